@@ -18,14 +18,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// floors lists the packages from top to bottom. A package may import only packages of lower layers.
+// layers lists the packages from top to bottom. A package may import only packages of lower layers.
 // The packages of a folder are in its layer unless they are listed here.
-var floors = [][]string{
+var layers = [][]string{
 	{"e2e"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
 	{"cmd/ccbot/backup", "cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup", "cmd/ccbot/uninstall"},
-	{"cmd/ccbot/desk"},
+	{"cmd/ccbot/offline"},
 	{"cmd/ccbot/config", "cmd/ccbot/metrics", "cmd/ccbot/release", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/socket", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
@@ -81,7 +81,7 @@ var only = map[string][]string{
 // users are the only packages that may import one: the chat knows its machine by
 // ports, and no stand-in is a part of ccbot.
 var users = map[string][]string{
-	"host":          {"cmd/ccbot", "cmd/ccbot/desk", "cmd/ccbot/running"},
+	"host":          {"cmd/ccbot", "cmd/ccbot/offline", "cmd/ccbot/running"},
 	"host/outgoing": {"host"},
 	"host/received": {"cmd/ccbot/running", "cmd/ccbot/uninstall", "host"},
 
@@ -95,8 +95,8 @@ var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmu
 	"ccbot/lifecycle/evidence", "ccbot/lifecycle/view", "ccbot/archive", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
 	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile", "ccbot/internal/systemfont"}
 
-// diskRooms are the packages of the chat that keep files, and name their folder.
-var diskRooms = []string{"bot/inbox", "bot/outbox"}
+// diskPackages are the packages of the chat that keep files, and name their folder.
+var diskPackages = []string{"bot/inbox", "bot/outbox"}
 
 // Limits of size. A function or file beyond them is two things.
 const (
@@ -170,10 +170,10 @@ func parse(fset *token.FileSet, name string) (source, error) {
 	return s, nil
 }
 
-// floorOf returns the layer of a package, -1 if it has none.
-func floorOf(pkg string) int {
-	for room := pkg; room != "."; room = path.Dir(room) {
-		if i := slices.IndexFunc(floors, func(rooms []string) bool { return slices.Contains(rooms, room) }); i >= 0 {
+// layerOf returns the layer of a package, -1 if it has none.
+func layerOf(pkg string) int {
+	for parsed := pkg; parsed != "."; parsed = path.Dir(parsed) {
+		if i := slices.IndexFunc(layers, func(pkgs []string) bool { return slices.Contains(pkgs, parsed) }); i >= 0 {
 			return i
 		}
 	}
@@ -194,7 +194,7 @@ func isPort(pkg string) bool { return pkg == "port" || strings.HasPrefix(pkg, "p
 func objection(from, to string, test bool) string {
 	allowed, limited := only[from]
 	may, kept := users[to]
-	up, down := floorOf(from), floorOf(to)
+	up, down := layerOf(from), layerOf(to)
 	switch {
 	case down < 0:
 		return "has no floor in this file"
@@ -224,7 +224,7 @@ func TestArchitecture(t *testing.T) {
 	used := make(map[[2]string]bool)
 	for _, s := range sources(t) {
 		if s.pkg != "." {
-			assert.GreaterOrEqual(t, floorOf(s.pkg), 0, "%s: give its package a floor in this file", s.path)
+			assert.GreaterOrEqual(t, layerOf(s.pkg), 0, "%s: give its package a floor in this file", s.path)
 		}
 		for _, to := range s.imports {
 			why := objection(s.pkg, to, s.test || s.pkg == "." || strings.HasPrefix(s.pkg, "e2e/"))
@@ -313,7 +313,7 @@ func TestArchitectureOfTheChat(t *testing.T) {
 		for _, spec := range s.file.Imports {
 			name, err := strconv.Unquote(spec.Path.Value)
 			require.NoError(t, err)
-			keeps := slices.Contains(diskRooms, s.pkg) && (name == "os" || name == "path/filepath")
+			keeps := slices.Contains(diskPackages, s.pkg) && (name == "os" || name == "path/filepath")
 			assert.False(t, slices.Contains(machinery, name) && !keeps, "%s imports %s: use a port", s.path, name)
 		}
 	}

@@ -49,16 +49,16 @@ var inMemory = map[string]bool{"facts.Get": true, "disk.Fail": true, "disk.Guard
 func diskCalls(t *testing.T) []string {
 	t.Helper()
 	all := make(map[string]bool)
-	for pkg, room := range checkedHouse(t) {
+	for pkg, parsed := range measuredTree(t) {
 		if disktest.IsLayer(pkg) {
 			continue
 		}
-		for _, s := range room.files {
+		for _, s := range parsed.files {
 			imported := importsOf(s.file)
 			for _, d := range s.file.Decls {
 				caller := pkg + "." + declared(d)
 				ast.Inspect(d, func(n ast.Node) bool {
-					if callee := reached(room, imported, n); callee != "" {
+					if callee := reached(parsed, imported, n); callee != "" {
 						all[caller+" "+callee] = true
 					}
 					return true
@@ -71,12 +71,12 @@ func diskCalls(t *testing.T) []string {
 
 // reached returns the function that a name is, if it reaches files: a layer's, or one of
 // systemCalls.
-func reached(room *checked, imported map[string]string, n ast.Node) string {
+func reached(parsed *checked, imported map[string]string, n ast.Node) string {
 	use, ok := n.(*ast.SelectorExpr)
 	if !ok {
 		return ""
 	}
-	if f, ok := room.info.Uses[use.Sel].(*types.Func); ok && f.Pkg() != nil {
+	if f, ok := parsed.info.Uses[use.Sel].(*types.Func); ok && f.Pkg() != nil {
 		pkg := strings.TrimPrefix(f.Pkg().Path(), module)
 		if !disktest.IsLayer(pkg) || !f.Exported() || inMemory[path.Base(pkg)+"."+f.Name()] {
 			return ""
@@ -87,7 +87,7 @@ func reached(room *checked, imported map[string]string, n ast.Node) string {
 		}
 		return path.Base(pkg) + "." + recv + f.Name()
 	}
-	if room.info.Uses[use.Sel] == nil && use.Sel.Name == "Change" && room.imports("internal/facts") {
+	if parsed.info.Uses[use.Sel] == nil && use.Sel.Name == "Change" && parsed.imports("internal/facts") {
 		return "facts.File.Change" // its type has an argument of another module, which is not known here
 	}
 	of, ok := use.X.(*ast.Ident)
@@ -224,20 +224,20 @@ func assertOnlyVerbs(t *testing.T, rows []disktest.Row) {
 // callersIn returns the functions of the product that name each function of the product.
 func callersIn(t *testing.T) map[string][]string {
 	all := make(map[string][]string)
-	for _, room := range checkedHouse(t) {
-		for _, s := range room.files {
+	for _, parsed := range measuredTree(t) {
+		for _, s := range parsed.files {
 			for _, d := range s.file.Decls {
 				f, ok := d.(*ast.FuncDecl)
-				if !ok || room.info.Defs[f.Name] == nil { // another system has a function of that name
+				if !ok || parsed.info.Defs[f.Name] == nil { // another system has a function of that name
 					continue
 				}
-				caller := room.info.Defs[f.Name].(*types.Func)
+				caller := parsed.info.Defs[f.Name].(*types.Func)
 				ast.Inspect(d, func(n ast.Node) bool {
 					id, ok := n.(*ast.Ident)
 					if !ok {
 						return true
 					}
-					if callee, ok := room.info.Uses[id].(*types.Func); ok && callee.Pkg() != nil {
+					if callee, ok := parsed.info.Uses[id].(*types.Func); ok && callee.Pkg() != nil {
 						all[fullName(callee)] = append(all[fullName(callee)], fullName(caller))
 					}
 					return true

@@ -19,11 +19,11 @@ const (
 	maxCircle       = 20 // files of one package that use each other's names in a loop
 	maxDependencies = 8  // of one constructor
 	maxInterface    = 3  // methods of an interface in bot/…
-	maxRoom         = 1485
+	maxPackage      = 1485
 )
 
-// roomLines has the packages of the chat with special limits: larger ones, and the top layer.
-var roomLines = map[string]int{"bot": 610, "bot/answer": 1640, "bot/ask": 2860, "bot/card": 1540, "bot/chat": 1805, "bot/inbox": 2310, "bot/outbox": 2690, "bot/prompt": 2050, "bot/render": 3254, "bot/sessions": 1570}
+// packageLines has the packages of the chat with special limits: larger ones, and the top layer.
+var packageLines = map[string]int{"bot": 610, "bot/answer": 1640, "bot/ask": 2860, "bot/card": 1540, "bot/chat": 1805, "bot/inbox": 2310, "bot/outbox": 2690, "bot/prompt": 2050, "bot/render": 3254, "bot/sessions": 1570}
 
 // manyDependencies are the features with more dependencies, which other features need in turn: each
 // has its own line here, so that none is hidden in a value that all features share.
@@ -43,36 +43,36 @@ var wideInterfaces = map[string]string{
 }
 
 // within compares a figure with its limit.
-func within(t *testing.T, what, room string, got, limit int) {
+func within(t *testing.T, what, parsed string, got, limit int) {
 	t.Helper()
-	assert.LessOrEqual(t, got, limit, "%s: %s", room, what)
+	assert.LessOrEqual(t, got, limit, "%s: %s", parsed, what)
 }
 
-// TestRooms compares the figures of each package with the limits of a room.
-func TestRooms(t *testing.T) {
-	house := checkedHouse(t)
-	for _, pkg := range slices.Sorted(maps.Keys(house)) {
-		room := house[pkg]
-		for name, n := range room.methods() {
+// TestPackageLimits compares the figures of each package with the limits of a package.
+func TestPackageLimits(t *testing.T) {
+	tree := measuredTree(t)
+	for _, pkg := range slices.Sorted(maps.Keys(tree)) {
+		parsed := tree[pkg]
+		for name, n := range parsed.methods() {
 			within(t, "methods", pkg+"."+name, n, maxMethods)
 		}
-		within(t, "files in a circle", pkg, room.circle(), maxCircle)
-		for name, n := range room.dependencies() {
+		within(t, "files in a circle", pkg, parsed.circle(), maxCircle)
+		for name, n := range parsed.dependencies() {
 			within(t, "dependencies", pkg+"."+name, n, max(maxDependencies, manyDependencies[pkg+"."+name]))
 		}
 		if pkg != "bot" && !strings.HasPrefix(pkg, "bot/") {
 			continue
 		}
-		for name, n := range room.interfaces() {
+		for name, n := range parsed.interfaces() {
 			if full := pkg + "." + name; wideInterfaces[full] == "" {
 				within(t, "methods", full, n, maxInterface)
 			}
 		}
-		limit := maxRoom
-		if n, ok := roomLines[pkg]; ok {
+		limit := maxPackage
+		if n, ok := packageLines[pkg]; ok {
 			limit = n
 		}
-		within(t, "lines", pkg, room.lines, limit)
+		within(t, "lines", pkg, parsed.lines, limit)
 	}
 }
 
@@ -84,13 +84,13 @@ type checked struct {
 	info  *types.Info
 }
 
-// house is the tree during the check; it is the importer of its packages.
-type house map[string]*checked
+// tree is the tree during the check; it is the importer of its packages.
+type tree map[string]*checked
 
-// checkedHouse type-checks the product, without what is made for tests.
-func checkedHouse(t *testing.T) house {
+// measuredTree type-checks the product, without what is made for tests.
+func measuredTree(t *testing.T) tree {
 	t.Helper()
-	h := make(house)
+	h := make(tree)
 	for _, s := range product(t) {
 		if h[s.pkg] == nil {
 			h[s.pkg] = &checked{}
@@ -122,7 +122,7 @@ func isStandIn(pkg string) bool {
 }
 
 // Import returns a type-checked package of the tree, and an empty one for any other.
-func (h house) Import(path string) (*types.Package, error) {
+func (h tree) Import(path string) (*types.Package, error) {
 	if ours, ok := strings.CutPrefix(path, module); ok && h[ours] != nil {
 		return h.check(ours), nil
 	}
@@ -131,20 +131,20 @@ func (h house) Import(path string) (*types.Package, error) {
 	return empty, nil
 }
 
-func (h house) check(pkg string) *types.Package {
-	room := h[pkg]
-	if room.pkg != nil {
-		return room.pkg
+func (h tree) check(pkg string) *types.Package {
+	parsed := h[pkg]
+	if parsed.pkg != nil {
+		return parsed.pkg
 	}
-	room.info = &types.Info{Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object),
+	parsed.info = &types.Info{Defs: make(map[*ast.Ident]types.Object), Uses: make(map[*ast.Ident]types.Object),
 		Selections: make(map[*ast.SelectorExpr]*types.Selection)}
 	c := types.Config{Importer: h, Error: func(error) {}, FakeImportC: true} // other modules are not known
 	var files []*ast.File
-	for _, s := range room.files {
+	for _, s := range parsed.files {
 		files = append(files, s.file)
 	}
-	room.pkg, _ = c.Check(module+pkg, room.files[0].fset, files, room.info)
-	return room.pkg
+	parsed.pkg, _ = c.Check(module+pkg, parsed.files[0].fset, files, parsed.info)
+	return parsed.pkg
 }
 
 // methods are the methods that each type declares.

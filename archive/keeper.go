@@ -144,7 +144,7 @@ func (k *Keeper) archive(ctx context.Context, d Due) {
 }
 
 // Purge removes the records that are due, and the expired copies. It returns the removed records.
-func (k *Keeper) Purge(ctx context.Context) (gone []Aged) {
+func (k *Keeper) Purge(ctx context.Context) (gone []DueRecord) {
 	if err := k.Copies.Expire(); err != nil {
 		k.Log.Warn("purged_records_not_removed", logkey.Error, err)
 	}

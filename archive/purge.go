@@ -12,8 +12,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// Aged is a record that is due to be removed.
-type Aged struct {
+// DueRecord is a record that is due to be removed.
+type DueRecord struct {
 	ID    uuid.UUID
 	State session.State
 	Ended time.Time // as far as its record knows
@@ -22,14 +22,14 @@ type Aged struct {
 // Expired returns the records whose sessions ended at least after ago; none if after is 0. The
 // record of a session that may still run, or whose cleanup failed, stays at any age. If the clock
 // is before a session's end, its record does not expire.
-func Expired(now time.Time, after time.Duration, records []session.Record) []Aged {
-	return aged(records, func(r session.Record) bool { return expired(now, after, r) })
+func Expired(now time.Time, after time.Duration, records []session.Record) []DueRecord {
+	return dueRecords(records, func(r session.Record) bool { return expired(now, after, r) })
 }
 
-func aged(records []session.Record, due func(session.Record) bool) (all []Aged) {
+func dueRecords(records []session.Record, due func(session.Record) bool) (all []DueRecord) {
 	for _, r := range records {
 		if due(r) {
-			all = append(all, Aged{ID: r.ID, State: r.State, Ended: ended(r)})
+			all = append(all, DueRecord{ID: r.ID, State: r.State, Ended: ended(r)})
 		}
 	}
 	return all
@@ -39,8 +39,8 @@ func aged(records []session.Record, due func(session.Record) bool) (all []Aged) 
 // (Telegram was away, or ccbot was), a record stays for the same time once more, but no longer: a
 // chat that can no longer be reached must not keep the record for ever. A record that recovery
 // closed at start-up stays until the chat was informed of that.
-func Leaving(now time.Time, after time.Duration, records []session.Record) []Aged {
-	return aged(records, func(r session.Record) bool { return leaves(now, after, r) })
+func Leaving(now time.Time, after time.Duration, records []session.Record) []DueRecord {
+	return dueRecords(records, func(r session.Record) bool { return leaves(now, after, r) })
 }
 
 func leaves(now time.Time, after time.Duration, r session.Record) bool {

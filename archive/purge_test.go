@@ -54,9 +54,9 @@ func TestExpiredByAge(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := overRecord(noon)
 			tt.set(&r)
-			var want []Aged
+			var want []DueRecord
 			if tt.want {
-				want = []Aged{{ID: r.ID, State: r.State, Ended: old}} // for a dry run
+				want = []DueRecord{{ID: r.ID, State: r.State, Ended: old}} // for a dry run
 			}
 			assert.Equal(t, want, Expired(noon, tt.after, []session.Record{r}))
 		})

@@ -25,7 +25,7 @@ func TestP9_RemovedPersonsPromptsAreNotTyped(t *testing.T) {
 		takenOff(t, func(w *chattest.World) error { return w.Review(t.Context(), 0) })
 	})
 	t.Run("while sessions run", func(t *testing.T) {
-		takenOff(t, func(w *chattest.World) error { return prompt.EndUnheard(t.Context(), w.Prompts) })
+		takenOff(t, func(w *chattest.World) error { return prompt.DropUnauthorized(t.Context(), w.Prompts) })
 	})
 }
 

@@ -85,7 +85,7 @@ func TestP5_EndOfOtherSessionsTurn(t *testing.T) {
 func TestP5_IdleAgentHasEndedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Told = true
+		w.Talk.Reported = true
 		w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle}
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse, chattest.Says("two"))
 		w.Running(t)
@@ -99,7 +99,7 @@ func TestP5_IdleAgentHasEndedTurn(t *testing.T) {
 func TestP5_WaitingReaderUsesNewName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Told = true
+		w.Talk.Reported = true
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.TurnEnd)
 		w.Running(t)
 		w.Expect(t, "post "+w.Notice("api", "one"))
@@ -115,7 +115,7 @@ func TestP5_WorkingAgentHasNotEndedTurn(t *testing.T) {
 	for _, phase := range []talk.Phase{talk.PhaseWorking, talk.PhaseWaitingPermission, talk.PhaseUnknown} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			w.Talk.Told = true
+			w.Talk.Reported = true
 			w.Lifecycle.OnLook = view.Look{Phase: phase}
 			r := w.Beside(t, session.Running, chattest.Says("one"))
 			stop := w.Running(t)
@@ -134,7 +134,7 @@ func TestP5_NewCurrentSessionIsShownFully(t *testing.T) {
 	w.NewCurrentSession(t, "front", session.Running)
 	r := w.Session(t, "api", session.Running, c)
 	w.Running(t)
-	require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.Done(), "typing in 7") }, chattest.Patience, time.Millisecond, "it has read past the first")
+	require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.Done(), "typing in 7") }, chattest.Timeout, time.Millisecond, "it has read past the first")
 	inList := w.Listed(t, r)
 	w.Expect(t, "post "+inList.On.Text.Text)
 	require.NoError(t, w.TapSpot(t, chattest.Alice, inList))
@@ -154,7 +154,7 @@ func TestP5_NewCurrentSessionIsShownFully(t *testing.T) {
 func TestP5_HeldAnswerNeedsNoFurtherLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Told = true
+		w.Talk.Reported = true
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse)
 		w.Running(t)
 		synctest.Wait()
@@ -247,7 +247,7 @@ func TestP5_HeldBeforeAClear(t *testing.T) {
 func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Told = true
+		w.Talk.Reported = true
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.Says("two"))
 		w.Running(t)
 		synctest.Wait()
@@ -264,13 +264,13 @@ func TestP5_HeldBeforeAReplacedTranscript(t *testing.T) {
 func TestP5_BlockedChatGetsMissedAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Told = true
+		w.Talk.Reported = true
 		c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"), chattest.Says("two"), chattest.Says("three"))
 		r := w.NewCurrentSession(t, "api", session.Running, c)
-		park := func(parked bool) {
+		park := func(suspended bool) {
 			w.Telegram.Mu.Lock()
 			defer w.Telegram.Mu.Unlock()
-			w.Telegram.OnParked = map[int64]bool{chattest.Alice: parked}
+			w.Telegram.OnParked = map[int64]bool{chattest.Alice: suspended}
 		}
 		blocked := make(chan struct{}, 10)
 		blocking := true
@@ -291,7 +291,7 @@ func TestP5_BlockedChatGetsMissedAnswers(t *testing.T) {
 		assert.Equal(t, int64(len(chattest.Says("one"))), w.Cursors(r)[0].Offset, "and nothing is passed")
 		blocking = false
 		w.MustHear(t, "/list") // which ends the block
-		require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 3 }, chattest.Patience, time.Millisecond)
+		require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 3 }, chattest.Timeout, time.Millisecond)
 		assert.Equal(t, []string{"one", "two", "three"}, w.Telegram.AnswersSent())
 		assert.Empty(t, blocked)
 	})
@@ -300,7 +300,7 @@ func TestP5_BlockedChatGetsMissedAnswers(t *testing.T) {
 func TestP5_BlockedChatGetsNoNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Talk.Told = true
+		w.Talk.Reported = true
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse)
 		w.Running(t)
 		synctest.Wait()

@@ -89,8 +89,8 @@ func TestFailingReaderBacksOff(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := chattest.NewWorld(t)
-				var told bytes.Buffer
-				w.Chat.Log = slog.New(slog.NewTextHandler(&told, nil))
+				var reported bytes.Buffer
+				w.Chat.Log = slog.New(slog.NewTextHandler(&reported, nil))
 				r := w.Beside(t, session.Completed, chattest.Says("one"), chattest.TurnEnd)
 				tt.cut(t, w, r)
 				stop := w.Running(t)
@@ -101,8 +101,8 @@ func TestFailingReaderBacksOff(t *testing.T) {
 				}
 				assert.Equal(t, unreadable, w.Bot.Answers.Unreadable())
 				require.NoError(t, stop())
-				assert.Equal(t, 1, strings.Count(told.String(), "level=ERROR"), told.String())
-				assert.Equal(t, 1, strings.Count(told.String(), "msg="+tt.log), told.String())
+				assert.Equal(t, 1, strings.Count(reported.String(), "level=ERROR"), reported.String())
+				assert.Equal(t, 1, strings.Count(reported.String(), "msg="+tt.log), reported.String())
 				assert.LessOrEqual(t, len(w.Telegram.Done()), tt.most)
 				assert.Equal(t, r.Cursors, w.Cursors(r))
 			})

@@ -402,7 +402,7 @@ func TestP5_TailIsShownThenReaderEnds(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Restoring })
 	w.Again() // a reader that the news has called may have been stopped before it left
 	w.Running(t)
-	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 4 }, chattest.Patience, time.Millisecond, "it comes back with the session")
+	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 4 }, chattest.Timeout, time.Millisecond, "it comes back with the session")
 }
 
 func TestP5_ReplacedTranscriptIsFollowedFromEnd(t *testing.T) {
@@ -449,23 +449,23 @@ func TestP5_PartialLineReportsReplacementOnce(t *testing.T) {
 	c := chattest.TranscriptOf(t, "t.jsonl", whole, half[:20])
 	c.Offset = 5000
 	w.NewCurrentSession(t, "api", session.Running, c)
-	told := make(chan struct{}, 100)
+	reported := make(chan struct{}, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w.Telegram.OnPost = func(outbox.Message) error {
-		if told <- struct{}{}; len(told) > 50 {
+		if reported <- struct{}{}; len(reported) > 50 {
 			cancel()
 		}
 		return nil
 	}
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	chattest.Receive(t, told)
+	chattest.Receive(t, reported)
 	chattest.Grow(t, c, half[20:], chattest.Says("new"))
-	require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.AnswersSent(), "new") || ctx.Err() != nil }, chattest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.AnswersSent(), "new") || ctx.Err() != nil }, chattest.Timeout, time.Millisecond)
 	cancel()
 	require.NoError(t, chattest.Receive(t, done))
-	assert.Empty(t, told, "told once")
+	assert.Empty(t, reported, "told once")
 	assert.Equal(t, []string{"the rest of it", "new"}, w.Telegram.AnswersSent())
 }
 
@@ -516,10 +516,10 @@ func TestP5_TextDuringReaderEndIsShown(t *testing.T) {
 		chattest.Grow(t, c, chattest.Says(fmt.Sprint(n)))
 		w.NewTranscript(t, r)
 		if n%3 == 0 { // else the next one meets a reader that is on its way out
-			require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == n+1 }, chattest.Patience, 10*time.Microsecond)
+			require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == n+1 }, chattest.Timeout, 10*time.Microsecond)
 		}
 	}
-	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 300 }, chattest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 300 }, chattest.Timeout, time.Millisecond)
 	for n, text := range w.Telegram.AnswersSent() {
 		require.Equal(t, fmt.Sprint(n), text)
 	}

@@ -96,7 +96,7 @@ func TestOutcomeOfLeftRequest(t *testing.T) {
 			r, q := w.Asking(t)
 			tt.do(w, r, q)
 			w.Work(t)
-			assert.Equal(t, tt.desk, w.RequestState(t, q).Desk)
+			assert.Equal(t, tt.desk, w.RequestState(t, q).InTerminal)
 			assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.AskAway))
 			w.Later(26 * time.Hour)
 			assert.Equal(t, ask.Unknown, w.RequestState(t, q).Outcome.What)
@@ -143,7 +143,7 @@ func TestPromptsAwaitingDialogHaveOneReply(t *testing.T) {
 		key := w.MustHear(t, "a prompt")
 		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, key) })
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Held{Why: news.HeldDialog, Prompt: talk.Prompt{Key: key}}))
-		require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error { e.Told = []news.Wait{news.HeldDialog}; return nil }))
+		require.NoError(t, w.Inbox.Change(key, func(e *inbox.Entry) error { e.Reported = []news.Wait{news.HeldDialog}; return nil }))
 	}
 	require.Len(t, w.Telegram.AnswersSent(), 1)
 	assert.Contains(t, w.Telegram.AnswersSent()[0], w.Named(i18n.HeldDialog, "api"))
@@ -266,15 +266,15 @@ func TestP8_CrashingRequestAffectsNoOther(t *testing.T) {
 		w.Dies(t, "ask-denied-with", func() error { return w.Pressing(t, chattest.Alice, notice, w.Word(i18n.ButtonDenyWith)) })
 		w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error { panic("a mistake of ours") }
 		w.Restart(t)
-		told := []string{chattest.Warning + w.Word(i18n.InternalError), chattest.Warning + w.Named(i18n.AskTextUnsure, r.Name)}
-		assert.ElementsMatch(t, told, w.Telegram.Texts())
+		reported := []string{chattest.Warning + w.Word(i18n.InternalError), chattest.Warning + w.Named(i18n.AskTextUnsure, r.Name)}
+		assert.ElementsMatch(t, reported, w.Telegram.Texts())
 		assert.True(t, w.RequestState(t, q).IsOver(), "it does not count for ever")
 		assert.Equal(t, ask.Unknown, w.RequestState(t, q).Outcome.What)
 		assert.Empty(t, w.Shows(t, 1).Buttons)
 		assert.Equal(t, []string{"leave"}, w.Relay.Done())
 		other := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
 		w.Later(chattest.Round)
-		assert.ElementsMatch(t, told, w.Telegram.Texts(), "it is told once")
+		assert.ElementsMatch(t, reported, w.Telegram.Texts(), "it is told once")
 		w.TapsOn(t, chattest.Alice, other, i18n.AskAllow)
 		assert.Equal(t, []string{"leave", "allow "}, w.Relay.Done())
 		w.Result(t, other, "allow", "ok", false)

@@ -828,8 +828,8 @@ func TestTranscriptHasOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			told := make(chan string, 100)
-			w.Telegram.OnEdit = func(m outbox.Message) error { told <- m.Text.Text; return nil }
+			reported := make(chan string, 100)
+			w.Telegram.OnEdit = func(m outbox.Message) error { reported <- m.Text.Text; return nil }
 			own := chattest.TranscriptOf(t, "own.jsonl", chattest.Says("hello"))
 			r := w.NewCurrentSession(t, "api", session.Running, own)
 			q := w.Request(t, r, "Bash", chattest.Bash)
@@ -847,10 +847,10 @@ func TestTranscriptHasOutcome(t *testing.T) {
 			}
 			w.HangsUp(gone)
 			w.Left(t.Context(), gone.Request)
-			awaits(t, told, w.Word(i18n.AskAway))
+			awaits(t, reported, w.Word(i18n.AskAway))
 			w.Writes(t, q, "", "ok", false) // without any news
 			chattest.Grow(t, own, line+"\n")
-			awaits(t, told, w.Verdict(i18n.AskAllowed, i18n.AskAtTerminal))
+			awaits(t, reported, w.Verdict(i18n.AskAllowed, i18n.AskAtTerminal))
 		})
 	}
 }

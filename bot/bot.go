@@ -62,7 +62,7 @@ type Sender interface {
 	answer.Limits
 	DropButtons(ctx context.Context, to outbox.Conversation, id int)
 	Answer(ctx context.Context, to outbox.Conversation, queryID, text string, alert bool)
-	Unpark(chat int64)
+	Resume(chat int64)
 }
 
 // Entries is the inbox as the chat uses it.
@@ -121,7 +121,7 @@ type Bot struct {
 	Resumer   *sessions.Sessions
 	Several   *several.Bots
 	Topics    *topics.Topics
-	Rooms     []chat.Feature // all that it can do
+	Installed []chat.Feature // all that it can do
 	commands  map[string]chat.Command
 	named     map[string]chat.Feature // by their names
 	owners    map[string]chat.Feature // of each kind of cards
@@ -132,10 +132,10 @@ func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, Book: d.Chat.Book}
 	b.Admit(c.Lists)
 	b.OnCurrent = func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
-		return b.each("current", func(f chat.Feature) bool { return f.Current != nil }, func(f chat.Feature) error { return f.Current(ctx, to, id) })
+		return b.notifyAll("current", func(f chat.Feature) bool { return f.OnCurrent != nil }, func(f chat.Feature) error { return f.OnCurrent(ctx, to, id) })
 	}
 	b.OnShown = func(r port.Session) error {
-		return b.each("shown", func(f chat.Feature) bool { return f.Shown != nil }, func(f chat.Feature) error { f.Shown(r); return nil })
+		return b.notifyAll("shown", func(f chat.Feature) bool { return f.OnShown != nil }, func(f chat.Feature) error { f.OnShown(r); return nil })
 	}
 	b.Computer = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir)
 	b.Install(b.Features())
@@ -143,12 +143,12 @@ func New(c Config, d Deps) *Bot {
 }
 
 // Install makes features all that the bot can do.
-func (b *Bot) Install(rooms []chat.Feature) {
-	b.Rooms, b.commands = nil, make(map[string]chat.Command)
+func (b *Bot) Install(features []chat.Feature) {
+	b.Installed, b.commands = nil, make(map[string]chat.Command)
 	b.named, b.owners = make(map[string]chat.Feature), make(map[string]chat.Feature)
-	cards := chat.Feature{Name: "cards", Run: b.Cards.Run, Unparked: b.Cards.Reachable, Forget: b.Cards.Forget}
-	for _, f := range append([]chat.Feature{cards}, rooms...) {
-		b.Rooms, b.named[f.Name] = append(b.Rooms, f), f
+	cards := chat.Feature{Name: "cards", Run: b.Cards.Run, OnResumed: b.Cards.Reachable, Forget: b.Cards.Forget}
+	for _, f := range append([]chat.Feature{cards}, features...) {
+		b.Installed, b.named[f.Name] = append(b.Installed, f), f
 		maps.Copy(b.Pages.All, f.Pages)
 		for _, c := range f.Commands {
 			b.commands[c.Name] = c
@@ -219,11 +219,11 @@ func (b *Bot) Features() []chat.Feature {
 }
 
 func (b *Bot) onItem(id uuid.UUID, item talk.Item) {
-	_ = b.each("item", func(f chat.Feature) bool { return f.Item != nil }, func(f chat.Feature) error { f.Item(id, item); return nil })
+	_ = b.notifyAll("item", func(f chat.Feature) bool { return f.OnItem != nil }, func(f chat.Feature) error { f.OnItem(id, item); return nil })
 }
 
-func (b *Bot) onMoved(ctx context.Context, where chat.Where) error {
-	return b.each("moved", func(f chat.Feature) bool { return f.Moved != nil }, func(f chat.Feature) error { return f.Moved(ctx, where) })
+func (b *Bot) onMoved(ctx context.Context, where chat.MoveFunc) error {
+	return b.notifyAll("moved", func(f chat.Feature) bool { return f.OnMoved != nil }, func(f chat.Feature) error { return f.OnMoved(ctx, where) })
 }
 
 // Menus returns the lists of commands for Telegram.

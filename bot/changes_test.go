@@ -204,7 +204,7 @@ func TestChangesSayWhatIsNotKnown(t *testing.T) {
 		})
 	}
 	w.Git.Err = errors.New("the disk")
-	w.ToldOfError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonRefresh))
+	w.AssertErrorShown(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonRefresh))
 	w.MustHear(t, "/changes none such")
 	assert.Equal(t, w.Named(i18n.NoSuchSession, "none such"), w.Telegram.Last(t).Text.Text)
 }

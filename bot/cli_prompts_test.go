@@ -25,21 +25,21 @@ func TestP7_CLIPromptIsTypedLikeChats(t *testing.T) {
 	for _, text := range []string{"fix it", "a\r\nb\x1b[31m", "//clear", "!ls", "! two\nlines", `ends with \`} {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
-		told := w.MustHear(t, text)
-		want, err := w.Inbox.Load(told)
+		reported := w.MustHear(t, text)
+		want, err := w.Inbox.Load(reported)
 		require.NoError(t, err)
 
 		key := inbox.PromptKey(uuid.New())
-		desk := prompt.Desk{Prompts: w.Prompts, Add: w.Inbox.Add}
+		cli := prompt.CLI{Prompts: w.Prompts, Add: w.Inbox.Add}
 		shown, _ := w.Book.Records.Get(r.ID)
-		require.NoError(t, desk.Send(t.Context(), key, shown, text), "%q", text)
+		require.NoError(t, cli.Send(t.Context(), key, shown, text), "%q", text)
 		got, err := w.Inbox.Load(key)
 		require.NoError(t, err)
 		assert.Equal(t, []any{want.State, want.Session, want.Conversation, want.Text, want.Class},
 			[]any{got.State, got.Session, got.Conversation, got.Text, got.Class}, "%q", text)
-		queued := []string{"queue " + told + " for " + r.ID.String(), "queue " + key + " for " + r.ID.String()}
+		queued := []string{"queue " + reported + " for " + r.ID.String(), "queue " + key + " for " + r.ID.String()}
 		assert.Equal(t, queued, w.Lifecycle.Done())
-		require.NoError(t, desk.Send(t.Context(), key, shown, text), "the same once more")
+		require.NoError(t, cli.Send(t.Context(), key, shown, text), "the same once more")
 		assert.Equal(t, queued, w.Lifecycle.Done(), "it is sent once")
 	}
 }
@@ -48,10 +48,10 @@ func TestP7_CLIPromptIsTypedLikeChats(t *testing.T) {
 func TestP4_CLIPromptWithoutSessionIsRefused(t *testing.T) {
 	w := chattest.NewWorld(t)
 	over, live := w.Session(t, "over", session.Archived), w.Session(t, "live", session.Running)
-	desk := prompt.Desk{Prompts: w.Prompts, Add: w.Inbox.Add}
+	cli := prompt.CLI{Prompts: w.Prompts, Add: w.Inbox.Add}
 	send := func(r session.Record, text string) error {
 		shown, _ := w.Book.Records.Get(r.ID)
-		return desk.Send(t.Context(), inbox.PromptKey(uuid.New()), shown, text)
+		return cli.Send(t.Context(), inbox.PromptKey(uuid.New()), shown, text)
 	}
 	require.ErrorIs(t, send(live, " \n\x1b"), prompt.ErrBlank)
 	assert.True(t, refusal.Is(send(over, "hi"), refusal.WrongState))
@@ -62,36 +62,36 @@ func TestP4_CLIPromptWithoutSessionIsRefused(t *testing.T) {
 	assert.Empty(t, entries)
 
 	disk := errors.New("disk")
-	desk.Add = func(inbox.Entry) (bool, error) { return false, disk }
+	cli.Add = func(inbox.Entry) (bool, error) { return false, disk }
 	require.ErrorIs(t, send(live, "hi"), disk)
 }
 
 // TestCLISessionIsReportedInChat like one started there; a refusal is only the caller's.
 func TestCLISessionIsReportedInChat(t *testing.T) {
 	w := chattest.NewWorld(t)
-	desk := sessions.Desk{Sessions: w.Resumer}
+	cli := sessions.CLI{Sessions: w.Resumer}
 	dir := t.TempDir()
-	r, err := desk.Begin(t.Context(), chattest.AtAlice, port.Start{Name: "api", Dir: dir, Owner: chattest.Alice, Origin: "p-" + uuid.NewString()})
+	r, err := cli.Begin(t.Context(), chattest.AtAlice, port.Start{Name: "api", Dir: dir, Owner: chattest.Alice, Origin: "p-" + uuid.NewString()})
 	require.NoError(t, err)
 	now := w.Chats.Current(chattest.AtAlice)
 	assert.Equal(t, r.ID, now)
 	w.Work(t)
 	assert.Equal(t, w.Word(i18n.Started, i18n.Args{"Name": "api", "Dir": w.Short(dir)}), w.Telegram.Last(t).Text.Text)
 
-	told := len(w.Telegram.Texts())
+	reported := len(w.Telegram.Texts())
 	w.Lifecycle.OnStart = func(port.Start) (session.Record, error) {
 		return session.Record{}, &lifecycle.DirError{Dir: dir, Why: lifecycle.DirMissing}
 	}
-	_, err = desk.Begin(t.Context(), chattest.AtAlice, port.Start{Name: "web", Dir: dir, Owner: chattest.Alice})
+	_, err = cli.Begin(t.Context(), chattest.AtAlice, port.Start{Name: "web", Dir: dir, Owner: chattest.Alice})
 	assert.True(t, refusal.Is(err, refusal.DirMissing))
 	w.Work(t)
-	assert.Len(t, w.Telegram.Texts(), told)
+	assert.Len(t, w.Telegram.Texts(), reported)
 }
 
 // TestP3_CLIEndsConfirmedLaunch, and no later one.
 func TestP3_CLIEndsConfirmedLaunch(t *testing.T) {
 	w := chattest.NewWorld(t)
-	desk := sessions.Desk{Sessions: w.Resumer}
+	cli := sessions.CLI{Sessions: w.Resumer}
 	live, over := w.Session(t, "api", session.Running), w.Session(t, "over", session.Archived)
 	tests := []struct {
 		name string
@@ -104,12 +104,12 @@ func TestP3_CLIEndsConfirmedLaunch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := desk.End(t.Context(), tt.end)
+			_, err := cli.End(t.Context(), tt.end)
 			assert.True(t, refusal.Is(err, tt.code), "%v", err)
 			assert.Empty(t, w.Lifecycle.Done())
 		})
 	}
-	r, err := desk.End(t.Context(), sessions.End{Session: live.ID, Launch: live.StartedAt, Final: port.StateCompleted})
+	r, err := cli.End(t.Context(), sessions.End{Session: live.ID, Launch: live.StartedAt, Final: port.StateCompleted})
 	require.NoError(t, err)
 	assert.Equal(t, live.ID, r.ID)
 	assert.Len(t, w.Lifecycle.Done(), 1)
@@ -119,10 +119,10 @@ func TestP3_CLIEndsConfirmedLaunch(t *testing.T) {
 func TestP4_FailedCLIPromptIsNotTyped(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Running)
-	desk := prompt.Desk{Prompts: w.Prompts, Add: w.Inbox.Add}
+	cli := prompt.CLI{Prompts: w.Prompts, Add: w.Inbox.Add}
 	shown, _ := w.Book.Records.Get(r.ID)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return errors.New("the disk is full") }
 	key := inbox.PromptKey(uuid.New())
-	require.ErrorContains(t, desk.Send(t.Context(), key, shown, "hi"), "the disk is full")
+	require.ErrorContains(t, cli.Send(t.Context(), key, shown, "hi"), "the disk is full")
 	assert.Empty(t, w.EntryState(key))
 }

@@ -170,11 +170,11 @@ func TestRestoreFailuresHaveSentences(t *testing.T) {
 // /stop ends a turn. Background subagents continue, which is reported, also without a turn.
 func TestStopNamesRunningSubagents(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		agents int
-		told   bool
-		err    error
-		want   []i18n.Key
+		name     string
+		agents   int
+		reported bool
+		err      error
+		want     []i18n.Key
 	}{
 		{"beside a turn", 2, false, nil, []i18n.Key{i18n.StopDone, i18n.StopSubagents}},
 		{"others told of the turn", 1, true, nil, []i18n.Key{i18n.StopSubagents}},
@@ -185,7 +185,7 @@ func TestStopNamesRunningSubagents(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.NewCurrentSession(t, "api", session.Running)
-			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return tt.told, tt.err }
+			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return tt.reported, tt.err }
 			w.Lifecycle.OnLook = view.Look{Agents: tt.agents}
 			w.MustHear(t, "/stop")
 			var want []string

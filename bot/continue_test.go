@@ -312,7 +312,7 @@ func TestWhySaysThatItCrashed(t *testing.T) {
 func TestContinueOnStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.SetResumeOnStart(chattest.ResumeContinue)
-		spoil := map[string]func(i *session.Interruption){
+		corrupt := map[string]func(i *session.Interruption){
 			"waited": func(i *session.Interruption) { i.Waited = true },
 			"unseen": func(i *session.Interruption) { i.Unseen = true },
 			"again":  func(i *session.Interruption) { i.Again = true },
@@ -320,7 +320,7 @@ func TestContinueOnStart(t *testing.T) {
 		var all, alone []session.Record
 		for _, name := range []string{"one", "two", "three", "waited", "unseen", "again"} {
 			r := w.CutShort(t, name, session.ClosedReboot)
-			if change := spoil[name]; change != nil {
+			if change := corrupt[name]; change != nil {
 				w.Records.Change(r.ID, func(r *session.Record) { change(r.Interruption) })
 			} else {
 				alone = append(alone, r)
@@ -364,7 +364,7 @@ func TestTmuxSilenceIsTold(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	for _, silent := range []bool{true, false} {
-		require.NoError(t, health.TellTmux(t.Context(), w.Chat, silent))
+		require.NoError(t, health.TmuxText(t.Context(), w.Chat, silent))
 	}
 	assert.Equal(t, []string{"⚠ tmux has not answered on the computer for 30 seconds. Whether the agents work is unknown; messages wait, " +
 		"and nothing is started or ended until tmux answers.", "tmux answers again. Messages that waited are handled now."}, w.Telegram.Texts())

@@ -232,10 +232,10 @@ func TestP5_CrashingItemIsSkipped(t *testing.T) {
 // A text that cannot be rendered is sent unchanged, and the next item is rendered again.
 func TestP5_UnrenderableTextIsSentUnchanged(t *testing.T) {
 	for _, tt := range []struct {
-		name  string
-		times int
-		want  []string
-		told  bool
+		name     string
+		times    int
+		want     []string
+		reported bool
 	}{
 		{"rendered", 0, []string{"one", "two"}, false},
 		{"as it is", 1, []string{"**one**", "two"}, false},
@@ -247,11 +247,11 @@ func TestP5_UnrenderableTextIsSentUnchanged(t *testing.T) {
 			w.Answers.Rich, w.Answers.Sender = true, &chattest.RenderCrash{FakeSender: w.Telegram, Times: tt.times}
 			w.ReadNow(t, r)
 			assert.Equal(t, tt.want, w.Telegram.AnswersSent())
-			var told []string
-			if tt.told {
-				told = []string{w.Marker(r)}
+			var reported []string
+			if tt.reported {
+				reported = []string{w.Marker(r)}
 			}
-			assert.Equal(t, told, w.Telegram.Texts())
+			assert.Equal(t, reported, w.Telegram.Texts())
 		})
 	}
 }

@@ -214,7 +214,7 @@ func TestUnpressedKeyIsReported(t *testing.T) {
 	w.ShowsDialog(t)
 	w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return port.Dialog{}, chattest.ErrDisk }
 	w.Presses(t, chattest.Alice, 1, "↑")
-	w.ToldOfError(t, nil)
+	w.AssertErrorShown(t, nil)
 }
 
 func TestP9_KeysNeedAllowedPersonAndMessage(t *testing.T) {

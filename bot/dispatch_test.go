@@ -35,10 +35,10 @@ func TestP8_CrashingFeatureBlocksNoEvent(t *testing.T) {
 			return nil
 		}
 		return chat.Feature{Name: name,
-			Item:    func(uuid.UUID, talk.Item) { _ = event("item") },
-			Current: func(context.Context, outbox.Conversation, uuid.UUID) error { return event("current") },
-			Shown:   func(port.Session) { _ = event("shown") },
-			Moved:   func(context.Context, chat.Where) error { return event("moved") }}
+			OnItem:    func(uuid.UUID, talk.Item) { _ = event("item") },
+			OnCurrent: func(context.Context, outbox.Conversation, uuid.UUID) error { return event("current") },
+			OnShown:   func(port.Session) { _ = event("shown") },
+			OnMoved:   func(context.Context, chat.MoveFunc) error { return event("moved") }}
 	}
 	w.Install(append([]chat.Feature{hears("broken", crash)}, append(w.Features(), hears("last", func() {}))...))
 
@@ -50,7 +50,7 @@ func TestP8_CrashingFeatureBlocksNoEvent(t *testing.T) {
 	assert.Equal(t, chattest.InTopic, w.Record(t, r.ID).Conversation)
 	moved := w.Running(t)
 	w.Bot.Moves.TopicGone(chattest.InTopic)
-	require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return heard["last moved"] > 0 }, chattest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return heard["last moved"] > 0 }, chattest.Timeout, time.Millisecond)
 	require.NoError(t, moved())
 	assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation, "the topic is gone")
 	for _, name := range []string{"broken", "last"} {

@@ -103,8 +103,8 @@ func TestP4_EditOfTypedPromptIsReported(t *testing.T) {
 			for _, text := range []string{"fix that", "fix that", "fix both"} {
 				require.NoError(t, w.Edit(t, e.MessageID, text))
 			}
-			told := chattest.Warning + w.Word(i18n.EditIgnored)
-			assert.Equal(t, []string{told, told}, w.Telegram.Texts(), "once per edit")
+			reported := chattest.Warning + w.Word(i18n.EditIgnored)
+			assert.Equal(t, []string{reported, reported}, w.Telegram.Texts(), "once per edit")
 			assert.Equal(t, e.MessageID, w.Telegram.Last(t).ReplyTo)
 			assert.Equal(t, "none yet", w.Telegram.Reaction(e.MessageID), "it stays as it is")
 		})
@@ -119,11 +119,11 @@ func TestP4_EditOfFinishedPromptIsReported(t *testing.T) {
 	require.NoError(t, w.Inbox.Store.Finish(key))
 	require.NoError(t, w.EditAs(t, &models.Message{ID: 1001, From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Text: "as it was, more or less"}))
 	assert.Empty(t, w.Telegram.Texts(), "nobody has edited it")
-	told := chattest.Warning + w.Word(i18n.EditIgnored)
+	reported := chattest.Warning + w.Word(i18n.EditIgnored)
 	require.NoError(t, w.Edit(t, 1001, "fix that"))
-	assert.Equal(t, []string{told}, w.Telegram.Texts())
+	assert.Equal(t, []string{reported}, w.Telegram.Texts())
 	require.NoError(t, w.Edit(t, 1001, "fix it"))
-	assert.Equal(t, []string{told, told}, w.Telegram.Texts(), "each edit by itself: what the text was is not known any more")
+	assert.Equal(t, []string{reported, reported}, w.Telegram.Texts(), "each edit by itself: what the text was is not known any more")
 	w.MustHear(t, "/list")
 	w.Telegram.Posted = nil
 	require.NoError(t, w.Edit(t, 1002, "/stop"))

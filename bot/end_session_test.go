@@ -132,7 +132,7 @@ func TestRepeatedNoticesDoNotPileUp(t *testing.T) {
 			w.MustHear(t, "/kill")
 			w.MustHear(t, "/resume")
 			w.ReceiptShown(t, over)
-			w.GhostShown(t, over, chattest.InWindow(t, 1))
+			w.EndedWriterShown(t, over, chattest.InWindow(t, 1))
 			w.Lost(t, "lost", session.ClosedReboot)
 			w.RecoveredMessage(t)
 			require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))

@@ -43,7 +43,7 @@ func TestP4_ResumeSendsTextsInOrder(t *testing.T) {
 		"in a terminal": func(t *testing.T, w *chattest.World, _ int) {
 			r := w.Records.List()[0]
 			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Restoring })
-			_, err := sessions.Desk{Sessions: w.Resumer}.Resumed(t.Context(), r.ID)
+			_, err := sessions.CLI{Sessions: w.Resumer}.Resumed(t.Context(), r.ID)
 			require.NoError(t, err)
 		},
 		"it is open already": func(t *testing.T, w *chattest.World, _ int) {

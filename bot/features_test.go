@@ -47,19 +47,19 @@ var tellers = map[string][]string{
 // feature handles it last.
 func TestFeatures_NewsIsHeardInOrder(t *testing.T) {
 	w := chattest.NewWorld(t)
-	rooms := w.Features()
+	features := w.Features()
 	var names, heard []string
-	for i, f := range rooms {
-		if f.Heard == nil {
+	for i, f := range features {
+		if f.OnNews == nil {
 			continue
 		}
 		names = append(names, f.Name)
-		rooms[i].Heard = func(context.Context, port.Session, news.News) error {
+		features[i].OnNews = func(context.Context, port.Session, news.News) error {
 			heard = append(heard, f.Name)
 			return nil
 		}
 	}
-	w.Install(rooms)
+	w.Install(features)
 	for _, name := range chattest.NewsNames(t) {
 		r, n := w.News(t, name)
 		kind := reflect.TypeOf(w.Hosted.News(r, n)).Name()
@@ -85,20 +85,20 @@ func TestFeatures_NewsIsHeardInOrder(t *testing.T) {
 func TestFeatures_TextsAreOfferedInOrder(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
-	rooms := w.Features()
+	features := w.Features()
 	var offered []string
 	all := make(map[string]bool)
-	for i, f := range rooms {
+	for i, f := range features {
 		if f.Text != nil {
 			all[f.Name] = true
-			rooms[i].Text = func(context.Context, *chat.Incoming, string) (bool, error) {
+			features[i].Text = func(context.Context, *chat.Incoming, string) (bool, error) {
 				offered = append(offered, f.Name)
 				return false, nil
 			}
 		}
 	}
-	slices.Reverse(rooms)
-	w.Install(rooms)
+	slices.Reverse(features)
+	w.Install(features)
 	w.MustHear(t, "a text")
 	assert.Equal(t, []string{"pages", "rename", "ask", "browse", "prompt"}, offered)
 	assert.Len(t, all, len(offered), "each feature that may take a text is asked")
@@ -116,10 +116,10 @@ func TestFeatures_EventHandlersCallNoPort(t *testing.T) {
 		e := w.Prompt(t, w.Record(t, id), "the prompt", inbox.Typing)
 		for _, class := range []talk.PromptClass{talk.ClassPlain, talk.ClassBash} {
 			n := chattest.Sample{Prompt: talk.Prompt{Key: e.Key, Text: e.Text, Class: class}, Screen: "the screen", Draft: "a draft",
-				Writer: chattest.AtDesk(4123)}.News(t, name)
+				Writer: chattest.InTerminal(4123)}.News(t, name)
 			r := w.Record(t, id)
-			told := w.Hosted.News(r, n)
-			w.WithoutPorts(func() { assert.NoError(t, w.Bot.SessionNews(t.Context(), host.View(r), told), name) })
+			reported := w.Hosted.News(r, n)
+			w.WithoutPorts(func() { assert.NoError(t, w.Bot.SessionNews(t.Context(), host.View(r), reported), name) })
 		}
 		assert.NotContains(t, crashes.String(), "a port is called", name)
 		crashes.Reset()
@@ -128,18 +128,18 @@ func TestFeatures_EventHandlersCallNoPort(t *testing.T) {
 		assert.NoError(t, w.MakeCurrent(t.Context(), chattest.AtAlice, id))
 		seen, _ := w.Book.Records.Get(id)
 		assert.NoError(t, w.OnShown(seen))
-		for _, f := range w.Rooms {
-			if f.Unparked != nil {
-				f.Unparked(t.Context(), chattest.Alice)
+		for _, f := range w.Installed {
+			if f.OnResumed != nil {
+				f.OnResumed(t.Context(), chattest.Alice)
 			}
 			for _, kind := range []talk.Kind{talk.Text, talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd} {
-				if f.Item != nil {
-					f.Item(id, talk.Item{Kind: kind})
+				if f.OnItem != nil {
+					f.OnItem(id, talk.Item{Kind: kind})
 				}
 			}
-			if f.Moved != nil {
+			if f.OnMoved != nil {
 				stays := func(at outbox.Conversation) (outbox.Conversation, bool) { return at, false }
-				assert.NoError(t, f.Moved(t.Context(), stays))
+				assert.NoError(t, f.OnMoved(t.Context(), stays))
 			}
 		}
 	})
@@ -153,7 +153,7 @@ func TestFeatures_NothingIsClaimedTwice(t *testing.T) {
 		assert.Empty(t, owner[what], what)
 		owner[what] = who
 	}
-	for _, f := range w.Rooms {
+	for _, f := range w.Installed {
 		require.NotEmpty(t, f.Name)
 		claim("feature "+f.Name, f.Name)
 		for _, c := range f.Commands {
@@ -241,8 +241,8 @@ func crashes(f chat.Feature) chat.Feature {
 		f.Cards[kind] = tap
 	}
 	hear := func(context.Context, port.Session, news.News) error { panic("a mistake of ours") }
-	if f.Heard != nil {
-		f.Heard = hear
+	if f.OnNews != nil {
+		f.OnNews = hear
 	}
 	for kind := range f.Late {
 		f.Late[kind] = func(chat.Tap) string { panic("a mistake of ours") }
@@ -250,7 +250,7 @@ func crashes(f chat.Feature) chat.Feature {
 	if f.Text != nil {
 		f.Text = func(context.Context, *chat.Incoming, string) (bool, error) { panic("a mistake of ours") }
 	}
-	f.Unparked = func(context.Context, int64) { panic("a mistake of ours") }
+	f.OnResumed = func(context.Context, int64) { panic("a mistake of ours") }
 	f.Forget = func(context.Context, uuid.UUID) error { panic("a mistake of ours") }
 	f.Run = func(context.Context) error { panic("a mistake of ours") }
 	return f
@@ -266,44 +266,44 @@ func TestP8_CrashingFeatureEndsNothingElse(t *testing.T) {
 				r := w.NewCurrentSession(t, "api", session.Running)
 				for range 2 {
 					w.Again()
-					rooms := w.Features()
-					rooms[i] = crashes(rooms[i])
+					features := w.Features()
+					features[i] = crashes(features[i])
 					others, unparked, forgot := 0, 0, 0
-					rooms = append(rooms, chat.Feature{Name: "another", Unparked: func(context.Context, int64) { unparked++ },
+					features = append(features, chat.Feature{Name: "another", OnResumed: func(context.Context, int64) { unparked++ },
 						Forget: func(context.Context, uuid.UUID) error { forgot++; return nil },
 						Run: func(ctx context.Context) error {
 							others++
 							<-ctx.Done()
 							return nil
 						}})
-					w.Install(rooms)
+					w.Install(features)
 					stop := w.Running(t)
 					time.Sleep(10 * time.Second)
 					synctest.Wait()
 					for _, name := range chattest.NewsNames(t) {
-						told := len(w.Telegram.Texts())
+						reported := len(w.Telegram.Texts())
 						_, n := w.News(t, name)
 						assert.NoError(t, w.SessionNews(t.Context(), r, n), name)
-						crashed := rooms[i].Heard != nil
-						assert.Equal(t, crashed, slices.Contains(w.Telegram.Texts()[told:], chat.Warning+w.Word(i18n.InternalError)), name)
+						crashed := features[i].OnNews != nil
+						assert.Equal(t, crashed, slices.Contains(w.Telegram.Texts()[reported:], chat.Warning+w.Word(i18n.InternalError)), name)
 					}
 					hears := func(text string) error { // as the inbox does, which tells the person
 						return guard.Call(func() error { _, err := w.Hear(t, text); return err })
 					}
-					for _, c := range rooms[i].Commands {
+					for _, c := range features[i].Commands {
 						assert.Error(t, hears("/"+c.Name), c.Name)
 					}
-					for kind := range rooms[i].Cards {
+					for kind := range features[i].Cards {
 						assert.Error(t, w.TapButton(t, chattest.Alice, w.NewButton(t, kind)), "which is the answer to the tap")
 					}
-					for kind := range rooms[i].Late {
+					for kind := range features[i].Late {
 						assert.Error(t, w.TapButton(t, chattest.Alice, w.OldButton(t, kind)), "which is the answer to the tap")
 					}
 					unparked = 0
 					w.Telegram.Mu.Lock()
 					w.Telegram.OnParked = map[int64]bool{chattest.Alice: true}
 					w.Telegram.Mu.Unlock()
-					assert.Equal(t, rooms[i].Text != nil, hears("a text") != nil, "it may be meant for the feature, so that it is no prompt")
+					assert.Equal(t, features[i].Text != nil, hears("a text") != nil, "it may be meant for the feature, so that it is no prompt")
 					assert.Equal(t, 1, unparked, "the others hear that the chat takes messages")
 					assert.Error(t, w.Forget(t.Context(), uuid.New()))
 					assert.Equal(t, 1, forgot, "the others forget")
@@ -382,12 +382,12 @@ func TestP8_ResumeCrashEndsNoOther(t *testing.T) {
 func TestP8_CardCrashEndsNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		told := 0
+		reported := 0
 		cards := card.NewKind(w.Deps.Cards, "broken", func(context.Context, card.Card[struct{}], error) {
-			told++
+			reported++
 			panic("a mistake of ours")
 		})
-		look := card.Look{To: chattest.AtAlice, Text: render.Plain("one")}
+		look := card.Content{To: chattest.AtAlice, Text: render.Plain("one")}
 		require.NoError(t, cards.Show(t.Context(), "k", look, struct{}{}))
 		posts := 0
 		w.Telegram.OnPost = func(outbox.Message) error {
@@ -406,7 +406,7 @@ func TestP8_CardCrashEndsNothingElse(t *testing.T) {
 		_, ok := w.Deps.Cards.Current(post, chattest.AtAlice) // which Telegram is offered
 		require.True(t, ok)
 		w.Deps.Cards.Refused(t.Context(), post, chattest.AtAlice, 0, &outbox.Refused{Err: outbox.ErrGone})
-		assert.Equal(t, 1, told)
+		assert.Equal(t, 1, reported)
 	})
 }
 
@@ -418,17 +418,17 @@ func TestFeatures_CrashLogNamesFeature(t *testing.T) {
 			log := new(strings.Builder)
 			w.Log = slog.New(slog.NewTextHandler(log, nil))
 			w.Again()
-			rooms := w.Features()
-			rooms[i] = crashes(rooms[i])
-			w.Install(rooms)
+			features := w.Features()
+			features[i] = crashes(features[i])
+			w.Install(features)
 			crashed := 0
-			for kind := range rooms[i].Cards {
+			for kind := range features[i].Cards {
 				require.Error(t, w.TapButton(t, chattest.Alice, w.NewButton(t, kind)))
 				crashed++
 			}
 			for _, name := range chattest.NewsNames(t) {
 				r, n := w.News(t, name)
-				if rooms[i].Heard != nil {
+				if features[i].OnNews != nil {
 					require.NoError(t, w.SessionNews(t.Context(), r, n))
 					crashed++
 				}

@@ -41,7 +41,7 @@ func TestP2_ForgedOptionOrRevisionDoesNothing(t *testing.T) {
 	over := w.Session(t, "over", session.Archived)
 	all := []outbox.Message{w.ReceiptShown(t, over), w.HeardShown(t, "/resume"), w.HeardShown(t, "/kill api")}
 	w.Write(chattest.InWindow(t, 1))
-	all = append(all, w.GhostShown(t, over, chattest.InWindow(t, 1)),
+	all = append(all, w.EndedWriterShown(t, over, chattest.InWindow(t, 1)),
 		w.Shown(t, r, lifecycle.OtherWriters{chattest.InWindow(t, 1)}))
 	all = append(all, w.TakeOver(t, all[4], i18n.ButtonTakeOver))
 	all = append(all, w.Unbound(t, chattest.AgentWindow(t, "@21", 4123)))

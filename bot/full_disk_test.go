@@ -31,9 +31,9 @@ func TestFullDiskIsReportedWithoutDisk(t *testing.T) {
 	w.Telegram.OnSend = func(context.Context, outbox.Message) error { return chattest.ErrNet }
 	require.ErrorIs(t, w.DiskFull(t.Context()), chattest.ErrNet, "nobody knows")
 
-	require.ErrorIs(t, w.DiskRoom(t.Context()), chattest.ErrDisk)
+	require.ErrorIs(t, w.DiskFree(t.Context()), chattest.ErrDisk)
 	w.Telegram.OnPost = nil
-	require.NoError(t, w.DiskRoom(t.Context()))
+	require.NoError(t, w.DiskFree(t.Context()))
 	room := w.Word(i18n.DiskRoom, i18n.Args{"Dir": "~/.ccbot"})
 	assert.Equal(t, []string{room, room}, w.Telegram.Texts())
 }
@@ -82,9 +82,9 @@ func TestDiskSpaceReportedOncePerChat(t *testing.T) {
 		}
 		return nil
 	}
-	require.ErrorIs(t, w.DiskRoom(t.Context()), chattest.ErrDisk)
-	require.NoError(t, w.DiskRoom(t.Context()))
+	require.ErrorIs(t, w.DiskFree(t.Context()), chattest.ErrDisk)
+	require.NoError(t, w.DiskFree(t.Context()))
 	assert.Len(t, w.Telegram.Texts(), 2)
-	require.NoError(t, w.DiskRoom(t.Context()))
+	require.NoError(t, w.DiskFree(t.Context()))
 	assert.Len(t, w.Telegram.Texts(), 4, "the next time")
 }

@@ -55,8 +55,8 @@ func gets(t *testing.T, d *chattest.FileWorld, name string) (said []string) {
 	go func() { over <- d.Feature("files").Run(ctx) }()
 	d.Telegram.Forget()
 	d.MustHear(t, "/get "+name)
-	told := func(line string) bool { return !strings.HasPrefix(line, "typing") }
-	require.Eventually(t, func() bool { return slices.ContainsFunc(d.Telegram.Done(), told) }, chattest.Patience, time.Millisecond)
+	reported := func(line string) bool { return !strings.HasPrefix(line, "typing") }
+	require.Eventually(t, func() bool { return slices.ContainsFunc(d.Telegram.Done(), reported) }, chattest.Timeout, time.Millisecond)
 	stop()
 	require.NoError(t, chattest.Receive(t, over))
 	return d.Telegram.Done()

@@ -26,15 +26,15 @@ func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
 			r := w.Beside(t, state, chattest.PromptLine("first"), chattest.Says("old"), chattest.TurnEnd, chattest.PromptLine("second"), chattest.Says("Let me look."), chattest.ToolUse, chattest.Says(answer), chattest.TurnEnd)
 			front := w.CurrentID(chattest.AtAlice)
 			w.Running(t)
-			require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 2 }, chattest.Patience, time.Millisecond)
+			require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 2 }, chattest.Timeout, time.Millisecond)
 			end, err := transcript.End(w.Cursors(r)[0].Path)
 			require.NoError(t, err)
-			require.Eventually(t, func() bool { return w.Cursors(r)[0] == end }, chattest.Patience, time.Millisecond)
+			require.Eventually(t, func() bool { return w.Cursors(r)[0] == end }, chattest.Timeout, time.Millisecond)
 			cursors := w.Cursors(r)
 
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
 			all := func() []string { return strings.Fields(strings.Join(w.Telegram.AnswersSent(), " ")) }
-			require.Eventually(t, func() bool { return strings.HasSuffix(answer, last(all())) }, chattest.Patience, time.Millisecond)
+			require.Eventually(t, func() bool { return strings.HasSuffix(answer, last(all())) }, chattest.Timeout, time.Millisecond)
 			got := all()
 			assert.Equal(t, append([]string{"api", "old", "Let", "me", "look."}, strings.Fields(answer)...), got, "under its name, all that had only a notice")
 			assert.Equal(t, cursors, w.Cursors(r), "no cursor moves")
@@ -70,7 +70,7 @@ func TestP5_OpeningShowsOnlyMissingTexts(t *testing.T) {
 			front := w.NewCurrentSession(t, "front", session.Running)
 			r := w.Session(t, "api", session.Running, c)
 			w.Running(t)
-			require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 1 }, chattest.Patience, time.Millisecond)
+			require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 1 }, chattest.Timeout, time.Millisecond)
 			require.NoError(t, tt.open(t, w, r))
 			assert.Equal(t, []string{"api\none"}, w.Seen(t, 1))
 
@@ -94,14 +94,14 @@ func TestP5_OpeningShowsNoticedAnswers(t *testing.T) {
 	front := w.NewCurrentSession(t, "front", session.Running)
 	r := w.Session(t, "api", session.Running, c)
 	w.Running(t)
-	require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 2 }, chattest.Patience, time.Millisecond)
+	require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 2 }, chattest.Timeout, time.Millisecond)
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
 	assert.Equal(t, []string{"api\none", "two"}, w.Seen(t, 2), "the answers to two prompts are two messages")
 
 	require.Eventually(t, func() bool {
 		had, known := w.Chats.ReadMarkOf(chattest.AtAlice, r.ID)
 		return known && had.Since == nil
-	}, chattest.Patience, time.Millisecond)
+	}, chattest.Timeout, time.Millisecond)
 	next, err := chattest.OpenChats(filepath.Join(w.Dir, "chats")) // as a restart would
 	require.NoError(t, err)
 	had, known := next.ReadMarkOf(chattest.AtAlice, r.ID)
@@ -202,8 +202,8 @@ func TestP5_OpeningShowsUnrenderableTextUnchanged(t *testing.T) {
 		require.NoError(t, w.TapButton(t, chattest.Alice, chattest.Data(w.Telegram.Last(t))[0]))
 		w.ReadNow(t, r)
 		assert.Equal(t, want, w.Telegram.AnswersSent())
-		told := w.Telegram.Texts()[1:]
-		assert.Equal(t, want == nil, slices.Contains(told, w.Marker(r)), "%v", told)
+		reported := w.Telegram.Texts()[1:]
+		assert.Equal(t, want == nil, slices.Contains(reported, w.Marker(r)), "%v", reported)
 	}
 }
 

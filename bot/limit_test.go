@@ -101,7 +101,7 @@ func atALimit(t *testing.T, test func(t *testing.T, w *limited)) {
 func atALimitOf(t *testing.T, lang, text string, test func(t *testing.T, w *limited)) {
 	t.Helper()
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		w.Talk.Told, w.ContinueText = true, text
+		w.Talk.Reported, w.ContinueText = true, text
 		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = lang }))
 		w.Restart(t)
 		id := uuid.New()
@@ -340,7 +340,7 @@ func TestP4_LimitPromptIsTypedOnce(t *testing.T) {
 // continues.
 func TestKilledOfferIsMadeAtStart(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		w.Talk.Told = true
+		w.Talk.Reported = true
 		limit := func(until time.Time) string {
 			return fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":%d},`+
 				`"message":{"content":[{"type":"text","text":"limit"}],"usage":{}}}`+"\n", until.Unix())

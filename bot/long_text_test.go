@@ -59,7 +59,7 @@ func TestP5_LongTextIsSentWhole(t *testing.T) {
 			w.Telegram.Mu.Lock()
 			defer w.Telegram.Mu.Unlock()
 			return len(w.Telegram.Files) >= n+2
-		}, chattest.Patience, 1e6)
+		}, chattest.Timeout, 1e6)
 	}
 	require.NoError(t, stop())
 	assert.True(t, text == (*uploads)[0]+(*uploads)[1], "nothing is missing, nothing comes twice")
@@ -89,7 +89,7 @@ func TestGetItReportsUnsentFile(t *testing.T) {
 			tt.cut(t, r)
 			stop := w.Running(t)
 			require.NoError(t, w.TapShown(t, chattest.Alice, mark, i18n.ButtonGetIt))
-			require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.Texts(), chattest.Warning+w.Word(tt.want)) }, chattest.Patience, 1e6)
+			require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.Texts(), chattest.Warning+w.Word(tt.want)) }, chattest.Timeout, 1e6)
 			require.NoError(t, stop())
 		})
 	}

@@ -145,8 +145,8 @@ func TestP4_FailedDownloadIsRetriedThenReported(t *testing.T) {
 	assert.Len(t, d.Downloads.Done(), 3)
 	assert.Empty(t, d.Received(t), "no half file")
 	assert.Empty(t, d.Lifecycle.Done())
-	told := chattest.Warning + chattest.Lines(d.Word(i18n.FileNotFetched, i18n.Args{"Name": "a.txt"}), d.Word(i18n.NotDelivered))
-	assert.Equal(t, []string{told}, d.Telegram.Texts())
+	reported := chattest.Warning + chattest.Lines(d.Word(i18n.FileNotFetched, i18n.Args{"Name": "a.txt"}), d.Word(i18n.NotDelivered))
+	assert.Equal(t, []string{reported}, d.Telegram.Texts())
 
 	tries := 0
 	d.Downloads.During = func(string) {
@@ -156,7 +156,7 @@ func TestP4_FailedDownloadIsRetriedThenReported(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { d.MustGet(t, chattest.Document("d", "a.txt")) })
 	assert.Equal(t, []string{"a.txt"}, d.Received(t))
-	assert.Equal(t, []string{told}, d.Telegram.Texts())
+	assert.Equal(t, []string{reported}, d.Telegram.Texts())
 }
 
 // A crash after any step: the update comes again, and there is one file and one prompt.

@@ -71,16 +71,16 @@ func TestHelpIsSameByTopic(t *testing.T) {
 	require.NoError(t, w.Chat.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, From: chattest.Alice}, "help"))
 	w.Work(t)
 	id := w.Telegram.LastID()
-	told := w.Shows(t, id).Text.Text
+	reported := w.Shows(t, id).Text.Text
 	for _, topic := range buttons(t, w, id) {
 		if topic == w.Word(i18n.ButtonBack) {
 			continue
 		}
 		w.Press(t, chattest.Alice, id, topic)
-		told += "\n\n" + w.Shows(t, id).Text.Text
+		reported += "\n\n" + w.Shows(t, id).Text.Text
 		w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonBack))
 	}
-	assert.Equal(t, all, told)
+	assert.Equal(t, all, reported)
 }
 
 func TestMenuSessionsAreShownInParts(t *testing.T) {

@@ -16,14 +16,14 @@ import (
 	"ccbot/port/talk"
 )
 
-// told is the notice of one kind of news: its text, its place, and its buttons.
-type told struct {
+// reported is the notice of one kind of news: its text, its place, and its buttons.
+type reported struct {
 	says    func(w *chattest.World) []string
 	buttons []i18n.Key
 	reply   bool // under the message that it is about, in that message's chat
 }
 
-func tellings() map[string]told {
+func tellings() map[string]reported {
 	name := func(keys ...i18n.Key) func(*chattest.World) []string {
 		return func(w *chattest.World) []string {
 			var all []string
@@ -34,7 +34,7 @@ func tellings() map[string]told {
 			return all
 		}
 	}
-	return map[string]told{
+	return map[string]reported{
 		"Ready":        {says: name(i18n.Ready)},
 		"NotReporting": {says: name(i18n.ClaudeNotReady, i18n.AttachHint)},
 		"Dialog":       {says: name(i18n.DialogOpen, i18n.AttachHint)},
@@ -141,8 +141,8 @@ func TestP9_RemovedPersonGetsNoNews(t *testing.T) {
 
 func TestDeliveredIsAReaction(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r, told := w.News(t, "Delivered")
-	n := told.(news.Delivered)
+	r, reported := w.News(t, "Delivered")
+	n := reported.(news.Delivered)
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	assert.Equal(t, []string{"react 👌 to 77 in 7", "typing in 7"}, w.Telegram.Done())
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Typed(n)))
@@ -180,8 +180,8 @@ func TestHowAnAgentEnded(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			r, told := w.News(t, "Ended")
-			n := told.(news.Ended)
+			r, reported := w.News(t, "Ended")
+			n := reported.(news.Ended)
 			r.Exit, r.Prompts, n.Asked = tt.exit, nil, tt.want == i18n.EndedAsked
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			text := w.Word(tt.want, i18n.Args{"Name": "api", "Status": 3, "Signal": 9})
@@ -200,8 +200,8 @@ func TestHowAnAgentEnded(t *testing.T) {
 
 func TestLongScreenKeepsEnd(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r, told := w.News(t, "Failed")
-	n := told.(news.Failed)
+	r, reported := w.News(t, "Failed")
+	n := reported.(news.Failed)
 	n.Screen = strings.Repeat("old\n", 100) + strings.Repeat(strings.Repeat("wide ", 60)+"\n", 29) + "the last line\n\n"
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	require.Greater(t, len(w.Telegram.Posted), 1)
@@ -219,8 +219,8 @@ func TestP4_UnprovenPromptIsQuoted(t *testing.T) {
 		"only joiners": "\u200b\u200d"} {
 		t.Run(name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			r, told := w.News(t, "Unproven")
-			n := told.(news.Unproven)
+			r, reported := w.News(t, "Unproven")
+			n := reported.(news.Unproven)
 			require.NoError(t, w.Inbox.Change(n.Prompt.Key, func(e *inbox.Entry) error { e.Text = text; return nil }))
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			m := w.LastSent(t)
@@ -237,8 +237,8 @@ func TestP4_UnprovenPromptIsQuoted(t *testing.T) {
 func TestP4_UnprovenPromptInBoxIsReported(t *testing.T) {
 	for _, seen := range []bool{true, false} {
 		w := chattest.NewWorld(t)
-		r, told := w.News(t, "Unproven")
-		n := told.(news.Unproven)
+		r, reported := w.News(t, "Unproven")
+		n := reported.(news.Unproven)
 		n.InBox = seen
 		require.NoError(t, w.SessionNews(t.Context(), r, n))
 		assert.Equal(t, seen, strings.HasSuffix(w.LastSent(t).Text.Text, "\n"+w.Word(i18n.UnprovenInBox)))
@@ -247,8 +247,8 @@ func TestP4_UnprovenPromptInBoxIsReported(t *testing.T) {
 
 func TestFinishedPromptsNewsIsNotReported(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r, told := w.News(t, "queued")
-	n := told.(news.Held)
+	r, reported := w.News(t, "queued")
+	n := reported.(news.Held)
 	require.NoError(t, w.Inbox.Store.Finish(n.Prompt.Key))
 	require.NoError(t, w.SessionNews(t.Context(), r, n))
 	assert.Empty(t, w.Telegram.Done())
@@ -257,8 +257,8 @@ func TestFinishedPromptsNewsIsNotReported(t *testing.T) {
 // A draft is removed from the box right after its report, so the report has all of it.
 func TestP4_DraftIsReportedInFull(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r, told := w.News(t, "DraftCleared")
-	n := told.(news.DraftCleared)
+	r, reported := w.News(t, "DraftCleared")
+	n := reported.(news.DraftCleared)
 	for _, draft := range []string{"short\n  indented", strings.Repeat("0123456789 ", 1000), "\u2800"} {
 		w.Telegram.Posted = nil
 		n.Draft = draft
@@ -269,7 +269,7 @@ func TestP4_DraftIsReportedInFull(t *testing.T) {
 			assert.Equal(t, chattest.InGroup, m.To)
 			all += m.Text.Text
 		}
-		told := strings.Join(strings.Fields(strings.TrimPrefix(all, w.Named(i18n.DraftCleared, "api"))), "")
-		assert.Equal(t, strings.Join(strings.Fields(draft), ""), told)
+		reported := strings.Join(strings.Fields(strings.TrimPrefix(all, w.Named(i18n.DraftCleared, "api"))), "")
+		assert.Equal(t, strings.Join(strings.Fields(draft), ""), reported)
 	}
 }

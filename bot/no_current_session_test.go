@@ -219,7 +219,7 @@ func TestP4_DamagedChatReportsOnceAndAsks(t *testing.T) {
 	w.Reopened(t) // the next start sends the missed report
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 	sentence := w.Word(i18n.RecoveredChat, i18n.Args{"Dir": "~/.ccbot/quarantine"})
-	told := func() (n int) {
+	reported := func() (n int) {
 		for _, m := range w.Telegram.ShownOnce() {
 			if strings.Contains(m.Text.Text, sentence) {
 				assert.Equal(t, chattest.AtAlice, m.To)
@@ -228,10 +228,10 @@ func TestP4_DamagedChatReportsOnceAndAsks(t *testing.T) {
 		}
 		return n
 	}
-	assert.Equal(t, 1, told())
+	assert.Equal(t, 1, reported())
 	w.Reopened(t)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
-	assert.Equal(t, 1, told(), "once")
+	assert.Equal(t, 1, reported(), "once")
 	kept, err := os.ReadFile(filepath.Join(w.Dir, "quarantine", "chats-7-0.json"))
 	require.NoError(t, err)
 	assert.Equal(t, "{ha", string(kept))

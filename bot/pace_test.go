@@ -67,7 +67,7 @@ func (p *slowAPI) said() []string {
 func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox, stop func()) {
 	t.Helper()
 	o = outbox.New(api, "https://api.example", filepath.Join(w.Dir, "outbox"), w.Log)
-	w.Deps.Sender, w.Talk.Told = struct {
+	w.Deps.Sender, w.Talk.Reported = struct {
 		*outbox.Outbox
 		topics.Telegram
 		groups.Leaver

@@ -111,9 +111,9 @@ func TestPageSurvivesRestartWithBackPath(t *testing.T) {
 func TestPageOfEarlierVersionIsStale(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var done []string
-	start := func(rooms ...chat.Feature) {
+	start := func(features ...chat.Feature) {
 		w.Restart(t)
-		w.Install(append(rooms, w.Features()...))
+		w.Install(append(features, w.Features()...))
 	}
 	now, earlier := shelf(&done), shelf(&done)
 	draw := earlier.Pages["shelf"].Draw

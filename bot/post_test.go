@@ -28,8 +28,8 @@ func TestLongNoticeIsOnePost(t *testing.T) {
 		return nil
 	}
 	require.NoError(t, w.Warn(t.Context(), chattest.AtAlice, 7, long, nil))
-	require.NoError(t, w.Post(t.Context(), card.Look{To: chattest.AtAlice, Text: long, Options: links}))
-	require.NoError(t, w.Post(t.Context(), card.Look{To: chattest.AtAlice, Text: chattest.Plain(" ")}), "there is nothing to see in it")
+	require.NoError(t, w.Post(t.Context(), card.Content{To: chattest.AtAlice, Text: long, Options: links}))
+	require.NoError(t, w.Post(t.Context(), card.Content{To: chattest.AtAlice, Text: chattest.Plain(" ")}), "there is nothing to see in it")
 	require.Len(t, posted, 3)
 	assert.Equal(t, 7, posted[0].ReplyTo)
 	assert.Equal(t, chattest.Warning+long.Text, posted[0].Text.Text)
@@ -45,7 +45,7 @@ func TestLongNoticeIsOnePost(t *testing.T) {
 func TestFeatureChoosesCardKind(t *testing.T) {
 	w := chattest.NewWorld(t)
 	links, notices := chat.NewCards[struct{}](w.Deps.Chat, chat.LinkKind), chat.NewCards[struct{}](w.Deps.Chat, chat.NoticeKind)
-	look := card.Look{To: chattest.AtAlice, Text: render.Plain("x"), Options: [][]card.Option{{{Text: "y", Value: "opened:x"}}}}
+	look := card.Content{To: chattest.AtAlice, Text: render.Plain("x"), Options: [][]card.Option{{{Text: "y", Value: "opened:x"}}}}
 	require.NoError(t, w.Deps.Chat.Post(t.Context(), look))
 	assert.Equal(t, []int{1, 0}, []int{len(links.List()), len(notices.List())})
 	require.NoError(t, w.Deps.Chat.Notify(t.Context(), look))

@@ -69,7 +69,7 @@ func TestP4_ReplyToUnknownMessageIsReported(t *testing.T) {
 		current, other session.State
 		message        int
 		username       string
-		told           bool
+		reported       bool
 		asked          []string // for which sessions
 	}{
 		{"several are open", session.Running, session.Running, 56, "CC_bot", false, []string{"other", "now"}},
@@ -93,7 +93,7 @@ func TestP4_ReplyToUnknownMessageIsReported(t *testing.T) {
 				assert.Equal(t, inbox.Asked, w.EntryState(key))
 				return
 			}
-			if !tt.told {
+			if !tt.reported {
 				assert.Equal(t, []string{"queue " + key + " for " + now.ID.String()}, w.Lifecycle.Done())
 				return
 			}
@@ -139,11 +139,11 @@ func TestReplyToPromptGoesToSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.MustHear(t, "one")
-	require.NoError(t, w.Chat.Post(t.Context(), card.Look{To: chattest.AtAlice, Text: chattest.Plain("waits"), ReplyTo: 1001}))
+	require.NoError(t, w.Chat.Post(t.Context(), card.Content{To: chattest.AtAlice, Text: chattest.Plain("waits"), ReplyTo: 1001}))
 	assert.Equal(t, r.ID, w.Telegram.Last(t).Session)
 	require.NoError(t, w.Say(t.Context(), chattest.AtAlice, "of none"))
 	assert.Equal(t, uuid.Nil, w.Telegram.Last(t).Session)
-	require.NoError(t, w.Post(t.Context(), card.Look{To: chattest.AtAlice, Session: r.ID, Text: render.Plain("of it")}))
+	require.NoError(t, w.Post(t.Context(), card.Content{To: chattest.AtAlice, Session: r.ID, Text: render.Plain("of it")}))
 	assert.Equal(t, r.ID, w.Telegram.Last(t).Session)
 }
 
@@ -266,9 +266,9 @@ func TestP4_EndedSessionsPromptNeedsDecision(t *testing.T) {
 // The message about a prompt whose session is resumed for it ends as what became true.
 func TestP4_ResumeAndSendReportsOutcome(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		told func(p talk.Prompt) []news.News
-		want i18n.Key
+		name     string
+		reported func(p talk.Prompt) []news.News
+		want     i18n.Key
 	}{
 		{"it waits", func(talk.Prompt) []news.News { return nil }, i18n.ResumeAndSend},
 		{"it is sent", func(p talk.Prompt) []news.News {
@@ -288,7 +288,7 @@ func TestP4_ResumeAndSendReportsOutcome(t *testing.T) {
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.LastSent(t), i18n.ButtonResumeAndSend))
 			w.Again()
 			w.Prompts.Tidy(t.Context())
-			for _, n := range tt.told(talk.Prompt{Key: key}) {
+			for _, n := range tt.reported(talk.Prompt{Key: key}) {
 				require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), n))
 			}
 			now := w.Telegram.Now(id)
@@ -373,7 +373,7 @@ func TestP4_UnqueuedPromptKeepsQuestion(t *testing.T) {
 	key := w.MustHear(t, "hi")
 	m := w.LastSent(t)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
-	w.ToldOfError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAndSend))
+	w.AssertErrorShown(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAndSend))
 	assert.Equal(t, inbox.Asked, w.EntryState(key))
 	w.Lifecycle.OnQueue = nil
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAndSend))

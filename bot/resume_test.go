@@ -491,7 +491,7 @@ func TestBroughtBackAtTheDesk(t *testing.T) {
 					want = other
 				}
 			}
-			current, err := sessions.Desk{Sessions: w.Resumer}.Resumed(t.Context(), back.ID)
+			current, err := sessions.CLI{Sessions: w.Resumer}.Resumed(t.Context(), back.ID)
 			require.NoError(t, err)
 			assert.Equal(t, want.ID, current.ID)
 			now := w.Chats.Current(chattest.AtAlice)
@@ -507,7 +507,7 @@ func TestBroughtBackWithoutAChat(t *testing.T) {
 	r := w.Session(t, "api", session.Restoring)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{} })
 	for _, id := range []uuid.UUID{r.ID, uuid.New()} {
-		current, err := sessions.Desk{Sessions: w.Resumer}.Resumed(t.Context(), id)
+		current, err := sessions.CLI{Sessions: w.Resumer}.Resumed(t.Context(), id)
 		require.NoError(t, err)
 		assert.Equal(t, uuid.Nil, current.ID)
 	}

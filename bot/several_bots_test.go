@@ -127,10 +127,10 @@ func TestP4_OnlyBotWithdrawsFromOthers(t *testing.T) {
 			g.acts(0, tt.shows)
 			assert.Equal(t, !tt.sees, g.says(0, "hello"))
 			assert.Equal(t, !tt.sees, g.says(5, "hello"))
-			told := g.w.Telegram.Texts()
-			require.Equal(t, tt.tells, len(told) == 1, "%q", told)
+			reported := g.w.Telegram.Texts()
+			require.Equal(t, tt.tells, len(reported) == 1, "%q", reported)
 			if tt.tells {
-				assert.Contains(t, told[0], "/default@cc_bot makes me act outside of topics")
+				assert.Contains(t, reported[0], "/default@cc_bot makes me act outside of topics")
 			}
 			assert.True(t, g.says(0, "/default@cc_bot"))
 			assert.True(t, g.says(0, "hello"))

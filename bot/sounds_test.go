@@ -111,12 +111,12 @@ func TestRestartRepeatsNoSounds(t *testing.T) {
 // without a person keeps the turn silent.
 func TestOnlyLastTurnOfBurstSounds(t *testing.T) {
 	for _, tt := range []struct {
-		name  string
-		state inbox.State
-		told  []news.Wait
-		typed int64 // offset of the transcript then
-		after []string
-		want  []string
+		name     string
+		state    inbox.State
+		reported []news.Wait
+		typed    int64 // offset of the transcript then
+		after    []string
+		want     []string
 	}{
 		{"another waits", inbox.Held, []news.Wait{news.Queued}, 0, nil, nil},
 		{"another waits, not reported yet", inbox.Held, nil, 0, nil, nil},
@@ -135,7 +135,7 @@ func TestOnlyLastTurnOfBurstSounds(t *testing.T) {
 				if tt.state != "" {
 					e := w.Prompt(t, r, "next", tt.state)
 					require.NoError(t, w.Inbox.Change(e.Key, func(e *inbox.Entry) error {
-						if e.Told = tt.told; tt.state != inbox.Held {
+						if e.Reported = tt.reported; tt.state != inbox.Held {
 							e.Typing = &talk.Mark{Path: r.Cursors[0].Path, Offset: tt.typed}
 						}
 						return nil

@@ -179,7 +179,7 @@ func TestP4_PersonTypesOrDropsOldPrompt(t *testing.T) {
 		assert.Equal(t, inbox.Asked, w.EntryState(key))
 		assert.Empty(t, w.Telegram.Edited, "the person may bring it back and tap again")
 		w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
-		w.ToldOfError(t, w.TapShown(t, chattest.Alice, question, i18n.ButtonSend))
+		w.AssertErrorShown(t, w.TapShown(t, chattest.Alice, question, i18n.ButtonSend))
 		assert.Equal(t, inbox.Asked, w.EntryState(key))
 	})
 	t.Run("of a session that is forgotten", func(t *testing.T) {

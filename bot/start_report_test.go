@@ -180,11 +180,11 @@ func TestP9_HomesGetReportsWithoutConversation(t *testing.T) {
 	w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")}
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
 
-	var told []session.Conversation
+	var reported []session.Conversation
 	said := make(map[session.Conversation]string)
 	for _, m := range w.Telegram.Posted {
 		if said[m.To] == "" {
-			told = append(told, m.To)
+			reported = append(reported, m.To)
 		}
 		said[m.To] += m.Text.Text
 	}
@@ -193,7 +193,7 @@ func TestP9_HomesGetReportsWithoutConversation(t *testing.T) {
 			assert.Equal(t, to.ThreadID == 0, strings.Contains(all, text), "%s in %v", text, to)
 		}
 	}
-	assert.ElementsMatch(t, []session.Conversation{chattest.AtAlice, {ChatID: chattest.Bob}, {ChatID: chattest.Bob, ThreadID: 5}}, told)
+	assert.ElementsMatch(t, []session.Conversation{chattest.AtAlice, {ChatID: chattest.Bob}, {ChatID: chattest.Bob, ThreadID: 5}}, reported)
 	assert.Empty(t, w.Unreported())
 
 	i := slices.IndexFunc(w.Telegram.Posted, func(m outbox.Message) bool { return m.To == session.Conversation{ChatID: chattest.Bob} })

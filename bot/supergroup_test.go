@@ -35,7 +35,7 @@ func TestP5_SupergroupKeepsGroupState(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r, held, q := w.SettledIn(t, chattest.InGroup)
 		mine := w.Session(t, "mine", session.Running)
-		require.False(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
+		require.False(t, w.IsAuthorized(chattest.Alice, chattest.GroupChat(chattest.Grown)))
 		w.Migrates(t, chattest.Ours, chattest.Grown)
 		w.Settled(t)
 
@@ -126,8 +126,8 @@ func TestP4_SupergroupStaysAllowed(t *testing.T) {
 		w.Migrates(t, chattest.Ours, chattest.Grown)
 		w.Settled(t)
 		w.StartsAnew(t)
-		assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
-		assert.False(t, w.Hears(chattest.Eve, chattest.GroupChat(chattest.Grown)))
+		assert.True(t, w.IsAuthorized(chattest.Alice, chattest.GroupChat(chattest.Grown)))
+		assert.False(t, w.IsAuthorized(chattest.Eve, chattest.GroupChat(chattest.Grown)))
 		assert.True(t, w.MayShow(chattest.InGroup))
 		assert.True(t, w.MayShow(inGrown))
 
@@ -140,11 +140,11 @@ func TestP4_SupergroupStaysAllowed(t *testing.T) {
 		assert.Equal(t, inGrown, w.Telegram.Last(t).To)
 
 		delete(w.Groups, chattest.Ours)
-		assert.False(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)), "who takes the group off the list means it")
+		assert.False(t, w.IsAuthorized(chattest.Alice, chattest.GroupChat(chattest.Grown)), "who takes the group off the list means it")
 		assert.False(t, w.MayShow(chattest.InGroup))
 		w.Groups[chattest.Grown] = true
-		assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
-		assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Ours)))
+		assert.True(t, w.IsAuthorized(chattest.Alice, chattest.GroupChat(chattest.Grown)))
+		assert.True(t, w.IsAuthorized(chattest.Alice, chattest.GroupChat(chattest.Ours)))
 		assert.True(t, w.MayShow(chattest.InGroup), "what has the old number is shown, too")
 		assert.Equal(t, r.ID, w.SaysIn(t, chattest.Grown, models.Message{Text: "and more"}).Session)
 	})
@@ -155,7 +155,7 @@ func TestGroupsThatMove(t *testing.T) {
 		name     string
 		from, to int64
 		change   func(w *chattest.World)
-		told     int
+		reported int
 		moves    bool
 	}{
 		{"ours", chattest.Ours, chattest.Grown, func(*chattest.World) {}, 1, true},
@@ -170,7 +170,7 @@ func TestGroupsThatMove(t *testing.T) {
 				tt.change(w)
 				w.Migrates(t, tt.from, tt.to)
 				w.Settled(t)
-				assert.Len(t, w.Telegram.Texts(), tt.told)
+				assert.Len(t, w.Telegram.Texts(), tt.reported)
 				_, err := os.Stat(filepath.Join(w.Dir, "chats", "moved.json"))
 				assert.Equal(t, tt.moves, err == nil)
 				require.NoError(t, w.Say(t.Context(), chattest.InGroup, "hello"))
@@ -250,8 +250,8 @@ func TestP9_StrangersGroupStaysForeign(t *testing.T) {
 				key, u := w.Accept(t, &tt.m)
 				require.NoError(t, w.Handle(t.Context(), key, u))
 				w.Settled(t)
-				assert.Equal(t, tt.moves, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
-				assert.False(t, w.Hears(chattest.Alice, chattest.GroupChat(-301)))
+				assert.Equal(t, tt.moves, w.IsAuthorized(chattest.Alice, chattest.GroupChat(chattest.Grown)))
+				assert.False(t, w.IsAuthorized(chattest.Alice, chattest.GroupChat(-301)))
 				if !tt.moves {
 					w.Silent(t)
 					return
@@ -274,7 +274,7 @@ func TestP8_MoveIsSavedBeforeUpdateEnds(t *testing.T) {
 	require.Error(t, err, "and it comes again from Telegram")
 	require.NoError(t, errors.Join(os.Remove(chats), os.Rename(chats+"-away", chats)))
 	require.NoError(t, w.Handle(t.Context(), key, u))
-	assert.True(t, w.Hears(chattest.Alice, chattest.GroupChat(chattest.Grown)))
+	assert.True(t, w.IsAuthorized(chattest.Alice, chattest.GroupChat(chattest.Grown)))
 }
 
 // TestP5_DeletedTopicLeadsToChat: its messages are shown in the chat.
@@ -375,7 +375,7 @@ func TestP8_CrashRepeatsMoveNoticeOnce(t *testing.T) {
 		assert.PanicsWithValue(t, "killed", func() { _ = w.Bot.Moves.Run(t.Context()) })
 		w.Failpoint = nil
 		w.StartsAnew(t)
-		assert.True(t, w.Hears(chattest.Alice, models.Chat{ID: chattest.Grown, Type: models.ChatTypeSupergroup}))
+		assert.True(t, w.IsAuthorized(chattest.Alice, models.Chat{ID: chattest.Grown, Type: models.ChatTypeSupergroup}))
 		w.Settled(t)
 		w.IsIn(t, inGrown, chattest.InGroup, r, held, q)
 		assert.Len(t, w.Telegram.Texts(), 2)

@@ -69,7 +69,7 @@ func TestTapsHaveRules(t *testing.T) {
 	for _, file := range files {
 		var c struct {
 			Kind string
-			Look card.Look
+			Look card.Content
 		}
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)

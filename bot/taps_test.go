@@ -57,7 +57,7 @@ func TestTapCurrentSwitches(t *testing.T) {
 
 	w.Lifecycle.OnMove = func(uuid.UUID, session.Conversation) error { return chattest.ErrDisk }
 	w.Records.Change(web.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
-	w.ToldOfError(t, w.TapSpot(t, chattest.Alice, w.Listed(t, web)))
+	w.AssertErrorShown(t, w.TapSpot(t, chattest.Alice, w.Listed(t, web)))
 }
 
 // A text after the tap goes to the session, even if its move is slow.
@@ -153,7 +153,7 @@ func TestP4_FailedDecisionKeepsButtons(t *testing.T) {
 				w.Lifecycle.Decide = func(uuid.UUID, string) error { return chattest.Deep(tt.err) }
 				err := w.TapShown(t, chattest.Alice, question, button)
 				if errors.Is(tt.err, chattest.ErrDisk) {
-					w.ToldOfError(t, err)
+					w.AssertErrorShown(t, err)
 				} else {
 					require.NoError(t, err)
 					assert.NotEmpty(t, w.Telegram.Done())
@@ -414,7 +414,7 @@ func TestP4_StopOffersWaitingPrompts(t *testing.T) {
 // A prompt without an entry in the inbox has no buttons: its text is still reported, because it is
 // about to be removed from the agent's box.
 func TestP4_StoppedPromptWithoutEntryIsReported(t *testing.T) {
-	for name, spoil := range map[string]func(marker string) error{
+	for name, corrupt := range map[string]func(marker string) error{
 		"the marker is gone":  os.Remove,
 		"the marker is empty": func(marker string) error { return os.Truncate(marker, 0) },
 	} {
@@ -423,13 +423,13 @@ func TestP4_StoppedPromptWithoutEntryIsReported(t *testing.T) {
 			r := w.NewCurrentSession(t, "api", session.Running)
 			e := w.Prompt(t, r, "text", inbox.Typing)
 			require.NoError(t, w.Inbox.Finish(e.Key))
-			require.NoError(t, spoil(filepath.Join(w.Dir, "inbox", e.Key+".done")))
+			require.NoError(t, corrupt(filepath.Join(w.Dir, "inbox", e.Key+".done")))
 			n := news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: "text"}}
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
-			told := w.Telegram.Last(t)
-			assert.Contains(t, told.Text.Text, w.Named(i18n.StopAsk, "api"))
-			assert.Contains(t, told.Text.Text, "text")
-			assert.Empty(t, told.Buttons)
+			reported := w.Telegram.Last(t)
+			assert.Contains(t, reported.Text.Text, w.Named(i18n.StopAsk, "api"))
+			assert.Contains(t, reported.Text.Text, "text")
+			assert.Empty(t, reported.Buttons)
 		})
 	}
 }

@@ -180,7 +180,7 @@ func TestP4_StoppedTextsAreOneCard(t *testing.T) {
 // stoppable returns a session whose transcript is read, so that an interrupt is seen there.
 func stoppable(t *testing.T, w *chattest.World) (session.Record, talk.Cursor) {
 	t.Helper()
-	w.Talk.Told = true
+	w.Talk.Reported = true
 	w.Restart(t)
 	id := uuid.New()
 	c := chattest.TranscriptOf(t, id.String()+".jsonl")

@@ -208,17 +208,17 @@ func TestTopicIconFollowsArchiveAndResume(t *testing.T) {
 		for _, n := range []news.News{news.Ready{}, news.Typed{}, news.Delivered{}} {
 			require.NoError(t, w.SessionNews(t.Context(), api, n))
 		}
-		w.Later(chattest.Patience)
+		w.Later(chattest.Timeout)
 		assert.Empty(t, edits(w))
 		require.NoError(t, w.SessionNews(t.Context(), api, ending.Receipt{}))
-		w.Later(chattest.Patience)
+		w.Later(chattest.Timeout)
 		w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Archived })
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), ending.Receipt{}))
-		w.Later(chattest.Patience)
+		w.Later(chattest.Timeout)
 		assert.Equal(t, []string{"topic 501 in -100:  (over)"}, edits(w), "once, also where news come twice")
 		w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Running })
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), news.Ready{}))
-		w.Later(chattest.Patience)
+		w.Later(chattest.Timeout)
 		assert.Equal(t, []string{"topic 501 in -100:  (over)", "topic 501 in -100:  (open)"}, edits(w))
 	})
 }
@@ -240,7 +240,7 @@ func TestUnknownIconIsRetried(t *testing.T) {
 		stop := w.Running(t)
 		w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Archived })
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), ending.Receipt{}))
-		w.Later(20 * chattest.Patience)
+		w.Later(20 * chattest.Timeout)
 		assert.Equal(t, []string{"topic 501 in -100:  (over)"}, edits(w))
 		require.NoError(t, stop())
 	})
@@ -278,9 +278,9 @@ func TestTopicFollowsSessionName(t *testing.T) {
 			return nil
 		}
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), news.Typed{}))
-		w.Later(chattest.Patience)
+		w.Later(chattest.Timeout)
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, api.ID), news.Delivered{}))
-		w.Later(10 * chattest.Patience)
+		w.Later(10 * chattest.Timeout)
 		assert.Equal(t, []string{"topic 501 in -100: web ()", "topic 501 in -100: web ()"}, edits(w), "what failed is tried again, and no more")
 	})
 }
@@ -289,7 +289,7 @@ func TestSessionFollowsTopicName(t *testing.T) {
 	renames := func(t *testing.T, w *chattest.World, called string) {
 		require.NoError(t, w.SaysInForum(t, chattest.FirstTopic,
 			models.Message{ForumTopicEdited: &models.ForumTopicEdited{Name: called}}))
-		w.Later(chattest.Patience)
+		w.Later(chattest.Timeout)
 	}
 	for _, tt := range []struct {
 		name   string
@@ -379,9 +379,9 @@ func TestReopenedTopicTakesMessages(t *testing.T) {
 		require.NoError(t, w.HandleText(t, key, u))
 	}
 	says(models.Message{ForumTopicClosed: &models.ForumTopicClosed{}})
-	assert.True(t, w.Telegram.Parked(chattest.Ours))
+	assert.True(t, w.Telegram.IsSuspended(chattest.Ours))
 	says(models.Message{ForumTopicReopened: &models.ForumTopicReopened{}})
-	assert.False(t, w.Telegram.Parked(chattest.Ours))
+	assert.False(t, w.Telegram.IsSuspended(chattest.Ours))
 }
 
 func TestStrangersTopicEventsAreIgnored(t *testing.T) {
@@ -405,7 +405,7 @@ func TestDeletedTopicIsCheckedOnce(t *testing.T) {
 				for range 2 {
 					w.Bot.Moves.TopicGone(chattest.InForum(0))
 				}
-				w.Later(chattest.Patience)
+				w.Later(chattest.Timeout)
 				w.Work(t)
 				lost := w.Word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "api"})
 				asked := shown(t, w, lost)
@@ -439,7 +439,7 @@ func TestP5_MissingTopicDoesNotRepeatStart(t *testing.T) {
 		w.Work(t)
 		before := len(w.Telegram.Texts())
 		w.Bot.Moves.TopicGone(web.Conversation)
-		w.Later(chattest.Patience)
+		w.Later(chattest.Timeout)
 		w.Work(t)
 		assert.Equal(t, []string{w.Word(i18n.TopicLost, i18n.Args{"Count": 1, "Names": "web"})}, w.Telegram.Texts()[before:])
 	})

@@ -69,7 +69,7 @@ const (
 func inDay(t *testing.T, test func(t *testing.T, agents []*turnWorld)) {
 	t.Helper()
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		w.Steps, w.Talk.Told = turn.OnCard, true
+		w.Steps, w.Talk.Reported = turn.OnCard, true
 		w.Restart(t)
 		var agents []*turnWorld
 		for i := range 8 {

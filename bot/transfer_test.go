@@ -29,7 +29,7 @@ func TestTransferIsReportedUnlessAsked(t *testing.T) {
 // The agent of an old warning is the session's own now: nothing is done.
 func TestP2_OldWarningEndsNoAgent(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r, m := w.Told(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
+	r, m := w.MarkReported(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
 	w.Records.Change(r.ID, func(r *session.Record) {
 		r.State = session.Running
 		r.Binding = &session.Binding{Adopted: true, Window: "@4", Agent: process.Identity{PID: 4123, Start: 41230, Boot: "boot"}}
@@ -45,7 +45,7 @@ func TestP2_OldWarningEndsNoAgent(t *testing.T) {
 func TestAdoptAsksForTheTransfer(t *testing.T) {
 	w := chattest.NewWorld(t)
 	one := chattest.InWindow(t, 4123)
-	r, m := w.Told(t, chattest.WriterAfterEnd, one)
+	r, m := w.MarkReported(t, chattest.WriterAfterEnd, one)
 	var asked lifecycle.AdoptRequest
 	w.Lifecycle.OnAdopt = func(q lifecycle.AdoptRequest) error { asked = q; return nil }
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt))

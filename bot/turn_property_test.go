@@ -87,9 +87,9 @@ func (s *simulation) does(what string) {
 			return
 		}
 		for _, item := range items {
-			for _, f := range s.Rooms {
+			for _, f := range s.Installed {
 				if f.Name == "turn" {
-					f.Item(s.r.ID, item)
+					f.OnItem(s.r.ID, item)
 				}
 			}
 		}

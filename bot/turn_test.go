@@ -38,7 +38,7 @@ type turnWorld struct {
 func inTurns(t *testing.T, steps turn.Steps, test func(t *testing.T, w *turnWorld)) {
 	t.Helper()
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		w.Steps, w.Talk.Told = steps, true
+		w.Steps, w.Talk.Reported = steps, true
 		w.Restart(t)
 		id := uuid.New()
 		c := chattest.TranscriptOf(t, id.String()+".jsonl")

@@ -63,8 +63,8 @@ func (m *member) run(t *testing.T) {
 	t.Helper()
 	intake := inbox.NewIntake(inbox.Config{Client: http.DefaultClient, API: m.api.URL(), Token: m.api.Token(), Store: m.Inbox.Store,
 		Handler: m, Reporter: m, Log: slog.New(slog.DiscardHandler),
-		Hears: func(_ string, person int64, chat models.Chat, update json.RawMessage) (bool, error) {
-			if !m.Hears(person, chat) {
+		IsAuthorized: func(_ string, person int64, chat models.Chat, update json.RawMessage) (bool, error) {
+			if !m.IsAuthorized(person, chat) {
 				return false, nil
 			}
 			return m.Several.Acts(t.Context(), update)

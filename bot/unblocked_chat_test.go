@@ -67,7 +67,7 @@ func TestP5_UnblockedChatGetsQuestion(t *testing.T) {
 		w.Telegram.OnParked = nil // a start tries each chat once
 		w.Restart(t)
 		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
-		assert.True(t, w.Telegram.Parked(chattest.Alice))
+		assert.True(t, w.Telegram.IsSuspended(chattest.Alice))
 		unblock()
 		assert.Equal(t, 1, w.Message(t, q))
 	})

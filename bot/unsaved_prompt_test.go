@@ -63,10 +63,10 @@ func TestP4_UnsavedPromptWaits(t *testing.T) {
 // A prompt that could not be saved is reported if it cannot be typed at the next try.
 func TestP4_UnsavedPromptIsReported(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		change func(w *chattest.World, r session.Record)
-		state  inbox.State // of the entry then
-		told   func(w *chattest.World) string
+		name     string
+		change   func(w *chattest.World, r session.Record)
+		state    inbox.State // of the entry then
+		reported func(w *chattest.World) string
 	}{
 		{"its session is over", func(w *chattest.World, r session.Record) {
 			w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
@@ -95,7 +95,7 @@ func TestP4_UnsavedPromptIsReported(t *testing.T) {
 			tt.change(w, r)
 			require.NoError(t, w.HandleText(t, key, u))
 			assert.Equal(t, tt.state, w.EntryState(key))
-			assert.Equal(t, []string{tt.told(w)}, append(w.Telegram.Texts(), w.Telegram.AnswersSent()...))
+			assert.Equal(t, []string{tt.reported(w)}, append(w.Telegram.Texts(), w.Telegram.AnswersSent()...))
 		})
 	}
 }
@@ -114,7 +114,7 @@ func TestP4_FailedTapOnFullDiskRepeats(t *testing.T) {
 			require.NoError(t, w.Review(t.Context(), time.Hour))
 			question := w.LastSent(t)
 			w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
-			w.ToldOfError(t, w.TapShown(t, chattest.Alice, question, tt.word))
+			w.AssertErrorShown(t, w.TapShown(t, chattest.Alice, question, tt.word))
 			require.Equal(t, inbox.Asked, w.EntryState(e.Key))
 			w.Lifecycle.OnQueue = nil
 			require.NoError(t, w.TapShown(t, chattest.Alice, question, tt.word))

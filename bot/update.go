@@ -57,7 +57,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	if place, _ := b.Inside(m); m.ForumTopicReopened != nil && b.InGroup(m.Chat.ID) {
 		b.unpark(ctx, place.ChatID) // a fact, whoever has done it
 	}
-	if m.From == nil || !b.Hears(m.From.ID, m.Chat) {
+	if m.From == nil || !b.IsAuthorized(m.From.ID, m.Chat) {
 		return nil
 	}
 	b.At("accepted")
@@ -76,7 +76,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		}
 		return later(b.offer(ctx, in, text, append([]*models.Update{u}, rest...)))
 	case command.Now:
-		if told, err := b.Prompts.TooLate(ctx, in, command.Name); told || err != nil {
+		if reported, err := b.Prompts.TooLate(ctx, in, command.Name); reported || err != nil {
 			return err
 		}
 	}
@@ -104,9 +104,9 @@ func (b *Bot) heardFrom(ctx context.Context, who *models.User, m *models.Message
 
 // unpark is called when a chat takes messages again.
 func (b *Bot) unpark(ctx context.Context, chatID int64) {
-	parked := b.Sender.Parked(chatID)
-	if b.Sender.Unpark(chatID); parked {
-		_ = b.each("unparked", func(f chat.Feature) bool { return f.Unparked != nil }, func(f chat.Feature) error { f.Unparked(ctx, chatID); return nil })
+	suspended := b.Sender.IsSuspended(chatID)
+	if b.Sender.Resume(chatID); suspended {
+		_ = b.notifyAll("unparked", func(f chat.Feature) bool { return f.OnResumed != nil }, func(f chat.Feature) error { f.OnResumed(ctx, chatID); return nil })
 	}
 }
 
@@ -159,7 +159,7 @@ func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string, us []*mo
 // needs no disk is answered, once. nil: no answer.
 func (b *Bot) Unkept(u *models.Update) func(ctx context.Context) error {
 	m := u.Message
-	if m == nil || m.From == nil || !b.Hears(m.From.ID, m.Chat) || !b.Several.IsFor(m) {
+	if m == nil || m.From == nil || !b.IsAuthorized(m.From.ID, m.Chat) || !b.Several.IsFor(m) {
 		return nil
 	}
 	in, c, _, _, _ := b.read("", m)
@@ -213,7 +213,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) 
 	if old != nil { // Telegram no longer has its topic, so nothing is done
 		m = &models.Message{Chat: old.Chat}
 	}
-	if m == nil || !b.Hears(q.From.ID, m.Chat) {
+	if m == nil || !b.IsAuthorized(q.From.ID, m.Chat) {
 		return nil, nil
 	}
 	t := chat.Tap{From: q.From.ID}
@@ -278,7 +278,7 @@ func (b *Bot) decide(ctx context.Context, t chat.Tap, shown *models.InlineKeyboa
 // and runs again after a while; the others run on.
 func (b *Bot) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, f := range b.Rooms {
+	for _, f := range b.Installed {
 		if f.Run == nil {
 			continue
 		}
@@ -296,12 +296,12 @@ func (b *Bot) Run(ctx context.Context) error {
 // Forget takes away what is kept of a session that is itself forgotten.
 func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
 	return errors.Join(b.Book.Forget(id),
-		b.each("forget", func(f chat.Feature) bool { return f.Forget != nil }, func(f chat.Feature) error { return f.Forget(ctx, id) }))
+		b.notifyAll("forget", func(f chat.Feature) bool { return f.Forget != nil }, func(f chat.Feature) error { return f.Forget(ctx, id) }))
 }
 
-// each calls all features that listen, even if one fails.
-func (b *Bot) each(where string, listens func(f chat.Feature) bool, tell func(f chat.Feature) error) (err error) {
-	for _, f := range b.Rooms {
+// notifyAll calls all features that listen, even if one fails.
+func (b *Bot) notifyAll(where string, listens func(f chat.Feature) bool, tell func(f chat.Feature) error) (err error) {
+	for _, f := range b.Installed {
 		if listens(f) {
 			err = errors.Join(err, b.call(f.Name, where, func() error { return tell(f) }))
 		}
@@ -349,15 +349,15 @@ func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) erro
 	if err != nil {
 		return err
 	}
-	rooms := slices.DeleteFunc(slices.Clone(b.Rooms), func(f chat.Feature) bool { return f.Name == last })
-	for _, f := range append(rooms, b.named[last]) {
-		if f.Heard == nil {
+	features := slices.DeleteFunc(slices.Clone(b.Installed), func(f chat.Feature) bool { return f.Name == last })
+	for _, f := range append(features, b.named[last]) {
+		if f.OnNews == nil {
 			continue
 		}
-		err := b.call(f.Name, "news", func() error { return f.Heard(ctx, s, n) })
+		err := b.call(f.Name, "news", func() error { return f.OnNews(ctx, s, n) })
 		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
 			to := s.Conversation
-			err = b.Post(ctx, card.Look{To: to, Session: s.ID, Text: render.Plain(chat.Warning + b.In(to).Say(i18n.InternalError))})
+			err = b.Post(ctx, card.Content{To: to, Session: s.ID, Text: render.Plain(chat.Warning + b.In(to).Say(i18n.InternalError))})
 		}
 		if err != nil {
 			return err

@@ -111,11 +111,11 @@ func TestQueueNamesPromptSender(t *testing.T) {
 }
 
 func TestP4_InterruptAndSendRunsOnce(t *testing.T) {
-	for _, told := range []bool{true, false} {
+	for _, reported := range []bool{true, false} {
 		inQueue(t, func(t *testing.T, q *queue) {
 			q.Lifecycle.OnSendNow = func(_ uuid.UUID, key string) (bool, error) {
 				q.Becomes(t, key, inbox.Typing)
-				return told, nil
+				return reported, nil
 			}
 			q.Press(t, chattest.Bob, q.id, "2")
 			before := len(q.Telegram.Texts())
@@ -127,7 +127,7 @@ func TestP4_InterruptAndSendRunsOnce(t *testing.T) {
 			q.Work(t)
 			assert.Equal(t, []string{"send now " + q.all[1].Key + " of " + q.r.ID.String()}, q.done())
 			said := q.Telegram.Texts()[before:]
-			if told {
+			if reported {
 				assert.Empty(t, said)
 			} else {
 				assert.Equal(t, []string{"api is interrupted."}, said)
@@ -326,7 +326,7 @@ func TestQueueShowsReasonOfWait(t *testing.T) {
 		inQueue(t, func(t *testing.T, q *queue) {
 			q.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}}
 			require.NoError(t, q.Inbox.Change(q.all[0].Key, func(e *inbox.Entry) error {
-				e.Told = []news.Wait{news.Queued, why}
+				e.Reported = []news.Wait{news.Queued, why}
 				return nil
 			}))
 			q.show()

@@ -28,19 +28,19 @@ func TestP2_OnlyProvenWindowIsArchived(t *testing.T) {
 	dead := chattest.ShellWindow(t, "@21")
 	dead.Pane.Dead, dead.Pane.Path, dead.Ours = true, "", true
 	agent := "• @21 mine: claude (pid 4123, 2 h, pts/3), ~/proj, conversation 11111111"
-	desk := "   In a terminal: tmux attach -t mine"
+	cli := "   In a terminal: tmux attach -t mine"
 	for _, tt := range []struct {
 		name   string
 		window evidence.Window
 		says   []string
 		words  []string
 	}{
-		{"a shell", chattest.ShellWindow(t, "@21"), []string{"• @21 mine: vim, ~/x", desk}, []string{"Hide"}},
-		{"a dead pane, ours", dead, []string{"• @21 mine: ended", desk}, []string{"Hide"}},
+		{"a shell", chattest.ShellWindow(t, "@21"), []string{"• @21 mine: vim, ~/x", cli}, []string{"Hide"}},
+		{"a dead pane, ours", dead, []string{"• @21 mine: ended", cli}, []string{"Hide"}},
 		{"a proven agent", chattest.AgentWindow(t, "@21", 4123), []string{agent}, []string{"Connect", "Archive", "Hide"}},
-		{"a protected one", protected, []string{agent, desk}, []string{"Hide"}},
-		{"one in the background", background, []string{agent, desk}, []string{"Hide"}},
-		{"one that is not proven", unproven, []string{agent, desk}, []string{"Hide"}},
+		{"a protected one", protected, []string{agent, cli}, []string{"Hide"}},
+		{"one in the background", background, []string{agent, cli}, []string{"Hide"}},
+		{"one that is not proven", unproven, []string{agent, cli}, []string{"Hide"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -98,7 +98,7 @@ func TestAdoptAWindow(t *testing.T) {
 	w.Lifecycle.OnAdopt, w.Lifecycle.Shell = func(q lifecycle.AdoptRequest) error { asked = q; w.Windows.All = nil; return nil }, 99
 	w.Again()
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonAdopt), "any allowed person may, after a restart too")
-	assert.Equal(t, lifecycle.AdoptRequest{Agent: chattest.AtDesk(4123).Identity, Claude: chattest.Theirs, Asked: true, Conversation: chattest.AtAlice, Owner: chattest.Bob,
+	assert.Equal(t, lifecycle.AdoptRequest{Agent: chattest.InTerminal(4123).Identity, Claude: chattest.Theirs, Asked: true, Conversation: chattest.AtAlice, Owner: chattest.Bob,
 		Rule: "chat.adopt", Why: "asked for by 8"}, asked)
 	assert.Equal(t, "mine is connected to its window (@4). ccbot will not close it. "+
 		w.Word(i18n.AdoptedAsks), w.Telegram.Last(t).Text.Text)
@@ -299,7 +299,7 @@ func TestRefusedWindowIsExplained(t *testing.T) {
 		want i18n.Key
 	}{
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []evidence.Writer{chattest.AtDesk(5)}}, i18n.StartUnsure},
+		{"others write too", &lifecycle.WriterError{Writers: []evidence.Writer{chattest.InTerminal(5)}}, i18n.StartUnsure},
 		{"its owner came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"its owner was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
@@ -319,7 +319,7 @@ func TestRefusedWindowIsExplained(t *testing.T) {
 				err := w.TapSpot(t, chattest.Alice, button)
 				assert.Len(t, w.Lifecycle.Done(), 1, "nothing is archived")
 				if tt.want == "" {
-					w.ToldOfError(t, err)
+					w.AssertErrorShown(t, err)
 					continue
 				}
 				require.NoError(t, err)

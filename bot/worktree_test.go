@@ -118,7 +118,7 @@ func TestFailedStartMayLeaveWorktree(t *testing.T) {
 	require.Eventually(t, func() bool {
 		w.Telegram.Deliver(t.Context())
 		return slices.Contains(w.Telegram.Texts(), asked)
-	}, chattest.Patience, time.Millisecond)
+	}, chattest.Timeout, time.Millisecond)
 }
 
 func TestWorktreeWithoutRepositoryIsSentence(t *testing.T) {

@@ -33,7 +33,7 @@ func TestP2_TakeOverAwaitsAnswer(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			r, m := w.Told(t, k, chattest.AtDesk(4123))
+			r, m := w.MarkReported(t, k, chattest.InTerminal(4123))
 			asked := w.TakeOver(t, m, chattest.TakeWord(k))
 			assert.Equal(t, w.Word(i18n.EndConfirm, i18n.Args{"Processes": "claude (pid 4123, 2 h, pts/3)"}), w.Telegram.Last(t).Text.Text)
 			assert.Empty(t, w.Doing(r))
@@ -53,19 +53,19 @@ func TestP2_TakeOverAwaitsAnswer(t *testing.T) {
 func TestP2_UnnamedWritersAreNotEnded(t *testing.T) {
 	var named []evidence.Writer
 	for pid := range chat.MaxListed {
-		named = append(named, chattest.AtDesk(pid+1))
+		named = append(named, chattest.InTerminal(pid+1))
 	}
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			_, few := w.Told(t, k, named...)
+			_, few := w.MarkReported(t, k, named...)
 			asked := w.TakeOver(t, few, chattest.TakeWord(k))
 			for _, one := range named {
 				assert.Contains(t, asked.Text.Text, w.In(chattest.AtAlice).ProcessText(host.Process(one.Process, one.Age)))
 			}
 
 			w = chattest.NewWorld(t)
-			r, m := w.Told(t, k, append(slices.Clone(named), chattest.AtDesk(100))...)
+			r, m := w.MarkReported(t, k, append(slices.Clone(named), chattest.InTerminal(100))...)
 			assert.NotContains(t, chattest.Words(m), w.Word(chattest.TakeWord(k)))
 			assert.Contains(t, m.Text.Text, w.Word(i18n.AndMore, i18n.Args{"Count": 1}))
 			assert.Empty(t, w.Doing(r))
@@ -77,7 +77,7 @@ func TestP1_TakeOverEndsWritersAndContinues(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			r, m := w.Told(t, k, chattest.AtDesk(4123), chattest.AtDesk(4124))
+			r, m := w.MarkReported(t, k, chattest.InTerminal(4123), chattest.InTerminal(4124))
 			asked := w.TakeOver(t, m, chattest.TakeWord(k))
 			w.Again()
 			w.Lifecycle.Ends = func(who []process.Identity) ([]ending.Ending, error) {
@@ -89,7 +89,7 @@ func TestP1_TakeOverEndsWritersAndContinues(t *testing.T) {
 			assert.Equal(t, []string{w.Word(i18n.Taking, i18n.Args{"Processes": "claude (pid 4123, 2 h, pts/3); claude (pid 4124, 2 h, pts/3)"}), m.Text.Text},
 				chattest.TextsOf(w.Telegram, &w.Telegram.Edited), "the message that has led there loses its buttons, too")
 			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
-			want, after := []string{writersEnd(r, chattest.AtDesk(4123), chattest.AtDesk(4124))}, []string(nil)
+			want, after := []string{writersEnd(r, chattest.InTerminal(4123), chattest.InTerminal(4124))}, []string(nil)
 			switch k {
 			case chattest.ResumeRefused:
 				said = chattest.Lines(said, w.Restoring(r))
@@ -117,10 +117,10 @@ func TestP2_SurvivingProcessIsReported(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			r, m := w.Told(t, k, chattest.AtDesk(1), chattest.AtDesk(2))
+			r, m := w.MarkReported(t, k, chattest.InTerminal(1), chattest.InTerminal(2))
 			asked := w.TakeOver(t, m, chattest.TakeWord(k))
 			w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) {
-				w.Write(chattest.AtDesk(2))
+				w.Write(chattest.InTerminal(2))
 				return []ending.Ending{chattest.Ended(1, process.HowKill, 0), chattest.Spared(2, process.ReasonUnproven)}, nil
 			}
 			require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
@@ -131,7 +131,7 @@ func TestP2_SurvivingProcessIsReported(t *testing.T) {
 			assert.Contains(t, last.Text.Text, "• claude (pid 2, 2 h, pts/3)")
 			assert.Equal(t, chattest.Words(m), chattest.Words(last), "it can be tried again")
 			assert.Len(t, w.Lifecycle.Done(), map[chattest.Conflict]int{chattest.ResumeRefused: 2, chattest.OtherWriter: 1, chattest.WriterAfterEnd: 1}[k], "it does not come back beside the other one")
-			assert.Equal(t, writersEnd(r, chattest.AtDesk(1), chattest.AtDesk(2)), w.Doing(r)[0])
+			assert.Equal(t, writersEnd(r, chattest.InTerminal(1), chattest.InTerminal(2)), w.Doing(r)[0])
 		})
 	}
 }
@@ -153,7 +153,7 @@ func TestFailingEndIsReported(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			_, m := w.Told(t, chattest.OtherWriter, chattest.AtDesk(1))
+			_, m := w.MarkReported(t, chattest.OtherWriter, chattest.InTerminal(1))
 			asked := w.TakeOver(t, m, i18n.ButtonTakeOver)
 			w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) {
 				w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return nil, chattest.ErrTable }
@@ -164,7 +164,7 @@ func TestFailingEndIsReported(t *testing.T) {
 			want := w.Word(tt.want, i18n.Args{"Process": "claude (pid 1)"})
 			assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), want)
 			if tt.err != nil {
-				w.ToldOfError(t, nil)
+				w.AssertErrorShown(t, nil)
 			}
 		})
 	}
@@ -173,7 +173,7 @@ func TestFailingEndIsReported(t *testing.T) {
 func TestP2_UntriedEndIsReported(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		w := chattest.NewWorld(t)
-		_, m := w.Told(t, k, chattest.AtDesk(1))
+		_, m := w.MarkReported(t, k, chattest.InTerminal(1))
 		asked := w.TakeOver(t, m, chattest.TakeWord(k))
 		w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) { return nil, chattest.ErrDisk }
 		require.NoError(t, w.TapShown(t, chattest.Alice, asked, chattest.TakeWord(k)))
@@ -184,9 +184,9 @@ func TestP2_UntriedEndIsReported(t *testing.T) {
 
 // A tap on an outdated message ends nothing and shows the present state.
 func TestP2_StaleMessageShowsPresentState(t *testing.T) {
-	reborn := chattest.AtDesk(4123)
+	reborn := chattest.InTerminal(4123)
 	reborn.Start++
-	protected := chattest.AtDesk(4123)
+	protected := chattest.InTerminal(4123)
 	protected.Spared = process.GuardAncestor
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		for _, tt := range []struct {
@@ -196,11 +196,11 @@ func TestP2_StaleMessageShowsPresentState(t *testing.T) {
 			says    i18n.Key
 		}{
 			{"the pid was reused", []evidence.Writer{reborn}, "", ""},
-			{"one more", []evidence.Writer{chattest.AtDesk(4123), chattest.AtDesk(5)}, "", ""},
-			{"another one", []evidence.Writer{chattest.AtDesk(5)}, "", ""},
+			{"one more", []evidence.Writer{chattest.InTerminal(4123), chattest.InTerminal(5)}, "", ""},
+			{"another one", []evidence.Writer{chattest.InTerminal(5)}, "", ""},
 			{"nobody any more", nil, "", i18n.WritersNone},
-			{"it came back meanwhile", []evidence.Writer{chattest.AtDesk(4123)}, session.Running, i18n.WritersSecond},
-			{"it ended meanwhile", []evidence.Writer{chattest.AtDesk(4123)}, session.Archived, i18n.WritersGhost},
+			{"it came back meanwhile", []evidence.Writer{chattest.InTerminal(4123)}, session.Running, i18n.WritersSecond},
+			{"it ended meanwhile", []evidence.Writer{chattest.InTerminal(4123)}, session.Archived, i18n.WritersGhost},
 			{"it came back, nobody else writes", nil, session.Running, i18n.WritersNone},
 		} {
 			if tt.state == session.Archived && k != chattest.OtherWriter || tt.state == session.Running && k == chattest.OtherWriter {
@@ -209,7 +209,7 @@ func TestP2_StaleMessageShowsPresentState(t *testing.T) {
 			t.Run(string(k)+": "+tt.name, func(t *testing.T) {
 				w := chattest.NewWorld(t)
 				one := chattest.InWindow(t, 4123)
-				r, m := w.Told(t, k, one)
+				r, m := w.MarkReported(t, k, one)
 				taps := w.Looks(m, w.TakeOver(t, m, chattest.TakeWord(k)))
 				if tt.state != "" {
 					w.Records.Change(r.ID, func(r *session.Record) { r.State = tt.state })
@@ -242,7 +242,7 @@ func TestP2_StaleMessageShowsPresentState(t *testing.T) {
 		}
 		t.Run(string(k)+": the same, but protected now", func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			r, m := w.Told(t, k, chattest.AtDesk(4123))
+			r, m := w.MarkReported(t, k, chattest.InTerminal(4123))
 			asked := w.TakeOver(t, m, chattest.TakeWord(k))
 			w.Write(protected)
 			require.NoError(t, w.TapShown(t, chattest.Alice, m, chattest.TakeWord(k)))
@@ -257,7 +257,7 @@ func TestP6_UnknownWriterChangesNothing(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		for why, says := range map[error]i18n.Key{evidence.ErrUnreadable: i18n.NoEvidence, session.ErrNotFound: i18n.InternalError} {
 			w := chattest.NewWorld(t)
-			r, m := w.Told(t, k, chattest.InWindow(t, 4123))
+			r, m := w.MarkReported(t, k, chattest.InWindow(t, 4123))
 			taps := w.Looks(m, w.TakeOver(t, m, chattest.TakeWord(k)))
 			w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return nil, chattest.Deep(why) }
 			for _, s := range taps {
@@ -272,7 +272,7 @@ func TestP6_UnknownWriterChangesNothing(t *testing.T) {
 func TestWritersOfPurgedSession(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		w := chattest.NewWorld(t)
-		r, m := w.Told(t, k, chattest.InWindow(t, 4123))
+		r, m := w.MarkReported(t, k, chattest.InWindow(t, 4123))
 		taps := w.Looks(m, w.TakeOver(t, m, chattest.TakeWord(k)))
 		w.Records.Forget(r.ID)
 		for _, s := range taps {
@@ -288,7 +288,7 @@ func TestP1_ForkLeavesOriginalToWriter(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			r, m := w.Told(t, k, chattest.Unsure(4123)) // nothing has to be proven: nothing is ended
+			r, m := w.MarkReported(t, k, chattest.Unsure(4123)) // nothing has to be proven: nothing is ended
 			require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))
 			w.Again()
 			require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonForkInstead))
@@ -314,7 +314,7 @@ func TestP1_ForkLeavesOriginalToWriter(t *testing.T) {
 func TestFailedForkReportsDoneSteps(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter} {
 		w := chattest.NewWorld(t)
-		r, m := w.Told(t, k, chattest.AtDesk(4123))
+		r, m := w.MarkReported(t, k, chattest.InTerminal(4123))
 		w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
 		w.Lifecycle.OnArchive = func(id uuid.UUID) error {
 			w.Records.Change(id, func(r *session.Record) { r.State = session.Archived })
@@ -342,7 +342,7 @@ func TestFailedForkReportsDoneSteps(t *testing.T) {
 
 func TestP1_OnlyArchivedSessionIsForked(t *testing.T) {
 	w := chattest.NewWorld(t)
-	r, m := w.Told(t, chattest.OtherWriter, chattest.AtDesk(4123))
+	r, m := w.MarkReported(t, chattest.OtherWriter, chattest.InTerminal(4123))
 	w.Lifecycle.OnArchive = func(uuid.UUID) error { return chattest.Deep(chattest.ErrDisk) }
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonForkInstead))
 	assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.Lifecycle.Done())
@@ -352,10 +352,10 @@ func TestP1_OnlyArchivedSessionIsForked(t *testing.T) {
 func TestResumeRequestSurvivesTakeOver(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
-	w.Refuse(chattest.AtDesk(1))
+	w.Refuse(chattest.InTerminal(1))
 	w.MustHear(t, "/resume api /srv/x")
 	asked := w.TakeOver(t, w.Telegram.Last(t), i18n.ButtonTakeOver)
-	w.Write(chattest.AtDesk(1))
+	w.Write(chattest.InTerminal(1))
 	w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) {
 		w.Write()
 		return []ending.Ending{chattest.Ended(1, process.HowTerm, 0)}, nil
@@ -368,7 +368,7 @@ func TestResumeRequestSurvivesTakeOver(t *testing.T) {
 
 func TestSecondWriterIsLeft(t *testing.T) {
 	w := chattest.NewWorld(t)
-	_, m := w.Told(t, chattest.OtherWriter, chattest.AtDesk(1))
+	_, m := w.MarkReported(t, chattest.OtherWriter, chattest.InTerminal(1))
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonCancel))
 	assert.Equal(t, w.Word(i18n.Cancelled), w.Telegram.LastEdit(t).Text.Text)
 	assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
@@ -378,7 +378,7 @@ func TestSecondWriterIsLeft(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	w := chattest.NewWorld(t)
 	one := chattest.InWindow(t, 4123)
-	r, m := w.Told(t, chattest.WriterAfterEnd, one)
+	r, m := w.MarkReported(t, chattest.WriterAfterEnd, one)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 	w.Again()
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonAdopt))
@@ -397,7 +397,7 @@ func TestAdopt(t *testing.T) {
 func TestP10_AdoptionReportsWindowStays(t *testing.T) {
 	for shell, closes := range map[int]bool{0: true, 99: false} {
 		w := chattest.NewWorld(t)
-		_, m := w.Told(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
+		_, m := w.MarkReported(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
 		w.Lifecycle.Shell = shell
 		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt))
 		assert.Equal(t, closes, strings.Contains(w.Telegram.Last(t).Text.Text, w.Named(i18n.AdoptedBare, "api")))
@@ -411,7 +411,7 @@ func TestFailedAdoptionIsExplained(t *testing.T) {
 		want i18n.Key
 	}{
 		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []evidence.Writer{chattest.AtDesk(5)}}, i18n.StartUnsure},
+		{"others write too", &lifecycle.WriterError{Writers: []evidence.Writer{chattest.InTerminal(5)}}, i18n.StartUnsure},
 		{"it came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
 		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
 		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
@@ -420,11 +420,11 @@ func TestFailedAdoptionIsExplained(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			_, m := w.Told(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
+			_, m := w.MarkReported(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
 			w.Lifecycle.OnAdopt = func(lifecycle.AdoptRequest) error { return chattest.Deep(tt.err) }
 			err := w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt)
 			if tt.want == "" {
-				w.ToldOfError(t, err)
+				w.AssertErrorShown(t, err)
 				return
 			}
 			require.NoError(t, err)
@@ -433,12 +433,12 @@ func TestFailedAdoptionIsExplained(t *testing.T) {
 		})
 	}
 	w := chattest.NewWorld(t)
-	_, m := w.Told(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
-	w.Write(chattest.AtDesk(4123)) // the same process, no longer in the foreground
+	_, m := w.MarkReported(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
+	w.Write(chattest.InTerminal(4123)) // the same process, no longer in the foreground
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt))
 	assert.Contains(t, w.Telegram.Done(), "post "+w.Word(i18n.WritersChanged))
 	w = chattest.NewWorld(t)
-	_, m = w.Told(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
+	_, m = w.MarkReported(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
 	w.Roots = []string{filepath.Join(w.AgentsHome, "api")}
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt))
 	assert.Equal(t, w.OutsideText(t.Context(), "/home/alice/proj"), w.Telegram.Last(t).Text.Text)

@@ -22,9 +22,9 @@ import (
 )
 
 func TestP1_WritersAreReportedWithOptions(t *testing.T) {
-	odd := chattest.AtDesk(7)
+	odd := chattest.InTerminal(7)
 	odd.Args, odd.Cwd, odd.Age = nil, "/srv/a\u202eb\nc", 0
-	tmuxed := chattest.AtDesk(8)
+	tmuxed := chattest.InTerminal(8)
 	tmuxed.Spared = process.GuardTmux
 	for _, tt := range []struct {
 		name    string
@@ -33,11 +33,11 @@ func TestP1_WritersAreReportedWithOptions(t *testing.T) {
 		want    []string
 		words   []i18n.Key
 	}{
-		{"a resume is refused", chattest.ResumeRefused, []evidence.Writer{chattest.AtDesk(4123)},
+		{"a resume is refused", chattest.ResumeRefused, []evidence.Writer{chattest.InTerminal(4123)},
 			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude (pid 4123, 2 h, pts/3), ~/proj",
 				"“Take over” ends it there and resumes api here. “Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"refused, nobody can tell", chattest.ResumeRefused, []evidence.Writer{chattest.AtDesk(4123), chattest.Unsure(99)},
+		{"refused, nobody can tell", chattest.ResumeRefused, []evidence.Writer{chattest.InTerminal(4123), chattest.Unsure(99)},
 			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude (pid 4123, 2 h, pts/3), ~/proj",
 				"• claude (pid 99, 2 h, pts/3), ~/proj (not certain)",
 				"   It cannot be ended from here: it is unclear which conversation it has open.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
@@ -53,7 +53,7 @@ func TestP1_WritersAreReportedWithOptions(t *testing.T) {
 			[]string{"api is open elsewhere, or may be, so it was not resumed:", "• claude (pid 5, 2 h, pts/3), session web, ~/proj",
 				"   It cannot be ended from here: it is the agent of another session.", "“Continue in a copy” starts a new session here with a copy of the conversation."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonForkInstead, i18n.ButtonCancel}},
-		{"a second writer", chattest.OtherWriter, []evidence.Writer{chattest.AtDesk(4123)},
+		{"a second writer", chattest.OtherWriter, []evidence.Writer{chattest.InTerminal(4123)},
 			[]string{"⚠ api is now open in a second place. The two can split the conversation:", "• claude (pid 4123, 2 h, pts/3), ~/proj",
 				"“Take over” ends only the other one. “Continue in a copy” archives api here and starts a new session with a copy."},
 			[]i18n.Key{i18n.ButtonShow, i18n.ButtonTakeOver, i18n.ButtonForkInstead, i18n.ButtonCancel}},
@@ -80,7 +80,7 @@ func TestP1_WritersAreReportedWithOptions(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			_, m := w.Told(t, tt.scene, tt.writers...)
+			_, m := w.MarkReported(t, tt.scene, tt.writers...)
 			assert.Equal(t, chattest.Lines(tt.want...), m.Text.Text)
 			assert.Equal(t, w.WordsOf(tt.words...), chattest.Words(m))
 			for _, row := range m.Buttons {
@@ -93,10 +93,10 @@ func TestP1_WritersAreReportedWithOptions(t *testing.T) {
 // A session that is not cleaned up can neither be adopted nor resumed, so neither is offered or
 // promised.
 func TestP3_WriterOfUncleanSessionPromisesNothing(t *testing.T) {
-	for _, all := range [][]evidence.Writer{{chattest.InWindow(t, 1)}, {chattest.AtDesk(1)}, {chattest.AtDesk(1), chattest.AtDesk(2)}} {
+	for _, all := range [][]evidence.Writer{{chattest.InWindow(t, 1)}, {chattest.InTerminal(1)}, {chattest.InTerminal(1), chattest.InTerminal(2)}} {
 		w := chattest.NewWorld(t)
 		r := w.Session(t, "api", session.Archived)
-		old := w.GhostShown(t, r, chattest.InWindow(t, 1))
+		old := w.EndedWriterShown(t, r, chattest.InWindow(t, 1))
 		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		r = w.Record(t, r.ID)
 		w.Write(all...)
@@ -122,7 +122,7 @@ func TestP3_WriterOfUncleanSessionPromisesNothing(t *testing.T) {
 
 func TestUnseenWriterOfEndedSession(t *testing.T) {
 	w := chattest.NewWorld(t)
-	_, m := w.Told(t, chattest.WriterAfterEnd)
+	_, m := w.MarkReported(t, chattest.WriterAfterEnd)
 	assert.Equal(t, "api is archived, but its conversation continues, and I cannot see where. If that is not you, check your terminals.", m.Text.Text)
 	assert.Empty(t, m.Buttons)
 }
@@ -133,7 +133,7 @@ func TestP1_ShowTellsAllThatIsKnown(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		t.Run(string(k), func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			_, m := w.Told(t, k, chattest.AtDesk(1), protected, chattest.AgentOf(3, "web"), chattest.Unsure(4))
+			_, m := w.MarkReported(t, k, chattest.InTerminal(1), protected, chattest.AgentOf(3, "web"), chattest.Unsure(4))
 			w.Again()
 			require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonShow), "any allowed person may, after a restart too")
 			shown := w.Telegram.LastEdit(t)
@@ -165,7 +165,7 @@ func TestManyWritersFitOneMessage(t *testing.T) {
 		one.Cwd, one.Pane.WindowName, one.Spared = "/"+strings.Repeat("deep/", 800), strings.Repeat("w", 400), process.GuardTmux
 		all = append(all, one)
 	}
-	_, m := w.Told(t, chattest.WriterAfterEnd, all...)
+	_, m := w.MarkReported(t, chattest.WriterAfterEnd, all...)
 	assert.Contains(t, m.Text.Text, "and 44 more")
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonShow))
 	shown := w.Telegram.LastEdit(t)
@@ -177,10 +177,10 @@ func TestManyWritersFitOneMessage(t *testing.T) {
 func TestNamesWithFormatCharacters(t *testing.T) {
 	for _, name := range []string{"{{.Name}}", "%s%d%!", "*_`[x](y)`", "<b>&", "a\u202eb", "a:b.c", "имя", "👩‍💻", strings.Repeat("long", 60)} {
 		w := chattest.NewWorld(t)
-		r, _ := w.Told(t, chattest.OtherWriter, chattest.AtDesk(4123))
+		r, _ := w.MarkReported(t, chattest.OtherWriter, chattest.InTerminal(4123))
 		r.Name = name
 		w.Records.Put(r)
-		require.NoError(t, w.SessionNews(t.Context(), r, lifecycle.OtherWriters{chattest.AtDesk(4123)}))
+		require.NoError(t, w.SessionNews(t.Context(), r, lifecycle.OtherWriters{chattest.InTerminal(4123)}))
 		m := w.Telegram.Last(t)
 		name := glyph.Name(name)
 		assert.Equal(t, w.Word(i18n.WritersSecond, i18n.Args{"Name": name}), strings.Split(m.Text.Text, "\n")[0])
@@ -190,7 +190,7 @@ func TestNamesWithFormatCharacters(t *testing.T) {
 		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonTakeOver))
 		question := w.Telegram.Last(t)
 		require.NoError(t, w.TapShown(t, chattest.Alice, question, i18n.ButtonTakeOver))
-		assert.Contains(t, w.Lifecycle.Done(), fmt.Sprintf("end %v of %s", []process.Identity{chattest.AtDesk(4123).Identity}, r.ID))
+		assert.Contains(t, w.Lifecycle.Done(), fmt.Sprintf("end %v of %s", []process.Identity{chattest.InTerminal(4123).Identity}, r.ID))
 	}
 }
 
@@ -219,8 +219,8 @@ func TestP1_WindowNameHidesNoWriter(t *testing.T) {
 	w := chattest.NewWorld(t)
 	first := chattest.InWindow(t, 1)
 	first.Pane.WindowName = strings.Repeat("x", 2500) // the command that attaches to it also has it in this world
-	_, m := w.Told(t, chattest.OtherWriter, first, chattest.AtDesk(4123))
-	w.Write(first, chattest.AtDesk(4123))
+	_, m := w.MarkReported(t, chattest.OtherWriter, first, chattest.InTerminal(4123))
+	w.Write(first, chattest.InTerminal(4123))
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonShow))
 	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "pid 4123")
 }

@@ -14,13 +14,13 @@ import (
 
 // adopted archives a session, continues it in a person's shell on ccbot's tmux server, and adopts
 // it there.
-func (w *world) adopted() (d *desk, pane string, shell, agent process.Identity) {
+func (w *world) adopted() (d *personTerminal, pane string, shell, agent process.Identity) {
 	w.t.Helper()
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
 	w.end("work")
 	id := w.claudeID()
-	d = w.ccbotDesk()
+	d = w.ccbotTerminal()
 	pane, shell = d.shell()
 	d.enter(pane, w.agentPath()+" --resume "+id)
 	told := w.offered(0, "Connect")
@@ -33,7 +33,7 @@ func (w *world) adopted() (d *desk, pane string, shell, agent process.Identity) 
 }
 
 // suspend presses C-z, so that the shell comes to the front.
-func (d *desk) suspend(pane string) {
+func (d *personTerminal) suspend(pane string) {
 	d.w.t.Helper()
 	d.tmux("send-keys", "-t", pane, "C-z")
 	d.w.until("the shell is in front", func() bool {

@@ -79,7 +79,7 @@ func TestP2_DecoysSurvive(t *testing.T) {
 	w.end("work")
 	w.untouched(decoys)
 
-	agent := w.newDesk().agent("--resume", id)
+	agent := w.newPersonTerminal().agent("--resume", id)
 	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	w.takeOver(refused.ID, "Take over", agent)
 	w.hear(refused.ID, "work is ready")
@@ -193,7 +193,7 @@ func TestP1_ThirtyTapsEndInOneState(t *testing.T) {
 	all.Wait()
 	w.until("it has settled", func() bool { return w.settled() && w.oneAgentAtMost() })
 	list := w.say("/list") // comes after all the other answers, which are paced
-	w.untilFor(3*patience, "the list comes", func() bool { return w.heardAfter(list, "1 session") || w.heardAfter(list, "Ended: 1 archived") })
+	w.untilFor(3*waitTimeout, "the list comes", func() bool { return w.heardAfter(list, "1 session") || w.heardAfter(list, "Ended: 1 archived") })
 	assert.True(t, w.settled() && w.oneAgentAtMost(), "and it stays so")
 	assert.Len(t, w.windows(), len(w.agents()))
 	assert.Len(t, w.writersOf(w.claudeID()), len(w.agents()))
@@ -235,7 +235,7 @@ func TestIdleSessionsAreArchived(t *testing.T) {
 	w.use("waits")
 	w.hear(w.say("bash make"), "wants to run a command")
 	w.hear(w.say("say behind the dialog"), "1 message waits.")
-	w.newDesk().open("env", "-u", "TMUX", "tmux", "-L", w.socket, "attach-session", "-t", "=ccbot:watched")
+	w.newPersonTerminal().open("env", "-u", "TMUX", "tmux", "-L", w.socket, "attach-session", "-t", "=ccbot:watched")
 	w.until("the terminal is attached", func() bool {
 		return strings.Contains(w.tmux("list-clients", "-F", "#{client_flags} #{window_name}"), "watched")
 	})

@@ -107,7 +107,7 @@ func (c *chaos) makePlan() {
 // storm runs until all prompts are sent and all events are done.
 func (c *chaos) storm() {
 	c.t.Helper()
-	c.api.Spoil(c.faults.choose)
+	c.api.InjectFaults(c.faults.choose)
 	c.api.ShuffleUpdates(rand.New(rand.NewPCG(c.seed, 3))) //nolint:gosec // repeatable
 	c.whileMoving("not all is sent, or not all has happened", func() bool {
 		c.listen()
@@ -123,7 +123,7 @@ func (c *chaos) storm() {
 // calm waits until nothing changes. It still answers questions.
 func (c *chaos) calm() {
 	c.t.Helper()
-	c.api.Spoil(nil)
+	c.api.InjectFaults(nil)
 	c.api.ShuffleUpdates(nil)
 	c.whileMoving("not everything has settled", func() bool {
 		c.listen()
@@ -148,9 +148,9 @@ func (c *chaos) whileMoving(what string, done func() bool) {
 		if now != before {
 			before, since = now, time.Now()
 		}
-		if time.Since(since) > patience {
+		if time.Since(since) > waitTimeout {
 			c.explain()
-			c.t.Fatalf("%s, and nothing has happened for %s, %s after the begin: %s; %s", what, patience, time.Since(c.began), now, c.unsettled())
+			c.t.Fatalf("%s, and nothing has happened for %s, %s after the begin: %s; %s", what, waitTimeout, time.Since(c.began), now, c.unsettled())
 		}
 	}
 }

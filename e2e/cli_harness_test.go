@@ -22,9 +22,9 @@ import (
 	"ccbot/try/botapi"
 )
 
-// desk is a person's own tmux server. Its programs use the folders of the world's agents but
+// personTerminal is a person's own tmux server. Its programs use the folders of the world's agents but
 // nothing of ccbot.
-type desk struct {
+type personTerminal struct {
 	w      *world
 	socket string
 	sent   string // the input of its demo agents
@@ -32,10 +32,10 @@ type desk struct {
 	panes  int
 }
 
-// newDesk starts a desk on a separate tmux server, unknown to ccbot. env adds to its environment.
-func (w *world) newDesk(env ...string) *desk {
+// newPersonTerminal starts a desk on a separate tmux server, unknown to ccbot. env adds to its environment.
+func (w *world) newPersonTerminal(env ...string) *personTerminal {
 	w.t.Helper()
-	d := &desk{w: w, socket: "ccbot-test-desk-" + uuid.NewString()[:8], sent: filepath.Join(w.whole.TempDir(), "desk.jsonl")}
+	d := &personTerminal{w: w, socket: "ccbot-test-desk-" + uuid.NewString()[:8], sent: filepath.Join(w.whole.TempDir(), "desk.jsonl")}
 	d.env = append(append(w.agentEnv(), "DEMOAGENT_LOG="+d.sent), env...)
 	processtest.EndAfterFailure(w.whole, d.socket)
 	w.whole.Cleanup(func() {
@@ -48,9 +48,9 @@ func (w *world) newDesk(env ...string) *desk {
 	return d
 }
 
-// ccbotDesk starts a desk on ccbot's own tmux server, in another tmux session.
-func (w *world) ccbotDesk() *desk {
-	return &desk{w: w, socket: w.socket, sent: w.sent, env: w.agentEnv()}
+// ccbotTerminal starts a desk on ccbot's own tmux server, in another tmux session.
+func (w *world) ccbotTerminal() *personTerminal {
+	return &personTerminal{w: w, socket: w.socket, sent: w.sent, env: w.agentEnv()}
 }
 
 // agentEnv is the environment of an agent that is started by hand: the world's
@@ -60,7 +60,7 @@ func (w *world) agentEnv() []string {
 	return slices.DeleteFunc(slices.Clone(w.env), ours.MatchString)
 }
 
-func (d *desk) tmux(args ...string) string {
+func (d *personTerminal) tmux(args ...string) string {
 	d.w.t.Helper()
 	cmd := exec.Command("tmux", append([]string{"-L", d.socket, "-f", "/dev/null"}, args...)...)
 	cmd.Env = d.env // of the server, if this starts it
@@ -71,7 +71,7 @@ func (d *desk) tmux(args ...string) string {
 
 // open runs a command in a new tmux session until the end of the test. It returns the session's
 // target and the process of its pane.
-func (d *desk) open(argv ...string) (target string, pane process.Identity) {
+func (d *personTerminal) open(argv ...string) (target string, pane process.Identity) {
 	d.w.t.Helper()
 	d.panes++
 	name := "desk-" + itoa(d.panes)
@@ -91,7 +91,7 @@ func (d *desk) open(argv ...string) (target string, pane process.Identity) {
 
 // agent starts the agent by hand and waits until its presence file says that it
 // is idle in that conversation.
-func (d *desk) agent(flag, claudeID string) process.Identity {
+func (d *personTerminal) agent(flag, claudeID string) process.Identity {
 	d.w.t.Helper()
 	_, agent := d.open(d.w.agentPath(), flag, claudeID)
 	d.w.until("the agent at the desk is idle", func() bool { return d.w.presenceSays(agent.PID, claudeID, `"status":"idle"`) })
@@ -99,29 +99,29 @@ func (d *desk) agent(flag, claudeID string) process.Identity {
 }
 
 // shell opens an interactive shell with job control.
-func (d *desk) shell() (target string, shell process.Identity) {
+func (d *personTerminal) shell() (target string, shell process.Identity) {
 	d.w.t.Helper()
 	target, shell = d.open("/bin/bash", "--norc", "--noprofile")
 	return target, shell
 }
 
 // last is the session that was opened last.
-func (d *desk) last() string { return "=desk-" + itoa(d.panes) + ":" }
+func (d *personTerminal) last() string { return "=desk-" + itoa(d.panes) + ":" }
 
 // enter types a line into a pane.
-func (d *desk) enter(target, line string) {
+func (d *personTerminal) enter(target, line string) {
 	d.w.t.Helper()
 	d.tmux("send-keys", "-t", target, "-l", "--", line)
 	d.tmux("send-keys", "-t", target, "Enter")
 }
 
-func (d *desk) screen(target string) string {
+func (d *personTerminal) screen(target string) string {
 	d.w.t.Helper()
 	return d.tmux("capture-pane", "-p", "-t", target)
 }
 
-// typeAtDesk types a line into the window of a session with an idle agent, as a person does.
-func (w *world) typeAtDesk(name, line string) {
+// typeInTerminal types a line into the window of a session with an idle agent, as a person does.
+func (w *world) typeInTerminal(name, line string) {
 	w.t.Helper()
 	agent, err := strconv.Atoi(w.tmux("display-message", "-p", "-t", "=ccbot:"+name, "#{pane_pid}"))
 	require.NoError(w.t, err)
@@ -137,7 +137,7 @@ func (w *world) endLater(id process.Identity) {
 			return
 		}
 		_ = syscall.Kill(id.PID, syscall.SIGKILL)
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 		defer cancel()
 		if err := w.table.Wait(ctx, id); err != nil {
 			w.t.Errorf("process %d is left: %v", id.PID, err)

@@ -18,13 +18,13 @@ import (
 
 // terminal is a shell of a person who calls verbs of ccbot.
 type terminal struct {
-	*desk
+	*personTerminal
 	shell string
 }
 
 func (w *world) newTerminal() terminal {
 	w.t.Helper()
-	d := w.newDesk(w.env...)
+	d := w.newPersonTerminal(w.env...)
 	shell, _ := d.shell()
 	d.enter(shell, "alias ccbot="+filepath.Join(binaries, "ccbot"))
 	return terminal{d, shell}
@@ -229,7 +229,7 @@ func TestAttachShowsTheWindow(t *testing.T) {
 	shown := func() string { return w.tmux("list-clients", "-F", "#{client_control_mode} #{window_id}") }
 	w.until("the terminal shows it", func() bool { return strings.Contains(shown(), "0 "+window("work")) })
 
-	inside, client := w.ccbotDesk(), w.newTerminal()
+	inside, client := w.ccbotTerminal(), w.newTerminal()
 	shell, _ := inside.shell()
 	client.enter(client.shell, "env -u TMUX tmux -L "+w.socket+" attach-session -t "+shell)
 	w.until("another terminal shows a shell", func() bool { return strings.Count(shown(), "0 @") == 2 })

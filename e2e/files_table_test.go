@@ -144,7 +144,7 @@ func TestFilesTableNamesWriters(t *testing.T) {
 	w.drained()
 	w.until("the agent is idle", func() bool { return w.record("work").Phase == "idle" })
 	w.stop()
-	w.typeAtDesk("work", "say at the desk")
+	w.typeInTerminal("work", "say at the desk")
 	w.until("the hook has written an event", func() bool {
 		events, _ := filepath.Glob(filepath.Join(w.state, "events", "*.json"))
 		return len(events) > 0

@@ -89,8 +89,8 @@ func isSet(name string) (set bool) {
 	return set
 }
 
-// patience is the timeout of every wait. It asserts nothing about speed.
-const patience = 2 * time.Minute
+// waitTimeout is the timeout of every wait. It asserts nothing about speed.
+const waitTimeout = 2 * time.Minute
 
 // world is a complete ccbot with its own Bot API, state folder, tmux server and agent.
 type world struct {
@@ -251,7 +251,7 @@ func (w *world) close() {
 		<-w.bot.done
 	}
 	agents := w.powerOff()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	for _, id := range agents {
 		if err := w.table.Wait(ctx, id); err != nil {
@@ -327,12 +327,12 @@ func (w *world) tmux(args ...string) string {
 // until waits for what must happen.
 func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()
-	w.untilFor(patience, what, ok)
+	w.untilFor(waitTimeout, what, ok)
 }
 
-func (w *world) untilFor(patience time.Duration, what string, ok func() bool) {
+func (w *world) untilFor(waitTimeout time.Duration, what string, ok func() bool) {
 	w.t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(waitTimeout)
 	for !ok() {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("did not happen: %s", what)

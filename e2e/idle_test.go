@@ -41,11 +41,11 @@ func TestIdleCostsNothing(t *testing.T) {
 	for i := range idleSessions {
 		w.hear(0, fmt.Sprintf("idle-%d is ready", i))
 	}
-	w.untilFor(3*patience, "the last update is finished", func() bool {
+	w.untilFor(3*waitTimeout, "the last update is finished", func() bool {
 		left, err := filepath.Glob(filepath.Join(w.state, "*box", "*.json"))
 		return err == nil && len(left) == 0
 	})
-	w.untilFor(3*patience, "what follows the last message is written, too", func() bool {
+	w.untilFor(3*waitTimeout, "what follows the last message is written, too", func() bool {
 		before := w.files()
 		time.Sleep(time.Second)
 		return maps.Equal(before, w.files())

@@ -38,7 +38,7 @@ func TestImportedSessionGoesOn(t *testing.T) {
 	w.stop()
 
 	require.NoError(t, os.RemoveAll(filepath.Join(w.state, "sessions")))
-	desk := w.newDesk()
+	desk := w.newPersonTerminal()
 	agent := desk.agent("--resume", id)
 	said, _ = imports()
 	assert.Contains(t, said, "another process writes its conversation")

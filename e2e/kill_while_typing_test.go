@@ -64,7 +64,7 @@ func TestP4_KillRightAfterConfirmingUpdate(t *testing.T) {
 	w := newWorld(t)
 	var highest atomic.Int64
 	confirmed := make(chan struct{}, 1)
-	w.api.Spoil(func(c botapi.Call) botapi.Fault {
+	w.api.InjectFaults(func(c botapi.Call) botapi.Fault {
 		if n, _ := strconv.ParseInt(c.Params["offset"], 10, 64); c.Method == "getUpdates" && n > highest.Load() {
 			highest.Store(n)
 			pause.Poke(confirmed)

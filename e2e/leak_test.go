@@ -290,7 +290,7 @@ func (o *outputs) faults() {
 		w.api.Fault(f)
 	}
 	id := w.say("say after the faults")
-	w.untilFor(2*patience, "it is answered", func() bool { return w.heardAfter(id, "after the faults") })
+	w.untilFor(2*waitTimeout, "it is answered", func() bool { return w.heardAfter(id, "after the faults") })
 	for _, method := range []string{"sendMessage", "getUpdates"} {
 		assert.Contains(w.t, w.bot.log.String(), "no page for /bot[redacted]/"+method, "what was said had the token in it")
 	}

@@ -161,7 +161,7 @@ func (m *manager) stop() {
 	_ = b.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-over:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		m.w.t.Errorf("the service did not stop:\n%s", b.log)
 		_ = b.cmd.Process.Kill()
 		<-over

@@ -42,7 +42,7 @@ func (s *stage) open1(name string) session.Record {
 func (s *stage) byHand(claudeID string) {
 	s.t.Helper()
 	if s.desk == nil {
-		s.desk = s.ccbotDesk()
+		s.desk = s.ccbotTerminal()
 	}
 	pane, _ := s.desk.shell()
 	s.desk.enter(pane, s.agentPath()+" --resume "+claudeID)
@@ -188,7 +188,7 @@ func endingLeftovers() crash {
 		disk: "an unchanged `archived` record", fresh: "finds nothing alive", also: "the leftover is dead",
 		prepare: func(s *stage) {
 			id := s.claudeIDOf("golf")
-			_, leftover = s.newDesk("DEMOAGENT_NO_PRESENCE=1").open(s.agentPath(), "--resume", id)
+			_, leftover = s.newPersonTerminal("DEMOAGENT_NO_PRESENCE=1").open(s.agentPath(), "--resume", id)
 			s.until("it has become the agent", func() bool { return slices.Contains(s.writersOf(id), leftover) })
 			s.loses("golf")
 			now, err := s.table.Moment()

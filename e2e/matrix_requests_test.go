@@ -69,14 +69,14 @@ func asking() []life {
 			}},
 		{step: "permission", when: "it waits, and is allowed in the terminal meanwhile", disk: shownCard, fresh: "shows that decision in its message",
 			also: "one message",
-			do:   waits("touch desk"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "1") },
+			do:   waits("touch desk"), until: shown, dead: func(s *stage) { stands(s); s.answerInTerminal("work", "1") },
 			after: func(s *stage) {
 				s.becomes(s.asked, "Allowed in the terminal", true)
 				assert.Equal(s.t, 1, s.heard("touch desk\n"))
 			}},
 		{step: "permission", when: "it waits, and is interrupted in the terminal meanwhile", disk: shownCard, fresh: "shows the interrupt in its message",
 			also: "one message",
-			do:   waits("touch never"), until: shown, dead: func(s *stage) { stands(s); s.answerAtDesk("work", "Escape") },
+			do:   waits("touch never"), until: shown, dead: func(s *stage) { stands(s); s.answerInTerminal("work", "Escape") },
 			after: func(s *stage) {
 				s.becomes(s.asked, "Interrupted", true)
 				assert.Equal(s.t, 1, s.heard("touch never\n"))

@@ -382,7 +382,7 @@ func secondWriters() life {
 		disk: "a `running` record without the writer; the warning is sent", fresh: "reports it again and records it",
 		also: "reported at most twice; a later /kill spares it and reports that",
 		do: func(s *stage) {
-			second = s.newDesk().agent("--resume", s.claudeIDOf("work"))
+			second = s.newPersonTerminal().agent("--resume", s.claudeIDOf("work"))
 			s.seconds = append(s.seconds, second)
 		},
 		dead: func(s *stage) { assert.Empty(s.t, s.record("work").Seconds) },
@@ -395,8 +395,8 @@ func secondWriters() life {
 		}}}}
 }
 
-// deskResume resumes the conversation in a terminal during an interrupted archive.
-func deskResume() life {
+// cliResume resumes the conversation in a terminal during an interrupted archive.
+func cliResume() life {
 	var later process.Identity
 	return life{name: "desk resume", setup: func(s *stage) {
 		working(s)
@@ -408,7 +408,7 @@ func deskResume() life {
 		do:   kills("work"),
 		dead: func(s *stage) {
 			onDisk("work", session.Stopping, true)(s)
-			later = s.newDesk().agent("--resume", s.claudeIDOf("work"))
+			later = s.newPersonTerminal().agent("--resume", s.claudeIDOf("work"))
 			s.seconds = append(s.seconds, later)
 		},
 		after: func(s *stage) {

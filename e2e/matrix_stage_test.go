@@ -33,7 +33,7 @@ type stage struct {
 	mark    int                         // newest message before the crash
 	left    map[string]recordFile       // records as the last run left them
 	aside   sync.WaitGroup              // unanswered taps
-	desk    *desk                       // of a person, on ccbot's tmux server
+	desk    *personTerminal             // of a person, on ccbot's tmux server
 	asked   botapi.Message              // the request that is shown
 }
 

@@ -55,7 +55,7 @@ type life struct {
 // matrix are all lives. They run side by side; the rows of one come in turn.
 func matrix() []life {
 	return slices.Concat([]life{birthAndEnd(), prompting(), overtaking(), answering(), bashMode(), switchingModes(), naming(), besides(), moving(), opening(), beginningWithText(), sharingCard(), stoppingTexts(), callingVerbs()}, asking(),
-		[]life{secondWriters(), deskResume(), stubbornTools(), transferring(), recovering(), rebooting(), goingOn()})
+		[]life{secondWriters(), cliResume(), stubbornTools(), transferring(), recovering(), rebooting(), goingOn()})
 }
 
 // TestP8_CrashMatrix kills the bot with -9 at every persisted step and asserts

@@ -32,7 +32,7 @@ func outageOf(t *testing.T, kind botapi.FaultKind, killed bool) {
 	w.say("slow 600")
 	w.until("it works", func() bool { return w.begun("work", "slow 600") && w.record("work").Phase == "working" })
 	w.drained()
-	w.api.Spoil(func(c botapi.Call) botapi.Fault {
+	w.api.InjectFaults(func(c botapi.Call) botapi.Fault {
 		if strings.EqualFold(c.Method, "getUpdates") || strings.EqualFold(c.Method, "getMe") {
 			return botapi.Fault{}
 		}
@@ -48,7 +48,7 @@ func outageOf(t *testing.T, kind botapi.FaultKind, killed bool) {
 		w.kill9()
 		w.start()
 	}
-	w.api.Spoil(nil)
+	w.api.InjectFaults(nil)
 	for _, id := range held {
 		w.until("message "+itoa(id)+" has a reaction", func() bool { return w.marked(id) })
 	}

@@ -50,10 +50,10 @@ func (w *world) waits(what string) bool {
 	return false
 }
 
-// answerAtDesk presses a key in the permission dialog of a session's window, as
+// answerInTerminal presses a key in the permission dialog of a session's window, as
 // a person there does: again if it was not taken, as right after it is drawn. A key that comes
 // when the dialog is gone would be a draft, or stop the turn.
-func (w *world) answerAtDesk(name, key string) {
+func (w *world) answerInTerminal(name, key string) {
 	w.t.Helper()
 	const asks = "Do you want to proceed?"
 	w.until("the dialog is drawn", func() bool { return w.screenHas(name, asks) })
@@ -135,12 +135,12 @@ func TestP4_TerminalAnswersFirst(t *testing.T) {
 	w.open("work", w.dir)
 	asked := w.hear(w.say("bash touch one"), "wants to run a command")
 	w.waitsFor("permission prompt")
-	w.answerAtDesk("work", "1")
+	w.answerInTerminal("work", "1")
 	w.becomes(asked, "Allowed in the terminal", true)
 
 	asked = w.hear(w.say("bash touch two"), "wants to run a command")
 	w.waitsFor("permission prompt")
-	w.answerAtDesk("work", "Escape")
+	w.answerInTerminal("work", "Escape")
 	w.becomes(asked, "Interrupted", true)
 
 	asked = w.hear(w.say("bash touch three"), "wants to run a command")
@@ -251,7 +251,7 @@ func TestP10_WithoutABotTheTerminalAsks(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	w.stop()
-	w.typeAtDesk("work", "bash touch alone")
+	w.typeInTerminal("work", "bash touch alone")
 	w.waitsFor("permission prompt")
 	w.start()
 	asked := w.hear(0, "Do you want to proceed?")

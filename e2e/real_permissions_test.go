@@ -66,12 +66,12 @@ func TestRealPermissions(t *testing.T) {
 	// answered in the terminal first: yes, then Esc
 	asked = w.hear(w.say("bash touch desk-marker"), "wants to run a command")
 	w.waitsFor("permission prompt")
-	w.answerAtDesk("work", "1")
+	w.answerInTerminal("work", "1")
 	w.becomes(asked, "Allowed in the terminal", true)
 	w.until("the command ran", func() bool { _, err := os.Stat(filepath.Join(w.dir, "desk-marker")); return err == nil })
 	asked = w.hear(w.say("bash touch esc-marker"), "wants to run a command")
 	w.waitsFor("permission prompt")
-	w.answerAtDesk("work", "Escape")
+	w.answerInTerminal("work", "Escape")
 	w.becomes(asked, "Interrupted", true)
 
 	// for this session: the second same command asks nothing
@@ -146,7 +146,7 @@ func TestRealCrashWhileARequestWaits(t *testing.T) {
 	w.waitsFor("permission prompt")
 	w.shownIs(asked)
 	w.kill9()
-	w.answerAtDesk("work", "Escape")
+	w.answerInTerminal("work", "Escape")
 	w.start()
 	w.becomes(asked, "Interrupted", true)
 	assert.Equal(t, 1, w.heard("survivor-marker"), "one message for one request")
@@ -210,7 +210,7 @@ func TestRealHandStartedSessionIsKnown(t *testing.T) {
 	}
 	hooks("install")
 	hooks("status")
-	d := w.newDesk()
+	d := w.newPersonTerminal()
 	agent := d.agent("--session-id", uuid.NewString())
 	w.until("its binding is there", func() bool {
 		found, err := filepath.Glob(filepath.Join(w.state, "bindings", fmt.Sprintf("*-%d-%d.json", agent.PID, agent.Start)))

@@ -36,7 +36,7 @@ func testComesBack(t *testing.T, flags func(id string) string) {
 	w.hear(0, "disappeared: work")
 	assert.Equal(t, string(session.Lost), w.stateOf("work"))
 
-	id, desk := before.ClaudeSessionID.String(), w.ccbotDesk()
+	id, desk := before.ClaudeSessionID.String(), w.ccbotTerminal()
 	pane, _ := desk.shell()
 	desk.enter(pane, w.agentPath()+" "+flags(id))
 	told := w.hear(0, "work is connected")

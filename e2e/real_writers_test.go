@@ -21,7 +21,7 @@ func TestRealClearThenKillLeavesNothing(t *testing.T) {
 	w.open("work", w.dir)
 	w.hear(w.say("say before"), "before")
 	first := w.claudeID()
-	w.typeAtDesk("work", "/clear")
+	w.typeInTerminal("work", "/clear")
 	w.until("the conversation has another id", func() bool { return w.claudeID() != first })
 	w.hear(w.say("say cleared"), "cleared")
 	second := w.claudeID()
@@ -49,7 +49,7 @@ func TestRealWriterAtTheDesk(t *testing.T) {
 	w.hear(w.say("say the first turn"), "the first turn")
 	w.end("work")
 	id := w.claudeID()
-	agent := w.newDesk().agent("--resume", id)
+	agent := w.newPersonTerminal().agent("--resume", id)
 
 	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	assert.Contains(t, refused.Text, pid(agent))

@@ -128,7 +128,7 @@ func TestP1_TwoResumesAtOnce(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
-	id, desk := w.claudeID(), w.newDesk("CCBOT_DIR="+w.state)
+	id, desk := w.claudeID(), w.newPersonTerminal("CCBOT_DIR="+w.state)
 	shell, _ := desk.shell() // a verb that changes something wants a terminal
 	for round := range 3 {
 		receipt := w.end("work")

@@ -128,7 +128,7 @@ func TestTerminalAnswersAreHistory(t *testing.T) {
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
 	w.end("work")
-	id, desk := w.claudeID(), w.newDesk()
+	id, desk := w.claudeID(), w.newPersonTerminal()
 	agent := desk.agent("--resume", id)
 	desk.enter(desk.last(), "say among ourselves")
 	w.until("it is said", func() bool {

@@ -34,7 +34,7 @@ func TestP6_TimeNamespaceEndsNothing_AsRoot(t *testing.T) {
 	}
 	claude := w.record("ended").ClaudeSessionID.String()
 	w.end("ended")
-	desk := w.newDesk().agent("--resume", claude)
+	desk := w.newPersonTerminal().agent("--resume", claude)
 	w.drained()
 	w.stop()
 	agents := w.agents()

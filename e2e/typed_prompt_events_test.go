@@ -34,7 +34,7 @@ type typedRow struct {
 	kill string // the failpoint at which ccbot dies; "": it lives
 	seen string // the chat's text if the prompt arrived; "": see the transcript
 	// before runs before the text is sent, act after the kill, or after the text is sent.
-	before, act func(d *typedDesk)
+	before, act func(d *typedTerminal)
 	want        []string // the outcomes that are right
 }
 
@@ -47,10 +47,10 @@ type typedGroup struct {
 	rows    []typedRow
 }
 
-// typedDesk is the state of a row after its text was sent.
-type typedDesk struct {
+// typedTerminal is the state of a row after its text was sent.
+type typedTerminal struct {
 	*world
-	desk    *desk
+	desk    *personTerminal
 	at      string // the pane of the agent, for tmux
 	row     typedRow
 	word    string
@@ -67,37 +67,37 @@ const longText = "say WORD\n2\n3\n4\n5\n6"
 // typedGroups are the rows of docs/claude-code.md, "A typed prompt".
 var typedGroups = []typedGroup{
 	{name: "before the first token", rows: []typedRow{
-		{name: "/stop", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
-		{name: "/stop of a long paste", text: "mute 60 WORD\n2\n3\n4\n5\n6", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
-		{name: "/stop, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
-		{name: "Esc in the terminal", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
-		{name: "Esc in the terminal, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
+		{name: "/stop", text: "mute 60 WORD", act: func(d *typedTerminal) { d.taken(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop of a long paste", text: "mute 60 WORD\n2\n3\n4\n5\n6", act: func(d *typedTerminal) { d.taken(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop, then a kill", text: "mute 60 WORD", act: func(d *typedTerminal) { d.taken(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
+		{name: "Esc in the terminal", text: "mute 60 WORD", act: func(d *typedTerminal) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
+		{name: "Esc in the terminal, then a kill", text: "mute 60 WORD", act: func(d *typedTerminal) { d.taken(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
 	}},
 	{name: "slow UserPromptSubmit hook", event: "UserPromptSubmit", command: "grep -q word- && sleep 4; true", rows: []typedRow{
 		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
-		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.die() }, want: []string{outOnce}},
-		{name: "/stop", text: "say WORD", act: func(d *typedDesk) { d.works(); d.stop() }, want: []string{outAsked}},
-		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
+		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.die() }, want: []string{outOnce}},
+		{name: "/stop", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
 	}},
 	{name: "slow UserPromptSubmit hook, the terminal", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
-		{name: "Esc in the terminal", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
+		{name: "Esc in the terminal", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
 	}},
 	{name: "slow UserPromptSubmit hook, the terminal and a kill", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
-		{name: "Esc in the terminal, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
+		{name: "Esc in the terminal, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outKept}},
 	}},
 	{name: "slow SessionStart hook", event: "SessionStart", command: "sleep 5", rows: []typedRow{
 		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
-		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.die() }, want: []string{outOnce}},
+		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.die() }, want: []string{outOnce}},
 	}},
 	{name: "slow SessionStart hook, a stop", event: "SessionStart", command: "sleep 20", rows: []typedRow{
-		{name: "/stop", text: "say WORD", act: func(d *typedDesk) { d.works(); d.stop() }, want: []string{outAsked}},
-		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
+		{name: "/stop", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
 	}},
 	{name: "slow SessionStart hook, the terminal", event: "SessionStart", command: "sleep 20", rows: []typedRow{
-		{name: "Esc in the terminal", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outAsked}},
+		{name: "Esc in the terminal", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.key("Escape"); d.inBox() }, want: []string{outAsked}},
 	}},
 	{name: "slow SessionStart hook, the terminal and a kill", event: "SessionStart", command: "sleep 20", rows: []typedRow{
-		{name: "Esc in the terminal, then a kill", text: "say WORD", act: func(d *typedDesk) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outAsked}},
+		{name: "Esc in the terminal, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.key("Escape"); d.inBox(); d.die() }, want: []string{outAsked}},
 	}},
 	{name: "blocking UserPromptSubmit hook", event: "UserPromptSubmit",
 		command: `grep -q blocked && printf '{"decision":"block","reason":"not on a Friday"}' || true`, rows: []typedRow{
@@ -105,35 +105,35 @@ var typedGroups = []typedGroup{
 			{name: "it refuses, a kill at Enter", kill: "entered+0", text: "say blocked WORD", seen: "not on a Friday", want: []string{outOnce}},
 		}},
 	{name: "the conversation changes", rows: []typedRow{
-		{name: "/clear in the terminal after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.line("/clear") }, want: []string{outOnce}},
-		{name: "/compact in the terminal after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.line("/compact") }, want: []string{outOnce}},
-		{name: "/clear before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedDesk) { d.line("/clear") }, want: []string{outAsked}},
-		{name: "/compact before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedDesk) { d.line("/compact") }, want: []string{outAsked}},
-		{name: "/clear in the terminal, then a kill", text: "say WORD", act: func(d *typedDesk) { d.said(); d.line("/clear"); d.die() }, want: []string{outOnce}},
-		{name: "/compact in the terminal, then a kill", text: "say WORD", act: func(d *typedDesk) { d.said(); d.line("/compact"); d.die() }, want: []string{outOnce}},
-		{name: "after /clear in the terminal, a kill at the mark", text: "say WORD", kill: "typing-marked", before: func(d *typedDesk) { d.line("/clear") }, want: []string{outOnce}},
-		{name: "after /clear in the terminal, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.line("/clear") }, want: []string{outOnce}},
-		{name: "after /compact in the terminal, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.line("/compact") }, want: []string{outOnce}},
-		{name: "after /clear from the chat, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.say("/clear") }, want: []string{outOnce}},
-		{name: "after /compact from the chat, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedDesk) { d.say("/compact") }, want: []string{outOnce}},
+		{name: "/clear in the terminal after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedTerminal) { d.taken(); d.line("/clear") }, want: []string{outOnce}},
+		{name: "/compact in the terminal after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedTerminal) { d.taken(); d.line("/compact") }, want: []string{outOnce}},
+		{name: "/clear before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedTerminal) { d.line("/clear") }, want: []string{outAsked}},
+		{name: "/compact before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedTerminal) { d.line("/compact") }, want: []string{outAsked}},
+		{name: "/clear in the terminal, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.said(); d.line("/clear"); d.die() }, want: []string{outOnce}},
+		{name: "/compact in the terminal, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.said(); d.line("/compact"); d.die() }, want: []string{outOnce}},
+		{name: "after /clear in the terminal, a kill at the mark", text: "say WORD", kill: "typing-marked", before: func(d *typedTerminal) { d.line("/clear") }, want: []string{outOnce}},
+		{name: "after /clear in the terminal, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedTerminal) { d.line("/clear") }, want: []string{outOnce}},
+		{name: "after /compact in the terminal, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedTerminal) { d.line("/compact") }, want: []string{outOnce}},
+		{name: "after /clear from the chat, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedTerminal) { d.say("/clear") }, want: []string{outOnce}},
+		{name: "after /compact from the chat, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedTerminal) { d.say("/compact") }, want: []string{outOnce}},
 		{name: "/clear from the chat, a kill at its Enter", text: "/clear", kill: "entered+0", want: []string{outOnce, outAsked}},
 		{name: "/compact from the chat, a kill at its Enter", text: "/compact WORD", kill: "entered+0", want: []string{outOnce, outAsked}},
 	}},
 	{name: "a person clears the box", rows: []typedRow{
-		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs("") }, want: []string{outAsked}},
+		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedTerminal) { d.key("C-u"); d.boxIs("") }, want: []string{outAsked}},
 	}},
 	{name: "a person presses Up", rows: []typedRow{
-		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs(""); d.key("Up") }, want: []string{outAsked}},
+		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedTerminal) { d.key("C-u"); d.boxIs(""); d.key("Up") }, want: []string{outAsked}},
 	}},
 	{name: "a person presses Up later", rows: []typedRow{
-		{name: "after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedDesk) { d.taken(); d.idle(); d.key("Up"); d.inBox() }, want: []string{outOnce}},
+		{name: "after Enter", text: "say WORD", kill: "entered+0", act: func(d *typedTerminal) { d.taken(); d.idle(); d.key("Up"); d.inBox() }, want: []string{outOnce}},
 	}},
 	{name: "the queue", rows: []typedRow{
-		{name: "/stop of the turn before it", text: "say WORD", before: func(d *typedDesk) { d.busy() }, act: func(d *typedDesk) { d.queued(); d.stop() }, want: []string{outAsked}},
-		{name: "/stop of the turn before it, then a kill", text: "say WORD", before: func(d *typedDesk) { d.busy() }, act: func(d *typedDesk) { d.queued(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
+		{name: "/stop of the turn before it", text: "say WORD", before: func(d *typedTerminal) { d.busy() }, act: func(d *typedTerminal) { d.queued(); d.stop() }, want: []string{outAsked}},
+		{name: "/stop of the turn before it, then a kill", text: "say WORD", before: func(d *typedTerminal) { d.busy() }, act: func(d *typedTerminal) { d.queued(); d.hurriedStop(); d.die() }, want: []string{outAsked}},
 	}},
 	{name: "a person types the same text", rows: []typedRow{
-		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) {
+		{name: "after the paste", text: "say WORD", kill: "pasted", act: func(d *typedTerminal) {
 			d.key("C-u")
 			d.boxIs("")
 			d.desk.tmux("send-keys", "-t", d.desk.last(), "-l", "--", "say "+d.word)
@@ -141,7 +141,7 @@ var typedGroups = []typedGroup{
 		}, want: []string{outOnce, outAsked}},
 	}},
 	{name: "a person pastes as many lines", rows: []typedRow{
-		{name: "after the paste", text: longText, kill: "pasted", act: func(d *typedDesk) {
+		{name: "after the paste", text: longText, kill: "pasted", act: func(d *typedTerminal) {
 			d.key("C-u")
 			d.boxIs("")
 			d.tmux("set-buffer", "-b", "other", "a person's own\n2\n3\n4\n5\n6")
@@ -156,10 +156,10 @@ var typedGroups = []typedGroup{
 		{name: "a kill at the mark", text: "say WORD", kill: "typing-marked", want: []string{outOnce, outAsked}},
 		{name: "a kill after the paste", text: "say WORD", kill: "pasted", want: []string{outOnce}},
 		{name: "a kill after Enter", text: "say WORD", kill: "entered+0", want: []string{outOnce}},
-		{name: "/stop before the first token", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.stop() }, want: []string{outAsked}},
-		{name: "Esc in the terminal", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
-		{name: "a person clears the box after the paste", text: "say WORD", kill: "pasted", act: func(d *typedDesk) { d.key("C-u"); d.boxIs("") }, want: []string{outAsked}},
-		{name: "/stop, then a kill", text: "mute 60 WORD", act: func(d *typedDesk) { d.taken(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
+		{name: "/stop before the first token", text: "mute 60 WORD", act: func(d *typedTerminal) { d.taken(); d.stop() }, want: []string{outAsked}},
+		{name: "Esc in the terminal", text: "mute 60 WORD", act: func(d *typedTerminal) { d.taken(); d.key("Escape"); d.inBox() }, want: []string{outKept}},
+		{name: "a person clears the box after the paste", text: "say WORD", kill: "pasted", act: func(d *typedTerminal) { d.key("C-u"); d.boxIs("") }, want: []string{outAsked}},
+		{name: "/stop, then a kill", text: "mute 60 WORD", act: func(d *typedTerminal) { d.taken(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
 	}},
 }
 
@@ -236,7 +236,7 @@ func (w *world) projectHook(event, command string) {
 // comesUpon sends a text, runs the row's event, and returns the outcome of the text.
 func (w *world) comesUpon(at string, row typedRow, word string) string {
 	w.t.Helper()
-	d := &typedDesk{world: w, at: at, row: row, word: word}
+	d := &typedTerminal{world: w, at: at, row: row, word: word}
 	file := filepath.Join(w.t.TempDir(), "reached")
 	if row.kill != "" {
 		w.drained()
@@ -292,7 +292,7 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 }
 
 // came counts how often the text has come to the agent.
-func (d *typedDesk) came() int {
+func (d *typedTerminal) came() int {
 	switch {
 	case d.row.seen != "":
 		return len(d.after(d.sent, func(m botapi.Message) bool { return strings.Contains(m.Text, d.row.seen) }))
@@ -302,20 +302,20 @@ func (d *typedDesk) came() int {
 	return d.saidTo(d.word)
 }
 
-func (d *typedDesk) asked() bool { return len(d.questions()) > 0 }
+func (d *typedTerminal) asked() bool { return len(d.questions()) > 0 }
 
 // shows reports whether the agent's terminal shows a text.
-func (d *typedDesk) shows(text string) bool {
+func (d *typedTerminal) shows(text string) bool {
 	return strings.Contains(d.tmux("capture-pane", "-p", "-t", d.at), text)
 }
 
 // questions returns the chat's questions about the text.
-func (d *typedDesk) questions() []botapi.Message {
+func (d *typedTerminal) questions() []botapi.Message {
 	return d.after(d.sent, func(m botapi.Message) bool { _, ok := discards(m); return ok })
 }
 
 // next sends another text: questions are dropped, and a person's draft is removed from the box.
-func (d *typedDesk) next() {
+func (d *typedTerminal) next() {
 	d.t.Helper()
 	discard := d.discarder(d.questions)
 	discard()
@@ -342,26 +342,26 @@ func (d *typedDesk) next() {
 }
 
 // said waits until the transcript has the text.
-func (d *typedDesk) said() {
+func (d *typedTerminal) said() {
 	d.t.Helper()
 	d.until("the agent has the text", func() bool { return d.saidTo(d.word) > 0 })
 }
 
 // taken waits until the agent works on the text.
-func (d *typedDesk) taken() {
+func (d *typedTerminal) taken() {
 	d.t.Helper()
 	d.said()
 	d.works()
 }
 
 // entered reports whether the chat says that a message is with the agent.
-func (d *typedDesk) entered(message int) bool {
+func (d *typedTerminal) entered(message int) bool {
 	all := d.reactionsOf(message)
 	return slices.Contains(all, "✍") || slices.Contains(all, "👌")
 }
 
 // works waits until the agent is busy with the text.
-func (d *typedDesk) works() {
+func (d *typedTerminal) works() {
 	d.t.Helper()
 	if !d.down {
 		d.until("Enter is pressed", func() bool { return d.entered(d.sent) })
@@ -370,7 +370,7 @@ func (d *typedDesk) works() {
 }
 
 // busy has the agent answer another text for a while.
-func (d *typedDesk) busy() {
+func (d *typedTerminal) busy() {
 	d.t.Helper()
 	slow := d.say("slow 60")
 	d.until("Enter is pressed", func() bool { return d.entered(slow) }) // the screen may show the turn before for a while
@@ -378,26 +378,26 @@ func (d *typedDesk) busy() {
 }
 
 // queued waits until the text is queued after a turn.
-func (d *typedDesk) queued() {
+func (d *typedTerminal) queued() {
 	d.t.Helper()
 	d.until("the text waits", func() bool { return slices.Contains(d.inboxStates(), "held") })
 }
 
 // idle waits until no turn runs.
-func (d *typedDesk) idle() {
+func (d *typedTerminal) idle() {
 	d.t.Helper()
 	d.until("the agent is idle", func() bool { return !d.shows("esc to interrupt") && d.boxText() == "" })
 }
 
 // stop has the chat stop the agent.
-func (d *typedDesk) stop() {
+func (d *typedTerminal) stop() {
 	d.t.Helper()
 	d.hurriedStop()
 	d.until("/stop is answered in words", func() bool { return d.heardAfter(d.sent, "nterrupted") || d.heardAfter(d.sent, "Stopped.") })
 }
 
 // hurriedStop does not wait for what the chat says.
-func (d *typedDesk) hurriedStop() {
+func (d *typedTerminal) hurriedStop() {
 	d.t.Helper()
 	d.before, d.stopped, d.escaped = d.saidTo(d.word), true, true
 	d.say("/stop")
@@ -405,17 +405,17 @@ func (d *typedDesk) hurriedStop() {
 }
 
 // sitDown attaches a terminal to the agent's window.
-func (d *typedDesk) sitDown() {
+func (d *typedTerminal) sitDown() {
 	d.t.Helper()
 	if d.desk == nil {
-		d.desk = d.newDesk()
+		d.desk = d.newPersonTerminal()
 		d.desk.open("env", "-u", "TMUX", "tmux", "-L", d.socket, "attach-session", "-t", d.at)
 		d.until("the desk is attached", func() bool { return d.desk.screen(d.desk.last()) != "" })
 	}
 }
 
 // key presses a key in the person's terminal.
-func (d *typedDesk) key(name string) {
+func (d *typedTerminal) key(name string) {
 	d.t.Helper()
 	d.sitDown()
 	d.escaped = d.escaped || name == "Escape"
@@ -424,7 +424,7 @@ func (d *typedDesk) key(name string) {
 }
 
 // line types a line in the person's terminal and waits until it was carried out.
-func (d *typedDesk) line(text string) {
+func (d *typedTerminal) line(text string) {
 	d.t.Helper()
 	d.idle()
 	d.sitDown()
@@ -434,18 +434,18 @@ func (d *typedDesk) line(text string) {
 }
 
 // inBox waits until the box has the text.
-func (d *typedDesk) inBox() {
+func (d *typedTerminal) inBox() {
 	d.t.Helper()
 	d.until("the text is in the box", func() bool { return strings.Contains(d.boxText(), d.word) })
 }
 
-func (d *typedDesk) boxIs(text string) {
+func (d *typedTerminal) boxIs(text string) {
 	d.t.Helper()
 	d.until("the box has "+text, func() bool { return d.boxText() == text })
 }
 
 // boxText is the first row of the prompt box.
-func (d *typedDesk) boxText() string {
+func (d *typedTerminal) boxText() string {
 	rows := strings.Split(d.tmux("capture-pane", "-p", "-t", d.at), "\n")
 	for _, row := range slices.Backward(rows) {
 		if text, ok := strings.CutPrefix(row, "❯"); ok {
@@ -456,14 +456,14 @@ func (d *typedDesk) boxText() string {
 }
 
 // die ends ccbot with -9.
-func (d *typedDesk) die() {
+func (d *typedTerminal) die() {
 	d.t.Helper()
 	d.kill9()
 	d.down = true
 }
 
 // back starts ccbot again.
-func (d *typedDesk) back() {
+func (d *typedTerminal) back() {
 	d.t.Helper()
 	if d.down {
 		d.start()

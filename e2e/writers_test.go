@@ -36,7 +36,7 @@ func TestP1_WriterBlocksResume(t *testing.T) {
 				w.hear(w.say("say hello"), "hello")
 			}
 			w.end("work")
-			agent := w.newDesk().agent(tt.flag, w.claudeID())
+			agent := w.newPersonTerminal().agent(tt.flag, w.claudeID())
 
 			refused := w.offered(w.say("/resume work"), "Continue in a copy")
 			for _, label := range []string{"Show", "Take over", "Cancel"} {
@@ -74,7 +74,7 @@ func TestP1_TakeOverEndsWriterAndResumes(t *testing.T) {
 	w.hear(w.say("say hello"), "hello")
 	w.end("work")
 	id := w.claudeID()
-	agent := w.newDesk().agent("--resume", id)
+	agent := w.newPersonTerminal().agent("--resume", id)
 
 	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	w.takeOver(refused.ID, "Take over", agent)
@@ -110,7 +110,7 @@ func TestP2_ConfirmationIsForShownProcess(t *testing.T) {
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
 	w.end("work")
-	desk := w.newDesk()
+	desk := w.newPersonTerminal()
 	first := desk.agent("--resume", w.claudeID())
 	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	w.tap(refused, "Take over")
@@ -136,7 +136,7 @@ func TestP1_ForkInsteadLeavesTheDeskAlone(t *testing.T) {
 	w.hear(w.say("say hello"), "hello")
 	w.end("work")
 	id := w.claudeID()
-	agent := w.newDesk().agent("--resume", id)
+	agent := w.newPersonTerminal().agent("--resume", id)
 
 	refused := w.offered(w.say("/resume work"), "Continue in a copy")
 	w.tap(refused, "Continue in a copy")
@@ -161,7 +161,7 @@ func TestP1_SecondWriterIsReportedOnce(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
-	id, desk := w.claudeID(), w.newDesk()
+	id, desk := w.claudeID(), w.newPersonTerminal()
 	first := desk.agent("--resume", id)
 	warned := w.offered(0, "Continue in a copy")
 	assert.Contains(t, warned.Text, pid(first))
@@ -193,7 +193,7 @@ func TestP1_SecondWriterLosesOrKeepsConversation(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
-	id, desk := w.claudeID(), w.newDesk()
+	id, desk := w.claudeID(), w.newPersonTerminal()
 	own := w.agents()
 
 	first := desk.agent("--resume", id)
@@ -226,7 +226,7 @@ func TestP1_SecondWriterFromAnotherSession(t *testing.T) {
 	id := w.claudeID()
 	w.open("web", w.dir)
 	w.hear(w.say("say in the web"), "in the web")
-	w.typeAtDesk("web", "/resume "+id)
+	w.typeInTerminal("web", "/resume "+id)
 
 	warned := w.offered(0, "Continue in a copy")
 	assert.Contains(t, warned.Text, "web")
@@ -257,7 +257,7 @@ func TestP1_WriterOfEndedSessionIsStopped(t *testing.T) {
 	id := w.claudeIDOf("work")
 	w.end("work")
 
-	desk := w.newDesk()
+	desk := w.newPersonTerminal()
 	ghost := desk.agent("--resume", id)
 	told := w.offered(0, "End it")
 	assert.Contains(t, told.Text, pid(ghost))
@@ -335,7 +335,7 @@ func TestP3_UnreportedLeftoverEnds(t *testing.T) {
 	w.open("work", w.dir)
 	w.hear(w.say("say hello"), "hello")
 	id := w.claudeID()
-	_, leftover := w.newDesk("DEMOAGENT_NO_PRESENCE=1").open(w.agentPath(), "--resume", id)
+	_, leftover := w.newPersonTerminal("DEMOAGENT_NO_PRESENCE=1").open(w.agentPath(), "--resume", id)
 	w.until("it has become the agent", func() bool { return len(w.writersOf(id)) == 2 })
 
 	receipt := w.end("work")

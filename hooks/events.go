@@ -142,7 +142,7 @@ func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err e
 		return time.Time{}, fmt.Errorf("%w: %w", errList, err)
 	}
 	e.forgetLocked(names)
-	p := look{held: map[string]bool{}, changed: e.presences.take(), impatient: impatient}
+	p := scan{held: map[string]bool{}, changed: e.presences.take(), impatient: impatient}
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return time.Time{}, ctx.Err()
@@ -154,8 +154,8 @@ func (e *Events) pass(ctx context.Context, impatient bool) (due time.Time, err e
 	return e.dueLocked(), errors.Join(errs...)
 }
 
-// look is one pass.
-type look struct {
+// scan is one pass.
+type scan struct {
 	// held are launches with a refused event and conversations with a kept event: their later
 	// events wait.
 	held      map[string]bool
@@ -164,7 +164,7 @@ type look struct {
 }
 
 // waitsLocked returns what a file holds up that is not due yet; "" if it is due.
-func (e *Events) waitsLocked(name string, p look) (held string) {
+func (e *Events) waitsLocked(name string, p scan) (held string) {
 	f, k := e.failing[name], e.kept[name]
 	switch {
 	case p.impatient:
@@ -177,7 +177,7 @@ func (e *Events) waitsLocked(name string, p look) (held string) {
 }
 
 // handleLocked takes one file as far as is possible now.
-func (e *Events) handleLocked(ctx context.Context, name string, p look) error {
+func (e *Events) handleLocked(ctx context.Context, name string, p scan) error {
 	if held := e.waitsLocked(name, p); held != "" {
 		p.held[held] = true
 		return nil

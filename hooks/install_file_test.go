@@ -167,10 +167,10 @@ func TestSettingsLinks(t *testing.T) {
 
 func TestP10_SettingsNotWritable(t *testing.T) {
 	tests := []struct {
-		name  string
-		spoil func(t *testing.T, path string)
-		want  error
-		says  string
+		name    string
+		corrupt func(t *testing.T, path string)
+		want    error
+		says    string
 	}{
 		{"a folder", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o700)) }, errSettingsForeign,
 			"not a file that ccbot edits: it is a directory"},
@@ -188,7 +188,7 @@ func TestP10_SettingsNotWritable(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSettings(t, "")
-			tt.spoil(t, s.Path)
+			tt.corrupt(t, s.Path)
 			_, err := s.Edit(replaceBy("new"))
 			assert.ErrorIs(t, err, tt.want)
 			assert.EqualError(t, err, "edit "+s.Path+": "+tt.says, "the path once")

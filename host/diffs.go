@@ -34,8 +34,8 @@ type Diffs struct {
 var _ folders.Diffs = Diffs{}
 
 const (
-	// gitPatience is how long git may take for one answer.
-	gitPatience = 15 * time.Second
+	// gitTimeout is how long git may take for one answer.
+	gitTimeout = 15 * time.Second
 	// shownFiles bounds the files of an answer.
 	shownFiles = 2000
 )
@@ -92,7 +92,7 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 		return err
 	}
 	defer folder.Close()
-	asked, cancel := context.WithTimeout(ctx, gitPatience)
+	asked, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	tree, err := d.Open(asked, r.Dir, folder)
 	if err == nil && tree == nil {

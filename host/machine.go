@@ -266,8 +266,8 @@ func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
 	return id
 }
 
-// worktreePatience is how long git may take to check a repository out.
-const worktreePatience = 2 * time.Minute
+// worktreeTimeout is how long git may take to check a repository out.
+const worktreeTimeout = 2 * time.Minute
 
 // Add implements [folders.Beside].
 func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err error) {
@@ -282,7 +282,7 @@ func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err er
 			return r.Dir, nil
 		}
 	}
-	asked, cancel := context.WithTimeout(ctx, worktreePatience)
+	asked, cancel := context.WithTimeout(ctx, worktreeTimeout)
 	defer cancel()
 	w, err := git.AddWorktree(asked, dir, m.GitEnv, func(path string) error { return m.free(path, key) })
 	switch {
@@ -349,7 +349,7 @@ func (m *Machine) Find(ctx context.Context, dir string) (found folders.Worktree,
 	if err != nil || w == nil {
 		return found, false, gitRefusal(ctx, dir, err)
 	}
-	asked, cancel := context.WithTimeout(ctx, gitPatience)
+	asked, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
 	work, err := w.Work(asked, m.GitEnv)
 	return folders.Worktree{Dir: w.Dir, Of: w.Of, Branch: w.Branch, Work: folders.Work(work)}, true, gitRefusal(ctx, dir, err)
@@ -391,7 +391,7 @@ func (m *Machine) Remove(ctx context.Context, dir string) error {
 	if given || m.works(w.Dir, func(r session.Record) bool { return !r.State.Over() }) {
 		return stays
 	}
-	asked, cancel := context.WithTimeout(ctx, worktreePatience)
+	asked, cancel := context.WithTimeout(ctx, worktreeTimeout)
 	defer cancel()
 	err = w.Remove(asked, m.GitEnv)
 	if work, has := errors.AsType[git.ErrWork](err); has {

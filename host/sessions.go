@@ -40,7 +40,7 @@ type Lifecycle interface {
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	Reported(ctx context.Context, id uuid.UUID) error
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
-	talk.Shown
+	talk.CursorStore
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 	Attach(r session.Record) string
 }
@@ -67,7 +67,7 @@ type Orphans interface {
 	Orphans(ctx context.Context) ([]evidence.Window, error)
 	Ignore(ctx context.Context, w evidence.Window) error
 	NewOrphans(ctx context.Context, of []evidence.Window) ([]evidence.Window, error)
-	Told(ctx context.Context, all []evidence.Window) error
+	MarkReported(ctx context.Context, all []evidence.Window) error
 }
 
 // Desk implements what a person at this machine can see and do. It implements the ports of

@@ -115,9 +115,9 @@ func (m Desk) NewOrphans(ctx context.Context, of []port.Window) ([]port.Window, 
 	}), nil
 }
 
-// Told records that windows were reported to the chat.
-func (m Desk) Told(ctx context.Context, all []port.Window) error {
-	return m.Windows.Told(ctx, windowsBehind(all))
+// MarkReported records that windows were reported to the chat.
+func (m Desk) MarkReported(ctx context.Context, all []port.Window) error {
+	return m.Windows.MarkReported(ctx, windowsBehind(all))
 }
 
 func (m Desk) windowOf(w evidence.Window) port.Window {

@@ -146,8 +146,8 @@ const lookPace = 25 * time.Millisecond
 
 // await calls done until it returns true, at most for patience. done is called at least once; false
 // means that patience or ctx ended first.
-func await(ctx context.Context, pace, patience time.Duration, done func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func await(ctx context.Context, pace, timeout time.Duration, done func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for !done() {
 		if pause.For(ctx, pace) != nil {
@@ -184,7 +184,7 @@ type dialogMemory struct {
 	openAt time.Time // since when this process has seen the dialog without a request
 	drawn  settling  // the dialog to report
 	asked  bool      // a request waited in the chat at the last check
-	gone   time.Time // View.Asked of the newest request whose dialog was reported as gone
+	gone   time.Time // View.AskedAt of the newest request whose dialog was reported as gone
 }
 
 // turnMemory holds the agent's last seen activity.

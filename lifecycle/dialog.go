@@ -165,8 +165,8 @@ func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Di
 
 // awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged
 // means that it is another question, or the same question about something else.
-func (t *terminal) awaitMove(ctx context.Context, asked *claudeui.Dialog, from port.Dialog, patience time.Duration) (d port.Dialog, err error) {
-	await(ctx, lookPace, patience, func() bool {
+func (t *terminal) awaitMove(ctx context.Context, asked *claudeui.Dialog, from port.Dialog, timeout time.Duration) (d port.Dialog, err error) {
+	await(ctx, lookPace, timeout, func() bool {
 		d, err = t.lookForKey(ctx, keyEnter)
 		return err != nil || d.Mark != from.Mark
 	})

@@ -54,7 +54,7 @@ func (k *kit) noticeWriters(ctx context.Context) error {
 	var failed []error
 	for _, one := range records {
 		r := *one
-		if len(found.Untold(r)) == 0 && !k.HasGrown(r, known[r.ClaudeSessionID]) || k.came(ctx, r, found) {
+		if len(found.Unreported(r)) == 0 && !k.HasGrown(r, known[r.ClaudeSessionID]) || k.came(ctx, r, found) {
 			continue
 		}
 		err := k.do(ctx, r.ID, func(w *work) error { return w.writers.notice(ctx) })
@@ -68,7 +68,7 @@ func (k *kit) noticeWriters(ctx context.Context) error {
 // came asks whether a session has moved to one of the processes that came to its conversation. It
 // runs on no worker: a session that moves needs its own worker.
 func (k *kit) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
-	fresh := slices.DeleteFunc(found.Untold(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
+	fresh := slices.DeleteFunc(found.Unreported(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
 	if k.deps.Hears.Came == nil || len(fresh) == 0 || !r.State.MayMove(k.OwnAgent(r)) {
 		return false
 	}
@@ -120,7 +120,7 @@ func (w *writers) notice(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fresh := found.Untold(*w.r)
+	fresh := found.Unreported(*w.r)
 	if len(fresh) == 0 {
 		if !w.HasGrown(*w.r, known) {
 			return nil
@@ -230,7 +230,7 @@ func (w *writers) others(ctx context.Context) ([]evidence.Writer, error) {
 
 // noteShown notes which writers the person is about to be shown.
 func (w *writers) noteShown(all *evidence.Evidence) error {
-	untold := all.Untold(*w.r)
+	untold := all.Unreported(*w.r)
 	if len(untold) == 0 {
 		return nil
 	}

@@ -104,7 +104,7 @@ func TestP1_OwnAgentIsNeverReported(t *testing.T) {
 				found, err := w.Evidence.Read(w.ctx, w.ids()...)
 				require.NoError(t, err)
 				for _, r := range w.Store.List() {
-					assert.True(t, !noticed(r) || len(found.Untold(r)) == 0, "%s at %s", r.State, name)
+					assert.True(t, !noticed(r) || len(found.Unreported(r)) == 0, "%s at %s", r.State, name)
 				}
 			}
 		})

@@ -28,7 +28,7 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence
 		switch {
 		case err != nil:
 			return err
-		case len(all.Untold(*w.r)) > 0:
+		case len(all.Unreported(*w.r)) > 0:
 			return ErrChanged // a writer has just come, which has to be reported to the person first
 		}
 		why := askedFor(q.Cause)

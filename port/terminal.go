@@ -55,8 +55,8 @@ type Screens interface {
 	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
 }
 
-// Neighbours finds other writers of a session's conversation.
-type Neighbours interface {
+// WriterFinder finds other writers of a session's conversation.
+type WriterFinder interface {
 	// Writers returns the processes that write it or may write it, except the session's own agent.
 	Writers(ctx context.Context, id uuid.UUID) ([]Writer, error)
 }
@@ -75,8 +75,8 @@ type Windows interface {
 type Notices interface {
 	// NewOrphans returns the windows not reported yet.
 	NewOrphans(ctx context.Context, of []Window) ([]Window, error)
-	// Told marks windows as reported.
-	Told(ctx context.Context, all []Window) error
+	// MarkReported marks windows as reported.
+	MarkReported(ctx context.Context, all []Window) error
 }
 
 // Dialog is a dialog in a terminal, as a person sees it.

@@ -203,7 +203,7 @@ func binds(d lifecycle.Do) bool { return d == lifecycle.Reattach || d == lifecyc
 
 // pass looks, plans, and applies those actions that are due.
 func (v *Recovery) pass(ctx context.Context, due func(lifecycle.Do) bool) (World, []Notice, error) {
-	w := v.Look(ctx)
+	w := v.Collect(ctx)
 	actions, notices := Plan(w)
 	if slices.ContainsFunc(actions, func(a Action) bool { return a.Do.Changes() }) {
 		if err := v.backUp(ctx); err != nil {

@@ -42,7 +42,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	stopped := m.start(stopping)
 	moved := m.start(running)
 	m.lose(moved)
-	agent := m.atTheDesk(moved.ClaudeSessionID)
+	agent := m.inTerminal(moved.ClaudeSessionID)
 	m.restart()
 
 	did := map[uuid.UUID]lifecycle.Do{}
@@ -65,7 +65,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	target, ok := m.boundTo(agent)
 	require.True(t, ok)
 	assert.Equal(t, moved.ID, target.ID)
-	assert.NotContains(t, m.told, "news.Lost", "the report tells")
+	assert.NotContains(t, m.reported, "news.Lost", "the report tells")
 	assert.Len(t, m.lines("Dropping stale window_state"), 2)
 
 	before, calls := m.onDisk(), m.changes()
@@ -122,7 +122,7 @@ func TestP6_RemovedSocketIsNoEnd(t *testing.T) {
 		found := lost()
 		m.restart()
 		assert.Empty(t, m.recover())
-		_, notices := Plan(m.Look(t.Context()))
+		_, notices := Plan(m.Collect(t.Context()))
 		assert.Len(t, notices, 2)
 		found()
 	}
@@ -174,7 +174,7 @@ func TestP6_SilentTmuxChangesNothing(t *testing.T) {
 			assert.Zero(t, m.backups)
 			assert.Len(t, m.lines("session_unclear"), 4)
 			assert.NotEmpty(t, m.lines("tmux_unclear"))
-			assert.Empty(t, m.told)
+			assert.Empty(t, m.reported)
 
 			m.Tmux = m.tmux // it answers again
 			m.recover()
@@ -301,11 +301,11 @@ func TestP1_PendingEventsPrecedeEnd(t *testing.T) {
 	lost := m.start(running)
 	m.lose(lost)
 	m.restart()
-	actions, _ := Plan(m.Look(t.Context()))
+	actions, _ := Plan(m.Collect(t.Context()))
 	require.Equal(t, lifecycle.MarkLost, actions[0].Do)
 	var agent process.Identity
 	m.Events = func(context.Context) error {
-		agent = m.atTheDesk(lost.ClaudeSessionID)
+		agent = m.inTerminal(lost.ClaudeSessionID)
 		return nil
 	}
 	report, err := m.Run(t.Context())
@@ -322,7 +322,7 @@ func TestP8_RefusedTakeOverIsLost(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
 	m.lose(r)
-	agent := m.atTheDesk(r.ClaudeSessionID)
+	agent := m.inTerminal(r.ClaudeSessionID)
 	m.restart()
 	m.Failpoint = func(point string) {
 		if point == "recovery-noted" {
@@ -340,7 +340,7 @@ func TestP8_HalfTakeOverIsNotLost(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
 	m.lose(r)
-	m.atTheDesk(r.ClaudeSessionID)
+	m.inTerminal(r.ClaudeSessionID)
 	m.restart()
 	m.Lifecycle = &refusing{Lives: m.service, err: errDisk, half: session.Record{ID: uuid.New()}}
 	m.recover()

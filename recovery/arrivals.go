@@ -21,8 +21,8 @@ import (
 // limits the wait before a line of its history is left out. Both are short, because all other
 // conversations wait at the same time.
 const (
-	patience = 5 * time.Second
-	briefly  = time.Second
+	timeout = 5 * time.Second
+	briefly = time.Second
 )
 
 // Came is called for a process that has come to the conversation of a session that is not running.
@@ -96,7 +96,7 @@ func (v *Recovery) change(ctx context.Context, f resumeFacts, d resume) (_ resum
 // setAside closes the sessions that are no longer meant. ErrBusy means that one of them was being
 // worked on for too long.
 func (v *Recovery) setAside(ctx context.Context, f resumeFacts, d resume) (done []Result, err error) {
-	wait, stop := context.WithTimeout(ctx, patience)
+	wait, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
 	for _, s := range d.Stale {
 		setAside := v.Lifecycle.Close
@@ -123,7 +123,7 @@ func late(ctx, wait context.Context) bool { return wait.Err() != nil && ctx.Err(
 // looks later, the refusal becomes a fact and the decision is made again.
 func (v *Recovery) move(ctx context.Context, f resumeFacts, d resume) (resume, error) {
 	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: f.Agent, Claude: f.Claude, From: d.From,
-		Rule: d.rule(), Why: d.Why, Patience: patience})
+		Rule: d.rule(), Why: d.Why, Patience: timeout})
 	if err == nil {
 		return d, v.watch(target.ID, nil)
 	}
@@ -198,10 +198,10 @@ func (v *Recovery) facts(ctx context.Context, w evidence.Writer) (resumeFacts, e
 // factsOfWriters distinguishes the process that came from others that write the same conversation.
 func (v *Recovery) factsOfWriters(ctx context.Context, f *resumeFacts, survey evidence.Survey, records, owners []session.Record) error {
 	var came evidence.Writer
-	var told []process.Identity
+	var reported []process.Identity
 	others := make(map[process.Identity]bool)
 	for _, r := range owners {
-		told = append(told, r.Seconds...)
+		reported = append(reported, r.Seconds...)
 		for _, w := range survey.Writers[r.ID] {
 			if w.Identity == f.Agent {
 				came = w
@@ -211,7 +211,7 @@ func (v *Recovery) factsOfWriters(ctx context.Context, f *resumeFacts, survey ev
 		}
 	}
 	f.Others, f.Proven = len(others), byPresence(came)
-	if f.Objection = objection(came, told, false); f.Objection != "" {
+	if f.Objection = objection(came, reported, false); f.Objection != "" {
 		return nil
 	}
 	server, err := v.Tmux.Server(ctx)

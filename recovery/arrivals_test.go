@@ -67,7 +67,7 @@ func TestP1_LostSessionFollowsConversation(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(9 * day)
 	lost = m.change(lost.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: 5, ThreadID: 6} })
-	agent := m.atTheDesk(lost.ClaudeSessionID)
+	agent := m.inTerminal(lost.ClaudeSessionID)
 	outcome, _ := m.came(arrival{agent, lost.ClaudeSessionID})
 	assert.Equal(t, sessionResumed, outcome)
 	target, ok := m.boundTo(agent)
@@ -106,7 +106,7 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 		{name: "nested below an agent at the desk", want: nestedAgent, reason: "below another agent", line: true,
 			change: func(m *machine, _ session.Record, a *arrival) {
 				shell := m.processes.start(70, []string{"bash"})
-				outer := m.atTheDesk(uuid.New())
+				outer := m.inTerminal(uuid.New())
 				m.processes.change(shell.PID, func(p *process.Process) { p.PPID = outer.PID })
 				m.processes.change(a.agent.PID, func(p *process.Process) { p.PPID = shell.PID })
 			}},
@@ -125,7 +125,7 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 				})
 			}},
 		{name: "another process writes it too", want: secondWriter, reason: "1 other processes", line: true,
-			change: func(m *machine, r session.Record, _ *arrival) { m.atTheDesk(r.ClaudeSessionID) }},
+			change: func(m *machine, r session.Record, _ *arrival) { m.inTerminal(r.ClaudeSessionID) }},
 		{name: "archived on purpose", want: secondWriter, reason: "on purpose", line: true,
 			change: func(m *machine, r session.Record, _ *arrival) {
 				m.change(r.ID, func(r *session.Record) { r.State = session.Archived })
@@ -152,7 +152,7 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
-			a := arrival{m.atTheDesk(r.ClaudeSessionID), r.ClaudeSessionID}
+			a := arrival{m.inTerminal(r.ClaudeSessionID), r.ClaudeSessionID}
 			tc.change(m, r, &a)
 			before := m.get(r.ID)
 			outcome, reason := m.came(a)
@@ -180,7 +180,7 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 	}
 	second, old := same(m.lost(2*time.Hour)), same(m.lost(9*day))
 	failed := m.change(same(m.lost(8*day)).ID, func(r *session.Record) { r.State = session.Failed })
-	agent := m.atTheDesk(first.ClaudeSessionID)
+	agent := m.inTerminal(first.ClaudeSessionID)
 
 	outcome, _ := m.came(arrival{agent, first.ClaudeSessionID})
 	assert.Equal(t, manySessions, outcome)
@@ -203,7 +203,7 @@ func TestAmbiguousCandidatesAreStale(t *testing.T) {
 	m := newMachine(t)
 	first, second := m.lost(9*day), m.lost(8*day)
 	m.change(second.ID, func(r *session.Record) { r.ClaudeSessionID = first.ClaudeSessionID })
-	a := arrival{m.atTheDesk(first.ClaudeSessionID), first.ClaudeSessionID}
+	a := arrival{m.inTerminal(first.ClaudeSessionID), first.ClaudeSessionID}
 	outcome, _ := m.came(a)
 	assert.Equal(t, allStale, outcome)
 	assert.Equal(t, session.Abandoned, m.get(first.ID).State)
@@ -219,8 +219,8 @@ func TestP1_PresenceFindsAgentWithoutHooks(t *testing.T) {
 		m := newMachine(t)
 		lost, archived := m.lost(time.Hour), m.lost(time.Hour)
 		archived = m.change(archived.ID, func(r *session.Record) { r.State = session.Archived })
-		agent := m.atTheDesk(lost.ClaudeSessionID)
-		m.atTheDesk(archived.ClaudeSessionID)
+		agent := m.inTerminal(lost.ClaudeSessionID)
+		m.inTerminal(archived.ClaudeSessionID)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _ = m.service.Run(ctx) }()
 		synctest.Wait() // it has read all processes
@@ -231,7 +231,7 @@ func TestP1_PresenceFindsAgentWithoutHooks(t *testing.T) {
 		assert.Equal(t, lost.ID, target.ID)
 		assert.Equal(t, session.Archived, m.get(archived.ID).State)
 		ghosts := 0
-		for _, kind := range m.told {
+		for _, kind := range m.reported {
 			if kind == "lifecycle.OtherWriters" {
 				ghosts++
 			}
@@ -255,7 +255,7 @@ func TestCameReturnsUnreportedMoves(t *testing.T) {
 			m.change(m.lost(time.Hour).ID, func(o *session.Record) { o.ClaudeSessionID = r.ClaudeSessionID })
 		}, false},
 		{"nested", func(m *machine, _ session.Record, agent process.Identity) {
-			outer := m.atTheDesk(uuid.New())
+			outer := m.inTerminal(uuid.New())
 			m.processes.change(agent.PID, func(p *process.Process) { p.PPID = outer.PID })
 		}, false},
 	}
@@ -263,7 +263,7 @@ func TestCameReturnsUnreportedMoves(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
-			agent := m.atTheDesk(r.ClaudeSessionID)
+			agent := m.inTerminal(r.ClaudeSessionID)
 			tc.change(m, r, agent)
 			assert.Equal(t, tc.want, m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()))
 		})

@@ -631,7 +631,7 @@ func assertLoads(t *testing.T, s *shelf) {
 	t.Helper()
 	store, err := session.OpenReadOnly(s.Sessions, time.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	assert.Empty(t, store.Aside())
+	assert.Empty(t, store.Unloaded())
 	records := 0
 	for name := range s.records(t) {
 		if !strings.HasPrefix(name, ".") {

@@ -65,7 +65,7 @@ func benchmarkRecover(b *testing.B, before bool) {
 func BenchmarkLookAndPlan(b *testing.B) {
 	m := household(b)
 	for b.Loop() {
-		actions, _ := Plan(m.Look(b.Context()))
+		actions, _ := Plan(m.Collect(b.Context()))
 		require.Len(b, actions, benchWindows)
 	}
 }

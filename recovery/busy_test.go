@@ -47,12 +47,12 @@ func TestP8_BusySessionBlocksNoOthers(t *testing.T) {
 				m := newMachine(t)
 				moves := m.lost(time.Hour)
 				stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.ClaudeSessionID = moves.ClaudeSessionID })
-				a := arrival{m.atTheDesk(moves.ClaudeSessionID), moves.ClaudeSessionID}
+				a := arrival{m.inTerminal(moves.ClaudeSessionID), moves.ClaudeSessionID}
 				let := m.hold(tc.busy(moves, stale))
 				began := time.Now()
 				outcome, _ := m.came(a)
 				assert.Equal(t, lockTimeout, outcome)
-				assert.LessOrEqual(t, time.Since(began), patience+2*briefly)
+				assert.LessOrEqual(t, time.Since(began), timeout+2*briefly)
 				assert.Len(t, m.lines("resume_not_noted"), 1)
 				assert.Equal(t, tc.stale, m.get(stale.ID).State)
 				let()
@@ -70,7 +70,7 @@ func TestCancelledWaitIsError(t *testing.T) {
 		m := newMachine(t)
 		moves := m.lost(time.Hour)
 		stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.ClaudeSessionID = moves.ClaudeSessionID })
-		agent := m.atTheDesk(moves.ClaudeSessionID)
+		agent := m.inTerminal(moves.ClaudeSessionID)
 		let := m.hold(stale.ID)
 		defer let()
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)

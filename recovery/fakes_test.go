@@ -51,7 +51,7 @@ func inWorld(w World, dir string) (*Recovery, *lives, error) {
 		return nil, nil, err
 	}
 	l := &lives{store: store, world: w, fail: make(map[uuid.UUID]bool)}
-	v := &Recovery{Instance: w.Instance, Session: w.Session, Dir: dir, Limits: w.Limits, Since: w.Since, Store: aside{store, w.Aside}, Tmux: still{w},
+	v := &Recovery{Instance: w.Instance, Session: w.Session, Dir: dir, Limits: w.Limits, Since: w.Since, Store: aside{store, w.Unloaded}, Tmux: still{w},
 		Processes: l, Evidence: l, Lifecycle: l, Events: func(context.Context) error { return nil },
 		Backup: func(context.Context) (string, error) { return "made", nil }, Now: now, Log: log,
 		watched: maps.Clone(w.Watched)}

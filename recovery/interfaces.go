@@ -32,8 +32,8 @@ type Records interface {
 	// Shared returns all records, oldest first. They must not be changed.
 	Shared() []session.Record
 	Get(id uuid.UUID) (session.Record, bool)
-	// Aside are the records that could not be read.
-	Aside() []session.Aside
+	// Unloaded are the records that could not be read.
+	Unloaded() []session.Unloaded
 }
 
 // Evidence finds agents and writers. It changes nothing, and an error means that the answer is

@@ -22,7 +22,7 @@ import (
 func TestP2_NewWindowIsNotOrphan(t *testing.T) {
 	m := newMachine(t)
 	m.Recovery.Tmux = during{m.tmux, func() { m.start(func(*session.Record) {}) }}
-	assert.Empty(t, m.Look(t.Context()).Orphans())
+	assert.Empty(t, m.Collect(t.Context()).Orphans())
 }
 
 // during starts a session right before the panes are read.
@@ -46,7 +46,7 @@ func TestSnapshotReadsOnce(t *testing.T) {
 		m.restart()
 		m.processes.snapshots = 0
 		before := len(m.tmux.Calls())
-		m.Look(t.Context())
+		m.Collect(t.Context())
 		for _, op := range m.tmux.Calls()[before:] {
 			if op == "Panes" {
 				listings++
@@ -59,7 +59,7 @@ func TestSnapshotReadsOnce(t *testing.T) {
 	for range 20 {
 		m.start(running)
 	}
-	m.atTheDesk(m.store.List()[0].ClaudeSessionID)
+	m.inTerminal(m.store.List()[0].ClaudeSessionID)
 	snapshots, many := count()
 	assert.Equal(t, 1, snapshots)
 	assert.Equal(t, few, many)
@@ -77,7 +77,7 @@ func TestLook(t *testing.T) {
 	over = m.change(over.ID, func(r *session.Record) {
 		r.State, r.Binding, r.Cursors = session.Archived, nil, []talk.Cursor{{Path: path}}
 	})
-	w := m.Look(t.Context())
+	w := m.Collect(t.Context())
 	assert.Equal(t, boot, w.Boot)
 	assert.Equal(t, limits, w.Limits)
 	assert.Equal(t, "transcript", w.Signs[r.ID].Of)
@@ -85,8 +85,8 @@ func TestLook(t *testing.T) {
 	assert.NotEqual(t, "transcript", w.Signs[over.ID].Of, "whoever goes on with it writes it too")
 	assert.Equal(t, process.Alive, w.Survey.Agents[r.ID])
 	m.presences.fail = errors.New("not readable")
-	assert.Nil(t, m.Look(t.Context()).Survey.Writers)
-	assert.Equal(t, process.Alive, m.Look(t.Context()).Survey.Agents[r.ID])
+	assert.Nil(t, m.Collect(t.Context()).Survey.Writers)
+	assert.Equal(t, process.Alive, m.Collect(t.Context()).Survey.Agents[r.ID])
 	assert.NotEmpty(t, m.lines("writers_unclear"))
 }
 
@@ -95,7 +95,7 @@ func TestP2_NestedAgentIsNotTakenOver(t *testing.T) {
 	m := newMachine(t)
 	outer, lost := m.start(running), m.start(running)
 	m.lose(lost)
-	agent := m.atTheDesk(lost.ClaudeSessionID)
+	agent := m.inTerminal(lost.ClaudeSessionID)
 	m.processes.change(agent.PID, func(p *process.Process) { p.PPID = outer.Binding.Agent.PID })
 	m.restart()
 	m.recover()
@@ -109,7 +109,7 @@ func TestP6_UnreadableAncestorCountsAsAgent(t *testing.T) {
 	m := newMachine(t)
 	lost := m.start(running)
 	m.lose(lost)
-	agent := m.atTheDesk(lost.ClaudeSessionID)
+	agent := m.inTerminal(lost.ClaudeSessionID)
 	shell := m.processes.start(70, []string{"bash"})
 	m.processes.change(agent.PID, func(p *process.Process) { p.PPID = shell.PID })
 	m.restart()

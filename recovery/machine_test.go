@@ -54,11 +54,11 @@ type machine struct {
 	presences *presences
 	now       time.Time
 
-	log     *safeBuffer
-	mu      sync.Mutex
-	told    []string // the types of the news
-	points  []string // failpoints that were passed
-	backups int
+	log      *safeBuffer
+	mu       sync.Mutex
+	reported []string // the types of the news
+	points   []string // failpoints that were passed
+	backups  int
 }
 
 func newMachine(t testing.TB) *machine {
@@ -89,7 +89,7 @@ func (m *machine) stopServer() {
 
 // restart is another start of the program on the same disk and machine.
 func (m *machine) restart() {
-	m.log, m.points, m.told = &safeBuffer{}, nil, nil
+	m.log, m.points, m.reported = &safeBuffer{}, nil, nil
 	log := slog.New(slog.NewJSONHandler(m.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	now := func() time.Time { return m.now }
 	var err error
@@ -123,14 +123,14 @@ func (m *machine) backUp(context.Context) (string, error) {
 func (m *machine) SessionNews(_ context.Context, _ session.Record, n news.News) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.told = append(m.told, fmt.Sprintf("%T", n))
+	m.reported = append(m.reported, fmt.Sprintf("%T", n))
 	return nil
 }
 
 // recover runs a whole recovery and returns its first plan.
 func (m *machine) recover() []Action {
 	m.t.Helper()
-	actions, _ := Plan(m.Look(m.t.Context()))
+	actions, _ := Plan(m.Collect(m.t.Context()))
 	_, err := m.Run(m.t.Context())
 	require.NoError(m.t, err)
 	return actions
@@ -198,8 +198,8 @@ func (m *machine) closeTagged(r session.Record) {
 	}
 }
 
-// atTheDesk makes a person continue a conversation in a window outside of ccbot.
-func (m *machine) atTheDesk(claude uuid.UUID) process.Identity {
+// inTerminal makes a person continue a conversation in a window outside of ccbot.
+func (m *machine) inTerminal(claude uuid.UUID) process.Identity {
 	p := m.tmux.AddWindow("desk", "notes")
 	id := m.processes.start(p.PID, []string{"claude", "--resume", claude.String()})
 	m.presences.put(id, claude)

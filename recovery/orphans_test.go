@@ -47,7 +47,7 @@ func TestP2_OrphansAreOnlyTold(t *testing.T) {
 			if tc.name == "of a launch not bound yet" {
 				w.Records = append(w.Records, unbound)
 			}
-			w.Aside = []session.Aside{{ID: later.ID, Newer: true}, {ID: broken.ID}}
+			w.Unloaded = []session.Unloaded{{ID: later.ID, Newer: true}, {ID: broken.ID}}
 			w.Ignored = map[tmux.WindowID]bool{windowID(8): true}
 			before, _ := Plan(w)
 			if tc.pane.ID != w.Panes[0].ID {
@@ -56,18 +56,18 @@ func TestP2_OrphansAreOnlyTold(t *testing.T) {
 				w.Panes = []tmux.Pane{tc.pane}
 			}
 			actions, notices := Plan(w)
-			var told []Notice
+			var reported []Notice
 			for _, n := range notices {
 				if n.Kind == OrphanWindow {
-					told = append(told, n)
+					reported = append(reported, n)
 				}
 			}
 			if !tc.orphan {
-				assert.Empty(t, told)
+				assert.Empty(t, reported)
 				return
 			}
-			require.Len(t, told, 1)
-			assert.Equal(t, Notice{Kind: OrphanWindow, Pane: tc.pane, Why: "no Session record references it"}, told[0])
+			require.Len(t, reported, 1)
+			assert.Equal(t, Notice{Kind: OrphanWindow, Pane: tc.pane, Why: "no Session record references it"}, reported[0])
 			assert.Equal(t, before, actions, "an orphan leads to no action")
 		})
 	}

@@ -104,7 +104,7 @@ func Plan(w World) (actions []Action, notices []Notice) {
 		}
 		notices = append(notices, Notice{Kind: OrphanWindow, Pane: pane, Why: "no Session record references it"})
 	}
-	for _, a := range w.Aside {
+	for _, a := range w.Unloaded {
 		kind := Unreadable
 		if a.Newer {
 			kind = Newer

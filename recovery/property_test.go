@@ -57,7 +57,7 @@ func anyWorld(t *rapid.T) World {
 	}
 	w.Signs = signs(w.Records)
 	if pick(t, "aside", false, false, true) {
-		w.Aside = []session.Aside{{File: "a.json", ID: uuid.New(), Newer: true}, {File: "b.json"}}
+		w.Unloaded = []session.Unloaded{{File: "a.json", ID: uuid.New(), Newer: true}, {File: "b.json"}}
 	}
 	return w
 }
@@ -178,9 +178,9 @@ func TestP6_UnknownTmuxKeepsOpenSessions(t *testing.T) {
 			}
 		}
 		for _, r := range w.Records {
-			told := slices.ContainsFunc(notices, func(n Notice) bool { return n.Record == r.ID && n.Kind == Unclear })
-			if r.State.Live() != told {
-				t.Fatalf("%s: told %t", r.State, told)
+			reported := slices.ContainsFunc(notices, func(n Notice) bool { return n.Record == r.ID && n.Kind == Unclear })
+			if r.State.Live() != reported {
+				t.Fatalf("%s: told %t", r.State, reported)
 			}
 		}
 	})
@@ -189,12 +189,12 @@ func TestP6_UnknownTmuxKeepsOpenSessions(t *testing.T) {
 func TestP8_PlanIsPure(t *testing.T) {
 	checkWorlds(t, func(t *rapid.T, w World) {
 		before := w.clone()
-		first, told := Plan(w)
+		first, reported := Plan(w)
 		if !reflect.DeepEqual(before, w) {
 			t.Fatal("Plan changed the world")
 		}
 		second, toldAgain := Plan(w)
-		if !reflect.DeepEqual(first, second) || !reflect.DeepEqual(told, toldAgain) {
+		if !reflect.DeepEqual(first, second) || !reflect.DeepEqual(reported, toldAgain) {
 			t.Fatal("the same world gave two plans")
 		}
 		slices.Reverse(w.Panes)
@@ -272,7 +272,7 @@ func checkApply(t *rapid.T, w World, stuck map[uuid.UUID]bool, dir string) {
 			t.Fatalf("process %s was ended", id)
 		}
 	}
-	again, _ := Plan(v.Look(context.Background()))
+	again, _ := Plan(v.Collect(context.Background()))
 	for _, a := range again {
 		if !stuck[a.Record] {
 			t.Fatalf("there is more to do: %+v", a)

@@ -17,7 +17,7 @@ import (
 func TestP8_BusySessionMovesNextTime(t *testing.T) {
 	m := newMachine(t)
 	r := m.lost(time.Hour)
-	agent := m.atTheDesk(r.ClaudeSessionID)
+	agent := m.inTerminal(r.ClaudeSessionID)
 	busy := &refusing{Lives: m.service, err: lifecycle.ErrBusy}
 	m.Lifecycle = busy
 	outcome, _ := m.came(arrival{agent, r.ClaudeSessionID})
@@ -53,7 +53,7 @@ func TestP1_LifecycleRefusalCounts(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
 			m.Lifecycle = &refusing{Lives: m.service, err: err}
-			outcome, reason := m.came(arrival{m.atTheDesk(r.ClaudeSessionID), r.ClaudeSessionID})
+			outcome, reason := m.came(arrival{m.inTerminal(r.ClaudeSessionID), r.ClaudeSessionID})
 			assert.Equal(t, secondWriter, outcome)
 			assert.Contains(t, reason, err.Error())
 		})
@@ -71,7 +71,7 @@ func TestP6_WithoutEvidenceNothingMoves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
-			agent := m.atTheDesk(r.ClaudeSessionID)
+			agent := m.inTerminal(r.ClaudeSessionID)
 			broken(m)
 			assert.False(t, m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()))
 			assert.Len(t, m.lines("resume_unclear"), 1)
@@ -83,16 +83,16 @@ func TestP6_WithoutEvidenceNothingMoves(t *testing.T) {
 // aside is a store with records that could not be read.
 type aside struct {
 	*session.Store
-	files []session.Aside
+	files []session.Unloaded
 }
 
-func (a aside) Aside() []session.Aside { return a.files }
+func (a aside) Unloaded() []session.Unloaded { return a.files }
 
 // Several looks that find the same process at once move its session once.
 func TestP1_ManyArrivalsMoveOnce(t *testing.T) {
 	m := newMachine(t)
 	r := m.lost(time.Hour)
-	agent := m.atTheDesk(r.ClaudeSessionID)
+	agent := m.inTerminal(r.ClaudeSessionID)
 	done := make(chan bool)
 	for range 10 {
 		go func() { done <- m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()) }()

@@ -65,7 +65,7 @@ func TestNoticesAreLogged(t *testing.T) {
 		r.State, r.Binding, r.Cleanup = session.CleanupFailed, nil, &session.CleanupError{Reason: "process 7 survived", NotBefore: noon.Add(time.Hour)}
 	})
 	m.restart()
-	m.Store = aside{m.store, []session.Aside{{File: "a.json", ID: uuid.New(), Newer: true, Why: "version 9"}, {File: "b.json", Why: "torn"}}}
+	m.Store = aside{m.store, []session.Unloaded{{File: "a.json", ID: uuid.New(), Newer: true, Why: "version 9"}, {File: "b.json", Why: "torn"}}}
 	_, err := m.Run(t.Context())
 	require.NoError(t, err)
 	left := m.lines("session_record_left")
@@ -75,5 +75,5 @@ func TestNoticesAreLogged(t *testing.T) {
 	pending := m.lines("cleanup_pending")
 	require.Len(t, pending, 1)
 	assert.Equal(t, "process 7 survived; tried again after 2026-03-04T13:00:00Z", pending[0]["why"])
-	assert.NotContains(t, m.told, "ending.Receipt")
+	assert.NotContains(t, m.reported, "ending.Receipt")
 }

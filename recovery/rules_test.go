@@ -266,12 +266,12 @@ func TestGracePeriodProtectsRecentSessions(t *testing.T) {
 }
 
 func TestP8_UnreadableRecordsAreReported(t *testing.T) {
-	w := World{Tmux: TmuxAbsent, Aside: []session.Aside{
+	w := World{Tmux: TmuxAbsent, Unloaded: []session.Unloaded{
 		{File: "a.json", ID: uuid.New(), Newer: true, Why: "version 9"}, {File: "b.json", Why: "unexpected end"}}}
 	actions, notices := Plan(w)
 	assert.Empty(t, actions)
 	require.Len(t, notices, 2)
-	assert.Equal(t, Notice{Kind: Newer, Record: w.Aside[0].ID, File: "a.json", Why: "version 9"}, notices[0])
+	assert.Equal(t, Notice{Kind: Newer, Record: w.Unloaded[0].ID, File: "a.json", Why: "version 9"}, notices[0])
 	assert.Equal(t, Notice{Kind: Unreadable, File: "b.json", Why: "unexpected end"}, notices[1])
 }
 

@@ -19,11 +19,11 @@ import (
 // A session that ended while the bot did not run has ended when the recovery returns.
 func TestP8_EndedSessionClosesWithoutBot(t *testing.T) {
 	tests := []struct {
-		name  string
-		state session.State
-		end   func(m *machine, r session.Record)
-		want  session.State
-		told  string
+		name     string
+		state    session.State
+		end      func(m *machine, r session.Record)
+		want     session.State
+		reported string
 	}{
 		{"its pane is dead", session.Running, paneDead, session.Completed, "news.Ended"},
 		{"before it was ready", session.Starting, paneDead, session.Failed, "news.Failed"},
@@ -47,7 +47,7 @@ func TestP8_EndedSessionClosesWithoutBot(t *testing.T) {
 			lines := rules(got)[before:]
 			assert.Equal(t, session.Rule("recovery.conclude"), lines[0])
 			assert.Equal(t, "done", lastLine(got).Why)
-			assert.Contains(t, m.told, tc.told)
+			assert.Contains(t, m.reported, tc.reported)
 			assert.Empty(t, m.recover())
 			assert.Equal(t, 1, m.backups)
 		})
@@ -183,7 +183,7 @@ func TestBackupComesBeforeAConversationMoves(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
 	stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.ClaudeSessionID = lost.ClaudeSessionID })
-	agent := m.atTheDesk(lost.ClaudeSessionID)
+	agent := m.inTerminal(lost.ClaudeSessionID)
 	m.restart()
 	m.Events = func(context.Context) error { m.came(arrival{agent, lost.ClaudeSessionID}); return nil }
 	m.Tell = func(context.Context, Report) error { t.Error("the report of the Run tells it"); return nil }
@@ -211,7 +211,7 @@ func TestBackupComesBeforeAConversationMoves(t *testing.T) {
 func TestP8_WithoutABackupNoConversationMoves(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
-	agent := m.atTheDesk(lost.ClaudeSessionID)
+	agent := m.inTerminal(lost.ClaudeSessionID)
 	m.restart()
 	before := m.onDisk()
 	m.Backup = func(context.Context) (string, error) { return "", errDisk }
@@ -230,7 +230,7 @@ func TestLaterReturnNeedsNoBackup(t *testing.T) {
 	m := newMachine(t)
 	m.recover()
 	lost := m.lost(time.Hour)
-	m.came(arrival{m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID})
+	m.came(arrival{m.inTerminal(lost.ClaudeSessionID), lost.ClaudeSessionID})
 	assert.Equal(t, session.Running, m.get(lost.ID).State)
 	assert.Zero(t, m.backups)
 }
@@ -247,24 +247,24 @@ func TestLaterQuarantineIsReported(t *testing.T) {
 				long := noon.Add(-9 * day)
 				r.ClaudeSessionID, r.CreatedAt, r.StartedAt, r.Binding.BoundAt = fresh.ClaudeSessionID, long, long, long
 			})
-			var told []Report
+			var reported []Report
 			m.Tell = func(_ context.Context, r Report) error {
 				assert.True(t, m.moving.TryLock(), "others need not wait for it")
 				m.moving.Unlock()
 				assert.True(t, m.get(old.ID).Unreported)
-				told = append(told, r)
+				reported = append(reported, r)
 				return broken
 			}
-			a := arrival{m.atTheDesk(fresh.ClaudeSessionID), fresh.ClaudeSessionID}
+			a := arrival{m.inTerminal(fresh.ClaudeSessionID), fresh.ClaudeSessionID}
 			outcome, _ := m.came(a)
 			assert.Equal(t, sessionResumed, outcome)
 			assert.Equal(t, session.Abandoned, m.get(old.ID).State)
-			require.Len(t, told, 1)
-			require.Len(t, told[0].Results, 2)
-			assert.Equal(t, SetAside, told[0].Results[0].Action.Do)
-			assert.Equal(t, old.ID, told[0].Results[0].Action.Record)
+			require.Len(t, reported, 1)
+			require.Len(t, reported[0].Results, 2)
+			assert.Equal(t, SetAside, reported[0].Results[0].Action.Do)
+			assert.Equal(t, old.ID, reported[0].Results[0].Action.Record)
 			m.came(a)
-			assert.Len(t, told, 1)
+			assert.Len(t, reported, 1)
 		})
 	}
 }
@@ -274,8 +274,8 @@ func TestMoveIsReportedOnce(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
 	m.Tell = func(context.Context, Report) error { t.Error("it is told twice"); return nil }
-	m.came(arrival{m.atTheDesk(lost.ClaudeSessionID), lost.ClaudeSessionID})
-	assert.Contains(t, m.told, "news.Transferred")
+	m.came(arrival{m.inTerminal(lost.ClaudeSessionID), lost.ClaudeSessionID})
+	assert.Contains(t, m.reported, "news.Transferred")
 }
 
 // An interrupted recovery also reports what it has done.

@@ -33,12 +33,12 @@ type windowList struct {
 // knownWindow is one life of a window: the next tmux server uses the same id again, and the first
 // pane of the window may get another process.
 type knownWindow struct {
-	Server  int    `json:"server_pid"`
-	Start   uint64 `json:"server_start"`
-	Window  string `json:"window"`
-	PID     int    `json:"pane_pid"`
-	Told    bool   `json:"told,omitempty"`
-	Ignored bool   `json:"ignored,omitempty"`
+	Server   int    `json:"server_pid"`
+	Start    uint64 `json:"server_start"`
+	Window   string `json:"window"`
+	PID      int    `json:"pane_pid"`
+	Reported bool   `json:"told,omitempty"`
+	Ignored  bool   `json:"ignored,omitempty"`
 }
 
 // same reports whether this is the window of the pane, in the same life.
@@ -77,15 +77,15 @@ func (v *Recovery) NewOrphans(ctx context.Context, windows []evidence.Window) ([
 	if errors.Is(err, errUnread) {
 		return nil, fmt.Errorf("new orphan windows: %w", err)
 	} // with a damaged list no window counts as reported
-	told := func(w evidence.Window) bool {
-		return slices.ContainsFunc(list.Windows, func(k knownWindow) bool { return k.Told && k.same(server, w.Pane) })
+	reported := func(w evidence.Window) bool {
+		return slices.ContainsFunc(list.Windows, func(k knownWindow) bool { return k.Reported && k.same(server, w.Pane) })
 	}
-	return slices.DeleteFunc(slices.Clone(windows), told), nil
+	return slices.DeleteFunc(slices.Clone(windows), reported), nil
 }
 
-// Told records that the windows were reported to the chat.
-func (v *Recovery) Told(ctx context.Context, windows []evidence.Window) error {
-	return v.know(ctx, windows, func(k *knownWindow) { k.Told = true })
+// MarkReported records that the windows were reported to the chat.
+func (v *Recovery) MarkReported(ctx context.Context, windows []evidence.Window) error {
+	return v.know(ctx, windows, func(k *knownWindow) { k.Reported = true })
 }
 
 // ignored returns the windows that a person ignores.

@@ -18,19 +18,19 @@ import (
 // The file begins as one that cannot be read.
 func turnsOfWindows() *disktest.Turns {
 	var m *machine
-	var ignored, told evidence.Window
+	var ignored, reported evidence.Window
 	return &disktest.Turns{
 		Prepare: func(t *testing.T) string {
 			m = newMachine(t)
-			ignored.Pane, told.Pane = m.tmux.AddWindow(tmuxtest.Session, "one"), m.tmux.AddWindow(tmuxtest.Session, "two")
+			ignored.Pane, reported.Pane = m.tmux.AddWindow(tmuxtest.Session, "one"), m.tmux.AddWindow(tmuxtest.Session, "two")
 			assert.NoError(t, os.WriteFile(filepath.Join(m.base, windowsFile), []byte("{"), 0o600))
 			return m.base
 		},
 		Turn: disktest.InOrder(
 			func() error { return m.Ignore(context.Background(), ignored) },
-			func() error { return m.Told(context.Background(), []evidence.Window{told}) },
+			func() error { return m.MarkReported(context.Background(), []evidence.Window{reported}) },
 			func() error {
-				fresh, err := m.NewOrphans(context.Background(), []evidence.Window{told})
+				fresh, err := m.NewOrphans(context.Background(), []evidence.Window{reported})
 				if err == nil && len(fresh) > 0 {
 					err = errors.New("it was reported")
 				}

@@ -83,16 +83,16 @@ func TestOrphanIsReportedOncePerLife(t *testing.T) {
 	first := fresh()
 	require.Len(t, first, 1)
 	require.Len(t, fresh(), 1, "asking is not telling")
-	require.NoError(t, m.Told(t.Context(), first))
+	require.NoError(t, m.MarkReported(t.Context(), first))
 	m.restart()
 	assert.Empty(t, fresh())
 	assert.Len(t, m.orphans(), 1, "it is still in the list")
 
 	two := m.tmux.AddWindow(tmuxtest.Session, "two")
 	require.NoError(t, m.Ignore(t.Context(), evidence.Window{Pane: two}))
-	untold, err := m.NewOrphans(t.Context(), []evidence.Window{{Pane: two}})
+	unreported, err := m.NewOrphans(t.Context(), []evidence.Window{{Pane: two}})
 	require.NoError(t, err)
-	assert.Len(t, untold, 1, "not to be told is not to have been told")
+	assert.Len(t, unreported, 1, "not to be told is not to have been told")
 	m.tmux.ClosePaneByHand(two.ID)
 	two = m.tmux.AddWindow(tmuxtest.Session, "two")
 	second := fresh()
@@ -101,7 +101,7 @@ func TestOrphanIsReportedOncePerLife(t *testing.T) {
 	require.NoError(t, m.Ignore(t.Context(), first[0]))
 	list := m.windowsJSON()
 	require.Len(t, list.Windows, 1)
-	assert.True(t, list.Windows[0].Told && list.Windows[0].Ignored)
+	assert.True(t, list.Windows[0].Reported && list.Windows[0].Ignored)
 
 	m.tmux.StopServer()
 	require.NoError(t, m.tmux.Ensure(t.Context()))
@@ -109,7 +109,7 @@ func TestOrphanIsReportedOncePerLife(t *testing.T) {
 	}
 	third := fresh()
 	assert.NotEmpty(t, third)
-	require.NoError(t, m.Told(t.Context(), third))
+	require.NoError(t, m.MarkReported(t.Context(), third))
 	assert.Len(t, m.windowsJSON().Windows, len(third), "what was known of the server before is forgotten")
 }
 

@@ -30,9 +30,9 @@ type World struct {
 	Boot     string // the kernel's id of this boot
 	Limits   Limits
 
-	Records []session.Record
-	Aside   []session.Aside // records that could not be read
-	Signs   map[uuid.UUID]Sign
+	Records  []session.Record
+	Unloaded []session.Unloaded // records that could not be read
+	Signs    map[uuid.UUID]Sign
 
 	Tmux    TmuxFate
 	Server  tmux.ServerID
@@ -105,7 +105,7 @@ func (w World) Orphans() []tmux.Pane {
 	for _, r := range w.Records {
 		live[w.tag(r.ID)] = r.State.Live()
 	}
-	for _, a := range w.Aside {
+	for _, a := range w.Unloaded {
 		live[w.tag(a.ID)] = a.Newer
 	}
 	bound := w.boundWindows()
@@ -157,11 +157,11 @@ func byPresence(w evidence.Writer) bool { return w.Proven && w.Source == process
 
 // objection returns why a process is not taken over without a question; empty means that it may be
 // taken over.
-func objection(w evidence.Writer, told []process.Identity, below bool) string {
+func objection(w evidence.Writer, reported []process.Identity, below bool) string {
 	switch {
 	case !byPresence(w):
 		return "no presence file says that it has the conversation"
-	case slices.Contains(told, w.Identity):
+	case slices.Contains(reported, w.Identity):
 		return "it was told as a second writer"
 	case below:
 		return "it runs below another agent"
@@ -259,10 +259,10 @@ func taken(records []session.Record, server tmux.ServerID, boot string, window t
 	return false
 }
 
-// Look collects the world and changes nothing. It lists tmux and the processes once each. The panes
+// Collect collects the world and changes nothing. It lists tmux and the processes once each. The panes
 // are read before the records: the record of a window that a start makes at the same time is then
 // already there. The other way round, such a window would look like an orphan.
-func (v *Recovery) Look(ctx context.Context) World {
+func (v *Recovery) Collect(ctx context.Context) World {
 	w := v.lookAtWindows(ctx)
 	w.Limits = v.Limits
 	w.Since, w.Signs = v.Since, signs(w.Records)
@@ -296,7 +296,7 @@ func (v *Recovery) lookAtWindows(ctx context.Context) World {
 	default:
 		v.Log.Warn("tmux_unclear", logkey.Error, err)
 	}
-	w.Records, w.Aside = v.Store.Shared(), v.Store.Aside()
+	w.Records, w.Unloaded = v.Store.Shared(), v.Store.Unloaded()
 	w.Ignored = v.ignored(w.Server, w.Panes)
 	w.Servers = make(map[process.Identity]process.Liveness)
 	for _, r := range w.Records {

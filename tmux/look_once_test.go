@@ -44,11 +44,11 @@ func TestLookTellsWhatTheClientTells(t *testing.T) {
 	server, err := r.Server(t.Context())
 	require.NoError(t, err)
 	eventually(t, func() bool { // a process that has just started is called otherwise for a moment
-		_, got, err := tmux.Look(t.Context(), r.config())
+		_, got, err := tmux.Inspect(t.Context(), r.config())
 		want, again := r.Panes(t.Context())
 		return err == nil && again == nil && assert.ObjectsAreEqual(want, got)
 	})
-	seen, got, err := tmux.Look(t.Context(), r.config())
+	seen, got, err := tmux.Inspect(t.Context(), r.config())
 	require.NoError(t, err)
 	assert.Equal(t, server, seen)
 	assert.Len(t, got, len(want))
@@ -58,16 +58,16 @@ func TestLookTellsWhatTheClientTells(t *testing.T) {
 // Look starts no server, neither before the first one nor after the last one has ended.
 func TestP6_LookStartsNoServer(t *testing.T) {
 	r := open(t)
-	_, panes, err := tmux.Look(t.Context(), r.config())
+	_, panes, err := tmux.Inspect(t.Context(), r.config())
 	require.ErrorIs(t, err, tmux.ErrNoServer)
 	assert.Empty(t, panes)
 	assert.NoFileExists(t, r.socket)
 
 	require.NoError(t, r.Ensure(t.Context()))
-	_, _, err = tmux.Look(t.Context(), r.config())
+	_, _, err = tmux.Inspect(t.Context(), r.config())
 	require.NoError(t, err)
 	r.stopServer(t)
-	_, _, err = tmux.Look(t.Context(), r.config())
+	_, _, err = tmux.Inspect(t.Context(), r.config())
 	require.ErrorIs(t, err, tmux.ErrNoServer)
 }
 
@@ -80,7 +80,7 @@ func TestP6_StoppedServerIsUnknown(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(server.PID, syscall.SIGCONT) })
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	_, _, err = tmux.Look(ctx, r.config())
+	_, _, err = tmux.Inspect(ctx, r.config())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.NotErrorIs(t, err, tmux.ErrNoServer)
 	assert.EqualError(t, err, "look at tmux: tmux does not answer: context deadline exceeded")
@@ -88,10 +88,10 @@ func TestP6_StoppedServerIsUnknown(t *testing.T) {
 
 func TestLookRefusesTheDefaultServer(t *testing.T) {
 	for _, name := range []string{"", "default"} {
-		_, _, err := tmux.Look(t.Context(), tmux.Config{Socket: name, Start: startTime})
+		_, _, err := tmux.Inspect(t.Context(), tmux.Config{Socket: name, Start: startTime})
 		require.ErrorIs(t, err, tmux.ErrDefaultSocket)
 	}
-	_, _, err := tmux.Look(t.Context(), tmux.Config{Socket: "a/b", Start: startTime})
+	_, _, err := tmux.Inspect(t.Context(), tmux.Config{Socket: "a/b", Start: startTime})
 	require.Error(t, err)
 }
 
@@ -126,7 +126,7 @@ func TestP9_ForeignSocketFolderIsRefused(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	heard.Go(func() { assert.NoError(t, client.Run(ctx)) })
 
-	_, _, err = tmux.Look(t.Context(), cfg)
+	_, _, err = tmux.Inspect(t.Context(), cfg)
 	assert.ErrorIs(t, err, tmux.ErrFolder)
 	assert.NotErrorIs(t, err, tmux.ErrNoServer)
 	assert.Eventually(t, func() bool { // until the client has tried to connect

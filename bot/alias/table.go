@@ -26,9 +26,9 @@ type Table struct {
 
 // file is a table on disk.
 type file struct {
-	Version int       `json:"version"`
-	Groups  [][]int64 `json:"groups"` // the numbers of each group, the first one first
-	Told    []int64   `json:"told"`   // chats whose people were notified
+	Version  int       `json:"version"`
+	Groups   [][]int64 `json:"groups"` // the numbers of each group, the first one first
+	Reported []int64   `json:"told"`   // chats whose people were notified
 }
 
 // Open reads the table of a folder. An invalid file counts as missing, and is set aside.
@@ -39,7 +39,7 @@ func Open(folder spool.Folder, aside spool.Loader) (*Table, error) {
 		if err := json.Unmarshal(data, &f); err != nil {
 			return err
 		}
-		t.known.Told = f.Told
+		t.known.Reported = f.Reported
 		for _, numbers := range f.Groups {
 			for i := range len(numbers) - 1 {
 				t.known, _ = t.known.with(numbers[i], numbers[i+1])
@@ -64,20 +64,20 @@ func (t *Table) Note(from, to int64) error {
 	return t.putLocked(next)
 }
 
-// NoteTold stores that a chat's people were notified of the move.
-func (t *Table) NoteTold(chat int64) error {
+// NoteReported stores that a chat's people were notified of the move.
+func (t *Table) NoteReported(chat int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	next := t.known
-	next.Told = append(slices.Clone(next.Told), chat)
+	next.Reported = append(slices.Clone(next.Reported), chat)
 	return t.putLocked(next)
 }
 
-// Told reports whether NoteTold was called for a chat.
-func (t *Table) Told(chat int64) bool {
+// IsReported reports whether NoteReported was called for a chat.
+func (t *Table) IsReported(chat int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Contains(t.known.Told, chat)
+	return slices.Contains(t.known.Reported, chat)
 }
 
 func (t *Table) putLocked(next file) error {

@@ -95,10 +95,10 @@ func TestToldSurvivesRestart(t *testing.T) {
 	dir := t.TempDir()
 	table := open(t, dir)
 	require.NoError(t, table.Note(-1, -100))
-	assert.False(t, table.Told(-100))
-	require.NoError(t, table.NoteTold(-100))
-	assert.True(t, open(t, dir).Told(-100))
-	assert.False(t, open(t, dir).Told(-1))
+	assert.False(t, table.IsReported(-100))
+	require.NoError(t, table.NoteReported(-100))
+	assert.True(t, open(t, dir).IsReported(-100))
+	assert.False(t, open(t, dir).IsReported(-1))
 }
 
 func TestDamagedTableIsReplaced(t *testing.T) {
@@ -123,5 +123,5 @@ func TestNoteFailsWithoutDisk(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir, nil, 0o600), "a file is in the way")
 	require.Error(t, table.Note(-1, -100))
 	assert.Equal(t, []int64{-1}, table.Numbers(-1), "nothing is sent to the new chat before")
-	assert.Error(t, table.NoteTold(-100))
+	assert.Error(t, table.NoteReported(-100))
 }

@@ -29,13 +29,13 @@ type Sender interface {
 
 // Limits describes what Telegram accepts now.
 type Limits interface {
-	Parked(chat int64) bool // the chat accepts nothing until a person writes there
-	TakesRich() bool        // the server is known to support rich messages
+	IsSuspended(chat int64) bool // the chat accepts nothing until a person writes there
+	TakesRich() bool             // the server is known to support rich messages
 }
 
 // Sessions is the interface to the agents' sessions.
 type Sessions interface {
-	talk.Shown
+	talk.CursorStore
 	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
 }
 
@@ -92,7 +92,7 @@ type Deps struct {
 // Answers shows in the chat what agents write: one reader per session.
 type Answers struct {
 	Deps
-	crew guard.Crew // runs the readers
+	group guard.Group // runs the readers
 
 	mu         sync.Mutex
 	readers    map[uuid.UUID]*transcriptReader
@@ -118,7 +118,7 @@ func (a *Answers) Recall(r port.Session, to outbox.Conversation) {
 	if !ok {
 		t = &transcriptReader{answers: a, id: r.ID, left: make(chan struct{}), look: func() {}}
 		a.readers[r.ID] = t
-		a.crew.Add(t.run)
+		a.group.Add(t.run)
 	}
 	if to != (outbox.Conversation{}) {
 		t.opened = to
@@ -152,7 +152,7 @@ func (a *Answers) Run(ctx context.Context) error {
 			a.Follow(r)
 		}
 	}
-	return a.crew.Run(ctx, func(p *guard.Panic) { a.logCrash(uuid.Nil, p) })
+	return a.group.Run(ctx, func(p *guard.Panic) { a.logCrash(uuid.Nil, p) })
 }
 
 func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
@@ -187,19 +187,19 @@ const FeatureName = "answers"
 // Feature describes the feature to the dispatcher.
 func (a *Answers) Feature() chat.Feature {
 	return chat.Feature{Name: FeatureName,
-		Heard: a.onNews,
-		Run:   a.Run,
-		Unparked: func(context.Context, int64) { // a chat accepts messages again: the readers check their sessions
+		OnNews: a.onNews,
+		Run:    a.Run,
+		OnResumed: func(context.Context, int64) { // a chat accepts messages again: the readers check their sessions
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			for _, t := range a.readers {
 				t.look()
 			}
 		},
-		Current: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
+		OnCurrent: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
 			a.Follow(port.Session{ID: id})
 			return nil
 		},
-		Shown: a.Follow, // it may have waited for a place where it may be shown
+		OnShown: a.Follow, // it may have waited for a place where it may be shown
 	}
 }

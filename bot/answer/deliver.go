@@ -167,5 +167,5 @@ func (a *Answers) sendFile(ctx context.Context, l *letter) error {
 func (a *Answers) postMarker(ctx context.Context, r port.Session) error {
 	desk := a.Chat.Attach(r.ID)
 	text := a.Chat.In(r.Conversation).Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(desk)})
-	return a.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: a.Chat.Sounds(chat.Fault, r)})
+	return a.Chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Sounds: a.Chat.Sounds(chat.Fault, r)})
 }

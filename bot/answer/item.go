@@ -91,7 +91,7 @@ func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.I
 	}
 	if item.Ends != "" {
 		full := a.InFull(r)
-		err := t.tellEnd(ctx, r, item, said, full)
+		err := t.reportEnd(ctx, r, item, said, full)
 		if err != nil && !errors.Is(err, errUnsaved) {
 			return err
 		}

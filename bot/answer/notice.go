@@ -39,10 +39,10 @@ const noticeRoom = 60
 // cursor in place, until the end of the turn: then one notice replaces them. If the session becomes
 // the current one before that, all of them are shown.
 type batch struct {
-	from     talk.Cursor   // the first item
-	next     talk.Cursor   // after the last item; zero if the batch is empty
-	line     string        // the first one of the last answer
-	patience time.Duration // until the next check whether the turn has ended
+	from    talk.Cursor   // the first item
+	next    talk.Cursor   // after the last item; zero if the batch is empty
+	line    string        // the first one of the last answer
+	timeout time.Duration // until the next check whether the turn has ended
 }
 
 func (b *batch) any() bool { return b.next.Path != "" }
@@ -51,7 +51,7 @@ func (b *batch) add(item talk.Item) {
 	if !b.any() {
 		b.from = item.At
 	}
-	b.next, b.patience = item.Next, quietAfter
+	b.next, b.timeout = item.Next, quietAfter
 	if isAnswer(item) {
 		b.line = cmp.Or(firstLine(item.Text), b.line)
 	}
@@ -82,10 +82,10 @@ func (t *transcriptReader) notify(ctx context.Context, r port.Session) error {
 	return t.notice(ctx, r, t.batch.next, t.answers.noticeText(r, t.batch.line))
 }
 
-// tellEnd reports the end of a turn. For a session in the background that is one line: the failure,
+// reportEnd reports the end of a turn. For a session in the background that is one line: the failure,
 // the notice of the answer, or that it is done. For one shown in full, a turn without an answer
 // gets a short message with a sound; a failure is shown with its item.
-func (t *transcriptReader) tellEnd(ctx context.Context, r port.Session, item talk.Item, said rendition, full bool) error {
+func (t *transcriptReader) reportEnd(ctx context.Context, r port.Session, item talk.Item, said rendition, full bool) error {
 	switch {
 	case full && t.batch.any():
 		return errReadAgain
@@ -98,7 +98,7 @@ func (t *transcriptReader) tellEnd(ctx context.Context, r port.Session, item tal
 	}
 	if t.unheard {
 		text := t.answers.doneText(r, "")
-		err := t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: t.answers.Chat.Sounds(t.sound(ctx, r, item, chat.TurnDone), r)})
+		err := t.answers.Chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Sounds: t.answers.Chat.Sounds(t.sound(ctx, r, item, chat.TurnDone), r)})
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (t *transcriptReader) notice(ctx context.Context, r port.Session, next talk
 	switch {
 	case a.InFull(r):
 		return errReadAgain
-	case a.Sender.Parked(r.Conversation.ChatID):
+	case a.Sender.IsSuspended(r.Conversation.ChatID):
 		return outbox.ErrBlocked
 	}
 	if t.batch.any() {
@@ -138,12 +138,12 @@ func (t *transcriptReader) notice(ctx context.Context, r port.Session, next talk
 			return err
 		}
 	}
-	err := a.Chat.Notify(ctx, card.Look{To: r.Conversation, Text: line, Session: r.ID, Rank: outbox.Later, Sounds: a.Chat.Sounds(chat.OtherDone, r),
+	err := a.Chat.Notify(ctx, card.Content{To: r.Conversation, Text: line, Session: r.ID, Rank: outbox.Later, Sounds: a.Chat.Sounds(chat.OtherDone, r),
 		Options: a.Chat.In(r.Conversation).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)})
 	if err != nil {
 		return err
 	}
-	t.batch, t.unheard = batch{patience: quietAfter}, false
+	t.batch, t.unheard = batch{timeout: quietAfter}, false
 	return t.advance(ctx, r, next)
 }
 

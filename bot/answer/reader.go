@@ -71,7 +71,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	a.showLast(ctx, r, opened)
 	if ok {
 		if err := t.saveUnsaved(ctx, r); err != nil {
-			a.tellUnsaved(ctx, r, err)
+			a.reportUnsaved(ctx, r, err)
 			t.waitToRetry(news, t.unsaved, err)
 			return false
 		}
@@ -85,7 +85,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 		return false
 	}
 	err := outbox.ErrBlocked
-	if !a.Sender.Parked(r.Conversation.ChatID) {
+	if !a.Sender.IsSuspended(r.Conversation.ChatID) {
 		err = t.readFirst(ctx, news, r)
 	}
 	if err != nil {
@@ -168,7 +168,7 @@ func (t *transcriptReader) tryRead(ctx context.Context, at talk.Cursor) {
 // tell reports a change of the transcript in the chat.
 func (t *transcriptReader) tell(ctx context.Context, r port.Session, key i18n.Key) error {
 	text := t.answers.Chat.In(r.Conversation).Text(key, i18n.Args{"Name": r.Name})
-	return t.answers.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
+	return t.answers.Chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text})
 }
 
 // readAhead is the number of items a reader requests at once. An item may have large pictures.
@@ -177,7 +177,7 @@ const readAhead = 16
 // readFirst shows the first of the record's transcripts from its cursor, and continues with the
 // next. News stops it between two items.
 func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) error {
-	t.batch, t.from, t.ahead = batch{patience: quietAfter}, r.Cursors[0], nil
+	t.batch, t.from, t.ahead = batch{timeout: quietAfter}, r.Cursors[0], nil
 	for ctx.Err() == nil {
 		item, err := t.next(news)
 		if now, ok := t.answers.Chat.Book.Records.Get(t.id); ok { // the session was renamed: another session may have the old name
@@ -190,7 +190,7 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) 
 			if err = nil; t.answers.InFull(r) || t.answers.Sessions.Looks(ctx, r.ID)[r.ID].Idle {
 				err = t.notify(ctx, r)
 			} else {
-				t.batch.patience = quietAgain
+				t.batch.timeout = quietAgain
 			}
 		case refusal.Is(err, refusal.Replaced):
 			return t.skipToEnd(ctx, r)
@@ -216,7 +216,7 @@ func (t *transcriptReader) next(news context.Context) (item talk.Item, err error
 		ctx := news
 		if t.batch.any() {
 			var cancel func()
-			ctx, cancel = context.WithTimeout(news, t.batch.patience)
+			ctx, cancel = context.WithTimeout(news, t.batch.timeout)
 			defer cancel()
 		}
 		switch err = t.read(ctx); {

@@ -215,19 +215,19 @@ func answerWith(s State, by int64, text, prompt string, now time.Time) (State, e
 	return next, err
 }
 
-// patience is the time that a request may stay unsettled after it was asked or decided: a hook's
+// timeout is the time that a request may stay unsettled after it was asked or decided: a hook's
 // longest wait, a day, and an hour.
-const patience = 25 * time.Hour
+const timeout = 25 * time.Hour
 
-// awayPatience is that time for an undecided request that is away: its dialog may be answered.
-const awayPatience = 30 * time.Minute
+// awayTimeout is that time for an undecided request that is away: its dialog may be answered.
+const awayTimeout = 30 * time.Minute
 
 // settle applies the transcript's outcome, which ends the request. gone reports that the agent or
 // the session has ended, so nothing more will come; found, whether the transcript has the call.
 func settle(s State, o talk.RequestOutcome, found bool, gone bool, now time.Time) State {
-	limit := patience
+	limit := timeout
 	if s.Stage == StageAway {
-		limit = awayPatience
+		limit = awayTimeout
 	}
 	switch {
 	case s.IsOver():
@@ -290,10 +290,10 @@ func took(s State, o talk.RequestOutcome) bool {
 
 // leave moves an open request to away because its hook no longer waits; desk makes that permanent.
 // A sent decision stays sent: the transcript shows whether it arrived.
-func leave(s State, desk bool, now time.Time) State {
+func leave(s State, inTerminal bool, now time.Time) State {
 	if s.Stage == StageOpen {
 		s = s.unwait(0, now)
-		s.Stage, s.Since, s.Desk = StageAway, now.UTC(), desk
+		s.Stage, s.Since, s.InTerminal = StageAway, now.UTC(), inTerminal
 	}
 	return s
 }
@@ -301,7 +301,7 @@ func leave(s State, desk bool, now time.Time) State {
 // undeliver withdraws a decision that no hook has accepted.
 func undeliver(s State, now time.Time) State {
 	if s.Stage == StageSent && s.Given.IsZero() {
-		s.Stage, s.Since, s.Desk = StageAway, now.UTC(), true
+		s.Stage, s.Since, s.InTerminal = StageAway, now.UTC(), true
 	}
 	return s
 }

@@ -27,7 +27,7 @@ var errFlood = errors.New("its session asks too often")
 type volume struct {
 	messages *rate.Limiter // also counts requests whose hook was killed
 	refused  time.Time     // when a request was last refused
-	told     time.Time     // when the chat was last warned
+	reported time.Time     // when the chat was last warned
 }
 
 func (a *Requests) volumeLocked(id uuid.UUID) *volume {
@@ -70,7 +70,7 @@ func (a *Requests) admit(ctx context.Context, r *request) error {
 	a.mu.Unlock()
 	switch {
 	case !ok:
-		return errors.Join(errFlood, a.tellFlood(ctx, r.session))
+		return errors.Join(errFlood, a.reportFlood(ctx, r.session))
 	case away == nil:
 		return nil
 	}
@@ -96,20 +96,20 @@ func (r *request) takesTurn() bool {
 	return turn
 }
 
-// tellFlood warns that a session asks too often, at most once per floodSpan.
-func (a *Requests) tellFlood(ctx context.Context, id uuid.UUID) error {
+// reportFlood warns that a session asks too often, at most once per floodSpan.
+func (a *Requests) reportFlood(ctx context.Context, id uuid.UUID) error {
 	a.mu.Lock()
 	late, now := a.volumeLocked(id), a.Chat.Now()
-	told := now.Sub(late.told) < floodSpan
-	if !told {
-		late.told = now
+	reported := now.Sub(late.reported) < floodSpan
+	if !reported {
+		late.reported = now
 	}
 	a.mu.Unlock()
 	s, ok := a.Chat.Book.Records.Get(id)
-	if told || !ok {
+	if reported || !ok {
 		return nil
 	}
-	return a.Chat.Post(ctx, card.Look{To: s.Conversation, Text: a.Chat.In(s.Conversation).Text(i18n.AskFlood, i18n.Args{"Name": s.Name})})
+	return a.Chat.Post(ctx, card.Content{To: s.Conversation, Text: a.Chat.In(s.Conversation).Text(i18n.AskFlood, i18n.Args{"Name": s.Name})})
 }
 
 // Floods reports whether a request of a session was refused recently, or would be now.

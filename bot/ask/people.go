@@ -124,7 +124,7 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 	}
 	s, again := a.Store.ByPrompt(in.Key)
 	if again && s.Conversation == in.To && a.Chat.Now().Sub(s.Request.Asked) < keep {
-		a.Look(s.Request.Session, false)
+		a.Recheck(s.Request.Session, false)
 		return true, nil
 	}
 	if strings.HasPrefix(text, "/") {

@@ -57,10 +57,10 @@ type request struct {
 
 // startLocked runs do in a goroutine while Run runs. A panic leaves the request to the terminal.
 func (r *request) startLocked(do func(ctx context.Context)) {
-	if r.of.crew == nil {
+	if r.of.group == nil {
 		return
 	}
-	r.of.crew.Add(func(ctx context.Context) {
+	r.of.group.Add(func(ctx context.Context) {
 		err := guard.Call(func() error { do(ctx); return nil })
 		if p, crashed := errors.AsType[*guard.Panic](err); crashed {
 			r.crashed(ctx, p)
@@ -73,7 +73,7 @@ func (r *request) crashed(ctx context.Context, p *guard.Panic) {
 	a.logCrash(r.id, p)
 	if s, ok := r.get(); ok {
 		text := chat.Warning + a.Chat.In(s.Conversation).Say(i18n.InternalError)
-		r.note(a.Chat.Post(ctx, card.Look{To: s.Conversation, Session: r.session, Text: render.Plain(text)}))
+		r.note(a.Chat.Post(ctx, card.Content{To: s.Conversation, Session: r.session, Text: render.Plain(text)}))
 	}
 	now := a.Chat.Now() // it is unknown whether a hook has its decision
 	r.note(r.turn(ctx, func(s State) State { return GiveWay(give(s, now), now) }))
@@ -119,7 +119,7 @@ func (r *request) change(ctx context.Context, turn func(State) (State, error)) (
 		return old, old, err
 	}
 	if next.IsOver() {
-		if err := r.tellUnread(ctx, next); err != nil {
+		if err := r.reportUnread(ctx, next); err != nil {
 			return old, old, err
 		}
 	}
@@ -154,9 +154,9 @@ func (r *request) letGo(ctx context.Context) {
 	r.of.Queues.Wake(r.session)
 }
 
-// tellUnread reports that a text given as a reason was not used, or possibly not: it has left the
+// reportUnread reports that a text given as a reason was not used, or possibly not: it has left the
 // queue, so no other message reports it.
-func (r *request) tellUnread(ctx context.Context, s State) error {
+func (r *request) reportUnread(ctx context.Context, s State) error {
 	if s.Prompt == "" || s.Decision == nil || s.Outcome.Chat {
 		return nil
 	}
@@ -297,7 +297,7 @@ func (r *request) deliver(ctx context.Context, s State) error {
 	case err != nil:
 		return err
 	}
-	r.of.Chat.Mark(ctx, s.Conversation, s.Text, chat.ReactionReceived)
+	r.of.Chat.React(ctx, s.Conversation, s.Text, chat.ReactionReceived)
 	return r.turn(ctx, func(s State) State { return give(s, r.of.Chat.Now()) })
 }
 

@@ -66,9 +66,9 @@ type Requests struct {
 	Deps
 	cards card.Kind[struct{}] // by the id of the request
 
-	mu     sync.Mutex  // held briefly: no port is called under it. The Store is read.
-	open   []*request  // not ended, oldest first
-	crew   *guard.Crew // their goroutines; nil before Run
+	mu     sync.Mutex   // held briefly: no port is called under it. The Store is read.
+	open   []*request   // not ended, oldest first
+	group  *guard.Group // their goroutines; nil before Run
 	recent map[uuid.UUID]*volume
 }
 
@@ -97,36 +97,36 @@ const FeatureName = "ask"
 // Feature describes the feature to the dispatcher.
 func (a *Requests) Feature() chat.Feature {
 	return chat.Feature{
-		Name:    FeatureName,
-		Cards:   map[string]chat.OnTap{CardKind: a.tap},
-		Late:    map[string]func(chat.Tap) string{CardKind: a.late},
-		Heard:   a.onNews,
-		Text:    a.text,
-		Run:     a.Run,
-		Forget:  a.forget,
-		Item:    a.item,
-		Current: a.switched,
-		Moved:   a.moved,
+		Name:      FeatureName,
+		Cards:     map[string]chat.OnTap{CardKind: a.tap},
+		Late:      map[string]func(chat.Tap) string{CardKind: a.late},
+		OnNews:    a.onNews,
+		Text:      a.text,
+		Run:       a.Run,
+		Forget:    a.forget,
+		OnItem:    a.item,
+		OnCurrent: a.switched,
+		OnMoved:   a.moved,
 	}
 }
 
 // Run follows the requests until ctx ends, and closes the cards of requests that have ended or are
 // unknown.
 func (a *Requests) Run(ctx context.Context) error {
-	crew := new(guard.Crew)
-	crew.Add(a.prune)
+	group := new(guard.Group)
+	group.Add(a.prune)
 	a.mu.Lock()
-	a.crew = crew
+	a.group = group
 	for _, r := range a.open {
 		r.startLocked(r.follow)
 	}
 	a.mu.Unlock()
 	for _, shown := range a.cards.List() {
 		if _, open := a.find(shown.Key); !open {
-			crew.Add(func(ctx context.Context) { a.closeCard(ctx, shown.Key) })
+			group.Add(func(ctx context.Context) { a.closeCard(ctx, shown.Key) })
 		}
 	}
-	return crew.Run(ctx, func(p *guard.Panic) { a.logCrash("", p) })
+	return group.Run(ctx, func(p *guard.Panic) { a.logCrash("", p) })
 }
 
 func (a *Requests) prune(ctx context.Context) {
@@ -190,7 +190,7 @@ func (a *Requests) Asked(ctx context.Context, q Request) error {
 	}
 	r, open := a.find(q.ID)
 	switch {
-	case !open, s.IsOver(), s.Desk: // it could not be answered here, or would not be
+	case !open, s.IsOver(), s.InTerminal: // it could not be answered here, or would not be
 		a.Hooks.Leave(ctx, q.ID)
 		return nil
 	case !s.Same(q):
@@ -242,8 +242,8 @@ func (a *Requests) Left(_ context.Context, q Request) {
 	}
 }
 
-// Look makes a session's requests check their outcome. ended reports that the agent has ended.
-func (a *Requests) Look(id uuid.UUID, ended bool) {
+// Recheck makes a session's requests check their outcome. ended reports that the agent has ended.
+func (a *Requests) Recheck(id uuid.UUID, ended bool) {
 	for _, r := range a.requestsOf(id) {
 		if ended {
 			r.ended.Store(true)
@@ -256,7 +256,7 @@ func (a *Requests) Look(id uuid.UUID, ended bool) {
 func (a *Requests) item(session uuid.UUID, item talk.Item) {
 	switch item.Kind {
 	case talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd:
-		a.Look(session, false)
+		a.Recheck(session, false)
 	}
 }
 
@@ -266,7 +266,7 @@ func (a *Requests) onNews(ctx context.Context, s port.Session, n news.News) erro
 	case news.DialogGone:
 		return a.dialogGone(ctx, s.ID)
 	case news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
-		a.Look(s.ID, true)
+		a.Recheck(s.ID, true)
 	}
 	return nil
 }
@@ -291,7 +291,7 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 			r.loose.Store(true)
 		}
 	}
-	a.Look(id, false)
+	a.Recheck(id, false)
 	return nil
 }
 

@@ -36,7 +36,7 @@ func inPlace(s State, to outbox.Conversation) State {
 }
 
 // moved shows the requests of places that have become others. It runs before the cards are moved.
-func (a *Requests) moved(ctx context.Context, where chat.Where) (err error) {
+func (a *Requests) moved(ctx context.Context, where chat.MoveFunc) (err error) {
 	for _, s := range a.Store.Unsettled() {
 		r, open := a.find(s.Request.ID)
 		to, moves := where(s.Conversation)
@@ -76,7 +76,7 @@ func (r *request) show(ctx context.Context, s State) error {
 			return err
 		}
 	case !ok && !r.takesTurn():
-		return errors.Join(errTurn, r.of.tellFlood(ctx, r.session))
+		return errors.Join(errTurn, r.of.reportFlood(ctx, r.session))
 	}
 	return r.of.cards.Show(ctx, r.id, r.of.look(s), struct{}{})
 }
@@ -98,14 +98,14 @@ func (a *Requests) closeCard(ctx context.Context, id string) {
 }
 
 // look returns the card of a request.
-func (a *Requests) look(s State) card.Look {
+func (a *Requests) look(s State) card.Content {
 	draw := func(v Viewer, name string) View { return v.View(s, name) }
 	v, err := a.viewer(s.Conversation).drawSafely(a.NameOf(s), draw)
 	if err != nil {
 		a.Chat.Log.Error("ask_not_drawn", logkey.Request, s.Request.ID, logkey.Error, err)
 	}
 	isOpen, session := s.Stage == StageOpen, port.Session{ID: s.Request.Session, Conversation: s.Conversation}
-	l := card.Look{To: s.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
+	l := card.Content{To: s.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
 		Sounds: isOpen && !s.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
 	if isOpen {
 		l.Needs, l.Asked = card.Answer, s.Request.Asked
@@ -152,7 +152,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 		if _, refused := errors.AsType[*outbox.Refused](err); refused {
 			r.of.Chat.Log.Warn("ask_not_shown", logkey.Request, r.id, logkey.Error, err)
 			text := r.of.Chat.In(t.To).Say(i18n.AskNotShown)
-			err = errors.Join(err, r.of.Chat.Post(ctx, card.Look{To: t.To, Session: r.session, Text: render.Plain(text)}))
+			err = errors.Join(err, r.of.Chat.Post(ctx, card.Content{To: t.To, Session: r.session, Text: render.Plain(text)}))
 		}
 		if err != nil {
 			r.note(err)

@@ -48,7 +48,7 @@ type State struct {
 	Decision     *decision            `json:"decision,omitempty"`
 	By           int64                `json:"by,omitempty"`        // the person who decided
 	Given        time.Time            `json:"given,omitzero"`      // when a hook accepted the decision
-	Desk         bool                 `json:"desk,omitempty"`      // it is away for good
+	InTerminal   bool                 `json:"desk,omitempty"`      // it is away for good
 	AllShown     bool                 `json:"all_shown,omitempty"` // everything that All returns was delivered
 	Why          *Writer              `json:"why,omitempty"`       // whose next text is for this request
 	Missed       *Writer              `json:"missed,omitempty"`    // whose Why was ended, and when

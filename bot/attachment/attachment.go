@@ -73,7 +73,7 @@ func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r port.Sessio
 		name, said, err = a.bring(ctx, in, r, f, spoken)
 		switch {
 		case err == nil && m.Voice != nil && a.Voice == nil:
-			return name, said, a.Chat.Post(ctx, card.Look{To: in.To, Session: r.ID, ReplyTo: in.MessageID, Text: p.Text(i18n.VoiceUnheard, i18n.Args{"Name": r.Name})})
+			return name, said, a.Chat.Post(ctx, card.Content{To: in.To, Session: r.ID, ReplyTo: in.MessageID, Text: p.Text(i18n.VoiceUnheard, i18n.Args{"Name": r.Name})})
 		case err == nil:
 			return name, said, nil
 		case ctx.Err() != nil, errors.As(err, new(unsaid)):

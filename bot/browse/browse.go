@@ -53,9 +53,9 @@ type Deps struct {
 // Browser is the page of new sessions.
 type Browser struct {
 	Deps
-	chat *chat.Chat
-	crew guard.Crew // tasks too long for the handling of a message
-	left sync.Mutex // serializes Left: many sessions may end together
+	chat  *chat.Chat
+	group guard.Group // tasks too long for the handling of a message
+	left  sync.Mutex  // serializes Left: many sessions may end together
 }
 
 // New returns the page of a chat.
@@ -68,23 +68,23 @@ const FeatureName = "browse"
 
 // Feature describes the feature to the dispatcher.
 func (b *Browser) Feature() chat.Feature {
-	return chat.Feature{Name: FeatureName, Text: b.text, Heard: b.onNews, Current: b.turned, Run: func(ctx context.Context) error {
-		return b.crew.Run(ctx, func(p *guard.Panic) {
+	return chat.Feature{Name: FeatureName, Text: b.text, OnNews: b.onNews, OnCurrent: b.turned, Run: func(ctx context.Context) error {
+		return b.group.Run(ctx, func(p *guard.Panic) {
 			b.chat.Log.Error("page_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 		})
 	}, Pages: map[string]chat.Page{Name: {Draw: b.draw, Do: b.do, Typed: b.typed, Own: true}, worktree: {Draw: b.removing, Do: b.remove}}}
 }
 
-// patience is the time after a person's last use of a page in which their messages count as first
+// timeout is the time after a person's last use of a page in which their messages count as first
 // prompts.
-const patience = 15 * time.Minute
+const timeout = 15 * time.Minute
 
 // IsFirst reports whether a message becomes a first prompt, because its sender has a page of new
 // sessions open. A reply to a session's message is for that session.
 func (b *Browser) IsFirst(in chat.Incoming) bool {
 	_, answers, _ := b.chat.Book.Answered(in.Message)
 	_, used, open := b.chat.Pages.Mine(in.To, in.From, Name)
-	return open && !answers && b.chat.Now().Sub(used) <= patience
+	return open && !answers && b.chat.Now().Sub(used) <= timeout
 }
 
 // text chooses the folder that a text names. A command of the current session's agent stays with

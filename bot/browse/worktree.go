@@ -25,7 +25,7 @@ import (
 func (b *Browser) onNews(_ context.Context, r port.Session, n news.News) error {
 	switch n.(type) {
 	case news.Stopped, news.Ended, news.Failed:
-		b.crew.Add(func(ctx context.Context) {
+		b.group.Add(func(ctx context.Context) {
 			b.left.Lock()
 			defer b.left.Unlock()
 			if err := guard.Call(func() error { return b.Left(ctx, r) }); err != nil {
@@ -43,7 +43,7 @@ func (b *Browser) Left(ctx context.Context, r port.Session) error {
 		return err
 	}
 	if w.Work != "" {
-		return b.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: b.stays(b.chat.In(r.Conversation), w)})
+		return b.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: b.stays(b.chat.In(r.Conversation), w)})
 	}
 	in := chat.Incoming{Message: conversation.Message{To: r.Conversation}, From: r.Owner}
 	return b.chat.Pages.Open(ctx, in, worktree+"/"+w.Dir)

@@ -133,7 +133,7 @@ func (b *Board) listLocked() []record {
 
 // saveLocked stores a card, and posts it if it has no message. The card needs a new message below
 // all others, or in a new place; the old message then loses its buttons.
-func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payload any, below bool) (c record, changed bool, err error) {
+func (b *Board) saveLocked(ctx context.Context, kind, key string, l Content, payload any, below bool) (c record, changed bool, err error) {
 	data, err := json.Marshal(payload)
 	if err != nil {
 		return c, false, fmt.Errorf("payload of a card: %w", err)
@@ -150,11 +150,11 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 	if !ok {
 		c = record{Version: version, ID: rand.Text()[:idLength], Kind: kind, Key: key}
 	}
-	c.Look, c.Payload, c.Revision = l, data, revisionOf(l, data)
-	if c.noteNeed(time.Now()); c.Look.Needs != Answer {
+	c.Content, c.Payload, c.Revision = l, data, revisionOf(l, data)
+	if c.noteNeed(time.Now()); c.Content.Needs != Answer {
 		b.stepLocked(&c)
 	}
-	if below || l.To != old.Look.To && c.place() != l.To {
+	if below || l.To != old.Content.To && c.place() != l.To {
 		c.leave()
 	}
 	changed = c.appearance() != old.appearance()
@@ -175,11 +175,11 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Look, payloa
 
 // postLocked queues the card's post, once. The outbox asks for the message when its turn comes.
 func (b *Board) postLocked(ctx context.Context, c record) error {
-	if !b.mayShow(c.Look.To) {
-		b.log.Info("card_not_shown", logkey.Kind, c.Kind, logkey.ChatID, c.Look.To.ChatID, logkey.Why, "nobody there is allowed any more")
+	if !b.mayShow(c.Content.To) {
+		b.log.Info("card_not_shown", logkey.Kind, c.Kind, logkey.ChatID, c.Content.To.ChatID, logkey.Why, "nobody there is allowed any more")
 		return nil
 	}
-	err := b.sender.Post(ctx, outbox.Message{Name: c.postName(), To: c.Look.To, Session: c.Look.Session, Rank: c.Look.Rank})
+	err := b.sender.Post(ctx, outbox.Message{Name: c.postName(), To: c.Content.To, Session: c.Content.Session, Rank: c.Content.Rank})
 	if err != nil && !c.unposted {
 		pause.Poke(b.wake)
 	}
@@ -236,10 +236,10 @@ func (b *Board) closeLocked(ctx context.Context, c record, last render.Text) err
 		return b.removeLocked(c)
 	}
 	b.stepLocked(&c)
-	shown := c.Drawn && last.Blank() && len(c.Look.Options) == 0
+	shown := c.Drawn && last.Blank() && len(c.Content.Options) == 0
 	c.Closed, c.Drawn, c.forget = true, shown, time.Now().Truncate(time.Minute).Add(keepClosed) // cards of one minute are forgotten together
 	if !last.Blank() {
-		c.Look.Text = last.Begin(c.Look.limit())
+		c.Content.Text = last.Begin(c.Content.limit())
 	}
 	if err := b.putLocked(c); err != nil || shown {
 		return err
@@ -254,7 +254,7 @@ func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 	defer b.mu.Unlock()
 	var errs []error
 	for _, c := range b.listLocked() {
-		if c.Look.Session == session {
+		if c.Content.Session == session {
 			b.stripLocked(ctx, c.At, c.Message, c.message())
 			errs = append(errs, b.removeLocked(c))
 			continue
@@ -265,9 +265,9 @@ func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 			payload, err = without(payload, session)
 			errs = append(errs, err)
 		}
-		look, named := c.Look.without(session)
+		look, named := c.Content.without(session)
 		if named || !bytes.Equal(payload, c.Payload) {
-			c.Look, c.Payload = look, payload
+			c.Content, c.Payload = look, payload
 			errs = append(errs, b.putLocked(c))
 		}
 	}
@@ -285,10 +285,10 @@ func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, me
 	for _, c := range b.listLocked() {
 		to, there := where(c.place(), c.Message)
 		if there {
-			to, _ = where(c.Look.To, 0) // the outbox may have been quicker
+			to, _ = where(c.Content.To, 0) // the outbox may have been quicker
 			there = to == c.place()
 		}
-		if !there || to != c.Look.To {
+		if !there || to != c.Content.To {
 			errs = append(errs, b.moveLocked(ctx, c, to, there))
 		}
 	}
@@ -297,16 +297,16 @@ func (b *Board) Moved(ctx context.Context, where func(at outbox.Conversation, me
 
 func (b *Board) moveLocked(ctx context.Context, c record, to outbox.Conversation, there bool) error {
 	old, goneWithItsTopic := c, c.At.ChatID == to.ChatID && !there && c.Message != 0
-	c.Look.To, c.Former = to, nil
+	c.Content.To, c.Former = to, nil
 	switch {
 	case c.Closed:
 		return b.removeLocked(c)
-	case goneWithItsTopic && !b.asks[c.Kind] && !c.Look.Renew && !c.Look.RenewOnce:
+	case goneWithItsTopic && !b.asks[c.Kind] && !c.Content.Renew && !c.Content.RenewOnce:
 		return b.removeLocked(c)
 	case there:
 		return b.putLocked(c)
 	}
-	c.Look.ReplyTo = 0
+	c.Content.ReplyTo = 0
 	b.stripLocked(ctx, old.At, old.Message, old.message())
 	return b.resendLocked(ctx, c)
 }

@@ -29,8 +29,8 @@ var (
 )
 
 // question returns a card with two options.
-func question(text string) Look {
-	return Look{To: here, Session: session, Text: render.Plain(text), Options: [][]Option{
+func question(text string) Content {
+	return Content{To: here, Session: session, Text: render.Plain(text), Options: [][]Option{
 		{{Text: "Yes", Value: "yes", Style: outbox.Success, For: 7}, {Text: "No", Value: "no"}},
 	}}
 }
@@ -59,13 +59,13 @@ func (w *world) pass(d time.Duration) {
 
 func (w *world) restart() { w.process = w.restarted(w.T, w.chat, anywhere) }
 
-func (w *world) show(key string, l Look) {
+func (w *world) show(key string, l Content) {
 	w.Helper()
 	require.NoError(w, w.kind.Show(w.Context(), key, l, payload{1}))
 }
 
 // shown shows a card and waits until it is in the chat.
-func (w *world) shown(key string, l Look) {
+func (w *world) shown(key string, l Content) {
 	w.Helper()
 	w.show(key, l)
 	w.pass(10 * time.Second)
@@ -157,7 +157,7 @@ func TestWaitingCardIsSentOnce(t *testing.T) {
 		require.NoError(t, w.kind.Close(w.Context(), "gone", render.Plain("over")))
 		w.restart()
 		w.chat.do(func() { clear(w.chat.blocked) })
-		w.Unpark(5)
+		w.Resume(5)
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
 		assert.Empty(t, filesIn(t, w.dir+"/outbox"))
@@ -191,7 +191,7 @@ func TestTapRevealsTheMessageID(t *testing.T) {
 
 // If Means is set, only it decides: text and labels may change under a thumb.
 func TestTapCountsWhileLabelsChange(t *testing.T) {
-	look := func(text, word, value string) Look {
+	look := func(text, word, value string) Content {
 		l := question(text)
 		l.Means, l.Options[0][1].Text, l.Options[0][1].Value = "the same", word, value
 		return l
@@ -564,10 +564,10 @@ func TestButtonsFit(t *testing.T) {
 		option := rapid.Custom(func(r *rapid.T) Option {
 			return Option{Text: rapid.String().Draw(r, "words"), Value: rapid.StringN(0, 300, -1).Draw(r, "value")}
 		})
-		l := Look{To: here, Text: render.Plain("x" + rapid.StringN(0, 9000, -1).Draw(r, "text"))}
+		l := Content{To: here, Text: render.Plain("x" + rapid.StringN(0, 9000, -1).Draw(r, "text"))}
 		l.Options = rapid.SliceOfN(rapid.SliceOfN(option, 0, 4), 0, 30).Draw(r, "options")
-		c := record{ID: "AAAAAAAAAAAAA", Look: l.fitting(), Revision: revisionOf(l, nil)}
-		if n := c.Look.Text.Length(); n > render.Limit {
+		c := record{ID: "AAAAAAAAAAAAA", Content: l.fitting(), Revision: revisionOf(l, nil)}
+		if n := c.Content.Text.Length(); n > render.Limit {
 			r.Fatalf("a text of %d", n)
 		}
 		for i, b := range slices.Concat(c.message().Buttons...) {
@@ -583,7 +583,7 @@ func TestButtonsFit(t *testing.T) {
 func TestShowRefusesInvalidCards(t *testing.T) {
 	b, err := Open(filepath.Join(t.TempDir(), "cards"), "", silent{}, anywhere, nil)
 	require.NoError(t, err)
-	require.ErrorIs(t, NewKind[payload](b, "k", nil).Show(t.Context(), "k", Look{To: here}, payload{}), errBlank)
+	require.ErrorIs(t, NewKind[payload](b, "k", nil).Show(t.Context(), "k", Content{To: here}, payload{}), errBlank)
 	require.Error(t, NewKind[func()](b, "f", nil).Show(t.Context(), "k", question("x"), func() {}))
 	assert.Empty(t, b.cards)
 }
@@ -602,7 +602,7 @@ func TestNewestPostsStayOpen(t *testing.T) {
 		}
 		var open []string
 		for _, c := range w.kind.List() {
-			open = append(open, c.Look.Text.Text)
+			open = append(open, c.Content.Text.Text)
 		}
 		assert.ElementsMatch(t, []string{"490", "491", "492", "493", "494", "495", "496", "497", "498", "499", "elsewhere"}, open)
 		looks := w.looks()
@@ -689,7 +689,7 @@ func TestRedrawChangesOnlyWhatIsOpen(t *testing.T) {
 		require.NoError(t, w.kind.Redraw(w.Context(), "k", question("two"), payload{2}))
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
-		require.NoError(t, w.kind.Redraw(w.Context(), "k", Look{To: here, Text: render.Plain("three")}, payload{3}))
+		require.NoError(t, w.kind.Redraw(w.Context(), "k", Content{To: here, Text: render.Plain("three")}, payload{3}))
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"three"}, w.looks())
 		require.NoError(t, w.kind.Redraw(w.Context(), "k", question("four"), payload{4}))
@@ -720,7 +720,7 @@ func TestClosedCardsCostNothing(t *testing.T) {
 		w.board.mu.Lock()
 		for i := range 5000 {
 			c := record{Version: version, ID: fmt.Sprintf("%013d", i), Kind: w.kind.name, Key: fmt.Sprint(i), Closed: true, Drawn: true, forget: time.Now().Add(keepClosed)}
-			c.Look = question("old")
+			c.Content = question("old")
 			w.board.setLocked(c)
 		}
 		w.board.mu.Unlock()

@@ -27,8 +27,8 @@ const (
 // Needs counts the needs of the open cards about a session.
 type Needs struct{ Answers, Decisions int }
 
-// Look is the desired state of a message. A text that does not fit is cut.
-type Look struct {
+// Content is the desired state of a message. A text that does not fit is cut.
+type Content struct {
 	To      outbox.Conversation `json:"to"`
 	Text    render.Text         `json:"text"`
 	Options [][]Option          `json:"options,omitempty"` // rows of buttons; empty rows are removed
@@ -70,7 +70,7 @@ type Option struct {
 const Forgotten = "forgotten"
 
 // without returns the look after a session is forgotten, and whether an option was about it.
-func (l Look) without(session uuid.UUID) (next Look, named bool) {
+func (l Content) without(session uuid.UUID) (next Content, named bool) {
 	rows := make([][]Option, len(l.Options))
 	for i, row := range l.Options {
 		rows[i] = slices.Clone(row)
@@ -114,7 +114,7 @@ func Turns(page int, more bool, to func(page int) Option) (arrows []Option) {
 
 // fitting returns the look as it is stored: cut to one message, without empty rows, and with times
 // as they are read from disk.
-func (l Look) fitting() Look {
+func (l Content) fitting() Content {
 	room := l.limit()
 	if !l.Hint.Blank() {
 		room -= l.Hint.Length() + 1
@@ -131,7 +131,7 @@ func Filled(rows [][]Option) [][]Option {
 }
 
 // limit is the length of the longest text.
-func (l Look) limit() int {
+func (l Content) limit() int {
 	if l.Picture != nil {
 		return outbox.MaxCaption
 	}
@@ -140,7 +140,7 @@ func (l Look) limit() int {
 
 // revisionOf identifies what is drawn and what its options mean, or only the latter if Means is
 // set: then labels may also change.
-func revisionOf(l Look, payload json.RawMessage) string {
+func revisionOf(l Content, payload json.RawMessage) string {
 	if l.Means != "" {
 		var options []Option
 		for _, row := range l.Options {

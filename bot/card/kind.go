@@ -45,7 +45,7 @@ func (k kind) Hold() (release func()) {
 // Card is an open card.
 type Card[P any] struct {
 	Key     string
-	Look    Look
+	Content Content
 	Payload P
 	Sent    bool // its message is in the chat
 	Message int  // its id, if it is known
@@ -87,11 +87,11 @@ func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c C
 
 // Show stores the look and payload of the card with a key, and sends it, or edits its message if it
 // has changed. It is on disk when Show returns nil. Show does not wait for the chat.
-func (k Kind[P]) Show(ctx context.Context, key string, l Look, payload P) error {
+func (k Kind[P]) Show(ctx context.Context, key string, l Content, payload P) error {
 	return k.show(ctx, key, l, payload)
 }
 
-func (k kind) show(ctx context.Context, key string, l Look, payload any) error {
+func (k kind) show(ctx context.Context, key string, l Content, payload any) error {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -103,11 +103,11 @@ func (k kind) show(ctx context.Context, key string, l Look, payload any) error {
 }
 
 // Post shows a card that is never updated, under a new key, and then calls Tidy.
-func (k Kind[P]) Post(ctx context.Context, l Look, payload P) error {
+func (k Kind[P]) Post(ctx context.Context, l Content, payload P) error {
 	return k.post(ctx, l, payload)
 }
 
-func (k kind) post(ctx context.Context, l Look, payload any) error {
+func (k kind) post(ctx context.Context, l Content, payload any) error {
 	key := NewKey()
 	if err := k.show(ctx, key, l, payload); err != nil {
 		return errors.Join(err, k.Close(ctx, key, render.Text{})) // a retry has another key
@@ -150,13 +150,13 @@ func (k kind) tidy(ctx context.Context, to outbox.Conversation, over func(record
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	open := slices.DeleteFunc(b.openOfLocked(k.name), func(r record) bool { return r.Look.To != to || !over(r) })
+	open := slices.DeleteFunc(b.openOfLocked(k.name), func(r record) bool { return r.Content.To != to || !over(r) })
 	slices.SortFunc(open, func(x, y record) int { return cmp.Compare(x.Key, y.Key) })
 	for _, c := range open[:max(0, len(open)-keepOpen)] {
 		if c.Message == 0 {
 			continue
 		}
-		c.Look.Rank = outbox.Card // it is not urgent
+		c.Content.Rank = outbox.Card // it is not urgent
 		if err := b.closeLocked(ctx, c, render.Text{}); err != nil {
 			b.log.Error("card_not_closed", logkey.Kind, k.name, logkey.Error, err)
 		}
@@ -170,8 +170,8 @@ func (k kind) DropNeeds(session uuid.UUID, except string, before time.Time) (err
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.openOfLocked(k.name) {
-		if c.Look.Needs != "" && c.Look.Session == session && c.Key != except && !c.Asked.After(before) {
-			c.Look.Needs, c.Asked = "", time.Time{}
+		if c.Content.Needs != "" && c.Content.Session == session && c.Key != except && !c.Asked.After(before) {
+			c.Content.Needs, c.Asked = "", time.Time{}
 			err = errors.Join(err, b.putLocked(c))
 		}
 	}
@@ -179,7 +179,7 @@ func (k kind) DropNeeds(session uuid.UUID, except string, before time.Time) (err
 }
 
 // Redraw updates an open card. A look without options closes it; a closed card stays.
-func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) error {
+func (k Kind[P]) Redraw(ctx context.Context, key string, l Content, payload P) error {
 	if len(Filled(l.Options)) == 0 {
 		return k.Close(ctx, key, l.Text)
 	}
@@ -191,7 +191,7 @@ func (k Kind[P]) Redraw(ctx context.Context, key string, l Look, payload P) erro
 
 // Below is Redraw in a new message, below all others, where people who write look. The old message
 // keeps its text and loses its buttons.
-func (k Kind[P]) Below(ctx context.Context, key string, l Look, payload P) error {
+func (k Kind[P]) Below(ctx context.Context, key string, l Content, payload P) error {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -205,7 +205,7 @@ func (k Kind[P]) Below(ctx context.Context, key string, l Look, payload P) error
 // ShowNow is Show, but waits until Telegram has the edit. It returns ErrUnsent if there is no
 // message to edit, and then sends the card as Show does. It also returns the errors of
 // Outbox.EditNow; the card is stored in each case.
-func (k Kind[P]) ShowNow(ctx context.Context, key string, l Look, payload P) error {
+func (k Kind[P]) ShowNow(ctx context.Context, key string, l Content, payload P) error {
 	b := k.board
 	b.mu.Lock()
 	c, _, err := b.saveLocked(ctx, k.name, key, l, payload, false)
@@ -238,7 +238,7 @@ func (k kind) Close(ctx context.Context, key string, last render.Text) error {
 		return nil
 	}
 	if b.asks[k.name] {
-		c.Look.Rank = outbox.Now // an open question goes first
+		c.Content.Rank = outbox.Now // an open question goes first
 	}
 	return b.closeLocked(ctx, c, last)
 }
@@ -296,7 +296,7 @@ func (k Kind[P]) card(r record) (Card[P], error) {
 	if err != nil {
 		k.board.log.Error("card_payload_unreadable", logkey.Kind, k.name, logkey.Error, err)
 	}
-	return Card[P]{Key: r.Key, Look: r.Look, Payload: p, Sent: r.Message != 0, Message: max(r.Message, 0)}, err
+	return Card[P]{Key: r.Key, Content: r.Content, Payload: p, Sent: r.Message != 0, Message: max(r.Message, 0)}, err
 }
 
 func decode[P any](data json.RawMessage) (P, error) {

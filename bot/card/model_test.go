@@ -21,7 +21,7 @@ const grown = int64(-600) // the chat that the group becomes
 // wanted is the expected state of a card.
 type wanted struct {
 	open    bool
-	look    Look
+	content Content
 	n       int
 	deleted bool // people have deleted its message, and it has no Renew
 }
@@ -58,24 +58,24 @@ func wordsOf(key string, n int, value string) string { return fmt.Sprintf("%s/%d
 
 func (m *model) show() {
 	key, n := []string{"a", "b"}[m.pick(2)], m.pick(3)
-	look := Look{To: m.place(), Text: render.Plain(fmt.Sprint("text of ", key, n/2)), Renew: key == "a"}
+	look := Content{To: m.place(), Text: render.Plain(fmt.Sprint("text of ", key, n/2)), Renew: key == "a"}
 	for _, value := range []string{"yes", "no"} {
 		look.Options = append(look.Options, []Option{{Text: wordsOf(key, n, value), Value: value}})
 	}
 	if m.pick(4) == 0 {
 		look.Until = time.Now().Add(40 * time.Second)
 	}
-	if c, ok := m.known(key); !ok || c.Look.To != look.To {
+	if c, ok := m.known(key); !ok || c.Content.To != look.To {
 		m.sends++
 	}
 	if err := m.now.kind.Show(m.t.Context(), key, look, payload{n}); err != nil {
 		m.failf("show: %v", err)
 	}
 	w := m.cards[key]
-	if !w.open || w.look.To != look.To {
+	if !w.open || w.content.To != look.To {
 		w.deleted = false
 	}
-	w.open, w.look, w.n = true, look, n
+	w.open, w.content, w.n = true, look, n
 }
 
 func (m *model) close() {
@@ -114,14 +114,14 @@ func (m *model) tapOn(on shownMessage, data string) bool {
 		m.failf("a tap on %q means %+v, payload %d (%v)", words, tapped, p.N, err)
 	}
 	w := m.cards[tapped.Key]
-	if !w.open || m.over(w) || w.n != p.N || w.look.To != at {
+	if !w.open || m.over(w) || w.n != p.N || w.content.To != at {
 		m.failf("a tap on %q in %v counts, wanted is %+v", words, on.at, w)
 	}
 	return true
 }
 
 func (m *model) over(w *wanted) bool {
-	return !w.look.Until.IsZero() && !time.Now().Before(w.look.Until)
+	return !w.content.Until.IsZero() && !time.Now().Before(w.content.Until)
 }
 
 // delete deletes a message, as people may.
@@ -196,9 +196,9 @@ func (m *model) moveTo(from, to outbox.Conversation) {
 		m.failf("move: %v", err)
 	}
 	for key, w := range m.cards {
-		if w.look.To == from {
+		if w.content.To == from {
 			_, ok := m.known(key)
-			w.look.To, w.deleted = to, w.deleted && !ok // a forgotten card does not return
+			w.content.To, w.deleted = to, w.deleted && !ok // a forgotten card does not return
 		}
 	}
 }
@@ -237,7 +237,7 @@ func (m *model) step() {
 func (m *model) reach() {
 	m.chat.do(func() { clear(m.chat.blocked) })
 	for _, chat := range []int64{5, -6} {
-		m.now.Unpark(chat)
+		m.now.Resume(chat)
 		m.now.board.Reachable(m.t.Context(), chat)
 	}
 }
@@ -317,7 +317,7 @@ func (m *model) check() {
 	known := map[string]bool{}
 	for key, w := range m.cards {
 		c, ok := m.known(key)
-		if w.deleted && !w.look.Renew { // forgotten once an edit finds out, and new when it is shown later
+		if w.deleted && !w.content.Renew { // forgotten once an edit finds out, and new when it is shown later
 			known[fmt.Sprint(c.At, c.Message)] = ok
 			continue
 		}
@@ -362,7 +362,7 @@ func (m *model) checkCard(key string, w *wanted, c record) {
 		return // no edit has found out yet
 	case at == nil:
 		m.failf("card %s has no message: %+v", key, c)
-	case c.At != w.look.To || m.now.Aliases.Lost(c.At.ChatID, c.Message) || at.text != w.look.Text.Text || len(at.buttons) != 2:
+	case c.At != w.content.To || m.now.Aliases.Lost(c.At.ChatID, c.Message) || at.text != w.content.Text.Text || len(at.buttons) != 2:
 		m.failf("card %s: wanted %+v, seen %+v", key, w, at)
 	default:
 		for i, value := range []string{"yes", "no"} {

@@ -23,8 +23,8 @@ func TestPictureIsPartOfTheLook(t *testing.T) {
 	one.Text = render.Plain(strings.Repeat("x", render.Limit))
 	assert.Equal(t, outbox.MaxCaption, one.fitting().Text.Length())
 
-	c := record{Version: version, ID: strings.Repeat("a", idLength), Kind: "k", Look: one.fitting()}
-	c.Revision = revisionOf(c.Look, nil)
+	c := record{Version: version, ID: strings.Repeat("a", idLength), Kind: "k", Content: one.fitting()}
+	c.Revision = revisionOf(c.Content, nil)
 	assert.Equal(t, one.Picture, c.message().Picture)
 	assert.True(t, c.isShownBy(c.message()))
 	other := c.message()
@@ -34,5 +34,5 @@ func TestPictureIsPartOfTheLook(t *testing.T) {
 	require.NoError(t, err)
 	back, err := read(c.ID+suffix, data)
 	require.NoError(t, err)
-	assert.Equal(t, c.Look.Picture, back.Look.Picture)
+	assert.Equal(t, c.Content.Picture, back.Content.Picture)
 }

@@ -29,14 +29,14 @@ func (b *Board) Needs(session uuid.UUID) (n Needs) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.cards {
-		if c.Closed || c.Look.Session != session {
+		if c.Closed || c.Content.Session != session {
 			continue
 		}
-		switch c.Look.Needs {
+		switch c.Content.Needs {
 		case Answer:
 			n.Answers++
 		case Decision:
-			n.Decisions += max(1, c.Look.Undecided)
+			n.Decisions += max(1, c.Content.Undecided)
 		}
 	}
 	return n
@@ -79,7 +79,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	if ok && c.Message == 0 && b.Failpoint != nil {
 		b.Failpoint("card-sent")
 	}
-	waits := ok && c.Message == 0 && c.left != (message{to, messageID}) && (c.postName() == post || c.Look.To == to)
+	waits := ok && c.Message == 0 && c.left != (message{to, messageID}) && (c.postName() == post || c.Content.To == to)
 	if !waits && !(ok && c.Message == messageID && c.At == to) {
 		b.stripLocked(ctx, to, messageID, m)
 		return nil
@@ -142,7 +142,7 @@ func (b *Board) editRefusedLocked(ctx context.Context, c record, why error) erro
 	b.log.Debug("card_not_edited", logkey.Kind, c.Kind, logkey.ChatID, c.At.ChatID, logkey.Error, why)
 	gone := errors.Is(why, outbox.ErrGone)
 	switch {
-	case c.Closed || gone && !c.Look.Renew && (!c.Look.RenewOnce || c.Renewed):
+	case c.Closed || gone && !c.Content.Renew && (!c.Content.RenewOnce || c.Renewed):
 		return b.removeLocked(c)
 	case gone:
 		c.Renewed = true
@@ -188,7 +188,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 		b.stripLocked(ctx, at, message, c.message())
 		return Tapped{}, false
 	}
-	now := Tapped{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, payload: c.Payload}
+	now := Tapped{Kind: c.Kind, Key: c.Key, Session: c.Content.Session, payload: c.Payload}
 	option, ok := c.option(tapped.option)
 	if !fresh || !ok {
 		b.logUnsaved(c, b.drawLocked(ctx, c))

@@ -39,8 +39,8 @@ func (b *Board) Questions() (all []Question) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.cards {
-		if !c.Closed && c.Look.Needs == Answer {
-			all = append(all, Question{Kind: c.Kind, Key: c.Key, Session: c.Look.Session, At: c.place(), Message: max(c.Message, 0),
+		if !c.Closed && c.Content.Needs == Answer {
+			all = append(all, Question{Kind: c.Kind, Key: c.Key, Session: c.Content.Session, At: c.place(), Message: max(c.Message, 0),
 				Asked: c.Asked, Brought: c.Brought, Reminded: c.Reminded, Steps: len(c.Below) > 0})
 		}
 	}
@@ -88,12 +88,12 @@ func (b *Board) Again(ctx context.Context, kind, key string, how Bring) (shown b
 // noteNeed stores since when a card needs an answer or a decision.
 func (c *record) noteNeed(now time.Time) {
 	switch now = now.UTC().Round(0); {
-	case c.Look.Needs == Decision:
-		c.Asked, c.Brought, c.Reminded = cmp.Or(c.Look.Asked, c.Asked, now), time.Time{}, 0
-	case c.Look.Needs != Answer:
+	case c.Content.Needs == Decision:
+		c.Asked, c.Brought, c.Reminded = cmp.Or(c.Content.Asked, c.Asked, now), time.Time{}, 0
+	case c.Content.Needs != Answer:
 		c.Asked, c.Brought, c.Reminded = time.Time{}, time.Time{}, 0
 	case c.Brought.IsZero():
-		c.Asked, c.Brought = c.Look.Asked, now
+		c.Asked, c.Brought = c.Content.Asked, now
 		if c.Asked.IsZero() {
 			c.Asked = now
 		}
@@ -139,7 +139,7 @@ func (c *record) comeBack() bool {
 // leadLocked makes the earlier message link to the new one; Sent then forgets it.
 func (b *Board) leadLocked(ctx context.Context, c record) {
 	m := c.message()
-	m.Buttons, m.Text = nil, c.Look.Text
+	m.Buttons, m.Text = nil, c.Content.Text
 	note := c.Former.Note
 	if b.Link != nil && c.Message > 0 && !note.Blank() {
 		if url := b.Link(c.At, c.Message); url != "" {
@@ -150,7 +150,7 @@ func (b *Board) leadLocked(ctx context.Context, c record) {
 	case c.Former.Alone:
 		m.Text = note
 	case !note.Blank():
-		m.Text = render.Join(m.Text.Begin(c.Look.limit()-note.Length()-2), render.Plain("\n\n"), note)
+		m.Text = render.Join(m.Text.Begin(c.Content.limit()-note.Length()-2), render.Plain("\n\n"), note)
 	}
 	if b.mayShow(c.Former.At) {
 		b.logUnsaved(c, b.sender.Edit(ctx, c.Former.At, c.Former.Message, m))

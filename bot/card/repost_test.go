@@ -14,7 +14,7 @@ import (
 )
 
 // asking returns a card that needs an answer.
-func asking(text string) Look {
+func asking(text string) Content {
 	l := question(text)
 	l.Needs = Answer
 	return l

@@ -40,7 +40,7 @@ func TestRowsWrapLongLabels(t *testing.T) {
 
 // Telegram refuses a message with a blank button, such as a folder with a blank name.
 func TestButtonIsNeverBlank(t *testing.T) {
-	c := record{Look: Look{Options: [][]Option{{{Text: " ", Value: "x"}, {Text: "a ", Value: "y"}}}}}
+	c := record{Content: Content{Options: [][]Option{{{Text: " ", Value: "x"}, {Text: "a ", Value: "y"}}}}}
 	assert.Equal(t, "·", c.message().Buttons[0][0].Text)
 	assert.Equal(t, "a ", c.message().Buttons[0][1].Text)
 }

@@ -32,7 +32,7 @@ type record struct {
 	ID       string              `json:"id"`
 	Kind     string              `json:"kind"`
 	Key      string              `json:"key"`
-	Look     Look                `json:"look"`
+	Content  Content             `json:"look"`
 	Payload  json.RawMessage     `json:"payload,omitempty"`
 	Revision string              `json:"revision"`
 	Message  int                 `json:"message,omitempty"` // id of the message; 0: it is not in the chat yet
@@ -80,13 +80,13 @@ func (c *record) UnmarshalJSON(data []byte) (err error) {
 
 // postName returns the name of the card's post in its place.
 func (c record) postName() string {
-	return c.ID + "@" + strconv.FormatInt(c.Look.To.ChatID, 10) + "." + strconv.Itoa(c.Look.To.ThreadID)
+	return c.ID + "@" + strconv.FormatInt(c.Content.To.ChatID, 10) + "." + strconv.Itoa(c.Content.To.ThreadID)
 }
 
 // place returns the place of the message, or its destination.
 func (c record) place() outbox.Conversation {
 	if c.Message == 0 {
-		return c.Look.To
+		return c.Content.To
 	}
 	return c.At
 }
@@ -101,12 +101,12 @@ func (c *record) leave() {
 
 // alive reports whether taps count.
 func (c record) alive(now time.Time) bool {
-	return !c.Closed && (c.Look.Until.IsZero() || now.Before(c.Look.Until))
+	return !c.Closed && (c.Content.Until.IsZero() || now.Before(c.Content.Until))
 }
 
 // message returns the desired message; a closed card has no buttons.
 func (c record) message() outbox.Message {
-	l := c.Look
+	l := c.Content
 	m := outbox.Message{Name: c.postName(), To: l.To, Text: l.Text, Picture: l.Picture, Session: l.Session, ReplyTo: l.ReplyTo, Sounds: l.Sounds, Rank: l.Rank}
 	if c.Former != nil {
 		m.Sounds = c.Former.Sounds
@@ -135,9 +135,9 @@ func (c record) message() outbox.Message {
 // rows returns the rows of options, the feature's first.
 func (c record) rows() [][]Option {
 	if len(c.Below) == 0 {
-		return c.Look.Options
+		return c.Content.Options
 	}
-	return append(slices.Clip(c.Look.Options), c.Below)
+	return append(slices.Clip(c.Content.Options), c.Below)
 }
 
 // rowWidth is the width of a row's buttons on a phone, in letters; a longer label is cut.
@@ -158,7 +158,7 @@ func wrapped(row []outbox.Button) [][]outbox.Button {
 
 // appearance identifies everything that people see of the card, and the meaning of its options.
 func (c record) appearance() string {
-	return c.Revision + digest([]any{c.Look.Text, c.Look.Hint, c.rows()})
+	return c.Revision + digest([]any{c.Content.Text, c.Content.Hint, c.rows()})
 }
 
 // isShownBy reports whether a message shows the card's current state: each running post has the
@@ -184,7 +184,7 @@ func read(name string, data []byte) (c record, err error) {
 	if err := json.Unmarshal(data, &c); err != nil {
 		return c, err
 	}
-	if c.Version != version || c.ID+suffix != name || len(c.ID) != idLength || c.Kind == "" || c.Look.Text.Blank() {
+	if c.Version != version || c.ID+suffix != name || len(c.ID) != idLength || c.Kind == "" || c.Content.Text.Blank() {
 		return c, errRecord
 	}
 	return c, nil
@@ -212,7 +212,7 @@ func (b *Board) noteLocked(c record) {
 }
 
 func (b *Board) setLocked(c record) {
-	if c.Look.Needs == Answer || b.cards[c.ID].Look.Needs == Answer || c.Message != b.cards[c.ID].Message {
+	if c.Content.Needs == Answer || b.cards[c.ID].Content.Needs == Answer || c.Message != b.cards[c.ID].Message {
 		b.changed()
 	}
 	b.cards[c.ID] = c
@@ -237,7 +237,7 @@ func (c record) end() time.Time {
 	if c.Closed {
 		return c.forget
 	}
-	return c.Look.Until
+	return c.Content.Until
 }
 
 func (b *Board) removeLocked(c record) error {

@@ -34,7 +34,7 @@ func (k Cards[P]) Asking() Cards[P] { k.Kind.Asking(); return k }
 
 // Post posts a text with options as a separate card; the options are under the last part of a long
 // text. A text without options is posted as by Chat.Post.
-func (k Cards[P]) Post(ctx context.Context, l card.Look, payload P) error {
+func (k Cards[P]) Post(ctx context.Context, l card.Content, payload P) error {
 	parts := l.Text.Split(render.Limit)
 	if l.Options = card.Filled(l.Options); len(l.Options) == 0 || len(parts) == 0 || !k.chat.Book.MayShow(l.To) {
 		return k.chat.post(ctx, l)
@@ -281,7 +281,7 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 		Do: func(ctx context.Context, t Tap, r port.Session, a Among) (bool, error) {
 			in := Incoming{Message: conversation.Message{To: t.To}, From: t.From, MessageID: a.Message}
 			if !fits(r) {
-				return true, c.TellNone(ctx, in, r.Name, []port.Session{r})
+				return true, c.ReplyNone(ctx, in, r.Name, []port.Session{r})
 			}
 			return true, do(ctx, in, r)
 		}})
@@ -297,7 +297,7 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 		case len(found) == 1 && fits(found[0]):
 			return do(ctx, in, found[0])
 		}
-		return c.TellNone(ctx, in, name, found)
+		return c.ReplyNone(ctx, in, name, found)
 	}
 	f.Commands = append(f.Commands, command)
 }
@@ -312,9 +312,9 @@ func (c *Chat) PageByName(f *Feature, page string, fits func(port.Session) bool)
 	})
 }
 
-// TellNone reports that the session that was found has ended, with the way back, or that none was
+// ReplyNone reports that the session that was found has ended, with the way back, or that none was
 // found.
-func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []port.Session) error {
+func (c *Chat) ReplyNone(ctx context.Context, in Incoming, name string, found []port.Session) error {
 	p := c.In(in.To)
 	switch {
 	case len(found) > 0:
@@ -322,9 +322,9 @@ func (c *Chat) TellNone(ctx context.Context, in Incoming, name string, found []p
 		if found[0].State == port.StateCleanupFailed {
 			text = p.NotCleanText(found[0])
 		}
-		return c.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: text, Options: p.ResumeLink(found[0])})
+		return c.Post(ctx, card.Content{To: in.To, Session: found[0].ID, Text: text, Options: p.ResumeLink(found[0])})
 	case name == "":
 		return c.Say(ctx, in.To, c.NoSessionText(in.To))
 	}
-	return c.Post(ctx, card.Look{To: in.To, Text: p.Text(i18n.NoSuchSession, i18n.Args{"Name": name})})
+	return c.Post(ctx, card.Content{To: in.To, Text: p.Text(i18n.NoSuchSession, i18n.Args{"Name": name})})
 }

@@ -136,7 +136,7 @@ func (c *Chat) Lead(ctx context.Context, from outbox.Conversation, r port.Sessio
 	if link := c.LinkTo(at, 0); link != "" {
 		text = render.Link(text, link)
 	}
-	return c.Post(ctx, card.Look{To: from, Text: text, Session: r.ID})
+	return c.Post(ctx, card.Content{To: from, Text: text, Session: r.ID})
 }
 
 // At passes a persisted step.
@@ -148,7 +148,7 @@ func (c *Chat) At(point string) {
 
 // Say posts one plain sentence without a session.
 func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) error {
-	return c.Post(ctx, card.Look{To: to, Text: render.Plain(text)})
+	return c.Post(ctx, card.Content{To: to, Text: render.Plain(text)})
 }
 
 // Post posts a message: it is on disk when Post returns. The options of the message are links; with
@@ -156,12 +156,12 @@ func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) err
 // that a retry repeats no part. It arrives without a sound unless it Sounds. A blank text is not
 // posted, and people who were taken off the list get nothing. A reply to a session's message also
 // belongs to that session.
-func (c *Chat) Post(ctx context.Context, l card.Look) error { return c.postAs(ctx, LinkKind, l) }
+func (c *Chat) Post(ctx context.Context, l card.Content) error { return c.postAs(ctx, LinkKind, l) }
 
 // Notify is Post for the notice of an answer.
-func (c *Chat) Notify(ctx context.Context, l card.Look) error { return c.postAs(ctx, NoticeKind, l) }
+func (c *Chat) Notify(ctx context.Context, l card.Content) error { return c.postAs(ctx, NoticeKind, l) }
 
-func (c *Chat) postAs(ctx context.Context, kind string, l card.Look) error {
+func (c *Chat) postAs(ctx context.Context, kind string, l card.Content) error {
 	if l.Session == uuid.Nil && l.ReplyTo != 0 {
 		l.Session, _ = c.Book.SessionOf(l.To, l.ReplyTo)
 	}
@@ -169,7 +169,7 @@ func (c *Chat) postAs(ctx context.Context, kind string, l card.Look) error {
 }
 
 // post posts a message without its options.
-func (c *Chat) post(ctx context.Context, l card.Look) error {
+func (c *Chat) post(ctx context.Context, l card.Content) error {
 	if l.Text.Blank() {
 		return nil
 	}
@@ -224,13 +224,13 @@ func (c *Chat) Fail(ctx context.Context, to outbox.Conversation, message int, te
 	if err := c.Warn(ctx, to, message, text, links); err != nil {
 		return err
 	}
-	c.Mark(ctx, to, message, ReactionNone)
+	c.React(ctx, to, message, ReactionNone)
 	return nil
 }
 
 // Warn reports a problem of a message under it, also while the disk takes nothing.
 func (c *Chat) Warn(ctx context.Context, to outbox.Conversation, message int, text render.Text, links [][]card.Option) error {
-	return c.Report(ctx, card.Look{To: to, Text: render.Join(render.Plain(Warning), text), ReplyTo: message, Options: links,
+	return c.Report(ctx, card.Content{To: to, Text: render.Join(render.Plain(Warning), text), ReplyTo: message, Options: links,
 		Sounds: c.Sounds(Fault, port.Session{Conversation: to})})
 }
 
@@ -242,14 +242,14 @@ func (c *Chat) WarnAll(ctx context.Context, word i18n.Key, said i18n.Args) (err 
 	return err
 }
 
-// Mark puts a reaction under a message. It does nothing if message is 0.
-func (c *Chat) Mark(ctx context.Context, to outbox.Conversation, message int, reaction string) {
+// React puts a reaction under a message. It does nothing if message is 0.
+func (c *Chat) React(ctx context.Context, to outbox.Conversation, message int, reaction string) {
 	if message != 0 && c.Book.MayShow(to) {
 		c.Sender.React(ctx, to, message, reaction)
 	}
 }
 
-// Tell replies to a tapped message with the result of the tap.
-func (c *Chat) Tell(ctx context.Context, t Tap, text render.Text) error {
-	return c.Post(ctx, card.Look{To: t.To, Text: text, ReplyTo: t.Message})
+// ReplyToTap replies to a tapped message with the result of the tap.
+func (c *Chat) ReplyToTap(ctx context.Context, t Tap, text render.Text) error {
+	return c.Post(ctx, card.Content{To: t.To, Text: text, ReplyTo: t.Message})
 }

@@ -133,12 +133,12 @@ func IsGone(err error) bool {
 // Explain reports a failure. The update is handled with that.
 func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) error {
 	c.LogRefused(f.Err, f.Internal)
-	return c.Report(ctx, card.Look{To: to, Session: f.Session, Text: f.Text, Options: f.Links})
+	return c.Report(ctx, card.Content{To: to, Session: f.Session, Text: f.Text, Options: f.Links})
 }
 
 // Report posts a message about a failure. If a fault of the machine keeps it off the disk, it is
 // sent at once instead, without its options, and Report returns when Telegram has it.
-func (c *Chat) Report(ctx context.Context, l card.Look) error {
+func (c *Chat) Report(ctx context.Context, l card.Content) error {
 	err := c.Post(ctx, l)
 	if sysfault.Of(err) == "" || !c.Book.MayShow(l.To) {
 		return err

@@ -26,25 +26,25 @@ type Feature struct {
 	// Late returns the outcome of a card for a person who tapped an earlier form of it, by the kind
 	// of the card; empty: only that the button is old. It decides nothing.
 	Late map[string]func(t Tap) string
-	// Heard receives all news. One feature reports the news to people, and is called last; the
+	// OnNews receives all news. One feature reports the news to people, and is called last; the
 	// others only update what they already show. A report is on disk when Heard returns.
-	Heard func(ctx context.Context, s port.Session, n news.News) error
+	OnNews func(ctx context.Context, s port.Session, n news.News) error
 	// Text takes a text that is meant for the feature. The dispatcher has the order of the
 	// features.
-	Text     func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
-	Run      func(ctx context.Context) error
-	Unparked func(ctx context.Context, chat int64)              // the chat takes messages again: a person there has written or tapped
-	Forget   func(ctx context.Context, session uuid.UUID) error // removes the state of a session that is forgotten
+	Text      func(ctx context.Context, in *Incoming, text string) (taken bool, err error)
+	Run       func(ctx context.Context) error
+	OnResumed func(ctx context.Context, chat int64)              // the chat takes messages again: a person there has written or tapped
+	Forget    func(ctx context.Context, session uuid.UUID) error // removes the state of a session that is forgotten
 
 	// The events: each may be repeated, and a receiver calls no session from it.
-	Item    func(session uuid.UUID, item talk.Item) // a transcript's item, before the chat has it
-	Current func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
-	Shown   func(r port.Session) // in another conversation than before
-	Moved   func(ctx context.Context, where Where) error
+	OnItem    func(session uuid.UUID, item talk.Item) // a transcript's item, before the chat has it
+	OnCurrent func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
+	OnShown   func(r port.Session) // in another conversation than before
+	OnMoved   func(ctx context.Context, where MoveFunc) error
 }
 
-// Where returns the current place of a conversation and whether it moved.
-type Where func(at outbox.Conversation) (to outbox.Conversation, moves bool)
+// MoveFunc returns the current place of a conversation and whether it moved.
+type MoveFunc func(at outbox.Conversation) (to outbox.Conversation, moves bool)
 
 // Incoming is one message of an allowed person.
 type Incoming struct {

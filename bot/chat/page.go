@@ -105,8 +105,8 @@ type shownPage struct {
 	By int64  `json:"by"` // the person who opened it or tapped last
 	// Used is the time of By's last action at it; zero: By has turned to something else.
 	Used time.Time `json:"used,omitzero"`
-	// Heard is the reply below which the page has come down. A repeated reply is not typed twice.
-	Heard int `json:"heard,omitzero"`
+	// Reply is the reply below which the page has come down. A repeated reply is not typed twice.
+	Reply int `json:"heard,omitzero"`
 	// First is the address with which the message was opened, and Opened the time.
 	First  string    `json:"first,omitempty"`
 	Opened time.Time `json:"opened,omitzero"`
@@ -134,7 +134,7 @@ const PagesName = "pages"
 
 // Feature describes all pages to the dispatcher.
 func (p *Pages) Feature() Feature {
-	return Feature{Name: PagesName, Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, Heard: p.onNews, Run: p.run}
+	return Feature{Name: PagesName, Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, OnNews: p.onNews, Run: p.run}
 }
 
 // Command is a slash command that opens a page.
@@ -169,11 +169,11 @@ func (p *Pages) open(ctx context.Context, in Incoming, address string, tapped bo
 		was := c.Payload
 		second := tapped && was.First == address && now.Sub(was.Opened) < stillThere && (!page.Own || was.By == in.From)
 		switch {
-		case c.Look.To != in.To:
+		case c.Content.To != in.To:
 		case second:
 			next.Opened = was.Opened
 			return p.cards.Redraw(ctx, c.Key, look, next)
-		case page.Live != nil && nameOf(was.At) == name && c.Look.Session == look.Session:
+		case page.Live != nil && nameOf(was.At) == name && c.Content.Session == look.Session:
 			if err := p.cards.Close(ctx, c.Key, render.Text{}); err != nil {
 				return err
 			}
@@ -194,7 +194,7 @@ func nameOf(address string) string {
 // Shows reports whether a message shows a page about a session.
 func (p *Pages) Shows(name string, session uuid.UUID) bool {
 	return slices.ContainsFunc(p.cards.List(), func(c card.Card[shownPage]) bool {
-		return nameOf(c.Payload.At) == name && c.Look.Session == session
+		return nameOf(c.Payload.At) == name && c.Content.Session == session
 	})
 }
 
@@ -223,7 +223,7 @@ func (p *Pages) change(s subject) {
 func (p *Pages) run(ctx context.Context) error {
 	for _, c := range p.cards.List() {
 		if name := nameOf(c.Payload.At); p.All[name].Live != nil {
-			p.change(subject{name, c.Look.Session})
+			p.change(subject{name, c.Content.Session})
 		}
 	}
 	for pause.Until(ctx, pause.Forever, p.wake) {
@@ -232,11 +232,11 @@ func (p *Pages) run(ctx context.Context) error {
 		p.changed = make(map[subject]bool)
 		p.mu.Unlock()
 		for _, c := range p.cards.List() {
-			if !changed[subject{nameOf(c.Payload.At), c.Look.Session}] {
+			if !changed[subject{nameOf(c.Payload.At), c.Content.Session}] {
 				continue
 			}
 			if err := p.Refresh(ctx, c.Key); err != nil && ctx.Err() == nil {
-				p.chat.Log.Warn("page_not_drawn", logkey.SessionID, c.Look.Session.String(), logkey.Error, err)
+				p.chat.Log.Warn("page_not_drawn", logkey.SessionID, c.Content.Session.String(), logkey.Error, err)
 			}
 		}
 	}
@@ -286,7 +286,7 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 
 // typed hands a reply to its page. The page comes down below that text.
 func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken bool, err error) {
-	seen := func(c card.Card[shownPage]) bool { return c.Look.To == in.To && c.Payload.Heard == in.MessageID }
+	seen := func(c card.Card[shownPage]) bool { return c.Content.To == in.To && c.Payload.Reply == in.MessageID }
 	if in.ReplyTo != 0 && slices.ContainsFunc(p.cards.List(), seen) {
 		return true, nil
 	}
@@ -306,7 +306,7 @@ func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken boo
 		return true, err
 	}
 	now := p.used(c.Payload, cmp.Or(next, c.Payload.At), in.From)
-	now.Heard = in.MessageID
+	now.Reply = in.MessageID
 	return true, p.show(ctx, c.Key, in.To, now)
 }
 
@@ -323,7 +323,7 @@ func (p *Pages) Turn(ctx context.Context, key string, by int64, next func(rest s
 		return nil
 	}
 	_, rest := p.find(c.Payload.At)
-	return p.show(ctx, key, c.Look.To, p.used(c.Payload, next(rest), by))
+	return p.show(ctx, key, c.Content.To, p.used(c.Payload, next(rest), by))
 }
 
 // Mine returns the message at which a person was last in a place, among the messages with a page of
@@ -332,7 +332,7 @@ func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string,
 	for _, c := range p.cards.List() {
 		p := c.Payload
 		later := cmp.Or(p.Used.Compare(used), cmp.Compare(c.Key, key)) > 0
-		if c.Look.To == to && p.By == by && strings.HasPrefix(p.At+"/", name+"/") && !p.Used.IsZero() && later {
+		if c.Content.To == to && p.By == by && strings.HasPrefix(p.At+"/", name+"/") && !p.Used.IsZero() && later {
 			key, used = c.Key, p.Used
 		}
 	}
@@ -344,10 +344,10 @@ func (p *Pages) Mine(to outbox.Conversation, by int64, name string) (key string,
 func (p *Pages) Leave(ctx context.Context, to outbox.Conversation, by int64, name string) (err error) {
 	defer p.cards.Hold()()
 	for _, c := range p.cards.List() {
-		of := c.Look.To == to && (by == 0 || c.Payload.By == by) && strings.HasPrefix(c.Payload.At+"/", name+"/")
+		of := c.Content.To == to && (by == 0 || c.Payload.By == by) && strings.HasPrefix(c.Payload.At+"/", name+"/")
 		if of && !c.Payload.Used.IsZero() {
 			c.Payload.Used = time.Time{}
-			err = errors.Join(err, p.cards.Redraw(ctx, c.Key, c.Look, c.Payload))
+			err = errors.Join(err, p.cards.Redraw(ctx, c.Key, c.Content, c.Payload))
 		}
 	}
 	return err
@@ -359,7 +359,7 @@ func (p *Pages) Refresh(ctx context.Context, key string) error {
 	if !open {
 		return nil
 	}
-	return p.show(ctx, key, c.Look.To, shownPage{At: c.Payload.At, By: c.Payload.By})
+	return p.show(ctx, key, c.Content.To, shownPage{At: c.Payload.At, By: c.Payload.By})
 }
 
 // show shows an address in a message that already shows a page. Without a use it only redraws: if
@@ -370,7 +370,7 @@ func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, ne
 		return err
 	}
 	defer p.cards.Hold()()
-	if next.Heard != 0 {
+	if next.Reply != 0 {
 		return p.cards.Below(ctx, key, look, next)
 	}
 	if now, open := p.cards.Get(key); open && next.Used.IsZero() {
@@ -384,10 +384,10 @@ func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, ne
 
 // draw returns the card of an address; known is false if no feature has such a page. With an error
 // that is a refusal the card shows the refusal; otherwise it has no text.
-func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, address string) (l card.Look, known bool, err error) {
+func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, address string) (l card.Content, known bool, err error) {
 	page, rest := p.find(address)
 	if page.Draw == nil {
-		return card.Look{To: to}, false, nil
+		return card.Content{To: to}, false, nil
 	}
 	s, err := page.Draw(ctx, Visit{To: to, By: by, Rest: rest})
 	if err != nil {
@@ -413,7 +413,7 @@ func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, addr
 			}
 		}
 	}
-	return card.Look{To: to, Text: s.Text, Options: s.Options, Session: s.Session, Until: s.Until, Means: means}, true, err
+	return card.Content{To: to, Text: s.Text, Options: s.Options, Session: s.Session, Until: s.Until, Means: means}, true, err
 }
 
 func (p *Pages) find(address string) (page Page, rest string) {

@@ -86,8 +86,8 @@ func StateKey(r port.Session) i18n.Key {
 	return i18n.StateKey.Of(string(r.State))
 }
 
-// AgedState is the state of a session; for an ended session, with the time since its end.
-func (p Phrases) AgedState(r port.Session) string {
+// StateWithAge is the state of a session; for an ended session, with the time since its end.
+func (p Phrases) StateWithAge(r port.Session) string {
 	if r.Live || r.EndedAt.IsZero() {
 		return p.StateText(r)
 	}
@@ -96,7 +96,7 @@ func (p Phrases) AgedState(r port.Session) string {
 
 // EndedText describes how a session ended, and how long ago.
 func (p Phrases) EndedText(r port.Session) render.Text {
-	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.AgedState(r)})
+	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.StateWithAge(r)})
 }
 
 // InterruptionText returns the line about a session whose work was cut short; empty if none was.

@@ -230,10 +230,10 @@ func (a *Access) Several() bool { return len(a.lists.Load().People) > 1 }
 // ListsGroup reports whether a group is on the list with this number.
 func (a *Access) ListsGroup(chat int64) bool { return a.lists.Load().Groups[chat] }
 
-// Hears reports whether a person may speak in a chat: an allowed person, in a private chat or in an
+// IsAuthorized reports whether a person may speak in a chat: an allowed person, in a private chat or in an
 // allowed group. Others get no response at all: no answer, no reaction, not even the end of a tap's
 // spinner.
-func (b *Book) Hears(person int64, chat models.Chat) bool {
+func (b *Book) IsAuthorized(person int64, chat models.Chat) bool {
 	return b.IsAllowed(person) && (chat.Type == models.ChatTypePrivate || b.InGroup(chat.ID))
 }
 
@@ -287,12 +287,12 @@ func (c *Store) Topic(at address.Conversation) (Topic, bool) {
 }
 
 // NoteTopicsRefused stores whether a chat was notified that the bot may not open topics there.
-func (c *Store) NoteTopicsRefused(chat int64, told bool) error {
+func (c *Store) NoteTopicsRefused(chat int64, reported bool) error {
 	at := address.Conversation{ChatID: chat}
-	if c.TopicsRefused(chat) == told {
+	if c.TopicsRefused(chat) == reported {
 		return nil
 	}
-	return c.change(at, func(f *file) { f.NoTopics = told })
+	return c.change(at, func(f *file) { f.NoTopics = reported })
 }
 
 // TopicsRefused reports whether a chat was notified that the bot may not open topics there.

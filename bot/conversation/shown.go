@@ -127,7 +127,7 @@ func (m ReadMark) Has(at talk.Cursor) bool {
 // maxMarks bounds file.Unread. A session without a mark gets its last answer shown.
 const maxMarks = 200
 
-// maxShown bounds ReadMark.Shown. Later items are shown again.
+// maxShown bounds ReadMark.CursorStore. Later items are shown again.
 const maxShown = 40
 
 // NoteShown stores that a conversation has a session's last output in full, from a place on. An

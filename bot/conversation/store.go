@@ -66,7 +66,7 @@ func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	return c, nil
 }
 
-func (c *Store) load(from spool.Loader) (aside []spool.Aside, err error) {
+func (c *Store) load(from spool.Loader) (aside []spool.Unloaded, err error) {
 	if err := c.folder.Make(); err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (c *Store) Damaged() []address.Conversation {
 	return all
 }
 
-// NoteDamageTold stores that the damaged file was reported to a conversation.
-func (c *Store) NoteDamageTold(to address.Conversation) error {
+// NoteDamageReported stores that the damaged file was reported to a conversation.
+func (c *Store) NoteDamageReported(to address.Conversation) error {
 	return c.change(to, func(f *file) { f.Damaged = false })
 }
 

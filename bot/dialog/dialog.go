@@ -61,10 +61,10 @@ const FeatureName = "dialog"
 // Feature describes the feature to the dispatcher.
 func (d *Dialogs) Feature() chat.Feature {
 	return chat.Feature{
-		Name:  FeatureName,
-		Cards: map[string]chat.OnTap{CardKind: d.cards.OnTap(d.tap)},
-		Heard: d.onNews,
-		Run:   d.run,
+		Name:   FeatureName,
+		Cards:  map[string]chat.OnTap{CardKind: d.cards.OnTap(d.tap)},
+		OnNews: d.onNews,
+		Run:    d.run,
 	}
 }
 
@@ -74,15 +74,15 @@ func (d *Dialogs) open(ctx context.Context, r port.Session, head render.Text, n 
 	if n.Dialog == nil {
 		p := d.chat.In(r.Conversation)
 		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
-		return d.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Sounds: d.chat.Sounds(chat.AgentAsks, r)})
+		return d.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Sounds: d.chat.Sounds(chat.AgentAsks, r)})
 	}
 	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Mark), d.opened(ctx, r.Conversation, r.ID))
 }
 
-func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Look, mark string) error {
+func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Content, mark string) error {
 	defer d.cards.Hold()()
 	old, ok := d.cards.Get(r.ID.String())
-	if ok && (old.Payload != mark || old.Look.To != look.To) {
+	if ok && (old.Payload != mark || old.Content.To != look.To) {
 		if err := d.closeLocked(ctx, old, i18n.DialogChanged); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (d *Dialogs) onNews(ctx context.Context, r port.Session, n news.News) error
 // dialog stays.
 func (d *Dialogs) run(ctx context.Context) error {
 	for _, c := range d.cards.List() {
-		now, err := d.keys.Dialog(ctx, c.Look.Session)
+		now, err := d.keys.Dialog(ctx, c.Content.Session)
 		if err == nil && now.Open || err != nil && !isGone(err) {
 			continue
 		}
@@ -187,8 +187,8 @@ func (d *Dialogs) redraw(ctx context.Context, key, mark string, now port.Dialog)
 	case !now.Same && now.Mark != mark:
 		return d.closeLocked(ctx, c, i18n.DialogChanged)
 	}
-	r, _ := d.chat.Book.Records.Get(c.Look.Session)
-	r.Conversation = c.Look.To // the place of the message
+	r, _ := d.chat.Book.Records.Get(c.Content.Session)
+	r.Conversation = c.Content.To // the place of the message
 	head := d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name})
 	return d.cards.Show(ctx, key, d.look(r, now, head, d.chat.Attach(r.ID)), now.Mark)
 }
@@ -204,7 +204,7 @@ func (d *Dialogs) close(ctx context.Context, id uuid.UUID) error {
 
 // closeLocked removes the buttons of a card, and appends the reason to its text.
 func (d *Dialogs) closeLocked(ctx context.Context, c card.Card[string], why i18n.Key) error {
-	last := render.Join(c.Look.Text, render.Plain("\n\n"+d.chat.In(c.Look.To).Say(why)))
+	last := render.Join(c.Content.Text, render.Plain("\n\n"+d.chat.In(c.Content.To).Say(why)))
 	return d.cards.Close(ctx, c.Key, last)
 }
 
@@ -227,7 +227,7 @@ const (
 // of what an answer would allow may be invisible, or the session floods the chat, no option can be
 // chosen: the keys only move or leave the dialog. A permission without its request has a warning,
 // and no keys that reach other options.
-func (d *Dialogs) look(r port.Session, now port.Dialog, head render.Text, attach string) card.Look {
+func (d *Dialogs) look(r port.Session, now port.Dialog, head render.Text, attach string) card.Content {
 	p := d.chat.In(r.Conversation)
 	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))
@@ -243,7 +243,7 @@ func (d *Dialogs) look(r port.Session, now port.Dialog, head render.Text, attach
 	case !now.Whole || glyph.Hides(screen) || len(parts) > 1:
 		warning = p.Text(i18n.DialogNotWhole)
 	}
-	look := card.Look{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Needs: card.Answer, Sounds: d.chat.Sounds(chat.AgentAsks, r)}
+	look := card.Content{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Needs: card.Answer, Sounds: d.chat.Sounds(chat.AgentAsks, r)}
 	switch {
 	case !warning.Blank():
 		look.Options = [][]card.Option{keyRows[0], {escape}}

@@ -31,7 +31,7 @@ type Files struct {
 	disk    folders.Files
 	heading func(r port.Session) render.Text
 	quota   quota
-	crew    guard.Crew // uploads of /get, so that a person's next messages do not wait
+	group   guard.Group // uploads of /get, so that a person's next messages do not wait
 }
 
 // New returns the Files of a chat. heading returns the name above a session's file if another
@@ -43,7 +43,7 @@ func New(c *chat.Chat, disk folders.Files, heading func(r port.Session) render.T
 // Feature describes the feature to the dispatcher.
 func (s *Files) Feature() chat.Feature {
 	return chat.Feature{Name: "files", Commands: []chat.Command{{Name: "get", Run: s.get}}, Run: func(ctx context.Context) error {
-		return s.crew.Run(ctx, func(p *guard.Panic) { s.chat.Log.Error("get_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
+		return s.group.Run(ctx, func(p *guard.Panic) { s.chat.Log.Error("get_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
 	}}
 }
 
@@ -102,7 +102,7 @@ func (s *Files) put(ctx context.Context, f folders.File, as outbox.File) error {
 func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 	all := s.chat.Book.FindFor(in.Message, "", nil)
 	if len(all) == 0 {
-		return s.chat.TellNone(ctx, in, "", nil)
+		return s.chat.ReplyNone(ctx, in, "", nil)
 	}
 	r := all[0]
 	if strings.TrimSpace(name) == "" {
@@ -126,7 +126,7 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 		return s.refuse(ctx, in, r, at, f.Size, err)
 	}
 	s.chat.Sender.Typing(ctx, in.To)
-	s.crew.Add(func(ctx context.Context) {
+	s.group.Add(func(ctx context.Context) {
 		defer f.Body.Close()
 		err := s.put(ctx, f, outbox.File{To: in.To, Session: r.ID, ReplyTo: in.MessageID})
 		if err != nil && ctx.Err() == nil {
@@ -160,7 +160,7 @@ func Below(dir, home, name string) string {
 }
 
 func (s *Files) answer(ctx context.Context, in chat.Incoming, r port.Session, text render.Text) error {
-	return s.chat.Post(ctx, card.Look{To: in.To, Text: text, Session: r.ID, ReplyTo: in.MessageID})
+	return s.chat.Post(ctx, card.Content{To: in.To, Text: text, Session: r.ID, ReplyTo: in.MessageID})
 }
 
 // listing shows a folder's entries as code, so that no name becomes a link.

@@ -104,7 +104,7 @@ func isIn(m models.ChatMember) bool {
 
 // look returns the question about a group. If the process environment sets the list, it has the
 // line to write there.
-func (g *Groups) look(person int64, a added) card.Look {
+func (g *Groups) look(person int64, a added) card.Content {
 	to := address.Conversation{ChatID: person}
 	p := g.chat.In(to)
 	leave := p.Option(i18n.ButtonLeaveGroup, leaveGroup, "")
@@ -113,9 +113,9 @@ func (g *Groups) look(person int64, a added) card.Look {
 	if a.Allowed {
 		only, others := p.Option(i18n.ButtonOnlyBot, onlyBot, ""), p.Option(i18n.ButtonOtherBots, otherBots, "")
 		only.For, others.For = person, person
-		return card.Look{To: to, Text: p.Text(i18n.GroupOthers, args(a)), Options: [][]card.Option{{only, others}}}
+		return card.Content{To: to, Text: p.Text(i18n.GroupOthers, args(a)), Options: [][]card.Option{{only, others}}}
 	}
-	l := card.Look{To: to, Text: p.Text(i18n.GroupAsk, args(a)), Options: [][]card.Option{{allow, leave}}}
+	l := card.Content{To: to, Text: p.Text(i18n.GroupAsk, args(a)), Options: [][]card.Option{{allow, leave}}}
 	if line := g.List.GroupLine(a.Group); line != "" {
 		l.Text = chat.Paragraphs(l.Text, p.Text(i18n.GroupByHand), render.Code(line))
 		l.Options = [][]card.Option{{leave}}
@@ -134,7 +134,7 @@ func (g *Groups) Moved(ctx context.Context, from, to int64) error {
 	for _, c := range g.cards.List() {
 		if c.Payload.Group == from {
 			c.Payload.Group = to
-			errs = append(errs, g.cards.Show(ctx, c.Key, g.look(c.Look.To.ChatID, c.Payload), c.Payload))
+			errs = append(errs, g.cards.Show(ctx, c.Key, g.look(c.Content.To.ChatID, c.Payload), c.Payload))
 		}
 	}
 	return errors.Join(errs...)
@@ -201,10 +201,10 @@ func (g *Groups) settle(ctx context.Context, group int64, except string, word i1
 		}
 		last := render.Text{}
 		if word != "" {
-			last = g.chat.In(c.Look.To).Text(word, args(c.Payload))
+			last = g.chat.In(c.Content.To).Text(word, args(c.Payload))
 		}
 		if word == i18n.GroupAllowed && g.chat.Book.Bots(g.place(group)).Others != 0 {
-			last = chat.Paragraphs(last, g.Rules(g.chat.In(c.Look.To)))
+			last = chat.Paragraphs(last, g.Rules(g.chat.In(c.Content.To)))
 		}
 		errs = append(errs, g.cards.Close(ctx, c.Key, last))
 	}

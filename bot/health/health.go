@@ -142,10 +142,10 @@ func age(p chat.Phrases, d time.Duration) string {
 type Computer struct {
 	ReadAgain func(path string) // reads a skipped file of an agent again
 
-	chat *chat.Chat
-	send func(ctx context.Context, m outbox.Message) (int, error) // immediately, without the disk
-	dir  string
-	told []outbox.Conversation // the chats that have the report of DiskRoom, while others do not
+	chat     *chat.Chat
+	send     func(ctx context.Context, m outbox.Message) (int, error) // immediately, without the disk
+	dir      string
+	reported []outbox.Conversation // the chats that have the report of DiskFree, while others do not
 }
 
 // NewComputer returns the news of the computer; dir is ccbot's own folder.
@@ -174,27 +174,27 @@ func (d *Computer) DiskFull(ctx context.Context) error {
 	return all
 }
 
-// DiskRoom reports that the disk has room again. A call after an error reports it to the remaining
+// DiskFree reports that the disk has room again. A call after an error reports it to the remaining
 // chats.
-func (d *Computer) DiskRoom(ctx context.Context) (err error) {
+func (d *Computer) DiskFree(ctx context.Context) (err error) {
 	for _, to := range d.chat.Book.PrivateChats() {
-		if slices.Contains(d.told, to) {
+		if slices.Contains(d.reported, to) {
 			continue
 		}
 		failed := d.chat.Say(ctx, to, d.chat.In(to).Say(i18n.DiskRoom, i18n.Args{"Dir": d.chat.Short(d.dir)}))
 		if failed == nil {
-			d.told = append(d.told, to)
+			d.reported = append(d.reported, to)
 		}
 		err = errors.Join(err, failed)
 	}
 	if err == nil {
-		d.told = nil
+		d.reported = nil
 	}
 	return err
 }
 
-// TellTmux reports to each private chat that tmux does not answer, or that it answers again.
-func TellTmux(ctx context.Context, c *chat.Chat, silent bool) (err error) {
+// TmuxText reports to each private chat that tmux does not answer, or that it answers again.
+func TmuxText(ctx context.Context, c *chat.Chat, silent bool) (err error) {
 	if silent {
 		return c.WarnAll(ctx, i18n.TmuxSilence, nil)
 	}
@@ -204,9 +204,9 @@ func TellTmux(ctx context.Context, c *chat.Chat, silent bool) (err error) {
 	return err
 }
 
-// TellOldClaude reports to each private chat that Claude Code is older than the oldest version that
+// OldClaudeText reports to each private chat that Claude Code is older than the oldest version that
 // works with ccbot. told is false if there is no chat yet.
-func TellOldClaude(ctx context.Context, c *chat.Chat, version, needed string) (told bool, err error) {
+func OldClaudeText(ctx context.Context, c *chat.Chat, version, needed string) (reported bool, err error) {
 	if len(c.Book.PrivateChats()) == 0 {
 		return false, nil
 	}
@@ -216,7 +216,7 @@ func TellOldClaude(ctx context.Context, c *chat.Chat, version, needed string) (t
 
 // ClockDiffers reports that the computer's clock is ahead of Telegram's, or slow. It returns false
 // if there is no chat yet.
-func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (told bool, err error) {
+func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (reported bool, err error) {
 	word := i18n.ClockAhead
 	if ahead < 0 {
 		word = i18n.ClockBehind
@@ -232,13 +232,13 @@ func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (told 
 // OutageOver reports to each chat with an open session when Telegram was unreachable, without a
 // sound.
 func (d *Computer) OutageOver(ctx context.Context, since, now time.Time) (err error) {
-	var told []int64
+	var reported []int64
 	for _, r := range d.chat.Book.Records.List() {
 		to := outbox.Conversation{ChatID: r.Conversation.ChatID}
-		if !r.Open || to.ChatID == 0 || slices.Contains(told, to.ChatID) || !d.chat.Book.MayShow(to) {
+		if !r.Open || to.ChatID == 0 || slices.Contains(reported, to.ChatID) || !d.chat.Book.MayShow(to) {
 			continue
 		}
-		told = append(told, to.ChatID)
+		reported = append(reported, to.ChatID)
 		p := d.chat.In(to)
 		said := i18n.Args{"Start": p.Moment(since), "End": p.Moment(now)}
 		err = errors.Join(err, d.chat.Say(ctx, to, p.Say(i18n.OutageOver, said)))

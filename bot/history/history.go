@@ -33,8 +33,8 @@ const (
 
 	pageEntries = 5
 	pageDays    = 12
-	// patience is the timeout of a search; the page shows the hits so far.
-	patience = 2 * time.Second
+	// timeout is the timeout of a search; the page shows the hits so far.
+	timeout = 2 * time.Second
 )
 
 // New returns the feature of a chat.
@@ -211,7 +211,7 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 
 // find shows the hits of a word.
 func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	found, err := d.said.Find(ctx, d.session.ID, v.At, v.Word, pageEntries)
 	if err != nil {
@@ -245,7 +245,7 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 
 // days lists the days with entries.
 func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	found, err := d.said.Days(ctx, d.session.ID, v.At, pageDays+1)
 	if err != nil {

@@ -89,7 +89,7 @@ func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...u
 
 // Feature describes the feature to the dispatcher.
 func (i *Idle) Feature() chat.Feature {
-	return chat.Feature{Name: "idle", Cards: map[string]chat.OnTap{kind: i.cards.OnTap(i.confirmed)}, Heard: i.onNews, Run: i.run}
+	return chat.Feature{Name: "idle", Cards: map[string]chat.OnTap{kind: i.cards.OnTap(i.confirmed)}, OnNews: i.onNews, Run: i.run}
 }
 
 // After returns how long a session may be idle before it is archived. It returns 0 for never, or
@@ -149,9 +149,9 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 		}
 	}
 	if len(q.All) == 0 {
-		return i.chat.Tell(ctx, t, chat.Paragraphs(p.Text(i18n.IdleNone), sparedText(p, q.Spared)))
+		return i.chat.ReplyToTap(ctx, t, chat.Paragraphs(p.Text(i18n.IdleNone), sparedText(p, q.Spared)))
 	}
-	look := card.Look{To: t.To, Text: i.text(p, q), Options: p.Confirm(i18n.ButtonEndAll, endIt, t.From)}
+	look := card.Content{To: t.To, Text: i.text(p, q), Options: p.Confirm(i18n.ButtonEndAll, endIt, t.From)}
 	return i.cards.Post(ctx, look, q)
 }
 
@@ -282,11 +282,11 @@ func (i *Idle) settle(ctx context.Context, key string, id uuid.UUID, left string
 
 // drawLocked shows the progress. After the last result the card closes.
 func (i *Idle) drawLocked(ctx context.Context, c card.Card[together]) error {
-	c.Look.Text, c.Look.Options = i.text(i.chat.In(c.Look.To), c.Payload), nil
+	c.Content.Text, c.Content.Options = i.text(i.chat.In(c.Content.To), c.Payload), nil
 	if slices.ContainsFunc(c.Payload.All, one.waits) {
-		return i.cards.Show(ctx, c.Key, c.Look, c.Payload)
+		return i.cards.Show(ctx, c.Key, c.Content, c.Payload)
 	}
-	return i.cards.Close(ctx, c.Key, c.Look.Text)
+	return i.cards.Close(ctx, c.Key, c.Content.Text)
 }
 
 // onNews stores an end before its receipt counts as sent: after a crash it would not be reported
@@ -299,7 +299,7 @@ func (i *Idle) onNews(ctx context.Context, r port.Session, n news.News) error {
 		if c.Payload.Ending && c.Payload.waiting(r.ID) >= 0 {
 			left := ""
 			if !r.Over { // the receipt has the unproven part
-				left = i.chat.In(c.Look.To).StateText(r)
+				left = i.chat.In(c.Content.To).StateText(r)
 			}
 			return i.settle(ctx, c.Key, r.ID, left)
 		}
@@ -318,7 +318,7 @@ func (i *Idle) run(ctx context.Context) error {
 			case r.State == port.StateStopping:
 				continue
 			case !r.Over:
-				left = i.chat.In(c.Look.To).Say(i18n.SparedChanged)
+				left = i.chat.In(c.Content.To).Say(i18n.SparedChanged)
 			}
 			if err := i.settle(ctx, c.Key, o.ID, left); err != nil {
 				i.chat.Log.Error("idle_not_told", logkey.SessionID, o.ID.String(), logkey.Error, err)

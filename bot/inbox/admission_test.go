@@ -19,7 +19,7 @@ func TestP9_UpdatesAreCheckedOnce(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 		var refused []string
-		r.intake.cfg.Hears = func(kind string, person int64, chat models.Chat, _ json.RawMessage) (bool, error) {
+		r.intake.cfg.IsAuthorized = func(kind string, person int64, chat models.Chat, _ json.RawMessage) (bool, error) {
 			if person == 77 && chat.Type == models.ChatTypePrivate {
 				return true, nil
 			}

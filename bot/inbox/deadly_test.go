@@ -27,10 +27,10 @@ type mortal struct {
 	root   string
 	deadly map[string]bool
 
-	mu      sync.Mutex
-	lives   int
-	handled []string // finished, over all lives
-	told    []Failure
+	mu       sync.Mutex
+	lives    int
+	handled  []string // finished, over all lives
+	reported []Failure
 }
 
 func (m *mortal) dir() string { return filepath.Join(m.root, strconv.Itoa(m.lives), "inbox") }
@@ -70,7 +70,7 @@ func (m *mortal) live(tg *telegram) (died bool) {
 	case <-time.After(10 * time.Minute):
 	}
 	stop()
-	m.told = append(m.told, r.reports.all()...)
+	m.reported = append(m.reported, r.reports.all()...)
 	if died {
 		m.lives++
 	}
@@ -94,8 +94,8 @@ func TestP4_DeadlyUpdateIsSetAside(t *testing.T) {
 				for m.live(tg) {
 					require.Less(t, m.lives, 20, "it dies for ever")
 				}
-				assert.Len(t, m.told, len(deadly))
-				for _, f := range m.told {
+				assert.Len(t, m.reported, len(deadly))
+				for _, f := range m.reported {
 					assert.True(t, deadly[f.Key], f.Key)
 					assert.True(t, f.Deadly && !f.Unreadable && f.Update == nil && f.From == 77 && f.MessageID != 0)
 					assert.Contains(t, []session.Conversation{{ChatID: 5}, {ChatID: 6}}, f.Conversation)

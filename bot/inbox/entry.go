@@ -28,7 +28,7 @@ type State string
 const (
 	Accepted State = "accepted" // on disk, not handled
 	Held     State = "held"     // a prompt that waits to be typed
-	Typing   State = "typing"   // a prompt being typed, see talk.Mark
+	Typing   State = "typing"   // a prompt being typed, see talk.React
 	Unproven State = "unproven" // typed without proof of receipt: never typed again without a tap
 	Asked    State = "asked"    // a prompt that needs a person's confirmation; in no queue
 )
@@ -51,8 +51,8 @@ type Entry struct {
 	Typing               *talk.Mark       `json:"typing,omitempty"`
 	Repeated             bool             `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
 
-	Aged bool        `json:"aged,omitempty"` // it waited while ccbot was away for too long, and no person was asked yet
-	Told []news.Wait `json:"told,omitempty"` // the reported reasons of its wait
+	Stale    bool        `json:"aged,omitempty"` // it waited while ccbot was away for too long, and no person was asked yet
+	Reported []news.Wait `json:"told,omitempty"` // the reported reasons of its wait
 
 	Sent     time.Time `json:"sent,omitzero"`     // when the person sent it, by Telegram's clock
 	Answered time.Time `json:"answered,omitzero"` // date of the answer with it, by Telegram's clock
@@ -65,9 +65,9 @@ type Entry struct {
 	Album string            `json:"album,omitempty"` // Telegram's media_group_id
 	Rest  []json.RawMessage `json:"rest,omitempty"`  // the updates of the other messages of the album or cut text
 	Late  bool              `json:"late,omitempty"`  // came after its album was handed on
-	// ToldEdit identifies the last edit of the message for which the chat was notified that it has
+	// ReportedEdit identifies the last edit of the message for which the chat was notified that it has
 	// no effect.
-	ToldEdit string `json:"told_edit,omitempty"`
+	ReportedEdit string `json:"told_edit,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }

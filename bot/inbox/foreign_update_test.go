@@ -22,7 +22,7 @@ func TestP4_OtherBotsUpdateLeavesNoTrace(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "inbox")
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, dir, tg, j)
-		r.intake.cfg.Hears = func(kind string, _ int64, _ models.Chat, update json.RawMessage) (bool, error) {
+		r.intake.cfg.IsAuthorized = func(kind string, _ int64, _ models.Chat, update json.RawMessage) (bool, error) {
 			return kind == models.AllowedUpdateCallbackQuery || !bytes.Contains(update, []byte("theirs")), nil
 		}
 		stop := r.start(t)
@@ -41,7 +41,7 @@ func TestP4_UndecidedUpdateComesAgain(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 		var room atomic.Bool
-		r.intake.cfg.Hears = func(string, int64, models.Chat, json.RawMessage) (bool, error) {
+		r.intake.cfg.IsAuthorized = func(string, int64, models.Chat, json.RawMessage) (bool, error) {
 			if !room.Load() {
 				return true, errors.New("no space left on device")
 			}

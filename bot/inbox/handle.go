@@ -52,7 +52,7 @@ type Reporter interface {
 	// ClockDiffers is called if this machine's clock differs from Telegram's by more than two
 	// minutes, positive if it is ahead, until a person was notified, and again if the difference
 	// returns after it was gone.
-	ClockDiffers(ctx context.Context, ahead time.Duration) (told bool, err error)
+	ClockDiffers(ctx context.Context, ahead time.Duration) (reported bool, err error)
 	// OutageOver is called if Telegram answers after an outage of more than five minutes, before
 	// the messages of that time are handled.
 	OutageOver(ctx context.Context, since, now time.Time) error
@@ -76,7 +76,7 @@ type Failure struct {
 
 // do handles a job of a lane. again is the pause before its next try, or 0: later jobs of the lane
 // wait, because they must not overtake it.
-func (i *Intake) do(ctx context.Context, in lane, j *job) (again time.Duration) {
+func (i *Intake) do(ctx context.Context, in queueKey, j *job) (again time.Duration) {
 	switch {
 	case j.unkept != nil:
 		j.decided()
@@ -146,7 +146,7 @@ func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Dura
 	}
 	if f.Waits = errors.Is(f.Err, ErrLater); f.Waits {
 		_ = i.cfg.Store.Change(f.Key, func(e *Entry) error { e.Tries = 0; return nil }) // it has not ended the program
-		j.told = j.told || i.report(ctx, f)
+		j.reported = j.reported || i.report(ctx, f)
 		return j.failures.Next()
 	}
 	return i.giveUp(ctx, f, j)
@@ -157,7 +157,7 @@ func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Dura
 // the wait was already reported.
 func (i *Intake) attempt(ctx context.Context, f Failure, j *job) error {
 	key, most := f.Key, attempts
-	if j.told { // an error of each try is not logged three times
+	if j.reported { // an error of each try is not logged three times
 		most = 1
 	}
 	pauses := pause.Backoff{Min: 500 * time.Millisecond, Max: mostPause}
@@ -207,7 +207,7 @@ func (i *Intake) finish(key string) {
 // that the handler is not called again and later messages do not wait.
 func (i *Intake) untilDone(key string, step func() error) {
 	if step() != nil {
-		i.lanes.add(lane{rest: key}, job{key: key, step: step})
+		i.queues.add(queueKey{rest: key}, job{key: key, step: step})
 	}
 }
 
@@ -242,7 +242,7 @@ func (i *Intake) report(ctx context.Context, f Failure) bool {
 }
 
 // doTap handles a tap once: a failed tap may be half done, and the person can tap again.
-func (i *Intake) doTap(ctx context.Context, in lane, j job) {
+func (i *Intake) doTap(ctx context.Context, in queueKey, j job) {
 	defer j.decided()
 	f := Failure{Key: j.key, Update: j.tap, Tap: true, Conversation: in.where, MessageID: in.on,
 		From: j.tap.CallbackQuery.From.ID, Late: j.late, Err: errLate}

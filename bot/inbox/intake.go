@@ -42,10 +42,10 @@ type Config struct {
 	Handler  Handler
 	Reporter Reporter
 	Log      *slog.Logger
-	// Hears reports whether an update is accepted: its person may speak in its chat, and it is for
+	// IsAuthorized reports whether an update is accepted: its person may speak in its chat, and it is for
 	// this bot. It is called for each update in order, before the update is stored; refused ones
 	// leave no trace. After an error the update and all later ones come again. nil accepts all.
-	Hears func(kind string, person int64, chat models.Chat, update json.RawMessage) (bool, error)
+	IsAuthorized func(kind string, person int64, chat models.Chat, update json.RawMessage) (bool, error)
 	// Moves records that a group has become another chat, if it is one of ours: this news is
 	// accepted from any person. After an error the news and all later updates come again. nil: the
 	// news is handled like any other message.
@@ -63,7 +63,7 @@ type Intake struct {
 	cfg      Config
 	poller   *poller           // used only by the loop
 	polls    []<-chan struct{} // each is closed when its poll has ended; used only by the loop
-	lanes    lanes
+	queues   jobQueues
 	parallel int           // maximum of busy conversations, and of busy tapped messages
 	suspect  chan struct{} // one slot, see doLeft
 	began    time.Time
@@ -75,7 +75,7 @@ func NewIntake(cfg Config) *Intake {
 	if cfg.Pulse == nil {
 		cfg.Pulse = &Pulse{}
 	}
-	return &Intake{cfg: cfg, poller: newPoller(cfg), parallel: 16, lanes: newLanes(), suspect: make(chan struct{}, 1), began: time.Now()}
+	return &Intake{cfg: cfg, poller: newPoller(cfg), parallel: 16, queues: newJobQueues(), suspect: make(chan struct{}, 1), began: time.Now()}
 }
 
 // Run hands on the entries of an earlier run, then polls until polling or ctx ends (nil) or the
@@ -88,7 +88,7 @@ func (i *Intake) Run(ctx, polling context.Context) error {
 		return fmt.Errorf("intake: %w", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	defer i.lanes.close()
+	defer i.queues.close()
 	// A poll that hangs may outlive Run: only the end of the process ends a transport that ignores
 	// its context, and its answer is not read.
 	defer func() { await(context.Background(), slack, i.polls) }()
@@ -97,16 +97,16 @@ func (i *Intake) Run(ctx, polling context.Context) error {
 		i.takeLeft(e)
 	}
 	for _, one := range unread {
-		i.lanes.add(lane{rest: one.key}, job{key: one.key, step: func() error { return i.readLeft(one.key) }})
+		i.queues.add(queueKey{rest: one.key}, job{key: one.key, step: func() error { return i.readLeft(one.key) }})
 	}
-	i.lanes.open(ctx, i.parallel, i.do)
+	i.queues.open(ctx, i.parallel, i.do)
 	polls, end := context.WithCancel(ctx)
 	defer end()
 	defer context.AfterFunc(polling, end)()
 	if err := i.pollOn(polls); err != nil {
 		return err
 	}
-	i.lanes.finish()
+	i.queues.finish()
 	return nil
 }
 
@@ -115,10 +115,10 @@ func (i *Intake) takeLeft(e Entry) {
 	if e.State == Accepted {
 		j := jobOf(e.Key, e.Update)
 		j.left = true
-		i.lanes.add(lane{where: e.Conversation}, j)
+		i.queues.add(queueKey{where: e.Conversation}, j)
 		return
 	}
-	i.lanes.pass(e.Album)
+	i.queues.pass(e.Album)
 }
 
 // readLeft hands on an entry that could not be read at the start. Its conversation is unknown until
@@ -232,7 +232,7 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 
 // pollOnce polls once and moves the offset when all updates of the answer are safe.
 func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
-	timeout, begun := i.patience(p), time.Now()
+	timeout, begun := i.pollTimeout(p), time.Now()
 	answer, err := i.ask(ctx, timeout, func(ctx context.Context, from *poller) (reply, error) {
 		return from.poll(ctx, p.offset, timeout)
 	})
@@ -324,13 +324,13 @@ func (i *Intake) takeEntry(p *polling, g seen, raw json.RawMessage) error {
 		}
 	}
 	if !ours {
-		if heard, err := i.hearsOf(g, raw); !heard || err != nil {
+		if heard, err := i.isAuthorized(g, raw); !heard || err != nil {
 			return err
 		}
 	}
 	fresh, err := i.cfg.Store.accept(UpdateKey(g.id), raw, p.date)
 	if err == nil && fresh {
-		i.lanes.add(lane{where: g.where}, jobOf(UpdateKey(g.id), raw))
+		i.queues.add(queueKey{where: g.where}, jobOf(UpdateKey(g.id), raw))
 	}
 	return err
 }
@@ -343,7 +343,7 @@ func (i *Intake) takeUnkept(p *polling, g seen, raw json.RawMessage, failed erro
 	}
 	if do := i.cfg.Unkept(&u); do != nil {
 		p.handed[g.id] = true
-		i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), unkept: do})
+		i.queues.add(queueKey{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), unkept: do})
 	}
 }
 
@@ -352,7 +352,7 @@ func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
 		return
 	}
 	p.handed[g.id] = true
-	if heard, _ := i.hearsOf(g, raw); !heard { // for taps there is no error
+	if heard, _ := i.isAuthorized(g, raw); !heard { // for taps there is no error
 		return
 	}
 	var u models.Update
@@ -361,5 +361,5 @@ func (i *Intake) takeTap(p *polling, g seen, raw json.RawMessage) {
 		i.cfg.Store.setAsideRaw(fmt.Sprintf("tap-%d", g.id), raw, reason)
 		return
 	}
-	i.lanes.add(lane{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), tap: &u, late: p.late})
+	i.queues.add(queueKey{where: g.where, taps: true, on: g.message}, job{key: UpdateKey(g.id), tap: &u, late: p.late})
 }

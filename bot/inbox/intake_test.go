@@ -164,11 +164,11 @@ func TestP4_UnkeptMessageIsHandledOnce(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, dir, tg, j)
 		var mu sync.Mutex
-		told, done := map[string]bool{}, []string{}
+		reported, done := map[string]bool{}, []string{}
 		r.intake.cfg.Unkept = func(u *models.Update) func(context.Context) error {
 			mu.Lock()
 			defer mu.Unlock()
-			told[u.Message.Text] = true
+			reported[u.Message.Text] = true
 			if u.Message.Text != "/list" {
 				return nil
 			}
@@ -191,7 +191,7 @@ func TestP4_UnkeptMessageIsHandledOnce(t *testing.T) {
 		assert.Equal(t, []int64{2, 3}, tg.unconfirmed())
 		mu.Lock()
 		assert.Equal(t, []string{"/list", "/list"}, done)
-		assert.Equal(t, map[string]bool{"/list": true, "a": true}, told)
+		assert.Equal(t, map[string]bool{"/list": true, "a": true}, reported)
 		mu.Unlock()
 
 		require.NoError(t, os.Remove(dir))
@@ -463,7 +463,7 @@ func TestP7_MessageWaitsForEarlierTaps(t *testing.T) {
 		assert.ElementsMatch(t, []string{"1", "4", "2", "3", "5"}, p.keys(), "what a tap does then holds up no message")
 		assert.Less(t, slices.Index(p.keys(), "2"), slices.Index(p.keys(), "3"))
 		stop()
-		assert.Empty(t, r.intake.lanes.taps)
+		assert.Empty(t, r.intake.queues.taps)
 	})
 }
 

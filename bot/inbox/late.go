@@ -48,23 +48,23 @@ func (s *Store) Age(e Entry) time.Duration {
 
 // clocks stores which reports were made about a wrong clock.
 type clocks struct {
-	logged, told bool
-	trouble      repeats
+	logged, reported bool
+	trouble          repeats
 }
 
 // compareClocks reports a wrong clock of this machine, once while it lasts.
 func (i *Intake) compareClocks(ctx context.Context, c *clocks, r reply) {
 	switch {
-	case r.date.IsZero() || c.told && r.skew.Abs() > maxSkew:
+	case r.date.IsZero() || c.reported && r.skew.Abs() > maxSkew:
 		return
 	case r.skew.Abs() <= maxSkew:
 		*c = clocks{trouble: c.trouble}
 		return
 	case !c.logged:
-		i.cfg.Log.Warn("clock_differs", logkey.Ahead, r.skew.Round(time.Second).String(), logkey.Mend, "sudo timedatectl set-ntp true")
+		i.cfg.Log.Warn("clock_differs", logkey.Ahead, r.skew.Round(time.Second).String(), logkey.Fix, "sudo timedatectl set-ntp true")
 	}
 	var err error
-	if c.told, err = i.cfg.Reporter.ClockDiffers(ctx, r.skew); err != nil {
+	if c.reported, err = i.cfg.Reporter.ClockDiffers(ctx, r.skew); err != nil {
 		c.trouble.warn(ctx, slog.LevelError, "clock_not_reported", err)
 	}
 	c.logged = true

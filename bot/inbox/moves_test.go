@@ -23,7 +23,7 @@ func TestP4_GroupMoveCountsFromStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
-		r.intake.cfg.Hears = func(string, int64, models.Chat, json.RawMessage) (bool, error) { return false, nil }
+		r.intake.cfg.IsAuthorized = func(string, int64, models.Chat, json.RawMessage) (bool, error) { return false, nil }
 		var asked []string
 		r.intake.cfg.Moves = func(from, to int64) (bool, error) {
 			asked = append(asked, fmt.Sprint(from, " ", to))
@@ -52,7 +52,7 @@ func TestP4_NewChatWaitsForItsMove(t *testing.T) {
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 		var table alias.Table
 		r.store.Inside = table.In
-		r.intake.cfg.Hears = func(_ string, _ int64, chat models.Chat, _ json.RawMessage) (bool, error) { return chat.ID == -5, nil }
+		r.intake.cfg.IsAuthorized = func(_ string, _ int64, chat models.Chat, _ json.RawMessage) (bool, error) { return chat.ID == -5, nil }
 		tries := 0
 		r.intake.cfg.Moves = func(from, to int64) (bool, error) {
 			if tries++; tries < 4 {

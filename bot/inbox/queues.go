@@ -14,11 +14,11 @@ import (
 	"ccbot/internal/pause"
 )
 
-// lane is one sequence of jobs that are handled in order: the messages of one conversation, the
+// queueKey is one sequence of jobs that are handled in order: the messages of one conversation, the
 // taps on one message, or an unfinished disk step. So taps do not wait for messages, and [Stop] on
 // a card does not wait for another card, while the two halves of a double tap run in order. A
 // message waits until the taps before it are decided.
-type lane struct {
+type queueKey struct {
 	where address.Conversation
 	taps  bool
 	on    int    // the message tapped
@@ -40,15 +40,15 @@ type job struct {
 	rest      []string     // the keys of the album's or cut text's other messages
 	straggler bool         // the album was handed on before this came
 	failures  pause.Backoff
-	told      bool              // the wait was reported to the person
+	reported  bool              // the wait was reported to the person
 	decided   func()            // called when a tap is decided
 	after     []<-chan struct{} // the taps before a message, each closed when it is decided
 }
 
-type lanes struct {
+type jobQueues struct {
 	mu     sync.Mutex
-	work   func(lane) // starts a lane's worker; nil while not running
-	queue  map[lane][]job
+	work   func(queueKey) // starts a lane's worker; nil while not running
+	queue  map[queueKey][]job
 	taps   map[address.Conversation][]<-chan struct{} // not decided yet, in order
 	more   chan struct{}                              // closed when a job arrives
 	passed map[string]time.Time                       // the albums of the last hour that were handed on
@@ -56,12 +56,12 @@ type lanes struct {
 	wg     sync.WaitGroup
 }
 
-func newLanes() lanes {
-	return lanes{queue: make(map[lane][]job), taps: make(map[address.Conversation][]<-chan struct{}),
+func newJobQueues() jobQueues {
+	return jobQueues{queue: make(map[queueKey][]job), taps: make(map[address.Conversation][]<-chan struct{}),
 		more: make(chan struct{}), ending: make(chan struct{}), passed: make(map[string]time.Time)}
 }
 
-func (l *lanes) add(in lane, j job) {
+func (l *jobQueues) add(in queueKey, j job) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if in.taps {
@@ -80,7 +80,7 @@ func (l *lanes) add(in lane, j job) {
 
 // undecidedLocked makes the later messages of a conversation wait for a tap until decided is
 // called.
-func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
+func (l *jobQueues) undecidedLocked(where address.Conversation) (decided func()) {
 	tap := make(chan struct{})
 	l.taps[where] = append(l.taps[where], tap)
 	return sync.OnceFunc(func() {
@@ -96,7 +96,7 @@ func (l *lanes) undecidedLocked(where address.Conversation) (decided func()) {
 
 // next removes the lane's next job; a job without a key ends the worker. If pause is set, no job is
 // removed: the album or text may become whole until then, or when a new job closes more.
-func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{}) {
+func (l *jobQueues) next(in queueKey) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue[in]) == 0 || !in.taps && isClosed(l.ending) {
@@ -117,7 +117,7 @@ func (l *lanes) next(in lane) (j job, pause time.Duration, more <-chan struct{})
 }
 
 // pass notes that an album was handed on.
-func (l *lanes) pass(album string) {
+func (l *jobQueues) pass(album string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.passed[album] = time.Now()
@@ -125,11 +125,11 @@ func (l *lanes) pass(album string) {
 
 // open starts workers, each calling do until ctx ends. A job with a pause waits without a slot, so
 // that other conversations continue. limit bounds the running lanes of messages, and those of taps.
-func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, lane, *job) (again time.Duration)) {
+func (l *jobQueues) open(ctx context.Context, limit int, do func(context.Context, queueKey, *job) (again time.Duration)) {
 	messages, taps := make(chan struct{}, limit), make(chan struct{}, limit)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.work = func(in lane) {
+	l.work = func(in queueKey) {
 		slots := messages
 		if in.taps {
 			slots = taps
@@ -141,7 +141,7 @@ func (l *lanes) open(ctx context.Context, limit int, do func(context.Context, la
 	}
 }
 
-func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func(context.Context, lane, *job) time.Duration) {
+func (l *jobQueues) drain(ctx context.Context, in queueKey, slots chan struct{}, do func(context.Context, queueKey, *job) time.Duration) {
 	for ctx.Err() == nil {
 		j, quiet, more := l.next(in)
 		if quiet > 0 { // without a slot: other conversations continue
@@ -151,7 +151,7 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 		if j.key == "" {
 			return
 		}
-		await(ctx, tapPatience, j.after)
+		await(ctx, tapTimeout, j.after)
 		for again := time.Duration(0); ; {
 			if again > 0 && (pause.Until(ctx, again, l.ending) || ctx.Err() != nil) {
 				return
@@ -172,7 +172,7 @@ func (l *lanes) drain(ctx context.Context, in lane, slots chan struct{}, do func
 
 // finish waits for the running messages and all taps, and begins no other message: those are on
 // disk.
-func (l *lanes) finish() {
+func (l *jobQueues) finish() {
 	l.mu.Lock()
 	close(l.ending)
 	close(l.more) // wakes workers that wait for an album
@@ -181,9 +181,9 @@ func (l *lanes) finish() {
 	l.wg.Wait()
 }
 
-// tapPatience is the longest wait of a message for the taps before it: a tap may wait for one that
+// tapTimeout is the longest wait of a message for the taps before it: a tap may wait for one that
 // hangs, and /stop must not wait for that.
-const tapPatience = 3 * time.Second
+const tapTimeout = 3 * time.Second
 
 func isClosed(one <-chan struct{}) bool {
 	select {
@@ -207,7 +207,7 @@ func await(ctx context.Context, d time.Duration, all []<-chan struct{}) {
 }
 
 // close starts no more workers and waits for the running ones, whose context the caller has ended.
-func (l *lanes) close() {
+func (l *jobQueues) close() {
 	l.mu.Lock()
 	l.work = nil
 	l.mu.Unlock()

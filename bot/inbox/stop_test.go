@@ -30,7 +30,7 @@ func TestP4_StopFinishesRunningHandlers(t *testing.T) {
 	stop := r.start(t)
 	assert.ElementsMatch(t, []string{"1", "3"}, []string{<-begun, <-begun})
 	r.endPolls()
-	<-r.intake.lanes.ending
+	<-r.intake.queues.ending
 	close(hold)
 	require.NoError(t, <-r.result)
 	r.result <- nil // for stop

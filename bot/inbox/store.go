@@ -76,7 +76,7 @@ type Store struct {
 func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	s := &Store{
 		folder: spool.Folder{Path: dir, MaxSize: maxEntry, Fsync: true},
-		aside:  spool.Loader{Quarantine: filepath.Join(filepath.Dir(dir), "quarantine"), Tell: true, Log: log},
+		aside:  spool.Loader{Quarantine: filepath.Join(filepath.Dir(dir), "quarantine"), Report: true, Log: log},
 		log:    log,
 		done:   make(map[string]time.Time),
 		torn:   make(map[string]bool),

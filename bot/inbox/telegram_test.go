@@ -238,7 +238,7 @@ func (r *reports) OutageOver(_ context.Context, since, now time.Time) error {
 	return nil
 }
 
-func (r *reports) ClockDiffers(_ context.Context, ahead time.Duration) (told bool, err error) {
+func (r *reports) ClockDiffers(_ context.Context, ahead time.Duration) (reported bool, err error) {
 	r.clock = append(r.clock, ahead.Round(time.Minute))
 	err, r.clockFail = r.clockFail, nil
 	return err == nil, err

@@ -19,7 +19,7 @@ func TestP4_UnstorableMessageWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		failures int
-		told     int
+		reported int
 	}{{"once", 1, 0}, {"twice", 2, 0}, {"for long", 200, 1}} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestP4_UnstorableMessageWaits(t *testing.T) {
 				assert.ElementsMatch(t, []string{"3", "4"}, j.keys())
 				time.Sleep(2 * time.Hour)
 				assert.Equal(t, []string{"1", "2"}, j.keys()[2:])
-				assert.Len(t, r.reports.all(), tt.told)
+				assert.Len(t, r.reports.all(), tt.reported)
 				for _, f := range r.reports.all() {
 					assert.True(t, f.Waits)
 				}
@@ -103,7 +103,7 @@ func TestMessageSkipsHangingTap(t *testing.T) {
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, p)
 		tg.deliver(tap(1, 5, 100, "hangs then"), tap(2, 5, 100, "behind it"), message(3, 5, "/stop"))
 		stop := r.start(t)
-		time.Sleep(2 * tapPatience)
+		time.Sleep(2 * tapTimeout)
 		assert.Equal(t, []string{"1", "3"}, p.keys())
 		stop()
 	})

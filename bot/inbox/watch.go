@@ -71,9 +71,9 @@ func (i *Intake) ask(ctx context.Context, timeout time.Duration,
 	}
 }
 
-// patience returns how long Telegram may wait for an update. After a long silence it is 0: updates
+// pollTimeout returns how long Telegram may wait for an update. After a long silence it is 0: updates
 // that Telegram already has are too old for a tap, and must be fetched first.
-func (i *Intake) patience(p *polling) time.Duration {
+func (i *Intake) pollTimeout(p *polling) time.Duration {
 	if !p.answered.IsZero() && elapsed(p.answered, time.Now()) > tapLife {
 		p.late = true
 	}
@@ -86,12 +86,12 @@ func (i *Intake) patience(p *polling) time.Duration {
 // fullAnswer is the maximum number of updates in an answer. After a full answer there may be more.
 const fullAnswer = 100
 
-// hearsOf calls Config.Hears for an update.
-func (i *Intake) hearsOf(s seen, raw json.RawMessage) (bool, error) {
-	if i.cfg.Hears == nil {
+// isAuthorized calls Config.IsAuthorized for an update.
+func (i *Intake) isAuthorized(s seen, raw json.RawMessage) (bool, error) {
+	if i.cfg.IsAuthorized == nil {
 		return true, nil
 	}
-	return i.cfg.Hears(s.kind, s.from, models.Chat{ID: s.where.ChatID, Type: s.place}, raw)
+	return i.cfg.IsAuthorized(s.kind, s.from, models.Chat{ID: s.where.ChatID, Type: s.place}, raw)
 }
 
 // Silence is the time without a completed poll after which the loop counts as stuck: two

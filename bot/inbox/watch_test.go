@@ -279,7 +279,7 @@ func TestP9_StrangersLeaveNoTrace(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 		var asked []string
-		r.intake.cfg.Hears = func(_ string, person int64, chat models.Chat, _ json.RawMessage) (bool, error) {
+		r.intake.cfg.IsAuthorized = func(_ string, person int64, chat models.Chat, _ json.RawMessage) (bool, error) {
 			asked = append(asked, fmt.Sprint(person, " ", chat.ID, " ", chat.Type))
 			return false, nil
 		}

@@ -85,7 +85,7 @@ func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Cont
 
 // Feature describes the feature to the dispatcher.
 func (l *Continuing) Feature() chat.Feature {
-	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap)}, Item: l.item, Run: l.run}
+	return chat.Feature{Name: "limit", Cards: map[string]chat.OnTap{continuingKind: l.cards.OnTap(l.tap)}, OnItem: l.item, Run: l.run}
 }
 
 // Planned reports whether a prompt is planned for a session, which therefore is not idle.
@@ -174,11 +174,11 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 	return all
 }
 
-// card returns the card.Look of a plan.
-func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.Look {
+// card returns the card.Inspect of a plan.
+func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.Content {
 	w := l.chat.In(to)
 	at := i18n.Args{"Name": r.Name, "At": w.At(p.due())}
-	look := card.Look{To: to, Session: r.ID, Until: p.due()} // the offer expires
+	look := card.Content{To: to, Session: r.ID, Until: p.due()} // the offer expires
 	said := w.Text(i18n.LimitOffer, i18n.Args{"Name": r.Name, "Until": w.Until(p.Until)})
 	option := card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
 	if p.Prompt != "" {
@@ -205,7 +205,7 @@ func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer
 	if t.Card.Option == planOption {
 		p.Prompt = inbox.PromptKey(uuid.New())
 	}
-	return chat.Answer{}, l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Look.To, p), p)
+	return chat.Answer{}, l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Content.To, p), p)
 }
 
 // carryOut sends the prompt of a due plan, or shows why nothing is sent. It is called again after a
@@ -219,7 +219,7 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 	}
 	if !p.Refused {
 		r, _ := l.chat.Book.Records.Get(p.Session)
-		w := l.chat.In(c.Look.To)
+		w := l.chat.In(c.Content.To)
 		why, err := l.send(ctx, w, r, p)
 		if err != nil {
 			return err
@@ -228,15 +228,15 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 			return l.cards.Close(ctx, key, chat.Lines(w.Text(i18n.Continues, i18n.Args{"Name": r.Name}), chat.Quoted(p.Text)))
 		}
 		p.Refused = true
-		c.Look.Text, c.Look.Options = why, nil
-		if err := l.cards.Show(ctx, key, c.Look, p); err != nil {
+		c.Content.Text, c.Content.Options = why, nil
+		if err := l.cards.Show(ctx, key, c.Content, p); err != nil {
 			return err
 		}
 	}
 	if err := l.entries.Finish(p.Prompt); err != nil {
 		return err
 	}
-	return l.cards.Close(ctx, key, c.Look.Text)
+	return l.cards.Close(ctx, key, c.Content.Text)
 }
 
 // send puts the prompt into the inbox and the session's queue, unless it was there before. why is

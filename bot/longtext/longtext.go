@@ -34,7 +34,7 @@ type Transcripts interface {
 type Texts struct {
 	chat        *chat.Chat
 	transcripts Transcripts
-	crew        guard.Crew // sends the rests
+	group       guard.Group // sends the rests
 	cards       chat.Cards[rest]
 }
 
@@ -46,7 +46,7 @@ func New(c *chat.Chat, t Transcripts) *Texts {
 // Feature describes the feature to the dispatcher.
 func (x *Texts) Feature() chat.Feature {
 	return chat.Feature{Name: "longtext", Cards: map[string]chat.OnTap{kind: x.cards.OnTap(x.tap)}, Run: func(ctx context.Context) error {
-		return x.crew.Run(ctx, func(p *guard.Panic) { x.chat.Log.Error("rest_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
+		return x.group.Run(ctx, func(p *guard.Panic) { x.chat.Log.Error("rest_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
 	}}
 }
 
@@ -99,14 +99,14 @@ func (x *Texts) Offer(ctx context.Context, r port.Session, p render.Part, rank o
 	if !is {
 		return false, nil
 	}
-	return true, x.cards.Post(ctx, card.Look{To: r.Conversation, Session: left.Session, Text: p.Text, Rank: rank,
+	return true, x.cards.Post(ctx, card.Content{To: r.Conversation, Session: left.Session, Text: p.Text, Rank: rank,
 		Options: chat.Rows(1, x.chat.In(r.Conversation).Option(i18n.ButtonGetIt, "get", outbox.Primary))}, left)
 }
 
 // tap sends the rest.
 func (x *Texts) tap(_ context.Context, t chat.Tap, left rest) (chat.Answer, error) {
 	return chat.Do(func(context.Context) error {
-		x.crew.Add(func(ctx context.Context) {
+		x.group.Add(func(ctx context.Context) {
 			if err := x.send(ctx, t, left); err != nil {
 				x.chat.Log.Warn("rest_not_sent", logkey.SessionID, left.Session.String(), logkey.Error, err)
 			}

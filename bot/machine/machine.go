@@ -37,11 +37,11 @@ type Sessions interface {
 	port.Keys
 	port.Panes
 	port.Screens
-	port.Neighbours
+	port.WriterFinder
 	port.Windows
 	port.Notices
 	port.ModeSwitcher
-	talk.Shown
+	talk.CursorStore
 	folders.Diffs
 	talk.Spending
 }

@@ -70,7 +70,7 @@ func New(c *chat.Chat, q Questions) chat.Feature {
 		return a, "", err
 	}
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
-		return c.Post(ctx, card.Look{To: in.To, Text: Help(c.In(in.To))})
+		return c.Post(ctx, card.Content{To: in.To, Text: Help(c.In(in.To))})
 	}
 	return chat.Feature{Name: "menu",
 		Commands: []chat.Command{

@@ -35,7 +35,7 @@ const FeatureName = "modes"
 
 // Feature describes modes to the dispatcher.
 func (m *Modes) Feature() chat.Feature {
-	f := chat.Feature{Name: FeatureName, Heard: m.onNews,
+	f := chat.Feature{Name: FeatureName, OnNews: m.onNews,
 		Pages: map[string]chat.Page{page: {Draw: m.draw, Do: m.do, Own: true, Live: changes}}}
 	m.chat.PageByName(&f, page, func(r port.Session) bool { return r.Open })
 	return f
@@ -70,8 +70,8 @@ func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 
 // onNews reports the outcome of a request, unless the page shows it and the person did not have to
 // wait.
-func (m *Modes) onNews(ctx context.Context, r port.Session, told news.News) error {
-	n, switched := told.(news.Switched)
+func (m *Modes) onNews(ctx context.Context, r port.Session, reported news.News) error {
+	n, switched := reported.(news.Switched)
 	if !switched || n.Outcome == port.SwitchDone && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (m *Modes) onNews(ctx context.Context, r port.Session, told news.News) erro
 	if n.Mode != "" && n.Outcome != port.SwitchDone && n.Seen != "" {
 		text = render.Join(text, render.Plain("\n"+p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, n.Seen)})))
 	}
-	return m.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text,
+	return m.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text,
 		Sounds: n.Outcome != port.SwitchDone && m.chat.Sounds(chat.NotSwitched, r)})
 }
 

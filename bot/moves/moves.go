@@ -27,7 +27,7 @@ import (
 type Moves struct {
 	chat *chat.Chat
 	book *conversation.Book
-	tell func(ctx context.Context, where chat.Where) error
+	tell func(ctx context.Context, where chat.MoveFunc) error
 	ask  func(ctx context.Context, to address.Conversation, of []port.Session, text render.Text) error
 	wake chan struct{}
 
@@ -37,13 +37,13 @@ type Moves struct {
 
 // topic is a topic that was deleted.
 type topic struct {
-	at   address.Conversation
-	told bool // in its chat; only Run uses it
+	at       address.Conversation
+	reported bool // in its chat; only Run uses it
 }
 
 // New returns the Moves of a chat. tell hands the moved places to every feature; ask reports that
 // the topic of sessions is gone, and asks what to do with them.
-func New(c *chat.Chat, tell func(ctx context.Context, where chat.Where) error,
+func New(c *chat.Chat, tell func(ctx context.Context, where chat.MoveFunc) error,
 	ask func(ctx context.Context, to address.Conversation, of []port.Session, text render.Text) error) *Moves {
 	return &Moves{chat: c, book: c.Book, tell: tell, ask: ask, wake: make(chan struct{}, 1)}
 }
@@ -127,12 +127,12 @@ func (m *Moves) work(ctx context.Context) error {
 		return to, !moves && !m.book.Aliases.Lost(at.ChatID, message)
 	}
 	for _, t := range gone { // first: a crash repeats the sentence, and loses none
-		if err := m.tellTopic(ctx, t); err != nil {
+		if err := m.reportTopic(ctx, t); err != nil {
 			return err
 		}
 	}
 	err := errors.Join(m.carry(ctx, place), m.tell(ctx, place), m.chat.Cards.Moved(ctx, ofCard),
-		m.tellGroups(ctx))
+		m.reportGroups(ctx))
 	if err != nil {
 		return err
 	}
@@ -142,8 +142,8 @@ func (m *Moves) work(ctx context.Context) error {
 	return nil
 }
 
-// tellTopic reports in a chat that the topic of sessions is gone, once even if the rest fails.
-func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
+// reportTopic reports in a chat that the topic of sessions is gone, once even if the rest fails.
+func (m *Moves) reportTopic(ctx context.Context, t *topic) error {
 	var names []string
 	var of []port.Session
 	for _, s := range m.book.Records.List() {
@@ -151,7 +151,7 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 			names, of = append(names, chat.ShownName(s.Name)), append(of, s)
 		}
 	}
-	if len(names) == 0 || t.told {
+	if len(names) == 0 || t.reported {
 		return nil
 	}
 	m.chat.Log.Warn("topic_gone", logkey.ChatID, t.at.ChatID, logkey.Topic, t.at.ThreadID, logkey.Sessions, len(names))
@@ -159,22 +159,22 @@ func (m *Moves) tellTopic(ctx context.Context, t *topic) error {
 	p := m.chat.In(to)
 	list := p.Some(names, p.Say(i18n.JoinNames))
 	err := m.ask(ctx, to, of, p.Text(i18n.TopicLost, i18n.Args{"Count": len(names), "Names": list}))
-	t.told = err == nil
+	t.reported = err == nil
 	return err
 }
 
-// tellGroups posts, once, the new configuration in each group that has become another chat. It
+// reportGroups posts, once, the new configuration in each group that has become another chat. It
 // skips groups that are not allowed, and groups whose new number is configured.
-func (m *Moves) tellGroups(ctx context.Context) error {
+func (m *Moves) reportGroups(ctx context.Context) error {
 	for _, numbers := range m.book.Aliases.Moved() {
 		now := numbers[len(numbers)-1]
 		listed := slices.IndexFunc(numbers, m.book.ListsGroup)
-		if listed < 0 || m.book.ListsGroup(now) || m.book.Aliases.Told(now) {
+		if listed < 0 || m.book.ListsGroup(now) || m.book.Aliases.IsReported(now) {
 			continue
 		}
 		was := numbers[listed]
 		m.chat.Log.Warn("group_moved", logkey.ChatID, was, logkey.NewChatID, now,
-			logkey.Mend, fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
+			logkey.Fix, fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
 		to := address.Conversation{ChatID: numbers[0]}
 		text := m.chat.In(to).Say(i18n.GroupMoved,
 			i18n.Args{"From": strconv.FormatInt(was, 10), "To": strconv.FormatInt(now, 10)})
@@ -182,7 +182,7 @@ func (m *Moves) tellGroups(ctx context.Context) error {
 			return err
 		}
 		m.chat.At("move-told")
-		if err := m.book.Aliases.NoteTold(now); err != nil {
+		if err := m.book.Aliases.NoteReported(now); err != nil {
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ func (m *Moves) tellGroups(ctx context.Context) error {
 }
 
 // carry moves the state of places, and the sessions that are shown there.
-func (m *Moves) carry(ctx context.Context, place chat.Where) error {
+func (m *Moves) carry(ctx context.Context, place chat.MoveFunc) error {
 	var errs []error
 	for _, c := range m.book.All() {
 		if to, moves := place(c); moves {

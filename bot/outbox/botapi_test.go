@@ -126,7 +126,7 @@ func TestP5_SandboxChangesPlaces(t *testing.T) {
 	require.ErrorIs(t, err, ErrBlocked)
 	assert.Len(t, srv.Calls(), calls)
 	p.Block(false)
-	b.Unpark(p.ID())
+	b.Resume(p.ID())
 	_, err = b.Send(t.Context(), say(p.ID(), "again"))
 	require.NoError(t, err)
 	all := srv.Messages(p.ID())

@@ -38,7 +38,7 @@ func TestNextOfCards(t *testing.T) {
 		{"messages do not wait for cards", 1, 2, []Rank{Card, Later}, "1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := newLane(tt.chat)
+			l := newChatQueue(tt.chat)
 			for i, r := range tt.queue {
 				l.queue.add(&job{rank: r, messageID: i})
 			}

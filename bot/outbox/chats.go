@@ -8,25 +8,25 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Parked reports whether a chat accepts nothing from this bot, see ErrBlocked. While a chat is
+// IsSuspended reports whether a chat accepts nothing from this bot, see ErrBlocked. While a chat is
 // parked nothing is sent to it: posts stay files, callers of Send get their refusal at once, and
 // edits are dropped. After a start each parked chat is tried once.
-func (o *Outbox) Parked(chat int64) bool {
+func (o *Outbox) IsSuspended(chat int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	l, ok := o.queues.lanes[chat]
-	return ok && l.parked
+	l, ok := o.queues.chats[chat]
+	return ok && l.suspended
 }
 
-// Unpark tries a chat again after a message from it, because the chat can be reached. For the same
+// Resume tries a chat again after a message from it, because the chat can be reached. For the same
 // reason a job that failed there is tried at once, and the topics of the chat are assumed to exist
 // and to be open: people open a closed topic again by a message. Unpark returns quickly.
-func (o *Outbox) Unpark(chat int64) {
-	o.with(func(q *queues) { q.unpark(chat) })
-	o.notes.unpark(chat)
+func (o *Outbox) Resume(chat int64) {
+	o.with(func(q *queues) { q.resume(chat) })
+	o.notes.resume(chat)
 }
 
-func errParked(chat int64) error { return &Refused{fmt.Errorf("%w (chat %d)", ErrBlocked, chat)} }
+func errSuspended(chat int64) error { return &Refused{fmt.Errorf("%w (chat %d)", ErrBlocked, chat)} }
 
 // TakesRich reports whether rich messages are worth a try: the server is known to have them, or it
 // is unknown whether it has them.

@@ -24,7 +24,7 @@ const (
 // deliver makes one attempt, puts its consequences on disk, and then reports them to the queue. The
 // lane counts as flying all the time, so nothing overtakes the attempt. idle: the message looks
 // like this already, so no call is made.
-func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, idle bool) {
+func (o *Outbox) deliver(calls context.Context, l *chatQueue, j *job, attempt job, idle bool) {
 	id, v := attempt.messageID, verdict{answer: taken}
 	if !idle {
 		id, v = o.attempt(calls, l, &attempt)
@@ -53,7 +53,7 @@ func (o *Outbox) deliver(calls context.Context, l *lane, j *job, attempt job, id
 }
 
 // attempt makes the call. A post is sent with the message that its owner gives now.
-func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int, v verdict) {
+func (o *Outbox) attempt(calls context.Context, l *chatQueue, j *job) (messageID int, v verdict) {
 	if j.kind == post && !o.fetch(j) {
 		return 0, verdict{answer: vanished}
 	}
@@ -92,10 +92,10 @@ func (o *Outbox) attempt(calls context.Context, l *lane, j *job) (messageID int,
 
 // note keeps the consequence of an answer for the chat, or for the server, also for the next run.
 // The lane is put on hold before the disk is written, because asides could go during the write.
-func (o *Outbox) note(l *lane, j *job, v verdict) {
+func (o *Outbox) note(l *chatQueue, j *job, v verdict) {
 	switch {
 	case v.answer == taken && j.isNew():
-		o.notes.unpark(j.to.ChatID)
+		o.notes.resume(j.to.ChatID)
 		if j.isRich() {
 			o.notes.rich(true)
 		}
@@ -103,7 +103,7 @@ func (o *Outbox) note(l *lane, j *job, v verdict) {
 		o.with(func(*queues) { l.hold(time.Now(), v.wait) })
 		o.notes.hold(j.to.ChatID, v.wait)
 	case v.answer == blocked:
-		o.notes.park(j.to.ChatID, v.err)
+		o.notes.suspend(j.to.ChatID, v.err)
 	case v.answer == refused && errors.Is(v.err, ErrNoRich) && o.TakesRich():
 		o.notes.rich(false)
 	}
@@ -129,11 +129,11 @@ func (o *Outbox) impossible(j job) error {
 }
 
 func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
-	patience := callTimeout
+	timeout := callTimeout
 	if j.kind == upload {
-		patience = uploadTimeout
+		timeout = uploadTimeout
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if j.plain {
 		j.message.Text.Entities = nil
@@ -220,7 +220,7 @@ func (o *Outbox) send(ctx context.Context, j job, m Message) (*models.Message, e
 }
 
 // report logs failures: once per streak, not once per attempt.
-func (o *Outbox) report(calls context.Context, l *lane, j job, v verdict, err error) {
+func (o *Outbox) report(calls context.Context, l *chatQueue, j job, v verdict, err error) {
 	if v.answer == taken || calls.Err() != nil {
 		return
 	}

@@ -30,7 +30,7 @@ func TestEditsCollapse(t *testing.T) {
 		}
 		synctest.Wait()
 		b.mu.Lock()
-		assert.LessOrEqual(t, b.queues.lanes[5].queue.count, 2, "memory does not grow")
+		assert.LessOrEqual(t, b.queues.chats[5].queue.count, 2, "memory does not grow")
 		b.mu.Unlock()
 		b.idle(time.Hour)
 		edits := b.seen("edit", true)

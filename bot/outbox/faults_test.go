@@ -77,22 +77,22 @@ func turnsOfNotes() *disktest.Turns {
 		Prepare: func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "state")
 			before := newBench(t, dir, nil)
-			before.notes.park(5, errors.New("it is blocked"))
+			before.notes.suspend(5, errors.New("it is blocked"))
 			b = newBench(t, dir, nil)
 			return dir
 		},
 		Turn: func() error {
-			b.notes.unpark(5)
+			b.notes.resume(5)
 			b.notes.rich(false)
-			b.notes.park(6, errors.New("it is blocked"))
+			b.notes.suspend(6, errors.New("it is blocked"))
 			return nil
 		},
 		Done: func(t *testing.T) {
 			next := newBench(t, b.dir, nil)
-			_, parked := next.notes.parked.Get(key(5))
-			assert.False(t, parked)
-			_, parked = next.notes.parked.Get(key(6))
-			assert.True(t, parked)
+			_, suspended := next.notes.suspended.Get(key(5))
+			assert.False(t, suspended)
+			_, suspended = next.notes.suspended.Get(key(6))
+			assert.True(t, suspended)
 			_, known := next.notes.servers.Get(next.notes.server)
 			assert.True(t, known)
 		},

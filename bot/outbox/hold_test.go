@@ -32,7 +32,7 @@ func TestHoldCountsBeforeDisk(t *testing.T) {
 			b.Answer(t.Context(), to(5), "q", "text", false)
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			_, wait := b.queues.lanes[5].turn(time.Now())
+			_, wait := b.queues.chats[5].turn(time.Now())
 			assert.Greater(t, wait, time.Minute)
 		})
 	}
@@ -42,6 +42,6 @@ func TestHoldCountsBeforeDisk(t *testing.T) {
 func (b *bench) heldOn(chat int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := b.queues.lanes[chat]
+	l := b.queues.chats[chat]
 	return l != nil && time.Now().Before(l.until)
 }

@@ -168,7 +168,7 @@ func TestNamedPostWaitsInParkedChat(t *testing.T) {
 		assert.Contains(t, o.notes()[0], ErrBlocked.Error(), "its owner knows that nobody sees it")
 		p.chat.Store(0)
 		o.set("card", "new")
-		b.Unpark(5)
+		b.Resume(5)
 		b.idle(time.Minute)
 		require.Len(t, o.notes(), 2)
 		assert.Equal(t, `card: "new" is 1 in 5`, o.notes()[1])

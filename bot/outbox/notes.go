@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	parkedFile = "parked.json" // chat → since when it takes nothing
-	richFile   = "rich.json"   // server → whether it has rich messages (Bot API 10.1)
-	holdsFile  = "holds.json"  // chat → the wait that Telegram has asked for: a restart must not cut it short
+	suspendedFile = "parked.json" // chat → since when it takes nothing
+	richFile      = "rich.json"   // server → whether it has rich messages (Bot API 10.1)
+	holdsFile     = "holds.json"  // chat → the wait that Telegram has asked for: a restart must not cut it short
 )
 
 // richAgain is the time after which a server that had no rich messages is tried again: it may have
@@ -41,37 +41,37 @@ func (h hold) left(now time.Time) time.Duration {
 
 // notes are the facts that the next run also needs: small files next to the folder of posts.
 type notes struct {
-	server  string
-	log     *slog.Logger
-	parked  *facts.File[time.Time]
-	servers *facts.File[richFact]
-	holds   *facts.File[hold]
+	server    string
+	log       *slog.Logger
+	suspended *facts.File[time.Time]
+	servers   *facts.File[richFact]
+	holds     *facts.File[hold]
 }
 
 func openNotes(home spool.Folder, server string, log *slog.Logger) notes {
 	aside := filepath.Join(home.Path, quarantineFolder)
-	return notes{server: server, log: log, parked: facts.Open[time.Time](home, parkedFile, aside, log),
+	return notes{server: server, log: log, suspended: facts.Open[time.Time](home, suspendedFile, aside, log),
 		servers: facts.Open[richFact](home, richFile, aside, log), holds: facts.Open[hold](home, holdsFile, aside, log)}
 }
 
 func key(chat int64) string { return strconv.FormatInt(chat, 10) }
 
-// park notes that a chat accepts nothing. That is logged once, not after each start that tries the
+// suspend notes that a chat accepts nothing. That is logged once, not after each start that tries the
 // chat again.
-func (n *notes) park(chat int64, why error) {
-	n.parked.Change(func(all map[string]time.Time) bool {
+func (n *notes) suspend(chat int64, why error) {
+	n.suspended.Change(func(all map[string]time.Time) bool {
 		if _, known := all[key(chat)]; known {
 			return false
 		}
 		all[key(chat)] = time.Now().UTC().Truncate(time.Second)
-		n.log.Warn("chat_parked", logkey.ChatID, chat, logkey.Error, why, logkey.Mend, "a message from there, or a restart, tries it again")
+		n.log.Warn("chat_parked", logkey.ChatID, chat, logkey.Error, why, logkey.Fix, "a message from there, or a restart, tries it again")
 		return true
 	})
 }
 
-func (n *notes) unpark(chat int64) {
-	if _, known := n.parked.Get(key(chat)); known {
-		n.parked.Change(func(all map[string]time.Time) bool { delete(all, key(chat)); return true })
+func (n *notes) resume(chat int64) {
+	if _, known := n.suspended.Get(key(chat)); known {
+		n.suspended.Change(func(all map[string]time.Time) bool { delete(all, key(chat)); return true })
 		n.log.Info("chat_unparked", logkey.ChatID, chat)
 	}
 }

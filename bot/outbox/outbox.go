@@ -67,7 +67,7 @@ type Outbox struct {
 	jitter func() float64
 	wake   chan struct{}
 	began  time.Time // about when this run began
-	posts  shelf
+	posts  postStore
 	notes  notes
 	left   leftWork
 
@@ -82,12 +82,12 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	home := spool.Folder{Path: filepath.Dir(dir), MaxSize: maxPost, Fsync: true}
 	o := &Outbox{
 		Aliases: &alias.Table{}, api: api, log: log, jitter: rand.Float64, wake: make(chan struct{}, 1), began: time.Now(),
-		posts: shelf{folder: spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true}, log: log, named: map[string]string{},
-			aside: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Tell: true, Log: log}},
+		posts: postStore{folder: spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true}, log: log, named: map[string]string{},
+			aside: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Report: true, Log: log}},
 		notes: openNotes(home, server, log),
 	}
 	o.left = leftWork{log: log, wake: make(chan struct{}, 1)}
-	o.queues, o.posts.queue, o.posts.left = newQueues(o.lane), o.queuePosts, &o.left
+	o.queues, o.posts.queue, o.posts.left = newQueues(o.chatQueue), o.queuePosts, &o.left
 	return o
 }
 
@@ -143,7 +143,7 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 	}
 	now := time.Now()
 	for _, l := range q.order {
-		l.asides = slices.DeleteFunc(l.asides, func(one *aside) bool { return !now.Before(one.expires) })
+		l.sideCalls = slices.DeleteFunc(l.sideCalls, func(one *sideCall) bool { return !now.Before(one.expires) })
 	}
 	switch t := next(now, q.order, q.all, q.flying, q.booked); {
 	case t.lane == nil:
@@ -155,8 +155,8 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 		}
 		return nil, t.wait
 	case t.aside != nil:
-		to := q.beginAside(now, t.lane, t.aside)
-		return func() { o.deliverAside(calls, t.lane, t.aside, to) }, 0
+		to := q.beginSide(now, t.lane, t.aside)
+		return func() { o.deliverSide(calls, t.lane, t.aside, to) }, 0
 	default:
 		idle := q.begin(t.lane, t.job)
 		attempt := *t.job
@@ -176,8 +176,8 @@ func again(o *Outbox) func(failures int) time.Time {
 	return func(failures int) time.Time { return time.Now().Add(backoff(failures, o.jitter())) }
 }
 
-// Going holds send statistics.
-type Going struct {
+// Stats holds send statistics.
+type Stats struct {
 	Errors  int           // calls that failed or were refused, since the start
 	Last    string        // why Telegram refused the last of them; empty: it did not answer
 	LastAt  time.Time     // of the last error
@@ -188,7 +188,7 @@ type Going struct {
 }
 
 // GoingOf returns the current send statistics.
-func GoingOf(o *Outbox) (g Going) {
+func GoingOf(o *Outbox) (g Stats) {
 	now := time.Now()
 	o.with(func(q *queues) {
 		g = q.going
@@ -234,5 +234,5 @@ func (q *queues) end() {
 			j.finish(result{err: j.doubt(q.closed)})
 		}
 	}
-	q.order, q.lanes, q.edits = nil, map[int64]*lane{}, map[ref]*job{}
+	q.order, q.chats, q.edits = nil, map[int64]*chatQueue{}, map[ref]*job{}
 }

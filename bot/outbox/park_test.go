@@ -46,8 +46,8 @@ func losesNothing(t *testing.T, why error) {
 		require.NoError(t, b.Edit(ctx, to(5), 3, say(0, "card")))
 		b.React(ctx, to(5), 4, "👀")
 		require.ErrorIs(t, (<-waiting).err, ErrBlocked)
-		assert.True(t, b.Parked(5))
-		assert.False(t, b.Parked(6))
+		assert.True(t, b.IsSuspended(5))
+		assert.False(t, b.IsSuspended(6))
 
 		tried := len(b.seen("", false))
 		require.NoError(t, b.Post(ctx, say(5, "receipt 2")))
@@ -63,15 +63,15 @@ func losesNothing(t *testing.T, why error) {
 		assert.Len(t, b.seen("", false), tried+1, "nothing is tried there")
 		assert.Len(t, files(t, b.posts.folder.Path), 2)
 		b.mu.Lock()
-		for j := range b.queues.lanes[5].queue.all() {
+		for j := range b.queues.chats[5].queue.all() {
 			assert.Zero(t, j.message, "only names are kept")
 		}
 		assert.Empty(t, b.queues.edits)
 		b.mu.Unlock()
 
 		p.chat.Store(0)
-		b.Unpark(5)
-		assert.False(t, b.Parked(5))
+		b.Resume(5)
+		assert.False(t, b.IsSuspended(5))
 		_, err = b.Send(ctx, say(5, "answer"))
 		require.NoError(t, err)
 		b.idle(time.Minute)
@@ -113,22 +113,22 @@ func TestStartTriesParkedChatOnce(t *testing.T) {
 	})
 	require.Len(t, first, 1)
 	assert.Contains(t, first[0], "chat_parked")
-	assert.Contains(t, files(t, dir), parkedFile)
+	assert.Contains(t, files(t, dir), suspendedFile)
 	second := logged(t, dir, &p, func(t *testing.T, b *bench) {
 		b.idle(time.Hour)
 		assert.Len(t, b.seen("send", false), 1)
-		assert.True(t, b.Parked(5))
+		assert.True(t, b.IsSuspended(5))
 	})
 	assert.Empty(t, second, "it was told")
 	p.chat.Store(0)
 	third := logged(t, dir, &p, func(t *testing.T, b *bench) {
 		b.idle(time.Hour)
 		assert.Equal(t, []string{"receipt"}, texts(b.seen("send", true)))
-		assert.False(t, b.Parked(5))
+		assert.False(t, b.IsSuspended(5))
 	})
 	require.Len(t, third, 1)
 	assert.Contains(t, third[0], "chat_unparked")
-	assert.NotContains(t, files(t, dir), parkedFile)
+	assert.NotContains(t, files(t, dir), suspendedFile)
 }
 
 func TestTypingParksBlockedChat(t *testing.T) {
@@ -137,7 +137,7 @@ func TestTypingParksBlockedChat(t *testing.T) {
 	inBubble(t, p.reply, func(t *testing.T, b *bench) {
 		b.Typing(t.Context(), to(5))
 		b.idle(time.Second)
-		assert.True(t, b.Parked(5))
+		assert.True(t, b.IsSuspended(5))
 		_, err := b.Send(t.Context(), say(5, "x"))
 		assert.ErrorIs(t, err, ErrBlocked)
 		assert.Len(t, b.seen("", false), 1)
@@ -146,7 +146,7 @@ func TestTypingParksBlockedChat(t *testing.T) {
 
 func TestUnreadableMarkerIsReplaced(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, parkedFile), "{")
+	write(t, filepath.Join(dir, suspendedFile), "{")
 	var p blocking
 	p.chat.Store(5)
 	lines := logged(t, dir, &p, func(t *testing.T, b *bench) {
@@ -154,7 +154,7 @@ func TestUnreadableMarkerIsReplaced(t *testing.T) {
 		require.ErrorIs(t, err, ErrBlocked)
 	})
 	assert.Len(t, lines, 1)
-	_, ok := newBench(t, dir, nil).notes.parked.Get("5")
+	_, ok := newBench(t, dir, nil).notes.suspended.Get("5")
 	assert.True(t, ok)
 }
 

@@ -167,15 +167,15 @@ const (
 	maxPost     = 1 << 20 // bytes of a file; a message with 4096 characters has a fraction of it
 )
 
-// letter is one file in outbox/: a message that must reach the chat. Its name is the time of
+// storedPost is one file in outbox/: a message that must reach the chat. Its name is the time of
 // writing in nanoseconds, with leading zeros, so that the order of the names is the order of
 // posting, also over restarts.
-type letter struct {
+type storedPost struct {
 	Version int     `json:"version"`
 	Message Message `json:"message"`
 }
 
-type shelf struct {
+type postStore struct {
 	folder spool.Folder
 	aside  spool.Loader
 	log    *slog.Logger
@@ -190,7 +190,7 @@ type shelf struct {
 
 // load queues, at its first call, the posts of earlier runs. Only the names of the files are kept
 // in memory; the chat of each post decides its queue.
-func (s *shelf) load() error {
+func (s *postStore) load() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.loaded {
@@ -214,7 +214,7 @@ func (s *shelf) load() error {
 }
 
 // requeue queues the post of a file that could not be read before.
-func (s *shelf) requeue(file string) error {
+func (s *postStore) requeue(file string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m, ok, err := s.readOnce(file)
@@ -227,7 +227,7 @@ func (s *shelf) requeue(file string) error {
 
 // write keeps a message on disk, all of it or nothing, and queues it. Of a named message only the
 // name is kept, unless a post of that name waits already.
-func (s *shelf) write(m Message) error {
+func (s *postStore) write(m Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parts := []Message{{Name: m.Name, To: m.To, Session: m.Session, Rank: m.Rank}}
@@ -241,7 +241,7 @@ func (s *shelf) write(m Message) error {
 	for _, part := range parts {
 		s.lastName = max(time.Now().UnixNano(), s.lastName+1) // a clock that is set back must not change the order
 		file := fmt.Sprintf("%020d.json", s.lastName)
-		data, err := json.Marshal(letter{Version: postVersion, Message: part})
+		data, err := json.Marshal(storedPost{Version: postVersion, Message: part})
 		if err == nil {
 			err = s.folder.Put(file, data)
 		}
@@ -260,7 +260,7 @@ func (s *shelf) write(m Message) error {
 
 // read returns the message of a file, or false if there is none. A file that will never be readable
 // goes to quarantine, as spool.Unreported; a file that cannot be read now is queued again later.
-func (s *shelf) read(file string) (Message, bool) {
+func (s *postStore) read(file string) (Message, bool) {
 	m, ok, err := s.readOnce(file)
 	if err != nil {
 		s.left.failed(err, func() error { return s.requeue(file) })
@@ -268,9 +268,9 @@ func (s *shelf) read(file string) (Message, bool) {
 	return m, ok
 }
 
-func (s *shelf) readOnce(file string) (m Message, ok bool, err error) {
+func (s *postStore) readOnce(file string) (m Message, ok bool, err error) {
 	_, err = s.aside.LoadOne(s.folder, file, func(data []byte) error {
-		var l letter
+		var l storedPost
 		if json.Unmarshal(data, &l) != nil || l.Version != postVersion || l.Message.To.ChatID == 0 ||
 			l.Message.Text.Blank() && l.Message.Name == "" {
 			return errors.New("not a message of this version")
@@ -283,7 +283,7 @@ func (s *shelf) readOnce(file string) (m Message, ok bool, err error) {
 
 // asks notes whether the outbox is asking the owner of a post's name, or the post still waits. Only
 // a post that still waits makes another post of the same name needless.
-func (s *shelf) asks(name, file string, being bool) {
+func (s *postStore) asks(name, file string, being bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -185,10 +185,10 @@ func holdsKept(b *bench, failures []error) string {
 		if i < len(failures) {
 			wait = judge(failures[i], &job{}).wait
 		}
-		told := c.at + callTakes
+		reported := c.at + callTakes
 		for _, later := range calls {
-			if wait > 0 && later.chat == c.chat && later.at > told && later.at < told+wait {
-				return fmt.Sprintf("chat %d was to wait %s from %s, and was called at %s", c.chat, wait, told, later.at)
+			if wait > 0 && later.chat == c.chat && later.at > reported && later.at < reported+wait {
+				return fmt.Sprintf("chat %d was to wait %s from %s, and was called at %s", c.chat, wait, reported, later.at)
 			}
 		}
 	}
@@ -223,8 +223,8 @@ func TestP5_OutboxPropertiesUnderAnyAnswer(t *testing.T) {
 				return
 			}
 			for range len(answers) + 1 { // kept messages go now
-				b.Unpark(5)
-				b.Unpark(-7)
+				b.Resume(5)
+				b.Resume(-7)
 				b.idle(time.Hour)
 			}
 			fault = firstOf(keptOrder(b, p), holdsKept(b, answers), allHeard(t, b, p))
@@ -264,8 +264,8 @@ func allHeard(t *testing.T, b *bench, p played) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.queues.order {
-		if l.queue.count+len(l.asides) > 0 || l.flying || l.beside {
-			return fmt.Sprintf("chat %d is not done: %d jobs, %d asides", l.chat, l.queue.count, len(l.asides))
+		if l.queue.count+len(l.sideCalls) > 0 || l.flying || l.beside {
+			return fmt.Sprintf("chat %d is not done: %d jobs, %d asides", l.chat, l.queue.count, len(l.sideCalls))
 		}
 	}
 	if n := len(files(t, b.posts.folder.Path)); n > 0 {

@@ -16,9 +16,9 @@ import (
 // queues hold the jobs that wait for the chats, and the state of the chats. Their methods only
 // decide: they make no calls and wait for nothing. The caller holds the lock of the outbox.
 type queues struct {
-	open    func(chat int64) *lane // makes the lane of a chat that has none
-	lanes   map[int64]*lane
-	order   []*lane // the same lanes, oldest first
+	open    func(chat int64) *chatQueue // makes the lane of a chat that has none
+	chats   map[int64]*chatQueue
+	order   []*chatQueue // the same lanes, oldest first
 	all     *rate.Limiter
 	flying  int
 	booked  int // jobs under way that have not paid for their call
@@ -28,13 +28,13 @@ type queues struct {
 	known   memory
 	lost    map[address.Conversation]answer // topics that take nothing: topicGone or topicShut
 	closed  error                           // why nothing can be sent, after the end
-	going   Going                           // the statistics
+	going   Stats                           // the statistics
 
 	flushes []chan struct{} // each is closed when nothing may be sent at once
 }
 
-func newQueues(open func(chat int64) *lane) queues {
-	return queues{open: open, lanes: map[int64]*lane{}, edits: map[ref]*job{},
+func newQueues(open func(chat int64) *chatQueue) queues {
+	return queues{open: open, chats: map[int64]*chatQueue{}, edits: map[ref]*job{},
 		lost: map[address.Conversation]answer{}, all: rate.NewLimiter(allRate, allBurst)}
 }
 
@@ -43,11 +43,11 @@ func without[T comparable](list []T, one T) []T {
 	return slices.DeleteFunc(list, func(o T) bool { return o == one })
 }
 
-func (q *queues) lane(chat int64) *lane {
-	l, ok := q.lanes[chat]
+func (q *queues) chatQueue(chat int64) *chatQueue {
+	l, ok := q.chats[chat]
 	if !ok {
 		l = q.open(chat)
-		q.lanes[chat] = l
+		q.chats[chat] = l
 		q.order = append(q.order, l)
 	}
 	return l
@@ -67,7 +67,7 @@ func (q *queues) add(j *job) {
 	if j.kind == edit {
 		q.edits[j.ref()] = j
 	}
-	l := q.lane(j.to.ChatID)
+	l := q.chatQueue(j.to.ChatID)
 	j.yielded = l.yielded
 	j.rank = min(max(j.rank, Question), Card) // another version may know more ranks
 	if j.isNew() && j.isCard() {
@@ -85,7 +85,7 @@ const maxDrawings = 22
 
 // dropOldest drops the edit of rank Card that has waited longest, if there are too many. An edit
 // for which a caller waits stays.
-func (q *queues) dropOldest(l *lane) {
+func (q *queues) dropOldest(l *chatQueue) {
 	drawings := l.queue.rank(Card)
 	if drawings.Len() <= maxDrawings {
 		return
@@ -100,7 +100,7 @@ func (q *queues) dropOldest(l *lane) {
 }
 
 func (q *queues) drop(j *job) {
-	l := q.lane(j.to.ChatID)
+	l := q.chatQueue(j.to.ChatID)
 	l.queue.remove(j)
 	if q.edits[j.ref()] == j {
 		delete(q.edits, j.ref())
@@ -109,7 +109,7 @@ func (q *queues) drop(j *job) {
 
 // begin books the cost of a job, which pay takes when a call is made. idle: the job is an edit that
 // changes nothing, and makes no call.
-func (q *queues) begin(l *lane, j *job) (idle bool) {
+func (q *queues) begin(l *chatQueue, j *job) (idle bool) {
 	looks := q.known.facts[j.ref()].looks
 	idle = j.kind == edit && !j.unsure && looks == looksOf(j.message)
 	// The same picture need not be sent again.
@@ -129,7 +129,7 @@ func (q *queues) begin(l *lane, j *job) (idle bool) {
 
 // pay takes the cost of a job from the budgets, immediately before its call. The tokens are there:
 // the job has booked one of all chats, and no other job of its chat is under way.
-func (q *queues) pay(now time.Time, l *lane, j *job) {
+func (q *queues) pay(now time.Time, l *chatQueue, j *job) {
 	q.release(l)
 	q.all.AllowN(now, 1)
 	for _, b := range l.budgets {
@@ -144,7 +144,7 @@ func (q *queues) pay(now time.Time, l *lane, j *job) {
 }
 
 // release ends the booking of the job under way in a chat.
-func (q *queues) release(l *lane) {
+func (q *queues) release(l *chatQueue) {
 	if l.booked {
 		l.booked = false
 		q.booked--
@@ -154,14 +154,14 @@ func (q *queues) release(l *lane) {
 // settle records the outcome of an attempt. backoff returns the time of the next attempt after a
 // number of failures in a row; lost reports that the topic is gone and that this was not known
 // before.
-func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (lost bool) {
+func (q *queues) settle(l *chatQueue, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (lost bool) {
 	q.flying--
 	q.release(l)
 	l.flying, j.flying = false, false
 	j.message, j.plain = attempt.message, attempt.plain // a post has its message only since this attempt
 	switch v.answer {
 	case taken, vanished, refused:
-		l.parked = l.parked && !(v.answer == taken && j.isNew())
+		l.suspended = l.suspended && !(v.answer == taken && j.isNew())
 		lost = v.strayed && q.loseTopic(l, j.to, topicGone)
 		q.finish(l, j, id, v)
 		return lost
@@ -170,7 +170,7 @@ func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff
 			q.drop(j)
 			j.finish(result{err: &Refused{v.err}})
 		}
-		q.park(l)
+		q.suspend(l)
 	case plain:
 		j.plain = true
 	case document:
@@ -189,7 +189,7 @@ func (q *queues) settle(l *lane, j *job, attempt job, id int, v verdict, backoff
 
 // keep prepares the next attempt. A job that its caller has abandoned ends; an edit is merged into
 // a newer edit of the message if one came during the attempt.
-func (q *queues) keep(l *lane, j *job) {
+func (q *queues) keep(l *chatQueue, j *job) {
 	newer := q.edits[j.ref()]
 	switch {
 	case j.abandoned:
@@ -205,7 +205,7 @@ func (q *queues) keep(l *lane, j *job) {
 }
 
 // merge makes a job that is in its queue a newer one.
-func (q *queues) merge(l *lane, j, newer *job) {
+func (q *queues) merge(l *chatQueue, j, newer *job) {
 	rank := j.rank
 	j.become(newer)
 	if now := j.rank; now != rank { // a change of the rank is a change of the place
@@ -217,7 +217,7 @@ func (q *queues) merge(l *lane, j, newer *job) {
 }
 
 // finish takes an ended job out of its queue, and remembers the new content of its message.
-func (q *queues) finish(l *lane, j *job, id int, v verdict) {
+func (q *queues) finish(l *chatQueue, j *job, id int, v verdict) {
 	l.failures = 0
 	q.drop(j)
 	r := result{messageID: id}
@@ -240,9 +240,9 @@ func (q *queues) finish(l *lane, j *job, id int, v verdict) {
 	j.finish(r)
 }
 
-// park drops everything that waits for a chat except the names of the posts.
-func (q *queues) park(l *lane) {
-	l.parked, l.asides, l.failures = true, nil, 0
+// suspend drops everything that waits for a chat except the names of the posts.
+func (q *queues) suspend(l *chatQueue) {
+	l.suspended, l.sideCalls, l.failures = true, nil, 0
 	for j := range l.queue.all() {
 		switch {
 		case j.flying: // its attempt is under way and ends by itself
@@ -250,22 +250,22 @@ func (q *queues) park(l *lane) {
 			j.message, j.plain, j.unsure = Message{}, false, false
 		default:
 			q.drop(j)
-			j.finish(result{err: errParked(l.chat)})
+			j.finish(result{err: errSuspended(l.chat)})
 		}
 	}
 }
 
-// unpark assumes again that a chat accepts messages and that its topics exist and are open.
-func (q *queues) unpark(chat int64) {
+// resume assumes again that a chat accepts messages and that its topics exist and are open.
+func (q *queues) resume(chat int64) {
 	maps.DeleteFunc(q.lost, func(topic address.Conversation, _ answer) bool { return topic.ChatID == chat })
-	if l, ok := q.lanes[chat]; ok {
-		l.parked, l.again = false, time.Time{}
+	if l, ok := q.chats[chat]; ok {
+		l.suspended, l.again = false, time.Time{}
 	}
 }
 
 // loseTopic records why a topic takes nothing: jobs that wait for the topic go to its chat. gone:
 // it does not exist, and this was not known before.
-func (q *queues) loseTopic(l *lane, lost address.Conversation, why answer) (gone bool) {
+func (q *queues) loseTopic(l *chatQueue, lost address.Conversation, why answer) (gone bool) {
 	gone = why == topicGone && q.lost[lost] != topicGone
 	q.lost[lost] = why
 	for one := range l.queue.all() {
@@ -276,10 +276,10 @@ func (q *queues) loseTopic(l *lane, lost address.Conversation, why answer) (gone
 	return gone
 }
 
-// beginAside takes an aside out of its lane, and returns its destination. An awaited call is about
+// beginSide takes an aside out of its lane, and returns its destination. An awaited call is about
 // the topic itself, even if the topic is closed.
-func (q *queues) beginAside(now time.Time, l *lane, a *aside) (to address.Conversation) {
-	l.asides = without(l.asides, a)
+func (q *queues) beginSide(now time.Time, l *chatQueue, a *sideCall) (to address.Conversation) {
+	l.sideCalls = without(l.sideCalls, a)
 	q.all.AllowN(now, 1)
 	q.turns++
 	q.flying++
@@ -290,9 +290,9 @@ func (q *queues) beginAside(now time.Time, l *lane, a *aside) (to address.Conver
 	return q.place(a.to)
 }
 
-// settleAside records the outcome of an attempt at an aside. An aside that is worth another attempt
+// resolveSide records the outcome of an attempt at an aside. An aside that is worth another attempt
 // is tried again as long as it is of use. lost is that of settle.
-func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures int) time.Time) (lost bool) {
+func (q *queues) resolveSide(l *chatQueue, a *sideCall, v verdict, backoff func(failures int) time.Time) (lost bool) {
 	q.flying--
 	l.beside = false
 	switch v.answer {
@@ -300,12 +300,12 @@ func (q *queues) settleAside(l *lane, a *aside, v verdict, backoff func(failures
 		a.tries++
 		a.after = backoff(a.tries)
 	case blocked:
-		q.park(l)
+		q.suspend(l)
 	case topicGone:
 		lost = q.loseTopic(l, a.to, v.answer)
 	}
 	again := v.answer == paused || v.answer == denied || v.answer == later && a.done == nil || v.answer == moved && a.done != nil
-	if again && a.kind != typing && q.closed == nil && !l.parked {
+	if again && a.kind != typing && q.closed == nil && !l.suspended {
 		l.putBack(a)
 	}
 	return lost

@@ -14,10 +14,10 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// aside is a best-effort call outside the queue. A newer one with the same key replaces it.
-type aside struct {
+// sideCall is a best-effort call outside the queue. A newer one with the same key replaces it.
+type sideCall struct {
 	key     string
-	kind    asideKind
+	kind    sideKind
 	to      address.Conversation
 	since   time.Time
 	after   time.Time // not before, because the last try failed
@@ -27,11 +27,11 @@ type aside struct {
 	done    chan error // of Call: the result, once
 }
 
-// asideKind is the subject of an aside; the zero value is typing.
-type asideKind int
+// sideKind is the subject of an aside; the zero value is typing.
+type sideKind int
 
 const (
-	typing asideKind = iota
+	typing sideKind = iota
 	reaction
 	tapAnswer
 	awaited // the caller waits
@@ -40,38 +40,38 @@ const (
 // lives are how long an aside of each kind is of use.
 var lives = [...]time.Duration{typing: typingLife, reaction: reactLife, tapAnswer: answerLife, awaited: awaitedLife}
 
-func (a *aside) class(now time.Time) class {
+func (a *sideCall) class(now time.Time) class {
 	switch {
 	case a.kind == typing:
 		return signs
-	case a.kind == reaction && now.Sub(a.since) < reactPatience:
+	case a.kind == reaction && now.Sub(a.since) < reactTimeout:
 		return receipts
 	}
 	return urgent
 }
 
 // put adds an aside. If there are too many, the oldest of the least important kind is dropped.
-func (l *lane) put(a *aside) {
+func (l *chatQueue) put(a *sideCall) {
 	least := a
-	for i, old := range l.asides {
+	for i, old := range l.sideCalls {
 		if old.key == a.key {
-			l.asides[i] = a
+			l.sideCalls[i] = a
 			return
 		}
 		if least == a && old.kind <= a.kind || old.kind < least.kind {
 			least = old
 		}
 	}
-	l.asides = append(l.asides, a)
-	if len(l.asides) > maxAsides {
-		l.asides = without(l.asides, least)
+	l.sideCalls = append(l.sideCalls, a)
+	if len(l.sideCalls) > maxAsides {
+		l.sideCalls = without(l.sideCalls, least)
 	}
 }
 
 // putBack adds an aside that failed and is worth another try, unless a newer one has come.
-func (l *lane) putBack(a *aside) {
-	if !slices.ContainsFunc(l.asides, func(newer *aside) bool { return newer.key == a.key }) {
-		l.asides = slices.Insert(l.asides, 0, a)
+func (l *chatQueue) putBack(a *sideCall) {
+	if !slices.ContainsFunc(l.sideCalls, func(newer *sideCall) bool { return newer.key == a.key }) {
+		l.sideCalls = slices.Insert(l.sideCalls, 0, a)
 	}
 }
 
@@ -128,21 +128,21 @@ func (o *Outbox) DropButtons(ctx context.Context, to address.Conversation, messa
 
 // beside adds a call outside the queue. about names its subject: a newer call of the same kind
 // about the same subject replaces it.
-func (o *Outbox) beside(ctx context.Context, to address.Conversation, k asideKind, about string,
+func (o *Outbox) beside(ctx context.Context, to address.Conversation, k sideKind, about string,
 	call func(context.Context, address.Conversation) error) {
 	if ctx.Err() == nil {
-		_ = o.putAside(&aside{key: fmt.Sprint(k, about), kind: k, to: to, call: call})
+		_ = o.putSide(&sideCall{key: fmt.Sprint(k, about), kind: k, to: to, call: call})
 	}
 }
 
-// putAside queues an aside, or returns why it cannot be done.
-func (o *Outbox) putAside(a *aside) (err error) {
+// putSide queues an aside, or returns why it cannot be done.
+func (o *Outbox) putSide(a *sideCall) (err error) {
 	o.with(func(q *queues) {
-		switch l := q.lane(a.to.ChatID); {
+		switch l := q.chatQueue(a.to.ChatID); {
 		case q.closed != nil:
 			err = q.closed
-		case l.parked:
-			err = errParked(a.to.ChatID)
+		case l.suspended:
+			err = errSuspended(a.to.ChatID)
 		default:
 			a.since = time.Now()
 			a.expires = a.since.Add(lives[a.kind])
@@ -159,7 +159,7 @@ func (o *Outbox) putAside(a *aside) (err error) {
 func (o *Outbox) Call(ctx context.Context, to address.Conversation,
 	call func(ctx context.Context, to address.Conversation) error) (err error) {
 	done := make(chan error, 1)
-	err = o.putAside(&aside{key: fmt.Sprintf("%p", done), kind: awaited, to: to, done: done,
+	err = o.putSide(&sideCall{key: fmt.Sprintf("%p", done), kind: awaited, to: to, done: done,
 		call: func(made context.Context, to address.Conversation) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
@@ -190,7 +190,7 @@ func (v verdict) outcome(err error) error {
 	return &Refused{err}
 }
 
-func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to address.Conversation) {
+func (o *Outbox) deliverSide(calls context.Context, l *chatQueue, a *sideCall, to address.Conversation) {
 	timeout := callTimeout
 	if a.done == nil {
 		timeout = signTimeout
@@ -213,7 +213,7 @@ func (o *Outbox) deliverAside(calls context.Context, l *lane, a *aside, to addre
 	o.with(func(q *queues) { q.count(v, err) })
 	o.note(l, &job{to: to}, v)
 	lost := false
-	o.with(func(q *queues) { lost = q.settleAside(l, a, v, again(o)) })
+	o.with(func(q *queues) { lost = q.resolveSide(l, a, v, again(o)) })
 	if lost && o.OnTopicGone != nil {
 		o.OnTopicGone(to)
 	}

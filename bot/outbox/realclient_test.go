@@ -205,5 +205,5 @@ func TestClientInChangedPlaces(t *testing.T) {
 	require.NoError(t, err, "what a closed topic does not take comes in its chat")
 	assert.Equal(t, []string{"sendMessage -5", "sendMessage -1001234567890", "sendMessage 7 9", "sendMessage 7", "sendMessage 6",
 		"sendMessage -1001234567890", "sendMessage 7", "sendMessage 7 8", "sendMessage 7"}, api.methods())
-	assert.True(t, b.Parked(6))
+	assert.True(t, b.IsSuspended(6))
 }

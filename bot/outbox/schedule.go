@@ -36,7 +36,7 @@ const CardsEach = 3 * time.Second
 // leaves returns how many tokens a message of a rank leaves in its chat's budgets, so that a more
 // important message that comes right after it is sent at once. Without this rest a question in a
 // group would wait for seconds. The message of a card leaves one for the last edit of the card.
-func (l *lane) leaves(r Rank) (n int) {
+func (l *chatQueue) leaves(r Rank) (n int) {
 	if r >= Talk && l.chat < 0 {
 		n = groupBurst / 2
 	}
@@ -52,30 +52,30 @@ func (l *lane) leaves(r Rank) (n int) {
 // maxYield is how long an answer of an agent waits for messages of rank Now that go before it.
 const maxYield = 10 * time.Second
 
-// reactPatience is how long a reaction waits for messages to go first. It is short, because people
+// reactTimeout is how long a reaction waits for messages to go first. It is short, because people
 // read the reaction as a receipt.
-const reactPatience = 2 * time.Second
+const reactTimeout = 2 * time.Second
 
-type lane struct {
-	chat     int64
-	queue    queue           // of jobs; with the ranks it decides the order
-	asides   []*aside        // reactions, typing, answers to taps: best effort, outside the queue
-	flying   bool            // one job of the queue is under way
-	beside   bool            // an aside is under way
-	parked   bool            // the chat accepts nothing
-	until    time.Time       // end of the wait that Telegram demands
-	again    time.Time       // the next try of the queue after a failure
-	failures int             // in a row
-	budgets  []*rate.Limiter // a message takes one token of each
-	cards    *rate.Limiter   // and a card one of these; its message pays for its last edit
-	booked   bool            // the job under way may make a call, and has not paid for it
-	yielded  time.Duration   // the time that all messages of rank Now have taken from the chat's budget
-	served   uint64          // the last turn of the queue
-	attended uint64          // the last turn of an aside
+type chatQueue struct {
+	chat      int64
+	queue     queue           // of jobs; with the ranks it decides the order
+	sideCalls []*sideCall     // reactions, typing, answers to taps: best effort, outside the queue
+	flying    bool            // one job of the queue is under way
+	beside    bool            // an aside is under way
+	suspended bool            // the chat accepts nothing
+	until     time.Time       // end of the wait that Telegram demands
+	again     time.Time       // the next try of the queue after a failure
+	failures  int             // in a row
+	budgets   []*rate.Limiter // a message takes one token of each
+	cards     *rate.Limiter   // and a card one of these; its message pays for its last edit
+	booked    bool            // the job under way may make a call, and has not paid for it
+	yielded   time.Duration   // the time that all messages of rank Now have taken from the chat's budget
+	served    uint64          // the last turn of the queue
+	attended  uint64          // the last turn of an aside
 }
 
-func newLane(chat int64) *lane {
-	l := &lane{chat: chat, budgets: []*rate.Limiter{rate.NewLimiter(rate.Every(chatEach), chatBurst)},
+func newChatQueue(chat int64) *chatQueue {
+	l := &chatQueue{chat: chat, budgets: []*rate.Limiter{rate.NewLimiter(rate.Every(chatEach), chatBurst)},
 		cards: rate.NewLimiter(rate.Every(CardsEach), cardsBurst)}
 	if chat < 0 { // groups have negative ids
 		l.budgets = append(l.budgets, rate.NewLimiter(groupRate, groupBurst))
@@ -94,7 +94,7 @@ func timeFor(tokens float64, b *rate.Limiter) time.Duration {
 
 // hold stops everything in the chat for a while. Several calls under way at the same time may each
 // have to wait: the longest wait counts.
-func (l *lane) hold(now time.Time, wait time.Duration) {
+func (l *chatQueue) hold(now time.Time, wait time.Duration) {
 	l.until = now.Add(max(wait, l.until.Sub(now)))
 }
 
@@ -113,9 +113,9 @@ const (
 // turn is the next action: the call of a job or of an aside of a lane. Without a lane the next
 // check is after wait; wait 0 then means after news.
 type turn struct {
-	lane  *lane
+	lane  *chatQueue
 	job   *job
-	aside *aside
+	aside *sideCall
 	class class
 	since uint64 // the last turn of the queue, or of the asides, of the lane
 	wait  time.Duration
@@ -128,7 +128,7 @@ const never = time.Duration(math.MaxInt64)
 // cost from the budgets. booked is the number of jobs under way that may still take a token of all
 // chats. Among the chats that may send, the lowest class goes first; within a class the chat that
 // has waited longest for its turn goes first.
-func next(now time.Time, lanes []*lane, all *rate.Limiter, flying, booked int) turn {
+func next(now time.Time, lanes []*chatQueue, all *rate.Limiter, flying, booked int) turn {
 	if flying >= maxFlying || booked >= allBurst {
 		return turn{}
 	}
@@ -160,12 +160,12 @@ func (t turn) before(o turn) bool {
 }
 
 // turn returns the chat's current action (wait 0), or how long until it may do something.
-func (l *lane) turn(now time.Time) (t turn, wait time.Duration) {
-	if l.parked {
+func (l *chatQueue) turn(now time.Time) (t turn, wait time.Duration) {
+	if l.suspended {
 		return turn{}, never
 	}
 	t, wait = l.jobTurn(now)
-	a, d := l.asideTurn(now)
+	a, d := l.sideTurn(now)
 	switch {
 	case wait > 0 && d > 0:
 		return turn{}, min(wait, d)
@@ -177,7 +177,7 @@ func (l *lane) turn(now time.Time) (t turn, wait time.Duration) {
 
 // first returns the first of the jobs with the lowest rank, or nil. As soon as an answer has
 // yielded for long enough, answers go before the messages of rank Now.
-func (l *lane) first() *job {
+func (l *chatQueue) first() *job {
 	var j, answer *job
 	yielded := false
 	for r := Question; r <= Card && (j == nil || j.rank == Now); r++ {
@@ -200,10 +200,10 @@ func (l *lane) first() *job {
 
 // hasYielded reports whether a further message of rank Now would make a job wait for longer than
 // maxYield.
-func (l *lane) hasYielded(j *job) bool { return l.yielded-j.yielded+l.slot() > maxYield }
+func (l *chatQueue) hasYielded(j *job) bool { return l.yielded-j.yielded+l.slot() > maxYield }
 
 // slot is the time in which the chat's budget grows by one message.
-func (l *lane) slot() (d time.Duration) {
+func (l *chatQueue) slot() (d time.Duration) {
 	for _, b := range l.budgets {
 		d = max(d, timeFor(1, b))
 	}
@@ -213,7 +213,7 @@ func (l *lane) slot() (d time.Duration) {
 // jobTurn is the turn of the queue: the first job, or an earlier message of the same session,
 // because a session's messages keep their order. A question or a reply passes files and notices of
 // its session, because a person waits for it.
-func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
+func (l *chatQueue) jobTurn(now time.Time) (turn, time.Duration) {
 	j := l.first()
 	if l.flying || j == nil {
 		return turn{}, never
@@ -235,16 +235,16 @@ func (l *lane) jobTurn(now time.Time) (turn, time.Duration) {
 	return t, wait
 }
 
-// asideTurn is the turn of the asides: an answer before a reaction before typing, each kind in the
+// sideTurn is the turn of the asides: an answer before a reaction before typing, each kind in the
 // order of the calls. Asides take nothing from the chat's budget, so they go while the queue waits
 // for that budget. Typing is shown only in a chat with an empty queue.
-func (l *lane) asideTurn(now time.Time) (turn, time.Duration) {
+func (l *chatQueue) sideTurn(now time.Time) (turn, time.Duration) {
 	if l.beside {
 		return turn{}, never
 	}
 	var best turn
 	wait := never
-	for _, a := range l.asides {
+	for _, a := range l.sideCalls {
 		c := a.class(now)
 		if c == signs && l.queue.count > 0 {
 			continue
@@ -273,8 +273,8 @@ func untilTokens(now time.Time, b *rate.Limiter, n int) time.Duration {
 	return timeFor(missing, b) + time.Millisecond
 }
 
-func (o *Outbox) lane(chat int64) *lane {
-	l, now := newLane(chat), time.Now()
+func (o *Outbox) chatQueue(chat int64) *chatQueue {
+	l, now := newChatQueue(chat), time.Now()
 	for _, b := range l.budgets { // the previous run may have used a burst a moment ago
 		b.AllowN(o.began.Add(-timeFor(1, b)), b.Burst())
 	}

@@ -22,92 +22,92 @@ import (
 
 func TestNext(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	in := func(chat int64, edit ...func(*lane)) *lane {
-		l := newLane(chat)
+	in := func(chat int64, edit ...func(*chatQueue)) *chatQueue {
+		l := newChatQueue(chat)
 		for _, e := range edit {
 			e(l)
 		}
 		return l
 	}
-	jobs := func(ranks ...Rank) func(*lane) {
-		return func(l *lane) {
+	jobs := func(ranks ...Rank) func(*chatQueue) {
+		return func(l *chatQueue) {
 			for i, r := range ranks {
 				l.queue.add(&job{rank: r, messageID: i})
 			}
 		}
 	}
-	beside := func(kinds ...asideKind) func(*lane) {
-		return func(l *lane) {
+	beside := func(kinds ...sideKind) func(*chatQueue) {
+		return func(l *chatQueue) {
 			for _, k := range kinds {
-				l.asides = append(l.asides, &aside{kind: k, since: now})
+				l.sideCalls = append(l.sideCalls, &sideCall{kind: k, since: now})
 			}
 		}
 	}
-	spent := func(n int) func(*lane) { return func(l *lane) { l.budgets[0].AllowN(now, n) } }
-	until := func(d time.Duration) func(*lane) { return func(l *lane) { l.until = now.Add(d) } }
-	again := func(d time.Duration) func(*lane) { return func(l *lane) { l.again = now.Add(d) } }
-	served := func(n uint64) func(*lane) { return func(l *lane) { l.served = n } }
-	yielded := func(d time.Duration) func(*lane) { return func(l *lane) { l.yielded = d } }
-	flying := func(l *lane) { l.flying, l.first().flying = true, true }
-	old := func(l *lane) { l.asides[0].since = now.Add(-reactPatience) }
-	late := func(l *lane) { l.asides[0].after = now.Add(7 * time.Second) }
-	parked := func(l *lane) { l.parked = true }
+	spent := func(n int) func(*chatQueue) { return func(l *chatQueue) { l.budgets[0].AllowN(now, n) } }
+	until := func(d time.Duration) func(*chatQueue) { return func(l *chatQueue) { l.until = now.Add(d) } }
+	again := func(d time.Duration) func(*chatQueue) { return func(l *chatQueue) { l.again = now.Add(d) } }
+	served := func(n uint64) func(*chatQueue) { return func(l *chatQueue) { l.served = n } }
+	yielded := func(d time.Duration) func(*chatQueue) { return func(l *chatQueue) { l.yielded = d } }
+	flying := func(l *chatQueue) { l.flying, l.first().flying = true, true }
+	old := func(l *chatQueue) { l.sideCalls[0].since = now.Add(-reactTimeout) }
+	late := func(l *chatQueue) { l.sideCalls[0].after = now.Add(7 * time.Second) }
+	suspended := func(l *chatQueue) { l.suspended = true }
 	const tick = time.Second + time.Millisecond
 	// want is the chat of the next action's lane, with "job <n>" or "aside <n>"; or the time until
 	// an action.
 	tests := []struct {
 		name   string
-		lanes  []*lane
+		chats  []*chatQueue
 		flying int
 		empty  bool // the budget of all chats is spent
 		want   string
 	}{
 		{"nothing", nil, 0, false, "news"},
-		{"empty lane", []*lane{in(1)}, 0, false, "news"},
-		{"longest without a turn", []*lane{in(1, jobs(Now), served(7)), in(2, jobs(Now), served(3))}, 0, false, "2 job 0"},
-		{"in the order of asking", []*lane{in(1, jobs(Now, Now))}, 0, false, "1 job 0"},
-		{"the present session first", []*lane{in(1, jobs(Card, Later, Now, Now))}, 0, false, "1 job 2"},
-		{"a question before a reply before a first answer", []*lane{in(1, jobs(Talk, Answer, Now, Question))}, 0, false, "1 job 3"},
-		{"a reply before a first answer before the rest", []*lane{in(1, jobs(Talk, Answer, Now))}, 0, false, "1 job 2"},
-		{"a first answer before the rest", []*lane{in(1, jobs(Talk, Answer))}, 0, false, "1 job 1"},
-		{"an answer that may yield once more", []*lane{in(1, jobs(Now, Answer), yielded(9*time.Second))}, 0, false, "1 job 0"},
-		{"an answer that has yielded", []*lane{in(1, jobs(Now, Talk, Answer), yielded(9*time.Second+1))}, 0, false, "1 job 2"},
-		{"an answer that has yielded, and a question", []*lane{in(1, jobs(Question, Answer), yielded(time.Minute))}, 0, false, "1 job 0"},
-		{"an answer in a group yields to fewer replies", []*lane{in(-1, jobs(Now, Answer), yielded(6*time.Second))}, 0, false, "-1 job 1"},
-		{"others before cards", []*lane{in(1, jobs(Card, Later, Later))}, 0, false, "1 job 1"},
-		{"others of one chat and the present one of another are equal", []*lane{in(1, jobs(Now), served(7)), in(2, jobs(Later), served(3))}, 0, false, "2 job 0"},
-		{"the card of one chat after the message of another", []*lane{in(1, jobs(Card)), in(2, jobs(Later), served(9))}, 0, false, "2 job 0"},
-		{"a card leaves the budget for an answer", []*lane{in(1, jobs(Card), spent(2))}, 0, false, tick.String()},
-		{"a card with enough budget", []*lane{in(1, jobs(Card), spent(1))}, 0, false, "1 job 0"},
-		{"an answer to a tap before all", []*lane{in(2, jobs(Now)), in(1, jobs(Now), beside(tapAnswer))}, 0, false, "1 aside 0"},
-		{"an answer before a reaction before typing", []*lane{in(1, beside(typing, reaction, tapAnswer))}, 0, false, "1 aside 2"},
-		{"messages before reactions", []*lane{in(1, jobs(Later), beside(reaction))}, 0, false, "1 job 0"},
-		{"messages of another chat before reactions", []*lane{in(1, beside(reaction)), in(2, jobs(Later), served(9))}, 0, false, "2 job 0"},
-		{"reactions while the budget is spent", []*lane{in(1, jobs(Now), spent(3), beside(reaction))}, 0, false, "1 aside 0"},
-		{"reactions while a message is under way", []*lane{in(1, jobs(Now), flying, beside(reaction))}, 1, false, "1 aside 0"},
-		{"a reaction that has waited too long", []*lane{in(2, jobs(Now)), in(1, jobs(Now), beside(reaction), old)}, 0, false, "1 aside 0"},
-		{"reactions before cards", []*lane{in(1, jobs(Card), beside(reaction))}, 0, false, "1 aside 0"},
-		{"cards before typing", []*lane{in(1, jobs(Card), spent(3), beside(typing))}, 0, false, (2*time.Second + time.Millisecond).String()},
-		{"typing is for a chat with nothing to say", []*lane{in(1, jobs(Now), flying, beside(typing))}, 1, false, "news"},
-		{"typing last", []*lane{in(1, beside(typing)), in(2, jobs(Card), served(9))}, 0, false, "2 job 0"},
-		{"typing", []*lane{in(1, beside(typing))}, 0, false, "1 aside 0"},
-		{"a reaction that failed waits, typing does not", []*lane{in(1, beside(reaction, typing), late)}, 0, false, "1 aside 1"},
-		{"a reaction that failed", []*lane{in(1, beside(reaction), late)}, 0, false, "7s"},
-		{"one at a time in a chat", []*lane{in(1, jobs(Now, Now), flying)}, 1, false, "news"},
-		{"one aside at a time in a chat", []*lane{in(1, beside(tapAnswer), func(l *lane) { l.beside = true })}, 1, false, "news"},
-		{"too many calls under way", []*lane{in(1, jobs(Now))}, maxFlying, false, "news"},
-		{"paused", []*lane{in(1, jobs(Now), until(137*time.Second))}, 0, false, "2m17s"},
-		{"paused one does not hold up others", []*lane{in(1, jobs(Now), until(time.Hour)), in(2, jobs(Now))}, 0, false, "2 job 0"},
-		{"aside of a paused chat waits", []*lane{in(1, beside(tapAnswer), until(time.Second))}, 0, false, "1s"},
-		{"failed", []*lane{in(1, jobs(Now), again(4*time.Second))}, 0, false, "4s"},
-		{"failed and paused", []*lane{in(1, jobs(Now), again(4*time.Second), until(9*time.Second))}, 0, false, "9s"},
-		{"asides of a chat whose message failed", []*lane{in(1, jobs(Now), again(time.Hour), beside(reaction))}, 0, false, "1 aside 0"},
-		{"budget of the chat spent", []*lane{in(1, jobs(Now), spent(3))}, 0, false, tick.String()},
-		{"shortest wait", []*lane{in(1, jobs(Now), spent(3)), in(2, jobs(Now), until(time.Hour))}, 0, false, tick.String()},
-		{"pause and budget", []*lane{in(1, jobs(Now), spent(3), until(time.Minute))}, 0, false, "1m0s"},
-		{"budget of all spent", []*lane{in(1, jobs(Now))}, 0, true, "41ms"},
-		{"parked", []*lane{in(1, jobs(Now), beside(tapAnswer), parked)}, 0, false, "news"},
-		{"parked one does not hold up others", []*lane{in(1, jobs(Now), parked), in(2, jobs(Card))}, 0, false, "2 job 0"},
+		{"empty lane", []*chatQueue{in(1)}, 0, false, "news"},
+		{"longest without a turn", []*chatQueue{in(1, jobs(Now), served(7)), in(2, jobs(Now), served(3))}, 0, false, "2 job 0"},
+		{"in the order of asking", []*chatQueue{in(1, jobs(Now, Now))}, 0, false, "1 job 0"},
+		{"the present session first", []*chatQueue{in(1, jobs(Card, Later, Now, Now))}, 0, false, "1 job 2"},
+		{"a question before a reply before a first answer", []*chatQueue{in(1, jobs(Talk, Answer, Now, Question))}, 0, false, "1 job 3"},
+		{"a reply before a first answer before the rest", []*chatQueue{in(1, jobs(Talk, Answer, Now))}, 0, false, "1 job 2"},
+		{"a first answer before the rest", []*chatQueue{in(1, jobs(Talk, Answer))}, 0, false, "1 job 1"},
+		{"an answer that may yield once more", []*chatQueue{in(1, jobs(Now, Answer), yielded(9*time.Second))}, 0, false, "1 job 0"},
+		{"an answer that has yielded", []*chatQueue{in(1, jobs(Now, Talk, Answer), yielded(9*time.Second+1))}, 0, false, "1 job 2"},
+		{"an answer that has yielded, and a question", []*chatQueue{in(1, jobs(Question, Answer), yielded(time.Minute))}, 0, false, "1 job 0"},
+		{"an answer in a group yields to fewer replies", []*chatQueue{in(-1, jobs(Now, Answer), yielded(6*time.Second))}, 0, false, "-1 job 1"},
+		{"others before cards", []*chatQueue{in(1, jobs(Card, Later, Later))}, 0, false, "1 job 1"},
+		{"others of one chat and the present one of another are equal", []*chatQueue{in(1, jobs(Now), served(7)), in(2, jobs(Later), served(3))}, 0, false, "2 job 0"},
+		{"the card of one chat after the message of another", []*chatQueue{in(1, jobs(Card)), in(2, jobs(Later), served(9))}, 0, false, "2 job 0"},
+		{"a card leaves the budget for an answer", []*chatQueue{in(1, jobs(Card), spent(2))}, 0, false, tick.String()},
+		{"a card with enough budget", []*chatQueue{in(1, jobs(Card), spent(1))}, 0, false, "1 job 0"},
+		{"an answer to a tap before all", []*chatQueue{in(2, jobs(Now)), in(1, jobs(Now), beside(tapAnswer))}, 0, false, "1 aside 0"},
+		{"an answer before a reaction before typing", []*chatQueue{in(1, beside(typing, reaction, tapAnswer))}, 0, false, "1 aside 2"},
+		{"messages before reactions", []*chatQueue{in(1, jobs(Later), beside(reaction))}, 0, false, "1 job 0"},
+		{"messages of another chat before reactions", []*chatQueue{in(1, beside(reaction)), in(2, jobs(Later), served(9))}, 0, false, "2 job 0"},
+		{"reactions while the budget is spent", []*chatQueue{in(1, jobs(Now), spent(3), beside(reaction))}, 0, false, "1 aside 0"},
+		{"reactions while a message is under way", []*chatQueue{in(1, jobs(Now), flying, beside(reaction))}, 1, false, "1 aside 0"},
+		{"a reaction that has waited too long", []*chatQueue{in(2, jobs(Now)), in(1, jobs(Now), beside(reaction), old)}, 0, false, "1 aside 0"},
+		{"reactions before cards", []*chatQueue{in(1, jobs(Card), beside(reaction))}, 0, false, "1 aside 0"},
+		{"cards before typing", []*chatQueue{in(1, jobs(Card), spent(3), beside(typing))}, 0, false, (2*time.Second + time.Millisecond).String()},
+		{"typing is for a chat with nothing to say", []*chatQueue{in(1, jobs(Now), flying, beside(typing))}, 1, false, "news"},
+		{"typing last", []*chatQueue{in(1, beside(typing)), in(2, jobs(Card), served(9))}, 0, false, "2 job 0"},
+		{"typing", []*chatQueue{in(1, beside(typing))}, 0, false, "1 aside 0"},
+		{"a reaction that failed waits, typing does not", []*chatQueue{in(1, beside(reaction, typing), late)}, 0, false, "1 aside 1"},
+		{"a reaction that failed", []*chatQueue{in(1, beside(reaction), late)}, 0, false, "7s"},
+		{"one at a time in a chat", []*chatQueue{in(1, jobs(Now, Now), flying)}, 1, false, "news"},
+		{"one aside at a time in a chat", []*chatQueue{in(1, beside(tapAnswer), func(l *chatQueue) { l.beside = true })}, 1, false, "news"},
+		{"too many calls under way", []*chatQueue{in(1, jobs(Now))}, maxFlying, false, "news"},
+		{"paused", []*chatQueue{in(1, jobs(Now), until(137*time.Second))}, 0, false, "2m17s"},
+		{"paused one does not hold up others", []*chatQueue{in(1, jobs(Now), until(time.Hour)), in(2, jobs(Now))}, 0, false, "2 job 0"},
+		{"aside of a paused chat waits", []*chatQueue{in(1, beside(tapAnswer), until(time.Second))}, 0, false, "1s"},
+		{"failed", []*chatQueue{in(1, jobs(Now), again(4*time.Second))}, 0, false, "4s"},
+		{"failed and paused", []*chatQueue{in(1, jobs(Now), again(4*time.Second), until(9*time.Second))}, 0, false, "9s"},
+		{"asides of a chat whose message failed", []*chatQueue{in(1, jobs(Now), again(time.Hour), beside(reaction))}, 0, false, "1 aside 0"},
+		{"budget of the chat spent", []*chatQueue{in(1, jobs(Now), spent(3))}, 0, false, tick.String()},
+		{"shortest wait", []*chatQueue{in(1, jobs(Now), spent(3)), in(2, jobs(Now), until(time.Hour))}, 0, false, tick.String()},
+		{"pause and budget", []*chatQueue{in(1, jobs(Now), spent(3), until(time.Minute))}, 0, false, "1m0s"},
+		{"budget of all spent", []*chatQueue{in(1, jobs(Now))}, 0, true, "41ms"},
+		{"parked", []*chatQueue{in(1, jobs(Now), beside(tapAnswer), suspended)}, 0, false, "news"},
+		{"parked one does not hold up others", []*chatQueue{in(1, jobs(Now), suspended), in(2, jobs(Card))}, 0, false, "2 job 0"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -115,9 +115,9 @@ func TestNext(t *testing.T) {
 			if tt.empty {
 				all.AllowN(now, allBurst)
 			}
-			got := next(now, tt.lanes, all, tt.flying, 0)
+			got := next(now, tt.chats, all, tt.flying, 0)
 			assert.Equal(t, tt.want, got.shown())
-			assert.Equal(t, got, next(now, tt.lanes, all, tt.flying, 0), "it changes nothing")
+			assert.Equal(t, got, next(now, tt.chats, all, tt.flying, 0), "it changes nothing")
 		})
 	}
 }
@@ -137,7 +137,7 @@ func TestRepliesPassFilesOfTheirSession(t *testing.T) {
 		{"what was said after a file", []job{file, said}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := newLane(1)
+			l := newChatQueue(1)
 			for i := range tt.queue {
 				l.queue.add(&tt.queue[i])
 			}
@@ -151,14 +151,14 @@ func TestRepliesPassFilesOfTheirSession(t *testing.T) {
 // TestBookedTokensAreLeft: a job under way that may make a call has a token of all chats.
 func TestBookedTokensAreLeft(t *testing.T) {
 	now, all := time.Unix(1_000_000, 0), rate.NewLimiter(allRate, allBurst)
-	l := newLane(1)
+	l := newChatQueue(1)
 	l.queue.add(&job{})
 	for _, tt := range []struct {
 		spent, booked int
 		want          string
 	}{{0, 4, "1 job 0"}, {0, 5, "news"}, {2, 2, "1 job 0"}, {2, 3, "41ms"}} {
 		all.AllowN(now, tt.spent)
-		assert.Equal(t, tt.want, next(now, []*lane{l}, all, tt.booked, tt.booked).shown(), "%d spent, %d booked", tt.spent, tt.booked)
+		assert.Equal(t, tt.want, next(now, []*chatQueue{l}, all, tt.booked, tt.booked).shown(), "%d spent, %d booked", tt.spent, tt.booked)
 		now = now.Add(time.Minute)
 	}
 }
@@ -169,7 +169,7 @@ func (t turn) shown() string {
 	case t.job != nil:
 		return fmt.Sprintf("%d job %d", t.lane.chat, t.job.messageID)
 	case t.aside != nil:
-		return fmt.Sprintf("%d aside %d", t.lane.chat, slices.Index(t.lane.asides, t.aside))
+		return fmt.Sprintf("%d aside %d", t.lane.chat, slices.Index(t.lane.sideCalls, t.aside))
 	case t.wait > 0:
 		return t.wait.String()
 	}
@@ -177,26 +177,26 @@ func (t turn) shown() string {
 }
 
 func TestTooManyAsides(t *testing.T) {
-	l := newLane(1)
-	l.put(&aside{key: "answer", kind: tapAnswer})
-	l.put(&aside{key: "typing", kind: typing})
+	l := newChatQueue(1)
+	l.put(&sideCall{key: "answer", kind: tapAnswer})
+	l.put(&sideCall{key: "typing", kind: typing})
 	for i := range maxAsides + 1 {
-		l.put(&aside{key: fmt.Sprint(i), kind: reaction})
+		l.put(&sideCall{key: fmt.Sprint(i), kind: reaction})
 	}
-	l.put(&aside{key: "typing again", kind: typing})
-	require.Len(t, l.asides, maxAsides)
+	l.put(&sideCall{key: "typing again", kind: typing})
+	require.Len(t, l.sideCalls, maxAsides)
 	var keys []string
-	for _, a := range l.asides {
+	for _, a := range l.sideCalls {
 		keys = append(keys, a.key)
 	}
 	assert.Equal(t, []string{"answer", "2", "3"}, keys[:3], "first typing goes, then the oldest reactions")
 	assert.NotContains(t, keys, "typing again")
-	newer := &aside{key: "7", kind: reaction}
+	newer := &sideCall{key: "7", kind: reaction}
 	l.put(newer)
-	assert.Len(t, l.asides, maxAsides)
-	assert.Contains(t, l.asides, newer)
-	l.putBack(&aside{key: "7", kind: reaction, tries: 1})
-	assert.Len(t, l.asides, maxAsides, "a newer one has come")
+	assert.Len(t, l.sideCalls, maxAsides)
+	assert.Contains(t, l.sideCalls, newer)
+	l.putBack(&sideCall{key: "7", kind: reaction, tries: 1})
+	assert.Len(t, l.sideCalls, maxAsides, "a newer one has come")
 }
 
 func TestJudge(t *testing.T) {
@@ -290,7 +290,7 @@ func TestMemoryForgetsTheOldest(t *testing.T) {
 
 // The schedule reads only the first job of each rank: another one would panic here.
 func TestScheduleReadsOnlyQueueHeads(t *testing.T) {
-	now, l := time.Unix(1_000_000, 0), newLane(1)
+	now, l := time.Unix(1_000_000, 0), newChatQueue(1)
 	for r := Question; r <= Card; r++ {
 		for range 2 { // one goes first
 			l.queue.add(&job{rank: r, session: uuid.New()})
@@ -300,7 +300,7 @@ func TestScheduleReadsOnlyQueueHeads(t *testing.T) {
 		}
 	}
 	for r := Question; r <= Card; r++ {
-		got := next(now, []*lane{l}, rate.NewLimiter(allRate, allBurst), 0, 0)
+		got := next(now, []*chatQueue{l}, rate.NewLimiter(allRate, allBurst), 0, 0)
 		require.NotNil(t, got.job)
 		assert.Equal(t, r, got.job.rank)
 		for range 2 {

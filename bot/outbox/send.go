@@ -106,10 +106,10 @@ func (o *Outbox) admit(q *queues, j *job) error {
 		return &Refused{ErrNoRich}
 	case o.Aliases.Lost(j.to.ChatID, j.messageID):
 		return &Refused{ErrMoved}
-	case q.lane(j.to.ChatID).parked:
-		return errParked(j.to.ChatID)
+	case q.chatQueue(j.to.ChatID).suspended:
+		return errSuspended(j.to.ChatID)
 	case j.kind == edit && q.edits[j.ref()] != nil: // callers that wait for that one get its result
-		q.merge(q.lane(j.to.ChatID), q.edits[j.ref()], j)
+		q.merge(q.chatQueue(j.to.ChatID), q.edits[j.ref()], j)
 	default:
 		q.add(j)
 	}

@@ -10,11 +10,11 @@ import (
 
 func TestGoingCountsRefusalsAndWaits(t *testing.T) {
 	inBubble(t, once(tooMany(3600)), func(t *testing.T, b *bench) {
-		assert.Equal(t, Going{}, GoingOf(b.Outbox))
+		assert.Equal(t, Stats{}, GoingOf(b.Outbox))
 		require.NoError(t, b.Post(t.Context(), say(5, "x")))
 		require.NoError(t, b.Post(t.Context(), say(5, "y")))
 		b.idle(10 * time.Second)
-		assert.Equal(t, Going{Waits: 1, Waiting: 2, Wait: 3590 * time.Second}, GoingOf(b.Outbox), "to wait is no failure")
+		assert.Equal(t, Stats{Waits: 1, Waiting: 2, Wait: 3590 * time.Second}, GoingOf(b.Outbox), "to wait is no failure")
 	})
 }
 
@@ -23,9 +23,9 @@ func TestGoingFailsUntilAccepted(t *testing.T) {
 		began := time.Now()
 		require.NoError(t, b.Post(t.Context(), say(5, "x")))
 		b.idle(100 * time.Millisecond)
-		assert.Equal(t, Going{Errors: 1, LastAt: began, Waiting: 1, Failing: true}, GoingOf(b.Outbox))
+		assert.Equal(t, Stats{Errors: 1, LastAt: began, Waiting: 1, Failing: true}, GoingOf(b.Outbox))
 		b.idle(10 * time.Second)
-		assert.Equal(t, Going{Errors: 1, LastAt: began}, GoingOf(b.Outbox))
+		assert.Equal(t, Stats{Errors: 1, LastAt: began}, GoingOf(b.Outbox))
 	})
 }
 
@@ -33,7 +33,7 @@ func TestDropButtonsTwiceIsNoError(t *testing.T) {
 	inBubble(t, once(errSame), func(t *testing.T, b *bench) {
 		b.DropButtons(t.Context(), to(5), 3)
 		b.idle(10 * time.Second)
-		assert.Equal(t, Going{}, GoingOf(b.Outbox))
+		assert.Equal(t, Stats{}, GoingOf(b.Outbox))
 		assert.Len(t, b.seen("buttons", false), 1)
 	})
 }

@@ -29,8 +29,8 @@ func upgraded(_ context.Context, _ int, c call) error {
 // Waiting messages go to the new chat, in order, and the old one is tried once.
 func TestP5_SupergroupUpgradeLosesNothing(t *testing.T) {
 	inBubble(t, upgraded, func(t *testing.T, b *bench) {
-		var told [][][]int64
-		b.OnMigrate = func() { told = append(told, b.Aliases.Moved()); b.Unpark(-5) }
+		var reported [][][]int64
+		b.OnMigrate = func() { reported = append(reported, b.Aliases.Moved()); b.Resume(-5) }
 		one, two := say(-5, "1"), say(-5, "2")
 		one.ReplyTo, two.ReplyTo = 7, 8
 		first, second := b.sendLater(t.Context(), one), b.sendLater(t.Context(), two)
@@ -43,7 +43,7 @@ func TestP5_SupergroupUpgradeLosesNothing(t *testing.T) {
 		b.idle(time.Minute)
 		calls := b.seen("send", false)
 		assert.Equal(t, []string{"1", "1", "2", "2", "3"}, texts(calls))
-		assert.Equal(t, [][][]int64{{{-5, -100}}}, told)
+		assert.Equal(t, [][][]int64{{{-5, -100}}}, reported)
 		assert.Equal(t, 7, calls[0].reply)
 		for _, c := range calls[1:] {
 			assert.Equal(t, int64(-100), c.chat)
@@ -88,13 +88,13 @@ func TestOldMessagesAfterSupergroupUpgrade(t *testing.T) {
 
 func TestReactionDetectsSupergroupUpgrade(t *testing.T) {
 	inBubble(t, upgraded, func(t *testing.T, b *bench) {
-		var told [][][]int64
-		b.OnMigrate = func() { told = append(told, b.Aliases.Moved()) }
+		var reported [][][]int64
+		b.OnMigrate = func() { reported = append(reported, b.Aliases.Moved()) }
 		b.React(t.Context(), to(-5), 4, "👀")
 		b.idle(time.Minute)
 		_, err := b.Send(t.Context(), say(-5, "1"))
 		require.NoError(t, err)
-		assert.Equal(t, [][][]int64{{{-5, -100}}}, told)
+		assert.Equal(t, [][][]int64{{{-5, -100}}}, reported)
 		assert.Len(t, b.seen("send", false), 1)
 	})
 }
@@ -212,8 +212,8 @@ func TestP5_DeletedTopicMessagesGoToChat(t *testing.T) {
 		}
 		return nil
 	}, func(t *testing.T, b *bench) {
-		var told []session.Conversation
-		b.OnTopicGone = func(lost session.Conversation) { told = append(told, lost); b.Parked(lost.ChatID) }
+		var reported []session.Conversation
+		b.OnTopicGone = func(lost session.Conversation) { reported = append(reported, lost); b.IsSuspended(lost.ChatID) }
 		one := inTopic(-5, 9, "1")
 		one.ReplyTo = 3
 		first, second := b.sendLater(t.Context(), one), b.sendLater(t.Context(), inTopic(-5, 9, "2"))
@@ -228,7 +228,7 @@ func TestP5_DeletedTopicMessagesGoToChat(t *testing.T) {
 		assert.Equal(t, []string{"1", "1", "2", "3", "other", "4"}, texts(calls))
 		assert.Equal(t, []int{9, 0, 0, 0, 8, 0}, []int{calls[0].thread, calls[1].thread, calls[2].thread, calls[3].thread, calls[4].thread, calls[5].thread})
 		assert.Zero(t, calls[1].reply)
-		assert.Equal(t, []session.Conversation{{ChatID: -5, ThreadID: 9}}, told)
+		assert.Equal(t, []session.Conversation{{ChatID: -5, ThreadID: 9}}, reported)
 		assert.Zero(t, b.seen("typing", true)[0].thread)
 	})
 }
@@ -243,7 +243,7 @@ func TestTopicIsTriedAgainAfterMessage(t *testing.T) {
 	}, func(t *testing.T, b *bench) {
 		_, err := b.Send(t.Context(), inTopic(-5, 9, "1"))
 		require.NoError(t, err)
-		b.Unpark(-5)
+		b.Resume(-5)
 		_, err = b.Send(t.Context(), inTopic(-5, 9, "2"))
 		require.NoError(t, err)
 		calls := b.seen("send", true)

@@ -64,7 +64,7 @@ func TestP5_ClosedTopicIsNotDeleted(t *testing.T) {
 					return now
 				})
 				assert.Equal(t, tt.gone, gone)
-				b.Unpark(-5) // a person has written in the chat, or has opened the topic again
+				b.Resume(-5) // a person has written in the chat, or has opened the topic again
 				_, err = b.Send(t.Context(), inTopic(-5, 9, "2"))
 				require.NoError(t, err)
 				sent := b.seen("send", true)
@@ -112,8 +112,8 @@ func TestP5_MessageOutsideTopicNamesSession(t *testing.T) {
 func TestStrayMessageReportsTopicGone(t *testing.T) {
 	inBubble(t, nil, func(t *testing.T, b *bench) {
 		b.strays = 9
-		var told, sent []session.Conversation
-		b.OnTopicGone = func(lost session.Conversation) { told = append(told, lost) }
+		var reported, sent []session.Conversation
+		b.OnTopicGone = func(lost session.Conversation) { reported = append(reported, lost) }
 		b.OnSent = func(m Message, _ int) { sent = append(sent, m.To) }
 		for _, text := range []string{"1", "2"} {
 			_, err := b.Send(t.Context(), inTopic(5, 9, text))
@@ -123,7 +123,7 @@ func TestStrayMessageReportsTopicGone(t *testing.T) {
 		require.NoError(t, err)
 		b.idle(time.Minute)
 		assert.Equal(t, []string{"1", "2", "3"}, texts(b.seen("send", false)), "nothing comes twice")
-		assert.Equal(t, []session.Conversation{{ChatID: 5, ThreadID: 9}}, told)
+		assert.Equal(t, []session.Conversation{{ChatID: 5, ThreadID: 9}}, reported)
 		assert.Equal(t, []session.Conversation{{ChatID: 5}, {ChatID: 5}, {ChatID: 5, ThreadID: 8}}, sent)
 	})
 }

@@ -42,11 +42,11 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 	case sendAnyway: // a draft in the box comes as news
 		return p.Queue.SendAnyway(ctx, e.Session, e.Key)
 	case sendNow:
-		told, err := p.Queue.SendNow(ctx, e.Session, e.Key)
-		if err != nil || told {
+		reported, err := p.Queue.SendNow(ctx, e.Session, e.Key)
+		if err != nil || reported {
 			return err
 		}
-		return p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
+		return p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
 	case useAsPrompt:
 		return p.wait(ctx, asked{Reason: first, By: was.By}, e, port.Session{})
 	case sendTo:

@@ -39,7 +39,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 		if _, prompt := p.book.SessionOf(in.To, in.MessageID); in.Quoted || !ok || !prompt {
 			return nil
 		}
-		return p.tellIgnored(ctx, in, e, m)
+		return p.reportIgnored(ctx, in, e, m)
 	}
 	// The edit may lack the sign that the words are another's.
 	first := messageOf(e)
@@ -48,7 +48,7 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	ignored := quoted || !ok || some && class != talk.ClassPlain && class != e.Class
 	same := !some || typed == e.Text // blanks are not typed either
 	switch {
-	case quoted && e.ToldEdit != "", !ignored && same: // another bot may edit without end
+	case quoted && e.ReportedEdit != "", !ignored && same: // another bot may edit without end
 		return nil
 	case ignored, !e.State.Waits():
 		err = inbox.ErrNoEntry
@@ -57,9 +57,9 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	}
 	switch {
 	case chat.IsGone(err):
-		return p.tellIgnored(ctx, in, e, m)
+		return p.reportIgnored(ctx, in, e, m)
 	case err == nil:
-		p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
+		p.Chat.React(ctx, in.To, in.MessageID, chat.ReactionStored)
 		c, asks := p.cards.Get(e.Key)
 		if asks && c.Payload.isPath() {
 			return becomeFirst(ctx, p, c)
@@ -88,7 +88,7 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 		if e.State == inbox.Asked && now.State != e.State {
 			return inbox.ErrNoEntry
 		}
-		now.Text, now.Class, now.ToldEdit = typed, class, ""
+		now.Text, now.Class, now.ReportedEdit = typed, class, ""
 		if i := partOf(p.book, *now, number); i > 0 {
 			now.Rest[i-1] = raw
 		} else {
@@ -98,19 +98,19 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 	})
 }
 
-// tellIgnored reports once that an edit changes nothing, and each time for a message that has left
+// reportIgnored reports once that an edit changes nothing, and each time for a message that has left
 // the inbox: Telegram repeats an edit if only the appearance of the message changes later.
-func (p *Prompts) tellIgnored(ctx context.Context, in chat.Incoming, e inbox.Entry,
+func (p *Prompts) reportIgnored(ctx context.Context, in chat.Incoming, e inbox.Entry,
 	m *models.Message) error {
 	edit := fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, m.EditDate, "\n", m.Text, m.Caption)))
-	if e.ToldEdit == edit {
+	if e.ReportedEdit == edit {
 		return nil
 	}
 	text := render.Plain(p.Chat.In(in.To).Say(i18n.EditIgnored))
 	if err := p.Chat.Warn(ctx, in.To, in.MessageID, text, nil); err != nil {
 		return err
 	}
-	err := p.Entries.Change(e.Key, func(now *inbox.Entry) error { now.ToldEdit = edit; return nil })
+	err := p.Entries.Change(e.Key, func(now *inbox.Entry) error { now.ReportedEdit = edit; return nil })
 	if errors.Is(err, inbox.ErrNoEntry) {
 		return nil
 	}

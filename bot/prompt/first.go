@@ -32,7 +32,7 @@ func (p *Prompts) Firsts(to address.Conversation, by int64) (texts []string, sin
 
 func (p *Prompts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
 	for _, c := range p.cards.List() {
-		if !c.Payload.isSame(asked{Reason: first, By: by}, to) || c.Look.To != to {
+		if !c.Payload.isSame(asked{Reason: first, By: by}, to) || c.Content.To != to {
 			continue
 		}
 		if e, err := p.Entries.Load(c.Key); err == nil && e.State == inbox.Asked {
@@ -64,7 +64,7 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 				p.ask(ctx, was, e, port.Session{}))
 		case err == nil:
 			if a == dropIt {
-				p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+				p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 			}
 			err = p.answered(ctx, a, e, r, was)
 		}
@@ -93,14 +93,14 @@ func (a asked) refusal(p chat.Phrases) render.Text {
 func settlePaths(ctx context.Context, p *Prompts, to address.Conversation, by int64) error {
 	var errs []error
 	for _, c := range p.cards.List() {
-		if !c.Payload.isPath() || c.Payload.By != by || c.Look.To != to {
+		if !c.Payload.isPath() || c.Payload.By != by || c.Content.To != to {
 			continue
 		}
 		if err := p.Entries.FinishIn(c.Key, inbox.Asked); err != nil && !chat.IsGone(err) {
 			errs = append(errs, err)
 			continue
 		}
-		errs = append(errs, p.cards.Close(ctx, c.Key, c.Look.Text))
+		errs = append(errs, p.cards.Close(ctx, c.Key, c.Content.Text))
 	}
 	return errors.Join(errs...)
 }

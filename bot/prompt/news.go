@@ -30,30 +30,30 @@ var heldTexts = map[news.Wait]i18n.Key{
 func (p *Prompts) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.Held:
-		return tellUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return tellHeld(ctx, p, e, r, n) })
+		return replyUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return reportHeld(ctx, p, e, r, n) })
 	case news.Unproven:
 		why := unproven
 		if n.InBox {
 			why = inBox
 		}
-		return tellUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return p.ask(ctx, asked{Reason: why}, e, r) })
+		return replyUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return p.ask(ctx, asked{Reason: why}, e, r) })
 	case news.Typed:
-		return tellMark(ctx, p, n.Prompt, r, chat.ReactionTyped)
+		return reactTo(ctx, p, n.Prompt, r, chat.ReactionTyped)
 	case news.Delivered:
-		return errors.Join(dropNeeds(p, n.Key, r), tellMark(ctx, p, n.Prompt, r, chat.ReactionReceived))
+		return errors.Join(dropNeeds(p, n.Key, r), reactTo(ctx, p, n.Prompt, r, chat.ReactionReceived))
 	case news.TakenBack:
-		return p.tellStopped(ctx, r, n)
+		return p.reportStopped(ctx, r, n)
 	case news.DraftCleared: // shown in full: it is about to be taken out of the box
 		text := chat.Lines(p.Chat.In(r.Conversation).Text(i18n.DraftCleared, i18n.Args{"Name": r.Name}), render.Pre(n.Draft, ""))
-		return p.Chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
+		return p.Chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text})
 	case news.Requeued:
 		return p.recount(ctx, r.ID)
 	}
 	return nil
 }
 
-// tellUnder reports, under a prompt, its progress. A prompt that has left needs no news.
-func tellUnder(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session, tell func(e inbox.Entry) error) error {
+// replyUnder reports, under a prompt, its progress. A prompt that has left needs no news.
+func replyUnder(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session, tell func(e inbox.Entry) error) error {
 	e, err := p.Entries.Load(about.Key)
 	if err == nil {
 		err = tell(e)
@@ -63,9 +63,9 @@ func tellUnder(ctx context.Context, p *Prompts, about talk.Prompt, r port.Sessio
 	return errors.Join(err, p.recount(ctx, r.ID))
 }
 
-// tellMark shows the progress of a prompt with a reaction.
-func tellMark(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session, reaction string) error {
-	return tellUnder(ctx, p, about, r, func(e inbox.Entry) error {
+// reactTo shows the progress of a prompt with a reaction.
+func reactTo(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session, reaction string) error {
+	return replyUnder(ctx, p, about, r, func(e inbox.Entry) error {
 		return errors.Join(p.Texts.Left(ctx, e.Key), p.mark(ctx, e, reaction, r))
 	})
 }
@@ -80,8 +80,8 @@ func dropNeeds(p *Prompts, key string, r port.Session) error {
 	return errors.Join(p.cards.DropNeeds(r.ID, key, e.Received), p.Texts.DropNeeds(r.ID, e.Received))
 }
 
-// tellHeld reports why a prompt waits, or asks about it.
-func tellHeld(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, n news.Held) error {
+// reportHeld reports why a prompt waits, or asks about it.
+func reportHeld(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, n news.Held) error {
 	if n.Why == news.HeldDialog {
 		return list(ctx, p, e.Conversation, r.ID, n.Now)
 	}
@@ -112,23 +112,23 @@ func (p *Prompts) Asked(ctx context.Context, to address.Conversation, session uu
 func list(ctx context.Context, p *Prompts, to address.Conversation, session uuid.UUID, now talk.Activity) error {
 	var errs []error
 	for _, c := range p.cards.List() {
-		if c.Payload.Reason == queued && c.Look.Session == session && c.Look.To == to {
+		if c.Payload.Reason == queued && c.Content.Session == session && c.Content.To == to {
 			errs = append(errs, p.close(ctx, c.Key, render.Plain(p.Chat.In(to).Say(i18n.QuestionBelow))))
 		}
 	}
 	return errors.Join(append(errs, p.Texts.Held(ctx, to, session, now))...)
 }
 
-// tellStopped asks about a prompt that was stopped before it was carried out, or typed. The agent
+// reportStopped asks about a prompt that was stopped before it was carried out, or typed. The agent
 // may have had it, so that it is finished; from here on it waits, in no queue. If its entry cannot
 // be brought back, the text is posted without buttons, because the agent's box is about to be
 // emptied.
-func (p *Prompts) tellStopped(ctx context.Context, r port.Session, n news.TakenBack) error {
+func (p *Prompts) reportStopped(ctx context.Context, r port.Session, n news.TakenBack) error {
 	e, err := p.Entries.Load(n.Prompt.Key)
 	if chat.IsGone(err) {
 		if e, err = p.Entries.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
 			p.Chat.Log.Warn("stopped_prompt_not_reopened", logkey.Key, n.Prompt.Key, logkey.Error, err)
-			look := card.Look{To: r.Conversation, Session: r.ID}
+			look := card.Content{To: r.Conversation, Session: r.ID}
 			look.Text = textlist.StoppedText(p.Chat.In(r.Conversation), r, n.Prompt.Text)
 			return p.Chat.Post(ctx, look)
 		}
@@ -136,7 +136,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r port.Session, n news.TakenB
 	if err != nil {
 		return err
 	}
-	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+	p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	below := render.Plain(p.Chat.In(e.Conversation).Say(i18n.QuestionBelow))
 	return errors.Join(p.close(ctx, e.Key, below), p.Texts.Stop(ctx, e, r, n.Work))
 }
@@ -144,7 +144,7 @@ func (p *Prompts) tellStopped(ctx context.Context, r port.Session, n news.TakenB
 // mark sets the reaction of a prompt that is past its question. An idle agent has a prompt before
 // the tap that sends it has ended: a question that is still open then shows the effect of the tap.
 func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r port.Session) error {
-	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
+	p.Chat.React(ctx, e.Conversation, e.MessageID, reaction)
 	if p.book.MayShow(e.Conversation) {
 		p.Chat.Sender.Typing(ctx, e.Conversation)
 	}
@@ -152,7 +152,7 @@ func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r po
 	words := p.Chat.In(e.Conversation)
 	became := words.Text(i18n.PromptSent, i18n.Args{"Name": r.Name})
 	asking := questions[c.Payload.Reason].state == inbox.Asked
-	if asking && c.Look.Session != r.ID && p.book.IsCurrent(e.Conversation, r) { // a person has chosen the session
+	if asking && c.Content.Session != r.ID && p.book.IsCurrent(e.Conversation, r) { // a person has chosen the session
 		became = words.Text(i18n.SentAndCurrent, i18n.Args{"Name": r.Name})
 	}
 	return p.close(ctx, e.Key, became)

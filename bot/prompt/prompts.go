@@ -45,7 +45,7 @@ type Changes interface {
 type Edits interface {
 	Withdraw(ctx context.Context, id uuid.UUID, key string) error
 	Reword(ctx context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error
-	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
+	SendNow(ctx context.Context, id uuid.UUID, key string) (reported bool, err error)
 }
 
 // Sessions starts and resumes sessions.
@@ -105,15 +105,15 @@ const FeatureName = "prompt"
 // Feature describes prompts to the dispatcher.
 func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
-		Name:  FeatureName,
-		Cards: map[string]chat.OnTap{cardKind: p.cards.OnTap(p.tap)},
-		Heard: p.onNews,
+		Name:   FeatureName,
+		Cards:  map[string]chat.OnTap{cardKind: p.cards.OnTap(p.tap)},
+		OnNews: p.onNews,
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
 		},
-		Current: func(ctx context.Context, to address.Conversation, _ uuid.UUID) error { return redrawShared(ctx, p, to) },
-		Run:     func(ctx context.Context) error { p.Tidy(ctx); return nil },
-		Moved:   p.moved,
+		OnCurrent: func(ctx context.Context, to address.Conversation, _ uuid.UUID) error { return redrawShared(ctx, p, to) },
+		Run:       func(ctx context.Context) error { p.Tidy(ctx); return nil },
+		OnMoved:   p.moved,
 	}
 }
 
@@ -146,7 +146,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	}
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
 	e.State, e.Text, e.Class, e.Files, e.Spoken = inbox.Accepted, typed, class, got.names, got.spoken
-	p.Chat.Mark(ctx, in.To, in.MessageID, chat.ReactionStored)
+	p.Chat.React(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {
 		_, reply, _ := p.book.Answered(in.Message)
 		p.noteTarget(e, r, reply)
@@ -171,7 +171,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		err = p.wait(ctx, asked{Reason: over}, e, r)
 	case in.Missed != uuid.Nil:
 		err = p.wait(ctx, asked{Reason: missed}, e, r)
-	case aged(e):
+	case isStale(e):
 		err = p.wait(ctx, asked{Reason: old}, e, r)
 	case e.Spoken != "":
 		err = p.wait(ctx, asked{Reason: spoken}, e, r)
@@ -204,7 +204,7 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error
 	err := p.Texts.Queued(ctx, e, r)
 	if p.Chat.Folder.IsMissing(ctx, r.Dir) { // the agent works on, and its tools fail
 		text := p.Chat.In(e.Conversation).Text(i18n.FolderMissing, i18n.Args{"Name": r.Name, "Dir": render.Code(p.Chat.Short(r.Dir))})
-		err = errors.Join(err, p.Chat.Post(ctx, card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Text: text}))
+		err = errors.Join(err, p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Text: text}))
 	}
 	return errors.Join(err, p.recount(ctx, r.ID))
 }
@@ -295,7 +295,7 @@ func Offer(ctx context.Context, p *Prompts, keys []string) error {
 func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
 	c, _ := p.cards.Get(e.Key)
 	err := errors.Join(p.Entries.FinishIn(e.Key, e.State), p.close(ctx, e.Key, render.Text{}))
-	return errors.Join(err, askRest(ctx, p, c.Payload, c.Look.To, c.Look.Session))
+	return errors.Join(err, askRest(ctx, p, c.Payload, c.Content.To, c.Content.Session))
 }
 
 // Discard takes a waiting prompt out of its queue for good, and reports that under it. chat.IsGone
@@ -304,12 +304,12 @@ func (p *Prompts) Discard(ctx context.Context, e inbox.Entry) error {
 	if err := p.Queue.Withdraw(ctx, e.Session, e.Key); err != nil {
 		return err
 	}
-	p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+	p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	return p.close(ctx, e.Key, render.Plain(p.Chat.In(e.Conversation).Say(i18n.Dropped)))
 }
 
 // moved takes the prompts of moved places along. Their messages stay where they are, or are gone.
-func (p *Prompts) moved(_ context.Context, where chat.Where) error {
+func (p *Prompts) moved(_ context.Context, where chat.MoveFunc) error {
 	entries, err := p.Entries.List()
 	errs := []error{err}
 	for _, e := range entries {
@@ -351,8 +351,8 @@ func (p *Prompts) noteTarget(e inbox.Entry, r port.Session, reply bool) {
 // ErrBlank is returned if nothing of a text can be typed.
 var ErrBlank = errors.New("the text is blank")
 
-// Desk takes the prompts that people write in a terminal.
-type Desk struct {
+// CLI takes the prompts that people write in a terminal.
+type CLI struct {
 	*Prompts
 	// Add puts a prompt into the inbox, durably; fresh is false where its key was ever there.
 	Add func(e inbox.Entry) (fresh bool, err error)
@@ -360,7 +360,7 @@ type Desk struct {
 
 // Send queues a text for an open session, like a message of its chat. With a key that was ever used
 // it does nothing. Errors: [ErrBlank], refusal.WrongState.
-func (d Desk) Send(ctx context.Context, key string, r port.Session, text string) error {
+func (d CLI) Send(ctx context.Context, key string, r port.Session, text string) error {
 	typed, class, ok := talk.Normalise(text)
 	if !ok {
 		return ErrBlank

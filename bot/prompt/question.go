@@ -94,7 +94,7 @@ var questions = map[reason]question{
 
 // write writes the question about a prompt: what happened, and below it, as long as there are
 // buttons, their effect and the number of later prompts of the session.
-func (a asked) write(l *card.Look, p chat.Phrases, e inbox.Entry, r port.Session) {
+func (a asked) write(l *card.Content, p chat.Phrases, e inbox.Entry, r port.Session) {
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command,
 		"Path": render.Code(a.File), "Binding": render.Code(a.Binding),
@@ -136,7 +136,7 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 		return nil
 	}
 	if became.Blank() {
-		became = render.Plain(p.Chat.In(c.Look.To).Say(i18n.PromptSettled))
+		became = render.Plain(p.Chat.In(c.Content.To).Say(i18n.PromptSettled))
 	}
 	defer redrawPages(p, c.Payload)
 	return p.cards.Close(ctx, key, c.Payload.after(became))
@@ -239,19 +239,19 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r port.Sess
 	q := questions[why.Reason]
 	offers := choicesFor(p, why, e.Conversation)
 	offers.away = !r.Live
-	look := card.Look{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
+	look := card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
 	if q.state != inbox.Held && why.Reason != first && !why.isPath() {
 		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r) && !asksAlready(p, why, e, r)
 	}
 	why.Words = e.Spoken
 	why.write(&look, p.Chat.In(e.Conversation), e, r)
-	c := card.Card[asked]{Key: e.Key, Look: look, Payload: why}
+	c := card.Card[asked]{Key: e.Key, Content: look, Payload: why}
 	writeShared(p, &c, e)
-	if err := p.cards.Show(ctx, e.Key, c.Look, c.Payload); err != nil {
+	if err := p.cards.Show(ctx, e.Key, c.Content, c.Payload); err != nil {
 		return err
 	}
 	if q.warns {
-		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+		p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r port.Sess
 // asksAlready reports whether another prompt has a question for the same reason.
 func asksAlready(p *Prompts, why asked, e inbox.Entry, r port.Session) bool {
 	return slices.ContainsFunc(p.cards.List(), func(c card.Card[asked]) bool {
-		return c.Key != e.Key && c.Look.Session == r.ID && c.Look.To == e.Conversation && c.Look.Needs != "" && c.Payload.isSame(why, e.Conversation)
+		return c.Key != e.Key && c.Content.Session == r.ID && c.Content.To == e.Conversation && c.Content.Needs != "" && c.Payload.isSame(why, e.Conversation)
 	})
 }
 
@@ -270,7 +270,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 		return err
 	}
 	for _, c := range p.cards.List() {
-		if c.Look.Session != session || questions[c.Payload.Reason].answers == nil {
+		if c.Content.Session != session || questions[c.Payload.Reason].answers == nil {
 			continue
 		}
 		e, err := p.Entries.Load(c.Key)
@@ -288,15 +288,15 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
 	r, _ := p.book.Records.Get(e.Session)
 	c.Payload.Words = e.Spoken
-	if c.Payload.isLacking(c.Look.To) {
+	if c.Payload.isLacking(c.Content.To) {
 		c.Payload.Reason = lacking(p)
 	}
-	c.Payload.write(&c.Look, p.Chat.In(c.Look.To), e, r)
-	if writeShared(p, &c, e); c.Sent && c.Payload.isShared(c.Look.To) {
-		c.Look.Rank = outbox.Card // people have the question; answers go before the count
+	c.Payload.write(&c.Content, p.Chat.In(c.Content.To), e, r)
+	if writeShared(p, &c, e); c.Sent && c.Payload.isShared(c.Content.To) {
+		c.Content.Rank = outbox.Card // people have the question; answers go before the count
 	}
 	defer redrawPages(p, c.Payload)
-	return p.cards.Redraw(ctx, c.Key, c.Look, c.Payload)
+	return p.cards.Redraw(ctx, c.Key, c.Content, c.Payload)
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
@@ -311,7 +311,7 @@ func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r port.Ses
 			return err
 		}
 	}
-	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
+	e.State, e.Stale, e.Reported, e.Typing = inbox.Asked, false, nil, nil
 	if err := p.save(e); err != nil || !shares {
 		return err
 	}
@@ -406,8 +406,8 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.
 	switch c, ok := p.cards.Get(e.Key); {
 	case !ok || !c.Payload.isSame(was, e.Conversation): // it has a new question
 	case a == resumeAndSend:
-		c.Look.Text, c.Look.Hint, c.Look.Options, c.Look.Rank = c.Payload.after(became), render.Text{}, nil, 0
-		err = p.cards.Show(ctx, e.Key, c.Look, asked{Reason: returning, Words: c.Payload.Words})
+		c.Content.Text, c.Content.Hint, c.Content.Options, c.Content.Rank = c.Payload.after(became), render.Text{}, nil, 0
+		err = p.cards.Show(ctx, e.Key, c.Content, asked{Reason: returning, Words: c.Payload.Words})
 	default:
 		err = p.close(ctx, e.Key, became)
 	}
@@ -422,19 +422,19 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 		reaction = chat.ReactionNone
 	}
 	// Next comes the reaction of the queued prompt.
-	p.Chat.Mark(ctx, e.Conversation, e.MessageID, reaction)
+	p.Chat.React(ctx, e.Conversation, e.MessageID, reaction)
 	switch err := p.decide(ctx, a, e, r, was, t.From); {
 	case chat.IsGone(err):
-		err := p.Chat.Tell(ctx, t, p.Chat.In(t.To).Text(i18n.StaleButton))
+		err := p.Chat.ReplyToTap(ctx, t, p.Chat.In(t.To).Text(i18n.StaleButton))
 		return errors.Join(err, p.close(ctx, t.Card.Key, render.Text{}))
 	case errors.As(err, new(attachment.Refused)):
-		return p.Chat.Tell(ctx, t, render.Plain(err.Error()))
+		return p.Chat.ReplyToTap(ctx, t, render.Plain(err.Error()))
 	case err != nil:
 		f := p.Chat.In(t.To).Failure(r, err)
 		if f.Internal {
 			return err
 		}
-		return p.Chat.Tell(ctx, t, f.Text)
+		return p.Chat.ReplyToTap(ctx, t, f.Text)
 	}
 	if err := p.answered(ctx, a, e, r, was); err != nil {
 		return err

@@ -38,7 +38,7 @@ func TestQuestions(t *testing.T) {
 		t.Run(string(why), func(t *testing.T) {
 			assert.Contains(t, []inbox.State{inbox.Accepted, inbox.Held, inbox.Unproven, inbox.Asked}, q.state)
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
-			var look card.Look
+			var look card.Content
 			asked{Reason: why}.write(&look, words, e, port.Session{Name: "api"})
 			text := chat.Lines(look.Text, look.Hint)
 			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == asFolder || why == noFolder || why == nobody || why == homeless || why == adrift
@@ -58,7 +58,7 @@ func TestQuestions(t *testing.T) {
 // A question of an earlier version has no reason of the refusal.
 func TestUnknownRefusalIsMissingFolder(t *testing.T) {
 	words := inEnglish()
-	var look card.Look
+	var look card.Content
 	asked{Reason: noFolder, File: "~/none"}.write(&look, words, inbox.Entry{Received: time.Now()}, port.Session{})
 	assert.Contains(t, look.Text.Text, words.Text(i18n.PathMissing, i18n.Args{"Path": render.Code("~/none")}).Text)
 }

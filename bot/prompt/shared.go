@@ -54,8 +54,8 @@ func (a asked) isLacking(to address.Conversation) bool {
 // sharedBy returns the open question that also covers a prompt.
 func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool) {
 	for _, c := range p.cards.List() {
-		if c.Key != e.Key && c.Look.To == e.Conversation && c.Look.Session == e.Session &&
-			c.Payload.isSame(why, c.Look.To) && why.isShared(c.Look.To) && stands(p, c) {
+		if c.Key != e.Key && c.Content.To == e.Conversation && c.Content.Session == e.Session &&
+			c.Payload.isSame(why, c.Content.To) && why.isShared(c.Content.To) && stands(p, c) {
 			return c, true
 		}
 	}
@@ -117,12 +117,12 @@ func joins(ctx context.Context, p *Prompts, e inbox.Entry) (is bool, err error) 
 // writeShared writes which prompts besides e wait for the answer to a shared question, and the
 // current choices. The answer is for those prompts only.
 func writeShared(p *Prompts, c *card.Card[asked], e inbox.Entry) {
-	if !c.Payload.isShared(c.Look.To) {
+	if !c.Payload.isShared(c.Content.To) {
 		return
 	}
-	words := p.Chat.In(c.Look.To)
-	c.Look.Options = questions[c.Payload.Reason].options(words, choicesFor(p, c.Payload, c.Look.To))
-	rest, err := unasked(p, c.Look.To, c.Look.Session)
+	words := p.Chat.In(c.Content.To)
+	c.Content.Options = questions[c.Payload.Reason].options(words, choicesFor(p, c.Payload, c.Content.To))
+	rest, err := unasked(p, c.Content.To, c.Content.Session)
 	if err != nil {
 		return // the question stands for those that it shows
 	}
@@ -131,7 +131,7 @@ func writeShared(p *Prompts, c *card.Card[asked], e inbox.Entry) {
 	if len(rest) > 0 {
 		all := append([]inbox.Entry{e}, rest...)
 		count := render.Plain(words.Say(i18n.TextsWait, i18n.Args{"Count": len(all)}))
-		c.Look.Hint = chat.Lines(c.Look.Hint, count, textlist.Lines(words, all))
+		c.Content.Hint = chat.Lines(c.Content.Hint, count, textlist.Lines(words, all))
 	}
 }
 
@@ -227,7 +227,7 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answe
 	}
 	if err == nil {
 		if a == dropIt {
-			p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+			p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 		}
 		return nil
 	}
@@ -253,7 +253,7 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answe
 func (p *Prompts) SendWaiting(ctx context.Context, chatID int64, r port.Session) error {
 	var errs []error
 	for _, c := range p.cards.List() {
-		if c.Payload.Reason != over || c.Look.Session != r.ID || c.Look.To.ChatID != chatID {
+		if c.Payload.Reason != over || c.Content.Session != r.ID || c.Content.To.ChatID != chatID {
 			continue
 		}
 		for _, key := range append([]string{c.Key}, strings.Fields(c.Payload.Others)...) {
@@ -288,7 +288,7 @@ func redrawShared(ctx context.Context, p *Prompts, to address.Conversation) erro
 	var errs []error
 	for _, c := range p.cards.List() {
 		e, err := p.Entries.Load(c.Key)
-		if err == nil && c.Look.To.ChatID == to.ChatID && c.Payload.isShared(c.Look.To) && !isOver(c.Payload, e.State) {
+		if err == nil && c.Content.To.ChatID == to.ChatID && c.Payload.isShared(c.Content.To) && !isOver(c.Payload, e.State) {
 			errs = append(errs, p.redraw(ctx, c, e))
 		}
 	}

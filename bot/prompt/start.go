@@ -20,12 +20,12 @@ import (
 // was away. A prompt that waits for the end of a turn is never old.
 const MaxAge = 15 * time.Minute
 
-// aged reports whether a message needs confirmation.
-func aged(e inbox.Entry) bool { return e.Aged || e.Lateness() > MaxAge }
+// isStale reports whether a message needs confirmation.
+func isStale(e inbox.Entry) bool { return e.Stale || e.Lateness() > MaxAge }
 
 // isLate reports whether a message is so old that it needs confirmation.
 func isLate(p *Prompts, e inbox.Entry) bool {
-	return aged(e) || max(e.Lateness(), 0)+p.Entries.Age(e) > MaxAge
+	return isStale(e) || max(e.Lateness(), 0)+p.Entries.Age(e) > MaxAge
 }
 
 // sentOf returns when a message was sent, or first seen if that is unknown.
@@ -56,7 +56,7 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 // about the others if ccbot was away for longer than MaxAge; about accepted ones at their turn. It
 // repeats missing questions. It must precede the hand-over of prompts to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
-	if err := EndUnheard(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
+	if err := DropUnauthorized(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
 		return err // otherwise they would be typed
 	}
 	entries, err := p.Entries.List()
@@ -64,7 +64,7 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 		return err
 	}
 	for _, e := range entries {
-		if err := errors.Join(p.askAged(ctx, e, away), askLeft(ctx, p, e)); err != nil {
+		if err := errors.Join(p.askStale(ctx, e, away), askLeft(ctx, p, e)); err != nil {
 			return err // otherwise it would be typed, or wait for ever
 		}
 	}
@@ -113,8 +113,8 @@ func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 	return left
 }
 
-// EndUnheard ends the waiting prompts of people who are no longer allowed.
-func EndUnheard(ctx context.Context, p *Prompts) error {
+// DropUnauthorized ends the waiting prompts of people who are no longer allowed.
+func DropUnauthorized(ctx context.Context, p *Prompts) error {
 	entries, unread := p.Entries.List()
 	errs, ended := []error(nil), 0
 	for _, e := range entries {
@@ -153,23 +153,23 @@ func isUnauthorized(p *Prompts, e inbox.Entry) bool {
 		return false
 	}
 	m := messageOf(e)
-	return m == nil || !p.book.Hears(m.From.ID, m.Chat)
+	return m == nil || !p.book.IsAuthorized(m.From.ID, m.Chat)
 }
 
-// askAged asks about a prompt that has waited while ccbot was away.
-func (p *Prompts) askAged(ctx context.Context, e inbox.Entry, away time.Duration) error {
+// askStale asks about a prompt that has waited while ccbot was away.
+func (p *Prompts) askStale(ctx context.Context, e inbox.Entry, away time.Duration) error {
 	waits := e.State == inbox.Held || e.State == inbox.Accepted
-	if waits && away > MaxAge && !e.Aged { // also where a person has said yes before that
-		e.Aged = true
+	if waits && away > MaxAge && !e.Stale { // also where a person has said yes before that
+		e.Stale = true
 		if err := p.save(e); err != nil {
 			return err
 		}
 	}
 	r, known := p.book.Records.Get(e.Session)
-	if e.State == inbox.Held && !e.Aged { // its reaction was lost if the network was away when ccbot stopped
-		p.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
+	if e.State == inbox.Held && !e.Stale { // its reaction was lost if the network was away when ccbot stopped
+		p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
 	}
-	if e.State != inbox.Held || !e.Aged || !known || !p.book.MayShow(e.Conversation) {
+	if e.State != inbox.Held || !e.Stale || !known || !p.book.MayShow(e.Conversation) {
 		return nil // or the session is unknown, or there is no person to ask
 	}
 	if r.Resumable {

@@ -34,7 +34,7 @@ func (q *Questions) drawLines(ctx context.Context) {
 		waits[r.Conversation.ChatID] = append(waits[r.Conversation.ChatID], r)
 	}
 	for _, c := range q.lines.List() { // also in chats in which no session waits
-		waits[c.Look.To.ChatID] = slices.Clip(waits[c.Look.To.ChatID])
+		waits[c.Content.To.ChatID] = slices.Clip(waits[c.Content.To.ChatID])
 	}
 	for id, all := range waits {
 		if err := q.drawLine(ctx, outbox.Conversation{ChatID: id}, all); err != nil && ctx.Err() == nil {
@@ -52,7 +52,7 @@ func (q *Questions) drawLine(ctx context.Context, to outbox.Conversation, waits 
 	p := q.Chat.In(to)
 	names := each.As(waits, func(r port.Session) string { return chat.ShownName(r.Name) })
 	text := p.Text(i18n.QuestionsLine, i18n.Args{"Count": len(waits), "Names": p.First(shownNames, names, p.Say(i18n.JoinNames))})
-	if err := q.lines.Show(ctx, key, card.Look{To: to, Text: text, Rank: outbox.Card}, c.Payload); err != nil {
+	if err := q.lines.Show(ctx, key, card.Content{To: to, Text: text, Rank: outbox.Card}, c.Payload); err != nil {
 		return err
 	}
 	if c.Message == 0 || c.Payload.Pinned == c.Message {
@@ -66,8 +66,8 @@ func (q *Questions) drawLine(ctx context.Context, to outbox.Conversation, waits 
 		return err
 	}
 	c.Payload.Pinned = c.Message
-	c.Look.Text = text
-	return q.lines.Show(ctx, key, c.Look, c.Payload)
+	c.Content.Text = text
+	return q.lines.Show(ctx, key, c.Content, c.Payload)
 }
 
 // removeLine deletes a line. If Telegram refuses, because it is old, the line reports that nothing
@@ -77,11 +77,11 @@ func (q *Questions) removeLine(ctx context.Context, c card.Card[line], has bool)
 		return nil
 	}
 	if c.Message > 0 {
-		if err := q.Pins.Delete(ctx, c.Look.To, c.Message); err != nil && !chat.IsRefused(err) {
+		if err := q.Pins.Delete(ctx, c.Content.To, c.Message); err != nil && !chat.IsRefused(err) {
 			return err
 		}
 	}
-	return q.lines.Close(ctx, c.Key, render.Plain(q.Chat.In(c.Look.To).Say(i18n.QuestionsNone)))
+	return q.lines.Close(ctx, c.Key, render.Plain(q.Chat.In(c.Content.To).Say(i18n.QuestionsNone)))
 }
 
 func (q *Questions) refuse(chat int64) {

@@ -85,8 +85,8 @@ func (q *Questions) Feature() chat.Feature {
 		Cards: map[string]chat.OnTap{linkKind: q.links.OnTap(func(_ context.Context, t chat.Tap, was asked) (chat.Answer, error) {
 			return q.after(t, was)
 		}), stopKind: q.stops.OnTap(q.tapStop)},
-		Heard: func(context.Context, port.Session, news.News) error { pause.Poke(q.wake); return nil },
-		Run:   q.run}
+		OnNews: func(context.Context, port.Session, news.News) error { pause.Poke(q.wake); return nil },
+		Run:    q.run}
 }
 
 // open are the questions that people may see, the oldest first.
@@ -143,7 +143,7 @@ func (q *Questions) Step(ctx context.Context, from outbox.Conversation) error {
 	if waits := q.Waits(); len(waits) > 0 { // its terminal asks, and the chat has no card of that
 		r := waits[0]
 		text := p.Text(i18n.QuestionInTerminal, i18n.Args{"Name": r.Name, "Command": render.Code(q.Chat.Attach(r.ID))})
-		return q.Chat.Post(ctx, card.Look{To: from, Session: r.ID, Text: text})
+		return q.Chat.Post(ctx, card.Content{To: from, Session: r.ID, Text: text})
 	}
 	return q.Chat.Say(ctx, from, p.Say(i18n.QuestionsNone))
 }
@@ -180,7 +180,7 @@ func (q *Questions) bring(ctx context.Context, from outbox.Conversation, one car
 	if link := q.Chat.LinkTo(one.At, one.Message); link != "" {
 		text = render.Link(text, link)
 	}
-	return q.links.Post(ctx, card.Look{To: from, Session: r.ID, Text: text, Options: [][]card.Option{next}}, nameOf(one))
+	return q.links.Post(ctx, card.Content{To: from, Session: r.ID, Text: text, Options: [][]card.Option{next}}, nameOf(one))
 }
 
 // again sends a question below all other messages, unless it is the last one there.
@@ -225,7 +225,7 @@ func (q *Questions) dropSteps(ctx context.Context) {
 	}
 	for _, c := range q.links.List() {
 		if !other(c.Payload) && c.Sent {
-			q.note(c.Look.Session, q.links.Close(ctx, c.Key, c.Look.Text))
+			q.note(c.Content.Session, q.links.Close(ctx, c.Key, c.Content.Text))
 		}
 	}
 }

@@ -42,7 +42,7 @@ func (q *Questions) Stopping(ctx context.Context, in chat.Incoming, r port.Sessi
 		return false, nil
 	}
 	p := q.Chat.In(in.To)
-	look := card.Look{To: in.To, Session: r.ID, ReplyTo: in.MessageID, Text: p.Text(i18n.StopAsked, i18n.Args{"Name": r.Name}),
+	look := card.Content{To: in.To, Session: r.ID, ReplyTo: in.MessageID, Text: p.Text(i18n.StopAsked, i18n.Args{"Name": r.Name}),
 		Options: chat.Rows(2, p.Option(i18n.ButtonDenyAndStop, denyOption, outbox.Danger),
 			p.Option(i18n.ButtonShowQuestion, showOption, outbox.Primary))}
 	what.asked = nameOf(one)
@@ -86,7 +86,7 @@ func (q *Questions) tapStop(ctx context.Context, t chat.Tap, was stop) (chat.Ans
 		}
 		err := q.Kinds[was.Kind].Stop(ctx, was.Key, was.Mark, t.From)
 		if refusal.Is(err, refusal.Changed) {
-			return q.Chat.Tell(ctx, t, render.Plain(p.Say(i18n.StopChanged, i18n.Args{"Name": r.Name})))
+			return q.Chat.ReplyToTap(ctx, t, render.Plain(p.Say(i18n.StopChanged, i18n.Args{"Name": r.Name})))
 		}
 		return err
 	})

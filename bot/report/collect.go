@@ -165,9 +165,9 @@ func (c *collector) addRepairs(rep news.Start) {
 	}
 }
 
-// look returns the card.Look of a report and its payload. The text is blank if there is nothing to
+// look returns the card.Inspect of a report and its payload. The text is blank if there is nothing to
 // report.
-func (p *Reports) look(one *report) (look card.Look, shown offered) {
+func (p *Reports) look(one *report) (look card.Content, shown offered) {
 	words := p.Chat.In(one.to)
 	newer := render.Code(p.Chat.Short(path.Join(p.StateDir, "sessions")))
 	unreadable := render.Code(p.Chat.Short(path.Join(p.StateDir, "quarantine")))
@@ -201,7 +201,7 @@ func (p *Reports) look(one *report) (look card.Look, shown offered) {
 	if shown.Stays = one.ids(func(c closed) bool { return c.fate == stays }); len(shown.Stays) > 0 {
 		rest = p.hint(words, shown)
 	}
-	look = card.Look{To: one.to, Sounds: p.Chat.Sounds(one.occasion(), port.Session{Conversation: one.to})}
+	look = card.Content{To: one.to, Sounds: p.Chat.Sounds(one.occasion(), port.Session{Conversation: one.to})}
 	if p.ResumeOnStart != ResumeNever {
 		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
 		shown.Cut = one.ids(wasCut)

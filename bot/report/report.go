@@ -78,7 +78,7 @@ func New(d Deps) *Reports {
 
 // Feature describes the feature to the dispatcher.
 func (p *Reports) Feature() chat.Feature {
-	f := chat.Feature{Name: "report", Heard: p.onNews, Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
+	f := chat.Feature{Name: "report", OnNews: p.onNews, Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
 	p.pick = p.Chat.AddChoice(&f, chat.Choice{Name: "lost", Question: i18n.ResumePick,
 		Among: func(_ address.Conversation, a chat.Among) []port.Session {
 			c, _ := p.cards.Get(a.Word)
@@ -90,10 +90,10 @@ func (p *Reports) Feature() chat.Feature {
 	return f
 }
 
-// Tell posts the report of a start to each conversation that needs one. It marks contents as
+// Report posts the report of a start to each conversation that needs one. It marks contents as
 // reported after the message is on disk: a crash in between repeats a message and loses none. If
 // ResumeOnStart asks for it, the sessions that a reboot ended are resumed before Tell returns.
-func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
+func (p *Reports) Report(ctx context.Context, rep news.Start) error {
 	private := p.Chat.Book.PrivateChats()
 	windows := p.Windows.All(ctx)
 	if len(windows) > 0 {
@@ -116,31 +116,31 @@ func (p *Reports) Tell(ctx context.Context, rep news.Start) error {
 		c.reportOf(to).names[i18n.RecoveredChat] = make([]string, 1)
 	}
 
-	var told []*report
+	var reported []*report
 	for _, one := range c.all {
-		if err := p.tellOne(ctx, one); err != nil {
+		if err := p.reportOne(ctx, one); err != nil {
 			errs = append(errs, err)
 		} else {
-			told = append(told, one)
+			reported = append(reported, one)
 		}
 	}
-	for _, one := range told {
+	for _, one := range reported {
 		for _, r := range one.closed {
 			errs = append(errs, p.Reported(ctx, r.ID))
 		}
 		if len(one.names[i18n.RecoveredChat]) > 0 {
-			errs = append(errs, p.Chat.Book.NoteDamageTold(one.to))
+			errs = append(errs, p.Chat.Book.NoteDamageReported(one.to))
 		}
 		if len(one.windows) > 0 {
-			errs = append(errs, p.Notices.Told(ctx, one.windows))
+			errs = append(errs, p.Notices.MarkReported(ctx, one.windows))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// tellOne posts one report, and resumes the sessions that return by themselves. The windows have a
+// reportOne posts one report, and resumes the sessions that return by themselves. The windows have a
 // separate message.
-func (p *Reports) tellOne(ctx context.Context, one *report) error {
+func (p *Reports) reportOne(ctx context.Context, one *report) error {
 	if look, shown := p.look(one); !look.Text.Blank() {
 		if err := p.cards.Post(ctx, look, shown); err != nil {
 			return err
@@ -245,7 +245,7 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 	if !ok {
 		return nil
 	}
-	was, words := c.Payload, p.Chat.In(c.Look.To)
+	was, words := c.Payload, p.Chat.In(c.Content.To)
 	id := func(r port.Session) uuid.UUID { return r.ID }
 	now := offered{Lost: each.As(p.stillLost(was.Lost), id), Cut: each.As(p.stillCut(was.Cut), id),
 		Stays: slices.DeleteFunc(slices.Clone(was.Stays), func(id uuid.UUID) bool {
@@ -260,13 +260,13 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 	}
 	left := offered{Lost: kept(was.Lost, now.Lost), Cut: now.Cut, Stays: kept(was.Stays, now.Stays)}
 	if len(left.Lost)+len(left.Cut)+len(left.Stays) == 0 {
-		return p.cards.Close(ctx, c.Key, c.Look.Text)
+		return p.cards.Close(ctx, c.Key, c.Content.Text)
 	}
-	c.Look.Options, c.Look.Hint = [][]card.Option{options(words, now)}, render.Text{}
+	c.Content.Options, c.Content.Hint = [][]card.Option{options(words, now)}, render.Text{}
 	if len(now.Stays) > 0 {
-		c.Look.Hint = p.hint(words, now)
+		c.Content.Hint = p.hint(words, now)
 	}
-	return p.cards.Show(ctx, c.Key, c.Look, left)
+	return p.cards.Show(ctx, c.Key, c.Content, left)
 }
 
 // onNews updates the reports of a session that is back, has ended, whose resume has failed, or

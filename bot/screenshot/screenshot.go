@@ -66,7 +66,7 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r port.Session
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
 	for _, old := range s.cards.List() {
-		if old.Look.To == in.To {
+		if old.Content.To == in.To {
 			err = errors.Join(err, s.cards.Close(ctx, old.Key, render.Text{}))
 		}
 	}
@@ -116,7 +116,7 @@ func (s *screenshots) sendText(ctx context.Context, t chat.Tap) error {
 		return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
 	text := render.Pre(screenText(now.Text), "")
-	return s.chat.Post(ctx, card.Look{To: t.To, Session: r.ID, Text: chat.Lines(render.Bold(r.Name), text)})
+	return s.chat.Post(ctx, card.Content{To: t.To, Session: r.ID, Text: chat.Lines(render.Bold(r.Name), text)})
 }
 
 // headRoom is kept free for the name above a screen, in UTF-16 units.
@@ -145,11 +145,11 @@ func keys(names ...string) []card.Option {
 
 // look returns a card of a screen, and its payload. said is the result of a tap on the card that
 // showed was.
-func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Screen, said string, was shown) (card.Look, shown, error) {
+func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Screen, said string, was shown) (card.Content, shown, error) {
 	p := s.chat.In(to)
 	shot, err := picture(now.Text, s.fonts)
 	if err != nil {
-		return card.Look{}, shown{}, err
+		return card.Content{}, shown{}, err
 	}
 	text := []render.Text{render.Join(render.Bold(r.Name), render.Plain(" · "+p.Seconds(p.Now())))}
 	if said != "" {
@@ -173,7 +173,7 @@ func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Scre
 		command := render.Code("sudo apt-get install " + strings.Join(next.Packages, " "))
 		text = append(text, p.Text(i18n.FontsMissing, i18n.Args{"Command": command}))
 	}
-	return card.Look{To: to, Session: r.ID, Text: chat.Lines(text...), Picture: shot.picture, Options: rows}, next, nil
+	return card.Content{To: to, Session: r.ID, Text: chat.Lines(text...), Picture: shot.picture, Options: rows}, next, nil
 }
 
 // advise returns the packages that a message names: each is named in one message of a chat in a run

@@ -12,12 +12,12 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Desk acts for a person in a terminal: the chat reports it like a tap, and the terminal gets the
+// CLI acts for a person in a terminal: the chat reports it like a tap, and the terminal gets the
 // error.
-type Desk struct{ *Sessions }
+type CLI struct{ *Sessions }
 
 // Begin starts a session, as Sessions.Begin does.
-func (s Desk) Begin(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
+func (s CLI) Begin(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
 	r, refused, err := s.begin(ctx, to, q)
 	if refused != nil {
 		return r, refused
@@ -27,7 +27,7 @@ func (s Desk) Begin(ctx context.Context, to address.Conversation, q port.Start) 
 
 // End ends a session that a person in a terminal has confirmed, by the rule for a tap. The receipt
 // comes as news. refusal.WrongState: that launch has ended.
-func (s Desk) End(ctx context.Context, asked End) (r port.Session, err error) {
+func (s CLI) End(ctx context.Context, asked End) (r port.Session, err error) {
 	r, ok := asked.session(s.chat.Book.Records)
 	switch {
 	case r.ID == uuid.Nil:
@@ -46,7 +46,7 @@ func (s Desk) End(ctx context.Context, asked End) (r port.Session, err error) {
 // that came back. If the current session is not open, the session becomes the current one. current
 // is the session that later texts there go to, or the zero record if no conversation shows the
 // session.
-func (s Desk) Resumed(
+func (s CLI) Resumed(
 	ctx context.Context, id uuid.UUID) (current port.Session, err error) {
 	book := s.chat.Book
 	r, ok := book.Records.Get(id)
@@ -58,5 +58,5 @@ func (s Desk) Resumed(
 	}
 	current, _ = book.CurrentSession(r.Conversation)
 	sent := s.SendWaiting(ctx, r.Conversation.ChatID, r)
-	return current, errors.Join(sent, s.tellResuming(ctx, chat.Resume{Session: r, To: r.Conversation}))
+	return current, errors.Join(sent, s.reportResuming(ctx, chat.Resume{Session: r, To: r.Conversation}))
 }

@@ -7,7 +7,7 @@
 //   - The report of a failed resume offers the next steps.
 //   - The start of a session and its readiness are one message.
 //
-// Commands from a terminal come through [Desk] and are reported in the chat alike.
+// Commands from a terminal come through [CLI] and are reported in the chat alike.
 //
 // Package lifecycle decides whether a session can start, end or come back. Other packages show the
 // agent's texts.

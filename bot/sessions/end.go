@@ -26,7 +26,7 @@ type End struct {
 // AskEnd is a command that asks whether to end a session.
 func (s *Sessions) AskEnd(final port.State, question, word i18n.Key) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
-		look := card.Look{To: in.To, Session: r.ID, Options: s.chat.In(in.To).Confirm(word, "end", in.From)}
+		look := card.Content{To: in.To, Session: r.ID, Options: s.chat.In(in.To).Confirm(word, "end", in.From)}
 		look.Text = s.chat.In(in.To).Text(question, i18n.Args{"Name": r.Name})
 		return s.ends.Post(ctx, look, End{r.ID, r.StartedAt, final})
 	}
@@ -35,7 +35,7 @@ func (s *Sessions) AskEnd(final port.State, question, word i18n.Key) chat.OnSess
 // KeepOpen withdraws the questions in a place about the end of a session.
 func (s *Sessions) KeepOpen(ctx context.Context, at address.Conversation, session uuid.UUID) (err error) {
 	for _, c := range s.ends.List() {
-		if c.Look.To == at && c.Payload.Session == session {
+		if c.Content.To == at && c.Payload.Session == session {
 			err = errors.Join(err, s.ends.Close(ctx, c.Key, render.Plain(s.chat.In(at).Say(i18n.Cancelled))))
 		}
 	}

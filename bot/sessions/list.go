@@ -134,7 +134,7 @@ func (s *Sessions) tapLink(ctx context.Context, t chat.Tap) (chat.Answer, error)
 		if !ok || !some || now.ID == before {
 			return cards.End(ctx, t, "")
 		}
-		return cards.Close(ctx, t.Card.Key, chat.Paragraphs(c.Look.Text, s.chat.In(t.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})))
+		return cards.Close(ctx, t.Card.Key, chat.Paragraphs(c.Content.Text, s.chat.In(t.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})))
 	})
 }
 

@@ -24,11 +24,11 @@ type begin struct {
 func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.Ready:
-		return s.tellReady(ctx, r, n)
+		return s.reportReady(ctx, r, n)
 	case news.Retrying:
 		p := s.chat.In(r.Conversation)
 		text := p.Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What), "At": p.At(n.Now.Until)})
-		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text})
+		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text})
 	case news.Stopped:
 		if n.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(n) {
 			return nil // another feature has reported it, with others
@@ -38,25 +38,25 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 		if r.Resumable && n.Quiet == 0 {
 			links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 		}
-		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: s.ReceiptText(p, r, n), Options: links})
+		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: s.ReceiptText(p, r, n), Options: links})
 	case news.Ended, news.Failed, news.Lost:
-		return s.tellOver(ctx, r, n)
+		return s.reportEnd(ctx, r, n)
 	}
 	return nil
 }
 
-// tellBegin reports that a session starts or comes back, in a message that will also report that it
+// reportBegin reports that a session starts or comes back, in a message that will also report that it
 // is ready.
-func (s *Sessions) tellBegin(ctx context.Context, to address.Conversation, r port.Session, text render.Text) error {
-	look := card.Look{To: to, Text: text, Session: r.ID, Renew: true}
+func (s *Sessions) reportBegin(ctx context.Context, to address.Conversation, r port.Session, text render.Text) error {
+	look := card.Content{To: to, Text: text, Session: r.ID, Renew: true}
 	return s.begins.Post(ctx, look, begin{chat.OfLaunch(beginKind, r)})
 }
 
-// tellReady reports that a session takes prompts, and which settings of its project may keep
+// reportReady reports that a session takes prompts, and which settings of its project may keep
 // permission requests from the chat. It edits the message of the session's begin, if there is one,
 // unless people have something to tap.
-func (s *Sessions) tellReady(ctx context.Context, r port.Session, n news.Ready) error {
-	if told, err := s.Together.onNews(ctx, r, n); (told || err != nil) && len(n.Answerers) == 0 {
+func (s *Sessions) reportReady(ctx context.Context, r port.Session, n news.Ready) error {
+	if reported, err := s.Together.onNews(ctx, r, n); (reported || err != nil) && len(n.Answerers) == 0 {
 		return err
 	}
 	p := s.chat.In(r.Conversation)
@@ -67,30 +67,30 @@ func (s *Sessions) tellReady(ctx context.Context, r port.Session, n news.Ready) 
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
 	if cut := p.InterruptionText(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
-		return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: said, Options: chat.Rows(1, continueLink(p, r)...)})
+		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: said, Options: chat.Rows(1, continueLink(p, r)...)})
 	}
 	for _, c := range s.begins.List() {
-		if c.Payload.Launch == chat.OfLaunch(beginKind, r) && c.Look.To == r.Conversation {
-			c.Look.Text = render.Join(c.Look.Text, render.Plain("\n"), said)
+		if c.Payload.Launch == chat.OfLaunch(beginKind, r) && c.Content.To == r.Conversation {
+			c.Content.Text = render.Join(c.Content.Text, render.Plain("\n"), said)
 			if c.Sent { // otherwise a place that moves would have it again
-				return s.begins.Close(ctx, c.Key, c.Look.Text)
+				return s.begins.Close(ctx, c.Key, c.Content.Text)
 			}
-			return s.begins.Show(ctx, c.Key, c.Look, begin{})
+			return s.begins.Show(ctx, c.Key, c.Content, begin{})
 		}
 	}
-	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: said})
+	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: said})
 }
 
-// tellOver reports how a session ended by itself; if it crashed or never was ready, with the last
+// reportEnd reports how a session ended by itself; if it crashed or never was ready, with the last
 // screen. A failure of the session that people read makes a sound.
-func (s *Sessions) tellOver(ctx context.Context, r port.Session, told news.News) error {
-	if _, err := s.Together.onNews(ctx, r, told); err != nil {
+func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.News) error {
+	if _, err := s.Together.onNews(ctx, r, reported); err != nil {
 		return err
 	}
 	p := s.chat.In(r.Conversation)
 	screen := ""
 	word, args := exitOf(r)
-	switch n := told.(type) {
+	switch n := reported.(type) {
 	case news.Lost:
 		word = i18n.Lost
 	case news.Failed:
@@ -114,7 +114,7 @@ func (s *Sessions) tellOver(ctx context.Context, r port.Session, told news.News)
 	if r.Closed == port.ClosedTmux && s.tmuxEnds.isFirst(r.Conversation.ChatID, s.chat.Now()) {
 		occasion = chat.TmuxEnded
 	}
-	return s.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: text, Options: links,
+	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: links,
 		Sounds: crashed && s.chat.Sounds(occasion, r)})
 }
 

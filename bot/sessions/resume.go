@@ -40,7 +40,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 	case len(found) > 1:
 		return s.pick(ctx, in.To, chat.Among{Word: arg, From: in.From, Dir: path})
 	case len(found) == 0 || !comesBack(found[0]) && !Endable(found[0]):
-		return s.chat.TellNone(ctx, in, arg, found)
+		return s.chat.ReplyNone(ctx, in, arg, found)
 	}
 	_, err := s.resumeIn(ctx, chat.Resume{Session: found[0], To: in.To, From: in.From}, path)
 	return err
@@ -56,7 +56,7 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 	switch r := q.Session; {
 	case r.Open && !comesBack(r) && path != "": // its agent works in its folder
 		text := s.chat.In(q.To).Text(i18n.ResumeNotElsewhere, i18n.Args{"Name": r.Name})
-		return false, s.chat.Post(ctx, card.Look{To: q.To, Session: r.ID, Text: text})
+		return false, s.chat.Post(ctx, card.Content{To: q.To, Session: r.ID, Text: text})
 	case r.Open && !comesBack(r):
 		return true, s.makeOpenCurrent(ctx, q)
 	case path != "":
@@ -149,13 +149,13 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 	if q.Undo {
 		err = s.chat.Book.SettleCurrent(ctx, q.To, []port.Session{q.Session})
 	}
-	return true, errors.Join(err, sent, s.tellResuming(ctx, q), s.chat.Lead(ctx, from, q.Session, q.To))
+	return true, errors.Join(err, sent, s.reportResuming(ctx, q), s.chat.Lead(ctx, from, q.Session, q.To))
 }
 
-func (s *Sessions) tellResuming(ctx context.Context, q chat.Resume) error {
+func (s *Sessions) reportResuming(ctx context.Context, q chat.Resume) error {
 	dir := s.chat.Short(q.Session.Dir)
 	text := s.chat.In(q.To).Text(i18n.Resuming, i18n.Args{"Name": q.Session.Name, "Dir": render.Code(dir)})
-	return s.tellBegin(ctx, q.To, q.Session, chat.Lines(q.Before, text))
+	return s.reportBegin(ctx, q.To, q.Session, chat.Lines(q.Before, text))
 }
 
 // makeOpenCurrent takes a session that is open already as one that came back.
@@ -172,7 +172,7 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 		return s.chat.Lead(ctx, q.To, q.Session, at)
 	}
 	text := s.chat.In(q.To).Text(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
-	return s.chat.Post(ctx, card.Look{To: q.To, Session: q.Session.ID, Text: chat.Lines(q.Before, text)})
+	return s.chat.Post(ctx, card.Content{To: q.To, Session: q.Session.ID, Text: chat.Lines(q.Before, text)})
 }
 
 // refuse explains why a session could not come back, and offers the next steps.
@@ -202,7 +202,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	if e.Code == refusal.Writers {
 		return s.Others.Refused(ctx, q, e.Writers)
 	}
-	look := card.Look{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
+	look := card.Content{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
 	return s.offers.Post(ctx, look, q.Restore())
 }
 
@@ -224,7 +224,7 @@ type Front interface {
 func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err error) {
 	r := q.Session
 	if r.Interruption == nil {
-		return true, s.chat.Post(ctx, card.Look{To: q.To, Text: s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name})})
+		return true, s.chat.Post(ctx, card.Content{To: q.To, Text: s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name})})
 	}
 	typed, class, _ := talk.Normalise(cmp.Or(s.GoOn.Text, s.chat.In(q.To).Say(i18n.PromptAfterEnd)))
 	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
@@ -251,7 +251,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	case q.Many:
 		return true, s.chat.Book.MoveTo(ctx, q.To, now)
 	case fresh:
-		if err := s.chat.Post(ctx, card.Look{To: q.To, Session: r.ID, Text: said}); err != nil {
+		if err := s.chat.Post(ctx, card.Content{To: q.To, Session: r.ID, Text: said}); err != nil {
 			return true, err
 		}
 	}

@@ -23,7 +23,7 @@ import (
 type Agents interface {
 	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
 	// Interrupt sends Esc to the agent of a session. told: others report what was stopped.
-	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
+	Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error)
 	// Archive ends a session with proof. Its result comes as news.
 	Archive(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error
 	// BeginEnd is Archive that returns when the end is on disk.
@@ -141,9 +141,9 @@ func (s *Sessions) Feature() chat.Feature {
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, endKind: s.ends.OnTap(s.tapEnd),
 			resumeKind: s.offers.OnTap(s.tapOffer), whereKind: s.wheres.OnTap(s.tapWhere),
 		},
-		Pages: map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
-		Late:  map[string]func(chat.Tap) string{chat.LinkKind: s.late},
-		Heard: s.onNews,
+		Pages:  map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
+		Late:   map[string]func(chat.Tap) string{chat.LinkKind: s.late},
+		OnNews: s.onNews,
 	}
 	s.addChoices(&f)
 	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
@@ -220,7 +220,7 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	}
 	dir := render.Code(s.chat.Short(r.Dir))
 	receipt := s.chat.In(at).Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	if err := s.tellBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(at, r))); err != nil {
+	if err := s.reportBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(at, r))); err != nil {
 		return r, nil, err
 	}
 	return r, nil, s.chat.Lead(ctx, to, r, at)
@@ -255,7 +255,7 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 	words := s.chat.In(in.To)
 	folder := words.Say(i18n.ButtonAsFolder, i18n.Args{"Dir": s.chat.ShortTail(q.Dir)})
 	name := words.Say(i18n.ButtonAsName, i18n.Args{"Name": q.Name})
-	look := card.Look{To: in.To, Text: words.Text(i18n.NewUnclear, i18n.Args{"Path": render.Code(glyph.Name(path))}),
+	look := card.Content{To: in.To, Text: words.Text(i18n.NewUnclear, i18n.Args{"Path": render.Code(glyph.Name(path))}),
 		Options: chat.Rows(1, card.Option{Text: folder, Value: asFolder, For: in.From},
 			card.Option{Text: name, Value: asName, For: in.From}, words.Cancel(in.From))}
 	return s.wheres.Post(ctx, look, q)
@@ -306,7 +306,7 @@ func NameAndPath(args string) (name, path string) {
 // and which subagents still run.
 func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) error {
 	ends := s.Stops.StopBegins(r.ID)
-	told, err := s.Agents.Interrupt(ctx, r.ID)
+	reported, err := s.Agents.Interrupt(ctx, r.ID)
 	defer ends(err) // until then the reply is for no list of an earlier stop
 	if refusal.Is(err, refusal.Asks) {
 		if asked, err := s.Questions.Stopping(ctx, in, r); asked || err != nil {
@@ -321,8 +321,8 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) e
 	if idle && agents == 0 {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	s.chat.Mark(ctx, in.To, in.MessageID, chat.ReactionReceived)
-	stop := chat.Stop{Turn: !idle && !told, Agents: agents}
+	s.chat.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
+	stop := chat.Stop{Turn: !idle && !reported, Agents: agents}
 	if shown, err := s.Stops.Stopped(ctx, r, in.To, stop); shown || err != nil {
 		return err
 	}
@@ -333,7 +333,7 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) e
 	if agents > 0 {
 		said = append(said, s.chat.In(in.To).Text(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
 	}
-	return s.chat.Post(ctx, card.Look{To: in.To, Session: r.ID, Text: chat.Lines(said...)})
+	return s.chat.Post(ctx, card.Content{To: in.To, Session: r.ID, Text: chat.Lines(said...)})
 }
 
 func isLive(r port.Session) bool { return r.Live }

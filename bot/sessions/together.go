@@ -78,17 +78,17 @@ func (t *Together) note(ctx context.Context, key string, state backState, sessio
 	}
 	b := comingBack{lines}
 	if slices.ContainsFunc(lines, func(l backLine) bool { return l.State == backComing }) {
-		return t.cards.Show(ctx, key, t.look(c.Look.To, b), b)
+		return t.cards.Show(ctx, key, t.look(c.Content.To, b), b)
 	}
 	if c.Sent {
-		return t.cards.Close(ctx, key, t.look(c.Look.To, b).Text)
+		return t.cards.Close(ctx, key, t.look(c.Content.To, b).Text)
 	}
-	return t.cards.Show(ctx, key, t.look(c.Look.To, b), b) // a close would remove it
+	return t.cards.Show(ctx, key, t.look(c.Content.To, b), b) // a close would remove it
 }
 
 // onNews notes that a session is ready, or has ended, and reports whether a message has a line for
 // it.
-func (t *Together) onNews(ctx context.Context, r port.Session, n news.News) (told bool, err error) {
+func (t *Together) onNews(ctx context.Context, r port.Session, n news.News) (reported bool, err error) {
 	state := backFailed
 	if _, ready := n.(news.Ready); ready {
 		state = backReady
@@ -102,7 +102,7 @@ func (t *Together) onNews(ctx context.Context, r port.Session, n news.News) (tol
 	return false, nil
 }
 
-func (t *Together) look(to address.Conversation, b comingBack) card.Look {
+func (t *Together) look(to address.Conversation, b comingBack) card.Content {
 	p := t.chat.In(to)
 	word := map[backState]i18n.Key{backComing: i18n.BackComing, backReady: i18n.BackReady, backFailed: i18n.BackFailed}
 	var lines []render.Text
@@ -117,7 +117,7 @@ func (t *Together) look(to address.Conversation, b comingBack) card.Look {
 		}
 		lines = append(lines, render.Join(render.Plain("• "), line))
 	}
-	return card.Look{To: to, Text: chat.Lines(append([]render.Text{p.Text(i18n.BackHead, i18n.Args{"Count": len(b.Lines)})}, lines...)...), Renew: true}
+	return card.Content{To: to, Text: chat.Lines(append([]render.Text{p.Text(i18n.BackHead, i18n.Args{"Count": len(b.Lines)})}, lines...)...), Renew: true}
 }
 
 // quotes quotes the first lines of prompts.

@@ -58,7 +58,7 @@ type Outputs struct {
 	prompt   func(key string) (inbox.Entry, error) // of a message that has become one
 	files    folders.Files
 	cards    card.Kind[command]
-	crew     guard.Crew // follows each of live
+	group    guard.Group // follows each of live
 
 	mu   sync.Mutex           // held over the disk, never over a call that waits
 	live map[uuid.UUID]output // by session, as typed: the command that has not ended as far as is known
@@ -78,8 +78,8 @@ func New(c *chat.Chat, t Terminal, prompt func(key string) (inbox.Entry, error),
 
 // Feature describes this package to the dispatcher.
 func (o *Outputs) Feature() chat.Feature {
-	return chat.Feature{Name: "shell", Heard: o.onNews, Run: func(ctx context.Context) error {
-		return o.crew.Run(ctx, func(p *guard.Panic) {
+	return chat.Feature{Name: "shell", OnNews: o.onNews, Run: func(ctx context.Context) error {
+		return o.group.Run(ctx, func(p *guard.Panic) {
 			o.chat.Log.Error("output_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 		})
 	}}
@@ -87,8 +87,8 @@ func (o *Outputs) Feature() chat.Feature {
 
 // onNews follows a command that the agent has received. Earlier commands of the session have ended,
 // because a command is typed when the agent is idle.
-func (o *Outputs) onNews(ctx context.Context, s port.Session, told news.News) error {
-	n, ok := told.(news.Delivered)
+func (o *Outputs) onNews(ctx context.Context, s port.Session, reported news.News) error {
+	n, ok := reported.(news.Delivered)
 	if !ok || n.Prompt.Class != talk.ClassBash {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (o *Outputs) onNews(ctx context.Context, s port.Session, told news.News) er
 	}
 	c := output{Key: n.Prompt.Key,
 		Payload: command{Session: s.ID, Text: n.Prompt.Text},
-		Look:    card.Look{To: e.Conversation, Session: s.ID, ReplyTo: e.MessageID}}
+		Content: card.Content{To: e.Conversation, Session: s.ID, ReplyTo: e.MessageID}}
 	typed := o.chat.Now()
 	if m := n.Prompt.Mark; m != nil {
 		c.Payload.Path, c.Payload.Offset, typed = m.Path, m.Offset, m.At
@@ -115,7 +115,7 @@ func (o *Outputs) onNews(ctx context.Context, s port.Session, told news.News) er
 
 func (o *Outputs) addLocked(c output) {
 	o.live[c.Payload.Session] = c
-	o.crew.Add(func(ctx context.Context) { o.follow(ctx, c) })
+	o.group.Add(func(ctx context.Context) { o.follow(ctx, c) })
 }
 
 func (o *Outputs) isLiveLocked(c output) bool {
@@ -165,7 +165,7 @@ func (o *Outputs) follows(c output) bool {
 }
 
 // isShown reports whether a command has a card.
-func isShown(c output) bool { return !c.Look.Text.Blank() }
+func isShown(c output) bool { return !c.Content.Text.Blank() }
 
 // draw shows the printed rows; fresh reports whether they are new.
 func (o *Outputs) draw(ctx context.Context, c *output, now port.Output) (fresh bool) {
@@ -189,7 +189,7 @@ func (o *Outputs) stopLocked(ctx context.Context, session uuid.UUID, by time.Tim
 	c, shown := o.cards.Get(o.live[session].Key)
 	delete(o.live, session)
 	if shown {
-		c.Payload.Stopped, c.Look.Until = by, o.chat.Now().Add(keepOver)
+		c.Payload.Stopped, c.Content.Until = by, o.chat.Now().Add(keepOver)
 		o.showLocked(ctx, &c, i18n.OutputStopped)
 	}
 }
@@ -201,12 +201,12 @@ func (o *Outputs) showLocked(ctx context.Context, c *output, state i18n.Key) {
 	if rows.Blank() {
 		rows = render.Text{}
 	}
-	c.Look.Text = chat.Lines(title(c.Payload), rows, render.Plain(o.chat.In(c.Look.To).Say(state)))
-	c.Look.Rank = outbox.Later
+	c.Content.Text = chat.Lines(title(c.Payload), rows, render.Plain(o.chat.In(c.Content.To).Say(state)))
+	c.Content.Rank = outbox.Later
 	if shown, _ := o.cards.Get(c.Key); shown.Sent {
-		c.Look.Rank = outbox.Card
+		c.Content.Rank = outbox.Card
 	}
-	if err := o.cards.Show(ctx, c.Key, c.Look, c.Payload); err != nil {
+	if err := o.cards.Show(ctx, c.Key, c.Content, c.Payload); err != nil {
 		o.chat.Log.Warn("output_not_shown", logkey.SessionID, c.Payload.Session.String(),
 			logkey.Error, err)
 	}
@@ -227,11 +227,11 @@ func (o *Outputs) Finish(ctx context.Context, r port.Session, item talk.Item,
 	c := slices.MaxFunc(all, func(a, b output) int {
 		return cmp.Compare(a.Payload.Offset, b.Payload.Offset)
 	})
-	c.Payload.Ended, c.Look.Until = item.At.Offset, o.chat.Now().Add(keepOver)
-	c.Look.Rank = outbox.Talk // as an answer has
-	c.Look.Text = chat.Lines(title(c.Payload), part.Text)
+	c.Payload.Ended, c.Content.Until = item.At.Offset, o.chat.Now().Add(keepOver)
+	c.Content.Rank = outbox.Talk // as an answer has
+	c.Content.Text = chat.Lines(title(c.Payload), part.Text)
 	for begun := time.Now(); ; {
-		err = o.cards.ShowNow(context.WithoutCancel(ctx), c.Key, c.Look, c.Payload)
+		err = o.cards.ShowNow(context.WithoutCancel(ctx), c.Key, c.Content, c.Payload)
 		if !errors.Is(err, card.ErrUnsent) || time.Since(begun) >= cardGrace {
 			break
 		}

@@ -135,7 +135,7 @@ func line(p chat.Phrases, number string, r port.Session, said string) render.Tex
 	if strings.ContainsAny(name.Text, "/@#.:") { // it looks like a command or a link
 		name = render.Code(name.Text)
 	}
-	head := render.Join(render.Plain(number+". "), name, render.Plain(" · "+p.AgedState(r)))
+	head := render.Join(render.Plain(number+". "), name, render.Plain(" · "+p.StateWithAge(r)))
 	if said = ansi.Truncate(chat.OneLine(said), lineRoom, "…"); said == "" {
 		return chat.Lines(head, dir)
 	}

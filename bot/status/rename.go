@@ -42,11 +42,11 @@ func (n *renames) feature() chat.Feature {
 	only := func(context.Context, chat.Tap, question) (chat.Answer, error) { return chat.Answer{}, nil }
 	// A text in a conversation is meant for its current session.
 	switched := func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error {
-		return n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.Session != session })
+		return n.end(ctx, func(c card.Card[question]) bool { return c.Content.To == to && c.Payload.Session != session })
 	}
 	return chat.Feature{Name: RenameName, Commands: []chat.Command{{Name: "rename", Run: n.command}},
 		Cards: map[string]chat.OnTap{renameKind: n.asks.OnTap(only)},
-		Text:  n.text, Current: switched}
+		Text:  n.text, OnCurrent: switched}
 }
 
 // command renames the session that a message is about, or asks for the name: /rename [name].
@@ -54,23 +54,23 @@ func (n *renames) command(ctx context.Context, in chat.Incoming, typed string) e
 	found := n.chat.Book.FindFor(in.Message, "", nil)
 	switch name := chat.NameOf(typed); {
 	case len(found) == 0:
-		return n.chat.TellNone(ctx, in, "", nil)
+		return n.chat.ReplyNone(ctx, in, "", nil)
 	case name == "":
 		return n.ask(ctx, in.To, found[0].ID, in.From)
 	case isPath(name):
 		text := n.chat.In(in.To).Text(i18n.RenamePath, i18n.Args{"Name": found[0].Name})
-		return n.chat.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: text})
+		return n.chat.Post(ctx, card.Content{To: in.To, Session: found[0].ID, Text: text})
 	}
-	return n.chat.Post(ctx, card.Look{To: in.To, Session: found[0].ID, Text: n.rename(ctx, n.chat.In(in.To), found[0], typed)})
+	return n.chat.Post(ctx, card.Content{To: in.To, Session: found[0].ID, Text: n.rename(ctx, n.chat.In(in.To), found[0], typed)})
 }
 
 // ask asks a person for the new name of a session.
 func (n *renames) ask(ctx context.Context, to outbox.Conversation, session uuid.UUID, asked int64) error {
-	if err := n.end(ctx, func(c card.Card[question]) bool { return c.Look.To == to && c.Payload.From == asked }); err != nil {
+	if err := n.end(ctx, func(c card.Card[question]) bool { return c.Content.To == to && c.Payload.From == asked }); err != nil {
 		return err
 	}
 	r, _ := n.chat.Book.Records.Get(session)
-	look := card.Look{To: to, Session: session, Text: n.chat.In(to).Text(i18n.RenameAsk, i18n.Args{"Name": r.Name}),
+	look := card.Content{To: to, Session: session, Text: n.chat.In(to).Text(i18n.RenameAsk, i18n.Args{"Name": r.Name}),
 		Options: chat.Rows(1, n.chat.In(to).Cancel(asked)), Until: time.Now().Add(open)}
 	return n.asks.Post(ctx, look, question{Session: session, From: asked})
 }
@@ -83,19 +83,19 @@ func (n *renames) text(ctx context.Context, in *chat.Incoming, text string) (tak
 		q := c.Payload
 		again := q.Key != "" && q.Key == in.Key
 		switch {
-		case c.Look.To != in.To || !again && (q.Key != "" || q.From != in.From):
+		case c.Content.To != in.To || !again && (q.Key != "" || q.From != in.From):
 			continue
 		case !again && !n.isName(*in, q, text):
 			own := text == "/cancel" && !in.Quoted // which is meant for the question: the agent has no such command
 			return own, n.end(ctx, func(one card.Card[question]) bool { return one.Key == c.Key })
 		}
-		q.Key, c.Look.Options = in.Key, nil
-		if err := n.asks.Show(ctx, c.Key, c.Look, q); err != nil {
+		q.Key, c.Content.Options = in.Key, nil
+		if err := n.asks.Show(ctx, c.Key, c.Content, q); err != nil {
 			return false, err
 		}
 		r, _ := n.chat.Book.Records.Get(q.Session)
-		c.Look.Text = n.rename(ctx, n.chat.In(in.To), r, text)
-		return true, n.asks.Show(ctx, c.Key, c.Look, q)
+		c.Content.Text = n.rename(ctx, n.chat.In(in.To), r, text)
+		return true, n.asks.Show(ctx, c.Key, c.Content, q)
 	}
 	return false, nil
 }
@@ -130,7 +130,7 @@ func (n *renames) end(ctx context.Context, which func(c card.Card[question]) boo
 		if c.Payload.Key != "" || !which(c) {
 			continue
 		}
-		if err := n.asks.Close(ctx, c.Key, render.Plain(n.chat.In(c.Look.To).Say(i18n.Cancelled))); err != nil {
+		if err := n.asks.Close(ctx, c.Key, render.Plain(n.chat.In(c.Content.To).Say(i18n.Cancelled))); err != nil {
 			return err
 		}
 	}

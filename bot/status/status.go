@@ -32,15 +32,15 @@ type Agents interface {
 
 // status shows one session.
 type status struct {
-	chat    *chat.Chat
-	agents  Agents
-	diffs   folders.Diffs
-	records port.Keeper
-	entry   func(key string) (inbox.Entry, error)
-	names   *renames
-	told    Told
-	resume  func(ctx context.Context, q chat.Resume) (back bool, err error)
-	cards   chat.Cards[over]
+	chat     *chat.Chat
+	agents   Agents
+	diffs    folders.Diffs
+	records  port.Keeper
+	entry    func(key string) (inbox.Entry, error)
+	names    *renames
+	reported HistoryText
+	resume   func(ctx context.Context, q chat.Resume) (back bool, err error)
+	cards    chat.Cards[over]
 }
 
 // over is one launch of a session, whose record a question is about.
@@ -68,8 +68,8 @@ type about struct {
 	Back    string    `json:"back,omitempty"` // the address that it was opened from
 }
 
-// Told returns the sentences about a session's history, oldest first, for their reader.
-type Told func(p chat.Phrases, history []port.Change, reader int64) []string
+// HistoryText returns the sentences about a session's history, oldest first, for their reader.
+type HistoryText func(p chat.Phrases, history []port.Change, reader int64) []string
 
 // New returns the features of a chat. entry reads the inbox. resume resumes a session, and reports
 // whether it is back.
@@ -77,9 +77,9 @@ func New(c *chat.Chat, agents Agents, d folders.Diffs, records interface {
 	port.Keeper
 	port.Namer
 }, entry func(key string) (inbox.Entry, error),
-	said talk.AskedPrompts, told Told,
+	said talk.AskedPrompts, reported HistoryText,
 	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) []chat.Feature {
-	s := &status{chat: c, agents: agents, diffs: d, records: records, entry: entry, told: told, resume: resume, cards: chat.NewCards[over](c, kind),
+	s := &status{chat: c, agents: agents, diffs: d, records: records, entry: entry, reported: reported, resume: resume, cards: chat.NewCards[over](c, kind),
 		names: &renames{chat: c, names: records, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)},
 		Pages: map[string]chat.Page{statusPage: {Draw: s.draw, Do: s.do}}}
@@ -89,7 +89,7 @@ func New(c *chat.Chat, agents Agents, d folders.Diffs, records interface {
 
 // askForget asks whether to delete the record of this launch of a session.
 func (s *status) askForget(ctx context.Context, to outbox.Conversation, asked int64, r port.Session) error {
-	question := card.Look{To: to, Session: r.ID, Text: words{s.chat.In(to)}.staying(i18n.ForgetConfirm, r),
+	question := card.Content{To: to, Session: r.ID, Text: words{s.chat.In(to)}.staying(i18n.ForgetConfirm, r),
 		Options: s.chat.In(to).Confirm(i18n.ButtonForget, surely, asked)}
 	return s.cards.Post(ctx, question, over{r.ID, r.StartedAt})
 }
@@ -155,11 +155,11 @@ func (s *status) forget(ctx context.Context, t chat.Tap, r port.Session) error {
 	err := s.records.Forget(ctx, r.ID)
 	switch {
 	case refusal.Is(err, refusal.WrongState):
-		return s.chat.Post(ctx, card.Look{To: t.To, Text: s.chat.In(t.To).Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})})
+		return s.chat.Post(ctx, card.Content{To: t.To, Text: s.chat.In(t.To).Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})})
 	case err != nil:
 		return s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
-	return s.chat.Post(ctx, card.Look{To: t.To, Text: words{s.chat.In(t.To)}.staying(i18n.Forgotten, r)})
+	return s.chat.Post(ctx, card.Content{To: t.To, Text: words{s.chat.In(t.To)}.staying(i18n.Forgotten, r)})
 }
 
 // now holds the observations of a session, made within a time limit.
@@ -171,11 +171,11 @@ type now struct {
 	unseen  bool // other writers are unknown
 }
 
-// patience limits all queries to the machine together.
-const patience = 5 * time.Second
+// timeout limits all queries to the machine together.
+const timeout = 5 * time.Second
 
 func (s *status) look(ctx context.Context, r port.Session) (n now) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if r.Live {
 		n.Look = s.agents.Looks(ctx, r.ID)[r.ID]
@@ -225,7 +225,7 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 		queue = render.Join(render.Plain(title+"\n"), render.Quote(w.First(shownQueued, waits, "\n")))
 	}
 	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git, n.changes), w.writers(n),
-		queue, w.events(r, s.told(w.Phrases, history, reader)))
+		queue, w.events(r, s.reported(w.Phrases, history, reader)))
 }
 
 // words builds the texts about a session.
@@ -233,7 +233,7 @@ type words struct{ chat.Phrases }
 
 // head describes the agent's activity and folder, since when if known, and who is at its window.
 func (w words) head(r port.Session, n now, shared render.Text) render.Text {
-	does := w.AgedState(r)
+	does := w.StateWithAge(r)
 	if r.State == port.StateRunning {
 		does = w.NowText(n.Now)
 		if n.Phase == n.Now.Phase && !n.PhaseAt.IsZero() && n.Now.Until.IsZero() {
@@ -355,11 +355,11 @@ func (w words) writers(n now) render.Text {
 }
 
 // events are the last sentences of the session's history.
-func (w words) events(r port.Session, told []string) render.Text {
-	if len(told) == 0 {
+func (w words) events(r port.Session, reported []string) render.Text {
+	if len(reported) == 0 {
 		return render.Text{}
 	}
-	last := told[max(0, len(told)-shownEvents):]
+	last := reported[max(0, len(reported)-shownEvents):]
 	return render.Plain(w.Say(i18n.StatusEvents, i18n.Args{"Name": r.Name}) + "\n" + strings.Join(last, "\n"))
 }
 

@@ -54,12 +54,12 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 	if !slices.ContainsFunc(c.Payload.Texts, func(t text) bool { return t.Key == e.Key }) {
 		c.Payload.Texts = append(c.Payload.Texts, text{e.Key, e.State != inbox.Held})
 	}
-	if now := l.Chat.Now(); open && (c.Look.Needs == "" || now.Sub(c.Payload.At) > stopTTL || !l.isOfLastStop(r.ID, c.Payload.At)) { // it is the first text of this stop
+	if now := l.Chat.Now(); open && (c.Content.Needs == "" || now.Sub(c.Payload.At) > stopTTL || !l.isOfLastStop(r.ID, c.Payload.At)) { // it is the first text of this stop
 		show = l.stopped.Below
 		c.Payload.Work, c.Payload.Turn, c.Payload.Agents, c.Payload.Line = "", false, 0, time.Time{}
 	}
 	c.Payload.At = l.Chat.Now()
-	c.Look.Asked = time.Now().UTC() // by the clock of the inbox
+	c.Content.Asked = time.Now().UTC() // by the clock of the inbox
 	if work != "" {
 		c.Payload.Work = chat.Head(firstLine(work), shownChars)
 	}
@@ -73,16 +73,16 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 		return 1
 	})
 	was := e
-	e.State, e.Aged, e.Told, e.Typing = inbox.Asked, false, nil, nil
+	e.State, e.Stale, e.Reported, e.Typing = inbox.Asked, false, nil, nil
 	texts, _, err := l.undecided(c.Payload, e)
 	if err != nil {
 		return err
 	}
-	c.Look.Needs, c.Look.Sounds = card.Decision, l.Chat.Sounds(chat.PromptUndecided, r)
-	if c.Payload.write(&c.Look, l.Chat.In(e.Conversation), r, texts); !open {
-		c.Look.ReplyTo = texts[0].MessageID
+	c.Content.Needs, c.Content.Sounds = card.Decision, l.Chat.Sounds(chat.PromptUndecided, r)
+	if c.Payload.write(&c.Content, l.Chat.In(e.Conversation), r, texts); !open {
+		c.Content.ReplyTo = texts[0].MessageID
 	}
-	if err := show(ctx, c.Key, c.Look, c.Payload); err != nil {
+	if err := show(ctx, c.Key, c.Content, c.Payload); err != nil {
 		return err
 	}
 	l.Chat.At("text-listed")
@@ -130,7 +130,7 @@ func (l *Lists) Stopped(ctx context.Context, r port.Session, to address.Conversa
 	defer l.stopped.Hold()()
 	c, open := of(l.stopped, r.ID, to)
 	since := cmp.Or(s.At, l.Chat.Now()).Sub(c.Payload.At)
-	if !open || c.Look.Needs == "" || since < -time.Second || since > stopTTL || !l.isOfLastStop(r.ID, c.Payload.At) {
+	if !open || c.Content.Needs == "" || since < -time.Second || since > stopTTL || !l.isOfLastStop(r.ID, c.Payload.At) {
 		return false, nil
 	}
 	line := c.Payload.Line
@@ -143,8 +143,8 @@ func (l *Lists) Stopped(ctx context.Context, r port.Session, to address.Conversa
 		return false, err
 	}
 	c.Payload.Turn, c.Payload.Agents = c.Payload.Turn || s.Turn, max(c.Payload.Agents, s.Agents)
-	c.Payload.write(&c.Look, l.Chat.In(to), r, texts)
-	return true, l.stopped.Show(ctx, c.Key, c.Look, c.Payload)
+	c.Payload.write(&c.Content, l.Chat.In(to), r, texts)
+	return true, l.stopped.Show(ctx, c.Key, c.Content, c.Payload)
 }
 
 // Asks reports whether a list asks about a text.
@@ -188,7 +188,7 @@ func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int) 
 	if !open {
 		return nil
 	}
-	r, p := l.session(c.Look.Session), l.Chat.In(c.Look.To)
+	r, p := l.session(c.Content.Session), l.Chat.In(c.Content.To)
 	texts, queued, err := l.undecided(c.Payload, inbox.Entry{})
 	if err != nil {
 		return err
@@ -200,8 +200,8 @@ func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int) 
 	if len(texts) == 0 {
 		return l.stopped.Close(ctx, key, became(p, r, c.Payload.Sent, c.Payload.Dropped))
 	}
-	c.Payload.write(&c.Look, p, r, texts)
-	return l.stopped.Show(ctx, key, c.Look, c.Payload)
+	c.Payload.write(&c.Content, p, r, texts)
+	return l.stopped.Show(ctx, key, c.Content, c.Payload)
 }
 
 // StoppedText asks about one text that a stop took back from the agent.
@@ -210,7 +210,7 @@ func StoppedText(p chat.Phrases, r port.Session, text string) render.Text {
 }
 
 // write writes a list and its buttons. The payload keeps the texts that it shows.
-func (s *stopped) write(l *card.Look, p chat.Phrases, r port.Session, texts []inbox.Entry) {
+func (s *stopped) write(l *card.Content, p chat.Phrases, r port.Session, texts []inbox.Entry) {
 	s.Texts = slices.DeleteFunc(s.Texts, func(t text) bool {
 		return !slices.ContainsFunc(texts, func(e inbox.Entry) bool { return e.Key == t.Key })
 	})
@@ -306,10 +306,10 @@ func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Ans
 // session returns.
 func (l *Lists) decide(ctx context.Context, e inbox.Entry, r port.Session, drop bool) error {
 	if drop {
-		l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
+		l.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 		return l.Changes.FinishIn(e.Key, e.State)
 	}
-	l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
+	l.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
 	if r.Resumable {
 		return l.Queue.Keep(ctx, r.ID, e.Key)
 	}

@@ -83,18 +83,18 @@ func New(d Deps) *Lists {
 
 // Feature describes the lists to the dispatcher.
 func (l *Lists) Feature() chat.Feature {
-	return chat.Feature{Name: "textlist", Heard: l.onNews, Cards: map[string]chat.OnTap{
+	return chat.Feature{Name: "textlist", OnNews: l.onNews, Cards: map[string]chat.OnTap{
 		waitingKind: l.waiting.OnTap(l.tapWaiting), stoppedKind: l.stopped.OnTap(l.tapStopped)}}
 }
 
 // of returns the open list of a session in a conversation, or a new one.
 func of[P any](k chat.Cards[P], session uuid.UUID, to address.Conversation) (c card.Card[P], open bool) {
 	for _, c := range k.List() {
-		if c.Look.Session == session && c.Look.To == to {
+		if c.Content.Session == session && c.Content.To == to {
 			return c, true
 		}
 	}
-	return card.Card[P]{Key: card.NewKey(), Look: card.Look{Session: session, To: to}}, false
+	return card.Card[P]{Key: card.NewKey(), Content: card.Content{Session: session, To: to}}, false
 }
 
 // Update draws the lists of a session again.
@@ -112,12 +112,12 @@ func (l *Lists) Tidy(ctx context.Context) {
 func (l *Lists) update(ctx context.Context, wanted func(session uuid.UUID) bool) error {
 	var errs []error
 	for _, c := range l.waiting.List() {
-		if wanted(c.Look.Session) && !l.isBusy(c.Key) {
+		if wanted(c.Content.Session) && !l.isBusy(c.Key) {
 			errs = append(errs, l.drawWaiting(ctx, c.Key))
 		}
 	}
 	for _, c := range l.stopped.List() {
-		if wanted(c.Look.Session) && !l.isBusy(c.Key) {
+		if wanted(c.Content.Session) && !l.isBusy(c.Key) {
 			errs = append(errs, l.drawStopped(ctx, c.Key, 0, 0))
 		}
 	}
@@ -154,13 +154,13 @@ func (l *Lists) session(id uuid.UUID) port.Session {
 // explain reports under a tap why it had no effect.
 func (l *Lists) explain(ctx context.Context, t chat.Tap, r port.Session, err error) error {
 	if chat.IsGone(err) {
-		return l.Chat.Tell(ctx, t, l.Chat.In(t.To).Text(i18n.StaleButton))
+		return l.Chat.ReplyToTap(ctx, t, l.Chat.In(t.To).Text(i18n.StaleButton))
 	}
 	f := l.Chat.In(t.To).Failure(r, err)
 	if f.Internal {
 		return err
 	}
-	return l.Chat.Tell(ctx, t, f.Text)
+	return l.Chat.ReplyToTap(ctx, t, f.Text)
 }
 
 const (

@@ -48,7 +48,7 @@ func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.
 		return err
 	}
 	if !open {
-		c.Look.ReplyTo = texts[len(texts)-1].MessageID
+		c.Content.ReplyTo = texts[len(texts)-1].MessageID
 	}
 	if now.Phase.Waiting() && now.What != "" {
 		c.Payload.Tool = now.What
@@ -61,7 +61,7 @@ func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.
 func (l *Lists) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n.(type) {
 	case news.DialogGone, news.Ended, news.Lost, news.Stopped, news.Failed:
-		return l.endWaiting(ctx, func(c card.Card[waiting]) bool { return c.Look.Session == r.ID })
+		return l.endWaiting(ctx, func(c card.Card[waiting]) bool { return c.Content.Session == r.ID })
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (l *Lists) drawWaiting(ctx context.Context, key string) error {
 	if !open {
 		return nil
 	}
-	texts, err := l.held(l.session(c.Look.Session), c.Look.To)
+	texts, err := l.held(l.session(c.Content.Session), c.Content.To)
 	if err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func (l *Lists) drawWaiting(ctx context.Context, key string) error {
 
 // showWaiting shows a list, or ends it: its request is settled, or nothing waits.
 func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting], texts []inbox.Entry) error {
-	r, p := l.session(c.Look.Session), l.Chat.In(c.Look.To)
-	request, tool, answers := l.Requests.Behind(r.ID, c.Look.To)
+	r, p := l.session(c.Content.Session), l.Chat.In(c.Content.To)
+	request, tool, answers := l.Requests.Behind(r.ID, c.Content.To)
 	switch {
 	case len(texts) == 0, request == "" && c.Payload.Request != "":
 		return l.waiting.Close(ctx, c.Key, waited(p, r, len(texts)))
@@ -91,8 +91,8 @@ func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting], texts []i
 		c.Payload.Request, c.Payload.Tool, c.Payload.Answers = request, tool, answers
 	}
 	c.Payload.Keys = each.As(texts, func(e inbox.Entry) string { return e.Key })
-	c.Look.Text, c.Look.Options = c.Payload.draw(p, r, texts)
-	return l.waiting.Show(ctx, c.Key, c.Look, c.Payload)
+	c.Content.Text, c.Content.Options = c.Payload.draw(p, r, texts)
+	return l.waiting.Show(ctx, c.Key, c.Content, c.Payload)
 }
 
 // Left ends the list of a text that waits no longer, or for something else: its terminal asks
@@ -108,7 +108,7 @@ func (l *Lists) endWaiting(ctx context.Context, ends func(c card.Card[waiting]) 
 	var errs []error
 	for _, c := range l.waiting.List() {
 		if c.Payload.Request == "" && ends(c) {
-			last := waited(l.Chat.In(c.Look.To), l.session(c.Look.Session), len(c.Payload.Keys))
+			last := waited(l.Chat.In(c.Content.To), l.session(c.Content.Session), len(c.Payload.Keys))
 			errs = append(errs, l.waiting.Close(ctx, c.Key, last))
 		}
 	}
@@ -179,7 +179,7 @@ func (l *Lists) tapWaiting(ctx context.Context, t chat.Tap, was waiting) (chat.A
 // stay for the session.
 func (l *Lists) decideWith(ctx context.Context, t chat.Tap, was waiting, e inbox.Entry, word i18n.Key) error {
 	r, p := l.session(t.Card.Session), l.Chat.In(t.To)
-	l.Chat.Mark(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
+	l.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionStored)
 	err := l.during(t.Card.Key, func() error {
 		err := l.Requests.DecideWith(ctx, was.Request, e, t.From, word == i18n.ButtonAnswerWith)
 		if err != nil {

@@ -105,7 +105,7 @@ func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 		}
 	}
 	if name != "" || icon != "" {
-		waits, cancel := context.WithTimeout(ctx, patience)
+		waits, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		if err := t.Telegram.EditTopic(waits, at, name, icon); err != nil && !chat.IsRefused(err) {
 			return err

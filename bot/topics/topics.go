@@ -66,9 +66,9 @@ func New(d Deps) *Topics {
 
 // Feature describes Topics to the dispatcher.
 func (t *Topics) Feature() chat.Feature {
-	return chat.Feature{Name: "topics", Run: t.Run, Heard: t.onNews,
-		Cards:    map[string]chat.OnTap{lostKind: t.lost.OnTap(t.tapLost)},
-		Unparked: func(context.Context, int64) { pause.Poke(t.wake) }, Forget: func(_ context.Context, session uuid.UUID) error {
+	return chat.Feature{Name: "topics", Run: t.Run, OnNews: t.onNews,
+		Cards:     map[string]chat.OnTap{lostKind: t.lost.OnTap(t.tapLost)},
+		OnResumed: func(context.Context, int64) { pause.Poke(t.wake) }, Forget: func(_ context.Context, session uuid.UUID) error {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			delete(t.ends, session)
@@ -131,8 +131,8 @@ func (t *Topics) Place(ctx context.Context, to outbox.Conversation, r port.Sessi
 	return to, nil
 }
 
-// patience is how long a person waits for a topic.
-const patience = 20 * time.Second
+// timeout is how long a person waits for a topic.
+const timeout = 20 * time.Second
 
 // open opens a topic for a session. If that fails, it posts the reason and returns the person's
 // place.
@@ -141,7 +141,7 @@ func (t *Topics) open(ctx context.Context, to outbox.Conversation, r port.Sessio
 	if at, known := t.book.OpenedFor(to.ChatID, asked); known {
 		return at, nil
 	}
-	waits, cancel := context.WithTimeout(ctx, patience)
+	waits, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	icon, err := t.icon(waits, false)
 	if err != nil { // the topic is worth more than its icon
@@ -160,7 +160,7 @@ func (t *Topics) open(ctx context.Context, to outbox.Conversation, r port.Sessio
 	}
 	t.Chat.Log.Warn("topic_not_opened", logkey.ChatID, to.ChatID, logkey.Error, failed)
 	if !chat.IsRefused(failed) {
-		return to, t.Chat.Post(ctx, card.Look{To: to, Session: r.ID, Text: t.Chat.In(to).Text(i18n.TopicFailed, i18n.Args{"Name": r.Name})})
+		return to, t.Chat.Post(ctx, card.Content{To: to, Session: r.ID, Text: t.Chat.In(to).Text(i18n.TopicFailed, i18n.Args{"Name": r.Name})})
 	}
 	if t.book.TopicsRefused(to.ChatID) {
 		return to, nil
@@ -210,7 +210,7 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 	case m.ForumTopicReopened != nil && r.Open:
 		return t.KeepOpen(ctx, in.To, r.ID)
 	case m.ForumTopicReopened != nil && r.Resumable:
-		return t.Chat.Post(ctx, card.Look{To: in.To, Session: r.ID, Text: t.Chat.In(in.To).EndedText(r), Options: t.Chat.In(in.To).ResumeLink(r)})
+		return t.Chat.Post(ctx, card.Content{To: in.To, Session: r.ID, Text: t.Chat.In(in.To).EndedText(r), Options: t.Chat.In(in.To).ResumeLink(r)})
 	}
 	return nil
 }
@@ -254,9 +254,9 @@ const (
 // what to do with it.
 func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []port.Session, text render.Text) error {
 	if len(of) != 1 || !of[0].Open {
-		return t.Chat.Post(ctx, card.Look{To: to, Text: text})
+		return t.Chat.Post(ctx, card.Content{To: to, Text: text})
 	}
-	look := card.Look{To: to, Text: text, Session: of[0].ID, Options: chat.Rows(2,
+	look := card.Content{To: to, Text: text, Session: of[0].ID, Options: chat.Rows(2,
 		t.Chat.In(to).Option(i18n.ButtonNewTopic, newTopicOption, outbox.Primary),
 		t.Chat.In(to).Option(i18n.ButtonArchive, archiveOption, ""))}
 	return t.lost.Post(ctx, look, struct{}{})
@@ -284,7 +284,7 @@ func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, _ struct{}) (chat.An
 			return err
 		}
 		text := t.Chat.In(at).Text(i18n.TopicGoesOn, i18n.Args{"Name": r.Name})
-		if err := t.Chat.Post(ctx, card.Look{To: at, Session: r.ID, Text: text}); err != nil {
+		if err := t.Chat.Post(ctx, card.Content{To: at, Session: r.ID, Text: text}); err != nil {
 			return err
 		}
 		if err := t.lost.End(ctx, tap, ""); err != nil {

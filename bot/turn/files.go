@@ -10,8 +10,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// gitPatience is how long git may take to look at a folder. Nothing else of a turn waits for it.
-const gitPatience = 10 * time.Second
+// gitTimeout is how long git may take to look at a folder. Nothing else of a turn waits for it.
+const gitTimeout = 10 * time.Second
 
 // ask runs git in the session's folder and applies the result after all pending hints.
 func (o *tracker) ask(look func(ctx context.Context, git folders.Diffs) (take func(ctx context.Context), err error)) {
@@ -19,8 +19,8 @@ func (o *tracker) ask(look func(ctx context.Context, git folders.Diffs) (take fu
 	if t.Diffs == nil {
 		return
 	}
-	t.crew.Add(func(ctx context.Context) {
-		asked, cancel := context.WithTimeout(ctx, gitPatience)
+	t.group.Add(func(ctx context.Context) {
+		asked, cancel := context.WithTimeout(ctx, gitTimeout)
 		defer cancel()
 		take, err := look(asked, t.Diffs)
 		if err != nil {

@@ -43,9 +43,9 @@ const (
 const fullContext = 80
 
 // fill sets the content of a turn's card.
-func (t *Turns) fill(ctx context.Context, look *card.Look, s *state, r port.Session, key string) {
+func (t *Turns) fill(ctx context.Context, look *card.Content, s *state, r port.Session, key string) {
 	w := words{t.Chat.In(look.To)}
-	look.Means, look.Options = key, nil // a tap counts on any look of the card, see card.Look.Means
+	look.Means, look.Options = key, nil // a tap counts on any look of the card, see card.Inspect.Means
 	var row []card.Option
 	add := func(b Button, word i18n.Key, style outbox.Style, args ...i18n.Args) {
 		if t.Acts[b] != nil {
@@ -119,12 +119,12 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 	if !known {
 		before := t.Chat.Book.CurrentID(tap.To)
 		return t.Others.Follow(ctx, tap, func(ctx context.Context) error {
-			t.notify(s.Session, false, func(_ context.Context, o *tracker) { o.drawn, o.looked = card.Look{}, time.Time{} })
+			t.notify(s.Session, false, func(_ context.Context, o *tracker) { o.drawn, o.looked = card.Content{}, time.Time{} })
 			now, some := t.Chat.Book.CurrentSession(tap.To)
 			if !some || now.ID == before {
 				return nil
 			}
-			return t.Chat.Post(ctx, card.Look{To: tap.To, Session: now.ID, Text: t.Chat.In(tap.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})})
+			return t.Chat.Post(ctx, card.Content{To: tap.To, Session: now.ID, Text: t.Chat.In(tap.To).Text(i18n.NowCurrent, i18n.Args{"Name": now.Name})})
 		})
 	}
 	in := chat.Incoming{Message: conversation.Message{To: tap.To}, From: tap.From, Since: s.since(), // all taps of a button have one key
@@ -153,8 +153,8 @@ func (t *Turns) change(ctx context.Context, key string, rank outbox.Rank, do fun
 		was := c.Payload
 		do(&c.Payload)
 		r, _ := t.Chat.Book.Records.Get(was.Session)
-		c.Look.Rank = rank
-		t.fill(ctx, &c.Look, &c.Payload, r, key)
+		c.Content.Rank = rank
+		t.fill(ctx, &c.Content, &c.Payload, r, key)
 		if done, err := t.put(ctx, c, was); done || err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bo
 	if now, open := t.cards.Get(c.Key); !open || !reflect.DeepEqual(now.Payload, was) {
 		return !open, nil
 	}
-	return true, t.cards.Show(ctx, c.Key, c.Look, c.Payload)
+	return true, t.cards.Show(ctx, c.Key, c.Content, c.Payload)
 }
 
 // Compacting queues an agent's own /compact. add puts a prompt into the inbox, durably, and reports

@@ -29,17 +29,17 @@ type tracker struct {
 	busy  bool // it is in the crew
 
 	// Only the goroutine of run has these.
-	now    *state      // the turn that runs; nil: none
-	key    string      // of its card; empty: it is not in the chat
-	back   bool        // the card is of an earlier run
-	stale  bool        // the to-do list may have changed
-	listed bool        // the turn has touched the to-do list
-	lists  []string    // calls that have, and have no result yet
-	last   *state      // the last finished turn; nil: unknown
-	behind talk.Cursor // of it
-	prompt string      // the last one that was typed
-	drawn  card.Look   // the card without the row of other sessions
-	looked time.Time   // when it was drawn; zero: draw it at once
+	now    *state       // the turn that runs; nil: none
+	key    string       // of its card; empty: it is not in the chat
+	back   bool         // the card is of an earlier run
+	stale  bool         // the to-do list may have changed
+	listed bool         // the turn has touched the to-do list
+	lists  []string     // calls that have, and have no result yet
+	last   *state       // the last finished turn; nil: unknown
+	behind talk.Cursor  // of it
+	prompt string       // the last one that was typed
+	drawn  card.Content // the card without the row of other sessions
+	looked time.Time    // when it was drawn; zero: draw it at once
 	others []card.Option
 }
 
@@ -49,7 +49,7 @@ func (o *tracker) notify(h hint) {
 	o.hints = append(o.hints, h)
 	if !o.busy {
 		o.busy = true
-		o.turns.crew.Add(o.run)
+		o.turns.group.Add(o.run)
 	}
 	pause.Poke(o.wake)
 }
@@ -219,7 +219,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 		}
 		o.draw(ctx, r)
 	case o.key != "" && !late && s.End != cut && r.Live && r.Now.Works():
-		return endPatience
+		return endTimeout
 	default:
 		if o.key != "" {
 			o.stale = true
@@ -272,9 +272,9 @@ func (o *tracker) draw(ctx context.Context, r port.Session) bool {
 	}
 	s.waits = t.Kept(r)
 	old, open := t.cards.Get(o.key)
-	look := card.Look{To: r.Conversation, Session: r.ID, RenewOnce: s.End == ""}
+	look := card.Content{To: r.Conversation, Session: r.ID, RenewOnce: s.End == ""}
 	if open {
-		look.To = old.Look.To
+		look.To = old.Content.To
 	} else if s.Shown {
 		return true // people have deleted it, twice
 	}
@@ -295,7 +295,7 @@ func (o *tracker) draw(ctx context.Context, r port.Session) bool {
 
 // lead adds a row that leads to other sessions. Their news cause no edit of the card: the row is
 // made again when the card is edited anyway.
-func (o *tracker) lead(look *card.Look, s *state) {
+func (o *tracker) lead(look *card.Content, s *state) {
 	if s.End != "" {
 		return
 	}

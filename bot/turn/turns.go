@@ -60,7 +60,7 @@ func (s Steps) In(c *chat.Chat, to outbox.Conversation) Steps {
 type Turns struct {
 	Deps
 	cards chat.Cards[state]
-	crew  guard.Crew // one for each session with hints, and for each run of git
+	group guard.Group // one for each session with hints, and for each run of git
 
 	mu  sync.Mutex
 	all map[uuid.UUID]*tracker
@@ -78,24 +78,24 @@ func New(d Deps) *Turns {
 // Feature describes turns to the dispatcher.
 func (t *Turns) Feature() chat.Feature {
 	return chat.Feature{Name: "turn", Cards: map[string]chat.OnTap{kind: t.cards.OnTap(t.tap)},
-		Heard: t.onNews, Item: t.item, Run: t.run, Forget: func(_ context.Context, id uuid.UUID) error {
+		OnNews: t.onNews, OnItem: t.item, Run: t.run, Forget: func(_ context.Context, id uuid.UUID) error {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			delete(t.all, id)
 			return nil
 		},
-		Current: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
+		OnCurrent: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
 			t.notify(id, false, nil)
 			return nil
 		},
-		Shown: func(r port.Session) { t.notify(r.ID, false, nil) }}
+		OnShown: func(r port.Session) { t.notify(r.ID, false, nil) }}
 }
 
 // hint is news of a session for its tracker. nil means that something about it may have changed.
 type hint func(ctx context.Context, o *tracker)
 
 // onNews receives news from the working session, so it looks up nothing.
-func (t *Turns) onNews(_ context.Context, r port.Session, told news.News) error {
+func (t *Turns) onNews(_ context.Context, r port.Session, reported news.News) error {
 	takenBack := func(key string) hint { // a prompt no longer counts as typed
 		return func(ctx context.Context, o *tracker) {
 			if o.now != nil && key != "" && key == o.now.Prompt {
@@ -104,7 +104,7 @@ func (t *Turns) onNews(_ context.Context, r port.Session, told news.News) error 
 		}
 	}
 	over := func(ctx context.Context, o *tracker) { o.end(ctx, cut, t.Chat.Now()) }
-	switch n := told.(type) {
+	switch n := reported.(type) {
 	case news.Typed:
 		t.notify(r.ID, true, func(ctx context.Context, o *tracker) { o.typed(ctx, n.Prompt) })
 	case news.Unproven:
@@ -150,11 +150,11 @@ func (t *Turns) run(ctx context.Context) error {
 		t.trackerLocked(c.Payload.Session).resume(c)
 		t.mu.Unlock()
 	}
-	return t.crew.Run(ctx, func(p *guard.Panic) {
+	return t.group.Run(ctx, func(p *guard.Panic) {
 		t.Chat.Log.Error("turn_crashed", logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 	})
 }
 
-// endPatience is how long the end of a turn waits for the agent to be seen idle: the status line
+// endTimeout is how long the end of a turn waits for the agent to be seen idle: the status line
 // has the turn's cost 0.3 s after the last line of the transcript.
-const endPatience = 3 * time.Second
+const endTimeout = 3 * time.Second

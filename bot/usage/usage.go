@@ -31,9 +31,9 @@ const (
 	shownSessions = 8
 	shownModels   = 8
 	picture       = "picture"
-	// patience is how long counting may keep a person waiting.
-	patience = 5 * time.Second
-	sendFor  = 2 * time.Minute // of the picture: later messages of the chat wait for it
+	// timeout is how long counting may keep a person waiting.
+	timeout = 5 * time.Second
+	sendFor = 2 * time.Minute // of the picture: later messages of the chat wait for it
 )
 
 // usage shows the consumption of agents.
@@ -64,7 +64,7 @@ type place struct {
 func (p place) address() string { return chat.Address(page, p) }
 
 func (u *usage) report(ctx context.Context) (talk.Report, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return u.spending.Spent(ctx)
 }
@@ -280,12 +280,12 @@ func (u *usage) warn(ctx context.Context, l talk.Limit) (all error) {
 	for _, to := range u.chat.Book.PrivateChats() {
 		if slices.ContainsFunc(warned, func(c card.Card[warning]) bool {
 			p := c.Payload
-			return c.Look.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < talk.LimitsApart
+			return c.Content.To == to && p.Window == l.Window && p.Level >= levels[i] && p.Resets.Sub(l.Resets).Abs() < talk.LimitsApart
 		}) {
 			continue
 		}
 		p := words{u.chat.In(to)}
-		look := card.Look{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets,
+		look := card.Content{To: to, Text: render.Plain(chat.Warning + p.limit(l)), Until: l.Resets,
 			Sounds:  u.chat.Sounds(occasions[i], port.Session{Conversation: to}),
 			Options: [][]card.Option{{p.Option(i18n.ButtonUsage, page, outbox.Primary)}}}
 		key := fmt.Sprintf("%s-%d-%d-%d", l.Window, levels[i], l.Resets.Unix(), to.ChatID)

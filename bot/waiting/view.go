@@ -28,7 +28,7 @@ const (
 	perRow    = 4
 	shownLine = 50              // letters of the first line of a prompt
 	shownName = 24              // letters of its sender
-	patience  = 5 * time.Second // for the state of the agent
+	timeout   = 5 * time.Second // for the state of the agent
 )
 
 // draw shows a queue, or one of its prompts. Instead of a page that no longer exists it shows the
@@ -47,7 +47,7 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	var now port.Look
 	if r.Live {
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		now = w.looks(ctx, r.ID)[r.ID]
 	}
@@ -134,7 +134,7 @@ func (w words) decisions(r port.Session, now port.Look, asks attention.Attention
 
 // title is the session and its activity.
 func (w words) title(r port.Session, now port.Look) render.Text {
-	does := w.AgedState(r)
+	does := w.StateWithAge(r)
 	if r.State == port.StateRunning {
 		does = w.NowText(now.Now)
 	}
@@ -153,8 +153,8 @@ func (w words) why(r port.Session, now port.Look, first inbox.Entry) string {
 	switch {
 	case !r.Live:
 		return w.Say(i18n.QueueOver)
-	case now.Idle && len(first.Told) > 0:
-		if key := inTheWay[first.Told[len(first.Told)-1]]; key != "" {
+	case now.Idle && len(first.Reported) > 0:
+		if key := inTheWay[first.Reported[len(first.Reported)-1]]; key != "" {
 			return w.Say(key)
 		}
 	}

@@ -100,14 +100,14 @@ func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Ent
 	case askOption:
 		return w.showAsked(ctx, e.Session)
 	case nowOption:
-		told, err := w.order.SendNow(ctx, e.Session, e.Key)
+		reported, err := w.order.SendNow(ctx, e.Session, e.Key)
 		if refusal.Is(err, refusal.Asks) {
 			return w.showAsked(ctx, e.Session)
 		}
-		if err != nil || told {
+		if err != nil || reported {
 			return err
 		}
-		return w.chat.Post(ctx, card.Look{To: v.To, ReplyTo: v.Message, Text: w.chat.In(v.To).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
+		return w.chat.Post(ctx, card.Content{To: v.To, ReplyTo: v.Message, Text: w.chat.In(v.To).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
 	case nextOption:
 		return w.order.ToFront(ctx, e.Session, e.Key)
 	case discardOption:

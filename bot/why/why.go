@@ -75,7 +75,7 @@ func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	if len(history) == 0 {
 		head = i18n.WhyNothing
 	}
-	text := []render.Text{p.Text(head, i18n.Args{"Name": r.Name, "State": p.AgedState(r)})}
+	text := []render.Text{p.Text(head, i18n.Args{"Name": r.Name, "State": p.StateWithAge(r)})}
 	if crash := w.Crash(p, r); r.Resumable && !crash.Blank() { // the state alone does not show a crash
 		text = append([]render.Text{crash}, text...)
 	}

@@ -18,14 +18,14 @@ import (
 // Others handles processes that people run themselves: other writers of a session's conversation,
 // and windows of no session.
 type Others struct {
-	chat       *chat.Chat
-	starter    port.Starter
-	ender      port.Ender
-	neighbours port.Neighbours
-	windows    port.Windows
-	resume     func(ctx context.Context, q chat.Resume) (back bool, err error)
-	conflicts  chat.Cards[shown]
-	lists      chat.Cards[[]port.ID] // of windows, and questions about one
+	chat      *chat.Chat
+	starter   port.Starter
+	ender     port.Ender
+	finder    port.WriterFinder
+	windows   port.Windows
+	resume    func(ctx context.Context, q chat.Resume) (back bool, err error)
+	conflicts chat.Cards[shown]
+	lists     chat.Cards[[]port.ID] // of windows, and questions about one
 }
 
 // The kinds of the cards.
@@ -35,9 +35,9 @@ const (
 )
 
 // New returns the Others of a chat. resume resumes a session, and reports whether it is back.
-func New(c *chat.Chat, s port.Starter, e port.Ender, n port.Neighbours, w port.Windows,
+func New(c *chat.Chat, s port.Starter, e port.Ender, n port.WriterFinder, w port.Windows,
 	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) *Others {
-	return &Others{chat: c, starter: s, ender: e, neighbours: n, windows: w, resume: resume,
+	return &Others{chat: c, starter: s, ender: e, finder: n, windows: w, resume: resume,
 		conflicts: chat.NewCards[shown](c, conflictKind).Asking(),
 		lists:     chat.NewCards[[]port.ID](c, windowKind)}
 }
@@ -51,7 +51,7 @@ func (o *Others) Feature() chat.Feature {
 		Name: FeatureName,
 		Cards: map[string]chat.OnTap{
 			conflictKind: o.conflicts.OnTap(o.tap), windowKind: o.lists.OnTap(o.tapWindow)},
-		Heard: o.onNews,
+		OnNews: o.onNews,
 	}
 }
 
@@ -60,20 +60,20 @@ func (o *Others) Feature() chat.Feature {
 func (o *Others) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {
 	case news.OtherWriters:
-		return o.tellWriters(ctx, r, n)
+		return o.reportWriters(ctx, r, n)
 	case news.Transferred:
 		if !n.Asked {
-			return o.tellAdopted(ctx, r, r.Conversation)
+			return o.reportAdopted(ctx, r, r.Conversation)
 		}
 	}
 	return nil
 }
 
-// tellWriters reports other writers of a session's conversation.
-func (o *Others) tellWriters(ctx context.Context, r port.Session, n news.OtherWriters) error {
+// reportWriters reports other writers of a session's conversation.
+func (o *Others) reportWriters(ctx context.Context, r port.Session, n news.OtherWriters) error {
 	if len(n) == 0 {
 		p := o.chat.In(r.Conversation)
-		return o.chat.Post(ctx, card.Look{To: r.Conversation, Session: r.ID, Text: p.Text(i18n.GhostUnseen, stateArgs(p, r))})
+		return o.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: p.Text(i18n.GhostUnseen, stateArgs(p, r))})
 	}
 	k := writerAfterEnd
 	if r.Live {
@@ -169,7 +169,7 @@ func (c conflict) canEnd() bool {
 }
 
 // look is the message about writers, with the possible actions.
-func (o *Others) look(c conflict, details bool) card.Look {
+func (o *Others) look(c conflict, details bool) card.Content {
 	r, say, p := c.resume.Session, phrases[c.kind], o.chat.In(c.resume.To)
 	var can []render.Text
 	lines := each.As(c.writers, func(one port.Writer) render.Text { return writerText(p, one, details) })
@@ -187,7 +187,7 @@ func (o *Others) look(c conflict, details bool) card.Look {
 		offer(say.fork, p.Option(i18n.ButtonForkInstead, forkOption, ""))
 		options = append(options, p.Cancel(0))
 	}
-	return card.Look{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
+	return card.Content{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
 		Text: chat.Lines(p.Text(say.head, stateArgs(p, r)), p.Bullets(chat.MaxListed, lines), p.Sentences(can...))}
 }
 

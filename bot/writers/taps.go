@@ -28,7 +28,7 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 		return o.conflicts.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		found, err := o.neighbours.Writers(ctx, q.Session.ID)
+		found, err := o.finder.Writers(ctx, q.Session.ID)
 		c := conflict{was.Kind.now(q.Session), q, found}
 		option := t.Card.Option
 		ends := option == askOption || option == endOption
@@ -37,14 +37,14 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 		case err != nil:
 			return o.explain(ctx, t, err)
 		case len(found) == 0:
-			return errors.Join(o.tellFree(ctx, c, nil), o.conflicts.End(ctx, t, ""))
+			return errors.Join(o.reportFree(ctx, c, nil), o.conflicts.End(ctx, t, ""))
 		case !same || ends && !c.canEnd() || option == adoptOption && !c.canAdopt():
 			redrawn := o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, false), c.shown())
-			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redrawn)
+			return errors.Join(o.report(ctx, t, i18n.WritersChanged), redrawn)
 		case option == askOption:
 			p := o.chat.In(t.To) // the person who tapped may confirm
 			text := p.Say(i18n.EndConfirm, i18n.Args{"Processes": names(p, c.processes())})
-			look := card.Look{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
+			look := card.Content{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
 				Options: p.Confirm(phrases[c.kind].button, endOption, t.From)}
 			return o.conflicts.Post(ctx, look, c.shown())
 		case option == endOption:
@@ -60,8 +60,8 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 	})
 }
 
-func (o *Others) tell(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
-	return o.chat.Tell(ctx, t, o.chat.In(t.To).Text(key, args...))
+func (o *Others) report(ctx context.Context, t chat.Tap, key i18n.Key, args ...i18n.Args) error {
+	return o.chat.ReplyToTap(ctx, t, o.chat.In(t.To).Text(key, args...))
 }
 
 // explain reports why nothing was done.
@@ -69,11 +69,11 @@ func (o *Others) explain(ctx context.Context, t chat.Tap, err error) error {
 	return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(port.Session{}, err))
 }
 
-// tellFree reports that there are no other writers, under lines about earlier actions.
-func (o *Others) tellFree(ctx context.Context, c conflict, before []string) error {
+// reportFree reports that there are no other writers, under lines about earlier actions.
+func (o *Others) reportFree(ctx context.Context, c conflict, before []string) error {
 	r, p := c.resume.Session, o.chat.In(c.resume.To)
 	text := chat.Lines(render.Plain(strings.Join(before, "\n")), p.Text(i18n.WritersNone, i18n.Args{"Name": r.Name}))
-	return o.chat.Post(ctx, card.Look{To: c.resume.To, Session: r.ID, Text: text, Options: p.ResumeLink(r)})
+	return o.chat.Post(ctx, card.Content{To: c.resume.To, Session: r.ID, Text: text, Options: p.ResumeLink(r)})
 }
 
 func (c conflict) processes() []port.Process {
@@ -101,7 +101,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 	}
 	var closed error
 	for _, one := range o.conflicts.List() { // the message that has led here
-		if all && one.Look.Session == c.resume.Session.ID {
+		if all && one.Content.Session == c.resume.Session.ID {
 			closed = errors.Join(closed, o.conflicts.Close(ctx, one.Key, render.Text{}))
 		}
 	}
@@ -113,9 +113,9 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 		_, err := o.resume(ctx, c.resume)
 		return errors.Join(closed, err)
 	case all:
-		return errors.Join(closed, o.tellFree(ctx, c, said))
+		return errors.Join(closed, o.reportFree(ctx, c, said))
 	}
-	return errors.Join(o.chat.Post(ctx, card.Look{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(strings.Join(said, "\n"))}), err)
+	return errors.Join(o.chat.Post(ctx, card.Content{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(strings.Join(said, "\n"))}), err)
 }
 
 // fork starts a session that begins with a copy of the conversation. An open session is archived
@@ -146,7 +146,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 		return err
 	}
 	text := o.chat.In(at).Text(i18n.ForkStarted, i18n.Args{"Name": r.Name, "From": from.Name, "Dir": render.Code(o.chat.Short(r.Dir))})
-	err = o.chat.Post(ctx, card.Look{To: at, Session: r.ID, Text: text})
+	err = o.chat.Post(ctx, card.Content{To: at, Session: r.ID, Text: text})
 	return errors.Join(err, o.chat.Lead(ctx, t.To, r, at), o.conflicts.End(ctx, t, ""))
 }
 
@@ -169,7 +169,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one port.Writer, from po
 	if err := o.chat.Book.Use(ctx, at, r); err != nil {
 		return err
 	}
-	return errors.Join(o.tellAdopted(ctx, r, at), o.chat.Lead(ctx, t.To, r, at), redraw(ctx))
+	return errors.Join(o.reportAdopted(ctx, r, at), o.chat.Lead(ctx, t.To, r, at), redraw(ctx))
 }
 
 // makeSession turns an agent that a person runs into a session, shown in a place. If that fails, it
@@ -187,14 +187,14 @@ func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Convers
 	return r, nil
 }
 
-// tellAdopted reports that a session continues in a window that a person opened, and what is
+// reportAdopted reports that a session continues in a window that a person opened, and what is
 // different there.
-func (o *Others) tellAdopted(ctx context.Context, r port.Session, to address.Conversation) error {
+func (o *Others) reportAdopted(ctx context.Context, r port.Session, to address.Conversation) error {
 	args := i18n.Args{"Name": r.Name, "Window": r.Window}
 	text := []render.Text{o.chat.In(to).Text(i18n.Adopted, args)}
 	if !r.Shared { // no shell keeps the window
 		text = append(text, o.chat.In(to).Text(i18n.AdoptedBare, args))
 	}
 	text = append(text, o.chat.In(to).Text(i18n.AdoptedAsks))
-	return o.chat.Post(ctx, card.Look{To: to, Session: r.ID, Text: o.chat.In(to).Sentences(text...)})
+	return o.chat.Post(ctx, card.Content{To: to, Session: r.ID, Text: o.chat.In(to).Sentences(text...)})
 }

@@ -38,7 +38,7 @@ func (o *Others) Post(ctx context.Context, to outbox.Conversation, all []port.Wi
 }
 
 // list is a message about windows. A window that is not named has no options.
-func (o *Others) list(to outbox.Conversation, all []port.Window) (look card.Look, shown []port.ID) {
+func (o *Others) list(to outbox.Conversation, all []port.Window) (look card.Content, shown []port.ID) {
 	p := o.chat.In(to)
 	var lines []render.Text
 	for i, one := range all {
@@ -123,7 +123,7 @@ func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []port.ID) (chat.A
 			return one.Window == window && slices.Contains(was, one.ID)
 		})
 		if i < 0 || word != ignoreOption && !canAdopt(all[i]) {
-			return errors.Join(o.tell(ctx, t, i18n.WritersChanged), redraw(ctx))
+			return errors.Join(o.report(ctx, t, i18n.WritersChanged), redraw(ctx))
 		}
 		return o.decide(ctx, t, word, all[i], redraw)
 	})
@@ -137,8 +137,8 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one port.W
 		if err := o.windows.Ignore(ctx, one); err != nil {
 			return err
 		}
-		told := o.tell(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
-		return errors.Join(told, redraw(ctx))
+		reported := o.report(ctx, t, i18n.WindowIgnored, i18n.Args{"Window": nameOf(one)})
+		return errors.Join(reported, redraw(ctx))
 	}
 	var from port.Session // the session of the conversation: an open one before an ended one, then the newest
 	for _, r := range o.chat.Book.Records.List() {
@@ -148,7 +148,7 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one port.W
 	}
 	switch {
 	case from.ID != uuid.Nil && !from.Resumable:
-		return o.tell(ctx, t, i18n.WindowOwned, stateArgs(o.chat.In(t.To), from))
+		return o.report(ctx, t, i18n.WindowOwned, stateArgs(o.chat.In(t.To), from))
 	case word == askOption:
 		return o.askArchive(ctx, t, one)
 	case word == endOption:
@@ -170,7 +170,7 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one port.Window) er
 	if one.Closes { // the pane was made for that agent
 		end = i18n.WindowCloses
 	}
-	look := card.Look{To: t.To, Text: render.Plain(strings.Join(append(text, p.Say(end)), "\n")),
+	look := card.Content{To: t.To, Text: render.Plain(strings.Join(append(text, p.Say(end)), "\n")),
 		Options: p.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
 	return o.lists.Post(ctx, look, []port.ID{one.ID})
 }

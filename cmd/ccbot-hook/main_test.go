@@ -176,9 +176,9 @@ func testBadInput(t *testing.T, hook string) {
 
 func testBadFolder(t *testing.T, hook string) {
 	tests := []struct {
-		name   string
-		script string
-		spoil  func(t *testing.T, a *agent)
+		name    string
+		script  string
+		corrupt func(t *testing.T, a *agent)
 	}{
 		{"missing", "", func(_ *testing.T, a *agent) { a.dir = filepath.Join(a.dir, "absent") }},
 		{"not told", `"$0"`, func(*testing.T, *agent) {}},
@@ -207,7 +207,7 @@ func testBadFolder(t *testing.T, hook string) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAgent(t, hook)
-			tt.spoil(t, &a)
+			tt.corrupt(t, &a)
 			_, before := os.Lstat(a.dir)
 			silent(t, a.command(tt.script), strings.NewReader(payload("SessionStart", "x")))
 			_, after := os.Lstat(a.dir)

@@ -35,25 +35,25 @@ func TestP10_EventsInBadPlaces(t *testing.T) {
 	hook := build(t)
 	places := []struct {
 		name, script string
-		spoil        func(t *testing.T, a *agent)
+		corrupt      func(t *testing.T, a *agent)
 	}{
 		{name: "a good one"},
 		{name: "no pane", script: `unset TMUX TMUX_PANE; "$0" --dir "$1"`},
 		{name: "no folder told", script: `"$0"`},
-		{name: "folder missing", spoil: func(_ *testing.T, a *agent) { a.dir = filepath.Join(a.dir, "absent") }},
-		{name: "folder is a file", spoil: func(t *testing.T, a *agent) {
+		{name: "folder missing", corrupt: func(_ *testing.T, a *agent) { a.dir = filepath.Join(a.dir, "absent") }},
+		{name: "folder is a file", corrupt: func(t *testing.T, a *agent) {
 			a.dir = filepath.Join(a.dir, "file")
 			require.NoError(t, os.WriteFile(a.dir, nil, 0o600))
 		}},
-		{name: "folder of the kernel", spoil: func(_ *testing.T, a *agent) { a.dir = "/proc" }},
-		{name: "read-only", spoil: func(t *testing.T, a *agent) { mount(t, a.dir, "ro") }},
-		{name: "full", spoil: func(t *testing.T, a *agent) { mount(t, a.dir, "size=4k"); fill(t, a.dir) }},
-		{name: "no more names", spoil: func(t *testing.T, a *agent) { mount(t, a.dir, "nr_inodes=1") }},
+		{name: "folder of the kernel", corrupt: func(_ *testing.T, a *agent) { a.dir = "/proc" }},
+		{name: "read-only", corrupt: func(t *testing.T, a *agent) { mount(t, a.dir, "ro") }},
+		{name: "full", corrupt: func(t *testing.T, a *agent) { mount(t, a.dir, "size=4k"); fill(t, a.dir) }},
+		{name: "no more names", corrupt: func(t *testing.T, a *agent) { mount(t, a.dir, "nr_inodes=1") }},
 		{name: "files may not grow", script: `ulimit -f 0; "$0" --dir "$1"`},
 		// The runtime itself gives up there with a message; the rest of the line in the settings
 		// handles that.
 		{name: "no more open files", script: `(ulimit -n 3; "$0" --dir "$1") >/dev/null 2>&1 || :`},
-		{name: "a socket that is a file", spoil: func(t *testing.T, a *agent) {
+		{name: "a socket that is a file", corrupt: func(t *testing.T, a *agent) {
 			require.NoError(t, os.WriteFile(filepath.Join(a.dir, hookwire.SocketName), nil, 0o600))
 		}},
 	}
@@ -69,8 +69,8 @@ func TestP10_EventsInBadPlaces(t *testing.T) {
 	for _, place := range places {
 		t.Run(place.name, func(t *testing.T) {
 			a := newAgent(t, hook)
-			if place.spoil != nil {
-				place.spoil(t, &a)
+			if place.corrupt != nil {
+				place.corrupt(t, &a)
 			}
 			inputs := maps.Clone(inputs)
 			if place.name == "full" {

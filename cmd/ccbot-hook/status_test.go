@@ -60,7 +60,7 @@ func testStatusUnchanged(t *testing.T, a agent) {
 func testStatusBad(t *testing.T, hook string) {
 	tests := []struct {
 		name, script, in string
-		spoil            func(a *agent)
+		corrupt          func(a *agent)
 	}{
 		{name: "nothing"},
 		{name: "no JSON", in: "hello"},
@@ -72,15 +72,15 @@ func testStatusBad(t *testing.T, hook string) {
 		{name: "no launch", script: `unset CCBOT_LAUNCH; "$0" --dir "$1" --status`, in: statusIn},
 		{name: "a launch that is a path", script: `CCBOT_LAUNCH=../x "$0" --dir "$1" --status`, in: statusIn},
 		{name: "no folder", script: `"$0" --status`, in: statusIn},
-		{name: "folder missing", in: statusIn, spoil: func(a *agent) { a.dir += "/absent" }},
-		{name: "folder not writable", in: statusIn, spoil: func(a *agent) { a.dir = "/proc" }},
+		{name: "folder missing", in: statusIn, corrupt: func(a *agent) { a.dir += "/absent" }},
+		{name: "folder not writable", in: statusIn, corrupt: func(a *agent) { a.dir = "/proc" }},
 		{name: "full", script: `ulimit -f 0; "$0" --dir "$1" --status`, in: statusIn},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAgent(t, hook)
-			if tt.spoil != nil {
-				tt.spoil(&a)
+			if tt.corrupt != nil {
+				tt.corrupt(&a)
 			}
 			if tt.script == "" {
 				tt.script = `"$0" --dir "$1" --status`

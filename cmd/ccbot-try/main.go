@@ -326,8 +326,8 @@ func (t *trial) greet(ctx context.Context) {
 	fmt.Fprint(t.out, text.String())
 }
 
-// cleanPatience is how long the trial's windows may take to end.
-const cleanPatience = 15 * time.Second
+// cleanTimeout is how long the trial's windows may take to end.
+const cleanTimeout = 15 * time.Second
 
 // clean ends the private tmux server and removes the folder.
 func (t *trial) clean(ctx context.Context) error {
@@ -338,7 +338,7 @@ func (t *trial) clean(ctx context.Context) error {
 		}
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, cleanPatience)
+	ctx, cancel := context.WithTimeout(ctx, cleanTimeout)
 	defer cancel()
 	for _, b := range t.bots {
 		if err := privatetmux.End(ctx, b.socket); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/bot/sessions"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
@@ -27,7 +27,7 @@ kept: "ccbot resume" brings it back. It asks first, unless --yes is given.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.session(args[0], sessions.Endable)
 			if err == nil && !yes {
-				err = c.confirm(cmd, desk.InTerminal(d.Words().Text(question, i18n.Args{"Name": r.Name}).Text))
+				err = c.confirm(cmd, offline.InTerminal(d.Words().Text(question, i18n.Args{"Name": r.Name}).Text))
 			}
 			if err != nil {
 				return err

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/session"
 	"ccbot/port"
@@ -42,16 +42,16 @@ func (c *call) printing(cmd *cobra.Command) *cobra.Command {
 }
 
 // session opens the Desk and finds the session that a person means, preferably a fitting one.
-func (c *call) session(what string, fits func(port.Session) bool) (d desk.Desk, r port.Session, err error) {
-	if d, err = desk.Open(c.environ, c.stderr); err == nil {
+func (c *call) session(what string, fits func(port.Session) bool) (d offline.View, r port.Session, err error) {
+	if d, err = offline.Open(c.environ, c.stderr); err == nil {
 		r, err = d.Find(what, fits)
 	}
 	return d, r, err
 }
 
 // record opens the Desk and finds the whole record that a person means.
-func (c *call) record(what string) (d desk.Desk, r session.Record, err error) {
-	if d, err = desk.Open(c.environ, c.stderr); err == nil {
+func (c *call) record(what string) (d offline.View, r session.Record, err error) {
+	if d, err = offline.Open(c.environ, c.stderr); err == nil {
 		r, err = d.Record(what)
 	}
 	return d, r, err

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/process"
@@ -43,7 +43,7 @@ runs it switches to the window; elsewhere it attaches.`,
 			argv, env := attaching(d.Config, c.environ, window)
 			program, err := exec.LookPath(argv[0])
 			if err != nil {
-				return desk.TmuxError(d.Config, fmt.Errorf("%w: %w", tmux.ErrNoTmux, err))
+				return offline.TmuxError(d.Config, fmt.Errorf("%w: %w", tmux.ErrNoTmux, err))
 			}
 			return fmt.Errorf("run %s: %w", program, syscall.Exec(program, argv, env))
 		}}
@@ -67,7 +67,7 @@ func attaching(c config.Config, environ []string, window tmux.WindowID) (argv, e
 
 // windowOf finds the window in which a session's agent runs. The error is the reason why it has
 // none.
-func windowOf(ctx context.Context, d desk.Desk, r session.Record) (tmux.WindowID, error) {
+func windowOf(ctx context.Context, d offline.View, r session.Record) (tmux.WindowID, error) {
 	name := terminal.Printable(r.Name)
 	switch {
 	case !r.State.Live():
@@ -75,10 +75,10 @@ func windowOf(ctx context.Context, d desk.Desk, r session.Record) (tmux.WindowID
 	case r.Binding == nil:
 		return tmux.WindowID{}, fmt.Errorf("%s has no window yet: it is %s", name, r.State)
 	}
-	seen := d.Picture(ctx)
+	seen := d.Tmux(ctx)
 	server, err := seen.Server(ctx)
 	if err != nil {
-		return tmux.WindowID{}, desk.TmuxError(d.Config, err)
+		return tmux.WindowID{}, offline.TmuxError(d.Config, err)
 	}
 	same := view.SameServer(server, d.Table.Self().Boot, *r.Binding)
 	if same == process.Maybe {

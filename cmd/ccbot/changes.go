@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/port/refusal"
 )
@@ -21,7 +21,7 @@ Files outside of the session's folder are counted only. Of a link, and of a file
 second name, no content is printed. It asks git, and changes nothing.`,
 		Example: "  ccbot changes api\n  ccbot changes api cmd/main.go",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, r, err := c.session(args[0], desk.AnySession)
+			d, r, err := c.session(args[0], offline.AnySession)
 			if err != nil {
 				return err
 			}
@@ -34,12 +34,12 @@ second name, no content is printed. It asks git, and changes nothing.`,
 				return err
 			}
 			defer os.RemoveAll(work)
-			changed := desk.Diffs(d.Config, d.Store, c.environ, work)
+			changed := offline.Diffs(d.Config, d.Store, c.environ, work)
 			if len(args) == 1 {
 				err = show.Changed(cmd.Context(), c.stdout, changed, r.ID, c.asJSON)
 			} else if err = show.Hunks(cmd.Context(), c.stdout, changed, r.ID, args[1], c.asJSON); refusal.Is(err, refusal.Unchanged) {
 				return fmt.Errorf("%s is not among the changes: `ccbot changes %s` lists them", args[1], r.Name)
 			}
-			return d.Say(r, err)
+			return d.Explain(r, err)
 		}}
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 )
 
 // shells are the shells with completions, and what prints these.
@@ -45,13 +45,13 @@ func (c *call) completeNames(root *cobra.Command) {
 		live := cmd.Name() == "send-prompt" || cmd.Name() == "archive" || cmd.Name() == "done" || cmd.Name() == "attach"
 		over := cmd.Name() == "resume" || cmd.Name() == "forget"
 		cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			d, err := desk.Open(c.environ, io.Discard)
+			d, err := offline.Open(c.environ, io.Discard)
 			if err != nil || len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			var names []string
 			for _, r := range d.Store.List() {
-				if desk.HasName(r) && !(live && r.State.Over()) && !(over && !r.State.Over()) {
+				if offline.HasName(r) && !(live && r.State.Over()) && !(over && !r.State.Over()) {
 					names = append(names, r.Name+"\t"+string(r.State)+", "+r.Dir)
 				}
 			}

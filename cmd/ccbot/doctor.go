@@ -41,7 +41,7 @@ func (c *call) examine(ctx context.Context, fix, strict bool) error {
 	}
 	report := doctor.Examine(ctx, w)
 	if fix && ctx.Err() == nil {
-		fixed := report.Mend(ctx, w)
+		fixed := report.Fix(ctx, w)
 		if w, err = c.doctorsWorld(ctx); err != nil { // settings that were refused can be read now
 			return err
 		}
@@ -93,7 +93,7 @@ func (c *call) doctorsWorld(ctx context.Context) (*doctor.World, error) {
 		if err != nil {
 			return service.State{}, err
 		}
-		return s.Look(ctx)
+		return s.State(ctx)
 	}
 	return w, nil
 }

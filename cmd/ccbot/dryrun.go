@@ -8,7 +8,7 @@ import (
 
 	"ccbot/archive"
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/session"
@@ -27,7 +27,7 @@ func (c *call) dryRun(ctx context.Context) error {
 	if err := statefolder.CheckBot(settings.Dir, settings.Token.Bot()); err != nil {
 		return statefolder.Error(settings.Dir, err)
 	}
-	d, err := desk.Of(settings, c.environ, c.stderr) // the plan reports records that cannot be read
+	d, err := offline.Of(settings, c.environ, c.stderr) // the plan reports records that cannot be read
 	if err != nil {
 		return err
 	}

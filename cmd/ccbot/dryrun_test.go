@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/naming"
@@ -126,7 +126,7 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 	code, _, errs = ccbot(environ, "recover", "--restore", "2026")
 	assert.Equal(t, []any{exit.Failure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
 
-	name, err := desk.Backups(dir).Make(t.Context())
+	name, err := offline.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
 	file := filepath.Join(dir, "sessions", idOf(1).String()+".json")
 	before, err := os.ReadFile(file)

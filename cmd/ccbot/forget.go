@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
@@ -36,7 +36,7 @@ path. It asks first, unless --yes is given.`,
 
 // forget asks for confirmation first, unless the answer is yes already.
 func (c *call) forget(cmd *cobra.Command, what string, yes bool) error {
-	d, err := desk.Open(c.environ, c.stderr)
+	d, err := offline.Open(c.environ, c.stderr)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (c *call) forget(cmd *cobra.Command, what string, yes bool) error {
 	}
 	words := d.Words()
 	if !r.State.Over() {
-		return desk.Sentence(desk.NotOver(words, r))
+		return offline.Sentence(offline.NotEnded(words, r))
 	}
 	if yes && !strings.EqualFold(r.Name, what) && r.ID.String() != what {
 		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, terminal.Printable(r.Name), r.ID)

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/port/talk"
@@ -84,7 +84,7 @@ func TestForgetWithoutABot(t *testing.T) {
 	r, other := one(1, "api"), one(2, "web")
 	environ := machine(t, r, other)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
-	backups := desk.Backups(dir)
+	backups := offline.Backups(dir)
 	name, err := backups.Make(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, backups.Keep(r.ID))
@@ -105,7 +105,7 @@ func TestForgetWithoutABot(t *testing.T) {
 // finderToForget finds what is there at each call.
 func finderToForget(t *testing.T, environ []string) func(what string) (session.Record, error) {
 	return func(what string) (session.Record, error) {
-		d, err := desk.Open(environ, io.Discard)
+		d, err := offline.Open(environ, io.Discard)
 		require.NoError(t, err)
 		return d.RecordToForget(what)
 	}
@@ -117,7 +117,7 @@ func TestForgetNeedsWholeName(t *testing.T) {
 	left, other := one(1, "api"), one(2, "api-2")
 	environ := machine(t, left, other)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
-	require.NoError(t, desk.Backups(dir).Keep(left.ID))
+	require.NoError(t, offline.Backups(dir).Keep(left.ID))
 	require.NoError(t, os.Remove(recordOf(environ, left)))
 	find := finderToForget(t, environ)
 	for what, want := range map[string]session.Record{"api": left, "api-": other, naming.ShortID(left.ID): left} {
@@ -139,7 +139,7 @@ func TestForgetFindsPurgedRecords(t *testing.T) {
 	environ := machine(t, left, gone, other, apart)
 	dir := strings.TrimPrefix(environ[0], "HOME=")
 	for _, r := range []session.Record{left, gone, apart} {
-		require.NoError(t, desk.Backups(dir).Keep(r.ID))
+		require.NoError(t, offline.Backups(dir).Keep(r.ID))
 		require.NoError(t, os.Remove(recordOf(environ, r)))
 	}
 	find := finderToForget(t, environ)
@@ -198,7 +198,7 @@ func TestRecoverForgetsDueRecords(t *testing.T) {
 func TestRestoredRecordIsKept(t *testing.T) {
 	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91 * 24 * time.Hour) })
 	environ := machine(t, old)
-	name, err := desk.Backups(strings.TrimPrefix(environ[0], "HOME=")).Make(t.Context())
+	name, err := offline.Backups(strings.TrimPrefix(environ[0], "HOME=")).Make(t.Context())
 	require.NoError(t, err)
 	ccbot := installed(t)
 	ccbot(t, environ, exit.OK, "recover")

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
 )
@@ -23,7 +23,7 @@ contain the word, in any case. The oldest is the first. It only reads Claude Cod
 			if most < 1 {
 				return exit.Usage(errors.New("--number is 1 or more"))
 			}
-			d, r, err := c.session(args[0], desk.AnySession)
+			d, r, err := c.session(args[0], offline.AnySession)
 			if err != nil {
 				return err
 			}
@@ -33,7 +33,7 @@ contain the word, in any case. The oldest is the first. It only reads Claude Cod
 			} else {
 				err = show.Said(cmd.Context(), c.stdout, said, r.ID, most, c.asJSON)
 			}
-			return d.Say(r, err)
+			return d.Explain(r, err)
 		}}
 	cmd.Flags().IntVarP(&most, "number", "n", 10, "how many are printed at most")
 	return cmd

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/doctor"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
 )
@@ -51,7 +51,7 @@ func (c *call) hooksCommand() *cobra.Command {
 // hookOf is ccbot's hook, and the file in which it may be installed.
 func hookOf(c config.Config) doctor.Hook {
 	h := doctor.Hook{Settings: hooks.SettingsIn(c.ClaudeDir)}
-	binary, err := desk.HookBinary()
+	binary, err := offline.HookBinary()
 	if err == nil {
 		if h.Command, err = hooks.InstalledCommand(binary, c.Dir); err != nil {
 			err = exit.Usage(err)

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/importer"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/session"
@@ -62,7 +62,7 @@ func (c *call) importFormer(ctx context.Context, dir string, owner int64, yes bo
 		}
 		defer held.Close()
 	}
-	d, err := desk.Of(settings, c.environ, c.stderr)
+	d, err := offline.Of(settings, c.environ, c.stderr)
 	if err != nil {
 		return report, err
 	}
@@ -70,11 +70,11 @@ func (c *call) importFormer(ctx context.Context, dir string, owner int64, yes bo
 	if err != nil {
 		return report, fmt.Errorf("host name: %w", err)
 	}
-	_, sources, err := d.Look(ctx)
+	_, sources, err := d.Inspect(ctx)
 	if err != nil {
 		return report, err
 	}
-	report = importer.Importer{Desk: d, Host: name, Sources: sources, Owner: owner}.Plan(ctx, all, time.Now().UTC())
+	report = importer.Importer{View: d, Host: name, Sources: sources, Owner: owner}.Plan(ctx, all, time.Now().UTC())
 	if report.Made = yes; !yes {
 		d.NameUnread(c.stderr)
 		return report, nil

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/importer"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/internal/session"
 )
 
@@ -58,7 +58,7 @@ func (w formerWorld) holds(conversation uuid.UUID) string {
 
 func (w formerWorld) records() []session.Record {
 	w.t.Helper()
-	d, err := desk.Open(w.environ, os.Stderr)
+	d, err := offline.Open(w.environ, os.Stderr)
 	require.NoError(w.t, err)
 	return d.Store.List()
 }

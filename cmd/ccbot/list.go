@@ -4,7 +4,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/internal/gauge"
 	"ccbot/port"
@@ -19,7 +19,7 @@ and its processes, TASKS its to-do items. --json prints all known facts. It is r
 needs no token, takes no lock, and may run next to the bot.`,
 		Example: "  ccbot list\n  ccbot list --all --json | jq -r '.[].name'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := desk.Open(c.environ, c.stderr)
+			d, err := offline.Open(c.environ, c.stderr)
 			if err != nil {
 				return err
 			}
@@ -33,7 +33,7 @@ needs no token, takes no lock, and may run next to the bot.`,
 			}
 			looks := make(map[uuid.UUID]port.Look)
 			if len(live) > 0 {
-				looks = d.Eyes(d.Picture(cmd.Context())).Looks(cmd.Context(), live...)
+				looks = d.Terminals(d.Tmux(cmd.Context())).Looks(cmd.Context(), live...)
 			}
 			for _, r := range records {
 				if !all && r.State.Over() {

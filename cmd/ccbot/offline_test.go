@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/internal/session"
 )
 
@@ -19,7 +19,7 @@ func TestCommandToCopyIsQuoted(t *testing.T) {
 	code, _, errs := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "attach", "a$(x)")
 	assert.Equal(t, exit.Failure, code)
 	assert.Contains(t, errs, "`ccbot resume 'a$(x)'` brings it back")
-	d, err := desk.Open([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, os.Stderr)
+	d, err := offline.Open([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, os.Stderr)
 	require.NoError(t, err)
 	assert.Equal(t, "ccbot attach 'a$(x)'", d.Words().Attach(idOf(1)))
 }

@@ -11,7 +11,7 @@ import (
 
 	"ccbot/archive"
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
@@ -28,7 +28,7 @@ func (c *call) restore(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	backups := desk.Backups(settings.Dir)
+	backups := offline.Backups(settings.Dir)
 	backups.Failpoint = running.Failpoint(c.environ)
 	list, err := backups.List()
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *call) restore(ctx context.Context, name string) error {
 	}
 	if isFile(name) {
 		_, noCopy := recovery.Chosen(list, name)
-		if name == filepath.Base(name) && (noCopy == nil || desk.IsNamed(recordsOf(purged), name)) {
+		if name == filepath.Base(name) && (noCopy == nil || offline.IsNamed(recordsOf(purged), name)) {
 			return fmt.Errorf("%q is a file in this folder, and a copy or a session here has the name as well: "+
 				"write ./%s for the file, or call this from another folder", name, name)
 		}
@@ -80,13 +80,13 @@ func (c *call) restore(ctx context.Context, name string) error {
 	if err != nil {
 		return statefolder.Error(settings.Dir, err)
 	}
-	_, err = fmt.Fprintln(c.stdout, restoredText(wanted, done, store.Aside()))
+	_, err = fmt.Fprintln(c.stdout, restoredText(wanted, done, store.Unloaded()))
 	return err
 }
 
 // restorePurged brings back one record that was removed because of its age.
 func restorePurged(c config.Config, left recovery.Purged, stdout io.Writer) error {
-	if err := desk.Backups(c.Dir).BringBack(left); err != nil {
+	if err := offline.Backups(c.Dir).BringBack(left); err != nil {
 		return statefolder.Error(c.Dir, err)
 	}
 	_, err := fmt.Fprintf(stdout, "%s is back, %s; it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now\n",
@@ -97,14 +97,14 @@ func restorePurged(c config.Config, left recovery.Purged, stdout io.Writer) erro
 // renew opens the records of a backup that was restored, and restarts the age of those records that
 // the next start would remove again.
 func renew(c config.Config, b recovery.Backup) (*session.Store, error) {
-	d, err := desk.Of(c, nil, io.Discard)
+	d, err := offline.Of(c, nil, io.Discard)
 	if err != nil {
 		return nil, err
 	}
 	for _, aged := range archive.Expired(time.Now(), c.PurgeAfter, d.Store.List()) {
 		r, err := d.Store.Whole(aged.ID)
 		if err == nil {
-			err = desk.Backups(c.Dir).Renew(r, "it came back with backup "+b.Name)
+			err = offline.Backups(c.Dir).Renew(r, "it came back with backup "+b.Name)
 		}
 		if err != nil {
 			return nil, err
@@ -115,13 +115,13 @@ func renew(c config.Config, b recovery.Backup) (*session.Store, error) {
 
 // restoredText lists the records that came back and those that did not. aside are the records that
 // were unreadable afterwards.
-func restoredText(wanted recovery.Backup, done recovery.Restored, aside []session.Aside) string {
+func restoredText(wanted recovery.Backup, done recovery.Restored, aside []session.Unloaded) string {
 	lines := []string{fmt.Sprintf("restored: %s of backup %s; the earlier records are in backup %s (%s)",
 		terminal.Several(wanted.Records, "record"), wanted.Name, done.Before.Name, terminal.Several(done.Before.Records, "record"))}
 	if done.Removed > 0 {
 		lines = append(lines, fmt.Sprintf("not in it: %s of what was there; backup %s has that", terminal.Several(done.Removed, "record"), done.Before.Name))
 	}
-	aside = slices.DeleteFunc(aside, func(a session.Aside) bool { return !slices.Contains(done.Names, a.File) })
+	aside = slices.DeleteFunc(aside, func(a session.Unloaded) bool { return !slices.Contains(done.Names, a.File) })
 	if len(aside) > 0 {
 		lines = append(lines, fmt.Sprintf("not readable by this ccbot: %d of the restored", len(aside)))
 	}
@@ -161,7 +161,7 @@ func recordsOf(all []recovery.Purged) []session.Record {
 
 // findPurged finds a session among those whose records were removed because of their age.
 func findPurged(all []recovery.Purged, what string) (recovery.Purged, error) {
-	r, err := desk.Meant(recordsOf(all), what)
+	r, err := offline.Matches(recordsOf(all), what)
 	if err != nil {
 		return recovery.Purged{}, err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 )
 
 // The report lists records that the backup lacks, and unreadable ones.
@@ -18,7 +18,7 @@ func TestRestoreReportsMissingRecords(t *testing.T) {
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
 	record := func(second int) string { return filepath.Join(dir, "sessions", idOf(second).String()+".json") }
 	require.NoError(t, os.WriteFile(record(2), []byte("{"), 0o600))
-	name, err := desk.Backups(dir).Make(t.Context())
+	name, err := offline.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
 	for _, second := range []int{3, 4} {
 		require.NoError(t, os.WriteFile(record(second), []byte("{}"), 0o600))
@@ -40,7 +40,7 @@ next: `, out)
 func TestRestoreOfEmptyBackup(t *testing.T) {
 	dir := stateWith(t)
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
-	name, err := desk.Backups(dir).Make(t.Context())
+	name, err := offline.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
 	file := filepath.Join(dir, "sessions", idOf(1).String()+".json")
 	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o600))
@@ -54,7 +54,7 @@ func TestRestoreOfEmptyBackup(t *testing.T) {
 func TestTornBackupIsNamed(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
-	name, err := desk.Backups(dir).Make(t.Context())
+	name, err := offline.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, os.Truncate(filepath.Join(dir, "backups", name+".tar.gz"), 100))
 	code, out, errs := ccbot(environ, "recover", "--restore", "list")
@@ -72,9 +72,9 @@ func TestTornBackupIsNamed(t *testing.T) {
 func TestRestoreOfAmbiguousName(t *testing.T) {
 	dir := stateWith(t, one(1, "api"), one(2, "web"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
-	copied, err := desk.Backups(dir).Make(t.Context())
+	copied, err := offline.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, desk.Backups(dir).Keep(idOf(1)))
+	require.NoError(t, offline.Backups(dir).Keep(idOf(1)))
 	require.NoError(t, os.Remove(filepath.Join(dir, "sessions", idOf(1).String()+".json")))
 	t.Chdir(t.TempDir())
 	for _, name := range []string{copied, copied + ".tar.gz", "api"} {

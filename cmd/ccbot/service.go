@@ -20,8 +20,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
@@ -184,7 +184,7 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	me, err := desk.Program()
+	me, err := offline.Program()
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func runner(environ []string) service.Runner {
 }
 
 func (c *call) serviceStatus(ctx context.Context, s *service.Service) error {
-	state, err := s.Look(ctx)
+	state, err := s.State(ctx)
 	if err != nil {
 		return err
 	}

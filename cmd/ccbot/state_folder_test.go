@@ -37,20 +37,20 @@ func TestP9_PathToFolderIsChecked(t *testing.T) {
 	require.NoError(t, os.Symlink("../home/../home/link", filepath.Join(real, "shared", "link")))
 	require.NoError(t, os.Symlink(real+"/shared", filepath.Join(home, "into")))
 	require.NoError(t, os.Symlink("loop", filepath.Join(home, "loop")))
-	sharedMend := "chmod o-w " + filepath.Join(real, "shared")
-	for path, mend := range map[string]string{
+	sharedFix := "chmod o-w " + filepath.Join(real, "shared")
+	for path, fix := range map[string]string{
 		state: "", home + "/link": "", home + "/none/at/all": "", inSticky: "", inGroup: "",
-		inShared: sharedMend, real + "/shared/link": sharedMend, real + "/shared/none": sharedMend,
-		home + "/into/state": sharedMend, home + "/into/link": sharedMend,
+		inShared: sharedFix, real + "/shared/link": sharedFix, real + "/shared/none": sharedFix,
+		home + "/into/state": sharedFix, home + "/into/link": sharedFix,
 		open: "chmod go-w " + open,
 	} {
 		t.Run(path, func(t *testing.T) {
 			_, err := config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + path})
-			if mend == "" {
+			if fix == "" {
 				require.NoError(t, err)
 				return
 			}
-			refused(t, err, mend)
+			refused(t, err, fix)
 		})
 	}
 	_, err = config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + home + "/loop"})
@@ -58,7 +58,7 @@ func TestP9_PathToFolderIsChecked(t *testing.T) {
 	assert.Equal(t, exit.Misuse, exit.Code(err))
 	require.NoError(t, os.WriteFile(filepath.Join(mkdir(0o700, "home", ".ccbot"), statefolder.SettingsFile), []byte("CCBOT_DIR="+inShared+"\n"), 0o600))
 	_, err = config.LoadForReading([]string{"HOME=" + home})
-	refused(t, err, sharedMend)
+	refused(t, err, sharedFix)
 }
 
 // TestP9_CheckedFileIsRead: a link before a ".." leads the kernel elsewhere than the

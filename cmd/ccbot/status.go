@@ -10,7 +10,7 @@ import (
 
 	bothealth "ccbot/bot/health"
 	"ccbot/bot/inbox"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
@@ -39,11 +39,11 @@ bot. It is read-only, like list, and runs git.`,
 			if err != nil {
 				return err
 			}
-			seen, sources, err := d.Look(cmd.Context())
+			seen, sources, err := d.Inspect(cmd.Context())
 			if err != nil {
 				return err
 			}
-			m := host.Sessions{Desk: d.Eyes(seen), Git: desk.Git(c.environ), Memory: gauge.Sum}
+			m := host.Sessions{Desk: d.Terminals(seen), Git: offline.Git(c.environ), Memory: gauge.Sum}
 			all := detailsOf(cmd.Context(), m, sources, r, d.Store.List())
 			all.Queue = queueIn(filepath.Join(d.Dir, "inbox"), r.Prompts)
 			all.BotWarnings = botWarnings(cmd.Context(), d)
@@ -53,14 +53,14 @@ bot. It is read-only, like list, and runs git.`,
 
 // botWarnings returns what is wrong with the running bot in the words of /health. It returns nil if
 // no bot answers this program.
-func botWarnings(ctx context.Context, d desk.Desk) []string {
+func botWarnings(ctx context.Context, d offline.View) []string {
 	figures, err := running.Figures(ctx, d.Dir)
 	if err != nil {
 		return nil
 	}
 	all := []string{}
 	for _, w := range health.Warnings(figures) {
-		all = append(all, desk.InTerminal(bothealth.Sentence(d.Words(), w, d.Dir)))
+		all = append(all, offline.InTerminal(bothealth.Sentence(d.Words(), w, d.Dir)))
 	}
 	return all
 }

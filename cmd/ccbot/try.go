@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 )
 
 // tryCommand replaces this process by ccbot-try, in ccbot's folder. It is a separate program so
 // that ccbot contains no stand-in.
 func (c *call) tryCommand() *cobra.Command {
 	start := func(args ...string) error {
-		me, err := desk.Program()
+		me, err := offline.Program()
 		if err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ import (
 
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/setup"
 	"ccbot/cmd/ccbot/statefolder"
@@ -67,11 +67,11 @@ func runUninstall(cmd *cobra.Command, c *call, root *cobra.Command) (err error) 
 
 // uninstaller refuses a caller below an agent, and a state folder that no start would use.
 func uninstaller(ctx context.Context, c *call, root *cobra.Command) (u uninstall.Uninstall, err error) {
-	d, err := desk.Open(c.environ, c.stderr)
+	d, err := offline.Open(c.environ, c.stderr)
 	if err != nil {
 		return u, err
 	}
-	if err := desk.RefuseAgents(ctx, desk.Sources(d.Config, "", d.Store, d.Table, nil, d.QuietLog(c.stderr))); err != nil {
+	if err := offline.RefuseAgents(ctx, offline.Sources(d.Config, "", d.Store, d.Table, nil, d.QuietLog(c.stderr))); err != nil {
 		return u, err
 	}
 	exposed, err := statefolder.Inspect(d.Dir, true)
@@ -84,7 +84,7 @@ func uninstaller(ctx context.Context, c *call, root *cobra.Command) (u uninstall
 		}
 	}
 	u = uninstall.Uninstall{Settings: hooks.SettingsIn(d.ClaudeDir), Environ: c.environ, Out: c.stdout,
-		Open: func() (desk.Desk, error) { return desk.Open(c.environ, io.Discard) },
+		Open: func() (offline.View, error) { return offline.Open(c.environ, io.Discard) },
 		Lock: func(ctx context.Context) (io.Closer, error) { return running.Lock(ctx, d.Config, c.environ, c.stderr) },
 		Stop: func(ctx context.Context) error { return running.Stop(ctx, d.Dir, d.Table) },
 		End:  func(ctx context.Context, s uninstall.Session) (string, error) { return endSession(ctx, c, s) }}
@@ -116,7 +116,7 @@ func endSession(ctx context.Context, c *call, s uninstall.Session) (receipt stri
 	if err == nil {
 		return did.Receipt, nil
 	}
-	if d, opened := desk.Open(c.environ, io.Discard); opened == nil {
+	if d, opened := offline.Open(c.environ, io.Discard); opened == nil {
 		if r, there := d.Store.Get(s.ID); there && r.State.Over() {
 			return fmt.Sprintf("%s is %s; how it ended: ccbot why %s", terminal.Printable(r.Name), r.State, terminal.ShellWord(r.Name)), nil
 		}

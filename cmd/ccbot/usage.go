@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -20,7 +20,7 @@ func (c *call) usageCommand() *cobra.Command {
 today and in the last 7 and 30 days, with an estimate of their cost. It is read-only; it reads all transcripts, so the first time may take a while.`,
 		Example: "  ccbot usage\n  ccbot usage --json | jq '.spans[0].all.cost_usd'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := desk.Open(c.environ, c.stderr)
+			d, err := offline.Open(c.environ, c.stderr)
 			if err != nil {
 				return err
 			}

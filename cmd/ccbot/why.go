@@ -18,7 +18,7 @@ evidence, oldest first. It is read-only. Times are this machine's, with --json U
 			}
 			fate := show.FateOf(r)
 			// otherwise the history alone is shown
-			if _, sources, err := d.Look(cmd.Context()); err == nil {
+			if _, sources, err := d.Inspect(cmd.Context()); err == nil {
 				ignored, _ := sources.Ignored(cmd.Context(), r.ClaudeSessionID)
 				fate.Ignore(ignored)
 			}

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
@@ -55,7 +55,7 @@ func TestP8_RecoverWithoutABot(t *testing.T) {
 	why := ccbot(t, environ, exit.OK, "why", "api")
 	assert.Contains(t, why, "running → lost  recovery.mark_lost")
 
-	d, err := desk.Open(environ, io.Discard)
+	d, err := offline.Open(environ, io.Discard)
 	require.NoError(t, err)
 	lost, _ := d.Store.Get(r.ID)
 	assert.Equal(t, session.Lost, lost.State)

@@ -19,8 +19,8 @@ import (
 	"ccbot/try/demoagent/agenttest"
 )
 
-// room is a folder, a home and an API for sessions of the real CLI.
-type room struct {
+// sandbox is a folder, a home and an API for sessions of the real CLI.
+type sandbox struct {
 	t      *testing.T
 	claude string
 	cwd    string
@@ -29,9 +29,9 @@ type room struct {
 	url    string
 }
 
-func newRoom(t *testing.T) *room {
+func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
-	r := &room{t: t, claude: realclaude.Require(t), api: messagesapi.New(slog.New(slog.DiscardHandler))}
+	r := &sandbox{t: t, claude: realclaude.Require(t), api: messagesapi.New(slog.New(slog.DiscardHandler))}
 	cwd, err := os.MkdirTemp("", "ccbot-cwd-")
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(cwd)) })
@@ -51,14 +51,14 @@ func newRoom(t *testing.T) *room {
 }
 
 // start opens a session and waits until it is idle.
-func (r *room) start(args ...string) *agenttest.Terminal {
+func (r *sandbox) start(args ...string) *agenttest.Terminal {
 	r.t.Helper()
 	w := agenttest.Start(r.t, agenttest.Spec{Argv: append([]string{r.claude}, args...), Env: r.dirs.Env(r.url), Dir: r.cwd})
 	r.waitStatus(w, "idle")
 	return w
 }
 
-func (r *room) waitStatus(w *agenttest.Terminal, want string) {
+func (r *sandbox) waitStatus(w *agenttest.Terminal, want string) {
 	r.t.Helper()
 	path := filepath.Join(r.dirs.Config, "sessions", strconv.Itoa(w.PID())+".json")
 	require.Eventually(r.t, func() bool {
@@ -69,7 +69,7 @@ func (r *room) waitStatus(w *agenttest.Terminal, want string) {
 }
 
 func TestRealClaudeAgainstTheStandIn(t *testing.T) {
-	r := newRoom(t)
+	r := newSandbox(t)
 	id := uuid.NewString()
 	w := r.start("--session-id", id)
 	w.WaitFor("Claude Code v2.", "⏸ manual mode on", "\n❯\u00a0")
@@ -118,7 +118,7 @@ func TestRealClaudeAgainstTheStandIn(t *testing.T) {
 }
 
 func TestRealClaudeReportsErrors(t *testing.T) {
-	r := newRoom(t)
+	r := newSandbox(t)
 	w := r.start()
 	w.Submit("error 400")
 	w.WaitFor("API Error: 400 scripted error 400")

@@ -64,29 +64,29 @@ func Files(dir string) (bytes uint64) {
 	return bytes
 }
 
-// Room is the space of a disk, in bytes.
-type Room struct {
+// Space is the space of a disk, in bytes.
+type Space struct {
 	Free  uint64 // for this user
 	Total uint64
 }
 
 // Disk is the room of the disk that a path is on.
-func Disk(ctx context.Context, path string) (Room, error) {
+func Disk(ctx context.Context, path string) (Space, error) {
 	usage, err := disk.UsageWithContext(ctx, path)
 	if err != nil {
-		return Room{}, fmt.Errorf("room of the disk of %s: %w", path, err)
+		return Space{}, fmt.Errorf("room of the disk of %s: %w", path, err)
 	}
-	return Room{Free: usage.Free, Total: usage.Total}, nil
+	return Space{Free: usage.Free, Total: usage.Total}, nil
 }
 
-// leastRoom is the free space that a disk should have, or two percent of the disk if that is more.
-const leastRoom = 1 << 30
+// leastFree is the free space that a disk should have, or two percent of the disk if that is more.
+const leastFree = 1 << 30
 
 // Low reports whether a disk is almost full, and High whether it clearly is not. Between the two
 // both are false, so that small changes do not toggle the state.
-func (r Room) Low() bool { return r.Free < r.least() }
+func (r Space) Low() bool { return r.Free < r.least() }
 
 // High is there with Low.
-func (r Room) High() bool { return r.Free > r.least()+r.least()/4 }
+func (r Space) High() bool { return r.Free > r.least()+r.least()/4 }
 
-func (r Room) least() uint64 { return max(leastRoom, r.Total/50) }
+func (r Space) least() uint64 { return max(leastFree, r.Total/50) }

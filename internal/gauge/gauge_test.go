@@ -40,17 +40,17 @@ func TestRoom(t *testing.T) {
 	const gib = 1 << 30
 	tests := []struct {
 		name      string
-		room      Room
+		room      Space
 		low, high bool
 	}{
-		{"enough", Room{Free: 50 * gib, Total: 100 * gib}, false, true},
-		{"two percent of a large disk", Room{Free: 20 * gib, Total: 1000 * gib}, false, false},
-		{"less than that", Room{Free: 20*gib - 1, Total: 1000 * gib}, true, false},
-		{"clearly more", Room{Free: 26 * gib, Total: 1000 * gib}, false, true},
-		{"a gibibyte of a small disk", Room{Free: gib, Total: 20 * gib}, false, false},
-		{"less", Room{Free: gib - 1, Total: 20 * gib}, true, false},
-		{"a full disk", Room{Total: 20 * gib}, true, false},
-		{"a disk that is smaller than that", Room{Free: gib / 2, Total: gib / 2}, true, false},
+		{"enough", Space{Free: 50 * gib, Total: 100 * gib}, false, true},
+		{"two percent of a large disk", Space{Free: 20 * gib, Total: 1000 * gib}, false, false},
+		{"less than that", Space{Free: 20*gib - 1, Total: 1000 * gib}, true, false},
+		{"clearly more", Space{Free: 26 * gib, Total: 1000 * gib}, false, true},
+		{"a gibibyte of a small disk", Space{Free: gib, Total: 20 * gib}, false, false},
+		{"less", Space{Free: gib - 1, Total: 20 * gib}, true, false},
+		{"a full disk", Space{Total: 20 * gib}, true, false},
+		{"a disk that is smaller than that", Space{Free: gib / 2, Total: gib / 2}, true, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -34,23 +34,23 @@ func Keep(ctx context.Context, do func() error, crashed func(*Panic)) error {
 	}
 }
 
-// Crew is a set of goroutines that come and go, each kept running over its panics. Its zero value
+// Group is a set of goroutines that come and go, each kept running over its panics. Its zero value
 // is ready.
-type Crew struct {
+type Group struct {
 	mu      sync.Mutex
 	waiting []func(context.Context)
 	wake    chan struct{}
 }
 
 // Add lets do run, now or as soon as Run runs. It does not wait.
-func (c *Crew) Add(do func(ctx context.Context)) {
+func (c *Group) Add(do func(ctx context.Context)) {
 	c.mu.Lock()
 	c.waiting = append(c.waiting, do)
 	c.mu.Unlock()
 	pause.Poke(c.channel())
 }
 
-func (c *Crew) channel() chan struct{} {
+func (c *Group) channel() chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.wake == nil {
@@ -59,7 +59,7 @@ func (c *Crew) channel() chan struct{} {
 	return c.wake
 }
 
-func (c *Crew) takeWaiting() (all []func(context.Context)) {
+func (c *Group) takeWaiting() (all []func(context.Context)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all, c.waiting = c.waiting, nil
@@ -68,7 +68,7 @@ func (c *Crew) takeWaiting() (all []func(context.Context)) {
 
 // Run runs the functions of Add until ctx ends and all have returned. It calls crashed after each
 // panic.
-func (c *Crew) Run(ctx context.Context, crashed func(*Panic)) error {
+func (c *Group) Run(ctx context.Context, crashed func(*Panic)) error {
 	var g errgroup.Group
 	for wake := c.channel(); ; {
 		for _, do := range c.takeWaiting() {

@@ -27,7 +27,7 @@ func TestCrashedFunctionRunsAgain(t *testing.T) {
 
 func TestCrewRunsAllAddedFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var c Crew
+		var c Group
 		var ended []string
 		crashes := 0
 		worker := func(name string) func(context.Context) {

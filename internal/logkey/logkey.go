@@ -37,7 +37,7 @@ const (
 	Kind            = "kind"
 	Level           = "level"
 	Look            = "look"
-	Mend            = "mend"
+	Fix             = "mend"
 	MovedTo         = "moved_to"
 	Name            = "name"
 	Names           = "names"

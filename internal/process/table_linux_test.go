@@ -108,9 +108,9 @@ func (k procfs) write(t *testing.T, name, data string) {
 
 func TestP6_Snapshot_ofABrokenTable(t *testing.T) {
 	tests := []struct {
-		name  string
-		spoil func(*testing.T, procfs)
-		pids  []int // nil: an error
+		name    string
+		corrupt func(*testing.T, procfs)
+		pids    []int // nil: an error
 	}{
 		{"whole", func(*testing.T, procfs) {}, []int{5, 9, 30}},
 		{"other entries are passed", func(t *testing.T, k procfs) { k.write(t, "meminfo", "x"); k.write(t, "bus/x", "") }, []int{5, 9, 30}},
@@ -137,7 +137,7 @@ func TestP6_Snapshot_ofABrokenTable(t *testing.T) {
 			k := fakeProc(t, 30, 9, 5)
 			table, err := newTable(k, 5)
 			require.NoError(t, err)
-			test.spoil(t, k)
+			test.corrupt(t, k)
 			s, err := table.Snapshot(t.Context())
 			if test.pids == nil {
 				assert.Error(t, err)
@@ -157,9 +157,9 @@ func TestP6_Snapshot_ofABrokenTable(t *testing.T) {
 
 func TestP6_Liveness_unreadableIsUnknown(t *testing.T) {
 	tests := []struct {
-		name  string
-		spoil func(*testing.T, *procfs)
-		want  Liveness
+		name    string
+		corrupt func(*testing.T, *procfs)
+		want    Liveness
 	}{
 		{"whole", func(*testing.T, *procfs) {}, Alive},
 		{"its file is empty", func(t *testing.T, k *procfs) { k.write(t, "9/stat", "") }, Unknown},
@@ -188,7 +188,7 @@ func TestP6_Liveness_unreadableIsUnknown(t *testing.T) {
 			require.NoError(t, err)
 			id, err := table.Identify(9)
 			require.NoError(t, err)
-			test.spoil(t, &k)
+			test.corrupt(t, &k)
 			table.kernel = k
 			assert.Equal(t, test.want, table.Liveness(id))
 		})

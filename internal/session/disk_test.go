@@ -54,7 +54,7 @@ func TestP8_FullDiskLosesNothing(t *testing.T) {
 
 		again := f.open(t) // a start on a full disk
 		assert.Len(t, again.List(), 2)
-		require.Len(t, again.Aside(), 1)
+		require.Len(t, again.Unloaded(), 1)
 		assert.Len(t, f.quarantined(t), 1, "what is set aside takes no room")
 		require.NoError(t, again.Remove(other.ID), "nor does a removal")
 
@@ -88,7 +88,7 @@ func TestP8_ReadOnlyFolderIsReported(t *testing.T) {
 		assert.EqualError(t, err, "open sessions: "+f.dir+" cannot be written: read-only file system")
 		reader := f.openReadOnly(t)
 		assert.Len(t, reader.List(), 1, "what only reads works")
-		assert.Len(t, reader.Aside(), 1)
+		assert.Len(t, reader.Unloaded(), 1)
 		assert.Equal(t, before, listing(t, base))
 	})
 }
@@ -151,7 +151,7 @@ func TestP8_AtomicWritesSurviveAKill(t *testing.T) {
 		assert.Error(t, cmd.Wait())
 
 		s := f.open(t)
-		assert.Empty(t, s.Aside(), "every record is whole")
+		assert.Empty(t, s.Unloaded(), "every record is whole")
 		for id, n := range saved {
 			r, ok := s.Get(uuid.MustParse(id))
 			require.True(t, ok)

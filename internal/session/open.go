@@ -18,8 +18,8 @@ import (
 	"ccbot/internal/spool"
 )
 
-// Aside is a file among the records that was not loaded when the store was opened.
-type Aside struct {
+// Unloaded is a file among the records that was not loaded when the store was opened.
+type Unloaded struct {
 	File  string    // its name
 	ID    uuid.UUID // of the session, read from the file name; Nil if the name contains none
 	Newer bool      // written by a newer program: it stays in place
@@ -61,13 +61,13 @@ func newStore(dir string, now func() time.Time, log *slog.Logger) *Store {
 		records: make(map[uuid.UUID]*Record), workers: make(map[uuid.UUID]chan struct{})}
 }
 
-// Aside returns, sorted by file name, the files that were not loaded when the store was opened:
+// Unloaded returns, sorted by file name, the files that were not loaded when the store was opened:
 // records of a newer program, and files that could not be understood. The latter are in quarantine
 // now, or, in a read-only store, still in their place.
-func (s *Store) Aside() []Aside { return slices.Clone(s.aside) }
+func (s *Store) Unloaded() []Unloaded { return slices.Clone(s.aside) }
 
 func (s *Store) loadAll() error {
-	loader := spool.Loader{Quarantine: s.quarantine, Tell: true, Log: s.log}
+	loader := spool.Loader{Quarantine: s.quarantine, Report: true, Log: s.log}
 	aside, err := loader.Load(s.folder, ".json", func(name string, data []byte) error {
 		r, err := understandShort(name, data)
 		if err == nil {
@@ -76,7 +76,7 @@ func (s *Store) loadAll() error {
 		return err
 	})
 	for _, a := range aside {
-		s.aside = append(s.aside, Aside{File: a.Name, ID: idOf(a.Name), Newer: a.Newer, Why: a.Why.Error()})
+		s.aside = append(s.aside, Unloaded{File: a.Name, ID: idOf(a.Name), Newer: a.Newer, Why: a.Why.Error()})
 	}
 	if err != nil {
 		return fmt.Errorf("open sessions: %w", err)

@@ -47,7 +47,7 @@ func listing(t *testing.T, dir string) (lines []string) {
 }
 
 // putOddities adds files that are not records, and returns the expected reports.
-func (f folders) putOddities(t *testing.T) []Aside {
+func (f folders) putOddities(t *testing.T) []Unloaded {
 	t.Helper()
 	newer, broken := uuid.MustParse("00000000-0000-7000-8000-000000000001"), uuid.MustParse("00000000-0000-7000-8000-000000000002")
 	pipe := uuid.MustParse("00000000-0000-7000-8000-000000000003")
@@ -58,7 +58,7 @@ func (f folders) putOddities(t *testing.T) []Aside {
 	f.put(t, ".tmp.json", "{")
 	f.put(t, "README", "")
 	require.NoError(t, syscall.Mkfifo(filepath.Join(f.dir, file(pipe)), 0o600))
-	return []Aside{
+	return []Unloaded{
 		{File: file(newer), ID: newer, Newer: true, Why: fmt.Sprintf("version %d: written by a newer ccbot", Version+1)},
 		{File: file(broken), ID: broken, Why: "unexpected end of JSON input"},
 		{File: file(pipe), ID: pipe, Why: "not a regular file of this user"},
@@ -67,7 +67,7 @@ func (f folders) putOddities(t *testing.T) []Aside {
 	}
 }
 
-func assertAside(t *testing.T, want, got []Aside) {
+func assertAside(t *testing.T, want, got []Unloaded) {
 	t.Helper()
 	require.Len(t, got, len(want))
 	for i := range want {
@@ -80,19 +80,19 @@ func assertAside(t *testing.T, want, got []Aside) {
 func TestP8_OpenTellsWhatItSetAside(t *testing.T) {
 	f := newFolders(t)
 	good := created(t, f.open(t))
-	assert.Empty(t, f.open(t).Aside())
+	assert.Empty(t, f.open(t).Unloaded())
 	want := f.putOddities(t)
 	s := f.open(t)
-	assertAside(t, want, s.Aside())
-	s.Aside()[0].File = "changed"
-	assert.Equal(t, want[0].File, s.Aside()[0].File, "it is a copy")
+	assertAside(t, want, s.Unloaded())
+	s.Unloaded()[0].File = "changed"
+	assert.Equal(t, want[0].File, s.Unloaded()[0].File, "it is a copy")
 	_, ok := s.Get(good.ID)
 	assert.True(t, ok)
 	assert.Len(t, f.quarantined(t), 4)
 
 	s = f.open(t)
-	require.Len(t, s.Aside(), 1, "what is in quarantine is told once")
-	assert.True(t, s.Aside()[0].Newer)
+	require.Len(t, s.Unloaded(), 1, "what is in quarantine is told once")
+	assert.True(t, s.Unloaded()[0].Newer)
 }
 
 func TestP8_ReadOnlyStoreMovesNothing(t *testing.T) {
@@ -101,7 +101,7 @@ func TestP8_ReadOnlyStoreMovesNothing(t *testing.T) {
 	want := f.putOddities(t)
 	before := listing(t, filepath.Dir(f.dir))
 	s := f.openReadOnly(t)
-	assertAside(t, want, s.Aside())
+	assertAside(t, want, s.Unloaded())
 	require.Len(t, s.List(), 1)
 	got, ok := s.Get(good.ID)
 	require.True(t, ok)

@@ -47,7 +47,7 @@ type Store struct {
 	readOnly   bool
 	now        func() time.Time
 	log        *slog.Logger
-	aside      []Aside // never changes once the store is open
+	aside      []Unloaded // never changes once the store is open
 
 	mu sync.Mutex
 	// No record here ever changes: a write replaces it by another one.
@@ -175,7 +175,7 @@ func (s *Store) refusal(id uuid.UUID) error {
 	switch {
 	case s.readOnly:
 		return errReadOnly
-	case slices.ContainsFunc(s.aside, func(a Aside) bool { return a.Newer && a.ID == id }):
+	case slices.ContainsFunc(s.aside, func(a Unloaded) bool { return a.Newer && a.ID == id }):
 		return errNewer
 	}
 	return nil

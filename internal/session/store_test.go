@@ -127,8 +127,8 @@ func TestUpkeepIsNoSignOfLife(t *testing.T) {
 
 func TestCreateRefusesAnUnusableRecord(t *testing.T) {
 	tests := []struct {
-		name  string
-		spoil func(*Record)
+		name    string
+		corrupt func(*Record)
 	}{
 		{"no id", func(r *Record) { r.ID = uuid.Nil }},
 		{"no state", func(r *Record) { r.State = "" }},
@@ -142,7 +142,7 @@ func TestCreateRefusesAnUnusableRecord(t *testing.T) {
 			f := newFolders(t)
 			s := f.open(t)
 			r := record()
-			tc.spoil(&r)
+			tc.corrupt(&r)
 			assert.Error(t, s.Create(r))
 			assert.Empty(t, s.List())
 			entries, err := os.ReadDir(f.dir)

@@ -12,8 +12,8 @@ import (
 	"ccbot/internal/logkey"
 )
 
-// Aside is an item that was not loaded.
-type Aside struct {
+// Unloaded is an item that was not loaded.
+type Unloaded struct {
 	Name  string
 	Newer bool // written by a newer program: it stays
 	Why   error
@@ -24,7 +24,7 @@ type Aside struct {
 // unreported.
 type Loader struct {
 	Quarantine string
-	Tell       bool
+	Report     bool
 	Log        *slog.Logger
 }
 
@@ -33,7 +33,7 @@ type Loader struct {
 // item with keepjson.ErrNewer is only logged. The error is about the folders, or about an item that
 // cannot be read now: such an error may pass, so the item is not moved. Writes that a crash has cut
 // short are removed.
-func (l Loader) Load(f Folder, suffix string, take func(name string, data []byte) error) (aside []Aside, err error) {
+func (l Loader) Load(f Folder, suffix string, take func(name string, data []byte) error) (aside []Unloaded, err error) {
 	if l.Quarantine != "" {
 		err = f.Tidy()
 	}
@@ -47,7 +47,7 @@ func (l Loader) Load(f Folder, suffix string, take func(name string, data []byte
 		}
 		var why error
 		if why, err = l.LoadOne(f, name, func(data []byte) error { return take(name, data) }); why != nil {
-			aside = append(aside, Aside{name, errors.Is(why, keepjson.ErrNewer), why})
+			aside = append(aside, Unloaded{name, errors.Is(why, keepjson.ErrNewer), why})
 		}
 	}
 	return aside, err
@@ -77,7 +77,7 @@ func (l Loader) LoadOne(f Folder, name string, take func(data []byte) error) (wh
 		return why, nil
 	}
 	l.Log.Error("file_unreadable", logkey.File, file, logkey.MovedTo, l.Quarantine, logkey.Error, why)
-	if err := f.quarantine(name, l.Quarantine, why.Error(), l.Tell); err != nil {
+	if err := f.quarantine(name, l.Quarantine, why.Error(), l.Report); err != nil {
 		return why, fmt.Errorf("spool: quarantine %s: %w", name, err)
 	}
 	return why, nil

@@ -41,7 +41,7 @@ func TestLoadQuarantinesUnreadableItems(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(f.Path, "e.json"), 0o700))
 	require.NoError(t, os.Symlink("d.json", filepath.Join(f.Path, "f.json")))
 	require.NoError(t, os.WriteFile(filepath.Join(f.Path, "g.json"), make([]byte, 1001), 0o600))
-	names := func(all []spool.Aside) (list []string) {
+	names := func(all []spool.Unloaded) (list []string) {
 		for _, a := range all {
 			list = append(list, fmt.Sprint(a.Name, " ", a.Newer))
 			require.Error(t, a.Why)
@@ -104,7 +104,7 @@ func TestUnreported(t *testing.T) {
 		return names
 	}
 	assert.Empty(t, unreported(), "a missing folder has none")
-	l := spool.Loader{Quarantine: dir, Tell: true, Log: slog.New(slog.DiscardHandler)}
+	l := spool.Loader{Quarantine: dir, Report: true, Log: slog.New(slog.DiscardHandler)}
 	for _, name := range []string{"b.json", "a.json", "b.json"} {
 		require.NoError(t, f.Put(name, []byte("{ha")))
 		_, err := l.LoadOne(f, name, func([]byte) error { return os.ErrInvalid })
@@ -133,7 +133,7 @@ func TestUnreportedAfterFailedMove(t *testing.T) {
 	f, dir := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
 	require.NoError(t, f.Put("a.json", []byte("{ha")))
 	require.NoError(t, os.WriteFile(dir, nil, 0o600))
-	l := spool.Loader{Quarantine: dir, Tell: true, Log: slog.New(slog.DiscardHandler)}
+	l := spool.Loader{Quarantine: dir, Report: true, Log: slog.New(slog.DiscardHandler)}
 	load := func() error { _, err := l.Load(f, ".json", numbers(new([]int))); return err }
 	require.ErrorContains(t, load(), "spool: quarantine a.json")
 	require.ErrorContains(t, load(), "spool: quarantine a.json")

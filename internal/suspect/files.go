@@ -56,9 +56,9 @@ type note struct {
 	Boot string `json:"boot"` // of the kernel
 	Path string `json:"path"`
 	// runs in a row, before this one, that ended while they read the file
-	Deaths int  `json:"deaths,omitempty"`
-	Use    use  `json:"use,omitempty"`  // in this run
-	Told   bool `json:"told,omitempty"` // the chat knows that the file is left unread
+	Deaths   int  `json:"deaths,omitempty"`
+	Use      use  `json:"use,omitempty"`  // in this run
+	Reported bool `json:"told,omitempty"` // the chat knows that the file is left unread
 
 	reads int // under way
 }
@@ -205,8 +205,8 @@ func (f *Files) mayRead(path string) bool {
 	})
 }
 
-// Told notes that the chat knows that a file is left unread.
-func (f *Files) Told(path string) { f.change(path, func(n *note) { n.Told = true }) }
+// MarkReported notes that the chat knows that a file is left unread.
+func (f *Files) MarkReported(path string) { f.change(path, func(n *note) { n.Reported = true }) }
 
 // Again forgets the deaths of a file that is left unread: it is read again.
 func (f *Files) Again(path string) {
@@ -307,8 +307,8 @@ func (f *Files) IsUnread(path string) bool { return slices.Contains(f.Unread(), 
 // Unread returns the files that are left unread.
 func (f *Files) Unread() []string { return f.unread(func(note) bool { return true }) }
 
-// Untold returns the unread files that are not reported to the chat.
-func (f *Files) Untold() []string { return f.unread(func(n note) bool { return !n.Told }) }
+// Unreported returns the unread files that are not reported to the chat.
+func (f *Files) Unreported() []string { return f.unread(func(n note) bool { return !n.Reported }) }
 
 func (f *Files) unread(which func(note) bool) (paths []string) {
 	if f == nil {

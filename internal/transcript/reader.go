@@ -394,12 +394,12 @@ func End(path string) (talk.Cursor, error) {
 // Follower reads a transcript and waits for more without polling. The file may not exist yet, nor
 // its folders: Claude Code makes them at the first prompt. It is used by one goroutine at a time.
 type Follower struct {
-	path   string
-	reader *Reader
-	room   *watch.Watcher
-	folder *watch.Watch // watched since Next waited for more
-	log    *slog.Logger
-	told   int // broken lines already logged
+	path     string
+	reader   *Reader
+	room     *watch.Watcher
+	folder   *watch.Watch // watched since Next waited for more
+	log      *slog.Logger
+	reported int // broken lines already logged
 }
 
 // NewFollower returns a follower that starts at c.
@@ -432,9 +432,9 @@ func (f *Follower) Next(ctx context.Context) (Item, error) {
 // Now is Next without waiting; false says that there is nothing more for now.
 func (f *Follower) Now() (Item, bool, error) {
 	item, ok, err := f.reader.Next()
-	if n := f.reader.Broken(); n > f.told {
+	if n := f.reader.Broken(); n > f.reported {
 		f.log.Warn("transcript_broken_lines", logkey.Path, wording.Path(f.path), logkey.Count, n)
-		f.told = n
+		f.reported = n
 	}
 	return item, ok, err
 }

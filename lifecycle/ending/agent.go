@@ -149,7 +149,7 @@ func (s *Session) endBound(ctx context.Context, hangUp func(context.Context) err
 	prove := func(p process.Process) error { return s.guarded(ctx, p, process.GuardNoAgent) }
 	out, err := s.ender.Processes.End(ctx, b.Agent, prove, hangUp, s.noting(b.Agent, seen))
 	s.logOutcome(out, err)
-	ending := aged(out, s.ender.moment())
+	ending := withAge(out, s.ender.moment())
 	receipt.Agent = &ending
 	if err != nil || !ending.over() {
 		receipt.failOutcome(out, err)

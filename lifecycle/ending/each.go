@@ -27,7 +27,7 @@ func (s *Session) endEach(ctx context.Context, who []process.Identity, prove fun
 	now := s.ender.moment()
 	for i, out := range outs {
 		s.logOutcome(out, errs[i])
-		endings = append(endings, aged(out, now))
+		endings = append(endings, withAge(out, now))
 	}
 	return endings, errs
 }

@@ -21,7 +21,7 @@ func (s *Session) EndLeftovers(ctx context.Context) (ended []Ending, failures []
 	for _, p := range l.seconds {
 		out := process.Outcome{Process: p, Spared: "it is not the session's own", Reason: ReasonSecond}
 		s.logOutcome(out, nil)
-		ended = append(ended, aged(out, now))
+		ended = append(ended, withAge(out, now))
 	}
 	more, failed := s.endWriting(ctx, l.left, s.proveLeftover(ctx))
 	return append(ended, more...), slices.Concat(l.unknown, l.unclear, failed), nil

@@ -146,8 +146,8 @@ func (r *Receipt) HasFailed(before *session.CleanupError) bool {
 // Reasons lists the failures in English.
 func (r *Receipt) Reasons() []string { return each.As(r.Failures, Failure.String) }
 
-// aged adds the process's age to its outcome.
-func aged(out process.Outcome, now process.Moment) Ending {
+// withAge adds the process's age to its outcome.
+func withAge(out process.Outcome, now process.Moment) Ending {
 	age, _ := out.Process.Age(now)
 	return Ending{Outcome: out, Age: age}
 }

@@ -83,8 +83,8 @@ func (e *Evidence) Strangers(r session.Record) (others []process.Verdict) {
 	return others
 }
 
-// Untold returns the strangers that are proven to write and not reported yet.
-func (e *Evidence) Untold(r session.Record) []process.Verdict {
+// Unreported returns the strangers that are proven to write and not reported yet.
+func (e *Evidence) Unreported(r session.Record) []process.Verdict {
 	return slices.DeleteFunc(e.Strangers(r), func(v process.Verdict) bool {
 		return v.Writer != process.Yes || slices.Contains(r.Seconds, v.Process.Identity)
 	})

@@ -34,8 +34,8 @@ type Pictures interface {
 	Words(ctx context.Context, at Cursor, rest Rest, beyond bool) (Picture, error)
 }
 
-// Shown stores the chat's position in transcripts.
-type Shown interface {
+// CursorStore stores the chat's position in transcripts.
+type CursorStore interface {
 	// Advance notes that the chat has a transcript up to a cursor. A cursor of a later transcript
 	// also completes the earlier ones.
 	Advance(ctx context.Context, id uuid.UUID, c Cursor) error

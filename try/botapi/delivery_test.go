@@ -62,7 +62,7 @@ func TestShuffleUpdates(t *testing.T) {
 func TestSpoil(t *testing.T) {
 	srv, _ := started(t, botapi.Options{})
 	send := func() reply { return call(t, srv, "sendMessage", map[string]string{"chat_id": "42", "text": "x"}) }
-	srv.Spoil(func(c botapi.Call) botapi.Fault {
+	srv.InjectFaults(func(c botapi.Call) botapi.Fault {
 		if c.Params["chat_id"] == "42" {
 			return botapi.Fault{Kind: botapi.FaultTooMany, RetryAfter: 3}
 		}
@@ -76,7 +76,7 @@ func TestSpoil(t *testing.T) {
 	calls := srv.Calls()
 	assert.Equal(t, 3, calls[len(calls)-1].RetryAfter)
 	assert.False(t, calls[len(calls)-1].Ended.Before(calls[len(calls)-1].At))
-	srv.Spoil(nil)
+	srv.InjectFaults(nil)
 	assert.True(t, send().OK)
 }
 

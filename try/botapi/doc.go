@@ -11,7 +11,7 @@
 // sources of tdlib/telegram-bot-api and tdlib/td.
 //
 // People act through [Person] in tests and through the chat page in a browser; both see the same
-// state. Faults are injected with [Server.Fault] and [Server.Spoil], faults in the delivery of
+// state. Faults are injected with [Server.Fault] and [Server.InjectFaults], faults in the delivery of
 // updates with [Server.Redeliver], [Server.ShuffleUpdates] and [Server.Inject].
 //
 // Rich messages are there with Options.Rich only: it checks their limits, counts their blocks

@@ -24,13 +24,13 @@ func (s *Server) Fault(f Fault) (withdraw func()) {
 	}
 }
 
-// Spoil calls choose for each call, getUpdates and files ("file") included, and plays the returned
+// InjectFaults calls choose for each call, getUpdates and files ("file") included, and plays the returned
 // fault on it; the zero Fault plays none. Faults of [Server.Fault] go first; nil ends it. choose
 // must not call the server.
-func (s *Server) Spoil(choose func(Call) Fault) {
+func (s *Server) InjectFaults(choose func(Call) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.spoil = choose
+	s.corrupt = choose
 }
 
 // takeFault uses up one play of the first fault that fits; it returns the zero Fault if none fits.
@@ -50,8 +50,8 @@ func (s *Server) takeFault(call Call) Fault {
 		}
 		return *f
 	}
-	if s.spoil != nil {
-		return s.spoil(call)
+	if s.corrupt != nil {
+		return s.corrupt(call)
 	}
 	return Fault{}
 }

@@ -22,7 +22,7 @@ type state struct {
 	queries  map[string]*query
 	commands map[string][]Command
 	faults   []*Fault
-	spoil    func(Call) Fault
+	corrupt  func(Call) Fault
 	calls    []Call
 	pace     *pace
 	changed  chan struct{} // closed and replaced whenever anything a waiter looks at changes

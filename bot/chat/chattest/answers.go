@@ -101,15 +101,15 @@ func (w *World) Running(t *testing.T) (stop func() error) {
 	return stop
 }
 
-// Patience is the timeout of events that must come; it only ends a test that fails.
-const Patience = 2 * time.Minute
+// Timeout is the timeout of events that must come; it only ends a test that fails.
+const Timeout = 2 * time.Minute
 
 func Receive[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(Patience):
+	case <-time.After(Timeout):
 		require.FailNow(t, "nothing came")
 		panic("unreachable")
 	}
@@ -193,10 +193,10 @@ func (w *World) Beside(t *testing.T, state session.State, lines ...string) sessi
 type transcripts struct {
 	*gate
 	*host.Transcripts
-	Told  bool                 // Changed wakes a waiting reader: no bubble of fake time can wait for an inotify instance
-	watch func()               // runs the room in which readers wait
-	Gives func(item talk.Item) // before a reader gets an item
-	Reads func()               // before a reader reads
+	Reported bool                 // Changed wakes a waiting reader: no bubble of fake time can wait for an inotify instance
+	watch    func()               // runs the room in which readers wait
+	Gives    func(item talk.Item) // before a reader gets an item
+	Reads    func()               // before a reader reads
 
 	mu      sync.Mutex
 	waiting context.Context // of the reader that asked last
@@ -233,13 +233,13 @@ func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, 
 	end() // it does not wait
 	for {
 		var changed <-chan struct{}
-		if f.Told {
+		if f.Reported {
 			changed = untilChanged(from.Path)
 		}
 		items, err := f.Transcripts.Next(now, id, from, most)
 		if errors.Is(err, context.Canceled) && ctx.Err() == nil {
 			f.oneWaits()
-			if f.Told {
+			if f.Reported {
 				select {
 				case <-changed:
 				case <-ctx.Done():
@@ -279,7 +279,7 @@ func (f *transcripts) oneWaits() {
 // Seen waits until the chat has count answers, and returns them.
 func (w *World) Seen(t *testing.T, count int) []string {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) >= count }, Patience, time.Millisecond, "%v", w.Telegram.Done())
+	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) >= count }, Timeout, time.Millisecond, "%v", w.Telegram.Done())
 	return w.Telegram.AnswersSent()
 }
 

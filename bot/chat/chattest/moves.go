@@ -50,7 +50,7 @@ func (w *World) IsIn(t *testing.T, seen, place session.Conversation, r session.R
 	require.NoError(t, err)
 	assert.Equal(t, place, e.Conversation)
 	assert.Equal(t, inbox.Held, e.State)
-	w.Mark(t.Context(), place, e.MessageID, ReactionTyped)
+	w.React(t.Context(), place, e.MessageID, ReactionTyped)
 	assert.Equal(t, "none yet", w.Telegram.Reaction(77), "there is another message of that number, or none")
 	c := w.RequestState(t, q)
 	assert.Equal(t, place, c.Conversation)

@@ -110,7 +110,7 @@ func (w *World) News(t *testing.T, name string) (session.Record, news.News) {
 		state = inbox.Held
 	}
 	e := w.Prompt(t, r, "the prompt", state)
-	return r, Sample{Prompt: talk.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n", Draft: "a draft", Writer: AtDesk(4123)}.News(t, name)
+	return r, Sample{Prompt: talk.Prompt{Key: e.Key, Text: e.Text}, Screen: "the screen\n\n", Draft: "a draft", Writer: InTerminal(4123)}.News(t, name)
 }
 
 // Lost makes a session that a recovery has closed, without a report.

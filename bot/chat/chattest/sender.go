@@ -76,7 +76,7 @@ func (f *FakeSender) deliverPost(ctx context.Context, post outbox.Message) {
 	switch {
 	case !wanted:
 		return
-	case f.Parked(m.To.ChatID):
+	case f.IsSuspended(m.To.ChatID):
 		f.named.Refused(ctx, post.Name, post.To, 0, outbox.ErrBlocked)
 		again()
 		return
@@ -331,14 +331,14 @@ func (f *FakeSender) Typing(_ context.Context, to session.Conversation) {
 	f.Add("typing in %d", to.ChatID)
 }
 
-// Parked reports whether a chat takes nothing.
-func (f *FakeSender) Parked(chat int64) bool {
+// IsSuspended reports whether a chat takes nothing.
+func (f *FakeSender) IsSuspended(chat int64) bool {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	return f.OnParked[chat]
 }
 
-func (f *FakeSender) Unpark(chat int64) {
+func (f *FakeSender) Resume(chat int64) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	delete(f.OnParked, chat)

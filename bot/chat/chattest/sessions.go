@@ -52,7 +52,7 @@ type fakeSessions struct {
 	OnReword       func(key, text string) error
 	OnMove         func(id uuid.UUID, to session.Conversation) error
 	OnRename       func(id uuid.UUID, name string) error
-	OnInterrupt    func(id uuid.UUID) (told bool, err error)
+	OnInterrupt    func(id uuid.UUID) (reported bool, err error)
 	OnLook         view.Look
 	Rounds         int   // calls of a check, of one session or of several
 	Looked         int   // checked sessions
@@ -60,7 +60,7 @@ type fakeSessions struct {
 	OnAdvance      func(id uuid.UUID, c talk.Cursor) error
 	Busy           bool // with an end: Advance waits as long as it may
 	OnWithdraw     func(id uuid.UUID, key string) error
-	OnSendNow      func(id uuid.UUID, key string) (told bool, err error)
+	OnSendNow      func(id uuid.UUID, key string) (reported bool, err error)
 	OnDialog       port.Dialog // the terminal's content
 	DialogErr      error       // why it cannot be seen
 	OnPress        func(mark string) (port.Dialog, error)
@@ -232,7 +232,7 @@ func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 		if e.State == inbox.Typing {
 			return lifecycle.ErrNoPrompt
 		}
-		e.State, e.Session, e.Told = inbox.Held, id, nil
+		e.State, e.Session, e.Reported = inbox.Held, id, nil
 		return nil
 	})
 }
@@ -299,7 +299,7 @@ func (f *fakeSessions) Rename(_ context.Context, id uuid.UUID, name string) erro
 	return nil
 }
 
-func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) (told bool, err error) {
+func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) (reported bool, err error) {
 	f.wait()
 	f.Add("interrupt %s", id)
 	if f.OnInterrupt != nil {
@@ -374,7 +374,7 @@ func (f *fakeSessions) ToFront(_ context.Context, id uuid.UUID, key string) erro
 	return nil
 }
 
-func (f *fakeSessions) SendNow(_ context.Context, id uuid.UUID, key string) (told bool, err error) {
+func (f *fakeSessions) SendNow(_ context.Context, id uuid.UUID, key string) (reported bool, err error) {
 	f.wait()
 	f.Add("send now %s of %s", key, id)
 	if f.OnSendNow != nil {
@@ -437,7 +437,7 @@ func (f *fakeWindows) NewOrphans(_ context.Context, of []evidence.Window) ([]evi
 	return slices.DeleteFunc(slices.Clone(of), func(w evidence.Window) bool { return f.WereTold[w.Pane.Window.String()] }), f.Err
 }
 
-func (f *fakeWindows) Told(_ context.Context, all []evidence.Window) error {
+func (f *fakeWindows) MarkReported(_ context.Context, all []evidence.Window) error {
 	f.wait()
 	for _, w := range all {
 		f.WereTold[w.Pane.Window.String()] = true

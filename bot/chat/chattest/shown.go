@@ -169,7 +169,7 @@ func (w *World) Listed(t *testing.T, r session.Record) Spot {
 		return i >= 0
 	}
 	if !found() { // another message to this chat is under way, and the list follows it
-		require.Eventually(t, found, Patience, time.Millisecond, "%s in %v", r.Name, Words(m))
+		require.Eventually(t, found, Timeout, time.Millisecond, "%s in %v", r.Name, Words(m))
 	}
 	return Spots(m)[i]
 }

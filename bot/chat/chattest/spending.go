@@ -17,10 +17,10 @@ type FakeSpending struct {
 	*gate
 	OnSpent func(ctx context.Context) (talk.Report, error)
 
-	mu     sync.Mutex
-	limits []talk.Limit
-	told   bool
-	waits  chan struct{} // of the waiting reader: made in the bubble of the test, if there is one
+	mu       sync.Mutex
+	limits   []talk.Limit
+	reported bool
+	waits    chan struct{} // of the waiting reader: made in the bubble of the test, if there is one
 }
 
 func newSpending(g *gate) *FakeSpending {
@@ -34,7 +34,7 @@ func newSpending(g *gate) *FakeSpending {
 func (f *FakeSpending) Tells(all ...talk.Limit) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.limits, f.told = all, true
+	f.limits, f.reported = all, true
 	if f.waits != nil {
 		close(f.waits)
 		f.waits = nil
@@ -56,8 +56,8 @@ func (f *FakeSpending) Limits() []talk.Limit {
 func (f *FakeSpending) LimitsChange(ctx context.Context) error {
 	for {
 		f.mu.Lock()
-		if f.told {
-			f.told = false
+		if f.reported {
+			f.reported = false
 			f.mu.Unlock()
 			return nil
 		}
@@ -91,8 +91,8 @@ func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 		until = now.Add(time.Hour) // a card ends by the machine's own clock
 	}
 	w.Spent.Tells(talk.Limit{Window: talk.Week, Percent: 99, Resets: until})
-	w.Feature("limit").Item(r.ID, talk.Item{Kind: talk.APIError, Failed: talk.Activity{Phase: talk.PhaseLimited, Until: until}})
-	require.Eventually(t, func() bool { return posts() > before+len(w.PrivateChats()) }, Patience, time.Millisecond)
+	w.Feature("limit").OnItem(r.ID, talk.Item{Kind: talk.APIError, Failed: talk.Activity{Phase: talk.PhaseLimited, Until: until}})
+	require.Eventually(t, func() bool { return posts() > before+len(w.PrivateChats()) }, Timeout, time.Millisecond)
 	cancel()
 	for range cap(ended) {
 		require.NoError(t, Receive(t, ended))

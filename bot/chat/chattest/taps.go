@@ -95,7 +95,7 @@ func (w *World) Unproven(t *testing.T, r session.Record) (e inbox.Entry, questio
 
 // command is one of the bot's.
 func (w *World) command(name string) chat.Command {
-	for _, f := range w.Rooms {
+	for _, f := range w.Installed {
 		for _, c := range f.Commands {
 			if c.Name == name {
 				return c
@@ -108,7 +108,7 @@ func (w *World) command(name string) chat.Command {
 // CardKinds returns the kinds of all cards with buttons.
 func (w *World) CardKinds() map[string]bool {
 	all := make(map[string]bool)
-	for _, f := range w.Rooms {
+	for _, f := range w.Installed {
 		for kind := range f.Cards {
 			all[kind] = true
 		}
@@ -118,8 +118,8 @@ func (w *World) CardKinds() map[string]bool {
 
 // Feature is one of the bot's.
 func (w *World) Feature(name string) chat.Feature {
-	i := slices.IndexFunc(w.Rooms, func(f chat.Feature) bool { return f.Name == name })
-	return w.Rooms[i]
+	i := slices.IndexFunc(w.Installed, func(f chat.Feature) bool { return f.Name == name })
+	return w.Installed[i]
 }
 
 // ShowsAllButtons is a world in which every button there is was shown, with the largest ids.
@@ -145,7 +145,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.ShowsTurn(t, r)
 	w.ShowsLimits(t, r)
 	notice := w.In(AtAlice).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
-	require.NoError(t, w.Deps.Chat.Notify(t.Context(), card.Look{To: AtAlice, Session: r.ID, Text: Plain("it has answered"), Options: notice}))
+	require.NoError(t, w.Deps.Chat.Notify(t.Context(), card.Content{To: AtAlice, Session: r.ID, Text: Plain("it has answered"), Options: notice}))
 	w.ShowsRest(t, r)
 	w.topics64(t, r)
 	w.MustHear(t, "/rename")
@@ -385,7 +385,7 @@ func (w *World) OldButton(t *testing.T, kind string) string {
 func (w *World) button(t *testing.T, kind string) (data string, change func() error) {
 	t.Helper()
 	cards, key := card.NewKind[struct{}](w.Deps.Cards, kind, nil), uuid.NewString()
-	look := card.Look{To: AtAlice, Text: render.Plain("one"), Options: [][]card.Option{{{Text: "x", Value: "x"}}}}
+	look := card.Content{To: AtAlice, Text: render.Plain("one"), Options: [][]card.Option{{{Text: "x", Value: "x"}}}}
 	require.NoError(t, cards.Show(t.Context(), key, look, struct{}{}))
 	w.Telegram.Deliver(t.Context())
 	old := Data(w.LastSent(t))

@@ -32,10 +32,10 @@ func (w *World) ShowsTurn(t *testing.T, r session.Record) {
 		return len(w.Telegram.Waiting)
 	}
 	before := posts()
-	require.NoError(t, f.Heard(ctx, host.View(r), news.Typed{Prompt: talk.Prompt{Key: "1", Class: talk.ClassPlain}}))
+	require.NoError(t, f.OnNews(ctx, host.View(r), news.Typed{Prompt: talk.Prompt{Key: "1", Class: talk.ClassPlain}}))
 	w.Records.Change(r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = "working", w.Chat.Now().Add(time.Hour) })
-	require.NoError(t, f.Heard(ctx, host.View(w.Record(t, r.ID)), news.Doing{}))
-	require.Eventually(t, func() bool { return posts() > before }, Patience, time.Millisecond)
+	require.NoError(t, f.OnNews(ctx, host.View(w.Record(t, r.ID)), news.Doing{}))
+	require.Eventually(t, func() bool { return posts() > before }, Timeout, time.Millisecond)
 	cancel()
 	require.NoError(t, Receive(t, done))
 	w.Work(t)

@@ -92,15 +92,15 @@ func (w *World) SayWriters(t *testing.T, k Conflict) {
 	t.Helper()
 	kept := InWindow(t, 3)
 	kept.Spared, kept.Source = process.GuardTmux, process.SourceHook
-	for _, all := range [][]evidence.Writer{{AtDesk(1)}, {InWindow(t, 1)}, {AtDesk(1), AtDesk(2)}, {kept, Unsure(4), AgentOf(5, "web")}, nil} {
-		_, m := w.Told(t, k, all...)
+	for _, all := range [][]evidence.Writer{{InTerminal(1)}, {InWindow(t, 1)}, {InTerminal(1), InTerminal(2)}, {kept, Unsure(4), AgentOf(5, "web")}, nil} {
+		_, m := w.MarkReported(t, k, all...)
 		for n := range Spots(m) {
-			r, m := w.Told(t, k, all...)
+			r, m := w.MarkReported(t, k, all...)
 			require.NoError(t, w.TapSpot(t, Alice, Spots(m)[n]))
 			w.Records.Forget(r.ID)
 		}
 		for _, how := range []ending.Ending{Ended(1, process.HowTerm, 0), Spared(1, process.ReasonUnproven), {}} {
-			r, m := w.Told(t, k, all...)
+			r, m := w.MarkReported(t, k, all...)
 			w.Lifecycle.Ends = func([]process.Identity) ([]ending.Ending, error) { return []ending.Ending{how}, nil }
 			if w.Has(m, TakeWord(k)) {
 				require.NoError(t, w.TapShown(t, Alice, w.TakeOver(t, m, TakeWord(k)), TakeWord(k)))

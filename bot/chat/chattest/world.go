@@ -229,11 +229,11 @@ func (w *World) WithoutPorts(do func()) {
 }
 
 func (w *World) SessionNews(ctx context.Context, r session.Record, n news.News) error {
-	told := w.Hosted.News(r, n)
-	if _, ok := told.(news.Ready); ok {
-		told = news.Ready{Answerers: w.Lifecycle.Answerers}
+	reported := w.Hosted.News(r, n)
+	if _, ok := reported.(news.Ready); ok {
+		reported = news.Ready{Answerers: w.Lifecycle.Answerers}
 	}
-	err := w.Bot.SessionNews(ctx, host.View(r), told)
+	err := w.Bot.SessionNews(ctx, host.View(r), reported)
 	w.Telegram.Deliver(context.WithoutCancel(ctx))
 	return err
 }
@@ -245,7 +245,7 @@ func (w *World) Recovered(ctx context.Context, rep recovery.Report) error {
 			start.Unreadable++ // the real program finds a file in quarantine for each
 		}
 	}
-	err := w.Reports.Tell(ctx, start)
+	err := w.Reports.Report(ctx, start)
 	w.Telegram.Deliver(context.WithoutCancel(ctx))
 	return err
 }
@@ -347,8 +347,8 @@ func (w *World) Word(key i18n.Key, args ...i18n.Args) string { return w.In(AtAli
 // Named is the sentence with a session's name.
 func (w *World) Named(key i18n.Key, name string) string { return w.Word(key, i18n.Args{"Name": name}) }
 
-// ToldOfError requires that the chat reports a failed tap: the tap itself had its answer before.
-func (w *World) ToldOfError(t *testing.T, err error) {
+// AssertErrorShown requires that the chat reports a failed tap: the tap itself had its answer before.
+func (w *World) AssertErrorShown(t *testing.T, err error) {
 	t.Helper()
 	require.NoError(t, err)
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))

@@ -40,7 +40,7 @@ func ShellWindow(t *testing.T, id string) evidence.Window {
 func AgentWindow(t *testing.T, id string, pid int) evidence.Window {
 	t.Helper()
 	w := ShellWindow(t, id)
-	one := AtDesk(pid)
+	one := InTerminal(pid)
 	one.ClaudeSessionID, one.Pane, one.InTmux = Theirs, w.Pane, true
 	w.Agent = &one
 	w.Others = []process.Process{{Identity: process.Identity{PID: 99}, Args: []string{"-bash"}}}
@@ -55,8 +55,8 @@ func (w *World) Unbound(t *testing.T, all ...evidence.Window) outbox.Message {
 	return w.Telegram.Last(t)
 }
 
-// AtDesk is a writer that a person has started in a terminal: proven and unprotected.
-func AtDesk(pid int) evidence.Writer {
+// InTerminal is a writer that a person has started in a terminal: proven and unprotected.
+func InTerminal(pid int) evidence.Writer {
 	p := Claude(pid)
 	p.TTY, p.Cwd = 136<<8|3, "/home/alice/proj" // pts/3
 	return evidence.Writer{Process: p, Age: 2 * time.Hour, Proven: true, Source: process.SourcePresence, Standing: evidence.Second}
@@ -65,7 +65,7 @@ func AtDesk(pid int) evidence.Writer {
 // InWindow is a writer in a window of ccbot's tmux server.
 func InWindow(t *testing.T, pid int) evidence.Writer {
 	t.Helper()
-	w := AtDesk(pid)
+	w := InTerminal(pid)
 	window, err := tmux.ParseWindowID("@4")
 	require.NoError(t, err)
 	w.Pane, w.InTmux = tmux.Pane{Window: window, WindowName: "mine"}, true
@@ -73,13 +73,13 @@ func InWindow(t *testing.T, pid int) evidence.Writer {
 }
 
 func Unsure(pid int) evidence.Writer {
-	w := AtDesk(pid)
+	w := InTerminal(pid)
 	w.Proven, w.Standing, w.Source = false, evidence.Unclear, ""
 	return w
 }
 
 func AgentOf(pid int, name string) evidence.Writer {
-	w := AtDesk(pid)
+	w := InTerminal(pid)
 	w.Session, w.Spared = name, evidence.ReasonOtherAgent
 	return w
 }
@@ -101,8 +101,8 @@ func (w *World) Refuse(all ...evidence.Writer) {
 	}
 }
 
-// Told posts the message of a scene and returns it.
-func (w *World) Told(t *testing.T, k Conflict, all ...evidence.Writer) (session.Record, outbox.Message) {
+// MarkReported posts the message of a scene and returns it.
+func (w *World) MarkReported(t *testing.T, k Conflict, all ...evidence.Writer) (session.Record, outbox.Message) {
 	t.Helper()
 	state := map[Conflict]session.State{ResumeRefused: session.Archived, OtherWriter: session.Running, WriterAfterEnd: session.Archived}[k]
 	r := w.Session(t, "api", state)
@@ -115,8 +115,8 @@ func (w *World) Told(t *testing.T, k Conflict, all ...evidence.Writer) (session.
 	return r, w.Telegram.Last(t)
 }
 
-// GhostShown returns the message about writers of an ended session's conversation.
-func (w *World) GhostShown(t *testing.T, r session.Record, all ...evidence.Writer) outbox.Message {
+// EndedWriterShown returns the message about writers of an ended session's conversation.
+func (w *World) EndedWriterShown(t *testing.T, r session.Record, all ...evidence.Writer) outbox.Message {
 	t.Helper()
 	return w.Shown(t, r, lifecycle.OtherWriters(all))
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	bothealth "ccbot/bot/health"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
@@ -44,10 +44,10 @@ func bot(ctx context.Context, w *World) []Finding {
 	}
 	well := true
 	for _, wrong := range health.Warnings(figures) {
-		all, well = append(all, found(Code(wrong.Code), "", "%s", desk.InTerminal(bothealth.Sentence(w.Words(), wrong, w.Dir)))), false
+		all, well = append(all, found(Code(wrong.Code), "", "%s", offline.InTerminal(bothealth.Sentence(w.Words(), wrong, w.Dir)))), false
 	}
 	if refused := bothealth.Refused(w.Words(), figures.Refused); refused != "" {
-		all = append(all, good("refused", "not heard since the start: %s", desk.InTerminal(refused)))
+		all = append(all, good("refused", "not heard since the start: %s", offline.InTerminal(refused)))
 	}
 	if well && err == nil {
 		all = append(all, good("health", "the bot says that everything works"))
@@ -119,7 +119,7 @@ func (w *World) socket() []Finding {
 	}
 	f := found("socket_stale", "ccbot doctor --fix", "nobody listens at %s", path)
 	f.locked = true
-	f.mend = func() (string, error) {
+	f.fix = func() (string, error) {
 		// A bot has come and gone since, or does not lock.
 		if conn, err := net.Dial("unix", path); err == nil {
 			return "", errors.Join(errors.New("somebody listens there now"), conn.Close())

@@ -31,7 +31,7 @@ type Finding struct {
 	Detail  string `json:"detail,omitempty"`
 	Fix     string `json:"fix,omitempty"` // a command, or what a person can do
 
-	mend   func() (did string, err error) // nil: only a person can
+	fix    func() (did string, err error) // nil: only a person can
 	locked bool                           // the repair needs the lock
 }
 
@@ -73,14 +73,14 @@ func Examine(ctx context.Context, w *World) Report {
 	return r
 }
 
-// Mend makes the safe repairs. Files in ccbot's folder are removed only under the lock.
-func (r Report) Mend(ctx context.Context, w *World) (all []Fixed) {
+// Fix makes the safe repairs. Files in ccbot's folder are removed only under the lock.
+func (r Report) Fix(ctx context.Context, w *World) (all []Fixed) {
 	for _, f := range r.Checks {
-		if f.mend != nil && !f.locked {
+		if f.fix != nil && !f.locked {
 			all = append(all, f.mended(w))
 		}
 	}
-	if !slices.ContainsFunc(r.Checks, func(f Finding) bool { return f.mend != nil && f.locked }) {
+	if !slices.ContainsFunc(r.Checks, func(f Finding) bool { return f.fix != nil && f.locked }) {
 		return all
 	}
 	_, held, err := statefolder.Take(ctx, w.Dir, "cli", 0, w.QuietLog(w.stderr))
@@ -89,7 +89,7 @@ func (r Report) Mend(ctx context.Context, w *World) (all []Fixed) {
 	}
 	for _, f := range r.Checks {
 		switch {
-		case f.mend == nil || !f.locked:
+		case f.fix == nil || !f.locked:
 		case err != nil:
 			all = append(all, Fixed{Code: f.Code, Error: w.Token.Clean(err.Error())})
 		default:
@@ -100,7 +100,7 @@ func (r Report) Mend(ctx context.Context, w *World) (all []Fixed) {
 }
 
 func (f Finding) mended(w *World) Fixed {
-	did, err := f.mend()
+	did, err := f.fix()
 	if err != nil {
 		return Fixed{f.Code, w.Token.Clean(did), w.Token.Clean(err.Error())}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/each"
@@ -85,7 +85,7 @@ func (w *World) exposure(x statefolder.Exposure) Finding {
 		f.Summary, f.Fix = x.Sentence, ""
 		return f
 	}
-	f.mend = func() (string, error) {
+	f.fix = func() (string, error) {
 		if err := x.Close(); err != nil {
 			return "", err
 		}
@@ -119,7 +119,7 @@ func (w *World) files() (all []Finding) {
 func (w *World) removable(code Code, paths []string, format string, args ...any) Finding {
 	f := found(code, "ccbot doctor --fix", format, args...)
 	f.Detail, f.locked = terminal.Some(paths, shown), true
-	f.mend = func() (string, error) { return removeAll(w.Dir, paths) }
+	f.fix = func() (string, error) { return removeAll(w.Dir, paths) }
 	return f
 }
 
@@ -194,13 +194,13 @@ func (w *World) asideRecords() []string {
 	if w.unread != nil {
 		return nil
 	}
-	return each.As(w.Store.Aside(), desk.Aside)
+	return each.As(w.Store.Unloaded(), offline.Describe)
 }
 
 // forgotten reports whether no record and no window has the id of a launch; false if that is
 // unknown.
 func (w *World) forgotten(id string) bool {
-	if w.blind != nil || len(w.Store.Aside()) > 0 || w.picture.Err != nil && !errors.Is(w.picture.Err, tmux.ErrNoServer) {
+	if w.blind != nil || len(w.Store.Unloaded()) > 0 || w.picture.Err != nil && !errors.Is(w.picture.Err, tmux.ErrNoServer) {
 		return false
 	}
 	record, err := uuid.Parse(id)

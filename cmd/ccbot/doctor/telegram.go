@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	askPatience = 10 * time.Second
+	askTimeout = 10 * time.Second
 	// maxSkew is more than a slow answer and two clocks that are set right can differ.
 	maxSkew = 30 * time.Second
 )
@@ -28,7 +28,7 @@ func telegram(ctx context.Context, w *World) []Finding {
 	case !w.Token.Valid() || w.CheckAPI() != nil:
 		return []Finding{skipped("telegram", "there is no token here to ask with")}
 	}
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	asked := time.Now()
 	client := botapi.Client(w.Token, w.APIURL, w.Proxy())
@@ -39,7 +39,7 @@ func telegram(ctx context.Context, w *World) []Finding {
 	case errors.Is(err, botapi.ErrBusy):
 		return []Finding{unseen("telegram", botapi.ErrBusy)}
 	case err != nil:
-		return []Finding{found("telegram_unreachable", "look at "+botapi.LookAt(err), "the Bot API does not answer: %v", err)}
+		return []Finding{found("telegram_unreachable", "look at "+botapi.CheckHint(err), "the Bot API does not answer: %v", err)}
 	}
 	all := []Finding{good("telegram", "the token is that of @%s", name)}
 	if webhook != "" {
@@ -50,7 +50,7 @@ func telegram(ctx context.Context, w *World) []Finding {
 		all = append(all, found("webhook_set", "have the program that set it call deleteWebhook; docs/operations.md has a command that shows the token to nobody", "the messages of this bot go to %s", where))
 	}
 	all = append(all, clock(asked, time.Now(), at))
-	for _, group := range botapi.Unheard(ctx, client, w.APIURL, w.AllowedChats) {
+	for _, group := range botapi.RestrictedGroups(ctx, client, w.APIURL, w.AllowedChats) {
 		all = append(all, found("group_privacy", "", "in the group %d the bot gets commands and replies only", group))
 	}
 	return all

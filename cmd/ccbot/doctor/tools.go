@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
 	"ccbot/internal/each"
@@ -84,7 +84,7 @@ func claude(ctx context.Context, w *World) []Finding {
 	if w.wrong != nil {
 		return []Finding{unseen("claude", errNoSettings)}
 	}
-	b := desk.Claude(w.Config, w.environ, w.QuietLog(io.Discard))
+	b := offline.Claude(w.Config, w.environ, w.QuietLog(io.Discard))
 	if _, err := exec.LookPath(b.Command); err != nil {
 		return []Finding{found("claude_missing", "install Claude Code, or set CLAUDE_COMMAND to its path", "there is no program %s", b.Command)}
 	}
@@ -96,7 +96,7 @@ func claude(ctx context.Context, w *World) []Finding {
 
 // isOld reports whether Claude Code is too old, or does not tell its version.
 func (w *World) isOld(ctx context.Context) bool {
-	support := hooks.SupportOf(desk.Claude(w.Config, w.environ, w.QuietLog(io.Discard)).Version(ctx))
+	support := hooks.SupportOf(offline.Claude(w.Config, w.environ, w.QuietLog(io.Discard)).Version(ctx))
 	return support != hooks.Supported && support != hooks.Untested
 }
 
@@ -146,7 +146,7 @@ func hook(_ context.Context, w *World) []Finding {
 	if old, other := w.elsewhere(in); other {
 		f = found("hooks_elsewhere", "ccbot hooks install", "the installed hooks run %s", old)
 		if _, err := os.Stat(old); errors.Is(err, os.ErrNotExist) {
-			f.Fix, f.mend = "ccbot doctor --fix", w.reinstall
+			f.Fix, f.fix = "ccbot doctor --fix", w.reinstall
 		}
 	}
 	f.Detail = strings.Join(detail, "\n")

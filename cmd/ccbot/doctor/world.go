@@ -7,7 +7,7 @@ import (
 	"github.com/caarlos0/env/v11"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
@@ -18,12 +18,12 @@ import (
 
 // World is all that the checks look at.
 type World struct {
-	desk.Desk // with as much of the settings as can be had
-	Version   string
-	Hook      Hook
-	Ask       func(ctx context.Context) (health.Figures, error) // the running bot
-	Unit      func(ctx context.Context) (service.State, error)
-	Fonts     cellpicture.Fonts
+	offline.View // with as much of the settings as can be had
+	Version      string
+	Hook         Hook
+	Ask          func(ctx context.Context) (health.Figures, error) // the running bot
+	Unit         func(ctx context.Context) (service.State, error)
+	Fonts        cellpicture.Fonts
 
 	environ []string
 	vars    map[string]string
@@ -37,7 +37,7 @@ type World struct {
 	unread  error  // why records cannot be seen
 	blind   error  // why windows cannot be seen
 	seen    recovery.World
-	picture desk.Picture
+	picture offline.TmuxState
 	running *health.Figures // of the bot, if it has answered
 }
 
@@ -67,10 +67,10 @@ func Open(ctx context.Context, environ []string, version string, stderr io.Write
 	if err := c.TrustCertificates(); err != nil {
 		return nil, err
 	}
-	if w.self, err = desk.Program(); err != nil {
+	if w.self, err = offline.Program(); err != nil {
 		return nil, err
 	}
-	w.Desk, w.unread = desk.Of(c, environ, io.Discard)
+	w.View, w.unread = offline.Of(c, environ, io.Discard)
 	if w.Table == nil {
 		return nil, w.unread
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
@@ -22,7 +22,7 @@ import (
 
 // Importer holds the facts about this ccbot for the decisions.
 type Importer struct {
-	desk.Desk
+	offline.View
 	Host    string
 	Sources *evidence.Sources
 	Owner   int64 // gets the sessions without a known person; 0: no person
@@ -45,7 +45,7 @@ type Report struct {
 }
 
 // Plan decides about each session.
-func (i Importer) Plan(ctx context.Context, all []Former, now time.Time) (r Report) {
+func (i Importer) Plan(ctx context.Context, all []PythonSession, now time.Time) (r Report) {
 	known, taken := make(map[uuid.UUID]bool), make(map[string]bool)
 	for _, r := range i.Store.List() {
 		for _, id := range append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID) {
@@ -71,7 +71,7 @@ func (i Importer) Plan(ctx context.Context, all []Former, now time.Time) (r Repo
 }
 
 // record makes the record of a session, or returns the reason why it must not.
-func (i Importer) record(ctx context.Context, f Former, known map[uuid.UUID]bool, now time.Time) (r session.Record, why string) {
+func (i Importer) record(ctx context.Context, f PythonSession, known map[uuid.UUID]bool, now time.Time) (r session.Record, why string) {
 	id, err := uuid.Parse(f.ClaudeID)
 	switch {
 	case cmp.Or(f.Backend, "claude") != "claude":
@@ -85,7 +85,7 @@ func (i Importer) record(ctx context.Context, f Former, known map[uuid.UUID]bool
 	case !filepath.IsAbs(f.Dir):
 		return r, "its folder is not known"
 	}
-	dir, err := desk.Folder(ctx, i.Config, f.Dir)
+	dir, err := offline.Folder(ctx, i.Config, f.Dir)
 	if err != nil {
 		return r, "its folder cannot be used: " + terminal.Plain(err)
 	}

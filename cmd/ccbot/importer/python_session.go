@@ -16,8 +16,8 @@ import (
 	"ccbot/internal/ownfile"
 )
 
-// Former is a session of the Python ccbot, with the fields that are used here.
-type Former struct {
+// PythonSession is a session of the Python ccbot, with the fields that are used here.
+type PythonSession struct {
 	Name     string `json:"name"`
 	Window   string `json:"window_id"`
 	Dir      string `json:"workdir"`
@@ -28,11 +28,11 @@ type Former struct {
 
 // Read reads the sessions of the Python ccbot, in the order of their names. A window of
 // session_map.json that belongs to no session is also a session.
-func Read(dir string) ([]Former, error) {
+func Read(dir string) ([]PythonSession, error) {
 	var state struct {
-		Sessions map[string]Former   `json:"sessions"`
-		Active   map[string]string   `json:"active_sessions"`
-		History  map[string][]string `json:"active_history"`
+		Sessions map[string]PythonSession `json:"sessions"`
+		Active   map[string]string        `json:"active_sessions"`
+		History  map[string][]string      `json:"active_history"`
 	}
 	if err := readFile(dir, "state.json", &state); err != nil {
 		return nil, err
@@ -55,21 +55,21 @@ func Read(dir string) ([]Former, error) {
 	for person, id := range state.Active {
 		people[id], _ = strconv.ParseInt(person, 10, 64)
 	}
-	var all []Former
+	var all []PythonSession
 	for id, f := range state.Sessions {
 		f.person = people[id]
 		all = append(all, f)
 	}
 	for _, key := range slices.Sorted(maps.Keys(windows)) {
 		w, window := windows[key], formerWindow.FindString(key)
-		at := slices.IndexFunc(all, func(f Former) bool { return f.ClaudeID == w.ClaudeID || f.ClaudeID == "" && f.Window == window })
+		at := slices.IndexFunc(all, func(f PythonSession) bool { return f.ClaudeID == w.ClaudeID || f.ClaudeID == "" && f.Window == window })
 		if at < 0 {
-			all = append(all, Former{Name: w.Name, Dir: w.Dir, ClaudeID: w.ClaudeID, Backend: w.Backend})
+			all = append(all, PythonSession{Name: w.Name, Dir: w.Dir, ClaudeID: w.ClaudeID, Backend: w.Backend})
 		} else if all[at].ClaudeID == "" {
 			all[at].ClaudeID, all[at].Dir = w.ClaudeID, cmp.Or(all[at].Dir, w.Dir)
 		}
 	}
-	slices.SortFunc(all, func(a, b Former) int {
+	slices.SortFunc(all, func(a, b PythonSession) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ClaudeID, b.ClaudeID))
 	})
 	return all, nil

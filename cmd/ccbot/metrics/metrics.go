@@ -60,7 +60,7 @@ func New(states func() map[session.State]int) *Metrics {
 		Help: "Processes that /kill, /done, the idle sweep and retries tried to end; outcome is hup, term, kill, failed or spared."},
 		[]string{"outcome"})
 	m.measureWays()
-	m.aged(nil)
+	m.setAges(nil)
 	m.registry.MustRegister(m.in, m.out, m.asked, m.ended, m.took, m.actions, m.notices, m.purged, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, state := range session.States() {
@@ -78,15 +78,15 @@ func (m *Metrics) Recovered(r recovery.Report) {
 	for _, n := range r.Notices {
 		m.notices.WithLabelValues(string(n.Kind)).Inc()
 	}
-	m.aged(r.Ages)
+	m.setAges(r.Ages)
 }
 
 var agesDesc = prometheus.NewDesc("ccbot_recovery_session_age_seconds",
 	"Time since the last sign of life of the open sessions, at the last recovery.", nil, nil)
 
-// aged rebuilds the histogram of the ages in a report. Each of its buckets counts those before as
+// setAges rebuilds the histogram of the ages in a report. Each of its buckets counts those before as
 // well; the sum is unknown.
-func (m *Metrics) aged(ages []recovery.AgeBucket) {
+func (m *Metrics) setAges(ages []recovery.AgeBucket) {
 	buckets, count := make(map[float64]uint64), uint64(0)
 	for _, a := range ages {
 		count += uint64(max(a.Count, 0))

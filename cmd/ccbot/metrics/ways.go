@@ -87,10 +87,10 @@ func (m *Metrics) Measure(in *inbox.Store, out *outbox.Outbox, pulse *inbox.Puls
 	}
 	for _, c := range []struct {
 		name, help string
-		of         func(outbox.Going) int
+		of         func(outbox.Stats) int
 	}{
-		{"ccbot_telegram_waits_total", "Times that Telegram has asked a chat to wait.", func(g outbox.Going) int { return g.Waits }},
-		{"ccbot_telegram_errors_total", "Calls of the Bot API that failed or were refused.", func(g outbox.Going) int { return g.Errors }},
+		{"ccbot_telegram_waits_total", "Times that Telegram has asked a chat to wait.", func(g outbox.Stats) int { return g.Waits }},
+		{"ccbot_telegram_errors_total", "Calls of the Bot API that failed or were refused.", func(g outbox.Stats) int { return g.Errors }},
 	} {
 		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: c.name, Help: c.help},
 			func() float64 { return float64(c.of(outbox.GoingOf(out))) }))

@@ -230,7 +230,7 @@ func (s seen) typed() (over bool, err error) {
 	if s.finished && s.entry.Typing != nil {
 		return true, nil
 	}
-	if _, over, err = s.outcome(); err == nil && len(s.entry.Told) > 0 {
+	if _, over, err = s.outcome(); err == nil && len(s.entry.Reported) > 0 {
 		return true, fmt.Errorf("%s does not take the prompt now; the prompt stays in the queue, and is sent once ccbot runs", s.record.Name)
 	}
 	return over, err

@@ -87,8 +87,8 @@ func TestTyped(t *testing.T) {
 	}{
 		{"in the queue", seen{record: running, entry: inbox.Entry{State: inbox.Held}}, false, ""},
 		{"being typed", seen{record: running, entry: inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}}}, false, ""},
-		{"the agent has it", seen{record: running, entry: inbox.Entry{Typing: &talk.Mark{}, Told: []news.Wait{news.Queued}}, finished: true}, true, ""},
-		{"the agent works", seen{record: running, entry: inbox.Entry{State: inbox.Held, Told: []news.Wait{news.Queued}}}, true, "api does not take the prompt now"},
+		{"the agent has it", seen{record: running, entry: inbox.Entry{Typing: &talk.Mark{}, Reported: []news.Wait{news.Queued}}, finished: true}, true, ""},
+		{"the agent works", seen{record: running, entry: inbox.Entry{State: inbox.Held, Reported: []news.Wait{news.Queued}}}, true, "api does not take the prompt now"},
 		{"the session is over", seen{record: session.Record{Name: "api", State: session.Lost}, entry: inbox.Entry{State: inbox.Held}}, true, "api has ended (lost)"},
 	}
 	for _, tt := range tests {
@@ -115,7 +115,7 @@ func TestPresenceShowsDialogWithoutBot(t *testing.T) {
 			ClaudeSessionID: id, Name: "api", Dir: "/src", State: session.Running, CreatedAt: now, UpdatedAt: now,
 			Run: session.Run{Binding: &session.Binding{Agent: process.Identity{PID: 42, Start: 7}}, Phase: string(talk.PhaseWaitingPermission), PhaseWhat: "Bash"}})
 		write(t, filepath.Join(dir, "ccbot/inbox", key+".json"), inbox.Entry{Version: inbox.Version, Key: key,
-			State: inbox.Held, Session: id, Received: now, Text: "fix it", Told: []news.Wait{"queued"}})
+			State: inbox.Held, Session: id, Received: now, Text: "fix it", Reported: []news.Wait{"queued"}})
 		write(t, filepath.Join(dir, "claude/sessions/42.json"),
 			map[string]any{"pid": 42, "procStart": 7, "sessionId": id, "status": status, "waitingFor": "input needed"})
 		w := Waiter{Dir: filepath.Join(dir, "ccbot"), Claude: filepath.Join(dir, "claude"), Watch: watcher,

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/statefolder"
@@ -70,7 +70,7 @@ func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string,
 	}
 	err = socket.Ask(asking, c.Dir, v.Verb, body, &reply)
 	if !errors.Is(err, control.ErrNoServer) {
-		return reply, false, desk.Sentence(err)
+		return reply, false, offline.Sentence(err)
 	}
 	if err := Harden(); err != nil { // not before the call: the bot must see who calls
 		return reply, true, err
@@ -78,7 +78,7 @@ func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string,
 	if c, err = config.Load(environ); err != nil {
 		return reply, true, err
 	}
-	hook, err := desk.HookBinary()
+	hook, err := offline.HookBinary()
 	if err != nil {
 		return reply, true, err
 	}
@@ -95,7 +95,7 @@ func (v Change[Body, Reply]) once(ctx, asking context.Context, environ []string,
 	if errors.Is(err, exit.ErrRunning) {
 		return reply, true, socket.Silent(c.Dir)
 	}
-	return reply, true, desk.Sentence(c.Token.CleanError(err))
+	return reply, true, offline.Sentence(c.Token.CleanError(err))
 }
 
 // alone recovers as a start of the bot does, then calls fn. No update is handled, and reports
@@ -107,7 +107,7 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system) er
 	g.Go(func() error { return s.tmux.Run(ctx) })
 	g.Go(func() error {
 		defer stop()
-		if err := desk.RefuseAgents(ctx, s.evidence); err != nil {
+		if err := offline.RefuseAgents(ctx, s.evidence); err != nil {
 			return err
 		}
 		s.claude.Version(ctx) // only the caller of this verb waits here

@@ -13,7 +13,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/prompt"
 	"ccbot/bot/sessions"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/socket"
@@ -59,13 +59,13 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	defer done()
 	dir, err := s.machine.Resolve(ctx, body.Base, body.Path)
 	if err != nil {
-		return did, desk.AsTheChatSays(s.english(), port.Session{}, err)
+		return did, offline.ChatError(s.english(), port.Session{}, err)
 	}
 	if _, _, some := talk.Normalise(body.Prompt); body.Prompt != "" && !some {
 		return did, errBlank
 	}
 	owner := s.owner.Load()
-	r, err := sessions.Desk{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
+	r, err := sessions.CLI{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
 		port.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
 	if err != nil && r.Live { // it runs, and the report to the chat failed
 		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
@@ -76,7 +76,7 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 		err = s.queue(ctx, body.Key, r, body.Prompt)
 	}
 	if err != nil {
-		return did, desk.AsTheChatSays(s.english(), r, err)
+		return did, offline.ChatError(s.english(), r, err)
 	}
 	return Started{ID: r.ID, Name: r.Name, Dir: r.Dir, Attach: s.sessions.Attach(r.ID)}, nil
 }}
@@ -111,14 +111,14 @@ var Prompting = Change[Prompt, Queued]{Verb: "prompt", keyed: true, do: func(ctx
 		return did, errForgotten
 	}
 	did = Queued{Session: r.ID, Name: r.Name, Prompt: inbox.PromptKey(body.Key)}
-	return did, desk.AsTheChatSays(s.english(), r, s.queue(ctx, body.Key, r, body.Text))
+	return did, offline.ChatError(s.english(), r, s.queue(ctx, body.Key, r, body.Text))
 }}
 
 // queue queues a prompt, even if who has sent it is gone.
 func (s *system) queue(ctx context.Context, key uuid.UUID, r port.Session, text string) error {
 	ctx, done := s.lasting(ctx)
 	defer done()
-	err := prompt.Desk{Prompts: s.bot.Prompts, Add: s.inbox.Add}.Send(ctx, inbox.PromptKey(key), r, text)
+	err := prompt.CLI{Prompts: s.bot.Prompts, Add: s.inbox.Add}.Send(ctx, inbox.PromptKey(key), r, text)
 	if errors.Is(err, prompt.ErrBlank) {
 		return errBlank
 	}
@@ -157,13 +157,13 @@ var Ending = Change[sessions.End, Ended]{Verb: "archive", do: func(ctx context.C
 	defer done()
 	var r port.Session
 	what, err := s.receipts.of(body.Session, func() (err error) {
-		r, err = sessions.Desk{Sessions: s.bot.Resumer}.End(ctx, body)
+		r, err = sessions.CLI{Sessions: s.bot.Resumer}.End(ctx, body)
 		return err
 	})
 	if err != nil {
-		return did, desk.AsTheChatSays(s.english(), r, err)
+		return did, offline.ChatError(s.english(), r, err)
 	}
-	return Ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: desk.InTerminal(s.bot.Resumer.ReceiptText(s.english(), r, what).Text)}, nil
+	return Ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: offline.InTerminal(s.bot.Resumer.ReceiptText(s.english(), r, what).Text)}, nil
 }}
 
 // Forget names the session whose record is deleted.
@@ -191,7 +191,7 @@ var Forgetting = Change[Forget, struct{}]{Verb: "forget", do: func(ctx context.C
 	}
 	err := s.forget(ctx, body.Session)
 	if r, there := s.store.Get(body.Session); there && errors.Is(err, archive.ErrNotOver) {
-		err = desk.NotOver(s.english(), r)
+		err = offline.NotEnded(s.english(), r)
 	}
 	if unread, ok := errors.AsType[*recovery.UnreadBackup](err); ok {
 		err = control.Refuse(control.CodeRefused, fmt.Sprintf("the backup %s cannot be read (%v), so it may have a copy of the record: "+

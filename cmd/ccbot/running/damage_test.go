@@ -76,7 +76,7 @@ func keepAll(t *testing.T, dir string) {
 	require.NoError(t, os.Rename(names[0], filepath.Join(dir, kept[2].file)))
 	cards, err := card.Open(filepath.Join(dir, "cards"), aside, outbox.New(nil, "", out, log), func(session.Conversation) bool { return false }, log)
 	require.NoError(t, err)
-	look := card.Look{To: session.Conversation{ChatID: 1}, Text: render.Plain("?"), Options: [][]card.Option{{{Text: "x", Value: "x"}}}}
+	look := card.Content{To: session.Conversation{ChatID: 1}, Text: render.Plain("?"), Options: [][]card.Option{{{Text: "x", Value: "x"}}}}
 	require.NoError(t, card.NewKind[int](cards, "link", nil).Show(t.Context(), "k", look, 1))
 	names, err = filepath.Glob(filepath.Join(dir, "cards", "*.json"))
 	require.NoError(t, err)
@@ -119,14 +119,14 @@ var damages = map[string]func(t *testing.T, path string){
 // goes to quarantine, the log names it, and people are informed of their loss. The next start finds
 // nothing more, and reports nothing again.
 func TestP8_DamagedFilesAreQuarantined(t *testing.T) {
-	for damage, spoil := range damages {
+	for damage, corrupt := range damages {
 		t.Run(damage, func(t *testing.T) {
 			t.Parallel()
 			environ := machine(t, one(1, "api"), one(2, "web"))
 			dir := stateOf(environ)
 			keepAll(t, dir)
 			for _, k := range kept {
-				spoil(t, filepath.Join(dir, k.file))
+				corrupt(t, filepath.Join(dir, k.file))
 			}
 			log, posts := startOnce(t, environ, func(s *system) {
 				assert.Len(t, s.store.List(), 1, "the others are whole")
@@ -277,7 +277,7 @@ func TestP8_ForgetNamesADamagedBackup(t *testing.T) {
 
 // TestP8_DamagedInstanceIsNotReplaced: with another id the running windows would have no owner.
 func TestP8_DamagedInstanceIsNotReplaced(t *testing.T) {
-	for damage, spoil := range damages {
+	for damage, corrupt := range damages {
 		t.Run(damage, func(t *testing.T) {
 			environ := machine(t)
 			dir := stateOf(environ)
@@ -286,7 +286,7 @@ func TestP8_DamagedInstanceIsNotReplaced(t *testing.T) {
 			id, err := statefolder.ReadInstance(dir)
 			require.NoError(t, err)
 			assert.Equal(t, "0123456789ab", id)
-			spoil(t, path)
+			corrupt(t, path)
 			c, err := config.Load(environ)
 			require.NoError(t, err)
 			_, err = begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.DiscardHandler))

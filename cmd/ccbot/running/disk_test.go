@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
 	"ccbot/internal/session/disktest"
@@ -46,7 +46,7 @@ func refuses(t *testing.T, dir string, environ []string, why string) {
 		assert.Equal(t, exit.Failure, exit.Code(err))
 		assert.Equal(t, records, tree(t, filepath.Join(dir, "sessions")))
 	}
-	d, err := desk.Open(environ, io.Discard)
+	d, err := offline.Open(environ, io.Discard)
 	require.NoError(t, err)
 	assert.Len(t, d.Store.List(), 2)
 	assert.NoFileExists(t, filepath.Join(dir, ".probe"))

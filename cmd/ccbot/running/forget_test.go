@@ -145,7 +145,7 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 		require.NoError(f.t, f.store.Create(r))
 	}
 	require.NoError(f.t, f.openStores())
-	require.Len(f.t, f.store.Aside(), 2)
+	require.Len(f.t, f.store.Unloaded(), 2)
 	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts,
 		Ender: &ending.Ender{}, Observer: &view.Observer{Now: time.Now, Log: f.log}})
 	require.NoError(f.t, f.settle(f.t.Context()))

@@ -89,7 +89,7 @@ type refusals struct {
 // for this bot. It counts updates from others. Of strangers only the number is kept.
 func (a allowedGroups) hears(ctx context.Context) func(string, int64, models.Chat, json.RawMessage) (bool, error) {
 	return func(kind string, person int64, chat models.Chat, update json.RawMessage) (bool, error) {
-		if a.bot.Hears(person, chat) {
+		if a.bot.IsAuthorized(person, chat) {
 			return a.bot.Several.Acts(ctx, update)
 		}
 		group := chat.Type == models.ChatTypeGroup || chat.Type == models.ChatTypeSupergroup

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 )
 
@@ -22,9 +22,9 @@ func Lock(ctx context.Context, c config.Config, environ []string, stderr io.Writ
 	if err != nil {
 		return nil, err
 	}
-	d, err := desk.Of(c, environ, io.Discard)
+	d, err := offline.Of(c, environ, io.Discard)
 	if err == nil {
-		err = desk.RefuseAgents(ctx, desk.Sources(c, "", d.Store, d.Table, nil, c.QuietLog(stderr)))
+		err = offline.RefuseAgents(ctx, offline.Sources(c, "", d.Store, d.Table, nil, c.QuietLog(stderr)))
 	}
 	if err != nil {
 		return nil, errors.Join(err, held.Close())

@@ -17,8 +17,8 @@ const lossPause = 2 * time.Second
 
 func (l losses) note() { pause.Poke(l) }
 
-// tellLosses reports sessions that are lost while ccbot runs to the chat.
-func (s *system) tellLosses(ctx context.Context) error {
+// reportLosses reports sessions that are lost while ccbot runs to the chat.
+func (s *system) reportLosses(ctx context.Context) error {
 	return s.losses.run(ctx, func(ctx context.Context, r recovery.Report) {
 		s.recovering.Lock() // a recovery reports losses as well
 		defer s.recovering.Unlock()

@@ -15,10 +15,10 @@ import (
 func TestP8_LossesAreToldTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		l, told, done := make(losses, 1), 0, make(chan struct{})
+		l, reported, done := make(losses, 1), 0, make(chan struct{})
 		go func() {
 			defer close(done)
-			assert.ErrorIs(t, l.run(ctx, func(context.Context, recovery.Report) { told++ }), context.Canceled)
+			assert.ErrorIs(t, l.run(ctx, func(context.Context, recovery.Report) { reported++ }), context.Canceled)
 		}()
 		l.note()
 		time.Sleep(lossPause / 2)
@@ -27,11 +27,11 @@ func TestP8_LossesAreToldTogether(t *testing.T) {
 		}
 		time.Sleep(10 * lossPause)
 		synctest.Wait()
-		assert.Equal(t, 1, told)
+		assert.Equal(t, 1, reported)
 		l.note()
 		time.Sleep(10 * lossPause)
 		synctest.Wait()
-		assert.Equal(t, 2, told)
+		assert.Equal(t, 2, reported)
 		cancel()
 		<-done
 	})

@@ -41,7 +41,7 @@ func (p prompts) NewPrompt(key string, session uuid.UUID) (lifecycle.Prompt, err
 
 func promptOf(e inbox.Entry) lifecycle.Prompt {
 	return lifecycle.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: e.Class,
-		State: lifecycle.PromptState(e.State), Mark: copyOf(e.Typing), Told: slices.Clone(e.Told), Repeated: e.Repeated}
+		State: lifecycle.PromptState(e.State), Mark: copyOf(e.Typing), Told: slices.Clone(e.Reported), Repeated: e.Repeated}
 }
 
 // copyOf returns a mark of its own: the typing of a prompt changes its mark before that is saved.
@@ -69,7 +69,7 @@ func hold(e *inbox.Entry, session uuid.UUID) error {
 	case e.State == inbox.Typing || e.State == inbox.Unproven && e.Typing != nil:
 		return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, lifecycle.ErrNoPrompt)
 	}
-	e.State, e.Session, e.Aged, e.Told = inbox.Held, session, false, nil
+	e.State, e.Session, e.Stale, e.Reported = inbox.Held, session, false, nil
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (p prompts) SavePrompt(q lifecycle.Prompt) error {
 				return err
 			}
 		}
-		e.State, e.Told, e.Typing = inbox.State(q.State), slices.Clone(q.Told), copyOf(q.Mark)
+		e.State, e.Reported, e.Typing = inbox.State(q.State), slices.Clone(q.Told), copyOf(q.Mark)
 		e.Text, e.Class = q.Text, q.Class // which Reword changes
 		e.Repeated = q.Repeated
 		return nil

@@ -85,11 +85,11 @@ func TestPromptsShowTheInbox(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, q, again)
 	q.State, q.Mark = lifecycle.Held, nil
-	require.NoError(t, w.Change(held.Key, func(e *inbox.Entry) error { e.ToldEdit = "an edit"; return nil }))
+	require.NoError(t, w.Change(held.Key, func(e *inbox.Entry) error { e.ReportedEdit = "an edit"; return nil }))
 	require.NoError(t, p.SavePrompt(q))
 	e, err := w.Load(held.Key)
 	require.NoError(t, err)
-	assert.Equal(t, "an edit", e.ToldEdit, "the chat's own fields stay")
+	assert.Equal(t, "an edit", e.ReportedEdit, "the chat's own fields stay")
 	again, err = p.Prompt(held.Key)
 	require.NoError(t, err)
 	assert.Equal(t, q, again, "a mark goes when it is taken off")
@@ -108,7 +108,7 @@ func TestP4_PromptIsHeldBeforeTyping(t *testing.T) {
 		p, to := prompts{inbox: w.Store}, uuid.New()
 		e := w.prompt(t, uuid.New(), "text", tt.state)
 		require.NoError(t, w.Change(e.Key, func(e *inbox.Entry) error {
-			e.Typing, e.Aged, e.Told = tt.mark, true, []news.Wait{news.Queued}
+			e.Typing, e.Stale, e.Reported = tt.mark, true, []news.Wait{news.Queued}
 			return nil
 		}))
 		before, err := w.Load(e.Key)
@@ -123,7 +123,7 @@ func TestP4_PromptIsHeldBeforeTyping(t *testing.T) {
 		}
 		require.NoError(t, err, tt.state)
 		require.NoError(t, p.HoldPrompt(e.Key, to), "once more is nothing")
-		before.State, before.Session, before.Aged, before.Told = inbox.Held, to, false, nil
+		before.State, before.Session, before.Stale, before.Reported = inbox.Held, to, false, nil
 		assert.Equal(t, before, after)
 	}
 	assert.ErrorIs(t, prompts{inbox: newInbox(t).Store}.HoldPrompt("4711", uuid.New()), fs.ErrNotExist)

@@ -33,7 +33,7 @@ func (s *system) reload(ctx context.Context) {
 	}
 	s.bot.Admit(listsOf(c))
 	s.owner.Store(c.AllowedUsers[0])
-	if err := prompt.EndUnheard(ctx, s.bot.Prompts); err != nil {
+	if err := prompt.DropUnauthorized(ctx, s.bot.Prompts); err != nil {
 		s.log.Error("prompts_not_ended", logkey.Error, err)
 	}
 	s.level.Set(min(s.level.Level(), c.Level())) // so that the change of the level is logged

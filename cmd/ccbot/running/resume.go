@@ -10,7 +10,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
 	"ccbot/internal/control"
@@ -72,7 +72,7 @@ const ChosenByHand = "in the chat, choose it with /list"
 func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
 	ctx, done := s.lasting(ctx)
 	defer done()
-	current, err := sessions.Desk{Sessions: s.bot.Resumer}.Resumed(ctx, id)
+	current, err := sessions.CLI{Sessions: s.bot.Resumer}.Resumed(ctx, id)
 	switch {
 	case err != nil:
 		s.log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err)
@@ -107,5 +107,5 @@ func notResumed(p chat.Phrases, r port.Session, err error) error {
 	if slices.Contains(offered, refusal.In(err).Code) {
 		return control.Refuse(control.CodeRefused, fmt.Sprintf("%s\nChoose in the chat: /resume %s", p.Failure(r, err).Text.Text, r.Name))
 	}
-	return desk.AsTheChatSays(p, r, err)
+	return offline.ChatError(p, r, err)
 }

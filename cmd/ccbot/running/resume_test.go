@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/host"
 	"ccbot/internal/control"
@@ -24,7 +24,7 @@ import (
 
 // TestResumeExplainsRefusal: in the chat's sentences, and with the chat if there is a choice.
 func TestResumeExplainsRefusal(t *testing.T) {
-	d, err := desk.Open([]string{"HOME=/", "CCBOT_DIR=" + stateWith(t, one(1, "api"))}, io.Discard)
+	d, err := offline.Open([]string{"HOME=/", "CCBOT_DIR=" + stateWith(t, one(1, "api"))}, io.Discard)
 	require.NoError(t, err)
 	state := func(s session.State) error { return &lifecycle.StateError{State: s, Want: "resumed"} }
 	tests := []struct {

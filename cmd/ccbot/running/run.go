@@ -23,8 +23,8 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/internal/logkey"
@@ -57,7 +57,7 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 	// Such as net/http with GODEBUG=http2debug=1, which shows every URL.
 	stdlog.SetOutput(libraryLog{log})
 	warn(c, env.ToMap(environ)["PATH"], log)
-	hook, err := desk.HookBinary()
+	hook, err := offline.HookBinary()
 	if err != nil {
 		return err
 	}
@@ -114,18 +114,18 @@ func warn(c config.Config, path string, log *slog.Logger) {
 		log.Warn("path_unknown", logkey.Error, err)
 	}
 	for _, f := range foreign {
-		log.Warn("path_writable_by_others", logkey.Folder, f.Folder, logkey.Why, f.Why, logkey.Mend, "take it out of PATH")
+		log.Warn("path_writable_by_others", logkey.Folder, f.Folder, logkey.Why, f.Why, logkey.Fix, "take it out of PATH")
 	}
 	file := c.File
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
-		log.Warn("configuration_readable_by_others", logkey.File, file, logkey.Mend, "chmod 600 "+file)
+		log.Warn("configuration_readable_by_others", logkey.File, file, logkey.Fix, "chmod 600 "+file)
 	}
 	if _, err := exec.LookPath(c.ClaudeCommand()); err != nil {
-		log.Warn("claude_missing", logkey.Command, c.Claude, logkey.Mend, "install Claude Code, or set CLAUDE_COMMAND to its path")
+		log.Warn("claude_missing", logkey.Command, c.Claude, logkey.Fix, "install Claude Code, or set CLAUDE_COMMAND to its path")
 	}
 	if command := c.VoiceCommand(); command != "" {
 		if _, err := exec.LookPath(command); err != nil {
-			log.Warn("voice_command_missing", logkey.Command, command, logkey.Mend, "set VOICE_COMMAND to a command that is there")
+			log.Warn("voice_command_missing", logkey.Command, command, logkey.Fix, "set VOICE_COMMAND to a command that is there")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Unknown)) {
@@ -189,13 +189,13 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		return err
 	}
 	s.tell(ctx, report)
-	s.tellUnread(ctx)
+	s.reportUnread(ctx)
 	s.recovery.Tell = s.recovered // set only now, because one message reports the whole start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
-		s.keeper.Run, s.claude.Run, s.tellLosses, s.room.Run, s.pruneBindings} {
+		s.keeper.Run, s.claude.Run, s.reportLosses, s.room.Run, s.pruneBindings} {
 		g.Go(func() error { return part(ctx) })
 	}
-	g.Go(func() error { return tellOldClaude(ctx, s.Dir, s.claude, s.bot.Chat, s.log) })
+	g.Go(func() error { return reportOldClaude(ctx, s.Dir, s.claude, s.bot.Chat, s.log) })
 	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.changes()) })
 	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, process.Clock{Table: s.table}, s.log) })
 	me, err := s.start(asked)
@@ -210,7 +210,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 			return s.bot.Unkept(u)
 		},
 		Moves: func(from, to int64) (bool, error) { return allowedGroups{s}.moved(ctx, from, to) },
-		Pulse: s.service.Pulse, Seen: s.seen, Hears: allowedGroups{s}.hears(ctx), Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
+		Pulse: s.service.Pulse, Seen: s.seen, IsAuthorized: allowedGroups{s}.hears(ctx), Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited, s.ended) })

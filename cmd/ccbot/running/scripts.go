@@ -25,7 +25,7 @@ func (s *system) scripts() *socket.Scripts {
 		r, _ := s.bot.Records.Get(session)
 		to := callShownAt(r, s.owner.Load())
 		said := i18n.Args{"Command": verb, "Path": render.Code(program.Exe), "PID": program.PID}
-		return c.Post(ctx, card.Look{To: to, Text: c.In(to).Text(i18n.ScriptCall, said)})
+		return c.Post(ctx, card.Content{To: to, Text: c.In(to).Text(i18n.ScriptCall, said)})
 	}}
 }
 

@@ -15,7 +15,7 @@ import (
 	"ccbot/bot/health"
 	"ccbot/bot/inbox"
 	"ccbot/bot/prompt"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
@@ -76,14 +76,14 @@ func unlessUnread(err error) error {
 	return err
 }
 
-// tmuxPatience is how long a start waits for tmux before it logs that it waits: tmux answers within
+// tmuxTimeout is how long a start waits for tmux before it logs that it waits: tmux answers within
 // milliseconds, or hangs.
-const tmuxPatience = 2 * time.Second
+const tmuxTimeout = 2 * time.Second
 
 // ensureTmux makes sure that the server and the session exist, and logs where to look if tmux
 // hangs.
 func (s *system) ensureTmux(ctx context.Context) error {
-	slow := time.AfterFunc(tmuxPatience, func() {
+	slow := time.AfterFunc(tmuxTimeout, func() {
 		s.log.Warn("tmux_does_not_answer", logkey.Server, s.TmuxCommand(), logkey.Look, s.TmuxCommand()+" ls")
 	})
 	defer slow.Stop()
@@ -91,7 +91,7 @@ func (s *system) ensureTmux(ctx context.Context) error {
 	if ctx.Err() != nil { // ccbot was stopped; tmux is not to blame
 		return err
 	}
-	return desk.TmuxError(s.Config, err)
+	return offline.TmuxError(s.Config, err)
 }
 
 // tmuxSilence reports that tmux does not answer, or that it answers again.
@@ -101,34 +101,34 @@ func (s *system) tmuxSilence(ctx context.Context, silent bool) {
 	} else {
 		s.log.Info("tmux_answers", logkey.Server, s.TmuxCommand())
 	}
-	if err := health.TellTmux(ctx, s.bot.Chat, silent); err != nil {
+	if err := health.TmuxText(ctx, s.bot.Chat, silent); err != nil {
 		s.log.Error("tmux_silence_not_told", logkey.Error, err)
 	}
 }
 
-// firstChat is the interval at which tellOldClaude looks for the first private chat.
+// firstChat is the interval at which reportOldClaude looks for the first private chat.
 const firstChat = 2 * time.Second
 
-// tellOldClaude reports a Claude Code that is too old for ccbot: the log at each start, and the
+// reportOldClaude reports a Claude Code that is too old for ccbot: the log at each start, and the
 // chat once for a version, when there is a chat.
-func tellOldClaude(ctx context.Context, dir string, claude *hooks.Binary, c *chat.Chat, log *slog.Logger) error {
+func reportOldClaude(ctx context.Context, dir string, claude *hooks.Binary, c *chat.Chat, log *slog.Logger) error {
 	version := claude.Version(ctx)
 	if hooks.SupportOf(version) != hooks.TooOld {
 		return nil
 	}
-	log.Warn("claude_old", logkey.Version, version, logkey.Needed, hooks.Oldest, logkey.Mend, "claude update")
-	if statefolder.ToldClaude(dir, version, hooks.Oldest) {
+	log.Warn("claude_old", logkey.Version, version, logkey.Needed, hooks.Oldest, logkey.Fix, "claude update")
+	if statefolder.ReportedClaude(dir, version, hooks.Oldest) {
 		return nil
 	}
 	for claude.Known() == version { // it may be updated before there is a chat
-		told, err := health.TellOldClaude(ctx, c, version, hooks.Oldest)
-		if told {
-			err = statefolder.TellClaude(dir, version, hooks.Oldest)
+		reported, err := health.OldClaudeText(ctx, c, version, hooks.Oldest)
+		if reported {
+			err = statefolder.NoteReportedClaude(dir, version, hooks.Oldest)
 		}
 		if err != nil {
 			log.Error("old_claude_not_told", logkey.Error, err)
 		}
-		if told || err != nil {
+		if reported || err != nil {
 			return nil
 		}
 		if err := pause.For(ctx, firstChat); err != nil {
@@ -144,10 +144,10 @@ func (s *system) readAgain(path string) {
 	s.lifecycle.WakeAll()
 }
 
-// tellUnread reports to the conversations of their sessions which files of agents are left unread,
+// reportUnread reports to the conversations of their sessions which files of agents are left unread,
 // each once.
-func (s *system) tellUnread(ctx context.Context) {
-	for _, path := range s.suspects.Untold() {
+func (s *system) reportUnread(ctx context.Context) {
+	for _, path := range s.suspects.Unreported() {
 		s.log.Error("file_unread", logkey.Path, wording.Path(path))
 		var of []session.Conversation
 		for _, r := range s.store.Shared() {
@@ -159,7 +159,7 @@ func (s *system) tellUnread(ctx context.Context) {
 			s.log.Error("file_unread_not_told", logkey.Error, err)
 			continue
 		}
-		s.suspects.Told(path)
+		s.suspects.MarkReported(path)
 	}
 }
 
@@ -172,10 +172,10 @@ func (s *system) settle(ctx context.Context) error {
 	if err := unlessUnread(err); err != nil {
 		return err
 	}
-	aside := s.store.Aside()
+	aside := s.store.Unloaded()
 	elsewhere := slices.ContainsFunc(s.store.Shared(), func(r session.Record) bool { return r.State.Open() })
 	for id, keys := range waiting {
-		at := slices.IndexFunc(aside, func(a session.Aside) bool { return a.ID == id })
+		at := slices.IndexFunc(aside, func(a session.Unloaded) bool { return a.ID == id })
 		if at >= 0 && (aside[at].Newer || !elsewhere) {
 			continue
 		}
@@ -216,7 +216,7 @@ func (s *system) recovered(ctx context.Context, report recovery.Report) error {
 			start.Messages++
 		}
 	}
-	err = errors.Join(unread, err, s.bot.Reports.Tell(ctx, start))
+	err = errors.Join(unread, err, s.bot.Reports.Report(ctx, start))
 	if err != nil || len(s.bot.Reports.Chat.Book.PrivateChats()) == 0 {
 		return err
 	}

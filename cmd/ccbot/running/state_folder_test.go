@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/programtest"
@@ -43,9 +43,9 @@ func begun(t *testing.T, dir string) (string, error) {
 func TestP9_FolderEntriesAreChecked(t *testing.T) {
 	record := "sessions/" + idOf(1).String() + ".json"
 	tests := []struct {
-		name  string
-		spoil func(t *testing.T, dir string)
-		mend  string // DIR stands for the folder
+		name    string
+		corrupt func(t *testing.T, dir string)
+		fix     string // DIR stands for the folder
 	}{
 		{"a record", spoilt(0o660, record), "chmod go-w DIR/" + record},
 		{"several of it", spoilt(0o666, record, "sessions/"+idOf(2).String()+".json"), "chmod -R go-w DIR"},
@@ -58,16 +58,16 @@ func TestP9_FolderEntriesAreChecked(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := stateWith(t, one(1, "api"), one(2, "web"))
-			tt.spoil(t, dir)
+			tt.corrupt(t, dir)
 			before := tree(t, dir)
-			mend := strings.ReplaceAll(tt.mend, "DIR", dir)
+			fix := strings.ReplaceAll(tt.fix, "DIR", dir)
 			_, err := begun(t, dir)
-			refused(t, err, mend)
+			refused(t, err, fix)
 			assert.Equal(t, before, tree(t, dir))
 			c, err := config.LoadForReading([]string{"HOME=" + dir, "CCBOT_DIR=" + dir})
 			require.NoError(t, err)
 			_, err = Lock(t.Context(), c, nil, &strings.Builder{})
-			refused(t, err, mend)
+			refused(t, err, fix)
 			assert.Equal(t, before, tree(t, dir))
 		})
 	}
@@ -105,20 +105,20 @@ func spoilt(mode fs.FileMode, names ...string) func(*testing.T, string) {
 
 func TestP9_ForeignFilesAreRefused_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
-	for name, mend := range map[string]string{
+	for name, fix := range map[string]string{
 		".": "sudo chown -R 0 DIR", "sessions": "sudo chown -R 0 DIR/sessions", "sessions/" + idOf(1).String() + ".json": "sudo chown -R 0 DIR/sessions/" + idOf(1).String() + ".json",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := stateWith(t, one(1, "api"))
 			require.NoError(t, os.Chown(filepath.Join(dir, name), 4711, 4711))
-			mend := strings.ReplaceAll(mend, "DIR", dir)
+			fix := strings.ReplaceAll(fix, "DIR", dir)
 			if name != "." {
 				_, err := begun(t, dir)
-				refused(t, err, mend)
+				refused(t, err, fix)
 				return
 			}
 			_, err := config.LoadForReading([]string{"HOME=" + dir, "CCBOT_DIR=" + dir})
-			refused(t, err, mend)
+			refused(t, err, fix)
 			_, err = config.LoadForReading([]string{"HOME=/root", "CCBOT_DIR=" + filepath.Join(dir, "none")})
 			require.ErrorContains(t, err, dir+" belongs to user 4711")
 			require.ErrorContains(t, err, ": choose another CCBOT_DIR, or run ccbot as that user")
@@ -161,7 +161,7 @@ func TestP9_CreatedFilesArePrivate(t *testing.T) {
 			store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
 			require.NoError(t, err)
 			require.NoError(t, store.Create(one(1, "api")))
-			_, err = desk.Backups(dir).Make(t.Context())
+			_, err = offline.Backups(dir).Make(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, hookwire.WriteEvent(dir, hookwire.Event{}))
 			ended, end := context.WithCancel(t.Context())

@@ -28,9 +28,9 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/turn"
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/metrics"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/servicemanager"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/statefolder"
@@ -92,7 +92,7 @@ type system struct {
 	sessions  *host.Sessions // of the machine
 	talk      *host.Transcripts
 	bot       *bot.Bot
-	room      *statefolder.Room
+	room      *statefolder.DiskSpace
 	held      *statefolder.Held
 	prompts   prompts
 	asks      *ask.Store
@@ -144,9 +144,9 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	}
 	s.suspects = noteReads(ctx, c.Dir, environ, table, log)
 	s.tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: instance,
-		Env: environment.Server(environ), Log: log, Start: desk.StartOf(table)})
+		Env: environment.Server(environ), Log: log, Start: offline.StartOf(table)})
 	if err != nil {
-		return nil, desk.TmuxError(c, err)
+		return nil, offline.TmuxError(c, err)
 	}
 	api, err := telegram.New(c.Token, c.APIURL, c.Proxy(), log)
 	if err != nil {
@@ -213,7 +213,7 @@ func (s *system) openStores() (err error) {
 		return err
 	}
 	goesOn := func(id uuid.UUID) bool { r, ok := s.store.Get(id); return ok && !r.State.EndedOnPurpose() }
-	if err := desk.Moments(s.Dir).Tidy(goesOn); err != nil {
+	if err := offline.Moments(s.Dir).Tidy(goesOn); err != nil {
 		s.log.Warn("moments_not_removed", logkey.Error, err)
 	}
 	return os.MkdirAll(filepath.Join(s.Dir, "events"), 0o700)
@@ -225,7 +225,7 @@ func (s *system) wireChat(environ []string) error {
 	if err != nil {
 		return err
 	}
-	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, Own: desk.Own(s.Config), Records: s.store,
+	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, Own: offline.Own(s.Config), Records: s.store,
 		ProjectsDir: s.ProjectsDir(), GitEnv: environment.Server(environ),
 		Folders: &s.store.Folders,
 		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
@@ -243,8 +243,8 @@ func (s *system) wireChat(environ []string) error {
 	s.cards.Failpoint = Failpoint(environ)
 	used := &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
 		Watch: s.watch, Now: time.Now, Log: s.log}
-	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: desk.Git(environ), Spending: used, Forgets: s.forget,
-		Diffs: desk.Diffs(s.Config, s.store, environ, desk.Moments(s.Dir).Dir), Memory: gauge.Sum}
+	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: offline.Git(environ), Spending: used, Forgets: s.forget,
+		Diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir), Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	said := struct {
 		*host.Transcripts
@@ -275,7 +275,7 @@ func (s *system) wireChat(environ []string) error {
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: hears, Health: s.health})
 	s.bot.Computer.ReadAgain = s.readAgain
 	s.bot.NewGroups.List = allowedGroups{s}
-	s.room = statefolder.NewRoom(s.Dir, s.bot, s.log)
+	s.room = statefolder.NewDiskSpace(s.Dir, s.bot, s.log)
 	return nil
 }
 
@@ -287,12 +287,12 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	}
 	variables, unset := environment.Agent(env.ToMap(environ), s.Agents, s.ClaudeSet)
 	variables["PATH"] = environment.WithFolder(variables["PATH"], filepath.Dir(hook))
-	s.claude = desk.Claude(s.Config, environ, s.log)
+	s.claude = offline.Claude(s.Config, environ, s.log)
 	s.launches = hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir, Digests: &process.Digests{}}
 	s.woken = make(chan struct{}, 1)
 	s.receipts = &receipts{started: func() { pause.Poke(s.woken) }, Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
-	s.evidence = desk.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
-	s.observer = desk.Observer(s.Config, s.tmux, s.table, s.log)
+	s.evidence = offline.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
+	s.observer = offline.Observer(s.Config, s.tmux, s.table, s.log)
 	s.observer.Screens, s.observer.Relays, s.observer.Unread = s.tmux, s.relay, s.suspects.Unread
 	s.observer.Git = func(ctx context.Context, dir string) (*git.State, error) {
 		state, _, err := git.Compare(ctx, dir, environment.Server(environ), "")
@@ -302,12 +302,12 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
 			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: variables, Unset: unset,
 			OrphanGrace: s.OrphanGrace, LastThere: s.seen},
-		lifecycle.Deps{Store: s.store, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: desk.Moments(s.Dir)},
+		lifecycle.Deps{Store: s.store, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: offline.Moments(s.Dir)},
 			Observer: s.observer, Tmux: s.tmux, Launches: s.launches,
 			Ender: &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
 			Hears: &lifecycle.Hears{Lost: s.losses.note, Failpoint: Failpoint(environ),
 				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
-	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: desk.Backups(s.Dir), Clear: s.clear(s.launches),
+	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: offline.Backups(s.Dir), Clear: s.clear(s.launches),
 		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
@@ -318,7 +318,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 // wireRecovery makes the recovery, which runs at a start and when a session's conversation turns up
 // in another window, and the delivery of hook events, which a start drains.
 func (s *system) wireRecovery(instance string, environ []string) {
-	backups := desk.Backups(s.Dir)
+	backups := offline.Backups(s.Dir)
 	backups.Failpoint = Failpoint(environ)
 	s.recovery = &recovery.Recovery{Instance: instance, Session: s.TmuxSession, Dir: s.Dir, Limits: s.Limits(),
 		Store: s.store, Tmux: s.tmux, Processes: s.table, Evidence: s.evidence, Lifecycle: s.lifecycle, Backup: backups.Make,
@@ -354,6 +354,6 @@ func (s *system) clear(launches hooks.Launch) func(context.Context, session.Reco
 		if err := s.bot.Prompts.Homeless(ctx, left[r.ID]); err != nil {
 			return err
 		}
-		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID), desk.Moments(s.Dir).Forget(r.ID))
+		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID), offline.Moments(s.Dir).Forget(r.ID))
 	}
 }

@@ -64,8 +64,8 @@ type State struct {
 	Problem  string    `json:"problem,omitempty"`
 }
 
-// Look returns the state of the service. It is read-only.
-func (s *Service) Look(ctx context.Context) (State, error) {
+// State returns the state of the service. It is read-only.
+func (s *Service) State(ctx context.Context) (State, error) {
 	m := s.manager
 	state := State{Manager: m.name(), File: m.file()}
 	old, there, err := read(m.file())

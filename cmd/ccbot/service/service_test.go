@@ -106,7 +106,7 @@ func TestInstallWithSystemd(t *testing.T) {
 	assert.NotContains(t, said, "until: ")
 
 	b.Program.Binary = "/opt/new/ccbot"
-	state, err := b.Look(t.Context())
+	state, err := b.State(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, State{Manager: "systemd", File: b.manager.file(), Installed: true, Starts: `"/home/me/bin/ccbot" run`, Active: true, Known: new(true), State: "active (running)", Says: "listening as @b",
 		Since: state.Since, PID: 42, Restarts: new(1), Lingers: "no"}, state)
@@ -114,7 +114,7 @@ func TestInstallWithSystemd(t *testing.T) {
 	require.NoError(t, b.Install(t.Context(), false), "what install has written is replaced")
 	_, said = b.since()
 	assert.Contains(t, said, "until: ccbot service restart")
-	state, err = b.Look(t.Context())
+	state, err = b.State(t.Context())
 	require.NoError(t, err)
 	assert.True(t, state.Same && state.Current)
 }
@@ -132,13 +132,13 @@ func TestUnitIsCurrentWithSamePrograms(t *testing.T) {
 	require.NoError(t, b.Install(t.Context(), false))
 	for path, current := range map[string]bool{one + ":" + two: true, two + ":" + one: true, two + ":/none:" + one: true, two: false, one: false} {
 		b.Program.Path = path
-		state, err := b.Look(t.Context())
+		state, err := b.State(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, current, state.Current, path)
 	}
 	require.NoError(t, os.WriteFile(two+"/claude", []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // a program
 	b.Program.Path = two + ":" + one
-	state, err := b.Look(t.Context())
+	state, err := b.State(t.Context())
 	require.NoError(t, err)
 	assert.False(t, state.Current, "this shell finds another claude first")
 }
@@ -155,7 +155,7 @@ func TestPersonsFileIsLeftAlone(t *testing.T) {
 	assert.Contains(t, said, "\n-RestartSec=50s\n+RestartSec=5s\n")
 	require.ErrorIs(t, b.Uninstall(t.Context(), false), errChanged)
 	assert.Equal(t, mine, b.text(t))
-	state, err := b.Look(t.Context())
+	state, err := b.State(t.Context())
 	require.NoError(t, err)
 	assert.True(t, state.Changed && state.Same && !state.Current)
 	require.NoError(t, b.Install(t.Context(), true))
@@ -170,7 +170,7 @@ func TestDanglingLinkIsPersonsFile(t *testing.T) {
 		require.NoError(t, os.Symlink(to, b.manager.file()))
 		require.ErrorIs(t, b.Install(t.Context(), false), errChanged)
 		require.ErrorIs(t, b.Uninstall(t.Context(), false), errChanged)
-		state, err := b.Look(t.Context())
+		state, err := b.State(t.Context())
 		require.NoError(t, err)
 		assert.True(t, state.Installed && state.Changed)
 		now, err := os.Readlink(b.manager.file())
@@ -191,7 +191,7 @@ func TestInstallWithoutManagerWritesFile(t *testing.T) {
 		_, said := b.since()
 		assert.Contains(t, said, "does not answer (no bus)")
 		assert.Contains(t, said, left)
-		state, err := b.Look(t.Context())
+		state, err := b.State(t.Context())
 		require.NoError(t, err)
 		assert.Equal(t, goos == "darwin", state.Known != nil, "launchd has forgotten it; of systemd nothing is known")
 		assert.Nil(t, state.Restarts)
@@ -231,7 +231,7 @@ func TestOldSystemdIsAsked(t *testing.T) {
 		assert.NotContains(t, line, "--timestamp")
 	}
 	b.says["systemctl --user show"] = "ActiveState=active\nSubState=running\nActiveEnterTimestamp=Fri 2026-01-02 03:04:05 EST\n"
-	state, err := b.Look(t.Context())
+	state, err := b.State(t.Context())
 	require.NoError(t, err)
 	assert.True(t, state.Active && state.Since.IsZero(), state)
 }
@@ -242,7 +242,7 @@ func TestUninstallAndRestart(t *testing.T) {
 	_, err := b.LogCommand(Logs{Lines: 100, Follow: true})
 	require.ErrorIs(t, err, ErrNotInstalled)
 	require.NoError(t, b.Uninstall(t.Context(), false))
-	state, err := b.Look(t.Context())
+	state, err := b.State(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, State{Manager: "systemd", File: b.manager.file()}, state)
 	assert.Empty(t, b.ran, "nothing is there")
@@ -272,7 +272,7 @@ func TestInstallWithLaunchd(t *testing.T) {
 	require.NoError(t, b.Install(t.Context(), false))
 	ran, _ = b.since()
 	assert.Empty(t, ran, "it is loaded with this file")
-	state, err := b.Look(t.Context())
+	state, err := b.State(t.Context())
 	require.NoError(t, err)
 	assert.True(t, state.Active && state.PID == 42, state)
 	b.says["launchctl print gui/7/ccbot"] = "gui/7/ccbot = {\n\tstate = not running\n}\n"
@@ -331,7 +331,7 @@ func TestStop(t *testing.T) {
 		b.since()
 		require.NoError(t, b.Stop(t.Context()))
 		if goos == "darwin" {
-			state, err := b.Look(t.Context())
+			state, err := b.State(t.Context())
 			require.NoError(t, err)
 			assert.Equal(t, []any{false, "not loaded", ""}, []any{state.Active, state.State, state.Problem})
 		}
@@ -351,7 +351,7 @@ func TestOtherProgramIsNamed(t *testing.T) {
 		require.NoError(t, b.Install(t.Context(), false))
 		b.Program.Binary = mine
 		for _, changed := range []bool{false, true} {
-			state, err := b.Look(t.Context())
+			state, err := b.State(t.Context())
 			require.NoError(t, err)
 			assert.Equal(t, []any{changed, false, odd}, []any{state.Changed, state.Same, state.Starts})
 			require.NoError(t, os.WriteFile(b.manager.file(), []byte(b.text(t)+"\n"), 0o600))
@@ -386,7 +386,7 @@ func TestIrregularUnitIsNotRead(t *testing.T) {
 			require.NoError(t, plant(b.manager.file()))
 			require.Error(t, b.Install(t.Context(), true))
 			require.Error(t, b.Uninstall(t.Context(), true))
-			_, err := b.Look(t.Context())
+			_, err := b.State(t.Context())
 			require.Error(t, err)
 		})
 	}

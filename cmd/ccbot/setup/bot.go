@@ -130,7 +130,7 @@ func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w", err)
 	}
 	if err != nil {
-		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w; look at %s", secret.CleanError(err), telegram.LookAt(err))
+		return bot{}, fmt.Errorf("ask Telegram whose token this is: %w; look at %s", secret.CleanError(err), telegram.CheckHint(err))
 	}
 	s.Terminal.printLine("Bot: @%s", terminal.Printable(name))
 	if webhook != "" {

@@ -14,7 +14,7 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
@@ -133,7 +133,7 @@ func (s *Setup) folder(ctx context.Context, text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	return desk.Folder(ctx, s.Config, text)
+	return offline.Folder(ctx, s.Config, text)
 }
 
 // save writes what was chosen. Each person's folder is a choice of their private chat, which

@@ -125,7 +125,7 @@ func NoticesOf(all []recovery.Notice, name func(uuid.UUID) string) []Notice {
 }
 
 // PurgesOf describes records that are due after that time, or were removed because of their age.
-func PurgesOf(all []archive.Aged, records []session.Record, now time.Time, after time.Duration, what, next string) (purges []Purge) {
+func PurgesOf(all []archive.DueRecord, records []session.Record, now time.Time, after time.Duration, what, next string) (purges []Purge) {
 	names := make(map[uuid.UUID]string)
 	for _, r := range records {
 		names[r.ID] = r.Name

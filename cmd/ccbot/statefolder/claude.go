@@ -11,13 +11,13 @@ import (
 // was needed.
 const claudeFile = "claude_old"
 
-// TellClaude notes that the chat was told of a Claude Code that is too old.
-func TellClaude(dir, version, needed string) error {
+// NoteReportedClaude notes that the chat was told of a Claude Code that is too old.
+func NoteReportedClaude(dir, version, needed string) error {
 	return spool.Folder{Path: dir}.Put(claudeFile, claudeNote(version, needed))
 }
 
-// ToldClaude reports whether TellClaude has noted the same last.
-func ToldClaude(dir, version, needed string) bool {
+// ReportedClaude reports whether NoteReportedClaude has noted the same last.
+func ReportedClaude(dir, version, needed string) bool {
 	data, err := disk.ReadFile(filepath.Join(dir, claudeFile))
 	return err == nil && string(data) == string(claudeNote(version, needed))
 }

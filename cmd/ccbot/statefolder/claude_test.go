@@ -14,12 +14,12 @@ import (
 func TestP8_ClaudeNoteOutlivesFaults(t *testing.T) {
 	dir := t.TempDir()
 	end := disk.Fail(func(string, string) error { return syscall.ENOSPC })
-	err := TellClaude(dir, "2.1.77", "2.1.128")
+	err := NoteReportedClaude(dir, "2.1.77", "2.1.128")
 	end()
 	require.ErrorIs(t, err, syscall.ENOSPC)
-	assert.False(t, ToldClaude(dir, "2.1.77", "2.1.128"))
-	require.NoError(t, TellClaude(dir, "2.1.77", "2.1.128"))
-	assert.True(t, ToldClaude(dir, "2.1.77", "2.1.128"))
-	assert.False(t, ToldClaude(dir, "2.1.78", "2.1.128"))
-	assert.False(t, ToldClaude(dir, "2.1.77", "2.1.129"))
+	assert.False(t, ReportedClaude(dir, "2.1.77", "2.1.128"))
+	require.NoError(t, NoteReportedClaude(dir, "2.1.77", "2.1.128"))
+	assert.True(t, ReportedClaude(dir, "2.1.77", "2.1.128"))
+	assert.False(t, ReportedClaude(dir, "2.1.78", "2.1.128"))
+	assert.False(t, ReportedClaude(dir, "2.1.77", "2.1.129"))
 }

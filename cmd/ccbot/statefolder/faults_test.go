@@ -23,7 +23,7 @@ func turnsOfFolder() *disktest.Turns {
 	var d *testDisk
 	var dir string
 	var now running
-	low, room := gauge.Room{Free: mib, Total: 20_000 * mib}, gauge.Room{Free: 10_000 * mib, Total: 20_000 * mib}
+	low, room := gauge.Space{Free: mib, Total: 20_000 * mib}, gauge.Space{Free: 10_000 * mib, Total: 20_000 * mib}
 	return &disktest.Turns{
 		Prepare: func(t *testing.T) string {
 			dir, now = t.TempDir(), running{time.Now()}
@@ -33,7 +33,7 @@ func turnsOfFolder() *disktest.Turns {
 		},
 		Turn: func() error {
 			err := noteAlive(dir, now)
-			for _, d.now = range []gauge.Room{low, room} {
+			for _, d.now = range []gauge.Space{low, room} {
 				d.look(context.Background(), false)
 			}
 			return err
@@ -43,7 +43,7 @@ func turnsOfFolder() *disktest.Turns {
 			assert.LessOrEqual(t, away, disktest.HealTime)
 			assert.Contains(t, d.said, "1.0 MB", "that it was almost full")
 			assert.False(t, d.full)
-			for _, name := range []string{roomFile, probe} {
+			for _, name := range []string{lowFile, probe} {
 				assert.NoFileExists(t, filepath.Join(dir, name))
 			}
 		},

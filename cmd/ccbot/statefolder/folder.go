@@ -45,7 +45,7 @@ func writeProbe(path string, size int) error {
 // Error says in a sentence what a person has to repair when ccbot's own folder causes the error, at
 // a start or hours later; any other error stays as it is.
 func Error(dir string, err error) error {
-	if told := (*folderError)(nil); errors.As(err, &told) {
+	if reported := (*folderError)(nil); errors.As(err, &reported) {
 		return err
 	}
 	path := (*fs.PathError)(nil)

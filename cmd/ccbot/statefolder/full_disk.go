@@ -15,59 +15,59 @@ import (
 	"ccbot/internal/pause"
 )
 
-// roomFile has no content: it exists while the disk is almost full and this was reported.
-const roomFile = "disk_low"
+// lowFile has no content: it exists while the disk is almost full and this was reported.
+const lowFile = "disk_low"
 
 // roomPace is the interval at which the room on the disk is checked; fullPace is the interval while
 // the disk is full.
 const (
-	roomPace = time.Minute
-	fullPace = 10 * time.Second
+	checkInterval = time.Minute
+	fullInterval  = 10 * time.Second
 )
 
 // leastProbe is the size that a disk must accept to count as not full. A disk that was full must
 // accept LeastFree, so that a disk at its limit is reported once.
 const leastProbe = LeastFree / 4
 
-// Room reports to the chat when the disk of ccbot's folder fills up: once when it is almost full,
+// DiskSpace reports to the chat when the disk of ccbot's folder fills up: once when it is almost full,
 // once when it no longer accepts anything, and then once when it has room again.
-type Room struct {
+type DiskSpace struct {
 	dir   string
 	log   *slog.Logger
 	chat  diskNews
-	gauge func(ctx context.Context, dir string) (gauge.Room, error)
+	gauge func(ctx context.Context, dir string) (gauge.Space, error)
 	probe func(size int) error // writes that much into the folder, and takes it away again
 	wake  chan struct{}        // something could not be written
 
 	full bool // the disk accepts nothing
 	// The disk may be full: one write has failed, for a reason that is not clearly the disk's.
-	doubt bool
-	told  bool // the chat knows that it is full
+	doubt    bool
+	reported bool // the chat knows that it is full
 }
 
 // diskNews are reports to people. DiskFull needs no disk.
 type diskNews interface {
 	DiskLow(ctx context.Context, free int64) error
 	DiskFull(ctx context.Context) error
-	DiskRoom(ctx context.Context) error
+	DiskFree(ctx context.Context) error
 }
 
-// NewRoom watches the disk of a folder.
-func NewRoom(dir string, chat diskNews, log *slog.Logger) *Room {
-	return &Room{dir: dir, log: log, chat: chat, gauge: gauge.Disk, wake: make(chan struct{}, 1),
+// NewDiskSpace watches the disk of a folder.
+func NewDiskSpace(dir string, chat diskNews, log *slog.Logger) *DiskSpace {
+	return &DiskSpace{dir: dir, log: log, chat: chat, gauge: gauge.Disk, wake: make(chan struct{}, 1),
 		probe: func(size int) error { return probeFolder(dir, size) }}
 }
 
 // Refused notes that something could not be written, perhaps because of the disk. It does not wait.
-func (r *Room) Refused() { pause.Poke(r.wake) }
+func (r *DiskSpace) Refused() { pause.Poke(r.wake) }
 
 // Run watches the disk until ctx ends.
-func (r *Room) Run(ctx context.Context) error {
+func (r *DiskSpace) Run(ctx context.Context) error {
 	for refused := false; ctx.Err() == nil; {
 		r.look(ctx, refused)
-		pace := roomPace
+		pace := checkInterval
 		if r.full || r.doubt {
-			pace = fullPace
+			pace = fullInterval
 		}
 		refused = pause.Until(ctx, pace, r.wake)
 	}
@@ -76,7 +76,7 @@ func (r *Room) Run(ctx context.Context) error {
 
 // look finds out how full the disk is, and reports changes. It writes only to a disk that may be
 // full.
-func (r *Room) look(ctx context.Context, refused bool) {
+func (r *DiskSpace) look(ctx context.Context, refused bool) {
 	now, err := r.gauge(ctx, r.dir)
 	if err != nil {
 		r.log.Debug("disk_room_unknown", logkey.Error, err)
@@ -85,12 +85,12 @@ func (r *Room) look(ctx context.Context, refused bool) {
 		r.try()
 	}
 	switch {
-	case r.full && !r.told:
+	case r.full && !r.reported:
 		err = r.chat.DiskFull(ctx)
-		r.told = err == nil
-	case !r.full && r.told:
-		err = r.chat.DiskRoom(ctx)
-		r.told = err != nil
+		r.reported = err == nil
+	case !r.full && r.reported:
+		err = r.chat.DiskFree(ctx)
+		r.reported = err != nil
 	case !r.full && err == nil:
 		err = r.low(ctx, now)
 	}
@@ -101,7 +101,7 @@ func (r *Room) look(ctx context.Context, refused bool) {
 
 // try finds out whether the disk accepts anything. When the reason of a failure is not clearly the
 // disk, the disk counts as full only after a second failure.
-func (r *Room) try() {
+func (r *DiskSpace) try() {
 	size := leastProbe
 	if r.full {
 		size = LeastFree
@@ -123,15 +123,15 @@ func (r *Room) try() {
 // low warns once when the disk is almost full. It warns again only after there was clearly room in
 // between; this also holds over restarts. The warning matters because on a full disk nothing is
 // accepted.
-func (r *Room) low(ctx context.Context, now gauge.Room) error {
-	path := filepath.Join(r.dir, roomFile)
+func (r *DiskSpace) low(ctx context.Context, now gauge.Space) error {
+	path := filepath.Join(r.dir, lowFile)
 	_, err := disk.Lstat(path)
-	switch told := err == nil; {
+	switch reported := err == nil; {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
-	case told && now.High():
+	case reported && now.High():
 		return disk.Remove(path)
-	case told || !now.Low():
+	case reported || !now.Low():
 		return nil
 	}
 	r.log.Warn("disk_almost_full", logkey.Dir, r.dir, logkey.FreeBytes, now.Free, logkey.TotalBytes, now.Total)

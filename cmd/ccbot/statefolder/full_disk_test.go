@@ -22,9 +22,9 @@ const mib = 1 << 20
 
 // testDisk is a fake disk, and the chat that gets its reports.
 type testDisk struct {
-	*Room
+	*DiskSpace
 	mu     sync.Mutex
-	now    gauge.Room
+	now    gauge.Space
 	taken  int // bytes that it takes in one piece
 	probes int
 	said   []string
@@ -32,9 +32,9 @@ type testDisk struct {
 }
 
 func newDisk(dir string, free uint64) *testDisk {
-	d := &testDisk{now: gauge.Room{Free: free * mib, Total: 20_000 * mib}, taken: LeastFree}
-	d.Room = NewRoom(dir, d, slog.New(slog.DiscardHandler))
-	d.gauge = func(context.Context, string) (gauge.Room, error) { return d.now, nil }
+	d := &testDisk{now: gauge.Space{Free: free * mib, Total: 20_000 * mib}, taken: LeastFree}
+	d.DiskSpace = NewDiskSpace(dir, d, slog.New(slog.DiscardHandler))
+	d.gauge = func(context.Context, string) (gauge.Space, error) { return d.now, nil }
 	d.probe = func(size int) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -73,25 +73,25 @@ func (d *testDisk) DiskLow(_ context.Context, free int64) error {
 	return d.hear(i18n.Words{}.Size(free))
 }
 func (d *testDisk) DiskFull(context.Context) error { return d.hear("full") }
-func (d *testDisk) DiskRoom(context.Context) error { return d.hear("room") }
+func (d *testDisk) DiskFree(context.Context) error { return d.hear("room") }
 
 // The disk is reported as almost full once, also over restarts, and again only after it clearly was
 // not.
 func TestFullDiskIsReportedOnce(t *testing.T) {
 	dir := t.TempDir()
-	var told []string
+	var reported []string
 	for _, free := range []uint64{5000, 1024, 1000, 900, 1100, 1000, 1281, 1200, 800, 1281} {
 		d := newDisk(dir, free) // a new start each time
 		d.look(t.Context(), false)
-		told = append(told, d.said...)
+		reported = append(reported, d.said...)
 	}
-	assert.Equal(t, []string{"1.0 GB", "839 MB"}, told)
-	assert.NoFileExists(t, filepath.Join(dir, roomFile))
+	assert.Equal(t, []string{"1.0 GB", "839 MB"}, reported)
+	assert.NoFileExists(t, filepath.Join(dir, lowFile))
 
 	d := newDisk(dir, 0)
 	d.deaf = assert.AnError
 	d.look(t.Context(), false)
-	assert.NoFileExists(t, filepath.Join(dir, roomFile), "what could not be told is told later")
+	assert.NoFileExists(t, filepath.Join(dir, lowFile), "what could not be told is told later")
 }
 
 // The fall is reported once, and so is its end. A disk at its limit is one fall; a failed report is
@@ -160,7 +160,7 @@ func TestRefusedWriteChecksDisk(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		over := make(chan error, 1)
 		go func() { over <- d.Run(ctx) }()
-		time.Sleep(10 * roomPace)
+		time.Sleep(10 * checkInterval)
 		_, probes := d.heard()
 		assert.Zero(t, probes)
 		d.takes(0)
@@ -169,7 +169,7 @@ func TestRefusedWriteChecksDisk(t *testing.T) {
 		said, _ := d.heard()
 		assert.Equal(t, []string{"full"}, said)
 		d.takes(LeastFree)
-		time.Sleep(fullPace + time.Second)
+		time.Sleep(fullInterval + time.Second)
 		said, _ = d.heard()
 		assert.Equal(t, []string{"full", "room"}, said)
 		cancel()

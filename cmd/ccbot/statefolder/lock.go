@@ -20,9 +20,9 @@ import (
 // lockFile is in CCBOT_DIR.
 const lockFile = "ccbot.lock"
 
-// lockPatience is added to KILL_GRACE: the sum is how long to wait for another ccbot that holds the
+// lockTimeout is added to KILL_GRACE: the sum is how long to wait for another ccbot that holds the
 // lock.
-const lockPatience = 10 * time.Second
+const lockTimeout = 10 * time.Second
 
 // Take makes the folder if it is missing, and takes its locks for the life of this process. It
 // refuses a folder of a newer ccbot, one that other users could have written, and one that nothing
@@ -38,7 +38,7 @@ func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := lock(ctx, dir, role, table, grace+lockPatience)
+	l, err := lock(ctx, dir, role, table, grace+lockTimeout)
 	if err != nil {
 		return nil, nil, Error(dir, err)
 	}
@@ -84,7 +84,7 @@ func (l locks) try() (bool, error) {
 
 // lock takes the locks for life. If a live `run` holds them, the error is exit.ErrRunning at once.
 // Any other holder is waited for, since a command that changes something ends soon.
-func lock(ctx context.Context, dir, role string, table *process.Table, patience time.Duration) (held locks, err error) {
+func lock(ctx context.Context, dir, role string, table *process.Table, timeout time.Duration) (held locks, err error) {
 	path := filepath.Join(dir, lockFile)
 	l := locks{flock.New(dir, flock.SetFlag(os.O_RDONLY)), flock.New(path, flock.SetPermissions(0o600))}
 	defer func() {
@@ -92,7 +92,7 @@ func lock(ctx context.Context, dir, role string, table *process.Table, patience 
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for {
 		if ok, err := l.try(); err != nil {
 			return locks{}, err

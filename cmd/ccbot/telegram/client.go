@@ -77,8 +77,8 @@ func New(secret token.Token, server string, proxy Proxy, log *slog.Logger) (*tgb
 // ErrRevoked is returned if Telegram does not know the token.
 var ErrRevoked = exit.Usage(errors.New("telegram does not know TELEGRAM_BOT_TOKEN: ask @BotFather for the present one"))
 
-// LookAt names what a person looks at after an error of a call that the Bot API did not answer.
-func LookAt(err error) string {
+// CheckHint names what a person looks at after an error of a call that the Bot API did not answer.
+func CheckHint(err error) string {
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	_, isUnknown := errors.AsType[x509.UnknownAuthorityError](err)
 	_, noRoots := errors.AsType[x509.SystemRootsError](err)
@@ -113,7 +113,7 @@ func Connect(ctx context.Context, client *http.Client, server string, tried func
 		}
 		again := waitAfter(err, pause.Doubled(time.Second, 30*time.Second, tries))
 		tried(again)
-		log.Warn("telegram_unreachable", logkey.RetryIn, again.String(), logkey.Error, err, logkey.Look, LookAt(err))
+		log.Warn("telegram_unreachable", logkey.RetryIn, again.String(), logkey.Error, err, logkey.Look, CheckHint(err))
 		if err := pause.For(ctx, again); err != nil {
 			return nil, err
 		}

@@ -44,7 +44,7 @@ func TestLookAtNamesTheCause(t *testing.T) {
 		{x509.CertificateInvalidError{Reason: x509.Expired}, "clock"},
 		{net.ErrClosed, "HTTPS_PROXY"},
 	} {
-		assert.Contains(t, LookAt(fmt.Errorf("getMe: %w", tt.err)), tt.want)
+		assert.Contains(t, CheckHint(fmt.Errorf("getMe: %w", tt.err)), tt.want)
 	}
 }
 
@@ -66,6 +66,6 @@ func TestUnheardCountsTheRestricted(t *testing.T) {
 		`{"status":"administrator"}`:                nil,
 	} {
 		status = said
-		assert.Equal(t, want, Unheard(t.Context(), api.Client(), api.URL, []int64{-5}), said)
+		assert.Equal(t, want, RestrictedGroups(t.Context(), api.Client(), api.URL, []int64{-5}), said)
 	}
 }

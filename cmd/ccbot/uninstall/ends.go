@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -54,9 +54,9 @@ func unendedIn(w recovery.World) (open []Session, doubts []string) {
 			}
 		}
 	}
-	for _, a := range w.Aside {
+	for _, a := range w.Unloaded {
 		known[a.ID.String()] = true
-		doubt("it is not known whether the agent of a session lives: %s", terminal.Printable(desk.Aside(a)))
+		doubt("it is not known whether the agent of a session lives: %s", terminal.Printable(offline.Describe(a)))
 	}
 	for _, p := range w.Panes {
 		id, ours := strings.CutPrefix(p.Tag, w.Instance+"/")

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"ccbot/archive"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/hooks"
@@ -77,7 +77,7 @@ func countItems(dir, queue string) (n int, err error) {
 // lookAtService finds the service of this folder: a user has one service, which may be for another
 // folder.
 func (w *World) lookAtService(ctx context.Context, u Uninstall) error {
-	s, err := u.Service.Look(ctx)
+	s, err := u.Service.State(ctx)
 	if err != nil || !s.Installed {
 		return err
 	}
@@ -127,7 +127,7 @@ func (w *World) lookAtHooks(file hooks.SettingsFile, dir string) {
 }
 
 // arguments returns the arguments of a process, none if they cannot be read.
-func arguments(d desk.Desk) func(pid int) []string {
+func arguments(d offline.View) func(pid int) []string {
 	return func(pid int) []string {
 		p, _ := d.Table.Inspect(pid)
 		return p.Args
@@ -199,7 +199,7 @@ func (w *World) lookAtCompletions(all []Completion) {
 	}
 }
 
-func (w *World) lookAtState(d desk.Desk) (err error) {
+func (w *World) lookAtState(d offline.View) (err error) {
 	if w.Known, w.Unknown, err = statefolder.Contents(d.Dir); err != nil {
 		return err
 	}

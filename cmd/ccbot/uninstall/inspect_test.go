@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/desk"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/hooks"
 )
@@ -116,7 +116,7 @@ func TestLeftFilesAreNamed(t *testing.T) {
 	for _, path := range []string{filepath.Join(dir, "notes"), filepath.Join(dir, "alive"), filepath.Join(home, "ccbot.env")} {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 	}
-	d := desk.Desk{Config: config.Config{Dir: dir, File: filepath.Join(home, "ccbot.env")}}
+	d := offline.View{Config: config.Config{Dir: dir, File: filepath.Join(home, "ccbot.env")}}
 	var w World
 	require.NoError(t, w.lookAtState(d))
 	assert.Equal(t, []string{"alive"}, w.Known)

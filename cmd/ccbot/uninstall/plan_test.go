@@ -126,7 +126,7 @@ func TestP6_EndsMustBeProven(t *testing.T) {
 		}, 0, "process 9 of it runs"},
 		{"a record cannot be read", func() recovery.World {
 			w := seen()
-			w.Aside = []session.Aside{{ID: over.ID, File: "x.json", Why: "it is torn"}}
+			w.Unloaded = []session.Unloaded{{ID: over.ID, File: "x.json", Why: "it is torn"}}
 			return w
 		}, 0, "x.json cannot be read"},
 		{"a window without a record", func() recovery.World {

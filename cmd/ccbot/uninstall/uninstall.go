@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ccbot/cmd/ccbot/desk"
 	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
@@ -26,7 +26,7 @@ import (
 
 // Uninstall is one run.
 type Uninstall struct {
-	Open        func() (desk.Desk, error) // with the records as they are at that moment
+	Open        func() (offline.View, error) // with the records as they are at that moment
 	Service     *service.Service
 	Settings    hooks.SettingsFile
 	Completions []Completion
@@ -201,9 +201,9 @@ func (u Uninstall) closeTmux(ctx context.Context, w World) error {
 		return err
 	}
 	client, err := tmux.New(tmux.Config{Socket: d.TmuxSocket, Session: d.TmuxSession, Instance: instance,
-		Env: environment.Server(u.Environ), Log: slog.New(slog.DiscardHandler), Start: desk.StartOf(d.Table)})
+		Env: environment.Server(u.Environ), Log: slog.New(slog.DiscardHandler), Start: offline.StartOf(d.Table)})
 	if err != nil {
-		return desk.TmuxError(d.Config, err)
+		return offline.TmuxError(d.Config, err)
 	}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -219,11 +219,11 @@ func (u Uninstall) closeTmux(ctx context.Context, w World) error {
 		return client.Leave(connected)
 	})
 	if err := g.Wait(); err != nil {
-		return desk.TmuxError(d.Config, err)
+		return offline.TmuxError(d.Config, err)
 	}
 	// the server ends the session a moment after the client has gone, unless a person shows it
 	for range leaveTries {
-		there := slices.ContainsFunc(d.Picture(ctx).All, func(p tmux.Pane) bool { return tmux.ControlledBy(p.Session) == instance })
+		there := slices.ContainsFunc(d.Tmux(ctx).All, func(p tmux.Pane) bool { return tmux.ControlledBy(p.Session) == instance })
 		if !there || pause.For(ctx, leaveInterval) != nil {
 			break
 		}

@@ -1,4 +1,4 @@
-package desk
+package offline
 
 import (
 	"fmt"
@@ -20,8 +20,8 @@ import (
 	"ccbot/internal/session"
 )
 
-// Desk is the data of a reading verb, with or without a running bot.
-type Desk struct {
+// View is the data of a reading verb, with or without a running bot.
+type View struct {
 	config.Config
 	Store *session.Store
 	Table *process.Table
@@ -32,10 +32,10 @@ type Desk struct {
 
 // Open is the first step of every verb that only looks. It names the records that it cannot read on
 // stderr.
-func Open(environ []string, stderr io.Writer) (Desk, error) {
+func Open(environ []string, stderr io.Writer) (View, error) {
 	c, err := config.LoadForReading(environ)
 	if err != nil {
-		return Desk{}, err
+		return View{}, err
 	}
 	d, err := Of(c, environ, stderr)
 	if err == nil {
@@ -45,16 +45,16 @@ func Open(environ []string, stderr io.Writer) (Desk, error) {
 }
 
 // NameUnread names the records that cannot be read.
-func (d Desk) NameUnread(stderr io.Writer) {
-	for _, a := range d.Store.Aside() {
-		fmt.Fprintln(stderr, "ccbot:", Aside(a))
+func (d View) NameUnread(stderr io.Writer) {
+	for _, a := range d.Store.Unloaded() {
+		fmt.Fprintln(stderr, "ccbot:", Describe(a))
 	}
 }
 
 // Of is Open with settings that were read before; unreadable records are in its Store. If no record
 // is readable, the rest is still set. Its log goes to stderr.
-func Of(c config.Config, environ []string, stderr io.Writer) (d Desk, err error) {
-	d = Desk{Config: c, environ: environ, log: c.QuietLog(stderr)}
+func Of(c config.Config, environ []string, stderr io.Writer) (d View, err error) {
+	d = View{Config: c, environ: environ, log: c.QuietLog(stderr)}
 	if d.Table, err = process.NewTable(); err != nil {
 		return d, err
 	}
@@ -66,7 +66,7 @@ func Of(c config.Config, environ []string, stderr io.Writer) (d Desk, err error)
 }
 
 // Words are the chat's sentences in English. Few verbs need them, and they take a while to read.
-func (d Desk) Words() chat.Phrases {
+func (d View) Words() chat.Phrases {
 	english := i18n.Load(glyph.Name).For("en")
 	attach := func(id uuid.UUID) string {
 		r, _ := d.Store.Get(id)
@@ -76,8 +76,8 @@ func (d Desk) Words() chat.Phrases {
 		Places: &host.Machine{Home: host.WithoutLinks(d.Home), Roots: d.RootFolders, Records: d.Store}}}
 }
 
-// Aside returns the reason why a record cannot be read.
-func Aside(a session.Aside) string {
+// Describe returns the reason why a record cannot be read.
+func Describe(a session.Unloaded) string {
 	if a.Newer {
 		return fmt.Sprintf("%s is of a newer ccbot and left alone: %s", a.File, a.Why)
 	}

@@ -1,4 +1,4 @@
-package desk
+package offline
 
 import (
 	"cmp"
@@ -30,8 +30,8 @@ import (
 )
 
 // Survey looks at all that a recovery looks at. seen is its look at tmux.
-func (d Desk) Survey(ctx context.Context) (w recovery.World, seen Picture, err error) {
-	seen, sources, err := d.Look(ctx)
+func (d View) Survey(ctx context.Context) (w recovery.World, seen TmuxState, err error) {
+	seen, sources, err := d.Inspect(ctx)
 	if err != nil {
 		return w, seen, err
 	}
@@ -40,42 +40,42 @@ func (d Desk) Survey(ctx context.Context) (w recovery.World, seen Picture, err e
 	observer.Unread = func() []string { return suspect.Read(filepath.Join(d.Dir, suspect.Name), d.Table.Self().Boot) }
 	looking := recovery.Recovery{Unread: observer.IsUnread, Instance: sources.Instance, Session: d.TmuxSession, Dir: d.Dir, Limits: d.Limits(), Since: since,
 		Store: d.Store, Tmux: seen, Processes: d.Table, Evidence: sources, Now: time.Now, Log: d.log}
-	return looking.Look(ctx), seen, nil
+	return looking.Collect(ctx), seen, nil
 }
 
-// Look looks at tmux once, and collects everything else that a plan reads.
-func (d Desk) Look(ctx context.Context) (seen Picture, sources *evidence.Sources, err error) {
+// Inspect looks at tmux once, and collects everything else that a plan reads.
+func (d View) Inspect(ctx context.Context) (seen TmuxState, sources *evidence.Sources, err error) {
 	// empty before the first start: then no window belongs to this ccbot
 	instance, err := statefolder.ReadInstance(d.Dir)
 	if err != nil {
-		return Picture{}, nil, statefolder.Error(d.Dir, err)
+		return TmuxState{}, nil, statefolder.Error(d.Dir, err)
 	}
-	seen = d.Picture(ctx)
+	seen = d.Tmux(ctx)
 	return seen, Sources(d.Config, instance, d.Store, d.Table, seen.Panes, d.log), nil
 }
 
-// Picture looks at tmux once.
-func (d Desk) Picture(ctx context.Context) (seen Picture) {
-	seen.server, seen.All, seen.Err = tmux.Look(ctx, tmux.Config{Socket: d.TmuxSocket, Session: d.TmuxSession,
+// Tmux looks at tmux once.
+func (d View) Tmux(ctx context.Context) (seen TmuxState) {
+	seen.server, seen.All, seen.Err = tmux.Inspect(ctx, tmux.Config{Socket: d.TmuxSocket, Session: d.TmuxSession,
 		Env: environment.Server(d.environ), Log: d.log, Start: StartOf(d.Table)})
 	return seen
 }
 
-// Picture is one snapshot of tmux.
-type Picture struct {
+// TmuxState is one snapshot of tmux.
+type TmuxState struct {
 	server tmux.ServerID
 	All    []tmux.Pane
 	Err    error // of the snapshot
 }
 
 // Server returns the server of the snapshot.
-func (p Picture) Server(context.Context) (tmux.ServerID, error) { return p.server, p.Err }
+func (p TmuxState) Server(context.Context) (tmux.ServerID, error) { return p.server, p.Err }
 
 // Panes are all panes of that server.
-func (p Picture) Panes(context.Context) ([]tmux.Pane, error) { return p.All, p.Err }
+func (p TmuxState) Panes(context.Context) ([]tmux.Pane, error) { return p.All, p.Err }
 
 // Pane is one pane of that server.
-func (p Picture) Pane(_ context.Context, id tmux.PaneID) (tmux.Pane, error) {
+func (p TmuxState) Pane(_ context.Context, id tmux.PaneID) (tmux.Pane, error) {
 	for _, pane := range p.All {
 		if pane.ID == id {
 			return pane, p.Err
@@ -111,8 +111,8 @@ func Observer(c config.Config, panes view.PaneReader, table *process.Table, log 
 		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }
 
-// Eyes look at what agents do, in the picture of tmux.
-func (d Desk) Eyes(seen Picture) host.Desk {
+// Terminals look at what agents do, in the picture of tmux.
+func (d View) Terminals(seen TmuxState) host.Desk {
 	return host.Desk{Observer: Observer(d.Config, seen, d.Table, d.log), Records: d.Store}
 }
 

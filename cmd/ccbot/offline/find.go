@@ -1,4 +1,4 @@
-package desk
+package offline
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 )
 
 // Find finds the one session that a person means, one that fits where any does.
-func (d Desk) Find(what string, fits func(port.Session) bool) (port.Session, error) {
+func (d View) Find(what string, fits func(port.Session) bool) (port.Session, error) {
 	book := conversation.Book{Records: host.Views{Records: d.Store}}
 	found := book.Find(session.Conversation{}, what, fits)
 	var records []session.Record
@@ -29,7 +29,7 @@ func (d Desk) Find(what string, fits func(port.Session) bool) (port.Session, err
 		record, _ := d.Store.Get(r.ID)
 		records = append(records, record)
 	}
-	if _, err := theOne(what, records, naming.ShortID); err != nil {
+	if _, err := single(what, records, naming.ShortID); err != nil {
 		return port.Session{}, err
 	}
 	return found[0], nil
@@ -39,32 +39,32 @@ func (d Desk) Find(what string, fits func(port.Session) bool) (port.Session, err
 func AnySession(port.Session) bool { return true }
 
 // Record is the record that a person means, whole.
-func (d Desk) Record(what string) (session.Record, error) {
-	r, err := Meant(d.Store.List(), what)
+func (d View) Record(what string) (session.Record, error) {
+	r, err := Matches(d.Store.List(), what)
 	if err != nil {
 		return r, err
 	}
 	return d.Store.Whole(r.ID)
 }
 
-// Meant returns the record that a person means, see package naming; Claude Code's id works as well.
+// Matches returns the record that a person means, see package naming; Claude Code's id works as well.
 // A record whose conversation continues in another record has lost its name to that record; its own
 // id still finds it.
-func Meant(records []session.Record, what string) (session.Record, error) {
-	return theOne(what, meant(records, what, HasName), naming.ShortID)
+func Matches(records []session.Record, what string) (session.Record, error) {
+	return single(what, matches(records, what, HasName), naming.ShortID)
 }
 
 // IsNamed reports whether a text may mean one of the records, or several.
 func IsNamed(records []session.Record, what string) bool {
-	return len(meant(records, what, HasName)) > 0
+	return len(matches(records, what, HasName)) > 0
 }
 
 // HasName reports whether a record still has its name.
 func HasName(r session.Record) bool { return !r.HandedOver() }
 
-// meant returns the records that a text may mean. If there are several, it returns only the fitting
+// matches returns the records that a text may mean. If there are several, it returns only the fitting
 // ones.
-func meant(records []session.Record, what string, fits func(session.Record) bool) []session.Record {
+func matches(records []session.Record, what string, fits func(session.Record) bool) []session.Record {
 	named := func(r session.Record) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID)}
 	}
@@ -74,9 +74,9 @@ func meant(records []session.Record, what string, fits func(session.Record) bool
 // mostListed is the number of sessions that a question lists: each line is one to read.
 const mostListed = 10
 
-// theOne returns the only element. If several are possible, the error lists the properties that
+// single returns the only element. If several are possible, the error lists the properties that
 // distinguish them.
-func theOne(what string, found []session.Record, letters func(uuid.UUID) string) (session.Record, error) {
+func single(what string, found []session.Record, letters func(uuid.UUID) string) (session.Record, error) {
 	switch len(found) {
 	case 0:
 		return session.Record{}, fmt.Errorf("there is no session %q; `ccbot list --all` shows all there are", what)
@@ -93,7 +93,7 @@ func theOne(what string, found []session.Record, letters func(uuid.UUID) string)
 // RecordToForget finds a session by its record, or by the copy of a record that was removed because
 // of its age. If a record and a copy have the same name, it returns the record. If several are
 // possible, it lists whole ids, which forget accepts.
-func (d Desk) RecordToForget(what string) (session.Record, error) {
+func (d View) RecordToForget(what string) (session.Record, error) {
 	all, broken := Backups(d.Dir).Purged()
 	present := d.Store.List()
 	records := slices.Clone(present)
@@ -107,7 +107,7 @@ func (d Desk) RecordToForget(what string) (session.Record, error) {
 		_, there := d.Store.Get(r.ID)
 		return !there && slices.ContainsFunc(present, func(p session.Record) bool { return HasName(p) && strings.EqualFold(p.Name, r.Name) })
 	}
-	r, err := theOne(what, meant(records, what, func(r session.Record) bool { return HasName(r) && !hidden(r) }), uuid.UUID.String)
+	r, err := single(what, matches(records, what, func(r session.Record) bool { return HasName(r) && !hidden(r) }), uuid.UUID.String)
 	if err != nil && broken != nil {
 		return r, statefolder.Error(d.Dir, broken)
 	}

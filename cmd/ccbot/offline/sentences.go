@@ -1,4 +1,4 @@
-package desk
+package offline
 
 import (
 	"errors"
@@ -14,9 +14,9 @@ import (
 	"ccbot/port/refusal"
 )
 
-// AsTheChatSays returns an error with the chat's sentence for it. The zero session: the error is
+// ChatError returns an error with the chat's sentence for it. The zero session: the error is
 // about no session. An unforeseen error stays as it is.
-func AsTheChatSays(p chat.Phrases, r port.Session, err error) error {
+func ChatError(p chat.Phrases, r port.Session, err error) error {
 	switch e := refusal.In(err); {
 	case err == nil || e.Code == refusal.Internal:
 		return err
@@ -33,12 +33,12 @@ var chatCommand = lazyregexp.New(`(^|[ ,;(])/(new|list|resume|archive|done|histo
 // InTerminal names the verbs in place of the chat's commands.
 func InTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2$3") }
 
-// Say is the sentence for an error about a session.
-func (d Desk) Say(r port.Session, err error) error {
+// Explain is the sentence for an error about a session.
+func (d View) Explain(r port.Session, err error) error {
 	if err == nil {
 		return nil
 	}
-	return Sentence(AsTheChatSays(d.Words(), r, err))
+	return Sentence(ChatError(d.Words(), r, err))
 }
 
 // Sentence turns an error into text for a person: of a refusal only its text.
@@ -49,10 +49,10 @@ func Sentence(err error) error {
 	return err
 }
 
-// NotOver is the refusal to forget a session that is not over.
-func NotOver(p chat.Phrases, r session.Record) error {
+// NotEnded is the refusal to forget a session that is not over.
+func NotEnded(p chat.Phrases, r session.Record) error {
 	if r.State.Open() {
 		return control.Refuse(control.CodeRefused, fmt.Sprintf("%s is open; end it first: ccbot archive %s", r.Name, r.Name))
 	}
-	return AsTheChatSays(p, host.View(r), &refusal.Error{Code: refusal.WrongState, State: port.State(r.State)})
+	return ChatError(p, host.View(r), &refusal.Error{Code: refusal.WrongState, State: port.State(r.State)})
 }

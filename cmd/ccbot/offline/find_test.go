@@ -1,4 +1,4 @@
-package desk
+package offline
 
 import (
 	"context"
@@ -49,7 +49,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := Meant(records, tt.what)
+			got, err := Matches(records, tt.what)
 			if tt.err != "" {
 				require.ErrorContains(t, err, tt.err)
 				return
@@ -66,7 +66,7 @@ func TestAmongManyAFewAreListed(t *testing.T) {
 	for i := range 300 {
 		records = append(records, sessiontest.Over(i, fmt.Sprintf("many-%d", i)))
 	}
-	_, err := Meant(records, "many")
+	_, err := Matches(records, "many")
 	require.ErrorContains(t, err, "may be any of 300 sessions")
 	assert.Equal(t, mostListed+1, strings.Count(err.Error(), "\n"))
 	assert.True(t, strings.HasSuffix(err.Error(), "\nand 290 more"), err.Error())

@@ -1,4 +1,4 @@
-package desk
+package offline
 
 import (
 	"reflect"
@@ -14,7 +14,7 @@ import (
 
 // The sources of a reading verb have no method that could change anything.
 func TestP2_SourcesAreReadOnly(t *testing.T) {
-	c, seen, table := config.Config{Dir: t.TempDir()}, Picture{}, new(process.Table)
+	c, seen, table := config.Config{Dir: t.TempDir()}, TmuxState{}, new(process.Table)
 	sources, observer := Sources(c, "", nil, table, seen.Panes, nil), Observer(c, seen, table, nil)
 	assert.Nil(t, observer.Screens, "no screen is looked at")
 	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting", "Wait"}
@@ -24,7 +24,7 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 		}
 		return all
 	}
-	for _, what := range append(append(fields(*sources), fields(*observer)...), reflect.TypeFor[Picture]()) {
+	for _, what := range append(append(fields(*sources), fields(*observer)...), reflect.TypeFor[TmuxState]()) {
 		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[view.Screens]() {
 			continue // the log, and what is nil
 		}
