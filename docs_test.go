@@ -195,6 +195,22 @@ func TestPerformanceTextHasFiguresOfTable(t *testing.T) {
 	}
 }
 
+// TestOperatorPageHasFiguresOfSoak compares the growth of the disk with the table that `make soak`
+// writes.
+func TestOperatorPageHasFiguresOfSoak(t *testing.T) {
+	all := pages(t)
+	_, soak, found := strings.Cut(all["docs/dev/reliability.md"], "\n## Soak\n")
+	require.True(t, found)
+	_, disk, found := strings.Cut(all["docs/operator.md"], "\n| 1,000 turns | KB |")
+	require.True(t, found)
+	disk, _, _ = strings.Cut(disk, "\n\n")
+	rows := regexp.MustCompile(`(?m)^\| ([^|]+) \| (\d+) \|`).FindAllStringSubmatch(disk, -1)
+	require.Len(t, rows, 4)
+	for _, row := range rows {
+		assert.Regexp(t, `(?m)^\| `+regexp.QuoteMeta(row[1])+` \| [0-9.]+ \| [0-9.]+ \| `+row[2]+` \|$`, soak, row[1])
+	}
+}
+
 // TestGuideHasLimitsOfTests compares the limits in CLAUDE.md with those that the tests check.
 func TestGuideHasLimitsOfTests(t *testing.T) {
 	guide := strings.Join(strings.Fields(pages(t)["CLAUDE.md"]), " ")

@@ -39,6 +39,8 @@ func TestSoak(t *testing.T) {
 		{name: "memory of the tmux server", value: func() float64 { return memory(c.server) * 1024 }},
 		{name: "state folder", value: func() float64 { return bytesBelow(t, c.state, "") / 1024 }},
 		{name: "state folder without `inbox/*.done`", value: func() float64 { return bytesBelow(t, c.state, ".done") / 1024 }},
+		{name: "Claude Code's transcripts", value: func() float64 { return bytesBelow(t, filepath.Join(c.claude, "projects"), "") / 1024 }},
+		{name: "log at the level `info`", value: func() float64 { return float64(len(c.bot.log.String())) / 1024 }},
 	}
 	turns, began := 0, time.Now()
 	for round := 0; time.Since(began) < long; round++ {
