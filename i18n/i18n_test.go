@@ -140,6 +140,7 @@ func TestSayCounts(t *testing.T) {
 	}{
 		{"english", "en", map[int]string{0: "0 sessions:", 1: "1 session:", 2: "2 sessions:", 5: "5 sessions:", 21: "21 sessions:"}},
 		{"russian", "ru", map[int]string{0: "0 сессий:", 1: "1 сессия:", 2: "2 сессии:", 5: "5 сессий:", 21: "21 сессия:"}},
+		{"german", "de", map[int]string{0: "0 Sitzungen:", 1: "1 Sitzung:", 2: "2 Sitzungen:", 21: "21 Sitzungen:"}},
 		{"chinese", "zh", map[int]string{0: "0 个会话：", 1: "1 个会话：", 2: "2 个会话：", 5: "5 个会话：", 21: "21 个会话："}},
 	}
 	c := Load(dotted)
@@ -186,6 +187,8 @@ func TestFor(t *testing.T) {
 		{"russian", "ru", "ru"},
 		{"russian with a region", "ru-RU", "ru"},
 		{"capitals", "RU", "ru"},
+		{"german", "de", "de"},
+		{"austrian", "de-at", "de"},
 		{"simplified chinese", "zh-hans", "zh"},
 		{"traditional chinese", "zh-TW", "zh"},
 		{"not spoken here", "tlh-x", "en"},
