@@ -86,11 +86,11 @@ func TestLinksOfDocuments(t *testing.T) {
 
 // wordLimits are the most words of the pages for people and of those for developers. A page that
 // grows takes words from others, or the limit is raised with the reason.
-var wordLimits = map[string]int{"people": 27_500, "developers": 16_300}
+var wordLimits = map[string]int{"people": 26_400, "developers": 16_800}
 
 // TestDocumentsStayShort counts words as wc does.
 func TestDocumentsStayShort(t *testing.T) {
-	developers := []string{"CLAUDE.md", "CONTRIBUTING.md", "docs/claude-code.md", "docs/session-schema.md"}
+	developers := []string{"CLAUDE.md", "CONTRIBUTING.md", "docs/claude-code.md", "docs/session-schema.md", "i18n/README.md"}
 	words := make(map[string]int)
 	for name, text := range pages(t) {
 		if strings.HasPrefix(name, "docs/dev/") || slices.Contains(developers, name) {
