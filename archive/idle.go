@@ -27,14 +27,14 @@ type silence struct {
 // silence.
 type Seen struct {
 	Record session.Record
-	Look   view.Look
+	Status view.Status
 	At     time.Duration
 	After  time.Duration // of quiet the session is archived; 0: never
 }
 
 // quiet reports whether the session's agent is unused now.
 func (s Seen) quiet() bool {
-	return s.Record.State == session.Running && len(s.Record.Prompts) == 0 && s.Look.Quiet()
+	return s.Record.State == session.Running && len(s.Record.Prompts) == 0 && s.Status.Quiet()
 }
 
 // Due is a session that has been quiet for long enough.
@@ -58,7 +58,7 @@ func (i Idle) Sweep(every time.Duration, seen []Seen) (Idle, []Due) {
 		if !s.quiet() {
 			continue
 		}
-		now := silence{active: s.Look.Active, at: s.At}
+		now := silence{active: s.Status.Active, at: s.At}
 		if before, ok := i.silences[s.Record.ID]; ok && before.active.Equal(now.active) {
 			now.length = before.length + min(s.At-before.at, 2*every)
 		}

@@ -18,8 +18,8 @@ import (
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 // quietLook is the Look of an unused session.
-func quietLook(active time.Time) view.Look {
-	return view.Look{Phase: talk.PhaseIdle, Desk: view.DeskAway, Active: active}
+func quietLook(active time.Time) view.Status {
+	return view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached, Active: active}
 }
 
 func running(id uuid.UUID) session.Record {
@@ -29,7 +29,7 @@ func running(id uuid.UUID) session.Record {
 
 // at is one quiet look, with changes.
 func at(id uuid.UUID, when time.Duration, changes ...func(*Seen)) Seen {
-	s := Seen{Record: running(id), Look: quietLook(noon), At: when}
+	s := Seen{Record: running(id), Status: quietLook(noon), At: when}
 	for _, change := range changes {
 		change(&s)
 	}
@@ -81,10 +81,10 @@ func TestSweep(t *testing.T) {
 		{"its time", after, every(13), []int{12}},
 		{"it stays due until it is archived", after, every(15), []int{12, 13, 14}},
 		{"off", 0, every(100), nil},
-		{"a sign of life begins again", after, with(every(13), 12, func(s *Seen) { s.Look.Active = noon.Add(time.Second) }), nil},
-		{"so does one that dates from before", after, with(every(13), 12, func(s *Seen) { s.Look.Active = noon.Add(-time.Hour) }), nil},
+		{"a sign of life begins again", after, with(every(13), 12, func(s *Seen) { s.Status.Active = noon.Add(time.Second) }), nil},
+		{"so does one that dates from before", after, with(every(13), 12, func(s *Seen) { s.Status.Active = noon.Add(-time.Hour) }), nil},
 		{"the same moment in another zone is the same", after,
-			with(every(13), 5, func(s *Seen) { s.Look.Active = noon.In(time.FixedZone("x", 3600)) }), []int{12}},
+			with(every(13), 5, func(s *Seen) { s.Status.Active = noon.In(time.FixedZone("x", 3600)) }), []int{12}},
 		{"not there in between", after, func() [][]Seen { l := every(13); l[6] = nil; return l }(), nil},
 		{"and the whole time after that", after, func() [][]Seen { l := every(20); l[6] = nil; return l }(), []int{19}},
 		{"a look that comes late", after, [][]Seen{{at(id, 0)}, {at(id, 10*time.Minute)}}, nil},
@@ -105,17 +105,17 @@ func TestSweep(t *testing.T) {
 func interruptions() map[string]func(*Seen) {
 	all := map[string]func(*Seen){
 		"a prompt waits":       func(s *Seen) { s.Record.Prompts = []string{"7"} },
-		"a background command": func(s *Seen) { s.Look.Background = true },
-		"nothing is known":     func(s *Seen) { s.Look = view.Look{} },
-		"no phase":             func(s *Seen) { s.Look.Phase = "" },
+		"a background command": func(s *Seen) { s.Status.Background = true },
+		"nothing is known":     func(s *Seen) { s.Status = view.Status{} },
+		"no phase":             func(s *Seen) { s.Status.Phase = "" },
 	}
 	for _, p := range []talk.Phase{talk.PhaseUnknown, talk.PhaseWorking, talk.PhaseWaitingPermission,
 		talk.PhaseWaitingAnswer} {
-		all["phase "+string(p)] = func(s *Seen) { s.Look.Phase = p }
+		all["phase "+string(p)] = func(s *Seen) { s.Status.Phase = p }
 	}
-	for name, d := range map[string]view.Desk{"unknown": view.DeskUnknown, "attached": view.DeskAttached,
-		"typing": view.DeskTyping} {
-		all["desk "+name] = func(s *Seen) { s.Look.Desk = d }
+	for name, d := range map[string]view.Attachment{"unknown": view.AttachmentUnknown, "attached": view.Attached,
+		"typing": view.PersonTyping} {
+		all["desk "+name] = func(s *Seen) { s.Status.Attachment = d }
 	}
 	for _, state := range session.States() {
 		if state != session.Running {
@@ -149,7 +149,7 @@ func TestP6_UnknownSessionIsNeverDue(t *testing.T) {
 
 func TestSweepSaysWhatItDecidedOn(t *testing.T) {
 	quiet, busy := uuid.New(), uuid.New()
-	working := func(s *Seen) { s.Look.Phase = talk.PhaseWorking }
+	working := func(s *Seen) { s.Status.Phase = talk.PhaseWorking }
 	idle, _ := Idle{}.Sweep(interval(time.Minute), within(time.Minute, at(quiet, 0), at(busy, 0, working)))
 	before := idle
 	for i := range 7 {
@@ -234,12 +234,12 @@ func TestSessionIsDueOnlyAfterSilence(t *testing.T) {
 				var due []Due
 				idle, due = idle.Sweep(interval(after), within(after, s))
 				require.Empty(t, due)
-				looks = append(looks, glance{at: clock, active: s.Look.Active})
+				looks = append(looks, glance{at: clock, active: s.Status.Active})
 			case "wait":
 				step := time.Duration(rapid.Int64Range(0, int64(3*interval(after))).Draw(t, "step"))
 				clock, wall = clock+step, wall.Add(step)
 			}
-			s := at(id, clock, func(s *Seen) { s.Look.Active = active })
+			s := at(id, clock, func(s *Seen) { s.Status.Active = active })
 			var due []Due
 			idle, due = idle.Sweep(interval(after), within(after, s))
 			looks = append(looks, glance{at: clock, active: active, quiet: true})

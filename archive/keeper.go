@@ -28,8 +28,8 @@ type Sessions interface {
 
 // Observer looks at sessions.
 type Observer interface {
-	// Looks reports what sessions are doing. It is read-only.
-	Looks(ctx context.Context) func(session.Record) view.Look
+	// Inspector reports what sessions are doing. It is read-only.
+	Inspector(ctx context.Context) func(session.Record) view.Status
 }
 
 // Copies are the copies of records, as recovery.Backups keeps them.
@@ -106,14 +106,14 @@ func (k *Keeper) every() time.Duration {
 // the time until the next sweep.
 func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duration) (Idle, time.Duration) {
 	var seen []Seen
-	every, lookAt := k.every(), k.Observer.Looks(ctx)
+	every, lookAt := k.every(), k.Observer.Inspector(ctx)
 	for _, r := range k.Records.Shared() {
 		after := k.IdleAfter(r)
 		if r.State != session.Running || after <= 0 {
 			continue
 		}
 		s := Seen{Record: r, At: clock(), After: after}
-		err := contain(func() error { s.Look = lookAt(r); return nil })
+		err := contain(func() error { s.Status = lookAt(r); return nil })
 		if err != nil {
 			k.Log.Error("idle_look_failed", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		}

@@ -34,7 +34,7 @@ type fixture struct {
 	copies
 
 	mu       sync.Mutex
-	looks    map[uuid.UUID]view.Look
+	looks    map[uuid.UUID]view.Status
 	panics   map[uuid.UUID]bool
 	fails    map[uuid.UUID]error // of ArchiveQuiet
 	looked   int                 // number of session scans
@@ -50,7 +50,7 @@ type fixture struct {
 func inFixture(t *testing.T, test func(t *testing.T, h *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		h := &fixture{t: t, base: t.TempDir(), looks: make(map[uuid.UUID]view.Look), panics: make(map[uuid.UUID]bool),
+		h := &fixture{t: t, base: t.TempDir(), looks: make(map[uuid.UUID]view.Status), panics: make(map[uuid.UUID]bool),
 			fails: make(map[uuid.UUID]error), copies: copies{kept: make(map[uuid.UUID]bool)}}
 		h.open()
 		test(t, h)
@@ -85,15 +85,15 @@ func gone(ago time.Duration) func(*session.Record) {
 	return func(r *session.Record) { r.State, r.EndedAt = session.Archived, time.Now().UTC().Add(-ago) }
 }
 
-func (h *fixture) show(id uuid.UUID, l view.Look) {
+func (h *fixture) show(id uuid.UUID, l view.Status) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looks[id] = l
 }
 
-func (h *fixture) Looks(context.Context) func(session.Record) view.Look {
+func (h *fixture) Inspector(context.Context) func(session.Record) view.Status {
 	first := true
-	return func(r session.Record) view.Look {
+	return func(r session.Record) view.Status {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		if first {
@@ -335,7 +335,7 @@ func TestHowOftenIsLooked(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			inFixture(t, func(t *testing.T, h *fixture) {
 				for range 2 {
-					h.show(h.add().ID, view.Look{Phase: talk.PhaseWorking})
+					h.show(h.add().ID, view.Status{Phase: talk.PhaseWorking})
 				}
 				stop := h.keeper(tt.idle, tt.purge)
 				defer stop()
@@ -431,7 +431,7 @@ func TestIdleLimitPerSession(t *testing.T) {
 func TestPassWritesNothing(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add()
-		h.show(r.ID, view.Look{Phase: talk.PhaseWorking})
+		h.show(r.ID, view.Status{Phase: talk.PhaseWorking})
 		h.add(gone(time.Hour))
 		before := h.files()
 		stop := h.keeper(6*time.Hour, twoWeeks)
@@ -461,7 +461,7 @@ func TestExpiredRecordsAreRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inFixture(t, func(t *testing.T, h *fixture) {
 				old, soon, live := h.add(gone(twoWeeks)), h.add(gone(twoWeeks-90*time.Minute)), h.add()
-				h.show(live.ID, view.Look{Phase: talk.PhaseWorking})
+				h.show(live.ID, view.Status{Phase: talk.PhaseWorking})
 				failed := h.add(gone(10*twoWeeks), func(r *session.Record) { r.State = session.CleanupFailed })
 				stop := h.keeper(idle, twoWeeks)
 				defer stop()

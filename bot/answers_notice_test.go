@@ -86,7 +86,7 @@ func TestP5_IdleAgentHasEndedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Talk.Reported = true
-		w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle}
+		w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseIdle}
 		r := w.Beside(t, session.Running, chattest.Says("one"), chattest.ToolUse, chattest.Says("two"))
 		w.Running(t)
 		w.Expect(t, "post "+w.Notice("api", "two"), fmt.Sprintf("advance t.jsonl %d/0/0", len(chattest.Says("one")+chattest.ToolUse+chattest.Says("two"))))
@@ -116,7 +116,7 @@ func TestP5_WorkingAgentHasNotEndedTurn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.Talk.Reported = true
-			w.Lifecycle.OnLook = view.Look{Phase: phase}
+			w.Lifecycle.OnLook = view.Status{Phase: phase}
 			r := w.Beside(t, session.Running, chattest.Says("one"))
 			stop := w.Running(t)
 			time.Sleep(100 * time.Second)

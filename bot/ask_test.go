@@ -879,7 +879,7 @@ func TestListShowsModelAndContext(t *testing.T) {
 			if tt.name == "all" {
 				w.Records.Change(r.ID, func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: "bypass"} })
 			}
-			w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Usage: tt.usage}
+			w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseIdle, Usage: tt.usage}
 			w.MustHear(t, "/list")
 			assert.Contains(t, w.Telegram.Last(t).Text.Text, tt.want)
 		})

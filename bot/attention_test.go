@@ -21,7 +21,7 @@ import (
 func TestUndecidedMessageIsNoQuestion(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
-		w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}, Desk: view.DeskAway}
+		w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}, Attachment: view.Detached}
 		e := w.Prompt(t, r, "deploy", inbox.Held)
 		require.NoError(t, w.SessionNews(t.Context(), r, news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: e.Text}}))
 		w.Work(t)

@@ -174,7 +174,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter, Halt: s.Halt,
 		Kinds: map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs}})
 	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText)
-	b.Idle = idle.New(c, s, s.Looks, limits.Planned)
+	b.Idle = idle.New(c, s, s.Inspect, limits.Planned)
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
 		Chosen: b.Asking.Chosen, Resume: resume})
 	outputs, long := shell.New(c, s.Output, load, b.Machine.Files), longtext.New(c, b.Transcripts)
@@ -193,7 +193,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Entries: b.Entries, Texts: texts, Sessions: b.Resumer, Lost: b.Reports,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice},
 		Confirm:     b.VoiceConfirm, Chosen: b.Asking.Chosen, Planned: limits.Has, Run: b.run})
-	queues := waiting.New(c, load, s, s.Looks, b.Prompts.Discard, b.Asking.Again)
+	queues := waiting.New(c, load, s, s.Inspect, b.Prompts.Discard, b.Asking.Again)
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
 		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})
 	b.Place = b.Topics.Place

@@ -186,7 +186,7 @@ func TestStopNamesRunningSubagents(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.NewCurrentSession(t, "api", session.Running)
 			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return tt.reported, tt.err }
-			w.Lifecycle.OnLook = view.Look{Agents: tt.agents}
+			w.Lifecycle.OnLook = view.Status{Agents: tt.agents}
 			w.MustHear(t, "/stop")
 			var want []string
 			for _, key := range tt.want {
@@ -345,8 +345,8 @@ func TestListText(t *testing.T) {
 
 // now returns the look of an agent with this activity; after is its end from the start of the
 // test's world. 0: never.
-func now(p talk.Phase, what string, after time.Duration) view.Look {
-	l := view.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: p, What: what}}
+func now(p talk.Phase, what string, after time.Duration) view.Status {
+	l := view.Status{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: p, What: what}}
 	if after > 0 {
 		l.Now.Until = chattest.Started.Add(after)
 	}
@@ -356,17 +356,17 @@ func now(p talk.Phase, what string, after time.Duration) view.Look {
 func TestListShowsAttachedPeople(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		look view.Look
+		look view.Status
 		want string
 	}{
-		{"nobody knows", view.Look{}, "state unknown"},
-		{"nobody there", view.Look{Phase: talk.PhaseIdle, Desk: view.DeskAway}, "idle"},
-		{"attached", view.Look{Phase: talk.PhaseWorking, Desk: view.DeskAttached}, "working · open in a terminal"},
-		{"typing", view.Look{Phase: talk.PhaseIdle, Desk: view.DeskTyping}, "idle · someone is typing in it"},
-		{"in the background", view.Look{Phase: talk.PhaseIdle, Desk: view.DeskTyping, Background: true},
+		{"nobody knows", view.Status{}, "state unknown"},
+		{"nobody there", view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached}, "idle"},
+		{"attached", view.Status{Phase: talk.PhaseWorking, Attachment: view.Attached}, "working · open in a terminal"},
+		{"typing", view.Status{Phase: talk.PhaseIdle, Attachment: view.PersonTyping}, "idle · someone is typing in it"},
+		{"in the background", view.Status{Phase: talk.PhaseIdle, Attachment: view.PersonTyping, Background: true},
 			"idle · someone is typing in it"},
-		{"only that", view.Look{Phase: talk.PhaseIdle, Desk: view.DeskAway, Background: true}, "idle · background commands running"},
-		{"at work that says nothing new", view.Look{Phase: talk.PhaseWorking, Background: true}, "working"},
+		{"only that", view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached, Background: true}, "idle · background commands running"},
+		{"at work that says nothing new", view.Status{Phase: talk.PhaseWorking, Background: true}, "working"},
 		{"a subagent's permission", now(talk.PhaseWaitingPermission, "Bash", 0), "permission for Bash"},
 		{"a question", now(talk.PhaseWaitingAnswer, "AskUserQuestion", 0), "a question"},
 		{"a plan", now(talk.PhaseWaitingPermission, "ExitPlanMode", 0), "a plan"},
@@ -455,13 +455,13 @@ func TestStartIsThreeLines(t *testing.T) {
 // something, and the rest.
 func TestListLinesAndButtonsShareOrder(t *testing.T) {
 	w := chattest.NewWorld(t)
-	w.Lifecycle.Doing = map[uuid.UUID]view.Look{}
-	add := func(name string, l view.Look) session.Record {
+	w.Lifecycle.Doing = map[uuid.UUID]view.Status{}
+	add := func(name string, l view.Status) session.Record {
 		r := w.Session(t, name, session.Running)
 		w.Lifecycle.Doing[r.ID] = l
 		return r
 	}
-	idle, works, asks := view.Look{Phase: talk.PhaseIdle}, view.Look{Phase: talk.PhaseWorking}, view.Look{Phase: talk.PhaseWaitingPermission}
+	idle, works, asks := view.Status{Phase: talk.PhaseIdle}, view.Status{Phase: talk.PhaseWorking}, view.Status{Phase: talk.PhaseWaitingPermission}
 	add("idle1", idle)
 	add("works1", works)
 	unread := add("unread", idle)

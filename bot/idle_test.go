@@ -23,7 +23,7 @@ import (
 )
 
 // quiet is an idle agent that may be ended.
-var quiet = view.Look{Phase: talk.PhaseIdle, Desk: view.DeskAway}
+var quiet = view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached}
 
 // asksIdle makes Alice ask to end the idle ones of these sessions, and returns the question.
 func asksIdle(t *testing.T, w *chattest.World) (question string, id int) {
@@ -49,24 +49,24 @@ func ordinary() ending.Receipt {
 
 func TestOnlyIdleSessionsAreOffered(t *testing.T) {
 	w := chattest.NewWorld(t)
-	w.Lifecycle.Doing = map[uuid.UUID]view.Look{}
-	add := func(name string, change func(l *view.Look, r *session.Record)) {
+	w.Lifecycle.Doing = map[uuid.UUID]view.Status{}
+	add := func(name string, change func(l *view.Status, r *session.Record)) {
 		r, l := w.Session(t, name, session.Running), quiet
 		w.Records.Change(r.ID, func(r *session.Record) { change(&l, r) })
 		w.Lifecycle.Doing[r.ID] = l
 	}
-	add("calm", func(*view.Look, *session.Record) {})
-	add("works", func(l *view.Look, _ *session.Record) { l.Phase = talk.PhaseWorking })
-	add("asks", func(l *view.Look, _ *session.Record) { l.Phase = talk.PhaseWaitingPermission })
-	add("unseen", func(l *view.Look, _ *session.Record) { l.Desk = view.DeskUnknown })
-	add("torn", func(l *view.Look, _ *session.Record) { l.Phase = talk.PhaseUnknown })
-	add("busy", func(l *view.Look, _ *session.Record) { l.Background = true })
-	add("parent", func(l *view.Look, _ *session.Record) { l.Agents = 1 })
-	add("written", func(l *view.Look, _ *session.Record) { l.Draft = true })
-	add("watched", func(l *view.Look, _ *session.Record) { l.Desk = view.DeskAttached })
-	add("queued", func(_ *view.Look, r *session.Record) { r.Prompts = []string{"p"} })
-	add("theirs", func(_ *view.Look, r *session.Record) { r.Binding = &session.Binding{Shell: 7, Adopted: true} })
-	add("going", func(_ *view.Look, r *session.Record) { r.State = session.Stopping })
+	add("calm", func(*view.Status, *session.Record) {})
+	add("works", func(l *view.Status, _ *session.Record) { l.Phase = talk.PhaseWorking })
+	add("asks", func(l *view.Status, _ *session.Record) { l.Phase = talk.PhaseWaitingPermission })
+	add("unseen", func(l *view.Status, _ *session.Record) { l.Attachment = view.AttachmentUnknown })
+	add("torn", func(l *view.Status, _ *session.Record) { l.Phase = talk.PhaseUnknown })
+	add("busy", func(l *view.Status, _ *session.Record) { l.Background = true })
+	add("parent", func(l *view.Status, _ *session.Record) { l.Agents = 1 })
+	add("written", func(l *view.Status, _ *session.Record) { l.Draft = true })
+	add("watched", func(l *view.Status, _ *session.Record) { l.Attachment = view.Attached })
+	add("queued", func(_ *view.Status, r *session.Record) { r.Prompts = []string{"p"} })
+	add("theirs", func(_ *view.Status, r *session.Record) { r.Binding = &session.Binding{Shell: 7, Adopted: true} })
+	add("going", func(_ *view.Status, r *session.Record) { r.State = session.Stopping })
 	text, _ := asksIdle(t, w)
 	assert.Equal(t, `End 1 idle session and archive it? Its conversation is kept.
 • calm
@@ -100,7 +100,7 @@ func TestP3_IdleSessionsEndWithOneReceipt(t *testing.T) {
 	w.Lifecycle.OnArchiveQuiet = func(id uuid.UUID, q port.Silence) error {
 		switch id {
 		case db.ID: // a person has begun to work there
-			w.Lifecycle.Doing = map[uuid.UUID]view.Look{id: {Phase: talk.PhaseWorking}}
+			w.Lifecycle.Doing = map[uuid.UUID]view.Status{id: {Phase: talk.PhaseWorking}}
 			return lifecycle.ErrChanged
 		case web.ID:
 			return endedWith(w, t, ending.Receipt{Agent: &hard})(id, q)

@@ -77,7 +77,7 @@ func TestReportThatSounds(t *testing.T) {
 func TestSuccessSendsNoMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	open := w.Session(t, "open", session.Running)
-	w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseWaitingPermission}
+	w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseWaitingPermission}
 	ended := w.Session(t, "ended", session.Archived)
 	rep := chattest.ReportOf(lifecycle.Reattach, open, ended)
 	rep.Notices = []recovery.Notice{{Kind: recovery.Pending, Record: ended.ID}, {Kind: recovery.StaleWindow, Record: ended.ID}}

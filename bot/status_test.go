@@ -48,7 +48,7 @@ func known(t *testing.T, w *chattest.World) session.Record {
 			{At: chattest.Started.Add(time.Minute), From: session.Starting, To: session.Running, Rule: "ready", Why: "ready"},
 			{At: chattest.Started.Add(time.Hour), From: session.Running, To: session.Running, Why: "a note"}}
 	})
-	w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseWorking, Desk: view.DeskTyping,
+	w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseWorking, Attachment: view.PersonTyping,
 		Usage: &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.504}}
 	w.Lifecycle.Processes = []int{30, 31}
 	w.Hosted.Memory = func(_ context.Context, pids ...int) uint64 {
@@ -154,7 +154,7 @@ func TestStatusClaimsNothing(t *testing.T) {
 	assert.Equal(t, w.Named(i18n.NoSuchSession, "none such"), w.Telegram.Last(t).Text.Text)
 
 	r := w.NewCurrentSession(t, "api", session.Running)
-	w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Background: true}
+	w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseIdle, Background: true}
 	w.Records.Change(r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = "working", chattest.Started })
 	w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return nil, errors.New("no") }
 	w.MustHear(t, "/status")

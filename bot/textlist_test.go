@@ -213,7 +213,7 @@ func TestStopIsOneMessage(t *testing.T) {
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			r, c := stoppable(t, w)
-			w.Lifecycle.OnLook = view.Look{Agents: tt.agents}
+			w.Lifecycle.OnLook = view.Status{Agents: tt.agents}
 			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) {
 				for _, text := range tt.queued {
 					e := w.Prompt(t, r, text, inbox.Held)

@@ -57,7 +57,7 @@ func (c *counted) Brief(ctx context.Context, id uuid.UUID) port.Work {
 
 func TestTurnIsRereadOnlyForTasks(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
-		w.Lifecycle.OnLook = view.Look{Usage: &port.Usage{Model: "Opus 5.5", Context: 40}}
+		w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Model: "Opus 5.5", Context: 40}}
 		works := &counted{Sessions: w.Sessions}
 		w.Sessions = works
 		w.Restart(t)
@@ -65,7 +65,7 @@ func TestTurnIsRereadOnlyForTasks(t *testing.T) {
 		w.phase("working")
 		w.writes(chattest.PromptLine("go"))
 		before := works.reads
-		w.Lifecycle.OnLook = view.Look{Usage: &port.Usage{Model: "Opus 5.5", Context: 60}}
+		w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Model: "Opus 5.5", Context: 60}}
 		for i := range 40 {
 			w.writes(bash(fmt.Sprint(i), "ls"))
 		}

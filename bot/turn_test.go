@@ -135,7 +135,7 @@ func (w *turnWorld) card() string {
 
 func TestTurnIsOneMessage(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
-		w.Lifecycle.OnLook = view.Look{Usage: &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 1}}
+		w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 1}}
 		began := time.Now().Local().Format("15:04")
 		typed := w.types("mend it")
 		assert.Equal(t, "api · working since "+began+"\nOpus 5.5 · 42% of context", w.card())
@@ -153,7 +153,7 @@ func TestTurnIsOneMessage(t *testing.T) {
 		w.writes(toolResult("b", false))
 		assert.Contains(t, w.card(), "✓ go build")
 		assert.Equal(t, outbox.Card, w.Telegram.LastEdit(t).Rank)
-		w.Lifecycle.OnLook = view.Look{Usage: &port.Usage{Model: "Opus 5.5", Context: 44, Cost: 1.214}}
+		w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Model: "Opus 5.5", Context: 44, Cost: 1.214}}
 		w.writes(chattest.Says("done"), chattest.TurnEnd)
 		w.phase("idle")
 		assert.Equal(t, "api · done in 18 s · 2 steps · 1 failed · $0.21", w.card())
@@ -364,10 +364,10 @@ func TestDetailsAreAllSteps(t *testing.T) {
 
 func TestCardCanCompactContext(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
-		w.Lifecycle.OnLook = view.Look{Usage: &port.Usage{Context: 79.9}}
+		w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Context: 79.9}}
 		w.types("go")
 		assert.False(t, w.Has(w.Shows(t, 1), i18n.ButtonCompact))
-		w.Lifecycle.OnLook = view.Look{Usage: &port.Usage{Context: 80}}
+		w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Context: 80}}
 		w.phase("working")
 		w.Press(t, chattest.Bob, 1, w.Word(i18n.ButtonCompact))
 		w.Press(t, chattest.Alice, 1, w.Word(i18n.ButtonCompact))

@@ -40,7 +40,7 @@ func inQueue(t *testing.T, test func(t *testing.T, q *queue), texts ...string) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		q := &queue{World: w, t: t}
 		q.r, q.all = w.Queued(t, "api", texts...)
-		w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseWorking, Now: talk.Activity{Phase: talk.PhaseWorking}}
+		w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseWorking, Now: talk.Activity{Phase: talk.PhaseWorking}}
 		q.show()
 		test(t, q)
 	})
@@ -152,7 +152,7 @@ func TestP7_InterruptAndSendReportsRefusal(t *testing.T) {
 
 // Esc would answer a question, and an idle agent has something else in the way.
 func TestP7_InterruptAndSendNeedsRunningTurn(t *testing.T) {
-	for name, look := range map[string]view.Look{
+	for name, look := range map[string]view.Status{
 		"it asks":                {Phase: talk.PhaseWaitingPermission, Now: talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
 		"it is idle":             {Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}},
 		"it is idle after limit": {Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseLimited}},
@@ -324,7 +324,7 @@ func TestQueueShowsReasonOfWait(t *testing.T) {
 		news.HeldUnknown: i18n.QueueUnknown, news.HeldScroll: i18n.QueueScroll, news.HeldKeys: i18n.QueueKeys,
 		news.HeldSync: i18n.QueueSync, news.HeldSmall: i18n.QueueSmall} {
 		inQueue(t, func(t *testing.T, q *queue) {
-			q.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}}
+			q.Lifecycle.OnLook = view.Status{Phase: talk.PhaseIdle, Now: talk.Activity{Phase: talk.PhaseIdle}}
 			require.NoError(t, q.Inbox.Change(q.all[0].Key, func(e *inbox.Entry) error {
 				e.Reported = []news.Wait{news.Queued, why}
 				return nil
@@ -426,7 +426,7 @@ func TestP7_BlockingQuestionIsShownAgain(t *testing.T) {
 				assert.Equal(t, chattest.Words(asked), chattest.Words(q.Shows(t, last+1)))
 				assert.Empty(t, chattest.Words(q.Shows(t, at)), "there is one place to answer")
 
-				q.Lifecycle.OnLook = view.Look{Phase: talk.PhaseWaitingPermission, Now: talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}}
+				q.Lifecycle.OnLook = view.Status{Phase: talk.PhaseWaitingPermission, Now: talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}}
 				q.show()
 				q.Press(t, chattest.Bob, q.id, "1")
 				q.Press(t, chattest.Bob, q.id, q.Word(i18n.ButtonShowQuestion))

@@ -210,7 +210,7 @@ func TestP2_StaleMessageShowsPresentState(t *testing.T) {
 				w := chattest.NewWorld(t)
 				one := chattest.InWindow(t, 4123)
 				r, m := w.MarkReported(t, k, one)
-				taps := w.Looks(m, w.TakeOver(t, m, chattest.TakeWord(k)))
+				taps := w.Inspect(m, w.TakeOver(t, m, chattest.TakeWord(k)))
 				if tt.state != "" {
 					w.Records.Change(r.ID, func(r *session.Record) { r.State = tt.state })
 				}
@@ -258,7 +258,7 @@ func TestP6_UnknownWriterChangesNothing(t *testing.T) {
 		for why, says := range map[error]i18n.Key{evidence.ErrUnreadable: i18n.NoEvidence, session.ErrNotFound: i18n.InternalError} {
 			w := chattest.NewWorld(t)
 			r, m := w.MarkReported(t, k, chattest.InWindow(t, 4123))
-			taps := w.Looks(m, w.TakeOver(t, m, chattest.TakeWord(k)))
+			taps := w.Inspect(m, w.TakeOver(t, m, chattest.TakeWord(k)))
 			w.Lifecycle.OnWriters = func(uuid.UUID) ([]evidence.Writer, error) { return nil, chattest.Deep(why) }
 			for _, s := range taps {
 				require.NoError(t, w.TapSpot(t, chattest.Alice, s))
@@ -273,7 +273,7 @@ func TestWritersOfPurgedSession(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter, chattest.WriterAfterEnd} {
 		w := chattest.NewWorld(t)
 		r, m := w.MarkReported(t, k, chattest.InWindow(t, 4123))
-		taps := w.Looks(m, w.TakeOver(t, m, chattest.TakeWord(k)))
+		taps := w.Inspect(m, w.TakeOver(t, m, chattest.TakeWord(k)))
 		w.Records.Forget(r.ID)
 		for _, s := range taps {
 			w.Telegram.Spent = 0

@@ -22,8 +22,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// personTerminal is a person's own tmux server. Its programs use the folders of the world's agents but
-// nothing of ccbot.
+// personTerminal is a person's own tmux server. Its programs use the folders of the world's agents
+// but nothing of ccbot.
 type personTerminal struct {
 	w      *world
 	socket string
@@ -32,7 +32,8 @@ type personTerminal struct {
 	panes  int
 }
 
-// newPersonTerminal starts a desk on a separate tmux server, unknown to ccbot. env adds to its environment.
+// newPersonTerminal starts a desk on a separate tmux server, unknown to ccbot. env adds to its
+// environment.
 func (w *world) newPersonTerminal(env ...string) *personTerminal {
 	w.t.Helper()
 	d := &personTerminal{w: w, socket: "ccbot-test-desk-" + uuid.NewString()[:8], sent: filepath.Join(w.whole.TempDir(), "desk.jsonl")}

@@ -56,7 +56,7 @@ type Queues interface {
 
 // Observer is the part of lifecycle.Observer that this package uses.
 type Observer interface {
-	Looks(ctx context.Context) func(session.Record) view.Look
+	Inspector(ctx context.Context) func(session.Record) view.Status
 	PIDs(ctx context.Context, r session.Record) []int
 	Usage(r session.Record) *port.Usage
 	Output(ctx context.Context, r session.Record, command string) port.Output
@@ -70,9 +70,9 @@ type Orphans interface {
 	MarkReported(ctx context.Context, all []evidence.Window) error
 }
 
-// Desk implements what a person at this machine can see and do. It implements the ports of
+// Terminals implements what a person at this machine can see and do. It implements the ports of
 // port/terminal.go.
-type Desk struct {
+type Terminals struct {
 	Lifecycle
 	port.Panes
 	Observer Observer
@@ -83,7 +83,7 @@ type Desk struct {
 // Sessions are the sessions and windows of this machine. It implements the ports of
 // package port about sessions, and those about prompts and changed files.
 type Sessions struct {
-	Desk
+	Terminals
 	Queues
 	// Git looks at the repository of a folder, and at what has changed in it since a commit, see
 	// git.Compare.
@@ -148,12 +148,12 @@ func Process(p process.Process, age time.Duration) port.Process {
 	return port.Process{ID: port.ID(p.Identity.Text()), PID: p.PID, Program: programOf(p), Terminal: p.Terminal(), Age: age}
 }
 
-func (m Desk) paneOf(p tmux.Pane) port.Pane {
+func (m Terminals) paneOf(p tmux.Pane) port.Pane {
 	attach := m.Lifecycle.Attach(session.Record{Name: p.WindowName, Run: session.Run{Binding: &session.Binding{Window: p.Window.String()}}})
 	return port.Pane{Window: p.Window.String(), Name: p.WindowName, Attach: attach}
 }
 
-func (m Desk) writerOf(w evidence.Writer) port.Writer {
+func (m Terminals) writerOf(w evidence.Writer) port.Writer {
 	shown := port.Writer{Process: Process(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
 		Endable: w.Endable(), Adoptable: w.Adoptable(), Source: string(w.Source), Kept: w.Spared, Session: w.Session}
 	switch {
@@ -171,7 +171,7 @@ func (m Desk) writerOf(w evidence.Writer) port.Writer {
 
 // Refused puts writers into the terms of the chat, in an error of lifecycle. Its other errors are
 // refusals by themselves.
-func (m Desk) Refused(err error) error {
+func (m Terminals) Refused(err error) error {
 	if e, ok := errors.AsType[*lifecycle.WriterError](err); ok {
 		return &refusal.Error{Code: refusal.Writers, Writers: each.As(e.Writers, m.writerOf), Err: err}
 	}

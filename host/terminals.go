@@ -36,40 +36,41 @@ func programOf(p process.Process) string {
 	return filepath.Base(name)
 }
 
-// looksTime bounds the reads of all sessions together, because a person waits for them.
-const looksTime = 3 * time.Second
+// inspectTimeout bounds the reads of all sessions together, because a person waits for them.
+const inspectTimeout = 3 * time.Second
 
-// Looks looks at what sessions do. A session's activity is unknown if tmux does not answer in time.
-func (m Desk) Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look {
-	ctx, cancel := context.WithTimeout(ctx, looksTime)
+// Inspect looks at what sessions do. A session's activity is unknown if tmux does not answer in
+// time.
+func (m Terminals) Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status {
+	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
-	lookAt, all := m.Observer.Looks(ctx), make(map[uuid.UUID]port.Look)
+	lookAt, all := m.Observer.Inspector(ctx), make(map[uuid.UUID]port.Status)
 	for _, id := range ids {
-		all[id] = port.Look{Now: talk.Activity{Phase: talk.PhaseUnknown}}
+		all[id] = port.Status{Now: talk.Activity{Phase: talk.PhaseUnknown}}
 		if r, ok := m.Records.Get(id); ok {
-			all[id] = lookOf(ctx, r, lookAt(r))
+			all[id] = statusOf(ctx, r, lookAt(r))
 		}
 	}
 	return all
 }
 
-// lookOf converts a session's state to the chat's form.
-func lookOf(ctx context.Context, r session.Record, l view.Look) port.Look {
+// statusOf converts a session's state to the chat's form.
+func statusOf(ctx context.Context, r session.Record, l view.Status) port.Status {
 	c, _ := r.Cursor()
-	shown := port.Look{Now: l.Now, Idle: l.Phase == talk.PhaseIdle, Background: l.Background, Agents: l.Agents,
-		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, Asked: asked(ctx, c.Path), Usage: l.Usage, PIDs: l.PIDs}
+	shown := port.Status{Now: l.Now, Idle: l.Phase == talk.PhaseIdle, Background: l.Background, Agents: l.Agents,
+		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, LastQuestion: asked(ctx, c.Path), Usage: l.Usage, PIDs: l.PIDs}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, talk.PhaseUnknown)
-	switch l.Desk {
-	case view.DeskAttached:
+	switch l.Attachment {
+	case view.Attached:
 		shown.Presence = port.Attached
-	case view.DeskTyping:
+	case view.PersonTyping:
 		shown.Presence = port.Typing
 	}
 	return shown
 }
 
 // Output looks for the output of a command of bash mode.
-func (m Desk) Output(ctx context.Context, id uuid.UUID, command string) port.Output {
+func (m Terminals) Output(ctx context.Context, id uuid.UUID, command string) port.Output {
 	r, ok := m.Records.Get(id)
 	if !ok {
 		return port.Output{}
@@ -78,25 +79,25 @@ func (m Desk) Output(ctx context.Context, id uuid.UUID, command string) port.Out
 }
 
 // Attach returns the command that shows a session in a terminal.
-func (m Desk) Attach(id uuid.UUID) string {
+func (m Terminals) Attach(id uuid.UUID) string {
 	r, _ := m.Records.Get(id)
 	return m.Lifecycle.Attach(r)
 }
 
 // Writers returns the other processes that write a session's conversation.
-func (m Desk) Writers(ctx context.Context, id uuid.UUID) ([]port.Writer, error) {
+func (m Terminals) Writers(ctx context.Context, id uuid.UUID) ([]port.Writer, error) {
 	all, err := m.Lifecycle.Writers(ctx, id)
 	return each.As(all, m.writerOf), err
 }
 
 // Orphans returns the windows that belong to no session.
-func (m Desk) Orphans(ctx context.Context) ([]port.Window, error) {
+func (m Terminals) Orphans(ctx context.Context) ([]port.Window, error) {
 	all, err := m.Windows.Orphans(ctx)
 	return each.As(all, m.windowOf), err
 }
 
 // Ignore makes a window be mentioned no more.
-func (m Desk) Ignore(ctx context.Context, w port.Window) error {
+func (m Terminals) Ignore(ctx context.Context, w port.Window) error {
 	known := windowsBehind([]port.Window{w})
 	if len(known) == 0 {
 		return &refusal.Error{Code: refusal.Changed, Err: fmt.Errorf("window %q", w.ID)}
@@ -105,7 +106,7 @@ func (m Desk) Ignore(ctx context.Context, w port.Window) error {
 }
 
 // NewOrphans returns the windows that were not reported to the chat yet.
-func (m Desk) NewOrphans(ctx context.Context, of []port.Window) ([]port.Window, error) {
+func (m Terminals) NewOrphans(ctx context.Context, of []port.Window) ([]port.Window, error) {
 	fresh, err := m.Windows.NewOrphans(ctx, windowsBehind(of))
 	if err != nil {
 		return nil, err
@@ -116,11 +117,11 @@ func (m Desk) NewOrphans(ctx context.Context, of []port.Window) ([]port.Window, 
 }
 
 // MarkReported records that windows were reported to the chat.
-func (m Desk) MarkReported(ctx context.Context, all []port.Window) error {
+func (m Terminals) MarkReported(ctx context.Context, all []port.Window) error {
 	return m.Windows.MarkReported(ctx, windowsBehind(all))
 }
 
-func (m Desk) windowOf(w evidence.Window) port.Window {
+func (m Terminals) windowOf(w evidence.Window) port.Window {
 	one := port.Window{ID: windowID(w.Pane), Pane: m.paneOf(w.Pane), Command: w.Pane.Command, Dir: w.Pane.Path, Dead: w.Pane.Dead,
 		Others: each.As(w.Others, func(p process.Process) port.Process { return Process(p, 0) })}
 	if w.Agent != nil {

@@ -19,13 +19,13 @@ type hangs struct {
 	waits int
 }
 
-func (h *hangs) Looks(ctx context.Context) func(session.Record) view.Look {
-	return func(session.Record) view.Look {
+func (h *hangs) Inspector(ctx context.Context) func(session.Record) view.Status {
+	return func(session.Record) view.Status {
 		if ctx.Err() == nil {
 			h.waits++
 		}
 		<-ctx.Done()
-		return view.Look{Phase: talk.PhaseUnknown}
+		return view.Status{Phase: talk.PhaseUnknown}
 	}
 }
 
@@ -33,7 +33,7 @@ func (h *hangs) Looks(ctx context.Context) func(session.Record) view.Look {
 func TestP6_SilentTmuxIsCheckedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, r := &hangs{}, session.Record{ID: uuid.New(), State: session.Running}
-		looks := Desk{Observer: h, Records: &records{r}}.Looks(t.Context(), r.ID, r.ID, r.ID)
+		looks := Terminals{Observer: h, Records: &records{r}}.Inspect(t.Context(), r.ID, r.ID, r.ID)
 		assert.Equal(t, 1, h.waits)
 		assert.Equal(t, talk.PhaseUnknown, looks[r.ID].Now.Phase)
 	})

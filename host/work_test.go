@@ -34,7 +34,7 @@ func worked(t *testing.T) session.Record {
 // TestWorkIsAsOfNow: the record has none of the to-do items of a running turn yet.
 func TestWorkIsAsOfNow(t *testing.T) {
 	r := worked(t)
-	m := Sessions{Desk: Desk{Records: &records{r}}}
+	m := Sessions{Terminals: Terminals{Records: &records{r}}}
 	w := m.Work(t.Context(), r.ID)
 	assert.Equal(t, []port.Task{{Text: "mend it", Status: "in_progress"}}, w.Tasks)
 	assert.Nil(t, w.Git)
@@ -42,7 +42,7 @@ func TestWorkIsAsOfNow(t *testing.T) {
 
 	r.ClaudeSessionID = uuid.New() // after a /clear, whose transcript is not there yet
 	r.Progress = transcript.Progress{Path: "/none", Turns: 3}
-	w = Sessions{Desk: Desk{Records: &records{r}}}.Work(t.Context(), r.ID)
+	w = Sessions{Terminals: Terminals{Records: &records{r}}}.Work(t.Context(), r.ID)
 	assert.Equal(t, 3, w.Turns)
 	assert.Empty(t, w.Tasks, "that was another conversation")
 }
@@ -64,7 +64,7 @@ func TestWorkReadsGit(t *testing.T) {
 			&port.Git{Root: "/src", Start: "abc", Changes: &port.Changes{Files: 1, Insertions: 2, Deletions: 3, Untracked: 4}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := Sessions{Desk: Desk{Records: &records{r}}, Git: func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {
+			m := Sessions{Terminals: Terminals{Records: &records{r}}, Git: func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {
 				assert.Equal(t, []string{"/src", "abc"}, []string{dir, since})
 				return tt.state, tt.changes, tt.err
 			}}

@@ -1,4 +1,5 @@
-// Package i18n holds every sentence that ccbot says in the chat. Each file of locales is a language.
+// Package i18n holds every sentence that ccbot says in the chat. Each file of locales is a
+// language.
 //
 // It promises that saying a sentence never fails. A sentence that a language lacks, or whose blanks
 // differ from those of the English sentence, is said in English. The sentences are plain text:

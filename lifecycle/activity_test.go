@@ -43,7 +43,7 @@ func TestPromptsAwaitingSubagentRequestAreReported(t *testing.T) {
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}, lastOf[news.Held](w.news).Now)
 		got := w.get(r.ID)
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}, view.Noted(got))
-		assert.Equal(t, view.Noted(got), w.Observer.Looks(w.ctx)(got).Now)
+		assert.Equal(t, view.Noted(got), w.Observer.Inspector(w.ctx)(got).Now)
 		w.pass(10 * slow)
 		assert.Equal(t, 3, w.news.held(news.HeldDialog), "once")
 		assert.Empty(t, a.heard())
@@ -131,7 +131,7 @@ func TestFailureEndsWithLaunch(t *testing.T) {
 		w.report(back)
 		w.pass(time.Minute)
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, view.Noted(w.get(r.ID)))
-		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, w.Observer.Looks(w.ctx)(w.get(r.ID)).Now)
+		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, w.Observer.Inspector(w.ctx)(w.get(r.ID)).Now)
 	})
 }
 

@@ -69,7 +69,7 @@ func TestP1_AdoptTakesAgentInShell(t *testing.T) {
 		assert.Equal(t, r, w.get(r.ID))
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds())
-		assert.Equal(t, talk.PhaseIdle, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
+		assert.Equal(t, talk.PhaseIdle, w.Observer.Inspector(w.ctx)(w.get(r.ID)).Phase)
 	})
 }
 
@@ -278,7 +278,7 @@ func TestP7_ShellScreenIsNotAgents(t *testing.T) {
 		w.Wake(r.ID)
 		w.pass(time.Minute)
 		assert.Zero(t, toldOf[news.Dialog](w.news))
-		assert.Equal(t, talk.PhaseUnknown, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
+		assert.Equal(t, talk.PhaseUnknown, w.Observer.Inspector(w.ctx)(w.get(r.ID)).Phase)
 	})
 }
 

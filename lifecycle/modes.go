@@ -123,10 +123,10 @@ func (w *switching) grant(ctx context.Context) error {
 	}
 }
 
-func (w *switching) lookForWish(ctx context.Context) wishes.Look {
+func (w *switching) lookForWish(ctx context.Context) wishes.Screen {
 	w.term.look(ctx)
 	v := w.term.View
-	l := wishes.Look{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
+	l := wishes.Screen{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
 		Early: v.IsFresh(drawn), Flat: v.Screen.Flat}
 	if l.Listed {
 		l.List, _ = v.Screen.Dialog.Models()

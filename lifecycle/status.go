@@ -17,7 +17,7 @@ import (
 // state.
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error {
 	return s.kit.change(ctx, id, func(w *work) error {
-		l := w.Observer.Looks(ctx)(*w.r)
+		l := w.Observer.Inspector(ctx)(*w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
 			return ErrChanged
 		}

@@ -37,27 +37,27 @@ func TestLookAtTheDesk(t *testing.T) {
 	tests := []struct {
 		name string
 		desk func(w *world, a *agent)
-		want view.Desk
+		want view.Attachment
 	}{
-		{"nobody", func(*world, *agent) {}, view.DeskAway},
+		{"nobody", func(*world, *agent) {}, view.Detached},
 		{"another window is shown", func(w *world, _ *agent) {
 			w.tmux.Attach(tmux.Viewer{Window: w.tmux.AddWindow("work", "mine").Window})
-		}, view.DeskAway},
-		{"attached, no key yet", func(w *world, a *agent) { w.attach(a, -1, false) }, view.DeskAttached},
-		{"attached, a key long ago", func(w *world, a *agent) { w.attach(a, 5*time.Minute+time.Second, false) }, view.DeskAttached},
-		{"a key a moment ago", func(w *world, a *agent) { w.attach(a, time.Second, false) }, view.DeskTyping},
-		{"a key in a terminal that may only look on", func(w *world, a *agent) { w.attach(a, time.Second, true) }, view.DeskAttached},
+		}, view.Detached},
+		{"attached, no key yet", func(w *world, a *agent) { w.attach(a, -1, false) }, view.Attached},
+		{"attached, a key long ago", func(w *world, a *agent) { w.attach(a, 5*time.Minute+time.Second, false) }, view.Attached},
+		{"a key a moment ago", func(w *world, a *agent) { w.attach(a, time.Second, false) }, view.PersonTyping},
+		{"a key in a terminal that may only look on", func(w *world, a *agent) { w.attach(a, time.Second, true) }, view.Attached},
 		{"two terminals, one typing", func(w *world, a *agent) {
 			w.attach(a, time.Second, false)
 			w.attach(a, time.Hour, false)
-		}, view.DeskTyping},
+		}, view.PersonTyping},
 		{"a terminal that draws tmux itself", func(w *world, a *agent) {
 			p, err := w.tmux.Fake.Pane(w.ctx, a.pane)
 			require.NoError(w.t, err)
 			w.tmux.AttachControl(p.Window)
-		}, view.DeskAttached},
-		{"tmux does not say", func(w *world, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }, view.DeskUnknown},
-		{"the pane is not known", func(w *world, _ *agent) { w.tmux.Fail("Pane", tmux.ErrLost) }, view.DeskUnknown},
+		}, view.Attached},
+		{"tmux does not say", func(w *world, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }, view.AttachmentUnknown},
+		{"the pane is not known", func(w *world, _ *agent) { w.tmux.Fail("Pane", tmux.ErrLost) }, view.AttachmentUnknown},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestLookAtTheDesk(t *testing.T) {
 				r, a := w.started()
 				w.stop()
 				tc.desk(w, a)
-				assert.Equal(t, tc.want, w.Observer.Looks(w.ctx)(r).Desk)
+				assert.Equal(t, tc.want, w.Observer.Inspector(w.ctx)(r).Attachment)
 			})
 		})
 	}
@@ -100,7 +100,7 @@ func TestLookHasBackgroundWork(t *testing.T) {
 				r, a := w.started()
 				w.stop()
 				tc.run(w, a)
-				assert.Equal(t, tc.want, w.Observer.Looks(w.ctx)(r).Background)
+				assert.Equal(t, tc.want, w.Observer.Inspector(w.ctx)(r).Background)
 			})
 		})
 	}
@@ -115,7 +115,7 @@ func TestSingleScanServesAllSessions(t *testing.T) {
 		}
 		w.stop()
 		before := w.processes.scanned()
-		lookAt := w.Observer.Looks(w.ctx)
+		lookAt := w.Observer.Inspector(w.ctx)
 		for _, r := range all {
 			l := lookAt(r)
 			assert.Equal(t, talk.PhaseIdle, l.Phase)
@@ -129,22 +129,22 @@ func TestSingleScanServesAllSessions(t *testing.T) {
 func TestLookHasLastActivity(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		assert.Equal(t, r.ActiveAt, w.Observer.Looks(w.ctx)(r).Active)
+		assert.Equal(t, r.ActiveAt, w.Observer.Inspector(w.ctx)(r).Active)
 		w.pass(time.Minute)
 		w.write(r, userLine("hello"))
 		said := time.Now().Add(time.Hour)
 		require.NoError(t, os.Chtimes(w.transcript(r.ClaudeSessionID), said, said))
-		assert.True(t, said.Equal(w.Observer.Looks(w.ctx)(r).Active), "the transcript")
+		assert.True(t, said.Equal(w.Observer.Inspector(w.ctx)(r).Active), "the transcript")
 		w.held(r, "k", "hello")
-		assert.True(t, said.Equal(w.Observer.Looks(w.ctx)(w.get(r.ID)).Active))
+		assert.True(t, said.Equal(w.Observer.Inspector(w.ctx)(w.get(r.ID)).Active))
 	})
 }
 
 func TestLookAtWhatIsOver(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		assert.Equal(t, view.Look{Phase: talk.PhaseUnknown}, w.Observer.Looks(w.ctx)(r))
-		assert.False(t, w.Observer.Looks(w.ctx)(r).Quiet())
+		assert.Equal(t, view.Status{Phase: talk.PhaseUnknown}, w.Observer.Inspector(w.ctx)(r))
+		assert.False(t, w.Observer.Inspector(w.ctx)(r).Quiet())
 	})
 }
 
@@ -153,7 +153,7 @@ func TestLookAtWhatIsOver(t *testing.T) {
 func TestP3_QuietSessionIsArchivedWithReason(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		seen := w.Observer.Looks(w.ctx)(r).Active
+		seen := w.Observer.Inspector(w.ctx)(r).Active
 		w.pass(6 * time.Hour)
 		require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: seen, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}}))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
@@ -218,7 +218,7 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				seen := w.Observer.Looks(w.ctx)(r).Active
+				seen := w.Observer.Inspector(w.ctx)(r).Active
 				w.pass(6 * time.Hour)
 				w.stop()
 				tc.spoil(w, r, a)
@@ -261,10 +261,10 @@ func TestP2_PersonsQuietAgentStays(t *testing.T) {
 				r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(a.pane)[0].Agent))
 				require.NoError(t, err)
 				w.pass(time.Second)
-				l := w.Observer.Looks(w.ctx)(w.get(r.ID))
+				l := w.Observer.Inspector(w.ctx)(w.get(r.ID))
 				require.True(t, l.Quiet())
 				w.pass(6 * time.Hour)
-				err = w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: w.Observer.Looks(w.ctx)(w.get(r.ID)).Active, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
+				err = w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: w.Observer.Inspector(w.ctx)(w.get(r.ID)).Active, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
 				assert.Equal(t, !left, errors.Is(err, ErrChanged))
 				assert.Equal(t, !left, w.processes.alive(a.id))
 			})
@@ -280,7 +280,7 @@ func TestLookAtSuspendedAdoptedAgent(t *testing.T) {
 		w.tmux.suspend(h)
 		assert.True(t, w.Observer.View(w.ctx, w.get(r.ID)).Behind)
 		h.set(func(a *agent) { a.silent = true })
-		assert.Equal(t, talk.PhaseUnknown, w.Observer.Looks(w.ctx)(w.get(r.ID)).Phase)
+		assert.Equal(t, talk.PhaseUnknown, w.Observer.Inspector(w.ctx)(w.get(r.ID)).Phase)
 	})
 }
 

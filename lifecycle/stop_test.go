@@ -50,7 +50,7 @@ func TestHistoryKeepsRequesterOfEnd(t *testing.T) {
 				if name == "a person" {
 					require.NoError(t, w.BeginEnd(w.ctx, r.ID, session.Archived, tt.cause))
 				} else {
-					seen := w.Observer.Looks(w.ctx)(w.get(r.ID)).Active
+					seen := w.Observer.Inspector(w.ctx)(w.get(r.ID)).Active
 					require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: seen, Quiet: tt.quiet, Cause: tt.cause}))
 				}
 				w.pass(time.Second)

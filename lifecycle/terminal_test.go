@@ -181,7 +181,7 @@ func (w *terminalWorld) answerDialogs() {
 	after, err = w.Choose(ctx, r.ID, d.Mark, optionOf(d, "No"))
 	require.NoError(t, err)
 	assert.False(t, after.Open, "%+v", after)
-	w.until("it is idle", func() bool { return w.Observer.Looks(ctx)(r).Phase == talk.PhaseIdle })
+	w.until("it is idle", func() bool { return w.Observer.Inspector(ctx)(r).Phase == talk.PhaseIdle })
 	_, err = os.Stat(filepath.Join(w.dir, "x"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = w.Press(ctx, r.ID, d.Mark, "enter")

@@ -26,7 +26,7 @@ func TestChangedUsageIsSavedAtIdle(t *testing.T) {
 		a.set(works)
 		w.status.tell(r, 12, 0.5)
 		assert.Nil(t, step().Usage, "not in a turn")
-		assert.InDelta(t, 12, w.Observer.Looks(w.ctx)(r).Usage.Context, 0, "but a look shows it")
+		assert.InDelta(t, 12, w.Observer.Inspector(w.ctx)(r).Usage.Context, 0, "but a look shows it")
 
 		a.set(func(a *agent) { a.status = presence.Idle })
 		kept := step()
@@ -123,7 +123,7 @@ func TestUsageIsOfTheBoundAgent(t *testing.T) {
 				w.Wake(r.ID)
 				w.pass(time.Second)
 				assert.Nil(t, w.get(r.ID).Usage)
-				assert.Nil(t, w.Observer.Looks(w.ctx)(w.get(r.ID)).Usage)
+				assert.Nil(t, w.Observer.Inspector(w.ctx)(w.get(r.ID)).Usage)
 			})
 		})
 	}
@@ -139,6 +139,6 @@ func TestUsageOfBeforeStays(t *testing.T) {
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		_, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
-		assert.InDelta(t, 12, w.Observer.Looks(w.ctx)(w.get(r.ID)).Usage.Context, 0)
+		assert.InDelta(t, 12, w.Observer.Inspector(w.ctx)(w.get(r.ID)).Usage.Context, 0)
 	})
 }

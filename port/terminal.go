@@ -45,8 +45,8 @@ type Screen struct {
 
 // Screens inspects the terminals of sessions.
 type Screens interface {
-	// Looks returns the state of the sessions. It scans the process table once.
-	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]Look
+	// Inspect returns the state of the sessions. It scans the process table once.
+	Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]Status
 	// Output returns the output of a bash mode command; the zero value means unknown.
 	Output(ctx context.Context, id uuid.UUID, command string) Output
 	// Interrupt presses Esc once if the agent works, and waits until the turn has ended. Queued
@@ -103,19 +103,19 @@ func (d Dialog) CanChoose(option int) bool {
 	return !d.Unasked || d.Options[option] == "Yes" || d.Options[option] == "No"
 }
 
-// Look is the state of a session.
-type Look struct {
-	Now        talk.Activity
-	Idle       bool // the prompt box is free: no turn runs, even if Now describes the last one
-	Presence   Presence
-	Background bool      // commands that the agent started still run
-	Agents     int       // its background agents, as shown on its screen
-	Draft      bool      // its prompt box has unsent text, or is not visible
-	Quiet      bool      // the agent can be ended: it is idle and unused, and no draft is lost
-	Active     time.Time // the last activity of either side
-	Usage      *Usage    // nil: unknown
-	Asked      string    // the start of the last question; empty: unknown
-	PIDs       []int     // the processes of the agent and its descendants; none: unknown
+// Status is the state of a session.
+type Status struct {
+	Now          talk.Activity
+	Idle         bool // the prompt box is free: no turn runs, even if Now describes the last one
+	Presence     Presence
+	Background   bool      // commands that the agent started still run
+	Agents       int       // its background agents, as shown on its screen
+	Draft        bool      // its prompt box has unsent text, or is not visible
+	Quiet        bool      // the agent can be ended: it is idle and unused, and no draft is lost
+	Active       time.Time // the last activity of either side
+	Usage        *Usage    // nil: unknown
+	LastQuestion string    // the start of the last question; empty: unknown
+	PIDs         []int     // the processes of the agent and its descendants; none: unknown
 }
 
 // Presence is the presence of a person at a session's window.

@@ -259,9 +259,9 @@ func taken(records []session.Record, server tmux.ServerID, boot string, window t
 	return false
 }
 
-// Collect collects the world and changes nothing. It lists tmux and the processes once each. The panes
-// are read before the records: the record of a window that a start makes at the same time is then
-// already there. The other way round, such a window would look like an orphan.
+// Collect collects the world and changes nothing. It lists tmux and the processes once each. The
+// panes are read before the records: the record of a window that a start makes at the same time is
+// then already there. The other way round, such a window would look like an orphan.
 func (v *Recovery) Collect(ctx context.Context) World {
 	w := v.lookAtWindows(ctx)
 	w.Limits = v.Limits

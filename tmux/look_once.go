@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Inspect asks a server once, with one tmux command and without a control client, for its identity and
-// its panes, as Client.Server and Client.Panes return them. It changes nothing: it starts no
+// Inspect asks a server once, with one tmux command and without a control client, for its identity
+// and its panes, as Client.Server and Client.Panes return them. It changes nothing: it starts no
 // server, makes no session, and nudges no dead pane for its status. Of cfg it uses Socket, Session
 // (may be empty), Env and Start. The errors are ErrNoTmux, ErrTooOld, ErrDefaultSocket and
 // ErrNoServer, which is proven; after any other error nothing is known.

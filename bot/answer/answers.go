@@ -36,7 +36,7 @@ type Limits interface {
 // Sessions is the interface to the agents' sessions.
 type Sessions interface {
 	talk.CursorStore
-	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
+	Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
 }
 
 // Outputs shows the outputs of terminal commands.

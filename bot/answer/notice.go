@@ -82,9 +82,9 @@ func (t *transcriptReader) notify(ctx context.Context, r port.Session) error {
 	return t.notice(ctx, r, t.batch.next, t.answers.noticeText(r, t.batch.line))
 }
 
-// reportEnd reports the end of a turn. For a session in the background that is one line: the failure,
-// the notice of the answer, or that it is done. For one shown in full, a turn without an answer
-// gets a short message with a sound; a failure is shown with its item.
+// reportEnd reports the end of a turn. For a session in the background that is one line: the
+// failure, the notice of the answer, or that it is done. For one shown in full, a turn without an
+// answer gets a short message with a sound; a failure is shown with its item.
 func (t *transcriptReader) reportEnd(ctx context.Context, r port.Session, item talk.Item, said rendition, full bool) error {
 	switch {
 	case full && t.batch.any():

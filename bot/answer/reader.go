@@ -187,7 +187,7 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) 
 		case news.Err() != nil:
 			return nil
 		case errors.Is(err, errQuiet):
-			if err = nil; t.answers.InFull(r) || t.answers.Sessions.Looks(ctx, r.ID)[r.ID].Idle {
+			if err = nil; t.answers.InFull(r) || t.answers.Sessions.Inspect(ctx, r.ID)[r.ID].Idle {
 				err = t.notify(ctx, r)
 			} else {
 				t.batch.timeout = quietAgain

@@ -46,8 +46,8 @@ func (t *transcriptReader) saveUnsaved(ctx context.Context, r port.Session) erro
 	return nil
 }
 
-// reportUnsaved reports in the session's conversation that its next words wait, once for all waiting
-// sessions of the conversation. The message is not stored first.
+// reportUnsaved reports in the session's conversation that its next words wait, once for all
+// waiting sessions of the conversation. The message is not stored first.
 func (a *Answers) reportUnsaved(ctx context.Context, r port.Session, why error) {
 	if !a.isFirstUnsaved(r) {
 		return

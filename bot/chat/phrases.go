@@ -151,7 +151,7 @@ func (p Phrases) AskedText(tool string) string {
 
 // AtWindow describes who is at an agent's window, and that the agent's commands run on while it is
 // idle.
-func (p Phrases) AtWindow(l port.Look) (said []string) {
+func (p Phrases) AtWindow(l port.Status) (said []string) {
 	switch l.Presence {
 	case port.Typing:
 		said = append(said, p.Words.Say(i18n.ListAtDesk))

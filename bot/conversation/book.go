@@ -230,9 +230,9 @@ func (a *Access) Several() bool { return len(a.lists.Load().People) > 1 }
 // ListsGroup reports whether a group is on the list with this number.
 func (a *Access) ListsGroup(chat int64) bool { return a.lists.Load().Groups[chat] }
 
-// IsAuthorized reports whether a person may speak in a chat: an allowed person, in a private chat or in an
-// allowed group. Others get no response at all: no answer, no reaction, not even the end of a tap's
-// spinner.
+// IsAuthorized reports whether a person may speak in a chat: an allowed person, in a private chat
+// or in an allowed group. Others get no response at all: no answer, no reaction, not even the end
+// of a tap's spinner.
 func (b *Book) IsAuthorized(person int64, chat models.Chat) bool {
 	return b.IsAllowed(person) && (chat.Type == models.ChatTypePrivate || b.InGroup(chat.ID))
 }

@@ -34,8 +34,8 @@ type Dialogs struct {
 const CardKind = "dialog"
 
 // New returns the dialogs of a chat. floods reports whether a session has recently asked so often
-// that its dialogs cannot be answered in the chat. opened is called after the message about a dialog
-// is on its way.
+// that its dialogs cannot be answered in the chat. opened is called after the message about a
+// dialog is on its way.
 func New(c *chat.Chat, keys port.Keys, floods func(session uuid.UUID) bool,
 	opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error) *Dialogs {
 	return &Dialogs{chat: c, keys: keys, floods: floods, opened: opened, cards: chat.NewCards[string](c, CardKind).Asking()}

@@ -25,7 +25,7 @@ import (
 type Idle struct {
 	chat  *chat.Chat
 	ender port.Archiver
-	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
+	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
 	plans func(session uuid.UUID) bool
 
 	cards  chat.Cards[together]
@@ -80,7 +80,7 @@ const (
 )
 
 // New returns the Idle of a chat. plans reports whether a prompt is planned for a session.
-func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look,
+func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status,
 	plans func(session uuid.UUID) bool) *Idle {
 	i := &Idle{chat: c, ender: e, looks: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
@@ -105,7 +105,7 @@ func (i *Idle) After(configured time.Duration, at address.Conversation, session 
 }
 
 // Spared returns why a session is not ended with the idle ones, or "" if it may be.
-func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Look) string {
+func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Status) string {
 	switch at := p.AtWindow(l); {
 	case r.State != port.StateRunning:
 		return p.StateText(r)

@@ -42,8 +42,8 @@ type Config struct {
 	Handler  Handler
 	Reporter Reporter
 	Log      *slog.Logger
-	// IsAuthorized reports whether an update is accepted: its person may speak in its chat, and it is for
-	// this bot. It is called for each update in order, before the update is stored; refused ones
+	// IsAuthorized reports whether an update is accepted: its person may speak in its chat, and it is
+	// for this bot. It is called for each update in order, before the update is stored; refused ones
 	// leave no trace. After an error the update and all later ones come again. nil accepts all.
 	IsAuthorized func(kind string, person int64, chat models.Chat, update json.RawMessage) (bool, error)
 	// Moves records that a group has become another chat, if it is one of ours: this news is

@@ -71,8 +71,8 @@ func (i *Intake) ask(ctx context.Context, timeout time.Duration,
 	}
 }
 
-// pollTimeout returns how long Telegram may wait for an update. After a long silence it is 0: updates
-// that Telegram already has are too old for a tap, and must be fetched first.
+// pollTimeout returns how long Telegram may wait for an update. After a long silence it is 0:
+// updates that Telegram already has are too old for a tap, and must be fetched first.
 func (i *Intake) pollTimeout(p *polling) time.Duration {
 	if !p.answered.IsZero() && elapsed(p.answered, time.Now()) > tapLife {
 		p.late = true

@@ -56,8 +56,8 @@ func openNotes(home spool.Folder, server string, log *slog.Logger) notes {
 
 func key(chat int64) string { return strconv.FormatInt(chat, 10) }
 
-// suspend notes that a chat accepts nothing. That is logged once, not after each start that tries the
-// chat again.
+// suspend notes that a chat accepts nothing. That is logged once, not after each start that tries
+// the chat again.
 func (n *notes) suspend(chat int64, why error) {
 	n.suspended.Change(func(all map[string]time.Time) bool {
 		if _, known := all[key(chat)]; known {

@@ -98,8 +98,8 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 	})
 }
 
-// reportIgnored reports once that an edit changes nothing, and each time for a message that has left
-// the inbox: Telegram repeats an edit if only the appearance of the message changes later.
+// reportIgnored reports once that an edit changes nothing, and each time for a message that has
+// left the inbox: Telegram repeats an edit if only the appearance of the message changes later.
 func (p *Prompts) reportIgnored(ctx context.Context, in chat.Incoming, e inbox.Entry,
 	m *models.Message) error {
 	edit := fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, m.EditDate, "\n", m.Text, m.Caption)))

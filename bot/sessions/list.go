@@ -52,7 +52,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 			running = append(running, r.ID)
 		}
 	}
-	looks, machine := s.Agents.Looks(ctx, running...), s.chat.Machine(to)
+	looks, machine := s.Agents.Inspect(ctx, running...), s.chat.Machine(to)
 	for _, r := range open {
 		e := s.entryOf(ctx, p, r, looks[r.ID], r.ID == now)
 		e.state = strings.TrimPrefix(machine+" · "+e.state, " · ")
@@ -255,11 +255,11 @@ type entry struct {
 }
 
 // entryOf returns a session's entry; l is the state of a running agent.
-func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, l port.Look, current bool) entry {
+func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, l port.Status, current bool) entry {
 	e := entry{need: works, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
 	case r.State == port.StateRunning:
-		e.below = chat.FirstLine(l.Asked)
+		e.below = chat.FirstLine(l.LastQuestion)
 		asks := attention.In(s.chat, r, l.Now)
 		e.need, e.sign, e.state = doing(p, l, asks)
 		e.more, e.quiet = besides(p, r.Mode, l), s.Idle.Spared(p, r, l) == ""
@@ -290,7 +290,7 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, 
 }
 
 // doing is the sign and the words of an agent's activity.
-func doing(p chat.Phrases, l port.Look, asks attention.Attention) (n need, sign, state string) {
+func doing(p chat.Phrases, l port.Status, asks attention.Attention) (n need, sign, state string) {
 	n, sign, state = rests, "💤", p.NowText(l.Now)
 	switch {
 	case asks.Question && l.Now.Phase.Waiting() && l.Now.What != "":
@@ -311,7 +311,7 @@ func doing(p chat.Phrases, l port.Look, asks attention.Attention) (n need, sign,
 
 // besides returns the bypass mode of an agent, how full its context is, its cost, and its model.
 // The last three are known if the status line has reported.
-func besides(p chat.Phrases, mode string, l port.Look) []string {
+func besides(p chat.Phrases, mode string, l port.Status) []string {
 	var text []string
 	if mode == "bypass" {
 		text = append(text, mode)
@@ -357,7 +357,7 @@ const allLink = "all"
 // switches are the buttons under a list, which make a session the current one of a plain chat: one
 // for each of the first eight open sessions, the current session among them, and, if there are
 // more, one that shows all. looks has the state of each running one.
-func (s *Sessions) switches(to address.Conversation, open []port.Session, looks map[uuid.UUID]port.Look) [][]card.Option {
+func (s *Sessions) switches(to address.Conversation, open []port.Session, looks map[uuid.UUID]port.Status) [][]card.Option {
 	now, most := s.chat.Book.CurrentID(to), min(len(open), maxSwitch)
 	shown := slices.Clone(open[:most])
 	if i := slices.IndexFunc(open[most:], func(r port.Session) bool { return r.ID == now }); i >= 0 {

@@ -21,7 +21,7 @@ import (
 
 // Agents inspects and ends agents.
 type Agents interface {
-	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
+	Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
 	// Interrupt sends Esc to the agent of a session. told: others report what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error)
 	// Archive ends a session with proof. Its result comes as news.
@@ -33,7 +33,7 @@ type Agents interface {
 // Idle ends the idle sessions together.
 type Idle interface {
 	// Spared returns why a session is not ended with them; empty: it may be.
-	Spared(p chat.Phrases, r port.Session, l port.Look) string
+	Spared(p chat.Phrases, r port.Session, l port.Status) string
 	// Offer asks whether to end them, where a person has tapped.
 	Offer(ctx context.Context, t chat.Tap) error
 }
@@ -317,7 +317,7 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) e
 	if err != nil && !idle {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	agents := s.Agents.Looks(ctx, r.ID)[r.ID].Agents
+	agents := s.Agents.Inspect(ctx, r.ID)[r.ID].Agents
 	if idle && agents == 0 {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}

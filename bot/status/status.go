@@ -25,7 +25,7 @@ import (
 
 // Agents inspects agents. It is read-only.
 type Agents interface {
-	Looks(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Look
+	Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
 	Writers(ctx context.Context, id uuid.UUID) ([]port.Writer, error)
 	Work(ctx context.Context, id uuid.UUID) port.Work
 }
@@ -164,7 +164,7 @@ func (s *status) forget(ctx context.Context, t chat.Tap, r port.Session) error {
 
 // now holds the observations of a session, made within a time limit.
 type now struct {
-	port.Look
+	port.Status
 	port.Work
 	changes *folders.Changes // since the session's start; nil: not known
 	writers []port.Writer
@@ -178,7 +178,7 @@ func (s *status) look(ctx context.Context, r port.Session) (n now) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if r.Live {
-		n.Look = s.agents.Looks(ctx, r.ID)[r.ID]
+		n.Status = s.agents.Inspect(ctx, r.ID)[r.ID]
 	}
 	n.Work = s.agents.Work(ctx, r.ID)
 	if n.Git != nil && n.Git.Root != "" {
@@ -186,7 +186,7 @@ func (s *status) look(ctx context.Context, r port.Session) (n now) {
 			n.changes = &all
 		}
 	}
-	n.Work.Usage = cmp.Or(n.Look.Usage, n.Work.Usage)
+	n.Work.Usage = cmp.Or(n.Status.Usage, n.Work.Usage)
 	var err error
 	n.writers, err = s.agents.Writers(ctx, r.ID) // last: it waits while the session is being started or ended
 	if n.unseen = err != nil; n.unseen {
@@ -239,7 +239,7 @@ func (w words) head(r port.Session, n now, shared render.Text) render.Text {
 		if n.Phase == n.Now.Phase && !n.PhaseAt.IsZero() && n.Now.Until.IsZero() {
 			does = w.Say(i18n.StatusSince, i18n.Args{"State": does, "Age": w.Age(w.Now().Sub(n.PhaseAt))})
 		}
-		does = strings.Join(append([]string{does}, w.AtWindow(n.Look)...), w.Say(i18n.JoinParts))
+		does = strings.Join(append([]string{does}, w.AtWindow(n.Status)...), w.Say(i18n.JoinParts))
 	}
 	dir := w.Short(r.Dir)
 	title := w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})

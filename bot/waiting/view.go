@@ -45,7 +45,7 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		s.Text = chat.Lines(say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name}), undecided)
 		return s, nil
 	}
-	var now port.Look
+	var now port.Status
 	if r.Live {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
@@ -116,7 +116,7 @@ func (w words) list(head []render.Text, all []inbox.Entry, at view) (render.Text
 // decisions returns the actions on the prompt at a place in the queue. A turn is interrupted only
 // if one may run: Esc would answer an agent's question, which is shown instead, and an idle agent
 // has another obstacle.
-func (w words) decisions(r port.Session, now port.Look, asks attention.Attention, at int) (options [][]card.Option) {
+func (w words) decisions(r port.Session, now port.Status, asks attention.Attention, at int) (options [][]card.Option) {
 	switch {
 	case !r.Open:
 	case asks.Question:
@@ -133,7 +133,7 @@ func (w words) decisions(r port.Session, now port.Look, asks attention.Attention
 }
 
 // title is the session and its activity.
-func (w words) title(r port.Session, now port.Look) render.Text {
+func (w words) title(r port.Session, now port.Status) render.Text {
 	does := w.StateWithAge(r)
 	if r.State == port.StateRunning {
 		does = w.NowText(now.Now)
@@ -149,7 +149,7 @@ var inTheWay = map[news.Wait]i18n.Key{
 }
 
 // why returns why the first prompt waits, if the title does not have it.
-func (w words) why(r port.Session, now port.Look, first inbox.Entry) string {
+func (w words) why(r port.Session, now port.Status, first inbox.Entry) string {
 	switch {
 	case !r.Live:
 		return w.Say(i18n.QueueOver)

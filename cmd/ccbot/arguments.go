@@ -41,7 +41,7 @@ func (c *call) printing(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// session opens the Desk and finds the session that a person means, preferably a fitting one.
+// session opens the View and finds the session that a person means, preferably a fitting one.
 func (c *call) session(what string, fits func(port.Session) bool) (d offline.View, r port.Session, err error) {
 	if d, err = offline.Open(c.environ, c.stderr); err == nil {
 		r, err = d.Find(what, fits)
@@ -49,7 +49,7 @@ func (c *call) session(what string, fits func(port.Session) bool) (d offline.Vie
 	return d, r, err
 }
 
-// record opens the Desk and finds the whole record that a person means.
+// record opens the View and finds the whole record that a person means.
 func (c *call) record(what string) (d offline.View, r session.Record, err error) {
 	if d, err = offline.Open(c.environ, c.stderr); err == nil {
 		r, err = d.Record(what)

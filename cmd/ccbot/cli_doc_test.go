@@ -115,8 +115,9 @@ func TestVerbsHaveHelp(t *testing.T) {
 	look(commands(nil, nil, nil))
 }
 
-// TestHelpIsTheSameBothWays compares `ccbot help VERB` with `ccbot VERB --help`. ccbot-try, which the
-// tests of this package do not build, prints the help of try (e2e.TestHelpOfTryIsTheSameBothWays).
+// TestHelpIsTheSameBothWays compares `ccbot help VERB` with `ccbot VERB --help`. ccbot-try, which
+// the tests of this package do not build, prints the help of try
+// (e2e.TestHelpOfTryIsTheSameBothWays).
 func TestHelpIsTheSameBothWays(t *testing.T) {
 	said := func(args ...string) string {
 		var out, errs bytes.Buffer

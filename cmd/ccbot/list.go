@@ -31,9 +31,9 @@ needs no token, takes no lock, and may run next to the bot.`,
 					live = append(live, r.ID)
 				}
 			}
-			looks := make(map[uuid.UUID]port.Look)
+			looks := make(map[uuid.UUID]port.Status)
 			if len(live) > 0 {
-				looks = d.Terminals(d.Tmux(cmd.Context())).Looks(cmd.Context(), live...)
+				looks = d.Terminals(d.Tmux(cmd.Context())).Inspect(cmd.Context(), live...)
 			}
 			for _, r := range records {
 				if !all && r.State.Over() {

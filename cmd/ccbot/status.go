@@ -43,7 +43,7 @@ bot. It is read-only, like list, and runs git.`,
 			if err != nil {
 				return err
 			}
-			m := host.Sessions{Desk: d.Terminals(seen), Git: offline.Git(c.environ), Memory: gauge.Sum}
+			m := host.Sessions{Terminals: d.Terminals(seen), Git: offline.Git(c.environ), Memory: gauge.Sum}
 			all := detailsOf(cmd.Context(), m, sources, r, d.Store.List())
 			all.Queue = queueIn(filepath.Join(d.Dir, "inbox"), r.Prompts)
 			all.BotWarnings = botWarnings(cmd.Context(), d)
@@ -67,7 +67,7 @@ func botWarnings(ctx context.Context, d offline.View) []string {
 
 // see fills in the present activity of a live session's agent. Facts that the look lacks stay as
 // recorded.
-func see(l *show.Session, r session.Record, look port.Look) {
+func see(l *show.Session, r session.Record, look port.Status) {
 	known := view.Noted(r).At(time.Now())
 	// the recorded phase is more exact: only the bot can see it
 	more := look.Now.Phase == talk.PhaseWorking && (known.Phase.Waiting() || known.Works())
@@ -96,7 +96,7 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 		d.Tasks.Count(t.Status)
 	}
 	if r.State.Live() {
-		look := m.Looks(ctx, r.ID)[r.ID]
+		look := m.Inspect(ctx, r.ID)[r.ID]
 		d.Background = look.Background
 		see(&d.Session, r, look)
 	}

@@ -60,8 +60,8 @@ type Prompt struct {
 	Asked    bool       // see [AskedAbout]
 }
 
-// Answer follows the answer to a prompt that was typed. It is nil before the prompt is finished, and
-// before its transcript is there. projects is Claude Code's folder of transcripts.
+// Answer follows the answer to a prompt that was typed. It is nil before the prompt is finished,
+// and before its transcript is there. projects is Claude Code's folder of transcripts.
 func (p Prompt) Answer(projects string, r session.Record) (answer *transcript.Reply, path string) {
 	if p.Mark == nil || !p.Finished {
 		return nil, ""

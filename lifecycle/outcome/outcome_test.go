@@ -15,7 +15,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// TestOutcome is the order of the rule: what the transcript has counts before what the agent does now.
+// TestOutcome is the order of the rule: what the transcript has counts before what the agent does
+// now.
 func TestOutcome(t *testing.T) {
 	typed := Prompt{Mark: &talk.Mark{}, Finished: true}
 	limit := transcript.Failure{Kind: transcript.FailedLimit, Text: "limit", Until: time.Unix(9, 0)}
@@ -41,7 +42,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestAnswerFindsLateTranscript: Claude Code makes the file of a conversation at the first prompt, after the mark.
+// TestAnswerFindsLateTranscript: Claude Code makes the file of a conversation at the first prompt,
+// after the mark.
 func TestAnswerFindsLateTranscript(t *testing.T) {
 	projects, claude := t.TempDir(), uuid.New()
 	path := filepath.Join(projects, "-src", claude.String()+".jsonl")

@@ -12,6 +12,6 @@
 //   - Text is safe to type only in the empty prompt box of the bound agent, while it is idle and no
 //     dialog is open (P7): see View.TypeSafe.
 //
-// The phase of an agent decides where keys go. Its activity, which Doing returns, is shown to people;
-// no text is typed because of it.
+// The phase of an agent decides where keys go. Its activity, which Doing returns, is shown to
+// people; no text is typed because of it.
 package view

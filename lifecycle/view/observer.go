@@ -180,8 +180,8 @@ func FateOf(b session.Binding, same process.Answer, gone bool, p *tmux.Pane) Pan
 	return PaneOurs
 }
 
-// IsInFront reports whether the agent of an adopted pane is in the foreground of its terminal. If not,
-// keys would reach the shell or a program that runs in it.
+// IsInFront reports whether the agent of an adopted pane is in the foreground of its terminal. If
+// not, keys would reach the shell or a program that runs in it.
 func (o *Observer) IsInFront(b session.Binding) bool {
 	p, err := o.Processes.Inspect(b.Agent.PID)
 	return err == nil && p.Identity == b.Agent && p.TTY != 0 && p.PGID == p.Foreground

@@ -77,8 +77,8 @@ func (v View) Phase() talk.Phase {
 	return talk.PhaseUnknown
 }
 
-// IsFresh reports whether the agent wrote its state so recently that the screen may be older. A file
-// from further in the future was written before the clock was set back.
+// IsFresh reports whether the agent wrote its state so recently that the screen may be older. A
+// file from further in the future was written before the clock was set back.
 func (v View) IsFresh(within time.Duration) bool {
 	return v.Now.Sub(v.State.Since).Abs() < within
 }
@@ -89,8 +89,8 @@ func (v View) TypeSafe() bool {
 	return v.IsBoxFree() && v.Screen.ReadyToType()
 }
 
-// IsIdle reports whether no turn runs. An agent whose own agents work in the background says that it
-// is busy, but takes text at once (2.1.328). A question of these background agents is drawn only
+// IsIdle reports whether no turn runs. An agent whose own agents work in the background says that
+// it is busy, but takes text at once (2.1.328). A question of these background agents is drawn only
 // after ccbot's hook has ended. An agent that a person has started does not have that hook: there a
 // dialog may open at any moment, so it counts as busy.
 func (v View) IsIdle() bool {
@@ -98,8 +98,8 @@ func (v View) IsIdle() bool {
 	return v.Phase() == talk.PhaseIdle || background
 }
 
-// IsBoxFree reports whether the prompt box takes keys. It asks for everything that TypeSafe asks for,
-// except that the box is empty.
+// IsBoxFree reports whether the prompt box takes keys. It asks for everything that TypeSafe asks
+// for, except that the box is empty.
 func (v View) IsBoxFree() bool {
 	return v.IsIdle() && v.Captured && !v.Pane.InMode && !v.Behind &&
 		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
@@ -116,9 +116,9 @@ func (v View) gone() bool {
 	return v.Agent == process.Gone || v.Fate == PaneDead || v.Fate == PaneGone || v.Fate == PaneForeign
 }
 
-// CheckVisible returns why the view shows no terminal of a living agent: ErrNoAgent means that the agent
-// is gone or in the background of its shell, ErrSilent that tmux does not answer, ErrUnseen that
-// the terminal's content is unknown.
+// CheckVisible returns why the view shows no terminal of a living agent: ErrNoAgent means that the
+// agent is gone or in the background of its shell, ErrSilent that tmux does not answer, ErrUnseen
+// that the terminal's content is unknown.
 func (v View) CheckVisible() error {
 	switch {
 	case v.Silent:

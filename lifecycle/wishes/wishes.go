@@ -22,8 +22,8 @@ import (
 // read back, and after interference by people and crashes.
 const maxOpened = 5
 
-// Look is the content of the terminal.
-type Look struct {
+// Screen is the content of the terminal.
+type Screen struct {
 	Free   bool   // the prompt box takes keys, and nothing else can
 	Mode   string // the permission mode that it shows; empty: none
 	Listed bool   // the list of models is open, and ccbot has opened it
@@ -46,7 +46,7 @@ const (
 
 // Decide returns the next act for a request: for the mode first, then for the model. The outcome
 // counts with Over. It is pure.
-func Decide(w session.Wish, l Look) (Act, port.SwitchOutcome) {
+func Decide(w session.Wish, l Screen) (Act, port.SwitchOutcome) {
 	switch {
 	case w.Mode != "":
 		return decideMode(w, l)
@@ -64,7 +64,7 @@ func Decide(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 
 // decideMode goes round through the modes once. Of the one at which a key was noted last the key
 // may not have been pressed.
-func decideMode(w session.Wish, l Look) (Act, port.SwitchOutcome) {
+func decideMode(w session.Wish, l Screen) (Act, port.SwitchOutcome) {
 	passed := slices.Index(w.Passed, l.Mode)
 	switch {
 	case !l.Free:
@@ -81,7 +81,7 @@ func decideMode(w session.Wish, l Look) (Act, port.SwitchOutcome) {
 
 // decideList reads the list of models. Its mark is the proof: after a choice the list is opened
 // once more.
-func decideList(w session.Wish, l Look) (Act, port.SwitchOutcome) {
+func decideList(w session.Wish, l Screen) (Act, port.SwitchOutcome) {
 	wanted := Find(l.List, w.Model)
 	switch {
 	case !l.Whole, l.List.Current < 0:

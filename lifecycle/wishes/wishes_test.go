@@ -16,34 +16,34 @@ func TestDecide(t *testing.T) {
 	chosen, opened, round := model, model, mode
 	chosen.Chosen, opened.Opened, round.Passed = true, maxOpened, []string{"default", "auto"}
 	both := session.Wish{Mode: "plan", Model: "sonnet"}
-	free := Look{Free: true, Mode: "default"}
-	list := func(current int, names ...string) Look {
-		return Look{Listed: true, Whole: true, List: claudeui.Models{Names: names, Current: current}}
+	free := Screen{Free: true, Mode: "default"}
+	list := func(current int, names ...string) Screen {
+		return Screen{Listed: true, Whole: true, List: claudeui.Models{Names: names, Current: current}}
 	}
 	cut := list(0, "Opus", "Sonnet")
 	cut.Whole = false
 	for _, tc := range []struct {
 		name    string
 		wish    session.Wish
-		look    Look
+		look    Screen
 		act     Act
 		outcome port.SwitchOutcome
 	}{
-		{"nothing may be pressed", mode, Look{Mode: "default"}, Wait, port.SwitchDone},
-		{"not even said, while nothing is certain", mode, Look{Mode: "plan"}, Wait, port.SwitchDone},
+		{"nothing may be pressed", mode, Screen{Mode: "default"}, Wait, port.SwitchDone},
+		{"not even said, while nothing is certain", mode, Screen{Mode: "plan"}, Wait, port.SwitchDone},
 		{"another mode", mode, free, Mode, port.SwitchDone},
-		{"the mode is there", mode, Look{Free: true, Mode: "plan"}, Over, port.SwitchDone},
-		{"no mode is shown", mode, Look{Free: true}, Over, port.SwitchUnread},
+		{"the mode is there", mode, Screen{Free: true, Mode: "plan"}, Over, port.SwitchDone},
+		{"no mode is shown", mode, Screen{Free: true}, Over, port.SwitchUnread},
 		{"one round is over, and the mode is what it was", round, free, Over, port.SwitchNoSuch},
-		{"another mode on the way", round, Look{Free: true, Mode: "acceptEdits"}, Mode, port.SwitchDone},
-		{"the key was noted and not pressed", round, Look{Free: true, Mode: "auto"}, Mode, port.SwitchDone},
+		{"another mode on the way", round, Screen{Free: true, Mode: "acceptEdits"}, Mode, port.SwitchDone},
+		{"the key was noted and not pressed", round, Screen{Free: true, Mode: "auto"}, Mode, port.SwitchDone},
 		{"the mode comes first", both, free, Mode, port.SwitchDone},
 
 		{"the list is not open", model, free, Open, port.SwitchDone},
-		{"too early for the list", model, Look{Free: true, Early: true}, Wait, port.SwitchDone},
-		{"a list without a cursor", model, Look{Free: true, Flat: true, Mode: "default"}, Over, port.SwitchUnread},
-		{"a mode in screen reader mode", mode, Look{Free: true, Flat: true, Mode: "default"}, Mode, port.SwitchDone},
-		{"no key for the list", model, Look{}, Wait, port.SwitchDone},
+		{"too early for the list", model, Screen{Free: true, Early: true}, Wait, port.SwitchDone},
+		{"a list without a cursor", model, Screen{Free: true, Flat: true, Mode: "default"}, Over, port.SwitchUnread},
+		{"a mode in screen reader mode", mode, Screen{Free: true, Flat: true, Mode: "default"}, Mode, port.SwitchDone},
+		{"no key for the list", model, Screen{}, Wait, port.SwitchDone},
 		{"the list was opened too often", opened, free, Over, port.SwitchUnread},
 		{"another model", model, list(0, "Opus", "Sonnet"), Choose, port.SwitchDone},
 		{"the model is marked", model, list(1, "Opus", "Sonnet"), Over, port.SwitchDone},

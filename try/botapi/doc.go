@@ -11,8 +11,8 @@
 // sources of tdlib/telegram-bot-api and tdlib/td.
 //
 // People act through [Person] in tests and through the chat page in a browser; both see the same
-// state. Faults are injected with [Server.Fault] and [Server.InjectFaults], faults in the delivery of
-// updates with [Server.Redeliver], [Server.ShuffleUpdates] and [Server.Inject].
+// state. Faults are injected with [Server.Fault] and [Server.InjectFaults], faults in the delivery
+// of updates with [Server.Redeliver], [Server.ShuffleUpdates] and [Server.Inject].
 //
 // Rich messages are there with Options.Rich only: it checks their limits, counts their blocks
 // roughly, keeps their source as it is, and the page draws the Markdown that agents write. Without

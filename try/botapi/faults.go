@@ -24,9 +24,9 @@ func (s *Server) Fault(f Fault) (withdraw func()) {
 	}
 }
 
-// InjectFaults calls choose for each call, getUpdates and files ("file") included, and plays the returned
-// fault on it; the zero Fault plays none. Faults of [Server.Fault] go first; nil ends it. choose
-// must not call the server.
+// InjectFaults calls choose for each call, getUpdates and files ("file") included, and plays the
+// returned fault on it; the zero Fault plays none. Faults of [Server.Fault] go first; nil ends it.
+// choose must not call the server.
 func (s *Server) InjectFaults(choose func(Call) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -39,7 +39,7 @@ type fakeSessions struct {
 	Leftovers      []ending.Ending // that a restore ends first
 	OnArchive      func(id uuid.UUID) error
 	OnArchiveQuiet func(id uuid.UUID, q port.Silence) error
-	Doing          map[uuid.UUID]view.Look // the activity of a session; of others it is OnLook
+	Doing          map[uuid.UUID]view.Status // the activity of a session; of others it is OnLook
 	OnForget       func(id uuid.UUID) error
 	OnWriters      func(id uuid.UUID) ([]evidence.Writer, error)
 	Ends           func(who []process.Identity) ([]ending.Ending, error)
@@ -53,7 +53,7 @@ type fakeSessions struct {
 	OnMove         func(id uuid.UUID, to session.Conversation) error
 	OnRename       func(id uuid.UUID, name string) error
 	OnInterrupt    func(id uuid.UUID) (reported bool, err error)
-	OnLook         view.Look
+	OnLook         view.Status
 	Rounds         int   // calls of a check, of one session or of several
 	Looked         int   // checked sessions
 	Processes      []int // of each agent
@@ -308,11 +308,11 @@ func (f *fakeSessions) Interrupt(_ context.Context, id uuid.UUID) (reported bool
 	return true, nil
 }
 
-func (f *fakeSessions) Looks(context.Context) func(session.Record) view.Look {
+func (f *fakeSessions) Inspector(context.Context) func(session.Record) view.Status {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	f.Rounds++
-	return func(r session.Record) view.Look {
+	return func(r session.Record) view.Status {
 		f.wait()
 		f.Mu.Lock()
 		defer f.Mu.Unlock()

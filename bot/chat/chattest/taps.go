@@ -264,7 +264,7 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 		require.NoError(t, w.Handle(t.Context(), key, u))
 	}
 	doing := w.Lifecycle.OnLook
-	w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Desk: view.DeskAway}
+	w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached}
 	calm := w.Session(t, "calm", session.Running)
 	say("/list")
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonEndIdle))

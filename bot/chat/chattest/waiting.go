@@ -17,7 +17,7 @@ import (
 func (w *World) Queued(t *testing.T, name string, texts ...string) (session.Record, []inbox.Entry) {
 	t.Helper()
 	r := w.NewCurrentSession(t, name, session.Running)
-	w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseWorking}
+	w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseWorking}
 	var all []inbox.Entry
 	for _, text := range texts {
 		e := w.Prompt(t, r, text, inbox.Held)
@@ -46,5 +46,5 @@ func (w *World) ShowsQueue(t *testing.T) {
 	w.Work(t)
 	require.NoError(t, w.TapShown(t, Alice, w.LastSent(t), "2"))
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Requeued{}))
-	w.Lifecycle.OnLook = view.Look{}
+	w.Lifecycle.OnLook = view.Status{}
 }

@@ -44,8 +44,8 @@ func (w *World) SayReceipts(t *testing.T) {
 			require.NoError(t, w.SessionNews(t.Context(), r, receipt))
 		}
 	}
-	for _, desk := range []view.Desk{view.DeskAway, view.DeskAttached, view.DeskTyping} {
-		w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseIdle, Desk: desk, Background: true}
+	for _, desk := range []view.Attachment{view.Detached, view.Attached, view.PersonTyping} {
+		w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseIdle, Attachment: desk, Background: true}
 		w.Session(t, "web", session.Running)
 		w.MustHear(t, "/list")
 	}
@@ -123,7 +123,7 @@ func (w *World) SayRecovery(t *testing.T) {
 	open := w.Session(t, "open", session.Running)
 	rep.Results = append(rep.Results, ReportOf(lifecycle.Reattach, open).Results...)
 	rep.Notices = append(rep.Notices, recovery.Notice{Kind: recovery.Unclear, Record: open.ID})
-	w.Lifecycle.OnLook = view.Look{Phase: talk.PhaseWaitingAnswer}
+	w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseWaitingAnswer}
 	for _, what := range []string{ResumeAsk, ResumeAll} {
 		w.SetResumeOnStart(what)
 		for _, closed := range []string{session.ClosedReboot, session.ClosedTmux, ""} {
@@ -199,7 +199,7 @@ func (w *World) SayAsks(t *testing.T) {
 		w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return Trust, err }
 		w.Press(t, Alice, id, "↑")
 	}
-	w.Lifecycle.OnLook = view.Look{Usage: &port.Usage{Model: "Opus", Context: 41.7}}
+	w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Model: "Opus", Context: 41.7}}
 	w.MustHear(t, "/list")
 }
 

@@ -108,7 +108,7 @@ func NewWorld(t *testing.T) *World {
 	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
-	w.Hosted = &host.Sessions{Desk: host.Desk{Lifecycle: w.Lifecycle, Panes: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
+	w.Hosted = &host.Sessions{Terminals: host.Terminals{Lifecycle: w.Lifecycle, Panes: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
 		Queues: w.Lifecycle, Diffs: w.Git, Spending: w.Spent, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Allowed = &AllowedGroups{world: w}
@@ -347,7 +347,8 @@ func (w *World) Word(key i18n.Key, args ...i18n.Args) string { return w.In(AtAli
 // Named is the sentence with a session's name.
 func (w *World) Named(key i18n.Key, name string) string { return w.Word(key, i18n.Args{"Name": name}) }
 
-// AssertErrorShown requires that the chat reports a failed tap: the tap itself had its answer before.
+// AssertErrorShown requires that the chat reports a failed tap: the tap itself had its answer
+// before.
 func (w *World) AssertErrorShown(t *testing.T, err error) {
 	t.Helper()
 	require.NoError(t, err)

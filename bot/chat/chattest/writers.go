@@ -137,9 +137,9 @@ func (w *World) TakeOver(t *testing.T, m outbox.Message, word i18n.Key) outbox.M
 	return asked
 }
 
-// Looks are the buttons of a scene's message and of its question that look at the writers: all but
-// [Cancel].
-func (w *World) Looks(m, asked outbox.Message) []Spot {
+// Inspect are the buttons of a scene's message and of its question that look at the writers: all
+// but [Cancel].
+func (w *World) Inspect(m, asked outbox.Message) []Spot {
 	cancel := w.Word(i18n.ButtonCancel)
 	return slices.DeleteFunc(Spots(m, asked), func(s Spot) bool { return s.Button.Text == cancel })
 }

@@ -84,8 +84,8 @@ func (m *Metrics) Recovered(r recovery.Report) {
 var agesDesc = prometheus.NewDesc("ccbot_recovery_session_age_seconds",
 	"Time since the last sign of life of the open sessions, at the last recovery.", nil, nil)
 
-// setAges rebuilds the histogram of the ages in a report. Each of its buckets counts those before as
-// well; the sum is unknown.
+// setAges rebuilds the histogram of the ages in a report. Each of its buckets counts those before
+// as well; the sum is unknown.
 func (m *Metrics) setAges(ages []recovery.AgeBucket) {
 	buckets, count := make(map[float64]uint64), uint64(0)
 	for _, a := range ages {

@@ -47,9 +47,9 @@ func (d View) Record(what string) (session.Record, error) {
 	return d.Store.Whole(r.ID)
 }
 
-// Matches returns the record that a person means, see package naming; Claude Code's id works as well.
-// A record whose conversation continues in another record has lost its name to that record; its own
-// id still finds it.
+// Matches returns the record that a person means, see package naming; Claude Code's id works as
+// well. A record whose conversation continues in another record has lost its name to that record;
+// its own id still finds it.
 func Matches(records []session.Record, what string) (session.Record, error) {
 	return single(what, matches(records, what, HasName), naming.ShortID)
 }
@@ -62,8 +62,8 @@ func IsNamed(records []session.Record, what string) bool {
 // HasName reports whether a record still has its name.
 func HasName(r session.Record) bool { return !r.HandedOver() }
 
-// matches returns the records that a text may mean. If there are several, it returns only the fitting
-// ones.
+// matches returns the records that a text may mean. If there are several, it returns only the
+// fitting ones.
 func matches(records []session.Record, what string, fits func(session.Record) bool) []session.Record {
 	named := func(r session.Record) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID)}

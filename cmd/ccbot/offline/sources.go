@@ -112,8 +112,8 @@ func Observer(c config.Config, panes view.PaneReader, table *process.Table, log 
 }
 
 // Terminals look at what agents do, in the picture of tmux.
-func (d View) Terminals(seen TmuxState) host.Desk {
-	return host.Desk{Observer: Observer(d.Config, seen, d.Table, d.log), Records: d.Store}
+func (d View) Terminals(seen TmuxState) host.Terminals {
+	return host.Terminals{Observer: Observer(d.Config, seen, d.Table, d.log), Records: d.Store}
 }
 
 // Git runs git without secrets: a program that the repository starts must not get what agents

@@ -47,7 +47,7 @@ func TestResumeExplainsRefusal(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := notResumed(d.Words(), host.View(one(1, "api")), host.Desk{Records: d.Store}.Refused(tt.err))
+			err := notResumed(d.Words(), host.View(one(1, "api")), host.Terminals{Records: d.Store}.Refused(tt.err))
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}

@@ -144,8 +144,8 @@ func (s *system) readAgain(path string) {
 	s.lifecycle.WakeAll()
 }
 
-// reportUnread reports to the conversations of their sessions which files of agents are left unread,
-// each once.
+// reportUnread reports to the conversations of their sessions which files of agents are left
+// unread, each once.
 func (s *system) reportUnread(ctx context.Context) {
 	for _, path := range s.suspects.Unreported() {
 		s.log.Error("file_unread", logkey.Path, wording.Path(path))

@@ -243,7 +243,7 @@ func (s *system) wireChat(environ []string) error {
 	s.cards.Failpoint = Failpoint(environ)
 	used := &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
 		Watch: s.watch, Now: time.Now, Log: s.log}
-	s.sessions = &host.Sessions{Desk: host.Desk{Records: s.store}, Git: offline.Git(environ), Spending: used, Forgets: s.forget,
+	s.sessions = &host.Sessions{Terminals: host.Terminals{Records: s.store}, Git: offline.Git(environ), Spending: used, Forgets: s.forget,
 		Diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir), Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	said := struct {

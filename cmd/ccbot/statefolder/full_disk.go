@@ -29,8 +29,8 @@ const (
 // accept LeastFree, so that a disk at its limit is reported once.
 const leastProbe = LeastFree / 4
 
-// DiskSpace reports to the chat when the disk of ccbot's folder fills up: once when it is almost full,
-// once when it no longer accepts anything, and then once when it has room again.
+// DiskSpace reports to the chat when the disk of ccbot's folder fills up: once when it is almost
+// full, once when it no longer accepts anything, and then once when it has room again.
 type DiskSpace struct {
 	dir   string
 	log   *slog.Logger

@@ -58,8 +58,8 @@ func Who(ctx context.Context, client *http.Client, server string) (name, webhook
 	return answer.Username, answer.URL, at, err
 }
 
-// RestrictedGroups returns the groups in which privacy mode keeps plain texts from the bot, because it is
-// not an administrator there. It leaves out a group if Telegram does not answer for it.
+// RestrictedGroups returns the groups in which privacy mode keeps plain texts from the bot, because
+// it is not an administrator there. It leaves out a group if Telegram does not answer for it.
 func RestrictedGroups(ctx context.Context, client *http.Client, server string, groups []int64) (all []int64) {
 	var me models.User
 	if _, err := Ask(ctx, client, server, "getMe", nil, &me); err != nil || me.CanReadAllGroupMessages {

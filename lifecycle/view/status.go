@@ -14,24 +14,24 @@ import (
 	"ccbot/tmux"
 )
 
-// Desk reports whether a person has a session's window open in a terminal.
-type Desk int
+// Attachment reports whether a person has a session's window open in a terminal.
+type Attachment int
 
 const (
-	DeskUnknown  Desk = iota // tmux did not say
-	DeskAway                 // no terminal shows the window
-	DeskAttached             // a terminal shows it
-	DeskTyping               // a terminal shows it, and keys were pressed there a moment ago
+	AttachmentUnknown Attachment = iota // tmux did not say
+	Detached                            // no terminal shows the window
+	Attached                            // a terminal shows it
+	PersonTyping                        // a terminal shows it, and keys were pressed there a moment ago
 )
 
-// deskFor is how long after the last key a person counts as typing in the terminal.
-const deskFor = 5 * time.Minute
+// typingTTL is how long after the last key a person counts as typing in the terminal.
+const typingTTL = 5 * time.Minute
 
-// Look is the state of a session for a person.
-type Look struct {
+// Status is the state of a session for a person.
+type Status struct {
 	Phase      talk.Phase    // decides where keys go
 	Now        talk.Activity // the activity shown to people
-	Desk       Desk
+	Attachment Attachment
 	Background bool        // commands that the agent has started still run
 	Agents     int         // the number of its background agents, according to its screen
 	Draft      bool        // the prompt box contains text that was not sent
@@ -42,22 +42,22 @@ type Look struct {
 
 // Quiet reports whether no person would miss the agent now: it is idle, nothing that it has started
 // runs, no terminal shows it, and no draft would be lost.
-func (l Look) Quiet() bool {
-	return l.Phase == talk.PhaseIdle && l.Desk == DeskAway && !l.Background && l.Agents == 0 && !l.Draft
+func (l Status) Quiet() bool {
+	return l.Phase == talk.PhaseIdle && l.Attachment == Detached && !l.Background && l.Agents == 0 && !l.Draft
 }
 
-// Looks returns a function that reads the state of sessions. It reads the process table and the
+// Inspector returns a function that reads the state of sessions. It reads the process table and the
 // list of terminals once, at the first session that needs them. If a session is not open, its phase
 // is unknown.
-func (o *Observer) Looks(ctx context.Context) func(session.Record) Look {
+func (o *Observer) Inspector(ctx context.Context) func(session.Record) Status {
 	table := sync.OnceValues(func() (process.Snapshot, error) { return o.Processes.Snapshot(ctx) })
 	terminals := sync.OnceValues(func() ([]tmux.Viewer, error) { return o.Screens.Viewers(ctx) })
-	return func(r session.Record) Look {
+	return func(r session.Record) Status {
 		if !r.State.Live() || r.Binding == nil {
-			return Look{Phase: talk.PhaseUnknown}
+			return Status{Phase: talk.PhaseUnknown}
 		}
 		v := o.View(ctx, r)
-		l := Look{Phase: v.Phase(), Now: Doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
+		l := Status{Phase: v.Phase(), Now: Doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
 		processes, err := table()
 		l.Background = err != nil || background(processes, r.Binding.Agent)
 		l.PIDs = Tree(processes, r.Binding.Agent)
@@ -67,31 +67,31 @@ func (o *Observer) Looks(ctx context.Context) func(session.Record) Look {
 		}
 		if o.Screens != nil && v.Fate == PaneOurs {
 			if viewers, err := terminals(); err == nil {
-				l.Desk = deskOf(viewers, v.Pane, v.Now)
+				l.Attachment = attachmentOf(viewers, v.Pane, v.Now)
 			}
 		}
 		return l
 	}
 }
 
-// deskOf is pure. A read-only terminal counts as attached. So does a terminal that draws tmux
+// attachmentOf is pure. A read-only terminal counts as attached. So does a terminal that draws tmux
 // itself (iTerm2's -CC): tmux does not list it as a viewer, but only counts it with its session,
 // and it may show any window of that session.
-func deskOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Desk {
-	desk := DeskAway
+func attachmentOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Attachment {
+	found := Detached
 	for _, v := range viewers {
 		if v.Window != pane.Window {
 			continue
 		}
-		if !v.ReadOnly && now.Sub(v.LastKey) < deskFor {
-			return DeskTyping
+		if !v.ReadOnly && now.Sub(v.LastKey) < typingTTL {
+			return PersonTyping
 		}
-		desk = DeskAttached
+		found = Attached
 	}
 	if DrawsItself(viewers, pane) {
-		desk = DeskAttached
+		found = Attached
 	}
-	return desk
+	return found
 }
 
 // background reports whether a command that the agent started still runs. Each command has a
