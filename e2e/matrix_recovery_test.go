@@ -105,17 +105,6 @@ func transferring() life {
 	}, rows: []crash{back, inRecovery}}
 }
 
-func (s *stage) byID(id uuid.UUID) session.Record {
-	s.t.Helper()
-	for _, r := range s.records() {
-		if r.ID == id {
-			return r
-		}
-	}
-	s.t.Fatalf("there is no record %s", id)
-	return session.Record{}
-}
-
 // recovering kills the bot inside a recovery. In each row one more session has
 // lost its window while no bot ran.
 func recovering() life {
