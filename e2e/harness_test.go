@@ -275,6 +275,7 @@ func (w *world) close() {
 		}
 	}
 	w.checkWriters()
+	w.checkCalls()
 }
 
 func clipped(s string) string {

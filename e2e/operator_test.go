@@ -129,7 +129,6 @@ func newOperator(t *testing.T) *operator {
 		}
 	}
 	w.env = slices.DeleteFunc(kept, func(kv string) bool { return strings.HasPrefix(kv, "CCBOT_DIR=") })
-	t.Cleanup(w.checkCalls)
 	o.term = w.newTerminal()
 	o.term.enter(o.term.shell, "unset DEMOAGENT_LOG") // install would ask about it
 	return o
