@@ -34,7 +34,7 @@ type model struct {
 	now    *process
 	cards  map[string]*wanted
 	sends  int // maximum number of messages
-	copies int // number of messages that a kill or a parked chat may have left
+	copies int // number of messages that a kill or a suspended chat may have left
 	fault  string
 }
 

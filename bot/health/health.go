@@ -205,7 +205,7 @@ func TmuxText(ctx context.Context, c *chat.Chat, silent bool) (err error) {
 }
 
 // OldClaudeText reports to each private chat that Claude Code is older than the oldest version that
-// works with ccbot. told is false if there is no chat yet.
+// works with ccbot. reported is false if there is no chat yet.
 func OldClaudeText(ctx context.Context, c *chat.Chat, version, needed string) (reported bool, err error) {
 	if len(c.Book.PrivateChats()) == 0 {
 		return false, nil

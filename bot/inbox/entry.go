@@ -28,7 +28,7 @@ type State string
 const (
 	Accepted State = "accepted" // on disk, not handled
 	Held     State = "held"     // a prompt that waits to be typed
-	Typing   State = "typing"   // a prompt being typed, see talk.React
+	Typing   State = "typing"   // a prompt being typed, see talk.Mark
 	Unproven State = "unproven" // typed without proof of receipt: never typed again without a tap
 	Asked    State = "asked"    // a prompt that needs a person's confirmation; in no queue
 )

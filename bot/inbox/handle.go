@@ -74,8 +74,8 @@ type Failure struct {
 	rest         []*models.Update // the other messages of the update's album or text
 }
 
-// do handles a job of a lane. again is the pause before its next try, or 0: later jobs of the lane
-// wait, because they must not overtake it.
+// do handles a job of a queue. again is the pause before its next try, or 0: later jobs of the
+// queue wait, because they must not overtake it.
 func (i *Intake) do(ctx context.Context, in queueKey, j *job) (again time.Duration) {
 	switch {
 	case j.unkept != nil:
@@ -203,7 +203,7 @@ func (i *Intake) finish(key string) {
 	})
 }
 
-// untilDone runs a disk step for a handled entry. A failed step is retried in a separate lane, so
+// untilDone runs a disk step for a handled entry. A failed step is retried in a separate queue, so
 // that the handler is not called again and later messages do not wait.
 func (i *Intake) untilDone(key string, step func() error) {
 	if step() != nil {

@@ -47,7 +47,7 @@ type job struct {
 
 type jobQueues struct {
 	mu     sync.Mutex
-	work   func(queueKey) // starts a lane's worker; nil while not running
+	work   func(queueKey) // starts a queue's worker; nil while not running
 	queue  map[queueKey][]job
 	taps   map[address.Conversation][]<-chan struct{} // not decided yet, in order
 	more   chan struct{}                              // closed when a job arrives
@@ -94,8 +94,8 @@ func (l *jobQueues) undecidedLocked(where address.Conversation) (decided func())
 	})
 }
 
-// next removes the lane's next job; a job without a key ends the worker. If pause is set, no job is
-// removed: the album or text may become whole until then, or when a new job closes more.
+// next removes the queue's next job; a job without a key ends the worker. If pause is set, no job
+// is removed: the album or text may become whole until then, or when a new job closes more.
 func (l *jobQueues) next(in queueKey) (j job, pause time.Duration, more <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +124,8 @@ func (l *jobQueues) pass(album string) {
 }
 
 // open starts workers, each calling do until ctx ends. A job with a pause waits without a slot, so
-// that other conversations continue. limit bounds the running lanes of messages, and those of taps.
+// that other conversations continue. limit bounds the running queues of messages, and those of
+// taps.
 func (l *jobQueues) open(ctx context.Context, limit int, do func(context.Context, queueKey, *job) (again time.Duration)) {
 	messages, taps := make(chan struct{}, limit), make(chan struct{}, limit)
 	l.mu.Lock()

@@ -174,7 +174,7 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 	return all
 }
 
-// card returns the card.Inspect of a plan.
+// card returns the card.Content of a plan.
 func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.Content {
 	w := l.chat.In(to)
 	at := i18n.Args{"Name": r.Name, "At": w.At(p.due())}

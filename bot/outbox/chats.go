@@ -9,8 +9,8 @@ import (
 )
 
 // IsSuspended reports whether a chat accepts nothing from this bot, see ErrBlocked. While a chat is
-// parked nothing is sent to it: posts stay files, callers of Send get their refusal at once, and
-// edits are dropped. After a start each parked chat is tried once.
+// suspended nothing is sent to it: posts stay files, callers of Send get their refusal at once, and
+// edits are dropped. After a start each suspended chat is tried once.
 func (o *Outbox) IsSuspended(chat int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

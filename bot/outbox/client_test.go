@@ -122,7 +122,7 @@ func TestClient(t *testing.T) {
 	require.NoError(t, b.Edit(t.Context(), to(8), 77, say(8, "new")))
 	b.DropButtons(t.Context(), to(8), 78)
 	require.NoError(t, b.EditNow(t.Context(), to(8), 79, say(8, "behind them")))
-	require.Eventually(t, func() bool { // no caller waits for an aside
+	require.Eventually(t, func() bool { // no caller waits for a side call
 		api.mu.Lock()
 		defer api.mu.Unlock()
 		sent := strings.Join(api.calls["8"], "\n")

@@ -22,8 +22,8 @@ const (
 )
 
 // deliver makes one attempt, puts its consequences on disk, and then reports them to the queue. The
-// lane counts as flying all the time, so nothing overtakes the attempt. idle: the message looks
-// like this already, so no call is made.
+// chat queue counts as flying all the time, so nothing overtakes the attempt. idle: the message
+// looks like this already, so no call is made.
 func (o *Outbox) deliver(calls context.Context, l *chatQueue, j *job, attempt job, idle bool) {
 	id, v := attempt.messageID, verdict{answer: taken}
 	if !idle {
@@ -91,7 +91,8 @@ func (o *Outbox) attempt(calls context.Context, l *chatQueue, j *job) (messageID
 }
 
 // note keeps the consequence of an answer for the chat, or for the server, also for the next run.
-// The lane is put on hold before the disk is written, because asides could go during the write.
+// The chat queue is put on hold before the disk is written, because side calls could go during the
+// write.
 func (o *Outbox) note(l *chatQueue, j *job, v verdict) {
 	switch {
 	case v.answer == taken && j.isNew():

@@ -31,9 +31,10 @@
 // A call that Telegram answers with 401 or 404 is not carried out, and is repeated until it
 // succeeds: whether the token is revoked is decided elsewhere.
 //
-// A chat that accepts nothing is parked: nothing is sent there until a person writes there or the
-// program is restarted. A group that became a supergroup and a topic that was deleted are handled
-// once: waiting messages go to the new place, and jobs about messages of the old place are refused.
+// A chat that accepts nothing is suspended: nothing is sent there until a person writes there or
+// the program is restarted. A group that became a supergroup and a topic that was deleted are
+// handled once: waiting messages go to the new place, and jobs about messages of the old place are
+// refused.
 //
 // The package does not render or split the messages of Send, does not know sessions, and cannot
 // make a send happen exactly once: after a broken connection it is unknown whether Telegram took

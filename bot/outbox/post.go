@@ -43,11 +43,11 @@ type Owner interface {
 
 // Post sends a message that must not be lost and that nothing would repeat (receipts, notices).
 // When Post returns nil the message is on disk and will be sent, in order within its chat and rank,
-// by this run or a later one; in a parked chat it waits. If the program is killed while the message
-// is being sent, the message comes twice at most. A text that is too long is split, with the
-// buttons under the last part. A message that Telegram refuses for good goes to quarantine. Of a
-// message with a Name only Name, To, Session and Rank count, see Owner. Post works without Run, and
-// after it.
+// by this run or a later one; in a suspended chat it waits. If the program is killed while the
+// message is being sent, the message comes twice at most. A text that is too long is split, with
+// the buttons under the last part. A message that Telegram refuses for good goes to quarantine. Of
+// a message with a Name only Name, To, Session and Rank count, see Owner. Post works without Run,
+// and after it.
 func (o *Outbox) Post(ctx context.Context, m Message) error {
 	if m.Text.Blank() && m.Name == "" {
 		return &Refused{errBlank}

@@ -16,9 +16,9 @@ import (
 // queues hold the jobs that wait for the chats, and the state of the chats. Their methods only
 // decide: they make no calls and wait for nothing. The caller holds the lock of the outbox.
 type queues struct {
-	open    func(chat int64) *chatQueue // makes the lane of a chat that has none
+	open    func(chat int64) *chatQueue // makes the chat queue of a chat that has none
 	chats   map[int64]*chatQueue
-	order   []*chatQueue // the same lanes, oldest first
+	order   []*chatQueue // the same chat queues, oldest first
 	all     *rate.Limiter
 	flying  int
 	booked  int // jobs under way that have not paid for their call
@@ -276,8 +276,8 @@ func (q *queues) loseTopic(l *chatQueue, lost address.Conversation, why answer) 
 	return gone
 }
 
-// beginSide takes an aside out of its lane, and returns its destination. An awaited call is about
-// the topic itself, even if the topic is closed.
+// beginSide takes a side call out of its chat queue, and returns its destination. An awaited call
+// is about the topic itself, even if the topic is closed.
 func (q *queues) beginSide(now time.Time, l *chatQueue, a *sideCall) (to address.Conversation) {
 	l.sideCalls = without(l.sideCalls, a)
 	q.all.AllowN(now, 1)
@@ -290,8 +290,8 @@ func (q *queues) beginSide(now time.Time, l *chatQueue, a *sideCall) (to address
 	return q.place(a.to)
 }
 
-// resolveSide records the outcome of an attempt at an aside. An aside that is worth another attempt
-// is tried again as long as it is of use. lost is that of settle.
+// resolveSide records the outcome of an attempt at a side call. A side call that is worth another
+// attempt is tried again as long as it is of use. lost is that of settle.
 func (q *queues) resolveSide(l *chatQueue, a *sideCall, v verdict, backoff func(failures int) time.Time) (lost bool) {
 	q.flying--
 	l.beside = false

@@ -27,7 +27,7 @@ type sideCall struct {
 	done    chan error // of Call: the result, once
 }
 
-// sideKind is the subject of an aside; the zero value is typing.
+// sideKind is the subject of a side call; the zero value is typing.
 type sideKind int
 
 const (
@@ -37,7 +37,7 @@ const (
 	awaited // the caller waits
 )
 
-// lives are how long an aside of each kind is of use.
+// lives are how long a side call of each kind is of use.
 var lives = [...]time.Duration{typing: typingLife, reaction: reactLife, tapAnswer: answerLife, awaited: awaitedLife}
 
 func (a *sideCall) class(now time.Time) class {
@@ -50,7 +50,7 @@ func (a *sideCall) class(now time.Time) class {
 	return urgent
 }
 
-// put adds an aside. If there are too many, the oldest of the least important kind is dropped.
+// put adds a side call. If there are too many, the oldest of the least important kind is dropped.
 func (l *chatQueue) put(a *sideCall) {
 	least := a
 	for i, old := range l.sideCalls {
@@ -68,7 +68,7 @@ func (l *chatQueue) put(a *sideCall) {
 	}
 }
 
-// putBack adds an aside that failed and is worth another try, unless a newer one has come.
+// putBack adds a side call that failed and is worth another try, unless a newer one has come.
 func (l *chatQueue) putBack(a *sideCall) {
 	if !slices.ContainsFunc(l.sideCalls, func(newer *sideCall) bool { return newer.key == a.key }) {
 		l.sideCalls = slices.Insert(l.sideCalls, 0, a)
@@ -135,7 +135,7 @@ func (o *Outbox) beside(ctx context.Context, to address.Conversation, k sideKind
 	}
 }
 
-// putSide queues an aside, or returns why it cannot be done.
+// putSide queues a side call, or returns why it cannot be done.
 func (o *Outbox) putSide(a *sideCall) (err error) {
 	o.with(func(q *queues) {
 		switch l := q.chatQueue(a.to.ChatID); {

@@ -61,7 +61,7 @@ type chatQueue struct {
 	queue     queue           // of jobs; with the ranks it decides the order
 	sideCalls []*sideCall     // reactions, typing, answers to taps: best effort, outside the queue
 	flying    bool            // one job of the queue is under way
-	beside    bool            // an aside is under way
+	beside    bool            // a side call is under way
 	suspended bool            // the chat accepts nothing
 	until     time.Time       // end of the wait that Telegram demands
 	again     time.Time       // the next try of the queue after a failure
@@ -71,7 +71,7 @@ type chatQueue struct {
 	booked    bool            // the job under way may make a call, and has not paid for it
 	yielded   time.Duration   // the time that all messages of rank Now have taken from the chat's budget
 	served    uint64          // the last turn of the queue
-	attended  uint64          // the last turn of an aside
+	attended  uint64          // the last turn of a side call
 }
 
 func newChatQueue(chat int64) *chatQueue {
@@ -98,8 +98,8 @@ func (l *chatQueue) hold(now time.Time, wait time.Duration) {
 	l.until = now.Add(max(wait, l.until.Sub(now)))
 }
 
-// class is the order in which several chats, or the queue and the asides of one chat, are served
-// when all of them could go at the same moment.
+// class is the order in which several chats, or the queue and the side calls of one chat, are
+// served when all of them could go at the same moment.
 type class int
 
 const (
@@ -110,14 +110,14 @@ const (
 	signs                 // typing
 )
 
-// turn is the next action: the call of a job or of an aside of a lane. Without a lane the next
-// check is after wait; wait 0 then means after news.
+// turn is the next action: the call of a job or of a side call of a chat queue. Without a chat
+// queue the next check is after wait; wait 0 then means after news.
 type turn struct {
 	lane  *chatQueue
 	job   *job
 	aside *sideCall
 	class class
-	since uint64 // the last turn of the queue, or of the asides, of the lane
+	since uint64 // the last turn of the queue, or of the side calls, of the chat queue
 	wait  time.Duration
 }
 
@@ -235,9 +235,9 @@ func (l *chatQueue) jobTurn(now time.Time) (turn, time.Duration) {
 	return t, wait
 }
 
-// sideTurn is the turn of the asides: an answer before a reaction before typing, each kind in the
-// order of the calls. Asides take nothing from the chat's budget, so they go while the queue waits
-// for that budget. Typing is shown only in a chat with an empty queue.
+// sideTurn is the turn of the side calls: an answer before a reaction before typing, each kind in
+// the order of the calls. Side calls take nothing from the chat's budget, so they go while the
+// queue waits for that budget. Typing is shown only in a chat with an empty queue.
 func (l *chatQueue) sideTurn(now time.Time) (turn, time.Duration) {
 	if l.beside {
 		return turn{}, never

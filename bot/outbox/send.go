@@ -14,11 +14,11 @@ import (
 var errBlank = errors.New("there is nothing to see in the text")
 
 // Send sends one message and waits for its id. It returns *Refused if Telegram will never take the
-// message, with ErrBlocked inside as long as the chat is parked and ErrNoRich inside if the server
-// has no rich messages; ErrClosed if the outbox is closed; and the error of ctx if ctx ended first.
-// A message that was still waiting when ctx ended is never sent. If a call was under way, or an
-// earlier one broke, the error is also ErrUnsure: it is unknown whether the message is in the chat,
-// and no further attempt is made. The id is 0 if the library cannot read Telegram's positive
+// message, with ErrBlocked inside as long as the chat is suspended and ErrNoRich inside if the
+// server has no rich messages; ErrClosed if the outbox is closed; and the error of ctx if ctx ended
+// first. A message that was still waiting when ctx ended is never sent. If a call was under way, or
+// an earlier one broke, the error is also ErrUnsure: it is unknown whether the message is in the
+// chat, and no further attempt is made. The id is 0 if the library cannot read Telegram's positive
 // answer.
 func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error) {
 	return o.ask(ctx, &job{kind: send, rank: m.Rank, to: m.To, session: m.Session, message: m, since: time.Now()})
@@ -27,7 +27,7 @@ func (o *Outbox) Send(ctx context.Context, m Message) (messageID int, err error)
 // Edit replaces text and buttons of a message and does not wait. Of the edits of a message that
 // wait only the newest is sent, and an edit that changes nothing is not sent. The outcome is
 // reported to the owner of the message's name, if it has one. Edits that wait are lost when the
-// program ends; edits in a parked chat are dropped. ctx matters only if it has ended before the
+// program ends; edits in a suspended chat are dropped. ctx matters only if it has ended before the
 // call.
 func (o *Outbox) Edit(ctx context.Context, to address.Conversation, messageID int, m Message) error {
 	err := context.Cause(ctx)

@@ -165,7 +165,7 @@ func (c *collector) addRepairs(rep news.Start) {
 	}
 }
 
-// look returns the card.Inspect of a report and its payload. The text is blank if there is nothing
+// look returns the card.Content of a report and its payload. The text is blank if there is nothing
 // to report.
 func (p *Reports) look(one *report) (look card.Content, shown offered) {
 	words := p.Chat.In(one.to)

@@ -45,7 +45,7 @@ const fullContext = 80
 // fill sets the content of a turn's card.
 func (t *Turns) fill(ctx context.Context, look *card.Content, s *state, r port.Session, key string) {
 	w := words{t.Chat.In(look.To)}
-	look.Means, look.Options = key, nil // a tap counts on any look of the card, see card.Inspect.Means
+	look.Means, look.Options = key, nil // a tap counts on any look of the card, see card.Content.Means
 	var row []card.Option
 	add := func(b Button, word i18n.Key, style outbox.Style, args ...i18n.Args) {
 		if t.Acts[b] != nil {
