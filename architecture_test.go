@@ -36,7 +36,7 @@ var layers = [][]string{
 	{"bot/card", "bot/conversation", "bot/machine"},
 	{"bot/inbox", "bot/outbox", "bot/render"},
 	{"host"},
-	{"archive", "recovery"},
+	{"archive", "loop", "recovery"},
 	{"host/outgoing", "host/received", "lifecycle"},
 	{"lifecycle/ending", "lifecycle/view"},
 	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/wishes"},
@@ -92,7 +92,7 @@ var users = map[string][]string{
 
 // machinery are the packages of the agent's machine. The chat knows its machine by ports.
 var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmux", "ccbot/recovery", "ccbot/hooks", "ccbot/lifecycle",
-	"ccbot/lifecycle/evidence", "ccbot/lifecycle/view", "ccbot/archive", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
+	"ccbot/lifecycle/evidence", "ccbot/lifecycle/view", "ccbot/archive", "ccbot/loop", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
 	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile", "ccbot/internal/systemfont"}
 
 // diskPackages are the packages of the chat that keep files, and name their folder.
@@ -241,7 +241,7 @@ func TestArchitecture(t *testing.T) {
 // interface with such a method. An end needs a process.Grace, so nothing else can call
 // process.Table.End.
 var reach = map[string][]string{
-	"internal/process.Grace": {"lifecycle/ending", "cmd/ccbot/voice"}, // voice ends a transcriber of an earlier ccbot
+	"internal/process.Grace": {"lifecycle/ending", "cmd/ccbot/voice", "loop"}, // voice ends a transcriber, loop a check: both began it themselves
 	"lifecycle/ending.Ender": {"lifecycle", "cmd/ccbot/running"},
 	"ClosePane":              {"lifecycle/ending"}, // the hang-up
 }

@@ -77,6 +77,15 @@ func (d Diffs) Patch(ctx context.Context, id uuid.UUID, since folders.Since, pat
 	return p, err
 }
 
+// Print identifies the content of a session's work tree, see git.Tree.Print.
+func (d Diffs) Print(ctx context.Context, id uuid.UUID) (p string, err error) {
+	err = d.look(ctx, id, func(ctx context.Context, _ session.Record, tree *git.Tree) error {
+		p, err = tree.Print(ctx)
+		return err
+	})
+	return p, err
+}
+
 // look calls do with the work tree of a session's folder. The content of files is read through the
 // folder that is opened here.
 func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Context, r session.Record, tree *git.Tree) error) error {

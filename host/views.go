@@ -27,6 +27,9 @@ type Views struct {
 		// Whole returns a session with its history.
 		Whole(id uuid.UUID) (session.Record, error)
 	}
+	// Looped reports whether a session has a live loop. Such a session never continues by itself: its
+	// loop, or a person, decides what is sent next. nil: none has.
+	Looped func(id uuid.UUID) bool
 }
 
 // AllRecords reads the existing sessions.
@@ -39,12 +42,20 @@ type AllRecords interface {
 // Get returns one session.
 func (v Views) Get(id uuid.UUID) (port.Session, bool) {
 	r, ok := v.Records.Get(id)
-	return View(r), ok
+	return v.view(r), ok
 }
 
 // List returns all sessions, oldest first.
 func (v Views) List() []port.Session {
-	return each.As(v.Records.Shared(), View)
+	return each.As(v.Records.Shared(), v.view)
+}
+
+func (v Views) view(r session.Record) port.Session {
+	s := View(r)
+	if s.Interruption != nil && s.Interruption.Alone && v.Looped != nil && v.Looped(r.ID) {
+		s.Interruption.Alone = false
+	}
+	return s
 }
 
 // History returns the changes of a session, oldest first.

@@ -16,7 +16,7 @@ type Args map[string]any
 
 // names are the blanks for names that people or programs chose: of sessions, folders, files,
 // windows, people, tools. All others are ccbot's own words, or must stay exact.
-var names = []string{"Binding", "Branch", "Current", "Dir", "From", "Mode", "Model", "Name", "Names", "Path", "Person", "Roots", "Server", "Sought", "Step", "Tool", "Type", "Wanted", "Window"}
+var names = []string{"Binding", "Branch", "Check", "Current", "Detail", "Dir", "From", "Mode", "Model", "Name", "Names", "Path", "Person", "Roots", "Server", "Sought", "Step", "Tool", "Type", "Wanted", "Window"}
 
 // Catalog holds the sentences of all languages.
 type Catalog struct {

@@ -32,6 +32,7 @@ const (
 	HealthKey   Codes = "health_"     // a fault of ccbot: see internal/health
 	AgeKey      Codes = "age_"        // a duration's unit: minutes
 	FormatKey   Codes = "format_"     // the form of a number or time: see format.go
+	LoopKey     Codes = "loop_why_"   // why a loop is paused or has ended: max_turns
 	SwitchedKey Codes = "switched_"   // the reason why a mode or model was not changed: unread
 )
 

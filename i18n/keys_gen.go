@@ -755,6 +755,10 @@ const (
 	ButtonOlder            Key = "button_older"
 	ButtonDays             Key = "button_days"
 	ButtonSearchOn         Key = "button_search_on"
-	WhyDetails             Key = "why_details" // Name
-	SaidBecame             Key = "said_became" // State
+	WhyDetails             Key = "why_details"  // Name
+	SaidBecame             Key = "said_became"  // State
+	LoopStarted            Key = "loop_started" // Check, Name
+	LoopPaused             Key = "loop_paused"  // Command, Name, Reason
+	LoopDone               Key = "loop_done"    // Name, Turns
+	LoopEnded              Key = "loop_ended"   // Name, Reason, Turns
 )

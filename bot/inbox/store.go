@@ -290,6 +290,9 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 	return e, s.writeLocked(e)
 }
 
+// Finished returns a finished entry as it was, or ErrNoEntry if its marker is gone.
+func (s *Store) Finished(key string) (Entry, error) { return s.read(key + doneSuffix) }
+
 // List returns all unfinished entries: updates by id, then prompts by receipt. An unreadable file
 // goes to quarantine, as spool.Unreported; a newer program's stays. If a file cannot be read now,
 // that is logged, and the error is ErrUnread.

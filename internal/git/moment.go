@@ -2,6 +2,9 @@ package git
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -64,6 +67,19 @@ func (t *Tree) Mark(ctx context.Context, objects string) (Moment, error) {
 	}
 	m.Partial = is.cut || cut
 	return m, err
+}
+
+// Print identifies the content of the work tree. It is empty if there are too many files to know all.
+// Files that are known by size and time only change it whenever they are written.
+func (t *Tree) Print(ctx context.Context) (string, error) {
+	m, err := t.Mark(ctx, t.written())
+	if err != nil || m.Partial {
+		return "", err
+	}
+	m.At = time.Time{}
+	data, err := json.Marshal(m) // sorts the files
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), err
 }
 
 // behindLink reports whether a folder above a file is a link: then git does not have the file.

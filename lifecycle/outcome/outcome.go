@@ -39,6 +39,7 @@ type Outcome struct {
 	Kind    Kind
 	Text    string             // of Answered
 	Failure transcript.Failure // of Failed
+	Others  bool               // other prompts were submitted since this one was typed, see [Others]
 }
 
 const (
@@ -52,12 +53,12 @@ const (
 
 // Prompt is the prompt of a turn.
 type Prompt struct {
-	Text     string
-	Class    talk.PromptClass
-	Mark     *talk.Mark // nil: it was not typed
-	Finished bool       // the inbox has no more to do for it
-	Unproven bool       // see [Unproven]
-	Asked    bool       // see [AskedAbout]
+	Text     string           `json:"text"`
+	Class    talk.PromptClass `json:"class"`
+	Mark     *talk.Mark       `json:"mark,omitempty"`     // nil: it was not typed
+	Finished bool             `json:"finished,omitempty"` // the inbox has no more to do for it
+	Unproven bool             `json:"unproven,omitempty"` // see [Unproven]
+	Asked    bool             `json:"asked,omitempty"`    // see [AskedAbout]
 }
 
 // Answer follows the answer to a prompt that was typed. It is nil before the prompt is finished,
@@ -70,6 +71,24 @@ func (p Prompt) Answer(projects string, r session.Record) (answer *transcript.Re
 		return nil, ""
 	}
 	return transcript.ReplyTo(path, p.Mark.Offset, p.Mark.At, p.Text), path
+}
+
+// Others reports whether the transcript has another prompt than p after its mark, such as one that a
+// person has typed in the terminal. path is the transcript of [Prompt.Answer].
+func (p Prompt) Others(path string) (others bool, err error) {
+	own := 0
+	err = transcript.Each(talk.Cursor{Path: path, Offset: p.Mark.Offset}, true, func(item transcript.Item) bool {
+		if item.Kind != transcript.UserPrompt || item.Meta || item.Sidechain || item.Time.Before(p.Mark.At) {
+			return true
+		}
+		if transcript.Contains(item.Text, p.Text) {
+			own++
+		} else {
+			others = true
+		}
+		return !others && own <= 1
+	})
+	return others || own > 1, err
 }
 
 // transcriptOf is the transcript of a conversation that had none when the prompt was typed; empty:

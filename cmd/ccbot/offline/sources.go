@@ -124,6 +124,9 @@ func Git(environ []string) func(context.Context, string, string) (*git.State, *g
 	}
 }
 
+// Loops is the folder of the loops.
+func Loops(dir string) string { return filepath.Join(dir, "loops") }
+
 // Moments are the remembered work trees of sessions.
 func Moments(dir string) host.Moments { return host.Moments{Dir: filepath.Join(dir, "changes")} }
 

@@ -29,7 +29,8 @@ import (
 // changes are the verbs that the running bot carries out; one only looks.
 func (s *system) changes() map[string]socket.Change {
 	return map[string]socket.Change{Starting.Verb: Starting.by(s), Prompting.Verb: Prompting.by(s), Ending.Verb: Ending.by(s), Resuming.Verb: Resuming.by(s),
-		Forgetting.Verb: Forgetting.by(s), Recovering.Verb: Recovering.by(s), figures.Verb: figures.by(s), stopping.Verb: stopping.by(s)}
+		Forgetting.Verb: Forgetting.by(s), Recovering.Verb: Recovering.by(s), figures.Verb: figures.by(s), stopping.Verb: stopping.by(s),
+		Looping.Verb: Looping.by(s), ChangingLoop.Verb: ChangingLoop.by(s)}
 }
 
 // Start is a session that a person wants.

@@ -188,11 +188,12 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	if err != nil {
 		return err
 	}
+	s.loops.Settle(asked)
 	s.tell(ctx, report)
 	s.reportUnread(ctx)
 	s.recovery.Tell = s.recovered // set only now, because one message reports the whole start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
-		s.keeper.Run, s.claude.Run, s.reportLosses, s.room.Run, s.pruneBindings} {
+		s.keeper.Run, s.loops.Run, s.claude.Run, s.reportLosses, s.room.Run, s.pruneBindings} {
 		g.Go(func() error { return part(ctx) })
 	}
 	g.Go(func() error { return reportOldClaude(ctx, s.Dir, s.claude, s.bot.Chat, s.log) })

@@ -57,6 +57,7 @@ import (
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/view"
+	"ccbot/loop"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -87,6 +88,7 @@ type system struct {
 	watch     *watch.Watcher
 	presence  *presence.Watcher
 	keeper    *archive.Keeper
+	loops     *loop.Keeper
 	woken     chan struct{}  // wakes keeper
 	machine   *host.Machine  // as the chat sees it
 	sessions  *host.Sessions // of the machine
@@ -254,7 +256,7 @@ func (s *system) wireChat(environ []string) error {
 		s.log.Warn("exports_not_tidied", logkey.Error, err)
 	}
 	s.owner.Store(s.AllowedUsers[0])
-	m := &ports.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store},
+	m := &ports.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store, Looped: func(id uuid.UUID) bool { _, live := s.loops.Live(id); return live }},
 		Decisions: host.Decisions{RequestWaiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
 		Fonts: systemfont.System()}
 	number := func(at session.Conversation, message int) int {
@@ -308,11 +310,12 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Hears: &lifecycle.Hears{Lost: s.losses.note, Failpoint: Failpoint(environ),
 				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: offline.Backups(s.Dir), Clear: s.clear(s.launches),
-		IdleAfter: func(r session.Record) time.Duration { return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID) }, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
+		IdleAfter: idleAfter(s), PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	s.tmux.OnSilence(s.tmuxSilence)
-	return nil
+	s.loops, err = openLoops(s, environ)
+	return err
 }
 
 // wireRecovery makes the recovery, which runs at a start and when a session's conversation turns up
@@ -335,11 +338,12 @@ func (s *system) presenceChanged(pid int) {
 
 // wireSocket connects the parts that need all other parts.
 func (s *system) wireSocket(hook string) {
-	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = s.lifecycle, s.observer, s.recovery
-	s.sessions.Panes, s.sessions.Queues = s.lifecycle, s.lifecycle.Queues()
+	asked := personalLifecycle{s.lifecycle, s.loops}
+	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = asked, s.observer, s.recovery
+	s.sessions.Panes, s.sessions.Queues = asked, personalQueues{s.lifecycle.Queues(), s.loops}
 	s.relay.Connect(s.bot.Requests)
 	s.relay.Changed = s.sessions.Wake
-	s.socket = socket.Socket{Agents: s.evidence, Relay: s.relay, Files: s.bot.Files, Watch: s.watch, Projects: s.ProjectsDir(), Hook: hook,
+	s.socket = socket.Socket{Agents: agentsAndChecks{s.evidence, s.loops}, Relay: s.relay, Files: s.bot.Files, Watch: s.watch, Projects: s.ProjectsDir(), Hook: hook,
 		Programs: s.table, Scripts: s.scripts(), Log: s.log}
 }
 

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
+	"ccbot/cmd/ccbot/running"
+	"ccbot/cmd/ccbot/socket"
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/control"
+	"ccbot/internal/pause"
+	"ccbot/loop"
+	"ccbot/port"
+)
+
+// shownLoop is a loop as the verbs print it.
+type shownLoop struct {
+	ID        uuid.UUID   `json:"id"`
+	Session   uuid.UUID   `json:"session_id"`
+	Name      string      `json:"name"`
+	Repo      string      `json:"repository"`
+	Feature   string      `json:"feature"`
+	State     loop.State  `json:"state"`
+	Reason    loop.Reason `json:"reason,omitempty"`
+	Detail    string      `json:"detail,omitempty"`
+	Until     time.Time   `json:"waits_until,omitzero"`
+	Phase     loop.Phase  `json:"phase"`
+	Iteration int         `json:"iteration"`
+	Attempt   int         `json:"attempt"`
+	Check     string      `json:"check"`
+	Bounds    loop.Bounds `json:"bounds"`
+	Used      loop.Used   `json:"used"`
+	Last      *checked    `json:"last_check,omitempty"`
+	CreatedAt time.Time   `json:"created_at"`
+	UpdatedAt time.Time   `json:"updated_at"`
+}
+
+// checked is the result of a check.
+type checked struct {
+	Exit   int       `json:"exit_code"`
+	Output string    `json:"output"`
+	At     time.Time `json:"at"`
+}
+
+func showLoop(l loop.Loop) shownLoop {
+	s := shownLoop{ID: l.ID, Session: l.Session, Name: l.Name, Repo: l.Repo, Feature: l.Feature, State: l.State, Reason: l.Reason, Detail: l.Detail,
+		Until: l.Until, Phase: l.Phase, Iteration: l.Iteration, Attempt: l.Attempt, Check: l.Check, Bounds: l.Bounds, Used: l.Used,
+		CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
+	if l.Last != nil {
+		s.Last = &checked{l.Last.Exit, l.Last.Tail, l.Last.At}
+	}
+	return s
+}
+
+// line is the loop in one line.
+func (s shownLoop) line() string {
+	text := fmt.Sprintf("%s: %s", terminal.Printable(s.Name), s.State) + terminal.Words(" (", string(s.Reason), ")")
+	text += fmt.Sprintf(", iteration %d, %s", s.Iteration, s.Phase)
+	return text + fmt.Sprintf(", turns %d, tokens %d, $%.2f", s.Used.Turns, s.Used.Tokens, s.Used.Cost)
+}
+
+func (s shownLoop) print(p *terminal.Printer) {
+	p.Line("%s", s.line())
+	p.Line("id: %s", s.ID)
+	p.Line("check: %s", terminal.Printable(s.Check))
+	if s.Detail != "" {
+		p.Line("detail: %s", terminal.Printable(s.Detail))
+	}
+	if s.Last != nil {
+		p.Line("the last check exited with %d:\n%s", s.Last.Exit, terminal.Text(s.Last.Output))
+	}
+}
+
+// loopVerbs are the verbs of `ccbot loop`.
+type loopVerbs struct{ *call }
+
+func loopCommand(call *call) *cobra.Command {
+	c := loopVerbs{call}
+	root := &cobra.Command{Use: "loop", Args: noArgs,
+		Short:   "Prompt a session until a check succeeds: start | list | status | pause | resume | stop",
+		Example: "  ccbot loop start api 'make the tests pass' --check 'make test' --max-turns 20\n  ccbot loop list",
+		RunE: func(*cobra.Command, []string) error {
+			return exit.Usage(errors.New("missing verb: ccbot loop start, list, status, pause, resume or stop"))
+		}}
+	list := &cobra.Command{Use: "list", Args: noArgs, Short: "List the loops, the newest last", Example: "  ccbot loop list --json",
+		RunE: func(*cobra.Command, []string) error {
+			all, err := c.all()
+			if err != nil {
+				return err
+			}
+			shown := make([]shownLoop, 0, len(all))
+			for _, l := range all {
+				shown = append(shown, showLoop(l))
+			}
+			return c.show(shown, func(p *terminal.Printer) {
+				for _, s := range shown {
+					p.Line("%s", s.line())
+				}
+			})
+		}}
+	status := &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Show a loop, and the output of its last check", Example: "  ccbot loop status api",
+		RunE: func(_ *cobra.Command, args []string) error {
+			l, err := c.find(args[0])
+			if err != nil {
+				return err
+			}
+			return c.show(showLoop(l), showLoop(l).print)
+		}}
+	for _, cmd := range []*cobra.Command{c.startCommand(), list, status,
+		c.changeCommand("pause", "Pause a loop; the turn that runs is not interrupted"),
+		c.changeCommand("resume", "Continue a paused loop"),
+		c.changeCommand("stop", "End a loop; the turn that runs is not interrupted")} {
+		root.AddCommand(c.printing(cmd))
+	}
+	return root
+}
+
+func (c loopVerbs) changeCommand(do, short string) *cobra.Command {
+	return &cobra.Command{Use: do + " NAME|ID", Args: oneSession, Short: short, Example: "  ccbot loop " + do + " api",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := c.find(args[0])
+			if err == nil {
+				l, err = askLoop(cmd.Context(), c.call, running.ChangingLoop.Verb, running.LoopChange{Loop: l.ID, Do: do})
+			}
+			if err != nil {
+				return err
+			}
+			return c.show(showLoop(l), func(p *terminal.Printer) { p.Line("%s", showLoop(l).line()) })
+		}}
+}
+
+// loopStart is what a person types to start a loop.
+type loopStart struct {
+	loop.Request
+	file, until string
+}
+
+func (c loopVerbs) startCommand() *cobra.Command {
+	var q loopStart
+	cmd := &cobra.Command{Use: "start NAME|ID [TEXT|-]", Args: someArgs(1, 2, "which session", "; quote a text with blanks"), Short: "Start a loop in a session",
+		Long: `Start a loop in an open session. ccbot sends the text, waits for the end of the turn, and runs the
+check with /bin/sh in the session's folder. Exit code 0 ends the loop as done; otherwise the next
+prompt has the end of the check's output. The check runs outside the agent's permissions and
+sandbox, with few variables and no secret, and may run again after a crash of ccbot. At least one
+bound is needed; a turn that runs over it is interrupted. A person's own prompt, /stop or another
+act in the session pauses the loop. The running bot is needed.`,
+		Example: "  ccbot loop start api 'make the tests pass' --check 'make test' --max-turns 20 --max-cost 5\n" +
+			"  ccbot loop start api --prompt-file task.md --check ./check.sh --until 08:00 --json",
+		RunE: func(cmd *cobra.Command, args []string) error { return c.start(cmd, args, q) }}
+	f := cmd.Flags()
+	f.StringVar(&q.Check, "check", "", "the `COMMAND` that decides whether the task is done")
+	f.StringVar(&q.file, "prompt-file", "", "read the task from this `FILE`")
+	f.StringVar(&q.Feature, "feature", "", "only one loop of a repository may have this `NAME`; without it the branch counts")
+	f.IntVar(&q.Bounds.Turns, "max-turns", 0, "end after `N` prompts")
+	f.Int64Var(&q.Bounds.Tokens, "max-tokens", 0, "end after `N` tokens of the session, those of the cache included")
+	f.Float64Var(&q.Bounds.Cost, "max-cost", 0, "end after this many `DOLLARS` at list prices; an unknown price counts as more")
+	f.BoolVar(&q.Bounds.NoCost, "no-cost", false, "count an answer without a known price as free")
+	f.IntVar(&q.Bounds.Minutes, "max-minutes", 0, "end after `N` minutes")
+	f.StringVar(&q.until, "until", "", "end at this `TIME`: 08:00 is the next one, or 2026-01-31T08:00:00Z")
+	return cmd
+}
+
+func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err error) {
+	if q.Task, err = q.task(cmd, args); err != nil {
+		return err
+	}
+	if q.Bounds.Until, err = endTime(q.until, time.Now()); err != nil {
+		return exit.Usage(err)
+	}
+	if err := q.Valid(); err != nil {
+		return exit.Usage(err)
+	}
+	_, r, err := c.session(args[0], func(r port.Session) bool { return r.Live })
+	if err != nil {
+		return err
+	}
+	q.Key, q.Session = uuid.New(), r.ID
+	l, err := askLoop(cmd.Context(), c.call, running.Looping.Verb, q.Request)
+	if err != nil {
+		return err
+	}
+	return c.show(showLoop(l), func(p *terminal.Printer) { p.Line("the loop of %s has begun: %s", terminal.Printable(l.Name), l.ID) })
+}
+
+// task is the text of the arguments or of the file.
+func (q loopStart) task(cmd *cobra.Command, args []string) (string, error) {
+	switch {
+	case len(args) == 2 && q.file != "":
+		return "", exit.Usage(errors.New("the task is the text or --prompt-file, not both"))
+	case len(args) == 2:
+		return given(cmd.Context(), args[1], cmd.InOrStdin())
+	case q.file == "":
+		return "", exit.Usage(errors.New("the task is missing: give a text, or --prompt-file"))
+	}
+	f, err := os.Open(q.file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	return given(cmd.Context(), "-", f)
+}
+
+// endTime is the time that a person means; empty: none.
+func endTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if clock, err := time.ParseInLocation("15:04", text, now.Location()); err == nil {
+		at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
+		if !at.After(now) {
+			at = time.Date(now.Year(), now.Month(), now.Day()+1, clock.Hour(), clock.Minute(), 0, 0, now.Location())
+		}
+		return at.UTC(), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	switch {
+	case err != nil:
+		return at, errors.New("--until is a time such as 08:00, or 2026-01-31T08:00:00Z")
+	case !at.After(now):
+		return at, errors.New("--until has passed")
+	}
+	return at.UTC(), nil
+}
+
+// all reads all loops, the newest last. The running bot is not asked.
+func (c loopVerbs) all() ([]loop.Loop, error) {
+	d, err := offline.Open(c.environ, c.stderr)
+	if err != nil {
+		return nil, err
+	}
+	return loop.Read(offline.Loops(d.Dir), slog.New(slog.NewTextHandler(io.Discard, nil)))
+}
+
+// find returns the loop that a person means: by its id, or the live or newest one of a session.
+func (c loopVerbs) find(what string) (found loop.Loop, err error) {
+	all, err := c.all()
+	if err != nil {
+		return found, err
+	}
+	of := slices.DeleteFunc(all, func(l loop.Loop) bool {
+		return !strings.EqualFold(l.Name, what) && l.ID.String() != what && l.Session.String() != what
+	})
+	for _, l := range of {
+		if found.ID == uuid.Nil || l.State.Live() || !found.State.Live() {
+			found = l
+		}
+	}
+	if found.ID == uuid.Nil {
+		return found, fmt.Errorf("%q has no loop; see `ccbot loop list`", what)
+	}
+	return found, nil
+}
+
+// askLoop makes the running bot carry out a verb about a loop.
+func askLoop(ctx context.Context, c *call, verb string, body any) (l loop.Loop, err error) {
+	d, err := offline.Open(c.environ, c.stderr)
+	if err != nil {
+		return l, err
+	}
+	err = socket.Ask(ctx, d.Dir, verb, body, &l)
+	// A loop has a key, so it begins once.
+	for n := 0; n < 30 && verb == running.Looping.Verb && errors.Is(err, control.ErrLost); n++ {
+		if pause.For(ctx, time.Second) != nil {
+			break
+		}
+		if again := socket.Ask(ctx, d.Dir, verb, body, &l); !errors.Is(again, control.ErrNoServer) && !errors.Is(again, socket.ErrSilent) {
+			err = again
+		}
+	}
+	if errors.Is(err, control.ErrNoServer) {
+		err = errors.New("no ccbot is running: a loop needs it")
+	}
+	return l, offline.Sentence(err)
+}

@@ -1,0 +1,394 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/inbox"
+	"ccbot/cmd/ccbot/environment"
+	"ccbot/cmd/ccbot/offline"
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/host"
+	"ccbot/i18n"
+	"ccbot/internal/control"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/outcome"
+	"ccbot/lifecycle/view"
+	"ccbot/loop"
+	"ccbot/port"
+	"ccbot/port/talk"
+)
+
+// openLoops makes the part that runs loops.
+func openLoops(s *system, environ []string) (*loop.Keeper, error) {
+	e := &loopEngine{system: s, diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir)}
+	loops := &loop.Keeper{Engine: e, Processes: s.table, Env: environment.Server(environ), Spared: e.spares, Tell: e.tell,
+		Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
+	return loops, loops.Open(offline.Loops(s.Dir), filepath.Join(s.Dir, "quarantine"))
+}
+
+// idleAfter returns how long a session is quiet before it is archived; 0: never, as while its loop
+// runs or waits for a limit.
+func idleAfter(s *system) func(r session.Record) time.Duration {
+	return func(r session.Record) time.Duration {
+		if s.loops.Moves(r.ID) {
+			return 0
+		}
+		return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID)
+	}
+}
+
+// tell reports a start, a pause or an end of a loop to the chat of its session.
+func (e *loopEngine) tell(ctx context.Context, l loop.Loop) error {
+	r, known := e.bot.Records.Get(l.Session)
+	if !known {
+		return nil
+	}
+	c := e.bot.Chat
+	w := c.In(r.Conversation)
+	said := i18n.Args{"Name": r.Name, "Turns": l.Used.Turns, "Check": l.Check, "Command": "ccbot loop resume " + terminal.ShellWord(r.Name),
+		"Reason": w.Say(i18n.LoopKey.Of(string(l.Reason)), i18n.Args{"Detail": l.Detail})}
+	key := i18n.LoopStarted
+	switch {
+	case l.State == loop.Paused:
+		key = i18n.LoopPaused
+	case l.State == loop.Done:
+		key = i18n.LoopDone
+	case !l.State.Live():
+		key = i18n.LoopEnded
+	}
+	return c.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: w.Text(key, said), Sounds: key != i18n.LoopStarted && c.Sounds(chat.TurnDone, r)})
+}
+
+// spares returns an error for an agent of a session: it is ended only by package ending.
+func (e *loopEngine) spares(p process.Process) error {
+	for _, r := range e.store.Shared() {
+		if r.Agent() == p.Identity {
+			return &process.Spare{Reason: "agent", Detail: "it is the agent of " + r.Name}
+		}
+	}
+	return nil
+}
+
+// loopEngine implements loop.Engine with the parts of the running bot.
+type loopEngine struct {
+	*system
+	diffs host.Diffs
+
+	mu      sync.Mutex // guards answers
+	answers map[uuid.UUID]*transcript.Reply
+}
+
+// Session implements loop.Engine.
+func (e *loopEngine) Session(id uuid.UUID) (session.Record, bool) { return e.store.Get(id) }
+
+// Keep implements loop.Engine.
+func (e *loopEngine) Keep(ctx context.Context, id, key uuid.UUID, text string) error {
+	r, ok := e.store.Get(id)
+	if !ok {
+		return session.ErrNotFound
+	}
+	typed, class, ok := talk.Normalise(text)
+	if !ok {
+		return errBlank
+	}
+	name := inbox.PromptKey(key)
+	if _, err := e.inbox.Add(inbox.Entry{Key: name, State: inbox.Held, Session: id, Conversation: r.Conversation, Text: typed, Class: class}); err != nil {
+		return err
+	}
+	err := e.lifecycle.Queues().Queue(ctx, id, name)
+	switch {
+	case errors.Is(err, lifecycle.ErrNoPrompt): // it is typed, or finished
+		return nil
+	case errors.Is(err, lifecycle.ErrNoAgent): // it must not wait for an agent that comes back
+		return errors.Join(err, e.finishHeld(name))
+	}
+	return err
+}
+
+// finishHeld finishes a prompt that no queue has.
+func (e *loopEngine) finishHeld(key string) error {
+	if err := e.inbox.FinishIn(key, inbox.Held); !errors.Is(err, inbox.ErrNoEntry) {
+		return err
+	}
+	return nil
+}
+
+// Withdraw implements loop.Engine.
+func (e *loopEngine) Withdraw(ctx context.Context, id, key uuid.UUID) error {
+	name := inbox.PromptKey(key)
+	err := e.lifecycle.Queues().Withdraw(ctx, id, name)
+	if errors.Is(err, lifecycle.ErrNoPrompt) || errors.Is(err, session.ErrNotFound) {
+		return e.finishHeld(name)
+	}
+	return err
+}
+
+// Interrupt implements loop.Engine.
+func (e *loopEngine) Interrupt(ctx context.Context, id uuid.UUID) error {
+	_, err := e.lifecycle.Interrupt(ctx, id)
+	return err
+}
+
+// Outcome implements loop.Engine.
+func (e *loopEngine) Outcome(_ context.Context, r session.Record, key uuid.UUID, known *outcome.Prompt) (o outcome.Outcome, p outcome.Prompt, err error) {
+	if known != nil {
+		p = *known
+	} else if p, err = e.prompt(inbox.PromptKey(key)); err != nil {
+		return o, p, err
+	}
+	seen := outcome.Seen{State: r.State, Phase: view.Noted(r).Phase, Prompt: p}
+	answer, path := e.answer(key, p, r)
+	if answer != nil {
+		if err := answer.Read(); err != nil {
+			return o, p, fmt.Errorf("read the answer: %w", err)
+		}
+		seen.Answer = *answer
+	}
+	if p.Finished && p.Mark != nil && r.State == session.Running && seen.Phase == talk.PhaseIdle {
+		since := p.Mark.At
+		if r.PhaseAt.After(since) {
+			since = r.PhaseAt
+		}
+		seen.Idle = time.Since(since)
+	}
+	o = seen.Outcome()
+	if answer != nil && o.Kind != outcome.Open {
+		e.forget(key)
+		o.Others, err = p.Others(path)
+	}
+	return o, p, err
+}
+
+// prompt reads the prompt with a key. A prompt that is no longer known counts as taken back.
+func (e *loopEngine) prompt(key string) (outcome.Prompt, error) {
+	finished := false
+	entry, err := e.inbox.Load(key)
+	if errors.Is(err, inbox.ErrNoEntry) {
+		finished = true
+		entry, err = e.inbox.Finished(key)
+	}
+	if errors.Is(err, inbox.ErrNoEntry) {
+		return outcome.Prompt{Finished: true}, nil
+	}
+	return outcome.Prompt{Text: entry.Text, Class: entry.Class, Mark: entry.Typing, Finished: finished,
+		Unproven: entry.State == inbox.Unproven, Asked: entry.State == inbox.Asked}, err
+}
+
+// answer returns the reading of the answer to a prompt, which goes on where the last one has ended.
+func (e *loopEngine) answer(key uuid.UUID, p outcome.Prompt, r session.Record) (*transcript.Reply, string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	answer, path := p.Answer(e.ProjectsDir(), r)
+	if answer == nil {
+		return nil, ""
+	}
+	if has := e.answers[key]; has != nil {
+		return has, path
+	}
+	if e.answers == nil {
+		e.answers = make(map[uuid.UUID]*transcript.Reply)
+	}
+	e.answers[key] = answer
+	return answer, path
+}
+
+func (e *loopEngine) forget(key uuid.UUID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if answer := e.answers[key]; answer != nil {
+		_ = answer.Close() // it was only read
+		delete(e.answers, key)
+	}
+}
+
+// Spent implements loop.Engine. It is what the ledger counts in 30 days.
+func (e *loopEngine) Spent(ctx context.Context, id uuid.UUID) (spent loop.Spent, err error) {
+	report, err := e.sessions.Spent(ctx)
+	if err != nil || len(report.Spans) == 0 {
+		return spent, err
+	}
+	for _, line := range report.Spans[len(report.Spans)-1].Sessions {
+		if line.Session == id {
+			return loop.Spent{Tokens: line.Tokens(), Cost: line.Cost, Unpriced: line.Unpriced}, nil
+		}
+	}
+	return spent, nil
+}
+
+// Place implements loop.Engine.
+func (e *loopEngine) Place(ctx context.Context, dir string) (repo, branch string) {
+	state, err := e.observer.Git(ctx, dir)
+	if err != nil || state == nil {
+		return "", ""
+	}
+	return state.Root, state.Branch
+}
+
+// Tree implements loop.Engine.
+func (e *loopEngine) Tree(ctx context.Context, id uuid.UUID) string {
+	p, _ := e.diffs.Print(ctx, id) // an unknown tree proves no standstill
+	return p
+}
+
+// personalQueues pauses the loop of a session before a person's prompt.
+type personalQueues struct {
+	host.Queues
+	loops *loop.Keeper
+}
+
+func (q personalQueues) Queue(ctx context.Context, id uuid.UUID, key string) error {
+	q.loops.Yield(ctx, id, "a prompt")
+	return q.Queues.Queue(ctx, id, key)
+}
+
+func (q personalQueues) Keep(ctx context.Context, id uuid.UUID, key string) error {
+	q.loops.Yield(ctx, id, "a prompt")
+	return q.Queues.Keep(ctx, id, key)
+}
+
+func (q personalQueues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
+	q.loops.Yield(ctx, id, "a prompt")
+	return q.Queues.SendAgain(ctx, id, key)
+}
+
+func (q personalQueues) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
+	q.loops.Yield(ctx, id, "a prompt")
+	return q.Queues.SendNow(ctx, id, key)
+}
+
+func (q personalQueues) Halt(ctx context.Context, id uuid.UUID) error {
+	q.loops.Yield(ctx, id, "a stop")
+	return q.Queues.Halt(ctx, id)
+}
+
+// personalLifecycle pauses the loop of a session before a person's act.
+type personalLifecycle struct {
+	*lifecycle.Service
+	loops *loop.Keeper
+}
+
+func (l personalLifecycle) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
+	l.loops.Yield(ctx, id, "a stop")
+	return l.Service.Interrupt(ctx, id)
+}
+
+func (l personalLifecycle) Archive(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error {
+	l.loops.Yield(ctx, id, "an end of the session")
+	return l.Service.Archive(ctx, id, final, cause)
+}
+
+func (l personalLifecycle) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error {
+	l.loops.Yield(ctx, id, "an end of the session")
+	return l.Service.BeginEnd(ctx, id, final, cause)
+}
+
+func (l personalLifecycle) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error {
+	l.loops.Yield(ctx, id, "an end of the session")
+	return l.Service.ArchiveQuiet(ctx, id, q)
+}
+
+func (l personalLifecycle) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange) (port.ModeState, error) {
+	if want != (port.ModeChange{}) {
+		l.loops.Yield(ctx, id, "a change of mode or model")
+	}
+	return l.Service.Switch(ctx, id, want)
+}
+
+func (l personalLifecycle) Press(ctx context.Context, id uuid.UUID, mark, key string) (port.Dialog, error) {
+	l.loops.Yield(ctx, id, "a key")
+	return l.Service.Press(ctx, id, mark, key)
+}
+
+func (l personalLifecycle) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (port.Dialog, error) {
+	l.loops.Yield(ctx, id, "a key")
+	return l.Service.Choose(ctx, id, mark, option)
+}
+
+func (l personalLifecycle) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (port.Screen, error) {
+	if press != (port.KeyOn{}) {
+		l.loops.Yield(ctx, id, "a key")
+	}
+	return l.Service.Screen(ctx, id, press)
+}
+
+// agentsAndChecks counts a program below a loop's check as one below the agent of the loop's
+// session.
+type agentsAndChecks struct {
+	*evidence.Sources
+	loops *loop.Keeper
+}
+
+func (a agentsAndChecks) AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error) {
+	above, err := a.Sources.AgentAbove(ctx, chain)
+	if err != nil || above.Found {
+		return above, err
+	}
+	if id, below := a.loops.Below(chain); below {
+		return evidence.Above{Found: true, Session: id}, nil
+	}
+	return above, nil
+}
+
+// Looping begins a loop. It needs the running bot.
+var Looping = Change[loop.Request, loop.Loop]{Verb: "loop-start", keyed: true, do: func(ctx context.Context, s *system, body loop.Request) (loop.Loop, error) {
+	if body.Key == uuid.Nil || body.Session == uuid.Nil {
+		return loop.Loop{}, control.Refuse(control.CodeMalformed, "not a loop for a session")
+	}
+	ctx, done := s.lasting(ctx)
+	defer done()
+	l, err := s.loops.Start(ctx, body)
+	return l, refusedLoop(err)
+}}
+
+// LoopChange is a change of a loop: pause, resume or stop.
+type LoopChange struct {
+	Loop uuid.UUID `json:"loop_id"`
+	Do   string    `json:"do"`
+}
+
+// ChangingLoop changes a loop. It needs the running bot.
+var ChangingLoop = Change[LoopChange, loop.Loop]{Verb: "loop-change", do: func(ctx context.Context, s *system, body LoopChange) (l loop.Loop, err error) {
+	if body.Loop == uuid.Nil {
+		return l, control.Refuse(control.CodeMalformed, "not a change of a loop")
+	}
+	ctx, done := s.lasting(ctx)
+	defer done()
+	switch body.Do {
+	case "pause":
+		l, err = s.loops.Pause(ctx, body.Loop, loop.ByPerson, "")
+	case "resume":
+		l, err = s.loops.Resume(ctx, body.Loop)
+	case "stop":
+		l, err = s.loops.Stop(ctx, body.Loop)
+	default:
+		err = control.Refuse(control.CodeMalformed, "not a change of a loop")
+	}
+	return l, refusedLoop(err)
+}}
+
+// refusedLoop makes the errors that a person can act on readable at the socket.
+func refusedLoop(err error) error {
+	holder := (*loop.HeldError)(nil)
+	for _, known := range []error{loop.ErrNoBound, loop.ErrNoTask, loop.ErrNoCheck, loop.ErrNotFound, loop.ErrNotLive, loop.ErrNotPaused, loop.ErrNoSession} {
+		if errors.Is(err, known) {
+			return control.Refuse(control.CodeRefused, known.Error())
+		}
+	}
+	if errors.As(err, &holder) {
+		return control.Refuse(control.CodeRefused, holder.Error())
+	}
+	return err
+}

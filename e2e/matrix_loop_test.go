@@ -1,0 +1,71 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/loop"
+)
+
+// looping kills the bot at each step of a loop whose check fails once and then succeeds.
+func looping() life {
+	var term terminal
+	var verb called
+	row := func(point, when, disk, fresh string, is func(l loop.Loop) bool) crash {
+		said := "loop at " + point
+		var left []process.Identity
+		return crash{step: "loop", point: point, when: when, disk: disk, fresh: fresh, also: "each prompt once, no process of a check stays",
+			do: func(s *stage) {
+				check := s.countingCheck(len(s.received()) + 2)
+				s.answers[said] = 3 // the second prompt repeats the task
+				s.typed = append(s.typed, "say "+said, fmt.Sprintf("The task is not done: the check `%s` exited with 1. The end of its output:\n\nprompts: %d\n\n"+
+					"Continue with the task:\n\nsay %s", check, len(s.received())+1, said))
+				verb = term.call("ccbot loop start work 'say " + said + "' --check '" + check + "' --max-turns 5")
+			},
+			dead: func(s *stage) {
+				s.t.Helper()
+				all := s.loops()
+				require.NotEmpty(s.t, all)
+				left = all[len(all)-1].Processes
+				assert.True(s.t, is(all[len(all)-1]), "what is on disk: %+v", all[len(all)-1])
+			},
+			after: func(s *stage) {
+				s.t.Helper()
+				code, _, errs := verb.end()
+				assert.Zero(s.t, code, "the verb says: %s", errs)
+				l := s.newestLoop("is done", func(l loop.Loop) bool { return l.State == loop.Done && l.Reported == loop.Done })
+				assert.Equal(s.t, 2, l.Used.Turns)
+				for _, id := range left {
+					assert.Equal(s.t, process.Gone, s.table.Liveness(id))
+				}
+			}}
+	}
+	at := func(phase loop.Phase, iteration int, more ...func(loop.Loop) bool) func(loop.Loop) bool {
+		return func(l loop.Loop) bool {
+			return l.State == loop.Running && l.Phase == phase && l.Iteration == iteration && !slices.ContainsFunc(more, func(is func(loop.Loop) bool) bool { return !is(l) })
+		}
+	}
+	begun := func(l loop.Loop) bool { return len(l.Processes) == 1 }
+	checked := func(l loop.Loop) bool {
+		return l.Last != nil && l.Last.Iteration == l.Iteration && len(l.Processes) == 0
+	}
+	return life{name: "loop", setup: func(s *stage) {
+		working(s)
+		term = s.newTerminal()
+	}, rows: []crash{
+		row("loop-saved", "it has begun, and nothing is sent", "a `running` loop, phase `ask`", "sends the first prompt; the verb has asked again with the same key", at(loop.Ask, 1)),
+		row("loop-told", "the chat was told, and that is not on disk", "a `running` loop of which the chat was not told; the message in the outbox", "tells it once more, and sends the first prompt",
+			at(loop.Ask, 1, func(l loop.Loop) bool { return l.Reported == "" })),
+		row("loop-asked", "the prompt is queued, and the loop does not know it", "a `running` loop, phase `ask`; the prompt in the inbox with the key of the iteration", "finds the prompt by its key", at(loop.Ask, 1)),
+		row("loop-turn-over", "the turn has ended, the check is due", "a `running` loop, phase `check`", "runs the check", at(loop.Check, 1)),
+		row("loop-check-begun", "the check is on disk, and waits for its line", "a `running` loop with the identity of the check's shell", "proves the shell gone and runs the check", at(loop.Check, 1, begun)),
+		row("loop-check-saved", "the result of the check is on disk", "a `running` loop with the result", "begins the next iteration", at(loop.Check, 1, checked)),
+		row("loop-asking", "the next iteration is on disk, its prompt nowhere", "a `running` loop, phase `ask`, iteration 2", "sends the second prompt", at(loop.Ask, 2)),
+		row("loop-settled", "the end is on disk, and the chat was not told", "a `done` loop of which the chat was not told", "tells the end",
+			func(l loop.Loop) bool { return l.State == loop.Done && l.Reported == loop.Running }),
+	}}
+}

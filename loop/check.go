@@ -1,0 +1,338 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/lazyregexp"
+	"ccbot/internal/logkey"
+	"ccbot/internal/process"
+)
+
+const (
+	// checkTimeout is how long a check may take.
+	checkTimeout = time.Hour
+	// checkRest is how long the rest of a check may hold its output, and may take to end after TERM.
+	checkRest = 5 * time.Second
+	// lookInterval is the interval at which the descendants of a check are recorded.
+	lookInterval = 500 * time.Millisecond
+	// maxOutput limits the compared end of the output, maxTail the end in the next prompt, in bytes.
+	maxOutput = 64 << 10
+	maxTail   = 4000
+)
+
+// wrapper runs the check below a shell that outlives it. The shell waits for a line before it
+// begins: until then its identity is not on disk, and if ccbot dies first, the check never begins.
+// After the check it reports the exit code and stays, so that everything in its process group can
+// still be proven to belong to it.
+const wrapper = `read -r go || exit; /bin/sh -c "$1" </dev/null 3>&-; echo $? >&3; read -r end`
+
+// errStays is the error of a process that is not proven gone.
+var errStays = errors.New("a process of the check is not proven gone")
+
+// errCut is the error of a check whose loop was paused or stopped.
+var errCut = errors.New("the loop was paused or stopped")
+
+// check runs the check of an iteration, and puts its result on disk. A check that was cut off has
+// no result: it runs again.
+func (k *Keeper) check(ctx context.Context, h *held) error {
+	err := k.endProcesses(ctx, h) // of a check that was cut off
+	var result Result
+	if err == nil {
+		result, err = k.runCheck(ctx, h)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // the next start ends what is left
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := &h.loop
+	if !l.State.Moves() {
+		return nil // it was paused, and the check was ended for that
+	}
+	was := l.Clone()
+	switch {
+	case errors.Is(err, errStays):
+		l.apply(act{Do: doPause, Reason: CheckStays, Detail: err.Error()}, k.Now())
+	case err != nil:
+		l.apply(act{Do: doPause, Reason: CheckFailed, Detail: err.Error()}, k.Now())
+	default:
+		l.noteResult(result)
+		l.UpdatedAt = k.Now().UTC()
+	}
+	if err := k.save(l); err != nil {
+		h.loop = was
+		return err
+	}
+	if l.State == Paused {
+		k.settled(ctx, l)
+		return nil
+	}
+	k.at("loop-check-saved")
+	k.Log.Info("loop_checked", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Count, l.Iteration,
+		logkey.ExitCode, result.Exit, logkey.Duration, result.Took.Round(time.Millisecond))
+	return nil
+}
+
+// runCheck runs the check once. Its processes are gone, by proof, when it returns without an error.
+func (k *Keeper) runCheck(ctx context.Context, h *held) (Result, error) {
+	l := h.copy()
+	r, known := k.Engine.Session(l.Session)
+	if !known {
+		return Result{}, ErrNoSession
+	}
+	began := k.Now()
+	limited, cancel := context.WithTimeout(ctx, l.checkTime(began))
+	defer cancel()
+	c, err := startCheck(l.Check, r.Dir, k.Env)
+	if err != nil {
+		return Result{}, err
+	}
+	leader, err := k.Processes.Identify(c.cmd.Process.Pid)
+	if err == nil {
+		err = k.noteLeader(h, cancel, leader)
+	}
+	exit := -1
+	if err == nil {
+		k.at("loop-check-begun")
+		if _, err = c.hold.WriteString("go\n"); err == nil {
+			exit = k.await(limited, h, c, leader)
+		}
+		err = errors.Join(err, k.noteBelow(context.WithoutCancel(ctx), h, leader))
+	}
+	_ = c.hold.Close() // the shell ends
+	err = errors.Join(err, k.endProcesses(context.WithoutCancel(ctx), h))
+	c.done.Wait()
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Iteration: l.Iteration, Exit: exit, Tail: c.out.last(maxTail), At: k.Now().UTC(), Took: k.Now().Sub(began)}
+	if tree := k.Engine.Tree(ctx, l.Session); tree != "" {
+		sum := sha256.Sum256([]byte(stable(c.out.last(maxOutput)) + "\x00" + tree))
+		res.Print = hex.EncodeToString(sum[:])
+	}
+	return res, nil
+}
+
+// checkTime is the time limit of a check that begins now: also the bounds in time count.
+func (l *Loop) checkTime(now time.Time) time.Duration {
+	most := checkTimeout
+	if l.Bounds.Minutes > 0 {
+		most = min(most, l.CreatedAt.Add(time.Duration(l.Bounds.Minutes)*time.Minute).Sub(now))
+	}
+	if !l.Bounds.Until.IsZero() {
+		most = min(most, l.Bounds.Until.Sub(now))
+	}
+	return max(most, time.Second)
+}
+
+// checking is a check that runs.
+type checking struct {
+	cmd  *exec.Cmd
+	hold *os.File // the shell lives until it is closed
+	out  *tail
+	exit chan int // gets the exit code; closed without one: the shell was ended
+	done sync.WaitGroup
+}
+
+func startCheck(command, dir string, env []string) (c *checking, err error) {
+	c = &checking{out: &tail{}, exit: make(chan int, 1)}
+	var files [3]*os.File // the input of the shell, and the two ends of its report
+	if files[0], c.hold, err = os.Pipe(); err != nil {
+		return nil, err
+	}
+	if files[2], files[1], err = os.Pipe(); err != nil {
+		return nil, errors.Join(err, files[0].Close(), c.hold.Close())
+	}
+	c.cmd = exec.Command("/bin/sh", "-c", wrapper, "sh", command)
+	c.cmd.Env, c.cmd.Dir, c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = env, dir, files[0], c.out, c.out
+	c.cmd.ExtraFiles, c.cmd.WaitDelay = files[1:2], checkRest
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	err = c.cmd.Start()
+	_ = errors.Join(files[0].Close(), files[1].Close()) // the shell has them
+	if err != nil {
+		return nil, errors.Join(err, c.hold.Close(), files[2].Close())
+	}
+	c.done.Go(func() { _ = c.cmd.Wait() })
+	c.done.Go(func() {
+		defer close(c.exit)
+		defer files[2].Close()
+		var code int
+		if _, err := fmt.Fscanln(files[2], &code); err == nil {
+			c.exit <- code
+		}
+	})
+	return c, nil
+}
+
+// await waits for the end of a check, and notes its descendants while it runs. The code is -1 if
+// the check was ended, or took too long.
+func (k *Keeper) await(ctx context.Context, h *held, c *checking, leader process.Identity) (code int) {
+	look := time.NewTicker(lookInterval)
+	defer look.Stop()
+	for {
+		select {
+		case code, ended := <-c.exit:
+			if !ended {
+				return -1
+			}
+			return code
+		case <-ctx.Done():
+			return -1
+		case <-look.C:
+			if err := k.noteBelow(ctx, h, leader); err != nil && ctx.Err() == nil {
+				k.warn(h, err)
+			}
+		}
+	}
+}
+
+// noteLeader puts the shell of a check on disk, and cut, which ends the check if the loop is
+// paused.
+func (k *Keeper) noteLeader(h *held, cut func(), leader process.Identity) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.loop.State.Moves() {
+		return errCut
+	}
+	h.cut = cut
+	return k.noteLocked(h, leader)
+}
+
+// noteBelow puts on disk what belongs to a check: the processes of its group, and the descendants
+// of everything noted before. It notes nothing if the shell is gone, because its numbers may be
+// another's then.
+func (k *Keeper) noteBelow(ctx context.Context, h *held, leader process.Identity) error {
+	table, err := k.Processes.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if p, ok := table.Find(leader.PID); !ok || p.Identity != leader {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	noted := slices.Clone(h.loop.Processes)
+	ours := func(pid int) bool {
+		p, ok := table.Find(pid)
+		return ok && slices.Contains(noted, p.Identity)
+	}
+	for grown := true; grown; { // a child may come before its parent
+		grown = false
+		for _, p := range table.Processes {
+			if !p.Gone() && !slices.Contains(noted, p.Identity) && (p.PGID == leader.PID || ours(p.PPID)) {
+				noted, grown = append(noted, p.Identity), true
+			}
+		}
+	}
+	if len(noted) == len(h.loop.Processes) {
+		return nil
+	}
+	return k.noteLocked(h, noted[len(h.loop.Processes):]...)
+}
+
+func (k *Keeper) noteLocked(h *held, more ...process.Identity) error {
+	was := h.loop.Processes
+	h.loop.Processes = append(slices.Clone(was), more...)
+	if err := k.save(&h.loop); err != nil {
+		h.loop.Processes = was
+		return err
+	}
+	return nil
+}
+
+// endProcesses ends each noted process of a loop's check by its identity. An error of errStays
+// names one that is not proven gone: it stays noted.
+func (k *Keeper) endProcesses(ctx context.Context, h *held) error {
+	noted := h.copy().Processes
+	if len(noted) == 0 {
+		return nil
+	}
+	errs := make([]error, len(noted))
+	var all sync.WaitGroup
+	for i, id := range noted {
+		all.Go(func() { errs[i] = k.endProcess(ctx, h, id) })
+	}
+	all.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cut = nil
+	h.loop.Processes = slices.DeleteFunc(slices.Clone(h.loop.Processes), func(id process.Identity) bool {
+		i := slices.Index(noted, id)
+		return i >= 0 && errs[i] == nil
+	})
+	return errors.Join(errors.Join(errs...), k.save(&h.loop))
+}
+
+func (k *Keeper) endProcess(ctx context.Context, h *held, id process.Identity) error {
+	if k.Processes.Liveness(id) == process.Gone {
+		return nil
+	}
+	out, err := k.Processes.End(ctx, id, k.Spared, nil, process.Grace{Kill: checkRest})
+	if err == nil && out.Ended && out.Verified {
+		if out.How != process.HowAlreadyGone {
+			k.Log.Info("loop_check_ended", logkey.LoopID, h.copy().ID.String(), logkey.PID, id.PID, logkey.How, string(out.How))
+		}
+		return nil
+	}
+	return fmt.Errorf("%w: pid %d: %s", errStays, id.PID, cmp.Or(out.Spared, fmt.Sprint(err)))
+}
+
+// Below returns the session of the loop whose check a process runs below. chain is the process, its
+// parent and so on.
+func (k *Keeper) Below(chain []process.Process) (session uuid.UUID, below bool) {
+	for _, h := range k.all() {
+		l := h.copy()
+		for _, p := range chain {
+			if slices.Contains(l.Processes, p.Identity) {
+				return l.Session, true
+			}
+		}
+	}
+	return uuid.Nil, false
+}
+
+// tail keeps the end of what a check writes.
+type tail struct {
+	mu  sync.Mutex
+	end []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.end = append(t.end, p[max(0, len(p)-maxOutput):]...)
+	t.end = slices.Clone(t.end[max(0, len(t.end)-maxOutput):])
+	return len(p), nil
+}
+
+// last returns at most n bytes of the end, as valid text, from the beginning of a line if possible.
+func (t *tail) last(n int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cut := t.end[max(0, len(t.end)-n):]
+	if _, rest, found := strings.Cut(string(cut), "\n"); found && len(cut) < len(t.end) {
+		return strings.ToValidUTF8(rest, "\uFFFD")
+	}
+	return strings.ToValidUTF8(string(cut), "\uFFFD")
+}
+
+// varies is what changes in the output of the same check: dates, times, durations, addresses, and
+// paths of the machine.
+var varies = lazyregexp.New(`\d{4}-\d\d-\d\d|\d{1,2}:\d\d(:\d\d([.,]\d+)?)?|\b\d+([.,]\d+)?\s?(ns|us|µs|ms|s|sec|seconds|m|min|h)\b|0x[0-9a-fA-F]+|(/[^\s:/]+){2,}`)
+
+// stable is an output without what varies.
+func stable(output string) string { return varies.ReplaceAllLiteralString(output, "~") }

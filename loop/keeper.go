@@ -1,0 +1,347 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/outcome"
+	"ccbot/lifecycle/view"
+)
+
+// Engine sends the prompts of loops, and knows their sessions.
+type Engine interface {
+	// Session returns a session's record; ok is false if there is none.
+	Session(id uuid.UUID) (r session.Record, ok bool)
+	// Keep puts a prompt on disk and then into the queue of a session. With a key that was ever kept
+	// it does nothing.
+	Keep(ctx context.Context, id, key uuid.UUID, text string) error
+	// Outcome returns how the turn of a kept prompt stands. known is what an earlier call has
+	// returned; a prompt that is finished does not change any more.
+	Outcome(ctx context.Context, r session.Record, key uuid.UUID, known *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error)
+	// Withdraw takes a prompt back that is not typed yet; otherwise it does nothing.
+	Withdraw(ctx context.Context, id, key uuid.UUID) error
+	// Interrupt presses Esc. lifecycle.ErrAsks: a dialog is open, and nothing was pressed.
+	Interrupt(ctx context.Context, id uuid.UUID) error
+	// Spent returns what a session has used.
+	Spent(ctx context.Context, id uuid.UUID) (Spent, error)
+	// Place returns the repository and the branch of a folder; empty: unknown.
+	Place(ctx context.Context, dir string) (repo, branch string)
+	// Tree identifies the content of the work tree of a session; empty: it is unknown.
+	Tree(ctx context.Context, id uuid.UUID) string
+}
+
+// Processes is process.Table.
+type Processes interface {
+	Identify(pid int) (process.Identity, error)
+	Snapshot(ctx context.Context) (process.Snapshot, error)
+	Liveness(id process.Identity) process.Liveness
+	End(ctx context.Context, id process.Identity, prove func(process.Process) error, hangUp func(context.Context) error, g process.Grace) (process.Outcome, error)
+}
+
+// Keeper runs the loops of one ccbot.
+type Keeper struct {
+	Engine    Engine
+	Processes Processes
+	Env       []string // of the checks; nothing in it is secret
+	// Spared returns why a process is not ended, such as the agent of a session; nil: it may be.
+	Spared func(process.Process) error
+	// Tell reports a start, a pause or an end to the chat. After an error or a crash it is called
+	// again.
+	Tell      func(ctx context.Context, l Loop) error
+	Now       func() time.Time
+	Log       *slog.Logger
+	Failpoint func(name string) // nil except in programs that are built to die there
+
+	store store
+	woken chan struct{}
+
+	mu    sync.Mutex // guards loops, and is held while a loop begins
+	loops map[uuid.UUID]*held
+}
+
+// held is a loop in memory.
+type held struct {
+	mu      sync.Mutex // held while one step is carried out, but not while a check runs
+	loop    Loop
+	running sync.Mutex // held by the one step that is under way
+	spent   time.Time  // when its use was counted last
+	pressed uuid.UUID  // the attempt in which this run has pressed Esc
+	cut     func()     // ends the check that runs; nil: none does
+	unsaved bool       // the loop was paused, and the disk did not take it
+}
+
+// The intervals of steps: of a loop that moves, and without one.
+const (
+	interval     = time.Second
+	idleInterval = 30 * time.Second
+	// spentInterval is the time between two counts of the use while a turn runs.
+	spentInterval = 5 * time.Second
+)
+
+// Run moves all loops until ctx ends. Their checks end with it.
+func (k *Keeper) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for ctx.Err() == nil {
+		wait := pause.Forever
+		for _, h := range k.all() {
+			if !h.running.TryLock() { // a step is under way, and its lock may be held for long
+				wait = interval
+				continue
+			}
+			l := h.copy()
+			if !l.State.Live() && !l.unreported() {
+				h.running.Unlock()
+				continue
+			}
+			wait = min(wait, idleInterval)
+			if l.State.Moves() {
+				wait = interval
+			}
+			g.Go(func() error {
+				defer h.running.Unlock()
+				if err := k.advance(ctx, h); err != nil && ctx.Err() == nil {
+					k.warn(h, err)
+				}
+				return nil
+			})
+		}
+		pause.Until(ctx, wait, k.woken)
+	}
+	return errors.Join(g.Wait(), ctx.Err())
+}
+
+// advance takes steps until there is nothing to do now.
+func (k *Keeper) advance(ctx context.Context, h *held) error {
+	for again := true; again && ctx.Err() == nil; {
+		var err error
+		if again, err = k.step(ctx, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *Keeper) warn(h *held, err error) {
+	l := h.copy()
+	k.Log.Warn("loop_step_failed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Error, err)
+}
+
+func (k *Keeper) at(name string) {
+	if k.Failpoint != nil {
+		k.Failpoint(name)
+	}
+}
+
+// step takes one decision and carries it out. again reports that another step may follow at once.
+func (k *Keeper) step(ctx context.Context, h *held) (again bool, err error) {
+	h.mu.Lock()
+	var a act
+	if h.loop.unreported() {
+		err = k.tell(ctx, &h.loop)
+	}
+	if err == nil {
+		a, err = k.decide(ctx, h)
+	}
+	if err != nil || a.Do != doCheck {
+		defer h.mu.Unlock()
+		if err != nil || a.Do == doNothing {
+			return false, err
+		}
+		return true, k.carryOut(ctx, h, a)
+	}
+	h.mu.Unlock()
+	return true, k.check(ctx, h)
+}
+
+// decide looks at what the decision needs.
+func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
+	l := &h.loop
+	if h.unsaved {
+		if err := k.save(l); err != nil {
+			return act{}, err
+		}
+		h.unsaved = false
+	}
+	r, known := k.Engine.Session(l.Session)
+	s := sessionOf(r, known)
+	s.Pressed = h.pressed == l.Key()
+	if known && l.State.Moves() && (l.Phase == Ask || l.Phase == Turn && k.Now().Sub(h.spent) >= spentInterval) {
+		h.spent = k.Now()
+		spent, err := k.Engine.Spent(ctx, l.Session)
+		if err != nil {
+			return act{}, err
+		}
+		l.Used.Tokens, l.Used.Cost = max(0, spent.Tokens-l.Start.Tokens), max(0, spent.Cost-l.Start.Cost)
+		l.Used.Unpriced = spent.Unpriced
+	}
+	if known && l.State.Moves() && l.Phase == Turn {
+		o, p, err := k.Engine.Outcome(ctx, r, l.Key(), l.Typed)
+		if err != nil {
+			return act{}, err
+		}
+		if s.Turn = o; l.Typed == nil && p.Finished {
+			if l.Typed = &p; k.save(l) != nil { // the next step finds it again
+				l.Typed = nil
+			}
+		}
+	}
+	return next(*l, s, k.Now()), nil
+}
+
+func sessionOf(r session.Record, known bool) seen {
+	return seen{Known: known, State: r.State, Ended: r.EndedAt, Now: view.Noted(r)}
+}
+
+// carryOut carries out a decision, except for a check. The caller holds h.mu.
+func (k *Keeper) carryOut(ctx context.Context, h *held, a act) error {
+	was := h.loop.Clone()
+	l := &h.loop
+	if a.Do == doKeep {
+		// The key is on disk: it is made of the iteration and the attempt, which were saved before.
+		if err := k.Engine.Keep(ctx, l.Session, l.Key(), l.Text()); err != nil {
+			return err
+		}
+		k.at("loop-asked")
+	}
+	l.apply(a, k.Now())
+	if err := k.save(l); err != nil {
+		h.loop = was
+		return err
+	}
+	switch a.Do {
+	case doKeep:
+		k.Log.Info("loop_asked", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Count, l.Iteration, logkey.Attempt, l.Attempt)
+	case doAgain, doIterate, doWait:
+		k.at("loop-asking")
+	case doTurnOver:
+		k.at("loop-turn-over")
+	case doEsc:
+		return k.press(ctx, h)
+	case doPause, doEnd:
+		k.settled(ctx, l)
+	}
+	return nil
+}
+
+// press interrupts the turn in which a bound was reached.
+func (k *Keeper) press(ctx context.Context, h *held) error {
+	err := k.Engine.Interrupt(ctx, h.loop.Session)
+	switch {
+	case errors.Is(err, lifecycle.ErrAsks):
+		h.loop.apply(act{Do: doPause, Reason: OpenDialog, Detail: string(h.loop.Esc)}, k.Now())
+		h.loop.Esc = ""
+		if err := k.save(&h.loop); err != nil {
+			return err
+		}
+		k.settled(ctx, &h.loop)
+		return nil
+	case err == nil, errors.Is(err, lifecycle.ErrIdle):
+		h.pressed = h.loop.Key()
+		return nil
+	}
+	return err
+}
+
+// settled takes back the prompt of a loop whose pause or end is on disk, unless it is typed. The
+// next step tells the chat.
+func (k *Keeper) settled(ctx context.Context, l *Loop) {
+	if l.Phase != Check {
+		if err := k.Engine.Withdraw(ctx, l.Session, l.Key()); err != nil {
+			k.Log.Warn("loop_prompt_not_withdrawn", logkey.LoopID, l.ID.String(), logkey.Error, err)
+		}
+	}
+	log := k.Log.With(logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Reason, string(l.Reason), logkey.Count, l.Iteration)
+	if l.State == Paused {
+		log.Info("loop_paused")
+	} else {
+		log.Info("loop_ended", logkey.State, string(l.State), logkey.Duration, k.Now().Sub(l.CreatedAt).Round(time.Second))
+	}
+	k.at("loop-settled")
+}
+
+// tell tells the chat how a loop stands. A crash repeats it.
+func (k *Keeper) tell(ctx context.Context, l *Loop) error {
+	if err := k.Tell(ctx, l.Clone()); err != nil {
+		return err
+	}
+	k.at("loop-told")
+	was := l.Reported
+	l.Reported = l.State
+	if err := k.save(l); err != nil {
+		l.Reported = was
+		return err
+	}
+	return nil
+}
+
+func (k *Keeper) save(l *Loop) error { return k.store.put(*l) }
+
+func (k *Keeper) all() []*held {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := make([]*held, 0, len(k.loops))
+	for _, h := range k.loops {
+		all = append(all, h)
+	}
+	return all
+}
+
+func (h *held) copy() Loop {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.loop.Clone()
+}
+
+// List returns all loops, the newest last.
+func (k *Keeper) List() (all []Loop) {
+	for _, h := range k.all() {
+		all = append(all, h.copy())
+	}
+	slices.SortFunc(all, byAge)
+	return all
+}
+
+// Live returns the live loop of a session.
+func (k *Keeper) Live(id uuid.UUID) (Loop, bool) {
+	for _, l := range k.List() {
+		if l.Session == id && l.State.Live() {
+			return l, true
+		}
+	}
+	return Loop{}, false
+}
+
+// Moves reports whether a session has a loop that continues by itself.
+func (k *Keeper) Moves(id uuid.UUID) bool {
+	l, live := k.Live(id)
+	return live && l.State.Moves()
+}
+
+// Errors of the verbs.
+var (
+	ErrNotFound  = errors.New("there is no such loop")
+	ErrNotLive   = errors.New("the loop has ended")
+	ErrNotPaused = errors.New("the loop is not paused")
+	ErrNoSession = errors.New("the session is not open")
+)
+
+// HeldError means that another live loop has the session or the feature.
+type HeldError struct{ By Loop }
+
+// Error names the holder.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("the loop of %s (%s) has it: stop that one first", e.By.Name, e.By.ID)
+}

@@ -1,0 +1,244 @@
+package loop
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle/outcome"
+	"ccbot/port/talk"
+)
+
+// seen is the state around a loop at one time.
+type seen struct {
+	Known bool          // false: the session was forgotten
+	State session.State // of the session
+	Ended time.Time     // when it ended; zero: unknown
+	Now   talk.Activity // of its agent
+	Turn  outcome.Outcome
+	// Pressed means that this run of ccbot has pressed Esc in the present turn.
+	Pressed bool
+}
+
+// do is the next step of a Keeper.
+type do string
+
+const (
+	doNothing do = ""      // wait
+	doKeep    do = "keep"  // queue the prompt; then the phase is Turn
+	doEsc     do = "esc"   // interrupt the turn
+	doCheck   do = "check" // run the check
+	// The others only change the loop's file.
+	doTurnOver do = "turn_over" // the phase is Check
+	doAgain    do = "again"     // another attempt of the same iteration
+	doIterate  do = "iterate"
+	doWait     do = "wait" // for the end of a limit
+	doPause    do = "pause"
+	doEnd      do = "end"
+)
+
+// act is one decision.
+type act struct {
+	Do     do
+	State  State // of doEnd
+	Reason Reason
+	Detail string
+	Until  time.Time // of doWait
+}
+
+const (
+	// maxRepeats limits the failed checks in a row that found the same as an earlier one.
+	maxRepeats = 3
+	// afterLimit is the delay after the end of a limit: the clocks of the account and of this machine
+	// differ.
+	afterLimit = time.Minute
+	// orphanGrace is how long a loop stays paused after the end of its session.
+	orphanGrace = 10 * time.Minute
+	// unknownLimit is how long a loop waits for a limit without a known end.
+	unknownLimit = 15 * time.Minute
+)
+
+// next decides one step of a loop. It is pure.
+func next(l Loop, s seen, now time.Time) act {
+	if a := orphan(l, s, now); a.Do != doNothing || !l.State.Moves() {
+		return a
+	}
+	switch at := l.reached(now); {
+	case l.State == Waiting && at != "":
+		return act{Do: doEnd, State: Exhausted, Reason: at}
+	case l.State == Waiting && now.Before(l.Until):
+		return act{}
+	case l.Phase == Ask:
+		return l.nextPrompt(s, now)
+	case l.Phase == Turn:
+		return l.nextInTurn(s, now)
+	}
+	return l.nextCheck()
+}
+
+// orphan decides about a loop whose session has ended. A loop of a session that was ended on
+// purpose waits for a while, because the person may bring the session back.
+func orphan(l Loop, s seen, now time.Time) act {
+	over := s.State.EndedOnPurpose() || s.State == session.Abandoned
+	switch {
+	case !l.State.Live() || s.Known && s.State.Open():
+		return act{}
+	case !s.Known, over && !now.Before(s.Ended.Add(orphanGrace)):
+		return act{Do: doEnd, State: Orphaned, Reason: EndedSession}
+	case !l.State.Moves():
+		return act{}
+	case over || s.State == session.Stopping:
+		return act{Do: doPause, Reason: EndedSession, Detail: string(s.State)}
+	}
+	return act{Do: doPause, Reason: LostSession, Detail: string(s.State)}
+}
+
+// reached returns the first bound that is reached, except for the number of turns.
+func (l *Loop) reached(now time.Time) Reason {
+	b := l.Bounds
+	switch {
+	case !b.Until.IsZero() && !now.Before(b.Until):
+		return BoundUntil
+	case b.Minutes > 0 && !now.Before(l.CreatedAt.Add(time.Duration(b.Minutes)*time.Minute)):
+		return BoundMinutes
+	case b.Tokens > 0 && l.Used.Tokens >= b.Tokens:
+		return BoundTokens
+	case b.Cost > 0 && (l.Used.Cost >= b.Cost || l.Used.Unpriced && !b.NoCost):
+		return BoundCost
+	}
+	return ""
+}
+
+func (l *Loop) nextPrompt(s seen, now time.Time) act {
+	at := l.reached(now)
+	if at == "" && l.Bounds.Turns > 0 && l.Used.Turns >= l.Bounds.Turns {
+		at = BoundTurns
+	}
+	switch {
+	case at != "":
+		return act{Do: doEnd, State: Exhausted, Reason: at}
+	case s.State != session.Running:
+		return act{} // it starts, or comes back
+	case s.Now.Phase.Waiting():
+		return act{Do: doPause, Reason: OpenDialog, Detail: s.Now.What}
+	case s.Now.Phase == talk.PhaseLimited && s.Now.Until.After(now):
+		return act{Do: doWait, Until: s.Now.Until.Add(afterLimit)}
+	case s.Now.Phase == talk.PhaseLoggedOut:
+		return act{Do: doPause, Reason: APIError, Detail: s.Now.What}
+	}
+	return act{Do: doKeep}
+}
+
+// nextInTurn decides while a prompt is queued or its turn runs. An ended turn counts before a
+// bound: the check of a finished turn costs nothing and may find the task done.
+func (l *Loop) nextInTurn(s seen, now time.Time) act {
+	failed := func(why Reason, detail string) act {
+		switch {
+		case l.Esc != "":
+			return act{Do: doEnd, State: Exhausted, Reason: l.Esc}
+		case l.Resumed:
+			return act{Do: doAgain}
+		}
+		return act{Do: doPause, Reason: why, Detail: detail}
+	}
+	switch o := s.Turn; o.Kind {
+	case outcome.Answered, outcome.Textless, outcome.CommandDone:
+		if o.Others && !l.Resumed {
+			return act{Do: doPause, Reason: PersonActed, Detail: "a prompt in the terminal"}
+		}
+		return act{Do: doTurnOver}
+	case outcome.Stopped:
+		return failed(Interrupted, "")
+	case outcome.Failed:
+		if f := o.Failure; f.Kind == transcript.FailedLimit && l.Esc == "" {
+			until := f.Until
+			if until.IsZero() {
+				until = now.Add(unknownLimit)
+			}
+			return act{Do: doWait, Until: until.Add(afterLimit)}
+		}
+		return failed(APIError, o.Failure.Text)
+	case outcome.Withdrawn:
+		return failed(NotSent, "")
+	case outcome.IdleAgain:
+		return failed(NoEnd, "")
+	case outcome.Unproven, outcome.AskedAbout:
+		return act{Do: doPause, Reason: NotProven}
+	case outcome.Asks:
+		return act{Do: doPause, Reason: OpenDialog, Detail: s.Now.What}
+	case outcome.SessionEnded, outcome.AgentEnded:
+		return act{Do: doPause, Reason: LostSession, Detail: string(s.State)}
+	}
+	if at := l.reached(now); at != "" && !s.Pressed {
+		return act{Do: doEsc, Reason: at}
+	}
+	return act{}
+}
+
+func (l *Loop) nextCheck() act {
+	last := l.Last
+	switch {
+	case last == nil || last.Iteration != l.Iteration:
+		return act{Do: doCheck}
+	case last.Exit == 0:
+		return act{Do: doEnd, State: Done}
+	case l.Repeats >= maxRepeats:
+		return act{Do: doPause, Reason: NoProgress}
+	}
+	return act{Do: doIterate}
+}
+
+// apply changes a loop by a decision. It is pure.
+func (l *Loop) apply(a act, now time.Time) {
+	switch a.Do {
+	case doKeep:
+		l.State, l.Until, l.Phase = Running, time.Time{}, Turn
+		l.Used.Turns++
+	case doEsc:
+		l.Esc = cmp.Or(l.Esc, a.Reason)
+	case doTurnOver:
+		l.State, l.Until, l.Phase, l.Resumed = Running, time.Time{}, Check, false
+	case doAgain:
+		l.again()
+	case doIterate:
+		l.Iteration, l.Attempt = l.Iteration+1, 0
+		l.again()
+	case doWait:
+		if l.State, l.Until = Waiting, a.Until.UTC(); l.Phase == Turn {
+			l.again()
+		}
+	case doPause:
+		l.State, l.Reason, l.Detail, l.Until = Paused, a.Reason, a.Detail, time.Time{}
+	case doEnd:
+		l.State, l.Reason, l.Detail, l.Until = a.State, a.Reason, a.Detail, time.Time{}
+	}
+	l.UpdatedAt = now.UTC()
+}
+
+// again begins another attempt.
+func (l *Loop) again() {
+	l.Attempt++
+	l.Phase, l.Typed, l.Resumed, l.Esc = Ask, nil, false, ""
+}
+
+// maxPrints bounds the prints that a loop keeps.
+const maxPrints = 100
+
+// noteResult puts the result of a check into the loop.
+func (l *Loop) noteResult(r Result) {
+	l.Last = &r
+	switch {
+	case r.Exit == 0 || r.Print == "":
+		l.Repeats = 0
+	case slices.Contains(l.Prints, r.Print):
+		l.Repeats++
+	default:
+		l.Repeats = 0
+	}
+	if r.Exit != 0 && r.Print != "" {
+		l.Prints = append(l.Prints, r.Print)
+		l.Prints = l.Prints[max(0, len(l.Prints)-maxPrints):]
+	}
+}

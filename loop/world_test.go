@@ -1,0 +1,134 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/outcome"
+)
+
+// fakeEngine is an agent whose turns end at once.
+type fakeEngine struct {
+	mu       sync.Mutex
+	record   session.Record
+	kept     []string             // the texts that the agent got, in order
+	keys     map[uuid.UUID]string // those that were ever kept
+	turn     outcome.Outcome      // of each prompt
+	each     Spent                // what a turn costs
+	spent    Spent
+	escs     int
+	asks     bool // a dialog is open at Esc
+	withdrew int
+	tree     string
+	onKeep   func() // called when a prompt is kept
+}
+
+func (e *fakeEngine) Session(id uuid.UUID) (session.Record, bool) {
+	return e.record, id == e.record.ID
+}
+
+func (e *fakeEngine) Keep(_ context.Context, _, key uuid.UUID, text string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, is := e.keys[key]; is {
+		return nil
+	}
+	e.keys[key] = text
+	e.kept = append(e.kept, text)
+	e.spent.Tokens, e.spent.Cost, e.spent.Unpriced = e.spent.Tokens+e.each.Tokens, e.spent.Cost+e.each.Cost, e.each.Unpriced
+	if e.onKeep != nil {
+		e.onKeep()
+	}
+	return nil
+}
+
+func (e *fakeEngine) Outcome(context.Context, session.Record, uuid.UUID, *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error) {
+	return e.turn, outcome.Prompt{Finished: true}, nil
+}
+
+func (e *fakeEngine) Withdraw(context.Context, uuid.UUID, uuid.UUID) error { e.withdrew++; return nil }
+
+func (e *fakeEngine) Interrupt(context.Context, uuid.UUID) error {
+	if e.asks {
+		return lifecycle.ErrAsks
+	}
+	e.escs++
+	e.turn.Kind = outcome.Stopped
+	return nil
+}
+
+func (e *fakeEngine) Spent(context.Context, uuid.UUID) (Spent, error) { return e.spent, nil }
+
+func (e *fakeEngine) Place(_ context.Context, dir string) (repo, branch string) { return dir, "main" }
+
+func (e *fakeEngine) Tree(context.Context, uuid.UUID) string {
+	if e.tree != "" {
+		return e.tree
+	}
+	return fmt.Sprint(len(e.kept)) // each turn changes it
+}
+
+// world is a Keeper with a fake engine and real processes.
+type world struct {
+	*Keeper
+	t      *testing.T
+	dir    string
+	engine *fakeEngine
+	now    time.Time
+	told   []Loop
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	w := &world{t: t, dir: filepath.Join(dir, "loops"), now: noon, engine: &fakeEngine{keys: make(map[uuid.UUID]string),
+		record: session.Record{ID: uuid.New(), Name: "api", Dir: dir, State: session.Running}, turn: outcome.Outcome{Kind: outcome.Answered}}}
+	w.restart()
+	return w
+}
+
+// restart is a new Keeper for the same files, as after kill -9.
+func (w *world) restart() {
+	w.t.Helper()
+	table, err := process.NewTable()
+	require.NoError(w.t, err)
+	w.Keeper = &Keeper{Engine: w.engine, Processes: table, Env: []string{"PATH=/usr/bin:/bin"}, Spared: func(process.Process) error { return nil },
+		Tell: func(_ context.Context, l Loop) error { w.told = append(w.told, l); return nil }, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)}
+	require.NoError(w.t, w.Open(w.dir, filepath.Join(filepath.Dir(w.dir), "quarantine")))
+	w.Settle(w.t.Context())
+}
+
+func (w *world) begin(check string, b Bounds) Loop {
+	w.t.Helper()
+	l, err := w.Start(w.t.Context(), Request{Key: uuid.New(), Session: w.engine.record.ID, Task: "fix it", Check: check, Bounds: b})
+	require.NoError(w.t, err)
+	return l
+}
+
+// run advances all loops until nothing is to be done.
+func (w *world) run() {
+	w.t.Helper()
+	for _, h := range w.all() {
+		require.NoError(w.t, w.advance(w.t.Context(), h))
+	}
+}
+
+// only is the only loop, as the disk has it.
+func (w *world) only() Loop {
+	w.t.Helper()
+	all, err := Read(w.dir, w.Log)
+	require.NoError(w.t, err)
+	require.Len(w.t, all, 1)
+	return all[0]
+}
