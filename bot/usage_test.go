@@ -106,3 +106,16 @@ func TestUsagePictureIsPosted(t *testing.T) {
 	require.NoError(t, err)
 	assert.LessOrEqual(t, max(img.Bounds().Dx(), img.Bounds().Dy()), 1280)
 }
+
+// TestUsagePictureNeedsNoFont: the picture has no character that the built-in font lacks.
+func TestUsagePictureNeedsNoFont(t *testing.T) {
+	t.Parallel()
+	w := chattest.NewWorld(t)
+	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return used(), nil }
+	for i, lang := range i18n.Languages() {
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = lang }))
+		w.MustHear(t, "/usage")
+		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Speech.For(lang).Say(i18n.ButtonPicture))
+		assert.Len(t, w.Telegram.Files, i+1, lang)
+	}
+}

@@ -46,7 +46,7 @@ func (w words) chart(days []float64, now time.Time) ([]byte, error) {
 	most = ceiling(most)
 	columns := axis + 1 + perDay*len(days)/grid.Width
 	lines := make([][]cellpicture.Cell, dates+1)
-	span := w.Day(dayOf(now, len(days)-1)) + " – " + w.Day(now)
+	span := w.ShortDay(dayOf(now, len(days)-1)) + " – " + w.ShortDay(now) // digits: a font may lack 月
 	total := cellpicture.Line("≈ "+w.money(sum), cellpicture.Cell{Bold: true})
 	gap := cellpicture.Line(strings.Repeat(" ", max(columns-len(total)-ansi.StringWidth(span), 1)), cellpicture.Cell{})
 	lines[0] = slices.Concat(total, gap, cellpicture.Line(span, cellpicture.Cell{Ink: faint}))
