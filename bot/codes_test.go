@@ -42,6 +42,10 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 			commands = append(commands, c.Name)
 		}
 	}
+	var loops []string
+	for name := range strings.FieldsSeq("ByPerson PersonActed Interrupted OpenDialog APIError LostSession EndedSession NotProven NotSent NoEnd NoProgress CheckStays CheckFailed Bound") {
+		loops = append(loops, consts(name, "loop")...)
+	}
 	return map[i18n.Codes][]string{
 		i18n.SaidKey:     rules(t),
 		i18n.StepsKey:    {string(turn.OnCard), string(turn.Nowhere)},
@@ -60,6 +64,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		i18n.AnswererKey: consts("Answers", "port/talk"),
 		i18n.ModeKey:     modes,
 		i18n.HealthKey:   each.As(health.Codes(), func(c health.Code) string { return string(c) }),
+		i18n.LoopKey:     loops,
 		i18n.AgeKey:      {"seconds", "minutes", "hours", "days"},
 		i18n.FormatKey:   {"clock", "seconds", "short_day", "day", "date", "moment", "at", "at_day", "since", "until", "dollars", "rounded", "sizes"},
 		i18n.SwitchedKey: slices.DeleteFunc(consts("Switch", "port"), func(outcome string) bool { return outcome == "" }),
