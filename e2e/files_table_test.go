@@ -117,6 +117,7 @@ var notSeen = map[string]string{
 	"holds.json":   "needs a pause that Telegram asks for",
 	"pace.json":    "written by an earlier version",
 	"prices.json":  "written by a person",
+	"loops/":       "needs a loop",
 	"exports/":     "needs a long conversation",
 	"windows.json": "needs a window without a session",
 	"quarantine/":  "needs a damaged file",
