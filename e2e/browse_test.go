@@ -93,7 +93,7 @@ func TestP4_BrowserStartsOneSessionWithText(t *testing.T) {
 	b.taps("Browse…", "work", api, "Use this folder")
 	b.shows("A new session in")
 	w.hear(w.say("say what was asked beside the page"), "This becomes the first prompt")
-	b.shows("First prompt, from ")
+	b.shows("First prompt, ")
 	m, _ := w.api.Message(w.chat(), b.page)
 	start, has := m.Find("Start fresh")
 	require.True(t, has)
