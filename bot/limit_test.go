@@ -2,7 +2,10 @@ package bot_test
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -202,6 +205,39 @@ func TestContinuationHasLanguageOfOffer(t *testing.T) {
 	}
 }
 
+// A plan that an earlier version has saved is typed with the text that its card shows.
+func TestP4_PlanOfEarlierVersionIsTyped(t *testing.T) {
+	atALimit(t, func(t *testing.T, w *limited) {
+		w.taps(w.word())
+		path := filepath.Join(w.Dir, "cards")
+		changed := 0
+		require.NoError(t, filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			b, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			old := textOfPlan.ReplaceAll(b, nil)
+			if len(old) < len(b) {
+				changed++
+			}
+			return os.WriteFile(p, old, 0o600)
+		}))
+		require.Equal(t, 1, changed)
+		w.Restart(t)
+		w.Later(10 * time.Minute)
+		keys := promptKeys(t, w.World)
+		require.Len(t, keys, 1)
+		e, err := w.Inbox.Load(keys[0])
+		require.NoError(t, err)
+		assert.Equal(t, "The usage limit is over. Continue where you stopped.", e.Text)
+	})
+}
+
+var textOfPlan = regexp.MustCompile(`,\s*"text":\s*"The usage limit is over[^"]*"`)
+
 // TestP4_ContinuationOutlivesFault: the prompt that a person has planned cannot be written when its
 // time comes.
 func TestP4_ContinuationOutlivesFault(t *testing.T) {
@@ -356,10 +392,11 @@ func TestKilledOfferIsMadeAtStart(t *testing.T) {
 				r.Cursors = []talk.Cursor{c}
 			})
 		}
+		w.ContinueText = ""
 		for range 2 {
 			w.Restart(t)
 			w.Work(t)
-			assert.Len(t, saying(t, w, goesOn), 1)
+			require.Len(t, saying(t, w, goesOn), 1)
 		}
 		assert.Contains(t, saying(t, w, goesOn)[0].Text.Text, "The limit of api")
 	})

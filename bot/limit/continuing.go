@@ -67,13 +67,18 @@ type plan struct {
 	Session uuid.UUID `json:"session"`
 	Until   time.Time `json:"until"`             // the end of the limit
 	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt in the inbox; empty if no prompt is planned
-	Text    string    `json:"text,omitempty"`    // that the card shows, and that is typed
+	Text    string    `json:"text,omitempty"`    // of the prompt, as the card shows it; absent from plans of an earlier version
 	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card shows why, and the prompt must leave the inbox
 }
 
 func (p plan) due() time.Time { return p.Until.Add(after) }
 
 func (p plan) planned() bool { return p.Prompt != "" && !p.Refused }
+
+// text returns the text of the prompt: what the card shows, and what is typed.
+func (p plan) text() string {
+	return cmp.Or(p.Text, "The usage limit is over. Continue where you stopped.")
+}
 
 func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Unix()) }
 
@@ -184,7 +189,7 @@ func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.C
 	if p.Prompt != "" {
 		said, option, look.Until = w.Text(i18n.LimitPlanned, at), w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
 	}
-	look.Text, look.Options = chat.Lines(said, chat.Quoted(p.Text)), [][]card.Option{{option}}
+	look.Text, look.Options = chat.Lines(said, chat.Quoted(p.text())), [][]card.Option{{option}}
 	return look
 }
 
@@ -225,7 +230,7 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 			return err
 		}
 		if why.Blank() {
-			return l.cards.Close(ctx, key, chat.Lines(w.Text(i18n.Continues, i18n.Args{"Name": r.Name}), chat.Quoted(p.Text)))
+			return l.cards.Close(ctx, key, chat.Lines(w.Text(i18n.Continues, i18n.Args{"Name": r.Name}), chat.Quoted(p.text())))
 		}
 		p.Refused = true
 		c.Content.Text, c.Content.Options = why, nil
@@ -242,7 +247,7 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 // send puts the prompt into the inbox and the session's queue, unless it was there before. why is
 // the reason if nothing is sent. The entry's state keeps other code from typing it.
 func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p plan) (why render.Text, err error) {
-	typed, class, _ := talk.Normalise(p.Text)
+	typed, class, _ := talk.Normalise(p.text())
 	if _, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: p.Session, Conversation: r.Conversation,
 		Text: typed, Class: class}); err != nil {
 		return why, err
