@@ -242,7 +242,7 @@ func TestP2_CheckLeavesNothing(t *testing.T) {
 		}, time.Minute, 10*time.Millisecond)
 		return id
 	}
-	l := w.begin("sleep 1000 & echo $! >> pids", Bounds{Turns: 1})
+	w.begin("sleep 1000 & echo $! >> pids", Bounds{Turns: 1})
 	w.run()
 	data, err := os.ReadFile(pids)
 	require.NoError(t, err)
@@ -254,7 +254,7 @@ func TestP2_CheckLeavesNothing(t *testing.T) {
 
 	w = newWorld(t)
 	pids = filepath.Join(w.engine.record.Dir, "pids")
-	l = w.begin("setsid sleep 1000 & echo $! >> pids; sleep 1000", Bounds{Turns: 1})
+	l := w.begin("setsid sleep 1000 & echo $! >> pids; sleep 1000", Bounds{Turns: 1})
 	done := make(chan error, 1)
 	h := w.all()[0]
 	go func() { done <- w.advance(t.Context(), h) }()

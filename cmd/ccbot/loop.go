@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -240,7 +239,7 @@ func (c loopVerbs) all() ([]loop.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loop.Read(offline.Loops(d.Dir), slog.New(slog.NewTextHandler(io.Discard, nil)))
+	return loop.Read(offline.Loops(d.Dir), slog.New(slog.DiscardHandler))
 }
 
 // find returns the loop that a person means: by its id, or the live or newest one of a session.

@@ -69,8 +69,8 @@ func (t *Tree) Mark(ctx context.Context, objects string) (Moment, error) {
 	return m, err
 }
 
-// Print identifies the content of the work tree. It is empty if there are too many files to know all.
-// Files that are known by size and time only change it whenever they are written.
+// Print identifies the content of the work tree. It is empty if there are too many files. Files
+// that are known by size and time only change it whenever they are written.
 func (t *Tree) Print(ctx context.Context) (string, error) {
 	m, err := t.Mark(ctx, t.written())
 	if err != nil || m.Partial {

@@ -73,7 +73,7 @@ func (p Prompt) Answer(projects string, r session.Record) (answer *transcript.Re
 	return transcript.ReplyTo(path, p.Mark.Offset, p.Mark.At, p.Text), path
 }
 
-// Others reports whether the transcript has another prompt than p after its mark, such as one that a
+// Others reports whether the transcript has another prompt than p after its mark, as one that a
 // person has typed in the terminal. path is the transcript of [Prompt.Answer].
 func (p Prompt) Others(path string) (others bool, err error) {
 	own := 0
