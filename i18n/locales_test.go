@@ -116,14 +116,11 @@ func TestProblemsOfLanguage(t *testing.T) {
 			if tt.a != nil {
 				own["a"] = tt.a
 			}
-			assert.Equal(t, tt.want, strings.Join(slices.Collect(func(yield func(string) bool) {
-				for _, problem := range problems(own, english, language.Russian) {
-					if !yield(problem) {
-						return
-					}
-					break // the first one
-				}
-			}), ""))
+			first := ""
+			if all := problems(own, english, language.Russian); len(all) > 0 {
+				first = all[0]
+			}
+			assert.Equal(t, tt.want, first)
 		})
 	}
 	assert.Equal(t, "the form few is missing", wrongForms(forms{"one": "1", "many": "5", "other": "1.5"}, language.Russian))
@@ -136,7 +133,7 @@ func TestFaultyTextIsEnglish(t *testing.T) {
 	c := &Catalog{languagesOf(fstest.MapFS{
 		"locales/en.json": file(`{"a":"{{.Name}} is here", "b":"a text", "n":{"one":"{{.Count}} file", "other":"{{.Count}} files"}, "q":"tap {{.Word.b}}"}`),
 		"locales/uk.json": file(`{"a":"{{.Name}} тут", "n":{"one":"{{.Count}} файл", "few":"{{.Count}} файли", "many":"{{.Count}} файлів", "other":"{{.Count}} файлу"}, "q":"див. {{.Word.b}}"}`),
-		"locales/de.json": file(`{"a":"{{.Nmae}} ist da", "b":"", "n":{"one":"{{.Count}} Datei", "other":"Dateien"}, "q":"siehe {{.Word.c}}", "x":"so"}`),
+		"locales/de.json": file(`{"a":"{{.Nam}} ist da", "b":"", "n":{"one":"{{.Count}} Datei", "other":"Dateien"}, "q":"siehe {{.Word.c}}", "x":"so"}`),
 		"locales/fr.json": file(`{"a":"{{.Name}} {{.Dir}}", "b":7, "n":{"one":"{{.Count}} fichier"}, "q":"{{.Word.b"}`),
 		"locales/it.json": file(`not JSON`),
 	}), nil}

@@ -243,6 +243,8 @@ func (o *Observer) CheckUnread(r session.Record) error {
 	return nil
 }
 
+// TranscriptSize returns the bytes of the session's transcript: 0 if there is none, math.MaxInt64 if
+// the size is unknown.
 func (o *Observer) TranscriptSize(r session.Record) int64 {
 	info, err := os.Stat(o.TranscriptPath(r))
 	switch {
@@ -322,6 +324,7 @@ func (o *Observer) OwnAgent(r session.Record) process.Liveness {
 	return o.Processes.Liveness(r.Agent())
 }
 
+// HasTranscript reports whether a conversation has a transcript.
 func (o *Observer) HasTranscript(claudeID uuid.UUID) (bool, error) {
 	_, err := transcript.Find(o.ProjectsDir, claudeID)
 	if errors.Is(err, fs.ErrNotExist) {
