@@ -49,7 +49,7 @@ var errCut = errors.New("the loop was paused or stopped")
 // check runs the check of an iteration, and puts its result on disk. A check that was cut off has
 // no result: it runs again.
 func (k *Keeper) check(ctx context.Context, h *held) error {
-	err := k.endProcesses(ctx, h) // of a check that was cut off
+	err := k.endProcesses(ctx, h, nil) // of a check that was cut off
 	var result Result
 	if err == nil {
 		result, err = k.runCheck(ctx, h)
@@ -58,10 +58,10 @@ func (k *Keeper) check(ctx context.Context, h *held) error {
 		return ctx.Err() // the next start ends what is left
 	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	l := &h.loop
-	if !l.State.Moves() {
-		return nil // it was paused, and the check was ended for that
+	if !l.State.Moves() || errors.Is(err, errCut) {
+		return nil // the check was ended for a pause; it runs again
 	}
 	was := l.Clone()
 	switch {
@@ -111,10 +111,13 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (Result, error) {
 		if _, err = c.hold.WriteString("go\n"); err == nil {
 			exit = k.await(limited, h, c, leader)
 		}
-		err = errors.Join(err, k.noteBelow(context.WithoutCancel(ctx), h, leader))
+		if errors.Is(limited.Err(), context.Canceled) && ctx.Err() == nil {
+			err = errCut
+		}
 	}
-	_ = c.hold.Close() // the shell ends
-	err = errors.Join(err, k.endProcesses(context.WithoutCancel(ctx), h))
+	release := sync.OnceFunc(func() { _ = c.hold.Close() }) // the shell ends
+	err = errors.Join(err, k.endProcesses(context.WithoutCancel(ctx), h, release))
+	release() // also if nothing was noted
 	c.done.Wait()
 	if err != nil {
 		return Result{}, err
@@ -204,7 +207,7 @@ func (k *Keeper) await(ctx context.Context, h *held, c *checking, leader process
 // paused.
 func (k *Keeper) noteLeader(h *held, cut func(), leader process.Identity) error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if !h.loop.State.Moves() {
 		return errCut
 	}
@@ -213,18 +216,17 @@ func (k *Keeper) noteLeader(h *held, cut func(), leader process.Identity) error 
 }
 
 // noteBelow puts on disk what belongs to a check: the processes of its group, and the descendants
-// of everything noted before. It notes nothing if the shell is gone, because its numbers may be
-// another's then.
+// of everything noted before. If the shell is gone, nothing proves that the rest of the group belongs
+// to the check: then it is an error that there is a rest.
 func (k *Keeper) noteBelow(ctx context.Context, h *held, leader process.Identity) error {
 	table, err := k.Processes.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	if p, ok := table.Find(leader.PID); !ok || p.Identity != leader {
-		return nil
-	}
+	shell, ok := table.Find(leader.PID)
+	led := ok && shell.Identity == leader
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	noted := slices.Clone(h.loop.Processes)
 	ours := func(pid int) bool {
 		p, ok := table.Find(pid)
@@ -233,15 +235,29 @@ func (k *Keeper) noteBelow(ctx context.Context, h *held, leader process.Identity
 	for grown := true; grown; { // a child may come before its parent
 		grown = false
 		for _, p := range table.Processes {
-			if !p.Gone() && !slices.Contains(noted, p.Identity) && (p.PGID == leader.PID || ours(p.PPID)) {
+			if !p.Gone() && !slices.Contains(noted, p.Identity) && (led && p.PGID == leader.PID || ours(p.PPID)) {
 				noted, grown = append(noted, p.Identity), true
 			}
 		}
 	}
-	if len(noted) == len(h.loop.Processes) {
-		return nil
+	if more := noted[len(h.loop.Processes):]; len(more) > 0 {
+		err = k.noteLocked(h, more...)
 	}
-	return k.noteLocked(h, noted[len(h.loop.Processes):]...)
+	if !ok {
+		err = errors.Join(err, restOf(table, leader, noted))
+	}
+	return err
+}
+
+// restOf returns an error if the group of a check may outlive its shell. The kernel gives no number
+// away that a group has, so a group whose number is a process again is not the check's.
+func restOf(table process.Snapshot, leader process.Identity, noted []process.Identity) error {
+	for _, p := range table.Processes {
+		if p.PGID == leader.PID && !p.Gone() && !slices.Contains(noted, p.Identity) && process.SameBoot(p.Boot, leader.Boot) {
+			return fmt.Errorf("%w: the shell of the check has ended, and pid %d is in its group", errStays, p.PID)
+		}
+	}
+	return nil
 }
 
 func (k *Keeper) noteLocked(h *held, more ...process.Identity) error {
@@ -254,27 +270,52 @@ func (k *Keeper) noteLocked(h *held, more ...process.Identity) error {
 	return nil
 }
 
-// endProcesses ends each noted process of a loop's check by its identity. An error of errStays
-// names one that is not proven gone: it stays noted.
-func (k *Keeper) endProcesses(ctx context.Context, h *held) error {
+// maxRounds limits the looks for processes that a check begins while it is ended.
+const maxRounds = 10
+
+// endProcesses ends each process of a loop's check by its identity, its shell last: while the shell
+// lives, its group is proven. release lets the shell end; nil: it is ended as the others. An error
+// of errStays names a process that is not proven gone; if it is noted, it stays noted.
+func (k *Keeper) endProcesses(ctx context.Context, h *held, release func()) error {
 	noted := h.copy().Processes
 	if len(noted) == 0 {
 		return nil
 	}
+	leader := noted[0]
+	var unnoted error
+	for range maxRounds {
+		unnoted = k.noteBelow(ctx, h, leader)
+		below := slices.DeleteFunc(h.copy().Processes, func(id process.Identity) bool {
+			return id == leader || k.Processes.Liveness(id) == process.Gone
+		})
+		if len(below) == 0 || k.endAll(ctx, h, below) != nil {
+			break
+		}
+	}
+	if release != nil {
+		release()
+	}
+	return errors.Join(unnoted, k.endAll(ctx, h, h.copy().Processes), k.noteBelow(ctx, h, leader), k.forgetGone(h))
+}
+
+// endAll ends processes at the same time.
+func (k *Keeper) endAll(ctx context.Context, h *held, noted []process.Identity) error {
 	errs := make([]error, len(noted))
 	var all sync.WaitGroup
 	for i, id := range noted {
 		all.Go(func() { errs[i] = k.endProcess(ctx, h, id) })
 	}
 	all.Wait()
+	return errors.Join(errs...)
+}
+
+// forgetGone takes the processes that are proven gone from a loop.
+func (k *Keeper) forgetGone(h *held) error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	h.cut = nil
-	h.loop.Processes = slices.DeleteFunc(slices.Clone(h.loop.Processes), func(id process.Identity) bool {
-		i := slices.Index(noted, id)
-		return i >= 0 && errs[i] == nil
-	})
-	return errors.Join(errors.Join(errs...), k.save(&h.loop))
+	h.loop.Processes = slices.DeleteFunc(slices.Clone(h.loop.Processes), func(id process.Identity) bool { return k.Processes.Liveness(id) == process.Gone })
+	return k.save(&h.loop)
 }
 
 func (k *Keeper) endProcess(ctx context.Context, h *held, id process.Identity) error {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -76,11 +77,12 @@ type Keeper struct {
 type held struct {
 	mu      sync.Mutex // held while one step is carried out, but not while a check runs
 	loop    Loop
-	running sync.Mutex // held by the one step that is under way
-	spent   time.Time  // when its use was counted last
-	pressed uuid.UUID  // the attempt in which this run has pressed Esc
-	cut     func()     // ends the check that runs; nil: none does
-	unsaved bool       // the loop was paused, and the disk did not take it
+	shown   atomic.Pointer[Loop] // loop at the last unlock, for readers: a step may cause one
+	running sync.Mutex           // held by the one step that is under way
+	spent   time.Time            // when its use was counted last
+	pressed uuid.UUID            // the attempt in which this run has pressed Esc
+	cut     func()               // ends the check that runs; nil: none does
+	unsaved bool                 // the loop was paused, and the disk did not take it
 }
 
 // The intervals of steps: of a loop that moves, and without one.
@@ -156,13 +158,16 @@ func (k *Keeper) step(ctx context.Context, h *held) (again bool, err error) {
 		a, err = k.decide(ctx, h)
 	}
 	if err != nil || a.Do != doCheck {
-		defer h.mu.Unlock()
+		defer h.unlock()
 		if err != nil || a.Do == doNothing {
 			return false, err
 		}
-		return true, k.carryOut(ctx, h, a)
+		if err = k.carryOut(ctx, h, a); errors.Is(err, lifecycle.ErrIdle) { // of Esc: it is pressed later
+			return false, nil
+		}
+		return true, err
 	}
-	h.mu.Unlock()
+	h.unlock()
 	return true, k.check(ctx, h)
 }
 
@@ -236,9 +241,20 @@ func (k *Keeper) carryOut(ctx context.Context, h *held, a act) error {
 	return nil
 }
 
-// press interrupts the turn in which a bound was reached.
+// press interrupts the turn in which a bound was reached. A prompt that is not typed yet is taken
+// back: the agent may be busy with the turn of another prompt. lifecycle.ErrIdle: the turn has not
+// begun, or its end is not noted yet.
 func (k *Keeper) press(ctx context.Context, h *held) error {
-	err := k.Engine.Interrupt(ctx, h.loop.Session)
+	err := k.Engine.Withdraw(ctx, h.loop.Session, h.loop.Key())
+	if err != nil {
+		return err
+	}
+	r, _ := k.Engine.Session(h.loop.Session)
+	o, _, err := k.Engine.Outcome(ctx, r, h.loop.Key(), h.loop.Typed)
+	if err != nil || o.Kind != outcome.Open {
+		return err // the next step ends the loop
+	}
+	err = k.Engine.Interrupt(ctx, h.loop.Session)
 	switch {
 	case errors.Is(err, lifecycle.ErrAsks):
 		h.loop.apply(act{Do: doPause, Reason: OpenDialog, Detail: string(h.loop.Esc)}, k.Now())
@@ -248,9 +264,8 @@ func (k *Keeper) press(ctx context.Context, h *held) error {
 		}
 		k.settled(ctx, &h.loop)
 		return nil
-	case err == nil, errors.Is(err, lifecycle.ErrIdle):
+	case err == nil:
 		h.pressed = h.loop.Key()
-		return nil
 	}
 	return err
 }
@@ -299,11 +314,22 @@ func (k *Keeper) all() []*held {
 	return all
 }
 
-func (h *held) copy() Loop {
+func hold(l Loop) *held {
+	h := &held{loop: l}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.loop.Clone()
+	h.unlock()
+	return h
 }
+
+// unlock shows the loop to readers, and unlocks h.mu.
+func (h *held) unlock() {
+	l := h.loop.Clone()
+	h.shown.Store(&l)
+	h.mu.Unlock()
+}
+
+// copy waits for no step: the chat asks for loops also while one is under way.
+func (h *held) copy() Loop { return h.shown.Load().Clone() }
 
 // List returns all loops, the newest last.
 func (k *Keeper) List() (all []Loop) {

@@ -134,6 +134,8 @@ type Loop struct {
 	Attempt   int       `json:"attempt"`   // of the iteration's prompt, from 1
 	// Resumed means that the present attempt was paused: if it has failed, another one follows.
 	Resumed bool `json:"resumed,omitempty"`
+	// Ran means that the turn ran after that: its failure is a new one.
+	Ran bool `json:"ran,omitempty"`
 	// Esc is the bound for which Esc was pressed, or was about to be.
 	Esc   Reason `json:"esc,omitempty"`
 	Start Spent  `json:"start"`

@@ -33,6 +33,7 @@ const (
 	// The others only change the loop's file.
 	doTurnOver do = "turn_over" // the phase is Check
 	doAgain    do = "again"     // another attempt of the same iteration
+	doRuns     do = "runs"      // the turn runs after a resume
 	doIterate  do = "iterate"
 	doWait     do = "wait" // for the end of a limit
 	doPause    do = "pause"
@@ -138,7 +139,7 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 		switch {
 		case l.Esc != "":
 			return act{Do: doEnd, State: Exhausted, Reason: l.Esc}
-		case l.Resumed:
+		case l.Resumed && !l.Ran:
 			return act{Do: doAgain}
 		}
 		return act{Do: doPause, Reason: why, Detail: detail}
@@ -174,6 +175,9 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 	if at := l.reached(now); at != "" && !s.Pressed {
 		return act{Do: doEsc, Reason: at}
 	}
+	if l.Resumed && !l.Ran {
+		return act{Do: doRuns}
+	}
 	return act{}
 }
 
@@ -199,9 +203,11 @@ func (l *Loop) apply(a act, now time.Time) {
 	case doEsc:
 		l.Esc = cmp.Or(l.Esc, a.Reason)
 	case doTurnOver:
-		l.State, l.Until, l.Phase, l.Resumed = Running, time.Time{}, Check, false
+		l.State, l.Until, l.Phase, l.Resumed, l.Ran = Running, time.Time{}, Check, false, false
 	case doAgain:
 		l.again()
+	case doRuns:
+		l.Ran = true
 	case doIterate:
 		l.Iteration, l.Attempt = l.Iteration+1, 0
 		l.again()
@@ -220,7 +226,7 @@ func (l *Loop) apply(a act, now time.Time) {
 // again begins another attempt.
 func (l *Loop) again() {
 	l.Attempt++
-	l.Phase, l.Typed, l.Resumed, l.Esc = Ask, nil, false, ""
+	l.Phase, l.Typed, l.Resumed, l.Ran, l.Esc = Ask, nil, false, false, ""
 }
 
 // maxPrints bounds the prints that a loop keeps.

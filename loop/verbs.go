@@ -48,7 +48,7 @@ func (k *Keeper) Start(ctx context.Context, q Request) (Loop, error) {
 		return Loop{}, err
 	}
 	k.at("loop-saved")
-	k.loops[l.ID] = &held{loop: l}
+	k.loops[l.ID] = hold(l)
 	k.Log.Info("loop_started", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 	pause.Poke(k.woken)
 	return l.Clone(), nil
@@ -63,7 +63,7 @@ func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) erro
 		return Loop{}, ErrNotFound
 	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	was := h.loop.Clone()
 	if !was.State.Live() {
 		return was, ErrNotLive
@@ -106,7 +106,8 @@ func (k *Keeper) Resume(ctx context.Context, id uuid.UUID) (Loop, error) {
 		if l.State != Paused {
 			return ErrNotPaused
 		}
-		l.State, l.Reason, l.Detail, l.Reported, l.Repeats, l.Resumed = Running, "", "", Running, 0, l.Phase != Check
+		l.State, l.Reason, l.Detail, l.Reported, l.Repeats = Running, "", "", Running, 0
+		l.Resumed, l.Ran = l.Phase == Turn, false
 		k.Log.Info("loop_resumed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 		return nil
 	})
@@ -138,7 +139,7 @@ func (k *Keeper) pauseInMemory(id uuid.UUID, why string) {
 	h := k.loops[id]
 	k.mu.Unlock()
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	h.loop.apply(act{Do: doPause, Reason: PersonActed, Detail: why}, k.Now())
 	if h.cut != nil {
 		h.cut()
@@ -155,7 +156,7 @@ func (k *Keeper) Open(dir, quarantine string) error {
 		return fmt.Errorf("open the loops: %w", err)
 	}
 	for _, l := range all {
-		k.loops[l.ID] = &held{loop: l}
+		k.loops[l.ID] = hold(l)
 	}
 	return nil
 }
@@ -165,13 +166,13 @@ func (k *Keeper) Open(dir, quarantine string) error {
 // be called again.
 func (k *Keeper) Settle(ctx context.Context) {
 	for _, h := range k.all() {
-		err := k.endProcesses(ctx, h)
+		err := k.endProcesses(ctx, h, nil)
 		h.mu.Lock()
 		r, known := k.Engine.Session(h.loop.Session)
 		if a := orphan(h.loop, sessionOf(r, known), k.Now()); err == nil && a.Do != doNothing {
 			err = k.carryOut(ctx, h, a)
 		}
-		h.mu.Unlock()
+		h.unlock()
 		if err != nil {
 			k.warn(h, err)
 		}

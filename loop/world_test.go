@@ -32,6 +32,9 @@ type fakeEngine struct {
 	withdrew int
 	tree     string
 	onKeep   func() // called when a prompt is kept
+	// onWithdraw is called when a prompt is taken back.
+	onWithdraw func()
+	escError   error // of Interrupt
 }
 
 func (e *fakeEngine) Session(id uuid.UUID) (session.Record, bool) {
@@ -57,11 +60,20 @@ func (e *fakeEngine) Outcome(context.Context, session.Record, uuid.UUID, *outcom
 	return e.turn, outcome.Prompt{Finished: true}, nil
 }
 
-func (e *fakeEngine) Withdraw(context.Context, uuid.UUID, uuid.UUID) error { e.withdrew++; return nil }
+func (e *fakeEngine) Withdraw(context.Context, uuid.UUID, uuid.UUID) error {
+	e.withdrew++
+	if e.onWithdraw != nil {
+		e.onWithdraw()
+	}
+	return nil
+}
 
 func (e *fakeEngine) Interrupt(context.Context, uuid.UUID) error {
-	if e.asks {
+	switch {
+	case e.asks:
 		return lifecycle.ErrAsks
+	case e.escError != nil:
+		return e.escError
 	}
 	e.escs++
 	e.turn.Kind = outcome.Stopped

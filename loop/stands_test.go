@@ -1,0 +1,157 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/outcome"
+)
+
+// TestLiveDuringStep: a report to the chat may ask for the loops while a step is under way.
+func TestLiveDuringStep(t *testing.T) {
+	w := newWorld(t)
+	l := w.begin("true", Bounds{Turns: 1})
+	w.Tell = func(context.Context, Loop) error { _, _ = w.Live(l.Session); return nil }
+	done := make(chan struct{})
+	go func() { defer close(done); w.run() }()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the step waits for itself")
+	}
+	assert.Equal(t, Done, w.only().State)
+}
+
+// TestBoundBeforePromptIsTyped: the agent may be busy with another's turn. That one is not
+// interrupted, and the prompt is taken back.
+func TestBoundBeforePromptIsTyped(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn = outcome.Outcome{}
+	w.engine.onWithdraw = func() { w.engine.turn.Kind = outcome.Withdrawn }
+	w.begin("exit 1", Bounds{Minutes: 5})
+	w.run()
+	w.now = w.now.Add(5 * time.Minute)
+	w.run()
+	assert.Zero(t, w.engine.escs)
+	assert.Equal(t, []any{Exhausted, BoundMinutes}, []any{w.only().State, w.only().Reason})
+}
+
+// TestBoundBeforeTurnBegins: an agent that does not work yet is interrupted as soon as it works.
+func TestBoundBeforeTurnBegins(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn, w.engine.escError = outcome.Outcome{}, lifecycle.ErrIdle
+	w.begin("exit 1", Bounds{Minutes: 5})
+	w.run()
+	w.now = w.now.Add(5 * time.Minute)
+	w.run()
+	assert.Equal(t, Running, w.only().State)
+	w.engine.escError = nil
+	w.run()
+	assert.Equal(t, 1, w.engine.escs)
+	assert.Equal(t, []any{Exhausted, BoundMinutes}, []any{w.only().State, w.only().Reason})
+}
+
+// TestInterruptedAfterResume: a turn that a person interrupts after the loop was resumed pauses it
+// again.
+func TestInterruptedAfterResume(t *testing.T) {
+	for _, phase := range []Phase{Ask, Turn} {
+		w := newWorld(t)
+		w.engine.turn = outcome.Outcome{}
+		l := w.begin("true", Bounds{Turns: 9})
+		if phase == Turn {
+			w.run()
+		}
+		_, err := w.Pause(t.Context(), l.ID, ByPerson, "")
+		require.NoError(t, err)
+		require.Equal(t, phase, w.only().Phase)
+		_, err = w.Resume(t.Context(), l.ID)
+		require.NoError(t, err)
+		w.run() // the turn runs
+		w.engine.turn.Kind = outcome.Stopped
+		w.run()
+		assert.Equal(t, []any{Paused, Interrupted}, []any{w.only().State, w.only().Reason}, phase)
+		assert.Len(t, w.engine.kept, 1, phase)
+	}
+}
+
+// TestCheckCutByPauseHasNoResult also if the loop is resumed before the check has ended.
+func TestCheckCutByPauseHasNoResult(t *testing.T) {
+	w := newWorld(t)
+	mark := filepath.Join(w.engine.record.Dir, "mark")
+	l := w.begin(fmt.Sprintf("[ -e %s ] || { trap '' TERM; touch %s; sleep 1000; exit 1; }", mark, mark), Bounds{Turns: 5})
+	done := make(chan error, 1)
+	h := w.all()[0]
+	go func() { done <- w.advance(t.Context(), h) }()
+	require.Eventually(t, func() bool { _, err := os.Stat(mark); return err == nil && len(w.only().Processes) > 1 }, time.Minute, 10*time.Millisecond)
+	_, err := w.Pause(t.Context(), l.ID, ByPerson, "")
+	require.NoError(t, err)
+	_, err = w.Resume(t.Context(), l.ID)
+	require.NoError(t, err)
+	require.NoError(t, <-done)
+	w.run()
+	assert.Equal(t, []any{Done, 1}, []any{w.only().State, w.only().Used.Turns})
+	assert.Len(t, w.engine.kept, 1)
+}
+
+// readPid waits for a pid in a file.
+func readPid(t *testing.T, path string) (pid int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		data, _ := os.ReadFile(path)
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+		return pid > 0
+	}, time.Minute, 5*time.Millisecond)
+	return pid
+}
+
+// TestP2_CheckCutByCrashIsEnded: what began after the last look is ended too.
+func TestP2_CheckCutByCrashIsEnded(t *testing.T) {
+	w := newWorld(t)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	pid := filepath.Join(w.engine.record.Dir, "pid")
+	w.begin("[ -e pid ] && exit 0; sleep 1000 & echo $! > pid; wait", Bounds{Turns: 5})
+	h := w.all()[0]
+	c, err := startCheck(h.loop.Check, w.engine.record.Dir, w.Env)
+	require.NoError(t, err)
+	leader, err := table.Identify(c.cmd.Process.Pid)
+	require.NoError(t, err)
+	require.NoError(t, w.noteLeader(h, func() {}, leader))
+	_, err = c.hold.WriteString("go\n")
+	require.NoError(t, err)
+	id, err := table.Identify(readPid(t, pid))
+	require.NoError(t, err)
+	w.restart()
+	assert.Equal(t, process.Gone, table.Liveness(id))
+	assert.Empty(t, w.only().Processes)
+	_ = c.hold.Close()
+	c.done.Wait()
+}
+
+// TestP2_CheckEndsItsShell: without the shell nothing in its group is proven, and the loop pauses.
+func TestP2_CheckEndsItsShell(t *testing.T) {
+	w := newWorld(t)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	w.begin("echo $$ > pid; kill -9 $PPID; sleep 1000", Bounds{Turns: 5})
+	w.run()
+	id, err := table.Identify(readPid(t, filepath.Join(w.engine.record.Dir, "pid")))
+	if err == nil {
+		p, err := os.FindProcess(id.PID)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = p.Kill() })
+	}
+	l := w.only()
+	assert.Equal(t, []any{Paused, CheckStays, 1}, []any{l.State, l.Reason, l.Used.Turns})
+}
