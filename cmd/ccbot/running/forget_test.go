@@ -23,6 +23,7 @@ import (
 	ports "ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -33,6 +34,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/view"
+	"ccbot/loop"
 )
 
 // forgetful is as much of a system as forgets records. Its outbox sends nothing.
@@ -58,6 +60,8 @@ func newForgetful(t *testing.T) forgetful {
 	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), log)
 	require.NoError(t, err)
 	m := &ports.Machine{Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{}}
+	s.loops = &loop.Keeper{Log: log, Now: time.Now}
+	require.NoError(t, s.loops.Open(offline.Loops(dir), filepath.Join(dir, "quarantine")))
 	s.bot = bot.New(bot.Config{Lists: conversation.Lists{People: map[int64]bool{1: true}}},
 		bot.Deps{Machine: m, Chat: chat.New(chat.Deps{Machine: m, Sender: speaks, Chats: chats, Cards: s.cards, Speech: words, Now: time.Now, Log: log}), Sender: speaks, Entries: s.inbox, Asks: s.asks})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
@@ -165,6 +169,24 @@ func TestP4_PromptsOfUnreadableRecordWait(t *testing.T) {
 	assert.ErrorIs(t, err, inbox.ErrNoEntry)
 	assert.Contains(t, folder(t, f.out), "for nobody")
 	assert.NotContains(t, folder(t, f.out), "one")
+}
+
+// TestLeftPromptPausesLoop: a crash came between a person's prompt and the pause of the loop.
+func TestLeftPromptPausesLoop(t *testing.T) {
+	f := newForgetful(t)
+	r, _, _ := f.waiting("from a person")
+	l := loop.Loop{Version: loop.Version, ID: uuid.New(), Session: r.ID, State: loop.Running, Phase: loop.Check, Iteration: 1, Attempt: 1}
+	data, err := json.Marshal(l)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(offline.Loops(f.Dir), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(offline.Loops(f.Dir), l.ID.String()+".json"), data, 0o600))
+	require.NoError(t, f.loops.Open(offline.Loops(f.Dir), filepath.Join(f.Dir, "quarantine")))
+	r.Name, r.Dir, r.State, r.ClaudeSessionID, r.CreatedAt, r.Prompts = "api", f.Dir, session.Running, uuid.New(), time.Now(), nil
+	f.unreadable(r)
+	all, err := loop.Read(offline.Loops(f.Dir), f.log)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	assert.Equal(t, []any{loop.Paused, loop.PersonActed}, []any{all[0].State, all[0].Reason})
 }
 
 // TestP4_PromptsOfUnreadableRecordAreOffered: the record may not come back.

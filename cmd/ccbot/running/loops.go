@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -272,6 +273,15 @@ func (q personalQueues) SendNow(ctx context.Context, id uuid.UUID, key string) (
 func (q personalQueues) Halt(ctx context.Context, id uuid.UUID) error {
 	q.loops.Yield(ctx, id, "a stop")
 	return q.Queues.Halt(ctx, id)
+}
+
+// yieldToLeft pauses the loop of a session if a crash came after a person's prompt was kept, and before
+// it was queued.
+func yieldToLeft(ctx context.Context, loops *loop.Keeper, r session.Record, keys []string) {
+	l, live := loops.Live(r.ID)
+	if live && slices.ContainsFunc(keys, func(key string) bool { return key != inbox.PromptKey(l.Key()) && !slices.Contains(r.Prompts, key) }) {
+		loops.Yield(ctx, r.ID, "a prompt")
+	}
 }
 
 // personalLifecycle pauses the loop of a session before a person's act.

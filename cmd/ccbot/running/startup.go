@@ -179,8 +179,10 @@ func (s *system) settle(ctx context.Context) error {
 		if at >= 0 && (aside[at].Newer || !elsewhere) {
 			continue
 		}
+		r, ok := s.store.Get(id)
+		yieldToLeft(ctx, s.loops, r, keys)
 		err := session.ErrNotFound
-		if r, ok := s.store.Get(id); ok && !r.HandedOver() {
+		if ok && !r.HandedOver() {
 			err = s.lifecycle.Queues().SettlePrompts(ctx, id, keys)
 		}
 		if errors.Is(err, session.ErrNotFound) {
