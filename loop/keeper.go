@@ -189,8 +189,9 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 		if err != nil {
 			return act{}, err
 		}
-		l.Used.Tokens, l.Used.Cost = max(0, spent.Tokens-l.Start.Tokens), max(0, spent.Cost-l.Start.Cost)
-		l.Used.Unpriced = spent.Unpriced
+		l.Used.Tokens += max(0, spent.Tokens-l.Counted.Tokens) // less: a day has left the ledger's window
+		l.Used.Cost += max(0, spent.Cost-l.Counted.Cost)
+		l.Used.Unpriced, l.Counted = spent.Unpriced, spent
 	}
 	if known && l.State.Moves() && l.Phase == Turn {
 		o, p, err := k.Engine.Outcome(ctx, r, l.Key(), l.Typed)

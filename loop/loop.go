@@ -137,9 +137,10 @@ type Loop struct {
 	// Ran means that the turn ran after that: its failure is a new one.
 	Ran bool `json:"ran,omitempty"`
 	// Esc is the bound for which Esc was pressed, or was about to be.
-	Esc   Reason `json:"esc,omitempty"`
-	Start Spent  `json:"start"`
-	Used  Used   `json:"used"`
+	Esc Reason `json:"esc,omitempty"`
+	// Counted is what the session had used when Used was counted last.
+	Counted Spent `json:"counted"`
+	Used    Used  `json:"used"`
 	// Typed is the present attempt's prompt once the inbox has finished it. The inbox forgets it after
 	// two days.
 	Typed   *outcome.Prompt `json:"typed,omitempty"`

@@ -155,3 +155,19 @@ func TestP2_CheckEndsItsShell(t *testing.T) {
 	l := w.only()
 	assert.Equal(t, []any{Paused, CheckStays, 1}, []any{l.State, l.Reason, l.Used.Turns})
 }
+
+// TestUseNeverFalls: days leave the window of the ledger while a loop runs.
+func TestUseNeverFalls(t *testing.T) {
+	w := newWorld(t)
+	w.engine.spent = Spent{Tokens: 1000} // of a day that leaves the window
+	first := true
+	w.engine.onKeep = func() {
+		if w.engine.spent.Tokens += 30; first {
+			w.engine.spent.Tokens -= 1000
+			first = false
+		}
+	}
+	w.begin("exit 1", Bounds{Tokens: 100, Turns: 30})
+	w.run()
+	assert.Equal(t, BoundTokens, w.only().Reason)
+}

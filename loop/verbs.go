@@ -31,7 +31,7 @@ func (k *Keeper) Start(ctx context.Context, q Request) (Loop, error) {
 	}
 	now := k.Now().UTC()
 	l := Loop{Version: Version, ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, Bounds: q.Bounds,
-		State: Running, Phase: Ask, Iteration: 1, Attempt: 1, Start: spent, CreatedAt: now, UpdatedAt: now}
+		State: Running, Phase: Ask, Iteration: 1, Attempt: 1, Counted: spent, CreatedAt: now, UpdatedAt: now}
 	repo, branch := k.Engine.Place(ctx, r.Dir)
 	if l.Repo = repo; repo == "" {
 		l.Repo = r.Dir
