@@ -38,10 +38,11 @@ var layers = [][]string{
 	{"host"},
 	{"archive", "loop", "recovery"},
 	{"host/outgoing", "host/received", "lifecycle"},
+	{"lifecycle/typing"},
 	{"lifecycle/ending", "lifecycle/view"},
 	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/wishes"},
 	{"hooks", "tmux"},
-	{"try"}, // stand-ins of Telegram and of Claude Code
+	{"try"},                                                        // stand-ins of Telegram and of Claude Code
 	{"internal/ledger", "internal/session", "internal/transcript"}, // a record is kept in the port's types
 	{"bot/alias", "port"},
 	{"i18n", "internal"},
@@ -92,7 +93,7 @@ var users = map[string][]string{
 
 // machinery are the packages of the agent's machine. The chat knows its machine by ports.
 var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmux", "ccbot/recovery", "ccbot/hooks", "ccbot/lifecycle",
-	"ccbot/lifecycle/evidence", "ccbot/lifecycle/view", "ccbot/archive", "ccbot/loop", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
+	"ccbot/lifecycle/evidence", "ccbot/lifecycle/typing", "ccbot/lifecycle/view", "ccbot/archive", "ccbot/loop", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
 	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile", "ccbot/internal/systemfont"}
 
 // diskPackages are the packages of the chat that keep files, and name their folder.
@@ -237,10 +238,10 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// reach lists the only packages that name a type through which processes are ended, or declare an
+// endings lists the only packages that name a type through which processes are ended, or declare an
 // interface with such a method. An end needs a process.Grace, so nothing else can call
 // process.Table.End.
-var reach = map[string][]string{
+var endings = map[string][]string{
 	"internal/process.Grace": {"lifecycle/ending", "cmd/ccbot/voice", "loop"}, // voice ends a transcriber, loop a check: both began it themselves
 	"lifecycle/ending.Ender": {"lifecycle", "cmd/ccbot/running"},
 	"ClosePane":              {"lifecycle/ending"}, // the hang-up
@@ -248,17 +249,43 @@ var reach = map[string][]string{
 
 // TestArchitectureOfEndings fails if a package other than lifecycle/ending reaches the ending of
 // processes.
-func TestArchitectureOfEndings(t *testing.T) {
+func TestArchitectureOfEndings(t *testing.T) { checkReach(t, endings) }
+
+// typings lists the only packages that name a type through which text or keys reach a pane, or
+// declare an interface with such a method. All of them need a tmux.Guard.
+var typings = map[string][]string{
+	"tmux.Guard":                {"lifecycle", "lifecycle/ending", "lifecycle/typing", "cmd/ccbot/uninstall"}, // all but typing name or close panes
+	"guarded Paste":             {"lifecycle/typing"},
+	"guarded Enter":             {"lifecycle/typing"},
+	"guarded Press":             {"lifecycle/typing"},
+	"guarded LeaveView":         {"lifecycle/typing"},
+	"guarded Rename":            {"lifecycle"},
+	"guarded ClosePane":         {"lifecycle/ending"},
+	"lifecycle/typing.Typist":   {"lifecycle", "cmd/ccbot/running"},
+	"lifecycle/typing.Keyboard": nil,
+}
+
+// TestArchitectureOfTyping fails if a package other than lifecycle/typing reaches the keys of panes.
+func TestArchitectureOfTyping(t *testing.T) { checkReach(t, typings) }
+
+// checkReach fails if other packages than the listed ones reach a name.
+func checkReach(t *testing.T, reach map[string][]string) {
+	t.Helper()
 	found := make(map[string][]string)
 	for _, s := range sources(t) {
-		if s.test || isSupport(s.pkg) || s.pkg == "internal/process" {
+		if s.test || isSupport(s.pkg) || s.pkg == "internal/process" || s.pkg == "tmux" {
 			continue
 		}
-		for _, name := range s.reached() {
-			if reach[name] != nil && !slices.Contains(found[name], s.pkg) {
+		for _, name := range s.reached(reach) {
+			_, listed := reach[name]
+			if guarded := strings.HasPrefix(name, "guarded ") && reach["tmux.Guard"] != nil; (listed || guarded) &&
+				!slices.Contains(found[name], s.pkg) {
 				found[name] = append(found[name], s.pkg)
 			}
 		}
+	}
+	for name := range found {
+		assert.Contains(t, reach, name, "%v have another method with a guard", found[name])
 	}
 	for name, pkgs := range reach {
 		assert.ElementsMatch(t, pkgs, found[name], "packages that reach %s", name)
@@ -266,8 +293,8 @@ func TestArchitectureOfEndings(t *testing.T) {
 }
 
 // reached returns what a file names of other packages of the module, and the methods of its
-// interfaces. A file that imports a package with a dot may name all of it.
-func (s source) reached() (names []string) {
+// interfaces, once more with "guarded" if they take a tmux.Guard. A file that imports a package with a dot may name all of it.
+func (s source) reached(reach map[string][]string) (names []string) {
 	of := make(map[string]string) // packages by the names that the file has for them
 	for _, spec := range s.file.Imports {
 		full, _ := strconv.Unquote(spec.Path.Value) // parse has checked it
@@ -295,12 +322,24 @@ func (s source) reached() (names []string) {
 			for _, method := range n.Methods.List {
 				for _, name := range method.Names {
 					names = append(names, name.Name)
+					if takesGuard(method.Type) {
+						names = append(names, "guarded "+name.Name)
+					}
 				}
 			}
 		}
 		return true
 	})
 	return names
+}
+
+// takesGuard reports whether a method of an interface has a parameter of the type tmux.Guard.
+func takesGuard(method ast.Expr) bool {
+	f, ok := method.(*ast.FuncType)
+	return ok && slices.ContainsFunc(f.Params.List, func(p *ast.Field) bool {
+		sel, ok := p.Type.(*ast.SelectorExpr)
+		return ok && sel.Sel.Name == "Guard"
+	})
 }
 
 // TestArchitectureOfTheChat: no room of the chat touches a disk, a process or tmux of the agent's

@@ -21,6 +21,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -78,7 +79,7 @@ func (s *stubborn) End(_ context.Context, id process.Identity, _ func(process.Pr
 // quietAgent writes an idle presence file, and nothing else happens in its session.
 type quietAgent struct {
 	lifecycle.Launches
-	lifecycle.Prompts
+	typing.Prompts
 	file presence.File
 }
 
@@ -113,8 +114,9 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 			Run: session.Run{Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
 				Agent: agent, Command: pane.Command}}}))
 		observer := &view.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, ProjectsDir: base, Now: time.Now, Log: log}
-		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, Prompts: quiet, News: quiet,
-			Tmux: fake, Launches: quiet, Observer: observer,
+		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, News: quiet,
+			Windows: fake, Launches: quiet,
+			Typist: &typing.Typist{Observer: observer, Keyboard: fake, Prompts: quiet, Unheard: func(uuid.UUID) (bool, error) { return false, nil }},
 			Ender: &ending.Ender{Processes: table, Panes: fake, Log: log, Evidence: &evidence.Sources{Instance: "i", Command: "/bin/claude", Records: store, Processes: table, Presences: quiet,
 				Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: fake.Panes, Log: log}}})
 		keeper := &Keeper{Sessions: service, Observer: observer, Records: store, Copies: &copies{}, IdleAfter: always(time.Hour), Now: time.Now, Log: log}

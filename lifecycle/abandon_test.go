@@ -12,6 +12,8 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -37,9 +39,9 @@ func TestP8_RecoveryMarksSessionsUnreported(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r := w.crashed()
-				w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Typing, Mark: &talk.Mark{At: time.Now()}})
+				w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Typing, Mark: &talk.Mark{At: time.Now()}})
 				w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"k", "next"} })
-				w.prompts.put(Prompt{Key: "next", Text: "next", Class: talk.ClassPlain, State: Held})
+				w.prompts.put(typing.Prompt{Key: "next", Text: "next", Class: talk.ClassPlain, State: typing.Held})
 				require.NoError(t, tc.end(w, r.ID))
 				got := w.get(r.ID)
 				assert.Equal(t, tc.want, got.State)
@@ -49,7 +51,7 @@ func TestP8_RecoveryMarksSessionsUnreported(t *testing.T) {
 				assert.False(t, got.EndedAt.IsZero())
 				last := got.History[len(got.History)-1]
 				assert.Equal(t, session.Change{At: last.At, From: session.Running, To: tc.want, Rule: "recovery." + last.Rule[len("recovery."):], Why: tc.why}, last)
-				assert.Equal(t, Unproven, w.prompts.state("k"), "prompts are settled as ever")
+				assert.Equal(t, typing.Unproven, w.prompts.state("k"), "prompts are settled as ever")
 				assert.Equal(t, []string{"k", "next"}, got.Prompts)
 				assert.Zero(t, toldOf[news.Lost](w.news)+toldOf[news.Failed](w.news)+toldOf[news.Ended](w.news))
 

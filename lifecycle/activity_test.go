@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -28,7 +29,7 @@ func TestPromptsAwaitingSubagentRequestAreReported(t *testing.T) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status = presence.Busy })
 		w.held(r, "one", "first")
-		w.pass(queueNotice + time.Second)
+		w.pass(5*time.Second + time.Second)
 		assert.Equal(t, 1, w.news.held(news.Queued))
 		assert.Equal(t, string(talk.PhaseWorking), w.get(r.ID).Phase)
 
@@ -44,7 +45,7 @@ func TestPromptsAwaitingSubagentRequestAreReported(t *testing.T) {
 		got := w.get(r.ID)
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}, view.Noted(got))
 		assert.Equal(t, view.Noted(got), w.Observer.Inspector(w.ctx)(got).Now)
-		w.pass(10 * slow)
+		w.pass(10 * view.Slow)
 		assert.Equal(t, 3, w.news.held(news.HeldDialog), "once")
 		assert.Empty(t, a.heard())
 
@@ -67,18 +68,18 @@ func TestFailingRequestsReportedOncePerTurn(t *testing.T) {
 		w.WakeAgent(a.id.PID)
 		w.pass(time.Second)
 		a.set(func(a *agent) { a.retry = "529 Overloaded · retrying in 4s · attempt 3/10" })
-		w.pass(slow + time.Second)
+		w.pass(view.Slow + time.Second)
 		assert.Equal(t, string(talk.PhaseAPIError), w.get(r.ID).Phase)
 		assert.Zero(t, toldOf[news.Retrying](w.news), "it is over before anybody has read of it")
 		a.set(func(a *agent) { a.retry = "529 Overloaded · retrying in 33s · attempt 6/10" })
-		w.pass(10 * slow)
+		w.pass(10 * view.Slow)
 		assert.Equal(t, 1, toldOf[news.Retrying](w.news))
 		assert.Equal(t, "529 Overloaded", lastOf[news.Retrying](w.news).Now.What)
 		got := w.get(r.ID)
 		assert.True(t, view.Noted(got).Works())
 
 		a.set(func(a *agent) { a.retry = "" })
-		w.pass(2 * slow)
+		w.pass(2 * view.Slow)
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseWorking}, view.Noted(w.get(r.ID)))
 		for _, s := range []presence.Status{presence.Idle, presence.Busy} {
 			a.set(func(a *agent) { a.status = s })
@@ -86,7 +87,7 @@ func TestFailingRequestsReportedOncePerTurn(t *testing.T) {
 			w.pass(told + time.Second)
 		}
 		a.set(func(a *agent) { a.retry = "API error · retrying in 10m 0s · attempt 1/10" })
-		w.pass(2 * slow)
+		w.pass(2 * view.Slow)
 		assert.Equal(t, 2, toldOf[news.Retrying](w.news), "another turn")
 	})
 }
@@ -163,10 +164,10 @@ func TestFailureIsNotedAndLimitEnds(t *testing.T) {
 
 		got = turn(failure(`"error":"server_error"`))
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseAPIError, What: "said"}, view.Noted(got))
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard(), "a failure holds up nothing")
-		got = turn(userLine(said) + "\n" + assistantLine + "\n" + turnEndLine)
+		assert.Equal(t, []string{viewtest.Said}, a.heard(), "a failure holds up nothing")
+		got = turn(userLine(viewtest.Said) + "\n" + assistantLine + "\n" + turnEndLine)
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, view.Noted(got))
 	})
 }
@@ -195,12 +196,12 @@ func TestLimitEndsDuringSleep(t *testing.T) {
 
 // An agent whose requests fail is at work: its end has cut a turn short.
 func TestFailingTurnIsInterrupted(t *testing.T) {
-	open := transcript.Progress{Open: &transcript.Turn{At: noon.Add(-time.Hour)}}
+	open := transcript.Progress{Open: &transcript.Turn{At: viewtest.Noon.Add(-time.Hour)}}
 	r := in(session.Running, func(r *session.Record) {
-		r.StartedAt, r.Progress = noon.Add(-2*time.Hour), open
-		r.Phase, r.PhaseAt, r.PhaseUntil = string(talk.PhaseAPIError), noon.Add(-time.Minute), noon
+		r.StartedAt, r.Progress = viewtest.Noon.Add(-2*time.Hour), open
+		r.Phase, r.PhaseAt, r.PhaseUntil = string(talk.PhaseAPIError), viewtest.Noon.Add(-time.Minute), viewtest.Noon
 	})
-	assert.NotNil(t, interruption(r, view.AgentState{Known: view.StateUnwritten}, noon, noon))
+	assert.NotNil(t, interruption(r, view.AgentState{Known: view.StateUnwritten}, viewtest.Noon, viewtest.Noon))
 	r.PhaseUntil = time.Time{}
-	assert.Nil(t, interruption(r, view.AgentState{Known: view.StateUnwritten}, noon, noon), "the request was given up")
+	assert.Nil(t, interruption(r, view.AgentState{Known: view.StateUnwritten}, viewtest.Noon, viewtest.Noon), "the request was given up")
 }

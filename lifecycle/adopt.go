@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -29,9 +30,9 @@ import (
 // adoption binds a session to an agent that a person started in a terminal.
 type adoption struct {
 	*turn
-	term    *terminal
+	term    *typing.Terminal
 	records *records
-	prompts *delivery
+	prompts *typing.Session
 	closing *closing
 	writers *writers
 	host    string
@@ -121,7 +122,7 @@ func (w *adoption) adopt(ctx, wait context.Context, q AdoptRequest) (session.Rec
 	if err != nil {
 		return session.Record{}, err
 	}
-	if err := w.prompts.settlePrompts(ctx); err != nil { // while the record still has the agent that they were typed to
+	if err := w.prompts.SettlePrompts(ctx); err != nil { // while the record still has the agent that they were typed to
 		return session.Record{}, err
 	}
 	server, err := w.Panes.Server(ctx)
@@ -218,7 +219,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	}
 	var dead tmux.Pane // holds nothing but the end of the earlier agent
 	if w.r.State == session.Running {
-		if w.term.look(ctx); w.term.Fate == view.PaneDead && !w.r.Binding.Adopted {
+		if w.term.Look(ctx); w.term.Fate == view.PaneDead && !w.r.Binding.Adopted {
 			dead = w.term.Pane
 		}
 		w.closing.over(w.endSeen())
@@ -245,7 +246,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	if err := w.closing.ender.ClosePane(ctx, dead); err != nil {
 		w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
-	w.memories.forget(w.r.ID) // it was of the earlier agent
+	w.forget() // it was of the earlier agent
 	w.watchAgent(*w.r)
 	w.agenda.wake(w.r.ID)
 	return w.r.Clone(), w.tell(ctx, *w.r, news.Transcript{})

@@ -11,7 +11,9 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -82,9 +84,9 @@ func TestP1_AdoptTakesThePanesOwnProcess(t *testing.T) {
 		require.NoError(t, err)
 		assert.Zero(t, r.Binding.Shell)
 		assert.Equal(t, a.id.PID, r.Binding.PanePID())
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		w.archive(r)
 		assert.False(t, w.processes.alive(a.id))
 		assert.NotContains(t, w.order.all(), "close "+a.pane.String())
@@ -195,16 +197,16 @@ func TestP1_OnlyWhatIsOverIsAdopted(t *testing.T) {
 func TestP7_PromptIsTypedIntoAdoptedPane(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, h.heard())
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"), "proven by the transcript")
+		assert.Equal(t, []string{viewtest.Said}, h.heard())
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"), "proven by the transcript")
 
 		w.restart()
 		w.comeBack()
 		w.held(r, "again", "another")
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said, "another"}, h.heard())
+		assert.Equal(t, []string{viewtest.Said, "another"}, h.heard())
 	})
 }
 
@@ -231,13 +233,13 @@ func TestP7_ShellGetsNoText(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.adopted()
 				tc.behind(w, h)
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Hour)
 				assert.Empty(t, w.tmux.Inputs(h.pane))
-				assert.Equal(t, Held, w.prompts.state("k"))
+				assert.Equal(t, typing.Held, w.prompts.state("k"))
 				assert.Equal(t, 1, w.news.held(news.HeldUnknown))
 				assert.ErrorIs(t, interrupted(w, r), view.ErrNoAgent)
-				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrBoxBusy)
+				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), typing.ErrBoxBusy)
 				assert.Empty(t, w.tmux.Inputs(h.pane))
 			})
 		})
@@ -256,7 +258,7 @@ func TestP7_KernelIsReadBeforeEachKey(t *testing.T) {
 						w.processes.change(h.id.PID, func(p *process.Process) { p.Foreground = 777 })
 					}
 				})
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Minute)
 				assert.Empty(t, h.heard())
 				if point == "typing-marked" {

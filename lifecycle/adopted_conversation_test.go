@@ -10,6 +10,8 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/talk"
 )
 
@@ -63,10 +65,10 @@ func TestP1_AdoptedAgentIsFollowedThroughClear(t *testing.T) {
 		c, _ := got.Cursor()
 		assert.Equal(t, talk.Cursor{Path: w.transcript(cleared.ClaudeSessionID)}, c)
 
-		w.held(got, "k", said)
+		w.held(got, "k", viewtest.Said)
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, h.heard())
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Equal(t, []string{viewtest.Said}, h.heard())
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 
 		h.set(func(a *agent) { a.session = r.ClaudeSessionID }) // and back, through /resume
 		w.WakeAgent(h.id.PID)

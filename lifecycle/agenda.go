@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/claudeui"
 	"ccbot/internal/git"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
@@ -141,22 +140,6 @@ func (a *agenda) holdConversation(ctx context.Context, claudeID uuid.UUID) (rele
 	}
 }
 
-// lookPace is the polling interval for quick changes that send no notification.
-const lookPace = 25 * time.Millisecond
-
-// await calls done until it returns true, at most for patience. done is called at least once; false
-// means that patience or ctx ended first.
-func await(ctx context.Context, pace, timeout time.Duration, done func() bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	for !done() {
-		if pause.For(ctx, pace) != nil {
-			return false
-		}
-	}
-	return true
-}
-
 // memories holds what a Service remembers of sessions between steps. A restart loses it, which
 // costs at most a repeated report.
 type memories struct {
@@ -172,8 +155,6 @@ type memory struct {
 	tidied   time.Time        // when ccbot last tried to end the tools of killed processes
 	dialog   dialogMemory
 	turn     turnMemory
-	prompt   promptMemory
-	box      boxMemory
 	git      *gitLook // the newest look at the repository
 }
 
@@ -189,40 +170,11 @@ type dialogMemory struct {
 
 // turnMemory holds the agent's last seen activity.
 type turnMemory struct {
-	phase     talk.Phase
-	since     time.Time // of this phase
-	idleBy    time.Time // when the presence file that says idle was written
-	toldBy    time.Time // until this time more lines of the previous turn may come
-	retrying  bool      // it was reported that requests of this turn fail
-	unstopped bool      // a stop of this turn has not ended it
-}
-
-// promptMemory holds the progress of prompts on their way to the agent.
-type promptMemory struct {
-	head   string    // key of the prompt whose turn it is
-	headAt time.Time // since when it is that prompt's turn
-	pasted string    // key of the prompt whose paste tmux has taken: it is on its way to the box
-	last   Prompt    // the prompt that the agent took last
-	// unwanted is the prompt whose text Claude Code has put back into the box, and that was not typed
-	// again.
-	unwanted   Prompt
-	unwantedAt time.Time // when that was seen
-	silent     string    // key of the prompt whose wait during a silence of tmux was reported
-}
-
-// boxMemory is the prompt box as it was last seen.
-type boxMemory struct {
-	still   still
-	stillAt time.Time // since when it has been seen in this state
-	escAt   time.Time // when ccbot pressed Esc last
-}
-
-// still holds what must not change for a screen to count as unchanged: idleness, prompt box and
-// presence file.
-type still struct {
-	idle bool
-	box  claudeui.Box
-	by   time.Time
+	phase    talk.Phase
+	since    time.Time // of this phase
+	idleBy   time.Time // when the presence file that says idle was written
+	toldBy   time.Time // until this time more lines of the previous turn may come
+	retrying bool      // it was reported that requests of this turn fail
 }
 
 func (m *memories) recall(id uuid.UUID) memory {

@@ -60,9 +60,10 @@ type agent struct {
 	chosen  int      // how often Enter went into a dialog
 	strayed string   // text that went into a dialog
 	escapes int
-	cleared int  // how often the box was cleared
-	folded  bool // the draft is shown as a placeholder
-	stuck   bool // it does not take the key that clears
+	escaped time.Time // when the last Esc came
+	cleared int       // how often the box was cleared
+	folded  bool      // the draft is shown as a placeholder
+	stuck   bool      // it does not take the key that clears
 
 	vim  string // the mode of vim, as the footer calls it; "NORMAL" has no name there; empty: no vim
 	exit int    // C-c presses at an empty box that follow each other
@@ -129,6 +130,7 @@ func (a *agent) input(data string) {
 		}
 	case data == "\x1b":
 		a.escapes++
+		a.escaped = time.Now()
 		switch {
 		case a.vim != "" && a.vim != "NORMAL":
 			a.vim = "NORMAL"

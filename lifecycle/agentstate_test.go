@@ -10,7 +10,9 @@ import (
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -20,12 +22,12 @@ import (
 // A view without a reading of the presence file proves nothing, even if the screen shows a free
 // box.
 func TestP6_ZeroStateIsUnknown(t *testing.T) {
-	v := view.View{Now: noon, Agent: process.Alive, Fate: view.PaneOurs, Captured: true,
+	v := view.View{Now: viewtest.Noon, Agent: process.Alive, Fate: view.PaneOurs, Captured: true,
 		Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
 	assert.Equal(t, talk.PhaseUnknown, v.Phase())
 	assert.False(t, v.TypeSafe())
 	d := port.Dialog{Open: true, Whole: true}
-	assert.ErrorIs(t, mayPress(v, d, keyEnter), view.ErrUnseen)
+	assert.ErrorIs(t, mayPress(v, d, typing.KeyEnter), view.ErrUnseen)
 }
 
 // The presence file of another process with the same pid does not date the agent's state.
@@ -37,7 +39,7 @@ func TestP6_OtherProcesssFileIsNotAgents(t *testing.T) {
 		a.set(func(a *agent) { a.silent, a.strange, a.since = false, true, time.Now() })
 		after := w.Observer.View(w.ctx, r)
 		assert.Equal(t, talk.PhaseIdle, after.Phase())
-		assert.False(t, after.IsFresh(queueNotice))
+		assert.False(t, after.IsFresh(5*time.Second))
 		after.Now = before.Now
 		assert.Equal(t, before, after)
 	})

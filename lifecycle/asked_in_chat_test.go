@@ -12,17 +12,16 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
 )
 
-func waitsFor(what string) func(*view.View) {
-	return written(presence.File{Status: presence.Waiting, WaitingFor: what})
-}
-func relayed(v *view.View) { v.Relayed, v.Asked = true, noon.Add(-time.Minute) }
+func relayed(v *view.View) { v.Relayed, v.Asked = true, viewtest.Noon.Add(-time.Minute) }
 func seenFor(d time.Duration) func(*view.View) {
-	return func(v *view.View) { v.Since = noon.Add(-d) }
+	return func(v *view.View) { v.Since = viewtest.Noon.Add(-d) }
 }
 
 func TestDecideDialog(t *testing.T) {
@@ -30,44 +29,44 @@ func TestDecideDialog(t *testing.T) {
 	running, starting := in(session.Running), in(session.Starting)
 	unreported := in(session.Running, func(r *session.Record) { r.ReportsAt = time.Time{} })
 	bypassing := in(session.Running, func(r *session.Record) { r.Launch.PermissionMode = hooks.ModeBypass })
-	permission, question, page := waitsFor("permission prompt"), waitsFor("input needed"), waitsFor("dialog open")
+	permission, question, page := viewtest.WaitsFor("permission prompt"), viewtest.WaitsFor("input needed"), viewtest.WaitsFor("dialog open")
 	adopted := func(v *view.View) { v.Adopted = true }
-	justNow := func(v *view.View) { v.State.Since = noon.Add(-soon) }
+	justNow := func(v *view.View) { v.State.Since = viewtest.Noon.Add(-view.Soon) }
 	tests := []struct {
 		name  string
 		r     session.Record
 		v     view.View
-		head  *Prompt
+		head  *typing.Prompt
 		act   Do
 		why   news.Wait
 		again time.Duration
 	}{
-		{"a page", running, free(dialogOpen, page, seenFor(0)), nil, actDialog, "", slow},
-		{"a permission, its hook may come", running, free(dialogOpen, permission, seenFor(time.Second)), nil, actNothing, "", relayGrace - time.Second},
-		{"a question, its hook may come", running, free(dialogOpen, question, seenFor(0)), nil, actNothing, "", relayGrace},
-		{"its hook may come, a prompt is held", running, free(dialogOpen, permission, seenFor(0)), heldPrompt(), actNothing, "", relayGrace},
-		{"its hook may come, a command was taken", running, free(dialogOpen, permission, seenFor(0)), typing(time.Second, command), actProven, "", soon},
-		{"the clock was set back", running, free(dialogOpen, permission, seenFor(-time.Hour)), nil, actNothing, "", relayGrace},
-		{"its hook did not come", running, free(dialogOpen, permission, seenFor(relayGrace)), nil, actDialog, "", slow},
-		{"its hook did not come, a prompt is held", running, free(dialogOpen, question, seenFor(relayGrace)), heldPrompt(), actDialog, news.HeldDialog, slow},
-		{"no launch of ours", running, free(dialogOpen, permission, seenFor(0), adopted), nil, actDialog, "", slow},
-		{"no hook has reported", unreported, free(dialogOpen, permission, seenFor(0)), nil, actNothing, "", relayGrace},
-		{"no hook asks", bypassing, free(dialogOpen, permission, seenFor(0)), nil, actDialog, "", slow},
-		{"no presence file", running, free(dialogOpen, noPresence, seenFor(0)), nil, actDialog, "", slow},
-		{"nobody knows since when", running, free(dialogOpen, permission), nil, actDialog, "", slow},
-		{"it is still drawn", running, free(dialogOpen, page, seenFor(0), settles), heldPrompt(), actNothing, "", rest},
-		{"starting, it is still drawn", starting, free(dialogOpen, noPresence, settles), nil, actNothing, "", rest},
-		{"it is still drawn, a command was taken", running, free(dialogOpen, page, settles), typing(time.Second, command), actProven, "", soon},
-		{"starting", starting, free(dialogOpen, noPresence, seenFor(0)), nil, actDialog, "", min(slow, backoff(time.Minute))},
-		{"a request waits", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), nil, actNothing, "", slow},
-		{"a request waits, a prompt is held", running, free(dialogOpen, permission, seenFor(time.Hour), relayed), heldPrompt(), actHold, news.HeldDialog, slow},
-		{"a request waits, a paste got no Enter", running, free(dialogOpen, permission, relayed), typing(time.Second, retreat), actHold, news.HeldDialog, slow},
-		{"a request waits, a command was taken", running, free(dialogOpen, permission, relayed), typing(time.Second, command), actProven, "", soon},
-		{"a request waits, a prompt is being typed", running, free(dialogOpen, permission, relayed), typing(time.Second), actNothing, "", slow},
-		{"a request waits, the screen does not show it", running, free(noBox, permission, relayed), nil, actNothing, "", slow},
-		{"it was answered, and the screen still shows it", running, free(dialogOpen, status(presence.Busy), justNow), nil, actNothing, "", soon},
-		{"busy, and a dialog stands all the same", running, free(dialogOpen, status(presence.Busy)), nil, actDialog, "", slow},
-		{"presence is ahead of the screen", running, free(permission, justNow), nil, actNothing, "", soon},
+		{"a page", running, viewtest.Free(viewtest.DialogOpen, page, seenFor(0)), nil, actDialog, "", view.Slow},
+		{"a permission, its hook may come", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(time.Second)), nil, actNothing, "", relayGrace - time.Second},
+		{"a question, its hook may come", running, viewtest.Free(viewtest.DialogOpen, question, seenFor(0)), nil, actNothing, "", relayGrace},
+		{"its hook may come, a prompt is held", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), heldPrompt(), actNothing, "", relayGrace},
+		{"its hook may come, a command was taken", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), typedFor(time.Second, command), Do(typing.Proven), "", view.Soon},
+		{"the clock was set back", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(-time.Hour)), nil, actNothing, "", relayGrace},
+		{"its hook did not come", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(relayGrace)), nil, actDialog, "", view.Slow},
+		{"its hook did not come, a prompt is held", running, viewtest.Free(viewtest.DialogOpen, question, seenFor(relayGrace)), heldPrompt(), actDialog, news.HeldDialog, view.Slow},
+		{"no launch of ours", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0), adopted), nil, actDialog, "", view.Slow},
+		{"no hook has reported", unreported, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), nil, actNothing, "", relayGrace},
+		{"no hook asks", bypassing, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), nil, actDialog, "", view.Slow},
+		{"no presence file", running, viewtest.Free(viewtest.DialogOpen, viewtest.NoPresence, seenFor(0)), nil, actDialog, "", view.Slow},
+		{"nobody knows since when", running, viewtest.Free(viewtest.DialogOpen, permission), nil, actDialog, "", view.Slow},
+		{"it is still drawn", running, viewtest.Free(viewtest.DialogOpen, page, seenFor(0), settles), heldPrompt(), actNothing, "", rest},
+		{"starting, it is still drawn", starting, viewtest.Free(viewtest.DialogOpen, viewtest.NoPresence, settles), nil, actNothing, "", rest},
+		{"it is still drawn, a command was taken", running, viewtest.Free(viewtest.DialogOpen, page, settles), typedFor(time.Second, command), Do(typing.Proven), "", view.Soon},
+		{"starting", starting, viewtest.Free(viewtest.DialogOpen, viewtest.NoPresence, seenFor(0)), nil, actDialog, "", min(view.Slow, backoff(time.Minute))},
+		{"a request waits", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(time.Hour), relayed), nil, actNothing, "", view.Slow},
+		{"a request waits, a prompt is held", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(time.Hour), relayed), heldPrompt(), Do(typing.Hold), news.HeldDialog, view.Slow},
+		{"a request waits, a paste got no Enter", running, viewtest.Free(viewtest.DialogOpen, permission, relayed), typedFor(time.Second, retreat), Do(typing.Hold), news.HeldDialog, view.Slow},
+		{"a request waits, a command was taken", running, viewtest.Free(viewtest.DialogOpen, permission, relayed), typedFor(time.Second, command), Do(typing.Proven), "", view.Soon},
+		{"a request waits, a prompt is being typed", running, viewtest.Free(viewtest.DialogOpen, permission, relayed), typedFor(time.Second), actNothing, "", view.Slow},
+		{"a request waits, the screen does not show it", running, viewtest.Free(viewtest.NoBox, permission, relayed), nil, actNothing, "", view.Slow},
+		{"it was answered, and the screen still shows it", running, viewtest.Free(viewtest.DialogOpen, viewtest.Status(presence.Busy), justNow), nil, actNothing, "", view.Soon},
+		{"busy, and a dialog stands all the same", running, viewtest.Free(viewtest.DialogOpen, viewtest.Status(presence.Busy)), nil, actDialog, "", view.Slow},
+		{"presence is ahead of the screen", running, viewtest.Free(permission, justNow), nil, actNothing, "", view.Soon},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -78,35 +77,35 @@ func TestDecideDialog(t *testing.T) {
 
 func TestDialogGone(t *testing.T) {
 	askedAgo := func(ago time.Duration) func(*view.View) {
-		return func(v *view.View) { v.Relayed, v.Asked = true, noon.Add(-ago) }
+		return func(v *view.View) { v.Relayed, v.Asked = true, viewtest.Noon.Add(-ago) }
 	}
 	told := func(ago time.Duration) func(*view.View) {
-		return func(v *view.View) { v.State.Since = noon.Add(-ago) }
+		return func(v *view.View) { v.State.Since = viewtest.Noon.Add(-ago) }
 	}
-	busy, long := status(presence.Busy), askedAgo(time.Hour)
+	busy, long := viewtest.Status(presence.Busy), askedAgo(time.Hour)
 	tests := []struct {
 		name string
 		v    view.View
 		want bool
 	}{
-		{"no request", free(), false},
-		{"idle, asked long ago", free(long), true},
-		{"busy, asked long ago", free(busy, long), true},
-		{"asked a moment ago, presence is of before", free(busy, askedAgo(time.Second), told(time.Minute)), false},
-		{"asked a moment ago, presence is of then", free(busy, askedAgo(2*time.Second), told(time.Second)), false},
-		{"asked a moment ago, presence is newer", free(busy, askedAgo(2*time.Second), told(time.Second/2)), true},
-		{"asked just within the time", free(busy, askedAgo(view.GoneBy), told(view.GoneBy)), false},
-		{"asked just over the time", free(busy, askedAgo(view.GoneBy+time.Millisecond), told(view.GoneBy)), true},
-		{"the clock was set back since", free(busy, askedAgo(-time.Hour), told(view.GoneBy)), true},
-		{"it waits", free(status(presence.Waiting), dialogOpen, long), false},
-		{"it waits and shows nothing", free(status(presence.Waiting), long), false},
-		{"the screen still shows it", free(busy, dialogOpen, long), false},
-		{"no presence file", free(noPresence, long), false},
-		{"presence cannot be read", free(status(""), long), false},
-		{"a status of a later version", free(status("new"), long), false},
-		{"nobody knows whether it lives", free(alive(process.Unknown), long), false},
-		{"its end is told in another way", free(alive(process.Gone), long), false},
-		{"the screen cannot be read, presence says it", free(busy, blind, long), true},
+		{"no request", viewtest.Free(), false},
+		{"idle, asked long ago", viewtest.Free(long), true},
+		{"busy, asked long ago", viewtest.Free(busy, long), true},
+		{"asked a moment ago, presence is of before", viewtest.Free(busy, askedAgo(time.Second), told(time.Minute)), false},
+		{"asked a moment ago, presence is of then", viewtest.Free(busy, askedAgo(2*time.Second), told(time.Second)), false},
+		{"asked a moment ago, presence is newer", viewtest.Free(busy, askedAgo(2*time.Second), told(time.Second/2)), true},
+		{"asked just within the time", viewtest.Free(busy, askedAgo(view.GoneBy), told(view.GoneBy)), false},
+		{"asked just over the time", viewtest.Free(busy, askedAgo(view.GoneBy+time.Millisecond), told(view.GoneBy)), true},
+		{"the clock was set back since", viewtest.Free(busy, askedAgo(-time.Hour), told(view.GoneBy)), true},
+		{"it waits", viewtest.Free(viewtest.Status(presence.Waiting), viewtest.DialogOpen, long), false},
+		{"it waits and shows nothing", viewtest.Free(viewtest.Status(presence.Waiting), long), false},
+		{"the screen still shows it", viewtest.Free(busy, viewtest.DialogOpen, long), false},
+		{"no presence file", viewtest.Free(viewtest.NoPresence, long), false},
+		{"presence cannot be read", viewtest.Free(viewtest.Status(""), long), false},
+		{"a status of a later version", viewtest.Free(viewtest.Status("new"), long), false},
+		{"nobody knows whether it lives", viewtest.Free(viewtest.Alive(process.Unknown), long), false},
+		{"its end is told in another way", viewtest.Free(viewtest.Alive(process.Gone), long), false},
+		{"the screen cannot be read, presence says it", viewtest.Free(busy, viewtest.Blind, long), true},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, view.IsDialogGone(tc.v)) })
@@ -120,19 +119,19 @@ func TestDialogClosed(t *testing.T) {
 		want bool
 	}{
 		{"zero", view.View{}, false},
-		{"the box", free(), true},
-		{"a turn", free(status(presence.Busy)), true},
-		{"a dialog", free(dialogOpen), false},
-		{"presence waits", free(status(presence.Waiting)), false},
-		{"presence cannot be read", free(status("")), false},
-		{"no presence file, a box", free(noPresence), true},
-		{"no presence file, an odd screen", free(noPresence, noBox), false},
-		{"the screen cannot be read", free(blind), false},
-		{"behind its shell", free(behind, blind), false},
-		{"tmux does not say", free(fate(view.PaneUnknown), blind), false},
-		{"nobody knows whether it lives", free(alive(process.Unknown)), false},
-		{"it ended", free(alive(process.Gone), fate(view.PaneDead)), true},
-		{"its pane is gone", free(fate(view.PaneGone), blind), true},
+		{"the box", viewtest.Free(), true},
+		{"a turn", viewtest.Free(viewtest.Status(presence.Busy)), true},
+		{"a dialog", viewtest.Free(viewtest.DialogOpen), false},
+		{"presence waits", viewtest.Free(viewtest.Status(presence.Waiting)), false},
+		{"presence cannot be read", viewtest.Free(viewtest.Status("")), false},
+		{"no presence file, a box", viewtest.Free(viewtest.NoPresence), true},
+		{"no presence file, an odd screen", viewtest.Free(viewtest.NoPresence, viewtest.NoBox), false},
+		{"the screen cannot be read", viewtest.Free(viewtest.Blind), false},
+		{"behind its shell", viewtest.Free(viewtest.Behind, viewtest.Blind), false},
+		{"tmux does not say", viewtest.Free(viewtest.Fate(view.PaneUnknown), viewtest.Blind), false},
+		{"nobody knows whether it lives", viewtest.Free(viewtest.Alive(process.Unknown)), false},
+		{"it ended", viewtest.Free(viewtest.Alive(process.Gone), viewtest.Fate(view.PaneDead)), true},
+		{"its pane is gone", viewtest.Free(viewtest.Fate(view.PaneGone), viewtest.Blind), true},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, view.IsDialogClosed(tc.v)) })
@@ -148,7 +147,7 @@ func TestRequestIsNotReportedAsDialog(t *testing.T) {
 		w.pass(relayGrace / 2)
 		w.relays.ask(r)
 		w.Wake(r.ID)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Hour)
 		assert.Zero(t, toldOf[news.Dialog](w.news))
 		assert.Equal(t, 1, w.news.held(news.HeldDialog))
@@ -281,9 +280,9 @@ func TestClosedDialogIsReportedUntilSaved(t *testing.T) {
 			}
 		})
 		a.set(func(a *agent) { a.close() })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, a.heard(), "a prompt is typed all the same")
+		assert.Equal(t, []string{viewtest.Said}, a.heard(), "a prompt is typed all the same")
 		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(10 * time.Minute)
 		assert.Equal(t, 1, toldOf[news.DialogGone](w.news))
@@ -324,7 +323,7 @@ func TestP4_PromptIsProvenDuringDialog(t *testing.T) {
 		w.write(r, userLine("run it"))
 		w.held(w.get(r.ID), "two", "and then")
 		w.Wake(r.ID)
-		w.pass(2 * enterRetry)
+		w.pass(2 * typing.EnterRetry)
 		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 		assert.Equal(t, 1, w.news.held(news.HeldDialog))
 	})

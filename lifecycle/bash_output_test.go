@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/presence"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 )
@@ -64,11 +66,11 @@ func TestP4_OtherRunningCommandIsNoProof(t *testing.T) {
 		w.held(r, "k", "!make test")
 		w.pass(time.Minute)
 		assert.Zero(t, toldOf[news.Delivered](w.news))
-		assert.Equal(t, Typing, w.prompts.state("k"), "nobody is asked while the agent works")
+		assert.Equal(t, typing.Typing, w.prompts.state("k"), "nobody is asked while the agent works")
 		a.set(func(a *agent) { a.running, a.status = "", presence.Idle })
 		w.pass(time.Minute)
 		assert.Zero(t, toldOf[news.Delivered](w.news))
-		assert.Equal(t, Unproven, w.prompts.state("k"))
+		assert.Equal(t, typing.Unproven, w.prompts.state("k"))
 	})
 }
 
@@ -88,9 +90,9 @@ func TestP4_InterruptedCommandIsNotRepeated(t *testing.T) {
 			a.onEnter = works
 		})
 		w.pass(time.Minute)
-		w.held(r, "next", said)
+		w.held(r, "next", viewtest.Said)
 		w.pass(time.Second)
-		assert.Equal(t, []string{"rm -rf build", said}, a.heard())
+		assert.Equal(t, []string{"rm -rf build", viewtest.Said}, a.heard())
 	})
 }
 

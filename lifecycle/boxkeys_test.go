@@ -14,6 +14,9 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/tmux"
@@ -47,9 +50,9 @@ func TestStopEndsTurnInVim(t *testing.T) {
 				r, a := w.started()
 				w.userSets(tt.settings)
 				a.set(func(a *agent) { a.vim, a.onEnter = "INSERT", mutes })
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Second)
-				w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+				w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 				a.set(func(a *agent) { a.vim, a.onEnter = tt.mode, works })
 				require.NoError(t, interrupted(w, r))
 				assert.Equal(t, 1, toldOf[news.TakenBack](w.news))
@@ -60,7 +63,7 @@ func TestStopEndsTurnInVim(t *testing.T) {
 				})
 				w.held(r, "next", "another")
 				w.pass(3 * time.Second)
-				assert.Equal(t, []string{said, "another"}, a.heard())
+				assert.Equal(t, []string{viewtest.Said, "another"}, a.heard())
 			})
 		})
 	}
@@ -72,10 +75,10 @@ func TestTypingLeavesVisualMode(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.vim = "VISUAL LINE" })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
-		assert.Equal(t, []string{"paste " + said, "press Escape", "enter"}, w.order.keys())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
+		assert.Equal(t, []string{"paste " + viewtest.Said, "press Escape", "enter"}, w.order.keys())
 	})
 }
 
@@ -87,7 +90,7 @@ func TestVimNormalModeDraftIsRemoved(t *testing.T) {
 		require.NoError(t, w.SendAnyway(w.ctx, r.ID, "k"))
 		w.pass(time.Second)
 		assert.Equal(t, "a draft", lastOf[news.DraftCleared](w.news).Draft)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -96,20 +99,20 @@ func TestReboundKeysOperateBox(t *testing.T) {
 		settings map[string]string
 		keys     []string // of a prompt, and of a stop that puts its text back
 	}{
-		"by default":   {nil, []string{"paste " + said, "enter", "press Escape", "press C-u"}},
-		"Esc unbound":  {binds(`"escape":null`), []string{"paste " + said, "enter", "press C-c", "press C-u"}},
-		"Enter moved":  {binds(`"enter":"chat:newline","ctrl+s":"chat:submit"`), []string{"paste " + said, "press C-s", "press Escape", "press C-u"}},
-		"C-u used":     {binds(`"ctrl+u":"chat:externalEditor"`), []string{"paste " + said, "enter", "press Escape", "press C-c"}},
-		"all defaults": {binds(`"enter":"chat:submit","escape":"chat:cancel"`), []string{"paste " + said, "enter", "press Escape", "press C-u"}},
+		"by default":   {nil, []string{"paste " + viewtest.Said, "enter", "press Escape", "press C-u"}},
+		"Esc unbound":  {binds(`"escape":null`), []string{"paste " + viewtest.Said, "enter", "press C-c", "press C-u"}},
+		"Enter moved":  {binds(`"enter":"chat:newline","ctrl+s":"chat:submit"`), []string{"paste " + viewtest.Said, "press C-s", "press Escape", "press C-u"}},
+		"C-u used":     {binds(`"ctrl+u":"chat:externalEditor"`), []string{"paste " + viewtest.Said, "enter", "press Escape", "press C-c"}},
+		"all defaults": {binds(`"enter":"chat:submit","escape":"chat:cancel"`), []string{"paste " + viewtest.Said, "enter", "press Escape", "press C-u"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.userSets(tt.settings)
 				a.set(func(a *agent) { a.onEnter = mutes })
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Second)
-				w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+				w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 				require.NoError(t, interrupted(w, r))
 				assert.Equal(t, tt.keys, w.order.keys())
 				a.set(func(a *agent) { assert.Empty(t, a.box); assert.Zero(t, a.exit) })
@@ -124,7 +127,7 @@ func TestP4_UnsubmittablePromptIsHeld(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.userSets(binds(`"enter":"chat:newline"`))
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.Equal(t, 1, w.news.held(news.HeldKeys))
 		told := lastOf[news.Held](w.news)
@@ -132,8 +135,8 @@ func TestP4_UnsubmittablePromptIsHeld(t *testing.T) {
 		assert.Zero(t, toldOf[news.Typed](w.news))
 		assert.Empty(t, w.order.keys())
 		w.userSets(binds(`"enter":"chat:newline","ctrl+s":"chat:submit"`))
-		w.pass(2 * holdPace)
-		assert.Equal(t, []string{said}, a.heard())
+		w.pass(2 * view.HoldPace)
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -143,13 +146,13 @@ func TestP4_VisualModePromptIsHeld(t *testing.T) {
 		r, a := w.started()
 		w.userSets(binds(`"escape":null`))
 		a.set(func(a *agent) { a.vim = "VISUAL" })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.Equal(t, "Chat: escape → null", lastOf[news.Held](w.news).Binding)
 		assert.Empty(t, w.order.keys())
 		a.set(func(a *agent) { a.vim = "INSERT" })
-		w.pass(2 * holdPace)
-		assert.Equal(t, []string{said}, a.heard())
+		w.pass(2 * view.HoldPace)
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -172,11 +175,11 @@ func TestP7_BindingChangedAfterPaste(t *testing.T) {
 		a.set(func(a *agent) {
 			a.onPaste = func(*agent) { w.userSets(binds(`"enter":"chat:externalEditor"`)) }
 		})
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.NotContains(t, w.order.keys(), "enter")
 		a.set(func(a *agent) { assert.Empty(t, a.box) })
-		assert.Equal(t, Held, w.prompts.state("k"))
+		assert.Equal(t, typing.Held, w.prompts.state("k"))
 		assert.Equal(t, 1, w.news.held(news.HeldKeys))
 	})
 }
@@ -186,9 +189,9 @@ func TestStopNamesBindingThatTakesKeys(t *testing.T) {
 		r, a := w.started()
 		w.userSets(binds(`"escape":null,"ctrl+c":null`))
 		a.set(func(a *agent) { a.onEnter = works })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 		err := interrupted(w, r)
 		assert.True(t, refusal.Is(err, refusal.Rebound), "%v", err)
 		assert.Equal(t, "Chat: escape → null", refusal.In(err).Reason)
@@ -200,15 +203,15 @@ func TestSecondFailedStopIsNotRepeated(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { works(a); a.deaf = true })
-		require.ErrorIs(t, interrupted(w, r), ErrStillWorks)
-		require.ErrorIs(t, interrupted(w, r), ErrWorksOn)
-		require.ErrorIs(t, interrupted(w, r), ErrWorksOn)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrStillWorks)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrWorksOn)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrWorksOn)
 		for _, status := range []presence.Status{presence.Idle, presence.Busy} {
 			a.set(func(a *agent) { a.status, a.since = status, w.Now() })
 			w.Wake(r.ID)
 			w.pass(time.Second)
 		}
-		require.ErrorIs(t, interrupted(w, r), ErrStillWorks, "another turn")
+		require.ErrorIs(t, interrupted(w, r), typing.ErrStillWorks, "another turn")
 	})
 }
 
@@ -232,9 +235,9 @@ func TestP4_UnclearedTextIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = mutes })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 		a.set(func(a *agent) { a.stuck = true })
 		_, err := w.Interrupt(w.ctx, r.ID)
 		require.NoError(t, err)
@@ -254,32 +257,32 @@ func TestRefusedPromptLeavesBox(t *testing.T) {
 		after func(w *world, r session.Record, a *agent) // changes of the box after the refusal
 		heard []string
 	}{
-		"its text": {said, nil, []string{"another"}},
-		"its text, of a turn that no look has seen": {said, func(w *world, _ session.Record, a *agent) {
+		"its text": {viewtest.Said, nil, []string{"another"}},
+		"its text, of a turn that no look has seen": {viewtest.Said, func(w *world, _ session.Record, a *agent) {
 			a.onEnter = nil
 		}, []string{"another"}},
-		"a person's": {said + " and more", nil, nil},
-		"its text, which is cleared late": {said, func(_ *world, _ session.Record, a *agent) {
+		"a person's": {viewtest.Said + " and more", nil, nil},
+		"its text, which is cleared late": {viewtest.Said, func(_ *world, _ session.Record, a *agent) {
 			a.stuck = true
 			time.AfterFunc(5*time.Second, func() { a.set(func(a *agent) { a.stuck = false }) })
 		}, []string{"another"}},
-		"its text, which comes back": {said, func(_ *world, _ session.Record, a *agent) {
+		"its text, which comes back": {viewtest.Said, func(_ *world, _ session.Record, a *agent) {
 			a.onClear = func(a *agent) {
 				a.onClear = nil
-				time.AfterFunc(2*time.Second, func() { a.set(func(a *agent) { a.box = said }) })
+				time.AfterFunc(2*time.Second, func() { a.set(func(a *agent) { a.box = viewtest.Said }) })
 			}
 		}, []string{"another"}},
-		"the same text, which a person types again": {said, func(w *world, _ session.Record, a *agent) {
+		"the same text, which a person types again": {viewtest.Said, func(w *world, _ session.Record, a *agent) {
 			a.onClear = func(a *agent) {
 				a.onClear = nil
 				time.AfterFunc(2*time.Second, func() {
 					w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Touched = w.Now() })
-					a.set(func(a *agent) { a.box = said })
+					a.set(func(a *agent) { a.box = viewtest.Said })
 				})
 			}
 		}, nil},
-		"the text of a prompt that was queued at first": {said, func(w *world, r session.Record, _ *agent) {
-			w.write(r, `{"type":"queue-operation","operation":"enqueue","timestamp":"`+w.Now().Add(time.Millisecond).Format(time.RFC3339Nano)+`","content":"`+said+`"}`)
+		"the text of a prompt that was queued at first": {viewtest.Said, func(w *world, r session.Record, _ *agent) {
+			w.write(r, `{"type":"queue-operation","operation":"enqueue","timestamp":"`+w.Now().Add(time.Millisecond).Format(time.RFC3339Nano)+`","content":"`+viewtest.Said+`"}`)
 		}, []string{"another"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -290,7 +293,7 @@ func TestRefusedPromptLeavesBox(t *testing.T) {
 						if tt.after != nil {
 							tt.after(w, r, a)
 						}
-						w.write(r, `{"type":"system","subtype":"informational","timestamp":"`+w.Now().Add(time.Millisecond).Format(time.RFC3339Nano)+`","content":"UserPromptSubmit operation blocked by hook:\n[x]: no way\n\n\nOriginal prompt: `+said+
+						w.write(r, `{"type":"system","subtype":"informational","timestamp":"`+w.Now().Add(time.Millisecond).Format(time.RFC3339Nano)+`","content":"UserPromptSubmit operation blocked by hook:\n[x]: no way\n\n\nOriginal prompt: `+viewtest.Said+
 							`","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook","reason":"no way"}}}`)
 						a.said, a.box = nil, tt.box
 						if a.onEnter != nil {
@@ -299,9 +302,9 @@ func TestRefusedPromptLeavesBox(t *testing.T) {
 						a.onEnter = works
 					}
 				})
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Second)
-				w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+				w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 				w.pass(10 * time.Second)
 				w.held(r, "next", "another")
 				w.pass(10 * time.Second)

@@ -15,7 +15,9 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -490,26 +492,26 @@ func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
 		}
 		pressed++
 		waits := v.State.Phase.Waiting()
-		fresh := v.State.Known == view.StateWritten && !waits && v.Now.Sub(v.State.Since) < drawn
+		fresh := v.State.Known == view.StateWritten && !waits && v.Now.Sub(v.State.Since) < view.Drawn
 		switch {
 		case v.Screen.Box.Present && v.Screen.Dialog == nil && k != tmux.KeyEscape:
 			t.Fatalf("%s into a box: %+v", k, v)
 		case v.Screen.Dialog == nil && !waits && !view.DialogOf(r, v).Open:
 			t.Fatalf("key %s without a dialog: %+v", k, v)
-		case v.Relayed && (k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
+		case v.Relayed && (k == typing.KeyEnter || k == tmux.KeySpace || k == tmux.KeyTab):
 			t.Fatalf("key %s while a request waits: %+v", k, v)
 		case fresh, !v.Captured, v.State.Known == view.StateUnknown:
 			t.Fatalf("key %s on %+v", k, v)
 		}
 	}
 	relayed := func(v *view.View) { v.Relayed = true }
-	young := func(v *view.View) { v.State.Since = noon.Add(-drawn / 2) }
-	all := append([]func(*view.View){relayed, young}, changes...)
+	young := func(v *view.View) { v.State.Since = viewtest.Noon.Add(-view.Drawn / 2) }
+	all := append([]func(*view.View){relayed, young}, viewtest.Changes...)
 	for _, state := range []session.State{session.Starting, session.Running} {
 		for _, k := range dialogKeys {
 			for _, one := range all {
 				for _, two := range all {
-					check(t, in(state), asSeen(free(one, two)), k)
+					check(t, in(state), viewtest.AsSeen(viewtest.Free(one, two)), k)
 				}
 			}
 		}
@@ -519,9 +521,9 @@ func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
 		assert.True(t, refused[want], want.Error())
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		v := anyView(t)
+		v := viewtest.AnyView(t)
 		v.Relayed = rapid.Bool().Draw(t, "relayed")
-		check(t, anyRecord(t), v, rapid.SampledFrom([]tmux.Key{keyEnter, tmux.KeySpace, tmux.KeyUp, tmux.KeyEscape}).Draw(t, "key"))
+		check(t, anyRecord(t), v, rapid.SampledFrom([]tmux.Key{typing.KeyEnter, tmux.KeySpace, tmux.KeyUp, tmux.KeyEscape}).Draw(t, "key"))
 	})
 }
 
@@ -533,7 +535,7 @@ func TestMarkDependsOnDialogAlone(t *testing.T) {
 	}
 	r := in(session.Running)
 	markOf := func(r session.Record, s claudeui.Screen) string {
-		return view.DialogOf(r, free(waitsFor("permission prompt"), func(v *view.View) { v.Screen = s })).Mark
+		return view.DialogOf(r, viewtest.Free(viewtest.WaitsFor("permission prompt"), func(v *view.View) { v.Screen = s })).Mark
 	}
 	mark := markOf(r, shown(func(*menu) {}))
 	assert.Len(t, mark, 12)
@@ -608,11 +610,11 @@ func TestP7_PartialDialogTakesNoEnter(t *testing.T) {
 		State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseWaitingPermission}}
 	r := session.Record{State: session.Running}
 	whole := view.DialogOf(r, v)
-	require.NoError(t, mayPress(v, whole, keyEnter))
+	require.NoError(t, mayPress(v, whole, typing.KeyEnter))
 	v.Pane.Scrolled = 1
 	cut := view.DialogOf(r, v)
 	assert.NotEqual(t, whole.Mark, cut.Mark)
-	for _, k := range []tmux.Key{keyEnter, tmux.KeySpace, tmux.KeyTab} {
+	for _, k := range []tmux.Key{typing.KeyEnter, tmux.KeySpace, tmux.KeyTab} {
 		require.ErrorIs(t, mayPress(v, cut, k), ErrChanged)
 	}
 	for _, k := range []tmux.Key{tmux.KeyEscape, tmux.KeyUp} {

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -130,7 +131,7 @@ func TestTimestamps_BindingHasAgentsTime(t *testing.T) {
 		w.hook(r, hookwire.SessionStart, begins)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Received = at.Add(-time.Minute) }) // late
 		w.pass(time.Minute)
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 		assert.Equal(t, at, w.get(r.ID).Binding.BoundAt)
 	})
 }

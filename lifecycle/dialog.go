@@ -6,22 +6,31 @@ import (
 	"time"
 
 	"ccbot/internal/claudeui"
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/tmux"
 )
 
+// dialogs reads the dialogs of one session, and presses keys in them, during one turn of the
+// session's worker.
+type dialogs struct {
+	r    *session.Record
+	term *typing.Terminal
+}
+
 // dialog looks at the terminal and returns what it asks.
-func (t *terminal) dialog(ctx context.Context) (port.Dialog, error) {
+func (t *dialogs) dialog(ctx context.Context) (port.Dialog, error) {
 	if !t.r.State.Open() {
 		return port.Dialog{}, view.ErrNoAgent
 	}
-	t.look(ctx)
-	if err := t.CheckVisible(); err != nil {
+	t.term.Look(ctx)
+	if err := t.term.CheckVisible(); err != nil {
 		return port.Dialog{}, err
 	}
-	return view.DialogOf(*t.r, t.View), nil
+	return view.DialogOf(*t.r, t.term.View), nil
 }
 
 const (
@@ -51,7 +60,7 @@ func (s *settling) add(mark string, now time.Time) (wait time.Duration) {
 
 // dialogWith looks at the terminal right before a key is pressed. It returns ErrChanged if the open
 // dialog does not have the mark.
-func (t *terminal) dialogWith(ctx context.Context, mark string, k tmux.Key) (port.Dialog, error) {
+func (t *dialogs) dialogWith(ctx context.Context, mark string, k tmux.Key) (port.Dialog, error) {
 	d, err := t.lookForKey(ctx, k)
 	if err == nil && d.Mark != mark {
 		return d, ErrChanged
@@ -60,12 +69,12 @@ func (t *terminal) dialogWith(ctx context.Context, mark string, k tmux.Key) (por
 }
 
 // lookForKey looks at the terminal and returns why a key may not be pressed there now (P7).
-func (t *terminal) lookForKey(ctx context.Context, k tmux.Key) (port.Dialog, error) {
+func (t *dialogs) lookForKey(ctx context.Context, k tmux.Key) (port.Dialog, error) {
 	d, err := t.dialog(ctx)
 	if err != nil {
 		return d, err
 	}
-	return d, mayPress(t.View, d, k)
+	return d, mayPress(t.term.View, d, k)
 }
 
 // mayPress returns why a key may not be sent to what is open. It is pure.
@@ -86,7 +95,7 @@ func mayPress(v view.View, d port.Dialog, k tmux.Key) error {
 	// The person has not seen all of what the key would agree to.
 	case !d.Whole && chooses(k):
 		return ErrChanged
-	case !v.State.Phase.Waiting() && v.IsFresh(drawn):
+	case !v.State.Phase.Waiting() && v.IsFresh(view.Drawn):
 		return ErrChanged
 	// The agent says that it waits, but the screen does not show for what: any key but Esc would go
 	// into the box.
@@ -101,13 +110,13 @@ const keyWait = time.Second
 
 // afterKey waits until the screen has changed and settled, and returns its dialog. If the key has
 // ended the agent, there is no dialog.
-func (t *terminal) afterKey(ctx context.Context, before string) (d port.Dialog, err error) {
+func (t *dialogs) afterKey(ctx context.Context, before string) (d port.Dialog, err error) {
 	mark := before
-	await(ctx, lookPace, keyWait, func() bool {
+	pause.Await(ctx, view.LookPace, keyWait, func() bool {
 		last := mark
 		d, err = t.dialog(ctx)
 		mark = d.Mark
-		drawing := d.Open && t.Screen.Dialog == nil // or the presence file is older than the screen
+		drawing := d.Open && t.term.Screen.Dialog == nil // or the presence file is older than the screen
 		return err != nil || mark != before && mark == last && !drawing
 	})
 	if errors.Is(err, view.ErrNoAgent) {
@@ -127,9 +136,9 @@ const (
 // moveTo moves the cursor to an option with Up and Down, and waits until it rests there. A dialog
 // takes no key right after it is drawn, and an arrow that is taken late would let the Enter choose
 // another option.
-func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, option int) (port.Dialog, error) {
+func (t *dialogs) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, option int) (port.Dialog, error) {
 	idle, quiet := 0, settled
-	if t.State.Known != view.StateWritten {
+	if t.term.State.Known != view.StateWritten {
 		// While the agent starts, a question that comes before the first presence file is redrawn.
 		quiet = keyWait
 	}
@@ -146,7 +155,7 @@ func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Di
 		if d.Selected < option {
 			towards = tmux.KeyDown
 		}
-		if err := t.press(ctx, towards); err != nil {
+		if err := t.term.Press(ctx, towards); err != nil {
 			return port.Dialog{}, err
 		}
 		next, err := t.awaitMove(ctx, asked, d, keyWait)
@@ -165,12 +174,12 @@ func (t *terminal) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Di
 
 // awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged
 // means that it is another question, or the same question about something else.
-func (t *terminal) awaitMove(ctx context.Context, asked *claudeui.Dialog, from port.Dialog, timeout time.Duration) (d port.Dialog, err error) {
-	await(ctx, lookPace, timeout, func() bool {
-		d, err = t.lookForKey(ctx, keyEnter)
+func (t *dialogs) awaitMove(ctx context.Context, asked *claudeui.Dialog, from port.Dialog, timeout time.Duration) (d port.Dialog, err error) {
+	pause.Await(ctx, view.LookPace, timeout, func() bool {
+		d, err = t.lookForKey(ctx, typing.KeyEnter)
 		return err != nil || d.Mark != from.Mark
 	})
-	if err == nil && !asked.Asks(t.Screen.Dialog) {
+	if err == nil && !asked.Asks(t.term.Screen.Dialog) {
 		err = ErrChanged
 	}
 	return d, err
@@ -192,5 +201,5 @@ func relayWait(r session.Record, v view.View) time.Duration {
 
 // chooses reports whether a key may choose an option of a dialog.
 func chooses(k tmux.Key) bool {
-	return k == keyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
+	return k == typing.KeyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
 )
@@ -85,7 +86,7 @@ func TestPostedDialogIsNotPolled(t *testing.T) {
 			a.set(func(*agent) { m.options[3] = fmt.Sprintf("No (%d s)", i) })
 			w.pass(time.Second)
 		}
-		assert.LessOrEqual(t, w.tmux.looked-before, int(10*time.Minute/slow)+1)
+		assert.LessOrEqual(t, w.tmux.looked-before, int(10*time.Minute/view.Slow)+1)
 		assert.Len(t, w.posted(), 1)
 	})
 }

@@ -1,13 +1,12 @@
 // Package lifecycle runs the life of each session: start, prompt, archive, restore. It is the only
-// package that starts or ends an agent and the only one that types into a window.
+// package that starts an agent; its packages ending and typing alone end agents and type.
 //
 // Each session has one worker (session.Store.Do), and every change of a session is a turn of that
 // worker. A work is the set of possible actions in a turn, split by concern: opening starts an
-// agent, closing ends a session, delivery types prompts, switching presses the keys of modes and
-// models, reporter reports the agent's activity and questions, writers finds other writers, and
+// agent, closing ends a session, switching presses the keys of modes and models, reporter reports the agent's activity and questions, writers finds other writers, and
 // adoption binds a session to an agent that a person started. Each has the turn (the record, its
 // save, eyes, news, the agenda, the memory) and only the effects that it needs. Package ending ends
-// processes; it has only its arguments from this package.
+// processes, and package typing types prompts; they have only their arguments from this package.
 //
 // The central function is a step: read the state (View), decide, act. The decision is pure. Decide,
 // its first part, is about the life of the session; recovery also uses it for each session at a
@@ -15,9 +14,8 @@
 // a tmux notification, the end of a process, a new prompt. An idle session is not polled. A working
 // session is checked every 30 s, because no event reports failing requests.
 //
-// A turn reads and uses the session's pane through its terminal: the last View, and the keys, each
-// with tmux's guard. The terminal does not know the record: which key is right, and whether text
-// may be typed, is decided before.
+// A turn reads and uses the session's pane through its typing.Terminal: the last View, and the keys,
+// each with tmux's guard. Which key is right is decided before.
 //
 // Package view reads one session, its pane and its agent: steps act on a View, while people and the
 // archive's clock get a Look. Evidence covers the processes of all sessions: which process writes

@@ -14,7 +14,9 @@ import (
 
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -25,8 +27,8 @@ func (w *world) behindDraft(text string) (session.Record, *agent) {
 	w.t.Helper()
 	r, a := w.started()
 	a.set(func(a *agent) { a.box = text })
-	w.held(r, "k", said)
-	w.pass(stillFor + time.Second)
+	w.held(r, "k", viewtest.Said)
+	w.pass(2*time.Second + time.Second)
 	require.Equal(w.t, 1, w.news.held(news.HeldDraft))
 	require.Empty(w.t, w.tmux.Inputs(a.pane))
 	return r, a
@@ -45,8 +47,8 @@ func TestP7_SendAnywayReportsThenClearsDraft(t *testing.T) {
 		r, a := w.behindDraft("half a thought")
 		require.NoError(t, w.SendAnyway(w.ctx, r.ID, "k"))
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard(), "the draft was neither sent nor merged")
-		assert.Equal(t, []string{"tell news.DraftCleared", "press C-u", "paste " + said, "enter"}, w.order.keys())
+		assert.Equal(t, []string{viewtest.Said}, a.heard(), "the draft was neither sent nor merged")
+		assert.Equal(t, []string{"tell news.DraftCleared", "press C-u", "paste " + viewtest.Said, "enter"}, w.order.keys())
 		told, n := lastHeard[news.DraftCleared](w.news)
 		assert.Equal(t, "half a thought", n.Draft)
 		assert.Equal(t, r.ID, told.ID)
@@ -61,7 +63,7 @@ func TestSendAnywayWithoutDraftTypes(t *testing.T) {
 		a.set(func(a *agent) { a.box = "" })
 		require.NoError(t, w.SendAnyway(w.ctx, r.ID, "k"))
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		assert.Zero(t, toldOf[news.DraftCleared](w.news))
 		assert.NotContains(t, w.order.keys(), "press C-u")
 	})
@@ -73,14 +75,14 @@ func TestP7_LeaveViewTypesAfterTheProof(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		require.Equal(t, 1, w.news.held(news.HeldScroll), "at once")
 		require.Empty(t, w.tmux.Inputs(a.pane))
 		require.NoError(t, w.LeaveView(w.ctx, r.ID, "k"))
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, a.heard())
-		assert.Equal(t, []string{"paste " + said, "enter"}, w.order.keys())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
+		assert.Equal(t, []string{"paste " + viewtest.Said, "enter"}, w.order.keys())
 		assert.ErrorIs(t, w.LeaveView(w.ctx, r.ID, "k"), fs.ErrNotExist, "it is typed")
 	})
 }
@@ -94,24 +96,24 @@ func TestP7_LeaveViewSparesDialog(t *testing.T) {
 		},
 		"another program": func(w *world, a *agent) error {
 			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "vim" })
-			return ErrBoxBusy
+			return typing.ErrBoxBusy
 		},
 		"a mode that stays": func(w *world, _ *agent) error {
 			w.tmux.Fail("LeaveView", tmux.ErrGuard)
-			return ErrBoxBusy
+			return typing.ErrBoxBusy
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Second)
 				want := spoil(w, a)
 				assert.ErrorIs(t, w.LeaveView(w.ctx, r.ID, "k"), want)
 				w.pass(time.Minute)
 				assert.Empty(t, w.tmux.Inputs(a.pane))
-				assert.Equal(t, Held, w.prompts.state("k"))
+				assert.Equal(t, typing.Held, w.prompts.state("k"))
 			})
 		})
 	}
@@ -125,35 +127,35 @@ func TestP7_SendAnywayRefuses(t *testing.T) {
 	}{
 		{"a dialog", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.dialog, a.status = true, presence.Waiting })
-		}, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
 		{"a dialog that presence does not tell yet", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.dialog = true })
-		}, ErrBoxBusy},
-		{"a turn", func(_ *world, _ session.Record, a *agent) { a.set(works) }, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
+		{"a turn", func(_ *world, _ session.Record, a *agent) { a.set(works) }, typing.ErrBoxBusy},
 		{"bash mode", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.shell, a.box = true, "rm -r x" })
-		}, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
 		{"bash mode without a command", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.shell, a.box = true, "" })
-		}, ErrBoxBusy},
-		{"an unknown screen", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.hidden = true }) }, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
+		{"an unknown screen", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.hidden = true }) }, typing.ErrBoxBusy},
 		{"an unreadable presence file", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
-		}, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
 		{"somebody scrolls", func(w *world, _ session.Record, a *agent) {
 			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
-		}, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
 		{"another program in front", func(w *world, _ session.Record, a *agent) {
 			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "vim" })
-		}, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
 		{"tmux does not answer", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }, view.ErrSilent},
-		{"a folded draft", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.folded = true }) }, ErrDraftHidden},
+		{"a folded draft", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.folded = true }) }, typing.ErrDraftHidden},
 		{"not ready yet", func(w *world, r session.Record, _ *agent) {
 			w.edit(r.ID, func(r *session.Record) { r.State = session.Starting })
-		}, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
 		{"finished meanwhile", func(w *world, _ session.Record, _ *agent) { _ = w.prompts.FinishPrompt("k") }, fs.ErrNotExist},
 		{"typed meanwhile", func(w *world, _ session.Record, _ *agent) {
-			w.prompts.put(Prompt{Key: "k", Text: said, State: Typing, Mark: &talk.Mark{At: time.Now()}})
+			w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, State: typing.Typing, Mark: &talk.Mark{At: time.Now()}})
 		}, fs.ErrNotExist},
 	}
 	for _, tc := range tests {
@@ -206,7 +208,7 @@ func TestP7_DraftChangedDuringReportStays(t *testing.T) {
 				return nil
 			}
 		})
-		assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrBoxBusy)
+		assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), typing.ErrBoxBusy)
 		assert.Empty(t, w.tmux.Inputs(a.pane))
 		assert.Equal(t, "half a thought and more", a.box)
 	})
@@ -238,10 +240,10 @@ func TestP7_FullBoxGetsNoText(t *testing.T) {
 				r, a := w.behindDraft("half a thought")
 				w.stop()
 				tc.spoil(w, a)
-				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrBoxBusy)
-				assert.NotContains(t, w.order.keys(), "paste "+said)
+				assert.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), typing.ErrBoxBusy)
+				assert.NotContains(t, w.order.keys(), "paste "+viewtest.Said)
 				assert.NotContains(t, w.order.keys(), "enter")
-				assert.Equal(t, Held, w.prompts.state("k"))
+				assert.Equal(t, typing.Held, w.prompts.state("k"))
 				assert.LessOrEqual(t, a.cleared, 2)
 			})
 		})

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -19,7 +20,7 @@ import (
 // conclude finishes a session whose agent ended by itself: it keeps the exit and the last screen,
 // informs the person and closes the dead pane. If the session was never ready, it has failed.
 func (w *closing) conclude(ctx context.Context) error {
-	if w.term.settle(ctx); !factsOf(w.term.View).ended(w.term.Adopted) {
+	if w.term.AwaitExit(ctx); !factsOf(w.term.View).ended(w.term.Adopted) {
 		return view.ErrUnseen // tmux has ceased to answer: a later step reads how the agent ended
 	}
 	w.r.Exit = exitOf(w.term.View)
@@ -27,7 +28,7 @@ func (w *closing) conclude(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.prompts.settlePrompts(ctx, by.Key); err != nil {
+	if err := w.prompts.SettlePrompts(ctx, by.Key); err != nil {
 		return err
 	}
 	if w.r.State != session.Running {
@@ -47,7 +48,7 @@ func (w *closing) conclude(ctx context.Context) error {
 	}
 	w.at("end-told")
 	if slices.Contains(w.r.Prompts, by.Key) {
-		if err := w.prompts.proven(ctx, by); err != nil {
+		if err := w.prompts.Finish(ctx, by); err != nil {
 			return err
 		}
 	}
@@ -77,19 +78,19 @@ func (w *closing) complete(ctx context.Context) error {
 // endedBy returns the prompt whose text has ended the agent; the zero Prompt means that none has. A
 // clean end right after such a text, or after any slash command, proves that the agent took it:
 // there is no other proof.
-func (w *closing) endedBy(ctx context.Context) (Prompt, error) {
-	p := w.prompts.lastTaken()
-	head, err := w.prompts.head()
+func (w *closing) endedBy(ctx context.Context) (typing.Prompt, error) {
+	p := w.prompts.LastTaken()
+	head, err := w.prompts.Head()
 	if err != nil || w.r.Exit.Crashed() {
-		return Prompt{}, err
+		return typing.Prompt{}, err
 	}
 	switch {
-	case head.entered() && head.ends():
+	case head.IsEntered() && head.EndsAgent():
 		return *head, nil // it is finished only when the end is reported, so that a crash repeats the same report
-	case head.entered() && head.Class == talk.ClassCommand && w.r.Exit.Known:
-		return Prompt{}, w.prompts.proven(ctx, *head)
-	case !p.ends():
-		return Prompt{}, nil
+	case head.IsEntered() && head.Class == talk.ClassCommand && w.r.Exit.Known:
+		return typing.Prompt{}, w.prompts.Finish(ctx, *head)
+	case !p.EndsAgent():
+		return typing.Prompt{}, nil
 	}
 	return p, nil
 }
@@ -197,7 +198,7 @@ func (w *closing) over(since process.Moment) {
 // giveUp ends the life of a session without any known remains. Without news it is Unreported:
 // recovery reports all such sessions at once.
 func (w *closing) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, told news.News) error {
-	if err := w.prompts.settlePrompts(ctx); err != nil {
+	if err := w.prompts.SettlePrompts(ctx); err != nil {
 		return err
 	}
 	if next == session.Lost { // otherwise the end of the agent is not proven, or the session was never ready

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"ccbot/internal/each"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/refusal"
@@ -23,21 +23,25 @@ var (
 	ErrSilent  = view.ErrSilent
 )
 
+// The errors of typing.
+var (
+	ErrNoPrompt    = typing.ErrNoPrompt
+	ErrBoxBusy     = typing.ErrBoxBusy
+	ErrDraftHidden = typing.ErrDraftHidden
+	ErrIdle        = typing.ErrIdle
+	ErrAsks        = typing.ErrAsks
+	ErrStillWorks  = typing.ErrStillWorks
+	ErrWorksOn     = typing.ErrWorksOn
+)
+
 var (
 	// ErrNoClaude means that Claude Code's command cannot be found.
 	ErrNoClaude error = &refusal.Error{Code: refusal.NoClaude, Command: "claude", Err: errors.New("claude is not installed")}
-	// ErrNoPrompt means that a prompt is typed or finished, or that the session does not hold it.
-	ErrNoPrompt error = &refusal.Error{Code: refusal.NotFound, Err: fs.ErrNotExist}
 	// ErrChanged means that a process, a dialog or a session is not as it was when a person decided
 	// about it.
 	ErrChanged = refusal.New(refusal.Changed, "it is not what it was any more")
 	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
 	ErrNoTerminal = refusal.New(refusal.NoTerminal, "it runs outside of ccbot's tmux server, or in the background")
-	// ErrBoxBusy means that the prompt box cannot be cleared now.
-	ErrBoxBusy = refusal.New(refusal.BoxBusy, "the prompt box cannot be cleared now")
-	// ErrDraftHidden means that the draft holds more than the screen shows, so that clearing it
-	// would lose something.
-	ErrDraftHidden = refusal.New(refusal.DraftHidden, "the draft holds more than the screen shows")
 	// ErrNoDialog means that the terminal asks nothing.
 	ErrNoDialog = refusal.New(refusal.NoDialog, "no dialog is open")
 	// ErrRelayed means that the chat itself has the question of the dialog, so that no option is
@@ -46,14 +50,6 @@ var (
 	// ErrBusy means that another operation on the session takes longer than the caller is willing
 	// to wait.
 	ErrBusy = errors.New("something else is being done with the session")
-	// ErrIdle means that there is nothing to interrupt.
-	ErrIdle = refusal.New(refusal.Idle, "the agent is idle and asks nothing")
-	// ErrAsks means that a dialog is open, which Esc would answer.
-	ErrAsks = refusal.New(refusal.Asks, "a dialog is open")
-	// ErrStillWorks means that the agent still works although Esc was pressed.
-	ErrStillWorks = refusal.New(refusal.StillWorks, "the agent works on after Esc")
-	// ErrWorksOn means that the agent still works although Esc was pressed twice in this turn.
-	ErrWorksOn = refusal.New(refusal.WorksOn, "the agent works on after another Esc")
 )
 
 // DirError says that no session can be opened in a directory.

@@ -48,7 +48,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		if e.Name == hookwire.SessionStart {
 			return w.reported(ctx, e)
 		}
-		return errors.Join(w.follow(ctx, e), w.prompts.receive(ctx, e), w.nameAfter(ctx, e.Prompt))
+		return errors.Join(w.follow(ctx, e), w.prompts.Receive(ctx, e), w.nameAfter(ctx, e.Prompt))
 	})
 	if errors.Is(err, session.ErrNotFound) {
 		return nil

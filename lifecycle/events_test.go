@@ -14,6 +14,9 @@ import (
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -35,15 +38,15 @@ func TestP4_EventsOfOtherProcessesProveNothing(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, _ := w.started()
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Second)
 				before := w.get(r.ID)
 				other := func(e *hookwire.Event) { e.SessionID = uuid.NewString() }
 				w.hook(r, hookwire.SessionStart, other, tc.change)
-				w.hook(r, hookwire.UserPromptSubmit, prompted(said), tc.change)
+				w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said), tc.change)
 				w.hook(r, hookwire.Stop, other, tc.change)
 				assert.Equal(t, before, w.get(r.ID))
-				assert.Equal(t, Typing, w.prompts.state("k"))
+				assert.Equal(t, typing.Typing, w.prompts.state("k"))
 			})
 		})
 	}
@@ -52,16 +55,16 @@ func TestP4_EventsOfOtherProcessesProveNothing(t *testing.T) {
 func TestP8_EventsMayComeTwice(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		events := []hookwire.Event{
 			w.event(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "startup" }),
-			w.event(r, hookwire.UserPromptSubmit, prompted(said)),
+			w.event(r, hookwire.UserPromptSubmit, prompted(viewtest.Said)),
 			w.event(r, hookwire.Stop),
 		}
 		for _, e := range events {
 			require.NoError(t, w.HookEvent(w.ctx, e))
-			w.pass(soon) // the window gets its name
+			w.pass(view.Soon) // the window gets its name
 			once := w.get(r.ID)
 			require.NoError(t, w.HookEvent(w.ctx, e))
 			assert.Equal(t, once, w.get(r.ID), "%s changed something the second time", e.Name)
@@ -193,7 +196,7 @@ func TestP5_RestoreKeepsCursor(t *testing.T) {
 func TestP8_UnsavedEventIsError(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		w.news.fail = func(n news.News) error {
 			if _, is := n.(news.Delivered); is {
@@ -201,14 +204,14 @@ func TestP8_UnsavedEventIsError(t *testing.T) {
 			}
 			return nil
 		}
-		e := w.event(r, hookwire.UserPromptSubmit, prompted(said))
+		e := w.event(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 		require.Error(t, w.HookEvent(w.ctx, e))
-		assert.Equal(t, Typing, w.prompts.state("k"))
+		assert.Equal(t, typing.Typing, w.prompts.state("k"))
 		w.news.mu.Lock()
 		w.news.fail = nil
 		w.news.mu.Unlock()
 		require.NoError(t, w.HookEvent(w.ctx, e))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 	})
 }
 

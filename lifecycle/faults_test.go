@@ -12,6 +12,8 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/tmux/tmuxtest"
 )
 
@@ -28,7 +30,7 @@ func (f *faultySession) Begin(t *testing.T) string {
 	f.w.run()
 	f.r, f.a = f.w.started()
 	f.a.set(func(a *agent) { a.status = presence.Busy })
-	f.w.held(f.r, "k", said)
+	f.w.held(f.r, "k", viewtest.Said)
 	f.w.pass(time.Second)
 	return filepath.Join(base, "state")
 }
@@ -37,7 +39,7 @@ func (f *faultySession) Act(t *testing.T) {
 	f.a.set(func(a *agent) { a.status = presence.Idle })
 	f.w.WakeAll()
 	synctest.Wait()
-	e := f.w.event(f.r, hookwire.UserPromptSubmit, prompted(said))
+	e := f.w.event(f.r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 	go func() { // as hooks.Events does
 		for f.w.HookEvent(f.w.ctx, e) != nil {
 			time.Sleep(5 * time.Second)
@@ -46,8 +48,8 @@ func (f *faultySession) Act(t *testing.T) {
 }
 
 func (f *faultySession) Check(t *testing.T) {
-	assert.Equal(t, []string{said}, f.a.heard(), f.w.logged())
-	assert.Equal(t, PromptState("finished"), f.w.prompts.state("k"), f.w.logged())
+	assert.Equal(t, []string{viewtest.Said}, f.a.heard(), f.w.logged())
+	assert.Equal(t, typing.PromptState("finished"), f.w.prompts.state("k"), f.w.logged())
 	assert.Empty(t, f.w.get(f.r.ID).Prompts, f.w.logged())
 }
 

@@ -82,7 +82,7 @@ func (w *work) startFacts(ctx context.Context) (f Facts, launch tmux.Pane, err e
 	if w.r.Binding == nil && w.r.State.Open() {
 		return w.opening.launchFacts(ctx, true)
 	}
-	w.term.look(ctx)
+	w.term.Look(ctx)
 	f = factsOf(w.term.View)
 	f.Start = true
 	return f, launch, ctx.Err() // ccbot is being stopped: a failed reading proves nothing

@@ -14,6 +14,8 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -126,20 +128,20 @@ func TestP4_EndSettlesPromptBeingTyped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(20 * time.Millisecond)
-				require.Equal(t, Typing, w.prompts.state("k"))
+				require.Equal(t, typing.Typing, w.prompts.state("k"))
 				if has {
-					w.write(r, userLine(said))
+					w.write(r, userLine(viewtest.Said))
 				}
 				w.tmux.die(a, tmuxtest.Exit{Signal: 9})
 				w.pass(time.Minute)
 				assert.Equal(t, session.Completed, w.get(r.ID).State)
 				if has {
-					assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+					assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 					return
 				}
-				assert.Equal(t, Unproven, w.prompts.state("k"))
+				assert.Equal(t, typing.Unproven, w.prompts.state("k"))
 				assert.Equal(t, 1, toldOf[news.Unproven](w.news))
 			})
 		})
@@ -152,22 +154,22 @@ func TestP4_CrashAfterEnterRepeatsNothing(t *testing.T) {
 	tests := []struct {
 		name  string
 		line  string
-		state PromptState
+		state typing.PromptState
 		cause string
 	}{
-		{"the transcript has it", userLine(said), "finished", ""},
-		{"the transcript has it queued", `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-03-04T12:00:00.000Z","content":"` + said + `"}`, "finished", ""},
-		{"the transcript has something else", userLine("hello"), Unproven, doubtForeign},
-		{"nothing", "", Unproven, doubtNone},
+		{"the transcript has it", userLine(viewtest.Said), "finished", ""},
+		{"the transcript has it queued", `{"type":"queue-operation","operation":"enqueue","timestamp":"2026-03-04T12:00:00.000Z","content":"` + viewtest.Said + `"}`, "finished", ""},
+		{"the transcript has something else", userLine("hello"), typing.Unproven, "another prompt or a compaction came after it"},
+		{"nothing", "", typing.Unproven, "no proof came"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.write(r, userLine(said)) // long before: proves nothing
-				w.held(r, "k", said)
+				w.write(r, userLine(viewtest.Said)) // long before: proves nothing
+				w.held(r, "k", viewtest.Said)
 				w.pass(20 * time.Millisecond)
-				require.Equal(t, Typing, w.prompts.state("k"))
+				require.Equal(t, typing.Typing, w.prompts.state("k"))
 				w.held(r, "next", "another")
 				if tc.line != "" {
 					w.write(r, tc.line)
@@ -182,7 +184,7 @@ func TestP4_CrashAfterEnterRepeatsNothing(t *testing.T) {
 				w.WakeAll()
 				w.pass(time.Hour)
 				assert.Equal(t, tc.state, w.prompts.state("k"))
-				assert.Equal(t, []string{said, "another"}, a.heard(), "it was typed once and is not typed again")
+				assert.Equal(t, []string{viewtest.Said, "another"}, a.heard(), "it was typed once and is not typed again")
 				if tc.cause != "" {
 					assert.Contains(t, w.logged(), tc.cause)
 				}
@@ -194,7 +196,7 @@ func TestP4_CrashAfterEnterRepeatsNothing(t *testing.T) {
 // Claude Code writes a line some time after what it records: under load, the line of an earlier
 // prompt comes after the next text was pasted.
 func TestP4_EarlierPromptsLateLineIsIgnored(t *testing.T) {
-	for name, earlier := range map[string]string{"another text": "hello", "the same text": said} {
+	for name, earlier := range map[string]string{"another text": "hello", "the same text": viewtest.Said} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
@@ -202,16 +204,16 @@ func TestP4_EarlierPromptsLateLineIsIgnored(t *testing.T) {
 				line := datedLine(w.Now(), earlier)
 				w.pass(time.Second)
 				a.set(func(a *agent) { a.slow = true })
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Second)
-				require.Equal(t, Typing, w.prompts.state("k"))
+				require.Equal(t, typing.Typing, w.prompts.state("k"))
 				w.write(r, line)
 				w.pass(3 * time.Second)
-				assert.Equal(t, Typing, w.prompts.state("k"))
+				assert.Equal(t, typing.Typing, w.prompts.state("k"))
 				assert.Zero(t, toldOf[news.Unproven](w.news))
 				a.set(func(a *agent) { a.slow = false })
 				w.pass(time.Minute)
-				assert.Equal(t, []string{said}, a.heard())
+				assert.Equal(t, []string{viewtest.Said}, a.heard())
 			})
 		})
 	}
@@ -220,14 +222,14 @@ func TestP4_EarlierPromptsLateLineIsIgnored(t *testing.T) {
 func TestP8_SettleQueuesUnrecordedPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Held}) // the crash came before Queue
+		w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Held}) // the crash came before Queue
 		require.NoError(t, w.Store.Do(w.ctx, r.ID, func(r *session.Record, save func() error) error {
 			r.Prompts = []string{"finished long ago"}
 			return save()
 		}))
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
 	})
 }
@@ -240,9 +242,9 @@ func TestReattachWatchesAgain(t *testing.T) {
 		require.NoError(t, w.Reattach(r.ID))
 		w.pass(time.Minute)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		w.tmux.die(a, tmuxtest.Exit{})
 		w.pass(time.Second)
 		assert.Equal(t, session.Completed, w.get(r.ID).State)

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 )
 
@@ -57,7 +59,7 @@ func TestP4_FullDiskOnlyDelays(t *testing.T) {
 					if tc.at == "" {
 						free = w.fill()
 					}
-					w.held(r, "k", said)
+					w.held(r, "k", viewtest.Said)
 					w.pass(tc.full)
 					if tc.at == "" {
 						assert.Empty(t, w.tmux.Inputs(a.pane))
@@ -72,8 +74,8 @@ func TestP4_FullDiskOnlyDelays(t *testing.T) {
 					w.pass(10 * time.Minute)
 					assert.Equal(t, tc.asked, toldOf[news.Unproven](w.news))
 					if tc.asked == 0 {
-						assert.Equal(t, []string{said}, a.heard())
-						assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+						assert.Equal(t, []string{viewtest.Said}, a.heard())
+						assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 						return
 					}
 					assert.Empty(t, a.heard())
@@ -89,15 +91,15 @@ func TestP4_UnsavedProofComesAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		free := w.fill()
-		e := w.event(r, hookwire.UserPromptSubmit, prompted(said))
+		e := w.event(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 		require.Error(t, w.HookEvent(w.ctx, e))
-		assert.Equal(t, Typing, w.prompts.state("k"))
+		assert.Equal(t, typing.Typing, w.prompts.state("k"))
 		free()
 		require.NoError(t, w.HookEvent(w.ctx, e))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 	})
 }

@@ -7,7 +7,6 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
-	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -27,47 +26,13 @@ type Windows interface {
 	Rename(ctx context.Context, g tmux.Guard, tag, name string) error
 }
 
-// Keyboard types into panes. Every method is one guarded tmux command: if the guard does not hold,
-// nothing is typed and the error is tmux.ErrGuard.
-type Keyboard interface {
-	Paste(ctx context.Context, g tmux.Guard, text string) error
-	Enter(ctx context.Context, g tmux.Guard) error
-	Press(ctx context.Context, g tmux.Guard, key tmux.Key) error
-	// LeaveView ends the mode in which a person has scrolled back.
-	LeaveView(ctx context.Context, g tmux.Guard) error
-}
-
-// Tmux is the part of tmux used by the life of a session.
-type Tmux interface {
-	view.PaneReader
-	Windows
-	Keyboard
-}
-
 // Launches writes the settings file of one launch and returns its path; dir is the session's
-// directory, and started holds environment variables of the agent. Remove deletes the file. Unheard
-// reports whether an unprocessed event of the launch is on disk. HookDigest is process.Digest of
-// the hook in the settings; empty: unknown.
+// directory, and started holds environment variables of the agent. Remove deletes the file.
+// HookDigest is process.Digest of the hook in the settings; empty: unknown.
 type Launches interface {
 	Write(recordID uuid.UUID, dir string, started map[string]string) (path string, err error)
 	Remove(recordID uuid.UUID) error
-	Unheard(recordID uuid.UUID) (bool, error)
 	HookDigest() string
-}
-
-// Prompts is the one store of prompts and their state. A change is durable when the call returns.
-// ErrNoPrompt means that a prompt is finished, or that no session holds it yet, or that a person
-// still has to decide whether it is typed.
-type Prompts interface {
-	Prompt(key string) (Prompt, error)
-	// NewPrompt reads an untyped prompt as HoldPrompt would hold it; saved, it is in the queue of
-	// the session. ErrNoPrompt means that the prompt was typed or finished.
-	NewPrompt(key string, session uuid.UUID) (Prompt, error)
-	// HoldPrompt moves an untyped prompt into the queue of a session. A repeated call does nothing.
-	// ErrNoPrompt means that the prompt was typed or finished.
-	HoldPrompt(key string, session uuid.UUID) error
-	SavePrompt(p Prompt) error
-	FinishPrompt(key string) error
 }
 
 // News receives what happened to a session. It stores the news before it returns, so that a crash

@@ -13,6 +13,8 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -38,14 +40,14 @@ func TestP4_InterruptedPromptIsRemovedAndOffered(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				a.set(func(a *agent) { a.onEnter = mutes })
-				text := said
+				text := viewtest.Said
 				if folded {
 					text = longSaid
 				}
 				w.held(r, "k", text)
 				w.pass(time.Second)
 				w.hook(r, hookwire.UserPromptSubmit, prompted(text))
-				require.Equal(t, PromptState("finished"), w.prompts.state("k"))
+				require.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 				a.set(func(a *agent) { a.folded = folded })
 				told, err := w.Interrupt(w.ctx, r.ID)
 				require.NoError(t, err)
@@ -68,11 +70,11 @@ func TestP4_LateReturnedTextIsRemoved(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = mutes })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 		a.set(func(a *agent) { a.mute = false })
-		time.AfterFunc(backWithin/2, func() { a.set(func(a *agent) { a.box = said }) })
+		time.AfterFunc(10*time.Second/2, func() { a.set(func(a *agent) { a.box = viewtest.Said }) })
 		told, err := w.Interrupt(w.ctx, r.ID)
 		require.NoError(t, err)
 		assert.True(t, told)
@@ -86,9 +88,9 @@ func TestP4_LateClearedTextDelaysNoNext(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = mutes })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 		a.set(func(a *agent) { a.stuck, a.onEnter = true, works })
 		_, err := w.Interrupt(w.ctx, r.ID)
 		require.NoError(t, err)
@@ -136,7 +138,7 @@ func TestP4_InterruptKeepsForeignTextInBox(t *testing.T) {
 func TestP4_RestartRemovesInterruptedPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.crash("pasted", func() { w.typeHere(r, "k", said) })
+		w.crash("pasted", func() { w.typeHere(r, "k", viewtest.Said) })
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
 		p.Mark.Esc, p.Mark.Enters = true, 1
@@ -154,21 +156,21 @@ func TestP4_RestartRemovesInterruptedPrompt(t *testing.T) {
 func TestP7_EscNeedsRunningTurn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		require.ErrorIs(t, interrupted(w, r), ErrIdle)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrIdle)
 		a.set(func(a *agent) { a.status, a.background = presence.Busy, true })
-		require.ErrorIs(t, interrupted(w, r), ErrIdle, "agents in the background go on")
+		require.ErrorIs(t, interrupted(w, r), typing.ErrIdle, "agents in the background go on")
 		a.set(func(a *agent) { a.background, a.status, a.dialog = false, presence.Waiting, true })
-		require.ErrorIs(t, interrupted(w, r), ErrAsks)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrAsks)
 		a.set(func(a *agent) { a.dialog = false; works(a) })
 		assert.Zero(t, a.escapes)
 		require.NoError(t, interrupted(w, r))
 		a.set(works)
-		first := w.memories.recall(r.ID).box.escAt
+		first := a.escaped
 		require.NoError(t, interrupted(w, r))
 		assert.Equal(t, 2, a.escapes)
-		assert.GreaterOrEqual(t, w.memories.recall(r.ID).box.escAt.Sub(first), escPause)
+		assert.GreaterOrEqual(t, a.escaped.Sub(first), 2*time.Second)
 		a.set(func(a *agent) { works(a); a.deaf = true })
-		require.ErrorIs(t, interrupted(w, r), ErrStillWorks)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrStillWorks)
 	})
 }
 
@@ -177,17 +179,17 @@ func TestStopCancelsWaitForLimit(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.continues, a.deaf = true, true })
-		require.ErrorIs(t, interrupted(w, r), ErrStillWorks)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrStillWorks)
 		a.set(func(a *agent) { a.deaf = false })
 		told, err := w.Interrupt(w.ctx, r.ID)
 		require.NoError(t, err)
 		assert.False(t, told, "the chat has no words for it yet")
 		assert.False(t, a.continues)
-		require.ErrorIs(t, interrupted(w, r), ErrIdle)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrIdle)
 		assert.Equal(t, 2, a.escapes)
 
 		a.set(func(a *agent) { a.continues, a.deaf = true, true })
-		time.AfterFunc(escPause+backWithin/2, func() { a.set(func(a *agent) { a.continues = false }) })
+		time.AfterFunc(2*time.Second+10*time.Second/2, func() { a.set(func(a *agent) { a.continues = false }) })
 		require.NoError(t, interrupted(w, r), "it draws late that it heard Esc")
 	})
 }
@@ -200,16 +202,16 @@ func TestP7_NewDialogGetsNoEsc(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.deaf = true })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		w.prompts.set(func(p *promptStore) {
-			p.onSave = func(q Prompt) {
+			p.onSave = func(q typing.Prompt) {
 				if q.Mark != nil && q.Mark.Esc {
 					a.set(asks)
 				}
 			}
 		})
-		require.ErrorIs(t, interrupted(w, r), ErrAsks)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrAsks)
 		assert.Zero(t, a.escapes)
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
@@ -229,7 +231,7 @@ func TestP7_NewDialogGetsNoEsc(t *testing.T) {
 				return nil
 			}
 		})
-		require.ErrorIs(t, interrupted(w, r), ErrAsks)
+		require.ErrorIs(t, interrupted(w, r), typing.ErrAsks)
 		assert.Zero(t, a.escapes)
 		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 	})
@@ -251,7 +253,7 @@ func TestP4_UnpressedEscDoesNotCount(t *testing.T) {
 				r, a := w.started()
 				w.tells(r, a)
 				a.set(func(a *agent) { a.deaf = true })
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Second)
 				w.tmux.Fail("Press", tc.fail)
 				require.Error(t, interrupted(w, r))
@@ -273,9 +275,9 @@ func TestTranscriptInterruptIsReported(t *testing.T) {
 			r, a := w.started()
 			w.write(r, interruptLine) // of an earlier turn
 			a.set(func(a *agent) { a.onEnter = works })
-			w.held(r, "k", said)
+			w.held(r, "k", viewtest.Said)
 			w.pass(time.Second)
-			w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+			w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 			if line {
 				time.AfterFunc(500*time.Millisecond, func() { w.write(r, interruptLine) })
 			}
@@ -283,7 +285,7 @@ func TestTranscriptInterruptIsReported(t *testing.T) {
 			told, err := w.Interrupt(w.ctx, r.ID)
 			require.NoError(t, err)
 			assert.Equal(t, line, told)
-			assert.Equal(t, line, w.Now().Sub(began) < backWithin/2, "only the line ends the wait for a text")
+			assert.Equal(t, line, w.Now().Sub(began) < 10*time.Second/2, "only the line ends the wait for a text")
 		})
 	}
 }
@@ -300,7 +302,7 @@ func TestP4_StoppedCustomCommandIsAskedAbout(t *testing.T) {
 		w.write(r, `{"type":"user","timestamp":"`+w.Now().Format(time.RFC3339Nano)+`","message":{"content":"<command-name>/review</command-name>"}}`)
 		w.pass(10 * time.Second)
 		a.set(func(a *agent) { a.mute = false })
-		time.AfterFunc(backWithin/2, func() { a.set(func(a *agent) { a.box = "/review 12" }) })
+		time.AfterFunc(10*time.Second/2, func() { a.set(func(a *agent) { a.box = "/review 12" }) })
 		told, err := w.Interrupt(w.ctx, r.ID)
 		require.NoError(t, err)
 		assert.True(t, told)
@@ -325,11 +327,11 @@ func TestStopOfACommandIsQuick(t *testing.T) {
 				w.write(r, `{"type":"user","timestamp":"`+w.Now().Format(time.RFC3339Nano)+`","message":{"content":"<command-name>/compact</command-name>"}}`)
 				w.write(r, `{"type":"user","timestamp":"`+w.Now().Format(time.RFC3339Nano)+`","message":{"content":"<bash-input>make test</bash-input>"}}`)
 				w.pass(10 * time.Second)
-				require.Equal(t, PromptState("finished"), w.prompts.state("k"))
+				require.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 				began := w.Now()
 				_, err := w.Interrupt(w.ctx, r.ID)
 				require.NoError(t, err)
-				assert.Less(t, w.Now().Sub(began), backWithin/2)
+				assert.Less(t, w.Now().Sub(began), 10*time.Second/2)
 				a.set(func(a *agent) { a.box, a.shell = strings.TrimPrefix(text, "!"), text[0] == '!' })
 				w.held(r, "next", "another")
 				w.pass(10 * time.Second)
@@ -344,14 +346,14 @@ func TestTextIsTypedDuringBackgroundAgents(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.status, a.background = presence.Busy, true })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		assert.NotEqual(t, talk.PhaseIdle, w.Observer.Inspector(w.ctx)(r).Phase, "it is not quiet")
 		a.set(func(a *agent) { a.background = false })
 		w.held(r, "next", "another")
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, a.heard(), "a turn runs")
+		assert.Equal(t, []string{viewtest.Said}, a.heard(), "a turn runs")
 	})
 }
 
@@ -365,9 +367,9 @@ func TestTurnWithBackgroundAgentsIsInterrupted(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 1, a.escapes)
 		assert.Equal(t, 1, w.Observer.Inspector(w.ctx)(r).Agents, "it runs on")
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -383,8 +385,8 @@ func TestP4_StopOffersWaitingPrompts(t *testing.T) {
 	}{
 		{"a turn runs", works, nil, []string{"one", "two"}, 1},
 		{"a draft is in the way", func(a *agent) { a.box = "a draft" }, nil, []string{"one", "two"}, 0},
-		{"Esc ends nothing", func(a *agent) { works(a); a.deaf = true }, ErrStillWorks, []string{"one", "two"}, 1},
-		{"a dialog is open", asks, ErrAsks, nil, 0},
+		{"Esc ends nothing", func(a *agent) { works(a); a.deaf = true }, typing.ErrStillWorks, []string{"one", "two"}, 1},
+		{"a dialog is open", asks, typing.ErrAsks, nil, 0},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -428,7 +430,7 @@ func TestStopNamesWork(t *testing.T) {
 					w.restart()
 					w.comeBack()
 				}
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Second)
 				require.NoError(t, interrupted(w, r))
 				var work []string
@@ -447,7 +449,7 @@ func TestStopNamesWork(t *testing.T) {
 // either.
 func TestP4_StopOffersPromptToRepeat(t *testing.T) {
 	again := func(w *world, r session.Record) {
-		w.prompts.put(Prompt{Key: "k", Session: r.ID, Text: said, State: Unproven})
+		w.prompts.put(typing.Prompt{Key: "k", Session: r.ID, Text: viewtest.Said, State: typing.Unproven})
 		w.edit(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, "k") })
 		require.NoError(w.t, w.SendAgain(w.ctx, r.ID, "k"))
 	}
@@ -487,7 +489,7 @@ func TestP4_StopOffersPromptToRepeat(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				tc.queue(w, r, a)
-				require.Equal(t, Typing, w.prompts.state("k"))
+				require.Equal(t, typing.Typing, w.prompts.state("k"))
 				w.pass(time.Second)
 				require.NoError(t, interrupted(w, r))
 				assert.Equal(t, 1, a.escapes)
@@ -521,7 +523,7 @@ func TestP4_UnaskedQueueIsReportedWithoutTurn(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.box = "a draft" })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		full := errors.New("no space left on device")
 		w.news.set(func(n *heardNews) {
@@ -534,7 +536,7 @@ func TestP4_UnaskedQueueIsReportedWithoutTurn(t *testing.T) {
 		})
 		err := interrupted(w, r)
 		require.ErrorIs(t, err, full)
-		require.NotErrorIs(t, err, ErrIdle)
+		require.NotErrorIs(t, err, typing.ErrIdle)
 		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
 	})
 }
@@ -544,7 +546,7 @@ func TestP4_KillDuringStopTypesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(works)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		_, err := w.Interrupt(w.ctx, r.ID)
 		require.NoError(t, err)
@@ -558,7 +560,7 @@ func TestP4_StopWorksWithoutQuestions(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(works)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		full := errors.New("no space left on device")
 		w.news.set(func(n *heardNews) {
@@ -583,8 +585,8 @@ func TestP4_BackgroundAgentsDelayNoProof(t *testing.T) {
 		heard         []string
 		asked         int
 	}{
-		{"shown late", func(a *agent) { a.slow = true }, func(a *agent) { a.slow = false }, []string{said, "another"}, 0},
-		{"an Enter that was lost", func(a *agent) { a.deaf = true }, func(a *agent) { a.deaf = false }, []string{said, "another"}, 0},
+		{"shown late", func(a *agent) { a.slow = true }, func(a *agent) { a.slow = false }, []string{viewtest.Said, "another"}, 0},
+		{"an Enter that was lost", func(a *agent) { a.deaf = true }, func(a *agent) { a.deaf = false }, []string{viewtest.Said, "another"}, 0},
 		{"never shown", func(a *agent) { a.slow = true }, func(a *agent) { a.box, a.slow = "", false }, []string{"another"}, 1},
 	}
 	for _, tc := range tests {
@@ -593,12 +595,12 @@ func TestP4_BackgroundAgentsDelayNoProof(t *testing.T) {
 				r, a := w.started()
 				w.tells(r, a)
 				a.set(func(a *agent) { a.status, a.background = presence.Busy, true; tc.before(a) })
-				w.held(r, "k", said)
-				w.pass(pasteWait + time.Second)
+				w.held(r, "k", viewtest.Said)
+				w.pass(3*time.Second + time.Second)
 				require.Empty(t, a.heard())
 				a.set(tc.after)
 				w.held(r, "next", "another")
-				w.pass(2 * proofWait)
+				w.pass(2 * typing.ProofWait)
 				assert.Equal(t, tc.heard, a.heard())
 				assert.Equal(t, tc.asked, toldOf[news.Unproven](w.news))
 			})
@@ -611,9 +613,9 @@ func TestWorkingAgentsTerminalIsNotRead(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(5 * time.Second)
-		require.Equal(t, Typing, w.prompts.state("k"))
+		require.Equal(t, typing.Typing, w.prompts.state("k"))
 		before := w.tmux.looks()
 		w.pass(time.Minute)
 		assert.Equal(t, before, w.tmux.looks())

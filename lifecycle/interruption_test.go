@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -152,9 +153,9 @@ func TestP8_InterruptionIsKeptUntilNextPrompt(t *testing.T) {
 		ready := lastSession[news.Ready](w.news)
 		require.NotNil(t, ready.Unfinished(), "a resume alone does not go on")
 		assert.Equal(t, over.ContinueID(), ready.ContinueID())
-		w.held(back, "k", said)
+		w.held(back, "k", viewtest.Said)
 		w.pass(time.Second)
-		w.hook(back, "UserPromptSubmit", prompted(said))
+		w.hook(back, "UserPromptSubmit", prompted(viewtest.Said))
 		on := w.get(r.ID)
 		assert.Nil(t, on.Unfinished())
 		assert.True(t, on.Interruption.Followed)

@@ -7,7 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/talk"
 )
 
@@ -17,7 +19,7 @@ func TestP4_KeptPromptIsTypedAfterRestore(t *testing.T) {
 		r, _ := w.started()
 		w.write(r, userLine("hello"))
 		w.archive(r)
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Held})
+		w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Held})
 		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), view.ErrNoAgent)
 		for range 2 {
 			require.NoError(t, w.Keep(w.ctx, r.ID, "k"))
@@ -26,11 +28,11 @@ func TestP4_KeptPromptIsTypedAfterRestore(t *testing.T) {
 		w.restart()
 		w.run()
 		w.pass(time.Hour)
-		assert.Equal(t, Held, w.prompts.state("k"), "nothing brings it back but a person")
+		assert.Equal(t, typing.Held, w.prompts.state("k"), "nothing brings it back but a person")
 		back, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		w.report(back)
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, w.tmux.agentOf(w.get(r.ID)).heard())
+		assert.Equal(t, []string{viewtest.Said}, w.tmux.agentOf(w.get(r.ID)).heard())
 	})
 }

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -15,7 +14,9 @@ import (
 	"ccbot/internal/capture"
 	"ccbot/internal/cellpicture"
 	"ccbot/internal/claudeui"
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/tmux"
@@ -26,7 +27,7 @@ import (
 // another version.
 var dialogKeys = map[string]tmux.Key{
 	"up": tmux.KeyUp, "down": tmux.KeyDown, "left": tmux.KeyLeft, "right": tmux.KeyRight,
-	"space": tmux.KeySpace, "tab": tmux.KeyTab, "esc": tmux.KeyEscape, "enter": keyEnter,
+	"space": tmux.KeySpace, "tab": tmux.KeyTab, "esc": tmux.KeyEscape, "enter": typing.KeyEnter,
 }
 
 // Dialog returns the dialog in a session's terminal. ErrNoAgent means that the agent is gone or in
@@ -36,7 +37,7 @@ func (s *Service) Dialog(ctx context.Context, id uuid.UUID) (port.Dialog, error)
 	if !ok {
 		return port.Dialog{}, session.ErrNotFound
 	}
-	t := s.kit.terminalOf(&r)
+	t := s.kit.dialogsOf(&r)
 	return t.dialog(ctx)
 }
 
@@ -52,11 +53,11 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (po
 	if !ok {
 		return port.Dialog{}, fmt.Errorf("press %q: no such key", key)
 	}
-	return s.kit.inDialog(ctx, id, mark, k, func(t *terminal, d port.Dialog) (port.Dialog, error) {
+	return s.kit.inDialog(ctx, id, mark, k, func(t *dialogs, d port.Dialog) (port.Dialog, error) {
 		if d.Unasked && chooses(k) {
 			return d, ErrRelayed
 		}
-		if err := t.press(ctx, k); err != nil {
+		if err := t.term.Press(ctx, k); err != nil {
 			return port.Dialog{}, err
 		}
 		return t.afterKey(ctx, mark)
@@ -69,11 +70,11 @@ func (s *Service) Press(ctx context.Context, id uuid.UUID, mark, key string) (po
 // corrects it a few times. The errors are those of Press. A digit is sent only to a dialog of
 // screen reader mode, which takes no arrows, and in which it chooses nothing before the Enter.
 func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (port.Dialog, error) {
-	return s.kit.inDialog(ctx, id, mark, keyEnter, func(t *terminal, d port.Dialog) (_ port.Dialog, err error) {
+	return s.kit.inDialog(ctx, id, mark, typing.KeyEnter, func(t *dialogs, d port.Dialog) (_ port.Dialog, err error) {
 		if option < 0 || option >= len(d.Options) || !d.CanChoose(option) {
 			return d, fmt.Errorf("choose option %d of %d: %w", option, len(d.Options), ErrChanged)
 		}
-		asked := t.Screen.Dialog
+		asked := t.term.Screen.Dialog
 		if len(asked.Keys) > 0 {
 			return t.answer(ctx, asked, d, asked.Keys[option])
 		}
@@ -82,15 +83,15 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 			if err != nil {
 				return d, err
 			}
-			d, err = t.dialogWith(ctx, d.Mark, keyEnter)
-			if !errors.Is(err, ErrChanged) || !asked.Asks(t.Screen.Dialog) {
+			d, err = t.dialogWith(ctx, d.Mark, typing.KeyEnter)
+			if !errors.Is(err, ErrChanged) || !asked.Asks(t.term.Screen.Dialog) {
 				break
 			}
 		}
 		if err != nil {
 			return d, err
 		}
-		if err := t.press(ctx, keyEnter); err != nil {
+		if err := t.term.Press(ctx, typing.KeyEnter); err != nil {
 			return port.Dialog{}, err
 		}
 		return t.afterKey(ctx, d.Mark)
@@ -99,26 +100,26 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, mark string, option 
 
 // answer types the text of an option into a dialog of screen reader mode, which has no cursor, and
 // presses Enter once the dialog shows that text and nothing else.
-func (t *terminal) answer(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, text string) (_ port.Dialog, err error) {
+func (t *dialogs) answer(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, text string) (_ port.Dialog, err error) {
 	if asked.Typed != "" { // a person is typing there
 		return d, ErrChanged
 	}
 	for i := range text {
-		if err := t.press(ctx, tmux.Key(text[i:i+1])); err != nil {
+		if err := t.term.Press(ctx, tmux.Key(text[i:i+1])); err != nil {
 			return port.Dialog{}, err
 		}
-		await(ctx, lookPace, keyWait, func() bool {
-			d, err = t.lookForKey(ctx, keyEnter)
-			return err != nil || !asked.Asks(t.Screen.Dialog) || t.Screen.Dialog.Typed == text[:i+1]
+		pause.Await(ctx, view.LookPace, keyWait, func() bool {
+			d, err = t.lookForKey(ctx, typing.KeyEnter)
+			return err != nil || !asked.Asks(t.term.Screen.Dialog) || t.term.Screen.Dialog.Typed == text[:i+1]
 		})
 		if err != nil {
 			return d, err
 		}
-		if !asked.Asks(t.Screen.Dialog) || t.Screen.Dialog.Typed != text[:i+1] {
+		if !asked.Asks(t.term.Screen.Dialog) || t.term.Screen.Dialog.Typed != text[:i+1] {
 			return d, ErrChanged
 		}
 	}
-	if err := t.press(ctx, keyEnter); err != nil {
+	if err := t.term.Press(ctx, typing.KeyEnter); err != nil {
 		return port.Dialog{}, err
 	}
 	return t.afterKey(ctx, d.Mark)
@@ -127,11 +128,11 @@ func (t *terminal) answer(ctx context.Context, asked *claudeui.Dialog, d port.Di
 // inDialog runs the function keys on the session's worker, if the key may be pressed in the dialog
 // that has the mark.
 func (k *kit) inDialog(ctx context.Context, id uuid.UUID, mark string, key tmux.Key,
-	keys func(*terminal, port.Dialog) (port.Dialog, error)) (d port.Dialog, err error) {
+	keys func(*dialogs, port.Dialog) (port.Dialog, error)) (d port.Dialog, err error) {
 	err = k.ask(ctx, id, func(w *work) (err error) {
-		if d, err = w.term.dialogWith(ctx, mark, key); err == nil {
+		if d, err = w.dialogs.dialogWith(ctx, mark, key); err == nil {
 			asked := view.Question(w.term.Screen)
-			d, err = keys(w.term, d)
+			d, err = keys(w.dialogs, d)
 			d.Same = err == nil && d.Open && view.Question(w.term.Screen) == asked
 		}
 		w.report.noteKey(mark, d)
@@ -158,25 +159,25 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (n
 	case !ok:
 		return port.Screen{}, session.ErrNotFound
 	case press.Key == "":
-		t := s.kit.terminalOf(&r)
+		t := s.kit.dialogsOf(&r)
 		return t.screen(ctx)
 	case !known:
 		return port.Screen{}, fmt.Errorf("press %q: no such key", press.Key)
 	}
 	err = s.kit.ask(ctx, id, func(w *work) (err error) {
-		if now, err = w.term.screen(ctx); err != nil {
+		if now, err = w.dialogs.screen(ctx); err != nil {
 			return err
 		}
 		if err = mayPressOn(w.term.View, now, press.Mark, k); err != nil {
 			return err
 		}
-		if err = w.term.press(ctx, k); err != nil {
+		if err = w.term.Press(ctx, k); err != nil {
 			return err
 		}
 		mark := press.Mark
-		await(ctx, lookPace, keyWait, func() bool { // until the screen has changed and come to rest
+		pause.Await(ctx, view.LookPace, keyWait, func() bool { // until the screen has changed and come to rest
 			last := mark
-			now, err = w.term.screen(ctx)
+			now, err = w.dialogs.screen(ctx)
 			mark = now.Mark
 			return errors.Is(err, view.ErrNoAgent) || err == nil && mark != press.Mark && mark == last
 		})
@@ -194,7 +195,7 @@ func mayPressOn(v view.View, now port.Screen, mark string, k tmux.Key) error {
 		return ErrChanged
 	case v.Relayed && chooses(k):
 		return ErrRelayed
-	case v.IsFresh(drawn): // the screen may be older than that
+	case v.IsFresh(view.Drawn): // the screen may be older than that
 		return ErrChanged
 	case now.Unasked && chooses(k):
 		return ErrRelayed
@@ -229,12 +230,12 @@ func screenMark(r session.Record, now port.Screen) string {
 }
 
 // screen looks at the terminal and returns what it shows.
-func (t *terminal) screen(ctx context.Context) (port.Screen, error) {
+func (t *dialogs) screen(ctx context.Context) (port.Screen, error) {
 	d, err := t.dialog(ctx)
 	if err != nil {
 		return port.Screen{}, err
 	}
-	now := port.Screen{Text: t.Shown, Whole: !d.Open || d.Whole, Unasked: d.Unasked}
+	now := port.Screen{Text: t.term.Shown, Whole: !d.Open || d.Whole, Unasked: d.Unasked}
 	now.Mark = screenMark(*t.r, now)
 	return now, nil
 }
@@ -252,19 +253,9 @@ func (t *terminal) screen(ctx context.Context) (port.Screen, error) {
 // ErrAsks that Esc would answer an open dialog. If the dialog was open at the call, the queue
 // stays.
 func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
-	err = s.kit.ask(ctx, id, func(w *work) error {
-		w.prompts.awaitEscPause(ctx)
-		w.term.look(ctx)
-		if err := refusesEsc(w.term.View); err != nil {
-			return err
-		}
-		waited, failed := w.prompts.askAboutQueue(ctx) // Esc is pressed also if this failed
-		var stopped error
-		told, stopped = w.prompts.stopTurn(ctx)
-		if waited && errors.Is(stopped, ErrIdle) {
-			told, stopped = true, nil // the queue was stopped
-		}
-		return cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
+	err = s.kit.ask(ctx, id, func(w *work) (err error) {
+		told, err = w.prompts.Requests().Interrupt(ctx)
+		return err
 	})
 	return told, err
 }

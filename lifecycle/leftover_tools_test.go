@@ -11,7 +11,9 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 )
 
@@ -260,8 +262,10 @@ func TestDecideTidy(t *testing.T) {
 		return r
 	}
 	running := func(r *session.Record) { r.State = session.Running }
-	tidied := func(age time.Duration) view.View { return view.View{Now: noon, Tidied: noon.Add(-age)} }
-	told := func() *Prompt {
+	tidied := func(age time.Duration) view.View {
+		return view.View{Now: viewtest.Noon, Tidied: viewtest.Noon.Add(-age)}
+	}
+	told := func() *typing.Prompt {
 		p := heldPrompt()
 		p.Told = []news.Wait{news.HeldDraft}
 		return p
@@ -270,26 +274,26 @@ func TestDecideTidy(t *testing.T) {
 		name  string
 		r     session.Record
 		v     view.View
-		head  *Prompt
+		head  *typing.Prompt
 		act   Do
 		again time.Duration
 	}{
-		{"nothing is noted", in(session.Archived), view.View{Now: noon}, nil, actNothing, 0},
+		{"nothing is noted", in(session.Archived), view.View{Now: viewtest.Noon}, nil, actNothing, 0},
 		{"a moment ago", with(), tidied(20 * time.Second), nil, actNothing, 40 * time.Second},
 		{"a minute ago", with(), tidied(tidyPace), nil, actTidy, tidyPace},
 		{"by a clock that was set back", with(), tidied(-time.Hour), nil, actTidy, tidyPace},
-		{"never", with(), view.View{Now: noon}, nil, actTidy, tidyPace},
-		{"in a running session", with(running), free(), nil, actTidy, tidyPace},
-		{"a prompt comes first", with(running), free(), heldPrompt(), actType, soon},
-		{"a draft is to be told", with(running), free(draft("mine"), rested), heldPrompt(), actHold, holdPace},
-		{"a draft was told", with(running), free(draft("mine"), rested), told(), actTidy, holdPace},
-		{"while it stops", with(func(r *session.Record) { r.State = session.Stopping }), view.View{Now: noon}, nil, FinishStop, 0},
+		{"never", with(), view.View{Now: viewtest.Noon}, nil, actTidy, tidyPace},
+		{"in a running session", with(running), viewtest.Free(), nil, actTidy, tidyPace},
+		{"a prompt comes first", with(running), viewtest.Free(), heldPrompt(), Do(typing.Type), view.Soon},
+		{"a draft is to be told", with(running), viewtest.Free(viewtest.Draft("mine"), viewtest.Rested), heldPrompt(), Do(typing.Hold), view.HoldPace},
+		{"a draft was told", with(running), viewtest.Free(viewtest.Draft("mine"), viewtest.Rested), told(), actTidy, view.HoldPace},
+		{"while it stops", with(func(r *session.Record) { r.State = session.Stopping }), view.View{Now: viewtest.Noon}, nil, FinishStop, 0},
 		{"while a retry waits", with(func(r *session.Record) {
-			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.Add(time.Hour), Attempts: 9}
-		}), view.View{Now: noon}, nil, actNothing, time.Hour},
+			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: viewtest.Noon.Add(time.Hour), Attempts: 9}
+		}), view.View{Now: viewtest.Noon}, nil, actNothing, time.Hour},
 		{"while a retry was noted by a clock that was ahead", with(func(r *session.Record) {
-			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: noon.AddDate(4, 0, 0), Attempts: 1}
-		}), view.View{Now: noon}, nil, Retry, soon},
+			r.State, r.Cleanup = session.CleanupFailed, &session.CleanupError{NotBefore: viewtest.Noon.AddDate(4, 0, 0), Attempts: 1}
+		}), view.View{Now: viewtest.Noon}, nil, Retry, view.Soon},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

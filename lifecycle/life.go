@@ -96,7 +96,7 @@ func decideOver(r session.Record, f Facts) Decision {
 	case r.State == session.CleanupFailed && wait > 0:
 		return Decision{Again: wait}
 	case r.State == session.CleanupFailed:
-		return Decision{Do: Retry, Why: "its cleanup failed", Again: soon}
+		return Decision{Do: Retry, Why: "its cleanup failed", Again: view.Soon}
 	case !f.Left || !r.State.EndedOnPurpose() || r.HandedOver() || f.young(r.EndedAt):
 		return Decision{}
 	case wait > 0:
@@ -133,7 +133,7 @@ func decideUnbound(r session.Record, f Facts) Decision {
 	case r.State == session.Running:
 		return Decision{}
 	case !f.Start && age <= f.Grace:
-		return Decision{Again: min(holdPace, max(f.Grace, soon))}
+		return Decision{Again: min(view.HoldPace, max(f.Grace, view.Soon))}
 	case f.Start && r.State == session.Starting:
 		return Decision{Do: Discard, Why: never}
 	case f.Start && f.young(r.StartedAt):

@@ -9,7 +9,9 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/wishes"
 	"ccbot/port"
@@ -20,7 +22,8 @@ import (
 // switching makes an agent use the requested mode and model.
 type switching struct {
 	*turn
-	term *terminal
+	term    *typing.Terminal
+	dialogs *dialogs
 }
 
 // Switch notes what a person wants the session's present agent to run with, and returns what it
@@ -38,13 +41,13 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange
 			return port.ModeState{}, session.ErrNotFound
 		}
 		t := s.kit.terminalOf(&r)
-		return t.runsWith(ctx)
+		return runsWith(ctx, s.kit.Observer, &r, t)
 	}
 	var now port.ModeState
 	// The worker of a session that is being launched may have reported that it is ready, and not have
 	// saved it yet.
 	err := s.kit.ask(ctx, id, func(w *work) (err error) {
-		if now, err = w.term.runsWith(ctx); err != nil || want == (port.ModeChange{}) {
+		if now, err = runsWith(ctx, w.Observer, w.r, w.term); err != nil || want == (port.ModeChange{}) {
 			return err
 		}
 		wish := session.Wish{Agent: w.r.Binding.Agent}
@@ -65,24 +68,24 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange
 
 // runsWith looks at what an agent runs with: its mode is on the screen, its model in the status
 // line. The transcript only has the model of the last answer.
-func (t *terminal) runsWith(ctx context.Context) (now port.ModeState, err error) {
+func runsWith(ctx context.Context, o *view.Observer, r *session.Record, term *typing.Terminal) (now port.ModeState, err error) {
 	switch {
-	case t.r.State.Launching():
+	case r.State.Launching():
 		return now, view.ErrUnseen
-	case t.r.State != session.Running || t.r.Binding == nil:
+	case r.State != session.Running || r.Binding == nil:
 		return now, view.ErrNoAgent
 	}
-	t.look(ctx)
-	if err := t.CheckVisible(); err != nil {
+	term.Look(ctx)
+	if err := term.CheckVisible(); err != nil {
 		return now, err
 	}
-	now = port.ModeState{Mode: port.Mode(t.Screen.Mode), Waits: !takesModeKeys(*t.r, t.View)}
-	if u := t.o.Usage(*t.r); u != nil {
+	now = port.ModeState{Mode: port.Mode(term.Screen.Mode), Waits: !takesModeKeys(*r, term.View)}
+	if u := o.Usage(*r); u != nil {
 		now.Model = u.Model
 	}
-	if t.r.Wish != nil && t.r.Wish.Agent == t.r.Binding.Agent {
-		now.Want = wishOf(t.r.Wish)
-		now.Waits = now.Waits && !ownModels(*t.r, t.View)
+	if r.Wish != nil && r.Wish.Agent == r.Binding.Agent {
+		now.Want = wishOf(r.Wish)
+		now.Waits = now.Waits && !ownModels(*r, term.View)
 	}
 	return now, nil
 }
@@ -107,7 +110,7 @@ func (w *switching) grant(ctx context.Context) error {
 	for {
 		var act wishes.Act
 		var outcome port.SwitchOutcome
-		await(ctx, lookPace, keyWait, func() bool { // the screen may be a little older
+		pause.Await(ctx, view.LookPace, keyWait, func() bool { // the screen may be a little older
 			act, outcome = wishes.Decide(*w.r.Wish, w.lookForWish(ctx))
 			return act != wishes.Wait && outcome != port.SwitchUnread
 		})
@@ -124,10 +127,10 @@ func (w *switching) grant(ctx context.Context) error {
 }
 
 func (w *switching) lookForWish(ctx context.Context) wishes.Screen {
-	w.term.look(ctx)
+	w.term.Look(ctx)
 	v := w.term.View
 	l := wishes.Screen{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
-		Early: v.IsFresh(drawn), Flat: v.Screen.Flat}
+		Early: v.IsFresh(view.Drawn), Flat: v.Screen.Flat}
 	if l.Listed {
 		l.List, _ = v.Screen.Dialog.Models()
 		l.Whole = v.Screen.Dialog.Whole
@@ -142,7 +145,7 @@ func (w *switching) lookForWish(ctx context.Context) wishes.Screen {
 func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed bool, err error) {
 	if act == wishes.Choose {
 		if err := w.moveToModel(ctx); err != nil {
-			w.again = soon
+			w.again = view.Soon
 			return false, errors.Join(err, w.closeModels(ctx))
 		}
 	}
@@ -154,12 +157,12 @@ func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed b
 	}
 	w.at("wish-marked")
 	now, _ := wishes.Decide(before, w.lookForWish(ctx)) // writing to disk took time
-	err, again := tmux.ErrGuard, soon
+	err, again := tmux.ErrGuard, view.Soon
 	list, _ := w.term.Screen.Dialog.Models()
 	if now == act && w.term.Screen.Mode == mode &&
 		(act != wishes.Choose || w.term.Screen.Dialog.Selected == wishes.Find(list, w.r.Wish.Model)) {
-		again = holdPace // a state that only tmux knows, such as synchronised panes, may last
-		err = w.term.press(ctx, key)
+		again = view.HoldPace // a state that only tmux knows, such as synchronised panes, may last
+		err = w.term.Press(ctx, key)
 	}
 	if errors.Is(err, tmux.ErrGuard) { // it was not pressed
 		w.again, w.r.Wish = again, &before
@@ -181,7 +184,7 @@ func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed b
 
 // seeSwitch waits until the screen shows what a key has done.
 func (w *switching) seeSwitch(ctx context.Context, act wishes.Act, mode string) bool {
-	return await(ctx, lookPace, modeWait, func() bool {
+	return pause.Await(ctx, view.LookPace, modeWait, func() bool {
 		l := w.lookForWish(ctx)
 		switch act {
 		case wishes.Mode:
@@ -197,7 +200,7 @@ func (w *switching) seeSwitch(ctx context.Context, act wishes.Act, mode string) 
 func (w *switching) moveToModel(ctx context.Context) error {
 	asked := w.term.Screen.Dialog
 	list, _ := asked.Models()
-	_, err := w.term.moveTo(ctx, asked, view.DialogOf(*w.r, w.term.View), wishes.Find(list, w.r.Wish.Model))
+	_, err := w.dialogs.moveTo(ctx, asked, view.DialogOf(*w.r, w.term.View), wishes.Find(list, w.r.Wish.Model))
 	if errors.Is(err, ErrChanged) {
 		return w.closeModels(ctx) // the next step opens it again, or finds that it is gone
 	}
@@ -209,7 +212,7 @@ func (w *switching) closeModels(ctx context.Context) error {
 	if !w.lookForWish(ctx).Listed {
 		return nil
 	}
-	err := w.term.press(ctx, tmux.KeyEscape)
+	err := w.term.Press(ctx, tmux.KeyEscape)
 	if err != nil && !errors.Is(err, tmux.ErrGuard) {
 		return fmt.Errorf("close the list of models: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -60,28 +61,28 @@ func TestDecideWishOrdersTheQueue(t *testing.T) {
 	idle := view.View{Agent: process.Alive, Fate: view.PaneOurs, Captured: true, State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle},
 		Screen: claudeui.Screen{Mode: "default", Box: claudeui.Box{Present: true, Empty: true}}}
 	with := func(change func(v *view.View)) view.View { v := idle; change(&v); return v }
-	held, typing := &Prompt{State: Held}, &Prompt{State: Typing}
+	held, typed := &typing.Prompt{State: typing.Held}, &typing.Prompt{State: typing.Typing}
 	for _, tc := range []struct {
 		name  string
 		v     view.View
-		head  *Prompt
+		head  *typing.Prompt
 		agent process.Identity
 		first bool
 		act   Do
 	}{
 		{"at rest", idle, nil, agent, true, actGrant},
 		{"before the next prompt", idle, held, agent, true, actGrant},
-		{"not between a prompt and its proof", idle, typing, agent, false, actNothing},
+		{"not between a prompt and its proof", idle, typed, agent, false, actNothing},
 		{"for an agent that is gone", idle, nil, process.Identity{PID: 2}, true, actGrant},
 		{"a turn runs", with(func(v *view.View) { v.State.Phase = talk.PhaseWorking }), nil, agent, false, actNothing},
 		{"a turn runs before a prompt", with(func(v *view.View) { v.State.Phase = talk.PhaseWorking }), held, agent, false, actNothing},
 		{"a dialog is open", with(func(v *view.View) { v.Screen.Dialog = &claudeui.Dialog{} }), held, agent, false, actNothing},
 		{"a draft", with(func(v *view.View) { v.Screen.Box.Empty = false }), nil, agent, true, actNothing},
 		{"a draft before a prompt", with(func(v *view.View) { v.Screen.Box.Empty = false }), held, agent, false, actNothing},
-		{"agents in the background", with(func(v *view.View) { v.Screen.Background, v.State.Phase = true, talk.PhaseWorking }), held, agent, true, actHold},
-		{"one agent below the box", with(func(v *view.View) { v.Screen.Agents = 1 }), held, agent, true, actHold},
-		{"a request waits for the chat", with(func(v *view.View) { v.Relayed = true }), held, agent, true, actHold},
-		{"a limit of the account", with(func(v *view.View) { v.Screen.Continues = true }), held, agent, true, actHold},
+		{"agents in the background", with(func(v *view.View) { v.Screen.Background, v.State.Phase = true, talk.PhaseWorking }), held, agent, true, Do(typing.Hold)},
+		{"one agent below the box", with(func(v *view.View) { v.Screen.Agents = 1 }), held, agent, true, Do(typing.Hold)},
+		{"a request waits for the chat", with(func(v *view.View) { v.Relayed = true }), held, agent, true, Do(typing.Hold)},
+		{"a limit of the account", with(func(v *view.View) { v.Screen.Continues = true }), held, agent, true, Do(typing.Hold)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := session.Record{Run: session.Run{Binding: &session.Binding{Agent: agent}}, Wish: &session.Wish{Agent: tc.agent, Mode: "plan"}}
@@ -406,7 +407,7 @@ func TestSwitchIsGuardedByTmux(t *testing.T) {
 		w.tmux.Synchronize(a.pane)
 		w.wants(r, port.ModeChange{Mode: port.ModePlan, Model: "Haiku"})
 		written := w.saves.of(func() { w.pass(10 * time.Minute) })
-		assert.LessOrEqual(t, written, 2*int(10*time.Minute/holdPace), "each attempt is on disk before and after it")
+		assert.LessOrEqual(t, written, 2*int(10*time.Minute/view.HoldPace), "each attempt is on disk before and after it")
 		assert.Zero(t, a.inputs)
 		assert.Empty(t, w.switched())
 		assert.Empty(t, w.get(r.ID).Wish.Passed)

@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/tmux/tmuxtest"
@@ -433,10 +434,10 @@ func TestGitHoldsUpNoPrompt(t *testing.T) {
 		w.git.set(func(r *repository) { r.slow, r.state = time.Hour, &git.State{Root: "/src", Head: "2"} })
 		w.becomes(a, presence.Busy)
 		w.pass(time.Minute)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.becomes(a, presence.Idle)
 		w.pass(100 * time.Millisecond)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		require.NoError(t, w.Move(w.ctx, r.ID, session.Conversation{ChatID: 8}))
 		w.pass(time.Minute)
 		assert.Nil(t, w.get(r.ID).GitNow)

@@ -8,6 +8,7 @@ import (
 
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
+	"ccbot/lifecycle/view/viewtest"
 )
 
 // TestTurnAsksTmuxLittle counts the tmux calls of one turn with a person's default settings, from
@@ -19,9 +20,9 @@ func TestTurnAsksTmuxLittle(t *testing.T) {
 		a.set(func(a *agent) { a.onEnter = works })
 		w.pass(time.Hour)
 		before := len(w.tmux.Calls())
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
 		w.WakeAgent(a.id.PID)
 		atMost(t, map[string]int{"Server": 10, "Pane": 10, "Capture": 10, "Paste": 1, "Enter": 1, "Rename": 1}, w.tmux.Calls()[before:])
 

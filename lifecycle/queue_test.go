@@ -14,7 +14,9 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -23,7 +25,7 @@ import (
 func TestInterrupt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		assert.ErrorIs(t, interrupted(w, r), ErrIdle)
+		assert.ErrorIs(t, interrupted(w, r), typing.ErrIdle)
 		assert.Zero(t, a.escapes)
 		a.set(works)
 		assert.NoError(t, interrupted(w, r))
@@ -43,7 +45,7 @@ func TestSendAgainAndDrop(t *testing.T) {
 		w.pass(2 * time.Minute)
 		require.Equal(t, []string{"one", "two"}, a.heard())
 		require.NoError(t, w.Drop(w.ctx, r.ID, "drop"))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("drop"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("drop"))
 		require.NoError(t, w.SendAgain(w.ctx, r.ID, "again"))
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"one", "two", "one"}, a.heard())
@@ -55,16 +57,16 @@ func TestSendAgainAndDrop(t *testing.T) {
 func TestP4_FirstSendingProvesNoSendAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.write(r, userLine(said))              // the person said it long ago
+		w.write(r, userLine(viewtest.Said))     // the person said it long ago
 		a.set(func(a *agent) { a.deaf = true }) // before there is anything to type
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
-		require.Equal(t, Unproven, w.prompts.state("k"))
+		require.Equal(t, typing.Unproven, w.prompts.state("k"))
 		a.set(func(a *agent) { a.deaf = false })
 		require.NoError(t, w.SendAgain(w.ctx, r.ID, "k"))
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"})) // a crash right after
 		w.pass(10 * time.Second)
-		assert.Equal(t, []string{said}, a.heard(), "it is taken out of the box, and typed once")
+		assert.Equal(t, []string{viewtest.Said}, a.heard(), "it is taken out of the box, and typed once")
 	})
 }
 
@@ -80,7 +82,7 @@ func TestQueueTakesAKeyOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(works)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
 	})
@@ -92,7 +94,7 @@ func TestFalseGuardDoesNotSpin(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "bash" })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.Less(t, len(w.prompts.saved), 100)
 	})
@@ -103,7 +105,7 @@ func TestFalseGuardDoesNotSpin(t *testing.T) {
 func TestP4_MarkFollowsEarlierText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
-		w.write(old, userLine(said))
+		w.write(old, userLine(viewtest.Said))
 		size := int64(0)
 		if info, err := os.Stat(w.transcript(old.ClaudeSessionID)); assert.NoError(t, err) {
 			size = info.Size()
@@ -115,9 +117,9 @@ func TestP4_MarkFollowsEarlierText(t *testing.T) {
 		r, err := w.restoreIt(old.ID)
 		require.NoError(t, err)
 		w.pass(2 * presenceGrace)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		require.NotEqual(t, PromptState("finished"), w.prompts.state("k"), "proven by what was said before")
+		require.NotEqual(t, typing.PromptState("finished"), w.prompts.state("k"), "proven by what was said before")
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
 		require.NotNil(t, p.Mark)
@@ -129,11 +131,11 @@ func TestP4_WithdrawTakesAHeldPromptOnly(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.asks(askBash("touch x"))
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.held(r, "next", "another")
 		w.pass(time.Minute)
 		require.NoError(t, w.Withdraw(w.ctx, r.ID, "k"))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 		assert.Equal(t, []string{"next"}, w.get(r.ID).Prompts)
 		require.ErrorIs(t, w.Withdraw(w.ctx, r.ID, "k"), fs.ErrNotExist, "it is gone")
 		a.set(func(a *agent) { a.close() })
@@ -141,11 +143,11 @@ func TestP4_WithdrawTakesAHeldPromptOnly(t *testing.T) {
 		w.pass(time.Second)
 		assert.Equal(t, []string{"another"}, a.heard())
 		require.ErrorIs(t, w.Withdraw(w.ctx, r.ID, "next"), fs.ErrNotExist, "it is being typed")
-		assert.Equal(t, Typing, w.prompts.state("next"))
+		assert.Equal(t, typing.Typing, w.prompts.state("next"))
 
-		w.prompts.put(Prompt{Key: "other", Text: said, State: Held})
+		w.prompts.put(typing.Prompt{Key: "other", Text: viewtest.Said, State: typing.Held})
 		require.ErrorIs(t, w.Withdraw(w.ctx, r.ID, "other"), fs.ErrNotExist, "it is another session's")
-		assert.Equal(t, Held, w.prompts.state("other"))
+		assert.Equal(t, typing.Held, w.prompts.state("other"))
 	})
 }
 
@@ -153,19 +155,19 @@ func TestP4_RewordChangesAHeldPromptOnly(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(works)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "!ls", talk.ClassBash))
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
-		assert.Equal(t, []any{"!ls", talk.ClassBash, Held, []news.Wait{news.Queued}}, []any{p.Text, p.Class, p.State, p.Told})
+		assert.Equal(t, []any{"!ls", talk.ClassBash, typing.Held, []news.Wait{news.Queued}}, []any{p.Text, p.Class, p.State, p.Told})
 		a.set(func(a *agent) { a.status = presence.Idle })
 		w.WakeAgent(a.id.PID)
 		w.pass(time.Second)
 		assert.Equal(t, []string{"ls"}, a.heard())
 		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", talk.ClassPlain), fs.ErrNotExist, "it is being typed")
 		w.pass(time.Minute)
-		require.Equal(t, Unproven, w.prompts.state("k"))
+		require.Equal(t, typing.Unproven, w.prompts.state("k"))
 		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", talk.ClassPlain), fs.ErrNotExist, "a person is asked about it")
 		require.NoError(t, w.Drop(w.ctx, r.ID, "k"))
 		require.ErrorIs(t, w.Reword(w.ctx, r.ID, "k", "late", talk.ClassPlain), fs.ErrNotExist, "it is finished")
@@ -179,7 +181,7 @@ func TestP4_RewordReachesEndedSessionsPrompt(t *testing.T) {
 		r, a := w.started()
 		w.write(r, userLine("hello"))
 		a.set(works)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.archive(r)
 		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "another text", talk.ClassPlain))
 		back, err := w.restoreIt(r.ID)
@@ -226,7 +228,7 @@ func TestP4_OfferedPromptLeavesQueue(t *testing.T) {
 func TestP4_UnheldPromptIsNotTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
+		w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: accepted})
 		w.prompts.set(func(p *promptStore) { p.unheld, p.fail = errors.New("disk full"), errors.New("disk full") })
 		require.Error(t, w.Queue(w.ctx, r.ID, "k"))
 		w.restart()
@@ -242,7 +244,7 @@ func TestP4_UnheldPromptIsNotTyped(t *testing.T) {
 		a.set(func(a *agent) { a.status = presence.Idle })
 		w.WakeAgent(a.id.PID)
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), fs.ErrNotExist, "it is typed")
 	})
 }
@@ -251,14 +253,14 @@ func TestP4_UnheldPromptIsNotTyped(t *testing.T) {
 func TestP4_PromptIsTypedByOneSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		one, a := w.started()
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
+		w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: accepted})
 		w.edit(one.ID, func(r *session.Record) { r.Prompts = []string{"k"} }) // the crash came before it was held
 		two, b := w.started()
 		require.NoError(t, w.Queue(w.ctx, two.ID, "k"))
 		w.Wake(one.ID)
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
-		assert.Equal(t, []string{said}, b.heard())
+		assert.Equal(t, []string{viewtest.Said}, b.heard())
 		assert.Empty(t, w.get(one.ID).Prompts)
 	})
 }
@@ -270,16 +272,16 @@ func TestP4_IdleAgentGetsPromptImmediately(t *testing.T) {
 		r, a := w.started()
 		w.restart() // nothing steps
 		w.running.Store(true)
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
+		w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: accepted})
 		looked := w.tmux.looked
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		assert.Equal(t, 3, w.tmux.looked-looked)
-		assert.Equal(t, []string{"at prompt-saved", "save k typing", "at typing-marked", "paste " + said, "at pasted",
+		assert.Equal(t, []string{"at prompt-saved", "save k typing", "at typing-marked", "paste " + viewtest.Said, "at pasted",
 			"save k typing", "enter", "at entered", "tell news.Typed", "tell news.Requeued"}, w.order.after("at prompt-saved")[:10])
 		assert.Equal(t, r.ID, w.prompts.owner("k"))
 		w.run()
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -302,10 +304,10 @@ func TestP4_DelayedPromptIsHeld(t *testing.T) {
 				r, a := w.started()
 				w.restart() // nothing steps
 				w.running.Store(true)
-				w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
+				w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: accepted})
 				tt.when(w, r, a)
 				require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
-				assert.Equal(t, Held, w.prompts.state("k"))
+				assert.Equal(t, typing.Held, w.prompts.state("k"))
 				assert.Empty(t, a.heard())
 			})
 		})
@@ -319,9 +321,9 @@ func TestP4_UnknownPasteKeepsMark(t *testing.T) {
 		w.restart()
 		w.running.Store(true)
 		w.tmux.Fail("Paste", tmux.ErrLost)
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
+		w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: accepted})
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
-		assert.Equal(t, Typing, w.prompts.state("k"))
+		assert.Equal(t, typing.Typing, w.prompts.state("k"))
 		require.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), fs.ErrNotExist)
 	})
 }
@@ -331,7 +333,7 @@ func TestP6_InterruptedStepDecidesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.restart() // nothing steps
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		ctx, stop := context.WithCancel(w.ctx)
 		w.tmux.Fail("Server", tmux.ErrLost)
 		w.kit.Observer.Now = func() time.Time { stop(); return time.Now() } // each check begins with it
@@ -345,15 +347,15 @@ func TestP6_InterruptedStepDecidesNothing(t *testing.T) {
 func TestP4_UnreadablePromptHidesNoProof(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.prompts.put(Prompt{Key: "bad", Text: "bad", State: Held})
+		w.prompts.put(typing.Prompt{Key: "bad", Text: "bad", State: typing.Held})
 		require.NoError(t, w.prompts.HoldPrompt("bad", r.ID))
 		w.prompts.set(func(p *promptStore) { p.unreadable = "bad" })
 		w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"bad"} })
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: accepted})
+		w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: accepted})
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		w.pass(time.Second)
-		require.Equal(t, []string{said}, a.heard())
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		require.Equal(t, []string{viewtest.Said}, a.heard())
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 	})
 }

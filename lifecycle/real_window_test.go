@@ -71,7 +71,7 @@ func TestP2_RealOrphanWindowIsAdopted(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			w := newTerminalWorld(t, command, dir, config, map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": base})
+			w := newterminalWorld(t, command, dir, config, map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": base})
 			ctx, id := t.Context(), uuid.New()
 			require.NoError(t, w.tmux.Ensure(ctx))
 			args := append([]string{"new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "=ccbot:", "-n", "by hand", "-c", dir}, env...)

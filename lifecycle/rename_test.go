@@ -11,6 +11,7 @@ import (
 
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -27,7 +28,7 @@ func TestRenameReachesTheWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		require.NoError(t, w.Service.Rename(w.ctx, r.ID, "web"))
-		w.pass(soon)
+		w.pass(view.Soon)
 		got := w.get(r.ID)
 		assert.Equal(t, "web", got.Name)
 		assert.Equal(t, []string{r.Name}, got.FormerNames)
@@ -37,7 +38,7 @@ func TestRenameReachesTheWindow(t *testing.T) {
 
 		require.NoError(t, w.Service.Rename(w.ctx, r.ID, "web"), "the same again")
 		require.NoError(t, w.Service.Rename(w.ctx, r.ID, r.Name), "and back")
-		w.pass(soon)
+		w.pass(view.Soon)
 		assert.Equal(t, []string{"web"}, w.get(r.ID).FormerNames)
 		assert.Equal(t, r.Name, w.windowName(a))
 	})
@@ -66,7 +67,7 @@ func TestP8_RenameIsFinishedAfterCrash(t *testing.T) {
 				require.True(t, w.get(r.ID).NameDue)
 				w.restart()
 				w.comeBack()
-				w.pass(soon)
+				w.pass(view.Soon)
 				assert.Equal(t, "web", w.get(r.ID).Name)
 				assert.Equal(t, "web", w.windowName(a))
 				assert.False(t, w.get(r.ID).NameDue)
@@ -80,10 +81,10 @@ func TestFailedWindowRenameBlocksNothing(t *testing.T) {
 		r, a := w.started()
 		w.tmux.Fail("Rename", errors.New("refused"))
 		require.NoError(t, w.Service.Rename(w.ctx, r.ID, "web"))
-		w.pass(soon)
+		w.pass(view.Soon)
 		assert.Contains(t, w.logged(), "window_not_renamed")
 		w.Wake(r.ID)
-		w.pass(soon)
+		w.pass(view.Soon)
 		assert.Equal(t, "web", w.windowName(a), "the next step tries again")
 	})
 }
@@ -101,7 +102,7 @@ func TestP2_PersonsWindowKeepsName(t *testing.T) {
 				r, a := w.started()
 				change(w, r)
 				require.NoError(t, w.Service.Rename(w.ctx, r.ID, "web"))
-				w.pass(soon / 2)
+				w.pass(view.Soon / 2)
 				assert.Equal(t, "web", w.get(r.ID).Name)
 				assert.Equal(t, r.Name, w.windowName(a))
 			})

@@ -109,7 +109,7 @@ func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error
 	closed := m.dialog.told != "" && view.IsDialogClosed(*w.view) && !waits
 	if !closed && !gone {
 		if view.MayDialogBeGone(*w.view) && !proven {
-			again = max(soon, w.view.Asked.Add(view.GoneBy).Sub(w.view.Now)+time.Millisecond)
+			again = max(view.Soon, w.view.Asked.Add(view.GoneBy).Sub(w.view.Now)+time.Millisecond)
 		}
 		return again, nil
 	}
@@ -211,7 +211,7 @@ func (w *reporter) unheard() time.Duration {
 	switch {
 	case w.r.State != session.Running:
 	case now.Works():
-		return slow
+		return view.Slow
 	case now.Phase == talk.PhaseLimited && !now.Until.IsZero():
 		return min(now.Until.Sub(w.view.Now), nap)
 	}
@@ -255,7 +255,7 @@ func (w *reporter) seePhase(p talk.Phase) (seen turnNews) {
 		if p != talk.PhaseIdle {
 			return
 		}
-		m.turn.retrying, m.turn.unstopped = false, false
+		m.turn.retrying = false
 		if m.turn.idleBy = by; seen.fresh {
 			m.turn.toldBy = now.Add(told)
 		}

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/tmux"
@@ -164,17 +165,17 @@ func TestMayPressOn(t *testing.T) {
 		key  tmux.Key
 		want error
 	}{
-		{"the screen of the picture", seen, port.Screen{Mark: "m", Whole: true}, keyEnter, nil},
+		{"the screen of the picture", seen, port.Screen{Mark: "m", Whole: true}, typing.KeyEnter, nil},
 		{"another one", seen, port.Screen{Mark: "n", Whole: true}, tmux.KeyUp, ErrChanged},
-		{"a part is out of sight", seen, port.Screen{Mark: "m"}, keyEnter, ErrChanged},
+		{"a part is out of sight", seen, port.Screen{Mark: "m"}, typing.KeyEnter, ErrChanged},
 		{"a part is out of sight, and Tab may choose", seen, port.Screen{Mark: "m"}, tmux.KeyTab, ErrChanged},
 		{"a part is out of sight, and one looks around", seen, port.Screen{Mark: "m"}, tmux.KeyDown, nil},
-		{"the chat has the request", relayed, port.Screen{Mark: "m", Whole: true}, keyEnter, ErrRelayed},
+		{"the chat has the request", relayed, port.Screen{Mark: "m", Whole: true}, typing.KeyEnter, ErrRelayed},
 		{"the chat has the request, and one looks around", relayed, port.Screen{Mark: "m", Whole: true}, tmux.KeyUp, nil},
 		{"the agent says nothing that is understood", said("", time.Hour), port.Screen{Mark: "m", Whole: true}, tmux.KeyUp, view.ErrUnseen},
-		{"the agent has just begun something else", said(presence.Busy, drawn/2), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, ErrChanged},
+		{"the agent has just begun something else", said(presence.Busy, view.Drawn/2), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, ErrChanged},
 		{"the clock was set back since", said(presence.Busy, -time.Hour), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
-		{"the agent works", said(presence.Busy, drawn), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
+		{"the agent works", said(presence.Busy, view.Drawn), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, mayPressOn(tt.view, tt.now, "m", tt.key))

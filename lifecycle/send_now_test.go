@@ -15,7 +15,9 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -118,7 +120,7 @@ func TestP4_PromptBeingTypedIsOffered(t *testing.T) {
 		w.held(r, "typed", "typed")
 		w.held(r, "urgent", "urgent")
 		w.pass(time.Second)
-		require.Equal(t, Typing, w.prompts.state("typed"))
+		require.Equal(t, typing.Typing, w.prompts.state("typed"))
 		require.ErrorIs(t, sendNow(w, r, "typed"), fs.ErrNotExist, "it is being sent")
 		require.ErrorIs(t, w.ToFront(w.ctx, r.ID, "typed"), fs.ErrNotExist)
 		assert.Zero(t, a.escapes)
@@ -138,7 +140,7 @@ func TestP4_OvertakenPromptIsTypedAfterwards(t *testing.T) {
 		w.pass(time.Second)
 		p, err := w.prompts.Prompt("pasted")
 		require.NoError(t, err)
-		require.True(t, p.retreats())
+		require.True(t, p.Mark != nil && p.Mark.Retreat)
 		a.set(func(a *agent) { a.onPaste = nil })
 		w.held(r, "urgent", "urgent")
 		require.NoError(t, sendNow(w, r, "urgent"))
@@ -209,19 +211,19 @@ func TestP7_RefusedSendNowChangesNothing(t *testing.T) {
 		agent func(w *world, r session.Record, a *agent)
 		err   error
 	}{
-		{"a dialog is open", func(_ *world, _ session.Record, a *agent) { a.set(asks) }, ErrAsks},
-		{"a request waits whose dialog is not drawn", func(w *world, r session.Record, _ *agent) { w.relays.ask(r) }, ErrAsks},
+		{"a dialog is open", func(_ *world, _ session.Record, a *agent) { a.set(asks) }, typing.ErrAsks},
+		{"a request waits whose dialog is not drawn", func(w *world, r session.Record, _ *agent) { w.relays.ask(r) }, typing.ErrAsks},
 		{"a subagent asks", func(w *world, r session.Record, _ *agent) {
 			w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: r.Binding.Agent.Text(), Asked: time.Now(),
 				SubagentID: "a1", Tool: "Bash"})
-		}, ErrAsks},
+		}, typing.ErrAsks},
 		{"a draft in the box of an agent that works", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.box = "a draft" })
-		}, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
 		{"a draft in the box of an idle agent", func(_ *world, _ session.Record, a *agent) {
 			a.set(func(a *agent) { a.box, a.status = "a draft", presence.Idle })
-		}, ErrBoxBusy},
-		{"bash mode", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.shell = true }) }, ErrBoxBusy},
+		}, typing.ErrBoxBusy},
+		{"bash mode", func(_ *world, _ session.Record, a *agent) { a.set(func(a *agent) { a.shell = true }) }, typing.ErrBoxBusy},
 		{"the pane is another's", func(w *world, _ session.Record, a *agent) {
 			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.PID = 4242 })
 		}, view.ErrNoAgent},
@@ -250,7 +252,7 @@ func TestP7_SendNowSparesNewDialog(t *testing.T) {
 				a.set(asks)
 			}
 		})
-		require.ErrorIs(t, sendNow(w, r, "two"), ErrAsks)
+		require.ErrorIs(t, sendNow(w, r, "two"), typing.ErrAsks)
 		assert.Zero(t, a.escapes)
 		a.set(func(a *agent) { a.dialog = false })
 		w.ends(r, a)
@@ -262,7 +264,7 @@ func TestSendNowReportsWorkingAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one", "two")
 		a.set(func(a *agent) { a.deaf = true })
-		require.ErrorIs(t, sendNow(w, r, "two"), ErrStillWorks)
+		require.ErrorIs(t, sendNow(w, r, "two"), typing.ErrStillWorks)
 		assert.Equal(t, 1, a.escapes)
 		a.set(func(a *agent) { a.deaf = false })
 		w.ends(r, a)
@@ -296,7 +298,7 @@ func TestP4_ConcurrentSendNowSendsOnce(t *testing.T) {
 func TestReorderingNeedsWaitingPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := waiting(w, "one")
-		w.prompts.put(Prompt{Key: "other", Text: said, State: Held})
+		w.prompts.put(typing.Prompt{Key: "other", Text: viewtest.Said, State: typing.Held})
 		require.ErrorIs(t, sendNow(w, r, "other"), fs.ErrNotExist, "it is in no queue")
 		require.ErrorIs(t, w.ToFront(w.ctx, r.ID, "other"), fs.ErrNotExist)
 		require.ErrorIs(t, sendNow(w, r, "none"), fs.ErrNotExist)

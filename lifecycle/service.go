@@ -14,7 +14,7 @@ import (
 	"ccbot/internal/sysfault"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
-	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/typing"
 )
 
 // Config configures launches, and for how long they are protected.
@@ -39,11 +39,10 @@ type Config struct {
 // Deps are the parts through which a Service acts on the world.
 type Deps struct {
 	Store    *session.Store
-	Observer *view.Observer // also has the clock and the log of the Service
 	Ender    *ending.Ender  // the Service judges by the Ender's evidence
-	Tmux     Tmux
+	Typist   *typing.Typist // its Observer also has the clock and the log of the Service
+	Windows  Windows
 	Launches Launches
-	Prompts  Prompts
 	News     News
 	Hears    *Hears // nil: none
 }
@@ -75,9 +74,9 @@ func New(c Config, d Deps) *Service {
 	if at == nil {
 		at = func(string) {}
 	}
-	return &Service{&kit{Config: c, deps: d, records: &records{Store: d.Store, o: d.Observer},
-		base: &base{Observer: d.Observer, Evidence: d.Ender.Evidence, News: d.News, at: at,
-			agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}}
+	return &Service{&kit{Config: c, deps: d, records: &records{Store: d.Store, o: d.Typist.Observer},
+		base: &base{Observer: d.Typist.Observer, Evidence: d.Ender.Evidence, News: d.News, at: at,
+			typist: d.Typist, agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}}
 }
 
 // Run takes steps and watches agents until ctx ends.
@@ -154,7 +153,7 @@ func (k *kit) run(ctx context.Context, id uuid.UUID) {
 		m.failures++
 	})
 	if r, ok := k.Store.Get(id); !ok || !stepped(r) {
-		k.memories.forget(id)
+		k.forget(id)
 	}
 	if ctx.Err() != nil {
 		again = 0

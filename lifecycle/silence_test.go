@@ -16,7 +16,9 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
@@ -85,12 +87,12 @@ func TestP6_VerbsDoNotConcludeFromSilence(t *testing.T) {
 				}
 				a.set(works)
 				w.tmux.Hang()
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Hour)
 				before, signals, heard := w.onDisk(), len(w.processes.signalled()), len(w.order.all())
 				require.ErrorIs(t, tc.call(w, w.get(r.ID)), view.ErrSilent)
 				assert.Equal(t, before, w.onDisk())
-				assert.Equal(t, Held, w.prompts.state("k"))
+				assert.Equal(t, typing.Held, w.prompts.state("k"))
 				assert.Len(t, w.processes.signalled(), signals)
 				assert.Len(t, w.order.all(), heard, "nothing was begun, saved or told: %q", w.order.all()[heard:])
 				w.pass(time.Hour)
@@ -112,7 +114,7 @@ func TestP6_VerbsIgnoreLaterSilence(t *testing.T) {
 				if tc.over {
 					w.archive(r)
 				}
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				if err := tc.call(w, w.get(r.ID)); err != nil {
 					usual = err.Error()
 				}
@@ -123,13 +125,13 @@ func TestP6_VerbsIgnoreLaterSilence(t *testing.T) {
 					if tc.over {
 						w.archive(r)
 					}
-					w.held(r, "k", said)
+					w.held(r, "k", viewtest.Said)
 					alive := w.processes.Liveness(a.id)
 					answers, hung := w.tmux.HangAfter(calls)
 					err := tc.call(w, w.get(r.ID))
 					more = hung()
-					waits := w.prompts.state("k") == Held
-					typed := !waits && errors.Is(err, ErrNoPrompt) // by a step, before tmux fell silent
+					waits := w.prompts.state("k") == typing.Held
+					typed := !waits && errors.Is(err, typing.ErrNoPrompt) // by a step, before tmux fell silent
 					// A step may have met the silence, and not the verb.
 					if more && err != nil && err.Error() != usual && !typed {
 						require.ErrorIs(t, err, view.ErrSilent, "after %d calls", calls)
@@ -159,13 +161,13 @@ func TestP6_SilentKeyConcludesNothing(t *testing.T) {
 		a.set(func(a *agent) {
 			a.onPaste = func(a *agent) { a.dialog, a.status, a.onPaste = true, presence.Waiting, nil }
 		})
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		w.tmux.Fail("Press", fmt.Errorf("%w: %w", tmux.ErrNotSent, view.ErrSilent))
 		a.set(func(a *agent) { a.dialog, a.status = false, presence.Idle })
 		w.pass(15 * time.Second) // less than proofWait
 		assert.Zero(t, toldOf[news.Unproven](w.news))
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -200,12 +202,12 @@ func TestP6_RemovedSocketProvesNoEnd(t *testing.T) {
 			}
 			found := lost()
 			require.ErrorIs(t, interrupted(w, w.get(r.ID)), view.ErrSilent)
-			w.held(r, "k", said)
+			w.held(r, "k", viewtest.Said)
 			w.processes.exit(a.id.PID) // an end that tmux does not show yet
 			w.pass(time.Hour)
 			assert.Equal(t, session.Running, w.get(r.ID).State)
 			assert.Zero(t, toldOf[news.Lost](w.news)+toldOf[news.Ended](w.news))
-			assert.Equal(t, Held, w.prompts.state("k"))
+			assert.Equal(t, typing.Held, w.prompts.state("k"))
 			found()
 			w.tmux.StopServer()
 			w.pass(time.Hour)
@@ -220,7 +222,7 @@ func TestP6_SilenceIsNotNotedOnPrompts(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		answers := w.tmux.Hang()
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Hour)
 		assert.Equal(t, 1, w.news.held(news.HeldUnknown))
 		p, err := w.prompts.Prompt("k")
@@ -228,7 +230,7 @@ func TestP6_SilenceIsNotNotedOnPrompts(t *testing.T) {
 		assert.Empty(t, p.Told)
 		answers()
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -238,11 +240,11 @@ func TestP4_LateAnswerHoldsPromptShortly(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		answers := w.tmux.Hang()
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		answers()
-		w.pass(2 * holdPace)
-		assert.Equal(t, []string{said}, a.heard())
+		w.pass(2 * view.HoldPace)
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -285,7 +287,7 @@ func TestP6_UnreadSessionIsUnknown(t *testing.T) {
 					w.archive(r)
 				}
 				w.Observer.Unread = func() []string { return []string{w.transcript(r.ClaudeSessionID)} }
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				before, signals := w.onDisk(), len(w.processes.signalled())
 				err := tc.call(w, w.get(r.ID))
 				assert.True(t, refusal.Is(err, refusal.Unread), "%v", err)
@@ -295,7 +297,7 @@ func TestP6_UnreadSessionIsUnknown(t *testing.T) {
 				assert.Equal(t, before, w.onDisk())
 				assert.Len(t, w.processes.signalled(), signals)
 				assert.Empty(t, a.heard())
-				assert.Equal(t, Held, w.prompts.state("k"))
+				assert.Equal(t, typing.Held, w.prompts.state("k"))
 			})
 		})
 	}

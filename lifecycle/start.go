@@ -197,7 +197,7 @@ func (w *opening) launch(ctx context.Context, spec tmux.Spec) error {
 		}
 		return err
 	}
-	w.remember(func(m *memory) { *m = memory{} })
+	w.forget()
 	w.at("bound")
 	w.watchAgent(w.r.Clone())
 	w.agenda.wake(w.r.ID)

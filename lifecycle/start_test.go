@@ -14,6 +14,7 @@ import (
 
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
@@ -115,7 +116,7 @@ func TestAgentInWrongDirectoryIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.starting()
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Path = "/root" })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.report(r)
 		w.pass(time.Minute)
 		assert.NotEqual(t, session.Running, w.get(r.ID).State)
@@ -134,7 +135,7 @@ func TestP8_PossiblyLiveWindowKeepsRecord(t *testing.T) {
 			w.tmux.Fail("Server", errors.New("broken"))
 			w.tmux.Fail("ClosePane", tmux.ErrLost)
 		}},
-		{"nobody knows whether it was made", func(w *world) { w.deps.Tmux = lostAnswer{w.tmux} }},
+		{"nobody knows whether it was made", func(w *world) { w.deps.Windows = lostAnswer{w.tmux} }},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

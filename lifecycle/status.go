@@ -21,7 +21,7 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
 			return ErrChanged
 		}
-		if w.term.look(ctx); w.r.Binding.Adopted && !w.ender.HasMadeAdopted(w.term.Pane) {
+		if w.term.Look(ctx); w.r.Binding.Adopted && !w.ender.HasMadeAdopted(w.term.Pane) {
 			return ErrChanged
 		}
 		all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)

@@ -15,7 +15,9 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -171,10 +173,10 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 	}{
 		{"a prompt waits", false, func(w *world, r session.Record, a *agent) {
 			a.set(func(a *agent) { a.box = "mine" })
-			w.held(r, "k", said)
+			w.held(r, "k", viewtest.Said)
 		}},
 		{"a person has to decide about a prompt", false, func(w *world, r session.Record, _ *agent) {
-			w.prompts.put(Prompt{Key: "k", Text: said, State: Unproven, Mark: &talk.Mark{}})
+			w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, State: typing.Unproven, Mark: &talk.Mark{}})
 			w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"k"} })
 		}},
 		{"it works", false, func(_ *world, _ session.Record, a *agent) { a.set(works) }},

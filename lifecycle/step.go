@@ -11,8 +11,11 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -23,10 +26,10 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		return 0, nil
 	}
 	if k.Observer.CheckUnread(r) != nil { // unknown: nothing is concluded, ended or typed
-		return slow, nil
+		return view.Slow, nil
 	}
 	err = k.do(ctx, id, func(w *work) error {
-		head, err := w.prompts.head()
+		head, err := w.prompts.Head()
 		if err != nil {
 			return err
 		}
@@ -42,7 +45,7 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		if err := w.look(ctx, head); err != nil {
 			return err
 		}
-		if again = w.prompts.clearLeft(ctx); again > 0 { // the view is no longer that of this step
+		if again = w.prompts.ClearLeft(ctx); again > 0 { // the view is no longer that of this step
 			return nil
 		}
 		d := decide(*w.r, w.term.View, head)
@@ -53,9 +56,12 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 		err = errors.Join(err, w.act(ctx, d, head))
 		var told time.Duration
 		if err == nil { // after an error the record may be half changed, and must not be saved
+			if w.r.State == session.Running && w.term.Phase() == talk.PhaseIdle {
+				w.prompts.NoteIdle()
+			}
 			told, err = w.report.noteState(ctx) // it comes last, because typing must not wait for it
 		}
-		again = sooner(max(sooner(sooner(again, gone), told), w.again), w.report.unheard())
+		again = sooner(max(sooner(sooner(again, gone), told), w.again, w.prompts.Again), w.report.unheard())
 		return err
 	})
 	return again, err
@@ -70,8 +76,8 @@ func sooner(a, b time.Duration) time.Duration {
 }
 
 // look looks at the world, for a decision about the head of the queue.
-func (w *work) look(ctx context.Context, head *Prompt) error {
-	w.term.look(ctx)
+func (w *work) look(ctx context.Context, head *typing.Prompt) error {
+	w.term.Look(ctx)
 	if err := ctx.Err(); err != nil {
 		return err // ccbot is being stopped: a failed reading proves nothing
 	}
@@ -80,24 +86,11 @@ func (w *work) look(ctx context.Context, head *Prompt) error {
 		return err
 	}
 	if head != nil {
-		// The time before its turn, in which a prompt waited for other prompts or for the session to come
-		// back, is not worth a report.
-		w.remember(func(m *memory) {
-			if m.prompt.head != head.Key {
-				m.prompt.head, m.prompt.headAt = head.Key, w.Now()
-			}
-			head.Since = m.prompt.headAt
-		})
+		w.prompts.NoteHead(head)
 	}
 	w.report.noteOpen()
-	v := &w.term.View
-	w.remember(func(m *memory) { // since when this process has seen the screen unchanged
-		now := still{idle: v.IsBoxFree(), box: v.Screen.Box, by: v.State.Since}
-		if m.box.still != now || m.box.stillAt.After(v.Now) {
-			m.box.still, m.box.stillAt = now, v.Now
-		}
-		v.Still, v.Tidied = v.Now.Sub(m.box.stillAt), m.tidied
-	})
+	w.prompts.NoteStill()
+	w.term.View.Tidied = w.recall().tidied
 	return nil
 }
 
@@ -108,32 +101,22 @@ func unbound(r session.Record) bool { return r.Binding == nil && r.State.Launchi
 func stepped(r session.Record) bool { return !r.State.Over() || len(r.Below) > 0 }
 
 // act carries out a decision.
-func (w *work) act(ctx context.Context, d decision, head *Prompt) error {
+func (w *work) act(ctx context.Context, d decision, head *typing.Prompt) error {
 	switch d.Act {
 	case actReady:
 		return w.ready(ctx)
 	case actNotReport:
 		return w.report.tellSilent(ctx)
 	case actDialog:
-		return errors.Join(w.report.tellDialog(ctx), w.prompts.seekBehind(ctx, head), w.prompts.hold(ctx, news.HeldDialog, head))
-	case actHold:
-		return w.prompts.hold(ctx, d.Why, head)
-	case actType:
-		return w.prompts.typePrompt(ctx, *head)
-	case actClear:
-		return w.prompts.clearOwnText(ctx, *head)
-	case actProven:
-		return w.prompts.proven(ctx, *head)
-	case actSettle:
-		return w.prompts.settleTyped(ctx, *head)
-	case actUnproven:
-		return w.prompts.settlePrompt(ctx, *head)
+		return errors.Join(w.report.tellDialog(ctx), w.prompts.SeekProof(ctx, head), w.prompts.Do(ctx, typing.Hold, news.HeldDialog, head))
 	case actGrant:
 		return w.switching.grant(ctx)
 	case actTidy:
 		err := w.ender.Tidy(ctx)
 		w.remember(func(m *memory) { m.tidied = w.Now() })
 		return err
+	case Do(typing.Hold), Do(typing.Type), Do(typing.Clear), Do(typing.Proven), Do(typing.Settle), Do(typing.GiveUp):
+		return w.prompts.Do(ctx, typing.Act(d.Act), d.Why, head)
 	}
 	return w.live(ctx, Decision{Do: d.Act}, tmux.Pane{})
 }

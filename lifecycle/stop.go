@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 )
@@ -19,8 +20,8 @@ import (
 // closing ends a session, and finishes one that has ended by itself.
 type closing struct {
 	*turn
-	term      *terminal
-	prompts   *delivery
+	term      *typing.Terminal
+	prompts   *typing.Session
 	ender     *ending.Session
 	tmuxLost  func() // see Hears.Lost
 	lastThere time.Time
@@ -96,7 +97,7 @@ func (w *closing) intend(final session.State, why session.Change, asked process.
 // stop carries out a stop whose intent is on disk. It may be repeated after a crash at any point:
 // ended processes stay ended.
 func (w *closing) stop(ctx context.Context, receipt *ending.Receipt) error {
-	w.term.look(ctx)
+	w.term.Look(ctx)
 	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone {
 		return w.complete(ctx) // the agent ended by itself, and that is reported already
 	}
@@ -104,7 +105,7 @@ func (w *closing) stop(ctx context.Context, receipt *ending.Receipt) error {
 	if err := ctx.Err(); err != nil {
 		return err // ccbot is being stopped, which is not a failure of the cleanup: the next start continues
 	}
-	if err := w.prompts.settlePrompts(ctx); err != nil {
+	if err := w.prompts.SettlePrompts(ctx); err != nil {
 		return err
 	}
 	w.at("ended")

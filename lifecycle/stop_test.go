@@ -17,6 +17,8 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -181,7 +183,7 @@ func TestEndedSessionLeavesNoMemory(t *testing.T) {
 		archived, _ := w.started()
 		ended, a := w.started()
 		w.tells(ended, a)
-		w.held(ended, "k", said)
+		w.held(ended, "k", viewtest.Said)
 		w.pass(time.Minute)
 		require.Len(t, w.memories.of, 2)
 		require.NoError(t, w.Archive(w.ctx, archived.ID, session.Archived, port.Cause{Why: "asked"}))
@@ -483,21 +485,21 @@ func TestP4_ArchiveSettlesWhatWasBeingTyped(t *testing.T) {
 		t.Run(map[bool]string{true: "received", false: "not received"}[has], func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, _ := w.started()
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.held(r, "later", "another")
 				w.pass(time.Second)
-				require.Equal(t, Typing, w.prompts.state("k"))
+				require.Equal(t, typing.Typing, w.prompts.state("k"))
 				if has {
-					w.write(r, userLine(said))
+					w.write(r, userLine(viewtest.Said))
 				}
 				w.archive(r)
-				assert.Equal(t, Held, w.prompts.state("later"))
+				assert.Equal(t, typing.Held, w.prompts.state("later"))
 				assert.Contains(t, w.get(r.ID).Prompts, "later")
 				if has {
-					assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+					assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 					return
 				}
-				assert.Equal(t, Unproven, w.prompts.state("k"))
+				assert.Equal(t, typing.Unproven, w.prompts.state("k"))
 				assert.Equal(t, 1, toldOf[news.Unproven](w.news))
 			})
 		})

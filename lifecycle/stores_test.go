@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
 	"ccbot/port/news"
 )
 
@@ -35,10 +36,10 @@ var errUnreadable = errors.New("it is not JSON")
 type promptStore struct {
 	order  *order
 	mu     sync.Mutex
-	all    map[string]Prompt
-	saved  []Prompt
+	all    map[string]typing.Prompt
+	saved  []typing.Prompt
 	fail   error                // of SavePrompt and FinishPrompt
-	onSave func(Prompt)         // while SavePrompt writes
+	onSave func(typing.Prompt)  // while SavePrompt writes
 	unheld error                // of HoldPrompt
 	of     map[string]uuid.UUID // whose it is, as far as it was moved
 	// unreadable is a key whose entry cannot be read.
@@ -58,21 +59,21 @@ func (p *promptStore) set(change func(p *promptStore)) {
 	change(p)
 }
 
-func (p *promptStore) put(q Prompt) {
+func (p *promptStore) put(q typing.Prompt) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all[q.Key] = q
 }
 
-func (p *promptStore) Prompt(key string) (Prompt, error) {
+func (p *promptStore) Prompt(key string) (typing.Prompt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if key == p.unreadable {
-		return Prompt{}, errUnreadable
+		return typing.Prompt{}, errUnreadable
 	}
 	q, ok := p.all[key]
 	if !ok || q.State == accepted {
-		return Prompt{}, fs.ErrNotExist
+		return typing.Prompt{}, fs.ErrNotExist
 	}
 	q.Session = p.of[key]
 	if q.Mark != nil {
@@ -83,16 +84,16 @@ func (p *promptStore) Prompt(key string) (Prompt, error) {
 }
 
 // accepted is the state of a prompt that no person holds yet.
-const accepted PromptState = "accepted"
+const accepted typing.PromptState = "accepted"
 
-func (p *promptStore) NewPrompt(key string, session uuid.UUID) (Prompt, error) {
+func (p *promptStore) NewPrompt(key string, session uuid.UUID) (typing.Prompt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q, ok := p.all[key]
-	if !ok || q.State != accepted && q.State != Held {
-		return Prompt{}, fs.ErrNotExist
+	if !ok || q.State != accepted && q.State != typing.Held {
+		return typing.Prompt{}, fs.ErrNotExist
 	}
-	q.State, q.Session = Held, session
+	q.State, q.Session = typing.Held, session
 	return q, nil
 }
 
@@ -103,10 +104,10 @@ func (p *promptStore) HoldPrompt(key string, session uuid.UUID) error {
 	switch {
 	case p.unheld != nil:
 		return p.unheld
-	case !ok, q.State != accepted && q.State != Held:
+	case !ok, q.State != accepted && q.State != typing.Held:
 		return fs.ErrNotExist
 	}
-	q.State = Held
+	q.State = typing.Held
 	p.all[key] = q
 	p.ownLocked(key, session)
 	p.order.add("hold %s", key)
@@ -120,7 +121,7 @@ func (p *promptStore) ownLocked(key string, session uuid.UUID) {
 	p.of[key] = session
 }
 
-func (p *promptStore) SavePrompt(q Prompt) error {
+func (p *promptStore) SavePrompt(q typing.Prompt) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.fail != nil {
@@ -153,7 +154,7 @@ func (p *promptStore) FinishPrompt(key string) error {
 	return nil
 }
 
-func (p *promptStore) state(key string) PromptState {
+func (p *promptStore) state(key string) typing.PromptState {
 	q, err := p.Prompt(key)
 	if err != nil {
 		return "finished"

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/pause"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
@@ -22,6 +23,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
@@ -49,7 +51,7 @@ type terminalWorld struct {
 }
 
 // newTerminal opens it for a command that is started with these variables.
-func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]string) *terminalWorld {
+func newterminalWorld(t *testing.T, command, dir, config string, env map[string]string) *terminalWorld {
 	t.Helper()
 	programtest.Require(t, "tmux")
 	log := slog.New(slog.DiscardHandler)
@@ -74,12 +76,13 @@ func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]
 	presences := presence.Dir{Path: filepath.Join(config, "sessions")}
 	seen := &evidence.Sources{Instance: "test", Command: command, Records: store, Processes: table, Presences: presences,
 		Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: client.Panes, Log: log}
+	observer := &view.Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
+		ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log}
 	w.Service = New(Config{Host: "here", StateDir: base, Command: command, Env: env},
-		Deps{Store: store, Prompts: &promptStore{all: map[string]Prompt{}, order: order}, News: w.news,
-			Tmux: client, Launches: launches{base},
-			Ender: &ending.Ender{Processes: table, Panes: client, Evidence: seen, KillGrace: 5 * time.Second, Log: log},
-			Observer: &view.Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
-				ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log}})
+		Deps{Store: store, News: w.news, Windows: client, Launches: launches{base},
+			Typist: &typing.Typist{Observer: observer, Keyboard: client, Prompts: &promptStore{all: map[string]typing.Prompt{}, order: order},
+				Unheard: launches{base}.Unheard},
+			Ender: &ending.Ender{Processes: table, Panes: client, Evidence: seen, KillGrace: 5 * time.Second, Log: log}})
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
@@ -110,7 +113,7 @@ func newTerminalWorld(t *testing.T, command, dir, config string, env map[string]
 // until waits for something that others do.
 func (w *terminalWorld) until(what string, ok func() bool) {
 	w.t.Helper()
-	require.True(w.t, await(w.t.Context(), 20*time.Millisecond, 30*time.Second, ok), what)
+	require.True(w.t, pause.Await(w.t.Context(), 20*time.Millisecond, 30*time.Second, ok), what)
 }
 
 // dialog waits for a dialog that shows a text.
@@ -149,7 +152,7 @@ func TestP7_RunningProcesssDialogsAreAnswered(t *testing.T) {
 	require.NoError(t, err)
 	dir, config := filepath.Join(base, "src"), filepath.Join(base, "config")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	w := newTerminalWorld(t, command, dir, config, map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": base, "DEMOAGENT_TRUST": "1"})
+	w := newterminalWorld(t, command, dir, config, map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": base, "DEMOAGENT_TRUST": "1"})
 	w.answerDialogs()
 }
 
@@ -200,6 +203,6 @@ func (w *terminalWorld) typed(r session.Record, key, text string) {
 	w.t.Helper()
 	typed, class, ok := talk.Normalise(text)
 	require.True(w.t, ok)
-	require.NoError(w.t, w.deps.Prompts.SavePrompt(Prompt{Key: key, Text: typed, Class: class, State: Held}))
+	require.NoError(w.t, w.typist.Prompts.SavePrompt(typing.Prompt{Key: key, Text: typed, Class: class, State: typing.Held}))
 	require.NoError(w.t, w.Queue(w.t.Context(), r.ID, key))
 }

@@ -17,7 +17,9 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -81,7 +83,7 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 		})
 		w.wait(r, "k1", "k2")
 		want := w.get(r.ID)
-		w.memories.remember(r.ID, func(m *memory) { m.turn.unstopped, m.turn.phase = true, talk.PhaseWorking })
+		w.memories.remember(r.ID, func(m *memory) { m.turn.phase = talk.PhaseWorking })
 		saved := 0
 		w.order.onPoint(func(point string) {
 			if point == "adoption-told" {
@@ -237,10 +239,10 @@ func TestP4_TransferSettlesPromptFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.wentOn()
-				w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Typing, Mark: &talk.Mark{At: time.Now(), Enters: 1}})
+				w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Typing, Mark: &talk.Mark{At: time.Now(), Enters: 1}})
 				w.edit(r.ID, func(r *session.Record) { r.Prompts = []string{"k"} })
 				if has {
-					w.write(r, userLine(said))
+					w.write(r, userLine(viewtest.Said))
 				}
 				_, err := w.transfer(r, h.id)
 				require.NoError(t, err)
@@ -248,10 +250,10 @@ func TestP4_TransferSettlesPromptFirst(t *testing.T) {
 				w.pass(time.Hour)
 				assert.Empty(t, h.heard(), "it is never typed again unasked")
 				if has {
-					assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+					assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 					return
 				}
-				assert.Equal(t, Unproven, w.prompts.state("k"))
+				assert.Equal(t, typing.Unproven, w.prompts.state("k"))
 				assert.Equal(t, 1, toldOf[news.Unproven](w.news))
 			})
 		})

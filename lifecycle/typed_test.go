@@ -6,13 +6,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
-	"ccbot/internal/presence"
 	"ccbot/internal/session"
-	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
-	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -20,7 +18,7 @@ func TestP4_EntersAreReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		assert.Zero(t, toldOf[news.Typed](w.news), "it may be in the box, and no Enter was pressed")
 		a.set(func(a *agent) { a.slow, a.deaf = false, true })
@@ -30,7 +28,7 @@ func TestP4_EntersAreReported(t *testing.T) {
 		a.set(func(a *agent) { a.deaf = false })
 		w.pass(10 * time.Second)
 		assert.Equal(t, 2, toldOf[news.Typed](w.news))
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -38,12 +36,12 @@ func TestP4_RefusedEnterIsNotReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Enter", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(20 * time.Millisecond)
 		assert.Zero(t, toldOf[news.Typed](w.news))
 		w.pass(10 * time.Second)
 		assert.Equal(t, 1, toldOf[news.Typed](w.news))
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -55,12 +53,12 @@ func TestP4_CrashBeforeEnterAsksNothing(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.tells(r, a)
-				w.crash(point, func() { w.typeHere(r, "k", said) })
+				w.crash(point, func() { w.typeHere(r, "k", viewtest.Said) })
 				w.comeBack()
 				require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 				w.held(r, "next", "another")
 				w.pass(time.Minute)
-				assert.Equal(t, []string{said, "another"}, a.heard())
+				assert.Equal(t, []string{viewtest.Said, "another"}, a.heard())
 				assert.Zero(t, toldOf[news.Unproven](w.news))
 			})
 		})
@@ -73,11 +71,11 @@ func TestP4_LatePasteIsNotRepeated(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
-		w.held(r, "k", said)
-		w.pass(proofWait - 5*time.Second)
+		w.held(r, "k", viewtest.Said)
+		w.pass(typing.ProofWait - 5*time.Second)
 		a.set(func(a *agent) { a.slow = false })
 		w.pass(10 * time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -85,7 +83,7 @@ func TestP4_LatePasteIsNotRepeated(t *testing.T) {
 func TestP4_SecondLostPasteNeedsDecision(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.crash("typing-marked", func() { w.typeHere(r, "k", said) })
+		w.crash("typing-marked", func() { w.typeHere(r, "k", viewtest.Said) })
 		w.crash("typing-marked", func() {
 			require.NoError(t, w.Reattach(r.ID))
 			require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
@@ -97,7 +95,7 @@ func TestP4_SecondLostPasteNeedsDecision(t *testing.T) {
 		w.comeBack()
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 		w.pass(time.Minute)
-		assert.Equal(t, Unproven, w.prompts.state("k"))
+		assert.Equal(t, typing.Unproven, w.prompts.state("k"))
 		assert.False(t, lastOf[news.Unproven](w.news).InBox)
 		assert.Empty(t, a.heard())
 	})
@@ -118,12 +116,12 @@ func TestP4_DoubtfulTextNeedsDecision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.crash("pasted", func() { w.typeHere(r, "k", said) })
-				w.pass(markFor + time.Second)
+				w.crash("pasted", func() { w.typeHere(r, "k", viewtest.Said) })
+				w.pass(10*time.Minute + time.Second)
 				w.comeBack()
 				require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 				w.pass(10 * time.Second)
-				require.Equal(t, Unproven, w.prompts.state("k"))
+				require.Equal(t, typing.Unproven, w.prompts.state("k"))
 				assert.True(t, lastOf[news.Unproven](w.news).InBox)
 				w.held(r, "next", "another")
 				w.pass(time.Minute)
@@ -131,7 +129,7 @@ func TestP4_DoubtfulTextNeedsDecision(t *testing.T) {
 				assert.Equal(t, 1, w.news.held(news.HeldDraft), "it holds up the next one")
 				require.NoError(t, decide(w, r))
 				w.pass(5 * time.Minute)
-				want := map[string][]string{"send again": {said, "another"}, "drop": {"another"}}[name]
+				want := map[string][]string{"send again": {viewtest.Said, "another"}, "drop": {"another"}}[name]
 				assert.ElementsMatch(t, want, a.heard())
 			})
 		})
@@ -146,8 +144,8 @@ func TestP4_PromptIgnoresOwnTextInBox(t *testing.T) {
 		folded bool
 		drafts int
 	}{
-		"its own text":       {said, false, 0},
-		"a person's text":    {said + " 🎉", false, 1},
+		"its own text":       {viewtest.Said, false, 0},
+		"a person's text":    {viewtest.Said + " 🎉", false, 1},
 		"what may be either": {longSaid, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +153,7 @@ func TestP4_PromptIgnoresOwnTextInBox(t *testing.T) {
 				r, a := w.started()
 				w.tells(r, a)
 				a.set(func(a *agent) { a.box, a.folded = tc.box, tc.folded })
-				text := said
+				text := viewtest.Said
 				if tc.folded {
 					text = longSaid
 				}
@@ -182,11 +180,11 @@ func TestP7_SendAgainSparesPossiblePersonsPaste(t *testing.T) {
 		w.comeBack()
 		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"k"}))
 		w.pass(time.Minute)
-		require.Equal(t, Unproven, w.prompts.state("k"))
+		require.Equal(t, typing.Unproven, w.prompts.state("k"))
 		require.NoError(t, w.SendAgain(w.ctx, r.ID, "k"))
 		w.pass(time.Minute)
 		assert.Equal(t, 1, w.news.held(news.HeldDraft))
-		require.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), ErrDraftHidden)
+		require.ErrorIs(t, w.SendAnyway(w.ctx, r.ID, "k"), typing.ErrDraftHidden)
 		assert.Zero(t, a.cleared)
 		a.set(func(a *agent) { a.box, a.folded = "", false })
 		w.pass(time.Minute)
@@ -199,7 +197,7 @@ func TestP4_EscFromChatPreventsEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.deaf = true }) // a slow hook holds the prompt
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		require.NoError(t, interrupted(w, r))
 		a.set(func(a *agent) { a.deaf = false })
@@ -215,7 +213,7 @@ func TestP4_EscFromChatPreventsEnter(t *testing.T) {
 func TestP7_EntersAreSpaced(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.crash("pasted", func() { w.typeHere(r, "k", said) })
+		w.crash("pasted", func() { w.typeHere(r, "k", viewtest.Said) })
 		w.pass(10 * time.Second)
 		require.NoError(t, w.Reattach(r.ID))
 		a.set(func(a *agent) { a.deaf = true })
@@ -230,102 +228,6 @@ func TestP7_EntersAreSpaced(t *testing.T) {
 			}
 		}
 		assert.Positive(t, toldOf[news.Typed](w.news))
-	})
-}
-
-// rested is a box that has stayed the same.
-func rested(v *view.View) { v.Still = stillFor }
-
-// behindAgents is an agent that only waits for agents in the background.
-func behindAgents(v *view.View) { v.State.Phase, v.Screen.Background = talk.PhaseWorking, true }
-
-// Each row of decideTyped, and what must keep it from holding.
-func TestP4_DecideTyped(t *testing.T) {
-	alone := clues{Quiet: true, Reported: true}
-	placeholder := draft("[Pasted text #1 +3 lines]")
-	long := func(p *Prompt) { p.Text = "a\nb\nc\nd" }
-	bash := func(p *Prompt) { p.Text, p.Class = "!ls", talk.ClassBash }
-	repeated := func(p *Prompt) { p.Repeated = true }
-	tests := []struct {
-		name string
-		v    view.View
-		p    *Prompt
-		c    clues
-		want Do
-	}{
-		{"it arrived, and stands in the box again", free(draft(said), rested), typing(time.Minute, enters(0)), clues{Arrived: true, Doubt: doubtEsc}, actProven},
-		{"events wait", free(draft(said), rested), typing(time.Minute, enters(0)), clues{Unheard: true}, actNothing},
-		{"events wait for too long", free(draft(said), rested), typing(time.Hour, enters(0)), clues{Unheard: true, Doubt: doubtOld}, actUnproven},
-		{"the agent works", free(draft(said), rested, status(presence.Busy)), typing(time.Hour, enters(0)), clues{Doubt: doubtOld}, actNothing},
-		{"only agents in the background work", free(draft(said), rested, behindAgents), typing(3*time.Second, enters(0)), clues{}, actEnter},
-		{"only agents in the background work, nothing shows", free(behindAgents), typing(proofWait), clues{}, actUnproven},
-		{"a dialog", free(rested, status(presence.Waiting)), typing(time.Hour), clues{}, actNothing},
-		{"in the box, never entered", free(draft(said), rested), typing(3*time.Second, enters(0)), clues{}, actEnter},
-		{"in the box for a moment", free(draft(said)), typing(3*time.Second, enters(0)), clues{}, actNothing},
-		{"in the box, idle by the screen alone", free(draft(said), rested, noPresence), typing(3*time.Second, enters(0)), clues{}, actNothing},
-		{"in the box, interrupted", free(draft(said), rested), typing(3*time.Second, enters(0)), clues{Doubt: doubtEsc}, actTakeBack},
-		{"as a placeholder, interrupted, nobody there", free(placeholder, rested), typing(3*time.Second, long), clues{Doubt: doubtEsc, Quiet: true}, actTakeBack},
-		{"as a placeholder, interrupted, somebody there", free(placeholder, rested), typing(3*time.Second, long), clues{Doubt: doubtEsc}, actUnproven},
-		{"empty, interrupted", free(rested), typing(3 * time.Second), clues{Doubt: doubtEsc, Quiet: true}, actUnproven},
-		{"in the box, entered, nobody there", free(draft(said), rested), typing(3 * time.Second), alone, actEnter},
-		{"in the box, entered a moment ago", free(draft(said), rested), typing(2 * time.Second), alone, actNothing},
-		{"in the box, entered, somebody there", free(draft(said), rested), typing(3 * time.Second), clues{}, actNothing},
-		{"in the box, entered, somebody there, for long", free(draft(said), rested), typing(proofWait), clues{}, actUnproven},
-		{"in the box, entered often enough", free(draft(said), rested), typing(proofWait, enters(maxEnters)), alone, actUnproven},
-		{"as a placeholder, nobody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), alone, actEnter},
-		{"as a placeholder, somebody there", free(placeholder, rested), typing(3*time.Second, long, enters(0)), clues{}, actNothing},
-		{"as a placeholder, for long", free(placeholder, rested), typing(proofWait, long, enters(0)), clues{}, actUnproven},
-		{"empty, never entered", free(rested), typing(repeatWait, enters(0)), clues{Quiet: true}, actRepeat},
-		{"empty, never entered, a moment ago", free(rested), typing(repeatWait-1, enters(0)), clues{Quiet: true}, actNothing},
-		{"empty, the paste is on its way", free(rested), typing(3*time.Second, enters(0)), clues{Quiet: true, Pasted: true}, actNothing},
-		{"empty, a command never entered", free(rested), typing(repeatWait, command, enters(0)), clues{Quiet: true}, actRepeat},
-		{"empty, never entered, somebody there", free(rested), typing(proofWait, enters(0)), clues{Reported: true}, actUnproven},
-		{"in a box of bash mode", free(draft(said), rested, func(v *view.View) { v.Screen.Box.Bash = true }), typing(proofWait, enters(0)), alone, actUnproven},
-		{"empty, bash mode never entered", free(rested), typing(proofWait, bash, enters(0)), clues{}, actUnproven},
-		{"empty, repeated", free(rested), typing(proofWait, repeated, enters(0)), clues{}, actUnproven},
-		{"empty, entered", free(rested), typing(proofWait), alone, actUnproven},
-		{"empty, entered a moment ago", free(rested), typing(3 * time.Second), alone, actNothing},
-		{"empty, doubtful", free(rested), typing(3*time.Second, enters(0)), clues{Doubt: doubtForeign}, actUnproven},
-		{"a person's draft", free(draft("mine"), rested), typing(3*time.Second, enters(0)), alone, actNothing},
-		{"a person's draft, for long", free(draft("mine"), rested), typing(proofWait, enters(0)), alone, actUnproven},
-		{"in a pane that is too small", free(noBox, narrow), typing(proofWait, enters(0)), alone, actHold},
-		{"in a pane that is too small, a moment ago", free(noBox, narrow), typing(3*time.Second, enters(0)), alone, actNothing},
-		{"in a pane that is too small, for too long", free(noBox, narrow), typing(markFor, enters(0)), alone, actUnproven},
-		{"the screen is not known", free(blind, rested), typing(3*time.Second, enters(0)), alone, actNothing},
-		{"the screen is not known for long", free(blind, rested), typing(proofWait, enters(0)), alone, actUnproven},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			d := decideTyped(tc.v, tc.p, tc.c)
-			assert.Equal(t, tc.want, d.Act)
-			assert.True(t, d.Act == actProven || d.Act == actUnproven || d.Act == actTakeBack || d.Again > 0, "it is looked at again")
-		})
-	}
-}
-
-func TestP4_DoubtPreventsEnter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		v, p := anyView(t), anyHead(t)
-		if p == nil || p.State != Typing {
-			return
-		}
-		v.Still = time.Duration(rapid.IntRange(0, 4).Draw(t, "still")) * time.Second
-		c := clues{Arrived: rapid.Bool().Draw(t, "arrived"), Unheard: rapid.Bool().Draw(t, "unheard"), Quiet: rapid.Bool().Draw(t, "quiet"), Reported: rapid.Bool().Draw(t, "reported"),
-			Doubt: rapid.SampledFrom([]string{"", "", doubtEsc}).Draw(t, "doubt")}
-		p.Repeated = rapid.Bool().Draw(t, "repeated")
-		d := decideTyped(v, p, c)
-		if d.Act != actEnter && d.Act != actRepeat {
-			return
-		}
-		b := v.Screen.Box
-		switch {
-		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.IsBoxFree(), v.State.Known != view.StateWritten:
-			t.Fatalf("act %s with %+v on %+v", d.Act, c, v)
-		case d.Act == actRepeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
-			t.Fatalf("pasted anew: %+v into %+v", p, b)
-		case d.Act == actEnter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !(c.Quiet && c.Reported) || b.Bash && p.Class != talk.ClassBash):
-			t.Fatalf("Enter: %+v on %+v", p, b)
-		}
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 )
 
@@ -58,7 +59,7 @@ func TestP7_TypedAnswerNeedsWholeDialog(t *testing.T) {
 		scrolled.Pane.Scrolled = 1
 		assert.False(t, view.DialogOf(r, scrolled).Whole)
 		require.NoError(t, mayPress(scrolled, view.DialogOf(r, scrolled), "Escape"))
-		require.ErrorIs(t, mayPress(scrolled, view.DialogOf(r, scrolled), keyEnter), ErrChanged)
+		require.ErrorIs(t, mayPress(scrolled, view.DialogOf(r, scrolled), typing.KeyEnter), ErrChanged)
 		pressed, _ := a.took(m)
 		assert.Empty(t, pressed)
 	})

@@ -15,6 +15,8 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -26,17 +28,17 @@ func TestP4_PromptIsTypedOnceUntilProof(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
-		assert.Equal(t, Typing, w.prompts.state("k"), "typed is not received")
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
+		assert.Equal(t, typing.Typing, w.prompts.state("k"), "typed is not received")
 
-		w.hook(r, hookwire.UserPromptSubmit, prompted("\n<pasted_content>\n"+said+"\n</pasted_content>"))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		w.hook(r, hookwire.UserPromptSubmit, prompted("\n<pasted_content>\n"+viewtest.Said+"\n</pasted_content>"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 		assert.Empty(t, w.get(r.ID).Prompts)
 		assert.Equal(t, 1, toldOf[news.Delivered](w.news))
 		w.pass(time.Hour)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
@@ -47,10 +49,10 @@ func TestP4_MarkIsOnDiskBeforePaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onEnter = works })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
-		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + said, "at pasted", "save k typing", "enter", "at entered", "tell news.Typed",
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
+		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + viewtest.Said, "at pasted", "save k typing", "enter", "at entered", "tell news.Typed",
 			"tell news.Doing", "tell news.Delivered", "finish k", "at prompt-finished", "at name-saved", "tell news.Renamed", "tell news.Requeued",
 			"at window-named"}, w.order.after("save k typing"))
 		marks := w.prompts.saved
@@ -65,14 +67,14 @@ func TestP4_UnsavedMarkTypesNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.prompts.fail = errors.New("disk full")
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.Empty(t, w.tmux.Inputs(a.pane))
 		w.prompts.mu.Lock()
 		w.prompts.fail = nil
 		w.prompts.mu.Unlock()
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -103,7 +105,7 @@ func TestEmptyBoxProvesSlashCommand(t *testing.T) {
 		w.held(r, "k", "/status")
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"/status"}, a.heard())
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
@@ -118,7 +120,7 @@ func TestP4_TranscriptProvesBashMode(t *testing.T) {
 		w.held(r, "k", "!ls -l")
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"ls -l"}, a.heard())
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
@@ -129,11 +131,11 @@ func TestP4_TranscriptIsReadBeforeQuestion(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) {
-			a.onEnter = func(a *agent) { w.write(r, userLine(said)) }
+			a.onEnter = func(a *agent) { w.write(r, userLine(viewtest.Said)) }
 		})
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
@@ -141,11 +143,11 @@ func TestP4_TranscriptIsReadBeforeQuestion(t *testing.T) {
 func TestP4_WithoutProofThePersonDecides(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.held(r, "next", "another")
 		w.pass(time.Hour)
-		assert.Equal(t, Unproven, w.prompts.state("k"))
-		assert.Equal(t, []string{said, "another"}, a.heard(), "each is typed once, the second does not wait for the person")
+		assert.Equal(t, typing.Unproven, w.prompts.state("k"))
+		assert.Equal(t, []string{viewtest.Said, "another"}, a.heard(), "each is typed once, the second does not wait for the person")
 		assert.Equal(t, 2, toldOf[news.Unproven](w.news), "and each is told once")
 	})
 }
@@ -153,11 +155,11 @@ func TestP4_WithoutProofThePersonDecides(t *testing.T) {
 func TestP4_LateProofFinishesUnprovenPrompt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
-		require.Equal(t, Unproven, w.prompts.state("k"))
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		require.Equal(t, typing.Unproven, w.prompts.state("k"))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 	})
 }
 
@@ -168,26 +170,26 @@ func TestP4_ProofIsForPromptBeingTyped(t *testing.T) {
 		r, _ := w.started()
 		w.held(r, "old", "continue")
 		w.pass(time.Minute)
-		require.Equal(t, Unproven, w.prompts.state("old"))
+		require.Equal(t, typing.Unproven, w.prompts.state("old"))
 		w.held(r, "new", "continue")
 		w.pass(time.Second)
-		require.Equal(t, Typing, w.prompts.state("new"))
+		require.Equal(t, typing.Typing, w.prompts.state("new"))
 		w.hook(r, hookwire.UserPromptSubmit, prompted("continue"))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("new"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("new"))
 	})
 }
 
 func TestP4_ProofIsLaterAndHasText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said), func(e *hookwire.Event) { e.Received = e.Received.Add(-time.Hour) })
-		assert.Equal(t, Typing, w.prompts.state("k"), "an event of before")
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said), func(e *hookwire.Event) { e.Received = e.Received.Add(-time.Hour) })
+		assert.Equal(t, typing.Typing, w.prompts.state("k"), "an event of before")
 		w.hook(r, hookwire.UserPromptSubmit, prompted("please fix the buildings"))
-		assert.Equal(t, Typing, w.prompts.state("k"), "another text")
+		assert.Equal(t, typing.Typing, w.prompts.state("k"), "another text")
 		w.hook(r, hookwire.UserPromptSubmit, prompted("please  fix\nthe build"))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 	})
 }
 
@@ -195,15 +197,15 @@ func TestP7_GuardRefusesPaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Paste", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(20 * time.Millisecond)
-		assert.Equal(t, Held, w.prompts.state("k"))
+		assert.Equal(t, typing.Held, w.prompts.state("k"))
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
 		assert.Nil(t, p.Mark)
 		w.Wake(r.ID)
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -212,9 +214,9 @@ func TestP4_RefusedPasteIsRetried(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Paste", &tmux.GuardError{Pane: a.pane, Want: "a", Got: "b"})
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -228,16 +230,16 @@ func TestP4_UnknownPasteRepeatsAtMostOnce(t *testing.T) {
 			for range fails {
 				w.tmux.Fail("Paste", tmux.ErrLost)
 			}
-			w.held(r, "k", said)
+			w.held(r, "k", viewtest.Said)
 			w.pass(time.Hour)
 			pastes := slices.DeleteFunc(w.order.all(), func(s string) bool { return !strings.HasPrefix(s, "paste") })
 			assert.Len(t, pastes, 2)
 			if fails == 1 {
-				assert.Equal(t, []string{said}, a.heard())
+				assert.Equal(t, []string{viewtest.Said}, a.heard())
 				assert.Zero(t, toldOf[news.Unproven](w.news))
 				return
 			}
-			assert.Equal(t, Unproven, w.prompts.state("k"))
+			assert.Equal(t, typing.Unproven, w.prompts.state("k"))
 			assert.Equal(t, 1, toldOf[news.Unproven](w.news))
 			assert.Empty(t, a.heard())
 		})
@@ -249,9 +251,9 @@ func TestP4_UnsentPasteStaysHeld(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.Fail("Paste", tmux.ErrNotSent)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Hour)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -264,11 +266,11 @@ func TestScrolledWindowRefusesPaste(t *testing.T) {
 				w.tmux.Change(a.pane, func(p *tmux.Pane) { p.InMode = true })
 			}
 		})
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.Equal(t, 1, w.news.held(news.HeldScroll))
 		assert.Zero(t, w.news.held(news.HeldUnknown))
-		assert.Equal(t, Held, w.prompts.state("k"))
+		assert.Equal(t, typing.Held, w.prompts.state("k"))
 	})
 }
 
@@ -278,7 +280,7 @@ func TestP7_DialogBeforeEnterGetsNoEnter(t *testing.T) {
 		a.set(func(a *agent) {
 			a.onPaste = func(a *agent) { a.dialog, a.status, a.onPaste = true, presence.Waiting, nil }
 		})
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.Zero(t, a.chosen, "Enter went into a dialog")
 		assert.Empty(t, a.heard())
@@ -290,10 +292,10 @@ func TestP7_DialogBeforeEnterGetsNoEnter(t *testing.T) {
 		a.set(func(a *agent) { a.dialog, a.status = false, presence.Idle })
 		w.WakeAgent(a.id.PID)
 		w.pass(10 * time.Second)
-		assert.Equal(t, []string{said}, a.heard(), "cleared, typed again, once")
+		assert.Equal(t, []string{viewtest.Said}, a.heard(), "cleared, typed again, once")
 		assert.Zero(t, a.chosen)
-		w.hook(r, hookwire.UserPromptSubmit, prompted(said))
-		assert.Equal(t, PromptState("finished"), w.prompts.state("k"))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
+		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 	})
 }
 
@@ -301,13 +303,13 @@ func TestP7_TurnBeforeEnterGetsNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onPaste = func(a *agent) { a.status, a.onPaste = presence.Busy, nil } })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
 		a.set(func(a *agent) { a.status = presence.Idle })
 		w.WakeAgent(a.id.PID)
 		w.pass(10 * time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -320,14 +322,14 @@ func TestP4_TurnDuringTakeBackAsksNothing(t *testing.T) {
 			a.onPaste = func(a *agent) { a.status, a.onPaste = presence.Busy, nil }
 			a.onClear = func(a *agent) { a.status, a.onClear = presence.Busy, nil }
 		})
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		for range 2 {
 			a.set(func(a *agent) { a.status = presence.Idle })
 			w.WakeAgent(a.id.PID)
 			w.pass(10 * time.Second)
 		}
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		assert.Zero(t, toldOf[news.Unproven](w.news))
 	})
 }
@@ -337,7 +339,7 @@ func TestP7_ForeignDraftGetsNoEnter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.onPaste = func(a *agent) { a.box = "rm everything? let me think" } })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.Empty(t, a.heard())
 	})
@@ -363,7 +365,7 @@ func TestPromptsAwaitingDialogAreReported(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				a.set(tc.agent)
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.pass(time.Second)
 				w.held(r, "two", "second")
 				if !a.dialog {
@@ -371,7 +373,7 @@ func TestPromptsAwaitingDialogAreReported(t *testing.T) {
 					w.Wake(r.ID)
 				}
 				w.pass(10 * time.Second)
-				require.Equal(t, Typing, w.prompts.state("k"))
+				require.Equal(t, typing.Typing, w.prompts.state("k"))
 				var told []string
 				for _, h := range w.news.all() {
 					if n, is := h.news.(news.Held); is && n.Why == news.HeldDialog {
@@ -388,12 +390,12 @@ func TestP7_DialogGetsNoText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.dialog, a.status = true, presence.Waiting })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(10 * time.Minute)
 		assert.Empty(t, w.tmux.Inputs(a.pane))
 		assert.Equal(t, 1, w.news.held(news.HeldDialog))
 		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
-		assert.Equal(t, Held, w.prompts.state("k"))
+		assert.Equal(t, typing.Held, w.prompts.state("k"))
 	})
 }
 
@@ -401,13 +403,13 @@ func TestP7_DraftPreventsTyping(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.box = "mine" })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(10 * time.Minute)
 		assert.Empty(t, w.tmux.Inputs(a.pane))
 		assert.Equal(t, 1, w.news.held(news.HeldDraft))
 		a.set(func(a *agent) { a.box = "" })
 		w.pass(10 * time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -442,12 +444,12 @@ func TestP7_OnlyAgentGetsText(t *testing.T) {
 				r, a := w.started()
 				pane := a.pane
 				tc.spoil(w, a)
-				w.held(r, "k", said)
+				w.held(r, "k", viewtest.Said)
 				w.WakeAll()
 				w.pass(time.Minute)
 				assert.Empty(t, w.tmux.Inputs(pane))
 				assert.Empty(t, a.heard())
-				assert.NotEqual(t, PromptState("finished"), w.prompts.state("k"))
+				assert.NotEqual(t, typing.PromptState("finished"), w.prompts.state("k"))
 			})
 		})
 	}
@@ -457,11 +459,11 @@ func TestLostEnterIsPressedAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.deaf = true })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		a.set(func(a *agent) { a.deaf = false })
 		w.pass(10 * time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -469,12 +471,12 @@ func TestP4_EnterIsPressedAtMostThrice(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.deaf = true })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.Wake(r.ID)
 		w.pass(time.Hour)
 		enters := slices.DeleteFunc(w.order.all(), func(s string) bool { return s != "enter" })
-		assert.Len(t, enters, maxEnters)
-		assert.Equal(t, Unproven, w.prompts.state("k"))
+		assert.Len(t, enters, 3)
+		assert.Equal(t, typing.Unproven, w.prompts.state("k"))
 	})
 }
 
@@ -483,12 +485,12 @@ func TestSlowTerminalIsAwaited(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		assert.Empty(t, a.heard())
 		a.set(func(a *agent) { a.slow = false })
 		w.pass(time.Second)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }
 
@@ -497,14 +499,14 @@ func TestP4_VerySlowTerminalGetsTextOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.slow = true })
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.Wake(r.ID)
 		w.pass(10 * time.Second)
 		a.set(func(a *agent) { a.slow = false })
 		w.Wake(r.ID)
 		w.pass(time.Minute)
 		for _, text := range a.heard() {
-			assert.Equal(t, said, text, "the text stood in the box more than once")
+			assert.Equal(t, viewtest.Said, text, "the text stood in the box more than once")
 		}
 	})
 }
@@ -519,8 +521,8 @@ func TestP4_PromptNeedsNoPresenceFile(t *testing.T) {
 		assert.Equal(t, session.Starting, w.get(r.ID).State, "a presence file may still come")
 		w.pass(presenceGrace)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(time.Minute)
-		assert.Equal(t, []string{said}, a.heard())
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 )
 
@@ -29,27 +30,27 @@ func TestDialogOfPermissionWithoutRequest(t *testing.T) {
 	bash := shows(" Bash command", "Yes", "Yes, and always allow access to /src", "No")
 	question := shows("←  ☐ Database  ✔ Submit  →", "Yes", "No", "Type something.")
 	trust := shows(" Do you trust this folder?", "No, exit", "Yes, I trust this folder")
-	permission := waitsFor("permission prompt")
+	permission := viewtest.WaitsFor("permission prompt")
 	for _, tt := range []struct {
 		name string
 		r    session.Record
 		v    view.View
 		want bool
 	}{
-		{"a permission", launched, free(bash, permission), true},
-		{"a plan", launched, free(shows(" Ready to code?", "Yes, and use auto mode", "No"), permission), true},
-		{"a dialog that is not recognised", launched, free(noBox, permission), true},
-		{"no presence file", launched, free(bash, noPresence), true},
-		{"presence is behind", launched, free(bash, status(presence.Busy)), true},
-		{"a request waits", launched, free(bash, permission, relayed), false},
-		{"a question", launched, free(question, waitsFor("input needed")), false},
-		{"a question of an older version", launched, free(question, permission), false},
-		{"a page", launched, free(shows(" Status"), waitsFor("dialog open")), false},
-		{"the question about trust", launched, free(trust, noPresence), false},
-		{"nothing is asked", launched, free(), false},
-		{"started in bypass mode", bypassing, free(bash, permission), false},
-		{"started by a person", foreign, free(bash, permission), false},
-		{"adopted", launched, free(bash, permission, func(v *view.View) { v.Adopted = true }), false},
+		{"a permission", launched, viewtest.Free(bash, permission), true},
+		{"a plan", launched, viewtest.Free(shows(" Ready to code?", "Yes, and use auto mode", "No"), permission), true},
+		{"a dialog that is not recognised", launched, viewtest.Free(viewtest.NoBox, permission), true},
+		{"no presence file", launched, viewtest.Free(bash, viewtest.NoPresence), true},
+		{"presence is behind", launched, viewtest.Free(bash, viewtest.Status(presence.Busy)), true},
+		{"a request waits", launched, viewtest.Free(bash, permission, relayed), false},
+		{"a question", launched, viewtest.Free(question, viewtest.WaitsFor("input needed")), false},
+		{"a question of an older version", launched, viewtest.Free(question, permission), false},
+		{"a page", launched, viewtest.Free(shows(" Status"), viewtest.WaitsFor("dialog open")), false},
+		{"the question about trust", launched, viewtest.Free(trust, viewtest.NoPresence), false},
+		{"nothing is asked", launched, viewtest.Free(), false},
+		{"started in bypass mode", bypassing, viewtest.Free(bash, permission), false},
+		{"started by a person", foreign, viewtest.Free(bash, permission), false},
+		{"adopted", launched, viewtest.Free(bash, permission, func(v *view.View) { v.Adopted = true }), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, view.DialogOf(tt.r, tt.v).Unasked) })
 	}

@@ -16,6 +16,8 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -181,9 +183,9 @@ func TestP1_OrphanWindowBecomesSession(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, r.ID, again.ID)
 		require.Len(t, w.Store.List(), 2)
-		w.held(r, "k", said)
+		w.held(r, "k", viewtest.Said)
 		w.pass(1e9)
-		assert.Equal(t, []string{said}, h.heard())
+		assert.Equal(t, []string{viewtest.Said}, h.heard())
 		assert.NotEqual(t, taken.ID, r.ID)
 	})
 }
@@ -296,7 +298,7 @@ func TestP2_ArchivedOrphanClosesOnlyItsPane(t *testing.T) {
 func TestP4_ArchivedOrphanGetsNoText(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old, h := w.goneOn()
-		w.prompts.put(Prompt{Key: "k", Text: said, Class: talk.ClassPlain, State: Held})
+		w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Held})
 		w.edit(old.ID, func(r *session.Record) { r.Prompts = []string{"k"} })
 		r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(h.pane)[0].Agent))
 		require.NoError(t, err)
@@ -306,7 +308,7 @@ func TestP4_ArchivedOrphanGetsNoText(t *testing.T) {
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(h.id))
 		assert.Equal(t, []string{"k"}, w.get(old.ID).Prompts)
-		assert.Equal(t, Held, w.prompts.state("k"))
+		assert.Equal(t, typing.Held, w.prompts.state("k"))
 		assert.True(t, w.get(old.ID).State.Over())
 		_, err = w.restoreIt(old.ID)
 		assert.NoError(t, err)

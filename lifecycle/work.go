@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -32,9 +33,10 @@ type kit struct {
 // work is the set of possible actions in one turn of a session's worker, by concern.
 type work struct {
 	*turn
-	term      *terminal
+	term      *typing.Terminal
+	dialogs   *dialogs
 	records   *records
-	prompts   *delivery
+	prompts   *typing.Session
 	ender     *ending.Session
 	closing   *closing
 	writers   *writers
@@ -47,8 +49,9 @@ type work struct {
 func (k *kit) work(r *session.Record, save func() error) *work {
 	m := k.deps
 	t, term := &turn{base: k.base, r: r, save: save}, k.terminalOf(r)
-	w := &work{turn: t, term: term, records: k.records}
-	w.prompts = &delivery{turn: t, term: term, Prompts: k.deps.Prompts, Launches: m.Launches}
+	w := &work{turn: t, term: term, dialogs: &dialogs{r, term}, records: k.records}
+	w.prompts = k.typist.Of(typing.Turn{Record: r, Save: save, At: k.at, Wake: func() { k.agenda.wake(r.ID) },
+		Tell: func(ctx context.Context, n news.News) error { return k.tell(ctx, *r, n) }}, term)
 	w.ender = k.deps.Ender.Of(r, save, func() {
 		t.at("below-recorded")
 		if len(r.Below) > 0 {
@@ -58,10 +61,10 @@ func (k *kit) work(r *session.Record, save func() error) *work {
 	w.closing = &closing{turn: t, term: term, prompts: w.prompts, ender: w.ender,
 		tmuxLost: k.deps.Hears.Lost, lastThere: k.LastThere}
 	w.writers = &writers{turn: t, ender: w.ender}
-	w.opening = &opening{turn: t, Config: k.Config, windows: m.Tmux, Launches: m.Launches, closing: w.closing, writers: w.writers}
+	w.opening = &opening{turn: t, Config: k.Config, windows: m.Windows, Launches: m.Launches, closing: w.closing, writers: w.writers}
 	w.adoption = &adoption{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing,
 		writers: w.writers, host: k.Host}
-	w.switching = &switching{turn: t, term: term}
+	w.switching = &switching{turn: t, term: term, dialogs: w.dialogs}
 	w.report = &reporter{turn: t, view: &term.View, attach: k.attach}
 	return w
 }
@@ -77,7 +80,7 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 		}()
 		w, before := k.work(r, save), slices.Clone(r.Prompts)
 		err = fn(w)
-		if w.prompts.reworded || !slices.Equal(before, r.Prompts) {
+		if w.prompts.Reworded || !slices.Equal(before, r.Prompts) {
 			if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil { // the queue stays as it is now
 				w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 			}
@@ -109,22 +112,24 @@ func (k *kit) ask(ctx context.Context, id uuid.UUID, fn func(w *work) error) err
 
 // answers returns ErrSilent, or another error, if tmux does not answer.
 func (k *kit) answers(ctx context.Context) error {
-	if err := k.deps.Tmux.Answers(ctx); err != nil {
+	if err := k.deps.Windows.Answers(ctx); err != nil {
 		return fmt.Errorf("nothing was done: %w", err)
 	}
 	return nil
 }
 
-func (k *kit) terminalOf(r *session.Record) *terminal {
-	return &terminal{r: r, o: k.Observer, keys: k.deps.Tmux}
+func (k *kit) terminalOf(r *session.Record) *typing.Terminal {
+	return k.typist.Terminal(r)
 }
+
+func (k *kit) dialogsOf(r *session.Record) *dialogs { return &dialogs{r, k.terminalOf(r)} }
 
 func (k *kit) attach(r session.Record) string {
 	var window tmux.WindowID
 	if r.Binding != nil {
 		window, _ = tmux.ParseWindowID(r.Binding.Window) // with an invalid id the command attaches to the tmux session as a whole
 	}
-	return k.deps.Tmux.AttachCommand(window, r.Name)
+	return k.deps.Windows.AttachCommand(window, r.Name)
 }
 
 // base has the common tools of a work: eyes, which change nothing, the news, the agenda and the
@@ -135,6 +140,7 @@ type base struct {
 	News     News
 	at       func(failpoint string)
 	agenda   *agenda
+	typist   *typing.Typist
 	memories *memories
 }
 
@@ -150,6 +156,14 @@ type turn struct {
 
 // recall returns what is remembered of the session.
 func (w *turn) recall() memory { return w.memories.recall(w.r.ID) }
+
+// forget forgets what is remembered of the session: it has another agent now.
+func (w *turn) forget() { w.base.forget(w.r.ID) }
+
+func (b *base) forget(id uuid.UUID) {
+	b.memories.forget(id)
+	b.typist.Forget(id)
+}
 
 func (w *turn) remember(change func(*memory)) { w.memories.remember(w.r.ID, change) }
 

@@ -25,6 +25,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
@@ -116,7 +117,7 @@ func newWorld(t *testing.T, base string) *world {
 	w.tmux = newDesk(w.order, w.processes)
 	w.presences, w.bindings = &presences{desk: w.tmux}, &bindings{}
 	w.relays, w.status = &relays{}, &statuses{}
-	w.prompts = &promptStore{all: map[string]Prompt{}, order: w.order}
+	w.prompts = &promptStore{all: map[string]typing.Prompt{}, order: w.order}
 	w.news = &heardNews{order: w.order}
 	w.git, w.saves = &repository{}, &saves{}
 	for _, dir := range []string{"src", "state", "projects/-src"} {
@@ -162,16 +163,16 @@ func (w *world) restart() {
 	require.NoError(w.t, err)
 	seen := &evidence.Sources{Instance: "4f0c", Command: filepath.Join(w.base, "claude"), Records: store, Processes: w.processes,
 		Presences: w.presences, Bindings: w.bindings.read, Panes: w.tmux.Panes, Log: log}
+	observer := &view.Observer{Keys: claudekeys.Source{ConfigDir: w.base}.Keys,
+		Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
+		Status: w.status.read, Git: w.git.look, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log}
 	w.Service = New(
 		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
 			PermissionMode: hooks.ModeAsk, Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			OrphanGrace: 30 * time.Second},
-		Deps{Store: store, Prompts: w.prompts, News: w.news, Hears: &Hears{Came: w.came, Failpoint: w.order.at},
-			Tmux: w.tmux, Launches: launches{w.base},
-			Ender: &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log},
-			Observer: &view.Observer{Keys: claudekeys.Source{ConfigDir: w.base}.Keys,
-				Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
-				Status: w.status.read, Git: w.git.look, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log}})
+		Deps{Store: store, Typist: &typing.Typist{Observer: observer, Keyboard: w.tmux, Prompts: w.prompts, Unheard: launches{w.base}.Unheard}, News: w.news, Hears: &Hears{Came: w.came, Failpoint: w.order.at},
+			Windows: w.tmux, Launches: launches{w.base},
+			Ender: &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log}})
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 }
 
@@ -360,7 +361,7 @@ func (w *world) held(r session.Record, key, text string) {
 	w.t.Helper()
 	typed, class, ok := talk.Normalise(text)
 	require.True(w.t, ok)
-	w.prompts.put(Prompt{Key: key, Text: typed, Class: class, State: Held})
+	w.prompts.put(typing.Prompt{Key: key, Text: typed, Class: class, State: typing.Held})
 	require.NoError(w.t, w.prompts.HoldPrompt(key, r.ID))
 	require.NoError(w.t, w.SettlePrompts(w.ctx, r.ID, []string{key})) // Queue would type it at once
 }

@@ -25,6 +25,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -99,11 +100,12 @@ func (m *machine) restart() {
 		Presences: m.presences, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: m.tmux.Panes, Log: log}
 	m.service = lifecycle.New(
 		lifecycle.Config{StateDir: m.base, Command: seen.Command, OrphanGrace: limits.OrphanGrace},
-		lifecycle.Deps{Store: m.store, Prompts: prompts{}, News: m,
-			Hears: &lifecycle.Hears{Failpoint: m.at, Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
-			Tmux:  m.tmux, Launches: launches{m.base}, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
-			Observer: &view.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
-				ProjectsDir: m.base, Now: now, Log: log}})
+		lifecycle.Deps{Store: m.store, News: m,
+			Hears:   &lifecycle.Hears{Failpoint: m.at, Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
+			Windows: m.tmux, Launches: launches{m.base}, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
+			Typist: &typing.Typist{Keyboard: m.tmux, Prompts: prompts{}, Unheard: launches{m.base}.Unheard,
+				Observer: &view.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
+					ProjectsDir: m.base, Now: now, Log: log}}})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
 		Processes: m.table, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },
 		Backup: m.backUp, Failpoint: m.at, Now: now, Log: log}
@@ -397,10 +399,10 @@ func (launches) HookDigest() string { return "digest of the hook" }
 // prompts is a store with nothing in it.
 type prompts struct{}
 
-func (prompts) Prompt(string) (lifecycle.Prompt, error) { return lifecycle.Prompt{}, fs.ErrNotExist }
-func (prompts) SavePrompt(lifecycle.Prompt) error       { return nil }
-func (prompts) NewPrompt(string, uuid.UUID) (lifecycle.Prompt, error) {
-	return lifecycle.Prompt{}, fs.ErrNotExist
+func (prompts) Prompt(string) (typing.Prompt, error) { return typing.Prompt{}, fs.ErrNotExist }
+func (prompts) SavePrompt(typing.Prompt) error       { return nil }
+func (prompts) NewPrompt(string, uuid.UUID) (typing.Prompt, error) {
+	return typing.Prompt{}, fs.ErrNotExist
 }
 func (prompts) HoldPrompt(string, uuid.UUID) error { return nil }
 func (prompts) FinishPrompt(string) error          { return nil }

@@ -80,3 +80,16 @@ func Poke(c chan<- struct{}) {
 	default:
 	}
 }
+
+// Await calls done at an interval until it returns true, at most for timeout. done is called at
+// least once; false means that timeout or ctx ended first.
+func Await(ctx context.Context, interval, timeout time.Duration, done func() bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	for !done() {
+		if For(ctx, interval) != nil {
+			return false
+		}
+	}
+	return true
+}

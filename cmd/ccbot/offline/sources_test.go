@@ -9,6 +9,7 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/internal/process"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 )
 
@@ -34,6 +35,6 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	}
 	var all any = seen
 	_, windows := all.(lifecycle.Windows)
-	_, keys := all.(lifecycle.Keyboard)
+	_, keys := all.(typing.Keyboard)
 	assert.False(t, windows || keys)
 }

@@ -33,6 +33,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/loop"
 )
@@ -150,8 +151,8 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 	}
 	require.NoError(f.t, f.openStores())
 	require.Len(f.t, f.store.Unloaded(), 2)
-	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Prompts: f.prompts,
-		Ender: &ending.Ender{}, Observer: &view.Observer{Now: time.Now, Log: f.log}})
+	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Ender: &ending.Ender{},
+		Typist: &typing.Typist{Prompts: f.prompts, Observer: &view.Observer{Now: time.Now, Log: f.log}}})
 	require.NoError(f.t, f.settle(f.t.Context()))
 	return newer, broken, nobodys
 }

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/typing"
 	"ccbot/port/talk"
 )
 
@@ -16,22 +17,22 @@ import (
 type prompts struct{ inbox *inbox.Store }
 
 // Prompt reads a prompt; lifecycle.ErrNoPrompt says that no queue holds it.
-func (p prompts) Prompt(key string) (lifecycle.Prompt, error) {
+func (p prompts) Prompt(key string) (typing.Prompt, error) {
 	e, err := p.inbox.Load(key)
 	if errors.Is(err, inbox.ErrNoEntry) {
-		return lifecycle.Prompt{}, lifecycle.ErrNoPrompt
+		return typing.Prompt{}, lifecycle.ErrNoPrompt
 	}
 	if err != nil {
-		return lifecycle.Prompt{}, err
+		return typing.Prompt{}, err
 	}
 	if !slices.Contains(queued, e.State) {
-		return lifecycle.Prompt{}, lifecycle.ErrNoPrompt
+		return typing.Prompt{}, lifecycle.ErrNoPrompt
 	}
 	return promptOf(e), nil
 }
 
 // NewPrompt reads an untyped prompt, as HoldPrompt would hold it.
-func (p prompts) NewPrompt(key string, session uuid.UUID) (lifecycle.Prompt, error) {
+func (p prompts) NewPrompt(key string, session uuid.UUID) (typing.Prompt, error) {
 	e, err := p.inbox.Load(key)
 	if err == nil {
 		err = hold(&e, session)
@@ -39,9 +40,9 @@ func (p prompts) NewPrompt(key string, session uuid.UUID) (lifecycle.Prompt, err
 	return promptOf(e), asNotExist(err)
 }
 
-func promptOf(e inbox.Entry) lifecycle.Prompt {
-	return lifecycle.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: e.Class,
-		State: lifecycle.PromptState(e.State), Mark: copyOf(e.Typing), Told: slices.Clone(e.Reported), Repeated: e.Repeated}
+func promptOf(e inbox.Entry) typing.Prompt {
+	return typing.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: e.Class,
+		State: typing.PromptState(e.State), Mark: copyOf(e.Typing), Told: slices.Clone(e.Reported), Repeated: e.Repeated}
 }
 
 // copyOf returns a mark of its own: the typing of a prompt changes its mark before that is saved.
@@ -74,7 +75,7 @@ func hold(e *inbox.Entry, session uuid.UUID) error {
 }
 
 // SavePrompt puts a prompt's new state on disk.
-func (p prompts) SavePrompt(q lifecycle.Prompt) error {
+func (p prompts) SavePrompt(q typing.Prompt) error {
 	return p.inbox.Change(q.Key, func(e *inbox.Entry) error {
 		if !slices.Contains(queued, e.State) { // it is typed before it was held
 			if e.Text != q.Text || e.Class != q.Class { // the next step types what it says now

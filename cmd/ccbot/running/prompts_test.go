@@ -18,7 +18,7 @@ import (
 	"ccbot/hooks"
 	"ccbot/internal/disk"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/typing"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -73,18 +73,18 @@ func TestPromptsShowTheInbox(t *testing.T) {
 		_, err = p.Prompt(key)
 		assert.ErrorIs(t, err, fs.ErrNotExist, "it is in no queue")
 	}
-	assert.ErrorIs(t, p.SavePrompt(lifecycle.Prompt{Key: done.Key, State: lifecycle.Held}), inbox.ErrNoEntry)
+	assert.ErrorIs(t, p.SavePrompt(typing.Prompt{Key: done.Key, State: typing.Held}), inbox.ErrNoEntry)
 
 	q, err := p.Prompt(held.Key)
 	require.NoError(t, err)
-	assert.Equal(t, lifecycle.Prompt{Key: held.Key, Session: r, Text: "one", State: lifecycle.Held, Since: cameIn}, q)
-	q.State, q.Told = lifecycle.Typing, []news.Wait{news.HeldDraft, news.Queued}
+	assert.Equal(t, typing.Prompt{Key: held.Key, Session: r, Text: "one", State: typing.Held, Since: cameIn}, q)
+	q.State, q.Told = typing.Typing, []news.Wait{news.HeldDraft, news.Queued}
 	q.Mark = &talk.Mark{At: cameIn, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
 	require.NoError(t, p.SavePrompt(q))
 	again, err := p.Prompt(held.Key)
 	require.NoError(t, err)
 	assert.Equal(t, q, again)
-	q.State, q.Mark = lifecycle.Held, nil
+	q.State, q.Mark = typing.Held, nil
 	require.NoError(t, w.Change(held.Key, func(e *inbox.Entry) error { e.ReportedEdit = "an edit"; return nil }))
 	require.NoError(t, p.SavePrompt(q))
 	e, err := w.Load(held.Key)
@@ -142,7 +142,7 @@ func TestP4_EditedPromptIsNotTypedUnedited(t *testing.T) {
 		require.NoError(t, w.Change(e.Key, func(now *inbox.Entry) error { edit(now); return nil }))
 		before, err := w.Load(e.Key)
 		require.NoError(t, err)
-		q.State, q.Mark = lifecycle.Typing, &talk.Mark{At: cameIn}
+		q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
 		err = p.SavePrompt(q)
 		after, loadErr := w.Load(e.Key)
 		require.NoError(t, loadErr)

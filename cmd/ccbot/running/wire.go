@@ -56,6 +56,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/loop"
 	"ccbot/recovery"
@@ -304,8 +305,9 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
 			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: variables, Unset: unset,
 			OrphanGrace: s.OrphanGrace, LastThere: s.seen},
-		lifecycle.Deps{Store: s.store, Prompts: s.prompts, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: offline.Moments(s.Dir)},
-			Observer: s.observer, Tmux: s.tmux, Launches: s.launches,
+		lifecycle.Deps{Store: s.store, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: offline.Moments(s.Dir)},
+			Typist:  &typing.Typist{Observer: s.observer, Keyboard: s.tmux, Prompts: s.prompts, Unheard: s.launches.Unheard},
+			Windows: s.tmux, Launches: s.launches,
 			Ender: &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
 			Hears: &lifecycle.Hears{Lost: s.losses.note, Failpoint: Failpoint(environ),
 				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})

@@ -1,4 +1,4 @@
-package lifecycle
+package typing
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
@@ -18,24 +19,24 @@ import (
 const escPause = 2 * time.Second
 
 // awaitEscPause waits until Esc may be pressed again.
-func (w *delivery) awaitEscPause(ctx context.Context) {
-	await(ctx, lookPace, escPause, func() bool { return w.Now().Sub(w.recall().box.escAt) >= escPause })
+func (w Requests) awaitEscPause(ctx context.Context) {
+	pause.Await(ctx, view.LookPace, escPause, func() bool { return w.s.now().Sub(w.s.recall().escAt) >= escPause })
 }
 
 // askAboutQueue takes the prompts that wait to be typed out of the queue, and asks the person about
 // each of them. A prompt whose text may be in the box is only marked as stopped: clearOwnText asks
 // about it later. waited reports whether there was any such prompt.
-func (w *delivery) askAboutQueue(ctx context.Context) (waited bool, err error) {
-	for _, key := range slices.Clone(w.r.Prompts) {
-		p, err := w.ownPrompt(key)
+func (w Requests) askAboutQueue(ctx context.Context) (waited bool, err error) {
+	for _, key := range slices.Clone(w.s.r.Prompts) {
+		p, err := w.s.ownPrompt(key)
 		switch {
 		case err != nil: // a prompt that cannot be read is never typed
 			continue
 		case p.retreats():
 			p.Mark.Esc = true
-			err = w.Prompts.SavePrompt(p)
+			err = w.s.typist.Prompts.SavePrompt(p)
 		case p.State == Held:
-			err = w.askAbout(ctx, p, false)
+			err = w.s.askAbout(ctx, p, false)
 		default:
 			continue
 		}
@@ -48,12 +49,12 @@ func (w *delivery) askAboutQueue(ctx context.Context) (waited bool, err error) {
 }
 
 // stopTurn presses Esc, and takes the text that Claude Code puts back out of the box.
-func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
+func (w Requests) stopTurn(ctx context.Context) (told bool, err error) {
 	p, err := w.interrupted(ctx)
 	if err != nil {
 		return false, err
 	}
-	before := talk.Cursor{Path: w.Observer.TranscriptPath(*w.r), Offset: w.Observer.TranscriptSize(*w.r)}
+	before := talk.Cursor{Path: w.s.typist.Observer.TranscriptPath(*w.s.r), Offset: w.s.typist.Observer.TranscriptSize(*w.s.r)}
 	interrupted := func() bool { return saysInterrupt(before) }
 	over := interrupted
 	if p.lineless() {
@@ -62,27 +63,27 @@ func (w *delivery) stopTurn(ctx context.Context) (told bool, err error) {
 	if err := w.pressEsc(ctx, p); err != nil {
 		return false, err
 	}
-	back := w.term.seeBack(ctx, p, w.recall().box.escAt, over)
+	back := w.s.term.seeBack(ctx, p, w.s.recall().escAt, over)
 	if p.lineless() && p.State == "" && !back { // its text may still come
-		w.noteUnwanted(p)
+		w.s.noteUnwanted(p)
 	}
 	switch {
 	case back && p.Class == talk.ClassBash: // the message with the command's output says that it was stopped
-		w.clearUnwanted(ctx, p)
+		w.s.clearUnwanted(ctx, p)
 	case back:
-		return true, w.askAbout(ctx, p, true)
-	case w.term.Silent:
+		return true, w.s.askAbout(ctx, p, true)
+	case w.s.term.Silent:
 		return false, view.ErrSilent
-	case !w.term.IsIdle() && w.term.Phase() == talk.PhaseWorking, w.term.Screen.Continues:
+	case !w.s.term.IsIdle() && w.s.term.Phase() == talk.PhaseWorking, w.s.term.Screen.Continues:
 		return false, w.worksOn()
 	}
 	return interrupted(), nil
 }
 
 // worksOn returns ErrStillWorks, and ErrWorksOn if that was returned before in this turn.
-func (w *delivery) worksOn() error {
-	again := w.recall().turn.unstopped
-	w.remember(func(m *memory) { m.turn.unstopped = true })
+func (w Requests) worksOn() error {
+	again := w.s.recall().unstopped
+	w.s.remember(func(m *progress) { m.unstopped = true })
 	if again {
 		return ErrWorksOn
 	}
@@ -105,19 +106,19 @@ func refusesEsc(v view.View) error {
 // pressEsc presses the key that ends a turn, which is Esc by default, if a turn runs or will follow
 // by itself, or if a prompt is being typed. That prompt is marked before the key is pressed, and
 // the mark is removed if the key was not pressed.
-func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
+func (w Requests) pressEsc(ctx context.Context, p Prompt) error {
 	noted := p.State == Typing && !p.Mark.Esc
 	if noted {
 		p.Mark.Esc = true
-		if err := w.Prompts.SavePrompt(p); err != nil {
+		if err := w.s.typist.Prompts.SavePrompt(p); err != nil {
 			return err
 		}
 	}
-	w.term.look(ctx) // writing to disk and reporting took time
-	key, unbound := w.term.cancelKey()
-	err, pressed := refusesEsc(w.term.View), false
-	screen := w.term.Screen // the presence file is a little older
-	rests := (w.term.IsIdle() || screen.Background) && !screen.Busy && !screen.Continues
+	w.s.term.Look(ctx) // writing to disk and reporting took time
+	key, unbound := w.s.term.cancelKey()
+	err, pressed := refusesEsc(w.s.term.View), false
+	screen := w.s.term.Screen // the presence file is a little older
+	rests := (w.s.term.IsIdle() || screen.Background) && !screen.Busy && !screen.Continues
 	switch {
 	case err != nil:
 	case rests && p.State != Typing: // Esc would end nothing, now or later
@@ -125,11 +126,11 @@ func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 	case unbound != nil:
 		err = unbound
 	case rests && key == tmux.KeyInterrupt: // the text is not submitted, and C-c would empty the box: nothing has to be ended
-		w.remember(func(m *memory) { m.box.escAt = w.Now() })
+		w.s.remember(func(m *progress) { m.escAt = w.s.now() })
 		pressed = true
 	default:
-		w.remember(func(m *memory) { m.box.escAt = w.Now() })
-		err = w.term.send(ctx, key)
+		w.s.remember(func(m *progress) { m.escAt = w.s.now() })
+		err = w.s.term.send(ctx, key)
 		gone := errors.Is(err, tmux.ErrNoPane)
 		// After any other error it is unknown whether the key was pressed: it counts as pressed.
 		pressed = !gone && !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent)
@@ -139,20 +140,20 @@ func (w *delivery) pressEsc(ctx context.Context, p Prompt) error {
 	}
 	if noted && !pressed {
 		p.Mark.Esc = false
-		err = errors.Join(err, w.Prompts.SavePrompt(p))
+		err = errors.Join(err, w.s.typist.Prompts.SavePrompt(p))
 	}
 	return err
 }
 
 // interrupted returns the prompt that Esc may put back into the box: the prompt being typed,
 // otherwise the last one that the agent took. A Prompt without a key means none.
-func (w *delivery) interrupted(ctx context.Context) (Prompt, error) {
-	head, err := w.head()
+func (w Requests) interrupted(ctx context.Context) (Prompt, error) {
+	head, err := w.s.Head()
 	if err != nil {
 		return Prompt{}, err
 	}
-	if head.runs(w.term.View) { // the screen shows that it runs; the transcript shows it only after its end
-		if err := w.proven(ctx, *head); err != nil {
+	if head.runs(w.s.term.View) { // the screen shows that it runs; the transcript shows it only after its end
+		if err := w.s.Finish(ctx, *head); err != nil {
 			return Prompt{}, err
 		}
 		head = nil
@@ -160,9 +161,9 @@ func (w *delivery) interrupted(ctx context.Context) (Prompt, error) {
 	if head != nil && head.State == Typing && head.Mark != nil && !head.retreats() {
 		return *head, nil
 	}
-	last := w.lastTaken()
+	last := w.s.LastTaken()
 	last.State = "" // its state on disk is finished already
-	if shell := w.term.Screen.Shell; (last.Class == talk.ClassBash || shell != nil) && !shell.Runs(last.Text) {
+	if shell := w.s.term.Screen.Shell; (last.Class == talk.ClassBash || shell != nil) && !shell.Runs(last.Text) {
 		return Prompt{}, nil // a command that a person has typed in the terminal
 	}
 	return last, nil
@@ -178,45 +179,45 @@ func saysInterrupt(from talk.Cursor) (says bool) {
 }
 
 // clearDraft reports the draft, and then takes it out of the box.
-func (w *delivery) clearDraft(ctx context.Context) error {
-	if _, err := w.term.clearKey(); err != nil {
+func (w Requests) clearDraft(ctx context.Context) error {
+	if _, err := w.s.term.clearKey(); err != nil {
 		return err
 	}
-	told := w.term.Screen.Box
-	if err := w.tell(ctx, *w.r, news.DraftCleared{Draft: told.Text}); err != nil {
+	told := w.s.term.Screen.Box
+	if err := w.s.turn.Tell(ctx, news.DraftCleared{Draft: told.Text}); err != nil {
 		return err
 	}
-	w.term.look(ctx)
-	if w.term.Screen.Box != told { // a person types: the new part was not reported
+	w.s.term.Look(ctx)
+	if w.s.term.Screen.Box != told { // a person types: the new part was not reported
 		return ErrBoxBusy
 	}
-	if !w.term.emptyBox(ctx) || !w.term.TypeSafe() {
+	if !w.s.term.emptyBox(ctx) || !w.s.term.TypeSafe() {
 		return ErrBoxBusy
 	}
 	return nil
 }
 
 // toFront changes the order on disk: the others keep their order after the prompt.
-func (w *delivery) toFront(key string) error {
-	if !slices.Contains(w.r.Prompts, key) {
+func (w Requests) toFront(key string) error {
+	if !slices.Contains(w.s.r.Prompts, key) {
 		return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 	}
-	rest := slices.DeleteFunc(slices.Clone(w.r.Prompts), func(k string) bool { return k == key })
+	rest := slices.DeleteFunc(slices.Clone(w.s.r.Prompts), func(k string) bool { return k == key })
 	front := 0
 	for i, k := range rest {
-		if p, err := w.ownPrompt(k); err == nil && p.State == Typing {
+		if p, err := w.s.ownPrompt(k); err == nil && p.State == Typing {
 			front = i + 1
 		}
 	}
 	now := slices.Insert(rest, front, key)
-	if slices.Equal(now, w.r.Prompts) {
+	if slices.Equal(now, w.s.r.Prompts) {
 		return nil
 	}
-	w.r.Prompts = now
-	if err := w.save(); err != nil {
+	w.s.r.Prompts = now
+	if err := w.s.turn.Save(); err != nil {
 		return err
 	}
-	w.at("queue-ordered")
+	w.s.turn.At("queue-ordered")
 	return nil
 }
 
@@ -239,12 +240,12 @@ func refusesNow(v view.View, head *Prompt) error {
 
 // overtake removes the text of a prompt from the box if a turn began before its Enter, so that the
 // other prompt is typed first.
-func (w *delivery) overtake(ctx context.Context, key string) error {
-	head, err := w.head()
-	if err != nil || head == nil || !head.retreats() || !w.term.IsBoxFree() {
+func (w Requests) overtake(ctx context.Context, key string) error {
+	head, err := w.s.Head()
+	if err != nil || head == nil || !head.retreats() || !w.s.term.IsBoxFree() {
 		return err
 	}
-	if err := w.clearOwnText(ctx, *head); err != nil {
+	if err := w.s.clearOwnText(ctx, *head); err != nil {
 		return err
 	}
 	return w.toFront(key)

@@ -1,4 +1,4 @@
-package lifecycle
+package typing
 
 import (
 	"slices"
@@ -62,8 +62,8 @@ func (p *Prompt) lineless() bool {
 	return p.Class == talk.ClassBash || p.Class == talk.ClassCommand && name == "/compact"
 }
 
-// ends reports whether the text is one of those that end Claude Code when they are submitted.
-func (p *Prompt) ends() bool {
+// EndsAgent reports whether the text is one of those that end Claude Code when they are submitted.
+func (p *Prompt) EndsAgent() bool {
 	return slices.Contains([]string{"exit", "quit", ":q", ":q!", ":wq", ":wq!", "/exit", "/quit"}, strings.TrimSpace(p.Text))
 }
 
@@ -71,11 +71,11 @@ func (p *Prompt) ends() bool {
 // again.
 func (p *Prompt) retreats() bool { return p.State == Typing && p.Mark != nil && p.Mark.Retreat }
 
-// waits reports whether the prompt has to be typed as soon as nothing is in the way.
-func (p *Prompt) waits() bool { return p.State == Held || p.retreats() }
+// IsWaiting reports whether the prompt has to be typed as soon as nothing is in the way.
+func (p *Prompt) IsWaiting() bool { return p.State == Held || p.retreats() }
 
-// entered reports whether Enter was pressed after the text and no proof was seen yet.
-func (p *Prompt) entered() bool {
+// IsEntered reports whether Enter was pressed after the text and no proof was seen yet.
+func (p *Prompt) IsEntered() bool {
 	return p != nil && p.State == Typing && p.Mark != nil && p.Mark.Enters > 0
 }
 
@@ -103,7 +103,7 @@ func (p Prompt) literally(b claudeui.Box) bool {
 // Enter was pressed while the agent was idle. Until the command has ended, nothing else shows that
 // the prompt arrived.
 func (p *Prompt) runs(v view.View) bool {
-	if !p.entered() || p.Class != talk.ClassBash {
+	if !p.IsEntered() || p.Class != talk.ClassBash {
 		return false
 	}
 	sh, _ := v.Shell()

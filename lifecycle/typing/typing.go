@@ -1,4 +1,4 @@
-package lifecycle
+package typing
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/transcript"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -18,49 +19,49 @@ import (
 // a mark that recovery finds. Nothing is typed twice unless a person asks for it (P4), and Enter is
 // pressed only if the text is visible in the box of an idle agent (P7). The proof comes later, from
 // a hook or the transcript.
-func (w *delivery) typePrompt(ctx context.Context, p Prompt) error {
+func (w *Session) typePrompt(ctx context.Context, p Prompt) error {
 	if w.term.promptKeys() != nil { // the text could not be submitted
-		w.again = holdPace
+		w.Again = view.HoldPace
 		return w.hold(ctx, news.HeldKeys, &p)
 	}
 	p.State, p.Mark = Typing, w.mark()
-	if err := w.Prompts.SavePrompt(p); err != nil {
+	if err := w.typist.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	w.remember(func(m *memory) { m.prompt.pasted, m.prompt.unwanted = "", Prompt{} })
-	w.at("typing-marked")
+	w.remember(func(m *progress) { m.pasted, m.unwanted = "", Prompt{} })
+	w.turn.At("typing-marked")
 	if err := w.term.paste(ctx, p.Text); err != nil {
 		if !errors.Is(err, tmux.ErrGuard) && !errors.Is(err, tmux.ErrNotSent) {
 			return err // it is unknown whether the text has reached the pane: the mark stays, and ccbot waits for proof
 		}
 		p.State, p.Mark = Held, nil
-		w.again = holdPace
-		w.term.look(ctx) // something has come in between
-		return errors.Join(w.Prompts.SavePrompt(p), w.hold(ctx, w.term.Obstacle(), &p))
+		w.Again = view.HoldPace
+		w.term.Look(ctx) // something has come in between
+		return errors.Join(w.typist.Prompts.SavePrompt(p), w.hold(ctx, w.term.Obstacle(), &p))
 	}
-	w.remember(func(m *memory) { m.prompt.pasted = p.Key })
-	w.at("pasted")
+	w.remember(func(m *progress) { m.pasted = p.Key })
+	w.turn.At("pasted")
 	switch seen, overtaken := w.term.seePaste(ctx, p); {
 	case seen:
 		return w.enter(ctx, p)
 	case overtaken:
 		p.Mark.Retreat = true
-		return w.Prompts.SavePrompt(p)
+		return w.typist.Prompts.SavePrompt(p)
 	}
 	return nil // the text is not drawn yet: the mark stays, and Enter follows when the text appears
 }
 
 // mark returns the time and the transcript position from which proof counts.
-func (w *delivery) mark() *talk.Mark {
-	m := &talk.Mark{At: w.Now().UTC(), Claude: w.r.ClaudeSessionID}
+func (w *Session) mark() *talk.Mark {
+	m := &talk.Mark{At: w.now().UTC(), Claude: w.r.ClaudeSessionID}
 	if b := w.r.Binding; b != nil {
 		m.Agent = b.Agent.Text()
-		m.Age, _ = b.Agent.Age(w.Moment())
+		m.Age, _ = b.Agent.Age(w.typist.Observer.Moment())
 	}
 	if c, ok := w.r.Cursor(); ok {
 		m.Path = c.Path
 	} else { // no hook has named the transcript; without an offset all that was ever said would count as proof
-		m.Path, _ = transcript.Find(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
+		m.Path, _ = transcript.Find(w.typist.Observer.ProjectsDir, w.r.ClaudeSessionID)
 	}
 	if info, err := os.Stat(m.Path); err == nil {
 		m.Offset = info.Size()
@@ -70,12 +71,12 @@ func (w *delivery) mark() *talk.Mark {
 
 // enter submits the text that was just seen in the box. The mark counts the Enter before it is
 // pressed: counting one too many is harmless.
-func (w *delivery) enter(ctx context.Context, p Prompt) error {
+func (w *Session) enter(ctx context.Context, p Prompt) error {
 	p.Mark.Enters++
-	if err := w.Prompts.SavePrompt(p); err != nil {
+	if err := w.typist.Prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	if w.term.look(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.Screen.Box) {
+	if w.term.Look(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.Screen.Box) {
 		return nil // writing to disk took time, and something came in between
 	}
 	err := w.term.submit(ctx)
@@ -84,27 +85,27 @@ func (w *delivery) enter(ctx context.Context, p Prompt) error {
 		return nil // Enter was not pressed
 	case isRebound(err): // the person has just changed the key
 		p.Mark.Retreat = true
-		return w.Prompts.SavePrompt(p)
+		return w.typist.Prompts.SavePrompt(p)
 	}
 	if err != nil {
 		return err
 	}
-	w.at("entered")
-	w.remember(func(m *memory) { m.box.still = still{} }) // the effect of the Enter is not drawn yet
-	return w.tell(ctx, *w.r, news.Typed{Prompt: p.shown()})
+	w.turn.At("entered")
+	w.remember(func(m *progress) { m.still = still{} }) // the effect of the Enter is not drawn yet
+	return w.turn.Tell(ctx, news.Typed{Prompt: p.shown()})
 }
 
 // clearOwnText takes back a paste that a dialog overtook. It removes ccbot's own text from the box,
 // proves that the box is empty, and holds the prompt again. After a stop it asks the person about
 // the prompt instead.
-func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
+func (w *Session) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.term.Screen.Box.Empty {
 		if !p.shows(w.term.Screen.Box) {
 			return w.unproven(ctx, p, "something else stands in the box")
 		}
 		switch emptied := w.term.emptyBox(ctx); {
 		case !emptied && !w.term.IsBoxFree(): // another turn or dialog has come
-			w.again = holdPace
+			w.Again = view.HoldPace
 			return nil
 		case !emptied:
 			return w.unproven(ctx, p, "the box cannot be emptied")
@@ -117,21 +118,21 @@ func (w *delivery) clearOwnText(ctx context.Context, p Prompt) error {
 		return w.askAbout(ctx, p, false)
 	}
 	p.State, p.Mark = Held, nil
-	w.agenda.wake(w.r.ID)
-	return w.Prompts.SavePrompt(p)
+	w.turn.Wake()
+	return w.typist.Prompts.SavePrompt(p)
 }
 
 // askAbout asks the person about a prompt that a stop kept from being typed or carried out, and
 // removes the prompt from the queue. The question is sent first, so that the text is never lost. If
 // the text is in the box, where it would block the next prompts, it is removed there.
-func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
+func (w *Session) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	n := news.TakenBack{Prompt: p.shown()}
 	if !inBox && !w.term.IsIdle() {
-		if n.Work = w.lastTaken().Text; n.Work == "" { // ccbot was started in the middle of the turn
-			n.Work = transcript.LastPrompt(ctx, w.Observer.TranscriptPath(*w.r))
+		if n.Work = w.LastTaken().Text; n.Work == "" { // ccbot was started in the middle of the turn
+			n.Work = transcript.LastPrompt(ctx, w.typist.Observer.TranscriptPath(*w.r))
 		}
 	}
-	if err := w.tell(ctx, *w.r, n); err != nil {
+	if err := w.turn.Tell(ctx, n); err != nil {
 		return err
 	}
 	if inBox {
@@ -142,37 +143,37 @@ func (w *delivery) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 
 // clearUnwanted removes a prompt's text from the box: Claude Code has put it back there, where it
 // would block the next prompt.
-func (w *delivery) clearUnwanted(ctx context.Context, p Prompt) {
-	w.remember(func(m *memory) { m.prompt.last = Prompt{} })
+func (w *Session) clearUnwanted(ctx context.Context, p Prompt) {
+	w.remember(func(m *progress) { m.last = Prompt{} })
 	w.noteUnwanted(p)
 	w.term.clearBox(ctx)
 }
 
 // noteUnwanted notes that the text of p is taken out of the box if it appears there.
-func (w *delivery) noteUnwanted(p Prompt) {
-	w.remember(func(m *memory) { m.prompt.unwanted, m.prompt.unwantedAt = p, w.Now() })
+func (w *Session) noteUnwanted(p Prompt) {
+	w.remember(func(m *progress) { m.unwanted, m.unwantedAt = p, w.now() })
 }
 
 // unwantedFor is the time during which the text of a cancelled prompt is removed from the box. A
 // text that is still there afterwards is reported as a draft.
 const unwantedFor = 30 * time.Second
 
-// clearLeft clears the box of the text of the last prompt, if the transcript shows that a hook of
+// ClearLeft clears the box of the text of the last prompt, if the transcript shows that a hook of
 // the person has refused it, and of an unwanted text that a slow terminal shows still or again. A
 // person may have typed the same text since, so the latter needs a terminal in which no key was
-// pressed. If clearLeft has pressed a key, it returns when to check again, otherwise 0.
-func (w *delivery) clearLeft(ctx context.Context) (again time.Duration) {
-	if last := w.lastTaken(); last.Key != "" && w.term.holds(ctx, last) {
+// pressed. If ClearLeft has pressed a key, it returns when to check again, otherwise 0.
+func (w *Session) ClearLeft(ctx context.Context) (again time.Duration) {
+	if last := w.LastTaken(); last.Key != "" && w.term.holds(ctx, last) {
 		if trace, err := w.traceOf(last); err == nil && trace.Refused {
-			if w.term.look(ctx); !w.term.holds(ctx, last) {
-				return soon
+			if w.term.Look(ctx); !w.term.holds(ctx, last) {
+				return view.Soon
 			}
 			w.clearUnwanted(ctx, last)
 			return w.cleared()
 		}
 	}
-	m := w.recall().prompt
-	if w.Now().Sub(m.unwantedAt) > unwantedFor || !w.bound(m.unwanted) || !w.term.holds(ctx, m.unwanted) ||
+	m := w.recall()
+	if w.now().Sub(m.unwantedAt) > unwantedFor || !w.bound(m.unwanted) || !w.term.holds(ctx, m.unwanted) ||
 		!w.term.quietSince(ctx, m.unwanted.Mark.At) {
 		return 0
 	}
@@ -181,40 +182,40 @@ func (w *delivery) clearLeft(ctx context.Context) (again time.Duration) {
 }
 
 // cleared returns when to check again whether the box is empty.
-func (w *delivery) cleared() time.Duration {
+func (w *Session) cleared() time.Duration {
 	if w.term.Screen.Box.Empty {
-		return soon
+		return view.Soon
 	}
-	return holdPace
+	return view.HoldPace
 }
 
-// lastTaken returns the prompt that the present agent has taken last. A Prompt without a key means
+// LastTaken returns the prompt that the present agent has taken last. A Prompt without a key means
 // that this is unknown.
-func (w *delivery) lastTaken() Prompt {
-	if p := w.recall().prompt.last; w.bound(p) {
+func (w *Session) LastTaken() Prompt {
+	if p := w.recall().last; w.bound(p) {
 		return p
 	}
 	return Prompt{}
 }
 
 // bound reports whether a prompt was typed to the present agent.
-func (w *delivery) bound(p Prompt) bool {
+func (w *Session) bound(p Prompt) bool {
 	return p.Mark != nil && w.r.Binding != nil && p.Mark.Agent == w.r.Binding.Agent.Text()
 }
 
 // cluesOf collects what is known of a typed prompt besides what the terminal shows.
-func (w *delivery) cluesOf(ctx context.Context, p Prompt) clues {
+func (w *Session) cluesOf(ctx context.Context, p Prompt) clues {
 	trace, err := w.traceOf(p)
 	if err != nil {
-		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
+		w.log().Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 	if trace.Arrived {
 		return clues{Arrived: true} // this decides, whatever else is known
 	}
-	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().prompt.pasted == p.Key}
+	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().pasted == p.Key}
 	// If the box is not free, nothing is typed, so tmux need not be called.
 	c.Quiet = w.term.IsBoxFree() && w.term.quietSince(ctx, p.Mark.At)
-	unheard, errEvents := w.Launches.Unheard(w.r.ID)
+	unheard, errEvents := w.typist.Unheard(w.r.ID)
 	c.Unheard = unheard
 	switch m := p.Mark; {
 	case m.Esc:
@@ -229,7 +230,7 @@ func (w *delivery) cluesOf(ctx context.Context, p Prompt) clues {
 		c.Doubt = doubtForeign
 	case w.clockWasSet(*m):
 		c.Doubt = doubtClock
-	case w.Now().Sub(m.At) > markFor:
+	case w.now().Sub(m.At) > markFor:
 		c.Doubt = doubtOld
 	}
 	return c
@@ -239,7 +240,7 @@ func (w *delivery) cluesOf(ctx context.Context, p Prompt) clues {
 // starts at the position where the typing began. Only lines dated since then count: Claude Code
 // writes a line some time after what it records, so the lines of an earlier prompt may follow that
 // position.
-func (w *delivery) traceOf(p Prompt) (transcript.Trace, error) {
+func (w *Session) traceOf(p Prompt) (transcript.Trace, error) {
 	path, since := w.markedPath(*p.Mark), p.Mark.At.Truncate(time.Millisecond) // lines are dated in milliseconds
 	all, err := transcript.TraceOf(path, p.Mark.Offset, since, p.Text)
 	for _, c := range w.r.Cursors {
@@ -253,40 +254,62 @@ func (w *delivery) traceOf(p Prompt) (transcript.Trace, error) {
 }
 
 // markedPath returns the transcript to search first for a typed prompt; empty: none yet.
-func (w *delivery) markedPath(m talk.Mark) string {
+func (w *Session) markedPath(m talk.Mark) string {
 	if m.Path != "" {
 		return m.Path
 	}
-	path, _ := transcript.Find(w.Observer.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
+	path, _ := transcript.Find(w.typist.Observer.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
 	return path
 }
 
 // clockWasSet reports whether the wall clock was set since a mark: it differs from the kernel's
 // count of time.
-func (w *delivery) clockWasSet(m talk.Mark) bool {
-	age, ok := w.r.Binding.Agent.Age(w.Moment())
+func (w *Session) clockWasSet(m talk.Mark) bool {
+	age, ok := w.r.Binding.Agent.Age(w.typist.Observer.Moment())
 	const tolerated = 2 * time.Second
-	return !ok || (w.Now().Sub(m.At)-(age-m.Age)).Abs() > tolerated
+	return !ok || (w.now().Sub(m.At)-(age-m.Age)).Abs() > tolerated
+}
+
+// Do carries out an act for the head prompt.
+func (w *Session) Do(ctx context.Context, act Act, why news.Wait, head *Prompt) error {
+	if head == nil {
+		return nil
+	}
+	switch act {
+	case Hold:
+		return w.hold(ctx, why, head)
+	case Type:
+		return w.typePrompt(ctx, *head)
+	case Clear:
+		return w.clearOwnText(ctx, *head)
+	case Proven:
+		return w.Finish(ctx, *head)
+	case Settle:
+		return w.settleTyped(ctx, *head)
+	case GiveUp:
+		return w.settlePrompt(ctx, *head)
+	}
+	return nil
 }
 
 // settleTyped decides about a typed prompt by all that is known of it, and acts.
-func (w *delivery) settleTyped(ctx context.Context, p Prompt) error {
+func (w *Session) settleTyped(ctx context.Context, p Prompt) error {
 	c := w.cluesOf(ctx, p)
 	d := decideTyped(w.term.View, &p, c)
-	w.again = d.Again
+	w.Again = d.Again
 	switch d.Act {
-	case actProven:
+	case Proven:
 		return w.arrived(ctx, p)
-	case actEnter:
+	case enter:
 		return w.enter(ctx, p)
-	case actRepeat:
+	case repeat:
 		p.Repeated = true
 		return w.typePrompt(ctx, p)
-	case actTakeBack:
+	case takeBack:
 		return w.askAbout(ctx, p, true)
-	case actHold:
+	case Hold:
 		return w.hold(ctx, d.Why, &p)
-	case actUnproven:
+	case GiveUp:
 		return w.unproven(ctx, p, c.Doubt)
 	}
 	return nil
@@ -294,12 +317,15 @@ func (w *delivery) settleTyped(ctx context.Context, p Prompt) error {
 
 // arrived finishes a prompt that a transcript shows. If no hook has named the transcript yet, the
 // chat follows it from its beginning.
-func (w *delivery) arrived(ctx context.Context, p Prompt) error {
+func (w *Session) arrived(ctx context.Context, p Prompt) error {
 	if _, followed := w.r.Cursor(); !followed {
 		w.r.Cursors = append(w.r.Cursors, talk.Cursor{Path: w.markedPath(*p.Mark)})
-		if err := w.saveAndFollow(ctx); err != nil {
+		if err := w.turn.Save(); err != nil {
+			return err
+		}
+		if err := w.turn.Tell(ctx, news.Transcript{}); err != nil {
 			return err
 		}
 	}
-	return w.proven(ctx, p)
+	return w.Finish(ctx, p)
 }

@@ -1,4 +1,4 @@
-package lifecycle
+package typing
 
 import (
 	"context"
@@ -8,28 +8,29 @@ import (
 
 	"ccbot/internal/claudeui"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
-// terminal is the terminal of one session, during one turn of the session's worker: its content at
+// Terminal is the terminal of one session, during one turn of the session's worker: its content at
 // the last reading, and the keys that go there. It changes no record and reports nothing.
-type terminal struct {
+type Terminal struct {
 	view.View // the last reading
 	r         *session.Record
 	o         *view.Observer
 	keys      Keyboard
 }
 
-// look checks again.
-func (t *terminal) look(ctx context.Context) { t.View = t.o.View(ctx, *t.r) }
+// Look checks again.
+func (t *Terminal) Look(ctx context.Context) { t.View = t.o.View(ctx, *t.r) }
 
 // guard names the bound agent; tmux itself checks it together with each key. In an adopted pane
 // tmux only knows the shell: there the kernel is read right before, to check that the agent is in
 // the foreground and would get the keys.
-func (t *terminal) guard() (tmux.Guard, error) {
+func (t *Terminal) guard() (tmux.Guard, error) {
 	b := t.r.Binding
 	if b.Adopted && !t.o.IsInFront(*b) {
 		return tmux.Guard{}, fmt.Errorf("process %d is not in the foreground: %w", b.Agent.PID, tmux.ErrGuard)
@@ -37,7 +38,7 @@ func (t *terminal) guard() (tmux.Guard, error) {
 	return tmux.Guard{Pane: t.Pane.ID, PID: b.PanePID(), Command: b.Command}, nil
 }
 
-func (t *terminal) paste(ctx context.Context, text string) error {
+func (t *Terminal) paste(ctx context.Context, text string) error {
 	g, err := t.guard()
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func (t *terminal) paste(ctx context.Context, text string) error {
 }
 
 // note makes the view unknown if tmux did not answer: the last reading is no longer valid.
-func (t *terminal) note(err error) {
+func (t *Terminal) note(err error) {
 	if errors.Is(err, view.ErrSilent) {
 		t.View = view.View{Now: t.Now, Agent: t.Agent, Adopted: t.Adopted, Silent: true}
 	}
@@ -56,7 +57,7 @@ func (t *terminal) note(err error) {
 
 // leaveView leaves the view of a window that is scrolled back. ErrBoxBusy: another mode is open
 // there, or the agent is not in front.
-func (t *terminal) leaveView(ctx context.Context) error {
+func (t *Terminal) leaveView(ctx context.Context) error {
 	g, err := t.guard()
 	if err == nil {
 		err = t.keys.LeaveView(ctx, g)
@@ -67,12 +68,12 @@ func (t *terminal) leaveView(ctx context.Context) error {
 	return err
 }
 
-// keyEnter is the one key that Keyboard.Press does not take: Enter has its own method.
-const keyEnter tmux.Key = "Enter"
+// KeyEnter is the one key that Keyboard.Press does not take: Enter has its own method.
+const KeyEnter tmux.Key = "Enter"
 
-// press presses one key, unless the person has given the key another meaning. The caller has read
+// Press presses one key, unless the person has given the key another meaning. The caller has read
 // the terminal right before.
-func (t *terminal) press(ctx context.Context, k tmux.Key) error {
+func (t *Terminal) Press(ctx context.Context, k tmux.Key) error {
 	box := t.Screen.Box.Present && !t.DialogOpen()
 	if err := t.claudeKeys().Other(string(k), box); err != nil {
 		return rebound(err)
@@ -81,11 +82,11 @@ func (t *terminal) press(ctx context.Context, k tmux.Key) error {
 }
 
 // send presses one key whose meaning is known.
-func (t *terminal) send(ctx context.Context, k tmux.Key) error {
+func (t *Terminal) send(ctx context.Context, k tmux.Key) error {
 	g, err := t.guard()
 	switch {
 	case err != nil:
-	case k == keyEnter:
+	case k == KeyEnter:
 		err = t.keys.Enter(ctx, g)
 	default:
 		err = t.keys.Press(ctx, g, k)
@@ -99,9 +100,9 @@ func (t *terminal) send(ctx context.Context, k tmux.Key) error {
 
 // seePaste waits until the pasted text appears in the box of the agent, which must still be idle.
 // If a dialog or a turn came in between, Enter would answer the dialog or reach the turn.
-func (t *terminal) seePaste(ctx context.Context, p Prompt) (seen, overtaken bool) {
-	await(ctx, drawPace, pasteWait, func() bool {
-		t.look(ctx)
+func (t *Terminal) seePaste(ctx context.Context, p Prompt) (seen, overtaken bool) {
+	pause.Await(ctx, drawPace, pasteWait, func() bool {
+		t.Look(ctx)
 		seen = t.IsBoxFree() && p.shows(t.Screen.Box)
 		overtaken = t.DialogOpen() || !t.IsIdle() && t.Phase() == talk.PhaseWorking || t.Fate != view.PaneOurs
 		return seen || overtaken
@@ -119,11 +120,11 @@ const (
 // emptyByRow clears the prompt box row by row, and reports whether the box is proven empty. One
 // press may remove only a line break, which the screen does not show. After two presses without a
 // visible change emptyByRow gives up: the cursor is not where a press would help.
-func (t *terminal) emptyByRow(ctx context.Context) bool {
+func (t *Terminal) emptyByRow(ctx context.Context) bool {
 	shown := 0
 	presses := 0
 	for idle := 0; idle < 2; presses++ {
-		t.look(ctx)
+		t.Look(ctx)
 		if !t.IsBoxFree() || t.Screen.Box.Empty {
 			break
 		}
@@ -147,9 +148,9 @@ func (t *terminal) emptyByRow(ctx context.Context) bool {
 const maxPresses = 500
 
 // seeChange waits a moment until the box looks different, and reports whether it did.
-func (t *terminal) seeChange(ctx context.Context, before claudeui.Box) bool {
-	return await(ctx, lookPace, clearWait, func() bool {
-		t.look(ctx)
+func (t *Terminal) seeChange(ctx context.Context, before claudeui.Box) bool {
+	return pause.Await(ctx, view.LookPace, clearWait, func() bool {
+		t.Look(ctx)
 		return t.Screen.Box != before
 	})
 }
@@ -158,12 +159,12 @@ func (t *terminal) seeChange(ctx context.Context, before claudeui.Box) bool {
 const clearWait = time.Second / 2
 
 // clearBox empties the box and leaves bash mode. The key that clears the box also leaves bash mode.
-func (t *terminal) clearBox(ctx context.Context) {
+func (t *Terminal) clearBox(ctx context.Context) {
 	if !t.emptyBox(ctx) || !t.Screen.Box.Bash {
 		return
 	}
 	before := t.Screen.Box
-	err := t.press(ctx, tmux.KeyClear)
+	err := t.Press(ctx, tmux.KeyClear)
 	if err != nil || !t.seeChange(ctx, before) {
 		t.o.Log.Debug("bash_mode_not_left", logkey.SessionID, t.r.ID.String())
 	}
@@ -172,7 +173,7 @@ func (t *terminal) clearBox(ctx context.Context) {
 // holds reports whether the free box contains a typed prompt and nothing that a person has written:
 // either literally the prompt's text, or a paste placeholder that no person in the terminal can
 // have made since.
-func (t *terminal) holds(ctx context.Context, p Prompt) bool {
+func (t *Terminal) holds(ctx context.Context, p Prompt) bool {
 	box := t.Screen.Box
 	return t.IsBoxFree() && p.shows(box) && (box.Whole() || p.Mark != nil && t.quietSince(ctx, p.Mark.At))
 }
@@ -180,7 +181,7 @@ func (t *terminal) holds(ctx context.Context, p Prompt) bool {
 // quietSince reports whether tmux shows that since a moment no key was pressed in any terminal that
 // may show the agent's window. It is false if a terminal in control mode is attached, because tmux
 // reports nothing about the keys of such a terminal.
-func (t *terminal) quietSince(ctx context.Context, at time.Time) bool {
+func (t *Terminal) quietSince(ctx context.Context, at time.Time) bool {
 	if t.Fate != view.PaneOurs || !t.Pane.Touched.Before(at.Truncate(time.Second)) {
 		return false
 	}
@@ -197,10 +198,10 @@ const (
 // seeBack waits for the end of the interrupted work, and reports whether the prompt's text is in
 // the box again. Claude Code may be idle for seconds before it draws the text, so an empty box says
 // little: it will not come if over reports that the turn has left its last line.
-func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over func() bool) (back bool) {
+func (t *Terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over func() bool) (back bool) {
 	var since time.Time
-	await(ctx, lookPace, backWithin, func() bool {
-		t.look(ctx)
+	pause.Await(ctx, view.LookPace, backWithin, func() bool {
+		t.Look(ctx)
 		switch {
 		// The terminal has not yet drawn the end of the turn, or of what was to follow it.
 		case !t.IsBoxFree(), t.Screen.Continues:
@@ -216,13 +217,13 @@ func (t *terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over 
 	return back
 }
 
-// settle waits a moment until tmux knows how the process ended: tmux says that a pane is dead
+// AwaitExit waits a moment until tmux knows how the process ended: tmux says that a pane is dead
 // slightly before it has the status or the signal.
-func (t *terminal) settle(ctx context.Context) {
-	await(ctx, lookPace, settleWait, func() bool {
+func (t *Terminal) AwaitExit(ctx context.Context) {
+	pause.Await(ctx, view.LookPace, settleWait, func() bool {
 		known := t.Fate != view.PaneDead || t.Pane.DeadStatus >= 0 || t.Pane.DeadSignal != 0
 		if !known {
-			t.look(ctx)
+			t.Look(ctx)
 		}
 		return known
 	})

@@ -1,4 +1,4 @@
-package lifecycle
+package typing
 
 import (
 	"context"
@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"ccbot/internal/claudekeys"
+	"ccbot/internal/pause"
+	"ccbot/lifecycle/view"
 	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
 
 // claudeKeys reads how the agent's prompt box is operated. The files are read each time, because
 // Claude Code takes a change over at once.
-func (t *terminal) claudeKeys() claudekeys.Keys {
+func (t *Terminal) claudeKeys() claudekeys.Keys {
 	if t.o.Keys == nil {
 		return claudekeys.Keys{}
 	}
@@ -32,7 +34,7 @@ func rebound(err error) error {
 func isRebound(err error) bool { return refusal.Is(err, refusal.Rebound) }
 
 // submit presses the key that submits the text in the box.
-func (t *terminal) submit(ctx context.Context) error {
+func (t *Terminal) submit(ctx context.Context) error {
 	key, err := t.claudeKeys().Submit()
 	if err != nil {
 		return rebound(err)
@@ -42,7 +44,7 @@ func (t *terminal) submit(ctx context.Context) error {
 
 // promptKeys returns the fault of the keys that a prompt needs: the one that submits it and, if the
 // screen shows a visual mode of vim, Esc.
-func (t *terminal) promptKeys() error {
+func (t *Terminal) promptKeys() error {
 	keys := t.claudeKeys()
 	if _, err := keys.Submit(); err != nil || !t.Screen.Visual() {
 		return err
@@ -51,7 +53,7 @@ func (t *terminal) promptKeys() error {
 }
 
 // unsent returns the file and the binding that leave no key which submits a text.
-func (t *terminal) unsent() (file, binding string) {
+func (t *Terminal) unsent() (file, binding string) {
 	if fault, ok := errors.AsType[*claudekeys.Fault](t.promptKeys()); ok {
 		return fault.File, fault.Binding
 	}
@@ -60,15 +62,15 @@ func (t *terminal) unsent() (file, binding string) {
 
 // leaveVisual leaves vim's visual mode, in which the key that submits does nothing. It reports
 // whether the screen shows another mode.
-func (t *terminal) leaveVisual(ctx context.Context) bool {
+func (t *Terminal) leaveVisual(ctx context.Context) bool {
 	if !t.Screen.Visual() {
 		return true
 	}
-	if t.press(ctx, tmux.KeyEscape) != nil {
+	if t.Press(ctx, tmux.KeyEscape) != nil {
 		return false
 	}
-	return await(ctx, lookPace, effectWait, func() bool {
-		t.look(ctx)
+	return pause.Await(ctx, view.LookPace, effectWait, func() bool {
+		t.Look(ctx)
 		return !t.IsBoxFree() || !t.Screen.Visual()
 	}) && t.IsBoxFree()
 }
@@ -78,20 +80,20 @@ func (t *terminal) leaveVisual(ctx context.Context) bool {
 const effectWait = 5 * time.Second
 
 // cancelKey returns the key that ends the turn that the screen shows.
-func (t *terminal) cancelKey() (tmux.Key, error) {
+func (t *Terminal) cancelKey() (tmux.Key, error) {
 	key, err := t.claudeKeys().Cancel(t.Screen.Editor != "")
 	return tmux.Key(key), rebound(err)
 }
 
 // clearKey returns the key that clears the prompt box that the screen shows. In screen reader mode
 // C-u leaves the removed rows on the screen.
-func (t *terminal) clearKey() (tmux.Key, error) {
+func (t *Terminal) clearKey() (tmux.Key, error) {
 	key, err := t.claudeKeys().Clear(t.Screen.Editor != "" || t.Screen.Flat)
 	return tmux.Key(key), rebound(err)
 }
 
 // emptyBox clears the prompt box, and reports whether the box is proven empty.
-func (t *terminal) emptyBox(ctx context.Context) bool {
+func (t *Terminal) emptyBox(ctx context.Context) bool {
 	switch key, err := t.clearKey(); {
 	case err != nil:
 		return false
@@ -103,12 +105,12 @@ func (t *terminal) emptyBox(ctx context.Context) bool {
 
 // emptyAtOnce presses C-c, which empties the box in every editor mode but the visual ones. It
 // presses the key once: a second C-c would end Claude Code.
-func (t *terminal) emptyAtOnce(ctx context.Context) bool {
+func (t *Terminal) emptyAtOnce(ctx context.Context) bool {
 	if !t.leaveVisual(ctx) {
 		return false
 	}
-	await(ctx, lookPace, effectWait, func() bool {
-		t.look(ctx)
+	pause.Await(ctx, view.LookPace, effectWait, func() bool {
+		t.Look(ctx)
 		return !t.Screen.Exits
 	})
 	if !t.IsBoxFree() || t.Screen.Exits || t.Screen.Box.Empty {
@@ -117,8 +119,8 @@ func (t *terminal) emptyAtOnce(ctx context.Context) bool {
 	if t.send(ctx, tmux.KeyInterrupt) != nil {
 		return false
 	}
-	await(ctx, lookPace, effectWait, func() bool {
-		t.look(ctx)
+	pause.Await(ctx, view.LookPace, effectWait, func() bool {
+		t.Look(ctx)
 		return t.IsBoxFree() && t.Screen.Box.Empty || t.DialogOpen()
 	})
 	return t.IsBoxFree() && t.Screen.Box.Empty

@@ -1,4 +1,4 @@
-package lifecycle
+package typing
 
 import (
 	"cmp"
@@ -18,29 +18,19 @@ import (
 	"ccbot/port/news"
 )
 
-// delivery brings the prompts of a session to its agent: it has the queue, what is typed, and the
-// proof of it. Nothing else types text.
-type delivery struct {
-	*turn
-	term     *terminal
-	Prompts  Prompts
-	Launches Launches
-	reworded bool // a prompt of the queue has another text
-}
-
 // ownPrompt reads a prompt of the session's queue. ErrNoPrompt means that the prompt no longer
 // exists, or belongs to another session.
-func (w *delivery) ownPrompt(key string) (Prompt, error) {
-	p, err := w.Prompts.Prompt(key)
+func (w *Session) ownPrompt(key string) (Prompt, error) {
+	p, err := w.typist.Prompts.Prompt(key)
 	if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID {
 		err = fmt.Errorf("prompt %s is that of session %s: %w", key, p.Session, ErrNoPrompt)
 	}
 	return p, err
 }
 
-// head returns the prompt whose turn it is: the first one about which no person has to decide. Keys
+// Head returns the prompt whose turn it is: the first one about which no person has to decide. Keys
 // whose prompt is finished are removed from the queue.
-func (w *delivery) head() (*Prompt, error) {
+func (w *Session) Head() (*Prompt, error) {
 	for _, key := range slices.Clone(w.r.Prompts) {
 		p, err := w.ownPrompt(key)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +40,7 @@ func (w *delivery) head() (*Prompt, error) {
 			continue
 		}
 		if err != nil { // an unreadable prompt must block neither the session nor later prompts
-			w.Log.Error("prompt_unreadable", logkey.Key, key, logkey.Error, err)
+			w.log().Error("prompt_unreadable", logkey.Key, key, logkey.Error, err)
 			continue
 		}
 		if p.State != Unproven {
@@ -60,9 +50,9 @@ func (w *delivery) head() (*Prompt, error) {
 	return nil, nil
 }
 
-func (w *delivery) dequeue(key string) error {
+func (w *Session) dequeue(key string) error {
 	w.r.Prompts = slices.DeleteFunc(w.r.Prompts, func(k string) bool { return k == key })
-	if err := w.save(); err != nil {
+	if err := w.turn.Save(); err != nil {
 		return fmt.Errorf("take prompt %s out of the queue: %w", key, err)
 	}
 	return nil
@@ -70,14 +60,14 @@ func (w *delivery) dequeue(key string) error {
 
 // enqueue appends the prompts that are not in the session's queue yet. It is the only way into the
 // queue.
-func (w *delivery) enqueue(keys ...string) error {
+func (w *Session) enqueue(keys ...string) error {
 	if !w.r.Enqueue(keys...) {
 		return nil
 	}
-	return w.save()
+	return w.turn.Save()
 }
 
-func (w *delivery) promptIn(key string, state PromptState) (Prompt, error) {
+func (w *Session) promptIn(key string, state PromptState) (Prompt, error) {
 	p, err := w.ownPrompt(key)
 	switch {
 	case err != nil:
@@ -91,12 +81,9 @@ func (w *delivery) promptIn(key string, state PromptState) (Prompt, error) {
 // hold reports why the head prompt waits, once per prompt and reason. If the agent waits for a
 // person's answer, this is reported for every prompt, because nothing else moves the queue. A head
 // whose Enter was pressed does not wait: it may have caused the question.
-func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error {
-	if head == nil {
-		return nil
-	}
+func (w *Session) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 	var all []Prompt
-	if head.waits() || why == news.HeldSmall { // its text may be in the box that is not shown
+	if head.IsWaiting() || why == news.HeldSmall { // its text may be in the box that is not shown
 		all = append(all, *head)
 	}
 	if why == news.HeldDialog {
@@ -111,74 +98,74 @@ func (w *delivery) hold(ctx context.Context, why news.Wait, head *Prompt) error 
 		n.File, n.Binding = w.term.unsent()
 	}
 	for _, p := range all {
-		if slices.Contains(p.Told, why) || w.term.Silent && w.recall().prompt.silent == p.Key {
+		if slices.Contains(p.Told, why) || w.term.Silent && w.recall().silent == p.Key {
 			continue
 		}
 		n.Prompt = p.shown()
-		if err := w.tell(ctx, *w.r, n); err != nil {
+		if err := w.turn.Tell(ctx, n); err != nil {
 			return err
 		}
 		if w.term.Silent { // the reason was not seen: the report is not noted on disk
-			w.remember(func(m *memory) { m.prompt.silent = p.Key })
+			w.remember(func(m *progress) { m.silent = p.Key })
 			continue
 		}
 		p.Told = append(slices.Clone(p.Told), why)
-		if err := w.Prompts.SavePrompt(p); err != nil {
+		if err := w.typist.Prompts.SavePrompt(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// proven finishes a prompt that the agent has taken. The prompt is finished before its key leaves
+// Finish finishes a prompt that the agent has taken. The prompt is finished before its key leaves
 // the queue: a crash in between leaves a key without a prompt, which is harmless.
-func (w *delivery) proven(ctx context.Context, p Prompt) error {
-	w.remember(func(m *memory) { m.prompt.last = p })
+func (w *Session) Finish(ctx context.Context, p Prompt) error {
+	w.remember(func(m *progress) { m.last = p })
 	if w.r.Unfinished() != nil { // the work that was interrupted continues
 		w.r.Interruption.Followed = true
-		if err := w.save(); err != nil {
+		if err := w.turn.Save(); err != nil {
 			return err
 		}
 	}
-	if err := w.tell(ctx, *w.r, news.Delivered{Prompt: p.shown()}); err != nil {
+	if err := w.turn.Tell(ctx, news.Delivered{Prompt: p.shown()}); err != nil {
 		return err
 	}
-	if err := w.Prompts.FinishPrompt(p.Key); err != nil {
+	if err := w.typist.Prompts.FinishPrompt(p.Key); err != nil {
 		return err
 	}
-	w.at("prompt-finished")
-	w.agenda.wake(w.r.ID)
+	w.turn.At("prompt-finished")
+	w.turn.Wake()
 	return w.dequeue(p.Key)
 }
 
 // unproven hands a prompt to the person: it is never typed again unless the person asks for it. why
 // is the doubt that prevents ccbot from deciding; empty means that no proof came.
-func (w *delivery) unproven(ctx context.Context, p Prompt, why string) error {
-	w.Log.Warn("prompt_unproven", logkey.SessionID, w.r.ID.String(), logkey.Key, p.Key, logkey.Why, cmp.Or(why, doubtNone))
-	if err := w.tell(ctx, *w.r, news.Unproven{Prompt: p.shown(), InBox: w.term.holds(ctx, p)}); err != nil {
+func (w *Session) unproven(ctx context.Context, p Prompt, why string) error {
+	w.log().Warn("prompt_unproven", logkey.SessionID, w.r.ID.String(), logkey.Key, p.Key, logkey.Why, cmp.Or(why, doubtNone))
+	if err := w.turn.Tell(ctx, news.Unproven{Prompt: p.shown(), InBox: w.term.holds(ctx, p)}); err != nil {
 		return err
 	}
 	p.State = Unproven
-	w.agenda.wake(w.r.ID)
-	return w.Prompts.SavePrompt(p)
+	w.turn.Wake()
+	return w.typist.Prompts.SavePrompt(p)
 }
 
 // settlePrompt decides about a typed prompt whose agent is gone or whose mark is useless: either
 // the transcript has it, or a person decides.
-func (w *delivery) settlePrompt(ctx context.Context, p Prompt) error {
+func (w *Session) settlePrompt(ctx context.Context, p Prompt) error {
 	found, err := w.seek(ctx, p)
 	if found || err != nil {
 		return err
 	}
-	if w.term.look(ctx); p.runs(w.term.View) { // otherwise the text may be in the box
-		return w.proven(ctx, p)
+	if w.term.Look(ctx); p.runs(w.term.View) { // otherwise the text may be in the box
+		return w.Finish(ctx, p)
 	}
 	return w.unproven(ctx, p, "the agent is gone")
 }
 
-// settlePrompts asks the transcript once more about the prompts that were being typed when the
+// SettlePrompts asks the transcript once more about the prompts that were being typed when the
 // agent ended, except the one that has ended the agent.
-func (w *delivery) settlePrompts(ctx context.Context, but ...string) error {
+func (w *Session) SettlePrompts(ctx context.Context, but ...string) error {
 	for _, key := range append([]string(nil), w.r.Prompts...) {
 		p, err := w.ownPrompt(key)
 		if err != nil || p.State != Typing || slices.Contains(but, key) {
@@ -191,10 +178,10 @@ func (w *delivery) settlePrompts(ctx context.Context, but ...string) error {
 	return nil
 }
 
-// seekBehind looks for the proof that the prompt which has opened a dialog was taken: the dialog
+// SeekProof looks for the proof that the prompt which has opened a dialog was taken: the dialog
 // may be visible before any hook or transcript mentions the prompt.
-func (w *delivery) seekBehind(ctx context.Context, head *Prompt) error {
-	if !head.entered() {
+func (w *Session) SeekProof(ctx context.Context, head *Prompt) error {
+	if !head.IsEntered() {
 		return nil
 	}
 	_, err := w.seek(ctx, *head)
@@ -202,13 +189,13 @@ func (w *delivery) seekBehind(ctx context.Context, head *Prompt) error {
 }
 
 // seek finishes a typed prompt if a transcript shows it.
-func (w *delivery) seek(ctx context.Context, p Prompt) (found bool, err error) {
+func (w *Session) seek(ctx context.Context, p Prompt) (found bool, err error) {
 	if p.Mark == nil {
 		return false, nil // a file that was edited
 	}
 	trace, err := w.traceOf(p)
 	if err != nil {
-		w.Log.Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
+		w.log().Warn("proof_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 	if !trace.Arrived {
 		return false, nil
@@ -216,14 +203,14 @@ func (w *delivery) seek(ctx context.Context, p Prompt) (found bool, err error) {
 	return true, w.arrived(ctx, p)
 }
 
-// receive takes a UserPromptSubmit as proof of the prompt being typed, otherwise of a prompt that
+// Receive takes a UserPromptSubmit as proof of the prompt being typed, otherwise of a prompt that
 // waits for a person's decision.
-func (w *delivery) receive(ctx context.Context, e hookwire.Event) error {
+func (w *Session) Receive(ctx context.Context, e hookwire.Event) error {
 	for _, state := range []PromptState{Typing, Unproven} {
 		for _, key := range w.r.Prompts {
 			p, err := w.ownPrompt(key) // an unreadable prompt is logged in its turn
 			if err == nil && p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && proves(e.Prompt, p) {
-				return w.proven(ctx, p)
+				return w.Finish(ctx, p)
 			}
 		}
 	}

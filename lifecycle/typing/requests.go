@@ -1,0 +1,253 @@
+package typing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"ccbot/internal/logkey"
+	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
+	"ccbot/port/talk"
+)
+
+// Requests carries out what people decide about prompts.
+type Requests struct{ s *Session }
+
+// Requests returns what people decide about prompts.
+func (w *Session) Requests() Requests { return Requests{w} }
+
+// Queue puts a prompt at the end of the queue, and types it at once if it is alone there and mayType
+// allows it for the prompt as read from the disk. Otherwise the prompt is held.
+func (w Requests) Queue(ctx context.Context, key string, mayType func(*Prompt) bool) error {
+	alone := len(w.s.r.Prompts) == 0
+	if err := w.s.enqueue(key); err != nil {
+		return err
+	}
+	w.s.turn.At("prompt-saved")
+	if alone && w.typeAtOnce(ctx, key, mayType) {
+		return nil
+	}
+	return w.s.typist.Prompts.HoldPrompt(key, w.s.r.ID)
+}
+
+// typeAtOnce types a prompt that is alone in its queue, and reports whether its mark is on disk:
+// then the mark alone has the progress, and the prompt need not be saved as held first. Otherwise,
+// also after an error, the next step continues.
+func (w Requests) typeAtOnce(ctx context.Context, key string, mayType func(*Prompt) bool) (marked bool) {
+	p, err := w.s.typist.Prompts.NewPrompt(key, w.s.r.ID)
+	if err != nil || !mayType(&p) {
+		return false
+	}
+	if err := w.s.typePrompt(ctx, p); err != nil {
+		w.s.log().Warn("session_step_failed", logkey.SessionID, w.s.r.ID.String(), logkey.Error, err)
+	}
+	_, err = w.s.typist.Prompts.Prompt(key)
+	return err == nil
+}
+
+// SendAgain types an unproven prompt again when that is safe. A crash between paste and Enter may
+// have left the text in the box, so it is treated as a paste to take back: the box is emptied first.
+func (w Requests) SendAgain(ctx context.Context, key string) error {
+	p, err := w.s.promptIn(key, Unproven)
+	if err != nil {
+		return err
+	}
+	if !w.s.r.State.Live() {
+		return fmt.Errorf("send again: %w", view.ErrNoAgent)
+	}
+	if w.s.term.Look(ctx); w.s.term.Silent { // the box may have something to take back
+		return view.ErrSilent
+	}
+	if w.s.term.IsBoxFree() && !w.s.term.holds(ctx, p) { // the box has nothing to take back
+		p.State, p.Told, p.Mark = Held, nil, nil
+	} else {
+		p.State, p.Told, p.Mark = Typing, nil, w.s.mark()
+		p.Mark.Retreat = true
+	}
+	if err := w.s.typist.Prompts.SavePrompt(p); err != nil {
+		return err
+	}
+	return w.s.enqueue(key)
+}
+
+// Drop gives up an unproven prompt. If its text still is in the box, it is removed there.
+func (w Requests) Drop(ctx context.Context, key string) error {
+	p, err := w.s.promptIn(key, Unproven)
+	if err != nil {
+		return err
+	}
+	if w.s.term.Look(ctx); w.s.term.Silent {
+		return view.ErrSilent
+	}
+	if w.s.term.holds(ctx, p) {
+		w.s.term.emptyBox(ctx)
+	}
+	if err := w.s.typist.Prompts.FinishPrompt(key); err != nil {
+		return err
+	}
+	return w.s.dequeue(key)
+}
+
+// Withdraw takes a held prompt out of the queue and finishes it.
+func (w Requests) Withdraw(key string) error {
+	if _, err := w.s.promptIn(key, Held); err != nil {
+		return err
+	}
+	if !slices.Contains(w.s.r.Prompts, key) {
+		return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
+	}
+	if err := w.s.typist.Prompts.FinishPrompt(key); err != nil {
+		return fmt.Errorf("withdraw prompt %s: %w", key, err)
+	}
+	return w.s.dequeue(key)
+}
+
+// Reword gives a held prompt another text.
+func (w Requests) Reword(key, text string, class talk.PromptClass) error {
+	p, err := w.s.promptIn(key, Held)
+	if err != nil {
+		return err
+	}
+	p.Text, p.Class, w.s.Reworded = text, class, true
+	return w.s.typist.Prompts.SavePrompt(p)
+}
+
+// Reconcile makes the queue and the prompts on disk agree after a restart. keys are the prompts on
+// disk that belong to the session, in order.
+func (w Requests) Reconcile(ctx context.Context, keys []string) error {
+	if err := w.s.enqueue(keys...); err != nil {
+		return err
+	}
+	for _, key := range slices.Clone(w.s.r.Prompts) {
+		p, err := w.s.ownPrompt(key)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = w.s.dequeue(key)
+		} else if err == nil && p.State == Typing && !w.s.r.State.Live() {
+			err = w.s.settlePrompt(ctx, p) // the prompts of a live session are decided by the next steps
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SendAnyway types a prompt that waits for a person's draft. The draft is reported before it is
+// removed, and the box is proven empty before the prompt is typed.
+func (w Requests) SendAnyway(ctx context.Context, key string) error {
+	head, err := w.s.Head()
+	if err != nil {
+		return err
+	}
+	if head == nil || head.Key != key || head.State != Held {
+		return fmt.Errorf("send prompt %s anyway: %w", key, ErrNoPrompt)
+	}
+	if err := w.s.typist.Observer.CheckUnread(*w.s.r); err != nil {
+		return err
+	}
+	w.s.term.Look(ctx)
+	switch {
+	case w.s.term.Silent:
+		return view.ErrSilent
+	case w.s.r.State != session.Running || !view.TakesKeys(*w.s.r, w.s.term.View):
+		return ErrBoxBusy
+	case w.s.term.TypeSafe():
+		return nil // the draft is gone: the next step types the prompt
+	case !w.s.term.IsBoxFree() || w.s.term.Screen.Box.Bash:
+		return ErrBoxBusy
+	case !w.s.term.Screen.Box.Whole():
+		return ErrDraftHidden
+	}
+	if err := w.clearDraft(ctx); err != nil || w.s.r.Wish != nil {
+		return err // the next step types the prompt, after what was wanted before it
+	}
+	return w.s.typePrompt(ctx, *head)
+}
+
+// LeaveView leaves the view of a window that is scrolled back, for a held prompt. No key is sent.
+func (w Requests) LeaveView(ctx context.Context, key string) error {
+	if _, err := w.s.promptIn(key, Held); err != nil {
+		return err
+	}
+	w.s.term.Look(ctx)
+	switch {
+	case w.s.term.Silent:
+		return view.ErrSilent
+	case w.s.r.State != session.Running || !view.InFront(*w.s.r, w.s.term.View):
+		return ErrBoxBusy
+	case !w.s.term.Pane.InMode:
+		return nil // the person has left it
+	}
+	return w.s.term.leaveView(ctx)
+}
+
+// ToFront moves a held prompt before all other waiting prompts. A prompt being typed, or in the box,
+// stays first.
+func (w Requests) ToFront(key string) error {
+	if _, err := w.s.promptIn(key, Held); err != nil {
+		return err
+	}
+	return w.toFront(key)
+}
+
+// SendNow types a held prompt next and interrupts the running turn for it. The order is on disk
+// before Esc is pressed. told is as in Interrupt, and true if nothing was interrupted.
+func (w Requests) SendNow(ctx context.Context, key string) (told bool, err error) {
+	if _, err := w.s.promptIn(key, Held); err != nil {
+		return true, err
+	}
+	if !w.s.r.State.Live() {
+		return true, view.ErrNoAgent
+	}
+	if err := w.s.typist.Observer.CheckUnread(*w.s.r); err != nil {
+		return true, err
+	}
+	w.awaitEscPause(ctx)
+	w.s.term.Look(ctx)
+	if w.s.r.State != session.Running || w.s.term.TypeSafe() { // no turn is in the way
+		return true, w.toFront(key)
+	}
+	head, err := w.s.Head()
+	if err != nil {
+		return true, err
+	}
+	if err := refusesNow(w.s.term.View, head); err != nil {
+		return true, err
+	}
+	if err := w.toFront(key); err != nil {
+		return true, err
+	}
+	if told, err = w.stopTurn(ctx); errors.Is(err, ErrIdle) { // it has just ended
+		told, err = true, nil
+	}
+	w.s.turn.At("turn-interrupted")
+	return told, errors.Join(err, w.overtake(ctx, key))
+}
+
+// Interrupt takes the waiting prompts out of the queue and asks the person about them, presses Esc
+// once, and waits for the end of the turn. told reports that the chat already shows what was
+// stopped.
+func (w Requests) Interrupt(ctx context.Context) (told bool, err error) {
+	w.awaitEscPause(ctx)
+	w.s.term.Look(ctx)
+	if err := refusesEsc(w.s.term.View); err != nil {
+		return false, err
+	}
+	waited, failed := w.askAboutQueue(ctx) // Esc is pressed also if this failed
+	told, stopped := w.stopTurn(ctx)
+	if waited && errors.Is(stopped, ErrIdle) {
+		told, stopped = true, nil // the queue was stopped
+	}
+	return told, cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
+}
+
+// Halt removes all waiting prompts from the queue, and asks the person about each. It presses no
+// key.
+func (w Requests) Halt(ctx context.Context) error {
+	_, err := w.askAboutQueue(ctx)
+	return err
+}

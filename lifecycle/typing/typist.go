@@ -1,0 +1,114 @@
+package typing
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
+	"ccbot/port/news"
+	"ccbot/tmux"
+)
+
+// Keyboard types into panes. Every method is one guarded tmux command: if the guard does not hold,
+// nothing is typed and the error is tmux.ErrGuard.
+type Keyboard interface {
+	Paste(ctx context.Context, g tmux.Guard, text string) error
+	Enter(ctx context.Context, g tmux.Guard) error
+	Press(ctx context.Context, g tmux.Guard, key tmux.Key) error
+	// LeaveView ends the mode in which a person has scrolled back.
+	LeaveView(ctx context.Context, g tmux.Guard) error
+}
+
+// Prompts is the one store of prompts and their state. A change is durable when the call returns.
+// ErrNoPrompt means that a prompt is finished, or that no session holds it yet, or that a person
+// still has to decide whether it is typed.
+type Prompts interface {
+	Prompt(key string) (Prompt, error)
+	// NewPrompt reads an untyped prompt as HoldPrompt would hold it; saved, it is in the queue of
+	// the session. ErrNoPrompt means that the prompt was typed or finished.
+	NewPrompt(key string, session uuid.UUID) (Prompt, error)
+	// HoldPrompt moves an untyped prompt into the queue of a session. A repeated call does nothing.
+	// ErrNoPrompt means that the prompt was typed or finished.
+	HoldPrompt(key string, session uuid.UUID) error
+	SavePrompt(p Prompt) error
+	FinishPrompt(key string) error
+}
+
+// Typist types into the terminals of sessions. It is made once, and keeps the progress of prompts
+// between turns. A restart loses that, which costs at most a repeated report.
+type Typist struct {
+	Observer *view.Observer
+	Keyboard Keyboard
+	Prompts  Prompts
+	// Unheard reports whether an unprocessed event of a launch is on disk.
+	Unheard func(recordID uuid.UUID) (bool, error)
+
+	mu       sync.Mutex
+	sessions map[uuid.UUID]progress
+}
+
+// Turn is the part of one turn of a session's worker that typing may use.
+type Turn struct {
+	Record *session.Record
+	Save   func() error                                 // puts the record on disk
+	Tell   func(ctx context.Context, n news.News) error // reports what happened to the session
+	Wake   func()                                       // requests a step of the session
+	At     func(failpoint string)                       // is called at each persisted step
+}
+
+// Session types prompts of one session, in one turn of the session's worker: it has the session's
+// queue, the text that is being typed, and the proof of its arrival.
+type Session struct {
+	typist *Typist
+	turn   Turn
+	r      *session.Record
+	term   *Terminal
+	// Again is the earliest time of the next check.
+	Again time.Duration
+	// Reworded reports that a prompt of the queue has another text.
+	Reworded bool
+}
+
+// Terminal returns the terminal of a session, during one turn of the session's worker.
+func (t *Typist) Terminal(r *session.Record) *Terminal {
+	return &Terminal{r: r, o: t.Observer, keys: t.Keyboard}
+}
+
+// Of returns the use of the Typist for a session in one turn. term is the session's terminal.
+func (t *Typist) Of(turn Turn, term *Terminal) *Session {
+	return &Session{typist: t, turn: turn, r: turn.Record, term: term}
+}
+
+// Forget forgets the progress of a session's prompts: the session has another agent, or has ended.
+func (t *Typist) Forget(id uuid.UUID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.sessions, id)
+}
+
+// recall returns the progress of the session's prompts.
+func (w *Session) recall() progress {
+	w.typist.mu.Lock()
+	defer w.typist.mu.Unlock()
+	return w.typist.sessions[w.r.ID]
+}
+
+func (w *Session) remember(change func(*progress)) {
+	w.typist.mu.Lock()
+	defer w.typist.mu.Unlock()
+	if w.typist.sessions == nil {
+		w.typist.sessions = make(map[uuid.UUID]progress)
+	}
+	one := w.typist.sessions[w.r.ID]
+	change(&one)
+	w.typist.sessions[w.r.ID] = one
+}
+
+func (w *Session) now() time.Time { return w.typist.Observer.Now() }
+
+func (w *Session) log() *slog.Logger { return w.typist.Observer.Log }

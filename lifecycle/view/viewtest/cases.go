@@ -1,0 +1,98 @@
+// Package viewtest makes views for tests.
+package viewtest
+
+import (
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ccbot/internal/claudeui"
+	"ccbot/internal/presence"
+	"ccbot/internal/process"
+	"ccbot/lifecycle/view"
+	"ccbot/port/talk"
+	"ccbot/tmux"
+)
+
+// Noon is the time of the views.
+var Noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+// Said is the text of a prompt.
+const Said = "please fix the build"
+
+// Free is a view in which a text may be typed.
+func Free(change ...func(*view.View)) view.View {
+	v := view.View{Now: Noon, Agent: process.Alive, Fate: view.PaneOurs, Captured: true,
+		Pane:  tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x", Width: 120, Height: 40},
+		State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
+	for _, c := range change {
+		c(&v)
+	}
+	return v
+}
+
+func Status(s presence.Status) func(*view.View) { return written(presence.File{Status: s}) }
+func Fate(f view.PaneFate) func(*view.View)     { return func(v *view.View) { v.Fate = f } }
+func Alive(l process.Liveness) func(*view.View) { return func(v *view.View) { v.Agent = l } }
+func Draft(text string) func(*view.View) {
+	return func(v *view.View) { v.Screen.Box = claudeui.Box{Present: true, Text: text} }
+}
+func DialogOpen(v *view.View) {
+	v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Title: "Bash command"}}
+}
+func NoBox(v *view.View)      { v.Screen.Box = claudeui.Box{} }
+func Blind(v *view.View)      { v.Captured, v.Screen = false, claudeui.Screen{} }
+func Scrolled(v *view.View)   { v.Pane.InMode = true }
+func Synced(v *view.View)     { v.Pane.Synchronized = true }
+func Narrow(v *view.View)     { v.Pane.Width = 40 }
+func Flat(v *view.View)       { v.Pane.Height = 5 }
+func Behind(v *view.View)     { v.Adopted, v.Behind = true, true }
+func BashMode(v *view.View)   { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
+func AsksBelow(v *view.View)  { v.Below = "Bash" }
+func Ahead(v *view.View)      { v.State.Since = Noon.Add(time.Hour) }
+func NoPresence(v *view.View) { v.State = view.AgentState{Known: view.StateUnwritten} }
+func unreadable(v *view.View) { v.State = view.AgentState{} }
+
+// written is a view of an agent that wrote this presence file at the time of its last one.
+func written(f presence.File) func(*view.View) {
+	return func(v *view.View) {
+		f.UpdatedAt = v.State.Since
+		v.State = view.StateOf(process.Identity{}, f, nil)
+	}
+}
+
+func WaitsFor(what string) func(*view.View) {
+	return written(presence.File{Status: presence.Waiting, WaitingFor: what})
+}
+
+// AnyView draws a view that differs from a free one in a few ways, because the interesting cases
+// are near it.
+func AnyView(t *rapid.T) view.View {
+	v := Free()
+	for range rapid.IntRange(0, 4).Draw(t, "changes") {
+		rapid.SampledFrom(Changes).Draw(t, "change")(&v)
+	}
+	return AsSeen(v)
+}
+
+// AsSeen removes fields that View would not have read.
+func AsSeen(v view.View) view.View {
+	if v.Agent != process.Alive {
+		v.State = view.AgentState{} // View does not read it then
+	}
+	if v.Fate != view.PaneOurs && v.Fate != view.PaneDead {
+		v.Captured, v.Screen = false, claudeui.Screen{}
+	}
+	return v
+}
+
+var Changes = []func(*view.View){
+	Alive(process.Unknown), Alive(process.Gone), Fate(view.PaneUnknown), Fate(view.PaneDead), Fate(view.PaneGone), Fate(view.PaneForeign),
+	Status(presence.Busy), Status(presence.Waiting), Status("new"), NoPresence, unreadable, Blind, NoBox, Scrolled, DialogOpen,
+	Draft(Said), Draft("mine"), Draft("mine " + Said), Draft("/compact"), Draft("/compact"), Draft(Said),
+	func(v *view.View) { v.Screen.Box.Bash = true }, func(v *view.View) { v.Screen.Busy = true },
+	func(v *view.View) { v.Screen.Dialog = &claudeui.Dialog{Title: "over a box"} },
+}
+
+// Rested is a box that has stayed the same.
+func Rested(v *view.View) { v.Still = 2 * time.Second }
