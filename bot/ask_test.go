@@ -870,7 +870,7 @@ func TestListShowsModelAndContext(t *testing.T) {
 		want  string
 	}{
 		{"nothing is known", nil, "💤 ✓ api · idle\n~/api"},
-		{"all", &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 0.214}, "idle · bypass · $0.21\n~/api"},
+		{"all", &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 0.214}, "idle · Bypass · $0.21\n~/api"},
 		{"no answer yet", &port.Usage{Model: "Opus 5.5", Context: -1}, "idle · Opus 5.5\n~/api"},
 		{"no model", &port.Usage{Context: 0}, "idle · 0% of context\n~/api"},
 	} {

@@ -224,7 +224,7 @@ func TestBadFolderNameIsAnswered(t *testing.T) {
 	assert.Contains(t, w.Telegram.Texts(), w.say(i18n.NewFolderBad))
 	long := strings.Repeat("x", 300)
 	w.reply(long)
-	assert.Contains(t, w.Telegram.Texts(), w.say(i18n.NewFolderRefused, i18n.Args{"Dir": "~/" + long, "Reason": "file name too long"}))
+	assert.Contains(t, w.Telegram.Texts(), w.say(i18n.NewFolderRefused, i18n.Args{"Dir": "~/" + long, "Reason": w.say(i18n.CauseKey.Of("name_too_long"))}))
 	assert.Equal(t, w.say(i18n.NewFolderName, i18n.Args{"Dir": "~"}), w.text(), "the page stands below, and another name can follow")
 }
 

@@ -179,7 +179,7 @@ func TestChangesSayWhatIsNotKnown(t *testing.T) {
 			"I cannot open ~/api. Change its permissions or choose another folder."},
 		{"git is slow", &refusal.Error{Code: refusal.GitSlow, Dir: "/home/alice/api"}, "Git did not answer in time in ~/api. Try again later."},
 		{"git refuses", &refusal.Error{Code: refusal.GitFailed, Dir: "/home/alice/api", Reason: "fatal: bad config"},
-			"Git failed in ~/api: fatal: bad config"},
+			"Git failed in ~/api: “fatal: bad config”"},
 		{"a folder behind a link", &refusal.Error{Code: refusal.FileLinked, Dir: "/home/alice/api"},
 			"api's folder ~/api is now reached through a link, so nothing of it is shown."},
 		{"a folder that changes", &refusal.Error{Code: refusal.FileChanged, Dir: "/home/alice/api"},

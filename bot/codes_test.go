@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -65,6 +66,9 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		i18n.ModeKey:     modes,
 		i18n.HealthKey:   each.As(health.Codes(), func(c health.Code) string { return string(c) }),
 		i18n.LoopKey:     loops,
+		i18n.CauseKey:    append(consts("", "internal/sysfault"), "name_too_long", "missing"),
+		i18n.RefusedKey: {models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,
+			models.AllowedUpdateMyChatMember, "other"},
 		i18n.AgeKey:      {"seconds", "minutes", "hours", "days"},
 		i18n.FormatKey:   {"clock", "seconds", "short_day", "day", "date", "moment", "at", "at_day", "since", "until", "dollars", "rounded", "sizes"},
 		i18n.SwitchedKey: slices.DeleteFunc(consts("Switch", "port"), func(outcome string) bool { return outcome == "" }),

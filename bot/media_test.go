@@ -118,7 +118,7 @@ func TestP4_FileWithoutSessionIsReported(t *testing.T) {
 		}, 0},
 		{"a directory that is gone", func(t *testing.T, d *chattest.MediaWorld) { require.NoError(t, os.Remove(d.Dir)) }, chattest.Document("d", "a"),
 			func(d *chattest.MediaWorld) string {
-				return d.Word(i18n.InboxUnwritable, i18n.Args{"Path": filepath.Join(d.Dir, folders.InboxName), "Reason": "no such file or directory"})
+				return d.Word(i18n.InboxUnwritable, i18n.Args{"Path": filepath.Join(d.Dir, folders.InboxName), "Reason": d.Word(i18n.CauseKey.Of("missing"))})
 			}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -120,7 +120,7 @@ Sessions: 2 running, 5 archived
 Queues: 1 in, 2 out, 3 to redraw
 Telegram was asked 20 s ago
 Bot API since the start: errors 4, forced pauses 1
-Its last error, 5 min ago: bad request, Bad Request: chat not found
+Its last error, 5 min ago: “bad request, Bad Request: chat not found”
 Hooks: slowest of the last 20 events 40 ms
 Disk: 54 GB of 107 GB free; ~/.ccbot takes 13 MB
 tmux 3.5a, Claude Code 2.1.328`, w.Shows(t, id).Text.Text)

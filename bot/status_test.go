@@ -198,7 +198,7 @@ func TestStatusNamesPermissionModeLikeMode(t *testing.T) {
 		{"noted", "ask", "default", "Permission mode: Manual\n"},
 		{"asks nobody", "bypass", "", "Permission mode: Bypass\n"},
 		{"switched since", "bypass", "plan", "Permission mode: Plan\n"},
-		{"a newer Claude Code's", "ask", "careful", "Permission mode: careful\n"},
+		{"a newer Claude Code's", "ask", "careful", "Permission mode: “careful”\n"},
 		{"not noted yet", "ask", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

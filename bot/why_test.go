@@ -39,7 +39,7 @@ func TestWhy(t *testing.T) {
 	m := w.Telegram.Last(t)
 	w.Restart(t)
 	more := tapped(t, w, m, "Details")
-	assert.Equal(t, chattest.Lines("api: what was noted",
+	assert.Equal(t, chattest.Lines("api: what was noted, in the words of the log",
 		hour(0)+" → starting start a new session was asked for",
 		hour(1)+" starting → running ready",
 		hour(2)+" • recovery.mark_lost begins: its pane is gone",

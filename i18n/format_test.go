@@ -98,3 +98,33 @@ func TestTextsHaveNoPrepositionOfMoment(t *testing.T) {
 		}
 	}
 }
+
+// The words of other programs are quoted: of git, of Telegram, of the system.
+func TestForeignWordsAreQuoted(t *testing.T) {
+	for _, lang := range released {
+		quote := regexp.MustCompile(`[“«„]\{\{\.Reason\}\}[”»“]`)
+		for _, key := range []Key{WorktreeFailed, ChangesGitFailed, GetNotTaken} {
+			assert.Regexp(t, quote, sentences(t, lang)[string(key)]["other"], "%s %s", lang, key)
+		}
+	}
+}
+
+// A text that names a button has the button's word, so that both change together.
+func TestTextsTakeWordsOfButtons(t *testing.T) {
+	quoted := regexp.MustCompile(`[“«„\[]([^”»“\]{}]+)[”»“\]]`)
+	for _, lang := range Languages() {
+		all, buttons := sentences(t, lang), make(map[string]string)
+		for key, f := range all {
+			if strings.HasPrefix(key, "button_") || strings.HasPrefix(key, "ask_") {
+				buttons[strings.Trim(f["other"], "…← →☆★↑")] = key
+			}
+		}
+		for key, f := range all {
+			for _, text := range f {
+				for _, m := range quoted.FindAllStringSubmatch(text, -1) {
+					assert.Empty(t, buttons[m[1]], "%s %s: %s", lang, key, text)
+				}
+			}
+		}
+	}
+}

@@ -27,6 +27,8 @@ const (
 	SourceKey   Codes = "source_"     // the source that recognized a writer: hook
 	FaultKey    Codes = "fault_"      // a fault of a transcript: nul
 	SystemKey   Codes = "system_"     // a fault of the machine: disk_full
+	CauseKey    Codes = "cause_"      // an error of the system, in a sentence: disk_full
+	RefusedKey  Codes = "refused_"    // how many updates of a kind were refused: message
 	AnswererKey Codes = "answers_by_" // another answerer of permission requests: rules
 	ModeKey     Codes = "mode_"       // a permission mode: plan
 	HealthKey   Codes = "health_"     // a fault of ccbot: see internal/health

@@ -15,6 +15,7 @@ const (
 	FileReadAgain          Key = "file_read_again" // Path
 	SessionUnread          Key = "session_unread"  // Path
 	InternalError          Key = "internal_error"
+	Quoted                 Key = "quoted"          // Said
 	FeatureCrashed         Key = "feature_crashed" // Feature
 	UpdateFailed           Key = "update_failed"
 	Unreadable             Key = "unreadable"
@@ -184,7 +185,6 @@ const (
 	SparedChanged          Key = "spared_changed"
 	SparedFailed           Key = "spared_failed"
 	ListEnded              Key = "list_ended"      // Details
-	ListCount              Key = "list_count"      // Count, State
 	CountArchived          Key = "count_archived"  // Count
 	CountCompleted         Key = "count_completed" // Count
 	CountLost              Key = "count_lost"      // Count

@@ -203,7 +203,7 @@ func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name strin
 	}
 	f := p.Failure(port.Session{}, err)
 	if why := refusal.In(err); why.Code == refusal.DirNoAccess {
-		f.Text = p.Text(i18n.NewFolderRefused, i18n.Args{"Dir": render.Code(p.Short(dir)), "Reason": why.Reason})
+		f.Text = p.Text(i18n.NewFolderRefused, i18n.Args{"Dir": render.Code(p.Short(dir)), "Reason": p.Cause(why)})
 	}
 	return "", b.chat.Explain(ctx, v.To, f)
 }

@@ -45,6 +45,20 @@ func (p Phrases) Internal(err error) Failure {
 	return Failure{Text: p.Text(word, i18n.Args{"Dir": render.Code(dir)}), Err: err, Internal: true}
 }
 
+// Quoted returns words of a person or of another program, as a part of a sentence.
+func (p Phrases) Quoted(words string) string {
+	return p.Words.Say(i18n.Quoted, i18n.Args{"Said": words})
+}
+
+// Cause returns the system's reason for a refusal, as a part of a sentence. The common reasons have
+// texts; the words of another one are quoted.
+func (p Phrases) Cause(e *refusal.Error) string {
+	if cause := sysfault.Cause(e.Err); cause != "" {
+		return p.Words.Say(i18n.CauseKey.Of(cause))
+	}
+	return p.Quoted(e.Reason)
+}
+
 // refusals maps each refusal of the agent's machine to two sentences: one that names the session,
 // and one that does not. A feature may look up its own words first.
 var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
@@ -104,6 +118,10 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 	case (word == i18n.DirNotADir || word == i18n.DirNoAccess) && s.Open:
 		word = refusals[e.Code].bare
 	}
+	reason := e.Reason // Rebound and git have words of other programs
+	if e.Code == refusal.InboxUnwritable {
+		reason = p.Cause(e)
+	}
 	faults := each.As(e.Faults, func(fault string) string { return p.Words.Say(i18n.FaultKey.Of(fault)) })
 	dir := render.Code(p.Short(e.Dir))
 	switch {
@@ -116,7 +134,7 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 	case !known:
 		f.Text, f.Internal = p.Internal(err).Text, true
 	default:
-		f.Text = p.Text(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": e.Reason, "Binding": render.Code(e.Reason),
+		f.Text = p.Text(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": reason, "Binding": render.Code(e.Reason),
 			"Roots":   strings.Join(p.Places.Bounds().Roots, p.Words.Say(i18n.JoinNames)),
 			"Details": strings.Join(faults, p.Words.Say(i18n.JoinItems)),
 			"Command": cmp.Or(e.Command, p.Attach(s.ID))})

@@ -207,7 +207,12 @@ func (s *Files) refuse(ctx context.Context, in chat.Incoming, r port.Session, at
 	if file = s.chat.ShortTail(file); !below {
 		file = s.chat.ShortTail(at)
 	}
+	refused := refusal.In(err)
+	reason := refused.Reason // of Telegram
+	if refused.Code == refusal.FileUnreadable {
+		reason = p.Cause(refused)
+	}
 	text := p.Text(word, i18n.Args{"Name": r.Name, "Path": render.Code(file), "Dir": s.chat.Short(r.Dir), "Size": p.Size(size),
-		"Limit": p.Size(outbox.MaxFile), "Reason": refusal.In(err).Reason})
+		"Limit": p.Size(outbox.MaxFile), "Reason": reason})
 	return s.answer(ctx, in, r, text)
 }

@@ -63,7 +63,10 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 	}
 	line(i18n.HealthAPI, i18n.Args{"Errors": f.API.Errors, "Waits": f.API.Waits})
 	if f.API.Errors > 0 {
-		why := cmp.Or(chat.Head(chat.OneLine(f.API.Last), shownReason), p.Say(i18n.HealthNoAnswer))
+		why := p.Say(i18n.HealthNoAnswer)
+		if last := chat.Head(chat.OneLine(f.API.Last), shownReason); last != "" {
+			why = p.Quoted(last)
+		}
 		line(i18n.HealthLastError, i18n.Args{"Age": age(p, f.API.LastAgo), "Reason": why})
 	}
 	if refused := Refused(p, f.Refused); refused != "" {
@@ -98,7 +101,7 @@ func chats(all []int64) string {
 func Refused(p chat.Phrases, by map[string]int) string {
 	var all []string
 	for _, kind := range slices.Sorted(maps.Keys(by)) {
-		all = append(all, p.Say(i18n.ListCount, i18n.Args{"Count": by[kind], "State": kind}))
+		all = append(all, p.Say(i18n.RefusedKey.Of(kind), i18n.Args{"Count": by[kind]}))
 	}
 	return strings.Join(all, p.Say(i18n.JoinNames))
 }

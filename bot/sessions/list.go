@@ -314,7 +314,7 @@ func doing(p chat.Phrases, l port.Status, asks attention.Attention) (n need, sig
 func besides(p chat.Phrases, mode string, l port.Status) []string {
 	var text []string
 	if mode == "bypass" {
-		text = append(text, mode)
+		text = append(text, p.Say(i18n.ModeKey.Of(string(port.ModeBypass))))
 	}
 	if u := l.Usage; u != nil {
 		if u.Context >= 0 {

@@ -122,5 +122,5 @@ func (t *Together) look(to address.Conversation, b comingBack) card.Content {
 
 // quotes quotes the first lines of prompts.
 func quotes(p chat.Phrases, kept []string) string {
-	return p.Some(each.As(kept, func(text string) string { return "“" + text + "”" }), p.Say(i18n.JoinNames))
+	return p.Some(each.As(kept, p.Quoted), p.Say(i18n.JoinNames))
 }

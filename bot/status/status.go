@@ -270,10 +270,11 @@ func (w words) agent(launched string, n now) render.Text {
 	}
 	if mode != "" {
 		key := i18n.ModeKey.Of(mode)
-		if said := w.Say(key); said != string(key) { // otherwise it is a newer Claude Code's
-			mode = said
+		said := w.Say(key)
+		if said == string(key) { // a newer Claude Code's
+			said = w.Quoted(mode)
 		}
-		lines = append(lines, w.Say(i18n.StatusMode, i18n.Args{"Mode": mode}))
+		lines = append(lines, w.Say(i18n.StatusMode, i18n.Args{"Mode": said}))
 	}
 	lines = append(lines, strings.Join(did, w.Say(i18n.JoinParts)))
 	if t := n.Tokens; t != (port.Tokens{}) {

@@ -80,6 +80,18 @@ func Of(err error) Kind {
 	return kind
 }
 
+// Cause returns the kind of an error, or name_too_long or missing for an error of a path. It is empty
+// for any other error.
+func Cause(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return "name_too_long"
+	case errors.Is(err, os.ErrNotExist):
+		return "missing"
+	}
+	return string(Of(err))
+}
+
 // In returns the kind of fault that the text of an error ends with. EAGAIN is left out, because an
 // error of a socket that is not ready has the same text.
 func In(text string) Kind {
