@@ -21,6 +21,7 @@ import (
 
 	"ccbot/bot/ask"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/hooks"
@@ -882,6 +883,20 @@ func TestListShowsModelAndContext(t *testing.T) {
 			w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseIdle, Usage: tt.usage}
 			w.MustHear(t, "/list")
 			assert.Contains(t, w.Telegram.Last(t).Text.Text, tt.want)
+		})
+	}
+}
+
+// With a name of seven letters the line of an idle session has its context in each language.
+func TestListKeepsContextInEachLanguage(t *testing.T) {
+	for _, lang := range i18n.Languages() {
+		chattest.RunsAs(t, lang, func(t *testing.T, w *chattest.World) {
+			require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = lang }))
+			w.NewCurrentSession(t, "gateway", session.Running)
+			w.Lifecycle.OnLook.Phase, w.Lifecycle.OnLook.Usage = talk.PhaseIdle, &port.Usage{Context: 42}
+			w.MustHear(t, "/list")
+			p := w.In(chattest.AtAlice)
+			assert.Contains(t, w.Telegram.Last(t).Text.Text, " · "+p.Say(i18n.ListContext, i18n.Args{"Percent": p.Percent(42)})+"\n")
 		})
 	}
 }

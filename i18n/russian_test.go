@@ -3,6 +3,7 @@ package i18n
 import (
 	"regexp"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -17,5 +18,16 @@ func TestRussianAgreesWithItsBlanks(t *testing.T) {
 		for _, text := range f {
 			assert.NotRegexp(t, predicate, text, key)
 		}
+	}
+}
+
+// TestRussianButtonsFitTwoInRow: these buttons stand beside another one; a row of two has 17
+// columns for each.
+func TestRussianButtonsFitTwoInRow(t *testing.T) {
+	t.Parallel()
+	words := Load(dotted).For("ru")
+	for _, key := range []Key{ButtonSendAnyway, ButtonForkInstead, ButtonDenyWith, ButtonAnswerWith, AskDesk, ButtonNewTopic, ButtonSendTo} {
+		said := words.Say(key, Args{"Name": "gateway"})
+		assert.LessOrEqual(t, utf8.RuneCountInString(said), 17, said)
 	}
 }

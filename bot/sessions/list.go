@@ -229,7 +229,7 @@ func (s *Sessions) back(ctx context.Context, q chat.Resume, draw func(context.Co
 
 // The widths of one line on a phone, in columns of a terminal: of our words, and of code.
 const (
-	lineRoom = 36
+	lineRoom = 40
 	codeRoom = 32
 )
 
