@@ -174,20 +174,14 @@ func TestOtherSounds(t *testing.T) {
 	assert.False(t, w.Shown(t, crashed, news.Ended{}).Sounds, "it has ended as it should")
 }
 
-// Agents that end with tmux are reported with one sound in a chat, whether they worked or not.
+// Agents that have ended with tmux are reported together, with one sound.
 func TestAgentsEndedByTmuxSoundOnce(t *testing.T) {
 	w := chattest.NewWorld(t)
 	for _, name := range []string{"api", "web", "docs"} {
-		r := w.Session(t, name, session.Running)
-		w.Records.Change(r.ID, func(r *session.Record) { r.State, r.Closed = session.Lost, session.ClosedTmux })
-		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Lost{}))
+		w.Lost(t, name, session.ClosedTmux)
 	}
-	assert.Equal(t, traffic{Messages: 3, Sounds: 1}, trafficOf(w))
-
-	w = chattest.NewWorld(t)
-	w.Lost(t, "idle", session.ClosedTmux)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
-	assert.Equal(t, 1, trafficOf(w).Sounds, "also after a start of ccbot")
+	assert.Equal(t, 1, trafficOf(w).Sounds)
 	w = chattest.NewWorld(t)
 	w.Lost(t, "idle", session.ClosedReboot)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -181,6 +182,12 @@ func (n *heardNews) SessionNews(_ context.Context, r session.Record, told news.N
 	if n.fail != nil {
 		if err := n.fail(told); err != nil {
 			return err
+		}
+	}
+	switch told.(type) {
+	case news.Lost, news.Ended, news.Failed:
+		if r.Closed != "" { // recovery reports such ends together
+			return fmt.Errorf("news %T of a session that ended by %s", told, r.Closed)
 		}
 	}
 	n.heard = append(n.heard, heard{r, told})

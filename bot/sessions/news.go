@@ -2,8 +2,6 @@ package sessions
 
 import (
 	"context"
-	"sync"
-	"time"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -110,37 +108,8 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 	links[0] = append(links[0], continueLink(p, r)...)
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	crashed := word != i18n.Ended && word != i18n.EndedAsked
-	occasion := chat.Crashed
-	if r.Closed == port.ClosedTmux && s.tmuxEnds.isFirst(r.Conversation.ChatID, s.chat.Now()) {
-		occasion = chat.TmuxEnded
-	}
 	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: links,
-		Sounds: crashed && s.chat.Sounds(occasion, r)})
-}
-
-// tmuxTogether is the time after the first agent that ended with tmux in which other ends count as
-// the same event.
-const tmuxTogether = time.Minute
-
-// tmuxEnds has the times at which agents were reported to have ended with a tmux server, by chat.
-type tmuxEnds struct {
-	mu sync.Mutex
-	at map[int64]time.Time
-}
-
-// isFirst reports whether no agent of a chat has just ended with tmux: one sound is enough for all
-// of them.
-func (e *tmuxEnds) isFirst(chat int64, now time.Time) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	first := now.Sub(e.at[chat]) > tmuxTogether
-	if first && e.at == nil {
-		e.at = make(map[int64]time.Time)
-	}
-	if first {
-		e.at[chat] = now
-	}
-	return first
+		Sounds: crashed && s.chat.Sounds(chat.Crashed, r)})
 }
 
 // Crash returns how the agent of a session crashed; empty: it did not.

@@ -105,7 +105,6 @@ type Sessions struct {
 	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
 
 	Together *Together
-	tmuxEnds tmuxEnds
 }
 
 // The kinds of the cards.
