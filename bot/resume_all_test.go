@@ -109,7 +109,7 @@ func TestResumeAllLeavesTheCurrentSession(t *testing.T) {
 	w.NewCurrentSession(t, "ended", session.Archived)
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonResumeAll))
 	now, ok := w.CurrentSession(chattest.AtAlice)
-	assert.True(t, ok && now.Live, "one of them takes an ended one's place")
+	assert.True(t, ok && now.State.Live(), "one of them takes an ended one's place")
 }
 
 func TestResumeAllExplainsWhatFails(t *testing.T) {

@@ -118,16 +118,6 @@ func (m Sessions) Adopt(ctx context.Context, q port.Adopt) (port.Session, error)
 	return View(r), m.Refused(err)
 }
 
-// Archive ends a session.
-func (m Sessions) Archive(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error {
-	return m.Lifecycle.Archive(ctx, id, session.State(final), cause)
-}
-
-// BeginEnd puts on disk that a session ends.
-func (m Sessions) BeginEnd(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error {
-	return m.Lifecycle.BeginEnd(ctx, id, session.State(final), cause)
-}
-
 // Forget removes the record of an ended session and all copies of it.
 func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error { return m.Forgets(ctx, id) }
 

@@ -59,22 +59,17 @@ func (v Views) view(r session.Record) port.Session {
 }
 
 // History returns the changes of a session, oldest first.
-func (v Views) History(id uuid.UUID) (all []port.Change, err error) {
+func (v Views) History(id uuid.UUID) ([]port.Change, error) {
 	r, err := v.Records.Whole(id)
-	for _, c := range r.History {
-		all = append(all, port.Change{At: c.At, From: port.State(c.From), To: port.State(c.To), Rule: string(c.Rule), Why: c.Why,
-			By: c.By, Status: c.Status, Signal: c.Signal})
-	}
-	return all, err
+	return r.History, err
 }
 
 // View is a record as the chat sees it.
 func View(r session.Record) port.Session {
 	s := port.Session{
-		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: port.State(r.State), Live: r.State.Live(),
-		Open: r.State.Open(), Over: r.State.Over(), Resumable: r.Resumable(),
+		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: r.State, Resumable: r.Resumable(),
 		Owns: r.Owns(), Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf,
-		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: port.State(r.Final),
+		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: r.Final,
 		Closed: port.Closed(r.Closed), Cursors: r.Cursors, Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Now: view.Noted(r), NowSince: r.PhaseAt,

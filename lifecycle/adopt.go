@@ -143,7 +143,7 @@ func (w *adoption) adoptable(q AdoptRequest) error {
 	if w.r.ClaudeSessionID != q.Claude {
 		return ErrChanged
 	}
-	mayMove := w.r.State.MayMove(w.OwnAgent(*w.r)) || q.Asked && w.r.State.EndedOnPurpose()
+	mayMove := session.MayMove(w.r.State, w.OwnAgent(*w.r)) || q.Asked && w.r.State.EndedOnPurpose()
 	if w.r.HandedOver() || !mayMove {
 		return &StateError{State: w.r.State, Want: "adopted"}
 	}

@@ -12,7 +12,6 @@ import (
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
-	"ccbot/port"
 	"ccbot/port/refusal"
 )
 
@@ -93,7 +92,7 @@ func (e *StateError) Error() string {
 
 // As returns the refusal that a person sees.
 func (e *StateError) As(target any) bool {
-	return refusal.Error{Code: refusal.WrongState, State: port.State(e.State), Open: e.State.Open(), Err: e}.Into(target)
+	return refusal.Error{Code: refusal.WrongState, State: e.State, Open: e.State.Open(), Err: e}.Into(target)
 }
 
 // WriterError is the refusal to start a second writer of a conversation: each of Writers writes the

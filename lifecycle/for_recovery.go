@@ -109,7 +109,7 @@ func (s *Service) finishRestore(ctx context.Context, id uuid.UUID) error {
 func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
 	return s.kit.do(ctx, id, func(w *work) error {
 		switch {
-		case !w.r.State.CanBecome(session.Abandoned):
+		case !session.CanBecome(w.r.State, session.Abandoned):
 			return &StateError{State: w.r.State, Want: string(session.Abandoned)}
 		case w.r.State == session.Running && w.r.Binding != nil && w.Evidence.AgentAlive(*w.r.Binding) == process.Alive:
 			return fmt.Errorf("abandon session %s: %w", id, ErrChanged)

@@ -69,7 +69,7 @@ func (k *kit) noticeWriters(ctx context.Context) error {
 // runs on no worker: a session that moves needs its own worker.
 func (k *kit) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
 	fresh := slices.DeleteFunc(found.Unreported(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
-	if k.deps.Hears.Came == nil || len(fresh) == 0 || !r.State.MayMove(k.OwnAgent(r)) {
+	if k.deps.Hears.Came == nil || len(fresh) == 0 || !session.MayMove(r.State, k.OwnAgent(r)) {
 		return false
 	}
 	for _, one := range found.Describe(ctx, r, fresh) {

@@ -66,7 +66,7 @@ func (w *closing) begin(final session.State, why session.Change) error {
 	if w.r.State == session.Stopping {
 		return nil
 	}
-	if !w.r.State.CanBecome(session.Stopping) {
+	if !session.CanBecome(w.r.State, session.Stopping) {
 		return &StateError{State: w.r.State, Want: string(final)}
 	}
 	if w.r.State.Live() {

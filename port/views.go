@@ -26,9 +26,6 @@ type Session struct {
 	FormerNames     []string // earlier names that still find it
 	Dir             string   // absolute, without links
 	State           State
-	Live            bool // a process may run for it
-	Open            bool // it is live, and its end is not requested
-	Over            bool // it has ended, and so have all its processes
 	Resumable       bool // it can be resumed
 	Owns            bool // no other session has taken over its conversation or was made for it
 	Interrupted     bool // it was being restored when the program ended
@@ -64,22 +61,6 @@ func (s Session) Cursor() (c talk.Cursor, ok bool) {
 	return s.Cursors[len(s.Cursors)-1], true
 }
 
-// State is the state of a session.
-type State string
-
-// The states of a session.
-const (
-	StateRunning       State = "running"
-	StateRestoring     State = "restoring"
-	StateStopping      State = "stopping"
-	StateArchived      State = "archived"
-	StateCompleted     State = "completed"
-	StateCleanupFailed State = "cleanup_failed" // a process could not be proven dead
-	StateLost          State = "lost"
-	StateFailed        State = "failed" // it ended before it was ever ready
-	StateAbandoned     State = "abandoned"
-)
-
 // Closed is why a session has ended for good, or how it was lost.
 type Closed string
 
@@ -105,16 +86,22 @@ type Interruption struct {
 	Alone       bool      // the session may continue without asking a person
 }
 
-// Change is one line of a session's history; in a note From equals To.
+// Change is one line of a session's history. A note has the same state in From and To.
 type Change struct {
-	At       time.Time
-	From, To State
-	Rule     string // the rule that decided it
-	Why      string // the evidence, in English
+	At   time.Time `json:"at"`
+	From State     `json:"from"`
+	To   State     `json:"to"`
+	Rule Rule      `json:"rule,omitempty"`
+	Why  string    `json:"why"` // the evidence, in English
 
-	By             int64 // the person in the chat who asked for it; 0: none
-	Status, Signal int   // of an agent that exited by itself
+	// The person in the chat who asked for it; 0: none, or none that the chat knows.
+	By     int64 `json:"by,omitempty"`
+	Status int   `json:"status,omitempty"` // how an agent ended by itself: its exit status, or
+	Signal int   `json:"signal,omitempty"` // the signal that ended it
 }
+
+// Rule names the code that decided a change: "chat.kill", "recovery.mark_lost".
+type Rule string
 
 // Failure is a fact that an end could not prove.
 type Failure struct {

@@ -78,7 +78,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 		r, ok = a.Chat.Book.Records.Get(t.id)
 	}
 	if !ok || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(r.Conversation) {
-		if !ok || !r.Live {
+		if !ok || !r.State.Live() {
 			return t.leave(news)
 		}
 		<-news.Done()
@@ -96,7 +96,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 		return false
 	}
 	t.stuck = stuck{}
-	return len(r.Cursors) == 1 && !r.Live && t.leave(news)
+	return len(r.Cursors) == 1 && !r.State.Live() && t.leave(news)
 }
 
 // leave ends the reader unless there is unread news.

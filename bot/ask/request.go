@@ -263,7 +263,7 @@ func (r *request) settle(ctx context.Context) (open bool) {
 	}
 	ended := func() bool {
 		session, ok := r.of.Chat.Book.Records.Get(r.session)
-		return r.ended.Load() || !ok || !session.Live || session.Agent != s.Request.Agent
+		return r.ended.Load() || !ok || !session.State.Live() || session.Agent != s.Request.Agent
 	}
 	o, found, err := r.of.Hooks.Outcome(ctx, s.Request)
 	if found && isHalf(o) && !ended() && pause.For(ctx, halfTime) == nil {

@@ -96,7 +96,7 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	_, class, _ := talk.Normalise(text)
 	now, _ := b.chat.Book.CurrentSession(in.To)
 	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	command := class == talk.ClassCommand && now.Live && strings.Count(first, "/") == 1
+	command := class == talk.ClassCommand && now.State.Live() && strings.Count(first, "/") == 1
 	if command && in.Typed != "" && b.chat.Folder.HasCommand(ctx, now.Dir, in.Typed) {
 		in.First = false
 		return false, nil

@@ -307,7 +307,7 @@ func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Tex
 	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), p.Size(c.Size)}
 	r, known := b.chat.Book.Records.Get(c.Session)
 	switch {
-	case known && r.Live:
+	case known && r.State.Live():
 		about = append(about, p.Say(i18n.WriterSession, i18n.Args{"Name": chat.ShownName(r.Name)}))
 	case c.Unseen:
 		about = append(about, p.Say(i18n.NewUnseen))
@@ -325,7 +325,7 @@ func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Tex
 // an open session has it.
 func (b *Browser) number(a at, n int, c folders.Conversation) card.Option {
 	r, _ := b.chat.Book.Records.Get(c.Session)
-	if c.Written && !r.Live {
+	if c.Written && !r.State.Live() {
 		to := a.in(busy, a.Dir)
 		to.Key, to.Claude, to.Unseen = a.Key, c.Claude, c.Unseen
 		return to.to(strconv.Itoa(n))

@@ -257,7 +257,7 @@ func LatestEnd(list []port.Session) []port.Session {
 // label distinguishes a session: its name, its folder, and how long ago it ended.
 func (p Phrases) label(r port.Session) string {
 	parts := []string{glyph.Name(r.Name), Tail(p.Short(r.Dir), 24)}
-	if !r.Live && !r.EndedAt.IsZero() {
+	if !r.State.Live() && !r.EndedAt.IsZero() {
 		parts = append(parts, p.Age(p.Now().Sub(r.EndedAt)))
 	}
 	return strings.Join(parts, p.Words.Say(i18n.JoinParts))

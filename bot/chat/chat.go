@@ -187,7 +187,7 @@ func (c *Chat) post(ctx context.Context, l card.Content) error {
 
 // NoSessionText reports that a place has no current session, with the next steps.
 func (c *Chat) NoSessionText(to outbox.Conversation) string {
-	if slices.ContainsFunc(c.Book.Records.List(), func(r port.Session) bool { return r.Live }) {
+	if slices.ContainsFunc(c.Book.Records.List(), func(r port.Session) bool { return r.State.Live() }) {
 		return c.In(to).Say(i18n.NoCurrent)
 	}
 	return c.In(to).Say(i18n.NoSession)
@@ -197,7 +197,7 @@ func (c *Chat) NoSessionText(to outbox.Conversation) string {
 func (c *Chat) SharedText(to outbox.Conversation, r port.Session) render.Text {
 	var names []string
 	for _, other := range c.Book.Records.List() {
-		if other.ID != r.ID && other.Live && other.Dir == r.Dir {
+		if other.ID != r.ID && other.State.Live() && other.Dir == r.Dir {
 			names = append(names, ShownName(other.Name))
 		}
 	}

@@ -113,9 +113,9 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 	switch {
 	case known && e.State == port.StateStopping:
 		word = i18n.StillEnding
-	case word == i18n.DirGone && s.Open: // it cannot be resumed
+	case word == i18n.DirGone && s.State.Open(): // it cannot be resumed
 		word = i18n.DirGoneOpen
-	case (word == i18n.DirNotADir || word == i18n.DirNoAccess) && s.Open:
+	case (word == i18n.DirNotADir || word == i18n.DirNoAccess) && s.State.Open():
 		word = refusals[e.Code].bare
 	}
 	reason := e.Reason // Rebound and git have words of other programs

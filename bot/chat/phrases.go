@@ -88,7 +88,7 @@ func StateKey(r port.Session) i18n.Key {
 
 // StateWithAge is the state of a session; for an ended session, with the time since its end.
 func (p Phrases) StateWithAge(r port.Session) string {
-	if r.Live || r.EndedAt.IsZero() {
+	if r.State.Live() || r.EndedAt.IsZero() {
 		return p.StateText(r)
 	}
 	return p.Words.Say(i18n.StatusAgo, i18n.Args{"State": p.StateText(r), "Age": p.Age(p.Now().Sub(r.EndedAt))})

@@ -75,7 +75,7 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(port.Session)
 	all := slices.Clone(means)
 	return slices.DeleteFunc(means, func(r port.Session) bool {
 		return slices.ContainsFunc(all, func(one port.Session) bool {
-			return !r.Open && one.Open && strings.EqualFold(one.Name, r.Name) ||
+			return !r.State.Open() && one.State.Open() && strings.EqualFold(one.Name, r.Name) ||
 				!r.Owns && one.Owns && one.ClaudeSessionID == r.ClaudeSessionID
 		})
 	})
@@ -137,8 +137,8 @@ func (b *Book) Unsure(q Message, now port.Session) bool {
 	if _, known := b.ownerOf(q.To, q.ReplyTo); known || q.ReplyTo == 0 || !q.OfBot {
 		return false
 	}
-	others := func(r port.Session) bool { return r.ID != now.ID && r.Live }
-	return !now.Live || slices.ContainsFunc(b.Records.List(), others)
+	others := func(r port.Session) bool { return r.ID != now.ID && r.State.Live() }
+	return !now.State.Live() || slices.ContainsFunc(b.Records.List(), others)
 }
 
 // Answered returns the session of the message that a person replies to; known reports whether its
@@ -198,11 +198,11 @@ func (b *Book) Use(ctx context.Context, to address.Conversation, r port.Session)
 // If the conversation's damaged file was set aside at this start, a person chooses: the previous
 // current session is unknown.
 func (b *Book) SettleCurrent(ctx context.Context, to address.Conversation, back []port.Session) error {
-	if now, _ := b.CurrentSession(to); now.Live || slices.Contains(b.Damaged(), to) {
+	if now, _ := b.CurrentSession(to); now.State.Live() || slices.Contains(b.Damaged(), to) {
 		return nil
 	}
 	for _, r := range slices.Backward(back) {
-		if r, ok := b.Records.Get(r.ID); ok && r.Live {
+		if r, ok := b.Records.Get(r.ID); ok && r.State.Live() {
 			return b.MakeCurrent(ctx, to, r.ID)
 		}
 	}

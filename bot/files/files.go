@@ -56,7 +56,7 @@ func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string
 	r, ok := s.chat.Book.Records.Get(id)
 	text := render.Plain(caption)
 	switch {
-	case !ok || !r.Live:
+	case !ok || !r.State.Live():
 		return &refusal.Error{Code: refusal.WrongState, State: r.State}
 	case !s.chat.Book.MayShow(r.Conversation):
 		return &refusal.Error{Code: refusal.NotShown}

@@ -238,7 +238,7 @@ func (d *Computer) OutageOver(ctx context.Context, since, now time.Time) (err er
 	var reported []int64
 	for _, r := range d.chat.Book.Records.List() {
 		to := outbox.Conversation{ChatID: r.Conversation.ChatID}
-		if !r.Open || to.ChatID == 0 || slices.Contains(reported, to.ChatID) || !d.chat.Book.MayShow(to) {
+		if !r.State.Open() || to.ChatID == 0 || slices.Contains(reported, to.ChatID) || !d.chat.Book.MayShow(to) {
 			continue
 		}
 		reported = append(reported, to.ChatID)

@@ -135,7 +135,7 @@ func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Status) string {
 func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	var q together
 	p := i.chat.In(t.To)
-	live := slices.DeleteFunc(i.chat.Book.Records.List(), func(r port.Session) bool { return !r.Live })
+	live := slices.DeleteFunc(i.chat.Book.Records.List(), func(r port.Session) bool { return !r.State.Live() })
 	looks := i.looks(ctx, each.As(live, func(r port.Session) uuid.UUID { return r.ID })...)
 	for _, r := range live {
 		l := looks[r.ID]
@@ -298,7 +298,7 @@ func (i *Idle) onNews(ctx context.Context, r port.Session, n news.News) error {
 	for _, c := range i.cards.List() {
 		if c.Payload.Ending && c.Payload.waiting(r.ID) >= 0 {
 			left := ""
-			if !r.Over { // the receipt has the unproven part
+			if !r.State.Over() { // the receipt has the unproven part
 				left = i.chat.In(c.Content.To).StateText(r)
 			}
 			return i.settle(ctx, c.Key, r.ID, left)
@@ -317,7 +317,7 @@ func (i *Idle) run(ctx context.Context) error {
 			switch {
 			case r.State == port.StateStopping:
 				continue
-			case !r.Over:
+			case !r.State.Over():
 				left = i.chat.In(c.Content.To).Say(i18n.SparedChanged)
 			}
 			if err := i.settle(ctx, c.Key, o.ID, left); err != nil {

@@ -124,7 +124,7 @@ func (l *Continuing) reach(p ...plan) {
 // missed adds the limits that an earlier run may not have shown.
 func (l *Continuing) missed(ctx context.Context) {
 	for _, r := range l.chat.Book.Records.List() {
-		if !r.Live {
+		if !r.State.Live() {
 			continue
 		}
 		if f := l.work(ctx, r.ID).Failed; f.Phase == talk.PhaseLimited && f.Until.After(l.chat.Now()) {
@@ -168,7 +168,7 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 	l.listing.Unlock()
 	for _, p := range reached {
 		r, known := l.chat.Book.Records.Get(p.Session)
-		if _, shown := l.cards.Get(p.name()); known && !shown && r.Live {
+		if _, shown := l.cards.Get(p.name()); known && !shown && r.State.Live() {
 			p.Text = cmp.Or(l.text, l.chat.In(r.Conversation).Say(i18n.PromptAfterLimit))
 			if err := l.cards.Show(ctx, p.name(), l.card(r, r.Conversation, p), p); err != nil {
 				l.reach(p)
@@ -276,7 +276,7 @@ func objection(w chat.Phrases, r port.Session, work port.Work, p plan) render.Te
 		return w.Text(i18n.LimitNotSent, i18n.Args{"Name": r.Name, "Reason": why})
 	}
 	switch failed := work.Failed; {
-	case !r.Live:
+	case !r.State.Live():
 		return w.Text(i18n.LimitOver, i18n.Args{"Name": r.Name})
 	case r.State != port.StateRunning:
 		return not(w.StateText(r))

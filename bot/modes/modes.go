@@ -37,7 +37,7 @@ const FeatureName = "modes"
 func (m *Modes) Feature() chat.Feature {
 	f := chat.Feature{Name: FeatureName, OnNews: m.onNews,
 		Pages: map[string]chat.Page{page: {Draw: m.draw, Do: m.do, Own: true, Live: changes}}}
-	m.chat.PageByName(&f, page, func(r port.Session) bool { return r.Open })
+	m.chat.PageByName(&f, page, func(r port.Session) bool { return r.State.Open() })
 	return f
 }
 
@@ -93,7 +93,7 @@ func (m *Modes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	switch {
 	case !ok:
 		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone))}, nil
-	case !r.Open:
+	case !r.State.Open():
 		return chat.Screen{Text: p.EndedText(r), Session: r.ID}, nil
 	}
 	now, err := m.switches.Switch(ctx, r.ID, port.ModeChange{})

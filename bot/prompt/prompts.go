@@ -161,13 +161,13 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		err = p.wait(ctx, asked{Reason: mistyped, Command: in.Near}, e, r)
 	case in.First:
 		err = p.wait(ctx, asked{Reason: first, By: in.From}, e, r)
-	case r.ID == uuid.Nil && lacking(p) != nobody && (now.Live || in.OfBot && in.To.ThreadID == 0):
+	case r.ID == uuid.Nil && lacking(p) != nobody && (now.State.Live() || in.OfBot && in.To.ThreadID == 0):
 		err = p.wait(ctx, asked{Reason: whose}, e, r)
 	case r.ID == uuid.Nil: // in a topic also a reply to the question about earlier texts
 		err = p.wait(ctx, asked{Reason: lacking(p)}, e, r)
-	case !r.Live && !r.Resumable:
+	case !r.State.Live() && !r.Resumable:
 		err = p.wait(ctx, asked{Reason: gone}, e, r)
-	case !r.Live:
+	case !r.State.Live():
 		err = p.wait(ctx, asked{Reason: over}, e, r)
 	case in.Missed != uuid.Nil:
 		err = p.wait(ctx, asked{Reason: missed}, e, r)
@@ -223,7 +223,7 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, b
 	if s, known := p.book.Records.Get(in.Missed); known {
 		r, ok = s, true
 	}
-	if ok && (r.Live || r.Resumable) {
+	if ok && (r.State.Live() || r.Resumable) {
 		return r, true, nil
 	}
 	if len(openIn(p.book.Records)) > 0 {
@@ -365,7 +365,7 @@ func (d CLI) Send(ctx context.Context, key string, r port.Session, text string) 
 	if !ok {
 		return ErrBlank
 	}
-	if !r.Live {
+	if !r.State.Live() {
 		return &refusal.Error{Code: refusal.WrongState, State: r.State}
 	}
 	e := inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Conversation: r.Conversation, Received: time.Now().UTC(),

@@ -205,7 +205,7 @@ func (q question) options(p chat.Phrases, c choices) [][]card.Option {
 
 // openIn are the sessions that may be chosen for a prompt.
 func openIn(all port.Views) []port.Session {
-	return slices.DeleteFunc(all.List(), func(r port.Session) bool { return !r.Open })
+	return slices.DeleteFunc(all.List(), func(r port.Session) bool { return !r.State.Open() })
 }
 
 // cardKind is the kind of the cards; a card has the key of its prompt's entry.
@@ -238,7 +238,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r port.Sess
 	}
 	q := questions[why.Reason]
 	offers := choicesFor(p, why, e.Conversation)
-	offers.away = !r.Live
+	offers.away = !r.State.Live()
 	look := card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
 	if q.state != inbox.Held && why.Reason != first && !why.isPath() {
 		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r) && !asksAlready(p, why, e, r)
@@ -374,11 +374,11 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 	if q.answers[i] == sendTo {
 		home := r
 		id, _ := uuid.Parse(chosen)
-		if r, known = p.book.Records.Get(id); !r.Open { // any more
+		if r, known = p.book.Records.Get(id); !r.State.Open() { // any more
 			return stale, p.ask(ctx, was, e, home)
 		}
 		at := p.book.Home(e.Conversation, r) // the topic of another session stays that session's
-		if now, _ := p.book.CurrentSession(at); !now.Live {
+		if now, _ := p.book.CurrentSession(at); !now.State.Live() {
 			if err := p.book.MakeCurrent(ctx, at, r.ID); err != nil {
 				return chat.Answer{}, err
 			}
@@ -397,7 +397,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.Session, was asked) (err error) {
 	says := a.became
 	switch {
-	case a == resumeAndSend && r.Live:
+	case a == resumeAndSend && r.State.Live():
 		says = i18n.SentAgain
 	case a == sendTo && p.book.IsCurrent(e.Conversation, r):
 		says = i18n.SentAndCurrent
@@ -439,11 +439,11 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
 	if err := p.answered(ctx, a, e, r, was); err != nil {
 		return err
 	}
-	if a != resumeAndSend || r.Live {
+	if a != resumeAndSend || r.State.Live() {
 		return nil
 	}
 	now, _ := p.book.CurrentSession(e.Conversation)
-	beside := now.ID != r.ID && now.Live
+	beside := now.ID != r.ID && now.State.Live()
 	_, err := p.Sessions.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: beside})
 	return err
 }

@@ -94,7 +94,7 @@ func askRest(ctx context.Context, p *Prompts, was asked, to address.Conversation
 		return err
 	}
 	r, _ := p.book.Records.Get(session)
-	if was.Others = ""; r.Live {
+	if was.Others = ""; r.State.Live() {
 		was = asked{Reason: left}
 		for _, e := range rest[1:] {
 			err = errors.Join(err, p.ask(ctx, was, e, r))
@@ -190,7 +190,7 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 		}
 		p.Chat.At("text-begun")
 		a, r = sendTo, began
-	case a == resumeTo && r.Live:
+	case a == resumeTo && r.State.Live():
 		a = sendTo
 	case a == resumeTo:
 		a, all = resumeAndSend, len(p.Lost.Lost()) > 1

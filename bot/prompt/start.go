@@ -103,9 +103,9 @@ func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 		return ""
 	case !known:
 		return homeless
-	case !r.Live && !r.Resumable:
+	case !r.State.Live() && !r.Resumable:
 		return gone
-	case !r.Live:
+	case !r.State.Live():
 		return over
 	case e.Spoken != "":
 		return spoken

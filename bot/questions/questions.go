@@ -97,7 +97,7 @@ func (q *Questions) open() []card.Question {
 // Waits are the open sessions that wait for a person, the oldest question first.
 func (q *Questions) Waits() []port.Session {
 	all := slices.DeleteFunc(q.Chat.Book.Records.List(), func(r port.Session) bool {
-		return !r.Live || !attention.In(q.Chat, r, r.Now).Question
+		return !r.State.Live() || !attention.In(q.Chat, r, r.Now).Question
 	})
 	open := q.Chat.Cards.Questions()
 	since := func(r port.Session) time.Time {

@@ -154,7 +154,7 @@ func (c *collector) addRepairs(rep news.Start) {
 		switch {
 		case done.Failed:
 			c.add(r, i18n.RecoveredTrouble)
-		case r.Open:
+		case r.State.Open():
 			c.add(r, i18n.RecoveredRestored)
 		}
 	}

@@ -289,7 +289,7 @@ func (p *Reports) onNews(ctx context.Context, r port.Session, n news.News) error
 // stillCut returns the sessions whose work is interrupted and has not been continued, oldest first.
 func (p *Reports) stillCut(cut []uuid.UUID) []port.Session {
 	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r port.Session) bool {
-		return r.Interruption == nil || !r.Resumable && !r.Live || !slices.Contains(cut, r.ID) ||
+		return r.Interruption == nil || !r.Resumable && !r.State.Live() || !slices.Contains(cut, r.ID) ||
 			slices.Contains(r.Prompts, inbox.PromptKey(r.Interruption.Prompt))
 	})
 }

@@ -51,7 +51,7 @@ const (
 func New(c *chat.Chat, panes port.Panes, fonts cellpicture.Fonts) chat.Feature {
 	s := &screenshots{chat: c, panes: panes, fonts: fonts, cards: chat.NewCards[shown](c, kind)}
 	f := chat.Feature{Name: kind, Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
-	c.ByName(&f, chat.Command{Name: "screenshot"}, func(r port.Session) bool { return r.Live }, s.show)
+	c.ByName(&f, chat.Command{Name: "screenshot"}, func(r port.Session) bool { return r.State.Live() }, s.show)
 	return f
 }
 

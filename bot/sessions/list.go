@@ -187,7 +187,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 // late answers a tap on a link that was followed already.
 func (s *Sessions) late(t chat.Tap) string {
 	r, _ := s.chat.Book.Records.Get(t.Card.Session)
-	if !r.Open {
+	if !r.State.Open() {
 		return ""
 	}
 	return s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})

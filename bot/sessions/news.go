@@ -59,7 +59,7 @@ func (s *Sessions) reportReady(ctx context.Context, r port.Session, n news.Ready
 	}
 	p := s.chat.In(r.Conversation)
 	said := p.Text(i18n.Ready, i18n.Args{"Name": r.Name})
-	if now, _ := s.chat.Book.CurrentSession(r.Conversation); now.Live && now.ID != r.ID {
+	if now, _ := s.chat.Book.CurrentSession(r.Conversation); now.State.Live() && now.ID != r.ID {
 		said = p.Text(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 	}
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))

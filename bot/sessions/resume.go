@@ -54,10 +54,10 @@ func (s *Sessions) Again(ctx context.Context, q chat.Resume) (back bool, err err
 // resumeIn resumes a session in the folder that a typed path names; empty: the session's own.
 func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (back bool, err error) {
 	switch r := q.Session; {
-	case r.Open && !comesBack(r) && path != "": // its agent works in its folder
+	case r.State.Open() && !comesBack(r) && path != "": // its agent works in its folder
 		text := s.chat.In(q.To).Text(i18n.ResumeNotElsewhere, i18n.Args{"Name": r.Name})
 		return false, s.chat.Post(ctx, card.Content{To: q.To, Session: r.ID, Text: text})
-	case r.Open && !comesBack(r):
+	case r.State.Open() && !comesBack(r):
 		return true, s.makeOpenCurrent(ctx, q)
 	case path != "":
 		if q.Dir, err = s.resolve(ctx, q.To, path); err != nil {

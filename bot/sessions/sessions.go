@@ -335,7 +335,7 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) e
 	return s.chat.Post(ctx, card.Content{To: in.To, Session: r.ID, Text: chat.Lines(said...)})
 }
 
-func isLive(r port.Session) bool { return r.Live }
+func isLive(r port.Session) bool { return r.State.Live() }
 
 // comesBack reports whether a resume brings a session back; a session that is on its way may have
 // been cut short.

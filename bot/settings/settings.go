@@ -95,7 +95,7 @@ func (s *Settings) view(v chat.Visit) view {
 	set := s.chat.Book.Settings(v.To.ChatID)
 	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured,
 		speech: s.chat.Speech, lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(),
-		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !r.Open || r.Conversation.ChatID != v.To.ChatID })}
+		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !r.State.Open() || r.Conversation.ChatID != v.To.ChatID })}
 }
 
 // shownDirs is the number of folders offered.

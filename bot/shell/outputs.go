@@ -141,7 +141,7 @@ func (o *Outputs) follow(ctx context.Context, c output) {
 		case now.Idle:
 			idle, quiet = idle+1, 0
 		}
-		if wasQuick := !isShown(c); wasQuick || idle >= idleLooks || !r.Live {
+		if wasQuick := !isShown(c); wasQuick || idle >= idleLooks || !r.State.Live() {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			if o.isLiveLocked(c) {

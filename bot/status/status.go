@@ -102,11 +102,11 @@ func (s *status) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone)), Back: at.Back}, nil
 	}
 	var options []card.Option
-	if r.Over && r.Resumable {
+	if r.State.Over() && r.Resumable {
 		options = append(options, p.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
 	}
 	options = append(options, p.Option(i18n.ButtonRename, renameOption, ""))
-	if r.Over {
+	if r.State.Over() {
 		options = append(options, p.Option(i18n.ButtonForget, forgetOption, ""))
 	}
 	return chat.Screen{Text: s.text(ctx, v.To, v.By, r), Options: chat.Rows(2, options...), Back: at.Back, Session: r.ID}, nil
@@ -128,7 +128,7 @@ func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answe
 			_, err := s.resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
 			return err
 		}
-	case ok && what == forgetOption && r.Over:
+	case ok && what == forgetOption && r.State.Over():
 		a.Then = func(ctx context.Context) error { return s.askForget(ctx, v.To, v.By, r) }
 	default:
 		a.Text = s.chat.In(v.To).Say(i18n.StaleButton)
@@ -139,7 +139,7 @@ func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answe
 // tap deletes a record after the person's confirmation.
 func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(was.Session)
-	if !ok || !r.Over || !was.Launch.Equal(r.StartedAt) || t.Card.Option != surely {
+	if !ok || !r.State.Over() || !was.Launch.Equal(r.StartedAt) || t.Card.Option != surely {
 		return s.cards.Over(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
@@ -177,7 +177,7 @@ const timeout = 5 * time.Second
 func (s *status) look(ctx context.Context, r port.Session) (n now) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if r.Live {
+	if r.State.Live() {
 		n.Status = s.agents.Inspect(ctx, r.ID)[r.ID]
 	}
 	n.Work = s.agents.Work(ctx, r.ID)
@@ -208,7 +208,7 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 	n, w := s.look(ctx, r), words{s.chat.In(to)}
 	history, _ := s.chat.Book.Records.History(r.ID) // without it the rest is still worth telling
 	var shared, queue render.Text
-	if r.Live {
+	if r.State.Live() {
 		shared = s.chat.SharedText(to, r)
 		if s.chat.Folder.IsMissing(ctx, r.Dir) {
 			shared = chat.Lines(w.Text(i18n.FolderMissing, i18n.Args{"Name": r.Name, "Dir": render.Code(w.Short(r.Dir))}), shared)
@@ -244,7 +244,7 @@ func (w words) head(r port.Session, n now, shared render.Text) render.Text {
 	dir := w.Short(r.Dir)
 	title := w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
 	text := chat.Lines(title, render.Code(dir), shared)
-	if r.Live && r.Window != "" {
+	if r.State.Live() && r.Window != "" {
 		text = chat.Lines(text, w.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(w.Attach(r.ID))}))
 	}
 	return text

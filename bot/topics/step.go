@@ -50,9 +50,9 @@ func step(was conversation.Topic, r port.Session, said end) (now conversation.To
 	now = was
 	now.Name = r.Name
 	switch {
-	case said == ended, said == unsaid && r.Over:
+	case said == ended, said == unsaid && r.State.Over():
 		now.Over = true
-	case said == returned, said == unsaid && r.Live:
+	case said == returned, said == unsaid && r.State.Live():
 		now.Over = false
 	}
 	return now

@@ -31,7 +31,8 @@ func TestDecidePlaceOfSession(t *testing.T) {
 
 func TestStepOfTopic(t *testing.T) {
 	was := func(over bool) conversation.Topic { return conversation.Topic{For: "x", Name: "api", Over: over} }
-	live, over, between := port.Session{Name: "api", Live: true}, port.Session{Name: "api", Over: true}, port.Session{Name: "api"}
+	in := func(s port.State) port.Session { return port.Session{Name: "api", State: s} }
+	live, over, between := in(port.StateRunning), in(port.StateArchived), in(port.StateCleanupFailed)
 	for _, tt := range []struct {
 		name string
 		was  conversation.Topic
@@ -46,7 +47,7 @@ func TestStepOfTopic(t *testing.T) {
 		{"resumed and ready", was(true), live, returned, was(false)},
 		{"resumed before this run", was(true), live, unsaid, was(false)},
 		{"its end is not certain, before this run", was(false), between, unsaid, was(false)},
-		{"called otherwise", was(true), port.Session{Name: "web", Over: true}, unsaid, conversation.Topic{For: "x", Name: "web", Over: true}},
+		{"called otherwise", was(true), port.Session{Name: "web", State: port.StateArchived}, unsaid, conversation.Topic{For: "x", Name: "web", Over: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, step(tt.was, tt.r, tt.said)) })
 	}
@@ -56,8 +57,8 @@ func TestStepOfTopic(t *testing.T) {
 func TestStepIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		was := conversation.Topic{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "topic"), Over: rapid.Bool().Draw(t, "icon")}
-		r := port.Session{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "session"), Live: rapid.Bool().Draw(t, "live")}
-		r.Over = !r.Live && rapid.Bool().Draw(t, "over")
+		r := port.Session{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "session"),
+			State: rapid.SampledFrom([]port.State{port.StateRunning, port.StateCleanupFailed, port.StateArchived}).Draw(t, "state")}
 		said := end(rapid.IntRange(0, 2).Draw(t, "said"))
 		now := step(was, r, said)
 		assert.Equal(t, now, step(now, r, said))

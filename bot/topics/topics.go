@@ -205,9 +205,9 @@ func (t *Topics) Changed(ctx context.Context, in chat.Incoming, m *models.Messag
 	case !known || in.To.ThreadID == 0:
 	case m.ForumTopicEdited != nil && m.ForumTopicEdited.Name != "":
 		return t.renamed(ctx, in, r, m.ForumTopicEdited.Name)
-	case m.ForumTopicClosed != nil && r.Open:
+	case m.ForumTopicClosed != nil && r.State.Open():
 		return t.AskEnd(port.StateArchived, i18n.TopicClosedAsk, i18n.ButtonArchive)(ctx, in, r)
-	case m.ForumTopicReopened != nil && r.Open:
+	case m.ForumTopicReopened != nil && r.State.Open():
 		return t.KeepOpen(ctx, in.To, r.ID)
 	case m.ForumTopicReopened != nil && r.Resumable:
 		return t.Chat.Post(ctx, card.Content{To: in.To, Session: r.ID, Text: t.Chat.In(in.To).EndedText(r), Options: t.Chat.In(in.To).ResumeLink(r)})
@@ -253,7 +253,7 @@ const (
 // AskLost reports that the topic of sessions is gone. If there is a single open session, it asks
 // what to do with it.
 func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []port.Session, text render.Text) error {
-	if len(of) != 1 || !of[0].Open {
+	if len(of) != 1 || !of[0].State.Open() {
 		return t.Chat.Post(ctx, card.Content{To: to, Text: text})
 	}
 	look := card.Content{To: to, Text: text, Session: of[0].ID, Options: chat.Rows(2,
@@ -266,7 +266,7 @@ func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []port.
 // session.
 func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, _ struct{}) (chat.Answer, error) {
 	r, known := t.book.Records.Get(tap.Card.Session)
-	if !known || !r.Open {
+	if !known || !r.State.Open() {
 		return t.lost.Over(ctx, tap)
 	}
 	if tap.Card.Option == archiveOption {

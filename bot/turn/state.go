@@ -213,9 +213,9 @@ func (s *state) fate(r port.Session, now time.Time) (how talk.Ending, at time.Ti
 	switch {
 	case r.StartedAt.After(s.Began): // the session has ended, and is back
 		return cut, s.At
-	case !r.Live && r.EndedAt.After(s.Began):
+	case !r.State.Live() && r.EndedAt.After(s.Began):
 		return cut, r.EndedAt
-	case !r.Live:
+	case !r.State.Live():
 		return cut, now
 	case runs(s.Now):
 		return "", now

@@ -114,12 +114,12 @@ func TestLookIgnoresEarlierActivity(t *testing.T) {
 	} {
 		s := prompted()
 		s.look(talk.Activity{Phase: tt.now}, noon.Add(tt.since))
-		how, _ := s.fate(port.Session{Live: true}, noon)
+		how, _ := s.fate(port.Session{State: port.StateRunning}, noon)
 		assert.Equal(t, tt.want, how, "%v", tt)
 	}
 	s := prompted()
 	s.look(talk.Activity{Phase: talk.PhaseAPIError, Until: noon.Add(time.Minute)}, noon.Add(time.Second))
-	how, _ := s.fate(port.Session{Live: true}, noon)
+	how, _ := s.fate(port.Session{State: port.StateRunning}, noon)
 	assert.Empty(t, how, "it is tried again")
 }
 
@@ -132,10 +132,10 @@ func TestFateFollowsSession(t *testing.T) {
 		how  talk.Ending
 		at   time.Time
 	}{
-		{"it runs", port.Session{Live: true, StartedAt: at(-time.Hour)}, "", at(time.Hour)},
+		{"it runs", port.Session{State: port.StateRunning, StartedAt: at(-time.Hour)}, "", at(time.Hour)},
 		{"the session is over", port.Session{EndedAt: at(time.Minute)}, cut, at(time.Minute)},
 		{"and it is not known since when", port.Session{}, cut, at(time.Hour)},
-		{"and is back", port.Session{Live: true, StartedAt: at(time.Minute)}, cut, at(time.Second)},
+		{"and is back", port.Session{State: port.StateRunning, StartedAt: at(time.Minute)}, cut, at(time.Second)},
 	} {
 		s := prompted()
 		s.At, s.Now.Phase = at(time.Second), talk.PhaseWorking

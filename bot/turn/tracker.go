@@ -218,7 +218,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 			return wait
 		}
 		o.draw(ctx, r)
-	case o.key != "" && !late && s.End != cut && r.Live && r.Now.Works():
+	case o.key != "" && !late && s.End != cut && r.State.Live() && r.Now.Works():
 		return endTimeout
 	default:
 		if o.key != "" {

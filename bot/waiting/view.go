@@ -46,7 +46,7 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		return s, nil
 	}
 	var now port.Status
-	if r.Live {
+	if r.State.Live() {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		now = w.looks(ctx, r.ID)[r.ID]
@@ -118,7 +118,7 @@ func (w words) list(head []render.Text, all []inbox.Entry, at view) (render.Text
 // has another obstacle.
 func (w words) decisions(r port.Session, now port.Status, asks attention.Attention, at int) (options [][]card.Option) {
 	switch {
-	case !r.Open:
+	case !r.State.Open():
 	case asks.Question:
 		options = append(options, []card.Option{w.Option(i18n.ButtonShowQuestion, askOption, outbox.Primary)})
 	case !now.Idle:
@@ -151,7 +151,7 @@ var inTheWay = map[news.Wait]i18n.Key{
 // why returns why the first prompt waits, if the title does not have it.
 func (w words) why(r port.Session, now port.Status, first inbox.Entry) string {
 	switch {
-	case !r.Live:
+	case !r.State.Live():
 		return w.Say(i18n.QueueOver)
 	case now.Idle && len(first.Reported) > 0:
 		if key := inTheWay[first.Reported[len(first.Reported)-1]]; key != "" {

@@ -152,7 +152,7 @@ func Sentences(p chat.Phrases, history []port.Change, reader int64) (all []strin
 
 // said is the sentence about a change. A mere note by an unknown rule has none.
 func said(words i18n.Words, c port.Change, reader int64) string {
-	rule, state := c.Rule, string(c.To)
+	rule, state := string(c.Rule), string(c.To)
 	switch rule {
 	case "stop", "ended":
 		rule += howEnded(c, reader)
@@ -229,7 +229,7 @@ func changeLine(p chat.Phrases, c port.Change) render.Text {
 		what = state(c.From) + " → " + state(c.To)
 	}
 	line := []render.Text{render.Plain("\n" + p.Day(c.At) + " " + p.Seconds(c.At) + " " + what)}
-	for _, noted := range []string{c.Rule, c.Why} {
+	for _, noted := range []string{string(c.Rule), c.Why} {
 		if noted = chat.Head(strings.TrimSpace(glyph.Name(noted)), shownEvidence); noted != "" {
 			line = append(line, render.Plain(" "), render.Code(noted))
 		}

@@ -76,7 +76,7 @@ func (o *Others) reportWriters(ctx context.Context, r port.Session, n news.Other
 		return o.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: p.Text(i18n.GhostUnseen, stateArgs(p, r))})
 	}
 	k := writerAfterEnd
-	if r.Live {
+	if r.State.Live() {
 		k = otherWriter
 	}
 	return o.post(ctx, conflict{k, chat.Resume{Session: r, To: r.Conversation}, n}, chat.SecondWriter)
@@ -106,7 +106,7 @@ const (
 // the message was written.
 func (k kind) now(r port.Session) kind {
 	switch {
-	case r.Live:
+	case r.State.Live():
 		return otherWriter
 	case k == otherWriter:
 		return writerAfterEnd

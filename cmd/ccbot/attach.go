@@ -31,7 +31,7 @@ func (c *call) attachCommand() *cobra.Command {
 runs it switches to the window; elsewhere it attaches.`,
 		Example: "  ccbot attach api",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, r, err := c.session(args[0], func(r port.Session) bool { return r.Live })
+			d, r, err := c.session(args[0], func(r port.Session) bool { return r.State.Live() })
 			if err != nil {
 				return err
 			}

@@ -181,7 +181,7 @@ func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err er
 	if err := q.Valid(); err != nil {
 		return exit.Usage(err)
 	}
-	_, r, err := c.session(args[0], func(r port.Session) bool { return r.Live })
+	_, r, err := c.session(args[0], func(r port.Session) bool { return r.State.Live() })
 	if err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ has ended) it prints the reason and exits with 1. Ctrl-C ends only the wait. If 
 }
 
 func (c *call) sendPrompt(ctx context.Context, what, text string, wait bool, timeout reply.Timeout) error {
-	d, r, err := c.session(what, func(r port.Session) bool { return r.Live })
+	d, r, err := c.session(what, func(r port.Session) bool { return r.State.Live() })
 	if err != nil {
 		return err
 	}

@@ -69,25 +69,14 @@ func (b Binding) PanePID() int {
 	return b.Agent.PID
 }
 
-// Rule names the code that decided a change: "chat.kill", "recovery.mark_lost".
-type Rule string
+// Rule names the code that decided a change.
+type Rule = port.Rule
 
 // BroughtBack is the rule of a record that a person has restored from a copy.
 const BroughtBack Rule = "recover.restore"
 
-// Change is one line of a record's history. A note has the same state in From and To.
-type Change struct {
-	At   time.Time `json:"at"`
-	From State     `json:"from"`
-	To   State     `json:"to"`
-	Rule Rule      `json:"rule,omitempty"`
-	Why  string    `json:"why"` // the evidence, in English
-
-	// The person who asked for it; 0: none, or none that the chat knows.
-	By     int64 `json:"by,omitempty"`
-	Status int   `json:"status,omitempty"` // how an agent ended by itself: its exit status, or
-	Signal int   `json:"signal,omitempty"` // the signal that ended it
-}
+// Change is one line of a record's history.
+type Change = port.Change
 
 // Launch holds the options with which an agent was started; a restore starts it with the same
 // flags.
@@ -272,7 +261,7 @@ func (r *Record) Upkeep() { r.upkeep = true }
 // returns an error when the transition table does not allow it. It changes only the value in
 // memory; the worker's save writes it to disk.
 func (r *Record) Become(next State, now time.Time, rule Rule, why string) error {
-	if !r.State.CanBecome(next) {
+	if !CanBecome(r.State, next) {
 		return fmt.Errorf("a session cannot go from %q to %q", r.State, next)
 	}
 	r.note(r.change(next, now, rule, why))
@@ -422,7 +411,7 @@ func (r *Record) check() error {
 	switch {
 	case r.ID == uuid.Nil:
 		return fmt.Errorf("id is missing")
-	case !r.State.Valid():
+	case !isValid(r.State):
 		return fmt.Errorf("state %q is not known", r.State)
 	case r.Dir == "":
 		return fmt.Errorf("dir is missing")

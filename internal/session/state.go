@@ -4,22 +4,24 @@ import (
 	"slices"
 
 	"ccbot/internal/process"
+	"ccbot/port"
 )
 
-// State is the state of a session. The empty state is not valid.
-type State string
+// State is the state of a session.
+type State = port.State
 
+// The states of a session.
 const (
-	Starting      State = "starting"       // a window is being made, the agent is not ready yet
-	Running       State = "running"        // the agent was ready once and is bound
-	Restoring     State = "restoring"      // like starting, for a session that ran before
-	Stopping      State = "stopping"       // the agent is being ended; this intent is on disk
-	Archived      State = "archived"       // ended on purpose, may be restored
-	Completed     State = "completed"      // done, or the agent ended by itself
-	CleanupFailed State = "cleanup_failed" // a leftover could not be proven dead
-	Lost          State = "lost"           // the pane is proven gone, and ccbot did not close it
-	Failed        State = "failed"         // it ended before it was ever ready
-	Abandoned     State = "abandoned"      // no sign of life for too long
+	Starting      = port.StateStarting
+	Running       = port.StateRunning
+	Restoring     = port.StateRestoring
+	Stopping      = port.StateStopping
+	Archived      = port.StateArchived
+	Completed     = port.StateCompleted
+	CleanupFailed = port.StateCleanupFailed
+	Lost          = port.StateLost
+	Failed        = port.StateFailed
+	Abandoned     = port.StateAbandoned
 )
 
 // transitions is the whole life of a session. A transition that is not in it is refused.
@@ -42,42 +44,21 @@ func States() []State {
 	return []State{Starting, Running, Restoring, Stopping, Archived, Completed, CleanupFailed, Lost, Failed, Abandoned}
 }
 
-// Valid reports whether s is one of the known states.
-func (s State) Valid() bool { return slices.Contains(States(), s) }
+// isValid reports whether s is one of the known states.
+func isValid(s State) bool { return slices.Contains(States(), s) }
 
-// Live reports whether a process may be running for a session in this state.
-func (s State) Live() bool {
-	return s == Starting || s == Running || s == Restoring || s == Stopping
-}
-
-// Open reports whether the agent of a session in this state runs or is being started, and its end
-// was not requested.
-func (s State) Open() bool { return s.Live() && s != Stopping }
-
-// Launching reports whether the agent of a session in this state is being started.
-func (s State) Launching() bool { return s == Starting || s == Restoring }
-
-// Over reports whether a session in this state, with everything that belonged to it, has ended as
-// far as is known: it can be brought back. A session with a failed clean-up is neither live nor
-// over.
-func (s State) Over() bool { return slices.Contains(transitions[s], Restoring) }
-
-// EndedOnPurpose reports whether a person or the session's own agent has ended a session in this
-// state: continuing its conversation needs an explicit request.
-func (s State) EndedOnPurpose() bool { return s == Archived || s == Completed }
-
-// MayRun reports whether an agent of a session in this state may run, given the liveness of the
+// MayRun reports whether an agent of a session in a state may run, given the liveness of the
 // bound agent. A running session's agent may be known to be gone before the record has it; in every
 // other live state an agent is being started or ended.
-func (s State) MayRun(agent process.Liveness) bool {
+func MayRun(s State, agent process.Liveness) bool {
 	return s.Live() && (s != Running || agent != process.Gone)
 }
 
-// MayMove reports whether a session in this state has ended without a request, so that the session
+// MayMove reports whether a session in a state has ended without a request, so that the session
 // may move to wherever its conversation is continued.
-func (s State) MayMove(agent process.Liveness) bool {
-	return (s.Over() || s == Running) && !s.MayRun(agent) && !s.EndedOnPurpose()
+func MayMove(s State, agent process.Liveness) bool {
+	return (s.Over() || s == Running) && !MayRun(s, agent) && !s.EndedOnPurpose()
 }
 
 // CanBecome reports whether the table has a transition from s to next.
-func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }
+func CanBecome(s, next State) bool { return slices.Contains(transitions[s], next) }

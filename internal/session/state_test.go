@@ -39,7 +39,7 @@ func TestP8_StatePairsAreAllowedOrRefused(t *testing.T) {
 		for _, to := range all {
 			t.Run(fmt.Sprintf("%s to %s", from, to), func(t *testing.T) {
 				want := slices.Contains(life[from], to)
-				assert.Equal(t, want, from.CanBecome(to))
+				assert.Equal(t, want, CanBecome(from, to))
 				r := Record{State: from}
 				err := r.Become(to, noon, "a.rule", "because")
 				if want {
@@ -59,13 +59,13 @@ func TestStatesListsTheTable(t *testing.T) {
 	states := States()
 	assert.Len(t, states, len(transitions)-1, "all but the empty state")
 	for from, nexts := range transitions {
-		assert.Equal(t, from != "", from.Valid(), "%q", from)
+		assert.Equal(t, from != "", isValid(from), "%q", from)
 		for _, to := range nexts {
-			assert.True(t, to.Valid(), "%q leads to %q", from, to)
+			assert.True(t, isValid(to), "%q leads to %q", from, to)
 			assert.Contains(t, transitions, to, "%q leads to %q, which leads nowhere by design or by mistake", from, to)
 		}
 	}
-	assert.False(t, State("bogus").Valid())
+	assert.False(t, isValid("bogus"))
 }
 
 // Each question about a state has one answer, here for all states. An agent whose liveness is
@@ -87,9 +87,10 @@ func TestQuestionsAboutAState(t *testing.T) {
 		"bogus":       {},
 	}
 	for _, s := range append(States(), "", "bogus") {
+		assert.Equal(t, CanBecome(s, Restoring), s.Over(), "%q: what is over can be brought back", s)
 		for _, agent := range []process.Liveness{process.Unknown, process.Alive} {
-			got := answers{s.Live(), s.Open(), s.Launching(), s.Over(), s.EndedOnPurpose(), s.MayRun(agent), s.MayRun(process.Gone),
-				s.MayMove(agent), s.MayMove(process.Gone)}
+			got := answers{s.Live(), s.Open(), s.Launching(), s.Over(), s.EndedOnPurpose(), MayRun(s, agent), MayRun(s, process.Gone),
+				MayMove(s, agent), MayMove(s, process.Gone)}
 			assert.Equal(t, want[s], got, "%q, agent %s", s, agent)
 		}
 	}

@@ -174,7 +174,7 @@ func (w *World) setSender(s bot.Sender) {
 
 func Ref(id uuid.UUID) string { return id.String() }
 
-func Live(r port.Session) bool { return r.Live }
+func Live(r port.Session) bool { return r.State.Live() }
 
 func Resumable(r port.Session) bool { return r.Resumable }
 

@@ -54,5 +54,5 @@ func NotEnded(p chat.Phrases, r session.Record) error {
 	if r.State.Open() {
 		return control.Refuse(control.CodeRefused, fmt.Sprintf("%s is open; end it first: ccbot archive %s", r.Name, r.Name))
 	}
-	return ChatError(p, host.View(r), &refusal.Error{Code: refusal.WrongState, State: port.State(r.State)})
+	return ChatError(p, host.View(r), &refusal.Error{Code: refusal.WrongState, State: r.State})
 }

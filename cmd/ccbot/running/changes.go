@@ -68,7 +68,7 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	owner := s.owner.Load()
 	r, err := sessions.CLI{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
 		port.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
-	if err != nil && r.Live { // it runs, and the report to the chat failed
+	if err != nil && r.State.Live() { // it runs, and the report to the chat failed
 		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		err = nil
 	}

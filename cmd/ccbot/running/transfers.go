@@ -31,7 +31,7 @@ func finishTransfers(ctx context.Context, s *system, chats *conversation.Store) 
 		if id := t.From.Agent(); id.Valid() {
 			agent = s.table.Liveness(id)
 		}
-		if t.From.State.MayRun(agent) {
+		if session.MayRun(t.From.State, agent) {
 			continue
 		}
 		if err := finishTransfer(ctx, s, chats, t, waiting[t.From.ID]); err != nil {
