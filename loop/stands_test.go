@@ -144,7 +144,7 @@ func TestP2_CheckEndsItsShell(t *testing.T) {
 	w := newWorld(t)
 	table, err := process.NewTable()
 	require.NoError(t, err)
-	w.begin("echo $$ > pid; kill -9 $PPID; sleep 1000", Bounds{Turns: 5})
+	w.begin("echo $$ > pid; kill -9 $PPID; exec sleep 1000", Bounds{Turns: 5})
 	w.run()
 	id, err := table.Identify(readPid(t, filepath.Join(w.engine.record.Dir, "pid")))
 	if err == nil {
