@@ -54,7 +54,7 @@ type Queues interface {
 	talk.PromptOrder
 }
 
-// Observer is the part of lifecycle.Observer that this package uses.
+// Observer is the part of view.Observer that this package uses.
 type Observer interface {
 	Inspector(ctx context.Context) func(session.Record) view.Status
 	PIDs(ctx context.Context, r session.Record) []int

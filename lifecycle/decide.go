@@ -29,8 +29,8 @@ const (
 	actTidy      Do = "tidy"       // there is nothing else to do: end the processes that killed ones left running
 )
 
-// decision is one act. Why is the reason for waiting if the act is to hold the head prompt. Again is the time of
-// the next check at the latest; 0 means that only news wakes the session.
+// decision is one act. Why is the reason for waiting if the act is to hold the head prompt. Again
+// is the time of the next check at the latest; 0 means that only news wakes the session.
 type decision struct {
 	Act   Do
 	Why   news.Wait
@@ -119,7 +119,7 @@ func decideStart(r session.Record, v view.View, head *typing.Prompt) decision {
 	return decision{Again: backoff(age)}
 }
 
-// backoff returns the pause between two checks of a slow start: a tenth of its age, between soon
+// backoff returns the pause between two checks of a slow start: a tenth of its age, between Soon
 // and half a minute.
 func backoff(age time.Duration) time.Duration {
 	return min(max(age/10, view.Soon), 30*time.Second)

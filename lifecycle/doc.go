@@ -3,10 +3,11 @@
 //
 // Each session has one worker (session.Store.Do), and every change of a session is a turn of that
 // worker. A work is the set of possible actions in a turn, split by concern: opening starts an
-// agent, closing ends a session, switching presses the keys of modes and models, reporter reports the agent's activity and questions, writers finds other writers, and
-// adoption binds a session to an agent that a person started. Each has the turn (the record, its
-// save, eyes, news, the agenda, the memory) and only the effects that it needs. Package ending ends
-// processes, and package typing types prompts; they have only their arguments from this package.
+// agent, closing ends a session, switching and dialogs press the keys of modes, models and dialogs,
+// reporter reports the agent's activity and questions, writers finds other writers, and adoption
+// binds a session to an agent that a person started. Each has the turn: the record, its save, the
+// Observer, news, the agenda, the memory and the Typist. Package ending ends processes, and package
+// typing types prompts; they have only their arguments from this package.
 //
 // The central function is a step: read the state (View), decide, act. The decision is pure. Decide,
 // its first part, is about the life of the session; recovery also uses it for each session at a
@@ -18,7 +19,7 @@
 // each with tmux's guard. Which key is right is decided before.
 //
 // Package view reads one session, its pane and its agent: steps act on a View, while people and the
-// archive's clock get a Look. Evidence covers the processes of all sessions: which process writes
+// archive's clock get a Status. Evidence covers the processes of all sessions: which process writes
 // which conversation; see package evidence. Neither package changes anything.
 //
 // The package guarantees:

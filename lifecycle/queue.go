@@ -58,7 +58,7 @@ func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().SendAgain(ctx, key) })
 }
 
-// Drop returns up an unproven prompt, because a person has decided so. If its text still is in the
+// Drop gives up an unproven prompt, because a person has decided so. If its text still is in the
 // box, it is removed there.
 func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().Drop(ctx, key) })
@@ -71,7 +71,7 @@ func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().Withdraw(key) })
 }
 
-// Reword returns a held prompt another text, because the person has edited the message. ErrNoPrompt
+// Reword gives a held prompt another text, because the person has edited the message. ErrNoPrompt
 // means that the prompt is no longer held: it may have been typed.
 func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error {
 	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().Reword(key, text, class) })

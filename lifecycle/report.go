@@ -19,7 +19,7 @@ import (
 // reporter reports what the agent does and asks.
 type reporter struct {
 	*turn
-	view   *view.View // of the terminal: it can press no key
+	view   *view.View // of the terminal
 	attach func(r session.Record) string
 }
 

@@ -21,7 +21,7 @@ import (
 	"ccbot/tmux"
 )
 
-// kit has the parts of a Service. Each part of a work gets only what it needs.
+// kit has the parts of a Service.
 type kit struct {
 	Config
 	*base
@@ -132,8 +132,8 @@ func (k *kit) attach(r session.Record) string {
 	return k.deps.Windows.AttachCommand(window, r.Name)
 }
 
-// base has the common tools of a work: eyes, which change nothing, the news, the agenda and the
-// memory.
+// base has the common tools of a work: the Observer, which changes nothing, the news, the agenda,
+// the Typist and the memory.
 type base struct {
 	*view.Observer
 	Evidence *evidence.Sources

@@ -1,7 +1,7 @@
 // Package view reads one session: its pane, its screen, its agent, and what they have written.
 //
-// An Observer reads. A View is one reading, on which the steps of package lifecycle act. A Look is
-// for people and for the archive's clock.
+// An Observer reads. A View is one reading, on which the steps of package lifecycle act. A Status
+// is for people and for the archive's clock.
 //
 // The package guarantees:
 //   - It changes nothing, and presses no key.

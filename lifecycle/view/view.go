@@ -56,7 +56,7 @@ type View struct {
 	Still time.Duration
 }
 
-// Phase returns the agent's phase, which decides where keys go; people see the result of doing. It
+// Phase returns the agent's phase, which decides where keys go; people see the result of Doing. It
 // comes from the presence file, and without one from the screen. Hook events only trigger a check:
 // an interrupted turn has no Stop event.
 func (v View) Phase() talk.Phase {
