@@ -15,8 +15,8 @@
 // a tmux notification, the end of a process, a new prompt. An idle session is not polled. A working
 // session is checked every 30 s, because no event reports failing requests.
 //
-// A turn reads and uses the session's pane through its typing.Terminal: the last View, and the keys,
-// each with tmux's guard. Which key is right is decided before.
+// A turn reads and uses the session's pane through its typing.Terminal: the last View, and the
+// keys, each with tmux's guard. Which key is right is decided before.
 //
 // Package view reads one session, its pane and its agent: steps act on a View, while people and the
 // archive's clock get a Status. Evidence covers the processes of all sessions: which process writes
