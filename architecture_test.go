@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -261,12 +262,63 @@ var typings = map[string][]string{
 	"guarded LeaveView":         {"lifecycle/typing"},
 	"guarded Rename":            {"lifecycle"},
 	"guarded ClosePane":         {"lifecycle/ending"},
-	"lifecycle/typing.Typist":   {"lifecycle", "cmd/ccbot/running"},
+	"lifecycle/typing.Typist":   {"lifecycle"},
+	"lifecycle/typing.New":      {"cmd/ccbot/running"},
 	"lifecycle/typing.Keyboard": nil,
 }
 
-// TestArchitectureOfTyping fails if a package other than lifecycle/typing reaches the keys of panes.
-func TestArchitectureOfTyping(t *testing.T) { checkReach(t, typings) }
+// typingFields lists, for each type of lifecycle/typing that presses keys, the only types of
+// lifecycle from which fields lead to it. The turn of a session, which every concern has, is none of
+// them.
+var typingFields = map[string][]string{
+	"Typist":   {"Deps", "Queues", "Service", "kit"},
+	"Session":  {"adoption", "closing", "opening", "work"}, // opening has the closing of a launch that failed
+	"Terminal": {"adoption", "closing", "dialogs", "opening", "switching", "work"},
+}
+
+// TestArchitectureOfTyping fails if a package other than lifecycle/typing reaches the keys of panes,
+// or if another type of lifecycle than the listed ones does.
+func TestArchitectureOfTyping(t *testing.T) {
+	checkReach(t, typings)
+	tree := measuredTree(t)
+	for name, holders := range typingFields {
+		key := tree["lifecycle/typing"].pkg.Scope().Lookup(name)
+		assert.ElementsMatch(t, holders, holdersOf(tree["lifecycle"].pkg, key.Type()), "types with a typing.%s", name)
+	}
+}
+
+// holdersOf returns the types of a package from which fields lead to a type: fields of its own types,
+// and exported fields of others.
+func holdersOf(pkg *types.Package, to types.Type) (holders []string) {
+	for _, name := range pkg.Scope().Names() {
+		if o := pkg.Scope().Lookup(name); isType(o) && leadsTo(pkg, o.Type(), to, make(map[types.Type]bool)) {
+			holders = append(holders, name)
+		}
+	}
+	return holders
+}
+
+func leadsTo(pkg *types.Package, from, to types.Type, seen map[types.Type]bool) bool {
+	if from == to || seen[from] {
+		return from == to
+	}
+	seen[from] = true
+	switch of := from.(type) {
+	case *types.Named:
+		return leadsTo(pkg, of.Underlying(), to, seen)
+	case *types.Struct:
+		for f := range of.Fields() {
+			if (f.Exported() || f.Pkg() == pkg) && leadsTo(pkg, f.Type(), to, seen) {
+				return true
+			}
+		}
+	case *types.Map:
+		return leadsTo(pkg, of.Elem(), to, seen)
+	case interface{ Elem() types.Type }: // a pointer, a slice, an array or a channel
+		return leadsTo(pkg, of.Elem(), to, seen)
+	}
+	return false
+}
 
 // checkReach fails if other packages than the listed ones reach a name.
 func checkReach(t *testing.T, reach map[string][]string) {

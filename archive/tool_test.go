@@ -116,7 +116,7 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 		observer := &view.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, ProjectsDir: base, Now: time.Now, Log: log}
 		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, News: quiet,
 			Windows: fake, Launches: quiet,
-			Typist: &typing.Typist{Observer: observer, Keyboard: fake, Prompts: quiet, Unheard: func(uuid.UUID) (bool, error) { return false, nil }},
+			Typist: typing.New(observer, fake, quiet, func(uuid.UUID) (bool, error) { return false, nil }),
 			Ender: &ending.Ender{Processes: table, Panes: fake, Log: log, Evidence: &evidence.Sources{Instance: "i", Command: "/bin/claude", Records: store, Processes: table, Presences: quiet,
 				Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: fake.Panes, Log: log}}})
 		keeper := &Keeper{Sessions: service, Observer: observer, Records: store, Copies: &copies{}, IdleAfter: always(time.Hour), Now: time.Now, Log: log}

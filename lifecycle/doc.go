@@ -6,7 +6,7 @@
 // agent, closing ends a session, switching and dialogs press the keys of modes, models and dialogs,
 // reporter reports the agent's activity and questions, writers finds other writers, and adoption
 // binds a session to an agent that a person started. Each has the turn: the record, its save, the
-// Observer, news, the agenda, the memory and the Typist. Package ending ends processes, and package
+// Observer, news, the agenda and the memory; only those that press keys have a terminal. Package ending ends processes, and package
 // typing types prompts; they have only their arguments from this package.
 //
 // The central function is a step: read the state (View), decide, act. The decision is pure. Decide,

@@ -74,9 +74,9 @@ func New(c Config, d Deps) *Service {
 	if at == nil {
 		at = func(string) {}
 	}
-	return &Service{&kit{Config: c, deps: d, records: &records{Store: d.Store, o: d.Typist.Observer},
-		base: &base{Observer: d.Typist.Observer, Evidence: d.Ender.Evidence, News: d.News, at: at,
-			typist: d.Typist, agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}}
+	return &Service{&kit{Config: c, deps: d, records: &records{Store: d.Store, o: d.Typist.Observer()},
+		base: &base{Observer: d.Typist.Observer(), Evidence: d.Ender.Evidence, News: d.News, at: at,
+			forgetPrompts: d.Typist.Forget, agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}}
 }
 
 // Run takes steps and watches agents until ctx ends.

@@ -42,12 +42,13 @@ func TestMain(m *testing.M) {
 type terminalWorld struct {
 	*Service
 	Queues
-	*kit   // of the Service
-	t      *testing.T
-	news   *heardNews
-	tmux   *tmux.Client
-	relays *relays
-	dir    string
+	*kit    // of the Service
+	t       *testing.T
+	news    *heardNews
+	tmux    *tmux.Client
+	relays  *relays
+	dir     string
+	prompts *promptStore
 }
 
 // newTerminal opens it for a command that is started with these variables.
@@ -72,7 +73,8 @@ func newterminalWorld(t *testing.T, command, dir, config string, env map[string]
 	store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log)
 	require.NoError(t, err)
 	order := &order{}
-	w := &terminalWorld{t: t, news: &heardNews{order: order}, tmux: client, relays: &relays{}, dir: dir}
+	w := &terminalWorld{t: t, news: &heardNews{order: order}, tmux: client, relays: &relays{}, dir: dir,
+		prompts: &promptStore{all: map[string]typing.Prompt{}, order: order}}
 	presences := presence.Dir{Path: filepath.Join(config, "sessions")}
 	seen := &evidence.Sources{Instance: "test", Command: command, Records: store, Processes: table, Presences: presences,
 		Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: client.Panes, Log: log}
@@ -80,9 +82,8 @@ func newterminalWorld(t *testing.T, command, dir, config string, env map[string]
 		ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log}
 	w.Service = New(Config{Host: "here", StateDir: base, Command: command, Env: env},
 		Deps{Store: store, News: w.news, Windows: client, Launches: launches{base},
-			Typist: &typing.Typist{Observer: observer, Keyboard: client, Prompts: &promptStore{all: map[string]typing.Prompt{}, order: order},
-				Unheard: launches{base}.Unheard},
-			Ender: &ending.Ender{Processes: table, Panes: client, Evidence: seen, KillGrace: 5 * time.Second, Log: log}})
+			Typist: typing.New(observer, client, w.prompts, launches{base}.Unheard),
+			Ender:  &ending.Ender{Processes: table, Panes: client, Evidence: seen, KillGrace: 5 * time.Second, Log: log}})
 	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
@@ -203,6 +204,6 @@ func (w *terminalWorld) typed(r session.Record, key, text string) {
 	w.t.Helper()
 	typed, class, ok := talk.Normalise(text)
 	require.True(w.t, ok)
-	require.NoError(w.t, w.typist.Prompts.SavePrompt(typing.Prompt{Key: key, Text: typed, Class: class, State: typing.Held}))
+	require.NoError(w.t, w.prompts.SavePrompt(typing.Prompt{Key: key, Text: typed, Class: class, State: typing.Held}))
 	require.NoError(w.t, w.Queue(w.t.Context(), r.ID, key))
 }

@@ -50,7 +50,7 @@ func (k *kit) work(r *session.Record, save func() error) *work {
 	m := k.deps
 	t, term := &turn{base: k.base, r: r, save: save}, k.terminalOf(r)
 	w := &work{turn: t, term: term, dialogs: &dialogs{r, term}, records: k.records}
-	w.prompts = k.typist.Of(typing.Turn{Record: r, Save: save, At: k.at, Wake: func() { k.agenda.wake(r.ID) },
+	w.prompts = k.deps.Typist.Of(typing.Turn{Record: r, Save: save, At: k.at, Wake: func() { k.agenda.wake(r.ID) },
 		Tell: func(ctx context.Context, n news.News) error { return k.tell(ctx, *r, n) }}, term)
 	w.ender = k.deps.Ender.Of(r, save, func() {
 		t.at("below-recorded")
@@ -119,7 +119,7 @@ func (k *kit) answers(ctx context.Context) error {
 }
 
 func (k *kit) terminalOf(r *session.Record) *typing.Terminal {
-	return k.typist.Terminal(r)
+	return k.deps.Typist.Terminal(r)
 }
 
 func (k *kit) dialogsOf(r *session.Record) *dialogs { return &dialogs{r, k.terminalOf(r)} }
@@ -132,16 +132,16 @@ func (k *kit) attach(r session.Record) string {
 	return k.deps.Windows.AttachCommand(window, r.Name)
 }
 
-// base has the common tools of a work: the Observer, which changes nothing, the news, the agenda,
-// the Typist and the memory.
+// base has the common tools of a work: the Observer, which changes nothing, the news, the agenda
+// and the memory.
 type base struct {
 	*view.Observer
-	Evidence *evidence.Sources
-	News     News
-	at       func(failpoint string)
-	agenda   *agenda
-	typist   *typing.Typist
-	memories *memories
+	Evidence      *evidence.Sources
+	News          News
+	at            func(failpoint string)
+	agenda        *agenda
+	memories      *memories
+	forgetPrompts func(uuid.UUID) // forgets what typing remembers of a session
 }
 
 // turn is one turn of a session's worker: the record and its save.
@@ -162,7 +162,7 @@ func (w *turn) forget() { w.base.forget(w.r.ID) }
 
 func (b *base) forget(id uuid.UUID) {
 	b.memories.forget(id)
-	b.typist.Forget(id)
+	b.forgetPrompts(id)
 }
 
 func (w *turn) remember(change func(*memory)) { w.memories.remember(w.r.ID, change) }

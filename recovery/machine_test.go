@@ -103,9 +103,8 @@ func (m *machine) restart() {
 		lifecycle.Deps{Store: m.store, News: m,
 			Hears:   &lifecycle.Hears{Failpoint: m.at, Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
 			Windows: m.tmux, Launches: launches{m.base}, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
-			Typist: &typing.Typist{Keyboard: m.tmux, Prompts: prompts{}, Unheard: launches{m.base}.Unheard,
-				Observer: &view.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
-					ProjectsDir: m.base, Now: now, Log: log}}})
+			Typist: typing.New(&view.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
+				ProjectsDir: m.base, Now: now, Log: log}, m.tmux, prompts{}, launches{m.base}.Unheard)})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
 		Processes: m.table, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },
 		Backup: m.backUp, Failpoint: m.at, Now: now, Log: log}

@@ -40,7 +40,7 @@ func anyTyped(t *rapid.T) *Prompt {
 
 // What was remembered of one agent does not count for the next one: see Forget.
 func TestForgetEndsProgress(t *testing.T) {
-	typist := &Typist{}
+	typist := New(nil, nil, nil, nil)
 	w := typist.Of(Turn{Record: &session.Record{ID: uuid.New()}}, nil)
 	w.remember(func(m *progress) { m.unstopped, m.pasted = true, "k" })
 	assert.Equal(t, progress{unstopped: true, pasted: "k"}, w.recall())

@@ -21,7 +21,7 @@ import (
 // ownPrompt reads a prompt of the session's queue. ErrNoPrompt means that the prompt no longer
 // exists, or belongs to another session.
 func (w *Session) ownPrompt(key string) (Prompt, error) {
-	p, err := w.typist.Prompts.Prompt(key)
+	p, err := w.typist.prompts.Prompt(key)
 	if err == nil && p.Session != uuid.Nil && p.Session != w.r.ID {
 		err = fmt.Errorf("prompt %s is that of session %s: %w", key, p.Session, ErrNoPrompt)
 	}
@@ -110,7 +110,7 @@ func (w *Session) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 			continue
 		}
 		p.Told = append(slices.Clone(p.Told), why)
-		if err := w.typist.Prompts.SavePrompt(p); err != nil {
+		if err := w.typist.prompts.SavePrompt(p); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (w *Session) Finish(ctx context.Context, p Prompt) error {
 	if err := w.turn.Tell(ctx, news.Delivered{Prompt: p.shown()}); err != nil {
 		return err
 	}
-	if err := w.typist.Prompts.FinishPrompt(p.Key); err != nil {
+	if err := w.typist.prompts.FinishPrompt(p.Key); err != nil {
 		return err
 	}
 	w.turn.At("prompt-finished")
@@ -147,7 +147,7 @@ func (w *Session) unproven(ctx context.Context, p Prompt, why string) error {
 	}
 	p.State = Unproven
 	w.turn.Wake()
-	return w.typist.Prompts.SavePrompt(p)
+	return w.typist.prompts.SavePrompt(p)
 }
 
 // settlePrompt decides about a typed prompt whose agent is gone or whose mark is useless: either

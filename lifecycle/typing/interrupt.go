@@ -34,7 +34,7 @@ func (w Requests) askAboutQueue(ctx context.Context) (waited bool, err error) {
 			continue
 		case p.retreats():
 			p.Mark.Esc = true
-			err = w.s.typist.Prompts.SavePrompt(p)
+			err = w.s.typist.prompts.SavePrompt(p)
 		case p.State == Held:
 			err = w.s.askAbout(ctx, p, false)
 		default:
@@ -54,7 +54,7 @@ func (w Requests) stopTurn(ctx context.Context) (told bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	before := talk.Cursor{Path: w.s.typist.Observer.TranscriptPath(*w.s.r), Offset: w.s.typist.Observer.TranscriptSize(*w.s.r)}
+	before := talk.Cursor{Path: w.s.typist.observer.TranscriptPath(*w.s.r), Offset: w.s.typist.observer.TranscriptSize(*w.s.r)}
 	interrupted := func() bool { return saysInterrupt(before) }
 	over := interrupted
 	if p.lineless() {
@@ -110,7 +110,7 @@ func (w Requests) pressEsc(ctx context.Context, p Prompt) error {
 	noted := p.State == Typing && !p.Mark.Esc
 	if noted {
 		p.Mark.Esc = true
-		if err := w.s.typist.Prompts.SavePrompt(p); err != nil {
+		if err := w.s.typist.prompts.SavePrompt(p); err != nil {
 			return err
 		}
 	}
@@ -140,7 +140,7 @@ func (w Requests) pressEsc(ctx context.Context, p Prompt) error {
 	}
 	if noted && !pressed {
 		p.Mark.Esc = false
-		err = errors.Join(err, w.s.typist.Prompts.SavePrompt(p))
+		err = errors.Join(err, w.s.typist.prompts.SavePrompt(p))
 	}
 	return err
 }

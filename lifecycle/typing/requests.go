@@ -31,21 +31,21 @@ func (w Requests) Queue(ctx context.Context, key string, mayType func(*Prompt) b
 	if alone && w.typeAtOnce(ctx, key, mayType) {
 		return nil
 	}
-	return w.s.typist.Prompts.HoldPrompt(key, w.s.r.ID)
+	return w.s.typist.prompts.HoldPrompt(key, w.s.r.ID)
 }
 
 // typeAtOnce types a prompt that is alone in its queue, and reports whether its mark is on disk:
 // then the mark alone has the progress, and the prompt need not be saved as held first. Otherwise,
 // also after an error, the next step continues.
 func (w Requests) typeAtOnce(ctx context.Context, key string, mayType func(*Prompt) bool) (marked bool) {
-	p, err := w.s.typist.Prompts.NewPrompt(key, w.s.r.ID)
+	p, err := w.s.typist.prompts.NewPrompt(key, w.s.r.ID)
 	if err != nil || !mayType(&p) {
 		return false
 	}
 	if err := w.s.typePrompt(ctx, p); err != nil {
 		w.s.log().Warn("session_step_failed", logkey.SessionID, w.s.r.ID.String(), logkey.Error, err)
 	}
-	_, err = w.s.typist.Prompts.Prompt(key)
+	_, err = w.s.typist.prompts.Prompt(key)
 	return err == nil
 }
 
@@ -68,7 +68,7 @@ func (w Requests) SendAgain(ctx context.Context, key string) error {
 		p.State, p.Told, p.Mark = Typing, nil, w.s.mark()
 		p.Mark.Retreat = true
 	}
-	if err := w.s.typist.Prompts.SavePrompt(p); err != nil {
+	if err := w.s.typist.prompts.SavePrompt(p); err != nil {
 		return err
 	}
 	return w.s.enqueue(key)
@@ -86,7 +86,7 @@ func (w Requests) Drop(ctx context.Context, key string) error {
 	if w.s.term.holds(ctx, p) {
 		w.s.term.emptyBox(ctx)
 	}
-	if err := w.s.typist.Prompts.FinishPrompt(key); err != nil {
+	if err := w.s.typist.prompts.FinishPrompt(key); err != nil {
 		return err
 	}
 	return w.s.dequeue(key)
@@ -100,7 +100,7 @@ func (w Requests) Withdraw(key string) error {
 	if !slices.Contains(w.s.r.Prompts, key) {
 		return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 	}
-	if err := w.s.typist.Prompts.FinishPrompt(key); err != nil {
+	if err := w.s.typist.prompts.FinishPrompt(key); err != nil {
 		return fmt.Errorf("withdraw prompt %s: %w", key, err)
 	}
 	return w.s.dequeue(key)
@@ -113,7 +113,7 @@ func (w Requests) Reword(key, text string, class talk.PromptClass) error {
 		return err
 	}
 	p.Text, p.Class, w.s.Reworded = text, class, true
-	return w.s.typist.Prompts.SavePrompt(p)
+	return w.s.typist.prompts.SavePrompt(p)
 }
 
 // Reconcile makes the queue and the prompts on disk agree after a restart. keys are the prompts on
@@ -146,7 +146,7 @@ func (w Requests) SendAnyway(ctx context.Context, key string) error {
 	if head == nil || head.Key != key || head.State != Held {
 		return fmt.Errorf("send prompt %s anyway: %w", key, ErrNoPrompt)
 	}
-	if err := w.s.typist.Observer.CheckUnread(*w.s.r); err != nil {
+	if err := w.s.typist.observer.CheckUnread(*w.s.r); err != nil {
 		return err
 	}
 	w.s.term.Look(ctx)
@@ -203,7 +203,7 @@ func (w Requests) SendNow(ctx context.Context, key string) (told bool, err error
 	if !w.s.r.State.Live() {
 		return true, view.ErrNoAgent
 	}
-	if err := w.s.typist.Observer.CheckUnread(*w.s.r); err != nil {
+	if err := w.s.typist.observer.CheckUnread(*w.s.r); err != nil {
 		return true, err
 	}
 	w.awaitEscPause(ctx)

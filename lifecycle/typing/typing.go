@@ -25,7 +25,7 @@ func (w *Session) typePrompt(ctx context.Context, p Prompt) error {
 		return w.hold(ctx, news.HeldKeys, &p)
 	}
 	p.State, p.Mark = Typing, w.mark()
-	if err := w.typist.Prompts.SavePrompt(p); err != nil {
+	if err := w.typist.prompts.SavePrompt(p); err != nil {
 		return err
 	}
 	w.remember(func(m *progress) { m.pasted, m.unwanted = "", Prompt{} })
@@ -37,7 +37,7 @@ func (w *Session) typePrompt(ctx context.Context, p Prompt) error {
 		p.State, p.Mark = Held, nil
 		w.Again = view.HoldPace
 		w.term.Look(ctx) // something has come in between
-		return errors.Join(w.typist.Prompts.SavePrompt(p), w.hold(ctx, w.term.Obstacle(), &p))
+		return errors.Join(w.typist.prompts.SavePrompt(p), w.hold(ctx, w.term.Obstacle(), &p))
 	}
 	w.remember(func(m *progress) { m.pasted = p.Key })
 	w.turn.At("pasted")
@@ -46,7 +46,7 @@ func (w *Session) typePrompt(ctx context.Context, p Prompt) error {
 		return w.enter(ctx, p)
 	case overtaken:
 		p.Mark.Retreat = true
-		return w.typist.Prompts.SavePrompt(p)
+		return w.typist.prompts.SavePrompt(p)
 	}
 	return nil // the text is not drawn yet: the mark stays, and Enter follows when the text appears
 }
@@ -56,12 +56,12 @@ func (w *Session) mark() *talk.Mark {
 	m := &talk.Mark{At: w.now().UTC(), Claude: w.r.ClaudeSessionID}
 	if b := w.r.Binding; b != nil {
 		m.Agent = b.Agent.Text()
-		m.Age, _ = b.Agent.Age(w.typist.Observer.Moment())
+		m.Age, _ = b.Agent.Age(w.typist.observer.Moment())
 	}
 	if c, ok := w.r.Cursor(); ok {
 		m.Path = c.Path
 	} else { // no hook has named the transcript; without an offset all that was ever said would count as proof
-		m.Path, _ = transcript.Find(w.typist.Observer.ProjectsDir, w.r.ClaudeSessionID)
+		m.Path, _ = transcript.Find(w.typist.observer.ProjectsDir, w.r.ClaudeSessionID)
 	}
 	if info, err := os.Stat(m.Path); err == nil {
 		m.Offset = info.Size()
@@ -73,7 +73,7 @@ func (w *Session) mark() *talk.Mark {
 // pressed: counting one too many is harmless.
 func (w *Session) enter(ctx context.Context, p Prompt) error {
 	p.Mark.Enters++
-	if err := w.typist.Prompts.SavePrompt(p); err != nil {
+	if err := w.typist.prompts.SavePrompt(p); err != nil {
 		return err
 	}
 	if w.term.Look(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.Screen.Box) {
@@ -85,7 +85,7 @@ func (w *Session) enter(ctx context.Context, p Prompt) error {
 		return nil // Enter was not pressed
 	case isRebound(err): // the person has just changed the key
 		p.Mark.Retreat = true
-		return w.typist.Prompts.SavePrompt(p)
+		return w.typist.prompts.SavePrompt(p)
 	}
 	if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (w *Session) clearOwnText(ctx context.Context, p Prompt) error {
 	}
 	p.State, p.Mark = Held, nil
 	w.turn.Wake()
-	return w.typist.Prompts.SavePrompt(p)
+	return w.typist.prompts.SavePrompt(p)
 }
 
 // askAbout asks the person about a prompt that a stop kept from being typed or carried out, and
@@ -129,7 +129,7 @@ func (w *Session) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	n := news.TakenBack{Prompt: p.shown()}
 	if !inBox && !w.term.IsIdle() {
 		if n.Work = w.LastTaken().Text; n.Work == "" { // ccbot was started in the middle of the turn
-			n.Work = transcript.LastPrompt(ctx, w.typist.Observer.TranscriptPath(*w.r))
+			n.Work = transcript.LastPrompt(ctx, w.typist.observer.TranscriptPath(*w.r))
 		}
 	}
 	if err := w.turn.Tell(ctx, n); err != nil {
@@ -215,7 +215,7 @@ func (w *Session) cluesOf(ctx context.Context, p Prompt) clues {
 	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().pasted == p.Key}
 	// If the box is not free, nothing is typed, so tmux need not be called.
 	c.Quiet = w.term.IsBoxFree() && w.term.quietSince(ctx, p.Mark.At)
-	unheard, errEvents := w.typist.Unheard(w.r.ID)
+	unheard, errEvents := w.typist.unheard(w.r.ID)
 	c.Unheard = unheard
 	switch m := p.Mark; {
 	case m.Esc:
@@ -258,14 +258,14 @@ func (w *Session) markedPath(m talk.Mark) string {
 	if m.Path != "" {
 		return m.Path
 	}
-	path, _ := transcript.Find(w.typist.Observer.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
+	path, _ := transcript.Find(w.typist.observer.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
 	return path
 }
 
 // clockWasSet reports whether the wall clock was set since a mark: it differs from the kernel's
 // count of time.
 func (w *Session) clockWasSet(m talk.Mark) bool {
-	age, ok := w.r.Binding.Agent.Age(w.typist.Observer.Moment())
+	age, ok := w.r.Binding.Agent.Age(w.typist.observer.Moment())
 	const tolerated = 2 * time.Second
 	return !ok || (w.now().Sub(m.At)-(age-m.Age)).Abs() > tolerated
 }

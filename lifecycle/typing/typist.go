@@ -42,15 +42,22 @@ type Prompts interface {
 // Typist types into the terminals of sessions. It is made once, and keeps the progress of prompts
 // between turns. A restart loses that, which costs at most a repeated report.
 type Typist struct {
-	Observer *view.Observer
-	Keyboard Keyboard
-	Prompts  Prompts
-	// Unheard reports whether an unprocessed event of a launch is on disk.
-	Unheard func(recordID uuid.UUID) (bool, error)
+	observer *view.Observer
+	keyboard Keyboard
+	prompts  Prompts
+	unheard  func(recordID uuid.UUID) (bool, error)
 
 	mu       sync.Mutex
 	sessions map[uuid.UUID]progress
 }
+
+// New returns a Typist. unheard reports whether an unprocessed event of a launch is on disk.
+func New(o *view.Observer, k Keyboard, p Prompts, unheard func(recordID uuid.UUID) (bool, error)) *Typist {
+	return &Typist{observer: o, keyboard: k, prompts: p, unheard: unheard, sessions: make(map[uuid.UUID]progress)}
+}
+
+// Observer returns the Observer by which the Typist sees terminals.
+func (t *Typist) Observer() *view.Observer { return t.observer }
 
 // Turn is the part of one turn of a session's worker that typing may use.
 type Turn struct {
@@ -76,7 +83,7 @@ type Session struct {
 
 // Terminal returns the terminal of a session, during one turn of the session's worker.
 func (t *Typist) Terminal(r *session.Record) *Terminal {
-	return &Terminal{r: r, o: t.Observer, keys: t.Keyboard}
+	return &Terminal{r: r, o: t.observer, keys: t.keyboard}
 }
 
 // Of returns the use of the Typist for a session in one turn. term is the session's terminal.
@@ -101,14 +108,11 @@ func (w *Session) recall() progress {
 func (w *Session) remember(change func(*progress)) {
 	w.typist.mu.Lock()
 	defer w.typist.mu.Unlock()
-	if w.typist.sessions == nil {
-		w.typist.sessions = make(map[uuid.UUID]progress)
-	}
 	one := w.typist.sessions[w.r.ID]
 	change(&one)
 	w.typist.sessions[w.r.ID] = one
 }
 
-func (w *Session) now() time.Time { return w.typist.Observer.Now() }
+func (w *Session) now() time.Time { return w.typist.observer.Now() }
 
-func (w *Session) log() *slog.Logger { return w.typist.Observer.Log }
+func (w *Session) log() *slog.Logger { return w.typist.observer.Log }

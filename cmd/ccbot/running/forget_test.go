@@ -152,7 +152,7 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 	require.NoError(f.t, f.openStores())
 	require.Len(f.t, f.store.Unloaded(), 2)
 	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Ender: &ending.Ender{},
-		Typist: &typing.Typist{Prompts: f.prompts, Observer: &view.Observer{Now: time.Now, Log: f.log}}})
+		Typist: typing.New(&view.Observer{Now: time.Now, Log: f.log}, nil, f.prompts, nil)})
 	require.NoError(f.t, f.settle(f.t.Context()))
 	return newer, broken, nobodys
 }

@@ -306,7 +306,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: variables, Unset: unset,
 			OrphanGrace: s.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: offline.Moments(s.Dir)},
-			Typist:  &typing.Typist{Observer: s.observer, Keyboard: s.tmux, Prompts: s.prompts, Unheard: s.launches.Unheard},
+			Typist:  typing.New(s.observer, s.tmux, s.prompts, s.launches.Unheard),
 			Windows: s.tmux, Launches: s.launches,
 			Ender: &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
 			Hears: &lifecycle.Hears{Lost: s.losses.note, Failpoint: Failpoint(environ),
