@@ -92,10 +92,18 @@ var users = map[string][]string{
 	"try/privatetmux": {"cmd/ccbot-try"},
 }
 
-// machinery are the packages of the agent's machine. The chat knows its machine by ports.
-var machinery = []string{"os", "os/exec", "path/filepath", "syscall", "ccbot/tmux", "ccbot/recovery", "ccbot/hooks", "ccbot/lifecycle",
-	"ccbot/lifecycle/evidence", "ccbot/lifecycle/typing", "ccbot/lifecycle/view", "ccbot/archive", "ccbot/loop", "ccbot/host", "ccbot/host/outgoing", "ccbot/host/received", "ccbot/internal/gauge", "ccbot/internal/git", "ccbot/internal/hookwire", "ccbot/internal/ledger", "ccbot/internal/prices",
-	"ccbot/internal/process", "ccbot/internal/presence", "ccbot/internal/transcript", "ccbot/internal/session", "ccbot/internal/watch", "ccbot/internal/ownfile", "ccbot/internal/systemfont"}
+// machinery are the packages of the standard library that act on the agent's machine.
+var machinery = []string{"os", "os/exec", "path/filepath", "syscall"}
+
+// chatTools are the packages besides the chat, the ports and the texts that the chat may import.
+// The others are the agent's machine, or know it.
+var chatTools = []string{
+	"internal/address", "internal/apianswer", "internal/capture", "internal/cellpicture",
+	"internal/clip", "internal/cuttext", "internal/disk", "internal/each", "internal/exactjson",
+	"internal/facts", "internal/glyph", "internal/guard", "internal/health", "internal/keepjson",
+	"internal/lazyregexp", "internal/logkey", "internal/naming", "internal/pause", "internal/spool",
+	"internal/sysfault", "internal/timespan", "internal/typo",
+}
 
 // diskPackages are the packages of the chat that keep files, and name their folder.
 var diskPackages = []string{"bot/inbox", "bot/outbox"}
@@ -199,7 +207,7 @@ func objection(from, to string, test bool) string {
 	up, down := layerOf(from), layerOf(to)
 	switch {
 	case down < 0:
-		return "has no floor in this file"
+		return "has no layer in this file"
 	case test && isSupport(to): // from outside its own package
 		return ""
 	case test || isSupport(from):
@@ -226,7 +234,7 @@ func TestArchitecture(t *testing.T) {
 	used := make(map[[2]string]bool)
 	for _, s := range sources(t) {
 		if s.pkg != "." {
-			assert.GreaterOrEqual(t, layerOf(s.pkg), 0, "%s: give its package a floor in this file", s.path)
+			assert.GreaterOrEqual(t, layerOf(s.pkg), 0, "%s: give its package a layer in this file", s.path)
 		}
 		for _, to := range s.imports {
 			why := objection(s.pkg, to, s.test || s.pkg == "." || strings.HasPrefix(s.pkg, "e2e/"))
@@ -394,12 +402,19 @@ func takesGuard(method ast.Expr) bool {
 	})
 }
 
-// TestArchitectureOfTheChat: no room of the chat touches a disk, a process or tmux of the agent's
-// machine.
+// TestArchitectureOfTheChat fails if a package of the chat reaches a disk, a process or tmux of the
+// agent's machine: the chat knows its machine by ports.
 func TestArchitectureOfTheChat(t *testing.T) {
-	for _, s := range sources(t) {
-		if s.test || isSupport(s.pkg) || s.pkg != "bot" && !strings.HasPrefix(s.pkg, "bot/") {
+	used := make(map[string]bool)
+	inChat := func(pkg string) bool { return pkg == "bot" || strings.HasPrefix(pkg, "bot/") }
+	for _, s := range product(t) {
+		if !inChat(s.pkg) {
 			continue
+		}
+		for _, to := range s.imports {
+			used[to] = true
+			ours := inChat(to) || isPort(to) || to == "i18n" || slices.Contains(chatTools, to)
+			assert.True(t, ours, "%s imports %s: use a port", s.path, to)
 		}
 		for _, spec := range s.file.Imports {
 			name, err := strconv.Unquote(spec.Path.Value)
@@ -407,6 +422,9 @@ func TestArchitectureOfTheChat(t *testing.T) {
 			keeps := slices.Contains(diskPackages, s.pkg) && (name == "os" || name == "path/filepath")
 			assert.False(t, slices.Contains(machinery, name) && !keeps, "%s imports %s: use a port", s.path, name)
 		}
+	}
+	for _, tool := range chatTools {
+		assert.True(t, used[tool], "the chat does not import %s any more: take it off the list", tool)
 	}
 }
 
@@ -621,7 +639,7 @@ func TestArchitectureObjects(t *testing.T) {
 		{"a stand-in in ccbot", "cmd/ccbot", "try/demoagent", false, "is not for it"},
 		{"a stand-in in a test", "lifecycle", "try/demoagent", true, ""},
 		{"a stand-in and what it stands for", "try/demoagent", "internal/transcript", false, "is not in its short list"},
-		{"unknown", "bot", "helpers", false, "has no floor in this file"},
+		{"unknown", "bot", "helpers", false, "has no layer in this file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, objection(tt.from, tt.to, tt.test))
