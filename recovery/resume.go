@@ -143,4 +143,6 @@ func stays(outcome outcome, owners []Owner, why string) resume {
 }
 
 // mayRun reports whether something of the session may still run, or is being ended.
-func (o Owner) mayRun() bool { return o.State == session.CleanupFailed || session.MayRun(o.State, o.Agent) }
+func (o Owner) mayRun() bool {
+	return o.State == session.CleanupFailed || session.MayRun(o.State, o.Agent)
+}
