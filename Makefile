@@ -62,12 +62,11 @@ e2e: ## the tests with the real Claude Code CLI, which is installed into a cache
 	@e2e/install.sh
 	@CCBOT_REQUIRE=all $(GOTEST) -timeout 40m -run '^TestReal' ./e2e/...
 
-lint: ## golangci-lint, tidy modules, and vet for macOS and for the crash tests' build
+lint: ## golangci-lint, tidy modules, and vet for macOS
 	$(GO) mod tidy -diff
 	$(GO) -C tools mod tidy -diff
 	$(TOOL) golangci-lint run ./...
 	GOOS=darwin $(GO) vet ./...
-	$(GO) vet -tags failpoints ./cmd/...
 
 # The test builds the programs that it measures.
 measure = CCBOT_E2E_BINARIES=none CCBOT_BENCH_BASE='$(BASE)' CCBOT_BENCH_ONLY='$(ONLY)' CCBOT_BENCH_FOLDER='$(CURDIR)/bin/bench' $(1) \

@@ -2,9 +2,11 @@ package ccbot_test
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +70,31 @@ func TestBuildWithoutGitHasVersion(t *testing.T) {
 		assert.Contains(t, string(out), "<<ccbot version "+want+">>")
 	}
 }
+
+// TestEachBuildTagCompiles vets the files that only a build tag selects, such as those of make bench.
+// The ordinary tests do not compile them.
+func TestEachBuildTagCompiles(t *testing.T) {
+	tagged := make(map[string][]string) // by tag, the folders
+	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if tag := buildTag.FindSubmatch(text); tag != nil {
+			tagged[string(tag[1])] = append(tagged[string(tag[1])], "./"+filepath.Dir(name))
+		}
+		return err
+	}))
+	require.Contains(t, tagged, "bench")
+	for tag, folders := range tagged {
+		slices.Sort(folders)
+		args := append([]string{"vet", "-tags", tag}, slices.Compact(folders)...)
+		out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
+		assert.NoError(t, err, "go %s\n%s", strings.Join(args, " "), out)
+	}
+}
+
+var buildTag = regexp.MustCompile(`(?m)^//go:build ([a-z]+)$`)
 
 // TestNeedsNamesPackages: a missing program or file is one sentence with the command that installs
 // it.

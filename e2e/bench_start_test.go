@@ -77,7 +77,7 @@ func (b *bench) longTranscript() {
 	figure("history", c.came(began, "a page", shows(p, "")).At.Sub(began))
 
 	c.end("long")
-	d := c.ccbotDesk()
+	d := c.ccbotTerminal()
 	pane, _ := d.shell()
 	d.enter(pane, "DEMOAGENT_NO_HISTORY=1 "+c.agentPath()+" --resume "+longID.String())
 	offered := c.offered(0, "Connect")

@@ -56,7 +56,7 @@ func (b *bench) turnsOfCcbot(agents int) turns {
 // turnsByHand are prompts that a person types.
 func (b *bench) turnsByHand(agents int) turns {
 	w := newWorld(b.T)
-	d := w.newDesk()
+	d := w.newPersonTerminal()
 	d.tmux(strings.Fields(scrollback)...)
 	var targets, transcripts []string
 	for range agents {

@@ -54,7 +54,7 @@ func (b *bench) newCrowd(people int, env ...string) *crowd {
 		p.Start()
 		c.people = append(c.people, p)
 	}
-	c.api.Spoil(func(call botapi.Call) botapi.Fault {
+	c.api.InjectFaults(func(call botapi.Call) botapi.Fault {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.calls = append(c.calls, call)
@@ -66,7 +66,7 @@ func (b *bench) newCrowd(people int, env ...string) *crowd {
 // came waits for a call after a time and returns it.
 func (c *crowd) came(since time.Time, what string, is func(botapi.Call) bool) botapi.Call {
 	c.t.Helper()
-	for deadline := time.Now().Add(3 * patience); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(3 * waitTimeout); ; time.Sleep(time.Millisecond) {
 		c.mu.Lock()
 		for i := len(c.calls) - 1; i >= 0 && !c.calls[i].At.Before(since); i-- {
 			if is(c.calls[i]) {
@@ -128,7 +128,7 @@ func (c *crowd) projects() string {
 // rest waits until ccbot has nothing left to do.
 func (c *crowd) rest() {
 	c.t.Helper()
-	c.untilFor(3*patience, "nothing is written any more", func() bool {
+	c.untilFor(3*waitTimeout, "nothing is written any more", func() bool {
 		left, err := filepath.Glob(filepath.Join(c.state, "*box", "*.json"))
 		before := c.files()
 		time.Sleep(time.Second)
