@@ -99,7 +99,7 @@ var faults = []fault{
 	{Code(health.PollsWait), "health", Warn, "Telegram asked for a pause of polls", "wait", ""},
 	{Code(health.PollsFail), "health", Fail, "polls fail", "check the network, `HTTPS_PROXY` and `TELEGRAM_API_URL`", ""},
 	{Code(health.APIFails), "health", Fail, "messages cannot be sent", "check the network; `LOG_LEVEL=debug` shows the answers", ""},
-	{Code(health.TmuxHangs), "health", Warn, "tmux does not answer; `tmux ls` also hangs", "if it stays, end the server by hand, with its agents", ""},
+	{Code(health.TmuxHangs), "health", Warn, "tmux does not answer", "if it stays, end the server by hand, with its agents", ""},
 	{Code(health.DiskLow), "health", Warn, "the disk is almost full", "make room on the disk of `CCBOT_DIR`", ""},
 	{Code(health.NotClean), "health", Warn, "a session has not fully ended", "end the process that `ccbot why NAME` names", ""},
 	{Code(health.APIWaits), "health", Warn, "Telegram asked for a pause", "wait", ""},
