@@ -217,13 +217,11 @@ func TestGuideHasLimitsOfTests(t *testing.T) {
 	assert.Contains(t, guide, fmt.Sprintf("Functions up to %d lines, files up to %d, except tests and generated files (`TestSize`)", maxFunctionLines, maxFileLines))
 }
 
-// TestDocumentsHaveEachExitCode compares the exit codes in the documents with the program's.
+// TestDocumentsHaveEachExitCode compares the exit codes in docs/cli.md with the program's.
 func TestDocumentsHaveEachExitCode(t *testing.T) {
 	all := pages(t)
 	for _, code := range exit.Meanings {
-		for _, page := range []string{"docs/cli.md", "docs/manual.md"} {
-			assert.Regexp(t, `(?s)Exit codes.*?\b`+code[0]+`\b`, all[page], page)
-		}
+		assert.Regexp(t, `(?s)Exit codes.*?\b`+code[0]+`\b`, all["docs/cli.md"])
 	}
 }
 

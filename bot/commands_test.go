@@ -489,12 +489,15 @@ func TestListLinesAndButtonsShareOrder(t *testing.T) {
 func TestHelpAndMenu(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.MustHear(t, "/help")
+	manual, err := os.ReadFile("../docs/manual.md")
+	require.NoError(t, err)
 	help := menu.Help(w.In(chattest.AtAlice)).Text
 	assert.Equal(t, []string{help}, w.Telegram.Texts())
 	for _, published := range w.Menus() {
 		assert.NotEmpty(t, published.Commands)
 		for _, c := range published.Commands {
 			assert.Contains(t, help, "/"+c.Name, "the help names it")
+			assert.True(t, strings.Contains(string(manual), "`/"+c.Name), "docs/manual.md has a row of /%s", c.Name)
 			assert.NotContains(t, c.Text, "menu_")
 			assert.LessOrEqual(t, len(c.Text), 256, "Telegram's limit")
 			assert.NotEqual(t, "start", c.Name)
