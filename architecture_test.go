@@ -41,7 +41,7 @@ var layers = [][]string{
 	{"host/outgoing", "host/received", "lifecycle"},
 	{"lifecycle/typing"},
 	{"lifecycle/ending", "lifecycle/view"},
-	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/wishes"},
+	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/modekeys"},
 	{"hooks", "tmux"},
 	{"try"},                                                        // stand-ins of Telegram and of Claude Code
 	{"internal/ledger", "internal/session", "internal/transcript"}, // a record is kept in the port's types
@@ -276,16 +276,16 @@ var typings = map[string][]string{
 }
 
 // typingFields lists, for each type of lifecycle/typing that presses keys, the only types of
-// lifecycle from which fields lead to it. The turn of a session, which every concern has, is none of
-// them.
+// lifecycle from which fields lead to it. The turn of a session, which every concern has, is none
+// of them.
 var typingFields = map[string][]string{
-	"Typist":   {"Deps", "Queues", "Service", "kit"},
+	"Typist":   {"Deps", "Queues", "Service", "core"},
 	"Session":  {"adoption", "closing", "opening", "work"}, // opening has the closing of a launch that failed
 	"Terminal": {"adoption", "closing", "dialogs", "opening", "switching", "work"},
 }
 
-// TestArchitectureOfTyping fails if a package other than lifecycle/typing reaches the keys of panes,
-// or if another type of lifecycle than the listed ones does.
+// TestArchitectureOfTyping fails if a package other than lifecycle/typing reaches the keys of
+// panes, or if another type of lifecycle than the listed ones does.
 func TestArchitectureOfTyping(t *testing.T) {
 	checkReach(t, typings)
 	tree := measuredTree(t)
@@ -295,8 +295,8 @@ func TestArchitectureOfTyping(t *testing.T) {
 	}
 }
 
-// holdersOf returns the types of a package from which fields lead to a type: fields of its own types,
-// and exported fields of others.
+// holdersOf returns the types of a package from which fields lead to a type: fields of its own
+// types, and exported fields of others.
 func holdersOf(pkg *types.Package, to types.Type) (holders []string) {
 	for _, name := range pkg.Scope().Names() {
 		if o := pkg.Scope().Lookup(name); isType(o) && leadsTo(pkg, o.Type(), to, make(map[types.Type]bool)) {
@@ -353,7 +353,8 @@ func checkReach(t *testing.T, reach map[string][]string) {
 }
 
 // reached returns what a file names of other packages of the module, and the methods of its
-// interfaces, once more with "guarded" if they take a tmux.Guard. A file that imports a package with a dot may name all of it.
+// interfaces, once more with "guarded" if they take a tmux.Guard. A file that imports a package
+// with a dot may name all of it.
 func (s source) reached(reach map[string][]string) (names []string) {
 	of := make(map[string]string) // packages by the names that the file has for them
 	for _, spec := range s.file.Imports {

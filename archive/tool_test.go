@@ -110,7 +110,7 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 		table := &stubborn{agent: agent, all: []process.Process{{Identity: agent, Args: []string{"claude"}}, {Identity: tool, Args: []string{"make"}}}}
 		quiet := quietAgent{file: presence.File{PID: agent.PID, ProcStart: agent.Start, SessionID: claude, Status: presence.Idle, UpdatedAt: time.Now()}}
 		require.NoError(t, store.Create(session.Record{ID: id, Name: "api", Dir: base, State: session.Running, ClaudeSessionID: claude,
-			CreatedAt: time.Now(), Below: []session.Tool{{Process: tool, Of: process.Identity{PID: 900, Start: 5, Boot: "b"}}},
+			CreatedAt: time.Now(), Descendants: []session.Tool{{Process: tool, Of: process.Identity{PID: 900, Start: 5, Boot: "b"}}},
 			Run: session.Run{Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
 				Agent: agent, Command: pane.Command}}}))
 		observer := &view.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, ProjectsDir: base, Now: time.Now, Log: log}

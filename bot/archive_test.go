@@ -148,9 +148,9 @@ type countsAsked struct {
 	of []uuid.UUID
 }
 
-func (c *countsAsked) Asked(ctx context.Context, sessions []uuid.UUID) []string {
+func (c *countsAsked) LastQuestions(ctx context.Context, sessions []uuid.UUID) []string {
 	c.of = append(c.of, sessions...)
-	return c.Transcripts.Asked(ctx, sessions)
+	return c.Transcripts.LastQuestions(ctx, sessions)
 }
 
 // The page of the largest archive reads only the sessions that it shows.

@@ -70,7 +70,7 @@ func TestP7_FloodDoesNotWeakenQuestions(t *testing.T) {
 			w.AsksFor(t, r, "Bash", chattest.Bash)
 		}
 		for range 3 {
-			require.ErrorContains(t, w.Asked(t.Context(), w.Request(t, r, "Bash", chattest.Bash).Request), "asks too often")
+			require.ErrorContains(t, w.OnRequest(t.Context(), w.Request(t, r, "Bash", chattest.Bash).Request), "asks too often")
 		}
 		w.Work(t)
 		assert.Len(t, w.Telegram.Sent, openAtMost)

@@ -38,7 +38,7 @@ func TestP9_RequestMovesWithSession(t *testing.T) {
 				w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 			}
 			if tt.redial {
-				require.NoError(t, w.Asked(t.Context(), q.Request))
+				require.NoError(t, w.OnRequest(t.Context(), q.Request))
 				w.Work(t)
 			} else {
 				w.Restart(t)
@@ -64,7 +64,7 @@ func TestP8_UnsavedMessageIsNotRepeated(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		file := chattest.FilesIn(t, w.Dir, "cards")[0]
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error { // blocks the next write
 			return errors.Join(os.Remove(file), os.Mkdir(file, 0o700))
@@ -110,7 +110,7 @@ func TestDeletedMessageComesAgain(t *testing.T) {
 func TestP8_ReconnectedHookHasNotLeft(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
-		w.Left(t.Context(), q.Request)
+		w.OnLeft(t.Context(), q.Request)
 		w.Work(t)
 		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 	})
@@ -122,14 +122,14 @@ func TestUnshownRequestLeavesNothing(t *testing.T) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.AsksFor(t, r, "Bash", chattest.Bash)
 		w.HangsUp(q)
-		w.Left(t.Context(), q.Request)
+		w.OnLeft(t.Context(), q.Request)
 		w.Work(t)
 		_, known := w.Asks.Get(q.ID)
 		assert.False(t, known)
 		goOn()
 		assert.Len(t, w.Telegram.Sent, 1, "the other one")
 		w.Dials(q)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		assert.Len(t, w.Telegram.Sent, 3, "it is back, and a line names the two")
 	})
@@ -142,7 +142,7 @@ func TestP5_UnsentRequestGetsOutcome(t *testing.T) {
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error { <-arrives; return nil }
 		_, q := w.Asking(t)
 		w.HangsUp(q)
-		w.Left(t.Context(), q.Request)
+		w.OnLeft(t.Context(), q.Request)
 		w.Work(t)
 		close(arrives)
 		w.Work(t)
@@ -155,7 +155,7 @@ func TestUndecidedRequestExpires(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		w.HangsUp(q)
-		w.Left(t.Context(), q.Request)
+		w.OnLeft(t.Context(), q.Request)
 		w.Work(t)
 		woken := len(w.Lifecycle.Done())
 		w.Later(29 * time.Minute)
@@ -179,7 +179,7 @@ func TestStartHandlesOpenRequestsFirst(t *testing.T) {
 		w.Result(t, late, "", "ok", false)
 		w.Stops(t)
 		fresh := w.Request(t, r, "Bash", `{"command":"fresh"}`)
-		require.NoError(t, w.Asked(t.Context(), fresh.Request))
+		require.NoError(t, w.OnRequest(t.Context(), fresh.Request))
 		var said []string
 		w.Telegram.OnPost = func(outbox.Message) error { said = append(said, "post"); return nil }
 		w.Telegram.OnEdit = func(m outbox.Message) error { said = append(said, m.Text.Text); return nil }
@@ -202,7 +202,7 @@ func TestP8_RepeatedRequestIsNotLost(t *testing.T) {
 		w.TapsOn(t, chattest.Alice, q, i18n.AskShowAll)
 		require.True(t, w.RequestState(t, q).AllShown)
 		w.HangsUp(q)
-		w.Left(t.Context(), q.Request)
+		w.OnLeft(t.Context(), q.Request)
 		w.Work(t)
 		goOn()
 		assert.Contains(t, w.LastSent(t).Text.Text, w.Word(i18n.AskAway))

@@ -30,7 +30,7 @@ func TestP8_OtherSessionsNewsBlocksNothing(t *testing.T) {
 		other := w.AsksFor(t, w.Session(t, "web", session.Running), "Bash", chattest.Bash)
 		w.HangsUp(q)
 		for range 40 {
-			require.NoError(t, w.Asked(t.Context(), other.Request))
+			require.NoError(t, w.OnRequest(t.Context(), other.Request))
 			w.Later(time.Second)
 		}
 		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
@@ -46,7 +46,7 @@ func TestP8_PartialOutcomeHasTimeout(t *testing.T) {
 		w.Later(chattest.Round)
 		require.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage, "half of it is known")
 		for range 20 {
-			require.NoError(t, w.Asked(t.Context(), other.Request))
+			require.NoError(t, w.OnRequest(t.Context(), other.Request))
 			w.Later(100 * time.Millisecond)
 		}
 		assert.Equal(t, ask.Denied, w.RequestState(t, q).Outcome.What)
@@ -89,7 +89,7 @@ func TestOutcomeOfLeftRequest(t *testing.T) {
 		}, true},
 		{"the hook is gone", func(w *chattest.World, _ session.Record, q chattest.Asked) {
 			w.HangsUp(q)
-			w.Left(context.Background(), q.Request)
+			w.OnLeft(context.Background(), q.Request)
 		}, false},
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
@@ -125,7 +125,7 @@ func TestSubagentRequestDelaysNoPrompt(t *testing.T) {
 		q := w.Request(t, r, "Bash", chattest.Bash)
 		q.SubagentID, q.Subagent = "ac2a379c5157a4c20", "general-purpose"
 		w.Dials(q)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		key := w.MustHear(t, "a prompt")
 		assert.Empty(t, w.Telegram.Posted)
@@ -204,7 +204,7 @@ func TestP8_RefusedTapLeavesOther(t *testing.T) {
 		w.Work(t)
 		w.PressLate(t, chattest.Bob, 1, w.Word(i18n.AskDenyWhy))
 		w.PressLate(t, chattest.Bob, 1, w.Word(i18n.AskDeny))
-		require.NoError(t, w.Asked(t.Context(), q.Request), "which has the request looked at")
+		require.NoError(t, w.OnRequest(t.Context(), q.Request), "which has the request looked at")
 		w.Work(t)
 		asked := func() int { return strings.Count(strings.Join(w.Relay.Done(), " "), "asked") }
 		assert.Equal(t, 1, asked(), "who tapped first gives it")
@@ -212,7 +212,7 @@ func TestP8_RefusedTapLeavesOther(t *testing.T) {
 		require.NoError(t, <-tapped)
 		w.Work(t)
 		w.Dials(q)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		assert.Equal(t, 2, asked(), "from then on others may")
 	})
@@ -225,7 +225,7 @@ func TestRequestLeftToTerminalStaysThere(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		w.Work(t) // its goroutine lets the hook go
 		w.Dials(q)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Equal(t, []string{"leave", "leave"}, w.Relay.Done())
 	})

@@ -39,7 +39,7 @@ import (
 func TestRequestIsOneMessageWithButtons(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
-		require.NoError(t, w.Asked(t.Context(), q.Request), "a redial")
+		require.NoError(t, w.OnRequest(t.Context(), q.Request), "a redial")
 		w.Work(t)
 		w.Restart(t)
 		require.Len(t, w.Telegram.Sent, 1)
@@ -153,11 +153,11 @@ func TestP8_CrashBeforeMessageSendsOnce(t *testing.T) {
 		w.Stops(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		assert.Empty(t, w.Telegram.Sent, "nothing waits for Telegram")
 		w.Restart(t)
 		w.Restart(t)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		assert.Len(t, w.Telegram.Sent, 1)
 	})
@@ -172,7 +172,7 @@ func TestP8_CrashAfterMessageRepeatsAtMost(t *testing.T) {
 				runtime.Goexit() // killed
 			}
 		}
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		assert.Zero(t, w.Message(t, q))
 		w.Failpoint = nil
@@ -209,7 +209,7 @@ func TestP8_UndeliveredDecisionIsSentAtRedial(t *testing.T) {
 		w.Restart(t)
 		assert.Empty(t, w.Relay.Done())
 		w.Dials(q)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		assert.Equal(t, []string{"allow "}, w.Relay.Done())
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskSent))
@@ -249,7 +249,7 @@ func TestHookDoesNotReconnect(t *testing.T) {
 				assert.Contains(t, w.Lifecycle.Done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
 			}
 			w.Dials(q)
-			require.NoError(t, w.Asked(t.Context(), q.Request))
+			require.NoError(t, w.OnRequest(t.Context(), q.Request))
 			w.Work(t)
 			assert.Equal(t, tap != "", slices.Contains(w.Relay.Done(), "allow "), "what was decided is delivered even now")
 		})
@@ -260,7 +260,7 @@ func TestHookLeft(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r, q := w.Asking(t)
 		w.HangsUp(q)
-		w.Left(t.Context(), q.Request)
+		w.OnLeft(t.Context(), q.Request)
 		w.Work(t)
 		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
@@ -268,7 +268,7 @@ func TestHookLeft(t *testing.T) {
 		w.TapsLate(t, chattest.Alice, q, i18n.AskAllow)
 		assert.Empty(t, w.Relay.Done())
 		w.Dials(q)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		assert.True(t, w.Has(w.Telegram.LastEdit(t), i18n.AskAllow), "it is back, so it can be answered")
 		assert.Len(t, w.Telegram.Sent, 1)
@@ -281,7 +281,7 @@ func TestP8_StopEndsNoRequest(t *testing.T) {
 		_, q := w.Asking(t)
 		w.Stop()
 		w.HangsUp(q)
-		w.Left(t.Context(), q.Request)
+		w.OnLeft(t.Context(), q.Request)
 		w.Stops(t)
 		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
 	})
@@ -322,7 +322,7 @@ func TestClosedDialogEndsWait(t *testing.T) {
 		fresh := w.Request(t, r, "Bash", `{"command":"ls"}`)
 		fresh.Asked = w.Now() // at this very moment
 		w.Dials(fresh)
-		require.NoError(t, w.Asked(t.Context(), fresh.Request))
+		require.NoError(t, w.OnRequest(t.Context(), fresh.Request))
 		w.Work(t)
 		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		w.Work(t)
@@ -342,7 +342,7 @@ func TestSubagentRequestStaysUntilLeft(t *testing.T) {
 		q := w.Request(t, r, "Bash", chattest.Bash)
 		q.SubagentID, q.Subagent = "ac2a379c5157a4c20", "general-purpose"
 		w.Dials(q)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		w.Later(time.Minute)
 		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
@@ -370,7 +370,7 @@ func TestRefusedRequestIsLeftToTerminal(t *testing.T) {
 		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Empty(t, w.Telegram.Sent, "it is not tried again")
 		w.Dials(q)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		assert.Equal(t, []string{"leave", "leave"}, w.Relay.Done(), "nor is its hook kept")
 	})
@@ -381,7 +381,7 @@ func TestP9_RequestIsHiddenFromRemovedPerson(t *testing.T) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
 		delete(w.People, chattest.Alice)
-		require.Error(t, w.Asked(t.Context(), q.Request), "the terminal decides")
+		require.Error(t, w.OnRequest(t.Context(), q.Request), "the terminal decides")
 		w.Work(t)
 		w.Silent(t)
 	})
@@ -391,10 +391,10 @@ func TestReusedRequestIdIsRefused(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
 		q.Input = json.RawMessage(`{"command":"rm -rf /"}`)
-		require.Error(t, w.Asked(t.Context(), q.Request))
+		require.Error(t, w.OnRequest(t.Context(), q.Request))
 		q = w.Request(t, session.Record{ID: uuid.New()}, "Bash", chattest.Bash)
 		w.Records.All = nil
-		require.Error(t, w.Asked(t.Context(), q.Request), "a session that nobody knows")
+		require.Error(t, w.OnRequest(t.Context(), q.Request), "a session that nobody knows")
 	})
 }
 
@@ -781,7 +781,7 @@ func TestLateMessageIsUpdated(t *testing.T) {
 		q := w.Request(t, r, "Bash", chattest.Bash)
 		taken := make(chan struct{})
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error { <-taken; return nil }
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Work(t)
 		w.Result(t, q, "", "ok", false)
 		require.Empty(t, w.Telegram.Sent)
@@ -806,8 +806,8 @@ func TestSlowChatDelaysNoOther(t *testing.T) {
 			return nil
 		}
 		one, two := w.Request(t, r, "Bash", chattest.Bash), w.Request(t, group, "Bash", `{"command":"ls"}`)
-		require.NoError(t, w.Asked(t.Context(), one.Request), "nor the hook")
-		require.NoError(t, w.Asked(t.Context(), two.Request))
+		require.NoError(t, w.OnRequest(t.Context(), one.Request), "nor the hook")
+		require.NoError(t, w.OnRequest(t.Context(), two.Request))
 		w.Work(t)
 		require.Len(t, w.Telegram.Sent, 1)
 		assert.Contains(t, w.LastSent(t).Text.Text, "ls")
@@ -835,19 +835,19 @@ func TestTranscriptHasOutcome(t *testing.T) {
 			r := w.NewCurrentSession(t, "api", session.Running, own)
 			q := w.Request(t, r, "Bash", chattest.Bash)
 			w.Running(t)
-			require.NoError(t, w.Asked(t.Context(), q.Request))
+			require.NoError(t, w.OnRequest(t.Context(), q.Request))
 			// All requests read at the start have ended once a newer one has left.
 			gone := w.Request(t, r, "Bash", `{"command":"ls"}`)
 			gone.Asked = gone.Asked.Add(time.Second)
 			w.Dials(gone)
-			require.NoError(t, w.Asked(t.Context(), gone.Request))
+			require.NoError(t, w.OnRequest(t.Context(), gone.Request))
 			w.Telegram.Deliver(t.Context())
 			for want := map[string]bool{"hello": true, "go test": true, "ls": true, "advance": true}; len(want) > 0; {
 				event := chattest.Receive(t, w.Order)
 				maps.DeleteFunc(want, func(part string, _ bool) bool { return strings.Contains(event, part) })
 			}
 			w.HangsUp(gone)
-			w.Left(t.Context(), gone.Request)
+			w.OnLeft(t.Context(), gone.Request)
 			awaits(t, reported, w.Word(i18n.AskAway))
 			w.Writes(t, q, "", "ok", false) // without any news
 			chattest.Grow(t, own, line+"\n")

@@ -125,7 +125,7 @@ func TestP4_EndedQuestionsAnswerIsNotTyped(t *testing.T) {
 		{"the desk answered", func(t *testing.T, w *chattest.World, q chattest.Asked) { w.Result(t, q, "", "ok", false) }},
 		{"the hook left", func(t *testing.T, w *chattest.World, q chattest.Asked) {
 			w.HangsUp(q)
-			w.Left(t.Context(), q.Request)
+			w.OnLeft(t.Context(), q.Request)
 			w.Work(t)
 		}},
 		{"somebody denied it", func(t *testing.T, w *chattest.World, q chattest.Asked) { w.TapsOn(t, chattest.Bob, q, i18n.AskDeny) }},

@@ -31,7 +31,7 @@ func TestP4_UndeliveredAnswerLinksToDialog(t *testing.T) {
 		assert.Equal(t, dialog.Text, w.LastSent(t).Text)
 
 		w.Dials(q)
-		require.NoError(t, w.Asked(t.Context(), q.Request))
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Later(chattest.Round)
 		assert.Equal(t, []string{"leave"}, w.Relay.Done(), "an answer that was reported as lost is never given")
 

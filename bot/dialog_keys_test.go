@@ -37,7 +37,7 @@ func TestDialogHasOptionAndKeyButtons(t *testing.T) {
 	var pressed []string
 	for _, what := range []string{"choose 0", "choose 1", "press up", "press down", "press left", "press right", "press space",
 		"press tab", "press esc", "press enter"} {
-		pressed = append(pressed, what+" of "+r.ID.String()+" for "+chattest.Trust.Mark)
+		pressed = append(pressed, what+" of "+r.ID.String()+" for "+chattest.Trust.Fingerprint)
 	}
 	for _, word := range chattest.Words(m) {
 		w.Presses(t, chattest.Alice, 1, word)
@@ -78,7 +78,7 @@ func TestP7_ChatAnswersOnlyWholeDialogs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
-			d := port.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Mark: "mark-one-012", Whole: tt.seen}
+			d := port.Dialog{Open: true, Lines: tt.lines, Options: tt.labels, Fingerprint: "mark-one-012", Whole: tt.seen}
 			r := w.Session(t, "api", session.Running)
 			require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(d)))
 			m := w.Telegram.Now(1)
@@ -100,7 +100,7 @@ func TestP7_ChatAnswersOnlyWholeDialogs(t *testing.T) {
 
 // TestP7_PermissionWithoutRequestIsWarnedOf shows a permission that only the terminal asks for.
 func TestP7_PermissionWithoutRequestIsWarnedOf(t *testing.T) {
-	d := port.Dialog{Open: true, Whole: true, Unasked: true, Mark: "mark-one-012", Lines: []string{" Bash command", "   ls", " ❯ 1. Yes"},
+	d := port.Dialog{Open: true, Whole: true, Unasked: true, Fingerprint: "mark-one-012", Lines: []string{" Bash command", "   ls", " ❯ 1. Yes"},
 		Options: []string{"Yes", "Yes, and always allow access to /src", "Yes, and switch to auto mode", "No"}}
 	for _, tt := range []struct {
 		name   string
@@ -129,7 +129,7 @@ func TestP7_PermissionWithoutRequestIsWarnedOf(t *testing.T) {
 	require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(d)))
 	w.Work(t)
 	w.Presses(t, chattest.Alice, 1, "No")
-	assert.Equal(t, []string{"choose 3 of " + r.ID.String() + " for " + d.Mark}, w.Lifecycle.Done(), "the option keeps its place")
+	assert.Equal(t, []string{"choose 3 of " + r.ID.String() + " for " + d.Fingerprint}, w.Lifecycle.Done(), "the option keeps its place")
 }
 
 func TestDialogWithLongOptions(t *testing.T) {
@@ -161,18 +161,18 @@ func TestKeyIsPressedForShownScreen(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.ShowsDialog(t)
 	moved := chattest.Trust
-	moved.Selected, moved.Mark, moved.Lines, moved.Same = 0, "mark-two-012", []string{"❯ 1. No, exit"}, true
+	moved.Selected, moved.Fingerprint, moved.Lines, moved.Same = 0, "mark-two-012", []string{"❯ 1. No, exit"}, true
 	w.Lifecycle.OnDialog = moved
 	enter := w.Spot(t, w.Telegram.Now(1), "Enter").Button.Data
 	w.Presses(t, chattest.Alice, 1, "↑")
-	assert.Contains(t, w.Lifecycle.Done(), "press up of "+r.ID.String()+" for "+chattest.Trust.Mark)
+	assert.Contains(t, w.Lifecycle.Done(), "press up of "+r.ID.String()+" for "+chattest.Trust.Fingerprint)
 	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "❯ 1. No, exit")
 	before := len(w.Lifecycle.Done())
 	w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, enter)
 	assert.Len(t, w.Lifecycle.Done(), before, "no key for what is not shown any more")
 	w.Lifecycle.OnDialog = port.Dialog{}
 	w.Presses(t, chattest.Bob, 1, "Yes, I trust it")
-	assert.Contains(t, w.Lifecycle.Done(), "choose 1 of "+r.ID.String()+" for "+moved.Mark, "drawn for what is shown now")
+	assert.Contains(t, w.Lifecycle.Done(), "choose 1 of "+r.ID.String()+" for "+moved.Fingerprint, "drawn for what is shown now")
 	m := w.Telegram.LastEdit(t)
 	assert.Contains(t, m.Text.Text, w.Word(i18n.DialogClosed))
 	assert.Empty(t, m.Buttons)
@@ -183,7 +183,7 @@ func TestKeyIsPressedForShownScreen(t *testing.T) {
 
 func TestUnpressedKeyIsReported(t *testing.T) {
 	changed := chattest.Trust
-	changed.Mark, changed.Lines = "mark-two-012", []string{"Something else"}
+	changed.Fingerprint, changed.Lines = "mark-two-012", []string{"Something else"}
 	for _, tt := range []struct {
 		name   string
 		now    port.Dialog
@@ -286,7 +286,7 @@ func TestNextDialogHasSeparateMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.ShowsDialog(t)
 	other := chattest.Trust
-	other.Mark = "mark-two-012"
+	other.Fingerprint = "mark-two-012"
 	require.NoError(t, w.SessionNews(t.Context(), w.Records.List()[0], chattest.OpenDialog(other)))
 	require.Len(t, w.Telegram.Sent, 2)
 	assert.True(t, w.Telegram.Sent[1].Sounds)
@@ -302,7 +302,7 @@ func TestNextDialogHasSeparateMessage(t *testing.T) {
 // tap: the message loses its buttons in any case, and the next dialog has a separate message.
 func TestP7_MessageNeverApprovesOtherContent(t *testing.T) {
 	next := port.Dialog{Open: true, Lines: []string{"rm -rf /", "❯ 1. Yes", "  2. No"}, Options: []string{"Yes", "No"}, Whole: true,
-		Mark: "mark-six-012"}
+		Fingerprint: "mark-six-012"}
 	for _, err := range []error{nil, lifecycle.ErrChanged} {
 		for _, word := range []string{"Yes, I trust it", "Enter", "↓"} {
 			t.Run(fmt.Sprint(word, err), func(t *testing.T) {
@@ -330,7 +330,7 @@ func TestP7_MessageNeverApprovesOtherContent(t *testing.T) {
 func TestP7_RefusedOptionLosesItsButton(t *testing.T) {
 	w := chattest.NewWorld(t)
 	posted := port.Dialog{Open: true, Lines: []string{"rm", "❯ 1. Yes", "  2. Yes, always", "  3. No"},
-		Options: []string{"Yes", "Yes, always", "No"}, Whole: true, Mark: "mark-six-012"}
+		Options: []string{"Yes", "Yes, always", "No"}, Whole: true, Fingerprint: "mark-six-012"}
 	require.NoError(t, w.SessionNews(t.Context(), w.Session(t, "api", session.Running), chattest.OpenDialog(posted)))
 	require.Contains(t, chattest.Words(w.Telegram.Now(1)), "Yes, always")
 	unasked := posted
@@ -342,11 +342,11 @@ func TestP7_RefusedOptionLosesItsButton(t *testing.T) {
 
 // Another dialog opens while a key is pressed in the first one.
 func TestEarlierDialogsTapSparesNewOne(t *testing.T) {
-	for _, now := range []port.Dialog{{}, {Open: true, Lines: []string{"Something else"}, Mark: "mark-six-012"}} {
+	for _, now := range []port.Dialog{{}, {Open: true, Lines: []string{"Something else"}, Fingerprint: "mark-six-012"}} {
 		w := chattest.NewWorld(t)
 		r := w.ShowsDialog(t)
 		other := chattest.Trust
-		other.Mark = "mark-two-012"
+		other.Fingerprint = "mark-two-012"
 		w.Lifecycle.OnPress = func(string) (port.Dialog, error) {
 			return now, w.SessionNews(t.Context(), r, chattest.OpenDialog(other))
 		}
@@ -391,7 +391,7 @@ func TestTapBeforeSendReplyCounts(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	moved := chattest.Trust
-	moved.Selected, moved.Mark, moved.Lines, moved.Same = 0, "mark-two-012", []string{"❯ 1. No, exit"}, true
+	moved.Selected, moved.Fingerprint, moved.Lines, moved.Same = 0, "mark-two-012", []string{"❯ 1. No, exit"}, true
 	w.Lifecycle.OnDialog = moved
 	w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
 		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, w.Spot(t, m, "↑").Button.Data)
@@ -428,7 +428,7 @@ func TestRefusedDialogSparesNextOne(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
 		other := chattest.Trust
-		other.Mark = "mark-two-012"
+		other.Fingerprint = "mark-two-012"
 		first := true
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error {
 			if !first {
@@ -444,7 +444,7 @@ func TestRefusedDialogSparesNextOne(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
 		newest := w.Telegram.LastID()
 		w.Presses(t, chattest.Alice, newest, "↑")
-		assert.Equal(t, []string{"press up of " + r.ID.String() + " for " + other.Mark}, w.Lifecycle.Done())
+		assert.Equal(t, []string{"press up of " + r.ID.String() + " for " + other.Fingerprint}, w.Lifecycle.Done())
 		if !refuses {
 			require.Equal(t, 2, newest)
 			assert.Empty(t, w.Telegram.Now(1).Buttons)
@@ -464,7 +464,7 @@ func TestP9_DialogIsHiddenFromRemovedPerson(t *testing.T) {
 func TestUnreadyAgentHasKeys(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Starting)
-	d := chattest.OpenDialog(port.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Mark: "mark-one-012"})
+	d := chattest.OpenDialog(port.Dialog{Open: true, Lines: []string{"Press Enter to go on"}, Selected: -1, Whole: true, Fingerprint: "mark-one-012"})
 	require.NoError(t, w.SessionNews(t.Context(), r, news.NotReporting{Terminal: d.Terminal}))
 	assert.Contains(t, w.Telegram.Now(1).Text.Text, "Press Enter to go on")
 	w.Presses(t, chattest.Alice, 1, "Enter")

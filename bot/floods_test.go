@@ -513,7 +513,7 @@ func TestP5_JoinedTextsUnderAnyAnswer(t *testing.T) {
 func TestGroupSendsAwaitedMessagesFirst(t *testing.T) {
 	group := session.Conversation{ChatID: chattest.Ours}
 	asks := func(t *testing.T, w *chattest.World, r session.Record) {
-		require.NoError(t, w.Asked(t.Context(), w.Request(t, r, "Bash", `{"command":"echo question"}`).Request))
+		require.NoError(t, w.OnRequest(t.Context(), w.Request(t, r, "Bash", `{"command":"echo question"}`).Request))
 	}
 	for _, tt := range []struct {
 		name string

@@ -182,7 +182,7 @@ func TestHowAnAgentEnded(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r, reported := w.News(t, "Ended")
 			n := reported.(news.Ended)
-			r.Exit, r.Prompts, n.Asked = tt.exit, nil, tt.want == i18n.EndedAsked
+			r.Exit, r.Prompts, n.ByPerson = tt.exit, nil, tt.want == i18n.EndedAsked
 			require.NoError(t, w.SessionNews(t.Context(), r, n))
 			text := w.Word(tt.want, i18n.Args{"Name": "api", "Status": 3, "Signal": 9})
 			if tt.screen {

@@ -364,7 +364,7 @@ func TestP7_StopPressesEscInShownDialog(t *testing.T) {
 				w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return port.Dialog{}, lifecycle.ErrChanged }
 			}
 			w.Press(t, chattest.Alice, offer, w.Word(i18n.ButtonDenyAndStop))
-			assert.Equal(t, []string{"halt " + r.ID.String(), "press esc of " + r.ID.String() + " for " + chattest.Trust.Mark}, pressed(w))
+			assert.Equal(t, []string{"halt " + r.ID.String(), "press esc of " + r.ID.String() + " for " + chattest.Trust.Fingerprint}, pressed(w))
 			assert.Equal(t, changed, slices.Contains(w.Telegram.Texts(), w.Named(i18n.StopChanged, "api")))
 			require.NoError(t, w.TapSpot(t, chattest.Alice, w.Spot(t, late, i18n.ButtonDenyAndStop)))
 			w.Work(t)

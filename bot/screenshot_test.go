@@ -21,8 +21,8 @@ import (
 )
 
 var (
-	before = port.Screen{Text: "\x1b[1mone\x1b[0m\n❯ 1. Yes", Mark: "mark-one", Whole: true}
-	after  = port.Screen{Text: "two\n❯ 2. No", Mark: "mark-two", Whole: true}
+	before = port.Screen{Text: "\x1b[1mone\x1b[0m\n❯ 1. Yes", Fingerprint: "mark-one", Whole: true}
+	after  = port.Screen{Text: "two\n❯ 2. No", Fingerprint: "mark-two", Whole: true}
 )
 
 // shot sends /screenshot, and returns the message.
@@ -220,7 +220,7 @@ func TestScreenshotComesAsText(t *testing.T) {
 	shot(t, w)
 	w.Press(t, chattest.Alice, 1, "As text")
 	assert.Equal(t, "api\none\n❯ 1. Yes", w.Telegram.Last(t).Text.Text)
-	w.Lifecycle.OnScreen = port.Screen{Text: strings.Repeat(strings.Repeat("x", 119)+"\n", 50) + "the last row", Mark: "m", Whole: true}
+	w.Lifecycle.OnScreen = port.Screen{Text: strings.Repeat(strings.Repeat("x", 119)+"\n", 50) + "the last row", Fingerprint: "m", Whole: true}
 	w.Press(t, chattest.Alice, 1, "As text")
 	text := w.Telegram.Last(t).Text
 	assert.True(t, strings.HasSuffix(text.Text, "x\nthe last row"), text.Text)

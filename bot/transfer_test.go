@@ -21,7 +21,7 @@ func TestTransferIsReportedUnlessAsked(t *testing.T) {
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Transferred{}))
 	assert.Equal(t, []string{"api is connected to its window (@21). ccbot will not close it. " +
 		"Permission requests appear here only as its screen, and a status line that looks like a question holds your texts, until you /kill and /resume it."}, w.Telegram.Texts())
-	require.NoError(t, w.SessionNews(t.Context(), r, news.Transferred{Asked: true}))
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Transferred{ByPerson: true}))
 	assert.Len(t, w.Telegram.Texts(), 1)
 	w.CurrentIs(t, web.ID)
 }
@@ -50,5 +50,5 @@ func TestAdoptAsksForTheTransfer(t *testing.T) {
 	w.Lifecycle.OnAdopt = func(q lifecycle.AdoptRequest) error { asked = q; return nil }
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt))
 	assert.Equal(t, lifecycle.AdoptRequest{Agent: process.Identity{PID: 4123, Start: 41230, Boot: "boot"}, Claude: r.ClaudeSessionID,
-		From: r.ID, Asked: true, Conversation: chattest.AtAlice, Owner: chattest.Alice, Rule: "chat.adopt", Why: "asked for by 7"}, asked)
+		From: r.ID, Confirmed: true, Conversation: chattest.AtAlice, Owner: chattest.Alice, Rule: "chat.adopt", Why: "asked for by 7"}, asked)
 }

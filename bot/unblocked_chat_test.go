@@ -106,7 +106,7 @@ func TestUnblockedChatGetsNoAnsweredQuestion(t *testing.T) {
 		}},
 		{"its hook is gone", func(t *testing.T, w *chattest.World, _ session.Record, q chattest.Asked) {
 			w.HangsUp(q)
-			w.Left(t.Context(), q.Request)
+			w.OnLeft(t.Context(), q.Request)
 			w.Work(t)
 		}},
 		{"the terminal does not ask any more", func(t *testing.T, w *chattest.World, r session.Record, _ chattest.Asked) {

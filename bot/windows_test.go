@@ -98,7 +98,7 @@ func TestAdoptAWindow(t *testing.T) {
 	w.Lifecycle.OnAdopt, w.Lifecycle.Shell = func(q lifecycle.AdoptRequest) error { asked = q; w.Windows.All = nil; return nil }, 99
 	w.Again()
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonAdopt), "any allowed person may, after a restart too")
-	assert.Equal(t, lifecycle.AdoptRequest{Agent: chattest.InTerminal(4123).Identity, Claude: chattest.Theirs, Asked: true, Conversation: chattest.AtAlice, Owner: chattest.Bob,
+	assert.Equal(t, lifecycle.AdoptRequest{Agent: chattest.InTerminal(4123).Identity, Claude: chattest.Theirs, Confirmed: true, Conversation: chattest.AtAlice, Owner: chattest.Bob,
 		Rule: "chat.adopt", Why: "asked for by 8"}, asked)
 	assert.Equal(t, "mine is connected to its window (@4). ccbot will not close it. "+
 		w.Word(i18n.AdoptedAsks), w.Telegram.Last(t).Text.Text)

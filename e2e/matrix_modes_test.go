@@ -17,11 +17,11 @@ func switchingModes() life {
 			dead: func(s *stage) {
 				s.t.Helper()
 				onDisk("work", session.Running, true)(s)
-				assert.NotNil(s.t, s.record("work").Wish)
+				assert.NotNil(s.t, s.record("work").ModeRequest)
 			},
 			after: func(s *stage) {
 				s.t.Helper()
-				s.until("the wish is over", func() bool { return s.record("work").Wish == nil })
+				s.until("the wish is over", func() bool { return s.record("work").ModeRequest == nil })
 				s.until("it is said", func() bool { return len(s.withText("Permission mode: "+to)) > 0 })
 				s.prompt("say after " + point)
 				s.answered("after " + point)

@@ -385,10 +385,10 @@ func secondWriters() life {
 			second = s.newPersonTerminal().agent("--resume", s.claudeIDOf("work"))
 			s.seconds = append(s.seconds, second)
 		},
-		dead: func(s *stage) { assert.Empty(s.t, s.record("work").Seconds) },
+		dead: func(s *stage) { assert.Empty(s.t, s.record("work").SecondWriters) },
 		after: func(s *stage) {
 			s.until("it is told and noted", func() bool {
-				return s.told(pid(second)) > 0 && slices.Contains(s.record("work").Seconds, second)
+				return s.told(pid(second)) > 0 && slices.Contains(s.record("work").SecondWriters, second)
 			})
 			assert.LessOrEqual(s.t, s.told(pid(second)), 2)
 			assert.Contains(s.t, s.end("work").Text, pid(second))
@@ -430,7 +430,7 @@ func stubbornTools() life {
 			},
 			dead: func(s *stage) {
 				onDisk("work", session.Stopping, true)(s)
-				assert.NotEmpty(s.t, s.record("work").Below)
+				assert.NotEmpty(s.t, s.record("work").Descendants)
 				assert.NotEmpty(s.t, s.tools())
 			},
 			after: hears("work is archived")},

@@ -264,7 +264,7 @@ func TestP1_WriterOfEndedSessionIsStopped(t *testing.T) {
 	_, ok := told.Find("Connect")
 	assert.False(t, ok, "it runs outside of ccbot's tmux server")
 
-	w.until("that is on disk", func() bool { return slices.Contains(w.record("work").Seconds, ghost) })
+	w.until("that is on disk", func() bool { return slices.Contains(w.record("work").SecondWriters, ghost) })
 	w.drained()
 	w.kill9()
 	w.start()

@@ -258,9 +258,9 @@ func (e *Events) removeLocked(name string) error {
 	return nil
 }
 
-// Unheard reports whether Dir/events contains an event of a launch that no sink has taken yet. A
-// permanently unreadable file does not count for any launch.
-func (l Launch) Unheard(launch uuid.UUID) (bool, error) {
+// HasPendingEvents reports whether Dir/events contains an event of a launch that no sink has taken
+// yet. A permanently unreadable file does not count for any launch.
+func (l Launch) HasPendingEvents(launch uuid.UUID) (bool, error) {
 	events := eventsIn(l.Dir)
 	names, err := events.List()
 	if err != nil {

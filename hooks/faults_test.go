@@ -91,7 +91,7 @@ func turnsOfLaunches() *disktest.Turns {
 		Turn: disktest.InOrder(
 			func() error { _, err := launch().Write(launched, dir, nil); return err },
 			func() error {
-				unheard, err := launch().Unheard(waits)
+				unheard, err := launch().HasPendingEvents(waits)
 				return cmp.Or(err, unless(unheard, "the event of a launch is unheard"))
 			},
 			func() error {

@@ -106,11 +106,11 @@ func (b backup) isNeedless(file snapshot, before []byte) bool {
 		return true
 	}
 	without, _, err := Uninstall(b.data, nil)
-	return err == nil && saysNothing(without)
+	return err == nil && isEmptyDocument(without)
 }
 
-// saysNothing reports whether the bytes are blank, or an empty object.
-func saysNothing(data []byte) bool {
+// isEmptyDocument reports whether the bytes are blank, or an empty object.
+func isEmptyDocument(data []byte) bool {
 	text := strings.Join(strings.Fields(strings.TrimPrefix(string(data), byteOrderMark)), "")
 	return text == "" || text == "{}"
 }

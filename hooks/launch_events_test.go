@@ -15,7 +15,7 @@ import (
 func TestP4_UnheardFindsPendingEvent(t *testing.T) {
 	dir, launch := t.TempDir(), uuid.New()
 	unheard := func(of uuid.UUID) bool {
-		found, err := Launch{Dir: dir}.Unheard(of)
+		found, err := Launch{Dir: dir}.HasPendingEvents(of)
 		require.NoError(t, err)
 		return found
 	}

@@ -28,14 +28,14 @@ var (
 // Listener is notified of requests. The calls about one request come one after the other; calls
 // about different requests may come at the same time.
 type Listener interface {
-	// Asked is called when a request waits, and again with the same request after its hook has
-	// redialled. The request must be durable when Asked returns. An error leaves the request to the
-	// terminal. Asked may call Decide and Leave for this request: they act at once.
-	Asked(ctx context.Context, q Request) error
-	// Left is called when the hook of a request that Asked took is gone without an answer. When the
-	// program stops, every connection ends and Left is called for each, although the hooks will
+	// OnRequest is called when a request waits, and again with the same request after its hook has
+	// redialled. The request must be durable when OnRequest returns. An error leaves the request to
+	// the terminal. OnRequest may call Decide and Leave for this request: they act at once.
+	OnRequest(ctx context.Context, q Request) error
+	// OnLeft is called when the hook of a request that OnRequest took is gone without an answer. When
+	// the program stops, every connection ends and OnLeft is called for each, although the hooks will
 	// redial: a listener in the same program looks at its own context first.
-	Left(ctx context.Context, q Request)
+	OnLeft(ctx context.Context, q Request)
 }
 
 // Relay passes requests to the listener, and the listener's decisions to the hooks that wait.
@@ -57,7 +57,7 @@ type request struct {
 	turn    chan struct{} // one slot: its holder may call the listener about this request
 	inside  int           // connections in Wait; the last one removes the request
 	current *connection   // the newest connection; nil when none is waiting
-	taken   bool          // Asked took the request, and Left was not called since
+	taken   bool          // OnRequest took the request, and OnLeft was not called since
 }
 
 // connection is one call of Wait.
@@ -142,7 +142,7 @@ func (r *Relay) exit(id string, req *request) {
 	}
 }
 
-// ask calls Asked, unless c was replaced or ended while an earlier call about the request was
+// ask calls OnRequest, unless c was replaced or ended while an earlier call about the request was
 // running.
 func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 	select {
@@ -159,19 +159,19 @@ func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 	if !waits {
 		return nil
 	}
-	err := r.listener.Asked(ctx, c.q)
+	err := r.listener.OnRequest(ctx, c.q)
 	if err == nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		req.taken = req.current != nil // if the wait ended during the call, no Left is due
 		return nil
 	}
-	// A decision made in spite of the error counts: Asked may decide at once.
+	// A decision made in spite of the error counts: OnRequest may decide at once.
 	if !r.dropped(req, c) {
 		r.log.Warn("permission_ask_failed", logkey.Request, c.q.ID, logkey.Error, err)
 		return nil
 	}
-	r.tellLeft(ctx, req, c)
+	r.notifyLeft(ctx, req, c)
 	return fmt.Errorf("permission request %s: %w", c.q.ID, err)
 }
 
@@ -182,18 +182,18 @@ func (r *Relay) left(ctx context.Context, req *request, c *connection) {
 	req.turn <- struct{}{}
 	defer func() { <-req.turn }()
 	if r.dropped(req, c) {
-		r.tellLeft(ctx, req, c)
+		r.notifyLeft(ctx, req, c)
 	}
 }
 
-// tellLeft calls Left if it is due. The caller holds the request's turn.
-func (r *Relay) tellLeft(ctx context.Context, req *request, c *connection) {
+// notifyLeft calls OnLeft if it is due. The caller holds the request's turn.
+func (r *Relay) notifyLeft(ctx context.Context, req *request, c *connection) {
 	r.mu.Lock()
 	taken := req.taken
 	req.taken = false
 	r.mu.Unlock()
 	if taken {
-		r.listener.Left(context.WithoutCancel(ctx), c.q)
+		r.listener.OnLeft(context.WithoutCancel(ctx), c.q)
 	}
 }
 
@@ -211,7 +211,7 @@ func (r *Relay) dropped(req *request, c *connection) bool {
 
 // Decide sends a decision to the hook that waits with the request. It returns ErrNotWaiting if no
 // hook waits, so a decision is taken once per connection. A decision for a connection that then
-// broke must be sent again when Asked is called again for the request.
+// broke must be sent again when OnRequest is called again for the request.
 func (r *Relay) Decide(_ context.Context, id string, d Decision) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -46,7 +46,7 @@ func (h *recorder) note(call string, q Request) func() {
 	}
 }
 
-func (h *recorder) Asked(ctx context.Context, q Request) error {
+func (h *recorder) OnRequest(ctx context.Context, q Request) error {
 	defer h.note("asked", q)()
 	if h.asked != nil {
 		return h.asked(ctx, q)
@@ -54,7 +54,7 @@ func (h *recorder) Asked(ctx context.Context, q Request) error {
 	return nil
 }
 
-func (h *recorder) Left(_ context.Context, q Request) {
+func (h *recorder) OnLeft(_ context.Context, q Request) {
 	defer h.note("left", q)()
 	if h.left != nil {
 		h.left(q)

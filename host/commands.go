@@ -38,9 +38,9 @@ const statTimeout = 2 * time.Second
 
 var errNoAnswer = errors.New("the file system does not answer")
 
-// looks are the running checks of folders, at most one for each folder, because a call to a mount
-// that does not answer cannot be ended.
-type looks struct {
+// folderChecks are the running checks of folders, at most one for each folder, because a call to a
+// mount that does not answer cannot be ended.
+type folderChecks struct {
 	mu      sync.Mutex
 	pending map[string]bool
 	call    func(dir string) (fs.FileInfo, error) // nil: os.Stat
@@ -48,7 +48,7 @@ type looks struct {
 
 // stat looks at a folder. errNoAnswer: the file system does not answer in time, or has not answered
 // an earlier look.
-func (l *looks) stat(ctx context.Context, dir string) error {
+func (l *folderChecks) stat(ctx context.Context, dir string) error {
 	if !l.begin(dir) {
 		return errNoAnswer
 	}
@@ -71,7 +71,7 @@ func (l *looks) stat(ctx context.Context, dir string) error {
 	}
 }
 
-func (l *looks) begin(dir string) bool {
+func (l *folderChecks) begin(dir string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.pending[dir] {
@@ -84,7 +84,7 @@ func (l *looks) begin(dir string) bool {
 	return true
 }
 
-func (l *looks) end(dir string) {
+func (l *folderChecks) end(dir string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.pending, dir)

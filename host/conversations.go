@@ -35,7 +35,7 @@ type Conversations struct {
 var (
 	_ talk.Conversations = Conversations{}
 	_ talk.Exports       = Conversations{}
-	_ talk.AskedPrompts  = Conversations{}
+	_ talk.LastQuestions = Conversations{}
 )
 
 // file is one transcript of a conversation.
@@ -264,12 +264,12 @@ func (c Conversations) Days(ctx context.Context, id uuid.UUID, at talk.Place, mo
 	return found, nil
 }
 
-// Asked implements [talk.AskedPrompts].
-func (c Conversations) Asked(ctx context.Context, sessions []uuid.UUID) []string {
+// LastQuestions implements [talk.AskedPrompts].
+func (c Conversations) LastQuestions(ctx context.Context, sessions []uuid.UUID) []string {
 	texts := make([]string, len(sessions))
 	for i, id := range sessions {
 		r, _ := c.Records.Get(id)
-		texts[i] = asked(ctx, c.find(r, r.ClaudeSessionID))
+		texts[i] = lastQuestion(ctx, c.find(r, r.ClaudeSessionID))
 	}
 	return texts
 }

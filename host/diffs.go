@@ -40,10 +40,10 @@ const (
 	shownFiles = 2000
 )
 
-// Mark implements [folders.Diffs].
-func (d Diffs) Mark(ctx context.Context, id uuid.UUID) (since folders.Since, err error) {
+// Snapshot implements [folders.Diffs].
+func (d Diffs) Snapshot(ctx context.Context, id uuid.UUID) (since folders.Since, err error) {
 	err = d.look(ctx, id, func(ctx context.Context, _ session.Record, tree *git.Tree) error {
-		since, err = d.Moments.Keep(id, func(objects string) (git.Moment, error) { return tree.Mark(ctx, objects) })
+		since, err = d.Moments.Keep(id, func(objects string) (git.Moment, error) { return tree.Snapshot(ctx, objects) })
 		return err
 	})
 	return since, err

@@ -76,7 +76,7 @@ func (w *work) file(name, text string) {
 
 func (w *work) mark() folders.Since {
 	w.t.Helper()
-	since, err := w.Mark(w.t.Context(), w.r.ID)
+	since, err := w.Snapshot(w.t.Context(), w.r.ID)
 	require.NoError(w.t, err)
 	return since
 }
@@ -92,7 +92,7 @@ func (w *work) refuses(code refusal.Code) {
 	w.t.Helper()
 	_, err := w.Changes(w.t.Context(), w.r.ID, folders.SessionStart)
 	assert.Equal(w.t, code, refusal.In(err).Code, "%v", err)
-	_, err = w.Mark(w.t.Context(), w.r.ID)
+	_, err = w.Snapshot(w.t.Context(), w.r.ID)
 	assert.Equal(w.t, code, refusal.In(err).Code, "%v", err)
 	_, err = w.Patch(w.t.Context(), w.r.ID, folders.SessionStart, "below/a")
 	assert.Equal(w.t, code, refusal.In(err).Code, "%v", err)

@@ -45,7 +45,7 @@ type Machine struct {
 	Folders *session.Gate // sessions that begin also pass it
 
 	worktrees sync.Mutex // held while a work tree is made or removed
-	looks     looks
+	looks     folderChecks
 	// Folders of work trees that no record has yet, and the keys of their starts.
 	given map[string]string
 }
@@ -241,7 +241,7 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 			more = true
 			break
 		}
-		shown, ids = append(shown, folders.Conversation{Claude: c.ID, Session: m.has(c.ID), Said: said, Size: c.Size, At: c.Changed}), append(ids, c.ID)
+		shown, ids = append(shown, folders.Conversation{Claude: c.ID, Session: m.has(c.ID), LastQuestion: said, Size: c.Size, At: c.Changed}), append(ids, c.ID)
 	}
 	if len(ids) == 0 {
 		return shown, more, nil

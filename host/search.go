@@ -29,7 +29,7 @@ func (m *Machine) Search(ctx context.Context, part string, most folders.Extent) 
 			return inside && other != root
 		})
 	})
-	s := search{part: strings.ToLower(part), most: most, found: folders.Found{Below: below}}
+	s := search{part: strings.ToLower(part), most: most, found: folders.Found{Roots: below}}
 	for _, root := range below {
 		s.outside = append(s.outside, &place{root: root, rel: ".", depth: 1})
 	}

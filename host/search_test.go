@@ -34,13 +34,13 @@ func TestSearchFindsUnusedFolders(t *testing.T) {
 	found := m.Search(t.Context(), "aPi", far)
 	assert.Equal(t, at("root/linked-api", "root/a/b/api", "root/My-Api", "root2/old-API", "root/web/src/api", "root/a/b/api/api-docs"), found.Dirs)
 	assert.True(t, found.IsWhole())
-	assert.Equal(t, at("root", "root2"), found.Below, "one root is inside another")
+	assert.Equal(t, at("root", "root2"), found.Roots, "one root is inside another")
 	assert.Equal(t, at("root/web/src/api"), m.Search(t.Context(), "src/api", far).Dirs)
 
 	m.Roots = nil
 	found = m.Search(t.Context(), "out", far)
 	assert.Equal(t, at("out"), found.Dirs)
-	assert.Equal(t, []string{base}, found.Below)
+	assert.Equal(t, []string{base}, found.Roots)
 }
 
 // TestSearchStaysInExtent reads no more than it may, and reports that it was cut.

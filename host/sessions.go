@@ -41,7 +41,7 @@ type Lifecycle interface {
 	Reported(ctx context.Context, id uuid.UUID) error
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
 	talk.CursorStore
-	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
+	Interrupt(ctx context.Context, id uuid.UUID) (described bool, err error)
 	Attach(r session.Record) string
 }
 
@@ -113,7 +113,7 @@ func (m Sessions) Restore(ctx context.Context, q port.Restore) (port.Restored, e
 // Adopt makes a session out of an agent that a person has started, at the request of a person in
 // the chat.
 func (m Sessions) Adopt(ctx context.Context, q port.Adopt) (port.Session, error) {
-	r, err := m.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), Claude: q.Claude, From: q.From, Asked: true,
+	r, err := m.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), Claude: q.Claude, From: q.From, Confirmed: true,
 		Conversation: q.Conversation, Owner: q.Owner, Rule: "chat.adopt", Why: q.Why})
 	return View(r), m.Refused(err)
 }
@@ -181,8 +181,8 @@ type News struct {
 }
 
 // SessionNews passes on one piece of news.
-func (n News) SessionNews(ctx context.Context, r session.Record, told news.News) error {
-	err := n.Chat.SessionNews(ctx, View(r), n.Sessions.News(r, told))
+func (n News) SessionNews(ctx context.Context, r session.Record, x news.News) error {
+	err := n.Chat.SessionNews(ctx, View(r), n.Sessions.News(r, x))
 	if r.State.EndedOnPurpose() {
 		_ = n.Moments.Forget(r.ID) // otherwise a start removes them
 	}

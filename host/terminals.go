@@ -58,7 +58,7 @@ func (m Terminals) Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]
 func statusOf(ctx context.Context, r session.Record, l view.Status) port.Status {
 	c, _ := r.Cursor()
 	shown := port.Status{Now: l.Now, Idle: l.Phase == talk.PhaseIdle, Background: l.Background, Agents: l.Agents,
-		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, LastQuestion: asked(ctx, c.Path), Usage: l.Usage, PIDs: l.PIDs}
+		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, LastQuestion: lastQuestion(ctx, c.Path), Usage: l.Usage, PIDs: l.PIDs}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, talk.PhaseUnknown)
 	switch l.Attachment {
 	case view.Attached:

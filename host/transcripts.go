@@ -117,8 +117,8 @@ func (t *Transcripts) closeLocked(which func(session uuid.UUID) bool) {
 	})
 }
 
-// Said returns the texts between two cursors, or the last answer.
-func (*Transcripts) Said(_ context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
+// Between returns the texts between two cursors, or the last answer.
+func (*Transcripts) Between(_ context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
 	var items []transcript.Item
 	var err error
 	if from == nil {

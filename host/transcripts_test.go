@@ -77,7 +77,7 @@ func TestTranscriptsOfEndedSession(t *testing.T) {
 	assert.Equal(t, end, found)
 
 	for from, want := range map[*talk.Cursor]int{nil: 2, &one: 1} {
-		said, err := all.Said(t.Context(), from, end)
+		said, err := all.Between(t.Context(), from, end)
 		require.NoError(t, err)
 		assert.Len(t, said, want)
 	}

@@ -149,12 +149,12 @@ func (m Sessions) Usage(id uuid.UUID) *port.Usage {
 	return u
 }
 
-// askedRoom bounds what is shown of a prompt, in letters.
-const askedRoom = 1000
+// maxQuestion bounds what is shown of a prompt, in letters.
+const maxQuestion = 1000
 
-// asked is the beginning of the last prompt in a transcript; empty: none was found.
-func asked(ctx context.Context, path string) string {
-	return clip.Runes(transcript.LastPrompt(ctx, path), askedRoom)
+// lastQuestion is the beginning of the last prompt in a transcript; empty: none was found.
+func lastQuestion(ctx context.Context, path string) string {
+	return clip.Runes(transcript.LastPrompt(ctx, path), maxQuestion)
 }
 
 // gitOf asks git about a session's folder; nil where git does not answer.

@@ -149,7 +149,7 @@ func TestP6_AbandonedSessionsAgentIsSpared(t *testing.T) {
 		require.ErrorAs(t, err, &refused)
 		assert.Empty(t, w.processes.signalled())
 
-		w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
+		w.edit(r.ID, func(r *session.Record) { r.SecondWriters = nil })
 		got, err := w.transfer(r, a.id)
 		require.NoError(t, err, "it goes on where it is")
 		assert.Equal(t, a.id, got.Binding.Agent)

@@ -84,7 +84,7 @@ func TestFailingRequestsReportedOncePerTurn(t *testing.T) {
 		for _, s := range []presence.Status{presence.Idle, presence.Busy} {
 			a.set(func(a *agent) { a.status = s })
 			w.WakeAgent(a.id.PID)
-			w.pass(told + time.Second)
+			w.pass(trailingLines + time.Second)
 		}
 		a.set(func(a *agent) { a.retry = "API error · retrying in 10m 0s · attempt 1/10" })
 		w.pass(2 * view.Slow)
@@ -146,7 +146,7 @@ func TestFailureIsNotedAndLimitEnds(t *testing.T) {
 			w.write(r, line)
 			a.set(func(a *agent) { a.status, a.since = presence.Idle, time.Now() })
 			w.WakeAgent(a.id.PID)
-			w.pass(told + time.Second)
+			w.pass(trailingLines + time.Second)
 			return w.get(r.ID)
 		}
 		failure := func(says string) string {
@@ -183,7 +183,7 @@ func TestLimitEndsDuringSleep(t *testing.T) {
 			`},"message":{"id":"1","model":"<synthetic>","content":[{"type":"text","text":"said"}],"usage":{"output_tokens":0}}}`)
 		w.edit(r.ID, func(r *session.Record) { r.Phase = string(talk.PhaseWorking) }) // when ccbot was last there
 		var asleep atomic.Int64
-		w.kit.Observer.Now = func() time.Time { return time.Now().Add(time.Duration(asleep.Load())) }
+		w.core.Observer.Now = func() time.Time { return time.Now().Add(time.Duration(asleep.Load())) }
 		w.run()
 		w.Wake(r.ID)
 		w.pass(time.Minute)

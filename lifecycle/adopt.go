@@ -43,16 +43,16 @@ type AdoptRequest struct {
 	Agent  process.Identity
 	Claude uuid.UUID // the conversation that it must be proven to write
 	From   uuid.UUID // the session that has the conversation; nil: none
-	// Asked says that a person has decided. Then the record may also be archived or completed, and
+	// Confirmed says that a person has decided. Then the record may also be archived or completed, and
 	// the agent may be one that was reported as a second writer.
-	Asked        bool
+	Confirmed    bool
 	Conversation session.Conversation // the session's conversation in the chat, if there is no From
 	Owner        int64
 	Rule         session.Rule
 	Why          string
-	// Patience limits the wait for the worker of From; after it the error is ErrBusy. 0: the wait
+	// Timeout limits the wait for the worker of From; after it the error is ErrBusy. 0: the wait
 	// lasts as long as ctx.
-	Patience time.Duration
+	Timeout time.Duration
 }
 
 // Adopt makes a session of an agent that a person runs, in the terminal where the agent runs. A
@@ -65,36 +65,36 @@ type AdoptRequest struct {
 // that another process writes the conversation too, or that the agent was reported as a second
 // writer and no person has decided; a StateError that From may not continue elsewhere.
 func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Record, err error) {
-	if err := s.kit.answers(ctx); err != nil { // otherwise the agent would seem to run outside of tmux
+	if err := s.core.answers(ctx); err != nil { // otherwise the agent would seem to run outside of tmux
 		return session.Record{}, err
 	}
-	wait, done := patience(ctx, q.Patience)
+	wait, done := withTimeout(ctx, q.Timeout)
 	defer done()
 	if q.From == uuid.Nil {
 		none := &session.Record{ID: uuid.New(), ClaudeSessionID: q.Claude}
-		return s.kit.work(none, func() error { return nil }).adoption.adopt(ctx, wait, q)
+		return s.core.work(none, func() error { return nil }).adoption.adopt(ctx, wait, q)
 	}
 	begun := false
-	err = s.kit.do(wait, q.From, func(w *work) (err error) {
+	err = s.core.do(wait, q.From, func(w *work) (err error) {
 		begun = true
 		adopted, err = w.adoption.adopt(ctx, wait, q)
 		return err
 	})
 	if !begun {
-		err = outOfPatience(ctx, wait, err)
+		err = waitError(ctx, wait, err)
 	}
 	return adopted, err
 }
 
-func patience(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d <= 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeout(ctx, d)
 }
 
-// outOfPatience distinguishes a wait that took too long from one that the caller ended.
-func outOfPatience(ctx, wait context.Context, err error) error {
+// waitError distinguishes a wait that took too long from one that the caller ended.
+func waitError(ctx, wait context.Context, err error) error {
 	if err != nil && ctx.Err() == nil && wait.Err() != nil {
 		return fmt.Errorf("%w: %w", ErrBusy, err)
 	}
@@ -106,7 +106,7 @@ func outOfPatience(ctx, wait context.Context, err error) error {
 func (w *adoption) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record, error) {
 	release, err := w.agenda.holdConversation(wait, q.Claude)
 	if err != nil {
-		return session.Record{}, outOfPatience(ctx, wait, err)
+		return session.Record{}, waitError(ctx, wait, err)
 	}
 	defer release()
 	has := func(r session.Record) bool {
@@ -143,7 +143,7 @@ func (w *adoption) adoptable(q AdoptRequest) error {
 	if w.r.ClaudeSessionID != q.Claude {
 		return ErrChanged
 	}
-	mayMove := session.MayMove(w.r.State, w.OwnAgent(*w.r)) || q.Asked && w.r.State.EndedOnPurpose()
+	mayMove := session.MayMove(w.r.State, w.OwnAgent(*w.r)) || q.Confirmed && w.r.State.EndedOnPurpose()
 	if w.r.HandedOver() || !mayMove {
 		return &StateError{State: w.r.State, Want: "adopted"}
 	}
@@ -167,15 +167,15 @@ func (w *adoption) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer,
 	switch {
 	case len(chosen) == 0 || !chosen[0].Endable():
 		return evidence.Writer{}, ErrChanged
-	case len(others) > 0 && q.Asked:
-		return evidence.Writer{}, errors.Join(&WriterError{Writers: others}, w.writers.noteShown(found))
+	case len(others) > 0 && q.Confirmed:
+		return evidence.Writer{}, errors.Join(&WriterError{Writers: others}, w.writers.noteUnreported(found))
 	case len(others) > 0:
 		return evidence.Writer{}, &WriterError{Writers: others}
 	case !chosen[0].InTmux:
 		return evidence.Writer{}, ErrNoTerminal
-	case q.Asked:
+	case q.Confirmed:
 		return chosen[0], nil
-	case slices.Contains(w.r.Seconds, q.Agent):
+	case slices.Contains(w.r.SecondWriters, q.Agent):
 		return evidence.Writer{}, &WriterError{Writers: chosen}
 	case chosen[0].Source == process.SourceArgv: // a command line may be out of date
 		return evidence.Writer{}, ErrChanged
@@ -207,7 +207,7 @@ func (w *adoption) create(ctx context.Context, q AdoptRequest, server tmux.Serve
 	w.watchAgent(*r)
 	w.agenda.wake(r.ID)
 	made, _ := w.records.Get(r.ID)
-	return made, w.tell(ctx, made, news.Transcript{})
+	return made, w.notify(ctx, made, news.Transcript{})
 }
 
 // bindAgain binds this session to the agent that continues its conversation, and resets the state
@@ -219,15 +219,15 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	}
 	var dead tmux.Pane // holds nothing but the end of the earlier agent
 	if w.r.State == session.Running {
-		if w.term.Look(ctx); w.term.Fate == view.PaneDead && !w.r.Binding.Adopted {
+		if w.term.Refresh(ctx); w.term.Fate == view.PaneDead && !w.r.Binding.Adopted {
 			dead = w.term.Pane
 		}
 		w.closing.over(w.endSeen())
 	}
 	w.r.Cursors = cursors
 	w.r.Run, w.r.Closing, w.r.LastEnd = session.Run{}, session.Closing{}, session.LastEnd{}
-	w.r.HookDigest, w.r.Wish, w.r.Interruption, w.r.NameDue = "", nil, nil, false
-	w.r.Seconds = slices.DeleteFunc(w.Evidence.Living(w.r.Seconds), func(id process.Identity) bool { return id == agent.Identity })
+	w.r.HookDigest, w.r.ModeRequest, w.r.Interruption, w.r.NameDue = "", nil, nil, false
+	w.r.SecondWriters = slices.DeleteFunc(w.Evidence.Living(w.r.SecondWriters), func(id process.Identity) bool { return id == agent.Identity })
 	w.bindAdopted(server, agent)
 	rule := cmp.Or(q.Rule, ruleAdopt)
 	why := session.ClosedTransferred + ": " + cmp.Or(q.Why, fmt.Sprintf("process %d writes its conversation: %s", agent.PID, agent.Why))
@@ -236,7 +236,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	} else if err := w.r.Become(session.Running, w.Now(), rule, why); err != nil {
 		return session.Record{}, err
 	}
-	if err := w.tell(ctx, *w.r, news.Transferred{Asked: q.Asked}); err != nil {
+	if err := w.notify(ctx, *w.r, news.Transferred{ByPerson: q.Confirmed}); err != nil {
 		return session.Record{}, err
 	}
 	w.at("adoption-told")
@@ -249,7 +249,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	w.forget() // it was of the earlier agent
 	w.watchAgent(*w.r)
 	w.agenda.wake(w.r.ID)
-	return w.r.Clone(), w.tell(ctx, *w.r, news.Transcript{})
+	return w.r.Clone(), w.notify(ctx, *w.r, news.Transcript{})
 }
 
 // bindAdopted binds the record to an agent in a pane that a person opened.

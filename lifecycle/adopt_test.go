@@ -33,7 +33,7 @@ func (w *world) goneOn() (session.Record, hand) {
 
 // adoptIt is [Connect] tapped.
 func (w *world) adoptIt(r session.Record, who process.Identity) (session.Record, error) {
-	return w.Adopt(w.ctx, AdoptRequest{Agent: who, Claude: r.ClaudeSessionID, From: r.ID, Asked: true,
+	return w.Adopt(w.ctx, AdoptRequest{Agent: who, Claude: r.ClaudeSessionID, From: r.ID, Confirmed: true,
 		Rule: "chat.adopt", Why: "asked for by 7"})
 }
 
@@ -63,8 +63,8 @@ func TestP1_AdoptTakesAgentInShell(t *testing.T) {
 		assert.True(t, b.Adopted)
 		assert.Equal(t, "claude", b.Command)
 		assert.Equal(t, []process.Identity{h.id}, r.Bound)
-		assert.False(t, r.Haunted)
-		assert.Empty(t, r.Seconds, "it is no second writer any more")
+		assert.False(t, r.GrowthReported)
+		assert.Empty(t, r.SecondWriters, "it is no second writer any more")
 		assert.True(t, r.ReportsAt.IsZero(), "no hook reports: the transcript proves")
 		assert.Equal(t, told+1, toldOf[news.Transcript](w.news))
 		assert.Len(t, w.tmux.windows(), 1)

@@ -28,8 +28,8 @@ type agenda struct {
 	waits   []watch                     // agents that Run has to start watching
 	held    map[uuid.UUID]chan struct{} // one slot for each conversation, see holdConversation
 
-	strangers errand[int]       // pids of foreign processes whose presence file changed
-	gits      errand[uuid.UUID] // sessions whose repository is read, not on their workers: in a large tree that takes seconds
+	foreign batch[int]       // pids of foreign processes whose presence file changed
+	gits    batch[uuid.UUID] // sessions whose repository is read, not on their workers: in a large tree that takes seconds
 }
 
 // watch names the session to wake when an agent ends.
@@ -38,16 +38,16 @@ type watch struct {
 	agent   process.Identity
 }
 
-// errand is a set of things to check together. Requests during a check wait for the next one.
-type errand[K comparable] struct {
+// batch is a set of things to check together. Requests during a check wait for the next one.
+type batch[K comparable] struct {
 	wanted  map[K]bool
-	looking bool
+	running bool
 }
 
 func newAgenda() *agenda {
 	return &agenda{wakes: make(chan struct{}, 1), pending: make(map[uuid.UUID]bool), busy: make(map[uuid.UUID]bool),
 		timers: make(map[uuid.UUID]*time.Timer), watched: make(map[process.Identity]bool), held: make(map[uuid.UUID]chan struct{}),
-		strangers: errand[int]{wanted: make(map[int]bool)}, gits: errand[uuid.UUID]{wanted: make(map[uuid.UUID]bool)}}
+		foreign: batch[int]{wanted: make(map[int]bool)}, gits: batch[uuid.UUID]{wanted: make(map[uuid.UUID]bool)}}
 }
 
 // note changes the agenda under its lock, and wakes Run.
@@ -61,8 +61,9 @@ func (a *agenda) note(change func()) {
 // wake asks for a step of a session: something about it may have changed.
 func (a *agenda) wake(id uuid.UUID) { a.note(func() { a.pending[id] = true }) }
 
-// lookAt asks to check whether a process has entered a conversation that belongs to a session.
-func (a *agenda) lookAt(pid int) { a.note(func() { a.strangers.wanted[pid] = true }) }
+// checkProcess asks to check whether a process has entered a conversation that belongs to a
+// session.
+func (a *agenda) checkProcess(pid int) { a.note(func() { a.foreign.wanted[pid] = true }) }
 
 // watch asks to watch an agent. If the agent is watched already, it does nothing.
 func (a *agenda) watch(w watch) {
@@ -76,7 +77,7 @@ func (a *agenda) watch(w watch) {
 
 // take removes and returns due work: sessions without a running step, agents to watch, and the
 // things to check unless such a check is running.
-func (a *agenda) take() (steps []uuid.UUID, watches []watch, strangers []int, gits []uuid.UUID) {
+func (a *agenda) take() (steps []uuid.UUID, watches []watch, foreign []int, gits []uuid.UUID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for id := range a.pending {
@@ -87,14 +88,14 @@ func (a *agenda) take() (steps []uuid.UUID, watches []watch, strangers []int, gi
 		}
 	}
 	watches, a.waits = a.waits, nil
-	return steps, watches, a.strangers.take(), a.gits.take()
+	return steps, watches, a.foreign.take(), a.gits.take()
 }
 
-func (e *errand[K]) take() []K {
-	if e.looking || len(e.wanted) == 0 {
+func (e *batch[K]) take() []K {
+	if e.running || len(e.wanted) == 0 {
 		return nil
 	}
-	e.looking = true
+	e.running = true
 	defer clear(e.wanted)
 	return slices.Collect(maps.Keys(e.wanted))
 }
@@ -140,62 +141,62 @@ func (a *agenda) holdConversation(ctx context.Context, claudeID uuid.UUID) (rele
 	}
 }
 
-// memories holds what a Service remembers of sessions between steps. A restart loses it, which
+// stepStates holds what a Service remembers of sessions between steps. A restart loses it, which
 // costs at most a repeated report.
-type memories struct {
-	mu sync.Mutex
-	of map[uuid.UUID]memory
+type stepStates struct {
+	mu   sync.Mutex
+	byID map[uuid.UUID]stepState
 }
 
-// memory holds what is remembered of one launch of a session, until the session has ended.
-type memory struct {
+// stepState holds what is remembered of one launch of a session, until the session has ended.
+type stepState struct {
 	agent    process.Identity // the agent that was seen alive
 	unready  bool             // it was reported that the agent is not ready
 	failures int              // steps that have failed in a row
 	tidied   time.Time        // when ccbot last tried to end the tools of killed processes
-	dialog   dialogMemory
-	turn     turnMemory
-	git      *gitLook // the newest look at the repository
+	dialog   dialogState
+	turn     turnState
+	git      *gitReading // the newest reading of the repository
 }
 
-// dialogMemory holds the dialogs seen and reported.
-type dialogMemory struct {
-	told   string    // the dialog that was reported
-	open   string    // the dialog that is open
-	openAt time.Time // since when this process has seen the dialog without a request
-	drawn  settling  // the dialog to report
-	asked  bool      // a request waited in the chat at the last check
-	gone   time.Time // View.AskedAt of the newest request whose dialog was reported as gone
+// dialogState holds the dialogs seen and reported.
+type dialogState struct {
+	reported  string    // the dialog that was reported
+	open      string    // the dialog that is open
+	openAt    time.Time // since when this process has seen the dialog without a request
+	drawn     settling  // the dialog to report
+	requested bool      // a request waited in the chat at the last check
+	gone      time.Time // View.RequestedAt of the newest request whose dialog was reported as gone
 }
 
-// turnMemory holds the agent's last seen activity.
-type turnMemory struct {
-	phase    talk.Phase
-	since    time.Time // of this phase
-	idleBy   time.Time // when the presence file that says idle was written
-	toldBy   time.Time // until this time more lines of the previous turn may come
-	retrying bool      // it was reported that requests of this turn fail
+// turnState holds the agent's last seen activity.
+type turnState struct {
+	phase      talk.Phase
+	since      time.Time // of this phase
+	idleBy     time.Time // when the presence file that says idle was written
+	linesUntil time.Time // until this time more lines of the previous turn may come
+	retrying   bool      // it was reported that requests of this turn fail
 }
 
-func (m *memories) recall(id uuid.UUID) memory {
+func (m *stepStates) recall(id uuid.UUID) stepState {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.of[id]
+	return m.byID[id]
 }
 
-func (m *memories) remember(id uuid.UUID, change func(*memory)) {
+func (m *stepStates) remember(id uuid.UUID, change func(*stepState)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	one := m.of[id]
+	one := m.byID[id]
 	change(&one)
-	m.of[id] = one
+	m.byID[id] = one
 }
 
-func (m *memories) forget(id uuid.UUID) {
+func (m *stepStates) forget(id uuid.UUID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.of, id)
+	delete(m.byID, id)
 }
 
-// gitLook is the result of one reading of a session's repository.
-type gitLook struct{ state *git.State }
+// gitReading is the result of one reading of a session's repository.
+type gitReading struct{ state *git.State }

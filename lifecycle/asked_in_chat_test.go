@@ -19,7 +19,7 @@ import (
 	"ccbot/tmux/tmuxtest"
 )
 
-func relayed(v *view.View) { v.Relayed, v.Asked = true, viewtest.Noon.Add(-time.Minute) }
+func relayed(v *view.View) { v.Relayed, v.RequestedAt = true, viewtest.Noon.Add(-time.Minute) }
 func seenFor(d time.Duration) func(*view.View) {
 	return func(v *view.View) { v.Since = viewtest.Noon.Add(-d) }
 }
@@ -77,7 +77,7 @@ func TestDecideDialog(t *testing.T) {
 
 func TestDialogGone(t *testing.T) {
 	askedAgo := func(ago time.Duration) func(*view.View) {
-		return func(v *view.View) { v.Relayed, v.Asked = true, viewtest.Noon.Add(-ago) }
+		return func(v *view.View) { v.Relayed, v.RequestedAt = true, viewtest.Noon.Add(-ago) }
 	}
 	told := func(ago time.Duration) func(*view.View) {
 		return func(v *view.View) { v.State.Since = viewtest.Noon.Add(-ago) }
@@ -219,11 +219,11 @@ func TestOtherAgentsRequestDoesNotCount(t *testing.T) {
 		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text()}) // without a time
 		v := w.Observer.View(w.ctx, r)
 		assert.True(t, v.Relayed)
-		assert.True(t, v.Asked.IsZero())
+		assert.True(t, v.RequestedAt.IsZero())
 		first, last := time.Now(), time.Now().Add(time.Second)
 		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text(), Asked: last})
 		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text(), Asked: first})
-		assert.Equal(t, last, w.Observer.View(w.ctx, r).Asked)
+		assert.Equal(t, last, w.Observer.View(w.ctx, r).RequestedAt)
 	})
 }
 
@@ -301,9 +301,9 @@ func TestUnreadyAgentShowsScreen(t *testing.T) {
 		d := lastOf[news.NotReporting](w.news).Dialog
 		require.NotNil(t, d)
 		assert.True(t, d.Open)
-		d2, err := w.Press(w.ctx, r.ID, d.Mark, "down")
+		d2, err := w.Press(w.ctx, r.ID, d.Fingerprint, "down")
 		require.NoError(t, err)
-		_, err = w.Press(w.ctx, r.ID, d2.Mark, "enter")
+		_, err = w.Press(w.ctx, r.ID, d2.Fingerprint, "enter")
 		require.NoError(t, err)
 		_, chosen := a.took(m)
 		assert.Equal(t, []string{"Console"}, chosen)

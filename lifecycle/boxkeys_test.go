@@ -224,7 +224,7 @@ func TestP7_ReboundDialogKeyIsNotPressed(t *testing.T) {
 		w.pass(2 * time.Second)
 		d, err := w.Dialog(w.ctx, r.ID)
 		require.NoError(t, err)
-		_, err = w.Press(w.ctx, r.ID, d.Mark, "down")
+		_, err = w.Press(w.ctx, r.ID, d.Fingerprint, "down")
 		assert.True(t, refusal.Is(err, refusal.Rebound), "%v", err)
 		assert.False(t, slices.ContainsFunc(w.order.keys(), func(s string) bool { return strings.HasPrefix(s, "press") }))
 	})

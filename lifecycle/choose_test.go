@@ -59,7 +59,7 @@ func TestChooseGoesToTheOption(t *testing.T) {
 				m.selected, m.ignores = tc.from, tc.ignores
 				r, a, d := w.asked(m)
 				require.Equal(t, m.options, d.Options)
-				after, err := w.Choose(w.ctx, r.ID, d.Mark, tc.to)
+				after, err := w.Choose(w.ctx, r.ID, d.Fingerprint, tc.to)
 				require.NoError(t, err)
 				pressed, chosen := a.took(m)
 				assert.Equal(t, tc.pressed, pressed)
@@ -77,11 +77,11 @@ func TestChooseShowsTheNextPage(t *testing.T) {
 		m := askBash("touch x")
 		m.onTaken = func(a *agent) { a.menu, a.status = next, presence.Waiting }
 		r, _, d := w.asked(m)
-		after, err := w.Choose(w.ctx, r.ID, d.Mark, 0)
+		after, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 0)
 		require.NoError(t, err)
 		assert.True(t, after.Open)
 		assert.Equal(t, next.options, after.Options)
-		assert.NotEqual(t, d.Mark, after.Mark)
+		assert.NotEqual(t, d.Fingerprint, after.Fingerprint)
 	})
 }
 
@@ -96,7 +96,7 @@ func TestChooseFollowsPersonsCursor(t *testing.T) {
 			}
 		}
 		r, a, d := w.asked(m)
-		_, err := w.Choose(w.ctx, r.ID, d.Mark, 2)
+		_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 2)
 		require.NoError(t, err)
 		_, chosen := a.took(m)
 		assert.Equal(t, []string{m.options[2]}, chosen)
@@ -108,7 +108,7 @@ func TestP7_ChooseYieldsToPerson(t *testing.T) {
 		m := askBash("touch x")
 		m.onKey = func(m *menu, _ string) { m.selected = 3 - m.selected } // never where it should be
 		r, a, d := w.asked(m)
-		_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+		_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 1)
 		require.ErrorIs(t, err, ErrChanged)
 		pressed, chosen := a.took(m)
 		assert.LessOrEqual(t, len(pressed), pressesPerOption*len(m.options)+1)
@@ -122,9 +122,9 @@ func TestP7_DialogIgnoringKeysGetsNoEnter(t *testing.T) {
 		m := askBash("touch x")
 		m.ignores = 1000
 		r, a, d := w.asked(m)
-		again, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+		again, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 1)
 		require.ErrorIs(t, err, ErrChanged)
-		assert.Equal(t, d.Mark, again.Mark)
+		assert.Equal(t, d.Fingerprint, again.Fingerprint)
 		pressed, _ := a.took(m)
 		assert.Equal(t, []string{"down", "down", "down"}, pressed)
 	})
@@ -145,7 +145,7 @@ func TestP7_LateArrowMisleadsNoEnter(t *testing.T) {
 				m := askBash("touch x")
 				r, a, d := w.asked(m)
 				m.slow = func(n int) time.Duration { return tc.slow[n] }
-				_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+				_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 1)
 				require.NoError(t, err)
 				_, chosen := a.took(m)
 				assert.Equal(t, []string{m.options[1]}, chosen)
@@ -164,7 +164,7 @@ func TestP7_PersonMovesCursorBeforeEnter(t *testing.T) {
 				time.AfterFunc(settled/2, func() { a.set(func(*agent) { m.selected = 3 }) })
 			}
 		}
-		_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+		_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 1)
 		require.NoError(t, err)
 		pressed, chosen := a.took(m)
 		assert.Equal(t, []string{m.options[1]}, chosen)
@@ -188,7 +188,7 @@ func TestP7_RedrawnStartResetsCursor(t *testing.T) {
 				time.AfterFunc(4*settled, func() { a.set(func(*agent) { m.selected = 0 }) })
 			}
 		}
-		_, err = w.Choose(w.ctx, r.ID, d.Mark, 1)
+		_, err = w.Choose(w.ctx, r.ID, d.Fingerprint, 1)
 		require.NoError(t, err)
 		_, chosen := a.took(m)
 		assert.Equal(t, []string{m.options[1]}, chosen)
@@ -228,7 +228,7 @@ func TestP7_InterveningScreenGetsNoEnter(t *testing.T) {
 						tc.then(w, r, a)
 					}
 				}
-				_, err := w.Choose(w.ctx, r.ID, d.Mark, 3)
+				_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 3)
 				require.ErrorIs(t, err, tc.want)
 				assert.NotContains(t, w.order.all(), "enter")
 				assert.Empty(t, a.heard())
@@ -276,11 +276,11 @@ func TestP7_KeyGoesOnlyToButtonsDialog(t *testing.T) {
 				tc.then(w, r, a)
 				for key := range dialogKeys {
 					if !errors.Is(tc.want, view.ErrUnseen) { // tmux's failures are reported once
-						_, err := w.Press(w.ctx, r.ID, d.Mark, key)
+						_, err := w.Press(w.ctx, r.ID, d.Fingerprint, key)
 						require.ErrorIs(t, err, tc.want, key)
 					}
 				}
-				_, err := w.Choose(w.ctx, r.ID, d.Mark, 0)
+				_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 0)
 				require.ErrorIs(t, err, tc.want)
 				a.set(func(a *agent) { assert.Zero(t, a.inputs) })
 			})
@@ -298,7 +298,7 @@ func TestP7_EarlierLaunchsButtonIsStale(t *testing.T) {
 		w.pass(time.Second)
 		a := w.tmux.agentOf(w.get(r.ID))
 		a.asks(askBash("touch x"))
-		_, err = w.Press(w.ctx, r.ID, d.Mark, "enter")
+		_, err = w.Press(w.ctx, r.ID, d.Fingerprint, "enter")
 		require.ErrorIs(t, err, ErrChanged)
 		assert.NotContains(t, w.order.after("new-window"), "enter")
 	})
@@ -311,12 +311,12 @@ func TestPressPressesTheKey(t *testing.T) {
 				m := askBash("touch x")
 				m.selected = 1
 				r, a, d := w.asked(m)
-				after, err := w.Press(w.ctx, r.ID, d.Mark, name)
+				after, err := w.Press(w.ctx, r.ID, d.Fingerprint, name)
 				require.NoError(t, err)
 				pressed, _ := a.took(m)
 				assert.Equal(t, []string{name}, pressed)
 				moves := name == "up" || name == "down"
-				assert.Equal(t, moves, after.Open && after.Mark != d.Mark, "%+v", after)
+				assert.Equal(t, moves, after.Open && after.Fingerprint != d.Fingerprint, "%+v", after)
 				assert.Equal(t, name == "esc" || name == "enter", !after.Open)
 			})
 		})
@@ -324,7 +324,7 @@ func TestPressPressesTheKey(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a, d := w.asked(askBash("touch x"))
 		for _, digit := range []string{"1", "C-u", "", "Enter"} {
-			_, err := w.Press(w.ctx, r.ID, d.Mark, digit)
+			_, err := w.Press(w.ctx, r.ID, d.Fingerprint, digit)
 			require.Error(t, err)
 		}
 		assert.Empty(t, w.tmux.Inputs(a.pane))
@@ -339,17 +339,17 @@ func TestP7_WaitingRequestRefusesEnter(t *testing.T) {
 		r, a, d := w.asked(m)
 		w.relays.ask(r)
 		for _, key := range []string{"enter", "space", "tab"} {
-			again, err := w.Press(w.ctx, r.ID, d.Mark, key)
+			again, err := w.Press(w.ctx, r.ID, d.Fingerprint, key)
 			require.ErrorIs(t, err, ErrRelayed, key)
 			assert.True(t, again.Relayed)
 		}
-		_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+		_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 1)
 		require.ErrorIs(t, err, ErrRelayed)
 		pressed, _ := a.took(m)
 		assert.Empty(t, pressed)
-		d, err = w.Press(w.ctx, r.ID, d.Mark, "down")
+		d, err = w.Press(w.ctx, r.ID, d.Fingerprint, "down")
 		require.NoError(t, err)
-		_, err = w.Press(w.ctx, r.ID, d.Mark, "esc")
+		_, err = w.Press(w.ctx, r.ID, d.Fingerprint, "esc")
 		require.NoError(t, err)
 		pressed, _ = a.took(m)
 		assert.Equal(t, []string{"down", "esc"}, pressed)
@@ -368,7 +368,7 @@ func TestP7_StartQuestionIsAnswered(t *testing.T) {
 		d := lastOf[news.Dialog](w.news).Dialog
 		require.NotNil(t, d)
 		require.Equal(t, m.options, d.Options)
-		_, err := w.Choose(w.ctx, r.ID, d.Mark, 1)
+		_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 1)
 		require.NoError(t, err)
 		_, chosen := a.took(m)
 		assert.Equal(t, []string{"Yes, I trust this folder"}, chosen)
@@ -385,7 +385,7 @@ func TestAnswerEndingAgentIsNotError(t *testing.T) {
 		m := askBash("touch x")
 		r, _, d := w.asked(m)
 		m.onTaken = func(a *agent) { w.processes.exit(a.id.PID) }
-		after, err := w.Choose(w.ctx, r.ID, d.Mark, 3)
+		after, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 3)
 		require.NoError(t, err)
 		assert.False(t, after.Open)
 	})
@@ -398,9 +398,9 @@ func TestEscClosesPage(t *testing.T) {
 		r, a, d := w.asked(m)
 		assert.Empty(t, d.Options)
 		assert.Equal(t, -1, d.Selected)
-		_, err := w.Choose(w.ctx, r.ID, d.Mark, 0)
+		_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 0)
 		require.ErrorIs(t, err, ErrChanged)
-		after, err := w.Press(w.ctx, r.ID, d.Mark, "esc")
+		after, err := w.Press(w.ctx, r.ID, d.Fingerprint, "esc")
 		require.NoError(t, err)
 		assert.False(t, after.Open)
 		pressed, _ := a.took(m)
@@ -416,9 +416,9 @@ func TestUnrecognisedDialogTakesKeys(t *testing.T) {
 		assert.Empty(t, d.Options)
 		assert.Contains(t, d.Lines, "Something new")
 		a.set(func(*agent) { m.above = "✶ Zesting… (5s · ↓ 119 tokens)" })
-		_, err := w.Choose(w.ctx, r.ID, d.Mark, 0)
+		_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 0)
 		require.ErrorIs(t, err, ErrChanged, "there is nothing to choose")
-		_, err = w.Press(w.ctx, r.ID, d.Mark, "enter")
+		_, err = w.Press(w.ctx, r.ID, d.Fingerprint, "enter")
 		require.NoError(t, err)
 		pressed, _ := a.took(m)
 		assert.Equal(t, []string{"enter"}, pressed)
@@ -436,11 +436,11 @@ func TestP7_FilledBoxGetsNoEnter(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, d.Open)
 		for _, key := range []string{"enter", "space"} {
-			_, err = w.Press(w.ctx, r.ID, d.Mark, key)
+			_, err = w.Press(w.ctx, r.ID, d.Fingerprint, key)
 			require.ErrorIs(t, err, view.ErrUnseen)
 		}
 		assert.Empty(t, w.tmux.Inputs(a.pane))
-		_, err = w.Press(w.ctx, r.ID, d.Mark, "esc")
+		_, err = w.Press(w.ctx, r.ID, d.Fingerprint, "esc")
 		require.NoError(t, err)
 	})
 }
@@ -455,10 +455,10 @@ func TestP7_AdoptedAgentsShellGetsNoKey(t *testing.T) {
 		d, err := w.Dialog(w.ctx, r.ID)
 		require.NoError(t, err)
 		require.True(t, d.Open)
-		_, err = w.Press(w.ctx, r.ID, d.Mark, "down")
+		_, err = w.Press(w.ctx, r.ID, d.Fingerprint, "down")
 		require.NoError(t, err)
 		w.tmux.suspend(h)
-		_, err = w.Press(w.ctx, r.ID, d.Mark, "enter")
+		_, err = w.Press(w.ctx, r.ID, d.Fingerprint, "enter")
 		require.ErrorIs(t, err, view.ErrNoAgent)
 		_, err = w.Dialog(w.ctx, r.ID)
 		require.ErrorIs(t, err, view.ErrNoAgent)
@@ -477,7 +477,7 @@ func TestDialogOfMissingSession(t *testing.T) {
 		d, err := w.Dialog(w.ctx, r.ID)
 		require.NoError(t, err)
 		assert.False(t, d.Open)
-		assert.Empty(t, d.Mark)
+		assert.Empty(t, d.Fingerprint)
 	})
 }
 
@@ -535,11 +535,11 @@ func TestMarkDependsOnDialogAlone(t *testing.T) {
 	}
 	r := in(session.Running)
 	markOf := func(r session.Record, s claudeui.Screen) string {
-		return view.DialogOf(r, viewtest.Free(viewtest.WaitsFor("permission prompt"), func(v *view.View) { v.Screen = s })).Mark
+		return view.DialogOf(r, viewtest.Free(viewtest.WaitsFor("permission prompt"), func(v *view.View) { v.Screen = s })).Fingerprint
 	}
-	mark := markOf(r, shown(func(*menu) {}))
-	assert.Len(t, mark, 12)
-	assert.NotContains(t, mark, ":")
+	fingerprint := markOf(r, shown(func(*menu) {}))
+	assert.Len(t, fingerprint, 12)
+	assert.NotContains(t, fingerprint, ":")
 	tests := []struct {
 		name   string
 		change func(m *menu)
@@ -557,12 +557,12 @@ func TestMarkDependsOnDialogAlone(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.same, mark == markOf(r, shown(tc.change)))
+			assert.Equal(t, tc.same, fingerprint == markOf(r, shown(tc.change)))
 		})
 	}
 	other := in(session.Running)
 	other.Binding.Agent = process.Identity{PID: 7, Start: 8, Boot: boot}
-	assert.NotEqual(t, mark, markOf(other, shown(func(*menu) {})), "another launch")
+	assert.NotEqual(t, fingerprint, markOf(other, shown(func(*menu) {})), "another launch")
 	unknown := func(text string) claudeui.Screen { return claudeui.Screen{Text: text} }
 	assert.Equal(t, markOf(r, unknown("● Running\n✶ Zesting… (5s)\nwhat?")), markOf(r, unknown("  Running\n✻ Baking… (6s)\nwhat?")))
 	assert.NotEqual(t, markOf(r, unknown("what?")), markOf(r, unknown("what!")))
@@ -573,7 +573,7 @@ func TestUnsendableKeyIsReported(t *testing.T) {
 		r, a, d := w.asked(askBash("touch x"))
 		why := errors.New("no tmux")
 		w.tmux.Fail("Enter", why)
-		_, err := w.Press(w.ctx, r.ID, d.Mark, "enter")
+		_, err := w.Press(w.ctx, r.ID, d.Fingerprint, "enter")
 		require.ErrorIs(t, err, why)
 		assert.Empty(t, w.tmux.Inputs(a.pane))
 	})
@@ -613,7 +613,7 @@ func TestP7_PartialDialogTakesNoEnter(t *testing.T) {
 	require.NoError(t, mayPress(v, whole, typing.KeyEnter))
 	v.Pane.Scrolled = 1
 	cut := view.DialogOf(r, v)
-	assert.NotEqual(t, whole.Mark, cut.Mark)
+	assert.NotEqual(t, whole.Fingerprint, cut.Fingerprint)
 	for _, k := range []tmux.Key{typing.KeyEnter, tmux.KeySpace, tmux.KeyTab} {
 		require.ErrorIs(t, mayPress(v, cut, k), ErrChanged)
 	}

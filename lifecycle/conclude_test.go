@@ -45,7 +45,7 @@ func TestP6_UnreadableEndIsConcludedLater(t *testing.T) {
 		w.tmux.die(a, tmuxtest.Exit{Status: 7})
 		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.DeadStatus = -1 })
 		looks := 0
-		w.kit.Observer.Now = func() time.Time { // each check begins with it
+		w.core.Observer.Now = func() time.Time { // each check begins with it
 			if looks++; looks == 2 {
 				w.tmux.Fail("Server", tmux.ErrLost)
 			}
@@ -147,8 +147,8 @@ func TestP3_OldExitDoesNotReplaceStop(t *testing.T) {
 					r.State, r.Final, r.Exit = state, session.Archived, &session.Exit{Known: true}
 				})
 				receipt := &ending.Receipt{}
-				require.NoError(t, w.Service.kit.do(w.ctx, r.ID, func(k *work) error {
-					return k.closing.archive(w.ctx, session.Archived, askedFor(port.Cause{Why: "asked"}), receipt)
+				require.NoError(t, w.Service.core.do(w.ctx, r.ID, func(k *work) error {
+					return k.closing.archive(w.ctx, session.Archived, requestedEnd(port.Cause{Why: "asked"}), receipt)
 				}))
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.NotNil(t, receipt.Agent)

@@ -51,7 +51,7 @@ func decideLife(r session.Record, v view.View, head *typing.Prompt) decision {
 	if r.State != session.Running {
 		return decideStart(r, v, head)
 	}
-	if d, first := decideWish(r, v, head); first {
+	if d, first := decideModeChange(r, v, head); first {
 		return d
 	}
 	if v.DialogOpen() {
@@ -82,14 +82,14 @@ const tidyPace = time.Minute
 // decideTidy uses a moment in which there is nothing else to do to end the processes that killed
 // ones left running. A stop and its retries end these processes themselves.
 func decideTidy(r session.Record, v view.View, head *typing.Prompt, d decision) decision {
-	if len(r.Below) == 0 || r.State == session.Stopping || r.State == session.CleanupFailed {
+	if len(r.Descendants) == 0 || r.State == session.Stopping || r.State == session.CleanupFailed {
 		return d
 	}
-	told := d.Act == Do(typing.Hold) && head != nil && slices.Contains(head.Told, d.Why)
+	reported := d.Act == Do(typing.Hold) && head != nil && slices.Contains(head.Reported, d.Why)
 	wait := tidyPace - v.Now.Sub(v.Tidied)
 	if wait <= 0 || wait > tidyPace { // the second case: the clock was set back
 		wait = tidyPace
-		if d.Act == actNothing || told {
+		if d.Act == actNothing || reported {
 			d.Act, d.Why = actTidy, ""
 		}
 	}
@@ -154,14 +154,14 @@ func decideDialog(r session.Record, v view.View, head *typing.Prompt) decision {
 	return decision{Act: actDialog, Again: view.Slow}
 }
 
-// decideWish decides a step for a request of a mode or a model. first is false if the request
+// decideModeChange decides a step for a request of a mode or a model. first is false if the request
 // changes nothing now. A request comes before the next prompt, and never between a prompt and its
 // proof.
-func decideWish(r session.Record, v view.View, head *typing.Prompt) (d decision, first bool) {
+func decideModeChange(r session.Record, v view.View, head *typing.Prompt) (d decision, first bool) {
 	switch {
-	case r.Wish == nil || r.Binding == nil, head != nil && head.State == typing.Typing:
+	case r.ModeRequest == nil || r.Binding == nil, head != nil && head.State == typing.Typing:
 		return decision{}, false
-	case r.Wish.Agent != r.Binding.Agent, takesModeKeys(r, v), ownModels(r, v):
+	case r.ModeRequest.Agent != r.Binding.Agent, takesModeKeys(r, v), ownModels(r, v):
 		return decision{Act: actGrant, Again: view.Soon}, true
 	case v.DialogOpen():
 		return decision{}, false
@@ -178,13 +178,13 @@ func decideWish(r session.Record, v view.View, head *typing.Prompt) (d decision,
 // one.
 func takesModeKeys(r session.Record, v view.View) bool {
 	s := v.Screen
-	return v.TypeSafe() && view.TakesKeys(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.Below == ""
+	return v.TypeSafe() && view.TakesKeys(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.SubagentTool == ""
 }
 
 // ownModels reports whether the list of models is open, and ccbot has opened it.
 func ownModels(r session.Record, v view.View) bool {
 	_, open := v.Screen.Dialog.Models()
-	return open && r.Wish.Listed && r.Wish.Agent == r.Binding.Agent && view.TakesKeys(r, v) && !v.Pane.InMode && !v.Behind && !v.Relayed
+	return open && r.ModeRequest.Listed && r.ModeRequest.Agent == r.Binding.Agent && view.TakesKeys(r, v) && !v.Pane.InMode && !v.InBackground && !v.Relayed
 }
 
 // modelsClosed reports whether the terminal shows that no list of models is open.

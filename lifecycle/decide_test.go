@@ -42,7 +42,7 @@ func typedFor(age time.Duration, change ...func(*typing.Prompt)) *typing.Prompt 
 	return p
 }
 
-func wanting(r *session.Record) { r.Wish = &session.Wish{Mode: "plan"} }
+func wanting(r *session.Record) { r.ModeRequest = &session.ModeRequest{Mode: "plan"} }
 
 func command(p *typing.Prompt)          { p.Text, p.Class = "/compact", talk.ClassCommand }
 func retreat(p *typing.Prompt)          { p.Mark.Retreat, p.Mark.Enters = true, 0 }

@@ -26,7 +26,7 @@ func (t *dialogs) dialog(ctx context.Context) (port.Dialog, error) {
 	if !t.r.State.Open() {
 		return port.Dialog{}, view.ErrNoAgent
 	}
-	t.term.Look(ctx)
+	t.term.Refresh(ctx)
 	if err := t.term.CheckVisible(); err != nil {
 		return port.Dialog{}, err
 	}
@@ -40,36 +40,36 @@ const (
 
 // settling notes the captures of a dialog that is not reported yet. The zero value has no capture.
 type settling struct {
-	mark   string    // of the last capture
-	markAt time.Time // of the first capture with this mark
-	since  time.Time // of the first capture
+	fingerprint   string    // of the last capture
+	fingerprintAt time.Time // of the first capture with this fingerprint
+	since         time.Time // of the first capture
 }
 
 // add notes a capture and returns how long to wait before the dialog is reported; 0 means that the
 // dialog rests.
-func (s *settling) add(mark string, now time.Time) (wait time.Duration) {
-	if s.mark == "" || now.Before(s.markAt) { // or the clock was set back
+func (s *settling) add(fingerprint string, now time.Time) (wait time.Duration) {
+	if s.fingerprint == "" || now.Before(s.fingerprintAt) { // or the clock was set back
 		s.since = now
-		s.mark = ""
+		s.fingerprint = ""
 	}
-	if s.mark != mark {
-		s.mark, s.markAt = mark, now
+	if s.fingerprint != fingerprint {
+		s.fingerprint, s.fingerprintAt = fingerprint, now
 	}
-	return max(0, min(rest-now.Sub(s.markAt), restTimeout-now.Sub(s.since)))
+	return max(0, min(rest-now.Sub(s.fingerprintAt), restTimeout-now.Sub(s.since)))
 }
 
 // dialogWith looks at the terminal right before a key is pressed. It returns ErrChanged if the open
-// dialog does not have the mark.
-func (t *dialogs) dialogWith(ctx context.Context, mark string, k tmux.Key) (port.Dialog, error) {
-	d, err := t.lookForKey(ctx, k)
-	if err == nil && d.Mark != mark {
+// dialog does not have the fingerprint.
+func (t *dialogs) dialogWith(ctx context.Context, fingerprint string, k tmux.Key) (port.Dialog, error) {
+	d, err := t.checkKey(ctx, k)
+	if err == nil && d.Fingerprint != fingerprint {
 		return d, ErrChanged
 	}
 	return d, err
 }
 
-// lookForKey looks at the terminal and returns why a key may not be pressed there now (P7).
-func (t *dialogs) lookForKey(ctx context.Context, k tmux.Key) (port.Dialog, error) {
+// checkKey checks the terminal and returns why a key may not be pressed there now (P7).
+func (t *dialogs) checkKey(ctx context.Context, k tmux.Key) (port.Dialog, error) {
 	d, err := t.dialog(ctx)
 	if err != nil {
 		return d, err
@@ -111,13 +111,13 @@ const keyWait = time.Second
 // afterKey waits until the screen has changed and settled, and returns its dialog. If the key has
 // ended the agent, there is no dialog.
 func (t *dialogs) afterKey(ctx context.Context, before string) (d port.Dialog, err error) {
-	mark := before
-	pause.Await(ctx, view.LookPace, keyWait, func() bool {
-		last := mark
+	fingerprint := before
+	pause.Await(ctx, view.PollInterval, keyWait, func() bool {
+		last := fingerprint
 		d, err = t.dialog(ctx)
-		mark = d.Mark
+		fingerprint = d.Fingerprint
 		drawing := d.Open && t.term.Screen.Dialog == nil // or the presence file is older than the screen
-		return err != nil || mark != before && mark == last && !drawing
+		return err != nil || fingerprint != before && fingerprint == last && !drawing
 	})
 	if errors.Is(err, view.ErrNoAgent) {
 		return port.Dialog{Selected: -1}, nil
@@ -145,7 +145,7 @@ func (t *dialogs) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dia
 	for range pressesPerOption*len(d.Options) + 1 {
 		if d.Selected == option {
 			rests, err := t.awaitMove(ctx, asked, d, quiet)
-			if err != nil || rests.Mark == d.Mark {
+			if err != nil || rests.Fingerprint == d.Fingerprint {
 				return rests, err
 			}
 			d = rests
@@ -162,7 +162,7 @@ func (t *dialogs) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dia
 		if err != nil {
 			return next, err
 		}
-		if idle++; next.Mark != d.Mark {
+		if idle++; next.Fingerprint != d.Fingerprint {
 			idle = 0
 		} else if quiet = keyWait; idle == idlePresses {
 			break
@@ -175,9 +175,9 @@ func (t *dialogs) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dia
 // awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged
 // means that it is another question, or the same question about something else.
 func (t *dialogs) awaitMove(ctx context.Context, asked *claudeui.Dialog, from port.Dialog, timeout time.Duration) (d port.Dialog, err error) {
-	pause.Await(ctx, view.LookPace, timeout, func() bool {
-		d, err = t.lookForKey(ctx, typing.KeyEnter)
-		return err != nil || d.Mark != from.Mark
+	pause.Await(ctx, view.PollInterval, timeout, func() bool {
+		d, err = t.checkKey(ctx, typing.KeyEnter)
+		return err != nil || d.Fingerprint != from.Fingerprint
 	})
 	if err == nil && !asked.Asks(t.term.Screen.Dialog) {
 		err = ErrChanged

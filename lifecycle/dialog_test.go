@@ -131,12 +131,12 @@ func TestP7_RefusedKeyPostsDialogAgain(t *testing.T) {
 		a.set(func(a *agent) { a.menu.selected = 2 })
 		w.pass(time.Minute)
 		require.Len(t, w.posted(), 1, "a person moved the cursor, and the question is the same")
-		now, err := w.Choose(w.ctx, r.ID, d.Mark, 0)
+		now, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 0)
 		require.ErrorIs(t, err, ErrChanged)
 		assert.False(t, now.Same)
 		w.pass(time.Second)
 		assert.Len(t, w.posted(), 2)
-		assert.Equal(t, now.Mark, lastOf[news.Dialog](w.news).Dialog.Mark)
+		assert.Equal(t, now.Fingerprint, lastOf[news.Dialog](w.news).Dialog.Fingerprint)
 	})
 }
 
@@ -163,7 +163,7 @@ func TestP7_SameMeansSameQuestion(t *testing.T) {
 				r, a, d := w.asked(m)
 				m.ignores = 1
 				m.onKey = func(m *menu, _ string) { tc.then(a, m) }
-				now, err := w.Press(w.ctx, r.ID, d.Mark, "down")
+				now, err := w.Press(w.ctx, r.ID, d.Fingerprint, "down")
 				require.NoError(t, err)
 				assert.Equal(t, tc.same, now.Same)
 				w.pass(time.Minute)
@@ -172,7 +172,7 @@ func TestP7_SameMeansSameQuestion(t *testing.T) {
 					return
 				}
 				assert.Len(t, w.posted(), 2)
-				assert.Equal(t, now.Mark, lastOf[news.Dialog](w.news).Dialog.Mark)
+				assert.Equal(t, now.Fingerprint, lastOf[news.Dialog](w.news).Dialog.Fingerprint)
 			})
 		})
 	}
@@ -190,7 +190,7 @@ func TestP7_NextScreenOfStartIsPosted(t *testing.T) {
 		require.Equal(t, 1, toldOf[news.NotReporting](w.news))
 		d := lastOf[news.NotReporting](w.news).Dialog
 		require.NotNil(t, d)
-		now, err := w.Press(w.ctx, r.ID, d.Mark, "enter")
+		now, err := w.Press(w.ctx, r.ID, d.Fingerprint, "enter")
 		require.NoError(t, err)
 		assert.True(t, now.Open)
 		assert.False(t, now.Same)

@@ -6,8 +6,9 @@
 // agent, closing ends a session, switching and dialogs press the keys of modes, models and dialogs,
 // reporter reports the agent's activity and questions, writers finds other writers, and adoption
 // binds a session to an agent that a person started. Each has the turn: the record, its save, the
-// Observer, news, the agenda and the memory; only those that press keys have a terminal. Package ending ends processes, and package
-// typing types prompts; they have only their arguments from this package.
+// Observer, news, the agenda and the step states; only those that press keys have a terminal.
+// Package ending ends processes, and package typing types prompts; they have only their arguments
+// from this package.
 //
 // The central function is a step: read the state (View), decide, act. The decision is pure. Decide,
 // its first part, is about the life of the session; recovery also uses it for each session at a

@@ -40,7 +40,7 @@ func (w *world) haunt() (r session.Record, left process.Identity) {
 }
 
 func (w *world) tailOf(r session.Record) int64 {
-	return w.kit.Observer.TranscriptSize(r)
+	return w.core.Observer.TranscriptSize(r)
 }
 
 const testRule session.Rule = "recovery.end_leftovers"
@@ -102,7 +102,7 @@ func TestP2_OnlyLeftoversAreEnded(t *testing.T) {
 		spoil func(w *world, r session.Record, left process.Identity)
 	}{
 		{"one that was told as a second writer", func(w *world, r session.Record, left process.Identity) {
-			w.edit(r.ID, func(r *session.Record) { r.Seconds = []process.Identity{left} })
+			w.edit(r.ID, func(r *session.Record) { r.SecondWriters = []process.Identity{left} })
 		}},
 		{"one that was started after the end", func(w *world, r session.Record, left process.Identity) {
 			w.edit(r.ID, func(r *session.Record) { r.Ended = process.Moment{Boot: boot, Tick: left.Start} })

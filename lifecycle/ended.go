@@ -43,7 +43,7 @@ func (w *closing) conclude(ctx context.Context) error {
 	}
 	r := w.r.Clone()
 	r.Prompts = slices.DeleteFunc(r.Prompts, func(key string) bool { return key == by.Key })
-	if err := w.tell(ctx, r, news.Ended{Screen: w.term.Screen.Text, Asked: by.Key != ""}); err != nil {
+	if err := w.notify(ctx, r, news.Ended{Screen: w.term.Screen.Text, ByPerson: by.Key != ""}); err != nil {
 		return err
 	}
 	w.at("end-told")
@@ -71,7 +71,7 @@ func (w *closing) complete(ctx context.Context) error {
 	if err := w.ender.CloseOwn(ctx, w.term.Pane); err != nil {
 		return err
 	}
-	w.over(w.r.Asked)
+	w.over(w.r.Requested)
 	return w.become(ctx, session.Completed, ruleEnded, "its process is gone", nil)
 }
 
@@ -187,17 +187,17 @@ func (w *closing) over(since process.Moment) {
 	w.keepUsage() // while the binding still says to which agent the usage belongs
 	w.keepProgress()
 	w.r.Binding, w.r.Cleanup = nil, nil
-	if w.r.Below = w.ender.LivingTools(); len(w.r.Below) > 0 {
+	if w.r.Descendants = w.ender.LivingTools(); len(w.r.Descendants) > 0 {
 		w.agenda.wake(w.r.ID) // they are ended in any state of the session
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
-	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
-	w.r.LastEnd = session.LastEnd{Asked: w.r.Asked, Ended: since, EndedAt: w.Now().UTC(), Tail: w.Observer.TranscriptSize(*w.r)}
+	w.r.SecondWriters = w.Evidence.Living(w.r.SecondWriters)
+	w.r.LastEnd = session.LastEnd{Requested: w.r.Requested, Ended: since, EndedAt: w.Now().UTC(), Tail: w.Observer.TranscriptSize(*w.r)}
 }
 
 // giveUp ends the life of a session without any known remains. Without news it is Unreported:
 // recovery reports all such sessions at once.
-func (w *closing) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, told news.News) error {
+func (w *closing) giveUp(ctx context.Context, next session.State, rule session.Rule, why, closed string, n news.News) error {
 	if err := w.prompts.SettlePrompts(ctx); err != nil {
 		return err
 	}
@@ -205,8 +205,8 @@ func (w *closing) giveUp(ctx context.Context, next session.State, rule session.R
 		w.noteInterruption(ctx)
 	}
 	w.over(w.endSeen())
-	w.r.Closed, w.r.Unreported = closed, told == nil
-	return w.become(ctx, next, rule, why, told)
+	w.r.Closed, w.r.Unreported = closed, n == nil
+	return w.become(ctx, next, rule, why, n)
 }
 
 // fail ends a launch that never became ready. The rest of the record stays as it was before the
@@ -217,7 +217,7 @@ func (w *closing) fail(ctx context.Context, why string) error {
 }
 
 func (w *closing) failed(ctx context.Context, why, screen string) error {
-	if err := w.tell(ctx, *w.r, news.Failed{Screen: screen}); err != nil {
+	if err := w.notify(ctx, *w.r, news.Failed{Screen: screen}); err != nil {
 		return err
 	}
 	return w.fail(ctx, why)

@@ -29,13 +29,13 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
 		// Such an event only triggers a check: a late one is about the previous conversation.
 		// Events of other sessions must not wait for this session's worker.
-		s.kit.agenda.wake(id)
+		s.core.agenda.wake(id)
 		return nil
 	}
 	if e.Name == hookwire.SessionStart {
-		s.kit.agenda.lookAt(e.ClaudePID) // the process may have entered another session's conversation
+		s.core.agenda.checkProcess(e.ClaudePID) // the process may have entered another session's conversation
 	}
-	err = s.kit.do(ctx, id, func(w *work) error {
+	err = s.core.do(ctx, id, func(w *work) error {
 		sender := process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
 		if w.r.Binding == nil || w.r.Binding.Agent != sender {
 			return nil
@@ -53,7 +53,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 	if errors.Is(err, session.ErrNotFound) {
 		return nil
 	}
-	s.kit.agenda.wake(id)
+	s.core.agenda.wake(id)
 	return err
 }
 

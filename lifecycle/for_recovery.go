@@ -19,12 +19,12 @@ import (
 
 // Reattach watches a session's agent again after a restart of ccbot, and asks for a step.
 func (s *Service) Reattach(id uuid.UUID) error {
-	r, ok := s.kit.Store.Get(id)
+	r, ok := s.core.Store.Get(id)
 	if !ok {
 		return fmt.Errorf("reattach session %s: no such record", id)
 	}
-	s.kit.watchAgent(r)
-	s.kit.agenda.wake(id)
+	s.core.watchAgent(r)
+	s.core.agenda.wake(id)
 	return nil
 }
 
@@ -34,9 +34,9 @@ func (s *Service) Reattach(id uuid.UUID) error {
 // is Unreported until Reported is called. ErrChanged means that nothing is proven to have ended.
 // After an error steps watch the session. A session that has ended stays as it is.
 func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) error {
-	defer s.kit.agenda.wake(id) // a step finishes what has failed halfway, and watches what has not ended
+	defer s.core.agenda.wake(id) // a step finishes what has failed halfway, and watches what has not ended
 	var d Decision
-	err := s.kit.do(ctx, id, func(w *work) error {
+	err := s.core.do(ctx, id, func(w *work) error {
 		if !w.r.State.Live() {
 			return nil
 		}
@@ -54,7 +54,7 @@ func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) e
 	})
 	switch {
 	case err == nil && d.Do == Discard:
-		return s.kit.discard(ctx, id)
+		return s.core.discard(ctx, id)
 	case err == nil && d.Do == FinishRestore:
 		return s.finishRestore(ctx, id)
 	}
@@ -63,7 +63,7 @@ func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) e
 
 // discard removes a start that made no window. The settings of its launch go first, because without
 // the record nothing would lead to them. ErrChanged means that the start has continued.
-func (k *kit) discard(ctx context.Context, id uuid.UUID) error {
+func (k *core) discard(ctx context.Context, id uuid.UUID) error {
 	gone, err := k.Store.Purge(ctx, id, func(r session.Record) (bool, error) {
 		if r.State != session.Starting || r.Binding != nil {
 			return false, nil
@@ -82,7 +82,7 @@ func (w *work) startFacts(ctx context.Context) (f Facts, launch tmux.Pane, err e
 	if w.r.Binding == nil && w.r.State.Open() {
 		return w.opening.launchFacts(ctx, true)
 	}
-	w.term.Look(ctx)
+	w.term.Refresh(ctx)
 	f = factsOf(w.term.View)
 	f.Start = true
 	return f, launch, ctx.Err() // ccbot is being stopped: a failed reading proves nothing
@@ -95,7 +95,7 @@ func (s *Service) finishRestore(ctx context.Context, id uuid.UUID) error {
 	if err == nil || errors.Is(err, tmux.ErrLost) {
 		return err
 	}
-	return errors.Join(err, s.kit.do(ctx, id, func(w *work) error {
+	return errors.Join(err, s.core.do(ctx, id, func(w *work) error {
 		if !unbound(*w.r) {
 			return nil
 		}
@@ -107,7 +107,7 @@ func (s *Service) finishRestore(ctx context.Context, id uuid.UUID) error {
 // of life. Nothing is reported; a session that was running is Unreported until Reported is called.
 // ErrChanged means that its agent lives, by the same test as in a Survey.
 func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.core.do(ctx, id, func(w *work) error {
 		switch {
 		case !session.CanBecome(w.r.State, session.Abandoned):
 			return &StateError{State: w.r.State, Want: string(session.Abandoned)}
@@ -127,7 +127,7 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 // Close notes why a session that has ended is no longer meant when its conversation comes back. The
 // state of the session stays.
 func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.core.do(ctx, id, func(w *work) error {
 		switch {
 		case w.r.State.Live():
 			return &StateError{State: w.r.State, Want: "closed"}
@@ -140,7 +140,7 @@ func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, wh
 
 // Note adds a line to a session's history.
 func (s *Service) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why string) error {
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.core.do(ctx, id, func(w *work) error {
 		w.r.Note(w.Now(), rule, why)
 		return w.save()
 	})
@@ -149,7 +149,7 @@ func (s *Service) Note(ctx context.Context, id uuid.UUID, rule session.Rule, why
 // Reported notes that the chat has been informed of what recovery did with a session, if that is
 // still there.
 func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
-	err := s.kit.do(ctx, id, func(w *work) error {
+	err := s.core.do(ctx, id, func(w *work) error {
 		if !w.r.Unreported {
 			return nil
 		}
@@ -166,7 +166,7 @@ func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 // second writer nor a process that only may write. Failures are noted in the record, with the time
 // of the next try. Nothing is reported.
 func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []ending.Ending, err error) {
-	err = s.kit.do(ctx, id, func(w *work) error {
+	err = s.core.do(ctx, id, func(w *work) error {
 		if !w.r.Resumable() {
 			return &StateError{State: w.r.State, Want: "cleaned up"}
 		}
@@ -188,7 +188,7 @@ func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.R
 
 // Move shows a session in another conversation of the chat from now on.
 func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.core.do(ctx, id, func(w *work) error {
 		w.r.Conversation = to
 		return w.save()
 	})
@@ -197,7 +197,7 @@ func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversatio
 // Advance notes up to which position the chat has shown a transcript. A cursor with another path
 // says that the earlier files were read to their end.
 func (s *Service) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
-	return s.kit.do(ctx, id, func(w *work) error {
+	return s.core.do(ctx, id, func(w *work) error {
 		i := slices.IndexFunc(w.r.Cursors, func(k talk.Cursor) bool { return k.Path == c.Path })
 		if i < 0 {
 			return nil

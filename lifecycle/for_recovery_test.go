@@ -95,7 +95,7 @@ func TestLostWithItsServer(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		lost := 0
-		w.deps.Hears.Lost = func() { lost++ }
+		w.deps.Callbacks.Lost = func() { lost++ }
 		w.tmux.StopServer()
 		w.processes.exit(a.id.PID)
 		w.pass(time.Minute)
@@ -408,16 +408,16 @@ func TestP8_RecoveryDuringStartRemovesNothing(t *testing.T) {
 		}()
 		<-underWay
 		removed := make(chan error, 1)
-		go func() { removed <- w.kit.discard(w.ctx, r.ID) }()
+		go func() { removed <- w.core.discard(w.ctx, r.ID) }()
 		synctest.Wait()
 		close(bound)
 		require.NoError(t, <-done)
 		require.ErrorIs(t, <-removed, ErrChanged)
 		assert.FileExists(t, settings)
 		w.edit(r.ID, func(r *session.Record) { r.State, r.Binding = session.Running, nil })
-		require.ErrorIs(t, w.kit.discard(w.ctx, r.ID), ErrChanged, "it is ready")
+		require.ErrorIs(t, w.core.discard(w.ctx, r.ID), ErrChanged, "it is ready")
 		w.edit(r.ID, func(r *session.Record) { r.State = session.Starting })
-		require.NoError(t, w.kit.discard(w.ctx, r.ID))
+		require.NoError(t, w.core.discard(w.ctx, r.ID))
 		assert.NoFileExists(t, settings)
 		_, ok := w.Store.Get(r.ID)
 		assert.False(t, ok)

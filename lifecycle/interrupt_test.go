@@ -634,7 +634,7 @@ func TestP4_ExitWordIsReasonOfEnd(t *testing.T) {
 				w.tmux.die(a, tmuxtest.Exit{})
 				w.pass(10 * time.Second)
 				asked := text != "said"
-				assert.Equal(t, asked, lastOf[news.Ended](w.news).Asked)
+				assert.Equal(t, asked, lastOf[news.Ended](w.news).ByPerson)
 				assert.Equal(t, asked, toldOf[news.Unproven](w.news) == 0)
 			})
 		})

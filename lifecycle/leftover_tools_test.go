@@ -41,11 +41,11 @@ func TestP2_SurvivingWritersToolsAreSpared(t *testing.T) {
 		w.pass(5 * time.Minute)
 		require.True(t, w.processes.alive(second))
 		assert.True(t, w.processes.alive(tool))
-		assert.Equal(t, []session.Tool{{Process: tool, Of: second}}, w.get(r.ID).Below)
+		assert.Equal(t, []session.Tool{{Process: tool, Of: second}}, w.get(r.ID).Descendants)
 		w.processes.exit(second.PID) // the KILL comes through
 		w.pass(2 * time.Minute)
 		assert.False(t, w.processes.alive(tool))
-		assert.Empty(t, w.get(r.ID).Below)
+		assert.Empty(t, w.get(r.ID).Descendants)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 		assert.True(t, w.processes.alive(a.id))
 	})
@@ -59,7 +59,7 @@ func TestP2_SharedToolLivesWithEitherAgent(t *testing.T) {
 		tool := w.processes.startNow(901, []string{"make"}, below(inner.PID))
 		gone := process.Identity{PID: 776, Start: 1, Boot: boot}
 		w.edit(r.ID, func(r *session.Record) {
-			r.Below = []session.Tool{{Process: tool, Of: gone}, {Process: tool, Of: inner}}
+			r.Descendants = []session.Tool{{Process: tool, Of: gone}, {Process: tool, Of: inner}}
 		})
 		w.Wake(r.ID)
 		w.pass(5 * time.Minute)
@@ -84,7 +84,7 @@ func TestP8_EndedSessionsNotedTools(t *testing.T) {
 				second, tool := w.stubborn(r)
 				w.crash("below-recorded", func() { _, _ = w.EndWriters(w.ctx, r.ID, []process.Identity{second}) })
 				require.True(t, w.processes.alive(second))
-				require.NotEmpty(t, w.get(r.ID).Below)
+				require.NotEmpty(t, w.get(r.ID).Descendants)
 				if tc.killed {
 					w.processes.exit(second.PID)
 				}
@@ -92,7 +92,7 @@ func TestP8_EndedSessionsNotedTools(t *testing.T) {
 				w.pass(2 * time.Minute)
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.Equal(t, !tc.killed, w.processes.alive(tool))
-				assert.Equal(t, tc.killed, len(w.get(r.ID).Below) == 0)
+				assert.Equal(t, tc.killed, len(w.get(r.ID).Descendants) == 0)
 			})
 		})
 	}
@@ -110,15 +110,15 @@ func TestP3_NotedToolsOutliveTheSessionsEnd(t *testing.T) {
 				r, a := w.started()
 				other := w.processes.startNow(777, []string{"dd"})
 				tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(other.PID))
-				w.edit(r.ID, func(r *session.Record) { r.Below = []session.Tool{{Process: tool, Of: other}} })
+				w.edit(r.ID, func(r *session.Record) { r.Descendants = []session.Tool{{Process: tool, Of: other}} })
 				end(w, r, a)
 				w.pass(10 * time.Second)
 				require.False(t, w.get(r.ID).State.Live())
-				require.NotEmpty(t, w.get(r.ID).Below)
+				require.NotEmpty(t, w.get(r.ID).Descendants)
 				w.processes.exit(other.PID)
 				w.pass(2 * time.Minute)
 				assert.False(t, w.processes.alive(tool))
-				assert.Empty(t, w.get(r.ID).Below)
+				assert.Empty(t, w.get(r.ID).Descendants)
 			})
 		})
 	}
@@ -139,7 +139,7 @@ func TestP2_CleanLeftoversToolsAreSpared(t *testing.T) {
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.True(t, w.processes.alive(tool))
-		assert.Empty(t, w.get(r.ID).Below)
+		assert.Empty(t, w.get(r.ID).Descendants)
 	})
 }
 
@@ -154,15 +154,15 @@ func TestP2_SecondWriterIsNotTool(t *testing.T) {
 				its := w.processes.startNow(901, []string{"npm", "test"}, below(second.PID))
 				tool := w.processes.startNow(902, []string{"sleep", "1000"}, below(a.id.PID))
 				w.edit(r.ID, func(r *session.Record) {
-					r.Seconds = []process.Identity{second}
+					r.SecondWriters = []process.Identity{second}
 					if noted {
-						r.Below = []session.Tool{{Process: second, Of: a.id}, {Process: its, Of: a.id}}
+						r.Descendants = []session.Tool{{Process: second, Of: a.id}, {Process: its, Of: a.id}}
 					}
 				})
 				var onDisk []session.Tool
 				w.order.onPoint(func(name string) {
 					if name == "below-recorded" {
-						onDisk = w.get(r.ID).Below
+						onDisk = w.get(r.ID).Descendants
 					}
 				})
 				w.archive(r)
@@ -171,7 +171,7 @@ func TestP2_SecondWriterIsNotTool(t *testing.T) {
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.Equal(t, []process.Identity{a.id, tool}, w.processes.signalled())
 				assert.True(t, w.processes.alive(second) && w.processes.alive(its))
-				assert.Empty(t, w.get(r.ID).Below)
+				assert.Empty(t, w.get(r.ID).Descendants)
 			})
 		})
 	}
@@ -206,7 +206,7 @@ func TestP3_SilentRetryReportsEndedProcesses(t *testing.T) {
 		require.Equal(t, 1, toldOf[ending.Receipt](w.news))
 		w.edit(r.ID, func(r *session.Record) { // two more tools of an earlier try
 			gone := process.Identity{PID: 776, Start: 1, Boot: boot}
-			r.Below = append(r.Below, session.Tool{Process: w.processes.startNow(901, []string{"make"}), Of: gone})
+			r.Descendants = append(r.Descendants, session.Tool{Process: w.processes.startNow(901, []string{"make"}), Of: gone})
 		})
 		w.pass(5 * time.Minute)
 		require.Equal(t, 2, toldOf[ending.Receipt](w.news), "the failures are the same")
@@ -255,7 +255,7 @@ func TestP3_FailedCleanupNamesNoStranger(t *testing.T) {
 func TestDecideTidy(t *testing.T) {
 	with := func(change ...func(*session.Record)) session.Record {
 		r := in(session.Archived)
-		r.Below = []session.Tool{{}}
+		r.Descendants = []session.Tool{{}}
 		for _, c := range change {
 			c(&r)
 		}
@@ -267,7 +267,7 @@ func TestDecideTidy(t *testing.T) {
 	}
 	told := func() *typing.Prompt {
 		p := heldPrompt()
-		p.Told = []news.Wait{news.HeldDraft}
+		p.Reported = []news.Wait{news.HeldDraft}
 		return p
 	}
 	tests := []struct {

@@ -58,7 +58,7 @@ func TestP2_ResumeDuringRestartIsNotLeftover(t *testing.T) {
 				assert.Equal(t, map[int]string{desk.id.PID: ending.ReasonSecond}, reasons(lastOf[ending.Receipt](w.news).Others))
 
 				w.restart() // no scan for second writers since
-				w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
+				w.edit(r.ID, func(r *session.Record) { r.SecondWriters = nil })
 				_, err := w.restoreIt(r.ID)
 				var refused *WriterError
 				require.ErrorAs(t, err, &refused)
@@ -92,7 +92,7 @@ func TestP2_RepeatedStopSparesResume(t *testing.T) {
 		w.pass(time.Minute)
 		require.Equal(t, session.Archived, w.get(r.ID).State)
 		w.stop()
-		w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
+		w.edit(r.ID, func(r *session.Record) { r.SecondWriters = nil })
 		_, err := w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)
@@ -149,7 +149,7 @@ func TestP2_FailedRestoreMakesNoLeftover(t *testing.T) {
 		_, err := w.restoreIt(r.ID)
 		require.Error(t, err)
 		require.Equal(t, session.Failed, w.get(r.ID).State)
-		w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
+		w.edit(r.ID, func(r *session.Record) { r.SecondWriters = nil })
 		_, err = w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)

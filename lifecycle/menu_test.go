@@ -193,7 +193,7 @@ type statuses struct {
 	err  error
 }
 
-func (s *statuses) tell(r session.Record, context, cost float64) {
+func (s *statuses) notify(r session.Record, context, cost float64) {
 	a := r.Binding.Agent
 	s.set(func(s *statuses) {
 		s.last = &hookwire.Status{Launch: r.ID.String(), ClaudePID: a.PID, ClaudeStart: a.Start, Boot: a.Boot, Model: "Opus",

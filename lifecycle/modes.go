@@ -11,9 +11,9 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/modekeys"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
-	"ccbot/lifecycle/wishes"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -35,28 +35,28 @@ func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange
 	if want.Mode != "" && !want.Mode.Offered() {
 		return port.ModeState{}, fmt.Errorf("switch to mode %q: not offered", want.Mode)
 	}
-	r, ok := s.kit.Store.Get(id)
+	r, ok := s.core.Store.Get(id)
 	if want == (port.ModeChange{}) && !r.State.Launching() {
 		if !ok {
 			return port.ModeState{}, session.ErrNotFound
 		}
-		t := s.kit.terminalOf(&r)
-		return runsWith(ctx, s.kit.Observer, &r, t)
+		t := s.core.terminalOf(&r)
+		return runsWith(ctx, s.core.Observer, &r, t)
 	}
 	var now port.ModeState
 	// The worker of a session that is being launched may have reported that it is ready, and not have
 	// saved it yet.
-	err := s.kit.ask(ctx, id, func(w *work) (err error) {
+	err := s.core.ask(ctx, id, func(w *work) (err error) {
 		if now, err = runsWith(ctx, w.Observer, w.r, w.term); err != nil || want == (port.ModeChange{}) {
 			return err
 		}
-		wish := session.Wish{Agent: w.r.Binding.Agent}
-		if w.r.Wish != nil && w.r.Wish.Agent == wish.Agent {
-			wish = *w.r.Wish
+		request := session.ModeRequest{Agent: w.r.Binding.Agent}
+		if w.r.ModeRequest != nil && w.r.ModeRequest.Agent == request.Agent {
+			request = *w.r.ModeRequest
 		}
-		wish = wishes.Add(wish, want)
-		wish.Waits = now.Waits
-		w.r.Wish, now.Want = &wish, wishOf(&wish)
+		request = modekeys.Add(request, want)
+		request.Waits = now.Waits
+		w.r.ModeRequest, now.Want = &request, modeChangeOf(&request)
 		if err := w.save(); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func runsWith(ctx context.Context, o *view.Observer, r *session.Record, term *ty
 	case r.State != session.Running || r.Binding == nil:
 		return now, view.ErrNoAgent
 	}
-	term.Look(ctx)
+	term.Refresh(ctx)
 	if err := term.CheckVisible(); err != nil {
 		return now, err
 	}
@@ -83,14 +83,14 @@ func runsWith(ctx context.Context, o *view.Observer, r *session.Record, term *ty
 	if u := o.Usage(*r); u != nil {
 		now.Model = u.Model
 	}
-	if r.Wish != nil && r.Wish.Agent == r.Binding.Agent {
-		now.Want = wishOf(r.Wish)
+	if r.ModeRequest != nil && r.ModeRequest.Agent == r.Binding.Agent {
+		now.Want = modeChangeOf(r.ModeRequest)
 		now.Waits = now.Waits && !ownModels(*r, term.View)
 	}
 	return now, nil
 }
 
-func wishOf(w *session.Wish) port.ModeChange {
+func modeChangeOf(w *session.ModeRequest) port.ModeChange {
 	return port.ModeChange{Mode: port.Mode(w.Mode), Model: w.Model}
 }
 
@@ -99,37 +99,37 @@ const modeWait = 3 * time.Second
 
 // grant carries out what a person wants the agent to run with, as far as that can be done now.
 func (w *switching) grant(ctx context.Context) error {
-	if w.r.Wish.Agent != w.r.Binding.Agent {
+	if w.r.ModeRequest.Agent != w.r.Binding.Agent {
 		return w.granted(ctx, port.SwitchNewAgent)
 	}
-	if w.lookForWish(ctx); w.r.Wish.Listed && modelsClosed(w.term.View) {
+	if w.readScreen(ctx); w.r.ModeRequest.Listed && modelsClosed(w.term.View) {
 		if err := w.forgetModels(); err != nil {
 			return err
 		}
 	}
 	for {
-		var act wishes.Act
+		var act modekeys.Act
 		var outcome port.SwitchOutcome
-		pause.Await(ctx, view.LookPace, keyWait, func() bool { // the screen may be a little older
-			act, outcome = wishes.Decide(*w.r.Wish, w.lookForWish(ctx))
-			return act != wishes.Wait && outcome != port.SwitchUnread
+		pause.Await(ctx, view.PollInterval, keyWait, func() bool { // the screen may be a little older
+			act, outcome = modekeys.Decide(*w.r.ModeRequest, w.readScreen(ctx))
+			return act != modekeys.Wait && outcome != port.SwitchUnread
 		})
-		if ctx.Err() != nil || act == wishes.Wait {
+		if ctx.Err() != nil || act == modekeys.Wait {
 			return ctx.Err()
 		}
-		if act == wishes.Over {
+		if act == modekeys.Finished {
 			return w.granted(ctx, outcome)
 		}
-		if pressed, err := w.pressForWish(ctx, act); err != nil || !pressed {
+		if pressed, err := w.pressKey(ctx, act); err != nil || !pressed {
 			return err
 		}
 	}
 }
 
-func (w *switching) lookForWish(ctx context.Context) wishes.Screen {
-	w.term.Look(ctx)
+func (w *switching) readScreen(ctx context.Context) modekeys.Screen {
+	w.term.Refresh(ctx)
 	v := w.term.View
-	l := wishes.Screen{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
+	l := modekeys.Screen{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
 		Early: v.IsFresh(view.Drawn), Flat: v.Screen.Flat}
 	if l.Listed {
 		l.List, _ = v.Screen.Dialog.Models()
@@ -138,34 +138,34 @@ func (w *switching) lookForWish(ctx context.Context) wishes.Screen {
 	return l
 }
 
-// pressForWish presses the next key. The key is noted on disk first, and the screen is checked
+// pressKey presses the next key. The key is noted on disk first, and the screen is checked
 // again right before it. pressed is false if something came in between, or if the request ends
 // because the agent did not take the key: then no other key may follow, because it may still take
 // this one.
-func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed bool, err error) {
-	if act == wishes.Choose {
+func (w *switching) pressKey(ctx context.Context, act modekeys.Act) (pressed bool, err error) {
+	if act == modekeys.Choose {
 		if err := w.moveToModel(ctx); err != nil {
 			w.again = view.Soon
 			return false, errors.Join(err, w.closeModels(ctx))
 		}
 	}
-	before, mode := *w.r.Wish, w.term.Screen.Mode
-	key := wishes.Note(w.r.Wish, act, mode)
+	before, mode := *w.r.ModeRequest, w.term.Screen.Mode
+	key := modekeys.Note(w.r.ModeRequest, act, mode)
 	w.r.Upkeep() // tmux may refuse the key again and again
 	if err := w.save(); err != nil {
 		return false, err
 	}
 	w.at("wish-marked")
-	now, _ := wishes.Decide(before, w.lookForWish(ctx)) // writing to disk took time
+	now, _ := modekeys.Decide(before, w.readScreen(ctx)) // writing to disk took time
 	err, again := tmux.ErrGuard, view.Soon
 	list, _ := w.term.Screen.Dialog.Models()
 	if now == act && w.term.Screen.Mode == mode &&
-		(act != wishes.Choose || w.term.Screen.Dialog.Selected == wishes.Find(list, w.r.Wish.Model)) {
+		(act != modekeys.Choose || w.term.Screen.Dialog.Selected == modekeys.Find(list, w.r.ModeRequest.Model)) {
 		again = view.HoldPace // a state that only tmux knows, such as synchronised panes, may last
 		err = w.term.Press(ctx, key)
 	}
 	if errors.Is(err, tmux.ErrGuard) { // it was not pressed
-		w.again, w.r.Wish = again, &before
+		w.again, w.r.ModeRequest = again, &before
 		w.r.Upkeep()
 		return false, w.save()
 	}
@@ -176,20 +176,20 @@ func (w *switching) pressForWish(ctx context.Context, act wishes.Act) (pressed b
 	switch seen := w.seeSwitch(ctx, act, mode); {
 	case !seen:
 		return false, w.granted(ctx, port.SwitchNotTaken)
-	case act == wishes.Choose:
+	case act == modekeys.Choose:
 		return true, w.forgetModels()
 	}
 	return true, nil
 }
 
 // seeSwitch waits until the screen shows what a key has done.
-func (w *switching) seeSwitch(ctx context.Context, act wishes.Act, mode string) bool {
-	return pause.Await(ctx, view.LookPace, modeWait, func() bool {
-		l := w.lookForWish(ctx)
+func (w *switching) seeSwitch(ctx context.Context, act modekeys.Act, mode string) bool {
+	return pause.Await(ctx, view.PollInterval, modeWait, func() bool {
+		l := w.readScreen(ctx)
 		switch act {
-		case wishes.Mode:
+		case modekeys.Mode:
 			return l.Mode != "" && l.Mode != mode || w.term.DialogOpen()
-		case wishes.Open:
+		case modekeys.Open:
 			return l.Listed
 		}
 		return modelsClosed(w.term.View)
@@ -200,7 +200,7 @@ func (w *switching) seeSwitch(ctx context.Context, act wishes.Act, mode string) 
 func (w *switching) moveToModel(ctx context.Context) error {
 	asked := w.term.Screen.Dialog
 	list, _ := asked.Models()
-	_, err := w.dialogs.moveTo(ctx, asked, view.DialogOf(*w.r, w.term.View), wishes.Find(list, w.r.Wish.Model))
+	_, err := w.dialogs.moveTo(ctx, asked, view.DialogOf(*w.r, w.term.View), modekeys.Find(list, w.r.ModeRequest.Model))
 	if errors.Is(err, ErrChanged) {
 		return w.closeModels(ctx) // the next step opens it again, or finds that it is gone
 	}
@@ -209,14 +209,14 @@ func (w *switching) moveToModel(ctx context.Context) error {
 
 // closeModels closes the list of models, if it is open.
 func (w *switching) closeModels(ctx context.Context) error {
-	if !w.lookForWish(ctx).Listed {
+	if !w.readScreen(ctx).Listed {
 		return nil
 	}
 	err := w.term.Press(ctx, tmux.KeyEscape)
 	if err != nil && !errors.Is(err, tmux.ErrGuard) {
 		return fmt.Errorf("close the list of models: %w", err)
 	}
-	if !w.seeSwitch(ctx, wishes.Choose, "") {
+	if !w.seeSwitch(ctx, modekeys.Choose, "") {
 		return nil
 	}
 	return w.forgetModels()
@@ -225,7 +225,7 @@ func (w *switching) closeModels(ctx context.Context) error {
 // forgetModels notes that the list of models that ccbot has opened is closed: the next one that is
 // open is a person's.
 func (w *switching) forgetModels() error {
-	w.r.Wish.Listed = false
+	w.r.ModeRequest.Listed = false
 	return w.save()
 }
 
@@ -234,13 +234,13 @@ func (w *switching) granted(ctx context.Context, outcome port.SwitchOutcome) err
 	if err := w.closeModels(ctx); err != nil {
 		return err
 	}
-	was, rest := wishes.Granted(*w.r.Wish)
-	n := news.Switched{ModeChange: was, Outcome: outcome, Seen: port.Mode(w.term.Screen.Mode), Waited: w.r.Wish.Waits}
-	if err := w.tell(ctx, *w.r, n); err != nil {
+	was, rest := modekeys.Finish(*w.r.ModeRequest)
+	n := news.Switched{ModeChange: was, Outcome: outcome, Seen: port.Mode(w.term.Screen.Mode), Waited: w.r.ModeRequest.Waits}
+	if err := w.notify(ctx, *w.r, n); err != nil {
 		return err
 	}
 	w.at("wish-told")
-	w.r.Wish = rest
+	w.r.ModeRequest = rest
 	w.Log.Info("mode_switched", logkey.SessionID, w.r.ID.String(), logkey.Key, string(was.Mode)+was.Model, logkey.Outcome, string(outcome))
 	return w.save()
 }

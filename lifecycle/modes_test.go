@@ -85,12 +85,12 @@ func TestDecideWishOrdersTheQueue(t *testing.T) {
 		{"a limit of the account", with(func(v *view.View) { v.Screen.Continues = true }), held, agent, true, Do(typing.Hold)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := session.Record{Run: session.Run{Binding: &session.Binding{Agent: agent}}, Wish: &session.Wish{Agent: tc.agent, Mode: "plan"}}
-			d, first := decideWish(r, tc.v, tc.head)
+			r := session.Record{Run: session.Run{Binding: &session.Binding{Agent: agent}}, ModeRequest: &session.ModeRequest{Agent: tc.agent, Mode: "plan"}}
+			d, first := decideModeChange(r, tc.v, tc.head)
 			assert.Equal(t, tc.first, first)
 			assert.Equal(t, tc.act, d.Act)
-			r.Wish = nil
-			_, first = decideWish(r, tc.v, tc.head)
+			r.ModeRequest = nil
+			_, first = decideModeChange(r, tc.v, tc.head)
 			assert.False(t, first, "without a wish")
 		})
 	}
@@ -116,7 +116,7 @@ func TestSwitchPressesUntilModeIsSet(t *testing.T) {
 			now, err := w.Switch(w.ctx, r.ID, port.ModeChange{})
 			require.NoError(t, err)
 			assert.Equal(t, port.ModeState{Mode: tc.to}, now)
-			assert.Nil(t, w.get(r.ID).Wish)
+			assert.Nil(t, w.get(r.ID).ModeRequest)
 		})
 	}
 }
@@ -228,7 +228,7 @@ func TestSwitchSaysWhatCannotBeDone(t *testing.T) {
 				assert.Equal(t, []news.Switched{{ModeChange: tc.want, Outcome: tc.outcome}}, w.switched())
 				assert.LessOrEqual(t, a.inputs, tc.inputs)
 				assert.Nil(t, a.menu, "the list is closed again")
-				assert.Nil(t, w.get(r.ID).Wish)
+				assert.Nil(t, w.get(r.ID).ModeRequest)
 			})
 		})
 	}
@@ -303,7 +303,7 @@ func TestP7_PersonsModelListStays(t *testing.T) {
 			m := a.modelList()
 			a.set(func(a *agent) { a.menu = m })
 			w.edit(r.ID, func(r *session.Record) {
-				r.Wish = &session.Wish{Agent: process.Identity{PID: 1}, Model: "Haiku", Opened: 1, Listed: true}
+				r.ModeRequest = &session.ModeRequest{Agent: process.Identity{PID: 1}, Model: "Haiku", Opened: 1, Listed: true}
 			})
 			return m
 		},
@@ -364,7 +364,7 @@ func TestSwitchIsCarriedOutOverCrashes(t *testing.T) {
 						assert.Equal(t, port.SwitchDone, n.Outcome)
 					}
 					assert.NotEmpty(t, w.switched())
-					assert.Nil(t, w.get(r.ID).Wish)
+					assert.Nil(t, w.get(r.ID).ModeRequest)
 					assert.Nil(t, a.menu)
 				})
 			})
@@ -376,7 +376,7 @@ func TestModeRequestIsForOneAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.switching()
 		w.edit(r.ID, func(r *session.Record) {
-			r.Wish = &session.Wish{Agent: process.Identity{PID: 1}, Mode: "plan", Model: "Haiku"}
+			r.ModeRequest = &session.ModeRequest{Agent: process.Identity{PID: 1}, Mode: "plan", Model: "Haiku"}
 		})
 		now, err := w.Switch(w.ctx, r.ID, port.ModeChange{})
 		require.NoError(t, err)
@@ -410,7 +410,7 @@ func TestSwitchIsGuardedByTmux(t *testing.T) {
 		assert.LessOrEqual(t, written, 2*int(10*time.Minute/view.HoldPace), "each attempt is on disk before and after it")
 		assert.Zero(t, a.inputs)
 		assert.Empty(t, w.switched())
-		assert.Empty(t, w.get(r.ID).Wish.Passed)
+		assert.Empty(t, w.get(r.ID).ModeRequest.Passed)
 	})
 }
 

@@ -96,7 +96,7 @@ func TestP1_UnmovedNewWriterIsReported(t *testing.T) {
 		}
 		assert.Equal(t, 1, asked)
 		assert.Equal(t, 1, w.news.seconds())
-		assert.Equal(t, []process.Identity{h.id}, w.get(r.ID).Seconds)
+		assert.Equal(t, []process.Identity{h.id}, w.get(r.ID).SecondWriters)
 	})
 }
 

@@ -119,7 +119,7 @@ func TestP2_EndWritersEndsShownProcesses(t *testing.T) {
 		assert.True(t, w.processes.alive(second), "the person decided about one")
 		assert.True(t, w.processes.alive(a.id))
 		assert.Equal(t, []process.Identity{first}, w.processes.signalled())
-		assert.Equal(t, []process.Identity{second}, w.get(r.ID).Seconds)
+		assert.Equal(t, []process.Identity{second}, w.get(r.ID).SecondWriters)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 	})
 }

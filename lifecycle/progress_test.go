@@ -160,7 +160,7 @@ func TestTurnStateIsOneSave(t *testing.T) {
 			w.write(r, assistantLine)
 			w.write(r, turnEndLine)
 			w.pass(200 * time.Millisecond)
-			w.status.tell(r, 12, 0.5)
+			w.status.notify(r, 12, 0.5)
 			w.pass(time.Hour)
 		})
 		assert.Equal(t, 1, saved)
@@ -293,7 +293,7 @@ func TestStateIsNotSavedWithinPhase(t *testing.T) {
 		saved := w.saves.of(func() {
 			for range 20 {
 				w.write(r, assistantLine)
-				w.status.tell(r, 12, 0.5)
+				w.status.notify(r, 12, 0.5)
 				w.becomes(a, presence.Busy)
 				w.pass(time.Second)
 			}

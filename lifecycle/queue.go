@@ -12,13 +12,13 @@ import (
 )
 
 // Queues are the verbs of a Service that are about prompts.
-type Queues struct{ kit *kit }
+type Queues struct{ core *core }
 
 // Queues returns the verbs that are about prompts.
-func (s *Service) Queues() Queues { return Queues{s.kit} }
+func (s *Service) Queues() Queues { return Queues{s.core} }
 
 // Wake asks for a step of a session: something about it may have changed.
-func (q Queues) Wake(id uuid.UUID) { q.kit.agenda.wake(id) }
+func (q Queues) Wake(id uuid.UUID) { q.core.agenda.wake(id) }
 
 // Queue puts a prompt that is on disk at the end of the session's queue, and has it held there, or
 // typed at once if Run runs and nothing is in the way. The record is written first. While the
@@ -36,7 +36,7 @@ func (q Queues) Keep(ctx context.Context, id uuid.UUID, key string) error {
 }
 
 func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool) error {
-	return q.kit.change(ctx, id, func(w *work) error {
+	return q.core.change(ctx, id, func(w *work) error {
 		if !over && !w.r.State.Live() {
 			return fmt.Errorf("queue: %w", ErrNoAgent)
 		}
@@ -44,10 +44,10 @@ func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool)
 	})
 }
 
-// mayType reports whether a step would type a prompt now. If Run does not run, it would not, because
-// no one would process the proof.
+// mayType reports whether a step would type a prompt now. If Run does not run, it would not,
+// because no one would process the proof.
 func (q Queues) mayType(ctx context.Context, w *work, p *typing.Prompt) bool {
-	return q.kit.running.Load() && w.r.State == session.Running && w.r.Binding != nil &&
+	return q.core.running.Load() && w.r.State == session.Running && w.r.Binding != nil &&
 		w.look(ctx, p) == nil && decide(*w.r, w.term.View, p).Act == Do(typing.Type)
 }
 
@@ -55,33 +55,33 @@ func (q Queues) mayType(ctx context.Context, w *work, p *typing.Prompt) bool {
 // between paste and Enter may have left the text in the box, so it is treated as a paste to take
 // back: the box is emptied first.
 func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
-	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().SendAgain(ctx, key) })
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().SendAgain(ctx, key) })
 }
 
 // Drop gives up an unproven prompt, because a person has decided so. If its text still is in the
 // box, it is removed there.
 func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
-	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().Drop(ctx, key) })
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Drop(ctx, key) })
 }
 
 // Withdraw takes a held prompt out of the queue and finishes it, because a person has used its text
 // in another way. ErrNoPrompt means that the prompt is no longer held, or belongs to another
 // session.
 func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
-	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().Withdraw(key) })
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Withdraw(key) })
 }
 
 // Reword gives a held prompt another text, because the person has edited the message. ErrNoPrompt
 // means that the prompt is no longer held: it may have been typed.
 func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error {
-	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().Reword(key, text, class) })
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Reword(key, text, class) })
 }
 
 // SettlePrompts makes the session's queue and the prompts on disk agree after a restart. keys are
 // the prompts on disk that belong to the session, in order. If a prompt was being typed to an agent
 // that is gone, SettlePrompts looks for it in the transcript, and reports it if it is not found.
 func (q Queues) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) error {
-	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().Reconcile(ctx, keys) })
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Reconcile(ctx, keys) })
 }
 
 // SendAnyway types a prompt that waits for a person's draft, by a decision in the chat. The draft
@@ -90,7 +90,7 @@ func (q Queues) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) 
 // ErrDraftHidden that the draft cannot be reported in full; ErrNoPrompt that the prompt no longer
 // waits there.
 func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
-	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().SendAnyway(ctx, key) })
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().SendAnyway(ctx, key) })
 }
 
 // LeaveView leaves the view of a window that is scrolled back, because the person in the chat has
@@ -98,36 +98,36 @@ func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error 
 // in the way. ErrBoxBusy means that another mode is open, or that the agent is not in front;
 // ErrNoPrompt that the prompt no longer waits there.
 func (q Queues) LeaveView(ctx context.Context, id uuid.UUID, key string) error {
-	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().LeaveView(ctx, key) })
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().LeaveView(ctx, key) })
 }
 
 // ToFront moves a held prompt before all other waiting prompts, by a person's decision. A prompt
 // being typed, or in the box, stays first. ErrNoPrompt means that the prompt is no longer held, or
 // belongs to another session.
 func (q Queues) ToFront(ctx context.Context, id uuid.UUID, key string) error {
-	return q.kit.change(ctx, id, func(w *work) error { return w.prompts.Requests().ToFront(key) })
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().ToFront(key) })
 }
 
 // SendNow types a held prompt next and interrupts the running turn for it, by a person's decision.
 // The order is on disk before Esc is pressed. The next steps then type the prompt as usual, and
-// after it the rest of the queue. The stopped work is treated as in Interrupt; told is the same as
-// there, and true if nothing was interrupted.
+// after it the rest of the queue. The stopped work is treated as in Interrupt; described is the
+// same as there, and true if nothing was interrupted.
 //
 // ErrAsks means that a dialog is open, or a subagent asks in the chat; ErrBoxBusy that a draft is
 // in the box. Then no key was pressed, and the order is unchanged unless the dialog opened between
 // the check and Esc. After ErrStillWorks the prompt is the next one. ErrNoPrompt means that it is
 // no longer held.
-func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
-	told = true // also if it comes to no turn of the worker
-	err = q.kit.change(ctx, id, func(w *work) (err error) {
-		told, err = w.prompts.Requests().SendNow(ctx, key)
+func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (described bool, err error) {
+	described = true // also if it comes to no turn of the worker
+	err = q.core.change(ctx, id, func(w *work) (err error) {
+		described, err = w.prompts.Requests().SendNow(ctx, key)
 		return err
 	})
-	return told, err
+	return described, err
 }
 
 // Halt removes all waiting prompts from the queue, and asks the person about each. It presses no
 // key: stopping the agent is a separate decision.
 func (q Queues) Halt(ctx context.Context, id uuid.UUID) error {
-	return q.kit.ask(ctx, id, func(w *work) error { return w.prompts.Requests().Halt(ctx) })
+	return q.core.ask(ctx, id, func(w *work) error { return w.prompts.Requests().Halt(ctx) })
 }

@@ -160,7 +160,7 @@ func TestP4_RewordChangesAHeldPromptOnly(t *testing.T) {
 		require.NoError(t, w.Reword(w.ctx, r.ID, "k", "!ls", talk.ClassBash))
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
-		assert.Equal(t, []any{"!ls", talk.ClassBash, typing.Held, []news.Wait{news.Queued}}, []any{p.Text, p.Class, p.State, p.Told})
+		assert.Equal(t, []any{"!ls", talk.ClassBash, typing.Held, []news.Wait{news.Queued}}, []any{p.Text, p.Class, p.State, p.Reported})
 		a.set(func(a *agent) { a.status = presence.Idle })
 		w.WakeAgent(a.id.PID)
 		w.pass(time.Second)
@@ -336,7 +336,7 @@ func TestP6_InterruptedStepDecidesNothing(t *testing.T) {
 		w.held(r, "k", viewtest.Said)
 		ctx, stop := context.WithCancel(w.ctx)
 		w.tmux.Fail("Server", tmux.ErrLost)
-		w.kit.Observer.Now = func() time.Time { stop(); return time.Now() } // each check begins with it
+		w.core.Observer.Now = func() time.Time { stop(); return time.Now() } // each check begins with it
 		_, err := w.step(ctx, r.ID)
 		assert.Zero(t, w.news.held(news.HeldUnknown))
 		assert.ErrorIs(t, err, context.Canceled)

@@ -203,7 +203,7 @@ func (x *trial) come(i int) {
 		}
 		x.edit(x.r.ID, func(r *session.Record) {
 			if g.told {
-				r.Seconds = append(r.Seconds, g.id)
+				r.SecondWriters = append(r.SecondWriters, g.id)
 			}
 			if g.bound {
 				r.Bound = append(r.Bound, g.id)

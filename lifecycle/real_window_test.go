@@ -93,7 +93,7 @@ func TestP2_RealOrphanWindowIsAdopted(t *testing.T) {
 			assert.Equal(t, id, found.Agent.ClaudeSessionID)
 			assert.True(t, found.Agent.Adoptable(), "%+v", found.Agent)
 			assert.Equal(t, tc.shell, len(found.Others) == 1, "%+v", found.Others)
-			r, err := w.Adopt(ctx, AdoptRequest{Agent: found.Agent.Identity, Claude: id, Asked: true, Owner: 7,
+			r, err := w.Adopt(ctx, AdoptRequest{Agent: found.Agent.Identity, Claude: id, Confirmed: true, Owner: 7,
 				Conversation: session.Conversation{ChatID: 7}, Rule: "chat.adopt", Why: "asked for by 7"})
 			require.NoError(t, err)
 			assert.Equal(t, "by hand", r.Name)

@@ -52,7 +52,7 @@ func (a *records) find(is func(session.Record) bool) (session.Record, bool) {
 // Rename returns a session a name that a person chose; where another session has the name, a number
 // is added. When it returns, the record has the name. The window gets it from the next step.
 func (s *Service) Rename(ctx context.Context, id uuid.UUID, name string) error {
-	return s.kit.change(ctx, id, func(w *work) error { return w.rename(ctx, name, "") })
+	return s.core.change(ctx, id, func(w *work) error { return w.rename(ctx, name, "") })
 }
 
 // nameAfter names a session after its first meaningful prompt. Only the folder's name is replaced.
@@ -78,7 +78,7 @@ func (w *work) rename(ctx context.Context, name string, by session.Namer) error 
 		return err
 	}
 	w.at("name-saved")
-	return w.tell(ctx, *w.r, news.Renamed{})
+	return w.notify(ctx, *w.r, news.Renamed{})
 }
 
 func (w *work) saveNamed(name string, by session.Namer) error {

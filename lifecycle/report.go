@@ -23,8 +23,8 @@ type reporter struct {
 	attach func(r session.Record) string
 }
 
-// shown returns what the terminal shows and asks, from the view of this step.
-func (w *reporter) shown(screen string) news.Terminal {
+// terminalNews returns what the terminal shows and asks, from the view of this step.
+func (w *reporter) terminalNews(screen string) news.Terminal {
 	shown := news.Terminal{Screen: screen, Attach: w.attach(*w.r)}
 	if d := view.DialogOf(*w.r, *w.view); d.Open {
 		shown.Dialog = &d
@@ -32,21 +32,21 @@ func (w *reporter) shown(screen string) news.Terminal {
 	return shown
 }
 
-// tellDialog reports what the terminal asks, once for each dialog.
-func (w *reporter) tellDialog(ctx context.Context) error {
+// notifyDialog reports what the terminal asks, once for each dialog.
+func (w *reporter) notifyDialog(ctx context.Context) error {
 	name, screen := view.DialogName(w.view.Screen.Dialog), w.view.Screen.Text
 	if d := w.view.Screen.Dialog; d != nil {
 		screen = strings.Join(d.Lines, "\n")
 	}
-	return w.once(ctx, w.recall().dialog.told == name, news.Dialog{Terminal: w.shown(screen)}, func(m *memory) { m.dialog.told = name })
+	return w.once(ctx, w.recall().dialog.reported == name, news.Dialog{Terminal: w.terminalNews(screen)}, func(m *stepState) { m.dialog.reported = name })
 }
 
-// once reports n unless told is set, and remembers that.
-func (w *reporter) once(ctx context.Context, told bool, n news.News, note func(*memory)) error {
-	if told {
+// once reports n unless reported is set, and remembers that.
+func (w *reporter) once(ctx context.Context, reported bool, n news.News, note func(*stepState)) error {
+	if reported {
 		return nil
 	}
-	if err := w.tell(ctx, *w.r, n); err != nil {
+	if err := w.notify(ctx, *w.r, n); err != nil {
 		return err
 	}
 	w.remember(note)
@@ -61,15 +61,15 @@ func (w *reporter) noteOpen() {
 	if w.view.DialogOpen() {
 		name = view.DialogName(w.view.Screen.Dialog)
 	}
-	w.remember(func(m *memory) {
-		if m.dialog.open != name || m.dialog.asked && !w.view.Relayed {
+	w.remember(func(m *stepState) {
+		if m.dialog.open != name || m.dialog.requested && !w.view.Relayed {
 			m.dialog.open, m.dialog.openAt = name, w.view.Now
 		}
-		m.dialog.asked = w.view.Relayed
+		m.dialog.requested = w.view.Relayed
 		if name != "" {
 			w.view.Since = m.dialog.openAt
 		}
-		reported := m.dialog.told == name
+		reported := m.dialog.reported == name
 		if name == "" { // an agent that is not ready is reported with its screen
 			reported = m.unready || w.view.Now.Sub(w.r.StartedAt) < StartNotice
 		}
@@ -78,21 +78,21 @@ func (w *reporter) noteOpen() {
 			m.dialog.drawn = settling{}
 			return
 		}
-		w.view.Settles = m.dialog.drawn.add(d.Mark, w.view.Now)
+		w.view.Settles = m.dialog.drawn.add(d.Fingerprint, w.view.Now)
 	})
 }
 
-// noteKey notes what the chat shows after a key that was tapped for the dialog with this mark. If
-// the terminal asks something else now, the message of the tap is closed and the next step reports
-// the dialog again.
-func (w *reporter) noteKey(mark string, now port.Dialog) {
-	w.remember(func(m *memory) {
+// noteKey notes what the chat shows after a key that was tapped for the dialog with this
+// fingerprint. If the terminal asks something else now, the message of the tap is closed and the
+// next step reports the dialog again.
+func (w *reporter) noteKey(fingerprint string, now port.Dialog) {
+	w.remember(func(m *stepState) {
 		switch {
-		case !now.Open || now.Mark == mark:
+		case !now.Open || now.Fingerprint == fingerprint:
 		case !now.Same:
-			m.dialog.told, m.unready = "", false
+			m.dialog.reported, m.unready = "", false
 		case w.view.DialogOpen():
-			m.dialog.told = view.DialogName(w.view.Screen.Dialog)
+			m.dialog.reported = view.DialogName(w.view.Screen.Dialog)
 		}
 	})
 }
@@ -103,39 +103,39 @@ func (w *reporter) noteKey(mark string, now port.Dialog) {
 func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error) {
 	m := w.recall()
 	proven := view.IsDialogGone(*w.view)
-	gone := proven && !m.dialog.gone.Equal(w.view.Asked)
+	gone := proven && !m.dialog.gone.Equal(w.view.RequestedAt)
 	// The chat would take the news for the end of the request as well.
 	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven
-	closed := m.dialog.told != "" && view.IsDialogClosed(*w.view) && !waits
+	closed := m.dialog.reported != "" && view.IsDialogClosed(*w.view) && !waits
 	if !closed && !gone {
 		if view.MayDialogBeGone(*w.view) && !proven {
-			again = max(view.Soon, w.view.Asked.Add(view.GoneBy).Sub(w.view.Now)+time.Millisecond)
+			again = max(view.Soon, w.view.RequestedAt.Add(view.GoneBy).Sub(w.view.Now)+time.Millisecond)
 		}
 		return again, nil
 	}
-	if err := w.tell(ctx, *w.r, news.DialogGone{}); err != nil {
+	if err := w.notify(ctx, *w.r, news.DialogGone{}); err != nil {
 		return 0, err
 	}
-	w.remember(func(m *memory) {
+	w.remember(func(m *stepState) {
 		if closed {
-			m.dialog.told = ""
+			m.dialog.reported = ""
 		}
 		if gone {
-			m.dialog.gone = w.view.Asked
+			m.dialog.gone = w.view.RequestedAt
 		}
 	})
 	return 0, nil
 }
 
-// tellSilent reports that the agent has not reported in, once per launch and run of ccbot.
-func (w *reporter) tellSilent(ctx context.Context) error {
-	n := news.NotReporting{Waited: StartNotice, Terminal: w.shown(w.view.Screen.Text)}
-	return w.once(ctx, w.recall().unready, n, func(m *memory) { m.unready = true })
+// notifySilent reports that the agent has not reported in, once per launch and run of ccbot.
+func (w *reporter) notifySilent(ctx context.Context) error {
+	n := news.NotReporting{Waited: StartNotice, Terminal: w.terminalNews(w.view.Screen.Text)}
+	return w.once(ctx, w.recall().unready, n, func(m *stepState) { m.unready = true })
 }
 
-// told is the time that the last lines of a turn may take once the agent is idle: the transcript's
-// lines come up to 0.2 s later, the status line 0.3 s (2.1.328).
-const told = time.Second
+// trailingLines is the time that the last lines of a turn may take once the agent is idle: the
+// transcript's lines come up to 0.2 s later, the status line 0.3 s (2.1.328).
+const trailingLines = time.Second
 
 // noteState records the agent's activity and progress, at each change and each end of a turn, for a
 // restore or a person after the agent's end. Each change costs one save; without a change nothing
@@ -161,7 +161,7 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 		fresh = w.keepProgress() || fresh
 	}
 	now := view.Doing(*w.view, w.r.Progress.Failed)
-	if err := w.tellRetrying(ctx, now); err != nil {
+	if err := w.notifyRetrying(ctx, now); err != nil {
 		return 0, err
 	}
 	changed := w.keepDoing(now, seen)
@@ -173,10 +173,10 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 		err = w.save()
 	}
 	if err == nil && p == talk.PhaseIdle {
-		w.remember(func(m *memory) { m.turn.toldBy = time.Time{} })
+		w.remember(func(m *stepState) { m.turn.linesUntil = time.Time{} })
 	}
 	if err == nil && changed { // the record has it already, so a lost news item loses nothing
-		err = w.tell(ctx, *w.r, news.Doing{})
+		err = w.notify(ctx, *w.r, news.Doing{})
 	}
 	return 0, err
 }
@@ -204,9 +204,9 @@ func (w *reporter) keepDoing(now talk.Activity, seen turnNews) (news bool) {
 	return news || before.What != now.What || !before.Until.Equal(until)
 }
 
-// unheard returns the time of a check for changes without an event: a failing request of a working
-// agent, and the end of a limit. 0 means never.
-func (w *reporter) unheard() time.Duration {
+// checkInterval returns the time of a check for changes without an event: a failing request of a
+// working agent, and the end of a limit. 0 means never.
+func (w *reporter) checkInterval() time.Duration {
 	now := view.Doing(*w.view, w.r.Progress.Failed)
 	switch {
 	case w.r.State != session.Running:
@@ -222,14 +222,14 @@ func (w *reporter) unheard() time.Duration {
 // clock.
 const nap = time.Minute
 
-// retryTold is the minimal pause before another try of a request that is reported: shorter pauses
-// have ended before a person has read the report.
-const retryTold = 10 * time.Second
+// retryReported is the minimal pause before another try of a request that is reported: shorter
+// pauses have ended before a person has read the report.
+const retryReported = 10 * time.Second
 
-// tellRetrying reports, once in a turn, that the agent's requests fail and are tried again.
-func (w *reporter) tellRetrying(ctx context.Context, now talk.Activity) error {
-	long := now.Phase == talk.PhaseAPIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryTold))
-	return w.once(ctx, !long || w.recall().turn.retrying, news.Retrying{Now: now}, func(m *memory) { m.turn.retrying = true })
+// notifyRetrying reports, once in a turn, that the agent's requests fail and are tried again.
+func (w *reporter) notifyRetrying(ctx context.Context, now talk.Activity) error {
+	long := now.Phase == talk.PhaseAPIError && now.Works() && !now.Until.Before(w.view.Now.Add(retryReported))
+	return w.once(ctx, !long || w.recall().turn.retrying, news.Retrying{Now: now}, func(m *stepState) { m.turn.retrying = true })
 }
 
 // turnNews is the difference of one reading of the phase from the previous ones.
@@ -245,7 +245,7 @@ type turnNews struct {
 // presence file.
 func (w *reporter) seePhase(p talk.Phase) (seen turnNews) {
 	now, by := w.view.Now, w.view.State.Since
-	w.remember(func(m *memory) {
+	w.remember(func(m *stepState) {
 		seen.changed = m.turn.phase != "" && m.turn.phase != p
 		seen.fresh = p == talk.PhaseIdle && (m.turn.phase != p || !m.turn.idleBy.Equal(by))
 		if m.turn.phase != p {
@@ -257,10 +257,10 @@ func (w *reporter) seePhase(p talk.Phase) (seen turnNews) {
 		}
 		m.turn.retrying = false
 		if m.turn.idleBy = by; seen.fresh {
-			m.turn.toldBy = now.Add(told)
+			m.turn.linesUntil = now.Add(trailingLines)
 		}
-		if seen.due = !m.turn.toldBy.IsZero(); seen.due {
-			seen.left = max(0, min(m.turn.toldBy.Sub(now), told)) // the upper bound: the clock may have been set back
+		if seen.due = !m.turn.linesUntil.IsZero(); seen.due {
+			seen.left = max(0, min(m.turn.linesUntil.Sub(now), trailingLines)) // the upper bound: the clock may have been set back
 		}
 	})
 	return seen
@@ -276,20 +276,20 @@ func sameGit(a, b *git.State) bool {
 	return one == other
 }
 
-func (k *kit) lookAtGits(ctx context.Context, ids []uuid.UUID) {
+func (k *core) readGits(ctx context.Context, ids []uuid.UUID) {
 	for _, id := range ids {
 		r, ok := k.Store.Get(id)
 		if !ok || ctx.Err() != nil {
 			continue
 		}
-		state, known := k.LookAtGit(ctx, r)
+		state, known := k.ReadGit(ctx, r)
 		if !known {
 			continue
 		}
-		k.memories.remember(id, func(m *memory) { m.git = &gitLook{state: state} })
+		k.states.remember(id, func(m *stepState) { m.git = &gitReading{state: state} })
 		if !sameGit(state, r.GitNow) {
 			k.agenda.wake(id) // a step puts it into the record
 		}
 	}
-	k.agenda.note(func() { k.agenda.gits.looking = false })
+	k.agenda.note(func() { k.agenda.gits.running = false })
 }

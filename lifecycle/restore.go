@@ -33,11 +33,11 @@ type Restored struct {
 // finished first; a restore that was interrupted before its window was known is continued. While
 // tmux does not answer, Restore refuses with ErrSilent.
 func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, err error) {
-	if err := s.kit.answers(ctx); err != nil {
-		back.Record, _ = s.kit.Store.Get(q.Session)
+	if err := s.core.answers(ctx); err != nil {
+		back.Record, _ = s.core.Store.Get(q.Session)
 		return back, err
 	}
-	err = s.kit.do(ctx, q.Session, func(w *work) error {
+	err = s.core.do(ctx, q.Session, func(w *work) error {
 		if err := w.Observer.CheckUnread(*w.r); err != nil {
 			return err
 		}
@@ -56,12 +56,12 @@ func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, e
 		if q.Dir != "" {
 			dir = filepath.Clean(q.Dir)
 		}
-		stays, err := s.kit.enter(ctx, dir)
+		stays, err := s.core.enter(ctx, dir)
 		if err != nil {
 			return err
 		}
 		defer stays()
-		release, err := s.kit.agenda.holdConversation(ctx, w.r.ClaudeSessionID)
+		release, err := s.core.agenda.holdConversation(ctx, w.r.ClaudeSessionID)
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, e
 		w.r.Dir = dir
 		return w.opening.restore(ctx)
 	})
-	back.Record, _ = s.kit.Store.Get(q.Session)
+	back.Record, _ = s.core.Store.Get(q.Session)
 	return back, err
 }
 

@@ -157,7 +157,7 @@ func TestP2_LaterResumeSurvivesAllRetries(t *testing.T) {
 		assert.Equal(t, first, got.Ended)
 		assert.Equal(t, 1, w.news.ghosts())
 
-		w.edit(r.ID, func(r *session.Record) { r.Seconds = nil })
+		w.edit(r.ID, func(r *session.Record) { r.SecondWriters = nil })
 		_, err := w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)

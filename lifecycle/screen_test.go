@@ -40,10 +40,10 @@ func TestKeysGoToShownScreen(t *testing.T) {
 		assert.Contains(t, now.Text, "Do you want to proceed?")
 		assert.True(t, now.Whole)
 		for _, key := range []string{"down", "down", "up", "enter"} {
-			after, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: now.Mark})
+			after, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Fingerprint: now.Fingerprint})
 			require.NoError(t, err, key)
 			if key != "enter" {
-				assert.NotEqual(t, now.Mark, after.Mark, key)
+				assert.NotEqual(t, now.Fingerprint, after.Fingerprint, key)
 			}
 			now = after
 			w.pass(2 * time.Second)
@@ -51,7 +51,7 @@ func TestKeysGoToShownScreen(t *testing.T) {
 		pressed, chosen := a.took(m)
 		assert.Equal(t, []string{"down", "down", "up", "enter"}, pressed)
 		assert.Equal(t, m.options[1:2], chosen)
-		_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: "C-d", Mark: now.Mark})
+		_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: "C-d", Fingerprint: now.Fingerprint})
 		require.Error(t, err)
 	})
 }
@@ -63,7 +63,7 @@ func TestKeyGoesIntoShownPromptBox(t *testing.T) {
 		now, err := w.Screen(w.ctx, r.ID, port.KeyOn{})
 		require.NoError(t, err)
 		assert.Contains(t, now.Text, "a draft")
-		_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: "enter", Mark: now.Mark})
+		_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: "enter", Fingerprint: now.Fingerprint})
 		require.NoError(t, err)
 		assert.Equal(t, []string{"a draft"}, a.heard())
 	})
@@ -107,7 +107,7 @@ func TestP7_KeyGoesOnlyToPicturesScreen(t *testing.T) {
 				w.stop()
 				tc.then(w, r, a)
 				for key := range screenKeys {
-					_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: now.Mark})
+					_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Fingerprint: now.Fingerprint})
 					require.ErrorIs(t, err, tc.want, key)
 					if errors.Is(tc.want, view.ErrUnseen) { // tmux's failures are reported once
 						break
@@ -128,7 +128,7 @@ func TestP7_RelayedRequestsScreenTakesNoEnter(t *testing.T) {
 		now, err := w.Screen(w.ctx, r.ID, port.KeyOn{})
 		require.NoError(t, err)
 		for _, key := range []string{"enter", "space", "tab", "backtab"} {
-			_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: now.Mark})
+			_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Fingerprint: now.Fingerprint})
 			require.ErrorIs(t, err, ErrRelayed, key)
 		}
 		a.set(func(a *agent) { assert.Zero(t, a.inputs) })
@@ -137,17 +137,17 @@ func TestP7_RelayedRequestsScreenTakesNoEnter(t *testing.T) {
 
 func TestScreenMark(t *testing.T) {
 	const screen = "● done\n\n✶ Zesting… (5s · ↓ 119 tokens)\n\n────\n❯ \n────\n"
-	mark := func(text string) string { return screenMark(session.Record{}, port.Screen{Text: text, Whole: true}) }
-	same := mark(screen)
-	assert.Equal(t, same, mark("  done\n\n\x1b[31m✢ Zesting… \x1b[1m(6s · ↓ 120 tokens)\x1b[0m\n────\n❯ \n────\n"), "the spinner turns, the sign blinks")
+	fingerprint := func(text string) string { return fingerprintOf(session.Record{}, port.Screen{Text: text, Whole: true}) }
+	same := fingerprint(screen)
+	assert.Equal(t, same, fingerprint("  done\n\n\x1b[31m✢ Zesting… \x1b[1m(6s · ↓ 120 tokens)\x1b[0m\n────\n❯ \n────\n"), "the spinner turns, the sign blinks")
 	for name, text := range map[string]string{
 		"a letter": "● Done\n\n────\n❯ \n────\n", "a colour": "● \x1b[31mdone\x1b[0m\n\n────\n❯ \n────\n", "a row less": "● done\n────\n❯ \n",
 		"a cursor on a blank row": screen + "\x1b[7m \x1b[0m\n",
 	} {
-		assert.NotEqual(t, same, mark(text), name)
+		assert.NotEqual(t, same, fingerprint(text), name)
 	}
-	assert.NotEqual(t, same, screenMark(session.Record{}, port.Screen{Text: screen}))
-	assert.NotEqual(t, same, screenMark(session.Record{Run: session.Run{Binding: &session.Binding{}}}, port.Screen{Text: screen, Whole: true}), "another agent")
+	assert.NotEqual(t, same, fingerprintOf(session.Record{}, port.Screen{Text: screen}))
+	assert.NotEqual(t, same, fingerprintOf(session.Record{Run: session.Run{Binding: &session.Binding{}}}, port.Screen{Text: screen, Whole: true}), "another agent")
 }
 
 func TestMayPressOn(t *testing.T) {
@@ -165,17 +165,17 @@ func TestMayPressOn(t *testing.T) {
 		key  tmux.Key
 		want error
 	}{
-		{"the screen of the picture", seen, port.Screen{Mark: "m", Whole: true}, typing.KeyEnter, nil},
-		{"another one", seen, port.Screen{Mark: "n", Whole: true}, tmux.KeyUp, ErrChanged},
-		{"a part is out of sight", seen, port.Screen{Mark: "m"}, typing.KeyEnter, ErrChanged},
-		{"a part is out of sight, and Tab may choose", seen, port.Screen{Mark: "m"}, tmux.KeyTab, ErrChanged},
-		{"a part is out of sight, and one looks around", seen, port.Screen{Mark: "m"}, tmux.KeyDown, nil},
-		{"the chat has the request", relayed, port.Screen{Mark: "m", Whole: true}, typing.KeyEnter, ErrRelayed},
-		{"the chat has the request, and one looks around", relayed, port.Screen{Mark: "m", Whole: true}, tmux.KeyUp, nil},
-		{"the agent says nothing that is understood", said("", time.Hour), port.Screen{Mark: "m", Whole: true}, tmux.KeyUp, view.ErrUnseen},
-		{"the agent has just begun something else", said(presence.Busy, view.Drawn/2), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, ErrChanged},
-		{"the clock was set back since", said(presence.Busy, -time.Hour), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
-		{"the agent works", said(presence.Busy, view.Drawn), port.Screen{Mark: "m", Whole: true}, tmux.KeyInterrupt, nil},
+		{"the screen of the picture", seen, port.Screen{Fingerprint: "m", Whole: true}, typing.KeyEnter, nil},
+		{"another one", seen, port.Screen{Fingerprint: "n", Whole: true}, tmux.KeyUp, ErrChanged},
+		{"a part is out of sight", seen, port.Screen{Fingerprint: "m"}, typing.KeyEnter, ErrChanged},
+		{"a part is out of sight, and Tab may choose", seen, port.Screen{Fingerprint: "m"}, tmux.KeyTab, ErrChanged},
+		{"a part is out of sight, and one looks around", seen, port.Screen{Fingerprint: "m"}, tmux.KeyDown, nil},
+		{"the chat has the request", relayed, port.Screen{Fingerprint: "m", Whole: true}, typing.KeyEnter, ErrRelayed},
+		{"the chat has the request, and one looks around", relayed, port.Screen{Fingerprint: "m", Whole: true}, tmux.KeyUp, nil},
+		{"the agent says nothing that is understood", said("", time.Hour), port.Screen{Fingerprint: "m", Whole: true}, tmux.KeyUp, view.ErrUnseen},
+		{"the agent has just begun something else", said(presence.Busy, view.Drawn/2), port.Screen{Fingerprint: "m", Whole: true}, tmux.KeyInterrupt, ErrChanged},
+		{"the clock was set back since", said(presence.Busy, -time.Hour), port.Screen{Fingerprint: "m", Whole: true}, tmux.KeyInterrupt, nil},
+		{"the agent works", said(presence.Busy, view.Drawn), port.Screen{Fingerprint: "m", Whole: true}, tmux.KeyInterrupt, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, mayPressOn(tt.view, tt.now, "m", tt.key))

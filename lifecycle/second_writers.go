@@ -31,7 +31,7 @@ const noticeEvery = time.Minute
 // a session without being its agent, and every conversation that continues although its session has
 // ended. If the session's agent is gone, such a process may be the same person who continues
 // elsewhere: then Came is called first. No process is reported twice, and nothing is ended.
-func (k *kit) noticeWriters(ctx context.Context) error {
+func (k *core) noticeWriters(ctx context.Context) error {
 	all := k.Store.Shared()
 	known := explained(all)
 	notices := noticeable(all)
@@ -67,13 +67,13 @@ func (k *kit) noticeWriters(ctx context.Context) error {
 
 // came asks whether a session has moved to one of the processes that came to its conversation. It
 // runs on no worker: a session that moves needs its own worker.
-func (k *kit) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
+func (k *core) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
 	fresh := slices.DeleteFunc(found.Unreported(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
-	if k.deps.Hears.Came == nil || len(fresh) == 0 || !session.MayMove(r.State, k.OwnAgent(r)) {
+	if k.deps.Callbacks.Came == nil || len(fresh) == 0 || !session.MayMove(r.State, k.OwnAgent(r)) {
 		return false
 	}
 	for _, one := range found.Describe(ctx, r, fresh) {
-		if one.Adoptable() && k.deps.Hears.Came(ctx, one) {
+		if one.Adoptable() && k.deps.Callbacks.Came(ctx, one) {
 			return true
 		}
 	}
@@ -125,61 +125,61 @@ func (w *writers) notice(ctx context.Context) error {
 		if !w.HasGrown(*w.r, known) {
 			return nil
 		}
-		if slices.ContainsFunc(found.Strangers(*w.r), func(v process.Verdict) bool { return v.Writer == process.Yes }) {
-			w.r.Haunted = true // the writer was reported already
+		if slices.ContainsFunc(found.OtherWriters(*w.r), func(v process.Verdict) bool { return v.Writer == process.Yes }) {
+			w.r.GrowthReported = true // the writer was reported already
 			return w.save()
 		}
 	}
-	if len(fresh) > 0 && w.toldElsewhere(fresh) {
-		return w.noteSeconds(fresh)
+	if len(fresh) > 0 && w.reportedElsewhere(fresh) {
+		return w.noteSecondWriters(fresh)
 	}
 	var who OtherWriters
 	if len(fresh) > 0 { // then all writers are shown, also those that were reported before
-		who = found.Describe(ctx, *w.r, found.Strangers(*w.r))
+		who = found.Describe(ctx, *w.r, found.OtherWriters(*w.r))
 	}
 	for _, v := range fresh {
 		w.Log.Warn("second_writer", logkey.PID, v.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.Why, v.Why)
 	}
-	if err := w.tell(ctx, *w.r, who); err != nil {
+	if err := w.notify(ctx, *w.r, who); err != nil {
 		return err
 	}
 	w.at("second-told")
-	return w.noteSeconds(fresh)
+	return w.noteSecondWriters(fresh)
 }
 
-// noteSeconds puts on disk which second writers were reported to the person.
-func (w *writers) noteSeconds(told []process.Verdict) error {
-	w.r.Seconds = w.Evidence.Living(w.r.Seconds)
-	for _, v := range told {
-		if v.Writer == process.Yes && !slices.Contains(w.r.Seconds, v.Process.Identity) {
-			w.r.Seconds = append(w.r.Seconds, v.Process.Identity)
+// noteSecondWriters puts on disk which second writers were reported to the person.
+func (w *writers) noteSecondWriters(reported []process.Verdict) error {
+	w.r.SecondWriters = w.Evidence.Living(w.r.SecondWriters)
+	for _, v := range reported {
+		if v.Writer == process.Yes && !slices.Contains(w.r.SecondWriters, v.Process.Identity) {
+			w.r.SecondWriters = append(w.r.SecondWriters, v.Process.Identity)
 		}
 	}
-	w.r.Haunted = !w.r.State.Live()
+	w.r.GrowthReported = !w.r.State.Live()
 	return w.save()
 }
 
-// toldElsewhere reports whether all of these processes were reported already, with another session
-// of the same conversation.
-func (w *writers) toldElsewhere(fresh []process.Verdict) bool {
-	var told []process.Identity
+// reportedElsewhere reports whether all of these processes were reported already, with another
+// session of the same conversation.
+func (w *writers) reportedElsewhere(fresh []process.Verdict) bool {
+	var reported []process.Identity
 	for _, r := range w.Evidence.Records.Shared() {
 		if r.ID != w.r.ID && r.ClaudeSessionID == w.r.ClaudeSessionID {
-			told = append(told, r.Seconds...)
+			reported = append(reported, r.SecondWriters...)
 		}
 	}
-	return !slices.ContainsFunc(fresh, func(v process.Verdict) bool { return !slices.Contains(told, v.Process.Identity) })
+	return !slices.ContainsFunc(fresh, func(v process.Verdict) bool { return !slices.Contains(reported, v.Process.Identity) })
 }
 
 // EndWriters ends processes that write the session's conversation without being its agent: a person
 // was shown them and has decided. Each process is proven again right before it is ended; a process
 // that is no longer what the person saw is spared.
 func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) (ended []ending.Ending, err error) {
-	err = s.kit.do(ctx, id, func(w *work) error {
+	err = s.core.do(ctx, id, func(w *work) error {
 		ended = w.ender.EndWriters(ctx, who)
-		w.r.Seconds = w.Evidence.Living(w.r.Seconds)
+		w.r.SecondWriters = w.Evidence.Living(w.r.SecondWriters)
 		if !w.r.State.Live() {
-			w.r.Known, w.r.Haunted = w.Observer.TranscriptSize(*w.r), false
+			w.r.Known, w.r.GrowthReported = w.Observer.TranscriptSize(*w.r), false
 		}
 		return w.save()
 	})
@@ -189,10 +189,10 @@ func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Id
 // Writers returns the processes that write the session's conversation at this moment, or may write
 // it, apart from its own agent. From then on they count as reported.
 func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []evidence.Writer, err error) {
-	if err := s.kit.answers(ctx); err != nil { // otherwise each would seem to run outside of tmux
+	if err := s.core.answers(ctx); err != nil { // otherwise each would seem to run outside of tmux
 		return nil, err
 	}
-	err = s.kit.do(ctx, id, func(w *work) error {
+	err = s.core.do(ctx, id, func(w *work) error {
 		found, err = w.writers.others(ctx)
 		return err
 	})
@@ -225,21 +225,21 @@ func (w *writers) others(ctx context.Context) ([]evidence.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return all.Writers(ctx, *w.r), w.noteShown(all)
+	return all.Writers(ctx, *w.r), w.noteUnreported(all)
 }
 
-// noteShown notes which writers the person is about to be shown.
-func (w *writers) noteShown(all *evidence.Evidence) error {
-	untold := all.Unreported(*w.r)
-	if len(untold) == 0 {
+// noteUnreported notes which writers the person is about to be shown.
+func (w *writers) noteUnreported(all *evidence.Evidence) error {
+	unreported := all.Unreported(*w.r)
+	if len(unreported) == 0 {
 		return nil
 	}
-	return w.noteSeconds(untold)
+	return w.noteSecondWriters(unreported)
 }
 
 // noticeRegularly looks for second writers, first for those that came while no ccbot ran, and then
 // every noticeEvery.
-func (k *kit) noticeRegularly(ctx context.Context) error {
+func (k *core) noticeRegularly(ctx context.Context) error {
 	for {
 		k.noticeOnce(ctx)
 		if err := pause.For(ctx, noticeEvery); err != nil {
@@ -248,7 +248,7 @@ func (k *kit) noticeRegularly(ctx context.Context) error {
 	}
 }
 
-func (k *kit) noticeOnce(ctx context.Context) {
+func (k *core) noticeOnce(ctx context.Context) {
 	if err := k.noticeWriters(ctx); err != nil && ctx.Err() == nil {
 		k.Log.Warn("writers_not_noticed", logkey.Error, err)
 	}
@@ -256,7 +256,7 @@ func (k *kit) noticeOnce(ctx context.Context) {
 
 // notice looks at all processes if one of these pids has news: its presence file has changed, it is
 // in a session's conversation, and it was not reported yet.
-func (k *kit) notice(ctx context.Context, pids []int) {
+func (k *core) notice(ctx context.Context, pids []int) {
 	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return k.isNews(ctx, pid) }) }
 	if news() {
 		k.noticeOnce(ctx)
@@ -265,10 +265,10 @@ func (k *kit) notice(ctx context.Context, pids []int) {
 		_ = pause.For(ctx, evidence.Contradiction)
 		k.noticeOnce(ctx)
 	}
-	k.agenda.note(func() { k.agenda.strangers.looking = false })
+	k.agenda.note(func() { k.agenda.foreign.running = false })
 }
 
-func (k *kit) isNews(ctx context.Context, pid int) bool {
+func (k *core) isNews(ctx context.Context, pid int) bool {
 	f, err := k.Evidence.Presences.Read(ctx, pid)
 	if err != nil {
 		return false // the file is gone or torn: the next regular look finds the process
@@ -278,6 +278,6 @@ func (k *kit) isNews(ctx context.Context, pid int) bool {
 	return slices.ContainsFunc(all, func(r session.Record) bool {
 		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }
 		own := r.Binding != nil && is(r.Binding.Agent)
-		return r.ClaudeSessionID == f.SessionID && notices(r) && !own && !slices.ContainsFunc(r.Seconds, is)
+		return r.ClaudeSessionID == f.SessionID && notices(r) && !own && !slices.ContainsFunc(r.SecondWriters, is)
 	})
 }

@@ -47,7 +47,7 @@ func TestP1_RunningSecondWriterIsReportedOnce(t *testing.T) {
 		assert.True(t, n[0].Proven && n[0].Endable() && n[0].InTmux)
 		assert.Equal(t, desk.pane, n[0].Pane.ID)
 		assert.Equal(t, "/src", n[0].Cwd)
-		assert.Equal(t, []process.Identity{desk.id}, w.get(r.ID).Seconds)
+		assert.Equal(t, []process.Identity{desk.id}, w.get(r.ID).SecondWriters)
 
 		w.restart()
 		w.comeBack()
@@ -59,7 +59,7 @@ func TestP1_RunningSecondWriterIsReportedOnce(t *testing.T) {
 		w.pass(2 * noticeEvery)
 		assert.Equal(t, 2, w.news.seconds())
 		assert.Len(t, lastOf[OtherWriters](w.news), 2, "what can be done concerns all of them")
-		assert.Equal(t, []process.Identity{desk.id, another.id}, w.get(r.ID).Seconds)
+		assert.Equal(t, []process.Identity{desk.id, another.id}, w.get(r.ID).SecondWriters)
 	})
 }
 
@@ -75,7 +75,7 @@ func TestP1_ReusedPidIsReportedAgain(t *testing.T) {
 		again := w.processes.startNow(777, resume(r.ClaudeSessionID))
 		w.look()
 		assert.Equal(t, 2, w.news.seconds())
-		assert.Equal(t, []process.Identity{again}, w.get(r.ID).Seconds)
+		assert.Equal(t, []process.Identity{again}, w.get(r.ID).SecondWriters)
 	})
 }
 
@@ -86,7 +86,7 @@ func TestP1_UnreportedSecondWriterIsReportedLater(t *testing.T) {
 		w.news.set(func(n *heardNews) { n.fail = func(news.News) error { return errors.New("disk full") } })
 		w.processes.startNow(777, resume(r.ClaudeSessionID))
 		assert.Error(t, w.noticeWriters(w.ctx))
-		assert.Empty(t, w.get(r.ID).Seconds)
+		assert.Empty(t, w.get(r.ID).SecondWriters)
 		w.news.set(func(n *heardNews) { n.fail = nil })
 		w.pass(2 * noticeEvery)
 		assert.Equal(t, 1, w.news.seconds())
@@ -302,7 +302,7 @@ func TestP3_SurvivingAgentIsNotSecondWriter(t *testing.T) {
 		w.pass(3 * time.Hour)
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		assert.Zero(t, w.news.ghosts())
-		assert.False(t, w.get(r.ID).Haunted)
+		assert.False(t, w.get(r.ID).GrowthReported)
 	})
 }
 
@@ -419,7 +419,7 @@ func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {
 				tc.spoil(w)
 				assert.Error(t, w.noticeWriters(w.ctx))
 				assert.Zero(t, w.news.seconds())
-				assert.Empty(t, w.get(r.ID).Seconds)
+				assert.Empty(t, w.get(r.ID).SecondWriters)
 			})
 		})
 	}
@@ -432,6 +432,6 @@ func TestP6_PossibleWriterIsNotReported(t *testing.T) {
 		w.presences.claim(presence.File{PID: 777, SessionID: r.ClaudeSessionID}) // it does not say its start
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds())
-		assert.Empty(t, w.get(r.ID).Seconds)
+		assert.Empty(t, w.get(r.ID).SecondWriters)
 	})
 }

@@ -38,17 +38,17 @@ type Config struct {
 
 // Deps are the parts through which a Service acts on the world.
 type Deps struct {
-	Store    *session.Store
-	Ender    *ending.Ender  // the Service judges by the Ender's evidence
-	Typist   *typing.Typist // its Observer also has the clock and the log of the Service
-	Windows  Windows
-	Launches Launches
-	News     News
-	Hears    *Hears // nil: none
+	Store     *session.Store
+	Ender     *ending.Ender  // the Service judges by the Ender's evidence
+	Typist    *typing.Typist // its Observer also has the clock and the log of the Service
+	Windows   Windows
+	Launches  Launches
+	News      News
+	Callbacks *Callbacks // nil: none
 }
 
-// Hears are functions called immediately, in addition to News. They must be quick.
-type Hears struct {
+// Callbacks are functions called immediately, in addition to News. They must be quick.
+type Callbacks struct {
 	// Lost is called when a session was lost together with its tmux server. That loss is not
 	// reported by itself: the other sessions of the server follow in a moment, and the chat gets
 	// one report about all of them. nil: each loss is reported separately.
@@ -63,43 +63,43 @@ type Hears struct {
 }
 
 // Service runs the lives of all sessions: its verbs, and the steps that are taken between them.
-type Service struct{ kit *kit }
+type Service struct{ core *core }
 
 // New returns a Service. Run starts its work.
 func New(c Config, d Deps) *Service {
-	if d.Hears == nil {
-		d.Hears = &Hears{}
+	if d.Callbacks == nil {
+		d.Callbacks = &Callbacks{}
 	}
-	at := d.Hears.Failpoint
+	at := d.Callbacks.Failpoint
 	if at == nil {
 		at = func(string) {}
 	}
-	return &Service{&kit{Config: c, deps: d, records: &records{Store: d.Store, o: d.Typist.Observer()},
+	return &Service{&core{Config: c, deps: d, records: &records{Store: d.Store, o: d.Typist.Observer()},
 		base: &base{Observer: d.Typist.Observer(), Evidence: d.Ender.Evidence, News: d.News, at: at,
-			forgetPrompts: d.Typist.Forget, agenda: newAgenda(), memories: &memories{of: make(map[uuid.UUID]memory)}}}}
+			forgetPrompts: d.Typist.Forget, agenda: newAgenda(), states: &stepStates{byID: make(map[uuid.UUID]stepState)}}}}
 }
 
 // Run takes steps and watches agents until ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.kit.noticeRegularly(ctx) })
-	s.kit.running.Store(true)
-	defer s.kit.running.Store(false)
-	s.kit.wakeEach(func(r session.Record) bool { return !r.State.Live() && stepped(r) }) // ended sessions may have processes to end
-	a := s.kit.agenda
+	g.Go(func() error { return s.core.noticeRegularly(ctx) })
+	s.core.running.Store(true)
+	defer s.core.running.Store(false)
+	s.core.wakeEach(func(r session.Record) bool { return !r.State.Live() && stepped(r) }) // ended sessions may have processes to end
+	a := s.core.agenda
 	for {
-		steps, watches, strangers, gits := a.take()
+		steps, watches, foreign, gits := a.take()
 		for _, id := range steps {
-			g.Go(func() error { s.kit.run(ctx, id); return nil })
+			g.Go(func() error { s.core.run(ctx, id); return nil })
 		}
 		for _, w := range watches {
-			g.Go(func() error { s.kit.watch(ctx, w); return nil })
+			g.Go(func() error { s.core.watch(ctx, w); return nil })
 		}
-		if len(strangers) > 0 {
-			g.Go(func() error { s.kit.notice(ctx, strangers); return nil })
+		if len(foreign) > 0 {
+			g.Go(func() error { s.core.notice(ctx, foreign); return nil })
 		}
 		if len(gits) > 0 {
-			g.Go(func() error { s.kit.lookAtGits(ctx, gits); return nil })
+			g.Go(func() error { s.core.readGits(ctx, gits); return nil })
 		}
 		select {
 		case <-ctx.Done():
@@ -113,10 +113,10 @@ func (s *Service) Run(ctx context.Context) error {
 // WakeAll asks for a step of every live session: tmux or the presence folder reports that something
 // changed, but not what.
 func (s *Service) WakeAll() {
-	s.kit.wakeEach(func(r session.Record) bool { return r.State.Live() })
+	s.core.wakeEach(func(r session.Record) bool { return r.State.Live() })
 }
 
-func (k *kit) wakeEach(is func(session.Record) bool) {
+func (k *core) wakeEach(is func(session.Record) bool) {
 	for _, r := range k.Shared() {
 		if is(r) {
 			k.agenda.wake(r.ID)
@@ -127,18 +127,18 @@ func (k *kit) wakeEach(is func(session.Record) bool) {
 // WakeAgent asks for a step of the session whose agent has this pid. The presence file of any other
 // process may belong to a second writer, so the process is checked for that too.
 func (s *Service) WakeAgent(pid int) {
-	s.kit.wakeEach(func(r session.Record) bool { return r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid })
-	s.kit.agenda.lookAt(pid)
+	s.core.wakeEach(func(r session.Record) bool { return r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid })
+	s.core.agenda.checkProcess(pid)
 }
 
 // run takes one step and schedules the next.
-func (k *kit) run(ctx context.Context, id uuid.UUID) {
+func (k *core) run(ctx context.Context, id uuid.UUID) {
 	again, err := k.step(ctx, id)
 	failed := err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil
 	if failed {
 		k.Log.Warn("session_step_failed", logkey.SessionID, id.String(), logkey.Error, err)
 	}
-	k.memories.remember(id, func(m *memory) {
+	k.states.remember(id, func(m *stepState) {
 		if !failed {
 			m.failures = 0
 			return
@@ -162,9 +162,9 @@ func (k *kit) run(ctx context.Context, id uuid.UUID) {
 }
 
 // Attach returns the command that shows the session's window in a terminal.
-func (s *Service) Attach(r session.Record) string { return s.kit.attach(r) }
+func (s *Service) Attach(r session.Record) string { return s.core.attach(r) }
 
-func (k *kit) watch(ctx context.Context, w watch) {
+func (k *core) watch(ctx context.Context, w watch) {
 	if err := k.Observer.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
 		k.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err)
 		_ = pause.For(ctx, watchRetry)

@@ -59,7 +59,7 @@ var personVerbs = []struct {
 	{"option", false, func(w *world, r session.Record) error { _, err := w.Choose(w.ctx, r.ID, "m", 0); return err }},
 	{"screen", false, func(w *world, r session.Record) error { _, err := w.Screen(w.ctx, r.ID, port.KeyOn{}); return err }},
 	{"key on a screen", false, func(w *world, r session.Record) error {
-		_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: "up", Mark: "m"})
+		_, err := w.Screen(w.ctx, r.ID, port.KeyOn{Key: "up", Fingerprint: "m"})
 		return err
 	}},
 	{"mode", false, func(w *world, r session.Record) error { _, err := w.Switch(w.ctx, r.ID, port.ModeChange{}); return err }},
@@ -68,7 +68,7 @@ var personVerbs = []struct {
 		return err
 	}},
 	{"connect", false, func(w *world, r session.Record) error {
-		_, err := w.Adopt(w.ctx, AdoptRequest{Agent: r.Agent(), Claude: uuid.New(), Asked: true})
+		_, err := w.Adopt(w.ctx, AdoptRequest{Agent: r.Agent(), Claude: uuid.New(), Confirmed: true})
 		return err
 	}},
 	{"other writers", false, func(w *world, r session.Record) error { _, err := w.Writers(w.ctx, r.ID); return err }},
@@ -227,7 +227,7 @@ func TestP6_SilenceIsNotNotedOnPrompts(t *testing.T) {
 		assert.Equal(t, 1, w.news.held(news.HeldUnknown))
 		p, err := w.prompts.Prompt("k")
 		require.NoError(t, err)
-		assert.Empty(t, p.Told)
+		assert.Empty(t, p.Reported)
 		answers()
 		w.pass(time.Minute)
 		assert.Equal(t, []string{viewtest.Said}, a.heard())

@@ -50,13 +50,13 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	began := func(r session.Record) bool {
 		return q.Origin != "" && r.Origin == q.Origin && r.State != session.Failed
 	}
-	if r, ok := s.kit.find(began); ok { // this command has already started it
+	if r, ok := s.core.find(began); ok { // this command has already started it
 		return r, nil
 	}
-	if err := s.kit.answers(ctx); err != nil {
+	if err := s.core.answers(ctx); err != nil {
 		return session.Record{}, err
 	}
-	stays, err := s.kit.enter(ctx, q.Dir)
+	stays, err := s.core.enter(ctx, q.Dir)
 	if err != nil {
 		return session.Record{}, err
 	}
@@ -65,14 +65,14 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	if err != nil {
 		return session.Record{}, fmt.Errorf("start: %w", err)
 	}
-	now := s.kit.Now().UTC()
+	now := s.core.Now().UTC()
 	name, by := q.Name, session.Namer("")
 	if name == "" {
 		name, by = filepath.Base(filepath.Clean(q.Dir)), session.NamedByFolder
 	}
-	r := session.Record{ID: id, Name: name, NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.kit.Host,
+	r := session.Record{ID: id, Name: name, NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.core.Host,
 		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
-		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.kit.Moment(), Launch: s.kit.configured()}
+		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.core.Moment(), Launch: s.core.configured()}
 	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
 		return session.Record{}, errors.New("start with a mode or a model that is not offered")
 	}
@@ -80,7 +80,7 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 		*r.Launch = r.Launch.WithModel(q.With.Model)
 	}
 	if q.Continues != uuid.Nil {
-		release, err := s.kit.continues(ctx, &r, q.Continues)
+		release, err := s.core.continues(ctx, &r, q.Continues)
 		if err != nil {
 			return session.Record{}, err
 		}
@@ -89,26 +89,26 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
 		return session.Record{}, err
 	}
-	if err := s.kit.createNamed(r); err != nil {
+	if err := s.core.createNamed(r); err != nil {
 		return session.Record{}, err
 	}
-	s.kit.at("start-recorded")
-	if err := s.kit.do(ctx, id, func(w *work) error {
+	s.core.at("start-recorded")
+	if err := s.core.do(ctx, id, func(w *work) error {
 		w.opening.want = q.With
 		return w.opening.start(ctx)
 	}); err != nil {
 		if !errors.Is(err, errWindowMayLive) { // else a step or the next start looks for the window by its tag
-			err = errors.Join(err, s.kit.Store.Remove(id), s.kit.deps.Launches.Remove(id))
+			err = errors.Join(err, s.core.Store.Remove(id), s.core.deps.Launches.Remove(id))
 		}
 		return session.Record{}, err
 	}
-	r, _ = s.kit.Store.Get(id)
+	r, _ = s.core.Store.Get(id)
 	return r, nil
 }
 
 // enter checks that a session can be opened in a directory, which stays until the returned function
 // is called.
-func (k *kit) enter(ctx context.Context, dir string) (leave func(), err error) {
+func (k *core) enter(ctx context.Context, dir string) (leave func(), err error) {
 	leave, err = k.Store.Folders.Begin(ctx, filepath.Clean(dir))
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (k *kit) enter(ctx context.Context, dir string) (leave func(), err error) {
 
 // continues makes a new session continue a conversation of no record. Earlier text is history: the
 // chat shows only later text. No other session uses the conversation until release.
-func (k *kit) continues(ctx context.Context, r *session.Record, claudeID uuid.UUID) (release func(), err error) {
+func (k *core) continues(ctx context.Context, r *session.Record, claudeID uuid.UUID) (release func(), err error) {
 	release, err = k.agenda.holdConversation(ctx, claudeID)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (w *opening) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.r.GitStart, _ = w.LookAtGit(ctx, *w.r) // before the agent can change anything; the binding's save keeps it
+	w.r.GitStart, _ = w.ReadGit(ctx, *w.r) // before the agent can change anything; the binding's save keeps it
 	w.r.GitNow = w.r.GitStart
 	return w.launch(ctx, spec)
 }

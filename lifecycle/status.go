@@ -16,12 +16,12 @@ import (
 // person ends that agent. After any other error a step may continue the archive: the record has the
 // state.
 func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error {
-	return s.kit.change(ctx, id, func(w *work) error {
+	return s.core.change(ctx, id, func(w *work) error {
 		l := w.Observer.Inspector(ctx)(*w.r)
 		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
 			return ErrChanged
 		}
-		if w.term.Look(ctx); w.r.Binding.Adopted && !w.ender.HasMadeAdopted(w.term.Pane) {
+		if w.term.Refresh(ctx); w.r.Binding.Adopted && !w.ender.HasMadeAdopted(w.term.Pane) {
 			return ErrChanged
 		}
 		all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
@@ -31,7 +31,7 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence
 		case len(all.Unreported(*w.r)) > 0:
 			return ErrChanged // a writer has just come, which has to be reported to the person first
 		}
-		why := askedFor(q.Cause)
+		why := requestedEnd(q.Cause)
 		if q.Quiet > 0 {
 			why.Rule = ruleIdle
 		}

@@ -280,7 +280,7 @@ func TestLookAtSuspendedAdoptedAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
 		w.tmux.suspend(h)
-		assert.True(t, w.Observer.View(w.ctx, w.get(r.ID)).Behind)
+		assert.True(t, w.Observer.View(w.ctx, w.get(r.ID)).InBackground)
 		h.set(func(a *agent) { a.silent = true })
 		assert.Equal(t, talk.PhaseUnknown, w.Observer.Inspector(w.ctx)(w.get(r.ID)).Phase)
 	})
@@ -295,6 +295,6 @@ func TestP6_EndlessScreenIsUnseen(t *testing.T) {
 		v := w.Observer.View(w.ctx, r)
 		assert.Equal(t, view.PaneOurs, v.Fate)
 		assert.False(t, v.Captured)
-		assert.Empty(t, v.Shown)
+		assert.Empty(t, v.Styled)
 	})
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // step reads, decides and acts once, and returns when to step again.
-func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
+func (k *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
 	r, ok := k.Store.Get(id)
 	if !ok || !stepped(r) {
 		return 0, nil
@@ -54,14 +54,14 @@ func (k *kit) step(ctx context.Context, id uuid.UUID) (again time.Duration, err 
 			logkey.Agent, w.term.Agent.String(), logkey.Pane, int(w.term.Fate), logkey.Act, string(d.Act), logkey.Why, string(d.Why), logkey.Again, d.Again)
 		gone, err := w.report.noteGone(ctx)
 		err = errors.Join(err, w.act(ctx, d, head))
-		var told time.Duration
+		var lines time.Duration
 		if err == nil { // after an error the record may be half changed, and must not be saved
 			if w.r.State == session.Running && w.term.Phase() == talk.PhaseIdle {
 				w.prompts.NoteIdle()
 			}
-			told, err = w.report.noteState(ctx) // it comes last, because typing must not wait for it
+			lines, err = w.report.noteState(ctx) // it comes last, because typing must not wait for it
 		}
-		again = sooner(max(sooner(sooner(again, gone), told), w.again, w.prompts.Again), w.report.unheard())
+		again = sooner(max(sooner(sooner(again, gone), lines), w.again, w.prompts.Again), w.report.checkInterval())
 		return err
 	})
 	return again, err
@@ -77,7 +77,7 @@ func sooner(a, b time.Duration) time.Duration {
 
 // look looks at the world, for a decision about the head of the queue.
 func (w *work) look(ctx context.Context, head *typing.Prompt) error {
-	w.term.Look(ctx)
+	w.term.Refresh(ctx)
 	if err := ctx.Err(); err != nil {
 		return err // ccbot is being stopped: a failed reading proves nothing
 	}
@@ -98,7 +98,7 @@ func (w *work) look(ctx context.Context, head *typing.Prompt) error {
 func unbound(r session.Record) bool { return r.Binding == nil && r.State.Launching() }
 
 // stepped reports whether there may be something left that a step would do for the session.
-func stepped(r session.Record) bool { return !r.State.Over() || len(r.Below) > 0 }
+func stepped(r session.Record) bool { return !r.State.Over() || len(r.Descendants) > 0 }
 
 // act carries out a decision.
 func (w *work) act(ctx context.Context, d decision, head *typing.Prompt) error {
@@ -106,14 +106,14 @@ func (w *work) act(ctx context.Context, d decision, head *typing.Prompt) error {
 	case actReady:
 		return w.ready(ctx)
 	case actNotReport:
-		return w.report.tellSilent(ctx)
+		return w.report.notifySilent(ctx)
 	case actDialog:
-		return errors.Join(w.report.tellDialog(ctx), w.prompts.SeekProof(ctx, head), w.prompts.Do(ctx, typing.Hold, news.HeldDialog, head))
+		return errors.Join(w.report.notifyDialog(ctx), w.prompts.SeekProof(ctx, head), w.prompts.Do(ctx, typing.Hold, news.HeldDialog, head))
 	case actGrant:
 		return w.switching.grant(ctx)
 	case actTidy:
 		err := w.ender.Tidy(ctx)
-		w.remember(func(m *memory) { m.tidied = w.Now() })
+		w.remember(func(m *stepState) { m.tidied = w.Now() })
 		return err
 	case Do(typing.Hold), Do(typing.Type), Do(typing.Clear), Do(typing.Proven), Do(typing.Settle), Do(typing.GiveUp):
 		return w.prompts.Do(ctx, typing.Act(d.Act), d.Why, head)
@@ -136,7 +136,7 @@ func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
 		return w.closing.stop(ctx, &ending.Receipt{})
 	case Retry:
 		w.closing.retried = true
-		return w.closing.archive(ctx, w.r.Final, askedFor(port.Cause{Why: "another try to end what is left"}), &ending.Receipt{})
+		return w.closing.archive(ctx, w.r.Final, requestedEnd(port.Cause{Why: "another try to end what is left"}), &ending.Receipt{})
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
 func (w *work) ready(ctx context.Context) error {
 	if !inDir(w.term.Pane.Path, w.r.Dir) {
 		why := fmt.Sprintf("the agent is in %q instead of %q", w.term.Pane.Path, w.r.Dir)
-		if err := w.tell(ctx, *w.r, news.Failed{Screen: w.term.Screen.Text}); err != nil {
+		if err := w.notify(ctx, *w.r, news.Failed{Screen: w.term.Screen.Text}); err != nil {
 			return err
 		}
 		if err := w.closing.intend(session.Archived, session.Change{Rule: ruleFailed, Why: why}, w.Moment()); err != nil {

@@ -23,7 +23,7 @@ type closing struct {
 	term      *typing.Terminal
 	prompts   *typing.Session
 	ender     *ending.Session
-	tmuxLost  func() // see Hears.Lost
+	tmuxLost  func() // see Callbacks.Lost
 	lastThere time.Time
 	retried   bool // no person asked for this archive: a cleanup that failed is tried again
 }
@@ -33,24 +33,24 @@ type closing struct {
 // reported as news, has the result and the reasons. While tmux does not answer, Archive refuses
 // with ErrSilent; a stop that is on disk continues.
 func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error {
-	return s.end(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, askedFor(cause), &ending.Receipt{}) })
+	return s.end(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, requestedEnd(cause), &ending.Receipt{}) })
 }
 
 // BeginEnd is Archive that returns when the end is on disk: the next step carries it out.
 func (s *Service) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error {
-	return s.end(ctx, id, func(w *work) error { return w.closing.begin(final, askedFor(cause)) })
+	return s.end(ctx, id, func(w *work) error { return w.closing.begin(final, requestedEnd(cause)) })
 }
 
 // end is ask, but an end that is on disk continues while tmux does not answer.
 func (s *Service) end(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
-	if r, ok := s.kit.Store.Get(id); ok && r.State != session.Stopping {
-		return s.kit.ask(ctx, id, fn)
+	if r, ok := s.core.Store.Get(id); ok && r.State != session.Stopping {
+		return s.core.ask(ctx, id, fn)
 	}
-	return s.kit.change(ctx, id, fn)
+	return s.core.change(ctx, id, fn)
 }
 
-// askedFor returns the change of a requested end.
-func askedFor(c port.Cause) session.Change {
+// requestedEnd returns the change of a requested end.
+func requestedEnd(c port.Cause) session.Change {
 	return session.Change{Rule: ruleStop, Why: c.Why, By: c.By}
 }
 
@@ -90,14 +90,14 @@ func (w *closing) intend(final session.State, why session.Change, asked process.
 	}
 	c := &w.r.History[len(w.r.History)-1]
 	c.By, c.Status, c.Signal = why.By, why.Status, why.Signal
-	w.r.Final, w.r.Asked = final, asked
+	w.r.Final, w.r.Requested = final, asked
 	return w.save()
 }
 
 // stop carries out a stop whose intent is on disk. It may be repeated after a crash at any point:
 // ended processes stay ended.
 func (w *closing) stop(ctx context.Context, receipt *ending.Receipt) error {
-	w.term.Look(ctx)
+	w.term.Refresh(ctx)
 	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone {
 		return w.complete(ctx) // the agent ended by itself, and that is reported already
 	}
@@ -124,10 +124,10 @@ func (w *closing) finish(ctx context.Context, receipt *ending.Receipt) error {
 	if next != session.Completed { // an edited file may contain any state
 		next = session.Archived
 	}
-	told := false
+	reported := false
 	if len(receipt.Failures) > 0 {
 		next, why = session.CleanupFailed, receipt.Failures[0].String()
-		told = w.retried && !receipt.HasEnded() && receipt.HasFailed(w.r.Cleanup)
+		reported = w.retried && !receipt.HasEnded() && receipt.HasFailed(w.r.Cleanup)
 		w.r.Ended, w.r.EndedAt = w.end(), w.Now().UTC()
 		w.noteFailures(receipt)
 	} else {
@@ -136,8 +136,8 @@ func (w *closing) finish(ctx context.Context, receipt *ending.Receipt) error {
 	if err := w.r.Become(next, w.Now(), ruleStopped, why); err != nil {
 		return err
 	}
-	if !told {
-		if err := w.tell(ctx, *w.r, *receipt); err != nil {
+	if !reported {
+		if err := w.notify(ctx, *w.r, *receipt); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func (w *closing) noteLeftovers(rule session.Rule, receipt *ending.Receipt) erro
 		return nil
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
-	w.r.Known, w.r.Haunted = w.Observer.TranscriptSize(*w.r), false
+	w.r.Known, w.r.GrowthReported = w.Observer.TranscriptSize(*w.r), false
 	why := cmp.Or(strings.TrimPrefix(receipt.EndedText(), "; "), "nothing was ended")
 	if len(receipt.Failures) == 0 {
 		w.r.Cleanup = nil

@@ -185,13 +185,13 @@ func TestEndedSessionLeavesNoMemory(t *testing.T) {
 		w.tells(ended, a)
 		w.held(ended, "k", viewtest.Said)
 		w.pass(time.Minute)
-		require.Len(t, w.memories.of, 2)
+		require.Len(t, w.states.byID, 2)
 		require.NoError(t, w.Archive(w.ctx, archived.ID, session.Archived, port.Cause{Why: "asked"}))
 		w.tmux.End(a.pane, tmuxtest.Exit{})
 		w.processes.exit(a.id.PID)
 		w.pass(time.Minute)
 		require.Equal(t, session.Completed, w.get(ended.ID).State)
-		assert.Empty(t, w.memories.of)
+		assert.Empty(t, w.states.byID)
 	})
 }
 

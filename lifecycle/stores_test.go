@@ -28,7 +28,7 @@ func (l launches) Remove(id uuid.UUID) error {
 	return os.RemoveAll(filepath.Join(l.base, id.String()+".settings"))
 }
 
-func (launches) Unheard(uuid.UUID) (bool, error) { return false, nil }
+func (launches) HasPendingEvents(uuid.UUID) (bool, error) { return false, nil }
 
 func (launches) HookDigest() string { return "digest of the hook" }
 

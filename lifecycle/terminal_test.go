@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 type terminalWorld struct {
 	*Service
 	Queues
-	*kit    // of the Service
+	*core   // of the Service
 	t       *testing.T
 	news    *heardNews
 	tmux    *tmux.Client
@@ -82,9 +82,9 @@ func newterminalWorld(t *testing.T, command, dir, config string, env map[string]
 		ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log}
 	w.Service = New(Config{Host: "here", StateDir: base, Command: command, Env: env},
 		Deps{Store: store, News: w.news, Windows: client, Launches: launches{base},
-			Typist: typing.New(observer, client, w.prompts, launches{base}.Unheard),
+			Typist: typing.New(observer, client, w.prompts, launches{base}.HasPendingEvents),
 			Ender:  &ending.Ender{Processes: table, Panes: client, Evidence: seen, KillGrace: 5 * time.Second, Log: log}})
-	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
+	w.core, w.Queues = w.Service.core, w.Service.Queues()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{}, 2)
 	go func() { _ = client.Run(ctx); done <- struct{}{} }()
@@ -163,9 +163,9 @@ func (w *terminalWorld) answerDialogs() {
 	r, err := w.Start(ctx, port.Start{Dir: w.dir, Owner: 7, Conversation: session.Conversation{ChatID: 7}})
 	require.NoError(t, err)
 	d := w.dialog(r.ID, "Accessing workspace:")
-	after, err := w.Choose(ctx, r.ID, d.Mark, optionOf(d, "Yes, I trust"))
+	after, err := w.Choose(ctx, r.ID, d.Fingerprint, optionOf(d, "Yes, I trust"))
 	require.NoError(t, err)
-	assert.NotEqual(t, d.Mark, after.Mark)
+	assert.NotEqual(t, d.Fingerprint, after.Fingerprint)
 	w.until("it runs", func() bool {
 		now, ok := w.Store.Get(r.ID)
 		r = now
@@ -179,22 +179,22 @@ func (w *terminalWorld) answerDialogs() {
 		now, err := w.Dialog(ctx, r.ID)
 		return err == nil && now.Selected == 1
 	})
-	_, err = w.Choose(ctx, r.ID, d.Mark, 0)
+	_, err = w.Choose(ctx, r.ID, d.Fingerprint, 0)
 	require.ErrorIs(t, err, ErrChanged)
 	d = w.dialog(r.ID, "Do you want to proceed?")
-	after, err = w.Choose(ctx, r.ID, d.Mark, optionOf(d, "No"))
+	after, err = w.Choose(ctx, r.ID, d.Fingerprint, optionOf(d, "No"))
 	require.NoError(t, err)
 	assert.False(t, after.Open, "%+v", after)
 	w.until("it is idle", func() bool { return w.Observer.Inspector(ctx)(r).Phase == talk.PhaseIdle })
 	_, err = os.Stat(filepath.Join(w.dir, "x"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = w.Press(ctx, r.ID, d.Mark, "enter")
+	_, err = w.Press(ctx, r.ID, d.Fingerprint, "enter")
 	require.ErrorIs(t, err, ErrNoDialog)
 
 	w.typed(r, "two", "/status")
 	d = w.dialog(r.ID, "Esc to")
 	assert.Empty(t, d.Options)
-	after, err = w.Press(ctx, r.ID, d.Mark, "esc")
+	after, err = w.Press(ctx, r.ID, d.Fingerprint, "esc")
 	require.NoError(t, err)
 	assert.False(t, after.Open, "%+v", after)
 }

@@ -24,11 +24,11 @@ func TestP8_KilledAgentsToolsEndAfterCrash(t *testing.T) {
 				tool := w.processes.startNow(901, []string{"bash", "-c", "npm start"}, below(a.id.PID))
 				w.processes.startNow(902, []string{"node", "server.js"}, below(tool.PID))
 				w.crash(point, func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
-				assert.NotEmpty(t, w.get(r.ID).Below)
+				assert.NotEmpty(t, w.get(r.ID).Descendants)
 				w.comeBack()
 				got := w.get(r.ID)
 				assert.Equal(t, session.Archived, got.State)
-				assert.Empty(t, got.Below)
+				assert.Empty(t, got.Descendants)
 				for _, pid := range []int{a.id.PID, 901, 902} {
 					assert.Equal(t, process.Gone, w.processes.Liveness(process.Identity{PID: pid, Start: w.startOf(pid), Boot: boot}), pid)
 				}
@@ -170,7 +170,7 @@ func TestP2_EndBeforeKillNeedsNoCleanup(t *testing.T) {
 		receipt := w.archive(r)
 		assert.Equal(t, process.HowTerm, receipt.Agent.How)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.Empty(t, w.get(r.ID).Below)
+		assert.Empty(t, w.get(r.ID).Descendants)
 		assert.True(t, w.processes.alive(tool))
 	})
 }
@@ -183,7 +183,7 @@ func TestP2_LivingAgentsToolsAreSpared(t *testing.T) {
 		tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(a.id.PID))
 		w.archive(r)
 		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
-		assert.Contains(t, w.get(r.ID).Below, session.Tool{Process: tool, Of: a.id})
+		assert.Contains(t, w.get(r.ID).Descendants, session.Tool{Process: tool, Of: a.id})
 		assert.True(t, w.processes.alive(tool))
 		w.processes.yieldsTo(a.id.PID, process.HowKill)
 		w.pass(5 * time.Minute)
@@ -207,7 +207,9 @@ func TestP3_ToolsOfAKilledLeftoverEnd(t *testing.T) {
 			w.restart() // no scan notices it in between
 			w.processes.yieldsTo(left.PID, never)
 			require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
-			w.edit(r.ID, func(r *session.Record) { r.State, r.Cleanup, r.Binding, r.Below = session.Archived, nil, nil, nil })
+			w.edit(r.ID, func(r *session.Record) {
+				r.State, r.Cleanup, r.Binding, r.Descendants = session.Archived, nil, nil, nil
+			})
 			w.processes.yieldsTo(left.PID, process.HowKill)
 			_, err := w.restoreIt(r.ID)
 			require.NoError(t, err)

@@ -78,12 +78,12 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 			r.GitStart, r.GitNow = &git.State{Root: "/a"}, &git.State{Root: "/b"}
 			r.Origin, r.NameDue = "u-1", true
 			r.ReportsAt, r.HookDigest, r.Phase, r.PhaseWhat = w.Now(), "digest", "working", "Bash"
-			r.Wish, r.Interruption = &session.Wish{Model: "x"}, &session.Interruption{At: w.Now()}
-			r.Exit, r.Cleanup, r.Haunted = &session.Exit{}, &session.CleanupError{Processes: []process.Identity{other}}, true
+			r.ModeRequest, r.Interruption = &session.ModeRequest{Model: "x"}, &session.Interruption{At: w.Now()}
+			r.Exit, r.Cleanup, r.GrowthReported = &session.Exit{}, &session.CleanupError{Processes: []process.Identity{other}}, true
 		})
 		w.wait(r, "k1", "k2")
 		want := w.get(r.ID)
-		w.memories.remember(r.ID, func(m *memory) { m.turn.phase = talk.PhaseWorking })
+		w.states.remember(r.ID, func(m *stepState) { m.turn.phase = talk.PhaseWorking })
 		saved := 0
 		w.order.onPoint(func(point string) {
 			if point == "adoption-told" {
@@ -104,10 +104,10 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 		} {
 			assert.Equal(t, field.want, field.got)
 		}
-		assert.True(t, got.ReportsAt.IsZero() && got.HookDigest == "" && got.Phase == "" && got.PhaseWhat == "" && got.Wish == nil &&
-			got.Interruption == nil && got.Exit == nil && got.Cleanup == nil && !got.Haunted && got.EndedAt.IsZero() && !got.Ended.Valid())
+		assert.True(t, got.ReportsAt.IsZero() && got.HookDigest == "" && got.Phase == "" && got.PhaseWhat == "" && got.ModeRequest == nil &&
+			got.Interruption == nil && got.Exit == nil && got.Cleanup == nil && !got.GrowthReported && got.EndedAt.IsZero() && !got.Ended.Valid())
 		assert.False(t, got.NameDue, "the window is the person's")
-		assert.Equal(t, memory{agent: h.id}, w.memories.recall(r.ID))
+		assert.Equal(t, stepState{agent: h.id}, w.states.recall(r.ID))
 		assert.Equal(t, h.id, got.Binding.Agent)
 		assert.Equal(t, h.shell.PID, got.Binding.Shell)
 		assert.True(t, got.Binding.Adopted && got.Since.Valid())
@@ -321,12 +321,12 @@ func TestP1_TransferableSessions(t *testing.T) {
 					tc.spoil(w, r)
 					w.edit(r.ID, func(r *session.Record) { r.State = tc.state })
 					q := transferOf(r, h.id)
-					q.Asked = asked
+					q.Confirmed = asked
 					got, err := w.Adopt(w.ctx, q)
 					if asked && tc.asked || !asked && tc.alone {
 						require.NoError(t, err)
 						assert.Equal(t, r.ID, got.ID)
-						assert.Equal(t, asked, lastOf[news.Transferred](w.news).Asked)
+						assert.Equal(t, asked, lastOf[news.Transferred](w.news).ByPerson)
 						return
 					}
 					var wrong *StateError
@@ -348,7 +348,7 @@ func TestP1_TransfersNeedingDecision(t *testing.T) {
 		want  any
 	}{
 		{"who was told as a second writer", func(w *world, r session.Record, h hand) AdoptRequest {
-			w.edit(r.ID, func(r *session.Record) { r.Seconds = []process.Identity{h.id} })
+			w.edit(r.ID, func(r *session.Record) { r.SecondWriters = []process.Identity{h.id} })
 			return transferOf(r, h.id)
 		}, &told},
 		{"whom only its command line proves", func(_ *world, r session.Record, h hand) AdoptRequest {
@@ -415,7 +415,7 @@ func TestP1_ConcurrentTransfersHaveOneWinner(t *testing.T) {
 		for i := range ids {
 			wg.Go(func() {
 				q := transferOf(r, h.id)
-				q.Asked = rand.IntN(2) == 0
+				q.Confirmed = rand.IntN(2) == 0
 				got, err := w.Adopt(w.ctx, q)
 				assert.NoError(t, err)
 				ids[i] = got.ID
@@ -457,7 +457,7 @@ func TestP8_WaitForBusyWorkerHasTimeout(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.wentOn()
 		q := transferOf(r, h.id)
-		q.Patience = 5 * time.Second
+		q.Timeout = 5 * time.Second
 		hold := func(during func()) {
 			require.NoError(t, w.Store.Do(w.ctx, r.ID, func(*session.Record, func() error) error { during(); return nil }))
 		}

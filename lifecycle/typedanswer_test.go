@@ -37,7 +37,7 @@ func TestP7_TypedAnswerIsSeenBeforeEnter(t *testing.T) {
 				}
 				r, a, d := w.asked(m)
 				require.Equal(t, m.options, d.Options)
-				_, err := w.Choose(w.ctx, r.ID, d.Mark, 3)
+				_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 3)
 				require.ErrorIs(t, err, tc.err)
 				pressed, chosen := a.took(m)
 				assert.Equal(t, tc.pressed, pressed)

@@ -68,24 +68,24 @@ func TestP7_PermissionWithoutRequestTakesYesNo(t *testing.T) {
 			assert.Equal(t, label == "Yes" || label == "No", d.CanChoose(i), label)
 		}
 		for _, i := range []int{1, 2} {
-			_, err := w.Choose(w.ctx, r.ID, d.Mark, i)
+			_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, i)
 			require.ErrorIs(t, err, ErrChanged)
 		}
 		screen, err := w.Screen(w.ctx, r.ID, port.KeyOn{})
 		require.NoError(t, err)
 		assert.True(t, screen.Unasked)
 		for _, key := range []string{"enter", "space", "tab"} {
-			_, err := w.Press(w.ctx, r.ID, d.Mark, key)
+			_, err := w.Press(w.ctx, r.ID, d.Fingerprint, key)
 			require.ErrorIs(t, err, ErrRelayed, key)
-			_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Mark: screen.Mark})
+			_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Fingerprint: screen.Fingerprint})
 			require.ErrorIs(t, err, ErrRelayed, key)
 		}
-		_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: "backtab", Mark: screen.Mark})
+		_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: "backtab", Fingerprint: screen.Fingerprint})
 		require.ErrorIs(t, err, ErrRelayed)
 		pressed, _ := a.took(m)
 		assert.Empty(t, pressed)
 
-		after, err := w.Choose(w.ctx, r.ID, d.Mark, 3)
+		after, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 3)
 		require.NoError(t, err)
 		assert.False(t, after.Open)
 		_, chosen := a.took(m)
@@ -100,7 +100,7 @@ func TestP7_PermissionWithoutRequestTakesEsc(t *testing.T) {
 		m.permission = true
 		r, _, d := w.asked(m)
 		w.pass(time.Second)
-		after, err := w.Press(w.ctx, r.ID, d.Mark, "esc")
+		after, err := w.Press(w.ctx, r.ID, d.Fingerprint, "esc")
 		require.NoError(t, err)
 		assert.False(t, after.Open)
 	})

@@ -24,7 +24,7 @@ func TestChangedUsageIsSavedAtIdle(t *testing.T) {
 			return w.get(r.ID)
 		}
 		a.set(works)
-		w.status.tell(r, 12, 0.5)
+		w.status.notify(r, 12, 0.5)
 		assert.Nil(t, step().Usage, "not in a turn")
 		assert.InDelta(t, 12, w.Observer.Inspector(w.ctx)(r).Usage.Context, 0, "but a look shows it")
 
@@ -33,9 +33,9 @@ func TestChangedUsageIsSavedAtIdle(t *testing.T) {
 		require.NotNil(t, kept.Usage)
 		assert.Equal(t, port.Usage{Model: "Opus", Context: 12, Cost: 0.5, At: kept.Usage.At}, *kept.Usage)
 
-		w.status.tell(r, 12, 0.5) // the same once more
+		w.status.notify(r, 12, 0.5) // the same once more
 		assert.Equal(t, kept.UpdatedAt, step().UpdatedAt)
-		w.status.tell(r, 13, 0.5)
+		w.status.notify(r, 13, 0.5)
 		assert.InDelta(t, 13, step().Usage.Context, 0)
 	})
 }
@@ -62,12 +62,12 @@ func TestLateTurnUsageIsSaved(t *testing.T) {
 				w.WakeAgent(r.Binding.Agent.PID)
 				w.pass(300 * time.Millisecond)
 				require.Nil(t, w.get(r.ID).Usage)
-				w.status.tell(r, 12, 0.5)
+				w.status.notify(r, 12, 0.5)
 				w.pass(time.Second)
 				require.NotNil(t, w.get(r.ID).Usage)
 				assert.InDelta(t, 0.5, w.get(r.ID).Usage.Cost, 0)
 
-				w.status.tell(r, 13, 0.6)
+				w.status.notify(r, 13, 0.6)
 				w.pass(time.Minute)
 				assert.InDelta(t, 0.5, w.get(r.ID).Usage.Cost, 0, "it is one more look, no polling")
 			})
@@ -91,7 +91,7 @@ func TestUsageIsKeptAtTheEnd(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.pass(time.Minute)
-				w.status.tell(r, 12, 0.5)
+				w.status.notify(r, 12, 0.5)
 				end(t, w, r, a)
 				w.pass(10 * time.Second)
 				now := w.get(r.ID)
@@ -118,7 +118,7 @@ func TestUsageIsOfTheBoundAgent(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, _ := w.started()
-				w.status.tell(r, 12, 0.5)
+				w.status.notify(r, 12, 0.5)
 				w.status.set(tc.tell)
 				w.Wake(r.ID)
 				w.pass(time.Second)
@@ -133,7 +133,7 @@ func TestUsageIsOfTheBoundAgent(t *testing.T) {
 func TestUsageOfBeforeStays(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.status.tell(r, 12, 0.5)
+		w.status.notify(r, 12, 0.5)
 		w.Wake(r.ID)
 		w.pass(time.Second)
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))

@@ -155,7 +155,7 @@ func TestP6_UnreadableWindowsAreError(t *testing.T) {
 // ---- adopting what no session had
 
 func orphanOf(one evidence.Writer) AdoptRequest {
-	return AdoptRequest{Agent: one.Identity, Claude: one.ClaudeSessionID, Asked: true, Owner: 7,
+	return AdoptRequest{Agent: one.Identity, Claude: one.ClaudeSessionID, Confirmed: true, Owner: 7,
 		Conversation: session.Conversation{ChatID: -9, ThreadID: 2}, Rule: "chat.adopt"}
 }
 

@@ -21,8 +21,8 @@ import (
 	"ccbot/tmux"
 )
 
-// kit has the parts of a Service.
-type kit struct {
+// core holds the parts of a Service.
+type core struct {
 	Config
 	*base
 	*records
@@ -46,20 +46,20 @@ type work struct {
 	report    *reporter
 }
 
-func (k *kit) work(r *session.Record, save func() error) *work {
+func (k *core) work(r *session.Record, save func() error) *work {
 	m := k.deps
 	t, term := &turn{base: k.base, r: r, save: save}, k.terminalOf(r)
 	w := &work{turn: t, term: term, dialogs: &dialogs{r, term}, records: k.records}
 	w.prompts = k.deps.Typist.Of(typing.Turn{Record: r, Save: save, At: k.at, Wake: func() { k.agenda.wake(r.ID) },
-		Tell: func(ctx context.Context, n news.News) error { return k.tell(ctx, *r, n) }}, term)
+		Notify: func(ctx context.Context, n news.News) error { return k.notify(ctx, *r, n) }}, term)
 	w.ender = k.deps.Ender.Of(r, save, func() {
 		t.at("below-recorded")
-		if len(r.Below) > 0 {
+		if len(r.Descendants) > 0 {
 			t.agenda.wake(r.ID) // a step ends them, whether this end succeeds or not
 		}
 	})
 	w.closing = &closing{turn: t, term: term, prompts: w.prompts, ender: w.ender,
-		tmuxLost: k.deps.Hears.Lost, lastThere: k.LastThere}
+		tmuxLost: k.deps.Callbacks.Lost, lastThere: k.LastThere}
 	w.writers = &writers{turn: t, ender: w.ender}
 	w.opening = &opening{turn: t, Config: k.Config, windows: m.Windows, Launches: m.Launches, closing: w.closing, writers: w.writers}
 	w.adoption = &adoption{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing,
@@ -71,7 +71,7 @@ func (k *kit) work(r *session.Record, save func() error) *work {
 
 // do runs fn on the session's worker, and reports changes of the queue. A panic in fn becomes the
 // error of that session: the other sessions, and the bot, continue.
-func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+func (k *core) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
 	return k.Store.Do(ctx, id, func(r *session.Record, save func() error) (err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -81,7 +81,7 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 		w, before := k.work(r, save), slices.Clone(r.Prompts)
 		err = fn(w)
 		if w.prompts.Reworded || !slices.Equal(before, r.Prompts) {
-			if err := w.tell(ctx, *w.r, news.Requeued{}); err != nil { // the queue stays as it is now
+			if err := w.notify(ctx, *w.r, news.Requeued{}); err != nil { // the queue stays as it is now
 				w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 			}
 		}
@@ -90,7 +90,7 @@ func (k *kit) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) erro
 }
 
 // change is like do, and requests a step afterwards, which also completes a failed change.
-func (k *kit) change(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+func (k *core) change(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
 	defer k.agenda.wake(id)
 	return k.do(ctx, id, fn)
 }
@@ -98,7 +98,7 @@ func (k *kit) change(ctx context.Context, id uuid.UUID, fn func(w *work) error) 
 // ask is change for what a person asks for now. If the session's transcript is left unread, or if
 // tmux does not answer, nothing is begun or saved, and the person is not kept waiting for the
 // worker, which may wait for tmux itself.
-func (k *kit) ask(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
+func (k *core) ask(ctx context.Context, id uuid.UUID, fn func(w *work) error) error {
 	if err := k.answers(ctx); err != nil {
 		return err
 	}
@@ -111,20 +111,20 @@ func (k *kit) ask(ctx context.Context, id uuid.UUID, fn func(w *work) error) err
 }
 
 // answers returns ErrSilent, or another error, if tmux does not answer.
-func (k *kit) answers(ctx context.Context) error {
+func (k *core) answers(ctx context.Context) error {
 	if err := k.deps.Windows.Answers(ctx); err != nil {
 		return fmt.Errorf("nothing was done: %w", err)
 	}
 	return nil
 }
 
-func (k *kit) terminalOf(r *session.Record) *typing.Terminal {
+func (k *core) terminalOf(r *session.Record) *typing.Terminal {
 	return k.deps.Typist.Terminal(r)
 }
 
-func (k *kit) dialogsOf(r *session.Record) *dialogs { return &dialogs{r, k.terminalOf(r)} }
+func (k *core) dialogsOf(r *session.Record) *dialogs { return &dialogs{r, k.terminalOf(r)} }
 
-func (k *kit) attach(r session.Record) string {
+func (k *core) attach(r session.Record) string {
 	var window tmux.WindowID
 	if r.Binding != nil {
 		window, _ = tmux.ParseWindowID(r.Binding.Window) // with an invalid id the command attaches to the tmux session as a whole
@@ -133,14 +133,14 @@ func (k *kit) attach(r session.Record) string {
 }
 
 // base has the common tools of a work: the Observer, which changes nothing, the news, the agenda
-// and the memory.
+// and the step states.
 type base struct {
 	*view.Observer
 	Evidence      *evidence.Sources
 	News          News
 	at            func(failpoint string)
 	agenda        *agenda
-	memories      *memories
+	states        *stepStates
 	forgetPrompts func(uuid.UUID) // forgets what typing remembers of a session
 }
 
@@ -149,26 +149,26 @@ type turn struct {
 	*base
 	r    *session.Record
 	save func() error
-	// again is the earliest time of the next check, for any decision. Only unheard may request an
-	// earlier one.
+	// again is the earliest time of the next check, for any decision. Only checkInterval may request
+	// an earlier one.
 	again time.Duration
 }
 
 // recall returns what is remembered of the session.
-func (w *turn) recall() memory { return w.memories.recall(w.r.ID) }
+func (w *turn) recall() stepState { return w.states.recall(w.r.ID) }
 
 // forget forgets what is remembered of the session: it has another agent now.
 func (w *turn) forget() { w.base.forget(w.r.ID) }
 
 func (b *base) forget(id uuid.UUID) {
-	b.memories.forget(id)
+	b.states.forget(id)
 	b.forgetPrompts(id)
 }
 
-func (w *turn) remember(change func(*memory)) { w.memories.remember(w.r.ID, change) }
+func (w *turn) remember(change func(*stepState)) { w.states.remember(w.r.ID, change) }
 
-// tell reports to News what happened to a session.
-func (b *base) tell(ctx context.Context, r session.Record, n news.News) error {
+// notify reports to News what happened to a session.
+func (b *base) notify(ctx context.Context, r session.Record, n news.News) error {
 	if err := b.News.SessionNews(ctx, r.Clone(), n); err != nil {
 		return fmt.Errorf("tell %T of session %s: %w", n, r.ID, err)
 	}
@@ -176,12 +176,12 @@ func (b *base) tell(ctx context.Context, r session.Record, n news.News) error {
 }
 
 // become notes the next state, reports the news about it, if there is any, and saves.
-func (w *turn) become(ctx context.Context, next session.State, rule session.Rule, why string, told news.News) error {
+func (w *turn) become(ctx context.Context, next session.State, rule session.Rule, why string, n news.News) error {
 	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
 		return err
 	}
-	if told != nil {
-		if err := w.tell(ctx, *w.r, told); err != nil {
+	if n != nil {
+		if err := w.notify(ctx, *w.r, n); err != nil {
 			return err
 		}
 	}
@@ -195,7 +195,7 @@ func (w *turn) saveAndFollow(ctx context.Context) error {
 	if err := w.save(); err != nil {
 		return err
 	}
-	return w.tell(ctx, *w.r, news.Transcript{})
+	return w.notify(ctx, *w.r, news.Transcript{})
 }
 
 // changeID notes that the conversation has another Claude id from now on. It also clears ForkOf: a
@@ -269,7 +269,7 @@ func (b *base) watchAgent(r session.Record) {
 	if r.Binding == nil || !r.Binding.Agent.Valid() || b.Processes.Liveness(r.Binding.Agent) != process.Alive {
 		return
 	}
-	b.memories.remember(r.ID, func(m *memory) { m.agent = r.Binding.Agent })
+	b.states.remember(r.ID, func(m *stepState) { m.agent = r.Binding.Agent })
 	b.agenda.watch(watch{session: r.ID, agent: r.Binding.Agent})
 }
 

@@ -37,7 +37,7 @@ type world struct {
 	log logBuffer
 	*Service
 	Queues
-	*kit      // of the Service
+	*core     // of the Service
 	t         *testing.T
 	ctx       context.Context
 	base      string
@@ -170,10 +170,10 @@ func (w *world) restart() {
 		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
 			PermissionMode: hooks.ModeAsk, Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			OrphanGrace: 30 * time.Second},
-		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.Unheard), News: w.news, Hears: &Hears{Came: w.came, Failpoint: w.order.at},
+		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.HasPendingEvents), News: w.news, Callbacks: &Callbacks{Came: w.came, Failpoint: w.order.at},
 			Windows: w.tmux, Launches: launches{w.base},
 			Ender: &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log}})
-	w.kit, w.Queues = w.Service.kit, w.Service.Queues()
+	w.core, w.Queues = w.Service.core, w.Service.Queues()
 }
 
 // logBuffer is a log that tests read.

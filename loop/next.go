@@ -165,7 +165,7 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 		return failed(NotSent, "")
 	case outcome.IdleAgain:
 		return failed(NoEnd, "")
-	case outcome.Unproven, outcome.AskedAbout:
+	case outcome.Unproven, outcome.Undecided:
 		return act{Do: doPause, Reason: NotProven}
 	case outcome.Asks:
 		return act{Do: doPause, Reason: OpenDialog, Detail: s.Now.What}

@@ -39,8 +39,11 @@ type Cause struct {
 	Why string // the evidence, in English
 }
 
-// AskedBy returns the cause of an end requested by a person in the chat; how starts its evidence.
-func AskedBy(by int64, how string) Cause { return Cause{By: by, Why: fmt.Sprintf("%s by %d", how, by)} }
+// RequestedBy returns the cause of an end requested by a person in the chat; how starts its
+// evidence.
+func RequestedBy(by int64, how string) Cause {
+	return Cause{By: by, Why: fmt.Sprintf("%s by %d", how, by)}
+}
 
 // Archiver archives quiet sessions.
 type Archiver interface {

@@ -15,29 +15,30 @@ type ID string
 // Keys answers the dialog in a session's terminal.
 type Keys interface {
 	Dialog(ctx context.Context, id uuid.UUID) (Dialog, error)
-	// Press presses a key, and Choose selects an option, of the dialog with this mark. They return
-	// the dialog shown afterwards, or refusal.Changed if the mark differs; then no key is pressed.
-	Press(ctx context.Context, id uuid.UUID, mark, key string) (Dialog, error)
-	Choose(ctx context.Context, id uuid.UUID, mark string, option int) (Dialog, error)
+	// Press presses a key, and Choose selects an option, of the dialog with this fingerprint. They
+	// return the dialog shown afterwards, or refusal.Changed if the fingerprint differs; then no key
+	// is pressed.
+	Press(ctx context.Context, id uuid.UUID, fingerprint, key string) (Dialog, error)
+	Choose(ctx context.Context, id uuid.UUID, fingerprint string, option int) (Dialog, error)
 }
 
 // Panes shows the terminals of sessions as pictures and presses any key there.
 type Panes interface {
 	// Screen returns the screen, after pressing a key if press has one. It returns refusal.Changed
-	// and presses nothing if the terminal no longer shows the screen with the key's mark.
+	// and presses nothing if the terminal no longer shows the screen with the key's fingerprint.
 	Screen(ctx context.Context, id uuid.UUID, press KeyOn) (Screen, error)
 }
 
-// KeyOn is a key for the screen with this mark: a key of Keys, backtab or interrupt. The zero value
-// presses nothing.
-type KeyOn struct{ Key, Mark string }
+// KeyOn is a key for the screen with this fingerprint: a key of Keys, backtab or interrupt. The
+// zero value presses nothing.
+type KeyOn struct{ Key, Fingerprint string }
 
 // Screen is the content of a terminal.
 type Screen struct {
 	Text string // rows, with colours as SGR sequences
 	// Whole reports whether all of a dialog is visible. Otherwise no key can choose an option.
-	Whole bool
-	Mark  string // changes with the content, except the spinner of a running turn
+	Whole       bool
+	Fingerprint string // changes with the content, except the spinner of a running turn
 	// Unasked reports whether the screen shows a dialog with Dialog.Unasked. No key can choose
 	// there.
 	Unasked bool
@@ -50,9 +51,9 @@ type Screens interface {
 	// Output returns the output of a bash mode command; the zero value means unknown.
 	Output(ctx context.Context, id uuid.UUID, command string) Output
 	// Interrupt presses Esc once if the agent works, and waits until the turn has ended. Queued
-	// prompts are not typed; news ask about them. told reports whether news or the transcript
+	// prompts are not typed; news ask about them. described reports whether news or the transcript
 	// describe the interrupted work.
-	Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error)
+	Interrupt(ctx context.Context, id uuid.UUID) (described bool, err error)
 }
 
 // WriterFinder finds other writers of a session's conversation.
@@ -81,13 +82,13 @@ type Notices interface {
 
 // Dialog is a dialog in a terminal, as a person sees it.
 type Dialog struct {
-	Open     bool     // if false, the prompt box takes the keys and no other field is set
-	Lines    []string // its text; if not recognised, all rows of the screen
-	Options  []string // labels as shown; none: a page, or not recognised
-	Selected int      // index into Options; -1 without options
-	Whole    bool     // Lines are complete: no row has scrolled off or is hidden
-	Mark     string   // changes with the content
-	Relayed  bool     // a permission request of the agent waits in the chat
+	Open        bool     // if false, the prompt box takes the keys and no other field is set
+	Lines       []string // its text; if not recognised, all rows of the screen
+	Options     []string // labels as shown; none: a page, or not recognised
+	Selected    int      // index into Options; -1 without options
+	Whole       bool     // Lines are complete: no row has scrolled off or is hidden
+	Fingerprint string   // changes with the content
+	Relayed     bool     // a permission request of the agent waits in the chat
 	// Unasked reports whether the terminal asks for a permission without a request in the chat,
 	// although ccbot started the agent with a hook that makes one.
 	Unasked bool

@@ -42,9 +42,9 @@ type Recovery struct {
 	Events func(ctx context.Context) error
 	// Backup copies the records before anything is changed.
 	Backup func(ctx context.Context) (name string, err error)
-	// Tell reports to the chat what was done while no Run was under way; nil: nothing is reported.
+	// Notify reports to the chat what was done while no Run was under way; nil: nothing is reported.
 	// The records keep what could not be reported.
-	Tell func(ctx context.Context, r Report) error
+	Notify func(ctx context.Context, r Report) error
 	// Failpoint is called at each persisted step with its name. It is nil except in programs that
 	// are built to die there.
 	Failpoint func(name string)
@@ -189,7 +189,7 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	}
 	written := writtenIn(ctx, v, notices)
 	for _, n := range notices {
-		v.tell(n, written)
+		v.notify(n, written)
 	}
 	report := v.over()
 	report.Notices = notices

@@ -45,8 +45,8 @@ func (v *Recovery) reconcile(ctx context.Context, w evidence.Writer) (resume, er
 	}
 	// A move is reported by the lifecycle itself.
 	aside := slices.ContainsFunc(done, func(r Result) bool { return r.Action.Do == SetAside })
-	if aside && v.Tell != nil {
-		if failed := v.Tell(ctx, Report{At: v.Now(), Results: done}); failed != nil {
+	if aside && v.Notify != nil {
+		if failed := v.Notify(ctx, Report{At: v.Now(), Results: done}); failed != nil {
 			v.Log.Warn("set_aside_not_told", logkey.Error, failed) // the next start reports it
 		}
 	}
@@ -123,7 +123,7 @@ func late(ctx, wait context.Context) bool { return wait.Err() != nil && ctx.Err(
 // looks later, the refusal becomes a fact and the decision is made again.
 func (v *Recovery) move(ctx context.Context, f resumeFacts, d resume) (resume, error) {
 	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: f.Agent, Claude: f.Claude, From: d.From,
-		Rule: d.rule(), Why: d.Why, Patience: timeout})
+		Rule: d.rule(), Why: d.Why, Timeout: timeout})
 	if err == nil {
 		return d, v.watch(target.ID, nil)
 	}
@@ -201,7 +201,7 @@ func (v *Recovery) factsOfWriters(ctx context.Context, f *resumeFacts, survey ev
 	var reported []process.Identity
 	others := make(map[process.Identity]bool)
 	for _, r := range owners {
-		reported = append(reported, r.Seconds...)
+		reported = append(reported, r.SecondWriters...)
 		for _, w := range survey.Writers[r.ID] {
 			if w.Identity == f.Agent {
 				came = w

@@ -121,7 +121,7 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 		{name: "told as a second writer", want: secondWriter, reason: "told as a second writer", line: true,
 			change: func(m *machine, r session.Record, a *arrival) {
 				m.change(r.ID, func(r *session.Record) {
-					r.Seconds = []process.Identity{a.agent}
+					r.SecondWriters = []process.Identity{a.agent}
 				})
 			}},
 		{name: "another process writes it too", want: secondWriter, reason: "1 other processes", line: true,

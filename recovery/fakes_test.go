@@ -107,7 +107,7 @@ func (l *lives) Inspect(pid int) (process.Process, error) {
 			}
 		}
 	}
-	for id, nested := range l.world.Below {
+	for id, nested := range l.world.Nested {
 		if id.PID == pid && nested {
 			p.PPID = below + pid
 		}

@@ -101,10 +101,10 @@ func (m *machine) restart() {
 	m.service = lifecycle.New(
 		lifecycle.Config{StateDir: m.base, Command: seen.Command, OrphanGrace: limits.OrphanGrace},
 		lifecycle.Deps{Store: m.store, News: m,
-			Hears:   &lifecycle.Hears{Failpoint: m.at, Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
-			Windows: m.tmux, Launches: launches{m.base}, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
+			Callbacks: &lifecycle.Callbacks{Failpoint: m.at, Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
+			Windows:   m.tmux, Launches: launches{m.base}, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
 			Typist: typing.New(&view.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
-				ProjectsDir: m.base, Now: now, Log: log}, m.tmux, prompts{}, launches{m.base}.Unheard)})
+				ProjectsDir: m.base, Now: now, Log: log}, m.tmux, prompts{}, launches{m.base}.HasPendingEvents)})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
 		Processes: m.table, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },
 		Backup: m.backUp, Failpoint: m.at, Now: now, Log: log}
@@ -391,7 +391,7 @@ func (l launches) Write(id uuid.UUID, _ string, _ map[string]string) (string, er
 
 func (launches) Remove(uuid.UUID) error { return nil }
 
-func (launches) Unheard(uuid.UUID) (bool, error) { return false, nil }
+func (launches) HasPendingEvents(uuid.UUID) (bool, error) { return false, nil }
 
 func (launches) HookDigest() string { return "digest of the hook" }
 

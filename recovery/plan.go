@@ -227,5 +227,5 @@ func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
 		return w, false
 	}
 	w = writers[0]
-	return w, objection(w, r.Seconds, p.Below[w.Identity]) == "" && !taken(p.Records, p.Server, p.Boot, w.Pane.Window, r)
+	return w, objection(w, r.SecondWriters, p.Nested[w.Identity]) == "" && !taken(p.Records, p.Server, p.Boot, w.Pane.Window, r)
 }

@@ -30,7 +30,7 @@ const worldsPerCheck = 100
 // anyWorld draws a world with a few records, panes and writers that often meet.
 func anyWorld(t *rapid.T) World {
 	w := World{Now: noon, Instance: instance, Session: ours, Boot: "boot", Limits: limits,
-		Servers: map[process.Identity]process.Liveness{}, Watched: map[uuid.UUID]bool{}, Below: map[process.Identity]bool{}, Ignored: map[tmux.WindowID]bool{}, Holds: map[tmux.PaneID]bool{},
+		Servers: map[process.Identity]process.Liveness{}, Watched: map[uuid.UUID]bool{}, Nested: map[process.Identity]bool{}, Ignored: map[tmux.WindowID]bool{}, Holds: map[tmux.PaneID]bool{},
 		Survey: evidence.Survey{Agents: map[uuid.UUID]process.Liveness{}, Writers: map[uuid.UUID][]evidence.Writer{}}}
 	w.Tmux = pick(t, "tmux", TmuxAnswers, TmuxAnswers, TmuxAnswers, TmuxAbsent, TmuxUnknown)
 	w.Boot = pick(t, "boot", "boot", "boot", "boot", "another", "")
@@ -148,7 +148,7 @@ func anyWriters(t *rapid.T, w World) map[uuid.UUID][]evidence.Writer {
 			if one.InTmux {
 				one.Pane = pick(t, "pane", w.Panes...)
 			}
-			w.Below[one.Identity] = pick(t, "below", false, false, false, true)
+			w.Nested[one.Identity] = pick(t, "below", false, false, false, true)
 			for _, same := range w.Records {
 				if same.ClaudeSessionID == r.ClaudeSessionID {
 					writers[same.ID] = append(writers[same.ID], one)
@@ -333,7 +333,7 @@ func (w World) fault(a Action) string {
 	case TakeOver:
 		ok := gone && !there && r.State == session.Running && len(writers) == 1
 		return unless(ok && writers[0].Identity == a.Agent && writers[0].Adoptable() && writers[0].Source == process.SourcePresence &&
-			!w.Below[a.Agent], "there is doubt of who goes on")
+			!w.Nested[a.Agent], "there is doubt of who goes on")
 	case lifecycle.EndLeftovers:
 		own := slices.ContainsFunc(writers, func(w evidence.Writer) bool { return w.Standing == evidence.Leftover && w.Endable() })
 		return unless(own && (r.State == session.Archived || r.State == session.Completed), "nothing of it is proven to be left")
@@ -364,7 +364,7 @@ func (w World) clone() World {
 		w.Records[i] = r.Clone()
 	}
 	w.Panes = slices.Clone(w.Panes)
-	w.Watched, w.Signs, w.Below, w.Ignored = cloneMap(w.Watched), cloneMap(w.Signs), cloneMap(w.Below), cloneMap(w.Ignored)
+	w.Watched, w.Signs, w.Nested, w.Ignored = cloneMap(w.Watched), cloneMap(w.Signs), cloneMap(w.Nested), cloneMap(w.Ignored)
 	w.Holds, w.Survey.Agents = cloneMap(w.Holds), cloneMap(w.Survey.Agents)
 	writers := cloneMap(w.Survey.Writers)
 	for id := range writers {

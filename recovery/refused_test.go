@@ -22,8 +22,8 @@ func TestP8_BusySessionMovesNextTime(t *testing.T) {
 	m.Lifecycle = busy
 	outcome, _ := m.came(arrival{agent, r.ClaudeSessionID})
 	assert.Equal(t, lockTimeout, outcome)
-	assert.Equal(t, 5*time.Second, busy.asked.Patience)
-	assert.False(t, busy.asked.Asked)
+	assert.Equal(t, 5*time.Second, busy.asked.Timeout)
+	assert.False(t, busy.asked.Confirmed)
 	assert.Equal(t, session.Rule("resume.resume_lock_timeout"), lastLine(m.get(r.ID)).Rule)
 	assert.True(t, m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()), "it is not told as a second writer meanwhile")
 	m.Lifecycle = m.service

@@ -113,8 +113,8 @@ func writtenIn(ctx context.Context, v *Recovery, notices []Notice) map[tmux.Wind
 	return written
 }
 
-// tell logs a notice.
-func (v *Recovery) tell(n Notice, written map[tmux.WindowID]string) {
+// notify logs a notice.
+func (v *Recovery) notify(n Notice, written map[tmux.WindowID]string) {
 	switch n.Kind {
 	case OrphanWindow:
 		v.Log.Warn("orphan_window", logkey.WindowID, n.Pane.Window.String(), logkey.Name, n.Pane.WindowName,

@@ -68,9 +68,9 @@ func TestP1_TakeOverNeedsUniqueMatch(t *testing.T) {
 		{name: "in no window", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.InTmux = false })}, want: lifecycle.MarkLost},
 		{name: "protected", writers: []evidence.Writer{writer(7, func(w *evidence.Writer) { w.Spared = "self" })}, want: lifecycle.MarkLost},
 		{name: "below another agent", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
-			world: func(_ session.Record, w *World) { w.Below = map[process.Identity]bool{writer(7).Identity: true} }},
+			world: func(_ session.Record, w *World) { w.Nested = map[process.Identity]bool{writer(7).Identity: true} }},
 		{name: "told as a second writer", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
-			world: func(_ session.Record, w *World) { w.Records[0].Seconds = []process.Identity{writer(7).Identity} }},
+			world: func(_ session.Record, w *World) { w.Records[0].SecondWriters = []process.Identity{writer(7).Identity} }},
 		{name: "another session has the conversation", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
 			world: func(r session.Record, w *World) {
 				other := record(session.Archived, nil)

@@ -186,7 +186,7 @@ func TestBackupComesBeforeAConversationMoves(t *testing.T) {
 	agent := m.inTerminal(lost.ClaudeSessionID)
 	m.restart()
 	m.Events = func(context.Context) error { m.came(arrival{agent, lost.ClaudeSessionID}); return nil }
-	m.Tell = func(context.Context, Report) error { t.Error("the report of the Run tells it"); return nil }
+	m.Notify = func(context.Context, Report) error { t.Error("the report of the Run tells it"); return nil }
 	m.Backup = func(ctx context.Context) (string, error) {
 		assert.Len(t, m.store.List(), 2)
 		assert.Equal(t, session.Lost, m.get(stale.ID).State)
@@ -248,7 +248,7 @@ func TestLaterQuarantineIsReported(t *testing.T) {
 				r.ClaudeSessionID, r.CreatedAt, r.StartedAt, r.Binding.BoundAt = fresh.ClaudeSessionID, long, long, long
 			})
 			var reported []Report
-			m.Tell = func(_ context.Context, r Report) error {
+			m.Notify = func(_ context.Context, r Report) error {
 				assert.True(t, m.moving.TryLock(), "others need not wait for it")
 				m.moving.Unlock()
 				assert.True(t, m.get(old.ID).Unreported)
@@ -273,7 +273,7 @@ func TestLaterQuarantineIsReported(t *testing.T) {
 func TestMoveIsReportedOnce(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
-	m.Tell = func(context.Context, Report) error { t.Error("it is told twice"); return nil }
+	m.Notify = func(context.Context, Report) error { t.Error("it is told twice"); return nil }
 	m.came(arrival{m.inTerminal(lost.ClaudeSessionID), lost.ClaudeSessionID})
 	assert.Contains(t, m.reported, "news.Transferred")
 }

@@ -49,7 +49,7 @@ func (k knownWindow) same(server tmux.ServerID, pane tmux.Pane) bool {
 // Orphans returns the windows that belong to no session and that no person ignores, with the
 // processes that run in them.
 func (v *Recovery) Orphans(ctx context.Context) ([]evidence.Window, error) {
-	w := v.lookAtWindows(ctx)
+	w := v.windowWorld(ctx)
 	if w.Tmux == TmuxUnknown {
 		return nil, errors.New("orphan windows: tmux did not answer")
 	}

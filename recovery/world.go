@@ -46,7 +46,7 @@ type World struct {
 	Holds map[tmux.PaneID]bool
 
 	Survey evidence.Survey           // which agents live, and which processes write which conversation
-	Below  map[process.Identity]bool // writers that run below another agent
+	Nested map[process.Identity]bool // writers that run below another agent
 
 	// Unread are the records whose transcript is left unread, because its read has ended ccbot.
 	Unread map[uuid.UUID]bool
@@ -157,13 +157,13 @@ func byPresence(w evidence.Writer) bool { return w.Proven && w.Source == process
 
 // objection returns why a process is not taken over without a question; empty means that it may be
 // taken over.
-func objection(w evidence.Writer, reported []process.Identity, below bool) string {
+func objection(w evidence.Writer, reported []process.Identity, nested bool) string {
 	switch {
 	case !byPresence(w):
 		return "no presence file says that it has the conversation"
 	case slices.Contains(reported, w.Identity):
 		return "it was told as a second writer"
-	case below:
+	case nested:
 		return "it runs below another agent"
 	case w.Spared != "":
 		return "it is protected: " + w.Spared
@@ -263,7 +263,7 @@ func taken(records []session.Record, server tmux.ServerID, boot string, window t
 // panes are read before the records: the record of a window that a start makes at the same time is
 // then already there. The other way round, such a window would look like an orphan.
 func (v *Recovery) Collect(ctx context.Context) World {
-	w := v.lookAtWindows(ctx)
+	w := v.windowWorld(ctx)
 	w.Limits = v.Limits
 	w.Since, w.Signs = v.Since, signs(w.Records)
 	w.Holds = v.holds(w)
@@ -271,7 +271,7 @@ func (v *Recovery) Collect(ctx context.Context) World {
 	if w.Survey, err = v.Evidence.Survey(ctx, w.Records); err != nil {
 		v.Log.Warn("writers_unclear", logkey.Error, err)
 	}
-	w.Below = v.below(ctx, w.Survey)
+	w.Nested = v.nestedWriters(ctx, w.Survey)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	w.Watched, w.Unread = make(map[uuid.UUID]bool), make(map[uuid.UUID]bool)
@@ -283,8 +283,8 @@ func (v *Recovery) Collect(ctx context.Context) World {
 	return w
 }
 
-// lookAtWindows collects the part of the world that is about windows.
-func (v *Recovery) lookAtWindows(ctx context.Context) World {
+// windowWorld collects the part of the world that is about windows.
+func (v *Recovery) windowWorld(ctx context.Context) World {
 	w := World{Now: v.Now(), Instance: v.Instance, Session: v.Session, Boot: v.Processes.Self().Boot}
 	var err error
 	w.Server, w.Panes, err = v.panes(ctx)
@@ -355,9 +355,9 @@ func signs(records []session.Record) map[uuid.UUID]Sign {
 	return all
 }
 
-// below finds out which of the writers that could be taken over run below another agent. If this is
-// unknown, a writer counts as running below one, so that it stays in place.
-func (v *Recovery) below(ctx context.Context, s evidence.Survey) map[process.Identity]bool {
+// nestedWriters finds out which of the writers that could be taken over run below another agent. If
+// this is unknown, a writer counts as running below one, so that it stays in place.
+func (v *Recovery) nestedWriters(ctx context.Context, s evidence.Survey) map[process.Identity]bool {
 	found := make(map[process.Identity]bool)
 	for _, writers := range s.Writers {
 		for _, w := range writers {

@@ -327,7 +327,7 @@ func (a *Answers) unread(ctx context.Context, r port.Session) (all []talk.Item, 
 	if known && mark.Since.Path != r.Cursors[0].Path {
 		mark = conversation.ReadMark{}
 	}
-	items, err := a.Transcripts.Said(ctx, mark.Since, r.Cursors[0])
+	items, err := a.Transcripts.Between(ctx, mark.Since, r.Cursors[0])
 	for _, item := range items {
 		last := len(all) - 1
 		switch {

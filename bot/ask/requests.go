@@ -181,9 +181,9 @@ func (a *Requests) requests(which func(r *request) bool) (all []*request) {
 	return all
 }
 
-// Asked accepts a request of a waiting hook, also after a redial. It is on disk when Asked returns.
-// Asked does not wait for Telegram.
-func (a *Requests) Asked(ctx context.Context, q Request) error {
+// OnRequest accepts a request of a waiting hook, also after a redial. It is on disk when it
+// returns. Asked does not wait for Telegram.
+func (a *Requests) OnRequest(ctx context.Context, q Request) error {
 	s, known := a.Store.Get(q.ID)
 	if !known {
 		return a.fresh(ctx, q)
@@ -233,9 +233,9 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 	return nil
 }
 
-// Left notes that a request's hook has gone without an answer. At a stop of the program that holds
-// for every request, although the hooks will redial; so only a running Run reads it.
-func (a *Requests) Left(_ context.Context, q Request) {
+// OnLeft notes that a request's hook has gone without an answer. At a stop of the program that
+// holds for every request, although the hooks will redial; so only a running Run reads it.
+func (a *Requests) OnLeft(_ context.Context, q Request) {
 	if r, ok := a.find(q.ID); ok {
 		r.left.Store(true)
 		pause.Poke(r.wake)

@@ -12,8 +12,8 @@ import (
 // Stops stops agents with an open request.
 type Stops struct{ *Requests }
 
-// Mark identifies an open request.
-func (a Stops) Mark(key string) (mark string, open bool) { return key, a.IsOpen(key) }
+// Fingerprint identifies an open request.
+func (a Stops) Fingerprint(key string) (fingerprint string, open bool) { return key, a.IsOpen(key) }
 
 // Stop denies a request and ends its agent's turn. The error is refusal.Changed if it was decided.
 func (a Stops) Stop(ctx context.Context, key, _ string, by int64) error {

@@ -134,7 +134,7 @@ func (b *Browser) search(ctx context.Context, part string) folders.Found {
 
 // extent describes the extent of a search.
 func extent(p chat.Phrases, found folders.Found) (text render.Text) {
-	below := p.Some(each.As(found.Below, p.Short), p.Say(i18n.JoinNames))
+	below := p.Some(each.As(found.Roots, p.Short), p.Say(i18n.JoinNames))
 	says := i18n.NewSearched
 	if found.IsWhole() {
 		says = i18n.NewSearchedAll
@@ -316,7 +316,7 @@ func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Tex
 	case known:
 		about = append(about, chat.ShownName(r.Name))
 	}
-	said := chat.Head(chat.OneLine(c.Said), shownSaid)
+	said := chat.Head(chat.OneLine(c.LastQuestion), shownSaid)
 	return chat.Lines(render.Join(render.Bold(strconv.Itoa(n)+". "), render.Plain(said)),
 		render.Plain(strings.Join(about, p.Say(i18n.JoinParts))))
 }

@@ -76,18 +76,18 @@ func (d *Dialogs) open(ctx context.Context, r port.Session, head render.Text, n 
 		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
 		return d.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Sounds: d.chat.Sounds(chat.AgentAsks, r)})
 	}
-	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Mark), d.opened(ctx, r.Conversation, r.ID))
+	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Fingerprint), d.opened(ctx, r.Conversation, r.ID))
 }
 
-func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Content, mark string) error {
+func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Content, fingerprint string) error {
 	defer d.cards.Hold()()
 	old, ok := d.cards.Get(r.ID.String())
-	if ok && (old.Payload != mark || old.Content.To != look.To) {
+	if ok && (old.Payload != fingerprint || old.Content.To != look.To) {
 		if err := d.closeLocked(ctx, old, i18n.DialogChanged); err != nil {
 			return err
 		}
 	}
-	return d.cards.Show(ctx, r.ID.String(), look, mark)
+	return d.cards.Show(ctx, r.ID.String(), look, fingerprint)
 }
 
 // onNews shows a dialog, or the screen of an agent that is not ready: its dialog may be an unknown
@@ -125,19 +125,19 @@ func (d *Dialogs) run(ctx context.Context) error {
 func isGone(err error) bool { return refusal.Is(err, refusal.NoAgent, refusal.NotFound) }
 
 // tap presses the key or chooses the option of a button, and redraws the message from the terminal.
-func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, error) {
+func (d *Dialogs) tap(_ context.Context, t chat.Tap, fingerprint string) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
 		var now port.Dialog
 		var err error
 		if i, notNumber := strconv.Atoi(t.Card.Option); notNumber == nil {
-			now, err = d.keys.Choose(ctx, t.Card.Session, mark, i)
+			now, err = d.keys.Choose(ctx, t.Card.Session, fingerprint, i)
 		} else {
-			now, err = d.keys.Press(ctx, t.Card.Session, mark, t.Card.Option)
+			now, err = d.keys.Press(ctx, t.Card.Session, fingerprint, t.Card.Option)
 		}
 		changed := refusal.Is(err, refusal.Changed)
 		var drawn error
 		if err == nil || changed || isGone(err) || refusal.Is(err, refusal.NoDialog) {
-			drawn = d.redraw(ctx, t.Card.Key, mark, now)
+			drawn = d.redraw(ctx, t.Card.Key, fingerprint, now)
 		}
 		r, _ := d.chat.Book.Records.Get(t.Card.Session)
 		p := d.chat.In(t.To)
@@ -152,45 +152,45 @@ func (d *Dialogs) tap(_ context.Context, t chat.Tap, mark string) (chat.Answer, 
 	})
 }
 
-// Mark identifies the shown dialog of a session.
-func (d *Dialogs) Mark(key string) (mark string, open bool) {
+// Fingerprint identifies the shown dialog of a session.
+func (d *Dialogs) Fingerprint(key string) (fingerprint string, open bool) {
 	c, open := d.cards.Get(key)
 	return c.Payload, open
 }
 
 // Stop presses Esc in the dialog with a mark, once. It returns refusal.Changed, without pressing a
 // key, if the terminal shows something else.
-func (d *Dialogs) Stop(ctx context.Context, key, mark string, _ int64) error {
+func (d *Dialogs) Stop(ctx context.Context, key, fingerprint string, _ int64) error {
 	session, err := uuid.Parse(key)
 	if err != nil {
 		return err
 	}
-	now, err := d.keys.Press(ctx, session, mark, escape.Value)
+	now, err := d.keys.Press(ctx, session, fingerprint, escape.Value)
 	if err != nil && !isGone(err) && !refusal.Is(err, refusal.Changed, refusal.NoDialog) {
 		return err
 	}
-	return errors.Join(err, d.redraw(ctx, key, mark, now))
+	return errors.Join(err, d.redraw(ctx, key, fingerprint, now))
 }
 
 // redraw updates the card drawn for a mark from its terminal. A dialog that asks the same stays in
 // its message; it may permit less than before. Any other dialog loses its buttons, because a second
 // tap would approve something unread; lifecycle reports the new dialog. A card that now has another
 // mark stays.
-func (d *Dialogs) redraw(ctx context.Context, key, mark string, now port.Dialog) error {
+func (d *Dialogs) redraw(ctx context.Context, key, fingerprint string, now port.Dialog) error {
 	defer d.cards.Hold()()
 	c, ok := d.cards.Get(key)
 	switch {
-	case !ok || c.Payload != mark:
+	case !ok || c.Payload != fingerprint:
 		return nil
 	case !now.Open:
 		return d.closeLocked(ctx, c, i18n.DialogClosed)
-	case !now.Same && now.Mark != mark:
+	case !now.Same && now.Fingerprint != fingerprint:
 		return d.closeLocked(ctx, c, i18n.DialogChanged)
 	}
 	r, _ := d.chat.Book.Records.Get(c.Content.Session)
 	r.Conversation = c.Content.To // the place of the message
 	head := d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name})
-	return d.cards.Show(ctx, key, d.look(r, now, head, d.chat.Attach(r.ID)), now.Mark)
+	return d.cards.Show(ctx, key, d.look(r, now, head, d.chat.Attach(r.ID)), now.Fingerprint)
 }
 
 // close reports that the dialog of a session is gone, if one is shown.

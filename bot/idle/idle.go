@@ -244,7 +244,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	if i.plans(o.ID) { // since the question
 		return i.settle(ctx, t.Card.Key, o.ID, i.chat.In(t.To).Say(i18n.SparedPlanned))
 	}
-	q := port.Silence{Since: o.Active, Cause: port.AskedBy(t.From, "with the idle ones, asked for"),
+	q := port.Silence{Since: o.Active, Cause: port.RequestedBy(t.From, "with the idle ones, asked for"),
 		Together: r.Conversation == t.To} // otherwise its conversation needs a notice
 	err := i.ender.ArchiveQuiet(ctx, o.ID, q)
 	if err == nil {

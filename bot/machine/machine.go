@@ -69,5 +69,5 @@ type Transcripts interface {
 	talk.Pictures
 	talk.Conversations
 	talk.Exports
-	talk.AskedPrompts
+	talk.LastQuestions
 }

@@ -66,7 +66,7 @@ func replyUnder(ctx context.Context, p *Prompts, about talk.Prompt, r port.Sessi
 // reactTo shows the progress of a prompt with a reaction.
 func reactTo(ctx context.Context, p *Prompts, about talk.Prompt, r port.Session, reaction string) error {
 	return replyUnder(ctx, p, about, r, func(e inbox.Entry) error {
-		return errors.Join(p.Texts.Left(ctx, e.Key), p.mark(ctx, e, reaction, r))
+		return errors.Join(p.Texts.Left(ctx, e.Key), p.confirm(ctx, e, reaction, r))
 	})
 }
 
@@ -141,9 +141,10 @@ func (p *Prompts) reportStopped(ctx context.Context, r port.Session, n news.Take
 	return errors.Join(p.close(ctx, e.Key, below), p.Texts.Stop(ctx, e, r, n.Work))
 }
 
-// mark sets the reaction of a prompt that is past its question. An idle agent has a prompt before
-// the tap that sends it has ended: a question that is still open then shows the effect of the tap.
-func (p *Prompts) mark(ctx context.Context, e inbox.Entry, reaction string, r port.Session) error {
+// confirm sets the reaction of a prompt that is past its question. An idle agent has a prompt
+// before the tap that sends it has ended: a question that is still open then shows the effect of
+// the tap.
+func (p *Prompts) confirm(ctx context.Context, e inbox.Entry, reaction string, r port.Session) error {
 	p.Chat.React(ctx, e.Conversation, e.MessageID, reaction)
 	if p.book.MayShow(e.Conversation) {
 		p.Chat.Sender.Typing(ctx, e.Conversation)

@@ -15,17 +15,17 @@ import (
 
 // Kind decides about the questions of one kind of cards.
 type Kind interface {
-	// Mark names the current content of a question by its key; false: it is not open.
-	Mark(key string) (mark string, open bool)
+	// Fingerprint names the current content of a question by its key; false: it is not open.
+	Fingerprint(key string) (fingerprint string, open bool)
 	// Stop denies the request with this mark and ends the turn of its agent, as a person wants.
 	// refusal.Changed: the agent asks something else, and nothing is done.
-	Stop(ctx context.Context, key, mark string, by int64) error
+	Stop(ctx context.Context, key, fingerprint string, by int64) error
 }
 
 // stop is the payload of a message that asks how to stop an agent that asks something.
 type stop struct {
 	asked
-	Mark string `json:"mark"`
+	Fingerprint string `json:"mark"`
 }
 
 const (
@@ -56,8 +56,8 @@ func nameOf(one card.Question) asked { return asked{one.Kind, one.Key} }
 func (q *Questions) toStop(r port.Session) (one card.Question, what stop, open bool) {
 	for _, one := range q.open() {
 		if kind := q.Kinds[one.Kind]; one.Session == r.ID && kind != nil {
-			if mark, open := kind.Mark(one.Key); open {
-				return one, stop{Mark: mark}, true
+			if fingerprint, open := kind.Fingerprint(one.Key); open {
+				return one, stop{Fingerprint: fingerprint}, true
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (q *Questions) tapStop(ctx context.Context, t chat.Tap, was stop) (chat.Ans
 		if err := q.Halt(ctx, r.ID); err != nil {
 			return err
 		}
-		err := q.Kinds[was.Kind].Stop(ctx, was.Key, was.Mark, t.From)
+		err := q.Kinds[was.Kind].Stop(ctx, was.Key, was.Fingerprint, t.From)
 		if refusal.Is(err, refusal.Changed) {
 			return q.Chat.ReplyToTap(ctx, t, render.Plain(p.Say(i18n.StopChanged, i18n.Args{"Name": r.Name})))
 		}

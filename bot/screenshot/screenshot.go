@@ -37,8 +37,8 @@ type advice struct {
 
 // shown is the screen that a card shows.
 type shown struct {
-	Mark     string   `json:"mark"`
-	Packages []string `json:"packages,omitempty"` // that the message names
+	Fingerprint string   `json:"mark"`
+	Packages    []string `json:"packages,omitempty"` // that the message names
 }
 
 const (
@@ -83,7 +83,7 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 		r, _ := s.chat.Book.Records.Get(t.Card.Session)
 		var press port.KeyOn
 		if t.Card.Option != refresh {
-			press = port.KeyOn{Key: t.Card.Option, Mark: was.Mark}
+			press = port.KeyOn{Key: t.Card.Option, Fingerprint: was.Fingerprint}
 		}
 		now, err := s.panes.Screen(ctx, r.ID, press)
 		said := ""
@@ -168,7 +168,7 @@ func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Scre
 		rows = [][]card.Option{rows[0], rows[2], again}
 		text = append(text, render.Plain(p.Say(i18n.KeysRelayed)))
 	}
-	next := shown{Mark: now.Mark, Packages: s.advise(to, shot.packages, was.Packages)}
+	next := shown{Fingerprint: now.Fingerprint, Packages: s.advise(to, shot.packages, was.Packages)}
 	if len(next.Packages) > 0 {
 		command := render.Code("sudo apt-get install " + strings.Join(next.Packages, " "))
 		text = append(text, p.Text(i18n.FontsMissing, i18n.Args{"Command": command}))

@@ -81,7 +81,7 @@ func (s *Sessions) beginEnd(ctx context.Context, t chat.Tap, r port.Session, fin
 	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
 		return false, err
 	}
-	if err := s.Agents.BeginEnd(ctx, r.ID, final, port.AskedBy(t.From, why)); err != nil {
+	if err := s.Agents.BeginEnd(ctx, r.ID, final, port.RequestedBy(t.From, why)); err != nil {
 		return false, s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))
 	}
 	return true, nil

@@ -94,7 +94,7 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 	case news.Failed:
 		word, screen = i18n.FailedScreen, n.Screen
 	case news.Ended:
-		if n.Asked {
+		if n.ByPerson {
 			word = i18n.EndedAsked
 		} else if word != i18n.Ended {
 			screen = n.Screen

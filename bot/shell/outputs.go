@@ -31,8 +31,8 @@ import (
 )
 
 const (
-	firstLook = time.Second     // a command that ends earlier has no message
-	lookPace  = 2 * time.Second // between two checks of a terminal
+	firstLook    = time.Second     // a command that ends earlier has no message
+	pollInterval = 2 * time.Second // between two checks of a terminal
 	// quietLooks is the number of checks in a row without news after which the pace is quietPace. A
 	// command may print nothing for hours, and a dialog may hide it over night.
 	quietLooks = 15
@@ -149,7 +149,7 @@ func (o *Outputs) follow(ctx context.Context, c output) {
 			}
 			return
 		}
-		if wait = lookPace; quiet >= quietLooks {
+		if wait = pollInterval; quiet >= quietLooks {
 			wait = quietPace
 		}
 	}

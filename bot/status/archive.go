@@ -24,7 +24,7 @@ import (
 // archive shows the ended sessions.
 type archive struct {
 	*status
-	said talk.AskedPrompts
+	said talk.LastQuestions
 }
 
 const (
@@ -124,7 +124,7 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 
 // asked returns the last question of each session.
 func (a archive) asked(ctx context.Context, sessions []port.Session) []string {
-	return a.said.Asked(ctx, each.As(sessions, func(r port.Session) uuid.UUID { return r.ID }))
+	return a.said.LastQuestions(ctx, each.As(sessions, func(r port.Session) uuid.UUID { return r.ID }))
 }
 
 // line returns a session's entry in a list: its name, where and when it ended, and its last

@@ -77,7 +77,7 @@ func New(c *chat.Chat, agents Agents, d folders.Diffs, records interface {
 	port.Keeper
 	port.Namer
 }, entry func(key string) (inbox.Entry, error),
-	said talk.AskedPrompts, reported HistoryText,
+	said talk.LastQuestions, reported HistoryText,
 	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) []chat.Feature {
 	s := &status{chat: c, agents: agents, diffs: d, records: records, entry: entry, reported: reported, resume: resume, cards: chat.NewCards[over](c, kind),
 		names: &renames{chat: c, names: records, asks: chat.NewCards[question](c, renameKind)}}

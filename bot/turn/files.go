@@ -31,21 +31,21 @@ func (o *tracker) ask(look func(ctx context.Context, git folders.Diffs) (take fu
 	})
 }
 
-// mark remembers the work tree before the first step of the turn: a moment in the middle of it
+// snapshot remembers the work tree before the first step of the turn: a moment in the middle of it
 // would be false.
-func (o *tracker) mark() {
+func (o *tracker) snapshot() {
 	s := o.now
 	if s.Count > 0 {
 		return
 	}
 	o.ask(func(ctx context.Context, git folders.Diffs) (func(context.Context), error) {
-		mark, err := git.Mark(ctx, o.id)
+		snapshot, err := git.Snapshot(ctx, o.id)
 		return func(ctx context.Context) {
 			if o.now != s {
 				return
 			}
 			if o.catchUp(ctx); s.Count == 0 {
-				s.Mark = &mark
+				s.Snapshot = &snapshot
 			}
 		}, err
 	})
@@ -55,13 +55,13 @@ func (o *tracker) mark() {
 // has a step, because they may be of that turn.
 func (o *tracker) count() {
 	s, key := o.now, o.key
-	if s.Mark == nil {
+	if s.Snapshot == nil {
 		return
 	}
 	o.ask(func(ctx context.Context, git folders.Diffs) (func(context.Context), error) {
-		all, err := git.Changes(ctx, o.id, *s.Mark)
+		all, err := git.Changes(ctx, o.id, *s.Snapshot)
 		return func(ctx context.Context) {
-			if all.Of != *s.Mark || len(all.Files) == 0 || o.now != nil && o.now.Count > 0 {
+			if all.Of != *s.Snapshot || len(all.Files) == 0 || o.now != nil && o.now.Count > 0 {
 				return
 			}
 			for item, err := range o.turns.written(ctx, o.id, s.Behind) {
@@ -78,8 +78,8 @@ func (o *tracker) count() {
 
 // since is the moment with which the changes of a turn are compared.
 func (s *state) since() folders.Since {
-	if s.Mark == nil {
+	if s.Snapshot == nil {
 		return folders.SessionStart
 	}
-	return *s.Mark
+	return *s.Snapshot
 }

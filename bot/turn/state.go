@@ -33,12 +33,12 @@ type state struct {
 	Count  int    `json:"count,omitempty"`  // of all steps
 	Failed int    `json:"failed,omitempty"` // of these
 
-	Todo    *todo          `json:"todo,omitempty"` // nil: this turn has not touched the list
-	Model   string         `json:"model,omitempty"`
-	Context float64        `json:"context"`        // used, 0 to 100; -1: not known
-	Paid    float64        `json:"paid"`           // the session's cost before the turn; -1: not known
-	Mark    *folders.Since `json:"mark,omitempty"` // the work tree before the turn; nil: not known
-	waits   []string       // the first lines of the prompts that wait
+	Todo     *todo          `json:"todo,omitempty"` // nil: this turn has not touched the list
+	Model    string         `json:"model,omitempty"`
+	Context  float64        `json:"context"`        // used, 0 to 100; -1: not known
+	Paid     float64        `json:"paid"`           // the session's cost before the turn; -1: not known
+	Snapshot *folders.Since `json:"mark,omitempty"` // the work tree before the turn; nil: not known
+	waits    []string       // the first lines of the prompts that wait
 
 	Said    bool        `json:"said,omitempty"`  // the transcript has words of the agent, or a line that ends the turn
 	Page    int         `json:"page,omitempty"`  // of its steps, which its card shows; 0: none

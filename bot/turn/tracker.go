@@ -257,7 +257,7 @@ func (o *tracker) show(ctx context.Context, r port.Session) {
 		o.key = ""
 		return
 	}
-	o.mark()
+	o.snapshot()
 }
 
 // draw shows the card. False: it is not on disk.

@@ -62,7 +62,7 @@ func (o *Others) onNews(ctx context.Context, r port.Session, n news.News) error 
 	case news.OtherWriters:
 		return o.reportWriters(ctx, r, n)
 	case news.Transferred:
-		if !n.Asked {
+		if !n.ByPerson {
 			return o.reportAdopted(ctx, r, r.Conversation)
 		}
 	}

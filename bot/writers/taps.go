@@ -127,7 +127,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 		return o.explain(ctx, t, err)
 	}
 	if c.kind == otherWriter {
-		why := port.AskedBy(t.From, "left to another writer, asked for")
+		why := port.RequestedBy(t.From, "left to another writer, asked for")
 		if err := o.ender.Archive(ctx, from.ID, port.StateArchived, why); err != nil {
 			return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(from, err))
 		}
@@ -177,7 +177,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one port.Writer, from po
 func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Conversation, one port.Writer,
 	from port.Session) (port.Session, error) {
 	r, err := o.starter.Adopt(ctx, port.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
-		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: at, Why: port.AskedBy(t.From, "asked for").Why})
+		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: at, Why: port.RequestedBy(t.From, "asked for").Why})
 	if refusal.Is(err, refusal.NotFound, refusal.WrongState) { // that is about from
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}

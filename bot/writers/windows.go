@@ -184,7 +184,7 @@ func (o *Others) archive(ctx context.Context, t chat.Tap, one port.Writer) error
 		return err
 	}
 	said := o.chat.In(t.To).Text(i18n.Archiving, i18n.Args{"Name": r.Name})
-	if err := o.ender.BeginEnd(ctx, r.ID, port.StateArchived, port.AskedBy(t.From, "asked for")); err != nil {
+	if err := o.ender.BeginEnd(ctx, r.ID, port.StateArchived, port.RequestedBy(t.From, "asked for")); err != nil {
 		return o.chat.Explain(ctx, t.To, o.chat.In(t.To).Failure(r, err))
 	}
 	return o.lists.Close(ctx, t.Card.Key, said)

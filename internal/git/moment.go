@@ -40,9 +40,9 @@ var (
 	compared = bounds{file: 64 << 20, all: 256 << 20, files: 50_000}
 )
 
-// Mark records the work tree. Objects that the repository does not have are written into the folder
-// objects.
-func (t *Tree) Mark(ctx context.Context, objects string) (Moment, error) {
+// Snapshot records the work tree. Objects that the repository does not have are written into the
+// folder objects.
+func (t *Tree) Snapshot(ctx context.Context, objects string) (Moment, error) {
 	m := Moment{Objects: objects, Known: make(map[string]Print), At: time.Now().UTC()}
 	if err := os.MkdirAll(objects, 0o700); err != nil {
 		return Moment{}, err
@@ -72,7 +72,7 @@ func (t *Tree) Mark(ctx context.Context, objects string) (Moment, error) {
 // Print identifies the content of the work tree. It is empty if there are too many files. Files
 // that are known by size and time only change it whenever they are written.
 func (t *Tree) Print(ctx context.Context) (string, error) {
-	m, err := t.Mark(ctx, t.written())
+	m, err := t.Snapshot(ctx, t.written())
 	if err != nil || m.Partial {
 		return "", err
 	}

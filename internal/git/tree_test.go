@@ -46,7 +46,7 @@ func (r repo) openFor(folder string) *Tree {
 
 func (r repo) mark() Moment {
 	r.t.Helper()
-	m, err := r.open().Mark(context.Background(), filepath.Join(r.t.TempDir(), "objects"))
+	m, err := r.open().Snapshot(context.Background(), filepath.Join(r.t.TempDir(), "objects"))
 	require.NoError(r.t, err)
 	return m
 }
@@ -600,7 +600,7 @@ func TestP9_GitReadsOpenedFile(t *testing.T) {
 	for _, use := range []func(tree *Tree) Moment{
 		func(*Tree) Moment { return Moment{Tree: start} },
 		func(tree *Tree) Moment {
-			m, err := tree.Mark(t.Context(), filepath.Join(t.TempDir(), "objects"))
+			m, err := tree.Snapshot(t.Context(), filepath.Join(t.TempDir(), "objects"))
 			require.NoError(t, err)
 			return m
 		},

@@ -103,7 +103,7 @@ func (g *caller) addAt(ctx context.Context, path, commit string) (*Worktree, err
 		err = checkOut(ctx, path, g.env)
 	}
 	if err == nil {
-		err = mark(path, name)
+		err = claim(path, name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, g.undo(ctx, path, name, commit))
@@ -192,8 +192,8 @@ func branchOf(path string) string {
 	return strings.Trim(notInBranch.ReplaceAllString(filepath.Base(path), "-"), "-")
 }
 
-// mark notes that this program has made a work tree.
-func mark(path, name string) error {
+// claim notes that this program has made a work tree.
+func claim(path, name string) error {
 	w, err := worktreeAt(path)
 	if err != nil {
 		return err

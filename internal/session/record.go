@@ -132,15 +132,15 @@ type Closing struct {
 // LastEnd is the last end of the session. It stays until the next one, or until an adoption.
 type LastEnd struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
-	// Asked and Ended are the moments of the request for the end and of the end, on the kernel's
+	// Requested and Ended are the moments of the request for the end and of the end, on the kernel's
 	// clock: a person who started a process after them did it knowing of the end.
-	Asked process.Moment `json:"asked_moment,omitzero"`
-	Ended process.Moment `json:"ended_moment,omitzero"`
+	Requested process.Moment `json:"asked_moment,omitzero"`
+	Ended     process.Moment `json:"ended_moment,omitzero"`
 	// Tail is the size of the transcript when the session ended. Known is the size up to which the
-	// writers since then are known. Haunted means that further growth was reported.
-	Tail    int64 `json:"transcript_end,omitempty"`
-	Known   int64 `json:"transcript_known,omitempty"`
-	Haunted bool  `json:"haunted,omitempty"`
+	// writers since then are known. GrowthReported means that further growth was reported.
+	Tail           int64 `json:"transcript_end,omitempty"`
+	Known          int64 `json:"transcript_known,omitempty"`
+	GrowthReported bool  `json:"haunted,omitempty"`
 }
 
 // Record is ccbot's record of one conversation with an agent. Its ID never changes; ClaudeSessionID
@@ -189,11 +189,11 @@ type Record struct {
 	Exe string `json:"exe,omitempty"`
 	// Bound are the agents that this record bound and that are not proven gone.
 	Bound []process.Identity `json:"bound,omitempty"`
-	// Below are the processes that ran below a process that had to be killed. They are on disk
+	// Descendants are the processes that ran below a process that had to be killed. They are on disk
 	// before the KILL and are ended after it.
-	Below []Tool `json:"below,omitempty"`
-	// Seconds are the second writers that were reported to the person.
-	Seconds []process.Identity `json:"second_writers,omitempty"`
+	Descendants []Tool `json:"below,omitempty"`
+	// SecondWriters are the second writers that were reported to the person.
+	SecondWriters []process.Identity `json:"second_writers,omitempty"`
 	// ForkOf is the Claude id of the conversation that this one copied at its start.
 	ForkOf uuid.UUID `json:"fork_of,omitzero"`
 	// Launch holds the options of the current or last agent; nil: not started by ccbot.
@@ -203,8 +203,8 @@ type Record struct {
 	HookDigest string `json:"hook_sha256,omitempty"`
 	// Progress is the work as the transcript has it: turns, to-do items, tokens.
 	Progress transcript.Progress `json:"progress,omitzero"`
-	// Wish is the requested setting of the present agent until it was read back, or nil.
-	Wish *Wish `json:"wish,omitempty"`
+	// ModeRequest is the requested setting of the present agent until it was read back, or nil.
+	ModeRequest *ModeRequest `json:"wish,omitempty"`
 	// Interruption is the last turn that was cut short; nil: none. See Unfinished.
 	Interruption *Interruption `json:"interruption,omitempty"`
 	// GitStart and GitNow are the state of the directory's repository at the first launch and at
@@ -218,9 +218,9 @@ type Record struct {
 	upkeep  bool             // see Upkeep
 }
 
-// Wish is a permission mode and a model that a person requested for an agent. A key is noted here
-// before it is pressed.
-type Wish struct {
+// ModeRequest is a permission mode and a model that a person requested for an agent. A key is noted
+// here before it is pressed.
+type ModeRequest struct {
 	Agent  process.Identity `json:"agent"`
 	Mode   string           `json:"mode,omitempty"`   // in Claude Code's words
 	Passed []string         `json:"passed,omitempty"` // the modes at which a key was pressed, in order
@@ -374,14 +374,14 @@ func (r Record) Clone() Record {
 	r.EarlierClaudeIDs, r.FormerNames = slices.Clone(r.EarlierClaudeIDs), slices.Clone(r.FormerNames)
 	r.Cursors = slices.Clone(r.Cursors)
 	r.Prompts = slices.Clone(r.Prompts)
-	r.Bound, r.Below, r.Seconds = slices.Clone(r.Bound), slices.Clone(r.Below), slices.Clone(r.Seconds)
+	r.Bound, r.Descendants, r.SecondWriters = slices.Clone(r.Bound), slices.Clone(r.Descendants), slices.Clone(r.SecondWriters)
 	r.History = slices.Clone(r.History)
 	r.unknown = maps.Clone(r.unknown) // the values are never changed in place
 	r.Binding = clone(r.Binding)
 	r.Exit = clone(r.Exit)
 	r.Usage = clone(r.Usage)
-	if r.Wish = clone(r.Wish); r.Wish != nil {
-		r.Wish.Passed = slices.Clone(r.Wish.Passed)
+	if r.ModeRequest = clone(r.ModeRequest); r.ModeRequest != nil {
+		r.ModeRequest.Passed = slices.Clone(r.ModeRequest.Passed)
 	}
 	r.Interruption, r.Progress.Open = clone(r.Interruption), clone(r.Progress.Open)
 	r.GitStart, r.GitNow = clone(r.GitStart), clone(r.GitNow)

@@ -113,7 +113,7 @@ func TestQuestionsAboutAConversation(t *testing.T) {
 		{"with its pane", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Run: Run{Binding: &Binding{}}}, true, false, false},
 		{"with a prompt", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Prompts: []string{"k"}}, true, false, false},
 		{"with a transcript", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Cursors: make([]talk.Cursor, 1)}, true, false, false},
-		{"with a second writer", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Seconds: make([]process.Identity, 1)}, true, false, false},
+		{"with a second writer", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, SecondWriters: make([]process.Identity, 1)}, true, false, false},
 		{"nothing left, and its own", Record{State: Lost}, false, false, true},
 	}
 	for _, tt := range tests {

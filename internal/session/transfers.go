@@ -35,7 +35,7 @@ func Transfers(records []Record) (found []Transfer) {
 // transferred reports whether nothing is left in the record that belongs to the one that continues
 // its conversation.
 func (r *Record) transferred() bool {
-	return r.HandedOver() && !r.State.Live() && r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.Seconds) == 0
+	return r.HandedOver() && !r.State.Live() && r.Binding == nil && len(r.Prompts)+len(r.Cursors)+len(r.SecondWriters) == 0
 }
 
 // HandOver closes a record whose conversation another one continues.
@@ -49,7 +49,7 @@ func (r *Record) HandOver(now time.Time, rule Rule, to uuid.UUID) error {
 	} else {
 		r.Note(now, rule, why)
 	}
-	r.Closed, r.Unreported, r.Haunted = ClosedTransferred, false, false
-	r.Binding, r.Cleanup, r.Prompts, r.Cursors, r.Seconds = nil, nil, nil, nil, nil
+	r.Closed, r.Unreported, r.GrowthReported = ClosedTransferred, false, false
+	r.Binding, r.Cleanup, r.Prompts, r.Cursors, r.SecondWriters = nil, nil, nil, nil, nil
 	return nil
 }

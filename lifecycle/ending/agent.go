@@ -145,7 +145,7 @@ func (s *Session) endBound(ctx context.Context, hangUp func(context.Context) err
 	if err != nil {
 		receipt.fail(FailureProcesses, process.Identity{}, err.Error())
 	}
-	before := slices.Clone(s.r.Below)
+	before := slices.Clone(s.r.Descendants)
 	prove := func(p process.Process) error { return s.guarded(ctx, p, process.GuardNoAgent) }
 	out, err := s.ender.Processes.End(ctx, b.Agent, prove, hangUp, s.noting(b.Agent, seen))
 	s.logOutcome(out, err)

@@ -92,7 +92,7 @@ func (e *Ender) moment() process.Moment {
 // apart returns the session's agent and the reported second writers: they are ended as what they
 // are, and never as a tool.
 func (s *Session) apart() []process.Identity {
-	apart := slices.Clone(s.r.Seconds)
+	apart := slices.Clone(s.r.SecondWriters)
 	if s.r.Binding != nil {
 		apart = append(apart, s.r.Binding.Agent)
 	}

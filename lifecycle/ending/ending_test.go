@@ -217,5 +217,5 @@ func TestLeftoverIsProvenDuringSave(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, all, 2)
 	assert.Empty(t, failures)
-	assert.Equal(t, []session.Tool{{Process: process.Identity{PID: 901, Start: 901, Boot: boot}, Of: one}}, r.Below)
+	assert.Equal(t, []session.Tool{{Process: process.Identity{PID: 901, Start: 901, Boot: boot}, Of: one}}, r.Descendants)
 }

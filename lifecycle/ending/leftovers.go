@@ -153,7 +153,7 @@ func (s *Session) endWriting(ctx context.Context, who []process.Identity, prove 
 	if err != nil {
 		seen = process.Snapshot{} // then only the descendants that are seen right before a KILL are noted
 	}
-	before := slices.Clone(s.r.Below)
+	before := slices.Clone(s.r.Descendants)
 	endings, errs := s.endEach(ctx, who, prove, func(id process.Identity) process.Grace { return s.noting(id, seen) })
 	var receipt Receipt
 	for i, e := range endings {

@@ -18,13 +18,13 @@ func (s *Session) noting(id process.Identity, seen process.Snapshot) process.Gra
 	grace.BeforeKill = func(ctx context.Context) error {
 		s.noted.Lock() // several processes may be ended at the same time
 		defer s.noted.Unlock()
-		below := s.below(seen, id)
+		below := s.descendants(seen, id)
 		if now, err := s.ender.Processes.Snapshot(ctx); err == nil {
-			below = append(below, s.below(now, id)...)
+			below = append(below, s.descendants(now, id)...)
 		}
 		for _, one := range below {
-			if tool := (session.Tool{Process: one, Of: id}); !slices.Contains(s.r.Below, tool) {
-				s.r.Below = append(s.r.Below, tool)
+			if tool := (session.Tool{Process: one, Of: id}); !slices.Contains(s.r.Descendants, tool) {
+				s.r.Descendants = append(s.r.Descendants, tool)
 			}
 		}
 		err := s.save()
@@ -40,15 +40,15 @@ func (s *Session) spareCleaned(out process.Outcome, before []session.Tool) {
 	if !out.Ended || out.How == process.HowKill {
 		return
 	}
-	s.r.Below = slices.DeleteFunc(s.r.Below, func(t session.Tool) bool {
+	s.r.Descendants = slices.DeleteFunc(s.r.Descendants, func(t session.Tool) bool {
 		return t.Of == out.Process.Identity && !slices.Contains(before, t)
 	})
 }
 
-// below returns the descendants of a process that belong to it. Left out is everything below a
-// process that a guard protects, such as a tmux server or another session's agent. Left out are
+// descendants returns the descendants of a process that belong to it. Left out is everything below
+// a process that a guard protects, such as a tmux server or another session's agent. Left out are
 // also the session's agent and second writers of the conversation, with everything below them.
-func (s *Session) below(table process.Snapshot, id process.Identity) (found []process.Identity) {
+func (s *Session) descendants(table process.Snapshot, id process.Identity) (found []process.Identity) {
 	if p, ok := table.Find(id.PID); !ok || p.Identity != id {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (s *Session) below(table process.Snapshot, id process.Identity) (found []pr
 func (s *Session) EndTools(ctx context.Context) (ended []Ending, failures []Failure) {
 	orphans := s.orphaned()
 	if len(orphans) == 0 {
-		s.r.Below = s.LivingTools()
+		s.r.Descendants = s.LivingTools()
 		return nil, nil
 	}
 	table, err := s.ender.Processes.Snapshot(ctx)
@@ -84,7 +84,7 @@ func (s *Session) EndTools(ctx context.Context) (ended []Ending, failures []Fail
 	}
 	spared := s.apart()
 	for _, id := range s.apart() {
-		spared = append(spared, s.below(table, id)...)
+		spared = append(spared, s.descendants(table, id)...)
 	}
 	orphans = slices.DeleteFunc(orphans, func(id process.Identity) bool { return slices.Contains(spared, id) })
 	prove := func(p process.Process) error { return s.guarded(ctx, p, process.GuardNoAgent) }
@@ -101,7 +101,7 @@ func (s *Session) EndTools(ctx context.Context) (ended []Ending, failures []Fail
 			ended = append(ended, e)
 		}
 	}
-	s.r.Below = slices.DeleteFunc(s.LivingTools(), func(t session.Tool) bool {
+	s.r.Descendants = slices.DeleteFunc(s.LivingTools(), func(t session.Tool) bool {
 		return slices.Contains(spared, t.Process) && s.ender.Processes.Liveness(t.Of) == process.Gone
 	})
 	return ended, receipt.Failures
@@ -133,7 +133,7 @@ func (s *Session) orphaned() (orphans []process.Identity) {
 // LivingTools returns the noted tools that are not proven gone. No other code removes such notes,
 // not even at the end of the session.
 func (s *Session) LivingTools() (living []session.Tool) {
-	for _, t := range s.r.Below {
+	for _, t := range s.r.Descendants {
 		if len(s.ender.Evidence.Living([]process.Identity{t.Process})) > 0 {
 			living = append(living, t)
 		}
@@ -144,12 +144,12 @@ func (s *Session) LivingTools() (living []session.Tool) {
 // Tidy ends the noted tools that still run although the process above them is gone, at a moment
 // without other work. The result is only logged.
 func (s *Session) Tidy(ctx context.Context) error {
-	before := slices.Clone(s.r.Below)
+	before := slices.Clone(s.r.Descendants)
 	_, failures := s.EndTools(ctx)
 	for _, f := range failures {
 		s.ender.Log.Warn("tool_not_ended", logkey.SessionID, s.r.ID.String(), logkey.Reason, f.String())
 	}
-	if slices.Equal(before, s.r.Below) {
+	if slices.Equal(before, s.r.Descendants) {
 		return nil
 	}
 	s.r.Upkeep()

@@ -70,10 +70,10 @@ func (e *Evidence) untrusted(p process.Process) bool {
 	})
 }
 
-// Strangers returns the verdicts on all processes that write the session's conversation, or may
+// OtherWriters returns the verdicts on all processes that write the session's conversation, or may
 // write it, apart from its own agent and from processes that a cleanup failed to end: those were
 // reported with the receipt of the cleanup.
-func (e *Evidence) Strangers(r session.Record) (others []process.Verdict) {
+func (e *Evidence) OtherWriters(r session.Record) (others []process.Verdict) {
 	for _, v := range e.Verdicts {
 		left := r.State == session.CleanupFailed && StandingOf(r, v) == Leftover
 		if v.SessionID == r.ClaudeSessionID && !left && !e.IsOwn(r, v) {
@@ -83,10 +83,10 @@ func (e *Evidence) Strangers(r session.Record) (others []process.Verdict) {
 	return others
 }
 
-// Unreported returns the strangers that are proven to write and not reported yet.
+// Unreported returns the other writers that are proven to write and not reported yet.
 func (e *Evidence) Unreported(r session.Record) []process.Verdict {
-	return slices.DeleteFunc(e.Strangers(r), func(v process.Verdict) bool {
-		return v.Writer != process.Yes || slices.Contains(r.Seconds, v.Process.Identity)
+	return slices.DeleteFunc(e.OtherWriters(r), func(v process.Verdict) bool {
+		return v.Writer != process.Yes || slices.Contains(r.SecondWriters, v.Process.Identity)
 	})
 }
 
@@ -137,8 +137,8 @@ func (e *Evidence) agentOf(id uuid.UUID, p process.Process) string {
 	return ""
 }
 
-// lookAround reads what is only needed to describe writers to people.
-func (e *Evidence) lookAround(ctx context.Context) {
+// readDetails reads what is only needed to describe writers to people.
+func (e *Evidence) readDetails(ctx context.Context) {
 	if !e.around {
 		e.now, _ = e.from.Processes.Moment() // without it no age is shown
 		e.panes, _ = e.from.Panes(ctx)       // without it no window is shown
@@ -172,7 +172,7 @@ func (s *Sources) Survey(ctx context.Context, records []session.Record) (Survey,
 	if err != nil {
 		return v, fmt.Errorf("survey: %w", err)
 	}
-	e.lookAround(ctx) // once for all writers
+	e.readDetails(ctx) // once for all writers
 	v.Writers = make(map[uuid.UUID][]Writer)
 	for _, r := range records {
 		if found := e.known(ctx, r); len(found) > 0 {

@@ -36,9 +36,11 @@ func TestP2_StandingOf(t *testing.T) {
 	elsewhere := who
 	elsewhere.Boot += "-3b9aca00"
 	bound := func(ids ...process.Identity) func(*session.Record) { return func(r *session.Record) { r.Bound = ids } }
-	told := func(r *session.Record) { r.Seconds = []process.Identity{who} }
+	told := func(r *session.Record) { r.SecondWriters = []process.Identity{who} }
 	ended := func(tick uint64) func(*session.Record) { return func(r *session.Record) { r.Ended = momentAt(tick) } }
-	asked := func(tick uint64) func(*session.Record) { return func(r *session.Record) { r.Asked = momentAt(tick) } }
+	asked := func(tick uint64) func(*session.Record) {
+		return func(r *session.Record) { r.Requested = momentAt(tick) }
+	}
 	since := func(tick uint64) func(*session.Record) { return func(r *session.Record) { r.Since = momentAt(tick) } }
 	failed := func(r *session.Record) { r.Cleanup = &session.CleanupError{} }
 	startedAt := func(tick uint64) func(*process.Verdict) {
@@ -61,7 +63,7 @@ func TestP2_StandingOf(t *testing.T) {
 		{"the bound agent, noted by another clock", session.Running,
 			rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: elsewhere} }}, nil, Unclear},
 		{"bound before, noted by another clock", session.Running, rec{bound(elsewhere)}, nil, Unclear},
-		{"told, noted by another clock", session.Running, rec{func(r *session.Record) { r.Seconds = []process.Identity{elsewhere} }}, nil, Unclear},
+		{"told, noted by another clock", session.Running, rec{func(r *session.Record) { r.SecondWriters = []process.Identity{elsewhere} }}, nil, Unclear},
 		{"since a moment of another clock", session.Running,
 			rec{func(r *session.Record) { r.Since = process.Moment{Boot: elsewhere.Boot, Tick: tBefore} }}, nil, Unclear},
 		{"the bound agent, whatever the evidence says", session.Running,
@@ -144,8 +146,8 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 	id, other := uuid.New(), uuid.New()
 	rapid.Check(t, func(t *rapid.T) {
 		r := session.Record{State: rapid.SampledFrom(session.States()).Draw(t, "state"), ClaudeSessionID: id,
-			Bound: someIdentities(t, "bound"), Seconds: someIdentities(t, "told"),
-			LastEnd: session.LastEnd{Asked: anyMoment(t, "asked"), Ended: anyMoment(t, "ended")}, Since: anyMoment(t, "since")}
+			Bound: someIdentities(t, "bound"), SecondWriters: someIdentities(t, "told"),
+			LastEnd: session.LastEnd{Requested: anyMoment(t, "asked"), Ended: anyMoment(t, "ended")}, Since: anyMoment(t, "since")}
 		if rapid.Bool().Draw(t, "is bound") {
 			r.Binding = &session.Binding{Agent: anyIdentity(t, "agent")}
 		}
@@ -169,7 +171,7 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 		assert.NotEqual(t, Agent, standing)
 		assert.Equal(t, v.Writer != process.Yes, standing == Unclear)
 		if standing == Leftover {
-			assert.NotContains(t, r.Seconds, who, "it was told")
+			assert.NotContains(t, r.SecondWriters, who, "it was told")
 			assert.Equal(t, id, named, "it came later, in the process")
 			if !r.State.Live() {
 				assert.Equal(t, process.No, who.StartedAfter(r.Ended), "it came after the end")
@@ -178,7 +180,7 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 				assert.Equal(t, process.No, who.StartedAfter(r.Ended), "it came after the first try")
 			}
 			if r.State == session.Stopping && r.Cleanup == nil {
-				assert.Equal(t, process.No, who.StartedAfter(r.Asked), "it came after the end was asked for")
+				assert.Equal(t, process.No, who.StartedAfter(r.Requested), "it came after the end was asked for")
 			}
 			assert.NotEqual(t, process.No, who.StartedAfter(r.Since), "it was there before the session")
 		}

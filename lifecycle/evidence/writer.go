@@ -61,13 +61,13 @@ func (e *Evidence) Writers(ctx context.Context, r session.Record) []Writer {
 
 // known returns the writers of a session's conversation for which there is evidence.
 func (e *Evidence) known(ctx context.Context, r session.Record) []Writer {
-	return append(e.Describe(ctx, r, e.Strangers(r)), e.unended(r)...)
+	return append(e.Describe(ctx, r, e.OtherWriters(r)), e.unended(r)...)
 }
 
 // Describe turns verdicts into writers, described from the point of view of one session.
 func (e *Evidence) Describe(ctx context.Context, r session.Record, verdicts []process.Verdict) (all []Writer) {
 	if len(verdicts) > 0 {
-		e.lookAround(ctx)
+		e.readDetails(ctx)
 	}
 	for _, v := range verdicts {
 		seen := v.Process
@@ -187,7 +187,7 @@ func StandingOf(r session.Record, v process.Verdict) Standing {
 	switch {
 	case r.Binding != nil && r.Binding.Agent == who:
 		return Agent
-	case r.Binding != nil && r.Binding.Agent.Incomparable(who), slices.ContainsFunc(slices.Concat(r.Bound, r.Seconds), who.Incomparable),
+	case r.Binding != nil && r.Binding.Agent.Incomparable(who), slices.ContainsFunc(slices.Concat(r.Bound, r.SecondWriters), who.Incomparable),
 		process.OtherClock(r.Since.Boot, who.Boot):
 		return Unclear // ccbot noted the session in another time namespace
 	case slices.Contains(r.Bound, who) && r.State != session.Abandoned:
@@ -196,7 +196,7 @@ func StandingOf(r session.Record, v process.Verdict) Standing {
 		return Unclear
 	case slices.Contains(r.Bound, who):
 		return Second
-	case slices.Contains(r.Seconds, who), !StartedFor(v.Process, v.SessionID), who.StartedAfter(r.Since) == process.No:
+	case slices.Contains(r.SecondWriters, who), !StartedFor(v.Process, v.SessionID), who.StartedAfter(r.Since) == process.No:
 		return Second
 	case over && who.StartedAfter(end) != process.No:
 		return Second
@@ -223,7 +223,7 @@ func EndOf(r session.Record) (end process.Moment, over bool) {
 	case r.State == session.Stopping && r.Cleanup != nil: // another try of a cleanup
 		return r.Ended, true
 	case r.State == session.Stopping:
-		return r.Asked, true
+		return r.Requested, true
 	}
 	return process.Moment{}, false
 }

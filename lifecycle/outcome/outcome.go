@@ -26,7 +26,7 @@ const (
 	Failed                   // it has ended with an error
 	Withdrawn                // the prompt was taken out of the queue
 	Unproven                 // it is not proven that the agent has the prompt
-	AskedAbout               // the prompt waits for an answer in the chat
+	Undecided                // the prompt waits for an answer in the chat
 	SessionEnded             // the session has ended without an answer
 	AgentEnded               // the agent has ended without an answer, and no bot updates the record
 	Asks                     // the agent asks for something
@@ -53,12 +53,12 @@ const (
 
 // Prompt is the prompt of a turn.
 type Prompt struct {
-	Text     string           `json:"text"`
-	Class    talk.PromptClass `json:"class"`
-	Mark     *talk.Mark       `json:"mark,omitempty"`     // nil: it was not typed
-	Finished bool             `json:"finished,omitempty"` // the inbox has no more to do for it
-	Unproven bool             `json:"unproven,omitempty"` // see [Unproven]
-	Asked    bool             `json:"asked,omitempty"`    // see [AskedAbout]
+	Text      string           `json:"text"`
+	Class     talk.PromptClass `json:"class"`
+	Mark      *talk.Mark       `json:"mark,omitempty"`     // nil: it was not typed
+	Finished  bool             `json:"finished,omitempty"` // the inbox has no more to do for it
+	Unproven  bool             `json:"unproven,omitempty"` // see [Unproven]
+	Undecided bool             `json:"asked,omitempty"`    // see [Undecided]
 }
 
 // Answer follows the answer to a prompt that was typed. It is nil before the prompt is finished,
@@ -143,8 +143,8 @@ func (s Seen) kind() Kind {
 		return Withdrawn
 	case !s.Prompt.Finished && s.Prompt.Unproven:
 		return Unproven
-	case !s.Prompt.Finished && s.Prompt.Asked:
-		return AskedAbout
+	case !s.Prompt.Finished && s.Prompt.Undecided:
+		return Undecided
 	case !s.State.Live():
 		return SessionEnded
 	case s.Gone:

@@ -69,8 +69,8 @@ func (t *Terminal) leaveVisual(ctx context.Context) bool {
 	if t.Press(ctx, tmux.KeyEscape) != nil {
 		return false
 	}
-	return pause.Await(ctx, view.LookPace, effectWait, func() bool {
-		t.Look(ctx)
+	return pause.Await(ctx, view.PollInterval, effectWait, func() bool {
+		t.Refresh(ctx)
 		return !t.IsBoxFree() || !t.Screen.Visual()
 	}) && t.IsBoxFree()
 }
@@ -109,8 +109,8 @@ func (t *Terminal) emptyAtOnce(ctx context.Context) bool {
 	if !t.leaveVisual(ctx) {
 		return false
 	}
-	pause.Await(ctx, view.LookPace, effectWait, func() bool {
-		t.Look(ctx)
+	pause.Await(ctx, view.PollInterval, effectWait, func() bool {
+		t.Refresh(ctx)
 		return !t.Screen.Exits
 	})
 	if !t.IsBoxFree() || t.Screen.Exits || t.Screen.Box.Empty {
@@ -119,8 +119,8 @@ func (t *Terminal) emptyAtOnce(ctx context.Context) bool {
 	if t.send(ctx, tmux.KeyInterrupt) != nil {
 		return false
 	}
-	pause.Await(ctx, view.LookPace, effectWait, func() bool {
-		t.Look(ctx)
+	pause.Await(ctx, view.PollInterval, effectWait, func() bool {
+		t.Refresh(ctx)
 		return t.IsBoxFree() && t.Screen.Box.Empty || t.DialogOpen()
 	})
 	return t.IsBoxFree() && t.Screen.Box.Empty

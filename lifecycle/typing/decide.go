@@ -73,7 +73,7 @@ func decideTyping(v view.View, p *Prompt, hooked bool) Decision {
 	switch {
 	case p.Mark.Retreat && v.IsBoxFree():
 		return Decision{Act: Clear}
-	case p.Mark.Retreat && v.Phase() == talk.PhaseWorking && v.Below != "":
+	case p.Mark.Retreat && v.Phase() == talk.PhaseWorking && v.SubagentTool != "":
 		return Decision{Act: Hold, Why: news.HeldDialog, Again: view.Slow}
 	case p.Mark.Retreat && age < ProofWait:
 		return Decision{Again: 5 * view.Soon}
@@ -93,11 +93,11 @@ func decideTyping(v view.View, p *Prompt, hooked bool) Decision {
 // there is no sign of the prompt's arrival and no reason against typing, except that a person may
 // be at the terminal.
 type clues struct {
-	Arrived bool   // a hook event or a line of a transcript shows that the prompt was taken, or refused by a hook
-	Unheard bool   // hook events have not been processed yet: the proof may be among them
-	Doubt   string // why ccbot may neither press Enter nor paste again by itself; empty: nothing speaks against it
-	Pasted  bool   // tmux has accepted the paste from this ccbot process: an empty box will still show it
-	Quiet   bool   // tmux shows that no key was pressed in the terminal since the mark
+	Arrived       bool   // a hook event or a line of a transcript shows that the prompt was taken, or refused by a hook
+	PendingEvents bool   // hook events have not been processed yet: the proof may be among them
+	Doubt         string // why ccbot may neither press Enter nor paste again by itself; empty: nothing speaks against it
+	Pasted        bool   // tmux has accepted the paste from this ccbot process: an empty box will still show it
+	Quiet         bool   // tmux shows that no key was pressed in the terminal since the mark
 	// Reported says that hooks of this launch have reported: a prompt that was taken has left an
 	// event.
 	Reported bool
@@ -136,9 +136,9 @@ func decideTyped(v view.View, p *Prompt, c clues) Decision {
 	switch {
 	case c.Arrived:
 		return Decision{Act: Proven}
-	case c.Unheard && waited < markFor:
+	case c.PendingEvents && waited < markFor:
 		return Decision{Again: 2 * view.Soon}
-	case !v.IsIdle() && v.Phase() == talk.PhaseWorking && v.Below != "":
+	case !v.IsIdle() && v.Phase() == talk.PhaseWorking && v.SubagentTool != "":
 		return Decision{Act: Hold, Why: news.HeldDialog, Again: view.HoldPace} // report that the prompt waits for a question
 	case !v.IsIdle() && v.Phase() == talk.PhaseWorking || v.Phase().Waiting():
 		return Decision{Again: view.HoldPace}
@@ -180,10 +180,10 @@ func decideHeld(r session.Record, v view.View, p *Prompt) Decision {
 		return Decision{Act: Hold, Why: news.HeldUnknown, Again: view.HoldPace}
 	case v.TypeSafe() && view.TakesKeys(r, v):
 		return Decision{Act: Type, Again: view.Soon}
-	case v.Phase() == talk.PhaseWorking && v.Below != "":
+	case v.Phase() == talk.PhaseWorking && v.SubagentTool != "":
 		return Decision{Act: Hold, Why: news.HeldDialog, Again: view.Slow} // the work continues when a person has answered
 	// The presence file does not count here: the agent may be suspended during a turn.
-	case v.Behind && waited >= queueNotice:
+	case v.InBackground && waited >= queueNotice:
 		return Decision{Act: Hold, Why: news.HeldUnknown, Again: view.HoldPace}
 	case v.Phase() == talk.PhaseWorking && waited < queueNotice:
 		return Decision{Again: queueNotice - waited} // most turns have ended before a report is worthwhile

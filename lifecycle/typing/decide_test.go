@@ -66,8 +66,8 @@ func TestP4_DecideTyped(t *testing.T) {
 		want Act
 	}{
 		{"it arrived, and stands in the box again", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(time.Minute, enters(0)), clues{Arrived: true, Doubt: doubtEsc}, Proven},
-		{"events wait", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(time.Minute, enters(0)), clues{Unheard: true}, Wait},
-		{"events wait for too long", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(time.Hour, enters(0)), clues{Unheard: true, Doubt: doubtOld}, GiveUp},
+		{"events wait", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(time.Minute, enters(0)), clues{PendingEvents: true}, Wait},
+		{"events wait for too long", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(time.Hour, enters(0)), clues{PendingEvents: true, Doubt: doubtOld}, GiveUp},
 		{"the agent works", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested, viewtest.Status(presence.Busy)), typedFor(time.Hour, enters(0)), clues{Doubt: doubtOld}, Wait},
 		{"only agents in the background work", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested, behindAgents), typedFor(3*time.Second, enters(0)), clues{}, enter},
 		{"only agents in the background work, nothing shows", viewtest.Free(behindAgents), typedFor(ProofWait), clues{}, GiveUp},
@@ -119,7 +119,7 @@ func TestP4_DoubtPreventsEnter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v, p := viewtest.AnyView(t), anyTyped(t)
 		v.Still = time.Duration(rapid.IntRange(0, 4).Draw(t, "still")) * time.Second
-		c := clues{Arrived: rapid.Bool().Draw(t, "arrived"), Unheard: rapid.Bool().Draw(t, "unheard"), Quiet: rapid.Bool().Draw(t, "quiet"), Reported: rapid.Bool().Draw(t, "reported"),
+		c := clues{Arrived: rapid.Bool().Draw(t, "arrived"), PendingEvents: rapid.Bool().Draw(t, "unheard"), Quiet: rapid.Bool().Draw(t, "quiet"), Reported: rapid.Bool().Draw(t, "reported"),
 			Doubt: rapid.SampledFrom([]string{"", "", doubtEsc}).Draw(t, "doubt")}
 		p.Repeated = rapid.Bool().Draw(t, "repeated")
 		d := decideTyped(v, p, c)
@@ -128,7 +128,7 @@ func TestP4_DoubtPreventsEnter(t *testing.T) {
 		}
 		b := v.Screen.Box
 		switch {
-		case c.Arrived, c.Unheard, c.Doubt != "", v.Still < stillFor, !v.IsBoxFree(), v.State.Known != view.StateWritten:
+		case c.Arrived, c.PendingEvents, c.Doubt != "", v.Still < stillFor, !v.IsBoxFree(), v.State.Known != view.StateWritten:
 			t.Fatalf("act %s with %+v on %+v", d.Act, c, v)
 		case d.Act == repeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
 			t.Fatalf("pasted anew: %+v into %+v", p, b)

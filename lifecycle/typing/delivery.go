@@ -98,18 +98,18 @@ func (w *Session) hold(ctx context.Context, why news.Wait, head *Prompt) error {
 		n.File, n.Binding = w.term.unsent()
 	}
 	for _, p := range all {
-		if slices.Contains(p.Told, why) || w.term.Silent && w.recall().silent == p.Key {
+		if slices.Contains(p.Reported, why) || w.term.Silent && w.recall().silent == p.Key {
 			continue
 		}
-		n.Prompt = p.shown()
-		if err := w.turn.Tell(ctx, n); err != nil {
+		n.Prompt = p.forNews()
+		if err := w.turn.Notify(ctx, n); err != nil {
 			return err
 		}
 		if w.term.Silent { // the reason was not seen: the report is not noted on disk
 			w.remember(func(m *progress) { m.silent = p.Key })
 			continue
 		}
-		p.Told = append(slices.Clone(p.Told), why)
+		p.Reported = append(slices.Clone(p.Reported), why)
 		if err := w.typist.prompts.SavePrompt(p); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (w *Session) Finish(ctx context.Context, p Prompt) error {
 			return err
 		}
 	}
-	if err := w.turn.Tell(ctx, news.Delivered{Prompt: p.shown()}); err != nil {
+	if err := w.turn.Notify(ctx, news.Delivered{Prompt: p.forNews()}); err != nil {
 		return err
 	}
 	if err := w.typist.prompts.FinishPrompt(p.Key); err != nil {
@@ -142,7 +142,7 @@ func (w *Session) Finish(ctx context.Context, p Prompt) error {
 // is the doubt that prevents ccbot from deciding; empty means that no proof came.
 func (w *Session) unproven(ctx context.Context, p Prompt, why string) error {
 	w.log().Warn("prompt_unproven", logkey.SessionID, w.r.ID.String(), logkey.Key, p.Key, logkey.Why, cmp.Or(why, doubtNone))
-	if err := w.turn.Tell(ctx, news.Unproven{Prompt: p.shown(), InBox: w.term.holds(ctx, p)}); err != nil {
+	if err := w.turn.Notify(ctx, news.Unproven{Prompt: p.forNews(), InBox: w.term.holds(ctx, p)}); err != nil {
 		return err
 	}
 	p.State = Unproven
@@ -157,7 +157,7 @@ func (w *Session) settlePrompt(ctx context.Context, p Prompt) error {
 	if found || err != nil {
 		return err
 	}
-	if w.term.Look(ctx); p.runs(w.term.View) { // otherwise the text may be in the box
+	if w.term.Refresh(ctx); p.runs(w.term.View) { // otherwise the text may be in the box
 		return w.Finish(ctx, p)
 	}
 	return w.unproven(ctx, p, "the agent is gone")

@@ -20,7 +20,7 @@ const escPause = 2 * time.Second
 
 // awaitEscPause waits until Esc may be pressed again.
 func (w Requests) awaitEscPause(ctx context.Context) {
-	pause.Await(ctx, view.LookPace, escPause, func() bool { return w.s.now().Sub(w.s.recall().escAt) >= escPause })
+	pause.Await(ctx, view.PollInterval, escPause, func() bool { return w.s.now().Sub(w.s.recall().escAt) >= escPause })
 }
 
 // askAboutQueue takes the prompts that wait to be typed out of the queue, and asks the person about
@@ -49,13 +49,13 @@ func (w Requests) askAboutQueue(ctx context.Context) (waited bool, err error) {
 }
 
 // stopTurn presses Esc, and takes the text that Claude Code puts back out of the box.
-func (w Requests) stopTurn(ctx context.Context) (told bool, err error) {
+func (w Requests) stopTurn(ctx context.Context) (described bool, err error) {
 	p, err := w.interrupted(ctx)
 	if err != nil {
 		return false, err
 	}
 	before := talk.Cursor{Path: w.s.typist.observer.TranscriptPath(*w.s.r), Offset: w.s.typist.observer.TranscriptSize(*w.s.r)}
-	interrupted := func() bool { return saysInterrupt(before) }
+	interrupted := func() bool { return hasInterrupt(before) }
 	over := interrupted
 	if p.lineless() {
 		over = func() bool { return true }
@@ -95,7 +95,7 @@ func refusesEsc(v view.View) error {
 	switch {
 	case v.Silent:
 		return view.ErrSilent
-	case v.Fate != view.PaneOurs || v.Behind:
+	case v.Fate != view.PaneOurs || v.InBackground:
 		return view.ErrNoAgent
 	case v.DialogOpen(), v.Relayed && !view.IsDialogGone(v): // the request may arrive before its dialog is drawn
 		return ErrAsks
@@ -114,7 +114,7 @@ func (w Requests) pressEsc(ctx context.Context, p Prompt) error {
 			return err
 		}
 	}
-	w.s.term.Look(ctx) // writing to disk and reporting took time
+	w.s.term.Refresh(ctx) // writing to disk and reporting took time
 	key, unbound := w.s.term.cancelKey()
 	err, pressed := refusesEsc(w.s.term.View), false
 	screen := w.s.term.Screen // the presence file is a little older
@@ -169,8 +169,8 @@ func (w Requests) interrupted(ctx context.Context) (Prompt, error) {
 	return last, nil
 }
 
-// saysInterrupt reports whether the transcript has the line of an interrupt after a position.
-func saysInterrupt(from talk.Cursor) (says bool) {
+// hasInterrupt reports whether the transcript has the line of an interrupt after a position.
+func hasInterrupt(from talk.Cursor) (says bool) {
 	_ = transcript.Each(from, false, func(item transcript.Item) bool { // an unreadable transcript proves nothing
 		says = item.Kind == transcript.Interrupt
 		return !says
@@ -183,12 +183,12 @@ func (w Requests) clearDraft(ctx context.Context) error {
 	if _, err := w.s.term.clearKey(); err != nil {
 		return err
 	}
-	told := w.s.term.Screen.Box
-	if err := w.s.turn.Tell(ctx, news.DraftCleared{Draft: told.Text}); err != nil {
+	before := w.s.term.Screen.Box
+	if err := w.s.turn.Notify(ctx, news.DraftCleared{Draft: before.Text}); err != nil {
 		return err
 	}
-	w.s.term.Look(ctx)
-	if w.s.term.Screen.Box != told { // a person types: the new part was not reported
+	w.s.term.Refresh(ctx)
+	if w.s.term.Screen.Box != before { // a person types: the new part was not reported
 		return ErrBoxBusy
 	}
 	if !w.s.term.emptyBox(ctx) || !w.s.term.TypeSafe() {
@@ -230,7 +230,7 @@ func refusesNow(v view.View, head *Prompt) error {
 	box := v.Screen.Box
 	own := head != nil && head.State == Typing && head.shows(box)
 	switch {
-	case v.Below != "":
+	case v.SubagentTool != "":
 		return ErrAsks
 	case box.Present && (!box.Empty || box.Bash) && !own:
 		return ErrBoxBusy

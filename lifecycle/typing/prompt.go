@@ -30,17 +30,17 @@ type Prompt struct {
 	// Class determines the proof of arrival: a UserPromptSubmit names a plain prompt; after a slash
 	// command the box is empty again, or the transcript names it; a command of bash mode has its line
 	// in the transcript.
-	Class talk.PromptClass
-	State PromptState
-	Mark  *talk.Mark
-	Since time.Time   // when its turn came
-	Told  []news.Wait // the reasons for waiting that were reported to the person
+	Class    talk.PromptClass
+	State    PromptState
+	Mark     *talk.Mark
+	Since    time.Time   // when its turn came
+	Reported []news.Wait // the reasons for waiting that were reported to the person
 
 	Repeated bool // it was pasted a second time, because the box was empty and Enter was never pressed
 }
 
-// shown returns the prompt in the form that news have.
-func (p *Prompt) shown() talk.Prompt {
+// forNews returns the prompt in the form that news have.
+func (p *Prompt) forNews() talk.Prompt {
 	shown := talk.Prompt{Key: p.Key, Text: p.Text, Class: p.Class}
 	if p.Mark != nil {
 		mark := *p.Mark // typing continues and changes it

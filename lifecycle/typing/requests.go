@@ -20,8 +20,8 @@ type Requests struct{ s *Session }
 // Requests returns what people decide about prompts.
 func (w *Session) Requests() Requests { return Requests{w} }
 
-// Queue puts a prompt at the end of the queue, and types it at once if it is alone there and mayType
-// allows it for the prompt as read from the disk. Otherwise the prompt is held.
+// Queue puts a prompt at the end of the queue, and types it at once if it is alone there and
+// mayType allows it for the prompt as read from the disk. Otherwise the prompt is held.
 func (w Requests) Queue(ctx context.Context, key string, mayType func(*Prompt) bool) error {
 	alone := len(w.s.r.Prompts) == 0
 	if err := w.s.enqueue(key); err != nil {
@@ -50,7 +50,8 @@ func (w Requests) typeAtOnce(ctx context.Context, key string, mayType func(*Prom
 }
 
 // SendAgain types an unproven prompt again when that is safe. A crash between paste and Enter may
-// have left the text in the box, so it is treated as a paste to take back: the box is emptied first.
+// have left the text in the box, so it is treated as a paste to take back: the box is emptied
+// first.
 func (w Requests) SendAgain(ctx context.Context, key string) error {
 	p, err := w.s.promptIn(key, Unproven)
 	if err != nil {
@@ -59,13 +60,13 @@ func (w Requests) SendAgain(ctx context.Context, key string) error {
 	if !w.s.r.State.Live() {
 		return fmt.Errorf("send again: %w", view.ErrNoAgent)
 	}
-	if w.s.term.Look(ctx); w.s.term.Silent { // the box may have something to take back
+	if w.s.term.Refresh(ctx); w.s.term.Silent { // the box may have something to take back
 		return view.ErrSilent
 	}
 	if w.s.term.IsBoxFree() && !w.s.term.holds(ctx, p) { // the box has nothing to take back
-		p.State, p.Told, p.Mark = Held, nil, nil
+		p.State, p.Reported, p.Mark = Held, nil, nil
 	} else {
-		p.State, p.Told, p.Mark = Typing, nil, w.s.mark()
+		p.State, p.Reported, p.Mark = Typing, nil, w.s.mark()
 		p.Mark.Retreat = true
 	}
 	if err := w.s.typist.prompts.SavePrompt(p); err != nil {
@@ -80,7 +81,7 @@ func (w Requests) Drop(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	if w.s.term.Look(ctx); w.s.term.Silent {
+	if w.s.term.Refresh(ctx); w.s.term.Silent {
 		return view.ErrSilent
 	}
 	if w.s.term.holds(ctx, p) {
@@ -149,7 +150,7 @@ func (w Requests) SendAnyway(ctx context.Context, key string) error {
 	if err := w.s.typist.observer.CheckUnread(*w.s.r); err != nil {
 		return err
 	}
-	w.s.term.Look(ctx)
+	w.s.term.Refresh(ctx)
 	switch {
 	case w.s.term.Silent:
 		return view.ErrSilent
@@ -162,7 +163,7 @@ func (w Requests) SendAnyway(ctx context.Context, key string) error {
 	case !w.s.term.Screen.Box.Whole():
 		return ErrDraftHidden
 	}
-	if err := w.clearDraft(ctx); err != nil || w.s.r.Wish != nil {
+	if err := w.clearDraft(ctx); err != nil || w.s.r.ModeRequest != nil {
 		return err // the next step types the prompt, after what was wanted before it
 	}
 	return w.s.typePrompt(ctx, *head)
@@ -173,7 +174,7 @@ func (w Requests) LeaveView(ctx context.Context, key string) error {
 	if _, err := w.s.promptIn(key, Held); err != nil {
 		return err
 	}
-	w.s.term.Look(ctx)
+	w.s.term.Refresh(ctx)
 	switch {
 	case w.s.term.Silent:
 		return view.ErrSilent
@@ -185,8 +186,8 @@ func (w Requests) LeaveView(ctx context.Context, key string) error {
 	return w.s.term.leaveView(ctx)
 }
 
-// ToFront moves a held prompt before all other waiting prompts. A prompt being typed, or in the box,
-// stays first.
+// ToFront moves a held prompt before all other waiting prompts. A prompt being typed, or in the
+// box, stays first.
 func (w Requests) ToFront(key string) error {
 	if _, err := w.s.promptIn(key, Held); err != nil {
 		return err
@@ -195,8 +196,8 @@ func (w Requests) ToFront(key string) error {
 }
 
 // SendNow types a held prompt next and interrupts the running turn for it. The order is on disk
-// before Esc is pressed. told is as in Interrupt, and true if nothing was interrupted.
-func (w Requests) SendNow(ctx context.Context, key string) (told bool, err error) {
+// before Esc is pressed. described is as in Interrupt, and true if nothing was interrupted.
+func (w Requests) SendNow(ctx context.Context, key string) (described bool, err error) {
 	if _, err := w.s.promptIn(key, Held); err != nil {
 		return true, err
 	}
@@ -207,7 +208,7 @@ func (w Requests) SendNow(ctx context.Context, key string) (told bool, err error
 		return true, err
 	}
 	w.awaitEscPause(ctx)
-	w.s.term.Look(ctx)
+	w.s.term.Refresh(ctx)
 	if w.s.r.State != session.Running || w.s.term.TypeSafe() { // no turn is in the way
 		return true, w.toFront(key)
 	}
@@ -221,28 +222,28 @@ func (w Requests) SendNow(ctx context.Context, key string) (told bool, err error
 	if err := w.toFront(key); err != nil {
 		return true, err
 	}
-	if told, err = w.stopTurn(ctx); errors.Is(err, ErrIdle) { // it has just ended
-		told, err = true, nil
+	if described, err = w.stopTurn(ctx); errors.Is(err, ErrIdle) { // it has just ended
+		described, err = true, nil
 	}
 	w.s.turn.At("turn-interrupted")
-	return told, errors.Join(err, w.overtake(ctx, key))
+	return described, errors.Join(err, w.overtake(ctx, key))
 }
 
 // Interrupt takes the waiting prompts out of the queue and asks the person about them, presses Esc
-// once, and waits for the end of the turn. told reports that the chat already shows what was
+// once, and waits for the end of the turn. described reports that the chat already shows what was
 // stopped.
-func (w Requests) Interrupt(ctx context.Context) (told bool, err error) {
+func (w Requests) Interrupt(ctx context.Context) (described bool, err error) {
 	w.awaitEscPause(ctx)
-	w.s.term.Look(ctx)
+	w.s.term.Refresh(ctx)
 	if err := refusesEsc(w.s.term.View); err != nil {
 		return false, err
 	}
 	waited, failed := w.askAboutQueue(ctx) // Esc is pressed also if this failed
-	told, stopped := w.stopTurn(ctx)
+	described, stopped := w.stopTurn(ctx)
 	if waited && errors.Is(stopped, ErrIdle) {
-		told, stopped = true, nil // the queue was stopped
+		described, stopped = true, nil // the queue was stopped
 	}
-	return told, cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
+	return described, cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
 }
 
 // Halt removes all waiting prompts from the queue, and asks the person about each. It presses no

@@ -24,8 +24,8 @@ type Terminal struct {
 	keys      Keyboard
 }
 
-// Look checks again.
-func (t *Terminal) Look(ctx context.Context) { t.View = t.o.View(ctx, *t.r) }
+// Refresh checks again.
+func (t *Terminal) Refresh(ctx context.Context) { t.View = t.o.View(ctx, *t.r) }
 
 // guard names the bound agent; tmux itself checks it together with each key. In an adopted pane
 // tmux only knows the shell: there the kernel is read right before, to check that the agent is in
@@ -102,7 +102,7 @@ func (t *Terminal) send(ctx context.Context, k tmux.Key) error {
 // If a dialog or a turn came in between, Enter would answer the dialog or reach the turn.
 func (t *Terminal) seePaste(ctx context.Context, p Prompt) (seen, overtaken bool) {
 	pause.Await(ctx, drawPace, pasteWait, func() bool {
-		t.Look(ctx)
+		t.Refresh(ctx)
 		seen = t.IsBoxFree() && p.shows(t.Screen.Box)
 		overtaken = t.DialogOpen() || !t.IsIdle() && t.Phase() == talk.PhaseWorking || t.Fate != view.PaneOurs
 		return seen || overtaken
@@ -124,7 +124,7 @@ func (t *Terminal) emptyByRow(ctx context.Context) bool {
 	shown := 0
 	presses := 0
 	for idle := 0; idle < 2; presses++ {
-		t.Look(ctx)
+		t.Refresh(ctx)
 		if !t.IsBoxFree() || t.Screen.Box.Empty {
 			break
 		}
@@ -149,8 +149,8 @@ const maxPresses = 500
 
 // seeChange waits a moment until the box looks different, and reports whether it did.
 func (t *Terminal) seeChange(ctx context.Context, before claudeui.Box) bool {
-	return pause.Await(ctx, view.LookPace, clearWait, func() bool {
-		t.Look(ctx)
+	return pause.Await(ctx, view.PollInterval, clearWait, func() bool {
+		t.Refresh(ctx)
 		return t.Screen.Box != before
 	})
 }
@@ -200,8 +200,8 @@ const (
 // little: it will not come if over reports that the turn has left its last line.
 func (t *Terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over func() bool) (back bool) {
 	var since time.Time
-	pause.Await(ctx, view.LookPace, backWithin, func() bool {
-		t.Look(ctx)
+	pause.Await(ctx, view.PollInterval, backWithin, func() bool {
+		t.Refresh(ctx)
 		switch {
 		// The terminal has not yet drawn the end of the turn, or of what was to follow it.
 		case !t.IsBoxFree(), t.Screen.Continues:
@@ -220,10 +220,10 @@ func (t *Terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over 
 // AwaitExit waits a moment until tmux knows how the process ended: tmux says that a pane is dead
 // slightly before it has the status or the signal.
 func (t *Terminal) AwaitExit(ctx context.Context) {
-	pause.Await(ctx, view.LookPace, settleWait, func() bool {
+	pause.Await(ctx, view.PollInterval, settleWait, func() bool {
 		known := t.Fate != view.PaneDead || t.Pane.DeadStatus >= 0 || t.Pane.DeadSignal != 0
 		if !known {
-			t.Look(ctx)
+			t.Refresh(ctx)
 		}
 		return known
 	})

@@ -36,7 +36,7 @@ func (w *Session) typePrompt(ctx context.Context, p Prompt) error {
 		}
 		p.State, p.Mark = Held, nil
 		w.Again = view.HoldPace
-		w.term.Look(ctx) // something has come in between
+		w.term.Refresh(ctx) // something has come in between
 		return errors.Join(w.typist.prompts.SavePrompt(p), w.hold(ctx, w.term.Obstacle(), &p))
 	}
 	w.remember(func(m *progress) { m.pasted = p.Key })
@@ -76,7 +76,7 @@ func (w *Session) enter(ctx context.Context, p Prompt) error {
 	if err := w.typist.prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	if w.term.Look(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.Screen.Box) {
+	if w.term.Refresh(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.Screen.Box) {
 		return nil // writing to disk took time, and something came in between
 	}
 	err := w.term.submit(ctx)
@@ -92,7 +92,7 @@ func (w *Session) enter(ctx context.Context, p Prompt) error {
 	}
 	w.turn.At("entered")
 	w.remember(func(m *progress) { m.still = still{} }) // the effect of the Enter is not drawn yet
-	return w.turn.Tell(ctx, news.Typed{Prompt: p.shown()})
+	return w.turn.Notify(ctx, news.Typed{Prompt: p.forNews()})
 }
 
 // clearOwnText takes back a paste that a dialog overtook. It removes ccbot's own text from the box,
@@ -126,13 +126,13 @@ func (w *Session) clearOwnText(ctx context.Context, p Prompt) error {
 // removes the prompt from the queue. The question is sent first, so that the text is never lost. If
 // the text is in the box, where it would block the next prompts, it is removed there.
 func (w *Session) askAbout(ctx context.Context, p Prompt, inBox bool) error {
-	n := news.TakenBack{Prompt: p.shown()}
+	n := news.TakenBack{Prompt: p.forNews()}
 	if !inBox && !w.term.IsIdle() {
 		if n.Work = w.LastTaken().Text; n.Work == "" { // ccbot was started in the middle of the turn
 			n.Work = transcript.LastPrompt(ctx, w.typist.observer.TranscriptPath(*w.r))
 		}
 	}
-	if err := w.turn.Tell(ctx, n); err != nil {
+	if err := w.turn.Notify(ctx, n); err != nil {
 		return err
 	}
 	if inBox {
@@ -165,7 +165,7 @@ const unwantedFor = 30 * time.Second
 func (w *Session) ClearLeft(ctx context.Context) (again time.Duration) {
 	if last := w.LastTaken(); last.Key != "" && w.term.holds(ctx, last) {
 		if trace, err := w.traceOf(last); err == nil && trace.Refused {
-			if w.term.Look(ctx); !w.term.holds(ctx, last) {
+			if w.term.Refresh(ctx); !w.term.holds(ctx, last) {
 				return view.Soon
 			}
 			w.clearUnwanted(ctx, last)
@@ -215,8 +215,8 @@ func (w *Session) cluesOf(ctx context.Context, p Prompt) clues {
 	c := clues{Reported: !w.r.ReportsAt.IsZero(), Pasted: w.recall().pasted == p.Key}
 	// If the box is not free, nothing is typed, so tmux need not be called.
 	c.Quiet = w.term.IsBoxFree() && w.term.quietSince(ctx, p.Mark.At)
-	unheard, errEvents := w.typist.unheard(w.r.ID)
-	c.Unheard = unheard
+	pending, errEvents := w.typist.hasPendingEvents(w.r.ID)
+	c.PendingEvents = pending
 	switch m := p.Mark; {
 	case m.Esc:
 		c.Doubt = doubtEsc
@@ -323,7 +323,7 @@ func (w *Session) arrived(ctx context.Context, p Prompt) error {
 		if err := w.turn.Save(); err != nil {
 			return err
 		}
-		if err := w.turn.Tell(ctx, news.Transcript{}); err != nil {
+		if err := w.turn.Notify(ctx, news.Transcript{}); err != nil {
 			return err
 		}
 	}

@@ -42,18 +42,19 @@ type Prompts interface {
 // Typist types into the terminals of sessions. It is made once, and keeps the progress of prompts
 // between turns. A restart loses that, which costs at most a repeated report.
 type Typist struct {
-	observer *view.Observer
-	keyboard Keyboard
-	prompts  Prompts
-	unheard  func(recordID uuid.UUID) (bool, error)
+	observer         *view.Observer
+	keyboard         Keyboard
+	prompts          Prompts
+	hasPendingEvents func(recordID uuid.UUID) (bool, error)
 
 	mu       sync.Mutex
 	sessions map[uuid.UUID]progress
 }
 
-// New returns a Typist. unheard reports whether an unprocessed event of a launch is on disk.
-func New(o *view.Observer, k Keyboard, p Prompts, unheard func(recordID uuid.UUID) (bool, error)) *Typist {
-	return &Typist{observer: o, keyboard: k, prompts: p, unheard: unheard, sessions: make(map[uuid.UUID]progress)}
+// New returns a Typist. hasPendingEvents reports whether an unprocessed event of a launch is on
+// disk.
+func New(o *view.Observer, k Keyboard, p Prompts, hasPendingEvents func(recordID uuid.UUID) (bool, error)) *Typist {
+	return &Typist{observer: o, keyboard: k, prompts: p, hasPendingEvents: hasPendingEvents, sessions: make(map[uuid.UUID]progress)}
 }
 
 // Observer returns the Observer by which the Typist sees terminals.
@@ -63,7 +64,7 @@ func (t *Typist) Observer() *view.Observer { return t.observer }
 type Turn struct {
 	Record *session.Record
 	Save   func() error                                 // puts the record on disk
-	Tell   func(ctx context.Context, n news.News) error // reports what happened to the session
+	Notify func(ctx context.Context, n news.News) error // reports what happened to the session
 	Wake   func()                                       // requests a step of the session
 	At     func(failpoint string)                       // is called at each persisted step
 }

@@ -23,8 +23,8 @@ func Doing(v View, failed transcript.Failure) talk.Activity {
 	switch {
 	case p.Waiting() && v.Tool != "":
 		return waitingFor(v.Tool)
-	case p == talk.PhaseWorking && v.Below != "":
-		return waitingFor(v.Below)
+	case p == talk.PhaseWorking && v.SubagentTool != "":
+		return waitingFor(v.SubagentTool)
 	case p == talk.PhaseWorking && v.Captured && v.Screen.Retry != nil:
 		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry.What, Until: v.Now.Add(v.Screen.Retry.In).UTC()}
 	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":

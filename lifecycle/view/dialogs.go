@@ -33,7 +33,7 @@ func DialogOf(r session.Record, v View) port.Dialog {
 		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edges of an unrecognised dialog are unknown
 	}
 	d.Unasked = HasRelay(r, v) && !v.Relayed && asksPermission(v)
-	d.Mark = markOf(r, v.Screen, d.Whole)
+	d.Fingerprint = dialogFingerprint(r, v.Screen, d.Whole)
 	return d
 }
 
@@ -61,10 +61,10 @@ func unready(r session.Record, v View) bool {
 	return r.State.Launching() && v.IsSeen() && v.State.Known == StateUnwritten && !v.Screen.Box.Present && v.Screen.Text != ""
 }
 
-// markOf returns a hash of what the keys would act on: the dialog with its cursor and ticks,
-// whether that is all of the dialog, and the process that shows it. For a dialog that is not
+// dialogFingerprint returns a hash of what the keys would act on: the dialog with its cursor and
+// ticks, whether that is all of the dialog, and the process that shows it. For a dialog that is not
 // recognised it is the whole screen, without the parts that change by themselves.
-func markOf(r session.Record, s claudeui.Screen, whole bool) string {
+func dialogFingerprint(r session.Record, s claudeui.Screen, whole bool) string {
 	h := sha256.New()
 	if r.Binding != nil {
 		fmt.Fprintf(h, "%s ", r.Binding.Agent) // the next launch may ask the same question
@@ -141,7 +141,7 @@ const (
 // because a Yes or an answer in the terminal does not end the hook, while Esc and No do (2.1.328).
 // It is pure.
 func IsDialogGone(v View) bool {
-	return MayDialogBeGone(v) && (v.State.Since.After(v.Asked.Add(goneAfter)) || v.Now.Sub(v.Asked).Abs() > GoneBy)
+	return MayDialogBeGone(v) && (v.State.Since.After(v.RequestedAt.Add(goneAfter)) || v.Now.Sub(v.RequestedAt).Abs() > GoneBy)
 }
 
 // MayDialogBeGone reports whether a request waits although the agent, by its presence file and its

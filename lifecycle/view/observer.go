@@ -71,23 +71,23 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 		v.State = StateOf(r.Binding.Agent, f, err)
 	}
 	// It comes after the presence file: that one is a little ahead of the screen.
-	look := o.lookAtPane(ctx, *r.Binding)
+	look := o.readPane(ctx, *r.Binding)
 	v.Fate, v.Pane, v.Silent = look.fate, look.pane, look.silent
 	text, shown := look.screen, look.shown
 	if !r.Binding.Agent.Valid() && v.Fate != PaneUnknown && v.Fate != PaneOurs {
 		v.Agent = process.Gone // it had ended before it could be identified
 	}
-	v.Behind = v.Adopted && !o.IsInFront(*r.Binding)
-	o.lookAtRequests(ctx, r, &v)
+	v.InBackground = v.Adopted && !o.IsInFront(*r.Binding)
+	o.readRequests(ctx, r, &v)
 	// Otherwise the screen may show a shell, or belong to another process.
 	if shown && v.Fate == PaneDead {
 		var err error
 		text, err = o.Screens.Capture(ctx, v.Pane.ID, screenLines) // tmux scrolls a dead pane to say that it is dead
 		shown = err == nil
 	}
-	shown = shown && len(text) <= maxScreen && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.Behind)
+	shown = shown && len(text) <= maxScreen && (v.Fate == PaneDead || v.Fate == PaneOurs && !v.InBackground)
 	if shown { // without a capture nothing is typed
-		v.Screen, v.Shown, v.Captured = o.read(r, text), text, true
+		v.Screen, v.Styled, v.Captured = o.read(r, text), text, true
 	}
 	return v
 }
@@ -110,9 +110,9 @@ type boundPane struct {
 	silent bool // tmux did not answer
 }
 
-// lookAtPane reads the bound pane and its content. A pane id proves nothing by itself: the tmux
+// readPane reads the bound pane and its content. A pane id proves nothing by itself: the tmux
 // server and the pane's process must also be those of the binding.
-func (o *Observer) lookAtPane(ctx context.Context, b session.Binding) (look boundPane) {
+func (o *Observer) readPane(ctx context.Context, b session.Binding) (look boundPane) {
 	boot := o.Processes.Self().Boot
 	absent := func() boundPane { // no server of the binding listens on the socket
 		fate := FateOf(b, process.No, o.Processes.Liveness(ServerOf(b, boot)) == process.Gone, nil)
@@ -156,7 +156,7 @@ func (o *Observer) lookAtPane(ctx context.Context, b session.Binding) (look boun
 // BoundPane returns the fate of the bound pane, and the pane. The pane is valid with PaneOurs and
 // PaneDead.
 func (o *Observer) BoundPane(ctx context.Context, b session.Binding) (PaneFate, tmux.Pane) {
-	look := o.lookAtPane(ctx, b)
+	look := o.readPane(ctx, b)
 	return look.fate, look.pane
 }
 
@@ -243,8 +243,8 @@ func (o *Observer) CheckUnread(r session.Record) error {
 	return nil
 }
 
-// TranscriptSize returns the bytes of the session's transcript: 0 if there is none, math.MaxInt64 if
-// the size is unknown.
+// TranscriptSize returns the bytes of the session's transcript: 0 if there is none, math.MaxInt64
+// if the size is unknown.
 func (o *Observer) TranscriptSize(r session.Record) int64 {
 	info, err := os.Stat(o.TranscriptPath(r))
 	switch {
@@ -256,10 +256,10 @@ func (o *Observer) TranscriptSize(r session.Record) int64 {
 	return math.MaxInt64 // unknown: with this size, nothing counts as growth
 }
 
-// lookAtRequests notes which permission requests of the session's agent wait in the chat. A
+// readRequests notes which permission requests of the session's agent wait in the chat. A
 // subagent's request is noted separately: its dialog is drawn only after its hook has ended, so the
 // request shows nothing about the terminal.
-func (o *Observer) lookAtRequests(ctx context.Context, r session.Record, v *View) {
+func (o *Observer) readRequests(ctx context.Context, r session.Record, v *View) {
 	if o.Relays == nil {
 		return
 	}
@@ -267,10 +267,10 @@ func (o *Observer) lookAtRequests(ctx context.Context, r session.Record, v *View
 		switch {
 		case q.Agent != r.Binding.Agent.Text(): // a request of an earlier launch: its hook outlived that agent
 		case q.SubagentID != "":
-			v.Below = cmp.Or(v.Below, q.Tool)
+			v.SubagentTool = cmp.Or(v.SubagentTool, q.Tool)
 		default:
-			if q.Asked.After(v.Asked) || !v.Relayed {
-				v.Relayed, v.Asked, v.Tool = true, q.Asked, q.Tool
+			if q.Asked.After(v.RequestedAt) || !v.Relayed {
+				v.Relayed, v.RequestedAt, v.Tool = true, q.Asked, q.Tool
 			}
 		}
 	}
@@ -333,8 +333,8 @@ func (o *Observer) HasTranscript(claudeID uuid.UUID) (bool, error) {
 	return err == nil, err
 }
 
-// LookAtGit returns the state of a session's repository; known is false if git gave no answer.
-func (o *Observer) LookAtGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
+// ReadGit returns the state of a session's repository; known is false if git gave no answer.
+func (o *Observer) ReadGit(ctx context.Context, r session.Record) (state *git.State, known bool) {
 	if o.Git == nil {
 		return nil, false
 	}
@@ -350,7 +350,7 @@ func (o *Observer) LookAtGit(ctx context.Context, r session.Record) (state *git.
 // session is not proven to have ended, its own agent may write.
 func (o *Observer) HasGrown(r session.Record, known int64) bool {
 	unknown := r.Tail == 0 && !r.Ended.Valid() // an earlier program ended the session and noted no position
-	if !r.State.Over() || r.Haunted || unknown {
+	if !r.State.Over() || r.GrowthReported || unknown {
 		return false
 	}
 	path := o.TranscriptPath(r)

@@ -2,8 +2,8 @@ package view
 
 import "time"
 
-// LookPace is the polling interval for quick changes that send no notification.
-const LookPace = 25 * time.Millisecond
+// PollInterval is the polling interval for quick changes that send no notification.
+const PollInterval = 25 * time.Millisecond
 
 // Soon is the polling interval for a screen that is about to change: the terminal draws a little
 // later than presence files and hooks report.

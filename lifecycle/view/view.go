@@ -25,24 +25,24 @@ const (
 // View is one reading of a session's state. The zero value means that nothing is known, and causes
 // no action.
 type View struct {
-	Now      time.Time
-	Agent    process.Liveness
-	Fate     PaneFate
-	Pane     tmux.Pane // valid with PaneOurs and PaneDead
-	State    AgentState
-	Screen   claudeui.Screen
-	Captured bool   // Screen is valid
-	Shown    string // the source of Screen, with its colours
-	Adopted  bool   // a person opened the pane, and it outlives the agent
-	Behind   bool   // the pane is adopted, and keys would not reach the agent
-	Silent   bool   // tmux did not answer a question about the pane: nothing follows from the view
+	Now          time.Time
+	Agent        process.Liveness
+	Fate         PaneFate
+	Pane         tmux.Pane // valid with PaneOurs and PaneDead
+	State        AgentState
+	Screen       claudeui.Screen
+	Captured     bool   // Screen is valid
+	Styled       string // the source of Screen, with its colours
+	Adopted      bool   // a person opened the pane, and it outlives the agent
+	InBackground bool   // the pane is adopted, and keys would not reach the agent
+	Silent       bool   // tmux did not answer a question about the pane: nothing follows from the view
 
-	Relayed bool      // a permission request of the agent waits for the chat
-	Asked   time.Time // when the newest such request was made
-	Tool    string    // the tool that the newest such request asks for
-	// Below is the tool that a subagent asks for in a request that waits for the chat; empty: there
-	// is no such request.
-	Below string
+	Relayed     bool      // a permission request of the agent waits for the chat
+	RequestedAt time.Time // when the newest such request was made
+	Tool        string    // the tool that the newest such request asks for
+	// SubagentTool is the tool that a subagent asks for in a request that waits for the chat; empty:
+	// there is no such request.
+	SubagentTool string
 	// Since is the time at which this process first saw the open dialog without a request. Only the
 	// view of a step has it.
 	Since time.Time
@@ -101,7 +101,7 @@ func (v View) IsIdle() bool {
 // IsBoxFree reports whether the prompt box takes keys. It asks for everything that TypeSafe asks
 // for, except that the box is empty.
 func (v View) IsBoxFree() bool {
-	return v.IsIdle() && v.Captured && !v.Pane.InMode && !v.Behind &&
+	return v.IsIdle() && v.Captured && !v.Pane.InMode && !v.InBackground &&
 		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
 }
 
@@ -123,7 +123,7 @@ func (v View) CheckVisible() error {
 	switch {
 	case v.Silent:
 		return ErrSilent
-	case v.gone() || v.Behind:
+	case v.gone() || v.InBackground:
 		return ErrNoAgent
 	case !v.IsSeen():
 		return ErrUnseen

@@ -55,7 +55,7 @@ func dialogOpen(v *view.View) {
 
 func TestDoing(t *testing.T) {
 	busy := status(presence.Busy)
-	below := func(tool string) func(*view.View) { return func(v *view.View) { v.Below = tool } }
+	below := func(tool string) func(*view.View) { return func(v *view.View) { v.SubagentTool = tool } }
 	asks := func(tool string) func(*view.View) { return func(v *view.View) { v.Relayed, v.Tool = true, tool } }
 	retries := func(v *view.View) { v.Screen.Retry = &claudeui.Retry{What: "529 Overloaded", In: 33 * time.Second} }
 	failed := func(kind transcript.FailureKind, until time.Time) transcript.Failure {

@@ -10,7 +10,7 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// Since names the moment to compare the work tree with: a result of Mark, or a constant below.
+// Since names the moment to compare the work tree with: a result of Snapshot, or a constant below.
 type Since string
 
 const (
@@ -21,9 +21,9 @@ const (
 // Diffs reads the changes of sessions. It may take seconds. It returns a *refusal.Error, the
 // context's error, or an error for the log.
 type Diffs interface {
-	// Mark remembers the present work tree until the session is archived or the marks become too
-	// many or too large. It returns refusal.NoRepository if there is no git repository.
-	Mark(ctx context.Context, session uuid.UUID) (Since, error)
+	// Snapshot remembers the present work tree until the session is archived or the snapshots become
+	// too many or too large. It returns refusal.NoRepository if there is no git repository.
+	Snapshot(ctx context.Context, session uuid.UUID) (Since, error)
 	// Changes returns the changed files of the session's folder, committed or not, sorted by name.
 	// If since is no longer known, it compares with the session's start, or if that is unknown,
 	// with the last commit; Of names the moment. It returns refusal.FileLinked if the folder is

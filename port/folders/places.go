@@ -56,7 +56,7 @@ type Extent struct {
 // Found is the result of a search.
 type Found struct {
 	Dirs       []string // without links
-	Below      []string // the folders below which it searched
+	Roots      []string // the folders below which it searched
 	Read       int      // number of folders read
 	Unreadable int      // number of unreadable folders
 	Cut        bool     // the search stopped early, because of Extent or the time
@@ -67,13 +67,13 @@ func (f Found) IsWhole() bool { return !f.Cut && f.Unreadable == 0 }
 
 // Conversation is a conversation with Claude Code, with or without ccbot.
 type Conversation struct {
-	Claude  uuid.UUID // Claude's id of it
-	Session uuid.UUID // its session; nil: none
-	Said    string    // the last question of a person
-	Size    int64     // of its file, in bytes
-	At      time.Time // time of the last write
-	Written bool      // a process writes it, or may write it
-	Unseen  bool      // its writers are unknown
+	Claude       uuid.UUID // Claude's id of it
+	Session      uuid.UUID // its session; nil: none
+	LastQuestion string    // the last question of a person
+	Size         int64     // of its file, in bytes
+	At           time.Time // time of the last write
+	Written      bool      // a process writes it, or may write it
+	Unseen       bool      // its writers are unknown
 }
 
 // Worktrees manages the git work trees that ccbot has made.

@@ -38,8 +38,8 @@ type Dialog struct {
 // Ended reports that the agent exited by itself; the session's Exit describes how.
 type Ended struct {
 	Piece
-	Screen string // the terminal's last content
-	Asked  bool   // a person decided it
+	Screen   string // the terminal's last content
+	ByPerson bool   // a person decided it
 }
 
 // Stopped is the receipt of an archive. Unproven facts are in the session's Failures.
@@ -72,7 +72,7 @@ type Unproven struct {
 // Transferred reports that the session continues in a window that a person opened.
 type Transferred struct {
 	Piece
-	Asked bool // a person decided it
+	ByPerson bool // a person decided it
 }
 
 // Renamed reports that the session has a new name.

@@ -245,7 +245,7 @@ func SessionRules(suggestions []json.RawMessage) []Rule {
 
 func sessionRule(raw json.RawMessage) (r Rule, ok bool) {
 	var s suggestion
-	if _, plain := exactjson.Object(raw); !plain || json.Unmarshal(raw, &s) != nil || !says(raw, s) {
+	if _, plain := exactjson.Object(raw); !plain || json.Unmarshal(raw, &s) != nil || !contains(raw, s) {
 		return Rule{}, false
 	}
 	switch s.Type {
@@ -261,8 +261,8 @@ func sessionRule(raw json.RawMessage) (r Rule, ok bool) {
 	return Rule{Raw: made, Rules: s.Rules, Directories: s.Directories}, ok && err == nil
 }
 
-// says reports whether s has all of the suggestion's JSON.
-func says(raw json.RawMessage, s suggestion) bool {
+// contains reports whether s has all of the suggestion's JSON.
+func contains(raw json.RawMessage, s suggestion) bool {
 	var given, read any
 	again, err := json.Marshal(s)
 	return err == nil && json.Unmarshal(raw, &given) == nil && json.Unmarshal(again, &read) == nil &&

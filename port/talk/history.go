@@ -30,11 +30,11 @@ type Exports interface {
 	Export(ctx context.Context, session uuid.UUID, most int64, words Words) (folders.File, error)
 }
 
-// AskedPrompts finds the last questions of sessions.
-type AskedPrompts interface {
-	// Asked returns the start of the last question in each session; empty: unknown. It reads the
-	// end of one file for each.
-	Asked(ctx context.Context, sessions []uuid.UUID) []string
+// LastQuestions finds the last questions of sessions.
+type LastQuestions interface {
+	// LastQuestions returns the start of the last question in each session; empty: unknown. It reads
+	// the end of one file for each.
+	LastQuestions(ctx context.Context, sessions []uuid.UUID) []string
 }
 
 // Place is an opaque position in a conversation. The empty Place is the end.

@@ -50,9 +50,9 @@ type PromptOrder interface {
 	// ToFront moves a prompt before all other waiting prompts.
 	ToFront(ctx context.Context, id uuid.UUID, key string) error
 	// SendNow is like ToFront, and interrupts the running turn with one Esc, never if a dialog is
-	// open (refusal.Asks) or a draft is in the box (refusal.BoxBusy). told reports whether nothing
-	// was interrupted, or news or the transcript describe it.
-	SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error)
+	// open (refusal.Asks) or a draft is in the box (refusal.BoxBusy). described reports whether
+	// nothing was interrupted, or news or the transcript describe it.
+	SendNow(ctx context.Context, id uuid.UUID, key string) (described bool, err error)
 	// Halt removes all waiting prompts from the queue: news ask people about each. It presses no
 	// key.
 	Halt(ctx context.Context, id uuid.UUID) error

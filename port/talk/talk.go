@@ -17,9 +17,9 @@ type Transcripts interface {
 	// there, otherwise ctx's error. Continuing from the last item's Next cursor repeats no item.
 	// Errors: refusal.Replaced, refusal.FileIrregular, ctx's error, or an error for the log.
 	Next(ctx context.Context, session uuid.UUID, from Cursor, most int) ([]Item, error)
-	// Said returns the answers and questions between two cursors of one transcript, oldest first.
+	// Between returns the answers and questions between two cursors of one transcript, oldest first.
 	// If from is nil, it returns the last answer before the second cursor.
-	Said(ctx context.Context, from *Cursor, before Cursor) ([]Item, error)
+	Between(ctx context.Context, from *Cursor, before Cursor) ([]Item, error)
 	// End returns the present end of a cursor's transcript.
 	End(ctx context.Context, of Cursor) (Cursor, error)
 }

@@ -257,9 +257,9 @@ func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, 
 	}
 }
 
-func (f *transcripts) Said(ctx context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
+func (f *transcripts) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
 	f.wait()
-	return f.Transcripts.Said(ctx, from, before)
+	return f.Transcripts.Between(ctx, from, before)
 }
 
 func (f *transcripts) End(ctx context.Context, of talk.Cursor) (talk.Cursor, error) {

@@ -41,6 +41,6 @@ func (c conversations) Export(ctx context.Context, session uuid.UUID, most int64
 	return c.reached().Export(ctx, session, most, words)
 }
 
-func (c conversations) Asked(ctx context.Context, sessions []uuid.UUID) []string {
-	return c.reached().Asked(ctx, sessions)
+func (c conversations) LastQuestions(ctx context.Context, sessions []uuid.UUID) []string {
+	return c.reached().LastQuestions(ctx, sessions)
 }

@@ -19,7 +19,7 @@ type FakeDiffs struct {
 	OnAsk   func()                            // while git compares
 }
 
-func (f *FakeDiffs) Mark(context.Context, uuid.UUID) (folders.Since, error) {
+func (f *FakeDiffs) Snapshot(context.Context, uuid.UUID) (folders.Since, error) {
 	f.wait()
 	if f.OnMark != nil {
 		f.OnMark()

@@ -36,7 +36,7 @@ type Asked struct {
 func (w *World) AsksFor(t *testing.T, r session.Record, tool, input string) Asked {
 	t.Helper()
 	q := w.Request(t, r, tool, input)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
+	require.NoError(t, w.OnRequest(t.Context(), q.Request))
 	w.Work(t)
 	return q
 }
@@ -201,12 +201,12 @@ func (w *World) LastSent(t *testing.T) outbox.Message {
 func (w *World) Kills(t *testing.T, r session.Record, seen bool) {
 	t.Helper()
 	q := w.Request(t, r, "Bash", Bash)
-	require.NoError(t, w.Asked(t.Context(), q.Request))
+	require.NoError(t, w.OnRequest(t.Context(), q.Request))
 	if seen {
 		w.Work(t)
 	}
 	w.Relay.end(q.ID)
-	w.Left(t.Context(), q.Request)
+	w.OnLeft(t.Context(), q.Request)
 	w.Work(t)
 }
 

@@ -12,12 +12,12 @@ import (
 	"ccbot/port/talk"
 )
 
-// Asked and the other methods here call features of the bot.
-func (w *World) Asked(ctx context.Context, q talk.Request) error {
-	return w.Requests.Asked(ctx, q)
+// OnRequest and the other methods here call features of the bot.
+func (w *World) OnRequest(ctx context.Context, q talk.Request) error {
+	return w.Requests.OnRequest(ctx, q)
 }
 
-func (w *World) Left(ctx context.Context, q talk.Request) { w.Requests.Left(ctx, q) }
+func (w *World) OnLeft(ctx context.Context, q talk.Request) { w.Requests.OnLeft(ctx, q) }
 
 func (w *World) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
 	return w.Bot.Files.SendFile(ctx, id, path, caption)

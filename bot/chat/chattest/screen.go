@@ -19,9 +19,9 @@ func (f *fakeSessions) Screen(_ context.Context, id uuid.UUID, press port.KeyOn)
 	if press.Key == "" {
 		return f.OnScreen, f.DialogErr
 	}
-	f.Add("press %s of %s on %s", press.Key, id, press.Mark)
+	f.Add("press %s of %s on %s", press.Key, id, press.Fingerprint)
 	if f.OnPressOn != nil {
-		return f.OnPressOn(press.Mark)
+		return f.OnPressOn(press.Fingerprint)
 	}
 	return f.OnScreen, nil
 }

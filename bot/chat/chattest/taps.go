@@ -50,7 +50,7 @@ func (w *World) StartFailure(err error) chat.Failure {
 }
 
 var Trust = port.Dialog{Open: true, Lines: []string{"Do you trust this folder?", "  1. No, exit", "❯ 2. Yes, I trust it"},
-	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Whole: true, Mark: "mark-one-012"}
+	Options: []string{"No, exit", "Yes, I trust it"}, Selected: 1, Whole: true, Fingerprint: "mark-one-012"}
 
 // OpenDialog is the news that a session's terminal asks something.
 func OpenDialog(d port.Dialog) news.Dialog {

@@ -249,9 +249,9 @@ func (t Target) arrived(data []byte, from Manifest) ([]byte, error) {
 	}
 	r.Note(t.Now, session.BroughtBack, "it came with a backup of "+from.Host)
 	r.Host, r.ReturnedAt = t.Host, t.Now
-	r.Binding, r.Bound, r.Below, r.Seconds, r.Prompts, r.Wish = nil, nil, nil, nil, nil, nil
+	r.Binding, r.Bound, r.Descendants, r.SecondWriters, r.Prompts, r.ModeRequest = nil, nil, nil, nil, nil, nil
 	r.Exe, r.HookDigest, r.Phase, r.PhaseWhat, r.NameDue = "", "", "", "", false
-	r.Asked, r.Ended, r.Since = process.Moment{}, process.Moment{}, process.Moment{}
+	r.Requested, r.Ended, r.Since = process.Moment{}, process.Moment{}, process.Moment{}
 	for i, c := range r.Cursors {
 		r.Cursors[i].Path = filepath.Join(t.Projects, inProjects(c.Path))
 	}

@@ -239,7 +239,7 @@ func (s seen) typed() (over bool, err error) {
 // prompt is the entry as the outcome of its turn needs it.
 func (s seen) prompt() outcome.Prompt {
 	return outcome.Prompt{Text: s.entry.Text, Class: s.entry.Class, Mark: s.entry.Typing, Finished: s.finished,
-		Unproven: s.entry.State == inbox.Unproven, Asked: s.entry.State == inbox.Asked}
+		Unproven: s.entry.State == inbox.Unproven, Undecided: s.entry.State == inbox.Asked}
 }
 
 // outcome decides whether a wait has ended, and what a person reads then. It is pure.
@@ -262,7 +262,7 @@ func (s seen) outcome() (text string, over bool, err error) {
 		err = errors.New("the prompt was taken out of the queue")
 	case outcome.Unproven:
 		err = fmt.Errorf("it is not proven that %s has got the prompt: the chat asks what to do", name)
-	case outcome.AskedAbout:
+	case outcome.Undecided:
 		err = errors.New("the prompt waits for an answer in the chat")
 	case outcome.SessionEnded:
 		err = fmt.Errorf("%s has ended (%s) without an answer", name, s.record.State)

@@ -89,13 +89,13 @@ func TestP9_GroupThatDoesNotCountFails(t *testing.T) {
 func TestP9_RefusalsNameGroupsOfAllowedPeople(t *testing.T) {
 	require.NoError(t, aside(t, machine(t), func(ctx context.Context, s *system) error {
 		group := func(id int64) models.Chat { return models.Chat{ID: id, Type: models.ChatTypeSupergroup} }
-		hears := allowedGroups{s}.hears(ctx)
-		_, _ = hears("message", 13, group(-8), nil)
-		_, _ = hears("callback_query", 13, models.Chat{ID: 13, Type: models.ChatTypePrivate}, nil)
-		_, _ = hears("from the future", 1, models.Chat{ID: -7, Type: models.ChatTypeChannel}, nil)
+		authorized := allowedGroups{s}.hears(ctx)
+		_, _ = authorized("message", 13, group(-8), nil)
+		_, _ = authorized("callback_query", 13, models.Chat{ID: 13, Type: models.ChatTypePrivate}, nil)
+		_, _ = authorized("from the future", 1, models.Chat{ID: -7, Type: models.ChatTypeChannel}, nil)
 		for id := range int64(50) {
-			_, _ = hears("message", 1, group(-100-id), nil)
-			_, _ = hears("message", 1, group(-100), nil)
+			_, _ = authorized("message", 1, group(-100-id), nil)
+			_, _ = authorized("message", 1, group(-100), nil)
 		}
 		f := s.health(t.Context())
 		assert.Equal(t, map[string]int{"message": 101, "callback_query": 1, "other": 1}, f.Refused)

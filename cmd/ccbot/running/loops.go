@@ -185,7 +185,7 @@ func (e *loopEngine) prompt(key string) (outcome.Prompt, error) {
 		return outcome.Prompt{Finished: true}, nil
 	}
 	return outcome.Prompt{Text: entry.Text, Class: entry.Class, Mark: entry.Typing, Finished: finished,
-		Unproven: entry.State == inbox.Unproven, Asked: entry.State == inbox.Asked}, err
+		Unproven: entry.State == inbox.Unproven, Undecided: entry.State == inbox.Asked}, err
 }
 
 // answer returns the reading of the answer to a prompt, which goes on where the last one has ended.
@@ -275,8 +275,8 @@ func (q personalQueues) Halt(ctx context.Context, id uuid.UUID) error {
 	return q.Queues.Halt(ctx, id)
 }
 
-// yieldToLeft pauses the loop of a session if a crash came after a person's prompt was kept, and before
-// it was queued.
+// yieldToLeft pauses the loop of a session if a crash came after a person's prompt was kept, and
+// before it was queued.
 func yieldToLeft(ctx context.Context, loops *loop.Keeper, r session.Record, keys []string) {
 	l, live := loops.Live(r.ID)
 	if live && slices.ContainsFunc(keys, func(key string) bool { return key != inbox.PromptKey(l.Key()) && !slices.Contains(r.Prompts, key) }) {

@@ -42,7 +42,7 @@ func (p prompts) NewPrompt(key string, session uuid.UUID) (typing.Prompt, error)
 
 func promptOf(e inbox.Entry) typing.Prompt {
 	return typing.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: e.Class,
-		State: typing.PromptState(e.State), Mark: copyOf(e.Typing), Told: slices.Clone(e.Reported), Repeated: e.Repeated}
+		State: typing.PromptState(e.State), Mark: copyOf(e.Typing), Reported: slices.Clone(e.Reported), Repeated: e.Repeated}
 }
 
 // copyOf returns a mark of its own: the typing of a prompt changes its mark before that is saved.
@@ -85,7 +85,7 @@ func (p prompts) SavePrompt(q typing.Prompt) error {
 				return err
 			}
 		}
-		e.State, e.Reported, e.Typing = inbox.State(q.State), slices.Clone(q.Told), copyOf(q.Mark)
+		e.State, e.Reported, e.Typing = inbox.State(q.State), slices.Clone(q.Reported), copyOf(q.Mark)
 		e.Text, e.Class = q.Text, q.Class // which Reword changes
 		e.Repeated = q.Repeated
 		return nil

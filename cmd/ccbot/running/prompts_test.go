@@ -78,7 +78,7 @@ func TestPromptsShowTheInbox(t *testing.T) {
 	q, err := p.Prompt(held.Key)
 	require.NoError(t, err)
 	assert.Equal(t, typing.Prompt{Key: held.Key, Session: r, Text: "one", State: typing.Held, Since: cameIn}, q)
-	q.State, q.Told = typing.Typing, []news.Wait{news.HeldDraft, news.Queued}
+	q.State, q.Reported = typing.Typing, []news.Wait{news.HeldDraft, news.Queued}
 	q.Mark = &talk.Mark{At: cameIn, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
 	require.NoError(t, p.SavePrompt(q))
 	again, err := p.Prompt(held.Key)

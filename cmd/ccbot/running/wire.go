@@ -267,15 +267,15 @@ func (s *system) wireChat(environ []string) error {
 	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call, Out: number}}
 	c := chat.New(chat.Deps{Machine: m, Sender: speaks, Chats: chats, Cards: s.cards, Speech: i18n.Load(glyph.Name), Lang: s.Lang,
 		Host: s.Machine, Dir: s.Dir, Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)})
-	var hears attachment.Transcriber // nil: VOICE_COMMAND is not set
+	var transcriber attachment.Transcriber // nil: VOICE_COMMAND is not set
 	if len(s.VoiceWords) > 0 {
-		hears = voice.New(s.VoiceWords, environment.Server(environ), s.Home, s.table)
+		transcriber = voice.New(s.VoiceWords, environment.Server(environ), s.Home, s.table)
 	}
 	s.bot = bot.New(
 		bot.Config{Lists: listsOf(s.Config), MachineName: s.Machine, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter, RemindAfter: s.RemindAfter},
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
-			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: hears, Health: s.health})
+			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: transcriber, Health: s.health})
 	s.bot.Computer.ReadAgain = s.readAgain
 	s.bot.NewGroups.List = allowedGroups{s}
 	s.room = statefolder.NewDiskSpace(s.Dir, s.bot, s.log)
@@ -306,10 +306,10 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: variables, Unset: unset,
 			OrphanGrace: s.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: offline.Moments(s.Dir)},
-			Typist:  typing.New(s.observer, s.tmux, s.prompts, s.launches.Unheard),
+			Typist:  typing.New(s.observer, s.tmux, s.prompts, s.launches.HasPendingEvents),
 			Windows: s.tmux, Launches: s.launches,
 			Ender: &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
-			Hears: &lifecycle.Hears{Lost: s.losses.note, Failpoint: Failpoint(environ),
+			Callbacks: &lifecycle.Callbacks{Lost: s.losses.note, Failpoint: Failpoint(environ),
 				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: offline.Backups(s.Dir), Clear: s.clear(s.launches),
 		IdleAfter: idleAfter(s), PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}

@@ -41,7 +41,7 @@ func TestP8_RecoveryOutlivesItsCaller(t *testing.T) {
 	environ := machine(t)
 	err := aside(t, environ, func(ctx context.Context, s *system) error {
 		assert.False(t, s.recovery.Since.IsZero(), "it knows which launches are this ccbot's")
-		assert.Nil(t, s.recovery.Tell, "the chat is the bot's to tell")
+		assert.Nil(t, s.recovery.Notify, "the chat is the bot's to tell")
 		s.lasting = lastingIn(ctx)
 		r := one(1, "api", func(r *session.Record) {
 			r.State, r.EndedAt, r.Conversation = session.Running, time.Time{}, session.Conversation{ChatID: 1}

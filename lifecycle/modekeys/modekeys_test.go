@@ -1,4 +1,4 @@
-package wishes
+package modekeys
 
 import (
 	"testing"
@@ -12,10 +12,10 @@ import (
 )
 
 func TestDecide(t *testing.T) {
-	mode, model := session.Wish{Mode: "plan"}, session.Wish{Model: "sonnet", Opened: 1}
+	mode, model := session.ModeRequest{Mode: "plan"}, session.ModeRequest{Model: "sonnet", Opened: 1}
 	chosen, opened, round := model, model, mode
 	chosen.Chosen, opened.Opened, round.Passed = true, maxOpened, []string{"default", "auto"}
-	both := session.Wish{Mode: "plan", Model: "sonnet"}
+	both := session.ModeRequest{Mode: "plan", Model: "sonnet"}
 	free := Screen{Free: true, Mode: "default"}
 	list := func(current int, names ...string) Screen {
 		return Screen{Listed: true, Whole: true, List: claudeui.Models{Names: names, Current: current}}
@@ -24,7 +24,7 @@ func TestDecide(t *testing.T) {
 	cut.Whole = false
 	for _, tc := range []struct {
 		name    string
-		wish    session.Wish
+		wish    session.ModeRequest
 		look    Screen
 		act     Act
 		outcome port.SwitchOutcome
@@ -32,26 +32,26 @@ func TestDecide(t *testing.T) {
 		{"nothing may be pressed", mode, Screen{Mode: "default"}, Wait, port.SwitchDone},
 		{"not even said, while nothing is certain", mode, Screen{Mode: "plan"}, Wait, port.SwitchDone},
 		{"another mode", mode, free, Mode, port.SwitchDone},
-		{"the mode is there", mode, Screen{Free: true, Mode: "plan"}, Over, port.SwitchDone},
-		{"no mode is shown", mode, Screen{Free: true}, Over, port.SwitchUnread},
-		{"one round is over, and the mode is what it was", round, free, Over, port.SwitchNoSuch},
+		{"the mode is there", mode, Screen{Free: true, Mode: "plan"}, Finished, port.SwitchDone},
+		{"no mode is shown", mode, Screen{Free: true}, Finished, port.SwitchUnread},
+		{"one round is over, and the mode is what it was", round, free, Finished, port.SwitchNoSuch},
 		{"another mode on the way", round, Screen{Free: true, Mode: "acceptEdits"}, Mode, port.SwitchDone},
 		{"the key was noted and not pressed", round, Screen{Free: true, Mode: "auto"}, Mode, port.SwitchDone},
 		{"the mode comes first", both, free, Mode, port.SwitchDone},
 
 		{"the list is not open", model, free, Open, port.SwitchDone},
 		{"too early for the list", model, Screen{Free: true, Early: true}, Wait, port.SwitchDone},
-		{"a list without a cursor", model, Screen{Free: true, Flat: true, Mode: "default"}, Over, port.SwitchUnread},
+		{"a list without a cursor", model, Screen{Free: true, Flat: true, Mode: "default"}, Finished, port.SwitchUnread},
 		{"a mode in screen reader mode", mode, Screen{Free: true, Flat: true, Mode: "default"}, Mode, port.SwitchDone},
 		{"no key for the list", model, Screen{}, Wait, port.SwitchDone},
-		{"the list was opened too often", opened, free, Over, port.SwitchUnread},
+		{"the list was opened too often", opened, free, Finished, port.SwitchUnread},
 		{"another model", model, list(0, "Opus", "Sonnet"), Choose, port.SwitchDone},
-		{"the model is marked", model, list(1, "Opus", "Sonnet"), Over, port.SwitchDone},
-		{"after the choice", chosen, list(1, "Opus", "Sonnet"), Over, port.SwitchDone},
-		{"the choice was not taken", chosen, list(0, "Opus", "Sonnet"), Over, port.SwitchNotTaken},
-		{"no such model", model, list(0, "Opus", "Sonnet 4"), Over, port.SwitchNoSuch},
-		{"no mark", model, list(-1, "Opus", "Sonnet"), Over, port.SwitchUnread},
-		{"a part of the list is out of sight", model, cut, Over, port.SwitchUnread},
+		{"the model is marked", model, list(1, "Opus", "Sonnet"), Finished, port.SwitchDone},
+		{"after the choice", chosen, list(1, "Opus", "Sonnet"), Finished, port.SwitchDone},
+		{"the choice was not taken", chosen, list(0, "Opus", "Sonnet"), Finished, port.SwitchNotTaken},
+		{"no such model", model, list(0, "Opus", "Sonnet 4"), Finished, port.SwitchNoSuch},
+		{"no mark", model, list(-1, "Opus", "Sonnet"), Finished, port.SwitchUnread},
+		{"a part of the list is out of sight", model, cut, Finished, port.SwitchUnread},
 	} {
 		act, outcome := Decide(tc.wish, tc.look)
 		assert.Equal(t, tc.act, act, tc.name)
@@ -60,17 +60,17 @@ func TestDecide(t *testing.T) {
 }
 
 func TestRequestIsGrantedPartByPart(t *testing.T) {
-	w := Add(session.Wish{}, port.ModeChange{Mode: port.ModePlan, Model: "Opus"})
+	w := Add(session.ModeRequest{}, port.ModeChange{Mode: port.ModePlan, Model: "Opus"})
 	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default"))
 	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default"), "after a crash")
 	assert.Equal(t, tmux.KeyModels, Note(&w, Open, "default"))
 	assert.Equal(t, tmux.KeySession, Note(&w, Choose, "default"))
-	assert.Equal(t, session.Wish{Mode: "plan", Passed: []string{"default"}, Model: "Opus", Opened: 1, Listed: true, Chosen: true}, w)
+	assert.Equal(t, session.ModeRequest{Mode: "plan", Passed: []string{"default"}, Model: "Opus", Opened: 1, Listed: true, Chosen: true}, w)
 	w = Add(w, port.ModeChange{Model: "Haiku"})
-	assert.Equal(t, session.Wish{Mode: "plan", Passed: []string{"default"}, Model: "Haiku", Listed: true}, w, "noted anew")
-	was, rest := Granted(w)
+	assert.Equal(t, session.ModeRequest{Mode: "plan", Passed: []string{"default"}, Model: "Haiku", Listed: true}, w, "noted anew")
+	was, rest := Finish(w)
 	assert.Equal(t, port.ModeChange{Mode: port.ModePlan}, was)
-	was, rest = Granted(*rest)
+	was, rest = Finish(*rest)
 	assert.Equal(t, port.ModeChange{Model: "Haiku"}, was)
 	assert.Nil(t, rest)
 }

@@ -1,4 +1,4 @@
-// Package wishes decides the next key for a requested permission mode or model of an agent.
+// Package modekeys decides the next key for a requested permission mode or model of an agent.
 //
 //   - Each key follows from one reading of the terminal: it is pressed once, and its effect is
 //     read back before the next one. If the terminal does not show the effect, no key follows.
@@ -6,7 +6,7 @@
 //   - A model is chosen only for the session, only once, and counts when the list marks it.
 //
 // The package presses and reads nothing: lifecycle does, and decides when a key may be pressed.
-package wishes
+package modekeys
 
 import (
 	"slices"
@@ -37,61 +37,61 @@ type Screen struct {
 type Act int
 
 const (
-	Wait   Act = iota
-	Over       // the outcome is known
-	Mode       // press the key of the next permission mode
-	Open       // open the list of models
-	Choose     // choose the model in the list
+	Wait     Act = iota
+	Finished     // the outcome is known
+	Mode         // press the key of the next permission mode
+	Open         // open the list of models
+	Choose       // choose the model in the list
 )
 
 // Decide returns the next act for a request: for the mode first, then for the model. The outcome
 // counts with Over. It is pure.
-func Decide(w session.Wish, l Screen) (Act, port.SwitchOutcome) {
+func Decide(w session.ModeRequest, l Screen) (Act, port.SwitchOutcome) {
 	switch {
 	case w.Mode != "":
 		return decideMode(w, l)
 	case l.Listed:
 		return decideList(w, l)
 	case l.Flat:
-		return Over, port.SwitchUnread
+		return Finished, port.SwitchUnread
 	case !l.Free, l.Early:
 		return Wait, port.SwitchDone
 	case w.Opened >= maxOpened:
-		return Over, port.SwitchUnread
+		return Finished, port.SwitchUnread
 	}
 	return Open, port.SwitchDone
 }
 
 // decideMode goes round through the modes once. Of the one at which a key was noted last the key
 // may not have been pressed.
-func decideMode(w session.Wish, l Screen) (Act, port.SwitchOutcome) {
+func decideMode(w session.ModeRequest, l Screen) (Act, port.SwitchOutcome) {
 	passed := slices.Index(w.Passed, l.Mode)
 	switch {
 	case !l.Free:
 		return Wait, port.SwitchDone
 	case l.Mode == "":
-		return Over, port.SwitchUnread
+		return Finished, port.SwitchUnread
 	case l.Mode == w.Mode:
-		return Over, port.SwitchDone
+		return Finished, port.SwitchDone
 	case passed >= 0 && passed < len(w.Passed)-1:
-		return Over, port.SwitchNoSuch
+		return Finished, port.SwitchNoSuch
 	}
 	return Mode, port.SwitchDone
 }
 
 // decideList reads the list of models. Its mark is the proof: after a choice the list is opened
 // once more.
-func decideList(w session.Wish, l Screen) (Act, port.SwitchOutcome) {
+func decideList(w session.ModeRequest, l Screen) (Act, port.SwitchOutcome) {
 	wanted := Find(l.List, w.Model)
 	switch {
 	case !l.Whole, l.List.Current < 0:
-		return Over, port.SwitchUnread
+		return Finished, port.SwitchUnread
 	case wanted < 0:
-		return Over, port.SwitchNoSuch
+		return Finished, port.SwitchNoSuch
 	case l.List.Current == wanted:
-		return Over, port.SwitchDone
+		return Finished, port.SwitchDone
 	case w.Chosen:
-		return Over, port.SwitchNotTaken
+		return Finished, port.SwitchNotTaken
 	}
 	return Choose, port.SwitchDone
 }
@@ -103,7 +103,7 @@ func Find(list claudeui.Models, name string) int {
 
 // Note notes a key that is about to be pressed while the terminal shows a mode, and returns the
 // key.
-func Note(w *session.Wish, act Act, mode string) tmux.Key {
+func Note(w *session.ModeRequest, act Act, mode string) tmux.Key {
 	switch act {
 	case Mode:
 		if n := len(w.Passed); n == 0 || w.Passed[n-1] != mode {
@@ -119,7 +119,7 @@ func Note(w *session.Wish, act Act, mode string) tmux.Key {
 }
 
 // Add is a request with what a person wants now in place of what was wanted before.
-func Add(w session.Wish, want port.ModeChange) session.Wish {
+func Add(w session.ModeRequest, want port.ModeChange) session.ModeRequest {
 	if want.Mode != "" {
 		w.Mode, w.Passed = string(want.Mode), nil
 	}
@@ -129,8 +129,8 @@ func Add(w session.Wish, want port.ModeChange) session.Wish {
 	return w
 }
 
-// Granted removes the part with a known outcome from a request; rest is nil if nothing is left.
-func Granted(w session.Wish) (was port.ModeChange, rest *session.Wish) {
+// Finish removes the part with a known outcome from a request; rest is nil if nothing is left.
+func Finish(w session.ModeRequest) (was port.ModeChange, rest *session.ModeRequest) {
 	if w.Mode == "" {
 		return port.ModeChange{Model: w.Model}, nil
 	}
