@@ -95,6 +95,12 @@ type limited struct {
 	until time.Time
 }
 
+// atALimitWith has a chat with a setting for limits.
+func atALimitWith(t *testing.T, atLimit string, test func(t *testing.T, w *limited)) {
+	t.Helper()
+	atALimitIn(t, conversation.Settings{Language: "en", AtLimit: atLimit}, "", test)
+}
+
 func atALimit(t *testing.T, test func(t *testing.T, w *limited)) {
 	t.Helper()
 	atALimitOf(t, "en", "", test)
@@ -103,9 +109,14 @@ func atALimit(t *testing.T, test func(t *testing.T, w *limited)) {
 // atALimitOf has a chat with a language, and a text of CCBOT_CONTINUE_TEXT.
 func atALimitOf(t *testing.T, lang, text string, test func(t *testing.T, w *limited)) {
 	t.Helper()
+	atALimitIn(t, conversation.Settings{Language: lang}, text, test)
+}
+
+func atALimitIn(t *testing.T, set conversation.Settings, text string, test func(t *testing.T, w *limited)) {
+	t.Helper()
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.Talk.Reported, w.ContinueText = true, text
-		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = lang }))
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { *s = set }))
 		w.Restart(t)
 		id := uuid.New()
 		c := chattest.TranscriptOf(t, id.String()+".jsonl", chattest.PromptLine("go"))
@@ -172,6 +183,30 @@ func TestEndOfLimitOffersToContinue(t *testing.T) {
 		assert.Len(t, promptKeys(t, w.World), 1)
 		assert.Equal(t, "api continues. This is sent:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
 		assert.Empty(t, w.card().Buttons)
+	})
+}
+
+// By the setting of the chat the prompt is planned at once. A person can still take it back.
+func TestSettingContinuesAfterLimit(t *testing.T) {
+	atALimitWith(t, conversation.Continue, func(t *testing.T, w *limited) {
+		assert.Equal(t, "This is sent to api at "+w.at()+", unless api has moved on by then:\nThe usage limit is over. Continue where you stopped.", w.card().Text.Text)
+		w.taps(w.Word(i18n.ButtonDrop))
+		assert.Equal(t, []string{w.word()}, chattest.Words(w.card()))
+		w.taps(w.word())
+		w.Restart(t)
+		w.Later(10 * time.Minute)
+		assert.Len(t, promptKeys(t, w.World), 1)
+	})
+}
+
+// By the setting of the chat nothing is offered, and nothing is sent.
+func TestSettingStopsAtLimit(t *testing.T) {
+	atALimitWith(t, conversation.Stop, func(t *testing.T, w *limited) {
+		assert.Equal(t, "The limit of api lasts "+w.In(chattest.AtAlice).Until(w.until)+". Nothing is sent after it: /settings", w.card().Text.Text)
+		assert.Empty(t, w.card().Buttons)
+		w.Restart(t)
+		w.Later(10 * time.Minute)
+		assert.Empty(t, promptKeys(t, w.World))
 	})
 }
 

@@ -44,6 +44,8 @@ func TestSettingsHavePages(t *testing.T) {
 		{i18n.SettingIdle, "1 h", conversation.Settings{IdleAfter: &hour}, "Idle limit: 1 h"},
 		{i18n.SettingIdle, "never", conversation.Settings{IdleAfter: new(time.Duration)}, "Idle limit: never"},
 		{i18n.SettingSteps, "nowhere", conversation.Settings{Steps: "off"}, "Steps: nowhere"},
+		{i18n.SettingLimit, "continue after it", conversation.Settings{AtLimit: conversation.Continue}, "At a limit: continue after it"},
+		{i18n.SettingLimit, "stop", conversation.Settings{AtLimit: conversation.Stop}, "At a limit: stop"},
 		{i18n.SettingNotices, "off", conversation.Settings{Background: "off"}, "Notices: off"},
 		{i18n.SettingNotices, "line with a sound", conversation.Settings{Background: "sound"}, "Notices: line with a sound"},
 		{i18n.SettingNotices, "full answers", conversation.Settings{Background: "full"}, "Notices: full answers"},

@@ -209,6 +209,7 @@ const (
 	LimitUntil             Key = "limit_until"        // Until
 	LimitUsed              Key = "limit_used"         // At, Percent, Window
 	LimitOffer             Key = "limit_offer"        // Name, Until
+	LimitStop              Key = "limit_stop"         // Name, Until
 	LimitPlanned           Key = "limit_planned"      // At, Name
 	LimitMovedOn           Key = "limit_moved_on"     // Name
 	LimitNotSent           Key = "limit_not_sent"     // Name, Reason
@@ -468,6 +469,11 @@ const (
 	SettingIdle            Key = "setting_idle"
 	SettingIdleAbout       Key = "setting_idle_about"
 	IdleNever              Key = "idle_never"
+	SettingLimit           Key = "setting_limit"
+	SettingLimitAbout      Key = "setting_limit_about"
+	AtLimitAsk             Key = "at_limit_ask"
+	AtLimitContinue        Key = "at_limit_continue"
+	AtLimitStop            Key = "at_limit_stop"
 	SettingSteps           Key = "setting_steps"
 	SettingStepsAbout      Key = "setting_steps_about"
 	SettingNotices         Key = "setting_notices"

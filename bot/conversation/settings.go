@@ -24,6 +24,7 @@ type Settings struct {
 	IdleAfter  *time.Duration `json:"idle_after,omitempty"` // after which a session of this chat is archived; 0: never
 	Steps      string         `json:"steps,omitempty"`      // how a turn's steps are shown: card, off
 	Background string         `json:"background,omitempty"` // the report of a session in the background at the end of a turn
+	AtLimit    string         `json:"at_limit,omitempty"`   // what follows a limit that stopped a session: Continue, Stop; "": a question
 	Quiet      *Hours         `json:"quiet,omitempty"`      // in which only urgent messages sound
 	QuietFor   *Span          `json:"quiet_for,omitempty"`  // the same, once
 	Favourites []string       `json:"favourites,omitempty"` // folders that /new shows first, also in a group
@@ -37,6 +38,12 @@ const (
 	Line  = "line"  // a line without a sound
 	Sound = "sound" // a line with a sound, outside quiet hours
 	Full  = "full"  // its answers, as the current one's
+)
+
+// What follows the end of a limit that stopped a session.
+const (
+	Continue = "continue" // the prompt that continues it
+	Stop     = "stop"     // nothing
 )
 
 // Reports returns a session's choice while it is not the current one.

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -170,6 +171,9 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 		r, known := l.chat.Book.Records.Get(p.Session)
 		if _, shown := l.cards.Get(p.name()); known && !shown && r.State.Live() {
 			p.Text = cmp.Or(l.text, l.chat.In(r.Conversation).Say(i18n.PromptAfterLimit))
+			if l.atLimit(r) == conversation.Continue {
+				p.Prompt = inbox.PromptKey(uuid.New())
+			}
 			if err := l.cards.Show(ctx, p.name(), l.card(r, r.Conversation, p), p); err != nil {
 				l.reach(p)
 				all = errors.Join(all, err)
@@ -179,15 +183,24 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 	return all
 }
 
-// card returns the card.Content of a plan.
+// atLimit returns the setting of a session's chat.
+func (l *Continuing) atLimit(r port.Session) string {
+	return l.chat.Book.Settings(r.Conversation.ChatID).AtLimit
+}
+
+// card returns the card.Content of a plan. A card without a plan and without an offer expires, too.
 func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.Content {
 	w := l.chat.In(to)
 	at := i18n.Args{"Name": r.Name, "At": w.At(p.due())}
 	look := card.Content{To: to, Session: r.ID, Until: p.due()} // the offer expires
 	said := w.Text(i18n.LimitOffer, i18n.Args{"Name": r.Name, "Until": w.Until(p.Until)})
 	option := card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
-	if p.Prompt != "" {
+	switch {
+	case p.Prompt != "":
 		said, option, look.Until = w.Text(i18n.LimitPlanned, at), w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
+	case l.atLimit(r) == conversation.Stop:
+		look.Text = w.Text(i18n.LimitStop, i18n.Args{"Name": r.Name, "Until": w.Until(p.Until)})
+		return look
 	}
 	look.Text, look.Options = chat.Lines(said, chat.Quoted(p.text())), [][]card.Option{{option}}
 	return look

@@ -250,6 +250,13 @@ var all = []one{
 			return append([]choice{v.byDefault(name(v.configured.Steps).label)}, each.As([]string{"card", "off"}, name)...)
 		},
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Steps = value }},
+	{name: "limit", title: i18n.SettingLimit, about: i18n.SettingLimitAbout, row: 2,
+		value: func(s conversation.Settings) string { return s.AtLimit },
+		choices: func(v view) []choice {
+			return []choice{v.byDefault(v.Say(i18n.AtLimitAsk)), {conversation.Continue, v.Say(i18n.AtLimitContinue)},
+				{conversation.Stop, v.Say(i18n.AtLimitStop)}}
+		},
+		choose: func(s *conversation.Settings, value string, _ time.Time) { s.AtLimit = value }},
 	{name: notices, title: i18n.SettingNotices, about: i18n.SettingNoticesAbout, row: 1,
 		value: func(s conversation.Settings) string { return s.Background },
 		choices: func(v view) []choice {
