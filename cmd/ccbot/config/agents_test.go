@@ -92,7 +92,7 @@ func TestP9_ConfigHidesAgentVariables(t *testing.T) {
 		{Name: "HTTPS_PROXY", Value: "hidden", Source: "environment"}}, got)
 }
 
-func TestTelegramUsesProxyOfAgents(t *testing.T) {
+func TestTelegramUsesProxyOfSettings(t *testing.T) {
 	c, err := Load(withSettings(t, "HTTPS_PROXY=http://proxy:3128\nno_proxy=inside\n"))
 	require.NoError(t, err)
 	for address, want := range map[string]string{"https://api.telegram.org": "http://proxy:3128", "https://inside": "", "http://127.0.0.1:1": ""} {
@@ -106,6 +106,41 @@ func TestTelegramUsesProxyOfAgents(t *testing.T) {
 		}
 		assert.Equal(t, want, proxy.String(), address)
 	}
+}
+
+// TestProxyOfBotOrOfAgents: a variable with AGENT_ENV_ is of agents alone.
+func TestProxyOfBotOrOfAgents(t *testing.T) {
+	for _, tt := range []struct{ name, file, bot, agents string }{
+		{"both", "HTTPS_PROXY=http://p:1\n", "http://p:1", "http://p:1"},
+		{"agents only", "AGENT_ENV_HTTPS_PROXY=http://p:1\n", "", "http://p:1"},
+		{"the bot only", "HTTPS_PROXY=http://p:1\nAGENT_ENV_HTTPS_PROXY=\n", "http://p:1", ""},
+		{"each its own", "HTTPS_PROXY=http://p:1\nAGENT_ENV_HTTPS_PROXY=http://p:2\n", "http://p:1", "http://p:2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := Load(withSettings(t, tt.file))
+			require.NoError(t, err)
+			assert.Equal(t, tt.agents, c.Agents["HTTPS_PROXY"])
+			q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.telegram.org", nil)
+			require.NoError(t, err)
+			proxy, err := c.Proxy()(q)
+			require.NoError(t, err)
+			if tt.bot == "" {
+				assert.Nil(t, proxy)
+			} else if assert.NotNil(t, proxy) {
+				assert.Equal(t, tt.bot, proxy.String())
+			}
+		})
+	}
+}
+
+// TestLackingProxyOfBot: a proxy of the bot alone needs two lines.
+func TestLackingProxyOfBot(t *testing.T) {
+	environ := withSettings(t, "", "HTTPS_PROXY=http://p:1", "AGENT_ENV_HTTPS_PROXY=")
+	mine, err := Load(environ)
+	require.NoError(t, err)
+	its, err := Load(environ[:3])
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"HTTPS_PROXY": "http://p:1", "AGENT_ENV_HTTPS_PROXY": ""}, Lacking(environ, mine, its))
 }
 
 // TestLacking: a program that reads only ccbot.env lacks what only the environment sets.

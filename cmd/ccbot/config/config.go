@@ -83,6 +83,8 @@ type Config struct {
 	Unknown     map[string]string // unknown names in the file, with the nearest setting
 	// variables that agents get, in addition to PATH, HOME and CLAUDE_CONFIG_DIR
 	Agents map[string]string
+	// proxies and certificates of ccbot itself; those of agents may be others
+	Network map[string]string
 }
 
 // ids is a comma list of Telegram ids.
@@ -167,6 +169,7 @@ func load(environ []string, checks ...func(*Config) error) (c Config, err error)
 	if c.Agents, err = environment.OfAgents(merged); err != nil {
 		return c, exit.Usage(fmt.Errorf("%w (it is set in the environment or in %s)", err, file))
 	}
+	c.Network = environment.Network(merged)
 	for _, check := range checks {
 		if err := check(&c); err != nil {
 			return c, exit.Usage(fmt.Errorf("%w (set it in the environment or in %s)", err, file))
@@ -333,16 +336,18 @@ func (c Config) Differing(other Config, without map[string]bool) (names []string
 			names = append(names, name)
 		}
 	}
-	return append(names, c.DifferingAgents(other)...)
+	variables := append(differing(c.Agents, other.Agents), differing(c.Network, other.Network)...)
+	slices.Sort(variables)
+	return append(names, slices.Compact(variables)...)
 }
 
-// DifferingAgents returns the names of the variables of agents that are not the same in other.
-func (c Config) DifferingAgents(other Config) (names []string) {
-	all := maps.Clone(other.Agents)
-	maps.Copy(all, c.Agents)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		mine, here := c.Agents[name]
-		if its, there := other.Agents[name]; here != there || mine != its {
+// differing returns the names of the variables that are not the same in a and b.
+func differing(a, b map[string]string) (names []string) {
+	all := maps.Clone(b)
+	maps.Copy(all, a)
+	for name := range all {
+		mine, here := a[name]
+		if its, there := b[name]; here != there || mine != its {
 			names = append(names, name)
 		}
 	}
@@ -355,9 +360,12 @@ func Lacking(environ []string, mine, its Config) map[string]string {
 	vars, lacking := env.ToMap(environ), make(map[string]string)
 	for _, name := range mine.Differing(its, nil) {
 		for _, source := range []string{environment.CustomPrefix + name, name} {
-			if value, is := vars[source]; is {
+			value, is := vars[source]
+			if is {
 				lacking[source] = value
-				break
+			}
+			if is && mine.Network[name] == its.Network[name] {
+				break // the name without the prefix has no effect
 			}
 		}
 	}
@@ -372,20 +380,19 @@ func (c Config) Level() (level slog.Level) {
 	return level
 }
 
-// Proxy returns the proxy of a request to Telegram: agents and ccbot use the same proxies.
+// Proxy returns the proxy of a request to Telegram.
 func (c Config) Proxy() func(*http.Request) (*url.URL, error) {
-	either := func(name string) string { return cmp.Or(c.Agents[name], c.Agents[strings.ToLower(name)]) }
+	either := func(name string) string { return cmp.Or(c.Network[name], c.Network[strings.ToLower(name)]) }
 	proxies := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
 	proxy := proxies.ProxyFunc()
 	return func(q *http.Request) (*url.URL, error) { return proxy(q.URL) }
 }
 
-// TrustCertificates makes this process trust the certificates that the settings name: agents and
-// ccbot trust the same. It is called before the first connection with TLS, because Go reads the
-// certificates only once.
+// TrustCertificates makes this process trust the certificates that the settings name. It is called
+// before the first connection with TLS, because Go reads the certificates only once.
 func (c Config) TrustCertificates() error {
 	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR"} {
-		if path := c.Agents[name]; path != "" {
+		if path := c.Network[name]; path != "" {
 			if err := os.Setenv(name, path); err != nil {
 				return exit.Usage(fmt.Errorf("%s: %w", name, err))
 			}

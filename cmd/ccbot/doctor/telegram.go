@@ -60,7 +60,7 @@ func telegram(ctx context.Context, w *World) []Finding {
 // cannot read its file trusts fewer servers, and does not report it.
 func certificates(w *World) (all []Finding) {
 	for _, name := range []string{"SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"} {
-		path := cmp.Or(w.Agents[name], w.vars[name])
+		path := cmp.Or(w.Network[name], w.Agents[name], w.vars[name])
 		if path == "" {
 			continue
 		}

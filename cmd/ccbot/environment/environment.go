@@ -69,6 +69,18 @@ func OfAgents(vars map[string]string) (map[string]string, error) {
 	return agents, nil
 }
 
+// Network returns the proxies and certificates in vars that ccbot itself uses. An empty value means
+// that the variable is not set.
+func Network(vars map[string]string) map[string]string {
+	network := make(map[string]string)
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+		if value := vars[name]; value != "" {
+			network[name] = value
+		}
+	}
+	return network
+}
+
 // Agent returns the variables that an agent gets and those it must not have. agents are the
 // variables of OfAgents; PATH and HOME come from ccbot's own environment vars. The agent and ccbot
 // must use the same configuration folder: configDir is that folder, or empty for Claude Code's
