@@ -54,7 +54,7 @@ type Config struct {
 	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"an ended session is forgotten after this time, never its transcript; 0: never"`
 	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a start gives up a running session after this time without a sign of it, if its agent is unknown; 0: never"`
 	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"if a conversation of several sessions returns in another window, those without a sign of life for this time do not count; 0: all count"`
-	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"an interrupted launch is finished within this time, and leftovers of a new end are spared; 0: not at all"`
+	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"age up to which a start finishes an interrupted resume, and spares what is left of an ended session; 0: neither"`
 	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down; ask: the chat offers to resume them; all: those of a reboot are resumed; continue: as all, and those seen at work continue, once; never: neither"`
 	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" doc:"the prompt that continues an agent after an interruption or a limit; empty: a sentence in the language of the chat"`
 	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages if the Bot API server has them; off: never"`
