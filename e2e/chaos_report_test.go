@@ -128,14 +128,14 @@ released ccbot, demo agents in a private tmux server, and the strict stand-in of
 - Updates come again after they were confirmed, in another order, of unknown kinds, and with parts that the library cannot decode.
 - ccbot is killed with SIGKILL, also before it is ready, and started again.
 
-Each prompt and each answer has its own words; one in ten is longer than a message. A question about an unproven prompt is answered by
-the terminal. At the end:
+Each prompt has its own words, which its answer repeats; one in ten has 4,000 characters. A question about an unproven prompt is
+answered as the transcripts have it. At the end:
 
-- Every prompt is in one transcript exactly once, in the order of the chat, except those that were asked about.
+- Every prompt is in one transcript exactly once; in the order of the chat, except those that were asked about.
 - Every word of every answer is in its chat, in order. A message is repeated only after a kill, or if a call was carried out and its
   answer spoiled.
 - No call goes to a chat before its ` + "`retry_after`" + ` has ended, also after a kill, and no poll before that of a poll. Exceptions are a call
-  that left within half a second of the 429, and a start after a kill in that half second.
+  that left within half a second of the 429, a start after a kill in that half second, and the polls of a start.
 - Each run needs less memory than a fixed bound, and none ends by itself.
 - Every state file is readable and without the token; quarantine has only what cannot be decoded.
 
