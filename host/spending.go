@@ -71,6 +71,22 @@ func (s *Spending) Spent(ctx context.Context) (talk.Report, error) {
 	return rep, nil
 }
 
+// Since returns what a session has used since a time, within the time that the ledger keeps.
+func (s *Spending) Since(ctx context.Context, id uuid.UUID, since time.Time) (sum talk.Sum, err error) {
+	book, _, err := s.Ledger.Read(ctx)
+	if err != nil {
+		return sum, err
+	}
+	table, _ := prices.Open(filepath.Join(s.Dir, PricesFile)) // what is wrong with it is in the report
+	owners := s.owners()
+	book.Each(func(f *ledger.File, model string, a ledger.Answer) {
+		if owners[f.Session()].Session == id && a.At >= since.Unix() {
+			add(&sum, sumOf(table, model, a))
+		}
+	})
+	return sum, nil
+}
+
 // owners are the sessions of ccbot by the conversations that they have had. A conversation of
 // several sessions belongs to the session that has it now.
 func (s *Spending) owners() map[string]talk.Line {
@@ -109,9 +125,7 @@ func (c *counting) answer(f *ledger.File, model string, a ledger.Answer) {
 	if day < 0 {
 		return
 	}
-	price, known := c.table.Of(model)
-	sum := talk.Sum{Input: a.Input, Output: a.Output, CacheRead: a.CacheRead, CacheWrite: a.Write5m + a.Write1h, Unpriced: !known,
-		Cost: price.Cost(prices.Use{Input: a.Input, Output: a.Output, Write5m: a.Write5m, Write1h: a.Write1h, Read: a.CacheRead, Searches: a.Searches})}
+	sum := sumOf(c.table, model, a)
 	c.Days[talk.ReportDays-1-day] += sum.Cost
 	name := prices.Name(model)
 	id := f.Session()
@@ -130,6 +144,12 @@ func (c *counting) answer(f *ledger.File, model string, a ledger.Answer) {
 			add(&lineOf(one.sessions, id, owner).Sum, sum)
 		}
 	}
+}
+
+func sumOf(table prices.Table, model string, a ledger.Answer) talk.Sum {
+	price, known := table.Of(model)
+	return talk.Sum{Input: a.Input, Output: a.Output, CacheRead: a.CacheRead, CacheWrite: a.Write5m + a.Write1h, Unpriced: !known,
+		Cost: price.Cost(prices.Use{Input: a.Input, Output: a.Output, Write5m: a.Write5m, Write1h: a.Write1h, Read: a.CacheRead, Searches: a.Searches})}
 }
 
 func lineOf(all map[string]*talk.Line, key string, fresh talk.Line) *talk.Line {

@@ -124,6 +124,30 @@ func TestSpendingIncludesConversationsBeforeClear(t *testing.T) {
 	assert.Equal(t, []string{"cleared", "elsewhere"}, names)
 }
 
+// TestSpendingSince counts the answers of one session from a time on.
+func TestSpendingSince(t *testing.T) {
+	first, now := uuid.MustParse("11111111-1111-4111-8111-111111111111"), time.Date(2026, 5, 5, 20, 0, 0, 0, time.UTC)
+	r := session.Record{ID: uuid.New(), ClaudeSessionID: first}
+	s := household(t, now, r)
+	since := func(at time.Time) talk.Sum {
+		t.Helper()
+		sum, err := s.Since(t.Context(), r.ID, at)
+		require.NoError(t, err)
+		return sum
+	}
+	whole, day := since(time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)), since(time.Date(2026, 5, 5, 0, 0, 0, 0, time.UTC))
+	rep, err := s.Spent(t.Context())
+	require.NoError(t, err)
+	for _, l := range rep.Spans[2].Sessions {
+		if l.Session == r.ID {
+			assert.Equal(t, l.Sum, whole)
+		}
+	}
+	assert.Positive(t, whole.Tokens())
+	assert.Less(t, day.Tokens(), whole.Tokens())
+	assert.Zero(t, since(now))
+}
+
 func TestLimitsComeFromLatestStatusLine(t *testing.T) {
 	now := time.Date(2026, 5, 5, 20, 0, 0, 0, time.UTC)
 	s := household(t, now)

@@ -58,6 +58,20 @@ func folderOf(root string) (string, error) {
 	return folder, errors.Join(linksNowhere(folder), linksNowhere(shared))
 }
 
+// Shared returns the folder that all work trees of the repository of the work tree root have in
+// common.
+func Shared(root string) (string, error) {
+	folder, err := folderOf(root)
+	if err != nil {
+		return "", err
+	}
+	shared, err := namedBy(filepath.Join(folder, "commondir"), "")
+	if errors.Is(err, fs.ErrNotExist) {
+		return folder, nil
+	}
+	return shared, err
+}
+
 // namedBy returns the folder that a file names after prefix, without links.
 func namedBy(file, prefix string) (string, error) {
 	said, err := ownfile.Read(file, maxComplaint, ownfile.Others)

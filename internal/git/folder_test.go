@@ -112,3 +112,25 @@ func TestWorkTreeWithDataElsewhere(t *testing.T) {
 		require.NoError(t, tree.Close())
 	}
 }
+
+// TestWorkTreesShareRepository: linked work trees have the folder of the main one in common, and a
+// submodule has its own.
+func TestWorkTreesShareRepository(t *testing.T) {
+	r, sub := newRepo(t), newRepo(t)
+	sub.commit("s")
+	r.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", sub.dir, "sub")
+	r.commitAll()
+	side := filepath.Join(t.TempDir(), "side")
+	r.git("worktree", "add", "-q", side)
+	shared := func(root string) string {
+		t.Helper()
+		folder, err := Shared(root)
+		require.NoError(t, err)
+		return folder
+	}
+	assert.Equal(t, filepath.Join(r.dir, ".git"), shared(r.dir))
+	assert.Equal(t, shared(r.dir), shared(side))
+	assert.NotEqual(t, shared(r.dir), shared(filepath.Join(r.dir, "sub")))
+	_, err := Shared(t.TempDir())
+	require.Error(t, err)
+}
