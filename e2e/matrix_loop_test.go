@@ -62,7 +62,7 @@ func looping() life {
 			at(loop.Ask, 1, func(l loop.Loop) bool { return l.Reported == "" })),
 		row("loop-asked", "the prompt is queued, and the loop does not know it", "a `running` loop, phase `ask`; the prompt in the inbox with the key of the iteration", "finds the prompt by its key", at(loop.Ask, 1)),
 		row("loop-turn-over", "the turn has ended, the check is due", "a `running` loop, phase `check`", "runs the check", at(loop.Check, 1)),
-		row("loop-check-begun", "the check is on disk, and waits for its line", "a `running` loop with the identity of the check's shell", "proves the shell gone and runs the check", at(loop.Check, 1, begun)),
+		row("loop-check-begun", "the check is on disk, and waits for its line", "a `running` loop with the identity of the check's first process", "proves that process gone and runs the check", at(loop.Check, 1, begun)),
 		row("loop-check-saved", "the result of the check is on disk", "a `running` loop with the result", "begins the next iteration", at(loop.Check, 1, checked)),
 		row("loop-asking", "the next iteration is on disk, its prompt nowhere", "a `running` loop, phase `ask`, iteration 2", "sends the second prompt", at(loop.Ask, 2)),
 		row("loop-settled", "the end is on disk, and the chat was not told", "a `done` loop of which the chat was not told", "tells the end",

@@ -27,6 +27,8 @@ const (
 	checkTimeout = time.Hour
 	// checkRest is how long the rest of a check may hold its output, and may take to end after TERM.
 	checkRest = 5 * time.Second
+	// holderRest is how long the holder of a check may take to end by itself.
+	holderRest = time.Second
 	// lookInterval is the interval at which the descendants of a check are recorded.
 	lookInterval = 500 * time.Millisecond
 	// maxOutput limits the compared end of the output, maxTail the end in the next prompt, in bytes.
@@ -34,22 +36,16 @@ const (
 	maxTail   = 4000
 )
 
-// wrapper runs the check below a shell that outlives it. The shell waits for a line before it
-// begins: until then its identity is not on disk, and if ccbot dies first, the check never begins.
-// After the check it reports the exit code and stays, so that everything in its process group can
-// still be proven to belong to it.
-const wrapper = `read -r go || exit; /bin/sh -c "$1" </dev/null 3>&-; echo $? >&3; read -r end`
-
 // errStays is the error of a process that is not proven gone.
 var errStays = errors.New("a process of the check is not proven gone")
 
-// errCut is the error of a check whose loop was paused or stopped.
-var errCut = errors.New("the loop was paused or stopped")
+// errCut is the error of a check that a pause, a stop or a bound in time has ended.
+var errCut = errors.New("the check was cut off")
 
 // check runs the check of an iteration, and puts its result on disk. A check that was cut off has
 // no result: it runs again.
 func (k *Keeper) check(ctx context.Context, h *held) error {
-	err := k.endProcesses(ctx, h, nil) // of a check that was cut off
+	err := k.endProcesses(ctx, h, func() {}) // of a check that was cut off
 	var result Result
 	if err == nil {
 		result, err = k.runCheck(ctx, h)
@@ -61,7 +57,7 @@ func (k *Keeper) check(ctx context.Context, h *held) error {
 	defer h.unlock()
 	l := &h.loop
 	if !l.State.Moves() || errors.Is(err, errCut) {
-		return nil // the check was ended for a pause; it runs again
+		return nil // a later step decides
 	}
 	was := l.Clone()
 	switch {
@@ -95,7 +91,8 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (Result, error) {
 		return Result{}, ErrNoSession
 	}
 	began := k.Now()
-	limited, cancel := context.WithTimeout(ctx, l.checkTime(began))
+	most := l.timeLeft(began)
+	limited, cancel := context.WithTimeout(ctx, min(most, checkTimeout))
 	defer cancel()
 	c, err := startCheck(l.Check, r.Dir, k.Env)
 	if err != nil {
@@ -109,16 +106,18 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (Result, error) {
 	if err == nil {
 		k.at("loop-check-begun")
 		if _, err = c.hold.WriteString("go\n"); err == nil {
-			exit = k.await(limited, h, c, leader)
+			exit, err = k.await(limited, h, c, leader)
 		}
-		if errors.Is(limited.Err(), context.Canceled) && ctx.Err() == nil {
+		if ended := limited.Err(); ctx.Err() == nil && ended != nil && (errors.Is(ended, context.Canceled) || most <= checkTimeout) {
 			err = errCut
 		}
 	}
-	release := sync.OnceFunc(func() { _ = c.hold.Close() }) // the shell ends
-	err = errors.Join(err, k.endProcesses(context.WithoutCancel(ctx), h, release))
+	release := sync.OnceFunc(func() { _ = c.hold.Close() }) // the holder ends
+	stays := k.endProcesses(context.WithoutCancel(ctx), h, release)
 	release() // also if nothing was noted
-	c.done.Wait()
+	if err = errors.Join(err, stays); stays == nil {
+		c.done.Wait()
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -130,42 +129,46 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (Result, error) {
 	return res, nil
 }
 
-// checkTime is the time limit of a check that begins now: also the bounds in time count.
-func (l *Loop) checkTime(now time.Time) time.Duration {
-	most := checkTimeout
+// timeLeft is the time until the first bound in time.
+func (l *Loop) timeLeft(now time.Time) time.Duration {
+	left := 2 * checkTimeout // none
 	if l.Bounds.Minutes > 0 {
-		most = min(most, l.CreatedAt.Add(time.Duration(l.Bounds.Minutes)*time.Minute).Sub(now))
+		left = min(left, l.CreatedAt.Add(time.Duration(l.Bounds.Minutes)*time.Minute).Sub(now))
 	}
 	if !l.Bounds.Until.IsZero() {
-		most = min(most, l.Bounds.Until.Sub(now))
+		left = min(left, l.Bounds.Until.Sub(now))
 	}
-	return max(most, time.Second)
+	return left
 }
 
 // checking is a check that runs.
 type checking struct {
 	cmd  *exec.Cmd
-	hold *os.File // the shell lives until it is closed
+	hold *os.File // the holder lives until it is closed
 	out  *tail
-	exit chan int // gets the exit code; closed without one: the shell was ended
+	exit chan int // gets the exit code; closed without one: the holder was ended
 	done sync.WaitGroup
 }
 
 func startCheck(command, dir string, env []string) (c *checking, err error) {
 	c = &checking{out: &tail{}, exit: make(chan int, 1)}
-	var files [3]*os.File // the input of the shell, and the two ends of its report
+	program, err := self()
+	if err != nil {
+		return nil, err
+	}
+	var files [3]*os.File // the input of the holder, and the two ends of its report
 	if files[0], c.hold, err = os.Pipe(); err != nil {
 		return nil, err
 	}
 	if files[2], files[1], err = os.Pipe(); err != nil {
 		return nil, errors.Join(err, files[0].Close(), c.hold.Close())
 	}
-	c.cmd = exec.Command("/bin/sh", "-c", wrapper, "sh", command)
+	c.cmd = exec.Command(program, HoldVerb, "--", command)
 	c.cmd.Env, c.cmd.Dir, c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = env, dir, files[0], c.out, c.out
 	c.cmd.ExtraFiles, c.cmd.WaitDelay = files[1:2], checkRest
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = c.cmd.Start()
-	_ = errors.Join(files[0].Close(), files[1].Close()) // the shell has them
+	_ = errors.Join(files[0].Close(), files[1].Close()) // the holder has them
 	if err != nil {
 		return nil, errors.Join(err, c.hold.Close(), files[2].Close())
 	}
@@ -182,19 +185,19 @@ func startCheck(command, dir string, env []string) (c *checking, err error) {
 }
 
 // await waits for the end of a check, and notes its descendants while it runs. The code is -1 if
-// the check was ended, or took too long.
-func (k *Keeper) await(ctx context.Context, h *held, c *checking, leader process.Identity) (code int) {
+// the check took too long. Without its holder nothing proves that what the check began is gone.
+func (k *Keeper) await(ctx context.Context, h *held, c *checking, leader process.Identity) (code int, err error) {
 	look := time.NewTicker(lookInterval)
 	defer look.Stop()
 	for {
 		select {
 		case code, ended := <-c.exit:
 			if !ended {
-				return -1
+				return -1, fmt.Errorf("%w: something has ended ccbot's process above the check", errStays)
 			}
-			return code
+			return code, nil
 		case <-ctx.Done():
-			return -1
+			return -1, nil
 		case <-look.C:
 			if err := k.noteBelow(ctx, h, leader); err != nil && ctx.Err() == nil {
 				k.warn(h, err)
@@ -203,8 +206,8 @@ func (k *Keeper) await(ctx context.Context, h *held, c *checking, leader process
 	}
 }
 
-// noteLeader puts the shell of a check on disk, and cut, which ends the check if the loop is
-// paused.
+// noteLeader puts the holder of a check on disk, and how often the check was begun. cut ends the
+// check if the loop is paused.
 func (k *Keeper) noteLeader(h *held, cut func(), leader process.Identity) error {
 	h.mu.Lock()
 	defer h.unlock()
@@ -212,19 +215,17 @@ func (k *Keeper) noteLeader(h *held, cut func(), leader process.Identity) error 
 		return errCut
 	}
 	h.cut = cut
+	h.loop.Begun++
 	return k.noteLocked(h, leader)
 }
 
-// noteBelow puts on disk what belongs to a check: the processes of its group, and the descendants
-// of everything noted before. If the shell is gone, nothing proves that the rest of the group belongs
-// to the check: then it is an error that there is a rest.
+// noteBelow puts on disk what belongs to a check: the processes of its holder's group, and the
+// descendants of everything noted before.
 func (k *Keeper) noteBelow(ctx context.Context, h *held, leader process.Identity) error {
 	table, err := k.Processes.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	shell, ok := table.Find(leader.PID)
-	led := ok && shell.Identity == leader
 	h.mu.Lock()
 	defer h.unlock()
 	noted := slices.Clone(h.loop.Processes)
@@ -232,6 +233,7 @@ func (k *Keeper) noteBelow(ctx context.Context, h *held, leader process.Identity
 		p, ok := table.Find(pid)
 		return ok && slices.Contains(noted, p.Identity)
 	}
+	led := ours(leader.PID)
 	for grown := true; grown; { // a child may come before its parent
 		grown = false
 		for _, p := range table.Processes {
@@ -241,21 +243,7 @@ func (k *Keeper) noteBelow(ctx context.Context, h *held, leader process.Identity
 		}
 	}
 	if more := noted[len(h.loop.Processes):]; len(more) > 0 {
-		err = k.noteLocked(h, more...)
-	}
-	if !ok {
-		err = errors.Join(err, restOf(table, leader, noted))
-	}
-	return err
-}
-
-// restOf returns an error if the group of a check may outlive its shell. The kernel gives no number
-// away that a group has, so a group whose number is a process again is not the check's.
-func restOf(table process.Snapshot, leader process.Identity, noted []process.Identity) error {
-	for _, p := range table.Processes {
-		if p.PGID == leader.PID && !p.Gone() && !slices.Contains(noted, p.Identity) && process.SameBoot(p.Boot, leader.Boot) {
-			return fmt.Errorf("%w: the shell of the check has ended, and pid %d is in its group", errStays, p.PID)
-		}
+		return k.noteLocked(h, more...)
 	}
 	return nil
 }
@@ -273,29 +261,34 @@ func (k *Keeper) noteLocked(h *held, more ...process.Identity) error {
 // maxRounds limits the looks for processes that a check begins while it is ended.
 const maxRounds = 10
 
-// endProcesses ends each process of a loop's check by its identity, its shell last: while the shell
-// lives, its group is proven. release lets the shell end; nil: it is ended as the others. An error
-// of errStays names a process that is not proven gone; if it is noted, it stays noted.
+// endProcesses ends each process of a loop's check by its identity, its holder last: while the
+// holder lives, everything below it is found. release lets the holder end. An error of errStays names
+// a process that is not proven gone; it stays noted.
 func (k *Keeper) endProcesses(ctx context.Context, h *held, release func()) error {
 	noted := h.copy().Processes
 	if len(noted) == 0 {
 		return nil
 	}
-	leader := noted[0]
-	var unnoted error
-	for range maxRounds {
-		unnoted = k.noteBelow(ctx, h, leader)
+	for round := range maxRounds {
+		err := k.noteBelow(ctx, h, noted[0])
 		below := slices.DeleteFunc(h.copy().Processes, func(id process.Identity) bool {
-			return id == leader || k.Processes.Liveness(id) == process.Gone
+			return id == noted[0] || k.Processes.Liveness(id) == process.Gone
 		})
-		if len(below) == 0 || k.endAll(ctx, h, below) != nil {
+		if err == nil && len(below) == 0 {
 			break
 		}
+		if err = errors.Join(err, k.endAll(ctx, h, below)); err == nil && round == maxRounds-1 {
+			err = fmt.Errorf("%w: pid %d and more", errStays, below[0].PID)
+		}
+		if err != nil {
+			return errors.Join(err, k.forgetGone(h))
+		}
 	}
-	if release != nil {
-		release()
-	}
-	return errors.Join(unnoted, k.endAll(ctx, h, h.copy().Processes), k.noteBelow(ctx, h, leader), k.forgetGone(h))
+	release()
+	limited, cancel := context.WithTimeout(ctx, holderRest)
+	defer cancel()
+	_ = k.Processes.Wait(limited, noted[0]) // without its input it ends by itself
+	return errors.Join(k.endAll(ctx, h, noted[:1]), k.forgetGone(h))
 }
 
 // endAll ends processes at the same time.

@@ -36,8 +36,8 @@ type Engine interface {
 	Withdraw(ctx context.Context, id, key uuid.UUID) error
 	// Interrupt presses Esc. lifecycle.ErrAsks: a dialog is open, and nothing was pressed.
 	Interrupt(ctx context.Context, id uuid.UUID) error
-	// Spent returns what a session has used.
-	Spent(ctx context.Context, id uuid.UUID) (Spent, error)
+	// Spent returns what a session has used since a time.
+	Spent(ctx context.Context, id uuid.UUID, since time.Time) (Spent, error)
 	// Place returns the repository and the branch of a folder; empty: unknown.
 	Place(ctx context.Context, dir string) (repo, branch string)
 	// Tree identifies the content of the work tree of a session; empty: it is unknown.
@@ -49,6 +49,7 @@ type Processes interface {
 	Identify(pid int) (process.Identity, error)
 	Snapshot(ctx context.Context) (process.Snapshot, error)
 	Liveness(id process.Identity) process.Liveness
+	Wait(ctx context.Context, id process.Identity) error
 	End(ctx context.Context, id process.Identity, prove func(process.Process) error, hangUp func(context.Context) error, g process.Grace) (process.Outcome, error)
 }
 
@@ -83,6 +84,9 @@ type held struct {
 	pressed uuid.UUID            // the attempt in which this run has pressed Esc
 	cut     func()               // ends the check that runs; nil: none does
 	unsaved bool                 // the loop was paused, and the disk did not take it
+	failed  string               // the error of the last step; empty: it has not failed
+	pauses  pause.Backoff        // between steps that fail
+	again   time.Time            // no step before it; zero: none has failed
 }
 
 // The intervals of steps: of a loop that moves, and without one.
@@ -104,8 +108,12 @@ func (k *Keeper) Run(ctx context.Context) error {
 				continue
 			}
 			l := h.copy()
-			if !l.State.Live() && !l.unreported() {
+			early := time.Until(h.due())
+			if !l.State.Live() && !l.unreported() || early > 0 {
 				h.running.Unlock()
+				if early > 0 {
+					wait = min(wait, early)
+				}
 				continue
 			}
 			wait = min(wait, idleInterval)
@@ -114,8 +122,9 @@ func (k *Keeper) Run(ctx context.Context) error {
 			}
 			g.Go(func() error {
 				defer h.running.Unlock()
-				if err := k.advance(ctx, h); err != nil && ctx.Err() == nil {
-					k.warn(h, err)
+				err := k.advance(ctx, h)
+				if ctx.Err() == nil {
+					k.noteStep(h, err)
 				}
 				return nil
 			})
@@ -134,6 +143,27 @@ func (k *Keeper) advance(ctx context.Context, h *held) error {
 		}
 	}
 	return nil
+}
+
+func (h *held) due() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.again
+}
+
+// noteStep logs the first failure of several in a row, and delays the next step.
+func (k *Keeper) noteStep(h *held, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err == nil {
+		h.failed, h.again = "", time.Time{}
+		h.pauses.Reset()
+		return
+	}
+	if h.failed != err.Error() {
+		k.warn(h, err)
+	}
+	h.failed, h.again = err.Error(), time.Now().Add(h.pauses.Next())
 }
 
 func (k *Keeper) warn(h *held, err error) {
@@ -183,9 +213,9 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 	r, known := k.Engine.Session(l.Session)
 	s := sessionOf(r, known)
 	s.Pressed = h.pressed == l.Key()
-	if known && l.State.Moves() && (l.Phase == Ask || l.Phase == Turn && k.Now().Sub(h.spent) >= spentInterval) {
+	if known && l.State.Moves() && (l.Phase != Turn || k.Now().Sub(h.spent) >= spentInterval) {
 		h.spent = k.Now()
-		spent, err := k.Engine.Spent(ctx, l.Session)
+		spent, err := k.Engine.Spent(ctx, l.Session, l.CreatedAt)
 		if err != nil {
 			return act{}, err
 		}
@@ -193,18 +223,34 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 		l.Used.Cost += max(0, spent.Cost-l.Counted.Cost)
 		l.Used.Unpriced, l.Counted = spent.Unpriced, spent
 	}
-	if known && l.State.Moves() && l.Phase == Turn {
-		o, p, err := k.Engine.Outcome(ctx, r, l.Key(), l.Typed)
+	if known && l.looks(k.Now()) {
+		about := l.Typed
+		if l.Phase == Ask {
+			about = l.Before
+		}
+		o, p, err := k.Engine.Outcome(ctx, r, l.Key(), about)
 		if err != nil {
 			return act{}, err
 		}
-		if s.Turn = o; l.Typed == nil && p.Finished {
+		if s.Turn = o; l.Phase == Turn && l.Typed == nil && p.Finished {
 			if l.Typed = &p; k.save(l) != nil { // the next step finds it again
 				l.Typed = nil
 			}
 		}
 	}
 	return next(*l, s, k.Now()), nil
+}
+
+// looks reports whether a decision needs a look at a turn: the present one, or the last one, after
+// which a person may have typed in the terminal.
+func (l *Loop) looks(now time.Time) bool {
+	switch l.Phase {
+	case Turn:
+		return l.State.Moves() || l.Typed == nil
+	case Check:
+		return l.State.Moves() && l.Typed != nil && l.Last != nil && l.Last.Iteration == l.Iteration
+	}
+	return l.State.Moves() && l.Before != nil && !now.Before(l.Until)
 }
 
 func sessionOf(r session.Record, known bool) seen {
@@ -316,7 +362,7 @@ func (k *Keeper) all() []*held {
 }
 
 func hold(l Loop) *held {
-	h := &held{loop: l}
+	h := &held{loop: l, pauses: pause.Backoff{Min: interval, Max: time.Minute}}
 	h.mu.Lock()
 	h.unlock()
 	return h

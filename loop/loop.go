@@ -95,8 +95,7 @@ type Used struct {
 	Unpriced bool    `json:"unpriced,omitempty"`
 }
 
-// Spent is the use of a session since its beginning. Unpriced: the price of an answer is
-// unknown.
+// Spent is the use of a session since the loop began. Unpriced: the price of an answer is unknown.
 type Spent struct {
 	Tokens   int64   `json:"tokens"`
 	Cost     float64 `json:"cost"`
@@ -143,11 +142,14 @@ type Loop struct {
 	Used    Used  `json:"used"`
 	// Typed is the present attempt's prompt once the inbox has finished it. The inbox forgets it after
 	// two days.
-	Typed   *outcome.Prompt `json:"typed,omitempty"`
+	Typed *outcome.Prompt `json:"typed,omitempty"`
+	// Before is the last attempt's. A prompt of a person after it pauses the loop.
+	Before  *outcome.Prompt `json:"before,omitempty"`
 	Last    *Result         `json:"last,omitempty"`
 	Prints  []string        `json:"prints,omitempty"` // of the failed checks, the newest last
 	Repeats int             `json:"repeats,omitempty"`
-	// Processes are the check and its descendants that are not proven gone.
+	Begun   int             `json:"begun,omitempty"` // how often the check was begun without a result
+	// Processes are the check's holder and its descendants that are not proven gone.
 	Processes []process.Identity `json:"processes,omitempty"`
 	Reported  State              `json:"reported,omitempty"` // the last state that was reported to the chat
 	CreatedAt time.Time          `json:"created_at"`
@@ -190,15 +192,16 @@ func (l *Loop) unreported() bool {
 // Clone returns a deep copy.
 func (l Loop) Clone() Loop {
 	l.Prints, l.Processes = slices.Clone(l.Prints), slices.Clone(l.Processes)
-	if l.Typed != nil {
-		typed := *l.Typed
-		l.Typed = &typed
-	}
-	if l.Last != nil {
-		last := *l.Last
-		l.Last = &last
-	}
+	l.Typed, l.Before, l.Last = copied(l.Typed), copied(l.Before), copied(l.Last)
 	return l
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	value := *p
+	return &value
 }
 
 // Key identifies the prompt of the present attempt.

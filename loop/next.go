@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -52,6 +53,8 @@ type act struct {
 const (
 	// maxRepeats limits the failed checks in a row that found the same as an earlier one.
 	maxRepeats = 3
+	// maxCuts limits the runs of a check during which ccbot has ended: the check may be the reason.
+	maxCuts = 5
 	// afterLimit is the delay after the end of a limit: the clocks of the account and of this machine
 	// differ.
 	afterLimit = time.Minute
@@ -60,6 +63,9 @@ const (
 	// unknownLimit is how long a loop waits for a limit without a known end.
 	unknownLimit = 15 * time.Minute
 )
+
+// personTyped is the pause after a prompt that is not the loop's.
+var personTyped = act{Do: doPause, Reason: PersonActed, Detail: "a prompt in the terminal"}
 
 // next decides one step of a loop. It is pure.
 func next(l Loop, s seen, now time.Time) act {
@@ -76,7 +82,7 @@ func next(l Loop, s seen, now time.Time) act {
 	case l.Phase == Turn:
 		return l.nextInTurn(s, now)
 	}
-	return l.nextCheck()
+	return l.nextCheck(s, now)
 }
 
 // orphan decides about a loop whose session has ended. A loop of a session that was ended on
@@ -96,14 +102,24 @@ func orphan(l Loop, s seen, now time.Time) act {
 	return act{Do: doPause, Reason: LostSession, Detail: string(s.State)}
 }
 
-// reached returns the first bound that is reached, except for the number of turns.
-func (l *Loop) reached(now time.Time) Reason {
+// late returns the first bound in time that is reached.
+func (l *Loop) late(now time.Time) Reason {
 	b := l.Bounds
 	switch {
 	case !b.Until.IsZero() && !now.Before(b.Until):
 		return BoundUntil
 	case b.Minutes > 0 && !now.Before(l.CreatedAt.Add(time.Duration(b.Minutes)*time.Minute)):
 		return BoundMinutes
+	}
+	return ""
+}
+
+// reached returns the first bound that is reached, except for the number of turns.
+func (l *Loop) reached(now time.Time) Reason {
+	b := l.Bounds
+	switch at := l.late(now); {
+	case at != "":
+		return at
 	case b.Tokens > 0 && l.Used.Tokens >= b.Tokens:
 		return BoundTokens
 	case b.Cost > 0 && (l.Used.Cost >= b.Cost || l.Used.Unpriced && !b.NoCost):
@@ -128,6 +144,8 @@ func (l *Loop) nextPrompt(s seen, now time.Time) act {
 		return act{Do: doWait, Until: s.Now.Until.Add(afterLimit)}
 	case s.Now.Phase == talk.PhaseLoggedOut:
 		return act{Do: doPause, Reason: APIError, Detail: s.Now.What}
+	case s.Turn.Others:
+		return personTyped
 	}
 	return act{Do: doKeep}
 }
@@ -147,7 +165,7 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 	switch o := s.Turn; o.Kind {
 	case outcome.Answered, outcome.Textless, outcome.CommandDone:
 		if o.Others && !l.Resumed {
-			return act{Do: doPause, Reason: PersonActed, Detail: "a prompt in the terminal"}
+			return personTyped
 		}
 		return act{Do: doTurnOver}
 	case outcome.Stopped:
@@ -181,13 +199,22 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 	return act{}
 }
 
-func (l *Loop) nextCheck() act {
+func (l *Loop) nextCheck(s seen, now time.Time) act {
 	last := l.Last
-	switch {
-	case last == nil || last.Iteration != l.Iteration:
+	if last == nil || last.Iteration != l.Iteration {
+		switch at := l.late(now); {
+		case at != "":
+			return act{Do: doEnd, State: Exhausted, Reason: at}
+		case l.Begun >= maxCuts:
+			return act{Do: doPause, Reason: CheckFailed, Detail: fmt.Sprintf("ccbot has ended %d times while it ran", l.Begun)}
+		}
 		return act{Do: doCheck}
+	}
+	switch {
 	case last.Exit == 0:
 		return act{Do: doEnd, State: Done}
+	case s.Turn.Others:
+		return personTyped
 	case l.Repeats >= maxRepeats:
 		return act{Do: doPause, Reason: NoProgress}
 	}
@@ -203,7 +230,10 @@ func (l *Loop) apply(a act, now time.Time) {
 	case doEsc:
 		l.Esc = cmp.Or(l.Esc, a.Reason)
 	case doTurnOver:
-		l.State, l.Until, l.Phase, l.Resumed, l.Ran = Running, time.Time{}, Check, false, false
+		if l.Resumed {
+			l.Typed = nil // prompts of the pause may be after it
+		}
+		l.State, l.Until, l.Phase, l.Resumed, l.Ran, l.Begun = Running, time.Time{}, Check, false, false, 0
 	case doAgain:
 		l.again()
 	case doRuns:
@@ -226,6 +256,9 @@ func (l *Loop) apply(a act, now time.Time) {
 // again begins another attempt.
 func (l *Loop) again() {
 	l.Attempt++
+	if l.Typed != nil && l.Typed.Mark != nil {
+		l.Before = l.Typed
+	}
 	l.Phase, l.Typed, l.Resumed, l.Ran, l.Esc = Ask, nil, false, false, ""
 }
 
@@ -234,7 +267,7 @@ const maxPrints = 100
 
 // noteResult puts the result of a check into the loop.
 func (l *Loop) noteResult(r Result) {
-	l.Last = &r
+	l.Last, l.Begun = &r, 0
 	switch {
 	case r.Exit == 0 || r.Print == "":
 		l.Repeats = 0

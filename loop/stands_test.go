@@ -139,8 +139,8 @@ func TestP2_CheckCutByCrashIsEnded(t *testing.T) {
 	c.done.Wait()
 }
 
-// TestP2_CheckEndsItsShell: without the shell nothing in its group is proven, and the loop pauses.
-func TestP2_CheckEndsItsShell(t *testing.T) {
+// TestP2_CheckEndsItsHolder: without the holder nothing is proven, and the loop pauses.
+func TestP2_CheckEndsItsHolder(t *testing.T) {
 	w := newWorld(t)
 	table, err := process.NewTable()
 	require.NoError(t, err)

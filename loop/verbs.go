@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -25,13 +26,9 @@ func (k *Keeper) Start(ctx context.Context, q Request) (Loop, error) {
 	if !known || !r.State.Open() {
 		return Loop{}, ErrNoSession
 	}
-	spent, err := k.Engine.Spent(ctx, q.Session)
-	if err != nil {
-		return Loop{}, err
-	}
 	now := k.Now().UTC()
 	l := Loop{Version: Version, ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, Bounds: q.Bounds,
-		State: Running, Phase: Ask, Iteration: 1, Attempt: 1, Counted: spent, CreatedAt: now, UpdatedAt: now}
+		State: Running, Phase: Ask, Iteration: 1, Attempt: 1, CreatedAt: now, UpdatedAt: now}
 	repo, branch := k.Engine.Place(ctx, r.Dir)
 	if l.Repo = repo; repo == "" {
 		l.Repo = r.Dir
@@ -77,6 +74,7 @@ func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) erro
 		h.loop = was
 		return was, err
 	}
+	h.again = time.Time{}
 	l := h.loop.Clone()
 	if was.State.Moves() && !l.State.Moves() {
 		if h.cut != nil {
@@ -106,8 +104,8 @@ func (k *Keeper) Resume(ctx context.Context, id uuid.UUID) (Loop, error) {
 		if l.State != Paused {
 			return ErrNotPaused
 		}
-		l.State, l.Reason, l.Detail, l.Reported, l.Repeats = Running, "", "", Running, 0
-		l.Resumed, l.Ran = l.Phase == Turn, false
+		l.State, l.Reason, l.Detail, l.Reported, l.Repeats, l.Begun = Running, "", "", Running, 0, 0
+		l.Resumed, l.Ran, l.Before = l.Phase == Turn, false, nil // what a person did meanwhile is no reason for a pause
 		k.Log.Info("loop_resumed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 		return nil
 	})
@@ -166,7 +164,7 @@ func (k *Keeper) Open(dir, quarantine string) error {
 // be called again.
 func (k *Keeper) Settle(ctx context.Context) {
 	for _, h := range k.all() {
-		err := k.endProcesses(ctx, h, nil)
+		err := k.endProcesses(ctx, h, func() {})
 		h.mu.Lock()
 		r, known := k.Engine.Session(h.loop.Session)
 		if a := orphan(h.loop, sessionOf(r, known), k.Now()); err == nil && a.Do != doNothing {

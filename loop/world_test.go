@@ -20,18 +20,22 @@ import (
 
 // fakeEngine is an agent whose turns end at once.
 type fakeEngine struct {
-	mu       sync.Mutex
-	record   session.Record
-	kept     []string             // the texts that the agent got, in order
-	keys     map[uuid.UUID]string // those that were ever kept
-	turn     outcome.Outcome      // of each prompt
-	each     Spent                // what a turn costs
-	spent    Spent
-	escs     int
-	asks     bool // a dialog is open at Esc
-	withdrew int
-	tree     string
-	onKeep   func() // called when a prompt is kept
+	mu     sync.Mutex
+	record session.Record
+	kept   []string             // the texts that the agent got, in order
+	keys   map[uuid.UUID]string // those that were ever kept
+	turn   outcome.Outcome      // of each prompt
+	each   Spent                // what a turn costs
+	spent  Spent
+	before Spent // before the loop
+	escs   int
+	// unfinished: the inbox has not finished the prompt.
+	unfinished bool
+	asks       bool // a dialog is open at Esc
+	withdrew   int
+	tree       string
+	onKeep     func() // called when a prompt is kept
+	onTree     func() // called after each check
 	// onWithdraw is called when a prompt is taken back.
 	onWithdraw func()
 	escError   error // of Interrupt
@@ -49,7 +53,7 @@ func (e *fakeEngine) Keep(_ context.Context, _, key uuid.UUID, text string) erro
 	}
 	e.keys[key] = text
 	e.kept = append(e.kept, text)
-	e.spent.Tokens, e.spent.Cost, e.spent.Unpriced = e.spent.Tokens+e.each.Tokens, e.spent.Cost+e.each.Cost, e.each.Unpriced
+	e.spent.Tokens, e.spent.Cost, e.spent.Unpriced = e.spent.Tokens+e.each.Tokens, e.spent.Cost+e.each.Cost, e.spent.Unpriced || e.each.Unpriced
 	if e.onKeep != nil {
 		e.onKeep()
 	}
@@ -57,7 +61,7 @@ func (e *fakeEngine) Keep(_ context.Context, _, key uuid.UUID, text string) erro
 }
 
 func (e *fakeEngine) Outcome(context.Context, session.Record, uuid.UUID, *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error) {
-	return e.turn, outcome.Prompt{Finished: true}, nil
+	return e.turn, outcome.Prompt{Finished: !e.unfinished}, nil
 }
 
 func (e *fakeEngine) Withdraw(context.Context, uuid.UUID, uuid.UUID) error {
@@ -80,11 +84,19 @@ func (e *fakeEngine) Interrupt(context.Context, uuid.UUID) error {
 	return nil
 }
 
-func (e *fakeEngine) Spent(context.Context, uuid.UUID) (Spent, error) { return e.spent, nil }
+func (e *fakeEngine) Spent(_ context.Context, _ uuid.UUID, since time.Time) (Spent, error) {
+	if since.After(noon.Add(-time.Minute)) {
+		return e.spent, nil
+	}
+	return e.before, nil
+}
 
 func (e *fakeEngine) Place(_ context.Context, dir string) (repo, branch string) { return dir, "main" }
 
 func (e *fakeEngine) Tree(context.Context, uuid.UUID) string {
+	if e.onTree != nil {
+		e.onTree()
+	}
 	if e.tree != "" {
 		return e.tree
 	}

@@ -126,6 +126,12 @@ func loopCommand(call *call) *cobra.Command {
 	return root
 }
 
+// holdCommand is the first process of a check.
+func holdCommand() *cobra.Command {
+	return &cobra.Command{Use: loop.HoldVerb + " COMMAND", Args: someArgs(1, 1, "which command", ""), Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error { return loop.Hold(args[0]) }}
+}
+
 func (c loopVerbs) changeCommand(do, short string) *cobra.Command {
 	return &cobra.Command{Use: do + " NAME|ID", Args: oneSession, Short: short, Example: "  ccbot loop " + do + " api",
 		RunE: func(cmd *cobra.Command, args []string) error {

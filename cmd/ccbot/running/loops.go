@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/control"
+	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
@@ -215,18 +217,10 @@ func (e *loopEngine) forget(key uuid.UUID) {
 	}
 }
 
-// Spent implements loop.Engine. It is what the ledger counts in 30 days.
-func (e *loopEngine) Spent(ctx context.Context, id uuid.UUID) (spent loop.Spent, err error) {
-	report, err := e.sessions.Spent(ctx)
-	if err != nil || len(report.Spans) == 0 {
-		return spent, err
-	}
-	for _, line := range report.Spans[len(report.Spans)-1].Sessions {
-		if line.Session == id {
-			return loop.Spent{Tokens: line.Tokens(), Cost: line.Cost, Unpriced: line.Unpriced}, nil
-		}
-	}
-	return spent, nil
+// Spent implements loop.Engine.
+func (e *loopEngine) Spent(ctx context.Context, id uuid.UUID, since time.Time) (loop.Spent, error) {
+	sum, err := e.spending.Since(ctx, id, since)
+	return loop.Spent{Tokens: sum.Tokens(), Cost: sum.Cost, Unpriced: sum.Unpriced}, err
 }
 
 // Place implements loop.Engine.
@@ -234,6 +228,9 @@ func (e *loopEngine) Place(ctx context.Context, dir string) (repo, branch string
 	state, err := e.observer.Git(ctx, dir)
 	if err != nil || state == nil {
 		return "", ""
+	}
+	if shared, err := git.Shared(state.Root); err == nil {
+		return strings.TrimSuffix(shared, "/.git"), state.Branch
 	}
 	return state.Root, state.Branch
 }

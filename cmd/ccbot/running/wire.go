@@ -93,6 +93,7 @@ type system struct {
 	woken     chan struct{}  // wakes keeper
 	machine   *host.Machine  // as the chat sees it
 	sessions  *host.Sessions // of the machine
+	spending  *host.Spending
 	talk      *host.Transcripts
 	bot       *bot.Bot
 	room      *statefolder.DiskSpace
@@ -244,9 +245,9 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = Failpoint(environ)
-	used := &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
+	s.spending = &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
 		Watch: s.watch, Now: time.Now, Log: s.log}
-	s.sessions = &host.Sessions{Terminals: host.Terminals{Records: s.store}, Git: offline.Git(environ), Spending: used, Forgets: s.forget,
+	s.sessions = &host.Sessions{Terminals: host.Terminals{Records: s.store}, Git: offline.Git(environ), Spending: s.spending, Forgets: s.forget,
 		Diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir), Memory: gauge.Sum}
 	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
 	said := struct {

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package loop
+
+import "os"
+
+func self() (string, error) { return os.Executable() }
+
+func adopt() error { return nil }

@@ -1,0 +1,166 @@
+package loop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+	"ccbot/lifecycle/outcome"
+)
+
+// TestUnpricedBeforeLoop: answers before the loop are not the loop's.
+func TestUnpricedBeforeLoop(t *testing.T) {
+	w := newWorld(t)
+	w.engine.before = Spent{Tokens: 500, Cost: 9, Unpriced: true}
+	w.engine.each = Spent{Cost: 0.1}
+	w.begin("true", Bounds{Cost: 5})
+	w.run()
+	l := w.only()
+	assert.Equal(t, []any{Done, int64(0), 0.1, false}, []any{l.State, l.Used.Tokens, l.Used.Cost, l.Used.Unpriced})
+}
+
+// TestCheckThatEndsCcbotPauses: without it each start would run it again.
+func TestCheckThatEndsCcbotPauses(t *testing.T) {
+	w := newWorld(t)
+	l := w.begin("true", Bounds{Turns: 5})
+	begun := 0
+	for range maxCuts + 2 {
+		func() {
+			defer func() { _ = recover() }()
+			w.Failpoint = func(name string) {
+				if name == "loop-check-begun" {
+					begun++
+					panic(killed{})
+				}
+			}
+			w.run()
+		}()
+		w.restart()
+	}
+	assert.Equal(t, []any{Paused, CheckFailed, maxCuts}, []any{w.only().State, w.only().Reason, begun})
+	_, err := w.Resume(t.Context(), l.ID)
+	require.NoError(t, err)
+	w.run()
+	assert.Equal(t, Done, w.only().State)
+}
+
+// TestFinishedPromptIsNotedWhilePaused: the inbox forgets it after two days.
+func TestFinishedPromptIsNotedWhilePaused(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn, w.engine.unfinished = outcome.Outcome{}, true
+	l := w.begin("true", Bounds{Turns: 5})
+	w.run()
+	_, err := w.Pause(t.Context(), l.ID, ByPerson, "")
+	require.NoError(t, err)
+	w.engine.unfinished = false
+	w.run()
+	assert.NotNil(t, w.only().Typed)
+}
+
+// TestPersonTypesDuringCheck: a prompt in the terminal pauses the loop also if the turn has ended.
+func TestPersonTypesDuringCheck(t *testing.T) {
+	w := newWorld(t)
+	w.engine.onTree = func() { w.engine.turn.Others = true }
+	l := w.begin("exit 1", Bounds{Turns: 5})
+	w.run()
+	assert.Equal(t, []any{Paused, PersonActed, 1}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
+	w.engine.onTree, w.engine.turn.Others = nil, false
+	_, err := w.Resume(t.Context(), l.ID)
+	require.NoError(t, err)
+	w.run()
+	assert.Equal(t, []any{Exhausted, 5}, []any{w.only().State, w.only().Used.Turns})
+}
+
+// TestNoCheckAfterBoundInTime: a check that the end time cuts is no failed check, and none begins
+// after it.
+func TestNoCheckAfterBoundInTime(t *testing.T) {
+	w := newWorld(t)
+	mark := filepath.Join(w.engine.record.Dir, "mark")
+	w.engine.onKeep = func() { w.now = w.now.Add(time.Minute) }
+	w.begin("touch "+mark, Bounds{Minutes: 1})
+	w.run()
+	assert.NoFileExists(t, mark)
+	assert.Equal(t, []any{Exhausted, BoundMinutes}, []any{w.only().State, w.only().Reason})
+
+	w = newWorld(t)
+	w.Now = func() time.Time { return time.Now() }
+	w.begin("exec sleep 1000", Bounds{Until: time.Now().Add(2 * time.Second)})
+	w.run()
+	l := w.only()
+	assert.Equal(t, []any{Exhausted, BoundUntil}, []any{l.State, l.Reason})
+	assert.Nil(t, l.Last)
+	assert.Empty(t, l.Processes)
+}
+
+// TestFailedStepIsLoggedOnce also if each later one fails as well, as on a full disk.
+func TestFailedStepIsLoggedOnce(t *testing.T) {
+	w := newWorld(t)
+	var said bytes.Buffer
+	w.Log = slog.New(slog.NewTextHandler(&said, nil))
+	w.begin("true", Bounds{Turns: 5})
+	full := errors.New("no space left on device")
+	w.Tell = func(context.Context, Loop) error { return full }
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = w.Run(ctx) }()
+	time.Sleep(3500 * time.Millisecond)
+	cancel()
+	<-done
+	assert.Equal(t, 1, strings.Count(said.String(), "loop_step_failed"), said.String())
+}
+
+// TestP2_DoubleForkIsEnded: a process that leaves its parents and its group at once is ended too.
+func TestP2_DoubleForkIsEnded(t *testing.T) {
+	w := newWorld(t)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	pid := filepath.Join(w.engine.record.Dir, "pid")
+	w.begin("env -i setsid sh -c 'setsid sh -c \"echo \\$\\$ > "+pid+"; exec sleep 1000\" & exit 0'; until [ -s "+pid+" ]; do :; done", Bounds{Turns: 5})
+	w.run()
+	assert.Equal(t, []any{Done, 1}, []any{w.only().State, w.only().Used.Turns})
+	id, err := table.Identify(readPid(t, pid))
+	if err == nil {
+		p, _ := os.FindProcess(id.PID)
+		t.Cleanup(func() { _ = p.Kill() })
+	}
+	require.ErrorIs(t, err, process.ErrGone)
+	assert.Empty(t, w.only().Processes)
+}
+
+// TestP2_HolderStaysWithLeftovers: after kill -9 of ccbot, what the check has left behind is still
+// found below the check's first process, although the check itself has ended.
+func TestP2_HolderStaysWithLeftovers(t *testing.T) {
+	w := newWorld(t)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	pid := filepath.Join(w.engine.record.Dir, "pid")
+	w.begin("[ -e pid ] && exit 0; setsid sh -c 'echo $$ > pid; exec sleep 1000' & until [ -s pid ]; do :; done", Bounds{Turns: 5})
+	h := w.all()[0]
+	c, err := startCheck(h.loop.Check, w.engine.record.Dir, w.Env)
+	require.NoError(t, err)
+	leader, err := table.Identify(c.cmd.Process.Pid)
+	require.NoError(t, err)
+	require.NoError(t, w.noteLeader(h, func() {}, leader))
+	_, err = c.hold.WriteString("go\n")
+	require.NoError(t, err)
+	assert.Zero(t, <-c.exit)
+	require.NoError(t, c.hold.Close()) // ccbot is gone
+	id, err := table.Identify(readPid(t, pid))
+	require.NoError(t, err)
+	time.Sleep(200 * time.Millisecond)
+	w.restart()
+	assert.Equal(t, process.Gone, table.Liveness(id))
+	assert.Equal(t, process.Gone, table.Liveness(leader))
+	assert.Empty(t, w.only().Processes)
+	c.done.Wait()
+}
