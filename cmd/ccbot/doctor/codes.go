@@ -17,80 +17,80 @@ type fault struct {
 	check  string
 	status Status
 	means  string // for the document
-	remedy string // the remedy for a person, as Markdown
+	remedy string // for a finding without a fix of its own, as Markdown
 	mended string // the effect of --fix; empty: there is none
 }
 
 // faults are all that there are, in the order of the checks.
 var faults = []fault{
-	{"locale_not_utf8", "locale", Warn, "the locale is not UTF-8: windows may show wrong letters", "`export LANG=C.UTF-8` where ccbot starts", ""},
-	{"path_writable", "path", Warn, "another user can put a program into a folder of `PATH`", "remove the folder from `PATH`, or the permission", ""},
-	{"inotify_low", "inotify", Warn, "the kernel lets this user watch few files", "raise the limit with the `sysctl` command of the finding", ""},
+	{"locale_not_utf8", "locale", Warn, "the locale is not UTF-8: windows may show wrong letters", "", ""},
+	{"path_writable", "path", Warn, "another user can put a program into a folder of `PATH`", "", ""},
+	{"inotify_low", "inotify", Warn, "the kernel lets this user watch few files", "", ""},
 	{"inotify_used_up", "inotify", Fail, "no inotify instance is left: ccbot sees changes of files late", "end programs that watch files, or `sudo sysctl fs.inotify.max_user_instances=512`", ""},
 	{"git_missing", "system", Warn, "git is not installed: `/changes` and worktrees do not work", "install git", ""},
 
 	{"settings_wrong", "settings", Fail, "a setting is missing or malformed", "correct the named setting in the environment or in `ccbot.env`; `ccbot setup` asks for token and people", ""},
 	{"settings_partial", "settings", Unknown, "this shell lacks a setting that the running bot has", "use the bot's environment, or write the setting into `ccbot.env`", ""},
-	{"setting_unknown", "settings", Warn, "`ccbot.env` has an unknown name", "correct the name or remove the line", ""},
-	{"metrics_refused", "settings", Fail, "nothing can listen at `METRICS_ADDR`", "choose another port, or an address of this machine", ""},
+	{"setting_unknown", "settings", Warn, "`ccbot.env` has an unknown name", "", ""},
+	{"metrics_refused", "settings", Fail, "nothing can listen at `METRICS_ADDR`", "", ""},
 	{"ca_unreadable", "settings", Warn, "a file of certificates is unreadable or empty: servers that need it are not trusted", "correct `SSL_CERT_FILE` or `NODE_EXTRA_CA_CERTS`, then restart the bot", ""},
-	{"voice_missing", "settings", Warn, "the program of `VOICE_COMMAND` does not exist", "correct `VOICE_COMMAND`", ""},
+	{"voice_missing", "settings", Warn, "the program of `VOICE_COMMAND` does not exist", "", ""},
 
-	{"font_missing", "fonts", Warn, "a chat is in Chinese, and no font of root has Chinese characters: `/screenshot` shows frames", "install the named package of fonts", ""},
+	{"font_missing", "fonts", Warn, "a chat is in Chinese, and no font of root has Chinese characters: `/screenshot` shows frames", "", ""},
 
-	{"folder_not_writable", "folder", Fail, "this user cannot write ccbot's folder", "give this user the permission, or choose another `CCBOT_DIR`", ""},
-	{"folder_refused", "folder", Fail, "other users could have written ccbot's files, or read the token", "check what others could have written, then use the command of the finding", "closes ccbot's own files that others can only read"},
-	{"folder_readable", "folder", Warn, "others may read a folder of ccbot", "`ccbot doctor --fix`", "closes it"},
+	{"folder_not_writable", "folder", Fail, "this user cannot write ccbot's folder", "", ""},
+	{"folder_refused", "folder", Fail, "other users could have written ccbot's files, or read the token", "", "closes ccbot's own files that others can only read"},
+	{"folder_readable", "folder", Warn, "others may read a folder of ccbot", "", "closes it"},
 	{"instance_damaged", "folder", Fail, "the file `instance` is unreadable", "move it away while no bot runs; its windows then belong to no session", ""},
 	{"folder_of_other_bot", "folder", Fail, "the folder is of another bot's backup, or its file `bot` is unreadable", "use the named bot's token, or delete `chats/` and the file `bot` while no bot runs", ""},
-	{"folder_newer", "folder", Fail, "a newer or unknown ccbot has used the folder", "use the newer ccbot, or another `CCBOT_DIR`", ""},
-	{"quarantined", "folder", Warn, "unreadable files are in `quarantine/`", "check the files, then delete them", ""},
-	{"records_unreadable", "folder", Warn, "records of sessions are unreadable", "`ccbot recover --dry-run`", ""},
-	{"files_cut_short", "folder", Warn, "interrupted writes have left files", "`ccbot doctor --fix`", "removes them while no bot runs"},
-	{"launches_left", "folder", Warn, "settings of launches of forgotten sessions are left", "`ccbot doctor --fix`", "removes them while no bot runs"},
+	{"folder_newer", "folder", Fail, "a newer or unknown ccbot has used the folder", "", ""},
+	{"quarantined", "folder", Warn, "unreadable files are in `quarantine/`", "", ""},
+	{"records_unreadable", "folder", Warn, "records of sessions are unreadable", "", ""},
+	{"files_cut_short", "folder", Warn, "interrupted writes have left files", "", "removes them while no bot runs"},
+	{"launches_left", "folder", Warn, "settings of launches of forgotten sessions are left", "", "removes them while no bot runs"},
 
 	{"disk_full", "disk", Fail, "the disk has no room for a start", "make room on the disk of `CCBOT_DIR`", ""},
 
-	{"bot_down", "bot", Warn, "no bot runs on this folder", "`ccbot run`, or `ccbot service restart`", ""},
-	{"bot_silent", "bot", Fail, "the bot's socket does not answer", "wait during a start; otherwise restart the bot", ""},
-	{"bot_refuses", "bot", Unknown, "the bot does not answer a program of an agent, or without a terminal", "run `ccbot doctor` in your own terminal", ""},
-	{"bot_other_version", "bot", Warn, "the running bot has another version", "restart the bot", ""},
+	{"bot_down", "bot", Warn, "no bot runs on this folder", "", ""},
+	{"bot_silent", "bot", Fail, "the bot's socket does not answer", "", ""},
+	{"bot_refuses", "bot", Unknown, "the bot does not answer a program of an agent, or without a terminal", "", ""},
+	{"bot_other_version", "bot", Warn, "the running bot has another version", "", ""},
 	{"bot_other_program", "bot", Warn, "the running bot's file is another one, or was replaced", "restart the bot", ""},
-	{"lock_lost", "bot", Fail, "`ccbot.lock` does not name the running bot, as after its deletion: verbs do not find it; no second bot starts", "restart the bot", ""},
-	{"socket_stale", "bot", Warn, "a socket is left from an ended bot", "`ccbot doctor --fix`", "removes it while no bot runs"},
-	{"socket_path_long", "bot", Fail, "the path of the socket is too long", "choose a shorter `CCBOT_DIR`", ""},
+	{"lock_lost", "bot", Fail, "`ccbot.lock` does not name the running bot, as after its deletion: verbs do not find it; no second bot starts", "", ""},
+	{"socket_stale", "bot", Warn, "a socket is left from an ended bot", "", "removes it while no bot runs"},
+	{"socket_path_long", "bot", Fail, "the path of the socket is too long", "", ""},
 
-	{"tmux_missing", "tmux", Fail, "tmux is not installed", "`sudo apt-get install tmux`, or your system's package", ""},
-	{"tmux_too_old", "tmux", Fail, "tmux, or its running server, is too old", "install a newer tmux; end the old server when no agent needs it", ""},
+	{"tmux_missing", "tmux", Fail, "tmux is not installed", "", ""},
+	{"tmux_too_old", "tmux", Fail, "tmux, or its running server, is too old", "", ""},
 	{"tmux_folder", "tmux", Fail, "the folder of tmux's sockets is another user's, or open to others: ccbot uses no server there", "remove it if it is not yours, or `chmod 700` it; `TMUX_TMPDIR` names another place", ""},
 	{"tmux_silent", "tmux", Fail, "the tmux server does not answer", "`tmux ls`; end a hanging server by hand, with its agents", ""},
-	{"orphan_windows", "tmux", Warn, "agents run in windows without a session", "`/list` in the chat: connect the window, or hide it", ""},
-	{"recovery_due", "tmux", Warn, "records differ from windows and processes; the next start corrects them", "`ccbot recover --dry-run` shows the actions", ""},
+	{"orphan_windows", "tmux", Warn, "agents run in windows without a session", "", ""},
+	{"recovery_due", "tmux", Warn, "records differ from windows and processes; the next start corrects them", "", ""},
 
-	{"claude_missing", "claude", Fail, "Claude Code is not found", "install Claude Code, or set `CLAUDE_COMMAND` to its path", ""},
+	{"claude_missing", "claude", Fail, "Claude Code is not found", "", ""},
 	{"claude_old", "claude", Fail, "Claude Code is too old for ccbot", "`claude update`, or `npm install -g @anthropic-ai/claude-code`", ""},
-	{"claude_silent", "claude", Warn, "Claude Code does not report its version", "run `claude --version` in a terminal", ""},
-	{"claude_provider", "login", Fail, "a variable of the chosen provider of models is missing", "write it into `ccbot.env`, restart the bot", ""},
-	{"claude_no_login", "login", Warn, "no login of Claude Code is found", "`/login` in `claude`, or a key in `ccbot.env`", ""},
+	{"claude_silent", "claude", Warn, "Claude Code does not report its version", "", ""},
+	{"claude_provider", "login", Fail, "a variable of the chosen provider of models is missing", "", ""},
+	{"claude_no_login", "login", Warn, "no login of Claude Code is found", "", ""},
 
-	{"hook_missing", "hooks", Fail, "`ccbot-hook` is not next to `ccbot`", "copy it there", ""},
-	{"hooks_unreadable", "hooks", Warn, "Claude Code's settings file is unreadable", "correct the file", ""},
-	{"hooks_off", "hooks", Warn, "Claude Code's settings disable all hooks", "remove `disableAllHooks` from the file", ""},
-	{"hooks_incomplete", "hooks", Warn, "ccbot's hooks are incomplete or changed", "`ccbot hooks install`", ""},
-	{"hooks_elsewhere", "hooks", Warn, "installed hooks run another file", "`ccbot hooks install`", "installs them again if that file is gone"},
+	{"hook_missing", "hooks", Fail, "`ccbot-hook` is not next to `ccbot`", "", ""},
+	{"hooks_unreadable", "hooks", Warn, "Claude Code's settings file is unreadable", "", ""},
+	{"hooks_off", "hooks", Warn, "Claude Code's settings disable all hooks", "", ""},
+	{"hooks_incomplete", "hooks", Warn, "ccbot's hooks are incomplete or changed", "", ""},
+	{"hooks_elsewhere", "hooks", Warn, "installed hooks run another file", "", "installs them again if that file is gone"},
 
-	{"telegram_unreachable", "telegram", Fail, "the Bot API does not answer", "check what the finding names: the network, `HTTPS_PROXY`, `TELEGRAM_API_URL`, the clock, or the trusted certificates", ""},
-	{"token_refused", "telegram", Fail, "Telegram does not know the token", "ask @BotFather for the present token, and write it into `ccbot.env`", ""},
-	{"webhook_set", "telegram", Fail, "a webhook gets the messages", "end its program, and call `deleteWebhook`", ""},
+	{"telegram_unreachable", "telegram", Fail, "the Bot API does not answer", "", ""},
+	{"token_refused", "telegram", Fail, "Telegram does not know the token", "", ""},
+	{"webhook_set", "telegram", Fail, "a webhook gets the messages", "", ""},
 	{"group_privacy", "telegram", Warn, "privacy mode, and no administrator in an allowed group: plain texts there do not reach the bot", "make the bot an administrator, or disable privacy mode with /setprivacy at @BotFather and add the bot again", ""},
-	{"clock_skewed", "clock", Warn, "the clock differs from Telegram's", "`timedatectl set-ntp true`", ""},
+	{"clock_skewed", "clock", Warn, "the clock differs from Telegram's", "", ""},
 
 	{"unit_unknown", "service", Unknown, "the service manager does not answer", "`systemctl --user status ccbot` in a login of this user", ""},
-	{"unit_other_program", "service", Warn, "the service starts another file", "`ccbot service install`", ""},
-	{"unit_outdated", "service", Warn, "the unit is of another version or environment", "`ccbot service install`", ""},
-	{"unit_changed", "service", Warn, "the unit was changed by hand", "`ccbot service install --force` drops the change", ""},
-	{"unit_inactive", "service", Warn, "the installed service does not run", "`ccbot service restart`", ""},
-	{"unit_ends_at_logout", "service", Warn, "the service ends when its user logs out", "`loginctl enable-linger`", ""},
+	{"unit_other_program", "service", Warn, "the service starts another file", "", ""},
+	{"unit_outdated", "service", Warn, "the unit is of another version or environment", "", ""},
+	{"unit_changed", "service", Warn, "the unit was changed by hand", "", ""},
+	{"unit_inactive", "service", Warn, "the installed service does not run", "", ""},
+	{"unit_ends_at_logout", "service", Warn, "the service ends when its user logs out", "", ""},
 
 	// The running bot's own findings.
 	{Code(health.PollsStuck), "health", Fail, "the bot no longer asks for messages", "restart the bot", ""},
@@ -124,7 +124,7 @@ var preventsStart = []Code{"settings_wrong", "metrics_refused", "folder_not_writ
 const inSummary = "\x00"
 
 // found returns a fault as it is here. fix repairs it: a command, or words if there is none. An
-// empty fix stands for the remedy of the document.
+// empty fix stands for the remedy of the code.
 func found(code Code, fix, format string, args ...any) Finding {
 	for i, arg := range args {
 		if err, is := arg.(error); is {
@@ -146,16 +146,16 @@ func found(code Code, fix, format string, args ...any) Finding {
 	return f
 }
 
-// Table returns the table of docs/doctor.md.
+// Table returns the table of docs/doctor.md. `ccbot doctor` prints the remedies.
 func Table() string {
 	var b strings.Builder
-	b.WriteString("| Code | Meaning | Remedy |\n|---|---|---|\n")
+	b.WriteString("| Code | Meaning |\n|---|---|\n")
 	for _, f := range faults {
-		remedy := f.remedy
+		means := f.means
 		if f.mended != "" {
-			remedy = strings.TrimPrefix(remedy+"; ", "`ccbot doctor --fix`; ") + "`--fix` " + f.mended
+			means += "; `--fix` " + f.mended
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.code, f.means, remedy)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", f.code, means)
 	}
 	return b.String()
 }

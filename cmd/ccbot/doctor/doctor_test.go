@@ -29,7 +29,6 @@ func TestDocumentHasEachCode(t *testing.T) {
 	for _, f := range faults {
 		assert.False(t, seen[f.code], "%s names two faults", f.code)
 		assert.NotEmpty(t, f.means, f.code)
-		assert.NotEmpty(t, f.remedy, f.code)
 		seen[f.code] = true
 	}
 }

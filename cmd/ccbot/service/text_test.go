@@ -39,13 +39,11 @@ func TestTexts(t *testing.T) {
 	assert.False(t, untouched(""))
 }
 
-// TestDocumentHasTheTexts: docs/service.md shows what is written, with %h and such as they are.
-func TestDocumentHasTheTexts(t *testing.T) {
+// TestDocumentHasTheUnit: docs/service.md shows what is written, with %h and such as they are.
+func TestDocumentHasTheUnit(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/service.md")
 	require.NoError(t, err)
-	for _, text := range []string{Unit(plain), Plist(plain)} {
-		assert.Contains(t, string(page), "\n```\n"+text+"```\n")
-	}
+	assert.Contains(t, string(page), "\n```\n"+Unit(plain)+"```\n")
 }
 
 // TestUnitIsTakenBySystemd asks systemd's own checker; it wants a program that is there.
