@@ -1,8 +1,6 @@
 package ccbot_test
 
 import (
-	"go/ast"
-	"go/types"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,17 +28,7 @@ var lifetimes = []struct{ row, limit, constant, value string }{
 
 // TestFilesTableHasLimitsOfProgram compares the column with the constants, in both directions.
 func TestFilesTableHasLimitsOfProgram(t *testing.T) {
-	values := make(map[string]string)
-	for _, s := range sources(t) {
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.ValueSpec); ok && !s.test && len(spec.Values) == len(spec.Names) {
-				for i, name := range spec.Names {
-					values[s.pkg+"."+name.Name] = types.ExprString(spec.Values[i])
-				}
-			}
-			return true
-		})
-	}
+	values := constants(t)
 	removed := make(map[string]string)
 	_, section, found := strings.Cut(pages(t)["docs/configuration.md"], "\n## Files\n")
 	require.True(t, found)
