@@ -2,13 +2,17 @@ package ccbot_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"go/ast"
 	"go/types"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // constants returns the values of the program's constants and variables, as its source has them, by
@@ -168,4 +172,35 @@ func TestPagesHaveLimitsOfProgram(t *testing.T) {
 		}
 		assert.Empty(t, quantity.FindAllString(left, -1), "%s has limits without a constant", page)
 	}
+}
+
+var (
+	codeBlock = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	buttonRef = regexp.MustCompile(`\[(\p{Lu}[^\][]{1,40})\](?:[^(:[]|$)`)
+)
+
+// TestPagesNameButtonsThatAreThere looks for each button that a page has in brackets among the
+// English texts.
+func TestPagesNameButtonsThatAreThere(t *testing.T) {
+	data, err := os.ReadFile("i18n/locales/en.json")
+	require.NoError(t, err)
+	var texts map[string]any
+	require.NoError(t, json.Unmarshal(data, &texts))
+	var labels []string
+	for _, text := range texts {
+		if label, plain := text.(string); plain && len(label) < 60 {
+			labels = append(labels, regexp.MustCompile(`\\\{\\\{.*?\\\}\\\}`).ReplaceAllString(regexp.QuoteMeta(label), ".*"))
+		}
+	}
+	known := regexp.MustCompile("^(" + strings.Join(labels, "|") + ")$")
+	seen := 0
+	for name, page := range pages(t) {
+		for _, m := range buttonRef.FindAllStringSubmatch(strings.Join(strings.Fields(codeBlock.ReplaceAllString(page, "")), " "), -1) {
+			seen++
+			label, cut := strings.CutSuffix(m[1], " …")
+			assert.True(t, known.MatchString(label) || cut && slices.ContainsFunc(labels, func(l string) bool { return strings.HasPrefix(l, label) }),
+				"%s names the button [%s]", name, m[1])
+		}
+	}
+	assert.Greater(t, seen, 100)
 }

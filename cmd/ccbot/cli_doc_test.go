@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -148,4 +149,39 @@ func TestHelpIsTheSameBothWays(t *testing.T) {
 	}
 	look(commands(nil, nil, nil))
 	assert.Greater(t, verbs, 30)
+}
+
+var (
+	ccbotCall = regexp.MustCompile("`ccbot ([a-z][^`\n]*)`")
+	longFlag  = regexp.MustCompile(`--[a-z][a-z-]*`)
+)
+
+// TestPagesNameVerbsThatAreThere looks for each verb that a page calls in code type, and for its
+// flags.
+func TestPagesNameVerbsThatAreThere(t *testing.T) {
+	var names []string
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/dev/*.md"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		names = append(names, found...)
+	}
+	calls := 0
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, m := range ccbotCall.FindAllStringSubmatch(string(data), -1) {
+			words := strings.Fields(m[1])
+			root := commands(nil, nil, nil)
+			cmd, _, err := root.Find(slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "-") }))
+			if !assert.True(t, err == nil && cmd != root, "%s has %q", name, m[1]) || cmd.Name() == "try" {
+				continue
+			}
+			calls++
+			for _, flag := range longFlag.FindAllString(m[1], -1) {
+				known := cmd.Flags().Lookup(flag[2:]) != nil || cmd.InheritedFlags().Lookup(flag[2:]) != nil || flag == "--help"
+				assert.True(t, known, "%s has %s in %q", name, flag, m[1])
+			}
+		}
+	}
+	assert.Greater(t, calls, 100)
 }
