@@ -30,7 +30,7 @@ var faults = []fault{
 	{"git_missing", "system", Warn, "git is not installed: `/changes` and worktrees do not work", "install git", ""},
 
 	{"settings_wrong", "settings", Fail, "a setting is missing or malformed", "correct the named setting in the environment or in `ccbot.env`; `ccbot setup` asks for token and people", ""},
-	{"settings_partial", "settings", Unknown, "this shell lacks a setting that the running bot has", "use the bot's environment, or write the setting into `ccbot.env`", ""},
+	{"settings_partial", "settings", Unknown, "with the settings of this shell and `ccbot.env` no bot would start; the running one has others", "use the bot's environment, or write the setting into `ccbot.env`", ""},
 	{"setting_unknown", "settings", Warn, "`ccbot.env` has an unknown name", "", ""},
 	{"metrics_refused", "settings", Fail, "nothing can listen at `METRICS_ADDR`", "", ""},
 	{"ca_unreadable", "settings", Warn, "a file of certificates is unreadable or empty: servers that need it are not trusted", "correct `SSL_CERT_FILE` or `NODE_EXTRA_CA_CERTS`, then restart the bot", ""},
@@ -64,7 +64,7 @@ var faults = []fault{
 	{"tmux_too_old", "tmux", Fail, "tmux, or its running server, is too old", "", ""},
 	{"tmux_folder", "tmux", Fail, "the folder of tmux's sockets is another user's, or open to others: ccbot uses no server there", "remove it if it is not yours, or `chmod 700` it; `TMUX_TMPDIR` names another place", ""},
 	{"tmux_silent", "tmux", Fail, "the tmux server does not answer", "`tmux ls`; end a hanging server by hand, with its agents", ""},
-	{"orphan_windows", "tmux", Warn, "agents run in windows without a session", "", ""},
+	{"orphan_windows", "tmux", Warn, "windows in ccbot's tmux session belong to no session", "", ""},
 	{"recovery_due", "tmux", Warn, "records differ from windows and processes; the next start corrects them", "", ""},
 
 	{"claude_missing", "claude", Fail, "Claude Code is not found", "", ""},

@@ -45,7 +45,7 @@ func terminals(_ context.Context, w *World) (all []Finding) {
 	}
 	due, orphans := w.planned()
 	if n := len(orphans); n > 0 {
-		f := found("orphan_windows", "send /list to the bot: it can adopt or hide them", "agents run in %s without a session", terminal.Several(n, "window"))
+		f := found("orphan_windows", "send /list to the bot: it can connect or hide them", "%s without a session", terminal.Several(n, "window"))
 		f.Detail = terminal.Some(orphans, shown)
 		all = append(all, f)
 	}
