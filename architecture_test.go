@@ -39,6 +39,7 @@ var layers = [][]string{
 	{"host"},
 	{"archive", "loop", "recovery"},
 	{"host/outgoing", "host/received", "lifecycle"},
+	{"lifecycle/dialog"},
 	{"lifecycle/typing"},
 	{"lifecycle/ending", "lifecycle/view"},
 	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/modekeys"},
@@ -273,6 +274,8 @@ var typings = map[string][]string{
 	"lifecycle/typing.Typist":   {"lifecycle"},
 	"lifecycle/typing.New":      {"cmd/ccbot/running"},
 	"lifecycle/typing.Keyboard": nil,
+	"lifecycle/typing.Session":  {"lifecycle"},
+	"lifecycle/typing.Terminal": {"lifecycle", "lifecycle/dialog"},
 }
 
 // typingFields lists, for each type of lifecycle/typing that presses keys, the only types of
@@ -281,7 +284,7 @@ var typings = map[string][]string{
 var typingFields = map[string][]string{
 	"Typist":   {"Deps", "Queues", "Service", "core"},
 	"Session":  {"adoption", "closing", "opening", "work"}, // opening has the closing of a launch that failed
-	"Terminal": {"adoption", "closing", "dialogs", "opening", "switching", "work"},
+	"Terminal": {"adoption", "closing", "opening", "work"},
 }
 
 // TestArchitectureOfTyping fails if a package other than lifecycle/typing reaches the keys of

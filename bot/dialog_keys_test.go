@@ -20,6 +20,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -191,11 +192,11 @@ func TestUnpressedKeyIsReported(t *testing.T) {
 		says   i18n.Key
 		closed bool
 	}{
-		{"it shows something else", changed, lifecycle.ErrChanged, i18n.KeysChanged, true},
-		{"it shows nothing to press in", port.Dialog{}, lifecycle.ErrChanged, i18n.KeysChanged, true},
-		{"it does not take the key", chattest.Trust, lifecycle.ErrChanged, i18n.KeysChanged, false},
-		{"a request waits", chattest.Trust, lifecycle.ErrRelayed, i18n.KeysRelayed, false},
-		{"no dialog", port.Dialog{}, lifecycle.ErrNoDialog, i18n.KeysNoDialog, true},
+		{"it shows something else", changed, dialog.ErrChanged, i18n.KeysChanged, true},
+		{"it shows nothing to press in", port.Dialog{}, dialog.ErrChanged, i18n.KeysChanged, true},
+		{"it does not take the key", chattest.Trust, dialog.ErrChanged, i18n.KeysChanged, false},
+		{"a request waits", chattest.Trust, dialog.ErrRelayed, i18n.KeysRelayed, false},
+		{"no dialog", port.Dialog{}, dialog.ErrNoDialog, i18n.KeysNoDialog, true},
 		{"nobody knows", port.Dialog{}, lifecycle.ErrUnseen, i18n.KeysUnseen, false},
 		{"no agent", port.Dialog{}, lifecycle.ErrNoAgent, i18n.AlreadyEnded, true},
 		{"tmux refuses", port.Dialog{}, tmux.ErrGuard, i18n.StopRefused, false},
@@ -303,7 +304,7 @@ func TestNextDialogHasSeparateMessage(t *testing.T) {
 func TestP7_MessageNeverApprovesOtherContent(t *testing.T) {
 	next := port.Dialog{Open: true, Lines: []string{"rm -rf /", "❯ 1. Yes", "  2. No"}, Options: []string{"Yes", "No"}, Whole: true,
 		Fingerprint: "mark-six-012"}
-	for _, err := range []error{nil, lifecycle.ErrChanged} {
+	for _, err := range []error{nil, dialog.ErrChanged} {
 		for _, word := range []string{"Yes, I trust it", "Enter", "↓"} {
 			t.Run(fmt.Sprint(word, err), func(t *testing.T) {
 				w := chattest.NewWorld(t)
@@ -335,7 +336,7 @@ func TestP7_RefusedOptionLosesItsButton(t *testing.T) {
 	require.Contains(t, chattest.Words(w.Telegram.Now(1)), "Yes, always")
 	unasked := posted
 	unasked.Unasked = true
-	w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return unasked, lifecycle.ErrChanged }
+	w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return unasked, dialog.ErrChanged }
 	w.Presses(t, chattest.Alice, 1, "Yes, always")
 	assert.Equal(t, []string{"Yes", "No", "Esc"}, chattest.Words(w.Telegram.Now(1)))
 }

@@ -17,6 +17,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/dialog"
 	"ccbot/port"
 )
 
@@ -361,7 +362,7 @@ func TestP7_StopPressesEscInShownDialog(t *testing.T) {
 			offer := stopping(t, w, r)
 			late := w.Shows(t, offer)
 			if changed {
-				w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return port.Dialog{}, lifecycle.ErrChanged }
+				w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return port.Dialog{}, dialog.ErrChanged }
 			}
 			w.Press(t, chattest.Alice, offer, w.Word(i18n.ButtonDenyAndStop))
 			assert.Equal(t, []string{"halt " + r.ID.String(), "press esc of " + r.ID.String() + " for " + chattest.Trust.Fingerprint}, pressed(w))

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/systemfont/fonttest"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/dialog"
 	"ccbot/port"
 	"ccbot/tmux"
 )
@@ -79,7 +80,7 @@ func TestP7_ChangedScreenIsShownAgain(t *testing.T) {
 		name string
 		err  error
 		word i18n.Key
-	}{{"it has changed", lifecycle.ErrChanged, i18n.ScreenChanged}, {"somebody scrolls", tmux.ErrGuard, i18n.ScreenGuarded}} {
+	}{{"it has changed", dialog.ErrChanged, i18n.ScreenChanged}, {"somebody scrolls", tmux.ErrGuard, i18n.ScreenGuarded}} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.NewCurrentSession(t, "api", session.Running)

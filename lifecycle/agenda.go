@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	"ccbot/lifecycle/dialog"
 	"ccbot/port/talk"
 )
 
@@ -151,22 +152,11 @@ type stepStates struct {
 // stepState holds what is remembered of one launch of a session, until the session has ended.
 type stepState struct {
 	agent    process.Identity // the agent that was seen alive
-	unready  bool             // it was reported that the agent is not ready
 	failures int              // steps that have failed in a row
 	tidied   time.Time        // when ccbot last tried to end the tools of killed processes
-	dialog   dialogState
+	dialog   dialog.State
 	turn     turnState
 	git      *gitReading // the newest reading of the repository
-}
-
-// dialogState holds the dialogs seen and reported.
-type dialogState struct {
-	reported  string    // the dialog that was reported
-	open      string    // the dialog that is open
-	openAt    time.Time // since when this process has seen the dialog without a request
-	drawn     settling  // the dialog to report
-	requested bool      // a request waited in the chat at the last check
-	gone      time.Time // View.RequestedAt of the newest request whose dialog was reported as gone
 }
 
 // turnState holds the agent's last seen activity.

@@ -10,10 +10,9 @@ import (
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
-	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
-	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux/tmuxtest"
@@ -26,8 +25,6 @@ func TestP6_ZeroStateIsUnknown(t *testing.T) {
 		Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
 	assert.Equal(t, talk.PhaseUnknown, v.Phase())
 	assert.False(t, v.TypeSafe())
-	d := port.Dialog{Open: true, Whole: true}
-	assert.ErrorIs(t, mayPress(v, d, typing.KeyEnter), view.ErrUnseen)
 }
 
 // The presence file of another process with the same pid does not date the agent's state.
@@ -53,7 +50,7 @@ func TestP6_UnreadableStateMayAskChat(t *testing.T) {
 		a.asks(askBash("touch x"))
 		a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
 		w.Wake(r.ID)
-		w.pass(relayGrace - time.Second)
+		w.pass(dialog.RelayGrace - time.Second)
 		assert.Zero(t, toldOf[news.Dialog](w.news), "its hook may come")
 		w.pass(time.Minute)
 		assert.Equal(t, 1, toldOf[news.Dialog](w.news))

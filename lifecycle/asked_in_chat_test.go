@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
@@ -25,7 +26,7 @@ func seenFor(d time.Duration) func(*view.View) {
 }
 
 func TestDecideDialog(t *testing.T) {
-	settles := func(v *view.View) { v.Settles = rest }
+	settles := func(v *view.View) { v.Settles = dialog.Rest }
 	running, starting := in(session.Running), in(session.Starting)
 	unreported := in(session.Running, func(r *session.Record) { r.ReportsAt = time.Time{} })
 	bypassing := in(session.Running, func(r *session.Record) { r.Launch.PermissionMode = hooks.ModeBypass })
@@ -42,20 +43,20 @@ func TestDecideDialog(t *testing.T) {
 		again time.Duration
 	}{
 		{"a page", running, viewtest.Free(viewtest.DialogOpen, page, seenFor(0)), nil, actDialog, "", view.Slow},
-		{"a permission, its hook may come", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(time.Second)), nil, actNothing, "", relayGrace - time.Second},
-		{"a question, its hook may come", running, viewtest.Free(viewtest.DialogOpen, question, seenFor(0)), nil, actNothing, "", relayGrace},
-		{"its hook may come, a prompt is held", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), heldPrompt(), actNothing, "", relayGrace},
+		{"a permission, its hook may come", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(time.Second)), nil, actNothing, "", dialog.RelayGrace - time.Second},
+		{"a question, its hook may come", running, viewtest.Free(viewtest.DialogOpen, question, seenFor(0)), nil, actNothing, "", dialog.RelayGrace},
+		{"its hook may come, a prompt is held", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), heldPrompt(), actNothing, "", dialog.RelayGrace},
 		{"its hook may come, a command was taken", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), typedFor(time.Second, command), Do(typing.Proven), "", view.Soon},
-		{"the clock was set back", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(-time.Hour)), nil, actNothing, "", relayGrace},
-		{"its hook did not come", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(relayGrace)), nil, actDialog, "", view.Slow},
-		{"its hook did not come, a prompt is held", running, viewtest.Free(viewtest.DialogOpen, question, seenFor(relayGrace)), heldPrompt(), actDialog, news.HeldDialog, view.Slow},
+		{"the clock was set back", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(-time.Hour)), nil, actNothing, "", dialog.RelayGrace},
+		{"its hook did not come", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(dialog.RelayGrace)), nil, actDialog, "", view.Slow},
+		{"its hook did not come, a prompt is held", running, viewtest.Free(viewtest.DialogOpen, question, seenFor(dialog.RelayGrace)), heldPrompt(), actDialog, news.HeldDialog, view.Slow},
 		{"no launch of ours", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0), adopted), nil, actDialog, "", view.Slow},
-		{"no hook has reported", unreported, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), nil, actNothing, "", relayGrace},
+		{"no hook has reported", unreported, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), nil, actNothing, "", dialog.RelayGrace},
 		{"no hook asks", bypassing, viewtest.Free(viewtest.DialogOpen, permission, seenFor(0)), nil, actDialog, "", view.Slow},
 		{"no presence file", running, viewtest.Free(viewtest.DialogOpen, viewtest.NoPresence, seenFor(0)), nil, actDialog, "", view.Slow},
 		{"nobody knows since when", running, viewtest.Free(viewtest.DialogOpen, permission), nil, actDialog, "", view.Slow},
-		{"it is still drawn", running, viewtest.Free(viewtest.DialogOpen, page, seenFor(0), settles), heldPrompt(), actNothing, "", rest},
-		{"starting, it is still drawn", starting, viewtest.Free(viewtest.DialogOpen, viewtest.NoPresence, settles), nil, actNothing, "", rest},
+		{"it is still drawn", running, viewtest.Free(viewtest.DialogOpen, page, seenFor(0), settles), heldPrompt(), actNothing, "", dialog.Rest},
+		{"starting, it is still drawn", starting, viewtest.Free(viewtest.DialogOpen, viewtest.NoPresence, settles), nil, actNothing, "", dialog.Rest},
 		{"it is still drawn, a command was taken", running, viewtest.Free(viewtest.DialogOpen, page, settles), typedFor(time.Second, command), Do(typing.Proven), "", view.Soon},
 		{"starting", starting, viewtest.Free(viewtest.DialogOpen, viewtest.NoPresence, seenFor(0)), nil, actDialog, "", min(view.Slow, backoff(time.Minute))},
 		{"a request waits", running, viewtest.Free(viewtest.DialogOpen, permission, seenFor(time.Hour), relayed), nil, actNothing, "", view.Slow},
@@ -144,7 +145,7 @@ func TestRequestIsNotReportedAsDialog(t *testing.T) {
 		r, a := w.started()
 		a.asks(askBash("touch x"))
 		w.Wake(r.ID)
-		w.pass(relayGrace / 2)
+		w.pass(dialog.RelayGrace / 2)
 		w.relays.ask(r)
 		w.Wake(r.ID)
 		w.held(r, "k", viewtest.Said)
@@ -155,7 +156,7 @@ func TestRequestIsNotReportedAsDialog(t *testing.T) {
 
 		w.relays.leave() // answered, and the dialog closes in a moment; or its hook has died, and the dialog stands
 		w.Wake(r.ID)
-		w.pass(relayGrace - time.Second)
+		w.pass(dialog.RelayGrace - time.Second)
 		assert.Zero(t, toldOf[news.Dialog](w.news))
 		w.pass(time.Minute)
 		assert.Equal(t, 1, toldOf[news.Dialog](w.news))

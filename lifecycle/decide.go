@@ -7,6 +7,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
@@ -129,7 +130,7 @@ func backoff(age time.Duration) time.Duration {
 // have it.
 func decideDialog(r session.Record, v view.View, head *typing.Prompt) decision {
 	held := head != nil && head.IsWaiting()
-	wait := relayWait(r, v)
+	wait := dialog.RelayWait(r, v)
 	switch {
 	// The presence file is ahead of the screen, which still shows an answered dialog or not yet the
 	// open one.
@@ -161,7 +162,7 @@ func decideModeChange(r session.Record, v view.View, head *typing.Prompt) (d dec
 	switch {
 	case r.ModeRequest == nil || r.Binding == nil, head != nil && head.State == typing.Typing:
 		return decision{}, false
-	case r.ModeRequest.Agent != r.Binding.Agent, takesModeKeys(r, v), ownModels(r, v):
+	case r.ModeRequest.Agent != r.Binding.Agent, dialog.TakesModeKeys(r, v), dialog.OwnModels(r, v):
 		return decision{Act: actGrant, Again: view.Soon}, true
 	case v.DialogOpen():
 		return decision{}, false
@@ -171,24 +172,4 @@ func decideModeChange(r session.Record, v view.View, head *typing.Prompt) (d dec
 		return decision{Again: view.HoldPace}, true // nothing reports that a draft is gone
 	}
 	return decision{}, false
-}
-
-// takesModeKeys reports whether the keys of permission modes and models may be pressed now. In a
-// dialog such a key may approve, so it needs more than text does: nothing works that could open
-// one.
-func takesModeKeys(r session.Record, v view.View) bool {
-	s := v.Screen
-	return v.TypeSafe() && view.TakesKeys(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.SubagentTool == ""
-}
-
-// ownModels reports whether the list of models is open, and ccbot has opened it.
-func ownModels(r session.Record, v view.View) bool {
-	_, open := v.Screen.Dialog.Models()
-	return open && r.ModeRequest.Listed && r.ModeRequest.Agent == r.Binding.Agent && view.TakesKeys(r, v) && !v.Pane.InMode && !v.InBackground && !v.Relayed
-}
-
-// modelsClosed reports whether the terminal shows that no list of models is open.
-func modelsClosed(v view.View) bool {
-	_, open := v.Screen.Dialog.Models()
-	return v.Captured && !open && (v.Screen.Box.Present || v.DialogOpen())
 }

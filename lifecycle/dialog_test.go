@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/tmux/tmuxtest"
@@ -42,10 +43,10 @@ func TestP7_DialogIsPostedOnceItRests(t *testing.T) {
 		after   time.Duration   // the dialog is posted at that time
 		changes int             // how many of the rows the first post shows
 	}{
-		{"drawn at once", nil, rest - 1, rest, 0},
-		{"one row later", []time.Duration{rest / 2}, rest - 1, 3 * rest, 1},
-		{"two rows later", []time.Duration{rest / 2, rest}, rest, 4 * rest, 2},
-		{"it never rests", every(rest/2, restTimeout-1), restTimeout - 1, restTimeout, len(every(rest/2, restTimeout-1))},
+		{"drawn at once", nil, dialog.Rest - 1, dialog.Rest, 0},
+		{"one row later", []time.Duration{dialog.Rest / 2}, dialog.Rest - 1, 3 * dialog.Rest, 1},
+		{"two rows later", []time.Duration{dialog.Rest / 2, dialog.Rest}, dialog.Rest, 4 * dialog.Rest, 2},
+		{"it never rests", every(dialog.Rest/2, dialog.RestTimeout-1), dialog.RestTimeout - 1, dialog.RestTimeout, len(every(dialog.Rest/2, dialog.RestTimeout-1))},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -132,7 +133,7 @@ func TestP7_RefusedKeyPostsDialogAgain(t *testing.T) {
 		w.pass(time.Minute)
 		require.Len(t, w.posted(), 1, "a person moved the cursor, and the question is the same")
 		now, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 0)
-		require.ErrorIs(t, err, ErrChanged)
+		require.ErrorIs(t, err, dialog.ErrChanged)
 		assert.False(t, now.Same)
 		w.pass(time.Second)
 		assert.Len(t, w.posted(), 2)

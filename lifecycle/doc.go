@@ -3,12 +3,11 @@
 //
 // Each session has one worker (session.Store.Do), and every change of a session is a turn of that
 // worker. A work is the set of possible actions in a turn, split by concern: opening starts an
-// agent, closing ends a session, switching and dialogs press the keys of modes, models and dialogs,
-// reporter reports the agent's activity and questions, writers finds other writers, and adoption
-// binds a session to an agent that a person started. Each has the turn: the record, its save, the
-// Observer, news, the agenda and the step states; only those that press keys have a terminal.
-// Package ending ends processes, and package typing types prompts; they have only their arguments
-// from this package.
+// agent, closing ends a session, reporter reports the agent's activity and questions, writers finds
+// other writers, and adoption binds a session to an agent that a person started. Each has the turn:
+// the record, its save, the Observer, news, the agenda and the memory. Package ending ends
+// processes, package typing types prompts, and package dialog presses the keys of dialogs, modes
+// and models; they have only their arguments from this package.
 //
 // The central function is a step: read the state (View), decide, act. The decision is pure. Decide,
 // its first part, is about the life of the session; recovery also uses it for each session at a
@@ -27,7 +26,6 @@
 //   - An intent is on disk before its effect, and the result after it.
 //   - Text reaches only the prompt box of the bound agent, and only while the agent is idle and
 //     no dialog is open.
-//   - A tapped key reaches only the dialog that its button was drawn for (P7).
 //   - A prompt leaves the queue only with proof or after a question to the person (P4).
 //   - An archive reports "ended" only of processes that are verified gone (P3).
 //   - A second process is never started on a conversation that has a writer (P1).

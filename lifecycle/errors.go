@@ -36,16 +36,10 @@ var (
 var (
 	// ErrNoClaude means that Claude Code's command cannot be found.
 	ErrNoClaude error = &refusal.Error{Code: refusal.NoClaude, Command: "claude", Err: errors.New("claude is not installed")}
-	// ErrChanged means that a process, a dialog or a session is not as it was when a person decided
-	// about it.
+	// ErrChanged means that a process or a session is not as it was when a person decided about it.
 	ErrChanged = refusal.New(refusal.Changed, "it is not what it was any more")
 	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
 	ErrNoTerminal = refusal.New(refusal.NoTerminal, "it runs outside of ccbot's tmux server, or in the background")
-	// ErrNoDialog means that the terminal asks nothing.
-	ErrNoDialog = refusal.New(refusal.NoDialog, "no dialog is open")
-	// ErrRelayed means that the chat itself has the question of the dialog, so that no option is
-	// chosen through the terminal.
-	ErrRelayed = refusal.New(refusal.Relayed, "the dialog is answered in the chat")
 	// ErrBusy means that another operation on the session takes longer than the caller is willing
 	// to wait.
 	ErrBusy = errors.New("something else is being done with the session")

@@ -8,10 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/git"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
-	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -34,11 +32,11 @@ func (w *reporter) terminalNews(screen string) news.Terminal {
 
 // notifyDialog reports what the terminal asks, once for each dialog.
 func (w *reporter) notifyDialog(ctx context.Context) error {
-	name, screen := view.DialogName(w.view.Screen.Dialog), w.view.Screen.Text
+	m, screen := w.recall(), w.view.Screen.Text
 	if d := w.view.Screen.Dialog; d != nil {
 		screen = strings.Join(d.Lines, "\n")
 	}
-	return w.once(ctx, w.recall().dialog.reported == name, news.Dialog{Terminal: w.terminalNews(screen)}, func(m *stepState) { m.dialog.reported = name })
+	return w.once(ctx, m.dialog.IsReported(*w.view), news.Dialog{Terminal: w.terminalNews(screen)}, func(m *stepState) { m.dialog.NoteReported(*w.view) })
 }
 
 // once reports n unless reported is set, and remembers that.
@@ -53,48 +51,10 @@ func (w *reporter) once(ctx context.Context, reported bool, n news.News, note fu
 	return nil
 }
 
-// noteOpen notes since when this process has seen the open dialog, and whether the dialog still
-// changes. The end of a request restarts the first time, because the dialog closes a little after
-// its request.
+// noteOpen notes which dialog is open, and since when.
 func (w *reporter) noteOpen() {
-	name := ""
-	if w.view.DialogOpen() {
-		name = view.DialogName(w.view.Screen.Dialog)
-	}
-	w.remember(func(m *stepState) {
-		if m.dialog.open != name || m.dialog.requested && !w.view.Relayed {
-			m.dialog.open, m.dialog.openAt = name, w.view.Now
-		}
-		m.dialog.requested = w.view.Relayed
-		if name != "" {
-			w.view.Since = m.dialog.openAt
-		}
-		reported := m.dialog.reported == name
-		if name == "" { // an agent that is not ready is reported with its screen
-			reported = m.unready || w.view.Now.Sub(w.r.StartedAt) < StartNotice
-		}
-		d := view.DialogOf(*w.r, *w.view)
-		if !d.Open || reported || w.view.Relayed || relayWait(*w.r, *w.view) > 0 {
-			m.dialog.drawn = settling{}
-			return
-		}
-		w.view.Settles = m.dialog.drawn.add(d.Fingerprint, w.view.Now)
-	})
-}
-
-// noteKey notes what the chat shows after a key that was tapped for the dialog with this
-// fingerprint. If the terminal asks something else now, the message of the tap is closed and the
-// next step reports the dialog again.
-func (w *reporter) noteKey(fingerprint string, now port.Dialog) {
-	w.remember(func(m *stepState) {
-		switch {
-		case !now.Open || now.Fingerprint == fingerprint:
-		case !now.Same:
-			m.dialog.reported, m.unready = "", false
-		case w.view.DialogOpen():
-			m.dialog.reported = view.DialogName(w.view.Screen.Dialog)
-		}
-	})
+	early := w.view.Now.Sub(w.r.StartedAt) < StartNotice
+	w.remember(func(m *stepState) { m.dialog.NoteOpen(*w.r, w.view, early) })
 }
 
 // noteGone reports once that the question in the terminal is no longer open: the dialog that was
@@ -102,35 +62,21 @@ func (w *reporter) noteKey(fingerprint string, now port.Dialog) {
 // nothing is awaited.
 func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error) {
 	m := w.recall()
-	proven := view.IsDialogGone(*w.view)
-	gone := proven && !m.dialog.gone.Equal(w.view.RequestedAt)
-	// The chat would take the news for the end of the request as well.
-	waits := w.view.Relayed && w.view.Agent == process.Alive && !proven
-	closed := m.dialog.reported != "" && view.IsDialogClosed(*w.view) && !waits
-	if !closed && !gone {
-		if view.MayDialogBeGone(*w.view) && !proven {
-			again = max(view.Soon, w.view.RequestedAt.Add(view.GoneBy).Sub(w.view.Now)+time.Millisecond)
-		}
-		return again, nil
+	end := m.dialog.End(*w.view)
+	if !end.IsNews() {
+		return end.Again, nil
 	}
 	if err := w.notify(ctx, *w.r, news.DialogGone{}); err != nil {
 		return 0, err
 	}
-	w.remember(func(m *stepState) {
-		if closed {
-			m.dialog.reported = ""
-		}
-		if gone {
-			m.dialog.gone = w.view.RequestedAt
-		}
-	})
+	w.remember(func(m *stepState) { m.dialog.NoteEnd(end) })
 	return 0, nil
 }
 
 // notifySilent reports that the agent has not reported in, once per launch and run of ccbot.
 func (w *reporter) notifySilent(ctx context.Context) error {
-	n := news.NotReporting{Waited: StartNotice, Terminal: w.terminalNews(w.view.Screen.Text)}
-	return w.once(ctx, w.recall().unready, n, func(m *stepState) { m.unready = true })
+	m, n := w.recall(), news.NotReporting{Waited: StartNotice, Terminal: w.terminalNews(w.view.Screen.Text)}
+	return w.once(ctx, m.dialog.IsUnreadyReported(), n, func(m *stepState) { m.dialog.NoteUnreadyReported() })
 }
 
 // trailingLines is the time that the last lines of a turn may take once the agent is idle: the

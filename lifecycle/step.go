@@ -61,7 +61,7 @@ func (k *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 			}
 			lines, err = w.report.noteState(ctx) // it comes last, because typing must not wait for it
 		}
-		again = sooner(max(sooner(sooner(again, gone), lines), w.again, w.prompts.Again), w.report.checkInterval())
+		again = sooner(max(sooner(sooner(again, gone), lines), w.switching.Again, w.prompts.Again), w.report.checkInterval())
 		return err
 	})
 	return again, err
@@ -110,7 +110,7 @@ func (w *work) act(ctx context.Context, d decision, head *typing.Prompt) error {
 	case actDialog:
 		return errors.Join(w.report.notifyDialog(ctx), w.prompts.SeekProof(ctx, head), w.prompts.Do(ctx, typing.Hold, news.HeldDialog, head))
 	case actGrant:
-		return w.switching.grant(ctx)
+		return w.switching.Grant(ctx)
 	case actTidy:
 		err := w.ender.Tidy(ctx)
 		w.remember(func(m *stepState) { m.tidied = w.Now() })

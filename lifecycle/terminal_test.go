@@ -21,6 +21,7 @@ import (
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
@@ -180,7 +181,7 @@ func (w *terminalWorld) answerDialogs() {
 		return err == nil && now.Selected == 1
 	})
 	_, err = w.Choose(ctx, r.ID, d.Fingerprint, 0)
-	require.ErrorIs(t, err, ErrChanged)
+	require.ErrorIs(t, err, dialog.ErrChanged)
 	d = w.dialog(r.ID, "Do you want to proceed?")
 	after, err = w.Choose(ctx, r.ID, d.Fingerprint, optionOf(d, "No"))
 	require.NoError(t, err)
@@ -189,7 +190,7 @@ func (w *terminalWorld) answerDialogs() {
 	_, err = os.Stat(filepath.Join(w.dir, "x"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = w.Press(ctx, r.ID, d.Fingerprint, "enter")
-	require.ErrorIs(t, err, ErrNoDialog)
+	require.ErrorIs(t, err, dialog.ErrNoDialog)
 
 	w.typed(r, "two", "/status")
 	d = w.dialog(r.ID, "Esc to")

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/claudeui"
 	"ccbot/internal/presence"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
@@ -69,19 +70,19 @@ func TestP7_PermissionWithoutRequestTakesYesNo(t *testing.T) {
 		}
 		for _, i := range []int{1, 2} {
 			_, err := w.Choose(w.ctx, r.ID, d.Fingerprint, i)
-			require.ErrorIs(t, err, ErrChanged)
+			require.ErrorIs(t, err, dialog.ErrChanged)
 		}
 		screen, err := w.Screen(w.ctx, r.ID, port.KeyOn{})
 		require.NoError(t, err)
 		assert.True(t, screen.Unasked)
 		for _, key := range []string{"enter", "space", "tab"} {
 			_, err := w.Press(w.ctx, r.ID, d.Fingerprint, key)
-			require.ErrorIs(t, err, ErrRelayed, key)
+			require.ErrorIs(t, err, dialog.ErrRelayed, key)
 			_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: key, Fingerprint: screen.Fingerprint})
-			require.ErrorIs(t, err, ErrRelayed, key)
+			require.ErrorIs(t, err, dialog.ErrRelayed, key)
 		}
 		_, err = w.Screen(w.ctx, r.ID, port.KeyOn{Key: "backtab", Fingerprint: screen.Fingerprint})
-		require.ErrorIs(t, err, ErrRelayed)
+		require.ErrorIs(t, err, dialog.ErrRelayed)
 		pressed, _ := a.took(m)
 		assert.Empty(t, pressed)
 

@@ -6,13 +6,13 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
@@ -34,7 +34,6 @@ type core struct {
 type work struct {
 	*turn
 	term      *typing.Terminal
-	dialogs   *dialogs
 	records   *records
 	prompts   *typing.Session
 	ender     *ending.Session
@@ -42,16 +41,17 @@ type work struct {
 	writers   *writers
 	opening   *opening
 	adoption  *adoption
-	switching *switching
+	switching *dialog.Switching
 	report    *reporter
 }
 
 func (k *core) work(r *session.Record, save func() error) *work {
 	m := k.deps
 	t, term := &turn{base: k.base, r: r, save: save}, k.terminalOf(r)
-	w := &work{turn: t, term: term, dialogs: &dialogs{r, term}, records: k.records}
-	w.prompts = k.deps.Typist.Of(typing.Turn{Record: r, Save: save, At: k.at, Wake: func() { k.agenda.wake(r.ID) },
-		Notify: func(ctx context.Context, n news.News) error { return k.notify(ctx, *r, n) }}, term)
+	w := &work{turn: t, term: term, records: k.records}
+	typed := typing.Turn{Record: r, Save: save, At: k.at, Wake: func() { k.agenda.wake(r.ID) },
+		Notify: func(ctx context.Context, n news.News) error { return k.notify(ctx, *r, n) }}
+	w.prompts, w.switching = k.deps.Typist.Of(typed, term), dialog.SwitchingOf(typed, k.Observer, term)
 	w.ender = k.deps.Ender.Of(r, save, func() {
 		t.at("below-recorded")
 		if len(r.Descendants) > 0 {
@@ -64,7 +64,6 @@ func (k *core) work(r *session.Record, save func() error) *work {
 	w.opening = &opening{turn: t, Config: k.Config, windows: m.Windows, Launches: m.Launches, closing: w.closing, writers: w.writers}
 	w.adoption = &adoption{turn: t, term: term, records: k.records, prompts: w.prompts, closing: w.closing,
 		writers: w.writers, host: k.Host}
-	w.switching = &switching{turn: t, term: term, dialogs: w.dialogs}
 	w.report = &reporter{turn: t, view: &term.View, attach: k.attach}
 	return w
 }
@@ -122,8 +121,6 @@ func (k *core) terminalOf(r *session.Record) *typing.Terminal {
 	return k.deps.Typist.Terminal(r)
 }
 
-func (k *core) dialogsOf(r *session.Record) *dialogs { return &dialogs{r, k.terminalOf(r)} }
-
 func (k *core) attach(r session.Record) string {
 	var window tmux.WindowID
 	if r.Binding != nil {
@@ -149,9 +146,6 @@ type turn struct {
 	*base
 	r    *session.Record
 	save func() error
-	// again is the earliest time of the next check, for any decision. Only checkInterval may request
-	// an earlier one.
-	again time.Duration
 }
 
 // recall returns what is remembered of the session.

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/view"
@@ -195,7 +196,7 @@ func (w *World) SayAsks(t *testing.T) {
 	w.TapsOn(t, Alice, hidden, i18n.AskDeny)
 	w.Dialog(t, r, Trust)
 	id := w.Telegram.LastID()
-	for _, err := range []error{lifecycle.ErrRelayed, lifecycle.ErrUnseen, lifecycle.ErrNoDialog} {
+	for _, err := range []error{dialog.ErrRelayed, lifecycle.ErrUnseen, dialog.ErrNoDialog} {
 		w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return Trust, err }
 		w.Press(t, Alice, id, "↑")
 	}

@@ -1,4 +1,4 @@
-package lifecycle
+package dialog
 
 import (
 	"context"
@@ -14,15 +14,19 @@ import (
 	"ccbot/tmux"
 )
 
-// dialogs reads the dialogs of one session, and presses keys in them, during one turn of the
+// Session reads the dialogs of one session, and presses keys in them, during one turn of the
 // session's worker.
-type dialogs struct {
+type Session struct {
 	r    *session.Record
 	term *typing.Terminal
 }
 
-// dialog looks at the terminal and returns what it asks.
-func (t *dialogs) dialog(ctx context.Context) (port.Dialog, error) {
+// Of returns the dialogs of a session. term is the session's terminal.
+func Of(r *session.Record, term *typing.Terminal) *Session { return &Session{r, term} }
+
+// Dialog looks at the terminal and returns what it asks. ErrNoAgent means that the agent is gone or
+// in the background of its shell; ErrUnseen that the terminal is not visible.
+func (t *Session) Dialog(ctx context.Context) (port.Dialog, error) {
 	if !t.r.State.Open() {
 		return port.Dialog{}, view.ErrNoAgent
 	}
@@ -33,34 +37,9 @@ func (t *dialogs) dialog(ctx context.Context) (port.Dialog, error) {
 	return view.DialogOf(*t.r, t.term.View), nil
 }
 
-const (
-	rest        = 200 * time.Millisecond // a dialog that shows the same for so long is reported
-	restTimeout = 2 * time.Second        // a dialog that never rests is reported after this time
-)
-
-// settling notes the captures of a dialog that is not reported yet. The zero value has no capture.
-type settling struct {
-	fingerprint   string    // of the last capture
-	fingerprintAt time.Time // of the first capture with this fingerprint
-	since         time.Time // of the first capture
-}
-
-// add notes a capture and returns how long to wait before the dialog is reported; 0 means that the
-// dialog rests.
-func (s *settling) add(fingerprint string, now time.Time) (wait time.Duration) {
-	if s.fingerprint == "" || now.Before(s.fingerprintAt) { // or the clock was set back
-		s.since = now
-		s.fingerprint = ""
-	}
-	if s.fingerprint != fingerprint {
-		s.fingerprint, s.fingerprintAt = fingerprint, now
-	}
-	return max(0, min(rest-now.Sub(s.fingerprintAt), restTimeout-now.Sub(s.since)))
-}
-
 // dialogWith looks at the terminal right before a key is pressed. It returns ErrChanged if the open
 // dialog does not have the fingerprint.
-func (t *dialogs) dialogWith(ctx context.Context, fingerprint string, k tmux.Key) (port.Dialog, error) {
+func (t *Session) dialogWith(ctx context.Context, fingerprint string, k tmux.Key) (port.Dialog, error) {
 	d, err := t.checkKey(ctx, k)
 	if err == nil && d.Fingerprint != fingerprint {
 		return d, ErrChanged
@@ -69,8 +48,8 @@ func (t *dialogs) dialogWith(ctx context.Context, fingerprint string, k tmux.Key
 }
 
 // checkKey checks the terminal and returns why a key may not be pressed there now (P7).
-func (t *dialogs) checkKey(ctx context.Context, k tmux.Key) (port.Dialog, error) {
-	d, err := t.dialog(ctx)
+func (t *Session) checkKey(ctx context.Context, k tmux.Key) (port.Dialog, error) {
+	d, err := t.Dialog(ctx)
 	if err != nil {
 		return d, err
 	}
@@ -105,16 +84,16 @@ func mayPress(v view.View, d port.Dialog, k tmux.Key) error {
 	return nil
 }
 
-// keyWait is how long a terminal may take to draw what a key has changed.
-const keyWait = time.Second
+// KeyWait is how long a terminal may take to draw what a key has changed.
+const KeyWait = time.Second
 
 // afterKey waits until the screen has changed and settled, and returns its dialog. If the key has
 // ended the agent, there is no dialog.
-func (t *dialogs) afterKey(ctx context.Context, before string) (d port.Dialog, err error) {
+func (t *Session) afterKey(ctx context.Context, before string) (d port.Dialog, err error) {
 	fingerprint := before
-	pause.Await(ctx, view.PollInterval, keyWait, func() bool {
+	pause.Await(ctx, view.PollInterval, KeyWait, func() bool {
 		last := fingerprint
-		d, err = t.dialog(ctx)
+		d, err = t.Dialog(ctx)
 		fingerprint = d.Fingerprint
 		drawing := d.Open && t.term.Screen.Dialog == nil // or the presence file is older than the screen
 		return err != nil || fingerprint != before && fingerprint == last && !drawing
@@ -130,17 +109,18 @@ const (
 	pressesPerOption = 3 // a person may move the cursor the other way at the same time
 	idlePresses      = 3 // after this number of presses without a change, the dialog ignores the key
 	lateMoves        = 3 // how often the cursor may leave the option again right before the Enter
-	settled          = 150 * time.Millisecond
+	// SettleTime is how long the cursor must rest on the option.
+	SettleTime = 150 * time.Millisecond
 )
 
 // moveTo moves the cursor to an option with Up and Down, and waits until it rests there. A dialog
 // takes no key right after it is drawn, and an arrow that is taken late would let the Enter choose
 // another option.
-func (t *dialogs) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, option int) (port.Dialog, error) {
-	idle, quiet := 0, settled
+func (t *Session) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, option int) (port.Dialog, error) {
+	idle, quiet := 0, SettleTime
 	if t.term.State.Known != view.StateWritten {
 		// While the agent starts, a question that comes before the first presence file is redrawn.
-		quiet = keyWait
+		quiet = KeyWait
 	}
 	for range pressesPerOption*len(d.Options) + 1 {
 		if d.Selected == option {
@@ -158,13 +138,13 @@ func (t *dialogs) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dia
 		if err := t.term.Press(ctx, towards); err != nil {
 			return port.Dialog{}, err
 		}
-		next, err := t.awaitMove(ctx, asked, d, keyWait)
+		next, err := t.awaitMove(ctx, asked, d, KeyWait)
 		if err != nil {
 			return next, err
 		}
 		if idle++; next.Fingerprint != d.Fingerprint {
 			idle = 0
-		} else if quiet = keyWait; idle == idlePresses {
+		} else if quiet = KeyWait; idle == idlePresses {
 			break
 		}
 		d = next
@@ -174,7 +154,7 @@ func (t *dialogs) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dia
 
 // awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged
 // means that it is another question, or the same question about something else.
-func (t *dialogs) awaitMove(ctx context.Context, asked *claudeui.Dialog, from port.Dialog, timeout time.Duration) (d port.Dialog, err error) {
+func (t *Session) awaitMove(ctx context.Context, asked *claudeui.Dialog, from port.Dialog, timeout time.Duration) (d port.Dialog, err error) {
 	pause.Await(ctx, view.PollInterval, timeout, func() bool {
 		d, err = t.checkKey(ctx, typing.KeyEnter)
 		return err != nil || d.Fingerprint != from.Fingerprint
@@ -183,20 +163,6 @@ func (t *dialogs) awaitMove(ctx context.Context, asked *claudeui.Dialog, from po
 		err = ErrChanged
 	}
 	return d, err
-}
-
-// relayGrace is how long a dialog is not reported while a hook of ccbot may still bring the same
-// question to the chat: the hook has to start, and after a restart of ccbot it has to dial again.
-const relayGrace = 5 * time.Second
-
-// relayWait is how long the permission request for the open dialog may still take to arrive; 0
-// means that none is expected. It is pure.
-func relayWait(r session.Record, v view.View) time.Duration {
-	mayAsk := v.State.Known == view.StateUnknown || v.State.Phase.Waiting() && v.State.Asks != view.AsksElse
-	if !view.HasRelay(r, v) || !mayAsk || v.Since.IsZero() {
-		return 0
-	}
-	return min(max(0, relayGrace-v.Now.Sub(v.Since)), relayGrace) // the upper bound: the clock may have been set back
 }
 
 // chooses reports whether a key may choose an option of a dialog.

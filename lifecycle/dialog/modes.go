@@ -1,12 +1,10 @@
-package lifecycle
+package dialog
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/google/uuid"
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
@@ -19,56 +17,45 @@ import (
 	"ccbot/tmux"
 )
 
-// switching makes an agent use the requested mode and model.
-type switching struct {
-	*turn
+// Switching makes an agent use the requested mode and model, in one turn of the session's worker.
+type Switching struct {
+	turn    typing.Turn
+	r       *session.Record
+	o       *view.Observer
 	term    *typing.Terminal
-	dialogs *dialogs
+	dialogs *Session
+	// Again is the earliest time of the next check.
+	Again time.Duration
 }
 
-// Switch notes what a person wants the session's present agent to run with, and returns what it
-// runs with now; an empty request only reads. The steps carry the request out, before the next
-// prompt is typed, and report news.Switched. A mode or a model that is wanted later takes the place
-// of the earlier one. ErrNoAgent means that there is no agent; ErrUnseen that the terminal cannot
-// be seen, or that the agent is being started; ErrSilent that tmux does not answer.
-func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange) (port.ModeState, error) {
-	if want.Mode != "" && !want.Mode.Offered() {
-		return port.ModeState{}, fmt.Errorf("switch to mode %q: not offered", want.Mode)
-	}
-	r, ok := s.core.Store.Get(id)
-	if want == (port.ModeChange{}) && !r.State.Launching() {
-		if !ok {
-			return port.ModeState{}, session.ErrNotFound
-		}
-		t := s.core.terminalOf(&r)
-		return runsWith(ctx, s.core.Observer, &r, t)
-	}
-	var now port.ModeState
-	// The worker of a session that is being launched may have reported that it is ready, and not have
-	// saved it yet.
-	err := s.core.ask(ctx, id, func(w *work) (err error) {
-		if now, err = runsWith(ctx, w.Observer, w.r, w.term); err != nil || want == (port.ModeChange{}) {
-			return err
-		}
-		request := session.ModeRequest{Agent: w.r.Binding.Agent}
-		if w.r.ModeRequest != nil && w.r.ModeRequest.Agent == request.Agent {
-			request = *w.r.ModeRequest
-		}
-		request = modekeys.Add(request, want)
-		request.Waits = now.Waits
-		w.r.ModeRequest, now.Want = &request, modeChangeOf(&request)
-		if err := w.save(); err != nil {
-			return err
-		}
-		w.at("wish-saved")
-		return nil
-	})
-	return now, err
+// SwitchingOf returns the modes and models of a session. term is the session's terminal.
+func SwitchingOf(turn typing.Turn, o *view.Observer, term *typing.Terminal) *Switching {
+	return &Switching{turn: turn, r: turn.Record, o: o, term: term, dialogs: Of(turn.Record, term)}
 }
 
-// runsWith looks at what an agent runs with: its mode is on the screen, its model in the status
+// Request notes what a person wants the present agent to run with, and returns what it runs with
+// now. Grant carries the request out. An empty request changes nothing.
+func (w *Switching) Request(ctx context.Context, want port.ModeChange) (now port.ModeState, err error) {
+	if now, err = RunsWith(ctx, w.o, w.r, w.term); err != nil || want == (port.ModeChange{}) {
+		return now, err
+	}
+	request := session.ModeRequest{Agent: w.r.Binding.Agent}
+	if w.r.ModeRequest != nil && w.r.ModeRequest.Agent == request.Agent {
+		request = *w.r.ModeRequest
+	}
+	request = modekeys.Add(request, want)
+	request.Waits = now.Waits
+	w.r.ModeRequest, now.Want = &request, modeChangeOf(&request)
+	if err := w.turn.Save(); err != nil {
+		return now, err
+	}
+	w.turn.At("wish-saved")
+	return now, nil
+}
+
+// RunsWith looks at what an agent runs with: its mode is on the screen, its model in the status
 // line. The transcript only has the model of the last answer.
-func runsWith(ctx context.Context, o *view.Observer, r *session.Record, term *typing.Terminal) (now port.ModeState, err error) {
+func RunsWith(ctx context.Context, o *view.Observer, r *session.Record, term *typing.Terminal) (now port.ModeState, err error) {
 	switch {
 	case r.State.Launching():
 		return now, view.ErrUnseen
@@ -79,13 +66,13 @@ func runsWith(ctx context.Context, o *view.Observer, r *session.Record, term *ty
 	if err := term.CheckVisible(); err != nil {
 		return now, err
 	}
-	now = port.ModeState{Mode: port.Mode(term.Screen.Mode), Waits: !takesModeKeys(*r, term.View)}
+	now = port.ModeState{Mode: port.Mode(term.Screen.Mode), Waits: !TakesModeKeys(*r, term.View)}
 	if u := o.Usage(*r); u != nil {
 		now.Model = u.Model
 	}
 	if r.ModeRequest != nil && r.ModeRequest.Agent == r.Binding.Agent {
 		now.Want = modeChangeOf(r.ModeRequest)
-		now.Waits = now.Waits && !ownModels(*r, term.View)
+		now.Waits = now.Waits && !OwnModels(*r, term.View)
 	}
 	return now, nil
 }
@@ -97,8 +84,8 @@ func modeChangeOf(w *session.ModeRequest) port.ModeChange {
 // modeWait is how long a terminal may take to show what a key has switched.
 const modeWait = 3 * time.Second
 
-// grant carries out what a person wants the agent to run with, as far as that can be done now.
-func (w *switching) grant(ctx context.Context) error {
+// Grant carries out what a person wants the agent to run with, as far as that can be done now.
+func (w *Switching) Grant(ctx context.Context) error {
 	if w.r.ModeRequest.Agent != w.r.Binding.Agent {
 		return w.granted(ctx, port.SwitchNewAgent)
 	}
@@ -110,7 +97,7 @@ func (w *switching) grant(ctx context.Context) error {
 	for {
 		var act modekeys.Act
 		var outcome port.SwitchOutcome
-		pause.Await(ctx, view.PollInterval, keyWait, func() bool { // the screen may be a little older
+		pause.Await(ctx, view.PollInterval, KeyWait, func() bool { // the screen may be a little older
 			act, outcome = modekeys.Decide(*w.r.ModeRequest, w.readScreen(ctx))
 			return act != modekeys.Wait && outcome != port.SwitchUnread
 		})
@@ -126,10 +113,10 @@ func (w *switching) grant(ctx context.Context) error {
 	}
 }
 
-func (w *switching) readScreen(ctx context.Context) modekeys.Screen {
+func (w *Switching) readScreen(ctx context.Context) modekeys.Screen {
 	w.term.Refresh(ctx)
 	v := w.term.View
-	l := modekeys.Screen{Free: takesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: ownModels(*w.r, v),
+	l := modekeys.Screen{Free: TakesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: OwnModels(*w.r, v),
 		Early: v.IsFresh(view.Drawn), Flat: v.Screen.Flat}
 	if l.Listed {
 		l.List, _ = v.Screen.Dialog.Models()
@@ -142,20 +129,20 @@ func (w *switching) readScreen(ctx context.Context) modekeys.Screen {
 // again right before it. pressed is false if something came in between, or if the request ends
 // because the agent did not take the key: then no other key may follow, because it may still take
 // this one.
-func (w *switching) pressKey(ctx context.Context, act modekeys.Act) (pressed bool, err error) {
+func (w *Switching) pressKey(ctx context.Context, act modekeys.Act) (pressed bool, err error) {
 	if act == modekeys.Choose {
 		if err := w.moveToModel(ctx); err != nil {
-			w.again = view.Soon
+			w.Again = view.Soon
 			return false, errors.Join(err, w.closeModels(ctx))
 		}
 	}
 	before, mode := *w.r.ModeRequest, w.term.Screen.Mode
 	key := modekeys.Note(w.r.ModeRequest, act, mode)
 	w.r.Upkeep() // tmux may refuse the key again and again
-	if err := w.save(); err != nil {
+	if err := w.turn.Save(); err != nil {
 		return false, err
 	}
-	w.at("wish-marked")
+	w.turn.At("wish-marked")
 	now, _ := modekeys.Decide(before, w.readScreen(ctx)) // writing to disk took time
 	err, again := tmux.ErrGuard, view.Soon
 	list, _ := w.term.Screen.Dialog.Models()
@@ -165,14 +152,14 @@ func (w *switching) pressKey(ctx context.Context, act modekeys.Act) (pressed boo
 		err = w.term.Press(ctx, key)
 	}
 	if errors.Is(err, tmux.ErrGuard) { // it was not pressed
-		w.again, w.r.ModeRequest = again, &before
+		w.Again, w.r.ModeRequest = again, &before
 		w.r.Upkeep()
-		return false, w.save()
+		return false, w.turn.Save()
 	}
 	if err != nil {
 		return false, err
 	}
-	w.at("wish-pressed")
+	w.turn.At("wish-pressed")
 	switch seen := w.seeSwitch(ctx, act, mode); {
 	case !seen:
 		return false, w.granted(ctx, port.SwitchNotTaken)
@@ -183,7 +170,7 @@ func (w *switching) pressKey(ctx context.Context, act modekeys.Act) (pressed boo
 }
 
 // seeSwitch waits until the screen shows what a key has done.
-func (w *switching) seeSwitch(ctx context.Context, act modekeys.Act, mode string) bool {
+func (w *Switching) seeSwitch(ctx context.Context, act modekeys.Act, mode string) bool {
 	return pause.Await(ctx, view.PollInterval, modeWait, func() bool {
 		l := w.readScreen(ctx)
 		switch act {
@@ -197,7 +184,7 @@ func (w *switching) seeSwitch(ctx context.Context, act modekeys.Act, mode string
 }
 
 // moveToModel moves the cursor of the list to the wanted model.
-func (w *switching) moveToModel(ctx context.Context) error {
+func (w *Switching) moveToModel(ctx context.Context) error {
 	asked := w.term.Screen.Dialog
 	list, _ := asked.Models()
 	_, err := w.dialogs.moveTo(ctx, asked, view.DialogOf(*w.r, w.term.View), modekeys.Find(list, w.r.ModeRequest.Model))
@@ -208,7 +195,7 @@ func (w *switching) moveToModel(ctx context.Context) error {
 }
 
 // closeModels closes the list of models, if it is open.
-func (w *switching) closeModels(ctx context.Context) error {
+func (w *Switching) closeModels(ctx context.Context) error {
 	if !w.readScreen(ctx).Listed {
 		return nil
 	}
@@ -224,23 +211,43 @@ func (w *switching) closeModels(ctx context.Context) error {
 
 // forgetModels notes that the list of models that ccbot has opened is closed: the next one that is
 // open is a person's.
-func (w *switching) forgetModels() error {
+func (w *Switching) forgetModels() error {
 	w.r.ModeRequest.Listed = false
-	return w.save()
+	return w.turn.Save()
 }
 
 // granted reports the outcome of the request for a mode, or otherwise for a model, and removes it.
-func (w *switching) granted(ctx context.Context, outcome port.SwitchOutcome) error {
+func (w *Switching) granted(ctx context.Context, outcome port.SwitchOutcome) error {
 	if err := w.closeModels(ctx); err != nil {
 		return err
 	}
 	was, rest := modekeys.Finish(*w.r.ModeRequest)
 	n := news.Switched{ModeChange: was, Outcome: outcome, Seen: port.Mode(w.term.Screen.Mode), Waited: w.r.ModeRequest.Waits}
-	if err := w.notify(ctx, *w.r, n); err != nil {
+	if err := w.turn.Notify(ctx, n); err != nil {
 		return err
 	}
-	w.at("wish-told")
+	w.turn.At("wish-told")
 	w.r.ModeRequest = rest
-	w.Log.Info("mode_switched", logkey.SessionID, w.r.ID.String(), logkey.Key, string(was.Mode)+was.Model, logkey.Outcome, string(outcome))
-	return w.save()
+	w.o.Log.Info("mode_switched", logkey.SessionID, w.r.ID.String(), logkey.Key, string(was.Mode)+was.Model, logkey.Outcome, string(outcome))
+	return w.turn.Save()
+}
+
+// TakesModeKeys reports whether the keys of permission modes and models may be pressed now. In a
+// dialog such a key may approve, so it needs more than text does: nothing works that could open
+// one.
+func TakesModeKeys(r session.Record, v view.View) bool {
+	s := v.Screen
+	return v.TypeSafe() && view.TakesKeys(r, v) && !s.Background && s.Agents == 0 && !s.Continues && !v.Relayed && v.SubagentTool == ""
+}
+
+// OwnModels reports whether the list of models is open, and ccbot has opened it.
+func OwnModels(r session.Record, v view.View) bool {
+	_, open := v.Screen.Dialog.Models()
+	return open && r.ModeRequest.Listed && r.ModeRequest.Agent == r.Binding.Agent && view.TakesKeys(r, v) && !v.Pane.InMode && !v.InBackground && !v.Relayed
+}
+
+// modelsClosed reports whether the terminal shows that no list of models is open.
+func modelsClosed(v view.View) bool {
+	_, open := v.Screen.Dialog.Models()
+	return v.Captured && !open && (v.Screen.Box.Present || v.DialogOpen())
 }
