@@ -24,6 +24,7 @@ import (
 	"ccbot/bot/idle"
 	"ccbot/bot/limit"
 	"ccbot/bot/longtext"
+	"ccbot/bot/loops"
 	"ccbot/bot/machine"
 	"ccbot/bot/menu"
 	"ccbot/bot/modes"
@@ -112,6 +113,7 @@ type Bot struct {
 	Files     *files.Files
 	NewGroups *groups.Groups
 	Idle      *idle.Idle
+	Loops     *loops.Loops
 	Moves     *moves.Moves
 	Prompts   *prompt.Prompts
 	Asking    *questions.Questions
@@ -201,13 +203,14 @@ func (b *Bot) Features() []chat.Feature {
 	b.Several = several.New(c, b.MachineName, func() string { return b.Username })
 	b.NewGroups = groups.New(c, b.Sender, b.Several.Rules)
 	switches := modes.New(c, s)
+	b.Loops = loops.New(c, b.Machine.Loops)
 	b.Moves, b.Changes = moves.New(c, b.onMoved, b.Topics.AskLost), changes.New(c, s)
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
 		Kept: kept, Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show,
 			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return slices.Concat(
-		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Idle.Feature(),
+		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Idle.Feature(), b.Loops.Feature(),
 			b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
 		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),

@@ -43,10 +43,6 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 			commands = append(commands, c.Name)
 		}
 	}
-	var loops []string
-	for name := range strings.FieldsSeq("ByPerson PersonActed Interrupted OpenDialog APIError LostSession EndedSession NotProven NotSent NoEnd NoProgress CheckStays CheckFailed Bound") {
-		loops = append(loops, consts(name, "loop")...)
-	}
 	return map[i18n.Codes][]string{
 		i18n.SaidKey:     rules(t),
 		i18n.StepsKey:    {string(turn.OnCard), string(turn.Nowhere)},
@@ -65,7 +61,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		i18n.AnswererKey: consts("Answers", "port/talk"),
 		i18n.ModeKey:     modes,
 		i18n.HealthKey:   each.As(health.Codes(), func(c health.Code) string { return string(c) }),
-		i18n.LoopKey:     loops,
+		i18n.LoopKey:     append(consts("Why", "port"), consts("Bound", "port")...),
 		i18n.CauseKey:    append(consts("", "internal/sysfault"), "name_too_long", "missing"),
 		i18n.RefusedKey: {models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,
 			models.AllowedUpdateMyChatMember, "other"},

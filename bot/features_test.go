@@ -40,6 +40,7 @@ var tellers = map[string][]string{
 	"writers":  {"OtherWriters", "Transferred"},
 	"answers":  {"Transcript"},
 	"modes":    {"Switched"},
+	"loops":    {"Looped"},
 	"":         {"DialogGone", "Doing", "Renamed"}, // no notice is sent
 }
 

@@ -74,6 +74,9 @@ func tellings() map[string]reported {
 		"Renamed":     {}, // the person who renamed it gets a reply
 		"Requeued":    {}, // shown by the queue
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
+		"Looped": {says: func(w *chattest.World) []string {
+			return []string{w.Word(i18n.LoopDone, i18n.Args{"Name": "api", "Turns": 0})}
+		}},
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/dialog"
 	"ccbot/bot/inbox"
+	"ccbot/bot/loops"
 	"ccbot/bot/modes"
 	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
@@ -333,6 +334,8 @@ func teller(n news.News) (feature string, err error) {
 		return writers.FeatureName, nil
 	case news.Transcript:
 		return answer.FeatureName, nil
+	case news.Looped:
+		return loops.FeatureName, nil
 	case news.Switched:
 		return modes.FeatureName, nil
 	case news.DialogGone, news.Doing, news.Renamed:

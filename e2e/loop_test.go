@@ -14,6 +14,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/loop"
+	"ccbot/port"
 )
 
 // loops are the loops as the disk has them, the newest last.
@@ -61,12 +62,12 @@ func TestP8_LoopOutlivesKill(t *testing.T) {
 	term := w.newTerminal()
 	term.says("ccbot loop start work 'say I try' --check '" + w.countingCheck(3) + "' --max-turns 9")
 	l := w.newestLoop("checks for the second time", func(l loop.Loop) bool {
-		return l.Iteration == 2 && l.Phase == loop.Check && len(l.Processes) >= 3
+		return l.Iteration == 2 && l.Phase == port.LoopCheck && len(l.Processes) >= 3
 	})
 	w.kill9()
 	left := l.Processes
 	w.start()
-	l = w.newestLoop("is done", func(l loop.Loop) bool { return l.State == loop.Done })
+	l = w.newestLoop("is done", func(l loop.Loop) bool { return l.State == port.LoopDone })
 	assert.Equal(t, []any{3, 3}, []any{l.Used.Turns, l.Iteration})
 	received := w.received()
 	require.Len(t, received, 3)
@@ -94,8 +95,8 @@ func TestPersonPausesLoop(t *testing.T) {
 	assert.Contains(t, term.fails("ccbot loop start work 'slow 5' --check 'exit 1' --max-turns 9"), "stop that one first")
 	w.until("the turn runs", func() bool { return w.record("work").Phase == "working" })
 	w.say("say I am a person")
-	l := w.newestLoop("is paused", func(l loop.Loop) bool { return l.State == loop.Paused })
-	assert.Equal(t, loop.PersonActed, l.Reason)
+	l := w.newestLoop("is paused", func(l loop.Loop) bool { return l.State == port.LoopPaused })
+	assert.Equal(t, port.WhyPersonActed, l.Reason)
 	w.hear(0, "The loop of work is paused")
 	w.until("the person's prompt is typed", func() bool { return slices.Contains(w.received(), "say I am a person") })
 	assert.Len(t, w.received(), 2)
@@ -103,5 +104,5 @@ func TestPersonPausesLoop(t *testing.T) {
 	w.until("the loop goes on", func() bool { return len(w.received()) == 3 })
 	assert.True(t, strings.HasPrefix(w.received()[2], "The task is not done"))
 	term.says("ccbot loop stop work")
-	assert.Equal(t, loop.Stopped, w.loops()[0].State)
+	assert.Equal(t, port.LoopStopped, w.loops()[0].State)
 }

@@ -9,6 +9,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/loop"
+	"ccbot/port"
 )
 
 // looping kills the bot at each step of a loop whose check fails once and then succeeds.
@@ -37,16 +38,16 @@ func looping() life {
 				s.t.Helper()
 				code, _, errs := verb.end()
 				assert.Zero(s.t, code, "the verb says: %s", errs)
-				l := s.newestLoop("is done", func(l loop.Loop) bool { return l.State == loop.Done && l.Reported == loop.Done })
+				l := s.newestLoop("is done", func(l loop.Loop) bool { return l.State == port.LoopDone && l.Reported == port.LoopDone })
 				assert.Equal(s.t, 2, l.Used.Turns)
 				for _, id := range left {
 					assert.Equal(s.t, process.Gone, s.table.Liveness(id))
 				}
 			}}
 	}
-	at := func(phase loop.Phase, iteration int, more ...func(loop.Loop) bool) func(loop.Loop) bool {
+	at := func(phase port.LoopPhase, iteration int, more ...func(loop.Loop) bool) func(loop.Loop) bool {
 		return func(l loop.Loop) bool {
-			return l.State == loop.Running && l.Phase == phase && l.Iteration == iteration && !slices.ContainsFunc(more, func(is func(loop.Loop) bool) bool { return !is(l) })
+			return l.State == port.LoopRunning && l.Phase == phase && l.Iteration == iteration && !slices.ContainsFunc(more, func(is func(loop.Loop) bool) bool { return !is(l) })
 		}
 	}
 	begun := func(l loop.Loop) bool { return len(l.Processes) == 1 }
@@ -57,15 +58,15 @@ func looping() life {
 		working(s)
 		term = s.newTerminal()
 	}, rows: []crash{
-		row("loop-saved", "it has begun, and nothing is sent", "a `running` loop, phase `ask`", "sends the first prompt; the verb has asked again with the same key", at(loop.Ask, 1)),
+		row("loop-saved", "it has begun, and nothing is sent", "a `running` loop, phase `ask`", "sends the first prompt; the verb has asked again with the same key", at(port.LoopAsk, 1)),
 		row("loop-told", "the chat was told, and that is not on disk", "a `running` loop of which the chat was not told; the message in the outbox", "tells it once more, and sends the first prompt",
-			at(loop.Ask, 1, func(l loop.Loop) bool { return l.Reported == "" })),
-		row("loop-asked", "the prompt is queued, and the loop does not know it", "a `running` loop, phase `ask`; the prompt in the inbox with the key of the iteration", "finds the prompt by its key", at(loop.Ask, 1)),
-		row("loop-turn-over", "the turn has ended, the check is due", "a `running` loop, phase `check`", "runs the check", at(loop.Check, 1)),
-		row("loop-check-begun", "the check is on disk, and waits for its line", "a `running` loop with the identity of the check's first process", "proves that process gone and runs the check", at(loop.Check, 1, begun)),
-		row("loop-check-saved", "the result of the check is on disk", "a `running` loop with the result", "begins the next iteration", at(loop.Check, 1, checked)),
-		row("loop-asking", "the next iteration is on disk, its prompt nowhere", "a `running` loop, phase `ask`, iteration 2", "sends the second prompt", at(loop.Ask, 2)),
+			at(port.LoopAsk, 1, func(l loop.Loop) bool { return l.Reported == "" })),
+		row("loop-asked", "the prompt is queued, and the loop does not know it", "a `running` loop, phase `ask`; the prompt in the inbox with the key of the iteration", "finds the prompt by its key", at(port.LoopAsk, 1)),
+		row("loop-turn-over", "the turn has ended, the check is due", "a `running` loop, phase `check`", "runs the check", at(port.LoopCheck, 1)),
+		row("loop-check-begun", "the check is on disk, and waits for its line", "a `running` loop with the identity of the check's first process", "proves that process gone and runs the check", at(port.LoopCheck, 1, begun)),
+		row("loop-check-saved", "the result of the check is on disk", "a `running` loop with the result", "begins the next iteration", at(port.LoopCheck, 1, checked)),
+		row("loop-asking", "the next iteration is on disk, its prompt nowhere", "a `running` loop, phase `ask`, iteration 2", "sends the second prompt", at(port.LoopAsk, 2)),
 		row("loop-settled", "the end is on disk, and the chat was not told", "a `done` loop of which the chat was not told", "tells the end",
-			func(l loop.Loop) bool { return l.State == loop.Done && l.Reported == loop.Running }),
+			func(l loop.Loop) bool { return l.State == port.LoopDone && l.Reported == port.LoopRunning }),
 	}}
 }

@@ -27,9 +27,9 @@ type Views struct {
 		// Whole returns a session with its history.
 		Whole(id uuid.UUID) (session.Record, error)
 	}
-	// Looped reports whether a session has a live loop. Such a session never continues by itself: its
+	// Looped returns the live loop of a session. A session with a loop never continues by itself: its
 	// loop, or a person, decides what is sent next. nil: none has.
-	Looped func(id uuid.UUID) bool
+	Looped func(id uuid.UUID) *port.Loop
 }
 
 // AllRecords reads the existing sessions.
@@ -52,7 +52,10 @@ func (v Views) List() []port.Session {
 
 func (v Views) view(r session.Record) port.Session {
 	s := View(r)
-	if s.Interruption != nil && s.Interruption.Alone && v.Looped != nil && v.Looped(r.ID) {
+	if v.Looped != nil {
+		s.Loop = v.Looped(r.ID)
+	}
+	if s.Interruption != nil && s.Interruption.Alone && s.Loop != nil {
 		s.Interruption.Alone = false
 	}
 	return s

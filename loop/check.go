@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
+	"ccbot/port"
 )
 
 const (
@@ -46,7 +47,7 @@ var errCut = errors.New("the check was cut off")
 // no result: it runs again.
 func (k *Keeper) check(ctx context.Context, h *held) error {
 	err := k.endProcesses(ctx, h, func() {}) // of a check that was cut off
-	var result Result
+	var result port.CheckResult
 	if err == nil {
 		result, err = k.runCheck(ctx, h)
 	}
@@ -62,9 +63,9 @@ func (k *Keeper) check(ctx context.Context, h *held) error {
 	was := l.Clone()
 	switch {
 	case errors.Is(err, errStays):
-		l.apply(act{Do: doPause, Reason: CheckStays, Detail: err.Error()}, k.Now())
+		l.apply(act{Do: doPause, Reason: port.WhyCheckStays, Detail: err.Error()}, k.Now())
 	case err != nil:
-		l.apply(act{Do: doPause, Reason: CheckFailed, Detail: err.Error()}, k.Now())
+		l.apply(act{Do: doPause, Reason: port.WhyCheckNotRun, Detail: err.Error()}, k.Now())
 	default:
 		l.noteResult(result)
 		l.UpdatedAt = k.Now().UTC()
@@ -73,7 +74,7 @@ func (k *Keeper) check(ctx context.Context, h *held) error {
 		h.loop = was
 		return err
 	}
-	if l.State == Paused {
+	if l.State == port.LoopPaused {
 		k.settled(ctx, l)
 		return nil
 	}
@@ -84,11 +85,11 @@ func (k *Keeper) check(ctx context.Context, h *held) error {
 }
 
 // runCheck runs the check once. Its processes are gone, by proof, when it returns without an error.
-func (k *Keeper) runCheck(ctx context.Context, h *held) (Result, error) {
+func (k *Keeper) runCheck(ctx context.Context, h *held) (port.CheckResult, error) {
 	l := h.copy()
 	r, known := k.Engine.Session(l.Session)
 	if !known {
-		return Result{}, ErrNoSession
+		return port.CheckResult{}, ErrNoSession
 	}
 	began := k.Now()
 	most := l.timeLeft(began)
@@ -96,7 +97,7 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (Result, error) {
 	defer cancel()
 	c, err := startCheck(l.Check, r.Dir, k.Env)
 	if err != nil {
-		return Result{}, err
+		return port.CheckResult{}, err
 	}
 	leader, err := k.Processes.Identify(c.cmd.Process.Pid)
 	if err == nil {
@@ -119,9 +120,9 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (Result, error) {
 		c.done.Wait()
 	}
 	if err != nil {
-		return Result{}, err
+		return port.CheckResult{}, err
 	}
-	res := Result{Iteration: l.Iteration, Exit: exit, Tail: c.out.last(maxTail), At: k.Now().UTC(), Took: k.Now().Sub(began)}
+	res := port.CheckResult{Iteration: l.Iteration, Exit: exit, Tail: c.out.last(maxTail), At: k.Now().UTC(), Took: k.Now().Sub(began)}
 	if tree := k.Engine.Tree(ctx, l.Session); tree != "" {
 		sum := sha256.Sum256([]byte(stable(c.out.last(maxOutput)) + "\x00" + tree))
 		res.Print = hex.EncodeToString(sum[:])

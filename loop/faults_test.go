@@ -8,12 +8,13 @@ import (
 
 	"ccbot/internal/disk/disktest"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 )
 
 // turnsOfLoops starts a loop, sends its prompt, and pauses it.
 func turnsOfLoops() *disktest.Turns {
 	var w *world
-	q := Request{Key: uuid.New(), Task: "fix it", Check: "true", Bounds: Bounds{Turns: 3}}
+	q := port.LoopRequest{Key: uuid.New(), Task: "fix it", Check: "true", Bounds: port.LoopBounds{Turns: 3}}
 	return &disktest.Turns{
 		Prepare: func(t *testing.T) string {
 			w = newWorld(t)
@@ -24,9 +25,9 @@ func turnsOfLoops() *disktest.Turns {
 		Turn: disktest.InOrder(
 			func() error { _, err := w.Start(w.t.Context(), q); return err },
 			func() error { return w.advance(w.t.Context(), w.all()[0]) },
-			func() error { _, err := w.Pause(w.t.Context(), q.Key, ByPerson, ""); return err }),
+			func() error { _, err := w.Pause(w.t.Context(), q.Key, port.WhyPerson, ""); return err }),
 		Done: func(t *testing.T) {
-			assert.Equal(t, []any{Paused, ByPerson, Turn}, []any{w.only().State, w.only().Reason, w.only().Phase})
+			assert.Equal(t, []any{port.LoopPaused, port.WhyPerson, port.LoopTurn}, []any{w.only().State, w.only().Reason, w.only().Phase})
 			assert.Equal(t, []string{"fix it"}, w.engine.kept)
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/internal/each"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
@@ -20,6 +22,8 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/outcome"
 	"ccbot/lifecycle/view"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // Engine sends the prompts of loops, and knows their sessions.
@@ -62,7 +66,9 @@ type Keeper struct {
 	Spared func(process.Process) error
 	// Tell reports a start, a pause or an end to the chat. After an error or a crash it is called
 	// again.
-	Tell      func(ctx context.Context, l Loop) error
+	Tell func(ctx context.Context, l port.Loop) error
+	// Changed is called when a loop has changed for readers; it must not wait. nil: nothing is called.
+	Changed   func()
 	Now       func() time.Time
 	Log       *slog.Logger
 	Failpoint func(name string) // nil except in programs that are built to die there
@@ -83,6 +89,7 @@ type held struct {
 	spent   time.Time            // when its use was counted last
 	pressed uuid.UUID            // the attempt in which this run has pressed Esc
 	cut     func()               // ends the check that runs; nil: none does
+	changed func()               // of the Keeper
 	unsaved bool                 // the loop was paused, and the disk did not take it
 	failed  string               // the error of the last step; empty: it has not failed
 	pauses  pause.Backoff        // between steps that fail
@@ -213,7 +220,7 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 	r, known := k.Engine.Session(l.Session)
 	s := sessionOf(r, known)
 	s.Pressed = h.pressed == l.Key()
-	if known && l.State.Moves() && (l.Phase != Turn || k.Now().Sub(h.spent) >= spentInterval) {
+	if known && l.State.Moves() && (l.Phase != port.LoopTurn || k.Now().Sub(h.spent) >= spentInterval) {
 		h.spent = k.Now()
 		spent, err := k.Engine.Spent(ctx, l.Session, l.CreatedAt)
 		if err != nil {
@@ -225,14 +232,14 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 	}
 	if known && l.looks(k.Now()) {
 		about := l.Typed
-		if l.Phase == Ask {
+		if l.Phase == port.LoopAsk {
 			about = l.Before
 		}
 		o, p, err := k.Engine.Outcome(ctx, r, l.Key(), about)
 		if err != nil {
 			return act{}, err
 		}
-		if s.Turn = o; l.Phase == Turn && l.Typed == nil && p.Finished {
+		if s.Turn = o; l.Phase == port.LoopTurn && l.Typed == nil && p.Finished {
 			if l.Typed = &p; k.save(l) != nil { // the next step finds it again
 				l.Typed = nil
 			}
@@ -245,9 +252,9 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 // which a person may have typed in the terminal.
 func (l *Loop) looks(now time.Time) bool {
 	switch l.Phase {
-	case Turn:
+	case port.LoopTurn:
 		return l.State.Moves() || l.Typed == nil
-	case Check:
+	case port.LoopCheck:
 		return l.State.Moves() && l.Typed != nil && l.Last != nil && l.Last.Iteration == l.Iteration
 	}
 	return l.State.Moves() && l.Before != nil && !now.Before(l.Until)
@@ -304,7 +311,7 @@ func (k *Keeper) press(ctx context.Context, h *held) error {
 	err = k.Engine.Interrupt(ctx, h.loop.Session)
 	switch {
 	case errors.Is(err, lifecycle.ErrAsks):
-		h.loop.apply(act{Do: doPause, Reason: OpenDialog, Detail: string(h.loop.Esc)}, k.Now())
+		h.loop.apply(act{Do: doPause, Reason: port.WhyDialog, Detail: string(h.loop.Esc)}, k.Now())
 		h.loop.Esc = ""
 		if err := k.save(&h.loop); err != nil {
 			return err
@@ -320,13 +327,13 @@ func (k *Keeper) press(ctx context.Context, h *held) error {
 // settled takes back the prompt of a loop whose pause or end is on disk, unless it is typed. The
 // next step tells the chat.
 func (k *Keeper) settled(ctx context.Context, l *Loop) {
-	if l.Phase != Check {
+	if l.Phase != port.LoopCheck {
 		if err := k.Engine.Withdraw(ctx, l.Session, l.Key()); err != nil {
 			k.Log.Warn("loop_prompt_not_withdrawn", logkey.LoopID, l.ID.String(), logkey.Error, err)
 		}
 	}
 	log := k.Log.With(logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Reason, string(l.Reason), logkey.Count, l.Iteration)
-	if l.State == Paused {
+	if l.State == port.LoopPaused {
 		log.Info("loop_paused")
 	} else {
 		log.Info("loop_ended", logkey.State, string(l.State), logkey.Duration, k.Now().Sub(l.CreatedAt).Round(time.Second))
@@ -336,7 +343,7 @@ func (k *Keeper) settled(ctx context.Context, l *Loop) {
 
 // tell tells the chat how a loop stands. A crash repeats it.
 func (k *Keeper) tell(ctx context.Context, l *Loop) error {
-	if err := k.Tell(ctx, l.Clone()); err != nil {
+	if err := k.Tell(ctx, l.Clone().Loop); err != nil {
 		return err
 	}
 	k.at("loop-told")
@@ -361,8 +368,8 @@ func (k *Keeper) all() []*held {
 	return all
 }
 
-func hold(l Loop) *held {
-	h := &held{loop: l, pauses: pause.Backoff{Min: interval, Max: time.Minute}}
+func (k *Keeper) hold(l Loop) *held {
+	h := &held{loop: l, changed: k.Changed, pauses: pause.Backoff{Min: interval, Max: time.Minute}}
 	h.mu.Lock()
 	h.unlock()
 	return h
@@ -371,27 +378,31 @@ func hold(l Loop) *held {
 // unlock shows the loop to readers, and unlocks h.mu.
 func (h *held) unlock() {
 	l := h.loop.Clone()
-	h.shown.Store(&l)
+	was := h.shown.Swap(&l)
 	h.mu.Unlock()
+	if h.changed != nil && (was == nil || !reflect.DeepEqual(was.Loop, l.Loop)) {
+		h.changed()
+	}
 }
 
 // copy waits for no step: the chat asks for loops also while one is under way.
 func (h *held) copy() Loop { return h.shown.Load().Clone() }
 
-// List returns all loops, the newest last.
-func (k *Keeper) List() (all []Loop) {
+// All returns all loops, the newest last.
+func (k *Keeper) All() []port.Loop {
+	var all []Loop
 	for _, h := range k.all() {
 		all = append(all, h.copy())
 	}
 	slices.SortFunc(all, byAge)
-	return all
+	return each.As(all, func(l Loop) port.Loop { return l.Loop })
 }
 
 // Live returns the live loop of a session.
 func (k *Keeper) Live(id uuid.UUID) (Loop, bool) {
-	for _, l := range k.List() {
-		if l.Session == id && l.State.Live() {
-			return l, true
+	for _, h := range k.all() {
+		if l := h.shown.Load(); l.Session == id && l.State.Live() {
+			return l.Clone(), true
 		}
 	}
 	return Loop{}, false
@@ -405,16 +416,21 @@ func (k *Keeper) Moves(id uuid.UUID) bool {
 
 // Errors of the verbs.
 var (
-	ErrNotFound  = errors.New("there is no such loop")
-	ErrNotLive   = errors.New("the loop has ended")
-	ErrNotPaused = errors.New("the loop is not paused")
-	ErrNoSession = errors.New("the session is not open")
+	ErrNotFound  = refusal.New(refusal.Changed, "there is no such loop")
+	ErrNotLive   = refusal.New(refusal.Changed, "the loop has ended")
+	ErrNotPaused = refusal.New(refusal.Changed, "the loop is not paused")
+	ErrNoSession = refusal.New(refusal.NoAgent, "the session is not open")
 )
 
 // HeldError means that another live loop has the session or the feature.
-type HeldError struct{ By Loop }
+type HeldError struct{ By port.Loop }
 
 // Error names the holder.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("the loop of %s (%s) has it: stop that one first", e.By.Name, e.By.ID)
+}
+
+// As makes it a refusal.
+func (e *HeldError) As(target any) bool {
+	return refusal.Error{Code: refusal.LoopHeld, Reason: e.By.Name, Err: e}.Into(target)
 }

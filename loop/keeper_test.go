@@ -19,23 +19,24 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 )
 
 // TestLoopEndsDone: the check decides, and its output is in the next prompt.
 func TestLoopEndsDone(t *testing.T) {
 	w := newWorld(t)
 	count := filepath.Join(w.engine.record.Dir, "count")
-	w.begin(fmt.Sprintf("echo x >> %s; echo left: $(wc -l < %s); [ $(wc -l < %s) -ge 3 ]", count, count, count), Bounds{Turns: 9})
+	w.begin(fmt.Sprintf("echo x >> %s; echo left: $(wc -l < %s); [ $(wc -l < %s) -ge 3 ]", count, count, count), port.LoopBounds{Turns: 9})
 	w.run()
 	l := w.only()
-	assert.Equal(t, Done, l.State)
+	assert.Equal(t, port.LoopDone, l.State)
 	assert.Equal(t, 3, l.Used.Turns)
 	require.Len(t, w.engine.kept, 3)
 	assert.Equal(t, "fix it", w.engine.kept[0])
 	assert.Contains(t, w.engine.kept[2], "left: 2")
 	assert.Contains(t, w.engine.kept[2], "exited with 1")
 	require.Len(t, w.told, 2)
-	assert.Equal(t, []State{Running, Done}, []State{w.told[0].State, w.told[1].State})
+	assert.Equal(t, []port.LoopState{port.LoopRunning, port.LoopDone}, []port.LoopState{w.told[0].State, w.told[1].State})
 	assert.Empty(t, l.Processes)
 }
 
@@ -43,19 +44,19 @@ func TestLoopEndsDone(t *testing.T) {
 func TestLoopEndsAtEachBound(t *testing.T) {
 	tests := []struct {
 		name   string
-		bounds Bounds
+		bounds port.LoopBounds
 		each   Spent
 		turns  int
-		want   Reason
+		want   port.LoopReason
 	}{
-		{"turns", Bounds{Turns: 3}, Spent{}, 3, BoundTurns},
-		{"tokens", Bounds{Tokens: 100}, Spent{Tokens: 30}, 4, BoundTokens},
-		{"dollars", Bounds{Cost: 1}, Spent{Cost: 0.5}, 2, BoundCost},
-		{"an unknown price", Bounds{Cost: 1}, Spent{Unpriced: true}, 1, BoundCost},
-		{"an unknown price that is free", Bounds{Cost: 1, Turns: 4, NoCost: true}, Spent{Unpriced: true}, 4, BoundTurns},
-		{"minutes", Bounds{Minutes: 3}, Spent{}, 3, BoundMinutes},
-		{"an end time", Bounds{Until: noon.Add(2 * time.Minute)}, Spent{}, 2, BoundUntil},
-		{"the first of several", Bounds{Turns: 9, Tokens: 60, Minutes: 5}, Spent{Tokens: 30}, 2, BoundTokens},
+		{"turns", port.LoopBounds{Turns: 3}, Spent{}, 3, port.BoundTurns},
+		{"tokens", port.LoopBounds{Tokens: 100}, Spent{Tokens: 30}, 4, port.BoundTokens},
+		{"dollars", port.LoopBounds{Cost: 1}, Spent{Cost: 0.5}, 2, port.BoundCost},
+		{"an unknown price", port.LoopBounds{Cost: 1}, Spent{Unpriced: true}, 1, port.BoundCost},
+		{"an unknown price that is free", port.LoopBounds{Cost: 1, Turns: 4, NoCost: true}, Spent{Unpriced: true}, 4, port.BoundTurns},
+		{"minutes", port.LoopBounds{Minutes: 3}, Spent{}, 3, port.BoundMinutes},
+		{"an end time", port.LoopBounds{Until: noon.Add(2 * time.Minute)}, Spent{}, 2, port.BoundUntil},
+		{"the first of several", port.LoopBounds{Turns: 9, Tokens: 60, Minutes: 5}, Spent{Tokens: 30}, 2, port.BoundTokens},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -65,7 +66,7 @@ func TestLoopEndsAtEachBound(t *testing.T) {
 			w.begin("exit 1", tt.bounds)
 			w.run()
 			l := w.only()
-			assert.Equal(t, []any{Exhausted, tt.want, tt.turns}, []any{l.State, l.Reason, l.Used.Turns})
+			assert.Equal(t, []any{port.LoopExhausted, tt.want, tt.turns}, []any{l.State, l.Reason, l.Used.Turns})
 			assert.Len(t, w.engine.kept, tt.turns)
 		})
 	}
@@ -75,39 +76,39 @@ func TestLoopEndsAtEachBound(t *testing.T) {
 func TestBoundInTurn(t *testing.T) {
 	w := newWorld(t)
 	w.engine.turn = outcome.Outcome{}
-	w.begin("exit 1", Bounds{Minutes: 5})
+	w.begin("exit 1", port.LoopBounds{Minutes: 5})
 	w.run()
 	assert.Zero(t, w.engine.escs)
 	w.now = w.now.Add(5 * time.Minute)
 	w.run()
 	assert.Equal(t, 1, w.engine.escs)
-	assert.Equal(t, []any{Exhausted, BoundMinutes}, []any{w.only().State, w.only().Reason})
+	assert.Equal(t, []any{port.LoopExhausted, port.BoundMinutes}, []any{w.only().State, w.only().Reason})
 }
 
 // TestP7_NoEscAtOpenDialog: at a bound a dialog gets no key.
 func TestP7_NoEscAtOpenDialog(t *testing.T) {
 	w := newWorld(t)
 	w.engine.turn, w.engine.asks = outcome.Outcome{}, true
-	w.begin("exit 1", Bounds{Minutes: 5})
+	w.begin("exit 1", port.LoopBounds{Minutes: 5})
 	w.now = w.now.Add(time.Minute)
 	w.run()
 	w.now = w.now.Add(5 * time.Minute)
 	w.run()
 	assert.Zero(t, w.engine.escs)
-	assert.Equal(t, []any{Paused, OpenDialog}, []any{w.only().State, w.only().Reason})
+	assert.Equal(t, []any{port.LoopPaused, port.WhyDialog}, []any{w.only().State, w.only().Reason})
 }
 
 // TestNoProgressPauses counts the same output and the same files.
 func TestNoProgressPauses(t *testing.T) {
 	w := newWorld(t)
 	w.engine.tree = "the same"
-	w.begin("echo took $(date +%s%N | tail -c 3)ms; exit 1", Bounds{Turns: 30})
+	w.begin("echo took $(date +%s%N | tail -c 3)ms; exit 1", port.LoopBounds{Turns: 30})
 	w.run()
-	assert.Equal(t, []any{Paused, NoProgress, 4}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
+	assert.Equal(t, []any{port.LoopPaused, port.WhyNoProgress, 4}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
 	_, err := w.Resume(t.Context(), w.only().ID)
 	require.NoError(t, err)
 	w.run()
-	assert.Equal(t, []any{Paused, NoProgress, 7}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
+	assert.Equal(t, []any{port.LoopPaused, port.WhyNoProgress, 7}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
 }
 
 // TestPersonComesFirst: the pause is on disk when Yield returns, the loop's prompt is taken back,
@@ -115,46 +116,46 @@ func TestNoProgressPauses(t *testing.T) {
 func TestPersonComesFirst(t *testing.T) {
 	w := newWorld(t)
 	w.engine.turn = outcome.Outcome{}
-	l := w.begin("true", Bounds{Turns: 3})
+	l := w.begin("true", port.LoopBounds{Turns: 3})
 	w.run()
 	w.Yield(t.Context(), l.Session, "a prompt")
-	assert.Equal(t, []any{Paused, PersonActed, 1}, []any{w.only().State, w.only().Reason, w.engine.withdrew})
+	assert.Equal(t, []any{port.LoopPaused, port.WhyPersonActed, 1}, []any{w.only().State, w.only().Reason, w.engine.withdrew})
 	w.engine.turn = outcome.Outcome{Kind: outcome.Withdrawn}
 	w.restart()
 	w.run()
-	assert.Equal(t, Paused, w.only().State)
+	assert.Equal(t, port.LoopPaused, w.only().State)
 	_, err := w.Resume(t.Context(), l.ID)
 	require.NoError(t, err)
 	w.engine.onKeep = func() { w.engine.turn.Kind = outcome.Answered }
 	w.run()
-	assert.Equal(t, Done, w.only().State)
+	assert.Equal(t, port.LoopDone, w.only().State)
 	assert.Len(t, w.engine.kept, 2, "the second attempt has another key")
 }
 
 // TestOneLoop: a second live loop of a session or of a feature is refused, and names the holder.
 func TestOneLoop(t *testing.T) {
 	w := newWorld(t)
-	l := w.begin("true", Bounds{Turns: 1})
-	again, err := w.Start(t.Context(), Request{Key: l.ID, Session: l.Session, Task: "x", Check: "x", Bounds: Bounds{Turns: 1}})
+	l := w.begin("true", port.LoopBounds{Turns: 1})
+	again, err := w.Start(t.Context(), port.LoopRequest{Key: l.ID, Session: l.Session, Task: "x", Check: "x", Bounds: port.LoopBounds{Turns: 1}})
 	require.NoError(t, err)
 	assert.Equal(t, l.ID, again.ID, "a repeated request is the same loop")
 	held := (*HeldError)(nil)
-	_, err = w.Start(t.Context(), Request{Key: uuid.New(), Session: l.Session, Feature: "else", Task: "x", Check: "x", Bounds: Bounds{Turns: 1}})
+	_, err = w.Start(t.Context(), port.LoopRequest{Key: uuid.New(), Session: l.Session, Feature: "else", Task: "x", Check: "x", Bounds: port.LoopBounds{Turns: 1}})
 	require.ErrorAs(t, err, &held)
 	assert.Equal(t, l.ID, held.By.ID)
 	w.engine.record.ID = uuid.New() // another session in the same folder
-	_, err = w.Start(t.Context(), Request{Key: uuid.New(), Session: w.engine.record.ID, Task: "x", Check: "x", Bounds: Bounds{Turns: 1}})
+	_, err = w.Start(t.Context(), port.LoopRequest{Key: uuid.New(), Session: w.engine.record.ID, Task: "x", Check: "x", Bounds: port.LoopBounds{Turns: 1}})
 	require.ErrorAs(t, err, &held)
-	_, err = w.Start(t.Context(), Request{Key: uuid.New(), Session: w.engine.record.ID, Feature: "else", Task: "x", Check: "x", Bounds: Bounds{Turns: 1}})
+	_, err = w.Start(t.Context(), port.LoopRequest{Key: uuid.New(), Session: w.engine.record.ID, Feature: "else", Task: "x", Check: "x", Bounds: port.LoopBounds{Turns: 1}})
 	require.NoError(t, err)
 }
 
 // TestP8_OrphanedLoopsAreSettled: a start ends the loops of sessions that are gone, and changes
 // nothing when it is repeated.
 func TestP8_OrphanedLoopsAreSettled(t *testing.T) {
-	for state, want := range map[session.State]State{session.Archived: Orphaned, session.Completed: Orphaned, session.Abandoned: Orphaned, session.Lost: Paused, "": Orphaned} {
+	for state, want := range map[session.State]port.LoopState{session.Archived: port.LoopOrphaned, session.Completed: port.LoopOrphaned, session.Abandoned: port.LoopOrphaned, session.Lost: port.LoopPaused, "": port.LoopOrphaned} {
 		w := newWorld(t)
-		w.begin("true", Bounds{Turns: 1})
+		w.begin("true", port.LoopBounds{Turns: 1})
 		w.engine.record.State, w.engine.record.EndedAt = state, w.now.Add(-time.Hour)
 		if state == "" {
 			w.engine.record.ID = uuid.New()
@@ -186,7 +187,7 @@ func killLoop(t *testing.T, random *rand.Rand) (kills int) {
 	count := filepath.Join(w.engine.record.Dir, "count")
 	// The check counts the prompts that the agent got, as a check that is repeatable does.
 	w.engine.onKeep = func() { require.NoError(t, os.WriteFile(count, []byte(strconv.Itoa(len(w.engine.kept))), 0o600)) }
-	request := Request{Key: uuid.New(), Session: w.engine.record.ID, Task: "fix it", Check: "cat count; [ $(cat count) -ge 30 ]", Bounds: Bounds{Turns: 60}}
+	request := port.LoopRequest{Key: uuid.New(), Session: w.engine.record.ID, Task: "fix it", Check: "cat count; [ $(cat count) -ge 30 ]", Bounds: port.LoopBounds{Turns: 60}}
 	points := make(map[string]bool)
 	for over := false; !over; {
 		func() {
@@ -210,7 +211,7 @@ func killLoop(t *testing.T, random *rand.Rand) (kills int) {
 		}()
 	}
 	l := w.only()
-	assert.Equal(t, []any{Done, 30, 30}, []any{l.State, l.Iteration, l.Used.Turns})
+	assert.Equal(t, []any{port.LoopDone, 30, 30}, []any{l.State, l.Iteration, l.Used.Turns})
 	require.Len(t, w.engine.kept, 30)
 	for i, text := range w.engine.kept[1:] {
 		assert.True(t, strings.Contains(text, fmt.Sprintf("\n\n%d\n", i+1)), text)
@@ -242,7 +243,7 @@ func TestP2_CheckLeavesNothing(t *testing.T) {
 		}, time.Minute, 10*time.Millisecond)
 		return id
 	}
-	w.begin("sleep 1000 & echo $! >> pids", Bounds{Turns: 1})
+	w.begin("sleep 1000 & echo $! >> pids", port.LoopBounds{Turns: 1})
 	w.run()
 	data, err := os.ReadFile(pids)
 	require.NoError(t, err)
@@ -250,11 +251,11 @@ func TestP2_CheckLeavesNothing(t *testing.T) {
 	require.NoError(t, err)
 	_, err = table.Identify(pid)
 	require.ErrorIs(t, err, process.ErrGone)
-	assert.Equal(t, Done, w.only().State)
+	assert.Equal(t, port.LoopDone, w.only().State)
 
 	w = newWorld(t)
 	pids = filepath.Join(w.engine.record.Dir, "pids")
-	l := w.begin("setsid sleep 1000 & echo $! >> pids; sleep 1000", Bounds{Turns: 1})
+	l := w.begin("setsid sleep 1000 & echo $! >> pids; sleep 1000", port.LoopBounds{Turns: 1})
 	done := make(chan error, 1)
 	h := w.all()[0]
 	go func() { done <- w.advance(t.Context(), h) }()
@@ -263,26 +264,26 @@ func TestP2_CheckLeavesNothing(t *testing.T) {
 	session, below := w.Below([]process.Process{{Identity: id}})
 	assert.True(t, below)
 	assert.Equal(t, l.Session, session)
-	_, err = w.Pause(t.Context(), l.ID, ByPerson, "")
+	_, err = w.Pause(t.Context(), l.ID, port.WhyPerson, "")
 	require.NoError(t, err)
 	require.NoError(t, <-done)
 	assert.Equal(t, process.Gone, table.Liveness(id))
 	assert.Empty(t, w.only().Processes)
-	assert.Equal(t, Paused, w.only().State)
+	assert.Equal(t, port.LoopPaused, w.only().State)
 }
 
 // TestP9_CheckGetsOnlyItsEnvironment and its output is bounded.
 func TestP9_CheckGetsOnlyItsEnvironment(t *testing.T) {
 	t.Setenv("TELEGRAM_BOT_TOKEN", "secret")
 	w := newWorld(t)
-	w.begin("env; pwd; [ -t 0 ] || echo no terminal; exit 3", Bounds{Turns: 1})
+	w.begin("env; pwd; [ -t 0 ] || echo no terminal; exit 3", port.LoopBounds{Turns: 1})
 	w.run()
 	last := w.only().Last
 	assert.NotContains(t, last.Tail, "secret")
 	assert.Contains(t, last.Tail, w.engine.record.Dir)
 	assert.Equal(t, 3, last.Exit)
 	w = newWorld(t)
-	w.begin("yes 0123456789 | head -c 1000000; echo the end; exit 1", Bounds{Turns: 1})
+	w.begin("yes 0123456789 | head -c 1000000; echo the end; exit 1", port.LoopBounds{Turns: 1})
 	w.run()
 	assert.LessOrEqual(t, len(w.only().Last.Tail), maxTail)
 	assert.True(t, strings.HasSuffix(w.only().Last.Tail, "the end\n"))

@@ -16,6 +16,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 )
 
 // TestUnpricedBeforeLoop: answers before the loop are not the loop's.
@@ -23,16 +24,16 @@ func TestUnpricedBeforeLoop(t *testing.T) {
 	w := newWorld(t)
 	w.engine.before = Spent{Tokens: 500, Cost: 9, Unpriced: true}
 	w.engine.each = Spent{Cost: 0.1}
-	w.begin("true", Bounds{Cost: 5})
+	w.begin("true", port.LoopBounds{Cost: 5})
 	w.run()
 	l := w.only()
-	assert.Equal(t, []any{Done, int64(0), 0.1, false}, []any{l.State, l.Used.Tokens, l.Used.Cost, l.Used.Unpriced})
+	assert.Equal(t, []any{port.LoopDone, int64(0), 0.1, false}, []any{l.State, l.Used.Tokens, l.Used.Cost, l.Used.Unpriced})
 }
 
 // TestCheckThatEndsCcbotPauses: without it each start would run it again.
 func TestCheckThatEndsCcbotPauses(t *testing.T) {
 	w := newWorld(t)
-	l := w.begin("true", Bounds{Turns: 5})
+	l := w.begin("true", port.LoopBounds{Turns: 5})
 	begun := 0
 	for range maxCuts + 2 {
 		func() {
@@ -47,20 +48,20 @@ func TestCheckThatEndsCcbotPauses(t *testing.T) {
 		}()
 		w.restart()
 	}
-	assert.Equal(t, []any{Paused, CheckFailed, maxCuts}, []any{w.only().State, w.only().Reason, begun})
+	assert.Equal(t, []any{port.LoopPaused, port.WhyCheckNotRun, maxCuts}, []any{w.only().State, w.only().Reason, begun})
 	_, err := w.Resume(t.Context(), l.ID)
 	require.NoError(t, err)
 	w.run()
-	assert.Equal(t, Done, w.only().State)
+	assert.Equal(t, port.LoopDone, w.only().State)
 }
 
 // TestFinishedPromptIsNotedWhilePaused: the inbox forgets it after two days.
 func TestFinishedPromptIsNotedWhilePaused(t *testing.T) {
 	w := newWorld(t)
 	w.engine.turn, w.engine.unfinished = outcome.Outcome{}, true
-	l := w.begin("true", Bounds{Turns: 5})
+	l := w.begin("true", port.LoopBounds{Turns: 5})
 	w.run()
-	_, err := w.Pause(t.Context(), l.ID, ByPerson, "")
+	_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
 	require.NoError(t, err)
 	w.engine.unfinished = false
 	w.run()
@@ -71,14 +72,14 @@ func TestFinishedPromptIsNotedWhilePaused(t *testing.T) {
 func TestPersonTypesDuringCheck(t *testing.T) {
 	w := newWorld(t)
 	w.engine.onTree = func() { w.engine.turn.Others = true }
-	l := w.begin("exit 1", Bounds{Turns: 5})
+	l := w.begin("exit 1", port.LoopBounds{Turns: 5})
 	w.run()
-	assert.Equal(t, []any{Paused, PersonActed, 1}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
+	assert.Equal(t, []any{port.LoopPaused, port.WhyPersonActed, 1}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
 	w.engine.onTree, w.engine.turn.Others = nil, false
 	_, err := w.Resume(t.Context(), l.ID)
 	require.NoError(t, err)
 	w.run()
-	assert.Equal(t, []any{Exhausted, 5}, []any{w.only().State, w.only().Used.Turns})
+	assert.Equal(t, []any{port.LoopExhausted, 5}, []any{w.only().State, w.only().Used.Turns})
 }
 
 // TestNoCheckAfterBoundInTime: a check that the end time cuts is no failed check, and none begins
@@ -87,17 +88,17 @@ func TestNoCheckAfterBoundInTime(t *testing.T) {
 	w := newWorld(t)
 	mark := filepath.Join(w.engine.record.Dir, "mark")
 	w.engine.onKeep = func() { w.now = w.now.Add(time.Minute) }
-	w.begin("touch "+mark, Bounds{Minutes: 1})
+	w.begin("touch "+mark, port.LoopBounds{Minutes: 1})
 	w.run()
 	assert.NoFileExists(t, mark)
-	assert.Equal(t, []any{Exhausted, BoundMinutes}, []any{w.only().State, w.only().Reason})
+	assert.Equal(t, []any{port.LoopExhausted, port.BoundMinutes}, []any{w.only().State, w.only().Reason})
 
 	w = newWorld(t)
 	w.Now = func() time.Time { return time.Now() }
-	w.begin("exec sleep 1000", Bounds{Until: time.Now().Add(2 * time.Second)})
+	w.begin("exec sleep 1000", port.LoopBounds{Until: time.Now().Add(2 * time.Second)})
 	w.run()
 	l := w.only()
-	assert.Equal(t, []any{Exhausted, BoundUntil}, []any{l.State, l.Reason})
+	assert.Equal(t, []any{port.LoopExhausted, port.BoundUntil}, []any{l.State, l.Reason})
 	assert.Nil(t, l.Last)
 	assert.Empty(t, l.Processes)
 }
@@ -107,9 +108,9 @@ func TestFailedStepIsLoggedOnce(t *testing.T) {
 	w := newWorld(t)
 	var said bytes.Buffer
 	w.Log = slog.New(slog.NewTextHandler(&said, nil))
-	w.begin("true", Bounds{Turns: 5})
+	w.begin("true", port.LoopBounds{Turns: 5})
 	full := errors.New("no space left on device")
-	w.Tell = func(context.Context, Loop) error { return full }
+	w.Tell = func(context.Context, port.Loop) error { return full }
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = w.Run(ctx) }()
@@ -125,9 +126,9 @@ func TestP2_DoubleForkIsEnded(t *testing.T) {
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	pid := filepath.Join(w.engine.record.Dir, "pid")
-	w.begin("env -i setsid sh -c 'setsid sh -c \"echo \\$\\$ > "+pid+"; exec sleep 1000\" & exit 0'; until [ -s "+pid+" ]; do :; done", Bounds{Turns: 5})
+	w.begin("env -i setsid sh -c 'setsid sh -c \"echo \\$\\$ > "+pid+"; exec sleep 1000\" & exit 0'; until [ -s "+pid+" ]; do :; done", port.LoopBounds{Turns: 5})
 	w.run()
-	assert.Equal(t, []any{Done, 1}, []any{w.only().State, w.only().Used.Turns})
+	assert.Equal(t, []any{port.LoopDone, 1}, []any{w.only().State, w.only().Used.Turns})
 	id, err := table.Identify(readPid(t, pid))
 	if err == nil {
 		p, _ := os.FindProcess(id.PID)
@@ -144,7 +145,7 @@ func TestP2_HolderStaysWithLeftovers(t *testing.T) {
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	pid := filepath.Join(w.engine.record.Dir, "pid")
-	w.begin("[ -e pid ] && exit 0; setsid sh -c 'echo $$ > pid; exec sleep 1000' & until [ -s pid ]; do :; done", Bounds{Turns: 5})
+	w.begin("[ -e pid ] && exit 0; setsid sh -c 'echo $$ > pid; exec sleep 1000' & until [ -s pid ]; do :; done", port.LoopBounds{Turns: 5})
 	h := w.all()[0]
 	c, err := startCheck(h.loop.Check, w.engine.record.Dir, w.Env)
 	require.NoError(t, err)

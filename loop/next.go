@@ -3,12 +3,14 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 	"ccbot/port/talk"
 )
 
@@ -44,8 +46,8 @@ const (
 // act is one decision.
 type act struct {
 	Do     do
-	State  State // of doEnd
-	Reason Reason
+	State  port.LoopState // of doEnd
+	Reason port.LoopReason
 	Detail string
 	Until  time.Time // of doWait
 }
@@ -65,7 +67,7 @@ const (
 )
 
 // personTyped is the pause after a prompt that is not the loop's.
-var personTyped = act{Do: doPause, Reason: PersonActed, Detail: "a prompt in the terminal"}
+var personTyped = act{Do: doPause, Reason: port.WhyPersonActed, Detail: "a prompt in the terminal"}
 
 // next decides one step of a loop. It is pure.
 func next(l Loop, s seen, now time.Time) act {
@@ -73,13 +75,13 @@ func next(l Loop, s seen, now time.Time) act {
 		return a
 	}
 	switch at := l.reached(now); {
-	case l.State == Waiting && at != "":
-		return act{Do: doEnd, State: Exhausted, Reason: at}
-	case l.State == Waiting && now.Before(l.Until):
+	case l.State == port.LoopWaiting && at != "":
+		return act{Do: doEnd, State: port.LoopExhausted, Reason: at}
+	case l.State == port.LoopWaiting && now.Before(l.Until):
 		return act{}
-	case l.Phase == Ask:
+	case l.Phase == port.LoopAsk:
 		return l.nextPrompt(s, now)
-	case l.Phase == Turn:
+	case l.Phase == port.LoopTurn:
 		return l.nextInTurn(s, now)
 	}
 	return l.nextCheck(s, now)
@@ -93,37 +95,37 @@ func orphan(l Loop, s seen, now time.Time) act {
 	case !l.State.Live() || s.Known && s.State.Open():
 		return act{}
 	case !s.Known, over && !now.Before(s.Ended.Add(orphanGrace)):
-		return act{Do: doEnd, State: Orphaned, Reason: EndedSession}
+		return act{Do: doEnd, State: port.LoopOrphaned, Reason: port.WhySessionEnded}
 	case !l.State.Moves():
 		return act{}
 	case over || s.State == session.Stopping:
-		return act{Do: doPause, Reason: EndedSession, Detail: string(s.State)}
+		return act{Do: doPause, Reason: port.WhySessionEnded, Detail: string(s.State)}
 	}
-	return act{Do: doPause, Reason: LostSession, Detail: string(s.State)}
+	return act{Do: doPause, Reason: port.WhySessionLost, Detail: string(s.State)}
 }
 
 // late returns the first bound in time that is reached.
-func (l *Loop) late(now time.Time) Reason {
+func (l *Loop) late(now time.Time) port.LoopReason {
 	b := l.Bounds
 	switch {
 	case !b.Until.IsZero() && !now.Before(b.Until):
-		return BoundUntil
+		return port.BoundUntil
 	case b.Minutes > 0 && !now.Before(l.CreatedAt.Add(time.Duration(b.Minutes)*time.Minute)):
-		return BoundMinutes
+		return port.BoundMinutes
 	}
 	return ""
 }
 
 // reached returns the first bound that is reached, except for the number of turns.
-func (l *Loop) reached(now time.Time) Reason {
+func (l *Loop) reached(now time.Time) port.LoopReason {
 	b := l.Bounds
 	switch at := l.late(now); {
 	case at != "":
 		return at
 	case b.Tokens > 0 && l.Used.Tokens >= b.Tokens:
-		return BoundTokens
+		return port.BoundTokens
 	case b.Cost > 0 && (l.Used.Cost >= b.Cost || l.Used.Unpriced && !b.NoCost):
-		return BoundCost
+		return port.BoundCost
 	}
 	return ""
 }
@@ -131,19 +133,19 @@ func (l *Loop) reached(now time.Time) Reason {
 func (l *Loop) nextPrompt(s seen, now time.Time) act {
 	at := l.reached(now)
 	if at == "" && l.Bounds.Turns > 0 && l.Used.Turns >= l.Bounds.Turns {
-		at = BoundTurns
+		at = port.BoundTurns
 	}
 	switch {
 	case at != "":
-		return act{Do: doEnd, State: Exhausted, Reason: at}
+		return act{Do: doEnd, State: port.LoopExhausted, Reason: at}
 	case s.State != session.Running:
 		return act{} // it starts, or comes back
 	case s.Now.Phase.Waiting():
-		return act{Do: doPause, Reason: OpenDialog, Detail: s.Now.What}
+		return act{Do: doPause, Reason: port.WhyDialog, Detail: s.Now.What}
 	case s.Now.Phase == talk.PhaseLimited && s.Now.Until.After(now):
 		return act{Do: doWait, Until: s.Now.Until.Add(afterLimit)}
 	case s.Now.Phase == talk.PhaseLoggedOut:
-		return act{Do: doPause, Reason: APIError, Detail: s.Now.What}
+		return act{Do: doPause, Reason: port.WhyAPIError, Detail: s.Now.What}
 	case s.Turn.Others:
 		return personTyped
 	}
@@ -153,10 +155,10 @@ func (l *Loop) nextPrompt(s seen, now time.Time) act {
 // nextInTurn decides while a prompt is queued or its turn runs. An ended turn counts before a
 // bound: the check of a finished turn costs nothing and may find the task done.
 func (l *Loop) nextInTurn(s seen, now time.Time) act {
-	failed := func(why Reason, detail string) act {
+	failed := func(why port.LoopReason, detail string) act {
 		switch {
 		case l.Esc != "":
-			return act{Do: doEnd, State: Exhausted, Reason: l.Esc}
+			return act{Do: doEnd, State: port.LoopExhausted, Reason: l.Esc}
 		case l.Resumed && !l.Ran:
 			return act{Do: doAgain}
 		}
@@ -169,7 +171,7 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 		}
 		return act{Do: doTurnOver}
 	case outcome.Stopped:
-		return failed(Interrupted, "")
+		return failed(port.WhyInterrupted, "")
 	case outcome.Failed:
 		if f := o.Failure; f.Kind == transcript.FailedLimit && l.Esc == "" {
 			until := f.Until
@@ -178,17 +180,17 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 			}
 			return act{Do: doWait, Until: until.Add(afterLimit)}
 		}
-		return failed(APIError, o.Failure.Text)
+		return failed(port.WhyAPIError, o.Failure.Text)
 	case outcome.Withdrawn:
-		return failed(NotSent, "")
+		return failed(port.WhyWithdrawn, "")
 	case outcome.IdleAgain:
-		return failed(NoEnd, "")
+		return failed(port.WhyNoEnd, "")
 	case outcome.Unproven, outcome.Undecided:
-		return act{Do: doPause, Reason: NotProven}
+		return act{Do: doPause, Reason: port.WhyUnproven}
 	case outcome.Asks:
-		return act{Do: doPause, Reason: OpenDialog, Detail: s.Now.What}
+		return act{Do: doPause, Reason: port.WhyDialog, Detail: s.Now.What}
 	case outcome.SessionEnded, outcome.AgentEnded:
-		return act{Do: doPause, Reason: LostSession, Detail: string(s.State)}
+		return act{Do: doPause, Reason: port.WhySessionLost, Detail: string(s.State)}
 	}
 	if at := l.reached(now); at != "" && !s.Pressed {
 		return act{Do: doEsc, Reason: at}
@@ -204,19 +206,19 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 	if last == nil || last.Iteration != l.Iteration {
 		switch at := l.late(now); {
 		case at != "":
-			return act{Do: doEnd, State: Exhausted, Reason: at}
+			return act{Do: doEnd, State: port.LoopExhausted, Reason: at}
 		case l.Begun >= maxCuts:
-			return act{Do: doPause, Reason: CheckFailed, Detail: fmt.Sprintf("ccbot has ended %d times while it ran", l.Begun)}
+			return act{Do: doPause, Reason: port.WhyCheckNotRun, Detail: fmt.Sprintf("ccbot has ended %d times while it ran", l.Begun)}
 		}
 		return act{Do: doCheck}
 	}
 	switch {
 	case last.Exit == 0:
-		return act{Do: doEnd, State: Done}
+		return act{Do: doEnd, State: port.LoopDone}
 	case s.Turn.Others:
 		return personTyped
 	case l.Repeats >= maxRepeats:
-		return act{Do: doPause, Reason: NoProgress}
+		return act{Do: doPause, Reason: port.WhyNoProgress}
 	}
 	return act{Do: doIterate}
 }
@@ -225,7 +227,7 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 func (l *Loop) apply(a act, now time.Time) {
 	switch a.Do {
 	case doKeep:
-		l.State, l.Until, l.Phase = Running, time.Time{}, Turn
+		l.State, l.Until, l.Phase = port.LoopRunning, time.Time{}, port.LoopTurn
 		l.Used.Turns++
 	case doEsc:
 		l.Esc = cmp.Or(l.Esc, a.Reason)
@@ -233,7 +235,7 @@ func (l *Loop) apply(a act, now time.Time) {
 		if l.Resumed {
 			l.Typed = nil // prompts of the pause may be after it
 		}
-		l.State, l.Until, l.Phase, l.Resumed, l.Ran, l.Begun = Running, time.Time{}, Check, false, false, 0
+		l.State, l.Until, l.Phase, l.Resumed, l.Ran, l.Begun = port.LoopRunning, time.Time{}, port.LoopCheck, false, false, 0
 	case doAgain:
 		l.again()
 	case doRuns:
@@ -242,11 +244,11 @@ func (l *Loop) apply(a act, now time.Time) {
 		l.Iteration, l.Attempt = l.Iteration+1, 0
 		l.again()
 	case doWait:
-		if l.State, l.Until = Waiting, a.Until.UTC(); l.Phase == Turn {
+		if l.State, l.Until = port.LoopWaiting, a.Until.UTC(); l.Phase == port.LoopTurn {
 			l.again()
 		}
 	case doPause:
-		l.State, l.Reason, l.Detail, l.Until = Paused, a.Reason, a.Detail, time.Time{}
+		l.State, l.Reason, l.Detail, l.Until = port.LoopPaused, a.Reason, a.Detail, time.Time{}
 	case doEnd:
 		l.State, l.Reason, l.Detail, l.Until = a.State, a.Reason, a.Detail, time.Time{}
 	}
@@ -259,14 +261,36 @@ func (l *Loop) again() {
 	if l.Typed != nil && l.Typed.Mark != nil {
 		l.Before = l.Typed
 	}
-	l.Phase, l.Typed, l.Resumed, l.Ran, l.Esc = Ask, nil, false, false, ""
+	l.Phase, l.Typed, l.Resumed, l.Ran, l.Esc = port.LoopAsk, nil, false, false, ""
+}
+
+// addBounds raises the bounds that the loop has: from the present use, if that is higher.
+func (l *Loop) addBounds(more port.LoopBounds, now time.Time) {
+	b := &l.Bounds
+	if b.Turns > 0 && more.Turns > 0 {
+		b.Turns = max(b.Turns, l.Used.Turns) + more.Turns
+	}
+	if b.Tokens > 0 && more.Tokens > 0 {
+		b.Tokens = max(b.Tokens, l.Used.Tokens) + more.Tokens
+	}
+	if b.Cost > 0 && more.Cost > 0 {
+		b.Cost = max(b.Cost, l.Used.Cost) + more.Cost
+	}
+	if b.Minutes > 0 && more.Minutes > 0 {
+		past := now.Sub(l.CreatedAt).Minutes()
+		b.Minutes = max(b.Minutes, int(math.Ceil(past))) + more.Minutes
+	}
+	if !b.Until.IsZero() && more.Until.After(now) {
+		b.Until = more.Until.UTC()
+	}
+	b.NoCost = b.NoCost || more.NoCost
 }
 
 // maxPrints bounds the prints that a loop keeps.
 const maxPrints = 100
 
 // noteResult puts the result of a check into the loop.
-func (l *Loop) noteResult(r Result) {
+func (l *Loop) noteResult(r port.CheckResult) {
 	l.Last, l.Begun = &r, 0
 	switch {
 	case r.Exit == 0 || r.Print == "":

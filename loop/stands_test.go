@@ -16,13 +16,14 @@ import (
 	"ccbot/internal/process"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 )
 
 // TestLiveDuringStep: a report to the chat may ask for the loops while a step is under way.
 func TestLiveDuringStep(t *testing.T) {
 	w := newWorld(t)
-	l := w.begin("true", Bounds{Turns: 1})
-	w.Tell = func(context.Context, Loop) error { _, _ = w.Live(l.Session); return nil }
+	l := w.begin("true", port.LoopBounds{Turns: 1})
+	w.Tell = func(context.Context, port.Loop) error { _, _ = w.Live(l.Session); return nil }
 	done := make(chan struct{})
 	go func() { defer close(done); w.run() }()
 	select {
@@ -30,7 +31,7 @@ func TestLiveDuringStep(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the step waits for itself")
 	}
-	assert.Equal(t, Done, w.only().State)
+	assert.Equal(t, port.LoopDone, w.only().State)
 }
 
 // TestBoundBeforePromptIsTyped: the agent may be busy with another's turn. That one is not
@@ -39,40 +40,40 @@ func TestBoundBeforePromptIsTyped(t *testing.T) {
 	w := newWorld(t)
 	w.engine.turn = outcome.Outcome{}
 	w.engine.onWithdraw = func() { w.engine.turn.Kind = outcome.Withdrawn }
-	w.begin("exit 1", Bounds{Minutes: 5})
+	w.begin("exit 1", port.LoopBounds{Minutes: 5})
 	w.run()
 	w.now = w.now.Add(5 * time.Minute)
 	w.run()
 	assert.Zero(t, w.engine.escs)
-	assert.Equal(t, []any{Exhausted, BoundMinutes}, []any{w.only().State, w.only().Reason})
+	assert.Equal(t, []any{port.LoopExhausted, port.BoundMinutes}, []any{w.only().State, w.only().Reason})
 }
 
 // TestBoundBeforeTurnBegins: an agent that does not work yet is interrupted as soon as it works.
 func TestBoundBeforeTurnBegins(t *testing.T) {
 	w := newWorld(t)
 	w.engine.turn, w.engine.escError = outcome.Outcome{}, lifecycle.ErrIdle
-	w.begin("exit 1", Bounds{Minutes: 5})
+	w.begin("exit 1", port.LoopBounds{Minutes: 5})
 	w.run()
 	w.now = w.now.Add(5 * time.Minute)
 	w.run()
-	assert.Equal(t, Running, w.only().State)
+	assert.Equal(t, port.LoopRunning, w.only().State)
 	w.engine.escError = nil
 	w.run()
 	assert.Equal(t, 1, w.engine.escs)
-	assert.Equal(t, []any{Exhausted, BoundMinutes}, []any{w.only().State, w.only().Reason})
+	assert.Equal(t, []any{port.LoopExhausted, port.BoundMinutes}, []any{w.only().State, w.only().Reason})
 }
 
 // TestInterruptedAfterResume: a turn that a person interrupts after the loop was resumed pauses it
 // again.
 func TestInterruptedAfterResume(t *testing.T) {
-	for _, phase := range []Phase{Ask, Turn} {
+	for _, phase := range []port.LoopPhase{port.LoopAsk, port.LoopTurn} {
 		w := newWorld(t)
 		w.engine.turn = outcome.Outcome{}
-		l := w.begin("true", Bounds{Turns: 9})
-		if phase == Turn {
+		l := w.begin("true", port.LoopBounds{Turns: 9})
+		if phase == port.LoopTurn {
 			w.run()
 		}
-		_, err := w.Pause(t.Context(), l.ID, ByPerson, "")
+		_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
 		require.NoError(t, err)
 		require.Equal(t, phase, w.only().Phase)
 		_, err = w.Resume(t.Context(), l.ID)
@@ -80,7 +81,7 @@ func TestInterruptedAfterResume(t *testing.T) {
 		w.run() // the turn runs
 		w.engine.turn.Kind = outcome.Stopped
 		w.run()
-		assert.Equal(t, []any{Paused, Interrupted}, []any{w.only().State, w.only().Reason}, phase)
+		assert.Equal(t, []any{port.LoopPaused, port.WhyInterrupted}, []any{w.only().State, w.only().Reason}, phase)
 		assert.Len(t, w.engine.kept, 1, phase)
 	}
 }
@@ -89,18 +90,18 @@ func TestInterruptedAfterResume(t *testing.T) {
 func TestCheckCutByPauseHasNoResult(t *testing.T) {
 	w := newWorld(t)
 	mark := filepath.Join(w.engine.record.Dir, "mark")
-	l := w.begin(fmt.Sprintf("[ -e %s ] || { trap '' TERM; touch %s; sleep 1000; exit 1; }", mark, mark), Bounds{Turns: 5})
+	l := w.begin(fmt.Sprintf("[ -e %s ] || { trap '' TERM; touch %s; sleep 1000; exit 1; }", mark, mark), port.LoopBounds{Turns: 5})
 	done := make(chan error, 1)
 	h := w.all()[0]
 	go func() { done <- w.advance(t.Context(), h) }()
 	require.Eventually(t, func() bool { _, err := os.Stat(mark); return err == nil && len(w.only().Processes) > 1 }, time.Minute, 10*time.Millisecond)
-	_, err := w.Pause(t.Context(), l.ID, ByPerson, "")
+	_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
 	require.NoError(t, err)
 	_, err = w.Resume(t.Context(), l.ID)
 	require.NoError(t, err)
 	require.NoError(t, <-done)
 	w.run()
-	assert.Equal(t, []any{Done, 1}, []any{w.only().State, w.only().Used.Turns})
+	assert.Equal(t, []any{port.LoopDone, 1}, []any{w.only().State, w.only().Used.Turns})
 	assert.Len(t, w.engine.kept, 1)
 }
 
@@ -121,7 +122,7 @@ func TestP2_CheckCutByCrashIsEnded(t *testing.T) {
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	pid := filepath.Join(w.engine.record.Dir, "pid")
-	w.begin("[ -e pid ] && exit 0; sleep 1000 & echo $! > pid; wait", Bounds{Turns: 5})
+	w.begin("[ -e pid ] && exit 0; sleep 1000 & echo $! > pid; wait", port.LoopBounds{Turns: 5})
 	h := w.all()[0]
 	c, err := startCheck(h.loop.Check, w.engine.record.Dir, w.Env)
 	require.NoError(t, err)
@@ -144,7 +145,7 @@ func TestP2_CheckEndsItsHolder(t *testing.T) {
 	w := newWorld(t)
 	table, err := process.NewTable()
 	require.NoError(t, err)
-	w.begin("echo $$ > pid; kill -9 $PPID; exec sleep 1000", Bounds{Turns: 5})
+	w.begin("echo $$ > pid; kill -9 $PPID; exec sleep 1000", port.LoopBounds{Turns: 5})
 	w.run()
 	id, err := table.Identify(readPid(t, filepath.Join(w.engine.record.Dir, "pid")))
 	if err == nil {
@@ -153,7 +154,7 @@ func TestP2_CheckEndsItsHolder(t *testing.T) {
 		t.Cleanup(func() { _ = p.Kill() })
 	}
 	l := w.only()
-	assert.Equal(t, []any{Paused, CheckStays, 1}, []any{l.State, l.Reason, l.Used.Turns})
+	assert.Equal(t, []any{port.LoopPaused, port.WhyCheckStays, 1}, []any{l.State, l.Reason, l.Used.Turns})
 }
 
 // TestUseNeverFalls: days leave the window of the ledger while a loop runs.
@@ -167,7 +168,7 @@ func TestUseNeverFalls(t *testing.T) {
 			first = false
 		}
 	}
-	w.begin("exit 1", Bounds{Tokens: 100, Turns: 30})
+	w.begin("exit 1", port.LoopBounds{Tokens: 100, Turns: 30})
 	w.run()
-	assert.Equal(t, BoundTokens, w.only().Reason)
+	assert.Equal(t, port.BoundTokens, w.only().Reason)
 }

@@ -10,25 +10,26 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port"
 )
 
 // Start begins a loop. With the key of an earlier call it returns the loop of that call.
-func (k *Keeper) Start(ctx context.Context, q Request) (Loop, error) {
-	if err := q.Valid(); err != nil {
-		return Loop{}, err
+func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Loop, err error) {
+	if err := Valid(q); err != nil {
+		return started, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if h, is := k.loops[q.Key]; is {
-		return h.copy(), nil
+		return h.copy().Loop, nil
 	}
 	r, known := k.Engine.Session(q.Session)
 	if !known || !r.State.Open() {
-		return Loop{}, ErrNoSession
+		return started, ErrNoSession
 	}
 	now := k.Now().UTC()
-	l := Loop{Version: Version, ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, Bounds: q.Bounds,
-		State: Running, Phase: Ask, Iteration: 1, Attempt: 1, CreatedAt: now, UpdatedAt: now}
+	l := Loop{Version: Version, Loop: port.Loop{ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, Bounds: q.Bounds,
+		State: port.LoopRunning, Phase: port.LoopAsk, Iteration: 1, Attempt: 1, CreatedAt: now, UpdatedAt: now}}
 	repo, branch := k.Engine.Place(ctx, r.Dir)
 	if l.Repo = repo; repo == "" {
 		l.Repo = r.Dir
@@ -36,43 +37,64 @@ func (k *Keeper) Start(ctx context.Context, q Request) (Loop, error) {
 	if l.Feature == "" {
 		l.Feature = branch
 	}
-	for _, h := range k.loops {
-		if by := h.copy(); by.State.Live() && (by.Session == l.Session || by.Repo == l.Repo && by.Feature == l.Feature) {
-			return Loop{}, &HeldError{By: by}
-		}
+	if err := k.holderLocked(l); err != nil {
+		return started, err
 	}
 	if err := k.save(&l); err != nil {
-		return Loop{}, err
+		return started, err
 	}
 	k.at("loop-saved")
-	k.loops[l.ID] = hold(l)
+	k.loops[l.ID] = k.hold(l)
 	k.Log.Info("loop_started", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 	pause.Poke(k.woken)
-	return l.Clone(), nil
+	return l.Clone().Loop, nil
 }
 
-// change changes a live loop on disk. If the loop is paused or stopped, its check ends.
-func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) error) (Loop, error) {
+// holderLocked returns a HeldError if another live loop has the session or the feature of a loop.
+func (k *Keeper) holderLocked(l Loop) error {
+	for _, h := range k.loops {
+		by := h.copy()
+		if by.ID != l.ID && by.State.Live() && (by.Session == l.Session || by.Repo == l.Repo && by.Feature == l.Feature) {
+			return &HeldError{By: by.Loop}
+		}
+	}
+	return nil
+}
+
+// Change carries out a person's decision.
+func (k *Keeper) Change(ctx context.Context, c port.LoopChange) (port.Loop, error) {
+	switch c.Do {
+	case port.LoopPause:
+		return k.Pause(ctx, c.Loop, port.WhyPerson, "")
+	case port.LoopResume:
+		return k.Resume(ctx, c.Loop)
+	case port.LoopStop:
+		return k.Stop(ctx, c.Loop)
+	case port.LoopRaise:
+		return k.raise(ctx, c.Loop, c.More)
+	}
+	return port.Loop{}, fmt.Errorf("unknown change %q of a loop", c.Do)
+}
+
+// change changes a loop on disk. If the loop is paused or stopped, its check ends.
+func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) error) (port.Loop, error) {
 	k.mu.Lock()
 	h, is := k.loops[id]
 	k.mu.Unlock()
 	if !is {
-		return Loop{}, ErrNotFound
+		return port.Loop{}, ErrNotFound
 	}
 	h.mu.Lock()
 	defer h.unlock()
 	was := h.loop.Clone()
-	if !was.State.Live() {
-		return was, ErrNotLive
-	}
 	if err := do(&h.loop); err != nil {
 		h.loop = was
-		return was, err
+		return was.Loop, err
 	}
 	h.loop.UpdatedAt = k.Now().UTC()
 	if err := k.save(&h.loop); err != nil {
 		h.loop = was
-		return was, err
+		return was.Loop, err
 	}
 	h.again = time.Time{}
 	l := h.loop.Clone()
@@ -81,40 +103,88 @@ func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) erro
 			h.cut()
 		}
 	}
-	if l.State != Running && l.State != was.State {
+	if l.State != port.LoopRunning && l.State != was.State {
 		k.settled(ctx, &l)
 	}
 	pause.Poke(k.woken)
-	return l, nil
+	return l.Loop, nil
+}
+
+// ifLive makes a change that is refused if the loop has ended.
+func ifLive(do func(l *Loop) error) func(l *Loop) error {
+	return func(l *Loop) error {
+		if !l.State.Live() {
+			return ErrNotLive
+		}
+		return do(l)
+	}
 }
 
 // Pause pauses a loop. The turn that runs is not interrupted. Pausing it twice is no error.
-func (k *Keeper) Pause(ctx context.Context, id uuid.UUID, why Reason, detail string) (Loop, error) {
-	return k.change(ctx, id, func(l *Loop) error {
-		if l.State != Paused {
+func (k *Keeper) Pause(ctx context.Context, id uuid.UUID, why port.LoopReason, detail string) (port.Loop, error) {
+	return k.change(ctx, id, ifLive(func(l *Loop) error {
+		if l.State != port.LoopPaused {
 			l.apply(act{Do: doPause, Reason: why, Detail: detail}, k.Now())
 		}
 		return nil
-	})
+	}))
 }
 
 // Resume continues a paused loop.
-func (k *Keeper) Resume(ctx context.Context, id uuid.UUID) (Loop, error) {
-	return k.change(ctx, id, func(l *Loop) error {
-		if l.State != Paused {
+func (k *Keeper) Resume(ctx context.Context, id uuid.UUID) (port.Loop, error) {
+	return k.change(ctx, id, ifLive(func(l *Loop) error {
+		if l.State != port.LoopPaused {
 			return ErrNotPaused
 		}
-		l.State, l.Reason, l.Detail, l.Reported, l.Repeats, l.Begun = Running, "", "", Running, 0, 0
-		l.Resumed, l.Ran, l.Before = l.Phase == Turn, false, nil // what a person did meanwhile is no reason for a pause
+		l.State, l.Reason, l.Detail, l.Reported, l.Repeats, l.Begun = port.LoopRunning, "", "", port.LoopRunning, 0, 0
+		l.Resumed, l.Ran, l.Before = l.Phase == port.LoopTurn, false, nil // what a person did meanwhile is no reason for a pause
 		k.Log.Info("loop_resumed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 		return nil
-	})
+	}))
 }
 
 // Stop ends a loop. The turn that runs is not interrupted.
-func (k *Keeper) Stop(ctx context.Context, id uuid.UUID) (Loop, error) {
+func (k *Keeper) Stop(ctx context.Context, id uuid.UUID) (port.Loop, error) {
+	return k.change(ctx, id, ifLive(func(l *Loop) error {
+		l.apply(act{Do: doEnd, State: port.LoopStopped, Reason: port.WhyPerson}, k.Now())
+		return nil
+	}))
+}
+
+// raise raises bounds. A loop that a bound has ended continues.
+func (k *Keeper) raise(ctx context.Context, id uuid.UUID, more port.LoopBounds) (port.Loop, error) {
+	k.mu.Lock()
+	var held error
+	if h := k.loops[id]; h != nil {
+		held = k.holderLocked(h.copy())
+	}
+	k.mu.Unlock()
+	if held != nil {
+		return port.Loop{}, held
+	}
 	return k.change(ctx, id, func(l *Loop) error {
-		l.apply(act{Do: doEnd, State: Stopped, Reason: ByPerson}, k.Now())
+		switch {
+		case l.State.Live():
+			l.addBounds(more, k.Now())
+			return nil
+		case l.State != port.LoopExhausted:
+			return ErrNotLive
+		}
+		r, known := k.Engine.Session(l.Session)
+		if !known || !r.State.Open() {
+			return ErrNoSession
+		}
+		spent, err := k.Engine.Spent(ctx, l.Session, l.CreatedAt)
+		if err != nil {
+			return err
+		}
+		l.addBounds(more, k.Now())
+		l.State, l.Reason, l.Detail, l.Reported = port.LoopRunning, "", "", port.LoopRunning
+		l.Counted, l.Begun, l.Before = spent, 0, nil // what the session did meanwhile does not count
+		if l.Phase == port.LoopTurn {                // its turn was interrupted
+			l.again()
+		}
+		k.Log.Info("loop_resumed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 		return nil
 	})
 }
@@ -126,7 +196,7 @@ func (k *Keeper) Yield(ctx context.Context, session uuid.UUID, act string) {
 	if !live || !l.State.Moves() {
 		return
 	}
-	if _, err := k.Pause(ctx, l.ID, PersonActed, act); err != nil && !errors.Is(err, ErrNotLive) {
+	if _, err := k.Pause(ctx, l.ID, port.WhyPersonActed, act); err != nil && !errors.Is(err, ErrNotLive) {
 		k.Log.Error("loop_not_paused", logkey.LoopID, l.ID.String(), logkey.SessionID, session.String(), logkey.Error, err)
 		k.pauseInMemory(l.ID, act)
 	}
@@ -138,7 +208,7 @@ func (k *Keeper) pauseInMemory(id uuid.UUID, why string) {
 	k.mu.Unlock()
 	h.mu.Lock()
 	defer h.unlock()
-	h.loop.apply(act{Do: doPause, Reason: PersonActed, Detail: why}, k.Now())
+	h.loop.apply(act{Do: doPause, Reason: port.WhyPersonActed, Detail: why}, k.Now())
 	if h.cut != nil {
 		h.cut()
 	}
@@ -154,7 +224,7 @@ func (k *Keeper) Open(dir, quarantine string) error {
 		return fmt.Errorf("open the loops: %w", err)
 	}
 	for _, l := range all {
-		k.loops[l.ID] = hold(l)
+		k.loops[l.ID] = k.hold(l)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 )
 
 // fakeEngine is an agent whose turns end at once.
@@ -110,7 +111,7 @@ type world struct {
 	dir    string
 	engine *fakeEngine
 	now    time.Time
-	told   []Loop
+	told   []port.Loop
 }
 
 func newWorld(t *testing.T) *world {
@@ -128,16 +129,16 @@ func (w *world) restart() {
 	table, err := process.NewTable()
 	require.NoError(w.t, err)
 	w.Keeper = &Keeper{Engine: w.engine, Processes: table, Env: []string{"PATH=/usr/bin:/bin"}, Spared: func(process.Process) error { return nil },
-		Tell: func(_ context.Context, l Loop) error { w.told = append(w.told, l); return nil }, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)}
+		Tell: func(_ context.Context, l port.Loop) error { w.told = append(w.told, l); return nil }, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)}
 	require.NoError(w.t, w.Open(w.dir, filepath.Join(filepath.Dir(w.dir), "quarantine")))
 	w.Settle(w.t.Context())
 }
 
-func (w *world) begin(check string, b Bounds) Loop {
+func (w *world) begin(check string, b port.LoopBounds) Loop {
 	w.t.Helper()
-	l, err := w.Start(w.t.Context(), Request{Key: uuid.New(), Session: w.engine.record.ID, Task: "fix it", Check: check, Bounds: b})
+	l, err := w.Start(w.t.Context(), port.LoopRequest{Key: uuid.New(), Session: w.engine.record.ID, Task: "fix it", Check: check, Bounds: b})
 	require.NoError(w.t, err)
-	return l
+	return w.loops[l.ID].copy()
 }
 
 // run advances all loops until nothing is to be done.

@@ -51,6 +51,7 @@ type Session struct {
 	EndedAt         time.Time
 	Now             talk.Activity // the agent's last noted activity
 	NowSince        time.Time
+	Loop            *Loop // its live loop; nil: none
 }
 
 // Cursor returns the cursor of the current transcript.

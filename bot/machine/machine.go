@@ -14,6 +14,7 @@ type Machine struct {
 	Sessions    Sessions
 	Records     port.Views
 	Decisions   Decisions
+	Loops       port.Loops
 	Places      Places
 	Files       folders.Files
 	Received    folders.Received

@@ -26,24 +26,24 @@ import (
 
 // shownLoop is a loop as the verbs print it.
 type shownLoop struct {
-	ID        uuid.UUID   `json:"id"`
-	Session   uuid.UUID   `json:"session_id"`
-	Name      string      `json:"name"`
-	Repo      string      `json:"repository"`
-	Feature   string      `json:"feature"`
-	State     loop.State  `json:"state"`
-	Reason    loop.Reason `json:"reason,omitempty"`
-	Detail    string      `json:"detail,omitempty"`
-	Until     time.Time   `json:"waits_until,omitzero"`
-	Phase     loop.Phase  `json:"phase"`
-	Iteration int         `json:"iteration"`
-	Attempt   int         `json:"attempt"`
-	Check     string      `json:"check"`
-	Bounds    loop.Bounds `json:"bounds"`
-	Used      loop.Used   `json:"used"`
-	Last      *checked    `json:"last_check,omitempty"`
-	CreatedAt time.Time   `json:"created_at"`
-	UpdatedAt time.Time   `json:"updated_at"`
+	ID        uuid.UUID       `json:"id"`
+	Session   uuid.UUID       `json:"session_id"`
+	Name      string          `json:"name"`
+	Repo      string          `json:"repository"`
+	Feature   string          `json:"feature"`
+	State     port.LoopState  `json:"state"`
+	Reason    port.LoopReason `json:"reason,omitempty"`
+	Detail    string          `json:"detail,omitempty"`
+	Until     time.Time       `json:"waits_until,omitzero"`
+	Phase     port.LoopPhase  `json:"phase"`
+	Iteration int             `json:"iteration"`
+	Attempt   int             `json:"attempt"`
+	Check     string          `json:"check"`
+	Bounds    port.LoopBounds `json:"bounds"`
+	Used      port.LoopUsed   `json:"used"`
+	Last      *checked        `json:"last_check,omitempty"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
 }
 
 // checked is the result of a check.
@@ -53,7 +53,7 @@ type checked struct {
 	At     time.Time `json:"at"`
 }
 
-func showLoop(l loop.Loop) shownLoop {
+func showLoop(l port.Loop) shownLoop {
 	s := shownLoop{ID: l.ID, Session: l.Session, Name: l.Name, Repo: l.Repo, Feature: l.Feature, State: l.State, Reason: l.Reason, Detail: l.Detail,
 		Until: l.Until, Phase: l.Phase, Iteration: l.Iteration, Attempt: l.Attempt, Check: l.Check, Bounds: l.Bounds, Used: l.Used,
 		CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
@@ -101,7 +101,7 @@ func loopCommand(call *call) *cobra.Command {
 			}
 			shown := make([]shownLoop, 0, len(all))
 			for _, l := range all {
-				shown = append(shown, showLoop(l))
+				shown = append(shown, showLoop(l.Loop))
 			}
 			return c.show(shown, func(p *terminal.Printer) {
 				for _, s := range shown {
@@ -137,7 +137,7 @@ func (c loopVerbs) changeCommand(do, short string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := c.find(args[0])
 			if err == nil {
-				l, err = askLoop(cmd.Context(), c.call, running.ChangingLoop.Verb, running.LoopChange{Loop: l.ID, Do: do})
+				l, err = askLoop(cmd.Context(), c.call, running.ChangingLoop.Verb, port.LoopChange{Loop: l.ID, Do: port.LoopDo(do)})
 			}
 			if err != nil {
 				return err
@@ -148,7 +148,7 @@ func (c loopVerbs) changeCommand(do, short string) *cobra.Command {
 
 // loopStart is what a person types to start a loop.
 type loopStart struct {
-	loop.Request
+	port.LoopRequest
 	file, until string
 }
 
@@ -184,7 +184,7 @@ func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err er
 	if q.Bounds.Until, err = endTime(q.until, time.Now()); err != nil {
 		return exit.Usage(err)
 	}
-	if err := q.Valid(); err != nil {
+	if err := loop.Valid(q.LoopRequest); err != nil {
 		return exit.Usage(err)
 	}
 	_, r, err := c.session(args[0], func(r port.Session) bool { return r.State.Live() })
@@ -192,7 +192,7 @@ func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err er
 		return err
 	}
 	q.Key, q.Session = uuid.New(), r.ID
-	l, err := askLoop(cmd.Context(), c.call, running.Looping.Verb, q.Request)
+	l, err := askLoop(cmd.Context(), c.call, running.Looping.Verb, q.LoopRequest)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (c loopVerbs) all() ([]loop.Loop, error) {
 }
 
 // find returns the loop that a person means: by its id, or the live or newest one of a session.
-func (c loopVerbs) find(what string) (found loop.Loop, err error) {
+func (c loopVerbs) find(what string) (found port.Loop, err error) {
 	all, err := c.all()
 	if err != nil {
 		return found, err
@@ -259,7 +259,7 @@ func (c loopVerbs) find(what string) (found loop.Loop, err error) {
 	})
 	for _, l := range of {
 		if found.ID == uuid.Nil || l.State.Live() || !found.State.Live() {
-			found = l
+			found = l.Loop
 		}
 	}
 	if found.ID == uuid.Nil {
@@ -269,7 +269,7 @@ func (c loopVerbs) find(what string) (found loop.Loop, err error) {
 }
 
 // askLoop makes the running bot carry out a verb about a loop.
-func askLoop(ctx context.Context, c *call, verb string, body any) (l loop.Loop, err error) {
+func askLoop(ctx context.Context, c *call, verb string, body any) (l port.Loop, err error) {
 	d, err := offline.Open(c.environ, c.stderr)
 	if err != nil {
 		return l, err

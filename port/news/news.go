@@ -129,6 +129,11 @@ type (
 		Piece
 		Now talk.Activity
 	}
+	// Looped reports that a loop of the session has begun, is paused or has ended.
+	Looped struct {
+		Piece
+		port.Loop
+	}
 	// OtherWriters lists the other writers of the session's conversation. None: unknown.
 	OtherWriters []port.Writer
 	// Transcript reports that a transcript exists.

@@ -15,7 +15,7 @@ type Error struct {
 	Code    Code
 	Err     error         // for the log; nil: the code is complete
 	Dir     string        // for codes about a folder; for Rebound: the file
-	Reason  string        // for codes about a folder or a file, NotTaken and GitFailed
+	Reason  string        // for codes about a folder or a file, NotTaken, GitFailed and LoopHeld
 	Command string        // for NoClaude: the missing command
 	State   port.State    // for WrongState
 	Open    bool          // for WrongState: the session is open and is not being ended
@@ -70,6 +70,7 @@ const (
 	Replaced     Code = "replaced"     // the transcript is not the one of the cursor
 	Unread       Code = "unread"       // the transcript, Dir, is skipped: reading it ended ccbot
 	Unsaid       Code = "unsaid"       // the session has no transcript, or no longer
+	LoopHeld     Code = "loop_held"    // the loop of the session named Reason has the session or the feature
 
 	InboxNotOurs    Code = "inbox_not_ours"   // Dir is a link, a file or another user's directory
 	InboxUnwritable Code = "inbox_unwritable" // no file can be stored in Dir

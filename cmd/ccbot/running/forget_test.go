@@ -36,6 +36,7 @@ import (
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/loop"
+	"ccbot/port"
 )
 
 // forgetful is as much of a system as forgets records. Its outbox sends nothing.
@@ -176,7 +177,7 @@ func TestP4_PromptsOfUnreadableRecordWait(t *testing.T) {
 func TestLeftPromptPausesLoop(t *testing.T) {
 	f := newForgetful(t)
 	r, _, _ := f.waiting("from a person")
-	l := loop.Loop{Version: loop.Version, ID: uuid.New(), Session: r.ID, State: loop.Running, Phase: loop.Check, Iteration: 1, Attempt: 1}
+	l := loop.Loop{Version: loop.Version, Loop: port.Loop{ID: uuid.New(), Session: r.ID, State: port.LoopRunning, Phase: port.LoopCheck, Iteration: 1, Attempt: 1}}
 	data, err := json.Marshal(l)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(offline.Loops(f.Dir), 0o700))
@@ -187,7 +188,7 @@ func TestLeftPromptPausesLoop(t *testing.T) {
 	all, err := loop.Read(offline.Loops(f.Dir), f.log)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
-	assert.Equal(t, []any{loop.Paused, loop.PersonActed}, []any{all[0].State, all[0].Reason})
+	assert.Equal(t, []any{port.LoopPaused, port.WhyPersonActed}, []any{all[0].State, all[0].Reason})
 }
 
 // TestP4_PromptsOfUnreadableRecordAreOffered: the record may not come back.

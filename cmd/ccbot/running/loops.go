@@ -12,14 +12,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
-	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/offline"
-	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
-	"ccbot/i18n"
 	"ccbot/internal/control"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
@@ -31,6 +27,8 @@ import (
 	"ccbot/lifecycle/view"
 	"ccbot/loop"
 	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -53,26 +51,23 @@ func idleAfter(s *system) func(r session.Record) time.Duration {
 	}
 }
 
-// tell reports a start, a pause or an end of a loop to the chat of its session.
-func (e *loopEngine) tell(ctx context.Context, l loop.Loop) error {
+// liveIn returns the function that returns the live loop of a session; nil: none.
+func liveIn(loops *loop.Keeper) func(id uuid.UUID) *port.Loop {
+	return func(id uuid.UUID) *port.Loop {
+		if l, live := loops.Live(id); live {
+			return &l.Loop
+		}
+		return nil
+	}
+}
+
+// tell reports a start, a pause or an end of a loop to the chat.
+func (e *loopEngine) tell(ctx context.Context, l port.Loop) error {
 	r, known := e.bot.Records.Get(l.Session)
 	if !known {
 		return nil
 	}
-	c := e.bot.Chat
-	w := c.In(r.Conversation)
-	said := i18n.Args{"Name": r.Name, "Turns": l.Used.Turns, "Check": l.Check, "Command": "ccbot loop resume " + terminal.ShellWord(r.Name),
-		"Reason": w.Say(i18n.LoopKey.Of(string(l.Reason)), i18n.Args{"Detail": l.Detail})}
-	key := i18n.LoopStarted
-	switch {
-	case l.State == loop.Paused:
-		key = i18n.LoopPaused
-	case l.State == loop.Done:
-		key = i18n.LoopDone
-	case !l.State.Live():
-		key = i18n.LoopEnded
-	}
-	return c.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: w.Text(key, said), Sounds: key != i18n.LoopStarted && c.Sounds(chat.TurnDone, r)})
+	return e.bot.SessionNews(ctx, r, news.Looped{Loop: l})
 }
 
 // spares returns an error for an agent of a session: it is ended only by package ending.
@@ -350,52 +345,32 @@ func (a agentsAndChecks) AgentAbove(ctx context.Context, chain []process.Process
 }
 
 // Looping begins a loop. It needs the running bot.
-var Looping = Change[loop.Request, loop.Loop]{Verb: "loop-start", keyed: true, do: func(ctx context.Context, s *system, body loop.Request) (loop.Loop, error) {
+var Looping = Change[port.LoopRequest, port.Loop]{Verb: "loop-start", keyed: true, do: func(ctx context.Context, s *system, body port.LoopRequest) (l port.Loop, err error) {
 	if body.Key == uuid.Nil || body.Session == uuid.Nil {
-		return loop.Loop{}, control.Refuse(control.CodeMalformed, "not a loop for a session")
+		return l, control.Refuse(control.CodeMalformed, "not a loop for a session")
 	}
 	ctx, done := s.lasting(ctx)
 	defer done()
-	l, err := s.loops.Start(ctx, body)
+	l, err = s.loops.Start(ctx, body)
 	return l, refusedLoop(err)
 }}
 
-// LoopChange is a change of a loop: pause, resume or stop.
-type LoopChange struct {
-	Loop uuid.UUID `json:"loop_id"`
-	Do   string    `json:"do"`
-}
-
 // ChangingLoop changes a loop. It needs the running bot.
-var ChangingLoop = Change[LoopChange, loop.Loop]{Verb: "loop-change", do: func(ctx context.Context, s *system, body LoopChange) (l loop.Loop, err error) {
+var ChangingLoop = Change[port.LoopChange, port.Loop]{Verb: "loop-change", do: func(ctx context.Context, s *system, body port.LoopChange) (port.Loop, error) {
 	if body.Loop == uuid.Nil {
-		return l, control.Refuse(control.CodeMalformed, "not a change of a loop")
+		return port.Loop{}, control.Refuse(control.CodeMalformed, "not a change of a loop")
 	}
 	ctx, done := s.lasting(ctx)
 	defer done()
-	switch body.Do {
-	case "pause":
-		l, err = s.loops.Pause(ctx, body.Loop, loop.ByPerson, "")
-	case "resume":
-		l, err = s.loops.Resume(ctx, body.Loop)
-	case "stop":
-		l, err = s.loops.Stop(ctx, body.Loop)
-	default:
-		err = control.Refuse(control.CodeMalformed, "not a change of a loop")
-	}
+	l, err := s.loops.Change(ctx, body)
 	return l, refusedLoop(err)
 }}
 
 // refusedLoop makes the errors that a person can act on readable at the socket.
 func refusedLoop(err error) error {
-	holder := (*loop.HeldError)(nil)
-	for _, known := range []error{loop.ErrNoBound, loop.ErrNoTask, loop.ErrNoCheck, loop.ErrNotFound, loop.ErrNotLive, loop.ErrNotPaused, loop.ErrNoSession} {
-		if errors.Is(err, known) {
-			return control.Refuse(control.CodeRefused, known.Error())
-		}
-	}
-	if errors.As(err, &holder) {
-		return control.Refuse(control.CodeRefused, holder.Error())
+	known := errors.Is(err, loop.ErrNoBound) || errors.Is(err, loop.ErrNoTask) || errors.Is(err, loop.ErrNoCheck)
+	if known || refusal.Is(err, refusal.LoopHeld, refusal.Changed, refusal.NoAgent) {
+		return control.Refuse(control.CodeRefused, err.Error())
 	}
 	return err
 }

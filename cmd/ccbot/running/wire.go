@@ -146,6 +146,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	if err := s.openStores(); err != nil {
 		return nil, err
 	}
+	s.owner.Store(s.AllowedUsers[0])
 	s.suspects = noteReads(ctx, c.Dir, environ, table, log)
 	s.tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: instance,
 		Env: environment.Server(environ), Log: log, Start: offline.StartOf(table)})
@@ -257,9 +258,11 @@ func (s *system) wireChat(environ []string) error {
 	if err := said.Tidy(); err != nil { // the next start may do it
 		s.log.Warn("exports_not_tidied", logkey.Error, err)
 	}
-	s.owner.Store(s.AllowedUsers[0])
-	m := &ports.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store, Looped: func(id uuid.UUID) bool { _, live := s.loops.Live(id); return live }},
-		Decisions: host.Decisions{RequestWaiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
+	if s.loops, err = openLoops(s, environ); err != nil {
+		return err
+	}
+	m := &ports.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store, Looped: liveIn(s.loops)},
+		Loops: s.loops, Decisions: host.Decisions{RequestWaiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
 		Fonts: systemfont.System()}
 	number := func(at session.Conversation, message int) int {
 		_, id := chats.Aliases.Out(at.ChatID, message)
@@ -317,8 +320,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	s.tmux.OnSilence(s.tmuxSilence)
-	s.loops, err = openLoops(s, environ)
-	return err
+	return nil
 }
 
 // wireRecovery makes the recovery, which runs at a start and when a session's conversation turns up

@@ -1,0 +1,96 @@
+package loop
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/lifecycle/outcome"
+	"ccbot/port"
+	"ccbot/port/refusal"
+)
+
+// TestRaisedBoundContinues: a loop that ended at a bound sends exactly as many prompts more as the
+// raised bound allows, each with another key.
+func TestRaisedBoundContinues(t *testing.T) {
+	tests := []struct {
+		name         string
+		bounds, more port.LoopBounds
+		each         Spent
+		turns        int // in total
+	}{
+		{"turns", port.LoopBounds{Turns: 2}, port.LoopBounds{Turns: 3}, Spent{}, 5},
+		{"tokens", port.LoopBounds{Tokens: 25}, port.LoopBounds{Tokens: 20}, Spent{Tokens: 10}, 5},
+		{"cost", port.LoopBounds{Cost: 2}, port.LoopBounds{Cost: 2}, Spent{Cost: 1}, 4},
+		{"minutes", port.LoopBounds{Minutes: 2}, port.LoopBounds{Minutes: 2}, Spent{}, 4},
+		{"an end time", port.LoopBounds{Until: noon.Add(2 * time.Minute)}, port.LoopBounds{Until: noon.Add(4 * time.Minute)}, Spent{}, 4},
+		{"only bounds that it has", port.LoopBounds{Turns: 2}, port.LoopBounds{Turns: 1, Tokens: 1, Cost: 1, Minutes: 1}, Spent{Tokens: 5, Cost: 5}, 3},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.now = noon
+			w.engine.each = tt.each
+			w.engine.onKeep = func() { w.now = w.now.Add(time.Minute) }
+			l := w.begin("exit 1", tt.bounds)
+			w.run()
+			ended := w.only()
+			require.Equal(t, port.LoopExhausted, ended.State)
+			_, err := w.Change(t.Context(), port.LoopChange{Loop: l.ID, Do: port.LoopRaise, More: tt.more})
+			require.NoError(t, err)
+			w.run()
+			again := w.only()
+			assert.Equal(t, []any{port.LoopExhausted, ended.Reason, tt.turns}, []any{again.State, again.Reason, again.Used.Turns})
+			assert.Len(t, w.engine.keys, tt.turns)
+		})
+	}
+}
+
+// TestRaiseAfterInterruptedTurn: the turn that a bound has interrupted is asked for again.
+func TestRaiseAfterInterruptedTurn(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn = outcome.Outcome{}
+	l := w.begin("true", port.LoopBounds{Minutes: 5})
+	w.run()
+	w.now = w.now.Add(time.Hour)
+	w.run()
+	require.Equal(t, port.LoopExhausted, w.only().State)
+	w.engine.onKeep = func() { w.engine.turn.Kind = outcome.Answered }
+	_, err := w.Change(t.Context(), port.LoopChange{Loop: l.ID, Do: port.LoopRaise, More: port.LoopBounds{Minutes: 5}})
+	require.NoError(t, err)
+	w.run()
+	assert.Equal(t, []any{port.LoopDone, 65, 2}, []any{w.only().State, w.only().Bounds.Minutes, w.only().Attempt})
+}
+
+// TestRaiseWhileLoopIsLive changes only the bound: a paused loop stays paused.
+func TestRaiseWhileLoopIsLive(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn = outcome.Outcome{}
+	l := w.begin("true", port.LoopBounds{Turns: 5})
+	w.run()
+	_, err := w.Change(t.Context(), port.LoopChange{Loop: l.ID, Do: port.LoopPause})
+	require.NoError(t, err)
+	_, err = w.Change(t.Context(), port.LoopChange{Loop: l.ID, Do: port.LoopRaise, More: port.LoopBounds{Turns: 5}})
+	require.NoError(t, err)
+	assert.Equal(t, []any{port.LoopPaused, 10}, []any{w.only().State, w.only().Bounds.Turns})
+}
+
+// TestRaiseIsRefused if the loop was stopped, or another loop has the feature.
+func TestRaiseIsRefused(t *testing.T) {
+	w := newWorld(t)
+	l := w.begin("exit 1", port.LoopBounds{Turns: 1})
+	w.run()
+	raise := port.LoopChange{Loop: l.ID, Do: port.LoopRaise, More: port.LoopBounds{Turns: 5}}
+	other, err := w.Start(t.Context(), port.LoopRequest{Key: uuid.New(), Session: l.Session, Task: "x", Check: "x", Bounds: port.LoopBounds{Turns: 1}})
+	require.NoError(t, err)
+	_, err = w.Change(t.Context(), raise)
+	assert.True(t, refusal.Is(err, refusal.LoopHeld), err)
+	_, err = w.Change(t.Context(), port.LoopChange{Loop: other.ID, Do: port.LoopStop})
+	require.NoError(t, err)
+	raise.Loop = other.ID
+	_, err = w.Change(t.Context(), raise)
+	assert.True(t, refusal.Is(err, refusal.Changed), err)
+}

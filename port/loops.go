@@ -1,0 +1,163 @@
+package port
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Loops runs loops: each prompts a session again and again until a command succeeds.
+type Loops interface {
+	// Start begins a loop. With the key of an earlier call it returns the loop of that call. Errors:
+	// refusal.LoopHeld if another loop has the session or the feature, refusal.NoAgent.
+	Start(ctx context.Context, q LoopRequest) (Loop, error)
+	// All returns all loops, the newest last.
+	All() []Loop
+	// Change carries out a person's decision. refusal.Changed: the loop's state does not allow it.
+	Change(ctx context.Context, c LoopChange) (Loop, error)
+}
+
+// LoopRequest is the loop that a person wants.
+type LoopRequest struct {
+	Key     uuid.UUID  `json:"key"` // of the request: it starts one loop
+	Session uuid.UUID  `json:"session_id"`
+	Feature string     `json:"feature,omitempty"` // empty: the branch
+	Task    string     `json:"task"`
+	Check   string     `json:"check"`
+	Bounds  LoopBounds `json:"bounds"`
+}
+
+// LoopChange is a person's decision about a loop.
+type LoopChange struct {
+	Loop uuid.UUID `json:"loop_id"`
+	Do   LoopDo    `json:"do"`
+	// More is added to the bounds by LoopRaise. A loop that a bound has ended, or that is paused,
+	// continues with it. Until counts as the new end time.
+	More LoopBounds `json:"more,omitzero"`
+}
+
+// LoopDo is a kind of decision about a loop.
+type LoopDo string
+
+// The decisions. The turn that runs is not interrupted.
+const (
+	LoopPause  LoopDo = "pause"
+	LoopResume LoopDo = "resume"
+	LoopStop   LoopDo = "stop"
+	LoopRaise  LoopDo = "raise"
+)
+
+// LoopState is the state of a loop.
+type LoopState string
+
+// The states. The first three are live.
+const (
+	LoopRunning   LoopState = "running"
+	LoopWaiting   LoopState = "waiting"   // for the end of the account's limit
+	LoopPaused    LoopState = "paused"    // until a person resumes it
+	LoopDone      LoopState = "done"      // the check has succeeded
+	LoopExhausted LoopState = "exhausted" // a bound was reached
+	LoopStopped   LoopState = "stopped"   // by a person
+	LoopOrphaned  LoopState = "orphaned"  // its session has ended
+)
+
+// Live reports whether the loop has not ended.
+func (s LoopState) Live() bool { return s.Moves() || s == LoopPaused }
+
+// Moves reports whether the loop continues by itself.
+func (s LoopState) Moves() bool { return s == LoopRunning || s == LoopWaiting }
+
+// LoopPhase is the step of an iteration.
+type LoopPhase string
+
+// The phases.
+const (
+	LoopAsk   LoopPhase = "ask"   // the prompt's key is on disk; the prompt may be queued
+	LoopTurn  LoopPhase = "turn"  // the prompt is queued, and its turn has not ended
+	LoopCheck LoopPhase = "check" // the turn has ended; the check runs, or has to run
+)
+
+// LoopReason is the reason of a pause or an end, or the reached bound.
+type LoopReason string
+
+// The reasons.
+const (
+	WhyPerson       LoopReason = "person"          // a person has asked for the pause or the end
+	WhyPersonActed  LoopReason = "person_acted"    // a person has used the session
+	WhyInterrupted  LoopReason = "interrupted"     // the turn was interrupted, as with Esc in the terminal
+	WhyDialog       LoopReason = "dialog"          // the agent asks for something
+	WhyAPIError     LoopReason = "api_error"       // a request failed, or the account is not accepted
+	WhySessionLost  LoopReason = "session_lost"    // its window or its agent is gone
+	WhySessionEnded LoopReason = "session_ended"   // on purpose
+	WhyUnproven     LoopReason = "prompt_unproven" // it is not known whether the agent has the prompt
+	WhyWithdrawn    LoopReason = "prompt_withdrawn"
+	WhyNoEnd        LoopReason = "turn_end_not_seen" // the agent is idle, and its turn has no end
+	WhyNoProgress   LoopReason = "no_progress"
+	WhyCheckStays   LoopReason = "check_not_ended" // a process of the check is not proven gone
+	WhyCheckNotRun  LoopReason = "check_not_run"   // the check could not be started
+	BoundTurns      LoopReason = "max_turns"
+	BoundTokens     LoopReason = "max_tokens"
+	BoundCost       LoopReason = "max_cost"
+	BoundMinutes    LoopReason = "max_minutes"
+	BoundUntil      LoopReason = "until"
+)
+
+// LoopBounds end a loop. Zero fields do not count; a loop has at least one bound.
+type LoopBounds struct {
+	Turns   int       `json:"turns,omitempty"`
+	Tokens  int64     `json:"tokens,omitempty"`
+	Cost    float64   `json:"cost,omitempty"` // in dollars, at list prices
+	Minutes int       `json:"minutes,omitempty"`
+	Until   time.Time `json:"until,omitzero"`
+	// NoCost makes an answer without a known price count as free. Without it such an answer counts
+	// as more than Cost.
+	NoCost bool `json:"no_cost,omitempty"`
+}
+
+// Empty reports whether there is no bound.
+func (b LoopBounds) Empty() bool {
+	return b.Turns <= 0 && b.Tokens <= 0 && b.Cost <= 0 && b.Minutes <= 0 && b.Until.IsZero()
+}
+
+// LoopUsed is the use of a loop.
+type LoopUsed struct {
+	Turns    int     `json:"turns"`
+	Tokens   int64   `json:"tokens"`
+	Cost     float64 `json:"cost"` // in dollars, at list prices
+	Unpriced bool    `json:"unpriced,omitempty"`
+}
+
+// CheckResult is the result of a check.
+type CheckResult struct {
+	Iteration int           `json:"iteration"`
+	Exit      int           `json:"exit"` // -1: it was ended by a signal, or took too long
+	Tail      string        `json:"tail"` // the end of its output
+	At        time.Time     `json:"at"`
+	Took      time.Duration `json:"took"`
+	// Print identifies the output and the content of the work tree; empty: the content is unknown.
+	Print string `json:"print,omitempty"`
+}
+
+// Loop describes one loop.
+type Loop struct {
+	ID        uuid.UUID    `json:"id"`
+	Session   uuid.UUID    `json:"session"`
+	Name      string       `json:"name"`              // of the session, when the loop began
+	Repo      string       `json:"repo"`              // top folder, or the session's folder
+	Feature   string       `json:"feature,omitempty"` // empty: no branch is checked out
+	Task      string       `json:"task"`
+	Check     string       `json:"check"` // for /bin/sh
+	Bounds    LoopBounds   `json:"bounds"`
+	State     LoopState    `json:"state"`
+	Reason    LoopReason   `json:"reason,omitempty"`
+	Detail    string       `json:"detail,omitempty"` // of Reason, in English or as the agent shows it
+	Until     time.Time    `json:"until,omitzero"`   // the end of LoopWaiting
+	Phase     LoopPhase    `json:"phase"`
+	Iteration int          `json:"iteration"` // from 1
+	Attempt   int          `json:"attempt"`   // of the iteration's prompt, from 1
+	Used      LoopUsed     `json:"used"`
+	Last      *CheckResult `json:"last,omitempty"` // never changed
+	CreatedAt time.Time    `json:"created_at"`
+	UpdatedAt time.Time    `json:"updated_at"`
+}
