@@ -204,3 +204,24 @@ func TestPagesNameButtonsThatAreThere(t *testing.T) {
 	}
 	assert.Greater(t, seen, 100)
 }
+
+// TestPageHasEachMetric compares the names of metrics in docs/configuration.md and in
+// docs/operations.md with those of the program.
+func TestPageHasEachMetric(t *testing.T) {
+	name := regexp.MustCompile(`\bccbot_[a-z_]+[a-z]\b`)
+	var want []string
+	for _, s := range sources(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok && !s.test && s.pkg == "cmd/ccbot/metrics" && name.MatchString(text.Value) {
+				want = append(want, name.FindString(text.Value))
+			}
+			return true
+		})
+	}
+	_, section, _ := strings.Cut(pages(t)["docs/configuration.md"], "\n## Metrics\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	assert.ElementsMatch(t, want, name.FindAllString(section, -1))
+	for _, one := range name.FindAllString(pages(t)["docs/operations.md"], -1) {
+		assert.Contains(t, want, strings.TrimSuffix(one, "_bucket"), "docs/operations.md names it")
+	}
+}
