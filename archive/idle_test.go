@@ -17,7 +17,7 @@ import (
 // noon is a wall clock; the sweeps run on another.
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
-// quietLook is the Look of an unused session.
+// quietLook is the Status of an unused session.
 func quietLook(active time.Time) view.Status {
 	return view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached, Active: active}
 }

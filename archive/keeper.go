@@ -188,17 +188,17 @@ func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
 	return true, nil
 }
 
-// ErrNotOver is returned for a session that may still run, or whose cleanup failed: its record is
+// ErrNotEnded is returned for a session that may still run, or whose cleanup failed: its record is
 // not forgotten.
-var ErrNotOver = refusal.New(refusal.WrongState, "the session is not over")
+var ErrNotEnded = refusal.New(refusal.WrongState, "the session is not over")
 
 // Forget removes a record and every copy of it, because a person has asked for it. The copies go
 // first, so that calling Forget again finishes what a crash has interrupted. A record that is no
 // longer there may still have copies. No backup may be made at the same time.
 func (k *Keeper) Forget(ctx context.Context, id uuid.UUID) error {
 	_, err := k.Records.Purge(ctx, id, func(r session.Record) (bool, error) {
-		if !r.State.Over() {
-			return false, ErrNotOver
+		if !r.State.HasEnded() {
+			return false, ErrNotEnded
 		}
 		if err := k.Copies.Erase(ctx, id); err != nil {
 			return false, err

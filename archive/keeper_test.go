@@ -701,8 +701,8 @@ func TestForget(t *testing.T) {
 			r := h.add(func(r *session.Record) { r.State = state })
 			h.kept[r.ID] = true
 			err := k.Forget(t.Context(), r.ID)
-			if !state.Over() {
-				assert.ErrorIs(t, err, ErrNotOver, state)
+			if !state.HasEnded() {
+				assert.ErrorIs(t, err, ErrNotEnded, state)
 				assert.True(t, h.there(r.ID) && h.kept[r.ID], state)
 				continue
 			}

@@ -54,7 +54,7 @@ func Unsaid(r session.Record) bool {
 }
 
 func expired(now time.Time, after time.Duration, r session.Record) bool {
-	return after > 0 && r.State.Over() && now.Sub(ended(r)) >= after
+	return after > 0 && r.State.HasEnded() && now.Sub(ended(r)) >= after
 }
 
 // ended returns when a session ended, as far as its record knows, or when the session was brought

@@ -20,7 +20,7 @@ import (
 // no reaction, no file asked for, no end of a tap's waiting, nothing on disk.
 func TestP9_StrangersAreIgnored(t *testing.T) {
 	for _, tt := range chattest.WhoAndWhere {
-		if tt.Heard {
+		if tt.OnItem {
 			continue
 		}
 		t.Run(tt.Name, func(t *testing.T) {

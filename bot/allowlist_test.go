@@ -24,7 +24,7 @@ func TestP9_OnlyAllowedPeopleAreHeard(t *testing.T) {
 				require.NoError(t, w.Chats.SetCurrent(session.Conversation{ChatID: tt.Chat.ID}, r.ID))
 				key, u := w.Accept(t, &models.Message{From: &models.User{ID: tt.From}, Chat: tt.Chat, Text: text})
 				require.NoError(t, w.Handle(t.Context(), key, u))
-				if !tt.Heard {
+				if !tt.OnItem {
 					w.Silent(t)
 					return
 				}
@@ -43,7 +43,7 @@ func TestP9_OnlyAllowedPeopleMayTap(t *testing.T) {
 			for _, data := range []string{"open:" + chattest.Ref(r.ID), "res:" + chattest.Ref(r.ID), "try:" + chattest.Ref(r.ID), "again:" + e.Key, "drop:" + e.Key, "what", ""} {
 				require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(tt.From, &models.Message{ID: 5, Chat: tt.Chat}, data)))
 			}
-			if !tt.Heard {
+			if !tt.OnItem {
 				w.Silent(t)
 				return
 			}
@@ -74,7 +74,7 @@ func TestP9_OnlyAllowedPeopleGetFailures(t *testing.T) {
 			w := chattest.NewWorld(t)
 			f := inbox.Failure{From: tt.From, Conversation: session.Conversation{ChatID: tt.Chat.ID}, Unreadable: true, Err: errors.New("no")}
 			require.NoError(t, w.UpdateFailed(t.Context(), f))
-			if !tt.Heard {
+			if !tt.OnItem {
 				w.Silent(t)
 				return
 			}

@@ -268,7 +268,7 @@ func TestP8_CrashingRequestAffectsNoOther(t *testing.T) {
 		w.Restart(t)
 		reported := []string{chattest.Warning + w.Word(i18n.InternalError), chattest.Warning + w.Named(i18n.AskTextUnsure, r.Name)}
 		assert.ElementsMatch(t, reported, w.Telegram.Texts())
-		assert.True(t, w.RequestState(t, q).IsOver(), "it does not count for ever")
+		assert.True(t, w.RequestState(t, q).HasEnded(), "it does not count for ever")
 		assert.Equal(t, ask.Unknown, w.RequestState(t, q).Outcome.What)
 		assert.Empty(t, w.Shows(t, 1).Buttons)
 		assert.Equal(t, []string{"leave"}, w.Relay.Done())
@@ -278,7 +278,7 @@ func TestP8_CrashingRequestAffectsNoOther(t *testing.T) {
 		w.TapsOn(t, chattest.Alice, other, i18n.AskAllow)
 		assert.Equal(t, []string{"leave", "allow "}, w.Relay.Done())
 		w.Result(t, other, "allow", "ok", false)
-		assert.True(t, w.RequestState(t, other).IsOver())
+		assert.True(t, w.RequestState(t, other).HasEnded())
 	})
 }
 
@@ -293,6 +293,6 @@ func TestConfirmationPrecedesNextRound(t *testing.T) {
 		w.Later(time.Second)
 		assert.NotContains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskSent))
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Verdict(i18n.AskAllowed, i18n.AskInChat))
-		assert.True(t, w.RequestState(t, q).IsOver())
+		assert.True(t, w.RequestState(t, q).HasEnded())
 	})
 }

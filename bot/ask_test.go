@@ -63,7 +63,7 @@ func TestAllowedInTheChat(t *testing.T) {
 		w.Result(t, q, "allow", "ok", false)
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Verdict(i18n.AskAllowed, i18n.AskInChat))
 		assert.Equal(t, outbox.Now, w.Telegram.LastEdit(t).Rank, "an open question goes first")
-		assert.True(t, w.RequestState(t, q).IsOver())
+		assert.True(t, w.RequestState(t, q).HasEnded())
 	})
 }
 
@@ -320,7 +320,7 @@ func TestClosedDialogEndsWait(t *testing.T) {
 		r, q := w.Asking(t)
 		w.Later(time.Minute)
 		fresh := w.Request(t, r, "Bash", `{"command":"ls"}`)
-		fresh.Asked = w.Now() // at this very moment
+		fresh.RequestedAt = w.Now() // at this very moment
 		w.Dials(fresh)
 		require.NoError(t, w.OnRequest(t.Context(), fresh.Request))
 		w.Work(t)
@@ -838,7 +838,7 @@ func TestTranscriptHasOutcome(t *testing.T) {
 			require.NoError(t, w.OnRequest(t.Context(), q.Request))
 			// All requests read at the start have ended once a newer one has left.
 			gone := w.Request(t, r, "Bash", `{"command":"ls"}`)
-			gone.Asked = gone.Asked.Add(time.Second)
+			gone.RequestedAt = gone.RequestedAt.Add(time.Second)
 			w.Dials(gone)
 			require.NoError(t, w.OnRequest(t.Context(), gone.Request))
 			w.Telegram.Deliver(t.Context())

@@ -167,12 +167,12 @@ func (b *Bot) Features() []chat.Feature {
 	c, s, load := b.Chat, b.Sessions, b.Entries.Load
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
 	asked := func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
-		return b.Prompts.Asked(ctx, to, id)
+		return b.Prompts.ListWaiting(ctx, to, id)
 	}
 	kept := func(r port.Session) []string { return waiting.Lines(load, r) }
 	dialogs := dialog.New(c, s, func(id uuid.UUID) bool { return b.Requests.Floods(id) }, asked)
 	b.Requests = ask.NewRequests(ask.Deps{Chat: c, Store: b.Asks, Hooks: b.Decisions, Entry: load, Queues: s, Dialogs: dialogs,
-		Opened: asked, Over: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
+		Opened: asked, OnEnd: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter, Halt: s.Halt,
 		Kinds: map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs}})
 	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText)
@@ -181,7 +181,7 @@ func (b *Bot) Features() []chat.Feature {
 		Chosen: b.Asking.Chosen, Resume: resume})
 	outputs, long := shell.New(c, s.Output, load, b.Machine.Files), longtext.New(c, b.Transcripts)
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s, Outputs: outputs, Long: long, Transcripts: b.Transcripts,
-		Heard: b.onItem, Rich: b.Rich, Thinking: b.Thinking, Stops: texts,
+		OnItem: b.onItem, Rich: b.Rich, Thinking: b.Thinking, Stops: texts,
 		IsNext: func(r port.Session, end talk.Cursor) bool { return waiting.IsNext(c, load, r, end) },
 		Signs:  func(to outbox.Conversation) bool { return b.Steps.In(c, to) != turn.OnCard }})
 	others := writers.New(c, s, s, s, s, resume)

@@ -141,7 +141,7 @@ func TestP9_OnlyAllowedPeopleCanEdit(t *testing.T) {
 			_, err := w.Inbox.Add(e)
 			require.NoError(t, err)
 			require.NoError(t, w.EditAs(t, &models.Message{ID: 77, From: &models.User{ID: tt.From}, Chat: tt.Chat, Text: "fix that", EditDate: 5}))
-			if !tt.Heard {
+			if !tt.OnItem {
 				w.Silent(t)
 				return
 			}

@@ -125,7 +125,7 @@ func TestP8_CardOfEndedRequestOutlivesFault(t *testing.T) {
 		r, q := w.Asking(t)
 		heal := disktest.FailAll(t, "create", filepath.Join(w.Dir, "cards"))
 		w.Result(t, q, "", "ok", false)
-		require.True(t, w.RequestState(t, q).IsOver())
+		require.True(t, w.RequestState(t, q).HasEnded())
 		require.Equal(t, card.Needs{Answers: 1}, w.Cards.Needs(r.ID))
 		heal()
 		w.Later(disktest.HealTime)

@@ -34,7 +34,7 @@ func TestBelow(t *testing.T) {
 		{"from home", "~/a", "/home/u/a"},
 		{"no home", "~a", "/work/api/~a"},
 	} {
-		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, files.Below("/work/api", "/home/u", tt.typed)) })
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, files.Resolve("/work/api", "/home/u", tt.typed)) })
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func TestOutageIsToldOncePerChat(t *testing.T) {
 	w := chattest.NewWorld(t)
 	now := w.Now()
-	require.NoError(t, w.OutageOver(t.Context(), now.Add(-time.Hour), now))
+	require.NoError(t, w.OutageEnded(t.Context(), now.Add(-time.Hour), now))
 	assert.Empty(t, w.Telegram.Texts(), "no session is open")
 
 	for _, name := range []string{"api", "web"} {
@@ -33,7 +33,7 @@ func TestOutageIsToldOncePerChat(t *testing.T) {
 	}
 	in(session.Archived, chattest.Bob, 0)
 	in(session.Running, chattest.Eve, 0)
-	require.NoError(t, w.OutageOver(t.Context(), now.Add(-time.Hour), now))
+	require.NoError(t, w.OutageEnded(t.Context(), now.Add(-time.Hour), now))
 	said := w.Word(i18n.OutageOver, i18n.Args{"Start": w.In(chattest.AtAlice).Moment(now.Add(-time.Hour)), "End": w.In(chattest.AtAlice).Moment(now)})
 	assert.Equal(t, []string{said, said}, w.Telegram.Texts())
 	for _, m := range w.Telegram.Posted {

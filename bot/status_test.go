@@ -295,7 +295,7 @@ func TestReopenedSessionIsNotDeleted(t *testing.T) {
 
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
 	q = asksToForget(t, w, r)
-	w.Lifecycle.OnForget = func(uuid.UUID) error { return archive.ErrNotOver }
+	w.Lifecycle.OnForget = func(uuid.UUID) error { return archive.ErrNotEnded }
 	require.NoError(t, w.TapShown(t, chattest.Bob, q, i18n.ButtonForget))
 	assert.Equal(t, w.Named(i18n.AlreadyOpen, "api"), w.Telegram.Last(t).Text.Text)
 	_, there := w.Records.Get(r.ID)

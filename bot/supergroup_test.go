@@ -438,7 +438,7 @@ func TestFinishedRequestStaysInOldChat(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), r, news.DialogGone{}))
 		stop := w.Running(t)
 		synctest.Wait()
-		require.True(t, w.RequestState(t, q).IsOver())
+		require.True(t, w.RequestState(t, q).HasEnded())
 		w.Telegram.Edited = nil
 		w.Migrates(t, chattest.Ours, chattest.Grown)
 		synctest.Wait()

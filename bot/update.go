@@ -63,7 +63,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	}
 	b.At("accepted")
 	in, command, args, text, foreign := b.read(key, m)
-	b.heardFrom(ctx, m.From, m, in.To.ChatID)
+	b.noteActivity(ctx, m.From, m, in.To.ChatID)
 	switch {
 	case u.Message == nil:
 		return later(b.Prompts.Edited(ctx, in, m, text, command.Run == nil && !foreign))
@@ -93,9 +93,9 @@ func later(err error) error {
 	return fmt.Errorf("%w: %w", inbox.ErrLater, err)
 }
 
-// heardFrom records activity of an allowed person: the chat takes messages again, and gets what it
-// missed. In the person's private chat the bot speaks the language of the Telegram there.
-func (b *Bot) heardFrom(ctx context.Context, who *models.User, m *models.Message, place int64) {
+// noteActivity records activity of an allowed person: the chat takes messages again, and gets what
+// it missed. In the person's private chat the bot speaks the language of the Telegram there.
+func (b *Bot) noteActivity(ctx context.Context, who *models.User, m *models.Message, place int64) {
 	b.unpark(ctx, place)
 	b.Topics.Note(place, m)
 	if err := b.NoteLanguage(m.Chat, who.LanguageCode); err != nil {
@@ -221,7 +221,7 @@ func (b *Bot) Tap(ctx context.Context, u *models.Update) (func(context.Context) 
 	t.To, t.Message = b.Inside(m)
 	a := chat.Answer{Text: b.In(t.To).Say(i18n.StaleButton), Alert: true}
 	if old == nil && !b.Aliases.Lost(t.To.ChatID, t.Message) {
-		b.heardFrom(ctx, &q.From, m, t.To.ChatID)
+		b.noteActivity(ctx, &q.From, m, t.To.ChatID)
 		var err error
 		if a, err = b.decide(ctx, t, m.ReplyMarkup, q.Data); err != nil {
 			return nil, err // the answer reports it

@@ -250,7 +250,7 @@ func (r *Relay) Waiting(_ context.Context, session uuid.UUID) []Request {
 		}
 	}
 	slices.SortFunc(list, func(a, b Request) int {
-		return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.RequestedAt.Compare(b.RequestedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return list
 }
@@ -273,7 +273,7 @@ func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a ho
 		ID: id, Session: session, Agent: agent.Text(), Hook: hook.Text(),
 		Transcript: a.TranscriptPath, Offset: max(a.TranscriptSize, 0), Cwd: a.Cwd, Mode: a.PermissionMode,
 		Tool: a.Tool, Input: a.Input, Suggestions: a.Suggestions, SubagentID: a.AgentID, Subagent: a.AgentType,
-		Asked: a.Received.UTC(),
+		RequestedAt: a.Received.UTC(),
 	}
 	return q, q.Check()
 }

@@ -78,7 +78,7 @@ func requestFor(n int) Request {
 		ID: fmt.Sprintf("%022d", n), Session: uuid.MustParse("0190a000-0000-7000-8000-000000000001"),
 		Agent: "10.1.b", Hook: fmt.Sprintf("%d.2.b", 100+n),
 		Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`),
-		Asked: time.Date(2026, 11, 20, 12, 0, n, 0, time.UTC),
+		RequestedAt: time.Date(2026, 11, 20, 12, 0, n, 0, time.UTC),
 	}
 }
 

@@ -30,7 +30,7 @@ func TestNewRequest(t *testing.T) {
 	assert.Equal(t, Request{
 		ID: id, Session: session, Agent: agent.Text(), Hook: hook.Text(),
 		Transcript: "/p/t.jsonl", Offset: 7, Cwd: "/home/u", Mode: "default", Tool: "Bash", Input: good.Input,
-		SubagentID: "a1", Subagent: "general-purpose", Asked: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
+		SubagentID: "a1", Subagent: "general-purpose", RequestedAt: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 	}, q)
 
 	tests := []struct {

@@ -28,7 +28,7 @@ func (d Decisions) Outcome(ctx context.Context, q talk.Request) (o talk.RequestO
 		return o, false, nil
 	}
 	o, found, err = transcript.FindOutcome(ctx, transcript.Sought{Path: q.Transcript, Subagent: q.SubagentID, From: q.Offset,
-		Tool: q.Tool, Input: q.Input, At: q.Asked})
+		Tool: q.Tool, Input: q.Input, At: q.RequestedAt})
 	if errors.Is(err, fs.ErrNotExist) {
 		return talk.RequestOutcome{}, false, nil
 	}

@@ -127,7 +127,7 @@ func gitRefusal(ctx context.Context, dir string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &refusal.Error{Code: refusal.GitSlow, Dir: dir, Err: err}
 	case errors.As(err, &said):
-		first, _, _ := strings.Cut(strings.TrimSpace(said.Said), "\n")
+		first, _, _ := strings.Cut(strings.TrimSpace(said.Output), "\n")
 		return &refusal.Error{Code: refusal.GitFailed, Dir: dir, Reason: glyph.Name(strings.ToValidUTF8(first, "\uFFFD")), Err: err}
 	}
 	return err

@@ -73,7 +73,7 @@ func (m *Machine) inside(id uuid.UUID, path string, do func(folder *outgoing.Fol
 		return err
 	}
 	defer folder.Close()
-	rel, err := folder.Below(path)
+	rel, err := folder.RelativePath(path)
 	if err == nil {
 		err = do(folder, rel)
 	}

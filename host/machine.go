@@ -153,11 +153,11 @@ func WithoutLinks(path string) string {
 }
 
 var (
-	_ folders.Folders   = &Machine{}
-	_ folders.Searches  = &Machine{}
-	_ folders.Worktrees = &Machine{}
-	_ folders.Checkouts = &Machine{}
-	_ folders.Beside    = &Machine{}
+	_ folders.Folders       = &Machine{}
+	_ folders.Searches      = &Machine{}
+	_ folders.Worktrees     = &Machine{}
+	_ folders.Checkouts     = &Machine{}
+	_ folders.WorktreeMaker = &Machine{}
 )
 
 // mostChildren bounds what is read of one folder.
@@ -388,7 +388,7 @@ func (m *Machine) Remove(ctx context.Context, dir string) error {
 	}
 	defer over()
 	_, given := m.given[w.Dir]
-	if given || m.works(w.Dir, func(r session.Record) bool { return !r.State.Over() }) {
+	if given || m.works(w.Dir, func(r session.Record) bool { return !r.State.HasEnded() }) {
 		return stays
 	}
 	asked, cancel := context.WithTimeout(ctx, worktreeTimeout)

@@ -139,17 +139,17 @@ func (h hears) SessionNews(_ context.Context, r port.Session, _ news.News) error
 func TestArchivedSessionHasNoMoments(t *testing.T) {
 	w := newWork(t)
 	turn := w.mark()
-	told := 0
+	statuses := 0
 	tell := News{Sessions: &Sessions{}, Moments: w.Moments, Chat: hears(func(port.Session) {
 		assert.Equal(t, turn, w.changes(turn).Of, "who hears it may look once more")
-		told++
+		statuses++
 	})}
 	for _, state := range []session.State{session.Running, session.Lost, session.Archived} {
 		w.r.State = state
 		require.NoError(t, tell.SessionNews(t.Context(), w.r, news.Lost{}))
 		assert.Equal(t, state == session.Archived, w.changes(turn).Of == folders.SessionStart, state)
 	}
-	assert.Equal(t, 3, told)
+	assert.Equal(t, 3, statuses)
 	left, err := os.ReadDir(w.Moments.Dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)

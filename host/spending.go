@@ -182,22 +182,22 @@ const newestStatuses = 20
 // Limits implements [talk.Spending]. The present window is the one that was reported last. In
 // it only more can be used: of what several status lines say the largest is true.
 func (s *Spending) Limits() (all []talk.Limit) {
-	var told []hookwire.Status
+	var statuses []hookwire.Status
 	for _, id := range s.newest() {
 		if st, err := hooks.Status(s.Dir, id); err == nil { // half written, or of another version
-			told = append(told, st)
+			statuses = append(statuses, st)
 		}
 	}
-	slices.SortStableFunc(told, func(x, y hookwire.Status) int { return y.At.Compare(x.At) })
+	slices.SortStableFunc(statuses, func(x, y hookwire.Status) int { return y.At.Compare(x.At) })
 	known := make(map[talk.LimitWindow]talk.Limit)
-	for _, st := range told {
+	for _, st := range statuses {
 		for window, l := range map[talk.LimitWindow]hookwire.Limit{talk.FiveHours: st.FiveHours, talk.Week: st.Week} {
 			one := talk.Limit{Window: window, Percent: l.UsedPercent, Resets: time.Unix(l.ResetsAt, 0)}
 			if !one.Resets.After(s.Now()) {
 				continue
 			}
-			last, told := known[window]
-			if !told || one.Percent > last.Percent && one.Resets.Sub(last.Resets).Abs() < talk.LimitsApart {
+			last, statuses := known[window]
+			if !statuses || one.Percent > last.Percent && one.Resets.Sub(last.Resets).Abs() < talk.LimitsApart {
 				known[window] = one
 			}
 		}

@@ -98,7 +98,7 @@ func (m Terminals) Orphans(ctx context.Context) ([]port.Window, error) {
 
 // Ignore makes a window be mentioned no more.
 func (m Terminals) Ignore(ctx context.Context, w port.Window) error {
-	known := windowsBehind([]port.Window{w})
+	known := windowsOf([]port.Window{w})
 	if len(known) == 0 {
 		return &refusal.Error{Code: refusal.Changed, Err: fmt.Errorf("window %q", w.ID)}
 	}
@@ -107,7 +107,7 @@ func (m Terminals) Ignore(ctx context.Context, w port.Window) error {
 
 // NewOrphans returns the windows that were not reported to the chat yet.
 func (m Terminals) NewOrphans(ctx context.Context, of []port.Window) ([]port.Window, error) {
-	fresh, err := m.Windows.NewOrphans(ctx, windowsBehind(of))
+	fresh, err := m.Windows.NewOrphans(ctx, windowsOf(of))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (m Terminals) NewOrphans(ctx context.Context, of []port.Window) ([]port.Win
 
 // MarkReported records that windows were reported to the chat.
 func (m Terminals) MarkReported(ctx context.Context, all []port.Window) error {
-	return m.Windows.MarkReported(ctx, windowsBehind(all))
+	return m.Windows.MarkReported(ctx, windowsOf(all))
 }
 
 func (m Terminals) windowOf(w evidence.Window) port.Window {
@@ -142,9 +142,9 @@ func paneIn(id port.ID) port.ID {
 	return port.ID(pane)
 }
 
-// windowsBehind turns the chat's ids into windows as recovery knows them. Recovery itself checks
+// windowsOf turns the chat's ids into windows as recovery knows them. Recovery itself checks
 // whether they exist. It skips an id that this package has not written.
-func windowsBehind(shown []port.Window) (all []evidence.Window) {
+func windowsOf(shown []port.Window) (all []evidence.Window) {
 	for _, w := range shown {
 		number, pid, _ := strings.Cut(string(paneIn(w.ID)), ".")
 		var p tmux.Pane

@@ -124,7 +124,7 @@ func (*Transcripts) Between(_ context.Context, from *talk.Cursor, before talk.Cu
 	if from == nil {
 		items, err = transcript.LastAnswer(before)
 	} else {
-		items, err = transcript.Said(*from, before)
+		items, err = transcript.Between(*from, before)
 	}
 	return each.As(items, itemOf), err
 }
@@ -178,7 +178,7 @@ func refused(err error) error {
 
 func itemOf(item transcript.Item) talk.Item {
 	shown := talk.Item{At: item.At, Next: item.Next, Kind: item.Kind, Time: item.Time,
-		Sidechain: item.Sidechain, Meta: item.Meta, Asked: item.Asked(), Begins: item.Begins(), Ends: item.Ends(),
+		Sidechain: item.Sidechain, Meta: item.Meta, FromPerson: item.IsFromPerson(), Begins: item.Begins(), Ends: item.Ends(),
 		Last: item.Last, Text: item.Text, Failed: view.After(item.Failure), Images: item.Images, Size: item.Size}
 	if item.Kind == transcript.LocalOutput && item.Command == "!" {
 		shown.Bash = transcript.BashCommand(item.At)
@@ -197,7 +197,7 @@ func itemOf(item transcript.Item) talk.Item {
 		shown.Tool.Background = item.StartsTask()
 	}
 	if call, failed, ok := item.EndsTask(); ok {
-		shown.Kind, shown.Tool = talk.TaskOver, &talk.Tool{ID: call, Failed: failed}
+		shown.Kind, shown.Tool = talk.TaskEnded, &talk.Tool{ID: call, Failed: failed}
 	}
 	return shown
 }

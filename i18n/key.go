@@ -13,7 +13,7 @@ type Codes string
 
 // The kinds of codes, each with an example.
 const (
-	SaidKey     Codes = "said_"       // the change by a rule: recovery.mark_lost
+	ChangeKey   Codes = "said_"       // the change by a rule: recovery.mark_lost
 	StepsKey    Codes = "steps_"      // the place of a turn's steps: card
 	WeekdayKey  Codes = "weekday_"    // a day of the week, 0 is Sunday
 	MenuKey     Codes = "menu_"       // a command's line in the menu: new

@@ -33,7 +33,7 @@ func TestPromptsAwaitingSubagentRequestAreReported(t *testing.T) {
 		assert.Equal(t, 1, w.news.held(news.Queued))
 		assert.Equal(t, string(talk.PhaseWorking), w.get(r.ID).Phase)
 
-		w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: a.id.Text(), Tool: "Bash", SubagentID: "a1", Asked: time.Now()})
+		w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: a.id.Text(), Tool: "Bash", SubagentID: "a1", RequestedAt: time.Now()})
 		w.Wake(r.ID) // as the relay says
 		w.pass(time.Second)
 		assert.Equal(t, 1, w.news.held(news.HeldDialog))

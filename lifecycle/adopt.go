@@ -222,7 +222,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 		if w.term.Refresh(ctx); w.term.Fate == view.PaneDead && !w.r.Binding.Adopted {
 			dead = w.term.Pane
 		}
-		w.closing.over(w.endSeen())
+		w.closing.noteEnded(w.endSeen())
 	}
 	w.r.Cursors = cursors
 	w.r.Run, w.r.Closing, w.r.LastEnd = session.Run{}, session.Closing{}, session.LastEnd{}

@@ -210,7 +210,7 @@ func TestClosedDialogProvesNoNewRequest(t *testing.T) {
 func TestOtherAgentsRequestDoesNotCount(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.relays.add(hooks.Request{Session: r.ID, Agent: process.Identity{PID: 9, Start: 9, Boot: boot}.Text(), Asked: time.Now()})
+		w.relays.add(hooks.Request{Session: r.ID, Agent: process.Identity{PID: 9, Start: 9, Boot: boot}.Text(), RequestedAt: time.Now()})
 		assert.False(t, w.Observer.View(w.ctx, r).Relayed)
 		a.asks(askBash("touch x"))
 		w.Wake(r.ID)
@@ -222,8 +222,8 @@ func TestOtherAgentsRequestDoesNotCount(t *testing.T) {
 		assert.True(t, v.Relayed)
 		assert.True(t, v.RequestedAt.IsZero())
 		first, last := time.Now(), time.Now().Add(time.Second)
-		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text(), Asked: last})
-		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text(), Asked: first})
+		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text(), RequestedAt: last})
+		w.relays.add(hooks.Request{Session: r.ID, Agent: a.id.Text(), RequestedAt: first})
 		assert.Equal(t, last, w.Observer.View(w.ctx, r).RequestedAt)
 	})
 }

@@ -71,7 +71,7 @@ func (w *closing) complete(ctx context.Context) error {
 	if err := w.ender.CloseOwn(ctx, w.term.Pane); err != nil {
 		return err
 	}
-	w.over(w.r.Requested)
+	w.noteEnded(w.r.Requested)
 	return w.become(ctx, session.Completed, ruleEnded, "its process is gone", nil)
 }
 
@@ -182,8 +182,8 @@ func (w *closing) end() process.Moment {
 	return w.Moment()
 }
 
-// over notes that nothing of the session has lived since a moment.
-func (w *closing) over(since process.Moment) {
+// noteEnded notes that nothing of the session has lived since a moment.
+func (w *closing) noteEnded(since process.Moment) {
 	w.keepUsage() // while the binding still says to which agent the usage belongs
 	w.keepProgress()
 	w.r.Binding, w.r.Cleanup = nil, nil
@@ -204,7 +204,7 @@ func (w *closing) giveUp(ctx context.Context, next session.State, rule session.R
 	if next == session.Lost { // otherwise the end of the agent is not proven, or the session was never ready
 		w.noteInterruption(ctx)
 	}
-	w.over(w.endSeen())
+	w.noteEnded(w.endSeen())
 	w.r.Closed, w.r.Unreported = closed, n == nil
 	return w.become(ctx, next, rule, why, n)
 }
@@ -212,7 +212,7 @@ func (w *closing) giveUp(ctx context.Context, next session.State, rule session.R
 // fail ends a launch that never became ready. The rest of the record stays as it was before the
 // launch.
 func (w *closing) fail(ctx context.Context, why string) error {
-	w.over(w.endSeen())
+	w.noteEnded(w.endSeen())
 	return w.become(ctx, session.Failed, ruleFailed, why, nil)
 }
 

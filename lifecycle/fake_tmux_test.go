@@ -31,7 +31,7 @@ type fakeDesk struct {
 	nextPID   int                  // of what people start
 	onLaunch  func(a *agent, p *tmuxtest.Process)
 	viewed    int
-	looked    int   // how often Look was called
+	looked    int   // how often PaneAndScreen was called
 	closing   error // of ClosePane
 }
 
@@ -180,7 +180,7 @@ func (d *fakeDesk) Press(ctx context.Context, g tmux.Guard, k tmux.Key) error {
 	return d.Fake.Press(ctx, g, k)
 }
 
-func (d *fakeDesk) Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error) {
+func (d *fakeDesk) PaneAndScreen(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error) {
 	d.mu.Lock()
 	d.looked++
 	d.mu.Unlock()

@@ -81,16 +81,17 @@ func Decide(r session.Record, f Facts) Decision {
 	case r.State == session.Stopping:
 		return Decision{Do: FinishStop, Why: "an archive was interrupted"}
 	case !r.State.Live():
-		return decideOver(r, f)
+		return decideEnded(r, f)
 	case r.Binding == nil:
 		return decideUnbound(r, f)
 	}
 	return decideBound(r, f)
 }
 
-// decideOver decides about a session that has ended. Leftovers are ended only of a session that was
-// ended on purpose: a process that continues a lost session may belong to a person in a terminal.
-func decideOver(r session.Record, f Facts) Decision {
+// decideEnded decides about a session that has ended. Leftovers are ended only of a session that
+// was ended on purpose: a process that continues a lost session may belong to a person in a
+// terminal.
+func decideEnded(r session.Record, f Facts) Decision {
 	wait := untilRetry(r, f.Now)
 	switch {
 	case r.State == session.CleanupFailed && wait > 0:

@@ -170,7 +170,7 @@ func (q *relays) Waiting(_ context.Context, id uuid.UUID) (waiting []hooks.Reque
 
 // ask has a request of the session's agent wait from now on.
 func (q *relays) ask(r session.Record) {
-	q.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: r.Binding.Agent.Text(), Asked: time.Now()})
+	q.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: r.Binding.Agent.Text(), RequestedAt: time.Now()})
 }
 
 func (q *relays) add(one hooks.Request) {

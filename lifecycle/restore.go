@@ -96,16 +96,16 @@ func (w *opening) mend(how port.Damaged) error {
 	case len(health.Faults) > 0 && how == port.UseAsItIs:
 		return nil
 	case empty:
-		return w.beginAnew()
+		return w.beginNewConversation()
 	case len(health.Faults) == 0:
 		return nil
 	}
 	return w.resumeCopy(health)
 }
 
-// beginAnew gives the session a new conversation id, because Claude Code neither resumes nor begins
-// a conversation whose transcript has no messages.
-func (w *opening) beginAnew() error {
+// beginNewConversation gives the session a new conversation id, because Claude Code neither resumes
+// nor begins a conversation whose transcript has no messages.
+func (w *opening) beginNewConversation() error {
 	fork := w.r.ForkOf
 	w.changeID(uuid.New())
 	w.r.ForkOf = fork
@@ -118,7 +118,7 @@ func (w *opening) resumeCopy(health transcript.Health) error {
 	path, err := transcript.Repair(health, w.r.ClaudeSessionID, id)
 	switch {
 	case errors.Is(err, transcript.ErrNothingLeft):
-		return w.beginAnew()
+		return w.beginNewConversation()
 	case errors.Is(err, fs.ErrExist):
 		path, err = transcript.Find(w.Observer.ProjectsDir, id)
 	}

@@ -214,7 +214,7 @@ func TestP7_RefusedSendNowChangesNothing(t *testing.T) {
 		{"a dialog is open", func(_ *world, _ session.Record, a *agent) { a.set(asks) }, typing.ErrAsks},
 		{"a request waits whose dialog is not drawn", func(w *world, r session.Record, _ *agent) { w.relays.ask(r) }, typing.ErrAsks},
 		{"a subagent asks", func(w *world, r session.Record, _ *agent) {
-			w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: r.Binding.Agent.Text(), Asked: time.Now(),
+			w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: r.Binding.Agent.Text(), RequestedAt: time.Now(),
 				SubagentID: "a1", Tool: "Bash"})
 		}, typing.ErrAsks},
 		{"a draft in the box of an agent that works", func(_ *world, _ session.Record, a *agent) {

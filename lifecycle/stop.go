@@ -131,7 +131,7 @@ func (w *closing) finish(ctx context.Context, receipt *ending.Receipt) error {
 		w.r.Ended, w.r.EndedAt = w.end(), w.Now().UTC()
 		w.noteFailures(receipt)
 	} else {
-		w.over(w.end())
+		w.noteEnded(w.end())
 	}
 	if err := w.r.Become(next, w.Now(), ruleStopped, why); err != nil {
 		return err

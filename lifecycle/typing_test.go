@@ -369,7 +369,7 @@ func TestPromptsAwaitingDialogAreReported(t *testing.T) {
 				w.pass(time.Second)
 				w.held(r, "two", "second")
 				if !a.dialog {
-					w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: a.id.Text(), Tool: "Bash", SubagentID: "a1", Asked: time.Now()})
+					w.relays.add(hooks.Request{ID: uuid.NewString(), Session: r.ID, Agent: a.id.Text(), Tool: "Bash", SubagentID: "a1", RequestedAt: time.Now()})
 					w.Wake(r.ID)
 				}
 				w.pass(10 * time.Second)

@@ -309,7 +309,7 @@ func TestP4_ArchivedOrphanGetsNoText(t *testing.T) {
 		assert.False(t, w.processes.alive(h.id))
 		assert.Equal(t, []string{"k"}, w.get(old.ID).Prompts)
 		assert.Equal(t, typing.Held, w.prompts.state("k"))
-		assert.True(t, w.get(old.ID).State.Over())
+		assert.True(t, w.get(old.ID).State.HasEnded())
 		_, err = w.restoreIt(old.ID)
 		assert.NoError(t, err)
 	})

@@ -137,7 +137,7 @@ func (w *world) sharedAsOnDisk() {
 		type fields session.Record // without its methods: a record without its history is not written
 		var disk session.Record
 		require.NoError(w.t, json.Unmarshal(data, &disk))
-		if disk.State.Over() {
+		if disk.State.HasEnded() {
 			disk.History = nil
 		}
 		want, err := json.Marshal(fields(disk))

@@ -29,10 +29,10 @@ func (s State) Open() bool { return s.Live() && s != StateStopping }
 // Launching reports whether the agent of a session in this state is being started.
 func (s State) Launching() bool { return s == StateStarting || s == StateRestoring }
 
-// Over reports whether a session in this state, with everything that belonged to it, has ended as
-// far as is known: it can be brought back. A session with a failed clean-up is neither live nor
+// HasEnded reports whether a session in this state, with everything that belonged to it, has ended
+// as far as is known: it can be brought back. A session with a failed clean-up is neither live nor
 // over.
-func (s State) Over() bool {
+func (s State) HasEnded() bool {
 	return s == StateArchived || s == StateCompleted || s == StateLost || s == StateFailed || s == StateAbandoned
 }
 

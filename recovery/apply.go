@@ -175,9 +175,9 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	v.mu.Lock()
 	v.running = &Report{At: v.Now(), Booted: v.Booted}
 	v.mu.Unlock()
-	defer v.over()
+	defer v.finishReport()
 	if _, _, err := v.pass(ctx, binds); err != nil {
-		return v.over(), err
+		return v.finishReport(), err
 	}
 	if err := v.Events(ctx); err != nil {
 		v.Log.Error("events_not_taken_in", logkey.Error, err) // the events stay, and are delivered again
@@ -185,13 +185,13 @@ func (v *Recovery) Run(ctx context.Context) (Report, error) {
 	// The events may have changed the plan.
 	world, notices, err := v.pass(ctx, func(d lifecycle.Do) bool { return !binds(d) })
 	if err != nil {
-		return v.over(), err
+		return v.finishReport(), err
 	}
 	written := writtenIn(ctx, v, notices)
 	for _, n := range notices {
 		v.notify(n, written)
 	}
-	report := v.over()
+	report := v.finishReport()
 	report.Notices = notices
 	v.finish(&report, world)
 	return report, ctx.Err()
@@ -214,9 +214,9 @@ func (v *Recovery) pass(ctx context.Context, due func(lifecycle.Do) bool) (World
 	return w, notices, nil
 }
 
-// over closes the report of the Run that is under way and returns it. Later changes are reported in
-// another way.
-func (v *Recovery) over() (report Report) {
+// finishReport closes the report of the Run that is under way and returns it. Later changes are
+// reported in another way.
+func (v *Recovery) finishReport() (report Report) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.running != nil {

@@ -360,7 +360,7 @@ func unpack(packed []byte) (map[string][]byte, error) {
 		if errors.Is(err, io.EOF) {
 			_, err = io.Copy(padding{}, unzipped) // the checksum comes last
 			if err == nil && in.Len() > 0 {
-				err = errBehind
+				err = errTrailing
 			}
 			if err != nil {
 				return nil, err
@@ -381,14 +381,14 @@ func unpack(packed []byte) (map[string][]byte, error) {
 	}
 }
 
-var errBehind = errors.New("something follows the records in it")
+var errTrailing = errors.New("something follows the records in it")
 
 // padding accepts the zeros with which tar programs fill the last block, and nothing else.
 type padding struct{}
 
 func (padding) Write(p []byte) (int, error) {
 	if len(bytes.Trim(p, "\x00")) > 0 {
-		return 0, errBehind
+		return 0, errTrailing
 	}
 	return len(p), nil
 }

@@ -97,7 +97,7 @@ func TestP8_BackupEndsWithItsRecords(t *testing.T) {
 		"bytes after the archive": zipped("more"),
 	} {
 		records, err := unpack(packed)
-		require.ErrorIs(t, err, errBehind, name)
+		require.ErrorIs(t, err, errTrailing, name)
 		assert.Empty(t, records, name)
 	}
 	records, err := unpack(zipped(strings.Repeat("\x00", 8192)))

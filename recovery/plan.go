@@ -118,7 +118,7 @@ func Plan(w World) (actions []Action, notices []Notice) {
 func (p plan) record(r session.Record) (*Action, *Notice) {
 	switch {
 	case !r.State.Live():
-		return p.over(r)
+		return p.decideEnded(r)
 	case p.Unread[r.ID]:
 		return nil, nil // nothing is known of it, and the chat has a message about the file
 	case p.Tmux == TmuxUnknown:
@@ -155,8 +155,8 @@ func (p plan) record(r session.Record) (*Action, *Notice) {
 // noLaunch is the evidence that the window of a launch was never made.
 const noLaunch = "no window with its tag holds its launch"
 
-// over decides about a session that has ended.
-func (p plan) over(r session.Record) (*Action, *Notice) {
+// decideEnded decides about a session that has ended.
+func (p plan) decideEnded(r session.Record) (*Action, *Notice) {
 	left := p.leftovers(r)
 	d := lifecycle.Decide(r, lifecycle.Facts{Now: p.Now, Grace: p.Limits.OrphanGrace, Start: true, Left: len(left) > 0})
 	switch {

@@ -19,7 +19,7 @@ import (
 	"ccbot/tmux"
 )
 
-// Look reports the same as the control client, for any names of windows and folders.
+// PaneAndScreen reports the same as the control client, for any names of windows and folders.
 func TestLookTellsWhatTheClientTells(t *testing.T) {
 	r := ensured(t)
 	odd := filepath.Join(t.TempDir(), "two\nlines|#{pid} é;")
@@ -55,7 +55,7 @@ func TestLookTellsWhatTheClientTells(t *testing.T) {
 	assert.GreaterOrEqual(t, len(got), 7)
 }
 
-// Look starts no server, neither before the first one nor after the last one has ended.
+// PaneAndScreen starts no server, neither before the first one nor after the last one has ended.
 func TestP6_LookStartsNoServer(t *testing.T) {
 	r := open(t)
 	_, panes, err := tmux.Inspect(t.Context(), r.config())

@@ -32,7 +32,7 @@ func BenchmarkServerMemory(b *testing.B) {
 		{"answers", func() error { return r.Answers(b.Context()) }},
 		{"pane", func() error { _, err := r.Pane(b.Context(), pane.ID); return err }},
 		{"capture", func() error { _, err := r.Capture(b.Context(), pane.ID, 0); return err }},
-		{"look", func() error { _, _, _, err := r.Look(b.Context(), pane.ID); return err }},
+		{"look", func() error { _, _, _, err := r.PaneAndScreen(b.Context(), pane.ID); return err }},
 		{"viewers", func() error { _, err := r.Viewers(b.Context()); return err }},
 		{"key", func() error { return r.Press(b.Context(), g, tmux.KeyUp) }},
 		{"paste", func() error { return r.Paste(b.Context(), g, "x") }},

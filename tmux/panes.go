@@ -50,9 +50,9 @@ func (c *Client) Pane(ctx context.Context, id PaneID) (Pane, error) {
 	return only(panes, id)
 }
 
-// Look returns one pane and its screen, as Pane and Capture do, in one round trip. shown is false
-// if only the screen is unknown.
-func (c *Client) Look(ctx context.Context, id PaneID) (p Pane, screen string, shown bool, err error) {
+// PaneAndScreen returns one pane and its screen, as Pane and Capture do, in one round trip. shown
+// is false if only the screen is unknown.
+func (c *Client) PaneAndScreen(ctx context.Context, id PaneID) (p Pane, screen string, shown bool, err error) {
 	if !id.Valid() {
 		return Pane{}, "", false, fmt.Errorf("tmux pane: %w", ErrNoTarget)
 	}

@@ -82,8 +82,8 @@ type Deps struct {
 		talk.Transcripts
 		talk.Pictures
 	}
-	// Heard is called with each item before the item is shown, possibly twice.
-	Heard    func(session uuid.UUID, item talk.Item)
+	// OnItem is called with each item before the item is shown, possibly twice.
+	OnItem   func(session uuid.UUID, item talk.Item)
 	Rich     bool                              // rich messages if the server supports them
 	Thinking bool                              // show the agent's thinking
 	Signs    func(to outbox.Conversation) bool // whether the chat shows "typing" while the agent works
@@ -116,14 +116,14 @@ func (a *Answers) Recall(r port.Session, to outbox.Conversation) {
 	defer a.mu.Unlock()
 	t, ok := a.readers[r.ID]
 	if !ok {
-		t = &transcriptReader{answers: a, id: r.ID, left: make(chan struct{}), look: func() {}}
+		t = &transcriptReader{answers: a, id: r.ID, left: make(chan struct{}), endPass: func() {}}
 		a.readers[r.ID] = t
 		a.group.Add(t.run)
 	}
 	if to != (outbox.Conversation{}) {
 		t.opened = to
 	}
-	t.look() // with the lock held: the reader must not leave in between
+	t.endPass() // with the lock held: the reader must not leave in between
 }
 
 // Unreadable returns the transcripts that cannot be read now, in order.
@@ -193,7 +193,7 @@ func (a *Answers) Feature() chat.Feature {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			for _, t := range a.readers {
-				t.look()
+				t.endPass()
 			}
 		},
 		OnCurrent: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {

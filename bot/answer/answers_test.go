@@ -18,7 +18,7 @@ func TestP5_NewsSurvivesLeavingReader(t *testing.T) {
 	r := port.Session{ID: uuid.New()}
 	for n := range 50_000 {
 		news, look := context.WithCancel(t.Context())
-		reader := &transcriptReader{answers: a, id: r.ID, left: make(chan struct{}), look: look}
+		reader := &transcriptReader{answers: a, id: r.ID, left: make(chan struct{}), endPass: look}
 		a.readers[r.ID] = reader
 		var both sync.WaitGroup
 		var left bool

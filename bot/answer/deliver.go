@@ -57,8 +57,8 @@ func (a *Answers) Elsewhere(m outbox.Message) outbox.Message {
 	return m
 }
 
-// letter is a part on its way to the chat of a session.
-type letter struct {
+// outgoingPart is a part on its way to the chat of a session.
+type outgoingPart struct {
 	session port.Session
 	part    render.Part
 	rank    outbox.Rank
@@ -71,12 +71,12 @@ type letter struct {
 // with entities, possibly several messages, otherwise a file. The outbox itself retries a text
 // without formatting, and a picture as a document. A part that is refused in every form is recorded
 // and skipped, so it does not block the next.
-func (a *Answers) deliver(ctx context.Context, l letter) error {
+func (a *Answers) deliver(ctx context.Context, l outgoingPart) error {
 	ctx = context.WithoutCancel(ctx) // at a stop a running call finishes
 	if is, err := a.Long.Offer(ctx, l.session, l.part, l.rank); is {
 		return err
 	}
-	ways := []func(context.Context, *letter) error{a.sendText, a.sendFile}
+	ways := []func(context.Context, *outgoingPart) error{a.sendText, a.sendFile}
 	switch {
 	case l.part.File != nil:
 		ways = ways[1:]
@@ -99,7 +99,7 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 	}
 	a.Chat.Log.Error("answer_refused", logkey.SessionID, l.session.ID.String(), logkey.Error, refused)
 	if l.part.File != nil && !l.part.Text.Blank() {
-		if err := a.deliver(ctx, letter{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank, ends: l.ends}); err != nil {
+		if err := a.deliver(ctx, outgoingPart{session: l.session, part: render.Part{Text: l.part.Text}, rank: l.rank, ends: l.ends}); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func (a *Answers) deliver(ctx context.Context, l letter) error {
 }
 
 // deliverAll shows parts as l is shown. Only the first part sounds: people read from there.
-func (a *Answers) deliverAll(ctx context.Context, l letter, parts []render.Part) error {
+func (a *Answers) deliverAll(ctx context.Context, l outgoingPart, parts []render.Part) error {
 	for _, p := range parts {
 		l.part = p
 		if err := a.deliver(ctx, l); err != nil {
@@ -118,12 +118,12 @@ func (a *Answers) deliverAll(ctx context.Context, l letter, parts []render.Part)
 	return nil
 }
 
-func (a *Answers) message(l *letter) outbox.Message {
+func (a *Answers) message(l *outgoingPart) outbox.Message {
 	return outbox.Message{To: l.session.Conversation, Text: l.part.Text, Rich: l.part.Rich, Session: l.session.ID,
 		Rank: l.rank, Sounds: a.Chat.Sounds(l.ends, l.session), Written: l.written}
 }
 
-func (a *Answers) sendText(ctx context.Context, l *letter) error {
+func (a *Answers) sendText(ctx context.Context, l *outgoingPart) error {
 	m := a.message(l)
 	if l.more != nil {
 		m.More = func() outbox.Message {
@@ -135,13 +135,13 @@ func (a *Answers) sendText(ctx context.Context, l *letter) error {
 	return err
 }
 
-func (a *Answers) sendEntities(ctx context.Context, l *letter) error {
-	all := letter{session: l.session, rank: l.rank, written: l.written, ends: l.ends}
+func (a *Answers) sendEntities(ctx context.Context, l *outgoingPart) error {
+	all := outgoingPart{session: l.session, rank: l.rank, written: l.written, ends: l.ends}
 	return a.deliverAll(ctx, all, visibleParts(render.Entities(l.part.Rich, HeadingRoom)))
 }
 
 // sendFile sends a part as a file: its own file, or a file of its text.
-func (a *Answers) sendFile(ctx context.Context, l *letter) error {
+func (a *Answers) sendFile(ctx context.Context, l *outgoingPart) error {
 	f, caption := render.AsFile(l.part, "answer"), render.Text{}
 	if l.part.File != nil {
 		f, caption = *l.part.File, l.part.Text

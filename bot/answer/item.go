@@ -67,11 +67,11 @@ func (t *transcriptReader) take(ctx context.Context, r port.Session, item talk.I
 // regardless of the session's other items.
 func (t *transcriptReader) show(ctx context.Context, r port.Session, item talk.Item, draw drawing) (err error) {
 	a := t.answers
-	a.Heard(r.ID, item)
+	a.OnItem(r.ID, item)
 	var said rendition
 	if !isForeign(r, item) {
 		said = draw(r, item)
-		t.asked = t.asked || item.Asked
+		t.unanswered = t.unanswered || item.FromPerson
 	}
 	begun, finished := item.At.Part > 0 && said.counts(item.At), false
 	if item.Kind == talk.LocalOutput && len(said.parts) > 0 && !begun {
@@ -133,11 +133,11 @@ func (t *transcriptReader) note(r port.Session, item talk.Item) {
 	switch {
 	case isForeign(r, item):
 	case item.Kind == talk.Interrupt: // a person interrupted it
-		t.unheard = false
+		t.silent = false
 	case item.Kind == talk.UserPrompt:
-		t.unheard, t.prompted = true, item.Time
+		t.silent, t.prompted = true, item.Time
 	case item.Kind == talk.ToolUse, item.Kind == talk.Text, isBash(item):
-		t.unheard = true
+		t.silent = true
 	}
 }
 
@@ -145,10 +145,10 @@ func (t *transcriptReader) note(r port.Session, item talk.Item) {
 // turn continues.
 func isBash(item talk.Item) bool { return item.Kind == talk.LocalOutput && item.Bash != "" }
 
-// letter returns a part for the chat. People wait for the first answer to a prompt.
-func (t *transcriptReader) letter(r port.Session, p render.Part) letter {
-	l := letter{session: r, part: p, rank: outbox.Talk}
-	if t.asked {
+// outgoing returns a part for the chat. People wait for the first answer to a prompt.
+func (t *transcriptReader) outgoing(r port.Session, p render.Part) outgoingPart {
+	l := outgoingPart{session: r, part: p, rank: outbox.Talk}
+	if t.unanswered {
 		l.rank = outbox.Answer
 	}
 	return l
@@ -179,7 +179,7 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 		case item.Kind == talk.Text && len(said.parts) == 1 && said.parts[0].File == nil:
 			next, err = t.sendJoined(ctx, r, joined{}.with(item, p), draw)
 		default:
-			l := t.letter(r, p)
+			l := t.outgoing(r, p)
 			if i == 0 {
 				l.ends = t.sound(ctx, r, item, endedBy(item))
 			}
@@ -191,12 +191,12 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 		if err != nil {
 			return err
 		}
-		t.asked = false
+		t.unanswered = false
 		if unsaved = t.advance(ctx, r, next); unsaved != nil && i < len(said.parts)-1 {
 			return unsaved
 		}
 	}
-	t.unheard = t.unheard && endedBy(item) == ""
+	t.silent = t.silent && endedBy(item) == ""
 	if !isAnswer(item) {
 		return unsaved
 	}

@@ -99,7 +99,7 @@ func (t *transcriptReader) gather(ctx context.Context, r port.Session, j joined,
 	items, front, ended := 0, t.answers.Chat.Book.IsInFront(r), false
 	for n, size := 0, 0; size < maxAhead; n++ {
 		item, ok := t.peek(ctx, n)
-		if !ok || item.Asked || item.Ends != "" && !front {
+		if !ok || item.FromPerson || item.Ends != "" && !front {
 			break
 		}
 		size += itemSize + len(item.Text)
@@ -130,7 +130,7 @@ func (t *transcriptReader) gather(ctx context.Context, r port.Session, j joined,
 // drop removes items from the read-ahead that were shown with the item before them.
 func (t *transcriptReader) drop(r port.Session, items int) {
 	for _, item := range t.ahead[:items] {
-		t.answers.Heard(r.ID, item)
+		t.answers.OnItem(r.ID, item)
 		t.note(r, item)
 		if item.Ends != "" {
 			t.answers.endTurn(r, item)
@@ -172,7 +172,7 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r port.Session, j joi
 	if !j.fits() {
 		return t.sendFile(ctx, r, j)
 	}
-	l := t.letter(r, j.message())
+	l := t.outgoing(r, j.message())
 	l.written = j.items[0].Time
 	last := func() talk.Item { return j.items[len(j.items)-1] }
 	l.ends = t.sound(ctx, r, last(), j.ends)
@@ -187,18 +187,18 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r port.Session, j joi
 		}
 	}
 	err := t.answers.deliver(ctx, l)
-	t.unheard = t.unheard && j.ends == ""
+	t.silent = t.silent && j.ends == ""
 	return j.next(), err // it may have grown
 }
 
 // sendFile sends texts as a file. If the chat refuses files, they are sent as messages.
 func (t *transcriptReader) sendFile(ctx context.Context, r port.Session, j joined) (talk.Cursor, error) {
-	l := t.letter(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)))
+	l := t.outgoing(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)))
 	l.written = j.items[0].Time
 	l.ends = t.sound(ctx, r, j.items[len(j.items)-1], j.ends)
 	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)
 	if !chat.IsRefused(err) {
-		t.unheard = t.unheard && j.ends == ""
+		t.silent = t.silent && j.ends == ""
 		return j.next(), err
 	}
 	t.answers.Chat.Log.Warn("answers_file_refused", logkey.SessionID, r.ID.String(), logkey.Error, err)

@@ -28,7 +28,7 @@ func (t *transcriptReader) attended(ctx context.Context) bool {
 	ended := false
 	for n := range maxNext {
 		item, ok := t.peek(ctx, n)
-		if !ok || item.Asked || item.Ends == talk.StoppedTurn && !ended {
+		if !ok || item.FromPerson || item.Ends == talk.StoppedTurn && !ended {
 			return ok
 		}
 		ended = ended || item.Ends == talk.EndedTurn

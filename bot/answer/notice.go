@@ -91,18 +91,18 @@ func (t *transcriptReader) reportEnd(ctx context.Context, r port.Session, item t
 		return errReadAgain
 	case !full && len(said.parts) > 0:
 		return t.notice(ctx, r, item.Next, said.parts[0].Text)
-	case !full && (t.batch.any() || t.unheard):
+	case !full && (t.batch.any() || t.silent):
 		return t.notice(ctx, r, item.Next, t.answers.noticeText(r, t.batch.line))
 	case item.Kind != talk.TurnEnd:
 		return nil
 	}
-	if t.unheard {
+	if t.silent {
 		text := t.answers.doneText(r, "")
 		err := t.answers.Chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Sounds: t.answers.Chat.Sounds(t.sound(ctx, r, item, chat.TurnDone), r)})
 		if err != nil {
 			return err
 		}
-		t.unheard = false // a crash before the cursor is on disk repeats nothing
+		t.silent = false // a crash before the cursor is on disk repeats nothing
 	}
 	return t.advance(ctx, r, item.Next)
 }
@@ -143,7 +143,7 @@ func (t *transcriptReader) notice(ctx context.Context, r port.Session, next talk
 	if err != nil {
 		return err
 	}
-	t.batch, t.unheard = batch{timeout: quietAfter}, false
+	t.batch, t.silent = batch{timeout: quietAfter}, false
 	return t.advance(ctx, r, next)
 }
 

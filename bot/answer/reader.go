@@ -29,16 +29,16 @@ type transcriptReader struct {
 	left    chan struct{} // closed when the reader leaves
 
 	// The next two fields are guarded by answers.mu.
-	look   func()              // ends the current pass, but never a send
-	opened outbox.Conversation // where a person wants the session's last answer; zero if nowhere
+	endPass func()              // ends the current pass, but never a send
+	opened  outbox.Conversation // where a person wants the session's last answer; zero if nowhere
 
-	stuck    stuck
-	batch    batch
-	asked    bool        // no answer yet since the last prompt
-	noFiles  bool        // the chat has refused a file of texts
-	prompted time.Time   // time of the last prompt
-	unheard  bool        // a turn runs, and has not made a sound yet
-	unsaved  talk.Cursor // the chat has everything before it, the disk does not have it; zero if none
+	stuck      stuck
+	batch      batch
+	unanswered bool        // no answer yet since the last prompt
+	noFiles    bool        // the chat has refused a file of texts
+	prompted   time.Time   // time of the last prompt
+	silent     bool        // a turn runs, and has not made a sound yet
+	unsaved    talk.Cursor // the chat has everything before it, the disk does not have it; zero if none
 
 	from  talk.Cursor // after the last item read
 	ahead []talk.Item // read and not shown yet
@@ -65,7 +65,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	defer look()
 	a.mu.Lock()
 	opened := t.opened
-	t.look, t.opened = look, outbox.Conversation{}
+	t.endPass, t.opened = look, outbox.Conversation{}
 	a.mu.Unlock()
 	r, ok := a.Chat.Book.Records.Get(t.id)
 	a.showLast(ctx, r, opened)
@@ -90,7 +90,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	}
 	if err != nil {
 		if refusal.Is(err, refusal.FileIrregular) && t.stuck.at == r.Cursors[0] && !t.stuck.logged {
-			err = errors.Join(err, t.tell(ctx, r, i18n.TranscriptNoFile))
+			err = errors.Join(err, t.reportChange(ctx, r, i18n.TranscriptNoFile))
 		}
 		t.waitToRetry(news, r.Cursors[0], err)
 		return false
@@ -165,8 +165,8 @@ func (t *transcriptReader) tryRead(ctx context.Context, at talk.Cursor) {
 	}
 }
 
-// tell reports a change of the transcript in the chat.
-func (t *transcriptReader) tell(ctx context.Context, r port.Session, key i18n.Key) error {
+// reportChange reports a change of the transcript in the chat.
+func (t *transcriptReader) reportChange(ctx context.Context, r port.Session, key i18n.Key) error {
 	text := t.answers.Chat.In(r.Conversation).Text(key, i18n.Args{"Name": r.Name})
 	return t.answers.Chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text})
 }
@@ -265,7 +265,7 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r port.Session) error 
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	if err := t.tell(ctx, r, i18n.TranscriptReplaced); err != nil {
+	if err := t.reportChange(ctx, r, i18n.TranscriptReplaced); err != nil {
 		return err
 	}
 	return t.advance(ctx, r, end)
@@ -300,7 +300,7 @@ const maxAgain = 40
 // showAgain shows items, under the session's name.
 func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.Item, draw drawing) error {
 	var parts []render.Part
-	items = slices.DeleteFunc(slices.Clone(items), func(item talk.Item) bool { return item.Asked })
+	items = slices.DeleteFunc(slices.Clone(items), func(item talk.Item) bool { return item.FromPerson })
 	for _, item := range items {
 		parts = append(parts, draw(r, item).parts...)
 	}
@@ -310,7 +310,7 @@ func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.It
 	if len(parts) > 0 {
 		parts[0] = headed(title(r), parts[0])
 	}
-	if err := a.deliverAll(ctx, letter{session: r, rank: outbox.Talk}, parts); err != nil {
+	if err := a.deliverAll(ctx, outgoingPart{session: r, rank: outbox.Talk}, parts); err != nil {
 		return err
 	}
 	return a.Chat.Book.NoteOpened(r.Conversation, r.ID)
@@ -331,7 +331,7 @@ func (a *Answers) unread(ctx context.Context, r port.Session) (all []talk.Item, 
 	for _, item := range items {
 		last := len(all) - 1
 		switch {
-		case isForeign(r, item) || mark.Has(item.At) && !item.Asked:
+		case isForeign(r, item) || mark.Has(item.At) && !item.FromPerson:
 		case last >= 0 && item.Kind == talk.Text && all[last].Kind == talk.Text && item.Rest == nil && all[last].Rest == nil:
 			all[last].Text += "\n\n" + item.Text
 		default:

@@ -14,7 +14,7 @@ import (
 
 // Errors of a tap or text that changes nothing.
 var (
-	errOver   = errors.New("the request is over")
+	errEnded  = errors.New("the request is over")
 	errNotNow = errors.New("not possible as the request stands")
 )
 
@@ -24,8 +24,8 @@ const wrote = " They wrote: "
 // undecided returns nil if a person may decide.
 func (s State) undecided() error {
 	switch s.Stage {
-	case StageOver:
-		return errOver
+	case StageEnded:
+		return errEnded
 	case StageOpen:
 		return nil
 	}
@@ -115,7 +115,7 @@ func (s State) decided(by int64, d decision, now time.Time) State {
 
 // denied denies with the person's own words.
 func (s State) denied(by int64, words string, now time.Time) State {
-	s.Reason, _ = inUnits(glyph.Signs(words), maxSaid)
+	s.Reason, _ = inUnits(glyph.Signs(words), maxReply)
 	return s.decided(by, talk.Deny(denial(s.Request)+wrote+words), now)
 }
 
@@ -130,7 +130,7 @@ func denial(q Request) string {
 	return talk.Denied
 }
 
-// Awaits reports whether the next text of a person is for this request. say takes it.
+// Awaits reports whether the next text of a person is for this request. applyText takes it.
 func (s State) Awaits(by int64, now time.Time) bool {
 	return s.Stage == StageOpen && s.Why != nil && s.Why.By == by && !s.Overdue(now)
 }
@@ -168,9 +168,9 @@ func give(s State, now time.Time) State {
 	return s
 }
 
-// say applies the text of the person in Why: the reason of a denial, word for word, or a free
+// applyText applies the text of the person in Why: the reason of a denial, word for word, or a free
 // answer. It returns errNotNow if the text is not for this request, or is blank.
-func say(s State, by int64, text string, now time.Time) (State, error) {
+func applyText(s State, by int64, text string, now time.Time) (State, error) {
 	switch {
 	case !s.Awaits(by, now) || strings.TrimSpace(text) == "":
 		return s, errNotNow
@@ -230,7 +230,7 @@ func settle(s State, o talk.RequestOutcome, found bool, gone bool, now time.Time
 		limit = awayTimeout
 	}
 	switch {
-	case s.IsOver():
+	case s.HasEnded():
 		return s
 	case found && (o.Done || o.Interrupted || o.ByHook != ""): // the result may come hours later
 		return s.end(outcomeOf(s, o), now)
@@ -252,7 +252,7 @@ func GiveWay(s State, now time.Time) State { return s.end(Outcome{What: Unknown}
 
 func (s State) end(outcome Outcome, now time.Time) State {
 	s = s.unwait(0, now)
-	s.Stage, s.Since, s.Outcome = StageOver, now.UTC(), outcome
+	s.Stage, s.Since, s.Outcome = StageEnded, now.UTC(), outcome
 	return s
 }
 
@@ -264,14 +264,14 @@ func outcomeOf(s State, o talk.RequestOutcome) Outcome {
 	}
 	switch {
 	case chat && !s.Decision.Allows():
-		out.What, out.Said = Denied, s.Reason
+		out.What, out.Reply = Denied, s.Reason
 	case chat:
 	case o.Interrupted: // perhaps only after the decision: an Esc while the tool ran looks the same
 		out = Outcome{What: Interrupted}
 	case o.ByHook == "deny", o.Denial != "":
 		out.What = Denied
 	case s.Request.IsQuestion():
-		out.Said, _ = inUnits(glyph.Signs(o.Text), maxSaid)
+		out.Reply, _ = inUnits(glyph.Signs(o.Text), maxReply)
 	}
 	return out
 }
@@ -312,7 +312,7 @@ func (s State) isUndelivered() bool { return s.Stage == StageAway && s.Decision 
 // Return reopens a request whose hook waits again.
 func Return(s State) State {
 	if s.Stage == StageAway {
-		s.Stage, s.Since = StageOpen, s.Request.Asked
+		s.Stage, s.Since = StageOpen, s.Request.RequestedAt
 	}
 	return s
 }

@@ -48,7 +48,7 @@ func TestTap_Refuses(t *testing.T) {
 		card      State
 		want      error
 	}{
-		{"it is over", "no", settle(bash, talk.RequestOutcome{Done: true}, true, false, noon), errOver},
+		{"it is over", "no", settle(bash, talk.RequestOutcome{Done: true}, true, false, noon), errEnded},
 		{"it is sent", "no", sent, errNotNow},
 		{"nobody waits", "ok", leave(bash, false, noon), errNotNow},
 		{"no rules", "ses", bash, errNotNow},
@@ -81,7 +81,7 @@ func TestTap_Refuses(t *testing.T) {
 func TestP4_ReasonIsTakenOnceVerbatim(t *testing.T) {
 	s := stateOf("Bash", `{"command":"ls"}`)
 	says := func(s State, by int64, text string) error {
-		after, err := say(s, by, text, noon)
+		after, err := applyText(s, by, text, noon)
 		assert.Equal(t, s, after)
 		return err
 	}
@@ -94,7 +94,7 @@ func TestP4_ReasonIsTakenOnceVerbatim(t *testing.T) {
 	require.ErrorIs(t, says(s, person, " \n"), errNotNow, "blank")
 
 	reason := "  use `make`\n\"not\" <this> 👩\u200d💻 "
-	sent, err := say(s, person, reason, noon)
+	sent, err := applyText(s, person, reason, noon)
 	require.NoError(t, err)
 	assert.Equal(t, StageSent, sent.Stage)
 	assert.Equal(t, "The user denied this from the chat. They wrote: "+reason, sent.Decision.Message)
@@ -113,7 +113,7 @@ func TestP4_WaitForReasonTimesOut(t *testing.T) {
 	late := noon.Add(10 * time.Minute)
 	assert.False(t, s.Overdue(late.Add(-time.Second)))
 	assert.True(t, s.Overdue(late))
-	_, err = say(s, person, "a prompt by now", late)
+	_, err = applyText(s, person, "a prompt by now", late)
 	require.ErrorIs(t, err, errNotNow)
 	s = giveUp(s)
 	assert.Nil(t, s.Why)
@@ -134,7 +134,7 @@ func TestP4_DenyWithATextThatWaits(t *testing.T) {
 	_, err = denyWith(leave(s, false, noon), person, "again", "u-18", noon)
 	require.ErrorIs(t, err, errNotNow)
 	_, err = denyWith(settle(s, talk.RequestOutcome{Done: true}, true, false, noon), person, "x", "u", noon)
-	require.ErrorIs(t, err, errOver)
+	require.ErrorIs(t, err, errEnded)
 }
 
 func TestSay_AnswersInOwnWords(t *testing.T) {
@@ -146,7 +146,7 @@ func TestSay_AnswersInOwnWords(t *testing.T) {
 	}
 	say := func(text string) {
 		var err error
-		s, err = say(s, person, text, noon)
+		s, err = applyText(s, person, text, noon)
 		require.NoError(t, err)
 	}
 	step("x:0")
@@ -220,7 +220,7 @@ func TestSettle(t *testing.T) {
 		{"denied at the desk before the tap", after(bash, "ok"), o{Done: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Denied, Late: true}, false},
 		{"another hook denied", after(bash, "ok"), o{ByHook: "deny", Done: true}, true, false, soon, Outcome{What: Denied, Hook: true, Late: true}, false},
 		{"another hook allowed", bash, o{ByHook: "allow"}, true, false, soon, Outcome{What: Allowed, Hook: true}, false},
-		{"answered at the desk", ask, o{Done: true, Text: "x\u202ey"}, true, false, soon, Outcome{What: Allowed, Said: "x⟨U+202E⟩y"}, false},
+		{"answered at the desk", ask, o{Done: true, Text: "x\u202ey"}, true, false, soon, Outcome{What: Allowed, Reply: "x⟨U+202E⟩y"}, false},
 		{"interrupted", bash, o{Interrupted: true, Done: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Interrupted}, false},
 		{"interrupted, nobody knows when", after(bash, "ok"), o{Interrupted: true}, true, false, soon, Outcome{What: Interrupted}, false},
 		{"the session ended", bash, o{}, false, true, soon, Outcome{What: Ended}, false},
@@ -239,7 +239,7 @@ func TestSettle(t *testing.T) {
 				assert.Equal(t, tt.card, got)
 				return
 			}
-			assert.Equal(t, StageOver, got.Stage)
+			assert.Equal(t, StageEnded, got.Stage)
 			assert.Equal(t, tt.want, got.Outcome)
 			assert.Equal(t, tt.now, got.Since)
 			assert.Equal(t, got, settle(got, o{Done: true, Denial: "x"}, true, true, late), "over is over")

@@ -24,7 +24,7 @@ func requestOf(tool, input string, suggestions ...string) talk.Request {
 	q := talk.Request{
 		ID: "abcdefghijklmnopqrstuv", Session: uuid.MustParse("0190a000-0000-7000-8000-000000000001"),
 		Agent: "10.1.b", Hook: "11.2.b",
-		Cwd: "/home/u/proj", Tool: tool, Input: json.RawMessage(input), Asked: noon,
+		Cwd: "/home/u/proj", Tool: tool, Input: json.RawMessage(input), RequestedAt: noon,
 	}
 	for _, s := range suggestions {
 		q.Suggestions = append(q.Suggestions, json.RawMessage(s))

@@ -16,7 +16,7 @@ type action struct {
 	word  i18n.Key
 	style outbox.Style
 	verb  string
-	can   func(c State, j shown) bool // nil: always
+	can   func(c State, j extent) bool // nil: always
 	do    func(c State, by int64, now time.Time) State
 }
 
@@ -30,16 +30,16 @@ var (
 	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", nil, decides(denied)}
 	actions = []action{
 		{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(talk.Allow)},
-		{0, i18n.AskAllowSession, outbox.Success, "ses", func(s State, j shown) bool { return permits(s, j) && len(grantedBy(s.Request)) > 0 }, decides(allowForSession)},
+		{0, i18n.AskAllowSession, outbox.Success, "ses", func(s State, j extent) bool { return permits(s, j) && len(grantedBy(s.Request)) > 0 }, decides(allowForSession)},
 		{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
 		{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
 		deny,
-		{1, i18n.AskDenyWhy, "", "why", func(s State, _ shown) bool { return !s.Request.IsPlan() }, askWhy},
-		{1, i18n.AskKeepPlanning, "", "why", func(s State, _ shown) bool { return s.Request.IsPlan() }, askWhy},
-		{2, i18n.AskShowAll, "", verbAll, func(s State, j shown) bool { return !j.allowable(s) && !j.tooBig },
+		{1, i18n.AskDenyWhy, "", "why", func(s State, _ extent) bool { return !s.Request.IsPlan() }, askWhy},
+		{1, i18n.AskKeepPlanning, "", "why", func(s State, _ extent) bool { return s.Request.IsPlan() }, askWhy},
+		{2, i18n.AskShowAll, "", verbAll, func(s State, j extent) bool { return !j.allowable(s) && !j.tooBig },
 			func(s State, _ int64, _ time.Time) State { return s }},
 		// A subagent's dialog is not drawn in the terminal while its hook waits.
-		{2, i18n.AskDesk, "", "desk", func(s State, _ shown) bool { return s.Request.SubagentID != "" },
+		{2, i18n.AskDesk, "", "desk", func(s State, _ extent) bool { return s.Request.SubagentID != "" },
 			func(s State, _ int64, now time.Time) State { return leave(s, true, now) }},
 	}
 	// whileWriting holds the actions while a request waits for a person's words.
@@ -47,7 +47,7 @@ var (
 )
 
 // possibleActions returns the possible actions of an open request.
-func possibleActions(s State, j shown) (all []action) {
+func possibleActions(s State, j extent) (all []action) {
 	list := actions
 	if s.Why != nil {
 		list = whileWriting
@@ -60,11 +60,11 @@ func possibleActions(s State, j shown) (all []action) {
 	return all
 }
 
-func permits(s State, j shown) bool {
+func permits(s State, j extent) bool {
 	return j.allowable(s) && !s.Request.IsPlan() && !s.Request.IsQuestion()
 }
 
-func approves(s State, j shown) bool { return j.allowable(s) && s.Request.IsPlan() }
+func approves(s State, j extent) bool { return j.allowable(s) && s.Request.IsPlan() }
 
 // decides returns an action that decides with the result of with.
 func decides(with func(q Request) decision) func(s State, by int64, now time.Time) State {
@@ -99,7 +99,7 @@ const (
 const maxLabel = 40
 
 // options returns the buttons of a request; none once its decision is sent.
-func (v Viewer) options(s State, j shown) (rows [][]card.Option) {
+func (v Viewer) options(s State, j extent) (rows [][]card.Option) {
 	if s.isUndelivered() {
 		return [][]card.Option{{v.option(i18n.ButtonShow, "", verbShow)}}
 	}

@@ -10,10 +10,10 @@
 //   - The input of a tool stays inside its own formatting.
 //   - The number of a session's requests is bounded.
 //
-// A request is a State, a plain value. Tap, say, settle, leave and Return return its next State,
-// and Viewer draws it; actions is the table of taps. Store keeps States on disk for a week after
-// their end, because a hook may redial late and a text may come again after a crash. The message is
-// a card of package card. Requests combines them: each request has a lock for its changes, and a
-// goroutine for everything that waits. The outcome of a request comes from the transcript, not from
-// a tap.
+// A request is a State, a plain value. Tap, applyText, settle, leave and Return return its next
+// State, and Viewer draws it; actions is the table of taps. Store keeps States on disk for a week
+// after their end, because a hook may redial late and a text may come again after a crash. The
+// message is a card of package card. Requests combines them: each request has a lock for its
+// changes, and a goroutine for everything that waits. The outcome of a request comes from the
+// transcript, not from a tap.
 package ask

@@ -37,7 +37,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		return next, err
 	})
 	switch {
-	case errors.Is(err, errOver), errors.Is(err, errNotNow):
+	case errors.Is(err, errEnded), errors.Is(err, errNotNow):
 		return chat.Answer{Text: a.late(t)}, nil
 	case err != nil:
 		return chat.Answer{}, err
@@ -88,7 +88,7 @@ func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, 
 	}
 	r, open := a.find(id)
 	if !open || !r.giving.CompareAndSwap(false, true) {
-		return errors.Join(errOver, inbox.ErrNoEntry)
+		return errors.Join(errEnded, inbox.ErrNoEntry)
 	}
 	given := func() { r.giving.Store(false); pause.Poke(r.wake) }
 	before, s, err := r.change(ctx, func(s State) (State, error) {
@@ -98,7 +98,7 @@ func (a *Requests) DecideWith(ctx context.Context, id string, text inbox.Entry, 
 	})
 	if err != nil {
 		given()
-		if errors.Is(err, errOver) || errors.Is(err, errNotNow) {
+		if errors.Is(err, errEnded) || errors.Is(err, errNotNow) {
 			err = errors.Join(err, inbox.ErrNoEntry)
 		}
 		return err
@@ -123,7 +123,7 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 		return false, nil
 	}
 	s, again := a.Store.ByPrompt(in.Key)
-	if again && s.Conversation == in.To && a.Chat.Now().Sub(s.Request.Asked) < keep {
+	if again && s.Conversation == in.To && a.Chat.Now().Sub(s.Request.RequestedAt) < keep {
 		a.Recheck(s.Request.Session, false)
 		return true, nil
 	}
@@ -142,12 +142,12 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 		return false, r.turn(ctx, giveUp)
 	}
 	_, _, err = r.change(ctx, func(s State) (State, error) {
-		next, err := say(s, in.From, text, a.Chat.Now())
+		next, err := applyText(s, in.From, text, a.Chat.Now())
 		next.Prompt, next.Text = in.Key, in.MessageID
 		return next, err
 	})
 	switch {
-	case errors.Is(err, errOver), errors.Is(err, errNotNow):
+	case errors.Is(err, errEnded), errors.Is(err, errNotNow):
 		return false, a.catch(ctx, in)
 	case err != nil:
 		return false, err

@@ -89,7 +89,7 @@ func FuzzView(f *testing.F) {
 		for _, part := range v.All(s) {
 			faults(t, part)
 		}
-		for _, state := range []Stage{StageAway, StageOver} {
+		for _, state := range []Stage{StageAway, StageEnded} {
 			s.Stage = state
 			checkView(t, v, s)
 		}
@@ -110,7 +110,7 @@ func FuzzTap(f *testing.F) {
 		v := viewer(t, "en")
 		for _, tap := range strings.Fields(taps) {
 			before := written(t, s)
-			after, err := say(s, person, tap, noon)
+			after, err := applyText(s, person, tap, noon)
 			if !strings.HasPrefix(tap, "say") {
 				after, err = Tap(s, person, tap, noon)
 			}
@@ -140,7 +140,7 @@ func TestP9_DecisionCarriesOnlyShownInput(t *testing.T) {
 		s := rapid.SampledFrom(start).Draw(rt, "card")
 		sent, now := 0, noon
 		step := func(after State) {
-			if s.Stage == StageOver {
+			if s.Stage == StageEnded {
 				require.Equal(t, s, after, "over is over")
 			}
 			if after.Decision != nil && s.Decision == nil {
@@ -190,7 +190,7 @@ func TestP9_DecisionCarriesOnlyShownInput(t *testing.T) {
 			"a text": func(rt *rapid.T) {
 				awaited := s.Why
 				by := who.Draw(rt, "who")
-				after, err := say(s, by, rapid.SampledFrom([]string{"because", " ", "<b> *x*"}).Draw(rt, "text"), now)
+				after, err := applyText(s, by, rapid.SampledFrom([]string{"because", " ", "<b> *x*"}).Draw(rt, "text"), now)
 				if err == nil {
 					require.Equal(t, by, awaited.By, "a text of somebody else is not taken")
 				}

@@ -92,13 +92,13 @@ func (r *request) get() (State, bool) {
 		return State{}, false
 	}
 	s, ok := r.of.Store.Get(r.id)
-	return s, ok && !s.IsOver()
+	return s, ok && !s.HasEnded()
 }
 
 // turn changes a request that is not over.
 func (r *request) turn(ctx context.Context, change func(State) State) error {
 	old, next, err := r.change(ctx, func(s State) (State, error) { return change(s), nil })
-	if errors.Is(err, errOver) {
+	if errors.Is(err, errEnded) {
 		return nil
 	}
 	r.free(ctx, old, next)
@@ -106,19 +106,19 @@ func (r *request) turn(ctx context.Context, change func(State) State) error {
 }
 
 // change saves a request's next state, then shows it. A decision is shown once it is known whether
-// a hook accepts it. It returns errOver if the request has ended.
+// a hook accepts it. It returns errEnded if the request has ended.
 func (r *request) change(ctx context.Context, turn func(State) (State, error)) (old, next State, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old, open := r.get()
 	if !open {
-		return old, old, errOver
+		return old, old, errEnded
 	}
 	if next, err = turn(old); err != nil {
 		r.showLocked(ctx, old) // as it is now
 		return old, old, err
 	}
-	if next.IsOver() {
+	if next.HasEnded() {
 		if err := r.reportUnread(ctx, next); err != nil {
 			return old, old, err
 		}
@@ -129,9 +129,9 @@ func (r *request) change(ctx context.Context, turn func(State) (State, error)) (
 			return old, old, err
 		}
 	}
-	if next.IsOver() {
+	if next.HasEnded() {
 		r.remove()
-		r.of.Over(ctx)
+		r.of.OnEnd(ctx)
 	}
 	switch {
 	case next.Stage == StageSent && old.Stage != StageSent:
@@ -144,7 +144,7 @@ func (r *request) change(ctx context.Context, turn func(State) (State, error)) (
 
 // free releases the hook of a request that is no longer decided here, and wakes its session.
 func (r *request) free(ctx context.Context, old, next State) {
-	if old.Stage != next.Stage && (next.Stage == StageAway || next.IsOver()) {
+	if old.Stage != next.Stage && (next.Stage == StageAway || next.HasEnded()) {
 		r.letGo(ctx)
 	}
 }

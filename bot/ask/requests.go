@@ -55,8 +55,8 @@ type Deps struct {
 	Dialogs Dialogs
 	// Opened is called after the message about a question is on its way.
 	Opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
-	// Over is called when a request has ended, and that is on disk.
-	Over func(ctx context.Context)
+	// OnEnd is called when a request has ended, and that is on disk.
+	OnEnd func(ctx context.Context)
 }
 
 // Requests manages the permission requests, questions and plans of all sessions. Each has a card,
@@ -190,7 +190,7 @@ func (a *Requests) OnRequest(ctx context.Context, q Request) error {
 	}
 	r, open := a.find(q.ID)
 	switch {
-	case !open, s.IsOver(), s.InTerminal: // it could not be answered here, or would not be
+	case !open, s.HasEnded(), s.InTerminal: // it could not be answered here, or would not be
 		a.Hooks.Leave(ctx, q.ID)
 		return nil
 	case !s.Same(q):
@@ -279,12 +279,12 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 	for _, r := range a.requestsOf(id) {
 		old, next, err := r.change(ctx, func(s State) (State, error) {
 			now := a.Chat.Now()
-			if s.Request.SubagentID != "" || now.Sub(s.Request.Asked) < dialogDrawn {
+			if s.Request.SubagentID != "" || now.Sub(s.Request.RequestedAt) < dialogDrawn {
 				return s, nil
 			}
 			return leave(s, true, now), nil
 		})
-		if err != nil && !errors.Is(err, errOver) {
+		if err != nil && !errors.Is(err, errEnded) {
 			return err
 		}
 		if old.Stage != next.Stage {
@@ -295,10 +295,10 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// Behind returns the newest request of a session that a person may decide in a conversation, if
-// any, and its tool; answers reports whether a text may answer it. It ignores subagents' requests,
-// which the person may not have in mind.
-func (a *Requests) Behind(id uuid.UUID, to outbox.Conversation) (request, tool string, answers bool) {
+// OpenRequest returns the newest request of a session that a person may decide in a conversation,
+// if any, and its tool; answers reports whether a text may answer it. It ignores subagents'
+// requests, which the person may not have in mind.
+func (a *Requests) OpenRequest(id uuid.UUID, to outbox.Conversation) (request, tool string, answers bool) {
 	for _, s := range slices.Backward(a.Store.Unsettled()) {
 		if s.Request.Session == id && s.Request.SubagentID == "" && s.Stage == StageOpen && s.Conversation == to {
 			return s.Request.ID, s.Request.Tool, s.OneLeft()

@@ -27,8 +27,8 @@ type sheet struct {
 	body  render.Text
 }
 
-// look lists how a tool's fields are shown; other fields follow as "key: value".
-type look struct {
+// layout lists how a tool's fields are shown; other fields follow as "key: value".
+type layout struct {
 	title  i18n.Key
 	fields []field
 }
@@ -41,7 +41,7 @@ type field struct {
 // way shows a text. It returns false if a part of it would be invisible.
 type way func(v Viewer, s string) (render.Text, bool)
 
-var looks = map[string]look{
+var layouts = map[string]layout{
 	"Bash":         {i18n.AskBash, []field{{"command", asPre("bash", "")}, {"description", asQuote}}},
 	"Edit":         {i18n.AskEdit, []field{{"file_path", asPath}}},
 	"NotebookEdit": {i18n.AskEdit, []field{{"notebook_path", asPath}, {"new_source", asPre("", "\n")}}},
@@ -100,7 +100,7 @@ func (v Viewer) sheetOf(s State) sheet {
 		return questionSheet(s, list)
 	}
 	list, _ := exactjson.Members(q.Input)
-	l := looks[q.Tool]
+	l := layouts[q.Tool]
 	var blocks []render.Text
 	for _, f := range l.fields {
 		list = take(list, f.key, func(raw json.RawMessage) bool {

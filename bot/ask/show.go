@@ -65,7 +65,7 @@ func (r *request) showLocked(ctx context.Context, s State) {
 func (r *request) show(ctx context.Context, s State) error {
 	_, ok := r.of.cards.Get(r.id)
 	switch {
-	case s.IsOver():
+	case s.HasEnded():
 		r.of.mu.Lock()
 		r.startLocked(func(ctx context.Context) { r.of.closeCard(ctx, r.id) })
 		r.of.mu.Unlock()
@@ -78,7 +78,7 @@ func (r *request) show(ctx context.Context, s State) error {
 	case !ok && !r.takesTurn():
 		return errors.Join(errTurn, r.of.reportFlood(ctx, r.session))
 	}
-	return r.of.cards.Show(ctx, r.id, r.of.look(s), struct{}{})
+	return r.of.cards.Show(ctx, r.id, r.of.content(s), struct{}{})
 }
 
 // closeCard closes the card of a request that has ended, as soon as the disk accepts it. An unknown
@@ -87,7 +87,7 @@ func (a *Requests) closeCard(ctx context.Context, id string) {
 	for ctx.Err() == nil {
 		var last render.Text
 		if s, ok := a.Store.Get(id); ok {
-			last = a.look(s).Text
+			last = a.content(s).Text
 		}
 		err := a.cards.Close(ctx, id, last)
 		if a.note(id, err); err == nil {
@@ -97,8 +97,8 @@ func (a *Requests) closeCard(ctx context.Context, id string) {
 	}
 }
 
-// look returns the card of a request.
-func (a *Requests) look(s State) card.Content {
+// content returns the card of a request.
+func (a *Requests) content(s State) card.Content {
 	draw := func(v Viewer, name string) View { return v.View(s, name) }
 	v, err := a.viewer(s.Conversation).drawSafely(a.NameOf(s), draw)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *Requests) look(s State) card.Content {
 	l := card.Content{To: s.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
 		Sounds: isOpen && !s.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
 	if isOpen {
-		l.Needs, l.Asked = card.Answer, s.Request.Asked
+		l.Needs, l.WaitsSince = card.Answer, s.Request.RequestedAt
 	}
 	return l
 }
@@ -159,12 +159,12 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 			return
 		}
 	}
-	r.note(r.shownAll(ctx, t.To))
+	r.note(r.showBelowParts(ctx, t.To))
 	pause.Poke(r.wake) // the goroutine tries again after a fault
 }
 
-// shownAll sends the message again below the shown parts; the message above links to it.
-func (r *request) shownAll(ctx context.Context, to outbox.Conversation) error {
+// showBelowParts sends the message again below the shown parts; the message above links to it.
+func (r *request) showBelowParts(ctx context.Context, to outbox.Conversation) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, open := r.get()

@@ -32,10 +32,10 @@ type Stage string
 // Stages of a request. A tap leads from open to sent, leave from open to away, and Return back. The
 // transcript leads from each to over, the last one.
 const (
-	StageOpen Stage = "open" // a person may decide
-	StageSent Stage = "sent" // a decision is on its way
-	StageAway Stage = "away" // its hook no longer waits: the transcript will show the outcome
-	StageOver Stage = "over" // the outcome is known
+	StageOpen  Stage = "open" // a person may decide
+	StageSent  Stage = "sent" // a decision is on its way
+	StageAway  Stage = "away" // its hook no longer waits: the transcript will show the outcome
+	StageEnded Stage = "over" // the outcome is known
 )
 
 // State is a request in the chat. It is a value: the data it points to never changes.
@@ -101,20 +101,20 @@ const (
 
 // Outcome is the outcome of a request in the transcript.
 type Outcome struct {
-	What What   `json:"what,omitempty"`
-	Chat bool   `json:"chat,omitempty"` // by this decision; otherwise in the terminal
-	Hook bool   `json:"hook,omitempty"` // by another hook
-	Late bool   `json:"late,omitempty"` // this decision came too late
-	Said string `json:"said,omitempty"` // the answer given in the terminal, or the reason of a denial
+	What  What   `json:"what,omitempty"`
+	Chat  bool   `json:"chat,omitempty"` // by this decision; otherwise in the terminal
+	Hook  bool   `json:"hook,omitempty"` // by another hook
+	Late  bool   `json:"late,omitempty"` // this decision came too late
+	Reply string `json:"said,omitempty"` // the answer given in the terminal, or the reason of a denial
 }
 
 // New returns the State of a new request in a conversation.
 func New(q Request, to address.Conversation) State {
-	return State{Version: version, Request: q, Conversation: to, Stage: StageOpen, Since: q.Asked}
+	return State{Version: version, Request: q, Conversation: to, Stage: StageOpen, Since: q.RequestedAt}
 }
 
-// IsOver reports whether the request has ended. Its State no longer changes.
-func (s State) IsOver() bool { return s.Stage == StageOver }
+// HasEnded reports whether the request has ended. Its State no longer changes.
+func (s State) HasEnded() bool { return s.Stage == StageEnded }
 
 // Same reports whether q is this request after a redial, and not another one with its id. The file
 // holds the same JSON with other escapes.
@@ -132,7 +132,7 @@ func (s State) check() error {
 		return err
 	}
 	switch {
-	case !slices.Contains([]Stage{StageOpen, StageSent, StageAway, StageOver}, s.Stage):
+	case !slices.Contains([]Stage{StageOpen, StageSent, StageAway, StageEnded}, s.Stage):
 		return fmt.Errorf("unknown state %q", s.Stage)
 	case s.Decision == nil && (s.Stage == StageSent || s.Outcome.Chat):
 		return fmt.Errorf("state %s without a decision", s.Stage)

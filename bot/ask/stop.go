@@ -28,7 +28,7 @@ func (a Stops) Stop(ctx context.Context, key, _ string, by int64) error {
 		return s.decided(by, talk.DenyAndStop(denial(s.Request)), a.Chat.Now()), nil
 	})
 	switch {
-	case errors.Is(err, errOver), errors.Is(err, errNotNow):
+	case errors.Is(err, errEnded), errors.Is(err, errNotNow):
 		return &refusal.Error{Code: refusal.Changed, Err: err}
 	case err != nil:
 		return err

@@ -62,7 +62,7 @@ func (st *Store) take(name string, data []byte) error {
 // Save stores a state; readers then see it. An ended request keeps only the input's beginning.
 func (st *Store) Save(s State) error {
 	s.Version = version
-	if s.IsOver() { // only its message is still needed
+	if s.HasEnded() { // only its message is still needed
 		s.Request.Suggestions = nil
 		if len(s.Request.Input) > maxKept {
 			s.Request.Input = beginnings(s.Request.Input)
@@ -98,7 +98,7 @@ func (st *Store) Get(id string) (State, bool) {
 func (st *Store) List() []State { return st.list(func(State) bool { return true }) }
 
 // Unsettled returns the states of requests that have not ended, the oldest first.
-func (st *Store) Unsettled() []State { return st.list(func(s State) bool { return !s.IsOver() }) }
+func (st *Store) Unsettled() []State { return st.list(func(s State) bool { return !s.HasEnded() }) }
 
 func (st *Store) list(which func(State) bool) (list []State) {
 	st.mu.Lock()
@@ -109,7 +109,7 @@ func (st *Store) list(which func(State) bool) (list []State) {
 		}
 	}
 	slices.SortFunc(list, func(a, b State) int {
-		return cmp.Or(a.Request.Asked.Compare(b.Request.Asked), strings.Compare(a.Request.ID, b.Request.ID))
+		return cmp.Or(a.Request.RequestedAt.Compare(b.Request.RequestedAt), strings.Compare(a.Request.ID, b.Request.ID))
 	})
 	return list
 }
@@ -125,7 +125,7 @@ func (st *Store) ByPrompt(key string) (State, bool) {
 
 // Prune removes the requests that ended before a time. Open ones stay, regardless of age.
 func (st *Store) Prune(before time.Time) error {
-	return st.remove(func(s State) bool { return s.IsOver() && s.Since.Before(before) })
+	return st.remove(func(s State) bool { return s.HasEnded() && s.Since.Before(before) })
 }
 
 // Remove removes a request that no person has seen.

@@ -28,7 +28,7 @@ func open(t *testing.T, dir string) (*Store, *bytes.Buffer) {
 func numbered(n string, asked time.Time) State {
 	s := stateOf("Bash", `{"command":"echo <b> & \u202e","n":1.50}`, npmRule)
 	s.Request.ID = strings.Repeat(n, 22)
-	s.Request.Asked = asked
+	s.Request.RequestedAt = asked
 	return s
 }
 
@@ -83,7 +83,7 @@ func TestP9_RequestReusesID(t *testing.T) {
 		assert.False(t, st.Same(other.Request), name)
 	}
 	later := st.Request
-	later.Asked = noon.Add(time.Minute)
+	later.RequestedAt = noon.Add(time.Minute)
 	assert.True(t, st.Same(later))
 }
 

@@ -23,15 +23,15 @@ const (
 	maxEntities = 60 // of 100; the lines around the body also have some
 	glance      = 1200
 	glanceLines = 25
-	overGlance  = 300 // for a request that has ended
-	overLines   = 6
+	endedGlance = 300 // for a request that has ended
+	endedLines  = 6
 
 	maxName  = 64
 	maxWord  = 96 // name of a tool, type of a subagent
 	maxPath  = 200
 	maxRule  = 120
 	maxRules = 4
-	maxSaid  = 300
+	maxReply = 300
 )
 
 // View is one message: Text fits in it, with rows of Options.
@@ -55,20 +55,20 @@ func (v Viewer) short(path string) string {
 	return "~" + rest
 }
 
-// shown describes how much of a request its message shows.
-type shown struct {
+// extent describes how much of a request its message shows.
+type extent struct {
 	whole  bool // all of it
 	tooBig bool // more than [Show all] sends
 }
 
 // judge returns what the message shows. It ignores the home, as a tap does.
-func judge(s State) shown {
+func judge(s State) extent {
 	if len(s.Request.Input) > maxInput {
-		return shown{tooBig: true}
+		return extent{tooBig: true}
 	}
 	_, cut := first(Viewer{}.sheetOf(s).body, maxBody, maxLines)
 	whole := !cut && !odd(s.Request.Input, 0) && !hides(s.Request)
-	return shown{whole, !whole && Viewer{}.everything(s.Request).Length() > maxAll}
+	return extent{whole, !whole && Viewer{}.everything(s.Request).Length() > maxAll}
 }
 
 // hides reports whether a part around the body is clipped or invisible.
@@ -86,7 +86,7 @@ func hides(q Request) bool {
 		len(grantedBy(q)) > maxRules
 }
 
-func (j shown) allowable(s State) bool { return j.whole || s.AllShown && !j.tooBig }
+func (j extent) allowable(s State) bool { return j.whole || s.AllShown && !j.tooBig }
 
 // allowable reports whether a person may allow the request, because all of it was shown.
 func allowable(s State) bool { return judge(s).allowable(s) }
@@ -101,8 +101,8 @@ func (v Viewer) View(s State, name string) View {
 	name, _ = inUnits(oneLined(name), maxName)
 	title := render.Bold(v.Words.Say(page.title, page.args, i18n.Args{"Name": name}))
 	blocks := []render.Text{title}
-	if s.IsOver() { // the chat stays short
-		body, cut := first(page.body, overGlance, overLines)
+	if s.HasEnded() { // the chat stays short
+		body, cut := first(page.body, endedGlance, endedLines)
 		if cut {
 			body = render.Join(body, render.Plain("…"))
 		}
@@ -178,7 +178,7 @@ func (v Viewer) foot(s State) (list []render.Text) {
 }
 
 // status returns the last line of a message: the next step, or the outcome, unless buttons show it.
-func (v Viewer) status(s State, j shown) render.Text {
+func (v Viewer) status(s State, j extent) render.Text {
 	say := func(key i18n.Key, args ...i18n.Args) render.Text {
 		return render.Italic(v.Words.Say(key, args...))
 	}
@@ -204,8 +204,8 @@ func (v Viewer) status(s State, j shown) render.Text {
 	}
 	o := s.Outcome
 	said := []render.Text{render.Bold(v.outcome(s))}
-	if o.Said != "" {
-		said = append(said, render.Quote(o.Said))
+	if o.Reply != "" {
+		said = append(said, render.Quote(o.Reply))
 	}
 	if o.Late {
 		said = append(said, say(i18n.AskLate))

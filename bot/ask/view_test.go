@@ -274,10 +274,10 @@ func TestView_States(t *testing.T) {
 		return s
 	}
 	over := func(s State, o Outcome) State {
-		s.Stage, s.Outcome = StageOver, o
+		s.Stage, s.Outcome = StageEnded, o
 		return s
 	}
-	why, err := say(tap(bash, "why"), person, "use make test", noon)
+	why, err := applyText(tap(bash, "why"), person, "use make test", noon)
 	require.NoError(t, err)
 	asked := stateOf("AskUserQuestion", twoQuestions)
 	s, err := Tap(asked, person, "x:0", noon)
@@ -312,7 +312,7 @@ func TestView_States(t *testing.T) {
 		{"approved here", over(tap(plan, "plan"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
 		{"approved here, with edits", over(tap(plan, "edit"), Outcome{What: Allowed, Chat: true}), "✅ Approved in the chat"},
 		{"approved at the desk", over(plan, Outcome{What: Allowed}), "✅ Approved in the terminal"},
-		{"answered at the desk", over(stateOf("AskUserQuestion", twoQuestions), Outcome{What: Allowed, Said: "\"A?\"=\"x\""}), "✅ Answered in the terminal\n\"A?\"=\"x\""},
+		{"answered at the desk", over(stateOf("AskUserQuestion", twoQuestions), Outcome{What: Allowed, Reply: "\"A?\"=\"x\""}), "✅ Answered in the terminal\n\"A?\"=\"x\""},
 		{"interrupted", over(bash, Outcome{What: Interrupted}), "⏹ Interrupted, or denied in the terminal"},
 		{"ended", over(bash, Outcome{What: Ended}), "⏹ The session ended before an answer"},
 		{"unknown", over(bash, Outcome{What: Unknown}), "❔ Outcome unknown"},
@@ -335,11 +335,11 @@ func TestView_EveryLanguageFits(t *testing.T) {
 	s.Decision = &d
 	for _, lang := range i18n.Languages() {
 		v := viewer(t, lang)
-		for _, state := range []Stage{StageOpen, StageSent, StageAway, StageOver} {
+		for _, state := range []Stage{StageOpen, StageSent, StageAway, StageEnded} {
 			s.Stage = state
 			text := v.View(s, strings.Repeat("N", 200)).Text
 			assert.LessOrEqual(t, text.Length(), render.Limit)
-			assert.Equal(t, state != StageOver, strings.Contains(text.Text, "/c/c"), "%s %s: nothing was cut at the end", lang, state)
+			assert.Equal(t, state != StageEnded, strings.Contains(text.Text, "/c/c"), "%s %s: nothing was cut at the end", lang, state)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r port.Sessio
 			return "", "", err
 		}
 		if len(recording) <= MaxRecording {
-			if said, err = a.saidIn(ctx, in, f.called(ending), recording); err != nil {
+			if said, err = a.transcribe(ctx, in, f.called(ending), recording); err != nil {
 				return "", "", unsaid{err}
 			}
 		}
@@ -127,9 +127,9 @@ type unsaid struct{ error }
 
 func (e unsaid) Unwrap() error { return e.error }
 
-// saidIn returns the transcription of a recording. If it fails, the agent gets only the file, and
-// the person is warned.
-func (a *Attachments) saidIn(ctx context.Context, in chat.Incoming, name string, recording []byte) (string, error) {
+// transcribe returns the transcription of a recording. If it fails, the agent gets only the file,
+// and the person is warned.
+func (a *Attachments) transcribe(ctx context.Context, in chat.Incoming, name string, recording []byte) (string, error) {
 	said, err := a.Voice.Text(ctx, name, recording)
 	said = strings.TrimSpace(said)
 	switch {

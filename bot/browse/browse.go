@@ -210,13 +210,13 @@ func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name strin
 
 // Option values; some continue with a colon and Claude's id of a conversation.
 const (
-	start    = "start"
-	fork     = "fork"
-	goOn     = "go"
-	beside   = "beside"
-	star     = "star"
-	takeBack = "back"
-	leave    = "leave" // to the menu: no session is started
+	start      = "start"
+	fork       = "fork"
+	goOn       = "go"
+	inWorktree = "beside"
+	star       = "star"
+	takeBack   = "back"
+	leave      = "leave" // to the menu: no session is started
 )
 
 // do carries out an option.
@@ -227,7 +227,7 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	then := a.in(begun, a.Dir)
 	then.Key = a.Key
 	to := func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
-	if a.Key == "" && slices.Contains([]string{start, fork, goOn, beside}, verb) {
+	if a.Key == "" && slices.Contains([]string{start, fork, goOn, inWorktree}, verb) {
 		verb = "" // the page no longer shows where a session would begin, see parse
 	}
 	switch verb {
@@ -239,8 +239,8 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 		}), then.String(), nil
 	case goOn:
 		return to(func(ctx context.Context) error { return b.continueTalk(ctx, v, a, claude) }), then.String(), nil
-	case beside:
-		return to(func(ctx context.Context) error { return b.beginBeside(ctx, v, a) }), then.String(), nil
+	case inWorktree:
+		return to(func(ctx context.Context) error { return b.beginInWorktree(ctx, v, a) }), then.String(), nil
 	case takeBack:
 		return to(func(ctx context.Context) error { return b.First.SettleFirsts(ctx, v.To, v.By, port.Session{}) }), "", nil
 	case leave:
@@ -303,9 +303,9 @@ func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, claude u
 	return b.settle(ctx, v, now)
 }
 
-// beginBeside starts a session in a new work tree. After a crash between the two steps the same
+// beginInWorktree starts a session in a new work tree. After a crash between the two steps the same
 // work tree is found again.
-func (b *Browser) beginBeside(ctx context.Context, v chat.Visit, a at) error {
+func (b *Browser) beginInWorktree(ctx context.Context, v chat.Visit, a at) error {
 	defer b.Places.Done(a.Key)
 	dir, err := b.Places.Add(ctx, a.Dir, a.Key)
 	if err != nil {

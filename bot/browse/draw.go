@@ -272,7 +272,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	branch, others := b.checkouts(ctx, p, a)
 	s.Text, s.Options = chat.Paragraphs(s.Text, branch), append(s.Options, others...)
 	if !works.Blank() {
-		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, beside, "")})
+		s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonNewWorktree, inWorktree, "")})
 	} else if w, ours, _ := b.Places.Find(ctx, a.Dir); ours {
 		s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})

@@ -52,7 +52,7 @@ func (b *Browser) Left(ctx context.Context, r port.Session) error {
 // works returns the names of the sessions that may write in a folder or below it, except one.
 func (b *Browser) works(dir string, but uuid.UUID) (names []string) {
 	for _, r := range b.chat.Book.Records.List() {
-		if !r.State.Over() && r.ID != but && (r.Dir == dir || strings.HasPrefix(r.Dir, dir+"/")) {
+		if !r.State.HasEnded() && r.ID != but && (r.Dir == dir || strings.HasPrefix(r.Dir, dir+"/")) {
 			names = append(names, chat.ShownName(r.Name))
 		}
 	}

@@ -47,7 +47,7 @@ type Board struct {
 	// Changed is called when an open question appears, ends or changes, and when a card gets its
 	// message. It must not block or call the board. It may be nil.
 	Changed func()
-	// Stepped is called like Changed when a question with Bring.Below is answered, with its place.
+	// Stepped is called like Changed when a question with Bring.Repost is answered, with its place.
 	Stepped func(at outbox.Conversation)
 	// Link returns the address of a message, or "" in private chats. It may be nil.
 	Link func(at outbox.Conversation, message int) string

@@ -237,14 +237,14 @@ func TestBelowShowsTheNewLook(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		w.shown("l", question("other"))
-		require.NoError(t, w.kind.Below(w.Context(), "k", question("two"), payload{1}))
+		require.NoError(t, w.kind.Repost(w.Context(), "k", question("two"), payload{1}))
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"one", "other [Yes] [No]", "two [Yes] [No]"}, w.looks())
 		_, ok := w.tap(w.chat.seen()[2], 0)
 		assert.True(t, ok)
 		w.restart()
 		require.NoError(t, w.kind.Close(w.Context(), "k", render.Text{}))
-		require.NoError(t, w.kind.Below(w.Context(), "k", question("three"), payload{1}))
+		require.NoError(t, w.kind.Repost(w.Context(), "k", question("three"), payload{1}))
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"one", "other [Yes] [No]", "two"}, w.looks(), "one that is closed stays as it is")
 	})
@@ -255,7 +255,7 @@ func TestBelowDuringAnEdit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
 		old := w.board.listLocked()[0]
-		require.NoError(t, w.kind.Below(w.Context(), "k", question("two"), payload{1}))
+		require.NoError(t, w.kind.Repost(w.Context(), "k", question("two"), payload{1}))
 		require.NoError(t, w.board.Sent(w.Context(), old.postName(), old.At, old.Message, old.message()))
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"one", "two [Yes] [No]"}, w.looks())

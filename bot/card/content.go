@@ -41,9 +41,9 @@ type Content struct {
 	Sounds  bool            `json:"sounds,omitempty"` // its first message, never an edit
 	Needs   Need            `json:"needs,omitempty"`  // from people
 	// Undecided is the number of messages of a Decision, if there are several.
-	Undecided int         `json:"undecided,omitempty"`
-	Asked     time.Time   `json:"asked,omitzero"` // since when it needs an answer; zero: since the card exists
-	Rank      outbox.Rank `json:"rank,omitempty"`
+	Undecided  int         `json:"undecided,omitempty"`
+	WaitsSince time.Time   `json:"asked,omitzero"` // since when it needs an answer; zero: since the card exists
+	Rank       outbox.Rank `json:"rank,omitempty"`
 	// Until, if set, is the time at which the card closes.
 	Until time.Time `json:"until,omitzero"`
 	// Renew sends the message again after people delete it, RenewOnce only the first time.
@@ -121,7 +121,7 @@ func (l Content) fitting() Content {
 	}
 	l.Text = l.Text.Begin(room)
 	l.Options = Filled(l.Options)
-	l.Until, l.Asked = l.Until.UTC().Round(0), l.Asked.UTC().Round(0)
+	l.Until, l.WaitsSince = l.Until.UTC().Round(0), l.WaitsSince.UTC().Round(0)
 	return l
 }
 

@@ -170,8 +170,8 @@ func (k kind) DropNeeds(session uuid.UUID, except string, before time.Time) (err
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, c := range b.openOfLocked(k.name) {
-		if c.Content.Needs != "" && c.Content.Session == session && c.Key != except && !c.Asked.After(before) {
-			c.Content.Needs, c.Asked = "", time.Time{}
+		if c.Content.Needs != "" && c.Content.Session == session && c.Key != except && !c.WaitsSince.After(before) {
+			c.Content.Needs, c.WaitsSince = "", time.Time{}
 			err = errors.Join(err, b.putLocked(c))
 		}
 	}
@@ -189,9 +189,9 @@ func (k Kind[P]) Redraw(ctx context.Context, key string, l Content, payload P) e
 	return k.show(ctx, key, l, payload)
 }
 
-// Below is Redraw in a new message, below all others, where people who write look. The old message
+// Repost is Redraw in a new message, below all others, where people who write look. The old message
 // keeps its text and loses its buttons.
-func (k Kind[P]) Below(ctx context.Context, key string, l Content, payload P) error {
+func (k Kind[P]) Repost(ctx context.Context, key string, l Content, payload P) error {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -103,7 +103,7 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 	b.mu.Lock()
 	c, ok := b.postedLocked(post)
 	var err error
-	var tell func(context.Context, record, error)
+	var report func(context.Context, record, error)
 	switch {
 	case ok && c.Message != 0 && c.isFormer(to, messageID):
 		c.Former = nil
@@ -122,15 +122,15 @@ func (b *Board) Refused(ctx context.Context, post string, to outbox.Conversation
 		err = b.putLocked(c)
 	default:
 		if err = b.removeLocked(c); err == nil && !c.Closed {
-			tell = b.refused[c.Kind]
+			report = b.refused[c.Kind]
 		}
 	}
 	b.logUnsaved(c, err)
 	b.mu.Unlock()
-	if tell == nil {
+	if report == nil {
 		return
 	}
-	err = guard.Call(func() error { tell(ctx, c, why); return nil })
+	err = guard.Call(func() error { report(ctx, c, why); return nil })
 	if p, ok := errors.AsType[*guard.Panic](err); ok {
 		b.log.Error("card_crashed", logkey.Kind, c.Kind, logkey.Panic, fmt.Sprint(p.Value), logkey.Stack, p.Stack)
 	}

@@ -14,24 +14,24 @@ import (
 
 // Question is an open card that needs an answer.
 type Question struct {
-	Kind, Key string
-	Session   uuid.UUID
-	At        outbox.Conversation // the place of its message
-	Message   int                 // 0: not sent yet, or its id is unknown
-	Asked     time.Time
-	Brought   time.Time // when people last got it in a new message
-	Reminded  int       // number of new messages with a sound
-	Steps     bool      // it has options of Bring.Below
+	Kind, Key  string
+	Session    uuid.UUID
+	At         outbox.Conversation // the place of its message
+	Message    int                 // 0: not sent yet, or its id is unknown
+	WaitsSince time.Time
+	Brought    time.Time // when people last got it in a new message
+	Reminded   int       // number of new messages with a sound
+	Steps      bool      // it has options of Bring.Repost
 }
 
 // Bring describes how a card is sent again.
 type Bring struct {
-	Note   render.Text // added to the earlier message, as a link to the new one if there are links
-	Alone  bool        // the earlier message shows only the note
-	Below  []Option    // below the feature's options until the card closes; empty keeps the present ones
-	Sounds bool        // the new message
-	Remind bool        // it counts as a reminder
-	Stay   bool        // in its present message, if it has one
+	Note         render.Text // added to the earlier message, as a link to the new one if there are links
+	Alone        bool        // the earlier message shows only the note
+	ExtraOptions []Option    // below the feature's options until the card closes; empty keeps the present ones
+	Sounds       bool        // the new message
+	Remind       bool        // it counts as a reminder
+	Stay         bool        // in its present message, if it has one
 }
 
 // Questions returns the open questions, the oldest first.
@@ -41,10 +41,10 @@ func (b *Board) Questions() (all []Question) {
 	for _, c := range b.cards {
 		if !c.Closed && c.Content.Needs == Answer {
 			all = append(all, Question{Kind: c.Kind, Key: c.Key, Session: c.Content.Session, At: c.place(), Message: max(c.Message, 0),
-				Asked: c.Asked, Brought: c.Brought, Reminded: c.Reminded, Steps: len(c.Below) > 0})
+				WaitsSince: c.WaitsSince, Brought: c.Brought, Reminded: c.Reminded, Steps: len(c.ExtraOptions) > 0})
 		}
 	}
-	slices.SortFunc(all, func(x, y Question) int { return cmp.Or(x.Asked.Compare(y.Asked), cmp.Compare(x.Key, y.Key)) })
+	slices.SortFunc(all, func(x, y Question) int { return cmp.Or(x.WaitsSince.Compare(y.WaitsSince), cmp.Compare(x.Key, y.Key)) })
 	return all
 }
 
@@ -58,8 +58,8 @@ func (b *Board) Again(ctx context.Context, kind, key string, how Bring) (shown b
 	if !open {
 		return false, nil
 	}
-	if len(how.Below) > 0 {
-		c.Below = how.Below
+	if len(how.ExtraOptions) > 0 {
+		c.ExtraOptions = how.ExtraOptions
 	}
 	if how.Remind {
 		c.Reminded++
@@ -89,34 +89,34 @@ func (b *Board) Again(ctx context.Context, kind, key string, how Bring) (shown b
 func (c *record) noteNeed(now time.Time) {
 	switch now = now.UTC().Round(0); {
 	case c.Content.Needs == Decision:
-		c.Asked, c.Brought, c.Reminded = cmp.Or(c.Content.Asked, c.Asked, now), time.Time{}, 0
+		c.WaitsSince, c.Brought, c.Reminded = cmp.Or(c.Content.WaitsSince, c.WaitsSince, now), time.Time{}, 0
 	case c.Content.Needs != Answer:
-		c.Asked, c.Brought, c.Reminded = time.Time{}, time.Time{}, 0
+		c.WaitsSince, c.Brought, c.Reminded = time.Time{}, time.Time{}, 0
 	case c.Brought.IsZero():
-		c.Asked, c.Brought = c.Content.Asked, now
-		if c.Asked.IsZero() {
-			c.Asked = now
+		c.WaitsSince, c.Brought = c.Content.WaitsSince, now
+		if c.WaitsSince.IsZero() {
+			c.WaitsSince = now
 		}
 	}
 }
 
-// stepLocked removes the options of Bring.Below from an answered question.
+// stepLocked removes the options of Bring.Repost from an answered question.
 func (b *Board) stepLocked(c *record) {
-	if len(c.Below) > 0 && b.Stepped != nil {
+	if len(c.ExtraOptions) > 0 && b.Stepped != nil {
 		b.Stepped(c.place())
 	}
-	c.Below = nil
+	c.ExtraOptions = nil
 }
 
-// DropBelow removes the options of Bring.Below from an open card.
-func (b *Board) DropBelow(ctx context.Context, kind, key string) error {
+// DropExtraOptions removes the options of Bring.Repost from an open card.
+func (b *Board) DropExtraOptions(ctx context.Context, kind, key string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c, open := b.openLocked(kind, key)
-	if !open || len(c.Below) == 0 {
+	if !open || len(c.ExtraOptions) == 0 {
 		return nil
 	}
-	c.Below, c.Drawn = nil, false
+	c.ExtraOptions, c.Drawn = nil, false
 	if err := b.putLocked(c); err != nil || c.Message <= 0 {
 		return err
 	}

@@ -32,7 +32,7 @@ func TestAgainLeadsFromEarlierMessage(t *testing.T) {
 		w.board.Link = func(at outbox.Conversation, message int) string { return "https://t.me/c/1/2" }
 		w.shown("k", asking("one"))
 		w.shown("l", question("other"))
-		w.again(Bring{Note: render.Plain("below"), Below: []Option{{Text: "Next", Value: "next"}}})
+		w.again(Bring{Note: render.Plain("below"), ExtraOptions: []Option{{Text: "Next", Value: "next"}}})
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"one\n\nbelow", "other [Yes] [No]", "one [Yes] [No] [Next]"}, w.looks())
 		tapped, ok := w.tap(w.chat.seen()[2], 2)
@@ -49,7 +49,7 @@ func TestAgainLeadsFromEarlierMessage(t *testing.T) {
 func TestAgainInItsPresentMessage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", asking("one"))
-		w.again(Bring{Stay: true, Below: []Option{{Text: "Next", Value: "next"}}})
+		w.again(Bring{Stay: true, ExtraOptions: []Option{{Text: "Next", Value: "next"}}})
 		w.pass(10 * time.Second)
 		assert.Equal(t, []string{"one [Yes] [No] [Next]"}, w.looks())
 	})
@@ -137,7 +137,7 @@ func TestQuestionsAreListedOldestFirst(t *testing.T) {
 		began := time.Now()
 		w.shown("k", asking("one"))
 		old := asking("two")
-		old.Asked = began.Add(-time.Hour)
+		old.WaitsSince = began.Add(-time.Hour)
 		w.shown("l", old)
 		w.shown("m", question("three"))
 		w.again(Bring{Remind: true})
@@ -145,7 +145,7 @@ func TestQuestionsAreListedOldestFirst(t *testing.T) {
 		all := w.board.Questions()
 		require.Len(t, all, 2)
 		assert.Equal(t, []string{"l", "k"}, []string{all[0].Key, all[1].Key})
-		assert.Equal(t, []any{1, began.UTC().Round(0), began.Add(30 * time.Second).UTC().Round(0), 4}, []any{all[1].Reminded, all[1].Asked, all[1].Brought.Truncate(time.Second), all[1].Message})
+		assert.Equal(t, []any{1, began.UTC().Round(0), began.Add(30 * time.Second).UTC().Round(0), 4}, []any{all[1].Reminded, all[1].WaitsSince, all[1].Brought.Truncate(time.Second), all[1].Message})
 		require.NoError(t, w.kind.Close(w.Context(), "l", render.Text{}))
 		assert.Len(t, w.board.Questions(), 1)
 	})

@@ -28,23 +28,23 @@ const unknownID = -1
 
 // record is one card, and its file.
 type record struct {
-	Version  int                 `json:"version"`
-	ID       string              `json:"id"`
-	Kind     string              `json:"kind"`
-	Key      string              `json:"key"`
-	Content  Content             `json:"look"`
-	Payload  json.RawMessage     `json:"payload,omitempty"`
-	Revision string              `json:"revision"`
-	Message  int                 `json:"message,omitempty"` // id of the message; 0: it is not in the chat yet
-	At       outbox.Conversation `json:"at,omitzero"`       // the place of the message
-	Drawn    bool                `json:"drawn,omitempty"`   // the message is known to show the revision
-	Closed   bool                `json:"closed,omitempty"`
-	Renewed  bool                `json:"renewed,omitempty"` // people have deleted its message once
-	Asked    time.Time           `json:"asked,omitzero"`    // since when it needs an answer
-	Brought  time.Time           `json:"brought,omitzero"`  // when people last got it in a new message
-	Reminded int                 `json:"reminded,omitempty"`
-	Below    []Option            `json:"below,omitempty"`  // options of each look, below the feature's (see Again)
-	Former   *former             `json:"former,omitempty"` // the message that the card had before Again
+	Version      int                 `json:"version"`
+	ID           string              `json:"id"`
+	Kind         string              `json:"kind"`
+	Key          string              `json:"key"`
+	Content      Content             `json:"look"`
+	Payload      json.RawMessage     `json:"payload,omitempty"`
+	Revision     string              `json:"revision"`
+	Message      int                 `json:"message,omitempty"` // id of the message; 0: it is not in the chat yet
+	At           outbox.Conversation `json:"at,omitzero"`       // the place of the message
+	Drawn        bool                `json:"drawn,omitempty"`   // the message is known to show the revision
+	Closed       bool                `json:"closed,omitempty"`
+	Renewed      bool                `json:"renewed,omitempty"` // people have deleted its message once
+	WaitsSince   time.Time           `json:"asked,omitzero"`    // since when it needs an answer
+	Brought      time.Time           `json:"brought,omitzero"`  // when people last got it in a new message
+	Reminded     int                 `json:"reminded,omitempty"`
+	ExtraOptions []Option            `json:"below,omitempty"`  // options of each look, below the feature's (see Again)
+	Former       *former             `json:"former,omitempty"` // the message that the card had before Again
 
 	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
 	left     message          // the previous message: an edit of it may be running
@@ -134,10 +134,10 @@ func (c record) message() outbox.Message {
 
 // rows returns the rows of options, the feature's first.
 func (c record) rows() [][]Option {
-	if len(c.Below) == 0 {
+	if len(c.ExtraOptions) == 0 {
 		return c.Content.Options
 	}
-	return append(slices.Clip(c.Content.Options), c.Below)
+	return append(slices.Clip(c.Content.Options), c.ExtraOptions)
 }
 
 // rowWidth is the width of a row's buttons on a phone, in letters; a longer label is cut.

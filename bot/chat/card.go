@@ -68,8 +68,8 @@ func (k Cards[P]) End(ctx context.Context, t Tap, last string) error {
 	return k.Close(ctx, t.Card.Key, render.Plain(last))
 }
 
-// Over answers a tap on a card whose time has passed, and closes the card.
-func (k Cards[P]) Over(ctx context.Context, t Tap) (Answer, error) {
+// AnswerExpired answers a tap on a card whose time has passed, and closes the card.
+func (k Cards[P]) AnswerExpired(ctx context.Context, t Tap) (Answer, error) {
 	return Answer{Text: k.chat.In(t.To).Say(i18n.StaleButton)}, k.End(ctx, t, "")
 }
 

@@ -88,7 +88,7 @@ func New(d Deps) *Chat {
 		Facts:  Facts{Places: m.Places, Now: d.Now, Attach: m.Sessions.Attach, Dir: d.Dir},
 		Folder: m.Places}
 	c.Cards.Link = c.LinkTo
-	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[shownPage](c, pageKind), chat: c,
+	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[pagePayload](c, pageKind), chat: c,
 		wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
 	return c
 }

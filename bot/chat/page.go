@@ -99,8 +99,8 @@ func ViewAt[V any](rest string) (view V) {
 // ToPage is the value of an option that leads to a page.
 func ToPage(address string) string { return toPage + address }
 
-// shownPage is the payload of a message that shows a page.
-type shownPage struct {
+// pagePayload is the payload of a message that shows a page.
+type pagePayload struct {
 	At string `json:"at"`
 	By int64  `json:"by"` // the person who opened it or tapped last
 	// Used is the time of By's last action at it; zero: By has turned to something else.
@@ -115,7 +115,7 @@ type shownPage struct {
 // Pages are all pages and the messages that show them.
 type Pages struct {
 	All   map[string]Page // by their name
-	cards Cards[shownPage]
+	cards Cards[pagePayload]
 	chat  *Chat
 	wake  chan struct{}
 
@@ -163,7 +163,7 @@ func (p *Pages) open(ctx context.Context, in Incoming, address string, tapped bo
 	}
 	page, name := p.All[nameOf(address)], nameOf(address)
 	now := p.chat.Now()
-	next := shownPage{At: address, By: in.From, Used: now, First: address, Opened: now}
+	next := pagePayload{At: address, By: in.From, Used: now, First: address, Opened: now}
 	defer p.cards.Hold()()
 	for _, c := range p.cards.List() {
 		was := c.Payload
@@ -193,7 +193,7 @@ func nameOf(address string) string {
 
 // Shows reports whether a message shows a page about a session.
 func (p *Pages) Shows(name string, session uuid.UUID) bool {
-	return slices.ContainsFunc(p.cards.List(), func(c card.Card[shownPage]) bool {
+	return slices.ContainsFunc(p.cards.List(), func(c card.Card[pagePayload]) bool {
 		return nameOf(c.Payload.At) == name && c.Content.Session == session
 	})
 }
@@ -243,7 +243,7 @@ func (p *Pages) run(ctx context.Context) error {
 	return nil
 }
 
-func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error) {
+func (p *Pages) tapped(ctx context.Context, t Tap, was pagePayload) (Answer, error) {
 	show := func(next string) func(ctx context.Context) error {
 		return func(ctx context.Context) error { return p.show(ctx, t.Card.Key, t.To, p.used(was, next, t.From)) }
 	}
@@ -256,7 +256,7 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 	page, rest := p.find(was.At)
 	what, acts := strings.CutPrefix(t.Card.Option, does)
 	if !acts || page.Do == nil {
-		return p.cards.Over(ctx, t)
+		return p.cards.AnswerExpired(ctx, t)
 	}
 	a, next, err := page.Do(ctx, Visit{To: t.To, By: t.From, Rest: rest, Message: t.Message}, what)
 	if err != nil {
@@ -286,7 +286,7 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was shownPage) (Answer, error
 
 // typed hands a reply to its page. The page comes down below that text.
 func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken bool, err error) {
-	seen := func(c card.Card[shownPage]) bool { return c.Content.To == in.To && c.Payload.Reply == in.MessageID }
+	seen := func(c card.Card[pagePayload]) bool { return c.Content.To == in.To && c.Payload.Reply == in.MessageID }
 	if in.ReplyTo != 0 && slices.ContainsFunc(p.cards.List(), seen) {
 		return true, nil
 	}
@@ -311,8 +311,8 @@ func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken boo
 }
 
 // used is the payload of a message that shows an address on a person's request.
-func (p *Pages) used(was shownPage, address string, by int64) shownPage {
-	return shownPage{At: address, By: by, Used: p.chat.Now(), First: was.First, Opened: was.Opened}
+func (p *Pages) used(was pagePayload, address string, by int64) pagePayload {
+	return pagePayload{At: address, By: by, Used: p.chat.Now(), First: was.First, Opened: was.Opened}
 }
 
 // Turn shows an address in a message that shows a page, for a person who has asked for it. next
@@ -359,19 +359,19 @@ func (p *Pages) Refresh(ctx context.Context, key string) error {
 	if !open {
 		return nil
 	}
-	return p.show(ctx, key, c.Content.To, shownPage{At: c.Payload.At, By: c.Payload.By})
+	return p.show(ctx, key, c.Content.To, pagePayload{At: c.Payload.At, By: c.Payload.By})
 }
 
 // show shows an address in a message that already shows a page. Without a use it only redraws: if
 // the message now shows another address, that stays.
-func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, next shownPage) error {
+func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, next pagePayload) error {
 	look, known, err := p.draw(ctx, to, next.By, next.At)
 	if err != nil && look.Text.Blank() || !known {
 		return err
 	}
 	defer p.cards.Hold()()
 	if next.Reply != 0 {
-		return p.cards.Below(ctx, key, look, next)
+		return p.cards.Repost(ctx, key, look, next)
 	}
 	if now, open := p.cards.Get(key); open && next.Used.IsZero() {
 		if now.Payload.At != next.At {

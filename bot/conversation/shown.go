@@ -76,9 +76,9 @@ func (c *Store) EndTurn(to address.Conversation, id uuid.UUID, ended time.Time) 
 // notePrompt stores when a session last got a prompt. Quiet hours are shorter than a day, and need
 // no older ones.
 func (f *file) notePrompt(id uuid.UUID, sent time.Time) {
-	maps.DeleteFunc(f.Asked, func(_ uuid.UUID, at time.Time) bool { return sent.Sub(at) > 24*time.Hour })
-	if sent.After(f.Asked[id]) {
-		f.Asked[id] = sent
+	maps.DeleteFunc(f.LastPrompted, func(_ uuid.UUID, at time.Time) bool { return sent.Sub(at) > 24*time.Hour })
+	if sent.After(f.LastPrompted[id]) {
+		f.LastPrompted[id] = sent
 	}
 }
 
@@ -93,7 +93,7 @@ func (f *file) setTurn(t Turn) {
 // Quiet reports whether a session makes no sound in a place now: these are the chat's quiet hours,
 // and the session got no prompt there since they began.
 func (c *Store) Quiet(to address.Conversation, session uuid.UUID, now time.Time) bool {
-	set, asked := c.Settings(to.ChatID), c.read(to).Asked[session]
+	set, asked := c.Settings(to.ChatID), c.read(to).LastPrompted[session]
 	return set.Quiet.Quiet(now.Local(), asked) || set.QuietFor.Quiet(now, asked)
 }
 

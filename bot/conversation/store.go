@@ -41,8 +41,8 @@ type file struct {
 	NoTopics bool               `json:"no_topics,omitempty"` // the chat was notified that the bot may not open topics
 	Settings Settings           `json:"settings,omitzero"`
 	Bots     Bots               `json:"bots,omitzero"` // of a group
-	// Asked is when a person last sent each session a prompt, within the last day.
-	Asked map[uuid.UUID]time.Time `json:"asked_of,omitempty"`
+	// LastPrompted is when a person last sent each session a prompt, within the last day.
+	LastPrompted map[uuid.UUID]time.Time `json:"asked_of,omitempty"`
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.
@@ -156,7 +156,7 @@ func (f *file) forget(id uuid.UUID) {
 		f.Messages.note(message, uuid.Max)
 	}
 	delete(f.Turns, id)
-	delete(f.Asked, id)
+	delete(f.LastPrompted, id)
 	if f.Settings.Sessions = maps.Clone(f.Settings.Sessions); f.Settings.Sessions != nil {
 		delete(f.Settings.Sessions, id)
 	}
@@ -187,7 +187,7 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 				f.Turns[id] = turn
 			}
 		}
-		for id, sent := range old.Asked {
+		for id, sent := range old.LastPrompted {
 			f.notePrompt(id, sent)
 		}
 		for id, all := range old.Messages {
@@ -251,8 +251,8 @@ func (f file) clone() file {
 	if f.Turns = maps.Clone(f.Turns); f.Turns == nil {
 		f.Turns = make(map[uuid.UUID]Turn)
 	}
-	if f.Asked = maps.Clone(f.Asked); f.Asked == nil {
-		f.Asked = make(map[uuid.UUID]time.Time)
+	if f.LastPrompted = maps.Clone(f.LastPrompted); f.LastPrompted == nil {
+		f.LastPrompted = make(map[uuid.UUID]time.Time)
 	}
 	f.Unread = slices.Clone(f.Unread)
 	return f

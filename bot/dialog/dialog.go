@@ -76,7 +76,7 @@ func (d *Dialogs) open(ctx context.Context, r port.Session, head render.Text, n 
 		text := p.ScreenText(r, head, n.Screen, p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(n.Attach)}))
 		return d.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Sounds: d.chat.Sounds(chat.AgentAsks, r)})
 	}
-	return errors.Join(d.show(ctx, r, d.look(r, *n.Dialog, head, n.Attach), n.Dialog.Fingerprint), d.opened(ctx, r.Conversation, r.ID))
+	return errors.Join(d.show(ctx, r, d.content(r, *n.Dialog, head, n.Attach), n.Dialog.Fingerprint), d.opened(ctx, r.Conversation, r.ID))
 }
 
 func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Content, fingerprint string) error {
@@ -190,7 +190,7 @@ func (d *Dialogs) redraw(ctx context.Context, key, fingerprint string, now port.
 	r, _ := d.chat.Book.Records.Get(c.Content.Session)
 	r.Conversation = c.Content.To // the place of the message
 	head := d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name})
-	return d.cards.Show(ctx, key, d.look(r, now, head, d.chat.Attach(r.ID)), now.Fingerprint)
+	return d.cards.Show(ctx, key, d.content(r, now, head, d.chat.Attach(r.ID)), now.Fingerprint)
 }
 
 // close reports that the dialog of a session is gone, if one is shown.
@@ -223,11 +223,11 @@ const (
 	spareRoom    = 600 // is kept free below a screen, for a warning and the sentence of the end
 )
 
-// look returns the card of a dialog: the terminal's words, a button per option, and keys. If a part
-// of what an answer would allow may be invisible, or the session floods the chat, no option can be
-// chosen: the keys only move or leave the dialog. A permission without its request has a warning,
-// and no keys that reach other options.
-func (d *Dialogs) look(r port.Session, now port.Dialog, head render.Text, attach string) card.Content {
+// content returns the card of a dialog: the terminal's words, a button per option, and keys. If a
+// part of what an answer would allow may be invisible, or the session floods the chat, no option
+// can be chosen: the keys only move or leave the dialog. A permission without its request has a
+// warning, and no keys that reach other options.
+func (d *Dialogs) content(r port.Session, now port.Dialog, head render.Text, attach string) card.Content {
 	p := d.chat.In(r.Conversation)
 	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))

@@ -111,7 +111,7 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 	if _, err := s.chat.Places.Resolve(ctx, "/", r.Dir); err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	at := Below(r.Dir, s.chat.Places.Bounds().Home, name)
+	at := Resolve(r.Dir, s.chat.Places.Bounds().Home, name)
 	f, err := s.disk.Open(ctx, r.ID, at)
 	if refusal.Is(err, refusal.FileIrregular) {
 		var l folders.Listing
@@ -139,9 +139,9 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 	return nil
 }
 
-// Below returns the path of a name that a person wrote, relative to a session's folder unless it is
-// absolute.
-func Below(dir, home, name string) string {
+// Resolve returns the path of a name that a person wrote, relative to a session's folder unless it
+// is absolute.
+func Resolve(dir, home, name string) string {
 	name = strings.TrimSpace(name)
 	for _, quotes := range []string{`""`, "''", "“”", "„“", "«»", "‘’"} {
 		open, last := quotes[:len(quotes)/2], quotes[len(quotes)/2:]

@@ -88,7 +88,7 @@ func (g *Groups) Changed(ctx context.Context, key string, u *models.ChatMemberUp
 		return err
 	}
 	g.chat.Log.Info("group_added", logkey.ChatID, a.Group)
-	return g.cards.Show(ctx, key, g.look(u.From.ID, a), a)
+	return g.cards.Show(ctx, key, g.content(u.From.ID, a), a)
 }
 
 // isIn reports whether a member of a chat is in the chat. It returns false for an unknown state.
@@ -102,9 +102,9 @@ func isIn(m models.ChatMember) bool {
 	return false
 }
 
-// look returns the question about a group. If the process environment sets the list, it has the
+// content returns the question about a group. If the process environment sets the list, it has the
 // line to write there.
-func (g *Groups) look(person int64, a added) card.Content {
+func (g *Groups) content(person int64, a added) card.Content {
 	to := address.Conversation{ChatID: person}
 	p := g.chat.In(to)
 	leave := p.Option(i18n.ButtonLeaveGroup, leaveGroup, "")
@@ -134,7 +134,7 @@ func (g *Groups) Moved(ctx context.Context, from, to int64) error {
 	for _, c := range g.cards.List() {
 		if c.Payload.Group == from {
 			c.Payload.Group = to
-			errs = append(errs, g.cards.Show(ctx, c.Key, g.look(c.Content.To.ChatID, c.Payload), c.Payload))
+			errs = append(errs, g.cards.Show(ctx, c.Key, g.content(c.Content.To.ChatID, c.Payload), c.Payload))
 		}
 	}
 	return errors.Join(errs...)
@@ -151,7 +151,7 @@ func (g *Groups) tap(_ context.Context, t chat.Tap, _ added) (chat.Answer, error
 			return g.leave(ctx, c.Payload)
 		case t.Card.Option == allowGroup && !g.chat.Book.InGroup(c.Payload.Group):
 			c.Payload.Allowed = true
-			return g.cards.Show(ctx, c.Key, g.look(t.To.ChatID, c.Payload), c.Payload)
+			return g.cards.Show(ctx, c.Key, g.content(t.To.ChatID, c.Payload), c.Payload)
 		}
 		return g.allow(ctx, t, c.Payload)
 	})

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	address = "health"
-	asked   = "asked" // after the address: opened by a message
+	address   = "health"
+	byMessage = "asked" // after the address: opened by a message
 
 	shownReason = 120 // letters of an error
 )
@@ -34,12 +34,12 @@ func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, compute
 		p := c.In(v.To)
 		again := p.Option(i18n.ButtonRefresh, chat.ToPage(address), outbox.Style(""))
 		f := figures(ctx)
-		if v.Rest == asked { // the message that asks is not handled yet
+		if v.Rest == byMessage { // the message that asks is not handled yet
 			f.Inbox = max(0, f.Inbox-1)
 		}
 		return chat.Screen{Text: text(p, f, dir), Options: [][]card.Option{{again}}, Back: "menu"}, nil
 	}
-	command := c.Pages.Command(address, address+"/"+asked)
+	command := c.Pages.Command(address, address+"/"+byMessage)
 	command.Unkept = func(ctx context.Context, to outbox.Conversation) render.Text {
 		return text(c.In(to), figures(ctx), dir)
 	}
@@ -232,9 +232,9 @@ func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (repor
 	return len(places) > 0 && err == nil, err
 }
 
-// OutageOver reports to each chat with an open session when Telegram was unreachable, without a
+// OutageEnded reports to each chat with an open session when Telegram was unreachable, without a
 // sound.
-func (d *Computer) OutageOver(ctx context.Context, since, now time.Time) (err error) {
+func (d *Computer) OutageEnded(ctx context.Context, since, now time.Time) (err error) {
 	var reported []int64
 	for _, r := range d.chat.Book.Records.List() {
 		to := outbox.Conversation{ChatID: r.Conversation.ChatID}

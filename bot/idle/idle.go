@@ -23,10 +23,10 @@ import (
 
 // Idle ends the idle sessions together.
 type Idle struct {
-	chat  *chat.Chat
-	ender port.Archiver
-	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
-	plans func(session uuid.UUID) bool
+	chat    *chat.Chat
+	ender   port.Archiver
+	inspect func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
+	plans   func(session uuid.UUID) bool
 
 	cards  chat.Cards[together]
 	before []card.Card[together] // confirmed in an earlier run, and unfinished
@@ -82,7 +82,7 @@ const (
 // New returns the Idle of a chat. plans reports whether a prompt is planned for a session.
 func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status,
 	plans func(session uuid.UUID) bool) *Idle {
-	i := &Idle{chat: c, ender: e, looks: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
+	i := &Idle{chat: c, ender: e, inspect: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
 	return i
 }
@@ -136,7 +136,7 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	var q together
 	p := i.chat.In(t.To)
 	live := slices.DeleteFunc(i.chat.Book.Records.List(), func(r port.Session) bool { return !r.State.Live() })
-	looks := i.looks(ctx, each.As(live, func(r port.Session) uuid.UUID { return r.ID })...)
+	looks := i.inspect(ctx, each.As(live, func(r port.Session) uuid.UUID { return r.ID })...)
 	for _, r := range live {
 		l := looks[r.ID]
 		switch why := i.Spared(p, r, l); {
@@ -256,7 +256,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	}
 	r, _ = i.chat.Book.Records.Get(o.ID)
 	p := i.chat.In(t.To)
-	left := i.Spared(p, r, i.looks(ctx, o.ID)[o.ID])
+	left := i.Spared(p, r, i.inspect(ctx, o.ID)[o.ID])
 	switch {
 	case !changed && r.State == port.StateStopping:
 		return nil // news of its end will come
@@ -298,7 +298,7 @@ func (i *Idle) onNews(ctx context.Context, r port.Session, n news.News) error {
 	for _, c := range i.cards.List() {
 		if c.Payload.Ending && c.Payload.waiting(r.ID) >= 0 {
 			left := ""
-			if !r.State.Over() { // the receipt has the unproven part
+			if !r.State.HasEnded() { // the receipt has the unproven part
 				left = i.chat.In(c.Content.To).StateText(r)
 			}
 			return i.settle(ctx, c.Key, r.ID, left)
@@ -317,7 +317,7 @@ func (i *Idle) run(ctx context.Context) error {
 			switch {
 			case r.State == port.StateStopping:
 				continue
-			case !r.State.Over():
+			case !r.State.HasEnded():
 				left = i.chat.In(c.Content.To).Say(i18n.SparedChanged)
 			}
 			if err := i.settle(ctx, c.Key, o.ID, left); err != nil {

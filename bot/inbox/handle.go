@@ -53,9 +53,9 @@ type Reporter interface {
 	// minutes, positive if it is ahead, until a person was notified, and again if the difference
 	// returns after it was gone.
 	ClockDiffers(ctx context.Context, ahead time.Duration) (reported bool, err error)
-	// OutageOver is called if Telegram answers after an outage of more than five minutes, before
+	// OutageEnded is called if Telegram answers after an outage of more than five minutes, before
 	// the messages of that time are handled.
-	OutageOver(ctx context.Context, since, now time.Time) error
+	OutageEnded(ctx context.Context, since, now time.Time) error
 }
 
 // Failure is an update that was given up, or that has to wait.

@@ -36,7 +36,7 @@ func (i *Intake) reached(ctx context.Context, p *polling) {
 		return
 	}
 	i.cfg.Log.Warn("outage_over", logkey.Age, now.Sub(since).Round(time.Second).String())
-	if err := i.cfg.Reporter.OutageOver(ctx, since, now); err != nil {
+	if err := i.cfg.Reporter.OutageEnded(ctx, since, now); err != nil {
 		i.cfg.Log.Error("outage_not_told", logkey.Error, err)
 	}
 }

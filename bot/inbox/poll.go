@@ -85,9 +85,9 @@ func forPolls(c *http.Client) *http.Client {
 	return &client
 }
 
-// anew returns a poller with new connections. The old one, which a hanging poll may still use,
+// renewed returns a poller with new connections. The old one, which a hanging poll may still use,
 // keeps its connections.
-func (p *poller) anew() *poller {
+func (p *poller) renewed() *poller {
 	p.client.CloseIdleConnections()
 	next := *p
 	if p.connect != nil {

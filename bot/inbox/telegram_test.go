@@ -233,7 +233,7 @@ type reports struct {
 	outages   []time.Duration
 }
 
-func (r *reports) OutageOver(_ context.Context, since, now time.Time) error {
+func (r *reports) OutageEnded(_ context.Context, since, now time.Time) error {
 	r.outages = append(r.outages, now.Sub(since).Round(5*time.Minute)) // the running poll had an answer
 	return nil
 }

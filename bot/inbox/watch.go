@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// lookEvery is the interval of the checks of a running poll.
-	lookEvery = 30 * time.Second
+	// checkInterval is the interval of the checks of a running poll.
+	checkInterval = 30 * time.Second
 	// tapLife is the largest age of a tap. After a longer silence of Telegram the waiting taps may
 	// be older: a callback query has no date.
 	tapLife = 2 * time.Minute
@@ -53,7 +53,7 @@ func (i *Intake) ask(ctx context.Context, timeout time.Duration,
 		answered <- answer{r, err}
 	}()
 	i.polls = append(slices.DeleteFunc(i.polls, isClosed), ended)
-	look := time.NewTicker(lookEvery)
+	look := time.NewTicker(checkInterval)
 	defer look.Stop()
 	for {
 		select {
@@ -64,7 +64,7 @@ func (i *Intake) ask(ctx context.Context, timeout time.Duration,
 			return reply{}, ctx.Err()
 		case now := <-look.C:
 			if hung(begun, now, timeout) {
-				i.poller = poller.anew()
+				i.poller = poller.renewed()
 				return reply{}, errHung
 			}
 		}
@@ -96,7 +96,7 @@ func (i *Intake) isAuthorized(s seen, raw json.RawMessage) (bool, error) {
 
 // Silence is the time without a completed poll after which the loop counts as stuck: two
 // consecutive abandoned polls.
-const Silence = 2 * (pollTime + 2*slack + lookEvery)
+const Silence = 2 * (pollTime + 2*slack + checkInterval)
 
 // Pulse reports to other goroutines whether the poll loop continues. A silent server does not make
 // the loop stuck: a failed poll has ended, and a rest is intentional. The zero value has no

@@ -216,7 +216,7 @@ func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer
 	case open && p.planned() && !p.due().After(l.chat.Now()): // it is being sent
 		return chat.Answer{Text: l.chat.In(t.To).Say(i18n.StaleButton)}, nil
 	case !open || !known || p.Prompt != was.Prompt || !p.due().After(l.chat.Now()):
-		return l.cards.Over(ctx, t)
+		return l.cards.AnswerExpired(ctx, t)
 	}
 	defer pause.Poke(l.wake)
 	p.Prompt = ""

@@ -54,7 +54,7 @@ type Places interface {
 	folders.Searches
 	folders.Worktrees
 	folders.Checkouts
-	folders.Beside
+	folders.WorktreeMaker
 	folders.Lookups
 }
 

@@ -41,7 +41,7 @@ var entries = []entry{
 // topic is a part of the help.
 type topic struct {
 	entry
-	says i18n.Key
+	label i18n.Key
 }
 
 // topics are the parts of the help, in their order.
@@ -90,7 +90,7 @@ func Help(p chat.Phrases) render.Text {
 }
 
 func (t topic) text(p chat.Phrases) render.Text {
-	return chat.Lines(render.Bold(p.Say(t.word)), p.Text(t.says))
+	return chat.Lines(render.Bold(p.Say(t.word)), p.Text(t.label))
 }
 
 type menu struct {

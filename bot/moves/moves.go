@@ -25,11 +25,11 @@ import (
 // Moves shows the content of a deleted topic elsewhere, and posts again the cards of a group that
 // has become another chat. Doing it twice is doing it once, so each start does it.
 type Moves struct {
-	chat *chat.Chat
-	book *conversation.Book
-	tell func(ctx context.Context, where chat.MoveFunc) error
-	ask  func(ctx context.Context, to address.Conversation, of []port.Session, text render.Text) error
-	wake chan struct{}
+	chat   *chat.Chat
+	book   *conversation.Book
+	notify func(ctx context.Context, where chat.MoveFunc) error
+	ask    func(ctx context.Context, to address.Conversation, of []port.Session, text render.Text) error
+	wake   chan struct{}
 
 	mu   sync.Mutex
 	gone []*topic // the outbox detects again any that a crash forgets
@@ -45,7 +45,7 @@ type topic struct {
 // the topic of sessions is gone, and asks what to do with them.
 func New(c *chat.Chat, tell func(ctx context.Context, where chat.MoveFunc) error,
 	ask func(ctx context.Context, to address.Conversation, of []port.Session, text render.Text) error) *Moves {
-	return &Moves{chat: c, book: c.Book, tell: tell, ask: ask, wake: make(chan struct{}, 1)}
+	return &Moves{chat: c, book: c.Book, notify: tell, ask: ask, wake: make(chan struct{}, 1)}
 }
 
 // Feature describes Moves to the dispatcher.
@@ -131,7 +131,7 @@ func (m *Moves) work(ctx context.Context) error {
 			return err
 		}
 	}
-	err := errors.Join(m.carry(ctx, place), m.tell(ctx, place), m.chat.Cards.Moved(ctx, ofCard),
+	err := errors.Join(m.carry(ctx, place), m.notify(ctx, place), m.chat.Cards.Moved(ctx, ofCard),
 		m.reportGroups(ctx))
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func (o *Outbox) deliver(calls context.Context, l *chatQueue, j *job, attempt jo
 	case attempt.kind == post:
 		o.file(calls, attempt, id, v)
 	case attempt.kind == edit && attempt.message.Name != "":
-		_ = o.tell(calls, attempt, id, v) // no file waits for the owner's answer
+		_ = o.reportOutcome(calls, attempt, id, v) // no file waits for the owner's answer
 	}
 	o.note(l, &attempt, v)
 	lost := false

@@ -92,11 +92,11 @@ const (
 	Card                     // shows how things go and is drawn again and again: sent when nothing else waits for the chat
 )
 
-// shown is the content of a message in the chat, as digests; a zero digest means unknown.
-type shown struct{ text, buttons [sha256.Size]byte }
+// digests is the content of a message in the chat, as digests; a zero digest means unknown.
+type digests struct{ text, buttons [sha256.Size]byte }
 
-func looksOf(m Message) shown {
-	return shown{text: digest([]any{m.Text, m.Rich, m.Picture}), buttons: digest(m.Buttons)}
+func digestsOf(m Message) digests {
+	return digests{text: digest([]any{m.Text, m.Rich, m.Picture}), buttons: digest(m.Buttons)}
 }
 
 func digest(v any) [sha256.Size]byte {

@@ -83,7 +83,7 @@ func New(api API, server, dir string, log *slog.Logger) *Outbox {
 	o := &Outbox{
 		Aliases: &alias.Table{}, api: api, log: log, jitter: rand.Float64, wake: make(chan struct{}, 1), began: time.Now(),
 		posts: postStore{folder: spool.Folder{Path: dir, MaxSize: maxPost, Fsync: true}, log: log, named: map[string]string{},
-			aside: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Report: true, Log: log}},
+			side: spool.Loader{Quarantine: filepath.Join(home.Path, quarantineFolder), Report: true, Log: log}},
 		notes: openNotes(home, server, log),
 	}
 	o.left = leftWork{log: log, wake: make(chan struct{}, 1)}
@@ -136,7 +136,7 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 		return func() {
 			for _, j := range all {
 				if j.message.Name != "" {
-					_ = o.tell(calls, j, 0, verdict{answer: refused, err: ErrDropped}) // of a refusal there is no error
+					_ = o.reportOutcome(calls, j, 0, verdict{answer: refused, err: ErrDropped}) // of a refusal there is no error
 				}
 			}
 		}, 0
@@ -154,9 +154,9 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 			q.flushes = nil
 		}
 		return nil, t.wait
-	case t.aside != nil:
-		to := q.beginSide(now, t.lane, t.aside)
-		return func() { o.deliverSide(calls, t.lane, t.aside, to) }, 0
+	case t.side != nil:
+		to := q.beginSide(now, t.lane, t.side)
+		return func() { o.deliverSide(calls, t.lane, t.side, to) }, 0
 	default:
 		idle := q.begin(t.lane, t.job)
 		attempt := *t.job

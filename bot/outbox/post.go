@@ -134,9 +134,9 @@ func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 	settle := func() (err error) {
 		switch {
 		case j.name != "":
-			err = o.tell(ctx, j, id, v)
+			err = o.reportOutcome(ctx, j, id, v)
 		case v.answer == refused:
-			err = o.posts.folder.Quarantine(j.file, o.posts.aside.Quarantine, v.err.Error())
+			err = o.posts.folder.Quarantine(j.file, o.posts.side.Quarantine, v.err.Error())
 		}
 		if err == nil && (v.answer == taken || v.final() && j.name != "") {
 			err = o.posts.folder.Remove(j.file)
@@ -150,8 +150,8 @@ func (o *Outbox) file(ctx context.Context, j job, id int, v verdict) {
 	}
 }
 
-// tell reports the outcome of a post or an edit to the owner of its name.
-func (o *Outbox) tell(ctx context.Context, j job, id int, v verdict) error {
+// reportOutcome reports the outcome of a post or an edit to the owner of its name.
+func (o *Outbox) reportOutcome(ctx context.Context, j job, id int, v verdict) error {
 	m := j.message
 	switch name := cmp.Or(j.name, m.Name); {
 	case v.answer == taken:
@@ -177,7 +177,7 @@ type storedPost struct {
 
 type postStore struct {
 	folder spool.Folder
-	aside  spool.Loader
+	side   spool.Loader
 	log    *slog.Logger
 	queue  func(files []string, m Message) // the parts of a message, or the file of one from an earlier run
 	left   *leftWork
@@ -269,7 +269,7 @@ func (s *postStore) read(file string) (Message, bool) {
 }
 
 func (s *postStore) readOnce(file string) (m Message, ok bool, err error) {
-	_, err = s.aside.LoadOne(s.folder, file, func(data []byte) error {
+	_, err = s.side.LoadOne(s.folder, file, func(data []byte) error {
 		var l storedPost
 		if json.Unmarshal(data, &l) != nil || l.Version != postVersion || l.Message.To.ChatID == 0 ||
 			l.Message.Text.Blank() && l.Message.Name == "" {

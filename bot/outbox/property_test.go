@@ -264,7 +264,7 @@ func allHeard(t *testing.T, b *bench, p played) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.queues.order {
-		if l.queue.count+len(l.sideCalls) > 0 || l.flying || l.beside {
+		if l.queue.count+len(l.sideCalls) > 0 || l.flying || l.sideBusy {
 			return fmt.Sprintf("chat %d is not done: %d jobs, %d asides", l.chat, l.queue.count, len(l.sideCalls))
 		}
 	}

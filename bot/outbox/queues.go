@@ -111,9 +111,9 @@ func (q *queues) drop(j *job) {
 // changes nothing, and makes no call.
 func (q *queues) begin(l *chatQueue, j *job) (idle bool) {
 	looks := q.known.facts[j.ref()].looks
-	idle = j.kind == edit && !j.unsure && looks == looksOf(j.message)
+	idle = j.kind == edit && !j.unsure && looks == digestsOf(j.message)
 	// The same picture need not be sent again.
-	j.buttonsOnly = j.kind == edit && j.message.Picture != nil && looks.text == looksOf(j.message).text
+	j.buttonsOnly = j.kind == edit && j.message.Picture != nil && looks.text == digestsOf(j.message).text
 	if !idle {
 		l.booked = true
 		q.booked++
@@ -232,7 +232,7 @@ func (q *queues) finish(l *chatQueue, j *job, id int, v verdict) {
 		at, now.rank = j.ref(), q.known.rank(j.ref(), j.rank)
 	}
 	if r.err == nil {
-		now.looks = looksOf(j.message)
+		now.looks = digestsOf(j.message)
 	}
 	if at.message != 0 {
 		q.known.note(at, now)
@@ -283,7 +283,7 @@ func (q *queues) beginSide(now time.Time, l *chatQueue, a *sideCall) (to address
 	q.all.AllowN(now, 1)
 	q.turns++
 	q.flying++
-	l.beside, l.attended = true, q.turns
+	l.sideBusy, l.attended = true, q.turns
 	if a.kind == awaited {
 		return a.to
 	}
@@ -294,7 +294,7 @@ func (q *queues) beginSide(now time.Time, l *chatQueue, a *sideCall) (to address
 // attempt is tried again as long as it is of use. lost is that of settle.
 func (q *queues) resolveSide(l *chatQueue, a *sideCall, v verdict, backoff func(failures int) time.Time) (lost bool) {
 	q.flying--
-	l.beside = false
+	l.sideBusy = false
 	switch v.answer {
 	case later, denied:
 		a.tries++
@@ -329,7 +329,7 @@ type memory struct {
 }
 
 type fact struct {
-	looks shown
+	looks digests
 	rank  Rank // the rank of the send, or of a later edit
 }
 

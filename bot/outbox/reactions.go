@@ -84,7 +84,7 @@ func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID i
 		one := &models.ReactionTypeEmoji{Emoji: emoji}
 		list = []models.ReactionType{{Type: models.ReactionTypeTypeEmoji, ReactionTypeEmoji: one}}
 	}
-	o.beside(ctx, to, reaction, strconv.Itoa(messageID), func(ctx context.Context, _ address.Conversation) error {
+	o.addSideCall(ctx, to, reaction, strconv.Itoa(messageID), func(ctx context.Context, _ address.Conversation) error {
 		chat, id := o.Aliases.Out(to.ChatID, messageID)
 		if id == 0 {
 			return nil // the message is in an earlier chat
@@ -96,7 +96,7 @@ func (o *Outbox) React(ctx context.Context, to address.Conversation, messageID i
 
 // Typing shows "typing…" for five seconds or until the next message. It is best effort.
 func (o *Outbox) Typing(ctx context.Context, to address.Conversation) {
-	o.beside(ctx, to, typing, strconv.Itoa(to.ThreadID), func(ctx context.Context, to address.Conversation) error {
+	o.addSideCall(ctx, to, typing, strconv.Itoa(to.ThreadID), func(ctx context.Context, to address.Conversation) error {
 		typing := &tgbot.SendChatActionParams{ChatID: to.ChatID, MessageThreadID: to.ThreadID, Action: models.ChatActionTyping}
 		_, err := o.api.SendChatAction(ctx, typing)
 		return err
@@ -107,7 +107,7 @@ func (o *Outbox) Typing(ctx context.Context, to address.Conversation) {
 // notice (at most 200 characters) or, with alert, a dialog. to is the place of the button. Answer
 // is best effort.
 func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, text string, alert bool) {
-	o.beside(ctx, to, tapAnswer, queryID, func(ctx context.Context, _ address.Conversation) error {
+	o.addSideCall(ctx, to, tapAnswer, queryID, func(ctx context.Context, _ address.Conversation) error {
 		answer := &tgbot.AnswerCallbackQueryParams{CallbackQueryID: queryID, Text: text, ShowAlert: alert}
 		_, err := o.api.AnswerCallbackQuery(ctx, answer)
 		return err
@@ -116,7 +116,7 @@ func (o *Outbox) Answer(ctx context.Context, to address.Conversation, queryID, t
 
 // DropButtons takes the buttons off a message. It is best effort, as React is.
 func (o *Outbox) DropButtons(ctx context.Context, to address.Conversation, messageID int) {
-	o.beside(ctx, to, reaction, "buttons "+strconv.Itoa(messageID), func(ctx context.Context, _ address.Conversation) error {
+	o.addSideCall(ctx, to, reaction, "buttons "+strconv.Itoa(messageID), func(ctx context.Context, _ address.Conversation) error {
 		chat, id := o.Aliases.Out(to.ChatID, messageID)
 		if id == 0 {
 			return nil
@@ -126,9 +126,9 @@ func (o *Outbox) DropButtons(ctx context.Context, to address.Conversation, messa
 	})
 }
 
-// beside adds a call outside the queue. about names its subject: a newer call of the same kind
+// addSideCall adds a call outside the queue. about names its subject: a newer call of the same kind
 // about the same subject replaces it.
-func (o *Outbox) beside(ctx context.Context, to address.Conversation, k sideKind, about string,
+func (o *Outbox) addSideCall(ctx context.Context, to address.Conversation, k sideKind, about string,
 	call func(context.Context, address.Conversation) error) {
 	if ctx.Err() == nil {
 		_ = o.putSide(&sideCall{key: fmt.Sprint(k, about), kind: k, to: to, call: call})

@@ -61,7 +61,7 @@ type chatQueue struct {
 	queue     queue           // of jobs; with the ranks it decides the order
 	sideCalls []*sideCall     // reactions, typing, answers to taps: best effort, outside the queue
 	flying    bool            // one job of the queue is under way
-	beside    bool            // a side call is under way
+	sideBusy  bool            // a side call is under way
 	suspended bool            // the chat accepts nothing
 	until     time.Time       // end of the wait that Telegram demands
 	again     time.Time       // the next try of the queue after a failure
@@ -115,7 +115,7 @@ const (
 type turn struct {
 	lane  *chatQueue
 	job   *job
-	aside *sideCall
+	side  *sideCall
 	class class
 	since uint64 // the last turn of the queue, or of the side calls, of the chat queue
 	wait  time.Duration
@@ -239,7 +239,7 @@ func (l *chatQueue) jobTurn(now time.Time) (turn, time.Duration) {
 // the order of the calls. Side calls take nothing from the chat's budget, so they go while the
 // queue waits for that budget. Typing is shown only in a chat with an empty queue.
 func (l *chatQueue) sideTurn(now time.Time) (turn, time.Duration) {
-	if l.beside {
+	if l.sideBusy {
 		return turn{}, never
 	}
 	var best turn
@@ -254,7 +254,7 @@ func (l *chatQueue) sideTurn(now time.Time) (turn, time.Duration) {
 			continue
 		}
 		if best.lane == nil || c < best.class {
-			best = turn{lane: l, aside: a, class: c, since: l.attended}
+			best = turn{lane: l, side: a, class: c, since: l.attended}
 		}
 	}
 	if best.lane == nil {

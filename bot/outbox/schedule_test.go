@@ -94,7 +94,7 @@ func TestNext(t *testing.T) {
 		{"a reaction that failed waits, typing does not", []*chatQueue{in(1, beside(reaction, typing), late)}, 0, false, "1 aside 1"},
 		{"a reaction that failed", []*chatQueue{in(1, beside(reaction), late)}, 0, false, "7s"},
 		{"one at a time in a chat", []*chatQueue{in(1, jobs(Now, Now), flying)}, 1, false, "news"},
-		{"one aside at a time in a chat", []*chatQueue{in(1, beside(tapAnswer), func(l *chatQueue) { l.beside = true })}, 1, false, "news"},
+		{"one aside at a time in a chat", []*chatQueue{in(1, beside(tapAnswer), func(l *chatQueue) { l.sideBusy = true })}, 1, false, "news"},
 		{"too many calls under way", []*chatQueue{in(1, jobs(Now))}, maxFlying, false, "news"},
 		{"paused", []*chatQueue{in(1, jobs(Now), until(137*time.Second))}, 0, false, "2m17s"},
 		{"paused one does not hold up others", []*chatQueue{in(1, jobs(Now), until(time.Hour)), in(2, jobs(Now))}, 0, false, "2 job 0"},
@@ -168,8 +168,8 @@ func (t turn) shown() string {
 	switch {
 	case t.job != nil:
 		return fmt.Sprintf("%d job %d", t.lane.chat, t.job.messageID)
-	case t.aside != nil:
-		return fmt.Sprintf("%d aside %d", t.lane.chat, slices.Index(t.lane.sideCalls, t.aside))
+	case t.side != nil:
+		return fmt.Sprintf("%d aside %d", t.lane.chat, slices.Index(t.lane.sideCalls, t.side))
 	case t.wait > 0:
 		return t.wait.String()
 	}
@@ -280,7 +280,7 @@ func TestBackoff(t *testing.T) {
 func TestMemoryForgetsTheOldest(t *testing.T) {
 	var m memory
 	for i := range maxKnown + 10 {
-		m.note(ref{1, i}, fact{looks: looksOf(Message{})})
+		m.note(ref{1, i}, fact{looks: digestsOf(Message{})})
 	}
 	assert.Len(t, m.facts, maxKnown)
 	assert.Len(t, m.order, maxKnown)

@@ -35,7 +35,7 @@ var (
 )
 
 // decide carries out a person's decision about a prompt.
-func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Session, was asked, by int64) error {
+func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Session, was facts, by int64) error {
 	switch a {
 	case leaveView:
 		return p.Queue.LeaveView(ctx, e.Session, e.Key)
@@ -48,7 +48,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		}
 		return p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
 	case useAsPrompt:
-		return p.wait(ctx, asked{Reason: first, By: was.By}, e, port.Session{})
+		return p.wait(ctx, facts{Reason: first, By: was.By}, e, port.Session{})
 	case sendTo:
 		shown := e.Spoken
 		if err := p.bringFiles(ctx, &e, r); err != nil {
@@ -57,7 +57,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		p.noteTarget(e, r, false)
 		if e.Spoken != shown { // it is written down only now
 			e.Session = r.ID
-			return p.wait(ctx, asked{Reason: spoken}, e, r)
+			return p.wait(ctx, facts{Reason: spoken}, e, r)
 		}
 		fallthrough
 	case send, sendAgain, sendUnchanged:

@@ -32,7 +32,7 @@ func (p *Prompts) Firsts(to address.Conversation, by int64) (texts []string, sin
 
 func (p *Prompts) firsts(to address.Conversation, by int64) (all []inbox.Entry) {
 	for _, c := range p.cards.List() {
-		if !c.Payload.isSame(asked{Reason: first, By: by}, to) || c.Content.To != to {
+		if !c.Payload.isSame(facts{Reason: first, By: by}, to) || c.Content.To != to {
 			continue
 		}
 		if e, err := p.Entries.Load(c.Key); err == nil && e.State == inbox.Asked {
@@ -51,7 +51,7 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 		a = dropIt
 	}
 	var errs []error
-	was := asked{Reason: first, By: by}
+	was := facts{Reason: first, By: by}
 	for _, e := range p.firsts(to, by) {
 		// A person may have sent it elsewhere while earlier prompts were on their way.
 		if now, err := p.Entries.Load(e.Key); err != nil || now.State != inbox.Asked {
@@ -79,10 +79,10 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 }
 
 // isPath reports whether a prompt is taken for the path of a folder.
-func (a asked) isPath() bool { return a.Reason == asFolder || a.Reason == noFolder }
+func (a facts) isPath() bool { return a.Reason == asFolder || a.Reason == noFolder }
 
 // refusal returns, for noFolder, why no session may start in the folder.
-func (a asked) refusal(p chat.Phrases) render.Text {
+func (a facts) refusal(p chat.Phrases) render.Text {
 	if a.Reason != noFolder {
 		return render.Text{}
 	}
@@ -106,10 +106,10 @@ func settlePaths(ctx context.Context, p *Prompts, to address.Conversation, by in
 }
 
 // becomeFirst makes a first prompt of a text that was taken as a folder's path.
-func becomeFirst(ctx context.Context, p *Prompts, c card.Card[asked]) error {
+func becomeFirst(ctx context.Context, p *Prompts, c card.Card[facts]) error {
 	e, err := p.Entries.Load(c.Key)
 	if err != nil || e.State != inbox.Asked {
 		return err
 	}
-	return p.wait(ctx, asked{Reason: first, By: c.Payload.By}, e, port.Session{})
+	return p.wait(ctx, facts{Reason: first, By: c.Payload.By}, e, port.Session{})
 }

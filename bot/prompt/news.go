@@ -36,7 +36,7 @@ func (p *Prompts) onNews(ctx context.Context, r port.Session, n news.News) error
 		if n.InBox {
 			why = inBox
 		}
-		return replyUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return p.ask(ctx, asked{Reason: why}, e, r) })
+		return replyUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return p.ask(ctx, facts{Reason: why}, e, r) })
 	case news.Typed:
 		return reactTo(ctx, p, n.Prompt, r, chat.ReactionTyped)
 	case news.Delivered:
@@ -91,20 +91,20 @@ func reportHeld(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, 
 	switch n.Why {
 	case news.Queued:
 		if e.State == inbox.Held { // otherwise its text is in the box
-			return p.ask(ctx, asked{Reason: queued}, e, r)
+			return p.ask(ctx, facts{Reason: queued}, e, r)
 		}
 	case news.HeldDraft:
-		return p.ask(ctx, asked{Reason: draft}, e, r)
+		return p.ask(ctx, facts{Reason: draft}, e, r)
 	case news.HeldScroll:
 		if e.State == inbox.Held { // otherwise its text is in the box
-			return p.ask(ctx, asked{Reason: scrolled}, e, r)
+			return p.ask(ctx, facts{Reason: scrolled}, e, r)
 		}
 	}
-	return p.ask(ctx, asked{Reason: held, Why: n.Why, File: p.Chat.Short(n.File), Binding: n.Binding}, e, r)
+	return p.ask(ctx, facts{Reason: held, Why: n.Why, File: p.Chat.Short(n.File), Binding: n.Binding}, e, r)
 }
 
-// Asked lists the texts that wait in a conversation while a session's agent asks something.
-func (p *Prompts) Asked(ctx context.Context, to address.Conversation, session uuid.UUID) error {
+// ListWaiting lists the texts that wait in a conversation while a session's agent asks something.
+func (p *Prompts) ListWaiting(ctx context.Context, to address.Conversation, session uuid.UUID) error {
 	return list(ctx, p, to, session, talk.Activity{})
 }
 

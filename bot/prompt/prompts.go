@@ -90,13 +90,13 @@ type Deps struct {
 type Prompts struct {
 	Deps
 	book  *conversation.Book
-	cards chat.Cards[asked]
+	cards chat.Cards[facts]
 }
 
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
 	return &Prompts{Deps: d, book: d.Chat.Book,
-		cards: chat.NewCards[asked](d.Chat, cardKind).Asking()}
+		cards: chat.NewCards[facts](d.Chat, cardKind).Asking()}
 }
 
 // FeatureName is the name of the feature.
@@ -154,27 +154,27 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	now, _ := p.book.CurrentSession(in.To)
 	switch {
 	case in.Folder != "":
-		err = p.wait(ctx, asked{Reason: asFolder, By: in.From, File: p.Chat.Short(in.Folder)}, e, r)
+		err = p.wait(ctx, facts{Reason: asFolder, By: in.From, File: p.Chat.Short(in.Folder)}, e, r)
 	case in.NoFolder != nil:
-		err = p.wait(ctx, asked{Reason: noFolder, By: in.From, File: in.NoFolder.Dir, Refused: in.NoFolder.Code}, e, r)
+		err = p.wait(ctx, facts{Reason: noFolder, By: in.From, File: in.NoFolder.Dir, Refused: in.NoFolder.Code}, e, r)
 	case in.Near != "":
-		err = p.wait(ctx, asked{Reason: mistyped, Command: in.Near}, e, r)
+		err = p.wait(ctx, facts{Reason: mistyped, Command: in.Near}, e, r)
 	case in.First:
-		err = p.wait(ctx, asked{Reason: first, By: in.From}, e, r)
+		err = p.wait(ctx, facts{Reason: first, By: in.From}, e, r)
 	case r.ID == uuid.Nil && lacking(p) != nobody && (now.State.Live() || in.OfBot && in.To.ThreadID == 0):
-		err = p.wait(ctx, asked{Reason: whose}, e, r)
+		err = p.wait(ctx, facts{Reason: whose}, e, r)
 	case r.ID == uuid.Nil: // in a topic also a reply to the question about earlier texts
-		err = p.wait(ctx, asked{Reason: lacking(p)}, e, r)
+		err = p.wait(ctx, facts{Reason: lacking(p)}, e, r)
 	case !r.State.Live() && !r.Resumable:
-		err = p.wait(ctx, asked{Reason: gone}, e, r)
+		err = p.wait(ctx, facts{Reason: gone}, e, r)
 	case !r.State.Live():
-		err = p.wait(ctx, asked{Reason: over}, e, r)
+		err = p.wait(ctx, facts{Reason: over}, e, r)
 	case in.Missed != uuid.Nil:
-		err = p.wait(ctx, asked{Reason: missed}, e, r)
+		err = p.wait(ctx, facts{Reason: missed}, e, r)
 	case isStale(e):
-		err = p.wait(ctx, asked{Reason: old}, e, r)
+		err = p.wait(ctx, facts{Reason: old}, e, r)
 	case e.Spoken != "":
-		err = p.wait(ctx, asked{Reason: spoken}, e, r)
+		err = p.wait(ctx, facts{Reason: spoken}, e, r)
 	default:
 		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, r) {
 			err = p.Chosen(ctx, in.To, r.ID)
@@ -282,7 +282,7 @@ func Offer(ctx context.Context, p *Prompts, keys []string) error {
 		e, err := p.Entries.Load(key)
 		if err == nil {
 			e.Session = uuid.Nil
-			err = p.wait(ctx, asked{Reason: withoutSession(e)}, e, port.Session{})
+			err = p.wait(ctx, facts{Reason: withoutSession(e)}, e, port.Session{})
 		}
 		if err != nil {
 			return err

@@ -94,7 +94,7 @@ var questions = map[reason]question{
 
 // write writes the question about a prompt: what happened, and below it, as long as there are
 // buttons, their effect and the number of later prompts of the session.
-func (a asked) write(l *card.Content, p chat.Phrases, e inbox.Entry, r port.Session) {
+func (a facts) write(l *card.Content, p chat.Phrases, e inbox.Entry, r port.Session) {
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command,
 		"Path": render.Code(a.File), "Binding": render.Code(a.Binding),
@@ -143,14 +143,14 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 }
 
 // redrawPages redraws the pages that show a first prompt.
-func redrawPages(p *Prompts, why asked) {
+func redrawPages(p *Prompts, why facts) {
 	if why.Reason == first {
 		p.Chat.Pages.Change("new")
 	}
 }
 
 // after is the text of a settled question: the outcome, below the words of a recording.
-func (a asked) after(became render.Text) render.Text {
+func (a facts) after(became render.Text) render.Text {
 	if a.Words == "" {
 		return became
 	}
@@ -211,8 +211,8 @@ func openIn(all port.Views) []port.Session {
 // cardKind is the kind of the cards; a card has the key of its prompt's entry.
 const cardKind = "question"
 
-// asked holds the facts for which a card's buttons were drawn.
-type asked struct {
+// facts holds the facts for which a card's buttons were drawn.
+type facts struct {
 	Reason  reason `json:"reason"`
 	By      int64  `json:"by,omitempty"`      // of first, asFolder and noFolder: the person who starts the session
 	Command string `json:"command,omitempty"` // of mistyped: ccbot's, without its slash
@@ -226,7 +226,7 @@ type asked struct {
 }
 
 // ask shows a question under the message of a prompt. Each reason has a separate message.
-func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r port.Session) error {
+func (p *Prompts) ask(ctx context.Context, why facts, e inbox.Entry, r port.Session) error {
 	if c, ok := p.cards.Get(e.Key); ok && !c.Payload.isSame(why, e.Conversation) {
 		became := render.Plain(p.Chat.In(e.Conversation).Say(i18n.QuestionBelow))
 		if c.Payload.Reason == returning {
@@ -245,7 +245,7 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r port.Sess
 	}
 	why.Words = e.Spoken
 	why.write(&look, p.Chat.In(e.Conversation), e, r)
-	c := card.Card[asked]{Key: e.Key, Content: look, Payload: why}
+	c := card.Card[facts]{Key: e.Key, Content: look, Payload: why}
 	writeShared(p, &c, e)
 	if err := p.cards.Show(ctx, e.Key, c.Content, c.Payload); err != nil {
 		return err
@@ -257,8 +257,8 @@ func (p *Prompts) ask(ctx context.Context, why asked, e inbox.Entry, r port.Sess
 }
 
 // asksAlready reports whether another prompt has a question for the same reason.
-func asksAlready(p *Prompts, why asked, e inbox.Entry, r port.Session) bool {
-	return slices.ContainsFunc(p.cards.List(), func(c card.Card[asked]) bool {
+func asksAlready(p *Prompts, why facts, e inbox.Entry, r port.Session) bool {
+	return slices.ContainsFunc(p.cards.List(), func(c card.Card[facts]) bool {
 		return c.Key != e.Key && c.Content.Session == r.ID && c.Content.To == e.Conversation && c.Content.Needs != "" && c.Payload.isSame(why, e.Conversation)
 	})
 }
@@ -274,7 +274,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 			continue
 		}
 		e, err := p.Entries.Load(c.Key)
-		if err != nil || e.State != inbox.Held || isOver(c.Payload, e.State) {
+		if err != nil || e.State != inbox.Held || isSettled(c.Payload, e.State) {
 			continue
 		}
 		if err := p.redraw(ctx, c, e); err != nil {
@@ -285,7 +285,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 }
 
 // redraw brings an open question up to date with its prompt.
-func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry) error {
+func (p *Prompts) redraw(ctx context.Context, c card.Card[facts], e inbox.Entry) error {
 	r, _ := p.book.Records.Get(e.Session)
 	c.Payload.Words = e.Spoken
 	if c.Payload.isLacking(c.Content.To) {
@@ -300,7 +300,7 @@ func (p *Prompts) redraw(ctx context.Context, c card.Card[asked], e inbox.Entry)
 }
 
 // wait takes a prompt out of its queue, if it is in one, until a person has answered a question.
-func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r port.Session) error {
+func (p *Prompts) wait(ctx context.Context, why facts, e inbox.Entry, r port.Session) error {
 	if why.isShared(e.Conversation) {
 		defer p.cards.Hold()() // until it has a question, or a shared one shows it
 	}
@@ -322,9 +322,9 @@ func (p *Prompts) wait(ctx context.Context, why asked, e inbox.Entry, r port.Ses
 	return p.redraw(ctx, c, shown)
 }
 
-// isOver reports whether a question no longer needs an answer. A question is shown before its
+// isSettled reports whether a question no longer needs an answer. A question is shown before its
 // prompt is in the state that the question is about.
-func isOver(was asked, now inbox.State) bool {
+func isSettled(was facts, now inbox.State) bool {
 	q := questions[was.Reason]
 	if q.answers == nil { // its text may be in the box
 		return now != inbox.Held && now != inbox.Typing
@@ -340,7 +340,7 @@ func (p *Prompts) Tidy(ctx context.Context) {
 	p.Texts.Tidy(ctx)
 	for _, c := range p.cards.List() {
 		e, err := p.Entries.Load(c.Key)
-		if chat.IsGone(err) || err == nil && isOver(c.Payload, e.State) {
+		if chat.IsGone(err) || err == nil && isSettled(c.Payload, e.State) {
 			err = p.close(ctx, c.Key, render.Text{})
 		}
 		if err != nil {
@@ -352,14 +352,14 @@ func (p *Prompts) Tidy(ctx context.Context) {
 // tap answers a question, for any allowed person of its chat. A session that is chosen for a prompt
 // is the current one before the tap is answered, unless another one is open, because a text may
 // follow.
-func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, error) {
+func (p *Prompts) tap(ctx context.Context, t chat.Tap, was facts) (chat.Answer, error) {
 	q := questions[was.Reason]
 	word, chosen, _ := strings.Cut(t.Card.Option, ":")
 	i := slices.IndexFunc(q.answers, func(a answer) bool { return string(a.word) == word })
 	e, err := p.Entries.Load(t.Card.Key)
 	stale := chat.Answer{Text: p.Chat.In(t.To).Say(i18n.StaleButton)}
 	switch {
-	case chat.IsGone(err), err == nil && isOver(was, e.State):
+	case chat.IsGone(err), err == nil && isSettled(was, e.State):
 		return stale, errors.Join(p.close(ctx, t.Card.Key, render.Text{}), askRest(ctx, p, was, t.To, t.Card.Session))
 	case err != nil:
 		return chat.Answer{}, err
@@ -394,7 +394,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was asked) (chat.Answer, 
 
 // answered shows the effect of an answer in its question. While a prompt waits for its session to
 // be resumed, the question shows that.
-func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.Session, was asked) (err error) {
+func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.Session, was facts) (err error) {
 	says := a.became
 	switch {
 	case a == resumeAndSend && r.State.Live():
@@ -407,7 +407,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.
 	case !ok || !c.Payload.isSame(was, e.Conversation): // it has a new question
 	case a == resumeAndSend:
 		c.Content.Text, c.Content.Hint, c.Content.Options, c.Content.Rank = c.Payload.after(became), render.Text{}, nil, 0
-		err = p.cards.Show(ctx, e.Key, c.Content, asked{Reason: returning, Words: c.Payload.Words})
+		err = p.cards.Show(ctx, e.Key, c.Content, facts{Reason: returning, Words: c.Payload.Words})
 	default:
 		err = p.close(ctx, e.Key, became)
 	}
@@ -415,7 +415,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.
 }
 
 // answer carries a decision out. The question shows the outcome, or stays after a failure.
-func (p *Prompts) answer(ctx context.Context, t chat.Tap, was asked, a answer,
+func (p *Prompts) answer(ctx context.Context, t chat.Tap, was facts, a answer,
 	e inbox.Entry, r port.Session) error {
 	reaction := chat.ReactionStored
 	if a == dropIt {

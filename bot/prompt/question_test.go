@@ -39,7 +39,7 @@ func TestQuestions(t *testing.T) {
 			assert.Contains(t, []inbox.State{inbox.Accepted, inbox.Held, inbox.Unproven, inbox.Asked}, q.state)
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
 			var look card.Content
-			asked{Reason: why}.write(&look, words, e, port.Session{Name: "api"})
+			facts{Reason: why}.write(&look, words, e, port.Session{Name: "api"})
 			text := chat.Lines(look.Text, look.Hint)
 			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == asFolder || why == noFolder || why == nobody || why == homeless || why == adrift
 			assert.NotEqual(t, asksWhich, strings.Contains(text.Text, "api"), "the sentence names the session")
@@ -59,6 +59,6 @@ func TestQuestions(t *testing.T) {
 func TestUnknownRefusalIsMissingFolder(t *testing.T) {
 	words := inEnglish()
 	var look card.Content
-	asked{Reason: noFolder, File: "~/none"}.write(&look, words, inbox.Entry{Received: time.Now()}, port.Session{})
+	facts{Reason: noFolder, File: "~/none"}.write(&look, words, inbox.Entry{Received: time.Now()}, port.Session{})
 	assert.Contains(t, look.Text.Text, words.Text(i18n.PathMissing, i18n.Args{"Path": render.Code("~/none")}).Text)
 }

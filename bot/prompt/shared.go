@@ -27,13 +27,13 @@ const (
 
 // isShared reports whether one question stands for all waiting prompts of a place to a session, or
 // to none, for this reason.
-func (a asked) isShared(to address.Conversation) bool {
+func (a facts) isShared(to address.Conversation) bool {
 	return a.Reason == nobody || a.Reason == over || a.Reason == unaddressed && to.ThreadID != 0
 }
 
 // isSame reports whether two cards of a place ask the same, for any prompts. The reason of a
 // question of a topic without a session may change at any time, also during a tap on it.
-func (a asked) isSame(b asked, to address.Conversation) bool {
+func (a facts) isSame(b facts, to address.Conversation) bool {
 	a.Others, a.Words, b.Others, b.Words = "", "", "", ""
 	return a == b || a.isLacking(to) && b.isLacking(to)
 }
@@ -47,12 +47,12 @@ func lacking(p *Prompts) reason {
 }
 
 // isLacking reports whether a question is about all texts of a topic without a session.
-func (a asked) isLacking(to address.Conversation) bool {
+func (a facts) isLacking(to address.Conversation) bool {
 	return to.ThreadID != 0 && (a.Reason == nobody || a.Reason == unaddressed)
 }
 
 // sharedBy returns the open question that also covers a prompt.
-func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool) {
+func sharedBy(p *Prompts, why facts, e inbox.Entry) (c card.Card[facts], is bool) {
 	for _, c := range p.cards.List() {
 		if c.Key != e.Key && c.Content.To == e.Conversation && c.Content.Session == e.Session &&
 			c.Payload.isSame(why, c.Content.To) && why.isShared(c.Content.To) && stands(p, c) {
@@ -63,10 +63,10 @@ func sharedBy(p *Prompts, why asked, e inbox.Entry) (c card.Card[asked], is bool
 }
 
 // stands reports whether the question's own prompt still waits for the answer.
-func stands(p *Prompts, c card.Card[asked]) bool {
+func stands(p *Prompts, c card.Card[facts]) bool {
 	e, err := p.Entries.Load(c.Key)
 	_, open := p.cards.Get(c.Key)
-	return open && err == nil && !isOver(c.Payload, e.State)
+	return open && err == nil && !isSettled(c.Payload, e.State)
 }
 
 // unasked returns the waiting prompts of a place to a session, or to none, that have no separate
@@ -81,7 +81,7 @@ func unasked(p *Prompts, to address.Conversation, session uuid.UUID) ([]inbox.En
 
 // askRest asks about the prompts of a place to a session, or to none, that have no question after
 // their shared question was closed.
-func askRest(ctx context.Context, p *Prompts, was asked, to address.Conversation, session uuid.UUID) error {
+func askRest(ctx context.Context, p *Prompts, was facts, to address.Conversation, session uuid.UUID) error {
 	if !was.isShared(to) {
 		return nil
 	}
@@ -95,7 +95,7 @@ func askRest(ctx context.Context, p *Prompts, was asked, to address.Conversation
 	}
 	r, _ := p.book.Records.Get(session)
 	if was.Others = ""; r.State.Live() {
-		was = asked{Reason: left}
+		was = facts{Reason: left}
 		for _, e := range rest[1:] {
 			err = errors.Join(err, p.ask(ctx, was, e, r))
 		}
@@ -106,7 +106,7 @@ func askRest(ctx context.Context, p *Prompts, was asked, to address.Conversation
 // joins reports whether an open question also covers a prompt, and makes the question show it.
 func joins(ctx context.Context, p *Prompts, e inbox.Entry) (is bool, err error) {
 	for _, why := range []reason{nobody, unaddressed, over} {
-		if c, shares := sharedBy(p, asked{Reason: why}, e); shares {
+		if c, shares := sharedBy(p, facts{Reason: why}, e); shares {
 			first, err := p.Entries.Load(c.Key)
 			return true, errors.Join(err, p.redraw(ctx, c, first))
 		}
@@ -116,7 +116,7 @@ func joins(ctx context.Context, p *Prompts, e inbox.Entry) (is bool, err error) 
 
 // writeShared writes which prompts besides e wait for the answer to a shared question, and the
 // current choices. The answer is for those prompts only.
-func writeShared(p *Prompts, c *card.Card[asked], e inbox.Entry) {
+func writeShared(p *Prompts, c *card.Card[facts], e inbox.Entry) {
 	if !c.Payload.isShared(c.Content.To) {
 		return
 	}
@@ -136,7 +136,7 @@ func writeShared(p *Prompts, c *card.Card[asked], e inbox.Entry) {
 }
 
 // choicesFor returns the current choices of a question in a place.
-func choicesFor(p *Prompts, why asked, to address.Conversation) choices {
+func choicesFor(p *Prompts, why facts, to address.Conversation) choices {
 	lost := p.Lost.Lost()
 	c := choices{open: openIn(p.book.Records), all: len(lost) > 1, command: why.Command}
 	var down []port.Session
@@ -175,12 +175,12 @@ func lastFolders(p *Prompts, to address.Conversation) (all []folder) {
 // answerAll carries a decision out for a prompt, and for the others that its question shows, in
 // their order. chosen is the folder of startIn. A prompt that is undecided after that gets a new
 // question.
-func answerAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r port.Session, chosen string) error {
+func answerAll(ctx context.Context, p *Prompts, t chat.Tap, was facts, a answer, e inbox.Entry, r port.Session, chosen string) error {
 	err := decideAll(ctx, p, t, was, a, e, r, chosen)
 	return errors.Join(err, askRest(ctx, p, was, e.Conversation, t.Card.Session))
 }
 
-func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, e inbox.Entry, r port.Session, chosen string) error {
+func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was facts, a answer, e inbox.Entry, r port.Session, chosen string) error {
 	all := false
 	switch {
 	case a == startIn:
@@ -214,14 +214,14 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer,
 
 // decideOther carries a decision out for another undecided prompt of a question. A failure is
 // reported under its message.
-func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was asked, a answer, key string, r port.Session) error {
+func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was facts, a answer, key string, r port.Session) error {
 	e, err := p.Entries.Load(key)
 	_, own := p.cards.Get(key)
 	switch {
 	case chat.IsGone(err), err == nil && (own || e.State != inbox.Asked || e.Session != t.Card.Session):
 		return nil
 	case err == nil && e.Spoken != "" && a != dropIt: // its question has shown one line of it at most
-		return p.ask(ctx, asked{Reason: spoken}, e, r)
+		return p.ask(ctx, facts{Reason: spoken}, e, r)
 	case err == nil:
 		err = p.decide(ctx, a, e, r, was, t.From)
 	}
@@ -265,15 +265,15 @@ func (p *Prompts) SendWaiting(ctx context.Context, chatID int64, r port.Session)
 }
 
 // sendWaiting keeps a text that waits in the queue of its session, or asks about it.
-func sendWaiting(ctx context.Context, p *Prompts, was asked, key string, r port.Session) error {
+func sendWaiting(ctx context.Context, p *Prompts, was facts, key string, r port.Session) error {
 	e, err := p.Entries.Load(key)
 	switch {
 	case chat.IsGone(err), err == nil && e.State != inbox.Asked:
 		return nil
 	case err == nil && isLate(p, e):
-		return p.ask(ctx, asked{Reason: old}, e, r)
+		return p.ask(ctx, facts{Reason: old}, e, r)
 	case err == nil && e.Spoken != "":
-		return p.ask(ctx, asked{Reason: spoken}, e, r)
+		return p.ask(ctx, facts{Reason: spoken}, e, r)
 	case err == nil:
 		err = p.decide(ctx, resumeAndSend, e, r, was, 0)
 	}
@@ -288,7 +288,7 @@ func redrawShared(ctx context.Context, p *Prompts, to address.Conversation) erro
 	var errs []error
 	for _, c := range p.cards.List() {
 		e, err := p.Entries.Load(c.Key)
-		if err == nil && c.Content.To.ChatID == to.ChatID && c.Payload.isShared(c.Content.To) && !isOver(c.Payload, e.State) {
+		if err == nil && c.Content.To.ChatID == to.ChatID && c.Payload.isShared(c.Content.To) && !isSettled(c.Payload, e.State) {
 			errs = append(errs, p.redraw(ctx, c, e))
 		}
 	}

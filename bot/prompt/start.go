@@ -85,12 +85,12 @@ func askLeft(ctx context.Context, p *Prompts, e inbox.Entry) error {
 		}
 	}
 	if why := lacking(p); !known && e.Session == uuid.Nil && (why == nobody || e.ThreadID != 0) {
-		return p.ask(ctx, asked{Reason: why}, e, port.Session{})
+		return p.ask(ctx, facts{Reason: why}, e, port.Session{})
 	}
 	if !known {
 		return Offer(ctx, p, []string{e.Key})
 	}
-	return p.ask(ctx, asked{Reason: why}, e, r)
+	return p.ask(ctx, facts{Reason: why}, e, r)
 }
 
 // reasonLeft returns the reason to ask about a prompt without a question; empty if it awaits no
@@ -173,7 +173,7 @@ func (p *Prompts) askStale(ctx context.Context, e inbox.Entry, away time.Duratio
 		return nil // or the session is unknown, or there is no person to ask
 	}
 	if r.Resumable {
-		return p.wait(ctx, asked{Reason: over}, e, r)
+		return p.wait(ctx, facts{Reason: over}, e, r)
 	}
-	return p.wait(ctx, asked{Reason: old}, e, r)
+	return p.wait(ctx, facts{Reason: old}, e, r)
 }

@@ -40,7 +40,7 @@ type Deps struct {
 type Questions struct {
 	Deps
 	lines chat.Cards[line]
-	links chat.Cards[asked]
+	links chat.Cards[questionRef]
 	stops chat.Cards[stop]
 	wake  chan struct{}
 
@@ -49,8 +49,8 @@ type Questions struct {
 	refused  map[int64]bool        // chats in which the bot may not pin
 }
 
-// asked names a question that a message leads to.
-type asked struct {
+// questionRef names a question that a message leads to.
+type questionRef struct {
 	Kind string `json:"kind"`
 	Key  string `json:"key"`
 }
@@ -63,7 +63,7 @@ const (
 
 // New returns the questions of a chat, before the board runs.
 func New(d Deps) *Questions {
-	q := &Questions{Deps: d, lines: chat.NewCards[line](d.Chat, lineKind), links: chat.NewCards[asked](d.Chat, linkKind),
+	q := &Questions{Deps: d, lines: chat.NewCards[line](d.Chat, lineKind), links: chat.NewCards[questionRef](d.Chat, linkKind),
 		stops: chat.NewCards[stop](d.Chat, stopKind),
 		wake:  make(chan struct{}, 1), refused: make(map[int64]bool)}
 	d.Chat.Cards.Changed = func() { pause.Poke(q.wake) }
@@ -82,7 +82,7 @@ func (q *Questions) Feature() chat.Feature {
 		Commands: []chat.Command{{Name: "waiting", Run: func(ctx context.Context, in chat.Incoming, _ string) error {
 			return q.Step(ctx, in.To)
 		}}},
-		Cards: map[string]chat.OnTap{linkKind: q.links.OnTap(func(_ context.Context, t chat.Tap, was asked) (chat.Answer, error) {
+		Cards: map[string]chat.OnTap{linkKind: q.links.OnTap(func(_ context.Context, t chat.Tap, was questionRef) (chat.Answer, error) {
 			return q.after(t, was)
 		}), stopKind: q.stops.OnTap(q.tapStop)},
 		OnNews: func(context.Context, port.Session, news.News) error { pause.Poke(q.wake); return nil },
@@ -102,7 +102,7 @@ func (q *Questions) Waits() []port.Session {
 	open := q.Chat.Cards.Questions()
 	since := func(r port.Session) time.Time {
 		if i := slices.IndexFunc(open, func(one card.Question) bool { return one.Session == r.ID }); i >= 0 {
-			return open[i].Asked
+			return open[i].WaitsSince
 		}
 		return r.NowSince // its terminal asks, and the chat has no card of that
 	}
@@ -150,11 +150,11 @@ func (q *Questions) Step(ctx context.Context, from outbox.Conversation) error {
 
 // Next answers a tap on the button of a question that leads to the next one.
 func (q *Questions) Next(t chat.Tap) (chat.Answer, error) {
-	return q.after(t, asked{t.Card.Kind, t.Card.Key})
+	return q.after(t, questionRef{t.Card.Kind, t.Card.Key})
 }
 
 // after brings the question that comes after another one, the first one after the last.
-func (q *Questions) after(t chat.Tap, was asked) (chat.Answer, error) {
+func (q *Questions) after(t chat.Tap, was questionRef) (chat.Answer, error) {
 	all := q.open()
 	i := slices.IndexFunc(all, func(one card.Question) bool { return nameOf(one) == was })
 	if len(all) == 0 || len(all) == 1 && i == 0 {
@@ -187,7 +187,7 @@ func (q *Questions) bring(ctx context.Context, from outbox.Conversation, one car
 func (q *Questions) again(ctx context.Context, one card.Question, below []card.Option) (shown bool, err error) {
 	last := one.Message > 0 && q.Chat.Book.Newest(one.At) == one.Message
 	note := render.Plain(q.Chat.In(one.At).Say(i18n.QuestionBelow))
-	return q.Chat.Cards.Again(ctx, one.Kind, one.Key, card.Bring{Note: note, Below: below, Stay: last})
+	return q.Chat.Cards.Again(ctx, one.Kind, one.Key, card.Bring{Note: note, ExtraOptions: below, Stay: last})
 }
 
 // run keeps the pinned lines up to date, brings the next question after an answer, and reminds of
@@ -215,12 +215,12 @@ func (q *Questions) run(ctx context.Context) error {
 // question is left.
 func (q *Questions) dropSteps(ctx context.Context) {
 	all := q.open()
-	other := func(name asked) bool {
+	other := func(name questionRef) bool {
 		return slices.ContainsFunc(all, func(one card.Question) bool { return nameOf(one) != name })
 	}
 	for _, one := range all {
 		if one.Steps && !other(nameOf(one)) {
-			q.note(one.Session, q.Chat.Cards.DropBelow(ctx, one.Kind, one.Key))
+			q.note(one.Session, q.Chat.Cards.DropExtraOptions(ctx, one.Kind, one.Key))
 		}
 	}
 	for _, c := range q.links.List() {

@@ -24,7 +24,7 @@ type Kind interface {
 
 // stop is the payload of a message that asks how to stop an agent that asks something.
 type stop struct {
-	asked
+	questionRef
 	Fingerprint string `json:"mark"`
 }
 
@@ -45,12 +45,12 @@ func (q *Questions) Stopping(ctx context.Context, in chat.Incoming, r port.Sessi
 	look := card.Content{To: in.To, Session: r.ID, ReplyTo: in.MessageID, Text: p.Text(i18n.StopAsked, i18n.Args{"Name": r.Name}),
 		Options: chat.Rows(2, p.Option(i18n.ButtonDenyAndStop, denyOption, outbox.Danger),
 			p.Option(i18n.ButtonShowQuestion, showOption, outbox.Primary))}
-	what.asked = nameOf(one)
+	what.questionRef = nameOf(one)
 	return true, q.stops.Post(ctx, look, what)
 }
 
 // nameOf names a question.
-func nameOf(one card.Question) asked { return asked{one.Kind, one.Key} }
+func nameOf(one card.Question) questionRef { return questionRef{one.Kind, one.Key} }
 
 // toStop finds the oldest open question of a session that can be denied.
 func (q *Questions) toStop(r port.Session) (one card.Question, what stop, open bool) {
@@ -67,12 +67,12 @@ func (q *Questions) toStop(r port.Session) (one card.Question, what stop, open b
 // tapStop denies the question and stops the agent, or shows the question. A second tap finds no
 // card.
 func (q *Questions) tapStop(ctx context.Context, t chat.Tap, was stop) (chat.Answer, error) {
-	i := slices.IndexFunc(q.open(), func(one card.Question) bool { return nameOf(one) == was.asked })
+	i := slices.IndexFunc(q.open(), func(one card.Question) bool { return nameOf(one) == was.questionRef })
 	if t.Card.Option == showOption && i >= 0 {
 		return chat.Do(func(ctx context.Context) error { return q.bring(ctx, t.To, q.open()[i], false) })
 	}
 	if i < 0 || q.Kinds[was.Kind] == nil {
-		return q.stops.Over(ctx, t)
+		return q.stops.AnswerExpired(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
 		p := q.Chat.In(t.To)

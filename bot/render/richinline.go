@@ -85,14 +85,14 @@ func (r *rich) means(written string, want Text, any bool) bool {
 	return gotText == wantText && (any || slices.Equal(gotMarks, wantMarks))
 }
 
-// mark is formatting of the letters from one to another.
-type mark struct {
+// formatRange is formatting of the letters from one to another.
+type formatRange struct {
 	kind     string
 	from, to int
 }
 
 // skeleton is a text without its blanks, and its formatting by letters.
-func skeleton(t Text) (string, []mark) {
+func skeleton(t Text) (string, []formatRange) {
 	var b strings.Builder
 	index := make([]int, 0, t.Length()+1) // of the letter at each unit
 	letters := 0
@@ -106,9 +106,9 @@ func skeleton(t Text) (string, []mark) {
 		}
 	}
 	index = append(index, letters)
-	var marks []mark
+	var marks []formatRange
 	for _, e := range t.Entities {
-		if m := (mark{string(e.Type), index[e.Offset], index[end(e)]}); m.from < m.to {
+		if m := (formatRange{string(e.Type), index[e.Offset], index[end(e)]}); m.from < m.to {
 			marks = append(marks, m)
 		}
 	}
@@ -136,13 +136,13 @@ func spelled(t Text, s spelling, table bool) string {
 	slices.SortStableFunc(list, func(a, b entity) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(b.Length, a.Length))
 	})
-	m.say(list, t.Length())
+	m.writeText(list, t.Length())
 	m.flush()
 	return strings.TrimRight(m.out.String(), "\n ")
 }
 
-// say writes the text up to a unit, with the entities in it, and returns the later entities.
-func (m *inlineMarkdown) say(list []entity, to int) (behind []entity) {
+// writeText writes the text up to a unit, with the entities in it, and returns the later entities.
+func (m *inlineMarkdown) writeText(list []entity, to int) (behind []entity) {
 	for len(list) > 0 && list[0].Offset < to {
 		m.said.WriteString(m.next(list[0].Offset))
 		list = m.marked(list[0], list[1:])
@@ -180,11 +180,11 @@ func (m *inlineMarkdown) marked(e entity, list []entity) (behind []entity) {
 		open, shut = m.strike, m.strike
 	}
 	if open == "" || m.on[open] {
-		return m.say(list, end(e))
+		return m.writeText(list, end(e))
 	}
 	m.on[open] = true
 	m.mark(open)
-	behind = m.say(list, end(e))
+	behind = m.writeText(list, end(e))
 	m.mark(shut)
 	delete(m.on, open)
 	return behind

@@ -165,9 +165,9 @@ func (c *collector) addRepairs(rep news.Start) {
 	}
 }
 
-// look returns the card.Content of a report and its payload. The text is blank if there is nothing
-// to report.
-func (p *Reports) look(one *report) (look card.Content, shown offered) {
+// content returns the card.Content of a report and its payload. The text is blank if there is
+// nothing to report.
+func (p *Reports) content(one *report) (look card.Content, shown offered) {
 	words := p.Chat.In(one.to)
 	newer := render.Code(p.Chat.Short(path.Join(p.StateDir, "sessions")))
 	unreadable := render.Code(p.Chat.Short(path.Join(p.StateDir, "quarantine")))

@@ -25,7 +25,7 @@ type screenshots struct {
 	chat  *chat.Chat
 	panes port.Panes
 	fonts cellpicture.Fonts
-	cards chat.Cards[shown]
+	cards chat.Cards[payload]
 	named sync.Map // of advice: in this run, the package was named in the chat
 }
 
@@ -35,8 +35,8 @@ type advice struct {
 	name string
 }
 
-// shown is the screen that a card shows.
-type shown struct {
+// payload is the screen that a card shows.
+type payload struct {
 	Fingerprint string   `json:"mark"`
 	Packages    []string `json:"packages,omitempty"` // that the message names
 }
@@ -49,7 +49,7 @@ const (
 
 // New returns the feature. fonts has the characters that the built-in fonts lack.
 func New(c *chat.Chat, panes port.Panes, fonts cellpicture.Fonts) chat.Feature {
-	s := &screenshots{chat: c, panes: panes, fonts: fonts, cards: chat.NewCards[shown](c, kind)}
+	s := &screenshots{chat: c, panes: panes, fonts: fonts, cards: chat.NewCards[payload](c, kind)}
 	f := chat.Feature{Name: kind, Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)}}
 	c.ByName(&f, chat.Command{Name: "screenshot"}, func(r port.Session) bool { return r.State.Live() }, s.show)
 	return f
@@ -61,7 +61,7 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r port.Session
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	look, next, err := s.look(in.To, r, now, "", shown{})
+	look, next, err := s.content(in.To, r, now, "", payload{})
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
@@ -74,7 +74,7 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r port.Session
 }
 
 // tap presses a key, and replaces the picture; or it sends the screen as text.
-func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer, error) {
+func (s *screenshots) tap(_ context.Context, t chat.Tap, was payload) (chat.Answer, error) {
 	if t.Card.Option == asText {
 		return chat.Do(func(ctx context.Context) error { return s.sendText(ctx, t) })
 	}
@@ -99,7 +99,7 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was shown) (chat.Answer
 		if err != nil && !refusal.Is(err, refusal.Changed) {
 			return s.chat.Explain(ctx, t.To, p.Failure(r, err))
 		}
-		look, next, err := s.look(t.To, r, now, said, was)
+		look, next, err := s.content(t.To, r, now, said, was)
 		if err != nil {
 			return s.chat.Explain(ctx, t.To, p.Failure(r, err))
 		}
@@ -143,13 +143,13 @@ func keys(names ...string) []card.Option {
 	return each.As(names, func(name string) card.Option { return card.Option{Text: words[name], Value: name} })
 }
 
-// look returns a card of a screen, and its payload. said is the result of a tap on the card that
+// content returns a card of a screen, and its payload. said is the result of a tap on the card that
 // showed was.
-func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Screen, said string, was shown) (card.Content, shown, error) {
+func (s *screenshots) content(to outbox.Conversation, r port.Session, now port.Screen, said string, was payload) (card.Content, payload, error) {
 	p := s.chat.In(to)
 	shot, err := picture(now.Text, s.fonts)
 	if err != nil {
-		return card.Content{}, shown{}, err
+		return card.Content{}, payload{}, err
 	}
 	text := []render.Text{render.Join(render.Bold(r.Name), render.Plain(" · "+p.Seconds(p.Now())))}
 	if said != "" {
@@ -168,7 +168,7 @@ func (s *screenshots) look(to outbox.Conversation, r port.Session, now port.Scre
 		rows = [][]card.Option{rows[0], rows[2], again}
 		text = append(text, render.Plain(p.Say(i18n.KeysRelayed)))
 	}
-	next := shown{Fingerprint: now.Fingerprint, Packages: s.advise(to, shot.packages, was.Packages)}
+	next := payload{Fingerprint: now.Fingerprint, Packages: s.advise(to, shot.packages, was.Packages)}
 	if len(next.Packages) > 0 {
 		command := render.Code("sudo apt-get install " + strings.Join(next.Packages, " "))
 		text = append(text, p.Text(i18n.FontsMissing, i18n.Args{"Command": command}))
@@ -187,7 +187,7 @@ func (s *screenshots) advise(to outbox.Conversation, missing, before []string) [
 
 // name remembers the packages that a message names, unless the message was not kept: err is the
 // result of that.
-func (s *screenshots) name(to outbox.Conversation, by shown, err error) error {
+func (s *screenshots) name(to outbox.Conversation, by payload, err error) error {
 	if err == nil {
 		for _, name := range by.Packages {
 			s.named.Store(advice{to.ChatID, name}, true)

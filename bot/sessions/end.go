@@ -54,7 +54,7 @@ func (e End) session(records port.Views) (r port.Session, ok bool) {
 func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked End) (chat.Answer, error) {
 	r, ok := asked.session(s.chat.Book.Records)
 	if !ok {
-		return s.ends.Over(ctx, t)
+		return s.ends.AnswerExpired(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
 		if begun, err := s.beginEnd(ctx, t, r, asked.Final, "asked for"); err != nil || !begun {

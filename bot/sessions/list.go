@@ -250,7 +250,7 @@ type entry struct {
 	current           bool
 	sign, name, state string
 	more              []string // shown as far as there is room
-	below             string
+	footer            string
 	quiet             bool // it may be ended with the idle ones
 }
 
@@ -259,7 +259,7 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, 
 	e := entry{need: works, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
 	switch {
 	case r.State == port.StateRunning:
-		e.below = chat.FirstLine(l.LastQuestion)
+		e.footer = chat.FirstLine(l.LastQuestion)
 		asks := attention.In(s.chat, r, l.Now)
 		e.need, e.sign, e.state = doing(p, l, asks)
 		e.more, e.quiet = besides(p, r.Mode, l), s.Idle.Spared(p, r, l) == ""
@@ -280,11 +280,11 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, 
 			e.state = p.Say(i18n.Noted, i18n.Args{"What": e.state, "Note": note})
 		}
 	}
-	if e.below = ansi.Truncate(e.below, codeRoom, "…"); e.below == "" {
-		e.below = s.chat.ShortTail(r.Dir) // a name in it stays whole
+	if e.footer = ansi.Truncate(e.footer, codeRoom, "…"); e.footer == "" {
+		e.footer = s.chat.ShortTail(r.Dir) // a name in it stays whole
 	}
 	if branch := s.chat.Folder.Branch(ctx, r.Dir); branch != "" {
-		e.below = ansi.Truncate("("+chat.Head(glyph.Name(branch), codeRoom/2)+") "+e.below, codeRoom, "…")
+		e.footer = ansi.Truncate("("+chat.Head(glyph.Name(branch), codeRoom/2)+") "+e.footer, codeRoom, "…")
 	}
 	return e
 }
@@ -343,7 +343,7 @@ func (e entry) text() render.Text {
 		}
 	}
 	return render.Join(render.Plain(before), render.Bold(e.name), render.Plain(said+"\n"),
-		render.Code(e.below))
+		render.Code(e.footer))
 }
 
 const (

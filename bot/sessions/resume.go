@@ -103,7 +103,7 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was port.Restore) (
 	}
 	q, ok := s.chat.Accepted(was, t)
 	if !ok || !makes && damaged != port.UseCopy && damaged != port.UseAsItIs {
-		return s.offers.Over(ctx, t)
+		return s.offers.AnswerExpired(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
 		if makes {

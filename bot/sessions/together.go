@@ -60,7 +60,7 @@ func (t *Together) Show(ctx context.Context, to address.Conversation, list []por
 	done func(failed []uuid.UUID) error, err error) {
 	key := card.NewKey()
 	b := comingBack{each.As(list, func(r port.Session) backLine { return backLine{Session: r.ID, Kept: t.kept(r)} })}
-	return func(failed []uuid.UUID) error { return t.note(ctx, key, backFailed, failed...) }, t.cards.Show(ctx, key, t.look(to, b), b)
+	return func(failed []uuid.UUID) error { return t.note(ctx, key, backFailed, failed...) }, t.cards.Show(ctx, key, t.content(to, b), b)
 }
 
 // note sets the state of the sessions of a message that come back.
@@ -78,12 +78,12 @@ func (t *Together) note(ctx context.Context, key string, state backState, sessio
 	}
 	b := comingBack{lines}
 	if slices.ContainsFunc(lines, func(l backLine) bool { return l.State == backComing }) {
-		return t.cards.Show(ctx, key, t.look(c.Content.To, b), b)
+		return t.cards.Show(ctx, key, t.content(c.Content.To, b), b)
 	}
 	if c.Sent {
-		return t.cards.Close(ctx, key, t.look(c.Content.To, b).Text)
+		return t.cards.Close(ctx, key, t.content(c.Content.To, b).Text)
 	}
-	return t.cards.Show(ctx, key, t.look(c.Content.To, b), b) // a close would remove it
+	return t.cards.Show(ctx, key, t.content(c.Content.To, b), b) // a close would remove it
 }
 
 // onNews notes that a session is ready, or has ended, and reports whether a message has a line for
@@ -102,7 +102,7 @@ func (t *Together) onNews(ctx context.Context, r port.Session, n news.News) (rep
 	return false, nil
 }
 
-func (t *Together) look(to address.Conversation, b comingBack) card.Content {
+func (t *Together) content(to address.Conversation, b comingBack) card.Content {
 	p := t.chat.In(to)
 	word := map[backState]i18n.Key{backComing: i18n.BackComing, backReady: i18n.BackReady, backFailed: i18n.BackFailed}
 	var lines []render.Text

@@ -68,8 +68,8 @@ const dayValue = "day"
 // week has the days in their order in the three languages' countries.
 var week = []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday, time.Saturday, time.Sunday}
 
-// quietSaid returns when the chat is quiet.
-func quietSaid(v view) string {
+// quietText returns when the chat is quiet.
+func quietText(v view) string {
 	var said []string
 	if h := v.set.Quiet; h != nil {
 		said = append(said, hours(h))

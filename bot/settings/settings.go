@@ -269,7 +269,7 @@ var all = []one{
 		value:   func(s conversation.Settings) string { return hours(s.Quiet) },
 		choices: quietHours,
 		extra:   quietExtra,
-		said:    quietSaid,
+		said:    quietText,
 		choose:  chooseQuiet},
 }
 

@@ -39,14 +39,14 @@ func New(c *chat.Chat, machine string, username func() string) *Bots {
 // Feature returns the part of Bots that the dispatcher uses.
 func (b *Bots) Feature() chat.Feature {
 	return chat.Feature{Name: "several", Commands: []chat.Command{
-		{Name: hereCommand, Groups: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.tell(ctx, in, in.To.ThreadID) }},
-		{Name: defaultCommand, Groups: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.tell(ctx, in, 0) }},
+		{Name: hereCommand, Groups: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.reply(ctx, in, in.To.ThreadID) }},
+		{Name: defaultCommand, Groups: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.reply(ctx, in, 0) }},
 	}}
 }
 
-// tell answers a command that has picked this bot for a topic; thread 0: for messages outside of
+// reply answers a command that has picked this bot for a topic; thread 0: for messages outside of
 // topics.
-func (b *Bots) tell(ctx context.Context, in chat.Incoming, thread int) error {
+func (b *Bots) reply(ctx context.Context, in chat.Incoming, thread int) error {
 	word := i18n.SeveralDefault
 	switch {
 	case in.To.ChatID > 0:

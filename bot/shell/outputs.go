@@ -31,17 +31,17 @@ import (
 )
 
 const (
-	firstLook    = time.Second     // a command that ends earlier has no message
+	firstCheck   = time.Second     // a command that ends earlier has no message
 	pollInterval = 2 * time.Second // between two checks of a terminal
-	// quietLooks is the number of checks in a row without news after which the pace is quietPace. A
+	// quietChecks is the number of checks in a row without news after which the pace is quietPace. A
 	// command may print nothing for hours, and a dialog may hide it over night.
-	quietLooks = 15
-	quietPace  = 30 * time.Second
-	// idleLooks is the number of checks with an idle agent after which a command counts as stopped:
+	quietChecks = 15
+	quietPace   = 30 * time.Second
+	// idleChecks is the number of checks with an idle agent after which a command counts as stopped:
 	// otherwise its output would already be in the transcript.
-	idleLooks = 4
-	// keepOver is how long the card of an ended command stays known.
-	keepOver = 24 * time.Hour
+	idleChecks = 4
+	// endedTTL is how long the card of an ended command stays known.
+	endedTTL = 24 * time.Hour
 	// cardGrace is how long the end of a command waits for a card that is being sent: a card left
 	// behind would show the command as running for ever. After it the output is an answer.
 	cardGrace = 2 * time.Second
@@ -128,7 +128,7 @@ func (o *Outputs) follow(ctx context.Context, c output) {
 		c = shown
 	}
 	idle, quiet := 0, 0
-	for wait := firstLook; pause.For(ctx, wait) == nil && o.follows(c); {
+	for wait := firstCheck; pause.For(ctx, wait) == nil && o.follows(c); {
 		r, _ := o.chat.Book.Records.Get(c.Payload.Session) // a forgotten session is not live
 		now := o.terminal(ctx, r.ID, c.Payload.Text)
 		quiet++
@@ -141,7 +141,7 @@ func (o *Outputs) follow(ctx context.Context, c output) {
 		case now.Idle:
 			idle, quiet = idle+1, 0
 		}
-		if wasQuick := !isShown(c); wasQuick || idle >= idleLooks || !r.State.Live() {
+		if wasQuick := !isShown(c); wasQuick || idle >= idleChecks || !r.State.Live() {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			if o.isLiveLocked(c) {
@@ -149,7 +149,7 @@ func (o *Outputs) follow(ctx context.Context, c output) {
 			}
 			return
 		}
-		if wait = pollInterval; quiet >= quietLooks {
+		if wait = pollInterval; quiet >= quietChecks {
 			wait = quietPace
 		}
 	}
@@ -189,7 +189,7 @@ func (o *Outputs) stopLocked(ctx context.Context, session uuid.UUID, by time.Tim
 	c, shown := o.cards.Get(o.live[session].Key)
 	delete(o.live, session)
 	if shown {
-		c.Payload.Stopped, c.Content.Until = by, o.chat.Now().Add(keepOver)
+		c.Payload.Stopped, c.Content.Until = by, o.chat.Now().Add(endedTTL)
 		o.showLocked(ctx, &c, i18n.OutputStopped)
 	}
 }
@@ -227,7 +227,7 @@ func (o *Outputs) Finish(ctx context.Context, r port.Session, item talk.Item,
 	c := slices.MaxFunc(all, func(a, b output) int {
 		return cmp.Compare(a.Payload.Offset, b.Payload.Offset)
 	})
-	c.Payload.Ended, c.Content.Until = item.At.Offset, o.chat.Now().Add(keepOver)
+	c.Payload.Ended, c.Content.Until = item.At.Offset, o.chat.Now().Add(endedTTL)
 	c.Content.Rank = outbox.Talk // as an answer has
 	c.Content.Text = chat.Lines(title(c.Payload), part.Text)
 	for begun := time.Now(); ; {

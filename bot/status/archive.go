@@ -106,7 +106,7 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 	}
 	text := []render.Text{render.Plain(title)}
 	var options []card.Option
-	for i, said := range a.asked(ctx, shown) {
+	for i, said := range a.lastQuestions(ctx, shown) {
 		r, number := shown[i], strconv.Itoa(part.First+i+1)
 		text = append(text, line(p, number, r, said))
 		label := number + " " + chat.Head(glyph.Name(r.Name), shownButton)
@@ -122,8 +122,8 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 	return s
 }
 
-// asked returns the last question of each session.
-func (a archive) asked(ctx context.Context, sessions []port.Session) []string {
+// lastQuestions returns the last question of each session.
+func (a archive) lastQuestions(ctx context.Context, sessions []port.Session) []string {
 	return a.said.LastQuestions(ctx, each.As(sessions, func(r port.Session) uuid.UUID { return r.ID }))
 }
 
@@ -160,7 +160,7 @@ func filters(p chat.Phrases, now filter) (row []card.Option) {
 // one returns the page of a session in the list.
 func (a archive) one(ctx context.Context, p chat.Phrases, at view, r port.Session) chat.Screen {
 	text := []render.Text{chat.Lines(p.EndedText(r), render.Code(p.Short(r.Dir)))}
-	if said := chat.OneLine(a.asked(ctx, []port.Session{r})[0]); said != "" {
+	if said := chat.OneLine(a.lastQuestions(ctx, []port.Session{r})[0]); said != "" {
 		text = append(text, render.Quote(chat.Head(said, shownAsked)))
 	}
 	inspect := chat.Address(statusPage, about{Session: r.ID, Back: at.address()})

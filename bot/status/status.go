@@ -40,11 +40,11 @@ type status struct {
 	names    *renames
 	reported HistoryText
 	resume   func(ctx context.Context, q chat.Resume) (back bool, err error)
-	cards    chat.Cards[over]
+	cards    chat.Cards[endedLaunch]
 }
 
-// over is one launch of a session, whose record a question is about.
-type over struct {
+// endedLaunch is one launch of a session, whose record a question is about.
+type endedLaunch struct {
 	Session uuid.UUID `json:"session"`
 	Launch  time.Time `json:"launch"` // the record of a later one is not deleted
 }
@@ -79,7 +79,7 @@ func New(c *chat.Chat, agents Agents, d folders.Diffs, records interface {
 }, entry func(key string) (inbox.Entry, error),
 	said talk.LastQuestions, reported HistoryText,
 	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) []chat.Feature {
-	s := &status{chat: c, agents: agents, diffs: d, records: records, entry: entry, reported: reported, resume: resume, cards: chat.NewCards[over](c, kind),
+	s := &status{chat: c, agents: agents, diffs: d, records: records, entry: entry, reported: reported, resume: resume, cards: chat.NewCards[endedLaunch](c, kind),
 		names: &renames{chat: c, names: records, asks: chat.NewCards[question](c, renameKind)}}
 	f := chat.Feature{Name: "status", Cards: map[string]chat.OnTap{kind: s.cards.OnTap(s.tap)},
 		Pages: map[string]chat.Page{statusPage: {Draw: s.draw, Do: s.do}}}
@@ -91,7 +91,7 @@ func New(c *chat.Chat, agents Agents, d folders.Diffs, records interface {
 func (s *status) askForget(ctx context.Context, to outbox.Conversation, asked int64, r port.Session) error {
 	question := card.Content{To: to, Session: r.ID, Text: words{s.chat.In(to)}.staying(i18n.ForgetConfirm, r),
 		Options: s.chat.In(to).Confirm(i18n.ButtonForget, surely, asked)}
-	return s.cards.Post(ctx, question, over{r.ID, r.StartedAt})
+	return s.cards.Post(ctx, question, endedLaunch{r.ID, r.StartedAt})
 }
 
 // draw shows a session and its actions.
@@ -102,11 +102,11 @@ func (s *status) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone)), Back: at.Back}, nil
 	}
 	var options []card.Option
-	if r.State.Over() && r.Resumable {
+	if r.State.HasEnded() && r.Resumable {
 		options = append(options, p.Option(i18n.ButtonResume, resumeOption, outbox.Primary))
 	}
 	options = append(options, p.Option(i18n.ButtonRename, renameOption, ""))
-	if r.State.Over() {
+	if r.State.HasEnded() {
 		options = append(options, p.Option(i18n.ButtonForget, forgetOption, ""))
 	}
 	return chat.Screen{Text: s.text(ctx, v.To, v.By, r), Options: chat.Rows(2, options...), Back: at.Back, Session: r.ID}, nil
@@ -128,7 +128,7 @@ func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answe
 			_, err := s.resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By})
 			return err
 		}
-	case ok && what == forgetOption && r.State.Over():
+	case ok && what == forgetOption && r.State.HasEnded():
 		a.Then = func(ctx context.Context) error { return s.askForget(ctx, v.To, v.By, r) }
 	default:
 		a.Text = s.chat.In(v.To).Say(i18n.StaleButton)
@@ -137,10 +137,10 @@ func (s *status) act(v chat.Visit, session uuid.UUID, what string) (a chat.Answe
 }
 
 // tap deletes a record after the person's confirmation.
-func (s *status) tap(ctx context.Context, t chat.Tap, was over) (chat.Answer, error) {
+func (s *status) tap(ctx context.Context, t chat.Tap, was endedLaunch) (chat.Answer, error) {
 	r, ok := s.chat.Book.Records.Get(was.Session)
-	if !ok || !r.State.Over() || !was.Launch.Equal(r.StartedAt) || t.Card.Option != surely {
-		return s.cards.Over(ctx, t)
+	if !ok || !r.State.HasEnded() || !was.Launch.Equal(r.StartedAt) || t.Card.Option != surely {
+		return s.cards.AnswerExpired(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
 		if err := s.cards.Close(ctx, t.Card.Key, s.chat.In(t.To).Text(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {
@@ -174,7 +174,7 @@ type now struct {
 // timeout limits all queries to the machine together.
 const timeout = 5 * time.Second
 
-func (s *status) look(ctx context.Context, r port.Session) (n now) {
+func (s *status) inspect(ctx context.Context, r port.Session) (n now) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if r.State.Live() {
@@ -205,7 +205,7 @@ const (
 
 // text describes a session, a paragraph for each subject.
 func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64, r port.Session) render.Text {
-	n, w := s.look(ctx, r), words{s.chat.In(to)}
+	n, w := s.inspect(ctx, r), words{s.chat.In(to)}
 	history, _ := s.chat.Book.Records.History(r.ID) // without it the rest is still worth telling
 	var shared, queue render.Text
 	if r.State.Live() {

@@ -55,11 +55,11 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 		c.Payload.Texts = append(c.Payload.Texts, text{e.Key, e.State != inbox.Held})
 	}
 	if now := l.Chat.Now(); open && (c.Content.Needs == "" || now.Sub(c.Payload.At) > stopTTL || !l.isOfLastStop(r.ID, c.Payload.At)) { // it is the first text of this stop
-		show = l.stopped.Below
+		show = l.stopped.Repost
 		c.Payload.Work, c.Payload.Turn, c.Payload.Agents, c.Payload.Line = "", false, 0, time.Time{}
 	}
 	c.Payload.At = l.Chat.Now()
-	c.Content.Asked = time.Now().UTC() // by the clock of the inbox
+	c.Content.WaitsSince = time.Now().UTC() // by the clock of the inbox
 	if work != "" {
 		c.Payload.Work = chat.Head(firstLine(work), shownChars)
 	}

@@ -38,9 +38,9 @@ type Changes interface {
 
 // Requests handles agents' requests in the chat.
 type Requests interface {
-	// Behind returns the open request, if there is one, for which the prompts of a session wait in
-	// a conversation, and its tool; answers reports whether a text may answer it.
-	Behind(session uuid.UUID, to address.Conversation) (request, tool string, answers bool)
+	// OpenRequest returns the open request, if there is one, for which the prompts of a session wait
+	// in a conversation, and its tool; answers reports whether a text may answer it.
+	OpenRequest(session uuid.UUID, to address.Conversation) (request, tool string, answers bool)
 	// DecideWith answers a request with a prompt, or denies it with the prompt as the reason. The
 	// prompt leaves its queue before the agent gets it. chat.IsGone: it is too late for that.
 	DecideWith(ctx context.Context, request string, with inbox.Entry, by int64, answer bool) error

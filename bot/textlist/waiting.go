@@ -32,7 +32,7 @@ type waiting struct {
 // Queued lists a text that was queued, if a request is open before it: its session has not reported
 // yet that it waits.
 func (l *Lists) Queued(ctx context.Context, e inbox.Entry, r port.Session) error {
-	if request, _, _ := l.Requests.Behind(r.ID, e.Conversation); request == "" {
+	if request, _, _ := l.Requests.OpenRequest(r.ID, e.Conversation); request == "" {
 		return nil
 	}
 	return l.Held(ctx, e.Conversation, r.ID, talk.Activity{})
@@ -83,7 +83,7 @@ func (l *Lists) drawWaiting(ctx context.Context, key string) error {
 // showWaiting shows a list, or ends it: its request is settled, or nothing waits.
 func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting], texts []inbox.Entry) error {
 	r, p := l.session(c.Content.Session), l.Chat.In(c.Content.To)
-	request, tool, answers := l.Requests.Behind(r.ID, c.Content.To)
+	request, tool, answers := l.Requests.OpenRequest(r.ID, c.Content.To)
 	switch {
 	case len(texts) == 0, request == "" && c.Payload.Request != "":
 		return l.waiting.Close(ctx, c.Key, waited(p, r, len(texts)))
@@ -165,7 +165,7 @@ func (l *Lists) tapWaiting(ctx context.Context, t chat.Tap, was waiting) (chat.A
 	}
 	word, key, _ := strings.Cut(t.Card.Option, ":")
 	e, err := l.Entries.Load(key)
-	request, _, _ := l.Requests.Behind(t.Card.Session, t.To)
+	request, _, _ := l.Requests.OpenRequest(t.Card.Session, t.To)
 	switch {
 	case chat.IsGone(err), err == nil && (e.State != inbox.Held || request != was.Request):
 		return chat.Answer{Text: l.Chat.In(t.To).Say(i18n.StaleButton)}, l.drawWaiting(ctx, t.Card.Key)

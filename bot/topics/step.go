@@ -50,10 +50,10 @@ func step(was conversation.Topic, r port.Session, said end) (now conversation.To
 	now = was
 	now.Name = r.Name
 	switch {
-	case said == ended, said == unsaid && r.State.Over():
-		now.Over = true
+	case said == ended, said == unsaid && r.State.HasEnded():
+		now.Ended = true
 	case said == returned, said == unsaid && r.State.Live():
-		now.Over = false
+		now.Ended = false
 	}
 	return now
 }
@@ -99,8 +99,8 @@ func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 	if t.title(at, now.Name) != t.title(at, was.Name) {
 		name = t.title(at, now.Name)
 	}
-	if now.Over != was.Over {
-		if icon, err = t.icon(ctx, now.Over); err != nil {
+	if now.Ended != was.Ended {
+		if icon, err = t.icon(ctx, now.Ended); err != nil {
 			return err
 		}
 	}
@@ -128,8 +128,8 @@ func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 
 // The emoji of a topic whose session is open, and of a topic whose session has ended.
 const (
-	openIcon = "💻"
-	overIcon = "📁"
+	openIcon  = "💻"
+	endedIcon = "📁"
 )
 
 // icon is the icon of a topic; empty: Telegram has no such icon.
@@ -151,7 +151,7 @@ func (t *Topics) icon(ctx context.Context, over bool) (string, error) {
 		t.mu.Unlock()
 	}
 	if over {
-		return icons[overIcon], nil
+		return icons[endedIcon], nil
 	}
 	return icons[openIcon], nil
 }

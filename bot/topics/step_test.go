@@ -30,7 +30,7 @@ func TestDecidePlaceOfSession(t *testing.T) {
 }
 
 func TestStepOfTopic(t *testing.T) {
-	was := func(over bool) conversation.Topic { return conversation.Topic{For: "x", Name: "api", Over: over} }
+	was := func(over bool) conversation.Topic { return conversation.Topic{For: "x", Name: "api", Ended: over} }
 	in := func(s port.State) port.Session { return port.Session{Name: "api", State: s} }
 	live, over, between := in(port.StateRunning), in(port.StateArchived), in(port.StateCleanupFailed)
 	for _, tt := range []struct {
@@ -47,7 +47,7 @@ func TestStepOfTopic(t *testing.T) {
 		{"resumed and ready", was(true), live, returned, was(false)},
 		{"resumed before this run", was(true), live, unsaid, was(false)},
 		{"its end is not certain, before this run", was(false), between, unsaid, was(false)},
-		{"called otherwise", was(true), port.Session{Name: "web", State: port.StateArchived}, unsaid, conversation.Topic{For: "x", Name: "web", Over: true}},
+		{"called otherwise", was(true), port.Session{Name: "web", State: port.StateArchived}, unsaid, conversation.Topic{For: "x", Name: "web", Ended: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, step(tt.was, tt.r, tt.said)) })
 	}
@@ -56,7 +56,7 @@ func TestStepOfTopic(t *testing.T) {
 // A second step changes nothing, so each change is sent to Telegram once.
 func TestStepIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		was := conversation.Topic{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "topic"), Over: rapid.Bool().Draw(t, "icon")}
+		was := conversation.Topic{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "topic"), Ended: rapid.Bool().Draw(t, "icon")}
 		r := port.Session{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "session"),
 			State: rapid.SampledFrom([]port.State{port.StateRunning, port.StateCleanupFailed, port.StateArchived}).Draw(t, "state")}
 		said := end(rapid.IntRange(0, 2).Draw(t, "said"))

@@ -267,7 +267,7 @@ func (t *Topics) AskLost(ctx context.Context, to outbox.Conversation, of []port.
 func (t *Topics) tapLost(ctx context.Context, tap chat.Tap, _ struct{}) (chat.Answer, error) {
 	r, known := t.book.Records.Get(tap.Card.Session)
 	if !known || !r.State.Open() {
-		return t.lost.Over(ctx, tap)
+		return t.lost.AnswerExpired(ctx, tap)
 	}
 	if tap.Card.Option == archiveOption {
 		return chat.Do(func(ctx context.Context) error {

@@ -64,7 +64,7 @@ func (o *tracker) count() {
 			if all.Of != *s.Snapshot || len(all.Files) == 0 || o.now != nil && o.now.Count > 0 {
 				return
 			}
-			for item, err := range o.turns.written(ctx, o.id, s.Behind) {
+			for item, err := range o.turns.written(ctx, o.id, s.ReadUpTo) {
 				if err != nil || item.Kind == talk.ToolUse {
 					return
 				}

@@ -40,7 +40,7 @@ func (t *Turns) written(ctx context.Context, session uuid.UUID, from talk.Cursor
 // catchUp adds the items of a turn that the transcript has and no call has added.
 func (t *Turns) catchUp(ctx context.Context, s *state, add func(item talk.Item)) {
 	r, _ := t.Chat.Book.Records.Get(s.Session)
-	from := s.Behind
+	from := s.ReadUpTo
 	if c, ok := r.Cursor(); ok && from.Path == "" { // the transcript did not exist when the prompt was typed
 		from = talk.Cursor{Path: c.Path}
 	}
@@ -63,8 +63,8 @@ func (t *Turns) catchUp(ctx context.Context, s *state, add func(item talk.Item))
 // began in continues there.
 func (t *Turns) steps(ctx context.Context, s *state) (all []step, err error) {
 	places := []talk.Cursor{s.From}
-	if s.From.Path != s.Behind.Path {
-		places = append(places, talk.Cursor{Path: s.Behind.Path})
+	if s.From.Path != s.ReadUpTo.Path {
+		places = append(places, talk.Cursor{Path: s.ReadUpTo.Path})
 	}
 	at := make(map[string]int)
 	for _, place := range places {
@@ -75,7 +75,7 @@ func (t *Turns) steps(ctx context.Context, s *state) (all []step, err error) {
 			switch {
 			case err != nil:
 				return nil, fmt.Errorf("steps of a turn: %w", err)
-			case item.At.Path == s.Behind.Path && !isBehind(item.At, s.Behind):
+			case item.At.Path == s.ReadUpTo.Path && !precedes(item.At, s.ReadUpTo):
 				return all, nil
 			case s.precedes(item), item.Sidechain, item.Tool == nil, slices.Contains(listTools, item.Tool.Name):
 				continue

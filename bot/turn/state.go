@@ -15,16 +15,16 @@ import (
 
 // state is all that a card shows of one turn, and is kept with it.
 type state struct {
-	Session uuid.UUID `json:"session"`
-	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt that began it; empty: it began in the terminal
-	Command bool      `json:"command,omitempty"` // that prompt is a command, which may begin no turn at all
-	Asked   bool      `json:"asked,omitempty"`   // the transcript has the prompt
-	Alone   bool      `json:"alone,omitempty"`   // the agent has begun it, at the end of what it runs in the background
-	Began   time.Time `json:"began"`
+	Session   uuid.UUID `json:"session"`
+	Prompt    string    `json:"prompt,omitempty"`  // key of the prompt that began it; empty: it began in the terminal
+	Command   bool      `json:"command,omitempty"` // that prompt is a command, which may begin no turn at all
+	Submitted bool      `json:"asked,omitempty"`   // the transcript has the prompt
+	Alone     bool      `json:"alone,omitempty"`   // the agent has begun it, at the end of what it runs in the background
+	Began     time.Time `json:"began"`
 
-	From   talk.Cursor `json:"from"`   // no item of the turn is before it
-	Behind talk.Cursor `json:"behind"` // all items before it are here
-	At     time.Time   `json:"at"`     // of the last item
+	From     talk.Cursor `json:"from"`   // no item of the turn is before it
+	ReadUpTo talk.Cursor `json:"behind"` // all items before it are here
+	At       time.Time   `json:"at"`     // of the last item
 
 	Now   talk.Activity `json:"now"`
 	Since time.Time     `json:"since"`
@@ -40,15 +40,15 @@ type state struct {
 	Snapshot *folders.Since `json:"mark,omitempty"` // the work tree before the turn; nil: not known
 	waits    []string       // the first lines of the prompts that wait
 
-	Said    bool        `json:"said,omitempty"`  // the transcript has words of the agent, or a line that ends the turn
-	Page    int         `json:"page,omitempty"`  // of its steps, which its card shows; 0: none
-	Shown   bool        `json:"shown,omitempty"` // its card was in the chat, or on its way there
-	End     talk.Ending `json:"end,omitempty"`
-	Ended   time.Time   `json:"ended,omitzero"`
-	Cost    float64     `json:"cost,omitempty"`
-	Files   int         `json:"files,omitempty"`
-	Added   int         `json:"added,omitempty"`
-	Removed int         `json:"removed,omitempty"`
+	Responded bool        `json:"said,omitempty"`  // the transcript has words of the agent, or a line that ends the turn
+	Page      int         `json:"page,omitempty"`  // of its steps, which its card shows; 0: none
+	Shown     bool        `json:"shown,omitempty"` // its card was in the chat, or on its way there
+	End       talk.Ending `json:"end,omitempty"`
+	Ended     time.Time   `json:"ended,omitzero"`
+	Cost      float64     `json:"cost,omitempty"`
+	Files     int         `json:"files,omitempty"`
+	Added     int         `json:"added,omitempty"`
+	Removed   int         `json:"removed,omitempty"`
 }
 
 // cut is the ending of a turn that ended with its session.
@@ -81,9 +81,9 @@ var listTools = []string{"TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "T
 func typed(session uuid.UUID, p talk.Prompt, now time.Time) *state {
 	s := &state{Session: session, Prompt: p.Key, Command: p.Class == talk.ClassCommand, Began: now, Context: -1, Paid: -1}
 	if m := p.Mark; m != nil {
-		s.Began, s.Behind = m.At, talk.Cursor{Path: m.Path, Offset: m.Offset}
+		s.Began, s.ReadUpTo = m.At, talk.Cursor{Path: m.Path, Offset: m.Offset}
 	}
-	s.From, s.At = s.Behind, s.Began
+	s.From, s.At = s.ReadUpTo, s.Began
 	return s
 }
 
@@ -92,7 +92,7 @@ func begun(session uuid.UUID, item talk.Item, now time.Time) *state {
 	if !item.Time.IsZero() {
 		now = item.Time
 	}
-	return &state{Session: session, Began: now, At: now, From: item.At, Behind: item.At, Context: -1, Paid: -1,
+	return &state{Session: session, Began: now, At: now, From: item.At, ReadUpTo: item.At, Context: -1, Paid: -1,
 		Alone: item.Kind != talk.UserPrompt}
 }
 
@@ -102,28 +102,28 @@ func (s *state) isOf(next *state) bool {
 	switch {
 	case s == nil:
 		return false
-	case s.Prompt == "" && !s.Began.Before(next.Began) && !isBehind(s.From, next.From):
+	case s.Prompt == "" && !s.Began.Before(next.Began) && !precedes(s.From, next.From):
 		s.Prompt = next.Prompt
 	}
 	return s.Prompt == next.Prompt
 }
 
-// isBehind reports whether an item is before a place in the same transcript.
-func isBehind(at, place talk.Cursor) bool {
+// precedes reports whether an item is before a place in the same transcript.
+func precedes(at, place talk.Cursor) bool {
 	return at.Path == place.Path && at.Precedes(place)
 }
 
 // knows reports whether an item is in the state, or of an earlier turn.
 func (s *state) knows(item talk.Item) bool {
-	if item.At.Path == s.Behind.Path {
-		return isBehind(item.At, s.Behind)
+	if item.At.Path == s.ReadUpTo.Path {
+		return precedes(item.At, s.ReadUpTo)
 	}
-	return s.Behind.Path != "" && !item.Time.IsZero() && item.Time.Before(s.At) // of an earlier transcript
+	return s.ReadUpTo.Path != "" && !item.Time.IsZero() && item.Time.Before(s.At) // of an earlier transcript
 }
 
 // isNext reports whether an item is the prompt of another turn.
 func (s *state) isNext(item talk.Item) bool {
-	return item.Kind == talk.UserPrompt && s.Asked && item.Begins && !s.knows(item)
+	return item.Kind == talk.UserPrompt && s.Submitted && item.Begins && !s.knows(item)
 }
 
 // take adds an item. A known item changes nothing. It is not called if isNext holds.
@@ -131,11 +131,11 @@ func (s *state) take(item talk.Item, now time.Time) {
 	if s.End != "" || s.knows(item) {
 		return
 	}
-	s.Behind = item.Next
+	s.ReadUpTo = item.Next
 	if !item.Time.IsZero() {
 		now = item.Time
 	}
-	if item.Kind == talk.TaskOver && item.Tool != nil {
+	if item.Kind == talk.TaskEnded && item.Tool != nil {
 		s.result(*item.Tool, now)
 	}
 	if s.precedes(item) || item.Sidechain || item.Meta {
@@ -144,8 +144,8 @@ func (s *state) take(item talk.Item, now time.Time) {
 	if now.After(s.At) {
 		s.At = now
 	}
-	s.Asked = s.Asked || item.Begins
-	s.Said = s.Said || item.Kind == talk.Text || item.Ends != ""
+	s.Submitted = s.Submitted || item.Begins
+	s.Responded = s.Responded || item.Kind == talk.Text || item.Ends != ""
 	switch {
 	case item.Kind == talk.ToolUse && item.Tool != nil:
 		s.call(*item.Tool, now)

@@ -76,7 +76,7 @@ func TestStateKeepsLastSteps(t *testing.T) {
 	assert.Equal(t, 21, s.Count)
 	s.take(item(30, talk.ToolResult, &talk.Tool{ID: "s", Background: true}), noon)
 	assert.Zero(t, s.Steps[0].Ended, "it has only been started")
-	s.take(item(31, talk.TaskOver, &talk.Tool{ID: "s"}), noon)
+	s.take(item(31, talk.TaskEnded, &talk.Tool{ID: "s"}), noon)
 	assert.Equal(t, noon.Add(31*time.Second), s.Steps[0].Ended)
 }
 
@@ -173,8 +173,8 @@ func TestReportedEnds(t *testing.T) {
 		s    state
 		want bool
 	}{
-		{"it runs", state{Said: true}, false},
-		{"an answer", state{Said: true, End: talk.EndedTurn}, true},
+		{"it runs", state{Responded: true}, false},
+		{"an answer", state{Responded: true, End: talk.EndedTurn}, true},
 		{"no words", state{Count: 1, End: talk.EndedTurn}, false},
 		{"a failure without a line", state{End: talk.FailedTurn}, false},
 		{"a stop", state{End: talk.StoppedTurn}, true},

@@ -29,18 +29,18 @@ type tracker struct {
 	busy  bool // it is in the crew
 
 	// Only the goroutine of run has these.
-	now    *state       // the turn that runs; nil: none
-	key    string       // of its card; empty: it is not in the chat
-	back   bool         // the card is of an earlier run
-	stale  bool         // the to-do list may have changed
-	listed bool         // the turn has touched the to-do list
-	lists  []string     // calls that have, and have no result yet
-	last   *state       // the last finished turn; nil: unknown
-	behind talk.Cursor  // of it
-	prompt string       // the last one that was typed
-	drawn  card.Content // the card without the row of other sessions
-	looked time.Time    // when it was drawn; zero: draw it at once
-	others []card.Option
+	now      *state       // the turn that runs; nil: none
+	key      string       // of its card; empty: it is not in the chat
+	back     bool         // the card is of an earlier run
+	stale    bool         // the to-do list may have changed
+	listed   bool         // the turn has touched the to-do list
+	lists    []string     // calls that have, and have no result yet
+	last     *state       // the last finished turn; nil: unknown
+	readUpTo talk.Cursor  // of it
+	prompt   string       // the last one that was typed
+	drawn    card.Content // the card without the row of other sessions
+	looked   time.Time    // when it was drawn; zero: draw it at once
+	others   []card.Option
 }
 
 func (o *tracker) notify(h hint) {
@@ -59,7 +59,7 @@ func (o *tracker) resume(c card.Card[state]) {
 	s := c.Payload
 	o.prompt = cmp.Or(s.Prompt, o.prompt)
 	if s.End != "" {
-		o.last, o.behind = &s, s.Behind
+		o.last, o.readUpTo = &s, s.ReadUpTo
 		return
 	}
 	o.now, o.key, o.back, o.stale, o.listed = &s, c.Key, true, true, s.Todo != nil
@@ -118,8 +118,8 @@ func (o *tracker) typed(ctx context.Context, p talk.Prompt) {
 		o.last = next
 		return
 	}
-	if next.Behind.Path != "" && isBehind(next.Behind, o.behind) {
-		next.From, next.Behind = o.behind, o.behind
+	if next.ReadUpTo.Path != "" && precedes(next.ReadUpTo, o.readUpTo) {
+		next.From, next.ReadUpTo = o.readUpTo, o.readUpTo
 	}
 	o.now, o.stale = next, true
 }
@@ -128,11 +128,11 @@ func (o *tracker) typed(ctx context.Context, p talk.Prompt) {
 // where the prompt was typed and the other turn, the transcript has a prompt. An earlier run of
 // this program may have followed that turn.
 func (o *tracker) isPast(ctx context.Context, other, next *state) bool {
-	if other == nil || other.Prompt != "" || !isBehind(next.From, other.From) {
+	if other == nil || other.Prompt != "" || !precedes(next.From, other.From) {
 		return false
 	}
 	for item, err := range o.turns.written(ctx, o.id, next.From) {
-		if err != nil || !isBehind(item.At, other.From) {
+		if err != nil || !precedes(item.At, other.From) {
 			return false
 		}
 		if item.Kind == talk.UserPrompt && item.Begins {
@@ -151,7 +151,7 @@ func (o *tracker) item(ctx context.Context, item talk.Item) {
 		o.settle(ctx, true) // continue without it
 	}
 	if o.now == nil {
-		if !item.Begins || isBehind(item.At, o.behind) {
+		if !item.Begins || precedes(item.At, o.readUpTo) {
 			return
 		}
 		o.now, o.stale = begun(o.id, item, o.turns.Chat.Now()), true
@@ -226,7 +226,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 			o.draw(ctx, r)
 			o.count()
 		}
-		o.last, o.behind = s, s.Behind
+		o.last, o.readUpTo = s, s.ReadUpTo
 		o.now, o.key, o.listed, o.lists = nil, "", false, nil
 	}
 	return 0
@@ -248,7 +248,7 @@ func (o *tracker) withdraw() {
 // because a text of the agent is a separate message.
 func (o *tracker) show(ctx context.Context, r port.Session) {
 	t, s := o.turns, o.now
-	seen := (r.NowSince.After(s.Began) || s.Asked) && !s.Alone || s.Count > 0
+	seen := (r.NowSince.After(s.Began) || s.Submitted) && !s.Alone || s.Count > 0
 	if !seen || !runs(r.Now) || t.Steps.In(t.Chat, r.Conversation) != OnCard || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
 		return
 	}
@@ -324,5 +324,5 @@ func (s *state) rank(open bool, old card.Card[state]) outbox.Rank {
 // isReported reports whether the turn has ended and a separate message reports that: an answer, the
 // notice of the end, a failure, a stop, or the end of the session.
 func (s *state) isReported() bool {
-	return s.End != "" && (s.Said || s.End == cut || s.End == talk.StoppedTurn)
+	return s.End != "" && (s.Responded || s.End == cut || s.End == talk.StoppedTurn)
 }

@@ -98,11 +98,11 @@ func (w *Waiting) tap(_ context.Context, v chat.Visit, what string) (chat.Answer
 func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Entry, r port.Session) error {
 	switch what {
 	case askOption:
-		return w.showAsked(ctx, e.Session)
+		return w.showQuestion(ctx, e.Session)
 	case nowOption:
 		reported, err := w.order.SendNow(ctx, e.Session, e.Key)
 		if refusal.Is(err, refusal.Asks) {
-			return w.showAsked(ctx, e.Session)
+			return w.showQuestion(ctx, e.Session)
 		}
 		if err != nil || reported {
 			return err
@@ -116,8 +116,8 @@ func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Ent
 	return nil
 }
 
-// showAsked shows an agent's question again, which has to be answered before anything is sent.
-func (w *Waiting) showAsked(ctx context.Context, session uuid.UUID) error {
+// showQuestion shows an agent's question again, which has to be answered before anything is sent.
+func (w *Waiting) showQuestion(ctx context.Context, session uuid.UUID) error {
 	if shown, err := w.again(ctx, session); err != nil || shown {
 		return err
 	}

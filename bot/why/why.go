@@ -143,15 +143,15 @@ func Sentences(p chat.Phrases, history []port.Change, reader int64) (all []strin
 		if i > 0 && c.Rule == "ended" && history[i-1].Rule == c.Rule && history[i-1].To == c.From {
 			continue // the change before it has the reason
 		}
-		if text := said(p.Words, c, reader); text != "" && text != last {
+		if text := sentence(p.Words, c, reader); text != "" && text != last {
 			all, last = append(all, p.Moment(c.At)+" "+text), text
 		}
 	}
 	return all
 }
 
-// said is the sentence about a change. A mere note by an unknown rule has none.
-func said(words i18n.Words, c port.Change, reader int64) string {
+// sentence is the sentence about a change. A mere note by an unknown rule has none.
+func sentence(words i18n.Words, c port.Change, reader int64) string {
 	rule, state := string(c.Rule), string(c.To)
 	switch rule {
 	case "stop", "ended":
@@ -170,7 +170,7 @@ func said(words i18n.Words, c port.Change, reader int64) string {
 			rule = "resume.seen"
 		}
 	}
-	key := i18n.SaidKey.Of(rule)
+	key := i18n.ChangeKey.Of(rule)
 	switch text := words.Say(key, i18n.Args{"Signal": c.Signal, "Status": c.Status}); {
 	case text != string(key):
 		return text

@@ -14,7 +14,7 @@ func TestIdentitiesTellWritersApart(t *testing.T) {
 		for _, one := range all {
 			c.writers = append(c.writers, port.Writer{Process: port.Process{ID: one}})
 		}
-		return c.shown().Writers
+		return c.listed().Writers
 	}
 	assert.Equal(t, of("a", "b"), of("b", "a"), "in any order")
 	for _, other := range [][]port.ID{nil, {"a"}, {"b"}, {"a", "a"}, {"a", "b", "b"}, {"c", "b"}} {

@@ -24,7 +24,7 @@ type Others struct {
 	finder    port.WriterFinder
 	windows   port.Windows
 	resume    func(ctx context.Context, q chat.Resume) (back bool, err error)
-	conflicts chat.Cards[shown]
+	conflicts chat.Cards[listed]
 	lists     chat.Cards[[]port.ID] // of windows, and questions about one
 }
 
@@ -38,7 +38,7 @@ const (
 func New(c *chat.Chat, s port.Starter, e port.Ender, n port.WriterFinder, w port.Windows,
 	resume func(ctx context.Context, q chat.Resume) (back bool, err error)) *Others {
 	return &Others{chat: c, starter: s, ender: e, finder: n, windows: w, resume: resume,
-		conflicts: chat.NewCards[shown](c, conflictKind).Asking(),
+		conflicts: chat.NewCards[listed](c, conflictKind).Asking(),
 		lists:     chat.NewCards[[]port.ID](c, windowKind)}
 }
 
@@ -90,7 +90,7 @@ func (o *Others) Refused(ctx context.Context, q chat.Resume, found []port.Writer
 func (o *Others) post(ctx context.Context, c conflict, why chat.Occasion) error {
 	look := o.look(c, false)
 	look.Text, look.Sounds = chat.Lines(c.resume.Before, look.Text), o.chat.Sounds(why, c.resume.Session)
-	return o.conflicts.Post(ctx, look, c.shown())
+	return o.conflicts.Post(ctx, look, c.listed())
 }
 
 // kind is the subject of a message about writers.
@@ -139,16 +139,16 @@ type conflict struct {
 	writers []port.Writer
 }
 
-// shown has the content of a message about writers: a tap on the message means exactly these
+// listed has the content of a message about writers: a tap on the message means exactly these
 // writers.
-type shown struct {
+type listed struct {
 	Kind    kind         `json:"kind"`
 	Resume  port.Restore `json:"resume"`
 	Writers []port.ID    `json:"writers"` // sorted
 }
 
-func (c conflict) shown() shown {
-	s := shown{Kind: c.kind, Resume: c.resume.Restore(),
+func (c conflict) listed() listed {
+	s := listed{Kind: c.kind, Resume: c.resume.Restore(),
 		Writers: each.As(c.writers, func(one port.Writer) port.ID { return one.ID })}
 	slices.Sort(s.Writers)
 	return s

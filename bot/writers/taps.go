@@ -22,31 +22,31 @@ import (
 
 // tap carries out an option if a new check finds the writers that the person saw. Otherwise the
 // message is redrawn.
-func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, error) {
+func (o *Others) tap(ctx context.Context, t chat.Tap, was listed) (chat.Answer, error) {
 	q, ok := o.chat.Accepted(was.Resume, t)
 	if !ok {
-		return o.conflicts.Over(ctx, t)
+		return o.conflicts.AnswerExpired(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
 		found, err := o.finder.Writers(ctx, q.Session.ID)
 		c := conflict{was.Kind.now(q.Session), q, found}
 		option := t.Card.Option
 		ends := option == askOption || option == endOption
-		same := c.kind == was.Kind && slices.Equal(c.shown().Writers, was.Writers)
+		same := c.kind == was.Kind && slices.Equal(c.listed().Writers, was.Writers)
 		switch {
 		case err != nil:
 			return o.explain(ctx, t, err)
 		case len(found) == 0:
 			return errors.Join(o.reportFree(ctx, c, nil), o.conflicts.End(ctx, t, ""))
 		case !same || ends && !c.canEnd() || option == adoptOption && !c.canAdopt():
-			redrawn := o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, false), c.shown())
+			redrawn := o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, false), c.listed())
 			return errors.Join(o.report(ctx, t, i18n.WritersChanged), redrawn)
 		case option == askOption:
 			p := o.chat.In(t.To) // the person who tapped may confirm
 			text := p.Say(i18n.EndConfirm, i18n.Args{"Processes": names(p, c.processes())})
 			look := card.Content{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
 				Options: p.Confirm(phrases[c.kind].button, endOption, t.From)}
-			return o.conflicts.Post(ctx, look, c.shown())
+			return o.conflicts.Post(ctx, look, c.listed())
 		case option == endOption:
 			return o.end(ctx, t, c)
 		case option == forkOption:
@@ -56,7 +56,7 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was shown) (chat.Answer, e
 				return o.conflicts.End(ctx, t, "")
 			})
 		}
-		return o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, true), c.shown())
+		return o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, true), c.listed())
 	})
 }
 
@@ -93,7 +93,7 @@ func (o *Others) end(ctx context.Context, t chat.Tap, c conflict) error {
 	if err := o.conflicts.End(ctx, t, p.Say(i18n.Taking, whom)); err != nil {
 		return err
 	}
-	endings, err := o.ender.EndWriters(ctx, c.resume.Session.ID, c.shown().Writers)
+	endings, err := o.ender.EndWriters(ctx, c.resume.Session.ID, c.listed().Writers)
 	said, all := make([]string, 0, len(endings)), err == nil && len(endings) > 0
 	for _, e := range endings {
 		said = append(said, p.EndingText(e))

@@ -45,7 +45,7 @@ func (c *call) forget(cmd *cobra.Command, what string, yes bool) error {
 		return err
 	}
 	words := d.Words()
-	if !r.State.Over() {
+	if !r.State.HasEnded() {
 		return offline.Sentence(offline.NotEnded(words, r))
 	}
 	if yes && !strings.EqualFold(r.Name, what) && r.ID.String() != what {

@@ -31,7 +31,7 @@ contain the word, in any case. The oldest is the first. It only reads Claude Cod
 			if len(args) > 1 && strings.TrimSpace(args[1]) != "" {
 				err = show.Found(cmd.Context(), c.stdout, said, r.ID, strings.TrimSpace(args[1]), most, c.asJSON)
 			} else {
-				err = show.Said(cmd.Context(), c.stdout, said, r.ID, most, c.asJSON)
+				err = show.Entries(cmd.Context(), c.stdout, said, r.ID, most, c.asJSON)
 			}
 			return d.Explain(r, err)
 		}}

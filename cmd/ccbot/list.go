@@ -36,7 +36,7 @@ needs no token, takes no lock, and may run next to the bot.`,
 				looks = d.Terminals(d.Tmux(cmd.Context())).Inspect(cmd.Context(), live...)
 			}
 			for _, r := range records {
-				if !all && r.State.Over() {
+				if !all && r.State.HasEnded() {
 					continue
 				}
 				l := show.SessionOf(r, d.Table.Liveness)

@@ -271,7 +271,7 @@ func printService(p *terminal.Printer, s service.State, now time.Time) {
 		state += fmt.Sprintf(", process %d", s.PID)
 	}
 	row("state", state)
-	row("says", s.Says)
+	row("says", s.Report)
 	if s.Restarts != nil && *s.Restarts > 0 {
 		row("restarts", fmt.Sprint(*s.Restarts))
 	}

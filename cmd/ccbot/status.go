@@ -86,7 +86,7 @@ func see(l *show.Session, r session.Record, look port.Status) {
 // detailsOf asks the machine for everything that is known of a session.
 func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, r session.Record, all []session.Record) show.Details {
 	d := show.Details{Session: show.SessionOf(r, sources.Processes.Liveness), Flags: []string{}, TaskList: []port.Task{}, Start: r.GitStart,
-		Beside: []string{}, Events: append([]session.Change{}, r.History[max(0, len(r.History)-lastEvents):]...)}
+		SameDir: []string{}, Events: append([]session.Change{}, r.History[max(0, len(r.History)-lastEvents):]...)}
 	work := m.Work(ctx, r.ID)
 	d.Flags, d.ClaudeMode = append(d.Flags, work.Flags...), work.Permissions
 	d.Turns, d.Tokens, d.Tasks = work.Turns, work.Tokens, show.Tasks{}
@@ -110,7 +110,7 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 	}
 	for _, other := range all {
 		if other.ID != r.ID && other.State.Live() && other.Dir == r.Dir {
-			d.Beside = append(d.Beside, other.Name)
+			d.SameDir = append(d.SameDir, other.Name)
 		}
 	}
 	return d

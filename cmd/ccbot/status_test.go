@@ -71,7 +71,7 @@ func TestStatusTellsAllOfOneSession(t *testing.T) {
 	assert.Equal(t, []port.Task{{Text: "a\x1b[31m", Status: "completed"}, {Text: "b", Status: "in_progress"}}, got.TaskList)
 	assert.Equal(t, &git.Changes{Files: 1, Insertions: 1}, got.Changes)
 	assert.Equal(t, commit, got.Start.Head)
-	assert.Equal(t, []string{"beta"}, got.Beside)
+	assert.Equal(t, []string{"beta"}, got.SameDir)
 	assert.Equal(t, []show.Queued{{Text: "run\nit", Received: noon}}, got.Queue)
 	assert.Equal(t, r.History, got.Events)
 	assert.NotNil(t, got.Writers)

@@ -117,7 +117,7 @@ func endSession(ctx context.Context, c *call, s uninstall.Session) (receipt stri
 		return did.Receipt, nil
 	}
 	if d, opened := offline.Open(c.environ, io.Discard); opened == nil {
-		if r, there := d.Store.Get(s.ID); there && r.State.Over() {
+		if r, there := d.Store.Get(s.ID); there && r.State.HasEnded() {
 			return fmt.Sprintf("%s is %s; how it ended: ccbot why %s", terminal.Printable(r.Name), r.State, terminal.ShellWord(r.Name)), nil
 		}
 	}

@@ -69,8 +69,8 @@ func isRoot(root *os.Root, dir string) bool {
 	return err == nil && real == dir
 }
 
-// Below returns the path of a file from the folder. The absolute path has no links.
-func (f *Folder) Below(path string) (rel string, err error) {
+// RelativePath returns the path of a file from the folder. The absolute path has no links.
+func (f *Folder) RelativePath(path string) (rel string, err error) {
 	rel, err = filepath.Rel(f.dir, path)
 	if err == nil && filepath.IsLocal(rel) {
 		return rel, nil

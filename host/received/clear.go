@@ -38,7 +38,7 @@ func Boxes(records string, dirs []string) (all []Box, err error) {
 	dirs = slices.Clone(dirs)
 	slices.Sort(dirs)
 	for _, dir := range slices.Compact(dirs) {
-		b, err := lookInto(dir, recorded[dir])
+		b, err := readBox(dir, recorded[dir])
 		if isNoBox(err) {
 			continue
 		}
@@ -53,14 +53,14 @@ func Boxes(records string, dirs []string) (all []Box, err error) {
 // isNoBox reports whether an error means that a directory has no Box.
 func isNoBox(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotOurs) }
 
-// lookInto looks at the folder of one directory. Unlike openFolder it changes no permission.
-func lookInto(dir string, recorded []string) (b Box, err error) {
+// readBox looks at the folder of one directory. Unlike openFolder it changes no permission.
+func readBox(dir string, recorded []string) (b Box, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return b, err
 	}
 	defer root.Close()
-	if _, err := look(root); err != nil {
+	if _, err := statFolder(root); err != nil {
 		return b, err
 	}
 	names, err := namesIn(root, Folder)
@@ -150,7 +150,7 @@ func removeFolder(dir string) error {
 		return err
 	}
 	defer root.Close()
-	named, err := look(root)
+	named, err := statFolder(root)
 	if err != nil {
 		return err
 	}

@@ -32,15 +32,15 @@ func openFolder(dir string, make bool) (*os.Root, error) {
 			return nil, err
 		}
 	}
-	named, err := look(root)
+	named, err := statFolder(root)
 	if err != nil {
 		return nil, err
 	}
 	return enter(root, named)
 }
 
-// look finds what has the folder's name, and refuses everything but a directory of this uid.
-func look(root *os.Root) (fs.FileInfo, error) {
+// statFolder finds what has the folder's name, and refuses everything but a directory of this uid.
+func statFolder(root *os.Root) (fs.FileInfo, error) {
 	named, err := root.Lstat(Folder)
 	if err == nil && (!named.IsDir() || ownfile.Owner(named) != os.Geteuid()) {
 		err = ErrNotOurs

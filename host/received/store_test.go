@@ -320,7 +320,7 @@ func TestP9_CheckedFileIsOpened(t *testing.T) {
 			root, err := os.OpenRoot(dir)
 			require.NoError(t, err)
 			defer root.Close()
-			named, err := look(root)
+			named, err := statFolder(root)
 			require.NoError(t, err)
 			require.NoError(t, os.Rename(filepath.Join(dir, Folder), filepath.Join(dir, "old")))
 			tt.swap(t, dir)

@@ -42,18 +42,18 @@ const (
 	emojiSize = 2
 )
 
-// letters are the glyphs of one picture.
-type letters struct {
+// glyphSet are the glyphs of one picture.
+type glyphSet struct {
 	// of the built-in fonts, and of the fonts of the machine
 	regular, bold, others map[rune]systemfont.Glyph
 }
 
 // read reads the glyphs of all characters that are not drawn by hand.
-func (l *letters) read(p Picture, width int) (err error) {
+func (l *glyphSet) read(p Picture, width int) (err error) {
 	var all, bold []rune
 	for _, line := range p.Lines {
 		for _, cell := range line {
-			if text := shown(cell); !isByHand(text, cell) {
+			if text := composed(cell); !isByHand(text, cell) {
 				all = append(all, []rune(text)...)
 				if cell.Bold {
 					bold = append(bold, []rune(text)...)
@@ -110,14 +110,14 @@ func distinct(all []rune) []rune {
 	return slices.Compact(all)
 }
 
-// shown returns the characters of a cell as fonts have them: composed, and without a choice between
-// text and emoji.
-func shown(cell Cell) string {
+// composed returns the characters of a cell as fonts have them: composed, and without a choice
+// between text and emoji.
+func composed(cell Cell) string {
 	return norm.NFC.String(strings.TrimRight(strings.TrimSpace(cell.Text), "\uFE0F\uFE0E"))
 }
 
 // glyph returns the glyph of a character and its size in widths of a cell.
-func (l *letters) glyph(r rune, isBold bool) (g systemfont.Glyph, size float64, ok bool) {
+func (l *glyphSet) glyph(r rune, isBold bool) (g systemfont.Glyph, size float64, ok bool) {
 	if g, ok = l.bold[r]; ok && isBold {
 		return g, 1 / advance, true
 	}

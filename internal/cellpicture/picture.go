@@ -167,7 +167,7 @@ type canvas struct {
 	image   *image.RGBA
 	ink     color.RGBA
 	stroke  int // the width of a line
-	letters letters
+	letters glyphSet
 	frames  bool   // a frame stands for a character that no font has
 	missing []rune // these characters
 	shape   vector.Rasterizer
@@ -191,7 +191,7 @@ func (c *canvas) cell(cell Cell, at image.Rectangle, width int) error {
 	if cell.Underline {
 		c.fill(image.Rect(at.Min.X, y, at.Max.X, y+c.stroke), ink)
 	}
-	if text := shown(cell); text != "" {
+	if text := composed(cell); text != "" {
 		if err := c.character(text, cell, at, ink, width); err != nil {
 			return err
 		}

@@ -135,7 +135,7 @@ func (k Keys) rebound(where func(context string) bool, key string) *Fault {
 			action := k.bound[context][bound]
 			first, _, sequence := strings.Cut(bound, " ")
 			if first == name && (sequence && action != "" || !sequence && !isDefault(context, name, action)) {
-				return &Fault{File: k.file, Binding: clip.Runes(fmt.Sprintf("%s: %s → %s", context, bound, shown(action)), maxBinding)}
+				return &Fault{File: k.file, Binding: clip.Runes(fmt.Sprintf("%s: %s → %s", context, bound, label(action)), maxBinding)}
 			}
 		}
 	}
@@ -145,7 +145,7 @@ func (k Keys) rebound(where func(context string) bool, key string) *Fault {
 // maxBinding limits the text of a binding, in characters: a file may have anything.
 const maxBinding = 100
 
-func shown(action string) string {
+func label(action string) string {
 	if action == "" {
 		return "null"
 	}

@@ -53,8 +53,8 @@ func (l line) indent() int {
 	return -1
 }
 
-// lastSaid returns the last row that begins in the first column, or -1.
-func lastSaid(rows []line) int {
+// lastUnindented returns the last row that begins in the first column, or -1.
+func lastUnindented(rows []line) int {
 	for i, l := range slices.Backward(rows) {
 		if l.indent() == 0 {
 			return i

@@ -26,7 +26,7 @@ var (
 	// their place.
 	flatHead = lazyregexp.New(`^(?:-- ([A-Z -]+) -- ?)?(?:(manual mode|accept edits|plan mode|auto mode|bypass permissions|don't ask) on(?:\s|$)|` +
 		`(paste again to expand|Press Ctrl-C again to exit|! for shell mode|)$)`)
-	flatSaid    = lazyregexp.New(`^(?:you|claude|tool|tool error|error): |^\[Screen Reader Mode: on`)
+	flatSpeaker = lazyregexp.New(`^(?:you|claude|tool|tool error|error): |^\[Screen Reader Mode: on`)
 	flatSpinner = lazyregexp.New(`^\p{Lu}[\p{L}-]*…(?: \(.*\))?$`)
 	flatWaiting = lazyregexp.New(`^Waiting for (\d+) background agents? to finish$`)
 	flatRetry   = lazyregexp.New(`^(.+) · retrying in ((?:\d{1,3}[hms] ?)+) · attempt \d+/\d+`)
@@ -45,7 +45,7 @@ const (
 func isFlat(lines []line) bool {
 	return slices.ContainsFunc(lines, func(l line) bool {
 		row := l.String()
-		return flatSaid.MatchString(row) || flatAnswer.MatchString(row) || isFlatHead(row)
+		return flatSpeaker.MatchString(row) || flatAnswer.MatchString(row) || isFlatHead(row)
 	})
 }
 

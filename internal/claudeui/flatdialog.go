@@ -44,7 +44,7 @@ func flatDialog(lines []line) *Dialog {
 	d.Title = flatEdge.ReplaceAllString(d.Title, "")
 	d.Keys, d.Typed = keys, flatAnswer.FindStringSubmatch(lines[at].String())[2]
 	d.Whole = len(keys) > 0 && flatEdge.MatchString(lines[top].String()) && count(lines, flatEdge) == 1 &&
-		count(lines, flatAnswer) == 1 && count(lines[top:], flatSaid) == 0 && count(lines[top:], hidden) == 0
+		count(lines, flatAnswer) == 1 && count(lines[top:], flatSpeaker) == 0 && count(lines[top:], hidden) == 0
 	return d
 }
 
@@ -66,7 +66,7 @@ func flatTop(lines []line, at int) int {
 		}
 	}
 	for i := at; i >= 0; i-- {
-		if flatSaid.MatchString(lines[i].String()) {
+		if flatSpeaker.MatchString(lines[i].String()) {
 			return min(i+1, at)
 		}
 	}

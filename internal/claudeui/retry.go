@@ -20,7 +20,7 @@ var retryRow = lazyregexp.New(`^[✢✳✶✻✽*·] (.+) · retrying in ((?:\d{
 
 // retrying reads the last thing above the box; its rows may be wrapped.
 func retrying(above []line) *Retry {
-	at := lastSaid(above)
+	at := lastUnindented(above)
 	if at < 0 {
 		return nil
 	}

@@ -46,7 +46,7 @@ func (s *Shell) Runs(command string) bool {
 // runningShell reads the command of bash mode that runs, from the rows above the box. It is the
 // last thing there, and its last row is a clock. A command that has ended has no clock.
 func runningShell(above []line) *Shell {
-	at := lastSaid(above)
+	at := lastUnindented(above)
 	if at < 0 || above[at][0].r != bashSign || !hasSign(above[at]) {
 		return nil
 	}

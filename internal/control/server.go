@@ -70,7 +70,7 @@ var ErrGone = errors.New("the client is gone")
 var (
 	errPeerGone = errors.New("the process that connected is gone")
 	errForeign  = errors.New("the process that connected is another user's")
-	errOver     = errors.New("the client is gone, or the server stops")
+	errClosing  = errors.New("the client is gone, or the server stops")
 )
 
 // Server serves one socket.
@@ -226,7 +226,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 		return
 	}
 	call, err := readCall(conn)
-	if errors.Is(err, errOver) {
+	if errors.Is(err, errClosing) {
 		return
 	}
 	if err != nil {
@@ -236,7 +236,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	}
 	read()
 	body, err := s.handle(ctx, conn, peer, call)
-	if errors.Is(err, errOver) {
+	if errors.Is(err, errClosing) {
 		return // no reply: the client may call the next ccbot
 	}
 	if now, lookErr := s.table.Inspect(peer.PID); lookErr != nil || now.Identity != peer.Chain[0].Identity {
@@ -278,7 +278,7 @@ func readCall(conn *net.UnixConn) (hookwire.Call, error) {
 	case err != nil:
 		// The client stopped in the middle, or the server stops: a client that was only slow may
 		// call again.
-		return hookwire.Call{}, fmt.Errorf("%w: %w", errOver, err)
+		return hookwire.Call{}, fmt.Errorf("%w: %w", errClosing, err)
 	case r.Buffered() > 0:
 		return hookwire.Call{}, fmt.Errorf("%w: more than one", errCall)
 	}
@@ -313,7 +313,7 @@ func (s *Server) handle(ctx context.Context, conn *net.UnixConn, p Peer, c hookw
 	})
 	body, err := v.handle(called, p, c)
 	if refusal := (*Refusal)(nil); err != nil && called.Err() != nil && !errors.As(err, &refusal) {
-		err = errOver // whatever error the handler returned
+		err = errClosing // whatever error the handler returned
 	}
 	_ = conn.CloseRead()
 	watch.Wait()

@@ -16,7 +16,7 @@ import (
 // repository of this user.
 var errElsewhere = errors.New("git: the repository is another folder's")
 
-func elsewhere(why string) error { return &Refused{Said: "its .git " + why, err: errElsewhere} }
+func elsewhere(why string) error { return &Refused{Output: "its .git " + why, err: errElsewhere} }
 
 // folderOf returns git's own folder of the work tree root, if it belongs to that work tree: it is
 // root/.git, it is in root, it is a linked work tree's that names root, or it is in git's folder of

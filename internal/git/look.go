@@ -158,17 +158,17 @@ func (g caller) runWithInput(ctx context.Context, input string, said io.Writer, 
 
 // Refused is git's refusal of a command.
 type Refused struct {
-	Said string // its own words, several lines perhaps
-	err  error
+	Output string // its own words, several lines perhaps
+	err    error
 }
 
-func (e *Refused) Error() string { return e.err.Error() + ": " + strings.TrimSpace(e.Said) }
+func (e *Refused) Error() string { return e.err.Error() + ": " + strings.TrimSpace(e.Output) }
 
 func (e *Refused) Unwrap() error { return e.err }
 
 // Masked implements wording.Worded: git repeats names of files.
 func (e *Refused) Masked(m wording.Mask) string {
-	return m.Error(e.err) + ": " + wording.Text(strings.TrimSpace(e.Said)).String()
+	return m.Error(e.err) + ": " + wording.Text(strings.TrimSpace(e.Output)).String()
 }
 
 // programsOff are options that switch off the programs that the configuration names for the

@@ -28,7 +28,7 @@ func TestP9_GitsMemoryIsBounded(t *testing.T) {
 			_, err = g.run(t.Context(), "diff", "HEAD") // git ends by itself
 			refused := (*Refused)(nil)
 			require.ErrorAs(t, err, &refused)
-			assert.Contains(t, refused.Said, "Out of memory")
+			assert.Contains(t, refused.Output, "Out of memory")
 			assert.NotErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}

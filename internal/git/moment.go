@@ -82,8 +82,8 @@ func (t *Tree) Print(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum[:]), err
 }
 
-// behindLink reports whether a folder above a file is a link: then git does not have the file.
-func (t *Tree) behindLink(path string) bool {
+// viaLink reports whether a folder above a file is a link: then git does not have the file.
+func (t *Tree) viaLink(path string) bool {
 	dir := filepath.Dir(filepath.Join(t.Root, path))
 	real, err := filepath.EvalSymlinks(dir)
 	return err != nil || real != dir

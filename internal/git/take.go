@@ -60,9 +60,9 @@ func (t *Tree) take(ctx context.Context, g caller, room bounds) (is taken, err e
 		p, mode, there := t.print(path)
 		switch {
 		// a submodule; of another folder git takes the path out
-		case there && mode.IsDir() && !t.behindLink(path):
+		case there && mode.IsDir() && !t.viaLink(path):
 			folders, is.folders[path] = append(folders, path), true
-		case !there, t.behindLink(path), !mode.IsRegular() && mode.Type() != fs.ModeSymlink:
+		case !there, t.viaLink(path), !mode.IsRegular() && mode.Type() != fs.ModeSymlink:
 			gone = append(gone, path)
 		case !inside:
 			is.untaken[path] = outside

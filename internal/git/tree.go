@@ -60,7 +60,7 @@ func OpenTree(ctx context.Context, dir string, files Files, env []string, work s
 		return nil, err
 	}
 	t := &Tree{Root: g.dir, files: files, git: *g}
-	if t.folder, err = below(t.Root, dir); err != nil {
+	if t.folder, err = relativePath(t.Root, dir); err != nil {
 		return nil, err
 	}
 	t.git.env = append(t.git.env, "GIT_LITERAL_PATHSPECS=1")
@@ -107,8 +107,8 @@ var emptyTrees = map[string]string{
 	"sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 
-// below returns the path of a folder from another one, with slashes.
-func below(root, dir string) (string, error) {
+// relativePath returns the path of a folder from another one, with slashes.
+func relativePath(root, dir string) (string, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", err

@@ -417,7 +417,7 @@ func TestOpenTreeSaysWhatGitRefuses(t *testing.T) {
 	_, err := OpenTree(t.Context(), r.dir, anyFile(r.dir), r.env, t.TempDir())
 	refused := (*Refused)(nil)
 	require.ErrorAs(t, err, &refused)
-	assert.Contains(t, refused.Said, "config")
+	assert.Contains(t, refused.Output, "config")
 }
 
 // Each of these programs would run without the guards, see

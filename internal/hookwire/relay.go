@@ -26,20 +26,20 @@ var errLost = errors.New("connection lost")
 
 // Times of a question and of the redials after a lost connection.
 const (
-	writeBound = 5 * time.Second        // for the bot to take the line
-	firstPause = 100 * time.Millisecond // before the first redial, doubling up to longPause
-	longPause  = 2 * time.Second
-	timeout    = 10 * time.Minute // of the redials, since the loss
-	settled    = 5 * time.Second  // a connection that lasted so long ends the outage
-	lookEvery  = time.Minute      // at the process that asks, while the bot is silent
+	writeBound    = 5 * time.Second        // for the bot to take the line
+	firstPause    = 100 * time.Millisecond // before the first redial, doubling up to longPause
+	longPause     = 2 * time.Second
+	timeout       = 10 * time.Minute // of the redials, since the loss
+	settled       = 5 * time.Second  // a connection that lasted so long ends the outage
+	checkInterval = time.Minute      // at the process that asks, while the bot is silent
 )
 
 // Relay asks the bot of the state folder dir and waits for its answer, as long as a person needs.
 // An empty Answer leaves the question to the terminal. Without a bot at the first dial Relay
 // returns errNoBot at once; a connection that is lost later is dialled again with the same request
 // id for ten minutes. Relay ends when ask.ClaudePID has ended: it checks that process before each
-// redial, and every lookEvery while the bot is silent. It reads no environment, prints nothing and
-// writes no file.
+// redial, and every checkInterval while the bot is silent. It reads no environment, prints nothing
+// and writes no file.
 func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
 	body, err := Line(ask)
 	if err != nil {
@@ -55,7 +55,7 @@ func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
 	r := relay{
 		socket: filepath.Join(dir, SocketName), call: call,
 		alive: func() bool { return ask.ClaudePID == 0 || lives(ask.ClaudePID, ask.ClaudeStart) },
-		now:   time.Now, pause: pause, look: lookEvery,
+		now:   time.Now, pause: pause, look: checkInterval,
 	}
 	answer, err := r.run(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ type relay struct {
 	alive  func() bool // whether the process that asks still lives
 	now    func() time.Time
 	pause  func(ctx context.Context, d time.Duration) error
-	look   time.Duration // lookEvery
+	look   time.Duration // checkInterval
 }
 
 // outage is a period of redials.

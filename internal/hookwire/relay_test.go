@@ -324,7 +324,7 @@ func TestRelay_HangingUpIsNoBot(t *testing.T) {
 	require.NoError(t, err)
 	r := relay{
 		socket: filepath.Join(dir, SocketName), call: call, alive: func() bool { return true },
-		now: func() time.Time { return c.now }, pause: c.pause, look: lookEvery,
+		now: func() time.Time { return c.now }, pause: c.pause, look: checkInterval,
 	}
 	done := make(chan error, 1)
 	go func() {

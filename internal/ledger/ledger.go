@@ -201,11 +201,11 @@ func (r *reading) file(ctx context.Context, is at) {
 		r.files[is.path] = f
 	}
 	if f.Dev != dev || f.Ino != ino || is.info.Size() < f.Next {
-		f.anew(dev, ino)
+		f.restart(dev, ino)
 	}
 	err := r.on(ctx, f)
 	if errors.Is(err, transcript.ErrTruncated) {
-		f.anew(dev, ino)
+		f.restart(dev, ino)
 		err = r.on(ctx, f)
 	}
 	if f.Size = is.info.Size(); err != nil {
@@ -214,7 +214,7 @@ func (r *reading) file(ctx context.Context, is at) {
 	}
 }
 
-func (f *File) anew(dev, ino uint64) { f.Dev, f.Ino, f.Next, f.Answers = dev, ino, 0, nil }
+func (f *File) restart(dev, ino uint64) { f.Dev, f.Ino, f.Next, f.Answers = dev, ino, 0, nil }
 
 // on reads on in a file.
 func (r *reading) on(ctx context.Context, f *File) (err error) {

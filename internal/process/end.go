@@ -244,7 +244,7 @@ func (e *ending) kill(ctx context.Context) (gone bool, err error) {
 // signalAndWait is one step: nothing is sent when ctx or the process has ended, or when a guard
 // protects the process.
 func (e *ending) signalAndWait(ctx context.Context, how How, sig syscall.Signal, deadline func() time.Time) (gone bool, err error) {
-	if gone, err := e.lookAgain(ctx); gone || err != nil {
+	if gone, err := e.recheck(ctx); gone || err != nil {
 		return gone, err
 	}
 	err = e.handle.signal(sig)
@@ -259,9 +259,9 @@ func (e *ending) signalAndWait(ctx context.Context, how How, sig syscall.Signal,
 	return e.waitUntil(ctx, deadline())
 }
 
-// lookAgain reads the held process once more and calls the guards: since the last read the process
+// recheck reads the held process once more and calls the guards: since the last read the process
 // may have changed its user, or may have become our parent.
-func (e *ending) lookAgain(ctx context.Context) (gone bool, err error) {
+func (e *ending) recheck(ctx context.Context) (gone bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}

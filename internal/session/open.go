@@ -90,7 +90,7 @@ func understandShort(name string, data []byte) (Record, error) {
 	history := gjson.GetBytes(data, "history")
 	if history.Index > 0 && gjson.ValidBytes(data) && plainHistory(history) {
 		r, err := understand(name, slices.Concat(data[:history.Index], []byte("null"), data[history.Index+len(history.Raw):]))
-		if r.short = r.State.Over(); r.short || err != nil {
+		if r.short = r.State.HasEnded(); r.short || err != nil {
 			return r, err
 		}
 	}
@@ -136,7 +136,7 @@ func understand(name string, data []byte) (r Record, _ error) {
 // straighten corrects two things that only an edited file can contain: an ended session that still
 // has an agent, and a position in a transcript before 0.
 func (r *Record) straighten() {
-	if r.Binding != nil && r.State.Over() {
+	if r.Binding != nil && r.State.HasEnded() {
 		if !slices.Contains(r.Bound, r.Binding.Agent) {
 			r.Bound = append(r.Bound, r.Binding.Agent)
 		}

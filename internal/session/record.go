@@ -323,7 +323,7 @@ func (r *Record) Owns() bool { return !r.HandedOver() && r.Closed != ClosedStale
 
 // Resumable reports whether the session can be brought back: it has ended, and no other record
 // continues its conversation.
-func (r *Record) Resumable() bool { return r.State.Over() && !r.HandedOver() }
+func (r *Record) Resumable() bool { return r.State.HasEnded() && !r.HandedOver() }
 
 // Agent returns the process that the session is bound to, or zero.
 func (r *Record) Agent() process.Identity {
@@ -364,7 +364,7 @@ func (r Record) Crashed() bool {
 
 // shorten drops the history of an ended session.
 func (r *Record) shorten() {
-	if r.short = r.State.Over() && len(r.History) > 0; r.short {
+	if r.short = r.State.HasEnded() && len(r.History) > 0; r.short {
 		r.History = nil
 	}
 }

@@ -88,7 +88,7 @@ func statesOf() (rows [][]string) {
 		if s == "" {
 			name = "(none)"
 		}
-		rows = append(rows, []string{name, strings.Join(next, ", "), yes[s.Live()], yes[s.Over()]})
+		rows = append(rows, []string{name, strings.Join(next, ", "), yes[s.Live()], yes[s.HasEnded()]})
 	}
 	return rows
 }

@@ -57,7 +57,7 @@ func MayRun(s State, agent process.Liveness) bool {
 // MayMove reports whether a session in a state has ended without a request, so that the session
 // may move to wherever its conversation is continued.
 func MayMove(s State, agent process.Liveness) bool {
-	return (s.Over() || s == Running) && !MayRun(s, agent) && !s.EndedOnPurpose()
+	return (s.HasEnded() || s == Running) && !MayRun(s, agent) && !s.EndedOnPurpose()
 }
 
 // CanBecome reports whether the table has a transition from s to next.

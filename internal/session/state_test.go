@@ -87,9 +87,9 @@ func TestQuestionsAboutAState(t *testing.T) {
 		"bogus":       {},
 	}
 	for _, s := range append(States(), "", "bogus") {
-		assert.Equal(t, CanBecome(s, Restoring), s.Over(), "%q: what is over can be brought back", s)
+		assert.Equal(t, CanBecome(s, Restoring), s.HasEnded(), "%q: what is over can be brought back", s)
 		for _, agent := range []process.Liveness{process.Unknown, process.Alive} {
-			got := answers{s.Live(), s.Open(), s.Launching(), s.Over(), s.EndedOnPurpose(), MayRun(s, agent), MayRun(s, process.Gone),
+			got := answers{s.Live(), s.Open(), s.Launching(), s.HasEnded(), s.EndedOnPurpose(), MayRun(s, agent), MayRun(s, process.Gone),
 				MayMove(s, agent), MayMove(s, process.Gone)}
 			assert.Equal(t, want[s], got, "%q, agent %s", s, agent)
 		}
@@ -131,7 +131,7 @@ func TestQuestionsAboutAConversation(t *testing.T) {
 func TestP1_PossiblyRunningIsNotResumable(t *testing.T) {
 	for _, s := range append(States(), "") {
 		if s.Live() || s == CleanupFailed {
-			assert.False(t, s.Over(), "%s", s)
+			assert.False(t, s.HasEnded(), "%s", s)
 		}
 	}
 }
@@ -211,8 +211,8 @@ func TestNote(t *testing.T) {
 // old one back would be a second writer.
 func TestP1_TransferredSessionIsNotResumable(t *testing.T) {
 	for _, s := range States() {
-		for closed, want := range map[string]bool{"": s.Over(), ClosedStale: s.Over(), ClosedReboot: s.Over(),
-			ClosedTmux: s.Over(), "a later reason": s.Over(), ClosedTransferred: false} {
+		for closed, want := range map[string]bool{"": s.HasEnded(), ClosedStale: s.HasEnded(), ClosedReboot: s.HasEnded(),
+			ClosedTmux: s.HasEnded(), "a later reason": s.HasEnded(), ClosedTransferred: false} {
 			r := Record{State: s, Closing: Closing{Closed: closed}}
 			assert.Equal(t, want, r.Resumable(), "%s, closed %q", s, closed)
 		}

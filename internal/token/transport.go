@@ -14,8 +14,8 @@ const Standin = "redacted"
 
 // The token's position in the path of a method and of a file.
 const (
-	methodMark = "/bot" + Standin + "/"
-	fileMark   = "/file/bot" + Standin + "/"
+	methodPrefix = "/bot" + Standin + "/"
+	filePrefix   = "/file/bot" + Standin + "/"
 )
 
 const (
@@ -62,7 +62,7 @@ func (t *transport) RoundTrip(q *http.Request) (*http.Response, error) {
 			values[i] = t.token.Clean(v)
 		}
 	}
-	if resp.StatusCode >= http.StatusMultipleChoices || !strings.Contains(q.URL.Path, fileMark) {
+	if resp.StatusCode >= http.StatusMultipleChoices || !strings.Contains(q.URL.Path, filePrefix) {
 		limit := int64(maxAnswer)
 		if strings.HasSuffix(q.URL.Path, "/getUpdates") {
 			limit = maxUpdates
@@ -79,7 +79,7 @@ func (t *transport) filled(q *http.Request) *http.Request {
 	if t.token.Empty() {
 		return sent
 	}
-	for _, mark := range []string{fileMark, methodMark} {
+	for _, mark := range []string{filePrefix, methodPrefix} {
 		if before, after, ok := strings.Cut(q.URL.Path, mark); ok {
 			sent.URL.Path = before + strings.Replace(mark, Standin, t.token.reveal(), 1) + after
 			sent.URL.RawPath = ""

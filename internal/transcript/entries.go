@@ -99,14 +99,14 @@ func join(first, next Entry) (Entry, bool) {
 }
 
 var (
-	resultMark = []byte(`"type":"tool_result"`)
-	textMark   = []byte(`"type":"text"`)
+	resultPattern = []byte(`"type":"tool_result"`)
+	textPattern   = []byte(`"type":"text"`)
 )
 
 // silent reports whether a line holds nothing but what tools gave: such lines are most of a
 // transcript.
 func silent(line []byte) bool {
-	return bytes.Contains(line, resultMark) && !bytes.Contains(line, textMark)
+	return bytes.Contains(line, resultPattern) && !bytes.Contains(line, textPattern)
 }
 
 // entryOf returns the part of a line that people read; false: nothing.
@@ -188,9 +188,9 @@ type Day struct {
 }
 
 var (
-	timeMark    = []byte(`"timestamp":"`) // before a time in UTC
+	timePattern = []byte(`"timestamp":"`) // before a time in UTC
 	spokenMarks = [][]byte{[]byte(`"type":"user"`), []byte(`"type":"assistant"`)}
-	sideMark    = []byte(`"isSidechain":true`)
+	sidePattern = []byte(`"isSidechain":true`)
 )
 
 // Days calls see with the days before a place, the newest first, until see returns false. reached
@@ -205,9 +205,9 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 	var day Day
 	minute, more := "", true
 	err = b.each(func(l line) bool {
-		_, stamp, found := bytes.Cut(l.text, timeMark)
+		_, stamp, found := bytes.Cut(l.text, timePattern)
 		spoken := func(mark []byte) bool { return bytes.Contains(l.text, mark) }
-		if !found || len(stamp) < len(time.RFC3339) || !slices.ContainsFunc(spokenMarks, spoken) || bytes.Contains(l.text, sideMark) {
+		if !found || len(stamp) < len(time.RFC3339) || !slices.ContainsFunc(spokenMarks, spoken) || bytes.Contains(l.text, sidePattern) {
 			return true
 		}
 		// The days of some zones begin at half past.

@@ -143,7 +143,7 @@ func readTail(path string, window int64) (tail, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return tail{}, err
 	}
-	t := look(data[:n], start > 0)
+	t := judge(data[:n], start > 0)
 	t.path, t.info = path, info
 	if t.end > 0 {
 		t.end += start
@@ -151,8 +151,8 @@ func readTail(path string, window int64) (tail, error) {
 	return t, nil
 }
 
-// look judges the last bytes of a file. cut says that the file has more bytes before them.
-func look(data []byte, cut bool) tail {
+// judge judges the last bytes of a file. cut says that the file has more bytes before them.
+func judge(data []byte, cut bool) tail {
 	t := tail{spoken: cut}
 	if bytes.IndexByte(data, 0) >= 0 {
 		t.faults = append(t.faults, FaultNUL)

@@ -238,7 +238,7 @@ func FuzzLook(f *testing.F) {
 	f.Add([]byte("\n\x00{}"), false)
 	f.Fuzz(func(t *testing.T, data []byte, cut bool) {
 		before := bytes.Clone(data)
-		got := look(data, cut)
+		got := judge(data, cut)
 		require.Equal(t, before, data)
 		require.Equal(t, bytes.IndexByte(data, 0) >= 0, slices.Contains(got.faults, FaultNUL))
 		if text := bytes.TrimRight(data, "\x00"); len(text) > 0 && text[len(text)-1] != '\n' {
@@ -255,7 +255,7 @@ func FuzzLook(f *testing.F) {
 			require.ErrorIs(t, err, ErrNothingLeft)
 			return
 		}
-		again := look(copied.Bytes(), false)
+		again := judge(copied.Bytes(), false)
 		require.Empty(t, again.faults)
 		require.True(t, again.spoken)
 		require.Equal(t, int64(copied.Len()), again.end)

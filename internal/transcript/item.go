@@ -74,7 +74,7 @@ type Item struct {
 // Spoken reports whether the item is addressed to the person; all other items show how the answer
 // came about.
 func (i Item) Spoken() bool {
-	spoken := i.Kind == APIError || i.Kind == Interrupt || i.says() && strings.TrimSpace(i.Text) != ""
+	spoken := i.Kind == APIError || i.Kind == Interrupt || i.hasText() && strings.TrimSpace(i.Text) != ""
 	return spoken && !i.Sidechain && !i.Meta
 }
 
@@ -101,8 +101,8 @@ func (i Item) Begins() bool {
 	return slices.Contains([]talk.Kind{UserPrompt, Text, Thinking, ToolUse}, i.Kind) && !i.Sidechain && !i.Meta
 }
 
-// Asked reports whether the item is a person's prompt or command.
-func (i Item) Asked() bool {
+// IsFromPerson reports whether the item is a person's prompt or command.
+func (i Item) IsFromPerson() bool {
 	return (i.Kind == UserPrompt || i.Kind == LocalCommand) && !i.Sidechain && !i.Meta
 }
 

@@ -31,12 +31,12 @@ func LastAnswer(before talk.Cursor) (items []Item, err error) {
 			case !item.At.Precedes(before):
 				return false
 			case item.Sidechain || item.Meta:
-			case item.Spoken() && item.says():
+			case item.Spoken() && item.hasText():
 				if over {
 					items, over = nil, false
 				}
 				items = append(items, item)
-			case item.Asked(), item.Ends() != Runs:
+			case item.IsFromPerson(), item.Ends() != Runs:
 				over = true
 			}
 			return true
@@ -50,12 +50,12 @@ func LastAnswer(before talk.Cursor) (items []Item, err error) {
 	}
 }
 
-// Said returns the texts, the output of local commands, and what people have asked, between two
+// Between returns the texts, the output of local commands, and what people have asked, between two
 // places of one file, oldest first. Of more than 32 MiB it returns the end.
-func Said(from, before talk.Cursor) (items []Item, err error) {
+func Between(from, before talk.Cursor) (items []Item, err error) {
 	start := talk.Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
 	err = Each(start, true, func(item Item) bool {
-		if !item.At.Precedes(from) && item.At.Precedes(before) && (item.Spoken() && item.says() || item.Asked()) {
+		if !item.At.Precedes(from) && item.At.Precedes(before) && (item.Spoken() && item.hasText() || item.IsFromPerson()) {
 			items = append(items, item)
 		}
 		return item.At.Precedes(before)
@@ -87,7 +87,7 @@ func LastPrompt(ctx context.Context, path string) (text string) {
 	return text
 }
 
-func (i Item) says() bool { return i.Kind == Text || i.Kind == LocalOutput }
+func (i Item) hasText() bool { return i.Kind == Text || i.Kind == LocalOutput }
 
 // Unsaid reports whether the part between c and an offset may hold a text for the person. A
 // part that cannot be read may hold some; a file that is gone holds nothing.

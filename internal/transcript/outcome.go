@@ -28,10 +28,10 @@ type Sought struct {
 }
 
 const (
-	// lookBack is the distance before Sought.From at which the search begins: the call may have
+	// searchBack is the distance before Sought.From at which the search begins: the call may have
 	// been written before the hook ran, followed by other calls of the same message that waited for
 	// their turn.
-	lookBack = 1 << 20
+	searchBack = 1 << 20
 	// mostRead bounds how much of a transcript is read from the beginning of the search on; whole
 	// sessions are smaller.
 	mostRead = 256 << 20
@@ -107,7 +107,7 @@ func (s Sought) open() (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := Open(talk.Cursor{Path: s.Path, Offset: max(0, min(s.From, info.Size())-lookBack)})
+	r := Open(talk.Cursor{Path: s.Path, Offset: max(0, min(s.From, info.Size())-searchBack)})
 	r.loose = true
 	return r, nil
 }

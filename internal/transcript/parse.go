@@ -192,9 +192,9 @@ func (e *entry) user() (items []Item) {
 	for _, b := range blocks(e.Message.Content) {
 		switch b.Type {
 		case "text":
-			items = appendText(items, e.said(b.Text))
+			items = appendText(items, e.classify(b.Text))
 		case "image":
-			item := e.said("")
+			item := e.classify("")
 			item.Images = []talk.Image{imageOf(b.Source.MediaType, b.Source.Data)}
 			items = append(items, item)
 		case "tool_result":
@@ -338,10 +338,10 @@ const taskNotification = "<task-notification>"
 // injected are the starts of user lines that no person wrote.
 var injected = []string{"<system-reminder>", taskNotification, "<local-command-caveat>"}
 
-// said sorts the text of a user line: a person's prompt, a local command or its output, an
+// classify sorts the text of a user line: a person's prompt, a local command or its output, an
 // interrupt, or something injected. A line with the origin "human" may look like an interrupt or
 // like something injected and still be a prompt; versions before 2.1.328 write no origin.
-func (e *entry) said(text string) Item {
+func (e *entry) classify(text string) Item {
 	trimmed := strings.TrimSpace(text)
 	human := e.Origin.Kind == "human"
 	switch {

@@ -12,7 +12,7 @@ import (
 type Reply struct {
 	Begun   bool // the text is in the transcript
 	Texts   []string
-	Over    talk.Ending
+	Ending  talk.Ending
 	Failure Failure // of FailedTurn
 
 	reader *Reader
@@ -34,7 +34,7 @@ func ReplyTo(path string, offset int64, since time.Time, text string) *Reply {
 
 // Read reads on to the present end of the transcript, or to the end of the turn.
 func (a *Reply) Read() error {
-	for a.Over == Runs {
+	for a.Ending == Runs {
 		item, ok, err := a.reader.Next()
 		if err != nil || !ok {
 			return err
@@ -61,29 +61,29 @@ func (a *Reply) take(item Item) {
 	case LocalCommand:
 		a.local = proves(item, a.text)
 	case Text:
-		a.say(item.whole())
+		a.addText(item.whole())
 	case ToolUse:
 		a.called = true
 	case LocalOutput: // of a command: no end of a turn follows
 		if !a.local && !proves(item, a.text) {
 			return
 		}
-		a.say(item.whole())
-		a.Over = talk.EndedTurn
+		a.addText(item.whole())
+		a.Ending = talk.EndedTurn
 		if item.Failure.Kind != "" {
-			a.Over = talk.FailedTurn
+			a.Ending = talk.FailedTurn
 		}
 	default:
-		a.Over = item.Ends()
+		a.Ending = item.Ends()
 	}
-	if a.Over == talk.FailedTurn {
+	if a.Ending == talk.FailedTurn {
 		a.Failure = item.Failure
 		a.Failure.Text = cmp.Or(item.Failure.Text, item.Text)
 	}
 }
 
-// say keeps the texts since the last call of a tool: the answer is what comes after the work.
-func (a *Reply) say(text string) {
+// addText keeps the texts since the last call of a tool: the answer is what comes after the work.
+func (a *Reply) addText(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}

@@ -65,7 +65,7 @@ func TestReplyTo(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, []byte(data), 0o600))
 				require.NoError(t, reply.Read(), "line by line")
 			}
-			assert.Equal(t, []any{tt.begun, tt.over, tt.texts, tt.failure}, []any{reply.Begun, reply.Over, reply.Texts, reply.Failure.Text})
+			assert.Equal(t, []any{tt.begun, tt.over, tt.texts, tt.failure}, []any{reply.Begun, reply.Ending, reply.Texts, reply.Failure.Text})
 			require.NoError(t, reply.Close())
 		})
 	}
@@ -99,7 +99,7 @@ func TestReplyToACommand(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(strings.Join(tt.lines, "\n")+"\n"), 0o600))
 			reply := ReplyTo(path, 0, time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), tt.text)
 			require.NoError(t, reply.Read())
-			assert.Equal(t, []any{true, tt.over, tt.texts}, []any{reply.Begun, reply.Over, reply.Texts})
+			assert.Equal(t, []any{true, tt.over, tt.texts}, []any{reply.Begun, reply.Ending, reply.Texts})
 			require.NoError(t, reply.Close())
 		})
 	}

@@ -41,8 +41,8 @@ type Answer struct {
 // mostTokens is more than any answer has: a larger number is a mistake of the file.
 const mostTokens = 1 << 30
 
-// usageMark is in each line with tokens.
-var usageMark = []byte(`"usage"`)
+// usagePattern is in each line with tokens.
+var usagePattern = []byte(`"usage"`)
 
 // Answers calls each with the tokens in the lines of a transcript, from an offset to the present
 // end or until ctx ends, and returns the offset of the following line. It passes lines that it
@@ -62,7 +62,7 @@ func Answers(ctx context.Context, path string, from int64, each func(a Answer)) 
 
 // answerOf reads a line; false: it has no tokens.
 func answerOf(line []byte) (a Answer, ok bool) {
-	if !bytes.Contains(line, usageMark) || isBulk(line) {
+	if !bytes.Contains(line, usagePattern) || isBulk(line) {
 		return a, false
 	}
 	l, ok := readEntry(line)

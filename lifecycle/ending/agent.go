@@ -151,7 +151,7 @@ func (s *Session) endBound(ctx context.Context, hangUp func(context.Context) err
 	s.logOutcome(out, err)
 	ending := withAge(out, s.ender.moment())
 	receipt.Agent = &ending
-	if err != nil || !ending.over() {
+	if err != nil || !ending.isGone() {
 		receipt.failOutcome(out, err)
 		return false
 	}

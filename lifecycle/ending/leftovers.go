@@ -159,7 +159,7 @@ func (s *Session) endWriting(ctx context.Context, who []process.Identity, prove 
 	for i, e := range endings {
 		s.spareCleaned(e.Outcome, before)
 		switch {
-		case errs[i] == nil && (e.over() || e.Reason == evidence.ReasonOtherAgent):
+		case errs[i] == nil && (e.isGone() || e.Reason == evidence.ReasonOtherAgent):
 		case errs[i] == nil && e.Reason == process.ReasonUnproven && s.movedOn(ctx, e.Process.Identity):
 		default:
 			receipt.failOutcome(e.Outcome, errs[i])

@@ -32,8 +32,8 @@ type Ending struct {
 	Age time.Duration // 0: not known
 }
 
-// over says that the process is proven gone.
-func (e Ending) over() bool { return e.Ended && e.Verified }
+// isGone says that the process is proven gone.
+func (e Ending) isGone() bool { return e.Ended && e.Verified }
 
 // guarded says that a guard spared the process, and not a fact that could not be found out.
 func (e Ending) guarded() bool {
@@ -108,7 +108,7 @@ func (r *Receipt) EndedText() (text string) {
 	if r.Agent != nil {
 		all = append([]Ending{*r.Agent}, all...)
 	}
-	all = slices.DeleteFunc(all, func(e Ending) bool { return !e.over() || e.How == process.HowAlreadyGone })
+	all = slices.DeleteFunc(all, func(e Ending) bool { return !e.isGone() || e.How == process.HowAlreadyGone })
 	for _, e := range all[:min(len(all), maxNamed)] {
 		text += fmt.Sprintf("; process %d ended (%s)", e.Process.PID, e.How)
 	}

@@ -94,7 +94,7 @@ func (s *Session) EndTools(ctx context.Context) (ended []Ending, failures []Fail
 		switch {
 		case errs[i] == nil && e.guarded():
 			spared = append(spared, e.Process.Identity)
-		case errs[i] != nil || !e.over():
+		case errs[i] != nil || !e.isGone():
 			receipt.failOutcome(e.Outcome, errs[i])
 		}
 		if e.How != process.HowAlreadyGone {

@@ -28,7 +28,7 @@ type Above struct {
 func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
 	bound := make(map[process.Identity]Above)
 	for _, r := range s.Records.Shared() {
-		if agent := r.Agent(); !r.State.Over() && agent.Valid() {
+		if agent := r.Agent(); !r.State.HasEnded() && agent.Valid() {
 			bound[agent] = Above{Agent: agent, Session: r.ID, Found: true, Hook: r.HookDigest}
 		}
 	}

@@ -43,7 +43,7 @@ func (s *Sources) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, err
 		}
 		windows = append(windows, Window{Pane: p, Ours: s.Ours(p), Agent: agentIn(p.Window, writers)})
 	}
-	others := e.beside(windows)
+	others := e.processesIn(windows)
 	for i, w := range windows {
 		windows[i].Others = others[w.Pane.Window]
 	}
@@ -92,11 +92,11 @@ func prints(args []string) bool {
 	})
 }
 
-// beside returns the processes in windows: those below the panes, and those in the panes'
+// processesIn returns the processes in windows: those below the panes, and those in the panes'
 // terminals. A terminal belongs to one kernel session, whose number no other process has; a
 // container may have a terminal of the same device number. A dead pane does not count, because its
 // pid may have been reused.
-func (e *Evidence) beside(windows []Window) map[tmux.WindowID][]process.Process {
+func (e *Evidence) processesIn(windows []Window) map[tmux.WindowID][]process.Process {
 	below, inside := map[int]tmux.WindowID{}, map[int]tmux.WindowID{}
 	for _, pane := range e.panes {
 		if p, ok := e.Table.Find(pane.PID); ok && !pane.Dead {

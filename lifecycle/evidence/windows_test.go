@@ -21,6 +21,6 @@ func TestP2_WindowHasNoProcessOfContainer(t *testing.T) {
 		Table: process.Snapshot{Processes: []process.Process{shell, child, orphan, contained, hidden}},
 		panes: []tmux.Pane{{PID: 10}},
 	}
-	others := e.beside([]Window{{Pane: e.panes[0]}})
+	others := e.processesIn([]Window{{Pane: e.panes[0]}})
 	assert.Equal(t, map[tmux.WindowID][]process.Process{{}: {shell, child, orphan}}, others)
 }

@@ -131,13 +131,13 @@ func (s Seen) Outcome() Outcome {
 
 func (s Seen) kind() Kind {
 	switch {
-	case s.Answer.Over == talk.EndedTurn && len(s.Answer.Texts) > 0:
+	case s.Answer.Ending == talk.EndedTurn && len(s.Answer.Texts) > 0:
 		return Answered
-	case s.Answer.Over == talk.EndedTurn:
+	case s.Answer.Ending == talk.EndedTurn:
 		return Textless
-	case s.Answer.Over == talk.StoppedTurn:
+	case s.Answer.Ending == talk.StoppedTurn:
 		return Stopped
-	case s.Answer.Over == talk.FailedTurn:
+	case s.Answer.Ending == talk.FailedTurn:
 		return Failed
 	case s.Prompt.Finished && s.Prompt.Mark == nil:
 		return Withdrawn

@@ -17,7 +17,7 @@ const (
 	EnterRetry  = 3 * time.Second  // if the text is still in the box this long after Enter, Enter was lost
 	repeatWait  = 10 * time.Second // a terminal on a busy machine may take that long to draw a paste
 	ProofWait   = 20 * time.Second // without proof after this time, the person decides
-	markFor     = 10 * time.Minute // ccbot does nothing by itself about a prompt that was typed longer ago
+	typedTTL    = 10 * time.Minute // ccbot does nothing by itself about a prompt that was typed longer ago
 	maxEnters   = 3
 )
 
@@ -136,7 +136,7 @@ func decideTyped(v view.View, p *Prompt, c clues) Decision {
 	switch {
 	case c.Arrived:
 		return Decision{Act: Proven}
-	case c.PendingEvents && waited < markFor:
+	case c.PendingEvents && waited < typedTTL:
 		return Decision{Again: 2 * view.Soon}
 	case !v.IsIdle() && v.Phase() == talk.PhaseWorking && v.SubagentTool != "":
 		return Decision{Act: Hold, Why: news.HeldDialog, Again: view.HoldPace} // report that the prompt waits for a question
@@ -156,7 +156,7 @@ func decideTyped(v view.View, p *Prompt, c clues) Decision {
 		return Decision{Act: repeat, Again: view.Soon}
 	case still && c.Doubt == doubtEsc && shows && (v.Screen.Box.Whole() || c.Quiet):
 		return Decision{Act: takeBack}
-	case v.IsCramped() && waited >= queueNotice && waited < markFor: // Enter follows when the box can be seen
+	case v.IsCramped() && waited >= queueNotice && waited < typedTTL: // Enter follows when the box can be seen
 		return Decision{Act: Hold, Why: news.HeldSmall, Again: view.HoldPace}
 	case still && c.Doubt != "", waited >= ProofWait:
 		return Decision{Act: GiveUp}

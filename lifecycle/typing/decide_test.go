@@ -102,7 +102,7 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"a person's viewtest.Draft, for long", viewtest.Free(viewtest.Draft("mine"), viewtest.Rested), typedFor(ProofWait, enters(0)), alone, GiveUp},
 		{"in a pane that is too small", viewtest.Free(viewtest.NoBox, viewtest.Narrow), typedFor(ProofWait, enters(0)), alone, Hold},
 		{"in a pane that is too small, a moment ago", viewtest.Free(viewtest.NoBox, viewtest.Narrow), typedFor(3*time.Second, enters(0)), alone, Wait},
-		{"in a pane that is too small, for too long", viewtest.Free(viewtest.NoBox, viewtest.Narrow), typedFor(markFor, enters(0)), alone, GiveUp},
+		{"in a pane that is too small, for too long", viewtest.Free(viewtest.NoBox, viewtest.Narrow), typedFor(typedTTL, enters(0)), alone, GiveUp},
 		{"the screen is not known", viewtest.Free(viewtest.Blind, viewtest.Rested), typedFor(3*time.Second, enters(0)), alone, Wait},
 		{"the screen is not known for long", viewtest.Free(viewtest.Blind, viewtest.Rested), typedFor(ProofWait, enters(0)), alone, GiveUp},
 	}

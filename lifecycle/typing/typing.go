@@ -230,7 +230,7 @@ func (w *Session) cluesOf(ctx context.Context, p Prompt) clues {
 		c.Doubt = doubtForeign
 	case w.clockWasSet(*m):
 		c.Doubt = doubtClock
-	case w.now().Sub(m.At) > markFor:
+	case w.now().Sub(m.At) > typedTTL:
 		c.Doubt = doubtOld
 	}
 	return c

@@ -137,7 +137,7 @@ func (o *Observer) readPane(ctx context.Context, b session.Binding) (look boundP
 	if o.Screens == nil {
 		*p, err = o.Panes.Pane(ctx, id)
 	} else {
-		*p, look.screen, look.shown, err = o.Screens.Look(ctx, id)
+		*p, look.screen, look.shown, err = o.Screens.PaneAndScreen(ctx, id)
 	}
 	switch {
 	case errors.Is(err, tmux.ErrNoPane):
@@ -269,8 +269,8 @@ func (o *Observer) readRequests(ctx context.Context, r session.Record, v *View) 
 		case q.SubagentID != "":
 			v.SubagentTool = cmp.Or(v.SubagentTool, q.Tool)
 		default:
-			if q.Asked.After(v.RequestedAt) || !v.Relayed {
-				v.Relayed, v.RequestedAt, v.Tool = true, q.Asked, q.Tool
+			if q.RequestedAt.After(v.RequestedAt) || !v.Relayed {
+				v.Relayed, v.RequestedAt, v.Tool = true, q.RequestedAt, q.Tool
 			}
 		}
 	}
@@ -350,7 +350,7 @@ func (o *Observer) ReadGit(ctx context.Context, r session.Record) (state *git.St
 // session is not proven to have ended, its own agent may write.
 func (o *Observer) HasGrown(r session.Record, known int64) bool {
 	unknown := r.Tail == 0 && !r.Ended.Valid() // an earlier program ended the session and noted no position
-	if !r.State.Over() || r.GrowthReported || unknown {
+	if !r.State.HasEnded() || r.GrowthReported || unknown {
 		return false
 	}
 	path := o.TranscriptPath(r)

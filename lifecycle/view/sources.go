@@ -20,8 +20,9 @@ type PaneReader interface {
 
 // Screens reads what panes show, and which terminals show them.
 type Screens interface {
-	// Look is Pane and Capture in one round trip; shown is false if only the screen is not known.
-	Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error)
+	// PaneAndScreen is Pane and Capture in one round trip; shown is false if only the screen is not
+	// known.
+	PaneAndScreen(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error)
 	Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error)
 	// Viewers lists the terminals that people have attached.
 	Viewers(ctx context.Context) ([]tmux.Viewer, error)

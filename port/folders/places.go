@@ -102,8 +102,8 @@ type Checkout struct {
 	Here   bool   // the given folder is in it
 }
 
-// Beside provides work trees for new sessions.
-type Beside interface {
+// WorktreeMaker provides work trees for new sessions.
+type WorktreeMaker interface {
 	// Add makes a work tree of dir's repository, or reuses an unused one, and returns the folder in
 	// it that corresponds to dir. key is the key of the start: the same key always gets the same
 	// work tree, another key another one. Errors: refusal.NoRepository, and refusal.NoCommit if

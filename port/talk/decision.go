@@ -145,7 +145,7 @@ type Request struct {
 	SubagentID  string            `json:"subagent_id,omitempty"` // empty: the session itself asks
 	Subagent    string            `json:"subagent,omitempty"`    // its type, as Claude Code names it
 
-	Asked time.Time `json:"asked"` // UTC, when the hook ran
+	RequestedAt time.Time `json:"asked"` // UTC, when the hook ran
 }
 
 // Check returns an error that wraps ErrBadRequest if a request lacks a field.
@@ -160,7 +160,7 @@ func (q Request) Check() error {
 		missing = "process"
 	case q.Tool == "" || len(q.Tool) > maxToolName:
 		missing = "tool"
-	case q.Asked.IsZero():
+	case q.RequestedAt.IsZero():
 		missing = "time"
 	case !isObject(q.Input):
 		missing = "input"

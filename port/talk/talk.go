@@ -66,21 +66,21 @@ type Item struct {
 	At   Cursor // the item's position
 	Next Cursor // the position after it
 
-	Kind      Kind
-	Time      time.Time // zero: unknown
-	Sidechain bool      // of a subagent
-	Meta      bool      // written by a program, not typed by a person
-	Asked     bool      // by a person: a prompt, or a command of the terminal
-	Begins    bool      // it begins the agent's turn if none runs
-	Ends      Ending    // it ends the agent's turn
-	Last      bool      // for a Text that ends a turn, or may in earlier versions of Claude Code
-	Text      string
-	Failed    Activity // for APIError, or LocalOutput about a blocked prompt: the activity afterwards
-	Bash      string   // for LocalOutput: the bash command, if known
-	Images    []Image
-	Rest      *Rest // Text is truncated; nil: it is complete
-	Size      int64 // for TooLong, in bytes
-	Tool      *Tool // for ToolUse, ToolResult and TaskOver
+	Kind       Kind
+	Time       time.Time // zero: unknown
+	Sidechain  bool      // of a subagent
+	Meta       bool      // written by a program, not typed by a person
+	FromPerson bool      // by a person: a prompt, or a command of the terminal
+	Begins     bool      // it begins the agent's turn if none runs
+	Ends       Ending    // it ends the agent's turn
+	Last       bool      // for a Text that ends a turn, or may in earlier versions of Claude Code
+	Text       string
+	Failed     Activity // for APIError, or LocalOutput about a blocked prompt: the activity afterwards
+	Bash       string   // for LocalOutput: the bash command, if known
+	Images     []Image
+	Rest       *Rest // Text is truncated; nil: it is complete
+	Size       int64 // for TooLong, in bytes
+	Tool       *Tool // for ToolUse, ToolResult and TaskEnded
 }
 
 // Ending is the end of a turn; empty: it runs.
@@ -100,7 +100,7 @@ type Tool struct {
 	Step   string // for a ToolUse: the call in one line, a shell command unchanged
 	Failed bool   // for a ToolResult
 	Denied bool   // for a ToolResult: the tool did not run
-	// Background reports that a ToolResult only started a subagent; TaskOver reports its end.
+	// Background reports that a ToolResult only started a subagent; TaskEnded reports its end.
 	Background bool
 }
 
@@ -137,7 +137,7 @@ const (
 	Thinking           Kind = "thinking" // of the agent
 	ToolUse            Kind = "tool_use"
 	ToolResult         Kind = "tool_result"
-	TaskOver           Kind = "task_over"     // a background task of a tool has ended
+	TaskEnded          Kind = "task_over"     // a background task of a tool has ended
 	UserPrompt         Kind = "user_prompt"   // a person's message
 	LocalCommand       Kind = "local_command" // of the terminal
 	Interrupt          Kind = "interrupt"     // a person stopped the turn

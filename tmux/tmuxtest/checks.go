@@ -153,7 +153,7 @@ func checkExitStatus(t *testing.T, w World) {
 	p = dead(t, w, spec(t, "/bin/sh", "-c", "exit 0"))
 	assert.Zero(t, p.DeadStatus)
 	assert.Zero(t, p.DeadSignal)
-	now, _, shown, err := w.Tmux.Look(t.Context(), p.ID)
+	now, _, shown, err := w.Tmux.PaneAndScreen(t.Context(), p.ID)
 	require.NoError(t, err)
 	assert.True(t, shown)
 	assert.Equal(t, p.Dead, now.Dead)
@@ -313,7 +313,7 @@ func checkCapture(t *testing.T, w World) {
 			return err == nil && strings.Contains(screen, greeting)
 		}, "the greeting is not on the screen")
 	}
-	pane, screen, shown, err := w.Tmux.Look(t.Context(), r.ID)
+	pane, screen, shown, err := w.Tmux.PaneAndScreen(t.Context(), r.ID)
 	require.NoError(t, err)
 	assert.True(t, shown)
 	assert.Equal(t, r.PID, pane.PID)
@@ -350,7 +350,7 @@ func checkMissing(t *testing.T, w World) {
 	assert.ErrorIs(t, err, tmux.ErrNoPane)
 	_, err = w.Tmux.Capture(t.Context(), missing, 0)
 	assert.ErrorIs(t, err, tmux.ErrNoPane)
-	_, _, shown, err := w.Tmux.Look(t.Context(), missing)
+	_, _, shown, err := w.Tmux.PaneAndScreen(t.Context(), missing)
 	assert.ErrorIs(t, err, tmux.ErrNoPane)
 	assert.False(t, shown)
 	assert.ErrorIs(t, w.Tmux.Rename(t.Context(), tmux.Guard{Pane: missing, PID: 1}, "tag", "x"), tmux.ErrNoPane)
@@ -396,7 +396,7 @@ func checkSilence(t *testing.T, w World) {
 		"ensure":  func() error { return w.Tmux.Ensure(ctx) },
 		"panes":   func() error { _, err := w.Tmux.Panes(ctx); return err },
 		"pane":    func() error { _, err := w.Tmux.Pane(ctx, r.ID); return err },
-		"look":    func() error { _, _, _, err := w.Tmux.Look(ctx, r.ID); return err },
+		"look":    func() error { _, _, _, err := w.Tmux.PaneAndScreen(ctx, r.ID); return err },
 		"capture": func() error { _, err := w.Tmux.Capture(ctx, r.ID, 0); return err },
 		"viewers": func() error { _, err := w.Tmux.Viewers(ctx); return err },
 		"new":     func() error { _, err := w.Tmux.NewWindow(ctx, spec(t, "/bin/true")); return err },

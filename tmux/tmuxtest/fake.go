@@ -318,8 +318,8 @@ func (f *Fake) Rename(ctx context.Context, g tmux.Guard, tag, name string) error
 	})
 }
 
-// Look is Pane and Capture.
-func (f *Fake) Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error) {
+// PaneAndScreen is Pane and Capture.
+func (f *Fake) PaneAndScreen(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error) {
 	if p, err = f.Pane(ctx, id); err != nil {
 		return p, "", false, err
 	}

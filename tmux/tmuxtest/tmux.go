@@ -16,7 +16,7 @@ type Tmux interface {
 	Environment(ctx context.Context, names []string) (map[string]string, error)
 	Panes(ctx context.Context) ([]tmux.Pane, error)
 	Pane(ctx context.Context, id tmux.PaneID) (tmux.Pane, error)
-	Look(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error)
+	PaneAndScreen(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error)
 	Viewers(ctx context.Context) ([]tmux.Viewer, error)
 	NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error)
 	Paste(ctx context.Context, g tmux.Guard, text string) error

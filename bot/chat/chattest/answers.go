@@ -345,10 +345,10 @@ func (w *World) Blocks(t *testing.T) (unblock func()) {
 
 // WhoAndWhere is the table of P9: a person, a chat, and whether the person is allowed.
 var WhoAndWhere = []struct {
-	Name  string
-	From  int64
-	Chat  models.Chat
-	Heard bool
+	Name   string
+	From   int64
+	Chat   models.Chat
+	OnItem bool
 }{
 	{"an allowed person in private", Alice, PrivateChat(Alice), true},
 	{"an allowed person in an allowed group", Alice, GroupChat(Ours), true},

@@ -54,7 +54,7 @@ func (w *World) Request(t *testing.T, r session.Record, tool, input string) Aske
 	q := Asked{cursor: TranscriptOf(t, id.String()+".jsonl", string(use)+"\n")}
 	q.Request = hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: agent.Text(),
 		Hook: "200.6.boot", Transcript: q.cursor.Path, Cwd: r.Dir,
-		Tool: tool, Input: json.RawMessage(input), Asked: at}
+		Tool: tool, Input: json.RawMessage(input), RequestedAt: at}
 	w.Dials(q)
 	return q
 }

@@ -243,7 +243,7 @@ func (t Target) arrived(data []byte, from Manifest) ([]byte, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, err
 	}
-	if !r.State.Over() {
+	if !r.State.HasEnded() {
 		r.Note(t.Now, session.BroughtBack, fmt.Sprintf("it was %s on %s when its backup was made", r.State, from.Host))
 		r.State, r.Final, r.Cleanup, r.EndedAt, r.Unreported = session.Lost, "", nil, from.At, true
 	}

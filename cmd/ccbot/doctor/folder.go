@@ -97,14 +97,14 @@ func (w *World) exposure(x statefolder.Exposure) Finding {
 // files looks at what has been left in the folder.
 func (w *World) files() (all []Finding) {
 	dir := w.Dir
-	if names := aside(filepath.Join(dir, "quarantine")); len(names) > 0 {
+	if names := quarantined(filepath.Join(dir, "quarantine")); len(names) > 0 {
 		f := found("quarantined", "look at them, then delete them: "+filepath.Join(dir, "quarantine"), "%s set aside as unreadable", terminal.Several(len(names), "file"))
-		f.Detail = terminal.Some(names, shown)
+		f.Detail = terminal.Some(names, maxNames)
 		all = append(all, f)
 	}
-	if names := w.asideRecords(); len(names) > 0 {
+	if names := w.quarantinedRecords(); len(names) > 0 {
 		f := found("records_unreadable", "ccbot recover --dry-run", "%s cannot be read", terminal.Several(len(names), "record"))
-		f.Detail = terminal.Some(names, shown)
+		f.Detail = terminal.Some(names, maxNames)
 		all = append(all, f)
 	}
 	if paths := w.cutShort(); len(paths) > 0 {
@@ -118,7 +118,7 @@ func (w *World) files() (all []Finding) {
 
 func (w *World) removable(code Code, paths []string, format string, args ...any) Finding {
 	f := found(code, "ccbot doctor --fix", format, args...)
-	f.Detail, f.locked = terminal.Some(paths, shown), true
+	f.Detail, f.locked = terminal.Some(paths, maxNames), true
 	f.fix = func() (string, error) { return removeAll(w.Dir, paths) }
 	return f
 }
@@ -151,8 +151,8 @@ func removeAll(dir string, paths []string) (did string, err error) {
 	return "removed " + terminal.Several(len(gone), "file"), err
 }
 
-// aside are the files of a quarantine, without those that explain them.
-func aside(dir string) []string {
+// quarantined are the files of a quarantine, without those that explain them.
+func quarantined(dir string) []string {
 	names, _ := spool.Folder{Path: dir}.List()
 	return slices.DeleteFunc(names, func(name string) bool {
 		return strings.HasSuffix(name, ".reason") || strings.HasSuffix(name, ".untold")
@@ -189,8 +189,8 @@ func (w *World) launches() (paths []string) {
 	return paths
 }
 
-// asideRecords are the records that cannot be read.
-func (w *World) asideRecords() []string {
+// quarantinedRecords are the records that cannot be read.
+func (w *World) quarantinedRecords() []string {
 	if w.unread != nil {
 		return nil
 	}
@@ -227,5 +227,5 @@ func (w *World) rests(path string) bool {
 	return err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > resting
 }
 
-// shown is the number of names in a detail.
-const shown = 3
+// maxNames is the number of names in a detail.
+const maxNames = 3

@@ -46,7 +46,7 @@ func terminals(_ context.Context, w *World) (all []Finding) {
 	due, orphans := w.planned()
 	if n := len(orphans); n > 0 {
 		f := found("orphan_windows", "send /list to the bot: it can connect or hide them", "%s without a session", terminal.Several(n, "window"))
-		f.Detail = terminal.Some(orphans, shown)
+		f.Detail = terminal.Some(orphans, maxNames)
 		all = append(all, f)
 	}
 	if due > 0 && w.pid == 0 {

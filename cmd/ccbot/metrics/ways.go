@@ -26,9 +26,9 @@ func (m *Metrics) measureWays() {
 		Help: "Typed prompts without a proof of arrival: a person was asked."})
 }
 
-// Shown notes that Telegram has a message whose line in a transcript has that time; zero: it comes
-// from none.
-func (m *Metrics) Shown(written time.Time) {
+// Delivered notes that Telegram has a message whose line in a transcript has that time; zero: it
+// comes from none.
+func (m *Metrics) Delivered(written time.Time) {
 	if !written.IsZero() {
 		m.out.Observe(max(time.Since(written), 0).Seconds())
 	}

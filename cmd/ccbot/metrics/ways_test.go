@@ -55,9 +55,9 @@ func TestMessagesOnTheirWayAreMeasured(t *testing.T) {
 		}
 		fails = nil
 	}
-	m.Shown(time.Now().Add(-15 * time.Second))
-	m.Shown(time.Time{})
-	m.Shown(time.Now().Add(time.Hour)) // the clock was set back
+	m.Delivered(time.Now().Add(-15 * time.Second))
+	m.Delivered(time.Time{})
+	m.Delivered(time.Now().Add(time.Hour)) // the clock was set back
 
 	got := scrape(t, m.listener.Addr().String())
 	for name, want := range map[string]string{

@@ -34,13 +34,13 @@ const Platform = runtime.GOOS + "/" + runtime.GOARCH
 const State = "<<ccbot folder 1 records 2 " + Platform + ">>"
 
 var (
-	versionMark = lazyregexp.New(`<<ccbot version ([0-9A-Za-z.+_-]{1,100})>>`)
-	stateMark   = lazyregexp.New(`<<ccbot folder (\d{1,9}) records (\d{1,9}) ([0-9a-z]{1,20}/[0-9a-z]{1,20})>>`)
+	versionPattern = lazyregexp.New(`<<ccbot version ([0-9A-Za-z.+_-]{1,100})>>`)
+	statePattern   = lazyregexp.New(`<<ccbot folder (\d{1,9}) records (\d{1,9}) ([0-9a-z]{1,20}/[0-9a-z]{1,20})>>`)
 )
 
 // Version is the version in a mark that a build was given; a text without a mark is the version.
 func Version(mark string) string {
-	if found := versionMark.FindStringSubmatch(mark); found != nil {
+	if found := versionPattern.FindStringSubmatch(mark); found != nil {
 		return found[1]
 	}
 	return mark
@@ -95,14 +95,14 @@ func Read(name string) (Release, error) {
 
 // Of returns the marks in a program; ok reports whether it is a ccbot.
 func Of(program []byte) (r Release, ok bool) {
-	found := stateMark.FindSubmatch(program)
+	found := statePattern.FindSubmatch(program)
 	if found == nil {
 		return Release{}, false
 	}
 	r.Folder, _ = strconv.Atoi(string(found[1]))
 	r.Records, _ = strconv.Atoi(string(found[2]))
 	r.Platform = string(found[3])
-	if found := versionMark.FindSubmatch(program); found != nil {
+	if found := versionPattern.FindSubmatch(program); found != nil {
 		r.Version = string(found[1])
 	}
 	return r, true

@@ -31,7 +31,7 @@ func TestOutcome(t *testing.T) {
 	typed := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}}
 	command := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}, Text: "/clear", Class: talk.ClassCommand}
 	said := func(over talk.Ending, texts ...string) transcript.Reply {
-		return transcript.Reply{Begun: true, Over: over, Texts: texts, Failure: transcript.Failure{Text: "API Error"}}
+		return transcript.Reply{Begun: true, Ending: over, Texts: texts, Failure: transcript.Failure{Text: "API Error"}}
 	}
 	tests := []struct {
 		name string

@@ -16,12 +16,12 @@ import (
 // Answer is Wait where nothing else of a ccbot runs in this process.
 func (w Waiter) Answer(ctx context.Context, id uuid.UUID, key string) (text string, err error) {
 	w.Watch = watch.New(slog.New(slog.DiscardHandler))
-	err = Beside(ctx, func(ctx context.Context) (err error) { text, err = w.Wait(ctx, id, key); return err }, w.Watch.Run)
+	err = RunWith(ctx, func(ctx context.Context) (err error) { text, err = w.Wait(ctx, id, key); return err }, w.Watch.Run)
 	return text, err
 }
 
-// Beside runs parts until fn returns.
-func Beside(ctx context.Context, fn func(context.Context) error, parts ...func(context.Context) error) (err error) {
+// RunWith runs parts until fn returns.
+func RunWith(ctx context.Context, fn func(context.Context) error, parts ...func(context.Context) error) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)

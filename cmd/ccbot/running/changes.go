@@ -135,7 +135,7 @@ func Typing(p reply.Timeout) Change[Prompt, Queued] {
 		w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Watch: s.watch, Ended: s.table.Wait}
 		typed := func(ctx context.Context) error { return w.Typed(ctx, q.Session, q.Prompt) }
 		return p.Wait(ctx, q.Name, func(ctx context.Context) error {
-			return reply.Beside(ctx, typed, s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run)
+			return reply.RunWith(ctx, typed, s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run)
 		})
 	}
 	return send
@@ -191,7 +191,7 @@ var Forgetting = Change[Forget, struct{}]{Verb: "forget", do: func(ctx context.C
 		return struct{}{}, control.Refuse(control.CodeMalformed, "not the id of a session")
 	}
 	err := s.forget(ctx, body.Session)
-	if r, there := s.store.Get(body.Session); there && errors.Is(err, archive.ErrNotOver) {
+	if r, there := s.store.Get(body.Session); there && errors.Is(err, archive.ErrNotEnded) {
 		err = offline.NotEnded(s.english(), r)
 	}
 	if unread, ok := errors.AsType[*recovery.UnreadBackup](err); ok {

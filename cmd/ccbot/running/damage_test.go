@@ -173,7 +173,7 @@ func TestP8_QuarantineIsInNextReport(t *testing.T) {
 			require.Error(t, s.recovered(ctx, report))
 		}, []string{"The file of 1 session cannot be read", "2 messages cannot be read"}},
 		{"while the bot runs", nil, func(t *testing.T, s *system, report recovery.Report) {
-			s.tell(t.Context(), report)
+			s.reportRecovery(t.Context(), report)
 			require.NoError(t, os.WriteFile(filepath.Join(s.Dir, message), []byte("{"), 0o600))
 			_, err := s.inbox.List()
 			require.NoError(t, err)
@@ -235,7 +235,7 @@ func startOnce(t *testing.T, environ []string, look func(*system)) (said, posts 
 	require.NoError(t, err)
 	defer s.end()
 	require.NoError(t, s.alone(t.Context(), func(ctx context.Context, s *system) error {
-		s.tell(ctx, *s.recoveredFor)
+		s.reportRecovery(ctx, *s.recoveredFor)
 		look(s)
 		return nil
 	}))

@@ -88,7 +88,7 @@ func (f forgetful) request(r session.Record) hooks.Request {
 	id := uuid.New()
 	who := process.Identity{PID: 9, Start: 9, Boot: "boot"}
 	return hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: who.Text(), Hook: who.Text(), Tool: "Bash",
-		Input: json.RawMessage(`{}`), Asked: time.Now()}
+		Input: json.RawMessage(`{}`), RequestedAt: time.Now()}
 }
 
 // status writes the session's last status line.

@@ -85,9 +85,9 @@ type refusals struct {
 	groups []int64
 }
 
-// hears returns the filter for inbox.Config: the person may speak in the chat, and the update is
-// for this bot. It counts updates from others. Of strangers only the number is kept.
-func (a allowedGroups) hears(ctx context.Context) func(string, int64, models.Chat, json.RawMessage) (bool, error) {
+// authorize returns the filter for inbox.Config: the person may speak in the chat, and the update
+// is for this bot. It counts updates from others. Of strangers only the number is kept.
+func (a allowedGroups) authorize(ctx context.Context) func(string, int64, models.Chat, json.RawMessage) (bool, error) {
 	return func(kind string, person int64, chat models.Chat, update json.RawMessage) (bool, error) {
 		if a.bot.IsAuthorized(person, chat) {
 			return a.bot.Several.Acts(ctx, update)

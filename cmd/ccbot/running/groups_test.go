@@ -89,7 +89,7 @@ func TestP9_GroupThatDoesNotCountFails(t *testing.T) {
 func TestP9_RefusalsNameGroupsOfAllowedPeople(t *testing.T) {
 	require.NoError(t, aside(t, machine(t), func(ctx context.Context, s *system) error {
 		group := func(id int64) models.Chat { return models.Chat{ID: id, Type: models.ChatTypeSupergroup} }
-		authorized := allowedGroups{s}.hears(ctx)
+		authorized := allowedGroups{s}.authorize(ctx)
 		_, _ = authorized("message", 13, group(-8), nil)
 		_, _ = authorized("callback_query", 13, models.Chat{ID: 13, Type: models.ChatTypePrivate}, nil)
 		_, _ = authorized("from the future", 1, models.Chat{ID: -7, Type: models.ChatTypeChannel}, nil)
@@ -116,7 +116,7 @@ func TestP9_StrangersPickNoBot(t *testing.T) {
 		says := func(person int64, text string) bool {
 			update := fmt.Appendf(nil, `{"update_id":1,"message":{"message_id":%d,"text":%q,"from":{"id":%d},"chat":{"id":-4,"type":"supergroup"}}}`,
 				person+1, text, person)
-			heard, err := allowedGroups{s}.hears(ctx)("message", person, group, update)
+			heard, err := allowedGroups{s}.authorize(ctx)("message", person, group, update)
 			require.NoError(t, err)
 			return heard
 		}

@@ -73,7 +73,7 @@ func (s *system) ended(dir string) (at time.Time, open bool) {
 		if r.Dir != dir {
 			continue
 		}
-		open = open || !r.State.Over()
+		open = open || !r.State.HasEnded()
 		if r.EndedAt.After(at) {
 			at = r.EndedAt
 		}

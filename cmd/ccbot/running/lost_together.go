@@ -22,7 +22,7 @@ func (s *system) reportLosses(ctx context.Context) error {
 	return s.losses.run(ctx, func(ctx context.Context, r recovery.Report) {
 		s.recovering.Lock() // a recovery reports losses as well
 		defer s.recovering.Unlock()
-		s.tell(ctx, r)
+		s.reportRecovery(ctx, r)
 	})
 }
 

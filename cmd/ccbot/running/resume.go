@@ -59,7 +59,7 @@ func (s *system) resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	if err != nil {
 		return Resumed{}, notResumed(s.english(), host.View(now), s.sessions.Refused(err))
 	}
-	done := Resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.tellBack(ctx, now.ID)}
+	done := Resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.reportResumed(ctx, now.ID)}
 	done.Ended = each.As(back.Ended, show.EndingText)
 	return done, nil
 }
@@ -67,9 +67,9 @@ func (s *system) resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 // ChosenByHand is the place of a session that is not the current one of a chat.
 const ChosenByHand = "in the chat, choose it with /list"
 
-// tellBack reports to the chat that a session is back, even if the caller is gone, and returns
+// reportResumed reports to the chat that a session is back, even if the caller is gone, and returns
 // where the session's texts go. The session stays back if the report fails.
-func (s *system) tellBack(ctx context.Context, id uuid.UUID) string {
+func (s *system) reportResumed(ctx context.Context, id uuid.UUID) string {
 	ctx, done := s.lasting(ctx)
 	defer done()
 	current, err := sessions.CLI{Sessions: s.bot.Resumer}.Resumed(ctx, id)

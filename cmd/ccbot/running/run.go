@@ -189,7 +189,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		return err
 	}
 	s.loops.Settle(asked)
-	s.tell(ctx, report)
+	s.reportRecovery(ctx, report)
 	s.reportUnread(ctx)
 	s.recovery.Notify = s.recovered // set only now, because one message reports the whole start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
@@ -211,7 +211,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 			return s.bot.Unkept(u)
 		},
 		Moves: func(from, to int64) (bool, error) { return allowedGroups{s}.moved(ctx, from, to) },
-		Pulse: s.service.Pulse, Seen: s.seen, IsAuthorized: allowedGroups{s}.hears(ctx), Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
+		Pulse: s.service.Pulse, Seen: s.seen, IsAuthorized: allowedGroups{s}.authorize(ctx), Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
 	g.Go(func() error { return s.bot.Run(ctx) })
 	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited, s.ended) })

@@ -20,7 +20,7 @@ func (s *system) scripts() *socket.Scripts {
 	if !s.AllowScripts {
 		return nil
 	}
-	return &socket.Scripts{Table: s.table, Agents: s.agents, Tell: func(ctx context.Context, verb string, session uuid.UUID, program process.Process) error {
+	return &socket.Scripts{Table: s.table, Agents: s.agents, Report: func(ctx context.Context, verb string, session uuid.UUID, program process.Process) error {
 		c := s.bot.Prompts.Chat
 		r, _ := s.bot.Records.Get(session)
 		to := callShownAt(r, s.owner.Load())

@@ -195,10 +195,10 @@ func (s *system) settle(ctx context.Context) error {
 	return nil
 }
 
-// tell reports to the chat what recovery did. The report is on disk when tell returns, also while
-// Telegram cannot be reached. A failed report stays noted in the records, and the next start
-// repeats it.
-func (s *system) tell(ctx context.Context, report recovery.Report) {
+// reportRecovery reports to the chat what recovery did. The report is on disk when tell returns,
+// also while Telegram cannot be reached. A failed report stays noted in the records, and the next
+// start repeats it.
+func (s *system) reportRecovery(ctx context.Context, report recovery.Report) {
 	if err := s.recovered(ctx, report); err != nil {
 		s.log.Error("recovery_not_told", logkey.Error, err)
 	}
@@ -242,7 +242,7 @@ func (s *system) recoverAgain(ctx context.Context) (show.Account, error) {
 	} else {
 		s.metrics.Acted(report.Results)
 	}
-	s.tell(ctx, report)
+	s.reportRecovery(ctx, report)
 	did := show.AccountOf(report, s.nameOf)
 	if err == nil {
 		did.Purge = s.purge(ctx)

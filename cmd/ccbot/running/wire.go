@@ -170,7 +170,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.Elsewhere = s.bot.Answers.Elsewhere
 	s.outbox.OnSent = func(m outbox.Message, id int) {
-		s.metrics.Shown(m.Written)
+		s.metrics.Delivered(m.Written)
 		if err := s.bot.Sent(m.To, id, m.Session); err != nil {
 			s.log.Warn("message_not_noted", logkey.ChatID, m.To.ChatID, logkey.Error, err)
 		}

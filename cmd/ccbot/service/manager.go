@@ -98,7 +98,7 @@ func (m systemd) look(ctx context.Context, run Runner, s *State) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		values[key] = value
 	}
-	s.Active, s.State, s.Says = values["ActiveState"] == "active", values["ActiveState"]+" ("+values["SubState"]+")", values["StatusText"]
+	s.Active, s.State, s.Report = values["ActiveState"] == "active", values["ActiveState"]+" ("+values["SubState"]+")", values["StatusText"]
 	s.PID, _ = strconv.Atoi(values["MainPID"])
 	if n, err := strconv.Atoi(values["NRestarts"]); err == nil {
 		s.Restarts = &n

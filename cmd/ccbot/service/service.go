@@ -56,7 +56,7 @@ type State struct {
 	Active   bool      `json:"-"`
 	Known    *bool     `json:"active,omitempty"` // Active, where the manager has answered
 	State    string    `json:"state,omitempty"`  // in the manager's words
-	Says     string    `json:"says,omitempty"`   // ccbot's last report to the manager
+	Report   string    `json:"says,omitempty"`   // ccbot's last report to the manager
 	Since    time.Time `json:"active_since,omitzero"`
 	PID      int       `json:"pid,omitempty"`
 	Restarts *int      `json:"restarts,omitempty"` // launchd does not count them

@@ -108,7 +108,7 @@ func TestInstallWithSystemd(t *testing.T) {
 	b.Program.Binary = "/opt/new/ccbot"
 	state, err := b.State(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, State{Manager: "systemd", File: b.manager.file(), Installed: true, Starts: `"/home/me/bin/ccbot" run`, Active: true, Known: new(true), State: "active (running)", Says: "listening as @b",
+	assert.Equal(t, State{Manager: "systemd", File: b.manager.file(), Installed: true, Starts: `"/home/me/bin/ccbot" run`, Active: true, Known: new(true), State: "active (running)", Report: "listening as @b",
 		Since: state.Since, PID: 42, Restarts: new(1), Lingers: "no"}, state)
 	assert.EqualValues(t, 1767323045, state.Since.Unix())
 	require.NoError(t, b.Install(t.Context(), false), "what install has written is replaced")

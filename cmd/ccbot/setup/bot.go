@@ -140,9 +140,9 @@ func (s *Setup) meet(ctx context.Context, secret token.Token) (bot, error) {
 	return bot{api: api, name: name, token: secret}, secret.CleanError(err)
 }
 
-// sayHello writes to the people who were chosen. Telegram lets a bot write only to people who have
+// greet writes to the people who were chosen. Telegram lets a bot write only to people who have
 // opened it.
-func (s *Setup) sayHello(ctx context.Context, b bot, people []person) error {
+func (s *Setup) greet(ctx context.Context, b bot, people []person) error {
 	var errs []error
 	for _, p := range people {
 		set := s.Chats.Settings(p.id)

@@ -78,7 +78,7 @@ func (s *Setup) Run(ctx context.Context) error {
 	if _, missing := exec.LookPath(s.ClaudeCommand()); missing != nil {
 		s.Terminal.printLine("%s", s.Words.For("en").Say(i18n.ClaudeMissing, i18n.Args{"Command": s.ClaudeCommand()}))
 	}
-	return b.token.CleanError(errors.Join(err, s.sayHello(ctx, b, people)))
+	return b.token.CleanError(errors.Join(err, s.greet(ctx, b, people)))
 }
 
 // OfferService offers to install the service. The caller has given the lock back, because the

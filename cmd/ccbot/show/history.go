@@ -35,8 +35,8 @@ type Hit struct {
 	After  string    `json:"after"`
 }
 
-// Said prints the last entries of a conversation, oldest first.
-func Said(ctx context.Context, out io.Writer, said talk.Conversations, session uuid.UUID, most int, asJSON bool) error {
+// Entries prints the last entries of a conversation, oldest first.
+func Entries(ctx context.Context, out io.Writer, said talk.Conversations, session uuid.UUID, most int, asJSON bool) error {
 	found, err := said.Read(ctx, session, "", talk.Older, most)
 	if err != nil {
 		return err

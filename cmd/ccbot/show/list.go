@@ -195,7 +195,7 @@ func stateText(l Session) string {
 	case l.Crashed:
 		return crashed
 	}
-	if !l.State.Over() {
+	if !l.State.HasEnded() {
 		return string(l.State)
 	}
 	return string(l.State) + closedText[l.Closed]

@@ -32,10 +32,10 @@ func (conversation) Find(context.Context, uuid.UUID, talk.Place, string, int) (t
 
 func TestHistory(t *testing.T) {
 	var out strings.Builder
-	require.NoError(t, Said(t.Context(), &out, conversation{}, uuid.Nil, 2, false))
+	require.NoError(t, Entries(t.Context(), &out, conversation{}, uuid.Nil, 2, false))
 	assert.Equal(t, "-------------------  prompt\nfix it\n(1 picture)\n\n2026-05-04 03:02:01  answer, interrupted\n**Done**\n\na\uFFFD[31m\tb\n(there is more)\n(tools: Bash 2)\n", out.String())
 	out.Reset()
-	require.NoError(t, Said(t.Context(), &out, conversation{}, uuid.Nil, 2, true))
+	require.NoError(t, Entries(t.Context(), &out, conversation{}, uuid.Nil, 2, true))
 	var said []Entry
 	require.NoError(t, json.Unmarshal([]byte(out.String()), &said))
 	assert.Equal(t, "**Done**\n\na\x1b[31m\tb", said[1].Text, "as it was written")

@@ -30,9 +30,9 @@ type Details struct {
 	Start      *git.State   `json:"git_start,omitempty"`
 	Changes    *git.Changes `json:"git_changes_since_start,omitempty"`
 	// Writers are processes other than its agent that have the session's conversation open, or may
-	// have. Beside are the names of other open sessions in the same folder.
+	// have. SameDir are the names of other open sessions in the same folder.
 	Writers []Writer         `json:"other_writers,omitzero"`
-	Beside  []string         `json:"same_dir_sessions"`
+	SameDir []string         `json:"same_dir_sessions"`
 	Queue   []Queued         `json:"queue"`
 	Events  []session.Change `json:"last_events"`
 	// BotWarnings are the warnings about the running bot, one sentence each.
@@ -70,7 +70,7 @@ func (d Details) Print(p *terminal.Printer) {
 		}
 	}
 	row("folder", "%s", d.Dir)
-	for _, name := range d.Beside {
+	for _, name := range d.SameDir {
 		row("", "%s also works in this folder", name)
 	}
 	if d.Memory > 0 {

@@ -32,9 +32,9 @@ type Scripts struct {
 		Inspect(pid int) (process.Process, error)
 		Origin(id process.Identity) (process.Origin, error)
 	}
-	// Tell shows in the chat, durably, that a program uses a verb. session is the one that the call
+	// Report shows in the chat, durably, that a program uses a verb. session is the one that the call
 	// is about; the zero id: about a new one.
-	Tell func(ctx context.Context, verb string, session uuid.UUID, program process.Process) error
+	Report func(ctx context.Context, verb string, session uuid.UUID, program process.Process) error
 }
 
 // sessionIn returns the session that the body of a call names; the zero id: none.

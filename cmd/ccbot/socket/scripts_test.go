@@ -174,7 +174,7 @@ func TestP9_ScriptsAreShown(t *testing.T) {
 	s, scripts := a.socket(), m.scripts()
 	var done []string
 	var about []uuid.UUID
-	scripts.Tell = func(_ context.Context, verb string, session uuid.UUID, program process.Process) error {
+	scripts.Report = func(_ context.Context, verb string, session uuid.UUID, program process.Process) error {
 		done, about = append(done, "shown "+verb), append(about, session)
 		assert.Equal(t, cronPID, program.PID)
 		return nil
@@ -196,7 +196,7 @@ func TestP9_ScriptsAreShown(t *testing.T) {
 	done = done[:2]
 	_, err = serve(t.Context(), m.peer(50), hookwire.Call{Verb: verbPing})
 	require.NoError(t, err)
-	scripts.Tell = func(context.Context, string, uuid.UUID, process.Process) error {
+	scripts.Report = func(context.Context, string, uuid.UUID, process.Process) error {
 		return errors.New("no room on the disk")
 	}
 	_, err = serve(t.Context(), m.peer(50), hookwire.Call{Verb: "prompt"})

@@ -203,7 +203,7 @@ func (s Socket) checked(serve handler) control.Handler {
 		if script && c.Verb != verbPing {
 			program := p.Chain[min(1, len(p.Chain)-1)] // ccbot itself is the first one
 			s.Log.Info("script_call", logkey.Verb, c.Verb, logkey.PID, p.PID, logkey.Path, program.Exe)
-			if err := s.Scripts.Tell(ctx, c.Verb, sessionIn(c.Body), program); err != nil {
+			if err := s.Scripts.Report(ctx, c.Verb, sessionIn(c.Body), program); err != nil {
 				return nil, fmt.Errorf("%s: %w", c.Verb, err)
 			}
 		}

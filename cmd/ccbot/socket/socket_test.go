@@ -206,7 +206,7 @@ func TestP9_RequestTimeIsLimited(t *testing.T) {
 			}))
 			require.NoError(t, err)
 			require.Len(t, a.asked, 1)
-			assert.Equal(t, at.Add(tt.is), a.asked[0].Asked)
+			assert.Equal(t, at.Add(tt.is), a.asked[0].RequestedAt)
 		})
 	}
 }

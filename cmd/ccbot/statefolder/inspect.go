@@ -28,7 +28,7 @@ type Exposure struct {
 
 // Inspect looks at everything that a start looks at, and gives each objection. It changes nothing.
 func Inspect(dir string, mayRead bool) ([]Exposure, error) {
-	v, err := look(mayRead)
+	v, err := newViewer(mayRead)
 	if err != nil {
 		return nil, err
 	}

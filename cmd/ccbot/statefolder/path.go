@@ -42,7 +42,7 @@ func ForeignFolders(path string) (all []Foreign, err error) {
 // of programs is often shared by the administrators of a machine. The result is "" if this user
 // cannot enter it, because then no program starts from there.
 func OthersCanWrite(path string) (why string, err error) {
-	v, err := look(true)
+	v, err := newViewer(true)
 	if err != nil {
 		return "", err
 	}

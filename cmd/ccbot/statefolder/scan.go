@@ -57,8 +57,8 @@ const volumeFolder = "lost+found"
 // very many hook events and messages.
 const mostLooked = 1000
 
-// look describes the user who looks at the disk.
-func look(mayRead bool) (viewer, error) {
+// newViewer describes the user who looks at the disk.
+func newViewer(mayRead bool) (viewer, error) {
 	info, err := os.Stat("/")
 	if err != nil {
 		return viewer{}, err
@@ -71,7 +71,7 @@ func look(mayRead bool) (viewer, error) {
 // A missing entry is fine. env is the path, without links, of the checked ccbot.env, and empty if
 // there is no such file: no other file may be read.
 func RefuseOthers(dir string, mayRead bool) (env string, err error) {
-	v, err := look(mayRead)
+	v, err := newViewer(mayRead)
 	if err != nil {
 		return "", err
 	}
@@ -104,7 +104,7 @@ func own(dir string, log *slog.Logger) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	v, err := look(true) // withFile has judged the permissions of ccbot.env before it read the file
+	v, err := newViewer(true) // withFile has judged the permissions of ccbot.env before it read the file
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func unendedIn(w recovery.World) (open []Session, doubts []string) {
 		known[r.ID.String()] = true
 		name := terminal.Printable(r.Name)
 		switch {
-		case !r.State.Over():
+		case !r.State.HasEnded():
 			open = append(open, Session{r.ID, r.StartedAt, r.Name, r.Dir, r.State, agentOf(w, r)})
 			continue
 		case r.HandedOver():
@@ -73,7 +73,7 @@ func agentOf(w recovery.World, r session.Record) process.Liveness {
 	switch {
 	case r.Agent().Valid():
 		return w.Survey.Agents[r.ID]
-	case r.State.Over():
+	case r.State.HasEnded():
 		return process.Gone
 	}
 	return process.Unknown

@@ -44,12 +44,12 @@ func (u Uninstall) look(ctx context.Context) (w World, err error) {
 	for _, part := range []func() error{
 		func() (err error) { w.Messages, err = countItems(d.Dir, "inbox"); return err },
 		func() (err error) { w.Posts, err = countItems(d.Dir, "outbox"); return err },
-		func() error { return w.lookAtService(ctx, u) },
-		func() error { w.lookAtHooks(u.Settings, d.Dir); return nil },
-		func() error { w.lookAtTmux(seen, arguments(d)); return nil },
-		func() error { return w.lookAtInboxes(d.Dir, dirsOf(seen)) },
-		func() error { w.lookAtCompletions(u.Completions); return nil },
-		func() error { return w.lookAtState(d) },
+		func() error { return w.findService(ctx, u) },
+		func() error { w.findHooks(u.Settings, d.Dir); return nil },
+		func() error { w.findTmux(seen, arguments(d)); return nil },
+		func() error { return w.findInboxes(d.Dir, dirsOf(seen)) },
+		func() error { w.findCompletions(u.Completions); return nil },
+		func() error { return w.findState(d) },
 	} {
 		if err := part(); err != nil {
 			return w, err
@@ -74,9 +74,9 @@ func countItems(dir, queue string) (n int, err error) {
 	return n, statefolder.Error(dir, err)
 }
 
-// lookAtService finds the service of this folder: a user has one service, which may be for another
+// findService finds the service of this folder: a user has one service, which may be for another
 // folder.
-func (w *World) lookAtService(ctx context.Context, u Uninstall) error {
+func (w *World) findService(ctx context.Context, u Uninstall) error {
 	s, err := u.Service.State(ctx)
 	if err != nil || !s.Installed {
 		return err
@@ -89,8 +89,8 @@ func (w *World) lookAtService(ctx context.Context, u Uninstall) error {
 	return nil
 }
 
-// lookAtHooks finds the hooks of this folder.
-func (w *World) lookAtHooks(file hooks.SettingsFile, dir string) {
+// findHooks finds the hooks of this folder.
+func (w *World) findHooks(file hooks.SettingsFile, dir string) {
 	w.HooksFile = file.Path
 	data, err := file.Read()
 	if err == nil && !bytes.Contains(data, []byte("ccbot-hook")) {
@@ -134,9 +134,9 @@ func arguments(d offline.View) func(pid int) []string {
 	}
 }
 
-// lookAtTmux finds the panes that ccbot has made for no session. A tmux session that another ccbot
+// findTmux finds the panes that ccbot has made for no session. A tmux session that another ccbot
 // also uses keeps them.
-func (w *World) lookAtTmux(seen recovery.World, args func(pid int) []string) {
+func (w *World) findTmux(seen recovery.World, args func(pid int) []string) {
 	if seen.Instance == "" {
 		return
 	}
@@ -169,7 +169,7 @@ func dirsOf(seen recovery.World) (dirs []string) {
 	return dirs
 }
 
-func (w *World) lookAtInboxes(dir string, dirs []string) (err error) {
+func (w *World) findInboxes(dir string, dirs []string) (err error) {
 	w.Boxes, err = received.Boxes(filepath.Join(dir, "received"), dirs)
 	for _, b := range w.Boxes {
 		for _, name := range b.Others {
@@ -188,7 +188,7 @@ func (c Completion) isOwn() (own, there bool) {
 	return err == nil && string(data) == c.Text, !errors.Is(err, fs.ErrNotExist)
 }
 
-func (w *World) lookAtCompletions(all []Completion) {
+func (w *World) findCompletions(all []Completion) {
 	for _, c := range all {
 		switch own, there := c.isOwn(); {
 		case own:
@@ -199,7 +199,7 @@ func (w *World) lookAtCompletions(all []Completion) {
 	}
 }
 
-func (w *World) lookAtState(d offline.View) (err error) {
+func (w *World) findState(d offline.View) (err error) {
 	if w.Known, w.Unknown, err = statefolder.Contents(d.Dir); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestP2_HooksOfOtherFoldersStay(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "settings.json"), []byte(tt.text), tt.mode))
 			var w World
-			w.lookAtHooks(hooks.SettingsIn(dir), "/state")
+			w.findHooks(hooks.SettingsIn(dir), "/state")
 			assert.Equal(t, tt.hooks, w.Hooks)
 			assert.Equal(t, tt.err == "", w.HooksErr == "", w.HooksErr)
 			assert.Contains(t, w.HooksErr, tt.err)
@@ -58,7 +58,7 @@ func TestP2_HooksOfOtherFoldersStay(t *testing.T) {
 		})
 	}
 	var w World
-	w.lookAtHooks(hooks.SettingsIn(t.TempDir()), "/state")
+	w.findHooks(hooks.SettingsIn(t.TempDir()), "/state")
 	assert.Empty(t, w.hooks(), "there is no file")
 }
 
@@ -83,7 +83,7 @@ func TestP2_ServiceOfAnotherFolderStays(t *testing.T) {
 			installed.StateDir = tt.installed
 			require.NoError(t, os.WriteFile(file, []byte(service.Unit(installed)), 0o600))
 			var w World
-			require.NoError(t, w.lookAtService(t.Context(), Uninstall{Service: service.New("linux", "", 1, p, silent, nil)}))
+			require.NoError(t, w.findService(t.Context(), Uninstall{Service: service.New("linux", "", 1, p, silent, nil)}))
 			assert.Equal(t, tt.own, w.Unit == file)
 			assert.Equal(t, tt.own, len(w.Others) == 0)
 		})
@@ -100,7 +100,7 @@ func TestCompletionsAsPrintedAreRemoved(t *testing.T) {
 	require.NoError(t, os.Symlink(at("same").Path, at("link").Path))
 	var w World
 	u := Uninstall{Completions: []Completion{at("same"), at("longer"), at("shorter"), at("link"), at("missing")}}
-	w.lookAtCompletions(u.Completions)
+	w.findCompletions(u.Completions)
 	assert.Equal(t, []string{at("same").Path}, w.Completions)
 	assert.Len(t, w.Others, 3)
 	require.NoError(t, u.removeCompletions())
@@ -118,12 +118,12 @@ func TestLeftFilesAreNamed(t *testing.T) {
 	}
 	d := offline.View{Config: config.Config{Dir: dir, File: filepath.Join(home, "ccbot.env")}}
 	var w World
-	require.NoError(t, w.lookAtState(d))
+	require.NoError(t, w.findState(d))
 	assert.Equal(t, []string{"alive"}, w.Known)
 	assert.Equal(t, []string{filepath.Join(dir, "notes") + ", which is not ccbot's",
 		"the settings file " + filepath.Join(home, "ccbot.env") + ", which is in another folder"}, w.Others)
 	d.File = filepath.Join(dir, "ccbot.env")
 	w = World{}
-	require.NoError(t, w.lookAtState(d))
+	require.NoError(t, w.findState(d))
 	assert.Len(t, w.Others, 1)
 }

@@ -178,12 +178,12 @@ func TestP2_SharedTmuxSessionStays(t *testing.T) {
 			r := seen()
 			r.Panes = tt.panes
 			var w World
-			w.lookAtTmux(r, args)
+			w.findTmux(r, args)
 			assert.Len(t, w.Sleepers, tt.sleepers)
 			assert.Equal(t, tt.control, w.Control)
 			r.Instance = ""
 			w = World{}
-			w.lookAtTmux(r, args)
+			w.findTmux(r, args)
 			assert.Equal(t, World{}, w, "a folder without an instance has no windows")
 		})
 	}
