@@ -21,7 +21,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port/folders"
 	"ccbot/port/talk"
 )
@@ -186,7 +186,7 @@ func TestP4_AlbumWithoutSessionIsReportedOnce(t *testing.T) {
 		key, handle := d.Album(t, "compare")
 		d.Lifecycle.OnQueue = func(uuid.UUID, string) error {
 			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.CleanupFailed })
-			return lifecycle.ErrNoAgent
+			return view.ErrNoAgent
 		}
 		require.ErrorIs(t, handle(t.Context()), inbox.ErrLater)
 		require.NoError(t, handle(t.Context()), "the inbox hands it on again")

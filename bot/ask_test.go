@@ -28,8 +28,8 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -574,7 +574,7 @@ func TestP4_DenyWithThisUnqueuesPromptFirst(t *testing.T) {
 }
 
 func TestP4_TypedPromptIsNotReason(t *testing.T) {
-	for err, failed := range map[error]bool{lifecycle.ErrNoPrompt: false, chattest.ErrDisk: true} {
+	for err, failed := range map[error]bool{typing.ErrNoPrompt: false, chattest.ErrDisk: true} {
 		chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 			r, q := w.Asking(t)
 			_, notice := w.HeldBehind(t, r)

@@ -16,7 +16,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 )
 
@@ -229,7 +229,7 @@ func TestUnqueuedAnswerKeepsQuestion(t *testing.T) {
 		key := w.MustHear(t, "no, never")
 		w.Work(t)
 		stray := w.Telegram.LastID()
-		w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
+		w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return view.ErrNoAgent }
 		w.Press(t, chattest.Alice, stray, w.Word(i18n.ButtonSend))
 		assert.Contains(t, w.Telegram.Texts(), w.Named(i18n.AlreadyEnded, r.Name))
 		assert.NotContains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))

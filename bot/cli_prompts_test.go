@@ -16,6 +16,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/refusal"
 )
@@ -55,7 +56,7 @@ func TestP4_CLIPromptWithoutSessionIsRefused(t *testing.T) {
 	}
 	require.ErrorIs(t, send(live, " \n\x1b"), prompt.ErrBlank)
 	assert.True(t, refusal.Is(send(over, "hi"), refusal.WrongState))
-	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
+	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return view.ErrNoAgent }
 	assert.True(t, refusal.Is(send(live, "hi"), refusal.WrongState), "it ends at this moment")
 	entries, err := w.Inbox.List()
 	require.NoError(t, err)

@@ -24,6 +24,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/refusal"
@@ -76,7 +77,7 @@ func TestP4_UnreportedFailureIsRetried(t *testing.T) {
 			w.Telegram.OnPost = chattest.Refuse
 			w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return session.Record{}, errors.New("no") }
 			w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, errors.New("no") }
-			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrNoAgent }
+			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, view.ErrNoAgent }
 			_, err := w.Hear(t, text)
 			assert.ErrorIs(t, err, chattest.ErrDisk)
 		})
@@ -178,9 +179,9 @@ func TestStopNamesRunningSubagents(t *testing.T) {
 	}{
 		{"beside a turn", 2, false, nil, []i18n.Key{i18n.StopDone, i18n.StopSubagents}},
 		{"others told of the turn", 1, true, nil, []i18n.Key{i18n.StopSubagents}},
-		{"no turn runs", 1, false, lifecycle.ErrIdle, []i18n.Key{i18n.StopSubagents}},
+		{"no turn runs", 1, false, typing.ErrIdle, []i18n.Key{i18n.StopSubagents}},
 		{"none runs on", 0, true, nil, nil},
-		{"it cannot be stopped", 1, false, lifecycle.ErrAsks, []i18n.Key{i18n.StopAsks}},
+		{"it cannot be stopped", 1, false, typing.ErrAsks, []i18n.Key{i18n.StopAsks}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -203,7 +204,7 @@ func TestAgentFailuresHaveSentences(t *testing.T) {
 		err  error
 		want func(w *chattest.World) string
 	}{
-		{"no agent", lifecycle.ErrNoAgent, func(w *chattest.World) string { return w.Named(i18n.AlreadyEnded, "api") }},
+		{"no agent", view.ErrNoAgent, func(w *chattest.World) string { return w.Named(i18n.AlreadyEnded, "api") }},
 		{"no pane", tmux.ErrNoPane, func(w *chattest.World) string { return w.Named(i18n.AlreadyEnded, "api") }},
 		{"a guard that found no pane", &tmux.GuardError{}, func(w *chattest.World) string { return w.Named(i18n.AlreadyEnded, "api") }},
 		{"a guard", &tmux.GuardError{Want: "a", Got: "b"}, func(w *chattest.World) string {
@@ -211,11 +212,11 @@ func TestAgentFailuresHaveSentences(t *testing.T) {
 		}},
 		{"it is over", &lifecycle.StateError{State: session.Archived}, func(w *chattest.World) string { return w.Named(i18n.AlreadyEnded, "api") }},
 		{"nobody sees who writes", evidence.ErrUnreadable, func(w *chattest.World) string { return w.Word(i18n.NoEvidence) }},
-		{"a dialog", lifecycle.ErrAsks, func(w *chattest.World) string { return w.Named(i18n.StopAsks, "api") }},
-		{"it works on", lifecycle.ErrStillWorks, func(w *chattest.World) string { return w.Named(i18n.StopStillWorks, "api") }},
-		{"it works on again", lifecycle.ErrWorksOn, func(w *chattest.World) string { return w.Named(i18n.StopWorksOn, "api") }},
+		{"a dialog", typing.ErrAsks, func(w *chattest.World) string { return w.Named(i18n.StopAsks, "api") }},
+		{"it works on", typing.ErrStillWorks, func(w *chattest.World) string { return w.Named(i18n.StopStillWorks, "api") }},
+		{"it works on again", typing.ErrWorksOn, func(w *chattest.World) string { return w.Named(i18n.StopWorksOn, "api") }},
 		{"nobody else tells", nil, func(w *chattest.World) string { return w.Named(i18n.StopDone, "api") }},
-		{"nothing to stop", lifecycle.ErrIdle, func(w *chattest.World) string { return w.Named(i18n.StopNothing, "api") }},
+		{"nothing to stop", typing.ErrIdle, func(w *chattest.World) string { return w.Named(i18n.StopNothing, "api") }},
 		{"anything else", chattest.ErrDisk, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/typing"
 	"ccbot/port/news"
 	"ccbot/recovery"
 )
@@ -266,7 +266,7 @@ func TestP4_ContinueConfirmsImmediatelyTypedPrompt(t *testing.T) {
 	w.MustHear(t, "/why api")
 	m, before := w.Telegram.Last(t), len(w.Telegram.Texts())
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
-	w.Lifecycle.OnToFront = func(string) error { return lifecycle.ErrNoPrompt }
+	w.Lifecycle.OnToFront = func(string) error { return typing.ErrNoPrompt }
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
 	assert.Equal(t, []string{w.Named(i18n.Continues, "api") + "\n" + chattest.GoOn}, w.Telegram.Texts()[before:], "once, and no failure")

@@ -19,9 +19,9 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
@@ -197,8 +197,8 @@ func TestUnpressedKeyIsReported(t *testing.T) {
 		{"it does not take the key", chattest.Trust, dialog.ErrChanged, i18n.KeysChanged, false},
 		{"a request waits", chattest.Trust, dialog.ErrRelayed, i18n.KeysRelayed, false},
 		{"no dialog", port.Dialog{}, dialog.ErrNoDialog, i18n.KeysNoDialog, true},
-		{"nobody knows", port.Dialog{}, lifecycle.ErrUnseen, i18n.KeysUnseen, false},
-		{"no agent", port.Dialog{}, lifecycle.ErrNoAgent, i18n.AlreadyEnded, true},
+		{"nobody knows", port.Dialog{}, view.ErrUnseen, i18n.KeysUnseen, false},
+		{"no agent", port.Dialog{}, view.ErrNoAgent, i18n.AlreadyEnded, true},
 		{"tmux refuses", port.Dialog{}, tmux.ErrGuard, i18n.StopRefused, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -256,7 +256,7 @@ func TestP8_DialogMessageSurvivesRestart(t *testing.T) {
 		assert.Equal(t, chattest.Data(w.Telegram.Sent[0]), chattest.Data(w.Telegram.Now(1)))
 		w.Presses(t, chattest.Alice, 1, "↑")
 		assert.NotEmpty(t, w.Lifecycle.Done())
-		w.Lifecycle.DialogErr = lifecycle.ErrUnseen
+		w.Lifecycle.DialogErr = view.ErrUnseen
 		start()
 		assert.NotEmpty(t, w.Telegram.Now(1).Buttons, "the terminal cannot be seen")
 		w.Lifecycle.OnDialog, w.Lifecycle.DialogErr = port.Dialog{}, nil
@@ -271,7 +271,7 @@ func TestP8_DialogMessageSurvivesRestart(t *testing.T) {
 }
 
 func TestStartClosesEndedSessionsDialog(t *testing.T) {
-	for _, err := range []error{lifecycle.ErrNoAgent, session.ErrNotFound} {
+	for _, err := range []error{view.ErrNoAgent, session.ErrNotFound} {
 		synctest.Test(t, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.ShowsDialog(t)

@@ -14,7 +14,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/typing"
 	"ccbot/port/talk"
 )
 
@@ -91,7 +91,7 @@ func TestP4_EditOfTypedPromptIsReported(t *testing.T) {
 	}{
 		{"being typed", inbox.Typing, nil},
 		{"unproven", inbox.Unproven, nil},
-		{"typed at this moment", inbox.Held, lifecycle.ErrNoPrompt},
+		{"typed at this moment", inbox.Held, typing.ErrNoPrompt},
 		{"finished at this moment", inbox.Held, inbox.ErrNoEntry},
 		{"of a session that is forgotten", inbox.Held, session.ErrNotFound},
 	} {

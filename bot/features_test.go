@@ -26,7 +26,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/typing"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -321,7 +321,7 @@ func TestP8_CrashingFeatureEndsNothingElse(t *testing.T) {
 func TestP8_OptionsSurviveRestart(t *testing.T) {
 	w := chattest.ShowsAllButtons(t)
 	w.Asks64(t, w.NewCurrentSession(t, "still asks", session.Running))
-	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrAsks }
+	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, typing.ErrAsks }
 	w.MustHear(t, "/stop")
 	w.MustSayInForum(t, 0, "/waiting")
 	require.NoError(t, w.Handle(t.Context(), "9", joined(chattest.Alice, theirGroup)))

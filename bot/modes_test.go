@@ -10,7 +10,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
 )
@@ -145,7 +145,7 @@ func TestModeCardShowsUnknownAndBypass(t *testing.T) {
 func TestModesOfGoneAgent(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		r := modesCard(t, w)
-		w.Lifecycle.ModesErr = chattest.Deep(lifecycle.ErrUnseen)
+		w.Lifecycle.ModesErr = chattest.Deep(view.ErrUnseen)
 		w.Press(t, chattest.Alice, 1, "Plan")
 		assert.Equal(t, w.Named(i18n.KeysUnseen, "api"), w.Shows(t, 1).Text.Text, "nothing is known, and nothing is to come")
 		assert.Equal(t, [][]string{{w.Word(i18n.ButtonRefresh)}}, rows(w.Shows(t, 1)))

@@ -14,7 +14,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 )
 
@@ -141,7 +141,7 @@ func TestP4_RefusedPromptIsReportedAndKept(t *testing.T) {
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
 		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
-		return lifecycle.ErrNoAgent
+		return view.ErrNoAgent
 	}
 	key := w.MustHear(t, "hi")
 	assert.Equal(t, []string{chattest.Lines(chattest.Warning+w.Named(i18n.AlreadyEnded, "api"), w.Word(i18n.NotDelivered))}, w.Telegram.AnswersSent())
@@ -157,7 +157,7 @@ func TestP4_RefusedPromptOfLostSessionEnds(t *testing.T) {
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
 		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
-		return lifecycle.ErrNoAgent
+		return view.ErrNoAgent
 	}
 	key := w.MustHear(t, "hi")
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.NotDelivered))
@@ -169,7 +169,7 @@ func TestP4_RefusedPromptEndsOnlyWhenReported(t *testing.T) {
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
 		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
-		return lifecycle.ErrNoAgent
+		return view.ErrNoAgent
 	}
 	w.Telegram.OnPost = chattest.Refuse
 	key, u := w.AcceptText(t, "hi")

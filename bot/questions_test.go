@@ -16,8 +16,8 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/dialog"
+	"ccbot/lifecycle/typing"
 	"ccbot/port"
 )
 
@@ -303,7 +303,7 @@ func TestUnansweredQuestionSoundsAgain(t *testing.T) {
 // be done.
 func stopping(t *testing.T, w *chattest.World, r session.Record) (offer int) {
 	t.Helper()
-	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, chattest.Deep(lifecycle.ErrAsks) }
+	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, chattest.Deep(typing.ErrAsks) }
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))
 	w.MustHear(t, "/stop")
 	w.Work(t)

@@ -15,8 +15,8 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/systemfont/fonttest"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/dialog"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/tmux"
 )
@@ -169,7 +169,7 @@ func TestScreenshotNamesFontPackage(t *testing.T) {
 func TestUnavailableScreen(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
-	w.Lifecycle.DialogErr = lifecycle.ErrUnseen
+	w.Lifecycle.DialogErr = view.ErrUnseen
 	w.MustHear(t, "/screenshot")
 	assert.Equal(t, w.Named(i18n.KeysUnseen, "api"), w.Telegram.Last(t).Text.Text)
 
@@ -179,7 +179,7 @@ func TestUnavailableScreen(t *testing.T) {
 	w.Lifecycle.OnPressOn = func(string) (port.Screen, error) { return port.Screen{}, errors.New("no") }
 	w.Press(t, chattest.Alice, id, "Esc")
 	assert.Equal(t, w.Word(i18n.InternalError), w.Telegram.Last(t).Text.Text)
-	w.Lifecycle.OnPressOn = func(string) (port.Screen, error) { return port.Screen{}, lifecycle.ErrNoAgent }
+	w.Lifecycle.OnPressOn = func(string) (port.Screen, error) { return port.Screen{}, view.ErrNoAgent }
 	w.Press(t, chattest.Alice, id, "Esc")
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Named(i18n.AlreadyEnded, "api"))
 	now := w.Shows(t, id)

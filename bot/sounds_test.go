@@ -16,8 +16,8 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/typing"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
@@ -220,9 +220,9 @@ func TestStoppedWordsAreSilent(t *testing.T) {
 	for name, refused := range map[string]error{
 		"stopped":              nil,
 		"tmux does not answer": refusal.New(refusal.TmuxSilent, ""),
-		"a question is open":   lifecycle.ErrAsks,
-		"it works on":          lifecycle.ErrStillWorks,
-		"it has finished":      lifecycle.ErrIdle,
+		"a question is open":   typing.ErrAsks,
+		"it works on":          typing.ErrStillWorks,
+		"it has finished":      typing.ErrIdle,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -257,7 +257,7 @@ func TestRefusedStopLeavesTheFormerOne(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.MustHear(t, "/stop")
-	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, lifecycle.ErrIdle }
+	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, typing.ErrIdle }
 	w.MustHear(t, "/stop")
 	assert.True(t, w.Answers.Stops.HasStopped(r.ID, w.Now().Add(-time.Minute)))
 }

@@ -16,7 +16,7 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 )
 
 func TestP4_OldMessageNeedsConfirmation(t *testing.T) {
@@ -173,7 +173,7 @@ func TestP4_PersonTypesOrDropsOldPrompt(t *testing.T) {
 	t.Run("while the session is over", func(t *testing.T) {
 		w, _, key := ask(t)
 		question := w.LastSent(t)
-		w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return lifecycle.ErrNoAgent }
+		w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return view.ErrNoAgent }
 		require.NoError(t, w.TapShown(t, chattest.Alice, question, i18n.ButtonSend))
 		assert.Contains(t, w.Telegram.Texts(), w.Named(i18n.AlreadyEnded, "api"))
 		assert.Equal(t, inbox.Asked, w.EntryState(key))

@@ -21,7 +21,8 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -140,10 +141,10 @@ func TestP4_FailedDecisionKeepsButtons(t *testing.T) {
 		err   error
 		stale bool
 	}{
-		{"finished meanwhile", lifecycle.ErrNoPrompt, true},
+		{"finished meanwhile", typing.ErrNoPrompt, true},
 		{"the entry is finished", inbox.ErrNoEntry, true},
 		{"the session is gone", session.ErrNotFound, true},
-		{"the agent has ended", lifecycle.ErrNoAgent, false},
+		{"the agent has ended", view.ErrNoAgent, false},
 		{"the disk is full", chattest.ErrDisk, false},
 	} {
 		for _, button := range []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop} {
@@ -324,14 +325,14 @@ func TestSendAnyway(t *testing.T) {
 	assert.Equal(t, []string{"send anyway " + e.Key + " for " + r.ID.String()}, w.Lifecycle.Done())
 	assert.Equal(t, w.Word(i18n.SentAnyway), w.Telegram.LastEdit(t).Text.Text)
 	_, question = ask()
-	for want, err := range map[i18n.Key]error{i18n.BoxBusy: lifecycle.ErrBoxBusy, i18n.DraftHidden: lifecycle.ErrDraftHidden,
-		i18n.AlreadyEnded: lifecycle.ErrNoAgent} {
+	for want, err := range map[i18n.Key]error{i18n.BoxBusy: typing.ErrBoxBusy, i18n.DraftHidden: typing.ErrDraftHidden,
+		i18n.AlreadyEnded: view.ErrNoAgent} {
 		w.Lifecycle.Decide = func(uuid.UUID, string) error { return chattest.Deep(err) }
 		require.NoError(t, w.TapShown(t, chattest.Bob, question, i18n.ButtonSendAnyway))
 		assert.Contains(t, w.Telegram.Done(), "post "+w.Named(want, "api"))
 	}
 	assert.Len(t, w.Telegram.Edited, 1, "what was refused stays as it is")
-	w.Lifecycle.Decide = func(uuid.UUID, string) error { return chattest.Deep(lifecycle.ErrNoPrompt) }
+	w.Lifecycle.Decide = func(uuid.UUID, string) error { return chattest.Deep(typing.ErrNoPrompt) }
 	require.NoError(t, w.TapShown(t, chattest.Bob, question, i18n.ButtonSendAnyway))
 	assert.Contains(t, w.Telegram.Done(), "post "+w.Word(i18n.StaleButton))
 	assert.Empty(t, w.Telegram.LastEdit(t).Buttons, "but what is over")

@@ -12,7 +12,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
 )
 
 // A prompt that cannot be written down, wherever that fails, is the inbox's to hand on again.
@@ -76,7 +76,7 @@ func TestP4_UnsavedPromptIsReported(t *testing.T) {
 		{"its session ends at this moment", func(w *chattest.World, r session.Record) {
 			w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
 				w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
-				return chattest.Deep(lifecycle.ErrNoAgent)
+				return chattest.Deep(view.ErrNoAgent)
 			}
 		}, inbox.Asked, func(w *chattest.World) string {
 			return chattest.Lines(chattest.Warning+w.Named(i18n.AlreadyEnded, "api"), w.Word(i18n.NotDelivered))

@@ -18,7 +18,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -138,8 +138,8 @@ func TestP4_InterruptAndSendRunsOnce(t *testing.T) {
 
 // A refusal of the machine is reported, and the prompt still waits.
 func TestP7_InterruptAndSendReportsRefusal(t *testing.T) {
-	for err, word := range map[error]i18n.Key{lifecycle.ErrAsks: i18n.StopAsks, lifecycle.ErrBoxBusy: i18n.BoxBusy,
-		lifecycle.ErrStillWorks: i18n.StopStillWorks, lifecycle.ErrNoAgent: i18n.AlreadyEnded} {
+	for err, word := range map[error]i18n.Key{typing.ErrAsks: i18n.StopAsks, typing.ErrBoxBusy: i18n.BoxBusy,
+		typing.ErrStillWorks: i18n.StopStillWorks, view.ErrNoAgent: i18n.AlreadyEnded} {
 		inQueue(t, func(t *testing.T, q *queue) {
 			q.Lifecycle.OnSendNow = func(uuid.UUID, string) (bool, error) { return true, err }
 			q.Press(t, chattest.Bob, q.id, "1")
@@ -414,7 +414,7 @@ func TestP7_BlockingQuestionIsShownAgain(t *testing.T) {
 				before := q.now()
 				at := q.Telegram.LastID() + 1
 				asked, last := asks(t, q), q.Telegram.LastID()
-				q.Lifecycle.OnSendNow = func(uuid.UUID, string) (bool, error) { return true, lifecycle.ErrAsks }
+				q.Lifecycle.OnSendNow = func(uuid.UUID, string) (bool, error) { return true, typing.ErrAsks }
 				word := i18n.ButtonInterruptSend
 				if q.Has(q.now(), i18n.ButtonShowQuestion) { // an open dialog is known at once
 					before, word = q.now(), i18n.ButtonShowQuestion

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/typing"
 	"ccbot/port"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
@@ -33,7 +34,7 @@ func TestRefusals(t *testing.T) {
 		{"a guard that found no pane", &tmux.GuardError{}, refusal.Error{Code: refusal.NoAgent}},
 		{"a guard", &tmux.GuardError{Want: "a", Got: "b"}, refusal.Error{Code: refusal.Guarded}},
 		{"no claude", lifecycle.ErrNoClaude, refusal.Error{Code: refusal.NoClaude, Command: "claude"}},
-		{"a prompt that is typed", lifecycle.ErrNoPrompt, refusal.Error{Code: refusal.NotFound}},
+		{"a prompt that is typed", typing.ErrNoPrompt, refusal.Error{Code: refusal.NotFound}},
 		{"a folder", &lifecycle.DirError{Dir: "/x", Why: lifecycle.DirMissing}, refusal.Error{Code: refusal.DirMissing, Dir: "/x", Reason: "missing"}},
 		{"a fault of a later day", &lifecycle.DirError{Dir: "/x", Why: "on fire"}, refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Reason: "on fire"}},
 		{"a state", &lifecycle.StateError{State: session.Running}, refusal.Error{Code: refusal.WrongState, State: port.StateRunning, Open: true}},

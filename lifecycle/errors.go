@@ -10,27 +10,7 @@ import (
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
-	"ccbot/lifecycle/typing"
-	"ccbot/lifecycle/view"
 	"ccbot/port/refusal"
-)
-
-// The errors of reading a session's terminal.
-var (
-	ErrNoAgent = view.ErrNoAgent
-	ErrUnseen  = view.ErrUnseen
-	ErrSilent  = view.ErrSilent
-)
-
-// The errors of typing.
-var (
-	ErrNoPrompt    = typing.ErrNoPrompt
-	ErrBoxBusy     = typing.ErrBoxBusy
-	ErrDraftHidden = typing.ErrDraftHidden
-	ErrIdle        = typing.ErrIdle
-	ErrAsks        = typing.ErrAsks
-	ErrStillWorks  = typing.ErrStillWorks
-	ErrWorksOn     = typing.ErrWorksOn
 )
 
 var (

@@ -8,6 +8,7 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 )
 
@@ -23,8 +24,8 @@ func (q Queues) Wake(id uuid.UUID) { q.core.agenda.wake(id) }
 // Queue puts a prompt that is on disk at the end of the session's queue, and has it held there, or
 // typed at once if Run runs and nothing is in the way. The record is written first. While the
 // prompt is not held, the queue treats it as absent, so the owner of the prompt may queue it again,
-// also for another session. Calling Queue again does nothing. ErrNoPrompt means that the prompt is
-// typed, or finished.
+// also for another session. Calling Queue again does nothing. typing.ErrNoPrompt means that the
+// prompt is typed, or finished.
 func (q Queues) Queue(ctx context.Context, id uuid.UUID, key string) error {
 	return q.accept(ctx, id, key, false)
 }
@@ -38,7 +39,7 @@ func (q Queues) Keep(ctx context.Context, id uuid.UUID, key string) error {
 func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool) error {
 	return q.core.change(ctx, id, func(w *work) error {
 		if !over && !w.r.State.Live() {
-			return fmt.Errorf("queue: %w", ErrNoAgent)
+			return fmt.Errorf("queue: %w", view.ErrNoAgent)
 		}
 		return w.prompts.Requests().Queue(ctx, key, func(p *typing.Prompt) bool { return q.mayType(ctx, w, p) })
 	})
@@ -65,14 +66,14 @@ func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
 }
 
 // Withdraw takes a held prompt out of the queue and finishes it, because a person has used its text
-// in another way. ErrNoPrompt means that the prompt is no longer held, or belongs to another
+// in another way. typing.ErrNoPrompt means that the prompt is no longer held, or belongs to another
 // session.
 func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Withdraw(key) })
 }
 
-// Reword gives a held prompt another text, because the person has edited the message. ErrNoPrompt
-// means that the prompt is no longer held: it may have been typed.
+// Reword gives a held prompt another text, because the person has edited the message.
+// typing.ErrNoPrompt means that the prompt is no longer held: it may have been typed.
 func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Reword(key, text, class) })
 }
@@ -86,24 +87,24 @@ func (q Queues) SettlePrompts(ctx context.Context, id uuid.UUID, keys []string) 
 
 // SendAnyway types a prompt that waits for a person's draft, by a decision in the chat. The draft
 // is reported before it is removed, and the box is proven empty before the prompt is typed.
-// ErrBoxBusy means that a dialog, a turn, bash mode or a typing person is in the way;
-// ErrDraftHidden that the draft cannot be reported in full; ErrNoPrompt that the prompt no longer
-// waits there.
+// typing.ErrBoxBusy means that a dialog, a turn, bash mode or a typing person is in the way;
+// typing.ErrDraftHidden that the draft cannot be reported in full; typing.ErrNoPrompt that the
+// prompt no longer waits there.
 func (q Queues) SendAnyway(ctx context.Context, id uuid.UUID, key string) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().SendAnyway(ctx, key) })
 }
 
 // LeaveView leaves the view of a window that is scrolled back, because the person in the chat has
 // decided so. No key is sent; the next step types the prompt that waits there, if nothing else is
-// in the way. ErrBoxBusy means that another mode is open, or that the agent is not in front;
-// ErrNoPrompt that the prompt no longer waits there.
+// in the way. typing.ErrBoxBusy means that another mode is open, or that the agent is not in front;
+// typing.ErrNoPrompt that the prompt no longer waits there.
 func (q Queues) LeaveView(ctx context.Context, id uuid.UUID, key string) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().LeaveView(ctx, key) })
 }
 
 // ToFront moves a held prompt before all other waiting prompts, by a person's decision. A prompt
-// being typed, or in the box, stays first. ErrNoPrompt means that the prompt is no longer held, or
-// belongs to another session.
+// being typed, or in the box, stays first. typing.ErrNoPrompt means that the prompt is no longer
+// held, or belongs to another session.
 func (q Queues) ToFront(ctx context.Context, id uuid.UUID, key string) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().ToFront(key) })
 }
@@ -113,10 +114,10 @@ func (q Queues) ToFront(ctx context.Context, id uuid.UUID, key string) error {
 // after it the rest of the queue. The stopped work is treated as in Interrupt; described is the
 // same as there, and true if nothing was interrupted.
 //
-// ErrAsks means that a dialog is open, or a subagent asks in the chat; ErrBoxBusy that a draft is
-// in the box. Then no key was pressed, and the order is unchanged unless the dialog opened between
-// the check and Esc. After ErrStillWorks the prompt is the next one. ErrNoPrompt means that it is
-// no longer held.
+// typing.ErrAsks means that a dialog is open, or a subagent asks in the chat; typing.ErrBoxBusy
+// that a draft is in the box. Then no key was pressed, and the order is unchanged unless the dialog
+// opened between the check and Esc. After typing.ErrStillWorks the prompt is the next one.
+// typing.ErrNoPrompt means that it is no longer held.
 func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (described bool, err error) {
 	described = true // also if it comes to no turn of the worker
 	err = q.core.change(ctx, id, func(w *work) (err error) {

@@ -31,7 +31,7 @@ type Restored struct {
 // conversation in a new window. Its leftovers are ended first. While any other process writes the
 // conversation, or may write it, Restore refuses with a WriterError. A stop that was interrupted is
 // finished first; a restore that was interrupted before its window was known is continued. While
-// tmux does not answer, Restore refuses with ErrSilent.
+// tmux does not answer, Restore refuses with view.ErrSilent.
 func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, err error) {
 	if err := s.core.answers(ctx); err != nil {
 		back.Record, _ = s.core.Store.Get(q.Session)

@@ -31,7 +31,7 @@ type closing struct {
 // Archive ends a session, as archived or as completed. If it returns without an error, either no
 // leftover of the session lives (P3), or the state is cleanup_failed. The receipt, which is
 // reported as news, has the result and the reasons. While tmux does not answer, Archive refuses
-// with ErrSilent; a stop that is on disk continues.
+// with view.ErrSilent; a stop that is on disk continues.
 func (s *Service) Archive(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error {
 	return s.end(ctx, id, func(w *work) error { return w.closing.archive(ctx, final, requestedEnd(cause), &ending.Receipt{}) })
 }

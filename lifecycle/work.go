@@ -109,7 +109,7 @@ func (k *core) ask(ctx context.Context, id uuid.UUID, fn func(w *work) error) er
 	return k.change(ctx, id, fn)
 }
 
-// answers returns ErrSilent, or another error, if tmux does not answer.
+// answers returns view.ErrSilent, or another error, if tmux does not answer.
 func (k *core) answers(ctx context.Context) error {
 	if err := k.deps.Windows.Answers(ctx); err != nil {
 		return fmt.Errorf("nothing was done: %w", err)

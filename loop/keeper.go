@@ -19,8 +19,8 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/outcome"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/refusal"
@@ -38,7 +38,7 @@ type Engine interface {
 	Outcome(ctx context.Context, r session.Record, key uuid.UUID, known *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error)
 	// Withdraw takes a prompt back that is not typed yet; otherwise it does nothing.
 	Withdraw(ctx context.Context, id, key uuid.UUID) error
-	// Interrupt presses Esc. lifecycle.ErrAsks: a dialog is open, and nothing was pressed.
+	// Interrupt presses Esc. typing.ErrAsks: a dialog is open, and nothing was pressed.
 	Interrupt(ctx context.Context, id uuid.UUID) error
 	// Spent returns what a session has used since a time.
 	Spent(ctx context.Context, id uuid.UUID, since time.Time) (Spent, error)
@@ -199,7 +199,7 @@ func (k *Keeper) step(ctx context.Context, h *held) (again bool, err error) {
 		if err != nil || a.Do == doNothing {
 			return false, err
 		}
-		if err = k.carryOut(ctx, h, a); errors.Is(err, lifecycle.ErrIdle) { // of Esc: it is pressed later
+		if err = k.carryOut(ctx, h, a); errors.Is(err, typing.ErrIdle) { // of Esc: it is pressed later
 			return false, nil
 		}
 		return true, err
@@ -296,7 +296,7 @@ func (k *Keeper) carryOut(ctx context.Context, h *held, a act) error {
 }
 
 // press interrupts the turn in which a bound was reached. A prompt that is not typed yet is taken
-// back: the agent may be busy with the turn of another prompt. lifecycle.ErrIdle: the turn has not
+// back: the agent may be busy with the turn of another prompt. typing.ErrIdle: the turn has not
 // begun, or its end is not noted yet.
 func (k *Keeper) press(ctx context.Context, h *held) error {
 	err := k.Engine.Withdraw(ctx, h.loop.Session, h.loop.Key())
@@ -310,7 +310,7 @@ func (k *Keeper) press(ctx context.Context, h *held) error {
 	}
 	err = k.Engine.Interrupt(ctx, h.loop.Session)
 	switch {
-	case errors.Is(err, lifecycle.ErrAsks):
+	case errors.Is(err, typing.ErrAsks):
 		h.loop.apply(act{Do: doPause, Reason: port.WhyDialog, Detail: string(h.loop.Esc)}, k.Now())
 		h.loop.Esc = ""
 		if err := k.save(&h.loop); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/outcome"
+	"ccbot/lifecycle/typing"
 	"ccbot/port"
 )
 
@@ -51,7 +51,7 @@ func TestBoundBeforePromptIsTyped(t *testing.T) {
 // TestBoundBeforeTurnBegins: an agent that does not work yet is interrupted as soon as it works.
 func TestBoundBeforeTurnBegins(t *testing.T) {
 	w := newWorld(t)
-	w.engine.turn, w.engine.escError = outcome.Outcome{}, lifecycle.ErrIdle
+	w.engine.turn, w.engine.escError = outcome.Outcome{}, typing.ErrIdle
 	w.begin("exit 1", port.LoopBounds{Minutes: 5})
 	w.run()
 	w.now = w.now.Add(5 * time.Minute)

@@ -14,8 +14,8 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/outcome"
+	"ccbot/lifecycle/typing"
 	"ccbot/port"
 )
 
@@ -76,7 +76,7 @@ func (e *fakeEngine) Withdraw(context.Context, uuid.UUID, uuid.UUID) error {
 func (e *fakeEngine) Interrupt(context.Context, uuid.UUID) error {
 	switch {
 	case e.asks:
-		return lifecycle.ErrAsks
+		return typing.ErrAsks
 	case e.escError != nil:
 		return e.escError
 	}

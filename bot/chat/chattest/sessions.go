@@ -17,6 +17,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
@@ -230,7 +231,7 @@ func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 	}
 	return f.entries.Change(key, func(e *inbox.Entry) error {
 		if e.State == inbox.Typing {
-			return lifecycle.ErrNoPrompt
+			return typing.ErrNoPrompt
 		}
 		e.State, e.Session, e.Reported = inbox.Held, id, nil
 		return nil

@@ -17,6 +17,7 @@ import (
 	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -83,7 +84,7 @@ func (w *World) SayRefusals(t *testing.T) {
 		require.NoError(t, w.SessionNews(t.Context(), r, n))
 	}
 	held := w.LastSent(t)
-	for _, err := range []error{lifecycle.ErrBoxBusy, lifecycle.ErrDraftHidden, lifecycle.ErrSilent, nil} {
+	for _, err := range []error{typing.ErrBoxBusy, typing.ErrDraftHidden, view.ErrSilent, nil} {
 		w.Lifecycle.Decide = func(uuid.UUID, string) error { return err }
 		require.NoError(t, w.TapShown(t, Alice, held, i18n.ButtonSendAnyway))
 	}
@@ -190,13 +191,13 @@ func (w *World) SayAsks(t *testing.T) {
 	hidden := w.AsksFor(t, r, "Bash", `{"command":"echo a\u202eb"}`)
 	w.TapAt(t, Alice, PrivateChat(Alice), w.Message(t, hidden), OfCard(allow, DataBehind(t, w.Shows(t, w.Message(t, hidden)), w.Word(i18n.AskDeny))))
 	_, notice = w.HeldBehind(t, r)
-	w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error { return lifecycle.ErrNoPrompt }
+	w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error { return typing.ErrNoPrompt }
 	w.Press(t, Alice, notice, w.Word(i18n.ButtonDenyWith))
 	w.HangsUp(hidden)
 	w.TapsOn(t, Alice, hidden, i18n.AskDeny)
 	w.Dialog(t, r, Trust)
 	id := w.Telegram.LastID()
-	for _, err := range []error{dialog.ErrRelayed, lifecycle.ErrUnseen, dialog.ErrNoDialog} {
+	for _, err := range []error{dialog.ErrRelayed, view.ErrUnseen, dialog.ErrNoDialog} {
 		w.Lifecycle.OnPress = func(string) (port.Dialog, error) { return Trust, err }
 		w.Press(t, Alice, id, "↑")
 	}

@@ -24,6 +24,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/outcome"
+	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/loop"
 	"ccbot/port"
@@ -108,9 +109,9 @@ func (e *loopEngine) Keep(ctx context.Context, id, key uuid.UUID, text string) e
 	}
 	err := e.lifecycle.Queues().Queue(ctx, id, name)
 	switch {
-	case errors.Is(err, lifecycle.ErrNoPrompt): // it is typed, or finished
+	case errors.Is(err, typing.ErrNoPrompt): // it is typed, or finished
 		return nil
-	case errors.Is(err, lifecycle.ErrNoAgent): // it must not wait for an agent that comes back
+	case errors.Is(err, view.ErrNoAgent): // it must not wait for an agent that comes back
 		return errors.Join(err, e.finishHeld(name))
 	}
 	return err
@@ -128,7 +129,7 @@ func (e *loopEngine) finishHeld(key string) error {
 func (e *loopEngine) Withdraw(ctx context.Context, id, key uuid.UUID) error {
 	name := inbox.PromptKey(key)
 	err := e.lifecycle.Queues().Withdraw(ctx, id, name)
-	if errors.Is(err, lifecycle.ErrNoPrompt) || errors.Is(err, session.ErrNotFound) {
+	if errors.Is(err, typing.ErrNoPrompt) || errors.Is(err, session.ErrNotFound) {
 		return e.finishHeld(name)
 	}
 	return err

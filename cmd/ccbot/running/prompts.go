@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/typing"
 	"ccbot/port/talk"
 )
@@ -16,17 +15,17 @@ import (
 // prompts shows the inbox to lifecycle as the store of prompts.
 type prompts struct{ inbox *inbox.Store }
 
-// Prompt reads a prompt; lifecycle.ErrNoPrompt says that no queue holds it.
+// Prompt reads a prompt; typing.ErrNoPrompt says that no queue holds it.
 func (p prompts) Prompt(key string) (typing.Prompt, error) {
 	e, err := p.inbox.Load(key)
 	if errors.Is(err, inbox.ErrNoEntry) {
-		return typing.Prompt{}, lifecycle.ErrNoPrompt
+		return typing.Prompt{}, typing.ErrNoPrompt
 	}
 	if err != nil {
 		return typing.Prompt{}, err
 	}
 	if !slices.Contains(queued, e.State) {
-		return typing.Prompt{}, lifecycle.ErrNoPrompt
+		return typing.Prompt{}, typing.ErrNoPrompt
 	}
 	return promptOf(e), nil
 }
@@ -57,7 +56,7 @@ func copyOf(m *talk.Mark) *talk.Mark {
 // queued are the states of a prompt that a queue holds.
 var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
 
-// HoldPrompt puts an untyped prompt into a session's queue. lifecycle.ErrNoPrompt: the prompt was
+// HoldPrompt puts an untyped prompt into a session's queue. typing.ErrNoPrompt: the prompt was
 // typed already, or is finished.
 func (p prompts) HoldPrompt(key string, session uuid.UUID) error {
 	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error { return hold(e, session) }))
@@ -68,7 +67,7 @@ func hold(e *inbox.Entry, session uuid.UUID) error {
 	case e.State == inbox.Held && e.Session == session:
 		return errUnchanged
 	case e.State == inbox.Typing || e.State == inbox.Unproven && e.Typing != nil:
-		return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, lifecycle.ErrNoPrompt)
+		return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, typing.ErrNoPrompt)
 	}
 	e.State, e.Session, e.Stale, e.Reported = inbox.Held, session, false, nil
 	return nil
@@ -98,7 +97,7 @@ func asNotExist(err error) error {
 	case errors.Is(err, errUnchanged):
 		return nil
 	case errors.Is(err, inbox.ErrNoEntry):
-		return lifecycle.ErrNoPrompt
+		return typing.ErrNoPrompt
 	}
 	return err
 }
