@@ -49,7 +49,7 @@ func (k *core) work(r *session.Record, save func() error) *work {
 	m := k.deps
 	t, term := &turn{base: k.base, r: r, save: save}, k.terminalOf(r)
 	w := &work{turn: t, term: term, records: k.records}
-	typed := typing.Turn{Record: r, Save: save, At: k.at, Wake: func() { k.agenda.wake(r.ID) },
+	typed := typing.Turn{Record: r, Save: save, Follow: t.saveAndFollow, At: k.at, Wake: func() { k.agenda.wake(r.ID) },
 		Notify: func(ctx context.Context, n news.News) error { return k.notify(ctx, *r, n) }}
 	w.prompts, w.switching = k.deps.Typist.Of(typed, term), dialog.SwitchingOf(typed, k.Observer, term)
 	w.ender = k.deps.Ender.Of(r, save, func() {

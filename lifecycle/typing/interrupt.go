@@ -197,8 +197,8 @@ func (w Requests) clearDraft(ctx context.Context) error {
 	return nil
 }
 
-// toFront changes the order on disk: the others keep their order after the prompt.
-func (w Requests) toFront(key string) error {
+// reorder puts a prompt before the others on disk, which keep their order.
+func (w Requests) reorder(key string) error {
 	if !slices.Contains(w.s.r.Prompts, key) {
 		return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 	}
@@ -248,5 +248,5 @@ func (w Requests) overtake(ctx context.Context, key string) error {
 	if err := w.s.clearOwnText(ctx, *head); err != nil {
 		return err
 	}
-	return w.toFront(key)
+	return w.reorder(key)
 }

@@ -192,7 +192,7 @@ func (w Requests) ToFront(key string) error {
 	if _, err := w.s.promptIn(key, Held); err != nil {
 		return err
 	}
-	return w.toFront(key)
+	return w.reorder(key)
 }
 
 // SendNow types a held prompt next and interrupts the running turn for it. The order is on disk
@@ -210,7 +210,7 @@ func (w Requests) SendNow(ctx context.Context, key string) (described bool, err 
 	w.awaitEscPause(ctx)
 	w.s.term.Refresh(ctx)
 	if w.s.r.State != session.Running || w.s.term.TypeSafe() { // no turn is in the way
-		return true, w.toFront(key)
+		return true, w.reorder(key)
 	}
 	head, err := w.s.Head()
 	if err != nil {
@@ -219,7 +219,7 @@ func (w Requests) SendNow(ctx context.Context, key string) (described bool, err 
 	if err := refusesNow(w.s.term.View, head); err != nil {
 		return true, err
 	}
-	if err := w.toFront(key); err != nil {
+	if err := w.reorder(key); err != nil {
 		return true, err
 	}
 	if described, err = w.stopTurn(ctx); errors.Is(err, ErrIdle) { // it has just ended

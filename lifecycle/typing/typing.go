@@ -320,10 +320,7 @@ func (w *Session) settleTyped(ctx context.Context, p Prompt) error {
 func (w *Session) arrived(ctx context.Context, p Prompt) error {
 	if _, followed := w.r.Cursor(); !followed {
 		w.r.Cursors = append(w.r.Cursors, talk.Cursor{Path: w.markedPath(*p.Mark)})
-		if err := w.turn.Save(); err != nil {
-			return err
-		}
-		if err := w.turn.Notify(ctx, news.Transcript{}); err != nil {
+		if err := w.turn.Follow(ctx); err != nil {
 			return err
 		}
 	}
