@@ -71,7 +71,7 @@ func uninstaller(ctx context.Context, c *call, root *cobra.Command) (u uninstall
 	if err != nil {
 		return u, err
 	}
-	if err := offline.RefuseAgents(ctx, offline.Sources(d.Config, "", d.Store, d.Table, nil, d.QuietLog(c.stderr))); err != nil {
+	if err := offline.RefuseAgents(ctx, d.Dir, offline.Sources(d.Config, "", d.Store, d.Table, nil, d.QuietLog(c.stderr))); err != nil {
 		return u, err
 	}
 	exposed, err := statefolder.Inspect(d.Dir, true)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,6 +26,7 @@ import (
 	"ccbot/internal/suspect"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/view"
+	"ccbot/loop"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -92,14 +94,23 @@ func Sources(c config.Config, instance string, store *session.Store, table *proc
 		Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }}
 }
 
-// RefuseAgents returns an error below an agent, as the socket does.
-func RefuseAgents(ctx context.Context, sources *evidence.Sources) error {
-	above, err := sources.AgentAbove(ctx, sources.Line(sources.Processes.Self().PID))
-	if err != nil {
+// RefuseAgents returns an error below an agent, or below a loop's check in the folder dir, as the
+// socket does.
+func RefuseAgents(ctx context.Context, dir string, sources *evidence.Sources) error {
+	line := sources.Line(sources.Processes.Self().PID)
+	above, err := sources.AgentAbove(ctx, line)
+	loops, unread := loop.Read(Loops(dir), slog.New(slog.DiscardHandler))
+	if err := errors.Join(err, unread); err != nil {
 		return fmt.Errorf("look who has started this program: %w", err)
 	}
-	if above.Found {
+	isBelow := func(l loop.Loop) bool {
+		return slices.ContainsFunc(line, func(p process.Process) bool { return slices.Contains(l.Processes, p.Identity) })
+	}
+	switch {
+	case above.Found:
 		return errors.New("an agent may not do this")
+	case slices.ContainsFunc(loops, isBelow):
+		return errors.New("a check of a loop may not do this")
 	}
 	return nil
 }

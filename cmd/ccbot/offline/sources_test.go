@@ -1,16 +1,26 @@
 package offline
 
 import (
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/loop"
+	"ccbot/port"
 )
 
 // The sources of a reading verb have no method that could change anything.
@@ -37,4 +47,23 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	_, windows := all.(lifecycle.Windows)
 	_, keys := all.(typing.Keyboard)
 	assert.False(t, windows || keys)
+}
+
+// A check that outlives its bot is no person at a terminal.
+func TestP9_ProgramBelowCheckIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	store, err := session.OpenReadOnly(filepath.Join(dir, "sessions"), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	sources := Sources(config.Config{Dir: dir, ClaudeDir: dir}, "", store, table, TmuxState{}.Panes, slog.New(slog.DiscardHandler))
+	require.NoError(t, RefuseAgents(t.Context(), dir, sources))
+
+	l := loop.Loop{Version: loop.Version, Processes: []process.Identity{table.Self()},
+		Loop: port.Loop{ID: uuid.New(), Session: uuid.New(), State: port.LoopRunning, Phase: port.LoopCheck}}
+	data, err := json.Marshal(l)
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(Loops(dir), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(Loops(dir), l.ID.String()+".json"), data, 0o600))
+	assert.ErrorContains(t, RefuseAgents(t.Context(), dir, sources), "a check of a loop may not do this")
 }

@@ -107,7 +107,7 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system) er
 	g.Go(func() error { return s.tmux.Run(ctx) })
 	g.Go(func() error {
 		defer stop()
-		if err := offline.RefuseAgents(ctx, s.evidence); err != nil {
+		if err := offline.RefuseAgents(ctx, s.Dir, s.evidence); err != nil {
 			return err
 		}
 		s.claude.Version(ctx) // only the caller of this verb waits here

@@ -24,7 +24,7 @@ func Lock(ctx context.Context, c config.Config, environ []string, stderr io.Writ
 	}
 	d, err := offline.Of(c, environ, io.Discard)
 	if err == nil {
-		err = offline.RefuseAgents(ctx, offline.Sources(c, "", d.Store, d.Table, nil, c.QuietLog(stderr)))
+		err = offline.RefuseAgents(ctx, c.Dir, offline.Sources(c, "", d.Store, d.Table, nil, c.QuietLog(stderr)))
 	}
 	if err != nil {
 		return nil, errors.Join(err, held.Close())
