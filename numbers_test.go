@@ -76,6 +76,7 @@ var plainNumbers = map[string]string{
 	"bot/turn.words.waiting":           rowNumber,
 	"bot/usage.usage.warn":             keyOrName,
 	"bot/waiting.words.list":           rowNumber,
+	"cmd/ccbot/running.withGroup":      idOrCode,
 }
 
 // units are the blanks whose numbers have a unit, which the text leaves out.
@@ -94,7 +95,7 @@ const (
 // chat. Keys of the log and values of buttons are no texts.
 func TestNumbersAreWrittenByLanguage(t *testing.T) {
 	found := make(map[string][]string)
-	for _, p := range typedPackages(t, "./bot/...") {
+	for _, p := range slices.Concat(typedPackages(t, "./bot/..."), typedPackages(t, "./cmd/ccbot/running")) {
 		for _, file := range p.files {
 			for _, d := range file.Decls {
 				name := strings.TrimPrefix(p.path, module) + "." + declared(d)
@@ -161,19 +162,26 @@ func typedPackages(t *testing.T, pattern string) (all []typed) {
 // numbers returns the expressions of a declaration that make a text of a number, a time or a
 // duration.
 func (p typed) numbers(d ast.Decl) (all []ast.Expr) {
+	fill := func(blank, value ast.Expr) {
+		if name := p.info.Types[blank].Value; p.isNumber(value) && (!p.isWhole(value) || name == nil || units[name.ExactString()]) {
+			all = append(all, value)
+		}
+	}
 	ast.Inspect(d, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.KeyValueExpr:
-			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Value" { // of a button
-				return false
-			}
 		case *ast.CompositeLit:
-			if p.info.Types[n].Type.String() == module+"i18n.Args" {
+			if p.isArgs(n) {
 				for _, e := range n.Elts {
-					key, value := e.(*ast.KeyValueExpr).Key, e.(*ast.KeyValueExpr).Value
-					if p.isNumber(value) && (!p.isWhole(value) || units[p.info.Types[key].Value.ExactString()]) {
-						all = append(all, value)
-					}
+					fill(e.(*ast.KeyValueExpr).Key, e.(*ast.KeyValueExpr).Value)
+				}
+			}
+			if typ := p.info.Types[n].Type.String(); typ == module+"bot/card.Option" {
+				n.Elts = slices.DeleteFunc(n.Elts, func(e ast.Expr) bool { return isField(e, "Value") }) // what the button means
+			}
+		case *ast.AssignStmt:
+			for i, left := range n.Lhs {
+				if blank, ok := left.(*ast.IndexExpr); ok && p.isArgs(blank.X) && len(n.Rhs) == len(n.Lhs) {
+					fill(blank.Index, n.Rhs[i])
 				}
 			}
 		case *ast.CallExpr:
@@ -187,6 +195,22 @@ func (p typed) numbers(d ast.Decl) (all []ast.Expr) {
 		return true
 	})
 	return all
+}
+
+// isArgs reports whether an expression has the blanks of a text.
+func (p typed) isArgs(e ast.Expr) bool {
+	typ := p.info.Types[e].Type
+	return typ != nil && typ.String() == module+"i18n.Args"
+}
+
+// isField reports whether an expression sets a field of a struct.
+func isField(e ast.Expr, name string) bool {
+	pair, ok := e.(*ast.KeyValueExpr)
+	if !ok {
+		return false
+	}
+	key, ok := pair.Key.(*ast.Ident)
+	return ok && key.Name == name
 }
 
 // isLog reports whether a call writes to the log.
