@@ -36,7 +36,7 @@ var faults = []fault{
 	{"ca_unreadable", "settings", Warn, "a file of certificates is unreadable or empty: servers that need it are not trusted", "correct `SSL_CERT_FILE` or `NODE_EXTRA_CA_CERTS`, then restart the bot", ""},
 	{"voice_missing", "settings", Warn, "the program of `VOICE_COMMAND` does not exist", "", ""},
 
-	{"font_missing", "fonts", Warn, "a chat is in Chinese, and no font of root has Chinese characters: `/screenshot` shows frames", "", ""},
+	{"font_missing", "fonts", Warn, "no font of root has letters of a chat's language, such as Chinese: `/screenshot` shows frames", "", ""},
 
 	{"folder_not_writable", "folder", Fail, "this user cannot write ccbot's folder", "", ""},
 	{"folder_refused", "folder", Fail, "other users could have written ccbot's files, or read the token", "", "closes ccbot's own files that others can only read"},

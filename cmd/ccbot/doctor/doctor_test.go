@@ -107,6 +107,23 @@ func TestClock(t *testing.T) {
 	assert.Equal(t, Unknown, clock(at, at, time.Time{}).Status)
 }
 
+func TestFontsOfOtherLanguages(t *testing.T) {
+	for _, tt := range []struct {
+		names []string
+		want  Status
+		fix   string
+	}{
+		{[]string{"English", "Русский", "Ελληνικά", "Français"}, Skip, ""},
+		{[]string{"Deutsch", "한국어"}, OK, ""},
+		{[]string{"日本語"}, Warn, "fonts-wqy-microhei"},
+		{[]string{"中文", "العربية"}, Warn, "fonts-noto-core"},
+	} {
+		f := lettersOf(fonttest.Fonts{fonttest.Outlines}, tt.names)
+		assert.Equal(t, tt.want, f.Status, tt.names)
+		assert.Contains(t, f.Fix, tt.fix)
+	}
+}
+
 func TestFonts(t *testing.T) {
 	chinese := fonttest.Fonts{fonttest.Outlines}
 	tests := []struct {

@@ -3,14 +3,17 @@ package doctor
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"unicode"
 
 	"ccbot/bot/conversation"
 	"ccbot/i18n"
+	"ccbot/internal/cellpicture"
 	"ccbot/internal/glyph"
 	"ccbot/internal/systemfont"
 )
 
-// fonts looks for a font with Chinese characters if a chat is in Chinese.
+// fonts looks for fonts with the letters of the chats' languages.
 func fonts(_ context.Context, w *World) []Finding {
 	if w.wrong != nil {
 		return []Finding{unseen("fonts", errNoSettings)}
@@ -19,15 +22,33 @@ func fonts(_ context.Context, w *World) []Finding {
 	if err != nil {
 		return []Finding{unseen("fonts", err)}
 	}
-	words, chinese := i18n.Load(glyph.Name), w.Lang == "zh"
+	words := i18n.Load(glyph.Name)
+	names := []string{words.For(w.Lang).Say(i18n.LanguageName)}
 	for _, set := range chats {
-		chinese = chinese || words.For(set.Language, set.Telegram, w.Lang).Lang() == "zh"
+		names = append(names, words.For(set.Language, set.Telegram, w.Lang).Say(i18n.LanguageName))
 	}
-	switch {
-	case !chinese:
-		return []Finding{skipped("fonts", "no chat is in Chinese")}
-	case len(w.Fonts.Find([]rune("中"), 1)) == 0:
-		return []Finding{found("font_missing", "sudo apt-get install "+systemfont.Chinese, "no font of this machine has Chinese characters: pictures of terminals show frames")}
+	return []Finding{lettersOf(w.Fonts, names)}
+}
+
+// lettersOf looks for a font with the first letter of each language's name. Latin, Greek and Cyrillic
+// letters are built in.
+func lettersOf(fonts cellpicture.Fonts, names []string) Finding {
+	needed := false
+	for _, name := range names {
+		letters := []rune(name)
+		first := slices.IndexFunc(letters, func(r rune) bool {
+			return !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Common)
+		})
+		if first < 0 {
+			continue
+		}
+		needed = true
+		if letter := letters[first]; len(fonts.Find([]rune{letter}, 1)) == 0 {
+			return found("font_missing", "sudo apt-get install "+systemfont.Package(letter), "no font of this machine has letters of %s: pictures of terminals show frames", name)
+		}
 	}
-	return []Finding{good("fonts", "a font has Chinese characters")}
+	if !needed {
+		return skipped("fonts", "the letters of the chats' languages are built in")
+	}
+	return good("fonts", "fonts have letters of the chats' languages")
 }
