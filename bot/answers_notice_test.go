@@ -45,7 +45,7 @@ func TestP5_OtherSessionsTurnSendsOneNotice(t *testing.T) {
 func TestP5_EndOfOtherSessionsTurn(t *testing.T) {
 	done := func(line string) string { return "api is done: " + line }
 	interrupted := "api is interrupted. Tell it what to do instead."
-	failed := "api stopped with an error from Claude: 529. Send your message again to continue."
+	failed := "api stopped with an error from Claude: “529”. Send your message again to continue."
 	for _, tt := range []struct {
 		name  string
 		state session.State
@@ -107,7 +107,7 @@ func TestP5_WaitingReaderUsesNewName(t *testing.T) {
 		synctest.Wait()
 		w.Records.Change(r.ID, func(r *session.Record) { r.Name = "web" })
 		chattest.Grow(t, r.Cursors[0], chattest.APIError)
-		w.Expect(t, "post web stopped with an error from Claude: 529. Send your message again to continue.")
+		w.Expect(t, "post web stopped with an error from Claude: “529”. Send your message again to continue.")
 	})
 }
 

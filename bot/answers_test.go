@@ -279,14 +279,14 @@ func TestShownItems(t *testing.T) {
 		{"a summary", line(`{"type":"user","isCompactSummary":true,"message":{"content":"so far"}}`), nil, false},
 		{"an interrupt", user("[Request interrupted by user]"), []string{"api is interrupted. Tell it what to do instead."}, false},
 		{"an error of Claude's", line(`{"type":"assistant","isApiErrorMessage":true,"message":{"content":[{"type":"text","text":"529"}]}}`),
-			[]string{"api stopped with an error from Claude: 529. Send your message again to continue."}, false},
+			[]string{"api stopped with an error from Claude: “529”. Send your message again to continue."}, false},
 		{"a limit", failed("You've hit your 5-hour limit.", `"error":"rate_limit","quotaLimits":{"resetsAt":`+strconv.FormatInt(chattest.Started.Add(time.Hour).Unix(), 10)+`}`),
-			[]string{"api has reached a limit: You've hit your 5-hour limit. It can continue at " + at(time.Hour) + ". If it does not, send your message again then."}, false},
+			[]string{"api has reached a limit: “You've hit your 5-hour limit”. It can continue at " + at(time.Hour) + ". If it does not, send your message again then."}, false},
 		{"a login that is missing", failed("Not logged in · Please run /login", `"error":"authentication_failed"`),
-			[]string{"api is logged out: Not logged in · Please run /login. Log in, then send your message again. In a terminal: tmux attach -t api"}, false},
+			[]string{"api is logged out: “Not logged in · Please run /login”. Log in, then send your message again. In a terminal: tmux attach -t api"}, false},
 		{"a hook of the person's", line(`{"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\nnot on Fridays\n\nOriginal prompt: go",` +
 			`"promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`),
-			[]string{"Your hook blocked the message to api: not on Fridays. Change the message and send it again."}, false},
+			[]string{"Your hook blocked the message to api: “not on Fridays”. Change the message and send it again."}, false},
 		{"a hook that gives no reason", line(`{"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\n\n\nOriginal prompt: go",` +
 			`"promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`),
 			[]string{"Your hook blocked the message to api and gave no reason. Change the message and send it again."}, false},

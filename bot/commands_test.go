@@ -368,16 +368,16 @@ func TestListShowsAttachedPeople(t *testing.T) {
 			"idle · someone is typing in it"},
 		{"only that", view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached, Background: true}, "idle · background commands running"},
 		{"at work that says nothing new", view.Status{Phase: talk.PhaseWorking, Background: true}, "working"},
-		{"a subagent's permission", now(talk.PhaseWaitingPermission, "Bash", 0), "permission for Bash"},
+		{"a subagent's permission", now(talk.PhaseWaitingPermission, "Bash", 0), "Bash"},
 		{"a question", now(talk.PhaseWaitingAnswer, "AskUserQuestion", 0), "a question"},
 		{"a plan", now(talk.PhaseWaitingPermission, "ExitPlanMode", 0), "a plan"},
-		{"a dialog of the terminal", now(talk.PhaseWaitingPermission, "", 0), "waiting for an answer"},
+		{"a dialog of the terminal", now(talk.PhaseWaitingPermission, "", 0), "needs you"},
 		{"logged out", now(talk.PhaseLoggedOut, "Not logged in · Please run /login", 0), "logged out"},
 		{"a limit", now(talk.PhaseLimited, "You've hit your limit", time.Hour), "limit reached until " + at(time.Hour)},
 		{"a limit without an end", now(talk.PhaseLimited, "You've hit your limit", 0), "limit reached"},
-		{"an error", now(talk.PhaseAPIError, "API Error: 400 mock.", 0), "API error: 400 mock"},
-		{"a request that is made again", now(talk.PhaseAPIError, "529 Over\u202eloaded", time.Hour), "API error: 529 Over·loaded, next try at " + at(time.Hour)},
-		{"a hook", now(talk.PhaseBlocked, "not on Fridays", 0), "blocked by your hook: not on Fridays"},
+		{"an error", now(talk.PhaseAPIError, "API Error: 400 mock.", 0), "API error: “400 mock”"},
+		{"a request that is made again", now(talk.PhaseAPIError, "529 Over\u202eloaded", time.Hour), "API error: “529 Over·loaded”, next try at " + at(time.Hour)},
+		{"a hook", now(talk.PhaseBlocked, "not on Fridays", 0), "blocked by your hook: “not on Fridays”"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)

@@ -309,7 +309,7 @@ func TestP8_CrashingFeatureEndsNothingElse(t *testing.T) {
 					assert.Error(t, w.Forget(t.Context(), uuid.New()))
 					assert.Equal(t, 1, forgot, "the others forget")
 					assert.Equal(t, 1, others, "the others run on")
-					assert.Contains(t, w.Telegram.Texts(), chat.Warning+w.Word(i18n.FeatureCrashed, i18n.Args{"Feature": broken.Name}))
+					assert.Contains(t, w.Telegram.Texts(), chat.Warning+w.Word(i18n.FeatureCrashed))
 					require.NoError(t, stop())
 				}
 			})

@@ -216,7 +216,7 @@ func TestContinuationHasLanguageOfOffer(t *testing.T) {
 	for _, tt := range []struct{ name, lang, set, want string }{
 		{"English", "en", "", "The usage limit is over. Continue where you stopped."},
 		{"Russian", "ru", "", "Лимит сброшен. Продолжай с того места, где остановился."},
-		{"Chinese", "zh", "", "用量限额已恢复。请从中断的地方继续。"},
+		{"Chinese", "zh", "", "用量限额已重置。请从中断的地方继续。"},
 		{"of the settings", "ru", "Go on, please.", "Go on, please."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -167,7 +167,7 @@ func TestQuietHoursAllowOnlyUrgentSounds(t *testing.T) {
 		{"a turn without one", []string{chattest.PromptLine("go"), chattest.ToolUse, chattest.TurnEnd}, nil},
 		{"a long answer", []string{chattest.Says(chattest.Long(1500)), chattest.TurnEnd}, nil},
 		{"a failure", []string{chattest.PromptLine("go"), chattest.APIError},
-			[]string{"api stopped with an error from Claude: 529. Send your message again to continue."}},
+			[]string{"api stopped with an error from Claude: “529”. Send your message again to continue."}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, _ := inQuietHours(t, tt.lines...)

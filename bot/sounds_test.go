@@ -56,7 +56,7 @@ func TestTurnSoundsOnce(t *testing.T) {
 		{"two turns", []string{chattest.Says("one"), chattest.TurnEnd, chattest.ToolUse, chattest.TurnEnd}, []string{"one", "api is done."}},
 		{"the turn goes on", []string{chattest.PromptLine("go"), chattest.Step("I look."), chattest.ToolUse}, nil},
 		{"an error of Claude's", []string{chattest.PromptLine("go"), chattest.Step("I look."), chattest.APIError},
-			[]string{"api stopped with an error from Claude: 529. Send your message again to continue."}},
+			[]string{"api stopped with an error from Claude: “529”. Send your message again to continue."}},
 		{"a person's own Esc", []string{chattest.PromptLine("go"), chattest.ToolUse, chattest.Interrupt}, nil},
 		{"words before a person's own Esc", []string{chattest.PromptLine("go"), chattest.Says("I beg"), chattest.Interrupt}, nil},
 		{"an Esc in a later turn", []string{chattest.Says("one"), chattest.TurnEnd, chattest.ToolUse, chattest.Interrupt}, []string{"one"}},

@@ -284,7 +284,7 @@ func (b *Bot) Run(ctx context.Context) error {
 			continue
 		}
 		tell := sync.OnceFunc(func() {
-			if err := b.WarnAll(ctx, i18n.FeatureCrashed, i18n.Args{"Feature": f.Name}); err != nil {
+			if err := b.WarnAll(ctx, i18n.FeatureCrashed, nil); err != nil {
 				b.Log.Warn("crash_not_told", logkey.Feature, f.Name, logkey.Error, err)
 			}
 		})

@@ -54,7 +54,7 @@ func TestUsageIsAPage(t *testing.T) {
 		"5-hour limit: 62% used, resets "+w.In(chattest.AtAlice).At(now.Add(time.Hour)),
 		"Weekly limit: 41% used, resets "+w.In(chattest.AtAlice).At(now.Add(72*time.Hour)), "")
 	assert.Equal(t, chattest.Lines(head, "Today: $0.00", "Tokens: 0 in, 0 from the cache, 0 out", "7 days: $12.34", "30 days: $55.50", "",
-		"No tokens were used in this time.", "", "Estimated at list prices of Nov 18 (Claude Code 2.1.328)."), shows())
+		"No tokens were used in this time.", "", "Estimated at list prices (Nov 18, Claude Code 2.1.328)."), shows())
 	assert.Equal(t, []string{"✓ Today", "7 days", "30 days", "Picture", "Refresh", "‹ Back"}[:5], chattest.Words(w.Shows(t, id))[:5])
 
 	w.Press(t, chattest.Alice, id, "7 days")
@@ -63,7 +63,7 @@ func TestUsageIsAPage(t *testing.T) {
 		"Cost and tokens by model", "• Opus 5.5: $12.00, 11M", "• Haiku 4.5: <$0.01, 1.2k", "• nobody-1: 900, price unknown", "",
 		"Cost and tokens by session (1–8 of 17)", "• api: $8.00, 9.7M", "• my shop 1a2b3c4d: $4.00, 1.2M", "• s0: $0.02, 121", "• s1: $0.02, 121",
 		"• s2: $0.02, 121", "• s3: $0.02, 121", "• s4: $0.02, 121", "• s5: $0.02, 121", "",
-		"The cost leaves out models whose price is unknown.", "Estimated at list prices of Nov 18 (Claude Code 2.1.328)."), page)
+		"The cost leaves out models whose price is unknown.", "Estimated at list prices (Nov 18, Claude Code 2.1.328)."), page)
 	w.Restart(t)
 	w.Press(t, chattest.Alice, id, "→")
 	w.Press(t, chattest.Alice, id, "→")

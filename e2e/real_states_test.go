@@ -24,9 +24,9 @@ func TestRealStatesHaveNextStep(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	for _, tt := range []struct{ say, told, listed, phase string }{
-		{"error 401", "work is logged out: ", "work · logged out", "logged_out"},
-		{"limit 3600", "work has reached a limit: You've hit your 5-hour limit", "work · limit reached until", "limit_reached"},
-		{"error 400", "work stopped with an error from Claude: API Error: 400 scripted error 400", "work · API error: 400 scripted error 400", "api_error"},
+		{"error 401", "work is logged out: “", "work · logged out", "logged_out"},
+		{"limit 3600", "work has reached a limit: “You've hit your 5-hour limit", "work · limit reached until", "limit_reached"},
+		{"error 400", "work stopped with an error from Claude: “API Error: 400 scripted error 400", "work · API error: “400 scripted error 400”", "api_error"},
 		{"say fine", "fine", "work · idle", "idle"},
 	} {
 		w.hear(w.say(tt.say), tt.told)

@@ -1,6 +1,8 @@
 package i18n
 
 import (
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,15 +19,20 @@ import (
 // codes are the blanks for whole numbers that are codes: they have no separators.
 var codes = map[string]bool{"PID": true, "Status": true}
 
-// written returns the text of a blank's value if it is a whole number, otherwise the value.
+// written returns the text of a blank's value if it is a number, a duration or a time, otherwise
+// the value. A time has its day and its year, because Words do not know what day it is.
 func (w Words) written(blank string, value any) any {
 	switch n := value.(type) {
-	case int:
+	case time.Duration:
+		return w.Age(n)
+	case time.Time:
+		return w.Moment(n, time.Time{})
+	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64:
 		if !codes[blank] {
-			return w.Number(int64(n))
+			return w.decimal(n, 0)
 		}
-	case int64:
-		return w.Number(n)
+	case float32, float64:
+		return message.NewPrinter(w.tag).Sprint(number.Decimal(n, number.MaxFractionDigits(2)))
 	}
 	return value
 }
@@ -60,37 +67,78 @@ func (w Words) Dollars(n float64, digits int) string {
 // Rounded returns a large number in the largest unit that gives at least 1: 950, 1.2k, 12k, 1.2M.
 func (w Words) Rounded(n int64) string {
 	text := w.Number(n)
-	for unit := range strings.SplitSeq(w.Say(FormatKey.Of("rounded")), "|") { // a power of ten and a suffix, the lowest first
-		suffix := strings.TrimLeft(unit, "0123456789")
-		size := float64(n)
-		for power, _ := strconv.Atoi(strings.TrimSuffix(unit, suffix)); power > 0; power-- {
-			size /= 10
-		}
+	units, _ := largeUnits(w.Say(FormatKey.Of("rounded")))
+	for _, unit := range units {
+		size := float64(n) / math.Pow10(unit.power)
 		if size < 0.9995 { // a unit below rounds to less than 1000
 			break
 		}
-		text = w.short(size) + suffix
+		text = w.short(size) + unit.suffix
 	}
 	return text
+}
+
+// largeUnit stands for a power of ten.
+type largeUnit struct {
+	power  int
+	suffix string
+}
+
+// largeUnits returns the units of a text such as 3k|6M|9B; ok, if each has a suffix, and the lowest
+// is the first.
+func largeUnits(text string) (all []largeUnit, ok bool) {
+	power := 0
+	for unit := range strings.SplitSeq(text, "|") {
+		suffix := strings.TrimLeft(unit, "0123456789")
+		next, _ := strconv.Atoi(strings.TrimSuffix(unit, suffix))
+		if next <= power || strings.TrimSpace(suffix) == "" {
+			return all, false
+		}
+		power, all = next, append(all, largeUnit{next, suffix})
+	}
+	return all, true
+}
+
+// isUsable reports whether a text is of use in the place of the English one: a layout must have the
+// same parts of a time, and a list the same number of units.
+func isUsable(key Key, own, english string) bool {
+	switch key {
+	case FormatKey.Of("clock"), FormatKey.Of("seconds"), FormatKey.Of("day"), FormatKey.Of("short_day"), FormatKey.Of("date"):
+		return partsOf(own).Equal(partsOf(english))
+	case FormatKey.Of("rounded"):
+		_, ok := largeUnits(own)
+		return ok
+	case FormatKey.Of("sizes"):
+		units := strings.Split(own, "|")
+		isBlank := func(unit string) bool { return strings.TrimSpace(unit) == "" }
+		return len(units) == strings.Count(english, "|")+1 && !slices.ContainsFunc(units, isBlank)
+	}
+	return true
+}
+
+// partsOf returns what is left of a time that is written and read with a layout.
+func partsOf(layout string) time.Time {
+	at, _ := time.Parse(layout, time.Date(2026, time.November, 28, 15, 42, 37, 0, time.UTC).Format(layout))
+	return at
 }
 
 // Size returns a number of bytes in the largest decimal unit that gives at least 1: 999 B, 1.5 kB,
 // 432 MB. The zero Words write English.
 func (w Words) Size(bytes int64) string {
-	units, ok := find(w.all, FormatKey.Of("sizes"))
+	units, ok := find(w.all, FormatKey.Of("sizes")) // each with the space before it
 	if !ok {
 		units, _ = find(builtIn[english](), FormatKey.Of("sizes"))
 	}
 	unit, larger, _ := strings.Cut(units.other, "|")
 	if bytes < 1000 {
-		return w.Number(bytes) + " " + unit
+		return w.Number(bytes) + unit
 	}
 	size := float64(bytes)
 	for size >= 999.5 && larger != "" { // it is not rounded to 1000
 		unit, larger, _ = strings.Cut(larger, "|")
 		size /= 1000
 	}
-	return w.short(size) + " " + unit
+	return w.short(size) + unit
 }
 
 // Age returns a duration in its largest unit: 5 min.

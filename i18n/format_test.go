@@ -2,6 +2,7 @@ package i18n
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,35 +21,52 @@ func TestNumbersOfEachLanguage(t *testing.T) {
 		want  row
 	}{
 		{"a count", func(w Words) string { return w.Say(ListTitle, Args{"Count": 12345}) },
-			row{"en": "12,345 sessions:", "ru": "12" + gap + "345 сессий:", "zh": "12,345 个会话："}},
+			row{"en": "12,345 sessions:", "ru": "12" + gap + "345 сессий:", "zh": "12,345 个会话：", "de": "12.345 Sitzungen:"}},
 		{"a number", func(w Words) string { return w.Say(ChangesFile, Args{"First": 1234, "All": int64(5678)}) },
-			row{"en": "file 1,234 of 5,678", "ru": "файл 1" + gap + "234 из 5" + gap + "678", "zh": "第 1,234/5,678 个文件"}},
+			row{"en": "file 1,234 of 5,678", "ru": "файл 1" + gap + "234 из 5" + gap + "678", "zh": "第 1,234/5,678 个文件", "de": "Datei 1.234 von 5.678"}},
 		{"a pid", func(w Words) string { return w.Say(FailureKey.Of("unknown"), Args{"PID": 41234}) },
-			row{"en": "pid 41234 may still belong to it", "ru": "pid 41234, возможно, всё ещё относится к ней", "zh": "pid 41234 可能仍属于它"}},
-		{"a percentage", func(w Words) string { return w.Percent(41.6) }, row{"en": "42%", "ru": "42" + gap + "%", "zh": "42%"}},
-		{"dollars", func(w Words) string { return w.Dollars(1234.5, 2) }, row{"en": "$1,234.50", "ru": "1" + gap + "234,50" + gap + "$", "zh": "$1,234.50"}},
-		{"dollars without cents", func(w Words) string { return w.Dollars(20, 0) }, row{"en": "$20", "ru": "20" + gap + "$", "zh": "$20"}},
-		{"950", func(w Words) string { return w.Rounded(950) }, row{"en": "950", "ru": "950", "zh": "950"}},
-		{"1,234", func(w Words) string { return w.Rounded(1234) }, row{"en": "1.2k", "ru": "1,2" + gap + "тыс.", "zh": "1,234"}},
-		{"12,345", func(w Words) string { return w.Rounded(12_345) }, row{"en": "12k", "ru": "12" + gap + "тыс.", "zh": "1.2万"}},
-		{"999,400", func(w Words) string { return w.Rounded(999_400) }, row{"en": "999k", "ru": "999" + gap + "тыс.", "zh": "100万"}},
-		{"999,600", func(w Words) string { return w.Rounded(999_600) }, row{"en": "1.0M", "ru": "1,0" + gap + "млн", "zh": "100万"}},
-		{"25 million", func(w Words) string { return w.Rounded(25_000_000) }, row{"en": "25M", "ru": "25" + gap + "млн", "zh": "2,500万"}},
-		{"2.5 billion", func(w Words) string { return w.Rounded(2_500_000_000) }, row{"en": "2.5B", "ru": "2,5" + gap + "млрд", "zh": "25亿"}},
-		{"999 bytes", func(w Words) string { return w.Size(999) }, row{"en": "999 B", "ru": "999 Б", "zh": "999 B"}},
-		{"1.5 kilobytes", func(w Words) string { return w.Size(1500) }, row{"en": "1.5 kB", "ru": "1,5 кБ", "zh": "1.5 kB"}},
-		{"432 megabytes", func(w Words) string { return w.Size(412 << 20) }, row{"en": "432 MB", "ru": "432 МБ", "zh": "432 MB"}},
-		{"nearly a gigabyte", func(w Words) string { return w.Size(999_500_000) }, row{"en": "1.0 GB", "ru": "1,0 ГБ", "zh": "1.0 GB"}},
-		{"9000 terabytes", func(w Words) string { return w.Size(9e15) }, row{"en": "9,000 TB", "ru": "9" + gap + "000 ТБ", "zh": "9,000 TB"}},
-		{"90 minutes", func(w Words) string { return w.Age(90 * time.Minute) }, row{"en": "1 h", "ru": "1 ч", "zh": "1 小时"}},
-		{"less than nothing", func(w Words) string { return w.Age(-time.Hour) }, row{"en": "0 s", "ru": "0 с", "zh": "0 秒"}},
+			row{"en": "pid 41234 may still belong to it", "ru": "pid 41234, возможно, всё ещё относится к ней", "zh": "pid 41234 可能仍属于它", "de": "pid 41234 gehört vielleicht noch dazu"}},
+		{"a percentage", func(w Words) string { return w.Percent(41.6) }, row{"en": "42%", "ru": "42" + gap + "%", "zh": "42%", "de": "42" + gap + "%"}},
+		{"dollars", func(w Words) string { return w.Dollars(1234.5, 2) }, row{"en": "$1,234.50", "ru": "1" + gap + "234,50" + gap + "$", "zh": "$1,234.50", "de": "1.234,50" + gap + "$"}},
+		{"dollars without cents", func(w Words) string { return w.Dollars(20, 0) }, row{"en": "$20", "ru": "20" + gap + "$", "zh": "$20", "de": "20" + gap + "$"}},
+		{"950", func(w Words) string { return w.Rounded(950) }, row{"en": "950", "ru": "950", "zh": "950", "de": "950"}},
+		{"1,234", func(w Words) string { return w.Rounded(1234) }, row{"en": "1.2k", "ru": "1,2" + gap + "тыс.", "zh": "1,234", "de": "1,2" + gap + "Tsd."}},
+		{"12,345", func(w Words) string { return w.Rounded(12_345) }, row{"en": "12k", "ru": "12" + gap + "тыс.", "zh": "1.2万", "de": "12" + gap + "Tsd."}},
+		{"999,400", func(w Words) string { return w.Rounded(999_400) }, row{"en": "999k", "ru": "999" + gap + "тыс.", "zh": "100万", "de": "999" + gap + "Tsd."}},
+		{"999,600", func(w Words) string { return w.Rounded(999_600) }, row{"en": "1.0M", "ru": "1,0" + gap + "млн", "zh": "100万", "de": "1,0" + gap + "Mio."}},
+		{"25 million", func(w Words) string { return w.Rounded(25_000_000) }, row{"en": "25M", "ru": "25" + gap + "млн", "zh": "2,500万", "de": "25" + gap + "Mio."}},
+		{"2.5 billion", func(w Words) string { return w.Rounded(2_500_000_000) }, row{"en": "2.5B", "ru": "2,5" + gap + "млрд", "zh": "25亿", "de": "2,5" + gap + "Mrd."}},
+		{"999 bytes", func(w Words) string { return w.Size(999) }, row{"en": "999 B", "ru": "999" + gap + "Б", "zh": "999 B", "de": "999" + gap + "B"}},
+		{"1.5 kilobytes", func(w Words) string { return w.Size(1500) }, row{"en": "1.5 kB", "ru": "1,5" + gap + "кБ", "zh": "1.5 kB", "de": "1,5" + gap + "kB"}},
+		{"432 megabytes", func(w Words) string { return w.Size(412 << 20) }, row{"en": "432 MB", "ru": "432" + gap + "МБ", "zh": "432 MB", "de": "432" + gap + "MB"}},
+		{"nearly a gigabyte", func(w Words) string { return w.Size(999_500_000) }, row{"en": "1.0 GB", "ru": "1,0" + gap + "ГБ", "zh": "1.0 GB", "de": "1,0" + gap + "GB"}},
+		{"9000 terabytes", func(w Words) string { return w.Size(9e15) }, row{"en": "9,000 TB", "ru": "9" + gap + "000" + gap + "ТБ", "zh": "9,000 TB", "de": "9.000" + gap + "TB"}},
+		{"90 minutes", func(w Words) string { return w.Age(90 * time.Minute) }, row{"en": "1 h", "ru": "1" + gap + "ч", "zh": "1 小时", "de": "1" + gap + "h"}},
+		{"a day", func(w Words) string { return w.Age(30 * time.Hour) }, row{"en": "1 d", "ru": "1" + gap + "день", "zh": "1 天", "de": "1" + gap + "Tag"}},
+		{"three days", func(w Words) string { return w.Age(80 * time.Hour) }, row{"en": "3 d", "ru": "3" + gap + "дня", "zh": "3 天", "de": "3" + gap + "Tage"}},
+		{"less than nothing", func(w Words) string { return w.Age(-time.Hour) }, row{"en": "0 s", "ru": "0" + gap + "с", "zh": "0 秒", "de": "0" + gap + "s"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for lang, want := range tt.want {
-				assert.Equal(t, want, tt.write(c.For(lang)), lang)
+			for _, lang := range released {
+				assert.Equal(t, tt.want[lang], tt.write(c.For(lang)), lang)
 			}
 		})
+	}
+}
+
+// TestEachNumberInBlankIsWritten: of whatever type it is.
+func TestEachNumberInBlankIsWritten(t *testing.T) {
+	w := Load(dotted).For("de")
+	said := func(blank string, value any) string { return w.Say(Named, Args{"What": "n", blank: value}) }
+	for _, n := range []any{12345, int16(12345), int32(12345), int64(12345), uint(12345), uint16(12345), uint32(12345), uint64(12345), float32(12345), 12345.0} {
+		assert.Equal(t, "n: 12.345", said("Said", n), "%T", n)
+	}
+	assert.Equal(t, "n: 1,25", said("Said", 1.25))
+	assert.Equal(t, "n: 5"+gap+"min", said("Said", 5*time.Minute))
+	assert.Equal(t, "n: 28.11.2026, 09:00", said("Said", time.Date(2026, 11, 28, 9, 0, 0, 0, time.Local)))
+	for _, pid := range []any{41234, int32(41234), int64(41234)} {
+		assert.Contains(t, w.Say(FailureKey.Of("unknown"), Args{"PID": pid}), "41234", "%T", pid)
 	}
 }
 
@@ -88,7 +106,7 @@ func TestTextsHaveNoPrepositionOfMoment(t *testing.T) {
 		if beforeMoment[lang] == "" {
 			continue
 		}
-		before := regexp.MustCompile(`(?i)(^|[\P{L}\p{Han}])(` + beforeMoment[lang] + `) ?\{\{\.(At|End|Since|Start|Time|Until)\}\}`)
+		before := regexp.MustCompile(`(?i)(^|[\P{L}\p{Han}])(` + beforeMoment[lang] + `) ?\{\{\.(At|Date|End|Since|Start|Time|Until)\}\}`)
 		for key, f := range sentences(t, lang) {
 			for _, text := range f {
 				if !strings.HasPrefix(key, string(FormatKey)) {
@@ -99,12 +117,36 @@ func TestTextsHaveNoPrepositionOfMoment(t *testing.T) {
 	}
 }
 
-// The words of other programs are quoted: of git, of Telegram, of the system.
+// otherCase are the prepositions that want another case than that of the ages: nominative in German,
+// and accusative in Russian, which looks the same.
+var otherCase = map[string]string{"de": "ab|aus|bei|binnen|in|mit|nach|seit|von|vor|zu", "ru": "без|более|больше|до|из|менее|меньше|около|от|с"}
+
+func TestAgesHaveCaseOfTheirSentences(t *testing.T) {
+	for lang, words := range otherCase {
+		before := regexp.MustCompile(`(?i)(^|\PL)(` + words + `) (mehr als )?\{\{\.(Age|Took)\}\}`)
+		for key, f := range sentences(t, lang) {
+			for _, text := range f {
+				assert.NotRegexp(t, before, text, "%s %s", lang, key)
+			}
+		}
+	}
+}
+
+// ownReasons are the texts whose blank for a reason has ccbot's own words, or words that the caller
+// quotes.
+var ownReasons = []Key{"ending_spared", "folder_none", "get_unreadable", "health_last_error", "inbox_unwritable", "limit_not_sent",
+	"loop_ended", "loop_paused", "new_folder_refused", "writer_kept"}
+
+// The words of other programs are quoted: of Claude, of git, of Telegram, of the system.
 func TestForeignWordsAreQuoted(t *testing.T) {
+	quote, reason := regexp.MustCompile(`[“«„]\{\{\.(Reason|Detail)\}\}[”»“]`), regexp.MustCompile(`\{\{\.(Reason|Detail)\}\}`)
 	for _, lang := range released {
-		quote := regexp.MustCompile(`[“«„]\{\{\.Reason\}\}[”»“]`)
-		for _, key := range []Key{WorktreeFailed, ChangesGitFailed, GetNotTaken} {
-			assert.Regexp(t, quote, sentences(t, lang)[string(key)]["other"], "%s %s", lang, key)
+		for key, f := range sentences(t, lang) {
+			for _, text := range f {
+				if reason.MatchString(text) && !slices.Contains(ownReasons, Key(key)) {
+					assert.Regexp(t, quote, text, "%s %s", lang, key)
+				}
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package i18n
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,15 +29,26 @@ type Catalog struct {
 // by show.
 func Load(show func(name string) string) *Catalog { return &Catalog{builtIn, show} }
 
-// For returns the words of the first of some languages that ccbot speaks; of none
-// of them, English. A language is an IETF tag as Telegram sends it (language_code:
-// "ru", "zh-hans", "pt-br"); an invalid tag is ignored.
+// For returns the words of the first of some languages that ccbot speaks; of none of them, English.
+// A language is an IETF tag as Telegram sends it (language_code: "ru", "zh-hans", "pt-br"); an
+// invalid tag is ignored. The file with the longest part of the tag counts, then one of the same
+// language.
 func (c *Catalog) For(languages ...string) Words {
 	for _, lang := range languages {
 		tag, _ := language.Parse(lang) // the readable part of a bad tag is enough
 		base, confidence := tag.Base()
-		if _, ok := c.languages[base.String()]; ok && confidence == language.Exact {
-			return c.words(base.String())
+		if confidence != language.Exact {
+			continue
+		}
+		for ; !tag.IsRoot(); tag = tag.Parent() {
+			if _, ok := c.languages[tag.String()]; ok {
+				return c.words(tag.String())
+			}
+		}
+		for _, other := range slices.Sorted(maps.Keys(c.languages)) {
+			if own, _ := language.Make(other).Base(); own == base {
+				return c.words(other)
+			}
 		}
 	}
 	return c.words(english)

@@ -15,8 +15,8 @@ const (
 	FileReadAgain          Key = "file_read_again" // Path
 	SessionUnread          Key = "session_unread"  // Path
 	InternalError          Key = "internal_error"
-	Quoted                 Key = "quoted"          // Said
-	FeatureCrashed         Key = "feature_crashed" // Feature
+	Quoted                 Key = "quoted" // Said
+	FeatureCrashed         Key = "feature_crashed"
 	UpdateFailed           Key = "update_failed"
 	Unreadable             Key = "unreadable"
 	Started                Key = "started" // Dir, Name

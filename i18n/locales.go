@@ -120,8 +120,8 @@ func find(all []sentence, key Key) (sentence, bool) {
 	return all[i], true
 }
 
-// fits reports whether s has a text, and in each form the blanks of the English sentence. The text
-// for exactly 1 may leave out the number.
+// fits reports whether s has a text, and in each form the blanks of the English sentence; whether a
+// format is of use. The text for exactly 1 may leave out the number.
 func (s sentence) fits(english sentence) bool {
 	fits := func(text, free string) bool {
 		return text == "" || hasBlanks(english.other, text) && hasBlanks(text+free, english.other)
@@ -136,7 +136,7 @@ func (s sentence) fits(english sentence) bool {
 			return false
 		}
 	}
-	return s.other != "" && fits(s.other, "")
+	return s.other != "" && fits(s.other, "") && isUsable(s.key, s.other, english.other)
 }
 
 // hasBlanks reports whether text has each blank of another text.

@@ -1,12 +1,14 @@
 package i18n
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,7 +54,7 @@ func problems(own, english map[string]forms, tag language.Tag) (all []string) {
 			if strings.TrimSpace(text) == "" {
 				add("%s, %s: the text is empty", key, form)
 			}
-			if tag != language.English && text == english[key][form] && len(strings.Fields(blank.ReplaceAllString(text, ""))) > 2 {
+			if tag != language.English && !strings.HasPrefix(key, string(FormatKey)) && text == english[key][form] && len(strings.Fields(blank.ReplaceAllString(text, ""))) > 2 {
 				add("%s, %s: the text is English", key, form)
 			}
 		}
@@ -149,6 +151,45 @@ func TestFaultyTextIsEnglish(t *testing.T) {
 		assert.Equal(t, inEnglish, said(lang), lang)
 	}
 	assert.Equal(t, "(?) тут", c.For("uk").Say("a"), "a value that is not there")
+}
+
+// TestFaultyFormatIsEnglish: a layout of times, and a list of units, must be usable.
+func TestFaultyFormatIsEnglish(t *testing.T) {
+	at := time.Date(2026, 11, 28, 15, 4, 5, 0, time.Local)
+	for _, tt := range []struct{ key, own, want string }{
+		{"clock", "3:04 PM", "3:04 PM"}, {"clock", "HH:mm", "15:04"}, {"clock", "15.04", "15.04"}, {"clock", "15:05", "15:04"},
+		{"seconds", "15.04.05", "15.04.05"}, {"seconds", "15:04", "15:04:05"},
+		{"day", "2 Jan", "28 Nov"}, {"day", "tt.mm.", "Nov 28"}, {"day", "2.", "Nov 28"},
+		{"short_day", "2/1", "28/11"}, {"short_day", "x", "11/28"},
+		{"date", "2006-01-02", "2026-11-28"}, {"date", "02.01.", "Nov 28, 2026"}, {"date", "", "Nov 28, 2026"},
+		{"sizes", " o| ko| Mo| Go| To", "1.5 ko"}, {"sizes", " o| ko| Mo", "1.5 kB"}, {"sizes", "| ko| Mo| Go| To", "1.5 kB"},
+		{"rounded", "3 mil|6 mln", "1.5 mil"}, {"rounded", "mil|mln", "1.5k"}, {"rounded", "6 mln|3 mil", "1.5k"}, {"rounded", "3|6", "1.5k"},
+	} {
+		text, err := json.Marshal(map[string]string{"format_" + tt.key: tt.own})
+		require.NoError(t, err)
+		english, err := files.ReadFile("locales/en.json")
+		require.NoError(t, err)
+		w := (&Catalog{languagesOf(fstest.MapFS{"locales/en.json": {Data: english}, "locales/nl.json": {Data: text}}), nil}).For("nl")
+		w.tag = language.English
+		write := map[string]func() string{
+			"clock": func() string { return w.Clock(at) }, "seconds": func() string { return w.Seconds(at) }, "day": func() string { return w.Day(at, at) },
+			"short_day": func() string { return w.ShortDay(at) }, "date": func() string { return w.Day(at, time.Time{}) },
+			"sizes": func() string { return w.Size(1500) }, "rounded": func() string { return w.Rounded(1500) },
+		}[tt.key]
+		assert.Equal(t, tt.want, write(), "%s %q", tt.key, tt.own)
+	}
+}
+
+// TestLanguageOfTag: the file with the longest part of a tag counts, then one of the same language.
+func TestLanguageOfTag(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(`{"a":"` + text + `"}`)} }
+	c := &Catalog{languagesOf(fstest.MapFS{"locales/en.json": file("en"), "locales/pt-BR.json": file("pt-BR"), "locales/zh.json": file("zh"),
+		"locales/zh-Hant.json": file("zh-Hant"), "locales/de.json": file("de")}), nil}
+	for tag, want := range map[string]string{"pt-br": "pt-BR", "pt-BR": "pt-BR", "pt": "pt-BR", "pt-PT": "pt-BR", "zh-hant": "zh-Hant", "zh-TW": "zh-Hant",
+		"zh-hans": "zh", "zh-CN": "zh", "zh": "zh", "de-AT": "de", "en-GB": "en", "uk": "en", "fr": "en", "": "en", "!": "en"} {
+		w := c.For(tag)
+		assert.Equal(t, []string{want, want}, []string{w.Lang(), w.Say("a")}, tag)
+	}
 }
 
 // TestPluralFormsOfCLDR says numbers in languages with all six forms.

@@ -114,6 +114,7 @@ func (p Phrases) InterruptionText(i *port.Interruption) render.Text {
 // NowText describes the activity of an agent, or its obstacle.
 func (p Phrases) NowText(n talk.Activity) string {
 	said, what := p.Words.Say(i18n.PhaseKey.Of(string(n.Phase))), FailureText(n.What)
+	failed := p.Quoted(what)
 	switch {
 	case n.Phase == talk.PhaseLimited && !n.Until.IsZero():
 		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Until": p.Until(n.Until)})
@@ -121,10 +122,10 @@ func (p Phrases) NowText(n talk.Activity) string {
 	case n.Phase.Waiting():
 		return p.Words.Say(i18n.WaitsFor, i18n.Args{"What": p.AskedText(n.What)})
 	case n.Phase == talk.PhaseAPIError && !n.Until.IsZero():
-		what = p.Words.Say(i18n.RetryAt, i18n.Args{"What": what, "At": p.At(n.Until)})
+		failed = p.Words.Say(i18n.RetryAt, i18n.Args{"What": failed, "At": p.At(n.Until)})
 		fallthrough
 	case n.Phase == talk.PhaseAPIError, n.Phase == talk.PhaseBlocked:
-		return p.Words.Say(i18n.Named, i18n.Args{"What": said, "Said": what})
+		return p.Words.Say(i18n.Named, i18n.Args{"What": said, "Said": failed})
 	}
 	return said
 }

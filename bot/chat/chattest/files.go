@@ -282,7 +282,8 @@ func hiding(text string) (rune, bool) {
 	before := ' '
 	for _, r := range text {
 		switch {
-		case r == '\n', r == '\uFE0F' && unicode.Is(unicode.So, before): // our lines and our emoji
+		case r == '\n', r == '\uFE0F' && unicode.Is(unicode.So, before), // our lines and our emoji
+			r == '\u00A0' && unicode.IsDigit(before): // and our units
 		case r != ' ' && unicode.IsSpace(r), strings.ContainsRune("\u3164\u2800\u115f", r),
 			unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, unicode.Zl, unicode.Zp):
 			return r, true
