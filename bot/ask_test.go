@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -887,7 +888,8 @@ func TestListShowsModelAndContext(t *testing.T) {
 	}
 }
 
-// With a name of seven letters the line of an idle session has its context in each language.
+// With a name of seven letters the line of a session has its context in each language: also of one
+// that waits for a person.
 func TestListKeepsContextInEachLanguage(t *testing.T) {
 	for _, lang := range i18n.Languages() {
 		chattest.RunsAs(t, lang, func(t *testing.T, w *chattest.World) {
@@ -896,7 +898,15 @@ func TestListKeepsContextInEachLanguage(t *testing.T) {
 			w.Lifecycle.OnLook.Phase, w.Lifecycle.OnLook.Usage = talk.PhaseIdle, &port.Usage{Context: 42}
 			w.MustHear(t, "/list")
 			p := w.In(chattest.AtAlice)
-			assert.Contains(t, w.Telegram.Last(t).Text.Text, " · "+p.Say(i18n.ListContext, i18n.Args{"Percent": p.Percent(42)})+"\n")
+			column := " · " + p.Say(i18n.ListContext, i18n.Args{"Percent": p.Percent(42)}) + "\n"
+			assert.Contains(t, w.Telegram.Last(t).Text.Text, column)
+			w.NewCurrentSession(t, "web", session.Running)
+			for _, asked := range []string{"Bash", "AskUserQuestion", "ExitPlanMode", ""} {
+				w.Lifecycle.OnLook.Now = talk.Activity{Phase: talk.PhaseWaitingPermission, What: asked}
+				w.MustHear(t, "/list")
+				line := regexp.MustCompile(`❓ gateway.*\n`).FindString(w.Telegram.Last(t).Text.Text)
+				assert.Contains(t, line, column, "waits for %q", asked)
+			}
 		})
 	}
 }

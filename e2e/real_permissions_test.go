@@ -182,7 +182,7 @@ func TestRealSubagentAsks(t *testing.T) {
 	asked := w.hear(w.say("agent bash touch subagent-marker"), "asked by a subagent")
 	assert.False(t, w.screenHas("work", "Do you want to proceed?"))
 	w.until("the record says that it waits", func() bool { return w.phaseOf("work") == "waiting_permission" })
-	w.hear(w.say("/list"), "work · permission for Bash")
+	w.hear(w.say("/list"), "work · Bash")
 	w.tap(asked, "Allow")
 	w.becomes(asked, "Allowed in the chat", true)
 	w.until("the command ran", func() bool { _, err := os.Stat(filepath.Join(w.dir, "subagent-marker")); return err == nil })

@@ -294,9 +294,7 @@ func doing(p chat.Phrases, l port.Status, asks attention.Attention) (n need, sig
 	n, sign, state = rests, "💤", p.NowText(l.Now)
 	switch {
 	case asks.Question && l.Now.Phase.Waiting() && l.Now.What != "":
-		return needsPerson, "❓", p.AskedText(l.Now.What)
-	case asks.Question && l.Now.Phase.Waiting():
-		return needsPerson, "❓", state
+		return needsPerson, "❓", asked(p, l.Now.What)
 	case asks.Question:
 		return needsPerson, "❓", p.Words.Say(i18n.ListWaits)
 	case l.Now.Works():
@@ -307,6 +305,14 @@ func doing(p chat.Phrases, l port.Status, asks attention.Attention) (n need, sig
 		sign = "⚠"
 	}
 	return n, sign, state
+}
+
+// asked names the subject of a request in a few letters. The sign says that it is a request.
+func asked(p chat.Phrases, tool string) string {
+	if q := (talk.Request{Tool: tool}); q.IsQuestion() || q.IsPlan() {
+		return p.AskedText(tool)
+	}
+	return chat.ShownName(tool)
 }
 
 // besides returns the bypass mode of an agent, how full its context is, its cost, and its model.
