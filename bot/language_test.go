@@ -13,7 +13,19 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/menu"
 	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/news"
 )
+
+// The words of Claude are quoted without their prefix and their full stop.
+func TestErrorOfLoopIsQuoted(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Running)
+	paused := port.Loop{Session: r.ID, State: port.LoopPaused, Reason: port.WhyAPIError, Detail: "API Error: 529 Overloaded."}
+	require.NoError(t, w.SessionNews(t.Context(), r, news.Looped{Loop: paused}))
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, " A request to Claude failed: “529 Overloaded”. ")
+}
 
 // The language of a person's Telegram holds in the person's own chat, until the person chooses one.
 func TestAnswerUsesTelegramLanguage(t *testing.T) {

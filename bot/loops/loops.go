@@ -33,7 +33,7 @@ func (l *Loops) onNews(ctx context.Context, r port.Session, n news.News) error {
 	}
 	w := l.chat.In(r.Conversation)
 	said := i18n.Args{"Name": r.Name, "Turns": of.Used.Turns, "Check": of.Check, "Command": "ccbot loop resume " + r.ID.String(),
-		"Reason": w.Say(i18n.LoopKey.Of(string(of.Reason)), i18n.Args{"Detail": of.Detail})}
+		"Reason": w.Say(i18n.LoopKey.Of(string(of.Reason)), i18n.Args{"Detail": chat.FailureText(of.Detail)})}
 	key := i18n.LoopStarted
 	switch {
 	case of.State == port.LoopPaused:
