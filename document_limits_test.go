@@ -140,6 +140,7 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"manual", "or 2 GB with your own Bot API server", "cmd/ccbot/telegram.ownLimit", "2 << 30"},
 	{"manual", "up to 52 MB", "bot/outbox.MaxFile", "50 << 20"},
 	{"manual", "or for 15 minutes", "bot/browse.timeout", "15 * time.Minute"},
+	{"manual", "8 levels, 3 seconds", "bot/browse.searchTimeout", "3 * time.Second"},
 	{"manual", "within ten minutes the same message", "internal/hookwire.timeout", "10 * time.Minute"},
 
 	{"setup", "works once, for 10 minutes", "cmd/ccbot/setup.codeFor", "10 * time.Minute"},
