@@ -23,7 +23,7 @@ func hour(n int) string {
 func TestWhy(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.History(t,
-		session.Change{To: session.Starting, Rule: "start", Why: "a new session was asked for"},
+		session.Change{To: session.Starting, Rule: "start", Why: "a new session was requested"},
 		session.Change{From: session.Starting, To: session.Running, Rule: "ready"},
 		session.Change{From: session.Running, To: session.Running, Rule: "recovery.mark_lost", Why: "begins: its pane is gone"},
 		session.Change{From: session.Running, To: session.Lost, Rule: "recovery.mark_lost", Why: "pane %3 is gone"},
@@ -40,7 +40,7 @@ func TestWhy(t *testing.T) {
 	w.Restart(t)
 	more := tapped(t, w, m, "Details")
 	assert.Equal(t, chattest.Lines("api: what was noted, in the words of the log",
-		hour(0)+" → starting start a new session was asked for",
+		hour(0)+" → starting start a new session was requested",
 		hour(1)+" starting → running ready",
 		hour(2)+" • recovery.mark_lost begins: its pane is gone",
 		hour(3)+" running → lost recovery.mark_lost pane %3 is gone",

@@ -84,7 +84,7 @@ func (w *world) past() {
 		if i == 3 {
 			r.State = session.Lost
 		}
-		for n, c := range []session.Change{{To: session.Starting, Rule: "start", Why: "a new session was asked for"},
+		for n, c := range []session.Change{{To: session.Starting, Rule: "start", Why: "a new session was requested"},
 			{From: session.Starting, To: session.Running, Rule: "ready", Why: "reported in, idle, empty prompt box"},
 			{From: session.Running, To: session.Stopping, Rule: "stop", By: w.chat(), Why: "asked for"},
 			{From: session.Stopping, To: session.Archived, Rule: "stopped", Why: "nothing of it lives: pid 4711 ended (term)"}} {

@@ -17,7 +17,7 @@ var (
 	// ErrNoClaude means that Claude Code's command cannot be found.
 	ErrNoClaude error = &refusal.Error{Code: refusal.NoClaude, Command: "claude", Err: errors.New("claude is not installed")}
 	// ErrChanged means that a process or a session is not as it was when a person decided about it.
-	ErrChanged = refusal.New(refusal.Changed, "it is not what it was any more")
+	ErrChanged = refusal.New(refusal.Changed, "it has changed")
 	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
 	ErrNoTerminal = refusal.New(refusal.NoTerminal, "it runs outside of ccbot's tmux server, or in the background")
 	// ErrBusy means that another operation on the session takes longer than the caller is willing

@@ -103,7 +103,7 @@ func decideEnded(r session.Record, f Facts) Decision {
 	case wait > 0:
 		return Decision{Again: wait}
 	}
-	return Decision{Do: EndLeftovers, Why: "it is over, and something of it still runs"}
+	return Decision{Do: EndLeftovers, Why: "it has ended, and a process of it still runs"}
 }
 
 // untilRetry returns the time until the next try of a session's cleanup. A try that is further off
@@ -138,7 +138,7 @@ func decideUnbound(r session.Record, f Facts) Decision {
 	case f.Start && r.State == session.Starting:
 		return Decision{Do: Discard, Why: never}
 	case f.Start && f.young(r.StartedAt):
-		return Decision{Do: FinishRestore, Why: "it was asked for a moment ago, and " + never}
+		return Decision{Do: FinishRestore, Why: "it was requested a moment ago, and " + never}
 	}
 	return Decision{Do: Fail, Why: never}
 }

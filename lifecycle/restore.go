@@ -146,7 +146,7 @@ func (w *opening) restore(ctx context.Context) error {
 	if err := w.skipHistory(); err != nil {
 		return err
 	}
-	const why = "a resume was asked for"
+	const why = "a resume was requested"
 	before := w.r.Clone()
 	if w.r.Interrupted() {
 		w.r.Note(w.Now(), ruleResume, why+" again; the one before made no window")

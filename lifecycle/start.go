@@ -86,7 +86,7 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 		}
 		defer release()
 	}
-	if err := r.Become(session.Starting, now, ruleStart, "a new session was asked for"); err != nil {
+	if err := r.Become(session.Starting, now, ruleStart, "a new session was requested"); err != nil {
 		return session.Record{}, err
 	}
 	if err := s.core.createNamed(r); err != nil {

@@ -108,7 +108,7 @@ func (v *Recovery) noted(ctx context.Context, a Action, planned session.Record) 
 	// While the bot runs, others work on the record too, and writing the first line of its history
 	// may have waited for them.
 	if r, ok := v.Store.Get(planned.ID); ok && (r.State != planned.State || r.Agent() != planned.Agent()) {
-		after = "not needed any more"
+		after = "no longer needed"
 	} else if ended, err = v.carryOut(ctx, a); err != nil {
 		after = "failed: " + err.Error()
 	}

@@ -362,7 +362,7 @@ func TestP8_OvertakenActionIsSkipped(t *testing.T) {
 	assert.Empty(t, m.lines("recovery_failed"))
 	assert.Equal(t, session.Archived, m.get(r.ID).State)
 	history := m.get(r.ID).History
-	assert.Equal(t, "not needed any more", history[len(history)-1].Why)
+	assert.Equal(t, "no longer needed", history[len(history)-1].Why)
 }
 
 // Agents that the bot itself has launched since are not taken up again.

@@ -64,7 +64,7 @@ func (v *Recovery) decide(ctx context.Context, w evidence.Writer) (d resume, don
 	}
 	if d = reconcileResume(f); d.From != uuid.Nil || len(d.Stale) > 0 {
 		if err := v.backUp(ctx); err != nil {
-			return d, nil, fmt.Errorf("conversation %s was left where it is, %w", w.ClaudeSessionID, err)
+			return d, nil, fmt.Errorf("conversation %s was not taken over, %w", w.ClaudeSessionID, err)
 		}
 		if d, done, err = v.change(ctx, f, d); err != nil {
 			return d, done, err

@@ -118,7 +118,7 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 			change: func(m *machine, _ session.Record, a *arrival) {
 				m.processes.change(a.agent.PID, func(p *process.Process) { p.TTY = 0 })
 			}},
-		{name: "told as a second writer", want: secondWriter, reason: "told as a second writer", line: true,
+		{name: "told as a second writer", want: secondWriter, reason: "reported as a second writer", line: true,
 			change: func(m *machine, r session.Record, a *arrival) {
 				m.change(r.ID, func(r *session.Record) {
 					r.SecondWriters = []process.Identity{a.agent}
@@ -130,7 +130,7 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 			change: func(m *machine, r session.Record, _ *arrival) {
 				m.change(r.ID, func(r *session.Record) { r.State = session.Archived })
 			}},
-		{name: "a running session has it", want: secondWriter, reason: "not proven to be over", line: true,
+		{name: "a running session has it", want: secondWriter, reason: "not proven to have ended", line: true,
 			change: func(m *machine, r session.Record, _ *arrival) {
 				m.start(func(o *session.Record) { o.State, o.ClaudeSessionID = session.Running, r.ClaudeSessionID })
 			}},

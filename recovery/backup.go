@@ -373,7 +373,7 @@ func unpack(packed []byte) (map[string][]byte, error) {
 		_, twice := records[header.Name]
 		room -= header.Size
 		if twice || header.Typeflag != tar.TypeReg || !isRecordName(header.Name) || header.Size > spool.DefaultMaxSize || room < 0 {
-			return nil, fmt.Errorf("%q in it is no record", header.Name)
+			return nil, fmt.Errorf("%q in it is not a record", header.Name)
 		}
 		if records[header.Name], err = io.ReadAll(archive); err != nil {
 			return nil, err

@@ -67,7 +67,7 @@ func TestP8_ForeignArchiveIsNotBackup(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			records, err := unpack(archived(t, good, tt.member))
-			require.ErrorContains(t, err, "is no record")
+			require.ErrorContains(t, err, "is not a record")
 			assert.Empty(t, records)
 		})
 	}
@@ -112,7 +112,7 @@ func TestP8_FalseMemberSizeTakesNoMemory(t *testing.T) {
 	require.NoError(t, tar.NewWriter(zipped).WriteHeader(&tar.Header{Name: "a.json", Size: 1 << 40}))
 	require.NoError(t, zipped.Close())
 	_, err := unpack(file.Bytes())
-	require.ErrorContains(t, err, "is no record")
+	require.ErrorContains(t, err, "is not a record")
 }
 
 // TestP8_TornBackupIsDetected: a backup that is cut short or has a wrong byte is not taken for one

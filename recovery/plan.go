@@ -213,7 +213,7 @@ func (p plan) lost(r session.Record, a *Action) (*Action, *Notice) {
 	}
 	if w, ok := p.heir(r); ok {
 		a.Do, a.Agent, a.Pane, a.Claude = TakeOver, w.Identity, w.Pane, r.ClaudeSessionID
-		a.Why, a.Evidence = "its agent is gone, and its conversation goes on in another window", describeWriter(w)
+		a.Why, a.Evidence = "its agent is gone, and its conversation continues in another window", describeWriter(w)
 	}
 	return a, stale
 }

@@ -39,7 +39,7 @@ func (w World) describeGone(b session.Binding, closed string) string {
 	agent := describeAgent(b)
 	switch {
 	case closed == session.ClosedReboot:
-		agent += ", the machine was started anew"
+		agent += ", the machine was restarted"
 	case w.Tmux == TmuxAbsent:
 		agent += ", no tmux server listens"
 	case w.sameServer(b) == process.No:
@@ -62,7 +62,7 @@ func describeWriter(w evidence.Writer) string {
 // describePending returns the reason why a cleanup waits.
 func describePending(r session.Record) string {
 	if r.Cleanup == nil {
-		return "what is left of it could not be ended"
+		return "its remaining processes could not be ended"
 	}
 	return fmt.Sprintf("%s; tried again after %s", r.Cleanup.Reason, r.Cleanup.NotBefore.UTC().Format(time.RFC3339))
 }

@@ -95,7 +95,7 @@ func reconcileResume(f resumeFacts) resume {
 	case f.Objection != "":
 		return stays(secondWriter, f.Owners, f.Objection)
 	case slices.ContainsFunc(f.Owners, Owner.mayRun):
-		return stays(secondWriter, f.Owners, "a session with this conversation is not proven to be over")
+		return stays(secondWriter, f.Owners, "a session with this conversation is not proven to have ended")
 	}
 	return f.choose()
 }
@@ -118,7 +118,7 @@ func (f resumeFacts) choose() resume {
 	case f.Busy:
 		d = stays(lockTimeout, left, "the session's worker was not free in time")
 	default:
-		d = resume{Outcome: sessionResumed, Why: "the only session with this conversation goes on in its window", From: left[0].ID}
+		d = resume{Outcome: sessionResumed, Why: "the only session with this conversation continues in its window", From: left[0].ID}
 	}
 	d.Stale = stale
 	return d

@@ -284,7 +284,7 @@ func TestEvidenceIsTold(t *testing.T) {
 	gone.Tmux = TmuxAbsent
 	assert.Equal(t, "pane %3 of tmux server 50 is gone, process 1003@4 is gone, no tmux server listens", only(t, gone).Evidence)
 	gone.Boot = "another"
-	assert.Equal(t, "pane %3 of tmux server 50 is gone, process 1003@4 is gone, the machine was started anew", only(t, gone).Evidence)
+	assert.Equal(t, "pane %3 of tmux server 50 is gone, process 1003@4 is gone, the machine was restarted", only(t, gone).Evidence)
 
 	for status, want := range map[int]string{0: ", status 0", 3: ", status 3", -1: ""} {
 		dead := pane(3, func(p *tmux.Pane) { p.Dead, p.DeadStatus = true, status })

@@ -162,7 +162,7 @@ func objection(w evidence.Writer, reported []process.Identity, nested bool) stri
 	case !byPresence(w):
 		return "no presence file says that it has the conversation"
 	case slices.Contains(reported, w.Identity):
-		return "it was told as a second writer"
+		return "it was reported as a second writer"
 	case nested:
 		return "it runs below another agent"
 	case w.Spared != "":

@@ -14,7 +14,7 @@ import (
 
 // Errors of a tap or text that changes nothing.
 var (
-	errEnded  = errors.New("the request is over")
+	errEnded  = errors.New("the request has ended")
 	errNotNow = errors.New("not possible as the request stands")
 )
 

@@ -213,7 +213,7 @@ func (a *Requests) OnRequest(ctx context.Context, q Request) error {
 func (a *Requests) fresh(ctx context.Context, q Request) error {
 	session, ok := a.Chat.Book.Records.Get(q.Session)
 	if !ok || !a.Chat.Book.MayShow(session.Conversation) {
-		return fmt.Errorf("request %s: its session is shown to nobody", q.ID)
+		return fmt.Errorf("request %s: its session is shown in no chat", q.ID)
 	}
 	s := New(q, session.Conversation)
 	s.Project = a.Hooks.Answerers(ctx, q.Session)

@@ -176,7 +176,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Content, pay
 // postLocked queues the card's post, once. The outbox asks for the message when its turn comes.
 func (b *Board) postLocked(ctx context.Context, c record) error {
 	if !b.mayShow(c.Content.To) {
-		b.log.Info("card_not_shown", logkey.Kind, c.Kind, logkey.ChatID, c.Content.To.ChatID, logkey.Why, "nobody there is allowed any more")
+		b.log.Info("card_not_shown", logkey.Kind, c.Kind, logkey.ChatID, c.Content.To.ChatID, logkey.Why, "no person there is allowed")
 		return nil
 	}
 	err := b.sender.Post(ctx, outbox.Message{Name: c.postName(), To: c.Content.To, Session: c.Content.Session, Rank: c.Content.Rank})

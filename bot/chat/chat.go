@@ -174,7 +174,7 @@ func (c *Chat) post(ctx context.Context, l card.Content) error {
 		return nil
 	}
 	if !c.Book.MayShow(l.To) {
-		c.Log.Info("not_told", logkey.ChatID, l.To.ChatID, logkey.Why, "nobody there is allowed any more")
+		c.Log.Info("not_told", logkey.ChatID, l.To.ChatID, logkey.Why, "no person there is allowed")
 		return nil
 	}
 	err := c.Sender.Post(ctx, outbox.Message{To: l.To, Text: l.Text, Session: l.Session, ReplyTo: l.ReplyTo,

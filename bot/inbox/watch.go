@@ -21,7 +21,7 @@ const (
 
 var errHung = errors.New("the poll did not end by itself")
 
-var errLate = errors.New("the tap may be too old to be meant")
+var errLate = errors.New("the tap may be too old")
 
 // elapsed returns the longer of two measurements of an interval: by the wall clock, which continues
 // while the machine sleeps, and by the monotonic clock.

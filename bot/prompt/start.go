@@ -128,7 +128,7 @@ func DropUnauthorized(ctx context.Context, p *Prompts) error {
 		}
 	}
 	if ended > 0 {
-		p.Chat.Log.Warn("not_typed", logkey.Prompts, ended, logkey.Why, "who sent them is not allowed any more")
+		p.Chat.Log.Warn("not_typed", logkey.Prompts, ended, logkey.Why, "the sender is no longer allowed")
 	}
 	return cmp.Or(errors.Join(errs...), unread)
 }

@@ -38,7 +38,7 @@ func Parts(first json.RawMessage, rest []json.RawMessage) (all []*models.Update,
 			return nil, err
 		}
 		if u.Message == nil {
-			return nil, errors.New("an update is no message")
+			return nil, errors.New("an update is not a message")
 		}
 		all = append(all, u)
 	}

@@ -35,7 +35,7 @@ func (s CLI) End(ctx context.Context, asked End) (r port.Session, err error) {
 	case !ok:
 		return r, &refusal.Error{Code: refusal.WrongState, State: r.State}
 	}
-	err = s.Agents.Archive(ctx, r.ID, asked.Final, port.Cause{Why: "asked for at the desk"})
+	err = s.Agents.Archive(ctx, r.ID, asked.Final, port.Cause{Why: "requested in a terminal"})
 	if now, known := s.chat.Book.Records.Get(r.ID); known {
 		r = now
 	}

@@ -194,7 +194,7 @@ func (b *Bots) note(ctx context.Context, r reading) error {
 		if r.Picked == Me || !picked && (r.Picked == Nobody || to != group) {
 			p := b.chat.In(group)
 			if err := b.chat.Say(ctx, group, p.Say(i18n.SeveralSeen)+" "+p.Say(i18n.SeveralRules, b.args())); err != nil {
-				return fmt.Errorf("tell of another bot: %w", err)
+				return fmt.Errorf("report another bot: %w", err)
 			}
 		}
 		b.chat.Log.Info("other_bot_seen", logkey.ChatID, group.ChatID)

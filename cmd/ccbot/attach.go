@@ -27,8 +27,8 @@ import (
 
 func (c *call) attachCommand() *cobra.Command {
 	return &cobra.Command{Use: "attach NAME|ID", Args: oneSession, Short: "Show the window of a session in this terminal",
-		Long: `Show the window of a session in this terminal. Inside the tmux server in which the session
-runs it switches to the window; elsewhere it attaches.`,
+		Long: `Show the window of a session in this terminal. Inside the session's tmux server it switches to
+the window; elsewhere it attaches.`,
 		Example: "  ccbot attach api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.session(args[0], func(r port.Session) bool { return r.State.Live() })

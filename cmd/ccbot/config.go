@@ -11,9 +11,8 @@ import (
 
 func (c *call) configCommand() *cobra.Command {
 	return &cobra.Command{Use: "config", Args: noArgs, Short: "Print the settings, and where each comes from",
-		Long: `Print each setting as this environment and ccbot.env have it: its value, and whether it is the
-default, from the file, or from the environment. The bot's token is never printed. A running
-bot has the settings of its own environment.`,
+		Long: `Print the value of each setting, and its source: the default, ccbot.env or the environment. The
+bot's token is never printed. A running bot has the settings of its own environment.`,
 		Example: "  ccbot config\n  ccbot config --json | jq -r '.[] | select(.source != \"default\").name'",
 		RunE: func(*cobra.Command, []string) error {
 			all, err := config.Settings(c.environ)

@@ -56,7 +56,7 @@ var firstFaults = []firstFault{
 	{"an unknown token", func(p *patient) { p.lives(); p.set("TELEGRAM_BOT_TOKEN", goodToken) }, exit.Misuse,
 		[]string{"telegram does not know TELEGRAM_BOT_TOKEN", "ask @BotFather"}, "token_refused"},
 	{"no allowed people", func(p *patient) { delete(p.env, "ALLOWED_USERS") }, exit.Misuse,
-		[]string{"ALLOWED_USERS is empty", "@userinfobot tells your id"}, "settings_wrong"},
+		[]string{"ALLOWED_USERS is empty", "@userinfobot shows your id"}, "settings_wrong"},
 	{"a malformed line in `ccbot.env`", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVEL=info\nwhat is this\n", 0o600) }, exit.Misuse,
 		[]string{"line 2 is not KEY=value", "correct or remove it"}, "settings_wrong"},
 	{"a wrong value", func(p *patient) { p.write("s/ccbot.env", "IDLE_ARCHIVE_AFTER=soon\n", 0o600) }, exit.Misuse,

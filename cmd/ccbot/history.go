@@ -35,6 +35,6 @@ contain the word, in any case. The oldest is the first. It only reads Claude Cod
 			}
 			return d.Explain(r, err)
 		}}
-	cmd.Flags().IntVarP(&most, "number", "n", 10, "how many are printed at most")
+	cmd.Flags().IntVarP(&most, "number", "n", 10, "maximum number of entries")
 	return cmd
 }

@@ -22,7 +22,7 @@ import (
 func (c *call) importCommand() *cobra.Command {
 	var yes bool
 	var owner int64
-	cmd := &cobra.Command{Use: "import DIR", Args: someArgs(1, 1, "where the state is", ""), Short: "Import the sessions of the Python ccbot, whose state is in DIR",
+	cmd := &cobra.Command{Use: "import DIR", Args: someArgs(1, 1, "the state folder", ""), Short: "Import the sessions of the Python ccbot, whose state is in DIR",
 		Long: `Make a record for each session in DIR's state.json and session_map.json, the files of the Python
 ccbot, so that /resume continues its conversation. Without --yes it only prints what it would do.
 A conversation with a record keeps it, and nothing in DIR is changed. Stop both ccbots first. A
@@ -36,7 +36,7 @@ which are otherwise left out if ALLOWED_USERS has several people.`,
 			}
 			return c.show(report, report.Print)
 		}}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do it")
+	cmd.Flags().BoolVar(&yes, "yes", false, "import the sessions; without it the plan is printed")
 	cmd.Flags().Int64Var(&owner, "owner", 0, "Telegram `ID` of the person who gets the sessions without a known person")
 	cmd.Flags().Lookup("owner").DefValue = "" // pflag would show 0
 	return cmd

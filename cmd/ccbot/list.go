@@ -12,7 +12,7 @@ import (
 
 func (c *call) listCommand() *cobra.Command {
 	var all bool
-	cmd := &cobra.Command{Use: "list", Args: noArgs, Short: "List the sessions that are open; --all: every one of every project",
+	cmd := &cobra.Command{Use: "list", Args: noArgs, Short: "List the open sessions; --all: also ended ones",
 		Long: `List the open sessions, with --all all records, of all projects. SEEN is the last sign of life,
 MODE the permission mode, CTX the used part of the context window, MEM the memory of the agent
 and its processes, TASKS its to-do items. --json prints all known facts. It is read-only: it

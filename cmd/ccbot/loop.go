@@ -169,7 +169,7 @@ act in the session pauses the loop. The running bot is needed.`,
 	f.StringVar(&q.file, "prompt-file", "", "read the task from this `FILE`")
 	f.StringVar(&q.Feature, "feature", "", "only one loop of a repository may have this `NAME`; without it the branch counts")
 	f.IntVar(&q.Bounds.Turns, "max-turns", 0, "end after `N` prompts")
-	f.Int64Var(&q.Bounds.Tokens, "max-tokens", 0, "end after `N` tokens of the session, those of the cache included")
+	f.Int64Var(&q.Bounds.Tokens, "max-tokens", 0, "end after `N` tokens of the session, including cached tokens")
 	f.Float64Var(&q.Bounds.Cost, "max-cost", 0, "end after this many `DOLLARS` at list prices; an unknown price counts as more")
 	f.BoolVar(&q.Bounds.NoCost, "no-cost", false, "count an answer without a known price as free")
 	f.IntVar(&q.Bounds.Minutes, "max-minutes", 0, "end after `N` minutes")

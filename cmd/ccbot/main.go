@@ -83,7 +83,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		c.historyCommand(), c.changesCommand(), c.usageCommand(), c.configCommand(), c.doctorCommand()} {
 		root.AddCommand(c.printing(cmd))
 	}
-	root.AddCommand(&cobra.Command{Use: "run", Short: "Run the bot (also what ccbot does without a verb)", Args: noArgs,
+	root.AddCommand(&cobra.Command{Use: "run", Short: "Run the bot (the default without a verb)", Args: noArgs,
 		Example: "  ccbot run\n  LOG_LEVEL=debug ccbot run", RunE: c.runBot},
 		c.setupCommand(), uninstallCommand(c, root), c.serviceCommand(), c.tryCommand(), c.attachCommand(), c.hooksCommand(), c.sendCommand(), c.versionCommand(),
 		backupCommand(c), loopCommand(c), holdCommand(), c.completionCommand(root), c.describeCommand(root), describeUnitCommand(c.stdout))

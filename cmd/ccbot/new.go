@@ -24,8 +24,8 @@ func (c *call) newCommand() *cobra.Command {
 	var mode, model string
 	cmd := &cobra.Command{Use: "new [NAME] [DIR]", Short: "Start a session",
 		Long: `Start a session in a folder; without DIR in the current one. An argument that begins with /, ~
-or . is the folder. Without NAME the session is named after the folder, and after its first
-prompt later: a script should use the id that --json prints, which every verb accepts. The
+or . is the folder. Without NAME the session has the folder's name, and later the first words of
+its first prompt: a script should use the id that --json prints, which every verb accepts. The
 session belongs to the private chat of the first of ALLOWED_USERS. That chat announces the
 session and makes it the current one, so that its messages go to it.`,
 		Example: "  ccbot new\n  ccbot new api ~/src/api --model Opus --prompt 'run the tests'",

@@ -49,6 +49,6 @@ The bot must not run. --restore list lists the copies.`,
 			return err
 		}}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, only print the plan")
-	cmd.Flags().StringVar(&back, "restore", "", "bring back the records of the backup of that `TIME`, one session by its name, or the ccbot of a backup file")
+	cmd.Flags().StringVar(&back, "restore", "", "restore the records of `TIME`, one session by its name, or a backup file")
 	return cmd
 }

@@ -47,7 +47,7 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 	dir := stateWith(t, one(1, "api"))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	var no error
-	chat := "its chat goes on with it"
+	chat := "it continues in its chat"
 	allowed := control.Refuse(control.CodeUnknown, "I know no ping") // an answer all the same
 	botThat(t, dir, func(_ context.Context, c hookwire.Call) (any, error) {
 		switch c.Verb {
@@ -61,7 +61,7 @@ func TestChangesGoThroughTheBot(t *testing.T) {
 	})
 	code, out, errs := ccbot(environ, "resume", "api")
 	assert.Equal(t, exit.OK, code, errs)
-	assert.Equal(t, "process 7 ended (term), verified gone\napi is back in /src; its chat goes on with it\nin a terminal: tmux attach\n", out)
+	assert.Equal(t, "process 7 ended (term), verified gone\napi is back in /src; it continues in its chat\nin a terminal: tmux attach\n", out)
 	chat = "" // also of an earlier ccbot
 	_, out, _ = ccbot(environ, "resume", "api")
 	assert.Contains(t, out, "api is back in /src; in the chat, choose it with /list\n")

@@ -27,7 +27,7 @@ import (
 func (c *call) setupCommand() *cobra.Command {
 	var f setup.Flags
 	var installHooks, asService bool
-	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: the token, who may speak to it, hooks; may be run again",
+	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: its token, the people who may use it, hooks; may be run again",
 		Long: `Ask for the settings that ccbot needs, and write them into ccbot.env: the bot's token, which is
 not shown, and the people who may use the bot. You open the bot with a link that works once, or
 scan it, and confirm here that it was you. Then setup offers the hooks of Claude Code, says hello
@@ -53,7 +53,7 @@ is, and an offer is accepted. A bot of the same folder must not run at the same 
 			return runSetup(cmd, c, f)
 		}}
 	cmd.Flags().StringVar(&f.TokenFile, "token-file", "", "`FILE` with the bot's token; -: standard input")
-	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may speak to the bot; several with commas")
+	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may use the bot; several with commas")
 	cmd.Flags().Lookup("allow").DefValue = "" // pflag would show []
 	cmd.Flags().StringVar(&f.Folder, "folder", "", "`FOLDER` that their new sessions begin in")
 	cmd.Flags().BoolVar(&installHooks, "hooks", false, "install the hooks of Claude Code; --hooks=false: do not")
@@ -145,7 +145,7 @@ func setUp(ctx context.Context, environ []string, f setup.Flags, service func(co
 // written.
 func checkSetup(environ []string, f setup.Flags) error {
 	if f.Yes && len(f.Allow) == 0 {
-		return exit.Usage(errors.New("--yes needs --allow: the people who may use the bot cannot be asked for"))
+		return exit.Usage(errors.New("--yes needs --allow: setup cannot ask who may use the bot"))
 	}
 	for _, id := range f.Allow {
 		if id <= 0 {

@@ -449,7 +449,7 @@ func TestP9_SetupRefuses(t *testing.T) {
 		{"nobody named", []string{"--token-file", path, "--yes"}, "--yes needs --allow"},
 		{"a group", []string{"--token-file", path, "--yes", "--allow=-100"}, "--allow is the id of a person"},
 		{"no token", []string{"--yes", "--allow", "5"}, "--yes needs --token-file"},
-		{"a file without a token", []string{"--token-file", d.ccbot + "-hook", "--allow", "5", "--yes"}, "that is no bot token"},
+		{"a file without a token", []string{"--token-file", d.ccbot + "-hook", "--allow", "5", "--yes"}, "that is not a bot token"},
 		{"the token for its file", []string{"--token-file", d.api.Token(), "--allow", "5", "--yes"}, "wants a file with the token in it"},
 		{"the token as an argument", []string{d.api.Token()}, "setup takes no arguments"},
 		{"a folder that is not there", []string{"--token-file", path, "--allow", "5", "--yes", "--folder", "/nowhere/at/all"}, "ccbot: /nowhere/at/all is not there"},

@@ -29,7 +29,7 @@ import (
 const lastEvents = 5
 
 func (c *call) statusCommand() *cobra.Command {
-	return &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Tell all that is known of one session",
+	return &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Show the details of a session",
 		Long: `Print the details of one session: its agent's activity, its to-do items, the changes in its folder
 since its start, other programs with its conversation open, pending messages, and problems of the
 bot. It is read-only, like list, and runs git.`,

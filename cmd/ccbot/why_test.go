@@ -20,7 +20,7 @@ func TestWhyTellsTheHistory(t *testing.T) {
 	source := one(1, "api", func(r *session.Record) {
 		r.State, r.Closed = session.Lost, session.ClosedTransferred
 		r.History = []session.Change{
-			{At: noon, To: session.Starting, Rule: "start", Why: "a new session was asked for"},
+			{At: noon, To: session.Starting, Rule: "start", Why: "a new session was requested"},
 			{At: noon.Add(time.Second), From: session.Starting, To: session.Running, Why: "it is \x1b[1mready"},
 			{At: noon.Add(time.Minute), From: session.Running, To: session.Running, Rule: "recovery.take_over", Why: "begins: it went on"},
 			{At: noon.Add(time.Hour), From: session.Running, To: session.Lost, Rule: "transfer", Why: "process 7 has it"},
@@ -33,7 +33,7 @@ func TestWhyTellsTheHistory(t *testing.T) {
 	at := func(after time.Duration) string { return noon.Add(after).Local().Format("2006-01-02 15:04:05") }
 	assert.Equal(t, "api  "+source.ID.String()+`  lost (ownership_transferred)
 `+at(0)+`  new → starting  start
-    a new session was asked for
+    a new session was requested
 `+at(time.Second)+`  starting → running  -
     it is ·[1mready
 `+at(time.Minute)+`  stays running  recovery.take_over

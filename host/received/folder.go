@@ -16,7 +16,7 @@ const Folder = folders.InboxName
 
 // ErrNotOurs is returned if the folder's name belongs to something that is not a directory of this
 // uid: a link, a file, another user's directory, or something that changed during the check.
-var ErrNotOurs = errors.New(Folder + " is not a directory of ours")
+var ErrNotOurs = errors.New(Folder + " is not ccbot's directory")
 
 // openFolder opens the folder of a session's directory and, with make, creates it if it is missing.
 // The returned root stays in the directory that was checked, even if its name now belongs to

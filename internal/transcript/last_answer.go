@@ -61,7 +61,7 @@ func Between(from, before talk.Cursor) (items []Item, err error) {
 		return item.At.Precedes(before)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find what was said: %w", err)
+		return nil, fmt.Errorf("find the last texts: %w", err)
 	}
 	return items, nil
 }

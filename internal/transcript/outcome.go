@@ -40,7 +40,7 @@ const (
 )
 
 // errFar ends a search that has read enough.
-var errFar = errors.New("too far behind the call")
+var errFar = errors.New("too far after the call")
 
 var subagentID = lazyregexp.New(`^[A-Za-z0-9_-]{1,128}$`)
 
@@ -59,7 +59,7 @@ func FindOutcome(ctx context.Context, s Sought) (o talk.RequestOutcome, found bo
 	}
 	search := search{tool: s.Tool, byID: map[string]*call{}}
 	if json.Unmarshal(s.Input, &search.input) != nil {
-		return talk.RequestOutcome{}, false, errors.New("find outcome: the input is no JSON")
+		return talk.RequestOutcome{}, false, errors.New("find outcome: the input is not JSON")
 	}
 	r, err := s.open()
 	if err != nil {

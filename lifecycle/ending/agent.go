@@ -59,7 +59,7 @@ func (s *Session) endAgent(ctx context.Context, seen Seen, receipt *Receipt) {
 		}
 	}
 	if seen.Unknown && !b.Adopted {
-		receipt.fail(FailureTmux, process.Identity{}, fmt.Sprintf("tmux did not say whether pane %s is there", b.Pane))
+		receipt.fail(FailureTmux, process.Identity{}, fmt.Sprintf("tmux did not report whether pane %s exists", b.Pane))
 		return
 	}
 	err := s.CloseOwn(ctx, seen.Pane)

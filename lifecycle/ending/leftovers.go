@@ -129,7 +129,7 @@ func (s *Session) proveWriter(ctx context.Context, wanted func(session.Record, *
 				return nil
 			}
 		}
-		return errors.New("it is not proven to write the session any more")
+		return errors.New("it is no longer proven to write the session")
 	}
 }
 

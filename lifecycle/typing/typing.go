@@ -101,7 +101,7 @@ func (w *Session) enter(ctx context.Context, p Prompt) error {
 func (w *Session) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.term.Screen.Box.Empty {
 		if !p.shows(w.term.Screen.Box) {
-			return w.unproven(ctx, p, "something else stands in the box")
+			return w.unproven(ctx, p, "another text is in the box")
 		}
 		switch emptied := w.term.emptyBox(ctx); {
 		case !emptied && !w.term.IsBoxFree(): // another turn or dialog has come

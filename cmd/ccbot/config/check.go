@@ -47,7 +47,7 @@ func oneOf(name, value string, values ...string) error {
 }
 
 // ErrUnconfigured is returned if there is no token.
-var ErrUnconfigured = errors.New("TELEGRAM_BOT_TOKEN is missing: `ccbot setup` asks for the token from @BotFather, and for who may speak to the bot")
+var ErrUnconfigured = errors.New("TELEGRAM_BOT_TOKEN is missing: `ccbot setup` asks for the token from @BotFather, and for the people who may use the bot")
 
 // checkPeople requires a bot and at least one allowed person.
 func (c *Config) checkPeople() error {
@@ -57,7 +57,7 @@ func (c *Config) checkPeople() error {
 	case !c.Token.Valid():
 		return errors.New("TELEGRAM_BOT_TOKEN is not a bot token: it looks like 123456789:AA…")
 	case len(c.AllowedUsers) == 0:
-		return errors.New("ALLOWED_USERS is empty: nobody could speak to the bot. @userinfobot tells your id")
+		return errors.New("ALLOWED_USERS is empty: no person could use the bot. @userinfobot shows your id")
 	case slices.ContainsFunc(c.AllowedUsers, func(id int64) bool { return id < 0 }):
 		return errors.New("ALLOWED_USERS has the id of a group; groups go into ALLOWED_CHATS")
 	}

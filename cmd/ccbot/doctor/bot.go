@@ -47,7 +47,7 @@ func bot(ctx context.Context, w *World) []Finding {
 		all, well = append(all, found(Code(wrong.Code), "", "%s", offline.InTerminal(bothealth.Sentence(w.Words(), wrong, w.Dir)))), false
 	}
 	if refused := bothealth.Refused(w.Words(), figures.Refused); refused != "" {
-		all = append(all, good("refused", "not heard since the start: %s", offline.InTerminal(refused)))
+		all = append(all, good("refused", "no report since the start: %s", offline.InTerminal(refused)))
 	}
 	if well && err == nil {
 		all = append(all, good("health", "the bot says that everything works"))
@@ -83,7 +83,7 @@ func (w *World) answer(figures health.Figures, err error) []Finding {
 	case errors.As(err, &refusal):
 		return []Finding{found("bot_refuses", "run `ccbot doctor` in a terminal", "the bot does not answer this program: %s", refusal.Text)}
 	case pid != 0 && err != nil:
-		return []Finding{found("bot_silent", "wait where it is still starting, else restart it", "process %d holds the lock, and its socket does not answer", pid)}
+		return []Finding{found("bot_silent", "wait if it is still starting, otherwise restart it", "process %d holds the lock, and its socket does not answer", pid)}
 	case errors.Is(err, control.ErrNoServer):
 		return append(w.socket(), found("bot_down", "ccbot run", "no bot runs on %s", w.Dir))
 	case err != nil:
@@ -122,7 +122,7 @@ func (w *World) socket() []Finding {
 	f.fix = func() (string, error) {
 		// A bot has come and gone since, or does not lock.
 		if conn, err := net.Dial("unix", path); err == nil {
-			return "", errors.Join(errors.New("somebody listens there now"), conn.Close())
+			return "", errors.Join(errors.New("another program listens there now"), conn.Close())
 		}
 		return removeAll(w.Dir, []string{path})
 	}

@@ -30,7 +30,7 @@ const resting = time.Hour
 func folder(_ context.Context, w *World) (all []Finding) {
 	dir := w.Dir
 	if len(filepath.Join(dir, hookwire.SocketName+"~")) >= len(unix.RawSockaddrUnix{}.Path) {
-		all = append(all, found("socket_path_long", "choose a shorter CCBOT_DIR", "CCBOT_DIR has a path of %d bytes: no socket can lie in it", len(dir)))
+		all = append(all, found("socket_path_long", "choose a shorter CCBOT_DIR", "CCBOT_DIR has a path of %d bytes: too long for a socket in it", len(dir)))
 	}
 	mayRead, _ := strconv.ParseBool(w.vars[statefolder.ReadableVariable])
 	exposed, err := statefolder.Inspect(dir, mayRead)
@@ -79,7 +79,7 @@ func (w *World) exposure(x statefolder.Exposure) Finding {
 	}
 	f := found(code, "ccbot doctor --fix", "%s", x.Why)
 	if filepath.Base(x.Path) == statefolder.SettingsFile {
-		f.Detail = "somebody may have read the token: @BotFather gives a new one with /revoke"
+		f.Detail = "another user may have read the token: get a new one from @BotFather with /revoke"
 	}
 	if !x.Closable {
 		f.Summary, f.Fix = x.Sentence, ""

@@ -61,7 +61,7 @@ func login(w *World) Finding {
 	here := slices.Sorted(maps.Keys(w.Agents))
 	names, whose := here, "this shell and ccbot.env set"
 	if w.running != nil {
-		names, whose = w.running.AgentVariables, "the running bot gives its agents"
+		names, whose = w.running.AgentVariables, "the running bot passes to its agents"
 	}
 	file := filepath.Join(w.ClaudeDir, ".credentials.json")
 	if p, is := chosen(names); is {

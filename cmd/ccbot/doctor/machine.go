@@ -87,7 +87,7 @@ func settings(ctx context.Context, w *World) (all []Finding) {
 	case w.partial != nil && w.pid != 0:
 		all = append(all, found("settings_partial", "", "the bot has settings that this shell does not have: %v", w.partial))
 	case w.partial != nil:
-		all = append(all, found("settings_wrong", "ccbot setup, or mend it in the environment or in "+w.File, "%v", w.partial))
+		all = append(all, found("settings_wrong", "ccbot setup, or correct it in the environment or in "+w.File, "%v", w.partial))
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Unknown)) {
 		fix := "remove it from " + w.File

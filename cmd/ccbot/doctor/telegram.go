@@ -47,7 +47,7 @@ func telegram(ctx context.Context, w *World) []Finding {
 		if u, err := url.Parse(webhook); err == nil { // its path may be a secret
 			where = u.Host
 		}
-		all = append(all, found("webhook_set", "have the program that set it call deleteWebhook; docs/operations.md has a command that shows the token to nobody", "the messages of this bot go to %s", where))
+		all = append(all, found("webhook_set", "let the program that set it call deleteWebhook; docs/operations.md has a command that does not show the token", "the messages of this bot go to %s", where))
 	}
 	all = append(all, clock(asked, time.Now(), at))
 	for _, group := range botapi.RestrictedGroups(ctx, client, w.APIURL, w.AllowedChats) {
@@ -78,7 +78,7 @@ func certificates(w *World) (all []Finding) {
 // clock compares the server's time with that before and after the question.
 func clock(before, after, at time.Time) Finding {
 	if at.IsZero() {
-		return Finding{ID: "clock", Status: Unknown, Summary: "the Bot API does not say what time it is"}
+		return Finding{ID: "clock", Status: Unknown, Summary: "the Bot API does not report its time"}
 	}
 	if skew := apianswer.Skew(before, after, at).Abs(); skew > maxSkew {
 		return found("clock_skewed", "sudo timedatectl set-ntp true", "the clock differs from Telegram's by %s", skew.Round(time.Second))

@@ -33,7 +33,7 @@ func terminals(_ context.Context, w *World) (all []Finding) {
 		case errors.Is(err, tmux.ErrNoTmux):
 			return []Finding{found("tmux_missing", installTmux, "there is no tmux on PATH")}
 		case errors.Is(err, tmux.ErrTooOld):
-			return []Finding{found("tmux_too_old", installTmux+"; a server that runs goes on with the old one until it ends", "%v", err)}
+			return []Finding{found("tmux_too_old", installTmux+"; a running server uses the old one until it ends", "%v", err)}
 		case errors.Is(err, tmux.ErrFolder):
 			return []Finding{found("tmux_folder", "", "%v", err)}
 		default:

@@ -19,7 +19,7 @@ type Sum string
 const (
 	SumRight Sum = "right"
 	SumWrong Sum = "wrong"
-	SumNone  Sum = "not known: no SHA256SUMS beside the file has it"
+	SumNone  Sum = "unknown: no SHA256SUMS next to the file has it"
 )
 
 // Checksum compares a file with SHA256SUMS in its folder.

@@ -82,7 +82,7 @@ func (s *system) reportResumed(ctx context.Context, id uuid.UUID) string {
 	case current.ID != id:
 		return fmt.Sprintf("in its chat %s stays the current one, /list there switches", current.Name)
 	}
-	return "its chat goes on with it"
+	return "it continues in its chat"
 }
 
 // restores brings sessions back.

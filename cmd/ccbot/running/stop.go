@@ -46,7 +46,7 @@ func Stop(ctx context.Context, dir string, table *process.Table) error {
 	defer cancel()
 	err = socket.Ask(ctx, dir, stopping.Verb, stopBody{pid}, &struct{}{})
 	if refusal := (*control.Refusal)(nil); errors.As(err, &refusal) && refusal.Code == control.CodeUnknown {
-		return fmt.Errorf("the bot, process %d, is older than this ccbot: end it where it was started", pid)
+		return fmt.Errorf("the bot, process %d, is older than this ccbot: end it in the terminal or by the service that started it", pid)
 	}
 	if err != nil && !errors.Is(err, control.ErrLost) && !errors.Is(err, control.ErrNoServer) {
 		return err

@@ -134,7 +134,7 @@ func TestResumeInTerminalBecomesCurrent(t *testing.T) {
 		require.NoError(t, s.bot.SetCurrent(here, before.ID))
 		back, err := s.resume(ctx, api.ID)
 		require.NoError(t, err)
-		assert.Equal(t, "its chat goes on with it", back.Chat)
+		assert.Equal(t, "it continues in its chat", back.Chat)
 		back, err = s.resume(ctx, web.ID)
 		require.NoError(t, err)
 		assert.Equal(t, "in its chat api stays the current one, /list there switches", back.Chat)

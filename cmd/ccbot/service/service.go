@@ -105,7 +105,7 @@ func (s *Service) Install(ctx context.Context, force bool) error {
 		return err
 	}
 	if there && !untouched(old) && !force {
-		fmt.Fprint(s.Out, udiff.Unified(m.file(), "what install would write", old, text))
+		fmt.Fprint(s.Out, udiff.Unified(m.file(), "the files that install would write", old, text))
 		return fmt.Errorf("%s: %w; --force overwrites it", m.file(), errChanged)
 	}
 	if old == text {

@@ -25,7 +25,7 @@ const callTimeout = 30 * time.Second
 var errUnknownToken = errors.New("telegram does not know this token; copy all of it from @BotFather")
 
 // errForm never shows what was given.
-var errForm = errors.New("that is no bot token: it looks like 123456789:AA…")
+var errForm = errors.New("that is not a bot token: one looks like 123456789:AA…")
 
 // chooseBot finds the token: from the flag, the configuration, or the person's input.
 func (s *Setup) chooseBot(ctx context.Context) (bot, error) {

@@ -37,6 +37,6 @@ func CheckBot(dir, id string) error {
 	if err != nil || id == "" || is == "" || is == id {
 		return err
 	}
-	return exit.Usage(fmt.Errorf("%s is of bot %.20s, and the token is of bot %s: use the token of bot %.20s; to go on with the other bot, "+
+	return exit.Usage(fmt.Errorf("%s is of bot %.20s, and the token is of bot %s: use the token of bot %.20s; to continue with the other bot, "+
 		"delete chats/ and the file bot there, then people choose their settings again", dir, is, id, is))
 }

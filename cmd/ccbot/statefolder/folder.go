@@ -59,7 +59,7 @@ func Error(dir string, err error) error {
 	case errors.Is(err, syscall.EROFS):
 		what = "it is read-only; mount it for writing, or set CCBOT_DIR to another folder"
 	case errors.Is(err, fs.ErrPermission):
-		what = "this user has no permission; mend that, or set CCBOT_DIR to another folder"
+		what = "this user has no permission; correct that, or set CCBOT_DIR to another folder"
 	default:
 		return err
 	}
@@ -67,7 +67,7 @@ func Error(dir string, err error) error {
 	if filepath.Base(path.Path) == probe { // the person does not know the probe file
 		detail = path.Err.Error()
 	}
-	return &folderError{fmt.Sprintf("ccbot's folder %s cannot be used: %s; what was saved in it stays: %s", dir, what, detail), err}
+	return &folderError{fmt.Sprintf("ccbot's folder %s cannot be used: %s; the saved data stays: %s", dir, what, detail), err}
 }
 
 // folderError is the complete sentence. It is a separate type so that none of the several places

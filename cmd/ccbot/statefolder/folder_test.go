@@ -36,7 +36,7 @@ func TestStateErrorSaysWhatToMend(t *testing.T) {
 	}
 	once := Error("/state", Error("/state", at("/state/"+probe, syscall.ENOSPC)))
 	assert.EqualError(t, Error("/state", fmt.Errorf("CCBOT_DIR: %w", once)), "CCBOT_DIR: ccbot's folder /state cannot be used: there is no room left; "+
-		"make some and try again (a start takes 262 kB); what was saved in it stays: no space left on device", "it is said once")
+		"make some and try again (a start takes 262 kB); the saved data stays: no space left on device", "it is said once")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			err := Error("/state", tt.err)

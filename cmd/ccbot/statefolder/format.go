@@ -29,7 +29,7 @@ func ReadFormat(dir string) (int, error) {
 		n, err = strconv.Atoi(strings.TrimSpace(string(data)))
 	}
 	if err != nil || n < 1 {
-		return 0, exit.Usage(fmt.Errorf("%s does not say of which version the folder is; where no newer ccbot than this has used it, delete the file", filepath.Join(dir, formatFile)))
+		return 0, exit.Usage(fmt.Errorf("%s has no version of the folder; if no newer ccbot has used it, delete the file", filepath.Join(dir, formatFile)))
 	}
 	return n, nil
 }

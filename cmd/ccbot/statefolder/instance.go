@@ -45,7 +45,7 @@ func ReadInstance(dir string) (string, error) {
 	}
 	if err != nil {
 		return "", exit.Usage(fmt.Errorf("%s, the id of this ccbot, cannot be read (%w): write it back as the windows of its sessions have it, before the \"/\" of "+
-			"`tmux show-options -w -t WINDOW @ccbot_session` (`tmux -L` with CCBOT_TMUX_SOCKET, where that is set); where none of them runs, delete the file", filepath.Join(dir, instanceFile), err))
+			"`tmux show-options -w -t WINDOW @ccbot_session` (`tmux -L` if CCBOT_TMUX_SOCKET is set); if none of them runs, delete the file", filepath.Join(dir, instanceFile), err))
 	}
 	return id, nil
 }

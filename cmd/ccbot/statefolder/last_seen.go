@@ -52,7 +52,7 @@ func KeepAlive(ctx context.Context, dir string, clock Clock, log *slog.Logger) e
 	for over := error(nil); over == nil; over = pause.For(ctx, alivePace) {
 		err := noteAlive(dir, clock)
 		if err != nil && !failing {
-			log.Warn("presence_not_noted", logkey.Error, err, logkey.Consequence, "after a restart old prompts are asked about")
+			log.Warn("presence_not_noted", logkey.Error, err, logkey.Consequence, "after a restart ccbot asks about old prompts")
 		}
 		failing = err != nil
 	}

@@ -111,7 +111,7 @@ func lock(ctx context.Context, dir, role string, table *process.Table, timeout t
 			return locks{}, fmt.Errorf("%w (pid %d, %s)", exit.ErrRunning, h.agent.PID, path)
 		}
 		if time.Now().After(deadline) {
-			return locks{}, fmt.Errorf("%s is held by pid %d, which is no running bot and does not let go: end that process, then try again", path, first.agent.PID)
+			return locks{}, fmt.Errorf("%s is held by pid %d, which is not a running bot and keeps the lock: end that process, then try again", path, first.agent.PID)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (e entry) objection(v viewer) objection {
 		if e.uid != v.uid { // after a chmod this user could not read it either
 			command = "sudo chmod go-w"
 		}
-		return objection{fmt.Sprintf("group or others may write %s, which says what ccbot runs", path), command, ""}
+		return objection{fmt.Sprintf("group or others may write %s, which has the commands that ccbot runs", path), command, ""}
 	case e.mode.Perm()&groupsWrite != 0:
 		return objection{fmt.Sprintf("group or others may write %s, and ccbot would take what they write for its own", path), "chmod go-w", ""}
 	case e.mode.Perm()&groupsRead != 0 && e.what == placeSettings && !v.mayRead:

@@ -83,7 +83,7 @@ func Remove(dir string) error {
 		return err
 	}
 	if !named.IsDir() {
-		return fmt.Errorf("%s is no folder of its own: nothing in it was removed", terminal.Printable(dir))
+		return fmt.Errorf("%s is not a separate folder: nothing in it was removed", terminal.Printable(dir))
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -88,7 +88,7 @@ func CheckHint(err error) string {
 	case isInvalid && invalid.Reason == x509.Expired:
 		return "the clock of this machine (sudo timedatectl set-ntp true)"
 	case isUnknown, noRoots:
-		return "SSL_CERT_FILE, the package ca-certificates, and a proxy with certificates of its own"
+		return "SSL_CERT_FILE, the package ca-certificates, and a proxy with its own certificates"
 	}
 	return "the network, HTTPS_PROXY and TELEGRAM_API_URL"
 }
