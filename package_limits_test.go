@@ -16,7 +16,7 @@ import (
 // Limits of a room. A room is a package that a newcomer can hold in mind.
 const (
 	maxMethods      = 40 // of one type
-	maxCircle       = 20 // files of one package that use each other's names in a loop
+	maxCircle       = 15 // files of one package that use each other's names in a loop
 	maxDependencies = 8  // of one constructor
 	maxInterface    = 3  // methods of an interface in bot/…
 	maxPackage      = 1485

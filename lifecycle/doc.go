@@ -9,6 +9,10 @@
 // processes, package typing types prompts, and package dialog presses the keys of dialogs, modes
 // and models; they have only their arguments from this package.
 //
+// The files use each other in one direction: turn.go, then the concerns (opening.go, stop.go with
+// ended.go, writers.go, adoption.go, report.go), then work.go, then step.go and the methods of
+// Service, then run.go.
+//
 // The central function is a step: read the state (View), decide, act. The decision is pure. Decide,
 // its first part, is about the life of the session; recovery also uses it for each session at a
 // start. A step runs whenever something may have changed: a hook event, the agent's presence file,

@@ -3,8 +3,10 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/google/uuid"
 
@@ -126,4 +128,26 @@ func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) talk.Cur
 		return end
 	}
 	return c
+}
+
+// keepUp follows an adopted agent into another conversation, after /clear or an in-TUI /resume. An
+// adopted agent has no launch settings of ccbot, so no hook reports the change.
+func (w *work) keepUp(ctx context.Context) error {
+	id := w.term.State.Conversation
+	here := w.r.State == session.Running && w.term.Adopted
+	if !here || id == uuid.Nil || id == w.r.ClaudeSessionID {
+		return nil
+	}
+	last, followed := w.r.Cursor()
+	w.followTo(id)
+	end, err := transcript.EndOf(w.Observer.ProjectsDir, id)
+	switch {
+	case err == nil: // an earlier conversation: its text is history
+		w.r.Cursors = append(w.r.Cursors, end)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("keep up: %w", err)
+	case followed: // Claude Code makes the file at the first prompt, next to the previous file
+		w.r.Cursors = append(w.r.Cursors, talk.Cursor{Path: filepath.Join(filepath.Dir(last.Path), id.String()+".jsonl")})
+	}
+	return w.saveAndFollow(ctx)
 }

@@ -185,3 +185,9 @@ func (f Facts) young(at time.Time) bool {
 	age := f.Now.Sub(at)
 	return age >= 0 && age < f.Grace
 }
+
+// unbound reports whether this is a launch whose window is not known.
+func unbound(r session.Record) bool { return r.Binding == nil && r.State.Launching() }
+
+// stepped reports whether there may be something left that a step would do for the session.
+func stepped(r session.Record) bool { return !r.State.HasEnded() || len(r.Descendants) > 0 }

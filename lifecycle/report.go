@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"ccbot/internal/git"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
@@ -220,22 +218,4 @@ func sameGit(a, b *git.State) bool {
 	one, other := *a, *b
 	one.At, other.At = time.Time{}, time.Time{}
 	return one == other
-}
-
-func (k *core) readGits(ctx context.Context, ids []uuid.UUID) {
-	for _, id := range ids {
-		r, ok := k.Store.Get(id)
-		if !ok || ctx.Err() != nil {
-			continue
-		}
-		state, known := k.ReadGit(ctx, r)
-		if !known {
-			continue
-		}
-		k.states.remember(id, func(m *stepState) { m.git = &gitReading{state: state} })
-		if !sameGit(state, r.GitNow) {
-			k.agenda.wake(id) // a step puts it into the record
-		}
-	}
-	k.agenda.note(func() { k.agenda.gits.running = false })
 }

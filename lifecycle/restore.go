@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"github.com/google/uuid"
@@ -13,71 +12,12 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
-	"ccbot/lifecycle/ending"
 	"ccbot/port"
 	"ccbot/tmux"
 )
 
 // askFirst refuses a damaged transcript, on which a resume would fail, with a TranscriptError.
 const askFirst = port.Damaged("")
-
-// Restored is a session that came back.
-type Restored struct {
-	Record session.Record
-	Ended  []ending.Ending // leftovers of its earlier life that still ran
-}
-
-// Restore brings a session back in its directory, or in the one that is asked for: the same
-// conversation in a new window. Its leftovers are ended first. While any other process writes the
-// conversation, or may write it, Restore refuses with a WriterError. A stop that was interrupted is
-// finished first; a restore that was interrupted before its window was known is continued. While
-// tmux does not answer, Restore refuses with view.ErrSilent.
-func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, err error) {
-	if err := s.core.answers(ctx); err != nil {
-		back.Record, _ = s.core.Store.Get(q.Session)
-		return back, err
-	}
-	err = s.core.do(ctx, q.Session, func(w *work) error {
-		if err := w.Observer.CheckUnread(*w.r); err != nil {
-			return err
-		}
-		if w.r.State == session.Stopping {
-			if err := w.closing.stop(ctx, &ending.Receipt{}); err != nil {
-				return err
-			}
-		}
-		if !w.r.Resumable() && !w.r.Interrupted() {
-			return &StateError{State: w.r.State, Want: "resumed"}
-		}
-		if found, err := w.opening.findLaunch(ctx); found || err != nil {
-			return err
-		}
-		dir := w.r.Dir
-		if q.Dir != "" {
-			dir = filepath.Clean(q.Dir)
-		}
-		stays, err := s.core.enter(ctx, dir)
-		if err != nil {
-			return err
-		}
-		defer stays()
-		release, err := s.core.agenda.holdConversation(ctx, w.r.ClaudeSessionID)
-		if err != nil {
-			return err
-		}
-		defer release()
-		if back.Ended, err = w.writers.alone(ctx); err != nil {
-			return err
-		}
-		if err := w.opening.mend(q.Damaged); err != nil {
-			return err
-		}
-		w.r.Dir = dir
-		return w.opening.restore(ctx)
-	})
-	back.Record, _ = s.core.Store.Get(q.Session)
-	return back, err
-}
 
 // mend checks the end of the transcript, which a crash of the machine may have damaged. If a person
 // has decided so, the session continues with a repaired copy, a conversation with a new id.
@@ -189,11 +129,6 @@ func (w *opening) skipHistory() error {
 	}
 	w.r.Cursors[len(w.r.Cursors)-1] = end
 	return nil
-}
-
-// configured returns the launch settings of a new session.
-func (c Config) configured() *session.Launch {
-	return &session.Launch{Command: c.Command, Flags: slices.Clone(c.Flags), PermissionMode: c.PermissionMode}
 }
 
 // lastSeen returns what is known of the conversation that a launch continues: a person may have

@@ -1,46 +1,24 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/google/uuid"
 
-	"ccbot/hooks"
-	"ccbot/internal/claudeflags"
-	"ccbot/internal/logkey"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
-	"ccbot/lifecycle/evidence"
-	"ccbot/lifecycle/view"
+	"ccbot/lifecycle/ending"
 	"ccbot/port"
-	"ccbot/port/refusal"
 	"ccbot/port/talk"
-	"ccbot/tmux"
 )
-
-// opening begins the life of a session's agent: a window, its name and its binding.
-type opening struct {
-	*turn
-	Config
-	windows  Windows
-	Launches Launches
-	closing  *closing
-	writers  *writers
-	want     port.ModeChange // the requested mode and model of a new session
-}
 
 // Start opens a window with a new conversation. When it returns, the window exists and the session
 // is starting; readiness is reported as news. After an error no window and no record remain, unless
@@ -140,154 +118,6 @@ func (k *core) continues(ctx context.Context, r *session.Record, claudeID uuid.U
 	return release, nil
 }
 
-// errWindowMayLive says that a launch failed although its window may exist.
-var errWindowMayLive = errors.New("the window may have been made")
-
-func (w *opening) start(ctx context.Context) error {
-	if len(w.r.Cursors) > 0 { // it continues with a conversation
-		if err := w.mend(askFirst); err != nil {
-			return err
-		}
-	}
-	spec, err := w.prepare(ctx)
-	if err != nil {
-		return err
-	}
-	if len(w.r.Cursors) > 0 {
-		_, err = w.writers.alone(ctx)
-	} else if found, failed := w.Evidence.Read(ctx, w.r.ClaudeSessionID); failed != nil {
-		err = failed
-	} else { // an unreadable transcript is not evidence here: the conversation's id is new
-		proven := slices.DeleteFunc(found.Verdicts, func(v process.Verdict) bool { return v.Writer != process.Yes })
-		if len(proven) > 0 {
-			err = &WriterError{Writers: found.Describe(ctx, *w.r, proven)}
-		}
-	}
-	if err != nil {
-		return err
-	}
-	w.r.GitStart, _ = w.ReadGit(ctx, *w.r) // before the agent can change anything; the binding's save keeps it
-	w.r.GitNow = w.r.GitStart
-	return w.launch(ctx, spec)
-}
-
-// prepare does everything that can fail before anything is made: it ensures that tmux runs, and
-// collects all that the window needs.
-func (w *opening) prepare(ctx context.Context) (tmux.Spec, error) {
-	if err := w.windows.Ensure(ctx); err != nil {
-		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
-	}
-	return w.spec(ctx)
-}
-
-// launch opens the window of a starting or restoring session and binds it.
-func (w *opening) launch(ctx context.Context, spec tmux.Spec) error {
-	pane, err := w.windows.NewWindow(ctx, spec)
-	if errors.Is(err, tmux.ErrLost) {
-		w.agenda.wake(w.r.ID) // a step looks for the window
-		return fmt.Errorf("launch: %w: %w", errWindowMayLive, err)
-	}
-	if err != nil {
-		return fmt.Errorf("launch: %w", err)
-	}
-	w.at("window-made")
-	if err := w.bind(ctx, pane); err != nil {
-		if left := w.closing.ender.ClosePane(ctx, pane); left != nil {
-			err = fmt.Errorf("%w: %w: %w", errWindowMayLive, err, left)
-		}
-		return err
-	}
-	w.forget()
-	w.at("bound")
-	w.watchAgent(w.r.Clone())
-	w.agenda.wake(w.r.ID)
-	return nil
-}
-
-// spec describes the window of a launch.
-func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
-	conversation, err := w.conversation()
-	if err != nil {
-		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
-	}
-	seen := w.lastSeen(conversation)
-	launch := claudeflags.Relaunch(w.r.Launch, *w.configured(), claudeflags.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
-		Model: cmp.Or(w.want.Model, seen.Requested), ModelSet: w.Env["ANTHROPIC_MODEL"] != "", Resumes: conversation[0] == "--resume"})
-	// Each launch looks the command up, because tmux would show a missing command as an empty dead
-	// window.
-	command, err := exec.LookPath(launch.Command)
-	if err == nil {
-		command, err = filepath.Abs(command)
-	}
-	if err != nil {
-		return tmux.Spec{}, &refusal.Error{Code: refusal.NoClaude, Command: launch.Command, Err: fmt.Errorf("%w: %w", ErrNoClaude, err)}
-	}
-	started, err := w.windows.Environment(ctx, hooks.Inherited())
-	if err != nil {
-		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
-	}
-	maps.Copy(started, w.Env)
-	settings, err := w.Launches.Write(w.r.ID, w.r.Dir, started)
-	if err != nil {
-		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
-	}
-	w.r.Launch, w.r.HookDigest = &launch, w.Launches.HookDigest()
-	argv := append([]string{command, "--settings", settings}, conversation...)
-	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
-	maps.Copy(env, w.Env)
-	return tmux.Spec{Name: w.r.Name, Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
-		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...), At: w.at}, nil
-}
-
-// conversation returns the arguments that name the conversation. It is resumed if it has a
-// transcript, and begun otherwise, because Claude Code makes the transcript at the first prompt. A
-// copy begins with what the original conversation said, if it said anything.
-func (w *opening) conversation() ([]string, error) {
-	id := w.r.ClaudeSessionID.String()
-	// The id of a starting session is new, and has no transcript unless a cursor exists.
-	if w.r.State != session.Starting || len(w.r.Cursors) > 0 {
-		has, err := w.HasTranscript(w.r.ClaudeSessionID)
-		if err == nil {
-			err = w.Observer.CheckUnread(*w.r)
-		}
-		if has || err != nil {
-			return []string{"--resume", id}, err
-		}
-	}
-	if w.r.ForkOf != uuid.Nil {
-		has, err := w.HasTranscript(w.r.ForkOf)
-		if has || err != nil {
-			return []string{"--resume", w.r.ForkOf.String(), "--fork-session", "--session-id", id}, err
-		}
-	}
-	return []string{"--session-id", id}, nil
-}
-
-// bind records the pane and the process of the session's agent. A process that has already ended is
-// bound too: the next step reads its exit.
-func (w *opening) bind(ctx context.Context, pane tmux.Pane) error {
-	server, err := w.Panes.Server(ctx)
-	if err != nil {
-		return fmt.Errorf("bind: %w", err)
-	}
-	p, err := w.Processes.Inspect(pane.PID)
-	if errors.Is(err, process.ErrGone) { // it no longer has an identity: its pane shows how it ended
-		p.Identity, err = process.Identity{PID: pane.PID}, nil
-	}
-	if err != nil {
-		return fmt.Errorf("bind: inspect process %d: %w", pane.PID, err)
-	}
-	w.bindTo(server, pane, p.Identity)
-	return w.save()
-}
-
-// inDir reports whether the pane is in the requested directory. An empty path means that tmux could
-// not read it.
-func inDir(got, want string) bool {
-	real, err := filepath.EvalSymlinks(want)
-	return err != nil || got == "" || got == want || got == real
-}
-
 // CheckDir returns why no session can be opened in dir. It is needed because tmux silently replaces
 // a missing directory by the home directory.
 func CheckDir(dir string) error {
@@ -305,86 +135,60 @@ func CheckDir(dir string) error {
 	return wording.Errorf("directory %q: %w", wording.Path(dir), err)
 }
 
-// takeUp binds a session to a window that was found, and continues the launch from there. A crash
-// may have come before the window got its name.
-func (w *opening) takeUp(ctx context.Context, pane tmux.Pane) error {
-	w.r.NameDue = true
-	if err := w.bind(ctx, pane); err != nil {
-		return err
-	}
-	w.watchAgent(w.r.Clone())
-	w.agenda.wake(w.r.ID)
-	return nil
+// Restored is a session that came back.
+type Restored struct {
+	Record session.Record
+	Ended  []ending.Ending // leftovers of its earlier life that still ran
 }
 
-// launchFacts looks for the launch of a session that is bound to nothing. At a start, a pane whose
-// process cannot be seen may be the launch: it may have ended already. In a step the window may
-// still come.
-func (w *opening) launchFacts(ctx context.Context, start bool) (f Facts, launch tmux.Pane, err error) {
-	panes, err := w.windows.Panes(ctx)
-	if err != nil && !errors.Is(err, tmux.ErrNoServer) {
-		return f, launch, fmt.Errorf("find the window of session %s: %w", w.r.ID, err)
+// Restore brings a session back in its directory, or in the one that is asked for: the same
+// conversation in a new window. Its leftovers are ended first. While any other process writes the
+// conversation, or may write it, Restore refuses with a WriterError. A stop that was interrupted is
+// finished first; a restore that was interrupted before its window was known is continued. While
+// tmux does not answer, Restore refuses with view.ErrSilent.
+func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, err error) {
+	if err := s.core.answers(ctx); err != nil {
+		back.Record, _ = s.core.Store.Get(q.Session)
+		return back, err
 	}
-	panes = slices.DeleteFunc(panes, func(p tmux.Pane) bool { return p.Tag != w.Evidence.Tag(w.r.ID) })
-	holds := make(map[tmux.PaneID]bool)
-	for _, pane := range panes {
-		if p, err := w.Processes.Inspect(pane.PID); err == nil || !start {
-			holds[pane.ID] = err == nil && evidence.StartedFor(p, w.r.ClaudeSessionID)
+	err = s.core.do(ctx, q.Session, func(w *work) error {
+		if err := w.Observer.CheckUnread(*w.r); err != nil {
+			return err
 		}
-	}
-	f = Facts{Now: w.Now(), Grace: w.OrphanGrace, Start: start, Agent: process.Gone, Fate: view.PaneGone}
-	launch, found := LaunchPane(panes, holds)
-	if found {
-		f.Fate = view.PaneOurs
-	}
-	return f, launch, nil
-}
-
-// LaunchPane returns the pane that holds a launch, of those with the launch's tag. Earlier launches
-// may have left windows with the same tag: the last one counts. holds maps panes to whether they
-// hold the launch; if that is unknown for a window's first pane, this pane counts if no pane is
-// known to hold the launch.
-func LaunchPane(panes []tmux.Pane, holds map[tmux.PaneID]bool) (launch tmux.Pane, found bool) {
-	oldest := tmux.OldestFirst(panes)
-	for i, p := range oldest {
-		_, seen := holds[p.ID]
-		if first := i == 0 || oldest[i-1].Window != p.Window; first && !seen {
-			launch, found = p, true
+		if w.r.State == session.Stopping {
+			if err := w.closing.stop(ctx, &ending.Receipt{}); err != nil {
+				return err
+			}
 		}
-	}
-	for _, p := range oldest {
-		if holds[p.ID] {
-			launch, found = p, true
+		if !w.r.Resumable() && !w.r.Interrupted() {
+			return &StateError{State: w.r.State, Want: "resumed"}
 		}
-	}
-	return launch, found
-}
-
-// findLaunch binds a launch whose window is not known to the window that it made, if that window is
-// there.
-func (w *opening) findLaunch(ctx context.Context) (found bool, err error) {
-	if !unbound(*w.r) {
-		return false, nil
-	}
-	f, launch, err := w.launchFacts(ctx, false)
-	if err != nil || f.Fate != view.PaneOurs {
-		return false, err
-	}
-	return true, w.takeUp(ctx, launch)
-}
-
-// nameWindow sets the name of the session's window. The next step retries a failure: nothing may
-// wait for a name.
-func (w *opening) nameWindow(ctx context.Context, v view.View) error {
-	if !w.r.NameDue || v.Fate != view.PaneOurs {
-		return nil
-	}
-	pane := tmux.Guard{Pane: v.Pane.ID, PID: w.r.Binding.PanePID()}
-	if err := w.windows.Rename(ctx, pane, w.Evidence.Tag(w.r.ID), w.r.Name); err != nil {
-		w.Log.Warn("window_not_renamed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
-		return nil
-	}
-	w.at("window-named")
-	w.r.NameDue = false
-	return w.save()
+		if found, err := w.opening.findLaunch(ctx); found || err != nil {
+			return err
+		}
+		dir := w.r.Dir
+		if q.Dir != "" {
+			dir = filepath.Clean(q.Dir)
+		}
+		stays, err := s.core.enter(ctx, dir)
+		if err != nil {
+			return err
+		}
+		defer stays()
+		release, err := s.core.agenda.holdConversation(ctx, w.r.ClaudeSessionID)
+		if err != nil {
+			return err
+		}
+		defer release()
+		if back.Ended, err = w.writers.alone(ctx); err != nil {
+			return err
+		}
+		if err := w.opening.mend(q.Damaged); err != nil {
+			return err
+		}
+		w.r.Dir = dir
+		return w.opening.restore(ctx)
+	})
+	back.Record, _ = s.core.Store.Get(q.Session)
+	return back, err
 }

@@ -94,12 +94,6 @@ func (w *work) look(ctx context.Context, head *typing.Prompt) error {
 	return nil
 }
 
-// unbound reports whether this is a launch whose window is not known.
-func unbound(r session.Record) bool { return r.Binding == nil && r.State.Launching() }
-
-// stepped reports whether there may be something left that a step would do for the session.
-func stepped(r session.Record) bool { return !r.State.HasEnded() || len(r.Descendants) > 0 }
-
 // act carries out a decision.
 func (w *work) act(ctx context.Context, d decision, head *typing.Prompt) error {
 	switch d.Act {

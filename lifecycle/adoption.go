@@ -1,0 +1,240 @@
+package lifecycle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/clip"
+	"ccbot/internal/logkey"
+	"ccbot/internal/naming"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/internal/transcript"
+	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view"
+	"ccbot/port/news"
+	"ccbot/port/talk"
+	"ccbot/tmux"
+)
+
+// adoption binds a session to an agent that a person started in a terminal.
+type adoption struct {
+	*turn
+	term    *typing.Terminal
+	records *records
+	prompts *typing.Session
+	closing *closing
+	writers *writers
+	host    string
+}
+
+// AdoptRequest asks to make a session of a window in which a person runs Claude Code.
+type AdoptRequest struct {
+	Agent  process.Identity
+	Claude uuid.UUID // the conversation that it must be proven to write
+	From   uuid.UUID // the session that has the conversation; nil: none
+	// Confirmed says that a person has decided. Then the record may also be archived or completed, and
+	// the agent may be one that was reported as a second writer.
+	Confirmed    bool
+	Conversation session.Conversation // the session's conversation in the chat, if there is no From
+	Owner        int64
+	Rule         session.Rule
+	Why          string
+	// Timeout limits the wait for the worker of From; after it the error is ErrBusy. 0: the wait
+	// lasts as long as ctx.
+	Timeout time.Duration
+}
+
+// adopt runs on the worker of the session that had the conversation. Without such a session it runs
+// on no worker.
+func (w *adoption) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record, error) {
+	release, err := w.agenda.holdConversation(wait, q.Claude)
+	if err != nil {
+		return session.Record{}, waitError(ctx, wait, err)
+	}
+	defer release()
+	has := func(r session.Record) bool {
+		return r.State.Live() && r.ClaudeSessionID == q.Claude && r.Agent() == q.Agent && q.Agent.Valid()
+	}
+	if r, ok := w.records.find(has); ok { // bound by another call, or by a call that was cut short
+		return r, nil
+	}
+	if err := w.adoptable(q); err != nil {
+		return session.Record{}, err
+	}
+	agent, err := w.chosen(ctx, q)
+	if err != nil {
+		return session.Record{}, err
+	}
+	if err := w.prompts.SettlePrompts(ctx); err != nil { // while the record still has the agent that they were typed to
+		return session.Record{}, err
+	}
+	server, err := w.Panes.Server(ctx)
+	if err != nil {
+		return session.Record{}, fmt.Errorf("adopt: %w", err)
+	}
+	if q.From == uuid.Nil {
+		return w.create(ctx, q, server, agent)
+	}
+	return w.bindAgain(ctx, q, server, agent)
+}
+
+// waitError distinguishes a wait that took too long from one that the caller ended.
+func waitError(ctx, wait context.Context, err error) error {
+	if err != nil && ctx.Err() == nil && wait.Err() != nil {
+		return fmt.Errorf("%w: %w", ErrBusy, err)
+	}
+	return err
+}
+
+// adoptable returns the reason why this session may not continue with another agent.
+func (w *adoption) adoptable(q AdoptRequest) error {
+	if q.From == uuid.Nil {
+		return nil
+	}
+	if w.r.ClaudeSessionID != q.Claude {
+		return ErrChanged
+	}
+	mayMove := session.MayMove(w.r.State, w.OwnAgent(*w.r)) || q.Confirmed && w.r.State.EndedOnPurpose()
+	if w.r.HandedOver() || !mayMove {
+		return &StateError{State: w.r.State, Want: "adopted"}
+	}
+	return nil
+}
+
+// chosen returns the writer that the request names, if it is the only writer.
+func (w *adoption) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, error) {
+	found, err := w.Evidence.Settled(ctx, q.Claude)
+	if err != nil {
+		return evidence.Writer{}, err
+	}
+	var chosen, others []evidence.Writer
+	for _, one := range found.Writers(ctx, *w.r) {
+		if one.Identity == q.Agent {
+			chosen = append(chosen, one)
+		} else {
+			others = append(others, one)
+		}
+	}
+	switch {
+	case len(chosen) == 0 || !chosen[0].Endable():
+		return evidence.Writer{}, ErrChanged
+	case len(others) > 0 && q.Confirmed:
+		return evidence.Writer{}, errors.Join(&WriterError{Writers: others}, w.writers.noteUnreported(found))
+	case len(others) > 0:
+		return evidence.Writer{}, &WriterError{Writers: others}
+	case !chosen[0].InTmux:
+		return evidence.Writer{}, ErrNoTerminal
+	case q.Confirmed:
+		return chosen[0], nil
+	case slices.Contains(w.r.SecondWriters, q.Agent):
+		return evidence.Writer{}, &WriterError{Writers: chosen}
+	case chosen[0].Source == process.SourceArgv: // a command line may be out of date
+		return evidence.Writer{}, ErrChanged
+	}
+	return chosen[0], nil
+}
+
+// create puts a session for an adopted agent on disk. ccbot has not launched the agent, so only the
+// transcript proves that a prompt arrived.
+func (w *adoption) create(ctx context.Context, q AdoptRequest, server tmux.ServerID, agent evidence.Writer) (session.Record, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return session.Record{}, err
+	}
+	now, dir := w.Now().UTC(), cmp.Or(agent.Cwd, agent.Pane.Path)
+	r := &session.Record{ID: id, Host: w.host, ClaudeSessionID: q.Claude, CreatedAt: now, Dir: dir,
+		Name: clip.Runes(cmp.Or(agent.Pane.WindowName, filepath.Base(dir)), naming.MaxName), Conversation: q.Conversation, Owner: q.Owner}
+	if r.Cursors, err = w.cursorsFromHere(); err != nil {
+		return session.Record{}, fmt.Errorf("adopt: %w", err)
+	}
+	why := cmp.Or(q.Why, fmt.Sprintf("process %d writes its conversation: %s", agent.PID, agent.Why))
+	(&turn{base: w.base, r: r}).bindAdopted(server, agent)
+	if err := r.Become(session.Running, now, cmp.Or(q.Rule, ruleAdopt), why); err != nil {
+		return session.Record{}, err
+	}
+	if err := w.records.createNamed(*r); err != nil {
+		return session.Record{}, err
+	}
+	w.watchAgent(*r)
+	w.agenda.wake(r.ID)
+	made, _ := w.records.Get(r.ID)
+	return made, w.notify(ctx, made, news.Transcript{})
+}
+
+// bindAgain binds this session to the agent that continues its conversation, and resets the state
+// of the earlier agent. The news come before the save: a crash in between repeats them.
+func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.ServerID, agent evidence.Writer) (session.Record, error) {
+	cursors, err := w.cursorsFromHere()
+	if err != nil {
+		return session.Record{}, fmt.Errorf("adopt: %w", err)
+	}
+	var dead tmux.Pane // holds nothing but the end of the earlier agent
+	if w.r.State == session.Running {
+		if w.term.Refresh(ctx); w.term.Fate == view.PaneDead && !w.r.Binding.Adopted {
+			dead = w.term.Pane
+		}
+		w.closing.noteEnded(w.endSeen())
+	}
+	w.r.Cursors = cursors
+	w.r.Run, w.r.Closing, w.r.LastEnd = session.Run{}, session.Closing{}, session.LastEnd{}
+	w.r.HookDigest, w.r.ModeRequest, w.r.Interruption, w.r.NameDue = "", nil, nil, false
+	w.r.SecondWriters = slices.DeleteFunc(w.Evidence.Living(w.r.SecondWriters), func(id process.Identity) bool { return id == agent.Identity })
+	w.bindAdopted(server, agent)
+	rule := cmp.Or(q.Rule, ruleAdopt)
+	why := session.ClosedTransferred + ": " + cmp.Or(q.Why, fmt.Sprintf("process %d writes its conversation: %s", agent.PID, agent.Why))
+	if w.r.State == session.Running {
+		w.r.Note(w.Now(), rule, why)
+	} else if err := w.r.Become(session.Running, w.Now(), rule, why); err != nil {
+		return session.Record{}, err
+	}
+	if err := w.notify(ctx, *w.r, news.Transferred{ByPerson: q.Confirmed}); err != nil {
+		return session.Record{}, err
+	}
+	w.at("adoption-told")
+	if err := w.save(); err != nil {
+		return session.Record{}, err
+	}
+	if err := w.closing.ender.ClosePane(ctx, dead); err != nil {
+		w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
+	}
+	w.forget() // it was of the earlier agent
+	w.watchAgent(*w.r)
+	w.agenda.wake(w.r.ID)
+	return w.r.Clone(), w.notify(ctx, *w.r, news.Transcript{})
+}
+
+// cursorsFromHere returns cursors that show the conversation from its present end: earlier text in
+// the terminal is history. If the chat lacks text from before the session's end, it continues there
+// (P5), because a second cursor of the same file would never be passed. If the session was not
+// known to have ended, the whole conversation is shown.
+func (w *adoption) cursorsFromHere() ([]talk.Cursor, error) {
+	cursors, tail := slices.Clone(w.r.Cursors), w.r.Tail
+	if w.r.State.Live() {
+		tail = math.MaxInt64
+	}
+	end, err := transcript.EndOf(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cursors, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := w.r.Cursor(); ok && c.Path == end.Path {
+		if transcript.Unsaid(c, tail) {
+			return cursors, nil
+		}
+		cursors = cursors[:len(cursors)-1]
+	}
+	return append(cursors, end), nil
+}

@@ -1,0 +1,182 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/logkey"
+	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
+	"ccbot/lifecycle/view"
+	"ccbot/port/news"
+	"ccbot/tmux"
+)
+
+// base has the common tools of a work: the Observer, which changes nothing, the news, the agenda
+// and the step states.
+type base struct {
+	*view.Observer
+	Evidence      *evidence.Sources
+	News          News
+	at            func(failpoint string)
+	agenda        *agenda
+	states        *stepStates
+	forgetPrompts func(uuid.UUID) // forgets what typing remembers of a session
+}
+
+// turn is one turn of a session's worker: the record and its save.
+type turn struct {
+	*base
+	r    *session.Record
+	save func() error
+}
+
+// recall returns what is remembered of the session.
+func (w *turn) recall() stepState { return w.states.recall(w.r.ID) }
+
+// forget forgets what is remembered of the session: it has another agent now.
+func (w *turn) forget() { w.base.forget(w.r.ID) }
+
+func (b *base) forget(id uuid.UUID) {
+	b.states.forget(id)
+	b.forgetPrompts(id)
+}
+
+func (w *turn) remember(change func(*stepState)) { w.states.remember(w.r.ID, change) }
+
+// notify reports to News what happened to a session.
+func (b *base) notify(ctx context.Context, r session.Record, n news.News) error {
+	if err := b.News.SessionNews(ctx, r.Clone(), n); err != nil {
+		return fmt.Errorf("tell %T of session %s: %w", n, r.ID, err)
+	}
+	return nil
+}
+
+// become notes the next state, reports the news about it, if there is any, and saves.
+func (w *turn) become(ctx context.Context, next session.State, rule session.Rule, why string, n news.News) error {
+	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
+		return err
+	}
+	if n != nil {
+		if err := w.notify(ctx, *w.r, n); err != nil {
+			return err
+		}
+	}
+	return w.saveAndFollow(ctx)
+}
+
+// saveAndFollow saves, and then reports that the transcript has to be read again: there is another
+// transcript, or the session is over and the rest of the transcript is the last. Other news is
+// reported before the save; this news is derived from the record, so it comes after.
+func (w *turn) saveAndFollow(ctx context.Context) error {
+	if err := w.save(); err != nil {
+		return err
+	}
+	return w.notify(ctx, *w.r, news.Transcript{})
+}
+
+// changeID notes that the conversation has another Claude id from now on. It also clears ForkOf: a
+// restore must not begin the copy of another conversation again.
+func (w *turn) changeID(id uuid.UUID) {
+	earlier := slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id })
+	w.r.EarlierClaudeIDs = append(earlier, w.r.ClaudeSessionID)
+	w.r.ClaudeSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.Moment()
+}
+
+// followTo is changeID for an agent that went to another conversation by itself.
+func (w *turn) followTo(id uuid.UUID) {
+	w.changeID(id)
+	w.r.Note(w.Now(), ruleFollowed, "its agent is in another conversation now")
+}
+
+// endSeen returns the moment of an end that this ccbot has just seen. If this ccbot never saw the
+// agent alive, the moment is unknown, and a person may have continued in the terminal before ccbot
+// came back. Then it is zero: no process counts as a leftover except those that the record bound.
+// The same holds for a launch that never had an agent.
+func (w *turn) endSeen() process.Moment {
+	if w.r.Binding == nil || w.recall().agent != w.r.Binding.Agent {
+		return process.Moment{}
+	}
+	return w.Moment()
+}
+
+// keepProgress reads on in the transcript, and reports whether it found anything new. The caller
+// saves.
+func (w *turn) keepProgress() bool {
+	next, err := w.r.Progress.Advance(w.Observer.TranscriptPath(*w.r))
+	if err != nil {
+		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
+		return false
+	}
+	news := !next.Same(w.r.Progress)
+	w.r.Progress = next
+	return news
+}
+
+// keepUsage puts what the status line said into the record, and reports whether that has changed.
+// The caller saves.
+func (w *turn) keepUsage() bool {
+	now := w.Observer.Usage(*w.r)
+	if now == nil || w.r.Usage != nil && now.Same(*w.r.Usage) {
+		return false
+	}
+	w.r.Usage = now
+	return true
+}
+
+func (w *turn) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identity) {
+	w.r.Binding = &session.Binding{
+		Server: session.Server{Socket: server.Socket, PID: server.PID, Start: server.Start},
+		Window: pane.Window.String(), Pane: pane.ID.String(), Agent: agent, BoundAt: w.Now().UTC()}
+	w.r.Bound = w.Evidence.Living(append(w.r.Bound, agent))
+	w.bindProgram()
+}
+
+// bindProgram notes which program the bound process runs.
+func (w *turn) bindProgram() {
+	b := w.r.Binding
+	if p, err := w.Processes.Inspect(b.Agent.PID); err == nil && p.Identity == b.Agent {
+		w.r.Exe, b.Exe, b.Argv = p.Exe, p.Exe, process.ArgvHash(p.Args)
+	}
+}
+
+// bindAdopted binds the record to an agent in a pane that a person opened.
+func (w *turn) bindAdopted(server tmux.ServerID, agent evidence.Writer) {
+	now := w.Now().UTC()
+	w.r.StartedAt, w.r.ReadyAt, w.r.Since = now, now, w.Moment()
+	w.bindTo(server, agent.Pane, agent.Identity)
+	w.r.Binding.Adopted, w.r.Binding.Command = true, agent.Pane.Command
+	if agent.Pane.PID != agent.PID {
+		w.r.Binding.Shell = agent.Pane.PID
+	}
+}
+
+// watchAgent makes the end of the session's bound agent wake the session. If the agent is watched
+// already, it does nothing.
+func (b *base) watchAgent(r session.Record) {
+	if r.Binding == nil || !r.Binding.Agent.Valid() || b.Processes.Liveness(r.Binding.Agent) != process.Alive {
+		return
+	}
+	b.states.remember(r.ID, func(m *stepState) { m.agent = r.Binding.Agent })
+	b.agenda.watch(watch{session: r.ID, agent: r.Binding.Agent})
+}
+
+// The rules of the changes of a session's state, as in the record's history.
+const (
+	ruleStart   session.Rule = "start"     // a request for a new session
+	ruleReady   session.Rule = "ready"     // the agent is ready
+	ruleResume  session.Rule = "resume"    // a person asked to have a session back
+	ruleAdopt   session.Rule = "adopt"     // a window that a person opened became a session's
+	ruleStop    session.Rule = "stop"      // a request for the end
+	ruleIdle    session.Rule = "stop.idle" // nothing has happened in the session for long
+	ruleStopped session.Rule = "stopped"   // the result of an archive
+	ruleEnded   session.Rule = "ended"     // the agent ended by itself
+	ruleLost    session.Rule = "lost"      // the pane went away without ccbot
+	ruleFailed  session.Rule = "failed"    // a launch never became ready
+	// ruleFollowed: the agent is in another conversation, after /clear or an in-TUI /resume.
+	ruleFollowed session.Rule = "resume.current_session_followed"
+)
