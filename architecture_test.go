@@ -44,7 +44,7 @@ var layers = [][]string{
 	{"lifecycle/ending", "lifecycle/view"},
 	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/modekeys"},
 	{"hooks", "tmux"},
-	{"try"},                                                        // stand-ins of Telegram and of Claude Code
+	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"internal/ledger", "internal/session", "internal/transcript"}, // a record is kept in the port's types
 	{"bot/alias", "port"},
 	{"i18n", "internal"},
@@ -71,7 +71,7 @@ var sideways = map[[2]string]string{
 	{"internal/session", "internal/transcript"}:  "a record holds transcript cursors",
 }
 
-// only lists packages that may import no other package of ours.
+// only lists packages that may import no other package of the module.
 var only = map[string][]string{
 	"cmd/ccbot-hook":    {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
 	"i18n":              nil,
@@ -279,8 +279,8 @@ var typings = map[string][]string{
 }
 
 // typingFields lists, for each type of lifecycle/typing that presses keys, the only types of
-// lifecycle from which fields lead to it. The turn of a session, which every concern has, is none
-// of them.
+// lifecycle from which fields lead to it. The turn of a session, which every concern has, is not in
+// the list.
 var typingFields = map[string][]string{
 	"Typist":   {"Deps", "Queues", "Service", "core"},
 	"Session":  {"adoption", "closing", "opening", "work"}, // opening has the closing of a launch that failed
@@ -298,8 +298,8 @@ func TestArchitectureOfTyping(t *testing.T) {
 	}
 }
 
-// holdersOf returns the types of a package from which fields lead to a type: fields of its own
-// types, and exported fields of others.
+// holdersOf returns the types of a package from which fields lead to a type: fields of its types,
+// and exported fields of others.
 func holdersOf(pkg *types.Package, to types.Type) (holders []string) {
 	for _, name := range pkg.Scope().Names() {
 		if o := pkg.Scope().Lookup(name); isType(o) && leadsTo(pkg, o.Type(), to, make(map[types.Type]bool)) {

@@ -175,7 +175,7 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 // quantity matches a limit in a text: a number with its unit.
 var quantity = regexp.MustCompile(`(?i)\b(\d[\d,.]*|one|two|three|four|five|six|ten|twenty|forty)\s(s|ms|seconds?|minutes?|hours?|days?|weeks?|[KM]i?B|bytes|times)\b|\b(an?|last) (minute|hour|day|week)\b|\d\s%`)
 
-// noLimits are quantities in the pages below that are no constants of the program.
+// noLimits are quantities in the pages below that are not constants of the program.
 var noLimits = []string{"within 10 s after a network outage", "down for more than 24 hours",
 	"at 80 and 95 %", "5 MB; fonts-noto-cjk has rarer characters, 90 MB", "half a minute after any failure"}
 
@@ -233,7 +233,7 @@ func TestPagesNameButtonsThatAreThere(t *testing.T) {
 }
 
 // TestPageHasEachMetric compares the names of metrics in docs/configuration.md and in
-// docs/operations.md with those of the program.
+// docs/operations.md with the names in the program.
 func TestPageHasEachMetric(t *testing.T) {
 	name := regexp.MustCompile(`\bccbot_[a-z_]+[a-z]\b`)
 	var want []string

@@ -92,7 +92,7 @@ const (
 
 // TestNumbersAreWrittenByLanguage finds each function of bot that makes a text of a number, a time
 // or a duration itself, by fmt, strconv or a method: i18n.Words does that in the language of the
-// chat. Keys of the log and values of buttons are no texts.
+// chat. Keys of the log and values of buttons are not texts.
 func TestNumbersAreWrittenByLanguage(t *testing.T) {
 	found := make(map[string][]string)
 	for _, p := range slices.Concat(typedPackages(t, "./bot/..."), typedPackages(t, "./cmd/ccbot/running")) {
@@ -176,7 +176,7 @@ func (p typed) numbers(d ast.Decl) (all []ast.Expr) {
 				}
 			}
 			if typ := p.info.Types[n].Type.String(); typ == module+"bot/card.Option" {
-				n.Elts = slices.DeleteFunc(n.Elts, func(e ast.Expr) bool { return isField(e, "Value") }) // what the button means
+				n.Elts = slices.DeleteFunc(n.Elts, func(e ast.Expr) bool { return isField(e, "Value") }) // the meaning of the button
 			}
 		case *ast.AssignStmt:
 			for i, left := range n.Lhs {

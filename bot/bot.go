@@ -162,7 +162,7 @@ func (b *Bot) Install(features []chat.Feature) {
 }
 
 // Features makes all features, and returns them in the order in which they receive events. A
-// feature gets methods of those above it; what is made below is looked up at the call.
+// feature gets methods of those above it; a feature that is made later is looked up at the call.
 func (b *Bot) Features() []chat.Feature {
 	c, s, load := b.Chat, b.Sessions, b.Entries.Load
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }

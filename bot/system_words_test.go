@@ -36,7 +36,7 @@ func TestSystemErrorsAreInLanguageOfChat(t *testing.T) {
 	}
 }
 
-// An agent that asks nobody is named by its mode's word, and an unknown mode is quoted.
+// An agent without permission requests is named by its mode's word, and an unknown mode is quoted.
 func TestListNamesModeInLanguageOfChat(t *testing.T) {
 	for lang, want := range map[string]string{"en": " · Bypass", "ru": " · Без проверок", "zh": " · 跳过授权"} {
 		w := chattest.NewWorld(t)

@@ -201,7 +201,7 @@ func TestP9_ConfirmationIsForAskingPerson(t *testing.T) {
 	questions, before := 0, w.State(t)
 	for id := range w.Telegram.Sent {
 		m := w.Telegram.Now(id + 1)
-		if all := chattest.Words(m); len(all) != 2 || all[1] != w.Word(i18n.ButtonCancel) || !chattest.IsButton(chattest.Data(m)[0]) || strings.HasPrefix(m.Text.Text, "🔐") || strings.HasPrefix(m.Text.Text, "❓") { // who answers a request is asked nothing
+		if all := chattest.Words(m); len(all) != 2 || all[1] != w.Word(i18n.ButtonCancel) || !chattest.IsButton(chattest.Data(m)[0]) || strings.HasPrefix(m.Text.Text, "🔐") || strings.HasPrefix(m.Text.Text, "❓") { // an answer to a request causes no question
 			continue
 		}
 		questions++

@@ -316,7 +316,7 @@ func TestP4_StoppedTextsResumeTheirSession(t *testing.T) {
 	})
 }
 
-// TestP4_NextStopListsAllTexts: undecided texts of an earlier stop come below with those of the
+// TestP4_NextStopListsAllTexts: undecided texts of an earlier stop come below with the texts of the
 // next one.
 func TestP4_NextStopListsAllTexts(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {

@@ -67,7 +67,7 @@ func (r filesRow) byVerbs() bool { return strings.Contains(r.writtenBy, "erbs th
 
 // written returns the verbs that have written each file or folder of the world's CCBOT_DIR.
 func (w *world) written() map[string][]string {
-	data, _ := os.ReadFile(w.writes) // there is none if ccbot was built without failpoints
+	data, _ := os.ReadFile(w.writes) // missing if ccbot was built without failpoints
 	verbs := make(map[string][]string)
 	for line := range strings.Lines(string(data)) {
 		verb, name, _ := strings.Cut(strings.TrimSpace(line), " ")

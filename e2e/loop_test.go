@@ -46,14 +46,14 @@ func (w *world) newestLoop(what string, is func(l loop.Loop) bool) (found loop.L
 	return found
 }
 
-// countingCheck succeeds when the agents have got n prompts. It takes a while, and leaves a process
-// behind.
+// countingCheck succeeds when the agents have got n prompts. It takes a while, and leaves a
+// process.
 func (w *world) countingCheck(n int) string {
 	return fmt.Sprintf("sleep 600 & sleep 1; n=$(grep -c . %s); echo prompts: $n; [ $n -ge %d ]", w.sent, n)
 }
 
-// TestP8_LoopOutlivesKill: a loop whose check fails twice goes on after kill -9, and ends done. No
-// prompt comes twice, and no process of a check stays.
+// TestP8_LoopOutlivesKill: a loop whose check fails twice continues after kill -9, and ends done.
+// No prompt comes twice, and no process of a check stays.
 func TestP8_LoopOutlivesKill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -59,7 +59,7 @@ func overtaking() life {
 	}}
 }
 
-// quietInbox reports whether the agent has all typed texts.
+// quietInbox reports whether all typed texts have reached the agent.
 func (s *stage) quietInbox() bool {
 	return !slices.ContainsFunc(s.records(), func(r session.Record) bool { return len(r.Prompts) > 0 })
 }

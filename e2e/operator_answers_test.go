@@ -281,7 +281,7 @@ func triesSocket(o *operator, blocks []string) {
 }
 
 // triesContainer ends the container, with all of its processes, and starts another one. A kernel
-// that gives this user no container, as in a chroot, leaves nothing to try: the page says so.
+// that gives this user no container, as in a chroot, leaves nothing to try, as the page explains.
 func triesContainer(o *operator, blocks []string) {
 	unshare := programtest.Require(o.t, "unshare")
 	if out, err := exec.Command(unshare, "--user", "--map-current-user", "--pid", "--fork", "--mount-proc", "true").CombinedOutput(); err != nil {

@@ -46,7 +46,8 @@ func TestClaudeIsMissing(t *testing.T) {
 	w.stop()
 }
 
-// TestTwoSessions keeps two sessions apart, gives the second a free name, and switches by a tap.
+// TestTwoSessions keeps two sessions apart, names the second with a free name, and switches by a
+// tap.
 func TestTwoSessions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

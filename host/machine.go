@@ -269,7 +269,7 @@ func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
 // worktreeTimeout is how long git may take to check a repository out.
 const worktreeTimeout = 2 * time.Minute
 
-// Add implements [folders.Beside].
+// Add implements [folders.WorktreeMaker].
 func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
 	if err != nil {
@@ -314,7 +314,7 @@ func (m *Machine) free(path, key string) error {
 	return nil
 }
 
-// Done implements [folders.Beside].
+// Done implements [folders.WorktreeMaker].
 func (m *Machine) Done(key string) {
 	m.worktrees.Lock()
 	defer m.worktrees.Unlock()

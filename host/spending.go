@@ -77,7 +77,7 @@ func (s *Spending) Since(ctx context.Context, id uuid.UUID, since time.Time) (su
 	if err != nil {
 		return sum, err
 	}
-	table, _ := prices.Open(filepath.Join(s.Dir, PricesFile)) // what is wrong with it is in the report
+	table, _ := prices.Open(filepath.Join(s.Dir, PricesFile)) // its faults are in the report
 	owners := s.owners()
 	book.Each(func(f *ledger.File, model string, a ledger.Answer) {
 		if owners[f.Session()].Session == id && a.At >= since.Unix() {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// ownRow are the buttons that have a row of their own, by language.
+// ownRow are the buttons with a separate row, by language.
 var ownRow = map[string][]Key{
 	"en": {ButtonTakeBack, ButtonForkInstead, ButtonDenyWith, ButtonAnswerWith, ButtonUseCopy, ButtonLeaveView, ButtonInterruptSend},
 	"ru": {ButtonUseAsPrompt, ButtonNewWorktree, ButtonRemoveWorktree, ButtonNextQuestion, ButtonEndIdle, ButtonDropAll, ButtonUseCopy,

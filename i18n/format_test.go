@@ -117,7 +117,7 @@ func TestTextsHaveNoPrepositionOfMoment(t *testing.T) {
 	}
 }
 
-// otherCase are the prepositions that want another case than that of the ages: nominative in German,
+// otherCase are the prepositions that want another case than the ages have: nominative in German,
 // and accusative in Russian, which looks the same.
 var otherCase = map[string]string{"de": "ab|aus|bei|binnen|in|mit|nach|seit|von|vor|zu", "ru": "без|более|больше|до|из|менее|меньше|около|от|с"}
 

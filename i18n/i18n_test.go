@@ -26,7 +26,7 @@ import (
 var write = flag.Bool("write", false, "write keys_gen.go anew")
 
 // TestKeysAreThoseOfTheCatalogue compares the constants with the English sentences; go generate
-// writes them anew.
+// writes them again.
 func TestKeysAreThoseOfTheCatalogue(t *testing.T) {
 	want := constants(t)
 	if *write {
@@ -80,11 +80,11 @@ func named(t *testing.T) map[string]bool {
 	return all
 }
 
-// forms are the plural forms of a sentence; one without plurals has "other".
+// forms are the plural forms of a sentence; a sentence without plurals has "other".
 type forms map[string]string
 
-// catalogue gives the sentences of a language in the order of their file. A key that stands there
-// twice fails the test.
+// catalogue returns the sentences of a language in the order of their file. A repeated key fails
+// the test.
 func catalogue(t *testing.T, lang string) iter.Seq2[string, forms] {
 	t.Helper()
 	return func(yield func(string, forms) bool) {
@@ -268,7 +268,7 @@ func TestButtonWords(t *testing.T) {
 	}
 }
 
-// dotted shows a name as these tests expect it: a dot for each character that is no plain one.
+// dotted shows a name as these tests expect it: a dot for each special character.
 func dotted(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

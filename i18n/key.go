@@ -5,7 +5,7 @@ import "strings"
 //go:generate go test -count=1 -run ^TestKeysAreThoseOfTheCatalogue$ . -args -write
 
 // Key names one sentence. Each sentence of locales/en.json that the program names has a constant in
-// keys_gen.go, with the names of its blanks behind it. The keys of the others are made of codes.
+// keys_gen.go, followed by the names of its blanks. The keys of the others are made of codes.
 type Key string
 
 // Codes is the prefix of the keys for one kind of codes.

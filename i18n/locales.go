@@ -97,8 +97,8 @@ func read(files fs.FS, lang string) (all []sentence) {
 	return all
 }
 
-// orEnglish returns the sentences of a language. One that is missing, or has other blanks than the
-// English sentence, is replaced by the English one; its key is in replaced.
+// orEnglish returns the sentences of a language. A sentence that is missing, or has other blanks
+// than the English sentence, is replaced by the English one; its key is in replaced.
 func orEnglish(own, english []sentence) (all []sentence, replaced []Key) {
 	for _, s := range english {
 		if one, found := find(own, s.key); found && one.fits(s) {

@@ -128,8 +128,8 @@ func TestProblemsOfLanguage(t *testing.T) {
 	assert.Equal(t, "the form few is missing", wrongForms(forms{"one": "1", "many": "5", "other": "1.5"}, language.Russian))
 }
 
-// TestFaultyTextIsEnglish: a text that is missing, or has other blanks, is said in English, with
-// the plural forms of English.
+// TestFaultyTextIsEnglish: a text that is missing, or has other blanks, is replaced by the English
+// one, with English plural forms.
 func TestFaultyTextIsEnglish(t *testing.T) {
 	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	c := &Catalog{languagesOf(fstest.MapFS{

@@ -128,7 +128,7 @@ func TestDialogClosed(t *testing.T) {
 		{"no presence file, a box", viewtest.Free(viewtest.NoPresence), true},
 		{"no presence file, an odd screen", viewtest.Free(viewtest.NoPresence, viewtest.NoBox), false},
 		{"the screen cannot be read", viewtest.Free(viewtest.Blind), false},
-		{"behind its shell", viewtest.Free(viewtest.Behind, viewtest.Blind), false},
+		{"behind its shell", viewtest.Free(viewtest.InBackground, viewtest.Blind), false},
 		{"tmux does not say", viewtest.Free(viewtest.Fate(view.PaneUnknown), viewtest.Blind), false},
 		{"nobody knows whether it lives", viewtest.Free(viewtest.Alive(process.Unknown)), false},
 		{"it ended", viewtest.Free(viewtest.Alive(process.Gone), viewtest.Fate(view.PaneDead)), true},

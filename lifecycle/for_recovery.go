@@ -103,7 +103,7 @@ func (s *Service) finishRestore(ctx context.Context, id uuid.UUID) error {
 	}))
 }
 
-// Abandon gives up a session that is lost, or that may be running, after too long without a sign
+// Abandon ends a session that is lost, or that may be running, after too long without a sign
 // of life. Nothing is reported; a session that was running is Unreported until Reported is called.
 // ErrChanged means that its agent lives, by the same test as in a Survey.
 func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, why, closed string) error {

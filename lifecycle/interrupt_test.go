@@ -373,8 +373,8 @@ func TestTurnWithBackgroundAgentsIsInterrupted(t *testing.T) {
 	})
 }
 
-// Prompts that wait at a stop are not typed by themselves: the person is asked about each. The next
-// prompt is typed immediately.
+// Prompts that wait at a stop are not typed by themselves: each gets a question to the person. The
+// next prompt is typed immediately.
 func TestP4_StopOffersWaitingPrompts(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -59,7 +59,7 @@ func (q Queues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().SendAgain(ctx, key) })
 }
 
-// Drop gives up an unproven prompt, because a person has decided so. If its text still is in the
+// Drop abandons an unproven prompt, because a person has decided so. If its text still is in the
 // box, it is removed there.
 func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Drop(ctx, key) })
@@ -72,7 +72,7 @@ func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Withdraw(key) })
 }
 
-// Reword gives a held prompt another text, because the person has edited the message.
+// Reword changes the text of a held prompt, because the person has edited the message.
 // typing.ErrNoPrompt means that the prompt is no longer held: it may have been typed.
 func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Reword(key, text, class) })

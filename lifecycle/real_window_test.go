@@ -52,7 +52,8 @@ func (w *terminalWorld) orphan(id string) (found evidence.Window) {
 	return found
 }
 
-// Windows of real processes: one whose shell stays, and one left by an earlier run of this ccbot.
+// Windows of real processes: in the first the shell stays, the second is left by an earlier run of
+// this ccbot.
 func TestP2_RealOrphanWindowIsAdopted(t *testing.T) {
 	base := t.TempDir()
 	command, err := demoagent.Link(base)

@@ -43,7 +43,7 @@ func (w *opening) mend(how port.Damaged) error {
 	return w.resumeCopy(health)
 }
 
-// beginNewConversation gives the session a new conversation id, because Claude Code neither resumes
+// beginNewConversation sets a new conversation id, because Claude Code neither resumes
 // nor begins a conversation whose transcript has no messages.
 func (w *opening) beginNewConversation() error {
 	fork := w.r.ForkOf

@@ -75,7 +75,7 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 		w.opening.want = q.With
 		return w.opening.start(ctx)
 	}); err != nil {
-		if !errors.Is(err, errWindowMayLive) { // else a step or the next start looks for the window by its tag
+		if !errors.Is(err, errWindowMayLive) { // otherwise a step or the next start looks for the window by its tag
 			err = errors.Join(err, s.core.discard(context.WithoutCancel(ctx), id))
 		}
 		return session.Record{}, err

@@ -257,7 +257,7 @@ func TestP4_UnsentPasteStaysHeld(t *testing.T) {
 	})
 }
 
-// A person who scrolls right before the paste is asked to stop that, and for nothing else.
+// A person who scrolls right before the paste gets one request: to stop that.
 func TestScrolledWindowRefusesPaste(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

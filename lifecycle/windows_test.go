@@ -229,7 +229,7 @@ func TestP1_UnprovenWindowIsNotSession(t *testing.T) {
 	}
 }
 
-// A running session has the conversation: only that one is meant.
+// A running session has the conversation: only that session is chosen.
 func TestP1_OpenSessionsOrphanIsNotAdopted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		_, h := w.wentOn()

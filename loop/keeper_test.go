@@ -168,7 +168,7 @@ func TestP8_OrphanedLoopsAreSettled(t *testing.T) {
 	}
 }
 
-// killed is what a failpoint of these tests panics with.
+// killed is the value with which a failpoint of these tests panics.
 type killed struct{}
 
 // TestP4_RandomKillsInLoop kills the Keeper at random failpoints of a loop of 30 iterations: each

@@ -82,8 +82,8 @@ func TestPersonTypesDuringCheck(t *testing.T) {
 	assert.Equal(t, []any{port.LoopExhausted, 5}, []any{w.only().State, w.only().Used.Turns})
 }
 
-// TestNoCheckAfterBoundInTime: a check that the end time cuts is no failed check, and none begins
-// after it.
+// TestNoCheckAfterBoundInTime: a check that the end time cuts is not a failed check, and none
+// begins after it.
 func TestNoCheckAfterBoundInTime(t *testing.T) {
 	w := newWorld(t)
 	mark := filepath.Join(w.engine.record.Dir, "mark")

@@ -76,7 +76,7 @@ type Keeper interface {
 
 // Namer names sessions.
 type Namer interface {
-	// Rename gives a session a name that a person chose, and its window also unless a person opened
+	// Rename sets a name that a person chose for a session, and for its window unless a person opened
 	// the window. A name already in use gets a numeric suffix. The new name is sent as
 	// news.Renamed.
 	Rename(ctx context.Context, id uuid.UUID, name string) error

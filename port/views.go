@@ -62,7 +62,7 @@ func (s Session) Cursor() (c talk.Cursor, ok bool) {
 	return s.Cursors[len(s.Cursors)-1], true
 }
 
-// Closed is why a session has ended for good, or how it was lost.
+// Closed is the reason why a session has ended for good or was lost.
 type Closed string
 
 // The reasons that the state does not show.

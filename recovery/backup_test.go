@@ -35,7 +35,7 @@ var backupNoon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 // files are names and contents.
 type files map[string]string
 
-// shelf holds a folder of records with its backups. Its clock does not advance.
+// shelf has a folder of records with its backups. Its clock does not advance.
 type shelf struct {
 	recovery.Backups
 	base string

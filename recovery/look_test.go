@@ -104,7 +104,7 @@ func TestP2_NestedAgentIsNotTakenOver(t *testing.T) {
 	assert.Equal(t, process.Alive, m.processes.Liveness(agent))
 }
 
-// If the processes above an agent are unknown, it stays where it is.
+// If the processes above an agent are unknown, it stays in its place.
 func TestP6_UnreadableAncestorCountsAsAgent(t *testing.T) {
 	m := newMachine(t)
 	lost := m.start(running)

@@ -248,7 +248,8 @@ func (w World) launchedHere(r session.Record) bool {
 	return !w.Since.IsZero() && r.StartedAt.After(w.Since) && !r.StartedAt.After(w.Now)
 }
 
-// taken reports whether a live session outside of beside is bound to this window of the server.
+// taken reports whether a live session except those in beside is bound to this window of the
+// server.
 func taken(records []session.Record, server tmux.ServerID, boot string, window tmux.WindowID, beside ...session.Record) bool {
 	for _, r := range records {
 		named := slices.ContainsFunc(beside, func(b session.Record) bool { return b.ID == r.ID })

@@ -288,8 +288,8 @@ func took(s State, o talk.RequestOutcome) bool {
 	return !d.Allows() && d.Message != "" && strings.Contains(o.Text, d.Message)
 }
 
-// leave moves an open request to away because its hook no longer waits; desk makes that permanent.
-// A sent decision stays sent: the transcript shows whether it arrived.
+// leave moves an open request to away because its hook no longer waits; inTerminal makes that
+// permanent. A sent decision stays sent: the transcript shows whether it arrived.
 func leave(s State, inTerminal bool, now time.Time) State {
 	if s.Stage == StageOpen {
 		s = s.unwait(0, now)

@@ -15,7 +15,7 @@ import (
 	"ccbot/bot/render"
 )
 
-// Need is what a message needs from people; empty for nothing.
+// Need names what a message needs from people; empty for nothing.
 type Need string
 
 // Needs of a message.
@@ -69,7 +69,7 @@ type Option struct {
 // Forgotten is the value of an option whose session is forgotten.
 const Forgotten = "forgotten"
 
-// without returns the look after a session is forgotten, and whether an option was about it.
+// without returns the content after a session is forgotten, and whether an option was about it.
 func (l Content) without(session uuid.UUID) (next Content, named bool) {
 	rows := make([][]Option, len(l.Options))
 	for i, row := range l.Options {
@@ -112,8 +112,8 @@ func Turns(page int, more bool, to func(page int) Option) (arrows []Option) {
 	return arrows
 }
 
-// fitting returns the look as it is stored: cut to one message, without empty rows, and with times
-// as they are read from disk.
+// fitting returns the content as it is stored: cut to one message, without empty rows, and with
+// times as they are read from disk.
 func (l Content) fitting() Content {
 	room := l.limit()
 	if !l.Hint.Blank() {

@@ -85,8 +85,8 @@ func NewKind[P any](b *Board, name string, refused func(ctx context.Context, c C
 	return k
 }
 
-// Show stores the look and payload of the card with a key, and sends it, or edits its message if it
-// has changed. It is on disk when Show returns nil. Show does not wait for the chat.
+// Show stores the content and payload of the card with a key, and sends it, or edits its message if
+// it has changed. It is on disk when Show returns nil. Show does not wait for the chat.
 func (k Kind[P]) Show(ctx context.Context, key string, l Content, payload P) error {
 	return k.show(ctx, key, l, payload)
 }
@@ -178,7 +178,7 @@ func (k kind) DropNeeds(session uuid.UUID, except string, before time.Time) (err
 	return err
 }
 
-// Redraw updates an open card. A look without options closes it; a closed card stays.
+// Redraw updates an open card. A content without options closes it; a closed card stays.
 func (k Kind[P]) Redraw(ctx context.Context, key string, l Content, payload P) error {
 	if len(Filled(l.Options)) == 0 {
 		return k.Close(ctx, key, l.Text)

@@ -43,7 +43,7 @@ type record struct {
 	WaitsSince   time.Time           `json:"asked,omitzero"`    // since when it needs an answer
 	Brought      time.Time           `json:"brought,omitzero"`  // when people last got it in a new message
 	Reminded     int                 `json:"reminded,omitempty"`
-	ExtraOptions []Option            `json:"below,omitempty"`  // options of each look, below the feature's (see Again)
+	ExtraOptions []Option            `json:"below,omitempty"`  // options of each content, below the feature's (see Again)
 	Former       *former             `json:"former,omitempty"` // the message that the card had before Again
 
 	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
@@ -162,7 +162,7 @@ func (c record) appearance() string {
 }
 
 // isShownBy reports whether a message shows the card's current state: each running post has the
-// look of the time when the outbox asked.
+// content at the time of the outbox's call.
 func (c record) isShownBy(m outbox.Message) bool {
 	now := c.message()
 	return digest(now.Text) == digest(m.Text) && digest(now.Buttons) == digest(m.Buttons) && digest(now.Picture) == digest(m.Picture)

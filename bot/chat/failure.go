@@ -59,8 +59,8 @@ func (p Phrases) Cause(e *refusal.Error) string {
 	return p.Quoted(e.Reason)
 }
 
-// refusals maps each refusal of the agent's machine to two sentences: one that names the session,
-// and one that does not. A feature may look up its own words first.
+// refusals maps each refusal of the agent's machine to two sentences: with and without the name of
+// the session. A feature may look up its own words first.
 var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.DirMissing:      {i18n.DirGone, i18n.PathMissing},
 	refusal.DirNotADir:      {i18n.DirNotADir, i18n.PathNotDir},

@@ -27,7 +27,7 @@ type Feature struct {
 	// of the card; empty: only that the button is old. It decides nothing.
 	Late map[string]func(t Tap) string
 	// OnNews receives all news. One feature reports the news to people, and is called last; the
-	// others only update what they already show. A report is on disk when Heard returns.
+	// others only update what they already show. A report is on disk when OnNews returns.
 	OnNews func(ctx context.Context, s port.Session, n news.News) error
 	// Text takes a text that is meant for the feature. The dispatcher has the order of the
 	// features.

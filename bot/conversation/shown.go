@@ -16,8 +16,8 @@ import (
 // replied to the session's messages.
 type Turn struct {
 	Session uuid.UUID `json:"session"`
-	// Since is when the last of these prompts was typed; zero if its turn has ended, or none was
-	// typed.
+	// Since is the time at which the last of these prompts was typed; zero if its turn has ended, or
+	// none was typed.
 	Since time.Time `json:"since,omitzero"`
 	// Prompts are the keys of prompts that are not typed yet, oldest first. The turn of each begins
 	// when it is typed: until then it may wait for long, or be dropped.
@@ -127,7 +127,7 @@ func (m ReadMark) Has(at talk.Cursor) bool {
 // maxMarks bounds file.Unread. A session without a mark gets its last answer shown.
 const maxMarks = 200
 
-// maxShown bounds ReadMark.CursorStore. Later items are shown again.
+// maxShown bounds ReadMark.Shown. Later items are shown again.
 const maxShown = 40
 
 // NoteShown stores that a conversation has a session's last output in full, from a place on. An

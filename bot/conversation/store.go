@@ -41,7 +41,7 @@ type file struct {
 	NoTopics bool               `json:"no_topics,omitempty"` // the chat was notified that the bot may not open topics
 	Settings Settings           `json:"settings,omitzero"`
 	Bots     Bots               `json:"bots,omitzero"` // of a group
-	// LastPrompted is when a person last sent each session a prompt, within the last day.
+	// LastPrompted is the time of the last prompt from a person to each session, within the last day.
 	LastPrompted map[uuid.UUID]time.Time `json:"asked_of,omitempty"`
 }
 

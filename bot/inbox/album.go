@@ -27,7 +27,7 @@ func jobOf(key string, raw json.RawMessage) job {
 	return job{key: key, came: time.Now(), from: g.from, album: g.album, text: cuttext.Of(u.Message)}
 }
 
-// firstOf returns the first job of a queue and the jobs behind it. The job of an album has all its
+// firstOf returns the first job of a queue and the jobs after it. The job of an album has all its
 // messages in the queue; the job of a cut text, all its parts. pause is the time in which further
 // messages may still come: until albumQuiet after the last one, or 0 if the sender has written
 // another message.

@@ -153,7 +153,7 @@ func (i *Intake) settle(ctx context.Context, f Failure, j *job) (again time.Dura
 }
 
 // attempt hands an entry on until the handler succeeds, the entry leaves the accepted state, or ctx
-// ends; then it returns nil. The error is that of the last of three tries, or of the only one if
+// ends; then it returns nil. The error is from the last of three tries, or from the only one if
 // the wait was already reported.
 func (i *Intake) attempt(ctx context.Context, f Failure, j *job) error {
 	key, most := f.Key, attempts

@@ -11,7 +11,7 @@ import (
 )
 
 // ConversationOf returns the place of a message. In a group without topics a reply also has a
-// thread id, that of the message it replies to; only the thread id of a topic counts.
+// thread id, the id of the message it replies to; only the thread id of a topic counts.
 func ConversationOf(m *models.Message) address.Conversation {
 	return conversation(m.Chat.ID, m.MessageThreadID, m.IsTopicMessage)
 }

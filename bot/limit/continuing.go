@@ -76,7 +76,7 @@ func (p plan) due() time.Time { return p.Until.Add(after) }
 
 func (p plan) planned() bool { return p.Prompt != "" && !p.Refused }
 
-// text returns the text of the prompt: what the card shows, and what is typed.
+// text returns the text of the prompt: it is shown on the card, and typed.
 func (p plan) text() string {
 	return cmp.Or(p.Text, "The usage limit is over. Continue where you stopped.")
 }
@@ -188,7 +188,7 @@ func (l *Continuing) atLimit(r port.Session) string {
 	return l.chat.Book.Settings(r.Conversation.ChatID).AtLimit
 }
 
-// card returns the card.Content of a plan. A card without a plan and without an offer expires, too.
+// card returns the card.Content of a plan. A card without a plan and without an offer also expires.
 func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.Content {
 	w := l.chat.In(to)
 	at := i18n.Args{"Name": r.Name, "At": w.At(p.due())}

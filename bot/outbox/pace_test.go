@@ -30,7 +30,7 @@ func of(session uuid.UUID, chat int64, rank Rank, text string) Message {
 }
 
 // A question blocks its agent until a person answers, so it goes before other sessions' messages,
-// but after the earlier ones of its own session.
+// but after earlier messages of its session.
 func TestQuestionPrecedesChatter(t *testing.T) {
 	asking, other := uuid.New(), uuid.New()
 	const group = int64(-5)

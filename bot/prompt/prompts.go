@@ -308,7 +308,7 @@ func (p *Prompts) Discard(ctx context.Context, e inbox.Entry) error {
 	return p.close(ctx, e.Key, render.Plain(p.Chat.In(e.Conversation).Say(i18n.Dropped)))
 }
 
-// moved takes the prompts of moved places along. Their messages stay where they are, or are gone.
+// moved takes the prompts of moved places along. Their messages stay in the chat, or are gone.
 func (p *Prompts) moved(_ context.Context, where chat.MoveFunc) error {
 	entries, err := p.Entries.List()
 	errs := []error{err}

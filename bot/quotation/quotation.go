@@ -139,8 +139,8 @@ var joined = lazyregexp.New(`(^|[\x00-\x7f\p{Z}\p{P}])[` + joiners + `]+`)
 // effort finds the words that make Claude Code think longer, or load more.
 var effort = lazyregexp.New(`(?i)(ultra)(code|plan|review|think)`)
 
-// The characters before a sign that begins a word: any except those of a mail address, a fraction
-// or a path. Blanks are those of unicode.IsSpace.
+// The characters before a sign that begins a word: any except the characters of a mail address, a
+// fraction or a path. Blanks are those of unicode.IsSpace.
 const (
 	begins = `(^|[^A-Za-z0-9._%+/-])`
 	blanks = `\s\v\x{85}\p{Z}`

@@ -1,6 +1,6 @@
 package several
 
-// Who names a bot of the group.
+// Who identifies a bot of the group.
 type Who int
 
 // The zero value names no bot.

@@ -66,7 +66,7 @@ func (o *tracker) resume(c card.Card[state]) {
 	o.notify(nil)
 }
 
-// run takes hints until there are none. A burst is drawn once.
+// run handles the pending hints and returns when none is left. A burst is drawn once.
 func (o *tracker) run(ctx context.Context) {
 	if o.back {
 		o.back = false

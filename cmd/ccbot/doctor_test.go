@@ -578,7 +578,7 @@ func TestUpdatedClaudeIsNoFault(t *testing.T) {
 	assert.Contains(t, out, "2.1.300 (Claude Code)")
 }
 
-// TestUnreadableBotFile has a finding of its own: it says nothing about another bot.
+// TestUnreadableBotFile has a separate finding, because it has no information about another bot.
 func TestUnreadableBotFile(t *testing.T) {
 	p := newPatient(t)
 	require.NoError(t, os.Mkdir(p.state+"/bot", 0o700))

@@ -65,7 +65,7 @@ func botWarnings(ctx context.Context, d offline.View) []string {
 	return all
 }
 
-// see fills in the present activity of a live session's agent. Facts that the look lacks stay as
+// see fills in the present activity of a live session's agent. Facts that the check lacks stay as
 // recorded.
 func see(l *show.Session, r session.Record, look port.Status) {
 	known := view.Noted(r).At(time.Now())

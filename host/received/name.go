@@ -17,7 +17,7 @@ const maxName = 80
 // maxExtension is the longest extension, in bytes, that is kept when a name is shortened.
 const maxExtension = 16
 
-// nameless is the name of a file if nothing of its own name is left.
+// nameless is the name of a file if nothing of its name is left.
 const nameless = "file"
 
 // safeName makes a harmless name out of a foreign one. It takes the last path element, removes

@@ -111,7 +111,7 @@ func reasonsOf(t *testing.T) (rows [][]string) {
 	return rows
 }
 
-// fieldsOf returns the rows of a type, followed by those of all types that it is made of.
+// fieldsOf returns the rows of a type, followed by the rows of all its field types.
 func fieldsOf(t *testing.T, g reflect.Type) (rows [][]string) {
 	t.Helper()
 	types := []reflect.Type{g}

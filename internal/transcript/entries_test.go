@@ -88,7 +88,7 @@ func TestEntries(t *testing.T) {
 	assert.Equal(t, "u1", FirstID(path))
 }
 
-// What prints nothing, such as /clear, is no answer.
+// A command without output, such as /clear, is not an answer.
 func TestBlankOutputIsNoEntry(t *testing.T) {
 	path := transcriptOf(t,
 		`{"type":"user","message":{"content":"<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>"}}`,

@@ -10,9 +10,10 @@
 // The package promises:
 //   - A tapped key reaches only the dialog or the screen that its button was drawn for. It is read
 //     again right before the key, and compared with the fingerprint of the button (P7).
-//   - No key that may choose is pressed while a permission request waits in the chat, or while a part
-//     of the dialog is out of sight (P7).
-//   - An option is chosen only once the cursor rests on it, and the question is still the same (P7).
+//   - No key that may choose is pressed while a permission request waits in the chat, or while a
+//     part of the dialog is out of sight (P7).
+//   - An option is chosen only once the cursor rests on it, and the question is still the same
+//     (P7).
 //   - A key of a mode or a model is on disk before it is pressed, so that none is repeated blindly.
-//   - What is unknown takes no key (P6).
+//   - An unknown dialog gets no key (P6).
 package dialog

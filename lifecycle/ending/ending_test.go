@@ -196,8 +196,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// Several leftovers end at the same time: one is proven while the record is saved before another's
-// KILL.
+// Several leftovers end at the same time: the first is proven while the record is saved before
+// another's KILL.
 func TestLeftoverIsProvenDuringSave(t *testing.T) {
 	m, r := &machine{}, ended()
 	one := m.add(777, 1, "claude", "--resume", r.ClaudeSessionID.String())

@@ -92,8 +92,8 @@ func prints(args []string) bool {
 	})
 }
 
-// processesIn returns the processes in windows: those below the panes, and those in the panes'
-// terminals. A terminal belongs to one kernel session, whose number no other process has; a
+// processesIn returns the processes in windows: processes below the panes, and processes in the
+// panes' terminals. A terminal belongs to one kernel session, whose number no other process has; a
 // container may have a terminal of the same device number. A dead pane does not count, because its
 // pid may have been reused.
 func (e *Evidence) processesIn(windows []Window) map[tmux.WindowID][]process.Process {

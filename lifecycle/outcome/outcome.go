@@ -14,7 +14,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// Kind is how a turn stands.
+// Kind is the state of a turn.
 type Kind int
 
 // The kinds. Those after Open mean that no answer follows, or that a person has to act first.
@@ -34,7 +34,7 @@ const (
 	IdleAgain                // the agent is idle, and the end of the turn was not seen
 )
 
-// Outcome is how a turn stands.
+// Outcome is the state of a turn.
 type Outcome struct {
 	Kind    Kind
 	Text    string             // of Answered
@@ -104,7 +104,7 @@ func transcriptOf(projects string, r session.Record, claude uuid.UUID) string {
 	return path
 }
 
-// Seen is what is known about a turn at one time.
+// Seen has the known facts about a turn at one time.
 type Seen struct {
 	State  session.State
 	Phase  talk.Phase // as the record has it; empty: unknown

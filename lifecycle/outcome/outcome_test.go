@@ -15,8 +15,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// TestOutcome is the order of the rule: what the transcript has counts before what the agent does
-// now.
+// TestOutcome is the order of the rule: the transcript counts before the present activity of the
+// agent.
 func TestOutcome(t *testing.T) {
 	typed := Prompt{Mark: &talk.Mark{}, Finished: true}
 	limit := transcript.Failure{Kind: transcript.FailedLimit, Text: "limit", Until: time.Unix(9, 0)}

@@ -115,8 +115,8 @@ const (
 	doubtNone       = "no proof came"
 )
 
-// decideTyped decides about a prompt that was typed and of which the terminal does not show whether
-// it arrived. The first row that holds decides. It is pure.
+// decideTyped decides about a prompt that was typed and whose arrival the terminal does not show.
+// The first row that holds decides. It is pure.
 //
 //	it has arrived                                   it is done, whatever the box shows
 //	events are unread, a turn runs, the agent asks   wait, however long

@@ -38,7 +38,7 @@ func anyTyped(t *rapid.T) *Prompt {
 	return p
 }
 
-// What was remembered of one agent does not count for the next one: see Forget.
+// The memory of one agent does not count for the next one: see Forget.
 func TestForgetEndsProgress(t *testing.T) {
 	typist := New(nil, nil, nil, nil)
 	w := typist.Of(Turn{Record: &session.Record{ID: uuid.New()}}, nil)

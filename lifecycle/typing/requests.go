@@ -75,7 +75,7 @@ func (w Requests) SendAgain(ctx context.Context, key string) error {
 	return w.s.enqueue(key)
 }
 
-// Drop gives up an unproven prompt. If its text still is in the box, it is removed there.
+// Drop abandons an unproven prompt. If its text still is in the box, it is removed there.
 func (w Requests) Drop(ctx context.Context, key string) error {
 	p, err := w.s.promptIn(key, Unproven)
 	if err != nil {
@@ -107,7 +107,7 @@ func (w Requests) Withdraw(key string) error {
 	return w.s.dequeue(key)
 }
 
-// Reword gives a held prompt another text.
+// Reword changes the text of a held prompt.
 func (w Requests) Reword(key, text string, class talk.PromptClass) error {
 	p, err := w.s.promptIn(key, Held)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"ccbot/port/talk"
 )
 
-// Doing is what the agent does, as people are shown it. The first row that holds decides. It is
+// Doing returns the activity that people see. The first row that holds decides. It is
 // pure.
 //
 //	the terminal asks, or a subagent waits for the chat    it waits for a person

@@ -111,7 +111,7 @@ type boundPane struct {
 }
 
 // readPane reads the bound pane and its content. A pane id proves nothing by itself: the tmux
-// server and the pane's process must also be those of the binding.
+// server and the pane's process must also match the binding.
 func (o *Observer) readPane(ctx context.Context, b session.Binding) (look boundPane) {
 	boot := o.Processes.Self().Boot
 	absent := func() boundPane { // no server of the binding listens on the socket

@@ -49,8 +49,8 @@ type View struct {
 	// Settles is how long to wait before the dialog is reported, because it may still be drawn; 0: it
 	// rests, or it was reported. Only the view of a step has it.
 	Settles time.Duration
-	// Tidied is when this process last tried to end the tools of killed processes. Only a step's
-	// view has it.
+	// Tidied is the time at which this process last tried to end the tools of killed processes. Only a
+	// step's view has it.
 	Tidied time.Time
 	// Still is how long this process has seen the box unchanged. Only the view of a step has it.
 	Still time.Duration

@@ -27,8 +27,9 @@ type Received interface {
 	// Has returns the name of a file in [InboxName] of a session's folder; empty: not there. If no
 	// file can be stored there, it fails as Put does.
 	Has(ctx context.Context, session uuid.UUID, id string) (name string, err error)
-	// Put stores a file there under a name similar to wished. If the file exists, it stays and body
-	// is not read. On an error, which is the body's or a *refusal.Error, nothing is left there.
+	// Put stores a file there under a name similar to the requested one. If the file exists, it stays
+	// and body is not read. On an error, which is the body's or a *refusal.Error, nothing is left
+	// there.
 	Put(ctx context.Context, session uuid.UUID, id, wished string, body io.Reader) (name string, err error)
 }
 

@@ -2,7 +2,8 @@ package talk
 
 import "time"
 
-// Phase is what an agent does, or why its work has stopped. Records and the API use these words.
+// Phase is the activity of an agent, or the reason why its work has stopped. Records and the API
+// use these words.
 type Phase string
 
 // The phases. The first five describe how its terminal takes keys; the others why its work has

@@ -66,8 +66,8 @@ type Prompt struct {
 	Mark  *Mark
 }
 
-// Mark is where and when the typing of a prompt began. It is on disk before the first key is
-// pressed.
+// Mark is the transcript position and the time at which the typing of a prompt began. It is on disk
+// before the first key is pressed.
 type Mark struct {
 	At      time.Time     `json:"at"`                // proof must be later
 	Path    string        `json:"path,omitempty"`    // transcript, empty if there is none yet

@@ -17,8 +17,8 @@ type fault struct {
 	check  string
 	status Status
 	means  string // for the document
-	remedy string // for a finding without a fix of its own, as Markdown
-	mended string // the effect of --fix; empty: there is none
+	remedy string // for a finding without a fix, as Markdown
+	mended string // the effect of --fix; empty: no effect
 }
 
 // faults are all that there are, in the order of the checks.

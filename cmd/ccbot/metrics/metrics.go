@@ -135,7 +135,7 @@ func Open(ctx context.Context, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// Remedy is what a person does about an error of Open.
+// Remedy returns the next step after an error of Open.
 func Remedy(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

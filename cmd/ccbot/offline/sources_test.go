@@ -49,7 +49,7 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	assert.False(t, windows || keys)
 }
 
-// A check that outlives its bot is no person at a terminal.
+// A check that outlives its bot does not count as a person at a terminal.
 func TestP9_ProgramBelowCheckIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	table, err := process.NewTable()

@@ -173,7 +173,8 @@ func TestWait(t *testing.T) {
 	assert.Equal(t, "Done.", <-answered)
 }
 
-// TestP6_UnreadableAgentIsNotIdle: the time in which nothing is known of the agent is no idle time.
+// TestP6_UnreadableAgentIsNotIdle: the time in which nothing is known of the agent is not idle
+// time.
 func TestP6_UnreadableAgentIsNotIdle(t *testing.T) {
 	dir := t.TempDir()
 	agent := process.Identity{PID: 4711, Start: 12}

@@ -44,7 +44,7 @@ func promptOf(e inbox.Entry) typing.Prompt {
 		State: typing.PromptState(e.State), Mark: copyOf(e.Typing), Reported: slices.Clone(e.Reported), Repeated: e.Repeated}
 }
 
-// copyOf returns a mark of its own: the typing of a prompt changes its mark before that is saved.
+// copyOf returns a separate mark: the typing of a prompt changes its mark before that is saved.
 func copyOf(m *talk.Mark) *talk.Mark {
 	if m == nil {
 		return nil

@@ -41,7 +41,7 @@ func finishTransfers(ctx context.Context, s *system, chats *conversation.Store) 
 	return nil
 }
 
-// finishTransfer gives everything of the first record to the second one, and closes the first.
+// finishTransfer moves everything of the first record to the second one, and closes the first.
 // waiting are the prompts in the inbox that belong to the first record: its queue may lack some.
 func finishTransfer(ctx context.Context, s *system, chats *conversation.Store, t session.Transfer, waiting []string) error {
 	t.From.Enqueue(waiting...) // t is a copy

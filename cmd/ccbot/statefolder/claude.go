@@ -11,7 +11,7 @@ import (
 // was needed.
 const claudeFile = "claude_old"
 
-// NoteReportedClaude notes that the chat was told of a Claude Code that is too old.
+// NoteReportedClaude notes that a too old Claude Code was reported to the chat.
 func NoteReportedClaude(dir, version, needed string) error {
 	return spool.Folder{Path: dir}.Put(claudeFile, claudeNote(version, needed))
 }

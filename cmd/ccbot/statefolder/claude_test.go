@@ -10,7 +10,7 @@ import (
 	"ccbot/internal/disk"
 )
 
-// TestP8_ClaudeNoteOutlivesFaults: without the note the chat is told once more.
+// TestP8_ClaudeNoteOutlivesFaults: without the note the report is repeated once.
 func TestP8_ClaudeNoteOutlivesFaults(t *testing.T) {
 	dir := t.TempDir()
 	end := disk.Fail(func(string, string) error { return syscall.ENOSPC })

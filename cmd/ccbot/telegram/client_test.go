@@ -48,7 +48,7 @@ func TestLookAtNamesTheCause(t *testing.T) {
 	}
 }
 
-// TestUnheardCountsTheRestricted: they are members, too.
+// TestUnheardCountsTheRestricted: they are also members.
 func TestUnheardCountsTheRestricted(t *testing.T) {
 	status := ""
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

@@ -31,25 +31,56 @@ func Free(change ...func(*view.View)) view.View {
 	return v
 }
 
+// Status sets the status of the presence file.
 func Status(s presence.Status) func(*view.View) { return written(presence.File{Status: s}) }
-func Fate(f view.PaneFate) func(*view.View)     { return func(v *view.View) { v.Fate = f } }
+
+// Fate sets the fate of the pane.
+func Fate(f view.PaneFate) func(*view.View) { return func(v *view.View) { v.Fate = f } }
+
+// Alive sets the liveness of the agent.
 func Alive(l process.Liveness) func(*view.View) { return func(v *view.View) { v.Agent = l } }
+
+// Draft puts a text into the box.
 func Draft(text string) func(*view.View) {
 	return func(v *view.View) { v.Screen.Box = claudeui.Box{Present: true, Text: text} }
 }
+
+// DialogOpen shows a dialog instead of the box.
 func DialogOpen(v *view.View) {
 	v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Title: "Bash command"}}
 }
-func NoBox(v *view.View)      { v.Screen.Box = claudeui.Box{} }
-func Blind(v *view.View)      { v.Captured, v.Screen = false, claudeui.Screen{} }
-func Scrolled(v *view.View)   { v.Pane.InMode = true }
-func Synced(v *view.View)     { v.Pane.Synchronized = true }
-func Narrow(v *view.View)     { v.Pane.Width = 40 }
-func Flat(v *view.View)       { v.Pane.Height = 5 }
-func Behind(v *view.View)     { v.Adopted, v.InBackground = true, true }
-func BashMode(v *view.View)   { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
-func AsksBelow(v *view.View)  { v.SubagentTool = "Bash" }
-func Ahead(v *view.View)      { v.State.Since = Noon.Add(time.Hour) }
+
+// NoBox removes the box.
+func NoBox(v *view.View) { v.Screen.Box = claudeui.Box{} }
+
+// Blind removes the screen: it could not be captured.
+func Blind(v *view.View) { v.Captured, v.Screen = false, claudeui.Screen{} }
+
+// Scrolled puts the pane into a mode in which a person scrolls.
+func Scrolled(v *view.View) { v.Pane.InMode = true }
+
+// Synced synchronises the panes of the window.
+func Synced(v *view.View) { v.Pane.Synchronized = true }
+
+// Narrow makes the pane narrow.
+func Narrow(v *view.View) { v.Pane.Width = 40 }
+
+// Flat makes the pane low.
+func Flat(v *view.View) { v.Pane.Height = 5 }
+
+// InBackground moves an adopted agent to the background.
+func InBackground(v *view.View) { v.Adopted, v.InBackground = true, true }
+
+// BashMode puts the box into bash mode.
+func BashMode(v *view.View) { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
+
+// SubagentAsks lets a subagent ask for a permission.
+func SubagentAsks(v *view.View) { v.SubagentTool = "Bash" }
+
+// Ahead dates the presence file an hour ahead.
+func Ahead(v *view.View) { v.State.Since = Noon.Add(time.Hour) }
+
+// NoPresence removes the presence file.
 func NoPresence(v *view.View) { v.State = view.AgentState{Known: view.StateUnwritten} }
 func unreadable(v *view.View) { v.State = view.AgentState{} }
 
@@ -61,11 +92,13 @@ func written(f presence.File) func(*view.View) {
 	}
 }
 
+// WaitsFor sets the reason for which the agent waits.
 func WaitsFor(what string) func(*view.View) {
 	return written(presence.File{Status: presence.Waiting, WaitingFor: what})
 }
 
 // AnyView draws a view that differs from a free one in a few ways, because the interesting cases
+
 // are near it.
 func AnyView(t *rapid.T) view.View {
 	v := Free()
@@ -86,6 +119,7 @@ func AsSeen(v view.View) view.View {
 	return v
 }
 
+// Changes are the changes that AnyView draws from.
 var Changes = []func(*view.View){
 	Alive(process.Unknown), Alive(process.Gone), Fate(view.PaneUnknown), Fate(view.PaneDead), Fate(view.PaneGone), Fate(view.PaneForeign),
 	Status(presence.Busy), Status(presence.Waiting), Status("new"), NoPresence, unreadable, Blind, NoBox, Scrolled, DialogOpen,
