@@ -1,9 +1,14 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -69,4 +74,33 @@ func looping() life {
 		row("loop-settled", "the end is on disk, and the chat was not told", "a `done` loop of which the chat was not told", "tells the end",
 			func(l loop.Loop) bool { return l.State == port.LoopDone && l.Reported == port.LoopRunning }),
 	}}
+}
+
+// purgingLoops kills the bot while an old loop is removed.
+func purgingLoops() life {
+	id := uuid.MustParse("0e1f0000-0000-4000-8000-000000000001")
+	path := func(s *stage, folder, ending string) string {
+		return filepath.Join(s.state, folder, id.String()+ending)
+	}
+	return life{name: "purging loops", env: []string{"LOOP_PURGE_AFTER=1h"}, rows: []crash{{step: "purge of a loop", point: "loop-copied",
+		when: "its copy is on disk", disk: "the `done` loop, and its copy in `backups/purged/`", fresh: "removes the loop",
+		prepare: func(s *stage) {
+			s.t.Helper()
+			at := time.Now().Add(-2 * time.Hour)
+			data, err := json.Marshal(loop.Loop{Version: loop.Version, Reported: port.LoopDone, Loop: port.Loop{ID: id, Session: uuid.New(), Name: "old",
+				State: port.LoopDone, Phase: port.LoopCheck, CreatedAt: at, UpdatedAt: at}})
+			require.NoError(s.t, err)
+			require.NoError(s.t, os.MkdirAll(filepath.Join(s.state, "loops"), 0o700))
+			require.NoError(s.t, os.WriteFile(path(s, "loops", ".json"), data, 0o600))
+		},
+		dead: func(s *stage) {
+			s.t.Helper()
+			assert.FileExists(s.t, path(s, "loops", ".json"))
+			assert.FileExists(s.t, path(s, "backups/purged", ".loop"))
+		},
+		after: func(s *stage) {
+			s.t.Helper()
+			s.until("the loop is gone", func() bool { _, err := os.Stat(path(s, "loops", ".json")); return os.IsNotExist(err) })
+			assert.FileExists(s.t, path(s, "backups/purged", ".loop"))
+		}}}}
 }

@@ -70,7 +70,7 @@ func (k *Keeper) check(ctx context.Context, h *held) error {
 		l.noteResult(result)
 		l.UpdatedAt = k.Now().UTC()
 	}
-	if err := k.save(l); err != nil {
+	if err := k.store.put(*l); err != nil {
 		h.loop = was
 		return err
 	}
@@ -123,6 +123,7 @@ func (k *Keeper) runCheck(ctx context.Context, h *held) (port.CheckResult, error
 		return port.CheckResult{}, err
 	}
 	res := port.CheckResult{Iteration: l.Iteration, Exit: exit, Tail: c.out.last(maxTail), At: k.Now().UTC(), Took: k.Now().Sub(began)}
+	_, _, res.Commit = k.Engine.Place(ctx, r.Dir)
 	if tree := k.Engine.Tree(ctx, l.Session); tree != "" {
 		sum := sha256.Sum256([]byte(stable(c.out.last(maxOutput)) + "\x00" + tree))
 		res.Print = hex.EncodeToString(sum[:])
@@ -201,7 +202,7 @@ func (k *Keeper) await(ctx context.Context, h *held, c *checking, leader process
 			return -1, nil
 		case <-look.C:
 			if err := k.noteBelow(ctx, h, leader); err != nil && ctx.Err() == nil {
-				k.warn(h, err)
+				h.warn(k.Log, err)
 			}
 		}
 	}
@@ -252,7 +253,7 @@ func (k *Keeper) noteBelow(ctx context.Context, h *held, leader process.Identity
 func (k *Keeper) noteLocked(h *held, more ...process.Identity) error {
 	was := h.loop.Processes
 	h.loop.Processes = append(slices.Clone(was), more...)
-	if err := k.save(&h.loop); err != nil {
+	if err := k.store.put(h.loop); err != nil {
 		h.loop.Processes = was
 		return err
 	}
@@ -309,7 +310,7 @@ func (k *Keeper) forgetGone(h *held) error {
 	defer h.unlock()
 	h.cut = nil
 	h.loop.Processes = slices.DeleteFunc(slices.Clone(h.loop.Processes), func(id process.Identity) bool { return k.Processes.Liveness(id) == process.Gone })
-	return k.save(&h.loop)
+	return k.store.put(h.loop)
 }
 
 func (k *Keeper) endProcess(ctx context.Context, h *held, id process.Identity) error {

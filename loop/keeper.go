@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/spool"
 	"ccbot/lifecycle/outcome"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
@@ -42,8 +43,8 @@ type Engine interface {
 	Interrupt(ctx context.Context, id uuid.UUID) error
 	// Spent returns what a session has used since a time.
 	Spent(ctx context.Context, id uuid.UUID, since time.Time) (Spent, error)
-	// Place returns the repository and the branch of a folder; empty: unknown.
-	Place(ctx context.Context, dir string) (repo, branch string)
+	// Place returns the repository, the branch and the commit of a folder; empty: unknown.
+	Place(ctx context.Context, dir string) (repo, branch, commit string)
 	// Tree identifies the content of the work tree of a session; empty: it is unknown.
 	Tree(ctx context.Context, id uuid.UUID) string
 }
@@ -68,10 +69,14 @@ type Keeper struct {
 	// again.
 	Tell func(ctx context.Context, l port.Loop) error
 	// Changed is called when a loop has changed for readers; it must not wait. nil: nothing is called.
-	Changed   func()
-	Now       func() time.Time
-	Log       *slog.Logger
-	Failpoint func(name string) // nil except in programs that are built to die there
+	Changed func()
+	// Ended and Purged are called when a loop has ended or was removed, with its age; nil: nothing is.
+	Ended, Purged func(state port.LoopState, age time.Duration)
+	PurgeAfter    time.Duration // the time from a loop's end until its removal; 0: never
+	Copies        spool.Folder  // of the removed loops
+	Now           func() time.Time
+	Log           *slog.Logger
+	Failpoint     func(name string) // nil except in programs that are built to die there
 
 	store store
 	woken chan struct{}
@@ -107,8 +112,13 @@ const (
 // Run moves all loops until ctx ends. Their checks end with it.
 func (k *Keeper) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	var purged time.Time
 	for ctx.Err() == nil {
-		wait := pause.Forever
+		wait := purgeInterval
+		if time.Since(purged) >= purgeInterval {
+			k.Purge(ctx)
+			purged = time.Now()
+		}
 		for _, h := range k.all() {
 			if !h.running.TryLock() { // a step is under way, and its lock may be held for long
 				wait = interval
@@ -131,7 +141,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 				defer h.running.Unlock()
 				err := k.advance(ctx, h)
 				if ctx.Err() == nil {
-					k.noteStep(h, err)
+					h.noteStep(k.Log, err)
 				}
 				return nil
 			})
@@ -159,7 +169,7 @@ func (h *held) due() time.Time {
 }
 
 // noteStep logs the first failure of several in a row, and delays the next step.
-func (k *Keeper) noteStep(h *held, err error) {
+func (h *held) noteStep(log *slog.Logger, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if err == nil {
@@ -168,14 +178,14 @@ func (k *Keeper) noteStep(h *held, err error) {
 		return
 	}
 	if h.failed != err.Error() {
-		k.warn(h, err)
+		h.warn(log, err)
 	}
 	h.failed, h.again = err.Error(), time.Now().Add(h.pauses.Next())
 }
 
-func (k *Keeper) warn(h *held, err error) {
+func (h *held) warn(log *slog.Logger, err error) {
 	l := h.copy()
-	k.Log.Warn("loop_step_failed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Error, err)
+	log.Warn("loop_step_failed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Error, err)
 }
 
 func (k *Keeper) at(name string) {
@@ -212,7 +222,7 @@ func (k *Keeper) step(ctx context.Context, h *held) (again bool, err error) {
 func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 	l := &h.loop
 	if h.unsaved {
-		if err := k.save(l); err != nil {
+		if err := k.store.put(*l); err != nil {
 			return act{}, err
 		}
 		h.unsaved = false
@@ -240,7 +250,7 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 			return act{}, err
 		}
 		if s.Turn = o; l.Phase == port.LoopTurn && l.Typed == nil && p.Finished {
-			if l.Typed = &p; k.save(l) != nil { // the next step finds it again
+			if l.Typed = &p; k.store.put(*l) != nil { // the next step finds it again
 				l.Typed = nil
 			}
 		}
@@ -276,7 +286,7 @@ func (k *Keeper) carryOut(ctx context.Context, h *held, a act) error {
 		k.at("loop-asked")
 	}
 	l.apply(a, k.Now())
-	if err := k.save(l); err != nil {
+	if err := k.store.put(*l); err != nil {
 		h.loop = was
 		return err
 	}
@@ -313,7 +323,7 @@ func (k *Keeper) press(ctx context.Context, h *held) error {
 	case errors.Is(err, typing.ErrAsks):
 		h.loop.apply(act{Do: doPause, Reason: port.WhyDialog, Detail: string(h.loop.Esc)}, k.Now())
 		h.loop.Esc = ""
-		if err := k.save(&h.loop); err != nil {
+		if err := k.store.put(h.loop); err != nil {
 			return err
 		}
 		k.settled(ctx, &h.loop)
@@ -336,7 +346,11 @@ func (k *Keeper) settled(ctx context.Context, l *Loop) {
 	if l.State == port.LoopPaused {
 		log.Info("loop_paused")
 	} else {
-		log.Info("loop_ended", logkey.State, string(l.State), logkey.Duration, k.Now().Sub(l.CreatedAt).Round(time.Second))
+		age := k.Now().Sub(l.CreatedAt)
+		log.Info("loop_ended", logkey.State, string(l.State), logkey.Duration, age.Round(time.Second))
+		if k.Ended != nil {
+			k.Ended(l.State, age)
+		}
 	}
 	k.at("loop-settled")
 }
@@ -349,14 +363,12 @@ func (k *Keeper) tell(ctx context.Context, l *Loop) error {
 	k.at("loop-told")
 	was := l.Reported
 	l.Reported = l.State
-	if err := k.save(l); err != nil {
+	if err := k.store.put(*l); err != nil {
 		l.Reported = was
 		return err
 	}
 	return nil
 }
-
-func (k *Keeper) save(l *Loop) error { return k.store.put(*l) }
 
 func (k *Keeper) all() []*held {
 	k.mu.Lock()

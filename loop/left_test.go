@@ -48,7 +48,7 @@ func TestCheckThatEndsCcbotPauses(t *testing.T) {
 		}()
 		w.restart()
 	}
-	assert.Equal(t, []any{port.LoopPaused, port.WhyCheckNotRun, maxCuts}, []any{w.only().State, w.only().Reason, begun})
+	assert.Equal(t, []any{port.LoopPaused, port.WhyCheckCut, maxCuts}, []any{w.only().State, w.only().Reason, begun})
 	_, err := w.Resume(t.Context(), l.ID)
 	require.NoError(t, err)
 	w.run()

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -208,7 +207,7 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 		case at != "":
 			return act{Do: doEnd, State: port.LoopExhausted, Reason: at}
 		case l.Begun >= maxCuts:
-			return act{Do: doPause, Reason: port.WhyCheckNotRun, Detail: fmt.Sprintf("ccbot has ended %d times while it ran", l.Begun)}
+			return act{Do: doPause, Reason: port.WhyCheckCut}
 		}
 		return act{Do: doCheck}
 	}

@@ -45,10 +45,12 @@ func byAge(a, b Loop) int {
 }
 
 // put writes a loop; it is on disk when put returns.
-func (s *store) put(l Loop) error {
+func (s *store) put(l Loop) error { return put(s.folder, l, suffix) }
+
+func put(to spool.Folder, l Loop, suffix string) error {
 	data, err := json.Marshal(l)
 	if err != nil {
 		return err
 	}
-	return s.folder.Put(l.ID.String()+suffix, append(data, '\n'))
+	return to.Put(l.ID.String()+suffix, append(data, '\n'))
 }

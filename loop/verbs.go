@@ -30,7 +30,8 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 	now := k.Now().UTC()
 	l := Loop{Version: Version, Loop: port.Loop{ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, Bounds: q.Bounds,
 		State: port.LoopRunning, Phase: port.LoopAsk, Iteration: 1, Attempt: 1, CreatedAt: now, UpdatedAt: now}}
-	repo, branch := k.Engine.Place(ctx, r.Dir)
+	repo, branch, commit := k.Engine.Place(ctx, r.Dir)
+	l.Commit = commit
 	if l.Repo = repo; repo == "" {
 		l.Repo = r.Dir
 	}
@@ -40,7 +41,7 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 	if err := k.holderLocked(l); err != nil {
 		return started, err
 	}
-	if err := k.save(&l); err != nil {
+	if err := k.store.put(l); err != nil {
 		return started, err
 	}
 	k.at("loop-saved")
@@ -92,7 +93,7 @@ func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) erro
 		return was.Loop, err
 	}
 	h.loop.UpdatedAt = k.Now().UTC()
-	if err := k.save(&h.loop); err != nil {
+	if err := k.store.put(h.loop); err != nil {
 		h.loop = was
 		return was.Loop, err
 	}
@@ -242,7 +243,7 @@ func (k *Keeper) Settle(ctx context.Context) {
 		}
 		h.unlock()
 		if err != nil {
-			k.warn(h, err)
+			h.warn(k.Log, err)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/spool"
 	"ccbot/lifecycle/outcome"
 	"ccbot/lifecycle/typing"
 	"ccbot/port"
@@ -92,7 +93,9 @@ func (e *fakeEngine) Spent(_ context.Context, _ uuid.UUID, since time.Time) (Spe
 	return e.before, nil
 }
 
-func (e *fakeEngine) Place(_ context.Context, dir string) (repo, branch string) { return dir, "main" }
+func (e *fakeEngine) Place(_ context.Context, dir string) (repo, branch, commit string) {
+	return dir, "main", fmt.Sprint("commit ", len(e.kept))
+}
 
 func (e *fakeEngine) Tree(context.Context, uuid.UUID) string {
 	if e.onTree != nil {
@@ -129,7 +132,8 @@ func (w *world) restart() {
 	table, err := process.NewTable()
 	require.NoError(w.t, err)
 	w.Keeper = &Keeper{Engine: w.engine, Processes: table, Env: []string{"PATH=/usr/bin:/bin"}, Spared: func(process.Process) error { return nil },
-		Tell: func(_ context.Context, l port.Loop) error { w.told = append(w.told, l); return nil }, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)}
+		Tell: func(_ context.Context, l port.Loop) error { w.told = append(w.told, l); return nil }, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
+		PurgeAfter: 24 * time.Hour, Copies: spool.Folder{Path: filepath.Join(filepath.Dir(w.dir), "purged"), Fsync: true}}
 	require.NoError(w.t, w.Open(w.dir, filepath.Join(filepath.Dir(w.dir), "quarantine")))
 	w.Settle(w.t.Context())
 }

@@ -96,6 +96,7 @@ const (
 	WhyNoProgress   LoopReason = "no_progress"
 	WhyCheckStays   LoopReason = "check_not_ended" // a process of the check is not proven gone
 	WhyCheckNotRun  LoopReason = "check_not_run"   // the check could not be started
+	WhyCheckCut     LoopReason = "check_cut"       // ccbot has ended several times while the check ran
 	BoundTurns      LoopReason = "max_turns"
 	BoundTokens     LoopReason = "max_tokens"
 	BoundCost       LoopReason = "max_cost"
@@ -135,6 +136,7 @@ type CheckResult struct {
 	Tail      string        `json:"tail"` // the end of its output
 	At        time.Time     `json:"at"`
 	Took      time.Duration `json:"took"`
+	Commit    string        `json:"commit,omitempty"` // checked out after the turn; empty: unknown
 	// Print identifies the output and the content of the work tree; empty: the content is unknown.
 	Print string `json:"print,omitempty"`
 }
@@ -146,6 +148,7 @@ type Loop struct {
 	Name      string       `json:"name"`              // of the session, when the loop began
 	Repo      string       `json:"repo"`              // top folder, or the session's folder
 	Feature   string       `json:"feature,omitempty"` // empty: no branch is checked out
+	Commit    string       `json:"commit,omitempty"`  // checked out when it began; empty: unknown
 	Task      string       `json:"task"`
 	Check     string       `json:"check"` // for /bin/sh
 	Bounds    LoopBounds   `json:"bounds"`

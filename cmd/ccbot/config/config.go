@@ -52,6 +52,7 @@ type Config struct {
 	RemindAfter    time.Duration `env:"QUESTION_REMIND_AFTER" envDefault:"15m" doc:"an unanswered question sounds again after this time, up to three times; 0: never"`
 	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"24h" doc:"an idle session is archived after this time; 0: never"`
 	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"an ended session is forgotten after this time, never its transcript; 0: never"`
+	LoopPurge      time.Duration `env:"LOOP_PURGE_AFTER" envDefault:"30d" doc:"a loop is removed this time after its end; 0: never"`
 	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a start gives up a running session after this time without a sign of it, if its agent is unknown; 0: never"`
 	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"if a conversation of several sessions returns in another window, those without a sign of life for this time do not count; 0: all count"`
 	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"age up to which a start finishes an interrupted resume, and spares what is left of an ended session; 0: neither"`

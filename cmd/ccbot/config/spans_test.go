@@ -79,5 +79,5 @@ func TestDurationsAreAllOfThem(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, spans(), 8)
+	assert.Len(t, spans(), 9)
 }

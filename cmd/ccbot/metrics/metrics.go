@@ -20,6 +20,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/recovery"
 )
 
@@ -36,6 +37,8 @@ type Metrics struct {
 	notices  *prometheus.GaugeVec
 	ages     atomic.Pointer[prometheus.Metric]
 	purged   *prometheus.HistogramVec
+	loops    *prometheus.HistogramVec // ages at their ends
+	loopsOut *prometheus.HistogramVec // ages since their ends, when they were removed
 	ended    *prometheus.CounterVec
 	in       prometheus.Histogram
 	out      prometheus.Histogram
@@ -56,12 +59,16 @@ func New(states func() map[session.State]int) *Metrics {
 	m.purged = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ccbot_session_purged_age_seconds",
 		Help: "How long after their end records went, by state.", Buckets: []float64{day, 7 * day, 30 * day, 90 * day, 365 * day}},
 		[]string{"state"})
+	m.loops = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ccbot_loop_age_seconds",
+		Help: "How old loops were at their end, by outcome.", Buckets: []float64{60, 600, 3600, 6 * 3600, day, 7 * day}}, []string{"outcome"})
+	m.loopsOut = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ccbot_loop_purged_age_seconds",
+		Help: "How long after their end loops went, by outcome.", Buckets: []float64{day, 7 * day, 30 * day, 90 * day, 365 * day}}, []string{"outcome"})
 	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_processes_ended_total",
 		Help: "Processes that /kill, /done, the idle sweep and retries tried to end; outcome is hup, term, kill, failed or spared."},
 		[]string{"outcome"})
 	m.measureWays()
 	m.setAges(nil)
-	m.registry.MustRegister(m.in, m.out, m.asked, m.ended, m.took, m.actions, m.notices, m.purged, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
+	m.registry.MustRegister(m.in, m.out, m.asked, m.ended, m.took, m.actions, m.notices, m.purged, m.loops, m.loopsOut, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, state := range session.States() {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ccbot_sessions", Help: "Sessions by state.",
@@ -101,6 +108,16 @@ func (m *Metrics) setAges(ages []recovery.AgeBucket) {
 // Forgot counts a record that has gone.
 func (m *Metrics) Forgot(state session.State, age time.Duration) {
 	m.purged.WithLabelValues(string(state)).Observe(age.Seconds())
+}
+
+// LoopEnded counts a loop that has ended.
+func (m *Metrics) LoopEnded(outcome port.LoopState, age time.Duration) {
+	m.loops.WithLabelValues(string(outcome)).Observe(age.Seconds())
+}
+
+// LoopPurged counts a loop that was removed.
+func (m *Metrics) LoopPurged(outcome port.LoopState, age time.Duration) {
+	m.loopsOut.WithLabelValues(string(outcome)).Observe(age.Seconds())
 }
 
 // End counts an attempt to end a process, by the outcome.

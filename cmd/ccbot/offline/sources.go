@@ -23,6 +23,7 @@ import (
 	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/spool"
 	"ccbot/internal/suspect"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/view"
@@ -133,6 +134,11 @@ func Git(environ []string) func(context.Context, string, string) (*git.State, *g
 	return func(ctx context.Context, dir, since string) (*git.State, *git.Changes, error) {
 		return git.Compare(ctx, dir, environment.Server(environ), since)
 	}
+}
+
+// PurgedLoops is the folder of the copies of removed loops.
+func PurgedLoops(dir string) spool.Folder {
+	return spool.Folder{Path: filepath.Join(dir, "backups", "purged"), Fsync: true}
 }
 
 // Loops is the folder of the loops.

@@ -182,7 +182,10 @@ func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	}
 	ctx, done := s.lasting(ctx)
 	defer done()
-	return s.keeper.Forget(ctx, id)
+	if err := s.keeper.Forget(ctx, id); err != nil {
+		return err
+	}
+	return s.loops.Forget(id)
 }
 
 // Forgetting deletes the record of an ended session, and all copies of it.

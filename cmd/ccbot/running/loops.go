@@ -37,6 +37,7 @@ import (
 func openLoops(s *system, environ []string) (*loop.Keeper, error) {
 	e := &loopEngine{system: s, diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir)}
 	loops := &loop.Keeper{Engine: e, Processes: s.table, Env: environment.Server(environ), Spared: e.spares, Tell: e.tell,
+		Ended: s.metrics.LoopEnded, Purged: s.metrics.LoopPurged, PurgeAfter: s.LoopPurge, Copies: offline.PurgedLoops(s.Dir),
 		Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
 	return loops, loops.Open(offline.Loops(s.Dir), filepath.Join(s.Dir, "quarantine"))
 }
@@ -220,15 +221,16 @@ func (e *loopEngine) Spent(ctx context.Context, id uuid.UUID, since time.Time) (
 }
 
 // Place implements loop.Engine.
-func (e *loopEngine) Place(ctx context.Context, dir string) (repo, branch string) {
+func (e *loopEngine) Place(ctx context.Context, dir string) (repo, branch, commit string) {
 	state, err := e.observer.Git(ctx, dir)
 	if err != nil || state == nil {
-		return "", ""
+		return "", "", ""
 	}
+	repo = state.Root
 	if shared, err := git.Shared(state.Root); err == nil {
-		return strings.TrimSuffix(shared, "/.git"), state.Branch
+		repo = strings.TrimSuffix(shared, "/.git")
 	}
-	return state.Root, state.Branch
+	return repo, state.Branch, state.Head
 }
 
 // Tree implements loop.Engine.

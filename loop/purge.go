@@ -1,0 +1,99 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/disk"
+	"ccbot/internal/logkey"
+	"ccbot/internal/spool"
+)
+
+const (
+	// copySuffix is the ending of the copy of a removed loop.
+	copySuffix = ".loop"
+	// copiesFor is how long a copy stays.
+	copiesFor = 7 * 24 * time.Hour
+	// purgeInterval is the time between two looks for loops that are due.
+	purgeInterval = time.Hour
+)
+
+// Purge removes the loops that ended longer ago than PurgeAfter, and old copies. It may be called
+// again.
+func (k *Keeper) Purge(ctx context.Context) {
+	for _, h := range k.all() {
+		l := h.copy()
+		age := k.Now().Sub(l.UpdatedAt)
+		if ctx.Err() != nil || k.PurgeAfter <= 0 || age < k.PurgeAfter || l.State.Live() || l.unreported() || len(l.Processes) > 0 {
+			continue
+		}
+		if err := put(k.Copies, l, copySuffix); err != nil {
+			h.warn(k.Log, err)
+			continue
+		}
+		k.at("loop-copied")
+		if err := k.remove(l.ID); err != nil {
+			h.warn(k.Log, err)
+			continue
+		}
+		k.Log.Info("loop_purged", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.State, string(l.State), logkey.Age, age.Round(time.Second))
+		if k.Purged != nil {
+			k.Purged(l.State, age)
+		}
+	}
+	err := removeCopies(k.Copies, func(path string, _ Loop) (bool, error) {
+		info, err := disk.Lstat(path)
+		return err == nil && k.Now().Sub(info.ModTime()) >= copiesFor, err
+	})
+	if err != nil {
+		k.Log.Warn("purged_loops_not_removed", logkey.Error, err)
+	}
+}
+
+func (k *Keeper) remove(id uuid.UUID) error {
+	if err := k.store.folder.Remove(id.String() + suffix); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.loops, id)
+	return nil
+}
+
+// Forget removes the ended loops of a session and all copies, because a person has asked for it.
+func (k *Keeper) Forget(session uuid.UUID) (err error) {
+	for _, h := range k.all() {
+		if l := h.copy(); l.Session == session && !l.State.Live() {
+			err = errors.Join(err, k.remove(l.ID))
+		}
+	}
+	return errors.Join(err, removeCopies(k.Copies, func(_ string, l Loop) (bool, error) { return l.Session == session, nil }))
+}
+
+// removeCopies removes the copies for which goes is true. A copy that cannot be read is no loop.
+func removeCopies(from spool.Folder, goes func(path string, l Loop) (bool, error)) error {
+	names, err := from.List()
+	for _, name := range names {
+		var l Loop
+		if !strings.HasSuffix(name, copySuffix) {
+			continue
+		}
+		data, _ := from.Read(name)
+		_ = json.Unmarshal(data, &l)
+		is, failed := goes(filepath.Join(from.Path, name), l)
+		if is {
+			failed = from.Remove(name)
+		}
+		if !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
