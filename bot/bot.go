@@ -94,12 +94,13 @@ type Config struct {
 type Deps struct {
 	*machine.Machine // of the agents
 	*chat.Chat
-	Sender     Sender
-	Entries    Entries
-	Asks       *ask.Store
-	Downloader attachment.Downloader
-	Voice      attachment.Transcriber                     // nil: nothing writes recordings down
-	Health     func(ctx context.Context) measured.Figures // measures how ccbot does
+	Sender        Sender
+	Entries       Entries
+	Asks          *ask.Store
+	AllowedGroups groups.List // nil: no group can be allowed
+	Downloader    attachment.Downloader
+	Voice         attachment.Transcriber                     // nil: nothing writes recordings down
+	Health        func(ctx context.Context) measured.Figures // measures how ccbot does
 }
 
 // Bot handles updates. Its exported features are also called by cmd/ccbot.
@@ -201,7 +202,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Place = b.Topics.Place
 	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
 	b.Several = several.New(c, b.MachineName, func() string { return b.Username })
-	b.NewGroups = groups.New(c, b.Sender, b.Several.Rules)
+	b.NewGroups = groups.New(c, b.AllowedGroups, b.Sender, b.Several.Rules)
 	switches := modes.New(c, s)
 	b.Loops = loops.New(c, b.Machine.Loops)
 	b.Moves, b.Changes = moves.New(c, b.onMoved, b.Topics.AskLost), changes.New(c, s)

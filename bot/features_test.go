@@ -327,7 +327,6 @@ func TestP8_OptionsSurviveRestart(t *testing.T) {
 	require.NoError(t, w.Handle(t.Context(), "9", joined(chattest.Alice, theirGroup)))
 	w.MustHear(t, "/rename") // another current session has ended the question before
 	w.Install(append(w.Features(), shelf(nil)))
-	w.NewGroups.List = w.Allowed
 	require.NoError(t, w.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}}, "shelf"))
 	w.Work(t)
 	w.Again()

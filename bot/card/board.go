@@ -44,6 +44,9 @@ type Board struct {
 	// Failpoint is called with "card-sent" when Telegram has a card's message and the disk does not
 	// know that yet. It is nil except in programs built to crash there.
 	Failpoint func(name string)
+	// Changed, Stepped and Link are set before Run by what is made with the board: it needs the board
+	// itself.
+
 	// Changed is called when an open question appears, ends or changes, and when a card gets its
 	// message. It must not block or call the board. It may be nil.
 	Changed func()

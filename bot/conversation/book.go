@@ -24,6 +24,8 @@ type Book struct {
 	Records port.Views
 	// Move shows a session in another conversation.
 	Move func(ctx context.Context, session uuid.UUID, to address.Conversation) error
+	// The rest is set by bot.New, because the features that it asks need the Book themselves.
+
 	// OnCurrent is called when a session becomes the current one of a conversation, and OnShown
 	// when a session has moved to another conversation. Both may be called twice, and must not call
 	// a session, which sends news while it works.

@@ -35,8 +35,8 @@ type List interface {
 
 // Groups asks about the groups to which the bot was added.
 type Groups struct {
-	List   List                             // the setting; it is set before anything else is called
-	Rules  func(p chat.Phrases) render.Text // the rules of the bot if there are others
+	list   List
+	rules  func(p chat.Phrases) render.Text
 	chat   *chat.Chat
 	leaver Leaver
 	cards  chat.Cards[added]
@@ -60,9 +60,9 @@ const (
 	shownTitle = 60 // letters of a group's title
 )
 
-// New returns the Groups of a chat.
-func New(c *chat.Chat, l Leaver, rules func(p chat.Phrases) render.Text) *Groups {
-	return &Groups{Rules: rules, chat: c, leaver: l, cards: chat.NewCards[added](c, kind)}
+// New returns the Groups of a chat. rules are those of the bot if there are others.
+func New(c *chat.Chat, list List, l Leaver, rules func(p chat.Phrases) render.Text) *Groups {
+	return &Groups{list: list, rules: rules, chat: c, leaver: l, cards: chat.NewCards[added](c, kind)}
 }
 
 // Feature describes the feature to the dispatcher.
@@ -81,7 +81,7 @@ func (g *Groups) Changed(ctx context.Context, key string, u *models.ChatMemberUp
 	word := i18n.Key("") // an earlier question about the group is obsolete
 	if !is {
 		word = i18n.GroupLeft
-		g.List.GroupLeft(a.Group)
+		g.list.GroupLeft(a.Group)
 	}
 	defer g.cards.Hold()()
 	if err := g.settle(ctx, a.Group, key, word); err != nil || !is || g.chat.Book.InGroup(a.Group) {
@@ -116,7 +116,7 @@ func (g *Groups) content(person int64, a added) card.Content {
 		return card.Content{To: to, Text: p.Text(i18n.GroupOthers, args(a)), Options: [][]card.Option{{only, others}}}
 	}
 	l := card.Content{To: to, Text: p.Text(i18n.GroupAsk, args(a)), Options: [][]card.Option{{allow, leave}}}
-	if line := g.List.GroupLine(a.Group); line != "" {
+	if line := g.list.GroupLine(a.Group); line != "" {
 		l.Text = chat.Paragraphs(l.Text, p.Text(i18n.GroupByHand), render.Code(line))
 		l.Options = [][]card.Option{{leave}}
 	}
@@ -164,7 +164,7 @@ func (g *Groups) allow(ctx context.Context, t chat.Tap, a added) error {
 		if err := g.chat.Book.ResetBots(g.place(a.Group).ChatID, t.Card.Option == otherBots); err != nil {
 			return err
 		}
-		err := g.List.AllowGroup(ctx, a.Group)
+		err := g.list.AllowGroup(ctx, a.Group)
 		switch {
 		case err != nil && sysfault.Of(err) != "":
 			return err
@@ -186,7 +186,7 @@ func (g *Groups) leave(ctx context.Context, a added) error {
 	if err := g.leaver.LeaveChat(ctx, a.Group); err != nil && !chat.IsRefused(err) { // refused: it is not there
 		return err
 	}
-	g.List.GroupLeft(a.Group)
+	g.list.GroupLeft(a.Group)
 	g.chat.Log.Info("group_left", logkey.ChatID, a.Group)
 	return g.settle(ctx, a.Group, "", i18n.GroupLeft)
 }
@@ -204,7 +204,7 @@ func (g *Groups) settle(ctx context.Context, group int64, except string, word i1
 			last = g.chat.In(c.Content.To).Text(word, args(c.Payload))
 		}
 		if word == i18n.GroupAllowed && g.chat.Book.Bots(g.place(group)).Others != 0 {
-			last = chat.Paragraphs(last, g.Rules(g.chat.In(c.Content.To)))
+			last = chat.Paragraphs(last, g.rules(g.chat.In(c.Content.To)))
 		}
 		errs = append(errs, g.cards.Close(ctx, c.Key, last))
 	}

@@ -122,7 +122,7 @@ func NewWorld(t *testing.T) *World {
 				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}},
 			Chat: &chat.Chat{Speech: sentences, Lang: "en", Log: slog.New(slog.DiscardHandler),
 				Facts: chat.Facts{Now: func() time.Time { return Started.Add(2 * time.Hour) }}},
-			Entries: w.Inbox, Sender: w.Telegram, Health: func(context.Context) health.Figures { return w.Figures }},
+			Entries: w.Inbox, Sender: w.Telegram, AllowedGroups: w.Allowed, Health: func(context.Context) health.Figures { return w.Figures }},
 	}
 	w.open(t)
 	w.Inbox.Inside = func(chat int64, message int) (int64, int) { return w.Chats.Aliases.In(chat, message) }
@@ -149,7 +149,6 @@ func (p project) Answerers(context.Context, uuid.UUID) []talk.Answerer {
 // Connect makes the features again, with a test's changes.
 func (w *World) Connect(*fakeSessions, *fakeWindows) {
 	w.Install(w.Features())
-	w.NewGroups.List = w.Allowed
 }
 
 // Again is the same world after a restart of the program.
@@ -162,7 +161,6 @@ func (w *World) Again() {
 	w.Deps.Chat = chat.New(chat.Deps{Machine: w.Machine, Sender: w.Deps.Sender, Chats: w.Chats, Cards: was.Cards, Speech: was.Speech,
 		Lang: was.Lang, Host: w.MachineName, Dir: w.StateDir, Now: was.Now, Log: was.Log, Failpoint: was.Failpoint})
 	w.Bot = bot.New(w.Config, w.Deps)
-	w.NewGroups.List = w.Allowed
 }
 
 func (w *World) openCards() {

@@ -278,10 +278,9 @@ func (s *system) wireChat(environ []string) error {
 	s.bot = bot.New(
 		bot.Config{Lists: listsOf(s.Config), MachineName: s.Machine, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter, RemindAfter: s.RemindAfter},
-		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks,
+		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks, AllowedGroups: allowedGroups{s},
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: transcriber, Health: s.health})
 	s.bot.Computer.ReadAgain = s.readAgain
-	s.bot.NewGroups.List = allowedGroups{s}
 	s.room = statefolder.NewDiskSpace(s.Dir, s.bot, s.log)
 	return nil
 }
