@@ -204,8 +204,8 @@ func (b *Bot) Features() []chat.Feature {
 	b.Several = several.New(c, b.MachineName, func() string { return b.Username })
 	b.NewGroups = groups.New(c, b.AllowedGroups, b.Sender, b.Several.Rules)
 	switches := modes.New(c, s)
-	b.Loops = loops.New(c, b.Machine.Loops)
 	b.Moves, b.Changes = moves.New(c, b.onMoved, b.Topics.AskLost), changes.New(c, s)
+	b.Loops = loops.New(loops.Deps{Chat: c, Loops: b.Machine.Loops, Diffs: s, Brief: s.Brief, Changes: b.Changes.Show})
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
 		Kept: kept, Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show,
 			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries.Add, s)}})

@@ -75,8 +75,8 @@ func tellings() map[string]reported {
 		"Requeued":    {}, // shown by the queue
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 		"Looped": {says: func(w *chattest.World) []string {
-			return []string{w.Word(i18n.LoopDone, i18n.Args{"Name": "api", "Turns": 0})}
-		}},
+			return []string{w.Word(i18n.LoopTitle, i18n.Args{"Name": "api", "Said": w.Word(i18n.LoopNowKey.Of("turn"))})}
+		}, buttons: []i18n.Key{i18n.ButtonLoopPause, i18n.ButtonLoopStop, i18n.ButtonChanges}},
 	}
 }
 

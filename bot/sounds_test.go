@@ -195,7 +195,7 @@ func TestOccasionDecidesWhatSounds(t *testing.T) {
 	loud := map[chat.Occasion]string{
 		chat.AgentAsks: "always", chat.PromptUndecided: "always", chat.SecondWriter: "always", chat.WorkInterrupted: "always",
 		chat.AgentFailed: "always", chat.TmuxEnded: "always", chat.NotSwitched: "always", chat.Fault: "always", chat.LimitUrgent: "always",
-		chat.Crashed: "current", chat.TurnDone: "day", chat.LimitNear: "day", chat.Reminder: "day", "": "never", "unknown": "never",
+		chat.Crashed: "current", chat.TurnDone: "day", chat.LimitNear: "day", chat.Reminder: "day", chat.LoopWaits: "day", "": "never", "unknown": "never",
 	}
 	sounds := func(o chat.Occasion, r session.Record) bool {
 		return w.Deps.Chat.Sounds(o, port.Session{ID: r.ID, Conversation: r.Conversation})

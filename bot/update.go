@@ -117,6 +117,9 @@ func (b *Bot) unpark(ctx context.Context, chatID int64) {
 func (b *Bot) read(key string, m *models.Message) (in chat.Incoming, c chat.Command, args, text string, foreign bool) {
 	in = chat.Incoming{Key: key, From: m.From.ID, Sent: quotation.SentAt(m), Quoted: quotation.Source(m) != ""}
 	in.Message, in.MessageID = b.Book.Read(m, b.Username)
+	if to := m.ReplyToMessage; to != nil && to.From != nil && b.IsAllowed(to.From.ID) && quotation.Source(to) == "" {
+		in.Answered = to.Text
+	}
 	in.Typed, args, text, foreign = quotation.Read(m, b.Username)
 	c, ours := b.commands[in.Typed]
 	if !ours {

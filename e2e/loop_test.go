@@ -77,8 +77,7 @@ func TestP8_LoopOutlivesKill(t *testing.T) {
 	for _, id := range append(left, l.Processes...) {
 		assert.Equal(t, process.Gone, w.table.Liveness(id), id)
 	}
-	w.hear(0, "The loop of work has begun")
-	w.hear(0, "The loop of work is done")
+	w.hear(0, "Loop of work: done, the check passed")
 	assert.Contains(t, term.says("ccbot loop list"), "work: done, iteration 3")
 	assert.Contains(t, term.says("ccbot loop status work --json"), `"exit_code": 0`)
 }
@@ -97,7 +96,7 @@ func TestPersonPausesLoop(t *testing.T) {
 	w.say("say I am a person")
 	l := w.newestLoop("is paused", func(l loop.Loop) bool { return l.State == port.LoopPaused })
 	assert.Equal(t, port.WhyPersonActed, l.Reason)
-	w.hear(0, "The loop of work is paused")
+	w.hear(0, "Loop of work: paused")
 	w.until("the person's prompt is typed", func() bool { return slices.Contains(w.received(), "say I am a person") })
 	assert.Len(t, w.received(), 2)
 	term.says("ccbot loop resume work")

@@ -35,6 +35,7 @@ const (
 	AgeKey      Codes = "age_"        // a duration's unit: minutes
 	FormatKey   Codes = "format_"     // the form of a number or time: see format.go
 	LoopKey     Codes = "loop_why_"   // why a loop is paused or has ended: max_turns
+	LoopNowKey  Codes = "loop_now_"   // what a loop does, or how it has ended: check
 	SwitchedKey Codes = "switched_"   // the reason why a mode or model was not changed: unread
 )
 

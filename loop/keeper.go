@@ -392,7 +392,7 @@ func (h *held) unlock() {
 	l := h.loop.Clone()
 	was := h.shown.Swap(&l)
 	h.mu.Unlock()
-	if h.changed != nil && (was == nil || !reflect.DeepEqual(was.Loop, l.Loop)) {
+	if h.changed != nil && was != nil && !reflect.DeepEqual(was.Loop, l.Loop) {
 		h.changed()
 	}
 }

@@ -97,6 +97,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.NoCommit:        {bare: i18n.WorktreeNoCommit},
 	refusal.GitSlow:         {i18n.ChangesGitSlow, i18n.WorktreeSlow},
 	refusal.GitFailed:       {i18n.ChangesGitFailed, i18n.WorktreeFailed},
+	refusal.LoopHeld:        {i18n.LoopHeld, i18n.LoopHeld},
 	refusal.InboxNotOurs:    {bare: i18n.InboxNotOurs},
 	refusal.InboxUnwritable: {bare: i18n.InboxUnwritable},
 }
@@ -119,8 +120,11 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 		word = refusals[e.Code].bare
 	}
 	reason := e.Reason // Rebound and git have words of other programs
-	if e.Code == refusal.InboxUnwritable {
+	switch e.Code {
+	case refusal.InboxUnwritable:
 		reason = p.Cause(e)
+	case refusal.LoopHeld:
+		reason = ShownName(e.Reason)
 	}
 	faults := each.As(e.Faults, func(fault string) string { return p.Words.Say(i18n.FaultKey.Of(fault)) })
 	dir := render.Code(p.Short(e.Dir))

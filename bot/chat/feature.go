@@ -56,11 +56,13 @@ type Incoming struct {
 	// Quoted means that the words are not the sender's own: they are typed as a quotation, and run
 	// nothing.
 	Quoted bool
-	Since  folders.Since // of a button of a turn: the work tree before the turn
-	Missed uuid.UUID     // the session of a request that had ended when its text came
-	Typed  string        // the name of the command that the text has, without its slash; empty: none
-	Near   string        // the ccbot command that Typed misspells by one letter; empty: none
-	Folder string        // names a folder that was chosen with the text for the session that its sender starts next; empty: none
+	// Answered is the text of the message that it replies to; empty: none, or not a person's own words.
+	Answered string
+	Since    folders.Since // of a button of a turn: the work tree before the turn
+	Missed   uuid.UUID     // the session of a request that had ended when its text came
+	Typed    string        // the name of the command that the text has, without its slash; empty: none
+	Near     string        // the ccbot command that Typed misspells by one letter; empty: none
+	Folder   string        // names a folder that was chosen with the text for the session that its sender starts next; empty: none
 	// NoFolder is the refusal of the folder that the text names; nil: the text names none.
 	NoFolder *refusal.Error
 	First    bool // it is for the session that its sender starts next

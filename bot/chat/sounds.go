@@ -25,6 +25,7 @@ const (
 	LimitUrgent     Occasion = "limit urgent"
 	LimitNear       Occasion = "limit near"
 	TurnDone        Occasion = "turn done"  // an answer, or the end of a turn without one
+	LoopWaits       Occasion = "loop waits" // a loop has ended, or needs a person
 	OtherDone       Occasion = "other done" // the line that stands for the answer of a session that is not the current one
 )
 
@@ -53,11 +54,15 @@ var soundings = map[Occasion]sounding{
 	Crashed:         inFront,
 	LimitNear:       outsideQuietHours,
 	TurnDone:        outsideQuietHours,
+	LoopWaits:       byDay,
 	OtherDone:       asChosen,
 }
 
 // Sounds reports whether a message makes a sound that comes to a session's conversation now.
 func (c *Chat) Sounds(o Occasion, r port.Session) bool {
+	if looped := r.Loop != nil && r.Loop.State.Moves(); looped && (o == TurnDone || o == OtherDone) {
+		return false // a loop reports its end
+	}
 	quiet := func() bool { return c.Book.Quiet(r.Conversation, r.ID, c.Now()) }
 	switch soundings[o] {
 	case always:

@@ -2,47 +2,158 @@ package loops
 
 import (
 	"context"
+	"errors"
+	"sync"
+	"time"
 
-	"ccbot/bot/card"
+	"github.com/google/uuid"
+
 	"ccbot/bot/chat"
-	"ccbot/i18n"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/port"
+	"ccbot/port/folders"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
+
+// Deps holds the dependencies of Loops.
+type Deps struct {
+	Chat  *chat.Chat
+	Loops port.Loops
+	Diffs folders.Diffs
+	// Brief returns a session's known work without running git.
+	Brief func(ctx context.Context, id uuid.UUID) port.Work
+	// Changes shows the changes of a session since a moment.
+	Changes chat.OnSession
+}
 
 // Loops shows the loops of all sessions.
 type Loops struct {
-	chat  *chat.Chat
-	loops port.Loops
+	Deps
+	cards chat.Cards[shown]
+	notes chat.Cards[note]
+	wake  chan struct{}
+
+	drawing sync.Mutex // held while a card is drawn
+	drawn   map[uuid.UUID]time.Time
 }
 
-// New returns the feature of a chat.
-func New(c *chat.Chat, l port.Loops) *Loops { return &Loops{chat: c, loops: l} }
+// shown is the payload of a card.
+type shown struct {
+	Loop    uuid.UUID      `json:"loop"`
+	State   port.LoopState `json:"state"`
+	Since   folders.Since  `json:"since,omitempty"` // the work tree when the loop began
+	Step    string         `json:"step,omitempty"`  // after which the changes were counted
+	Changed *changed       `json:"changed,omitempty"`
+	Done    int            `json:"done,omitempty"`
+	Tasks   int            `json:"tasks,omitempty"` // of the agent's to-do list
+}
+
+// changed counts the changes since the loop began.
+type changed struct {
+	Files   int `json:"files"`
+	Added   int `json:"added"`
+	Deleted int `json:"deleted"`
+}
+
+// note is the payload of a message that reports a pause or an end.
+type note struct {
+	Loop  uuid.UUID      `json:"loop"`
+	State port.LoopState `json:"state"`
+}
+
+// New returns the feature.
+func New(d Deps) *Loops {
+	return &Loops{Deps: d, cards: chat.NewCards[shown](d.Chat, cardKind), notes: chat.NewCards[note](d.Chat, noteKind), wake: make(chan struct{}, 1), drawn: make(map[uuid.UUID]time.Time)}
+}
+
+const (
+	cardKind = "loop"
+	noteKind = "loop-note"
+)
 
 // FeatureName is the name of the feature.
 const FeatureName = "loops"
 
 // Feature describes loops to the dispatcher.
-func (l *Loops) Feature() chat.Feature { return chat.Feature{Name: FeatureName, OnNews: l.onNews} }
+func (l *Loops) Feature() chat.Feature {
+	f := chat.Feature{Name: FeatureName, OnNews: l.onNews, Run: l.run,
+		Cards: map[string]chat.OnTap{
+			cardKind: l.cards.OnTap(func(_ context.Context, t chat.Tap, was shown) (chat.Answer, error) {
+				return l.act(t.To, t.From, was.Loop, t.Card.Option), nil
+			}),
+			noteKind: l.notes.OnTap(func(_ context.Context, t chat.Tap, was note) (chat.Answer, error) {
+				return l.act(t.To, t.From, was.Loop, t.Card.Option), nil
+			})},
+		Pages:    map[string]chat.Page{setupPage: l.setup(), listPage: l.list()},
+		Commands: []chat.Command{l.Chat.Pages.Command(listPage, listPage)}}
+	l.Chat.ByName(&f, chat.Command{Name: setupPage}, func(r port.Session) bool { return r.State.Open() }, l.ask)
+	return f
+}
 
-// onNews reports a start, a pause or an end of a loop.
+// Wake is called when a loop has changed. It does not wait.
+func (l *Loops) Wake() { pause.Poke(l.wake) }
+
+// find returns a loop.
+func (l *Loops) find(id uuid.UUID) (port.Loop, bool) {
+	for _, one := range l.Loops.All() {
+		if one.ID == id {
+			return one, true
+		}
+	}
+	return port.Loop{}, false
+}
+
+// onNews shows a loop that has begun, is paused or has ended.
 func (l *Loops) onNews(ctx context.Context, r port.Session, n news.News) error {
 	of, is := n.(news.Looped)
 	if !is {
 		return nil
 	}
-	w := l.chat.In(r.Conversation)
-	said := i18n.Args{"Name": r.Name, "Turns": of.Used.Turns, "Check": of.Check, "Command": "ccbot loop resume " + r.ID.String(),
-		"Reason": w.Say(i18n.LoopKey.Of(string(of.Reason)), i18n.Args{"Detail": chat.FailureText(of.Detail)})}
-	key := i18n.LoopStarted
-	switch {
-	case of.State == port.LoopPaused:
-		key = i18n.LoopPaused
-	case of.State == port.LoopDone:
-		key = i18n.LoopDone
-	case !of.State.Live():
-		key = i18n.LoopEnded
+	defer l.Wake() // it counts the changes
+	l.Chat.Pages.Change(listPage)
+	return errors.Join(l.show(ctx, r, of.Loop), l.report(ctx, r, of.Loop))
+}
+
+// run draws the cards of loops that have changed. The first look is of those that changed while no
+// ccbot ran.
+func (l *Loops) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		pause.Until(ctx, l.drawAll(ctx), l.wake)
 	}
-	return l.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: w.Text(key, said),
-		Sounds: key != i18n.LoopStarted && l.chat.Sounds(chat.TurnDone, r)})
+	return nil
+}
+
+// drawAll draws the cards of all loops, and returns how long the next look has to wait.
+func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
+	wait = pause.Forever
+	for _, one := range l.Loops.All() {
+		r, known := l.Chat.Book.Records.Get(one.Session)
+		if !known {
+			continue
+		}
+		again, err := l.draw(ctx, r, one)
+		if err != nil && ctx.Err() == nil {
+			l.Chat.Log.Warn("loop_not_shown", logkey.LoopID, one.ID.String(), logkey.SessionID, one.Session.String(), logkey.Error, err)
+			again = faultInterval
+		}
+		if again > 0 {
+			wait = min(wait, again)
+		}
+	}
+	return wait
+}
+
+// faultInterval is the pause after a fault of the machine.
+const faultInterval = 5 * time.Second
+
+// failure explains why a person's decision was refused. A loop that has changed in the meantime has
+// a new look.
+func (l *Loops) failure(ctx context.Context, to place, r port.Session, err error) error {
+	if err == nil || refusal.Is(err, refusal.Changed) {
+		l.Wake()
+		return nil
+	}
+	return l.Chat.Explain(ctx, to, l.Chat.In(to).Failure(r, err))
 }

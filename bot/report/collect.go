@@ -9,11 +9,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/naming"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -211,7 +213,9 @@ func (p *Reports) content(one *report) (look card.Content, shown offered) {
 	} else {
 		lines = append(lines, rest)
 	}
-	look.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(words, one))
+	if look.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(words, one)); !look.Text.Blank() {
+		look.Text = chat.Paragraphs(look.Text, p.loops(words, one.to))
+	}
 	return look, shown
 }
 
@@ -275,6 +279,20 @@ func (p *Reports) interruptions(words chat.Phrases, one *report) render.Text {
 		lines = append(lines, words.Text(i18n.RecoveredAlone, i18n.Args{"Names": names}), render.Plain("\n"))
 	}
 	return render.Join(lines...)
+}
+
+// loops lists the live loops of a place.
+func (p *Reports) loops(words chat.Phrases, to address.Conversation) render.Text {
+	var lines []render.Text
+	for _, r := range p.Chat.Book.Records.List() {
+		if r.Loop != nil && r.Conversation == to {
+			lines = append(lines, words.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": attention.Loop(words, r.Loop)}))
+		}
+	}
+	if len(lines) == 0 {
+		return render.Text{}
+	}
+	return words.Bullets(chat.MaxListed, lines)
 }
 
 // shownInterruptions bounds the parts of the lines of a report: three for each session.

@@ -280,6 +280,9 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, 
 			e.state = p.Say(i18n.Noted, i18n.Args{"What": e.state, "Note": note})
 		}
 	}
+	if r.Loop != nil { // the last question is the loop's
+		e.footer = attention.Loop(p, r.Loop)
+	}
 	if e.footer = ansi.Truncate(e.footer, codeRoom, "…"); e.footer == "" {
 		e.footer = s.chat.ShortTail(r.Dir) // a name in it stays whole
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -243,7 +244,7 @@ func (w words) head(r port.Session, n now, shared render.Text) render.Text {
 	}
 	dir := w.Short(r.Dir)
 	title := w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
-	text := chat.Lines(title, render.Code(dir), shared)
+	text := chat.Lines(title, render.Plain(attention.Loop(w.Phrases, r.Loop)), render.Code(dir), shared)
 	if r.State.Live() && r.Window != "" {
 		text = chat.Lines(text, w.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(w.Attach(r.ID))}))
 	}

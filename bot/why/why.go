@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -85,6 +86,10 @@ func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	text = append(text, each.As(said, render.Plain)...)
 	screen := chat.Screen{Session: r.ID, Text: chat.Lines(text...), Options: options(p, r, len(history) > 0)}
+	if r.Loop != nil {
+		looped := chat.Lines(render.Plain(attention.Loop(p, r.Loop)), render.Plain(attention.LoopReason(p, *r.Loop)))
+		screen.Text = chat.Paragraphs(screen.Text, looped)
+	}
 	if cut := p.InterruptionText(r.Interruption); !cut.Blank() {
 		screen.Text = chat.Paragraphs(screen.Text, cut)
 	}

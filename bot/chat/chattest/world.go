@@ -70,6 +70,7 @@ type World struct {
 	Talk       *transcripts
 	Git        *FakeDiffs
 	Spent      *FakeSpending
+	Looping    *FakeLoops
 	Figures    health.Figures // that /health is given
 	Allowed    *AllowedGroups // the setting that names the allowed groups
 	Dir        string         // of the state on disk
@@ -103,7 +104,7 @@ func NewWorld(t *testing.T) *World {
 		Relay: &fakeRelay{gate: ports, waiting: make(map[string]hooks.Request)}, Dir: dir,
 		Talk: &transcripts{gate: ports, Transcripts: &host.Transcripts{Records: records, Watch: room, Log: slog.New(slog.DiscardHandler)},
 			watch: sync.OnceFunc(func() { watchtest.Run(t, room) })},
-		Git: &FakeDiffs{gate: ports}, Spent: newSpending(ports),
+		Git: &FakeDiffs{gate: ports}, Spent: newSpending(ports), Looping: &FakeLoops{},
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
 	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
@@ -117,7 +118,7 @@ func NewWorld(t *testing.T) *World {
 		Config: bot.Config{Lists: conversation.Lists{People: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true}},
 			Username: "cc_bot", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
-			Machine: &port.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records},
+			Machine: &port.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records, Looped: w.Looping.live}, Loops: w.Looping,
 				Decisions: project{host.Decisions{RequestWaiters: w.Relay, Records: w.Records}, w.Lifecycle},
 				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}},
 			Chat: &chat.Chat{Speech: sentences, Lang: "en", Log: slog.New(slog.DiscardHandler),

@@ -36,7 +36,7 @@ import (
 // openLoops makes the part that runs loops.
 func openLoops(s *system, environ []string) (*loop.Keeper, error) {
 	e := &loopEngine{system: s, diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir)}
-	loops := &loop.Keeper{Engine: e, Processes: s.table, Env: environment.Server(environ), Spared: e.spares, Tell: e.tell,
+	loops := &loop.Keeper{Engine: e, Processes: s.table, Env: environment.Server(environ), Spared: e.spares, Tell: e.tell, Changed: func() { s.bot.Loops.Wake() },
 		Ended: s.metrics.LoopEnded, Purged: s.metrics.LoopPurged, PurgeAfter: s.LoopPurge, Copies: offline.PurgedLoops(s.Dir),
 		Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
 	return loops, loops.Open(offline.Loops(s.Dir), filepath.Join(s.Dir, "quarantine"))

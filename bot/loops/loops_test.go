@@ -1,0 +1,351 @@
+package loops_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
+	"ccbot/recovery"
+)
+
+const outside = "outside the agent's permissions and sandbox"
+
+// TestLoopIsAskedForStepByStep: task, check, bounds; nothing starts before [Start].
+func TestLoopIsAskedForStepByStep(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		w.MustHear(t, "/loop")
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, 1).Text.Text, "reply to this message with the task")
+
+		w.Answer(t, 1, "/clear")
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, 2).Text.Text, "not a command", "a command is no task")
+
+		w.Answer(t, 2, "make the tests pass")
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, 3).Text.Text, "reply with the check")
+		w.Answer(t, 3, "make test")
+		w.Work(t)
+		ask := w.Shows(t, 4)
+		for _, part := range []string{"make the tests pass", "make test", "20 turns, $10.00", outside} {
+			assert.Contains(t, ask.Text.Text, part)
+		}
+		assert.NotContains(t, ask.Text.Text, "asks for no permissions")
+		w.Press(t, chattest.Alice, 4, "50 turns")
+		w.Press(t, chattest.Alice, 4, "4 h")
+		w.Press(t, chattest.Alice, 4, "✓ $10")
+		assert.Contains(t, w.Shows(t, 4).Text.Text, "50 turns, 4 h")
+		assert.Empty(t, w.Looping.Requests())
+
+		w.Press(t, chattest.Bob, 4, "Start")
+		assert.Empty(t, w.Looping.Requests(), "only the person who asked may start it")
+		w.Press(t, chattest.Alice, 4, "Start")
+		all := w.Looping.Requests()
+		require.Len(t, all, 1)
+		assert.NotEqual(t, uuid.Nil, all[0].Key)
+		all[0].Key = uuid.Nil
+		assert.Equal(t, port.LoopRequest{Session: r.ID, Task: "make the tests pass", Check: "make test", Bounds: port.LoopBounds{Turns: 50, Minutes: 240}}, all[0])
+		assert.Empty(t, chattest.Words(w.Shows(t, 4)))
+	})
+}
+
+// TestBoundsAreTyped instead of chosen; without a bound nothing starts.
+func TestBoundsAreTyped(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.NewCurrentSession(t, "api", session.Running)
+		w.Records.Change(w.Current(chattest.AtAlice), func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: "bypass"} })
+		w.MustHear(t, "/loop")
+		w.Work(t)
+		w.Answer(t, 1, "fix it")
+		w.Work(t)
+		w.Answer(t, 2, "true")
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, 3).Text.Text, "api asks for no permissions")
+		w.Answer(t, 3, "7 90m")
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, 4).Text.Text, "7 turns, 90 min")
+		w.Answer(t, 4, "soon")
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, 5).Text.Text, "not clear")
+	})
+}
+
+// TestLoopTakesAnsweredPrompt: the text of a person's own message is the task, that of a forwarded
+// one is not.
+func TestLoopTakesAnsweredPrompt(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.NewCurrentSession(t, "api", session.Running)
+		answer := func(to *models.Message) {
+			to.ID = 900
+			key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Text: "/loop", ReplyToMessage: to})
+			require.NoError(t, w.Handle(t.Context(), key, u))
+			w.Work(t)
+		}
+		answer(&models.Message{From: &models.User{ID: chattest.Alice}, Text: "fix the parser"})
+		assert.Contains(t, w.Shows(t, 1).Text.Text, "fix the parser")
+		assert.Contains(t, w.Shows(t, 1).Text.Text, "reply with the check")
+		answer(&models.Message{From: &models.User{ID: chattest.Alice}, Text: "from elsewhere", ForwardOrigin: &models.MessageOrigin{Type: models.MessageOriginTypeHiddenUser,
+			MessageOriginHiddenUser: &models.MessageOriginHiddenUser{SenderUserName: "Eve"}}})
+		assert.NotContains(t, w.Shows(t, 2).Text.Text, "from elsewhere")
+		answer(&models.Message{From: &models.User{ID: 666}, Text: "from a stranger"})
+		assert.NotContains(t, w.Shows(t, 3).Text.Text, "from a stranger")
+	})
+}
+
+// TestRefusedLoopNamesHolder, and the page stays.
+func TestRefusedLoopNamesHolder(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.NewCurrentSession(t, "api", session.Running)
+		w.MustHear(t, "/loop")
+		w.Work(t)
+		w.Answer(t, 1, "fix it")
+		w.Work(t)
+		w.Answer(t, 2, "true")
+		w.Work(t)
+		w.Looping.Held = &refusal.Error{Code: refusal.LoopHeld, Reason: "web"}
+		w.Press(t, chattest.Alice, 3, "Start")
+		assert.Contains(t, w.Telegram.Texts()[len(w.Telegram.Texts())-1], "The loop of web")
+		assert.Contains(t, chattest.Words(w.Shows(t, 3)), "Start")
+	})
+}
+
+// running is a loop in its third turn.
+func running(r session.Record) port.Loop {
+	return port.Loop{ID: uuid.New(), Session: r.ID, Task: "fix it", Check: "make test", Bounds: port.LoopBounds{Turns: 20, Cost: 10}, State: port.LoopRunning, Phase: port.LoopTurn,
+		Iteration: 3, Attempt: 1, Used: port.LoopUsed{Turns: 3, Tokens: 120_000, Cost: 1.5}, CreatedAt: chattest.Started,
+		Last: &port.CheckResult{Iteration: 2, Exit: 2, Tail: "FAIL: TestX\n", At: chattest.Started}}
+}
+
+// TestLoopHasOneCard: it is edited at the pace of cards, also after a restart, and has the state,
+// the use, the changes and the last check.
+func TestP8_LoopHasOneCard(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		w.Git.Since = map[folders.Since]folders.Changes{"a moment": {Of: "a moment", Files: []folders.ChangedFile{{Path: "a.go", Added: 12, Deleted: 3}}}}
+		l := running(r)
+		l.Iteration, l.Used.Turns, l.Last = 1, 1, nil
+		w.Loops(t, r, l, true)
+		w.Loops(t, r, l, true) // a crash repeats it
+		assert.Contains(t, w.Shows(t, 1).Text.Text, "Loop of api: the agent works\nturn 1 of 20, 120k tokens, $1.50 of $10.00")
+		assert.False(t, w.Shows(t, 1).Sounds)
+
+		next := running(r)
+		next.ID = l.ID
+		w.Loops(t, r, next, false)
+		w.Later(time.Minute)
+		w.Work(t)
+		for _, part := range []string{"turn 3 of 20", "1 file, +12 −3", "Check: make test", "check failed (exit code 2)", "FAIL: TestX"} {
+			assert.Contains(t, w.Shows(t, 1).Text.Text, part)
+		}
+		assert.Equal(t, []string{"Pause", "Stop the loop", "Changes", "+5 turns"}, chattest.Words(w.Shows(t, 1)))
+
+		w.Restart(t)
+		next.Phase, next.Used.Turns = port.LoopCheck, 4
+		w.Loops(t, r, next, false)
+		w.Later(time.Minute)
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, 1).Text.Text, "Loop of api: the check runs\nturn 4 of 20")
+		assert.Len(t, w.Telegram.Sent, 1, "one card")
+
+		w.Press(t, chattest.Bob, 1, "Pause")
+		w.Press(t, chattest.Alice, 1, "+5 turns")
+		w.Press(t, chattest.Alice, 1, "Stop the loop")
+		assert.Equal(t, []port.LoopChange{{Loop: l.ID, Do: port.LoopPause}, {Loop: l.ID, Do: port.LoopRaise, More: port.LoopBounds{Turns: 5}},
+			{Loop: l.ID, Do: port.LoopStop}}, w.Looping.Changes())
+	})
+}
+
+// TestLoopReportsPauseAndEnd in one message below, once.
+func TestLoopReportsPauseAndEnd(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(l *port.Loop)
+		says   []string
+		words  []string
+		sounds bool
+	}{
+		{"no progress", func(l *port.Loop) { l.State, l.Reason = port.LoopPaused, port.WhyNoProgress }, []string{"paused", "no progress", "tap Go on"}, []string{"Go on", "Stop the loop", "Changes", "+5 turns"}, true},
+		{"a dialog, which has its own message", func(l *port.Loop) { l.State, l.Reason = port.LoopPaused, port.WhyDialog }, []string{"Answer it, then tap Go on"}, []string{"Go on", "Stop the loop", "Changes", "+5 turns"}, false},
+		{"a person's prompt", func(l *port.Loop) { l.State, l.Reason = port.LoopPaused, port.WhyPersonActed }, []string{"A person used the session"}, []string{"Go on", "Stop the loop", "Changes", "+5 turns"}, false},
+		{"done", func(l *port.Loop) { l.State = port.LoopDone }, []string{"done, the check passed", "turn 3 of 20"}, []string{"Changes"}, true},
+		{"a bound", func(l *port.Loop) { l.State, l.Reason = port.LoopExhausted, port.BoundTurns }, []string{"The limit of turns is reached."}, []string{"Continue with +10 turns", "Changes"}, true},
+		{"a price", func(l *port.Loop) {
+			l.State, l.Reason, l.Used.Unpriced = port.LoopExhausted, port.BoundCost, true
+		}, []string{"a price is unknown"}, []string{"Continue without a price", "Changes"}, true},
+		{"a request", func(l *port.Loop) {
+			l.State, l.Reason, l.Detail = port.LoopPaused, port.WhyAPIError, "API Error: 529 Overloaded."
+		}, []string{"“529 Overloaded”"}, []string{"Go on", "Stop the loop", "Changes", "+5 turns"}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+				r := w.NewCurrentSession(t, "api", session.Running)
+				l := running(r)
+				w.Loops(t, r, l, true)
+				tt.change(&l)
+				for range 2 {
+					w.Loops(t, r, l, true)
+				}
+				require.Len(t, w.Telegram.Sent, 2)
+				m := w.Shows(t, 2)
+				for _, part := range tt.says {
+					assert.Contains(t, m.Text.Text, part)
+				}
+				assert.Equal(t, tt.words, chattest.Words(m))
+				assert.Equal(t, tt.sounds, m.Sounds)
+				assert.Equal(t, 1, m.ReplyTo)
+				assert.Equal(t, tt.words, chattest.Words(w.Shows(t, 1)), "the card has the same")
+			})
+		})
+	}
+}
+
+// TestPauseOnRequestIsOnlyOnCard: the person who tapped [Pause] sees it there.
+func TestPauseOnRequestIsOnlyOnCard(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		l := running(r)
+		w.Loops(t, r, l, true)
+		l.State, l.Reason = port.LoopPaused, port.WhyPerson
+		w.Loops(t, r, l, true)
+		assert.Len(t, w.Telegram.Sent, 1)
+		assert.Contains(t, w.Shows(t, 1).Text.Text, "Loop of api: paused")
+	})
+}
+
+// TestReportOfEarlierPauseLosesButtons when the loop goes on.
+func TestReportOfEarlierPauseLosesButtons(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		l := running(r)
+		w.Loops(t, r, l, true)
+		l.State, l.Reason = port.LoopPaused, port.WhyNoProgress
+		w.Loops(t, r, l, true)
+		w.Press(t, chattest.Alice, 2, "Go on")
+		assert.Equal(t, []port.LoopChange{{Loop: l.ID, Do: port.LoopResume}}, w.Looping.Changes())
+		l.State, l.Reason = port.LoopRunning, ""
+		w.Loops(t, r, l, false)
+		w.Later(time.Minute)
+		w.Work(t)
+		assert.Empty(t, chattest.Words(w.Shows(t, 2)))
+		assert.Equal(t, []string{"Pause", "Stop the loop", "Changes", "+5 turns"}, chattest.Words(w.Shows(t, 1)))
+	})
+}
+
+// TestQuietHoursSilenceLoops: also the end makes no sound.
+func TestQuietHoursSilenceLoops(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		const day = 24 * 60
+		minute := w.Now().Local().Hour()*60 + w.Now().Local().Minute()
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) {
+			s.Quiet = &conversation.Hours{From: (minute + day - 60) % day, Until: (minute + 60) % day}
+		}))
+		l := running(r)
+		w.Loops(t, r, l, true)
+		l.State = port.LoopDone
+		w.Loops(t, r, l, true)
+		assert.False(t, w.Shows(t, 2).Sounds)
+	})
+}
+
+// TestLoopsAreListed: the live ones first, each with its actions and the way back.
+func TestLoopsAreListed(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.MustHear(t, "/loops")
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, 1).Text.Text, "There are no loops")
+		r, other := w.NewCurrentSession(t, "api", session.Running), w.Session(t, "web", session.Running)
+		live, done := running(r), running(other)
+		done.State = port.LoopDone
+		w.Loops(t, r, live, false)
+		w.Loops(t, other, done, false)
+		w.MustHear(t, "/loops")
+		w.Work(t)
+		n := len(w.Telegram.Sent)
+		assert.Equal(t, "Loops\n1. api: 3 of 20, check failed\n2. web: done, the check passed, 3 of 20", w.Shows(t, n).Text.Text)
+		w.Press(t, chattest.Alice, n, "1")
+		assert.Contains(t, w.Shows(t, n).Text.Text, "Loop of api: the agent works")
+		w.Press(t, chattest.Alice, n, "Pause")
+		assert.Equal(t, []port.LoopChange{{Loop: live.ID, Do: port.LoopPause}}, w.Looping.Changes())
+		w.Press(t, chattest.Alice, n, w.Word(i18n.ButtonBack))
+		assert.Contains(t, w.Shows(t, n).Text.Text, "2. web")
+	})
+}
+
+// TestLoopOfSessionIsShown: /loop in a session with a live loop shows that one.
+func TestLoopOfSessionIsShown(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		w.Loops(t, r, running(r), false)
+		w.MustHear(t, "/loop")
+		w.Work(t)
+		assert.Contains(t, w.Shows(t, 1).Text.Text, "Loop of api: the agent works")
+	})
+}
+
+// TestLoopIsLineElsewhere: /list, /status, /why and the report of a start.
+func TestLoopIsLineElsewhere(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		l := running(r)
+		l.State, l.Reason = port.LoopPaused, port.WhyNoProgress
+		w.Loops(t, r, l, false)
+		const line = "Loop: paused, 3 of 20, "
+		said := ""
+		for _, command := range []string{"/list", "/status", "/why"} {
+			w.MustHear(t, command)
+			w.Work(t)
+			all := w.Telegram.Texts()
+			said = all[len(all)-1]
+			assert.Contains(t, said, line, command)
+		}
+		assert.Contains(t, said, "there is no progress")
+		w.Lost(t, "web", session.ClosedTmux)
+		require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))
+		w.Work(t)
+		all := w.Telegram.Texts()
+		assert.Contains(t, all[len(all)-1], "api: "+line)
+	})
+}
+
+// TestTurnsOfLoopAreSilent, except after a pause: then a person waits for the answer.
+func TestTurnsOfLoopAreSilent(t *testing.T) {
+	for _, state := range []port.LoopState{port.LoopRunning, port.LoopPaused} {
+		w := chattest.NewWorld(t)
+		r := w.NewCurrentSession(t, "api", session.Running)
+		l := running(r)
+		l.State = state
+		w.Loops(t, r, l, false)
+		s, _ := w.Deps.Chat.Book.Records.Get(r.ID)
+		for _, o := range []chat.Occasion{chat.TurnDone, chat.AgentAsks} {
+			assert.Equal(t, state != port.LoopRunning || o == chat.AgentAsks, w.Deps.Chat.Sounds(o, s), "%s, %s", state, o)
+		}
+	}
+}
+
+// TestP7_TwoSlashesReachAgent: //loop is the agent's own command.
+func TestP7_TwoSlashesReachAgent(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.NewCurrentSession(t, "api", session.Running)
+		key := w.MustHear(t, "//loop 5m check it")
+		w.Work(t)
+		e, err := w.Inbox.Load(key)
+		require.NoError(t, err)
+		assert.Equal(t, "/loop 5m check it", e.Text)
+		assert.Empty(t, w.Telegram.Sent)
+	})
+}
