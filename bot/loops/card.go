@@ -64,7 +64,7 @@ func (l *Loops) put(ctx context.Context, r port.Session, of port.Loop, change fu
 	c, open := l.cards.Get(key)
 	p := c.Payload
 	change(&p)
-	look := card.Content{To: r.Conversation, Session: r.ID, RenewOnce: of.State.Live(), Rank: outbox.Opening, Means: key}
+	look := card.Content{To: r.Conversation, Session: r.ID, RenewOnce: of.State.Live(), Means: key}
 	if open {
 		look.To, look.Rank = c.Content.To, outbox.Card
 		if p.State != of.State {
@@ -167,8 +167,8 @@ func noteKey(of port.Loop) string {
 	return fmt.Sprintf("%s-%s-%d-%d-%d", of.ID, of.State, of.Iteration, of.Attempt, of.Used.Turns)
 }
 
-// sounds reports whether people have to hear of a pause or an end: another message has reported
-// these reasons, or a person has caused them.
+// sounds reports whether a pause or an end may sound. It may not if a person has caused it, or if
+// another message has reported the reason.
 func sounds(of port.Loop) bool {
 	switch of.Reason {
 	case port.WhyPersonActed, port.WhyInterrupted, port.WhyDialog, port.WhyAPIError:

@@ -125,7 +125,7 @@ func (l *Loops) run(ctx context.Context) error {
 	return nil
 }
 
-// drawAll draws the cards of all loops, and returns how long the next look has to wait.
+// drawAll draws the cards of all loops, and returns the time until they are due again.
 func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
 	wait = pause.Forever
 	for _, one := range l.Loops.All() {
@@ -148,8 +148,8 @@ func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
 // faultInterval is the pause after a fault of the machine.
 const faultInterval = 5 * time.Second
 
-// failure explains why a person's decision was refused. A loop that has changed in the meantime has
-// a new look.
+// failure explains why a person's decision was refused. If the loop had changed before, its card
+// shows that.
 func (l *Loops) failure(ctx context.Context, to place, r port.Session, err error) error {
 	if err == nil || refusal.Is(err, refusal.Changed) {
 		l.Wake()

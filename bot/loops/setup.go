@@ -22,7 +22,7 @@ import (
 
 const setupPage = "loop"
 
-// wanted is the view of the page of /loop: what a person has chosen so far.
+// wanted is the view of the page of /loop: the choices of a person until now.
 type wanted struct {
 	Session uuid.UUID       `json:"session"`
 	Key     uuid.UUID       `json:"key"` // of the request
