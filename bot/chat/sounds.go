@@ -60,8 +60,11 @@ var soundings = map[Occasion]sounding{
 
 // Sounds reports whether a message makes a sound that comes to a session's conversation now.
 func (c *Chat) Sounds(o Occasion, r port.Session) bool {
-	if looped := r.Loop != nil && r.Loop.State.Moves(); looped && (o == TurnDone || o == OtherDone) {
-		return false // a loop reports its end
+	if o == TurnDone || o == OtherDone {
+		now, _ := c.Book.Records.Get(r.ID) // r may be older than the loop
+		if now.Loop != nil && now.Loop.State.Moves() {
+			return false // a loop reports its end
+		}
 	}
 	quiet := func() bool { return c.Book.Quiet(r.Conversation, r.ID, c.Now()) }
 	switch soundings[o] {

@@ -330,7 +330,7 @@ func TestTurnsOfLoopAreSilent(t *testing.T) {
 		l := running(r)
 		l.State = state
 		w.Loops(t, r, l, false)
-		s, _ := w.Deps.Chat.Book.Records.Get(r.ID)
+		s := port.Session{ID: r.ID, Conversation: r.Conversation} // as it was before the loop
 		for _, o := range []chat.Occasion{chat.TurnDone, chat.AgentAsks} {
 			assert.Equal(t, state != port.LoopRunning || o == chat.AgentAsks, w.Deps.Chat.Sounds(o, s), "%s, %s", state, o)
 		}
