@@ -117,7 +117,7 @@ func TestRefusedLoopNamesHolder(t *testing.T) {
 		w.Work(t)
 		w.Looping.Held = &refusal.Error{Code: refusal.LoopHeld, Reason: "web"}
 		w.Press(t, chattest.Alice, 3, "Start")
-		assert.Contains(t, w.Telegram.Texts()[len(w.Telegram.Texts())-1], "The loop of web")
+		assert.Contains(t, w.Telegram.Texts()[len(w.Telegram.Texts())-1], "The loop of “web”")
 		assert.Contains(t, chattest.Words(w.Shows(t, 3)), "Start")
 	})
 }
