@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -156,6 +157,31 @@ type lostAnswer struct{ *fakeDesk }
 func (l lostAnswer) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, error) {
 	_, _ = l.fakeDesk.NewWindow(ctx, s)
 	return tmux.Pane{}, tmux.ErrLost
+}
+
+// TestP8_FailedStartRemovesSettingsFirst: without the record nothing would lead to the settings of
+// the launch, so a crash between the two must leave the record.
+func TestP8_FailedStartRemovesSettingsFirst(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		records := -1
+		w.deps.Launches = removal{launches{w.base}, func() { records = len(w.Store.List()) }}
+		w.tmux.Fail("NewWindow", tmux.ErrNotSent)
+		_, err := w.Start(w.ctx, w.request())
+		require.ErrorIs(t, err, tmux.ErrNotSent)
+		assert.Equal(t, 1, records, "the record is gone before its settings")
+		assert.Empty(t, w.Store.List())
+	})
+}
+
+// removal are launches that call onRemove before a removal.
+type removal struct {
+	launches
+	onRemove func()
+}
+
+func (l removal) Remove(id uuid.UUID) error {
+	l.onRemove()
+	return l.launches.Remove(id)
 }
 
 func TestReplayedStartFindsSession(t *testing.T) {
