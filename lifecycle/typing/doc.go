@@ -14,10 +14,10 @@
 // The package promises:
 //   - Text reaches only the prompt box of the bound agent, and only while the agent is idle and no
 //     dialog is open. Enter is pressed only if the box shows the text (P7).
-//   - A prompt leaves the queue only with proof or after a question to the person. It is never typed
-//     again unless the person asks for it (P4).
-//   - A key reaches only the pane of the bound agent, with tmux's guard, and only with the meaning that
-//     Claude Code gives it: a key that a person has bound to something else is refused (P7).
+//   - A prompt leaves the queue only with proof or after a question to the person. It is never
+//     typed again unless the person asks for it (P4).
+//   - A key reaches only the pane of the bound agent, with tmux's guard, and only with the meaning
+//     that Claude Code gives it: a key that a person has bound to something else is refused (P7).
 //   - The mark is on disk before the first key, so that a crash at any point leaves what recovery
 //     needs.
 //   - A draft of a person is reported before it is removed.
