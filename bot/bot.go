@@ -207,7 +207,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Moves, b.Changes = moves.New(c, b.onMoved, b.Topics.AskLost), changes.New(c, s)
 	b.Loops = loops.New(loops.Deps{Chat: c, Loops: b.Machine.Loops, Diffs: s, Brief: s.Brief, Changes: b.Changes.Show})
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
-		Kept: kept, Acts: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show,
+		QueuedLines: kept, Actions: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show,
 			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return slices.Concat(

@@ -99,33 +99,33 @@ type Sessions struct {
 }
 
 // Start starts an agent in a new window.
-func (m Sessions) Start(ctx context.Context, q port.Start) (port.Session, error) {
-	r, err := m.Lifecycle.Start(ctx, q)
-	return View(r), m.Refused(err)
+func (s Sessions) Start(ctx context.Context, q port.Start) (port.Session, error) {
+	r, err := s.Lifecycle.Start(ctx, q)
+	return View(r), s.Refused(err)
 }
 
 // Restore brings a session back.
-func (m Sessions) Restore(ctx context.Context, q port.Restore) (port.Restored, error) {
-	back, err := m.Lifecycle.Restore(ctx, q)
-	return port.Restored{Session: View(back.Record), Ended: each.As(back.Ended, endingOf)}, m.Refused(err)
+func (s Sessions) Restore(ctx context.Context, q port.Restore) (port.Restored, error) {
+	back, err := s.Lifecycle.Restore(ctx, q)
+	return port.Restored{Session: View(back.Record), Ended: each.As(back.Ended, endingOf)}, s.Refused(err)
 }
 
 // Adopt makes a session out of an agent that a person has started, at the request of a person in
 // the chat.
-func (m Sessions) Adopt(ctx context.Context, q port.Adopt) (port.Session, error) {
-	r, err := m.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), Claude: q.Claude, From: q.From, Confirmed: true,
+func (s Sessions) Adopt(ctx context.Context, q port.Adopt) (port.Session, error) {
+	r, err := s.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), Claude: q.Claude, From: q.From, Confirmed: true,
 		Conversation: q.Conversation, Owner: q.Owner, Rule: "chat.adopt", Why: q.Why})
-	return View(r), m.Refused(err)
+	return View(r), s.Refused(err)
 }
 
 // Forget removes the record of an ended session and all copies of it.
-func (m Sessions) Forget(ctx context.Context, id uuid.UUID) error { return m.Forgets(ctx, id) }
+func (s Sessions) Forget(ctx context.Context, id uuid.UUID) error { return s.Forgets(ctx, id) }
 
 // EndWriters ends other writers of a session's conversation.
-func (m Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []port.ID) ([]port.Ending, error) {
+func (s Sessions) EndWriters(ctx context.Context, id uuid.UUID, who []port.ID) ([]port.Ending, error) {
 	all := each.As(who, func(one port.ID) process.Identity { return process.ParseIdentity(string(one)) })
-	ended, err := m.Lifecycle.EndWriters(ctx, id, all)
-	return each.As(ended, endingOf), m.Refused(err)
+	ended, err := s.Lifecycle.EndWriters(ctx, id, all)
+	return each.As(ended, endingOf), s.Refused(err)
 }
 
 // endingOf is a process that was ended, or left alone, as the chat sees it.
@@ -190,7 +190,7 @@ func (n News) SessionNews(ctx context.Context, r session.Record, x news.News) er
 }
 
 // News is a piece of news as the chat understands it.
-func (m Sessions) News(r session.Record, n news.News) news.News {
+func (s Sessions) News(r session.Record, n news.News) news.News {
 	switch n := n.(type) {
 	case news.Ready:
 		return news.Ready{Answerers: answerersOf(r)}
@@ -201,7 +201,7 @@ func (m Sessions) News(r session.Record, n news.News) news.News {
 		}
 		return news.Stopped{Endings: each.As(all, endingOf), Stays: n.Split || n.Adopted, Quiet: n.Quiet, Together: n.Together}
 	case lifecycle.OtherWriters:
-		return news.OtherWriters(each.As(n, m.writerOf))
+		return news.OtherWriters(each.As(n, s.writerOf))
 	}
 	return n
 }

@@ -100,22 +100,22 @@ func View(r session.Record) port.Session {
 }
 
 // Work returns what the agent of a session has done.
-func (m Sessions) Work(ctx context.Context, id uuid.UUID) port.Work {
-	r, ok := m.Records.Get(id)
+func (s Sessions) Work(ctx context.Context, id uuid.UUID) port.Work {
+	r, ok := s.Records.Get(id)
 	if !ok {
 		return port.Work{}
 	}
-	w := m.Brief(ctx, id)
-	w.Git = gitOf(ctx, m.Git, r)
-	if m.Memory != nil && r.State.Live() {
-		w.Memory = m.Memory(ctx, m.Observer.PIDs(ctx, r)...)
+	w := s.Brief(ctx, id)
+	w.Git = gitOf(ctx, s.Git, r)
+	if s.Memory != nil && r.State.Live() {
+		w.Memory = s.Memory(ctx, s.Observer.PIDs(ctx, r)...)
 	}
 	return w
 }
 
 // Brief is Work without what git and the kernel say.
-func (m Sessions) Brief(_ context.Context, id uuid.UUID) port.Work {
-	r, ok := m.Records.Get(id)
+func (s Sessions) Brief(_ context.Context, id uuid.UUID) port.Work {
+	r, ok := s.Records.Get(id)
 	if !ok {
 		return port.Work{}
 	}
@@ -136,18 +136,18 @@ func (m Sessions) Brief(_ context.Context, id uuid.UUID) port.Work {
 	if l := r.Launch; l != nil {
 		w.Flags = l.Flags
 	}
-	if w.Usage = m.Usage(id); w.Usage != nil {
+	if w.Usage = s.Usage(id); w.Usage != nil {
 		w.Model = cmp.Or(w.Usage.Model, w.Model)
 	}
 	return w
 }
 
 // Usage returns the last usage in the agent's status line, or nil if it is unknown.
-func (m Sessions) Usage(id uuid.UUID) *port.Usage {
-	r, _ := m.Records.Get(id)
+func (s Sessions) Usage(id uuid.UUID) *port.Usage {
+	r, _ := s.Records.Get(id)
 	u := r.Usage
 	if r.State.Live() {
-		u = cmp.Or(m.Observer.Usage(r), u)
+		u = cmp.Or(s.Observer.Usage(r), u)
 	}
 	return u
 }

@@ -92,13 +92,13 @@ func (a *agenda) take() (steps []uuid.UUID, watches []watch, foreign []int, gits
 	return steps, watches, a.foreign.take(), a.gits.take()
 }
 
-func (e *batch[K]) take() []K {
-	if e.running || len(e.wanted) == 0 {
+func (b *batch[K]) take() []K {
+	if b.running || len(b.wanted) == 0 {
 		return nil
 	}
-	e.running = true
-	defer clear(e.wanted)
-	return slices.Collect(maps.Keys(e.wanted))
+	b.running = true
+	defer clear(b.wanted)
+	return slices.Collect(maps.Keys(b.wanted))
 }
 
 // stepped notes that a step has ended. The next step comes after again; with 0 it comes when
@@ -168,24 +168,24 @@ type turnState struct {
 	retrying   bool      // it was reported that requests of this turn fail
 }
 
-func (m *stepStates) recall(id uuid.UUID) stepState {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.byID[id]
+func (s *stepStates) recall(id uuid.UUID) stepState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byID[id]
 }
 
-func (m *stepStates) remember(id uuid.UUID, change func(*stepState)) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	one := m.byID[id]
+func (s *stepStates) remember(id uuid.UUID, change func(*stepState)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.byID[id]
 	change(&one)
-	m.byID[id] = one
+	s.byID[id] = one
 }
 
-func (m *stepStates) forget(id uuid.UUID) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.byID, id)
+func (s *stepStates) forget(id uuid.UUID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.byID, id)
 }
 
 // gitReading is the result of one reading of a session's repository.

@@ -35,8 +35,8 @@ func (s *Service) Choose(ctx context.Context, id uuid.UUID, fingerprint string, 
 }
 
 // inDialog runs the function keys on the session's worker, and notes what the chat shows then.
-func (k *core) inDialog(ctx context.Context, id uuid.UUID, fingerprint string, keys func(*dialog.Session) (port.Dialog, error)) (d port.Dialog, err error) {
-	err = k.ask(ctx, id, func(w *work) error {
+func (c *core) inDialog(ctx context.Context, id uuid.UUID, fingerprint string, keys func(*dialog.Session) (port.Dialog, error)) (d port.Dialog, err error) {
+	err = c.ask(ctx, id, func(w *work) error {
 		d, err = keys(dialog.Of(w.r, w.term))
 		w.remember(func(m *stepState) { m.dialog.NoteKey(w.term.View, fingerprint, d) })
 		return err

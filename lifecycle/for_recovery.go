@@ -63,12 +63,12 @@ func (s *Service) Settle(ctx context.Context, id uuid.UUID, rule session.Rule) e
 
 // discard removes a start that made no window. The settings of its launch go first, because without
 // the record nothing would lead to them. ErrChanged means that the start has continued.
-func (k *core) discard(ctx context.Context, id uuid.UUID) error {
-	gone, err := k.Store.Purge(ctx, id, func(r session.Record) (bool, error) {
+func (c *core) discard(ctx context.Context, id uuid.UUID) error {
+	gone, err := c.Store.Purge(ctx, id, func(r session.Record) (bool, error) {
 		if r.State != session.Starting || r.Binding != nil {
 			return false, nil
 		}
-		return true, k.deps.Launches.Remove(id)
+		return true, c.deps.Launches.Remove(id)
 	})
 	if err == nil && !gone {
 		err = fmt.Errorf("discard session %s: %w", id, ErrChanged)

@@ -46,13 +46,13 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 // run takes one step and schedules the next.
-func (k *core) run(ctx context.Context, id uuid.UUID) {
-	again, err := k.step(ctx, id)
+func (c *core) run(ctx context.Context, id uuid.UUID) {
+	again, err := c.step(ctx, id)
 	failed := err != nil && !errors.Is(err, session.ErrNotFound) && ctx.Err() == nil
 	if failed {
-		k.Log.Warn("session_step_failed", logkey.SessionID, id.String(), logkey.Error, err)
+		c.Log.Warn("session_step_failed", logkey.SessionID, id.String(), logkey.Error, err)
 	}
-	k.states.remember(id, func(m *stepState) {
+	c.states.remember(id, func(m *stepState) {
 		if !failed {
 			m.failures = 0
 			return
@@ -66,43 +66,43 @@ func (k *core) run(ctx context.Context, id uuid.UUID) {
 		again = max(again, pause.Doubled(2*time.Second, most, m.failures))
 		m.failures++
 	})
-	if r, ok := k.Store.Get(id); !ok || !stepped(r) {
-		k.forget(id)
+	if r, ok := c.Store.Get(id); !ok || !stepped(r) {
+		c.forget(id)
 	}
 	if ctx.Err() != nil {
 		again = 0
 	}
-	k.agenda.stepped(id, again)
+	c.agenda.stepped(id, again)
 }
 
-func (k *core) watch(ctx context.Context, w watch) {
-	if err := k.Observer.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
-		k.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err)
+func (c *core) watch(ctx context.Context, w watch) {
+	if err := c.Observer.Processes.Wait(ctx, w.agent); err != nil && ctx.Err() == nil {
+		c.Log.Warn("agent_watch_failed", logkey.PID, w.agent.PID, logkey.Error, err)
 		_ = pause.For(ctx, watchRetry)
 	}
-	k.agenda.note(func() { delete(k.agenda.watched, w.agent) })
+	c.agenda.note(func() { delete(c.agenda.watched, w.agent) })
 	if ctx.Err() == nil {
-		k.agenda.wake(w.session)
+		c.agenda.wake(w.session)
 	}
 }
 
 // watchRetry is the pause after the kernel refused to watch an agent.
 const watchRetry = 30 * time.Second
 
-func (k *core) readGits(ctx context.Context, ids []uuid.UUID) {
+func (c *core) readGits(ctx context.Context, ids []uuid.UUID) {
 	for _, id := range ids {
-		r, ok := k.Store.Get(id)
+		r, ok := c.Store.Get(id)
 		if !ok || ctx.Err() != nil {
 			continue
 		}
-		state, known := k.ReadGit(ctx, r)
+		state, known := c.ReadGit(ctx, r)
 		if !known {
 			continue
 		}
-		k.states.remember(id, func(m *stepState) { m.git = &gitReading{state: state} })
+		c.states.remember(id, func(m *stepState) { m.git = &gitReading{state: state} })
 		if !sameGit(state, r.GitNow) {
-			k.agenda.wake(id) // a step puts it into the record
+			c.agenda.wake(id) // a step puts it into the record
 		}
 	}
-	k.agenda.note(func() { k.agenda.gits.running = false })
+	c.agenda.note(func() { c.agenda.gits.running = false })
 }

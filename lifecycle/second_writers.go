@@ -24,8 +24,8 @@ const noticeEvery = time.Minute
 // a session without being its agent, and every conversation that continues although its session has
 // ended. If the session's agent is gone, such a process may be the same person who continues
 // elsewhere: then Came is called first. No process is reported twice, and nothing is ended.
-func (k *core) noticeWriters(ctx context.Context) error {
-	all := k.Store.Shared()
+func (c *core) noticeWriters(ctx context.Context) error {
+	all := c.Store.Shared()
 	known := explained(all)
 	notices := noticeable(all)
 	var records []*session.Record // a copy of thousands each minute would take more memory than they do
@@ -40,17 +40,17 @@ func (k *core) noticeWriters(ctx context.Context) error {
 	if len(records) == 0 {
 		return nil
 	}
-	found, err := k.Evidence.Read(ctx, conversations...)
+	found, err := c.Evidence.Read(ctx, conversations...)
 	if err != nil {
 		return err
 	}
 	var failed []error
 	for _, one := range records {
 		r := *one
-		if len(found.Unreported(r)) == 0 && !k.HasGrown(r, known[r.ClaudeSessionID]) || k.came(ctx, r, found) {
+		if len(found.Unreported(r)) == 0 && !c.HasGrown(r, known[r.ClaudeSessionID]) || c.came(ctx, r, found) {
 			continue
 		}
-		err := k.do(ctx, r.ID, func(w *work) error { return w.writers.notice(ctx) })
+		err := c.do(ctx, r.ID, func(w *work) error { return w.writers.notice(ctx) })
 		if err != nil && !errors.Is(err, session.ErrNotFound) {
 			failed = append(failed, err)
 		}
@@ -60,13 +60,13 @@ func (k *core) noticeWriters(ctx context.Context) error {
 
 // came asks whether a session has moved to one of the processes that came to its conversation. It
 // runs on no worker: a session that moves needs its own worker.
-func (k *core) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
+func (c *core) came(ctx context.Context, r session.Record, found *evidence.Evidence) bool {
 	fresh := slices.DeleteFunc(found.Unreported(r), func(v process.Verdict) bool { return v.Source != process.SourcePresence })
-	if k.deps.Callbacks.Came == nil || len(fresh) == 0 || !session.MayMove(r.State, k.OwnAgent(r)) {
+	if c.deps.Callbacks.Came == nil || len(fresh) == 0 || !session.MayMove(r.State, c.OwnAgent(r)) {
 		return false
 	}
 	for _, one := range found.Describe(ctx, r, fresh) {
-		if one.Adoptable() && k.deps.Callbacks.Came(ctx, one) {
+		if one.Adoptable() && c.deps.Callbacks.Came(ctx, one) {
 			return true
 		}
 	}
@@ -103,41 +103,41 @@ func (s *Service) Writers(ctx context.Context, id uuid.UUID) (found []evidence.W
 
 // noticeRegularly looks for second writers, first for those that came while no ccbot ran, and then
 // every noticeEvery.
-func (k *core) noticeRegularly(ctx context.Context) error {
+func (c *core) noticeRegularly(ctx context.Context) error {
 	for {
-		k.noticeOnce(ctx)
+		c.noticeOnce(ctx)
 		if err := pause.For(ctx, noticeEvery); err != nil {
 			return err
 		}
 	}
 }
 
-func (k *core) noticeOnce(ctx context.Context) {
-	if err := k.noticeWriters(ctx); err != nil && ctx.Err() == nil {
-		k.Log.Warn("writers_not_noticed", logkey.Error, err)
+func (c *core) noticeOnce(ctx context.Context) {
+	if err := c.noticeWriters(ctx); err != nil && ctx.Err() == nil {
+		c.Log.Warn("writers_not_noticed", logkey.Error, err)
 	}
 }
 
 // notice looks at all processes if one of these pids has news: its presence file has changed, it is
 // in a session's conversation, and it was not reported yet.
-func (k *core) notice(ctx context.Context, pids []int) {
-	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return k.isNews(ctx, pid) }) }
+func (c *core) notice(ctx context.Context, pids []int) {
+	news := func() bool { return slices.ContainsFunc(pids, func(pid int) bool { return c.isNews(ctx, pid) }) }
 	if news() {
-		k.noticeOnce(ctx)
+		c.noticeOnce(ctx)
 	}
 	if news() { // the presence file and the hook's note may contradict each other for a moment
 		_ = pause.For(ctx, evidence.Contradiction)
-		k.noticeOnce(ctx)
+		c.noticeOnce(ctx)
 	}
-	k.agenda.note(func() { k.agenda.foreign.running = false })
+	c.agenda.note(func() { c.agenda.foreign.running = false })
 }
 
-func (k *core) isNews(ctx context.Context, pid int) bool {
-	f, err := k.Evidence.Presences.Read(ctx, pid)
+func (c *core) isNews(ctx context.Context, pid int) bool {
+	f, err := c.Evidence.Presences.Read(ctx, pid)
 	if err != nil {
 		return false // the file is gone or torn: the next regular look finds the process
 	}
-	all := k.Store.Shared()
+	all := c.Store.Shared()
 	notices := noticeable(all)
 	return slices.ContainsFunc(all, func(r session.Record) bool {
 		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }

@@ -29,10 +29,10 @@ func (s *Service) WakeAll() {
 	s.core.wakeEach(func(r session.Record) bool { return r.State.Live() })
 }
 
-func (k *core) wakeEach(is func(session.Record) bool) {
-	for _, r := range k.Shared() {
+func (c *core) wakeEach(is func(session.Record) bool) {
+	for _, r := range c.Shared() {
 		if is(r) {
-			k.agenda.wake(r.ID)
+			c.agenda.wake(r.ID)
 		}
 	}
 }

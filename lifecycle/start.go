@@ -86,8 +86,8 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 
 // enter checks that a session can be opened in a directory, which stays until the returned function
 // is called.
-func (k *core) enter(ctx context.Context, dir string) (leave func(), err error) {
-	leave, err = k.Store.Folders.Begin(ctx, filepath.Clean(dir))
+func (c *core) enter(ctx context.Context, dir string) (leave func(), err error) {
+	leave, err = c.Store.Folders.Begin(ctx, filepath.Clean(dir))
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +100,13 @@ func (k *core) enter(ctx context.Context, dir string) (leave func(), err error) 
 
 // continues makes a new session continue a conversation of no record. Earlier text is history: the
 // chat shows only later text. No other session uses the conversation until release.
-func (k *core) continues(ctx context.Context, r *session.Record, claudeID uuid.UUID) (release func(), err error) {
-	release, err = k.agenda.holdConversation(ctx, claudeID)
+func (c *core) continues(ctx context.Context, r *session.Record, claudeID uuid.UUID) (release func(), err error) {
+	release, err = c.agenda.holdConversation(ctx, claudeID)
 	if err != nil {
 		return nil, err
 	}
-	_, owned := k.find(func(r session.Record) bool { return r.ClaudeSessionID == claudeID })
-	end, err := transcript.EndOf(k.ProjectsDir, claudeID)
+	_, owned := c.find(func(r session.Record) bool { return r.ClaudeSessionID == claudeID })
+	end, err := transcript.EndOf(c.ProjectsDir, claudeID)
 	if owned || errors.Is(err, fs.ErrNotExist) {
 		err = ErrChanged
 	}

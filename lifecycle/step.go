@@ -20,15 +20,15 @@ import (
 )
 
 // step reads, decides and acts once, and returns when to step again.
-func (k *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
-	r, ok := k.Store.Get(id)
+func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
+	r, ok := c.Store.Get(id)
 	if !ok || !stepped(r) {
 		return 0, nil
 	}
-	if k.Observer.CheckUnread(r) != nil { // unknown: nothing is concluded, ended or typed
+	if c.Observer.CheckUnread(r) != nil { // unknown: nothing is concluded, ended or typed
 		return view.Slow, nil
 	}
-	err = k.do(ctx, id, func(w *work) error {
+	err = c.do(ctx, id, func(w *work) error {
 		head, err := w.prompts.Head()
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (k *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 		}
 		d := decide(*w.r, w.term.View, head)
 		again = d.Again
-		k.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.term.Phase()),
+		c.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.term.Phase()),
 			logkey.Agent, w.term.Agent.String(), logkey.Pane, int(w.term.Fate), logkey.Act, string(d.Act), logkey.Why, string(d.Why), logkey.Again, d.Again)
 		gone, err := w.report.noteGone(ctx)
 		err = errors.Join(err, w.act(ctx, d, head))

@@ -268,9 +268,9 @@ func (b *Board) Forget(ctx context.Context, session uuid.UUID) error {
 			payload, err = without(payload, session)
 			errs = append(errs, err)
 		}
-		look, named := c.Content.without(session)
+		content, named := c.Content.without(session)
 		if named || !bytes.Equal(payload, c.Payload) {
-			c.Content, c.Payload = look, payload
+			c.Content, c.Payload = content, payload
 			errs = append(errs, b.putLocked(c))
 		}
 	}

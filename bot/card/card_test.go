@@ -191,22 +191,22 @@ func TestTapRevealsTheMessageID(t *testing.T) {
 
 // If Means is set, only it decides: text and labels may change under a thumb.
 func TestTapCountsWhileLabelsChange(t *testing.T) {
-	look := func(text, word, value string) Content {
+	content := func(text, word, value string) Content {
 		l := question(text)
 		l.Means, l.Options[0][1].Text, l.Options[0][1].Value = "the same", word, value
 		return l
 	}
 	inWorld(t, func(w *world) {
-		w.shown("k", look("one", "No", "no"))
+		w.shown("k", content("one", "No", "no"))
 		early := w.chat.seen()[0]
-		w.shown("k", look("two", "No (2)", "no"))
+		w.shown("k", content("two", "No (2)", "no"))
 		assert.Equal(t, []string{"two [Yes] [No (2)]"}, w.looks())
 		tapped, ok := w.tap(early, 1)
 		assert.True(t, ok)
 		assert.Equal(t, "no", tapped.Option)
-		w.shown("k", look("two", "No (3)", "no"))
+		w.shown("k", content("two", "No (3)", "no"))
 		assert.Equal(t, []string{"two [Yes] [No (3)]"}, w.looks(), "new words alone are drawn, too")
-		w.shown("k", look("two", "No (3)", "never"))
+		w.shown("k", content("two", "No (3)", "never"))
 		_, ok = w.tap(early, 1)
 		assert.False(t, ok)
 	})
@@ -447,7 +447,7 @@ func TestRefusedCardIsForgottenAndReported(t *testing.T) {
 		w.chat.do(func() { w.chat.refuse = true })
 		w.show("k", question("one"))
 		w.pass(callTakes / 2)
-		w.show("k", question("two")) // the old look is refused
+		w.show("k", question("two")) // the old content is refused
 		w.pass(time.Minute)
 		assert.Equal(t, []string{"two [Yes] [No]"}, w.looks())
 		assert.Len(t, w.refused, 1)
@@ -557,8 +557,8 @@ func (silent) EditNow(context.Context, outbox.Conversation, int, outbox.Message)
 	return errors.New("not called")
 }
 
-// For any look and payload, buttons have 1 to 64 bytes and lead back to their options, and the text
-// fits in one message.
+// For any content and payload, buttons have 1 to 64 bytes and lead back to their options, and the
+// text fits in one message.
 func TestButtonsFit(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		option := rapid.Custom(func(r *rapid.T) Option {
@@ -670,9 +670,9 @@ func TestOpenCardsAreCountedByNeed(t *testing.T) {
 
 func TestHintIsShownUntilClose(t *testing.T) {
 	inWorld(t, func(w *world) {
-		look := question(strings.Repeat("a", render.Limit))
-		look.Hint = render.Plain("tap one")
-		w.shown("k", look)
+		content := question(strings.Repeat("a", render.Limit))
+		content.Hint = render.Plain("tap one")
+		w.shown("k", content)
 		require.Len(t, w.looks(), 1)
 		text, _, _ := strings.Cut(w.looks()[0], " [")
 		assert.True(t, strings.HasSuffix(text, "\ntap one"))

@@ -50,9 +50,8 @@ type Content struct {
 	// Otherwise the card is then forgotten.
 	Renew     bool `json:"renew,omitempty"`
 	RenewOnce bool `json:"renew_once,omitempty"`
-	// Means, if set, identifies the meaning of the options: taps count on any look with the same
-	// meaning, despite another text, payload or label, so that frequent redraws do not make taps
-	// stale.
+	// Means, if set, identifies the options: a tap counts on any content with the same key,
+	// despite another text, payload or label, so that frequent redraws do not make taps stale.
 	Means string `json:"means,omitempty"`
 }
 
@@ -70,9 +69,9 @@ type Option struct {
 const Forgotten = "forgotten"
 
 // without returns the content after a session is forgotten, and whether an option was about it.
-func (l Content) without(session uuid.UUID) (next Content, named bool) {
-	rows := make([][]Option, len(l.Options))
-	for i, row := range l.Options {
+func (c Content) without(session uuid.UUID) (next Content, named bool) {
+	rows := make([][]Option, len(c.Options))
+	for i, row := range c.Options {
 		rows[i] = slices.Clone(row)
 		for j := range rows[i] {
 			if o := &rows[i][j]; o.Session == session {
@@ -80,8 +79,8 @@ func (l Content) without(session uuid.UUID) (next Content, named bool) {
 			}
 		}
 	}
-	l.Options = rows
-	return l, named
+	c.Options = rows
+	return c, named
 }
 
 // Part is a part of a list: the entries from First to before Last, of Count in total.
@@ -94,8 +93,8 @@ func PartOf(count, size, page int) Part {
 }
 
 // Turns returns the arrows to the neighboring pages; to is as in [Turns].
-func (part Part) Turns(to func(page int) Option) []Option {
-	return Turns(part.Page, part.Last < part.Count, to)
+func (p Part) Turns(to func(page int) Option) []Option {
+	return Turns(p.Page, p.Last < p.Count, to)
 }
 
 // Turns returns the arrows of a list's page: back if there is a page before it, forward if there
@@ -114,15 +113,15 @@ func Turns(page int, more bool, to func(page int) Option) (arrows []Option) {
 
 // fitting returns the content as it is stored: cut to one message, without empty rows, and with
 // times as they are read from disk.
-func (l Content) fitting() Content {
-	room := l.limit()
-	if !l.Hint.Blank() {
-		room -= l.Hint.Length() + 1
+func (c Content) fitting() Content {
+	room := c.limit()
+	if !c.Hint.Blank() {
+		room -= c.Hint.Length() + 1
 	}
-	l.Text = l.Text.Begin(room)
-	l.Options = Filled(l.Options)
-	l.Until, l.WaitsSince = l.Until.UTC().Round(0), l.WaitsSince.UTC().Round(0)
-	return l
+	c.Text = c.Text.Begin(room)
+	c.Options = Filled(c.Options)
+	c.Until, c.WaitsSince = c.Until.UTC().Round(0), c.WaitsSince.UTC().Round(0)
+	return c
 }
 
 // Filled returns the rows that are not empty.
@@ -131,15 +130,15 @@ func Filled(rows [][]Option) [][]Option {
 }
 
 // limit is the length of the longest text.
-func (l Content) limit() int {
-	if l.Picture != nil {
+func (c Content) limit() int {
+	if c.Picture != nil {
 		return outbox.MaxCaption
 	}
 	return render.Limit
 }
 
-// revisionOf identifies what is drawn and what its options mean, or only the latter if Means is
-// set: then labels may also change.
+// revisionOf identifies what is drawn and what its options mean, or only the latter if Means
+// is set: then labels may also change.
 func revisionOf(l Content, payload json.RawMessage) string {
 	if l.Means != "" {
 		var options []Option

@@ -58,24 +58,24 @@ func wordsOf(key string, n int, value string) string { return fmt.Sprintf("%s/%d
 
 func (m *model) show() {
 	key, n := []string{"a", "b"}[m.pick(2)], m.pick(3)
-	look := Content{To: m.place(), Text: render.Plain(fmt.Sprint("text of ", key, n/2)), Renew: key == "a"}
+	content := Content{To: m.place(), Text: render.Plain(fmt.Sprint("text of ", key, n/2)), Renew: key == "a"}
 	for _, value := range []string{"yes", "no"} {
-		look.Options = append(look.Options, []Option{{Text: wordsOf(key, n, value), Value: value}})
+		content.Options = append(content.Options, []Option{{Text: wordsOf(key, n, value), Value: value}})
 	}
 	if m.pick(4) == 0 {
-		look.Until = time.Now().Add(40 * time.Second)
+		content.Until = time.Now().Add(40 * time.Second)
 	}
-	if c, ok := m.known(key); !ok || c.Content.To != look.To {
+	if c, ok := m.known(key); !ok || c.Content.To != content.To {
 		m.sends++
 	}
-	if err := m.now.kind.Show(m.t.Context(), key, look, payload{n}); err != nil {
+	if err := m.now.kind.Show(m.t.Context(), key, content, payload{n}); err != nil {
 		m.failf("show: %v", err)
 	}
 	w := m.cards[key]
-	if !w.open || w.content.To != look.To {
+	if !w.open || w.content.To != content.To {
 		w.deleted = false
 	}
-	w.open, w.content, w.n = true, look, n
+	w.open, w.content, w.n = true, content, n
 }
 
 func (m *model) close() {

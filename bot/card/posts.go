@@ -182,7 +182,7 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 			c.Former = nil
 		}
 		b.logUnsaved(c, b.putLocked(c))
-		b.logUnsaved(c, b.drawLocked(ctx, c)) // people may see an earlier look, or none of its buttons
+		b.logUnsaved(c, b.drawLocked(ctx, c)) // people may see an earlier state, or none of its buttons
 	}
 	if c.Message != message || c.At != at {
 		b.stripLocked(ctx, at, message, c.message())

@@ -30,32 +30,32 @@ func NewCards[P any](c *Chat, kind string) Cards[P] {
 }
 
 // Asking marks the cards as questions: see card.Kind.Asking.
-func (k Cards[P]) Asking() Cards[P] { k.Kind.Asking(); return k }
+func (c Cards[P]) Asking() Cards[P] { c.Kind.Asking(); return c }
 
 // Post posts a text with options as a separate card; the options are under the last part of a long
 // text. A text without options is posted as by Chat.Post.
-func (k Cards[P]) Post(ctx context.Context, l card.Content, payload P) error {
+func (c Cards[P]) Post(ctx context.Context, l card.Content, payload P) error {
 	parts := l.Text.Split(render.Limit)
-	if l.Options = card.Filled(l.Options); len(l.Options) == 0 || len(parts) == 0 || !k.chat.Book.MayShow(l.To) {
-		return k.chat.post(ctx, l)
+	if l.Options = card.Filled(l.Options); len(l.Options) == 0 || len(parts) == 0 || !c.chat.Book.MayShow(l.To) {
+		return c.chat.post(ctx, l)
 	}
 	last := len(parts) - 1
 	above := l
 	above.Text = render.Join(parts[:last]...) // in one piece: a retry repeats that at most
-	if err := k.chat.post(ctx, above); err != nil {
+	if err := c.chat.post(ctx, above); err != nil {
 		return err
 	}
 	l.Text, l.Sounds = parts[last], l.Sounds && above.Text.Blank()
-	return k.Kind.Post(ctx, l, payload)
+	return c.Kind.Post(ctx, l, payload)
 }
 
 // OnTap carries out an option of a card with the card's payload. [Cancel] ends the card.
-func (k Cards[P]) OnTap(do func(ctx context.Context, t Tap, was P) (Answer, error)) OnTap {
+func (c Cards[P]) OnTap(do func(ctx context.Context, t Tap, was P) (Answer, error)) OnTap {
 	return func(ctx context.Context, t Tap) (Answer, error) {
 		if t.Card.Option == cancelOption {
-			return Answer{}, k.End(ctx, t, k.chat.In(t.To).Say(i18n.Cancelled))
+			return Answer{}, c.End(ctx, t, c.chat.In(t.To).Say(i18n.Cancelled))
 		}
-		was, err := k.Payload(t.Card)
+		was, err := c.Payload(t.Card)
 		if err != nil {
 			return Answer{}, err
 		}
@@ -64,13 +64,13 @@ func (k Cards[P]) OnTap(do func(ctx context.Context, t Tap, was P) (Answer, erro
 }
 
 // End closes the tapped card, with a last text unless that is empty.
-func (k Cards[P]) End(ctx context.Context, t Tap, last string) error {
-	return k.Close(ctx, t.Card.Key, render.Plain(last))
+func (c Cards[P]) End(ctx context.Context, t Tap, last string) error {
+	return c.Close(ctx, t.Card.Key, render.Plain(last))
 }
 
 // AnswerExpired answers a tap on a card whose time has passed, and closes the card.
-func (k Cards[P]) AnswerExpired(ctx context.Context, t Tap) (Answer, error) {
-	return Answer{Text: k.chat.In(t.To).Say(i18n.StaleButton)}, k.End(ctx, t, "")
+func (c Cards[P]) AnswerExpired(ctx context.Context, t Tap) (Answer, error) {
+	return Answer{Text: c.chat.In(t.To).Say(i18n.StaleButton)}, c.End(ctx, t, "")
 }
 
 // Option is one option of a card: its word, and the value that a tap brings back.
@@ -156,8 +156,8 @@ type Resume struct {
 }
 
 // Restore is the resume as the agents' machine carries it out, and as a card keeps it for a button.
-func (q Resume) Restore() port.Restore {
-	return port.Restore{Session: q.Session.ID, Dir: q.Dir, Damaged: q.Damaged}
+func (r Resume) Restore() port.Restore {
+	return port.Restore{Session: r.Session.ID, Dir: r.Dir, Damaged: r.Damaged}
 }
 
 // Accepted returns the resume that a person has tapped; false if the session is no longer known.
@@ -212,40 +212,40 @@ func (p Phrases) Place(part card.Part) string {
 	return p.Words.Say(i18n.ChoicePage, i18n.Args{"First": part.First + 1, "Last": part.Last, "Count": part.Count})
 }
 
-func (q Choice) draw(_ context.Context, v Visit) (Screen, error) {
-	a, p := ViewAt[Among](v.Rest), q.chat.In(v.To)
+func (c Choice) draw(_ context.Context, v Visit) (Screen, error) {
+	a, p := ViewAt[Among](v.Rest), c.chat.In(v.To)
 	if a.Chosen != "" {
 		return Screen{Text: render.Plain("→ " + a.Chosen)}, nil
 	}
-	list := q.Among(v.To, a)
+	list := c.Among(v.To, a)
 	part := card.PartOf(len(list), pageSize, a.Page)
-	s := Screen{Text: Lines(render.Plain(p.Say(q.Question, q.Said)), render.Plain(p.Place(part))), Until: a.Until}
+	s := Screen{Text: Lines(render.Plain(p.Say(c.Question, c.Said)), render.Plain(p.Place(part))), Until: a.Until}
 	for _, r := range list[part.First:part.Last] {
 		s.Options = append(s.Options, []card.Option{{Text: p.label(r), Value: r.ID.String(), For: a.From, Session: r.ID}})
 	}
 	s.Options = append(s.Options, part.Turns(func(page int) card.Option {
 		a.Page = page
-		return card.Option{Value: ToPage(Address(q.Name, a)), For: a.From}
+		return card.Option{Value: ToPage(Address(c.Name, a)), For: a.From}
 	}))
 	return s, nil
 }
 
-func (q Choice) choose(_ context.Context, v Visit, what string) (answer Answer, next string, err error) {
+func (c Choice) choose(_ context.Context, v Visit, what string) (answer Answer, next string, err error) {
 	a := ViewAt[Among](v.Rest)
 	id, _ := uuid.Parse(what)
-	r, ok := q.chat.Book.Records.Get(id)
+	r, ok := c.chat.Book.Records.Get(id)
 	if !ok {
-		return Answer{Text: q.chat.In(v.To).Say(i18n.SessionGone)}, "", nil
+		return Answer{Text: c.chat.In(v.To).Say(i18n.SessionGone)}, "", nil
 	}
 	answer.Then = func(ctx context.Context) error {
-		done, err := q.Do(ctx, Tap{From: v.By, To: v.To}, r, a)
+		done, err := c.Do(ctx, Tap{From: v.By, To: v.To}, r, a)
 		if err == nil && !done {
 			return ErrStay
 		}
 		return err
 	}
 	a.Chosen = glyph.Name(r.Name)
-	return answer, Address(q.Name, a), nil
+	return answer, Address(c.Name, a), nil
 }
 
 // LatestEnd sorts sessions by their end, the latest first.

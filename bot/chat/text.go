@@ -139,15 +139,15 @@ func (p Phrases) Until(at time.Time) string { return p.Words.Until(at, p.Now()) 
 func (p Phrases) Day(at time.Time) string { return p.Words.Day(at, p.Now()) }
 
 // Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
-func (p Facts) Short(dir string) string {
-	if rest, ok := strings.CutPrefix(dir, p.Places.Bounds().Home); ok && (rest == "" || rest[0] == '/') {
+func (f Facts) Short(dir string) string {
+	if rest, ok := strings.CutPrefix(dir, f.Places.Bounds().Home); ok && (rest == "" || rest[0] == '/') {
 		dir = "~" + rest
 	}
 	return glyph.Name(dir)
 }
 
 // ShortTail is Short for a line with other things in it.
-func (p Facts) ShortTail(dir string) string { return Tail(p.Short(dir), 60) }
+func (f Facts) ShortTail(dir string) string { return Tail(f.Short(dir), 60) }
 
 // ScreenText is news of a session with the terminal's screen between the two texts.
 func (p Phrases) ScreenText(s port.Session, head render.Text, shown string, foot render.Text) render.Text {

@@ -79,15 +79,15 @@ func (d *Dialogs) open(ctx context.Context, r port.Session, head render.Text, n 
 	return errors.Join(d.show(ctx, r, d.content(r, *n.Dialog, head, n.Attach), n.Dialog.Fingerprint), d.opened(ctx, r.Conversation, r.ID))
 }
 
-func (d *Dialogs) show(ctx context.Context, r port.Session, look card.Content, fingerprint string) error {
+func (d *Dialogs) show(ctx context.Context, r port.Session, content card.Content, fingerprint string) error {
 	defer d.cards.Hold()()
 	old, ok := d.cards.Get(r.ID.String())
-	if ok && (old.Payload != fingerprint || old.Content.To != look.To) {
+	if ok && (old.Payload != fingerprint || old.Content.To != content.To) {
 		if err := d.closeLocked(ctx, old, i18n.DialogChanged); err != nil {
 			return err
 		}
 	}
-	return d.cards.Show(ctx, r.ID.String(), look, fingerprint)
+	return d.cards.Show(ctx, r.ID.String(), content, fingerprint)
 }
 
 // onNews shows a dialog, or the screen of an agent that is not ready: its dialog may be an unknown
@@ -243,19 +243,19 @@ func (d *Dialogs) content(r port.Session, now port.Dialog, head render.Text, att
 	case !now.Whole || glyph.Hides(screen) || len(parts) > 1:
 		warning = p.Text(i18n.DialogNotWhole)
 	}
-	look := card.Content{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Needs: card.Answer, Sounds: d.chat.Sounds(chat.AgentAsks, r)}
+	content := card.Content{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Needs: card.Answer, Sounds: d.chat.Sounds(chat.AgentAsks, r)}
 	switch {
 	case !warning.Blank():
-		look.Options = [][]card.Option{keyRows[0], {escape}}
+		content.Options = [][]card.Option{keyRows[0], {escape}}
 	case now.Unasked:
 		warning = p.Text(i18n.DialogUnasked)
-		look.Options = append(choices(now), []card.Option{escape})
+		content.Options = append(choices(now), []card.Option{escape})
 	}
 	if !warning.Blank() {
 		text = append(text, render.Plain("\n"), warning)
 	}
-	look.Text = render.Join(append(text, foot)...)
-	return look
+	content.Text = render.Join(append(text, foot)...)
+	return content
 }
 
 // choices returns a button per option that may be chosen.

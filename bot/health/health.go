@@ -161,14 +161,14 @@ const fullWithin = time.Minute
 
 // DiskFull reports that nothing can be stored. The report is not stored either: DiskFull returns
 // nil when at least one chat has it.
-func (d *Computer) DiskFull(ctx context.Context) error {
+func (c *Computer) DiskFull(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, fullWithin)
 	defer cancel()
 	var all error
 	said := false
-	for _, to := range d.chat.Book.PrivateChats() {
-		text := render.Plain(chat.Warning + d.chat.In(to).Say(i18n.DiskFull, i18n.Args{"Dir": d.chat.Short(d.dir)}))
-		_, err := d.send(ctx, outbox.Message{To: to, Text: text, Sounds: d.chat.Sounds(chat.Fault, port.Session{Conversation: to})})
+	for _, to := range c.chat.Book.PrivateChats() {
+		text := render.Plain(chat.Warning + c.chat.In(to).Say(i18n.DiskFull, i18n.Args{"Dir": c.chat.Short(c.dir)}))
+		_, err := c.send(ctx, outbox.Message{To: to, Text: text, Sounds: c.chat.Sounds(chat.Fault, port.Session{Conversation: to})})
 		said, all = said || err == nil, errors.Join(all, err)
 	}
 	if said {
@@ -179,19 +179,19 @@ func (d *Computer) DiskFull(ctx context.Context) error {
 
 // DiskFree reports that the disk has room again. A call after an error reports it to the remaining
 // chats.
-func (d *Computer) DiskFree(ctx context.Context) (err error) {
-	for _, to := range d.chat.Book.PrivateChats() {
-		if slices.Contains(d.reported, to) {
+func (c *Computer) DiskFree(ctx context.Context) (err error) {
+	for _, to := range c.chat.Book.PrivateChats() {
+		if slices.Contains(c.reported, to) {
 			continue
 		}
-		failed := d.chat.Say(ctx, to, d.chat.In(to).Say(i18n.DiskRoom, i18n.Args{"Dir": d.chat.Short(d.dir)}))
+		failed := c.chat.Say(ctx, to, c.chat.In(to).Say(i18n.DiskRoom, i18n.Args{"Dir": c.chat.Short(c.dir)}))
 		if failed == nil {
-			d.reported = append(d.reported, to)
+			c.reported = append(c.reported, to)
 		}
 		err = errors.Join(err, failed)
 	}
 	if err == nil {
-		d.reported = nil
+		c.reported = nil
 	}
 	return err
 }
@@ -219,43 +219,43 @@ func OldClaudeText(ctx context.Context, c *chat.Chat, version, needed string) (r
 
 // ClockDiffers reports that the computer's clock is ahead of Telegram's, or slow. It returns false
 // if there is no chat yet.
-func (d *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (reported bool, err error) {
+func (c *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (reported bool, err error) {
 	word := i18n.ClockAhead
 	if ahead < 0 {
 		word = i18n.ClockBehind
 	}
-	places := d.chat.Book.PrivateChats()
+	places := c.chat.Book.PrivateChats()
 	for _, to := range places {
-		p := d.chat.In(to)
-		err = errors.Join(err, d.chat.Warn(ctx, to, 0, render.Plain(p.Say(word, i18n.Args{"Age": p.Age(ahead.Abs().Round(time.Minute))})), nil))
+		p := c.chat.In(to)
+		err = errors.Join(err, c.chat.Warn(ctx, to, 0, render.Plain(p.Say(word, i18n.Args{"Age": p.Age(ahead.Abs().Round(time.Minute))})), nil))
 	}
 	return len(places) > 0 && err == nil, err
 }
 
 // OutageEnded reports to each chat with an open session when Telegram was unreachable, without a
 // sound.
-func (d *Computer) OutageEnded(ctx context.Context, since, now time.Time) (err error) {
+func (c *Computer) OutageEnded(ctx context.Context, since, now time.Time) (err error) {
 	var reported []int64
-	for _, r := range d.chat.Book.Records.List() {
+	for _, r := range c.chat.Book.Records.List() {
 		to := outbox.Conversation{ChatID: r.Conversation.ChatID}
-		if !r.State.Open() || to.ChatID == 0 || slices.Contains(reported, to.ChatID) || !d.chat.Book.MayShow(to) {
+		if !r.State.Open() || to.ChatID == 0 || slices.Contains(reported, to.ChatID) || !c.chat.Book.MayShow(to) {
 			continue
 		}
 		reported = append(reported, to.ChatID)
-		p := d.chat.In(to)
+		p := c.chat.In(to)
 		said := i18n.Args{"Start": p.Moment(since), "End": p.Moment(now)}
-		err = errors.Join(err, d.chat.Say(ctx, to, p.Say(i18n.OutageOver, said)))
+		err = errors.Join(err, c.chat.Say(ctx, to, p.Say(i18n.OutageOver, said)))
 	}
 	return err
 }
 
 // DiskLow reports that the disk is almost full.
-func (d *Computer) DiskLow(ctx context.Context, free int64) error {
+func (c *Computer) DiskLow(ctx context.Context, free int64) error {
 	var all error
-	for _, to := range d.chat.Book.PrivateChats() {
-		p := d.chat.In(to)
-		text := render.Plain(p.Say(i18n.DiskLow, i18n.Args{"Dir": p.Short(d.dir), "Free": p.Size(free)}))
-		all = errors.Join(all, d.chat.Warn(ctx, to, 0, text, nil))
+	for _, to := range c.chat.Book.PrivateChats() {
+		p := c.chat.In(to)
+		text := render.Plain(p.Say(i18n.DiskLow, i18n.Args{"Dir": p.Short(c.dir), "Free": p.Size(free)}))
+		all = errors.Join(all, c.chat.Warn(ctx, to, 0, text, nil))
 	}
 	return all
 }

@@ -25,9 +25,9 @@ type file struct {
 }
 
 // unreadPage shows that a file of an agent is skipped, and reads it again.
-func (d *Computer) unreadPage(figures func(ctx context.Context) health.Figures) chat.Page {
+func (c *Computer) unreadPage(figures func(ctx context.Context) health.Figures) chat.Page {
 	draw := func(ctx context.Context, v chat.Visit) (chat.Screen, error) {
-		p, at := d.chat.In(v.To), chat.ViewAt[file](v.Rest)
+		p, at := c.chat.In(v.To), chat.ViewAt[file](v.Rest)
 		path := i18n.Args{"Path": p.Short(at.Path)}
 		if !slices.Contains(figures(ctx).Unread, at.Path) {
 			return chat.Screen{Text: render.Plain(p.Say(i18n.FileReadAgain, path))}, nil
@@ -37,7 +37,7 @@ func (d *Computer) unreadPage(figures func(ctx context.Context) health.Figures) 
 	}
 	do := func(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 		if what == again {
-			d.ReadAgain(chat.ViewAt[file](v.Rest).Path)
+			c.ReadAgain(chat.ViewAt[file](v.Rest).Path)
 		}
 		return chat.Answer{}, "", nil
 	}
@@ -49,22 +49,22 @@ var errNoChat = errors.New("no chat is known")
 
 // FileUnread reports once in each conversation of its sessions that a file of an agent is skipped.
 // If none of them may be shown, it reports it to the private chats.
-func (d *Computer) FileUnread(ctx context.Context, path string, of []outbox.Conversation) (err error) {
+func (c *Computer) FileUnread(ctx context.Context, path string, of []outbox.Conversation) (err error) {
 	var places []outbox.Conversation
 	for _, to := range of {
-		if d.chat.Book.MayShow(to) && !slices.Contains(places, to) {
+		if c.chat.Book.MayShow(to) && !slices.Contains(places, to) {
 			places = append(places, to)
 		}
 	}
 	if len(places) == 0 {
-		places = d.chat.Book.PrivateChats()
+		places = c.chat.Book.PrivateChats()
 	}
 	if len(places) == 0 {
 		return errNoChat
 	}
 	for _, to := range places {
 		in := chat.Incoming{Message: conversation.Message{To: to}, From: to.ChatID}
-		err = errors.Join(err, d.chat.Pages.Open(ctx, in, chat.Address(unread, file{path})))
+		err = errors.Join(err, c.chat.Pages.Open(ctx, in, chat.Address(unread, file{path})))
 	}
 	return err
 }

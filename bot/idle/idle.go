@@ -41,14 +41,14 @@ type together struct {
 }
 
 // Without implements card.Forgetter.
-func (q together) Without(session uuid.UUID) together {
-	q.All = slices.Clone(q.All)
-	for i := range q.All {
-		if q.All[i].ID == session {
-			q.All[i].ID = uuid.Nil
+func (t together) Without(session uuid.UUID) together {
+	t.All = slices.Clone(t.All)
+	for i := range t.All {
+		if t.All[i].ID == session {
+			t.All[i].ID = uuid.Nil
 		}
 	}
-	return q
+	return t
 }
 
 // spared is a session that stays, and why.
@@ -68,8 +68,8 @@ type one struct {
 func (o one) waits() bool { return !o.Ended && o.Left == "" }
 
 // waiting returns the index of a session without a result.
-func (q together) waiting(id uuid.UUID) int {
-	return slices.IndexFunc(q.All, func(o one) bool { return o.ID == id && o.waits() })
+func (t together) waiting(id uuid.UUID) int {
+	return slices.IndexFunc(t.All, func(o one) bool { return o.ID == id && o.waits() })
 }
 
 const (
@@ -151,8 +151,8 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	if len(q.All) == 0 {
 		return i.chat.ReplyToTap(ctx, t, chat.Paragraphs(p.Text(i18n.IdleNone), sparedText(p, q.Spared)))
 	}
-	look := card.Content{To: t.To, Text: i.text(p, q), Options: p.Confirm(i18n.ButtonEndAll, endIt, t.From)}
-	return i.cards.Post(ctx, look, q)
+	content := card.Content{To: t.To, Text: i.text(p, q), Options: p.Confirm(i18n.ButtonEndAll, endIt, t.From)}
+	return i.cards.Post(ctx, content, q)
 }
 
 // text returns the question; after the confirmation, the results.

@@ -61,90 +61,90 @@ func newJobQueues() jobQueues {
 		more: make(chan struct{}), ending: make(chan struct{}), passed: make(map[string]time.Time)}
 }
 
-func (l *jobQueues) add(in queueKey, j job) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (q *jobQueues) add(in queueKey, j job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if in.taps {
-		j.decided = l.undecidedLocked(in.where)
+		j.decided = q.undecidedLocked(in.where)
 	} else {
-		j.after = slices.Clone(l.taps[in.where])
+		j.after = slices.Clone(q.taps[in.where])
 	}
-	_, busy := l.queue[in]
-	l.queue[in] = append(l.queue[in], j)
-	close(l.more)
-	l.more = make(chan struct{})
-	if !busy && l.work != nil {
-		l.work(in)
+	_, busy := q.queue[in]
+	q.queue[in] = append(q.queue[in], j)
+	close(q.more)
+	q.more = make(chan struct{})
+	if !busy && q.work != nil {
+		q.work(in)
 	}
 }
 
 // undecidedLocked makes the later messages of a conversation wait for a tap until decided is
 // called.
-func (l *jobQueues) undecidedLocked(where address.Conversation) (decided func()) {
+func (q *jobQueues) undecidedLocked(where address.Conversation) (decided func()) {
 	tap := make(chan struct{})
-	l.taps[where] = append(l.taps[where], tap)
+	q.taps[where] = append(q.taps[where], tap)
 	return sync.OnceFunc(func() {
 		close(tap)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.taps[where] = slices.DeleteFunc(l.taps[where], func(one <-chan struct{}) bool { return one == tap })
-		if len(l.taps[where]) == 0 {
-			delete(l.taps, where)
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.taps[where] = slices.DeleteFunc(q.taps[where], func(one <-chan struct{}) bool { return one == tap })
+		if len(q.taps[where]) == 0 {
+			delete(q.taps, where)
 		}
 	})
 }
 
 // next removes the queue's next job; a job without a key ends the worker. If pause is set, no job
 // is removed: the album or text may become whole until then, or when a new job closes more.
-func (l *jobQueues) next(in queueKey) (j job, pause time.Duration, more <-chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.queue[in]) == 0 || !in.taps && isClosed(l.ending) {
-		delete(l.queue, in)
+func (q *jobQueues) next(in queueKey) (j job, pause time.Duration, more <-chan struct{}) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.queue[in]) == 0 || !in.taps && isClosed(q.ending) {
+		delete(q.queue, in)
 		return job{}, 0, nil
 	}
-	j, behind, pause := firstOf(l.queue[in], time.Now())
+	j, behind, pause := firstOf(q.queue[in], time.Now())
 	if pause > 0 {
-		return job{}, pause, l.more
+		return job{}, pause, q.more
 	}
-	l.queue[in] = behind
+	q.queue[in] = behind
 	if j.album != "" {
-		maps.DeleteFunc(l.passed, func(_ string, at time.Time) bool { return time.Since(at) > quiet })
-		_, j.straggler = l.passed[j.album]
-		l.passed[j.album] = time.Now()
+		maps.DeleteFunc(q.passed, func(_ string, at time.Time) bool { return time.Since(at) > quiet })
+		_, j.straggler = q.passed[j.album]
+		q.passed[j.album] = time.Now()
 	}
 	return j, 0, nil
 }
 
 // pass notes that an album was handed on.
-func (l *jobQueues) pass(album string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.passed[album] = time.Now()
+func (q *jobQueues) pass(album string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.passed[album] = time.Now()
 }
 
 // open starts workers, each calling do until ctx ends. A job with a pause waits without a slot, so
 // that other conversations continue. limit bounds the running queues of messages, and those of
 // taps.
-func (l *jobQueues) open(ctx context.Context, limit int, do func(context.Context, queueKey, *job) (again time.Duration)) {
+func (q *jobQueues) open(ctx context.Context, limit int, do func(context.Context, queueKey, *job) (again time.Duration)) {
 	messages, taps := make(chan struct{}, limit), make(chan struct{}, limit)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.work = func(in queueKey) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.work = func(in queueKey) {
 		slots := messages
 		if in.taps {
 			slots = taps
 		}
-		l.wg.Go(func() { l.drain(ctx, in, slots, do) })
+		q.wg.Go(func() { q.drain(ctx, in, slots, do) })
 	}
-	for in := range l.queue {
-		l.work(in)
+	for in := range q.queue {
+		q.work(in)
 	}
 }
 
-func (l *jobQueues) drain(ctx context.Context, in queueKey, slots chan struct{}, do func(context.Context, queueKey, *job) time.Duration) {
+func (q *jobQueues) drain(ctx context.Context, in queueKey, slots chan struct{}, do func(context.Context, queueKey, *job) time.Duration) {
 	for ctx.Err() == nil {
-		j, quiet, more := l.next(in)
+		j, quiet, more := q.next(in)
 		if quiet > 0 { // without a slot: other conversations continue
 			pause.Until(ctx, quiet, more)
 			continue
@@ -154,7 +154,7 @@ func (l *jobQueues) drain(ctx context.Context, in queueKey, slots chan struct{},
 		}
 		await(ctx, tapTimeout, j.after)
 		for again := time.Duration(0); ; {
-			if again > 0 && (pause.Until(ctx, again, l.ending) || ctx.Err() != nil) {
+			if again > 0 && (pause.Until(ctx, again, q.ending) || ctx.Err() != nil) {
 				return
 			}
 			select {
@@ -173,13 +173,13 @@ func (l *jobQueues) drain(ctx context.Context, in queueKey, slots chan struct{},
 
 // finish waits for the running messages and all taps, and begins no other message: those are on
 // disk.
-func (l *jobQueues) finish() {
-	l.mu.Lock()
-	close(l.ending)
-	close(l.more) // wakes workers that wait for an album
-	l.more = make(chan struct{})
-	l.mu.Unlock()
-	l.wg.Wait()
+func (q *jobQueues) finish() {
+	q.mu.Lock()
+	close(q.ending)
+	close(q.more) // wakes workers that wait for an album
+	q.more = make(chan struct{})
+	q.mu.Unlock()
+	q.wg.Wait()
 }
 
 // tapTimeout is the longest wait of a message for the taps before it: a tap may wait for one that
@@ -208,9 +208,9 @@ func await(ctx context.Context, d time.Duration, all []<-chan struct{}) {
 }
 
 // close starts no more workers and waits for the running ones, whose context the caller has ended.
-func (l *jobQueues) close() {
-	l.mu.Lock()
-	l.work = nil
-	l.mu.Unlock()
-	l.wg.Wait()
+func (q *jobQueues) close() {
+	q.mu.Lock()
+	q.work = nil
+	q.mu.Unlock()
+	q.wg.Wait()
 }

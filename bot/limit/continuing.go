@@ -192,18 +192,18 @@ func (l *Continuing) atLimit(r port.Session) string {
 func (l *Continuing) card(r port.Session, to outbox.Conversation, p plan) card.Content {
 	w := l.chat.In(to)
 	at := i18n.Args{"Name": r.Name, "At": w.At(p.due())}
-	look := card.Content{To: to, Session: r.ID, Until: p.due()} // the offer expires
+	content := card.Content{To: to, Session: r.ID, Until: p.due()} // the offer expires
 	said := w.Text(i18n.LimitOffer, i18n.Args{"Name": r.Name, "Until": w.Until(p.Until)})
 	option := card.Option{Text: w.Say(i18n.ButtonContinueAt, at), Value: planOption}
 	switch {
 	case p.Prompt != "":
-		said, option, look.Until = w.Text(i18n.LimitPlanned, at), w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
+		said, option, content.Until = w.Text(i18n.LimitPlanned, at), w.Option(i18n.ButtonDrop, dropOption, ""), time.Time{}
 	case l.atLimit(r) == conversation.Stop:
-		look.Text = w.Text(i18n.LimitStop, i18n.Args{"Name": r.Name, "Until": w.Until(p.Until)})
-		return look
+		content.Text = w.Text(i18n.LimitStop, i18n.Args{"Name": r.Name, "Until": w.Until(p.Until)})
+		return content
 	}
-	look.Text, look.Options = chat.Lines(said, chat.Quoted(p.text())), [][]card.Option{{option}}
-	return look
+	content.Text, content.Options = chat.Lines(said, chat.Quoted(p.text())), [][]card.Option{{option}}
+	return content
 }
 
 // tap plans the prompt, or cancels it. Until it is due the prompt is only in the card.

@@ -51,27 +51,27 @@ func (a *sideCall) class(now time.Time) class {
 }
 
 // put adds a side call. If there are too many, the oldest of the least important kind is dropped.
-func (l *chatQueue) put(a *sideCall) {
+func (q *chatQueue) put(a *sideCall) {
 	least := a
-	for i, old := range l.sideCalls {
+	for i, old := range q.sideCalls {
 		if old.key == a.key {
-			l.sideCalls[i] = a
+			q.sideCalls[i] = a
 			return
 		}
 		if least == a && old.kind <= a.kind || old.kind < least.kind {
 			least = old
 		}
 	}
-	l.sideCalls = append(l.sideCalls, a)
-	if len(l.sideCalls) > maxAsides {
-		l.sideCalls = without(l.sideCalls, least)
+	q.sideCalls = append(q.sideCalls, a)
+	if len(q.sideCalls) > maxAsides {
+		q.sideCalls = without(q.sideCalls, least)
 	}
 }
 
 // putBack adds a side call that failed and is worth another try, unless a newer one has come.
-func (l *chatQueue) putBack(a *sideCall) {
-	if !slices.ContainsFunc(l.sideCalls, func(newer *sideCall) bool { return newer.key == a.key }) {
-		l.sideCalls = slices.Insert(l.sideCalls, 0, a)
+func (q *chatQueue) putBack(a *sideCall) {
+	if !slices.ContainsFunc(q.sideCalls, func(newer *sideCall) bool { return newer.key == a.key }) {
+		q.sideCalls = slices.Insert(q.sideCalls, 0, a)
 	}
 }
 

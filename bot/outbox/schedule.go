@@ -36,8 +36,8 @@ const CardsEach = 3 * time.Second
 // leaves returns how many tokens a message of a rank leaves in its chat's budgets, so that a more
 // important message that comes right after it is sent at once. Without this rest a question in a
 // group would wait for seconds. The message of a card leaves one for the last edit of the card.
-func (l *chatQueue) leaves(r Rank) (n int) {
-	if r >= Talk && l.chat < 0 {
+func (q *chatQueue) leaves(r Rank) (n int) {
+	if r >= Talk && q.chat < 0 {
 		n = groupBurst / 2
 	}
 	if r > Talk {
@@ -94,8 +94,8 @@ func timeFor(tokens float64, b *rate.Limiter) time.Duration {
 
 // hold stops everything in the chat for a while. Several calls under way at the same time may each
 // have to wait: the longest wait counts.
-func (l *chatQueue) hold(now time.Time, wait time.Duration) {
-	l.until = now.Add(max(wait, l.until.Sub(now)))
+func (q *chatQueue) hold(now time.Time, wait time.Duration) {
+	q.until = now.Add(max(wait, q.until.Sub(now)))
 }
 
 // class is the order in which several chats, or the queue and the side calls of one chat, are
@@ -160,12 +160,12 @@ func (t turn) before(o turn) bool {
 }
 
 // turn returns the chat's current action (wait 0), or how long until it may do something.
-func (l *chatQueue) turn(now time.Time) (t turn, wait time.Duration) {
-	if l.suspended {
+func (q *chatQueue) turn(now time.Time) (t turn, wait time.Duration) {
+	if q.suspended {
 		return turn{}, never
 	}
-	t, wait = l.jobTurn(now)
-	a, d := l.sideTurn(now)
+	t, wait = q.jobTurn(now)
+	a, d := q.sideTurn(now)
 	switch {
 	case wait > 0 && d > 0:
 		return turn{}, min(wait, d)
@@ -177,11 +177,11 @@ func (l *chatQueue) turn(now time.Time) (t turn, wait time.Duration) {
 
 // first returns the first of the jobs with the lowest rank, or nil. As soon as an answer has
 // yielded for long enough, answers go before the messages of rank Now.
-func (l *chatQueue) first() *job {
+func (q *chatQueue) first() *job {
 	var j, answer *job
 	yielded := false
 	for r := Question; r <= Card && (j == nil || j.rank == Now); r++ {
-		head := l.queue.head(r)
+		head := q.queue.head(r)
 		switch {
 		case head == nil:
 			continue
@@ -190,7 +190,7 @@ func (l *chatQueue) first() *job {
 		case head.isAnswer():
 			answer = cmp.Or(answer, head)
 		}
-		yielded = yielded || head.isAnswer() && l.hasYielded(head)
+		yielded = yielded || head.isAnswer() && q.hasYielded(head)
 	}
 	if yielded && answer != nil {
 		return answer
@@ -200,11 +200,11 @@ func (l *chatQueue) first() *job {
 
 // hasYielded reports whether a further message of rank Now would make a job wait for longer than
 // maxYield.
-func (l *chatQueue) hasYielded(j *job) bool { return l.yielded-j.yielded+l.slot() > maxYield }
+func (q *chatQueue) hasYielded(j *job) bool { return q.yielded-j.yielded+q.slot() > maxYield }
 
 // slot is the time in which the chat's budget grows by one message.
-func (l *chatQueue) slot() (d time.Duration) {
-	for _, b := range l.budgets {
+func (q *chatQueue) slot() (d time.Duration) {
+	for _, b := range q.budgets {
 		d = max(d, timeFor(1, b))
 	}
 	return d
@@ -213,24 +213,24 @@ func (l *chatQueue) slot() (d time.Duration) {
 // jobTurn is the turn of the queue: the first job, or an earlier message of the same session,
 // because a session's messages keep their order. A question or a reply passes files and notices of
 // its session, because a person waits for it.
-func (l *chatQueue) jobTurn(now time.Time) (turn, time.Duration) {
-	j := l.first()
-	if l.flying || j == nil {
+func (q *chatQueue) jobTurn(now time.Time) (turn, time.Duration) {
+	j := q.first()
+	if q.flying || j == nil {
 		return turn{}, never
 	}
-	t := turn{lane: l, job: l.queue.earliest(j), class: words, since: l.served}
+	t := turn{lane: q, job: q.queue.earliest(j), class: words, since: q.served}
 	if j.isCard() {
 		t.class = cards
 	}
-	wait := max(l.until.Sub(now), l.again.Sub(now), 0)
-	for _, b := range l.budgets {
-		wait = max(wait, untilTokens(now, b, min(1+l.leaves(j.rank), b.Burst())))
+	wait := max(q.until.Sub(now), q.again.Sub(now), 0)
+	for _, b := range q.budgets {
+		wait = max(wait, untilTokens(now, b, min(1+q.leaves(j.rank), b.Burst())))
 	}
 	switch j.rank {
 	case Card: // it leaves one for a card that comes to a turning point
-		wait = max(wait, untilTokens(now, l.cards, cardsBurst))
+		wait = max(wait, untilTokens(now, q.cards, cardsBurst))
 	case Opening, Turning:
-		wait = max(wait, untilTokens(now, l.cards, 1))
+		wait = max(wait, untilTokens(now, q.cards, 1))
 	}
 	return t, wait
 }
@@ -238,23 +238,23 @@ func (l *chatQueue) jobTurn(now time.Time) (turn, time.Duration) {
 // sideTurn is the turn of the side calls: an answer before a reaction before typing, each kind in
 // the order of the calls. Side calls take nothing from the chat's budget, so they go while the
 // queue waits for that budget. Typing is shown only in a chat with an empty queue.
-func (l *chatQueue) sideTurn(now time.Time) (turn, time.Duration) {
-	if l.sideBusy {
+func (q *chatQueue) sideTurn(now time.Time) (turn, time.Duration) {
+	if q.sideBusy {
 		return turn{}, never
 	}
 	var best turn
 	wait := never
-	for _, a := range l.sideCalls {
+	for _, a := range q.sideCalls {
 		c := a.class(now)
-		if c == signs && l.queue.count > 0 {
+		if c == signs && q.queue.count > 0 {
 			continue
 		}
-		if d := max(l.until.Sub(now), a.after.Sub(now)); d > 0 {
+		if d := max(q.until.Sub(now), a.after.Sub(now)); d > 0 {
 			wait = min(wait, d)
 			continue
 		}
 		if best.lane == nil || c < best.class {
-			best = turn{lane: l, side: a, class: c, since: l.attended}
+			best = turn{lane: q, side: a, class: c, since: q.attended}
 		}
 	}
 	if best.lane == nil {

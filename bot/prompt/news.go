@@ -128,9 +128,9 @@ func (p *Prompts) reportStopped(ctx context.Context, r port.Session, n news.Take
 	if chat.IsGone(err) {
 		if e, err = p.Entries.Reopen(n.Prompt.Key, inbox.Asked); err != nil {
 			p.Chat.Log.Warn("stopped_prompt_not_reopened", logkey.Key, n.Prompt.Key, logkey.Error, err)
-			look := card.Content{To: r.Conversation, Session: r.ID}
-			look.Text = textlist.StoppedText(p.Chat.In(r.Conversation), r, n.Prompt.Text)
-			return p.Chat.Post(ctx, look)
+			content := card.Content{To: r.Conversation, Session: r.ID}
+			content.Text = textlist.StoppedText(p.Chat.In(r.Conversation), r, n.Prompt.Text)
+			return p.Chat.Post(ctx, content)
 		}
 	}
 	if err != nil {

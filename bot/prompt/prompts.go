@@ -360,7 +360,7 @@ type CLI struct {
 
 // Send queues a text for an open session, like a message of its chat. With a key that was ever used
 // it does nothing. Errors: [ErrBlank], refusal.WrongState.
-func (d CLI) Send(ctx context.Context, key string, r port.Session, text string) error {
+func (c CLI) Send(ctx context.Context, key string, r port.Session, text string) error {
 	typed, class, ok := talk.Normalise(text)
 	if !ok {
 		return ErrBlank
@@ -370,20 +370,20 @@ func (d CLI) Send(ctx context.Context, key string, r port.Session, text string) 
 	}
 	e := inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Conversation: r.Conversation, Received: time.Now().UTC(),
 		Text: typed, Class: class}
-	fresh, err := d.Add(e)
+	fresh, err := c.Add(e)
 	if err != nil || !fresh {
 		return err
 	}
-	d.Chat.At("desk-prompt-added")
-	if err = d.hold(ctx, e, r); chat.IsGone(err) || refusal.Is(err, refusal.NoAgent) { // it ended at this moment
-		return errors.Join(&refusal.Error{Code: refusal.WrongState, State: r.State, Err: err}, d.finish(ctx, e))
+	c.Chat.At("desk-prompt-added")
+	if err = c.hold(ctx, e, r); chat.IsGone(err) || refusal.Is(err, refusal.NoAgent) { // it ended at this moment
+		return errors.Join(&refusal.Error{Code: refusal.WrongState, State: r.State, Err: err}, c.finish(ctx, e))
 	}
 	if err == nil {
 		return nil
 	}
-	ended := end(ctx, d.Prompts, e) // the sender of a failed message writes it again
+	ended := end(ctx, c.Prompts, e) // the sender of a failed message writes it again
 	if chat.IsGone(ended) {         // it is already typed: only the report has failed
-		d.Chat.Log.Error("prompt_not_shown", logkey.SessionID, e.Session.String(), logkey.Error, err)
+		c.Chat.Log.Error("prompt_not_shown", logkey.SessionID, e.Session.String(), logkey.Error, err)
 		return nil
 	}
 	return errors.Join(err, ended)

@@ -239,13 +239,13 @@ func (p *Prompts) ask(ctx context.Context, why facts, e inbox.Entry, r port.Sess
 	q := questions[why.Reason]
 	offers := choicesFor(p, why, e.Conversation)
 	offers.away = !r.State.Live()
-	look := card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
+	content := card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Options: q.options(p.Chat.In(e.Conversation), offers)}
 	if q.state != inbox.Held && why.Reason != first && !why.isPath() {
-		look.Needs, look.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r) && !asksAlready(p, why, e, r)
+		content.Needs, content.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r) && !asksAlready(p, why, e, r)
 	}
 	why.Words = e.Spoken
-	why.write(&look, p.Chat.In(e.Conversation), e, r)
-	c := card.Card[facts]{Key: e.Key, Content: look, Payload: why}
+	why.write(&content, p.Chat.In(e.Conversation), e, r)
+	c := card.Card[facts]{Key: e.Key, Content: content, Payload: why}
 	writeShared(p, &c, e)
 	if err := p.cards.Show(ctx, e.Key, c.Content, c.Payload); err != nil {
 		return err

@@ -38,9 +38,9 @@ func TestQuestions(t *testing.T) {
 		t.Run(string(why), func(t *testing.T) {
 			assert.Contains(t, []inbox.State{inbox.Accepted, inbox.Held, inbox.Unproven, inbox.Asked}, q.state)
 			e := inbox.Entry{Text: strings.Repeat("long 😀 ", 2000), Received: time.Now()}
-			var look card.Content
-			facts{Reason: why}.write(&look, words, e, port.Session{Name: "api"})
-			text := chat.Lines(look.Text, look.Hint)
+			var content card.Content
+			facts{Reason: why}.write(&content, words, e, port.Session{Name: "api"})
+			text := chat.Lines(content.Text, content.Hint)
 			asksWhich := q.says == i18n.WhichReply || q.says == i18n.WhichGets || why == first || why == asFolder || why == noFolder || why == nobody || why == homeless || why == adrift
 			assert.NotEqual(t, asksWhich, strings.Contains(text.Text, "api"), "the sentence names the session")
 			assert.Less(t, text.Length(), render.Limit-500)
@@ -58,7 +58,7 @@ func TestQuestions(t *testing.T) {
 // A question of an earlier version has no reason of the refusal.
 func TestUnknownRefusalIsMissingFolder(t *testing.T) {
 	words := inEnglish()
-	var look card.Content
-	facts{Reason: noFolder, File: "~/none"}.write(&look, words, inbox.Entry{Received: time.Now()}, port.Session{})
-	assert.Contains(t, look.Text.Text, words.Text(i18n.PathMissing, i18n.Args{"Path": render.Code("~/none")}).Text)
+	var content card.Content
+	facts{Reason: noFolder, File: "~/none"}.write(&content, words, inbox.Entry{Received: time.Now()}, port.Session{})
+	assert.Contains(t, content.Text.Text, words.Text(i18n.PathMissing, i18n.Args{"Path": render.Code("~/none")}).Text)
 }

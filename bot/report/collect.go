@@ -169,7 +169,7 @@ func (c *collector) addRepairs(rep news.Start) {
 
 // content returns the card.Content of a report and its payload. The text is blank if there is
 // nothing to report.
-func (p *Reports) content(one *report) (look card.Content, shown offered) {
+func (p *Reports) content(one *report) (content card.Content, shown offered) {
 	words := p.Chat.In(one.to)
 	newer := render.Code(p.Chat.Short(path.Join(p.StateDir, "sessions")))
 	unreadable := render.Code(p.Chat.Short(path.Join(p.StateDir, "quarantine")))
@@ -203,20 +203,20 @@ func (p *Reports) content(one *report) (look card.Content, shown offered) {
 	if shown.Stays = one.ids(func(c closed) bool { return c.fate == stays }); len(shown.Stays) > 0 {
 		rest = p.hint(words, shown)
 	}
-	look = card.Content{To: one.to, Sounds: p.Chat.Sounds(one.occasion(), port.Session{Conversation: one.to})}
+	content = card.Content{To: one.to, Sounds: p.Chat.Sounds(one.occasion(), port.Session{Conversation: one.to})}
 	if p.ResumeOnStart != ResumeNever {
 		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
 		shown.Cut = one.ids(wasCut)
 	}
 	if row := options(words, shown); len(row) > 0 {
-		look.Options, look.Hint = [][]card.Option{row}, rest
+		content.Options, content.Hint = [][]card.Option{row}, rest
 	} else {
 		lines = append(lines, rest)
 	}
-	if look.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(words, one)); !look.Text.Blank() {
-		look.Text = chat.Paragraphs(look.Text, p.loops(words, one.to))
+	if content.Text = chat.Paragraphs(chat.Lines(lines...), p.interruptions(words, one)); !content.Text.Blank() {
+		content.Text = chat.Paragraphs(content.Text, p.loops(words, one.to))
 	}
-	return look, shown
+	return content, shown
 }
 
 // hint returns the next step for the sessions that stay closed.

@@ -141,8 +141,8 @@ func (p *Reports) Report(ctx context.Context, rep news.Start) error {
 // reportOne posts one report, and resumes the sessions that return by themselves. The windows have
 // a separate message.
 func (p *Reports) reportOne(ctx context.Context, one *report) error {
-	if look, shown := p.content(one); !look.Text.Blank() {
-		if err := p.cards.Post(ctx, look, shown); err != nil {
+	if content, shown := p.content(one); !content.Text.Blank() {
+		if err := p.cards.Post(ctx, content, shown); err != nil {
 			return err
 		}
 		p.Chat.At("report-posted")

@@ -61,7 +61,7 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r port.Session
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	look, next, err := s.content(in.To, r, now, "", payload{})
+	content, next, err := s.content(in.To, r, now, "", payload{})
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
@@ -70,7 +70,7 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r port.Session
 			err = errors.Join(err, s.cards.Close(ctx, old.Key, render.Text{}))
 		}
 	}
-	return errors.Join(err, s.name(in.To, next, s.cards.Post(ctx, look, next)))
+	return errors.Join(err, s.name(in.To, next, s.cards.Post(ctx, content, next)))
 }
 
 // tap presses a key, and replaces the picture; or it sends the screen as text.
@@ -99,11 +99,11 @@ func (s *screenshots) tap(_ context.Context, t chat.Tap, was payload) (chat.Answ
 		if err != nil && !refusal.Is(err, refusal.Changed) {
 			return s.chat.Explain(ctx, t.To, p.Failure(r, err))
 		}
-		look, next, err := s.content(t.To, r, now, said, was)
+		content, next, err := s.content(t.To, r, now, said, was)
 		if err != nil {
 			return s.chat.Explain(ctx, t.To, p.Failure(r, err))
 		}
-		return s.name(t.To, next, s.cards.Redraw(ctx, t.Card.Key, look, next))
+		return s.name(t.To, next, s.cards.Redraw(ctx, t.Card.Key, content, next))
 	})
 }
 

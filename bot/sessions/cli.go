@@ -17,8 +17,8 @@ import (
 type CLI struct{ *Sessions }
 
 // Begin starts a session, as Sessions.Begin does.
-func (s CLI) Begin(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
-	r, refused, err := s.begin(ctx, to, q)
+func (c CLI) Begin(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
+	r, refused, err := c.begin(ctx, to, q)
 	if refused != nil {
 		return r, refused
 	}
@@ -27,16 +27,16 @@ func (s CLI) Begin(ctx context.Context, to address.Conversation, q port.Start) (
 
 // End ends a session that a person in a terminal has confirmed, by the rule for a tap. The receipt
 // comes as news. refusal.WrongState: that launch has ended.
-func (s CLI) End(ctx context.Context, asked End) (r port.Session, err error) {
-	r, ok := asked.session(s.chat.Book.Records)
+func (c CLI) End(ctx context.Context, asked End) (r port.Session, err error) {
+	r, ok := asked.session(c.chat.Book.Records)
 	switch {
 	case r.ID == uuid.Nil:
 		return r, &refusal.Error{Code: refusal.NotFound}
 	case !ok:
 		return r, &refusal.Error{Code: refusal.WrongState, State: r.State}
 	}
-	err = s.Agents.Archive(ctx, r.ID, asked.Final, port.Cause{Why: "requested in a terminal"})
-	if now, known := s.chat.Book.Records.Get(r.ID); known {
+	err = c.Agents.Archive(ctx, r.ID, asked.Final, port.Cause{Why: "requested in a terminal"})
+	if now, known := c.chat.Book.Records.Get(r.ID); known {
 		r = now
 	}
 	return r, err
@@ -46,9 +46,9 @@ func (s CLI) End(ctx context.Context, asked End) (r port.Session, err error) {
 // that came back. If the current session is not open, the session becomes the current one. current
 // is the session that later texts there go to, or the zero record if no conversation shows the
 // session.
-func (s CLI) Resumed(
+func (c CLI) Resumed(
 	ctx context.Context, id uuid.UUID) (current port.Session, err error) {
-	book := s.chat.Book
+	book := c.chat.Book
 	r, ok := book.Records.Get(id)
 	if !ok || !book.MayShow(r.Conversation) {
 		return current, nil
@@ -57,6 +57,6 @@ func (s CLI) Resumed(
 		return current, err
 	}
 	current, _ = book.CurrentSession(r.Conversation)
-	sent := s.SendWaiting(ctx, r.Conversation.ChatID, r)
-	return current, errors.Join(sent, s.reportResuming(ctx, chat.Resume{Session: r, To: r.Conversation}))
+	sent := c.SendWaiting(ctx, r.Conversation.ChatID, r)
+	return current, errors.Join(sent, c.reportResuming(ctx, chat.Resume{Session: r, To: r.Conversation}))
 }

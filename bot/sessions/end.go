@@ -26,9 +26,9 @@ type End struct {
 // AskEnd is a command that asks whether to end a session.
 func (s *Sessions) AskEnd(final port.State, question, word i18n.Key) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
-		look := card.Content{To: in.To, Session: r.ID, Options: s.chat.In(in.To).Confirm(word, "end", in.From)}
-		look.Text = s.chat.In(in.To).Text(question, i18n.Args{"Name": r.Name})
-		return s.ends.Post(ctx, look, End{r.ID, r.StartedAt, final})
+		content := card.Content{To: in.To, Session: r.ID, Options: s.chat.In(in.To).Confirm(word, "end", in.From)}
+		content.Text = s.chat.In(in.To).Text(question, i18n.Args{"Name": r.Name})
+		return s.ends.Post(ctx, content, End{r.ID, r.StartedAt, final})
 	}
 }
 

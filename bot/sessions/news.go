@@ -46,8 +46,8 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 // reportBegin reports that a session starts or comes back, in a message that will also report that
 // it is ready.
 func (s *Sessions) reportBegin(ctx context.Context, to address.Conversation, r port.Session, text render.Text) error {
-	look := card.Content{To: to, Text: text, Session: r.ID, Renew: true}
-	return s.begins.Post(ctx, look, begin{chat.OfLaunch(beginKind, r)})
+	content := card.Content{To: to, Text: text, Session: r.ID, Renew: true}
+	return s.begins.Post(ctx, content, begin{chat.OfLaunch(beginKind, r)})
 }
 
 // reportReady reports that a session takes prompts, and which settings of its project may keep

@@ -202,8 +202,8 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	if e.Code == refusal.Writers {
 		return s.Others.Refused(ctx, q, e.Writers)
 	}
-	look := card.Content{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
-	return s.offers.Post(ctx, look, q.Restore())
+	content := card.Content{To: q.To, Session: q.Session.ID, Text: f.Text, Options: chat.Rows(1, options...)}
+	return s.offers.Post(ctx, content, q.Restore())
 }
 
 // GoingOn holds the dependencies of Continue.

@@ -254,10 +254,10 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 	words := s.chat.In(in.To)
 	folder := words.Say(i18n.ButtonAsFolder, i18n.Args{"Dir": s.chat.ShortTail(q.Dir)})
 	name := words.Say(i18n.ButtonAsName, i18n.Args{"Name": q.Name})
-	look := card.Content{To: in.To, Text: words.Text(i18n.NewUnclear, i18n.Args{"Path": render.Code(glyph.Name(path))}),
+	content := card.Content{To: in.To, Text: words.Text(i18n.NewUnclear, i18n.Args{"Path": render.Code(glyph.Name(path))}),
 		Options: chat.Rows(1, card.Option{Text: folder, Value: asFolder, For: in.From},
 			card.Option{Text: name, Value: asName, For: in.From}, words.Cancel(in.From))}
-	return s.wheres.Post(ctx, look, q)
+	return s.wheres.Post(ctx, content, q)
 }
 
 // tapWhere starts the chosen session.

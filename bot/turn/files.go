@@ -14,7 +14,7 @@ import (
 const gitTimeout = 10 * time.Second
 
 // ask runs git in the session's folder and applies the result after all pending hints.
-func (o *tracker) ask(look func(ctx context.Context, git folders.Diffs) (take func(ctx context.Context), err error)) {
+func (o *tracker) ask(content func(ctx context.Context, git folders.Diffs) (take func(ctx context.Context), err error)) {
 	t := o.turns
 	if t.Diffs == nil {
 		return
@@ -22,7 +22,7 @@ func (o *tracker) ask(look func(ctx context.Context, git folders.Diffs) (take fu
 	t.group.Add(func(ctx context.Context) {
 		asked, cancel := context.WithTimeout(ctx, gitTimeout)
 		defer cancel()
-		take, err := look(asked, t.Diffs)
+		take, err := content(asked, t.Diffs)
 		if err != nil {
 			t.Chat.Log.Debug("turn_files_unknown", logkey.SessionID, o.id.String(), logkey.Error, err)
 			return

@@ -189,8 +189,8 @@ func (s *state) result(t talk.Tool, at time.Time) {
 	s.Steps[i].Ended, s.Steps[i].Failed = at, wrong
 }
 
-// look sets the agent's noted activity. A note from before the turn does not count.
-func (s *state) look(now talk.Activity, since time.Time) {
+// setActivity sets the agent's noted activity. A note from before the turn does not count.
+func (s *state) setActivity(now talk.Activity, since time.Time) {
 	if !since.After(s.Began) {
 		now, since = talk.Activity{Phase: talk.PhaseWorking}, s.Began
 	}

@@ -113,12 +113,12 @@ func TestLookIgnoresEarlierActivity(t *testing.T) {
 		{talk.PhaseUnknown, time.Second, ""}, {talk.PhaseLoggedOut, time.Second, talk.FailedTurn}, {talk.PhaseBlocked, time.Second, talk.FailedTurn}, {talk.PhaseAPIError, time.Second, talk.FailedTurn},
 	} {
 		s := prompted()
-		s.look(talk.Activity{Phase: tt.now}, noon.Add(tt.since))
+		s.setActivity(talk.Activity{Phase: tt.now}, noon.Add(tt.since))
 		how, _ := s.fate(port.Session{State: port.StateRunning}, noon)
 		assert.Equal(t, tt.want, how, "%v", tt)
 	}
 	s := prompted()
-	s.look(talk.Activity{Phase: talk.PhaseAPIError, Until: noon.Add(time.Minute)}, noon.Add(time.Second))
+	s.setActivity(talk.Activity{Phase: talk.PhaseAPIError, Until: noon.Add(time.Minute)}, noon.Add(time.Second))
 	how, _ := s.fate(port.Session{State: port.StateRunning}, noon)
 	assert.Empty(t, how, "it is tried again")
 }

@@ -43,40 +43,40 @@ const (
 const fullContext = 80
 
 // fill sets the content of a turn's card.
-func (t *Turns) fill(ctx context.Context, look *card.Content, s *state, r port.Session, key string) {
-	w := words{t.Chat.In(look.To)}
-	look.Means, look.Options = key, nil // a tap counts on any look of the card, see card.Content.Means
+func (t *Turns) fill(ctx context.Context, content *card.Content, s *state, r port.Session, key string) {
+	w := words{t.Chat.In(content.To)}
+	content.Means, content.Options = key, nil // a tap counts on any content of the card, see card.Content.Means
 	var row []card.Option
 	add := func(b Button, word i18n.Key, style outbox.Style, args ...i18n.Args) {
-		if t.Acts[b] != nil {
+		if t.Actions[b] != nil {
 			row = append(row, card.Option{Text: w.Say(word, args...), Value: string(b), Style: style})
 		}
 	}
 	switch {
 	case s.End == "":
-		look.Text = w.running(s, r)
+		content.Text = w.running(s, r)
 		add(Stop, i18n.ButtonStop, outbox.Danger)
 		if n := len(s.waits); n > 0 {
 			add(Queue, i18n.ButtonQueue, "", i18n.Args{"Count": n})
 		}
 		add(Mode, i18n.ButtonMode, "")
-		look.Options, row = chat.Rows(3, row...), nil
+		content.Options, row = chat.Rows(3, row...), nil
 		add(Changes, i18n.ButtonChanges, "")
 		if s.Context >= fullContext {
 			add(Compact, i18n.ButtonCompact, "")
 		}
 	case s.Page > 0:
 		var turns []card.Option
-		look.Text, turns = t.details(ctx, w, s, r)
-		look.Options = append(look.Options, turns)
+		content.Text, turns = t.details(ctx, w, s, r)
+		content.Options = append(content.Options, turns)
 		add(Changes, i18n.ButtonChanges, "")
 		row = append(row, w.Option(i18n.ButtonBack, detailsOption+":0", ""))
 	default:
-		look.Text = w.ended(s, r, look.To.ThreadID != 0)
+		content.Text = w.ended(s, r, content.To.ThreadID != 0)
 		add(Changes, i18n.ButtonChanges, "")
 		row = append(row, w.Option(i18n.ButtonDetails, detailsOption+":1", ""))
 	}
-	look.Options = append(look.Options, chat.Rows(2, row...)...)
+	content.Options = append(content.Options, chat.Rows(2, row...)...)
 }
 
 // details returns a page of the steps of a finished turn, read from the transcript, and the arrows
@@ -115,7 +115,7 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 			return t.change(ctx, tap.Card.Key, outbox.Later, func(s *state) { s.Page = page })
 		})
 	}
-	act, known := t.Acts[Button(what)]
+	act, known := t.Actions[Button(what)]
 	if !known {
 		before := t.Chat.Book.CurrentID(tap.To)
 		return t.Others.Follow(ctx, tap, func(ctx context.Context) error {

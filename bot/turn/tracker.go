@@ -200,7 +200,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 	}
 	if s.End == "" {
 		was := s.Since
-		s.look(r.Now, r.NowSince)
+		s.setActivity(r.Now, r.NowSince)
 		if !s.Since.Equal(was) {
 			o.stale, o.looked = true, time.Time{}
 		}
@@ -270,40 +270,40 @@ func (o *tracker) draw(ctx context.Context, r port.Session) bool {
 	} else {
 		s.spend(port.Work{Usage: t.Works.Usage(o.id)}, false)
 	}
-	s.waits = t.Kept(r)
+	s.waits = t.QueuedLines(r)
 	old, open := t.cards.Get(o.key)
-	look := card.Content{To: r.Conversation, Session: r.ID, RenewOnce: s.End == ""}
+	content := card.Content{To: r.Conversation, Session: r.ID, RenewOnce: s.End == ""}
 	if open {
-		look.To = old.Content.To
+		content.To = old.Content.To
 	} else if s.Shown {
 		return true // people have deleted it, twice
 	}
 	s.Shown = true
-	t.fill(ctx, &look, s, r, o.key)
-	o.lead(&look, s)
-	look.Rank = s.rank(open, old)
-	if err := t.cards.Show(ctx, o.key, look, *s); err != nil {
+	t.fill(ctx, &content, s, r, o.key)
+	o.lead(&content, s)
+	content.Rank = s.rank(open, old)
+	if err := t.cards.Show(ctx, o.key, content, *s); err != nil {
 		t.Chat.Log.Warn("turn_not_shown", logkey.SessionID, o.id.String(), logkey.Error, err)
 		s.Shown = old.Sent
 		return false
 	}
 	if s.End != "" {
-		t.cards.Tidy(ctx, look.To, func(one state) bool { return one.End != "" })
+		t.cards.Tidy(ctx, content.To, func(one state) bool { return one.End != "" })
 	}
 	return true
 }
 
 // lead adds a row that leads to other sessions. Their news cause no edit of the card: the row is
 // made again when the card is edited anyway.
-func (o *tracker) lead(look *card.Content, s *state) {
+func (o *tracker) lead(content *card.Content, s *state) {
 	if s.End != "" {
 		return
 	}
-	if !reflect.DeepEqual(*look, o.drawn) {
-		o.drawn, o.others = *look, o.turns.Others.Row(look.To)
+	if !reflect.DeepEqual(*content, o.drawn) {
+		o.drawn, o.others = *content, o.turns.Others.Row(content.To)
 	}
 	if len(o.others) > 0 {
-		look.Options = append(slices.Clip(look.Options), o.others)
+		content.Options = append(slices.Clip(content.Options), o.others)
 	}
 }
 

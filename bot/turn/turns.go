@@ -29,8 +29,8 @@ type Deps struct {
 	Diffs       folders.Diffs             // nil: changes are unknown
 	InFront     func(r port.Session) bool // people read the session in its place
 	Others      Others
-	Kept        func(r port.Session) []string // the first lines of the prompts that wait for a session
-	Acts        map[Button]chat.OnSession
+	QueuedLines func(r port.Session) []string // the first lines of the prompts that wait for a session
+	Actions     map[Button]chat.OnSession
 	Steps       Steps // as they are shown where people have chosen nothing else
 }
 

@@ -88,9 +88,9 @@ func (o *Others) Refused(ctx context.Context, q chat.Resume, found []port.Writer
 }
 
 func (o *Others) post(ctx context.Context, c conflict, why chat.Occasion) error {
-	look := o.look(c, false)
-	look.Text, look.Sounds = chat.Lines(c.resume.Before, look.Text), o.chat.Sounds(why, c.resume.Session)
-	return o.conflicts.Post(ctx, look, c.listed())
+	content := o.content(c, false)
+	content.Text, content.Sounds = chat.Lines(c.resume.Before, content.Text), o.chat.Sounds(why, c.resume.Session)
+	return o.conflicts.Post(ctx, content, c.listed())
 }
 
 // kind is the subject of a message about writers.
@@ -168,8 +168,8 @@ func (c conflict) canEnd() bool {
 		!slices.ContainsFunc(c.writers, func(one port.Writer) bool { return !one.Endable })
 }
 
-// look is the message about writers, with the possible actions.
-func (o *Others) look(c conflict, details bool) card.Content {
+// content returns the message about writers, with the possible actions.
+func (o *Others) content(c conflict, details bool) card.Content {
 	r, say, p := c.resume.Session, phrases[c.kind], o.chat.In(c.resume.To)
 	var can []render.Text
 	lines := each.As(c.writers, func(one port.Writer) render.Text { return writerText(p, one, details) })

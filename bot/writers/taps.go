@@ -39,14 +39,14 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was listed) (chat.Answer, 
 		case len(found) == 0:
 			return errors.Join(o.reportFree(ctx, c, nil), o.conflicts.End(ctx, t, ""))
 		case !same || ends && !c.canEnd() || option == adoptOption && !c.canAdopt():
-			redrawn := o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, false), c.listed())
+			redrawn := o.conflicts.Redraw(ctx, t.Card.Key, o.content(c, false), c.listed())
 			return errors.Join(o.report(ctx, t, i18n.WritersChanged), redrawn)
 		case option == askOption:
 			p := o.chat.In(t.To) // the person who tapped may confirm
 			text := p.Say(i18n.EndConfirm, i18n.Args{"Processes": names(p, c.processes())})
-			look := card.Content{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
+			content := card.Content{To: t.To, Session: c.resume.Session.ID, Text: render.Plain(text),
 				Options: p.Confirm(phrases[c.kind].button, endOption, t.From)}
-			return o.conflicts.Post(ctx, look, c.listed())
+			return o.conflicts.Post(ctx, content, c.listed())
 		case option == endOption:
 			return o.end(ctx, t, c)
 		case option == forkOption:
@@ -56,7 +56,7 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was listed) (chat.Answer, 
 				return o.conflicts.End(ctx, t, "")
 			})
 		}
-		return o.conflicts.Redraw(ctx, t.Card.Key, o.look(c, true), c.listed())
+		return o.conflicts.Redraw(ctx, t.Card.Key, o.content(c, true), c.listed())
 	})
 }
 

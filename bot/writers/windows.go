@@ -33,12 +33,12 @@ func (o *Others) Post(ctx context.Context, to outbox.Conversation, all []port.Wi
 	if len(all) == 0 {
 		return nil
 	}
-	look, shown := o.list(to, all)
-	return o.lists.Post(ctx, look, shown)
+	content, shown := o.list(to, all)
+	return o.lists.Post(ctx, content, shown)
 }
 
 // list is a message about windows. A window that is not named has no options.
-func (o *Others) list(to outbox.Conversation, all []port.Window) (look card.Content, shown []port.ID) {
+func (o *Others) list(to outbox.Conversation, all []port.Window) (content card.Content, shown []port.ID) {
 	p := o.chat.In(to)
 	var lines []render.Text
 	for i, one := range all {
@@ -49,14 +49,14 @@ func (o *Others) list(to outbox.Conversation, all []port.Window) (look card.Cont
 		}
 		lines = append(lines, line)
 		if i < chat.MaxListed {
-			look.Options, shown = append(look.Options, windowOptions(p, one, len(all) > 1)), append(shown, one.ID)
+			content.Options, shown = append(content.Options, windowOptions(p, one, len(all) > 1)), append(shown, one.ID)
 		}
 	}
-	look.To, look.Text = to, p.Text(i18n.NoWindows)
+	content.To, content.Text = to, p.Text(i18n.NoWindows)
 	if len(all) > 0 {
-		look.Text = chat.Lines(p.Text(i18n.ListUnbound, i18n.Args{"Count": len(all)}), p.Bullets(chat.MaxListed, lines))
+		content.Text = chat.Lines(p.Text(i18n.ListUnbound, i18n.Args{"Count": len(all)}), p.Bullets(chat.MaxListed, lines))
 	}
-	return look, shown
+	return content, shown
 }
 
 // windowText describes a window in one line: its id and name, its process and folder, and the
@@ -111,8 +111,8 @@ func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []port.ID) (chat.A
 		if err != nil {
 			return err
 		}
-		look, shown := o.list(t.To, all)
-		return o.lists.Redraw(ctx, t.Card.Key, look, shown)
+		content, shown := o.list(t.To, all)
+		return o.lists.Redraw(ctx, t.Card.Key, content, shown)
 	}
 	return chat.Do(func(ctx context.Context) error {
 		all, err := o.windows.Orphans(ctx)
@@ -170,9 +170,9 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one port.Window) er
 	if one.Closes { // the pane was made for that agent
 		end = i18n.WindowCloses
 	}
-	look := card.Content{To: t.To, Text: render.Plain(strings.Join(append(text, p.Say(end)), "\n")),
+	content := card.Content{To: t.To, Text: render.Plain(strings.Join(append(text, p.Say(end)), "\n")),
 		Options: p.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
-	return o.lists.Post(ctx, look, []port.ID{one.ID})
+	return o.lists.Post(ctx, content, []port.ID{one.ID})
 }
 
 // archive makes a window's agent a session's and archives that session, so that the agent ends as

@@ -11,14 +11,14 @@ import (
 )
 
 // installs runs ccbot service install, and returns its output and the unit that it writes.
-func (d *operator) installs(more ...string) (said, unit string) {
-	d.t.Helper()
-	cmd := exec.Command(d.ccbot, "service", "install")
-	cmd.Env = append(d.environ(), more...)
+func (o *operator) installs(more ...string) (said, unit string) {
+	o.t.Helper()
+	cmd := exec.Command(o.ccbot, "service", "install")
+	cmd.Env = append(o.environ(), more...)
 	out, err := cmd.CombinedOutput()
-	require.NoError(d.t, err, "%s", out)
-	data, err := os.ReadFile(filepath.Join(d.home, ".config", "systemd", "user", "ccbot.service"))
-	require.NoError(d.t, err)
+	require.NoError(o.t, err, "%s", out)
+	data, err := os.ReadFile(filepath.Join(o.home, ".config", "systemd", "user", "ccbot.service"))
+	require.NoError(o.t, err)
 	return string(out), string(data)
 }
 

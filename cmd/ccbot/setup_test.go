@@ -82,195 +82,195 @@ func newOperator(t *testing.T) *operator {
 }
 
 // listen keeps what the program says.
-func (d *operator) listen() {
+func (o *operator) listen() {
 	buf := make([]byte, 4096)
 	for {
-		n, err := d.in.Read(buf)
+		n, err := o.in.Read(buf)
 		if err != nil {
 			return
 		}
-		d.mu.Lock()
-		d.said.Write(buf[:n])
-		d.mu.Unlock()
+		o.mu.Lock()
+		o.said.Write(buf[:n])
+		o.mu.Unlock()
 		select {
-		case d.more <- struct{}{}:
+		case o.more <- struct{}{}:
 		default:
 		}
 	}
 }
 
-func (d *operator) all() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.said.String()
+func (o *operator) all() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.said.String()
 }
 
-func (d *operator) environ() []string {
-	return []string{"PATH=" + filepath.Join(d.home, "bin") + ":" + os.Getenv("PATH"), endsAtOnce, "HOME=" + d.home, "TELEGRAM_API_URL=" + d.api.URL()}
+func (o *operator) environ() []string {
+	return []string{"PATH=" + filepath.Join(o.home, "bin") + ":" + os.Getenv("PATH"), endsAtOnce, "HOME=" + o.home, "TELEGRAM_API_URL=" + o.api.URL()}
 }
 
 // start runs ccbot setup at the terminal.
-func (d *operator) start(args ...string) {
-	d.t.Helper()
-	d.cmd = exec.Command(d.ccbot, append([]string{"setup"}, args...)...)
-	d.cmd.Env, d.cmd.Dir = d.environ(), d.home
-	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = d.tty, d.tty, d.tty
-	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	require.NoError(d.t, d.cmd.Start())
+func (o *operator) start(args ...string) {
+	o.t.Helper()
+	o.cmd = exec.Command(o.ccbot, append([]string{"setup"}, args...)...)
+	o.cmd.Env, o.cmd.Dir = o.environ(), o.home
+	o.cmd.Stdin, o.cmd.Stdout, o.cmd.Stderr = o.tty, o.tty, o.tty
+	o.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	require.NoError(o.t, o.cmd.Start())
 }
 
 // script runs ccbot setup without a terminal.
-func (d *operator) script(code int, args ...string) (said string) {
-	d.t.Helper()
-	cmd := exec.Command(d.ccbot, append([]string{"setup"}, args...)...)
-	cmd.Env, cmd.Dir = d.environ(), d.home
+func (o *operator) script(code int, args ...string) (said string) {
+	o.t.Helper()
+	cmd := exec.Command(o.ccbot, append([]string{"setup"}, args...)...)
+	cmd.Env, cmd.Dir = o.environ(), o.home
 	out, _ := cmd.CombinedOutput()
-	require.Equal(d.t, code, cmd.ProcessState.ExitCode(), "%s", out)
-	assert.NotContains(d.t, string(out), d.api.Token())
+	require.Equal(o.t, code, cmd.ProcessState.ExitCode(), "%s", out)
+	assert.NotContains(o.t, string(out), o.api.Token())
 	return string(out)
 }
 
 // reads waits until the program has said something that matches, after what was read before.
-func (d *operator) reads(pattern string) (match []string) {
-	d.t.Helper()
+func (o *operator) reads(pattern string) (match []string) {
+	o.t.Helper()
 	re := regexp.MustCompile(pattern)
 	late := time.After(time.Minute)
 	for {
-		text := d.all()
-		if at := re.FindStringSubmatchIndex(text[d.seen:]); at != nil {
-			match = re.FindStringSubmatch(text[d.seen:])
-			d.seen += at[1]
+		text := o.all()
+		if at := re.FindStringSubmatchIndex(text[o.seen:]); at != nil {
+			match = re.FindStringSubmatch(text[o.seen:])
+			o.seen += at[1]
 			return match
 		}
 		select {
-		case <-d.more:
+		case <-o.more:
 		case <-late:
-			require.FailNow(d.t, "it was not said", "%s in\n%s", pattern, text)
+			require.FailNow(o.t, "it was not said", "%s in\n%s", pattern, text)
 		}
 	}
 }
 
-func (d *operator) types(text string) {
-	d.t.Helper()
-	_, err := d.in.WriteString(text)
-	require.NoError(d.t, err)
+func (o *operator) types(text string) {
+	o.t.Helper()
+	_, err := o.in.WriteString(text)
+	require.NoError(o.t, err)
 }
 
 // typesAhead types a line before its question, and waits until the terminal has it.
-func (d *operator) typesAhead(line string) {
-	d.t.Helper()
-	d.types(line)
-	fd := int(d.tty.Fd())
+func (o *operator) typesAhead(line string) {
+	o.t.Helper()
+	o.types(line)
+	fd := int(o.tty.Fd())
 	var set unix.FdSet // select, because poll knows no terminals on macOS
 	set.Set(fd)
 	n, err := unix.Select(fd+1, &set, nil, nil, &unix.Timeval{Sec: 60})
-	require.NoError(d.t, err)
-	require.Equal(d.t, 1, n, "the terminal has no line")
+	require.NoError(o.t, err)
+	require.Equal(o.t, 1, n, "the terminal has no line")
 }
 
 // ends waits for the program.
-func (d *operator) ends(code int) {
-	d.t.Helper()
-	err := d.cmd.Wait()
+func (o *operator) ends(code int) {
+	o.t.Helper()
+	err := o.cmd.Wait()
 	if failed := (*exec.ExitError)(nil); !errors.As(err, &failed) {
-		require.NoError(d.t, err)
+		require.NoError(o.t, err)
 	}
-	require.Equal(d.t, code, d.cmd.ProcessState.ExitCode(), d.all())
+	require.Equal(o.t, code, o.cmd.ProcessState.ExitCode(), o.all())
 }
 
 // scans is the code of the link that is shown.
-func (d *operator) scans() (code string) {
-	d.t.Helper()
-	return d.reads(`https://t\.me/ccbot_sandbox_bot\?start=([A-Za-z0-9_-]+)\s[^…]*Waiting…`)[1]
+func (o *operator) scans() (code string) {
+	o.t.Helper()
+	return o.reads(`https://t\.me/ccbot_sandbox_bot\?start=([A-Za-z0-9_-]+)\s[^…]*Waiting…`)[1]
 }
 
 // settings returns the lines of ccbot.env, which others may not read.
-func (d *operator) settings() string {
-	d.t.Helper()
-	info, err := os.Stat(d.file)
-	require.NoError(d.t, err)
-	assert.Equal(d.t, os.FileMode(0o600), info.Mode())
-	data, err := os.ReadFile(d.file)
-	require.NoError(d.t, err)
+func (o *operator) settings() string {
+	o.t.Helper()
+	info, err := os.Stat(o.file)
+	require.NoError(o.t, err)
+	assert.Equal(o.t, os.FileMode(0o600), info.Mode())
+	data, err := os.ReadFile(o.file)
+	require.NoError(o.t, err)
 	return string(data)
 }
 
-func (d *operator) writes(settings string) {
-	d.t.Helper()
-	require.NoError(d.t, os.MkdirAll(filepath.Dir(d.file), 0o700))
-	require.NoError(d.t, os.WriteFile(d.file, []byte(settings), 0o600))
+func (o *operator) writes(settings string) {
+	o.t.Helper()
+	require.NoError(o.t, os.MkdirAll(filepath.Dir(o.file), 0o700))
+	require.NoError(o.t, os.WriteFile(o.file, []byte(settings), 0o600))
 }
 
-func (d *operator) tokenFile() string {
-	d.t.Helper()
-	path := filepath.Join(d.home, "token")
-	require.NoError(d.t, os.WriteFile(path, []byte(d.api.Token()+"\n"), 0o600))
+func (o *operator) tokenFile() string {
+	o.t.Helper()
+	path := filepath.Join(o.home, "token")
+	require.NoError(o.t, os.WriteFile(path, []byte(o.api.Token()+"\n"), 0o600))
 	return path
 }
 
 // echoes reports whether the terminal shows input.
-func (d *operator) echoes() bool {
-	d.t.Helper()
+func (o *operator) echoes() bool {
+	o.t.Helper()
 	stty := exec.Command("stty", "-a")
-	stty.Stdin = d.tty
+	stty.Stdin = o.tty
 	out, err := stty.Output()
-	require.NoError(d.t, err)
+	require.NoError(o.t, err)
 	return slices.Contains(strings.Fields(string(out)), "echo")
 }
 
 // folderOf is the folder that a person's new sessions begin in.
-func (d *operator) folderOf(id int64) string {
-	d.t.Helper()
-	dir := filepath.Dir(d.file)
+func (o *operator) folderOf(id int64) string {
+	o.t.Helper()
+	dir := filepath.Dir(o.file)
 	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), slog.New(slog.DiscardHandler))
-	require.NoError(d.t, err)
+	require.NoError(o.t, err)
 	return chats.Settings(id).Dir
 }
 
-func (d *operator) hello(id int64) {
-	d.t.Helper()
-	botapitest.Wait(d.t, d.api, id, func(m botapi.Message) bool { return m.FromBot && strings.HasPrefix(m.Text, "Hello.") })
+func (o *operator) hello(id int64) {
+	o.t.Helper()
+	botapitest.Wait(o.t, o.api, id, func(m botapi.Message) bool { return m.FromBot && strings.HasPrefix(m.Text, "Hello.") })
 }
 
 // stages are the questions of a first run, in order, each with its answer.
-func (d *operator) stages() []func(answer bool) {
-	me, code := d.api.Person(5, "Ann"), ""
+func (o *operator) stages() []func(answer bool) {
+	me, code := o.api.Person(5, "Ann"), ""
 	return []func(bool){
 		func(answer bool) {
-			d.reads("Token of the bot.*: ")
+			o.reads("Token of the bot.*: ")
 			if answer {
-				d.types(d.api.Token() + "\n")
-				d.reads("Bot: @ccbot_sandbox_bot")
+				o.types(o.api.Token() + "\n")
+				o.reads("Bot: @ccbot_sandbox_bot")
 			}
 		},
 		func(answer bool) {
-			code = d.scans()
+			code = o.scans()
 			if answer {
 				me.Send(5, "/start "+code)
 			}
 		},
 		func(answer bool) {
-			d.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
+			o.reads("\"Ann\", id 5: yours\\? \\[y/N\\] ")
 			if answer {
-				d.types("y\n")
+				o.types("y\n")
 			}
 		},
 		func(answer bool) {
-			d.reads("Folder for new sessions \\[~\\]: ")
+			o.reads("Folder for new sessions \\[~\\]: ")
 			if answer {
-				d.types("~/work\n")
+				o.types("~/work\n")
 			}
 		},
 		func(answer bool) {
-			d.reads("Install hooks .*\\[Y/n\\] ")
+			o.reads("Install hooks .*\\[Y/n\\] ")
 			if answer {
-				d.types("n\n")
+				o.types("n\n")
 			}
 		},
 		func(answer bool) {
-			d.reads("Run ccbot in the background .*\\[Y/n\\] ")
+			o.reads("Run ccbot in the background .*\\[Y/n\\] ")
 			if answer {
-				d.types("n\n")
+				o.types("n\n")
 			}
 		},
 	}

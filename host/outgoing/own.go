@@ -30,17 +30,17 @@ func identify(info fs.FileInfo) (identity, bool) {
 type identities map[identity]bool
 
 // has reports whether a file is among them. It is if its identity is unknown.
-func (all identities) has(info fs.FileInfo) bool {
+func (i identities) has(info fs.FileInfo) bool {
 	id, ok := identify(info)
-	return !ok || all[id]
+	return !ok || i[id]
 }
 
 // hasAbove reports whether a folder, or one above it, is among them: a link in CCBOT_DIR may lead
 // to a folder whose files are not collected.
-func (all identities) hasAbove(dir string) bool {
+func (i identities) hasAbove(dir string) bool {
 	for {
 		info, err := os.Stat(dir)
-		if err != nil || all.has(info) {
+		if err != nil || i.has(info) {
 			return true
 		}
 		if dir == filepath.Dir(dir) {
@@ -74,7 +74,7 @@ func (o Own) find() (identities, error) {
 }
 
 // add adds a path, and its target if it is a link.
-func (all identities) add(path string) error {
+func (i identities) add(path string) error {
 	for _, look := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
 		info, err := look(path)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
@@ -84,7 +84,7 @@ func (all identities) add(path string) error {
 			return fmt.Errorf("identify ccbot's own files: %w", err)
 		}
 		if id, ok := identify(info); ok {
-			all[id] = true
+			i[id] = true
 		}
 		if info.Mode().Type() != fs.ModeSymlink {
 			break

@@ -29,8 +29,8 @@ func (r repo) open() *Tree {
 // anyFile opens every regular file.
 type anyFile string
 
-func (dir anyFile) Open(rel string) (*os.File, fs.FileInfo, error) {
-	return ownfile.Open(filepath.Join(string(dir), rel), ownfile.Others)
+func (a anyFile) Open(rel string) (*os.File, fs.FileInfo, error) {
+	return ownfile.Open(filepath.Join(string(a), rel), ownfile.Others)
 }
 
 // openFor opens the tree for a folder in it.

@@ -33,62 +33,62 @@ func ReplyTo(path string, offset int64, since time.Time, text string) *Reply {
 }
 
 // Read reads on to the present end of the transcript, or to the end of the turn.
-func (a *Reply) Read() error {
-	for a.Ending == Runs {
-		item, ok, err := a.reader.Next()
+func (r *Reply) Read() error {
+	for r.Ending == Runs {
+		item, ok, err := r.reader.Next()
 		if err != nil || !ok {
 			return err
 		}
-		a.take(item)
+		r.take(item)
 	}
 	return nil
 }
 
 // Close closes the transcript.
-func (a *Reply) Close() error { return a.reader.Close() }
+func (r *Reply) Close() error { return r.reader.Close() }
 
-func (a *Reply) take(item Item) {
-	if item.Sidechain || item.Meta || item.Kind != TurnEnd && item.Time.Before(a.since) {
+func (r *Reply) take(item Item) {
+	if item.Sidechain || item.Meta || item.Kind != TurnEnd && item.Time.Before(r.since) {
 		return
 	}
-	if !a.Begun {
-		if item.Kind == QueueOperation || !proves(item, a.text) {
+	if !r.Begun {
+		if item.Kind == QueueOperation || !proves(item, r.text) {
 			return // a prompt that Claude Code holds back begins its turn later
 		}
-		a.Begun = true
+		r.Begun = true
 	}
 	switch item.Kind {
 	case LocalCommand:
-		a.local = proves(item, a.text)
+		r.local = proves(item, r.text)
 	case Text:
-		a.addText(item.whole())
+		r.addText(item.whole())
 	case ToolUse:
-		a.called = true
+		r.called = true
 	case LocalOutput: // of a command: no end of a turn follows
-		if !a.local && !proves(item, a.text) {
+		if !r.local && !proves(item, r.text) {
 			return
 		}
-		a.addText(item.whole())
-		a.Ending = talk.EndedTurn
+		r.addText(item.whole())
+		r.Ending = talk.EndedTurn
 		if item.Failure.Kind != "" {
-			a.Ending = talk.FailedTurn
+			r.Ending = talk.FailedTurn
 		}
 	default:
-		a.Ending = item.Ends()
+		r.Ending = item.Ends()
 	}
-	if a.Ending == talk.FailedTurn {
-		a.Failure = item.Failure
-		a.Failure.Text = cmp.Or(item.Failure.Text, item.Text)
+	if r.Ending == talk.FailedTurn {
+		r.Failure = item.Failure
+		r.Failure.Text = cmp.Or(item.Failure.Text, item.Text)
 	}
 }
 
 // addText keeps the texts since the last call of a tool: the answer is what comes after the work.
-func (a *Reply) addText(text string) {
+func (r *Reply) addText(text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
-	if a.called {
-		a.Texts, a.called = nil, false
+	if r.called {
+		r.Texts, r.called = nil, false
 	}
-	a.Texts = append(a.Texts, text)
+	r.Texts = append(r.Texts, text)
 }

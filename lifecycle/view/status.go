@@ -42,8 +42,8 @@ type Status struct {
 
 // Quiet reports whether no person would miss the agent now: it is idle, nothing that it has started
 // runs, no terminal shows it, and no draft would be lost.
-func (l Status) Quiet() bool {
-	return l.Phase == talk.PhaseIdle && l.Attachment == Detached && !l.Background && l.Agents == 0 && !l.Draft
+func (s Status) Quiet() bool {
+	return s.Phase == talk.PhaseIdle && s.Attachment == Detached && !s.Background && s.Agents == 0 && !s.Draft
 }
 
 // Inspector returns a function that reads the state of sessions. It reads the process table and the

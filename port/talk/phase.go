@@ -35,8 +35,8 @@ type Activity struct {
 }
 
 // Works reports whether a turn runs and waits for no person.
-func (n Activity) Works() bool {
-	return n.Phase == PhaseWorking || n.Phase == PhaseAPIError && !n.Until.IsZero()
+func (a Activity) Works() bool {
+	return a.Phase == PhaseWorking || a.Phase == PhaseAPIError && !a.Until.IsZero()
 }
 
 // requestFor is the maximum duration of a repeated request; after it the result is unknown.
@@ -44,13 +44,13 @@ const requestFor = time.Minute
 
 // At returns the activity at a later time: Idle after the end of a limit, Unknown some time after a
 // request was due to be repeated.
-func (n Activity) At(now time.Time) Activity {
+func (a Activity) At(now time.Time) Activity {
 	switch {
-	case n.Until.IsZero():
-	case n.Phase == PhaseLimited && !now.Before(n.Until):
+	case a.Until.IsZero():
+	case a.Phase == PhaseLimited && !now.Before(a.Until):
 		return Activity{Phase: PhaseIdle}
-	case n.Phase == PhaseAPIError && !now.Before(n.Until.Add(requestFor)):
+	case a.Phase == PhaseAPIError && !now.Before(a.Until.Add(requestFor)):
 		return Activity{Phase: PhaseUnknown}
 	}
-	return n
+	return a
 }

@@ -21,12 +21,12 @@ import (
 )
 
 // Find finds the one session that a person means, one that fits where any does.
-func (d View) Find(what string, fits func(port.Session) bool) (port.Session, error) {
-	book := conversation.Book{Records: host.Views{Records: d.Store}}
+func (v View) Find(what string, fits func(port.Session) bool) (port.Session, error) {
+	book := conversation.Book{Records: host.Views{Records: v.Store}}
 	found := book.Find(session.Conversation{}, what, fits)
 	var records []session.Record
 	for _, r := range found {
-		record, _ := d.Store.Get(r.ID)
+		record, _ := v.Store.Get(r.ID)
 		records = append(records, record)
 	}
 	if _, err := single(what, records, naming.ShortID); err != nil {
@@ -39,12 +39,12 @@ func (d View) Find(what string, fits func(port.Session) bool) (port.Session, err
 func AnySession(port.Session) bool { return true }
 
 // Record is the record that a person means, whole.
-func (d View) Record(what string) (session.Record, error) {
-	r, err := Matches(d.Store.List(), what)
+func (v View) Record(what string) (session.Record, error) {
+	r, err := Matches(v.Store.List(), what)
 	if err != nil {
 		return r, err
 	}
-	return d.Store.Whole(r.ID)
+	return v.Store.Whole(r.ID)
 }
 
 // Matches returns the record that a person means, see package naming; Claude Code's id works as
@@ -93,23 +93,23 @@ func single(what string, found []session.Record, letters func(uuid.UUID) string)
 // RecordToForget finds a session by its record, or by the copy of a record that was removed because
 // of its age. If a record and a copy have the same name, it returns the record. If several are
 // possible, it lists whole ids, which forget accepts.
-func (d View) RecordToForget(what string) (session.Record, error) {
-	all, broken := Backups(d.Dir).Purged()
-	present := d.Store.List()
+func (v View) RecordToForget(what string) (session.Record, error) {
+	all, broken := Backups(v.Dir).Purged()
+	present := v.Store.List()
 	records := slices.Clone(present)
 	for _, p := range all {
-		if _, there := d.Store.Get(p.Record.ID); !there {
+		if _, there := v.Store.Get(p.Record.ID); !there {
 			records = append(records, p.Record)
 		}
 	}
 	// its record is removed, and its name belongs to another session now
 	hidden := func(r session.Record) bool {
-		_, there := d.Store.Get(r.ID)
+		_, there := v.Store.Get(r.ID)
 		return !there && slices.ContainsFunc(present, func(p session.Record) bool { return HasName(p) && strings.EqualFold(p.Name, r.Name) })
 	}
 	r, err := single(what, matches(records, what, func(r session.Record) bool { return HasName(r) && !hidden(r) }), uuid.UUID.String)
 	if err != nil && broken != nil {
-		return r, statefolder.Error(d.Dir, broken)
+		return r, statefolder.Error(v.Dir, broken)
 	}
 	return r, err
 }

@@ -34,11 +34,11 @@ var chatCommand = lazyregexp.New(`(^|[ ,;(])/(new|list|resume|archive|done|histo
 func InTerminal(text string) string { return chatCommand.ReplaceAllString(text, "${1}ccbot $2$3") }
 
 // Explain is the sentence for an error about a session.
-func (d View) Explain(r port.Session, err error) error {
+func (v View) Explain(r port.Session, err error) error {
 	if err == nil {
 		return nil
 	}
-	return Sentence(ChatError(d.Words(), r, err))
+	return Sentence(ChatError(v.Words(), r, err))
 }
 
 // Sentence turns an error into text for a person: of a refusal only its text.

@@ -33,34 +33,34 @@ import (
 )
 
 // Survey looks at all that a recovery looks at. seen is its look at tmux.
-func (d View) Survey(ctx context.Context) (w recovery.World, seen TmuxState, err error) {
-	seen, sources, err := d.Inspect(ctx)
+func (v View) Survey(ctx context.Context) (w recovery.World, seen TmuxState, err error) {
+	seen, sources, err := v.Inspect(ctx)
 	if err != nil {
 		return w, seen, err
 	}
-	_, since := statefolder.RunningBot(d.Dir, d.Table)
-	observer := Observer(d.Config, seen, d.Table, d.log)
-	observer.Unread = func() []string { return suspect.Read(filepath.Join(d.Dir, suspect.Name), d.Table.Self().Boot) }
-	looking := recovery.Recovery{Unread: observer.IsUnread, Instance: sources.Instance, Session: d.TmuxSession, Dir: d.Dir, Limits: d.Limits(), Since: since,
-		Store: d.Store, Tmux: seen, Processes: d.Table, Evidence: sources, Now: time.Now, Log: d.log}
+	_, since := statefolder.RunningBot(v.Dir, v.Table)
+	observer := Observer(v.Config, seen, v.Table, v.log)
+	observer.Unread = func() []string { return suspect.Read(filepath.Join(v.Dir, suspect.Name), v.Table.Self().Boot) }
+	looking := recovery.Recovery{Unread: observer.IsUnread, Instance: sources.Instance, Session: v.TmuxSession, Dir: v.Dir, Limits: v.Limits(), Since: since,
+		Store: v.Store, Tmux: seen, Processes: v.Table, Evidence: sources, Now: time.Now, Log: v.log}
 	return looking.Collect(ctx), seen, nil
 }
 
 // Inspect looks at tmux once, and collects everything else that a plan reads.
-func (d View) Inspect(ctx context.Context) (seen TmuxState, sources *evidence.Sources, err error) {
+func (v View) Inspect(ctx context.Context) (seen TmuxState, sources *evidence.Sources, err error) {
 	// empty before the first start: then no window belongs to this ccbot
-	instance, err := statefolder.ReadInstance(d.Dir)
+	instance, err := statefolder.ReadInstance(v.Dir)
 	if err != nil {
-		return TmuxState{}, nil, statefolder.Error(d.Dir, err)
+		return TmuxState{}, nil, statefolder.Error(v.Dir, err)
 	}
-	seen = d.Tmux(ctx)
-	return seen, Sources(d.Config, instance, d.Store, d.Table, seen.Panes, d.log), nil
+	seen = v.Tmux(ctx)
+	return seen, Sources(v.Config, instance, v.Store, v.Table, seen.Panes, v.log), nil
 }
 
 // Tmux looks at tmux once.
-func (d View) Tmux(ctx context.Context) (seen TmuxState) {
-	seen.server, seen.All, seen.Err = tmux.Inspect(ctx, tmux.Config{Socket: d.TmuxSocket, Session: d.TmuxSession,
-		Env: environment.Server(d.environ), Log: d.log, Start: StartOf(d.Table)})
+func (v View) Tmux(ctx context.Context) (seen TmuxState) {
+	seen.server, seen.All, seen.Err = tmux.Inspect(ctx, tmux.Config{Socket: v.TmuxSocket, Session: v.TmuxSession,
+		Env: environment.Server(v.environ), Log: v.log, Start: StartOf(v.Table)})
 	return seen
 }
 
@@ -72,19 +72,19 @@ type TmuxState struct {
 }
 
 // Server returns the server of the snapshot.
-func (p TmuxState) Server(context.Context) (tmux.ServerID, error) { return p.server, p.Err }
+func (s TmuxState) Server(context.Context) (tmux.ServerID, error) { return s.server, s.Err }
 
 // Panes are all panes of that server.
-func (p TmuxState) Panes(context.Context) ([]tmux.Pane, error) { return p.All, p.Err }
+func (s TmuxState) Panes(context.Context) ([]tmux.Pane, error) { return s.All, s.Err }
 
 // Pane is one pane of that server.
-func (p TmuxState) Pane(_ context.Context, id tmux.PaneID) (tmux.Pane, error) {
-	for _, pane := range p.All {
+func (s TmuxState) Pane(_ context.Context, id tmux.PaneID) (tmux.Pane, error) {
+	for _, pane := range s.All {
 		if pane.ID == id {
-			return pane, p.Err
+			return pane, s.Err
 		}
 	}
-	return tmux.Pane{}, cmp.Or(p.Err, fmt.Errorf("%w: %s", tmux.ErrNoPane, id))
+	return tmux.Pane{}, cmp.Or(s.Err, fmt.Errorf("%w: %s", tmux.ErrNoPane, id))
 }
 
 // Sources are the sources that show which process writes which conversation.
@@ -124,8 +124,8 @@ func Observer(c config.Config, panes view.PaneReader, table *process.Table, log 
 }
 
 // Terminals look at what agents do, in the picture of tmux.
-func (d View) Terminals(seen TmuxState) host.Terminals {
-	return host.Terminals{Observer: Observer(d.Config, seen, d.Table, d.log), Records: d.Store}
+func (v View) Terminals(seen TmuxState) host.Terminals {
+	return host.Terminals{Observer: Observer(v.Config, seen, v.Table, v.log), Records: v.Store}
 }
 
 // Git runs git without secrets: a program that the repository starts must not get what agents

@@ -45,8 +45,8 @@ func Open(environ []string, stderr io.Writer) (View, error) {
 }
 
 // NameUnread names the records that cannot be read.
-func (d View) NameUnread(stderr io.Writer) {
-	for _, a := range d.Store.Unloaded() {
+func (v View) NameUnread(stderr io.Writer) {
+	for _, a := range v.Store.Unloaded() {
 		fmt.Fprintln(stderr, "ccbot:", Describe(a))
 	}
 }
@@ -66,14 +66,14 @@ func Of(c config.Config, environ []string, stderr io.Writer) (d View, err error)
 }
 
 // Words are the chat's sentences in English. Few verbs need them, and they take a while to read.
-func (d View) Words() chat.Phrases {
+func (v View) Words() chat.Phrases {
 	english := i18n.Load(glyph.Name).For("en")
 	attach := func(id uuid.UUID) string {
-		r, _ := d.Store.Get(id)
+		r, _ := v.Store.Get(id)
 		return "ccbot attach " + terminal.ShellWord(r.Name)
 	}
 	return chat.Phrases{Words: english, Facts: chat.Facts{Now: time.Now, Attach: attach,
-		Places: &host.Machine{Home: host.WithoutLinks(d.Home), Roots: d.RootFolders, Records: d.Store}}}
+		Places: &host.Machine{Home: host.WithoutLinks(v.Home), Roots: v.RootFolders, Records: v.Store}}}
 }
 
 // Describe returns the reason why a record cannot be read.

@@ -46,16 +46,16 @@ type Timeout struct {
 }
 
 // Bound returns a context that ends with the timeout.
-func (p Timeout) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	if p.Most == 0 {
+func (t Timeout) Bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if t.Most == 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadline(ctx, p.Since.Add(p.Most))
+	return context.WithDeadline(ctx, t.Since.Add(t.Most))
 }
 
 // Wait waits with fn for a session. The prompt stays queued if the wait ends early.
-func (p Timeout) Wait(ctx context.Context, name string, fn func(context.Context) error) error {
-	ctx, stop := p.Bound(ctx)
+func (t Timeout) Wait(ctx context.Context, name string, fn func(context.Context) error) error {
+	ctx, stop := t.Bound(ctx)
 	defer stop()
 	err := fn(ctx)
 	switch {

@@ -74,10 +74,10 @@ type Tasks struct {
 }
 
 // Count counts an item by its status.
-func (l *Tasks) Count(status string) {
-	l.Total++
+func (t *Tasks) Count(status string) {
+	t.Total++
 	if status == "completed" {
-		l.Done++
+		t.Done++
 	}
 }
 
@@ -142,8 +142,8 @@ var columns = []struct {
 }
 
 // Does fills in what the agent does.
-func (l *Session) Does(now talk.Activity) {
-	l.Phase, l.PhaseWhat, l.PhaseUntil = string(now.Phase), now.What, now.Until
+func (s *Session) Does(now talk.Activity) {
+	s.Phase, s.PhaseWhat, s.PhaseUntil = string(now.Phase), now.What, now.Until
 }
 
 // phaseText returns the activity of a running session's agent.

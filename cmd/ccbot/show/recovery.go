@@ -193,22 +193,22 @@ func (a Account) Print(p *terminal.Printer) {
 	p.Line("%s", a.sum())
 }
 
-func (did Action) print(p *terminal.Printer) {
-	who := fmt.Sprintf("%s (%s): %s", terminal.Printable(cmp.Or(did.Name, "no name")), naming.ShortID(did.ID), did.Do)
-	if !did.Changes && did.Error == "" { // most sessions after most starts
-		p.Line("%s: %s", who, terminal.Printable(did.Why)+terminal.Words(" (", terminal.Printable(did.Evidence), ")"))
+func (a Action) print(p *terminal.Printer) {
+	who := fmt.Sprintf("%s (%s): %s", terminal.Printable(cmp.Or(a.Name, "no name")), naming.ShortID(a.ID), a.Do)
+	if !a.Changes && a.Error == "" { // most sessions after most starts
+		p.Line("%s: %s", who, terminal.Printable(a.Why)+terminal.Words(" (", terminal.Printable(a.Evidence), ")"))
 		return
 	}
 	p.Line("%s", who)
-	p.Line("    why:      %s%s", terminal.Printable(did.Why), terminal.Words(" (", did.Closed, ")"))
-	if did.Evidence != "" {
-		p.Line("    evidence: %s", terminal.Printable(did.Evidence))
+	p.Line("    why:      %s%s", terminal.Printable(a.Why), terminal.Words(" (", a.Closed, ")"))
+	if a.Evidence != "" {
+		p.Line("    evidence: %s", terminal.Printable(a.Evidence))
 	}
-	for _, e := range did.Ended {
+	for _, e := range a.Ended {
 		p.Line("    %s", terminal.Printable(e))
 	}
-	if did.Error != "" {
-		p.Line("    FAILED:   %s", terminal.Printable(did.Error))
+	if a.Error != "" {
+		p.Line("    FAILED:   %s", terminal.Printable(a.Error))
 	}
 }
 

@@ -59,72 +59,72 @@ func NewDiskSpace(dir string, chat diskNews, log *slog.Logger) *DiskSpace {
 }
 
 // Refused notes that something could not be written, perhaps because of the disk. It does not wait.
-func (r *DiskSpace) Refused() { pause.Poke(r.wake) }
+func (d *DiskSpace) Refused() { pause.Poke(d.wake) }
 
 // Run watches the disk until ctx ends.
-func (r *DiskSpace) Run(ctx context.Context) error {
+func (d *DiskSpace) Run(ctx context.Context) error {
 	for refused := false; ctx.Err() == nil; {
-		r.look(ctx, refused)
+		d.look(ctx, refused)
 		pace := checkInterval
-		if r.full || r.doubt {
+		if d.full || d.doubt {
 			pace = fullInterval
 		}
-		refused = pause.Until(ctx, pace, r.wake)
+		refused = pause.Until(ctx, pace, d.wake)
 	}
 	return ctx.Err()
 }
 
 // look finds out how full the disk is, and reports changes. It writes only to a disk that may be
 // full.
-func (r *DiskSpace) look(ctx context.Context, refused bool) {
-	now, err := r.gauge(ctx, r.dir)
+func (d *DiskSpace) look(ctx context.Context, refused bool) {
+	now, err := d.gauge(ctx, d.dir)
 	if err != nil {
-		r.log.Debug("disk_room_unknown", logkey.Error, err)
+		d.log.Debug("disk_room_unknown", logkey.Error, err)
 	}
-	if refused || r.full || r.doubt || err == nil && now.Low() {
-		r.try()
+	if refused || d.full || d.doubt || err == nil && now.Low() {
+		d.try()
 	}
 	switch {
-	case r.full && !r.reported:
-		err = r.chat.DiskFull(ctx)
-		r.reported = err == nil
-	case !r.full && r.reported:
-		err = r.chat.DiskFree(ctx)
-		r.reported = err != nil
-	case !r.full && err == nil:
-		err = r.low(ctx, now)
+	case d.full && !d.reported:
+		err = d.chat.DiskFull(ctx)
+		d.reported = err == nil
+	case !d.full && d.reported:
+		err = d.chat.DiskFree(ctx)
+		d.reported = err != nil
+	case !d.full && err == nil:
+		err = d.low(ctx, now)
 	}
 	if err != nil && ctx.Err() == nil {
-		r.log.Warn("disk_not_told", logkey.Error, err)
+		d.log.Warn("disk_not_told", logkey.Error, err)
 	}
 }
 
 // try finds out whether the disk accepts anything. When the reason of a failure is not clearly the
 // disk, the disk counts as full only after a second failure.
-func (r *DiskSpace) try() {
+func (d *DiskSpace) try() {
 	size := leastProbe
-	if r.full {
+	if d.full {
 		size = LeastFree
 	}
-	err := r.probe(size)
+	err := d.probe(size)
 	noRoom := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS)
-	full := noRoom || err != nil && (r.full || r.doubt)
+	full := noRoom || err != nil && (d.full || d.doubt)
 	switch {
-	case full && !r.full:
-		r.log.Error("disk_full", logkey.Dir, r.dir, logkey.Error, err)
+	case full && !d.full:
+		d.log.Error("disk_full", logkey.Dir, d.dir, logkey.Error, err)
 	case err != nil && !full:
-		r.log.Warn("disk_refused_once", logkey.Dir, r.dir, logkey.Error, err)
-	case err == nil && r.full:
-		r.log.Info("disk_has_room", logkey.Dir, r.dir)
+		d.log.Warn("disk_refused_once", logkey.Dir, d.dir, logkey.Error, err)
+	case err == nil && d.full:
+		d.log.Info("disk_has_room", logkey.Dir, d.dir)
 	}
-	r.full, r.doubt = full, err != nil && !full
+	d.full, d.doubt = full, err != nil && !full
 }
 
 // low warns once when the disk is almost full. It warns again only after there was clearly room in
 // between; this also holds over restarts. The warning matters because on a full disk nothing is
 // accepted.
-func (r *DiskSpace) low(ctx context.Context, now gauge.Space) error {
-	path := filepath.Join(r.dir, lowFile)
+func (d *DiskSpace) low(ctx context.Context, now gauge.Space) error {
+	path := filepath.Join(d.dir, lowFile)
 	_, err := disk.Lstat(path)
 	switch reported := err == nil; {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -134,11 +134,11 @@ func (r *DiskSpace) low(ctx context.Context, now gauge.Space) error {
 	case reported || !now.Low():
 		return nil
 	}
-	r.log.Warn("disk_almost_full", logkey.Dir, r.dir, logkey.FreeBytes, now.Free, logkey.TotalBytes, now.Total)
+	d.log.Warn("disk_almost_full", logkey.Dir, d.dir, logkey.FreeBytes, now.Free, logkey.TotalBytes, now.Total)
 	if err := touch(path, time.Now()); err != nil {
 		return err // otherwise the chat would get the warning each minute
 	}
-	if err := r.chat.DiskLow(ctx, int64(now.Free)); err != nil {
+	if err := d.chat.DiskLow(ctx, int64(now.Free)); err != nil {
 		return errors.Join(err, disk.Remove(path))
 	}
 	return nil

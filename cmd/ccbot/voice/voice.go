@@ -42,7 +42,7 @@ func New(words, env []string, dir string, table *process.Table) Command {
 }
 
 // Text makes the command transcribe a recording. The recording is a file while the command runs.
-func (v Command) Text(ctx context.Context, name string, recording []byte) (string, error) {
+func (c Command) Text(ctx context.Context, name string, recording []byte) (string, error) {
 	dir, err := os.MkdirTemp("", "ccbot-voice-")
 	if err != nil {
 		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
@@ -52,17 +52,17 @@ func (v Command) Text(ctx context.Context, name string, recording []byte) (strin
 	if err := os.WriteFile(file, recording, 0o600); err != nil {
 		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
 	}
-	return v.run(ctx, file)
+	return c.run(ctx, file)
 }
 
 // run runs the command with the file as its last argument and returns its output. When it is
 // cancelled, no process of the command keeps running.
-func (v Command) run(ctx context.Context, file string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, v.limit, errVoiceSlow)
+func (c Command) run(ctx context.Context, file string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.limit, errVoiceSlow)
 	defer cancel()
 	said := &text{}
-	cmd := exec.CommandContext(ctx, v.words[0], append(v.words[1:len(v.words):len(v.words)], file)...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.WaitDelay = v.env, v.dir, said, voiceRest
+	cmd := exec.CommandContext(ctx, c.words[0], append(c.words[1:len(c.words):len(c.words)], file)...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.WaitDelay = c.env, c.dir, said, voiceRest
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var leader process.Identity // of its group
 	identified := make(chan error, 1)
@@ -70,13 +70,13 @@ func (v Command) run(ctx context.Context, file string) (string, error) {
 		if err := <-identified; err != nil {
 			return nil // os/exec ends the process that it has started
 		}
-		return v.end(context.WithoutCancel(ctx), leader)
+		return c.end(context.WithoutCancel(ctx), leader)
 	}
 	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("VOICE_COMMAND: %w", err)
 	}
 	var err error
-	leader, err = v.table.Identify(cmd.Process.Pid)
+	leader, err = c.table.Identify(cmd.Process.Pid)
 	identified <- err
 	err = cmd.Wait()
 	switch {
@@ -95,8 +95,8 @@ func (v Command) run(ctx context.Context, file string) (string, error) {
 
 // end ends the command and all of its process group. While the leader exists, even as a zombie that
 // was not collected yet, no other group can get the group's number.
-func (v Command) end(ctx context.Context, leader process.Identity) error {
-	snap, err := v.table.Snapshot(ctx)
+func (c Command) end(ctx context.Context, leader process.Identity) error {
+	snap, err := c.table.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (v Command) end(ctx context.Context, leader process.Identity) error {
 		if p.PGID != leader.PID || p.Gone() {
 			continue
 		}
-		_, err := v.table.End(ctx, p.Identity, ours, nil, process.Grace{Kill: voiceRest})
+		_, err := c.table.End(ctx, p.Identity, ours, nil, process.Grace{Kill: voiceRest})
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
