@@ -184,7 +184,7 @@ func TestLoopReportsPauseAndEnd(t *testing.T) {
 		{"a bound", func(l *port.Loop) { l.State, l.Reason = port.LoopExhausted, port.BoundTurns }, []string{"The limit of turns is reached."}, []string{"Continue with +10 turns", "Changes"}, true},
 		{"a price", func(l *port.Loop) {
 			l.State, l.Reason, l.Used.Unpriced = port.LoopExhausted, port.BoundCost, true
-		}, []string{"a price is unknown"}, []string{"Continue without a price", "Changes"}, true},
+		}, []string{"a price is unknown"}, []string{"Ignore the price", "Changes"}, true},
 		{"a request", func(l *port.Loop) {
 			l.State, l.Reason, l.Detail = port.LoopPaused, port.WhyAPIError, "API Error: 529 Overloaded."
 		}, []string{"“529 Overloaded”"}, []string{"Go on", "Stop the loop", "Changes", "+5 turns"}, false},
