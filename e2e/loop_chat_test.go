@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -75,7 +76,9 @@ func TestP8_LoopFromChat(t *testing.T) {
 
 			w.newestLoop("is done", func(l loop.Loop) bool { return l.State == port.LoopDone })
 			w.until("the end is reported", func() bool { return len(w.loopCards(title)) == 3 })
-			w.until("the card shows the end", func() bool { return strings.Contains(w.loopCards(title)[0].Text, words.Say(i18n.LoopNowKey.Of("done"))) })
+			w.until("the card shows the end", func() bool {
+				return strings.Contains(w.loopCards(title)[0].Text, words.Say(i18n.LoopNowKey.Of("done")))
+			})
 			w.loopPicture("done-"+lang, title)
 			all := w.loopCards(title)
 			assert.Equal(t, card.ID, all[0].ID, "one card")
@@ -90,7 +93,7 @@ func TestP8_LoopFromChat(t *testing.T) {
 	}
 }
 
-// loopPicture takes a picture of the chat on a phone where people look at pictures.
+// loopPicture takes a picture of the card of a loop on a phone where people look at pictures.
 func (w *world) loopPicture(name, text string) {
 	w.t.Helper()
 	dir := os.Getenv("CCBOT_SHOTS")
@@ -99,5 +102,11 @@ func (w *world) loopPicture(name, text string) {
 	}
 	page := pagetest.Open(w.t, w.api, pagetest.Look{Scale: 2})
 	page.WaitText(strings.TrimSpace(text))
+	first, _, _ := strings.Cut(text, "work") // the name is bold, so it is another node
+	page.Eval(`(() => {
+		const all = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+		for (let n; (n = all.nextNode()) && !n.nodeValue.includes(` + strconv.Quote(first) + `); );
+		all.currentNode.parentElement.scrollIntoView({block: "center"})
+	})()`)
 	page.Screenshot(filepath.Join(dir, "loop-"+name+".png"))
 }
