@@ -71,8 +71,8 @@ func TestBuildWithoutGitHasVersion(t *testing.T) {
 	}
 }
 
-// TestEachBuildTagCompiles vets the files that only a build tag selects, such as those of make bench.
-// The ordinary tests do not compile them.
+// TestEachBuildTagCompiles vets the files that only a build tag selects, such as those of make
+// bench. The ordinary tests do not compile them.
 func TestEachBuildTagCompiles(t *testing.T) {
 	tagged := make(map[string][]string) // by tag, the folders
 	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {

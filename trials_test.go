@@ -10,7 +10,8 @@ import (
 )
 
 // TestTrialsOfFaultsNameTests compares the trials of `make faults` with the tests of the tree and
-// with the table in tools/faults/testdata/outcomes.md, which `make faults` writes with the outcomes.
+// with the table in tools/faults/testdata/outcomes.md, which `make faults` writes with the
+// outcomes.
 func TestTrialsOfFaultsNameTests(t *testing.T) {
 	data, err := os.ReadFile("tools/faults/trials.txt")
 	require.NoError(t, err)

@@ -98,7 +98,6 @@ func WaitsFor(what string) func(*view.View) {
 }
 
 // AnyView draws a view that differs from a free one in a few ways, because the interesting cases
-
 // are near it.
 func AnyView(t *rapid.T) view.View {
 	v := Free()
