@@ -50,7 +50,7 @@ type Content struct {
 	// Otherwise the card is then forgotten.
 	Renew     bool `json:"renew,omitempty"`
 	RenewOnce bool `json:"renew_once,omitempty"`
-	// Means, if set, identifies the options: a tap counts on any content with the same key,
+	// Means, if set, identifies the options: a tap counts on any content with the same value,
 	// despite another text, payload or label, so that frequent redraws do not make taps stale.
 	Means string `json:"means,omitempty"`
 }

@@ -142,7 +142,7 @@ func (o *tracker) isPast(ctx context.Context, other, next *state) bool {
 	return false
 }
 
-// item takes an item into the turn that it is of.
+// item adds an item to its turn.
 func (o *tracker) item(ctx context.Context, item talk.Item) {
 	if o.now != nil && o.now.End == "" && o.now.isNext(item) {
 		o.now.follow(o.session())

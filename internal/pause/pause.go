@@ -38,7 +38,7 @@ func Until(ctx context.Context, d time.Duration, wake <-chan struct{}) (woken bo
 	return false
 }
 
-// Doubled is a pause that doubles n times, up to most.
+// Doubled returns a pause that has doubled n times, up to most.
 func Doubled(first, most time.Duration, n int) time.Duration {
 	for ; n > 0 && first < most; n-- {
 		first *= 2

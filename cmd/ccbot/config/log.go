@@ -43,7 +43,7 @@ func (c Config) Handler(level slog.Leveler, out io.Writer) slog.Handler {
 	return slog.NewTextHandler(clean, options)
 }
 
-// QuietLog is for a verb that prints itself what it did: the log shows failures only.
+// QuietLog is for a verb that prints its own results: the log shows failures only.
 func (c Config) QuietLog(out io.Writer) *slog.Logger {
 	if c.LogLevel != "debug" {
 		c.LogLevel = "error"

@@ -74,7 +74,7 @@ type TmuxState struct {
 // Server returns the server of the snapshot.
 func (s TmuxState) Server(context.Context) (tmux.ServerID, error) { return s.server, s.Err }
 
-// Panes are all panes of that server.
+// Panes lists the panes of the tmux server.
 func (s TmuxState) Panes(context.Context) ([]tmux.Pane, error) { return s.All, s.Err }
 
 // Pane is one pane of that server.

@@ -77,7 +77,7 @@ func Hunks(ctx context.Context, out io.Writer, d folders.Diffs, session uuid.UUI
 
 var sinceText = map[folders.Since]string{folders.SessionStart: "the session's start", folders.LastCommit: "the last commit"}
 
-// fileText is the kind of a change, the lines and the name of a file.
+// fileText returns the kind of a change, its lines and the name of its file.
 func fileText(f folders.ChangedFile, format string) string {
 	lines := fmt.Sprintf("+%d -%d", f.Added, f.Deleted)
 	switch {
