@@ -264,8 +264,8 @@ func (k *Keeper) noteLocked(h *held, more ...process.Identity) error {
 const maxRounds = 10
 
 // endProcesses ends each process of a loop's check by its identity, its holder last: while the
-// holder lives, everything below it is found. release lets the holder end. An error of errStays names
-// a process that is not proven gone; it stays noted.
+// holder lives, everything below it is found. release lets the holder end. An error of errStays
+// names a process that is not proven gone; it stays noted.
 func (k *Keeper) endProcesses(ctx context.Context, h *held, release func()) error {
 	noted := h.copy().Processes
 	if len(noted) == 0 {

@@ -7,8 +7,8 @@
 // It promises:
 //   - Each step is on disk before its effect. The key of a prompt is made of the loop, the
 //     iteration and the attempt, and the engine takes a key once: after kill -9 at any step no
-//     prompt is sent twice, and none is left out (P4, P8). A check that was cut off runs again, unless
-//     ccbot has ended in it several times.
+//     prompt is sent twice, and none is left out (P4, P8). A check that was cut off runs again,
+//     unless ccbot has ended in it several times.
 //   - A loop ends at the first of its bounds. They are compared before each prompt and while a turn
 //     runs. A turn that runs over a bound is interrupted, unless a dialog is open: Esc would answer
 //     it.
@@ -16,8 +16,8 @@
 //     Only a person resumes a paused loop. A loop answers no dialog and no permission.
 //   - There is one live loop for a session, and one for a feature of a repository.
 //   - The processes of a check are on disk by identity while they live, and each is ended by
-//     internal/process (P2). On Linux no process can leave the check: see [Hold]. If an end is not proven,
-//     the loop pauses and no second check starts.
+//     internal/process (P2). On Linux no process can leave the check: see [Hold]. If an end is not
+//     proven, the loop pauses and no second check starts.
 //
 // [next] decides everything; it is pure. A [Keeper] carries it out. The package does not reach tmux
 // or the chat: the [Engine] sends prompts and reports how their turns end.

@@ -17,8 +17,8 @@ const HoldVerb = "hold-check"
 // Hold runs a check below this process, the holder, and lasts as long as anything of the check
 // does. On Linux a process below the holder whose parent ends becomes the holder's child, so it is
 // found there whatever it does. The holder waits for a line before it begins: until then its
-// identity is not on disk, and if ccbot dies first, the check never begins. Then it reports the exit
-// code to file 3, and stays until ccbot closes its input and nothing is left below it.
+// identity is not on disk, and if ccbot dies first, the check never begins. Then it reports the
+// exit code to file 3, and stays until ccbot closes its input and nothing is left below it.
 func Hold(check string) error {
 	if err := adopt(); err != nil {
 		return err

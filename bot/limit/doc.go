@@ -1,8 +1,8 @@
 // Package limit offers to continue a session after the end of the limit that stopped it.
 //
 // It guarantees:
-//   - A session stopped by a limit gets one card. Its button plans a prompt for the end of the limit
-//     or cancels it. By the chat's setting the prompt is planned at once, or never.
+//   - A session stopped by a limit gets one card. Its button plans a prompt for the end of the
+//     limit or cancels it. By the chat's setting the prompt is planned at once, or never.
 //   - The prompt is typed once, even after a kill.
 //   - The prompt is typed only if nothing has happened since the limit. If the session has ended,
 //     works again or got another prompt, the card reports that nothing was sent.

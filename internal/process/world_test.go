@@ -16,7 +16,7 @@ import (
 // notice that.
 type shifting struct {
 	t      *rapid.T
-	now_   uint64
+	clock  uint64
 	pids   map[int]*being // the process that has the pid; a zombie keeps its own
 	all    []*being
 	writes map[Identity]bool // the writers of idX in the last table
@@ -65,7 +65,7 @@ var lines = []struct {
 }
 
 func newShifting(t *rapid.T) *shifting {
-	w := &shifting{t: t, now_: 5000, pids: map[int]*being{}}
+	w := &shifting{t: t, clock: 5000, pids: map[int]*being{}}
 	for _, p := range []struct{ pid, ppid int }{{1, 0}, {30, 1}, {40, 30}} {
 		w.born(p.pid, p.ppid, fakeUser)
 	}
@@ -85,8 +85,8 @@ func (w *shifting) others(from int) {
 }
 
 func (w *shifting) born(pid, ppid, uid int) {
-	w.now_ += 10 // no process ever gets an identity that a test made up
-	b := &being{id: Identity{pid, w.now_, "boot"}, uid: uid, ppid: ppid, stubborn: rapid.IntRange(1, 3).Draw(w.t, "stubborn")}
+	w.clock += 10 // no process ever gets an identity that a test made up
+	b := &being{id: Identity{pid, w.clock, "boot"}, uid: uid, ppid: ppid, stubborn: rapid.IntRange(1, 3).Draw(w.t, "stubborn")}
 	w.exec(b)
 	w.pids[pid] = b
 	w.all = append(w.all, b)
@@ -171,7 +171,7 @@ func (w *shifting) adopt(child, parent *being) {
 
 func (w *shifting) bootID() (string, error) { return "boot", nil }
 
-func (w *shifting) now() (uint64, error) { return w.now_, nil }
+func (w *shifting) now() (uint64, error) { return w.clock, nil }
 
 func (w *shifting) process(pid int) (Process, error) {
 	w.shift()

@@ -80,8 +80,8 @@ func Of(err error) Kind {
 	return kind
 }
 
-// Cause returns the kind of an error, or name_too_long or missing for an error of a path. It is empty
-// for any other error.
+// Cause returns the kind of an error, or name_too_long or missing for an error of a path. It is
+// empty for any other error.
 func Cause(err error) string {
 	switch {
 	case errors.Is(err, syscall.ENAMETOOLONG):

@@ -28,7 +28,7 @@ var valueFlags = map[string]bool{
 	"--allowedTools": true, "--disallowedTools": true, "--setting-sources": true, "--fallback-model": true,
 }
 
-var errInvalidID = errors.New("Error: Invalid session ID. Must be a valid UUID.") //nolint:staticcheck // the CLI's own words
+var errInvalidID = errors.New("Error: Invalid session ID. Must be a valid UUID.") //nolint:staticcheck,revive // the CLI's own words
 
 // parseFlags reads a command line without argv[0]. Unknown flags are accepted, as launchers pass
 // what newer versions know.

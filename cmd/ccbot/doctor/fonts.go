@@ -30,8 +30,8 @@ func fonts(_ context.Context, w *World) []Finding {
 	return []Finding{lettersOf(w.Fonts, names)}
 }
 
-// lettersOf looks for a font with the first letter of each language's name. Latin, Greek and Cyrillic
-// letters are built in.
+// lettersOf looks for a font with the first letter of each language's name. Latin, Greek and
+// Cyrillic letters are built in.
 func lettersOf(fonts cellpicture.Fonts, names []string) Finding {
 	needed := false
 	for _, name := range names {
