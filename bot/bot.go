@@ -12,6 +12,7 @@ import (
 	"ccbot/bot/ask"
 	"ccbot/bot/attachment"
 	"ccbot/bot/browse"
+	"ccbot/bot/budget"
 	"ccbot/bot/card"
 	"ccbot/bot/changes"
 	"ccbot/bot/chat"
@@ -76,15 +77,16 @@ type Entries interface {
 // Config has the allow lists, the names and the settings of a bot.
 type Config struct {
 	conversation.Lists
-	Username      string // of the bot, without @
-	MachineName   string // of the machine that the bot runs on, for groups with several bots
-	Threaded      bool   // the bot has threaded mode: its private chats have topics
-	StateDir      string // ccbot's own files, which are never sent
-	ResumeOnStart string // of report.Deps
-	ContinueText  string // of the prompt that continues an interrupted session; empty: a text in the chat's language
-	Rich          bool   // rich messages where the server has them
-	Thinking      bool   // an agent's thoughts are also shown
-	VoiceConfirm  bool   // the words of a recording are shown before they are typed
+	Username      string  // of the bot, without @
+	MachineName   string  // of the machine that the bot runs on, for groups with several bots
+	Threaded      bool    // the bot has threaded mode: its private chats have topics
+	StateDir      string  // ccbot's own files, which are never sent
+	ResumeOnStart string  // of report.Deps
+	DayBudget     float64 // dollars that all sessions may cost in a day; 0: no cap
+	ContinueText  string  // of the prompt that continues an interrupted session; empty: a text in the chat's language
+	Rich          bool    // rich messages where the server has them
+	Thinking      bool    // an agent's thoughts are also shown
+	VoiceConfirm  bool    // the words of a recording are shown before they are typed
 	Steps         turn.Steps
 	IdleAfter     time.Duration // after which an idle session is archived; 0: never
 	RemindAfter   time.Duration // after which an unanswered question comes again; 0: never
@@ -115,6 +117,7 @@ type Bot struct {
 	NewGroups *groups.Groups
 	Idle      *idle.Idle
 	Loops     *loops.Loops
+	Budget    *budget.Budget
 	Moves     *moves.Moves
 	Prompts   *prompt.Prompts
 	Asking    *questions.Questions
@@ -180,6 +183,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Idle = idle.New(c, s, s.Inspect, limits.Planned)
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
 		Chosen: b.Asking.Chosen, Resume: resume})
+	b.Budget = budget.New(c, s, s, b.DayBudget)
 	outputs, long := shell.New(c, s.Output, load, b.Machine.Files), longtext.New(c, b.Transcripts)
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s, Outputs: outputs, Long: long, Transcripts: b.Transcripts,
 		OnItem: b.onItem, Rich: b.Rich, Thinking: b.Thinking, Stops: texts,
@@ -211,7 +215,7 @@ func (b *Bot) Features() []chat.Feature {
 			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
 	return slices.Concat(
-		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Idle.Feature(), b.Loops.Feature(),
+		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Loops.Feature(),
 			b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
 		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),

@@ -45,6 +45,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 	}
 	return map[i18n.Codes][]string{
 		i18n.ChangeKey:   rules(t),
+		i18n.BudgetKey:   consts("of", "bot/budget"),
 		i18n.StepsKey:    {string(turn.OnCard), string(turn.Nowhere)},
 		i18n.WeekdayKey:  {"0", "1", "2", "3", "4", "5", "6"},
 		i18n.MenuKey:     commands,

@@ -52,14 +52,15 @@ func tellings() map[string]reported {
 		"held_keys": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.HeldKeys, i18n.Args{"Name": "api", "Path": "", "Binding": ""})}
 		}, reply: true},
-		"held_sync":  {says: name(i18n.HeldSync), reply: true},
-		"held_small": {says: name(i18n.HeldSmall), reply: true},
-		"Unproven":   {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
-		"TakenBack":  {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
-		"Failed":     {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
-		"Lost":       {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
-		"Ended":      {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
-		"Stopped":    {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
+		"held_sync":   {says: name(i18n.HeldSync), reply: true},
+		"held_budget": {says: name(i18n.HeldBudget), reply: true},
+		"held_small":  {says: name(i18n.HeldSmall), reply: true},
+		"Unproven":    {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
+		"TakenBack":   {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
+		"Failed":      {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		"Lost":        {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		"Ended":       {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		"Stopped":     {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
 		"Retrying": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.RequestFails, i18n.Args{"Name": "api", "Reason": "529 Overloaded",
 				"At": w.In(chattest.AtAlice).At(chattest.Started)}), "/stop"}

@@ -46,6 +46,8 @@ func TestSettingsHavePages(t *testing.T) {
 		{i18n.SettingSteps, "nowhere", conversation.Settings{Steps: "off"}, "Steps: nowhere"},
 		{i18n.SettingLimit, "continue after it", conversation.Settings{AtLimit: conversation.Continue}, "At a limit: continue after it"},
 		{i18n.SettingLimit, "stop", conversation.Settings{AtLimit: conversation.Stop}, "At a limit: stop"},
+		{i18n.SettingSessionBudget, "$10", conversation.Settings{SessionBudget: 10}, "Session budget: $10"},
+		{i18n.SettingDayBudget, "$2", conversation.Settings{DayBudget: 2}, "Day budget: $2"},
 		{i18n.SettingNotices, "off", conversation.Settings{Background: "off"}, "Notices: off"},
 		{i18n.SettingNotices, "line with a sound", conversation.Settings{Background: "sound"}, "Notices: line with a sound"},
 		{i18n.SettingNotices, "full answers", conversation.Settings{Background: "full"}, "Notices: full answers"},

@@ -43,10 +43,13 @@ var whoMayTap = map[string]string{
 	"writers":     asker,
 
 	"ask":           anyone,
+	"budget":        anyone,
 	"dialog":        anyone,
 	"limit":         anyone,
 	"limit-warning": anyone,
 	"link":          anyone,
+	"loop":          anyone,
+	"loop-note":     anyone,
 	"notice":        anyone,
 	"question":      anyone,
 	"question-link": anyone,

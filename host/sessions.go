@@ -52,6 +52,7 @@ type Queues interface {
 	talk.PromptViews
 	talk.PromptEdits
 	talk.PromptOrder
+	talk.TurnEnder
 }
 
 // Observer is the part of view.Observer that this package uses.

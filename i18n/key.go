@@ -34,6 +34,7 @@ const (
 	HealthKey   Codes = "health_"     // a fault of ccbot: see internal/health
 	AgeKey      Codes = "age_"        // a duration's unit: minutes
 	FormatKey   Codes = "format_"     // the form of a number or time: see format.go
+	BudgetKey   Codes = "budget_of_"  // what a cap is for: session
 	LoopKey     Codes = "loop_why_"   // why a loop is paused or has ended: max_turns
 	LoopNowKey  Codes = "loop_now_"   // what a loop does, or how it has ended: check
 	SwitchedKey Codes = "switched_"   // the reason why a mode or model was not changed: unread

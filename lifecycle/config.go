@@ -9,6 +9,8 @@ import (
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
+
+	"github.com/google/uuid"
 )
 
 // Config configures launches, and for how long they are protected.
@@ -54,6 +56,9 @@ type Callbacks struct {
 	// Failpoint is called at each persisted step with its name. It is nil except in programs that
 	// are built to die there.
 	Failpoint func(name string)
+	// Holds reports whether the prompts of a session wait because a cap of its cost is reached. It
+	// is called before each prompt is typed. nil: none waits.
+	Holds func(ctx context.Context, id uuid.UUID) bool
 }
 
 // configured returns the launch settings of a new session.

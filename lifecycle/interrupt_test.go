@@ -64,6 +64,26 @@ func TestP4_InterruptedPromptIsRemovedAndOffered(t *testing.T) {
 	}
 }
 
+// The end of a turn leaves the queue alone, also if no turn runs.
+func TestP4_EndTurnKeepsQueue(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.capped = true
+		w.held(r, "k", viewtest.Said)
+		require.ErrorIs(t, w.EndTurn(w.ctx, r.ID), typing.ErrIdle)
+		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
+		assert.Zero(t, a.escapes)
+		a.set(works)
+		require.NoError(t, w.EndTurn(w.ctx, r.ID))
+		assert.Equal(t, 1, a.escapes)
+		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
+		assert.Equal(t, typing.Held, w.prompts.state("k"))
+		w.capped = false
+		w.pass(time.Minute)
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
+	})
+}
+
 // On a busy machine Claude Code is idle seconds before it draws the text that it puts back. Only a
 // line of the transcript proves that no text will come.
 func TestP4_LateReturnedTextIsRemoved(t *testing.T) {

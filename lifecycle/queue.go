@@ -49,7 +49,7 @@ func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool)
 // because no one would process the proof.
 func (q Queues) mayType(ctx context.Context, w *work, p *typing.Prompt) bool {
 	return q.core.running.Load() && w.r.State == session.Running && w.r.Binding != nil &&
-		w.look(ctx, p) == nil && decide(*w.r, w.term.View, p).Act == Do(typing.Type)
+		w.look(ctx, p) == nil && decide(*w.r, w.term.View, p).Act == Do(typing.Type) && !q.core.holds(ctx, w.r.ID)
 }
 
 // SendAgain types an unproven prompt again when that is safe, by a person's decision. A crash
@@ -125,6 +125,12 @@ func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (describe
 		return err
 	})
 	return described, err
+}
+
+// EndTurn presses Esc once, and waits until the turn has ended. The queue stays as it is.
+// typing.ErrIdle means that no turn runs, typing.ErrAsks that Esc would answer an open dialog.
+func (q Queues) EndTurn(ctx context.Context, id uuid.UUID) error {
+	return q.core.ask(ctx, id, func(w *work) error { return w.prompts.Requests().EndTurn(ctx) })
 }
 
 // Halt removes all waiting prompts from the queue, and asks the person about each. It presses no

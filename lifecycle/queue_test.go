@@ -359,3 +359,28 @@ func TestP4_UnreadablePromptHidesNoProof(t *testing.T) {
 		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 	})
 }
+
+// A prompt waits for a higher cap, whether it is typed at once or by a step.
+func TestP7_PromptWaitsForHigherCap(t *testing.T) {
+	for _, at := range []string{"at once", "by a step"} {
+		t.Run(at, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.capped = true
+				if at == "at once" {
+					w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Held})
+					require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+				} else {
+					w.held(r, "k", viewtest.Said)
+				}
+				w.pass(time.Minute)
+				assert.Empty(t, a.heard())
+				assert.Equal(t, typing.Held, w.prompts.state("k"))
+				assert.Equal(t, 1, w.news.held(news.HeldBudget), "it is reported once")
+				w.capped = false
+				w.pass(time.Minute)
+				assert.Equal(t, []string{viewtest.Said}, a.heard())
+			})
+		})
+	}
+}

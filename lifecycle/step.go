@@ -49,6 +49,9 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 			return nil
 		}
 		d := decide(*w.r, w.term.View, head)
+		if d.Act == Do(typing.Type) && c.holds(ctx, id) {
+			d = decision{Act: Do(typing.Hold), Why: news.HeldBudget, Again: view.HoldPace}
+		}
 		again = d.Again
 		c.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.term.Phase()),
 			logkey.Agent, w.term.Agent.String(), logkey.Pane, int(w.term.Fate), logkey.Act, string(d.Act), logkey.Why, string(d.Why), logkey.Again, d.Again)
@@ -65,6 +68,11 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 		return err
 	})
 	return again, err
+}
+
+// holds reports whether the prompts of a session wait for a higher cap.
+func (c *core) holds(ctx context.Context, id uuid.UUID) bool {
+	return c.deps.Callbacks.Holds != nil && c.deps.Callbacks.Holds(ctx, id)
 }
 
 // sooner returns the shorter of two waits; 0 means no wait.

@@ -54,6 +54,7 @@ type world struct {
 	saves     *saves
 	come      func(evidence.Writer) bool // Came; nil: nothing is handled
 	stop      func()                     // ends the Service that runs
+	capped    bool                       // the prompts of all sessions wait for a higher cap
 }
 
 // order holds the events of all parts, one word each.
@@ -170,7 +171,7 @@ func (w *world) restart() {
 		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
 			PermissionMode: hooks.ModeAsk, Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			OrphanGrace: 30 * time.Second},
-		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.HasPendingEvents), News: w.news, Callbacks: &Callbacks{Came: w.came, Failpoint: w.order.at},
+		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.HasPendingEvents), News: w.news, Callbacks: &Callbacks{Came: w.came, Failpoint: w.order.at, Holds: func(context.Context, uuid.UUID) bool { return w.capped }},
 			Windows: w.tmux, Launches: launches{w.base},
 			Ender: &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log}})
 	w.core, w.Queues = w.Service.core, w.Service.Queues()

@@ -25,9 +25,13 @@ type Settings struct {
 	Steps      string         `json:"steps,omitempty"`      // how a turn's steps are shown: card, off
 	Background string         `json:"background,omitempty"` // the report of a session in the background at the end of a turn
 	AtLimit    string         `json:"at_limit,omitempty"`   // what follows a limit that stopped a session: Continue, Stop; "": a question
-	Quiet      *Hours         `json:"quiet,omitempty"`      // in which only urgent messages sound
-	QuietFor   *Span          `json:"quiet_for,omitempty"`  // the same, once
-	Favourites []string       `json:"favourites,omitempty"` // folders that /new shows first, also in a group
+	// The caps in dollars at list prices, of a session and of a day of this chat; 0: none.
+	SessionBudget float64 `json:"session_budget,omitempty"`
+	DayBudget     float64 `json:"day_budget,omitempty"`
+
+	Quiet      *Hours   `json:"quiet,omitempty"`      // in which only urgent messages sound
+	QuietFor   *Span    `json:"quiet_for,omitempty"`  // the same, once
+	Favourites []string `json:"favourites,omitempty"` // folders that /new shows first, also in a group
 
 	Sessions map[uuid.UUID]string `json:"sessions,omitempty"` // Background of single sessions
 }

@@ -34,6 +34,7 @@ type Sessions interface {
 	talk.PromptViews
 	talk.PromptEdits
 	talk.PromptOrder
+	talk.TurnEnder
 	port.Works
 	port.Keys
 	port.Panes

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -257,6 +258,8 @@ var all = []one{
 				{conversation.Stop, v.Say(i18n.AtLimitStop)}}
 		},
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.AtLimit = value }},
+	budgetOf("session-budget", i18n.SettingSessionBudget, i18n.SettingSessionBudgetAbout, func(s *conversation.Settings) *float64 { return &s.SessionBudget }),
+	budgetOf("day-budget", i18n.SettingDayBudget, i18n.SettingDayBudgetAbout, func(s *conversation.Settings) *float64 { return &s.DayBudget }),
 	{name: notices, title: i18n.SettingNotices, about: i18n.SettingNoticesAbout, row: 1,
 		value: func(s conversation.Settings) string { return s.Background },
 		choices: func(v view) []choice {
@@ -271,6 +274,28 @@ var all = []one{
 		extra:   quietExtra,
 		said:    quietText,
 		choose:  chooseQuiet},
+}
+
+// budgets are the caps that a person can choose, in dollars.
+var budgets = []float64{1, 2, 5, 10, 20, 50, 100, 200}
+
+// budgetOf is the setting of a cap.
+func budgetOf(name string, title, about i18n.Key, in func(s *conversation.Settings) *float64) one {
+	word := func(dollars float64) string { return strconv.FormatFloat(dollars, 'f', -1, 64) }
+	return one{name: name, title: title, about: about, row: 4,
+		value: func(s conversation.Settings) string {
+			if dollars := *in(&s); dollars > 0 {
+				return word(dollars)
+			}
+			return ""
+		},
+		choices: func(v view) []choice {
+			name := func(dollars float64) choice { return choice{word(dollars), v.Dollars(dollars, 0)} }
+			return append([]choice{{"", v.Say(i18n.BudgetNone)}}, each.As(budgets, name)...)
+		},
+		choose: func(s *conversation.Settings, value string, _ time.Time) {
+			*in(s), _ = strconv.ParseFloat(value, 64) // "": none
+		}}
 }
 
 // byDefault is the choice of nothing; said: the value that then applies, if known.

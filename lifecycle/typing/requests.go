@@ -246,6 +246,21 @@ func (w Requests) Interrupt(ctx context.Context) (described bool, err error) {
 	return described, cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
 }
 
+// EndTurn is Interrupt for a turn alone: the queue stays as it is, and so does a prompt that is
+// being typed while no turn runs.
+func (w Requests) EndTurn(ctx context.Context) error {
+	w.awaitEscPause(ctx)
+	w.s.term.Refresh(ctx)
+	if err := refusesEsc(w.s.term.View); err != nil {
+		return err
+	}
+	if w.s.term.Phase() != talk.PhaseWorking {
+		return ErrIdle
+	}
+	_, err := w.stopTurn(ctx)
+	return err
+}
+
 // Halt removes all waiting prompts from the queue, and asks the person about each. It presses no
 // key.
 func (w Requests) Halt(ctx context.Context) error {

@@ -28,6 +28,7 @@ const (
 	HeldSync    Wait = "held_sync"    // keys would also reach other panes of the window
 	HeldSmall   Wait = "held_small"   // the window is too small to show the prompt box
 	HeldDialog  Wait = "held_dialog"  // after a dialog, or a subagent's request
+	HeldBudget  Wait = "held_budget"  // a cap of the session is reached
 	HeldKeys    Wait = "held_keys"    // the person's key bindings have no key that submits a text
 )
 

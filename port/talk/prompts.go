@@ -58,6 +58,13 @@ type PromptOrder interface {
 	Halt(ctx context.Context, id uuid.UUID) error
 }
 
+// TurnEnder ends turns without a person's decision.
+type TurnEnder interface {
+	// EndTurn presses Esc once, and waits until the turn has ended. The queue stays as it is.
+	// refusal.Idle means that no turn runs, refusal.Asks that Esc would answer an open dialog.
+	EndTurn(ctx context.Context, id uuid.UUID) error
+}
+
 // Prompt is one text for an agent, as in news.
 type Prompt struct {
 	Key   string

@@ -77,7 +77,7 @@ func (s Sample) News(t *testing.T, name string) news.News {
 		"Switched": news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Seen: port.ModePlan, Waited: true},
 		"Renamed":  news.Renamed{}, "Transferred": news.Transferred{}, "Requeued": news.Requeued{}, "Looped": news.Looped{Loop: port.Loop{State: port.LoopRunning, Phase: port.LoopTurn, Check: "make test"}}}
 	for _, why := range []news.Wait{news.Queued, news.HeldDraft, news.HeldBash, news.HeldUnknown, news.HeldScroll, news.HeldKeys,
-		news.HeldSync, news.HeldSmall, news.HeldDialog} {
+		news.HeldSync, news.HeldSmall, news.HeldBudget, news.HeldDialog} {
 		all[string(why)] = news.Held{Why: why, Prompt: s.Prompt, Now: now}
 	}
 	require.NotNil(t, all[name], "make a sample of %s", name)

@@ -55,3 +55,12 @@ func (f *fakeSessions) Halt(_ context.Context, id uuid.UUID) error {
 	f.Add("halt %s", id)
 	return nil
 }
+
+func (f *fakeSessions) EndTurn(_ context.Context, id uuid.UUID) error {
+	f.wait()
+	f.Add("end turn of %s", id)
+	if f.OnEndTurn != nil {
+		return f.OnEndTurn(id)
+	}
+	return nil
+}

@@ -53,6 +53,7 @@ type fakeSessions struct {
 	OnReword       func(key, text string) error
 	OnMove         func(id uuid.UUID, to session.Conversation) error
 	OnRename       func(id uuid.UUID, name string) error
+	OnEndTurn      func(id uuid.UUID) error
 	OnInterrupt    func(id uuid.UUID) (reported bool, err error)
 	OnLook         view.Status
 	Rounds         int   // calls of a check, of one session or of several

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/conversation"
 	"ccbot/internal/session"
 	"ccbot/port/talk"
 )
@@ -72,7 +73,8 @@ func (f *FakeSpending) LimitsChange(ctx context.Context) error {
 	}
 }
 
-// ShowsLimits warns of a limit, and offers to continue a session after one.
+// ShowsLimits warns of a limit, offers to continue a session after one, and shows that the budget
+// of the session is used up.
 func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,8 +83,14 @@ func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 		defer w.Telegram.Mu.Unlock()
 		return len(w.Telegram.Waiting)
 	}
-	before, ended := posts(), make(chan error, 2)
-	for _, name := range []string{"usage", "limit"} {
+	require.NoError(t, w.Chats.Set(r.Conversation.ChatID, func(s *conversation.Settings) { s.SessionBudget = 1 }))
+	w.Spent.OnSpent = func(context.Context) (talk.Report, error) {
+		spans := make([]talk.Span, len(talk.ReportSpans()))
+		spans[len(spans)-1].Sessions = []talk.Line{{Name: r.Name, Session: r.ID, Sum: talk.Sum{Cost: 2}}}
+		return talk.Report{Spans: spans, Days: make([]float64, talk.ReportDays)}, nil
+	}
+	before, ended := posts(), make(chan error, 3)
+	for _, name := range []string{"usage", "limit", "budget"} {
 		f := w.Feature(name)
 		go func() { ended <- f.Run(ctx) }()
 	}
@@ -92,7 +100,7 @@ func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 	}
 	w.Spent.Tells(talk.Limit{Window: talk.Week, Percent: 99, Resets: until})
 	w.Feature("limit").OnItem(r.ID, talk.Item{Kind: talk.APIError, Failed: talk.Activity{Phase: talk.PhaseLimited, Until: until}})
-	require.Eventually(t, func() bool { return posts() > before+len(w.PrivateChats()) }, Timeout, time.Millisecond)
+	require.Eventually(t, func() bool { return posts() > before+1+len(w.PrivateChats()) }, Timeout, time.Millisecond)
 	cancel()
 	for range cap(ended) {
 		require.NoError(t, Receive(t, ended))

@@ -58,6 +58,7 @@ type Config struct {
 	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"age up to which a start finishes an interrupted resume, and spares what is left of an ended session; 0: neither"`
 	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down; ask: the chat offers to resume them; all: those of a reboot are resumed; continue: as all, and those seen at work continue, once; never: neither"`
 	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" doc:"the prompt that continues an agent after an interruption or a limit; empty: a sentence in the language of the chat"`
+	BudgetDay      dollars       `env:"CCBOT_BUDGET_DAY" doc:"dollars at list prices that all sessions together may cost in a day; empty: no limit"`
 	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages if the Bot API server has them; off: never"`
 	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"card: the steps of a turn in one message; off: none"`
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat also shows thinking"`
@@ -101,19 +102,6 @@ func (l *ids) UnmarshalText(text []byte) error {
 		}
 		*l = append(*l, id)
 	}
-	return nil
-}
-
-// yes is 1 or true, 0 or false.
-type yes bool
-
-// UnmarshalText reads the value; a value that it refuses is never shown.
-func (y *yes) UnmarshalText(text []byte) error {
-	value, err := strconv.ParseBool(string(text))
-	if err != nil {
-		return errors.New("it is 1 or 0")
-	}
-	*y = yes(value)
 	return nil
 }
 

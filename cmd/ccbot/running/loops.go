@@ -138,8 +138,7 @@ func (e *loopEngine) Withdraw(ctx context.Context, id, key uuid.UUID) error {
 
 // Interrupt implements loop.Engine.
 func (e *loopEngine) Interrupt(ctx context.Context, id uuid.UUID) error {
-	_, err := e.lifecycle.Interrupt(ctx, id)
-	return err
+	return e.lifecycle.Queues().EndTurn(ctx, id) // a person's prompts stay in the queue
 }
 
 // Outcome implements loop.Engine.

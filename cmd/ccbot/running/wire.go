@@ -276,7 +276,7 @@ func (s *system) wireChat(environ []string) error {
 		transcriber = voice.New(s.VoiceWords, environment.Server(environ), s.Home, s.table)
 	}
 	s.bot = bot.New(
-		bot.Config{Lists: listsOf(s.Config), MachineName: s.Machine, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText,
+		bot.Config{Lists: listsOf(s.Config), MachineName: s.Machine, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, DayBudget: float64(s.BudgetDay),
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter, RemindAfter: s.RemindAfter},
 		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks, AllowedGroups: allowedGroups{s},
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: transcriber, Health: s.health})
@@ -313,7 +313,8 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Windows: s.tmux, Launches: s.launches,
 			Ender: &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
 			Callbacks: &lifecycle.Callbacks{Lost: s.losses.note, Failpoint: Failpoint(environ),
-				Came: func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
+				Holds: func(ctx context.Context, id uuid.UUID) bool { return s.bot.Budget.Holds(ctx, id) },
+				Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: offline.Backups(s.Dir), Clear: s.clear(s.launches),
 		IdleAfter: idleAfter(s), PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)

@@ -1,0 +1,218 @@
+package budget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
+)
+
+const (
+	name        = "budget" // of the feature and of the kind of its cards
+	raiseOption = "raise"
+	stopOption  = "stop"
+
+	// step is the amount that a tap adds to a cap, in dollars.
+	step = 5
+	// interval is the longest time between two comparisons while there is a cap.
+	interval = time.Minute
+	// timeout is how long a prompt waits for its comparison. Without a result it is typed: the next
+	// comparison interrupts its turn.
+	timeout = 5 * time.Second
+)
+
+// Agents stops the work of sessions.
+type Agents interface {
+	talk.TurnEnder
+	// Halt takes the waiting prompts out of the queue, and asks about each.
+	Halt(ctx context.Context, id uuid.UUID) error
+}
+
+// Budget compares what sessions cost with their caps.
+type Budget struct {
+	chat     *chat.Chat
+	agents   Agents
+	spending talk.Spending
+	machine  float64 // the cap of a day of all sessions, in dollars; 0: none
+	cards    chat.Cards[notice]
+	wake     chan struct{}
+}
+
+// notice is the payload of a card. A card stays open as long as its account, and proves that the
+// chat has the notice.
+type notice struct {
+	Session uuid.UUID `json:"session,omitzero"` // of the account of a session
+	Account string    `json:"account"`
+	Had     float64   `json:"had,omitempty"`   // to the cap by people, when the card was made
+	Added   float64   `json:"added,omitempty"` // to the cap by people, after a tap on this card
+}
+
+// New returns the Budget of a chat. machine is the cap of a day of all sessions; 0: none.
+func New(c *chat.Chat, a Agents, s talk.Spending, machine float64) *Budget {
+	return &Budget{chat: c, agents: a, spending: s, machine: machine, cards: chat.NewCards[notice](c, name), wake: make(chan struct{}, 1)}
+}
+
+// Feature describes the feature to the dispatcher.
+func (b *Budget) Feature() chat.Feature {
+	return chat.Feature{Name: name, Cards: map[string]chat.OnTap{name: b.cards.OnTap(b.tap)}, Run: b.run,
+		OnItem: func(uuid.UUID, talk.Item) { pause.Poke(b.wake) }}
+}
+
+// Holds reports whether a cap of a session is reached, so that its prompts wait.
+func (b *Budget) Holds(ctx context.Context, session uuid.UUID) bool {
+	r, known := b.chat.Book.Records.Get(session)
+	if !known || !b.capped(r) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	rep, err := b.spending.Spent(ctx)
+	if err != nil {
+		b.chat.Log.Warn("budget_unread", logkey.SessionID, session.String(), logkey.Error, err)
+		return false
+	}
+	for _, a := range b.accounts(costsOf(rep), r) {
+		if a.level() == 100 {
+			pause.Poke(b.wake) // the card may still be missing
+			return true
+		}
+	}
+	return false
+}
+
+// capped reports whether a session has a cap.
+func (b *Budget) capped(r port.Session) bool {
+	set := b.chat.Book.Settings(r.Conversation.ChatID)
+	return b.machine > 0 || set.SessionBudget > 0 || set.DayBudget > 0
+}
+
+func (b *Budget) accounts(c costs, r port.Session) []account {
+	chatOf := func(id uuid.UUID) int64 {
+		r, _ := b.chat.Book.Records.Get(id)
+		return r.Conversation.ChatID
+	}
+	return c.accounts(r, b.chat.Book.Settings(r.Conversation.ChatID), b.machine, b.chat.Now(), chatOf, b.added)
+}
+
+// added returns what people have added to the cap of an account.
+func (b *Budget) added(id string) (sum float64) {
+	for _, c := range b.cards.List() {
+		if c.Payload.Account == id {
+			sum = max(sum, c.Payload.Added)
+		}
+	}
+	return sum
+}
+
+func (b *Budget) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		wait := pause.Forever
+		var capped []port.Session
+		for _, r := range b.chat.Book.Records.List() {
+			if r.State.Live() && b.capped(r) {
+				capped = append(capped, r)
+			}
+		}
+		if len(capped) > 0 {
+			wait = interval
+			if err := b.compare(ctx, capped); err != nil && ctx.Err() == nil {
+				b.chat.Log.Warn("budget_failed", logkey.Error, err)
+			}
+		}
+		pause.Until(ctx, wait, b.wake)
+	}
+	return nil
+}
+
+// compare shows the notices of sessions, and interrupts those that have reached a cap.
+func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error) {
+	rep, err := b.spending.Spent(ctx)
+	if err != nil {
+		return err
+	}
+	c := costsOf(rep)
+	for _, r := range capped {
+		reached := false
+		for _, a := range b.accounts(c, r) {
+			if a.level() > 0 {
+				all = errors.Join(all, b.show(ctx, r, a))
+			}
+			reached = reached || a.level() == 100
+		}
+		if reached && r.Now.Phase == talk.PhaseWorking {
+			err := b.agents.EndTurn(ctx, r.ID)
+			if err != nil && !refusal.Is(err, refusal.Asks, refusal.Idle, refusal.NoAgent, refusal.WrongState) { // a dialog is not answered by Esc
+				all = errors.Join(all, err)
+			}
+		}
+	}
+	return all
+}
+
+// show shows the notice of an account in a chat, once for each level of each cap.
+func (b *Budget) show(ctx context.Context, r port.Session, a account) error {
+	defer b.cards.Hold()()
+	had := b.added(a.ID)
+	key := fmt.Sprintf("%s-%d-%d-%d-%d", a.ID, r.Conversation.ChatID, a.level(), int(had), int(a.Cap*100))
+	if _, shown := b.cards.Get(key); shown {
+		return nil
+	}
+	w := b.chat.In(r.Conversation)
+	said := i18n.Args{"What": w.Say(i18n.BudgetKey.Of(string(a.Scope)), i18n.Args{"Name": r.Name}), "Cost": w.Dollars(a.Cost, 2), "Cap": w.Dollars(a.Cap, 2)}
+	look := card.Content{To: r.Conversation, Session: r.ID, Sounds: b.chat.Sounds(chat.LimitNear, r), Text: w.Text(i18n.BudgetNear, said)}
+	n := notice{Session: r.ID, Account: a.ID, Had: had}
+	if a.Scope != ofSession {
+		look.Session, n.Session = uuid.Nil, uuid.Nil
+		y, m, d := b.chat.Now().Local().Date()
+		look.Until = time.Date(y, m, d+1, 0, 0, 0, 0, time.Local)
+	}
+	if a.level() == 100 {
+		raise := card.Option{Text: w.Say(i18n.ButtonRaise, i18n.Args{"Cost": w.Dollars(step, 0)}), Value: raiseOption, Style: outbox.Primary}
+		look.Sounds, look.Text = b.chat.Sounds(chat.LimitUrgent, r), w.Text(i18n.BudgetReached, said)
+		look.Options = [][]card.Option{{raise, w.Option(i18n.ButtonStop, stopOption, outbox.Danger)}}
+		if a.Unpriced {
+			look.Text, look.Options = w.Text(i18n.BudgetUnpriced, said), nil
+		}
+	}
+	return b.cards.Show(ctx, key, look, n)
+}
+
+// tap raises a cap, or takes the waiting prompts back.
+func (b *Budget) tap(ctx context.Context, t chat.Tap, was notice) (chat.Answer, error) {
+	if t.Card.Option == stopOption {
+		return chat.Do(func(ctx context.Context) error { return b.halt(ctx, t.To.ChatID, was) })
+	}
+	defer b.cards.Hold()()
+	c, open := b.cards.Get(t.Card.Key)
+	if !open || b.added(was.Account) != was.Had { // it was raised by another card
+		return b.cards.AnswerExpired(ctx, t)
+	}
+	defer pause.Poke(b.wake)
+	n, w := c.Payload, b.chat.In(c.Content.To)
+	n.Added = was.Had + step
+	look := c.Content
+	look.Text, look.Options = chat.Lines(look.Text, w.Text(i18n.BudgetRaised, i18n.Args{"Cost": w.Dollars(step, 0)})), nil
+	return chat.Answer{}, b.cards.Show(ctx, t.Card.Key, look, n) // without buttons, and open: it has what was added
+}
+
+// halt takes back the waiting prompts of the sessions of a chat that an account is about.
+func (b *Budget) halt(ctx context.Context, chatID int64, n notice) (all error) {
+	for _, r := range b.chat.Book.Records.List() {
+		if r.State.Live() && r.Conversation.ChatID == chatID && (n.Session == uuid.Nil || n.Session == r.ID) {
+			all = errors.Join(all, b.agents.Halt(ctx, r.ID))
+		}
+	}
+	return all
+}

@@ -1,0 +1,225 @@
+package bot_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
+)
+
+// budgeted is a chat with caps, and a session that works.
+type budgeted struct {
+	*chattest.World
+	t           *testing.T
+	r           session.Record
+	cost        map[uuid.UUID]talk.Sum // of today and in all, by session
+	interrupted int
+}
+
+func withBudget(t *testing.T, set conversation.Settings, machine float64, test func(w *budgeted)) {
+	t.Helper()
+	chattest.Runs(t, func(t *testing.T, world *chattest.World) {
+		w := &budgeted{World: world, t: t, cost: make(map[uuid.UUID]talk.Sum)}
+		w.DayBudget = machine
+		set.Language = "en"
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { *s = set }))
+		w.Restart(t)
+		w.r = w.NewCurrentSession(t, "api", session.Running)
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "working" })
+		w.Spent.OnSpent = func(context.Context) (talk.Report, error) {
+			rep := talk.Report{Spans: make([]talk.Span, len(talk.ReportSpans()))}
+			for id, sum := range w.cost {
+				line := talk.Line{Name: w.Record(t, id).Name, Session: id, Sum: sum}
+				rep.Spans[0].Sessions = append(rep.Spans[0].Sessions, line)
+				rep.Spans[2].Sessions = append(rep.Spans[2].Sessions, line)
+			}
+			return rep, nil
+		}
+		w.Lifecycle.OnEndTurn = func(uuid.UUID) error { w.interrupted++; return nil }
+		test(w)
+	})
+}
+
+// spends has the session cost so many dollars, and its answer arrive.
+func (w *budgeted) spends(dollars float64) {
+	w.t.Helper()
+	w.cost[w.r.ID] = talk.Sum{Cost: dollars}
+	w.compares()
+}
+
+func (w *budgeted) compares() {
+	w.t.Helper()
+	w.Feature("budget").OnItem(w.r.ID, talk.Item{})
+	w.Later(time.Second)
+	w.Work(w.t)
+}
+
+func (w *budgeted) says() (all []string) {
+	for _, m := range saying(w.t, w.World, "Budget of") {
+		all = append(all, m.Text.Text)
+	}
+	return all
+}
+
+func (w *budgeted) last() (id int, m outbox.Message) {
+	for n := range w.Telegram.LastID() {
+		if s := w.Shows(w.t, n+1); strings.Contains(s.Text.Text, "Budget of") {
+			id, m = n+1, s
+		}
+	}
+	return id, m
+}
+
+func (w *budgeted) holds() bool { return w.Budget.Holds(w.t.Context(), w.r.ID) }
+
+func TestBudgetWarnsHoldsAndIsRaised(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
+		w.spends(7.99)
+		assert.Empty(w.t, w.says())
+		w.spends(8)
+		assert.Equal(w.t, []string{"Budget of api: $8.00 of $10.00 used."}, w.says())
+		w.spends(9.99)
+		w.Restart(w.t)
+		w.compares()
+		assert.Len(w.t, w.says(), 1, "once, also after a restart")
+		assert.False(w.t, w.holds())
+		assert.Zero(w.t, w.interrupted)
+
+		w.spends(10)
+		assert.True(w.t, w.holds())
+		assert.NotZero(w.t, w.interrupted)
+		id, m := w.last()
+		assert.Equal(w.t, "Budget of api: $10.00 of $10.00 used. A running turn is stopped after its next answer, and messages wait.", m.Text.Text)
+		assert.Equal(w.t, []string{"+$5", "Stop"}, chattest.Words(m))
+		assert.True(w.t, m.Sounds)
+		w.Restart(w.t)
+		w.compares()
+		assert.Len(w.t, w.says(), 2)
+		assert.True(w.t, w.holds(), "also after a restart")
+
+		w.Press(w.t, chattest.Alice, id, "+$5")
+		w.PressLate(w.t, chattest.Alice, id, "+$5")
+		w.Work(w.t)
+		assert.True(w.t, strings.HasSuffix(w.Shows(w.t, id).Text.Text, "\nRaised by $5."))
+		assert.Empty(w.t, w.Shows(w.t, id).Buttons)
+		assert.False(w.t, w.holds())
+		w.Restart(w.t)
+		assert.False(w.t, w.holds(), "the cap stays raised")
+		w.spends(14)
+		_, m = w.last()
+		assert.Equal(w.t, "Budget of api: $14.00 of $15.00 used.", m.Text.Text, "two taps raise it once")
+		w.spends(15)
+		assert.True(w.t, w.holds())
+		id, m = w.last()
+		assert.Equal(w.t, []string{"+$5", "Stop"}, chattest.Words(m))
+		w.Press(w.t, chattest.Alice, id, "+$5")
+		w.Work(w.t)
+		assert.False(w.t, w.holds())
+		w.spends(20)
+		assert.True(w.t, w.holds())
+	})
+}
+
+func TestBudgetOfDayCountsAllSessions(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		set     conversation.Settings
+		machine float64
+		want    string
+	}{
+		{"of a chat", conversation.Settings{DayBudget: 10}, 0, "Budget of this chat today: $10.50 of $10.00 used. A running turn is stopped after its next answer, and messages wait."},
+		{"of the machine", conversation.Settings{}, 10, "Budget of this machine today: $10.50 of $10.00 used. A running turn is stopped after its next answer, and messages wait."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			withBudget(t, tt.set, tt.machine, func(w *budgeted) {
+				other := w.Session(w.t, "web", session.Archived)
+				w.cost[other.ID] = talk.Sum{Cost: 6}
+				w.spends(4.5)
+				_, m := w.last()
+				assert.Equal(w.t, tt.want, m.Text.Text)
+				assert.Len(w.t, w.says(), 1)
+				assert.True(w.t, w.holds())
+				assert.True(w.t, w.Budget.Holds(w.t.Context(), w.r.ID))
+				w.cost = map[uuid.UUID]talk.Sum{}
+				assert.False(w.t, w.holds(), "a new day")
+			})
+		})
+	}
+}
+
+func TestBudgetCountsUnknownPriceAsMore(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
+		w.cost[w.r.ID] = talk.Sum{Cost: 0.1, Unpriced: true}
+		w.compares()
+		assert.True(w.t, w.holds())
+		require.Len(w.t, w.says(), 1)
+		assert.Contains(w.t, w.says()[0], "an answer has no known price")
+		_, m := w.last()
+		assert.Empty(w.t, m.Buttons)
+		require.NoError(w.t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.SessionBudget = 0 }))
+		assert.False(w.t, w.holds())
+	})
+}
+
+// A dialog is not answered: no second key follows, and no error is shown.
+func TestP7_BudgetLeavesDialogAlone(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
+		w.Lifecycle.OnEndTurn = func(uuid.UUID) error { w.interrupted++; return refusal.New(refusal.Asks, "a dialog") }
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "waiting_permission" })
+		w.spends(11)
+		assert.Zero(w.t, w.interrupted)
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "working" })
+		w.spends(12)
+		assert.NotZero(w.t, w.interrupted)
+		assert.Len(w.t, w.says(), 1)
+	})
+}
+
+func TestStopOfBudgetTakesPromptsBack(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
+		w.Session(w.t, "web", session.Running)
+		w.spends(11)
+		id, _ := w.last()
+		w.Press(w.t, chattest.Alice, id, w.Word(i18n.ButtonStop))
+		w.Work(w.t)
+		assert.Equal(w.t, []string{"halt " + w.r.ID.String()}, pressed(w.World))
+		assert.Equal(w.t, []string{"+$5", "Stop"}, chattest.Words(w.Shows(w.t, id)), "it can still be raised")
+	})
+}
+
+// The cap of the machine has a card in each chat. The first tap raises it, and a tap on a card of
+// before that does not raise it again.
+func TestBudgetOfMachineIsRaisedOnce(t *testing.T) {
+	withBudget(t, conversation.Settings{}, 10, func(w *budgeted) {
+		other := w.Session(w.t, "web", session.Running)
+		w.Records.Change(other.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Bob} })
+		w.spends(11)
+		var cards []int
+		for n := range w.Telegram.LastID() {
+			if len(chattest.Words(w.Shows(w.t, n+1))) == 2 {
+				cards = append(cards, n+1)
+			}
+		}
+		require.Len(w.t, cards, 2)
+		w.Press(w.t, chattest.Alice, cards[0], chattest.Words(w.Shows(w.t, cards[0]))[0])
+		w.Press(w.t, chattest.Bob, cards[1], chattest.Words(w.Shows(w.t, cards[1]))[0])
+		w.Work(w.t)
+		assert.False(w.t, w.holds())
+		assert.Contains(w.t, w.Shows(w.t, cards[0]).Text.Text, "Raised by $5.")
+		assert.NotContains(w.t, w.Shows(w.t, cards[1]).Text.Text, "Raised")
+		w.spends(15)
+		assert.True(w.t, w.holds())
+	})
+}
