@@ -325,6 +325,8 @@ func TestP8_OptionsSurviveRestart(t *testing.T) {
 	w.MustHear(t, "/stop")
 	w.MustSayInForum(t, 0, "/waiting")
 	require.NoError(t, w.Handle(t.Context(), "9", joined(chattest.Alice, theirGroup)))
+	looped := w.Session(t, "looped", session.Running)
+	w.Loops(t, looped, port.Loop{ID: uuid.New(), Session: looped.ID, State: port.LoopPaused, Reason: port.WhyNoProgress}, true)
 	w.MustHear(t, "/rename") // another current session has ended the question before
 	w.Install(append(w.Features(), shelf(nil)))
 	require.NoError(t, w.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}}, "shelf"))

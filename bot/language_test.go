@@ -24,7 +24,8 @@ func TestErrorOfLoopIsQuoted(t *testing.T) {
 	r := w.Session(t, "api", session.Running)
 	paused := port.Loop{Session: r.ID, State: port.LoopPaused, Reason: port.WhyAPIError, Detail: "API Error: 529 Overloaded."}
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Looped{Loop: paused}))
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, " A request to Claude failed: “529 Overloaded”. ")
+	w.Work(t)
+	assert.Contains(t, w.Shows(t, 1).Text.Text, "A request of the agent failed: “529 Overloaded”. ")
 }
 
 // The language of a person's Telegram holds in the person's own chat, until the person chooses one.
