@@ -271,7 +271,8 @@ func (l *Loop) looks(now time.Time) bool {
 }
 
 func sessionOf(r session.Record, known bool) seen {
-	return seen{Known: known, State: r.State, Ended: r.EndedAt, Now: view.Noted(r)}
+	open := slices.ContainsFunc(r.Progress.Tasks, func(t port.Task) bool { return t.Status != "completed" })
+	return seen{Known: known, State: r.State, Ended: r.EndedAt, Now: view.Noted(r), Completed: len(r.Progress.Tasks) > 0 && !open}
 }
 
 // carryOut carries out a decision, except for a check. The caller holds h.mu.

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -58,6 +59,8 @@ func TestLoopEndsAtEachBound(t *testing.T) {
 		{"an end time", port.LoopBounds{Until: noon.Add(2 * time.Minute)}, Spent{}, 2, port.BoundUntil},
 		{"the first of several", port.LoopBounds{Turns: 9, Tokens: 60, Minutes: 5}, Spent{Tokens: 30}, 2, port.BoundTokens},
 	}
+	var table strings.Builder
+	defer func() { t.Logf("bound | value | of one turn | turns | ended by\n%s", &table) }()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -68,6 +71,9 @@ func TestLoopEndsAtEachBound(t *testing.T) {
 			l := w.only()
 			assert.Equal(t, []any{port.LoopExhausted, tt.want, tt.turns}, []any{l.State, l.Reason, l.Used.Turns})
 			assert.Len(t, w.engine.kept, tt.turns)
+			bounds, _ := json.Marshal(tt.bounds)
+			each, _ := json.Marshal(tt.each)
+			fmt.Fprintf(&table, "%s | %s | %s, one minute | %d | %s\n", tt.name, bounds, each, l.Used.Turns, l.Reason)
 		})
 	}
 }

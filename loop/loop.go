@@ -42,6 +42,10 @@ type Loop struct {
 	// Typed is the present attempt's prompt once the inbox has finished it. The inbox forgets it after
 	// two days.
 	Typed *outcome.Prompt `json:"typed,omitempty"`
+	// Said means that the present turn's answer had the stop word, and Missing is what a successful
+	// check was not enough without.
+	Said    bool   `json:"said,omitempty"`
+	Missing string `json:"missing,omitempty"`
 	// Before is the last attempt's. A prompt of a person after it pauses the loop.
 	Before  *outcome.Prompt `json:"before,omitempty"`
 	Prints  []string        `json:"prints,omitempty"` // of the failed checks, the newest last
@@ -107,21 +111,53 @@ func (l *Loop) Key() uuid.UUID {
 
 // Text is the prompt of the present iteration.
 func (l *Loop) Text() string {
+	task := l.Task
+	if l.ToDo {
+		task += "\n\nKeep a to-do list of this task, and complete each of its items."
+	}
+	if l.StopWord != "" {
+		task += "\n\nWhen all of it is done, write a line with nothing but: " + l.StopWord
+	}
 	if l.Last == nil {
-		return l.Task
+		return task
+	}
+	if l.Last.Exit == 0 {
+		return fmt.Sprintf("The task is not done: the check `%s` succeeds, but %s.\n\nContinue with the task:\n\n%s", l.Check, l.Missing, task)
 	}
 	ended := fmt.Sprintf("exited with %d", l.Last.Exit)
 	if l.Last.Exit < 0 {
 		ended = "did not end by itself"
 	}
 	return fmt.Sprintf("The task is not done: the check `%s` %s. The end of its output:\n\n%s\n\nContinue with the task:\n\n%s",
-		l.Check, ended, cmp.Or(strings.TrimSpace(l.Last.Tail), "(none)"), l.Task)
+		l.Check, ended, cmp.Or(strings.TrimSpace(l.Last.Tail), "(none)"), task)
+}
+
+// missing is what the loop lacks to be done although its check succeeds; empty: nothing.
+func (l *Loop) missing(s seen) string {
+	switch {
+	case l.StopWord != "" && !l.Said:
+		return fmt.Sprintf("no line of your answer has only %q", l.StopWord)
+	case l.ToDo && !s.Completed:
+		return "your to-do list is empty or not completed"
+	}
+	return ""
+}
+
+// says reports whether a line of an answer has nothing but a word.
+func says(answer, word string) bool {
+	for line := range strings.Lines(answer) {
+		if strings.TrimSpace(line) == word {
+			return true
+		}
+	}
+	return false
 }
 
 // Errors of a request.
 var (
 	ErrNoBound = errors.New("a loop needs at least one bound")
 	ErrNoTask  = errors.New("the task is blank, or a command: a loop needs a text")
+	ErrNoWord  = errors.New("the stop word is one line of text")
 	ErrNoCheck = errors.New("a loop needs a check: the command that decides whether the task is done")
 )
 
@@ -133,6 +169,8 @@ func Valid(q port.LoopRequest) error {
 		return ErrNoTask
 	case strings.TrimSpace(q.Check) == "":
 		return ErrNoCheck
+	case q.StopWord != strings.TrimSpace(q.StopWord) || strings.ContainsAny(q.StopWord, "\r\n"):
+		return ErrNoWord
 	case q.Bounds.Empty():
 		return ErrNoBound
 	}

@@ -20,6 +20,8 @@ type seen struct {
 	Ended time.Time     // when it ended; zero: unknown
 	Now   talk.Activity // of its agent
 	Turn  outcome.Outcome
+	// Completed means that the agent's to-do list has items, and all of them are completed.
+	Completed bool
 	// Pressed means that this run of ccbot has pressed Esc in the present turn.
 	Pressed bool
 }
@@ -49,6 +51,7 @@ type act struct {
 	Reason port.LoopReason
 	Detail string
 	Until  time.Time // of doWait
+	Said   bool      // of doTurnOver: the answer has the stop word
 }
 
 const (
@@ -168,7 +171,7 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 		if o.Others && !l.Resumed {
 			return personTyped
 		}
-		return act{Do: doTurnOver}
+		return act{Do: doTurnOver, Said: l.StopWord != "" && says(o.Text, l.StopWord)}
 	case outcome.Stopped:
 		return failed(port.WhyInterrupted, "")
 	case outcome.Failed:
@@ -211,15 +214,16 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 		}
 		return act{Do: doCheck}
 	}
+	missing := l.missing(s)
 	switch {
-	case last.Exit == 0:
+	case last.Exit == 0 && missing == "":
 		return act{Do: doEnd, State: port.LoopDone}
 	case s.Turn.Others:
 		return personTyped
 	case l.Repeats >= maxRepeats:
 		return act{Do: doPause, Reason: port.WhyNoProgress}
 	}
-	return act{Do: doIterate}
+	return act{Do: doIterate, Detail: missing}
 }
 
 // apply changes a loop by a decision. It is pure.
@@ -235,12 +239,13 @@ func (l *Loop) apply(a act, now time.Time) {
 			l.Typed = nil // prompts of the pause may be after it
 		}
 		l.State, l.Until, l.Phase, l.Resumed, l.Ran, l.Begun = port.LoopRunning, time.Time{}, port.LoopCheck, false, false, 0
+		l.Said = a.Said
 	case doAgain:
 		l.again()
 	case doRuns:
 		l.Ran = true
 	case doIterate:
-		l.Iteration, l.Attempt = l.Iteration+1, 0
+		l.Iteration, l.Attempt, l.Missing = l.Iteration+1, 0, a.Detail
 		l.again()
 	case doWait:
 		if l.State, l.Until = port.LoopWaiting, a.Until.UTC(); l.Phase == port.LoopTurn {
@@ -291,15 +296,16 @@ const maxPrints = 100
 // noteResult puts the result of a check into the loop.
 func (l *Loop) noteResult(r port.CheckResult) {
 	l.Last, l.Begun = &r, 0
+	failed := r.Exit != 0 || l.StopWord != "" || l.ToDo // or it may be not enough
 	switch {
-	case r.Exit == 0 || r.Print == "":
+	case !failed || r.Print == "":
 		l.Repeats = 0
 	case slices.Contains(l.Prints, r.Print):
 		l.Repeats++
 	default:
 		l.Repeats = 0
 	}
-	if r.Exit != 0 && r.Print != "" {
+	if failed && r.Print != "" {
 		l.Prints = append(l.Prints, r.Print)
 		l.Prints = l.Prints[max(0, len(l.Prints)-maxPrints):]
 	}

@@ -28,7 +28,7 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 		return started, ErrNoSession
 	}
 	now := k.Now().UTC()
-	l := Loop{Version: Version, Loop: port.Loop{ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, Bounds: q.Bounds,
+	l := Loop{Version: Version, Loop: port.Loop{ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, LoopTerms: q.LoopTerms, Bounds: q.Bounds,
 		State: port.LoopRunning, Phase: port.LoopAsk, Iteration: 1, Attempt: 1, CreatedAt: now, UpdatedAt: now}}
 	repo, branch, commit := k.Engine.Place(ctx, r.Dir)
 	l.Commit = commit

@@ -26,6 +26,13 @@ type LoopRequest struct {
 	Task    string     `json:"task"`
 	Check   string     `json:"check"`
 	Bounds  LoopBounds `json:"bounds"`
+	LoopTerms
+}
+
+// LoopTerms is what a loop needs in addition to its check to be done.
+type LoopTerms struct {
+	StopWord string `json:"stop_word,omitempty"` // alone in a line of the last answer; empty: none
+	ToDo     bool   `json:"todo,omitempty"`      // the agent's to-do list has an item, and each is completed
 }
 
 // LoopChange is a person's decision about a loop.
@@ -143,14 +150,15 @@ type CheckResult struct {
 
 // Loop describes one loop.
 type Loop struct {
-	ID        uuid.UUID    `json:"id"`
-	Session   uuid.UUID    `json:"session"`
-	Name      string       `json:"name"`              // of the session, when the loop began
-	Repo      string       `json:"repo"`              // top folder, or the session's folder
-	Feature   string       `json:"feature,omitempty"` // empty: no branch is checked out
-	Commit    string       `json:"commit,omitempty"`  // checked out when it began; empty: unknown
-	Task      string       `json:"task"`
-	Check     string       `json:"check"` // for /bin/sh
+	ID      uuid.UUID `json:"id"`
+	Session uuid.UUID `json:"session"`
+	Name    string    `json:"name"`              // of the session, when the loop began
+	Repo    string    `json:"repo"`              // top folder, or the session's folder
+	Feature string    `json:"feature,omitempty"` // empty: no branch is checked out
+	Commit  string    `json:"commit,omitempty"`  // checked out when it began; empty: unknown
+	Task    string    `json:"task"`
+	Check   string    `json:"check"` // for /bin/sh
+	LoopTerms
 	Bounds    LoopBounds   `json:"bounds"`
 	State     LoopState    `json:"state"`
 	Reason    LoopReason   `json:"reason,omitempty"`

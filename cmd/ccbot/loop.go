@@ -39,6 +39,7 @@ type shownLoop struct {
 	Iteration int             `json:"iteration"`
 	Attempt   int             `json:"attempt"`
 	Check     string          `json:"check"`
+	port.LoopTerms
 	Bounds    port.LoopBounds `json:"bounds"`
 	Used      port.LoopUsed   `json:"used"`
 	Last      *checked        `json:"last_check,omitempty"`
@@ -55,7 +56,7 @@ type checked struct {
 
 func showLoop(l port.Loop) shownLoop {
 	s := shownLoop{ID: l.ID, Session: l.Session, Name: l.Name, Repo: l.Repo, Feature: l.Feature, State: l.State, Reason: l.Reason, Detail: l.Detail,
-		Until: l.Until, Phase: l.Phase, Iteration: l.Iteration, Attempt: l.Attempt, Check: l.Check, Bounds: l.Bounds, Used: l.Used,
+		Until: l.Until, Phase: l.Phase, Iteration: l.Iteration, Attempt: l.Attempt, Check: l.Check, LoopTerms: l.LoopTerms, Bounds: l.Bounds, Used: l.Used,
 		CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
 	if l.Last != nil {
 		s.Last = &checked{l.Last.Exit, l.Last.Tail, l.Last.At}
@@ -88,10 +89,10 @@ type loopVerbs struct{ *call }
 func loopCommand(call *call) *cobra.Command {
 	c := loopVerbs{call}
 	root := &cobra.Command{Use: "loop", Args: noArgs,
-		Short:   "Prompt a session until a check succeeds: start | list | status | pause | resume | stop",
+		Short:   "Prompt a session until a check succeeds: start | list | status | pause | resume | raise | stop",
 		Example: "  ccbot loop start api 'make the tests pass' --check 'make test' --max-turns 20\n  ccbot loop list",
 		RunE: func(*cobra.Command, []string) error {
-			return exit.Usage(errors.New("missing verb: ccbot loop start, list, status, pause, resume or stop"))
+			return exit.Usage(errors.New("missing verb: ccbot loop start, list, status, pause, resume, raise or stop"))
 		}}
 	list := &cobra.Command{Use: "list", Args: noArgs, Short: "List the loops, the newest last", Example: "  ccbot loop list --json",
 		RunE: func(*cobra.Command, []string) error {
@@ -120,6 +121,7 @@ func loopCommand(call *call) *cobra.Command {
 	for _, cmd := range []*cobra.Command{c.startCommand(), list, status,
 		c.changeCommand("pause", "Pause a loop; the turn that runs is not interrupted"),
 		c.changeCommand("resume", "Continue a paused loop"),
+		c.raiseCommand(),
 		c.changeCommand("stop", "End a loop; the turn that runs is not interrupted")} {
 		root.AddCommand(c.printing(cmd))
 	}
@@ -135,14 +137,7 @@ func holdCommand() *cobra.Command {
 func (c loopVerbs) changeCommand(do, short string) *cobra.Command {
 	return &cobra.Command{Use: do + " NAME|ID", Args: oneSession, Short: short, Example: "  ccbot loop " + do + " api",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := c.find(args[0])
-			if err == nil {
-				l, err = askLoop(cmd.Context(), c.call, running.ChangingLoop.Verb, port.LoopChange{Loop: l.ID, Do: port.LoopDo(do)})
-			}
-			if err != nil {
-				return err
-			}
-			return c.show(showLoop(l), func(p *terminal.Printer) { p.Line("%s", showLoop(l).line()) })
+			return c.change(cmd, args[0], port.LoopChange{Do: port.LoopDo(do)})
 		}}
 }
 
@@ -168,13 +163,54 @@ act in the session pauses the loop. The running bot is needed.`,
 	f.StringVar(&q.Check, "check", "", "the `COMMAND` that decides whether the task is done")
 	f.StringVar(&q.file, "prompt-file", "", "read the task from this `FILE`")
 	f.StringVar(&q.Feature, "feature", "", "only one loop of a repository may have this `NAME`; without it the branch counts")
-	f.IntVar(&q.Bounds.Turns, "max-turns", 0, "end after `N` prompts")
-	f.Int64Var(&q.Bounds.Tokens, "max-tokens", 0, "end after `N` tokens of the session, including cached tokens")
-	f.Float64Var(&q.Bounds.Cost, "max-cost", 0, "end after this many `DOLLARS` at list prices; an unknown price counts as more")
-	f.BoolVar(&q.Bounds.NoCost, "no-cost", false, "count an answer without a known price as free")
-	f.IntVar(&q.Bounds.Minutes, "max-minutes", 0, "end after `N` minutes")
-	f.StringVar(&q.until, "until", "", "end at this `TIME`: 08:00 is the next one, or 2026-01-31T08:00:00Z")
+	f.StringVar(&q.StopWord, "stop-word", "", "also needed: this `WORD` alone in a line of the answer")
+	f.BoolVar(&q.ToDo, "todo", false, "also needed: the agent's to-do list, with each item completed")
+	boundFlags(cmd, &q.Bounds, &q.until)
 	return cmd
+}
+
+// boundFlags are the flags of bounds.
+func boundFlags(cmd *cobra.Command, b *port.LoopBounds, until *string) {
+	f := cmd.Flags()
+	f.IntVar(&b.Turns, "max-turns", 0, "end after `N` prompts")
+	f.Int64Var(&b.Tokens, "max-tokens", 0, "end after `N` tokens of the session, including cached tokens")
+	f.Float64Var(&b.Cost, "max-cost", 0, "end after this many `DOLLARS` at list prices; an unknown price counts as more")
+	f.BoolVar(&b.NoCost, "no-cost", false, "count an answer without a known price as free")
+	f.IntVar(&b.Minutes, "max-minutes", 0, "end after `N` minutes")
+	f.StringVar(until, "until", "", "end at this `TIME`: 08:00 is the next one, or 2026-01-31T08:00:00Z")
+}
+
+func (c loopVerbs) raiseCommand() *cobra.Command {
+	var more port.LoopBounds
+	var until string
+	cmd := &cobra.Command{Use: "raise NAME|ID", Args: oneSession, Short: "Raise bounds of a loop; one that a bound has ended continues",
+		Long: `Raise the bounds that a loop has: numbers are added, --until is the new time. A loop that a bound has
+ended continues.`,
+		Example: "  ccbot loop raise api --max-turns 5",
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if more.Until, err = endTime(until, time.Now()); err != nil {
+				return exit.Usage(err)
+			}
+			if more.Empty() && !more.NoCost {
+				return exit.Usage(errors.New("say which bound to raise, such as --max-turns 5"))
+			}
+			return c.change(cmd, args[0], port.LoopChange{Do: port.LoopRaise, More: more})
+		}}
+	boundFlags(cmd, &more, &until)
+	return cmd
+}
+
+// change makes the running bot change a loop, and prints the result.
+func (c loopVerbs) change(cmd *cobra.Command, what string, change port.LoopChange) error {
+	l, err := c.find(what)
+	if err == nil {
+		change.Loop = l.ID
+		l, err = askLoop(cmd.Context(), c.call, running.ChangingLoop.Verb, change)
+	}
+	if err != nil {
+		return err
+	}
+	return c.show(showLoop(l), func(p *terminal.Printer) { p.Line("%s", showLoop(l).line()) })
 }
 
 func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err error) {

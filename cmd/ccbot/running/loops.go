@@ -370,7 +370,7 @@ var ChangingLoop = Change[port.LoopChange, port.Loop]{Verb: "loop-change", do: f
 
 // refusedLoop makes the errors that a person can act on readable at the socket.
 func refusedLoop(err error) error {
-	known := errors.Is(err, loop.ErrNoBound) || errors.Is(err, loop.ErrNoTask) || errors.Is(err, loop.ErrNoCheck)
+	known := errors.Is(err, loop.ErrNoBound) || errors.Is(err, loop.ErrNoTask) || errors.Is(err, loop.ErrNoCheck) || errors.Is(err, loop.ErrNoWord)
 	if known || refusal.Is(err, refusal.LoopHeld, refusal.Changed, refusal.NoAgent) {
 		return control.Refuse(control.CodeRefused, err.Error())
 	}
