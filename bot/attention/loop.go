@@ -8,7 +8,8 @@ import (
 	"ccbot/port"
 )
 
-// Loop returns the line about a loop in the texts about its session: "Loop: 3 of 20, check failed"; empty for nil.
+// Loop returns the line about a loop in the texts about its session: "Loop: 3 of 20, check failed";
+// empty for nil.
 func Loop(p chat.Phrases, l *port.Loop) string {
 	if l == nil {
 		return ""

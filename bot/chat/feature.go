@@ -56,7 +56,8 @@ type Incoming struct {
 	// Quoted means that the words are not the sender's own: they are typed as a quotation, and run
 	// nothing.
 	Quoted bool
-	// Answered is the text of the message that it replies to; empty: none, or not a person's own words.
+	// Answered is the text of the message that it replies to; empty: none, or not a person's own
+	// words.
 	Answered string
 	Since    folders.Since // of a button of a turn: the work tree before the turn
 	Missed   uuid.UUID     // the session of a request that had ended when its text came

@@ -74,7 +74,7 @@ func (l *Loops) drawList(ctx context.Context, visit chat.Visit) (chat.Screen, er
 }
 
 // drawOne shows one loop as its card does.
-func (l *Loops) drawOne(ctx context.Context, w words, v view) chat.Screen {
+func (l *Loops) drawOne(_ context.Context, w words, v view) chat.Screen {
 	s := chat.Screen{Back: view{Page: v.Page}.address()}
 	of, known := l.find(v.Loop)
 	if !known {

@@ -93,7 +93,7 @@ func prepare(o options, env environment) (*start, error) {
 	s.mode = firstOf(o.mode, s.settings.Permissions.DefaultMode, "default")
 	if o.recent {
 		if s.options.resume, err = newestSession(s.config, s.cwd); err != nil {
-			return nil, errors.New("No conversation found to continue") //nolint:staticcheck,revive // the CLI's own words
+			return nil, errors.New("No conversation found to continue") //nolint:staticcheck // the CLI's own words
 		}
 	}
 	if s.options.resume != uuid.Nil {
@@ -117,7 +117,7 @@ func (s *start) resume() error {
 	old := s.options.resume
 	path, err := findTranscript(s.config, old)
 	if err != nil {
-		return fmt.Errorf("No conversation found with session ID: %s", old) //nolint:staticcheck,revive // the CLI's own words
+		return fmt.Errorf("No conversation found with session ID: %s", old) //nolint:staticcheck // the CLI's own words
 	}
 	var lines []line
 	var parent any
