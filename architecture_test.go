@@ -37,7 +37,7 @@ var layers = [][]string{
 	{"bot/card", "bot/conversation", "bot/machine"},
 	{"bot/inbox", "bot/outbox", "bot/render"},
 	{"host"},
-	{"archive", "loop", "recovery"},
+	{"archive", "loop", "recovery", "schedule"},
 	{"host/outgoing", "host/received", "lifecycle"},
 	{"lifecycle/dialog"},
 	{"lifecycle/typing"},

@@ -33,7 +33,7 @@ func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence
 		}
 		why := requestedEnd(q.Cause)
 		if q.Quiet > 0 {
-			why.Rule = ruleIdle
+			why.Rule = RuleIdle
 		}
 		return w.closing.archive(ctx, session.Archived, why, &ending.Receipt{Quiet: q.Quiet, Together: q.Together})
 	})

@@ -44,7 +44,7 @@ func TestHistoryKeepsRequesterOfEnd(t *testing.T) {
 	}{
 		"a person":               {0, port.Cause{By: 7, Why: "asked for"}, ruleStop},
 		"a person, of idle ones": {0, port.Cause{By: 7, Why: "asked for"}, ruleStop},
-		"silence":                {time.Hour, port.Cause{Why: "nothing has happened"}, ruleIdle},
+		"silence":                {time.Hour, port.Cause{Why: "nothing has happened"}, RuleIdle},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

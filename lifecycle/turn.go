@@ -172,7 +172,7 @@ const (
 	ruleResume  session.Rule = "resume"    // a person asked to have a session back
 	ruleAdopt   session.Rule = "adopt"     // a window that a person opened became a session's
 	ruleStop    session.Rule = "stop"      // a request for the end
-	ruleIdle    session.Rule = "stop.idle" // nothing has happened in the session for long
+	RuleIdle    session.Rule = "stop.idle" // nothing has happened in the session for long
 	ruleStopped session.Rule = "stopped"   // the result of an archive
 	ruleEnded   session.Rule = "ended"     // the agent ended by itself
 	ruleLost    session.Rule = "lost"      // the pane went away without ccbot

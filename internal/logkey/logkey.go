@@ -65,6 +65,7 @@ const (
 	Records         = "records"
 	Request         = "request"
 	RetryIn         = "retry_in"
+	ScheduleID      = "schedule_id"
 	Server          = "server"
 	SessionID       = "session_id"
 	Sessions        = "sessions"

@@ -1,0 +1,315 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+	"ccbot/internal/session"
+	"ccbot/internal/spool"
+	"ccbot/lifecycle/outcome"
+	"ccbot/port/talk"
+)
+
+// Engine sends the prompts of schedules, and knows their sessions.
+type Engine interface {
+	// Session returns a session's record with its history; ok is false if there is none.
+	Session(id uuid.UUID) (r session.Record, ok bool, err error)
+	// Keep puts a prompt on disk and then into the queue of a session, where it waits if the session
+	// has ended. With a key that was ever kept it does nothing.
+	Keep(ctx context.Context, id, key uuid.UUID, text string) error
+	// Kept reports whether a prompt was ever kept.
+	Kept(key uuid.UUID) (bool, error)
+	// Outcome is loop.Engine's.
+	Outcome(ctx context.Context, r session.Record, key uuid.UUID, known *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error)
+	// Resume resumes an ended session. refused is the reason for which it stays ended, for the chat.
+	Resume(ctx context.Context, id uuid.UUID) (refused string, err error)
+	// Looped reports whether a loop has a session.
+	Looped(id uuid.UUID) bool
+	// Zone returns the name of the time zone of a chat.
+	Zone(to session.Conversation) string
+	// Tell reports to the chat of a schedule. After an error or a crash it is called again.
+	Tell(ctx context.Context, s Schedule, r Report) error
+}
+
+// Keeper carries out the schedules of one ccbot.
+type Keeper struct {
+	Engine    Engine
+	Now       func() time.Time // with a monotonic reading, which stops while the machine sleeps
+	Log       *slog.Logger
+	Failpoint func(name string) // nil except in programs that are built to die there
+
+	folder spool.Folder
+	woken  chan struct{}
+
+	mu  sync.Mutex // guards all, and is held while a schedule is saved
+	all map[uuid.UUID]Schedule
+}
+
+// The intervals at which the clock is read: while a session comes back, while a turn runs, and else.
+const (
+	interval     = time.Second
+	turnInterval = 5 * time.Second
+	idleInterval = 30 * time.Second
+)
+
+// Open reads the schedules of a folder. Nothing happens before Run.
+func (k *Keeper) Open(dir, quarantine string) error {
+	k.folder, k.woken, k.all = spool.Folder{Path: dir, Fsync: true}, make(chan struct{}, 1), make(map[uuid.UUID]Schedule)
+	all, err := read(k.folder, quarantine, k.Log)
+	if err != nil {
+		return fmt.Errorf("open the schedules: %w", err)
+	}
+	for _, s := range all {
+		k.all[s.ID] = s
+	}
+	return nil
+}
+
+// Run carries out all schedules until ctx ends.
+func (k *Keeper) Run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		wait, before := k.advance(ctx), k.Now()
+		pause.Until(ctx, wait, k.woken)
+		now := k.Now()
+		if jump := now.Round(0).Sub(before.Round(0)) - now.Sub(before); jump.Abs() > interval && ctx.Err() == nil {
+			k.Log.Info("clock_jumped", logkey.Duration, jump.Round(time.Second))
+		}
+	}
+	return ctx.Err()
+}
+
+// advance carries out what is due, and returns how long to wait.
+func (k *Keeper) advance(ctx context.Context) time.Duration {
+	wait := pause.Forever
+	for _, s := range k.List() {
+		for again := true; again && ctx.Err() == nil; {
+			var err error
+			if again, err = k.step(ctx, s.ID); err != nil && ctx.Err() == nil {
+				k.Log.Warn("schedule_step_failed", logkey.ScheduleID, s.ID.String(), logkey.SessionID, s.Session.String(), logkey.Error, err)
+			}
+		}
+	}
+	for _, s := range k.List() {
+		wait = min(wait, idleInterval)
+		if s.Run != nil {
+			wait = min(wait, turnInterval)
+		}
+		if s.Run != nil && !s.Run.Sent {
+			wait = interval
+		} else if at := s.Next(); !at.IsZero() {
+			wait = min(wait, max(interval, at.Sub(k.Now())))
+		}
+	}
+	return wait
+}
+
+// step takes one decision and carries it out. again reports that another step may follow at once.
+func (k *Keeper) step(ctx context.Context, id uuid.UUID) (again bool, err error) {
+	k.mu.Lock()
+	s, is := k.all[id]
+	s = s.Clone()
+	k.mu.Unlock()
+	if !is {
+		return false, nil
+	}
+	if len(s.Reports) > 0 {
+		if err := k.Engine.Tell(ctx, s, s.Reports[0]); err != nil {
+			return false, err
+		}
+		k.at("schedule-told")
+		return true, k.change(id, func(s *Schedule) { s.Reports = s.Reports[1:] })
+	}
+	a, err := k.decide(ctx, s)
+	if err != nil || a.Do == doNothing {
+		return false, err
+	}
+	switch a.Do {
+	case doResume:
+		refused, err := k.Engine.Resume(ctx, s.Session)
+		if err != nil || refused == "" {
+			return false, err
+		}
+		a = act{Do: doSkip, Report: Report{Reason: NotResumed, At: s.Run.At, Left: s.Run.Left, Detail: refused}}
+	case doSend:
+		if err := k.Engine.Keep(ctx, s.Session, s.Key(), s.Text); err != nil {
+			return false, err
+		}
+		k.at("schedule-kept")
+	}
+	if err := k.change(id, func(s *Schedule) { s.apply(a) }); err != nil {
+		return false, err
+	}
+	switch a.Do {
+	case doBegin:
+		k.at("schedule-begun")
+	case doSend:
+		k.at("schedule-sent")
+	}
+	k.Log.Info("schedule_step", logkey.ScheduleID, id.String(), logkey.SessionID, s.Session.String(), logkey.Act, string(a.Do), logkey.Reason, string(a.Reason))
+	return true, nil
+}
+
+// decide looks at what the decision needs, and notes what was seen.
+func (k *Keeper) decide(ctx context.Context, s Schedule) (act, error) {
+	r, known, err := k.Engine.Session(s.Session)
+	if err != nil {
+		return act{}, err
+	}
+	v := seen{Known: known, Record: r, Loop: k.Engine.Looped(s.Session)}
+	was := s.Clone()
+	if known {
+		s.Conversation = r.Conversation
+	}
+	if zone := k.Engine.Zone(s.Conversation); zone != s.Zone {
+		err = s.inZone(zone)
+	}
+	switch {
+	case err != nil || s.Run == nil:
+	case !s.Run.Sent:
+		v.Kept, err = k.Engine.Kept(s.Key())
+	case known:
+		o, p, err := k.Engine.Outcome(ctx, r, s.Key(), s.Run.Typed)
+		if err != nil {
+			return act{}, err
+		}
+		if v.Turn = o.Kind; p.Finished {
+			s.Run.Typed = &p
+		}
+	}
+	if err != nil {
+		return act{}, err
+	}
+	if was.Zone != s.Zone || was.Conversation != s.Conversation || s.Run != nil && (was.Run.Typed == nil) != (s.Run.Typed == nil) {
+		err = k.change(s.ID, func(now *Schedule) { *now = s })
+	}
+	return next(s, v, k.Now()), err
+}
+
+// change changes a schedule on disk, unless a person has removed it. The file of one that is over is
+// removed.
+func (k *Keeper) change(id uuid.UUID, do func(s *Schedule)) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, is := k.all[id]
+	if !is {
+		return nil
+	}
+	s = s.Clone()
+	if do(&s); s.over() {
+		return k.removeLocked(id)
+	}
+	return k.saveLocked(s)
+}
+
+func (k *Keeper) saveLocked(s Schedule) error {
+	data, err := s.MarshalJSON()
+	if err == nil {
+		err = k.folder.Put(s.ID.String()+suffix, append(data, '\n'))
+	}
+	if err == nil {
+		k.all[s.ID] = s
+	}
+	return err
+}
+
+func (k *Keeper) removeLocked(id uuid.UUID) error {
+	if err := k.folder.Remove(id.String() + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	delete(k.all, id)
+	return nil
+}
+
+func (k *Keeper) at(name string) {
+	if k.Failpoint != nil {
+		k.Failpoint(name)
+	}
+}
+
+// List returns all schedules, the oldest first.
+func (k *Keeper) List() []Schedule {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := slices.SortedFunc(maps.Values(k.all), byAge)
+	for i := range all {
+		all[i] = all[i].Clone()
+	}
+	return all
+}
+
+// Errors of the verbs.
+var (
+	ErrNotFound  = errors.New("there is no such schedule")
+	ErrNoSession = errors.New("the session has ended")
+	ErrNoText    = errors.New("the prompt has no text to send")
+)
+
+// Request is the schedule that a person wants.
+type Request struct {
+	Key        uuid.UUID `json:"key"` // of the request: it makes one schedule
+	Session    uuid.UUID `json:"session_id"`
+	When       string    `json:"when"`
+	Text       string    `json:"text"`
+	SkipMissed bool      `json:"skip_missed,omitempty"`
+}
+
+// Add makes a schedule. With the key of an earlier call it returns the schedule of that call.
+func (k *Keeper) Add(q Request) (Schedule, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s, is := k.all[q.Key]; is {
+		return s.Clone(), nil
+	}
+	r, known, err := k.Engine.Session(q.Session)
+	if _, _, some := talk.Normalise(q.Text); err == nil && !some {
+		err = ErrNoText
+	}
+	if err == nil && (!known || !r.State.Open() && !returns(r)) {
+		err = ErrNoSession
+	}
+	if err != nil {
+		return Schedule{}, err
+	}
+	now, zone := k.Now().UTC(), k.Engine.Zone(r.Conversation)
+	s := Schedule{Version: Version, ID: q.Key, Session: r.ID, Name: r.Name, Conversation: r.Conversation, When: q.When,
+		Text: q.Text, SkipMissed: q.SkipMissed, Last: now, CreatedAt: now}
+	if s.Spec, err = Parse(q.When, now, location(zone)); err == nil {
+		err = s.inZone(zone)
+	}
+	if err == nil {
+		err = k.saveLocked(s)
+	}
+	if err != nil {
+		return Schedule{}, err
+	}
+	k.at("schedule-saved")
+	k.Log.Info("schedule_added", logkey.ScheduleID, s.ID.String(), logkey.SessionID, s.Session.String())
+	pause.Poke(k.woken)
+	return s.Clone(), nil
+}
+
+// Remove ends a schedule. A prompt that is queued stays so.
+func (k *Keeper) Remove(id uuid.UUID) (Schedule, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, is := k.all[id]
+	if !is {
+		return s, ErrNotFound
+	}
+	if err := k.removeLocked(id); err != nil {
+		return s, err
+	}
+	k.Log.Info("schedule_removed", logkey.ScheduleID, id.String(), logkey.SessionID, s.Session.String())
+	return s, nil
+}

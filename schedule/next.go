@@ -1,0 +1,148 @@
+package schedule
+
+import (
+	"time"
+
+	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/lifecycle/outcome"
+)
+
+// seen is the state around a schedule at one time.
+type seen struct {
+	Known  bool // false: the session was forgotten
+	Record session.Record
+	Loop   bool         // a loop has the session
+	Kept   bool         // the prompt of the run was kept, also if this is not on disk here
+	Turn   outcome.Kind // of the run
+}
+
+// do is the next step of a Keeper.
+type do string
+
+const (
+	doNothing do = ""       // wait
+	doBegin   do = "begin"  // put the run on disk
+	doSend    do = "send"   // queue its prompt
+	doResume  do = "resume" // resume the session
+	doOver    do = "over"   // the run is over
+	doSkip    do = "skip"   // an occurrence is not sent
+	doEnd     do = "end"    // the schedule ends
+	doNote    do = "note"   // report that the clock went back
+)
+
+// act is one decision.
+type act struct {
+	Do do
+	Report
+}
+
+const (
+	// punctual is the delay up to which an occurrence is neither missed nor late.
+	punctual = 2 * time.Minute
+	// orphanGrace is how long a schedule stays after the end of its session, which a person may undo.
+	orphanGrace = 10 * time.Minute
+)
+
+// next decides one step of a schedule. It is pure.
+func next(s Schedule, v seen, now time.Time) act {
+	state, back := v.Record.State, returns(v.Record)
+	ends := !back && state.HasEnded()
+	at, left := s.rule.due(s.Last, now)
+	due := act{Do: doSkip, Report: Report{At: at, Left: left}}
+	switch {
+	case s.Ended != "":
+		return act{}
+	case !v.Known:
+		return act{Do: doEnd, Report: Report{Reason: Forgotten}}
+	case ends && !now.Before(v.Record.EndedAt.Add(orphanGrace)):
+		return act{Do: doEnd, Report: Report{Reason: SessionEnded}}
+	case s.Run != nil && s.Run.Sent && isOver(v.Turn):
+		return act{Do: doOver}
+	case v.Kept && !s.Run.Sent:
+		return s.sends(now)
+	case now.Add(punctual).Before(s.Last) && !s.ClockBack.Equal(s.Last):
+		return act{Do: doNote, Report: Report{Reason: ClockBack, At: s.Next()}}
+	case !at.IsZero() && s.Run != nil:
+		due.Reason = Busy
+		return due
+	case !state.Open() && !back: // it ends, or a person may undo its end
+		return act{}
+	case !at.IsZero() && s.SkipMissed && now.Sub(at) > punctual:
+		due.Reason = Missed
+		return due
+	case !at.IsZero() && v.Loop:
+		due.Reason = Looped
+		return due
+	case !at.IsZero():
+		due.Do = doBegin
+		return due
+	case s.Run == nil || s.Run.Sent:
+		return act{}
+	case back:
+		return act{Do: doResume}
+	case state == session.Running:
+		return s.sends(now)
+	}
+	return act{} // it starts, or comes back
+}
+
+func (s *Schedule) sends(now time.Time) act {
+	sent := Report{At: s.Run.At, Left: s.Run.Left}
+	if late := now.Sub(s.Run.At); late > punctual {
+		sent.Late = late
+	}
+	return act{Do: doSend, Report: sent}
+}
+
+// returns reports whether a schedule resumes a session that has ended.
+func returns(r session.Record) bool {
+	switch {
+	case r.State == session.Lost, r.State == session.Failed, r.Crashed():
+		return r.Resumable()
+	case r.State != session.Archived:
+		return false
+	}
+	for i := len(r.History) - 1; i >= 0; i-- {
+		if r.History[i].To == session.Stopping {
+			return r.History[i].Rule == lifecycle.RuleIdle
+		}
+	}
+	return false
+}
+
+// isOver reports whether no answer to a prompt follows. A dialog and a question in the chat wait
+// for a person.
+func isOver(k outcome.Kind) bool {
+	switch k {
+	case outcome.Open, outcome.Asks, outcome.Unproven, outcome.Undecided:
+		return false
+	}
+	return true
+}
+
+// apply changes a schedule by a decision. It is pure.
+func (s *Schedule) apply(a act) {
+	if a.At.After(s.Last) && a.Do != doNote {
+		s.Last = a.At.UTC()
+	}
+	switch a.Do {
+	case doBegin:
+		s.Run = &Run{At: a.At.UTC(), Left: a.Left}
+		return
+	case doSend:
+		s.Run.Sent = true
+	case doSkip:
+		if a.Reason != Busy {
+			s.Run = nil
+		}
+	case doOver:
+		s.Run = nil
+		return
+	case doEnd:
+		s.Ended, s.Run = a.Reason, nil
+	case doNote:
+		s.ClockBack = s.Last
+	}
+	s.Reports = append(s.Reports, a.Report)
+}
