@@ -118,6 +118,7 @@ var notSeen = map[string]string{
 	"pace.json":    "written by an earlier version",
 	"prices.json":  "written by a person",
 	"loops/":       "needs a loop",
+	"schedules/":   "needs a schedule",
 	"exports/":     "needs a long conversation",
 	"windows.json": "needs a window without a session",
 	"quarantine/":  "needs a damaged file",

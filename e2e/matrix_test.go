@@ -54,7 +54,7 @@ type life struct {
 
 // matrix are all lives. They run side by side; the rows of one come in turn.
 func matrix() []life {
-	return slices.Concat([]life{birthAndEnd(), prompting(), overtaking(), answering(), bashMode(), switchingModes(), naming(), besides(), moving(), opening(), beginningWithText(), sharingCard(), stoppingTexts(), callingVerbs(), looping(), purgingLoops()}, asking(),
+	return slices.Concat([]life{birthAndEnd(), prompting(), overtaking(), answering(), bashMode(), switchingModes(), naming(), besides(), moving(), opening(), beginningWithText(), sharingCard(), stoppingTexts(), callingVerbs(), looping(), purgingLoops(), scheduling()}, asking(),
 		[]life{secondWriters(), cliResume(), stubbornTools(), transferring(), recovering(), rebooting(), goingOn()})
 }
 

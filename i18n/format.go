@@ -155,8 +155,10 @@ func (w Words) Age(d time.Duration) string {
 	return w.Say(AgeKey.Of(unit), Args{"Count": int(max(d, 0) / size)})
 }
 
-// Clock returns a time of the day: 15:04.
-func (w Words) Clock(at time.Time) string { return at.Local().Format(w.Say(FormatKey.Of("clock"))) }
+// clock returns a time of the day in now's time zone: 15:04.
+func (w Words) clock(at, now time.Time) string {
+	return at.In(now.Location()).Format(w.Say(FormatKey.Of("clock")))
+}
 
 // Seconds returns a time of the day with its seconds: 15:04:05.
 func (w Words) Seconds(at time.Time) string { return at.Local().Format(w.Say(FormatKey.Of("seconds"))) }
@@ -169,27 +171,27 @@ func (w Words) ShortDay(at time.Time) string {
 // Day returns a day, with its year if now is in another one: Nov 28.
 func (w Words) Day(at, now time.Time) string {
 	layout := FormatKey.Of("day")
-	if at.Local().Year() != now.Local().Year() {
+	if at = at.In(now.Location()); at.Year() != now.Year() {
 		layout = FormatKey.Of("date")
 	}
-	return at.Local().Format(w.Say(layout))
+	return at.Format(w.Say(layout))
 }
 
 func isSameDay(a, b time.Time) bool {
-	return a.Local().Format(time.DateOnly) == b.Local().Format(time.DateOnly)
+	return a.In(b.Location()).Format(time.DateOnly) == b.Format(time.DateOnly)
 }
 
 // Moment returns a time, with its day if now is on another one: 15:04.
 func (w Words) Moment(at, now time.Time) string {
 	if isSameDay(at, now) {
-		return w.Clock(at)
+		return w.clock(at, now)
 	}
-	return w.Say(FormatKey.Of("moment"), Args{"Date": w.Day(at, now), "Time": w.Clock(at)})
+	return w.Say(FormatKey.Of("moment"), Args{"Date": w.Day(at, now), "Time": w.clock(at, now)})
 }
 
 // At returns a moment with its preposition: at 15:04.
 func (w Words) At(at, now time.Time) string {
-	args := Args{"Date": w.Day(at, now), "Time": w.Clock(at)}
+	args := Args{"Date": w.Day(at, now), "Time": w.clock(at, now)}
 	if isSameDay(at, now) {
 		return w.Say(FormatKey.Of("at"), args)
 	}

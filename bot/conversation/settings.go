@@ -14,7 +14,7 @@ import (
 )
 
 // Settings are the choices of a chat; the bot's configuration replaces zero values. A private chat
-// belongs to one person. A group has a language, quiet hours and favorites.
+// belongs to one person. A group has a language, a time zone, quiet hours and favorites.
 type Settings struct {
 	Language   string         `json:"language,omitempty"`   // one of i18n.Languages
 	Telegram   string         `json:"telegram,omitempty"`   // the language of the person's Telegram, as an IETF tag
@@ -31,6 +31,7 @@ type Settings struct {
 
 	Quiet      *Hours   `json:"quiet,omitempty"`      // in which only urgent messages sound
 	QuietFor   *Span    `json:"quiet_for,omitempty"`  // the same, once
+	Zone       string   `json:"time_zone,omitempty"`  // of the IANA database
 	Favourites []string `json:"favourites,omitempty"` // folders that /new shows first, also in a group
 
 	Sessions map[uuid.UUID]string `json:"sessions,omitempty"` // Background of single sessions
@@ -55,7 +56,7 @@ func (s Settings) Reports(session uuid.UUID) string {
 	return cmp.Or(s.Sessions[session], s.Background, Line)
 }
 
-// Hours are a part of a day, in minutes since midnight by the machine's clock, possibly across
+// Hours are a part of a day, in minutes since midnight in the time zone of the chat, possibly across
 // midnight. 1440 is the end of a day.
 type Hours struct {
 	From  int   `json:"from"`
@@ -136,6 +137,18 @@ func ReadSettings(dir string) (all []Settings, err error) {
 		return nil
 	})
 	return all, err
+}
+
+// ZoneOf returns the name of the time zone of a chat.
+func (c *Store) ZoneOf(chat int64) string { return cmp.Or(c.Settings(chat).Zone, c.Zone, "Local") }
+
+// Location returns the time zone of a chat. For one that this machine does not know it returns the
+// machine's.
+func (c *Store) Location(chat int64) *time.Location {
+	if zone, err := time.LoadLocation(c.ZoneOf(chat)); err == nil {
+		return zone
+	}
+	return time.Local
 }
 
 // Set changes the settings of a chat.

@@ -94,7 +94,7 @@ func (f *file) setTurn(t Turn) {
 // and the session got no prompt there since they began.
 func (c *Store) Quiet(to address.Conversation, session uuid.UUID, now time.Time) bool {
 	set, asked := c.Settings(to.ChatID), c.read(to).LastPrompted[session]
-	return set.Quiet.Quiet(now.Local(), asked) || set.QuietFor.Quiet(now, asked)
+	return set.Quiet.Quiet(now.In(c.Location(to.ChatID)), asked) || set.QuietFor.Quiet(now, asked)
 }
 
 // TurnOf returns the Turn of a session; false if nothing is shown in full.

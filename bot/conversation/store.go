@@ -23,6 +23,7 @@ import (
 type Store struct {
 	Aliases *alias.Table            // maps groups to their later chats
 	Changed func(was, now Settings) // is called after the settings of a chat have changed; may be nil
+	Zone    string                  // of chats that have chosen none; empty: the machine's
 
 	mu     sync.Mutex // held during disk access
 	folder spool.Folder

@@ -30,7 +30,7 @@ import (
 var printed = map[string]any{
 	"list --json": []show.Session{}, "status NAME --json": show.Details{}, "why NAME --json": show.Fate{}, "recover --json": show.Account{},
 	"hooks status --json": hooksReport{}, "service status --json": service.State{}, "doctor --json": doctor.Report{}, "resume NAME --json": running.Resumed{}, "forget NAME --json": forgottenSession{}, "new --json": running.Started{}, "send-prompt NAME TEXT --wait --json": running.Queued{},
-	"loop status NAME --json": shownLoop{}, "archive NAME --json": running.Ended{}, "history NAME --json": []show.Entry{}, "history NAME WORD --json": []show.Hit{},
+	"loop status NAME --json": shownLoop{}, "schedule add NAME WHEN TEXT --json": shownSchedule{}, "archive NAME --json": running.Ended{}, "history NAME --json": []show.Entry{}, "history NAME WORD --json": []show.Hit{},
 	"changes NAME --json": show.Changes{}, "changes NAME FILE --json": show.Patch{}, "usage --json": show.Usage{}, "config --json": []config.Setting{}, "import DIR --json": importer.Report{},
 }
 

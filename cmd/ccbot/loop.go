@@ -205,7 +205,7 @@ func (c loopVerbs) change(cmd *cobra.Command, what string, change port.LoopChang
 	l, err := c.find(what)
 	if err == nil {
 		change.Loop = l.ID
-		l, err = askLoop(cmd.Context(), c.call, running.ChangingLoop.Verb, change)
+		l, err = askBot[port.Loop](cmd.Context(), c.call, running.ChangingLoop.Verb, change, false)
 	}
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err er
 		return err
 	}
 	q.Key, q.Session = uuid.New(), r.ID
-	l, err := askLoop(cmd.Context(), c.call, running.Looping.Verb, q.LoopRequest)
+	l, err := askBot[port.Loop](cmd.Context(), c.call, running.Looping.Verb, q.LoopRequest, true)
 	if err != nil {
 		return err
 	}
@@ -304,24 +304,24 @@ func (c loopVerbs) find(what string) (found port.Loop, err error) {
 	return found, nil
 }
 
-// askLoop makes the running bot carry out a verb about a loop.
-func askLoop(ctx context.Context, c *call, verb string, body any) (l port.Loop, err error) {
+// askBot makes the running bot carry out a verb, which needs it. keyed: the body has a key, so the
+// verb is carried out once.
+func askBot[Reply any](ctx context.Context, c *call, verb string, body any, keyed bool) (did Reply, err error) {
 	d, err := offline.Open(c.environ, c.stderr)
 	if err != nil {
-		return l, err
+		return did, err
 	}
-	err = socket.Ask(ctx, d.Dir, verb, body, &l)
-	// A loop has a key, so it begins once.
-	for n := 0; n < 30 && verb == running.Looping.Verb && errors.Is(err, control.ErrLost); n++ {
+	err = socket.Ask(ctx, d.Dir, verb, body, &did)
+	for n := 0; n < 30 && keyed && errors.Is(err, control.ErrLost); n++ {
 		if pause.For(ctx, time.Second) != nil {
 			break
 		}
-		if again := socket.Ask(ctx, d.Dir, verb, body, &l); !errors.Is(again, control.ErrNoServer) && !errors.Is(again, socket.ErrSilent) {
+		if again := socket.Ask(ctx, d.Dir, verb, body, &did); !errors.Is(again, control.ErrNoServer) && !errors.Is(again, socket.ErrSilent) {
 			err = again
 		}
 	}
 	if errors.Is(err, control.ErrNoServer) {
-		err = errors.New("no ccbot is running: a loop needs it")
+		err = errors.New("no ccbot is running: this verb needs it")
 	}
-	return l, offline.Sentence(err)
+	return did, offline.Sentence(err)
 }

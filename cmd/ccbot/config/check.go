@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -170,7 +171,14 @@ func (c *Config) checkWords() error {
 	return cmp.Or(oneOf("LOG_LEVEL", strings.ToLower(c.LogLevel), "debug", "info", "warn", "error"),
 		oneOf("LOG_FORMAT", c.LogFormat, "auto", "text", "json"), oneOf("CCBOT_LANG", c.Lang, i18n.Languages()...),
 		oneOf("SHOW_STEPS", c.ShowSteps, string(turn.OnCard), string(turn.Nowhere)),
-		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"), oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on"))
+		oneOf("CCBOT_RICH_MESSAGES", c.Rich, "auto", "off"), oneOf("VOICE_CONFIRM", c.VoiceConfirm, "off", "on"), c.checkZone())
+}
+
+func (c *Config) checkZone() error {
+	if _, err := time.LoadLocation(c.TimeZone); err != nil {
+		return errors.New("CCBOT_TIME_ZONE is not a time zone of this machine: it is a name such as Europe/Berlin, or Local")
+	}
+	return nil
 }
 
 var tmuxName = lazyregexp.New(`^[A-Za-z0-9_-]+$`)

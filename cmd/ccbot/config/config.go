@@ -66,6 +66,7 @@ type Config struct {
 	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message is sent after a tap on [Send]; off: at once"`
 	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"files from the chat are removed from .ccbot-inbox this time after their session's end; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of a chat that has none, by its code"`
+	TimeZone       string        `env:"CCBOT_TIME_ZONE" envDefault:"Local" doc:"time zone of a chat that has none, such as Europe/Berlin; Local: the machine's"`
 	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release and SHA256SUMS, for version --check without a file"`
 	Machine        string        `env:"CCBOT_MACHINE" doc:"name of this machine in a group with several bots; empty: the host name"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`

@@ -144,6 +144,9 @@ func PurgedLoops(dir string) spool.Folder {
 // Loops is the folder of the loops.
 func Loops(dir string) string { return filepath.Join(dir, "loops") }
 
+// Schedules is the folder of the schedules.
+func Schedules(dir string) string { return filepath.Join(dir, "schedules") }
+
 // Moments are the remembered work trees of sessions.
 func Moments(dir string) host.Moments { return host.Moments{Dir: filepath.Join(dir, "changes")} }
 

@@ -193,7 +193,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	s.reportUnread(ctx)
 	s.recovery.Notify = s.recovered // set only now, because one message reports the whole start
 	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
-		s.keeper.Run, s.loops.Run, s.claude.Run, s.reportLosses, s.room.Run, s.pruneBindings} {
+		s.keeper.Run, s.loops.Run, s.schedules.Run, s.claude.Run, s.reportLosses, s.room.Run, s.pruneBindings} {
 		g.Go(func() error { return part(ctx) })
 	}
 	g.Go(func() error { return reportOldClaude(ctx, s.Dir, s.claude, s.bot.Chat, s.log) })

@@ -60,6 +60,7 @@ import (
 	"ccbot/lifecycle/view"
 	"ccbot/loop"
 	"ccbot/recovery"
+	"ccbot/schedule"
 	"ccbot/tmux"
 )
 
@@ -90,6 +91,7 @@ type system struct {
 	presence  *presence.Watcher
 	keeper    *archive.Keeper
 	loops     *loop.Keeper
+	schedules *schedule.Keeper
 	woken     chan struct{}  // wakes keeper
 	machine   *host.Machine  // as the chat sees it
 	sessions  *host.Sessions // of the machine
@@ -230,6 +232,7 @@ func (s *system) wireChat(environ []string) error {
 	if err != nil {
 		return err
 	}
+	chats.Zone = s.TimeZone
 	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, Own: offline.Own(s.Config), Records: s.store,
 		ProjectsDir: s.ProjectsDir(), GitEnv: environment.Server(environ),
 		Folders: &s.store.Folders,
@@ -258,7 +261,7 @@ func (s *system) wireChat(environ []string) error {
 	if err := said.Tidy(); err != nil { // the next start may do it
 		s.log.Warn("exports_not_tidied", logkey.Error, err)
 	}
-	if s.loops, err = openLoops(s, environ); err != nil {
+	if err := openPlans(s, environ); err != nil {
 		return err
 	}
 	m := &ports.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store, Looped: liveIn(s.loops)},

@@ -23,7 +23,7 @@ import (
 
 // subfolders are the folders that ccbot makes in its folder.
 var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "exports", "inbox", "launch", "loops", "outbox", "quarantine",
-	"received", "sessions", "status", "usage"}
+	"received", "schedules", "sessions", "status", "usage"}
 
 // nested are those in which ccbot makes folders.
 var nested = []string{"backups", "changes"}
