@@ -136,11 +136,16 @@ func (k *Keeper) step(ctx context.Context, id uuid.UUID) (again bool, err error)
 	}
 	switch a.Do {
 	case doResume:
+		// Counted first, because ccbot may end meanwhile.
+		if err := k.change(id, func(s *Schedule) { s.Run.Tries, s.Run.Tried = s.Run.Tries+1, k.Now().UTC() }); err != nil {
+			return false, err
+		}
 		refused, err := k.Engine.Resume(ctx, s.Session)
 		if err != nil || refused == "" {
 			return false, err
 		}
-		a = act{Do: doSkip, Report: Report{Reason: NotResumed, At: s.Run.At, Left: s.Run.Left, Detail: refused}}
+		a = s.skips(NotResumed)
+		a.Detail = refused
 	case doSend:
 		if err := k.Engine.Keep(ctx, s.Session, s.Key(), s.Text); err != nil {
 			return false, err

@@ -3,6 +3,7 @@ package schedule
 import (
 	"time"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/outcome"
@@ -42,6 +43,8 @@ const (
 	punctual = 2 * time.Minute
 	// orphanGrace is how long a schedule stays after the end of its session, which a person may undo.
 	orphanGrace = 10 * time.Minute
+	// mostTries limits how often a session is resumed for one run: it may end before it is ready.
+	mostTries = 3
 )
 
 // next decides one step of a schedule. It is pure.
@@ -79,6 +82,10 @@ func next(s Schedule, v seen, now time.Time) act {
 		return due
 	case s.Run == nil || s.Run.Sent:
 		return act{}
+	case back && s.Run.Tries >= mostTries:
+		return s.skips(NotStarted)
+	case back && s.Run.waits(now):
+		return act{}
 	case back:
 		return act{Do: doResume}
 	case state == session.Running:
@@ -93,6 +100,18 @@ func (s *Schedule) sends(now time.Time) act {
 		sent.Late = late
 	}
 	return act{Do: doSend, Report: sent}
+}
+
+// skips leaves out the prompt of the run.
+func (s *Schedule) skips(why Reason) act {
+	return act{Do: doSkip, Report: Report{Reason: why, At: s.Run.At, Left: s.Run.Left}}
+}
+
+// waits reports whether it is too early for the next try to resume the session. If the clock went
+// back, it is not.
+func (r *Run) waits(now time.Time) bool {
+	since := now.Sub(r.Tried)
+	return r.Tries > 0 && since >= 0 && since < pause.Doubled(time.Minute, time.Hour, r.Tries-1)
 }
 
 // returns reports whether a schedule resumes a session that has ended.

@@ -30,6 +30,7 @@ const (
 	Busy         Reason = "busy"          // the run before is not over
 	Looped       Reason = "loop"          // a loop has the session
 	NotResumed   Reason = "not_resumed"   // the session could not be resumed; Detail has the refusal
+	NotStarted   Reason = "not_started"   // the session was resumed mostTries times, and did not start
 	SessionEnded Reason = "session_ended" // on purpose, or it was abandoned
 	Forgotten    Reason = "session_forgotten"
 	ClockBack    Reason = "clock_back" // the clock went back: the occurrences until the last one were
@@ -42,6 +43,8 @@ type Run struct {
 	Sent bool      `json:"sent,omitempty"` // the queue has the prompt
 	// Typed is the prompt once the inbox has finished it. The inbox forgets it after two days.
 	Typed *outcome.Prompt `json:"typed,omitempty"`
+	Tries int             `json:"tries,omitempty"` // to resume the session
+	Tried time.Time       `json:"tried,omitzero"`  // the time of the last one
 }
 
 // Report is a report for the chat. Without a reason, a prompt was sent.

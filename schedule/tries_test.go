@@ -1,0 +1,104 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/internal/session"
+)
+
+// dies is an engine whose agent ends before it is ready.
+type dies struct{ *fakeEngine }
+
+func (d dies) Resume(context.Context, uuid.UUID) (string, error) {
+	d.resumed++
+	d.record.State = session.Failed
+	return "", d.err
+}
+
+// TestP8_SessionThatCannotStartIsSkipped: it is resumed three times, also over restarts, with longer
+// and longer pauses. The next occurrence is tried again.
+func TestP8_SessionThatCannotStartIsSkipped(t *testing.T) {
+	w := newWorld(t)
+	w.add("day 09:00")
+	w.engine.record.State = session.Lost
+	engine := w.engine
+	w.Engine = dies{engine}
+	w.pass(time.Hour)
+	assert.Equal(t, 1, w.only().Run.Tries)
+	var at []int
+	for second := range 600 {
+		was := engine.resumed
+		w.restart()
+		w.Engine = dies{engine}
+		if w.pass(time.Second); engine.resumed > was {
+			at = append(at, second+1)
+		}
+	}
+	assert.Equal(t, []int{60, 180}, at)
+	assert.Equal(t, []Report{{Reason: NotStarted, At: monday.Add(time.Hour)}}, engine.told)
+	assert.Nil(t, w.only().Run)
+	w.Engine = engine
+	w.pass(24 * time.Hour)
+	w.pass(time.Second)
+	assert.Len(t, engine.order, 1)
+}
+
+// TestP8_ResumeIsCountedBeforeIt: ccbot dies while it resumes.
+func TestP8_ResumeIsCountedBeforeIt(t *testing.T) {
+	w := newWorld(t)
+	s := w.add("day 09:00")
+	w.engine.record.State = session.Lost
+	w.Engine = counted{w.engine, func() { assert.Equal(t, 1, w.only().Run.Tries) }}
+	w.pass(time.Hour)
+	assert.Equal(t, 1, w.engine.resumed)
+	w.pass(time.Second)
+	assert.Equal(t, []Report{{At: s.Next()}}, w.engine.told)
+}
+
+type counted struct {
+	*fakeEngine
+	before func()
+}
+
+func (c counted) Resume(ctx context.Context, id uuid.UUID) (string, error) {
+	c.before()
+	return c.fakeEngine.Resume(ctx, id)
+}
+
+// TestP8_ErrorOfResumeIsSkipped: an error without a sentence for the chat is tried as often.
+func TestP8_ErrorOfResumeIsSkipped(t *testing.T) {
+	w := newWorld(t)
+	w.add("day 09:00")
+	w.engine.record.State = session.Lost
+	w.Engine = fails{w.engine}
+	w.pass(time.Hour)
+	for range 600 {
+		w.pass(time.Second)
+	}
+	assert.Equal(t, 3, w.engine.resumed)
+	assert.Equal(t, []Report{{Reason: NotStarted, At: monday.Add(time.Hour)}}, w.engine.told)
+}
+
+type fails struct{ *fakeEngine }
+
+func (f fails) Resume(context.Context, uuid.UUID) (string, error) {
+	f.resumed++
+	return "", errors.New("no")
+}
+
+// TestP8_PauseOutlivesClock: the clock goes back between two tries.
+func TestP8_PauseOutlivesClock(t *testing.T) {
+	w := newWorld(t)
+	w.add("day 09:00")
+	w.engine.record.State = session.Lost
+	w.Engine = dies{w.engine}
+	w.pass(time.Hour)
+	w.pass(-time.Minute)
+	assert.Equal(t, 2, w.engine.resumed)
+}
