@@ -82,6 +82,8 @@ func next(s Schedule, v seen, now time.Time) act {
 		return due
 	case s.Run == nil || s.Run.Sent:
 		return act{}
+	case v.Loop: // it began after the run
+		return s.skips(Looped)
 	case back && s.Run.Tries >= mostTries:
 		return s.skips(NotStarted)
 	case back && s.Run.waits(now):

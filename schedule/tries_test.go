@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
 )
@@ -101,4 +102,22 @@ func TestP8_PauseOutlivesClock(t *testing.T) {
 	w.pass(time.Hour)
 	w.pass(-time.Minute)
 	assert.Equal(t, 2, w.engine.resumed)
+}
+
+// TestP8_LoopThatBeganIsNotDisturbed: it began while the session of the run came back, or before the
+// session was resumed.
+func TestP8_LoopThatBeganIsNotDisturbed(t *testing.T) {
+	for _, state := range []session.State{session.Running, session.Lost} {
+		w := newWorld(t)
+		w.add("09:00")
+		w.engine.record.State = session.Starting
+		w.pass(time.Hour)
+		require.NotNil(t, w.only().Run)
+		w.engine.loop, w.engine.record.State = true, state
+		w.pass(time.Second)
+		assert.Empty(t, w.engine.order, "a prompt is sent while a loop has the session")
+		assert.Zero(t, w.engine.resumed)
+		assert.Equal(t, []Report{{Reason: Looped, At: monday.Add(time.Hour)}}, w.engine.told)
+		w.none()
+	}
 }
