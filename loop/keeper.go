@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"reflect"
 	"slices"
@@ -24,7 +23,6 @@ import (
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
-	"ccbot/port/refusal"
 )
 
 // Engine sends the prompts of loops, and knows their sessions.
@@ -335,13 +333,19 @@ func (k *Keeper) press(ctx context.Context, h *held) error {
 	return err
 }
 
-// settled takes back the prompt of a loop whose pause or end is on disk, unless it is typed. The
-// next step tells the chat.
+// withdraw takes back the prompt of a loop that is paused or has ended, unless it is typed.
+func (l *Loop) withdraw(ctx context.Context, e Engine) error {
+	if l.State.Moves() || l.Phase == port.LoopCheck || l.Typed != nil {
+		return nil
+	}
+	return e.Withdraw(ctx, l.Session, l.Key())
+}
+
+// settled takes back the prompt of a loop that was paused or has ended. The next step tells the
+// chat; before that it withdraws the prompt again, because this may fail.
 func (k *Keeper) settled(ctx context.Context, l *Loop) {
-	if l.Phase != port.LoopCheck {
-		if err := k.Engine.Withdraw(ctx, l.Session, l.Key()); err != nil {
-			k.Log.Warn("loop_prompt_not_withdrawn", logkey.LoopID, l.ID.String(), logkey.Error, err)
-		}
+	if err := l.withdraw(ctx, k.Engine); err != nil {
+		k.Log.Warn("loop_prompt_not_withdrawn", logkey.LoopID, l.ID.String(), logkey.Error, err)
 	}
 	log := k.Log.With(logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Reason, string(l.Reason), logkey.Count, l.Iteration)
 	if l.State == port.LoopPaused {
@@ -358,6 +362,9 @@ func (k *Keeper) settled(ctx context.Context, l *Loop) {
 
 // tell tells the chat how a loop stands. A crash repeats it.
 func (k *Keeper) tell(ctx context.Context, l *Loop) error {
+	if err := l.withdraw(ctx, k.Engine); err != nil {
+		return err
+	}
 	if err := k.Tell(ctx, l.Clone().Loop); err != nil {
 		return err
 	}
@@ -425,25 +432,4 @@ func (k *Keeper) Live(id uuid.UUID) (Loop, bool) {
 func (k *Keeper) Moves(id uuid.UUID) bool {
 	l, live := k.Live(id)
 	return live && l.State.Moves()
-}
-
-// Errors of the verbs.
-var (
-	ErrNotFound  = refusal.New(refusal.Changed, "there is no such loop")
-	ErrNotLive   = refusal.New(refusal.Changed, "the loop has ended")
-	ErrNotPaused = refusal.New(refusal.Changed, "the loop is not paused")
-	ErrNoSession = refusal.New(refusal.NoAgent, "the session is not open")
-)
-
-// HeldError means that another live loop has the session or the feature.
-type HeldError struct{ By port.Loop }
-
-// Error names the holder.
-func (e *HeldError) Error() string {
-	return fmt.Sprintf("the loop of %s (%s) has it: stop that one first", e.By.Name, e.By.ID)
-}
-
-// As makes it a refusal.
-func (e *HeldError) As(target any) bool {
-	return refusal.Error{Code: refusal.LoopHeld, Reason: e.By.Name, Err: e}.Into(target)
 }

@@ -121,12 +121,12 @@ func TestNoProgressPauses(t *testing.T) {
 // and only a resume continues.
 func TestPersonComesFirst(t *testing.T) {
 	w := newWorld(t)
-	w.engine.turn = outcome.Outcome{}
+	w.engine.turn, w.engine.unfinished = outcome.Outcome{}, true
 	l := w.begin("true", port.LoopBounds{Turns: 3})
 	w.run()
 	w.Yield(t.Context(), l.Session, "a prompt")
 	assert.Equal(t, []any{port.LoopPaused, port.WhyPersonActed, 1}, []any{w.only().State, w.only().Reason, w.engine.withdrew})
-	w.engine.turn = outcome.Outcome{Kind: outcome.Withdrawn}
+	w.engine.turn, w.engine.unfinished = outcome.Outcome{Kind: outcome.Withdrawn}, false
 	w.restart()
 	w.run()
 	assert.Equal(t, port.LoopPaused, w.only().State)

@@ -11,7 +11,29 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/port"
+	"ccbot/port/refusal"
 )
+
+// Errors of the verbs.
+var (
+	ErrNotFound  = refusal.New(refusal.Changed, "there is no such loop")
+	ErrNotLive   = refusal.New(refusal.Changed, "the loop has ended")
+	ErrNotPaused = refusal.New(refusal.Changed, "the loop is not paused")
+	ErrNoSession = refusal.New(refusal.NoAgent, "the session is not open")
+)
+
+// HeldError means that another live loop has the session or the feature.
+type HeldError struct{ By port.Loop }
+
+// Error names the holder.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("the loop of %s (%s) has it: stop that one first", e.By.Name, e.By.ID)
+}
+
+// As makes it a refusal.
+func (e *HeldError) As(target any) bool {
+	return refusal.Error{Code: refusal.LoopHeld, Reason: e.By.Name, Err: e}.Into(target)
+}
 
 // Start begins a loop. With the key of an earlier call it returns the loop of that call.
 func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Loop, err error) {
@@ -199,11 +221,11 @@ func (k *Keeper) Yield(ctx context.Context, session uuid.UUID, act string) {
 	}
 	if _, err := k.Pause(ctx, l.ID, port.WhyPersonActed, act); err != nil && !errors.Is(err, ErrNotLive) {
 		k.Log.Error("loop_not_paused", logkey.LoopID, l.ID.String(), logkey.SessionID, session.String(), logkey.Error, err)
-		k.pauseInMemory(l.ID, act)
+		k.pauseInMemory(ctx, l.ID, act)
 	}
 }
 
-func (k *Keeper) pauseInMemory(id uuid.UUID, why string) {
+func (k *Keeper) pauseInMemory(ctx context.Context, id uuid.UUID, why string) {
 	k.mu.Lock()
 	h := k.loops[id]
 	k.mu.Unlock()
@@ -214,6 +236,7 @@ func (k *Keeper) pauseInMemory(id uuid.UUID, why string) {
 		h.cut()
 	}
 	h.unsaved = true
+	k.settled(ctx, &h.loop)
 	pause.Poke(k.woken)
 }
 
@@ -231,12 +254,13 @@ func (k *Keeper) Open(dir, quarantine string) error {
 }
 
 // Settle settles what an earlier ccbot has left, before anything is scheduled: the processes of
-// checks that were cut off are ended, and loops whose session is gone are paused or ended. It may
-// be called again.
+// checks that were cut off are ended, prompts of loops that do not move are taken back, and loops
+// whose session is gone are paused or ended. It may be called again.
 func (k *Keeper) Settle(ctx context.Context) {
 	for _, h := range k.all() {
 		err := k.endProcesses(ctx, h, func() {})
 		h.mu.Lock()
+		err = errors.Join(err, h.loop.withdraw(ctx, k.Engine))
 		r, known := k.Engine.Session(h.loop.Session)
 		if a := orphan(h.loop, sessionOf(r, known), k.Now()); err == nil && a.Do != doNothing {
 			err = k.carryOut(ctx, h, a)

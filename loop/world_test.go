@@ -39,8 +39,9 @@ type fakeEngine struct {
 	onKeep     func() // called when a prompt is kept
 	onTree     func() // called after each check
 	// onWithdraw is called when a prompt is taken back.
-	onWithdraw func()
-	escError   error // of Interrupt
+	onWithdraw    func()
+	withdrawError error
+	escError      error // of Interrupt
 }
 
 func (e *fakeEngine) Session(id uuid.UUID) (session.Record, bool) {
@@ -71,7 +72,7 @@ func (e *fakeEngine) Withdraw(context.Context, uuid.UUID, uuid.UUID) error {
 	if e.onWithdraw != nil {
 		e.onWithdraw()
 	}
-	return nil
+	return e.withdrawError
 }
 
 func (e *fakeEngine) Interrupt(context.Context, uuid.UUID) error {
