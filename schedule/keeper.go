@@ -318,3 +318,16 @@ func (k *Keeper) Remove(id uuid.UUID) (Schedule, error) {
 	k.Log.Info("schedule_removed", logkey.ScheduleID, id.String(), logkey.SessionID, s.Session.String())
 	return s, nil
 }
+
+// Forget removes the schedules of a session, because a person has asked for it.
+func (k *Keeper) Forget(session uuid.UUID) (err error) {
+	for _, s := range k.List() {
+		if s.Session != session {
+			continue
+		}
+		if _, failed := k.Remove(s.ID); !errors.Is(failed, ErrNotFound) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}

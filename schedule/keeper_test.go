@@ -222,6 +222,18 @@ func TestAddAndRemove(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNotFound)
 }
 
+// TestP9_ForgottenSessionHasNoSchedules: a schedule has the text of a prompt.
+func TestP9_ForgottenSessionHasNoSchedules(t *testing.T) {
+	w := newWorld(t)
+	s := w.add("day 09:00")
+	require.NoError(t, w.Forget(uuid.New()))
+	w.only()
+	require.NoError(t, w.Forget(s.Session))
+	w.none()
+	w.restart()
+	w.none()
+}
+
 // TestUnknownFieldsStay: a later program has written them.
 func TestUnknownFieldsStay(t *testing.T) {
 	w := newWorld(t)

@@ -189,7 +189,7 @@ func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	if err := s.keeper.Forget(ctx, id); err != nil {
 		return err
 	}
-	return s.loops.Forget(id)
+	return errors.Join(s.loops.Forget(id), s.schedules.Forget(id))
 }
 
 // Forgetting deletes the record of an ended session, and all copies of it.

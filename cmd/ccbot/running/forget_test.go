@@ -37,6 +37,7 @@ import (
 	"ccbot/lifecycle/view"
 	"ccbot/loop"
 	"ccbot/port"
+	"ccbot/schedule"
 )
 
 // forgetful is as much of a system as forgets records. Its outbox sends nothing.
@@ -64,6 +65,8 @@ func newForgetful(t *testing.T) forgetful {
 	m := &ports.Machine{Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{}}
 	s.loops = &loop.Keeper{Log: log, Now: time.Now}
 	require.NoError(t, s.loops.Open(offline.Loops(dir), filepath.Join(dir, "quarantine")))
+	s.schedules = &schedule.Keeper{Log: log, Now: time.Now}
+	require.NoError(t, s.schedules.Open(offline.Schedules(dir), filepath.Join(dir, "quarantine")))
 	s.bot = bot.New(bot.Config{Lists: conversation.Lists{People: map[int64]bool{1: true}}},
 		bot.Deps{Machine: m, Chat: chat.New(chat.Deps{Machine: m, Sender: speaks, Chats: chats, Cards: s.cards, Speech: words, Now: time.Now, Log: log}), Sender: speaks, Entries: s.inbox, Asks: s.asks})
 	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
