@@ -138,7 +138,13 @@ func (f Folder) Remove(name string) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	err := disk.Remove(filepath.Join(f.Path, name))
+	path := filepath.Join(f.Path, name)
+	err := disk.Remove(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a read-only disk also refuses to remove what is not there
+		if _, gone := disk.Lstat(path); errors.Is(gone, fs.ErrNotExist) {
+			err = gone
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

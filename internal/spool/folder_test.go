@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/disk/disktest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/spool"
 )
@@ -191,4 +192,13 @@ func TestQuarantine_ThatFailsLeavesTheItem(t *testing.T) {
 	data, err := f.Read("item")
 	require.NoError(t, err)
 	assert.Equal(t, "x", string(data))
+}
+
+// A read-only disk refuses also to remove a file that is not there, although nothing is left to do.
+func TestRemoveOfAbsentFileOnReadOnlyDisk(t *testing.T) {
+	f := newFolder(t)
+	require.NoError(t, f.Put("a.json", []byte("{}")))
+	disktest.FailAll(t, "remove", f.Path)
+	assert.NoError(t, f.Remove("b.json"))
+	assert.Error(t, f.Remove("a.json"))
 }
