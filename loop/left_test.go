@@ -82,6 +82,21 @@ func TestPersonTypesDuringCheck(t *testing.T) {
 	assert.Equal(t, []any{port.LoopExhausted, 5}, []any{w.only().State, w.only().Used.Turns})
 }
 
+// TestPromptBeforeResumeIsNoReason: a person's prompt during a check is still in the transcript when
+// the loop is resumed and the check runs again.
+func TestPromptBeforeResumeIsNoReason(t *testing.T) {
+	w := newWorld(t)
+	w.engine.onTree = func() { w.engine.turn.Others = true }
+	l := w.begin("exit 1", port.LoopBounds{Turns: 5})
+	w.run()
+	require.Equal(t, port.WhyPersonActed, w.only().Reason)
+	_, err := w.Resume(t.Context(), l.ID)
+	require.NoError(t, err)
+	w.engine.onTree, w.engine.onKeep = nil, func() { w.engine.turn.Others = false }
+	w.run()
+	assert.Equal(t, []any{port.LoopExhausted, 5}, []any{w.only().State, w.only().Used.Turns})
+}
+
 // TestNoCheckAfterBoundInTime: a check that the end time cuts is not a failed check, and none
 // begins after it.
 func TestNoCheckAfterBoundInTime(t *testing.T) {

@@ -161,6 +161,9 @@ func (k *Keeper) Resume(ctx context.Context, id uuid.UUID) (port.Loop, error) {
 		}
 		l.State, l.Reason, l.Detail, l.Reported, l.Repeats, l.Begun = port.LoopRunning, "", "", port.LoopRunning, 0, 0
 		l.Resumed, l.Ran, l.Before = l.Phase == port.LoopTurn, false, nil // what a person did meanwhile is no reason for a pause
+		if l.Phase == port.LoopCheck {
+			l.Typed = nil // nor what came after the turn that is checked
+		}
 		k.Log.Info("loop_resumed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 		return nil
 	}))
