@@ -24,6 +24,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/disk/disktest"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -196,6 +197,17 @@ func TestSettingContinuesAfterLimit(t *testing.T) {
 		w.Restart(t)
 		w.Later(10 * time.Minute)
 		assert.Len(t, promptKeys(t, w.World), 1)
+	})
+}
+
+// A session with a loop gets no prompt of a plan: the loop itself waits for the end of the limit.
+func TestP4_PlanLeavesLoopAlone(t *testing.T) {
+	atALimitWith(t, conversation.Continue, func(t *testing.T, w *limited) {
+		w.Loops(t, w.r, port.Loop{ID: uuid.New(), Session: w.r.ID, Task: "x", Check: "make test", Bounds: port.LoopBounds{Turns: 20}, State: port.LoopPaused,
+			Reason: port.WhyPerson, Phase: port.LoopAsk, Iteration: 3, Attempt: 2}, true)
+		w.Restart(t)
+		w.Later(10 * time.Minute)
+		assert.Empty(t, promptKeys(t, w.World))
 	})
 }
 

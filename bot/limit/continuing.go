@@ -169,7 +169,7 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 	l.listing.Unlock()
 	for _, p := range reached {
 		r, known := l.chat.Book.Records.Get(p.Session)
-		if _, shown := l.cards.Get(p.name()); known && !shown && r.State.Live() {
+		if _, shown := l.cards.Get(p.name()); known && !shown && r.State.Live() && r.Loop == nil { // a loop waits by itself
 			p.Text = cmp.Or(l.text, l.chat.In(r.Conversation).Say(i18n.PromptAfterLimit))
 			if l.atLimit(r) == conversation.Continue {
 				p.Prompt = inbox.PromptKey(uuid.New())
@@ -293,6 +293,8 @@ func objection(w chat.Phrases, r port.Session, work port.Work, p plan) render.Te
 		return w.Text(i18n.LimitOver, i18n.Args{"Name": r.Name})
 	case r.State != port.StateRunning:
 		return not(w.StateText(r))
+	case r.Loop != nil:
+		return not(w.Say(i18n.LimitLoop))
 	case len(r.Prompts) > 0:
 		return not(w.Say(i18n.SparedPrompts))
 	case r.Now.Phase != talk.PhaseIdle && r.Now.Phase != talk.PhaseLimited:
