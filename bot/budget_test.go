@@ -3,6 +3,8 @@ package bot_test
 import (
 	"context"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,8 +26,10 @@ type budgeted struct {
 	*chattest.World
 	t           *testing.T
 	r           session.Record
-	cost        map[uuid.UUID]talk.Sum // of today and in all, by session
-	interrupted int
+	interrupted atomic.Int32
+
+	mu   sync.Mutex             // guards cost
+	cost map[uuid.UUID]talk.Sum // of today and in all, by session
 }
 
 func withBudget(t *testing.T, set conversation.Settings, machine float64, test func(w *budgeted)) {
@@ -40,6 +44,8 @@ func withBudget(t *testing.T, set conversation.Settings, machine float64, test f
 		w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "working" })
 		w.Spent.OnSpent = func(context.Context) (talk.Report, error) {
 			rep := talk.Report{Spans: make([]talk.Span, len(talk.ReportSpans()))}
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			for id, sum := range w.cost {
 				line := talk.Line{Name: w.Record(t, id).Name, Session: id, Sum: sum}
 				rep.Spans[0].Sessions = append(rep.Spans[0].Sessions, line)
@@ -47,7 +53,7 @@ func withBudget(t *testing.T, set conversation.Settings, machine float64, test f
 			}
 			return rep, nil
 		}
-		w.Lifecycle.OnEndTurn = func(uuid.UUID) error { w.interrupted++; return nil }
+		w.Lifecycle.OnEndTurn = func(uuid.UUID) error { w.interrupted.Add(1); return nil }
 		test(w)
 	})
 }
@@ -55,14 +61,20 @@ func withBudget(t *testing.T, set conversation.Settings, machine float64, test f
 // spends has the session cost so many dollars, and its answer arrive.
 func (w *budgeted) spends(dollars float64) {
 	w.t.Helper()
-	w.cost[w.r.ID] = talk.Sum{Cost: dollars}
+	w.costs(w.r.ID, talk.Sum{Cost: dollars})
 	w.compares()
+}
+
+func (w *budgeted) costs(id uuid.UUID, sum talk.Sum) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cost[id] = sum
 }
 
 func (w *budgeted) compares() {
 	w.t.Helper()
 	w.Feature("budget").OnItem(w.r.ID, talk.Item{})
-	w.Later(time.Second)
+	w.Later(3 * time.Second)
 	w.Work(w.t)
 }
 
@@ -82,7 +94,10 @@ func (w *budgeted) last() (id int, m outbox.Message) {
 	return id, m
 }
 
-func (w *budgeted) holds() bool { return w.Budget.Holds(w.t.Context(), w.r.ID) }
+func (w *budgeted) holds() bool {
+	holds, _ := w.Budget.Holds(w.t.Context(), w.r.ID)
+	return holds
+}
 
 func TestBudgetWarnsHoldsAndIsRaised(t *testing.T) {
 	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
@@ -95,11 +110,11 @@ func TestBudgetWarnsHoldsAndIsRaised(t *testing.T) {
 		w.compares()
 		assert.Len(w.t, w.says(), 1, "once, also after a restart")
 		assert.False(w.t, w.holds())
-		assert.Zero(w.t, w.interrupted)
+		assert.Zero(w.t, w.interrupted.Load())
 
 		w.spends(10)
 		assert.True(w.t, w.holds())
-		assert.NotZero(w.t, w.interrupted)
+		assert.NotZero(w.t, w.interrupted.Load())
 		id, m := w.last()
 		assert.Equal(w.t, "Budget of api: $10.00 of $10.00 used. A running turn is stopped after its next answer, and messages wait.", m.Text.Text)
 		assert.Equal(w.t, []string{"+$5", "Stop"}, chattest.Words(m))
@@ -145,14 +160,14 @@ func TestBudgetOfDayCountsAllSessions(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			withBudget(t, tt.set, tt.machine, func(w *budgeted) {
 				other := w.Session(w.t, "web", session.Archived)
-				w.cost[other.ID] = talk.Sum{Cost: 6}
+				w.costs(other.ID, talk.Sum{Cost: 6})
 				w.spends(4.5)
 				_, m := w.last()
 				assert.Equal(w.t, tt.want, m.Text.Text)
 				assert.Len(w.t, w.says(), 1)
 				assert.True(w.t, w.holds())
-				assert.True(w.t, w.Budget.Holds(w.t.Context(), w.r.ID))
-				w.cost = map[uuid.UUID]talk.Sum{}
+				w.costs(w.r.ID, talk.Sum{})
+				w.costs(other.ID, talk.Sum{})
 				assert.False(w.t, w.holds(), "a new day")
 			})
 		})
@@ -161,7 +176,7 @@ func TestBudgetOfDayCountsAllSessions(t *testing.T) {
 
 func TestBudgetCountsUnknownPriceAsMore(t *testing.T) {
 	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
-		w.cost[w.r.ID] = talk.Sum{Cost: 0.1, Unpriced: true}
+		w.costs(w.r.ID, talk.Sum{Cost: 0.1, Unpriced: true})
 		w.compares()
 		assert.True(w.t, w.holds())
 		require.Len(w.t, w.says(), 1)
@@ -176,13 +191,13 @@ func TestBudgetCountsUnknownPriceAsMore(t *testing.T) {
 // A dialog is not answered: no second key follows, and no error is shown.
 func TestP7_BudgetLeavesDialogAlone(t *testing.T) {
 	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
-		w.Lifecycle.OnEndTurn = func(uuid.UUID) error { w.interrupted++; return refusal.New(refusal.Asks, "a dialog") }
+		w.Lifecycle.OnEndTurn = func(uuid.UUID) error { w.interrupted.Add(1); return refusal.New(refusal.Asks, "a dialog") }
 		w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "waiting_permission" })
 		w.spends(11)
-		assert.Zero(w.t, w.interrupted)
+		assert.Zero(w.t, w.interrupted.Load())
 		w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "working" })
 		w.spends(12)
-		assert.NotZero(w.t, w.interrupted)
+		assert.NotZero(w.t, w.interrupted.Load())
 		assert.Len(w.t, w.says(), 1)
 	})
 }

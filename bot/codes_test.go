@@ -24,6 +24,7 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/port"
 	"ccbot/port/talk"
+	"ccbot/schedule"
 )
 
 // codes are all codes of each kind of keys.
@@ -44,8 +45,10 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		}
 	}
 	return map[i18n.Codes][]string{
-		i18n.ChangeKey:   rules(t),
-		i18n.BudgetKey:   consts("of", "bot/budget"),
+		i18n.ChangeKey: rules(t),
+		i18n.BudgetKey: consts("of", "bot/budget"),
+		i18n.ScheduleKey: each.As([]schedule.Reason{schedule.Missed, schedule.Busy, schedule.Looped, schedule.NotResumed, schedule.SessionEnded,
+			schedule.Forgotten}, func(r schedule.Reason) string { return string(r) }),
 		i18n.StepsKey:    {string(turn.OnCard), string(turn.Nowhere)},
 		i18n.WeekdayKey:  {"0", "1", "2", "3", "4", "5", "6"},
 		i18n.MenuKey:     commands,
@@ -78,7 +81,7 @@ func rules(t *testing.T) []string {
 	t.Helper()
 	all := []string{string(session.BroughtBack), "resume.seen", "resume.followed", "recovery.tidy_transfer", "stopped.archived", "stopped.completed", "stopped.cleanup_failed",
 		"stop.you", "stop.other", "ended.signal", "ended.status"}
-	for _, rule := range chattest.Consts(t, "../lifecycle", "rule") {
+	for _, rule := range append(chattest.Consts(t, "../lifecycle", "rule"), chattest.Consts(t, "../lifecycle", "Rule")...) {
 		if rule != "stopped" && !strings.HasPrefix(rule, "resume.") {
 			all = append(all, rule)
 		}

@@ -56,9 +56,10 @@ type Callbacks struct {
 	// Failpoint is called at each persisted step with its name. It is nil except in programs that
 	// are built to die there.
 	Failpoint func(name string)
-	// Holds reports whether the prompts of a session wait because a cap of its cost is reached. It
-	// is called before each prompt is typed. nil: none waits.
-	Holds func(ctx context.Context, id uuid.UUID) bool
+	// Holds reports whether the prompts of a session wait because a cap of its cost is reached, and
+	// whether the session has a cap: then the answer takes time. It is called before each prompt is
+	// typed. nil: no session has one.
+	Holds func(ctx context.Context, id uuid.UUID) (holds, capped bool)
 }
 
 // configured returns the launch settings of a new session.

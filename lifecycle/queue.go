@@ -48,8 +48,11 @@ func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool)
 // mayType reports whether a step would type a prompt now. If Run does not run, it would not,
 // because no one would process the proof.
 func (q Queues) mayType(ctx context.Context, w *work, p *typing.Prompt) bool {
-	return q.core.running.Load() && w.r.State == session.Running && w.r.Binding != nil &&
-		w.look(ctx, p) == nil && decide(*w.r, w.term.View, p).Act == Do(typing.Type) && !q.core.holds(ctx, w.r.ID)
+	if !q.core.running.Load() || w.r.State != session.Running || w.r.Binding == nil || w.look(ctx, p) != nil {
+		return false
+	}
+	d, err := q.core.checkCaps(ctx, w, decide(*w.r, w.term.View, p), p)
+	return err == nil && d.Act == Do(typing.Type)
 }
 
 // SendAgain types an unproven prompt again when that is safe, by a person's decision. A crash

@@ -366,7 +366,7 @@ func TestP7_PromptWaitsForHigherCap(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.capped = true
+				w.capped.Store(true)
 				if at == "at once" {
 					w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Held})
 					require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
@@ -377,9 +377,31 @@ func TestP7_PromptWaitsForHigherCap(t *testing.T) {
 				assert.Empty(t, a.heard())
 				assert.Equal(t, typing.Held, w.prompts.state("k"))
 				assert.Equal(t, 1, w.news.held(news.HeldBudget), "it is reported once")
-				w.capped = false
+				w.capped.Store(false)
 				w.pass(time.Minute)
 				assert.Equal(t, []string{viewtest.Said}, a.heard())
+			})
+		})
+	}
+}
+
+// A draft or a dialog that comes while the caps are compared is seen before the prompt is typed.
+func TestP7_TerminalIsSeenAfterCapsAreCompared(t *testing.T) {
+	for _, at := range []string{"at once", "by a step"} {
+		t.Run(at, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				draft := func() { a.set(func(a *agent) { a.box = "a person's draft" }) }
+				w.onHolds.Store(&draft)
+				if at == "at once" {
+					w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Held})
+					require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
+				} else {
+					w.held(r, "k", viewtest.Said)
+				}
+				w.pass(time.Minute)
+				assert.Empty(t, a.heard())
+				a.set(func(a *agent) { assert.Equal(t, "a person's draft", a.box) })
 			})
 		})
 	}

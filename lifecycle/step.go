@@ -49,8 +49,8 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 			return nil
 		}
 		d := decide(*w.r, w.term.View, head)
-		if d.Act == Do(typing.Type) && c.holds(ctx, id) {
-			d = decision{Act: Do(typing.Hold), Why: news.HeldBudget, Again: view.HoldPace}
+		if d, err = c.checkCaps(ctx, w, d, head); err != nil {
+			return err
 		}
 		again = d.Again
 		c.Log.Debug("session_step", logkey.SessionID, id.String(), logkey.State, string(w.r.State), logkey.Phase, string(w.term.Phase()),
@@ -70,9 +70,22 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 	return again, err
 }
 
-// holds reports whether the prompts of a session wait for a higher cap.
-func (c *core) holds(ctx context.Context, id uuid.UUID) bool {
-	return c.deps.Callbacks.Holds != nil && c.deps.Callbacks.Holds(ctx, id)
+// checkCaps returns the decision about a prompt: one that would be typed waits while a cap of the
+// session is reached. The comparison takes time, so the terminal is looked at again after it (P7).
+func (c *core) checkCaps(ctx context.Context, w *work, d decision, head *typing.Prompt) (decision, error) {
+	if d.Act != Do(typing.Type) || c.deps.Callbacks.Holds == nil {
+		return d, nil
+	}
+	switch holds, capped := c.deps.Callbacks.Holds(ctx, w.r.ID); {
+	case holds:
+		return decision{Act: Do(typing.Hold), Why: news.HeldBudget, Again: view.HoldPace}, nil
+	case !capped:
+		return d, nil
+	}
+	if err := w.look(ctx, head); err != nil {
+		return d, err
+	}
+	return decide(*w.r, w.term.View, head), nil
 }
 
 // sooner returns the shorter of two waits; 0 means no wait.

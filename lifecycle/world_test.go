@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,7 +55,8 @@ type world struct {
 	saves     *saves
 	come      func(evidence.Writer) bool // Came; nil: nothing is handled
 	stop      func()                     // ends the Service that runs
-	capped    bool                       // the prompts of all sessions wait for a higher cap
+	capped    atomic.Bool                // the prompts of all sessions wait for a higher cap
+	onHolds   atomic.Pointer[func()]     // nil: no session has a cap
 }
 
 // order holds the events of all parts, one word each.
@@ -171,7 +173,7 @@ func (w *world) restart() {
 		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
 			PermissionMode: hooks.ModeAsk, Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			OrphanGrace: 30 * time.Second},
-		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.HasPendingEvents), News: w.news, Callbacks: &Callbacks{Came: w.came, Failpoint: w.order.at, Holds: func(context.Context, uuid.UUID) bool { return w.capped }},
+		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.HasPendingEvents), News: w.news, Callbacks: &Callbacks{Came: w.came, Failpoint: w.order.at, Holds: w.holds},
 			Windows: w.tmux, Launches: launches{w.base},
 			Ender: &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log}})
 	w.core, w.Queues = w.Service.core, w.Service.Queues()
@@ -365,4 +367,13 @@ func (w *world) held(r session.Record, key, text string) {
 	w.prompts.put(typing.Prompt{Key: key, Text: typed, Class: class, State: typing.Held})
 	require.NoError(w.t, w.prompts.HoldPrompt(key, r.ID))
 	require.NoError(w.t, w.SettlePrompts(w.ctx, r.ID, []string{key})) // Queue would type it at once
+}
+
+// holds is Callbacks.Holds. onHolds is called while a cap is compared.
+func (w *world) holds(context.Context, uuid.UUID) (holds, capped bool) {
+	compares := w.onHolds.Load()
+	if compares != nil {
+		(*compares)()
+	}
+	return w.capped.Load(), compares != nil
 }

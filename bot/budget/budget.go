@@ -28,6 +28,8 @@ const (
 	step = 5
 	// interval is the longest time between two comparisons while there is a cap.
 	interval = time.Minute
+	// gap is the shortest time between two comparisons: each one looks at all transcripts.
+	gap = 2 * time.Second
 	// timeout is how long a prompt waits for its comparison. Without a result it is typed: the next
 	// comparison interrupts its turn.
 	timeout = 5 * time.Second
@@ -70,26 +72,27 @@ func (b *Budget) Feature() chat.Feature {
 		OnItem: func(uuid.UUID, talk.Item) { pause.Poke(b.wake) }}
 }
 
-// Holds reports whether a cap of a session is reached, so that its prompts wait.
-func (b *Budget) Holds(ctx context.Context, session uuid.UUID) bool {
+// Holds reports whether a cap of a session is reached, so that its prompts wait, and whether the
+// session has a cap: then the use was read.
+func (b *Budget) Holds(ctx context.Context, session uuid.UUID) (holds, capped bool) {
 	r, known := b.chat.Book.Records.Get(session)
 	if !known || !b.capped(r) {
-		return false
+		return false, false
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	rep, err := b.spending.Spent(ctx)
 	if err != nil {
 		b.chat.Log.Warn("budget_unread", logkey.SessionID, session.String(), logkey.Error, err)
-		return false
+		return false, true
 	}
 	for _, a := range b.accounts(costsOf(rep), r) {
 		if a.level() == 100 {
 			pause.Poke(b.wake) // the card may still be missing
-			return true
+			return true, true
 		}
 	}
-	return false
+	return false, true
 }
 
 // capped reports whether a session has a cap.
@@ -130,6 +133,7 @@ func (b *Budget) run(ctx context.Context) error {
 			if err := b.compare(ctx, capped); err != nil && ctx.Err() == nil {
 				b.chat.Log.Warn("budget_failed", logkey.Error, err)
 			}
+			pause.Until(ctx, gap, nil)
 		}
 		pause.Until(ctx, wait, b.wake)
 	}

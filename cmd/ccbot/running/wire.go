@@ -316,7 +316,7 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 			Windows: s.tmux, Launches: s.launches,
 			Ender: &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
 			Callbacks: &lifecycle.Callbacks{Lost: s.losses.note, Failpoint: Failpoint(environ),
-				Holds: func(ctx context.Context, id uuid.UUID) bool { return s.bot.Budget.Holds(ctx, id) },
+				Holds: func(ctx context.Context, id uuid.UUID) (holds, capped bool) { return s.bot.Budget.Holds(ctx, id) },
 				Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
 	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: offline.Backups(s.Dir), Clear: s.clear(s.launches),
 		IdleAfter: idleAfter(s), PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
