@@ -44,7 +44,7 @@ var layers = [][]string{
 	{"lifecycle/ending", "lifecycle/view"},
 	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/modekeys"},
 	{"hooks", "tmux"},
-	{"try"}, // stand-ins of Telegram and of Claude Code
+	{"try"},                                                        // stand-ins of Telegram and of Claude Code
 	{"internal/ledger", "internal/session", "internal/transcript"}, // a record is kept in the port's types
 	{"bot/alias", "port"},
 	{"i18n", "internal"},

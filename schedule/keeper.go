@@ -56,7 +56,8 @@ type Keeper struct {
 	all map[uuid.UUID]Schedule
 }
 
-// The intervals at which the clock is read: while a session comes back, while a turn runs, and else.
+// The intervals at which the clock is read: while a session comes back, while a turn runs, and
+// else.
 const (
 	interval     = time.Second
 	turnInterval = 5 * time.Second
@@ -201,8 +202,8 @@ func (k *Keeper) decide(ctx context.Context, s Schedule) (act, error) {
 	return next(s, v, k.Now()), err
 }
 
-// change changes a schedule on disk, unless a person has removed it. The file of one that is over is
-// removed.
+// change changes a schedule on disk, unless a person has removed it. The file of one that is over
+// is removed.
 func (k *Keeper) change(id uuid.UUID, do func(s *Schedule)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

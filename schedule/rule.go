@@ -141,8 +141,8 @@ func wallOf(t time.Time, zone *time.Location) time.Time {
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// instant returns the first time with a wall-clock time in a zone. For one in a gap it is the end of
-// the gap.
+// instant returns the first time with a wall-clock time in a zone. For one in a gap it is the end
+// of the gap.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)
 	begin, end := at.ZoneBounds()

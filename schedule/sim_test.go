@@ -21,10 +21,10 @@ import (
 // simulatedDays are spread over the zones.
 const simulatedDays = 10_000
 
-// TestP8_TenThousandDays: a simulated machine restarts, is killed at the steps of a schedule, sleeps,
-// and has a clock that jumps; turns are long, loops come and go, and the session is lost. No
-// occurrence is sent twice, and each one is sent or reported. The occurrences are counted minute by
-// minute, by code that shares nothing with the package.
+// TestP8_TenThousandDays: a simulated machine restarts, is killed at the steps of a schedule,
+// sleeps, and has a clock that jumps; turns are long, loops come and go, and the session is lost.
+// No occurrence is sent twice, and each one is sent or reported. The occurrences are counted minute
+// by minute, by code that shares nothing with the package.
 func TestP8_TenThousandDays(t *testing.T) {
 	zones := []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"}
 	for i, zone := range zones {

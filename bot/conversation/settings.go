@@ -56,8 +56,8 @@ func (s Settings) Reports(session uuid.UUID) string {
 	return cmp.Or(s.Sessions[session], s.Background, Line)
 }
 
-// Hours are a part of a day, in minutes since midnight in the time zone of the chat, possibly across
-// midnight. 1440 is the end of a day.
+// Hours are a part of a day, in minutes since midnight in the time zone of the chat, possibly
+// across midnight. 1440 is the end of a day.
 type Hours struct {
 	From  int   `json:"from"`
 	Until int   `json:"until"`

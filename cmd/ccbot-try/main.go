@@ -268,7 +268,7 @@ func (b *bot) run(ctx context.Context, environ []string, stderr io.Writer) error
 // but for inherited.
 var (
 	settings = []string{"TELEGRAM_", "ALLOWED_", "CCBOT_", "SHOW_", "TMUX_SESSION_NAME", "CLAUDE_COMMAND", "CLAUDE_FLAGS", "CLAUDE_CONFIG_DIR",
-		"KILL_", "IDLE_", "QUESTION_", "AGENT_ENV_", "ARCHIVE_", "STALE_", "RESUME_", "ORPHAN_", "VOICE_", "INBOX_", "LOG_", "METRICS_"}
+		"KILL_", "IDLE_", "QUESTION_", "AGENT_ENV_", "ARCHIVE_", "LOOP_", "STALE_", "RESUME_", "ORPHAN_", "VOICE_", "INBOX_", "LOG_", "METRICS_"}
 	inherited = []string{"LOG_LEVEL", "LOG_FORMAT", "CCBOT_LANG", "CCBOT_FAILPOINT", "CCBOT_FAILFILE"}
 )
 
