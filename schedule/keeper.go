@@ -52,6 +52,8 @@ type Keeper struct {
 	folder spool.Folder
 	woken  chan struct{}
 
+	failing map[uuid.UUID]*failure // of the schedules whose last step has failed; only for advance
+
 	mu  sync.Mutex // guards all, and is held while a schedule is saved
 	all map[uuid.UUID]Schedule
 }
@@ -62,11 +64,19 @@ const (
 	interval     = time.Second
 	turnInterval = 5 * time.Second
 	idleInterval = 30 * time.Second
+	mostPause    = 10 * time.Minute // after a step that failed
 )
+
+// failure delays the next step of a schedule.
+type failure struct {
+	pauses pause.Backoff
+	until  time.Time
+}
 
 // Open reads the schedules of a folder. Nothing happens before Run.
 func (k *Keeper) Open(dir, quarantine string) error {
 	k.folder, k.woken, k.all = spool.Folder{Path: dir, Fsync: true}, make(chan struct{}, 1), make(map[uuid.UUID]Schedule)
+	k.failing = make(map[uuid.UUID]*failure)
 	all, err := read(k.folder, quarantine, k.Log)
 	if err != nil {
 		return fmt.Errorf("open the schedules: %w", err)
@@ -94,10 +104,15 @@ func (k *Keeper) Run(ctx context.Context) error {
 func (k *Keeper) advance(ctx context.Context) time.Duration {
 	wait := pause.Forever
 	for _, s := range k.List() {
+		if f := k.failing[s.ID]; f != nil && k.Now().Before(f.until) {
+			continue
+		}
 		for again := true; again && ctx.Err() == nil; {
 			var err error
-			if again, err = k.step(ctx, s.ID); err != nil && ctx.Err() == nil {
-				k.Log.Warn("schedule_step_failed", logkey.ScheduleID, s.ID.String(), logkey.SessionID, s.Session.String(), logkey.Error, err)
+			if again, err = k.step(ctx, s.ID); err == nil {
+				delete(k.failing, s.ID)
+			} else if ctx.Err() == nil {
+				k.failed(s, err)
 			}
 		}
 	}
@@ -113,6 +128,17 @@ func (k *Keeper) advance(ctx context.Context) time.Duration {
 		}
 	}
 	return wait
+}
+
+// failed logs the error of a step, and delays the next one.
+func (k *Keeper) failed(s Schedule, err error) {
+	f := k.failing[s.ID]
+	if f == nil {
+		f = &failure{pauses: pause.Backoff{Min: interval, Max: mostPause}}
+		k.failing[s.ID] = f
+	}
+	f.until = k.Now().Add(f.pauses.Next())
+	k.Log.Warn("schedule_step_failed", logkey.ScheduleID, s.ID.String(), logkey.SessionID, s.Session.String(), logkey.Error, err)
 }
 
 // step takes one decision and carries it out. again reports that another step may follow at once.

@@ -3,6 +3,8 @@ package schedule
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,4 +122,28 @@ func TestP8_LoopThatBeganIsNotDisturbed(t *testing.T) {
 		assert.Equal(t, []Report{{Reason: Looped, At: monday.Add(time.Hour)}}, w.engine.told)
 		w.none()
 	}
+}
+
+// TestP8_UnreadableRecordDecidesNothing: the schedule stays, and the log is not filled.
+func TestP8_UnreadableRecordDecidesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.add("day 09:00")
+	w.engine.known = false
+	w.Engine = unread{w.engine}
+	var lines strings.Builder
+	w.Log = slog.New(slog.NewTextHandler(&lines, nil))
+	for range 3600 {
+		w.pass(time.Second)
+	}
+	assert.Empty(t, w.engine.told)
+	assert.Less(t, strings.Count(lines.String(), "schedule_step_failed"), 25)
+	w.Engine, w.engine.known = w.engine, true
+	w.pass(10 * time.Minute)
+	assert.Len(t, w.engine.order, 1)
+}
+
+type unread struct{ *fakeEngine }
+
+func (unread) Session(uuid.UUID) (session.Record, bool, error) {
+	return session.Record{}, false, errors.New("the record was not read")
 }

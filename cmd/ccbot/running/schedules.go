@@ -3,6 +3,7 @@ package running
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -39,13 +40,19 @@ func openSchedules(s *system, environ []string) (*schedule.Keeper, error) {
 // scheduleEngine implements schedule.Engine with the parts of the running bot.
 type scheduleEngine struct{ turns *loopEngine }
 
-// Session implements schedule.Engine.
+// Session implements schedule.Engine. A record that could not be read is not forgotten: a newer
+// ccbot may read it, or a person may bring it back out of a backup.
 func (e scheduleEngine) Session(id uuid.UUID) (session.Record, bool, error) {
 	r, err := e.turns.store.Whole(id)
-	if errors.Is(err, session.ErrNotFound) {
-		return r, false, nil
+	if !errors.Is(err, session.ErrNotFound) {
+		return r, err == nil, err
 	}
-	return r, err == nil, err
+	for _, a := range e.turns.store.Unloaded() {
+		if a.ID == id {
+			return r, false, fmt.Errorf("the record of the session was not read: %s", a.Why)
+		}
+	}
+	return r, false, nil
 }
 
 // Keep implements schedule.Engine.
