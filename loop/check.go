@@ -310,7 +310,7 @@ func (k *Keeper) forgetGone(h *held) error {
 	defer h.unlock()
 	h.cut = nil
 	h.loop.Processes = slices.DeleteFunc(slices.Clone(h.loop.Processes), func(id process.Identity) bool { return k.Processes.Liveness(id) == process.Gone })
-	return k.store.put(h.loop)
+	return k.store.putOrRemove(h.loop)
 }
 
 func (k *Keeper) endProcess(ctx context.Context, h *held, id process.Identity) error {

@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/disk"
 	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
+	"ccbot/port"
 )
 
 const (
@@ -39,7 +40,7 @@ func (k *Keeper) Purge(ctx context.Context) {
 			continue
 		}
 		k.at("loop-copied")
-		if err := k.remove(l.ID); err != nil {
+		if err := k.remove(h); err != nil {
 			h.warn(k.Log, err)
 			continue
 		}
@@ -57,21 +58,32 @@ func (k *Keeper) Purge(ctx context.Context) {
 	}
 }
 
-func (k *Keeper) remove(id uuid.UUID) error {
-	if err := k.store.folder.Remove(id.String() + suffix); err != nil {
+// remove removes a loop, and ends its check. While a process of the check is not proven gone, the
+// file stays, with nothing but the processes: the end of the check, or the next start, removes it.
+func (k *Keeper) remove(h *held) error {
+	h.mu.Lock()
+	defer h.unlock()
+	l := &h.loop
+	bare := Loop{Version: Version, Loop: port.Loop{ID: l.ID, Session: l.Session, State: port.LoopOrphaned, Phase: port.LoopCheck, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt},
+		Processes: l.Processes, Reported: port.LoopOrphaned}
+	if err := k.store.putOrRemove(bare); err != nil {
 		return err
+	}
+	if h.loop, h.unsaved = bare, false; h.cut != nil {
+		h.cut()
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.loops, id)
+	delete(k.loops, bare.ID)
 	return nil
 }
 
-// Forget removes the ended loops of a session and all copies, because a person has asked for it.
+// Forget removes the loops of a session and all copies, because a person has asked for it. The
+// record of the session is gone.
 func (k *Keeper) Forget(session uuid.UUID) (err error) {
 	for _, h := range k.all() {
-		if l := h.copy(); l.Session == session && !l.State.Live() {
-			err = errors.Join(err, k.remove(l.ID))
+		if l := h.copy(); l.Session == session {
+			err = errors.Join(err, k.remove(h))
 		}
 	}
 	return errors.Join(err, removeCopies(k.Copies, func(_ string, l Loop) (bool, error) { return l.Session == session, nil }))

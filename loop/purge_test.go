@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/process"
+	"ccbot/internal/session"
 	"ccbot/port"
 )
 
@@ -75,6 +78,48 @@ func TestP9_ForgottenSessionHasNoLoops(t *testing.T) {
 	require.NoError(t, w.Forget(w.engine.record.ID))
 	assert.Empty(t, w.All())
 	assert.NoFileExists(t, filepath.Join(w.Copies.Path, old.ID.String()+copySuffix))
+}
+
+// TestP9_ForgottenLiveLoopIsRemoved: the session was ended, and its loop is only paused.
+func TestP9_ForgottenLiveLoopIsRemoved(t *testing.T) {
+	w := newWorld(t)
+	l := w.begin("true", port.LoopBounds{Turns: 3})
+	_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
+	require.NoError(t, err)
+	w.engine.record = session.Record{}
+	h := w.all()[0]
+	require.NoError(t, w.Forget(l.Session))
+	require.NoError(t, w.advance(t.Context(), h), "a step may be under way")
+	assert.Empty(t, w.All())
+	assert.NoFileExists(t, filepath.Join(w.dir, l.ID.String()+suffix))
+}
+
+// TestP9_ForgottenLoopWithCheck: the file has only the processes until they are gone.
+func TestP9_ForgottenLoopWithCheck(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		w := newWorld(t)
+		l := w.begin("exec sleep 1000", port.LoopBounds{Turns: 3})
+		h := w.all()[0]
+		if crash { // the check stays until the next start
+			w.Spared = func(process.Process) error { return errors.New("spared") }
+		}
+		done := make(chan error, 1)
+		go func() { done <- w.advance(t.Context(), h) }()
+		require.Eventually(t, func() bool { return len(w.only().Processes) > 1 }, time.Minute, 10*time.Millisecond)
+		noted := w.only().Processes
+		w.engine.record = session.Record{}
+		require.NoError(t, w.Forget(l.Session))
+		require.NoError(t, <-done)
+		if crash {
+			left := w.only()
+			assert.Equal(t, []any{"", "", port.LoopOrphaned}, []any{left.Task, left.Check, left.State})
+			w.restart()
+		}
+		for _, id := range noted {
+			assert.Equal(t, process.Gone, w.Processes.Liveness(id))
+		}
+		assert.NoFileExists(t, filepath.Join(w.dir, l.ID.String()+suffix))
+	}
 }
 
 // TestLoopHasBaseline: the commit at its start, and after each turn.
