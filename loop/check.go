@@ -57,6 +57,9 @@ func (k *Keeper) check(ctx context.Context, h *held) error {
 	h.mu.Lock()
 	defer h.unlock()
 	l := &h.loop
+	if errors.Is(err, errStays) {
+		h.warn(k.Log, err) // a loop that was paused or stopped is not paused for it
+	}
 	if !l.State.Moves() || errors.Is(err, errCut) {
 		return nil // a later step decides
 	}
