@@ -29,6 +29,8 @@ import (
 type Engine interface {
 	// Session returns a session's record; ok is false if there is none.
 	Session(id uuid.UUID) (r session.Record, ok bool)
+	// Unread reports whether there may be a record that could not be read.
+	Unread(id uuid.UUID) bool
 	// Keep puts a prompt on disk and then into the queue of a session. With a key that was ever kept
 	// it does nothing.
 	Keep(ctx context.Context, id, key uuid.UUID, text string) error
@@ -198,6 +200,10 @@ func (k *Keeper) step(ctx context.Context, h *held) (again bool, err error) {
 	var a act
 	if h.loop.unreported() {
 		err = k.tell(ctx, &h.loop)
+	}
+	if k.Engine.Unread(h.loop.Session) { // nothing is known about the session
+		h.unlock()
+		return false, nil
 	}
 	if err == nil {
 		a, err = k.decide(ctx, h)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/session"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 )
@@ -179,4 +180,39 @@ func TestP2_HolderStaysWithLeftovers(t *testing.T) {
 	assert.Equal(t, process.Gone, table.Liveness(leader))
 	assert.Empty(t, w.only().Processes)
 	c.done.Wait()
+}
+
+// TestUnreadRecordDecidesNothing: a newer ccbot may read it, or a person may bring it back.
+func TestUnreadRecordDecidesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.begin("true", port.LoopBounds{Turns: 3})
+	was := w.engine.record
+	w.engine.record, w.engine.unread = session.Record{}, true
+	w.restart()
+	w.run()
+	assert.Equal(t, port.LoopRunning, w.only().State)
+	assert.Empty(t, w.told)
+	w.engine.record, w.engine.unread = was, false
+	w.restart()
+	w.run()
+	assert.Equal(t, port.LoopDone, w.only().State)
+}
+
+// TestCheckStaysAfterPause: the process is logged, because the loop is paused already.
+func TestCheckStaysAfterPause(t *testing.T) {
+	w := newWorld(t)
+	var log bytes.Buffer
+	w.Log = slog.New(slog.NewTextHandler(&log, nil))
+	w.Spared = func(process.Process) error { return errors.New("spared") }
+	l := w.begin("exec sleep 1000", port.LoopBounds{Turns: 3})
+	h := w.all()[0]
+	done := make(chan error, 1)
+	go func() { done <- w.advance(t.Context(), h) }()
+	require.Eventually(t, func() bool { return len(w.only().Processes) > 1 }, time.Minute, 10*time.Millisecond)
+	_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
+	require.NoError(t, err)
+	require.NoError(t, <-done)
+	assert.Contains(t, log.String(), errStays.Error())
+	w.restart() // it ends the process
+	assert.Empty(t, w.only().Processes)
 }

@@ -265,7 +265,7 @@ func (k *Keeper) Settle(ctx context.Context) {
 		h.mu.Lock()
 		err = errors.Join(err, h.loop.withdraw(ctx, k.Engine))
 		r, known := k.Engine.Session(h.loop.Session)
-		if a := orphan(h.loop, sessionOf(r, known), k.Now()); err == nil && a.Do != doNothing {
+		if a := orphan(h.loop, sessionOf(r, known), k.Now()); err == nil && !k.Engine.Unread(h.loop.Session) && a.Do != doNothing {
 			err = k.carryOut(ctx, h, a)
 		}
 		h.unlock()

@@ -42,11 +42,16 @@ type fakeEngine struct {
 	onWithdraw    func()
 	withdrawError error
 	escError      error // of Interrupt
+	unread        bool  // the record of the session could not be read
+	onPlace       func()
+	onSpent       func(ctx context.Context)
 }
 
 func (e *fakeEngine) Session(id uuid.UUID) (session.Record, bool) {
 	return e.record, id == e.record.ID
 }
+
+func (e *fakeEngine) Unread(uuid.UUID) bool { return e.unread }
 
 func (e *fakeEngine) Keep(_ context.Context, _, key uuid.UUID, text string) error {
 	e.mu.Lock()
@@ -87,7 +92,10 @@ func (e *fakeEngine) Interrupt(context.Context, uuid.UUID) error {
 	return nil
 }
 
-func (e *fakeEngine) Spent(_ context.Context, _ uuid.UUID, since time.Time) (Spent, error) {
+func (e *fakeEngine) Spent(ctx context.Context, _ uuid.UUID, since time.Time) (Spent, error) {
+	if e.onSpent != nil {
+		e.onSpent(ctx)
+	}
 	if since.After(noon.Add(-time.Minute)) {
 		return e.spent, nil
 	}
@@ -95,6 +103,9 @@ func (e *fakeEngine) Spent(_ context.Context, _ uuid.UUID, since time.Time) (Spe
 }
 
 func (e *fakeEngine) Place(_ context.Context, dir string) (repo, branch, commit string) {
+	if e.onPlace != nil {
+		e.onPlace()
+	}
 	return dir, "main", fmt.Sprint("commit ", len(e.kept))
 }
 

@@ -176,6 +176,17 @@ func TestP4_PromptsOfUnreadableRecordWait(t *testing.T) {
 	assert.NotContains(t, folder(t, f.out), "one")
 }
 
+// TestUnreadRecordIsNoForgottenOne: loops of its session wait.
+func TestUnreadRecordIsNoForgottenOne(t *testing.T) {
+	f := newForgetful(t)
+	f.unreadable()
+	e := &loopEngine{system: f.system}
+	for _, a := range f.store.Unloaded() {
+		assert.True(t, e.Unread(a.ID), a.Why)
+	}
+	assert.False(t, e.Unread(uuid.New()))
+}
+
 // TestLeftPromptPausesLoop: a crash came between a person's prompt and the pause of the loop.
 func TestLeftPromptPausesLoop(t *testing.T) {
 	f := newForgetful(t)

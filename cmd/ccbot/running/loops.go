@@ -94,6 +94,12 @@ type loopEngine struct {
 // Session implements loop.Engine.
 func (e *loopEngine) Session(id uuid.UUID) (session.Record, bool) { return e.store.Get(id) }
 
+// Unread implements loop.Engine.
+func (e *loopEngine) Unread(id uuid.UUID) bool {
+	_, known := e.store.Get(id)
+	return !known && slices.ContainsFunc(e.store.Unloaded(), func(a session.Unloaded) bool { return a.ID == id })
+}
+
 // Keep implements loop.Engine.
 func (e *loopEngine) Keep(ctx context.Context, id, key uuid.UUID, text string) error {
 	r, ok := e.store.Get(id)
