@@ -81,7 +81,9 @@ type Keeper struct {
 	store store
 	woken chan struct{}
 
-	mu    sync.Mutex // guards loops, and is held while a loop begins
+	starting sync.Mutex // held while a loop begins or is raised, so that no two get one session
+
+	mu    sync.Mutex // guards loops; readers in sessions need it
 	loops map[uuid.UUID]*held
 }
 
@@ -105,8 +107,10 @@ type held struct {
 const (
 	interval     = time.Second
 	idleInterval = 30 * time.Second
-	// spentInterval is the time between two counts of the use while a turn runs.
+	// spentInterval is the time between two counts of the use while a turn runs or a limit lasts.
 	spentInterval = 5 * time.Second
+	// spentTimeout is how long one count may take: the next one continues.
+	spentTimeout = 5 * time.Second
 )
 
 // Run moves all loops until ctx ends. Their checks end with it.
@@ -197,13 +201,13 @@ func (k *Keeper) at(name string) {
 // step takes one decision and carries it out. again reports that another step may follow at once.
 func (k *Keeper) step(ctx context.Context, h *held) (again bool, err error) {
 	h.mu.Lock()
-	var a act
-	if h.loop.unreported() {
-		err = k.tell(ctx, &h.loop)
-	}
 	if k.Engine.Unread(h.loop.Session) { // nothing is known about the session
 		h.unlock()
 		return false, nil
+	}
+	var a act
+	if h.loop.unreported() {
+		err = k.tell(ctx, &h.loop)
 	}
 	if err == nil {
 		a, err = k.decide(ctx, h)
@@ -234,9 +238,11 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 	r, known := k.Engine.Session(l.Session)
 	s := sessionOf(r, known)
 	s.Pressed = h.pressed == l.Key()
-	if known && l.State.Moves() && (l.Phase != port.LoopTurn || k.Now().Sub(h.spent) >= spentInterval) {
+	if known && l.State.Moves() && (l.Phase != port.LoopTurn && l.State != port.LoopWaiting || k.Now().Sub(h.spent) >= spentInterval) {
 		h.spent = k.Now()
-		spent, err := k.Engine.Spent(ctx, l.Session, l.CreatedAt)
+		limited, cancel := context.WithTimeout(ctx, spentTimeout) // a person's prompt waits for h.mu
+		defer cancel()
+		spent, err := k.Engine.Spent(limited, l.Session, l.CreatedAt)
 		if err != nil {
 			return act{}, err
 		}

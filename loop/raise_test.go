@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/transcript"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 	"ccbot/port/refusal"
@@ -93,4 +95,46 @@ func TestRaiseIsRefused(t *testing.T) {
 	raise.Loop = other.ID
 	_, err = w.Change(t.Context(), raise)
 	assert.True(t, refusal.Is(err, refusal.Changed), err)
+}
+
+// TestStartWhileRaised: only one of them gets the session, and neither keeps readers waiting.
+func TestStartWhileRaised(t *testing.T) {
+	w := newWorld(t)
+	l := w.begin("false", port.LoopBounds{Turns: 1})
+	w.run()
+	require.Equal(t, port.LoopExhausted, w.only().State)
+	started := make(chan error, 1)
+	w.engine.onPlace = func() { w.Live(l.Session) }
+	w.engine.onSpent = func(context.Context) {
+		w.engine.onSpent = nil
+		w.Live(l.Session)
+		go func() {
+			_, err := w.Start(context.Background(), port.LoopRequest{Key: uuid.New(), Session: l.Session, Task: "x", Check: "x", Bounds: port.LoopBounds{Turns: 1}})
+			started <- err
+		}()
+		time.Sleep(100 * time.Millisecond)
+	}
+	_, err := w.Change(t.Context(), port.LoopChange{Loop: l.ID, Do: port.LoopRaise, More: port.LoopBounds{Turns: 1}})
+	require.NoError(t, err)
+	assert.True(t, refusal.Is(<-started, refusal.LoopHeld))
+}
+
+// TestUseIsCountedInTime: a person's prompt waits for a count, and a limit may last for hours.
+func TestUseIsCountedInTime(t *testing.T) {
+	w := newWorld(t)
+	w.begin("true", port.LoopBounds{Turns: 3})
+	w.engine.turn = outcome.Outcome{Kind: outcome.Failed, Failure: transcript.Failure{Kind: transcript.FailedLimit, Until: noon.Add(5 * time.Hour)}}
+	w.run()
+	require.Equal(t, port.LoopWaiting, w.only().State)
+	counts := 0
+	w.engine.onSpent = func(ctx context.Context) {
+		counts++
+		_, limited := ctx.Deadline()
+		assert.True(t, limited)
+	}
+	for range 60 {
+		w.now = w.now.Add(time.Second)
+		w.run()
+	}
+	assert.Equal(t, 12, counts)
 }

@@ -40,9 +40,9 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 	if err := Valid(q); err != nil {
 		return started, err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if h, is := k.loops[q.Key]; is {
+	k.starting.Lock()
+	defer k.starting.Unlock()
+	if h := k.find(q.Key); h != nil {
 		return h.copy().Loop, nil
 	}
 	r, known := k.Engine.Session(q.Session)
@@ -60,22 +60,26 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 	if l.Feature == "" {
 		l.Feature = branch
 	}
-	if err := k.holderLocked(l); err != nil {
+	if err := holder(k.all(), l); err != nil {
 		return started, err
 	}
 	if err := k.store.put(l); err != nil {
 		return started, err
 	}
 	k.at("loop-saved")
-	k.loops[l.ID] = k.hold(l)
+	h := k.hold(l)
+	k.mu.Lock()
+	k.loops[l.ID] = h
+	k.mu.Unlock()
 	k.Log.Info("loop_started", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 	pause.Poke(k.woken)
 	return l.Clone().Loop, nil
 }
 
-// holderLocked returns a HeldError if another live loop has the session or the feature of a loop.
-func (k *Keeper) holderLocked(l Loop) error {
-	for _, h := range k.loops {
+// holder returns a HeldError if another live loop has the session or the feature of a loop. The
+// caller holds Keeper.starting.
+func holder(all []*held, l Loop) error {
+	for _, h := range all {
 		by := h.copy()
 		if by.ID != l.ID && by.State.Live() && (by.Session == l.Session || by.Repo == l.Repo && by.Feature == l.Feature) {
 			return &HeldError{By: by.Loop}
@@ -99,12 +103,17 @@ func (k *Keeper) Change(ctx context.Context, c port.LoopChange) (port.Loop, erro
 	return port.Loop{}, fmt.Errorf("unknown change %q of a loop", c.Do)
 }
 
+// find returns a loop; nil: there is none.
+func (k *Keeper) find(id uuid.UUID) *held {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.loops[id]
+}
+
 // change changes a loop on disk. If the loop is paused or stopped, its check ends.
 func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) error) (port.Loop, error) {
-	k.mu.Lock()
-	h, is := k.loops[id]
-	k.mu.Unlock()
-	if !is {
+	h := k.find(id)
+	if h == nil {
 		return port.Loop{}, ErrNotFound
 	}
 	h.mu.Lock()
@@ -179,30 +188,31 @@ func (k *Keeper) Stop(ctx context.Context, id uuid.UUID) (port.Loop, error) {
 
 // raise raises bounds. A loop that a bound has ended continues.
 func (k *Keeper) raise(ctx context.Context, id uuid.UUID, more port.LoopBounds) (port.Loop, error) {
-	k.mu.Lock()
-	var held error
-	if h := k.loops[id]; h != nil {
-		held = k.holderLocked(h.copy())
-	}
-	k.mu.Unlock()
-	if held != nil {
-		return port.Loop{}, held
+	k.starting.Lock()
+	defer k.starting.Unlock()
+	var spent Spent
+	var counted bool
+	if h := k.find(id); h != nil {
+		l := h.copy()
+		err := holder(k.all(), l)
+		if counted = l.State == port.LoopExhausted; err == nil && counted { // without h.mu, because it may take long
+			spent, err = k.Engine.Spent(ctx, l.Session, l.CreatedAt)
+		}
+		if err != nil {
+			return port.Loop{}, err
+		}
 	}
 	return k.change(ctx, id, func(l *Loop) error {
 		switch {
 		case l.State.Live():
 			l.addBounds(more, k.Now())
 			return nil
-		case l.State != port.LoopExhausted:
+		case l.State != port.LoopExhausted || !counted: // or it has ended just now
 			return ErrNotLive
 		}
 		r, known := k.Engine.Session(l.Session)
 		if !known || !r.State.Open() {
 			return ErrNoSession
-		}
-		spent, err := k.Engine.Spent(ctx, l.Session, l.CreatedAt)
-		if err != nil {
-			return err
 		}
 		l.addBounds(more, k.Now())
 		l.State, l.Reason, l.Detail, l.Reported = port.LoopRunning, "", "", port.LoopRunning
@@ -229,11 +239,15 @@ func (k *Keeper) Yield(ctx context.Context, session uuid.UUID, act string) {
 }
 
 func (k *Keeper) pauseInMemory(ctx context.Context, id uuid.UUID, why string) {
-	k.mu.Lock()
-	h := k.loops[id]
-	k.mu.Unlock()
+	h := k.find(id)
+	if h == nil { // it was forgotten
+		return
+	}
 	h.mu.Lock()
 	defer h.unlock()
+	if !h.loop.State.Live() { // it has ended meanwhile
+		return
+	}
 	h.loop.apply(act{Do: doPause, Reason: port.WhyPersonActed, Detail: why}, k.Now())
 	if h.cut != nil {
 		h.cut()
