@@ -47,7 +47,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 	return map[i18n.Codes][]string{
 		i18n.ChangeKey: rules(t),
 		i18n.BudgetKey: consts("of", "bot/budget"),
-		i18n.ScheduleKey: each.As([]schedule.Reason{schedule.Missed, schedule.Busy, schedule.Looped, schedule.NotResumed, schedule.SessionEnded,
+		i18n.ScheduleKey: each.As([]schedule.Reason{schedule.Missed, schedule.Busy, schedule.Looped, schedule.NotResumed, schedule.NotStarted, schedule.SessionEnded,
 			schedule.Forgotten}, func(r schedule.Reason) string { return string(r) }),
 		i18n.StepsKey:    {string(turn.OnCard), string(turn.Nowhere)},
 		i18n.WeekdayKey:  {"0", "1", "2", "3", "4", "5", "6"},
