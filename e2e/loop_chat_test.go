@@ -36,7 +36,9 @@ func (w *world) loopFromChat(words i18n.Words, task, check string) {
 	prompt := w.say(task)
 	w.until("the prompt is answered", func() bool { return len(w.received()) == 1 && w.record("work").Phase == "idle" })
 	ask := w.hear(w.reply(prompt, "/loop"), task)
+	w.drained() // a person cannot reply before ccbot knows the message that it has sent
 	ask = w.hear(w.reply(ask.ID, check), words.Say(i18n.LoopOutside))
+	w.drained()
 	ask = w.hear(w.reply(ask.ID, "9 1h"), words.Say(i18n.StatusTurns, i18n.Args{"Count": 9}))
 	assert.Empty(w.t, w.loops(), "nothing starts before [Start]")
 	w.tap(ask, words.Say(i18n.ButtonLoopStart))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"ccbot/internal/disk"
@@ -140,7 +141,7 @@ func (f Folder) Remove(name string) error {
 	}
 	path := filepath.Join(f.Path, name)
 	err := disk.Remove(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a read-only disk also refuses to remove what is not there
+	if errors.Is(err, syscall.EROFS) { // also for what is not there
 		if _, gone := disk.Lstat(path); errors.Is(gone, fs.ErrNotExist) {
 			err = gone
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/disk/disktest"
+	"ccbot/internal/disk"
 	"ccbot/internal/programtest"
 	"ccbot/internal/spool"
 )
@@ -198,7 +198,12 @@ func TestQuarantine_ThatFailsLeavesTheItem(t *testing.T) {
 func TestRemoveOfAbsentFileOnReadOnlyDisk(t *testing.T) {
 	f := newFolder(t)
 	require.NoError(t, f.Put("a.json", []byte("{}")))
-	disktest.FailAll(t, "remove", f.Path)
+	t.Cleanup(disk.Fail(func(op, _ string) error {
+		if op == "remove" {
+			return syscall.EROFS
+		}
+		return nil
+	}))
 	assert.NoError(t, f.Remove("b.json"))
 	assert.Error(t, f.Remove("a.json"))
 }
