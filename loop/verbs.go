@@ -169,9 +169,9 @@ func (k *Keeper) Resume(ctx context.Context, id uuid.UUID) (port.Loop, error) {
 			return ErrNotPaused
 		}
 		l.State, l.Reason, l.Detail, l.Reported, l.Repeats, l.Begun = port.LoopRunning, "", "", port.LoopRunning, 0, 0
-		l.Resumed, l.Ran, l.Before = l.Phase == port.LoopTurn, false, nil // what a person did meanwhile is no reason for a pause
+		l.Resumed, l.Ran, l.Before = l.Phase == port.LoopTurn, false, nil // a prompt during the pause is no reason for another one
 		if l.Phase == port.LoopCheck {
-			l.Typed = nil // nor what came after the turn that is checked
+			l.Typed = nil // nor is a prompt after the turn that is checked
 		}
 		k.Log.Info("loop_resumed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 		return nil
@@ -216,7 +216,7 @@ func (k *Keeper) raise(ctx context.Context, id uuid.UUID, more port.LoopBounds) 
 		}
 		l.addBounds(more, k.Now())
 		l.State, l.Reason, l.Detail, l.Reported = port.LoopRunning, "", "", port.LoopRunning
-		l.Counted, l.Begun, l.Before = spent, 0, nil // what the session did meanwhile does not count
+		l.Counted, l.Begun, l.Before = spent, 0, nil // the use since the end of the loop does not count
 		if l.Phase == port.LoopTurn {                // its turn was interrupted
 			l.again()
 		}
@@ -245,7 +245,7 @@ func (k *Keeper) pauseInMemory(ctx context.Context, id uuid.UUID, why string) {
 	}
 	h.mu.Lock()
 	defer h.unlock()
-	if !h.loop.State.Live() { // it has ended meanwhile
+	if !h.loop.State.Live() { // it ended during the count
 		return
 	}
 	h.loop.apply(act{Do: doPause, Reason: port.WhyPersonActed, Detail: why}, k.Now())

@@ -163,8 +163,8 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	return at.UTC()
 }
 
-// maxCounted is the number of missed occurrences that are counted one by one, and longAgo the part
-// of a longer absence that is looked at.
+// maxCounted limits the missed occurrences that are counted one by one, and longAgo the part of a
+// longer absence that is searched for the last one.
 const (
 	maxCounted = 1000
 	longAgo    = 366 * 24 * time.Hour
