@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test memory tour crash chaos faults lint settings bench bench-quick soak benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test test-wire memory tour crash chaos faults lint settings bench bench-quick soak benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -37,6 +37,10 @@ try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Cla
 test: needs-test ## all tests with the race detector; a test whose program is missing is skipped (CCBOT_REQUIRE=all: fails)
 	@$(GOTEST) -p $(SIDE) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
 
+test-wire: PKG = ./bot ./e2e
+test-wire: needs-test ## tests of the chat and of the whole, where all calls and news between chat and machine pass through envelopes (RUN=expression)
+	@CCBOT_WIRE=loop $(GOTEST) -p $(SIDE) -timeout 40m $(if $(RUN),-run '$(RUN)') -skip '$(or $(SKIP),^TestReal)' $(PKG)
+
 needs-%:
 	@GO='$(GO)' tools/needs $*
 
@@ -51,9 +55,9 @@ tour: ## pictures of a day in the chat, in each language, on a phone and a deskt
 crash: ## kill ccbot at every persisted step, see that nothing is lost, and write e2e/testdata/crash-matrix.md
 	@CCBOT_CRASH_MATRIX='$(CURDIR)/e2e/testdata/crash-matrix.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
 
-chaos: ## let all go wrong at random while people write, see that nothing is lost, and write docs/dev/reliability.md
-	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/docs/dev/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosLosesNothing$$' ./e2e/
-	@sed -n '/^| /p' docs/dev/reliability.md
+chaos: ## let all go wrong at random while people write, see that nothing is lost, and write e2e/testdata/reliability.md
+	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/e2e/testdata/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosLosesNothing$$' ./e2e/
+	@sed -n '/^| /p' e2e/testdata/reliability.md
 
 faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into tools/faults/testdata
 	@TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} $(GO) run -C tools ./faults '$(CURDIR)'
@@ -77,16 +81,16 @@ settings: ## run the real Claude Code CLI with the settings that people have, on
 	@CCBOT_REQUIRE=all CCBOT_SETTINGS_REPORT='$(CURDIR)/bin/settings.md' $(GOTEST) -timeout 40m -run '^TestRealP7_SettingsOfPeople$$' ./e2e/; \
 		status=$$?; sort bin/settings.md; exit $$status
 
-bench: ## measure the whole program and write docs/dev/performance.md (BASE=commit: beside that one; ONLY=expression: some figures)
+bench: ## measure the whole program and write e2e/testdata/performance.md (BASE=commit: beside that one; ONLY=expression: some figures)
 	@mkdir -p bin/bench
-	@$(call measure,CCBOT_BENCH_REPORT='$(CURDIR)/docs/dev/performance.md' CCBOT_BENCH_CURVES='$(CURDIR)/docs/dev/pictures')
+	@$(call measure,CCBOT_BENCH_REPORT='$(CURDIR)/e2e/testdata/performance.md' CCBOT_BENCH_CURVES='$(CURDIR)/docs/dev/pictures')
 
 bench-quick: ## the same in two minutes, smaller and less sure, into bin/bench/quick.md
 	@mkdir -p bin/bench
 	@$(call measure,CCBOT_BENCH_QUICK=1 CCBOT_BENCH_REPORT='$(CURDIR)/bin/bench/quick.md')
 
-soak: build ## an hour of turns: how ccbot, tmux and the state folder grow, into docs/dev/reliability.md (FOR=20m: shorter)
-	@CCBOT_E2E_BINARIES='$(CURDIR)/bin' CCBOT_SOAK='$(or $(FOR),1h)' CCBOT_SOAK_REPORT='$(CURDIR)/docs/dev/reliability.md' \
+soak: build ## an hour of turns: how ccbot, tmux and the state folder grow, into e2e/testdata/reliability.md (FOR=20m: shorter)
+	@CCBOT_E2E_BINARIES='$(CURDIR)/bin' CCBOT_SOAK='$(or $(FOR),1h)' CCBOT_SOAK_REPORT='$(CURDIR)/e2e/testdata/reliability.md' \
 	$(GO) test -tags bench -count=1 -v -timeout 24h -run '^TestSoak$$' ./e2e/
 
 benchmarks: ## the benchmarks of the packages into bin/bench.txt, compared with those of the last run

@@ -31,26 +31,32 @@ var layers = [][]string{
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},
-	{"bot/answer", "bot/ask", "bot/browse", "bot/budget", "bot/changes", "bot/dialog", "bot/files", "bot/groups", "bot/health", "bot/history", "bot/idle", "bot/limit", "bot/longtext", "bot/loops", "bot/menu", "bot/modes", "bot/moves", "bot/prompt", "bot/questions", "bot/report", "bot/screenshot", "bot/sessions", "bot/settings", "bot/several", "bot/shell", "bot/status", "bot/topics", "bot/turn", "bot/usage", "bot/waiting", "bot/why", "bot/writers"}, // features
+	{"bot/answer", "bot/ask", "bot/browse", "bot/budget", "bot/changes", "bot/dialog", "bot/files", "bot/groups", "bot/health", "bot/history", "bot/idle", "bot/limit", "bot/longtext", "bot/loops", "bot/menu", "bot/modes", "bot/moves", "bot/prompt", "bot/questions", "bot/report", "bot/schedules", "bot/screenshot", "bot/sessions", "bot/settings", "bot/several", "bot/shell", "bot/status", "bot/topics", "bot/turn", "bot/usage", "bot/waiting", "bot/why", "bot/writers"}, // features
 	{"bot/attachment", "bot/attention", "bot/quotation", "bot/textlist"},
-	{"bot/chat"},
+	{"bot/chat", "fleet"},
 	{"bot/card", "bot/conversation", "bot/machine"},
 	{"bot/inbox", "bot/outbox", "bot/render"},
-	{"host"},
+	{"host", "loop/template"},
 	{"archive", "loop", "recovery", "schedule"},
 	{"host/outgoing", "host/received", "lifecycle"},
 	{"lifecycle/dialog"},
 	{"lifecycle/typing"},
 	{"lifecycle/ending", "lifecycle/view"},
-	{"lifecycle/evidence", "lifecycle/outcome", "lifecycle/modekeys"},
-	{"hooks", "tmux"},
-	{"try"},                                                        // stand-ins of Telegram and of Claude Code
-	{"internal/ledger", "internal/session", "internal/transcript"}, // a record is kept in the port's types
+	{"internal/ledger", "lifecycle/evidence", "lifecycle/outcome", "lifecycle/modekeys"},
+	{"agent/claude"},
+	{"agent/agenttest", "agent/claude/claudesettings", "agent/toy", "hooks", "tmux"},
+	{"try"}, // stand-ins of Telegram and of Claude Code
+	{"try/demoagent/brain"},
+	{"try/demoagent/script", "try/demoagent/terminal"},
+	{"agent/claude/transcript", "internal/control", "internal/session"}, // a record is kept in the port's types
+	{"agent/claude/claudeask", "agent/claude/claudeflags", "agent/claude/claudekeys", "agent/claude/claudeui", "agent/claude/presence", "agent/claude/slashcommand", "internal/process"},
+	{"agent"},
+	{"agent/history"},
 	{"bot/alias", "port"},
-	{"i18n", "internal"},
+	{"agent/claude/prices", "i18n", "internal"},
 	{"internal/suspect", "internal/systemfont", "internal/timespan", "internal/watch"},
 	{"internal/guard"},
-	{"internal/address", "internal/claudeflags", "internal/clip", "internal/disk", "internal/lazyregexp", "internal/logkey", "internal/membudget", "internal/ownfile", "internal/pause", "internal/procstat", "internal/sysfault", "internal/wording"},
+	{"internal/address", "internal/clip", "internal/disk", "internal/lazyregexp", "internal/logkey", "internal/membudget", "internal/ownfile", "internal/pause", "internal/procstat", "internal/sysfault", "internal/wording"},
 }
 
 // sideways are the imports between packages of one layer, each with its reason; an unused one fails
@@ -64,21 +70,21 @@ var sideways = map[[2]string]string{
 	{"internal/control", "internal/hookwire"}:    "the socket speaks in its lines",
 	{"internal/control", "internal/process"}:     "a peer is known by the processes above it",
 	{"internal/capture", "internal/cellpicture"}: "a capture is read as the cells of a picture",
-	{"internal/claudeui", "internal/capture"}:    "the styles of a screen are read as those of its picture",
-	{"internal/ledger", "internal/transcript"}:   "it counts what transcripts say",
 	{"internal/facts", "internal/spool"}:         "a file of facts is an item of a folder",
 	{"internal/spool", "internal/keepjson"}:      "an item of a newer program stays where it is",
-	{"internal/session", "internal/transcript"}:  "a record holds transcript cursors",
 }
 
 // only lists packages that may import no other package of the module.
 var only = map[string][]string{
-	"cmd/ccbot-hook":    {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
-	"i18n":              nil,
-	"internal/hookwire": {"internal/procstat"}, // one reader of /proc for the table and the hook
-	"internal/procstat": nil,
-	"try/botapi":        nil, // a stand-in that shares code with what it tests proves nothing
-	"try/demoagent":     nil,
+	"cmd/ccbot-hook":         {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
+	"i18n":                   nil,
+	"internal/hookwire":      {"internal/procstat"}, // one reader of /proc for the table and the hook
+	"internal/procstat":      nil,
+	"try/botapi":             nil, // a stand-in that shares code with what it tests proves nothing
+	"try/demoagent":          {"try/demoagent/brain", "try/demoagent/script", "try/demoagent/terminal"},
+	"try/demoagent/brain":    {"try/demoagent/script", "try/demoagent/terminal"},
+	"try/demoagent/script":   nil,
+	"try/demoagent/terminal": nil,
 }
 
 // users are the only packages that may import one: the chat knows its machine by
@@ -88,9 +94,11 @@ var users = map[string][]string{
 	"host/outgoing": {"host"},
 	"host/received": {"cmd/ccbot/running", "cmd/ccbot/uninstall", "host"},
 
-	"try/botapi":      {"cmd/ccbot-try"},
-	"try/demoagent":   {"cmd/ccbot-try", "e2e/messagesapi"},
-	"try/privatetmux": {"cmd/ccbot-try"},
+	"agent/toy":           {"cmd/ccbot/offline"}, // with the tag failpoints
+	"try/botapi":          {"cmd/ccbot-try"},
+	"try/demoagent":       {"cmd/ccbot-try"},
+	"try/demoagent/brain": {"try/demoagent"},
+	"try/privatetmux":     {"cmd/ccbot-try"},
 }
 
 // machinery are the packages of the standard library that act on the agent's machine.
@@ -100,7 +108,7 @@ var machinery = []string{"os", "os/exec", "path/filepath", "syscall"}
 // The others are the agent's machine, or know it.
 var chatTools = []string{
 	"internal/address", "internal/apianswer", "internal/capture", "internal/cellpicture",
-	"internal/clip", "internal/cuttext", "internal/disk", "internal/each", "internal/exactjson",
+	"internal/clip", "internal/cuttext", "internal/disk", "internal/each",
 	"internal/facts", "internal/glyph", "internal/guard", "internal/health", "internal/keepjson",
 	"internal/lazyregexp", "internal/logkey", "internal/naming", "internal/pause", "internal/spool",
 	"internal/sysfault", "internal/timespan", "internal/typo",
@@ -625,11 +633,11 @@ func TestArchitectureObjects(t *testing.T) {
 		{"down", "bot", "lifecycle", false, ""},
 		{"down past rooms", "cmd/ccbot", "internal/process", false, ""},
 		{"a chat room of its own house", "bot", "bot/inbox", false, ""},
-		{"listed", "internal/session", "internal/transcript", false, ""},
+		{"listed", "internal/control", "internal/hookwire", false, ""},
 		{"up", "lifecycle", "bot", false, "points up"},
 		{"up to its own house", "bot/inbox", "bot", false, "points up"},
 		{"sideways", "hooks", "tmux", false, "points sideways"},
-		{"sideways among leaves", "internal/process", "internal/keepjson", false, "points sideways"},
+		{"sideways among leaves", "internal/git", "internal/keepjson", false, "points sideways"},
 		{"words import nothing", "i18n", "internal/session", false, "is not in its short list"},
 		{"the hook", "cmd/ccbot-hook", "internal/spool", false, "is not in its short list"},
 		{"the hook's own", "cmd/ccbot-hook", "internal/hookwire", false, ""},
@@ -642,7 +650,7 @@ func TestArchitectureObjects(t *testing.T) {
 		{"a port", "bot", "port/folders", false, ""},
 		{"a stand-in in ccbot", "cmd/ccbot", "try/demoagent", false, "is not for it"},
 		{"a stand-in in a test", "lifecycle", "try/demoagent", true, ""},
-		{"a stand-in and what it stands for", "try/demoagent", "internal/transcript", false, "is not in its short list"},
+		{"a stand-in and what it stands for", "try/demoagent", "agent/claude/transcript", false, "is not in its short list"},
 		{"unknown", "bot", "helpers", false, "has no layer in this file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

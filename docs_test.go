@@ -86,7 +86,7 @@ func TestLinksOfDocuments(t *testing.T) {
 
 // wordLimits are the most words of the pages for people and of those for developers. A page that
 // grows takes words from others, or the limit is raised with the reason.
-var wordLimits = map[string]int{"people": 25_500, "developers": 16_000}
+var wordLimits = map[string]int{"people": 18_970, "developers": 10_650}
 
 // TestDocumentsStayShort counts words as wc does.
 func TestDocumentsStayShort(t *testing.T) {
@@ -112,20 +112,32 @@ func TestP9_PagesShowNoTokenInAddress(t *testing.T) {
 }
 
 // TestFiguresOfTheReadme compares the README's commit and figures of the last chaos run with the
-// page that `make chaos` writes.
+// file that `make chaos` writes.
 func TestFiguresOfTheReadme(t *testing.T) {
-	all := pages(t)
-	figures := figure.FindAllString(all["README.md"], -1)
+	readme, report := pages(t)["README.md"], written(t, chaosFigures)
+	figures := figure.FindAllString(readme, -1)
 	require.Greater(t, len(figures), 5)
 	for _, row := range figures {
-		assert.Contains(t, all["docs/dev/reliability.md"], row+"\n")
+		assert.Contains(t, report, row+"\n")
 	}
-	run := regexp.MustCompile(`(?m)^Commit ([0-9a-f]{12} of \d{4}-\d{2}-\d{2}), seed`).FindStringSubmatch(all["docs/dev/reliability.md"])
+	run := regexp.MustCompile(`(?m)^Commit ([0-9a-f]{12} of \d{4}-\d{2}-\d{2}), seed`).FindStringSubmatch(report)
 	require.NotNil(t, run, "`make chaos` writes the commit")
-	assert.Contains(t, all["README.md"], "| The last run, commit "+run[1]+" | |\n")
+	assert.Contains(t, readme, "| The last run, commit "+run[1]+" | |\n")
 }
 
-const performancePage = "docs/dev/performance.md"
+const (
+	performancePage  = "docs/dev/performance.md"
+	performanceTable = "e2e/testdata/performance.md" // `make bench` writes it
+	chaosFigures     = "e2e/testdata/reliability.md" // `make chaos` and `make soak` write it
+)
+
+// written returns a file that a test of the whole program has written.
+func written(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(data)
+}
 
 // TestPerformanceTableMarksMissedTargets compares each figure with its target.
 func TestPerformanceTableMarksMissedTargets(t *testing.T) {
@@ -152,7 +164,7 @@ func TestPerformanceTableMarksMissedTargets(t *testing.T) {
 // performanceRows returns the cells of the table after the title: target, this run, the run before.
 func performanceRows(t *testing.T) map[string][]string {
 	t.Helper()
-	_, table, _ := strings.Cut(pages(t)[performancePage], "<!-- made by make bench -->")
+	_, table, _ := strings.Cut(written(t, performanceTable), "<!-- made by make bench -->")
 	table, _, found := strings.Cut(table, "<!-- end of what make bench makes -->")
 	require.True(t, found)
 	rows := make(map[string][]string)
@@ -171,20 +183,18 @@ var quotedFigures = map[string]string{
 	`The whole program leaves ([0-9.]+ KB) a turn`: "a turn: memory that stays in the tmux server",
 }
 
-// TestPerformanceTextHasFiguresOfTable finds a figure of an earlier run in the text around the
-// table: each number of three digits, or with a decimal point, is in the table, or is not measured.
+// TestPerformanceTextHasFiguresOfTable finds a figure of an earlier run in the text that explains
+// the table: each number of three digits, or with a decimal point, is in the table.
 func TestPerformanceTextHasFiguresOfTable(t *testing.T) {
 	page, rows := pages(t)[performancePage], performanceRows(t)
 	_, section, found := strings.Cut(page, "\n## Figures\n")
 	require.True(t, found)
 	section, _, _ = strings.Cut(section, "\n## ")
-	head, rest, _ := strings.Cut(section, "<!-- made by make bench -->")
-	_, tail, _ := strings.Cut(rest, "<!-- end of what make bench makes -->")
 	var figures strings.Builder
 	for title, cells := range rows {
 		figures.WriteString(title + " " + cells[1] + "\n")
 	}
-	for _, m := range regexp.MustCompile(`\d[\d,]*\.\d+|\d[\d,]{2,}`).FindAllString(head+tail, -1) {
+	for _, m := range regexp.MustCompile(`\d[\d,]*\.\d+|\d[\d,]{2,}`).FindAllString(section, -1) {
 		assert.Regexp(t, `\b`+regexp.QuoteMeta(strings.ReplaceAll(m, ",", ""))+`\b`, figures.String(), "%s repeats a figure that is not in its table", performancePage)
 	}
 	for sentence, title := range quotedFigures {
@@ -198,10 +208,9 @@ func TestPerformanceTextHasFiguresOfTable(t *testing.T) {
 // TestOperatorPageHasFiguresOfSoak compares the growth of the disk with the table that `make soak`
 // writes.
 func TestOperatorPageHasFiguresOfSoak(t *testing.T) {
-	all := pages(t)
-	_, soak, found := strings.Cut(all["docs/dev/reliability.md"], "\n## Soak\n")
+	_, soak, found := strings.Cut(written(t, chaosFigures), "\n## Soak\n")
 	require.True(t, found)
-	_, disk, found := strings.Cut(all["docs/operator.md"], "\n| 1,000 turns | KB |")
+	_, disk, found := strings.Cut(pages(t)["docs/operator.md"], "\n| 1,000 turns | KB |")
 	require.True(t, found)
 	disk, _, _ = strings.Cut(disk, "\n\n")
 	rows := regexp.MustCompile(`(?m)^\| ([^|]+) \| (\d+) \|`).FindAllStringSubmatch(disk, -1)
@@ -242,6 +251,24 @@ func TestDocumentsNameTestsThatAreThere(t *testing.T) {
 	}
 }
 
+// TestDocumentsNamePathsThatAreThere looks for each file of the sources that a page has in code
+// type, such as `lifecycle/typing/decide.go`.
+func TestDocumentsNamePathsThatAreThere(t *testing.T) {
+	seen := 0
+	for name, text := range pages(t) {
+		for _, m := range regexp.MustCompile("`(?:\\./)?([a-z0-9]+)(/[A-Za-z0-9_./*-]*[A-Za-z0-9])[` ]").FindAllStringSubmatch(text, -1) {
+			if info, err := os.Stat(m[1]); err != nil || !info.IsDir() || m[1] == "bin" {
+				continue // a folder of CCBOT_DIR, or of another program
+			}
+			seen++
+			found, err := filepath.Glob(m[1] + m[2])
+			require.NoError(t, err)
+			assert.NotEmpty(t, found, "%s names %s", name, m[1]+m[2])
+		}
+	}
+	assert.Greater(t, seen, 50)
+}
+
 // TestArchitecturePageNamesWhatIsThere looks for each folder and file that the page has in code
 // type, such as `bot/outbox`, and for each name of a package, such as `process.Table.End`.
 func TestArchitecturePageNamesWhatIsThere(t *testing.T) {
@@ -274,4 +301,19 @@ func TestArchitecturePageNamesWhatIsThere(t *testing.T) {
 	for _, m := range code(`([a-z0-9]+\.)(?:[A-Z]\w*\.)?([A-Z]\w*)`) {
 		assert.True(t, declared[m[2]+m[3]], "docs/dev/architecture.md names %s", m[1])
 	}
+}
+
+// TestArchitecturePageHasLayers compares the order of the layers on the page with the one that
+// TestArchitecture checks.
+func TestArchitecturePageHasLayers(t *testing.T) {
+	_, section, found := strings.Cut(pages(t)["docs/dev/architecture.md"], "\n## The layers\n")
+	require.True(t, found)
+	section, _, _ = strings.Cut(section, "Features do not import each other")
+	last, before := -1, ""
+	for _, m := range regexp.MustCompile("`([a-z0-9/]+)`").FindAllStringSubmatch(section, -1) {
+		layer := layerOf(m[1])
+		assert.GreaterOrEqual(t, layer, last, "docs/dev/architecture.md has %s below %s", m[1], before)
+		last, before = layer, m[1]
+	}
+	assert.Greater(t, last, 20)
 }

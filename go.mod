@@ -42,6 +42,8 @@ require github.com/tidwall/sjson v1.2.9
 
 require github.com/robfig/cron/v3 v3.0.1
 
+require github.com/pelletier/go-toml/v2 v2.4.3
+
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect

@@ -23,14 +23,15 @@ const (
 )
 
 // packageLines has the packages of the chat with special limits: larger ones, and the top layer.
-var packageLines = map[string]int{"bot": 622, "bot/answer": 1640, "bot/ask": 2860, "bot/card": 1540, "bot/chat": 1830, "bot/inbox": 2310, "bot/outbox": 2690, "bot/prompt": 2050, "bot/render": 3254, "bot/sessions": 1570}
+var packageLines = map[string]int{"bot": 651, "bot/answer": 1640, "bot/ask": 2580, "bot/card": 1570, "bot/chat": 1863, "bot/inbox": 2367, "bot/outbox": 2690, "bot/prompt": 2100, "bot/render": 3254, "bot/sessions": 1570}
 
 // manyDependencies are the features with more dependencies, which other features need in turn, and
-// the bot: each has its own line here, so that none is hidden in a value that all features share.
+// the bot: each has its own line here, so that none is hidden in a value that all share.
 var manyDependencies = map[string]int{"bot.New": 9, "bot/answer.New": 10, "bot/prompt.New": 10, "bot/sessions.New": 10}
 
 // wideInterfaces are the interfaces of the chat with more than three methods, each with its reason.
 var wideInterfaces = map[string]string{
+	"bot/inbox.Reporter":      "the reports to people; each chat has them from one feature",
 	"bot/outbox.API":          "the calls of the Bot API that the outbox makes",
 	"bot/machine.Sessions":    "the ports of one machine about its sessions; each feature declares the part that it uses",
 	"bot/machine.Places":      "the ports of one machine about its folders; each feature declares the part that it uses",
@@ -118,7 +119,7 @@ func product(t *testing.T) (all []source) {
 
 // isStandIn reports whether a package plays a part of the world in tests and trials.
 func isStandIn(pkg string) bool {
-	return pkg == "e2e" || strings.HasPrefix(pkg, "e2e/") || strings.HasPrefix(pkg, "try/") || pkg == "cmd/ccbot-try"
+	return pkg == "e2e" || pkg == "agent/toy" || strings.HasPrefix(pkg, "e2e/") || strings.HasPrefix(pkg, "try/") || pkg == "cmd/ccbot-try"
 }
 
 // Import returns a type-checked package of the tree, and an empty one for any other.

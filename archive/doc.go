@@ -11,6 +11,6 @@
 //     stays for a week.
 //   - If a person asks to forget a record, all its copies are removed with it.
 //
-// The package does not end an agent, type anything or touch Claude Code's transcripts: ending is
+// The package does not end an agent, type anything or touch the agents' transcripts: ending is
 // the task of package lifecycle, which checks again before it ends anything.
 package archive

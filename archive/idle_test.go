@@ -23,7 +23,7 @@ func quietLook(active time.Time) view.Status {
 }
 
 func running(id uuid.UUID) session.Record {
-	return session.Record{ID: id, Name: "api", Dir: "/src/api", State: session.Running, ClaudeSessionID: uuid.New(),
+	return session.Record{ID: id, Name: "api", Dir: "/src/api", State: session.Running, AgentSessionID: uuid.New(),
 		CreatedAt: noon, ActiveAt: noon}
 }
 

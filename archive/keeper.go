@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
@@ -44,6 +45,7 @@ type Copies interface {
 
 // Keeper archives quiet sessions and purges old records.
 type Keeper struct {
+	Agents   agent.Agents
 	Sessions Sessions
 	Observer Observer
 	Records  *session.Store
@@ -148,7 +150,7 @@ func (k *Keeper) Purge(ctx context.Context) (gone []DueRecord) {
 	if err := k.Copies.Expire(); err != nil {
 		k.Log.Warn("purged_records_not_removed", logkey.Error, err)
 	}
-	for _, old := range Leaving(k.Now(), k.PurgeAfter, k.Records.Shared()) {
+	for _, old := range Leaving(k.Now(), k.PurgeAfter, k.Agents, k.Records.Shared()) {
 		if ctx.Err() != nil {
 			return gone
 		}
@@ -176,7 +178,7 @@ func (k *Keeper) Purge(ctx context.Context) (gone []DueRecord) {
 // letGo decides on the record's worker whether the record is removed: the session may have come
 // back since the scan.
 func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
-	if !leaves(k.Now(), k.PurgeAfter, r) {
+	if !leaves(k.Now(), k.PurgeAfter, k.Agents, r) {
 		return false, nil
 	}
 	if err := k.Copies.Keep(r.ID); err != nil {
@@ -188,7 +190,7 @@ func (k *Keeper) letGo(ctx context.Context, r session.Record) (bool, error) {
 	return true, nil
 }
 
-// ErrNotEnded is returned for a session that may still run, or whose cleanup failed: its record is
+// ErrNotEnded is returned for a session that has not ended, or whose cleanup failed: its record is
 // not forgotten.
 var ErrNotEnded = refusal.New(refusal.WrongState, "the session is not over")
 

@@ -59,8 +59,8 @@ func inFixture(t *testing.T, test func(t *testing.T, h *fixture)) {
 
 // open reads the store from disk, as a start of ccbot does.
 func (h *fixture) open() {
-	store, err := session.Open(filepath.Join(h.base, "sessions"), filepath.Join(h.base, "quarantine"), time.Now,
-		slog.New(slog.DiscardHandler))
+	store, err := session.Open(filepath.Join(h.base, "sessions"), filepath.Join(h.base, "quarantine"), time.Now, slog.New(slog.DiscardHandler), nil)
+
 	require.NoError(h.t, err)
 	h.store = store
 }
@@ -70,7 +70,7 @@ func (h *fixture) add(change ...func(*session.Record)) session.Record {
 	h.t.Helper()
 	now := time.Now().UTC()
 	r := session.Record{ID: uuid.New(), Name: "api", Dir: "/src/api", State: session.Running,
-		ClaudeSessionID: uuid.New(), CreatedAt: now}
+		AgentSessionID: uuid.New(), CreatedAt: now}
 	for _, c := range change {
 		c(&r)
 	}
@@ -146,7 +146,7 @@ func always(after time.Duration) func(session.Record) time.Duration {
 }
 
 func (h *fixture) newKeeper(idle, purge time.Duration) *Keeper {
-	return &Keeper{Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(idle), PurgeAfter: purge, Now: time.Now,
+	return &Keeper{Agents: agents, Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(idle), PurgeAfter: purge, Now: time.Now,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Clear: func(_ context.Context, r session.Record) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -256,7 +256,7 @@ func TestLateSignOfLifeKeepsSession(t *testing.T) {
 		decided := h.looks[second.ID].Active
 		h.fails[first.ID] = errors.New("tmux is busy")
 		var once sync.Once
-		k := &Keeper{Sessions: meanwhile{h, func() { once.Do(func() { h.show(second.ID, quietLook(time.Now())) }) }},
+		k := &Keeper{Agents: agents, Sessions: meanwhile{h, func() { once.Do(func() { h.show(second.ID, quietLook(time.Now())) }) }},
 			Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(time.Hour), Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
@@ -573,7 +573,7 @@ func TestP8_InterruptedPurgeIsFinished(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(twoWeeks))
 		ctx, die := context.WithCancel(t.Context())
-		k := &Keeper{Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		k := &Keeper{Agents: agents, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Clear: func(context.Context, session.Record) error { die(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.True(t, h.there(r.ID))
@@ -592,7 +592,7 @@ func TestStopEndsPass(t *testing.T) {
 		h.add(gone(twoWeeks))
 		ctx, stop := context.WithCancel(t.Context())
 		var cleared int
-		k := &Keeper{Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		k := &Keeper{Agents: agents, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 			Clear: func(context.Context, session.Record) error { cleared++; stop(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Equal(t, 1, cleared)
@@ -602,7 +602,7 @@ func TestStopEndsPass(t *testing.T) {
 		first, second := h.add(), h.add()
 		ctx, stop = context.WithCancel(t.Context())
 		h.fails[first.ID], h.fails[second.ID] = context.Canceled, context.Canceled
-		k = &Keeper{Sessions: meanwhile{h, stop}, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(time.Hour), Now: time.Now,
+		k = &Keeper{Agents: agents, Sessions: meanwhile{h, stop}, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(time.Hour), Now: time.Now,
 			Log: slog.New(slog.NewTextHandler(&h.log, nil))}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Len(t, h.asked, 1)
@@ -673,7 +673,7 @@ func TestPurgeRemovesDryRunRecords(t *testing.T) {
 		h.add(gone(2*twoWeeks), func(r *session.Record) { r.Unreported = true })
 		due := []uuid.UUID{h.add(gone(twoWeeks)).ID, h.add(gone(2*twoWeeks), unsaid).ID}
 		var listed, went []uuid.UUID
-		for _, one := range Leaving(time.Now(), twoWeeks, h.store.List()) {
+		for _, one := range Leaving(time.Now(), twoWeeks, agents, h.store.List()) {
 			listed = append(listed, one.ID)
 		}
 		for _, one := range h.newKeeper(0, twoWeeks).Purge(t.Context()) {

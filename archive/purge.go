@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 )
 
@@ -39,18 +39,19 @@ func dueRecords(records []session.Record, due func(session.Record) bool) (all []
 // (Telegram was away, or ccbot was), a record stays for the same time once more, but no longer: a
 // chat that can no longer be reached must not keep the record for ever. A record that recovery
 // closed at start-up stays until the chat was informed of that.
-func Leaving(now time.Time, after time.Duration, records []session.Record) []DueRecord {
-	return dueRecords(records, func(r session.Record) bool { return leaves(now, after, r) })
+func Leaving(now time.Time, after time.Duration, agents agent.Agents, records []session.Record) []DueRecord {
+	return dueRecords(records, func(r session.Record) bool { return leaves(now, after, agents, r) })
 }
 
-func leaves(now time.Time, after time.Duration, r session.Record) bool {
-	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !Unsaid(r))
+func leaves(now time.Time, after time.Duration, agents agent.Agents, r session.Record) bool {
+	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !Unsaid(agents, r))
 }
 
 // Unsaid reports whether the chat lacks something that the agent said: there is still text after
 // one of the record's cursors. A transcript that cannot be read may contain some.
-func Unsaid(r session.Record) bool {
-	return slices.ContainsFunc(r.Cursors, func(c talk.Cursor) bool { return transcript.Unsaid(c, math.MaxInt64) })
+func Unsaid(agents agent.Agents, r session.Record) bool {
+	said := agents.Of(r.AgentName).Replies
+	return slices.ContainsFunc(r.Cursors, func(c talk.Cursor) bool { return said.Unsaid(c, math.MaxInt64) })
 }
 
 func expired(now time.Time, after time.Duration, r session.Record) bool {

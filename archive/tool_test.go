@@ -1,6 +1,7 @@
 package archive
 
 import (
+	coding "ccbot/agent"
 	"context"
 	"log/slog"
 	"path/filepath"
@@ -14,8 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	claudecode "ccbot/agent/claude"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -95,7 +97,7 @@ func (q quietAgent) SessionNews(context.Context, session.Record, news.News) erro
 func TestIdleSessionWithToolIsArchived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		base, log := t.TempDir(), slog.New(slog.DiscardHandler)
-		store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log)
+		store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log, nil)
 		require.NoError(t, err)
 		fake := tmuxtest.NewFake()
 		server, err := fake.Server(t.Context())
@@ -109,17 +111,18 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 		tool := process.Identity{PID: 901, Start: 6, Boot: "b"}
 		table := &stubborn{agent: agent, all: []process.Process{{Identity: agent, Args: []string{"claude"}}, {Identity: tool, Args: []string{"make"}}}}
 		quiet := quietAgent{file: presence.File{PID: agent.PID, ProcStart: agent.Start, SessionID: claude, Status: presence.Idle, UpdatedAt: time.Now()}}
-		require.NoError(t, store.Create(session.Record{ID: id, Name: "api", Dir: base, State: session.Running, ClaudeSessionID: claude,
+		require.NoError(t, store.Create(session.Record{ID: id, Name: "api", Dir: base, State: session.Running, AgentSessionID: claude,
 			CreatedAt: time.Now(), Descendants: []session.Tool{{Process: tool, Of: process.Identity{PID: 900, Start: 5, Boot: "b"}}},
 			Run: session.Run{Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
 				Agent: agent, Command: pane.Command}}}))
-		observer := &view.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, ProjectsDir: base, Now: time.Now, Log: log}
+		agents := coding.Agents{coding.Default: claudecode.New(base, coding.Launch{}, nil)}
+		observer := &view.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, Agents: agents, Now: time.Now, Log: log}
 		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, News: quiet,
 			Windows: fake, Launches: quiet,
 			Typist: typing.New(observer, fake, quiet, func(uuid.UUID) (bool, error) { return false, nil }),
-			Ender: &ending.Ender{Processes: table, Panes: fake, Log: log, Evidence: &evidence.Sources{Instance: "i", Command: "/bin/claude", Records: store, Processes: table, Presences: quiet,
+			Ender: &ending.Ender{Processes: table, Panes: fake, Log: log, Evidence: &evidence.Sources{Instance: "i", Agents: agents, Records: store, Processes: table, Presences: quiet,
 				Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: fake.Panes, Log: log}}})
-		keeper := &Keeper{Sessions: service, Observer: observer, Records: store, Copies: &copies{}, IdleAfter: always(time.Hour), Now: time.Now, Log: log}
+		keeper := &Keeper{Agents: agents, Sessions: service, Observer: observer, Records: store, Copies: &copies{}, IdleAfter: always(time.Hour), Now: time.Now, Log: log}
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go func() { _ = service.Run(ctx) }()

@@ -8,9 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
 	"ccbot/internal/session"
 	"ccbot/port/talk"
 )
+
+var agents = agent.Agents{agent.Default: claude.New("", agent.Launch{}, nil)}
 
 func cursors(path string, offset int) []talk.Cursor {
 	return []talk.Cursor{{Path: path, Offset: int64(offset)}}
@@ -45,16 +49,16 @@ func TestUnsaid(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
-			assert.Equal(t, tt.want, Unsaid(session.Record{Cursors: cursors(path, tt.offset)}))
+			assert.Equal(t, tt.want, Unsaid(agents, session.Record{Cursors: cursors(path, tt.offset)}))
 		})
 	}
 	folder := t.TempDir()
 	path := filepath.Join(folder, "t.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(line), 0o600))
 	end, absent := cursors(path, len(line)), cursors(filepath.Join(folder, "absent"), 9)
-	assert.False(t, Unsaid(session.Record{}), "never had a transcript")
-	assert.False(t, Unsaid(session.Record{Cursors: absent}), "Claude Code has removed it")
-	assert.True(t, Unsaid(session.Record{Cursors: cursors(folder, 0)}), "cannot be read")
-	assert.True(t, Unsaid(session.Record{Cursors: append(absent, cursors(path, 0)...)}), "the second one")
-	assert.False(t, Unsaid(session.Record{Cursors: append(absent, end...)}))
+	assert.False(t, Unsaid(agents, session.Record{}), "never had a transcript")
+	assert.False(t, Unsaid(agents, session.Record{Cursors: absent}), "Claude Code has removed it")
+	assert.True(t, Unsaid(agents, session.Record{Cursors: cursors(folder, 0)}), "cannot be read")
+	assert.True(t, Unsaid(agents, session.Record{Cursors: append(absent, cursors(path, 0)...)}), "the second one")
+	assert.False(t, Unsaid(agents, session.Record{Cursors: append(absent, end...)}))
 }

@@ -29,7 +29,7 @@ func talks(t *testing.T, w *chattest.World, r session.Record, lines ...string) {
 	t.Helper()
 	folder := filepath.Join(w.Dir, "projects")
 	require.NoError(t, os.MkdirAll(folder, 0o700))
-	path := filepath.Join(folder, r.ClaudeSessionID.String()+".jsonl")
+	path := filepath.Join(folder, r.AgentSessionID.String()+".jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = []talk.Cursor{{Path: path}} })
 }

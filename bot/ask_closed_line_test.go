@@ -62,7 +62,7 @@ func TestSettledPermissionShowsItsReason(t *testing.T) {
 		w.TapsOn(t, chattest.Alice, q, "ask_deny_why")
 		w.MustHear(t, "use the bin instead")
 		w.Work(t)
-		w.Result(t, q, "", w.RequestState(t, q).Decision.Message, true)
+		w.Result(t, q, "", "The user denied this from the chat. They wrote: "+w.RequestState(t, q).Answer.Text, true)
 		text := w.Shows(t, id).Text.Text
 		assert.Contains(t, text, "Denied in the chat")
 		assert.Contains(t, text, "use the bin instead")

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -20,6 +22,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/claudeask"
 	"ccbot/bot/ask"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
@@ -223,13 +228,66 @@ func TestP8_CardIsSavedBeforeHookReplies(t *testing.T) {
 		_, q := w.Asking(t)
 		w.HangsUp(q)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
-		again, err := ask.Open(filepath.Join(w.Dir, "asks"), w.Dir, w.Log)
+		again, err := ask.Open(filepath.Join(w.Dir, "asks"), w.Dir, claudeask.Former, w.Log)
 		require.NoError(t, err)
 		c, ok := again.Get(q.ID)
 		require.True(t, ok)
 		assert.Equal(t, ask.StageSent, c.Stage)
-		assert.True(t, c.Decision.Allows())
+		assert.True(t, c.Answer.Allows())
 	})
+}
+
+// TestP8_FormerRequestsAreRead: requests that an earlier ccbot stored without their content, and
+// with the hook's output, have content and answer.
+func TestP8_FormerRequestsAreRead(t *testing.T) {
+	const (
+		plain     = `"tool":"Bash","input":{"command":"ls"}`
+		rules     = `"tool":"Bash","input":{"command":"ls"},"suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls"}],"behavior":"allow","destination":"session"}]`
+		plan      = `"tool":"ExitPlanMode","input":{"plan":"1. write"}`
+		questions = `"tool":"AskUserQuestion","input":{"questions":[{"question":"Which?","header":"H","options":[{"label":"A","description":""},{"label":"B","description":""}],"multiSelect":false}]}`
+	)
+	tests := []struct {
+		name, request, stage, decision string
+		want                           *talk.Answer
+		wantStage                      ask.Stage
+	}{
+		{"open", plain, "open", "", nil, ask.StageOpen},
+		{"allowed", plain, "sent", `{"behavior":"allow"}`, &talk.Answer{Choice: talk.ChoiceAllow}, ask.StageSent},
+		{"for the session", rules, "sent", `{"behavior":"allow","updatedPermissions":[{}]}`, &talk.Answer{Choice: talk.ChoiceAllowSession}, ask.StageSent},
+		{"denied", plain, "away", `{"behavior":"deny","message":"No. They wrote: later"}`, &talk.Answer{Choice: talk.ChoiceDeny, Text: "later"}, ask.StageAway},
+		{"stopped", plain, "sent", `{"behavior":"deny","interrupt":true}`, &talk.Answer{Choice: talk.ChoiceStop}, ask.StageSent},
+		{"a plan with edits", plan, "sent", `{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"acceptEdits"}]}`, &talk.Answer{Choice: talk.ChoiceApproveEdits}, ask.StageSent},
+		{"a plan that names edits", plan, "sent", `{"behavior":"allow","updatedInput":{"plan":"acceptEdits"},"updatedPermissions":[{"type":"setMode","mode":"default"}]}`, &talk.Answer{Choice: talk.ChoiceApprove}, ask.StageSent},
+		{"a plan", plan, "sent", `{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"default"}]}`, &talk.Answer{Choice: talk.ChoiceApprove}, ask.StageSent},
+		{"a question", questions, "sent", `{"behavior":"allow","updatedInput":{"answers":{"Which?":"B"}}}`, &talk.Answer{Choice: talk.ChoiceAnswer, Answers: []string{"B"}}, ask.StageSent},
+		{"unreadable output", plain, "sent", `7`, nil, ask.StageOpen},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir, id := t.TempDir(), strings.Repeat("a", 22)
+			text := `{"version":1,"request":{"id":"` + id + `","session":"` + uuid.NewString() + `","agent":"9@9@b","hook":"9@9@b","asked":"2026-05-04T10:00:00Z",` + tt.request + `},
+				"conversation":{"chat_id":7},"state":"` + tt.stage + `","since":"2026-05-04T10:00:00Z","later":1`
+			if tt.decision != "" {
+				text += `,"decision":` + tt.decision
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(dir, id+".json"), []byte(text+"}\n"), 0o600))
+			asks, err := ask.Open(dir, filepath.Join(dir, "quarantine"), claudeask.Former, slog.New(slog.DiscardHandler))
+			require.NoError(t, err)
+			s, ok := asks.Get(id)
+			require.True(t, ok)
+			assert.Equal(t, tt.wantStage, s.Stage)
+			assert.NotEmpty(t, s.Request.Ask.Kind)
+			if tt.want != nil {
+				tt.want.Shown = s.Request.Ask.Digest()
+				_, err := claudeask.Decide(s.Request, *tt.want)
+				assert.NoError(t, err, "the hook gets it")
+			}
+			assert.Equal(t, tt.want, s.Answer)
+			data, err := json.Marshal(s)
+			require.NoError(t, err)
+			assert.Contains(t, string(data), `"later":1`)
+		})
+	}
 }
 
 func TestHookDoesNotReconnect(t *testing.T) {
@@ -417,7 +475,7 @@ func TestSeveralRequestsStandSideBySide(t *testing.T) {
 		two := w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
 		w.TapsOn(t, chattest.Alice, two, i18n.AskDeny)
 		assert.Equal(t, ask.StageOpen, w.RequestState(t, one).Stage)
-		assert.Equal(t, []string{"deny " + talk.Denied}, w.Relay.Done())
+		assert.Equal(t, []string{"deny The user denied this from the chat."}, w.Relay.Done())
 		w.TapsOn(t, chattest.Alice, one, i18n.AskAllow)
 		assert.Len(t, w.Relay.Done(), 2)
 		assert.Len(t, w.Telegram.Sent, 2)
@@ -538,11 +596,28 @@ func TestQuestionsAreAnsweredInTurn(t *testing.T) {
 	})
 }
 
+// TestP7_AnswerToOtherContentIsNotGiven: the agent's side refuses an answer to what it does not
+// ask. The terminal then decides.
+func TestP7_AnswerToOtherContentIsNotGiven(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, q := w.Asking(t)
+		w.Relay.Decides(func() error { return claudeask.ErrNotShown })
+		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
+		w.Work(t)
+		assert.Equal(t, []string{"leave"}, w.Relay.Done())
+		c := w.RequestState(t, q)
+		assert.Equal(t, ask.StageAway, c.Stage)
+		assert.True(t, c.InTerminal)
+	})
+}
+
 func answersOf(t *testing.T, c ask.State) json.RawMessage {
 	t.Helper()
 	var input struct{ Answers json.RawMessage }
-	require.NotNil(t, c.Decision)
-	require.NoError(t, json.Unmarshal(c.Decision.UpdatedInput, &input))
+	require.NotNil(t, c.Answer)
+	d, err := claudeask.Decide(c.Request, *c.Answer)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(d.UpdatedInput, &input))
 	return input.Answers
 }
 
@@ -585,7 +660,7 @@ func TestP4_TypedPromptIsNotReason(t *testing.T) {
 			assert.Equal(t, failed, chattest.Contains(w.Telegram.Texts(), w.Word(i18n.InternalError)))
 			assert.Empty(t, w.Relay.Done(), "nothing is denied")
 			assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
-			assert.Nil(t, w.RequestState(t, q).Decision)
+			assert.Nil(t, w.RequestState(t, q).Answer)
 			assert.Empty(t, w.RequestState(t, q).Prompt)
 		})
 	}
@@ -695,7 +770,7 @@ func TestRunningBotAnswersHook(t *testing.T) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		q := w.Request(t, r, "Bash", chattest.Bash)
 		relay := hooks.NewRelay(w.Now, w.Log)
-		w.Decisions = host.Decisions{RequestWaiters: relay, Records: w.Records}
+		w.Decisions = host.Decisions{Relay: relay, Agents: agent.Agents{agent.Default: claude.New("", agent.Launch{}, nil)}, Records: w.Records}
 		w.Restart(t)
 		relay.Connect(w)
 		type answer struct {
@@ -713,7 +788,7 @@ func TestRunningBotAnswersHook(t *testing.T) {
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
 		got := chattest.Receive(t, answers)
 		assert.True(t, got.ok)
-		assert.True(t, got.d.Allows())
+		assert.Equal(t, "allow", got.d.Behavior)
 	})
 }
 

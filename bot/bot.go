@@ -34,6 +34,7 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/bot/questions"
 	"ccbot/bot/report"
+	"ccbot/bot/schedules"
 	"ccbot/bot/screenshot"
 	"ccbot/bot/sessions"
 	"ccbot/bot/settings"
@@ -209,18 +210,18 @@ func (b *Bot) Features() []chat.Feature {
 	b.NewGroups = groups.New(c, b.AllowedGroups, b.Sender, b.Several.Rules)
 	switches := modes.New(c, s)
 	b.Moves, b.Changes = moves.New(c, b.onMoved, b.Topics.AskLost), changes.New(c, s)
-	b.Loops = loops.New(loops.Deps{Chat: c, Loops: b.Machine.Loops, Diffs: s, Brief: s.Brief, Changes: b.Changes.Show})
+	b.Loops = loops.New(loops.Deps{Chat: c, Loops: b.Machine.Loops, Templates: b.Machine.Templates, Diffs: s, Brief: s.Brief, Changes: b.Changes.Show})
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
 		QueuedLines: kept, Actions: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show,
 			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries.Add, s)}})
-	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again})
+	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again, OfLoop: loops.OfLoop(b.Deps.Machine.Loops)})
 	return slices.Concat(
-		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Loops.Feature(),
+		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Loops.Feature(), schedules.New(c, b.Schedules, s.Brief),
 			b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
 		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(),
-			b.Moves.Feature(), b.NewGroups.Feature(), b.Several.Feature(), menu.New(c, b.Asking), usage.New(c, s), b.Files.Feature(),
+			b.Moves.Feature(), b.NewGroups.Feature(), b.Several.Feature(), menu.New(c, b.Asking), usage.New(c, s, b.Budget.Lines), b.Files.Feature(),
 			history.New(c, b.Transcripts, b.Transcripts).Feature(), screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer),
 			settings.New(c, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
 			b.Browser.Feature(), texts.Feature(), b.Prompts.Feature()})

@@ -12,13 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/port"
 )
@@ -122,7 +121,7 @@ func (w *browsing) says(from int64, text string) (key string) {
 func TestGroupPageBelongsToItsPerson(t *testing.T) {
 	w := inFolders(t, "api", "web")
 	r := w.NewCurrentSession(t, "other", session.Running)
-	require.NoError(t, w.Book.Use(t.Context(), chattest.InGroup, host.View(r)))
+	require.NoError(t, w.Book.Use(t.Context(), chattest.InGroup, chattest.ViewOf(r)))
 	w.says(chattest.Alice, "/new")
 	w.page = w.Telegram.LastID()
 	was := w.text()
@@ -161,7 +160,7 @@ func TestP8_FirstPromptGoesToOneSession(t *testing.T) {
 func TestP4_FirstPromptOutlivesItsSession(t *testing.T) {
 	w := inFolders(t, "api")
 	r := w.Session(t, "api", session.Archived)
-	w.Records.Change(r.ID, func(s *session.Record) { s.ClaudeSessionID = w.talk("api", "of a session", time.Hour) })
+	w.Records.Change(r.ID, func(s *session.Record) { s.AgentSessionID = w.talk("api", "of a session", time.Hour) })
 	w.open()
 	key, _ := w.hears("go on")
 	w.Lifecycle.OnRestore = func(id uuid.UUID) (session.Record, error) {

@@ -472,7 +472,7 @@ func TestFolderOffersEarlierConversations(t *testing.T) {
 	over := w.talk("api", "of a session", 5*time.Hour)
 	w.talk("web", "another folder", time.Hour)
 	r := w.Session(t, "api", session.Archived)
-	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = over })
+	w.Records.Change(r.ID, func(r *session.Record) { r.AgentSessionID = over })
 	w.Written = map[uuid.UUID]bool{busy: true}
 	use := func() {
 		w.open()

@@ -99,6 +99,19 @@ func (w *budgeted) holds() bool {
 	return holds
 }
 
+// TestUsageHasBudgets: those of the day first, and each once.
+func TestUsageHasBudgets(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 10, DayBudget: 20}, 50, func(w *budgeted) {
+		other := w.NewCurrentSession(w.t, "web", session.Running)
+		w.costs(w.r.ID, talk.Sum{Cost: 1.5})
+		w.costs(other.ID, talk.Sum{Cost: 2})
+		w.MustHear(w.t, "/usage")
+		w.Work(w.t)
+		assert.Contains(w.t, w.Shows(w.t, 1).Text.Text, "Budget of this chat today: $3.50 of $20.00 used.\nBudget of this machine today: $3.50 of $50.00 used.\n"+
+			"Budget of api: $1.50 of $10.00 used.\nBudget of web: $2.00 of $10.00 used.\n")
+	})
+}
+
 func TestBudgetWarnsHoldsAndIsRaised(t *testing.T) {
 	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
 		w.spends(7.99)
@@ -236,5 +249,19 @@ func TestBudgetOfMachineIsRaisedOnce(t *testing.T) {
 		assert.NotContains(w.t, w.Shows(w.t, cards[1]).Text.Text, "Raised")
 		w.spends(15)
 		assert.True(w.t, w.holds())
+	})
+}
+
+// TestUsageSaysThatUnpricedBudgetHolds: an unknown price is not shown as an unused budget.
+func TestUsageSaysThatUnpricedBudgetHolds(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 10, DayBudget: 20}, 0, func(w *budgeted) {
+		w.costs(w.r.ID, talk.Sum{Unpriced: true})
+		require.True(w.t, w.holds())
+		w.MustHear(w.t, "/usage")
+		w.Work(w.t)
+		said := w.Telegram.Last(w.t).Text.Text
+		assert.Contains(w.t, said, "Budget of api: $0.00 of $10.00 used, and an answer without a known price. Messages wait")
+		assert.Contains(w.t, said, "Budget of this chat today: $0.00 of $20.00 used, and an answer without a known price")
+		assert.NotContains(w.t, said, "used.")
 	})
 }

@@ -16,7 +16,6 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/port/folders"
@@ -119,7 +118,7 @@ func TestChanges(t *testing.T) {
 // The card of a turn shows what the turn has changed, and leads to all since the session's start.
 func TestChangesOfATurn(t *testing.T) {
 	w, r := changed(t)
-	require.NoError(t, w.Changes.Show(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, Since: "turn"}, host.View(r)))
+	require.NoError(t, w.Changes.Show(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, Since: "turn"}, chattest.ViewOf(r)))
 	w.Telegram.Deliver(t.Context())
 	m := w.Telegram.Last(t)
 	assert.False(t, m.Sounds)
@@ -140,7 +139,7 @@ func TestChangesOfATurn(t *testing.T) {
 func TestTurnsChangesAreOneMessage(t *testing.T) {
 	w, r := changed(t)
 	show := func(since folders.Since) int {
-		require.NoError(t, w.Changes.Show(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, Since: since}, host.View(r)))
+		require.NoError(t, w.Changes.Show(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, Since: since}, chattest.ViewOf(r)))
 		w.Telegram.Deliver(t.Context())
 		return len(w.Telegram.Sent)
 	}

@@ -24,7 +24,6 @@ import (
 	"ccbot/lifecycle"
 	"ccbot/port"
 	"ccbot/port/talk"
-	"ccbot/schedule"
 )
 
 // codes are all codes of each kind of keys.
@@ -47,8 +46,8 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 	return map[i18n.Codes][]string{
 		i18n.ChangeKey: rules(t),
 		i18n.BudgetKey: consts("of", "bot/budget"),
-		i18n.ScheduleKey: each.As([]schedule.Reason{schedule.Missed, schedule.Busy, schedule.Looped, schedule.NotResumed, schedule.NotStarted, schedule.SessionEnded,
-			schedule.Forgotten}, func(r schedule.Reason) string { return string(r) }),
+		i18n.ScheduleKey: each.As([]port.SkipReason{port.SkipMissed, port.SkipBusy, port.SkipLooped, port.SkipNotResumed, port.SkipNotStarted, port.SkipEnded,
+			port.SkipForgotten}, func(r port.SkipReason) string { return string(r) }),
 		i18n.StepsKey:    {string(turn.OnCard), string(turn.Nowhere)},
 		i18n.WeekdayKey:  {"0", "1", "2", "3", "4", "5", "6"},
 		i18n.MenuKey:     commands,
@@ -60,12 +59,13 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		i18n.ReasonKey:   slices.Concat(consts("Reason", "lifecycle/ending", "lifecycle/evidence", "internal/process"), consts("Guard", "internal/process"), consts("guard", "internal/process")),
 		i18n.FailureKey:  consts("Failure", "lifecycle/ending"),
 		i18n.SourceKey:   append(consts("Source", "internal/process"), "unclear"),
-		i18n.FaultKey:    consts("Fault", "internal/transcript"),
+		i18n.FaultKey:    consts("Fault", "agent/claude/transcript"),
 		i18n.SystemKey:   consts("", "internal/sysfault"),
 		i18n.AnswererKey: consts("Answers", "port/talk"),
 		i18n.ModeKey:     modes,
 		i18n.HealthKey:   each.As(health.Codes(), func(c health.Code) string { return string(c) }),
 		i18n.LoopKey:     append(consts("Why", "port"), consts("Bound", "port")...),
+		i18n.StageKey:    {string(port.PhasePlan), string(port.PhaseImplement), string(port.PhaseCheck), string(port.PhaseFix), string(port.PhaseDone)},
 		i18n.LoopNowKey:  {string(port.LoopAsk), string(port.LoopTurn), string(port.LoopCheck), string(port.LoopWaiting), string(port.LoopPaused), string(port.LoopDone), string(port.LoopExhausted), string(port.LoopStopped), string(port.LoopOrphaned)},
 		i18n.CauseKey:    append(consts("", "internal/sysfault"), "name_too_long", "missing"),
 		i18n.RefusedKey: {models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,

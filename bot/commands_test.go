@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	claudecode "ccbot/agent/claude"
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
@@ -99,7 +100,7 @@ func TestStartFailuresHaveSentences(t *testing.T) {
 		{"no access", dir(lifecycle.DirNoAccess), func(w *chattest.World) string { return path(w, i18n.PathUnreadable, "no permission") }},
 		{"a fault of a later day", dir("on fire"), func(w *chattest.World) string { return path(w, i18n.PathUnreadable, "on fire") }},
 		{"no tmux", tmux.ErrNoTmux, func(w *chattest.World) string { return w.Word(i18n.TmuxMissing) }},
-		{"no claude", lifecycle.ErrNoClaude, func(w *chattest.World) string { return w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}) }},
+		{"no claude", claudecode.ErrNotInstalled, func(w *chattest.World) string { return w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}) }},
 		{"tmux did not answer", tmux.ErrLost, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
 		{"anything else", chattest.ErrDisk, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
 		{"a sentence of a session", tmux.ErrNoPane, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
@@ -119,7 +120,7 @@ func TestStartFailuresHaveSentences(t *testing.T) {
 
 func TestMissingClaudeIsNamedAsConfigured(t *testing.T) {
 	w := chattest.NewWorld(t)
-	err := &refusal.Error{Code: refusal.NoClaude, Command: "/opt/none/claude-nightly", Err: lifecycle.ErrNoClaude}
+	err := &refusal.Error{Code: refusal.NotInstalled, Command: "/opt/none/claude-nightly", Err: claudecode.ErrNotInstalled}
 	assert.Equal(t, w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "/opt/none/claude-nightly"}), w.StartFailure(err).Text.Text)
 }
 
@@ -154,7 +155,7 @@ func TestRestoreFailuresHaveSentences(t *testing.T) {
 		{"it is open", &lifecycle.StateError{State: session.Running, Want: "resumed"},
 			func(w *chattest.World) string { return w.Named(i18n.ResumeAlreadyOpen, "old") }},
 		{"it was over", &lifecycle.StateError{State: session.Archived, Want: "resumed"}, name(i18n.AlreadyEnded)},
-		{"no claude", lifecycle.ErrNoClaude,
+		{"no claude", claudecode.ErrNotInstalled,
 			func(w *chattest.World) string { return w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}) }},
 		{"anything else", chattest.ErrDisk, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
 	} {

@@ -16,7 +16,6 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/dialog"
@@ -242,7 +241,7 @@ func TestP8_DialogMessageSurvivesRestart(t *testing.T) {
 		w := chattest.NewWorld(t)
 		r := w.NewCurrentSession(t, "api", session.Running)
 		w.Lifecycle.OnDialog = chattest.Trust
-		require.NoError(t, w.Bot.SessionNews(t.Context(), host.View(r), chattest.OpenDialog(chattest.Trust)))
+		require.NoError(t, w.Bot.SessionNews(t.Context(), chattest.ViewOf(r), chattest.OpenDialog(chattest.Trust)))
 		w.Telegram.Waiting = nil
 		start := func() {
 			w.Again()
@@ -378,7 +377,7 @@ func TestDialogVanishesBeforeMessage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	gone := news.DialogGone{}
-	require.NoError(t, w.Bot.SessionNews(t.Context(), host.View(r), chattest.OpenDialog(chattest.Trust)))
+	require.NoError(t, w.Bot.SessionNews(t.Context(), chattest.ViewOf(r), chattest.OpenDialog(chattest.Trust)))
 	require.NoError(t, w.SessionNews(t.Context(), r, gone))
 	assert.Empty(t, w.Telegram.Sent)
 	w.Telegram.OnSend = func(context.Context, outbox.Message) error { return w.SessionNews(t.Context(), r, gone) }

@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
-	"ccbot/host"
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/port/talk"
@@ -45,7 +44,7 @@ func TestP8_CrashingFeatureBlocksNoEvent(t *testing.T) {
 	w.ReadNow(t, r)
 	assert.Equal(t, []string{"one"}, w.Telegram.AnswersSent(), "it is shown all the same")
 	require.Error(t, w.MakeCurrent(t.Context(), chattest.AtAlice, r.ID))
-	require.Error(t, w.MoveTo(t.Context(), chattest.InTopic, host.View(r)))
+	require.Error(t, w.MoveTo(t.Context(), chattest.InTopic, chattest.ViewOf(r)))
 	w.CurrentIs(t, r.ID)
 	assert.Equal(t, chattest.InTopic, w.Record(t, r.ID).Conversation)
 	moved := w.Running(t)

@@ -22,7 +22,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/guard"
 	"ccbot/internal/session"
@@ -34,14 +33,15 @@ import (
 
 // tellers are the features that notify people of news; they handle these last.
 var tellers = map[string][]string{
-	"sessions": {"Ready", "Retrying", "Ended", "Failed", "Lost", "Stopped"},
-	"prompt":   {"Held", "Unproven", "Typed", "Delivered", "TakenBack", "DraftCleared", "Requeued"},
-	"dialog":   {"Dialog", "NotReporting"},
-	"writers":  {"OtherWriters", "Transferred"},
-	"answers":  {"Transcript"},
-	"modes":    {"Switched"},
-	"loops":    {"Looped"},
-	"":         {"DialogGone", "Doing", "Renamed"}, // no notice is sent
+	"sessions":  {"Ready", "Retrying", "Ended", "Failed", "Lost", "Stopped"},
+	"prompt":    {"Held", "Unproven", "Typed", "Delivered", "TakenBack", "DraftCleared", "Requeued"},
+	"dialog":    {"Dialog", "NotReporting"},
+	"writers":   {"OtherWriters", "Transferred"},
+	"answers":   {"Transcript"},
+	"modes":     {"Switched"},
+	"loops":     {"Looped"},
+	"schedules": {"Scheduled"},
+	"":          {"DialogGone", "Doing", "Renamed"}, // no notice is sent
 }
 
 // Each feature handles each piece of news once, in the order of the features; only the notifying
@@ -120,7 +120,7 @@ func TestFeatures_EventHandlersCallNoPort(t *testing.T) {
 				Writer: chattest.InTerminal(4123)}.News(t, name)
 			r := w.Record(t, id)
 			reported := w.Hosted.News(r, n)
-			w.WithoutPorts(func() { assert.NoError(t, w.Bot.SessionNews(t.Context(), host.View(r), reported), name) })
+			w.WithoutPorts(func() { assert.NoError(t, w.Bot.SessionNews(t.Context(), chattest.ViewOf(r), reported), name) })
 		}
 		assert.NotContains(t, crashes.String(), "a port is called", name)
 		crashes.Reset()

@@ -88,7 +88,7 @@ func TestP4_AllowOnFullDiskDecidesNothing(t *testing.T) {
 			From: chattest.Alice, Err: err}))
 		assert.Contains(t, lastAnswer(t, w), "is full")
 		assert.Empty(t, w.Relay.Done())
-		assert.Nil(t, w.RequestState(t, q).Decision)
+		assert.Nil(t, w.RequestState(t, q).Answer)
 		assert.Zero(t, w.Telegram.Spent)
 
 		room()

@@ -1,7 +1,6 @@
 package bot_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -157,16 +156,16 @@ func TestHistoryHasDays(t *testing.T) {
 
 func TestSlowDaysSearchContinues(t *testing.T) {
 	w, _ := said(t, 3)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	page := w.Chat.Pages.All["history"]
 	at := func(rest string) chat.Visit {
 		return chat.Visit{To: chattest.AtAlice, By: chattest.Alice, Rest: strings.TrimPrefix(rest, chat.ToPage("history/"))}
 	}
 	list, err := page.Draw(t.Context(), at(""))
 	require.NoError(t, err)
-	s, err := page.Draw(ctx, at(list.Options[2][0].Value))
+	w.Slow = true
+	s, err := page.Draw(t.Context(), at(list.Options[2][0].Value))
 	require.NoError(t, err)
+	w.Slow = false
 	assert.Equal(t, chattest.Lines("api: which day?", w.Word(i18n.HistoryDaysMore)), s.Text.Text)
 	require.Len(t, s.Options, 1)
 	s, err = page.Draw(t.Context(), at(s.Options[0][0].Value))
@@ -215,11 +214,11 @@ func TestHistoryOfSeveralTranscripts(t *testing.T) {
 	w, r := said(t, 0)
 	first, copied := uuid.New(), uuid.New()
 	for i, id := range []uuid.UUID{first, copied} {
-		w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = id })
+		w.Records.Change(r.ID, func(r *session.Record) { r.AgentSessionID = id })
 		talks(t, w, w.Record(t, r.ID), append([]string{asked(1, "before the clear"), answered(2, "early")}, []string{answered(3, "repaired")}[:i]...)...)
 	}
 	w.Records.Change(r.ID, func(s *session.Record) {
-		s.ClaudeSessionID, s.EarlierClaudeIDs = r.ClaudeSessionID, []uuid.UUID{first, copied}
+		s.AgentSessionID, s.EarlierSessionIDs = r.AgentSessionID, []uuid.UUID{first, copied}
 	})
 	talks(t, w, w.Record(t, r.ID), asked(10, "after the clear"), answered(11, "late"))
 	w.MustHear(t, "/history")
@@ -239,11 +238,11 @@ func TestHistoryOfSeveralTranscripts(t *testing.T) {
 func TestHistoryOfMissingOlderFile(t *testing.T) {
 	w, r := said(t, 0)
 	first := uuid.New()
-	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = first })
+	w.Records.Change(r.ID, func(r *session.Record) { r.AgentSessionID = first })
 	talks(t, w, w.Record(t, r.ID), asked(1, "before the clear"), answered(2, "early"))
 	early := w.Record(t, r.ID)
 	cursor, _ := early.Cursor()
-	w.Records.Change(r.ID, func(s *session.Record) { s.ClaudeSessionID, s.EarlierClaudeIDs = r.ClaudeSessionID, []uuid.UUID{first} })
+	w.Records.Change(r.ID, func(s *session.Record) { s.AgentSessionID, s.EarlierSessionIDs = r.AgentSessionID, []uuid.UUID{first} })
 	var late []string
 	for n := range 5 {
 		late = append(late, asked(10+n, fmt.Sprintf("after %d", n)))

@@ -11,11 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/bot/chat/chattest"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 )
 
 func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
@@ -179,7 +178,7 @@ func TestP9_LastAnswerIsHiddenFromStrangers(t *testing.T) {
 	assert.Empty(t, w.Telegram.Done())
 
 	w.People[chattest.Alice] = true
-	w.Answers.Recall(host.View(w.Record(t, r.ID)), chattest.AtAlice) // the button is spent
+	w.Answers.Recall(chattest.ViewOf(w.Record(t, r.ID)), chattest.AtAlice) // the button is spent
 	w.ReadNow(t, r)
 	assert.Equal(t, []string{"api\nsecret"}, w.Telegram.AnswersSent(), "who may see it gets it")
 }

@@ -122,7 +122,7 @@ func atALimitIn(t *testing.T, set conversation.Settings, text string, test func(
 		id := uuid.New()
 		c := chattest.TranscriptOf(t, id.String()+".jsonl", chattest.PromptLine("go"))
 		r := w.NewCurrentSession(t, "api", session.Running, c)
-		w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID, r.Phase = id, "idle" })
+		w.Records.Change(r.ID, func(r *session.Record) { r.AgentSessionID, r.Phase = id, "idle" })
 		l := &limited{World: w, t: t, r: w.Record(t, r.ID), c: c, until: time.Now().Add(4 * time.Minute).Truncate(time.Second)}
 		require.NoError(t, w.SessionNews(t.Context(), l.r, news.Transcript{}))
 		l.writes(fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":%d},`+
@@ -204,7 +204,7 @@ func TestSettingContinuesAfterLimit(t *testing.T) {
 func TestP4_PlanLeavesLoopAlone(t *testing.T) {
 	atALimitWith(t, conversation.Continue, func(t *testing.T, w *limited) {
 		w.Loops(t, w.r, port.Loop{ID: uuid.New(), Session: w.r.ID, Task: "x", Check: "make test", Bounds: port.LoopBounds{Turns: 20}, State: port.LoopPaused,
-			Reason: port.WhyPerson, Phase: port.LoopAsk, Iteration: 3, Attempt: 2}, true)
+			Reason: port.WhyPerson, Step: port.LoopAsk, Iteration: 3, Attempt: 2}, true)
 		w.Restart(t)
 		w.Later(10 * time.Minute)
 		assert.Empty(t, promptKeys(t, w.World))
@@ -434,7 +434,7 @@ func TestKilledOfferIsMadeAtStart(t *testing.T) {
 			c := chattest.TranscriptOf(t, id.String()+".jsonl", chattest.PromptLine("go")+said)
 			r := w.Session(t, name, session.Running)
 			w.Records.Change(r.ID, func(r *session.Record) {
-				r.ClaudeSessionID, r.Phase = id, "idle"
+				r.AgentSessionID, r.Phase = id, "idle"
 				c.Offset = int64(len(chattest.PromptLine("go") + said)) // the chat has all of it
 				r.Cursors = []talk.Cursor{c}
 			})

@@ -1,8 +1,10 @@
 package bot_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +20,6 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/port/folders"
@@ -107,7 +108,7 @@ func TestP4_FileWithoutSessionIsReported(t *testing.T) {
 			d.Records.Change(d.R.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 		}, chattest.Document("d", "a"), func(d *chattest.MediaWorld) string {
 			r, _ := d.Records.Get(d.R.ID)
-			return d.In(chattest.AtAlice).NotCleanText(host.View(r)).Text
+			return d.In(chattest.AtAlice).NotCleanText(chattest.ViewOf(r)).Text
 		}, 0},
 		{"too big", func(_ *testing.T, d *chattest.MediaWorld) { d.Downloads.Fail("d", attachment.ErrFileTooBig) }, chattest.Document("d", "../big.zip"),
 			func(d *chattest.MediaWorld) string { return d.Word(i18n.FileTooBig, i18n.Args{"Name": "big.zip"}) }, 1},
@@ -231,8 +232,10 @@ func TestVoiceMessageIsTextAndFile(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := chattest.NewMediaWorld(t)
+			var log bytes.Buffer
 			if tt.voice != nil {
 				d.Voice = tt.voice
+				d.Log = slog.New(slog.NewTextHandler(&log, nil))
 				d.Connect(d.Lifecycle, d.Windows)
 				tt.voice.Then = func() { assert.Empty(t, d.Received(t), "the agent has no recording yet") }
 			}
@@ -252,6 +255,8 @@ func TestVoiceMessageIsTextAndFile(t *testing.T) {
 				want = []string{chattest.Warning + d.Word(i18n.VoiceFailed)}
 			}
 			assert.Equal(t, want, d.Telegram.Texts())
+			assert.Equal(t, tt.warned, strings.Contains(log.String(), "voice_not_written_down error="))
+			assert.NotContains(t, log.String(), "<nil>")
 		})
 	}
 	t.Run("that fails, which the person could not be told", func(t *testing.T) {

@@ -75,6 +75,9 @@ func tellings() map[string]reported {
 		"Renamed":     {}, // the person who renamed it gets a reply
 		"Requeued":    {}, // shown by the queue
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
+		"Scheduled": {says: func(w *chattest.World) []string {
+			return []string{w.Word(i18n.ScheduleSent, i18n.Args{"Name": "api", "Said": "run"})}
+		}},
 		"Looped": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.LoopTitle, i18n.Args{"Name": "api", "Said": w.Word(i18n.LoopNowKey.Of("turn"))})}
 		}, buttons: []i18n.Key{i18n.ButtonLoopPause, i18n.ButtonLoopStop, i18n.ButtonChanges}},
@@ -126,7 +129,7 @@ func TestUnsavedNewsIsError(t *testing.T) {
 		w := chattest.NewWorld(t)
 		w.Telegram.OnPost = chattest.Refuse
 		r, n := w.News(t, kind)
-		assert.ErrorIs(t, w.SessionNews(t.Context(), r, n), chattest.ErrDisk, kind)
+		assert.ErrorContains(t, w.SessionNews(t.Context(), r, n), chattest.ErrDisk.Error(), kind)
 	}
 }
 

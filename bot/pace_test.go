@@ -75,7 +75,7 @@ func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox,
 	}{Outbox: o}, true
 	w.Again()
 	o.Elsewhere = w.Answers.Elsewhere
-	o.Named, o.OnSent = w.Deps.Cards, func(m outbox.Message, id int) { _ = w.Sent(m.To, id, m.Session) }
+	o.Named, o.OnSent = w.Deps.Cards, func(m outbox.Message, id int) { _ = w.SentPart(m.To, id, m.Session, m.Cursor) }
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
 	go func() { ended <- o.Run(ctx) }()

@@ -198,7 +198,7 @@ func TestP4_UnqueuedPromptIsRetried(t *testing.T) {
 	w.NewCurrentSession(t, "api", session.Running)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
 	key, err := w.Hear(t, "hi")
-	require.ErrorIs(t, err, chattest.ErrDisk)
+	require.ErrorContains(t, err, chattest.ErrDisk.Error())
 	e, err := w.Inbox.Load(key)
 	require.NoError(t, err)
 	assert.Equal(t, inbox.Accepted, e.State, "the intake hands it on again")

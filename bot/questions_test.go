@@ -159,6 +159,22 @@ func TestWaitingStepsThroughQuestions(t *testing.T) {
 	})
 }
 
+// TestWaitingBringsQuestionBelowLateMessage: a message whose id ccbot does not have yet may be
+// below the question, so /waiting sends the question again.
+func TestWaitingBringsQuestionBelowLateMessage(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, q := asks(t, w, "api", "make")
+		first := w.Message(t, q)
+		require.NoError(t, w.Sent(chattest.AtAlice, first, r.ID))
+		w.MustHear(t, "/list") // the fake notes no id
+		w.Work(t)
+		w.MustHear(t, "/waiting")
+		w.Work(t)
+		assert.Equal(t, w.Telegram.LastID(), w.Message(t, q))
+		assert.Empty(t, chattest.Words(w.Shows(t, first)))
+	})
+}
+
 // lines are the pinned lines that people see, and what was done about them.
 func lines(w *chattest.World) (shown []string, done []string) {
 	for i, m := range w.Telegram.Sent {
@@ -338,7 +354,7 @@ func TestP7_StopDeniesOpenRequest(t *testing.T) {
 		require.NoError(t, w.TapSpot(t, chattest.Alice, w.Spot(t, late, i18n.ButtonDenyAndStop)))
 		w.Work(t)
 		assert.Len(t, w.Relay.Done(), 1, "a second tap does nothing")
-		assert.False(t, w.Asks.List()[0].Decision.Allows())
+		assert.False(t, w.Asks.List()[0].Answer.Allows())
 		assert.Equal(t, q.ID, w.Asks.List()[0].Request.ID)
 	})
 }

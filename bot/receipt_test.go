@@ -216,10 +216,10 @@ func TestP2_RetryIsForShownLaunch(t *testing.T) {
 func TestCleanupFailureComesFromRecord(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := session.Record{Name: "api"}
-	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, w.Word(i18n.FailureSome), "a file that was edited")
+	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(chattest.ViewOf(r)).Text, w.Word(i18n.FailureSome), "a file that was edited")
 	r.Cleanup = &session.CleanupError{Reason: "in English", Processes: []process.Identity{{PID: 5}, {PID: 6}}}
-	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, w.Word(i18n.FailureSome))
-	assert.NotContains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, "in English")
+	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(chattest.ViewOf(r)).Text, w.Word(i18n.FailureSome))
+	assert.NotContains(t, w.In(chattest.AtAlice).NotCleanText(chattest.ViewOf(r)).Text, "in English")
 }
 
 func TestP3_RecordMatchesReceipt(t *testing.T) {
@@ -231,11 +231,11 @@ func TestP3_RecordMatchesReceipt(t *testing.T) {
 		receipt.Failures = append(receipt.Failures, ending.Failure{Kind: ending.FailureKind(kind), ID: process.Identity{PID: i}, Detail: "in English"})
 		r.Cleanup.Failures = append(r.Cleanup.Failures, session.CleanupFailure{Kind: kind, PID: i, Detail: "in English"})
 	}
-	assert.Equal(t, w.ReceiptText(t, r, receipt), w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text)
-	assert.NotContains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, "of_a_later_day")
+	assert.Equal(t, w.ReceiptText(t, r, receipt), w.In(chattest.AtAlice).NotCleanText(chattest.ViewOf(r)).Text)
+	assert.NotContains(t, w.In(chattest.AtAlice).NotCleanText(chattest.ViewOf(r)).Text, "of_a_later_day")
 
 	r.Cleanup.Failures = []session.CleanupFailure{{Kind: "unknown", PID: 5, Detail: "it may write the session"}, {Kind: "later", PID: 6, Detail: "odd"}}
-	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(host.View(r)).Text, "pid 5 may still belong to it; process 6: odd.")
+	assert.Contains(t, w.In(chattest.AtAlice).NotCleanText(chattest.ViewOf(r)).Text, "pid 5 may still belong to it; process 6: odd.")
 }
 
 func TestProcessText(t *testing.T) {

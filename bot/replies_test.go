@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
 	"ccbot/bot/render"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -153,35 +152,35 @@ func TestRepliedTurnIsShownInFull(t *testing.T) {
 	old := w.Session(t, "old", session.Running)
 	now := w.NewCurrentSession(t, "now", session.Running)
 	w.Says55(old)
-	assert.False(t, w.Answers.InFull(host.View(old)))
-	assert.True(t, w.Answers.InFull(host.View(now)))
+	assert.False(t, w.Answers.InFull(chattest.ViewOf(old)))
+	assert.True(t, w.Answers.InFull(chattest.ViewOf(now)))
 
 	key := w.Answer(t, 55, "go on")
-	assert.False(t, w.Answers.InFull(host.View(old)), "it waits")
+	assert.False(t, w.Answers.InFull(chattest.ViewOf(old)), "it waits")
 	w.Typed(t, old, key, at(10))
-	assert.True(t, w.Answers.InFull(host.View(old)))
+	assert.True(t, w.Answers.InFull(chattest.ViewOf(old)))
 	w.Reopened(t)
-	assert.True(t, w.Answers.InFull(host.View(old)), "after a restart, too")
+	assert.True(t, w.Answers.InFull(chattest.ViewOf(old)), "after a restart, too")
 	w.TurnEnds(t, old, at(5))
-	assert.True(t, w.Answers.InFull(host.View(old)), "the turn before it")
+	assert.True(t, w.Answers.InFull(chattest.ViewOf(old)), "the turn before it")
 	w.Delivered(t, old, key, at(10))
 	require.NoError(t, w.Inbox.Finish(key))
 	w.TurnEnds(t, old, at(9))
-	assert.True(t, w.Answers.InFull(host.View(old)), "the turn before it, told late")
+	assert.True(t, w.Answers.InFull(chattest.ViewOf(old)), "the turn before it, told late")
 	w.TurnEnds(t, old, at(11))
-	assert.False(t, w.Answers.InFull(host.View(old)))
+	assert.False(t, w.Answers.InFull(chattest.ViewOf(old)))
 
 	w.Typed(t, old, w.Answer(t, 55, "go on"), at(20))
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, w.Session(t, "third", session.Running).ID))
-	assert.True(t, w.Answers.InFull(host.View(old)), "the person has turned to another one, and still waits for the answer")
+	assert.True(t, w.Answers.InFull(chattest.ViewOf(old)), "the person has turned to another one, and still waits for the answer")
 	w.TurnEnds(t, old, at(21))
-	assert.False(t, w.Answers.InFull(host.View(old)))
+	assert.False(t, w.Answers.InFull(chattest.ViewOf(old)))
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, old.ID))
 	w.Typed(t, old, w.Answer(t, 55, "go on"), at(30))
 	require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, now.ID))
-	assert.True(t, w.Answers.InFull(host.View(old)), "it was the current one then")
+	assert.True(t, w.Answers.InFull(chattest.ViewOf(old)), "it was the current one then")
 	w.TurnEnds(t, old, at(31))
-	assert.False(t, w.Answers.InFull(host.View(old)))
+	assert.False(t, w.Answers.InFull(chattest.ViewOf(old)))
 }
 
 // A prompt that the agent never gets begins no turn.
@@ -203,9 +202,9 @@ func TestUndeliveredPromptStartsNoTurn(t *testing.T) {
 			w.Says55(old)
 			key := w.Answer(t, 55, "go on")
 			require.NoError(t, tt.ends(w, key))
-			assert.False(t, w.Answers.InFull(host.View(old)))
+			assert.False(t, w.Answers.InFull(chattest.ViewOf(old)))
 			w.Reopened(t)
-			assert.False(t, w.Answers.InFull(host.View(old)))
+			assert.False(t, w.Answers.InFull(chattest.ViewOf(old)))
 		})
 	}
 }
@@ -226,13 +225,13 @@ func TestFullTurnOutlivesNextPrompt(t *testing.T) {
 	}
 	begins(w.Answer(t, 55, "one"), 10)
 	next := w.Answer(t, 55, "two")
-	assert.True(t, w.Answers.InFull(host.View(old)), "the first turn goes on")
+	assert.True(t, w.Answers.InFull(chattest.ViewOf(old)), "the first turn goes on")
 	ends(20)
-	assert.False(t, w.Answers.InFull(host.View(old)), "the second has not begun")
+	assert.False(t, w.Answers.InFull(chattest.ViewOf(old)), "the second has not begun")
 	begins(next, 30)
-	assert.True(t, w.Answers.InFull(host.View(old)))
+	assert.True(t, w.Answers.InFull(chattest.ViewOf(old)))
 	ends(40)
-	assert.False(t, w.Answers.InFull(host.View(old)))
+	assert.False(t, w.Answers.InFull(chattest.ViewOf(old)))
 }
 
 func TestP4_EndedSessionsPromptNeedsDecision(t *testing.T) {
@@ -348,7 +347,7 @@ func TestReplyResumesSessionWithoutSwitching(t *testing.T) {
 			w.Typed(t, old, key, chattest.Started)
 			current := w.Chats.Current(chattest.AtAlice)
 			assert.Equal(t, tt.stays, current == now.ID)
-			assert.True(t, w.Answers.InFull(host.View(w.Record(t, old.ID))))
+			assert.True(t, w.Answers.InFull(chattest.ViewOf(w.Record(t, old.ID))))
 			assert.Contains(t, w.Telegram.Last(t).Text.Text, "old")
 		})
 	}

@@ -257,7 +257,7 @@ func TestP8_FailedRestoreIsRetried(t *testing.T) {
 	w.SetResumeOnStart(chattest.ResumeAll)
 	api := w.Lost(t, "api", session.ClosedReboot)
 	w.Lifecycle.OnReported = func(uuid.UUID) error { return chattest.ErrDisk }
-	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk)
+	require.ErrorContains(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk.Error())
 	assert.Equal(t, chattest.Restores(api), w.Restored())
 	w.Records.Change(api.ID, func(r *session.Record) { r.State = session.Lost }) // the crash came before its window
 	w.Again()

@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	claudecode "ccbot/agent/claude"
+	"ccbot/agent/claude/transcript"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/sessions"
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 )
@@ -120,7 +121,7 @@ func TestLateTapOnUndo(t *testing.T) {
 func TestFailedResumeCanBeRepeated(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
-	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, claudecode.ErrNotInstalled }
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.LostShown(t, r), i18n.ButtonResume))
 	assert.Len(t, w.Telegram.Texts(), 1)
 	assert.Zero(t, w.Telegram.Spent)
@@ -150,7 +151,7 @@ func TestP1_ResumeReportsEndedLeftovers(t *testing.T) {
 	w = chattest.NewWorld(t)
 	w.Session(t, "api", session.Archived)
 	w.Lifecycle.Leftovers = []ending.Ending{chattest.Ended(9, process.HowKill, time.Minute), chattest.Spared(10, ending.ReasonSecond)}
-	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, claudecode.ErrNotInstalled }
 	w.MustHear(t, "/resume api")
 	assert.Equal(t, []string{chattest.Lines("• claude (pid 9, 1 min) ended by force (KILL).",
 		w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}))}, w.Telegram.Texts())

@@ -29,6 +29,14 @@ func opensSettings(t *testing.T, w *chattest.World, at models.Chat, by int64) in
 
 // Every setting has a page, whose choice holds over a restart and is taken back by its first
 // button.
+// inLosAngeles is the time there.
+func inLosAngeles(t *testing.T) string {
+	t.Helper()
+	zone, err := time.LoadLocation("America/Los_Angeles")
+	require.NoError(t, err)
+	return chattest.Started.Add(2 * time.Hour).In(zone).Format("15:04")
+}
+
 func TestSettingsHavePages(t *testing.T) {
 	hour := time.Hour
 	for _, tt := range []struct {
@@ -51,6 +59,7 @@ func TestSettingsHavePages(t *testing.T) {
 		{i18n.SettingNotices, "off", conversation.Settings{Background: "off"}, "Notices: off"},
 		{i18n.SettingNotices, "line with a sound", conversation.Settings{Background: "sound"}, "Notices: line with a sound"},
 		{i18n.SettingNotices, "full answers", conversation.Settings{Background: "full"}, "Notices: full answers"},
+		{i18n.SettingZone, "Los Angeles " + inLosAngeles(t), conversation.Settings{Zone: "America/Los_Angeles"}, "Time zone: America/Los_Angeles " + inLosAngeles(t)},
 		{i18n.SettingQuiet, "22:00–7:00", conversation.Settings{Quiet: &conversation.Hours{From: 22 * 60, Until: 7 * 60}}, "Quiet hours: 22:00–7:00"},
 		{i18n.SettingQuiet, "0:00–8:00", conversation.Settings{Quiet: &conversation.Hours{Until: 8 * 60}}, "Quiet hours: 0:00–8:00"},
 	} {
@@ -131,8 +140,8 @@ func TestGroupChoosesLanguage(t *testing.T) {
 		require.NoError(t, w.Pressing(t, by, id, text))
 		w.Work(t)
 	}
-	assert.Equal(t, "Settings\nLanguage: English (default)\nQuiet hours: none", w.Shows(t, one).Text.Text)
-	assert.Equal(t, []string{"Language", "Quiet hours", "‹ Back"}, chattest.Words(w.Shows(t, one)), "and nothing else")
+	assert.Equal(t, "Settings\nLanguage: English (default)\nTime zone: time zone of the machine "+w.In(chattest.InGroup).Moment(w.Now())+" (default)\nQuiet hours: none", w.Shows(t, one).Text.Text)
+	assert.Equal(t, []string{"Language", "Time zone", "Quiet hours", "‹ Back"}, chattest.Words(w.Shows(t, one)), "and nothing else")
 	press(chattest.Alice, one, "Language")
 	press(chattest.Bob, other, "Language")
 	press(chattest.Alice, one, "Русский")
@@ -405,4 +414,16 @@ func TestIdleLimitIsPerChat(t *testing.T) {
 	topic := session.Conversation{ChatID: chattest.Alice, ThreadID: 5}
 	assert.Zero(t, w.IdleIn(topic, uuid.Nil), "in all its topics; never")
 	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.InGroup, uuid.Nil))
+}
+
+// TestP4_QuietTimeCountsFromSending: ccbot was off while the command arrived.
+func TestP4_QuietTimeCountsFromSending(t *testing.T) {
+	for ago, lasts := range map[time.Duration]bool{time.Hour: true, 3 * time.Hour: false} {
+		w := chattest.NewWorld(t)
+		sent := w.Now().Add(-ago)
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Text: "/quiet 2h", Date: int(sent.Unix())})
+		require.NoError(t, w.Handle(t.Context(), key, u))
+		assert.WithinDuration(t, sent.Add(2*time.Hour), w.Chats.Settings(chattest.Alice).QuietFor.Until, time.Second)
+		assert.Equal(t, lasts, w.Chats.Settings(chattest.Alice).QuietFor.Lasts(w.Now()))
+	}
 }

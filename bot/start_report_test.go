@@ -127,7 +127,7 @@ func TestP8_CrashRepeatsReportOnce(t *testing.T) {
 	w.Lifecycle.OnReported = func(uuid.UUID) error { return chattest.ErrDisk } // the crash comes between
 	var points []string
 	w.Failpoint = func(name string) { points = append(points, name) }
-	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk)
+	require.ErrorContains(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk.Error())
 	assert.Equal(t, []string{"report-posted", "card-sent"}, points)
 	assert.Len(t, w.Telegram.Texts(), 2, "one of the sessions, one of the windows")
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/archive"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
@@ -21,7 +22,6 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/view"
 	"ccbot/port"

@@ -185,7 +185,7 @@ func stoppable(t *testing.T, w *chattest.World) (session.Record, talk.Cursor) {
 	id := uuid.New()
 	c := chattest.TranscriptOf(t, id.String()+".jsonl")
 	r := w.NewCurrentSession(t, "api", session.Running, c)
-	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = id })
+	w.Records.Change(r.ID, func(r *session.Record) { r.AgentSessionID = id })
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Transcript{}))
 	return r, c
 }

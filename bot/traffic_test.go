@@ -76,7 +76,7 @@ func inDay(t *testing.T, test func(t *testing.T, agents []*turnWorld)) {
 			id := uuid.New()
 			a := &turnWorld{World: w, t: t, c: chattest.TranscriptOf(t, id.String()+".jsonl")}
 			a.r = w.Session(t, fmt.Sprintf("agent%d", i+1), session.Running, a.c)
-			w.Records.Change(a.r.ID, func(r *session.Record) { r.ClaudeSessionID = id })
+			w.Records.Change(a.r.ID, func(r *session.Record) { r.AgentSessionID = id })
 			a.tells(news.Transcript{})
 			agents = append(agents, a)
 		}

@@ -49,6 +49,6 @@ func TestAdoptAsksForTheTransfer(t *testing.T) {
 	var asked lifecycle.AdoptRequest
 	w.Lifecycle.OnAdopt = func(q lifecycle.AdoptRequest) error { asked = q; return nil }
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt))
-	assert.Equal(t, lifecycle.AdoptRequest{Agent: process.Identity{PID: 4123, Start: 41230, Boot: "boot"}, Claude: r.ClaudeSessionID,
+	assert.Equal(t, lifecycle.AdoptRequest{Agent: process.Identity{PID: 4123, Start: 41230, Boot: "boot"}, AgentSessionID: r.AgentSessionID,
 		From: r.ID, Confirmed: true, Conversation: chattest.AtAlice, Owner: chattest.Alice, Rule: "chat.adopt", Why: "asked for by 7"}, asked)
 }

@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/turn"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/port/folders"
@@ -117,7 +116,7 @@ func TestDetailsOfATurnAcrossTranscripts(t *testing.T) {
 		require.NoError(t, os.WriteFile(next.Path, []byte(old), 0o600))
 		w.Records.Change(w.r.ID, func(r *session.Record) { r.Cursors = append(r.Cursors, next) })
 		w.c = next
-		w.Answers.Follow(host.View(w.Record(t, w.r.ID)))
+		w.Answers.Follow(chattest.ViewOf(w.Record(t, w.r.ID)))
 		w.writes(bash("b", "in the second"), toolResult("b", false), chattest.TurnEnd)
 		w.phase("idle")
 		assert.Contains(t, w.card(), "2 steps")

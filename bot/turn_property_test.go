@@ -82,7 +82,7 @@ func (s *simulation) does(what string) {
 			s.tells(s.typed)
 		}
 	case "items again":
-		items, err := s.Talk.Transcripts.Next(s.cancelled(), s.r.ID, talk.Cursor{Path: s.c.Path}, 1000)
+		items, err := s.Talk.Transcripts.Next(s.t.Context(), s.r.ID, talk.Cursor{Path: s.c.Path}, 1000, false)
 		if len(items) == 0 && err != nil {
 			return
 		}
@@ -165,12 +165,6 @@ func (s *simulation) does(what string) {
 			}
 		}
 	}
-}
-
-func (s *simulation) cancelled() context.Context {
-	ctx, cancel := context.WithCancel(s.t.Context())
-	cancel()
-	return ctx
 }
 
 // kept are the cards of turns on disk.

@@ -43,7 +43,7 @@ func inTurns(t *testing.T, steps turn.Steps, test func(t *testing.T, w *turnWorl
 		id := uuid.New()
 		c := chattest.TranscriptOf(t, id.String()+".jsonl")
 		r := w.NewCurrentSession(t, "api", session.Running, c)
-		w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID = id })
+		w.Records.Change(r.ID, func(r *session.Record) { r.AgentSessionID = id })
 		tw := &turnWorld{World: w, t: t, r: r, c: c}
 		tw.tells(news.Transcript{})
 		test(t, tw)

@@ -226,7 +226,7 @@ func TestP4_OnlyAddressedBotActs(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		return first.api.Pending()+second.api.Pending() == 0 && first.count()+second.count() >= len(d.want)
-	}, 2*time.Minute, time.Millisecond)
+	}, 10*time.Minute, 10*time.Millisecond)
 	for _, m := range d.bots {
 		m.end()
 	}

@@ -27,6 +27,7 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
+	"ccbot/bot/schedules"
 	"ccbot/bot/sessions"
 	"ccbot/bot/status"
 	"ccbot/bot/writers"
@@ -63,6 +64,7 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 	}
 	b.At("accepted")
 	in, command, args, text, foreign := b.read(key, m)
+	b.findQuestion(ctx, &in, m.ReplyToMessage)
 	b.noteActivity(ctx, m.From, m, in.To.ChatID)
 	switch {
 	case u.Message == nil:
@@ -126,6 +128,30 @@ func (b *Bot) read(key string, m *models.Message) (in chat.Incoming, c chat.Comm
 		in.Near = typo.Of(in.Typed, slices.Sorted(maps.Keys(b.commands)))
 	}
 	return in, c, args, text, foreign
+}
+
+// findQuestion finds the question that a message replies to by the buttons that Telegram shows with
+// it. The question may have no known id: the answer of the Bot API may be late or lost, also in a
+// crash. A message without buttons asks nothing; of earlier forms only pages and questions ask.
+func (b *Bot) findQuestion(ctx context.Context, in *chat.Incoming, to *models.Message) {
+	if !in.OfBot || to.ReplyMarkup == nil {
+		return
+	}
+	var buttons []string
+	for _, button := range slices.Concat(to.ReplyMarkup.InlineKeyboard...) {
+		buttons = append(buttons, button.CallbackData)
+	}
+	q, found := b.Cards.Reply(ctx, in.To, in.ReplyTo, buttons)
+	in.Unclear = found && q.Message == 0 && slices.Contains([]string{chat.PageKind, prompt.CardKind}, q.Kind) || !found && !b.Knows(in.To, in.ReplyTo)
+	if in.Unclear || !found {
+		return
+	}
+	if in.ReplyTo = cmp.Or(q.Message, in.ReplyTo); b.Knows(in.To, in.ReplyTo) {
+		return
+	}
+	if err := b.Sent(in.To, in.ReplyTo, q.Session); err != nil {
+		b.Log.Warn("message_not_noted", logkey.ChatID, in.To.ChatID, logkey.Error, err)
+	}
 }
 
 // run runs a command for a person who has tapped it, with the message that has misspelt it.
@@ -339,6 +365,8 @@ func teller(n news.News) (feature string, err error) {
 		return answer.FeatureName, nil
 	case news.Looped:
 		return loops.FeatureName, nil
+	case news.Scheduled:
+		return schedules.FeatureName, nil
 	case news.Switched:
 		return modes.FeatureName, nil
 	case news.DialogGone, news.Doing, news.Renamed:

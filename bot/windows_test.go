@@ -98,12 +98,12 @@ func TestAdoptAWindow(t *testing.T) {
 	w.Lifecycle.OnAdopt, w.Lifecycle.Shell = func(q lifecycle.AdoptRequest) error { asked = q; w.Windows.All = nil; return nil }, 99
 	w.Again()
 	require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonAdopt), "any allowed person may, after a restart too")
-	assert.Equal(t, lifecycle.AdoptRequest{Agent: chattest.InTerminal(4123).Identity, Claude: chattest.Theirs, Confirmed: true, Conversation: chattest.AtAlice, Owner: chattest.Bob,
+	assert.Equal(t, lifecycle.AdoptRequest{Agent: chattest.InTerminal(4123).Identity, AgentSessionID: chattest.Theirs, Confirmed: true, Conversation: chattest.AtAlice, Owner: chattest.Bob,
 		Rule: "chat.adopt", Why: "asked for by 8"}, asked)
 	assert.Equal(t, "mine is connected to its window (@4). ccbot will not close it. "+
 		w.Word(i18n.AdoptedAsks), w.Telegram.Last(t).Text.Text)
 	now, ok := w.CurrentSession(chattest.AtAlice)
-	assert.True(t, ok && now.ClaudeSessionID == chattest.Theirs)
+	assert.True(t, ok && now.AgentSessionID == chattest.Theirs)
 	assert.Equal(t, w.Word(i18n.NoWindows), w.Telegram.LastEdit(t).Text.Text, "the message is drawn again")
 	text, _ := w.ListText(t, chattest.AtAlice)
 	assert.Contains(t, text.Text, "✓ mine")
@@ -132,7 +132,7 @@ func TestWindowsConversationHasOwner(t *testing.T) {
 			for i, state := range tt.states {
 				r := w.Session(t, "api", state)
 				w.Records.Change(r.ID, func(r *session.Record) {
-					r.ClaudeSessionID = chattest.Theirs
+					r.AgentSessionID = chattest.Theirs
 					if i == 0 {
 						r.Closed = tt.closed
 					}
@@ -212,7 +212,7 @@ func TestP2_ArchiveShowsWindowsProcessesFirst(t *testing.T) {
 func TestP4_ArchivedWindowTakesNoSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
-	w.Records.Change(r.ID, func(r *session.Record) { r.ClaudeSessionID, r.Conversation = chattest.Theirs, chattest.InGroup })
+	w.Records.Change(r.ID, func(r *session.Record) { r.AgentSessionID, r.Conversation = chattest.Theirs, chattest.InGroup })
 	m := w.Unbound(t, chattest.AgentWindow(t, "@21", 4123))
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonArchive))
 	w.Lifecycle.OnArchive = func(uuid.UUID) error { return evidence.ErrUnreadable }
@@ -230,7 +230,7 @@ func TestP4_ArchivedWindowTakesNoSession(t *testing.T) {
 // done.
 func TestP2_ChangedWindowIsRedrawn(t *testing.T) {
 	other, fresh, pane := chattest.AgentWindow(t, "@21", 5000), chattest.AgentWindow(t, "@21", 4123), chattest.AgentWindow(t, "@21", 4123)
-	fresh.Agent.ClaudeSessionID = uuid.New()
+	fresh.Agent.AgentSessionID = uuid.New()
 	pane.Pane.PID = 100
 	for name, now := range map[string][]evidence.Window{"gone": nil, "another agent": {other}, "another conversation": {fresh},
 		"another pane": {pane}, "no agent": {chattest.ShellWindow(t, "@21")}} {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 
 	"ccbot/bot/browse"
 	"ccbot/bot/chat/chattest"
-	"ccbot/host"
+	"ccbot/bot/loops"
 	"ccbot/i18n"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
@@ -28,6 +29,18 @@ func (w *browsing) repository(dir string) {
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-q", "--allow-empty", "-m", "a"}} {
 		w.git(dir, args...)
 	}
+}
+
+// inEndedWorktree returns a world with the folders ~/api, a repository, and ~/api-2, a worktree
+// that its button has made, with the worktree's session, which has ended.
+func inEndedWorktree(t *testing.T) (*browsing, session.Record) {
+	t.Helper()
+	w := inFolders(t, "api")
+	w.repository("api")
+	w.Session(t, "api", session.Running)
+	w.open()
+	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	return w, w.over(filepath.Join(w.Home, "api-2"))
 }
 
 func TestP8_WorktreeStartsOneSessionAfterCrash(t *testing.T) {
@@ -84,12 +97,7 @@ func TestWorktreeWithoutCommitIsSentence(t *testing.T) {
 
 // Git only fails: the work tree is not reported missing.
 func TestUnknownWorktreeIsNotGone(t *testing.T) {
-	w := inFolders(t, "api")
-	w.repository("api")
-	w.Session(t, "api", session.Running)
-	w.open()
-	w.press("~/api", w.say(i18n.ButtonNewWorktree))
-	w.over(filepath.Join(w.Home, "api-2"))
+	w, _ := inEndedWorktree(t)
 	w.open()
 	w.press("~/api-2")
 	head := filepath.Join(w.Home, "api", ".git", "worktrees", "api-2", "HEAD")
@@ -105,12 +113,7 @@ func TestUnknownWorktreeIsNotGone(t *testing.T) {
 }
 
 func TestFailedStartMayLeaveWorktree(t *testing.T) {
-	w := inFolders(t, "api")
-	w.repository("api")
-	w.Session(t, "api", session.Running)
-	w.open()
-	w.press("~/api", w.say(i18n.ButtonNewWorktree))
-	r := w.over(filepath.Join(w.Home, "api-2"))
+	w, r := inEndedWorktree(t)
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Failed })
 	w.Running(t)
 	require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Failed{}))
@@ -147,20 +150,14 @@ func (w *browsing) over(dir string) (r session.Record) {
 // left makes the chat ask about the work tree of an ended session.
 func (w *browsing) left(r session.Record) {
 	w.t.Helper()
-	b := browse.New(browse.Deps{Chat: w.Chat, Places: w.Places})
-	require.NoError(w.t, b.Left(w.t.Context(), host.View(r)))
+	b := browse.New(browse.Deps{Chat: w.Chat, Places: w.Places, OfLoop: loops.OfLoop(w.Looping)})
+	require.NoError(w.t, b.Left(w.t.Context(), chattest.ViewOf(r)))
 	w.Work(w.t)
 }
 
 func TestAskedPersonRemovesWorktree(t *testing.T) {
-	w := inFolders(t, "api")
-	w.repository("api")
-	w.Session(t, "api", session.Running)
-	w.open()
-	w.press("~/api", w.say(i18n.ButtonNewWorktree))
+	w, r := inEndedWorktree(t)
 	tree := filepath.Join(w.Home, "api-2")
-	r := w.over(tree)
-
 	file := filepath.Join(tree, "work")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	left := func() {
@@ -190,12 +187,7 @@ func TestAskedPersonRemovesWorktree(t *testing.T) {
 }
 
 func TestUsedWorktreeIsNotMentioned(t *testing.T) {
-	w := inFolders(t, "api")
-	w.repository("api")
-	w.Session(t, "api", session.Running)
-	w.open()
-	w.press("~/api", w.say(i18n.ButtonNewWorktree))
-	over := w.over(filepath.Join(w.Home, "api-2"))
+	w, over := inEndedWorktree(t)
 	w.Session(t, "api-2", session.Running)
 	sent := w.Telegram.LastID()
 	w.left(over)
@@ -204,12 +196,7 @@ func TestUsedWorktreeIsNotMentioned(t *testing.T) {
 
 // Leftovers of a session with a failed cleanup may still write there.
 func TestCleanUpPrecedesWorktreeRemoval(t *testing.T) {
-	w := inFolders(t, "api")
-	w.repository("api")
-	w.Session(t, "api", session.Running)
-	w.open()
-	w.press("~/api", w.say(i18n.ButtonNewWorktree))
-	r := w.over(filepath.Join(w.Home, "api-2"))
+	w, r := inEndedWorktree(t)
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
 	sent := w.Telegram.LastID()
 	w.left(w.Record(t, r.ID))
@@ -218,4 +205,25 @@ func TestCleanUpPrecedesWorktreeRemoval(t *testing.T) {
 	w.press("~/api-2", w.say(i18n.ButtonRemoveWorktree))
 	assert.Contains(t, w.text(), r.Name)
 	assert.NotContains(t, w.buttons(), w.say(i18n.ButtonRemoveWorktree))
+}
+
+// The loop's keeper removes it; its card shows it until then.
+func TestWorktreeOfLoopIsNotAskedAbout(t *testing.T) {
+	w, r := inEndedWorktree(t)
+	tree := filepath.Join(w.Home, "api-2")
+	l := port.Loop{ID: uuid.New(), Session: r.ID, State: port.LoopDone, Step: port.LoopCheck, Worktree: &port.LoopWorktree{Dir: tree}}
+	w.Loops(t, r, l, true)
+	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), "~/api-2")
+	sent := w.Telegram.LastID()
+	w.left(r)
+	assert.Equal(t, sent, w.Telegram.LastID())
+	require.NoError(t, os.WriteFile(filepath.Join(tree, "work"), nil, 0o600))
+	w.left(r)
+	stays := w.say(i18n.WorktreeStays, i18n.Args{"Dir": "~/api-2", "Work": w.say(i18n.WorktreeUncommitted)})
+	assert.Equal(t, stays, w.Telegram.Last(t).Text.Text, "a person reads why it stays")
+	require.NoError(t, os.Remove(filepath.Join(tree, "work")))
+	l.Worktree = &port.LoopWorktree{Dir: tree, Removed: true}
+	w.Loops(t, r, l, false)
+	w.left(r)
+	assert.Equal(t, w.say(i18n.WorktreeAsk, i18n.Args{"Dir": "~/api-2", "Branch": "api-2"}), w.Telegram.Last(t).Text.Text, "another one at that path")
 }

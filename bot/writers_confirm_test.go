@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	claudecode "ccbot/agent/claude"
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
@@ -292,7 +293,7 @@ func TestP1_ForkLeavesOriginalToWriter(t *testing.T) {
 			require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, r.ID))
 			w.Again()
 			require.NoError(t, w.TapShown(t, chattest.Bob, m, i18n.ButtonForkInstead))
-			want := []string{`start "api-fork" in ` + r.Dir, "fork of " + r.ClaudeSessionID.String()}
+			want := []string{`start "api-fork" in ` + r.Dir, "fork of " + r.AgentSessionID.String()}
 			if k == chattest.OtherWriter { // a crash in between leaves the other one alone with it
 				want = append([]string{"archive " + r.ID.String() + " as archived"}, want...)
 			}
@@ -315,7 +316,7 @@ func TestFailedForkReportsDoneSteps(t *testing.T) {
 	for _, k := range []chattest.Conflict{chattest.ResumeRefused, chattest.OtherWriter} {
 		w := chattest.NewWorld(t)
 		r, m := w.MarkReported(t, k, chattest.InTerminal(4123))
-		w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return session.Record{}, lifecycle.ErrNoClaude }
+		w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return session.Record{}, claudecode.ErrNotInstalled }
 		w.Lifecycle.OnArchive = func(id uuid.UUID) error {
 			w.Records.Change(id, func(r *session.Record) { r.State = session.Archived })
 			return nil

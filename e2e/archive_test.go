@@ -316,7 +316,7 @@ func TestExpiredRecordsAreForgotten(t *testing.T) {
 	w.end("work")
 	w.until("its end is on disk", func() bool { return w.stateOf("work") == "archived" })
 	r := w.records()[0]
-	launch, said := filepath.Join(w.state, "launch", r.ID.String()+".json"), w.transcript(r.ClaudeSessionID.String())
+	launch, said := filepath.Join(w.state, "launch", r.ID.String()+".json"), w.transcript(r.AgentSessionID.String())
 	require.FileExists(t, launch)
 	w.stop()
 
@@ -324,7 +324,7 @@ func TestExpiredRecordsAreForgotten(t *testing.T) {
 	w.start("ARCHIVE_PURGE_AFTER=2s")
 	w.until("the record is gone", func() bool { return len(w.records()) == 0 })
 	assert.NoFileExists(t, launch)
-	assert.Equal(t, said, w.transcript(r.ClaudeSessionID.String()))
+	assert.Equal(t, said, w.transcript(r.AgentSessionID.String()))
 	w.hear(w.say("/resume"), "nothing to resume")
 	w.stop()
 }

@@ -108,7 +108,7 @@ func (c *crowd) agentSince(b *bench) time.Time {
 // past500 archives a session with a long conversation.
 func (c *crowd) past500(b *bench) {
 	r := c.past("long", time.Now().UTC())
-	r.ClaudeSessionID = longID
+	r.AgentSessionID = longID
 	s := benchSession{id: longID, transcript: filepath.Join(c.projects(), longID.String()+".jsonl")}
 	require.NoError(b, os.MkdirAll(c.projects(), 0o755))
 	f, err := os.Create(s.transcript)

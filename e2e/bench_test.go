@@ -67,7 +67,7 @@ func (b *bench) sample(figure string, value float64) {
 	b.samples[key] = append(b.samples[key], value)
 }
 
-// TestBench measures the promises of docs/dev/performance.md and writes the table there. It asserts
+// TestBench measures what docs/dev/performance.md explains and writes testdata/performance.md. It asserts
 // no times. If a commit is given, both programs are measured in turn, so that other load affects
 // both. It has a build tag because it takes minutes and needs the machine for itself.
 func TestBench(t *testing.T) {

@@ -109,7 +109,7 @@ func (c *crowd) open(n int, prompt ...string) {
 	c.server, _ = strconv.Atoi(c.tmux("display-message", "-p", "#{pid}"))
 	ids := make(map[string]uuid.UUID)
 	for _, r := range c.records() {
-		ids[r.Name] = r.ClaudeSessionID
+		ids[r.Name] = r.AgentSessionID
 	}
 	for i := range c.sessions {
 		s := &c.sessions[i]
@@ -228,7 +228,7 @@ func (c *crowd) archived(n int) {
 // past returns the record of an ended session.
 func (c *crowd) past(name string, now time.Time) session.Record {
 	return session.Record{ID: uuid.New(), Name: name, Dir: c.dir, Host: "desk", State: session.Archived,
-		ClaudeSessionID: uuid.New(), CreatedAt: now.Add(-time.Hour), Run: session.Run{StartedAt: now.Add(-time.Hour)}, LastEnd: session.LastEnd{EndedAt: now}}
+		AgentSessionID: uuid.New(), CreatedAt: now.Add(-time.Hour), Run: session.Run{StartedAt: now.Add(-time.Hour)}, LastEnd: session.LastEnd{EndedAt: now}}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

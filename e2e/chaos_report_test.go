@@ -115,39 +115,13 @@ func writeSection(t *testing.T, path, title, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(whole), 0o644)) // readable by all
 }
 
-const reliabilityFile = "../docs/dev/reliability.md"
+const reliabilityFile = "testdata/reliability.md"
 
-const reliabilityPreface = `# Reliability
+const reliabilityPreface = `# Reliability, measured
 
-Written by ` + "`make chaos`" + ` and ` + "`make soak`" + `; do not edit. ` + "`make faults`" + ` writes the outcomes of single faults of the machine:
-[outcomes.md](../../tools/faults/testdata/outcomes.md). ` + "`make chaos`" + ` runs ` + "`TestP4_ChaosLosesNothing`" + ` in its long form: the
-released ccbot, demo agents in a private tmux server, and the strict stand-in of the Bot API, with these faults at random:
-
-- Calls, polls included, fail before they are carried out (429 with ` + "`retry_after`" + `, 500, a proxy's page with 502, a reset, a hanging
-  connection that is cut) or after that (a reset, half of the answer). Sometimes nothing works for some seconds. Limits of pace apply.
-- Updates come again after they were confirmed, in another order, of unknown kinds, and with parts that the library cannot decode.
-- ccbot is killed with SIGKILL, also before it is ready, and started again.
-
-Each prompt has its own words, which its answer repeats; one in ten has 4,000 characters. A question about an unproven prompt is
-answered as the transcripts have it. At the end:
-
-- Every prompt is in one transcript exactly once; in the order of the chat, except those that were asked about.
-- Every word of every answer is in its chat, in order. A message is repeated only after a kill, or if a call was carried out and its
-  answer spoiled.
-- No call goes to a chat before its ` + "`retry_after`" + ` has ended, also after a kill, and no poll before that of a poll. Exceptions are a call
-  that left within half a second of the 429, a start after a kill in that half second, and the polls of a start.
-- Each run needs less memory than a fixed bound, and none ends by itself.
-- Every state file is readable and without the token; quarantine has only what cannot be decoded.
-
-` + "`CCBOT_CHAOS_SEED=n`" + ` repeats the choices of a run, ` + "`CCBOT_CHAOS_KILLS=1000`" + ` sets the kills. ` + "`make test`" + ` runs a short form: 30 prompts, 4
-kills, 2 sessions, with the race detector.
-
-A call without an answer is repeated after 30 s, although the network may be back sooner: it may have been carried out, and a shorter
-limit would repeat messages on slow networks. Only reactions have 4 s, as a late one changes nothing.
-
-The other tables are of kills at chosen moments (` + "`+`" + `: milliseconds after the step) and of events during the typing.
-` + "`CCBOT_CHAOS_REPORT=$PWD/docs/dev/reliability.md CCBOT_KILL_ROUNDS=20 go test -timeout 60m -run 'Kill|TypedPromptSurvives' ./e2e`" + ` writes
-them.
+` + "`make chaos`" + `, ` + "`make soak`" + ` and the tests below write this; docs/dev/reliability.md explains it. Kills are at chosen moments (` + "`+`" + `:
+milliseconds after the step). The tables of kills and of events during the typing are written by
+` + "`CCBOT_CHAOS_REPORT=$PWD/e2e/testdata/reliability.md CCBOT_KILL_ROUNDS=20 go test -timeout 60m -run 'Kill|TypedPromptSurvives' ./e2e`" + `.
 `
 
 // TestReliabilityDocument fails if the document is from another test, or if its run lost something.

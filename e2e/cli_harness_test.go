@@ -15,7 +15,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeflags"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/claudeflags"
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/session"
@@ -163,9 +164,9 @@ func (w *world) writersOf(claudeID string) []process.Identity {
 		if p.Gone() || forked(snap, p) {
 			continue
 		}
-		id, named := claudeflags.Session(p.Args)
-		agent := process.IsAgent(p, process.AgentNames{})
-		if agent && named && id.String() == claudeID || w.presenceSays(p.PID, claudeID) {
+		named := slices.ContainsFunc(claudeflags.Sessions(p.Args), func(id uuid.UUID) bool { return id.String() == claudeID })
+		agent := process.IsAgent(p, process.AgentNames{Names: claude.Witness{}.Names()})
+		if agent && named || w.presenceSays(p.PID, claudeID) {
 			all = append(all, p.Identity)
 		}
 	}
@@ -257,7 +258,7 @@ func (w *world) record(name string) session.Record {
 func (w *world) stateOf(name string) string { return string(w.record(name).State) }
 
 // claudeIDOf is the Claude session id of the session with that name.
-func (w *world) claudeIDOf(name string) string { return w.record(name).ClaudeSessionID.String() }
+func (w *world) claudeIDOf(name string) string { return w.record(name).AgentSessionID.String() }
 
 // begun reports whether the transcript of a session has a prompt.
 func (w *world) begun(name, prompt string) bool {

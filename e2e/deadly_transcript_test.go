@@ -8,8 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	chatstore "ccbot/bot/conversation"
 	"ccbot/internal/session"
 	"ccbot/internal/suspect"
+	"ccbot/port/talk"
 )
 
 // notes returns the file in which ccbot notes what it reads.
@@ -18,6 +20,18 @@ func (w *world) notes() []byte {
 	data, err := os.ReadFile(filepath.Join(w.state, suspect.Name))
 	require.NoError(w.t, err)
 	return data
+}
+
+// shownOf returns the positions up to which a session was shown: the record's, and the chat's if it
+// is later.
+func (w *world) shownOf(r session.Record) []talk.Cursor {
+	w.t.Helper()
+	chats, err := chatstore.ReadCursors(filepath.Join(w.state, "chats"))
+	require.NoError(w.t, err)
+	for _, at := range chats[r.ID] {
+		r.Shown(at)
+	}
+	return r.Cursors
 }
 
 // A transcript ends ccbot each time it is read. The start after the third death leaves it unread
@@ -29,7 +43,7 @@ func TestP5_DeadlyTranscriptIsLeftUnread(t *testing.T) {
 	w.open("one", w.dir)
 	w.hear(w.say("say first"), "first")
 	w.stop()
-	path, before := w.transcriptPath(w.claudeIDOf("one")), w.record("one")
+	path, before := w.transcriptPath(w.claudeIDOf("one")), w.shownOf(w.record("one"))
 	boot := w.table.Self().Boot
 	unread := func() []string { return suspect.Read(filepath.Join(w.state, suspect.Name), boot) }
 	for range 3 {
@@ -56,7 +70,7 @@ func TestP5_DeadlyTranscriptIsLeftUnread(t *testing.T) {
 	assert.Equal(t, []string{path}, unread())
 	now := w.record("one")
 	assert.Equal(t, session.Running, now.State)
-	assert.Equal(t, before.Cursors, now.Cursors)
+	assert.Equal(t, before, w.shownOf(now))
 	same, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, string(content), string(same))

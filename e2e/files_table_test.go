@@ -31,7 +31,7 @@ func filesTable(t *testing.T) (rows []filesRow, changing []string) {
 	require.True(t, found)
 	section, _, _ = strings.Cut(section, "\n## ")
 	for line := range strings.Lines(section) {
-		if after, found := strings.CutPrefix(line, "The verbs that change something are "); found {
+		if after, found := strings.CutPrefix(line, `Below, "verbs that change something" are `); found {
 			changing = quoted(after)
 		}
 		if cells := strings.Split(line, " | "); len(cells) == 5 && strings.HasPrefix(line, "| `") {
@@ -230,7 +230,7 @@ func TestFilesTableHasLifetimes(t *testing.T) {
 		life time.Duration
 	}{
 		{marker(false), lifetimeOf(t, "inbox/", "`.done` (an? \\w+|\\d+ \\w+) later")},
-		{marker(true), lifetimeOf(t, "inbox/", "of `ccbot send-prompt` (\\d+ \\w+)")},
+		{marker(true), lifetimeOf(t, "inbox/", "of the latter (\\d+ \\w+)")},
 		{purged, lifetimeOf(t, "backups/", "of `purged/` after (\\d+ \\w+)")},
 	} {
 		for _, kept := range []bool{true, false} {

@@ -22,17 +22,17 @@ func ownEvent(r session.Record, name string) hookwire.Event {
 		path = c.Path
 	}
 	return hookwire.Event{Version: hookwire.Version, Name: name, Received: time.Now().UTC(), Launch: r.ID.String(),
-		ClaudePID: agent.PID, ClaudeStart: agent.Start, Boot: agent.Boot, SessionID: r.ClaudeSessionID.String(), TranscriptPath: path}
+		AgentPID: agent.PID, AgentStart: agent.Start, Boot: agent.Boot, SessionID: r.AgentSessionID.String(), TranscriptPath: path}
 }
 
 // keeps checks that a session has neither moved to another conversation nor follows another file.
 func (w *world) keeps(before session.Record) {
 	w.t.Helper()
 	now := w.record(before.Name)
-	assert.Equal(w.t, before.ClaudeSessionID, now.ClaudeSessionID)
-	assert.Equal(w.t, before.EarlierClaudeIDs, now.EarlierClaudeIDs)
+	assert.Equal(w.t, before.AgentSessionID, now.AgentSessionID)
+	assert.Equal(w.t, before.EarlierSessionIDs, now.EarlierSessionIDs)
 	for _, c := range now.Cursors {
-		assert.Equal(w.t, before.ClaudeSessionID.String()+".jsonl", filepath.Base(c.Path))
+		assert.Equal(w.t, before.AgentSessionID.String()+".jsonl", filepath.Base(c.Path))
 	}
 }
 
@@ -57,7 +57,7 @@ func TestP9_ForgedEventMovesNoConversation(t *testing.T) {
 		change(&e)
 		require.NoError(t, hookwire.WriteEvent(w.state, e))
 	}
-	both := func(e *hookwire.Event) { e.SessionID, e.TranscriptPath = victim.ClaudeSessionID.String(), theirs.Path }
+	both := func(e *hookwire.Event) { e.SessionID, e.TranscriptPath = victim.AgentSessionID.String(), theirs.Path }
 	for _, name := range []string{hookwire.SessionStart, hookwire.UserPromptSubmit} {
 		forge(name, both)
 		forge(name, func(e *hookwire.Event) { both(e); e.Source = "clear" })
@@ -120,10 +120,10 @@ func TestRealP9_HookByHandMovesNoConversation(t *testing.T) {
 
 	script := ""
 	for i, p := range []string{
-		payload(hookwire.UserPromptSubmit, thief.ClaudeSessionID.String(), theirs.Path, w.dir),
-		payload(hookwire.UserPromptSubmit, victim.ClaudeSessionID.String(), theirs.Path, w.dir),
-		payload(hookwire.SessionStart, victim.ClaudeSessionID.String(), theirs.Path, w.dir),
-		payload(hookwire.PermissionRequest, victim.ClaudeSessionID.String(), theirs.Path, w.dir),
+		payload(hookwire.UserPromptSubmit, thief.AgentSessionID.String(), theirs.Path, w.dir),
+		payload(hookwire.UserPromptSubmit, victim.AgentSessionID.String(), theirs.Path, w.dir),
+		payload(hookwire.SessionStart, victim.AgentSessionID.String(), theirs.Path, w.dir),
+		payload(hookwire.PermissionRequest, victim.AgentSessionID.String(), theirs.Path, w.dir),
 	} {
 		file := filepath.Join(w.dir, "payload"+itoa(i))
 		require.NoError(t, os.WriteFile(file, []byte(p), 0o600))
@@ -145,10 +145,10 @@ func TestRealP9_HookByHandMovesNoConversation(t *testing.T) {
 	assert.Equal(t, 1, w.heard("the second answer"))
 
 	w.typeInTerminal("thief", "/clear")
-	w.until("the session follows /clear", func() bool { return w.record("thief").ClaudeSessionID != thief.ClaudeSessionID })
+	w.until("the session follows /clear", func() bool { return w.record("thief").AgentSessionID != thief.AgentSessionID })
 	w.hear(w.say("say after the clear"), "after the clear")
-	w.typeInTerminal("thief", "/resume "+thief.ClaudeSessionID.String())
-	w.until("the session follows /resume", func() bool { return w.record("thief").ClaudeSessionID == thief.ClaudeSessionID })
+	w.typeInTerminal("thief", "/resume "+thief.AgentSessionID.String())
+	w.until("the session follows /resume", func() bool { return w.record("thief").AgentSessionID == thief.AgentSessionID })
 	w.hear(w.say("say after the resume"), "after the resume")
 	assert.Equal(t, 2, w.rejected())
 	w.stop()

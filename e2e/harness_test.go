@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/agenttest"
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
@@ -36,6 +37,9 @@ import (
 var binaries string
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == agenttest.ToyName {
+		os.Exit(agenttest.Toy(os.Args[1:], os.Environ(), os.Stdin, os.Stdout))
+	}
 	os.Exit(buildAndRun(m))
 }
 
@@ -171,7 +175,7 @@ func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 		"TELEGRAM_BOT_TOKEN=" + w.api.Token(), fmt.Sprintf("ALLOWED_USERS=%d", w.person.ID()),
 		"TELEGRAM_API_URL=" + w.api.URL(), "CCBOT_DIR=" + w.state, "CCBOT_TMUX_SOCKET=" + w.socket,
 		"CLAUDE_COMMAND=" + link, "CLAUDE_CONFIG_DIR=" + w.claude, "DEMOAGENT_LOG=" + w.sent,
-		"CCBOT_WRITES=" + w.writes, "LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off", endsAtOnce}, env...)
+		"CCBOT_WRITES=" + w.writes, "CCBOT_WIRE=" + os.Getenv("CCBOT_WIRE"), "LOG_LEVEL=debug", "KILL_GRACE=5s", "SHOW_STEPS=off", endsAtOnce}, env...)
 	processtest.EndAfterFailure(t, root)     // HOME of all, but for the real CLI
 	processtest.EndAfterFailure(t, w.socket) // TMUX of what runs in a window names it
 	t.Cleanup(w.close)
@@ -244,6 +248,11 @@ func (w *world) close() {
 		for _, name := range w.windows() {
 			screen, _ := exec.Command("tmux", "-L", w.socket, "capture-pane", "-p", "-t", "=ccbot:="+name).Output()
 			w.t.Logf("the window %q:\n%s", name, strings.TrimSpace(string(screen)))
+		}
+		unsent, _ := filepath.Glob(filepath.Join(w.state, "outbox", "*.json"))
+		for _, file := range unsent {
+			content, _ := os.ReadFile(file)
+			w.t.Logf("not sent: %s: %s", filepath.Base(file), clipped(string(content)))
 		}
 	}
 	if w.bot != nil && !w.bot.over() {
@@ -423,7 +432,7 @@ func (w *world) agentPath() string {
 // records are the session records on disk.
 func (w *world) records() []session.Record {
 	w.t.Helper()
-	store, err := session.OpenReadOnly(filepath.Join(w.state, "sessions"), time.Now, slog.New(slog.DiscardHandler))
+	store, err := session.OpenReadOnly(filepath.Join(w.state, "sessions"), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(w.t, err)
 	all := store.List()
 	for i := range all {
@@ -438,7 +447,7 @@ func (w *world) records() []session.Record {
 
 func (w *world) store() *session.Store {
 	w.t.Helper()
-	store, err := session.Open(filepath.Join(w.state, "sessions"), w.t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
+	store, err := session.Open(filepath.Join(w.state, "sessions"), w.t.TempDir(), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(w.t, err)
 	return store
 }
@@ -448,5 +457,5 @@ func (w *world) claudeID() string {
 	w.t.Helper()
 	records := w.records()
 	require.Len(w.t, records, 1)
-	return records[0].ClaudeSessionID.String()
+	return records[0].AgentSessionID.String()
 }

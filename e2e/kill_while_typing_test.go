@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/pause"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 	"ccbot/try/botapi"
 )

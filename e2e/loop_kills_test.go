@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -37,8 +38,9 @@ func TestP4_LoopOutlivesRandomKills(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	term := w.newTerminal()
-	term.says(fmt.Sprintf("ccbot loop start work 'say I try' --check 'sleep 600 & sleep 0.3; n=$(grep -c . %s); echo prompts: $n; [ $n -ge %d ]' --max-turns %d",
-		w.sent, iterations, 2*iterations))
+	enough := filepath.Join(w.dir, "enough-kills") // the last check waits for it
+	term.says(fmt.Sprintf("ccbot loop start work 'say I try' --check 'sleep 600 & sleep 0.3; n=$(grep -c . %s); echo prompts: $n; [ $n -ge %d ] || exit 1; until [ -e %s ]; do sleep 0.1; done' --max-turns %d",
+		w.sent, iterations, enough, 2*iterations))
 	seen := make(map[process.Identity]bool)
 	kills, early, resumed, began := 0, 0, 0, time.Now()
 	for {
@@ -48,7 +50,7 @@ func TestP4_LoopOutlivesRandomKills(t *testing.T) {
 		for _, id := range l.Processes {
 			seen[id] = true
 		}
-		if !l.State.Live() || kills == wanted {
+		if !l.State.Live() {
 			break
 		}
 		if l.State == port.LoopPaused { // too many kills came during one check
@@ -56,6 +58,11 @@ func TestP4_LoopOutlivesRandomKills(t *testing.T) {
 			w.until("ccbot is ready", func() bool { return strings.Contains(w.bot.log.String(), "msg=ready") })
 			term.says("ccbot loop resume work")
 			resumed++
+		}
+		if kills == wanted {
+			require.NoError(t, os.WriteFile(enough, nil, 0o600))
+			time.Sleep(100 * time.Millisecond)
+			continue
 		}
 		life := 5 * time.Second // the kills keep pace with the iterations
 		if kills*iterations < l.Iteration*wanted {

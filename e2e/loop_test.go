@@ -62,7 +62,7 @@ func TestP8_LoopOutlivesKill(t *testing.T) {
 	term := w.newTerminal()
 	term.says("ccbot loop start work 'say I try' --check '" + w.countingCheck(3) + "' --max-turns 9")
 	l := w.newestLoop("checks for the second time", func(l loop.Loop) bool {
-		return l.Iteration == 2 && l.Phase == port.LoopCheck && len(l.Processes) >= 3
+		return l.Iteration == 2 && l.Step == port.LoopCheck && len(l.Processes) >= 3
 	})
 	w.kill9()
 	left := l.Processes
@@ -104,4 +104,21 @@ func TestPersonPausesLoop(t *testing.T) {
 	assert.True(t, strings.HasPrefix(w.received()[2], "The task is not done"))
 	term.says("ccbot loop stop work")
 	assert.Equal(t, port.LoopStopped, w.loops()[0].State)
+}
+
+// TestP4_RaisedLoopContinues: a loop that a bound has ended continues from the terminal, and sends
+// exactly one prompt more.
+func TestP4_RaisedLoopContinues(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	term := w.newTerminal()
+	term.says("ccbot loop start work 'say I try' --check '" + w.countingCheck(2) + "' --max-turns 1")
+	l := w.newestLoop("has ended", func(l loop.Loop) bool { return !l.State.Live() && l.Reported == l.State })
+	require.Equal(t, []any{port.LoopExhausted, port.BoundTurns}, []any{l.State, l.Reason})
+	assert.Contains(t, term.says("ccbot loop raise work --max-turns 1 --json"), `"turns": 2`)
+	l = w.newestLoop("is done", func(l loop.Loop) bool { return l.State == port.LoopDone })
+	assert.Equal(t, 2, l.Used.Turns)
+	assert.Len(t, w.received(), 2)
 }

@@ -50,12 +50,35 @@ func looping() life {
 				}
 			}}
 	}
-	at := func(phase port.LoopPhase, iteration int, more ...func(loop.Loop) bool) func(loop.Loop) bool {
+	at := func(step port.LoopStep, iteration int, more ...func(loop.Loop) bool) func(loop.Loop) bool {
 		return func(l loop.Loop) bool {
-			return l.State == port.LoopRunning && l.Phase == phase && l.Iteration == iteration && !slices.ContainsFunc(more, func(is func(loop.Loop) bool) bool { return !is(l) })
+			return l.State == port.LoopRunning && l.Step == step && l.Iteration == iteration && !slices.ContainsFunc(more, func(is func(loop.Loop) bool) bool { return !is(l) })
 		}
 	}
 	begun := func(l loop.Loop) bool { return len(l.Processes) == 1 }
+	// phased is a row of a loop with one more phase, the plan or the end, which a template has.
+	phased := func(prompt port.LoopPhase, prompts int, when, disk string, is func(l loop.Loop) bool) crash {
+		c := row("loop-asking", when, disk, "sends the prompt of that phase", is)
+		said := "loop with a phase, " + string(prompt)
+		c.do = func(s *stage) {
+			head, task := "say the phase "+string(prompt), "say "+said
+			path := filepath.Join(s.state, "templates", string(prompt)+".toml")
+			require.NoError(s.t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(s.t, os.WriteFile(path, fmt.Appendf(nil, "task = '%s'\ncheck = '%s'\n[bounds]\nturns = 5\n[phases]\n%s = '%s'\n",
+				task, s.countingCheck(len(s.received())+prompts), prompt, head), 0o600))
+			s.answers[said] = 3 // the prompt of the phase repeats the task
+			texts := []string{head + "\n\nThe task:\n\n" + task, task}
+			if prompt == port.PhaseDone {
+				slices.Reverse(texts)
+			}
+			s.typed = append(s.typed, texts...)
+			verb = term.call("ccbot loop start work --template " + string(prompt))
+		}
+		return c
+	}
+	in := func(phase port.LoopPhase) func(loop.Loop) bool {
+		return func(l loop.Loop) bool { return l.Phase == phase }
+	}
 	checked := func(l loop.Loop) bool {
 		return l.Last != nil && l.Last.Iteration == l.Iteration && len(l.Processes) == 0
 	}
@@ -63,14 +86,16 @@ func looping() life {
 		working(s)
 		term = s.newTerminal()
 	}, rows: []crash{
-		row("loop-saved", "it has begun, and nothing is sent", "a `running` loop, phase `ask`", "sends the first prompt; the verb has asked again with the same key", at(port.LoopAsk, 1)),
+		row("loop-saved", "it has begun, and nothing is sent", "a `running` loop, step `ask`", "sends the first prompt; the verb has asked again with the same key", at(port.LoopAsk, 1)),
 		row("loop-told", "the chat was told, and that is not on disk", "a `running` loop of which the chat was not told; the message in the outbox", "tells it once more, and sends the first prompt",
 			at(port.LoopAsk, 1, func(l loop.Loop) bool { return l.Reported == "" })),
-		row("loop-asked", "the prompt is queued, and the loop does not know it", "a `running` loop, phase `ask`; the prompt in the inbox with the key of the iteration", "finds the prompt by its key", at(port.LoopAsk, 1)),
-		row("loop-turn-over", "the turn has ended, the check is due", "a `running` loop, phase `check`", "runs the check", at(port.LoopCheck, 1)),
+		row("loop-asked", "the prompt is queued, and the loop does not know it", "a `running` loop, step `ask`; the prompt in the inbox with the key of the iteration", "finds the prompt by its key", at(port.LoopAsk, 1)),
+		row("loop-turn-over", "the turn has ended, the check is due", "a `running` loop, step `check`", "runs the check", at(port.LoopCheck, 1)),
 		row("loop-check-begun", "the check is on disk, and waits for its line", "a `running` loop with the identity of the check's first process", "proves that process gone and runs the check", at(port.LoopCheck, 1, begun)),
 		row("loop-check-saved", "the result of the check is on disk", "a `running` loop with the result", "begins the next iteration", at(port.LoopCheck, 1, checked)),
-		row("loop-asking", "the next iteration is on disk, its prompt nowhere", "a `running` loop, phase `ask`, iteration 2", "sends the second prompt", at(port.LoopAsk, 2)),
+		row("loop-asking", "the next iteration is on disk, its prompt nowhere", "a `running` loop, step `ask`, iteration 2", "sends the second prompt", at(port.LoopAsk, 2)),
+		phased(port.PhasePlan, 2, "the plan is made, and the next phase is on disk", "a `running` loop, phase `implement`, step `ask`, iteration 1", at(port.LoopAsk, 1, in(port.PhaseImplement))),
+		phased(port.PhaseDone, 1, "the check has passed, and the last phase is on disk", "a `running` loop, phase `done`, step `ask`, iteration 2", at(port.LoopAsk, 2, in(port.PhaseDone))),
 		row("loop-settled", "the end is on disk, and the chat was not told", "a `done` loop of which the chat was not told", "tells the end",
 			func(l loop.Loop) bool { return l.State == port.LoopDone && l.Reported == port.LoopRunning }),
 	}}
@@ -88,7 +113,7 @@ func purgingLoops() life {
 			s.t.Helper()
 			at := time.Now().Add(-2 * time.Hour)
 			data, err := json.Marshal(loop.Loop{Version: loop.Version, Reported: port.LoopDone, Loop: port.Loop{ID: id, Session: uuid.New(), Name: "old",
-				State: port.LoopDone, Phase: port.LoopCheck, CreatedAt: at, UpdatedAt: at}})
+				State: port.LoopDone, Step: port.LoopCheck, CreatedAt: at, UpdatedAt: at}})
 			require.NoError(s.t, err)
 			require.NoError(s.t, os.MkdirAll(filepath.Join(s.state, "loops"), 0o700))
 			require.NoError(s.t, os.WriteFile(path(s, "loops", ".json"), data, 0o600))

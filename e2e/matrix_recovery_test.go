@@ -56,7 +56,7 @@ func transferring() life {
 		disk: "the `lost` record, with its prompts", fresh: "binds the record to the agent",
 		also: "the prompts are typed in order, in the new window; reported at most twice",
 		do: func(s *stage) {
-			id := s.open1("alpha").ClaudeSessionID.String()
+			id := s.open1("alpha").AgentSessionID.String()
 			s.use("alpha")
 			s.prompt("slow 3600")
 			s.until("the agent is busy", func() bool { return slices.Contains(s.received()[len(s.typed)-1:], "slow 3600") })
@@ -81,7 +81,7 @@ func transferring() life {
 	inRecovery := crash{step: "transfer", point: "adoption-told", when: "at a start, as the agent continued in a person's window",
 		disk: "the record, still `running`", fresh: "binds the record to the agent",
 		prepare: func(s *stage) {
-			id := s.open1("delta").ClaudeSessionID.String()
+			id := s.open1("delta").AgentSessionID.String()
 			s.loses("delta")
 			s.byHand(id)
 			s.until("an agent writes it", func() bool {

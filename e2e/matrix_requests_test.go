@@ -87,9 +87,10 @@ func asking() []life {
 			do: func(s *stage) {
 				waits("touch again")(s)
 				s.hear(s.say("/list"), "work")
+				s.drained()
 				s.say("/waiting")
 			},
-			posts: 1,
+			posts: 2, // at the point the cards are locked: an edit of the list has to wait
 			dead:  stands,
 			after: both(func(s *stage) {
 				s.until("the earlier message has no buttons", func() bool {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	chatstore "ccbot/bot/conversation"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -357,7 +358,24 @@ func answering() life {
 				s.answered("after " + said)
 			}}
 	}
+	shown := crash{step: "answer", point: "part-shown", when: "the chat has the answer and the position after it",
+		disk: "the position in `chats/`; an earlier one in the record", fresh: "continues after the answer", also: "one message",
+		do: func(s *stage) { s.prompt("say the shown answer") },
+		dead: func(s *stage) {
+			s.t.Helper()
+			r := s.record("work")
+			chats, err := chatstore.ReadCursors(filepath.Join(s.state, "chats"))
+			require.NoError(s.t, err)
+			require.Len(s.t, chats[r.ID], 1)
+			assert.True(s.t, r.Cursors[0].Precedes(chats[r.ID][0]))
+		},
+		after: func(s *stage) {
+			s.answered("the shown answer")
+			s.prompt("say after the shown answer")
+			s.answered("after the shown answer")
+		}}
 	return life{name: "answer", setup: working, rows: []crash{
+		shown,
 		row(botapi.FaultHang, "the Bot API does not answer"),
 		row(botapi.FaultResetAfter, "the Bot API took it, the connection broke"),
 	}}

@@ -237,18 +237,18 @@ func (s *stage) rests(r session.Record) bool {
 		!s.presenceSays(r.Binding.Agent.PID, `"status":"idle"`) {
 		return false
 	}
-	if path := s.transcriptPath(r.ClaudeSessionID.String()); path != "" {
+	if path := s.transcriptPath(r.AgentSessionID.String()); path != "" {
 		info, err := os.Stat(path)
-		c, ok := r.Cursor()
-		if err != nil || !ok || c.Offset != info.Size() || r.Progress.Offset != info.Size() {
+		shown := s.shownOf(r)
+		if err != nil || len(shown) == 0 || shown[len(shown)-1].Offset != info.Size() || r.Progress.Offset != info.Size() {
 			return false
 		}
 	}
 	return true
 }
 
-// recordFiles returns the record files, without their times and the values of the agent's status
-// line, which comes at any time.
+// recordFiles returns the record files, with the chat's cursors, without their times and the values
+// of the agent's status line, which comes at any time.
 func (s *stage) recordFiles() map[string]recordFile {
 	s.t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.state, "sessions", "*.json"))
@@ -259,6 +259,10 @@ func (s *stage) recordFiles() map[string]recordFile {
 		require.NoError(s.t, err)
 		var r recordFile
 		require.NoError(s.t, json.Unmarshal(data, &r))
+		var known session.Record
+		require.NoError(s.t, json.Unmarshal(data, &known))
+		r["cursors"], err = json.Marshal(s.shownOf(known))
+		require.NoError(s.t, err)
 		delete(r, "updated_at")
 		delete(r, "active_at")
 		delete(r, "usage")
@@ -346,10 +350,10 @@ func (s *stage) windowsAndWriters() {
 	var bound []process.Identity
 	for _, r := range records {
 		who := fmt.Sprintf("session %s (%s)", r.Name, r.State)
-		writers := slices.DeleteFunc(s.writersOf(r.ClaudeSessionID.String()), func(id process.Identity) bool { return slices.Contains(s.seconds, id) })
+		writers := slices.DeleteFunc(s.writersOf(r.AgentSessionID.String()), func(id process.Identity) bool { return slices.Contains(s.seconds, id) })
 		if !r.State.Live() {
 			assert.NotEqual(s.t, session.CleanupFailed, r.State, "P3: %s", who)
-			if !slices.ContainsFunc(records, func(o session.Record) bool { return o.State.Live() && o.ClaudeSessionID == r.ClaudeSessionID }) {
+			if !slices.ContainsFunc(records, func(o session.Record) bool { return o.State.Live() && o.AgentSessionID == r.AgentSessionID }) {
 				assert.Empty(s.t, writers, "P1: %s is over and nobody writes it", who)
 			}
 			continue

@@ -54,7 +54,7 @@ type life struct {
 
 // matrix are all lives. They run side by side; the rows of one come in turn.
 func matrix() []life {
-	return slices.Concat([]life{birthAndEnd(), prompting(), overtaking(), answering(), bashMode(), switchingModes(), naming(), besides(), moving(), opening(), beginningWithText(), sharingCard(), stoppingTexts(), callingVerbs(), looping(), purgingLoops(), scheduling()}, asking(),
+	return slices.Concat([]life{birthAndEnd(), prompting(), overtaking(), answering(), bashMode(), switchingModes(), naming(), besides(), moving(), opening(), beginningWithText(), sharingCard(), stoppingTexts(), callingVerbs(), looping(), loopingInWorktree(), purgingLoops(), scheduling()}, asking(),
 		[]life{secondWriters(), cliResume(), stubbornTools(), transferring(), recovering(), rebooting(), goingOn()})
 }
 
@@ -171,7 +171,7 @@ func failpointOf(n ast.Node) (name string, ok bool) {
 // The rows of the matrix, and the page that explains them.
 const (
 	matrixFile = "testdata/crash-matrix.md"
-	matrixPage = "../docs/dev/crash-matrix.md"
+	matrixPage = "../docs/dev/reliability.md"
 )
 
 // TestCrashMatrixDocument compares the list with the rows of the matrix, each of them as held, and
@@ -214,7 +214,7 @@ func matrixDocument(results map[string]bool) string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("# Crash matrix\n\n`make crash` writes this list; docs/dev/crash-matrix.md explains it.\n")
+	b.WriteString("# Crash matrix\n\n`make crash` writes this list; docs/dev/reliability.md explains it.\n")
 	for _, step := range steps {
 		fmt.Fprintf(&b, "\n## %s\n\n| Killed at | On disk | The next start |\n|---|---|---|\n%s",
 			strings.ToUpper(step[:1])+step[1:], tables[step])

@@ -83,10 +83,12 @@ type operator struct {
 }
 
 // systemctl is a program in place of systemd's, for one unit. It starts the unit's program with the
-// unit's environment, and returns when the bot is ready.
+// unit's environment, and returns when the bot is ready. While a zombie has other threads, the
+// program still has its lock.
 const systemctl = `#!/bin/sh
 unit=$HOME/.config/systemd/user/ccbot.service
-lives() { pid=$(cat $HOME/pid 2>/dev/null) && [ -d /proc/$pid ] && ! grep -q '^State:.Z' /proc/$pid/status; }
+lives() { pid=$(cat $HOME/pid 2>/dev/null) && [ -d /proc/$pid ] && ! gone; }
+gone() { grep -q '^State:.Z' /proc/$pid/status && grep -q '^Threads:.1$' /proc/$pid/status; }
 stop() { if lives; then kill -TERM $pid; while lives; do sleep 0.02; done; fi; }
 ready() { cat $HOME/journal 2>/dev/null | grep -c -e msg=ready -e msg=telegram_unreachable; }
 start() {
@@ -137,7 +139,12 @@ func newOperator(t *testing.T) *operator {
 // serve installs and starts the service.
 func (o *operator) serve() {
 	o.t.Helper()
-	o.whole.Cleanup(func() { o.systemctl("stop") })
+	o.whole.Cleanup(func() {
+		o.systemctl("stop")
+		if o.whole.Failed() {
+			o.whole.Logf("the service's log:\n%s", lastKB(o.journal(), 24))
+		}
+	})
 	o.term.says("ccbot service install")
 	o.up()
 }

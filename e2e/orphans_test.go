@@ -200,7 +200,7 @@ func TestP2_OwnWindowWithoutRecordIsArchived(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(w.state, "sessions", r.ID.String()+".json")))
 
 	w.start()
-	assert.Equal(t, 1, w.warnings(r.Binding.Window, "work", r.ClaudeSessionID.String()))
+	assert.Equal(t, 1, w.warnings(r.Binding.Window, "work", r.AgentSessionID.String()))
 	asked := w.offered(w.say("/list"), "Archive")
 	w.tap(asked, "Archive")
 	question := w.offered(asked.ID, "End and archive")
@@ -212,6 +212,6 @@ func TestP2_OwnWindowWithoutRecordIsArchived(t *testing.T) {
 	w.until("its window is closed", func() bool { return len(w.windows()) == 0 })
 	w.until("it is on disk", func() bool { return w.stateOf("work") == "archived" })
 	w.hear(w.say("/resume work"), "work is ready")
-	assert.Equal(t, r.ClaudeSessionID.String(), w.claudeIDOf("work"), "in the same conversation")
+	assert.Equal(t, r.AgentSessionID.String(), w.claudeIDOf("work"), "in the same conversation")
 	w.stop()
 }

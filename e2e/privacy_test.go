@@ -228,8 +228,10 @@ func namedPlaces(t *testing.T) (named map[string]bool) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	named = make(map[string]bool)
 	for line := range strings.Lines(section) {
-		if row := regexp.MustCompile(`^\| ([^|]+) \|`).FindStringSubmatch(line); row != nil {
-			named[strings.ReplaceAll(row[1], "`", "")] = true
+		if places, _, found := strings.Cut(line, ":"); found && strings.HasPrefix(line, "- `") {
+			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(places, -1) {
+				named[m[1]] = true
+			}
 		}
 	}
 	return named

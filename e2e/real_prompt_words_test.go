@@ -114,10 +114,10 @@ func TestRealP7_OnlyOwnWordsAct(t *testing.T) {
 	w.injectMessage("message", 9900, "a picture", sentThrough("Gif"))
 	w.injectMessage("edited_message", 9900, "!touch ran", map[string]any{"via_bot": sentThrough("Gif")["via_bot"], "edit_date": time.Now().Unix()})
 	w.hear(busy, "This edit has no effect")
-	own := w.say("fix it")
+	own := w.say("mend it")
 	require.NoError(t, w.person.Edit(w.chat(), own, "!touch ran"))
 	w.hear(own, "This edit has no effect")
-	w.hear(own, "echo: fix it")
+	w.hear(own, "echo: mend it")
 	require.NoFileExists(t, filepath.Join(w.dir, "ran"))
 
 	// The same in the person's own words acts: the forms are the right ones.

@@ -36,7 +36,7 @@ func testComesBack(t *testing.T, flags func(id string) string) {
 	w.hear(0, "disappeared: work")
 	assert.Equal(t, string(session.Lost), w.stateOf("work"))
 
-	id, desk := before.ClaudeSessionID.String(), w.ccbotTerminal()
+	id, desk := before.AgentSessionID.String(), w.ccbotTerminal()
 	pane, _ := desk.shell()
 	desk.enter(pane, w.agentPath()+" "+flags(id))
 	told := w.hear(0, "work is connected")
@@ -47,7 +47,7 @@ func testComesBack(t *testing.T, flags func(id string) string) {
 	after := w.record("work")
 	assert.Equal(t, before.ID, after.ID)
 	assert.Equal(t, session.Running, after.State)
-	assert.Equal(t, id, after.ClaudeSessionID.String())
+	assert.Equal(t, id, after.AgentSessionID.String())
 	assert.Contains(t, told.Text, after.Binding.Window)
 
 	w.hear(w.say("say at the desk"), "at the desk")

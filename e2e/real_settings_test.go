@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
+	"ccbot/agent/claude/claudeui"
 )
 
 // userSets adds to the settings of the person, before the world starts.
@@ -34,7 +35,7 @@ func (w *world) binds(chat map[string]any) {
 }
 
 // screenOf reads what the window of a session shows.
-func (w *world) screenOf(name string) claudeui.Screen {
+func (w *world) screenOf(name string) agent.Screen {
 	w.t.Helper()
 	return claudeui.Read(w.tmux("capture-pane", "-p", "-e", "-t", "=ccbot:="+name))
 }

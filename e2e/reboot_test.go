@@ -116,7 +116,7 @@ func (w *world) allAreBack(names []string, after int) {
 	assert.ElementsMatch(w.t, names, w.windows())
 	for _, r := range w.records() {
 		require.NotNil(w.t, r.Binding, r.Name)
-		assert.Len(w.t, w.writersOf(r.ClaudeSessionID.String()), 1, "%s has one writer", r.Name)
+		assert.Len(w.t, w.writersOf(r.AgentSessionID.String()), 1, "%s has one writer", r.Name)
 	}
 }
 

@@ -86,3 +86,25 @@ func TestP4_ReplyToArchivedSessionWaits(t *testing.T) {
 	assert.Zero(t, w.told("never"))
 	w.stop()
 }
+
+// TestP4_ReplyToUnconfirmedQuestionIsAnswer loses the Bot API's answer to two questions: ccbot does
+// not know the ids of the messages that the person replies to.
+func TestP4_ReplyToUnconfirmedQuestionIsAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	lose := botapi.Fault{Method: "sendMessage", Kind: botapi.FaultResetAfter}
+	w.api.Fault(lose)
+	w.say("/loop")
+	task := w.hear(0, "reply to this message with the task")
+	w.api.Fault(lose)
+	w.reply(task.ID, "say I try")
+	check := w.hear(0, "reply with the check")
+	w.kill9()
+	w.start()
+	w.reply(check.ID, "make test")
+	w.hear(0, "20 turns")
+	assert.Empty(t, w.received(), "nothing is typed")
+	w.stop()
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/schedule"
 )
 
@@ -39,8 +40,8 @@ func (w *world) schedule(name, text, spec string, change func(s *schedule.Schedu
 	w.t.Helper()
 	made := time.Now().Add(-48 * time.Hour).UTC()
 	r := w.record(name)
-	s := schedule.Schedule{Version: schedule.Version, ID: uuid.New(), Session: r.ID, Name: name, Conversation: r.Conversation, When: "a time", Spec: spec,
-		Zone: "Local", Text: text, Last: made, CreatedAt: made}
+	s := schedule.Schedule{Version: schedule.Version, Conversation: r.Conversation, Spec: spec, Decided: made, Schedule: port.Schedule{ID: uuid.New(), Session: r.ID,
+		Name: name, When: "a time", Zone: "Local", Text: text, CreatedAt: made}}
 	change(&s)
 	data, err := json.Marshal(s)
 	require.NoError(w.t, err)
@@ -102,4 +103,28 @@ func TestScheduleEndsWithSession(t *testing.T) {
 	w.hear(0, "The schedule of work has ended: every 2h. The session has ended.")
 	w.until("the schedule is gone", func() bool { return len(w.schedules()) == 0 })
 	assert.Empty(t, w.received())
+}
+
+// TestP8_EveryFromChatOutlivesRestart: a schedule that was made in the chat sends its prompt once,
+// over a kill -9 between.
+func TestP8_EveryFromChatOutlivesRestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.say("/every day say I am due")
+	w.hear(0, "No clear time was found in this text")
+	w.say("/every " + time.Now().Add(time.Minute).Format("15:04") + " say I am due")
+	w.hear(0, "Schedule of work: every ")
+	assert.Len(t, w.schedules(), 1)
+	w.kill9()
+	w.start()
+	w.hear(0, "Scheduled prompt for work: say I am due")
+	w.until("the prompt is typed", func() bool { return slices.Contains(w.received(), "say I am due") })
+	w.kill9()
+	w.start()
+	w.say("/schedules")
+	w.hear(0, "1. work: every ")
+	w.until("the run is over", func() bool { all := w.schedules(); return len(all) == 1 && all[0].Run == nil })
+	assert.Equal(t, []string{"say I am due"}, w.received())
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/programtest"
 	"ccbot/try/botapi"
 )
 
@@ -125,6 +126,18 @@ func TestP4_StopHasTimeout(t *testing.T) {
 	w.until("the answer comes", func() bool { return w.heard(noSessions) == 1 })
 	w.stop()
 	w.once()
+}
+
+// TestStopDuringTmuxStartIsClean: tmux hangs at the start, and ccbot is stopped.
+func TestStopDuringTmuxStartIsClean(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tmux, dir := programtest.Require(t, "tmux"), t.TempDir()
+	script(t, dir, "tmux", "#!/bin/sh\n[ \"$*\" = -V ] && exec "+tmux+" -V\nexec sleep 600")
+	w.launch("PATH=" + dir + ":" + os.Getenv("PATH"))
+	w.until("ccbot waits for tmux", func() bool { return strings.Contains(w.bot.log.String(), "msg=tmux_does_not_answer") })
+	w.stop()
+	assert.Contains(t, w.bot.log.String(), "msg=stopped")
 }
 
 // TestP8_SecondSignalEndsImmediately signals twice while a stop would hang on a message: the state

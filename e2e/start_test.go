@@ -28,7 +28,7 @@ func TestStartReadsEachRecordOnce(t *testing.T) {
 	want := map[string]int{running.ID.String() + ".json": 1}
 	for range 20 {
 		r := running.Clone()
-		r.ID, r.ClaudeSessionID, r.State, r.Binding = uuid.New(), uuid.New(), session.Archived, nil
+		r.ID, r.AgentSessionID, r.State, r.Binding = uuid.New(), uuid.New(), session.Archived, nil
 		r.Name, r.Cursors = "old "+r.ID.String(), nil
 		require.NoError(t, store.Create(r))
 		want[r.ID.String()+".json"] = 1

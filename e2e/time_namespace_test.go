@@ -32,7 +32,7 @@ func TestP6_TimeNamespaceEndsNothing_AsRoot(t *testing.T) {
 		w.open(name, w.dir)
 		w.hear(w.say("say hello from "+name), "hello from "+name)
 	}
-	claude := w.record("ended").ClaudeSessionID.String()
+	claude := w.record("ended").AgentSessionID.String()
 	w.end("ended")
 	desk := w.newPersonTerminal().agent("--resume", claude)
 	w.drained()

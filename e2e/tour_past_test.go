@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/pagetest"
@@ -80,7 +80,7 @@ func (w *world) past() {
 		dir := filepath.Join(w.dir, []string{"shop", "a-service-with-a-very-long-name", "docs"}[i%3])
 		require.NoError(w.t, os.MkdirAll(dir, 0o700))
 		r := session.Record{ID: uuid.New(), Name: name, Dir: dir, Host: "desk", State: session.Archived, Conversation: session.Conversation{ChatID: w.chat()},
-			ClaudeSessionID: uuid.New(), CreatedAt: at.Add(-48 * time.Hour), Run: session.Run{StartedAt: at.Add(-48 * time.Hour)}, LastEnd: session.LastEnd{EndedAt: at}}
+			AgentSessionID: uuid.New(), CreatedAt: at.Add(-48 * time.Hour), Run: session.Run{StartedAt: at.Add(-48 * time.Hour)}, LastEnd: session.LastEnd{EndedAt: at}}
 		if i == 3 {
 			r.State = session.Lost
 		}
@@ -92,7 +92,7 @@ func (w *world) past() {
 			r.History = append(r.History, c)
 		}
 		if i == 0 {
-			path := filepath.Join(w.claude, "projects", "shop", r.ClaudeSessionID.String()+".jsonl")
+			path := filepath.Join(w.claude, "projects", "shop", r.AgentSessionID.String()+".jsonl")
 			require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o700))
 			require.NoError(w.t, os.WriteFile(path, []byte(conversation(dir, at, "What would you do about it?")), 0o600))
 			end, err := transcript.End(path)

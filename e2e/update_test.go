@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/doctor"
-	"ccbot/hooks"
 	"ccbot/try/demoagent"
 )
 
@@ -74,13 +74,13 @@ func TestOldClaudeIsToldOnce(t *testing.T) {
 	old := filepath.Join(filepath.Dir(w.dir), "old")
 	require.NoError(t, os.WriteFile(old, []byte("#!/bin/sh\necho '2.1.77 (Claude Code)'\n"), 0o755)) //nolint:gosec // it is run
 	w.env = append(w.env, "CLAUDE_COMMAND="+old)
-	const sentence = "Claude Code 2.1.77 is too old: ccbot needs " + hooks.Oldest + " or newer."
+	const sentence = "Claude Code 2.1.77 is too old: ccbot needs " + claudesettings.Oldest + " or newer."
 	after := w.say("before the start")
 	w.start()
 	said := w.hear(after, sentence)
 	assert.Contains(t, said.Text, "claude update")
 	w.hear(w.say("/health"), sentence)
-	assert.Contains(t, w.bot.log.String(), `msg=claude_old version="2.1.77 (Claude Code)" needed=`+hooks.Oldest)
+	assert.Contains(t, w.bot.log.String(), `msg=claude_old version="2.1.77 (Claude Code)" needed=`+claudesettings.Oldest)
 	assert.Equal(t, 2, w.heard(sentence))
 	w.stop()
 	w.start()

@@ -42,10 +42,10 @@ func unreadable(name string, why error) *BindingError {
 	return e
 }
 
-// Bindings reads dir/bindings, where dir is $CCBOT_DIR: which session each Claude Code process was
-// running when its hook last reported. The result contains bindings of earlier boots and of ended
-// processes; all of them are hints until the process is proven from the kernel. A file that cannot
-// be read is left as it is and gives one *BindingError. A missing folder counts as empty.
+// Bindings reads dir/bindings, where dir is $CCBOT_DIR: which conversation each agent was in when
+// its hook last reported. The result contains bindings of earlier boots and of ended processes; all
+// of them are hints until the process is proven from the kernel. A file that cannot be read is left
+// as it is and gives one *BindingError. A missing folder counts as empty.
 func Bindings(dir string) ([]hookwire.Binding, []error) {
 	folder := spool.Folder{Path: filepath.Join(dir, hookwire.BindingsFolder), MaxSize: hookwire.MaxBinding}
 	names, err := folder.List()

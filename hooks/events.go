@@ -258,10 +258,10 @@ func (e *Events) removeLocked(name string) error {
 	return nil
 }
 
-// HasPendingEvents reports whether Dir/events contains an event of a launch that no sink has taken
-// yet. A permanently unreadable file does not count for any launch.
-func (l Launch) HasPendingEvents(launch uuid.UUID) (bool, error) {
-	events := eventsIn(l.Dir)
+// HasPendingEvents reports whether dir/events contains an event of a launch that no sink has taken
+// yet; dir is $CCBOT_DIR. A permanently unreadable file does not count for any launch.
+func HasPendingEvents(dir string, launch uuid.UUID) (bool, error) {
+	events := eventsIn(dir)
 	names, err := events.List()
 	if err != nil {
 		return false, fmt.Errorf("unheard events: %w", err)

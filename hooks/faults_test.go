@@ -66,13 +66,12 @@ func (f *faultyEvents) Check(t *testing.T) {
 	assert.Contains(t, left(t, f.dir, "quarantine"), "events-odd.json")
 }
 
-// turnsOfLaunches reads and writes what hooks and launches leave, and bounds the rejected events.
-func turnsOfLaunches() *disktest.Turns {
+// turnsOfFiles reads and removes files of hooks, and bounds the rejected events.
+func turnsOfFiles() *disktest.Turns {
 	var dir string
 	var e *Events
-	launched, ended, waits := uuid.New(), uuid.New(), uuid.New()
+	ended, waits := uuid.New(), uuid.New()
 	binding := hookwire.Binding{Version: 1, Boot: "ab", PID: 5, Start: 7, SessionID: sessionID}
-	launch := func() Launch { return Launch{Dir: dir, HookBinary: filepath.Join(dir, "ccbot-hook"), Mode: ModeAsk} }
 	inQuarantine := func(name string) string { return filepath.Join(dir, "quarantine", name) }
 	return &disktest.Turns{
 		Prepare: func(t *testing.T) string {
@@ -89,9 +88,8 @@ func turnsOfLaunches() *disktest.Turns {
 			return dir
 		},
 		Turn: disktest.InOrder(
-			func() error { _, err := launch().Write(launched, dir, nil); return err },
 			func() error {
-				unheard, err := launch().HasPendingEvents(waits)
+				unheard, err := HasPendingEvents(dir, waits)
 				return cmp.Or(err, unless(unheard, "the event of a launch is unheard"))
 			},
 			func() error {
@@ -99,7 +97,6 @@ func turnsOfLaunches() *disktest.Turns {
 				return errors.Join(append(errs, unless(len(all) == 1, "there is one binding"))...)
 			},
 			func() error { _, err := Status(dir, ended); return err },
-			func() error { return launch().Remove(ended) },
 			func() error {
 				err := PruneBindings(dir, func(hookwire.Binding) bool { return true })
 				_, there := os.Stat(filepath.Join(dir, hookwire.BindingsFolder, binding.Name()))
@@ -113,8 +110,6 @@ func turnsOfLaunches() *disktest.Turns {
 				return cmp.Or(err, unless(there != nil, "a large file is left"))
 			}),
 		Done: func(t *testing.T) {
-			assert.FileExists(t, filepath.Join(dir, launchFolder, launched.String()+".json"))
-			assert.Empty(t, left(t, dir, hookwire.StatusFolder))
 			assert.Empty(t, left(t, dir, hookwire.BindingsFolder))
 			assert.NoFileExists(t, inQuarantine("events-large.json"))
 		},
@@ -129,7 +124,7 @@ func unless(ok bool, otherwise string) error {
 }
 
 func TestP8_LaunchesOutliveFaults(t *testing.T) {
-	disktest.Run(t, func() disktest.Scenario { return turnsOfLaunches() })
+	disktest.Run(t, func() disktest.Scenario { return turnsOfFiles() })
 }
 
 func TestP8_EventsOutliveFaults(t *testing.T) {

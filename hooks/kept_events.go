@@ -56,7 +56,7 @@ func (k *kept) due() time.Time {
 func (e *Events) keepLocked(name string, event hookwire.Event, cause error) error {
 	k := e.kept[name]
 	if k == nil {
-		k = &kept{pid: event.ClaudePID, conversation: conversationOf(event), since: e.now()}
+		k = &kept{pid: event.AgentPID, conversation: conversationOf(event), since: e.now()}
 		e.kept[name] = k
 	}
 	switch {

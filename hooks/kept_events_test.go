@@ -18,7 +18,7 @@ import (
 func claim(t *testing.T, dir, launch, conversation, prompt string, when time.Time) {
 	t.Helper()
 	require.NoError(t, hookwire.WriteEvent(dir, hookwire.Event{Version: 1, Name: hookwire.UserPromptSubmit, Received: when, Launch: launch,
-		ClaudePID: 5, SessionID: conversation, Prompt: prompt}))
+		AgentPID: 5, SessionID: conversation, Prompt: prompt}))
 }
 
 // named is a sink with a presence file that names one conversation.

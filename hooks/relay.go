@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/claude/claudeask"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
@@ -78,8 +79,8 @@ func NewRelay(now func() time.Time, log *slog.Logger) *Relay {
 func (r *Relay) Connect(l Listener) { r.listener = l }
 
 // Wait reports a request to the listener and waits for its decision; false means to leave the
-// request to the terminal. ctx is the connection's context: when it ends, the listener's Left is
-// called. A newer connection of the same hook replaces an older one, and Wait of the older one
+// request to the terminal. ctx is the connection's context: when it ends, the listener's OnLeft
+// is called. A newer connection of the same hook replaces an older one, and Wait of the older one
 // returns false. ErrRefused means that another process holds that id.
 func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
 	if err := q.Check(); err != nil {
@@ -163,7 +164,7 @@ func (r *Relay) ask(ctx context.Context, req *request, c *connection) error {
 	if err == nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		req.taken = req.current != nil // if the wait ended during the call, no Left is due
+		req.taken = req.current != nil // if the wait ended during the call, no OnLeft is due
 		return nil
 	}
 	// A decision made in spite of the error counts: OnRequest may decide at once.
@@ -210,22 +211,27 @@ func (r *Relay) dropped(req *request, c *connection) bool {
 }
 
 // Decide sends a decision to the hook that waits with the request. It returns ErrNotWaiting if no
-// hook waits, so a decision is taken once per connection. A decision for a connection that then
-// broke must be sent again when OnRequest is called again for the request.
-func (r *Relay) Decide(_ context.Context, id string, d Decision) error {
+// hook waits, so a decision is taken once per connection, and claudeask.ErrNotShown if the answer
+// is to another content. A decision for a connection that then broke must be sent again when
+// OnRequest is called again for the request.
+func (r *Relay) Decide(_ context.Context, id string, a talk.Answer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	req := r.requests[id]
 	if req == nil || req.current == nil {
 		return fmt.Errorf("request %s: %w", id, ErrNotWaiting)
 	}
+	d, err := claudeask.Decide(req.current.q, a)
+	if err != nil {
+		return fmt.Errorf("request %s: %w", id, err)
+	}
 	req.current.answer, req.current.decided = d, true
 	req.endLocked()
 	return nil
 }
 
-// Leave ends a wait without a decision: the terminal decides. Left is not called, and a request
-// that does not wait is no error.
+// Leave ends a wait without a decision: the terminal decides. OnLeft is not called, and a
+// request that does not wait is no error.
 func (r *Relay) Leave(_ context.Context, id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -255,8 +261,8 @@ func (r *Relay) Waiting(_ context.Context, session uuid.UUID) []Request {
 	return list
 }
 
-// Request is one PermissionRequest that a Claude Code process waits for. Its terminal shows the
-// same dialog at the same time.
+// Request is one request that an agent waits for. Its terminal shows the same dialog at
+// the same time.
 type Request = talk.Request
 
 // NewRequest makes the request of an ask. session, agent and hook come from the kernel's data about
@@ -275,8 +281,12 @@ func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a ho
 		Tool: a.Tool, Input: a.Input, Suggestions: a.Suggestions, SubagentID: a.AgentID, Subagent: a.AgentType,
 		RequestedAt: a.Received.UTC(),
 	}
-	return q, q.Check()
+	if err := q.Check(); err != nil {
+		return q, err
+	}
+	q.Ask = claudeask.Of(q)
+	return q, nil
 }
 
-// Decision is the output of the hook, in the shape that Claude Code expects.
-type Decision = talk.Decision
+// Decision is the output of the hook, in the shape that the agent expects.
+type Decision = claudeask.Decision

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudeask"
 	"ccbot/port/talk"
 )
 
@@ -82,6 +83,17 @@ func requestFor(n int) Request {
 	}
 }
 
+func answer(q Request, choice talk.ChoiceID) talk.Answer {
+	return talk.Answer{Choice: choice, Shown: claudeask.Of(q).Digest()}
+}
+
+func allow(q Request) talk.Answer { return answer(q, talk.ChoiceAllow) }
+
+func no(q Request) talk.Answer { return answer(q, talk.ChoiceDeny) }
+
+// denied is the hook's output for no.
+var denied = Decision{Behavior: "deny", Message: "The user denied this from the chat."}
+
 // waited holds the results of one call of Wait.
 type waited struct {
 	decision Decision
@@ -111,9 +123,9 @@ func TestP4_DecisionReachesHookOnce(t *testing.T) {
 		q := requestFor(1)
 		result, cut := wait(t, r, q)
 		assert.Equal(t, []Request{q}, r.Waiting(t.Context(), q.Session))
-		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Deny("no")))
-		require.ErrorIs(t, r.Decide(t.Context(), q.ID, talk.Allow(q)), ErrNotWaiting, "the second one does not count")
-		assert.Equal(t, waited{talk.Deny("no"), true, nil}, <-result)
+		require.NoError(t, r.Decide(t.Context(), q.ID, no(q)))
+		require.ErrorIs(t, r.Decide(t.Context(), q.ID, allow(q)), ErrNotWaiting, "the second one does not count")
+		assert.Equal(t, waited{denied, true, nil}, <-result)
 		assert.Empty(t, r.Waiting(t.Context(), q.Session))
 		cut()
 		assert.Equal(t, "asked", h.recorded(), "an answered hook has not left")
@@ -127,14 +139,14 @@ func TestP4_DecisionLostWithConnectionIsRepeated(t *testing.T) {
 		r := relayTo(h)
 		q := requestFor(1)
 		first, cut := wait(t, r, q)
-		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Deny("no")))
+		require.NoError(t, r.Decide(t.Context(), q.ID, no(q)))
 		assert.True(t, (<-first).ok) // and the line to the hook breaks before it is written
 		cut()
-		require.ErrorIs(t, r.Decide(t.Context(), q.ID, talk.Deny("no")), ErrNotWaiting)
+		require.ErrorIs(t, r.Decide(t.Context(), q.ID, no(q)), ErrNotWaiting)
 
-		h.asked = func(_ context.Context, q Request) error { return r.Decide(t.Context(), q.ID, talk.Deny("no")) }
+		h.asked = func(_ context.Context, q Request) error { return r.Decide(t.Context(), q.ID, no(q)) }
 		again, _ := wait(t, r, q)
-		assert.Equal(t, waited{talk.Deny("no"), true, nil}, <-again)
+		assert.Equal(t, waited{denied, true, nil}, <-again)
 		assert.Equal(t, "asked asked", h.recorded())
 	})
 }
@@ -170,11 +182,11 @@ func TestRelay_LeftIsToldOnce(t *testing.T) {
 		cut()
 		assert.Equal(t, waited{}, <-result)
 		assert.Equal(t, "asked left", h.recorded())
-		require.ErrorIs(t, r.Decide(t.Context(), q.ID, talk.Allow(q)), ErrNotWaiting)
+		require.ErrorIs(t, r.Decide(t.Context(), q.ID, allow(q)), ErrNotWaiting)
 		r.Leave(t.Context(), q.ID)
 
 		again, _ := wait(t, r, q)
-		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
 		assert.True(t, (<-again).ok, "a redial after the loss was told")
 		assert.Equal(t, "asked left asked", h.recorded())
 	})
@@ -190,7 +202,7 @@ func TestRelay_NewerConnectionReplacesOlder(t *testing.T) {
 		assert.Equal(t, waited{}, <-older)
 		cut()
 		assert.Equal(t, "asked asked", h.recorded(), "the hook has not left")
-		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -210,7 +222,7 @@ func TestRelay_OlderConnectionBreaksDuringAsked(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, waited{}, <-older)
 		assert.Equal(t, "asked asked", h.recorded())
-		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -229,7 +241,7 @@ func TestRelay_RedialWaitsForLeft(t *testing.T) {
 		close(slow)
 		synctest.Wait()
 		assert.Equal(t, "asked left asked", h.recorded())
-		require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
+		require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
 		assert.True(t, (<-newer).ok)
 	})
 }
@@ -254,7 +266,7 @@ func TestP9_ForeignProcessGetsNoRequest(t *testing.T) {
 				tt.change(&other)
 				result, _ := wait(t, r, other)
 				require.ErrorIs(t, (<-result).err, ErrRefused)
-				require.NoError(t, r.Decide(t.Context(), q.ID, talk.Allow(q)))
+				require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
 				assert.True(t, (<-own).ok)
 				assert.Equal(t, "asked", h.recorded())
 			})
@@ -309,7 +321,7 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 			h := &recorder{}
 			r := relayTo(h)
 			h.asked = func(_ context.Context, q Request) error {
-				return errors.Join(broken, r.Decide(t.Context(), q.ID, talk.Allow(q)))
+				return errors.Join(broken, r.Decide(t.Context(), q.ID, allow(q)))
 			}
 			result, _ := wait(t, r, requestFor(1))
 			assert.True(t, (<-result).ok, "Decide had said that it is taken")
@@ -366,8 +378,8 @@ func TestRelay_Crowd(t *testing.T) {
 		h := &recorder{}
 		r := relayTo(h)
 		h.asked = func(_ context.Context, q Request) error {
-			go func() { _ = r.Decide(t.Context(), q.ID, talk.Allow(q)) }()
-			go func() { _ = r.Decide(t.Context(), q.ID, talk.Deny("")) }()
+			go func() { _ = r.Decide(t.Context(), q.ID, allow(q)) }()
+			go func() { _ = r.Decide(t.Context(), q.ID, no(q)) }()
 			return nil
 		}
 		var wg sync.WaitGroup

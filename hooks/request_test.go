@@ -19,7 +19,7 @@ func TestNewRequest(t *testing.T) {
 	good := hookwire.Ask{
 		Received: time.Date(2026, 11, 20, 13, 0, 0, 0, time.FixedZone("", 3600)), SessionID: "19700a32-a03e-4de9-a340-67e13a1f5792",
 		TranscriptPath: "/p/t.jsonl", TranscriptSize: 7, Cwd: "/home/u", PermissionMode: "default", Tool: "Bash",
-		Input: json.RawMessage(`{"command":"ls"}`), AgentID: "a1", AgentType: "general-purpose", ClaudePID: 4711,
+		Input: json.RawMessage(`{"command":"ls"}`), AgentID: "a1", AgentType: "general-purpose", AgentPID: 4711,
 	}
 	session := uuid.MustParse("0190a000-0000-7000-8000-000000000001")
 	agent, hook := process.Identity{PID: 10, Start: 1, Boot: "b"}, process.Identity{PID: 11, Start: 2, Boot: "b"}
@@ -27,6 +27,8 @@ func TestNewRequest(t *testing.T) {
 
 	q, err := NewRequest(id, session, agent, hook, good)
 	require.NoError(t, err)
+	assert.Equal(t, talk.TitleCommand, q.Ask.Title)
+	q.Ask = talk.Ask{}
 	assert.Equal(t, Request{
 		ID: id, Session: session, Agent: agent.Text(), Hook: hook.Text(),
 		Transcript: "/p/t.jsonl", Offset: 7, Cwd: "/home/u", Mode: "default", Tool: "Bash", Input: good.Input,

@@ -5,17 +5,15 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"ccbot/internal/git"
-	"ccbot/internal/slashcommand"
 )
 
-// HasCommand implements [folders.Lookups].
+// HasCommand implements [folders.Lookups] for the agent of new sessions.
 func (m *Machine) HasCommand(_ context.Context, dir, name string) bool {
-	return slashcommand.Has(filepath.Dir(m.ProjectsDir), dir, name)
+	return m.Agents.Of("").Folders.HasCommand(dir, name)
 }
 
 // IsMissing implements [folders.Lookups]. A folder on a mount that does not answer is not known to

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +14,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
+	"ccbot/agent/history"
 	"ccbot/internal/clip"
 	"ccbot/internal/disk"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/folders"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
@@ -27,9 +27,9 @@ import (
 // Conversations reads the transcripts of a session as one conversation. It implements the chat's
 // port history.
 type Conversations struct {
-	Records  Records
-	Projects string // Claude Code's folder of transcripts
-	Dir      string // a folder of ccbot's own for files that are being exported
+	Agents  agent.Agents
+	Records Records
+	Dir     string // a folder of ccbot's own for files that are being exported
 }
 
 var (
@@ -40,12 +40,10 @@ var (
 
 // file is one transcript of a conversation.
 type file struct {
+	history.Reader
 	id   uuid.UUID
 	path string
 }
-
-// fileEnd is the offset in a place that means the end of its file.
-const fileEnd = -1
 
 func (f file) place(offset int64) talk.Place {
 	return talk.Place(f.id.String() + ":" + strconv.FormatInt(offset, 10))
@@ -55,13 +53,14 @@ func (f file) place(offset int64) talk.Place {
 // those before each /clear. Of a repaired copy the original is left out.
 func (c Conversations) files(id uuid.UUID) (all []file, err error) {
 	r, _ := c.Records.Get(id)
-	for _, claude := range slices.Backward(slices.Concat(r.EarlierClaudeIDs, []uuid.UUID{r.ClaudeSessionID})) {
-		f := file{claude, c.find(r, claude)}
+	reader := c.Agents.Of(r.AgentName).History
+	for _, conversation := range slices.Backward(slices.Concat(r.EarlierSessionIDs, []uuid.UUID{r.AgentSessionID})) {
+		f := file{reader, conversation, c.find(r, conversation)}
 		if f.path == "" {
 			continue
 		}
 		if last := len(all) - 1; last >= 0 {
-			if first := transcript.FirstID(f.path); first != "" && first == transcript.FirstID(all[last].path) {
+			if first := f.FirstID(f.path); first != "" && first == f.FirstID(all[last].path) {
 				continue
 			}
 		}
@@ -74,13 +73,14 @@ func (c Conversations) files(id uuid.UUID) (all []file, err error) {
 }
 
 // find returns the path of a transcript of a session; empty: it is not there.
-func (c Conversations) find(r session.Record, claude uuid.UUID) string {
+func (c Conversations) find(r session.Record, conversation uuid.UUID) string {
+	written := c.Agents.Of(r.AgentName).Transcripts
 	for _, cursor := range r.Cursors {
-		if _, err := transcript.End(cursor.Path); err == nil && filepath.Base(cursor.Path) == claude.String()+".jsonl" {
+		if _, err := written.End(cursor.Path); err == nil && written.Sibling(cursor.Path, conversation) == cursor.Path {
 			return cursor.Path
 		}
 	}
-	path, _ := transcript.Find(c.Projects, claude) // a folder that cannot be read has nothing to show
+	path, _ := written.Find(conversation) // a folder that cannot be read has nothing to show
 	return path
 }
 
@@ -90,7 +90,7 @@ func (c Conversations) from(id uuid.UUID, at talk.Place, way talk.Direction) (al
 	if all, err = c.files(id); err != nil {
 		return nil, 0, err
 	}
-	offset = fileEnd
+	offset = history.End
 	if at != "" {
 		name, number, _ := strings.Cut(string(at), ":")
 		offset, err = strconv.ParseInt(number, 10, 64)
@@ -113,7 +113,7 @@ func (c Conversations) from(id uuid.UUID, at talk.Place, way talk.Direction) (al
 
 // replaced translates the error of a place that does not fit its file.
 func replaced(err error) error {
-	if errors.Is(err, transcript.ErrTruncated) || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, history.ErrTruncated) || errors.Is(err, fs.ErrNotExist) {
 		return &refusal.Error{Code: refusal.Replaced, Err: err}
 	}
 	return err
@@ -121,18 +121,18 @@ func replaced(err error) error {
 
 // walk calls see with the entries of a session's conversation in one direction from a place, until
 // it returns false.
-func (c Conversations) walk(ctx context.Context, id uuid.UUID, at talk.Place, way talk.Direction, see func(f file, e transcript.Entry) bool) error {
+func (c Conversations) walk(ctx context.Context, id uuid.UUID, at talk.Place, way talk.Direction, see func(f file, e history.Entry) bool) error {
 	rest, offset, err := c.from(id, at, way)
 	if err != nil || at == "" && way == talk.Newer {
 		return err
 	}
 	more := true
 	for _, f := range rest {
-		one := func(e transcript.Entry) bool { more = see(f, e); return more }
+		one := func(e history.Entry) bool { more = see(f, e); return more }
 		if way == talk.Newer {
-			err, offset = transcript.Newer(ctx, f.path, max(offset, 0), one), 0
+			err, offset = f.Newer(ctx, f.path, max(offset, 0), one), 0
 		} else {
-			err, offset = transcript.Older(ctx, f.path, offset, one), fileEnd
+			err, offset = f.Older(ctx, f.path, offset, one), history.End
 		}
 		if err != nil || !more {
 			return replaced(err)
@@ -143,7 +143,7 @@ func (c Conversations) walk(ctx context.Context, id uuid.UUID, at talk.Place, wa
 
 // Read implements [talk.Conversations].
 func (c Conversations) Read(ctx context.Context, id uuid.UUID, at talk.Place, way talk.Direction, most int) (all []talk.Entry, err error) {
-	err = c.walk(ctx, id, at, way, func(f file, e transcript.Entry) bool {
+	err = c.walk(ctx, id, at, way, func(f file, e history.Entry) bool {
 		all = append(all, entryOf(f, e))
 		return len(all) < most
 	})
@@ -156,11 +156,8 @@ func (c Conversations) Read(ctx context.Context, id uuid.UUID, at talk.Place, wa
 // shownText bounds the texts of an entry that are shown, in bytes.
 const shownText = 128 << 10
 
-var kindsOfEntries = map[transcript.EntryKind]talk.EntryKind{transcript.Asked: talk.EntryPrompt, transcript.Answered: talk.EntryAnswer,
-	transcript.Compacted: talk.EntryCompacted}
-
-func entryOf(f file, e transcript.Entry) talk.Entry {
-	shown := talk.Entry{At: f.place(e.At), Next: f.place(e.End), Kind: kindsOfEntries[e.Kind], Time: e.Time, Images: e.Images,
+func entryOf(f file, e history.Entry) talk.Entry {
+	shown := talk.Entry{At: f.place(e.At), Next: f.place(e.End), Kind: e.Kind, Time: e.Time, Images: e.Images,
 		Interrupted: e.Interrupted, Tools: tools(e.Calls), Cut: e.Cut}
 	room := shownText
 	for _, text := range e.Texts {
@@ -196,32 +193,34 @@ const (
 )
 
 // Find implements [talk.Conversations].
-func (c Conversations) Find(ctx context.Context, id uuid.UUID, at talk.Place, word string, most int) (found talk.Found, err error) {
+func (c Conversations) Find(ctx context.Context, id uuid.UUID, at talk.Place, word string, most int, budget time.Duration) (found talk.Found, err error) {
 	rest, offset, err := c.from(id, at, talk.Older)
 	if err != nil {
 		return found, err
 	}
+	limited, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
 	for i, f := range rest {
-		reached, err := transcript.Search(ctx, f.path, offset, transcript.NewWord(word), func(hit transcript.Found) bool {
+		reached, err := f.Search(limited, f.path, offset, word, func(hit history.Found) bool {
 			found.Hits = append(found.Hits, hitOf(f, hit))
 			return len(found.Hits) < most
 		})
-		if err != nil && !errors.Is(err, ctx.Err()) {
+		if err != nil && !errors.Is(err, limited.Err()) {
 			return found, replaced(err)
 		}
 		if reached != 0 {
 			found.Next = f.place(reached)
-			return found, nil
+			return found, ctx.Err()
 		}
-		if offset = fileEnd; len(found.Hits) == most && i < len(rest)-1 {
-			found.Next = rest[i+1].place(fileEnd)
+		if offset = history.End; len(found.Hits) == most && i < len(rest)-1 {
+			found.Next = rest[i+1].place(history.End)
 			return found, nil
 		}
 	}
 	return found, nil
 }
 
-func hitOf(f file, hit transcript.Found) talk.Hit {
+func hitOf(f file, hit history.Found) talk.Hit {
 	before, after := hit.Text[:hit.From], hit.Text[hit.To:]
 	if n := len(before) - 4*shownBefore; n > 0 { // runes of a text of 10 MB are not counted
 		before = strings.ToValidUTF8(before[n:], "")
@@ -232,44 +231,46 @@ func hitOf(f file, hit transcript.Found) talk.Hit {
 	if short := clip.Runes(after, shownAfter); short != after {
 		after = short + "…"
 	}
-	return talk.Hit{At: f.place(hit.At), Kind: kindsOfEntries[hit.Kind], Time: hit.Time, Before: before,
+	return talk.Hit{At: f.place(hit.At), Kind: hit.Kind, Time: hit.Time, Before: before,
 		Word: hit.Text[hit.From:hit.To], After: after}
 }
 
 // Days implements [talk.Conversations]. Days are those of this machine's clock.
-func (c Conversations) Days(ctx context.Context, id uuid.UUID, at talk.Place, most int) (found talk.Days, err error) {
+func (c Conversations) Days(ctx context.Context, id uuid.UUID, at talk.Place, most int, budget time.Duration) (found talk.Days, err error) {
 	rest, offset, err := c.from(id, at, talk.Older)
 	if err != nil {
 		return found, err
 	}
+	limited, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
 	for _, f := range rest {
-		reached, err := transcript.Days(ctx, f.path, offset, time.Local, func(d transcript.Day) bool {
+		reached, err := f.Days(limited, f.path, offset, time.Local, func(d history.Day) bool {
 			if last := len(found.Days) - 1; last >= 0 && found.Days[last].Time.Format(time.DateOnly) == d.Time.Format(time.DateOnly) {
 				found.Days = found.Days[:last] // it began in the file before
 			}
 			found.Days = append(found.Days, talk.Day{At: f.place(d.At), Time: d.Time})
 			return len(found.Days) < most
 		})
-		if err != nil && errors.Is(err, ctx.Err()) {
+		if err != nil && errors.Is(err, limited.Err()) {
 			found.Next = f.place(reached)
-			return found, nil
+			return found, ctx.Err()
 		}
 		if len(found.Days) >= most {
 			return found, nil
 		}
-		if offset = fileEnd; err != nil {
+		if offset = history.End; err != nil {
 			return found, replaced(err)
 		}
 	}
 	return found, nil
 }
 
-// LastQuestions implements [talk.AskedPrompts].
+// LastQuestions implements [talk.LastQuestions].
 func (c Conversations) LastQuestions(ctx context.Context, sessions []uuid.UUID) []string {
 	texts := make([]string, len(sessions))
 	for i, id := range sessions {
 		r, _ := c.Records.Get(id)
-		texts[i] = lastQuestion(ctx, c.find(r, r.ClaudeSessionID))
+		texts[i] = lastQuestion(ctx, c.Agents.Of(r.AgentName).Proof, c.find(r, r.AgentSessionID))
 	}
 	return texts
 }
@@ -280,7 +281,7 @@ func (c Conversations) LastQuestions(ctx context.Context, sessions []uuid.UUID) 
 func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, words talk.Words) (f folders.File, err error) {
 	head, size := "# "+words.Title+"\n", int64(len(words.Title)+len(words.Cut)+100)
 	begin, cut := talk.Place(""), false
-	err = c.walk(ctx, id, "", talk.Older, func(at file, e transcript.Entry) bool {
+	err = c.walk(ctx, id, "", talk.Older, func(at file, e history.Entry) bool {
 		size += int64(len(markdownOf(e, words)))
 		if cut = size > most; !cut {
 			begin = at.place(e.At)
@@ -312,7 +313,7 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 	n, err := out.WriteString(head)
 	f.Size = int64(n)
 	if err == nil {
-		err = c.walk(ctx, id, begin, talk.Newer, func(_ file, e transcript.Entry) bool {
+		err = c.walk(ctx, id, begin, talk.Newer, func(_ file, e history.Entry) bool {
 			text := markdownOf(e, words)
 			if f.Size+int64(len(text)) > most { // it has grown since
 				return false
@@ -333,16 +334,16 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 func (c Conversations) Tidy() error { return disk.RemoveAll(c.Dir) }
 
 // markdownOf is an entry as Markdown. A prompt is a quotation, not Markdown.
-func markdownOf(e transcript.Entry, words talk.Words) string {
+func markdownOf(e history.Entry, words talk.Words) string {
 	var b strings.Builder
-	who := map[transcript.EntryKind]string{transcript.Asked: words.Prompt, transcript.Answered: words.Answer, transcript.Compacted: words.Compacted}[e.Kind]
+	who := map[talk.EntryKind]string{talk.EntryPrompt: words.Prompt, talk.EntryAnswer: words.Answer, talk.EntryCompacted: words.Compacted}[e.Kind]
 	b.WriteString("\n## " + who)
 	if !e.Time.IsZero() {
 		b.WriteString(" · " + e.Time.Local().Format(time.DateTime))
 	}
 	b.WriteString("\n")
 	for _, text := range e.Texts {
-		if e.Kind == transcript.Asked {
+		if e.Kind == talk.EntryPrompt {
 			text = "> " + strings.ReplaceAll(text, "\n", "\n> ")
 		}
 		b.WriteString("\n" + text + "\n")

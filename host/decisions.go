@@ -2,50 +2,66 @@ package host
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 
 	"github.com/google/uuid"
 
-	"ccbot/hooks"
+	"ccbot/agent"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 )
 
 // Decisions passes people's decisions to the hooks that wait for them. It implements the chat's
 // port.
 type Decisions struct {
-	talk.RequestWaiters // see hooks.Relay
-	Records             Records
+	Relay
+	Agents  agent.Agents
+	Records Records
 }
 
-var _ talk.DecisionRecords = Decisions{}
+// Relay is the part of hooks.Relay that this package uses.
+type Relay interface {
+	Decide(ctx context.Context, id string, a talk.Answer) error
+	Leave(ctx context.Context, id string)
+	Waiting(ctx context.Context, session uuid.UUID) []talk.Request
+}
+
+var (
+	_ talk.RequestWaiters  = Decisions{}
+	_ talk.DecisionRecords = Decisions{}
+)
+
+// Leave releases a hook without a decision.
+func (d Decisions) Leave(ctx context.Context, id string) error {
+	d.Relay.Leave(ctx, id)
+	return nil
+}
+
+// Waiting returns the waiting requests of a session.
+func (d Decisions) Waiting(ctx context.Context, session uuid.UUID) ([]talk.Request, error) {
+	return d.Relay.Waiting(ctx, session), nil
+}
 
 // Outcome reads the outcome of a request from its transcript.
-func (d Decisions) Outcome(ctx context.Context, q talk.Request) (o talk.RequestOutcome, found bool, err error) {
+func (d Decisions) Outcome(ctx context.Context, q talk.Request, a *talk.Answer) (o talk.RequestOutcome, found bool, err error) {
 	if q.Transcript == "" {
 		return o, false, nil
 	}
-	o, found, err = transcript.FindOutcome(ctx, transcript.Sought{Path: q.Transcript, Subagent: q.SubagentID, From: q.Offset,
-		Tool: q.Tool, Input: q.Input, At: q.RequestedAt})
-	if errors.Is(err, fs.ErrNotExist) {
-		return talk.RequestOutcome{}, false, nil
-	}
-	return o, found, err
+	r, _ := d.Records.Get(q.Session)
+	return d.Agents.Of(r.AgentName).Excerpts.Outcome(ctx, q, a)
 }
 
 // Answerers reads from the settings of a session's project what may answer in place of a person.
 func (d Decisions) Answerers(_ context.Context, id uuid.UUID) []talk.Answerer {
 	r, _ := d.Records.Get(id)
-	return answerersOf(r)
+	return answerersOf(d.Agents, r)
 }
 
 // answerersOf returns everything in a session's project that may answer in place of a person. It
 // returns nil for an agent in a mode that asks nothing.
-func answerersOf(r session.Record) []talk.Answerer {
-	if r.Dir == "" || r.Launch != nil && r.Launch.PermissionMode == hooks.ModeBypass {
+func answerersOf(agents agent.Agents, r session.Record) []talk.Answerer {
+	in := agents.Of(r.AgentName).Answerers
+	if in == nil || r.Dir == "" || r.Launch != nil && r.Launch.PermissionMode == agent.ModeBypass {
 		return nil
 	}
-	return hooks.ProjectAnswerers(r.Dir)
+	return in(r.Dir)
 }

@@ -47,7 +47,7 @@ func turnsOfHost() *disktest.Turns {
 			claude := uuid.MustParse("11111111-1111-4111-8111-111111111111")
 			path, err := filepath.Abs("../internal/ledger/testdata/projects/-home-a-other/" + claude.String() + ".jsonl")
 			require.NoError(t, err)
-			r = session.Record{ID: uuid.New(), ClaudeSessionID: claude, Cursors: []talk.Cursor{{Path: path}}}
+			r = session.Record{ID: uuid.New(), AgentSessionID: claude, Cursors: []talk.Cursor{{Path: path}}}
 			spent = &host.Spending{Dir: dir, Now: time.Now}
 			limit := hookwire.Limit{UsedPercent: 5, ResetsAt: time.Now().Add(time.Hour).Unix()}
 			_, err = hookwire.WriteStatus(dir, hookwire.Status{Version: hookwire.Version, Launch: kept.String(), SessionID: kept.String(), At: time.Now(), Week: limit})
@@ -58,7 +58,7 @@ func turnsOfHost() *disktest.Turns {
 			func() error { return keep(kept) },
 			func() error { return moments.Forget(forgotten) },
 			func() error {
-				f, err := host.Conversations{Records: allRecords{r}, Dir: exports}.Export(context.Background(), r.ID, 1<<20, talk.Words{Title: "T"})
+				f, err := host.Conversations{Agents: agents(""), Records: allRecords{r}, Dir: exports}.Export(context.Background(), r.ID, 1<<20, talk.Words{Title: "T"})
 				if err != nil {
 					return err
 				}

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/port/folders"
@@ -50,11 +52,12 @@ func TestConversations(t *testing.T) {
 	base := tree(t, []string{"api", "projects"}, nil)
 	dir := filepath.Join(base, "api")
 	var ids []uuid.UUID
-	m := &Machine{ProjectsDir: filepath.Join(base, "projects"), Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
+	projects := filepath.Join(base, "projects")
+	m := &Machine{Agents: agent.Agents{agent.Default: claude.New(projects, agent.Launch{}, nil)}, Written: func(context.Context, ...uuid.UUID) (map[uuid.UUID]bool, error) {
 		return map[uuid.UUID]bool{ids[1]: true}, nil
 	}}
 	said := func(text string) {
-		place := filepath.Join(m.ProjectsDir, notAlnum(dir))
+		place := filepath.Join(projects, notAlnum(dir))
 		require.NoError(t, os.MkdirAll(place, 0o700))
 		ids = append(ids, uuid.New())
 		line := fmt.Sprintf(`{"type":"user","uuid":"u","cwd":%q,"message":{"role":"user","content":%q}}`, dir, text)
@@ -63,16 +66,16 @@ func TestConversations(t *testing.T) {
 	}
 	said("one")
 	said("two")
-	owner := session.Record{ID: uuid.New(), ClaudeSessionID: ids[0], State: session.Archived}
-	open := session.Record{ID: uuid.New(), ClaudeSessionID: ids[0], State: session.Running}
+	owner := session.Record{ID: uuid.New(), AgentSessionID: ids[0], State: session.Archived}
+	open := session.Record{ID: uuid.New(), AgentSessionID: ids[0], State: session.Running}
 	m.Records = listed{owner, open}
 	all, more, err := m.Conversations(t.Context(), dir, 0, 5)
 	require.NoError(t, err)
 	assert.False(t, more)
 	require.Len(t, all, 2)
 	for _, c := range all {
-		assert.Equal(t, c.Claude == ids[1], c.Written)
-		assert.Equal(t, c.Claude == ids[0], c.Session == open.ID, "an open session goes before one that is over")
+		assert.Equal(t, c.AgentSessionID == ids[1], c.Written)
+		assert.Equal(t, c.AgentSessionID == ids[0], c.Session == open.ID, "an open session goes before one that is over")
 	}
 	first, more, err := m.Conversations(t.Context(), dir, 0, 1)
 	require.NoError(t, err)
@@ -80,7 +83,7 @@ func TestConversations(t *testing.T) {
 	second, more, err := m.Conversations(t.Context(), dir, 1, 1)
 	require.NoError(t, err)
 	assert.False(t, more)
-	assert.NotEqual(t, first[0].Claude, second[0].Claude)
+	assert.NotEqual(t, first[0].AgentSessionID, second[0].AgentSessionID)
 
 	m.Written = func(context.Context, ...uuid.UUID) (map[uuid.UUID]bool, error) { return nil, assert.AnError }
 	all, _, err = m.Conversations(t.Context(), dir, 0, 5)
@@ -174,6 +177,10 @@ func TestUnknownWorktreeIsNotGone(t *testing.T) {
 		assert.True(t, refusal.Is(err, refusal.WrongState), "a %s session may write there: %v", state, err)
 	}
 	m.Records = listed{{ID: uuid.New(), Dir: made, State: session.Archived}}
+	m.Unread = func(inside func(dir string) bool) bool { return inside(made) }
+	err = m.Remove(t.Context(), made)
+	assert.True(t, refusal.Is(err, refusal.WrongState), "the session of an unread record may work there: %v", err)
+	m.Unread = func(inside func(dir string) bool) bool { return inside(dir) }
 	require.NoError(t, m.Remove(t.Context(), made))
 	_, found, err = m.Find(t.Context(), made)
 	require.NoError(t, err)

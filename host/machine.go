@@ -18,12 +18,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
+	"ccbot/agent/history"
 	"ccbot/host/outgoing"
 	"ccbot/host/received"
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/port/folders"
 	"ccbot/port/refusal"
@@ -38,9 +39,12 @@ type Machine struct {
 	Records  AllRecords
 	Received *received.Store // files from the chat
 
-	ProjectsDir string // of Claude Code's transcripts
+	Agents agent.Agents
 	// Written reports which of some conversations processes write now, or may write.
 	Written func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error)
+	// Unread reports whether a record that was not loaded may be of a session in a folder: inside
+	// reports whether a directory is in that folder. nil: all records were loaded.
+	Unread  func(inside func(dir string) bool) bool
 	GitEnv  []string      // git's whole environment, without secrets
 	Folders *session.Gate // sessions that begin also pass it
 
@@ -218,37 +222,31 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 	if _, err := os.Stat(filepath.Join(dir, ".")); err != nil {
 		return nil, false, dirRefusal(dir, err)
 	}
-	all, err := transcript.InFolder(m.ProjectsDir, dir)
-	if err != nil {
-		return nil, false, err
-	}
+	by := m.Agents.Of("") // what is resumed in a folder runs the agent of new sessions
 	var ids []uuid.UUID
-	for _, c := range all {
-		if ctx.Err() != nil {
-			return nil, false, ctx.Err()
-		}
-		if !c.Began(dir) {
-			continue
-		}
-		said := transcript.LastPrompt(ctx, c.Path)
-		if said == "" { // Claude Code does not resume an empty conversation
-			continue
+	err = by.Folders.InFolder(ctx, dir, func(c history.Conversation) bool {
+		said := by.Proof.LastPrompt(ctx, c.Path)
+		if said == "" { // it has nothing to resume
+			return true
 		}
 		if from--; from >= 0 {
-			continue
+			return true
 		}
-		if len(shown) == most {
-			more = true
-			break
+		if more = len(shown) == most; more {
+			return false
 		}
-		shown, ids = append(shown, folders.Conversation{Claude: c.ID, Session: m.has(c.ID), LastQuestion: said, Size: c.Size, At: c.Changed}), append(ids, c.ID)
+		shown, ids = append(shown, folders.Conversation{AgentSessionID: c.ID, Session: m.has(c.ID), LastQuestion: said, Size: c.Size, At: c.Changed}), append(ids, c.ID)
+		return true
+	})
+	if err != nil {
+		return nil, false, err
 	}
 	if len(ids) == 0 {
 		return shown, more, nil
 	}
 	written, err := m.Written(ctx, ids...)
 	for i := range shown {
-		shown[i].Written, shown[i].Unseen = err != nil || written[shown[i].Claude], err != nil
+		shown[i].Written, shown[i].Unseen = err != nil || written[shown[i].AgentSessionID], err != nil
 	}
 	return shown, more, nil
 }
@@ -256,7 +254,7 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 // has is the session that has a conversation, an open one first; nil: none.
 func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
 	for _, r := range m.Records.Shared() {
-		if r.ClaudeSessionID != claude {
+		if r.AgentSessionID != claude {
 			continue
 		}
 		if id = r.ID; r.State.Live() {
@@ -271,6 +269,11 @@ const worktreeTimeout = 2 * time.Minute
 
 // Add implements [folders.WorktreeMaker].
 func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err error) {
+	return m.AddAt(ctx, dir, "", key)
+}
+
+// AddAt is Add for a commit; empty: the checked-out one.
+func (m *Machine) AddAt(ctx context.Context, dir, commit, key string) (made string, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
 	if err != nil {
 		return "", err
@@ -284,7 +287,7 @@ func (m *Machine) Add(ctx context.Context, dir, key string) (made string, err er
 	}
 	asked, cancel := context.WithTimeout(ctx, worktreeTimeout)
 	defer cancel()
-	w, err := git.AddWorktree(asked, dir, m.GitEnv, func(path string) error { return m.free(path, key) })
+	w, err := git.AddWorktree(asked, dir, commit, m.GitEnv, func(path string) error { return m.free(path, key) })
 	switch {
 	case err != nil && refusal.Is(err, refusal.DirOutside):
 		return "", err
@@ -343,6 +346,14 @@ func (m *Machine) works(folder string, which func(r session.Record) bool) bool {
 	})
 }
 
+// unreadIn reports whether the session of an unread record may work in a folder, or below it.
+func (m *Machine) unreadIn(folder string) bool {
+	return m.Unread != nil && m.Unread(func(dir string) bool {
+		_, inside := within(folder, dir)
+		return inside
+	})
+}
+
 // Find implements [folders.Worktrees].
 func (m *Machine) Find(ctx context.Context, dir string) (found folders.Worktree, is bool, err error) {
 	w, err := git.FindWorktree(dir)
@@ -388,7 +399,7 @@ func (m *Machine) Remove(ctx context.Context, dir string) error {
 	}
 	defer over()
 	_, given := m.given[w.Dir]
-	if given || m.works(w.Dir, func(r session.Record) bool { return !r.State.HasEnded() }) {
+	if given || m.works(w.Dir, func(r session.Record) bool { return !r.State.HasEnded() }) || m.unreadIn(w.Dir) {
 		return stays
 	}
 	asked, cancel := context.WithTimeout(ctx, worktreeTimeout)

@@ -140,7 +140,7 @@ func TestArchivedSessionHasNoMoments(t *testing.T) {
 	w := newWork(t)
 	turn := w.mark()
 	statuses := 0
-	tell := News{Sessions: &Sessions{}, Moments: w.Moments, Chat: hears(func(port.Session) {
+	tell := News{Sessions: &Sessions{Terminals: Terminals{Agents: agents}}, Moments: w.Moments, Chat: hears(func(port.Session) {
 		assert.Equal(t, turn, w.changes(turn).Of, "who hears it may look once more")
 		statuses++
 	})}

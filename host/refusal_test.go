@@ -9,9 +9,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/typing"
 	"ccbot/port"
@@ -33,7 +35,7 @@ func TestRefusals(t *testing.T) {
 		{"no pane", tmux.ErrNoPane, refusal.Error{Code: refusal.NoAgent}},
 		{"a guard that found no pane", &tmux.GuardError{}, refusal.Error{Code: refusal.NoAgent}},
 		{"a guard", &tmux.GuardError{Want: "a", Got: "b"}, refusal.Error{Code: refusal.Guarded}},
-		{"no claude", lifecycle.ErrNoClaude, refusal.Error{Code: refusal.NoClaude, Command: "claude"}},
+		{"no claude", claude.ErrNotInstalled, refusal.Error{Code: refusal.NotInstalled, Command: "claude"}},
 		{"a prompt that is typed", typing.ErrNoPrompt, refusal.Error{Code: refusal.NotFound}},
 		{"a folder", &lifecycle.DirError{Dir: "/x", Why: lifecycle.DirMissing}, refusal.Error{Code: refusal.DirMissing, Dir: "/x", Reason: "missing"}},
 		{"a fault of a later day", &lifecycle.DirError{Dir: "/x", Why: "on fire"}, refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Reason: "on fire"}},
@@ -54,10 +56,12 @@ func TestRefusals(t *testing.T) {
 	assert.NoError(t, Sessions{}.Refused(nil))
 }
 
+var agents = agent.Agents{agent.Default: claude.New("", agent.Launch{}, nil)}
+
 // The chat's states, items and processes are those of the machine.
 func TestPortValuesMatchEngineValues(t *testing.T) {
 	for _, s := range session.States() {
-		assert.Equal(t, s, session.State(View(session.Record{State: s}).State))
+		assert.Equal(t, s, session.State(View(agents, session.Record{State: s}).State))
 	}
 	for port, kind := range map[talk.Kind]talk.Kind{talk.Text: transcript.Text, talk.Thinking: transcript.Thinking,
 		talk.ToolUse: transcript.ToolUse, talk.ToolResult: transcript.ToolResult, talk.Interrupt: transcript.Interrupt,

@@ -18,7 +18,9 @@ import (
 var dependencies = []string{"node_modules", "bower_components", "vendor", "venv", "site-packages", "__pycache__"}
 
 // Search implements [folders.Searches].
-func (m *Machine) Search(ctx context.Context, part string, most folders.Extent) folders.Found {
+func (m *Machine) Search(ctx context.Context, part string, most folders.Extent) (folders.Found, error) {
+	limited, cancel := context.WithTimeout(ctx, most.Time)
+	defer cancel()
 	below := slices.Clone(m.Roots)
 	if len(below) == 0 {
 		below = []string{m.Home}
@@ -33,15 +35,15 @@ func (m *Machine) Search(ctx context.Context, part string, most folders.Extent) 
 	for _, root := range below {
 		s.outside = append(s.outside, &place{root: root, rel: ".", depth: 1})
 	}
-	for ctx.Err() == nil && s.found.Read < most.Folders {
+	for limited.Err() == nil && s.found.Read < most.Folders {
 		next := s.next()
 		if next == nil {
-			return s.result()
+			return s.result(), nil
 		}
 		s.read(next)
 	}
 	s.found.Cut = s.found.Cut || len(s.outside)+len(s.inside) > 0
-	return s.result()
+	return s.result(), ctx.Err()
 }
 
 // place is a folder that a search knows.

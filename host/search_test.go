@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,7 +14,7 @@ import (
 )
 
 // far bounds no search of a test.
-var far = folders.Extent{Folders: 1000, Depth: 100, Found: 100}
+var far = folders.Extent{Folders: 1000, Depth: 100, Found: 100, Time: time.Minute}
 
 // TestSearchFindsUnusedFolders finds repositories first, then what is nearer, and neither what a
 // link leads to nor what is hidden or a dependency.
@@ -31,14 +32,14 @@ func TestSearchFindsUnusedFolders(t *testing.T) {
 		return all
 	}
 	m := &Machine{Home: base, Roots: at("root", "root2", "root/a")}
-	found := m.Search(t.Context(), "aPi", far)
+	found := searched(t, m, "aPi", far)
 	assert.Equal(t, at("root/linked-api", "root/a/b/api", "root/My-Api", "root2/old-API", "root/web/src/api", "root/a/b/api/api-docs"), found.Dirs)
 	assert.True(t, found.IsWhole())
 	assert.Equal(t, at("root", "root2"), found.Roots, "one root is inside another")
-	assert.Equal(t, at("root/web/src/api"), m.Search(t.Context(), "src/api", far).Dirs)
+	assert.Equal(t, at("root/web/src/api"), searched(t, m, "src/api", far).Dirs)
 
 	m.Roots = nil
-	found = m.Search(t.Context(), "out", far)
+	found = searched(t, m, "out", far)
 	assert.Equal(t, at("out"), found.Dirs)
 	assert.Equal(t, []string{base}, found.Roots)
 }
@@ -59,24 +60,36 @@ func TestSearchStaysInExtent(t *testing.T) {
 		{"found", folders.Extent{Folders: 1000, Depth: 100, Found: 1}, 1, 8},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			found := m.Search(t.Context(), "api", tt.most)
+			tt.most.Time = time.Minute
+			found := searched(t, m, "api", tt.most)
 			assert.Len(t, found.Dirs, tt.found)
 			assert.Equal(t, tt.read, found.Read)
 			assert.Equal(t, tt.name == "all", found.IsWhole())
 		})
 	}
-	over, end := context.WithCancel(t.Context())
-	end()
-	found := m.Search(over, "api", far)
+	slow := far
+	slow.Time = 0
+	found := searched(t, m, "api", slow)
 	assert.True(t, found.Cut)
 	assert.Empty(t, found.Dirs)
+	over, end := context.WithCancel(t.Context())
+	end()
+	_, err := m.Search(over, "api", far)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func searched(t *testing.T, m *Machine, part string, most folders.Extent) folders.Found {
+	t.Helper()
+	found, err := m.Search(t.Context(), part, most)
+	require.NoError(t, err)
+	return found
 }
 
 // TestSearchReportsUnreadableFolders does not take what it cannot read for empty.
 func TestSearchReportsUnreadableFolders(t *testing.T) {
 	base := tree(t, []string{"root/open/api"}, nil)
 	m := &Machine{Home: base, Roots: []string{filepath.Join(base, "root"), filepath.Join(base, "none")}}
-	found := m.Search(t.Context(), "api", far)
+	found := searched(t, m, "api", far)
 	assert.Equal(t, []string{filepath.Join(base, "root/open/api")}, found.Dirs)
 	assert.Equal(t, 1, found.Unreadable, "a root that does not exist")
 	assert.False(t, found.IsWhole())
@@ -87,5 +100,5 @@ func TestSearchReportsUnreadableFolders(t *testing.T) {
 	locked := filepath.Join(base, "root/locked")
 	require.NoError(t, os.Mkdir(locked, 0))
 	t.Cleanup(func() { assert.NoError(t, os.Chmod(locked, 0o700)) })
-	assert.Equal(t, 1, m.Search(t.Context(), "api", far).Unreadable)
+	assert.Equal(t, 1, searched(t, m, "api", far).Unreadable)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
@@ -41,7 +42,7 @@ type Lifecycle interface {
 	Reported(ctx context.Context, id uuid.UUID) error
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
 	talk.CursorStore
-	Interrupt(ctx context.Context, id uuid.UUID) (described bool, err error)
+	Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error)
 	Attach(r session.Record) string
 }
 
@@ -76,6 +77,7 @@ type Orphans interface {
 type Terminals struct {
 	Lifecycle
 	port.Panes
+	Agents   agent.Agents
 	Observer Observer
 	Windows  Orphans
 	Records  AllRecords
@@ -102,21 +104,21 @@ type Sessions struct {
 // Start starts an agent in a new window.
 func (s Sessions) Start(ctx context.Context, q port.Start) (port.Session, error) {
 	r, err := s.Lifecycle.Start(ctx, q)
-	return View(r), s.Refused(err)
+	return View(s.Agents, r), s.Refused(err)
 }
 
 // Restore brings a session back.
 func (s Sessions) Restore(ctx context.Context, q port.Restore) (port.Restored, error) {
 	back, err := s.Lifecycle.Restore(ctx, q)
-	return port.Restored{Session: View(back.Record), Ended: each.As(back.Ended, endingOf)}, s.Refused(err)
+	return port.Restored{Session: View(s.Agents, back.Record), Ended: each.As(back.Ended, endingOf)}, s.Refused(err)
 }
 
 // Adopt makes a session out of an agent that a person has started, at the request of a person in
 // the chat.
 func (s Sessions) Adopt(ctx context.Context, q port.Adopt) (port.Session, error) {
-	r, err := s.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), Claude: q.Claude, From: q.From, Confirmed: true,
+	r, err := s.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), AgentSessionID: q.AgentSessionID, From: q.From, Confirmed: true,
 		Conversation: q.Conversation, Owner: q.Owner, Rule: "chat.adopt", Why: q.Why})
-	return View(r), s.Refused(err)
+	return View(s.Agents, r), s.Refused(err)
 }
 
 // Forget removes the record of an ended session and all copies of it.
@@ -145,7 +147,7 @@ func (m Terminals) paneOf(p tmux.Pane) port.Pane {
 }
 
 func (m Terminals) writerOf(w evidence.Writer) port.Writer {
-	shown := port.Writer{Process: Process(w.Process, w.Age), Dir: w.Cwd, Claude: w.ClaudeSessionID, Proven: w.Proven,
+	shown := port.Writer{Process: Process(w.Process, w.Age), Dir: w.Cwd, AgentSessionID: w.AgentSessionID, Proven: w.Proven,
 		Endable: w.Endable(), Adoptable: w.Adoptable(), Source: string(w.Source), Kept: w.Spared, Session: w.Session}
 	switch {
 	case w.Session != "":
@@ -183,7 +185,7 @@ type News struct {
 
 // SessionNews passes on one piece of news.
 func (n News) SessionNews(ctx context.Context, r session.Record, x news.News) error {
-	err := n.Chat.SessionNews(ctx, View(r), n.Sessions.News(r, x))
+	err := n.Chat.SessionNews(ctx, View(n.Sessions.Agents, r), n.Sessions.News(r, x))
 	if r.State.EndedOnPurpose() {
 		_ = n.Moments.Forget(r.ID) // otherwise a start removes them
 	}
@@ -194,7 +196,7 @@ func (n News) SessionNews(ctx context.Context, r session.Record, x news.News) er
 func (s Sessions) News(r session.Record, n news.News) news.News {
 	switch n := n.(type) {
 	case news.Ready:
-		return news.Ready{Answerers: answerersOf(r)}
+		return news.Ready{Answerers: answerersOf(s.Agents, r)}
 	case ending.Receipt:
 		all := n.Others
 		if n.Agent != nil {

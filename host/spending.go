@@ -14,13 +14,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
+	"ccbot/agent/history"
 	"ccbot/hooks"
 	"ccbot/internal/disk"
 	"ccbot/internal/each"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/ledger"
 	"ccbot/internal/logkey"
-	"ccbot/internal/prices"
 	"ccbot/internal/watch"
 	"ccbot/port/talk"
 )
@@ -31,6 +32,7 @@ const PricesFile = "prices.json"
 // Spending counts what the agents of this machine use. It implements the chat's port.
 type Spending struct {
 	Ledger  *ledger.Ledger
+	Agents  agent.Agents
 	Dir     string // ccbot's own
 	Records AllRecords
 	Watch   *watch.Watcher
@@ -44,19 +46,19 @@ type Spending struct {
 var _ talk.Spending = (*Spending)(nil)
 
 // Spent implements [talk.Spending].
-func (s *Spending) Spent(ctx context.Context) (talk.Report, error) {
-	book, left, err := s.Ledger.Read(ctx)
-	if err != nil {
+func (s *Spending) Spent(ctx context.Context, budget time.Duration) (talk.Report, error) {
+	limited, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	book, left, err := s.Ledger.Read(limited)
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return talk.Report{}, err
 	}
-	path := filepath.Join(s.Dir, PricesFile)
-	table, err := prices.Open(path)
-	rep := talk.Report{Days: make([]float64, talk.ReportDays), Prices: table.Date, Source: table.Source, Unread: left}
-	if err != nil {
-		s.Log.Warn("prices_unusable", logkey.File, path, logkey.Error, err)
-		rep.Broken = path
+	c := s.counting()
+	rep := c.Report
+	rep.Days, rep.Unread = make([]float64, talk.ReportDays), left
+	if c.broken != nil {
+		s.Log.Warn("prices_unusable", logkey.File, rep.Broken, logkey.Error, c.broken)
 	}
-	c := counting{table: table, owners: s.owners(), Report: &rep}
 	now := s.Now().Local()
 	for n := range talk.ReportDays {
 		c.starts = append(c.starts, time.Date(now.Year(), now.Month(), now.Day()-n, 0, 0, 0, 0, now.Location()).Unix())
@@ -68,7 +70,7 @@ func (s *Spending) Spent(ctx context.Context) (talk.Report, error) {
 	rep.Spans = each.As(c.spans, func(one span) talk.Span {
 		return talk.Span{All: one.all, Models: largest(one.models), Sessions: largest(one.sessions)}
 	})
-	return rep, nil
+	return *rep, nil
 }
 
 // Since returns what a session has used since a time, within the time that the ledger keeps.
@@ -77,11 +79,10 @@ func (s *Spending) Since(ctx context.Context, id uuid.UUID, since time.Time) (su
 	if err != nil {
 		return sum, err
 	}
-	table, _ := prices.Open(filepath.Join(s.Dir, PricesFile)) // its faults are in the report
-	owners := s.owners()
+	c := s.counting() // the faults of the prices are in the report
 	book.Each(func(f *ledger.File, model string, a ledger.Answer) {
-		if owners[f.Session()].Session == id && a.At >= since.Unix() {
-			add(&sum, sumOf(table, model, a))
+		if c.owners[f.Session()].Session == id && a.At >= since.Unix() {
+			add(&sum, sumOf(c.table(f), model, a))
 		}
 	})
 	return sum, nil
@@ -93,23 +94,41 @@ func (s *Spending) owners() map[string]talk.Line {
 	earlier, now := make(map[string]talk.Line), make(map[string]talk.Line)
 	for _, r := range s.Records.Shared() {
 		line := talk.Line{Name: r.Name, Session: r.ID}
-		for _, id := range r.EarlierClaudeIDs {
+		for _, id := range r.EarlierSessionIDs {
 			earlier[id.String()] = line
 		}
 		for _, c := range r.Cursors {
-			earlier[strings.TrimSuffix(filepath.Base(c.Path), ".jsonl")] = line
+			earlier[s.Agents.Of(r.AgentName).Usage.Conversation(filepath.Base(c.Path))] = line
 		}
-		now[r.ClaudeSessionID.String()] = line
+		now[r.AgentSessionID.String()] = line
 	}
 	maps.Copy(earlier, now)
 	return earlier
 }
 
+// counting returns a count with the owners and the prices of all agents. The report names the
+// default agent's.
+func (s *Spending) counting() *counting {
+	path := filepath.Join(s.Dir, PricesFile)
+	c := counting{tables: make(map[string]history.Table), owners: s.owners(), Report: new(talk.Report)}
+	for name, by := range s.Agents {
+		list, err := by.Usage.Prices(path)
+		if c.tables[name] = list.Table; name == agent.Default {
+			c.Prices, c.Source = list.Date, list.Source
+		}
+		if err != nil {
+			c.broken, c.Broken = err, path
+		}
+	}
+	return &c
+}
+
 // counting puts answers into the spans of a report.
 type counting struct {
 	*talk.Report
-	table  prices.Table
-	starts []int64 // of days, today first
+	tables map[string]history.Table // by agent
+	broken error                    // of a person's file of prices
+	starts []int64                  // of days, today first
 	owners map[string]talk.Line
 	spans  []span
 }
@@ -125,9 +144,10 @@ func (c *counting) answer(f *ledger.File, model string, a ledger.Answer) {
 	if day < 0 {
 		return
 	}
-	sum := sumOf(c.table, model, a)
+	table := c.table(f)
+	sum := sumOf(table, model, a)
 	c.Days[talk.ReportDays-1-day] += sum.Cost
-	name := prices.Name(model)
+	name := table.Name(model)
 	id := f.Session()
 	owner, ours := c.owners[id]
 	if !ours {
@@ -146,10 +166,14 @@ func (c *counting) answer(f *ledger.File, model string, a ledger.Answer) {
 	}
 }
 
-func sumOf(table prices.Table, model string, a ledger.Answer) talk.Sum {
-	price, known := table.Of(model)
-	return talk.Sum{Input: a.Input, Output: a.Output, CacheRead: a.CacheRead, CacheWrite: a.Write5m + a.Write1h, Unpriced: !known,
-		Cost: price.Cost(prices.Use{Input: a.Input, Output: a.Output, Write5m: a.Write5m, Write1h: a.Write1h, Read: a.CacheRead, Searches: a.Searches})}
+// table returns the prices of a file's agent.
+func (c *counting) table(f *ledger.File) history.Table {
+	return c.tables[cmp.Or(f.Agent, agent.Default)]
+}
+
+func sumOf(table history.Table, model string, a ledger.Answer) talk.Sum {
+	cost, known := table.Cost(model, a.Tokens)
+	return talk.Sum{Input: a.Input, Output: a.Output, CacheRead: a.CacheRead, CacheWrite: a.Write5m + a.Write1h, Unpriced: !known, Cost: cost}
 }
 
 func lineOf(all map[string]*talk.Line, key string, fresh talk.Line) *talk.Line {

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
 	"ccbot/host"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/ledger"
@@ -33,13 +35,18 @@ func (a allRecords) Get(id uuid.UUID) (session.Record, bool) {
 	return session.Record{}, false
 }
 
+func agents(projects string) agent.Agents {
+	return agent.Agents{agent.Default: claude.New(projects, agent.Launch{}, nil)}
+}
+
 // household is a machine whose transcripts are those that package ledger has counted by hand.
 func household(t *testing.T, now time.Time, records ...session.Record) *host.Spending {
 	t.Helper()
 	root, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	projects, clock := filepath.Join(root, "projects"), func() time.Time { return now }
 	require.NoError(t, os.CopyFS(projects, os.DirFS("../internal/ledger/testdata/projects")))
-	return &host.Spending{Ledger: ledger.New(projects, filepath.Join(root, "usage"), clock, log), Dir: root, Records: allRecords(records),
+	of := agents(projects)
+	return &host.Spending{Ledger: ledger.New(of, filepath.Join(root, "usage"), clock, log), Agents: of, Dir: root, Records: allRecords(records),
 		Watch: watchtest.Run(t, watch.New(log)), Now: clock, Log: log}
 }
 
@@ -54,10 +61,10 @@ func household(t *testing.T, now time.Time, records ...session.Record) *host.Spe
 //
 // in millionths of a dollar, and a search is a cent.
 func TestSpendingMatchesManualCount(t *testing.T) {
-	api := session.Record{ID: uuid.New(), Name: "api", ClaudeSessionID: uuid.New(),
+	api := session.Record{ID: uuid.New(), Name: "api", AgentSessionID: uuid.New(),
 		Cursors: []talk.Cursor{{Path: "/x/11111111-1111-4111-8111-111111111111.jsonl"}, {Path: "/x/later.jsonl"}}}
 	s := household(t, time.Date(2026, 5, 5, 20, 0, 0, 0, time.Local), api)
-	rep, err := s.Spent(t.Context())
+	rep, err := s.Spent(t.Context(), time.Minute)
 	require.NoError(t, err)
 	const first, second = (7002+1800+3.5)/1e6 + 0.02, (188. + 236 + 24) / 1e6
 	require.Len(t, rep.Spans, 3)
@@ -85,12 +92,12 @@ func TestSpendingMatchesManualCount(t *testing.T) {
 
 	own := filepath.Join(s.Dir, host.PricesFile)
 	require.NoError(t, os.WriteFile(own, []byte(`{"date":"2026-12-01","source":"ours","models":{"nobody-1":{"input":1000,"output":1000}}}`), 0o600))
-	rep, err = s.Spent(t.Context())
+	rep, err = s.Spent(t.Context(), time.Minute)
 	require.NoError(t, err)
 	assert.InDelta(t, second+0.023, rep.Spans[0].All.Cost, 1e-9)
 	assert.False(t, rep.Spans[0].All.Unpriced)
 	require.NoError(t, os.WriteFile(own, []byte(`{`), 0o600))
-	rep, err = s.Spent(t.Context())
+	rep, err = s.Spent(t.Context(), time.Minute)
 	require.NoError(t, err)
 	assert.InDelta(t, second, rep.Spans[0].All.Cost, 1e-9, "the built-in prices count")
 	assert.Equal(t, own, rep.Broken)
@@ -98,12 +105,12 @@ func TestSpendingMatchesManualCount(t *testing.T) {
 
 func TestFutureTimestampCountsAsToday(t *testing.T) {
 	s := household(t, time.Date(2026, 5, 4, 0, 30, 0, 0, time.UTC)) // the clock was set back
-	rep, err := s.Spent(t.Context())
+	rep, err := s.Spent(t.Context(), time.Minute)
 	require.NoError(t, err)
 	assert.Equal(t, rep.Spans[2].All, rep.Spans[0].All)
 	assert.NotZero(t, rep.Spans[0].All.Cost)
 	s = household(t, time.Date(2026, 6, 20, 0, 0, 0, 0, time.UTC))
-	rep, err = s.Spent(t.Context())
+	rep, err = s.Spent(t.Context(), time.Minute)
 	require.NoError(t, err)
 	assert.Zero(t, rep.Spans[2].All)
 }
@@ -112,10 +119,10 @@ func TestFutureTimestampCountsAsToday(t *testing.T) {
 // them.
 func TestSpendingIncludesConversationsBeforeClear(t *testing.T) {
 	first, second := uuid.MustParse("11111111-1111-4111-8111-111111111111"), uuid.MustParse("22222222-2222-4222-8222-222222222222")
-	elsewhere := session.Record{ID: uuid.New(), Name: "elsewhere", ClaudeSessionID: second}
-	cleared := session.Record{ID: uuid.New(), Name: "cleared", ClaudeSessionID: uuid.New(), EarlierClaudeIDs: []uuid.UUID{first, second}}
+	elsewhere := session.Record{ID: uuid.New(), Name: "elsewhere", AgentSessionID: second}
+	cleared := session.Record{ID: uuid.New(), Name: "cleared", AgentSessionID: uuid.New(), EarlierSessionIDs: []uuid.UUID{first, second}}
 	s := household(t, time.Date(2026, 5, 5, 20, 0, 0, 0, time.Local), elsewhere, cleared)
-	rep, err := s.Spent(t.Context())
+	rep, err := s.Spent(t.Context(), time.Minute)
 	require.NoError(t, err)
 	var names []string
 	for _, l := range rep.Spans[1].Sessions {
@@ -127,7 +134,7 @@ func TestSpendingIncludesConversationsBeforeClear(t *testing.T) {
 // TestSpendingSince counts the answers of one session from a time on.
 func TestSpendingSince(t *testing.T) {
 	first, now := uuid.MustParse("11111111-1111-4111-8111-111111111111"), time.Date(2026, 5, 5, 20, 0, 0, 0, time.UTC)
-	r := session.Record{ID: uuid.New(), ClaudeSessionID: first}
+	r := session.Record{ID: uuid.New(), AgentSessionID: first}
 	s := household(t, now, r)
 	since := func(at time.Time) talk.Sum {
 		t.Helper()
@@ -136,7 +143,7 @@ func TestSpendingSince(t *testing.T) {
 		return sum
 	}
 	whole, day := since(time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC)), since(time.Date(2026, 5, 5, 0, 0, 0, 0, time.UTC))
-	rep, err := s.Spent(t.Context())
+	rep, err := s.Spent(t.Context(), time.Minute)
 	require.NoError(t, err)
 	for _, l := range rep.Spans[2].Sessions {
 		if l.Session == r.ID {

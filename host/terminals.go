@@ -48,17 +48,17 @@ func (m Terminals) Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]
 	for _, id := range ids {
 		all[id] = port.Status{Now: talk.Activity{Phase: talk.PhaseUnknown}}
 		if r, ok := m.Records.Get(id); ok {
-			all[id] = statusOf(ctx, r, lookAt(r))
+			all[id] = m.statusOf(ctx, r, lookAt(r))
 		}
 	}
 	return all
 }
 
 // statusOf converts a session's state to the chat's form.
-func statusOf(ctx context.Context, r session.Record, l view.Status) port.Status {
+func (m Terminals) statusOf(ctx context.Context, r session.Record, l view.Status) port.Status {
 	c, _ := r.Cursor()
 	shown := port.Status{Now: l.Now, Idle: l.Phase == talk.PhaseIdle, Background: l.Background, Agents: l.Agents,
-		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, LastQuestion: lastQuestion(ctx, c.Path), Usage: l.Usage, PIDs: l.PIDs}
+		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, LastQuestion: lastQuestion(ctx, m.Agents.Of(r.AgentName).Proof, c.Path), Usage: l.Usage, PIDs: l.PIDs}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, talk.PhaseUnknown)
 	switch l.Attachment {
 	case view.Attached:
@@ -128,7 +128,7 @@ func (m Terminals) windowOf(w evidence.Window) port.Window {
 		agent := m.writerOf(*w.Agent)
 		one.Agent, one.Closes = &agent, w.Ours && w.Agent.Pane.PID == w.Agent.PID
 		one.Dir = cmp.Or(agent.Dir, one.Dir)
-		one.ID += port.ID(fmt.Sprintf(" %s %s", agent.ID, agent.Claude))
+		one.ID += port.ID(fmt.Sprintf(" %s %s", agent.ID, agent.AgentSessionID))
 	}
 	return one
 }

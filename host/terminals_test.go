@@ -33,7 +33,7 @@ func (h *hangs) Inspector(ctx context.Context) func(session.Record) view.Status 
 func TestP6_SilentTmuxIsCheckedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, r := &hangs{}, session.Record{ID: uuid.New(), State: session.Running}
-		looks := Terminals{Observer: h, Records: &records{r}}.Inspect(t.Context(), r.ID, r.ID, r.ID)
+		looks := Terminals{Agents: agents, Observer: h, Records: &records{r}}.Inspect(t.Context(), r.ID, r.ID, r.ID)
 		assert.Equal(t, 1, h.waits)
 		assert.Equal(t, talk.PhaseUnknown, looks[r.ID].Now.Phase)
 	})

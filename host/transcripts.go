@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -11,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/each"
+	"ccbot/agent"
+	"ccbot/agent/history"
 	"ccbot/internal/ownfile"
-	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle/view"
 	"ccbot/port/refusal"
@@ -23,7 +22,8 @@ import (
 // Transcripts reads the transcripts of this machine. It implements the chat's port. For each open
 // session it keeps the transcript open that was read last.
 type Transcripts struct {
-	Records Records
+	Agents  agent.Agents
+	Records AllRecords
 	Watch   *watch.Watcher
 	Log     *slog.Logger
 
@@ -33,7 +33,7 @@ type Transcripts struct {
 
 // follower is an open transcript, with the place from which it continues.
 type follower struct {
-	*transcript.Follower
+	agent.Items
 	at talk.Cursor
 }
 
@@ -41,27 +41,28 @@ type follower struct {
 const keptAhead = 1 << 20
 
 // Next implements [talk.Transcripts].
-func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cursor, most int) ([]talk.Item, error) {
+func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cursor, most int, wait bool) ([]talk.Item, error) {
 	r, _ := t.Records.Get(session)
 	last := slices.IndexFunc(r.Cursors, func(c talk.Cursor) bool { return c.Path == from.Path }) == len(r.Cursors)-1
 	written := last && r.State.Live()
-	over := func(item transcript.Item) bool { // written in a terminal after the session's end
+	over := func(item talk.Item) bool { // written in a terminal after the session's end
 		return last && !written && r.Tail > 0 && item.At.Offset >= r.Tail
 	}
-	f := t.take(session, from)
+	f := t.take(t.Agents.Of(r.AgentName), session, from)
 	var items []talk.Item
 	var failed error
 	for size := int64(0); len(items) < most && size < keptAhead; {
-		item, ok, err := f.Now()
-		if !ok && err == nil && written && len(items) == 0 {
-			item, err = f.Follower.Next(ctx)
+		item, failure, ok, err := f.Now()
+		if !ok && err == nil && wait && written && len(items) == 0 {
+			item, failure, err = f.Items.Next(ctx)
 			ok = err == nil
 		}
 		if !ok || over(item) {
 			failed = err
 			break
 		}
-		items, f.at = append(items, itemOf(item)), item.Next
+		item.Failed = view.After(failure)
+		items, f.at = append(items, item), item.Next
 		size += int64(len(item.Text))
 	}
 	if failed = refused(failed); len(items) > 0 {
@@ -76,7 +77,7 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 
 // take returns the transcript of a session, open at a cursor, to one call alone, and closes the
 // transcripts that are kept for ended sessions.
-func (t *Transcripts) take(session uuid.UUID, from talk.Cursor) *follower {
+func (t *Transcripts) take(by agent.Agent, session uuid.UUID, from talk.Cursor) *follower {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if f, open := t.kept[session]; open && f.at == from {
@@ -87,7 +88,7 @@ func (t *Transcripts) take(session uuid.UUID, from talk.Cursor) *follower {
 		r, _ := t.Records.Get(id)
 		return id == session || !r.State.Live()
 	})
-	return &follower{transcript.NewFollower(from, t.Watch, t.Log), from}
+	return &follower{by.Replies.Follow(from, t.Watch, t.Log), from}
 }
 
 func (t *Transcripts) keep(session uuid.UUID, f *follower) {
@@ -117,87 +118,53 @@ func (t *Transcripts) closeLocked(which func(session uuid.UUID) bool) {
 	})
 }
 
-// Between returns the texts between two cursors, or the last answer.
-func (*Transcripts) Between(_ context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
-	var items []transcript.Item
-	var err error
-	if from == nil {
-		items, err = transcript.LastAnswer(before)
-	} else {
-		items, err = transcript.Between(*from, before)
+// by returns the agent that writes a transcript. A forgotten session's is the default one.
+func (t *Transcripts) by(path string) agent.Agent {
+	for _, r := range t.Records.Shared() {
+		if r.AgentName == "" {
+			continue
+		}
+		by := t.Agents.Of(r.AgentName)
+		written := func(conversation uuid.UUID) bool { return by.Transcripts.Sibling(path, conversation) == path }
+		if written(r.AgentSessionID) || slices.ContainsFunc(r.EarlierSessionIDs, written) {
+			return by
+		}
 	}
-	return each.As(items, itemOf), err
+	return t.Agents.Of("")
+}
+
+// Between returns the texts between two cursors, or the last answer.
+func (t *Transcripts) Between(_ context.Context, from *talk.Cursor, before talk.Cursor) (items []talk.Item, err error) {
+	err = t.by(before.Path).Excerpts.Between(from, before, func(item talk.Item, failure talk.Failure) {
+		item.Failed = view.After(failure)
+		items = append(items, item)
+	})
+	return items, err
 }
 
 // Image implements [talk.Pictures].
-func (*Transcripts) Image(_ context.Context, at talk.Cursor, image talk.Image) (talk.Picture, error) {
-	p, err := transcript.OpenImage(at, image)
-	if err != nil {
-		return talk.Picture{}, err
-	}
-	return talk.Picture{Body: p, Size: p.Size}, nil
+func (t *Transcripts) Image(_ context.Context, at talk.Cursor, image talk.Image) (talk.Picture, error) {
+	return t.by(at.Path).Excerpts.Image(at, image)
 }
 
 // Words implements [talk.Pictures].
-func (*Transcripts) Words(_ context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error) {
-	w, err := transcript.OpenWords(at, transcript.Rest{Offset: rest.Offset, Length: rest.Length, Raw: rest.Raw})
-	if err != nil {
-		return talk.Picture{}, err
-	}
-	cut, err := w.Boundary(rest.Most)
-	if err != nil {
-		return talk.Picture{}, errors.Join(err, w.Close())
-	}
-	begin, end := int64(0), cut
-	if beyond {
-		begin, end = cut, w.Size
-	}
-	body := struct {
-		io.ReaderAt
-		io.Closer
-	}{io.NewSectionReader(w, begin, end-begin), w}
-	return talk.Picture{Body: body, Size: end - begin}, nil
+func (t *Transcripts) Words(_ context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error) {
+	return t.by(at.Path).Excerpts.Words(at, rest, beyond)
 }
 
 // End finds the present end of a transcript.
-func (*Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) {
-	end, err := transcript.End(of.Path)
+func (t *Transcripts) End(_ context.Context, of talk.Cursor) (talk.Cursor, error) {
+	end, err := t.by(of.Path).Transcripts.End(of.Path)
 	return end, refused(err)
 }
 
 // refused returns the refusal that an error of a transcript is, or the error.
 func refused(err error) error {
 	switch {
-	case errors.Is(err, transcript.ErrTruncated):
+	case errors.Is(err, history.ErrTruncated):
 		return &refusal.Error{Code: refusal.Replaced, Err: err}
 	case errors.Is(err, ownfile.ErrForeign):
 		return &refusal.Error{Code: refusal.FileIrregular, Err: err}
 	}
 	return err
-}
-
-func itemOf(item transcript.Item) talk.Item {
-	shown := talk.Item{At: item.At, Next: item.Next, Kind: item.Kind, Time: item.Time,
-		Sidechain: item.Sidechain, Meta: item.Meta, FromPerson: item.IsFromPerson(), Begins: item.Begins(), Ends: item.Ends(),
-		Last: item.Last, Text: item.Text, Failed: view.After(item.Failure), Images: item.Images, Size: item.Size}
-	if item.Kind == transcript.LocalOutput && item.Command == "!" {
-		shown.Bash = transcript.BashCommand(item.At)
-	}
-	if r := item.Rest; r != nil {
-		shown.Rest = &talk.Rest{Offset: r.Offset, Length: r.Length, Raw: r.Raw}
-		if !r.Raw {
-			shown.Rest.Most = transcript.Budget()
-		}
-	}
-	if t := item.Tool; t != nil {
-		shown.Tool = &talk.Tool{ID: t.ID, Name: t.Name, Failed: t.IsError, Denied: t.Denial != ""}
-		if item.Kind == transcript.ToolUse {
-			shown.Tool.Step = t.Step()
-		}
-		shown.Tool.Background = item.StartsTask()
-	}
-	if call, failed, ok := item.EndsTask(); ok {
-		shown.Kind, shown.Tool = talk.TaskEnded, &talk.Tool{ID: call, Failed: failed}
-	}
-	return shown
 }

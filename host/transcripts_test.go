@@ -3,16 +3,19 @@ package host
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
 	"ccbot/port/refusal"
@@ -33,13 +36,15 @@ type talkers map[uuid.UUID]session.Record
 
 func (all talkers) Get(id uuid.UUID) (session.Record, bool) { r, ok := all[id]; return r, ok }
 
+func (all talkers) Shared() []session.Record { return slices.Collect(maps.Values(all)) }
+
 // talks are the transcripts of some sessions.
 func talks(t *testing.T, all ...session.Record) (*Transcripts, talkers) {
 	known := make(talkers)
 	for _, r := range all {
 		known[r.ID] = r
 	}
-	out := &Transcripts{Records: known, Watch: watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler))), Log: slog.New(slog.DiscardHandler)}
+	out := &Transcripts{Agents: agents, Records: known, Watch: watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler))), Log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(out.Close)
 	return out, known
 }
@@ -56,19 +61,19 @@ func TestTranscriptsOfEndedSession(t *testing.T) {
 	r := writes(path, session.Archived)
 	all, known := talks(t, r)
 	start := talk.Cursor{Path: path}
-	items, err := all.Next(t.Context(), r.ID, start, 9)
+	items, err := all.Next(t.Context(), r.ID, start, 9, true)
 	require.NoError(t, err)
 	assert.Empty(t, items, "what does not exist yet is empty")
 
 	require.NoError(t, os.WriteFile(path, []byte(saysLine("one")+saysLine("two")), 0o600))
-	items, err = all.Next(t.Context(), r.ID, start, 9)
+	items, err = all.Next(t.Context(), r.ID, start, 9, true)
 	require.NoError(t, err)
 	require.Equal(t, []string{"one", "two"}, said(items))
 	one, end := items[0].Next, items[1].Next
-	items, err = all.Next(t.Context(), r.ID, start, 1)
+	items, err = all.Next(t.Context(), r.ID, start, 1, true)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"one"}, said(items))
-	items, err = all.Next(t.Context(), r.ID, end, 9)
+	items, err = all.Next(t.Context(), r.ID, end, 9, true)
 	require.NoError(t, err)
 	assert.Empty(t, items, "it is not waited for")
 	assert.Empty(t, all.kept)
@@ -84,12 +89,12 @@ func TestTranscriptsOfEndedSession(t *testing.T) {
 
 	r.Tail = one.Offset
 	known[r.ID] = r
-	items, err = all.Next(t.Context(), r.ID, start, 9)
+	items, err = all.Next(t.Context(), r.ID, start, 9, true)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"one"}, said(items), "the rest was written at the desk")
 
 	require.NoError(t, os.WriteFile(path, []byte(saysLine("x")), 0o600))
-	_, err = all.Next(t.Context(), r.ID, end, 9)
+	_, err = all.Next(t.Context(), r.ID, end, 9, true)
 	require.True(t, refusal.Is(err, refusal.Replaced))
 }
 
@@ -102,7 +107,7 @@ func TestTranscriptsOfOpenSession(t *testing.T) {
 	all, known := talks(t, r, other)
 	came := make(chan []talk.Item)
 	next := func(from talk.Cursor) {
-		items, err := all.Next(t.Context(), r.ID, from, 9)
+		items, err := all.Next(t.Context(), r.ID, from, 9, true)
 		assert.NoError(t, err)
 		came <- items
 	}
@@ -130,13 +135,13 @@ func TestTranscriptsOfOpenSession(t *testing.T) {
 
 	ended, stop := context.WithCancel(t.Context())
 	stop()
-	_, err = all.Next(ended, r.ID, two[0].Next, 9)
+	_, err = all.Next(ended, r.ID, two[0].Next, 9, true)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Same(t, again, all.kept[r.ID], "a call that ends early changes nothing")
 
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.WriteFile(path, []byte(saysLine("one")+saysLine("x")), 0o600))
-	_, err = all.Next(t.Context(), r.ID, two[0].Next, 9)
+	_, err = all.Next(t.Context(), r.ID, two[0].Next, 9, true)
 	require.True(t, refusal.Is(err, refusal.Replaced), "another file of the same size is another one")
 	assert.Empty(t, all.kept)
 
@@ -145,7 +150,7 @@ func TestTranscriptsOfOpenSession(t *testing.T) {
 	require.Len(t, all.kept, 1)
 	r.State = session.Archived
 	known[r.ID] = r
-	_, err = all.Next(t.Context(), other.ID, talk.Cursor{Path: other.Cursors[0].Path}, 9)
+	_, err = all.Next(t.Context(), other.ID, talk.Cursor{Path: other.Cursors[0].Path}, 9, true)
 	require.NoError(t, err)
 	assert.Empty(t, all.kept, "the session is over")
 }
@@ -156,7 +161,7 @@ func TestTranscriptsBeforeTheLast(t *testing.T) {
 	r := writes(path, session.Running)
 	r.Cursors = append(r.Cursors, talk.Cursor{Path: "/new"}, talk.Cursor{Path: path, Offset: 7})
 	all, _ := talks(t, r)
-	items, err := all.Next(t.Context(), r.ID, talk.Cursor{Path: path}, 9)
+	items, err := all.Next(t.Context(), r.ID, talk.Cursor{Path: path}, 9, true)
 	require.NoError(t, err)
 	assert.Empty(t, items)
 }
@@ -171,4 +176,10 @@ func TestItemHasTool(t *testing.T) {
 	end := itemOf(transcript.Item{Kind: transcript.ToolResult, Tool: &transcript.Tool{ID: "t1", IsError: true, Denial: "user-rejected"}})
 	assert.Equal(t, &talk.Tool{ID: "t1", Failed: true, Denied: true}, end.Tool)
 	assert.True(t, itemOf(transcript.Item{Kind: transcript.Text, Last: true}).Last)
+}
+
+// itemOf is an item of Claude Code as the chat takes it.
+func itemOf(item transcript.Item) talk.Item {
+	shown, _ := claude.ItemOf(item)
+	return shown
 }

@@ -3,16 +3,16 @@ package host
 import (
 	"cmp"
 	"context"
-	"path/filepath"
+	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/internal/clip"
 	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/view"
@@ -22,6 +22,7 @@ import (
 
 // Views shows the records of this machine to the chat.
 type Views struct {
+	Agents  agent.Agents
 	Records interface {
 		AllRecords
 		// Whole returns a session with its history.
@@ -30,6 +31,8 @@ type Views struct {
 	// Looped returns the live loop of a session. A session with a loop never continues by itself: its
 	// loop, or a person, decides what is sent next. nil: none has.
 	Looped func(id uuid.UUID) *port.Loop
+	// Scheduled returns the time of a session's next scheduled prompt; zero: none is. nil: none has.
+	Scheduled func(id uuid.UUID) time.Time
 }
 
 // AllRecords reads the existing sessions.
@@ -51,9 +54,12 @@ func (v Views) List() []port.Session {
 }
 
 func (v Views) view(r session.Record) port.Session {
-	s := View(r)
+	s := View(v.Agents, r)
 	if v.Looped != nil {
 		s.Loop = v.Looped(r.ID)
+	}
+	if v.Scheduled != nil {
+		s.Scheduled = v.Scheduled(r.ID)
 	}
 	if s.Interruption != nil && s.Interruption.Alone && s.Loop != nil {
 		s.Interruption.Alone = false
@@ -68,18 +74,21 @@ func (v Views) History(id uuid.UUID) ([]port.Change, error) {
 }
 
 // View is a record as the chat sees it.
-func View(r session.Record) port.Session {
+func View(agents agent.Agents, r session.Record) port.Session {
 	s := port.Session{
 		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: r.State, Resumable: r.Resumable(),
-		Owns: r.Owns(), Interrupted: r.Interrupted(), ClaudeSessionID: r.ClaudeSessionID, ForkOf: r.ForkOf,
+		Owns: r.Owns(), Interrupted: r.Interrupted(), AgentSessionID: r.AgentSessionID, ForkOf: r.ForkOf,
 		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: r.Final,
 		Closed: port.Closed(r.Closed), Cursors: r.Cursors, Prompts: r.Prompts, Unreported: r.Unreported,
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
-		Now: view.Noted(r), NowSince: r.PhaseAt,
+		Now: view.Noted(r), NowSince: r.PhaseAt, Can: agents.Of(r.AgentName).Abilities,
 	}
+	var launch session.Launch
+	by := agents.Of(r.AgentName).Starter
 	if r.Launch != nil {
-		s.Mode = r.Launch.PermissionMode
+		launch, s.Mode = *r.Launch, r.Launch.PermissionMode
 	}
+	s.Bypasses = by.Bypasses(launch, r.Progress.PermissionMode)
 	if b := r.Binding; b != nil {
 		s.Window, s.Agent, s.Shared = b.Window, b.Agent.Text(), b.Shell != 0
 	}
@@ -88,7 +97,7 @@ func View(r session.Record) port.Session {
 	}
 	if i := r.Unfinished(); i != nil {
 		s.Interruption = &port.Interruption{Prompt: r.ContinueID(), Step: i.Step, Done: i.Done, Tasks: i.Tasks,
-			Waited: i.Waited, Alone: lifecycle.ContinuesAlone(r)}
+			Waited: i.Waited, Alone: lifecycle.ContinuesAlone(r, by)}
 	}
 	if c := r.Cleanup; c != nil {
 		for _, f := range c.Failures {
@@ -119,15 +128,15 @@ func (s Sessions) Brief(_ context.Context, id uuid.UUID) port.Work {
 	if !ok {
 		return port.Work{}
 	}
-	p := r.Progress
+	p, written := r.Progress, s.Agents.Of(r.AgentName).Transcripts
 	path := p.Path
 	// Otherwise it is the transcript before a /clear.
-	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" {
+	if c, ok := r.Cursor(); ok && written.Sibling(c.Path, r.AgentSessionID) == c.Path {
 		path = c.Path
 	}
 	// On an error the values in the record, as of the last change of the phase, are better than
 	// nothing.
-	p, err := p.Advance(path)
+	p, err := written.Advance(p, path)
 	w := port.Work{Phase: talk.Phase(r.Phase), PhaseAt: r.PhaseAt, Model: p.Model, Permissions: p.PermissionMode, Turns: p.Turns,
 		Tokens: p.Tokens, Tasks: p.Tasks, Partly: p.From > 0}
 	if w.Failed.Phase = talk.PhaseUnknown; err == nil && path != "" && p.Path == path {
@@ -156,8 +165,8 @@ func (s Sessions) Usage(id uuid.UUID) *port.Usage {
 const maxQuestion = 1000
 
 // lastQuestion is the beginning of the last prompt in a transcript; empty: none was found.
-func lastQuestion(ctx context.Context, path string) string {
-	return clip.Runes(transcript.LastPrompt(ctx, path), maxQuestion)
+func lastQuestion(ctx context.Context, by agent.Proof, path string) string {
+	return clip.Runes(by.LastPrompt(ctx, path), maxQuestion)
 }
 
 // gitOf asks git about a session's folder; nil where git does not answer.

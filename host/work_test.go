@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -21,8 +21,8 @@ import (
 // worked is a session whose record was saved before its transcript has grown.
 func worked(t *testing.T) session.Record {
 	t.Helper()
-	r := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Dir: "/src", GitStart: &git.State{Head: "abc"}}
-	path := filepath.Join(t.TempDir(), r.ClaudeSessionID.String()+".jsonl")
+	r := session.Record{ID: uuid.New(), AgentSessionID: uuid.New(), Dir: "/src", GitStart: &git.State{Head: "abc"}}
+	path := filepath.Join(t.TempDir(), r.AgentSessionID.String()+".jsonl")
 	todo := `{"type":"assistant","message":{"id":"m","usage":{"input_tokens":1},"content":[{"type":"tool_use","id":"t","name":"TodoWrite","input":{"todos":[{"content":"mend it","status":"in_progress"}]}}]}}
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}}
 `
@@ -34,15 +34,15 @@ func worked(t *testing.T) session.Record {
 // TestWorkIsAsOfNow: the record has none of the to-do items of a running turn yet.
 func TestWorkIsAsOfNow(t *testing.T) {
 	r := worked(t)
-	m := Sessions{Terminals: Terminals{Records: &records{r}}}
+	m := Sessions{Terminals: Terminals{Agents: agents, Records: &records{r}}}
 	w := m.Work(t.Context(), r.ID)
 	assert.Equal(t, []port.Task{{Text: "mend it", Status: "in_progress"}}, w.Tasks)
 	assert.Nil(t, w.Git)
 	assert.Equal(t, port.Work{}, m.Work(t.Context(), uuid.New()))
 
-	r.ClaudeSessionID = uuid.New() // after a /clear, whose transcript is not there yet
+	r.AgentSessionID = uuid.New() // after a /clear, whose transcript is not there yet
 	r.Progress = transcript.Progress{Path: "/none", Turns: 3}
-	w = Sessions{Terminals: Terminals{Records: &records{r}}}.Work(t.Context(), r.ID)
+	w = Sessions{Terminals: Terminals{Agents: agents, Records: &records{r}}}.Work(t.Context(), r.ID)
 	assert.Equal(t, 3, w.Turns)
 	assert.Empty(t, w.Tasks, "that was another conversation")
 }
@@ -64,7 +64,7 @@ func TestWorkReadsGit(t *testing.T) {
 			&port.Git{Root: "/src", Start: "abc", Changes: &port.Changes{Files: 1, Insertions: 2, Deletions: 3, Untracked: 4}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := Sessions{Terminals: Terminals{Records: &records{r}}, Git: func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {
+			m := Sessions{Terminals: Terminals{Agents: agents, Records: &records{r}}, Git: func(_ context.Context, dir, since string) (*git.State, *git.Changes, error) {
 				assert.Equal(t, []string{"/src", "abc"}, []string{dir, since})
 				return tt.state, tt.changes, tt.err
 			}}

@@ -160,8 +160,10 @@ func (w Words) clock(at, now time.Time) string {
 	return at.In(now.Location()).Format(w.Say(FormatKey.Of("clock")))
 }
 
-// Seconds returns a time of the day with its seconds: 15:04:05.
-func (w Words) Seconds(at time.Time) string { return at.Local().Format(w.Say(FormatKey.Of("seconds"))) }
+// Seconds returns a time of the day in now's time zone, with its seconds: 15:04:05.
+func (w Words) Seconds(at, now time.Time) string {
+	return at.In(now.Location()).Format(w.Say(FormatKey.Of("seconds")))
+}
 
 // ShortDay returns a day in up to five digits and signs: 11/28.
 func (w Words) ShortDay(at time.Time) string {

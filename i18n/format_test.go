@@ -93,7 +93,7 @@ func TestMomentsOfEachLanguage(t *testing.T) {
 	} {
 		w := c.For(lang)
 		assert.Equal(t, want, []string{w.Moment(today, now), w.Moment(day, now), w.Moment(year, now), w.At(today, now), w.At(day, now), w.At(year, now),
-			w.Since(day, now), w.Until(today, now), w.Day(day, now), w.Day(year, now), w.Seconds(today), w.ShortDay(year)}, lang)
+			w.Since(day, now), w.Until(today, now), w.Day(day, now), w.Day(year, now), w.Seconds(today, now), w.ShortDay(year)}, lang)
 	}
 }
 

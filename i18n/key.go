@@ -36,6 +36,7 @@ const (
 	FormatKey   Codes = "format_"     // the form of a number or time: see format.go
 	BudgetKey   Codes = "budget_of_"  // what a cap is for: session
 	LoopKey     Codes = "loop_why_"   // why a loop is paused or has ended: max_turns
+	StageKey    Codes = "loop_phase_" // the phase of a loop: fix
 	LoopNowKey  Codes = "loop_now_"   // what a loop does, or how it has ended: check
 	ScheduleKey Codes = "skip_why_"   // why a scheduled prompt was skipped, or a schedule has ended: busy
 	SwitchedKey Codes = "switched_"   // the reason why a mode or model was not changed: unread

@@ -172,7 +172,7 @@ func TestFaultyFormatIsEnglish(t *testing.T) {
 		w := (&Catalog{languagesOf(fstest.MapFS{"locales/en.json": {Data: english}, "locales/nl.json": {Data: text}}), nil}).For("nl")
 		w.tag = language.English
 		write := map[string]func() string{
-			"clock": func() string { return w.clock(at, at) }, "seconds": func() string { return w.Seconds(at) }, "day": func() string { return w.Day(at, at) },
+			"clock": func() string { return w.clock(at, at) }, "seconds": func() string { return w.Seconds(at, at) }, "day": func() string { return w.Day(at, at) },
 			"short_day": func() string { return w.ShortDay(at) }, "date": func() string { return w.Day(at, time.Time{}) },
 			"sizes": func() string { return w.Size(1500) }, "rounded": func() string { return w.Rounded(1500) },
 		}[tt.key]

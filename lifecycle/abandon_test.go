@@ -219,7 +219,7 @@ func TestP6_ReplacedAgentIsAbandonedAndSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.stop()
-		argv := []string{"claude", "--session-id", r.ClaudeSessionID.String()}
+		argv := []string{"claude", "--session-id", r.AgentSessionID.String()}
 		w.edit(r.ID, func(r *session.Record) { r.Binding.Exe, r.Binding.Argv = "/opt/claude/bin", process.ArgvHash(argv) })
 		w.processes.change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/opt/claude/bin", argv })
 		require.ErrorIs(t, w.Abandon(w.ctx, r.ID, "test", "no sign of life", ""), ErrChanged)

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/presence"
+	"ccbot/agent/claude/transcript"
 	"ccbot/hooks"
-	"ccbot/internal/presence"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"

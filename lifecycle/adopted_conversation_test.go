@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/talk"
@@ -23,7 +23,7 @@ func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, _ := w.started()
 				w.write(r, assistantLine)
-				path := w.transcript(r.ClaudeSessionID)
+				path := w.transcript(r.AgentSessionID)
 				shownUpTo, err := transcript.End(path)
 				require.NoError(t, err)
 				w.write(r, costLine) // text that the chat does not show
@@ -32,7 +32,7 @@ func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 				}
 				w.archive(r)
 				w.pass(time.Minute)
-				h := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+				h := w.tmux.byHand(resume(r.AgentSessionID)...)
 				w.write(r, userLine("at the desk"))
 				w.write(r, assistantLine)
 				r, err = w.adoptIt(r, h.id)
@@ -52,45 +52,91 @@ func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 func TestP1_AdoptedAgentIsFollowedThroughClear(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.adopted()
-		cleared := session.Record{ClaudeSessionID: uuid.New()}
+		cleared := session.Record{AgentSessionID: uuid.New()}
 		h.set(func(a *agent) {
-			a.session = cleared.ClaudeSessionID
+			a.session = cleared.AgentSessionID
 			a.onEnter = func(a *agent) { w.write(cleared, userLine(a.said[len(a.said)-1])) }
 		})
 		w.WakeAgent(h.id.PID)
 		w.pass(time.Second)
 		got := w.get(r.ID)
-		assert.Equal(t, cleared.ClaudeSessionID, got.ClaudeSessionID)
-		assert.Equal(t, []uuid.UUID{r.ClaudeSessionID}, got.EarlierClaudeIDs)
+		assert.Equal(t, cleared.AgentSessionID, got.AgentSessionID)
+		assert.Equal(t, []uuid.UUID{r.AgentSessionID}, got.EarlierSessionIDs)
 		c, _ := got.Cursor()
-		assert.Equal(t, talk.Cursor{Path: w.transcript(cleared.ClaudeSessionID)}, c)
+		assert.Equal(t, talk.Cursor{Path: w.transcript(cleared.AgentSessionID)}, c)
 
 		w.held(got, "k", viewtest.Said)
 		w.pass(time.Minute)
 		assert.Equal(t, []string{viewtest.Said}, h.heard())
 		assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
 
-		h.set(func(a *agent) { a.session = r.ClaudeSessionID }) // and back, through /resume
+		h.set(func(a *agent) { a.session = r.AgentSessionID }) // and back, through /resume
 		w.WakeAgent(h.id.PID)
 		w.pass(time.Second)
 		got = w.get(r.ID)
-		assert.Equal(t, r.ClaudeSessionID, got.ClaudeSessionID)
-		assert.Equal(t, []uuid.UUID{cleared.ClaudeSessionID}, got.EarlierClaudeIDs)
+		assert.Equal(t, r.AgentSessionID, got.AgentSessionID)
+		assert.Equal(t, []uuid.UUID{cleared.AgentSessionID}, got.EarlierSessionIDs)
 		c, _ = got.Cursor()
-		end, err := transcript.End(w.transcript(r.ClaudeSessionID))
+		end, err := transcript.End(w.transcript(r.AgentSessionID))
 		require.NoError(t, err)
 		assert.Equal(t, end, c)
 	})
 }
 
-// Of an agent that we have launched the hooks tell: a torn or late presence file
-// changes nothing.
-func TestP1_PresenceFollowsOnlyAdoptedAgent(t *testing.T) {
+// If a SessionStart has come, the hooks tell the conversation: a torn or late presence file changes
+// nothing.
+func TestP1_PresenceChangesNoReportedConversation(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		a.set(func(a *agent) { a.session = uuid.New() })
 		w.WakeAgent(a.id.PID)
 		w.pass(time.Minute)
-		assert.Equal(t, r.ClaudeSessionID, w.get(r.ID).ClaudeSessionID)
+		assert.Equal(t, r.AgentSessionID, w.get(r.ID).AgentSessionID)
 	})
+}
+
+// No SessionStart has come from the agent in ccbot's own window: the presence file has its
+// conversation there too. Text from before the agent is history, an answer that came before the
+// look at the file is not.
+func TestP5_HooklessAgentIsFollowedThroughClear(t *testing.T) {
+	for name, tt := range map[string]struct{ reports, history bool }{
+		"/clear": {}, "/resume": {history: true}, "a hook reports": {reports: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reports := tt.reports
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.starting()
+				if reports {
+					w.report(r)
+				}
+				w.pass(time.Minute)
+				r = w.get(r.ID)
+				require.Equal(t, session.Running, r.State)
+				cleared := session.Record{AgentSessionID: uuid.New()}
+				a.set(func(a *agent) { a.session = cleared.AgentSessionID })
+				if tt.history {
+					w.write(cleared, datedLine(r.Binding.BoundAt.Add(-time.Hour), "long ago"))
+				}
+				w.write(cleared, userLine("cleared"))
+				w.write(cleared, assistantLine)
+				w.WakeAgent(a.id.PID)
+				w.pass(time.Second)
+				got := w.get(r.ID)
+				if reports {
+					assert.Equal(t, r.AgentSessionID, got.AgentSessionID)
+					return
+				}
+				assert.Equal(t, cleared.AgentSessionID, got.AgentSessionID)
+				assert.Equal(t, []uuid.UUID{r.AgentSessionID}, got.EarlierSessionIDs)
+				want := talk.Cursor{Path: w.transcript(cleared.AgentSessionID)}
+				if tt.history {
+					end, err := transcript.End(want.Path)
+					require.NoError(t, err)
+					want = end
+				}
+				c, _ := got.Cursor()
+				assert.Equal(t, want, c)
+			})
+		})
+	}
 }

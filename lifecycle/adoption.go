@@ -18,7 +18,6 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
@@ -38,11 +37,11 @@ type adoption struct {
 	host    string
 }
 
-// AdoptRequest asks to make a session of a window in which a person runs Claude Code.
+// AdoptRequest asks to make a session of a window in which a person runs an agent.
 type AdoptRequest struct {
-	Agent  process.Identity
-	Claude uuid.UUID // the conversation that it must be proven to write
-	From   uuid.UUID // the session that has the conversation; nil: none
+	Agent          process.Identity
+	AgentSessionID uuid.UUID // the conversation that it must be proven to write
+	From           uuid.UUID // the session that has the conversation; nil: none
 	// Confirmed says that a person has decided. Then the record may also be archived or completed, and
 	// the agent may be one that was reported as a second writer.
 	Confirmed    bool
@@ -58,13 +57,13 @@ type AdoptRequest struct {
 // adopt runs on the worker of the session that had the conversation. Without such a session it runs
 // on no worker.
 func (w *adoption) adopt(ctx, wait context.Context, q AdoptRequest) (session.Record, error) {
-	release, err := w.agenda.holdConversation(wait, q.Claude)
+	release, err := w.agenda.holdConversation(wait, q.AgentSessionID)
 	if err != nil {
 		return session.Record{}, waitError(ctx, wait, err)
 	}
 	defer release()
 	has := func(r session.Record) bool {
-		return r.State.Live() && r.ClaudeSessionID == q.Claude && r.Agent() == q.Agent && q.Agent.Valid()
+		return r.State.Live() && r.AgentSessionID == q.AgentSessionID && r.Agent() == q.Agent && q.Agent.Valid()
 	}
 	if r, ok := w.records.find(has); ok { // bound by another call, or by a call that was cut short
 		return r, nil
@@ -84,6 +83,7 @@ func (w *adoption) adopt(ctx, wait context.Context, q AdoptRequest) (session.Rec
 		return session.Record{}, fmt.Errorf("adopt: %w", err)
 	}
 	if q.From == uuid.Nil {
+		w.r.AgentName = w.Evidence.AgentName(agent.Process)
 		return w.create(ctx, q, server, agent)
 	}
 	return w.bindAgain(ctx, q, server, agent)
@@ -102,7 +102,7 @@ func (w *adoption) adoptable(q AdoptRequest) error {
 	if q.From == uuid.Nil {
 		return nil
 	}
-	if w.r.ClaudeSessionID != q.Claude {
+	if w.r.AgentSessionID != q.AgentSessionID {
 		return ErrChanged
 	}
 	mayMove := session.MayMove(w.r.State, w.OwnAgent(*w.r)) || q.Confirmed && w.r.State.EndedOnPurpose()
@@ -114,7 +114,7 @@ func (w *adoption) adoptable(q AdoptRequest) error {
 
 // chosen returns the writer that the request names, if it is the only writer.
 func (w *adoption) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer, error) {
-	found, err := w.Evidence.Settled(ctx, q.Claude)
+	found, err := w.Evidence.Settled(ctx, q.AgentSessionID)
 	if err != nil {
 		return evidence.Writer{}, err
 	}
@@ -153,7 +153,7 @@ func (w *adoption) create(ctx context.Context, q AdoptRequest, server tmux.Serve
 		return session.Record{}, err
 	}
 	now, dir := w.Now().UTC(), cmp.Or(agent.Cwd, agent.Pane.Path)
-	r := &session.Record{ID: id, Host: w.host, ClaudeSessionID: q.Claude, CreatedAt: now, Dir: dir,
+	r := &session.Record{ID: id, Host: w.host, AgentName: w.r.AgentName, AgentSessionID: q.AgentSessionID, CreatedAt: now, Dir: dir,
 		Name: clip.Runes(cmp.Or(agent.Pane.WindowName, filepath.Base(dir)), naming.MaxName), Conversation: q.Conversation, Owner: q.Owner}
 	if r.Cursors, err = w.cursorsFromHere(); err != nil {
 		return session.Record{}, fmt.Errorf("adopt: %w", err)
@@ -223,7 +223,7 @@ func (w *adoption) cursorsFromHere() ([]talk.Cursor, error) {
 	if w.r.State.Live() {
 		tail = math.MaxInt64
 	}
-	end, err := transcript.EndOf(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
+	end, err := w.Observer.TranscriptEnd(*w.r, w.r.AgentSessionID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cursors, nil
 	}
@@ -231,10 +231,48 @@ func (w *adoption) cursorsFromHere() ([]talk.Cursor, error) {
 		return nil, err
 	}
 	if c, ok := w.r.Cursor(); ok && c.Path == end.Path {
-		if transcript.Unsaid(c, tail) {
+		if w.agent().Replies.Unsaid(c, tail) {
 			return cursors, nil
 		}
 		cursors = cursors[:len(cursors)-1]
 	}
 	return append(cursors, end), nil
+}
+
+// Adopt makes a session of an agent that a person runs, in the terminal where the agent runs. A
+// session whose conversation it is continues there: its record is bound to that agent, in one save.
+// The pane is the person's and stays theirs. If a session has that agent already, Adopt returns
+// that session unchanged.
+//
+// Errors: ErrChanged means that the agent is no longer the proven writer; ErrNoTerminal that it
+// runs where ccbot cannot type; ErrBusy that another change of From took too long; a WriterError
+// that another process writes the conversation too, or that the agent was reported as a second
+// writer and no person has decided; a StateError that From may not continue elsewhere.
+func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Record, err error) {
+	if err := s.core.answers(ctx); err != nil { // otherwise the agent would seem to run outside of tmux
+		return session.Record{}, err
+	}
+	wait, done := withTimeout(ctx, q.Timeout)
+	defer done()
+	if q.From == uuid.Nil {
+		none := &session.Record{ID: uuid.New(), AgentSessionID: q.AgentSessionID}
+		return s.core.work(none, func() error { return nil }).adoption.adopt(ctx, wait, q)
+	}
+	begun := false
+	err = s.core.do(wait, q.From, func(w *work) (err error) {
+		begun = true
+		adopted, err = w.adoption.adopt(ctx, wait, q)
+		return err
+	})
+	if !begun {
+		err = waitError(ctx, wait, err)
+	}
+	return adopted, err
+}
+
+func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
 }

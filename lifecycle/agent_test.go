@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/claudeui"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/tmux"
 )
@@ -23,6 +23,7 @@ import (
 type agent struct {
 	mu         sync.Mutex
 	id         process.Identity
+	server     process.Identity // its second process; zero: it has none
 	pane       tmux.PaneID
 	session    uuid.UUID // the one in its presence file
 	box        string
@@ -73,6 +74,14 @@ func (a *agent) set(change func(a *agent)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	change(a)
+}
+
+// writer is the process that writes the conversation. The server is set at the launch only.
+func (a *agent) writer() process.Identity {
+	if a.server.Valid() {
+		return a.server
+	}
+	return a.id
 }
 
 func (a *agent) pidText() string { return strconv.Itoa(a.id.PID) }
@@ -254,10 +263,11 @@ func (a *agent) modelList() *menu {
 // TestFakeAgentLooksReal holds the stand-in to what the reader of screens sees.
 func TestFakeAgentLooksReal(t *testing.T) {
 	a := &agent{status: presence.Idle}
-	assert.True(t, claudeui.Read(a.screen()).ReadyToType())
-	a.input("one\ntwo")
 	s := claudeui.Read(a.screen())
-	assert.True(t, s.Box.Present && !s.Box.Empty && s.Box.Holds("one\ntwo"), "%+v", s.Box)
+	assert.True(t, s.Box.Present && s.Box.Empty && !s.Box.Bash && s.Dialog == nil && !s.Busy)
+	a.input("one\ntwo")
+	s = claudeui.Read(a.screen())
+	assert.True(t, s.Box.Present && !s.Box.Empty && claudeui.Reader{}.Holds(s.Box, "one\ntwo"), "%+v", s.Box)
 	a.status = presence.Busy
 	assert.True(t, claudeui.Read(a.screen()).Busy)
 	assert.False(t, claudeui.Read(a.screen()).Background)

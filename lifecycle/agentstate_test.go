@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
+	coding "ccbot/agent"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/view"
@@ -22,7 +23,7 @@ import (
 // box.
 func TestP6_ZeroStateIsUnknown(t *testing.T) {
 	v := view.View{Now: viewtest.Noon, Agent: process.Alive, Fate: view.PaneOurs, Captured: true,
-		Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
+		Screen: coding.Screen{Box: coding.Box{Present: true, Empty: true, Whole: true}}}
 	assert.Equal(t, talk.PhaseUnknown, v.Phase())
 	assert.False(t, v.TypeSafe())
 }
@@ -61,11 +62,11 @@ func TestP6_UnreadableStateMayAskChat(t *testing.T) {
 func TestP6_UnreadableFileMayBeOfLauncher(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		line := []string{"claude", "--session-id", r.ClaudeSessionID.String()}
+		line := []string{"claude", "--session-id", r.AgentSessionID.String()}
 		w.processes.change(a.id.PID, func(p *process.Process) { p.Args = append([]string{"sh", "/opt/begin"}, line[1:]...) })
 		a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
 		child := w.processes.startNow(777, line, below(a.id.PID))
-		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.ClaudeSessionID})
+		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.AgentSessionID})
 		var bound []process.Identity
 		w.order.onPoint(func(name string) {
 			if name == "ended" {
@@ -96,7 +97,7 @@ func TestP6_UnreadableLastStateContinuesNotAlone(t *testing.T) {
 			w.pass(time.Minute)
 			over := w.get(r.ID)
 			require.NotNil(t, over.Unfinished())
-			assert.Equal(t, !unreadable, ContinuesAlone(over))
+			assert.Equal(t, !unreadable, ContinuesAlone(over, claude.Starter{}))
 		})
 	}
 }

@@ -30,3 +30,32 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, fn func(w *work) error)
 	}
 	return s.core.change(ctx, id, fn)
 }
+
+// ArchiveQuiet archives a quiet session; it returns nil only if Archive would. It checks the
+// session again on its worker. ErrChanged means that it did nothing, because the session was used
+// since the decision, or that is unknown, or the agent is in a pane that a person opened: only a
+// person ends that agent. After any other error a step may continue the archive: the record has the
+// state.
+func (s *Service) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error {
+	return s.core.change(ctx, id, func(w *work) error {
+		l := w.Observer.Inspector(ctx)(*w.r)
+		if w.r.State != session.Running || len(w.r.Prompts) > 0 || !l.Quiet() || !l.Active.Equal(q.Since) {
+			return ErrChanged
+		}
+		if w.term.Refresh(ctx); w.r.Binding.Adopted && !w.ender.HasMadeAdopted(w.term.Pane) {
+			return ErrChanged
+		}
+		all, err := w.Evidence.Settled(ctx, w.r.AgentSessionID)
+		switch {
+		case err != nil:
+			return err
+		case len(all.Unreported(*w.r)) > 0:
+			return ErrChanged // a writer has just come, which has to be reported to the person first
+		}
+		why := requestedEnd(q.Cause)
+		if q.Quiet > 0 {
+			why.Rule = RuleIdle
+		}
+		return w.closing.archive(ctx, session.Archived, why, &ending.Receipt{Quiet: q.Quiet, Together: q.Together})
+	})
+}

@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	coding "ccbot/agent"
+	"ccbot/agent/claude/presence"
 	"ccbot/hooks"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/dialog"
@@ -29,7 +30,7 @@ func TestDecideDialog(t *testing.T) {
 	settles := func(v *view.View) { v.Settles = dialog.Rest }
 	running, starting := in(session.Running), in(session.Starting)
 	unreported := in(session.Running, func(r *session.Record) { r.ReportsAt = time.Time{} })
-	bypassing := in(session.Running, func(r *session.Record) { r.Launch.PermissionMode = hooks.ModeBypass })
+	bypassing := in(session.Running, func(r *session.Record) { r.Launch.PermissionMode = coding.ModeBypass })
 	permission, question, page := viewtest.WaitsFor("permission prompt"), viewtest.WaitsFor("input needed"), viewtest.WaitsFor("dialog open")
 	adopted := func(v *view.View) { v.Adopted = true }
 	justNow := func(v *view.View) { v.State.Since = viewtest.Noon.Add(-view.Soon) }

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"

@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
+	coding "ccbot/agent"
+	"ccbot/agent/claude/claudeui"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/dialog"
@@ -484,13 +485,13 @@ func TestDialogOfMissingSession(t *testing.T) {
 }
 
 func TestMarkDependsOnDialogAlone(t *testing.T) {
-	shown := func(change func(m *menu)) claudeui.Screen {
+	shown := func(change func(m *menu)) coding.Screen {
 		m := askBash("touch x")
 		change(m)
 		return claudeui.Read(m.screen())
 	}
 	r := in(session.Running)
-	markOf := func(r session.Record, s claudeui.Screen) string {
+	markOf := func(r session.Record, s coding.Screen) string {
 		return view.DialogOf(r, viewtest.Free(viewtest.WaitsFor("permission prompt"), func(v *view.View) { v.Screen = s })).Fingerprint
 	}
 	fingerprint := markOf(r, shown(func(*menu) {}))
@@ -519,7 +520,7 @@ func TestMarkDependsOnDialogAlone(t *testing.T) {
 	other := in(session.Running)
 	other.Binding.Agent = process.Identity{PID: 7, Start: 8, Boot: boot}
 	assert.NotEqual(t, fingerprint, markOf(other, shown(func(*menu) {})), "another launch")
-	unknown := func(text string) claudeui.Screen { return claudeui.Screen{Text: text} }
+	unknown := func(text string) coding.Screen { return coding.Screen{Text: text} }
 	assert.Equal(t, markOf(r, unknown("● Running\n✶ Zesting… (5s)\nwhat?")), markOf(r, unknown("  Running\n✻ Baking… (6s)\nwhat?")))
 	assert.NotEqual(t, markOf(r, unknown("what?")), markOf(r, unknown("what!")))
 }
@@ -549,7 +550,7 @@ func TestP7_UnrecognisedDialogIsWholeIfVisible(t *testing.T) {
 		{"rows are hidden", "filler\n↑ 22 more lines\nPress any key", 0, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := view.View{Agent: process.Alive, Fate: view.PaneOurs, Captured: true, Screen: claudeui.Read(tt.screen),
+			v := view.View{Agent: process.Alive, Fate: view.PaneOurs, Captured: true, Reader: claudeui.Reader{}, Screen: claudeui.Read(tt.screen),
 				State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseWaitingPermission}, Pane: tmux.Pane{Scrolled: tt.scrolled}}
 			require.Nil(t, v.Screen.Dialog)
 			d := view.DialogOf(session.Record{State: session.Running}, v)

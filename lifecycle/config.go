@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	coding "ccbot/agent"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
@@ -15,14 +16,10 @@ import (
 
 // Config configures launches, and for how long they are protected.
 type Config struct {
-	Host     string   // name of this machine
-	StateDir string   // $CCBOT_DIR
-	Command  string   // Claude Code: a name on PATH or a path
-	Flags    []string // CLAUDE_FLAGS
-	// PermissionMode is one of ccbot's own modes: ask or bypass.
-	PermissionMode string
-	Env            map[string]string // variables a launch gets
-	Unset          []string          // variables a launch must not inherit
+	Host     string            // name of this machine
+	StateDir string            // $CCBOT_DIR
+	Env      map[string]string // variables a launch gets
+	Unset    []string          // variables a launch must not inherit
 
 	// OrphanGrace protects new processes: during this time the window of a launch is searched, and
 	// nothing of a session that has just ended is ended.
@@ -36,7 +33,7 @@ type Config struct {
 type Deps struct {
 	Store     *session.Store
 	Ender     *ending.Ender  // the Service judges by the Ender's evidence
-	Typist    *typing.Typist // its Observer also has the clock and the log of the Service
+	Typist    *typing.Typist // its Observer also has the agents, the clock and the log of the Service
 	Windows   Windows
 	Launches  Launches
 	News      News
@@ -62,7 +59,9 @@ type Callbacks struct {
 	Holds func(ctx context.Context, id uuid.UUID) (holds, capped bool)
 }
 
-// configured returns the launch settings of a new session.
-func (c Config) configured() *session.Launch {
-	return &session.Launch{Command: c.Command, Flags: slices.Clone(c.Flags), PermissionMode: c.PermissionMode}
+// configured returns the launch settings of a new session of an agent.
+func configured(by coding.Agent) *session.Launch {
+	launch := by.Launch
+	launch.Flags = slices.Clone(launch.Flags)
+	return &launch
 }

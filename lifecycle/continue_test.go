@@ -17,7 +17,7 @@ import (
 // foreign is a conversation that no record has.
 func (w *world) foreign() uuid.UUID {
 	id := uuid.New()
-	w.writeRaw(session.Record{ClaudeSessionID: id}, `{"type":"user","uuid":"u1","permissionMode":"acceptEdits","message":{"role":"user","content":"earlier"}}`+"\n")
+	w.writeRaw(session.Record{AgentSessionID: id}, `{"type":"user","uuid":"u1","permissionMode":"acceptEdits","message":{"role":"user","content":"earlier"}}`+"\n")
 	return id
 }
 
@@ -27,7 +27,7 @@ func TestStartContinuesFreeConversation(t *testing.T) {
 		q.Continues = w.foreign()
 		r, err := w.Start(w.ctx, q)
 		require.NoError(t, err)
-		assert.Equal(t, q.Continues, r.ClaudeSessionID)
+		assert.Equal(t, q.Continues, r.AgentSessionID)
 		assert.Equal(t, []string{"--resume", q.Continues.String(), "--permission-mode", "acceptEdits"}, w.argvOf(r), "in the mode that it had")
 		c, ok := r.Cursor()
 		assert.True(t, ok)

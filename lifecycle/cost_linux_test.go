@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/session"
 	"ccbot/internal/session/disktest"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 )
 
@@ -24,7 +24,7 @@ func TestResumeReadsOnlyConversationEnd(t *testing.T) {
 		{"in the same conversation", func(w *world, r session.Record) (session.Record, error) { return w.restoreIt(r.ID) }},
 		{"in a copy", func(w *world, r session.Record) (session.Record, error) {
 			q := w.request()
-			q.ForkOf = r.ClaudeSessionID
+			q.ForkOf = r.AgentSessionID
 			return w.Start(w.ctx, q)
 		}},
 	}
@@ -32,9 +32,9 @@ func TestResumeReadsOnlyConversationEnd(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r := w.archived()
-				require.NoError(t, os.Truncate(w.transcript(r.ClaudeSessionID), hole))
+				require.NoError(t, os.Truncate(w.transcript(r.AgentSessionID), hole))
 				w.writeRaw(r, "\n"+strings.Repeat(userLine("hello")+"\n", 20_000)+`{"type":"permission-mode","permissionMode":"plan"}`+"\n")
-				end, err := transcript.End(w.transcript(r.ClaudeSessionID))
+				end, err := transcript.End(w.transcript(r.AgentSessionID))
 				require.NoError(t, err)
 				w.edit(r.ID, func(r *session.Record) {
 					r.Progress, r.Cursors, r.Tail = transcript.Progress{}, []talk.Cursor{end}, end.Offset

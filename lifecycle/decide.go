@@ -61,6 +61,9 @@ func decideLife(r session.Record, v view.View, head *typing.Prompt) decision {
 	if head == nil && v.Agent == process.Gone {
 		return decision{Again: 2 * time.Second} // the kernel reports an end earlier than tmux
 	}
+	if head == nil && v.Agent == process.Unknown {
+		return decision{Again: view.Slow} // nothing reports that it becomes known
+	}
 	if head == nil {
 		return decision{}
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"ccbot/hooks"
-	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
+	coding "ccbot/agent"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
@@ -23,7 +23,7 @@ import (
 )
 
 func in(state session.State, change ...func(*session.Record)) session.Record {
-	r := session.Record{ID: uuid.New(), State: state, Run: session.Run{StartedAt: viewtest.Noon.Add(-time.Minute), ReportsAt: viewtest.Noon.Add(-50 * time.Second), Binding: &session.Binding{Command: "claude"}}, Launch: &session.Launch{PermissionMode: hooks.ModeAsk}}
+	r := session.Record{ID: uuid.New(), State: state, Run: session.Run{StartedAt: viewtest.Noon.Add(-time.Minute), ReportsAt: viewtest.Noon.Add(-50 * time.Second), Binding: &session.Binding{Command: "claude"}}, Launch: &session.Launch{PermissionMode: coding.ModeAsk}}
 	for _, c := range change {
 		c(&r)
 	}
@@ -86,6 +86,10 @@ func TestDecide(t *testing.T) {
 		{"running ended, pane taken by another", in(running), viewtest.Free(viewtest.Alive(process.Gone), viewtest.Fate(view.PaneForeign)), nil, MarkLost, ""},
 		{"running, process gone, pane not yet dead", in(running), viewtest.Free(viewtest.Alive(process.Gone)), heldPrompt(), actNothing, ""},
 		{"running, pane dead, process alive", in(running), viewtest.Free(viewtest.Fate(view.PaneDead)), heldPrompt(), actNothing, ""},
+		{"running, server gone, terminal alive", in(running), viewtest.Free(viewtest.Alive(process.Gone), half(evidence.NoServer)), heldPrompt(), Conclude, ""},
+		{"running, server gone, pane unknown", in(running), viewtest.Free(viewtest.Alive(process.Gone), half(evidence.NoServer), viewtest.Fate(view.PaneUnknown)), nil, actNothing, ""},
+		{"running, server left, pane gone", in(running), viewtest.Free(viewtest.Alive(process.Gone), half(evidence.NoTerminal), viewtest.Fate(view.PaneGone)), nil, Conclude, ""},
+		{"running, server left, pane not yet dead", in(running), viewtest.Free(viewtest.Alive(process.Gone), half(evidence.NoTerminal)), nil, actNothing, ""},
 		{"held, free", in(running), viewtest.Free(), heldPrompt(), Do(typing.Type), ""},
 		{"held, working", in(running), viewtest.Free(viewtest.Status(presence.Busy)), heldPrompt(), Do(typing.Hold), news.Queued},
 		{"held, behind a shell in a turn", in(running), viewtest.Free(viewtest.Status(presence.Busy), viewtest.InBackground), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
@@ -232,13 +236,13 @@ func TestP6_UnknownChangesNothing(t *testing.T) {
 			v.Fate = view.PaneUnknown
 		}
 		if v.Fate != view.PaneOurs && v.Fate != view.PaneDead {
-			v.Captured, v.Screen = false, claudeui.Screen{} // as View makes it
+			v.Captured, v.Screen = false, coding.Screen{} // as View makes it
 		}
 		if d := decide(r, v, head); slices.Contains(final, d.Act) {
 			t.Fatalf("act %s on %+v", d.Act, v)
 		}
 	})
-	assert.Equal(t, decision{}, decide(in(session.Running), view.View{}, nil), "the zero view decides nothing")
+	assert.Equal(t, decision{Again: view.Slow}, decide(in(session.Running), view.View{}, nil), "the zero view decides nothing")
 }
 
 func TestP6_EndNeedsKernelAndTmux(t *testing.T) {
@@ -281,7 +285,7 @@ func TestP4_ClearedBoxProvesCommand(t *testing.T) {
 		if v.Agent == process.Alive && v.Fate == view.PaneOurs && v.Screen.Dialog != nil {
 			return // it opened a page in place of the box
 		}
-		if v.Agent != process.Alive || v.Fate != view.PaneOurs || !v.Captured || !b.Present || b.Holds(p.Text) && !b.Bash {
+		if v.Agent != process.Alive || v.Fate != view.PaneOurs || !v.Captured || !b.Present || v.Holds(p.Text) && !b.Bash {
 			t.Fatalf("proven by %+v", v)
 		}
 	})
@@ -323,3 +327,6 @@ func TestP8_TypingPromptWithoutMarkIsTolerated(t *testing.T) {
 	p.Mark = nil
 	assert.NotPanics(t, func() { decide(in(session.Running), viewtest.Free(), p) })
 }
+
+// half sets the part that lives of an agent with two processes.
+func half(h evidence.Half) func(*view.View) { return func(v *view.View) { v.Half = h } }

@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/google/uuid"
 
@@ -59,50 +58,4 @@ func (s *Service) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (n
 		return err
 	})
 	return now, err
-}
-
-// Switch notes what a person wants the session's present agent to run with, and returns what it
-// runs with now; an empty request only reads. The steps carry the request out, before the next
-// prompt is typed, and report news.Switched. A mode or a model that is wanted later takes the place
-// of the earlier one. view.ErrNoAgent means that there is no agent; view.ErrUnseen that the
-// terminal cannot be seen, or that the agent is being started; view.ErrSilent that tmux does not
-// answer.
-func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange) (now port.ModeState, err error) {
-	if want.Mode != "" && !want.Mode.Offered() {
-		return port.ModeState{}, fmt.Errorf("switch to mode %q: not offered", want.Mode)
-	}
-	r, ok := s.core.Store.Get(id)
-	if want == (port.ModeChange{}) && !r.State.Launching() {
-		if !ok {
-			return port.ModeState{}, session.ErrNotFound
-		}
-		return dialog.RunsWith(ctx, s.core.Observer, &r, s.core.terminalOf(&r))
-	}
-	// The worker of a session that is being launched may have reported that it is ready, and not
-	// have saved it yet.
-	err = s.core.ask(ctx, id, func(w *work) (err error) {
-		now, err = w.switching.Request(ctx, want)
-		return err
-	})
-	return now, err
-}
-
-// Interrupt presses Esc once in the session's pane, and waits for the end of the turn. Claude Code
-// then puts the text of an unfinished prompt back into the box: ccbot removes it and asks the
-// person about it. Queued prompts are treated the same before Esc is pressed. So after a stop ccbot
-// types only prompts sent or decided since.
-//
-// described reports that the chat already shows what was stopped: by the questions to the person,
-// or by the line of the transcript. The tmux guard names the bound process in any state; a shell in
-// front of an adopted agent gets no key.
-//
-// view.ErrSilent means that tmux does not answer. typing.ErrIdle means that no turn runs and no
-// prompt waited; typing.ErrAsks that Esc would answer an open dialog. If the dialog was open at the
-// call, the queue stays.
-func (s *Service) Interrupt(ctx context.Context, id uuid.UUID) (described bool, err error) {
-	err = s.core.ask(ctx, id, func(w *work) (err error) {
-		described, err = w.prompts.Requests().Interrupt(ctx)
-		return err
-	})
-	return described, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
@@ -114,7 +114,7 @@ func TestP2_OnlyLeftoversAreEnded(t *testing.T) {
 			w.presences.claim(presence.File{PID: 777, ProcStart: left.Start, SessionID: uuid.New()})
 		}},
 		{"one that contradicts itself", func(w *world, r session.Record, left process.Identity) {
-			w.presences.claim(presence.File{PID: 777, ProcStart: left.Start, SessionID: r.ClaudeSessionID})
+			w.presences.claim(presence.File{PID: 777, ProcStart: left.Start, SessionID: r.AgentSessionID})
 			w.bindings.claim(left, uuid.New())
 		}},
 		{"another user's", func(w *world, _ session.Record, _ process.Identity) {

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"ccbot/internal/claudeflags"
+	coding "ccbot/agent"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
@@ -35,6 +36,9 @@ func (w *closing) conclude(ctx context.Context) error {
 		if err := w.ender.CloseOwn(ctx, w.term.Pane); err != nil {
 			return err
 		}
+		if w.term.Half != evidence.Whole {
+			w.ender.End(ctx, toEnd(w.term.View), &ending.Receipt{}) // an end that fails is tried again with the leftovers
+		}
 		return w.failed(ctx, "the agent ended before it was ready", w.term.Screen.Text)
 	}
 	w.noteInterruption(ctx)
@@ -54,6 +58,8 @@ func (w *closing) conclude(ctx context.Context) error {
 	}
 	why := session.Change{Rule: ruleEnded, Why: "the agent ended by itself", Status: w.r.Exit.Status, Signal: w.r.Exit.Signal}
 	switch {
+	case w.term.Half == evidence.NoServer:
+		why.Why = "the agent's server ended by itself"
 	case why.Signal != 0:
 		why.Why = fmt.Sprintf("the agent was ended by signal %d", why.Signal)
 	case why.Status != 0:
@@ -63,7 +69,7 @@ func (w *closing) conclude(ctx context.Context) error {
 		return err
 	}
 	w.at("end-recorded")
-	return w.complete(ctx)
+	return w.stop(ctx, &ending.Receipt{})
 }
 
 // complete closes the dead pane of a session whose end is reported and on disk.
@@ -85,11 +91,11 @@ func (w *closing) endedBy(ctx context.Context) (typing.Prompt, error) {
 		return typing.Prompt{}, err
 	}
 	switch {
-	case head.IsEntered() && head.EndsAgent():
+	case head.IsEntered() && head.Ends(w.agent().Manners):
 		return *head, nil // it is finished only when the end is reported, so that a crash repeats the same report
 	case head.IsEntered() && head.Class == talk.ClassCommand && w.r.Exit.Known:
 		return typing.Prompt{}, w.prompts.Finish(ctx, *head)
-	case !p.EndsAgent():
+	case !p.Ends(w.agent().Manners):
 		return typing.Prompt{}, nil
 	}
 	return p, nil
@@ -116,9 +122,9 @@ func (w *closing) noteInterruption(ctx context.Context) {
 		return
 	}
 	w.keepProgress()
-	f, err := w.Evidence.Presences.Read(ctx, b.Agent.PID)
-	last := view.StateOf(b.Agent, f, err)
-	if last.Known == view.StateWritten && last.Conversation != w.r.ClaudeSessionID {
+	f, err := w.Evidence.Presences.Read(ctx, b.Writer().PID)
+	last := view.StateOf(b.Writer(), f, err)
+	if last.Known == view.StateWritten && last.Conversation != w.r.AgentSessionID {
 		last = view.AgentState{Known: view.StateUnwritten}
 	}
 	seen := w.lastThere
@@ -229,9 +235,8 @@ const unseenFor = time.Minute
 
 // interruption decides whether the end of an agent has cut a turn short. If it has not,
 // interruption returns the one that the record already has. It is for an end that no person asked
-// for. It is pure. The following is known from 2.1.329: TERM, HUP, KILL and the end of the tmux
-// server write neither the end of a turn nor an interrupt into the transcript, and only after KILL
-// the presence file remains, with the last status.
+// for. It is pure. An agent that a signal has ended writes neither the end of a turn nor an
+// interrupt into the transcript, and its presence file may remain, with the last status.
 //
 //	a clean exit                             no: a person has left the agent
 //	it waits for a person                    yes, unless the turn has ended since
@@ -280,10 +285,10 @@ func interruption(r session.Record, last view.AgentState, seen, now time.Time) *
 // ContinuesAlone reports whether a session may continue by itself after its interruption: the agent
 // was seen at work and not waiting for a person, it asks before it acts, and it is not interrupted
 // again and again without a turn that ends well in between.
-func ContinuesAlone(r session.Record) bool {
+func ContinuesAlone(r session.Record, by coding.Starter) bool {
 	i := r.Unfinished()
-	if i == nil || i.Waited || i.Unseen || i.Again || r.Progress.PermissionMode == claudeflags.ModeBypass {
+	if i == nil || i.Waited || i.Unseen || i.Again || r.Launch == nil {
 		return false
 	}
-	return r.Launch != nil && !r.Launch.Bypasses()
+	return !by.Bypasses(*r.Launch, r.Progress.PermissionMode)
 }

@@ -5,17 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	coding "ccbot/agent"
 	"ccbot/internal/each"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/refusal"
 )
 
 var (
-	// ErrNoClaude means that Claude Code's command cannot be found.
-	ErrNoClaude error = &refusal.Error{Code: refusal.NoClaude, Command: "claude", Err: errors.New("claude is not installed")}
 	// ErrChanged means that a process or a session is not as it was when a person decided about it.
 	ErrChanged = refusal.New(refusal.Changed, "it has changed")
 	// ErrNoTerminal means that a process runs in no terminal that ccbot can type in.
@@ -81,7 +79,7 @@ func (e *WriterError) Error() string {
 
 // TranscriptError says that a resume would fail on a damaged transcript.
 type TranscriptError struct {
-	Health  transcript.Health
+	Health  coding.Health
 	Nothing bool // nothing is left in the transcript, although there was text
 }
 
@@ -100,6 +98,6 @@ func (e *TranscriptError) As(target any) bool {
 	if e.Nothing {
 		r.Code = refusal.NothingLeft
 	}
-	r.Faults = each.As(e.Health.Faults, func(fault transcript.Fault) string { return string(fault) })
+	r.Faults = each.As(e.Health.Faults, func(fault coding.Fault) string { return string(fault) })
 	return r.Into(target)
 }

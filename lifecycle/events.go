@@ -6,20 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"slices"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 )
 
-// HookEvent processes one event of Claude Code's hooks. An event counts only if the bound process
-// itself has sent it: a nested `claude -p` in a tool call inherits the launch, but is another
+// HookEvent processes one event of an agent's hooks. An event counts only if the bound process
+// itself has sent it: a nested agent in a tool call inherits the launch, but is another
 // process. Another conversation than the session's counts only if the agent's presence file names
 // it: after hooks.ErrNotNamed and hooks.ErrContradicted it is not proven. After any error the event
 // has to be delivered again.
@@ -35,15 +34,15 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		return nil
 	}
 	if e.Name == hookwire.SessionStart {
-		s.core.agenda.checkProcess(e.ClaudePID) // the process may have entered another session's conversation
+		s.core.agenda.checkProcess(e.AgentPID) // the process may have entered another session's conversation
 	}
 	err = s.core.do(ctx, id, func(w *work) error {
-		sender := process.Identity{PID: e.ClaudePID, Start: e.ClaudeStart, Boot: e.Boot}
-		if w.r.Binding == nil || w.r.Binding.Agent != sender {
+		sender := process.Identity{PID: e.AgentPID, Start: e.AgentStart, Boot: e.Boot}
+		if !w.r.HasAgent(sender) {
 			return nil
 		}
-		if claude, err := uuid.Parse(e.SessionID); err == nil && claude != w.r.ClaudeSessionID {
-			if err := w.Evidence.Names(ctx, sender, claude); err != nil {
+		if named, err := uuid.Parse(e.SessionID); err == nil && named != w.r.AgentSessionID {
+			if err := w.Evidence.Names(ctx, sender, named); err != nil {
 				return err
 			}
 		}
@@ -90,9 +89,9 @@ func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 	if err != nil {
 		return nil
 	}
-	own := transcript.Own(w.Observer.ProjectsDir, e.TranscriptPath, id)
+	own := w.agent().Transcripts.Own(e.TranscriptPath, id)
 	now, followed := w.r.Cursor()
-	if id != w.r.ClaudeSessionID {
+	if id != w.r.AgentSessionID {
 		w.followTo(id)
 	} else if followed && (own == "" || w.isTranscript(now.Path, own, id)) {
 		return nil
@@ -107,7 +106,7 @@ func (w *work) follow(ctx context.Context, e hookwire.Event) error {
 // isTranscript reports whether the session follows the transcript own of the conversation already.
 // A conversation that has a file keeps it.
 func (w *work) isTranscript(followed, own string, id uuid.UUID) bool {
-	real := transcript.Own(w.Observer.ProjectsDir, followed, id)
+	real := w.agent().Transcripts.Own(followed, id)
 	_, err := os.Stat(real)
 	return real == own || real != "" && err == nil
 }
@@ -124,30 +123,52 @@ func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) talk.Cur
 	if _, err := os.Stat(own); own != "" && (e.Source != "resume" || !errors.Is(err, fs.ErrNotExist)) {
 		return c
 	}
-	if end, err := transcript.EndOf(w.Observer.ProjectsDir, id); err == nil {
+	if end, err := w.Observer.TranscriptEnd(*w.r, id); err == nil {
 		return end
 	}
 	return c
 }
 
-// keepUp follows an adopted agent into another conversation, after /clear or an in-TUI /resume. An
-// adopted agent has no launch settings of ccbot, so no hook reports the change.
+// keepUp follows an agent of which no SessionStart has come into another conversation, after /clear
+// or an in-TUI /resume. An adopted agent has no launch settings of ccbot, and a person's own
+// settings may switch off all hooks.
 func (w *work) keepUp(ctx context.Context) error {
 	id := w.term.State.Conversation
-	here := w.r.State == session.Running && w.term.Adopted
-	if !here || id == uuid.Nil || id == w.r.ClaudeSessionID {
+	here := w.r.State == session.Running && (w.term.Adopted || w.r.ReportsAt.IsZero())
+	if !here || id == uuid.Nil || id == w.r.AgentSessionID {
 		return nil
 	}
 	last, followed := w.r.Cursor()
-	w.followTo(id)
-	end, err := transcript.EndOf(w.Observer.ProjectsDir, id)
-	switch {
-	case err == nil: // an earlier conversation: its text is history
-		w.r.Cursors = append(w.r.Cursors, end)
-	case !errors.Is(err, fs.ErrNotExist):
+	from, err := w.beginning(id)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep up: %w", err)
-	case followed: // Claude Code makes the file at the first prompt, next to the previous file
-		w.r.Cursors = append(w.r.Cursors, talk.Cursor{Path: filepath.Join(filepath.Dir(last.Path), id.String()+".jsonl")})
+	}
+	if err != nil && followed { // the agent makes the file at the first prompt, next to the previous file
+		from.Path = w.agent().Transcripts.Sibling(last.Path, id)
+	}
+	w.followTo(id)
+	if from.Path != "" {
+		w.r.Cursors = append(w.r.Cursors, from)
 	}
 	return w.saveAndFollow(ctx)
+}
+
+// beginning returns the position from which the chat shows another conversation of the bound agent.
+// One that began with this agent is shown from its start. Any other one, and one that the chat
+// knows already, is history up to its present end.
+func (w *work) beginning(id uuid.UUID) (talk.Cursor, error) {
+	end, err := w.Observer.TranscriptEnd(*w.r, id)
+	if err != nil {
+		return talk.Cursor{}, err
+	}
+	if _, known := w.records.find(func(r session.Record) bool {
+		return r.AgentSessionID == id || slices.Contains(r.EarlierSessionIDs, id)
+	}); known {
+		return end, nil
+	}
+	found, err := w.agent().Proof.Trace(end.Path, 0, w.r.Binding.BoundAt, "")
+	if err == nil && !found.Earlier {
+		end.Offset = 0
+	}
+	return end, err
 }

@@ -27,10 +27,10 @@ func TestP4_EventsOfOtherProcessesProveNothing(t *testing.T) {
 		name   string
 		change func(*hookwire.Event)
 	}{
-		{"another pid", func(e *hookwire.Event) { e.ClaudePID++ }},
-		{"the same pid, started at another time", func(e *hookwire.Event) { e.ClaudeStart++ }},
+		{"another pid", func(e *hookwire.Event) { e.AgentPID++ }},
+		{"the same pid, started at another time", func(e *hookwire.Event) { e.AgentStart++ }},
 		{"the same pid, before a reboot", func(e *hookwire.Event) { e.Boot = uuid.NewString() }},
-		{"unproven process", func(e *hookwire.Event) { e.ClaudePID, e.ClaudeStart, e.Boot = 0, 0, "" }},
+		{"unproven process", func(e *hookwire.Event) { e.AgentPID, e.AgentStart, e.Boot = 0, 0, "" }},
 		{"another launch", func(e *hookwire.Event) { e.Launch = uuid.NewString() }},
 		{"no launch", func(e *hookwire.Event) { e.Launch = "" }},
 	}
@@ -88,9 +88,9 @@ func TestClearChangesIdAndCursor(t *testing.T) {
 			w.hook(r, hookwire.SessionStart, cleared)
 		}
 		got := w.get(r.ID)
-		assert.Equal(t, id, got.ClaudeSessionID)
-		assert.Equal(t, []uuid.UUID{before.ClaudeSessionID}, got.EarlierClaudeIDs)
-		assert.Equal(t, []talk.Cursor{{Path: w.transcript(before.ClaudeSessionID)}, {Path: w.transcript(id)}}, got.Cursors,
+		assert.Equal(t, id, got.AgentSessionID)
+		assert.Equal(t, []uuid.UUID{before.AgentSessionID}, got.EarlierSessionIDs)
+		assert.Equal(t, []talk.Cursor{{Path: w.transcript(before.AgentSessionID)}, {Path: w.transcript(id)}}, got.Cursors,
 			"the old one is drained first")
 		assert.Equal(t, told+1, toldOf[news.Transcript](w.news))
 		followed := slices.DeleteFunc(got.History, func(c session.Change) bool { return c.Rule != ruleFollowed })
@@ -124,16 +124,16 @@ func TestP1_AfterClearTheNewIdCounts(t *testing.T) {
 func TestP5_ResumedTranscriptStartsAtEnd(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		other := session.Record{ClaudeSessionID: uuid.New()}
+		other := session.Record{AgentSessionID: uuid.New()}
 		w.write(other, userLine("long ago"))
-		w.present(r, other.ClaudeSessionID)
+		w.present(r, other.AgentSessionID)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
-			e.SessionID, e.TranscriptPath, e.Source = other.ClaudeSessionID.String(), w.transcript(other.ClaudeSessionID), "resume"
+			e.SessionID, e.TranscriptPath, e.Source = other.AgentSessionID.String(), w.transcript(other.AgentSessionID), "resume"
 			e.TranscriptSize = 17
 		})
 		got := w.get(r.ID)
 		c, _ := got.Cursor()
-		assert.Equal(t, w.transcript(other.ClaudeSessionID), c.Path)
+		assert.Equal(t, w.transcript(other.AgentSessionID), c.Path)
 		assert.Equal(t, int64(17), c.Offset, "as it was when the hook ran, not when its event is read")
 	})
 }
@@ -143,20 +143,20 @@ func TestP5_ResumedTranscriptStartsAtEnd(t *testing.T) {
 func TestP5_ResumeInOtherFolderRepeatsNothing(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		other := session.Record{ClaudeSessionID: uuid.New()}
+		other := session.Record{AgentSessionID: uuid.New()}
 		w.write(other, userLine("long ago"))
-		w.present(r, other.ClaudeSessionID)
+		w.present(r, other.AgentSessionID)
 		size := int64(len(userLine("long ago")) + 1)
-		there := w.transcript(other.ClaudeSessionID)
+		there := w.transcript(other.AgentSessionID)
 		never := filepath.Join(filepath.Dir(filepath.Dir(there)), "elsewhere", filepath.Base(there))
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
-			e.SessionID, e.TranscriptPath, e.Source = other.ClaudeSessionID.String(), never, "resume"
+			e.SessionID, e.TranscriptPath, e.Source = other.AgentSessionID.String(), never, "resume"
 		})
 		got := w.get(r.ID)
 		c, _ := got.Cursor()
 		assert.Equal(t, talk.Cursor{Path: there, Offset: size}, c)
 		w.hook(r, hookwire.UserPromptSubmit, prompted("now"), func(e *hookwire.Event) {
-			e.SessionID, e.TranscriptPath, e.TranscriptSize = other.ClaudeSessionID.String(), there, size+100
+			e.SessionID, e.TranscriptPath, e.TranscriptSize = other.AgentSessionID.String(), there, size+100
 		})
 		got = w.get(r.ID)
 		c, _ = got.Cursor()
@@ -168,7 +168,7 @@ func TestP5_ResumeInOtherFolderRepeatsNothing(t *testing.T) {
 func TestP5_PromptsTranscriptStartsThere(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		there := filepath.Join(w.base, "projects", "-elsewhere", r.ClaudeSessionID.String()+".jsonl")
+		there := filepath.Join(w.base, "projects", "-elsewhere", r.AgentSessionID.String()+".jsonl")
 		w.hook(r, hookwire.UserPromptSubmit, prompted("now"), func(e *hookwire.Event) {
 			e.TranscriptPath, e.TranscriptSize = there, 17
 		})
@@ -182,7 +182,7 @@ func TestP5_PromptsTranscriptStartsThere(t *testing.T) {
 func TestP5_RestoreKeepsCursor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		old := w.archived()
-		require.NoError(t, w.Advance(w.ctx, old.ID, talk.Cursor{Path: w.transcript(old.ClaudeSessionID), Offset: 7}))
+		require.NoError(t, w.Advance(w.ctx, old.ID, talk.Cursor{Path: w.transcript(old.AgentSessionID), Offset: 7}))
 		r, err := w.restoreIt(old.ID)
 		require.NoError(t, err)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
@@ -261,25 +261,25 @@ func TestP9_ForgedEventIsNotFollowed(t *testing.T) {
 			t.Run(event+"/"+tc.name, func(t *testing.T) {
 				inWorld(t, func(t *testing.T, w *world) {
 					r, a := w.started()
-					other := session.Record{ClaudeSessionID: uuid.New()}
+					other := session.Record{AgentSessionID: uuid.New()}
 					w.write(r, userLine("own"))
 					w.write(other, userLine("of another session"))
 					if tc.present {
-						w.present(r, other.ClaudeSessionID)
+						w.present(r, other.AgentSessionID)
 					}
 					a.mu.Lock()
 					a.silent = tc.absent
 					a.mu.Unlock()
 					before := w.get(r.ID)
-					e := w.event(r, event, func(e *hookwire.Event) { tc.change(w, other.ClaudeSessionID, e) })
+					e := w.event(r, event, func(e *hookwire.Event) { tc.change(w, other.AgentSessionID, e) })
 					require.ErrorIs(t, w.HookEvent(w.ctx, e), tc.err)
 					now := w.get(r.ID)
-					want := []string{w.transcript(r.ClaudeSessionID)}
+					want := []string{w.transcript(r.AgentSessionID)}
 					if tc.follows {
-						want = append(want, w.transcript(other.ClaudeSessionID))
-						assert.Equal(t, other.ClaudeSessionID, now.ClaudeSessionID)
+						want = append(want, w.transcript(other.AgentSessionID))
+						assert.Equal(t, other.AgentSessionID, now.AgentSessionID)
 					} else {
-						assert.Equal(t, before.ClaudeSessionID, now.ClaudeSessionID)
+						assert.Equal(t, before.AgentSessionID, now.AgentSessionID)
 					}
 					var follows []string
 					for _, c := range now.Cursors {

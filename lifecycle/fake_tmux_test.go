@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/claudeflags"
+	"ccbot/agent/claude/claudeflags"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -45,7 +45,7 @@ func newDesk(o *order, ps *processes) *fakeDesk {
 	ps.startAt(server.Start, server.PID, []string{"tmux", "new-session"}, func(p *process.Process) { p.Comm = "tmux: server" })
 	d.Fake.Launch = func(p *tmuxtest.Process) {
 		a := &agent{pane: p.Pane, status: presence.Idle}
-		a.session, _ = claudeflags.Session(p.Spec.Argv)
+		a.session = sessionOf(p.Spec.Argv)
 		a.id = ps.startNow(p.PID, p.Spec.Argv, below(server.PID), inTerminal(p.PID, p.PID))
 		p.OnInput = a.input
 		d.mu.Lock()
@@ -91,7 +91,7 @@ func (d *fakeDesk) inShell(pane tmux.PaneID, argv ...string) hand {
 	d.Fake.SetScreen(pane, "$ \n")
 	shell := d.processes.startNow(tty, []string{"bash"}, inTerminal(tty, tty), func(p *process.Process) { p.Foreground = pid })
 	a := &agent{pane: pane, status: presence.Idle}
-	a.session, _ = claudeflags.Session(argv)
+	a.session = sessionOf(argv)
 	a.id = d.processes.startNow(pid, argv, below(shell.PID), inTerminal(tty, shell.PID))
 	d.Fake.RunInFront(pane, "claude", a.input)
 	d.mu.Lock()
@@ -100,11 +100,19 @@ func (d *fakeDesk) inShell(pane tmux.PaneID, argv ...string) hand {
 	return hand{agent: a, shell: shell}
 }
 
+// sessionOf returns the conversation that a command line names first, uuid.Nil if it names none.
+func sessionOf(argv []string) uuid.UUID {
+	if ids := claudeflags.Sessions(argv); len(ids) > 0 {
+		return ids[0]
+	}
+	return uuid.Nil
+}
+
 // inOwnWindow opens a person's window with a command as its only process.
 func (d *fakeDesk) inOwnWindow(argv ...string) *agent {
 	window := d.Fake.AddWindow("work", "mine")
 	a := &agent{pane: window.ID, status: presence.Idle}
-	a.session, _ = claudeflags.Session(argv)
+	a.session = sessionOf(argv)
 	a.id = d.processes.startNow(window.PID, argv, inTerminal(window.PID, window.PID))
 	d.Fake.RunInFront(window.ID, "claude", a.input)
 	d.mu.Lock()
@@ -148,6 +156,16 @@ func (d *fakeDesk) byPID(pid int) *agent {
 	defer d.mu.Unlock()
 	for _, a := range d.agents {
 		if a.id.PID == pid {
+			return a
+		}
+	}
+	return nil
+}
+
+// byWriter returns the agent whose conversation a process writes.
+func (d *fakeDesk) byWriter(pid int) *agent {
+	for _, a := range d.all() {
+		if a.writer().PID == pid {
 			return a
 		}
 	}
@@ -276,7 +294,7 @@ func (p *presences) added() ([]presence.File, error) {
 func (p *presences) Read(_ context.Context, pid int) (presence.File, error) {
 	more, _ := p.added()
 	i := slices.IndexFunc(more, func(f presence.File) bool { return f.PID == pid })
-	a := p.desk.byPID(pid)
+	a := p.desk.byWriter(pid)
 	switch {
 	case a == nil && i >= 0:
 		return more[i], nil
@@ -294,19 +312,19 @@ func (p *presences) List(ctx context.Context) (files []presence.File, unread map
 	more, folder := p.added()
 	unread = make(map[int]error)
 	for _, f := range more {
-		if p.desk.byPID(f.PID) == nil {
+		if p.desk.byWriter(f.PID) == nil {
 			files = append(files, f)
 		}
 	}
 	for _, a := range p.desk.all() {
-		if !p.desk.processes.alive(a.id) {
+		if !p.desk.processes.alive(a.writer()) {
 			continue
 		}
-		f, err := p.Read(ctx, a.id.PID)
+		f, err := p.Read(ctx, a.writer().PID)
 		if err == nil {
 			files = append(files, f)
 		} else if !errors.Is(err, fs.ErrNotExist) {
-			unread[a.id.PID] = err
+			unread[a.writer().PID] = err
 		}
 	}
 	return files, unread, folder
@@ -322,11 +340,13 @@ func (a *agent) file() (presence.File, error) {
 	case a.silent:
 		return presence.File{}, fs.ErrNotExist
 	}
-	start := a.id.Start
+	who := a.writer()
+	start := who.Start
 	if a.strange {
 		start--
 	}
-	return presence.File{PID: a.id.PID, ProcStart: start, SessionID: a.session, Status: a.status, WaitingFor: a.waitingFor, UpdatedAt: a.since}, nil
+	f := presence.File{PID: who.PID, ProcStart: start, SessionID: a.session, Status: a.status, UpdatedAt: a.since}
+	return presence.WaitsFor(f, a.waitingFor), nil
 }
 
 // bindings are the records of hooks.

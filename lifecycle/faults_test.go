@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/disk/disktest"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view/viewtest"

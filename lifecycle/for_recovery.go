@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -13,7 +12,6 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
-	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -184,26 +182,4 @@ func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.R
 		return w.closing.noteLeftovers(rule, &ending.Receipt{Others: ended, Failures: failures})
 	})
 	return ended, err
-}
-
-// Move shows a session in another conversation of the chat from now on.
-func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
-	return s.core.do(ctx, id, func(w *work) error {
-		w.r.Conversation = to
-		return w.save()
-	})
-}
-
-// Advance notes up to which position the chat has shown a transcript. A cursor with another path
-// says that the earlier files were read to their end.
-func (s *Service) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
-	return s.core.do(ctx, id, func(w *work) error {
-		i := slices.IndexFunc(w.r.Cursors, func(k talk.Cursor) bool { return k.Path == c.Path })
-		if i < 0 {
-			return nil
-		}
-		w.r.Cursors = slices.Delete(w.r.Cursors, 0, i)
-		w.r.Cursors[0] = c
-		return w.save()
-	})
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeflags"
-	"ccbot/internal/presence"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/claudeflags"
+	"ccbot/agent/claude/presence"
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
@@ -125,7 +126,7 @@ func TestContinuesAlone(t *testing.T) {
 			r := session.Record{Interruption: &session.Interruption{Well: 2}, Progress: transcript.Progress{Well: 2},
 				Launch: &session.Launch{PermissionMode: "ask"}}
 			tt.change(&r)
-			assert.Equal(t, tt.want, ContinuesAlone(r))
+			assert.Equal(t, tt.want, ContinuesAlone(r, claude.Starter{}))
 		})
 	}
 }

@@ -150,7 +150,7 @@ func TestP2_SecondWriterIsNotTool(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.processes.yieldsTo(a.id.PID, process.HowKill)
-				second := w.processes.startNow(777, resume(r.ClaudeSessionID), below(a.id.PID))
+				second := w.processes.startNow(777, resume(r.AgentSessionID), below(a.id.PID))
 				its := w.processes.startNow(901, []string{"npm", "test"}, below(second.PID))
 				tool := w.processes.startNow(902, []string{"sleep", "1000"}, below(a.id.PID))
 				w.edit(r.ID, func(r *session.Record) {

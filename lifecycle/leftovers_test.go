@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
@@ -34,7 +34,7 @@ func reasons(endings []ending.Ending) map[int]string {
 // leftover starts a process for the session's conversation after the session, and
 // before whatever comes next.
 func (w *world) leftover(pid int, r session.Record, change ...func(*process.Process)) process.Identity {
-	id := w.processes.startNow(pid, resume(r.ClaudeSessionID), change...)
+	id := w.processes.startNow(pid, resume(r.AgentSessionID), change...)
 	w.pass(2 * oneTick)
 	return id
 }
@@ -49,7 +49,7 @@ func TestP2_ResumeDuringRestartIsNotLeftover(t *testing.T) {
 				w.write(r, userLine("hello"))
 				w.crash(point, func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
 				w.pass(time.Minute)
-				desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+				desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 				w.pass(time.Minute)
 				w.restart()
 				w.comeBack()
@@ -85,7 +85,7 @@ func TestP2_RepeatedStopSparesResume(t *testing.T) {
 		require.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		require.False(t, w.processes.alive(a.id))
 		w.pass(oneTick)
-		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.pass(10 * time.Second)
 		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		w.news.set(func(n *heardNews) { n.fail = nil })
@@ -118,7 +118,7 @@ func TestP2_UnseenEndSparesResume(t *testing.T) {
 				w.write(r, userLine("hello"))
 				w.restart()
 				tc.end(w, a)
-				desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+				desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 				w.pass(time.Minute)
 				_, err := w.step(w.ctx, r.ID)
 				require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestP2_FailedRestoreMakesNoLeftover(t *testing.T) {
 		var desk hand
 		w.order.onPoint(func(name string) {
 			if name == "restore-recorded" {
-				desk = w.tmux.byHand(resume(r.ClaudeSessionID)...)
+				desk = w.tmux.byHand(resume(r.AgentSessionID)...)
 				w.pass(time.Minute)
 			}
 		})
@@ -267,7 +267,7 @@ func TestP2_OtherSessionsAgentIsNotLeftover(t *testing.T) {
 func TestP2_MovedProcessIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		left := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		left := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.bindings.set(func(b *bindings) { // hooks are read after the presence files
 			b.onRead = func() { left.set(func(a *agent) { a.session = uuid.New() }) }
 		})
@@ -328,12 +328,12 @@ func TestP3_PanicDuringEndIsFailure(t *testing.T) {
 func TestP3_LaunchersChildEndsWithIt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		line := []string{"claude", "--session-id", r.ClaudeSessionID.String()}
+		line := []string{"claude", "--session-id", r.AgentSessionID.String()}
 		w.processes.change(a.id.PID, func(p *process.Process) { p.Args = line }) // a shim of the same name
 		a.set(func(a *agent) { a.silent = true })
 		w.processes.startNow(776, []string{"sh", "-c", "claude"}, below(a.id.PID))
 		child := w.processes.startNow(777, line, below(776))
-		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.ClaudeSessionID})
+		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.AgentSessionID})
 		w.look()
 		assert.Zero(t, w.news.seconds(), "it is the session's own")
 		w.archive(r)
@@ -347,7 +347,7 @@ func TestP2_OtherAgentsDescendantIsNotLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		_, b := w.started()
 		r, a := w.started()
-		child := w.processes.startNow(777, resume(r.ClaudeSessionID), below(b.id.PID))
+		child := w.processes.startNow(777, resume(r.AgentSessionID), below(b.id.PID))
 		receipt := w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State, receipt.Failures)
 		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
@@ -375,7 +375,7 @@ func TestP2_EarlierProcessIsNotLeftover(t *testing.T) {
 func TestP1_SharedConversationHasOneWriter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		one, two := w.archived(), w.archived()
-		w.edit(two.ID, func(r *session.Record) { r.ClaudeSessionID = one.ClaudeSessionID })
+		w.edit(two.ID, func(r *session.Record) { r.AgentSessionID = one.AgentSessionID })
 		errs := make([]error, 2)
 		var wg sync.WaitGroup
 		for i, id := range []uuid.UUID{one.ID, two.ID} {

@@ -5,11 +5,12 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/view"
 )
 
-// Do is one thing that is done with a session. The exported ones change its life: Decide returns
-// them, and the dry run and the report of a start name them.
+// Do is one thing that is done with a session. The exported ones are about its life: Decide returns
+// them, and the dry run and the report of a start name them. Reattach alone changes no record.
 type Do string
 
 const (
@@ -44,6 +45,7 @@ type Facts struct {
 	// in the midst of something, and no ccbot saw what happened to the session since then.
 	Start bool
 	Agent process.Liveness // of the session's agent; without an agent: Gone
+	Half  evidence.Half
 	// Fate is the fate of the session's pane. If the session is bound to nothing, PaneOurs says that
 	// a pane holds its launch, and PaneGone that no pane does.
 	Fate view.PaneFate
@@ -61,7 +63,7 @@ type Decision struct {
 // before anything else. The first row that holds decides. It is pure.
 //
 //	it has ended: the cleanup failed                          Retry, after a pause
-//	    it was ended on purpose, and something still runs     EndLeftovers, after a pause
+//	    it was ended on purpose, something runs, at a start   EndLeftovers, after a pause
 //	it is stopping                                            FinishStop
 //	it is bound to no pane: a pane holds its launch           Bind
 //	    it was running                                        MarkLost
@@ -71,7 +73,9 @@ type Decision struct {
 //	its agent lives, or that is unknown                       Reattach if its pane is there
 //	its agent has ended: its pane is dead                     Conclude
 //	    its pane is there: it is a person's                   Conclude
+//	                       its server has ended               Conclude
 //	                       tmux does not know of the end yet  Reattach
+//	    its server lives, or that is unknown                  Conclude
 //	    its pane is gone, at a start                          MarkLost
 //	    its pane is gone: it is a person's, or never ready    Conclude
 //	    its pane is gone                                      MarkLost
@@ -156,6 +160,8 @@ func decideBound(r session.Record, f Facts) Decision {
 		return Decision{}
 	case there && f.Start:
 		return Decision{Do: Conclude, Why: "its agent ended while ccbot was away"}
+	case f.Half == evidence.NoTerminal:
+		return Decision{Do: Conclude, Why: "its agent ended, and its server is left"}
 	case there, !f.Start && (adopted || r.State != session.Running):
 		return Decision{Do: Conclude, Why: "its agent ended by itself"}
 	}
@@ -171,13 +177,13 @@ func (f Facts) ended(adopted bool) bool {
 	case view.PaneDead, view.PaneGone, view.PaneForeign:
 		return f.Agent == process.Gone
 	case view.PaneOurs:
-		return f.Agent == process.Gone && adopted
+		return f.Agent == process.Gone && (adopted || f.Half == evidence.NoServer)
 	}
 	return f.Agent == process.Gone && adopted && !f.Start
 }
 
 // factsOf returns what a view says about the session's life.
-func factsOf(v view.View) Facts { return Facts{Now: v.Now, Agent: v.Agent, Fate: v.Fate} }
+func factsOf(v view.View) Facts { return Facts{Now: v.Now, Agent: v.Agent, Half: v.Half, Fate: v.Fate} }
 
 // young reports whether a time was a moment ago. A time in the future is not young: the clock was
 // set back, and waiting until then might have no end.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/session"
 )
 
@@ -196,7 +196,7 @@ type statuses struct {
 func (s *statuses) notify(r session.Record, context, cost float64) {
 	a := r.Binding.Agent
 	s.set(func(s *statuses) {
-		s.last = &hookwire.Status{Launch: r.ID.String(), ClaudePID: a.PID, ClaudeStart: a.Start, Boot: a.Boot, Model: "Opus",
+		s.last = &hookwire.Status{Launch: r.ID.String(), AgentPID: a.PID, AgentStart: a.Start, Boot: a.Boot, Model: "Opus",
 			ContextPercent: context, CostUSD: cost, At: time.Now()}
 	})
 }

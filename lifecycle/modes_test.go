@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
+	coding "ccbot/agent"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
@@ -59,7 +59,7 @@ func (a *agent) now() (mode, model string) {
 func TestDecideWishOrdersTheQueue(t *testing.T) {
 	agent := process.Identity{PID: 3}
 	idle := view.View{Agent: process.Alive, Fate: view.PaneOurs, Captured: true, State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle},
-		Screen: claudeui.Screen{Mode: "default", Box: claudeui.Box{Present: true, Empty: true}}}
+		Screen: coding.Screen{Mode: "default", Box: coding.Box{Present: true, Empty: true, Whole: true}}}
 	with := func(change func(v *view.View)) view.View { v := idle; change(&v); return v }
 	held, typed := &typing.Prompt{State: typing.Held}, &typing.Prompt{State: typing.Typing}
 	for _, tc := range []struct {
@@ -76,7 +76,7 @@ func TestDecideWishOrdersTheQueue(t *testing.T) {
 		{"for an agent that is gone", idle, nil, process.Identity{PID: 2}, true, actGrant},
 		{"a turn runs", with(func(v *view.View) { v.State.Phase = talk.PhaseWorking }), nil, agent, false, actNothing},
 		{"a turn runs before a prompt", with(func(v *view.View) { v.State.Phase = talk.PhaseWorking }), held, agent, false, actNothing},
-		{"a dialog is open", with(func(v *view.View) { v.Screen.Dialog = &claudeui.Dialog{} }), held, agent, false, actNothing},
+		{"a dialog is open", with(func(v *view.View) { v.Screen.Dialog = &coding.Dialog{} }), held, agent, false, actNothing},
 		{"a draft", with(func(v *view.View) { v.Screen.Box.Empty = false }), nil, agent, true, actNothing},
 		{"a draft before a prompt", with(func(v *view.View) { v.Screen.Box.Empty = false }), held, agent, false, actNothing},
 		{"agents in the background", with(func(v *view.View) { v.Screen.Background, v.State.Phase = true, talk.PhaseWorking }), held, agent, true, Do(typing.Hold)},

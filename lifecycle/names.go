@@ -11,7 +11,7 @@ import (
 	"ccbot/port/news"
 )
 
-// Rename returns a session a name that a person chose; where another session has the name, a number
+// Rename gives a session a name that a person chose; where another session has the name, a number
 // is added. When it returns, the record has the name. The window gets it from the next step.
 func (s *Service) Rename(ctx context.Context, id uuid.UUID, name string) error {
 	return s.core.change(ctx, id, func(w *work) error { return w.rename(ctx, name, "") })

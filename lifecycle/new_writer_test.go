@@ -34,7 +34,7 @@ func TestP1_NewWriterIsSameSession(t *testing.T) {
 				require.NoError(t, w.noticeWriters(w.ctx))
 				require.Len(t, asked, 1)
 				assert.Equal(t, h.id, asked[0].Identity)
-				assert.Equal(t, r.ClaudeSessionID, asked[0].ClaudeSessionID)
+				assert.Equal(t, r.AgentSessionID, asked[0].AgentSessionID)
 				assert.Equal(t, process.SourcePresence, asked[0].Source)
 				assert.True(t, asked[0].Adoptable())
 				w.run()
@@ -145,7 +145,7 @@ func TestP1_ArchivedTwinReportsNoWriter(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		twin := w.archived()
 		r, _ := w.started()
-		w.edit(twin.ID, func(t *session.Record) { t.ClaudeSessionID = r.ClaudeSessionID })
+		w.edit(twin.ID, func(t *session.Record) { t.AgentSessionID = r.AgentSessionID })
 		w.write(r, assistantLine)
 		w.look()
 		assert.Zero(t, w.news.ghosts(), "it is the open one's own agent")
@@ -153,7 +153,7 @@ func TestP1_ArchivedTwinReportsNoWriter(t *testing.T) {
 		w.WakeAgent(r.Binding.Agent.PID)
 		w.pass(time.Second)
 		assert.Equal(t, before, w.processes.scanned())
-		w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.look()
 		assert.Zero(t, w.news.ghosts())
 		assert.Equal(t, 1, w.news.seconds())
@@ -179,7 +179,7 @@ func TestP1_SessionFollowsPaneToOtherWindow(t *testing.T) {
 
 		before := w.get(r.ID).Binding
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { // a nested one, in a separate window
-			e.ClaudePID, e.SessionID = 999, uuid.NewString()
+			e.AgentPID, e.SessionID = 999, uuid.NewString()
 		})
 		assert.Equal(t, before, w.get(r.ID).Binding)
 	})

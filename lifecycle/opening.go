@@ -6,21 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"slices"
 
 	"github.com/google/uuid"
 
-	"ccbot/hooks"
-	"ccbot/internal/claudeflags"
+	coding "ccbot/agent"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
-	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
 
@@ -47,7 +43,7 @@ func (w *opening) start(ctx context.Context) error {
 	}
 	if len(w.r.Cursors) > 0 {
 		_, err = w.writers.alone(ctx)
-	} else if found, failed := w.Evidence.Read(ctx, w.r.ClaudeSessionID); failed != nil {
+	} else if found, failed := w.Evidence.Read(ctx, w.r.AgentSessionID); failed != nil {
 		err = failed
 	} else { // an unreadable transcript is not evidence here: the conversation's id is new
 		proven := slices.DeleteFunc(found.Verdicts, func(v process.Verdict) bool { return v.Writer != process.Yes })
@@ -101,61 +97,57 @@ func (w *opening) launch(ctx context.Context, spec tmux.Spec) error {
 
 // spec describes the window of a launch.
 func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
-	conversation, err := w.conversation()
+	begin, err := w.conversation()
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: look for the transcript: %w", err)
 	}
-	seen := w.lastSeen(conversation)
-	launch := claudeflags.Relaunch(w.r.Launch, *w.configured(), claudeflags.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
-		Model: cmp.Or(w.want.Model, seen.Requested), ModelSet: w.Env["ANTHROPIC_MODEL"] != "", Resumes: conversation[0] == "--resume"})
-	// Each launch looks the command up, because tmux would show a missing command as an empty dead
-	// window.
-	command, err := exec.LookPath(launch.Command)
-	if err == nil {
-		command, err = filepath.Abs(command)
-	}
+	seen := w.lastSeen(begin)
+	by := w.agent()
+	launch, program, err := by.Starter.Relaunch(w.r.Launch, *configured(by), coding.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
+		Model: cmp.Or(w.want.Model, seen.Requested), Env: w.Env, Resumes: begin.Resumes || begin.CopyOf != uuid.Nil})
 	if err != nil {
-		return tmux.Spec{}, &refusal.Error{Code: refusal.NoClaude, Command: launch.Command, Err: fmt.Errorf("%w: %w", ErrNoClaude, err)}
+		return tmux.Spec{}, err
 	}
-	started, err := w.windows.Environment(ctx, hooks.Inherited())
+	started, err := w.windows.Environment(ctx, by.Starter.Inherited())
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}
 	maps.Copy(started, w.Env)
-	settings, err := w.Launches.Write(w.r.ID, w.r.Dir, started)
+	begin.Settings, err = w.Launches.Write(w.r.ID, w.r.Dir, started)
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}
 	w.r.Launch, w.r.HookDigest = &launch, w.Launches.HookDigest()
-	argv := append([]string{command, "--settings", settings}, conversation...)
 	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
 	maps.Copy(env, w.Env)
 	return tmux.Spec{Name: w.r.Name, Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
-		Env: env, Unset: w.Unset, Argv: append(argv, launch.Flags...), At: w.at}, nil
+		Env: env, Unset: w.Unset, Argv: by.Starter.Argv(program, launch, begin), At: w.at}, nil
 }
 
-// conversation returns the arguments that name the conversation. It is resumed if it has a
-// transcript, and begun otherwise, because Claude Code makes the transcript at the first prompt. A
+// conversation returns how the conversation begins. It is resumed if it has a
+// transcript, and begun otherwise, because an agent may make the transcript at the first prompt. A
 // copy begins with what the original conversation said, if it said anything.
-func (w *opening) conversation() ([]string, error) {
-	id := w.r.ClaudeSessionID.String()
+func (w *opening) conversation() (coding.Start, error) {
+	begin := coding.Start{Conversation: w.r.AgentSessionID}
 	// The id of a starting session is new, and has no transcript unless a cursor exists.
 	if w.r.State != session.Starting || len(w.r.Cursors) > 0 {
-		has, err := w.HasTranscript(w.r.ClaudeSessionID)
+		has, err := w.HasTranscript(*w.r, w.r.AgentSessionID)
 		if err == nil {
 			err = w.Observer.CheckUnread(*w.r)
 		}
 		if has || err != nil {
-			return []string{"--resume", id}, err
+			begin.Resumes = true
+			return begin, err
 		}
 	}
 	if w.r.ForkOf != uuid.Nil {
-		has, err := w.HasTranscript(w.r.ForkOf)
+		has, err := w.HasTranscript(*w.r, w.r.ForkOf)
 		if has || err != nil {
-			return []string{"--resume", w.r.ForkOf.String(), "--fork-session", "--session-id", id}, err
+			begin.CopyOf = w.r.ForkOf
+			return begin, err
 		}
 	}
-	return []string{"--session-id", id}, nil
+	return begin, nil
 }
 
 // bind records the pane and the process of the session's agent. A process that has already ended is
@@ -207,7 +199,7 @@ func (w *opening) launchFacts(ctx context.Context, start bool) (f Facts, launch 
 	holds := make(map[tmux.PaneID]bool)
 	for _, pane := range panes {
 		if p, err := w.Processes.Inspect(pane.PID); err == nil || !start {
-			holds[pane.ID] = err == nil && evidence.StartedFor(p, w.r.ClaudeSessionID)
+			holds[pane.ID] = err == nil && w.Evidence.StartedFor(*w.r, p)
 		}
 	}
 	f = Facts{Now: w.Now(), Grace: w.OrphanGrace, Start: start, Agent: process.Gone, Fate: view.PaneGone}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -34,13 +34,13 @@ func TestP1_WritersAreDescribed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		assert.Empty(t, w.writersOf(r), "its own agent is none")
-		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
-		hidden := w.processes.startNow(771, []string{"node", "/opt/claude", "--resume=" + r.ClaudeSessionID.String()})
+		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
+		hidden := w.processes.startNow(771, []string{"node", "/opt/claude", "--resume=" + r.AgentSessionID.String()})
 		w.processes.startNow(772, []string{"claude"})
-		foreign := w.processes.startNow(773, resume(r.ClaudeSessionID), func(p *process.Process) { p.UID = 0 })
+		foreign := w.processes.startNow(773, resume(r.AgentSessionID), func(p *process.Process) { p.UID = 0 })
 		other, b := w.started()
-		w.presences.claim(presence.File{PID: 772, SessionID: r.ClaudeSessionID},
-			presence.File{PID: b.id.PID, SessionID: r.ClaudeSessionID})
+		w.presences.claim(presence.File{PID: 772, SessionID: r.AgentSessionID},
+			presence.File{PID: b.id.PID, SessionID: r.AgentSessionID})
 		w.pass(time.Minute)
 
 		all := w.writersOf(r)
@@ -88,7 +88,7 @@ func TestP6_UnreadableWritersAreError(t *testing.T) {
 func TestWritersHaveOnlyKnownFacts(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.stop()
 		w.processes.set(func(ps *processes) {
 			ps.stopped, ps.hidden[desk.id.PID] = errors.New("no clock"), errors.New("permission denied")
@@ -107,8 +107,8 @@ func TestWritersHaveOnlyKnownFacts(t *testing.T) {
 func TestP2_EndWritersEndsShownProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		first := w.processes.startNow(771, resume(r.ClaudeSessionID))
-		second := w.processes.startNow(772, resume(r.ClaudeSessionID))
+		first := w.processes.startNow(771, resume(r.AgentSessionID))
+		second := w.processes.startNow(772, resume(r.AgentSessionID))
 		w.look()
 		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{first})
 		require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestP2_EndWritersSpares(t *testing.T) {
 		}, process.GuardAncestor},
 		{"what is no agent", func(w *world, r session.Record, _ hand) process.Identity {
 			id := w.processes.startNow(777, []string{"vim"})
-			w.presences.claim(presence.File{PID: 777, ProcStart: id.Start, SessionID: r.ClaudeSessionID})
+			w.presences.claim(presence.File{PID: 777, ProcStart: id.Start, SessionID: r.AgentSessionID})
 			return id
 		}, process.GuardNoAgent},
 		{"the agent of another session", func(w *world, _ session.Record, h hand) process.Identity {
@@ -228,7 +228,7 @@ func TestP2_EndWritersSparesReusedPid(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.goneOn()
 		w.tmux.quit(h)
-		stranger := w.processes.startNow(h.id.PID, resume(r.ClaudeSessionID))
+		stranger := w.processes.startNow(h.id.PID, resume(r.AgentSessionID))
 		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{h.id})
 		require.NoError(t, err)
 		assert.Equal(t, process.HowAlreadyGone, ended[0].How)
@@ -284,7 +284,7 @@ func TestP1_ConcurrentTapsEndInOneState(t *testing.T) {
 				wg.Wait()
 				w.pass(time.Minute)
 				got := w.get(r.ID)
-				writers := w.writing(got.ClaudeSessionID)
+				writers := w.writing(got.AgentSessionID)
 				assert.LessOrEqual(t, len(writers), 1, "%s with %v", got.State, writers)
 				if got.State.Live() {
 					require.NotNil(t, got.Binding)

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/git"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view/viewtest"
@@ -168,7 +168,7 @@ func TestTurnStateIsOneSave(t *testing.T) {
 		assert.Equal(t, string(talk.PhaseIdle), now.Phase)
 		assert.Equal(t, 1, now.Progress.Turns)
 		assert.Equal(t, time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), now.Progress.LastTurn)
-		assert.Equal(t, w.transcript(r.ClaudeSessionID), now.Progress.Path)
+		assert.Equal(t, w.transcript(r.AgentSessionID), now.Progress.Path)
 		assert.InDelta(t, 12, now.Usage.Context, 0)
 		assert.Equal(t, "2", now.GitNow.Head)
 		assert.True(t, now.GitNow.Dirty)
@@ -252,7 +252,7 @@ func TestUnchangedStateIsNotSaved(t *testing.T) {
 			w.becomes(a, presence.Idle)
 		}},
 		{"the transcript cannot be read", func(w *world, r session.Record, a *agent) {
-			path := w.transcript(r.ClaudeSessionID)
+			path := w.transcript(r.AgentSessionID)
 			require.NoError(w.t, os.Remove(path))
 			require.NoError(w.t, os.Mkdir(path, 0o700))
 			w.becomes(a, presence.Idle)
@@ -389,17 +389,17 @@ func TestProgressFollowsTheConversation(t *testing.T) {
 		w.pass(time.Minute)
 		require.Equal(t, 1, w.get(r.ID).Progress.Turns)
 		cleared := w.get(r.ID)
-		cleared.ClaudeSessionID = uuid.New()
+		cleared.AgentSessionID = uuid.New()
 		w.edit(r.ID, func(r *session.Record) {
-			r.ClaudeSessionID = cleared.ClaudeSessionID
-			r.Cursors = append(r.Cursors, talk.Cursor{Path: w.transcript(cleared.ClaudeSessionID)})
+			r.AgentSessionID = cleared.AgentSessionID
+			r.Cursors = append(r.Cursors, talk.Cursor{Path: w.transcript(cleared.AgentSessionID)})
 		})
 		w.write(cleared, userLine("after it"))
 		w.becomes(a, presence.Idle)
 		w.pass(time.Minute)
 		p := w.get(r.ID).Progress
 		assert.Zero(t, p.Turns)
-		assert.Equal(t, w.transcript(cleared.ClaudeSessionID), p.Path)
+		assert.Equal(t, w.transcript(cleared.AgentSessionID), p.Path)
 	})
 }
 

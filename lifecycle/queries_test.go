@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/lifecycle/view/viewtest"
 )
 

@@ -113,25 +113,26 @@ func (q Queues) ToFront(ctx context.Context, id uuid.UUID, key string) error {
 }
 
 // SendNow types a held prompt next and interrupts the running turn for it, by a person's decision.
-// The order is on disk before Esc is pressed. The next steps then type the prompt as usual, and
-// after it the rest of the queue. The stopped work is treated as in Interrupt; described is the
-// same as there, and true if nothing was interrupted.
+// The order is on disk before the cancel key is pressed. The next steps then type the prompt as
+// usual, and after it the rest of the queue. The stopped work is treated as in Interrupt; reported
+// is the same as there, and true if nothing was interrupted.
 //
 // typing.ErrAsks means that a dialog is open, or a subagent asks in the chat; typing.ErrBoxBusy
 // that a draft is in the box. Then no key was pressed, and the order is unchanged unless the dialog
-// opened between the check and Esc. After typing.ErrStillWorks the prompt is the next one.
+// opened between the check and the key. After typing.ErrStillWorks the prompt is the next one.
 // typing.ErrNoPrompt means that it is no longer held.
-func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (described bool, err error) {
-	described = true // also if it comes to no turn of the worker
+func (q Queues) SendNow(ctx context.Context, id uuid.UUID, key string) (reported bool, err error) {
+	reported = true // also if it comes to no turn of the worker
 	err = q.core.change(ctx, id, func(w *work) (err error) {
-		described, err = w.prompts.Requests().SendNow(ctx, key)
+		reported, err = w.prompts.Requests().SendNow(ctx, key)
 		return err
 	})
-	return described, err
+	return reported, err
 }
 
-// EndTurn presses Esc once, and waits until the turn has ended. The queue stays as it is.
-// typing.ErrIdle means that no turn runs, typing.ErrAsks that Esc would answer an open dialog.
+// EndTurn presses the cancel key once, and waits until the turn has ended. The queue stays as it
+// is. typing.ErrIdle means that no turn runs, typing.ErrAsks that the key would answer an open
+// dialog.
 func (q Queues) EndTurn(ctx context.Context, id uuid.UUID) error {
 	return q.core.ask(ctx, id, func(w *work) error { return w.prompts.Requests().EndTurn(ctx) })
 }

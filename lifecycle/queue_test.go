@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
@@ -107,7 +107,7 @@ func TestP4_MarkFollowsEarlierText(t *testing.T) {
 		old := w.archived()
 		w.write(old, userLine(viewtest.Said))
 		size := int64(0)
-		if info, err := os.Stat(w.transcript(old.ClaudeSessionID)); assert.NoError(t, err) {
+		if info, err := os.Stat(w.transcript(old.AgentSessionID)); assert.NoError(t, err) {
 			size = info.Size()
 		}
 		require.NoError(t, w.Store.Do(w.ctx, old.ID, func(r *session.Record, save func() error) error {

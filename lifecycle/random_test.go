@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -183,7 +183,7 @@ func (x *trial) come(i int) {
 		if g.before != i {
 			continue
 		}
-		pid, id := 700+n, x.r.ClaudeSessionID
+		pid, id := 700+n, x.r.AgentSessionID
 		changes := []func(*process.Process){}
 		if g.change != nil {
 			changes = append(changes, g.change)
@@ -263,7 +263,7 @@ func (x *trial) restored() {
 		}
 		g.late = false
 	}
-	if writers := x.writing(back.ClaudeSessionID); len(writers) != 1 || writers[0] != back.Binding.Agent {
+	if writers := x.writing(back.AgentSessionID); len(writers) != 1 || writers[0] != back.Binding.Agent {
 		x.complain("it is written by %v", writers)
 	}
 	x.over = false

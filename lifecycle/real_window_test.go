@@ -91,10 +91,10 @@ func TestP2_RealOrphanWindowIsAdopted(t *testing.T) {
 				w.byDesk("set-option", "-w", "-t", pane, "@ccbot_session", "test/"+uuid.NewString())
 			}
 			found := w.orphan(pane)
-			assert.Equal(t, id, found.Agent.ClaudeSessionID)
+			assert.Equal(t, id, found.Agent.AgentSessionID)
 			assert.True(t, found.Agent.Adoptable(), "%+v", found.Agent)
 			assert.Equal(t, tc.shell, len(found.Others) == 1, "%+v", found.Others)
-			r, err := w.Adopt(ctx, AdoptRequest{Agent: found.Agent.Identity, Claude: id, Confirmed: true, Owner: 7,
+			r, err := w.Adopt(ctx, AdoptRequest{Agent: found.Agent.Identity, AgentSessionID: id, Confirmed: true, Owner: 7,
 				Conversation: session.Conversation{ChatID: 7}, Rule: "chat.adopt", Why: "asked for by 7"})
 			require.NoError(t, err)
 			assert.Equal(t, "by hand", r.Name)

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	coding "ccbot/agent"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,10 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 	"ccbot/tmux/tmuxtest"
 )
@@ -21,17 +23,17 @@ const seenLine = `{"type":"assistant","requestedModel":"claude-x[1m]","message":
 
 func TestLaunchIsNoted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.Flags, w.PermissionMode = []string{"--verbose"}, "ask"
+		w.configure(func(l *coding.Launch) { l.Flags = []string{"--verbose"} })
 		r, _ := w.starting()
-		assert.Equal(t, &session.Launch{Command: w.Command, Flags: []string{"--verbose"}, PermissionMode: "ask"}, r.Launch)
-		assert.Equal(t, []string{"--session-id", r.ClaudeSessionID.String(), "--verbose"}, w.argvOf(r))
+		assert.Equal(t, &session.Launch{Command: w.command(), Flags: []string{"--verbose"}, PermissionMode: "ask"}, r.Launch)
+		assert.Equal(t, []string{"--session-id", r.AgentSessionID.String(), "--verbose"}, w.argvOf(r))
 	})
 }
 
 // The intent to start has the way of launching, so that a crash in between loses nothing.
 func TestP8_LaunchIsNotedBeforeWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.Flags, w.PermissionMode = []string{"--verbose"}, "ask"
+		w.configure(func(l *coding.Launch) { l.Flags = []string{"--verbose"} })
 		var onDisk []session.Record
 		w.tmux.onLaunch = func(*agent, *tmuxtest.Process) { onDisk = w.Store.List() }
 		w.starting()
@@ -49,7 +51,9 @@ func TestRestoreRepeatsLaunch(t *testing.T) {
 		life func(w *world, r session.Record) // before the restore
 		want func(w *world) []string          // flags
 	}{
-		{"its flags, not those of now", func(w *world, _ session.Record) { w.Flags = []string{"--debug"} },
+		{"its flags, not those of now", func(w *world, _ session.Record) {
+			w.configure(func(l *coding.Launch) { l.Flags = []string{"--debug"} })
+		},
 			func(*world) []string { return []string{"--permission-mode", "default", "--verbose", "--model", "opus"} }},
 		{"its mode and its model", func(w *world, r session.Record) { w.write(r, seenLine); w.write(r, planModeLine) },
 			func(*world) []string {
@@ -57,7 +61,7 @@ func TestRestoreRepeatsLaunch(t *testing.T) {
 			}},
 		{"a record that an older program wrote", func(w *world, r session.Record) {
 			w.edit(r.ID, func(r *session.Record) { r.Launch, r.Progress = nil, transcript.Progress{} })
-			w.Flags = []string{"--debug"}
+			w.configure(func(l *coding.Launch) { l.Flags = []string{"--debug"} })
 		}, func(*world) []string { return []string{"--permission-mode", "default", "--debug"} }},
 		{"of an older program, what the transcript says", func(w *world, r session.Record) {
 			w.write(r, planModeLine)
@@ -74,13 +78,13 @@ func TestRestoreRepeatsLaunch(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
-				w.Flags, w.PermissionMode = []string{"--verbose", "--model", "opus"}, "ask"
+				w.configure(func(l *coding.Launch) { l.Flags = []string{"--verbose", "--model", "opus"} })
 				r := w.archived()
 				tc.life(w, r)
 				r, err := w.restoreIt(r.ID)
 				require.NoError(t, err)
-				assert.Equal(t, append([]string{"--resume", r.ClaudeSessionID.String()}, tc.want(w)...), w.argvOf(r))
-				assert.Equal(t, &session.Launch{Command: w.Command, Flags: tc.want(w), PermissionMode: "ask"}, r.Launch, "and is noted")
+				assert.Equal(t, append([]string{"--resume", r.AgentSessionID.String()}, tc.want(w)...), w.argvOf(r))
+				assert.Equal(t, &session.Launch{Command: w.command(), Flags: tc.want(w), PermissionMode: "ask"}, r.Launch, "and is noted")
 				w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
 				w.pass(time.Second)
 				assert.Equal(t, session.Running, w.get(r.ID).State)
@@ -94,7 +98,7 @@ func TestRefusedRestoreKeepsLaunch(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.write(r, planModeLine)
-		w.processes.startNow(777, resume(r.ClaudeSessionID))
+		w.processes.startNow(777, resume(r.AgentSessionID))
 		_, err := w.restoreIt(r.ID)
 		require.Error(t, err)
 		assert.Equal(t, r.Launch, w.get(r.ID).Launch)
@@ -106,17 +110,17 @@ func TestRefusedRestoreKeepsLaunch(t *testing.T) {
 func TestRestoreUsesConfiguredCommand(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		w.Command = filepath.Join(w.base, "other")
-		require.NoError(t, os.WriteFile(w.Command, []byte("#!/bin/sh\n"), 0o700))
+		w.configure(func(l *coding.Launch) { l.Command = filepath.Join(w.base, "other") })
+		require.NoError(t, os.WriteFile(w.command(), []byte("#!/bin/sh\n"), 0o700))
 		r, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
-		assert.Equal(t, w.Command, w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv[0])
-		assert.Equal(t, w.Command, r.Launch.Command)
+		assert.Equal(t, w.command(), w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv[0])
+		assert.Equal(t, w.command(), r.Launch.Command)
 		w.archive(w.get(r.ID))
 
-		require.NoError(t, os.Remove(w.Command))
+		require.NoError(t, os.Remove(w.command()))
 		_, err = w.restoreIt(r.ID)
-		require.ErrorIs(t, err, ErrNoClaude)
+		require.ErrorIs(t, err, claude.ErrNotInstalled)
 	})
 }
 
@@ -128,7 +132,7 @@ func TestForkIsAsStrictAsStart(t *testing.T) {
 				original := w.archived()
 				w.write(original, `{"type":"permission-mode","permissionMode":"`+seen+`"}`)
 				q := w.request()
-				q.ForkOf = original.ClaudeSessionID
+				q.ForkOf = original.AgentSessionID
 				r, err := w.Start(w.ctx, q)
 				require.NoError(t, err)
 				assert.Equal(t, []string{"--permission-mode", want}, w.argvOf(r)[5:])

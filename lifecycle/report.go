@@ -77,8 +77,8 @@ func (w *reporter) notifySilent(ctx context.Context) error {
 	return w.once(ctx, m.dialog.IsUnreadyReported(), n, func(m *stepState) { m.dialog.NoteUnreadyReported() })
 }
 
-// trailingLines is the time that the last lines of a turn may take once the agent is idle: the
-// transcript's lines come up to 0.2 s later, the status line 0.3 s (2.1.328).
+// trailingLines is the time that the last lines of a turn, in the transcript and in the status
+// line, may take once the agent is idle.
 const trailingLines = time.Second
 
 // noteState records the agent's activity and progress, at each change and each end of a turn, for a

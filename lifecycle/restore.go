@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/google/uuid"
 
+	coding "ccbot/agent"
+	"ccbot/agent/history"
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -22,9 +23,9 @@ const askFirst = port.Damaged("")
 // mend checks the end of the transcript, which a crash of the machine may have damaged. If a person
 // has decided so, the session continues with a repaired copy, a conversation with a new id.
 func (w *opening) mend(how port.Damaged) error {
-	health, err := transcript.Check(w.Observer.ProjectsDir, w.r.ClaudeSessionID)
+	health, err := w.agent().Keeper.Check(w.r.AgentSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
-	empty := errors.Is(err, transcript.ErrNothingLeft) || gone && w.r.Tail > 0
+	empty := errors.Is(err, coding.ErrNothingLeft) || gone && w.r.Tail > 0
 	lost := empty && health.Size < w.r.Tail // otherwise the file never contained more than bookkeeping
 	switch {
 	case gone && !empty:
@@ -43,8 +44,8 @@ func (w *opening) mend(how port.Damaged) error {
 	return w.resumeCopy(health)
 }
 
-// beginNewConversation sets a new conversation id, because Claude Code neither resumes
-// nor begins a conversation whose transcript has no messages.
+// beginNewConversation sets a new conversation id, because an agent may neither resume
+// nor begin a conversation whose transcript has no messages.
 func (w *opening) beginNewConversation() error {
 	fork := w.r.ForkOf
 	w.changeID(uuid.New())
@@ -52,20 +53,20 @@ func (w *opening) beginNewConversation() error {
 	return w.save()
 }
 
-func (w *opening) resumeCopy(health transcript.Health) error {
+func (w *opening) resumeCopy(health coding.Health) error {
 	// The id is the same for the same damage: after a crash right here the existing copy is used.
-	id := uuid.NewSHA1(w.r.ID, fmt.Appendf(nil, "%s repaired at %d", w.r.ClaudeSessionID, health.Size))
-	path, err := transcript.Repair(health, w.r.ClaudeSessionID, id)
+	id := uuid.NewSHA1(w.r.ID, fmt.Appendf(nil, "%s repaired at %d", w.r.AgentSessionID, health.Size))
+	path, err := w.agent().Keeper.Repair(health, w.r.AgentSessionID, id)
 	switch {
-	case errors.Is(err, transcript.ErrNothingLeft):
+	case errors.Is(err, coding.ErrNothingLeft):
 		return w.beginNewConversation()
 	case errors.Is(err, fs.ErrExist):
-		path, err = transcript.Find(w.Observer.ProjectsDir, id)
+		path, err = w.agent().Transcripts.Find(id)
 	}
 	if err != nil {
 		return fmt.Errorf("repair the transcript: %w", err)
 	}
-	end, err := transcript.End(path)
+	end, err := w.agent().Transcripts.End(path)
 	if err != nil {
 		return fmt.Errorf("repair the transcript: %w", err)
 	}
@@ -97,7 +98,7 @@ func (w *opening) restore(ctx context.Context) error {
 		}
 	}
 	w.r.Run, w.r.Closing = session.Run{StartedAt: w.Now().UTC()}, session.Closing{}
-	w.r.Progress.Failed = transcript.Failure{}
+	w.r.Progress.Failed = talk.Failure{}
 	if err := w.save(); err != nil {
 		return err
 	}
@@ -117,10 +118,10 @@ func (w *opening) restore(ctx context.Context) error {
 // the session's end is history. Text that the chat lacks from before the session's end stays (P5).
 func (w *opening) skipHistory() error {
 	c, ok := w.r.Cursor()
-	if !ok || transcript.Unsaid(c, w.r.Tail) {
+	if !ok || w.agent().Replies.Unsaid(c, w.r.Tail) {
 		return nil
 	}
-	end, err := transcript.End(c.Path)
+	end, err := w.agent().Transcripts.End(c.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -133,19 +134,19 @@ func (w *opening) skipHistory() error {
 
 // lastSeen returns what is known of the conversation that a launch continues: a person may have
 // changed its model and its permission mode in the terminal.
-func (w *opening) lastSeen(conversation []string) transcript.Progress {
+func (w *opening) lastSeen(begin coding.Start) history.Progress {
 	of := w.r.ForkOf
 	if w.r.State == session.Starting && len(w.r.Cursors) > 0 {
-		of = w.r.ClaudeSessionID
+		of = w.r.AgentSessionID
 	}
-	if of == uuid.Nil || w.r.Progress.Path != "" || !slices.Contains(conversation, of.String()) {
+	if of == uuid.Nil || w.r.Progress.Path != "" || of != begin.Conversation && of != begin.CopyOf {
 		return w.r.Progress
 	}
-	path, err := transcript.Find(w.Observer.ProjectsDir, of)
+	path, err := w.agent().Transcripts.Find(of)
 	if err != nil {
-		return transcript.Progress{}
+		return history.Progress{}
 	}
-	p, err := transcript.Progress{}.Advance(path)
+	p, err := w.agent().Transcripts.Advance(history.Progress{}, path)
 	if err != nil {
 		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}

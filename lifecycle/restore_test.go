@@ -10,10 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
 	"ccbot/port/talk"
@@ -29,7 +30,7 @@ func (w *world) argvOf(r session.Record) []string {
 // writeRaw adds bytes to the session's transcript.
 func (w *world) writeRaw(r session.Record, data string) {
 	w.t.Helper()
-	f, err := os.OpenFile(w.transcript(r.ClaudeSessionID), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(w.transcript(r.AgentSessionID), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(w.t, err)
 	_, err = f.WriteString(data)
 	require.NoError(w.t, err)
@@ -71,7 +72,7 @@ func TestRefusedRestoreKeepsDirectory(t *testing.T) {
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, DirNotADir, e.Why)
 		}},
-		{"another writer", "other", func(w *world, r session.Record) { w.processes.startNow(777, resume(r.ClaudeSessionID)) },
+		{"another writer", "other", func(w *world, r session.Record) { w.processes.startNow(777, resume(r.AgentSessionID)) },
 			func(t *testing.T, err error) {
 				var e *WriterError
 				assert.ErrorAs(t, err, &e)
@@ -80,8 +81,8 @@ func TestRefusedRestoreKeepsDirectory(t *testing.T) {
 			var e *TranscriptError
 			assert.ErrorAs(t, err, &e)
 		}},
-		{"no claude", "other", func(w *world, _ session.Record) { require.NoError(w.t, os.Remove(w.Command)) },
-			func(t *testing.T, err error) { assert.ErrorIs(t, err, ErrNoClaude) }},
+		{"no claude", "other", func(w *world, _ session.Record) { require.NoError(w.t, os.Remove(w.command())) },
+			func(t *testing.T, err error) { assert.ErrorIs(t, err, claude.ErrNotInstalled) }},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -128,9 +129,9 @@ var damages = map[string]struct {
 	"half a line": {func(w *world, r session.Record) { w.writeRaw(r, assistantLine[:40]) }, transcript.FaultHalfLine},
 	"NULs":        {func(w *world, r session.Record) { w.writeRaw(r, "\x00\x00\x00\x00") }, transcript.FaultNUL},
 	"two files": {func(w *world, r session.Record) {
-		dir := filepath.Join(w.Observer.ProjectsDir, "-other")
+		dir := filepath.Join(filepath.Join(w.base, "projects"), "-other")
 		require.NoError(w.t, os.Mkdir(dir, 0o700))
-		require.NoError(w.t, os.WriteFile(filepath.Join(dir, r.ClaudeSessionID.String()+".jsonl"), []byte(userLine("there")+"\n"), 0o600))
+		require.NoError(w.t, os.WriteFile(filepath.Join(dir, r.AgentSessionID.String()+".jsonl"), []byte(userLine("there")+"\n"), 0o600))
 	}, transcript.FaultDuplicate},
 }
 
@@ -144,7 +145,7 @@ func TestDamagedTranscriptNeedsDecision(t *testing.T) {
 				var e *TranscriptError
 				require.ErrorAs(t, err, &e)
 				assert.Equal(t, []transcript.Fault{damage.fault}, e.Health.Faults)
-				assert.Equal(t, w.transcript(r.ClaudeSessionID), e.Health.Path)
+				assert.Equal(t, w.transcript(r.AgentSessionID), e.Health.Path)
 				assert.Equal(t, r, w.get(r.ID))
 				assert.Empty(t, w.tmux.windows())
 			})
@@ -158,13 +159,13 @@ func TestDamagedTranscriptIsResumedUnchanged(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r := w.archived()
 				damage.do(w, r)
-				before, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
+				before, err := os.ReadFile(w.transcript(r.AgentSessionID))
 				require.NoError(t, err)
 				back, err := w.Restore(w.ctx, port.Restore{Session: r.ID, Damaged: port.UseAsItIs})
 				require.NoError(t, err)
-				assert.Equal(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
-				assert.Equal(t, []string{"--resume", r.ClaudeSessionID.String(), "--permission-mode", "default"}, w.argvOf(back.Record))
-				after, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
+				assert.Equal(t, r.AgentSessionID, back.Record.AgentSessionID)
+				assert.Equal(t, []string{"--resume", r.AgentSessionID.String(), "--permission-mode", "default"}, w.argvOf(back.Record))
+				after, err := os.ReadFile(w.transcript(r.AgentSessionID))
 				require.NoError(t, err)
 				assert.Equal(t, before, after)
 			})
@@ -179,21 +180,21 @@ func TestRepairedCopyIsResumed(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r := w.archived()
 				damage.do(w, r)
-				before, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
+				before, err := os.ReadFile(w.transcript(r.AgentSessionID))
 				require.NoError(t, err)
 				back, err := w.Restore(w.ctx, port.Restore{Session: r.ID, Damaged: port.UseCopy})
 				require.NoError(t, err)
 				got := back.Record
-				require.NotEqual(t, r.ClaudeSessionID, got.ClaudeSessionID)
-				assert.Equal(t, []uuid.UUID{r.ClaudeSessionID}, got.EarlierClaudeIDs)
-				assert.Equal(t, []string{"--resume", got.ClaudeSessionID.String(), "--permission-mode", "default"}, w.argvOf(got))
-				after, err := os.ReadFile(w.transcript(r.ClaudeSessionID))
+				require.NotEqual(t, r.AgentSessionID, got.AgentSessionID)
+				assert.Equal(t, []uuid.UUID{r.AgentSessionID}, got.EarlierSessionIDs)
+				assert.Equal(t, []string{"--resume", got.AgentSessionID.String(), "--permission-mode", "default"}, w.argvOf(got))
+				after, err := os.ReadFile(w.transcript(r.AgentSessionID))
 				require.NoError(t, err)
 				assert.Equal(t, before, after, "the original stays as it is")
-				end, err := transcript.End(w.transcript(got.ClaudeSessionID))
+				end, err := transcript.End(w.transcript(got.AgentSessionID))
 				require.NoError(t, err)
 				assert.Equal(t, append(r.Cursors, end), got.Cursors, "what the copy begins with was shown before")
-				health, err := transcript.Check(w.Observer.ProjectsDir, got.ClaudeSessionID)
+				health, err := transcript.Check(filepath.Join(w.base, "projects"), got.AgentSessionID)
 				require.NoError(t, err)
 				assert.Empty(t, health.Faults)
 
@@ -211,7 +212,7 @@ func TestHealthyTranscriptIsNotCopied(t *testing.T) {
 		r := w.archived()
 		back, err := w.Restore(w.ctx, port.Restore{Session: r.ID, Damaged: port.UseCopy})
 		require.NoError(t, err)
-		assert.Equal(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
+		assert.Equal(t, r.AgentSessionID, back.Record.AgentSessionID)
 	})
 }
 
@@ -236,7 +237,7 @@ func TestEmptyTranscript(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, _ := w.started()
-				path := w.transcript(r.ClaudeSessionID)
+				path := w.transcript(r.AgentSessionID)
 				require.NoError(t, os.WriteFile(path, []byte(tc.content), 0o600))
 				w.archive(r)
 				r = w.get(r.ID)
@@ -253,11 +254,11 @@ func TestEmptyTranscript(t *testing.T) {
 				}
 				require.NoError(t, err)
 				if !tc.anew {
-					assert.Equal(t, []string{"--resume", r.ClaudeSessionID.String(), "--permission-mode", "default"}, w.argvOf(back.Record))
+					assert.Equal(t, []string{"--resume", r.AgentSessionID.String(), "--permission-mode", "default"}, w.argvOf(back.Record))
 					return
 				}
-				assert.Equal(t, []uuid.UUID{r.ClaudeSessionID}, back.Record.EarlierClaudeIDs)
-				assert.Equal(t, []string{"--session-id", back.Record.ClaudeSessionID.String()}, w.argvOf(back.Record))
+				assert.Equal(t, []uuid.UUID{r.AgentSessionID}, back.Record.EarlierSessionIDs)
+				assert.Equal(t, []string{"--session-id", back.Record.AgentSessionID.String()}, w.argvOf(back.Record))
 			})
 		})
 	}
@@ -269,7 +270,7 @@ func TestLostTranscriptNeedsDecision(t *testing.T) {
 		t.Run(left, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r := w.archived()
-				path := w.transcript(r.ClaudeSessionID)
+				path := w.transcript(r.AgentSessionID)
 				require.NoError(t, os.Truncate(path, 0))
 				if left == "nothing" {
 					require.NoError(t, os.Remove(path))
@@ -281,7 +282,7 @@ func TestLostTranscriptNeedsDecision(t *testing.T) {
 				assert.Empty(t, w.tmux.windows())
 				back, err := w.Restore(w.ctx, port.Restore{Session: r.ID, Damaged: port.UseCopy})
 				require.NoError(t, err)
-				assert.NotEqual(t, r.ClaudeSessionID, back.Record.ClaudeSessionID)
+				assert.NotEqual(t, r.AgentSessionID, back.Record.AgentSessionID)
 			})
 		})
 	}
@@ -290,7 +291,7 @@ func TestLostTranscriptNeedsDecision(t *testing.T) {
 func TestUnreadableTranscriptRefuses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		path := w.transcript(r.ClaudeSessionID)
+		path := w.transcript(r.AgentSessionID)
 		require.NoError(t, os.Remove(path))
 		require.NoError(t, os.Symlink(path, path)) // a loop
 		_, err := w.restoreIt(r.ID)
@@ -305,23 +306,23 @@ func TestUnreadableTranscriptRefuses(t *testing.T) {
 func TestForkStartsWithCopy(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		original := w.archived()
-		w.processes.startNow(777, resume(original.ClaudeSessionID)) // the reason to fork
+		w.processes.startNow(777, resume(original.AgentSessionID)) // the reason to fork
 		q := w.request()
-		q.ForkOf = original.ClaudeSessionID
+		q.ForkOf = original.AgentSessionID
 		r, err := w.Start(w.ctx, q)
 		require.NoError(t, err)
-		assert.Equal(t, original.ClaudeSessionID, r.ForkOf)
-		require.NotEqual(t, original.ClaudeSessionID, r.ClaudeSessionID)
-		assert.Equal(t, []string{"--resume", original.ClaudeSessionID.String(), "--fork-session", "--session-id", r.ClaudeSessionID.String(),
+		assert.Equal(t, original.AgentSessionID, r.ForkOf)
+		require.NotEqual(t, original.AgentSessionID, r.AgentSessionID)
+		assert.Equal(t, []string{"--resume", original.AgentSessionID.String(), "--fork-session", "--session-id", r.AgentSessionID.String(),
 			"--permission-mode", "default"}, w.argvOf(r))
 
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source, e.TranscriptSize = "fork", 17 })
 		w.pass(time.Second)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Running, got.State)
-		assert.Equal(t, original.ClaudeSessionID, got.ForkOf)
+		assert.Equal(t, original.AgentSessionID, got.ForkOf)
 		c, _ := got.Cursor()
-		assert.Equal(t, talk.Cursor{Path: w.transcript(r.ClaudeSessionID), Offset: 17}, c, "what the copy begins with is history")
+		assert.Equal(t, talk.Cursor{Path: w.transcript(r.AgentSessionID), Offset: 17}, c, "what the copy begins with is history")
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds(), "neither writes the other's conversation")
 	})
@@ -332,7 +333,7 @@ func TestP8_BindFindsForksWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		original := w.archived()
 		q := w.request()
-		q.ForkOf = original.ClaudeSessionID
+		q.ForkOf = original.AgentSessionID
 		r, err := w.Start(w.ctx, q)
 		require.NoError(t, err)
 		w.restart()
@@ -348,7 +349,7 @@ func TestForkOfNothingStartsNew(t *testing.T) {
 		q.ForkOf = uuid.New()
 		r, err := w.Start(w.ctx, q)
 		require.NoError(t, err)
-		assert.Equal(t, []string{"--session-id", r.ClaudeSessionID.String()}, w.argvOf(r))
+		assert.Equal(t, []string{"--session-id", r.AgentSessionID.String()}, w.argvOf(r))
 	})
 }
 
@@ -360,28 +361,28 @@ func TestRestoreOfFork(t *testing.T) {
 	}{
 		{"in which nothing was said begins with the copy again", func(*world, session.Record) {},
 			func(original, fork session.Record) []string {
-				return []string{"--resume", original.ClaudeSessionID.String(), "--fork-session", "--session-id", fork.ClaudeSessionID.String()}
+				return []string{"--resume", original.AgentSessionID.String(), "--fork-session", "--session-id", fork.AgentSessionID.String()}
 			}},
 		{"that was only opened and left does so under another id", func(w *world, r session.Record) { w.write(r, titleLine) },
 			func(original, fork session.Record) []string {
-				return []string{"--resume", original.ClaudeSessionID.String(), "--fork-session", "--session-id", fork.ClaudeSessionID.String()}
+				return []string{"--resume", original.AgentSessionID.String(), "--fork-session", "--session-id", fork.AgentSessionID.String()}
 			}},
 		{"that has a transcript of its own is resumed", func(w *world, r session.Record) { w.write(r, userLine("hello")) },
-			func(_, fork session.Record) []string { return []string{"--resume", fork.ClaudeSessionID.String()} }},
+			func(_, fork session.Record) []string { return []string{"--resume", fork.AgentSessionID.String()} }},
 		{"that was cleared does not begin with the copy again", func(w *world, r session.Record) {
 			cleared := uuid.New()
 			w.present(r, cleared)
 			w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
 				e.SessionID, e.TranscriptPath, e.Source = cleared.String(), w.transcript(cleared), "clear"
 			})
-		}, func(_, fork session.Record) []string { return []string{"--session-id", fork.ClaudeSessionID.String()} }},
+		}, func(_, fork session.Record) []string { return []string{"--session-id", fork.AgentSessionID.String()} }},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				original := w.archived()
 				q := w.request()
-				q.ForkOf = original.ClaudeSessionID
+				q.ForkOf = original.AgentSessionID
 				r, err := w.Start(w.ctx, q)
 				require.NoError(t, err)
 				w.report(r)
@@ -434,7 +435,7 @@ func TestP1_InterruptedRestoreContinues(t *testing.T) {
 	t.Run("a person goes on at the desk", func(t *testing.T) {
 		inWorld(t, func(t *testing.T, w *world) {
 			r := cut(w, "restore-recorded")
-			desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+			desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 			w.pass(time.Second)
 			_, err := w.restoreIt(r.ID)
 			var refused *WriterError

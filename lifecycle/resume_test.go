@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/port"
@@ -37,9 +37,9 @@ func TestRestore(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, session.Restoring, r.State)
 		assert.Equal(t, session.Archived, r.RestoredFrom)
-		assert.Equal(t, old.ClaudeSessionID, r.ClaudeSessionID)
+		assert.Equal(t, old.AgentSessionID, r.AgentSessionID)
 		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv
-		assert.Equal(t, []string{"--resume", old.ClaudeSessionID.String(), "--permission-mode", "default"}, argv[len(argv)-4:])
+		assert.Equal(t, []string{"--resume", old.AgentSessionID.String(), "--permission-mode", "default"}, argv[len(argv)-4:])
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
 		w.pass(time.Second)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
@@ -54,14 +54,14 @@ func TestRestoreBeforeFirstPromptStartsNew(t *testing.T) {
 		r, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv
-		assert.Equal(t, []string{"--session-id", r.ClaudeSessionID.String()}, argv[len(argv)-2:])
+		assert.Equal(t, []string{"--session-id", r.AgentSessionID.String()}, argv[len(argv)-2:])
 	})
 }
 
 func TestP1_RestoreRefusesPossibleWriter(t *testing.T) {
 	byHand := func(argv ...string) func(w *world, r session.Record) {
 		return func(w *world, r session.Record) {
-			w.processes.startNow(777, append(argv, r.ClaudeSessionID.String()))
+			w.processes.startNow(777, append(argv, r.AgentSessionID.String()))
 		}
 	}
 	tests := []struct {
@@ -72,20 +72,20 @@ func TestP1_RestoreRefusesPossibleWriter(t *testing.T) {
 		{"resumed by hand", byHand("claude", "--resume"), process.Yes},
 		{"by its presence file, whatever its command line says", func(w *world, r session.Record) {
 			id := w.processes.start(777, []string{"claude", "--continue"})
-			w.presences.claim(presence.File{PID: 777, ProcStart: id.Start, SessionID: r.ClaudeSessionID})
+			w.presences.claim(presence.File{PID: 777, ProcStart: id.Start, SessionID: r.AgentSessionID})
 		}, process.Yes},
 		{"by a hook", func(w *world, r session.Record) {
 			id := w.processes.start(777, []string{"claude"})
-			w.bindings.claim(id, r.ClaudeSessionID)
+			w.bindings.claim(id, r.AgentSessionID)
 		}, process.Yes},
 		{"presence and hook contradict each other", func(w *world, r session.Record) {
 			id := w.processes.start(777, []string{"claude"})
 			w.presences.claim(presence.File{PID: 777, ProcStart: id.Start, SessionID: uuid.New()})
-			w.bindings.claim(id, r.ClaudeSessionID)
+			w.bindings.claim(id, r.AgentSessionID)
 		}, process.Maybe},
 		{"a presence file that does not say its start", func(w *world, r session.Record) {
 			w.processes.start(777, []string{"claude"})
-			w.presences.claim(presence.File{PID: 777, SessionID: r.ClaudeSessionID})
+			w.presences.claim(presence.File{PID: 777, SessionID: r.AgentSessionID})
 		}, process.Maybe},
 	}
 	for _, tc := range tests {
@@ -143,7 +143,7 @@ func TestP1_RestoreRefusesUnreadableEvidence(t *testing.T) {
 func TestP1_NonWriterDoesNotRefuse(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		id := r.ClaudeSessionID.String()
+		id := r.AgentSessionID.String()
 		w.processes.start(771, []string{"tail", "-f", id + ".jsonl"})
 		w.processes.start(772, []string{"bash", "-c", "claude --resume " + id})
 		w.processes.start(773, []string{"claude", "--resume", id, "--fork-session"})
@@ -190,7 +190,7 @@ func TestFailedRestoreKeepsOrigin(t *testing.T) {
 		got := w.get(r.ID)
 		assert.Equal(t, session.Failed, got.State)
 		assert.Equal(t, session.Archived, got.RestoredFrom)
-		assert.Equal(t, r.ClaudeSessionID, got.ClaudeSessionID)
+		assert.Equal(t, r.AgentSessionID, got.AgentSessionID)
 		require.Len(t, got.Cursors, 1)
 		assert.Equal(t, r.Cursors[0].Path, got.Cursors[0].Path)
 		_, err = w.restoreIt(r.ID)

@@ -140,7 +140,7 @@ func TestP2_LaterResumeSurvivesAllRetries(t *testing.T) {
 		w.write(r, userLine("hello"))
 		first := r.Ended
 		w.pass(time.Second)
-		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.pass(5 * time.Minute)
 		require.NoError(t, w.Archive(w.ctx, r.ID, r.Final, port.Cause{Why: "another try, asked for"}))
 		w.restart()
@@ -261,7 +261,7 @@ func TestP2_WithoutClockNoLeftovers(t *testing.T) {
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.False(t, w.processes.alive(a.id))
 		w.restart()
-		w.processes.start(777, resume(r.ClaudeSessionID))
+		w.processes.start(777, resume(r.AgentSessionID))
 		_, err := w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)

@@ -33,7 +33,7 @@ func (c *core) noticeWriters(ctx context.Context) error {
 	for _, live := range []bool{true, false} { // if two sessions have the same conversation, the report is about the open one
 		for i, r := range all {
 			if r.State.Live() == live && notices(r) {
-				records, conversations = append(records, &all[i]), append(conversations, r.ClaudeSessionID)
+				records, conversations = append(records, &all[i]), append(conversations, r.AgentSessionID)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func (c *core) noticeWriters(ctx context.Context) error {
 	var failed []error
 	for _, one := range records {
 		r := *one
-		if len(found.Unreported(r)) == 0 && !c.HasGrown(r, known[r.ClaudeSessionID]) || c.came(ctx, r, found) {
+		if len(found.Unreported(r)) == 0 && !c.HasGrown(r, known[r.AgentSessionID]) || c.came(ctx, r, found) {
 			continue
 		}
 		err := c.do(ctx, r.ID, func(w *work) error { return w.writers.notice(ctx) })
@@ -141,7 +141,7 @@ func (c *core) isNews(ctx context.Context, pid int) bool {
 	notices := noticeable(all)
 	return slices.ContainsFunc(all, func(r session.Record) bool {
 		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }
-		own := r.Binding != nil && is(r.Binding.Agent)
-		return r.ClaudeSessionID == f.SessionID && notices(r) && !own && !slices.ContainsFunc(r.SecondWriters, is)
+		own := r.Binding != nil && (is(r.Binding.Agent) || is(r.Binding.AgentServer))
+		return r.AgentSessionID == f.SessionID && notices(r) && !own && !slices.ContainsFunc(r.SecondWriters, is)
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
@@ -34,7 +34,7 @@ func (w *world) look() {
 func TestP1_RunningSecondWriterIsReportedOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 		for range 3 {
 			w.look()
 		}
@@ -55,7 +55,7 @@ func TestP1_RunningSecondWriterIsReportedOnce(t *testing.T) {
 		assert.Equal(t, 1, w.news.seconds(), "the restart has forgotten it")
 		assert.Empty(t, w.processes.signalled())
 
-		another := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		another := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.pass(2 * noticeEvery)
 		assert.Equal(t, 2, w.news.seconds())
 		assert.Len(t, lastOf[OtherWriters](w.news), 2, "what can be done concerns all of them")
@@ -68,11 +68,11 @@ func TestP1_RunningSecondWriterIsReportedOnce(t *testing.T) {
 func TestP1_ReusedPidIsReportedAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.processes.startNow(777, resume(r.ClaudeSessionID))
+		w.processes.startNow(777, resume(r.AgentSessionID))
 		w.look()
 		w.processes.exit(777)
 		w.pass(time.Second)
-		again := w.processes.startNow(777, resume(r.ClaudeSessionID))
+		again := w.processes.startNow(777, resume(r.AgentSessionID))
 		w.look()
 		assert.Equal(t, 2, w.news.seconds())
 		assert.Equal(t, []process.Identity{again}, w.get(r.ID).SecondWriters)
@@ -84,7 +84,7 @@ func TestP1_UnreportedSecondWriterIsReportedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.news.set(func(n *heardNews) { n.fail = func(news.News) error { return errors.New("disk full") } })
-		w.processes.startNow(777, resume(r.ClaudeSessionID))
+		w.processes.startNow(777, resume(r.AgentSessionID))
 		assert.Error(t, w.noticeWriters(w.ctx))
 		assert.Empty(t, w.get(r.ID).SecondWriters)
 		w.news.set(func(n *heardNews) { n.fail = nil })
@@ -139,7 +139,7 @@ func TestP1_OwnAgentIsNeverReported(t *testing.T) {
 // ids are the conversations of all sessions.
 func (w *world) ids() (ids []uuid.UUID) {
 	for _, r := range w.Store.List() {
-		ids = append(ids, r.ClaudeSessionID)
+		ids = append(ids, r.AgentSessionID)
 	}
 	return ids
 }
@@ -149,11 +149,11 @@ func (w *world) ids() (ids []uuid.UUID) {
 func TestP1_LaunchersChildIsOwnAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		line := []string{"sh", w.Command, "--session-id", r.ClaudeSessionID.String()}
+		line := []string{"sh", w.command(), "--session-id", r.AgentSessionID.String()}
 		w.processes.change(a.id.PID, func(p *process.Process) { p.Args = line })
 		a.set(func(a *agent) { a.silent = true })
 		child := w.processes.startNow(777, append([]string{"claude"}, line[2:]...), below(a.id.PID))
-		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.ClaudeSessionID})
+		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.AgentSessionID})
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds())
 		writers, err := w.Writers(w.ctx, r.ID)
@@ -170,7 +170,7 @@ func TestP1_LaunchersChildIsOwnAgent(t *testing.T) {
 func TestP1_NestedWriterIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.startNow(777, resume(r.ClaudeSessionID), below(a.id.PID))
+		w.processes.startNow(777, resume(r.AgentSessionID), below(a.id.PID))
 		w.look()
 		assert.Equal(t, 1, w.news.seconds())
 	})
@@ -182,7 +182,7 @@ func TestP1_ArchivedSessionsResumeIsReportedOnce(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.pass(time.Minute)
-		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.restart() // it came while ccbot was away
 		w.comeBack()
 		w.write(r, userLine("at the desk"))
@@ -222,7 +222,7 @@ func TestP1_UnseenWriterIsReportedByGrowth(t *testing.T) {
 				w.pass(10 * noticeEvery)
 				require.Zero(t, w.news.ghosts(), "what was said before the end is no news")
 				if tc.line == "" {
-					f, err := os.OpenFile(w.transcript(r.ClaudeSessionID), os.O_APPEND|os.O_WRONLY, 0o600)
+					f, err := os.OpenFile(w.transcript(r.AgentSessionID), os.O_APPEND|os.O_WRONLY, 0o600)
 					require.NoError(t, err)
 					_, err = f.WriteString(assistantLine[:20])
 					require.NoError(t, errors.Join(err, f.Close()))
@@ -242,7 +242,7 @@ func TestP1_UnseenWriterIsReportedByGrowth(t *testing.T) {
 				w.pass(time.Hour)
 				assert.Equal(t, 1, w.news.ghosts(), "it was told once")
 
-				desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+				desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 				w.pass(2 * noticeEvery)
 				assert.Equal(t, 2, w.news.ghosts(), "who it is, is news")
 				assert.Equal(t, desk.id, lastOf[OtherWriters](w.news)[0].Identity)
@@ -257,7 +257,7 @@ func TestP1_ReportedWriterExplainsGrowth(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.write(r, userLine("hello"))
-		desk := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.look()
 		require.Equal(t, 1, w.news.seconds())
 		receipt := w.archive(r)
@@ -277,7 +277,7 @@ func TestP3_SurvivorStaysLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.write(r, userLine("hello"))
-		left := w.processes.startNow(777, resume(r.ClaudeSessionID))
+		left := w.processes.startNow(777, resume(r.AgentSessionID))
 		w.processes.yieldsTo(left.PID, never)
 		w.archive(r)
 		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
@@ -311,7 +311,7 @@ func TestP8_SecondWriterReportedAtMostTwice(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.stop()
-		w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.crash("second-told", func() { assert.Error(t, w.noticeWriters(w.ctx)) })
 		w.comeBack()
 		w.pass(time.Hour)
@@ -342,7 +342,7 @@ func TestP1_PresenceFileRevealsSecondWriter(t *testing.T) {
 		for i, r := range []session.Record{running, over} {
 			pid := 770 + i
 			id := w.processes.startNow(pid, []string{"claude", "--continue"})
-			files = append(files, presence.File{PID: pid, ProcStart: id.Start, SessionID: r.ClaudeSessionID})
+			files = append(files, presence.File{PID: pid, ProcStart: id.Start, SessionID: r.AgentSessionID})
 			w.presences.claim(files...)
 			w.WakeAgent(pid)
 			w.pass(time.Millisecond)
@@ -367,12 +367,12 @@ func TestStrangersPresenceTriggersNoScan(t *testing.T) {
 			return presence.File{PID: 777, ProcStart: 1, SessionID: uuid.New()}
 		}},
 		{"it has ended", 778, func(_ *world, r session.Record) presence.File {
-			return presence.File{PID: 777, ProcStart: 1, SessionID: r.ClaudeSessionID}
+			return presence.File{PID: 777, ProcStart: 1, SessionID: r.AgentSessionID}
 		}},
 		{"it was told", 777, func(w *world, r session.Record) presence.File {
-			id := w.processes.startNow(777, resume(r.ClaudeSessionID))
+			id := w.processes.startNow(777, resume(r.AgentSessionID))
 			w.look()
-			return presence.File{PID: 777, ProcStart: id.Start, SessionID: r.ClaudeSessionID}
+			return presence.File{PID: 777, ProcStart: id.Start, SessionID: r.AgentSessionID}
 		}},
 	}
 	for _, tc := range tests {
@@ -415,7 +415,7 @@ func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, _ := w.started()
-				w.processes.startNow(777, resume(r.ClaudeSessionID))
+				w.processes.startNow(777, resume(r.AgentSessionID))
 				tc.spoil(w)
 				assert.Error(t, w.noticeWriters(w.ctx))
 				assert.Zero(t, w.news.seconds())
@@ -429,7 +429,7 @@ func TestP6_PossibleWriterIsNotReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.processes.startNow(777, []string{"claude"})
-		w.presences.claim(presence.File{PID: 777, SessionID: r.ClaudeSessionID}) // it does not say its start
+		w.presences.claim(presence.File{PID: 777, SessionID: r.AgentSessionID}) // it does not say its start
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds())
 		assert.Empty(t, w.get(r.ID).SecondWriters)

@@ -40,7 +40,9 @@ func (c *core) wakeEach(is func(session.Record) bool) {
 // WakeAgent asks for a step of the session whose agent has this pid. The presence file of any other
 // process may belong to a second writer, so the process is checked for that too.
 func (s *Service) WakeAgent(pid int) {
-	s.core.wakeEach(func(r session.Record) bool { return r.State.Live() && r.Binding != nil && r.Binding.Agent.PID == pid })
+	s.core.wakeEach(func(r session.Record) bool {
+		return r.State.Live() && r.Binding != nil && r.Binding.Writer().PID == pid
+	})
 	s.core.agenda.checkProcess(pid)
 }
 

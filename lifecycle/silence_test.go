@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
@@ -68,7 +68,7 @@ var personVerbs = []struct {
 		return err
 	}},
 	{"connect", false, func(w *world, r session.Record) error {
-		_, err := w.Adopt(w.ctx, AdoptRequest{Agent: r.Agent(), Claude: uuid.New(), Confirmed: true})
+		_, err := w.Adopt(w.ctx, AdoptRequest{Agent: r.Agent(), AgentSessionID: uuid.New(), Confirmed: true})
 		return err
 	}},
 	{"other writers", false, func(w *world, r session.Record) error { _, err := w.Writers(w.ctx, r.ID); return err }},
@@ -286,7 +286,7 @@ func TestP6_UnreadSessionIsUnknown(t *testing.T) {
 				if tc.over {
 					w.archive(r)
 				}
-				w.Observer.Unread = func() []string { return []string{w.transcript(r.ClaudeSessionID)} }
+				w.Observer.Unread = func() []string { return []string{w.transcript(r.AgentSessionID)} }
 				w.held(r, "k", viewtest.Said)
 				before, signals := w.onDisk(), len(w.processes.signalled())
 				err := tc.call(w, w.get(r.ID))

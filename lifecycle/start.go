@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/uuid"
 
+	coding "ccbot/agent"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
@@ -44,18 +44,18 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 		return session.Record{}, fmt.Errorf("start: %w", err)
 	}
 	now := s.core.Now().UTC()
-	name, by := q.Name, session.Namer("")
+	name, named := q.Name, session.Namer("")
 	if name == "" {
-		name, by = filepath.Base(filepath.Clean(q.Dir)), session.NamedByFolder
+		name, named = filepath.Base(filepath.Clean(q.Dir)), session.NamedByFolder
 	}
-	r := session.Record{ID: id, Name: name, NamedBy: by, Dir: filepath.Clean(q.Dir), Host: s.core.Host,
-		ClaudeSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
-		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.core.Moment(), Launch: s.core.configured()}
+	r := session.Record{ID: id, Name: name, NamedBy: named, Dir: filepath.Clean(q.Dir), Host: s.core.Host,
+		AgentSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
+		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.core.Moment(), AgentName: agentName(q)}
 	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
 		return session.Record{}, errors.New("start with a mode or a model that is not offered")
 	}
-	if q.With.Model != "" { // the mode is for the launch itself
-		*r.Launch = r.Launch.WithModel(q.With.Model)
+	if r.Launch, err = s.core.launchOf(q); err != nil {
+		return session.Record{}, err
 	}
 	if q.Continues != uuid.Nil {
 		release, err := s.core.continues(ctx, &r, q.Continues)
@@ -84,6 +84,28 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	return r, nil
 }
 
+// agentName returns the name that the record of a new session has of its agent: empty for the
+// default one.
+func agentName(q port.Start) string {
+	if q.Agent == coding.Default {
+		return ""
+	}
+	return q.Agent
+}
+
+// launchOf returns the launch of a requested session. The requested mode is for the launch itself.
+func (c *core) launchOf(q port.Start) (*session.Launch, error) {
+	by := c.Agents.Of(q.Agent)
+	if by.Starter == nil {
+		return nil, fmt.Errorf("start: the agent %q is not known", q.Agent)
+	}
+	launch := configured(by)
+	if q.With.Model != "" {
+		*launch = by.Starter.WithModel(*launch, q.With.Model)
+	}
+	return launch, nil
+}
+
 // enter checks that a session can be opened in a directory, which stays until the returned function
 // is called.
 func (c *core) enter(ctx context.Context, dir string) (leave func(), err error) {
@@ -100,13 +122,13 @@ func (c *core) enter(ctx context.Context, dir string) (leave func(), err error) 
 
 // continues makes a new session continue a conversation of no record. Earlier text is history: the
 // chat shows only later text. No other session uses the conversation until release.
-func (c *core) continues(ctx context.Context, r *session.Record, claudeID uuid.UUID) (release func(), err error) {
-	release, err = c.agenda.holdConversation(ctx, claudeID)
+func (c *core) continues(ctx context.Context, r *session.Record, conversation uuid.UUID) (release func(), err error) {
+	release, err = c.agenda.holdConversation(ctx, conversation)
 	if err != nil {
 		return nil, err
 	}
-	_, owned := c.find(func(r session.Record) bool { return r.ClaudeSessionID == claudeID })
-	end, err := transcript.EndOf(c.ProjectsDir, claudeID)
+	_, owned := c.find(func(r session.Record) bool { return r.AgentSessionID == conversation })
+	end, err := c.TranscriptEnd(*r, conversation)
 	if owned || errors.Is(err, fs.ErrNotExist) {
 		err = ErrChanged
 	}
@@ -114,7 +136,7 @@ func (c *core) continues(ctx context.Context, r *session.Record, claudeID uuid.U
 		release()
 		return nil, fmt.Errorf("continue a conversation: %w", err)
 	}
-	r.ClaudeSessionID, r.Cursors = claudeID, []talk.Cursor{end}
+	r.AgentSessionID, r.Cursors = conversation, []talk.Cursor{end}
 	return release, nil
 }
 
@@ -175,7 +197,7 @@ func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, e
 			return err
 		}
 		defer stays()
-		release, err := s.core.agenda.holdConversation(ctx, w.r.ClaudeSessionID)
+		release, err := s.core.agenda.holdConversation(ctx, w.r.AgentSessionID)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
@@ -34,7 +35,7 @@ func TestStart(t *testing.T) {
 		spec := w.tmux.Process(a.pane).Spec
 		assert.Equal(t, "4f0c/"+r.ID.String(), spec.Tag)
 		assert.Equal(t, []string{filepath.Join(w.base, "claude"), "--settings", filepath.Join(w.base, r.ID.String()+".settings"),
-			"--session-id", r.ClaudeSessionID.String()}, spec.Argv)
+			"--session-id", r.AgentSessionID.String()}, spec.Argv)
 		assert.Equal(t, map[string]string{"CCBOT_LAUNCH": r.ID.String(), "CCBOT_DIR": w.StateDir, "HOME": "/home/u"}, spec.Env)
 		assert.Equal(t, []string{"CLAUDECODE"}, spec.Unset)
 
@@ -47,7 +48,7 @@ func TestStart(t *testing.T) {
 		assert.False(t, r.ReadyAt.IsZero() || r.ReportsAt.IsZero())
 		c, ok := r.Cursor()
 		assert.True(t, ok)
-		assert.Equal(t, w.transcript(r.ClaudeSessionID), c.Path)
+		assert.Equal(t, w.transcript(r.AgentSessionID), c.Path)
 	})
 }
 
@@ -57,7 +58,7 @@ func TestP8_IntentIsOnDiskBeforeWindow(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		var onDisk []session.Record
 		w.tmux.onLaunch = func(*agent, *tmuxtest.Process) {
-			store, err := session.Open(filepath.Join(w.base, "state", "sessions"), t.TempDir(), time.Now, w.Log)
+			store, err := session.Open(filepath.Join(w.base, "state", "sessions"), t.TempDir(), time.Now, w.Log, nil)
 			require.NoError(t, err)
 			onDisk = store.List()
 		}
@@ -81,14 +82,14 @@ func TestP1_StartErrorLeavesNoRecord(t *testing.T) {
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, DirMissing, e.Why)
 		}},
-		{"a file", func(_ *testing.T, w *world, q *port.Start) { q.Dir = w.Command }, func(t *testing.T, err error) {
+		{"a file", func(_ *testing.T, w *world, q *port.Start) { q.Dir = w.command() }, func(t *testing.T, err error) {
 			var e *DirError
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, DirNotADir, e.Why)
 		}},
-		{"no claude", func(t *testing.T, w *world, _ *port.Start) { require.NoError(t, os.Remove(w.Command)) },
+		{"no claude", func(t *testing.T, w *world, _ *port.Start) { require.NoError(t, os.Remove(w.command())) },
 			func(t *testing.T, err error) {
-				assert.ErrorIs(t, err, ErrNoClaude)
+				assert.ErrorIs(t, err, claude.ErrNotInstalled)
 				assert.True(t, filepath.IsAbs(refusal.In(err).Command), "as it is configured")
 			}},
 		{"tmux refuses", func(_ *testing.T, w *world, _ *port.Start) { w.tmux.Fail("NewWindow", broken) },

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
@@ -135,7 +135,7 @@ func TestLookHasLastActivity(t *testing.T) {
 		w.pass(time.Minute)
 		w.write(r, userLine("hello"))
 		said := time.Now().Add(time.Hour)
-		require.NoError(t, os.Chtimes(w.transcript(r.ClaudeSessionID), said, said))
+		require.NoError(t, os.Chtimes(w.transcript(r.AgentSessionID), said, said))
 		assert.True(t, said.Equal(w.Observer.Inspector(w.ctx)(r).Active), "the transcript")
 		w.held(r, "k", "hello")
 		assert.True(t, said.Equal(w.Observer.Inspector(w.ctx)(w.get(r.ID)).Active))
@@ -210,7 +210,7 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 		{"the transcript has grown", true, func(w *world, r session.Record, _ *agent) {
 			w.write(r, userLine("hello"))
 			now := time.Now()
-			require.NoError(w.t, os.Chtimes(w.transcript(r.ClaudeSessionID), now, now))
+			require.NoError(w.t, os.Chtimes(w.transcript(r.AgentSessionID), now, now))
 		}},
 		{"it is starting", false, func(w *world, r session.Record, _ *agent) {
 			w.edit(r.ID, func(r *session.Record) { r.State = session.Starting })
@@ -255,7 +255,7 @@ func TestP2_PersonsQuietAgentStays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				id := uuid.New()
-				w.write(session.Record{ClaudeSessionID: id}, assistantLine)
+				w.write(session.Record{AgentSessionID: id}, assistantLine)
 				a := w.tmux.inOwnWindow(resume(id)...)
 				if left {
 					w.tmux.Change(a.pane, tagged("4f0c/"+uuid.NewString()))

@@ -102,6 +102,11 @@ func (w *work) look(ctx context.Context, head *typing.Prompt) error {
 	if err := ctx.Err(); err != nil {
 		return err // ccbot is being stopped: a failed reading proves nothing
 	}
+	if bound, err := w.ender.BindServer(ctx); err != nil {
+		return err
+	} else if bound {
+		w.term.Refresh(ctx)
+	}
 	w.watchAgent(*w.r)
 	if err := errors.Join(w.keepUp(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
 		return err
@@ -157,8 +162,16 @@ func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
 }
 
 // ready makes the session usable: prompts are typed from then on. An agent in another directory
-// than the requested one is ended instead.
+// than the requested one is ended instead. An agent that runs in two processes is ready when both
+// are bound.
 func (w *work) ready(ctx context.Context) error {
+	switch age := w.Now().Sub(w.r.StartedAt); {
+	case !w.Evidence.LacksServer(*w.r):
+	case age >= StartNotice:
+		return w.report.notifySilent(ctx)
+	default:
+		return nil
+	}
 	if !inDir(w.term.Pane.Path, w.r.Dir) {
 		why := fmt.Sprintf("the agent is in %q instead of %q", w.term.Pane.Path, w.r.Dir)
 		if err := w.notify(ctx, *w.r, news.Failed{Screen: w.term.Screen.Text}); err != nil {

@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
@@ -75,7 +76,7 @@ func (w *closing) intend(final session.State, why session.Change, asked process.
 // ended processes stay ended.
 func (w *closing) stop(ctx context.Context, receipt *ending.Receipt) error {
 	w.term.Refresh(ctx)
-	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone {
+	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone && w.term.Half == evidence.Whole {
 		return w.complete(ctx) // the agent ended by itself, and that is reported already
 	}
 	w.ender.End(ctx, toEnd(w.term.View), receipt)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
@@ -264,7 +264,7 @@ func TestP3_ProvenLeftoverIsEnded(t *testing.T) {
 // Spared processes are reported; a leftover among them prevents the archive.
 func TestP2_UnprovenProcessIsSpared(t *testing.T) {
 	claims := func(w *world, who process.Identity, r session.Record) {
-		w.presences.claim(presence.File{PID: who.PID, ProcStart: who.Start, SessionID: r.ClaudeSessionID})
+		w.presences.claim(presence.File{PID: who.PID, ProcStart: who.Start, SessionID: r.AgentSessionID})
 	}
 	tests := []struct {
 		name  string
@@ -320,7 +320,7 @@ func TestP1_OtherUsersArgvIsIgnored(t *testing.T) {
 		assert.Empty(t, receipt.Others, "the receipt is about this session's processes")
 
 		sources := w.Evidence
-		ignored, err := sources.Ignored(w.ctx, r.ClaudeSessionID)
+		ignored, err := sources.Ignored(w.ctx, r.AgentSessionID)
 		require.NoError(t, err)
 		assert.Len(t, ignored, 60)
 
@@ -334,7 +334,7 @@ func TestP1_BoundAgentOfAnotherUserCounts(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.change(a.id.PID, func(p *process.Process) { p.UID = user + 1 })
-		e, err := w.Evidence.Read(w.ctx, r.ClaudeSessionID)
+		e, err := w.Evidence.Read(w.ctx, r.AgentSessionID)
 		require.NoError(t, err)
 		require.Len(t, e.Verdicts, 1)
 		assert.Equal(t, a.id, e.Verdicts[0].Process.Identity)
@@ -346,8 +346,8 @@ func TestP2_StrangersAreNotEvenLookedAt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.processes.start(777, []string{"claude", "--resume", uuid.NewString()})
-		w.processes.start(778, []string{"vim", r.ClaudeSessionID.String()})
-		w.processes.start(779, []string{"claude", "--resume", r.ClaudeSessionID.String(), "--fork-session"})
+		w.processes.start(778, []string{"vim", r.AgentSessionID.String()})
+		w.processes.start(779, []string{"claude", "--resume", r.AgentSessionID.String(), "--fork-session"})
 		w.archive(r)
 		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
 		assert.Equal(t, session.Archived, w.get(r.ID).State)

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	coding "ccbot/agent"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,7 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -44,14 +46,14 @@ func TestP1_SurveySeesAllWriters(t *testing.T) {
 			r.Bound = []process.Identity{w.processes.startNow(770, []string{"claude"})}
 		})
 		w.pass(time.Minute)
-		line := []string{"sh", w.Command, "--session-id", launcher.ClaudeSessionID.String()}
+		line := []string{"sh", w.command(), "--session-id", launcher.AgentSessionID.String()}
 		w.processes.change(b.id.PID, func(p *process.Process) { p.Args = line })
 		b.set(func(a *agent) { a.silent = true })
 		child := w.processes.startNow(771, append([]string{"claude"}, line[2:]...), below(b.id.PID))
-		desk := w.tmux.byHand(resume(running.ClaudeSessionID)...)
+		desk := w.tmux.byHand(resume(running.AgentSessionID)...)
 		unclear := w.processes.startNow(772, []string{"claude"})
-		foreign := w.processes.startNow(773, resume(over.ClaudeSessionID), func(p *process.Process) { p.UID = 0 })
-		w.presences.claim(presence.File{PID: 772, SessionID: over.ClaudeSessionID}, presence.File{PID: 771, ProcStart: child.Start, SessionID: launcher.ClaudeSessionID})
+		foreign := w.processes.startNow(773, resume(over.AgentSessionID), func(p *process.Process) { p.UID = 0 })
+		w.presences.claim(presence.File{PID: 772, SessionID: over.AgentSessionID}, presence.File{PID: 771, ProcStart: child.Start, SessionID: launcher.AgentSessionID})
 
 		v := w.survey()
 		scans := w.processes.scanned()
@@ -63,7 +65,7 @@ func TestP1_SurveySeesAllWriters(t *testing.T) {
 		one := v.Writers[running.ID][0]
 		assert.Equal(t, desk.id, one.Identity)
 		assert.True(t, one.Adoptable())
-		assert.Equal(t, running.ClaudeSessionID, one.ClaudeSessionID)
+		assert.Equal(t, running.AgentSessionID, one.AgentSessionID)
 		assert.Equal(t, desk.pane, one.Pane.ID)
 		found := map[int]evidence.Writer{}
 		for _, one := range v.Writers[over.ID] {
@@ -212,11 +214,11 @@ func crowd(t testing.TB, store *session.Store, ps *processes, files *presences, 
 	for i := range records {
 		id, err := uuid.NewV7()
 		require.NoError(t, err)
-		r := session.Record{ID: id, Name: fmt.Sprint("s", i), Dir: "/src", State: session.Archived, ClaudeSessionID: uuid.New(), CreatedAt: time.Now()}
+		r := session.Record{ID: id, Name: fmt.Sprint("s", i), Dir: "/src", State: session.Archived, AgentSessionID: uuid.New(), CreatedAt: time.Now()}
 		for range 40 {
 			r.Note(time.Now(), "test", uuid.NewString())
 		}
-		ids = append(ids, r.ClaudeSessionID)
+		ids = append(ids, r.AgentSessionID)
 		require.NoError(t, store.Create(r))
 	}
 	var all []presence.File
@@ -240,13 +242,13 @@ func TestSurveyScansOnce(t *testing.T) {
 
 func BenchmarkSurvey(b *testing.B) {
 	base, log, o := b.TempDir(), slog.New(slog.DiscardHandler), &order{}
-	store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log)
+	store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log, nil)
 	require.NoError(b, err)
 	ps := newProcesses(o)
 	d := newDesk(o, ps)
 	files := &presences{desk: d}
 	crowd(b, store, ps, files, 1000, 200)
-	s := evidence.Sources{Instance: "4f0c", Command: "claude", Records: store, Processes: ps, Presences: files,
+	s := evidence.Sources{Instance: "4f0c", Agents: coding.Agents{coding.Default: {Witness: claude.Witness{Command: "claude"}}}, Records: store, Processes: ps, Presences: files,
 		Bindings: (&bindings{}).read, Panes: d.Panes, Log: log}
 	records := store.List()
 	for b.Loop() {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	coding "ccbot/agent"
 	"context"
 	"log/slog"
 	"os"
@@ -14,9 +15,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/claudekeys"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
@@ -71,17 +74,18 @@ func newterminalWorld(t *testing.T, command, dir, config string, env map[string]
 		}}
 	client, err := tmux.New(c)
 	require.NoError(t, err)
-	store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log)
+	store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log, nil)
 	require.NoError(t, err)
 	order := &order{}
 	w := &terminalWorld{t: t, news: &heardNews{order: order}, tmux: client, relays: &relays{}, dir: dir,
 		prompts: &promptStore{all: map[string]typing.Prompt{}, order: order}}
 	presences := presence.Dir{Path: filepath.Join(config, "sessions")}
-	seen := &evidence.Sources{Instance: "test", Command: command, Records: store, Processes: table, Presences: presences,
+	agents := coding.Agents{coding.Default: claude.New(filepath.Join(config, "projects"), coding.Launch{Command: command}, claudekeys.Source{}.Box)}
+	seen := &evidence.Sources{Instance: "test", Agents: agents, Records: store, Processes: table, Presences: presences,
 		Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: client.Panes, Log: log}
 	observer := &view.Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
-		ProjectsDir: filepath.Join(config, "projects"), Now: time.Now, Log: log}
-	w.Service = New(Config{Host: "here", StateDir: base, Command: command, Env: env},
+		Agents: agents, Now: time.Now, Log: log}
+	w.Service = New(Config{Host: "here", StateDir: base, Env: env},
 		Deps{Store: store, News: w.news, Windows: client, Launches: launches{base},
 			Typist: typing.New(observer, client, w.prompts, launches{base}.HasPendingEvents),
 			Ender:  &ending.Ender{Processes: table, Panes: client, Evidence: seen, KillGrace: 5 * time.Second, Log: log}})

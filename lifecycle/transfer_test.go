@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
@@ -42,7 +42,7 @@ func (w *world) crashed() session.Record {
 func (w *world) wentOn() (session.Record, hand) {
 	w.t.Helper()
 	r := w.crashed()
-	h := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+	h := w.tmux.byHand(resume(r.AgentSessionID)...)
 	h.set(func(a *agent) { a.onEnter = func(a *agent) { w.write(r, userLine(a.said[len(a.said)-1])) } })
 	return r, h
 }
@@ -56,7 +56,7 @@ func (w *world) wait(r session.Record, keys ...string) {
 }
 
 func transferOf(r session.Record, who process.Identity) AdoptRequest {
-	return AdoptRequest{Agent: who, Claude: r.ClaudeSessionID, From: r.ID, Rule: "resume.test", Why: "it came back"}
+	return AdoptRequest{Agent: who, AgentSessionID: r.AgentSessionID, From: r.ID, Rule: "resume.test", Why: "it came back"}
 }
 
 // transfer is a transfer as recovery requests it.
@@ -73,7 +73,7 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 		w.write(r, assistantLine) // the chat has yet to show it
 		w.edit(r.ID, func(r *session.Record) {
 			r.Name, r.Owner, r.Conversation = "mine", 8, session.Conversation{ChatID: -5, ThreadID: 3}
-			r.EarlierClaudeIDs, r.ForkOf = []uuid.UUID{parent}, parent
+			r.EarlierSessionIDs, r.ForkOf = []uuid.UUID{parent}, parent
 			r.Launch = &session.Launch{Command: "claude", Flags: []string{"--model", "x"}, PermissionMode: "ask"}
 			r.GitStart, r.GitNow = &git.State{Root: "/a"}, &git.State{Root: "/b"}
 			r.Origin, r.NameDue = "u-1", true
@@ -98,7 +98,7 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 		assert.Equal(t, got, w.get(r.ID))
 		for _, field := range []struct{ want, got any }{
 			{want.Name, got.Name}, {want.Dir, got.Dir}, {want.Conversation, got.Conversation}, {want.Owner, got.Owner}, {want.Origin, got.Origin},
-			{want.ClaudeSessionID, got.ClaudeSessionID}, {want.EarlierClaudeIDs, got.EarlierClaudeIDs}, {want.ForkOf, got.ForkOf},
+			{want.AgentSessionID, got.AgentSessionID}, {want.EarlierSessionIDs, got.EarlierSessionIDs}, {want.ForkOf, got.ForkOf},
 			{want.Prompts, got.Prompts}, {want.Launch, got.Launch}, {want.GitStart, got.GitStart}, {want.GitNow, got.GitNow},
 			{want.Cursors, got.Cursors}, {want.CreatedAt, got.CreatedAt}, {session.Running, got.State},
 		} {
@@ -172,7 +172,7 @@ func TestTransferredSessionMovesOn(t *testing.T) {
 			assert.Equal(t, r.ID, got.ID)
 			w.tmux.quit(h)
 			w.tmux.ClosePaneByHand(h.pane)
-			h = w.tmux.byHand(resume(r.ClaudeSessionID)...)
+			h = w.tmux.byHand(resume(r.AgentSessionID)...)
 		}
 		assert.Len(t, w.Store.List(), 1)
 	})
@@ -184,7 +184,7 @@ func TestTransferClosesSourcesDeadPane(t *testing.T) {
 		r, a := w.started()
 		w.restart()
 		w.tmux.die(a, tmuxtest.Exit{Status: 1})
-		h := w.tmux.byHand(resume(r.ClaudeSessionID)...)
+		h := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.crash("adoption-told", func() { _, _ = w.transfer(r, h.id) })
 		_, err := w.tmux.Fake.Pane(w.ctx, a.pane)
 		require.NoError(t, err)
@@ -267,7 +267,7 @@ func TestP5_TransferContinuesAtCursor(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.wentOn()
 				w.write(r, assistantLine)
-				path := w.transcript(r.ClaudeSessionID)
+				path := w.transcript(r.AgentSessionID)
 				end, err := transcript.End(path)
 				require.NoError(t, err)
 				if shown {
@@ -357,13 +357,13 @@ func TestP1_TransfersNeedingDecision(t *testing.T) {
 		}, ErrChanged},
 		{"another conversation than the session's", func(_ *world, r session.Record, h hand) AdoptRequest {
 			q := transferOf(r, h.id)
-			q.Claude = uuid.New()
-			h.set(func(a *agent) { a.session = q.Claude })
+			q.AgentSessionID = uuid.New()
+			h.set(func(a *agent) { a.session = q.AgentSessionID })
 			return q
 		}, ErrChanged},
 		{"one that the session had earlier", func(w *world, r session.Record, h hand) AdoptRequest {
 			w.edit(r.ID, func(r *session.Record) {
-				r.EarlierClaudeIDs, r.ClaudeSessionID = []uuid.UUID{r.ClaudeSessionID}, uuid.New()
+				r.EarlierSessionIDs, r.AgentSessionID = []uuid.UUID{r.AgentSessionID}, uuid.New()
 			})
 			return transferOf(r, h.id)
 		}, ErrChanged},
@@ -372,12 +372,12 @@ func TestP1_TransfersNeedingDecision(t *testing.T) {
 			return transferOf(r, h.id)
 		}, ErrNoTerminal},
 		{"beside another writer", func(w *world, r session.Record, h hand) AdoptRequest {
-			w.tmux.byHand(resume(r.ClaudeSessionID)...)
+			w.tmux.byHand(resume(r.AgentSessionID)...)
 			return transferOf(r, h.id)
 		}, &told},
 		{"beside an open session of the conversation", func(w *world, r session.Record, h hand) AdoptRequest {
 			other, _ := w.starting()
-			w.edit(other.ID, func(o *session.Record) { o.ClaudeSessionID = r.ClaudeSessionID })
+			w.edit(other.ID, func(o *session.Record) { o.AgentSessionID = r.AgentSessionID })
 			return transferOf(r, h.id)
 		}, &told},
 		{"while the evidence cannot be read", func(w *world, r session.Record, h hand) AdoptRequest {
@@ -446,7 +446,7 @@ func TestP1_TransferAndRestoreMakeOneWriter(t *testing.T) {
 			wg.Wait()
 			require.NoError(t, failed[0], "a restore beside a writer is refused, whoever is first")
 			assert.Error(t, failed[1])
-			assert.Equal(t, []process.Identity{h.id}, w.writing(r.ClaudeSessionID))
+			assert.Equal(t, []process.Identity{h.id}, w.writing(r.AgentSessionID))
 			assert.Equal(t, h.id, adopted.Binding.Agent)
 			assert.Empty(t, w.tmux.windows()[1:])
 		})
@@ -470,7 +470,7 @@ func TestP8_WaitForBusyWorkerHasTimeout(t *testing.T) {
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 			assert.NotErrorIs(t, err, ErrBusy, "it is the caller who ended the wait")
 		})
-		release, err := w.agenda.holdConversation(w.ctx, r.ClaudeSessionID)
+		release, err := w.agenda.holdConversation(w.ctx, r.AgentSessionID)
 		require.NoError(t, err)
 		_, err = w.Adopt(w.ctx, q)
 		require.ErrorIs(t, err, ErrBusy)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	coding "ccbot/agent"
+	"ccbot/agent/history"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -34,6 +36,9 @@ type turn struct {
 	r    *session.Record
 	save func() error
 }
+
+// agent returns the parts of the session's agent.
+func (w *turn) agent() coding.Agent { return w.Agents.Of(w.r.AgentName) }
 
 // recall returns what is remembered of the session.
 func (w *turn) recall() stepState { return w.states.recall(w.r.ID) }
@@ -79,12 +84,12 @@ func (w *turn) saveAndFollow(ctx context.Context) error {
 	return w.notify(ctx, *w.r, news.Transcript{})
 }
 
-// changeID notes that the conversation has another Claude id from now on. It also clears ForkOf: a
+// changeID notes that the conversation has another id from now on. It also clears ForkOf: a
 // restore must not begin the copy of another conversation again.
 func (w *turn) changeID(id uuid.UUID) {
-	earlier := slices.DeleteFunc(w.r.EarlierClaudeIDs, func(k uuid.UUID) bool { return k == id })
-	w.r.EarlierClaudeIDs = append(earlier, w.r.ClaudeSessionID)
-	w.r.ClaudeSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.Moment()
+	earlier := slices.DeleteFunc(w.r.EarlierSessionIDs, func(k uuid.UUID) bool { return k == id })
+	w.r.EarlierSessionIDs = append(earlier, w.r.AgentSessionID)
+	w.r.AgentSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.Moment()
 }
 
 // followTo is changeID for an agent that went to another conversation by itself.
@@ -107,14 +112,22 @@ func (w *turn) endSeen() process.Moment {
 // keepProgress reads on in the transcript, and reports whether it found anything new. The caller
 // saves.
 func (w *turn) keepProgress() bool {
-	next, err := w.r.Progress.Advance(w.Observer.TranscriptPath(*w.r))
+	next, err := w.agent().Transcripts.Advance(w.r.Progress, w.Observer.TranscriptPath(*w.r))
 	if err != nil {
 		w.Log.Debug("transcript_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 		return false
 	}
-	news := !next.Same(w.r.Progress)
+	news := !sameWork(next, w.r.Progress)
 	w.r.Progress = next
 	return news
+}
+
+// sameWork reports whether two values describe the same work, no matter up to which offset they
+// were read.
+func sameWork(p, q history.Progress) bool {
+	open := p.Open == q.Open || p.Open != nil && q.Open != nil && *p.Open == *q.Open
+	return open && p.Failed == q.Failed && p.Path == q.Path && p.From == q.From && p.Turns == q.Turns && p.LastTurn.Equal(q.LastTurn) &&
+		p.Model == q.Model && p.Requested == q.Requested && p.PermissionMode == q.PermissionMode && p.Tokens == q.Tokens && slices.Equal(p.Tasks, q.Tasks)
 }
 
 // keepUsage puts what the status line said into the record, and reports whether that has changed.
@@ -163,6 +176,9 @@ func (b *base) watchAgent(r session.Record) {
 	}
 	b.states.remember(r.ID, func(m *stepState) { m.agent = r.Binding.Agent })
 	b.agenda.watch(watch{session: r.ID, agent: r.Binding.Agent})
+	if server := r.Binding.AgentServer; server.Valid() {
+		b.agenda.watch(watch{session: r.ID, agent: server})
+	}
 }
 
 // The rules of the changes of a session's state, as in the record's history.

@@ -1,15 +1,16 @@
 package lifecycle
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/hooks"
-	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
+	coding "ccbot/agent"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/view"
@@ -21,11 +22,11 @@ import (
 // dialogs.
 func TestDialogOfPermissionWithoutRequest(t *testing.T) {
 	launched := in(session.Running)
-	bypassing := in(session.Running, func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: hooks.ModeBypass} })
+	bypassing := in(session.Running, func(r *session.Record) { r.Launch = &session.Launch{PermissionMode: coding.ModeBypass} })
 	foreign := in(session.Running, func(r *session.Record) { r.Launch = nil })
 	shows := func(first string, options ...string) func(*view.View) {
 		return func(v *view.View) {
-			v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Lines: []string{first}, Options: options, Whole: true}}
+			v.Screen = coding.Screen{Dialog: &coding.Dialog{Lines: []string{first}, Options: options, Whole: true, Question: strings.HasPrefix(first, "←"), Permits: slices.Contains(options, "Yes")}}
 		}
 	}
 	bash := shows(" Bash command", "Yes", "Yes, and always allow access to /src", "No")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/tmux/tmuxtest"
@@ -109,8 +109,8 @@ func TestUsageIsOfTheBoundAgent(t *testing.T) {
 		tell func(s *statuses)
 	}{
 		{"nothing told", func(s *statuses) { s.last = nil }},
-		{"another pid", func(s *statuses) { s.last.ClaudePID++ }},
-		{"a recycled pid", func(s *statuses) { s.last.ClaudeStart++ }},
+		{"another pid", func(s *statuses) { s.last.AgentPID++ }},
+		{"a recycled pid", func(s *statuses) { s.last.AgentStart++ }},
 		{"another boot", func(s *statuses) { s.last.Boot = "another" }},
 		{"unreadable", func(s *statuses) { s.err = errors.New("not JSON") }},
 	}

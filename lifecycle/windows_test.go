@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/naming"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
@@ -68,7 +68,7 @@ func TestWindowsAreDescribed(t *testing.T) {
 		assert.False(t, first.Ours)
 		require.NotNil(t, first.Agent)
 		assert.Equal(t, h.id, first.Agent.Identity)
-		assert.Equal(t, id, first.Agent.ClaudeSessionID)
+		assert.Equal(t, id, first.Agent.AgentSessionID)
 		assert.Equal(t, "/src", first.Agent.Cwd)
 		assert.True(t, first.Agent.Adoptable())
 		assert.ElementsMatch(t, []int{h.shell.PID, 772, 773, second.PID}, pids(first.Others))
@@ -118,7 +118,7 @@ func TestP2_WindowsAgentIsForegroundWriter(t *testing.T) {
 				}
 				require.NotNil(t, all[0].Agent)
 				assert.Equal(t, h.id, all[0].Agent.Identity)
-				assert.Equal(t, id, all[0].Agent.ClaudeSessionID)
+				assert.Equal(t, id, all[0].Agent.AgentSessionID)
 				assert.True(t, all[0].Agent.Proven)
 			})
 		})
@@ -155,14 +155,14 @@ func TestP6_UnreadableWindowsAreError(t *testing.T) {
 // ---- adopting what no session had
 
 func orphanOf(one evidence.Writer) AdoptRequest {
-	return AdoptRequest{Agent: one.Identity, Claude: one.ClaudeSessionID, Confirmed: true, Owner: 7,
+	return AdoptRequest{Agent: one.Identity, AgentSessionID: one.AgentSessionID, Confirmed: true, Owner: 7,
 		Conversation: session.Conversation{ChatID: -9, ThreadID: 2}, Rule: "chat.adopt"}
 }
 
 func TestP1_OrphanWindowBecomesSession(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		id := uuid.New()
-		w.write(session.Record{ClaudeSessionID: id}, assistantLine)
+		w.write(session.Record{AgentSessionID: id}, assistantLine)
 		h := w.tmux.byHand(resume(id)...)
 		taken, err := w.Start(w.ctx, port.Start{Dir: w.request().Dir, Name: "mine"})
 		require.NoError(t, err)
@@ -173,7 +173,7 @@ func TestP1_OrphanWindowBecomesSession(t *testing.T) {
 		assert.Equal(t, "/src", r.Dir)
 		assert.Equal(t, q.Conversation, r.Conversation)
 		assert.Equal(t, int64(7), r.Owner)
-		assert.Equal(t, id, r.ClaudeSessionID)
+		assert.Equal(t, id, r.AgentSessionID)
 		assert.Equal(t, session.Rule("chat.adopt"), r.History[0].Rule)
 		assert.Contains(t, r.History[0].Why, "presence")
 		require.Len(t, r.Cursors, 1)
@@ -194,7 +194,7 @@ func TestP1_OrphanWindowBecomesSession(t *testing.T) {
 func TestOrphanWindowsNameIsShortened(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		id := uuid.New()
-		w.write(session.Record{ClaudeSessionID: id}, assistantLine)
+		w.write(session.Record{AgentSessionID: id}, assistantLine)
 		h := w.tmux.inShell(w.tmux.Fake.AddWindow("work", strings.Repeat("я", 5000)).ID, resume(id)...)
 		r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(h.pane)[0].Agent))
 		require.NoError(t, err)
@@ -208,8 +208,8 @@ func TestP1_UnprovenWindowIsNotSession(t *testing.T) {
 		spoil func(w *world, h hand, q *AdoptRequest)
 		want  error
 	}{
-		{"no conversation", func(_ *world, _ hand, q *AdoptRequest) { q.Claude = uuid.Nil }, ErrChanged},
-		{"another one", func(_ *world, _ hand, q *AdoptRequest) { q.Claude = uuid.New() }, ErrChanged},
+		{"no conversation", func(_ *world, _ hand, q *AdoptRequest) { q.AgentSessionID = uuid.Nil }, ErrChanged},
+		{"another one", func(_ *world, _ hand, q *AdoptRequest) { q.AgentSessionID = uuid.New() }, ErrChanged},
 		{"its pid is another's", func(_ *world, _ hand, q *AdoptRequest) { q.Agent.Start++ }, ErrChanged},
 		{"of another boot", func(_ *world, _ hand, q *AdoptRequest) { q.Agent.Boot = "another" }, ErrChanged},
 		{"nobody", func(_ *world, _ hand, q *AdoptRequest) { q.Agent = process.Identity{} }, ErrChanged},

@@ -1,11 +1,13 @@
 package lifecycle
 
 import (
+	coding "ccbot/agent"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,8 +22,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/hooks"
-	"ccbot/internal/claudekeys"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/claudekeys"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
@@ -55,8 +57,11 @@ type world struct {
 	saves     *saves
 	come      func(evidence.Writer) bool // Came; nil: nothing is handled
 	stop      func()                     // ends the Service that runs
+	others    coding.Agents              // besides Claude Code
 	capped    atomic.Bool                // the prompts of all sessions wait for a higher cap
 	onHolds   atomic.Pointer[func()]     // nil: no session has a cap
+	served    bool                       // the agent runs in two processes
+	calls     *callee                    // the agent takes texts by a call; nil: it does not
 }
 
 // order holds the events of all parts, one word each.
@@ -162,21 +167,42 @@ func (w *world) restart() {
 		w.pass(2 * oneTick)
 	}
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
-	store, err := session.Open(filepath.Join(w.base, "state", "sessions"), filepath.Join(w.base, "state", "quarantine"), w.saves.now, log)
+	store, err := session.Open(filepath.Join(w.base, "state", "sessions"), filepath.Join(w.base, "state", "quarantine"), w.saves.now, log, slices.Collect(maps.Keys(w.others)))
 	require.NoError(w.t, err)
-	seen := &evidence.Sources{Instance: "4f0c", Command: filepath.Join(w.base, "claude"), Records: store, Processes: w.processes,
+	agents := coding.Agents{coding.Default: claude.New(filepath.Join(w.base, "projects"),
+		coding.Launch{Command: filepath.Join(w.base, "claude"), PermissionMode: coding.ModeAsk}, claudekeys.Source{ConfigDir: w.base}.Box)}
+	if w.served {
+		by := agents.Of("")
+		by.Witness = servedWitness{claude.Witness{Command: by.Launch.Command}}
+		agents[coding.Default] = by
+	}
+	if w.calls != nil {
+		by := agents.Of("")
+		by.Delivery = w.calls
+		agents[coding.Default] = by
+	}
+	maps.Copy(agents, w.others)
+	seen := &evidence.Sources{Instance: "4f0c", Agents: agents, Records: store, Processes: w.processes,
 		Presences: w.presences, Bindings: w.bindings.read, Panes: w.tmux.Panes, Log: log}
-	observer := &view.Observer{Keys: claudekeys.Source{ConfigDir: w.base}.Keys,
-		Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
-		Status: w.status.read, Git: w.git.look, ProjectsDir: filepath.Join(w.base, "projects"), Now: time.Now, Log: log}
+	observer := &view.Observer{Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
+		Status: w.status.read, Git: w.git.look, Agents: agents, Now: time.Now, Log: log}
 	w.Service = New(
-		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Command: filepath.Join(w.base, "claude"),
-			PermissionMode: hooks.ModeAsk, Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
+		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			OrphanGrace: 30 * time.Second},
 		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.HasPendingEvents), News: w.news, Callbacks: &Callbacks{Came: w.came, Failpoint: w.order.at, Holds: w.holds},
 			Windows: w.tmux, Launches: launches{w.base},
 			Ender: &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log}})
 	w.core, w.Queues = w.Service.core, w.Service.Queues()
+}
+
+// command is the configured command of the agent.
+func (w *world) command() string { return w.Agents.Of("").Launch.Command }
+
+// configure changes how new sessions are started.
+func (w *world) configure(change func(l *coding.Launch)) {
+	by := w.Agents.Of("")
+	change(&by.Launch)
+	w.Agents[coding.Default] = by
 }
 
 // logBuffer is a log that tests read.
@@ -310,9 +336,10 @@ func (w *world) hook(r session.Record, name string, change ...func(*hookwire.Eve
 func (w *world) event(r session.Record, name string, change ...func(*hookwire.Event)) hookwire.Event {
 	now := w.get(r.ID)
 	e := hookwire.Event{Version: 1, Name: name, Received: time.Now().Add(time.Millisecond), Launch: r.ID.String(),
-		SessionID: now.ClaudeSessionID.String(), TranscriptPath: w.transcript(now.ClaudeSessionID)}
+		SessionID: now.AgentSessionID.String(), TranscriptPath: w.transcript(now.AgentSessionID)}
 	if b := r.Binding; b != nil {
-		e.ClaudePID, e.ClaudeStart, e.Boot = b.Agent.PID, b.Agent.Start, b.Agent.Boot
+		who := b.Writer()
+		e.AgentPID, e.AgentStart, e.Boot = who.PID, who.Start, who.Boot
 	}
 	for _, c := range change {
 		c(&e)
@@ -344,7 +371,7 @@ func (w *world) transcript(id uuid.UUID) string {
 // write adds a line to the session's transcript.
 func (w *world) write(r session.Record, line string) {
 	w.t.Helper()
-	f, err := os.OpenFile(w.transcript(r.ClaudeSessionID), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(w.transcript(r.AgentSessionID), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	require.NoError(w.t, err)
 	_, err = f.WriteString(line + "\n")
 	require.NoError(w.t, errors.Join(err, f.Close()))

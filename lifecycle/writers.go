@@ -33,10 +33,10 @@ func noticeable(records []session.Record) func(session.Record) bool {
 	open := make(map[uuid.UUID]bool)
 	for _, r := range records {
 		if r.State.Live() {
-			open[r.ClaudeSessionID] = true
+			open[r.AgentSessionID] = true
 		}
 	}
-	return func(r session.Record) bool { return noticed(r) && (r.State.Live() || !open[r.ClaudeSessionID]) }
+	return func(r session.Record) bool { return noticed(r) && (r.State.Live() || !open[r.AgentSessionID]) }
 }
 
 // explained returns, for each conversation, up to which position its writers are known: another
@@ -44,7 +44,7 @@ func noticeable(records []session.Record) func(session.Record) bool {
 func explained(records []session.Record) map[uuid.UUID]int64 {
 	known := make(map[uuid.UUID]int64)
 	for _, r := range records {
-		known[r.ClaudeSessionID] = max(known[r.ClaudeSessionID], r.Tail, r.Known)
+		known[r.AgentSessionID] = max(known[r.AgentSessionID], r.Tail, r.Known)
 	}
 	return known
 }
@@ -52,11 +52,11 @@ func explained(records []session.Record) map[uuid.UUID]int64 {
 // notice checks on the session's worker what is still true, and reports that.
 func (w *writers) notice(ctx context.Context) error {
 	all := w.Evidence.Records.Shared()
-	known := explained(all)[w.r.ClaudeSessionID]
+	known := explained(all)[w.r.AgentSessionID]
 	if !noticeable(all)(*w.r) {
 		return nil
 	}
-	found, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
+	found, err := w.Evidence.Settled(ctx, w.r.AgentSessionID)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (w *writers) noteSecondWriters(reported []process.Verdict) error {
 func (w *writers) reportedElsewhere(fresh []process.Verdict) bool {
 	var reported []process.Identity
 	for _, r := range w.Evidence.Records.Shared() {
-		if r.ID != w.r.ID && r.ClaudeSessionID == w.r.ClaudeSessionID {
+		if r.ID != w.r.ID && r.AgentSessionID == w.r.AgentSessionID {
 			reported = append(reported, r.SecondWriters...)
 		}
 	}
@@ -133,7 +133,7 @@ func (w *writers) alone(ctx context.Context) (ended []ending.Ending, err error) 
 // others returns all writers that keep this session from having its conversation to itself. A
 // person is about to be shown them, so from here on they count as reported.
 func (w *writers) others(ctx context.Context) ([]evidence.Writer, error) {
-	all, err := w.Evidence.Settled(ctx, w.r.ClaudeSessionID)
+	all, err := w.Evidence.Settled(ctx, w.r.AgentSessionID)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func turnsOfLoops() *disktest.Turns {
 			func() error { return w.advance(w.t.Context(), w.all()[0]) },
 			func() error { _, err := w.Pause(w.t.Context(), q.Key, port.WhyPerson, ""); return err }),
 		Done: func(t *testing.T) {
-			assert.Equal(t, []any{port.LoopPaused, port.WhyPerson, port.LoopTurn}, []any{w.only().State, w.only().Reason, w.only().Phase})
+			assert.Equal(t, []any{port.LoopPaused, port.WhyPerson, port.LoopTurn}, []any{w.only().State, w.only().Reason, w.only().Step})
 			assert.Equal(t, []string{"fix it"}, w.engine.kept)
 		},
 	}

@@ -17,46 +17,11 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
-	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/lifecycle/outcome"
 	"ccbot/lifecycle/typing"
-	"ccbot/lifecycle/view"
 	"ccbot/port"
 )
-
-// Engine sends the prompts of loops, and knows their sessions.
-type Engine interface {
-	// Session returns a session's record; ok is false if there is none.
-	Session(id uuid.UUID) (r session.Record, ok bool)
-	// Unread reports whether there may be a record that could not be read.
-	Unread(id uuid.UUID) bool
-	// Keep puts a prompt on disk and then into the queue of a session. With a key that was ever kept
-	// it does nothing.
-	Keep(ctx context.Context, id, key uuid.UUID, text string) error
-	// Outcome returns how the turn of a kept prompt stands. known is what an earlier call has
-	// returned; a prompt that is finished does not change any more.
-	Outcome(ctx context.Context, r session.Record, key uuid.UUID, known *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error)
-	// Withdraw takes a prompt back that is not typed yet; otherwise it does nothing.
-	Withdraw(ctx context.Context, id, key uuid.UUID) error
-	// Interrupt presses Esc. typing.ErrAsks: a dialog is open, and nothing was pressed.
-	Interrupt(ctx context.Context, id uuid.UUID) error
-	// Spent returns what a session has used since a time.
-	Spent(ctx context.Context, id uuid.UUID, since time.Time) (Spent, error)
-	// Place returns the repository, the branch and the commit of a folder; empty: unknown.
-	Place(ctx context.Context, dir string) (repo, branch, commit string)
-	// Tree identifies the content of the work tree of a session; empty: it is unknown.
-	Tree(ctx context.Context, id uuid.UUID) string
-}
-
-// Processes is process.Table.
-type Processes interface {
-	Identify(pid int) (process.Identity, error)
-	Snapshot(ctx context.Context) (process.Snapshot, error)
-	Liveness(id process.Identity) process.Liveness
-	Wait(ctx context.Context, id process.Identity) error
-	End(ctx context.Context, id process.Identity, prove func(process.Process) error, hangUp func(context.Context) error, g process.Grace) (process.Outcome, error)
-}
 
 // Keeper runs the loops of one ccbot.
 type Keeper struct {
@@ -72,6 +37,7 @@ type Keeper struct {
 	Changed func()
 	// Ended and Purged are called when a loop has ended or was removed, with its age; nil: nothing is.
 	Ended, Purged func(state port.LoopState, age time.Duration)
+	Cleaned       func(ok bool) // is called after a removal of a worktree, or its failure; may be nil
 	PurgeAfter    time.Duration // the time from a loop's end until its removal; 0: never
 	Copies        spool.Folder  // of the removed loops
 	Now           func() time.Time
@@ -99,6 +65,7 @@ type held struct {
 	changed func()               // of the Keeper
 	unsaved bool                 // the loop was paused, and the disk did not take it
 	failed  string               // the error of the last step; empty: it has not failed
+	woken   chan struct{}        // wakes the step in a turn
 	pauses  pause.Backoff        // between steps that fail
 	again   time.Time            // no step before it; zero: none has failed
 }
@@ -107,7 +74,10 @@ type held struct {
 const (
 	interval     = time.Second
 	idleInterval = 30 * time.Second
-	// spentInterval is the time between two counts of the use while a turn runs or a limit lasts.
+	// minInterval is the shortest time between two steps in a turn: each count of the use looks at all
+	// conversations.
+	minInterval = 300 * time.Millisecond
+	// spentInterval is the longest time between two counts while a turn runs or a limit lasts.
 	spentInterval = 5 * time.Second
 	// spentTimeout is how long one count may take: the next one continues.
 	spentTimeout = 5 * time.Second
@@ -121,6 +91,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 		wait := purgeInterval
 		if time.Since(purged) >= purgeInterval {
 			k.Purge(ctx)
+			g.Go(func() error { k.removeWorktrees(ctx); return nil }) // git may take long
 			purged = time.Now()
 		}
 		for _, h := range k.all() {
@@ -143,10 +114,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 			}
 			g.Go(func() error {
 				defer h.running.Unlock()
-				err := k.advance(ctx, h)
-				if ctx.Err() == nil {
-					h.noteStep(k.Log, err)
-				}
+				k.work(ctx, h)
 				return nil
 			})
 		}
@@ -156,14 +124,43 @@ func (k *Keeper) Run(ctx context.Context) error {
 }
 
 // advance takes steps until there is nothing to do now.
-func (k *Keeper) advance(ctx context.Context, h *held) error {
-	for again := true; again && ctx.Err() == nil; {
-		var err error
-		if again, err = k.step(ctx, h); err != nil {
-			return err
+func (k *Keeper) advance(ctx context.Context, h *held) (err error) {
+	for again := true; again && err == nil && ctx.Err() == nil; {
+		again, err = k.step(ctx, h)
+	}
+	return err
+}
+
+// work advances a loop, and as long as its turn runs again at each answer, which may reach a bound,
+// and at each change.
+func (k *Keeper) work(ctx context.Context, h *held) {
+	attempt := func() (well bool) {
+		err := k.advance(ctx, h)
+		if ctx.Err() == nil {
+			h.noteStep(k.Log, err)
+		}
+		return err == nil
+	}
+	if !attempt() || !h.inTurn() {
+		return
+	}
+	listens, end := context.WithCancel(ctx)
+	var listening sync.WaitGroup
+	defer listening.Wait()
+	defer end()
+	listening.Go(func() { k.Engine.Listen(listens, h.copy().Session, func() { pause.Poke(h.woken) }) })
+	for well := true; well && h.inTurn() && pause.For(ctx, minInterval) == nil; well = attempt() {
+		if pause.Until(ctx, interval-minInterval, h.woken) {
+			h.mu.Lock()
+			h.spent = time.Time{}
+			h.mu.Unlock()
 		}
 	}
-	return nil
+}
+
+func (h *held) inTurn() bool {
+	l := h.shown.Load()
+	return l.State.Moves() && l.Step == port.LoopTurn
 }
 
 func (h *held) due() time.Time {
@@ -205,6 +202,12 @@ func (k *Keeper) step(ctx context.Context, h *held) (again bool, err error) {
 		h.unlock()
 		return false, nil
 	}
+	if h.loop.State.Live() && h.loop.preparing() { // a crash came before its session was known
+		h.unlock()
+		k.starting.Lock()
+		defer k.starting.Unlock()
+		return true, k.prepare(ctx, h)
+	}
 	var a act
 	if h.loop.unreported() {
 		err = k.tell(ctx, &h.loop)
@@ -223,7 +226,7 @@ func (k *Keeper) step(ctx context.Context, h *held) (again bool, err error) {
 		return true, err
 	}
 	h.unlock()
-	return true, k.check(ctx, h)
+	return true, k.judge(ctx, h)
 }
 
 // decide looks at what the decision needs.
@@ -238,7 +241,7 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 	r, known := k.Engine.Session(l.Session)
 	s := sessionOf(r, known)
 	s.Pressed = h.pressed == l.Key()
-	if known && l.State.Moves() && (l.Phase != port.LoopTurn && l.State != port.LoopWaiting || k.Now().Sub(h.spent) >= spentInterval) {
+	if known && l.State.Moves() && (l.Step != port.LoopTurn && l.State != port.LoopWaiting || k.Now().Sub(h.spent) >= spentInterval) {
 		h.spent = k.Now()
 		limited, cancel := context.WithTimeout(ctx, spentTimeout) // a person's prompt waits for h.mu
 		defer cancel()
@@ -250,39 +253,28 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 		l.Used.Cost += max(0, spent.Cost-l.Counted.Cost)
 		l.Used.Unpriced, l.Counted = spent.Unpriced, spent
 	}
+	if known && l.State.Moves() && l.Step == port.LoopAsk {
+		var err error
+		if s.Kept, err = isKept(ctx, k.Engine, l); err != nil {
+			return act{}, err
+		}
+	}
 	if known && l.looks(k.Now()) {
 		about := l.Typed
-		if l.Phase == port.LoopAsk {
+		if l.Step == port.LoopAsk {
 			about = l.Before
 		}
 		o, p, err := k.Engine.Outcome(ctx, r, l.Key(), about)
 		if err != nil {
 			return act{}, err
 		}
-		if s.Turn = o; l.Phase == port.LoopTurn && l.Typed == nil && p.Finished {
+		if s.Turn = o; l.Step == port.LoopTurn && l.Typed == nil && p.Finished {
 			if l.Typed = &p; k.store.put(*l) != nil { // the next step finds it again
 				l.Typed = nil
 			}
 		}
 	}
 	return next(*l, s, k.Now()), nil
-}
-
-// looks reports whether a decision needs a look at a turn: the present one, or the last one, after
-// which a person may have typed in the terminal.
-func (l *Loop) looks(now time.Time) bool {
-	switch l.Phase {
-	case port.LoopTurn:
-		return l.State.Moves() || l.Typed == nil
-	case port.LoopCheck:
-		return l.State.Moves() && l.Typed != nil && l.Last != nil && l.Last.Iteration == l.Iteration
-	}
-	return l.State.Moves() && l.Before != nil && !now.Before(l.Until)
-}
-
-func sessionOf(r session.Record, known bool) seen {
-	open := slices.ContainsFunc(r.Progress.Tasks, func(t port.Task) bool { return t.Status != "completed" })
-	return seen{Known: known, State: r.State, Ended: r.EndedAt, Now: view.Noted(r), Completed: len(r.Progress.Tasks) > 0 && !open}
 }
 
 // carryOut carries out a decision, except for a check. The caller holds h.mu.
@@ -304,7 +296,7 @@ func (k *Keeper) carryOut(ctx context.Context, h *held, a act) error {
 	switch a.Do {
 	case doKeep:
 		k.Log.Info("loop_asked", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Count, l.Iteration, logkey.Attempt, l.Attempt)
-	case doAgain, doIterate, doWait:
+	case doAgain, doPlanned, doIterate, doWait:
 		k.at("loop-asking")
 	case doTurnOver:
 		k.at("loop-turn-over")
@@ -347,7 +339,7 @@ func (k *Keeper) press(ctx context.Context, h *held) error {
 
 // withdraw takes back the prompt of a loop that is paused or has ended, unless it is typed.
 func (l *Loop) withdraw(ctx context.Context, e Engine) error {
-	if l.State.Moves() || l.Phase == port.LoopCheck || l.Typed != nil {
+	if l.State.Moves() || l.Step == port.LoopCheck || l.Typed != nil {
 		return nil
 	}
 	return e.Withdraw(ctx, l.Session, l.Key())
@@ -401,7 +393,7 @@ func (k *Keeper) all() []*held {
 }
 
 func (k *Keeper) hold(l Loop) *held {
-	h := &held{loop: l, changed: k.Changed, pauses: pause.Backoff{Min: interval, Max: time.Minute}}
+	h := &held{loop: l, changed: k.Changed, woken: make(chan struct{}, 1), pauses: pause.Backoff{Min: interval, Max: time.Minute}}
 	h.mu.Lock()
 	h.unlock()
 	return h
@@ -421,19 +413,19 @@ func (h *held) unlock() {
 func (h *held) copy() Loop { return h.shown.Load().Clone() }
 
 // All returns all loops, the newest last.
-func (k *Keeper) All() []port.Loop {
+func (k *Keeper) All() ([]port.Loop, error) {
 	var all []Loop
 	for _, h := range k.all() {
 		all = append(all, h.copy())
 	}
 	slices.SortFunc(all, byAge)
-	return each.As(all, func(l Loop) port.Loop { return l.Loop })
+	return each.As(all, func(l Loop) port.Loop { return l.Loop }), nil
 }
 
 // Live returns the live loop of a session.
 func (k *Keeper) Live(id uuid.UUID) (Loop, bool) {
 	for _, h := range k.all() {
-		if l := h.shown.Load(); l.Session == id && l.State.Live() {
+		if l := h.shown.Load(); l.Session == id && l.State.Live() && !l.preparing() {
 			return l.Clone(), true
 		}
 	}

@@ -36,6 +36,7 @@ func TestLoopEndsDone(t *testing.T) {
 	assert.Equal(t, "fix it", w.engine.kept[0])
 	assert.Contains(t, w.engine.kept[2], "left: 2")
 	assert.Contains(t, w.engine.kept[2], "exited with 1")
+	assert.Equal(t, []string{"commit 0", "tree 0"}, []string{l.Commit, l.Baseline}, "as they were when it began")
 	require.Len(t, w.told, 2)
 	assert.Equal(t, []port.LoopState{port.LoopRunning, port.LoopDone}, []port.LoopState{w.told[0].State, w.told[1].State})
 	assert.Empty(t, l.Processes)

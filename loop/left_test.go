@@ -83,8 +83,8 @@ func TestPersonTypesDuringCheck(t *testing.T) {
 	assert.Equal(t, []any{port.LoopExhausted, 5}, []any{w.only().State, w.only().Used.Turns})
 }
 
-// TestPromptBeforeResumeIsNoReason: a person's prompt during a check is still in the transcript when
-// the loop is resumed and the check runs again.
+// TestPromptBeforeResumeIsNoReason: a person's prompt during a check is still in the transcript
+// when the loop is resumed and the check runs again.
 func TestPromptBeforeResumeIsNoReason(t *testing.T) {
 	w := newWorld(t)
 	w.engine.onTree = func() { w.engine.turn.Others = true }
@@ -101,6 +101,7 @@ func TestPromptBeforeResumeIsNoReason(t *testing.T) {
 // TestNoCheckAfterBoundInTime: a check that the end time cuts is not a failed check, and none
 // begins after it.
 func TestNoCheckAfterBoundInTime(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	mark := filepath.Join(w.engine.record.Dir, "mark")
 	w.engine.onKeep = func() { w.now = w.now.Add(time.Minute) }
@@ -121,6 +122,7 @@ func TestNoCheckAfterBoundInTime(t *testing.T) {
 
 // TestFailedStepIsLoggedOnce also if each later one fails as well, as on a full disk.
 func TestFailedStepIsLoggedOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var said bytes.Buffer
 	w.Log = slog.New(slog.NewTextHandler(&said, nil))
@@ -162,14 +164,7 @@ func TestP2_HolderStaysWithLeftovers(t *testing.T) {
 	require.NoError(t, err)
 	pid := filepath.Join(w.engine.record.Dir, "pid")
 	w.begin("[ -e pid ] && exit 0; setsid sh -c 'echo $$ > pid; exec sleep 1000' & until [ -s pid ]; do :; done", port.LoopBounds{Turns: 5})
-	h := w.all()[0]
-	c, err := startCheck(h.loop.Check, w.engine.record.Dir, w.Env)
-	require.NoError(t, err)
-	leader, err := table.Identify(c.cmd.Process.Pid)
-	require.NoError(t, err)
-	require.NoError(t, w.noteLeader(h, func() {}, leader))
-	_, err = c.hold.WriteString("go\n")
-	require.NoError(t, err)
+	c, leader := w.beginCheck()
 	assert.Zero(t, <-c.exit)
 	require.NoError(t, c.hold.Close()) // ccbot is gone
 	id, err := table.Identify(readPid(t, pid))
@@ -180,6 +175,37 @@ func TestP2_HolderStaysWithLeftovers(t *testing.T) {
 	assert.Equal(t, process.Gone, table.Liveness(leader))
 	assert.Empty(t, w.only().Processes)
 	c.done.Wait()
+}
+
+// TestP8_ResumeAfterKillAtAsked: the kept prompt was taken back by the pause, or it is typed
+// already.
+func TestP8_ResumeAfterKillAtAsked(t *testing.T) {
+	for _, typed := range []bool{false, true} {
+		w := newWorld(t)
+		w.engine.turn = outcome.Outcome{}
+		l := w.begin("true", port.LoopBounds{Turns: 9})
+		w.Failpoint = func(name string) {
+			if name == "loop-asked" {
+				panic(killed{})
+			}
+		}
+		require.Panics(t, w.run)
+		w.restart()
+		if !typed {
+			w.engine.onWithdraw = func() { w.engine.turn.Kind = outcome.Withdrawn }
+		}
+		w.Yield(t.Context(), l.Session, "a prompt")
+		w.engine.onWithdraw, w.engine.onKeep = nil, func() { w.engine.turn.Kind = outcome.Answered }
+		_, err := w.Resume(t.Context(), l.ID)
+		require.NoError(t, err)
+		if typed {
+			w.engine.turn.Kind = outcome.Answered
+		}
+		w.run()
+		assert.Equal(t, port.LoopDone, w.only().State, w.only().Reason)
+		assert.Equal(t, 1, w.only().Used.Turns)
+		assert.Len(t, w.engine.kept, map[bool]int{false: 2, true: 1}[typed], "a prompt that was not typed is sent again with another key")
+	}
 }
 
 // TestUnreadRecordDecidesNothing: a newer ccbot may read it, or a person may bring it back.

@@ -77,7 +77,9 @@ func (l *Loop) check() error {
 		return errors.New("the id or the session is missing")
 	case !slices.Contains([]port.LoopState{port.LoopRunning, port.LoopWaiting, port.LoopPaused, port.LoopDone, port.LoopExhausted, port.LoopStopped, port.LoopOrphaned}, l.State):
 		return fmt.Errorf("state %q is not known", l.State)
-	case !slices.Contains([]port.LoopPhase{port.LoopAsk, port.LoopTurn, port.LoopCheck}, l.Phase):
+	case !slices.Contains([]port.LoopStep{port.LoopAsk, port.LoopTurn, port.LoopCheck}, l.Step):
+		return fmt.Errorf("step %q is not known", l.Step)
+	case !isPhase(l.Phase):
 		return fmt.Errorf("phase %q is not known", l.Phase)
 	}
 	return nil
@@ -92,7 +94,7 @@ func (l *Loop) unreported() bool {
 // Clone returns a deep copy.
 func (l Loop) Clone() Loop {
 	l.Prints, l.Processes = slices.Clone(l.Prints), slices.Clone(l.Processes)
-	l.Typed, l.Before, l.Last = copied(l.Typed), copied(l.Before), copied(l.Last)
+	l.Typed, l.Before, l.Last, l.Worktree = copied(l.Typed), copied(l.Before), copied(l.Last), copied(l.Worktree)
 	return l
 }
 
@@ -106,30 +108,37 @@ func copied[T any](p *T) *T {
 
 // Key identifies the prompt of the present attempt.
 func (l *Loop) Key() uuid.UUID {
-	return uuid.NewSHA1(l.ID, []byte(strconv.Itoa(l.Iteration)+"/"+strconv.Itoa(l.Attempt)))
+	name := strconv.Itoa(l.Iteration) + "/" + strconv.Itoa(l.Attempt)
+	if l.Phase != "" { // the keys of one phase are those of earlier versions
+		name += "/" + string(l.Phase)
+	}
+	return uuid.NewSHA1(l.ID, []byte(name))
 }
 
 // Text is the prompt of the present iteration.
 func (l *Loop) Text() string {
 	task := l.Task
+	if l.Phase == port.PhasePlan {
+		return l.headed(task)
+	}
 	if l.ToDo {
 		task += "\n\nKeep a to-do list of this task, and complete each of its items."
 	}
 	if l.StopWord != "" {
 		task += "\n\nWhen all of it is done, write a line with nothing but: " + l.StopWord
 	}
-	if l.Last == nil {
-		return task
+	if l.Last == nil || l.Phase == port.PhaseDone {
+		return l.headed(task)
 	}
 	if l.Last.Exit == 0 {
-		return fmt.Sprintf("The task is not done: the check `%s` succeeds, but %s.\n\nContinue with the task:\n\n%s", l.Check, l.Missing, task)
+		return l.headed(fmt.Sprintf("The task is not done: the check `%s` succeeds, but %s.\n\nContinue with the task:\n\n%s", l.Check, l.Missing, task))
 	}
 	ended := fmt.Sprintf("exited with %d", l.Last.Exit)
 	if l.Last.Exit < 0 {
 		ended = "did not end by itself"
 	}
-	return fmt.Sprintf("The task is not done: the check `%s` %s. The end of its output:\n\n%s\n\nContinue with the task:\n\n%s",
-		l.Check, ended, cmp.Or(strings.TrimSpace(l.Last.Tail), "(none)"), task)
+	return l.headed(fmt.Sprintf("The task is not done: the check `%s` %s. The end of its output:\n\n%s\n\nContinue with the task:\n\n%s",
+		l.Check, ended, cmp.Or(strings.TrimSpace(l.Last.Tail), "(none)"), task))
 }
 
 // missing is what the loop lacks to be done although its check succeeds; empty: nothing.
@@ -155,10 +164,11 @@ func says(answer, word string) bool {
 
 // Errors of a request.
 var (
-	ErrNoBound = errors.New("a loop needs at least one bound")
-	ErrNoTask  = errors.New("the task is blank, or a command: a loop needs a text")
-	ErrNoWord  = errors.New("the stop word is one line of text")
-	ErrNoCheck = errors.New("a loop needs a check: the command that decides whether the task is done")
+	ErrNoBound  = errors.New("a loop needs at least one bound")
+	ErrNoTask   = errors.New("the task is blank, or a command: a loop needs a text")
+	ErrNoWord   = errors.New("the stop word is one line of text")
+	ErrNoCheck  = errors.New("a loop needs a check: the command that decides whether the task is done")
+	ErrBadBound = errors.New("a bound is below zero, too high or no number")
 )
 
 // Valid returns why a loop cannot begin.
@@ -171,8 +181,10 @@ func Valid(q port.LoopRequest) error {
 		return ErrNoCheck
 	case q.StopWord != strings.TrimSpace(q.StopWord) || strings.ContainsAny(q.StopWord, "\r\n"):
 		return ErrNoWord
+	case !q.Bounds.Possible():
+		return ErrBadBound
 	case q.Bounds.Empty():
 		return ErrNoBound
 	}
-	return nil
+	return validPhases(q.Phases)
 }

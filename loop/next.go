@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/outcome"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -22,8 +22,16 @@ type seen struct {
 	Turn  outcome.Outcome
 	// Completed means that the agent's to-do list has items, and all of them are completed.
 	Completed bool
+	// Kept means that the prompt of the loop was kept, although the step is LoopAsk: the save after it
+	// failed, or a crash came before it.
+	Kept bool
 	// Pressed means that this run of ccbot has pressed Esc in the present turn.
 	Pressed bool
+}
+
+func sessionOf(r session.Record, known bool) seen {
+	open := slices.ContainsFunc(r.Progress.Tasks, func(t port.Task) bool { return t.Status != "completed" })
+	return seen{Known: known, State: r.State, Ended: r.EndedAt, Now: view.Noted(r), Completed: len(r.Progress.Tasks) > 0 && !open}
 }
 
 // do is the next step of a Keeper.
@@ -31,13 +39,14 @@ type do string
 
 const (
 	doNothing do = ""      // wait
-	doKeep    do = "keep"  // queue the prompt; then the phase is Turn
+	doKeep    do = "keep"  // queue the prompt; then the step is LoopTurn
 	doEsc     do = "esc"   // interrupt the turn
 	doCheck   do = "check" // run the check
 	// The others only change the loop's file.
-	doTurnOver do = "turn_over" // the phase is Check
+	doTurnOver do = "turn_over" // the step is LoopCheck
 	doAgain    do = "again"     // another attempt of the same iteration
-	doRuns     do = "runs"      // the turn runs after a resume
+	doRuns     do = "runs"      // the turn runs after a resume or a limit
+	doPlanned  do = "planned"   // the plan is made, and is implemented next
 	doIterate  do = "iterate"
 	doWait     do = "wait" // for the end of a limit
 	doPause    do = "pause"
@@ -52,6 +61,7 @@ type act struct {
 	Detail string
 	Until  time.Time // of doWait
 	Said   bool      // of doTurnOver: the answer has the stop word
+	Passed bool      // of doIterate: the last phase follows
 }
 
 const (
@@ -59,13 +69,8 @@ const (
 	maxRepeats = 3
 	// maxCuts limits the runs of a check during which ccbot has ended: the check may be the reason.
 	maxCuts = 5
-	// afterLimit is the delay after the end of a limit: the clocks of the account and of this machine
-	// differ.
-	afterLimit = time.Minute
 	// orphanGrace is how long a loop stays paused after the end of its session.
 	orphanGrace = 10 * time.Minute
-	// unknownLimit is how long a loop waits for a limit without a known end.
-	unknownLimit = 15 * time.Minute
 )
 
 // personTyped is the pause after a prompt that is not the loop's.
@@ -77,13 +82,20 @@ func next(l Loop, s seen, now time.Time) act {
 		return a
 	}
 	switch at := l.reached(now); {
-	case l.State == port.LoopWaiting && at != "":
-		return act{Do: doEnd, State: port.LoopExhausted, Reason: at}
-	case l.State == port.LoopWaiting && now.Before(l.Until):
+	case l.Step == port.LoopAsk && s.Kept && s.State == session.Running:
+		return act{Do: doKeep} // and a bound ends the turn
+	case l.Step == port.LoopAsk && s.Kept:
 		return act{}
-	case l.Phase == port.LoopAsk:
+	case !l.waits(now):
+	case at == "":
+		return act{}
+	case l.Step != port.LoopAsk:
+		return act{Do: doEnd, State: port.LoopExhausted, Reason: at}
+	}
+	switch {
+	case l.Step == port.LoopAsk:
 		return l.nextPrompt(s, now)
-	case l.Phase == port.LoopTurn:
+	case l.Step == port.LoopTurn:
 		return l.nextInTurn(s, now)
 	}
 	return l.nextCheck(s, now)
@@ -94,7 +106,7 @@ func next(l Loop, s seen, now time.Time) act {
 func orphan(l Loop, s seen, now time.Time) act {
 	over := s.State.EndedOnPurpose() || s.State == session.Abandoned
 	switch {
-	case !l.State.Live() || s.Known && s.State.Open():
+	case !l.State.Live() || s.Known && s.State.Open() || l.preparing():
 		return act{}
 	case !s.Known, over && !now.Before(s.Ended.Add(orphanGrace)):
 		return act{Do: doEnd, State: port.LoopOrphaned, Reason: port.WhySessionEnded}
@@ -132,12 +144,29 @@ func (l *Loop) reached(now time.Time) port.LoopReason {
 	return ""
 }
 
+// waits reports whether the loop waits for the end of a limit.
+func (l *Loop) waits(now time.Time) bool { return l.State == port.LoopWaiting && now.Before(l.Until) }
+
+// looks reports whether a decision needs a look at a turn: the present one, or the last one, after
+// which a person may have typed in the terminal.
+func (l *Loop) looks(now time.Time) bool {
+	switch l.Step {
+	case port.LoopTurn:
+		return l.State.Moves() && !l.waits(now) || l.Typed == nil
+	case port.LoopCheck:
+		return l.State.Moves() && l.Typed != nil && l.Last != nil && l.Last.Iteration == l.Iteration
+	}
+	return l.State.Moves() && l.Before != nil && !now.Before(l.Until)
+}
+
 func (l *Loop) nextPrompt(s seen, now time.Time) act {
 	at := l.reached(now)
 	if at == "" && l.Bounds.Turns > 0 && l.Used.Turns >= l.Bounds.Turns {
 		at = port.BoundTurns
 	}
 	switch {
+	case at != "" && l.unsentEnd():
+		return act{Do: doEnd, State: port.LoopDone}
 	case at != "":
 		return act{Do: doEnd, State: port.LoopExhausted, Reason: at}
 	case s.State != session.Running:
@@ -145,7 +174,7 @@ func (l *Loop) nextPrompt(s seen, now time.Time) act {
 	case s.Now.Phase.Waiting():
 		return act{Do: doPause, Reason: port.WhyDialog, Detail: s.Now.What}
 	case s.Now.Phase == talk.PhaseLimited && s.Now.Until.After(now):
-		return act{Do: doWait, Until: s.Now.Until.Add(afterLimit)}
+		return act{Do: doWait, Until: s.Now.Until.Add(talk.ContinuesWithin)}
 	case s.Now.Phase == talk.PhaseLoggedOut:
 		return act{Do: doPause, Reason: port.WhyAPIError, Detail: s.Now.What}
 	case s.Turn.Others:
@@ -171,16 +200,15 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 		if o.Others && !l.Resumed {
 			return personTyped
 		}
+		if l.Phase == port.PhasePlan {
+			return act{Do: doPlanned}
+		}
 		return act{Do: doTurnOver, Said: l.StopWord != "" && says(o.Text, l.StopWord)}
 	case outcome.Stopped:
 		return failed(port.WhyInterrupted, "")
 	case outcome.Failed:
-		if f := o.Failure; f.Kind == transcript.FailedLimit && l.Esc == "" {
-			until := f.Until
-			if until.IsZero() {
-				until = now.Add(unknownLimit)
-			}
-			return act{Do: doWait, Until: until.Add(afterLimit)}
+		if !o.Failure.Until.IsZero() && l.Esc == "" {
+			return l.nextAtLimit(s, now)
 		}
 		return failed(port.WhyAPIError, o.Failure.Text)
 	case outcome.Withdrawn:
@@ -197,10 +225,25 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 	if at := l.reached(now); at != "" && !s.Pressed {
 		return act{Do: doEsc, Reason: at}
 	}
-	if l.Resumed && !l.Ran {
+	if l.State == port.LoopWaiting || l.Resumed && !l.Ran {
 		return act{Do: doRuns}
 	}
 	return act{}
+}
+
+// nextAtLimit decides about a turn that a limit has ended. At first the agent may continue it by
+// itself.
+func (l *Loop) nextAtLimit(s seen, now time.Time) act {
+	until := s.Turn.Failure.Until
+	switch {
+	case s.Turn.Others && !l.Resumed:
+		return personTyped
+	case now.Before(until):
+		return act{Do: doWait, Until: until}
+	case now.Before(until.Add(talk.ContinuesWithin)), s.Now.Phase == talk.PhaseWorking:
+		return act{}
+	}
+	return act{Do: doAgain}
 }
 
 func (l *Loop) nextCheck(s seen, now time.Time) act {
@@ -215,11 +258,14 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 		return act{Do: doCheck}
 	}
 	missing := l.missing(s)
+	passed := last.Exit == 0 && missing == ""
 	switch {
-	case last.Exit == 0 && missing == "":
+	case passed && l.endsDone():
 		return act{Do: doEnd, State: port.LoopDone}
 	case s.Turn.Others:
 		return personTyped
+	case passed:
+		return act{Do: doIterate, Passed: true}
 	case l.Repeats >= maxRepeats:
 		return act{Do: doPause, Reason: port.WhyNoProgress}
 	}
@@ -230,7 +276,7 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 func (l *Loop) apply(a act, now time.Time) {
 	switch a.Do {
 	case doKeep:
-		l.State, l.Until, l.Phase = port.LoopRunning, time.Time{}, port.LoopTurn
+		l.State, l.Until, l.Step = port.LoopRunning, time.Time{}, port.LoopTurn
 		l.Used.Turns++
 	case doEsc:
 		l.Esc = cmp.Or(l.Esc, a.Reason)
@@ -238,19 +284,23 @@ func (l *Loop) apply(a act, now time.Time) {
 		if l.Resumed {
 			l.Typed = nil // prompts of the pause may be after it
 		}
-		l.State, l.Until, l.Phase, l.Resumed, l.Ran, l.Begun = port.LoopRunning, time.Time{}, port.LoopCheck, false, false, 0
+		l.State, l.Until, l.Step, l.Resumed, l.Ran, l.Begun = port.LoopRunning, time.Time{}, port.LoopCheck, false, false, 0
 		l.Said = a.Said
 	case doAgain:
 		l.again()
 	case doRuns:
-		l.Ran = true
+		l.State, l.Until, l.Ran = port.LoopRunning, time.Time{}, l.Resumed
+	case doPlanned:
+		if l.Resumed {
+			l.Typed = nil // as in doTurnOver
+		}
+		l.State, l.Until, l.Phase, l.Attempt = port.LoopRunning, time.Time{}, port.PhaseImplement, 0
+		l.again()
 	case doIterate:
-		l.Iteration, l.Attempt, l.Missing = l.Iteration+1, 0, a.Detail
+		l.Iteration, l.Attempt, l.Missing, l.Phase = l.Iteration+1, 0, a.Detail, l.afterCheck(a.Passed)
 		l.again()
 	case doWait:
-		if l.State, l.Until = port.LoopWaiting, a.Until.UTC(); l.Phase == port.LoopTurn {
-			l.again()
-		}
+		l.State, l.Until = port.LoopWaiting, a.Until.UTC()
 	case doPause:
 		l.State, l.Reason, l.Detail, l.Until = port.LoopPaused, a.Reason, a.Detail, time.Time{}
 	case doEnd:
@@ -265,29 +315,30 @@ func (l *Loop) again() {
 	if l.Typed != nil && l.Typed.Mark != nil {
 		l.Before = l.Typed
 	}
-	l.Phase, l.Typed, l.Resumed, l.Ran, l.Esc = port.LoopAsk, nil, false, false, ""
+	l.Step, l.Typed, l.Resumed, l.Ran, l.Esc = port.LoopAsk, nil, false, false, ""
 }
 
 // addBounds raises the bounds that the loop has: from the present use, if that is higher.
 func (l *Loop) addBounds(more port.LoopBounds, now time.Time) {
-	b := &l.Bounds
-	if b.Turns > 0 && more.Turns > 0 {
-		b.Turns = max(b.Turns, l.Used.Turns) + more.Turns
-	}
-	if b.Tokens > 0 && more.Tokens > 0 {
-		b.Tokens = max(b.Tokens, l.Used.Tokens) + more.Tokens
-	}
-	if b.Cost > 0 && more.Cost > 0 {
-		b.Cost = max(b.Cost, l.Used.Cost) + more.Cost
-	}
-	if b.Minutes > 0 && more.Minutes > 0 {
-		past := now.Sub(l.CreatedAt).Minutes()
-		b.Minutes = max(b.Minutes, int(math.Ceil(past))) + more.Minutes
-	}
+	b, used, most := &l.Bounds, l.Used, port.MostLoopBounds
+	past := int(math.Ceil(now.Sub(l.CreatedAt).Minutes()))
+	b.Turns = raised(b.Turns, used.Turns, more.Turns, most.Turns)
+	b.Tokens = raised(b.Tokens, used.Tokens, more.Tokens, most.Tokens)
+	b.Cost = raised(b.Cost, used.Cost, more.Cost, most.Cost)
+	b.Minutes = raised(b.Minutes, past, more.Minutes, most.Minutes)
 	if !b.Until.IsZero() && more.Until.After(now) {
 		b.Until = more.Until.UTC()
 	}
 	b.NoCost = b.NoCost || more.NoCost
+}
+
+// raised is one bound with more, up to the highest one. A bound that the loop does not have stays
+// zero.
+func raised[N int | int64 | float64](has, used, more, most N) N {
+	if has <= 0 || !(more > 0) { // it may be no number
+		return has
+	}
+	return min(min(max(has, used), most)+min(more, most), most)
 }
 
 // maxPrints bounds the prints that a loop keeps.

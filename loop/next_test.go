@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 	"ccbot/port/talk"
@@ -18,11 +18,11 @@ var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 
 // TestNext is the whole rule.
 func TestNext(t *testing.T) {
-	base := Loop{Loop: port.Loop{ID: uuid.New(), State: port.LoopRunning, Phase: port.LoopAsk, Iteration: 2, Attempt: 1, Bounds: port.LoopBounds{Turns: 5}, CreatedAt: noon.Add(-time.Hour)}}
+	base := Loop{Loop: port.Loop{ID: uuid.New(), State: port.LoopRunning, Step: port.LoopAsk, Iteration: 2, Attempt: 1, Bounds: port.LoopBounds{Turns: 5}, CreatedAt: noon.Add(-time.Hour)}}
 	with := func(change func(l *Loop)) Loop { l := base.Clone(); change(&l); return l }
-	in := func(p port.LoopPhase, more ...func(l *Loop)) Loop {
+	in := func(p port.LoopStep, more ...func(l *Loop)) Loop {
 		return with(func(l *Loop) {
-			l.Phase = p
+			l.Step = p
 			for _, change := range more {
 				change(l)
 			}
@@ -37,6 +37,14 @@ func TestNext(t *testing.T) {
 	doing := func(a talk.Activity) seen { s := idle; s.Now = a; return s }
 	failed := func(f transcript.Failure) seen { s := turn(outcome.Failed); s.Turn.Failure = f; return s }
 	limit := transcript.Failure{Kind: transcript.FailedLimit, Until: noon.Add(time.Hour)}
+	ended := func(ago time.Duration) transcript.Failure {
+		return transcript.Failure{Kind: transcript.FailedLimit, Until: noon.Add(-ago)}
+	}
+	waited := func(ago time.Duration) func(l *Loop) {
+		return func(l *Loop) { l.State, l.Until = port.LoopWaiting, noon.Add(-ago) }
+	}
+	working := func(s seen) seen { s.Now.Phase = talk.PhaseWorking; return s }
+	typed := func(s seen) seen { s.Turn.Others = true; return s }
 	checked := func(exit int) func(l *Loop) {
 		return func(l *Loop) { l.Last = &port.CheckResult{Iteration: 2, Exit: exit} }
 	}
@@ -60,10 +68,16 @@ func TestNext(t *testing.T) {
 		{"ask while it comes back", base, of(session.Restoring), act{}},
 		{"ask at a dialog", base, doing(talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}), act{Do: doPause, Reason: port.WhyDialog, Detail: "Bash"}},
 		{"ask when logged out", base, doing(talk.Activity{Phase: talk.PhaseLoggedOut}), act{Do: doPause, Reason: port.WhyAPIError}},
-		{"ask at a limit", base, doing(talk.Activity{Phase: talk.PhaseLimited, Until: noon.Add(time.Hour)}), act{Do: doWait, Until: noon.Add(time.Hour + afterLimit)}},
+		{"ask at a limit", base, doing(talk.Activity{Phase: talk.PhaseLimited, Until: noon.Add(time.Hour)}), act{Do: doWait, Until: noon.Add(time.Hour + talk.ContinuesWithin)}},
 		{"ask after all turns", with(func(l *Loop) { l.Used.Turns = 5 }), idle, act{Do: doEnd, State: port.LoopExhausted, Reason: port.BoundTurns}},
 		{"ask too late", in(port.LoopAsk, late), idle, act{Do: doEnd, State: port.LoopExhausted, Reason: port.BoundUntil}},
 		{"waiting", with(func(l *Loop) { l.State, l.Until = port.LoopWaiting, noon.Add(time.Second) }), idle, act{}},
+		{"waiting at a bound in the last phase", in(port.LoopAsk, late, func(l *Loop) {
+			l.State, l.Until, l.Phase, l.Attempt = port.LoopWaiting, noon.Add(time.Hour), port.PhaseDone, 1
+		}), idle, act{Do: doEnd, State: port.LoopDone}},
+		{"waiting at a bound in a turn of the last phase", in(port.LoopTurn, late, func(l *Loop) {
+			l.State, l.Until, l.Phase, l.Attempt = port.LoopWaiting, noon.Add(time.Hour), port.PhaseDone, 1
+		}), idle, act{Do: doEnd, State: port.LoopExhausted, Reason: port.BoundUntil}},
 		{"waiting at a bound", in(port.LoopAsk, late, func(l *Loop) { l.State, l.Until = port.LoopWaiting, noon.Add(time.Hour) }), idle, act{Do: doEnd, State: port.LoopExhausted, Reason: port.BoundUntil}},
 		{"waited", with(func(l *Loop) { l.State, l.Until = port.LoopWaiting, noon }), idle, act{Do: doKeep}},
 
@@ -80,8 +94,16 @@ func TestNext(t *testing.T) {
 		{"stopped by a person", in(port.LoopTurn), turn(outcome.Stopped), act{Do: doPause, Reason: port.WhyInterrupted}},
 		{"stopped, and resumed", in(port.LoopTurn, resumed), turn(outcome.Stopped), act{Do: doAgain}},
 		{"failed", in(port.LoopTurn), failed(transcript.Failure{Text: "500"}), act{Do: doPause, Reason: port.WhyAPIError, Detail: "500"}},
-		{"at a limit", in(port.LoopTurn), failed(limit), act{Do: doWait, Until: limit.Until.Add(afterLimit)}},
-		{"at a limit without an end", in(port.LoopTurn), failed(transcript.Failure{Kind: transcript.FailedLimit}), act{Do: doWait, Until: noon.Add(unknownLimit + afterLimit)}},
+		{"at a limit", in(port.LoopTurn), failed(limit), act{Do: doWait, Until: limit.Until}},
+		{"at a limit without an end", in(port.LoopTurn), failed(transcript.Failure{Kind: transcript.FailedLimit}), act{Do: doPause, Reason: port.WhyAPIError}},
+		{"after a limit Claude Code may continue", in(port.LoopTurn, waited(0)), failed(ended(0)), act{}},
+		{"and has not", in(port.LoopTurn, waited(talk.ContinuesWithin)), failed(ended(talk.ContinuesWithin)), act{Do: doAgain}},
+		{"or works already", in(port.LoopTurn, waited(talk.ContinuesWithin)), working(failed(ended(talk.ContinuesWithin))), act{}},
+		{"or a person has typed", in(port.LoopTurn, waited(0)), typed(failed(ended(0))), personTyped},
+		{"and continues", in(port.LoopTurn, waited(0)), turn(outcome.Open), act{Do: doRuns}},
+		{"and continues after a bound", in(port.LoopTurn, waited(0), late), turn(outcome.Open), act{Do: doEsc, Reason: port.BoundUntil}},
+		{"and has continued to the end", in(port.LoopTurn, waited(0)), turn(outcome.Answered), act{Do: doTurnOver}},
+		{"and is at the next limit", in(port.LoopTurn, waited(0)), failed(limit), act{Do: doWait, Until: limit.Until}},
 		{"unproven", in(port.LoopTurn), turn(outcome.Unproven), act{Do: doPause, Reason: port.WhyUnproven}},
 		{"unproven, and resumed", in(port.LoopTurn, resumed), turn(outcome.Unproven), act{Do: doPause, Reason: port.WhyUnproven}},
 		{"withdrawn", in(port.LoopTurn), turn(outcome.Withdrawn), act{Do: doPause, Reason: port.WhyWithdrawn}},

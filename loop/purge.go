@@ -32,7 +32,7 @@ func (k *Keeper) Purge(ctx context.Context) {
 	for _, h := range k.all() {
 		l := h.copy()
 		age := k.Now().Sub(l.UpdatedAt)
-		if ctx.Err() != nil || k.PurgeAfter <= 0 || age < k.PurgeAfter || l.State.Live() || l.unreported() || len(l.Processes) > 0 {
+		if ctx.Err() != nil || k.PurgeAfter <= 0 || age < k.PurgeAfter || l.State.Live() || l.unreported() || len(l.Processes) > 0 || l.hasWorktree() {
 			continue
 		}
 		if err := put(k.Copies, l, copySuffix); err != nil {
@@ -64,7 +64,7 @@ func (k *Keeper) remove(h *held) error {
 	h.mu.Lock()
 	defer h.unlock()
 	l := &h.loop
-	bare := Loop{Version: Version, Loop: port.Loop{ID: l.ID, Session: l.Session, State: port.LoopOrphaned, Phase: port.LoopCheck, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt},
+	bare := Loop{Version: Version, Loop: port.Loop{ID: l.ID, Session: l.Session, State: port.LoopOrphaned, Step: port.LoopCheck, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt},
 		Processes: l.Processes, Reported: port.LoopOrphaned}
 	if err := k.store.putOrRemove(bare); err != nil {
 		return err
@@ -78,8 +78,8 @@ func (k *Keeper) remove(h *held) error {
 	return nil
 }
 
-// Forget removes the loops of a session and all copies, because a person has asked for it. The
-// record of the session is gone.
+// Forget removes the loops of a session that has ended and all copies, because a person has asked
+// for it.
 func (k *Keeper) Forget(session uuid.UUID) (err error) {
 	for _, h := range k.all() {
 		if l := h.copy(); l.Session == session {
@@ -89,7 +89,8 @@ func (k *Keeper) Forget(session uuid.UUID) (err error) {
 	return errors.Join(err, removeCopies(k.Copies, func(_ string, l Loop) (bool, error) { return l.Session == session, nil }))
 }
 
-// removeCopies removes the copies for which goes is true. A copy that cannot be read is no loop.
+// removeCopies removes the copies for which goes is true. A copy that cannot be read counts as
+// absent.
 func removeCopies(from spool.Folder, goes func(path string, l Loop) (bool, error)) error {
 	names, err := from.List()
 	for _, name := range names {

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/transcript"
+	"ccbot/agent/claude/transcript"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 	"ccbot/port/refusal"
@@ -137,4 +138,48 @@ func TestUseIsCountedInTime(t *testing.T) {
 		w.run()
 	}
 	assert.Equal(t, 12, counts)
+}
+
+// TestChangeWakesKeeperLast: Run, once woken, sees the changed loop. Otherwise a raised loop would
+// stay where it is until another loop changes.
+func TestChangeWakesKeeperLast(t *testing.T) {
+	w := newWorld(t)
+	l := w.begin("true", port.LoopBounds{Turns: 5})
+	<-w.woken
+	h := w.find(l.ID)
+	for n := range 2000 {
+		do, want := port.LoopPause, port.LoopPaused
+		if n%2 == 1 {
+			do, want = port.LoopResume, port.LoopRunning
+		}
+		saw := make(chan port.LoopState)
+		go func() {
+			<-w.woken
+			saw <- h.copy().State
+		}()
+		_, err := w.Change(t.Context(), port.LoopChange{Loop: l.ID, Do: do})
+		require.NoError(t, err)
+		require.Equal(t, want, <-saw)
+	}
+}
+
+// TestRaisedBoundStaysInRange: however much is added, and however often, a bound remains one.
+func TestRaisedBoundStaysInRange(t *testing.T) {
+	most := port.MostLoopBounds
+	l := Loop{Loop: port.Loop{CreatedAt: noon, Bounds: port.LoopBounds{Turns: 1, Tokens: 1, Cost: 1, Minutes: 1}, Used: port.LoopUsed{Turns: 7, Tokens: math.MaxInt64, Cost: 9}}}
+	for range 3 {
+		l.addBounds(port.LoopBounds{Turns: math.MaxInt, Tokens: math.MaxInt64, Cost: math.Inf(1), Minutes: math.MaxInt}, noon)
+		assert.Equal(t, most, l.Bounds)
+	}
+	assert.Empty(t, l.late(noon), "the time of the highest bound does not overflow")
+	assert.Equal(t, port.BoundMinutes, l.late(noon.AddDate(2, 0, 0)))
+}
+
+// TestImpossibleBoundIsRefused: one that is below zero, no number, or so high that it overflows.
+func TestImpossibleBoundIsRefused(t *testing.T) {
+	for _, b := range []port.LoopBounds{{Turns: -1, Cost: 1}, {Tokens: -1, Cost: 1}, {Minutes: -1, Cost: 1}, {Cost: -1, Turns: 1}, {Cost: math.NaN()},
+		{Cost: math.Inf(1)}, {Cost: 1e300}, {Turns: math.MaxInt}, {Tokens: math.MaxInt64}, {Minutes: math.MaxInt}, {Minutes: math.MaxInt, Turns: 1}} {
+		assert.ErrorIs(t, Valid(port.LoopRequest{Task: "fix it", Check: "true", Bounds: b}), ErrBadBound, "%+v", b)
+	}
+	assert.NoError(t, Valid(port.LoopRequest{Task: "fix it", Check: "true", Bounds: port.MostLoopBounds}))
 }

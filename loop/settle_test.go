@@ -25,7 +25,7 @@ func asking(t *testing.T) (*world, Loop) {
 	w.engine.turn.Kind, w.engine.unfinished = outcome.Open, true
 	l := w.begin("true", port.LoopBounds{Turns: 3})
 	w.run()
-	require.Equal(t, port.LoopTurn, w.only().Phase)
+	require.Equal(t, port.LoopTurn, w.only().Step)
 	return w, l
 }
 

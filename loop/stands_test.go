@@ -66,28 +66,29 @@ func TestBoundBeforeTurnBegins(t *testing.T) {
 // TestInterruptedAfterResume: a turn that a person interrupts after the loop was resumed pauses it
 // again.
 func TestInterruptedAfterResume(t *testing.T) {
-	for _, phase := range []port.LoopPhase{port.LoopAsk, port.LoopTurn} {
+	for _, step := range []port.LoopStep{port.LoopAsk, port.LoopTurn} {
 		w := newWorld(t)
 		w.engine.turn = outcome.Outcome{}
 		l := w.begin("true", port.LoopBounds{Turns: 9})
-		if phase == port.LoopTurn {
+		if step == port.LoopTurn {
 			w.run()
 		}
 		_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
 		require.NoError(t, err)
-		require.Equal(t, phase, w.only().Phase)
+		require.Equal(t, step, w.only().Step)
 		_, err = w.Resume(t.Context(), l.ID)
 		require.NoError(t, err)
 		w.run() // the turn runs
 		w.engine.turn.Kind = outcome.Stopped
 		w.run()
-		assert.Equal(t, []any{port.LoopPaused, port.WhyInterrupted}, []any{w.only().State, w.only().Reason}, phase)
-		assert.Len(t, w.engine.kept, 1, phase)
+		assert.Equal(t, []any{port.LoopPaused, port.WhyInterrupted}, []any{w.only().State, w.only().Reason}, step)
+		assert.Len(t, w.engine.kept, 1, step)
 	}
 }
 
 // TestCheckCutByPauseHasNoResult also if the loop is resumed before the check has ended.
 func TestCheckCutByPauseHasNoResult(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	mark := filepath.Join(w.engine.record.Dir, "mark")
 	l := w.begin(fmt.Sprintf("[ -e %s ] || { trap '' TERM; touch %s; sleep 1000; exit 1; }", mark, mark), port.LoopBounds{Turns: 5})
@@ -123,20 +124,13 @@ func TestP2_CheckCutByCrashIsEnded(t *testing.T) {
 	require.NoError(t, err)
 	pid := filepath.Join(w.engine.record.Dir, "pid")
 	w.begin("[ -e pid ] && exit 0; sleep 1000 & echo $! > pid; wait", port.LoopBounds{Turns: 5})
-	h := w.all()[0]
-	c, err := startCheck(h.loop.Check, w.engine.record.Dir, w.Env)
-	require.NoError(t, err)
-	leader, err := table.Identify(c.cmd.Process.Pid)
-	require.NoError(t, err)
-	require.NoError(t, w.noteLeader(h, func() {}, leader))
-	_, err = c.hold.WriteString("go\n")
-	require.NoError(t, err)
+	c, _ := w.beginCheck()
 	id, err := table.Identify(readPid(t, pid))
 	require.NoError(t, err)
+	require.NoError(t, c.hold.Close()) // ccbot is gone
 	w.restart()
 	assert.Equal(t, process.Gone, table.Liveness(id))
 	assert.Empty(t, w.only().Processes)
-	_ = c.hold.Close()
 	c.done.Wait()
 }
 

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 	"ccbot/port/refusal"
 )
@@ -19,6 +21,7 @@ var (
 	ErrNotFound  = refusal.New(refusal.Changed, "there is no such loop")
 	ErrNotLive   = refusal.New(refusal.Changed, "the loop has ended")
 	ErrNotPaused = refusal.New(refusal.Changed, "the loop is not paused")
+	ErrPreparing = refusal.New(refusal.Changed, "the worktree of the loop is being made")
 	ErrNoSession = refusal.New(refusal.NoAgent, "the session is not open")
 )
 
@@ -50,15 +53,21 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 		return started, ErrNoSession
 	}
 	now := k.Now().UTC()
-	l := Loop{Version: Version, Loop: port.Loop{ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, LoopTerms: q.LoopTerms, Bounds: q.Bounds,
-		State: port.LoopRunning, Phase: port.LoopAsk, Iteration: 1, Attempt: 1, CreatedAt: now, UpdatedAt: now}}
+	l := Loop{Version: Version, Loop: port.Loop{ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, LoopTerms: q.LoopTerms, Phases: q.Phases, Phase: firstPhase(q.Phases), Template: q.Template, Bounds: q.Bounds,
+		State: port.LoopRunning, Step: port.LoopAsk, Iteration: 1, Attempt: 1, CreatedAt: now, UpdatedAt: now}}
 	repo, branch, commit := k.Engine.Place(ctx, r.Dir)
 	l.Commit = commit
 	if l.Repo = repo; repo == "" {
 		l.Repo = r.Dir
 	}
-	if l.Feature == "" {
-		l.Feature = branch
+	switch {
+	case q.Worktree && commit == "":
+		return started, &refusal.Error{Code: noCommit(repo), Dir: r.Dir}
+	case q.Worktree:
+		l.Worktree = &port.LoopWorktree{From: r.ID}
+	default:
+		l.Feature = cmp.Or(l.Feature, branch)
+		l.Baseline = k.Engine.Snapshot(ctx, l.Session)
 	}
 	if err := holder(k.all(), l); err != nil {
 		return started, err
@@ -68,12 +77,24 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 	}
 	k.at("loop-saved")
 	h := k.hold(l)
+	h.running.Lock() // no step before its worktree is made
+	defer h.running.Unlock()
 	k.mu.Lock()
 	k.loops[l.ID] = h
 	k.mu.Unlock()
+	err = k.prepare(ctx, h)
+	if l = h.copy(); !l.State.Live() && l.preparing() {
+		k.removeWorktree(ctx, h)
+		if l = h.copy(); !l.hasWorktree() {
+			err = errors.Join(err, k.remove(h))
+		}
+	}
+	if err != nil {
+		return started, err
+	}
 	k.Log.Info("loop_started", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
 	pause.Poke(k.woken)
-	return l.Clone().Loop, nil
+	return l.Loop, nil
 }
 
 // holder returns a HeldError if another live loop has the session or the feature of a loop. The
@@ -81,7 +102,13 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 func holder(all []*held, l Loop) error {
 	for _, h := range all {
 		by := h.copy()
-		if by.ID != l.ID && by.State.Live() && (by.Session == l.Session || by.Repo == l.Repo && by.Feature == l.Feature) {
+		same := by.Repo == l.Repo && by.Feature == l.Feature
+		if l.preparing() || by.preparing() { // its session is new, and without a name its feature, too
+			same = same && l.Feature != ""
+		} else {
+			same = same || by.Session == l.Session
+		}
+		if same && by.ID != l.ID && by.State.Live() {
 			return &HeldError{By: by.Loop}
 		}
 	}
@@ -103,7 +130,7 @@ func (k *Keeper) Change(ctx context.Context, c port.LoopChange) (port.Loop, erro
 	return port.Loop{}, fmt.Errorf("unknown change %q of a loop", c.Do)
 }
 
-// find returns a loop; nil: there is none.
+// find returns a loop, or nil.
 func (k *Keeper) find(id uuid.UUID) *held {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -116,9 +143,14 @@ func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) erro
 	if h == nil {
 		return port.Loop{}, ErrNotFound
 	}
+	defer pause.Poke(k.woken) // after the unlock: Run looks at what readers see
+	defer pause.Poke(h.woken)
 	h.mu.Lock()
 	defer h.unlock()
 	was := h.loop.Clone()
+	if h.loop.State.Live() && h.loop.preparing() {
+		return was.Loop, ErrPreparing
+	}
 	if err := do(&h.loop); err != nil {
 		h.loop = was
 		return was.Loop, err
@@ -138,7 +170,6 @@ func (k *Keeper) change(ctx context.Context, id uuid.UUID, do func(l *Loop) erro
 	if l.State != port.LoopRunning && l.State != was.State {
 		k.settled(ctx, &l)
 	}
-	pause.Poke(k.woken)
 	return l.Loop, nil
 }
 
@@ -168,12 +199,12 @@ func (k *Keeper) Resume(ctx context.Context, id uuid.UUID) (port.Loop, error) {
 		if l.State != port.LoopPaused {
 			return ErrNotPaused
 		}
-		l.State, l.Reason, l.Detail, l.Reported, l.Repeats, l.Begun = port.LoopRunning, "", "", port.LoopRunning, 0, 0
-		l.Resumed, l.Ran, l.Before = l.Phase == port.LoopTurn, false, nil // a prompt during the pause is no reason for another one
-		if l.Phase == port.LoopCheck {
-			l.Typed = nil // nor is a prompt after the turn that is checked
+		if l.Repeats = 0; l.Step == port.LoopAsk {
+			if err := k.findKept(ctx, l); err != nil {
+				return err
+			}
 		}
-		k.Log.Info("loop_resumed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
+		k.goOn(l)
 		return nil
 	}))
 }
@@ -215,14 +246,50 @@ func (k *Keeper) raise(ctx context.Context, id uuid.UUID, more port.LoopBounds) 
 			return ErrNoSession
 		}
 		l.addBounds(more, k.Now())
-		l.State, l.Reason, l.Detail, l.Reported = port.LoopRunning, "", "", port.LoopRunning
-		l.Counted, l.Begun, l.Before = spent, 0, nil // the use since the end of the loop does not count
-		if l.Phase == port.LoopTurn {                // its turn was interrupted
+		l.Counted = spent // the use since the end of the loop does not count
+		switch l.Step {
+		case port.LoopTurn: // it was interrupted
 			l.again()
+		case port.LoopAsk:
+			if err := k.findKept(ctx, l); err != nil {
+				return err
+			}
 		}
-		k.Log.Info("loop_resumed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
+		k.goOn(l)
 		return nil
 	})
+}
+
+// goOn makes a loop move again. The prompts since its pause or its end are no reason for another
+// pause.
+func (k *Keeper) goOn(l *Loop) {
+	l.State, l.Reason, l.Detail, l.Reported, l.Begun = port.LoopRunning, "", "", port.LoopRunning, 0
+	l.Resumed, l.Ran, l.Before = l.Step == port.LoopTurn, false, nil
+	if l.Step == port.LoopCheck {
+		l.Typed = nil
+	}
+	k.Log.Info("loop_resumed", logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String())
+}
+
+// isKept reports whether the present prompt of a loop was kept, and not taken back.
+func isKept(ctx context.Context, e Engine, l *Loop) (bool, error) {
+	r, _ := e.Session(l.Session)
+	o, _, err := e.Outcome(ctx, r, l.Key(), nil)
+	return err == nil && o.Kind != outcome.Withdrawn, err
+}
+
+// findKept finds out whether a crash came after the prompt of a loop was kept: its turn counts. If
+// it was taken back since, or was never kept, another attempt begins.
+func (k *Keeper) findKept(ctx context.Context, l *Loop) error {
+	switch kept, err := isKept(ctx, k.Engine, l); {
+	case err != nil:
+		return err
+	case kept:
+		l.apply(act{Do: doKeep}, k.Now())
+	default:
+		l.again()
+	}
+	return nil
 }
 
 // Yield pauses the loop of a session before a person's own act. The act must not fail because the
@@ -243,6 +310,8 @@ func (k *Keeper) pauseInMemory(ctx context.Context, id uuid.UUID, why string) {
 	if h == nil { // it was forgotten
 		return
 	}
+	defer pause.Poke(k.woken)
+	defer pause.Poke(h.woken)
 	h.mu.Lock()
 	defer h.unlock()
 	if !h.loop.State.Live() { // it ended during the count
@@ -254,7 +323,6 @@ func (k *Keeper) pauseInMemory(ctx context.Context, id uuid.UUID, why string) {
 	}
 	h.unsaved = true
 	k.settled(ctx, &h.loop)
-	pause.Poke(k.woken)
 }
 
 // Open reads the loops of a folder. Nothing runs before Run.
@@ -275,7 +343,7 @@ func (k *Keeper) Open(dir, quarantine string) error {
 // whose session is gone are paused or ended. It may be called again.
 func (k *Keeper) Settle(ctx context.Context) {
 	for _, h := range k.all() {
-		err := k.endProcesses(ctx, h, func() {})
+		err := k.checkOf(h).end(ctx)
 		h.mu.Lock()
 		err = errors.Join(err, h.loop.withdraw(ctx, k.Engine))
 		r, known := k.Engine.Session(h.loop.Session)

@@ -44,10 +44,22 @@ type fakeEngine struct {
 	escError      error // of Interrupt
 	unread        bool  // the record of the session could not be read
 	onPlace       func()
+	worktree      fakeWorktree
+	noCommit      bool
 	onSpent       func(ctx context.Context)
+	onListen      func(ctx context.Context, heard func())
+}
+
+func (e *fakeEngine) Listen(ctx context.Context, _ uuid.UUID, heard func()) {
+	if e.onListen != nil {
+		e.onListen(ctx, heard)
+	}
 }
 
 func (e *fakeEngine) Session(id uuid.UUID) (session.Record, bool) {
+	if id == e.worktree.record.ID && id != e.record.ID && id != uuid.Nil {
+		return e.worktree.record, true
+	}
 	return e.record, id == e.record.ID
 }
 
@@ -68,7 +80,10 @@ func (e *fakeEngine) Keep(_ context.Context, _, key uuid.UUID, text string) erro
 	return nil
 }
 
-func (e *fakeEngine) Outcome(context.Context, session.Record, uuid.UUID, *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error) {
+func (e *fakeEngine) Outcome(_ context.Context, _ session.Record, key uuid.UUID, known *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error) {
+	if _, kept := e.keys[key]; !kept && known == nil {
+		return outcome.Outcome{Kind: outcome.Withdrawn}, outcome.Prompt{Finished: true}, nil
+	}
 	return e.turn, outcome.Prompt{Finished: !e.unfinished}, nil
 }
 
@@ -106,7 +121,14 @@ func (e *fakeEngine) Place(_ context.Context, dir string) (repo, branch, commit 
 	if e.onPlace != nil {
 		e.onPlace()
 	}
+	if e.noCommit {
+		return dir, "main", ""
+	}
 	return dir, "main", fmt.Sprint("commit ", len(e.kept))
+}
+
+func (e *fakeEngine) Snapshot(context.Context, uuid.UUID) string {
+	return fmt.Sprint("tree ", len(e.kept))
 }
 
 func (e *fakeEngine) Tree(context.Context, uuid.UUID) string {
@@ -143,7 +165,8 @@ func (w *world) restart() {
 	w.t.Helper()
 	table, err := process.NewTable()
 	require.NoError(w.t, err)
-	w.Keeper = &Keeper{Engine: w.engine, Processes: table, Env: []string{"PATH=/usr/bin:/bin"}, Spared: func(process.Process) error { return nil },
+	env := []string{"PATH=/usr/bin:/bin", "GORACE=atexit_sleep_ms=0"} // otherwise each holder sleeps for a second at its end
+	w.Keeper = &Keeper{Engine: w.engine, Processes: table, Env: env, Spared: func(process.Process) error { return nil },
 		Tell: func(_ context.Context, l port.Loop) error { w.told = append(w.told, l); return nil }, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler),
 		PurgeAfter: 24 * time.Hour, Copies: spool.Folder{Path: filepath.Join(filepath.Dir(w.dir), "purged"), Fsync: true}}
 	require.NoError(w.t, w.Open(w.dir, filepath.Join(filepath.Dir(w.dir), "quarantine")))
@@ -155,6 +178,19 @@ func (w *world) begin(check string, b port.LoopBounds) Loop {
 	l, err := w.Start(w.t.Context(), port.LoopRequest{Key: uuid.New(), Session: w.engine.record.ID, Task: "fix it", Check: check, Bounds: b})
 	require.NoError(w.t, err)
 	return w.loops[l.ID].copy()
+}
+
+// beginCheck begins the check of the only loop, as a ccbot that is killed afterwards.
+func (w *world) beginCheck() (*check, process.Identity) {
+	w.t.Helper()
+	c := w.checkOf(w.all()[0])
+	require.NoError(w.t, c.start(w.all()[0].copy().Check, w.engine.record.Dir, w.Env))
+	holder, err := c.table.Identify(c.cmd.Process.Pid)
+	require.NoError(w.t, err)
+	require.NoError(w.t, c.note(holder))
+	_, err = c.hold.WriteString("go\n")
+	require.NoError(w.t, err)
+	return c, holder
 }
 
 // run advances all loops until nothing is to be done.
@@ -172,4 +208,10 @@ func (w *world) only() Loop {
 	require.NoError(w.t, err)
 	require.Len(w.t, all, 1)
 	return all[0]
+}
+
+// All returns all loops, without an error.
+func (w *world) All() []port.Loop {
+	all, _ := w.Keeper.All()
+	return all
 }

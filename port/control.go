@@ -89,6 +89,7 @@ type Start struct {
 	Conversation address.Conversation
 	Owner        int64
 	Origin       string    // key of the requesting message
+	Agent        string    // its name; empty: Claude Code
 	ForkOf       uuid.UUID // Claude's id of a conversation to copy; nil: a new one
 	// Continues is Claude's id of a conversation of no session, to continue; nil: a new one.
 	// Errors: refusal.Writers if a process writes it, refusal.Changed if a session has it.
@@ -120,12 +121,12 @@ type Restored struct {
 
 // Adopt is a request to make a session of an agent that a person started.
 type Adopt struct {
-	Agent        ID
-	Claude       uuid.UUID // the conversation that it must be proven to write
-	From         uuid.UUID // the session that had the conversation; nil: none
-	Conversation address.Conversation
-	Owner        int64
-	Why          string
+	Agent          ID
+	AgentSessionID uuid.UUID // the conversation that it must be proven to write
+	From           uuid.UUID // the session that had the conversation; nil: none
+	Conversation   address.Conversation
+	Owner          int64
+	Why            string
 }
 
 // Ending is the outcome for one process.

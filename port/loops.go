@@ -1,6 +1,7 @@
 package port
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -13,7 +14,7 @@ type Loops interface {
 	// refusal.LoopHeld if another loop has the session or the feature, refusal.NoAgent.
 	Start(ctx context.Context, q LoopRequest) (Loop, error)
 	// All returns all loops, the newest last.
-	All() []Loop
+	All() ([]Loop, error)
 	// Change carries out a person's decision. refusal.Changed: the loop's state does not allow it.
 	Change(ctx context.Context, c LoopChange) (Loop, error)
 }
@@ -27,6 +28,19 @@ type LoopRequest struct {
 	Check   string     `json:"check"`
 	Bounds  LoopBounds `json:"bounds"`
 	LoopTerms
+	Phases   LoopPhases  `json:"phases,omitzero"`
+	Template *LoopSource `json:"template,omitempty"` // that the rest was copied from; nil: none
+	// Worktree makes the loop work in a new git worktree, in a new session like Session.
+	Worktree bool `json:"worktree,omitempty"`
+}
+
+// LoopWorktree is the git worktree of a loop. It is removed after the end of the loop and of its
+// session, if nothing in it would be lost.
+type LoopWorktree struct {
+	From    uuid.UUID `json:"from"`            // the session that the loop was started for
+	Dir     string    `json:"dir,omitempty"`   // its top folder; empty: it is not made yet
+	Stays   string    `json:"stays,omitempty"` // a folders.Work, or the error of its removal
+	Removed bool      `json:"removed,omitempty"`
 }
 
 // LoopTerms is what a loop needs in addition to its check to be done.
@@ -65,7 +79,7 @@ const (
 	LoopPaused    LoopState = "paused"    // until a person resumes it
 	LoopDone      LoopState = "done"      // the check has succeeded
 	LoopExhausted LoopState = "exhausted" // a bound was reached
-	LoopStopped   LoopState = "stopped"   // by a person
+	LoopStopped   LoopState = "stopped"   // by a person, or before it began
 	LoopOrphaned  LoopState = "orphaned"  // its session has ended
 )
 
@@ -75,14 +89,14 @@ func (s LoopState) Live() bool { return s.Moves() || s == LoopPaused }
 // Moves reports whether the loop continues by itself.
 func (s LoopState) Moves() bool { return s == LoopRunning || s == LoopWaiting }
 
-// LoopPhase is the step of an iteration.
-type LoopPhase string
+// LoopStep is the step of an iteration.
+type LoopStep string
 
-// The phases.
+// The steps.
 const (
-	LoopAsk   LoopPhase = "ask"   // the prompt's key is on disk; the prompt may be queued
-	LoopTurn  LoopPhase = "turn"  // the prompt is queued, and its turn has not ended
-	LoopCheck LoopPhase = "check" // the turn has ended; the check runs, or has to run
+	LoopAsk   LoopStep = "ask"   // the prompt's key is on disk; the prompt may be queued
+	LoopTurn  LoopStep = "turn"  // the prompt is queued, and its turn has not ended
+	LoopCheck LoopStep = "check" // the turn has ended; the check runs, or has to run
 )
 
 // LoopReason is the reason of a pause or an end, or the reached bound.
@@ -104,6 +118,7 @@ const (
 	WhyCheckStays   LoopReason = "check_not_ended" // a process of the check is not proven gone
 	WhyCheckNotRun  LoopReason = "check_not_run"   // the check could not be started
 	WhyCheckCut     LoopReason = "check_cut"       // ccbot has ended several times while the check ran
+	WhyNoWorktree   LoopReason = "worktree_not_made"
 	BoundTurns      LoopReason = "max_turns"
 	BoundTokens     LoopReason = "max_tokens"
 	BoundCost       LoopReason = "max_cost"
@@ -126,6 +141,25 @@ type LoopBounds struct {
 // Empty reports whether there is no bound.
 func (b LoopBounds) Empty() bool {
 	return b.Turns <= 0 && b.Tokens <= 0 && b.Cost <= 0 && b.Minutes <= 0 && b.Until.IsZero()
+}
+
+// Or returns the bounds, and those of other for the kinds that b does not have.
+func (b LoopBounds) Or(other LoopBounds) LoopBounds {
+	if b.Until.IsZero() {
+		b.Until = other.Until
+	}
+	return LoopBounds{Turns: cmp.Or(b.Turns, other.Turns), Tokens: cmp.Or(b.Tokens, other.Tokens), Cost: cmp.Or(b.Cost, other.Cost),
+		Minutes: cmp.Or(b.Minutes, other.Minutes), Until: b.Until, NoCost: b.NoCost || other.NoCost}
+}
+
+// MostLoopBounds has the highest bound of each kind. A much higher one would overflow.
+var MostLoopBounds = LoopBounds{Turns: 1_000_000, Tokens: 1_000_000_000_000, Cost: 1_000_000, Minutes: 1_000_000}
+
+// Possible reports whether each bound is a number between zero and the highest one.
+func (b LoopBounds) Possible() bool {
+	most := MostLoopBounds
+	return b.Turns >= 0 && b.Turns <= most.Turns && b.Tokens >= 0 && b.Tokens <= most.Tokens &&
+		b.Cost >= 0 && b.Cost <= most.Cost && b.Minutes >= 0 && b.Minutes <= most.Minutes
 }
 
 // LoopUsed is the use of a loop.
@@ -156,19 +190,28 @@ type Loop struct {
 	Repo    string    `json:"repo"`              // top folder, or the session's folder
 	Feature string    `json:"feature,omitempty"` // empty: no branch is checked out
 	Commit  string    `json:"commit,omitempty"`  // checked out when it began; empty: unknown
-	Task    string    `json:"task"`
-	Check   string    `json:"check"` // for /bin/sh
+	// Baseline is the folders.Since of the work tree when it began; empty: unknown.
+	Baseline string `json:"baseline,omitempty"`
+	Task     string `json:"task"`
+	Check    string `json:"check"` // for /bin/sh
 	LoopTerms
-	Bounds    LoopBounds   `json:"bounds"`
-	State     LoopState    `json:"state"`
-	Reason    LoopReason   `json:"reason,omitempty"`
-	Detail    string       `json:"detail,omitempty"` // of Reason, in English or as the agent shows it
-	Until     time.Time    `json:"until,omitzero"`   // the end of LoopWaiting
-	Phase     LoopPhase    `json:"phase"`
-	Iteration int          `json:"iteration"` // from 1
-	Attempt   int          `json:"attempt"`   // of the iteration's prompt, from 1
-	Used      LoopUsed     `json:"used"`
-	Last      *CheckResult `json:"last,omitempty"` // never changed
-	CreatedAt time.Time    `json:"created_at"`
-	UpdatedAt time.Time    `json:"updated_at"`
+	Phases LoopPhases `json:"phases,omitzero"`
+	// Phase is the phase whose prompt is sent next, or was sent last; empty: the loop has one phase.
+	Phase    LoopPhase   `json:"phase,omitempty"`
+	Template *LoopSource `json:"template,omitempty"` // never changed; nil: none
+	// Worktree is nil if the loop works in the folder of the session that it was started for. While
+	// it is being made, Session is that session.
+	Worktree  *LoopWorktree `json:"worktree,omitempty"`
+	Bounds    LoopBounds    `json:"bounds"`
+	State     LoopState     `json:"state"`
+	Reason    LoopReason    `json:"reason,omitempty"`
+	Detail    string        `json:"detail,omitempty"` // of Reason, in English or as the agent shows it
+	Until     time.Time     `json:"until,omitzero"`   // the end of LoopWaiting
+	Step      LoopStep      `json:"step"`
+	Iteration int           `json:"iteration"` // from 1
+	Attempt   int           `json:"attempt"`   // of the iteration's prompt, from 1
+	Used      LoopUsed      `json:"used"`
+	Last      *CheckResult  `json:"last,omitempty"` // never changed
+	CreatedAt time.Time     `json:"created_at"`
+	UpdatedAt time.Time     `json:"updated_at"`
 }

@@ -51,9 +51,9 @@ type Screens interface {
 	// Output returns the output of a bash mode command; the zero value means unknown.
 	Output(ctx context.Context, id uuid.UUID, command string) Output
 	// Interrupt presses Esc once if the agent works, and waits until the turn has ended. Queued
-	// prompts are not typed; news ask about them. described reports whether news or the transcript
+	// prompts are not typed; news ask about them. reported is whether news or the transcript
 	// describe the interrupted work.
-	Interrupt(ctx context.Context, id uuid.UUID) (described bool, err error)
+	Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error)
 }
 
 // WriterFinder finds other writers of a session's conversation.
@@ -148,15 +148,15 @@ type Process struct {
 // Writer is a process that writes a conversation or may write it.
 type Writer struct {
 	Process
-	Dir       string    // its working directory, if readable
-	Claude    uuid.UUID // Claude's id of the conversation
-	Proven    bool
-	Endable   bool   // a person may end it: it is proven and not protected
-	Adoptable bool   // also, ccbot can type into its terminal
-	Source    string // short code of the deciding evidence; empty: not proven
-	Kept      string // short code why no tap ends it; empty: a tap may
-	Session   string // name of the session whose agent it is; empty: none
-	Window    *Pane  // its window on ccbot's tmux server, if in the foreground; nil: elsewhere
+	Dir            string    // its working directory, if readable
+	AgentSessionID uuid.UUID // Claude's id of the conversation
+	Proven         bool
+	Endable        bool   // a person may end it: it is proven and not protected
+	Adoptable      bool   // also, ccbot can type into its terminal
+	Source         string // short code of the deciding evidence; empty: not proven
+	Kept           string // short code why no tap ends it; empty: a tap may
+	Session        string // name of the session whose agent it is; empty: none
+	Window         *Pane  // its window on ccbot's tmux server, if in the foreground; nil: elsewhere
 }
 
 // Pane describes a window for a person.

@@ -21,37 +21,40 @@ type Views interface {
 
 // Session describes one session. Its ID never changes.
 type Session struct {
-	ID              uuid.UUID
-	Name            string
-	FormerNames     []string // earlier names that still find it
-	Dir             string   // absolute, without links
-	State           State
-	Resumable       bool // it can be resumed
-	Owns            bool // no other session has taken over its conversation or was made for it
-	Interrupted     bool // it was being restored when the program ended
-	ClaudeSessionID uuid.UUID
-	ForkOf          uuid.UUID // Claude's id of the conversation that it copied
-	Conversation    address.Conversation
-	Owner           int64  // the person who started it
-	Origin          string // key of the start request
-	Window          string // the window of its agent, for people; empty: unknown
-	Agent           string // its agent's process, opaque; empty: none
-	Mode            string // ccbot's permission mode, ask or bypass; empty: not started by ccbot
-	Shared          bool   // its agent runs in a person's shell, which stays
-	Final           State  // the state that stopping leads to
-	Closed          Closed // why it has ended, if the state does not show it
-	Exit            *Exit  // how its agent exited by itself
-	Failures        []Failure
-	Cursors         []talk.Cursor // the chat's position in each transcript, the current one last
-	Prompts         []string      // keys of the waiting prompts, in order
-	Unreported      bool          // a start closed it, and that is not reported yet
-	Interruption    *Interruption // nil: none, or the work was continued
-	CreatedAt       time.Time
-	StartedAt       time.Time // of the current launch
-	EndedAt         time.Time
-	Now             talk.Activity // the agent's last noted activity
-	NowSince        time.Time
-	Loop            *Loop // its live loop; nil: none
+	ID             uuid.UUID
+	Name           string
+	FormerNames    []string // earlier names that still find it
+	Dir            string   // absolute, without links
+	State          State
+	Resumable      bool // it can be resumed
+	Owns           bool // no other session has taken over its conversation or was made for it
+	Interrupted    bool // it was being restored when the program ended
+	AgentSessionID uuid.UUID
+	ForkOf         uuid.UUID // Claude's id of the conversation that it copied
+	Conversation   address.Conversation
+	Owner          int64  // the person who started it
+	Origin         string // key of the start request
+	Window         string // the window of its agent, for people; empty: unknown
+	Agent          string // its agent's process, opaque; empty: none
+	Mode           string // ccbot's permission mode, ask or bypass; empty: not started by ccbot
+	Bypasses       bool   // its agent may act without asking, by its launch or its last noted mode
+	Can            Abilities
+	Shared         bool   // its agent runs in a person's shell, which stays
+	Final          State  // the state that stopping leads to
+	Closed         Closed // why it has ended, if the state does not show it
+	Exit           *Exit  // how its agent exited by itself
+	Failures       []Failure
+	Cursors        []talk.Cursor // the chat's position in each transcript, the current one last
+	Prompts        []string      // keys of the waiting prompts, in order
+	Unreported     bool          // a start closed it, and that is not reported yet
+	Interruption   *Interruption // nil: none, or the work was continued
+	CreatedAt      time.Time
+	StartedAt      time.Time // of the current launch
+	EndedAt        time.Time
+	Now            talk.Activity // the agent's last noted activity
+	NowSince       time.Time
+	Loop           *Loop     // its live loop; nil: none
+	Scheduled      time.Time // of its next scheduled prompt; zero: none
 }
 
 // Cursor returns the cursor of the current transcript.

@@ -138,7 +138,7 @@ func (v *Recovery) carryOut(ctx context.Context, a Action) (ended []ending.Endin
 // takeOver adopts the agent that continues a session's conversation. If that fails, the session is
 // lost all the same: nothing would look at it again.
 func (v *Recovery) takeOver(ctx context.Context, a Action) error {
-	bound, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: a.Agent, Claude: a.Claude, From: a.Record, Rule: a.rule(), Why: a.Why})
+	bound, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: a.Agent, AgentSessionID: a.AgentSessionID, From: a.Record, Rule: a.rule(), Why: a.Why})
 	if bound.ID == uuid.Nil {
 		return errors.Join(err, v.Lifecycle.Settle(ctx, a.Record, a.rule()))
 	}

@@ -42,7 +42,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	stopped := m.start(stopping)
 	moved := m.start(running)
 	m.lose(moved)
-	agent := m.inTerminal(moved.ClaudeSessionID)
+	agent := m.inTerminal(moved.AgentSessionID)
 	m.restart()
 
 	did := map[uuid.UUID]lifecycle.Do{}
@@ -305,7 +305,7 @@ func TestP1_PendingEventsPrecedeEnd(t *testing.T) {
 	require.Equal(t, lifecycle.MarkLost, actions[0].Do)
 	var agent process.Identity
 	m.Events = func(context.Context) error {
-		agent = m.inTerminal(lost.ClaudeSessionID)
+		agent = m.inTerminal(lost.AgentSessionID)
 		return nil
 	}
 	report, err := m.Run(t.Context())
@@ -322,7 +322,7 @@ func TestP8_RefusedTakeOverIsLost(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
 	m.lose(r)
-	agent := m.inTerminal(r.ClaudeSessionID)
+	agent := m.inTerminal(r.AgentSessionID)
 	m.restart()
 	m.Failpoint = func(point string) {
 		if point == "recovery-noted" {
@@ -340,7 +340,7 @@ func TestP8_HalfTakeOverIsNotLost(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
 	m.lose(r)
-	m.inTerminal(r.ClaudeSessionID)
+	m.inTerminal(r.AgentSessionID)
 	m.restart()
 	m.Lifecycle = &refusing{Lives: m.service, err: errDisk, half: session.Record{ID: uuid.New()}}
 	m.recover()
@@ -386,7 +386,7 @@ func TestP3_LeftoversAreEndedAtTheStart(t *testing.T) {
 	r := m.start(running)
 	require.NoError(t, m.service.Archive(t.Context(), r.ID, session.Archived, port.Cause{Why: "asked for"}))
 	m.change(r.ID, func(r *session.Record) { r.EndedAt, r.Since = noon.Add(-time.Hour), process.Moment{} })
-	left := m.processes.start(77, []string{"claude", "--resume", r.ClaudeSessionID.String()})
+	left := m.processes.start(77, []string{"claude", "--resume", r.AgentSessionID.String()})
 	other := m.processes.start(78, []string{"claude", "--resume", uuid.NewString()})
 	m.restart()
 	report, err := m.Run(t.Context())

@@ -17,7 +17,7 @@ import (
 	"ccbot/lifecycle/evidence"
 )
 
-// patience limits the wait for a session's worker before its conversation stays in place. briefly
+// timeout limits the wait for a session's worker before its conversation stays in place. briefly
 // limits the wait before a line of its history is left out. Both are short, because all other
 // conversations wait at the same time.
 const (
@@ -31,7 +31,7 @@ const (
 func (v *Recovery) Came(ctx context.Context, w evidence.Writer) (handled bool) {
 	d, err := v.reconcile(ctx, w)
 	if err != nil {
-		v.Log.Warn("resume_unclear", logkey.PID, w.PID, logkey.ClaudeSessionID, w.ClaudeSessionID.String(), logkey.Error, err)
+		v.Log.Warn("resume_unclear", logkey.PID, w.PID, logkey.AgentSessionID, w.AgentSessionID.String(), logkey.Error, err)
 		return false
 	}
 	return slices.Contains([]outcome{sessionResumed, sessionActive, agentGone, lockTimeout}, d.Outcome)
@@ -60,17 +60,17 @@ func (v *Recovery) decide(ctx context.Context, w evidence.Writer) (d resume, don
 	defer v.moving.Unlock()
 	f, err := v.facts(ctx, w)
 	if err != nil {
-		return d, nil, fmt.Errorf("find the session of conversation %s: %w", w.ClaudeSessionID, err)
+		return d, nil, fmt.Errorf("find the session of conversation %s: %w", w.AgentSessionID, err)
 	}
 	if d = reconcileResume(f); d.From != uuid.Nil || len(d.Stale) > 0 {
 		if err := v.backUp(ctx); err != nil {
-			return d, nil, fmt.Errorf("conversation %s was not taken over, %w", w.ClaudeSessionID, err)
+			return d, nil, fmt.Errorf("conversation %s was not taken over, %w", w.AgentSessionID, err)
 		}
 		if d, done, err = v.change(ctx, f, d); err != nil {
 			return d, done, err
 		}
 	}
-	v.Log.Debug("resume_reconciled", logkey.Outcome, string(d.Outcome), logkey.Reason, d.Why, logkey.ClaudeSessionID, w.ClaudeSessionID.String(),
+	v.Log.Debug("resume_reconciled", logkey.Outcome, string(d.Outcome), logkey.Reason, d.Why, logkey.AgentSessionID, w.AgentSessionID.String(),
 		logkey.PID, w.PID, logkey.SessionID, cmp.Or(d.From, f.Bound).String(), logkey.Stale, len(d.Stale), logkey.Owners, len(f.Owners))
 	return d, done, v.note(ctx, d)
 }
@@ -87,7 +87,7 @@ func (v *Recovery) change(ctx context.Context, f resumeFacts, d resume) (_ resum
 	started := v.Now()
 	moved, err := v.move(ctx, f, d)
 	if err == nil && moved.From != uuid.Nil {
-		a := Action{Do: TakeOver, Record: d.From, Agent: f.Agent, Claude: f.Claude, Why: d.Why, Evidence: "process " + f.Agent.String() + " has it"}
+		a := Action{Do: TakeOver, Record: d.From, Agent: f.Agent, AgentSessionID: f.AgentSessionID, Why: d.Why, Evidence: "process " + f.Agent.String() + " has it"}
 		done = append(done, Result{Action: a, Took: v.Now().Sub(started)})
 	}
 	return moved, done, err
@@ -122,7 +122,7 @@ func late(ctx, wait context.Context) bool { return wait.Err() != nil && ctx.Err(
 // move lets a session continue in the process. If the lifecycle refuses, because it sees more or
 // looks later, the refusal becomes a fact and the decision is made again.
 func (v *Recovery) move(ctx context.Context, f resumeFacts, d resume) (resume, error) {
-	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: f.Agent, Claude: f.Claude, From: d.From,
+	target, err := v.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: f.Agent, AgentSessionID: f.AgentSessionID, From: d.From,
 		Rule: d.rule(), Why: d.Why, Timeout: timeout})
 	if err == nil {
 		return d, v.watch(target.ID, nil)
@@ -167,7 +167,7 @@ func (d resume) rule() session.Rule { return session.Rule("resume." + string(d.O
 
 // facts collects the facts of the decision, and stops as soon as few facts decide.
 func (v *Recovery) facts(ctx context.Context, w evidence.Writer) (resumeFacts, error) {
-	f := resumeFacts{Now: v.Now(), StaleAfter: v.Limits.ResumeStale, Agent: w.Identity, Claude: w.ClaudeSessionID,
+	f := resumeFacts{Now: v.Now(), StaleAfter: v.Limits.ResumeStale, Agent: w.Identity, AgentSessionID: w.AgentSessionID,
 		Alive: v.Processes.Liveness(w.Identity)}
 	if f.Alive != process.Alive {
 		return f, nil
@@ -177,7 +177,7 @@ func (v *Recovery) facts(ctx context.Context, w evidence.Writer) (resumeFacts, e
 		return f, nil
 	}
 	records := v.Store.Shared()
-	owners := slices.DeleteFunc(slices.Clone(records), func(r session.Record) bool { return !isOwner(r, f.Claude) })
+	owners := slices.DeleteFunc(slices.Clone(records), func(r session.Record) bool { return !isOwner(r, f.AgentSessionID) })
 	if len(owners) == 0 {
 		return f, nil
 	}

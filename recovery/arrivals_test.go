@@ -46,7 +46,7 @@ func (m *machine) came(a arrival) (outcome, string) {
 }
 
 func (a arrival) writer() evidence.Writer {
-	return evidence.Writer{Process: process.Process{Identity: a.agent}, ClaudeSessionID: a.claude}
+	return evidence.Writer{Process: process.Process{Identity: a.agent}, AgentSessionID: a.claude}
 }
 
 // lost is a session that was lost before this start.
@@ -67,8 +67,8 @@ func TestP1_LostSessionFollowsConversation(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(9 * day)
 	lost = m.change(lost.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: 5, ThreadID: 6} })
-	agent := m.inTerminal(lost.ClaudeSessionID)
-	outcome, _ := m.came(arrival{agent, lost.ClaudeSessionID})
+	agent := m.inTerminal(lost.AgentSessionID)
+	outcome, _ := m.came(arrival{agent, lost.AgentSessionID})
 	assert.Equal(t, sessionResumed, outcome)
 	target, ok := m.boundTo(agent)
 	require.True(t, ok)
@@ -77,7 +77,7 @@ func TestP1_LostSessionFollowsConversation(t *testing.T) {
 	assert.Equal(t, lost.Name, target.Name)
 	assert.Equal(t, session.Rule("resume.resumed_same_agent_session"), lastLine(target).Rule)
 
-	outcome, _ = m.came(arrival{agent, lost.ClaudeSessionID})
+	outcome, _ = m.came(arrival{agent, lost.AgentSessionID})
 	assert.Equal(t, sessionActive, outcome)
 	assert.Equal(t, target.History, m.get(target.ID).History, "there is nothing to note")
 	assert.Len(t, m.store.List(), 1)
@@ -125,14 +125,14 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 				})
 			}},
 		{name: "another process writes it too", want: secondWriter, reason: "1 other processes", line: true,
-			change: func(m *machine, r session.Record, _ *arrival) { m.inTerminal(r.ClaudeSessionID) }},
+			change: func(m *machine, r session.Record, _ *arrival) { m.inTerminal(r.AgentSessionID) }},
 		{name: "archived on purpose", want: secondWriter, reason: "on purpose", line: true,
 			change: func(m *machine, r session.Record, _ *arrival) {
 				m.change(r.ID, func(r *session.Record) { r.State = session.Archived })
 			}},
 		{name: "a running session has it", want: secondWriter, reason: "not proven to have ended", line: true,
 			change: func(m *machine, r session.Record, _ *arrival) {
-				m.start(func(o *session.Record) { o.State, o.ClaudeSessionID = session.Running, r.ClaudeSessionID })
+				m.start(func(o *session.Record) { o.State, o.AgentSessionID = session.Running, r.AgentSessionID })
 			}},
 		{name: "in the window of another session", want: secondWriter, reason: "that of another session", line: true,
 			change: func(m *machine, _ session.Record, a *arrival) {
@@ -152,7 +152,7 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
-			a := arrival{m.inTerminal(r.ClaudeSessionID), r.ClaudeSessionID}
+			a := arrival{m.inTerminal(r.AgentSessionID), r.AgentSessionID}
 			tc.change(m, r, &a)
 			before := m.get(r.ID)
 			outcome, reason := m.came(a)
@@ -176,13 +176,13 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 	m := newMachine(t)
 	first := m.lost(time.Hour)
 	same := func(r session.Record) session.Record {
-		return m.change(r.ID, func(r *session.Record) { r.ClaudeSessionID = first.ClaudeSessionID })
+		return m.change(r.ID, func(r *session.Record) { r.AgentSessionID = first.AgentSessionID })
 	}
 	second, old := same(m.lost(2*time.Hour)), same(m.lost(9*day))
 	failed := m.change(same(m.lost(8*day)).ID, func(r *session.Record) { r.State = session.Failed })
-	agent := m.inTerminal(first.ClaudeSessionID)
+	agent := m.inTerminal(first.AgentSessionID)
 
-	outcome, _ := m.came(arrival{agent, first.ClaudeSessionID})
+	outcome, _ := m.came(arrival{agent, first.AgentSessionID})
 	assert.Equal(t, manySessions, outcome)
 	assert.Equal(t, session.Abandoned, m.get(old.ID).State)
 	assert.Equal(t, session.ClosedStale, m.get(old.ID).Closed)
@@ -193,7 +193,7 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 	assert.Equal(t, session.Rule("resume.multiple_matching_prior_sessions"), lastLine(m.get(second.ID)).Rule)
 
 	m.now = noon.Add(22*time.Hour + 30*time.Minute) // now the second one is stale too
-	outcome, _ = m.came(arrival{agent, first.ClaudeSessionID})
+	outcome, _ = m.came(arrival{agent, first.AgentSessionID})
 	assert.Equal(t, sessionResumed, outcome)
 	assert.Equal(t, session.Abandoned, m.get(second.ID).State)
 	assert.Equal(t, session.Running, m.get(first.ID).State)
@@ -202,8 +202,8 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 func TestAmbiguousCandidatesAreStale(t *testing.T) {
 	m := newMachine(t)
 	first, second := m.lost(9*day), m.lost(8*day)
-	m.change(second.ID, func(r *session.Record) { r.ClaudeSessionID = first.ClaudeSessionID })
-	a := arrival{m.inTerminal(first.ClaudeSessionID), first.ClaudeSessionID}
+	m.change(second.ID, func(r *session.Record) { r.AgentSessionID = first.AgentSessionID })
+	a := arrival{m.inTerminal(first.AgentSessionID), first.AgentSessionID}
 	outcome, _ := m.came(a)
 	assert.Equal(t, allStale, outcome)
 	assert.Equal(t, session.Abandoned, m.get(first.ID).State)
@@ -219,8 +219,8 @@ func TestP1_PresenceFindsAgentWithoutHooks(t *testing.T) {
 		m := newMachine(t)
 		lost, archived := m.lost(time.Hour), m.lost(time.Hour)
 		archived = m.change(archived.ID, func(r *session.Record) { r.State = session.Archived })
-		agent := m.inTerminal(lost.ClaudeSessionID)
-		m.inTerminal(archived.ClaudeSessionID)
+		agent := m.inTerminal(lost.AgentSessionID)
+		m.inTerminal(archived.AgentSessionID)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _ = m.service.Run(ctx) }()
 		synctest.Wait() // it has read all processes
@@ -252,7 +252,7 @@ func TestCameReturnsUnreportedMoves(t *testing.T) {
 			m.change(r.ID, func(r *session.Record) { r.State = session.Completed })
 		}, false},
 		{"several sessions", func(m *machine, r session.Record, _ process.Identity) {
-			m.change(m.lost(time.Hour).ID, func(o *session.Record) { o.ClaudeSessionID = r.ClaudeSessionID })
+			m.change(m.lost(time.Hour).ID, func(o *session.Record) { o.AgentSessionID = r.AgentSessionID })
 		}, false},
 		{"nested", func(m *machine, _ session.Record, agent process.Identity) {
 			outer := m.inTerminal(uuid.New())
@@ -263,9 +263,9 @@ func TestCameReturnsUnreportedMoves(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
-			agent := m.inTerminal(r.ClaudeSessionID)
+			agent := m.inTerminal(r.AgentSessionID)
 			tc.change(m, r, agent)
-			assert.Equal(t, tc.want, m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()))
+			assert.Equal(t, tc.want, m.Came(t.Context(), arrival{agent, r.AgentSessionID}.writer()))
 		})
 	}
 }

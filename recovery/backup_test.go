@@ -629,7 +629,7 @@ func dieAfter(t *testing.T, s *shelf, restore string, n int) bool {
 // assertLoads opens the records as the next start does: all of them load.
 func assertLoads(t *testing.T, s *shelf) {
 	t.Helper()
-	store, err := session.OpenReadOnly(s.Sessions, time.Now, slog.New(slog.DiscardHandler))
+	store, err := session.OpenReadOnly(s.Sessions, time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	assert.Empty(t, store.Unloaded())
 	records := 0

@@ -84,7 +84,7 @@ func household(b *testing.B) *machine {
 		}
 		if i < benchWindows {
 			r.State = session.Running
-			r.Binding = m.window(server, r.ID, r.ClaudeSessionID, i < benchLost)
+			r.Binding = m.window(server, r.ID, r.AgentSessionID, i < benchLost)
 		}
 		data, err := json.Marshal(r)
 		require.NoError(b, err)

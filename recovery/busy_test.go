@@ -46,8 +46,8 @@ func TestP8_BusySessionBlocksNoOthers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := newMachine(t)
 				moves := m.lost(time.Hour)
-				stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.ClaudeSessionID = moves.ClaudeSessionID })
-				a := arrival{m.inTerminal(moves.ClaudeSessionID), moves.ClaudeSessionID}
+				stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.AgentSessionID = moves.AgentSessionID })
+				a := arrival{m.inTerminal(moves.AgentSessionID), moves.AgentSessionID}
 				let := m.hold(tc.busy(moves, stale))
 				began := time.Now()
 				outcome, _ := m.came(a)
@@ -69,13 +69,13 @@ func TestCancelledWaitIsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t)
 		moves := m.lost(time.Hour)
-		stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.ClaudeSessionID = moves.ClaudeSessionID })
-		agent := m.inTerminal(moves.ClaudeSessionID)
+		stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.AgentSessionID = moves.AgentSessionID })
+		agent := m.inTerminal(moves.AgentSessionID)
 		let := m.hold(stale.ID)
 		defer let()
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		assert.False(t, m.Came(ctx, arrival{agent, moves.ClaudeSessionID}.writer()))
+		assert.False(t, m.Came(ctx, arrival{agent, moves.AgentSessionID}.writer()))
 		assert.Len(t, m.lines("resume_unclear"), 1)
 		assert.Empty(t, m.lines("resume_reconciled"))
 	})

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -38,7 +40,7 @@ func inWorld(w World, dir string) (*Recovery, *lives, error) {
 	w = w.clone()
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return w.Now }
-	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), now, log)
+	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), now, log, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -103,7 +105,7 @@ func (l *lives) Inspect(pid int) (process.Process, error) {
 		}
 		for _, r := range l.world.Records {
 			if pane.PID == pid && pane.Tag == l.world.tag(r.ID) && held {
-				p.Args = []string{"claude", "--session-id", r.ClaudeSessionID.String()}
+				p.Args = []string{"claude", "--session-id", r.AgentSessionID.String()}
 			}
 		}
 	}
@@ -125,6 +127,10 @@ func (l *lives) Survey(context.Context, []session.Record) (evidence.Survey, erro
 		return s, evidence.ErrUnreadable
 	}
 	return s, nil
+}
+
+func (*lives) StartedFor(r session.Record, p process.Process) bool {
+	return (&evidence.Sources{Agents: agent.Agents{agent.Default: {Witness: claude.Witness{}}}}).StartedFor(r, p)
 }
 
 func (l *lives) RunsBelowAgent(_ context.Context, id process.Identity) (bool, error) {

@@ -44,6 +44,7 @@ type Evidence interface {
 	Survey(ctx context.Context, records []session.Record) (evidence.Survey, error)
 	Windows(ctx context.Context, panes []tmux.Pane) ([]evidence.Window, error)
 	RunsBelowAgent(ctx context.Context, id process.Identity) (bool, error)
+	StartedFor(r session.Record, p process.Process) bool
 }
 
 // Lives are the changes to a session, each made on the session's own worker. These methods do not

@@ -59,7 +59,7 @@ func TestSnapshotReadsOnce(t *testing.T) {
 	for range 20 {
 		m.start(running)
 	}
-	m.inTerminal(m.store.List()[0].ClaudeSessionID)
+	m.inTerminal(m.store.List()[0].AgentSessionID)
 	snapshots, many := count()
 	assert.Equal(t, 1, snapshots)
 	assert.Equal(t, few, many)
@@ -95,7 +95,7 @@ func TestP2_NestedAgentIsNotTakenOver(t *testing.T) {
 	m := newMachine(t)
 	outer, lost := m.start(running), m.start(running)
 	m.lose(lost)
-	agent := m.inTerminal(lost.ClaudeSessionID)
+	agent := m.inTerminal(lost.AgentSessionID)
 	m.processes.change(agent.PID, func(p *process.Process) { p.PPID = outer.Binding.Agent.PID })
 	m.restart()
 	m.recover()
@@ -109,7 +109,7 @@ func TestP6_UnreadableAncestorCountsAsAgent(t *testing.T) {
 	m := newMachine(t)
 	lost := m.start(running)
 	m.lose(lost)
-	agent := m.inTerminal(lost.ClaudeSessionID)
+	agent := m.inTerminal(lost.AgentSessionID)
 	shell := m.processes.start(70, []string{"bash"})
 	m.processes.change(agent.PID, func(p *process.Process) { p.PPID = shell.PID })
 	m.restart()

@@ -18,8 +18,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -94,17 +96,18 @@ func (m *machine) restart() {
 	log := slog.New(slog.NewJSONHandler(m.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	now := func() time.Time { return m.now }
 	var err error
-	m.store, err = session.Open(filepath.Join(m.base, "sessions"), filepath.Join(m.base, "quarantine"), now, log)
+	m.store, err = session.Open(filepath.Join(m.base, "sessions"), filepath.Join(m.base, "quarantine"), now, log, nil)
 	require.NoError(m.t, err)
-	seen := &evidence.Sources{Instance: instance, Command: filepath.Join(m.base, "claude"), Records: m.store, Processes: m.table,
+	agents := agent.Agents{agent.Default: claude.New(m.base, agent.Launch{Command: filepath.Join(m.base, "claude")}, nil)}
+	seen := &evidence.Sources{Instance: instance, Agents: agents, Records: m.store, Processes: m.table,
 		Presences: m.presences, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: m.tmux.Panes, Log: log}
 	m.service = lifecycle.New(
-		lifecycle.Config{StateDir: m.base, Command: seen.Command, OrphanGrace: limits.OrphanGrace},
+		lifecycle.Config{StateDir: m.base, OrphanGrace: limits.OrphanGrace},
 		lifecycle.Deps{Store: m.store, News: m,
 			Callbacks: &lifecycle.Callbacks{Failpoint: m.at, Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
 			Windows:   m.tmux, Launches: launches{m.base}, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
 			Typist: typing.New(&view.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
-				ProjectsDir: m.base, Now: now, Log: log}, m.tmux, prompts{}, launches{m.base}.HasPendingEvents)})
+				Agents: agents, Now: now, Log: log}, m.tmux, prompts{}, launches{m.base}.HasPendingEvents)})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
 		Processes: m.table, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },
 		Backup: m.backUp, Failpoint: m.at, Now: now, Log: log}

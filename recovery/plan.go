@@ -47,11 +47,11 @@ const (
 
 // Action is one thing to do with one record.
 type Action struct {
-	Do     lifecycle.Do
-	Record uuid.UUID
-	Pane   tmux.Pane        // of Bind and TakeOver: where the agent runs
-	Agent  process.Identity // of TakeOver: the process that becomes the session's agent
-	Claude uuid.UUID        // of TakeOver: the conversation that this process writes
+	Do             lifecycle.Do
+	Record         uuid.UUID
+	Pane           tmux.Pane        // of Bind and TakeOver: where the agent runs
+	Agent          process.Identity // of TakeOver: the process that becomes the session's agent
+	AgentSessionID uuid.UUID        // of TakeOver: the conversation that this process writes
 	// Of MarkLost, TakeOver and SetAside: how the session was lost or set aside, a session.Closed…
 	// reason or empty.
 	Closed string
@@ -212,7 +212,7 @@ func (p plan) lost(r session.Record, a *Action) (*Action, *Notice) {
 		stale = &Notice{Kind: StaleWindow, Window: r.Binding.Window, Why: "the window is gone"}
 	}
 	if w, ok := p.heir(r); ok {
-		a.Do, a.Agent, a.Pane, a.Claude = TakeOver, w.Identity, w.Pane, r.ClaudeSessionID
+		a.Do, a.Agent, a.Pane, a.AgentSessionID = TakeOver, w.Identity, w.Pane, r.AgentSessionID
 		a.Why, a.Evidence = "its agent is gone, and its conversation continues in another window", describeWriter(w)
 	}
 	return a, stale
@@ -223,7 +223,7 @@ func (p plan) lost(r session.Record, a *Action) (*Action, *Notice) {
 // writes the conversation, and the session the only owner.
 func (p plan) heir(r session.Record) (w evidence.Writer, ok bool) {
 	writers := p.Survey.Writers[r.ID]
-	if r.State != session.Running || len(writers) != 1 || p.owners[r.ClaudeSessionID] != 1 {
+	if r.State != session.Running || len(writers) != 1 || p.owners[r.AgentSessionID] != 1 {
 		return w, false
 	}
 	w = writers[0]

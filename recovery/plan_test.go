@@ -85,7 +85,7 @@ func young(r session.Record) session.Record {
 }
 
 func record(state session.State, b *session.Binding) session.Record {
-	return session.Record{ID: uuid.New(), Name: "api", Dir: "/src", State: state, ClaudeSessionID: uuid.New(), Run: session.Run{Binding: b}, CreatedAt: noon}
+	return session.Record{ID: uuid.New(), Name: "api", Dir: "/src", State: state, AgentSessionID: uuid.New(), Run: session.Run{Binding: b}, CreatedAt: noon}
 }
 
 func world(r session.Record, alive process.Liveness, panes ...tmux.Pane) World {

@@ -69,7 +69,7 @@ func pick[T any](t *rapid.T, label string, from ...T) T {
 func anyRecord(t *rapid.T, claude []uuid.UUID) session.Record {
 	states := append(session.States(), session.Running, session.Running, session.Running)
 	r := record(pick(t, "state", states...), nil)
-	r.ClaudeSessionID = pick(t, "conversation", claude...)
+	r.AgentSessionID = pick(t, "conversation", claude...)
 	r.CreatedAt = noon.Add(-400 * day)
 	r.StartedAt = noon.Add(-pick(t, "started", time.Second, time.Hour, -time.Hour, 40*day, 40*day))
 	r.Progress.LastTurn = noon.Add(-pick(t, "last turn", 2*day, 31*day, 31*day))
@@ -150,7 +150,7 @@ func anyWriters(t *rapid.T, w World) map[uuid.UUID][]evidence.Writer {
 			}
 			w.Nested[one.Identity] = pick(t, "below", false, false, false, true)
 			for _, same := range w.Records {
-				if same.ClaudeSessionID == r.ClaudeSessionID {
+				if same.AgentSessionID == r.AgentSessionID {
 					writers[same.ID] = append(writers[same.ID], one)
 				}
 			}

@@ -30,10 +30,10 @@ type Purged struct {
 	Left   time.Time
 }
 
-// Purged returns the removed records that can be brought back, the latest first. It changes
-// nothing.
-func (b Backups) Purged() ([]Purged, error) {
-	store, err := session.OpenReadOnly(b.purged().Path, b.Now, slog.New(slog.DiscardHandler))
+// Purged returns the removed records that can be brought back, the latest first. agents are the
+// names of the known coding agents. It changes nothing.
+func (b Backups) Purged(agents []string) ([]Purged, error) {
+	store, err := session.OpenReadOnly(b.purged().Path, b.Now, slog.New(slog.DiscardHandler), agents)
 	if err != nil {
 		return nil, fmt.Errorf("list purged records: %w", err)
 	}

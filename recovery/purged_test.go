@@ -57,13 +57,13 @@ func TestP8_PurgedSessionIsRestored(t *testing.T) {
 	require.NoError(t, s.Keep(id), "a crash before the record goes repeats it")
 	require.NoError(t, os.Remove(file))
 	s.mustMake(t)
-	all, err := s.Purged()
+	all, err := s.Purged(nil)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 	assert.Equal(t, "api", all[0].Record.Name)
 
 	require.NoError(t, s.BringBack(all[0]))
-	store, err := session.OpenReadOnly(s.Sessions, s.Now, slog.New(slog.DiscardHandler))
+	store, err := session.OpenReadOnly(s.Sessions, s.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	r, err := store.Whole(id)
 	require.NoError(t, err)
@@ -75,9 +75,27 @@ func TestP8_PurgedSessionIsRestored(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(data), `"later": "kept"`)
 	require.ErrorIs(t, s.BringBack(all[0]), recovery.ErrPresent, "it is not made older again")
-	all, err = s.Purged()
+	all, err = s.Purged(nil)
 	require.NoError(t, err)
 	assert.Empty(t, all)
+}
+
+// A record that names its agent is restored if that agent is known.
+func TestPurgedSessionOfOtherAgent(t *testing.T) {
+	s := newShelf(t.TempDir())
+	id, file := s.left(t, 1)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), "{", `{"agent": "other",`, 1)), 0o600))
+	require.NoError(t, s.Keep(id))
+	for _, tt := range []struct {
+		agents []string
+		want   int
+	}{{[]string{"other"}, 1}, {nil, 0}} {
+		all, err := s.Purged(tt.agents)
+		require.NoError(t, err)
+		assert.Len(t, all, tt.want)
+	}
 }
 
 // Purged sessions are kept for a week, in addition to the ten backups.
@@ -106,7 +124,7 @@ func TestPurgedSessionsStayInBackupWeek(t *testing.T) {
 	require.NoError(t, s.Expire())
 	assert.NoFileExists(t, kept)
 	assert.FileExists(t, young)
-	all, err := s.Purged()
+	all, err := s.Purged(nil)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 	assert.Equal(t, second, all[0].Record.ID)

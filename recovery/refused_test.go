@@ -17,17 +17,17 @@ import (
 func TestP8_BusySessionMovesNextTime(t *testing.T) {
 	m := newMachine(t)
 	r := m.lost(time.Hour)
-	agent := m.inTerminal(r.ClaudeSessionID)
+	agent := m.inTerminal(r.AgentSessionID)
 	busy := &refusing{Lives: m.service, err: lifecycle.ErrBusy}
 	m.Lifecycle = busy
-	outcome, _ := m.came(arrival{agent, r.ClaudeSessionID})
+	outcome, _ := m.came(arrival{agent, r.AgentSessionID})
 	assert.Equal(t, lockTimeout, outcome)
 	assert.Equal(t, 5*time.Second, busy.asked.Timeout)
 	assert.False(t, busy.asked.Confirmed)
 	assert.Equal(t, session.Rule("resume.resume_lock_timeout"), lastLine(m.get(r.ID)).Rule)
-	assert.True(t, m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()), "it is not told as a second writer meanwhile")
+	assert.True(t, m.Came(t.Context(), arrival{agent, r.AgentSessionID}.writer()), "it is not told as a second writer meanwhile")
 	m.Lifecycle = m.service
-	outcome, _ = m.came(arrival{agent, r.ClaudeSessionID})
+	outcome, _ = m.came(arrival{agent, r.AgentSessionID})
 	assert.Equal(t, sessionResumed, outcome)
 }
 
@@ -53,7 +53,7 @@ func TestP1_LifecycleRefusalCounts(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
 			m.Lifecycle = &refusing{Lives: m.service, err: err}
-			outcome, reason := m.came(arrival{m.inTerminal(r.ClaudeSessionID), r.ClaudeSessionID})
+			outcome, reason := m.came(arrival{m.inTerminal(r.AgentSessionID), r.AgentSessionID})
 			assert.Equal(t, secondWriter, outcome)
 			assert.Contains(t, reason, err.Error())
 		})
@@ -71,9 +71,9 @@ func TestP6_WithoutEvidenceNothingMoves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
 			r := m.lost(time.Hour)
-			agent := m.inTerminal(r.ClaudeSessionID)
+			agent := m.inTerminal(r.AgentSessionID)
 			broken(m)
-			assert.False(t, m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()))
+			assert.False(t, m.Came(t.Context(), arrival{agent, r.AgentSessionID}.writer()))
 			assert.Len(t, m.lines("resume_unclear"), 1)
 			assert.Equal(t, r.History, m.get(r.ID).History)
 		})
@@ -92,10 +92,10 @@ func (a aside) Unloaded() []session.Unloaded { return a.files }
 func TestP1_ManyArrivalsMoveOnce(t *testing.T) {
 	m := newMachine(t)
 	r := m.lost(time.Hour)
-	agent := m.inTerminal(r.ClaudeSessionID)
+	agent := m.inTerminal(r.AgentSessionID)
 	done := make(chan bool)
 	for range 10 {
-		go func() { done <- m.Came(t.Context(), arrival{agent, r.ClaudeSessionID}.writer()) }()
+		go func() { done <- m.Came(t.Context(), arrival{agent, r.AgentSessionID}.writer()) }()
 	}
 	for range 10 {
 		require.True(t, <-done, "it is not reported as a second writer")

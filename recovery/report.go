@@ -107,7 +107,7 @@ func writtenIn(ctx context.Context, v *Recovery, notices []Notice) map[tmux.Wind
 	}
 	for _, w := range windows {
 		if w.Agent != nil {
-			written[w.Pane.Window] = w.Agent.ClaudeSessionID.String()
+			written[w.Pane.Window] = w.Agent.AgentSessionID.String()
 		}
 	}
 	return written

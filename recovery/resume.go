@@ -37,10 +37,10 @@ type resumeFacts struct {
 	Now        time.Time
 	StaleAfter time.Duration // 0: nothing is stale
 
-	Agent  process.Identity // the process that came
-	Claude uuid.UUID        // the conversation
-	Alive  process.Liveness
-	Nested bool // it runs below another agent
+	Agent          process.Identity // the process that came
+	AgentSessionID uuid.UUID        // the conversation
+	Alive          process.Liveness
+	Nested         bool // it runs below another agent
 
 	Bound uuid.UUID // the session that has it as its agent, or Nil
 

@@ -20,7 +20,7 @@ func owner(state session.State, ago time.Duration) Owner {
 
 // back are the facts of an agent that came back in a separate window.
 func back(owners ...Owner) resumeFacts {
-	return resumeFacts{Now: noon, StaleAfter: day, Agent: writer(7).Identity, Claude: uuid.New(),
+	return resumeFacts{Now: noon, StaleAfter: day, Agent: writer(7).Identity, AgentSessionID: uuid.New(),
 		Alive: process.Alive, Proven: true, Owners: owners}
 }
 
@@ -125,7 +125,7 @@ func anyFacts(t *rapid.T) resumeFacts {
 	liveness := rapid.SampledFrom([]process.Liveness{process.Unknown, process.Alive, process.Gone})
 	often := []bool{true, true, true, true, true, true, true, true, true, false}
 	mostly := func(label string) bool { return rapid.SampledFrom(often).Draw(t, label) }
-	f := resumeFacts{Now: noon, StaleAfter: rapid.SampledFrom([]time.Duration{0, day}).Draw(t, "threshold"), Claude: uuid.New(),
+	f := resumeFacts{Now: noon, StaleAfter: rapid.SampledFrom([]time.Duration{0, day}).Draw(t, "threshold"), AgentSessionID: uuid.New(),
 		Agent: writer(7).Identity, Alive: process.Alive, Nested: !mostly("nested"), Proven: mostly("proven"), Busy: !mostly("busy")}
 	if !mostly("dead") {
 		f.Alive = liveness.Draw(t, "alive")

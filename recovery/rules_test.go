@@ -74,13 +74,13 @@ func TestP1_TakeOverNeedsUniqueMatch(t *testing.T) {
 		{name: "another session has the conversation", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
 			world: func(r session.Record, w *World) {
 				other := record(session.Archived, nil)
-				other.ClaudeSessionID = r.ClaudeSessionID
+				other.AgentSessionID = r.AgentSessionID
 				w.Records = append(w.Records, other)
 			}},
 		{name: "another session had the conversation, and was set aside", writers: []evidence.Writer{writer(7)}, want: TakeOver,
 			world: func(r session.Record, w *World) {
 				other := record(session.Failed, nil)
-				other.ClaudeSessionID, other.Closed = r.ClaudeSessionID, session.ClosedStale
+				other.AgentSessionID, other.Closed = r.AgentSessionID, session.ClosedStale
 				w.Records = append(w.Records, other)
 			}},
 		{name: "in another session's window", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,
@@ -105,7 +105,7 @@ func TestP1_TakeOverNeedsUniqueMatch(t *testing.T) {
 			assert.Equal(t, tc.want, a.Do)
 			if tc.want == TakeOver {
 				assert.Equal(t, writer(7).Identity, a.Agent)
-				assert.Equal(t, r.ClaudeSessionID, a.Claude)
+				assert.Equal(t, r.AgentSessionID, a.AgentSessionID)
 				assert.Equal(t, writer(7).Pane, a.Pane)
 			}
 		})

@@ -85,7 +85,7 @@ func TestP8_RunningStartIsLeftAlone(t *testing.T) {
 
 			window := m.tmux.AddWindow(m.Session, "api")
 			m.tmux.Change(window.ID, func(p *tmux.Pane) { p.Tag = tagOf(r) })
-			m.processes.start(window.PID, []string{"claude", "--session-id", r.ClaudeSessionID.String()})
+			m.processes.start(window.PID, []string{"claude", "--session-id", r.AgentSessionID.String()})
 			assert.Empty(t, m.recover(), "its window is not in its record yet")
 			assert.Equal(t, r.History, m.get(r.ID).History)
 			assert.Zero(t, m.backups)
@@ -182,10 +182,10 @@ func TestP2_BindTakesLaunchPane(t *testing.T) {
 func TestBackupComesBeforeAConversationMoves(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
-	stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.ClaudeSessionID = lost.ClaudeSessionID })
-	agent := m.inTerminal(lost.ClaudeSessionID)
+	stale := m.change(m.lost(9*day).ID, func(r *session.Record) { r.AgentSessionID = lost.AgentSessionID })
+	agent := m.inTerminal(lost.AgentSessionID)
 	m.restart()
-	m.Events = func(context.Context) error { m.came(arrival{agent, lost.ClaudeSessionID}); return nil }
+	m.Events = func(context.Context) error { m.came(arrival{agent, lost.AgentSessionID}); return nil }
 	m.Notify = func(context.Context, Report) error { t.Error("the report of the Run tells it"); return nil }
 	m.Backup = func(ctx context.Context) (string, error) {
 		assert.Len(t, m.store.List(), 2)
@@ -211,12 +211,12 @@ func TestBackupComesBeforeAConversationMoves(t *testing.T) {
 func TestP8_WithoutABackupNoConversationMoves(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
-	agent := m.inTerminal(lost.ClaudeSessionID)
+	agent := m.inTerminal(lost.AgentSessionID)
 	m.restart()
 	before := m.onDisk()
 	m.Backup = func(context.Context) (string, error) { return "", errDisk }
 	m.Events = func(ctx context.Context) error {
-		assert.False(t, m.Came(ctx, arrival{agent, lost.ClaudeSessionID}.writer()), "the next look tries again")
+		assert.False(t, m.Came(ctx, arrival{agent, lost.AgentSessionID}.writer()), "the next look tries again")
 		return nil
 	}
 	_, err := m.Run(t.Context())
@@ -230,7 +230,7 @@ func TestLaterReturnNeedsNoBackup(t *testing.T) {
 	m := newMachine(t)
 	m.recover()
 	lost := m.lost(time.Hour)
-	m.came(arrival{m.inTerminal(lost.ClaudeSessionID), lost.ClaudeSessionID})
+	m.came(arrival{m.inTerminal(lost.AgentSessionID), lost.AgentSessionID})
 	assert.Equal(t, session.Running, m.get(lost.ID).State)
 	assert.Zero(t, m.backups)
 }
@@ -245,7 +245,7 @@ func TestLaterQuarantineIsReported(t *testing.T) {
 			m.lose(old)
 			m.change(old.ID, func(r *session.Record) {
 				long := noon.Add(-9 * day)
-				r.ClaudeSessionID, r.CreatedAt, r.StartedAt, r.Binding.BoundAt = fresh.ClaudeSessionID, long, long, long
+				r.AgentSessionID, r.CreatedAt, r.StartedAt, r.Binding.BoundAt = fresh.AgentSessionID, long, long, long
 			})
 			var reported []Report
 			m.Notify = func(_ context.Context, r Report) error {
@@ -255,7 +255,7 @@ func TestLaterQuarantineIsReported(t *testing.T) {
 				reported = append(reported, r)
 				return broken
 			}
-			a := arrival{m.inTerminal(fresh.ClaudeSessionID), fresh.ClaudeSessionID}
+			a := arrival{m.inTerminal(fresh.AgentSessionID), fresh.AgentSessionID}
 			outcome, _ := m.came(a)
 			assert.Equal(t, sessionResumed, outcome)
 			assert.Equal(t, session.Abandoned, m.get(old.ID).State)
@@ -274,7 +274,7 @@ func TestMoveIsReportedOnce(t *testing.T) {
 	m := newMachine(t)
 	lost := m.lost(time.Hour)
 	m.Notify = func(context.Context, Report) error { t.Error("it is told twice"); return nil }
-	m.came(arrival{m.inTerminal(lost.ClaudeSessionID), lost.ClaudeSessionID})
+	m.came(arrival{m.inTerminal(lost.AgentSessionID), lost.AgentSessionID})
 	assert.Contains(t, m.reported, "news.Transferred")
 }
 

@@ -53,7 +53,7 @@ func TestP2_OrphansAreShownUntilIgnored(t *testing.T) {
 	assert.Nil(t, windows[0].Agent)
 	require.NotNil(t, windows[1].Agent)
 	assert.Equal(t, two.PID, windows[1].Agent.PID)
-	assert.Equal(t, claude, windows[1].Agent.ClaudeSessionID)
+	assert.Equal(t, claude, windows[1].Agent.AgentSessionID)
 
 	require.NoError(t, m.Ignore(t.Context(), windows[0]))
 	assert.Equal(t, []string{two.Window.String()}, m.orphans())

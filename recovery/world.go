@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/claudeflags"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -146,13 +145,13 @@ func (w World) firstPanes() []tmux.Pane {
 
 // isOwner reports whether a conversation that comes back may belong to the record: the record has
 // it now, and was not set aside for another.
-func isOwner(r session.Record, claude uuid.UUID) bool {
-	return r.ClaudeSessionID == claude && r.Owns()
+func isOwner(r session.Record, conversation uuid.UUID) bool {
+	return r.AgentSessionID == conversation && r.Owns()
 }
 
-// byPresence reports whether Claude Code's own presence file says that the process writes the
-// conversation. Only this proves an interactive agent: a `claude -p` has no presence file, and what
-// a hook or a command line said may no longer be true.
+// byPresence reports whether the agent's own presence file says that the process writes the
+// conversation. Only this proves an interactive agent: an agent that prints one answer has none,
+// and what a hook or a command line said may no longer be true.
 func byPresence(w evidence.Writer) bool { return w.Proven && w.Source == process.SourcePresence }
 
 // objection returns why a process is not taken over without a question; empty means that it may be
@@ -195,8 +194,8 @@ func index(w World) plan {
 		p.tagged[pane.Tag] = append(p.tagged[pane.Tag], pane)
 	}
 	for _, r := range w.Records {
-		if isOwner(r, r.ClaudeSessionID) {
-			p.owners[r.ClaudeSessionID]++
+		if isOwner(r, r.AgentSessionID) {
+			p.owners[r.AgentSessionID]++
 		}
 	}
 	return p
@@ -205,7 +204,7 @@ func index(w World) plan {
 // facts returns what decides about a live session, and its pane: the bound one, or the one that
 // holds its launch.
 func (p plan) facts(r session.Record) (f lifecycle.Facts, pane tmux.Pane) {
-	f = lifecycle.Facts{Now: p.Now, Grace: p.Limits.OrphanGrace, Start: true, Agent: p.agent(r), Fate: view.PaneGone}
+	f = lifecycle.Facts{Now: p.Now, Grace: p.Limits.OrphanGrace, Start: true, Agent: p.agent(r), Half: p.Survey.Halves[r.ID], Fate: view.PaneGone}
 	if r.Binding != nil {
 		f.Fate, pane = p.fate(*r.Binding)
 		return f, pane
@@ -320,21 +319,20 @@ func (v *Recovery) panes(ctx context.Context) (tmux.ServerID, []tmux.Pane, error
 
 // holds checks for the panes with the tag of an unbound session whether they hold its launch.
 func (v *Recovery) holds(w World) map[tmux.PaneID]bool {
-	unbound := make(map[string]uuid.UUID)
+	unbound := make(map[string]session.Record)
 	for _, r := range w.Records {
 		if r.State.Live() && r.Binding == nil {
-			unbound[w.tag(r.ID)] = r.ClaudeSessionID
+			unbound[w.tag(r.ID)] = r
 		}
 	}
 	holds := make(map[tmux.PaneID]bool)
 	for _, pane := range w.Panes {
-		claude, ours := unbound[pane.Tag]
+		r, ours := unbound[pane.Tag]
 		if !ours {
 			continue
 		}
 		if p, err := v.Processes.Inspect(pane.PID); err == nil {
-			named, ok := claudeflags.Session(p.Args)
-			holds[pane.ID] = ok && named == claude
+			holds[pane.ID] = v.Evidence.StartedFor(r, p)
 		}
 	}
 	return holds

@@ -13,8 +13,9 @@
 //   - Each occurrence is sent, or a message in the chat has the reason for which it was not. Of
 //     several missed ones only the last is sent, with its delay; with SkipMissed none is.
 //   - A run is skipped while the run before it is not over, or while a loop has the session.
-//   - A session that is lost, crashed or archived for its silence is resumed with the options that
-//     it had. A schedule of a session that was ended on purpose, abandoned or forgotten ends.
+//   - A session that is lost, crashed, failed to start or was archived for its silence is resumed
+//     with the options that it had. A schedule of a session that was ended on purpose, abandoned or
+//     forgotten ends.
 //
 // The clock is read again at least every half minute, because timers stop while the machine sleeps.
 // [next] decides everything; it is pure. A [Keeper] carries it out.

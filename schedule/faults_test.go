@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"ccbot/internal/disk/disktest"
+	"ccbot/port"
 )
 
 // turnsOfSchedules makes a schedule, carries out a run, and removes the schedule.
 func turnsOfSchedules() *disktest.Turns {
 	var w *world
-	q := Request{Key: uuid.New(), When: "day 09:00", Text: "do it"}
+	q := port.ScheduleRequest{Key: uuid.New(), When: "day 09:00", Text: "do it"}
 	return &disktest.Turns{
 		Prepare: func(t *testing.T) string {
 			w = newWorld(t)

@@ -13,11 +13,14 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/each"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -28,18 +31,22 @@ type Engine interface {
 	// Keep puts a prompt on disk and then into the queue of a session, where it waits if the session
 	// has ended. With a key that was ever kept it does nothing.
 	Keep(ctx context.Context, id, key uuid.UUID, text string) error
+	// Withdraw takes a prompt back that is not typed yet; otherwise it does nothing.
+	Withdraw(ctx context.Context, id, key uuid.UUID) error
 	// Kept reports whether a prompt was ever kept.
 	Kept(key uuid.UUID) (bool, error)
 	// Outcome is loop.Engine's.
 	Outcome(ctx context.Context, r session.Record, key uuid.UUID, known *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error)
 	// Resume resumes an ended session. refused is the reason for which it stays ended, for the chat.
 	Resume(ctx context.Context, id uuid.UUID) (refused string, err error)
+	// Abilities returns the abilities of a session's agent.
+	Abilities(r session.Record) port.Abilities
 	// Looped reports whether a loop has a session.
 	Looped(id uuid.UUID) bool
 	// Zone returns the name of the time zone of a chat.
 	Zone(to session.Conversation) string
 	// Tell reports to the chat of a schedule. After an error or a crash it is called again.
-	Tell(ctx context.Context, s Schedule, r Report) error
+	Tell(ctx context.Context, s Schedule, r port.ScheduleReport) error
 }
 
 // Keeper carries out the schedules of one ccbot.
@@ -103,7 +110,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 // advance carries out what is due, and returns how long to wait.
 func (k *Keeper) advance(ctx context.Context) time.Duration {
 	wait := pause.Forever
-	for _, s := range k.List() {
+	for _, s := range k.list() {
 		if f := k.failing[s.ID]; f != nil && k.Now().Before(f.until) {
 			continue
 		}
@@ -116,15 +123,15 @@ func (k *Keeper) advance(ctx context.Context) time.Duration {
 			}
 		}
 	}
-	for _, s := range k.List() {
+	for _, s := range k.list() {
 		wait = min(wait, idleInterval)
 		if s.Run != nil {
 			wait = min(wait, turnInterval)
 		}
 		if s.Run != nil && !s.Run.Sent {
 			wait = interval
-		} else if at := s.Next(); !at.IsZero() {
-			wait = min(wait, max(interval, at.Sub(k.Now())))
+		} else if !s.Next.IsZero() {
+			wait = min(wait, max(interval, s.Next.Sub(k.Now())))
 		}
 	}
 	return wait
@@ -163,7 +170,7 @@ func (k *Keeper) step(ctx context.Context, id uuid.UUID) (again bool, err error)
 	}
 	switch a.Do {
 	case doResume:
-		// Counted first, because ccbot may end meanwhile.
+		// Counted first, because ccbot may end in between.
 		if err := k.change(id, func(s *Schedule) { s.Run.Tries, s.Run.Tried = s.Run.Tries+1, k.Now().UTC() }); err != nil {
 			return false, err
 		}
@@ -171,13 +178,19 @@ func (k *Keeper) step(ctx context.Context, id uuid.UUID) (again bool, err error)
 		if err != nil || refused == "" {
 			return false, err
 		}
-		a = s.skips(NotResumed)
+		a = s.skips(port.SkipNotResumed)
 		a.Detail = refused
 	case doSend:
+		if k.removed(id) {
+			return false, nil
+		}
 		if err := k.Engine.Keep(ctx, s.Session, s.Key(), s.Text); err != nil {
 			return false, err
 		}
 		k.at("schedule-kept")
+		if k.removed(id) { // meanwhile
+			return false, k.Engine.Withdraw(ctx, s.Session, s.Key())
+		}
 	}
 	if err := k.change(id, func(s *Schedule) { s.apply(a) }); err != nil {
 		return false, err
@@ -190,6 +203,14 @@ func (k *Keeper) step(ctx context.Context, id uuid.UUID) (again bool, err error)
 	}
 	k.Log.Info("schedule_step", logkey.ScheduleID, id.String(), logkey.SessionID, s.Session.String(), logkey.Act, string(a.Do), logkey.Reason, string(a.Reason))
 	return true, nil
+}
+
+// removed reports whether a person has removed a schedule.
+func (k *Keeper) removed(id uuid.UUID) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, is := k.all[id]
+	return !is
 }
 
 // decide looks at what the decision needs, and notes what was seen.
@@ -228,8 +249,8 @@ func (k *Keeper) decide(ctx context.Context, s Schedule) (act, error) {
 	return next(s, v, k.Now()), err
 }
 
-// change changes a schedule on disk, unless a person has removed it. The file of one that is over
-// is removed.
+// change changes a schedule on disk, unless a person has removed it. The file of an ended one is
+// removed.
 func (k *Keeper) change(id uuid.UUID, do func(s *Schedule)) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -245,6 +266,7 @@ func (k *Keeper) change(id uuid.UUID, do func(s *Schedule)) error {
 }
 
 func (k *Keeper) saveLocked(s Schedule) error {
+	s.Next = s.next()
 	data, err := s.MarshalJSON()
 	if err == nil {
 		err = k.folder.Put(s.ID.String()+suffix, append(data, '\n'))
@@ -269,8 +291,8 @@ func (k *Keeper) at(name string) {
 	}
 }
 
-// List returns all schedules, the oldest first.
-func (k *Keeper) List() []Schedule {
+// list returns all schedules, the oldest first.
+func (k *Keeper) list() []Schedule {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	all := slices.SortedFunc(maps.Values(k.all), byAge)
@@ -280,79 +302,112 @@ func (k *Keeper) List() []Schedule {
 	return all
 }
 
-// Errors of the verbs.
-var (
-	ErrNotFound  = errors.New("there is no such schedule")
-	ErrNoSession = errors.New("the session has ended")
-	ErrNoText    = errors.New("the prompt has no text to send")
-)
-
-// Request is the schedule that a person wants.
-type Request struct {
-	Key        uuid.UUID `json:"key"` // of the request: it makes one schedule
-	Session    uuid.UUID `json:"session_id"`
-	When       string    `json:"when"`
-	Text       string    `json:"text"`
-	SkipMissed bool      `json:"skip_missed,omitempty"`
+// List implements port.Schedules.
+func (k *Keeper) List() ([]port.Schedule, error) {
+	return each.As(k.list(), described), nil
 }
 
-// Add makes a schedule. With the key of an earlier call it returns the schedule of that call.
-func (k *Keeper) Add(q Request) (Schedule, error) {
+// Next returns the next time at which a schedule of a session is due; zero: none is.
+func (k *Keeper) Next(session uuid.UUID) (next time.Time) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, s := range k.all {
+		if s.Session == session && !s.Next.IsZero() && (next.IsZero() || s.Next.Before(next)) {
+			next = s.Next
+		}
+	}
+	return next
+}
+
+// Errors of the verbs.
+var (
+	ErrNotFound = refusal.New(refusal.NotFound, "there is no such schedule")
+	ErrEnded    = refusal.New(refusal.NoAgent, "the session has ended")
+	ErrNoText   = refusal.New(refusal.NoText, "the prompt has no text to send")
+)
+
+// Add implements port.Schedules.
+func (k *Keeper) Add(q port.ScheduleRequest) (port.Schedule, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if s, is := k.all[q.Key]; is {
-		return s.Clone(), nil
+		return s.Schedule, nil
 	}
 	r, known, err := k.Engine.Session(q.Session)
-	if _, _, some := talk.Normalise(q.Text); err == nil && !some {
-		err = ErrNoText
-	}
 	if err == nil && (!known || !r.State.Open() && !returns(r)) {
-		err = ErrNoSession
+		err = ErrEnded
 	}
 	if err != nil {
-		return Schedule{}, err
+		return port.Schedule{}, err
 	}
-	now, zone := k.Now().UTC(), k.Engine.Zone(r.Conversation)
-	s := Schedule{Version: Version, ID: q.Key, Session: r.ID, Name: r.Name, Conversation: r.Conversation, When: q.When,
-		Text: q.Text, SkipMissed: q.SkipMissed, Last: now, CreatedAt: now}
-	if s.Spec, err = Parse(q.When, now, location(zone)); err == nil {
+	at, zone := k.Now().UTC(), k.Engine.Zone(r.Conversation)
+	if !q.Asked.IsZero() && q.Asked.Before(at) {
+		at = q.Asked.UTC()
+	}
+	if q.When == "" {
+		q.When, q.Text = Cut(q.Text, at, location(zone))
+	}
+	s := Schedule{Version: Version, Conversation: r.Conversation, Decided: at, Schedule: port.Schedule{ID: q.Key, Session: r.ID, Name: r.Name, When: q.When,
+		Text: q.Text, SkipMissed: q.SkipMissed, CreatedAt: at}}
+	s.Spec, err = Parse(q.When, at, location(zone))
+	typed, class, some := talk.Normalise(q.Text)
+	if err == nil && !some {
+		err = ErrNoText
+	}
+	if err == nil {
+		err = refusal.Unable(k.Engine.Abilities(r), typed, class)
+	}
+	if err == nil {
 		err = s.inZone(zone)
 	}
 	if err == nil {
 		err = k.saveLocked(s)
 	}
 	if err != nil {
-		return Schedule{}, err
+		return s.Schedule, err
 	}
 	k.at("schedule-saved")
 	k.Log.Info("schedule_added", logkey.ScheduleID, s.ID.String(), logkey.SessionID, s.Session.String())
 	pause.Poke(k.woken)
-	return s.Clone(), nil
+	return s.Schedule, nil
 }
 
-// Remove ends a schedule. A prompt that is queued stays so.
-func (k *Keeper) Remove(id uuid.UUID) (Schedule, error) {
+// Remove implements port.Schedules. It takes back a prompt that is not typed yet.
+func (k *Keeper) Remove(id uuid.UUID) (port.Schedule, error) {
+	k.mu.Lock()
+	s, is := k.all[id]
+	s = s.Clone()
+	k.mu.Unlock()
+	if is && s.Run != nil && s.Run.Sent {
+		if err := k.Engine.Withdraw(context.Background(), s.Session, s.Key()); err != nil {
+			return s.Schedule, err
+		}
+	}
+	return k.remove(id)
+}
+
+func (k *Keeper) remove(id uuid.UUID) (port.Schedule, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s, is := k.all[id]
 	if !is {
-		return s, ErrNotFound
+		return s.Schedule, ErrNotFound
 	}
 	if err := k.removeLocked(id); err != nil {
-		return s, err
+		return s.Schedule, err
 	}
 	k.Log.Info("schedule_removed", logkey.ScheduleID, id.String(), logkey.SessionID, s.Session.String())
-	return s, nil
+	return s.Schedule, nil
 }
 
-// Forget removes the schedules of a session, because a person has asked for it.
+// Forget removes the schedules of an ended session, because a person has asked for it. It asks the
+// session for nothing: its worker is the caller.
 func (k *Keeper) Forget(session uuid.UUID) (err error) {
-	for _, s := range k.List() {
+	for _, s := range k.list() {
 		if s.Session != session {
 			continue
 		}
-		if _, failed := k.Remove(s.ID); !errors.Is(failed, ErrNotFound) {
+		if _, failed := k.remove(s.ID); !errors.Is(failed, ErrNotFound) {
 			err = errors.Join(err, failed)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 )
 
 // seen is the state around a schedule at one time.
@@ -35,7 +36,7 @@ const (
 // act is one decision.
 type act struct {
 	Do do
-	Report
+	port.ScheduleReport
 }
 
 const (
@@ -43,6 +44,8 @@ const (
 	punctual = 2 * time.Minute
 	// orphanGrace is how long a schedule stays after the end of its session, which a person may undo.
 	orphanGrace = 10 * time.Minute
+	// mentionInterval is the time between two messages about a row of skipped runs.
+	mentionInterval = 12 * time.Hour
 	// mostTries limits how often a session is resumed for one run: it may end before it is ready.
 	mostTries = 3
 )
@@ -51,31 +54,31 @@ const (
 func next(s Schedule, v seen, now time.Time) act {
 	state, back := v.Record.State, returns(v.Record)
 	ends := !back && state.HasEnded()
-	at, left := s.rule.due(s.Last, now)
-	due := act{Do: doSkip, Report: Report{At: at, Left: left}}
+	at, left := s.rule.due(s.Decided, now)
+	due := act{Do: doSkip, ScheduleReport: port.ScheduleReport{At: at, Left: left}}
 	switch {
 	case s.Ended != "":
 		return act{}
 	case !v.Known:
-		return act{Do: doEnd, Report: Report{Reason: Forgotten}}
+		return act{Do: doEnd, ScheduleReport: port.ScheduleReport{Reason: port.SkipForgotten}}
 	case ends && !now.Before(v.Record.EndedAt.Add(orphanGrace)):
-		return act{Do: doEnd, Report: Report{Reason: SessionEnded}}
+		return act{Do: doEnd, ScheduleReport: port.ScheduleReport{Reason: port.SkipEnded}}
 	case s.Run != nil && s.Run.Sent && isOver(v.Turn):
 		return act{Do: doOver}
 	case v.Kept && !s.Run.Sent:
 		return s.sends(now)
-	case now.Add(punctual).Before(s.Last) && !s.ClockBack.Equal(s.Last):
-		return act{Do: doNote, Report: Report{Reason: ClockBack, At: s.Next()}}
+	case now.Add(punctual).Before(s.Decided) && !s.ClockBack.Equal(s.Decided):
+		return act{Do: doNote, ScheduleReport: port.ScheduleReport{Reason: port.SkipClockBack, At: s.next()}}
 	case !at.IsZero() && s.Run != nil:
-		due.Reason = Busy
+		due.Reason = port.SkipBusy
 		return due
 	case !state.Open() && !back: // it ends, or a person may undo its end
 		return act{}
 	case !at.IsZero() && s.SkipMissed && now.Sub(at) > punctual:
-		due.Reason = Missed
+		due.Reason = port.SkipMissed
 		return due
 	case !at.IsZero() && v.Loop:
-		due.Reason = Looped
+		due.Reason = port.SkipLooped
 		return due
 	case !at.IsZero():
 		due.Do = doBegin
@@ -83,9 +86,9 @@ func next(s Schedule, v seen, now time.Time) act {
 	case s.Run == nil || s.Run.Sent:
 		return act{}
 	case v.Loop: // it began after the run
-		return s.skips(Looped)
+		return s.skips(port.SkipLooped)
 	case back && s.Run.Tries >= mostTries:
-		return s.skips(NotStarted)
+		return s.skips(port.SkipNotStarted)
 	case back && s.Run.waits(now):
 		return act{}
 	case back:
@@ -97,16 +100,16 @@ func next(s Schedule, v seen, now time.Time) act {
 }
 
 func (s *Schedule) sends(now time.Time) act {
-	sent := Report{At: s.Run.At, Left: s.Run.Left}
+	sent := port.ScheduleReport{At: s.Run.At, Left: s.Run.Left}
 	if late := now.Sub(s.Run.At); late > punctual {
 		sent.Late = late
 	}
-	return act{Do: doSend, Report: sent}
+	return act{Do: doSend, ScheduleReport: sent}
 }
 
 // skips leaves out the prompt of the run.
-func (s *Schedule) skips(why Reason) act {
-	return act{Do: doSkip, Report: Report{Reason: why, At: s.Run.At, Left: s.Run.Left}}
+func (s *Schedule) skips(why port.SkipReason) act {
+	return act{Do: doSkip, ScheduleReport: port.ScheduleReport{Reason: why, At: s.Run.At, Left: s.Run.Left}}
 }
 
 // waits reports whether it is too early for the next try to resume the session. If the clock went
@@ -142,10 +145,28 @@ func isOver(k outcome.Kind) bool {
 	return true
 }
 
+// after returns the report of a decision after the last one: runs that are skipped for the same
+// reason are a row.
+func (a act) after(last *port.ScheduleReport) port.ScheduleReport {
+	r := a.ScheduleReport
+	if a.Do != doSkip || last == nil || last.Reason != r.Reason {
+		return r
+	}
+	r.Row = last.Row + 1
+	mentioned := last.Mentioned
+	if mentioned.IsZero() {
+		mentioned = last.At
+	}
+	if r.At.Sub(mentioned) < mentionInterval {
+		r.Mentioned = mentioned
+	}
+	return r
+}
+
 // apply changes a schedule by a decision. It is pure.
 func (s *Schedule) apply(a act) {
-	if a.At.After(s.Last) && a.Do != doNote {
-		s.Last = a.At.UTC()
+	if a.At.After(s.Decided) && a.Do != doNote {
+		s.Decided = a.At.UTC()
 	}
 	switch a.Do {
 	case doBegin:
@@ -154,7 +175,7 @@ func (s *Schedule) apply(a act) {
 	case doSend:
 		s.Run.Sent = true
 	case doSkip:
-		if a.Reason != Busy {
+		if a.Reason != port.SkipBusy {
 			s.Run = nil
 		}
 	case doOver:
@@ -163,7 +184,10 @@ func (s *Schedule) apply(a act) {
 	case doEnd:
 		s.Ended, s.Run = a.Reason, nil
 	case doNote:
-		s.ClockBack = s.Last
+		s.ClockBack = s.Decided
 	}
-	s.Reports = append(s.Reports, a.Report)
+	s.Reports = append(s.Reports, a.after(s.Last))
+	if a.Do != doNote {
+		s.Last = &s.Reports[len(s.Reports)-1]
+	}
 }

@@ -12,29 +12,16 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/each"
 	"ccbot/internal/keepjson"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 )
 
 // Version is the schema version of the files that this program writes.
 const Version = 1
-
-// Reason is the reason for which an occurrence was skipped, or a schedule has ended.
-type Reason string
-
-// The reasons.
-const (
-	Missed       Reason = "missed"        // the time has passed, and the schedule skips missed ones
-	Busy         Reason = "busy"          // the run before is not over
-	Looped       Reason = "loop"          // a loop has the session
-	NotResumed   Reason = "not_resumed"   // the session could not be resumed; Detail has the refusal
-	NotStarted   Reason = "not_started"   // the session was resumed mostTries times, and did not start
-	SessionEnded Reason = "session_ended" // on purpose, or it was abandoned
-	Forgotten    Reason = "session_forgotten"
-	ClockBack    Reason = "clock_back" // the clock went back: the occurrences until the last one were
-)
 
 // Run is an occurrence whose prompt is due, or was sent.
 type Run struct {
@@ -47,33 +34,17 @@ type Run struct {
 	Tried time.Time       `json:"tried,omitzero"`  // the time of the last one
 }
 
-// Report is a report for the chat. Without a reason, a prompt was sent.
-type Report struct {
-	Reason Reason        `json:"reason,omitempty"`
-	At     time.Time     `json:"at,omitzero"` // the occurrence; of ClockBack the next one
-	Late   time.Duration `json:"late,omitempty"`
-	Left   int           `json:"left,omitempty"` // missed occurrences before it, which are left out
-	Detail string        `json:"detail,omitempty"`
-}
-
 // Schedule is a schedule as its file has it. Its file is removed at its end.
 type Schedule struct {
-	Version      int                  `json:"version"`
-	ID           uuid.UUID            `json:"id"`
-	Session      uuid.UUID            `json:"session"`
-	Name         string               `json:"name"`         // of the session when the schedule was made
-	Conversation session.Conversation `json:"conversation"` // of the session, as last seen
-	When         string               `json:"when"`         // as the person has written it
-	Spec         string               `json:"spec"`
-	Zone         string               `json:"zone"` // of the chat, as last seen
-	Text         string               `json:"text"`
-	SkipMissed   bool                 `json:"skip_missed,omitempty"`
-	Last         time.Time            `json:"last"` // the last decided occurrence, or the creation
-	Run          *Run                 `json:"run,omitempty"`
-	Reports      []Report             `json:"reports,omitempty"` // those that the chat has not got
-	Ended        Reason               `json:"ended,omitempty"`
-	ClockBack    time.Time            `json:"clock_back,omitzero"` // the Last that was reported to be in the future
-	CreatedAt    time.Time            `json:"created_at"`
+	Version int `json:"version"`
+	port.Schedule
+	Conversation session.Conversation  `json:"conversation"` // of the session, as last seen
+	Spec         string                `json:"spec"`
+	Decided      time.Time             `json:"decided"` // the last decided occurrence, or the creation
+	Run          *Run                  `json:"run,omitempty"`
+	Reports      []port.ScheduleReport `json:"reports,omitempty"` // those that the chat has not got
+	Ended        port.SkipReason       `json:"ended,omitempty"`
+	ClockBack    time.Time             `json:"clock_back,omitzero"` // the Decided that was reported to be in the future
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 	rule    rule             // of Spec and Zone, see inZone
@@ -95,10 +66,12 @@ func (s *Schedule) UnmarshalJSON(data []byte) (err error) {
 	return s.inZone(s.Zone)
 }
 
-// inZone sets the time zone. A zone that this machine does not know is the machine's.
+// inZone sets the time zone, and with it the next occurrence. A zone that this machine does not
+// know is the machine's.
 func (s *Schedule) inZone(name string) (err error) {
 	s.Zone = name
 	s.rule, err = ruleOf(s.Spec, s.CreatedAt, location(name))
+	s.Next = s.next()
 	return err
 }
 
@@ -119,19 +92,16 @@ func (s Schedule) Clone() Schedule {
 	return s
 }
 
-// Next returns the first occurrence that is not decided. It returns zero if there is none.
-func (s *Schedule) Next() time.Time {
+// next returns the first occurrence that is not decided. It returns zero if there is none.
+func (s *Schedule) next() time.Time {
 	if s.Ended != "" {
 		return time.Time{}
 	}
-	return s.rule.after(s.Last)
+	return s.rule.after(s.Decided)
 }
 
-// Once reports whether the schedule has one occurrence.
-func (s *Schedule) Once() bool { return !s.rule.once.IsZero() }
-
 // over reports whether there is nothing left to do.
-func (s *Schedule) over() bool { return s.Run == nil && len(s.Reports) == 0 && s.Next().IsZero() }
+func (s *Schedule) over() bool { return s.Run == nil && len(s.Reports) == 0 && s.next().IsZero() }
 
 // Key identifies the prompt of the run.
 func (s *Schedule) Key() uuid.UUID {
@@ -159,9 +129,12 @@ func read(folder spool.Folder, quarantine string, log *slog.Logger) (all []Sched
 }
 
 // Read reads the schedules of a folder that a running ccbot may write, the oldest first.
-func Read(dir string, log *slog.Logger) ([]Schedule, error) {
-	return read(spool.Folder{Path: dir}, "", log)
+func Read(dir string, log *slog.Logger) ([]port.Schedule, error) {
+	all, err := read(spool.Folder{Path: dir}, "", log)
+	return each.As(all, described), err
 }
+
+func described(s Schedule) port.Schedule { return s.Schedule }
 
 func byAge(a, b Schedule) int {
 	return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), bytes.Compare(a.ID[:], b.ID[:]))

@@ -16,6 +16,7 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 )
 
 // simulatedDays are spread over the zones.
@@ -48,7 +49,7 @@ type machine struct {
 	die    int // steps until it is killed; 0: it is not
 	added  map[uuid.UUID]Schedule
 	sent   map[uuid.UUID]map[int64]int // for each schedule and second
-	told   map[uuid.UUID][]Report
+	told   map[uuid.UUID][]port.ScheduleReport
 	counts map[string]int
 }
 
@@ -56,11 +57,11 @@ type killed struct{}
 
 func newMachine(t *testing.T, zone string, seed uint64) *machine {
 	m := &machine{world: newWorld(t), rand: rand.New(rand.NewPCG(seed, 1)), begin: monday, until: monday, added: make(map[uuid.UUID]Schedule),
-		sent: make(map[uuid.UUID]map[int64]int), told: make(map[uuid.UUID][]Report), counts: make(map[string]int)}
+		sent: make(map[uuid.UUID]map[int64]int), told: make(map[uuid.UUID][]port.ScheduleReport), counts: make(map[string]int)}
 	m.engine.zone = zone
 	m.boot()
 	for i, when := range []string{"day 02:30", "day 02:15", "day 01:45", "weekday 09:00", "mon,thu 18:30", "0 3,15 1-15 * *", "every 36h"} {
-		s := m.add(when, func(q *Request) { q.SkipMissed = i%2 == 1 })
+		s := m.add(when, func(q *port.ScheduleRequest) { q.SkipMissed = i%2 == 1 })
 		m.added[s.ID], m.sent[s.ID] = s, make(map[int64]int)
 	}
 	return m
@@ -80,7 +81,7 @@ func (e simulated) Keep(ctx context.Context, id, key uuid.UUID, text string) err
 		if e.m.rand.IntN(20) == 0 {
 			e.m.ends = e.m.now.Add(e.m.upTo(60 * time.Hour))
 		}
-		for _, s := range e.m.List() {
+		for _, s := range e.m.list() {
 			if s.Run != nil && s.Key() == key {
 				e.m.sent[s.ID][s.Run.At.Unix()]++
 			}
@@ -89,7 +90,7 @@ func (e simulated) Keep(ctx context.Context, id, key uuid.UUID, text string) err
 	return err
 }
 
-func (e simulated) Tell(_ context.Context, s Schedule, r Report) error {
+func (e simulated) Tell(_ context.Context, s Schedule, r port.ScheduleReport) error {
 	if !slices.Contains(e.m.told[s.ID], r) { // a crash may repeat it
 		e.m.told[s.ID] = append(e.m.told[s.ID], r)
 	}
@@ -133,8 +134,8 @@ func (m *machine) look() (dead bool) {
 func (m *machine) live(days int) {
 	for m.until.Before(m.begin.AddDate(0, 0, days)) {
 		next := m.now.Add(time.Duration(1+m.rand.IntN(24)) * time.Hour)
-		for _, s := range m.List() {
-			if at := s.Next(); at.Before(next) {
+		for _, s := range m.list() {
+			if at := s.Next; at.Before(next) {
 				next = at
 			}
 		}
@@ -200,7 +201,7 @@ func (m *machine) account() {
 			fate[i] = append(fate[i], "sent")
 		}
 		for _, r := range m.told[id] {
-			if r.Reason == ClockBack {
+			if r.Reason == port.SkipClockBack {
 				total["clock_back"]++
 				continue
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/port"
 )
 
 // dies is an engine whose agent ends before it is ready.
@@ -24,8 +25,8 @@ func (d dies) Resume(context.Context, uuid.UUID) (string, error) {
 	return "", d.err
 }
 
-// TestP8_SessionThatCannotStartIsSkipped: it is resumed three times, also over restarts, with longer
-// and longer pauses. The next occurrence is tried again.
+// TestP8_SessionThatCannotStartIsSkipped: it is resumed three times, also over restarts, with
+// longer and longer pauses. The next occurrence is tried again.
 func TestP8_SessionThatCannotStartIsSkipped(t *testing.T) {
 	w := newWorld(t)
 	w.add("day 09:00")
@@ -44,7 +45,7 @@ func TestP8_SessionThatCannotStartIsSkipped(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []int{60, 180}, at)
-	assert.Equal(t, []Report{{Reason: NotStarted, At: monday.Add(time.Hour)}}, engine.told)
+	assert.Equal(t, []port.ScheduleReport{{Reason: port.SkipNotStarted, At: monday.Add(time.Hour)}}, engine.told)
 	assert.Nil(t, w.only().Run)
 	w.Engine = engine
 	w.pass(24 * time.Hour)
@@ -61,7 +62,7 @@ func TestP8_ResumeIsCountedBeforeIt(t *testing.T) {
 	w.pass(time.Hour)
 	assert.Equal(t, 1, w.engine.resumed)
 	w.pass(time.Second)
-	assert.Equal(t, []Report{{At: s.Next()}}, w.engine.told)
+	assert.Equal(t, []port.ScheduleReport{{At: s.Next}}, w.engine.told)
 }
 
 type counted struct {
@@ -85,7 +86,7 @@ func TestP8_ErrorOfResumeIsSkipped(t *testing.T) {
 		w.pass(time.Second)
 	}
 	assert.Equal(t, 3, w.engine.resumed)
-	assert.Equal(t, []Report{{Reason: NotStarted, At: monday.Add(time.Hour)}}, w.engine.told)
+	assert.Equal(t, []port.ScheduleReport{{Reason: port.SkipNotStarted, At: monday.Add(time.Hour)}}, w.engine.told)
 }
 
 type fails struct{ *fakeEngine }
@@ -106,8 +107,8 @@ func TestP8_PauseOutlivesClock(t *testing.T) {
 	assert.Equal(t, 2, w.engine.resumed)
 }
 
-// TestP8_LoopThatBeganIsNotDisturbed: it began while the session of the run came back, or before the
-// session was resumed.
+// TestP8_LoopThatBeganIsNotDisturbed: it began while the session of the run came back, or before
+// the session was resumed.
 func TestP8_LoopThatBeganIsNotDisturbed(t *testing.T) {
 	for _, state := range []session.State{session.Running, session.Lost} {
 		w := newWorld(t)
@@ -119,7 +120,7 @@ func TestP8_LoopThatBeganIsNotDisturbed(t *testing.T) {
 		w.pass(time.Second)
 		assert.Empty(t, w.engine.order, "a prompt is sent while a loop has the session")
 		assert.Zero(t, w.engine.resumed)
-		assert.Equal(t, []Report{{Reason: Looped, At: monday.Add(time.Hour)}}, w.engine.told)
+		assert.Equal(t, []port.ScheduleReport{{Reason: port.SkipLooped, At: monday.Add(time.Hour)}}, w.engine.told)
 		w.none()
 	}
 }
@@ -146,4 +147,29 @@ type unread struct{ *fakeEngine }
 
 func (unread) Session(uuid.UUID) (session.Record, bool, error) {
 	return session.Record{}, false, errors.New("the record was not read")
+}
+
+// removing is an engine during whose look at a due run a person removes the schedule.
+type removing struct {
+	*fakeEngine
+	remove func()
+}
+
+func (r removing) Kept(key uuid.UUID) (bool, error) {
+	r.remove()
+	return r.fakeEngine.Kept(key)
+}
+
+// TestRemovedScheduleIsNotSent: it was removed after its run had begun.
+func TestRemovedScheduleIsNotSent(t *testing.T) {
+	w := newWorld(t)
+	s := w.add("08:05")
+	w.Engine = removing{w.engine, func() {
+		_, err := w.Remove(s.ID)
+		require.NoError(t, err)
+	}}
+	w.pass(6 * time.Minute)
+	assert.Empty(t, w.engine.kept)
+	assert.Empty(t, w.engine.told)
+	w.none()
 }

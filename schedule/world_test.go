@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/internal/spool"
 	"ccbot/lifecycle/outcome"
+	"ccbot/port"
 )
 
 // fakeEngine has one session.
@@ -25,8 +27,10 @@ type fakeEngine struct {
 	zone    string
 	refused string // of Resume
 	resumed int
-	told    []Report
+	told    []port.ScheduleReport
+	can     port.Abilities
 	err     error // of each call that may fail
+	onKeep  func()
 }
 
 func (e *fakeEngine) Session(id uuid.UUID) (session.Record, bool, error) {
@@ -38,7 +42,15 @@ func (e *fakeEngine) Keep(_ context.Context, _, key uuid.UUID, text string) erro
 		return e.err
 	}
 	e.kept[key], e.order = text, append(e.order, key)
+	if e.onKeep != nil {
+		e.onKeep()
+	}
 	return nil
+}
+
+func (e *fakeEngine) Withdraw(_ context.Context, _, key uuid.UUID) error {
+	delete(e.kept, key)
+	return e.err
 }
 
 func (e *fakeEngine) Kept(key uuid.UUID) (bool, error) {
@@ -58,11 +70,13 @@ func (e *fakeEngine) Resume(context.Context, uuid.UUID) (string, error) {
 	return e.refused, e.err
 }
 
+func (e *fakeEngine) Abilities(session.Record) port.Abilities { return e.can }
+
 func (e *fakeEngine) Looped(uuid.UUID) bool { return e.loop }
 
 func (e *fakeEngine) Zone(session.Conversation) string { return e.zone }
 
-func (e *fakeEngine) Tell(_ context.Context, _ Schedule, r Report) error {
+func (e *fakeEngine) Tell(_ context.Context, _ Schedule, r port.ScheduleReport) error {
 	if e.err == nil {
 		e.told = append(e.told, r)
 	}
@@ -96,18 +110,18 @@ func (w *world) restart() {
 	require.NoError(w.t, w.Open(w.dir, filepath.Join(filepath.Dir(w.dir), "quarantine")))
 }
 
-func (w *world) add(when string, more ...func(q *Request)) Schedule {
+func (w *world) add(when string, more ...func(q *port.ScheduleRequest)) Schedule {
 	w.t.Helper()
-	q := Request{Key: uuid.New(), Session: w.engine.record.ID, When: when, Text: "do it"}
+	q := port.ScheduleRequest{Key: uuid.New(), Session: w.engine.record.ID, When: when, Text: "do it"}
 	for _, change := range more {
 		change(&q)
 	}
 	s, err := w.Add(q)
 	require.NoError(w.t, err)
-	return s
+	return w.all[s.ID].Clone()
 }
 
-func skipMissed(q *Request) { q.SkipMissed = true }
+func skipMissed(q *port.ScheduleRequest) { q.SkipMissed = true }
 
 // pass lets time pass, and then looks at the clock.
 func (w *world) pass(d time.Duration) {
@@ -119,7 +133,7 @@ func (w *world) pass(d time.Duration) {
 // only is the only schedule, as the disk has it.
 func (w *world) only() Schedule {
 	w.t.Helper()
-	all, err := Read(w.dir, w.Log)
+	all, err := read(spool.Folder{Path: w.dir}, "", w.Log)
 	require.NoError(w.t, err)
 	require.Len(w.t, all, 1)
 	return all[0]
@@ -131,4 +145,10 @@ func (w *world) none() {
 	all, err := Read(w.dir, w.Log)
 	require.NoError(w.t, err)
 	require.Empty(w.t, all)
+}
+
+// List returns all schedules, without an error.
+func (w *world) List() []port.Schedule {
+	all, _ := w.Keeper.List()
+	return all
 }

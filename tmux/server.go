@@ -152,7 +152,7 @@ func (p place) identify(said string) (id ServerID, version string, err error) {
 // mainWindow keeps a session alive when all other windows are gone.
 const mainWindow = "__main__"
 
-// The size of windows without a viewer. tmux's own default is 80×24, and at that size Claude Code
+// The size of windows without a viewer. tmux's own default is 80×24, and at that size an agent
 // folds rows that ccbot reads from its screen.
 const (
 	width  = "120"

@@ -47,7 +47,7 @@ type Pane struct {
 	PID         int // of the process tmux started in it; kept after its death
 	// Command is pane_current_command, as Guard compares it. On Linux it is made of argv[0] of the
 	// foreground process: up to the first space, then the last path element. So "/opt/my
-	// tools/claude" is "my": read the name here, do not derive it from a path.
+	// tools/agent" is "my": read the name here, do not derive it from a path.
 	Command string
 	// pane_current_path: its working directory, links resolved; empty when not readable
 	Path       string
@@ -119,7 +119,7 @@ type Key string
 // controls.
 const (
 	KeyEscape Key = "Escape"
-	KeyClear  Key = "C-u" // clears Claude Code's prompt box
+	KeyClear  Key = "C-u"
 	KeyUp     Key = "Up"
 	KeyDown   Key = "Down"
 	KeyLeft   Key = "Left"
@@ -127,11 +127,11 @@ const (
 	KeyTab    Key = "Tab"
 	KeySpace  Key = "Space"
 
-	KeyBackTab   Key = "BTab" // Shift and Tab: Claude Code's next permission mode
+	KeyBackTab   Key = "BTab" // Shift and Tab
 	KeyInterrupt Key = "C-c"
-	KeyModels    Key = "M-p" // opens its list of models
-	KeySession   Key = "s"   // chooses in that list, for the session only
-	KeyYes       Key = "y"   // an answer that is typed in a dialog of screen reader mode
+	KeyModels    Key = "M-p"
+	KeySession   Key = "s"
+	KeyYes       Key = "y" // an answer that is typed in a dialog
 	KeyNo        Key = "n"
 )
 

@@ -124,6 +124,9 @@ func notLaunched(err error) error {
 // Environment returns the named variables as a new window of ccbot's session gets them from tmux,
 // without those that are unset or empty.
 func (c *Client) Environment(ctx context.Context, names []string) (map[string]string, error) {
+	if len(names) == 0 {
+		return make(map[string]string), nil // tmux would return one empty value
+	}
 	formats := make([]string, len(names))
 	for i, name := range names {
 		formats[i] = "#{" + name + "}" // tmux looks up unknown names in the environment

@@ -159,13 +159,16 @@ func (a *Answers) logCrash(id uuid.UUID, p *guard.Panic) {
 	a.Chat.Log.Error("answer_crashed", logkey.SessionID, id.String(), logkey.Panic, p.Error(), logkey.Stack, p.Stack)
 }
 
-// note saves the position in a transcript up to which the chat has everything.
+// note stores the position in a transcript up to which the chat has everything. The engine gets it
+// first: if the chat's position is in a later transcript, the record no longer has the earlier one.
 func (a *Answers) note(ctx context.Context, r port.Session, c talk.Cursor) error {
-	err := a.Sessions.Advance(ctx, r.ID, c)
-	if err == nil || refusal.Is(err, refusal.NotFound) {
+	switch err := a.Sessions.Advance(ctx, r.ID, c); {
+	case refusal.Is(err, refusal.NotFound):
 		return nil
+	case err != nil:
+		return err
 	}
-	return err
+	return a.Chat.Book.Cursors().Note(r.Conversation, r.ID, c)
 }
 
 // onNews follows a transcript, and stores which prompts begin a turn.

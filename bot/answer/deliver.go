@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // HeadingRoom is kept free for the heading, in UTF-16 units. A text is split at the same places
@@ -62,9 +63,10 @@ type outgoingPart struct {
 	session port.Session
 	part    render.Part
 	rank    outbox.Rank
-	written time.Time                                  // time of the line in the transcript; zero if it is not an answer
-	ends    chat.Occasion                              // occasion of its sound; empty if it is silent
-	more    func() (p render.Part, ends chat.Occasion) // if set, returns the part that is sent when its turn comes
+	written time.Time                                                    // time of the line in the transcript; zero if it is not an answer
+	ends    chat.Occasion                                                // occasion of its sound; empty if it is silent
+	next    talk.Cursor                                                  // the position after it, which is stored with its message
+	more    func() (p render.Part, ends chat.Occasion, next talk.Cursor) // if set, returns the part that is sent when its turn comes
 }
 
 // deliver shows a part in the best form that the Bot API accepts: a rich message, otherwise text
@@ -108,8 +110,11 @@ func (a *Answers) deliver(ctx context.Context, l outgoingPart) error {
 
 // deliverAll shows parts as l is shown. Only the first part sounds: people read from there.
 func (a *Answers) deliverAll(ctx context.Context, l outgoingPart, parts []render.Part) error {
-	for _, p := range parts {
-		l.part = p
+	next := l.next
+	for i, p := range parts {
+		if l.part, l.next = p, (talk.Cursor{}); i == len(parts)-1 {
+			l.next = next
+		}
 		if err := a.deliver(ctx, l); err != nil {
 			return err
 		}
@@ -120,14 +125,14 @@ func (a *Answers) deliverAll(ctx context.Context, l outgoingPart, parts []render
 
 func (a *Answers) message(l *outgoingPart) outbox.Message {
 	return outbox.Message{To: l.session.Conversation, Text: l.part.Text, Rich: l.part.Rich, Session: l.session.ID,
-		Rank: l.rank, Sounds: a.Chat.Sounds(l.ends, l.session), Written: l.written}
+		Rank: l.rank, Sounds: a.Chat.Sounds(l.ends, l.session), Written: l.written, Cursor: l.next}
 }
 
 func (a *Answers) sendText(ctx context.Context, l *outgoingPart) error {
 	m := a.message(l)
 	if l.more != nil {
 		m.More = func() outbox.Message {
-			l.part, l.ends = l.more()
+			l.part, l.ends, l.next = l.more()
 			return a.message(l)
 		}
 	}
@@ -136,7 +141,7 @@ func (a *Answers) sendText(ctx context.Context, l *outgoingPart) error {
 }
 
 func (a *Answers) sendEntities(ctx context.Context, l *outgoingPart) error {
-	all := outgoingPart{session: l.session, rank: l.rank, written: l.written, ends: l.ends}
+	all := outgoingPart{session: l.session, rank: l.rank, written: l.written, ends: l.ends, next: l.next}
 	return a.deliverAll(ctx, all, visibleParts(render.Entities(l.part.Rich, HeadingRoom)))
 }
 
@@ -147,7 +152,7 @@ func (a *Answers) sendFile(ctx context.Context, l *outgoingPart) error {
 		f, caption = *l.part.File, l.part.Text
 	}
 	out := outbox.File{To: l.session.Conversation, Name: f.Name, Caption: caption, Body: bytes.NewReader(f.Data), Size: int64(len(f.Data)),
-		Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: a.Chat.Sounds(l.ends, l.session), Written: l.written}
+		Photo: f.Photo, Session: l.session.ID, Rank: l.rank, Sounds: a.Chat.Sounds(l.ends, l.session), Written: l.written, Cursor: l.next}
 	if f.Open != nil {
 		content, err := f.Open(ctx)
 		switch {

@@ -14,7 +14,7 @@
 //   - The current session's answers, and a topic's, are shown in full. Any other session gets one
 //     notice at the end of a turn, and its answers in full when a person opens it.
 //
-// Each session with unsent text has one reader. The package keeps no state on disk: cursors are
-// stored with the sessions, read marks with the conversation. Outputs of commands and results of
-// requests reach it by [Deps].
+// Each session with unsent text has one reader. The package keeps no state on disk: cursors and
+// read marks are stored with the conversation. A message and the cursor after it are one write. The
+// engine gets each cursor too; its record has the cursor with the next save. See also [Deps].
 package answer

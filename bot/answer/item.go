@@ -180,6 +180,7 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 			next, err = t.sendJoined(ctx, r, joined{}.with(item, p), draw)
 		default:
 			l := t.outgoing(r, p)
+			l.next = next
 			if i == 0 {
 				l.ends = t.sound(ctx, r, item, endedBy(item))
 			}
@@ -192,6 +193,7 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 			return err
 		}
 		t.unanswered = false
+		a.Chat.At("part-shown")
 		if unsaved = t.advance(ctx, r, next); unsaved != nil && i < len(said.parts)-1 {
 			return unsaved
 		}

@@ -173,17 +173,17 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r port.Session, j joi
 		return t.sendFile(ctx, r, j)
 	}
 	l := t.outgoing(r, j.message())
-	l.written = j.items[0].Time
+	l.written, l.next = j.items[0].Time, j.next()
 	last := func() talk.Item { return j.items[len(j.items)-1] }
 	l.ends = t.sound(ctx, r, last(), j.ends)
 	silent := l.ends != j.ends
 	if before <= 1 {
-		l.more = func() (render.Part, chat.Occasion) {
+		l.more = func() (render.Part, chat.Occasion, talk.Cursor) {
 			j = t.grow(ctx, r, j, draw)
 			if silent {
-				return j.message(), ""
+				return j.message(), "", j.next()
 			}
-			return j.message(), t.sound(ctx, r, last(), j.ends)
+			return j.message(), t.sound(ctx, r, last(), j.ends), j.next()
 		}
 	}
 	err := t.answers.deliver(ctx, l)
@@ -194,7 +194,7 @@ func (t *transcriptReader) sendJoined(ctx context.Context, r port.Session, j joi
 // sendFile sends texts as a file. If the chat refuses files, they are sent as messages.
 func (t *transcriptReader) sendFile(ctx context.Context, r port.Session, j joined) (talk.Cursor, error) {
 	l := t.outgoing(r, headed(t.answers.Heading(r), t.answers.file(r, j.items)))
-	l.written = j.items[0].Time
+	l.written, l.next = j.items[0].Time, j.next()
 	l.ends = t.sound(ctx, r, j.items[len(j.items)-1], j.ends)
 	err := t.answers.sendFile(context.WithoutCancel(ctx), &l)
 	if !chat.IsRefused(err) {

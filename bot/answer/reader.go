@@ -79,7 +79,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	}
 	if !ok || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(r.Conversation) {
 		if !ok || !r.State.Live() {
-			return t.leave(news)
+			return t.end(news)
 		}
 		<-news.Done()
 		return false
@@ -96,7 +96,15 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 		return false
 	}
 	t.stuck = stuck{}
-	return len(r.Cursors) == 1 && !r.State.Live() && t.leave(news)
+	return len(r.Cursors) == 1 && !r.State.Live() && t.end(news)
+}
+
+// end drops the cursor of an ended session, which its record has, and leaves.
+func (t *transcriptReader) end(news context.Context) (left bool) {
+	if err := t.answers.Chat.Book.DropCursor(t.id); err != nil { // the next start drops it
+		t.answers.Chat.Log.Warn("chat_not_saved", logkey.SessionID, t.id.String(), logkey.Error, err)
+	}
+	return t.leave(news)
 }
 
 // leave ends the reader unless there is unread news.
@@ -119,8 +127,7 @@ var errReadAgain = errors.New("to be read again")
 // errUnreadable marks the errors of reading a transcript.
 var errUnreadable = errors.New("the transcript cannot be read")
 
-// waitToRetry waits before the reader starts again at a cursor: not at the first failure, then
-// longer each time. News may have removed the reason.
+// waitToRetry waits for news: not after the first failure at a cursor, and longer each time.
 func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why error) {
 	a := t.answers
 	if t.stuck.at != at {
@@ -153,12 +160,9 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 	}
 }
 
-// tryRead reads once without waiting, so that a transcript counts as unreadable only until a read
-// succeeds.
+// tryRead reads once without waiting: a transcript is unreadable until a read succeeds.
 func (t *transcriptReader) tryRead(ctx context.Context, at talk.Cursor) {
-	now, cancel := context.WithCancel(ctx)
-	cancel()
-	if _, err := t.answers.Transcripts.Next(now, t.id, at, 1); err == nil || errors.Is(err, context.Canceled) {
+	if _, err := t.answers.Transcripts.Next(ctx, t.id, at, 1, false); err == nil {
 		t.answers.mu.Lock()
 		defer t.answers.mu.Unlock()
 		delete(t.answers.unreadable, t.id)
@@ -219,7 +223,7 @@ func (t *transcriptReader) next(news context.Context) (item talk.Item, err error
 			ctx, cancel = context.WithTimeout(news, t.batch.timeout)
 			defer cancel()
 		}
-		switch err = t.read(ctx); {
+		switch err = t.read(ctx, true); {
 		case err != nil && ctx.Err() != nil:
 			return item, errQuiet
 		case err != nil:
@@ -233,8 +237,8 @@ func (t *transcriptReader) next(news context.Context) (item talk.Item, err error
 }
 
 // read appends the next items to ahead. If it adds none and returns nil, the transcript has ended.
-func (t *transcriptReader) read(ctx context.Context) error {
-	items, err := t.answers.Transcripts.Next(ctx, t.id, t.from, readAhead)
+func (t *transcriptReader) read(ctx context.Context, wait bool) error {
+	items, err := t.answers.Transcripts.Next(ctx, t.id, t.from, readAhead, wait)
 	if len(items) > 0 {
 		t.from, t.ahead = items[len(items)-1].Next, append(t.ahead, items...)
 	}
@@ -244,11 +248,9 @@ func (t *transcriptReader) read(ctx context.Context) error {
 // peek returns the item after n others if the transcript already has it. next returns a read error
 // again.
 func (t *transcriptReader) peek(ctx context.Context, n int) (item talk.Item, ok bool) {
-	now, cancel := context.WithCancel(ctx)
-	cancel() // do not wait
 	for n >= len(t.ahead) {
 		had := len(t.ahead)
-		if err := t.read(now); err != nil || len(t.ahead) == had {
+		if err := t.read(ctx, false); err != nil || len(t.ahead) == had {
 			return talk.Item{}, false
 		}
 	}
@@ -265,7 +267,10 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r port.Session) error 
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnreadable, err)
 	}
-	if err := t.reportChange(ctx, r, i18n.TranscriptReplaced); err != nil {
+	if err = t.reportChange(ctx, r, i18n.TranscriptReplaced); err == nil { // a start takes the later position
+		err = t.answers.Chat.Book.Cursors().Note(r.Conversation, r.ID, end)
+	}
+	if err != nil {
 		return err
 	}
 	return t.advance(ctx, r, end)

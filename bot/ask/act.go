@@ -18,9 +18,6 @@ var (
 	errNotNow = errors.New("not possible as the request stands")
 )
 
-// wrote separates the denial from the person's words.
-const wrote = " They wrote: "
-
 // undecided returns nil if a person may decide.
 func (s State) undecided() error {
 	switch s.Stage {
@@ -51,7 +48,7 @@ func Tap(s State, by int64, option string, now time.Time) (State, error) {
 
 // answerTap applies a tap on a question's page. Its first argument is the index of that question.
 func answerTap(s State, by int64, verb string, args []string, now time.Time) (State, error) {
-	list, _ := questionsOf(s.Request)
+	list := s.Request.Ask.Pages
 	at := len(s.Progress.Answers)
 	if at >= len(list) || args[0] != strconv.Itoa(at) || s.Why != nil || !allowable(s) {
 		return s, errNotNow
@@ -61,19 +58,19 @@ func answerTap(s State, by int64, verb string, args []string, now time.Time) (St
 	case verb == verbOption && len(args) == 2:
 		i, err := strconv.Atoi(args[1])
 		switch {
-		case err != nil || i < 0 || i >= len(q.options):
-		case q.several:
+		case err != nil || i < 0 || i >= len(q.Options):
+		case q.Several:
 			s.Progress.Chosen = toggled(chosen, i)
 			return s, nil
 		default:
-			return answered(s, by, list, q.options[i].label, now)
+			return answered(s, by, q.Options[i].Label, now), nil
 		}
 	case len(args) != 1:
 	case verb == verbOther:
 		s.Why = &Writer{By: by, At: now.UTC(), Answer: true}
 		return s, nil
-	case verb == verbDone && q.several && len(chosen) > 0:
-		return answered(s, by, list, strings.Join(q.labels(chosen), ", "), now)
+	case verb == verbDone && q.Several && len(chosen) > 0:
+		return answered(s, by, strings.Join(labels(q, chosen), ", "), now), nil
 	case verb == verbBack && at > 0:
 		s.Progress = Progress{Answers: s.Progress.Answers[:at-1]}
 		return s, nil
@@ -90,44 +87,26 @@ func toggled(chosen []int, i int) []int {
 }
 
 // answered stores the current question's answer; the last answer sends all.
-func answered(s State, by int64, list []question, answer string, now time.Time) (State, error) {
-	next := s
-	next.Progress = Progress{Answers: append(slices.Clone(s.Progress.Answers), answer)}
-	if len(next.Progress.Answers) < len(list) {
-		return next.unwait(by, now), nil
+func answered(s State, by int64, answer string, now time.Time) State {
+	s.Progress = Progress{Answers: append(slices.Clone(s.Progress.Answers), answer)}
+	if len(s.Progress.Answers) < len(s.Request.Ask.Pages) {
+		return s.unwait(by, now)
 	}
-	all := make(map[string]string, len(list))
-	for i, q := range list {
-		all[q.text] = next.Progress.Answers[i]
-	}
-	d, err := talk.AnswerQuestions(s.Request, all)
-	if err != nil {
-		return s, errNotNow
-	}
-	return next.decided(by, d, now), nil
+	return s.decided(by, talk.Answer{Choice: talk.ChoiceAnswer, Answers: s.Progress.Answers}, now)
 }
 
-func (s State) decided(by int64, d decision, now time.Time) State {
+// decided stores an answer to the content that is shown.
+func (s State) decided(by int64, a talk.Answer, now time.Time) State {
 	s = s.unwait(by, now)
-	s.Stage, s.Since, s.Decision, s.By = StageSent, now.UTC(), &d, by
+	a.Shown = s.Request.Ask.Digest()
+	s.Stage, s.Since, s.Answer, s.By = StageSent, now.UTC(), &a, by
 	return s
 }
 
 // denied denies with the person's own words.
 func (s State) denied(by int64, words string, now time.Time) State {
 	s.Reason, _ = inUnits(glyph.Signs(words), maxReply)
-	return s.decided(by, talk.Deny(denial(s.Request)+wrote+words), now)
-}
-
-// denial returns the English text that Claude reads after a denial, like its own messages.
-func denial(q Request) string {
-	switch {
-	case q.IsPlan():
-		return "The user does not approve the plan yet (said in the chat): keep planning."
-	case q.IsQuestion():
-		return "The user declined to answer, from the chat."
-	}
-	return talk.Denied
+	return s.decided(by, talk.Answer{Choice: talk.ChoiceDeny, Text: words}, now)
 }
 
 // Awaits reports whether the next text of a person is for this request. applyText takes it.
@@ -177,13 +156,13 @@ func applyText(s State, by int64, text string, now time.Time) (State, error) {
 	case !s.Why.Answer:
 		return s.denied(by, text, now), nil
 	}
-	list, _ := questionsOf(s.Request)
+	list := s.Request.Ask.Pages
 	at := len(s.Progress.Answers)
 	if at >= len(list) || !allowable(s) {
 		return s, errNotNow
 	}
-	parts := append(list[at].labels(s.Progress.Chosen), text)
-	return answered(s, by, list, strings.Join(parts, ", "), now)
+	parts := append(labels(list[at], s.Progress.Chosen), text)
+	return answered(s, by, strings.Join(parts, ", "), now), nil
 }
 
 // denyWith denies with an earlier text: [Deny with this text]. prompt is its key in the inbox.
@@ -197,9 +176,9 @@ func denyWith(s State, by int64, reason, prompt string, now time.Time) (State, e
 
 // OneLeft reports whether a text can complete the answers: one single-choice question is left.
 func (s State) OneLeft() bool {
-	list, ok := questionsOf(s.Request)
+	list := s.Request.Ask.Pages
 	at := len(s.Progress.Answers)
-	return ok && s.Stage == StageOpen && at == len(list)-1 && !list[at].several && allowable(s)
+	return s.Stage == StageOpen && at == len(list)-1 && !list[at].Several && allowable(s)
 }
 
 // answerWith answers the last question with a text that was already sent: [Answer with this].
@@ -207,12 +186,9 @@ func answerWith(s State, by int64, text, prompt string, now time.Time) (State, e
 	if !s.OneLeft() {
 		return s, cmp.Or(s.undecided(), errNotNow)
 	}
-	list, _ := questionsOf(s.Request)
-	next, err := answered(s, by, list, text, now)
-	if err == nil {
-		next.Prompt = prompt
-	}
-	return next, err
+	next := answered(s, by, text, now)
+	next.Prompt = prompt
+	return next, nil
 }
 
 // timeout is the time that a request may stay unsettled after it was asked or decided: a hook's
@@ -234,17 +210,12 @@ func settle(s State, o talk.RequestOutcome, found bool, gone bool, now time.Time
 		return s
 	case found && (o.Done || o.Interrupted || o.ByHook != ""): // the result may come hours later
 		return s.end(outcomeOf(s, o), now)
-	case gone && s.Decision == nil:
+	case gone && s.Answer == nil:
 		return s.end(Outcome{What: Ended}, now)
 	case gone || now.Sub(s.Since) >= limit:
 		return GiveWay(s, now)
 	}
 	return s
-}
-
-// isHalf reports whether the transcript's next line may report an interrupt.
-func isHalf(o talk.RequestOutcome) bool {
-	return o.Denial == "user-rejected" && !o.Interrupted && o.ByHook == ""
 }
 
 // GiveWay ends a request with an unknown outcome: it is in the way, or crashed.
@@ -260,32 +231,31 @@ func outcomeOf(s State, o talk.RequestOutcome) Outcome {
 	chat := took(s, o)
 	out := Outcome{What: Allowed, Chat: chat}
 	if !chat {
-		out.Hook, out.Late = o.ByHook != "", s.Decision != nil && !s.isUndelivered()
+		out.Hook, out.Late = o.ByHook != "", s.Answer != nil && !s.isUndelivered()
 	}
 	switch {
-	case chat && !s.Decision.Allows():
+	case chat && !s.Answer.Allows():
 		out.What, out.Reply = Denied, s.Reason
 	case chat:
 	case o.Interrupted: // perhaps only after the decision: an Esc while the tool ran looks the same
 		out = Outcome{What: Interrupted}
 	case o.ByHook == "deny", o.Denial != "":
 		out.What = Denied
-	case s.Request.IsQuestion():
+	case s.Request.Ask.Kind == talk.AskQuestion:
 		out.Reply, _ = inUnits(glyph.Signs(o.Text), maxReply)
 	}
 	return out
 }
 
-// took reports whether Claude Code used this request's own decision.
+// took reports whether the agent used this request's own answer.
 func took(s State, o talk.RequestOutcome) bool {
-	d := s.Decision
 	switch {
-	case d == nil:
+	case s.Answer == nil:
 		return false
 	case o.ByHook != "":
-		return o.ByHook == d.Behavior
+		return s.Answer.Allows() == (o.ByHook == "allow")
 	}
-	return !d.Allows() && d.Message != "" && strings.Contains(o.Text, d.Message)
+	return o.Quoted
 }
 
 // leave moves an open request to away because its hook no longer waits; inTerminal makes that
@@ -307,7 +277,16 @@ func undeliver(s State, now time.Time) State {
 }
 
 // isUndelivered reports whether the request's decision never reached a hook.
-func (s State) isUndelivered() bool { return s.Stage == StageAway && s.Decision != nil }
+func (s State) isUndelivered() bool { return s.Stage == StageAway && s.Answer != nil }
+
+// renewed replaces the content of an open request if its agent's side, after an update of ccbot,
+// now makes another one of it.
+func renewed(s State, q Request) State {
+	if s.Stage == StageOpen && s.Request.Ask.Digest() != q.Ask.Digest() {
+		s.Request.Ask, s.AllShown, s.Progress, s.Why = q.Ask, false, Progress{}, nil
+	}
+	return s
+}
 
 // Return reopens a request whose hook waits again.
 func Return(s State) State {

@@ -13,27 +13,26 @@ import (
 
 func TestTap_Decides(t *testing.T) {
 	bash, plan := stateOf("Bash", `{"command":"ls"}`, npmRule), stateOf("ExitPlanMode", `{"plan":"x"}`)
-	session, ok := talk.AllowForSession(bash.Request)
-	require.True(t, ok)
 	tests := []struct {
 		name string
 		card State
 		verb string
-		want talk.Decision
+		want talk.ChoiceID
 	}{
-		{"allow", bash, "ok", talk.Allow(bash.Request)},
-		{"for the session", bash, "ses", session},
-		{"deny", bash, "no", talk.Deny("")},
-		{"approve", plan, "plan", talk.ApprovePlan(plan.Request, false)},
-		{"approve and allow edits", plan, "edit", talk.ApprovePlan(plan.Request, true)},
-		{"deny a plan", plan, "no", talk.Deny("The user does not approve the plan yet (said in the chat): keep planning.")},
+		{"allow", bash, "ok", talk.ChoiceAllow},
+		{"for the session", bash, "ses", talk.ChoiceAllowSession},
+		{"deny", bash, "no", talk.ChoiceDeny},
+		{"approve", plan, "plan", talk.ChoiceApprove},
+		{"approve and allow edits", plan, "edit", talk.ChoiceApproveEdits},
+		{"deny a plan", plan, "no", talk.ChoiceDeny},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := Tap(tt.card, person, tt.verb, noon)
 			require.NoError(t, err)
 			want := tt.card
-			want.Stage, want.Decision, want.By, want.Since = StageSent, &tt.want, person, noon
+			want.Stage, want.By, want.Since = StageSent, person, noon
+			want.Answer = &talk.Answer{Choice: tt.want, Shown: tt.card.Request.Ask.Digest()}
 			assert.Equal(t, want, got)
 		})
 	}
@@ -97,7 +96,7 @@ func TestP4_ReasonIsTakenOnceVerbatim(t *testing.T) {
 	sent, err := applyText(s, person, reason, noon)
 	require.NoError(t, err)
 	assert.Equal(t, StageSent, sent.Stage)
-	assert.Equal(t, "The user denied this from the chat. They wrote: "+reason, sent.Decision.Message)
+	assert.Equal(t, reason, sent.Answer.Text)
 	assert.False(t, sent.Awaits(person, noon))
 	require.ErrorIs(t, says(sent, person, "more"), errNotNow, "the next text is a prompt again")
 
@@ -128,7 +127,7 @@ func TestP4_DenyWithATextThatWaits(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, StageSent, sent.Stage)
 	assert.Equal(t, "u-17", sent.Prompt)
-	assert.Equal(t, "The user denied this from the chat. They wrote: not now", sent.Decision.Message)
+	assert.Equal(t, "not now", sent.Answer.Text)
 	_, err = denyWith(sent, person, "again", "u-18", noon)
 	require.ErrorIs(t, err, errNotNow)
 	_, err = denyWith(leave(s, false, noon), person, "again", "u-18", noon)
@@ -157,9 +156,7 @@ func TestSay_AnswersInOwnWords(t *testing.T) {
 	step("x:1")
 	say("Alerts")
 	assert.Equal(t, StageSent, s.Stage)
-	want, err := talk.AnswerQuestions(s.Request, map[string]string{"Which database?": "DuckDB", "Which features?": "Metrics, Alerts"})
-	require.NoError(t, err)
-	assert.Equal(t, &want, s.Decision)
+	assert.Equal(t, []string{"DuckDB", "Metrics, Alerts"}, s.Answer.Answers)
 }
 
 func TestTransitionsShareNothing(t *testing.T) {
@@ -211,7 +208,7 @@ func TestSettle(t *testing.T) {
 		{"taken, and the tool still runs", after(bash, "ok"), o{ByHook: "allow"}, true, false, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"taken, and the tool failed", after(bash, "ok"), o{ByHook: "allow", Done: true}, true, false, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"denied here", after(bash, "no"), o{ByHook: "deny", Done: true}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
-		{"denied here, as the result says", after(bash, "no"), o{Done: true, Text: "Error: " + talk.Denied}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
+		{"denied here, as the result says", after(bash, "no"), o{Done: true, Quoted: true}, true, false, soon, Outcome{What: Denied, Chat: true}, false},
 		{"answered here", answered, o{ByHook: "allow", Done: true, Text: "answers"}, true, false, soon, Outcome{What: Allowed, Chat: true}, false},
 		{"allowed at the desk", bash, o{Done: true}, true, false, soon, Outcome{What: Allowed}, false},
 		{"allowed at the desk, away", leave(bash, false, noon), o{Done: true}, true, false, soon, Outcome{What: Allowed}, false},
@@ -258,4 +255,22 @@ func TestLeaveAndReturn(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, sent, leave(sent, false, noon), "the decision may have arrived")
 	assert.Equal(t, sent, Return(sent))
+}
+
+// TestP9_NewContentIsShownAgain: after an update of ccbot a request may be shown in another way.
+func TestP9_NewContentIsShownAgain(t *testing.T) {
+	s := stateOf("AskUserQuestion", twoQuestions)
+	s, err := Tap(s, person, "o:0:0", noon)
+	require.NoError(t, err)
+	s.AllShown = true
+	assert.Equal(t, s, renewed(s, s.Request), "the same content")
+	q := s.Request
+	q.Ask.Title = "another"
+	got := renewed(s, q)
+	assert.Equal(t, q, got.Request)
+	assert.False(t, got.AllShown)
+	assert.Empty(t, got.Progress)
+	sent, err := Tap(s, person, "no", noon)
+	require.NoError(t, err)
+	assert.Equal(t, sent, renewed(sent, q), "an answer stays with what was shown")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudeask"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/glyph"
@@ -29,6 +30,7 @@ func requestOf(tool, input string, suggestions ...string) talk.Request {
 	for _, s := range suggestions {
 		q.Suggestions = append(q.Suggestions, json.RawMessage(s))
 	}
+	q.Ask = claudeask.Of(q)
 	return q
 }
 
@@ -39,6 +41,12 @@ func stateOf(tool, input string, suggestions ...string) State {
 func viewer(t testing.TB, lang string) Viewer {
 	t.Helper()
 	return Viewer{Words: i18n.Load(glyph.Name).For(lang), Home: "/home/u"}
+}
+
+// described returns a state after a change of its request.
+func described(s State) State {
+	s.Request.Ask = claudeask.Of(s.Request)
+	return s
 }
 
 // written returns a card as it is on disk.

@@ -41,8 +41,8 @@ func TestP8_EndedRequestIsStoredShort(t *testing.T) {
 	s.Prompt = "u-1"
 	s.Request.Tool, s.Request.Input = "ExitPlanMode", json.RawMessage(object("plan", strings.Repeat("0123456789\n", 3000)))
 	s.Request.Suggestions = []json.RawMessage{json.RawMessage(object("x", strings.Repeat("y", 30_000)))}
-	d := talk.ApprovePlan(s.Request, true)
-	s.Stage, s.Decision = StageSent, &d
+	s = described(s)
+	s.Stage, s.Answer = StageSent, &talk.Answer{Choice: talk.ChoiceApproveEdits}
 	require.NoError(t, st.Save(s))
 	got, ok := st.ByPrompt("u-1")
 	require.True(t, ok)
@@ -55,7 +55,7 @@ func TestP8_EndedRequestIsStoredShort(t *testing.T) {
 	data, err := json.Marshal(got)
 	require.NoError(t, err)
 	assert.Less(t, len(data), 8<<10)
-	assert.NotNil(t, over.Decision.UpdatedInput, "what was given is left alone")
+	assert.Equal(t, s.Request, over.Request, "the given one is left alone")
 	assert.Equal(t, before.Text.Text, v.View(got, "w").Text.Text, "and it looks the same")
 	assert.Contains(t, before.Text.Text, "…\n\n✅ Approved in the chat")
 	assert.LessOrEqual(t, before.Text.Length(), 500)
@@ -79,7 +79,7 @@ func TestStore_FindsTheReason(t *testing.T) {
 		assert.Len(t, st.Unsettled(), 1)
 	}
 	undone := s
-	undone.Stage, undone.Decision, undone.Prompt = StageOpen, nil, ""
+	undone.Stage, undone.Answer, undone.Prompt = StageOpen, nil, ""
 	require.NoError(t, st.Save(undone))
 	_, ok := st.ByPrompt("u-7")
 	assert.False(t, ok, "the text waits again")

@@ -27,15 +27,15 @@ const verbShow = "show"
 const verbAll = "all"
 
 var (
-	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", nil, decides(denied)}
+	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", nil, decides(talk.ChoiceDeny)}
 	actions = []action{
-		{0, i18n.AskAllow, outbox.Success, "ok", permits, decides(talk.Allow)},
-		{0, i18n.AskAllowSession, outbox.Success, "ses", func(s State, j extent) bool { return permits(s, j) && len(grantedBy(s.Request)) > 0 }, decides(allowForSession)},
-		{0, i18n.AskApprove, outbox.Success, "plan", approves, decides(approve(false))},
-		{0, i18n.AskApproveEdits, outbox.Success, "edit", approves, decides(approve(true))},
+		{0, i18n.AskAllow, outbox.Success, "ok", offers(talk.ChoiceAllow), decides(talk.ChoiceAllow)},
+		{0, i18n.AskAllowSession, outbox.Success, "ses", offers(talk.ChoiceAllowSession), decides(talk.ChoiceAllowSession)},
+		{0, i18n.AskApprove, outbox.Success, "plan", offers(talk.ChoiceApprove), decides(talk.ChoiceApprove)},
+		{0, i18n.AskApproveEdits, outbox.Success, "edit", offers(talk.ChoiceApproveEdits), decides(talk.ChoiceApproveEdits)},
 		deny,
-		{1, i18n.AskDenyWhy, "", "why", func(s State, _ extent) bool { return !s.Request.IsPlan() }, askWhy},
-		{1, i18n.AskKeepPlanning, "", "why", func(s State, _ extent) bool { return s.Request.IsPlan() }, askWhy},
+		{1, i18n.AskDenyWhy, "", "why", func(s State, _ extent) bool { return s.Request.Ask.Kind != talk.AskPlan }, askWhy},
+		{1, i18n.AskKeepPlanning, "", "why", func(s State, _ extent) bool { return s.Request.Ask.Kind == talk.AskPlan }, askWhy},
 		{2, i18n.AskShowAll, "", verbAll, func(s State, j extent) bool { return !j.allowable(s) && !j.tooBig },
 			func(s State, _ int64, _ time.Time) State { return s }},
 		// A subagent's dialog is not drawn in the terminal while its hook waits.
@@ -60,27 +60,18 @@ func possibleActions(s State, j extent) (all []action) {
 	return all
 }
 
-func permits(s State, j extent) bool {
-	return j.allowable(s) && !s.Request.IsPlan() && !s.Request.IsQuestion()
+// offers returns a condition of a choice that allows: all of the request was shown.
+func offers(id talk.ChoiceID) func(State, extent) bool {
+	return func(s State, j extent) bool {
+		_, ok := s.Request.Ask.Choice(id)
+		return ok && j.allowable(s)
+	}
 }
 
-func approves(s State, j extent) bool { return j.allowable(s) && s.Request.IsPlan() }
-
-// decides returns an action that decides with the result of with.
-func decides(with func(q Request) decision) func(s State, by int64, now time.Time) State {
-	return func(s State, by int64, now time.Time) State { return s.decided(by, with(s.Request), now) }
+// decides returns an action that decides by a choice.
+func decides(id talk.ChoiceID) func(s State, by int64, now time.Time) State {
+	return func(s State, by int64, now time.Time) State { return s.decided(by, talk.Answer{Choice: id}, now) }
 }
-
-func allowForSession(q Request) decision {
-	d, _ := talk.AllowForSession(q)
-	return d
-}
-
-func approve(edits bool) func(q Request) decision {
-	return func(q Request) decision { return talk.ApprovePlan(q, edits) }
-}
-
-func denied(q Request) decision { return talk.Deny(denial(q)) }
 
 func askWhy(s State, by int64, now time.Time) State {
 	s.Why = &Writer{By: by, At: now.UTC()}
@@ -106,8 +97,8 @@ func (v Viewer) options(s State, j extent) (rows [][]card.Option) {
 	if s.Stage != StageOpen {
 		return nil
 	}
-	if list, _ := questionsOf(s.Request); s.Why == nil && j.allowable(s) {
-		rows = v.answers(s, list)
+	if s.Why == nil && j.allowable(s) {
+		rows = v.answers(s, s.Request.Ask.Pages)
 	}
 	row := -1
 	for _, a := range possibleActions(s, j) {
@@ -120,21 +111,21 @@ func (v Viewer) options(s State, j extent) (rows [][]card.Option) {
 }
 
 // answers returns the options of the current question, one per row.
-func (v Viewer) answers(s State, list []question) (rows [][]card.Option) {
+func (v Viewer) answers(s State, list []talk.Page) (rows [][]card.Option) {
 	at := len(s.Progress.Answers)
 	if at >= len(list) {
 		return nil
 	}
-	q := list[at]
-	for i, o := range q.options {
-		text, cut := inUnits(oneLined(o.label), maxLabel)
+	page := list[at]
+	for i, o := range page.Options {
+		text, cut := inUnits(oneLined(o.Label), maxLabel)
 		if cut {
 			text = fmt.Sprintf("%d. %s", i+1, text) // so that equal beginnings stay distinct
 		}
-		text = q.box(s.Progress.Chosen, i) + text
+		text = box(page, s.Progress.Chosen, i) + text
 		rows = append(rows, []card.Option{{Text: text, Value: value(verbOption, at, i)}})
 	}
-	if q.several && len(s.Progress.Chosen) > 0 {
+	if page.Several && len(s.Progress.Chosen) > 0 {
 		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
 	}
 	last := []card.Option{v.option(i18n.AskOther, "", verbOther, at)}

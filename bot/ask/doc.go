@@ -1,5 +1,5 @@
 // Package ask shows the permission requests, questions and plans of agents in the chat, and sends
-// people's decisions to the waiting hooks.
+// people's answers to the agents. It draws the blocks of a talk.Ask, and knows no agent's format.
 //
 // It guarantees:
 //   - A decision carries only what was shown (P7): while a part of the request is cut or invisible,

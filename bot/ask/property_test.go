@@ -81,6 +81,7 @@ func FuzzView(f *testing.F) {
 			s = stateOf(tool, input, suggestion)
 		}
 		s.Request.Cwd, s.Request.Subagent, s.Request.SubagentID = suggestion, tool, tool
+		s = described(s)
 		if s.check() != nil {
 			t.Skip()
 		}
@@ -118,8 +119,8 @@ func FuzzTap(f *testing.F) {
 			if err != nil {
 				require.Equal(t, before, written(t, after))
 			}
-			require.Equal(t, after.Stage == StageSent && s.Stage == StageOpen, after.Decision != nil && s.Decision == nil)
-			if after.Decision != nil && after.Decision.Allows() {
+			require.Equal(t, after.Stage == StageSent && s.Stage == StageOpen, after.Answer != nil && s.Answer == nil)
+			if after.Answer != nil && after.Answer.Allows() {
 				require.True(t, whole(s))
 			}
 			checkView(t, v, after)
@@ -143,16 +144,16 @@ func TestP9_DecisionCarriesOnlyShownInput(t *testing.T) {
 			if s.Stage == StageEnded {
 				require.Equal(t, s, after, "over is over")
 			}
-			if after.Decision != nil && s.Decision == nil {
+			if after.Answer != nil && s.Answer == nil {
 				sent++
 				require.Equal(t, StageOpen, s.Stage)
 				require.Equal(t, StageSent, after.Stage)
-				require.True(t, !after.Decision.Allows() || whole(s) || s.AllShown)
-			} else if s.Decision != nil {
-				require.Equal(t, s.Decision, after.Decision, "a decision never changes")
+				require.True(t, !after.Answer.Allows() || whole(s) || s.AllShown)
+			} else if s.Answer != nil {
+				require.Equal(t, s.Answer, after.Answer, "a decision never changes")
 			}
 			require.LessOrEqual(t, sent, 1)
-			require.Equal(t, sent == 1, after.Decision != nil)
+			require.Equal(t, sent == 1, after.Answer != nil)
 			data, err := json.Marshal(after)
 			require.NoError(t, err)
 			var read State
@@ -204,7 +205,7 @@ func TestP9_DecisionCarriesOnlyShownInput(t *testing.T) {
 			"the hook returns": func(*rapid.T) { step(Return(s)) },
 			"the hook takes it": func(*rapid.T) {
 				step(give(s, now))
-				require.True(t, s.Given.IsZero() || s.Decision != nil)
+				require.True(t, s.Given.IsZero() || s.Answer != nil)
 			},
 			"the person goes away": func(*rapid.T) { step(giveUp(s)) },
 			"the transcript": func(rt *rapid.T) {
@@ -215,7 +216,7 @@ func TestP9_DecisionCarriesOnlyShownInput(t *testing.T) {
 				}
 				after := settle(s, o, rapid.Bool().Draw(rt, "found"), rapid.Bool().Draw(rt, "gone"), now)
 				if after.Outcome.Chat {
-					require.NotNil(t, after.Decision, "what nobody decided here was not decided here")
+					require.NotNil(t, after.Answer, "what nobody decided here was not decided here")
 				}
 				step(after)
 			},

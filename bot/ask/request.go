@@ -150,14 +150,17 @@ func (r *request) free(ctx context.Context, old, next State) {
 }
 
 func (r *request) letGo(ctx context.Context) {
-	r.of.Hooks.Leave(ctx, r.id)
+	if err := r.of.Hooks.Leave(ctx, r.id); err != nil {
+		r.note(err)
+		r.loose.Store(true) // the next round tries again
+	}
 	r.of.Queues.Wake(r.session)
 }
 
 // reportUnread reports that a text given as a reason was not used, or possibly not: it has left the
 // queue, so no other message reports it.
 func (r *request) reportUnread(ctx context.Context, s State) error {
-	if s.Prompt == "" || s.Decision == nil || s.Outcome.Chat {
+	if s.Prompt == "" || s.Answer == nil || s.Outcome.Chat {
 		return nil
 	}
 	key := i18n.AskTextLost
@@ -212,16 +215,19 @@ func (r *request) round(ctx context.Context) {
 
 // endDelivery withdraws an undelivered decision once the chat shows the terminal's dialog.
 func (r *request) endDelivery(ctx context.Context) error {
-	if !r.of.Dialogs.IsShown(r.session) || r.waits(ctx) {
+	if !r.of.Dialogs.IsShown(r.session) {
 		return nil
+	}
+	if waits, err := r.waits(ctx); waits || err != nil {
+		return err
 	}
 	return r.turn(ctx, func(s State) State { return undeliver(s, r.of.Chat.Now()) })
 }
 
 // leave notes that the request's hook has left, unless it waits. An unseen request is dropped.
 func (r *request) leave(ctx context.Context) error {
-	if r.waits(ctx) {
-		return nil
+	if waits, err := r.waits(ctx); waits || err != nil {
+		return err // unknown is not gone
 	}
 	if gone, err := r.drop(); gone || err != nil {
 		r.of.Queues.Wake(r.session)
@@ -247,9 +253,9 @@ func (r *request) drop() (gone bool, err error) {
 	return gone, err
 }
 
-func (r *request) waits(ctx context.Context) bool {
-	same := func(q Request) bool { return q.ID == r.id }
-	return slices.ContainsFunc(r.of.Hooks.Waiting(ctx, r.session), same)
+func (r *request) waits(ctx context.Context) (bool, error) {
+	all, err := r.of.Hooks.Waiting(ctx, r.session)
+	return slices.ContainsFunc(all, func(q Request) bool { return q.ID == r.id }), err
 }
 
 // settle delivers the decision, and applies the outcome. It returns false when no more will come.
@@ -265,9 +271,9 @@ func (r *request) settle(ctx context.Context) (open bool) {
 		session, ok := r.of.Chat.Book.Records.Get(r.session)
 		return r.ended.Load() || !ok || !session.State.Live() || session.Agent != s.Request.Agent
 	}
-	o, found, err := r.of.Hooks.Outcome(ctx, s.Request)
-	if found && isHalf(o) && !ended() && pause.For(ctx, halfTime) == nil {
-		o, found, err = r.of.Hooks.Outcome(ctx, s.Request)
+	o, found, err := r.of.Hooks.Outcome(ctx, s.Request, s.Answer)
+	if found && o.Half && !ended() && pause.For(ctx, halfTime) == nil {
+		o, found, err = r.of.Hooks.Outcome(ctx, s.Request, s.Answer)
 	}
 	if ctx.Err() != nil {
 		return false // it may not have read to the end; the next start does
@@ -288,12 +294,14 @@ func (r *request) deliver(ctx context.Context, s State) error {
 	if err := r.withdraw(ctx, s); err != nil && !chat.IsGone(err) {
 		return err
 	}
-	if !r.waits(ctx) {
-		return nil // the hook has it, or comes back
+	if waits, err := r.waits(ctx); !waits || err != nil {
+		return err // without an error the hook has it, or comes back
 	}
-	switch err := r.of.Hooks.Decide(ctx, r.id, *s.Decision); {
+	switch err := r.of.Hooks.Decide(ctx, r.id, *s.Answer); {
 	case refusal.Is(err, refusal.NotFound):
 		return nil
+	case refusal.Is(err, refusal.Changed): // it is not made for what the person did not see
+		return r.turn(ctx, func(s State) State { return undeliver(s, r.of.Chat.Now()) })
 	case err != nil:
 		return err
 	}

@@ -182,7 +182,7 @@ func (a *Requests) requests(which func(r *request) bool) (all []*request) {
 }
 
 // OnRequest accepts a request of a waiting hook, also after a redial. It is on disk when it
-// returns. Asked does not wait for Telegram.
+// returns. OnRequest does not wait for Telegram.
 func (a *Requests) OnRequest(ctx context.Context, q Request) error {
 	s, known := a.Store.Get(q.ID)
 	if !known {
@@ -191,14 +191,13 @@ func (a *Requests) OnRequest(ctx context.Context, q Request) error {
 	r, open := a.find(q.ID)
 	switch {
 	case !open, s.HasEnded(), s.InTerminal: // it could not be answered here, or would not be
-		a.Hooks.Leave(ctx, q.ID)
-		return nil
+		return a.Hooks.Leave(ctx, q.ID)
 	case !s.Same(q):
 		return fmt.Errorf("request %s is another one than before", q.ID)
 	}
 	err := r.turn(ctx, func(s State) State {
 		r.due = r.due || s.Stage == StageOpen // its card may have been withdrawn
-		return r.relocated(Return(s))
+		return r.relocated(renewed(Return(s), q))
 	})
 	if err != nil {
 		return err
@@ -262,10 +261,10 @@ func (a *Requests) item(session uuid.UUID, item talk.Item) {
 
 // onNews checks the requests of a session that has ended, or whose dialog is gone.
 func (a *Requests) onNews(ctx context.Context, s port.Session, n news.News) error {
-	switch n.(type) {
-	case news.DialogGone:
+	if _, gone := n.(news.DialogGone); gone {
 		return a.dialogGone(ctx, s.ID)
-	case news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
+	}
+	if _, moved := n.(news.Transferred); moved || news.IsEnd(n) {
 		a.Recheck(s.ID, true)
 	}
 	return nil

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,7 +12,6 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
-	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
 	"ccbot/internal/lazyregexp"
 	"ccbot/port/talk"
@@ -27,55 +25,50 @@ type sheet struct {
 	body  render.Text
 }
 
-// layout lists how a tool's fields are shown; other fields follow as "key: value".
-type layout struct {
-	title  i18n.Key
-	fields []field
+var titles = map[talk.AskTitle]i18n.Key{
+	talk.TitleCommand: i18n.AskBash, talk.TitleEdit: i18n.AskEdit, talk.TitleWrite: i18n.AskWrite, talk.TitleRead: i18n.AskRead,
+	talk.TitleSearch: i18n.AskSearch, talk.TitleFetch: i18n.AskFetch, talk.TitleWebSearch: i18n.AskWebSearch, talk.TitlePlan: i18n.AskPlan,
 }
 
-type field struct {
-	key  string
-	show way
-}
-
-// way shows a text. It returns false if a part of it would be invisible.
-type way func(v Viewer, s string) (render.Text, bool)
-
-var layouts = map[string]layout{
-	"Bash":         {i18n.AskBash, []field{{"command", asPre("bash", "")}, {"description", asQuote}}},
-	"Edit":         {i18n.AskEdit, []field{{"file_path", asPath}}},
-	"NotebookEdit": {i18n.AskEdit, []field{{"notebook_path", asPath}, {"new_source", asPre("", "\n")}}},
-	"Write":        {i18n.AskWrite, []field{{"file_path", asPath}, {"content", asPre("", "\n")}}},
-	"Read":         {i18n.AskRead, []field{{"file_path", asPath}}},
-	"Glob":         {i18n.AskSearch, []field{{"pattern", asCode}, {"path", asPath}}},
-	"Grep":         {i18n.AskSearch, []field{{"pattern", asCode}, {"path", asPath}}},
-	"WebFetch":     {i18n.AskFetch, []field{{"url", asCode}, {"prompt", asQuote}}},
-	"WebSearch":    {i18n.AskWebSearch, []field{{"query", asCode}}},
-	"ExitPlanMode": {i18n.AskPlan, []field{{"plan", asPlan}, {"planFilePath", asPath}}},
-}
-
-func asPath(v Viewer, s string) (render.Text, bool) { return asCode(v, v.short(s)) }
-
-func asCode(_ Viewer, s string) (render.Text, bool) { return code(s), oneLine(s) }
-
-func asQuote(_ Viewer, s string) (render.Text, bool) {
-	return render.Quote(glyph.Signs(s)), strings.TrimSpace(s) != ""
-}
-
-// asPre shows a block; end is cut from its end, as a file ends with a newline.
-func asPre(lang, end string) way {
-	return func(_ Viewer, s string) (render.Text, bool) {
-		return pre(strings.TrimSuffix(s, end), lang), strings.TrimSpace(s) != ""
+// block shows a block of a request.
+func (v Viewer) block(b talk.Block) render.Text {
+	switch b.Kind {
+	case talk.BlockCommand:
+		return pre(b.Text, "bash")
+	case talk.BlockFile:
+		return inline(v.short(b.Text))
+	case talk.BlockURL, talk.BlockCode:
+		return inline(b.Text)
+	case talk.BlockText:
+		return pre(strings.TrimSuffix(b.Text, "\n"), "")
+	case talk.BlockNote:
+		return render.Quote(glyph.Signs(b.Text))
+	case talk.BlockMarkdown:
+		return markdown(b.Text)
+	case talk.BlockDiff:
+		return render.Pre(glyph.LeftToRight(unified(ended(glyph.Signs(b.Before)), ended(glyph.Signs(b.Text)))), "diff")
 	}
+	name := render.Plain(oneLined(b.Name) + ":")
+	if oneLine(b.Text) {
+		return render.Join(name, render.Plain(" "), code(b.Text))
+	}
+	return render.Join(name, render.Plain(" \n"), pre(b.Text, ""))
 }
 
-// asPlan formats a plan if that loses nothing, such as the target of a link.
-func asPlan(v Viewer, s string) (render.Text, bool) {
+func inline(s string) render.Text {
+	if oneLine(s) {
+		return code(s)
+	}
+	return pre(s, "")
+}
+
+// markdown formats a text if that loses nothing, such as the target of a link.
+func markdown(s string) render.Text {
 	signed := glyph.Signs(s)
 	if shown := render.Markdown(signed); !shown.Blank() && letters(signed) == letters(shown.Text) {
-		return shown, true
+		return shown
 	}
-	return asPre("", "\n")(v, s)
+	return pre(strings.TrimSuffix(s, "\n"), "")
 }
 
 // markup matches signs that formatting may remove without loss: a fence's language, which Telegram
@@ -95,46 +88,12 @@ func letters(s string) string {
 // sheetOf returns the sheet of a request; for questions, the current page. The sheet
 // decides what may be allowed: without all of it there is no button that allows.
 func (v Viewer) sheetOf(s State) sheet {
-	q := s.Request
-	if list, ok := questionsOf(q); ok {
-		return questionSheet(s, list)
+	ask := s.Request.Ask
+	if len(ask.Pages) > 0 {
+		return v.questionSheet(s, ask)
 	}
-	list, _ := exactjson.Members(q.Input)
-	l := layouts[q.Tool]
-	var blocks []render.Text
-	for _, f := range l.fields {
-		list = take(list, f.key, func(raw json.RawMessage) bool {
-			text, isText := exactjson.Text(raw)
-			t, ok := f.show(v, text)
-			if isText && ok {
-				blocks = append(blocks, t)
-			}
-			return isText && ok
-		})
-	}
-	if diff, rest, ok := diffOf(list); ok && q.Tool == "Edit" {
-		blocks, list = append(blocks, render.Pre(glyph.LeftToRight(diff), "diff")), rest
-	}
-	blocks = append(blocks, each.As(list, fieldLine)...)
-	tool, _ := inUnits(oneLined(q.Tool), maxWord)
-	args := i18n.Args{"Tool": tool}
-	return sheet{title: cmp.Or(l.title, i18n.AskTool), args: args, body: chat.Lines(blocks...)}
-}
-
-// fieldLine shows a field without an entry in looks.
-func fieldLine(f exactjson.Member) render.Text {
-	key := render.Plain(oneLined(f.Key) + ": ")
-	s, isText := exactjson.Text(f.Value)
-	switch {
-	case !isText:
-		s = compact(f.Value)
-	case strings.TrimSpace(s) == "", strings.TrimSpace(s) != s && !strings.Contains(s, "\n"), strings.HasPrefix(s, `"`):
-		s = quoted(s) // also a text that looks quoted
-	}
-	if oneLine(s) {
-		return render.Join(key, code(s))
-	}
-	return render.Join(key, render.Plain("\n"), pre(s, ""))
+	tool, _ := inUnits(oneLined(ask.Tool), maxWord)
+	return sheet{title: cmp.Or(titles[ask.Title], i18n.AskTool), args: i18n.Args{"Tool": tool}, body: chat.Lines(each.As(ask.Blocks, v.block)...)}
 }
 
 // longLine bounds code inside a line.
@@ -168,53 +127,30 @@ func inUnits(s string, limit int) (string, bool) {
 	return t.Text + "…", true
 }
 
-// granted is one permission that "for this session" would allow.
-type granted struct {
-	what string
-	note i18n.Key // its meaning, if that is not obvious
+// grants returns the permissions that "for this session" adds.
+func grants(s State) []talk.Grant {
+	choice, _ := s.Request.Ask.Choice(talk.ChoiceAllowSession)
+	return choice.Grants
 }
 
-// grantedBy returns the permissions of a request. It omits the text of a rule that equals the
-// request's command, which the message shows anyway.
-func grantedBy(q Request) (all []granted) {
-	if q.IsQuestion() || q.IsPlan() {
-		return nil
-	}
-	input, _ := exactjson.Object(q.Input)
-	command, _ := exactjson.Text(input["command"])
-	own := q.Tool == "Bash" && !strings.Contains(command, "*")
-	for _, rule := range talk.SessionRules(q.Suggestions) {
-		for _, r := range rule.Rules {
-			switch {
-			case r.Content == "":
-				all = append(all, granted{r.Tool, i18n.AskEveryUse})
-			case own && r.Tool == q.Tool && r.Content == command:
-				all = append(all, granted{r.Tool, i18n.AskThisCommand})
-			default:
-				all = append(all, granted{what: r.Tool + "(" + r.Content + ")"})
-			}
-		}
-		for _, dir := range rule.Directories {
-			all = append(all, granted{dir, i18n.AskDirectory})
-		}
-	}
-	return all
+var grantNotes = map[talk.GrantNote]i18n.Key{
+	talk.GrantsEveryUse: i18n.AskEveryUse, talk.GrantsThisCommand: i18n.AskThisCommand, talk.GrantsFolder: i18n.AskDirectory,
 }
 
 // rules lists the permissions of "for this session": the first most, each cut to length units.
-func (v Viewer) rules(q Request, most, length int) (list []render.Text) {
-	for i, g := range grantedBy(q) {
+func (v Viewer) rules(s State, most, length int) (list []render.Text) {
+	for i, g := range grants(s) {
 		if i == 0 {
 			list = append(list, render.Plain(v.Words.Say(i18n.AskSessionRules)))
 		}
 		if i == most {
-			more := len(grantedBy(q)) - most
+			more := len(grants(s)) - most
 			return append(list, render.Italic(v.Words.Say(i18n.AskMoreRules, i18n.Args{"Count": more})))
 		}
-		what, _ := inUnits(oneLined(v.short(g.what)), length)
+		what, _ := inUnits(oneLined(v.short(g.Text)), length)
 		text := what
-		if g.note != "" {
-			text = v.Words.Say(i18n.Noted, i18n.Args{"What": what, "Note": v.Words.Say(g.note)})
+		if note := grantNotes[g.Note]; note != "" {
+			text = v.Words.Say(i18n.Noted, i18n.Args{"What": what, "Note": v.Words.Say(note)})
 		}
 		rest := render.Plain(strings.TrimPrefix(text, what))
 		list = append(list, render.Join(render.Plain("• "), render.Code(what), rest))
@@ -226,17 +162,6 @@ func (v Viewer) rules(q Request, most, length int) (list []render.Text) {
 const maxDiff = 64 << 10
 
 const contextLines = 3
-
-// diffOf returns the diff of an edit's old_string and new_string, with signs, and the fields that
-// it does not show. It returns false if they are not the types of Edit, or are equal.
-func diffOf(list []exactjson.Member) (diff string, rest []exactjson.Member, ok bool) {
-	var before, after string
-	rest = take(take(list, "old_string", textTo(&before)), "new_string", textTo(&after))
-	if len(list)-len(rest) != 2 || before == after {
-		return "", list, false
-	}
-	return unified(ended(glyph.Signs(before)), ended(glyph.Signs(after))), take(rest, "replace_all", isFalse), true
-}
 
 // ended appends a newline, so that the diff has no remark about the end.
 func ended(s string) string {

@@ -16,12 +16,8 @@ import (
 	"ccbot/port/talk"
 )
 
-type (
-	// Request is the request of a waiting hook.
-	Request = talk.Request
-	// decision is the answer to the hook.
-	decision = talk.Decision
-)
+// Request is the request of a waiting hook.
+type Request = talk.Request
 
 // version is the newest file version that this program knows.
 const version = 1
@@ -45,7 +41,7 @@ type State struct {
 	Conversation address.Conversation `json:"conversation"`
 	Stage        Stage                `json:"state"`
 	Since        time.Time            `json:"since"` // when the stage began
-	Decision     *decision            `json:"decision,omitempty"`
+	Answer       *talk.Answer         `json:"answer,omitempty"`
 	By           int64                `json:"by,omitempty"`        // the person who decided
 	Given        time.Time            `json:"given,omitzero"`      // when a hook accepted the decision
 	InTerminal   bool                 `json:"desk,omitempty"`      // it is away for good
@@ -81,7 +77,7 @@ const (
 	maxMissed = 2 * time.Minute
 )
 
-// Progress holds the answers of AskUserQuestion so far.
+// Progress holds the answers to a question's pages so far.
 type Progress struct {
 	Answers []string `json:"answers,omitempty"` // of the questions so far, in order
 	Chosen  []int    `json:"chosen,omitempty"`  // marked options of the current one
@@ -134,8 +130,10 @@ func (s State) check() error {
 	switch {
 	case !slices.Contains([]Stage{StageOpen, StageSent, StageAway, StageEnded}, s.Stage):
 		return fmt.Errorf("unknown state %q", s.Stage)
-	case s.Decision == nil && (s.Stage == StageSent || s.Outcome.Chat):
-		return fmt.Errorf("state %s without a decision", s.Stage)
+	case s.Answer == nil && (s.Stage == StageSent || s.Outcome.Chat):
+		return fmt.Errorf("state %s without an answer", s.Stage)
+	case s.Request.Ask.Kind == "":
+		return errors.New("nothing to show")
 	case s.Conversation.ChatID == 0:
 		return errors.New("no conversation")
 	}

@@ -25,7 +25,7 @@ func (a Stops) Stop(ctx context.Context, key, _ string, by int64) error {
 		if err := s.undecided(); err != nil {
 			return s, err
 		}
-		return s.decided(by, talk.DenyAndStop(denial(s.Request)), a.Chat.Now()), nil
+		return s.decided(by, talk.Answer{Choice: talk.ChoiceStop}, a.Chat.Now()), nil
 	})
 	switch {
 	case errors.Is(err, errEnded), errors.Is(err, errNotNow):

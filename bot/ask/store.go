@@ -13,30 +13,40 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/clip"
+	"ccbot/internal/each"
+	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
+	"ccbot/port/talk"
 )
 
 const (
 	suffix = ".json"
 	// maxFile is far above a call on the control socket (8 MiB) with the worst JSON escapes.
 	maxFile = 128 << 20
-	// maxKept is the size above which the input of a request that has ended is cut.
-	maxKept = 16 << 10
+	// keptText and keptBlocks bound the stored content of a request that has ended.
+	keptText   = 2 << 10
+	keptBlocks = 64
 )
 
 // Store keeps the states of all requests, each in a file. A read comes from memory.
 type Store struct {
 	folder spool.Folder
+	former Former
 
 	mu     sync.Mutex
 	states map[string]State // by the request's id
 }
 
+// Former returns what a state has now of a request that an earlier ccbot stored in the format of
+// its agent: the content, and the answer that its decision stands for; nil if that is none.
+type Former func(q Request, decision json.RawMessage) (talk.Ask, *talk.Answer)
+
 // Open loads the requests of dir ($CCBOT_DIR/asks), and creates dir if necessary. An invalid file
 // is moved to the quarantine folder and logged; a newer program's file stays. The error is about
 // the folder.
-func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
-	st := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}, states: make(map[string]State)}
+func Open(dir, quarantine string, former Former, log *slog.Logger) (*Store, error) {
+	st := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}, former: former, states: make(map[string]State)}
 	err := st.folder.Make()
 	if err == nil {
 		_, err = spool.Loader{Quarantine: quarantine, Log: log}.Load(st.folder, suffix, st.take)
@@ -49,7 +59,15 @@ func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 
 func (st *Store) take(name string, data []byte) error {
 	var s State
-	if err := json.Unmarshal(data, &s); err != nil {
+	unknown, err := keepjson.Unmarshal(data, version, (*plain)(&s))
+	if s.unknown = unknown; err == nil && s.Request.Ask.Kind == "" && s.Request.Check() == nil {
+		s.Request.Ask, s.Answer = st.former(s.Request, s.unknown["decision"])
+		delete(s.unknown, "decision")
+		if s.Stage == StageSent && s.Answer == nil {
+			s.Stage = StageOpen
+		}
+	}
+	if err := cmp.Or(err, s.check()); err != nil {
 		return err
 	}
 	if s.Request.ID+suffix != name {
@@ -59,19 +77,13 @@ func (st *Store) take(name string, data []byte) error {
 	return nil
 }
 
-// Save stores a state; readers then see it. An ended request keeps only the input's beginning.
+// Save stores a state; readers then see it. An ended request keeps only the beginning of its
+// content.
 func (st *Store) Save(s State) error {
 	s.Version = version
 	if s.HasEnded() { // only its message is still needed
-		s.Request.Suggestions = nil
-		if len(s.Request.Input) > maxKept {
-			s.Request.Input = beginnings(s.Request.Input)
-		}
-		if s.Decision != nil {
-			d := *s.Decision
-			d.UpdatedInput = nil
-			s.Decision = &d
-		}
+		s.Request.Suggestions, s.Request.Input = nil, json.RawMessage("{}")
+		s.Request.Ask = shortened(s.Request.Ask)
 	}
 	data, err := json.Marshal(s)
 	st.mu.Lock()
@@ -84,6 +96,18 @@ func (st *Store) Save(s State) error {
 	}
 	st.states[s.Request.ID] = s
 	return nil
+}
+
+// shortened returns the beginning of a request's content, as the card of an ended request shows it.
+func shortened(a talk.Ask) talk.Ask {
+	cut := func(s string) string { return clip.Bytes(s, keptText, "…") }
+	blocks := a.Blocks[:min(len(a.Blocks), keptBlocks)]
+	a.Blocks = each.As(blocks, func(b talk.Block) talk.Block {
+		return talk.Block{Kind: b.Kind, Name: cut(b.Name), Text: cut(b.Text), Before: cut(b.Before)}
+	})
+	a.Pages = each.As(a.Pages, func(p talk.Page) talk.Page { return talk.Page{Text: cut(p.Text)} })
+	a.Details = nil
+	return a
 }
 
 // Get returns the state of a request.

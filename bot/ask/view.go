@@ -9,7 +9,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/exactjson"
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
 	"ccbot/port/talk"
@@ -63,27 +62,30 @@ type extent struct {
 
 // judge returns what the message shows. It ignores the home, as a tap does.
 func judge(s State) extent {
-	if len(s.Request.Input) > maxInput {
+	ask := s.Request.Ask
+	if ask.Details == nil {
 		return extent{tooBig: true}
 	}
 	_, cut := first(Viewer{}.sheetOf(s).body, maxBody, maxLines)
-	whole := !cut && !odd(s.Request.Input, 0) && !hides(s.Request)
-	return extent{whole, !whole && Viewer{}.everything(s.Request).Length() > maxAll}
+	whole := !cut && ask.Whole && !hides(s)
+	return extent{whole, !whole && Viewer{}.everything(s).Length() > maxAll}
 }
 
 // hides reports whether a part around the body is clipped or invisible.
-func hides(q Request) bool {
+func hides(s State) bool {
+	q := s.Request
 	unseen := func(s string, limit int) bool {
 		_, cut := inUnits(oneLined(s), limit)
 		return cut || glyph.Hides(s)
 	}
-	for _, g := range grantedBy(q) {
-		if strings.TrimSpace(g.what) == "" || unseen(g.what, maxRule) {
+	for _, g := range grants(s) {
+		if strings.TrimSpace(g.Text) == "" || unseen(g.Text, maxRule) {
 			return true
 		}
 	}
-	return unseen(q.Tool, maxWord) || unseen(q.Subagent, maxWord) || unseen(q.Cwd, maxPath) ||
-		len(grantedBy(q)) > maxRules
+	hidden := func(d talk.Detail) bool { return glyph.Hides(d.Name) || glyph.Hides(d.Text) }
+	return slices.ContainsFunc(q.Ask.Details, hidden) || unseen(q.Ask.Tool, maxWord) || unseen(q.Subagent, maxWord) || unseen(q.Cwd, maxPath) ||
+		len(grants(s)) > maxRules
 }
 
 func (j extent) allowable(s State) bool { return j.whole || s.AllShown && !j.tooBig }
@@ -94,9 +96,6 @@ func allowable(s State) bool { return judge(s).allowable(s) }
 // View returns the message of a request; name is the session's.
 func (v Viewer) View(s State, name string) View {
 	j := judge(s)
-	if len(s.Request.Input) > maxInput { // laying out megabytes takes too long
-		s.Request.Input = beginnings(s.Request.Input)
-	}
 	page := v.sheetOf(s)
 	name, _ = inUnits(oneLined(name), maxName)
 	title := render.Bold(v.Words.Say(page.title, page.args, i18n.Args{"Name": name}))
@@ -153,7 +152,7 @@ func first(body render.Text, limit, n int) (part render.Text, cut bool) {
 // foot returns the folder, the subagent, and the permissions of "for this session".
 func (v Viewer) foot(s State) (list []render.Text) {
 	q := s.Request
-	if _, ok := questionsOf(q); !ok && q.IsQuestion() {
+	if q.Ask.Kind == talk.AskQuestion && len(q.Ask.Pages) == 0 {
 		list = append(list, render.Plain(v.Words.Say(i18n.AskAtDesk)))
 	}
 	if cwd, _ := inUnits(oneLined(v.short(q.Cwd)), maxPath); cwd != "" {
@@ -167,7 +166,7 @@ func (v Viewer) foot(s State) (list []render.Text) {
 		list = append(list, render.Plain(by))
 	}
 	if s.Stage == StageOpen {
-		list = append(list, v.rules(q, maxRules, maxRule)...)
+		list = append(list, v.rules(s, maxRules, maxRule)...)
 	}
 	// A rule that allows a call prevents the request, so it is not listed.
 	isRule := func(a talk.Answerer) bool { return a == talk.AnswersByRule }
@@ -192,11 +191,11 @@ func (v Viewer) status(s State, j extent) render.Text {
 	case s.Stage == StageOpen:
 		return say(i18n.AskNotAll)
 	case s.isUndelivered():
-		return say(i18n.AskUndelivered, i18n.Args{"What": v.verdict(s, s.Decision.Allows(), i18n.AskInChat)})
+		return say(i18n.AskUndelivered, i18n.Args{"What": v.verdict(s, s.Answer.Allows(), i18n.AskInChat)})
 	case s.Stage == StageAway:
 		return say(i18n.AskAway)
 	case s.Stage == StageSent: // "sent" only after a hook accepted it
-		key, what := i18n.AskNoted, v.verdict(s, s.Decision.Allows(), i18n.AskInChat)
+		key, what := i18n.AskNoted, v.verdict(s, s.Answer.Allows(), i18n.AskInChat)
 		if !s.Given.IsZero() {
 			key = i18n.AskSent
 		}
@@ -238,57 +237,30 @@ func (v Viewer) outcome(s State) string {
 // verdict returns a yes or a no in the words of the request.
 func (v Viewer) verdict(s State, yes bool, where i18n.Key) string {
 	key := i18n.AskAllowed
-	switch q := s.Request; {
+	switch kind := s.Request.Ask.Kind; {
 	case !yes:
 		key = i18n.AskDenied
-	case q.IsQuestion():
+	case kind == talk.AskQuestion:
 		key = i18n.AskAnswered
-	case q.IsPlan():
+	case kind == talk.AskPlan:
 		key = i18n.AskApproved
-	case where == i18n.AskInChat && len(s.Decision.UpdatedPermissions) > 0:
+	case where == i18n.AskInChat && s.Answer.Choice == talk.ChoiceAllowSession:
 		key = i18n.AskAllowedSession
 	}
 	return v.Words.Say(key, i18n.Args{"Where": v.Words.Say(where)})
 }
 
-const (
-	// maxAll bounds [Show all], in UTF-16 units: longer requests are not read to allow one call.
-	maxAll = 20 * render.Limit
-	// maxInput is the size above which an input is too big without being laid out.
-	maxInput = 128 << 10
-)
+// maxAll bounds [Show all], in UTF-16 units: longer requests are not read to allow one call.
+const maxAll = 20 * render.Limit
 
 // All returns the whole request in raw form, in parts that fit in a message: every field, with
 // signs for invisible characters (⟨U+202E⟩, ⟨200×␠⟩), and the permissions of "for this session".
-func (v Viewer) All(s State) []render.Text { return v.everything(s.Request).Split(render.Limit) }
+func (v Viewer) All(s State) []render.Text { return v.everything(s).Split(render.Limit) }
 
-func (v Viewer) everything(q Request) render.Text {
-	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll)), named("tool", q.Tool)}
-	list, plain := exactjson.Members(q.Input)
-	if !plain {
-		list = []exactjson.Member{{Key: "input", Value: q.Input}}
+func (v Viewer) everything(s State) render.Text {
+	blocks := []render.Text{render.Bold(v.Words.Say(i18n.AskAll))}
+	for _, d := range s.Request.Ask.Details {
+		blocks = append(blocks, render.Join(render.Bold(oneLined(d.Name)), render.Plain("\n"), pre(d.Text, "")))
 	}
-	for _, f := range list {
-		s, isText := exactjson.Text(f.Value)
-		if !isText {
-			s = compact(f.Value)
-		}
-		blocks = append(blocks, named(f.Key, s))
-	}
-	around := [][2]string{{"cwd", q.Cwd}, {"permission_mode", q.Mode}, {"agent_type", q.Subagent},
-		{"agent_id", q.SubagentID}}
-	for _, f := range around {
-		if f[1] != "" {
-			blocks = append(blocks, named(f[0], f[1]))
-		}
-	}
-	return chat.Lines(append(blocks, Viewer{Words: v.Words}.rules(q, math.MaxInt, math.MaxInt)...)...)
-}
-
-// named returns a field: its name, then its value as a block.
-func named(key, value string) render.Text {
-	if strings.Trim(value, "\"\\") == "" { // also a text that looks quoted
-		value = quoted(value)
-	}
-	return render.Join(render.Bold(oneLined(key)), render.Plain("\n"), pre(value, ""))
+	return chat.Lines(append(blocks, Viewer{Words: v.Words}.rules(s, math.MaxInt, math.MaxInt)...)...)
 }

@@ -81,7 +81,7 @@ func TestView_RulesInEveryLanguage(t *testing.T) {
 	for lang, want := range map[string]string{
 		"en": "• WebFetch (every use)\n• Bash(ls (every use))\n• ~/x (folder)",
 		"ru": "• WebFetch (любое использование)\n• Bash(ls (every use))\n• ~/x (папка)",
-		"zh": "• WebFetch（任何使用）\n• Bash(ls (every use))\n• ~/x（目录）",
+		"zh": "• WebFetch（所有调用）\n• Bash(ls (every use))\n• ~/x（目录）",
 	} {
 		v := viewer(t, lang)
 		assert.Contains(t, v.View(s, "work").Text.Text, want)
@@ -136,9 +136,7 @@ func TestView_Questions(t *testing.T) {
 			assert.Equal(t, step.want, screen(v.View(s, "work")), step.verb)
 		}
 	}
-	want, err := talk.AnswerQuestions(s.Request, map[string]string{"Which database?": "Postgres", "Which features?": "Logs, Metrics"})
-	require.NoError(t, err)
-	assert.Equal(t, &want, s.Decision)
+	assert.Equal(t, []string{"Postgres", "Logs, Metrics"}, s.Answer.Answers)
 }
 
 func TestP9_HiddenInputCannotBeAllowed(t *testing.T) {
@@ -233,6 +231,7 @@ func TestP9_AllShowsAll(t *testing.T) {
 	long := strings.Repeat("echo hello world\n", 1000)
 	s := stateOf("Bash", object("command", long+"\u202ertl\x07"+strings.Repeat("\n", 20)+strings.Repeat(" ", 50)+"end", "run_in_background", false, "x", map[string]int{"y": 1}), npmRule)
 	s.Request.Mode, s.Request.SubagentID = "default", "a1"
+	s = described(s)
 	parts := v.All(s)
 	var all strings.Builder
 	for _, p := range parts {
@@ -331,8 +330,7 @@ func TestView_EveryLanguageFits(t *testing.T) {
 		`{"type":"addDirectories","directories":["`+strings.Repeat("/dir", 25)+`","`+strings.Repeat("/bir", 25)+`","`+strings.Repeat("/mir", 25)+`"]}`)
 	s.Request.Subagent, s.Request.Cwd = strings.Repeat("s", maxWord), strings.Repeat("/c", maxPath/2)
 	require.True(t, whole(s))
-	d := talk.Deny("")
-	s.Decision = &d
+	s.Answer = &talk.Answer{Choice: talk.ChoiceDeny}
 	for _, lang := range i18n.Languages() {
 		v := viewer(t, lang)
 		for _, state := range []Stage{StageOpen, StageSent, StageAway, StageEnded} {

@@ -41,6 +41,8 @@ type Downloader interface {
 	Open(ctx context.Context, fileID string) (body io.ReadCloser, ending string, err error)
 }
 
+var errNoText = errors.New("VOICE_COMMAND printed no text")
+
 // ErrFileTooBig is returned if the file is too big for the Bot API server.
 var ErrFileTooBig = errors.New("the file is too big for the Bot API server")
 
@@ -137,6 +139,8 @@ func (a *Attachments) transcribe(ctx context.Context, in chat.Incoming, name str
 		return "", ctx.Err()
 	case err == nil && said != "":
 		return said, nil
+	case err == nil:
+		err = errNoText
 	}
 	a.Chat.Log.Warn("voice_not_written_down", logkey.Error, err)
 	return "", a.Chat.Warn(ctx, in.To, in.MessageID, render.Plain(a.Chat.In(in.To).Say(i18n.VoiceFailed)), nil)

@@ -48,6 +48,8 @@ type Deps struct {
 	// Resume resumes a session, or opens an open one. back is false if it was refused, which the
 	// person has read.
 	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
+	// OfLoop reports whether the work tree in a folder is a loop's, which is removed unasked.
+	OfLoop func(dir string) bool
 }
 
 // Browser is the page of new sessions.
@@ -235,7 +237,7 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, port.Start{Dir: a.Dir}) }), then.String(), nil
 	case fork:
 		return to(func(ctx context.Context) error {
-			return b.begin(ctx, v, a, port.Start{Dir: a.Dir, ForkOf: a.Claude})
+			return b.begin(ctx, v, a, port.Start{Dir: a.Dir, ForkOf: a.AgentSessionID})
 		}), then.String(), nil
 	case goOn:
 		return to(func(ctx context.Context) error { return b.continueTalk(ctx, v, a, claude) }), then.String(), nil
@@ -285,7 +287,7 @@ func (b *Browser) settle(ctx context.Context, v chat.Visit, r port.Session) erro
 // continueTalk continues a conversation in the session that has it, otherwise in a new session.
 func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
 	all := b.chat.Book.Records.List()
-	i := slices.IndexFunc(all, func(r port.Session) bool { return r.ClaudeSessionID == claude && r.Owns })
+	i := slices.IndexFunc(all, func(r port.Session) bool { return r.AgentSessionID == claude && r.Owns })
 	if i < 0 {
 		return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Continues: claude})
 	}
@@ -333,15 +335,15 @@ const (
 
 // at is the view of the page, with a person's choices so far.
 type at struct {
-	View   string          `json:"v,omitempty"`
-	Dir    string          `json:"dir,omitempty"`
-	Page   int             `json:"page,omitempty"`
-	Hidden bool            `json:"hidden,omitempty"`
-	Filter string          `json:"q,omitempty"`
-	With   port.ModeChange `json:"with,omitzero"`    // only where it differs from the settings
-	Key    string          `json:"key,omitempty"`    // of the start: two taps on one button start one session
-	Claude uuid.UUID       `json:"of,omitzero"`      // the conversation
-	Unseen bool            `json:"unseen,omitempty"` // it is unknown whether another process writes it
+	View           string          `json:"v,omitempty"`
+	Dir            string          `json:"dir,omitempty"`
+	Page           int             `json:"page,omitempty"`
+	Hidden         bool            `json:"hidden,omitempty"`
+	Filter         string          `json:"q,omitempty"`
+	With           port.ModeChange `json:"with,omitzero"`    // only where it differs from the settings
+	Key            string          `json:"key,omitempty"`    // of the start: two taps on one button start one session
+	AgentSessionID uuid.UUID       `json:"of,omitzero"`      // the conversation
+	Unseen         bool            `json:"unseen,omitempty"` // it is unknown whether another process writes it
 }
 
 // String returns the address.

@@ -59,7 +59,9 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 		}
 		return chat.Screen{Text: p.Text(i18n.NewBegun, i18n.Args{"Dir": render.Code(p.Short(a.Dir))})}, nil
 	default:
-		s = b.places(ctx, p, v, a)
+		if s, err = b.places(ctx, p, v, a); err != nil {
+			return b.errorScreen(p, a, err), nil
+		}
 	}
 	if s = b.withFirst(p, v, s); s.Back == menu {
 		s.Back, s.Options = "", append(s.Options, []card.Option{p.Option(i18n.ButtonBack, leave, "")})
@@ -86,13 +88,16 @@ func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Sc
 
 // places lists the default folder, the favorites, the folders of sessions, last used first, then
 // the roots. A search adds unused folders.
-func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
+func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at) (chat.Screen, error) {
 	set := b.chat.Book.Settings(v.To.ChatID)
 	all := known(append([]string{set.Dir}, set.Favourites...), b.Places.Bounds().Roots, b.chat.Book.Records.List())
 	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
 	if a.Filter != "" {
 		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.Filter) })
-		found := b.search(ctx, a.Filter)
+		found, err := b.Places.Search(ctx, a.Filter, mostSearched)
+		if err != nil {
+			return s, err
+		}
 		for _, dir := range found.Dirs {
 			if !slices.Contains(all, dir) {
 				all = append(all, dir)
@@ -118,19 +123,11 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		from = in.Home
 	}
 	s.Options = append(s.Options, part.Turns(a.page), []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, a))
-	return s
+	return s, nil
 }
 
-// mostSearched bounds a search, and searchTimeout its time: a person waits for it.
-var mostSearched = folders.Extent{Folders: 5000, Depth: 8, Found: 100}
-
-const searchTimeout = 3 * time.Second
-
-func (b *Browser) search(ctx context.Context, part string) folders.Found {
-	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
-	defer cancel()
-	return b.Places.Search(ctx, part, mostSearched)
-}
+// mostSearched bounds a search: a person waits for it.
+var mostSearched = folders.Extent{Folders: 5000, Depth: 8, Found: 100, Time: 3 * time.Second}
 
 // extent describes the extent of a search.
 func extent(p chat.Phrases, found folders.Found) (text render.Text) {
@@ -327,10 +324,10 @@ func (b *Browser) number(a at, n int, c folders.Conversation) card.Option {
 	r, _ := b.chat.Book.Records.Get(c.Session)
 	if c.Written && !r.State.Live() {
 		to := a.in(busy, a.Dir)
-		to.Key, to.Claude, to.Unseen = a.Key, c.Claude, c.Unseen
+		to.Key, to.AgentSessionID, to.Unseen = a.Key, c.AgentSessionID, c.Unseen
 		return to.to(strconv.Itoa(n))
 	}
-	return card.Option{Text: strconv.Itoa(n), Value: goOn + ":" + c.Claude.String()}
+	return card.Option{Text: strconv.Itoa(n), Value: goOn + ":" + c.AgentSessionID.String()}
 }
 
 // busy reports that a conversation is, or may be, open elsewhere, and offers a copy (P1).

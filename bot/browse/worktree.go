@@ -45,6 +45,9 @@ func (b *Browser) Left(ctx context.Context, r port.Session) error {
 	if w.Work != "" {
 		return b.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: b.stays(b.chat.In(r.Conversation), w)})
 	}
+	if b.OfLoop(w.Dir) {
+		return nil
+	}
 	in := chat.Incoming{Message: conversation.Message{To: r.Conversation}, From: r.Owner}
 	return b.chat.Pages.Open(ctx, in, worktree+"/"+w.Dir)
 }

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -70,7 +69,7 @@ func (c costs) accounts(r port.Session, set conversation.Settings, machine float
 		if limit <= 0 {
 			return
 		}
-		a := account{Scope: s, ID: strings.Join([]string{string(s), id}, "-"), Cap: limit}
+		a := account{Scope: s, ID: string(s) + "-" + id, Cap: limit}
 		a.Cap += added(a.ID)
 		for session, sum := range from {
 			if counts(session) {

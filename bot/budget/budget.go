@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,7 +29,7 @@ const (
 	step = 5
 	// interval is the longest time between two comparisons while there is a cap.
 	interval = time.Minute
-	// gap is the shortest time between two comparisons: each one looks at all transcripts.
+	// gap is the shortest time between two comparisons: each one reads all transcripts.
 	gap = 2 * time.Second
 	// timeout is how long a prompt waits for its comparison. Without a result it is typed: the next
 	// comparison interrupts its turn.
@@ -79,9 +80,7 @@ func (b *Budget) Holds(ctx context.Context, session uuid.UUID) (holds, capped bo
 	if !known || !b.capped(r) {
 		return false, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	rep, err := b.spending.Spent(ctx)
+	rep, err := b.spending.Spent(ctx, timeout)
 	if err != nil {
 		b.chat.Log.Warn("budget_unread", logkey.SessionID, session.String(), logkey.Error, err)
 		return false, true
@@ -142,7 +141,7 @@ func (b *Budget) run(ctx context.Context) error {
 
 // compare shows the notices of sessions, and interrupts those that have reached a cap.
 func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error) {
-	rep, err := b.spending.Spent(ctx)
+	rep, err := b.spending.Spent(ctx, interval)
 	if err != nil {
 		return err
 	}
@@ -165,6 +164,39 @@ func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error)
 	return all
 }
 
+// used has the words about the use of an account.
+func used(w chat.Phrases, r port.Session, a account) i18n.Args {
+	return i18n.Args{"What": w.Say(i18n.BudgetKey.Of(string(a.Scope)), i18n.Args{"Name": r.Name}), "Cost": w.Dollars(a.Cost, 2), "Cap": w.Dollars(a.Cap, 2)}
+}
+
+// Lines returns what the live sessions of a chat have used of each budget, one a line, those of the
+// day first.
+func (b *Budget) Lines(to outbox.Conversation, rep talk.Report) (lines []string) {
+	w, c := b.chat.In(to), costsOf(rep)
+	var sessions []string
+	for _, r := range b.chat.Book.Records.List() {
+		if !r.State.Live() || r.Conversation.ChatID != to.ChatID {
+			continue
+		}
+		for _, a := range b.accounts(c, r) {
+			said := i18n.BudgetNear
+			if a.Unpriced {
+				said = i18n.BudgetUnknown
+			}
+			line := w.Say(said, used(w, r, a))
+			if a.Scope == ofSession {
+				sessions = append(sessions, line)
+			} else if !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return append(lines, sessions[:min(len(sessions), mostLines)]...)
+}
+
+// mostLines limits the lines of sessions.
+const mostLines = 5
+
 // show shows the notice of an account in a chat, once for each level of each cap.
 func (b *Budget) show(ctx context.Context, r port.Session, a account) error {
 	defer b.cards.Hold()()
@@ -174,7 +206,7 @@ func (b *Budget) show(ctx context.Context, r port.Session, a account) error {
 		return nil
 	}
 	w := b.chat.In(r.Conversation)
-	said := i18n.Args{"What": w.Say(i18n.BudgetKey.Of(string(a.Scope)), i18n.Args{"Name": r.Name}), "Cost": w.Dollars(a.Cost, 2), "Cap": w.Dollars(a.Cap, 2)}
+	said := used(w, r, a)
 	look := card.Content{To: r.Conversation, Session: r.ID, Sounds: b.chat.Sounds(chat.LimitNear, r), Text: w.Text(i18n.BudgetNear, said)}
 	n := notice{Session: r.ID, Account: a.ID, Had: had}
 	if a.Scope != ofSession {

@@ -7,7 +7,7 @@
 //     refuse messages for a while, moved groups and deleted messages.
 //   - A tap counts only on the card's current message, with the revision on disk. A button carries
 //     card, revision and option; the revision is a digest of text, options and payload, or of
-//     Look.Means and the options.
+//     Content.Means and the options.
 //   - After any other tap the card is redrawn, and another copy of the message loses its buttons.
 //   - A kill between Telegram's acceptance and the write of the message id may leave one older
 //     copy; otherwise no message is sent twice.

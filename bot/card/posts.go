@@ -166,23 +166,11 @@ type Tapped struct {
 // before the id of its message, and then identifies it. For a stale tap on the card's message, Tap
 // returns the card without an option. The zero Tapped belongs to no stored card.
 func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, data string) (Tapped, bool) {
-	tapped, ok := parse(data)
-	if !ok {
-		return Tapped{}, false
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c, ok := b.cards[tapped.card]
-	if !ok || b.showsAnotherLocked(c, at, message) {
+	c, tapped, ok := b.identifyLocked(ctx, at, message, data)
+	if !ok {
 		return Tapped{}, false
-	}
-	fresh := c.alive(time.Now()) && tapped.revision == c.Revision
-	if at == c.place() && (c.Message == 0 && fresh || c.Message == unknownID) {
-		if c.Message, c.At = message, at; c.isFormer(at, message) { // the new message is not in the chat yet
-			c.Former = nil
-		}
-		b.logUnsaved(c, b.putLocked(c))
-		b.logUnsaved(c, b.drawLocked(ctx, c)) // people may see an earlier state, or none of its buttons
 	}
 	if c.Message != message || c.At != at {
 		b.stripLocked(ctx, at, message, c.message())
@@ -190,12 +178,65 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 	}
 	now := Tapped{Kind: c.Kind, Key: c.Key, Session: c.Content.Session, payload: c.Payload}
 	option, ok := c.option(tapped.option)
-	if !fresh || !ok {
+	if !c.isFresh(tapped) || !ok {
 		b.logUnsaved(c, b.drawLocked(ctx, c))
 		return now, false
 	}
 	now.Option, now.For = option.Value, option.For
 	return now, true
+}
+
+// Answered is the card that a person has replied to.
+type Answered struct {
+	Kind    string
+	Message int       // of the card; 0: the reply is to an earlier form, or to a copy in another chat
+	Session uuid.UUID // that the card is about
+}
+
+// Reply returns the card that a reply answers, by the data of the buttons that the answered message
+// has; false if they belong to no stored card. A reply may come before the id of its message, and
+// then identifies it. Another copy of the card's message stands for that message while it has the
+// card's present form. It then loses its buttons.
+func (b *Board) Reply(ctx context.Context, at outbox.Conversation, message int, buttons []string) (Answered, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, data := range buttons {
+		c, pressed, ok := b.identifyLocked(ctx, at, message, data)
+		if !ok {
+			continue
+		}
+		to := Answered{Kind: c.Kind, Message: c.Message, Session: c.Content.Session}
+		switch {
+		case c.At != at || c.Message != message && !c.isFresh(pressed):
+			to.Message = 0
+		case c.Message != message:
+			b.stripLocked(ctx, at, message, c.message())
+		}
+		return to, true
+	}
+	return Answered{}, false
+}
+
+// isFresh reports whether a button was drawn for the card as it is now.
+func (c record) isFresh(b button) bool { return c.alive(time.Now()) && b.revision == c.Revision }
+
+// identifyLocked returns the card of a button. A card whose message has no known id gets this one,
+// if the message has the card's present form.
+func (b *Board) identifyLocked(ctx context.Context, at outbox.Conversation, message int, data string) (c record, pressed button, ok bool) {
+	if pressed, ok = parse(data); !ok {
+		return c, pressed, false
+	}
+	if c, ok = b.cards[pressed.card]; !ok || b.showsAnotherLocked(c, at, message) {
+		return c, pressed, false
+	}
+	if at == c.place() && (c.Message == 0 && c.isFresh(pressed) || c.Message == unknownID) {
+		if c.Message, c.At = message, at; c.isFormer(at, message) { // the new message is not in the chat yet
+			c.Former = nil
+		}
+		b.logUnsaved(c, b.putLocked(c))
+		b.logUnsaved(c, b.drawLocked(ctx, c)) // people may see an earlier state, or none of its buttons
+	}
+	return c, pressed, true
 }
 
 // showsAnotherLocked reports whether a message is another card's: an app can send foreign data.

@@ -184,6 +184,7 @@ type Among struct {
 	Page    int       `json:"page,omitempty"`
 	From    int64     `json:"from,omitempty"`    // the only person who may choose; 0: anyone
 	Message int       `json:"message,omitempty"` // of the command
+	Replies string    `json:"replies,omitempty"` // the command's Incoming.Answered
 	Dir     string    `json:"dir,omitempty"`     // that the command names
 	Until   time.Time `json:"until,omitzero"`    // when it is too late to choose; zero: never
 	Chosen  string    `json:"chosen,omitempty"`  // the name of the session that was chosen
@@ -279,7 +280,7 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 			return find(conversation.Message{To: to}, a.Word)
 		},
 		Do: func(ctx context.Context, t Tap, r port.Session, a Among) (bool, error) {
-			in := Incoming{Message: conversation.Message{To: t.To}, From: t.From, MessageID: a.Message}
+			in := Incoming{Message: conversation.Message{To: t.To}, From: t.From, MessageID: a.Message, Answered: a.Replies}
 			if !fits(r) {
 				return true, c.ReplyNone(ctx, in, r.Name, []port.Session{r})
 			}
@@ -289,7 +290,7 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 		found := find(in.Message, name)
 		switch {
 		case len(found) > 1:
-			a := Among{Word: name, From: in.From, Message: in.MessageID}
+			a := Among{Word: name, From: in.From, Message: in.MessageID, Replies: in.Answered}
 			if command.Now { // it means the turn that runs
 				a.Until = time.Now().Add(nowFor)
 			}

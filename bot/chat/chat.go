@@ -88,8 +88,7 @@ func New(d Deps) *Chat {
 		Facts:  Facts{Places: m.Places, Now: d.Now, Attach: m.Sessions.Attach, Dir: d.Dir},
 		Folder: m.Places}
 	c.Cards.Link = c.LinkTo
-	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[pagePayload](c, pageKind), chat: c,
-		wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
+	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[pagePayload](c, PageKind), chat: c, wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
 	return c
 }
 
@@ -105,10 +104,11 @@ func (c *Chat) Machine(at outbox.Conversation) string {
 const maxMachine = 20
 
 // In returns the phrases of a chat: in its chosen language, the language of the person's Telegram,
-// or the bot's own.
+// or the bot's own. Their times are in the chat's time zone.
 func (c *Chat) In(to outbox.Conversation) Phrases {
-	set := c.Book.Settings(to.ChatID)
-	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: c.Facts}
+	set, facts := c.Book.Settings(to.ChatID), c.Facts
+	facts.Now = func() time.Time { return c.Now().In(c.Book.Location(to.ChatID)) }
+	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: facts}
 }
 
 // LinkTo returns the address of a message in a supergroup, or of a topic if message is 0; otherwise

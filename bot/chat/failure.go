@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
-	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -62,50 +61,51 @@ func (p Phrases) Cause(e *refusal.Error) string {
 // refusals maps each refusal of the agent's machine to two sentences: with and without the name of
 // the session. A feature may look up its own words first.
 var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
-	refusal.DirMissing:      {i18n.DirGone, i18n.PathMissing},
-	refusal.DirNotADir:      {i18n.DirNotADir, i18n.PathNotDir},
-	refusal.DirNoAccess:     {i18n.DirNoAccess, i18n.PathUnreadable},
-	refusal.DirOutside:      {bare: i18n.PathNotAllowed},
-	refusal.NoTmux:          {bare: i18n.TmuxMissing},
-	refusal.TmuxSilent:      {i18n.TmuxSilent, i18n.TmuxSilent},
-	refusal.WindowTaken:     {i18n.WindowTaken, i18n.WindowTaken},
-	refusal.NoClaude:        {bare: i18n.ClaudeMissing},
-	refusal.NoTerminal:      {bare: i18n.FootAdoptElsewhere},
-	refusal.Changed:         {bare: i18n.WritersChanged},
-	refusal.NotFound:        {named: i18n.NoSuchSession},
-	refusal.NoAgent:         {named: i18n.AlreadyEnded},
-	refusal.WrongState:      {named: i18n.AlreadyEnded},
-	refusal.Guarded:         {named: i18n.StopRefused},
-	refusal.BoxBusy:         {named: i18n.BoxBusy},
-	refusal.DraftHidden:     {named: i18n.DraftHidden},
-	refusal.NoDialog:        {named: i18n.KeysNoDialog},
-	refusal.Relayed:         {named: i18n.KeysRelayed},
-	refusal.Unseen:          {named: i18n.KeysUnseen},
-	refusal.Idle:            {named: i18n.StopNothing},
-	refusal.Asks:            {named: i18n.StopAsks},
-	refusal.StillWorks:      {named: i18n.StopStillWorks},
-	refusal.WorksOn:         {named: i18n.StopWorksOn},
-	refusal.Rebound:         {named: i18n.KeysBound},
-	refusal.Damaged:         {i18n.TranscriptDamaged, i18n.ConversationDamaged},
-	refusal.NothingLeft:     {i18n.TranscriptEmpty, i18n.ConversationEmpty},
-	refusal.Unsaid:          {named: i18n.HistoryNone},
-	refusal.Unread:          {i18n.SessionUnread, i18n.SessionUnread},
-	refusal.FileLinked:      {named: i18n.ChangesLinked},
-	refusal.FileOwn:         {named: i18n.GetOwn},
-	refusal.FileChanged:     {named: i18n.GetChanged},
-	refusal.NoRepository:    {i18n.ChangesNoGit, i18n.WorktreeNoGit},
-	refusal.NoCommit:        {bare: i18n.WorktreeNoCommit},
-	refusal.GitSlow:         {i18n.ChangesGitSlow, i18n.WorktreeSlow},
-	refusal.GitFailed:       {i18n.ChangesGitFailed, i18n.WorktreeFailed},
-	refusal.LoopHeld:        {i18n.LoopHeld, i18n.LoopHeld},
+	refusal.DirMissing:   {i18n.DirGone, i18n.PathMissing},
+	refusal.DirNotADir:   {i18n.DirNotADir, i18n.PathNotDir},
+	refusal.DirNoAccess:  {i18n.DirNoAccess, i18n.PathUnreadable},
+	refusal.DirOutside:   {bare: i18n.PathNotAllowed},
+	refusal.NoTmux:       {bare: i18n.TmuxMissing},
+	refusal.TmuxSilent:   {i18n.TmuxSilent, i18n.TmuxSilent},
+	refusal.Unreachable:  {i18n.MachineUnreachable, i18n.MachineUnreachable},
+	refusal.WindowTaken:  {i18n.WindowTaken, i18n.WindowTaken},
+	refusal.NotInstalled: {bare: i18n.ClaudeMissing},
+	refusal.NoTerminal:   {bare: i18n.FootAdoptElsewhere},
+	refusal.Changed:      {bare: i18n.WritersChanged},
+	refusal.NotFound:     {named: i18n.NoSuchSession},
+	refusal.NoAgent:      {named: i18n.AlreadyEnded},
+	refusal.WrongState:   {named: i18n.AlreadyEnded},
+	refusal.Guarded:      {named: i18n.StopRefused},
+	refusal.BoxBusy:      {named: i18n.BoxBusy},
+	refusal.DraftHidden:  {named: i18n.DraftHidden},
+	refusal.NoDialog:     {named: i18n.KeysNoDialog},
+	refusal.Relayed:      {named: i18n.KeysRelayed},
+	refusal.Unseen:       {named: i18n.KeysUnseen},
+	refusal.Idle:         {named: i18n.StopNothing},
+	refusal.Asks:         {named: i18n.StopAsks},
+	refusal.StillWorks:   {named: i18n.StopStillWorks},
+	refusal.WorksOn:      {named: i18n.StopWorksOn},
+	refusal.Rebound:      {named: i18n.KeysBound},
+	refusal.Damaged:      {i18n.TranscriptDamaged, i18n.ConversationDamaged},
+	refusal.NothingLeft:  {i18n.TranscriptEmpty, i18n.ConversationEmpty},
+	refusal.Unsaid:       {named: i18n.HistoryNone},
+	refusal.Unread:       {i18n.SessionUnread, i18n.SessionUnread},
+	refusal.FileLinked:   {named: i18n.ChangesLinked},
+	refusal.FileOwn:      {named: i18n.GetOwn},
+	refusal.FileChanged:  {named: i18n.GetChanged},
+	refusal.NoRepository: {i18n.ChangesNoGit, i18n.WorktreeNoGit},
+	refusal.NoCommit:     {bare: i18n.WorktreeNoCommit},
+	refusal.GitSlow:      {i18n.ChangesGitSlow, i18n.WorktreeSlow},
+	refusal.GitFailed:    {i18n.ChangesGitFailed, i18n.WorktreeFailed},
+	refusal.LoopHeld:     {i18n.LoopHeld, i18n.LoopHeld},
+	refusal.NoModels:     {named: i18n.UnableModel}, refusal.NoCompact: {named: i18n.UnableCompact}, refusal.NoBash: {named: i18n.UnableBash},
 	refusal.InboxNotOurs:    {bare: i18n.InboxNotOurs},
 	refusal.InboxUnwritable: {bare: i18n.InboxUnwritable},
 }
 
 // Failure explains an error about a session. For the zero session no sentence names one.
 func (p Phrases) Failure(s port.Session, err error) Failure {
-	e := refusal.In(err)
-	f := Failure{Err: err, Session: s.ID}
+	e, f := refusal.In(err), Failure{Err: err, Session: s.ID}
 	word := refusals[e.Code].named
 	if word == "" || s.ID == uuid.Nil {
 		word = refusals[e.Code].bare
@@ -149,7 +149,7 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 // IsGone reports whether an error means that a prompt or a session no longer exists, or is no
 // longer in the state of the decision.
 func IsGone(err error) bool {
-	return errors.Is(err, inbox.ErrNoEntry) || refusal.Is(err, refusal.NotFound)
+	return refusal.Is(err, refusal.NotFound)
 }
 
 // Explain reports a failure. The update is handled with that.

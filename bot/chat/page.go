@@ -45,11 +45,11 @@ type Page struct {
 
 // Visit is a person's visit of a page.
 type Visit struct {
-	To   outbox.Conversation
-	By   int64  // the person who opened the page or tapped last
-	Rest string // of the address, after the name of the page
-	// Message shows the page. It is 0 while the page is drawn.
-	Message int
+	To      outbox.Conversation
+	By      int64     // the person who opened the page or tapped last
+	Rest    string    // of the address, after the name of the page
+	Message int       // shows the page; 0 while the page is drawn
+	Sent    time.Time // of the text of Typed
 }
 
 // Screen is the content of a page at an address. The value of an option is handed to the page's Do,
@@ -70,7 +70,7 @@ var ErrStay = errors.New("the page stays")
 var ErrNotTaken = errors.New("the text is not for the page")
 
 const (
-	pageKind = "page"
+	PageKind = "page" // of the cards
 	toPage   = "to:"
 	does     = "do:"
 )
@@ -107,6 +107,8 @@ type pagePayload struct {
 	Used time.Time `json:"used,omitzero"`
 	// Reply is the reply below which the page has come down. A repeated reply is not typed twice.
 	Reply int `json:"heard,omitzero"`
+	// Left are the messages above which the page has come down, the last ten.
+	Left []int `json:"left,omitempty"`
 	// First is the address with which the message was opened, and Opened the time.
 	First  string    `json:"first,omitempty"`
 	Opened time.Time `json:"opened,omitzero"`
@@ -134,7 +136,7 @@ const PagesName = "pages"
 
 // Feature describes all pages to the dispatcher.
 func (p *Pages) Feature() Feature {
-	return Feature{Name: PagesName, Cards: map[string]OnTap{pageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, OnNews: p.onNews, Run: p.run}
+	return Feature{Name: PagesName, Cards: map[string]OnTap{PageKind: p.cards.OnTap(p.tapped)}, Text: p.typed, OnNews: p.onNews, Run: p.run}
 }
 
 // Command is a slash command that opens a page.
@@ -292,13 +294,14 @@ func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken boo
 	}
 	c, open := p.cards.Find(in.To, in.ReplyTo)
 	if !open || in.Quoted {
+		in.Unclear = in.Unclear || p.hasLeft(in.To, in.ReplyTo)
 		return false, nil
 	}
 	page, rest := p.find(c.Payload.At)
 	if page.Typed == nil || page.Own && c.Payload.By != in.From {
 		return false, nil
 	}
-	next, err := page.Typed(ctx, Visit{To: in.To, By: in.From, Rest: rest}, text)
+	next, err := page.Typed(ctx, Visit{To: in.To, By: in.From, Rest: rest, Sent: in.Sent}, text)
 	if errors.Is(err, ErrNotTaken) {
 		return false, nil
 	}
@@ -307,12 +310,24 @@ func (p *Pages) typed(ctx context.Context, in *Incoming, text string) (taken boo
 	}
 	now := p.used(c.Payload, cmp.Or(next, c.Payload.At), in.From)
 	now.Reply = in.MessageID
+	now.Left = append(slices.Clone(now.Left), c.Message)
+	now.Left = now.Left[max(0, len(now.Left)-mostLeft):]
 	return true, p.show(ctx, c.Key, in.To, now)
+}
+
+const mostLeft = 10
+
+// hasLeft reports whether an open page that takes replies was in a message, and has come down.
+func (p *Pages) hasLeft(to outbox.Conversation, message int) bool {
+	return message != 0 && slices.ContainsFunc(p.cards.List(), func(c card.Card[pagePayload]) bool {
+		page, _ := p.find(c.Payload.At)
+		return page.Typed != nil && c.Content.To == to && slices.Contains(c.Payload.Left, message)
+	})
 }
 
 // used is the payload of a message that shows an address on a person's request.
 func (p *Pages) used(was pagePayload, address string, by int64) pagePayload {
-	return pagePayload{At: address, By: by, Used: p.chat.Now(), First: was.First, Opened: was.Opened}
+	return pagePayload{At: address, By: by, Used: p.chat.Now(), Left: was.Left, First: was.First, Opened: was.Opened}
 }
 
 // Turn shows an address in a message that shows a page, for a person who has asked for it. next

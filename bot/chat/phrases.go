@@ -94,6 +94,24 @@ func (p Phrases) StateWithAge(r port.Session) string {
 	return p.Words.Say(i18n.StatusAgo, i18n.Args{"State": p.StateText(r), "Age": p.Age(p.Now().Sub(r.EndedAt))})
 }
 
+// ModeText is a session's permission mode: the one that was last noted, or the one that it was
+// launched with. It is empty if the session has shown none.
+func (p Phrases) ModeText(noted, launched string) string {
+	noted = Head(OneLine(noted), MaxName)
+	if noted == "" && launched == "bypass" {
+		noted = string(port.ModeBypass)
+	}
+	key := i18n.ModeKey.Of(noted)
+	switch said := p.Words.Say(key); {
+	case noted == "":
+		return ""
+	case said == string(key): // a newer Claude Code's
+		return p.Quoted(noted)
+	default:
+		return said
+	}
+}
+
 // EndedText describes how a session ended, and how long ago.
 func (p Phrases) EndedText(r port.Session) render.Text {
 	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.StateWithAge(r)})
@@ -140,11 +158,10 @@ const shownFailure = 120
 
 // AskedText names the subject of a request with a tool.
 func (p Phrases) AskedText(tool string) string {
-	q := talk.Request{Tool: tool}
-	switch {
-	case q.IsQuestion():
+	switch talk.KindOf(tool) {
+	case talk.AskQuestion:
 		return p.Words.Say(i18n.AsksQuestion)
-	case q.IsPlan():
+	case talk.AskPlan:
 		return p.Words.Say(i18n.AsksPlan)
 	}
 	return p.Words.Say(i18n.AsksPermission, i18n.Args{"Tool": Head(tool, MaxName)})

@@ -25,7 +25,7 @@ const (
 	LimitUrgent     Occasion = "limit urgent"
 	LimitNear       Occasion = "limit near"
 	TurnDone        Occasion = "turn done"  // an answer, or the end of a turn without one
-	LoopWaits       Occasion = "loop waits" // a loop has ended, or needs a person
+	LoopWaits       Occasion = "loop waits" // a loop has ended, or a loop or a schedule needs a person
 	OtherDone       Occasion = "other done" // the line that stands for the answer of a session that is not the current one
 )
 

@@ -138,6 +138,9 @@ func (p Phrases) Until(at time.Time) string { return p.Words.Until(at, p.Now()) 
 // Day is [i18n.Words.Day], seen from now.
 func (p Phrases) Day(at time.Time) string { return p.Words.Day(at, p.Now()) }
 
+// Seconds is [i18n.Words.Seconds], seen from now.
+func (p Phrases) Seconds(at time.Time) string { return p.Words.Seconds(at, p.Now()) }
+
 // Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
 func (f Facts) Short(dir string) string {
 	if rest, ok := strings.CutPrefix(dir, f.Places.Bounds().Home); ok && (rest == "" || rest[0] == '/') {

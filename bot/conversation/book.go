@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
@@ -15,6 +16,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/naming"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Book finds the session that a person means.
@@ -70,7 +72,7 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(port.Session)
 		return found
 	}
 	named := func(r port.Session) naming.Named {
-		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: []uuid.UUID{r.ClaudeSessionID}}
+		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: []uuid.UUID{r.AgentSessionID}}
 	}
 	means := naming.Find(b.Records.List(), arg, named, fits)
 	slices.Reverse(means)
@@ -78,7 +80,7 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(port.Session)
 	return slices.DeleteFunc(means, func(r port.Session) bool {
 		return slices.ContainsFunc(all, func(one port.Session) bool {
 			return !r.State.Open() && one.State.Open() && strings.EqualFold(one.Name, r.Name) ||
-				!r.Owns && one.Owns && one.ClaudeSessionID == r.ClaudeSessionID
+				!r.Owns && one.Owns && one.AgentSessionID == r.AgentSessionID
 		})
 	})
 }
@@ -88,6 +90,8 @@ type Message struct {
 	To      address.Conversation
 	ReplyTo int  // the message it replies to; 0 for none
 	OfBot   bool // that message is this bot's
+	// Unclear means that the message it replies to may be a question, and it is unknown which one.
+	Unclear bool
 }
 
 // Inside returns the place of a message, and its number there.
@@ -111,10 +115,25 @@ func (b *Book) Read(m *models.Message, username string) (q Message, message int)
 // Sent stores that a message belongs to a session, or to none. A forgotten session is replaced by
 // uuid.Max.
 func (b *Book) Sent(to address.Conversation, message int, session uuid.UUID) error {
+	return b.SentPart(to, message, session, talk.Cursor{})
+}
+
+// SentPart is Sent for a message that shows a part of the session's transcript; at is the position
+// after that part.
+func (b *Book) SentPart(to address.Conversation, message int, session uuid.UUID, at talk.Cursor) error {
 	if _, known := b.Records.Get(session); !known && session != uuid.Nil {
-		session = uuid.Max
+		session, at = uuid.Max, talk.Cursor{}
 	}
-	return b.NoteMessage(to, message, session)
+	return b.NoteSent(to, message, session, at)
+}
+
+// DropCursor forgets the position of an ended session. The record of a live one has the position
+// only with its next save, and a session that is not known may be of a silent machine.
+func (b *Book) DropCursor(id uuid.UUID) error {
+	if r, known := b.Records.Get(id); !known || r.State.Live() {
+		return nil
+	}
+	return b.Cursors().Drop(id)
 }
 
 // Target returns the session that a message goes to: the session of the message it replies to,
@@ -131,12 +150,18 @@ func (b *Book) Target(q Message) (port.Session, bool) {
 	return now, true
 }
 
+// Knows reports whether a message of the bot is stored, of a session or of none.
+func (b *Book) Knows(to address.Conversation, message int) bool {
+	_, known := b.ownerOf(to, message)
+	return known
+}
+
 // Unsure reports whether a message replies to one of the bot's messages whose session is unknown:
 // it is older than the stored thousand, or a crash lost its number. Any open session may own it, so
 // the current one is certain only if no other session is open. Messages of no session are also
 // stored; a reply to one is for the current session.
 func (b *Book) Unsure(q Message, now port.Session) bool {
-	if _, known := b.ownerOf(q.To, q.ReplyTo); known || q.ReplyTo == 0 || !q.OfBot {
+	if q.ReplyTo == 0 || !q.OfBot || b.Knows(q.To, q.ReplyTo) {
 		return false
 	}
 	others := func(r port.Session) bool { return r.ID != now.ID && r.State.Live() }
@@ -144,8 +169,11 @@ func (b *Book) Unsure(q Message, now port.Session) bool {
 }
 
 // Answered returns the session of the message that a person replies to; known reports whether its
-// record exists. Commands without a name also mean that session.
+// record exists, and whether the message is clear. Commands without a name also mean that session.
 func (b *Book) Answered(q Message) (r port.Session, answered, known bool) {
+	if q.Unclear {
+		return port.Session{}, true, false
+	}
 	id, ok := b.SessionOf(q.To, q.ReplyTo)
 	if !ok {
 		return port.Session{}, false, false
@@ -154,8 +182,10 @@ func (b *Book) Answered(q Message) (r port.Session, answered, known bool) {
 	return r, true, known
 }
 
-// FindFor is Find for a command that may reply to a session's message.
+// FindFor is Find for a command that may reply to a session's message. In a reply to an unclear
+// message a command means the current session.
 func (b *Book) FindFor(q Message, arg string, fits func(port.Session) bool) []port.Session {
+	q.Unclear = false
 	if arg == "" {
 		switch r, answered, known := b.Answered(q); {
 		case known:
@@ -335,4 +365,19 @@ func (b *Book) Home(to address.Conversation, r port.Session) address.Conversatio
 		to.ThreadID = 0
 	}
 	return to
+}
+
+// AskedAt returns the time from which the words of a message count: when it was sent, or now if
+// that is unknown or ahead of this machine's clock.
+func AskedAt(sent, now time.Time) time.Time {
+	if sent.Unix() <= 0 || sent.After(now) {
+		return now
+	}
+	return sent
+}
+
+// IsHidden reports whether a chat does not get the texts of a session. A group gets only the texts
+// of its own sessions.
+func IsHidden(r port.Session, to address.Conversation) bool {
+	return to.ChatID < 0 && r.Conversation.ChatID != to.ChatID
 }

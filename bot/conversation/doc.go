@@ -2,7 +2,8 @@
 //
 // It guarantees:
 //   - A change is on disk when its call returns: the current session, the sessions of the last
-//     thousand messages, and the read marks.
+//     thousand messages, the read marks, and the positions in transcripts of running sessions.
+//   - The latest position of a session is never lost, also if its conversation changes.
 //   - A damaged file is set aside and reported: it costs a person one more tap, but never a
 //     message.
 //

@@ -139,8 +139,11 @@ func ReadSettings(dir string) (all []Settings, err error) {
 	return all, err
 }
 
+// MachineZone is the name of the machine's own time zone.
+const MachineZone = "Local"
+
 // ZoneOf returns the name of the time zone of a chat.
-func (c *Store) ZoneOf(chat int64) string { return cmp.Or(c.Settings(chat).Zone, c.Zone, "Local") }
+func (c *Store) ZoneOf(chat int64) string { return cmp.Or(c.Settings(chat).Zone, c.Zone, MachineZone) }
 
 // Location returns the time zone of a chat. For one that this machine does not know it returns the
 // machine's.

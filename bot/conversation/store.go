@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/alias"
 	"ccbot/internal/address"
 	"ccbot/internal/spool"
+	"ccbot/port/talk"
 )
 
 // Store keeps one small file for each conversation.
@@ -37,11 +38,13 @@ type file struct {
 	Messages messages           `json:"messages,omitempty"`
 	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // shown in full
 	Unread   []ReadMark         `json:"had,omitempty"`   // how much is shown
-	Damaged  bool               `json:"damaged,omitempty"`
-	Topic    *Topic             `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
-	NoTopics bool               `json:"no_topics,omitempty"` // the chat was notified that the bot may not open topics
-	Settings Settings           `json:"settings,omitzero"`
-	Bots     Bots               `json:"bots,omitzero"` // of a group
+	// Cursors are the positions up to which the chat has the transcripts of running sessions.
+	Cursors  map[uuid.UUID]talk.Cursor `json:"cursors,omitempty"`
+	Damaged  bool                      `json:"damaged,omitempty"`
+	Topic    *Topic                    `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
+	NoTopics bool                      `json:"no_topics,omitempty"` // the chat was notified that the bot may not open topics
+	Settings Settings                  `json:"settings,omitzero"`
+	Bots     Bots                      `json:"bots,omitzero"` // of a group
 	// LastPrompted is the time of the last prompt from a person to each session, within the last day.
 	LastPrompted map[uuid.UUID]time.Time `json:"asked_of,omitempty"`
 }
@@ -157,6 +160,7 @@ func (f *file) forget(id uuid.UUID) {
 		f.Messages.note(message, uuid.Max)
 	}
 	delete(f.Turns, id)
+	delete(f.Cursors, id)
 	delete(f.LastPrompted, id)
 	if f.Settings.Sessions = maps.Clone(f.Settings.Sessions); f.Settings.Sessions != nil {
 		delete(f.Settings.Sessions, id)
@@ -191,6 +195,7 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 		for id, sent := range old.LastPrompted {
 			f.notePrompt(id, sent)
 		}
+		f.rehomeCursors(old)
 		for id, all := range old.Messages {
 			for _, message := range all {
 				if from.ChatID == to.ChatID {
@@ -254,6 +259,9 @@ func (f file) clone() file {
 	}
 	if f.LastPrompted = maps.Clone(f.LastPrompted); f.LastPrompted == nil {
 		f.LastPrompted = make(map[uuid.UUID]time.Time)
+	}
+	if f.Cursors = maps.Clone(f.Cursors); f.Cursors == nil {
+		f.Cursors = make(map[uuid.UUID]talk.Cursor)
 	}
 	f.Unread = slices.Clone(f.Unread)
 	return f

@@ -93,6 +93,9 @@ func (d *Dialogs) show(ctx context.Context, r port.Session, content card.Content
 // onNews shows a dialog, or the screen of an agent that is not ready: its dialog may be an unknown
 // one. It closes a dialog that is gone, and the dialog of a session that is ready or has ended.
 func (d *Dialogs) onNews(ctx context.Context, r port.Session, n news.News) error {
+	if news.IsEnd(n) {
+		return d.close(ctx, r.ID)
+	}
 	p := d.chat.In(r.Conversation)
 	switch n := n.(type) {
 	case news.Dialog:
@@ -100,7 +103,7 @@ func (d *Dialogs) onNews(ctx context.Context, r port.Session, n news.News) error
 	case news.NotReporting:
 		args := i18n.Args{"Name": r.Name, "Age": p.Age(n.Waited)}
 		return d.open(ctx, r, p.Text(i18n.ClaudeNotReady, args), n.Terminal)
-	case news.DialogGone, news.Ready, news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
+	case news.DialogGone, news.Ready, news.Transferred:
 		return d.close(ctx, r.ID)
 	}
 	return nil

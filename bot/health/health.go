@@ -117,13 +117,14 @@ func programs(f health.Figures) (all []string) {
 }
 
 // states holds all states of a session in the order of their counts: first the open ones.
-var states = []string{"running", "starting", "restoring", "stopping", "cleanup_failed", "archived", "completed", "lost", "failed", "abandoned"}
+var states = []port.State{port.StateRunning, port.StateStarting, port.StateRestoring, port.StateStopping, port.StateCleanupFailed,
+	port.StateArchived, port.StateCompleted, port.StateLost, port.StateFailed, port.StateAbandoned}
 
 func sessions(p chat.Phrases, in map[string]int) string {
 	var all []string
 	for _, state := range states {
-		if n := in[state]; n > 0 {
-			all = append(all, p.Say(i18n.CountKey.Of(state), i18n.Args{"Count": n}))
+		if n := in[string(state)]; n > 0 {
+			all = append(all, p.Say(i18n.CountKey.Of(string(state)), i18n.Args{"Count": n}))
 		}
 	}
 	if len(all) == 0 {
@@ -218,18 +219,39 @@ func OldClaudeText(ctx context.Context, c *chat.Chat, version, needed string) (r
 }
 
 // ClockDiffers reports that the computer's clock is ahead of Telegram's, or slow. It returns false
-// if there is no chat yet.
+// if no chat got the report.
 func (c *Computer) ClockDiffers(ctx context.Context, ahead time.Duration) (reported bool, err error) {
 	word := i18n.ClockAhead
 	if ahead < 0 {
 		word = i18n.ClockBehind
 	}
-	places := c.chat.Book.PrivateChats()
-	for _, to := range places {
+	return c.each(func(to outbox.Conversation) error {
 		p := c.chat.In(to)
-		err = errors.Join(err, c.chat.Warn(ctx, to, 0, render.Plain(p.Say(word, i18n.Args{"Age": p.Age(ahead.Abs().Round(time.Minute))})), nil))
+		return c.chat.Warn(ctx, to, 0, render.Plain(p.Say(word, i18n.Args{"Age": p.Age(ahead.Abs().Round(time.Minute))})), nil)
+	})
+}
+
+// RivalPolls reports to each private chat that another program takes the messages of this bot, or
+// that it no longer does. It returns false if no chat got the report about the other
+// program.
+func (c *Computer) RivalPolls(ctx context.Context, polls bool) (reported bool, err error) {
+	if polls {
+		return c.each(func(to outbox.Conversation) error {
+			return c.chat.Warn(ctx, to, 0, render.Plain(c.chat.In(to).Say(i18n.RivalPolls)), nil)
+		})
 	}
-	return len(places) > 0 && err == nil, err
+	reported, err = c.each(func(to outbox.Conversation) error { return c.chat.Say(ctx, to, c.chat.In(to).Say(i18n.RivalGone)) })
+	return reported || err == nil, err
+}
+
+// each sends a report to each private chat. One chat that got it is enough: a repetition for the
+// sake of another would reach it again.
+func (c *Computer) each(send func(to outbox.Conversation) error) (reported bool, err error) {
+	for _, to := range c.chat.Book.PrivateChats() {
+		failed := send(to)
+		reported, err = reported || failed == nil, errors.Join(err, failed)
+	}
+	return reported, err
 }
 
 // OutageEnded reports to each chat with an open session when Telegram was unreachable, without a

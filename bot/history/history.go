@@ -211,9 +211,7 @@ func (d drawing) list(ctx context.Context, v view) (s chat.Screen, err error) {
 
 // find shows the hits of a word.
 func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	found, err := d.said.Find(ctx, d.session.ID, v.At, v.Word, pageEntries)
+	found, err := d.said.Find(ctx, d.session.ID, v.At, v.Word, pageEntries, timeout)
 	if err != nil {
 		return s, err
 	}
@@ -245,9 +243,7 @@ func (d drawing) find(ctx context.Context, v view) (s chat.Screen, err error) {
 
 // days lists the days with entries.
 func (d drawing) days(ctx context.Context, v view) (s chat.Screen, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	found, err := d.said.Days(ctx, d.session.ID, v.At, pageDays+1)
+	found, err := d.said.Days(ctx, d.session.ID, v.At, pageDays+1, timeout)
 	if err != nil {
 		return s, err
 	}

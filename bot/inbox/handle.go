@@ -43,7 +43,7 @@ type Handler interface {
 	Tap(ctx context.Context, u *models.Update) (then func(ctx context.Context) error, err error)
 }
 
-// Reporter reports updates that were given up or have to wait, and the state of clock and network.
+// Reporter reports updates that were given up or have to wait, and the state of clock and polls.
 type Reporter interface {
 	// UpdateFailed informs the person, durably. Until it returns nil the entry stays accepted, so
 	// that the next start brings it back. The Reporter itself must check whether From may be
@@ -53,6 +53,9 @@ type Reporter interface {
 	// minutes, positive if it is ahead, until a person was notified, and again if the difference
 	// returns after it was gone.
 	ClockDiffers(ctx context.Context, ahead time.Duration) (reported bool, err error)
+	// RivalPolls is called if another program takes the messages of this bot for a minute, and with
+	// false when it no longer does, each until a person was notified.
+	RivalPolls(ctx context.Context, polls bool) (reported bool, err error)
 	// OutageEnded is called if Telegram answers after an outage of more than five minutes, before
 	// the messages of that time are handled.
 	OutageEnded(ctx context.Context, since, now time.Time) error

@@ -147,6 +147,7 @@ type polling struct {
 	contact  contact
 	late     bool // an update may be older than tapLife
 	doubt    tokenDoubt
+	rivalry  rivalry
 	trouble  repeats
 	failing  pause.Backoff
 	away     pause.Backoff // for network and Telegram faults: a poll costs little
@@ -159,6 +160,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 		nameless: make(map[[sha256.Size]byte]bool),
 		newest:   time.Now(),
 		answered: i.cfg.Seen,
+		rivalry:  rivalry{trouble: repeats{log: i.cfg.Log}},
 		trouble:  repeats{log: i.cfg.Log},
 		clocks:   clocks{trouble: repeats{log: i.cfg.Log}},
 		failing:  pause.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second},
@@ -194,6 +196,7 @@ func (i *Intake) pollOn(ctx context.Context) error {
 
 // explain logs a failure and returns how long to wait. If it returns an error, that error ends Run.
 func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Duration, error) {
+	p.rivalry.free = time.Time{}
 	failed, ok := errors.AsType[*pollError](err)
 	if ok && failed.cause != failing {
 		i.reached(ctx, p)
@@ -214,6 +217,9 @@ func (i *Intake) explain(ctx context.Context, p *polling, err error) (time.Durat
 	case conflict:
 		p.trouble.warn(ctx, slog.LevelWarn, "polls_rival", failed)
 		i.cfg.Pulse.Failed(conflict)
+		if p.rivalry.conflict(time.Now()) {
+			i.reportRival(ctx, &p.rivalry, true)
+		}
 		return p.rival.Next(), nil
 	case webhook:
 		p.trouble.warn(ctx, slog.LevelWarn, "webhook_set", failed)
@@ -243,6 +249,9 @@ func (i *Intake) pollOnce(ctx context.Context, p *polling) error {
 	i.reached(ctx, p)
 	p.answered, p.date = time.Now(), answer.date
 	i.compareClocks(ctx, &p.clocks, answer)
+	if p.rivalry.hasEnded(p.answered) {
+		i.reportRival(ctx, &p.rivalry, false)
+	}
 	defer func() { p.late = p.late && len(batch) >= fullAnswer }() // after a full answer Telegram may have more
 	maps.DeleteFunc(p.handed, func(id int64, _ bool) bool { return id < p.offset })
 	if err := i.cfg.Store.confirmed(p.offset); err != nil { // Telegram has answered, so it has forgotten these

@@ -17,13 +17,13 @@ import (
 	"ccbot/internal/disk"
 	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
+	"ccbot/port/refusal"
 )
 
 // ErrNoEntry is returned for a key that was never accepted or is finished.
-var ErrNoEntry = errors.New("there is no such entry in the inbox")
+var ErrNoEntry = refusal.New(refusal.NotFound, "there is no such entry in the inbox")
 
-// ErrUnread is returned by List together with the readable entries, if others cannot be read now:
-// an unlisted entry may exist.
+// ErrUnread is returned by List, with the readable entries, if others cannot be read now.
 var ErrUnread = errors.New("an entry of the inbox cannot be read now")
 
 // ErrDraft from the function of Change keeps the entry in memory: Load returns it, and the next

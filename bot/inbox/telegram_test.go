@@ -231,6 +231,7 @@ type reports struct {
 	clock     []time.Duration // by which it was ahead
 	clockFail error           // of the next report about it
 	outages   []time.Duration
+	rivals    []bool // whether another program polled; the first report reaches no person
 }
 
 func (r *reports) OutageEnded(_ context.Context, since, now time.Time) error {
@@ -242,6 +243,19 @@ func (r *reports) ClockDiffers(_ context.Context, ahead time.Duration) (reported
 	r.clock = append(r.clock, ahead.Round(time.Minute))
 	err, r.clockFail = r.clockFail, nil
 	return err == nil, err
+}
+
+func (r *reports) RivalPolls(_ context.Context, polls bool) (reported bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rivals = append(r.rivals, polls)
+	return len(r.rivals) > 1, nil
+}
+
+func (r *reports) rivalry() []bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.rivals)
 }
 
 func (r *reports) UpdateFailed(_ context.Context, f Failure) error {

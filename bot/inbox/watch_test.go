@@ -309,7 +309,8 @@ func TestP9_StrangersLeaveNoTrace(t *testing.T) {
 	})
 }
 
-// TestRivalPasses: after 409 the polls pause for at most 10 s at a time, until it passes.
+// TestRivalPasses: after 409 the polls pause for at most 10 s at a time, until it passes. People
+// get a message after a minute, and another one at the end.
 func TestRivalPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tg, j := newTelegram(), &journal{}
@@ -323,8 +324,11 @@ func TestRivalPasses(t *testing.T) {
 		}
 		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
 		stop := r.start(t)
+		time.Sleep(40 * time.Second)
+		assert.Empty(t, r.reports.rivalry(), "a restart of the other program is none of people's business")
 		time.Sleep(20 * time.Minute)
 		at := tg.times()
+		assert.Equal(t, []bool{true, true}, r.reports.rivalry(), "people get one message")
 		require.Greater(t, len(at), 5)
 		for n := 5; n < len(at)-1; n++ {
 			assert.GreaterOrEqual(t, at[n+1].Sub(at[n]), 5*time.Second, "no fight")
@@ -334,6 +338,40 @@ func TestRivalPasses(t *testing.T) {
 		time.Sleep(11 * time.Second)
 		assert.Equal(t, []string{"1"}, j.keys())
 		assert.Contains(t, r.log.String(), `poll_recovered after=polls_rival`)
+		assert.Len(t, r.reports.rivalry(), 2, "one answer ends nothing: two programs take turns")
+		time.Sleep(5 * time.Minute)
+		assert.Equal(t, []bool{true, true, false}, r.reports.rivalry())
+		stop()
+	})
+}
+
+// TestRivalryOutlastsOutage: while Telegram is unreachable no program takes messages, which says
+// nothing about the other one.
+func TestRivalryOutlastsOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tg, j := newTelegram(), &journal{}
+		var code atomic.Int32
+		code.Store(409)
+		tg.answer = func(w http.ResponseWriter, _ int) bool {
+			if c := code.Load(); c != 0 {
+				fail(w, int(c), "terminated by other getUpdates request", "")
+			}
+			return code.Load() != 0
+		}
+		r := newRig(t, filepath.Join(t.TempDir(), "inbox"), tg, j)
+		stop := r.start(t)
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, []bool{true, true}, r.reports.rivalry())
+		code.Store(500)
+		time.Sleep(5 * time.Minute)
+		code.Store(0)
+		time.Sleep(30 * time.Second) // one answer, and then the two programs take turns again
+		code.Store(409)
+		time.Sleep(2 * time.Minute)
+		assert.Equal(t, []bool{true, true}, r.reports.rivalry(), "the other program has not ended")
+		code.Store(0)
+		time.Sleep(5 * time.Minute)
+		assert.Equal(t, []bool{true, true, false}, r.reports.rivalry())
 		stop()
 	})
 }

@@ -31,9 +31,6 @@ const (
 	planOption     = "plan"
 	dropOption     = "drop"
 
-	// after is the delay between the end of a limit and the prompt: until then Claude Code may
-	// continue by itself.
-	after = 3 * time.Minute
 	// nap is the longest sleep while a prompt is planned: timers stop while the machine sleeps, the
 	// clock does not.
 	nap = time.Minute
@@ -72,7 +69,7 @@ type plan struct {
 	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card shows why, and the prompt must leave the inbox
 }
 
-func (p plan) due() time.Time { return p.Until.Add(after) }
+func (p plan) due() time.Time { return p.Until.Add(talk.ContinuesWithin) }
 
 func (p plan) planned() bool { return p.Prompt != "" && !p.Refused }
 

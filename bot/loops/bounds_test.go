@@ -1,6 +1,7 @@
 package loops
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +26,9 @@ func TestBoundsOf(t *testing.T) {
 		{"30s", port.LoopBounds{}, false},
 		{"until done", port.LoopBounds{}, false},
 		{"", port.LoopBounds{}, false},
+		{"9223372036854775807", port.LoopBounds{}, false},
+		{"$1" + strings.Repeat("0", 400), port.LoopBounds{}, false},
+		{"2147483647M", port.LoopBounds{}, false},
 	} {
 		got, ok := boundsOf(tt.text, now)
 		assert.Equal(t, tt.ok, ok, tt.text)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,6 +17,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/port"
+	"ccbot/port/folders"
 )
 
 type place = address.Conversation
@@ -93,17 +95,17 @@ func (l *Loops) draw(ctx context.Context, r port.Session, of port.Loop) (again t
 	if wait > 0 && c.Payload.State == of.State && c.Payload.Step != "" {
 		return wait, nil
 	}
-	step := fmt.Sprintf("%s %d %s", of.State, of.Iteration, of.Phase)
+	step := fmt.Sprintf("%s %d %s %s", of.State, of.Iteration, of.Step, of.Phase)
 	count := func(*shown) {}
 	if c.Payload.Step != step {
-		count = l.counted(ctx, of, c.Payload, step)
+		count = l.counted(ctx, of, step)
 	}
 	tasks := l.Brief(ctx, of.Session).Tasks
 	l.drawing.Lock()
 	defer l.drawing.Unlock()
-	now, known := l.find(of.ID)
+	now, known, err := l.find(of.ID)
 	if _, open := l.cards.Get(of.ID.String()); !open || !known {
-		return 0, nil
+		return 0, err
 	}
 	err = l.put(ctx, r, now, func(p *shown) {
 		count(p)
@@ -123,28 +125,21 @@ func (l *Loops) draw(ctx context.Context, r port.Session, of port.Loop) (again t
 	return 0, nil
 }
 
-// changesTimeout limits a look at the work tree.
+// changesTimeout limits one reading of the work tree.
 const changesTimeout = 10 * time.Second
 
-// counted counts the changes since the loop began. The first call notes that moment.
-func (l *Loops) counted(ctx context.Context, of port.Loop, was shown, step string) func(*shown) {
+// counted counts the changes since the loop began.
+func (l *Loops) counted(ctx context.Context, of port.Loop, step string) func(*shown) {
 	ctx, cancel := context.WithTimeout(ctx, changesTimeout)
 	defer cancel()
-	since := was.Since
-	if since == "" {
-		if of.Iteration > 1 {
-			return func(p *shown) { p.Step = step }
-		}
-		since, _ = l.Diffs.Snapshot(ctx, of.Session) // without it the card counts nothing
-	}
 	var sum *changed
-	if since != "" {
+	if since := folders.Since(of.Baseline); since != "" {
 		if all, err := l.Diffs.Changes(ctx, of.Session, since); err == nil && all.Of == since {
 			sum = &changed{}
 			sum.Files, sum.Added, sum.Deleted = all.Sum()
 		}
 	}
-	return func(p *shown) { p.Since, p.Step, p.Changed = since, step, sum }
+	return func(p *shown) { p.Step, p.Changed = step, sum }
 }
 
 // report posts a message about an end, or a pause that no person has asked for. Again it is the
@@ -187,18 +182,42 @@ func (l *Loops) closeNotes(ctx context.Context, of port.Loop) (err error) {
 	return err
 }
 
+// closeRemoved closes the cards and reports of loops that were removed.
+func (l *Loops) closeRemoved(ctx context.Context, all []port.Loop) (err error) {
+	gone := func(id uuid.UUID) bool {
+		return !slices.ContainsFunc(all, func(l port.Loop) bool { return l.ID == id })
+	}
+	for _, c := range l.cards.List() {
+		if gone(c.Payload.Loop) {
+			last := render.Text{}
+			if c.Payload.State.Live() {
+				last = render.Plain(l.Chat.In(c.Content.To).Say(i18n.LoopGone))
+			}
+			err = errors.Join(err, l.cards.Close(ctx, c.Key, last))
+		}
+	}
+	for _, c := range l.notes.List() {
+		if gone(c.Payload.Loop) {
+			err = errors.Join(err, l.notes.Close(ctx, c.Key, render.Text{}))
+		}
+	}
+	return err
+}
+
 // act carries out an option of a loop.
 func (l *Loops) act(to place, by int64, id uuid.UUID, option string) chat.Answer {
-	of, known := l.find(id)
+	of, known, err := l.find(id)
+	if err != nil {
+		return chat.Answer{Then: func(ctx context.Context) error {
+			return l.Chat.Explain(ctx, to, l.Chat.In(to).Failure(port.Session{}, err))
+		}}
+	}
 	if !known {
 		return chat.Answer{Text: l.Chat.In(to).Say(i18n.LoopGone)}
 	}
 	r, _ := l.Chat.Book.Records.Get(of.Session)
 	if option == changesOption {
-		in := chat.Incoming{Message: conversation.Message{To: to}, From: by}
-		if c, open := l.cards.Get(id.String()); open {
-			in.Since = c.Payload.Since
-		}
+		in := chat.Incoming{Message: conversation.Message{To: to}, From: by, Since: folders.Since(of.Baseline)}
 		return chat.Answer{Then: func(ctx context.Context) error { return l.Changes(ctx, in, r) }}
 	}
 	change := port.LoopChange{Loop: id}

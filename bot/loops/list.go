@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/port"
@@ -36,12 +37,15 @@ func (l *Loops) list() chat.Page {
 }
 
 // drawList shows all loops, the live ones first and then the newest, or one of them.
-func (l *Loops) drawList(ctx context.Context, visit chat.Visit) (chat.Screen, error) {
+func (l *Loops) drawList(_ context.Context, visit chat.Visit) (chat.Screen, error) {
 	v, w := chat.ViewAt[view](visit.Rest), words{l.Chat.In(visit.To)}
 	if v.Loop != uuid.Nil {
-		return l.drawOne(ctx, w, v), nil
+		return l.drawOne(w, v, visit.To)
 	}
-	all := l.Loops.All()
+	all, err := l.Loops.All()
+	if err != nil {
+		return chat.Screen{}, err
+	}
 	slices.Reverse(all)
 	slices.SortStableFunc(all, func(a, b port.Loop) int {
 		switch {
@@ -74,20 +78,25 @@ func (l *Loops) drawList(ctx context.Context, visit chat.Visit) (chat.Screen, er
 }
 
 // drawOne shows one loop as its card does.
-func (l *Loops) drawOne(_ context.Context, w words, v view) chat.Screen {
+func (l *Loops) drawOne(w words, v view, to place) (chat.Screen, error) {
 	s := chat.Screen{Back: view{Page: v.Page}.address()}
-	of, known := l.find(v.Loop)
+	of, known, err := l.find(v.Loop)
+	if err != nil {
+		return s, err
+	}
 	if !known {
 		s.Text = render.Plain(w.Say(i18n.LoopGone))
-		return s
+		return s, nil
 	}
 	r, known := l.Chat.Book.Records.Get(of.Session)
 	if s.Session = r.ID; !known {
 		r.Name = of.Name
 	}
 	c, _ := l.cards.Get(of.ID.String())
-	s.Text, s.Options = w.card(r, of, c.Payload), w.options(of)
-	return s
+	if s.Text, s.Options = w.card(r, of, c.Payload), w.options(of); conversation.IsHidden(r, to) {
+		s.Text = chat.Lines(w.title(r, of), render.Plain(w.used(of)))
+	}
+	return s, nil
 }
 
 // tap carries out an option of the shown loop.

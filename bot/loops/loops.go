@@ -3,6 +3,7 @@ package loops
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,8 @@ type Deps struct {
 	Chat  *chat.Chat
 	Loops port.Loops
 	Diffs folders.Diffs
+	// Templates may start a loop instead of replies.
+	Templates port.LoopTemplates
 	// Brief returns a session's known work without running git.
 	Brief func(ctx context.Context, id uuid.UUID) port.Work
 	// Changes shows the changes of a session since a moment.
@@ -43,8 +46,7 @@ type Loops struct {
 type shown struct {
 	Loop    uuid.UUID      `json:"loop"`
 	State   port.LoopState `json:"state"`
-	Since   folders.Since  `json:"since,omitempty"` // the work tree when the loop began
-	Step    string         `json:"step,omitempty"`  // after which the changes were counted
+	Step    string         `json:"step,omitempty"` // after which the changes were counted
 	Changed *changed       `json:"changed,omitempty"`
 	Done    int            `json:"done,omitempty"`
 	Tasks   int            `json:"tasks,omitempty"` // of the agent's to-do list
@@ -95,14 +97,23 @@ func (l *Loops) Feature() chat.Feature {
 // Wake is called when a loop has changed. It does not wait.
 func (l *Loops) Wake() { pause.Poke(l.wake) }
 
-// find returns a loop.
-func (l *Loops) find(id uuid.UUID) (port.Loop, bool) {
-	for _, one := range l.Loops.All() {
-		if one.ID == id {
-			return one, true
-		}
+// OfLoop returns a function that reports whether the worktree in a folder is, or may be, a loop's.
+func OfLoop(all port.Loops) func(dir string) bool {
+	return func(dir string) bool {
+		loops, err := all.All()
+		return err != nil || slices.ContainsFunc(loops, func(l port.Loop) bool {
+			return l.Worktree != nil && l.Worktree.Dir == dir && !l.Worktree.Removed
+		})
 	}
-	return port.Loop{}, false
+}
+
+// find returns a loop.
+func (l *Loops) find(id uuid.UUID) (of port.Loop, known bool, err error) {
+	all, err := l.Loops.All()
+	if i := slices.IndexFunc(all, func(one port.Loop) bool { return one.ID == id }); i >= 0 {
+		return all[i], true, err
+	}
+	return of, false, err
 }
 
 // onNews shows a loop that has begun, is paused or has ended.
@@ -116,8 +127,8 @@ func (l *Loops) onNews(ctx context.Context, r port.Session, n news.News) error {
 	return errors.Join(l.show(ctx, r, of.Loop), l.report(ctx, r, of.Loop))
 }
 
-// run draws the cards of loops that have changed. The first look is of those that changed while no
-// ccbot ran.
+// run draws the cards of loops that have changed. The first call returns those that changed while
+// no ccbot ran.
 func (l *Loops) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		pause.Until(ctx, l.drawAll(ctx), l.wake)
@@ -128,7 +139,15 @@ func (l *Loops) run(ctx context.Context) error {
 // drawAll draws the cards of all loops, and returns the time until they are due again.
 func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
 	wait = pause.Forever
-	for _, one := range l.Loops.All() {
+	all, err := l.Loops.All()
+	if err == nil {
+		err = l.closeRemoved(ctx, all)
+	}
+	if err != nil && ctx.Err() == nil {
+		l.Chat.Log.Warn("loop_not_shown", logkey.Error, err)
+		wait = faultInterval
+	}
+	for _, one := range all {
 		r, known := l.Chat.Book.Records.Get(one.Session)
 		if !known {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -24,13 +25,15 @@ const setupPage = "loop"
 
 // wanted is the view of the page of /loop: the choices of a person until now.
 type wanted struct {
-	Session uuid.UUID       `json:"session"`
-	Key     uuid.UUID       `json:"key"` // of the request
-	Task    string          `json:"task,omitempty"`
-	Check   string          `json:"check,omitempty"`
-	Bounds  port.LoopBounds `json:"bounds,omitzero"`
-	Note    i18n.Key        `json:"note,omitempty"` // about the last reply
-	Over    i18n.Key        `json:"over,omitempty"` // the last sentence of the page
+	Session  uuid.UUID       `json:"session"`
+	Key      uuid.UUID       `json:"key"` // of the request
+	Task     string          `json:"task,omitempty"`
+	Check    string          `json:"check,omitempty"`
+	Bounds   port.LoopBounds `json:"bounds,omitzero"`
+	Worktree bool            `json:"worktree,omitempty"`
+	Of       *from           `json:"of,omitempty"`   // the template of the rest; nil: none
+	Note     i18n.Key        `json:"note,omitempty"` // about the last reply
+	Over     i18n.Key        `json:"over,omitempty"` // the last sentence of the page
 }
 
 func (v wanted) address() string { return chat.Address(setupPage, v) }
@@ -62,14 +65,15 @@ func (l *Loops) setup() chat.Page {
 
 // The options of the page.
 const (
-	startOption  = "start"
-	cancelOption = "cancel"
-	turnsBound   = "turns:"
-	costBound    = "cost:"
-	hoursBound   = "hours:"
+	startOption    = "start"
+	worktreeOption = "worktree"
+	cancelOption   = "cancel"
+	turnsBound     = "turns:"
+	costBound      = "cost:"
+	hoursBound     = "hours:"
 )
 
-func (l *Loops) drawSetup(_ context.Context, visit chat.Visit) (chat.Screen, error) {
+func (l *Loops) drawSetup(ctx context.Context, visit chat.Visit) (chat.Screen, error) {
 	v, w := chat.ViewAt[wanted](visit.Rest), words{l.Chat.In(visit.To)}
 	r, known := l.Chat.Book.Records.Get(v.Session)
 	s := chat.Screen{Session: r.ID}
@@ -85,13 +89,19 @@ func (l *Loops) drawSetup(_ context.Context, visit chat.Visit) (chat.Screen, err
 	case !r.State.Open():
 		s.Text = w.EndedText(r)
 	case v.Task == "":
-		s.Text, s.Options = chat.Paragraphs(note, w.Text(i18n.LoopAskTask, i18n.Args{"Name": r.Name})), chat.Rows(1, cancel)
+		s.Text = chat.Paragraphs(note, w.refused(v.Of), w.Text(i18n.LoopAskTask, i18n.Args{"Name": r.Name}))
+		s.Options = append(l.offered(ctx, visit.To, r), []card.Option{cancel})
 	case v.Check == "":
 		ask := w.Text(i18n.LoopAskCheck, i18n.Args{"Example": render.Code("make test"), "Dir": render.Code(w.ShortTail(r.Dir))})
 		s.Text, s.Options = chat.Paragraphs(w.task(v.Task), ask), chat.Rows(1, cancel)
 	default:
-		s.Text = chat.Paragraphs(note, w.question(r, v))
-		s.Options = append(w.bounds(v.Bounds), []card.Option{w.Option(i18n.ButtonLoopStart, startOption, outbox.Primary), cancel})
+		s.Text = chat.Paragraphs(note, w.question(r, v, r.Bypasses || l.Brief(ctx, r.ID).Permissions == string(port.ModeBypass)))
+		if s.Text.Length() > render.Limit { // a person could not read all of what would start
+			s.Text, s.Options = render.Plain(chat.Warning+w.Say(i18n.LoopTooLong)), chat.Rows(1, cancel)
+			break
+		}
+		worktree := card.Option{Text: ticked(v.Worktree) + w.Say(i18n.ButtonNewWorktree), Value: worktreeOption}
+		s.Options = append(w.bounds(v.Bounds), []card.Option{worktree}, []card.Option{w.Option(i18n.ButtonLoopStart, startOption, outbox.Primary), cancel})
 	}
 	return s, nil
 }
@@ -100,48 +110,57 @@ func (w words) task(task string) render.Text {
 	return render.Quote(glyph.Signs(task)).Begin(shownTask)
 }
 
-// question is the page before the start.
-func (w words) question(r port.Session, v wanted) render.Text {
+// question is the page before the start. bypasses: the agent may act without asking.
+func (w words) question(r port.Session, v wanted, bypasses bool) render.Text {
 	ends := w.Say(i18n.LoopNoBound)
 	if !v.Bounds.Empty() {
 		ends = w.Say(i18n.LoopEndsAt, i18n.Args{"Details": w.bound(v.Bounds)})
 	}
 	warning := render.Plain(chat.Warning + w.Say(i18n.LoopOutside))
-	if r.Mode == "bypass" {
+	if bypasses {
 		warning = chat.Lines(warning, render.Join(render.Plain(chat.Warning), w.Text(i18n.LoopBypass, i18n.Args{"Name": r.Name})))
 	}
-	check := render.Join(render.Plain(w.Say(i18n.LoopCheck, i18n.Args{"Check": ""})), render.Code(glyph.Signs(v.Check)))
-	return chat.Paragraphs(w.Text(i18n.LoopStartAsk, i18n.Args{"Name": r.Name}), w.task(v.Task), chat.Lines(check, render.Plain(ends)), warning,
+	worktree := render.Text{}
+	if v.Worktree {
+		worktree = render.Plain(w.Say(i18n.LoopWorktreeAsk))
+	}
+	check := render.Join(render.Plain(w.Say(i18n.LoopCheck, i18n.Args{"Check": ""})), render.Code(glyph.LeftToRight(glyph.Block(v.Check))))
+	return chat.Paragraphs(w.Text(i18n.LoopStartAsk, i18n.Args{"Name": r.Name}), w.wanted(v), chat.Lines(check, render.Plain(ends)), worktree, warning,
 		render.Plain(w.Say(i18n.LoopBoundsHint, i18n.Args{"Example": example})))
+}
+
+// ticked is the beginning of a button that may be chosen.
+func ticked(is bool) string {
+	if is {
+		return "✓ "
+	}
+	return ""
 }
 
 // bounds are the buttons of the usual bounds; the chosen ones have a tick.
 func (w words) bounds(b port.LoopBounds) [][]card.Option {
-	sign := func(is bool) string {
-		if is {
-			return "✓ "
-		}
-		return ""
-	}
 	var turns, cost, hours []card.Option
 	for _, n := range []int{5, 20, 50} {
-		turns = append(turns, card.Option{Text: sign(b.Turns == n) + w.Say(i18n.StatusTurns, i18n.Args{"Count": n}), Value: turnsBound + strconv.Itoa(n)})
+		turns = append(turns, card.Option{Text: ticked(b.Turns == n) + w.Say(i18n.StatusTurns, i18n.Args{"Count": n}), Value: turnsBound + strconv.Itoa(n)})
 	}
 	for _, n := range []int{2, 10, 50} {
-		cost = append(cost, card.Option{Text: sign(b.Cost == float64(n)) + w.Dollars(float64(n), 0), Value: costBound + strconv.Itoa(n)})
+		cost = append(cost, card.Option{Text: ticked(b.Cost == float64(n)) + w.Dollars(float64(n), 0), Value: costBound + strconv.Itoa(n)})
 	}
 	for _, n := range []int{1, 4, 12} {
-		hours = append(hours, card.Option{Text: sign(b.Minutes == 60*n) + w.span(60*n), Value: hoursBound + strconv.Itoa(n)})
+		hours = append(hours, card.Option{Text: ticked(b.Minutes == 60*n) + w.span(60*n), Value: hoursBound + strconv.Itoa(n)})
 	}
 	return [][]card.Option{turns, cost, hours}
 }
 
 // choose chooses a bound, or takes it away; starts the loop; or cancels.
-func (l *Loops) choose(_ context.Context, visit chat.Visit, what string) (chat.Answer, string, error) {
+func (l *Loops) choose(ctx context.Context, visit chat.Visit, what string) (chat.Answer, string, error) {
 	v := chat.ViewAt[wanted](visit.Rest)
 	v.Note = ""
 	kind, number, _ := strings.Cut(what, ":")
 	n, _ := strconv.Atoi(number)
+	if kind+":" == templateOption {
+		return l.chooseTemplate(ctx, visit.To, v, number)
+	}
 	switch b := &v.Bounds; {
 	case what == cancelOption:
 		v.Over = i18n.Cancelled
@@ -151,9 +170,11 @@ func (l *Loops) choose(_ context.Context, visit chat.Visit, what string) (chat.A
 		next := v
 		next.Over = i18n.LoopBegun
 		return chat.Answer{Then: func(ctx context.Context) error {
-			_, err := l.Loops.Start(ctx, port.LoopRequest{Key: v.Key, Session: v.Session, Task: v.Task, Check: v.Check, Bounds: v.Bounds})
+			_, err := l.Loops.Start(ctx, v.request())
 			return err
 		}}, next.address(), nil
+	case what == worktreeOption:
+		v.Worktree = !v.Worktree
 	case kind+":" == turnsBound:
 		b.Turns = other(b.Turns, n)
 	case kind+":" == costBound:
@@ -182,16 +203,20 @@ func (l *Loops) typed(_ context.Context, visit chat.Visit, text string) (string,
 	case v.Task == "" && !isTask(text):
 		v.Note = i18n.LoopTaskBad
 	case v.Task == "":
-		v.Task = text
+		v.Task, v.Of = text, nil
 	case v.Check == "":
 		v.Check = text
 	default:
-		b, ok := boundsOf(text, l.Chat.Now())
-		if !ok {
+		now := l.Chat.In(visit.To).Now()
+		b, ok := boundsOf(text, conversation.AskedAt(visit.Sent, now).In(now.Location()))
+		switch {
+		case !ok:
 			v.Note = i18n.LoopBoundsBad
-			break
+		case !b.Until.IsZero() && !b.Until.After(now):
+			v.Note = i18n.SchedulePast
+		default:
+			v.Bounds = b.Or(v.Bounds)
 		}
-		v.Bounds = b
 	}
 	return v.address(), nil
 }
@@ -211,7 +236,7 @@ func boundsOf(text string, now time.Time) (b port.LoopBounds, ok bool) {
 	text = strings.NewReplacer(",", " ", ";", " ").Replace(dollarSign.ReplaceAllString(text, "$1$$$2"))
 	for word := range strings.FieldsSeq(text) {
 		n, notNumber := strconv.Atoi(word)
-		clock, notClock := time.ParseInLocation("15:04", word, now.Location())
+		clock, isClock := timespan.NextClock(word, now)
 		span, notSpan := timespan.Parse(word)
 		money, tokens := dollars.FindStringSubmatch(word), amount.FindStringSubmatch(word)
 		switch {
@@ -228,22 +253,13 @@ func boundsOf(text string, now time.Time) (b port.LoopBounds, ok bool) {
 			if tokens[2] == "M" {
 				b.Tokens *= 1000
 			}
-		case notClock == nil:
-			b.Until = nextClock(clock, now)
+		case isClock:
+			b.Until = clock
 		case notSpan == nil && span >= time.Minute:
 			b.Minutes = int(span.Minutes())
 		default:
 			return b, false
 		}
 	}
-	return b, !b.Empty()
-}
-
-// nextClock is the next time at which clocks show a time of the day.
-func nextClock(clock, now time.Time) time.Time {
-	at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
-	if !at.After(now) {
-		at = time.Date(now.Year(), now.Month(), now.Day()+1, clock.Hour(), clock.Minute(), 0, 0, now.Location())
-	}
-	return at.UTC()
+	return b, !b.Empty() && b.Possible()
 }

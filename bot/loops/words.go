@@ -33,7 +33,11 @@ func (w words) card(r port.Session, of port.Loop, p shown) render.Text {
 	if c := p.Changed; c != nil && c.Files > 0 {
 		diff = w.Say(i18n.ChangesSum, i18n.Args{"Count": c.Files, "Details": "+" + w.Number(int64(c.Added)) + " −" + w.Number(int64(c.Deleted))})
 	}
-	return chat.Paragraphs(chat.Lines(w.title(r, of), render.Plain(w.used(of)), render.Plain(tasks), render.Plain(diff)),
+	worktree := render.Text{}
+	if t := of.Worktree; t != nil && t.Dir != "" && !t.Removed {
+		worktree = w.Text(i18n.LoopWorktree, i18n.Args{"Dir": render.Code(w.Short(t.Dir))})
+	}
+	return chat.Paragraphs(chat.Lines(w.title(r, of), worktree, render.Plain(w.used(of)), render.Plain(tasks), render.Plain(diff)),
 		chat.Lines(w.check(of.Check), w.last(of.Last)), render.Plain(attention.LoopReason(w.Phrases, of)))
 }
 
@@ -61,8 +65,12 @@ func (w words) used(of port.Loop) string {
 	if of.Bounds.Cost > 0 {
 		cost = w.Dollars(of.Bounds.Cost, 2)
 	}
-	lines := []string{attention.LoopTurn(w.Phrases, of), w.Say(i18n.LoopTokens, i18n.Args{"Tokens": compared(w.Rounded(of.Used.Tokens), tokens)}),
-		compared(w.Dollars(of.Used.Cost, 2), cost)}
+	lines := []string{attention.LoopTurn(w.Phrases, of)}
+	if phase := attention.LoopPhase(w.Phrases, of); phase != "" {
+		lines = append(lines, phase)
+	}
+	lines = append(lines, w.Say(i18n.LoopTokens, i18n.Args{"Tokens": compared(w.Rounded(of.Used.Tokens), tokens)}),
+		compared(w.Dollars(of.Used.Cost, 2), cost))
 	if of.Used.Unpriced {
 		lines = append(lines, w.Say(i18n.LoopUnpriced))
 	}

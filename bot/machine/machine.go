@@ -15,6 +15,8 @@ type Machine struct {
 	Records     port.Views
 	Decisions   Decisions
 	Loops       port.Loops
+	Templates   port.LoopTemplates
+	Schedules   port.Schedules
 	Places      Places
 	Files       folders.Files
 	Received    folders.Received

@@ -49,11 +49,8 @@ func (m *Modes) Show(ctx context.Context, in chat.Incoming, r port.Session) erro
 
 // changes reports whether news change an agent's mode or model.
 func changes(n news.News) bool {
-	switch n.(type) {
-	case news.Switched, news.Ended, news.Lost, news.Stopped, news.Failed:
-		return true
-	}
-	return false
+	_, switched := n.(news.Switched)
+	return switched || news.IsEnd(n)
 }
 
 // do requests the option's mode or model.
@@ -95,26 +92,35 @@ func (m *Modes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone))}, nil
 	case !r.State.Open():
 		return chat.Screen{Text: p.EndedText(r), Session: r.ID}, nil
+	case !r.Can.Switches():
+		return chat.Screen{Text: p.Text(i18n.UnableMode, i18n.Args{"Name": r.Name}), Session: r.ID}, nil
 	}
 	now, err := m.switches.Switch(ctx, r.ID, port.ModeChange{})
 	if err != nil {
 		return chat.Screen{Session: r.ID}, err
 	}
-	model := p.Say(i18n.ModelHidden)
-	if now.Model != "" {
-		model = chat.ShownName(now.Model)
-	}
-	lines := []string{
-		p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, now.Mode)}),
-		p.Say(i18n.StatusModel, i18n.Args{"Model": model}),
-		p.Say(i18n.ModesForSession),
-	}
+	lines := values(p, r.Can, now)
 	if now.Mode == port.ModeBypass || now.Mode == port.ModeAuto {
 		lines = append(lines, p.Say(i18n.ModesTerminalOnly, i18n.Args{"What": modeText(p, now.Mode)}))
 	}
 	lines = append(lines, pending(p, now)...)
 	text := render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain("\n"+strings.Join(lines, "\n")))
-	return chat.Screen{Text: text, Session: r.ID, Options: options(p, now)}, nil
+	return chat.Screen{Text: text, Session: r.ID, Options: options(p, r.Can, now)}, nil
+}
+
+// values lists the mode and the model, as far as they can be switched.
+func values(p chat.Phrases, can port.Abilities, now port.ModeState) (lines []string) {
+	if len(can.Modes) > 0 {
+		lines = append(lines, p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, now.Mode)}))
+	}
+	if len(can.Models) > 0 {
+		model := p.Say(i18n.ModelHidden)
+		if now.Model != "" {
+			model = chat.ShownName(now.Model)
+		}
+		lines = append(lines, p.Say(i18n.StatusModel, i18n.Args{"Model": model}), p.Say(i18n.ModesForSession))
+	}
+	return lines
 }
 
 // pending lists the switches still to come.
@@ -137,14 +143,14 @@ func pending(p chat.Phrases, now port.ModeState) (lines []string) {
 }
 
 // options are the buttons. The current values have a tick, requested ones dots.
-func options(p chat.Phrases, now port.ModeState) [][]card.Option {
+func options(p chat.Phrases, can port.Abilities, now port.ModeState) [][]card.Option {
 	var ofModes, ofModels []card.Option
-	for _, mode := range port.Modes {
+	for _, mode := range can.Modes {
 		o := p.Option(i18n.ModeKey.Of(string(mode)), string(mode), "")
 		o.Text = sign(now.Mode == mode, now.Want.Mode == mode) + o.Text
 		ofModes = append(ofModes, o)
 	}
-	for _, model := range port.Models {
+	for _, model := range can.Models {
 		text := sign(runs(now, model), now.Want.Model == model) + model
 		ofModels = append(ofModels, card.Option{Text: text, Value: modelPrefix + model})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/render"
 	"ccbot/internal/address"
+	"ccbot/port/talk"
 )
 
 // Conversation is the destination of a message: a chat and a topic of it.
@@ -55,6 +56,9 @@ type Message struct {
 	Session uuid.UUID `json:"session,omitzero"`
 	// Written is the time of the message's line in a transcript; zero: it comes from no line.
 	Written time.Time `json:"-"`
+	// Cursor is the position in the session's transcript after the message; OnSent gets it with the
+	// message. Without a path the message shows no part of a transcript.
+	Cursor talk.Cursor `json:"-"`
 	// Rank orders the messages of a chat. An edit has the rank of its message, or its own rank if
 	// that comes later.
 	Rank Rank `json:"rank,omitempty"`
@@ -149,6 +153,7 @@ type File struct {
 	Session uuid.UUID // as of Message
 	Rank    Rank      // as of Message
 	Written time.Time // as of Message
+	Cursor  talk.Cursor
 }
 
 // isPhoto reports whether the file is sent as a photo: Telegram would refuse a larger photo.
@@ -179,6 +184,6 @@ func (o *Outbox) SendFile(ctx context.Context, f File) (messageID int, err error
 	}
 	// The caption is sent like the text of a message: the next attempt leaves out formatting that
 	// Telegram refused.
-	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Sounds: f.Sounds, Session: f.Session, Rank: f.Rank, Written: f.Written}
+	m := Message{To: f.To, Text: f.Caption, ReplyTo: f.ReplyTo, Sounds: f.Sounds, Session: f.Session, Rank: f.Rank, Written: f.Written, Cursor: f.Cursor}
 	return o.ask(ctx, &job{kind: upload, rank: m.Rank, to: f.To, session: f.Session, message: m, body: &f})
 }

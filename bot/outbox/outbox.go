@@ -187,7 +187,7 @@ type Stats struct {
 	Failing bool          // the queue of a chat was not taken at its last try
 }
 
-// GoingOf returns the current send statistics.
+// GoingOf returns how sending is going now.
 func GoingOf(o *Outbox) (g Stats) {
 	now := time.Now()
 	o.with(func(q *queues) {

@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // answer is one button of a question; sendTo is one for each open session. Its word is the option
@@ -54,6 +55,9 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		if err := p.bringFiles(ctx, &e, r); err != nil {
 			return err
 		}
+		if unable := refusal.Unable(r.Can, e.Text, e.Class); unable != nil {
+			return refuse(ctx, p, e, r, unable)
+		}
 		p.noteTarget(e, r, false)
 		if e.Spoken != shown { // it is written down only now
 			e.Session = r.ID
@@ -73,6 +77,9 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 			if err := p.bringFiles(ctx, &e, r); err != nil {
 				return err
 			}
+		}
+		if err := refusal.Unable(r.Can, e.Text, e.Class); err != nil {
+			return err
 		}
 		p.noteTarget(e, r, false)
 		return p.Queue.Keep(ctx, r.ID, e.Key)

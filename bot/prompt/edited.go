@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
@@ -18,6 +19,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/cuttext"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -45,7 +47,9 @@ func (p *Prompts) Edited(ctx context.Context, in chat.Incoming, m *models.Messag
 	first := messageOf(e)
 	quoted := in.Quoted || first != nil && quotation.Source(first) != ""
 	typed, class, some := talk.Normalise(reworded(e, partOf(p.book, e, in.MessageID), m, text))
-	ignored := quoted || !ok || some && class != talk.ClassPlain && class != e.Class
+	r, _ := p.book.Records.Get(e.Session)
+	unable := r.ID != uuid.Nil && refusal.Unable(r.Can, typed, class) != nil
+	ignored := quoted || !ok || unable || some && class != talk.ClassPlain && class != e.Class
 	same := !some || typed == e.Text // blanks are not typed either
 	switch {
 	case quoted && e.ReportedEdit != "", !ignored && same: // another bot may edit without end

@@ -96,7 +96,7 @@ type Prompts struct {
 // New returns the prompts of a chat.
 func New(d Deps) *Prompts {
 	return &Prompts{Deps: d, book: d.Chat.Book,
-		cards: chat.NewCards[facts](d.Chat, cardKind).Asking()}
+		cards: chat.NewCards[facts](d.Chat, CardKind).Asking()}
 }
 
 // FeatureName is the name of the feature.
@@ -106,7 +106,7 @@ const FeatureName = "prompt"
 func (p *Prompts) Feature() chat.Feature {
 	return chat.Feature{
 		Name:   FeatureName,
-		Cards:  map[string]chat.OnTap{cardKind: p.cards.OnTap(p.tap)},
+		Cards:  map[string]chat.OnTap{CardKind: p.cards.OnTap(p.tap)},
 		OnNews: p.onNews,
 		Text: func(ctx context.Context, in *chat.Incoming, text string) (bool, error) {
 			return true, p.take(ctx, *in, text)
@@ -139,6 +139,9 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	typed, class, some := talk.Normalise(withFiles(got.text, got.names))
 	if !some {
 		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
+	}
+	if unable := refusal.Unable(r.Can, typed, class); unable != nil && r.ID != uuid.Nil {
+		return p.notDelivered(ctx, in, p.Chat.In(in.To).Failure(r, unable).Text, nil)
 	}
 	e, err := p.Entries.Load(in.Key)
 	if err != nil {
@@ -359,7 +362,8 @@ type CLI struct {
 }
 
 // Send queues a text for an open session, like a message of its chat. With a key that was ever used
-// it does nothing. Errors: [ErrBlank], refusal.WrongState.
+// it does nothing. Errors: [ErrBlank], refusal.WrongState, and the errors of
+// refusal.Unable.
 func (c CLI) Send(ctx context.Context, key string, r port.Session, text string) error {
 	typed, class, ok := talk.Normalise(text)
 	if !ok {
@@ -367,6 +371,9 @@ func (c CLI) Send(ctx context.Context, key string, r port.Session, text string) 
 	}
 	if !r.State.Live() {
 		return &refusal.Error{Code: refusal.WrongState, State: r.State}
+	}
+	if err := refusal.Unable(r.Can, typed, class); err != nil {
+		return err
 	}
 	e := inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Conversation: r.Conversation, Received: time.Now().UTC(),
 		Text: typed, Class: class}

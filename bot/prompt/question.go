@@ -208,8 +208,8 @@ func openIn(all port.Views) []port.Session {
 	return slices.DeleteFunc(all.List(), func(r port.Session) bool { return !r.State.Open() })
 }
 
-// cardKind is the kind of the cards; a card has the key of its prompt's entry.
-const cardKind = "question"
+// CardKind is the kind of the cards; a card has the key of its prompt's entry.
+const CardKind = "question"
 
 // facts holds the facts for which a card's buttons were drawn.
 type facts struct {

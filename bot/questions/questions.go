@@ -80,7 +80,7 @@ func New(d Deps) *Questions {
 func (q *Questions) Feature() chat.Feature {
 	return chat.Feature{Name: "questions",
 		Commands: []chat.Command{{Name: "waiting", Run: func(ctx context.Context, in chat.Incoming, _ string) error {
-			return q.Step(ctx, in.To)
+			return q.step(ctx, in.To, false) // the command itself is below the question
 		}}},
 		Cards: map[string]chat.OnTap{linkKind: q.links.OnTap(func(_ context.Context, t chat.Tap, was questionRef) (chat.Answer, error) {
 			return q.after(t, was)
@@ -115,7 +115,7 @@ func (q *Questions) Waits() []port.Session {
 func (q *Questions) Chosen(ctx context.Context, from outbox.Conversation, session uuid.UUID) error {
 	for _, one := range q.open() {
 		if one.Session == session {
-			return q.bring(ctx, from, one, false)
+			return q.bring(ctx, from, one, false, true)
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (q *Questions) Chosen(ctx context.Context, from outbox.Conversation, sessio
 func (q *Questions) Again(ctx context.Context, session uuid.UUID) (shown bool, err error) {
 	for _, one := range q.open() {
 		if one.Session == session {
-			return q.again(ctx, one, nil)
+			return q.again(ctx, one, nil, true)
 		}
 	}
 	return false, nil
@@ -135,9 +135,14 @@ func (q *Questions) Again(ctx context.Context, session uuid.UUID) (shown bool, e
 // Step shows in a conversation the oldest open question. Its answer, or a button, leads to the next
 // one.
 func (q *Questions) Step(ctx context.Context, from outbox.Conversation) error {
+	return q.step(ctx, from, true)
+}
+
+// step is Step. A question stays in the last message if stays is set.
+func (q *Questions) step(ctx context.Context, from outbox.Conversation, stays bool) error {
 	all := q.open()
 	if len(all) > 0 {
-		return q.bring(ctx, from, all[0], len(all) > 1)
+		return q.bring(ctx, from, all[0], len(all) > 1, stays)
 	}
 	p := q.Chat.In(from)
 	if waits := q.Waits(); len(waits) > 0 { // its terminal asks, and the chat has no card of that
@@ -160,19 +165,19 @@ func (q *Questions) after(t chat.Tap, was questionRef) (chat.Answer, error) {
 	if len(all) == 0 || len(all) == 1 && i == 0 {
 		return chat.Answer{Text: q.Chat.In(t.To).Say(i18n.QuestionsNoOther)}, nil
 	}
-	return chat.Do(func(ctx context.Context) error { return q.bring(ctx, t.To, all[(i+1)%len(all)], true) })
+	return chat.Do(func(ctx context.Context) error { return q.bring(ctx, t.To, all[(i+1)%len(all)], true, true) })
 }
 
 // bring shows a question at the end of its conversation, or in another conversation a link to it.
-// steps: with a button that leads to the next one.
-func (q *Questions) bring(ctx context.Context, from outbox.Conversation, one card.Question, steps bool) error {
+// steps: with a button that leads to the next one; stays: it stays where it is the last message.
+func (q *Questions) bring(ctx context.Context, from outbox.Conversation, one card.Question, steps, stays bool) error {
 	p := q.Chat.In(from)
 	var next []card.Option
 	if steps {
 		next = []card.Option{p.Option(i18n.ButtonNextQuestion, chat.NextQuestion, "")}
 	}
 	if one.At == from {
-		_, err := q.again(ctx, one, next)
+		_, err := q.again(ctx, one, next, stays)
 		return err
 	}
 	r, _ := q.Chat.Book.Records.Get(one.Session)
@@ -183,9 +188,10 @@ func (q *Questions) bring(ctx context.Context, from outbox.Conversation, one car
 	return q.links.Post(ctx, card.Content{To: from, Session: r.ID, Text: text, Options: [][]card.Option{next}}, nameOf(one))
 }
 
-// again sends a question below all other messages, unless it is the last one there.
-func (q *Questions) again(ctx context.Context, one card.Question, below []card.Option) (shown bool, err error) {
-	last := one.Message > 0 && q.Chat.Book.Newest(one.At) == one.Message
+// again sends a question below all other messages. If stays is set, it stays where it is the last
+// message of those whose ids are known.
+func (q *Questions) again(ctx context.Context, one card.Question, below []card.Option, stays bool) (shown bool, err error) {
+	last := stays && one.Message > 0 && q.Chat.Book.Newest(one.At) == one.Message
 	note := render.Plain(q.Chat.In(one.At).Say(i18n.QuestionBelow))
 	return q.Chat.Cards.Again(ctx, one.Kind, one.Key, card.Bring{Note: note, ExtraOptions: below, Stay: last})
 }
@@ -201,7 +207,7 @@ func (q *Questions) run(ctx context.Context) error {
 		q.mu.Unlock()
 		for _, at := range answered {
 			if all := q.open(); len(all) > 0 {
-				q.note(all[0].Session, q.bring(ctx, at, all[0], len(all) > 1))
+				q.note(all[0].Session, q.bring(ctx, at, all[0], len(all) > 1, true))
 			}
 		}
 		q.dropSteps(ctx)

@@ -69,7 +69,7 @@ func (q *Questions) toStop(r port.Session) (one card.Question, what stop, open b
 func (q *Questions) tapStop(ctx context.Context, t chat.Tap, was stop) (chat.Answer, error) {
 	i := slices.IndexFunc(q.open(), func(one card.Question) bool { return nameOf(one) == was.questionRef })
 	if t.Card.Option == showOption && i >= 0 {
-		return chat.Do(func(ctx context.Context) error { return q.bring(ctx, t.To, q.open()[i], false) })
+		return chat.Do(func(ctx context.Context) error { return q.bring(ctx, t.To, q.open()[i], false, true) })
 	}
 	if i < 0 || q.Kinds[was.Kind] == nil {
 		return q.stops.AnswerExpired(ctx, t)

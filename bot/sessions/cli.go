@@ -18,7 +18,18 @@ type CLI struct{ *Sessions }
 
 // Begin starts a session, as Sessions.Begin does.
 func (c CLI) Begin(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
-	r, refused, err := c.begin(ctx, to, q)
+	return c.beginAs(ctx, to, q, c.chat.Book.MakeCurrent)
+}
+
+// BeginBeside is Begin, but an open session stays the current one.
+func (c CLI) BeginBeside(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
+	return c.beginAs(ctx, to, q, func(ctx context.Context, at address.Conversation, id uuid.UUID) error {
+		return c.chat.Book.SettleCurrent(ctx, at, []port.Session{{ID: id}})
+	})
+}
+
+func (c CLI) beginAs(ctx context.Context, to address.Conversation, q port.Start, settle settle) (port.Session, error) {
+	r, refused, err := c.begin(ctx, to, q, settle)
 	if refused != nil {
 		return r, refused
 	}

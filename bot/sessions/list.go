@@ -312,7 +312,7 @@ func doing(p chat.Phrases, l port.Status, asks attention.Attention) (n need, sig
 
 // asked names the subject of a request in a few letters. The sign says that it is a request.
 func asked(p chat.Phrases, tool string) string {
-	if q := (talk.Request{Tool: tool}); q.IsQuestion() || q.IsPlan() {
+	if talk.KindOf(tool) != talk.AskPermission {
 		return p.AskedText(tool)
 	}
 	return chat.ShownName(tool)

@@ -22,7 +22,7 @@ import (
 // Agents inspects and ends agents.
 type Agents interface {
 	Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
-	// Interrupt sends Esc to the agent of a session. told: others report what was stopped.
+	// Interrupt sends Esc to the agent of a session. reported: others report what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error)
 	// Archive ends a session with proof. Its result comes as news.
 	Archive(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) error
@@ -194,15 +194,18 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 // or in a new topic. The topic comes first, so that it has all messages of the session. The chat's
 // settings fill in what the person has not chosen. A refusal is reported in the chat.
 func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, began bool, err error) {
-	r, refused, err := s.begin(ctx, to, q)
+	r, refused, err := s.begin(ctx, to, q, s.chat.Book.MakeCurrent)
 	if refused != nil {
 		return r, false, s.chat.Explain(ctx, to, s.chat.In(to).Failure(port.Session{}, refused))
 	}
 	return r, err == nil, err
 }
 
+// settle decides whether a session that begins is the current one.
+type settle func(ctx context.Context, at address.Conversation, id uuid.UUID) error
+
 // begin is Begin without the report of a refusal.
-func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, refused, err error) {
+func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.Start, settle settle) (r port.Session, refused, err error) {
 	name := cmp.Or(q.Name, q.Dir[strings.LastIndex(q.Dir, "/")+1:])
 	at, err := s.chat.Book.Place(ctx, to, port.Session{Name: name}, q.Origin)
 	if err != nil {
@@ -214,7 +217,7 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	if r, refused = s.Agents.Start(ctx, q); refused != nil {
 		return r, refused, nil
 	}
-	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
+	if err := settle(ctx, at, r.ID); err != nil {
 		return r, nil, err
 	}
 	dir := render.Code(s.chat.Short(r.Dir))

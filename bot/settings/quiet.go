@@ -161,7 +161,7 @@ func (s *Settings) runQuiet(ctx context.Context, in chat.Incoming, arg string) e
 		return s.chat.Say(ctx, in.To, s.chat.In(in.To).Say(i18n.QuietUsage))
 	}
 	if arg != "" {
-		now := s.chat.Now()
+		now := conversation.AskedAt(in.Sent, s.chat.Now())
 		if err := s.chat.Book.Set(in.To.ChatID, func(set *conversation.Settings) { chooseQuiet(set, arg, now) }); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -37,7 +38,7 @@ const page = "settings"
 func New(c *chat.Chat, configured Configured) chat.Feature {
 	s := &Settings{c, configured}
 	return chat.Feature{Name: page,
-		Commands: []chat.Command{c.Pages.Command(page, page), {Name: quiet, Run: s.runQuiet}}, Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do}}}
+		Commands: []chat.Command{c.Pages.Command(page, page), {Name: quiet, Run: s.runQuiet}}, Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do, Typed: s.typed}}}
 }
 
 // one describes a setting. Its value is a text; "" means no choice.
@@ -68,14 +69,16 @@ type view struct {
 	dirs       []string   // of sessions, the newest first
 	open       []port.Session
 	now        time.Time
+	zone       string // without a choice
 }
 
 // isGroup reports whether a chat is not one person's.
 func (s *Settings) isGroup(v chat.Visit) bool { return !s.chat.Book.IsAllowed(v.To.ChatID) }
 
-// offers reports whether a chat may choose a setting. A group has a language and quiet hours.
+// offers reports whether a chat may choose a setting. A group has a language, a time zone and quiet
+// hours.
 func (s *Settings) offers(o one, v chat.Visit) bool {
-	return o.name == language || o.name == quiet || !s.isGroup(v)
+	return o.name == language || o.name == zone || o.name == quiet || !s.isGroup(v)
 }
 
 // find returns the setting of an address, and whether the chat may choose it.
@@ -85,7 +88,8 @@ func (s *Settings) find(v chat.Visit) (one, bool) {
 		r, known := s.chat.Book.Records.Get(parsed)
 		return noticesOf(r), known && !s.isGroup(v)
 	}
-	i := slices.IndexFunc(all, func(o one) bool { return o.name == v.Rest && s.offers(o, v) })
+	name := strings.TrimSuffix(v.Rest, unknown)
+	i := slices.IndexFunc(all, func(o one) bool { return o.name == name && s.offers(o, v) })
 	if i < 0 {
 		return one{}, false
 	}
@@ -95,7 +99,7 @@ func (s *Settings) find(v chat.Visit) (one, bool) {
 func (s *Settings) view(v chat.Visit) view {
 	set := s.chat.Book.Settings(v.To.ChatID)
 	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured,
-		speech: s.chat.Speech, lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(),
+		speech: s.chat.Speech, lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(), zone: cmp.Or(s.chat.Book.Zone, conversation.MachineZone),
 		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !r.State.Open() || r.Conversation.ChatID != v.To.ChatID })}
 }
 
@@ -115,7 +119,11 @@ func (s *Settings) dirs() (all []string) {
 func (s *Settings) draw(_ context.Context, visit chat.Visit) (chat.Screen, error) {
 	v := s.view(visit)
 	if o, ok := s.find(visit); ok {
-		return o.screen(v), nil
+		screen := o.screen(v)
+		if strings.HasSuffix(visit.Rest, unknown) {
+			screen.Text = chat.Paragraphs(render.Plain(chat.Warning+v.Say(i18n.ZoneUnknown)), screen.Text)
+		}
+		return screen, nil
 	}
 	screen := chat.Screen{Back: "menu"}
 	lines := []render.Text{render.Bold(v.Say(i18n.SettingsTitle))}
@@ -186,7 +194,7 @@ func (s *Settings) do(_ context.Context, v chat.Visit, value string) (chat.Answe
 	if !ok {
 		return chat.Answer{Text: s.chat.In(v.To).Say(i18n.StaleButton)}, page, nil
 	}
-	return chat.Answer{}, "", s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { o.choose(set, value, s.chat.Now()) })
+	return chat.Answer{}, page + "/" + strings.TrimSuffix(v.Rest, unknown), s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { o.choose(set, value, s.chat.Now()) })
 }
 
 // The settings that the rest of the package knows by name.
@@ -260,6 +268,7 @@ var all = []one{
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.AtLimit = value }},
 	budgetOf("session-budget", i18n.SettingSessionBudget, i18n.SettingSessionBudgetAbout, func(s *conversation.Settings) *float64 { return &s.SessionBudget }),
 	budgetOf("day-budget", i18n.SettingDayBudget, i18n.SettingDayBudgetAbout, func(s *conversation.Settings) *float64 { return &s.DayBudget }),
+	timeZone,
 	{name: notices, title: i18n.SettingNotices, about: i18n.SettingNoticesAbout, row: 1,
 		value: func(s conversation.Settings) string { return s.Background },
 		choices: func(v view) []choice {

@@ -244,7 +244,7 @@ func (w words) head(r port.Session, n now, shared render.Text) render.Text {
 	}
 	dir := w.Short(r.Dir)
 	title := w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
-	text := chat.Lines(title, render.Plain(attention.Loop(w.Phrases, r.Loop)), render.Code(dir), shared)
+	text := chat.Lines(title, render.Plain(attention.Loop(w.Phrases, r.Loop)), render.Plain(attention.Scheduled(w.Phrases, r)), render.Code(dir), shared)
 	if r.State.Live() && r.Window != "" {
 		text = chat.Lines(text, w.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(w.Attach(r.ID))}))
 	}
@@ -265,17 +265,8 @@ func (w words) agent(launched string, n now) render.Text {
 	if model = short(model); model != "" {
 		lines = append(lines, w.Say(i18n.StatusModel, i18n.Args{"Model": model}))
 	}
-	mode := short(n.Permissions)
-	if mode == "" && launched == "bypass" {
-		mode = string(port.ModeBypass)
-	}
-	if mode != "" {
-		key := i18n.ModeKey.Of(mode)
-		said := w.Say(key)
-		if said == string(key) { // a newer Claude Code's
-			said = w.Quoted(mode)
-		}
-		lines = append(lines, w.Say(i18n.StatusMode, i18n.Args{"Mode": said}))
+	if mode := w.ModeText(n.Permissions, launched); mode != "" {
+		lines = append(lines, w.Say(i18n.StatusMode, i18n.Args{"Mode": mode}))
 	}
 	lines = append(lines, strings.Join(did, w.Say(i18n.JoinParts)))
 	if t := n.Tokens; t != (port.Tokens{}) {

@@ -59,8 +59,7 @@ func (l *Lists) Held(ctx context.Context, to address.Conversation, session uuid.
 // onNews ends the list of texts that wait for an answer in a terminal, if the terminal asks
 // nothing.
 func (l *Lists) onNews(ctx context.Context, r port.Session, n news.News) error {
-	switch n.(type) {
-	case news.DialogGone, news.Ended, news.Lost, news.Stopped, news.Failed:
+	if _, gone := n.(news.DialogGone); gone || news.IsEnd(n) {
 		return l.endWaiting(ctx, func(c card.Card[waiting]) bool { return c.Content.Session == r.ID })
 	}
 	return nil

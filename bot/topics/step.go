@@ -25,9 +25,10 @@ const (
 )
 
 func endIn(n news.News) end {
-	switch n.(type) {
-	case news.Ended, news.Failed, news.Lost, news.Stopped:
+	if news.IsEnd(n) {
 		return ended
+	}
+	switch n.(type) {
 	case news.Ready, news.Transferred:
 		return returned
 	}

@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -17,13 +16,11 @@ const readAhead = 16
 
 // written returns the items that a transcript has from a place on, without waiting for more.
 func (t *Turns) written(ctx context.Context, session uuid.UUID, from talk.Cursor) iter.Seq2[talk.Item, error] {
-	now, cancel := context.WithCancel(ctx)
-	cancel()
 	return func(yield func(talk.Item, error) bool) {
 		for {
-			items, err := t.Transcripts.Next(now, session, from, readAhead)
+			items, err := t.Transcripts.Next(ctx, session, from, readAhead, false)
 			if len(items) == 0 {
-				if err != nil && !errors.Is(err, context.Canceled) {
+				if err != nil {
 					yield(talk.Item{}, err)
 				}
 				return

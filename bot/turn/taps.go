@@ -59,10 +59,12 @@ func (t *Turns) fill(ctx context.Context, content *card.Content, s *state, r por
 		if n := len(s.waits); n > 0 {
 			add(Queue, i18n.ButtonQueue, "", i18n.Args{"Count": n})
 		}
-		add(Mode, i18n.ButtonMode, "")
+		if r.Can.Switches() {
+			add(Mode, i18n.ButtonMode, "")
+		}
 		content.Options, row = chat.Rows(3, row...), nil
 		add(Changes, i18n.ButtonChanges, "")
-		if s.Context >= fullContext {
+		if s.Context >= fullContext && r.Can.Compact {
 			add(Compact, i18n.ButtonCompact, "")
 		}
 	case s.Page > 0:

@@ -103,7 +103,10 @@ func (t *Turns) onNews(_ context.Context, r port.Session, reported news.News) er
 			}
 		}
 	}
-	over := func(ctx context.Context, o *tracker) { o.end(ctx, cut, t.Chat.Now()) }
+	if _, moved := reported.(news.Transferred); moved || news.IsEnd(reported) {
+		t.notify(r.ID, false, func(ctx context.Context, o *tracker) { o.end(ctx, cut, t.Chat.Now()) })
+		return nil
+	}
 	switch n := reported.(type) {
 	case news.Typed:
 		t.notify(r.ID, true, func(ctx context.Context, o *tracker) { o.typed(ctx, n.Prompt) })
@@ -111,8 +114,6 @@ func (t *Turns) onNews(_ context.Context, r port.Session, reported news.News) er
 		t.notify(r.ID, false, takenBack(n.Prompt.Key))
 	case news.TakenBack:
 		t.notify(r.ID, false, takenBack(n.Prompt.Key))
-	case news.Ended, news.Lost, news.Stopped, news.Failed, news.Transferred:
-		t.notify(r.ID, false, over)
 	default:
 		t.notify(r.ID, false, nil)
 	}

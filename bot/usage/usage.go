@@ -40,12 +40,13 @@ const (
 type usage struct {
 	chat     *chat.Chat
 	spending talk.Spending
-	cards    chat.Cards[warning] // each open until its window ends: it proves that the chat was warned
+	budgets  func(to outbox.Conversation, rep talk.Report) []string // a line each
+	cards    chat.Cards[warning]                                    // each open until its window ends: it proves that the chat was warned
 }
 
 // New returns the feature.
-func New(c *chat.Chat, s talk.Spending) chat.Feature {
-	u := &usage{chat: c, spending: s, cards: chat.NewCards[warning](c, warningKind)}
+func New(c *chat.Chat, s talk.Spending, budgets func(to outbox.Conversation, rep talk.Report) []string) chat.Feature {
+	u := &usage{chat: c, spending: s, budgets: budgets, cards: chat.NewCards[warning](c, warningKind)}
 	return chat.Feature{Name: page, Commands: []chat.Command{c.Pages.Command(page, page)},
 		Pages: map[string]chat.Page{page: {Draw: u.draw, Do: u.do}},
 		Cards: map[string]chat.OnTap{warningKind: u.cards.OnTap(func(_ context.Context, t chat.Tap, _ warning) (chat.Answer, error) {
@@ -63,16 +64,10 @@ type place struct {
 
 func (p place) address() string { return chat.Address(page, p) }
 
-func (u *usage) report(ctx context.Context) (talk.Report, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return u.spending.Spent(ctx)
-}
-
 // draw shows a page.
 func (u *usage) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	at, w := chat.ViewAt[place](v.Rest), words{u.chat.In(v.To)}
-	rep, err := u.report(ctx)
+	rep, err := u.spending.Spent(ctx, timeout)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return chat.Screen{Text: render.Plain(w.Say(i18n.UsageBusy)), Back: "menu",
@@ -83,7 +78,8 @@ func (u *usage) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	at.Span = min(max(at.Span, 0), len(rep.Spans)-1)
 	part := card.PartOf(len(rep.Spans[at.Span].Sessions), shownSessions, at.Page)
 	at.Page = part.Page
-	return chat.Screen{Text: w.page(rep, u.spending.Limits(), at, part), Options: w.options(at, part), Back: "menu"}, nil
+	limits := append(each.As(u.spending.Limits(), w.limit), u.budgets(v.To, rep)...)
+	return chat.Screen{Text: w.page(rep, limits, at, part), Options: w.options(at, part), Back: "menu"}, nil
 }
 
 // do sends the picture.
@@ -92,7 +88,7 @@ func (u *usage) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 		return chat.Answer{}, "", nil
 	}
 	a, err := chat.Do(func(ctx context.Context) error {
-		rep, err := u.report(ctx)
+		rep, err := u.spending.Spent(ctx, timeout)
 		if errors.Is(err, context.DeadlineExceeded) {
 			return nil // the page, which is drawn now, shows it
 		}
@@ -121,10 +117,10 @@ func (u *usage) send(ctx context.Context, to outbox.Conversation, rep talk.Repor
 // words are the sentences of the page in one language.
 type words struct{ chat.Phrases }
 
-// page is the text of the page.
-func (w words) page(rep talk.Report, limits []talk.Limit, at place, part card.Part) render.Text {
+// page is the text of the page. limits are the lines about limits and budgets.
+func (w words) page(rep talk.Report, limits []string, at place, part card.Part) render.Text {
 	span := rep.Spans[at.Span]
-	parts := []render.Text{render.Bold(w.Say(i18n.UsageTitle)), w.limits(limits), w.spans(rep, at)}
+	parts := []render.Text{render.Bold(w.Say(i18n.UsageTitle)), render.Plain(strings.Join(limits, "\n")), w.spans(rep, at)}
 	if span.All.Tokens() == 0 {
 		parts = append(parts, render.Plain(w.Say(i18n.UsageNone)))
 	} else {
@@ -135,10 +131,6 @@ func (w words) page(rep talk.Report, limits []talk.Limit, at place, part card.Pa
 		parts = append(parts, chat.Lines(models...), w.sessions(span.Sessions, part))
 	}
 	return chat.Paragraphs(append(parts, w.notes(rep, span.All))...)
-}
-
-func (w words) limits(all []talk.Limit) render.Text {
-	return render.Plain(strings.Join(each.As(all, w.limit), "\n"))
 }
 
 // limit shows the use of a limit, and when it ends.

@@ -90,6 +90,7 @@ func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
 		looped := chat.Lines(render.Plain(attention.Loop(p, r.Loop)), render.Plain(attention.LoopReason(p, *r.Loop)))
 		screen.Text = chat.Paragraphs(screen.Text, looped)
 	}
+	screen.Text = chat.Paragraphs(screen.Text, render.Plain(attention.Scheduled(p, r)))
 	if cut := p.InterruptionText(r.Interruption); !cut.Blank() {
 		screen.Text = chat.Paragraphs(screen.Text, cut)
 	}

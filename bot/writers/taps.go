@@ -138,7 +138,7 @@ func (o *Others) fork(ctx context.Context, t chat.Tap, c conflict) error {
 		return err
 	}
 	r, err := o.starter.Start(ctx, port.Start{Name: name, Dir: dir, Owner: t.From,
-		Conversation: at, Origin: origin, ForkOf: from.ClaudeSessionID})
+		Conversation: at, Origin: origin, ForkOf: from.AgentSessionID})
 	if err != nil {
 		return o.explain(ctx, t, err)
 	}
@@ -177,7 +177,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one port.Writer, from po
 func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Conversation, one port.Writer,
 	from port.Session) (port.Session, error) {
 	r, err := o.starter.Adopt(ctx, port.Adopt{Agent: one.ID, From: from.ID, Owner: t.From,
-		Claude: cmp.Or(from.ClaudeSessionID, one.Claude), Conversation: at, Why: port.RequestedBy(t.From, "asked for").Why})
+		AgentSessionID: cmp.Or(from.AgentSessionID, one.AgentSessionID), Conversation: at, Why: port.RequestedBy(t.From, "asked for").Why})
 	if refusal.Is(err, refusal.NotFound, refusal.WrongState) { // that is about from
 		err = &refusal.Error{Code: refusal.Changed, Err: err}
 	}

@@ -66,7 +66,7 @@ func windowText(p chat.Phrases, one port.Window) render.Text {
 	switch {
 	case one.Agent != nil:
 		runs = p.ProcessText(one.Agent.Process)
-		conversation = p.Text(i18n.WindowConversation, i18n.Args{"ID": one.Agent.Claude.String()[:8]})
+		conversation = p.Text(i18n.WindowConversation, i18n.Args{"ID": one.Agent.AgentSessionID.String()[:8]})
 	case one.Dead:
 		runs = p.Say(i18n.WindowDead)
 	}
@@ -142,7 +142,7 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one port.W
 	}
 	var from port.Session // the session of the conversation: an open one before an ended one, then the newest
 	for _, r := range o.chat.Book.Records.List() {
-		if r.Owns && r.ClaudeSessionID == one.Agent.Claude && (from.ID == uuid.Nil || from.Resumable) {
+		if r.Owns && r.AgentSessionID == one.Agent.AgentSessionID && (from.ID == uuid.Nil || from.Resumable) {
 			from = r
 		}
 	}

@@ -20,7 +20,7 @@ func (h hook) ask(launch string, a hookwire.Ask) error {
 	a.Boot = hookwire.BootID()
 	a.TranscriptSize = sizeOf(a.TranscriptPath)
 	// 0: the bot asks the kernel anyway
-	a.ClaudePID, a.ClaudeStart, _ = hookwire.ClaudeProcess(h.getenv)
+	a.AgentPID, a.AgentStart, _ = hookwire.ClaudeProcess(h.getenv)
 	answer, err := hookwire.Relay(context.Background(), h.dir, a)
 	if err != nil || answer.Decision == nil {
 		return err

@@ -112,8 +112,8 @@ func testPrints(t *testing.T, a agent) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{launchID, sessionID, "/w", "default", "Bash", `{"command":"ls"}`},
 			[]string{ask.Launch, ask.SessionID, ask.Cwd, ask.PermissionMode, ask.Tool, string(ask.Input)})
-		assert.Equal(t, os.Getpid(), ask.ClaudePID)
-		assert.NotZero(t, ask.ClaudeStart)
+		assert.Equal(t, os.Getpid(), ask.AgentPID)
+		assert.NotZero(t, ask.AgentStart)
 		assert.Len(t, ask.Suggestions, 1)
 		_, err = conn.Write([]byte(reply))
 		require.NoError(t, err)

@@ -4,7 +4,7 @@
 //	ccbot-hook --dir DIR --launch ID --status [--wrap COMMAND]
 //	ccbot-hook --dir DIR --installed
 //
-// It promises never to hurt the session that runs it: exit code 0 in any case, nothing on stdout or
+// It promises never to hurt the session that runs it: exit code 0 unless a signal ends it, nothing on stdout or
 // stderr, no network, no lock, no waiting for the bot, and an end within a fixed time even when
 // stdin never ends. It does not make a missing state folder.
 //

@@ -91,7 +91,7 @@ func (h hook) note(launch string, event hookwire.Event) error {
 	var err error
 	// Without a proven process the event is still useful for the launch; only the binding needs the
 	// process.
-	event.ClaudePID, event.ClaudeStart, err = hookwire.ClaudeProcess(h.getenv)
+	event.AgentPID, event.AgentStart, err = hookwire.ClaudeProcess(h.getenv)
 	// These name the session that the process runs from now on. The others look back: at /clear a
 	// slow SessionEnd of the old session would undo the SessionStart of the new one.
 	if err == nil && (event.Name == hookwire.SessionStart || event.Name == hookwire.UserPromptSubmit) {

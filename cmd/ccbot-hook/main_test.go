@@ -130,8 +130,8 @@ func testNotes(t *testing.T, a agent) {
 	require.Len(t, events, 1)
 	require.Len(t, bindings, 1)
 	e := events[0]
-	assert.Equal(t, cmd.Process.Pid, e.ClaudePID)
-	assert.NotZero(t, e.ClaudeStart)
+	assert.Equal(t, cmd.Process.Pid, e.AgentPID)
+	assert.NotZero(t, e.AgentStart)
 	assert.Equal(t, hookwire.BootID(), e.Boot)
 	// a time of today, not how long it took
 	assert.WithinDuration(t, time.Now(), e.Received, time.Hour)

@@ -47,7 +47,7 @@ func record(o options, data []byte, getenv func(string) string, now func() time.
 		return err
 	}
 	s.Launch, s.At, s.Boot = launch, now().UTC(), hookwire.BootID()
-	s.ClaudePID, s.ClaudeStart, _ = hookwire.ClaudeProcess(getenv) // 0: whose it was stays open
+	s.AgentPID, s.AgentStart, _ = hookwire.ClaudeProcess(getenv) // 0: whose it was stays open
 	_, err = hookwire.WriteStatus(o.dir, s)
 	return err
 }

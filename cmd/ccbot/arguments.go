@@ -104,7 +104,8 @@ func flagError(err error) error {
 func someArgs(least, most int, what, hint string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most || args[0] == "" {
-			return exit.Usage(fmt.Errorf("say %s: ccbot %s%s", what, cmd.Use, hint))
+			usage := strings.TrimSuffix(cmd.UseLine(), " [flags]")
+			return exit.Usage(fmt.Errorf("say %s: %s%s", what, usage, hint))
 		}
 		return nil
 	}

@@ -51,10 +51,10 @@ func moving(t *testing.T) home {
 	h := homeWith(t, secretSettings, one(1, "api", func(r *session.Record) {
 		r.State, r.EndedAt, r.Dir, r.Prompts = session.Running, time.Time{}, "/gone/api", []string{"7"}
 		r.Binding = &session.Binding{Agent: process.Identity{PID: 4123, Start: 5}}
-		r.Cursors = []talk.Cursor{{Path: "/home/other/.claude/projects/-gone-api/" + r.ClaudeSessionID.String() + ".jsonl"}}
+		r.Cursors = []talk.Cursor{{Path: "/home/other/.claude/projects/-gone-api/" + r.AgentSessionID.String() + ".jsonl"}}
 	}), one(2, "web", func(r *session.Record) { r.State, r.Dir = session.Archived, "/" }))
 	require.NoError(t, os.MkdirAll(filepath.Join(h.projects, "-gone-api"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(h.projects, "-gone-api", one(1, "api").ClaudeSessionID.String()+".jsonl"), []byte("{}\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(h.projects, "-gone-api", one(1, "api").AgentSessionID.String()+".jsonl"), []byte("{}\n"), 0o600))
 	require.NoError(t, os.MkdirAll(filepath.Join(h.dir, "chats"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "chats", "7-0.json"), []byte(`{"version":1,"settings":{"language":"ru"}}`), 0o600))
 	require.NoError(t, os.MkdirAll(filepath.Join(h.dir, "inbox"), 0o700))
@@ -135,7 +135,7 @@ func TestRestoreOfAnotherMachine(t *testing.T) {
 	assert.Contains(t, string(record), `"path":"`+to.projects+`/-gone-api/`)
 	assert.NotContains(t, string(record), `"binding"`)
 	assert.NotContains(t, string(record), `"prompts"`)
-	said := filepath.Join(to.projects, "-gone-api", one(1, "api").ClaudeSessionID.String()+".jsonl")
+	said := filepath.Join(to.projects, "-gone-api", one(1, "api").AgentSessionID.String()+".jsonl")
 	for path, mode := range map[string]os.FileMode{said: 0o600, filepath.Dir(said): os.ModeDir | 0o700, filepath.Join(to.dir, "sessions"): os.ModeDir | 0o700,
 		filepath.Join(to.dir, "sessions", idOf(2).String()+".json"): 0o600, filepath.Join(to.dir, "chats", "7-0.json"): 0o600} {
 		info, err := os.Stat(path)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,13 +25,15 @@ import (
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/show"
+	"ccbot/internal/session"
+	"ccbot/port"
 )
 
 // printed are the values that the verbs print as JSON.
 var printed = map[string]any{
 	"list --json": []show.Session{}, "status NAME --json": show.Details{}, "why NAME --json": show.Fate{}, "recover --json": show.Account{},
 	"hooks status --json": hooksReport{}, "service status --json": service.State{}, "doctor --json": doctor.Report{}, "resume NAME --json": running.Resumed{}, "forget NAME --json": forgottenSession{}, "new --json": running.Started{}, "send-prompt NAME TEXT --wait --json": running.Queued{},
-	"loop status NAME --json": shownLoop{}, "schedule add NAME WHEN TEXT --json": shownSchedule{}, "archive NAME --json": running.Ended{}, "history NAME --json": []show.Entry{}, "history NAME WORD --json": []show.Hit{},
+	"loop status NAME --json": show.Loop{}, "schedule add NAME WHEN TEXT --json": port.Schedule{}, "archive NAME --json": running.Ended{}, "history NAME --json": []show.Entry{}, "history NAME WORD --json": []show.Hit{},
 	"changes NAME --json": show.Changes{}, "changes NAME FILE --json": show.Patch{}, "usage --json": show.Usage{}, "config --json": []config.Setting{}, "import DIR --json": importer.Report{},
 }
 
@@ -117,6 +120,10 @@ func TestVerbsHaveHelp(t *testing.T) {
 			for _, flag := range regexp.MustCompile(`--[a-z-]+`).FindAllString(one.Flags().FlagUsages(), -1) {
 				assert.Contains(t, string(data), flag, "docs/cli.md names the flag of %s", path)
 			}
+			one.Flags().VisitAll(func(f *pflag.Flag) {
+				value, _ := pflag.UnquoteUsage(f)
+				assert.NotContains(t, value, " ", "the name of the value of --%s of %s", f.Name, path)
+			})
 		}
 	}
 	look(commands(nil, nil, nil))
@@ -144,11 +151,59 @@ func TestHelpIsTheSameBothWays(t *testing.T) {
 			path := strings.Fields(one.CommandPath())[1:]
 			want := said(append(path, "--help")...)
 			assert.Contains(t, want, "Usage:\n  ccbot "+strings.Join(path, " "))
+			assert.NotContains(t, want, "(default )")
 			assert.Equal(t, want, said(append([]string{"help"}, path...)...), "ccbot help %s", strings.Join(path, " "))
 		}
 	}
 	look(commands(nil, nil, nil))
 	assert.Greater(t, verbs, 30)
+}
+
+// TestMissingArgumentNamesCommand: the message of each verb without its arguments shows the whole
+// command.
+func TestMissingArgumentNamesCommand(t *testing.T) {
+	verbs := 0
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, one := range cmd.Commands() {
+			look(one)
+			if one.Args == nil || one.Hidden {
+				continue
+			}
+			if err := one.Args(one, nil); err != nil {
+				verbs++
+				assert.ErrorContains(t, err, one.CommandPath()+" ")
+			}
+		}
+	}
+	look(commands(nil, nil, nil))
+	assert.Greater(t, verbs, 15)
+}
+
+// TestCompletionHasNames: each verb with the name of a session completes it, also below another
+// verb.
+func TestCompletionHasNames(t *testing.T) {
+	state := stateWith(t, one(1, "api", func(r *session.Record) { r.State = session.Running }), one(2, "web"))
+	named := 0
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, one := range cmd.Commands() {
+			look(one)
+			if !strings.Contains(one.Use, " NAME|ID") {
+				continue
+			}
+			named++
+			args := append([]string{"__complete"}, strings.Fields(one.CommandPath())[1:]...)
+			_, out, _ := ccbot([]string{"HOME=" + state, "CCBOT_DIR=" + state}, append(args, "")...)
+			ended := slices.Contains([]string{"ccbot resume", "ccbot forget"}, one.CommandPath())
+			assert.Equal(t, !ended, strings.Contains(out, "api\t"), one.CommandPath())
+			if ended {
+				assert.Contains(t, out, "web\t", one.CommandPath())
+			}
+		}
+	}
+	look(commands(nil, nil, nil))
+	assert.Greater(t, named, 15)
 }
 
 var (

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,14 +37,20 @@ func (c *call) completionCommand(root *cobra.Command) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error { return shells[args[0]](c.stdout) }}
 }
 
+// forLive and forEnded are the verbs for sessions that have not ended, and for those that have.
+var (
+	forLive  = []string{"ccbot send-prompt", "ccbot archive", "ccbot done", "ccbot attach", "ccbot loop start", "ccbot schedule add"}
+	forEnded = []string{"ccbot resume", "ccbot forget"}
+)
+
 // completeNames adds completion of names to the verbs that take a session.
 func (c *call) completeNames(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
+		c.completeNames(cmd)
 		if !strings.Contains(cmd.Use, " NAME|ID") {
 			continue
 		}
-		live := cmd.Name() == "send-prompt" || cmd.Name() == "archive" || cmd.Name() == "done" || cmd.Name() == "attach"
-		over := cmd.Name() == "resume" || cmd.Name() == "forget"
+		live, over := slices.Contains(forLive, cmd.CommandPath()), slices.Contains(forEnded, cmd.CommandPath())
 		cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			d, err := offline.Open(c.environ, io.Discard)
 			if err != nil || len(args) > 0 {

@@ -24,9 +24,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/doctor"
 	"ccbot/cmd/ccbot/exit"
-	"ccbot/hooks"
 	"ccbot/internal/control"
 	"ccbot/internal/health"
 	"ccbot/internal/hookwire"
@@ -153,9 +153,9 @@ func (p *patient) away() {
 }
 
 func (p *patient) hooks(change func(string) string) {
-	command, err := hooks.InstalledCommand(p.root+"/bin/ccbot-hook", p.state)
+	command, err := claudesettings.InstalledCommand(p.root+"/bin/ccbot-hook", p.state)
 	require.NoError(p.t, err)
-	data, _, err := hooks.Install(nil, command)
+	data, _, err := claudesettings.Install(nil, command)
 	require.NoError(p.t, err)
 	p.write("claude/settings.json", change(string(data)), 0o600)
 }
@@ -428,7 +428,7 @@ var ofTools = []sickness{
 	{"an old agent", func(p *patient) { p.script("claude", "echo '2.1.77 (Claude Code)'") }, "claude_old", doctor.Fail, false},
 	{"an old agent of the bot", func(p *patient) {
 		p.script("claude", "echo '2.1.77 (Claude Code)'")
-		p.figures.Claude, p.figures.ClaudeNeeded = "2.1.77 (Claude Code)", hooks.Oldest
+		p.figures.Claude, p.figures.ClaudeNeeded = "2.1.77 (Claude Code)", claudesettings.Oldest
 	}, "claude_old", doctor.Fail, false},
 	{"a broken agent", func(p *patient) { p.script("claude", "exit 1") }, "claude_silent", doctor.Warn, false},
 	{"Bedrock without a region", func(p *patient) {
@@ -497,7 +497,7 @@ func TestDoctorLeavesWhatIsInUse(t *testing.T) {
 	p := newPatient(t)
 	p.away()
 	p.write("s/inbox/.1.json12345", "", 0o600)
-	store, err := session.Open(p.state+"/sessions", p.state+"/quarantine", time.Now, slog.New(slog.DiscardHandler))
+	store, err := session.Open(p.state+"/sessions", p.state+"/quarantine", time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	r := one(1, "api")
 	require.NoError(t, store.Create(r))
@@ -571,7 +571,7 @@ func TestDoctorNamesFaultsWithDamagedID(t *testing.T) {
 func TestUpdatedClaudeIsNoFault(t *testing.T) {
 	p := newPatient(t)
 	p.mu.Lock()
-	p.figures.Claude, p.figures.ClaudeNeeded = "2.1.77 (Claude Code)", hooks.Oldest
+	p.figures.Claude, p.figures.ClaudeNeeded = "2.1.77 (Claude Code)", claudesettings.Oldest
 	p.mu.Unlock()
 	out, _ := p.ccbot(exit.OK, "doctor")
 	assert.NotContains(t, out, "claude_old")

@@ -40,7 +40,7 @@ func (c *call) dryRun(ctx context.Context) error {
 	name := func(id uuid.UUID) string { r, _ := d.Store.Get(id); return r.Name }
 	a := show.Account{DryRun: true, Bot: bot, Tmux: fmt.Sprintf("%s, session %s", d.TmuxCommand(), d.TmuxSession), At: w.Now.UTC(), Records: len(w.Records), States: make(map[session.State]int),
 		Actions: []show.Action{}, Notices: show.NoticesOf(notices, name),
-		Purge: show.PurgesOf(archive.Leaving(w.Now, d.PurgeAfter, w.Records), w.Records, w.Now, d.PurgeAfter, "is due to be forgotten", "")}
+		Purge: show.PurgesOf(archive.Leaving(w.Now, d.PurgeAfter, offline.Agents(d.Config), w.Records), w.Records, w.Now, d.PurgeAfter, "is due to be forgotten", "")}
 	for _, r := range w.Records {
 		a.States[r.State]++
 	}

@@ -79,7 +79,7 @@ func TestDryRunBesideABot(t *testing.T) {
 	table, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer held.Close()
-	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	underWay := one(2, "under way", func(r *session.Record) { r.State, r.StartedAt = session.Starting, time.Now() })
 	require.NoError(t, store.Create(underWay))

@@ -32,7 +32,7 @@ import (
 
 // firstFault is a fault that a new user meets.
 type firstFault struct {
-	name string // in docs/doctor.md
+	name string // in testdata/first-faults.md
 	make func(p *patient)
 	// code is the exit code of `ccbot run`, or stays if the bot runs nevertheless.
 	code int
@@ -287,7 +287,7 @@ func TestStartWithoutRoom(t *testing.T) {
 var withoutRoom = firstFault{name: "no room on the disk", code: exit.Failure,
 	says: []string{"cannot be used: there is no room left", "make some and try again"}, finding: "disk_full"}
 
-// TestFirstFaultsAreDocumented compares the table of docs/doctor.md with the faults that are tried.
+// TestFirstFaultsAreDocumented compares the table in testdata with the faults that are tried.
 func TestFirstFaultsAreDocumented(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| Fault | `ccbot run` | `ccbot doctor` |\n|---|---|---|\n")
@@ -306,7 +306,7 @@ func TestFirstFaultsAreDocumented(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.name, run, found)
 	}
-	data, err := os.ReadFile("../../docs/doctor.md")
+	data, err := os.ReadFile("testdata/first-faults.md")
 	require.NoError(t, err)
 	assert.Contains(t, string(data), "\n"+b.String(), "write this table there:\n%s", b.String())
 }

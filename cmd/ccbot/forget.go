@@ -46,7 +46,7 @@ func (c *call) forget(cmd *cobra.Command, what string, yes bool) error {
 	}
 	words := d.Words()
 	if !r.State.HasEnded() {
-		return offline.Sentence(offline.NotEnded(words, r))
+		return offline.Sentence(offline.NotEnded(words, offline.Agents(d.Config), r))
 	}
 	if yes && !strings.EqualFold(r.Name, what) && r.ID.String() != what {
 		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, terminal.Printable(r.Name), r.ID)

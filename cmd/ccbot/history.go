@@ -17,7 +17,7 @@ func (c *call) historyCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "history NAME|ID [WORD]", Short: "Print the conversation of a session, or find a word in it",
 		Args: someArgs(1, 2, "which session", "; quote several words"),
 		Long: `Print the last prompts and answers of a session, open or ended; with WORD the places that
-contain the word, in any case. The oldest is the first. It only reads Claude Code's own file.`,
+contain the word, in any case. The oldest is the first. It only reads the agent's own file.`,
 		Example: "  ccbot history api -n 5\n  ccbot history api 'rate limit'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if most < 1 {
@@ -27,7 +27,7 @@ contain the word, in any case. The oldest is the first. It only reads Claude Cod
 			if err != nil {
 				return err
 			}
-			said := host.Conversations{Records: d.Store, Projects: d.ProjectsDir()}
+			said := host.Conversations{Agents: offline.Agents(d.Config), Records: d.Store}
 			if len(args) > 1 && strings.TrimSpace(args[1]) != "" {
 				err = show.Found(cmd.Context(), c.stdout, said, r.ID, strings.TrimSpace(args[1]), most, c.asJSON)
 			} else {

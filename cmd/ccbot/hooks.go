@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/doctor"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/hooks"
 )
 
 // The errors of an incomplete status set its exit code; the lines before them describe the problem.
@@ -50,10 +50,10 @@ func (c *call) hooksCommand() *cobra.Command {
 
 // hookOf is ccbot's hook, and the file in which it may be installed.
 func hookOf(c config.Config) doctor.Hook {
-	h := doctor.Hook{Settings: hooks.SettingsIn(c.ClaudeDir)}
+	h := doctor.Hook{Settings: claudesettings.SettingsIn(c.ClaudeDir)}
 	binary, err := offline.HookBinary()
 	if err == nil {
-		if h.Command, err = hooks.InstalledCommand(binary, c.Dir); err != nil {
+		if h.Command, err = claudesettings.InstalledCommand(binary, c.Dir); err != nil {
 			err = exit.Usage(err)
 		}
 	}
@@ -66,12 +66,12 @@ func hooksInstall(h doctor.Hook, stdout, stderr io.Writer) error {
 		return h.Err
 	}
 	var off bool
-	err := editSettings(h.Settings, stdout, func(data []byte) ([]byte, []hooks.Change, error) {
-		data, changes, err := hooks.Install(data, h.Command)
+	err := editSettings(h.Settings, stdout, func(data []byte) ([]byte, []claudesettings.Change, error) {
+		data, changes, err := claudesettings.Install(data, h.Command)
 		if err != nil {
 			return nil, nil, err
 		}
-		installed, err := hooks.Inspect(data, h.Command)
+		installed, err := claudesettings.Inspect(data, h.Command)
 		off = installed.HooksOff
 		return data, changes, err
 	})
@@ -85,8 +85,8 @@ func hooksInstall(h doctor.Hook, stdout, stderr io.Writer) error {
 const hooksOff = "disableAllHooks is on: Claude Code runs no hooks, these included"
 
 // editSettings edits the file and prints the outcome.
-func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) ([]byte, []hooks.Change, error)) error {
-	var changes []hooks.Change
+func editSettings(file claudesettings.SettingsFile, stdout io.Writer, edit func([]byte) ([]byte, []claudesettings.Change, error)) error {
+	var changes []claudesettings.Change
 	backup, err := file.Edit(func(old []byte) (data []byte, err error) {
 		data, changes, err = edit(old)
 		return data, err
@@ -103,7 +103,7 @@ func editSettings(file hooks.SettingsFile, stdout io.Writer, edit func([]byte) (
 }
 
 // hooksUninstall prints the backups that stay, because they have text that the file does not have.
-func hooksUninstall(file hooks.SettingsFile, stdout io.Writer) error {
+func hooksUninstall(file claudesettings.SettingsFile, stdout io.Writer) error {
 	done, err := file.Uninstall()
 	if err != nil {
 		return fmt.Errorf("%w; nothing was changed", unreadable(file, err))
@@ -116,7 +116,7 @@ func hooksUninstall(file hooks.SettingsFile, stdout io.Writer) error {
 	return err
 }
 
-func printChanges(stdout io.Writer, changes []hooks.Change) {
+func printChanges(stdout io.Writer, changes []claudesettings.Change) {
 	for _, c := range changes {
 		fmt.Fprintf(stdout, "%s: %s\n", c.Event, c.Done)
 	}
@@ -126,8 +126,8 @@ func printChanges(stdout io.Writer, changes []hooks.Change) {
 }
 
 // unreadable names the place in the file where a person has to look.
-func unreadable(file hooks.SettingsFile, err error) error {
-	var place *hooks.SettingsError
+func unreadable(file claudesettings.SettingsFile, err error) error {
+	var place *claudesettings.SettingsError
 	if errors.As(err, &place) {
 		return fmt.Errorf("%s, %w", file.Path, place)
 	}
@@ -137,7 +137,7 @@ func unreadable(file hooks.SettingsFile, err error) error {
 // hooksReport is the JSON of `ccbot hooks status --json`.
 type hooksReport struct {
 	File string `json:"file"`
-	hooks.Installed
+	claudesettings.Installed
 	Problem string `json:"problem,omitempty"` // the reason why install could not repair it
 	// why the file cannot be read; then nothing is known of the events
 	Error string `json:"error,omitempty"`
@@ -152,7 +152,7 @@ func (c *call) hooksStatus(h doctor.Hook) error {
 	}
 	if err := report.read(h.Settings, h.Command); err != nil {
 		if c.asJSON {
-			report.Installed, report.Error = hooks.Installed{Events: []hooks.EventState{}}, err.Error()
+			report.Installed, report.Error = claudesettings.Installed{Events: []claudesettings.EventState{}}, err.Error()
 			err = errors.Join(c.show(report, report.print), err)
 		}
 		return err
@@ -170,10 +170,10 @@ func (c *call) hooksStatus(h doctor.Hook) error {
 }
 
 // read fills in the content of the file, and the reason why install could not repair it.
-func (r *hooksReport) read(file hooks.SettingsFile, command string) error {
+func (r *hooksReport) read(file claudesettings.SettingsFile, command string) error {
 	data, err := file.Read()
 	if err == nil {
-		r.Installed, err = hooks.Inspect(data, command)
+		r.Installed, err = claudesettings.Inspect(data, command)
 	}
 	if err != nil {
 		return unreadable(file, err)
@@ -181,7 +181,7 @@ func (r *hooksReport) read(file hooks.SettingsFile, command string) error {
 	if r.Complete() || r.Problem != "" {
 		return nil
 	}
-	_, _, err = hooks.Install(data, command)
+	_, _, err = claudesettings.Install(data, command)
 	if err == nil {
 		err = file.Writable()
 	}
@@ -195,7 +195,7 @@ func (r hooksReport) print(p *terminal.Printer) {
 	for _, e := range r.Events {
 		p.Line("%s: %s", e.Event, e.State)
 		for _, command := range e.Commands {
-			if e.State != hooks.InstallCurrent {
+			if e.State != claudesettings.InstallCurrent {
 				p.Line("  %s", command)
 			}
 		}

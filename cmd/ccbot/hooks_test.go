@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/hooks"
 )
 
 func TestHookFolders(t *testing.T) {
@@ -55,9 +55,9 @@ func TestHookFolders(t *testing.T) {
 }
 
 func TestHooksReport(t *testing.T) {
-	r := hooksReport{File: "/c/settings.json", Problem: "no binary", Installed: hooks.Installed{HooksOff: true, Events: []hooks.EventState{
-		{Event: "SessionStart", State: hooks.InstallDuplicate, Commands: []string{"a && b", "c"}},
-		{Event: "UserPromptSubmit", State: hooks.InstallCurrent, Commands: []string{"right"}},
+	r := hooksReport{File: "/c/settings.json", Problem: "no binary", Installed: claudesettings.Installed{HooksOff: true, Events: []claudesettings.EventState{
+		{Event: "SessionStart", State: claudesettings.InstallDuplicate, Commands: []string{"a && b", "c"}},
+		{Event: "UserPromptSubmit", State: claudesettings.InstallCurrent, Commands: []string{"right"}},
 	}}}
 	var out bytes.Buffer
 	require.NoError(t, terminal.Show(&out, false, r, r.print))

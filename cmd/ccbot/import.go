@@ -38,7 +38,6 @@ which are otherwise left out if ALLOWED_USERS has several people.`,
 		}}
 	cmd.Flags().BoolVar(&yes, "yes", false, "import the sessions; without it the plan is printed")
 	cmd.Flags().Int64Var(&owner, "owner", 0, "Telegram `ID` of the person who gets the sessions without a known person")
-	cmd.Flags().Lookup("owner").DefValue = "" // pflag would show 0
 	return cmd
 }
 
@@ -79,7 +78,7 @@ func (c *call) importFormer(ctx context.Context, dir string, owner int64, yes bo
 		d.NameUnread(c.stderr)
 		return report, nil
 	}
-	store, err := session.Open(filepath.Join(d.Dir, "sessions"), filepath.Join(d.Dir, "quarantine"), time.Now, settings.QuietLog(c.stderr))
+	store, err := session.Open(filepath.Join(d.Dir, "sessions"), filepath.Join(d.Dir, "quarantine"), time.Now, settings.QuietLog(c.stderr), offline.AgentNames(settings))
 	for _, r := range report.Records() {
 		if err == nil {
 			err = store.Create(r)

@@ -7,81 +7,25 @@ import (
 	"log/slog"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
+	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/control"
+	"ccbot/internal/naming"
 	"ccbot/internal/pause"
+	"ccbot/internal/timespan"
 	"ccbot/loop"
 	"ccbot/port"
 )
-
-// shownLoop is a loop as the verbs print it.
-type shownLoop struct {
-	ID        uuid.UUID       `json:"id"`
-	Session   uuid.UUID       `json:"session_id"`
-	Name      string          `json:"name"`
-	Repo      string          `json:"repository"`
-	Feature   string          `json:"feature"`
-	State     port.LoopState  `json:"state"`
-	Reason    port.LoopReason `json:"reason,omitempty"`
-	Detail    string          `json:"detail,omitempty"`
-	Until     time.Time       `json:"waits_until,omitzero"`
-	Phase     port.LoopPhase  `json:"phase"`
-	Iteration int             `json:"iteration"`
-	Attempt   int             `json:"attempt"`
-	Check     string          `json:"check"`
-	port.LoopTerms
-	Bounds    port.LoopBounds `json:"bounds"`
-	Used      port.LoopUsed   `json:"used"`
-	Last      *checked        `json:"last_check,omitempty"`
-	CreatedAt time.Time       `json:"created_at"`
-	UpdatedAt time.Time       `json:"updated_at"`
-}
-
-// checked is the result of a check.
-type checked struct {
-	Exit   int       `json:"exit_code"`
-	Output string    `json:"output"`
-	At     time.Time `json:"at"`
-}
-
-func showLoop(l port.Loop) shownLoop {
-	s := shownLoop{ID: l.ID, Session: l.Session, Name: l.Name, Repo: l.Repo, Feature: l.Feature, State: l.State, Reason: l.Reason, Detail: l.Detail,
-		Until: l.Until, Phase: l.Phase, Iteration: l.Iteration, Attempt: l.Attempt, Check: l.Check, LoopTerms: l.LoopTerms, Bounds: l.Bounds, Used: l.Used,
-		CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
-	if l.Last != nil {
-		s.Last = &checked{l.Last.Exit, l.Last.Tail, l.Last.At}
-	}
-	return s
-}
-
-// line is the loop in one line.
-func (s shownLoop) line() string {
-	text := fmt.Sprintf("%s: %s", terminal.Printable(s.Name), s.State) + terminal.Words(" (", string(s.Reason), ")")
-	text += fmt.Sprintf(", iteration %d, %s", s.Iteration, s.Phase)
-	return text + fmt.Sprintf(", turns %d, tokens %d, $%.2f", s.Used.Turns, s.Used.Tokens, s.Used.Cost)
-}
-
-func (s shownLoop) print(p *terminal.Printer) {
-	p.Line("%s", s.line())
-	p.Line("id: %s", s.ID)
-	p.Line("check: %s", terminal.Printable(s.Check))
-	if s.Detail != "" {
-		p.Line("detail: %s", terminal.Printable(s.Detail))
-	}
-	if s.Last != nil {
-		p.Line("the last check exited with %d:\n%s", s.Last.Exit, terminal.Text(s.Last.Output))
-	}
-}
 
 // loopVerbs are the verbs of `ccbot loop`.
 type loopVerbs struct{ *call }
@@ -89,10 +33,10 @@ type loopVerbs struct{ *call }
 func loopCommand(call *call) *cobra.Command {
 	c := loopVerbs{call}
 	root := &cobra.Command{Use: "loop", Args: noArgs,
-		Short:   "Prompt a session until a check succeeds: start | list | status | pause | resume | raise | stop",
+		Short:   "Prompt a session until a check succeeds: start | list | status | templates | pause | resume | raise | stop",
 		Example: "  ccbot loop start api 'make the tests pass' --check 'make test' --max-turns 20\n  ccbot loop list",
 		RunE: func(*cobra.Command, []string) error {
-			return exit.Usage(errors.New("missing verb: ccbot loop start, list, status, pause, resume, raise or stop"))
+			return exit.Usage(errors.New("missing verb: ccbot loop start, list, status, templates, pause, resume, raise or stop"))
 		}}
 	list := &cobra.Command{Use: "list", Args: noArgs, Short: "List the loops, the newest last", Example: "  ccbot loop list --json",
 		RunE: func(*cobra.Command, []string) error {
@@ -100,13 +44,13 @@ func loopCommand(call *call) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			shown := make([]shownLoop, 0, len(all))
+			shown := make([]show.Loop, 0, len(all))
 			for _, l := range all {
-				shown = append(shown, showLoop(l.Loop))
+				shown = append(shown, show.LoopOf(l.Loop))
 			}
 			return c.show(shown, func(p *terminal.Printer) {
 				for _, s := range shown {
-					p.Line("%s", s.line())
+					s.PrintLine(p)
 				}
 			})
 		}}
@@ -116,9 +60,10 @@ func loopCommand(call *call) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.show(showLoop(l), showLoop(l).print)
+			shown := show.LoopOf(l)
+			return c.show(shown, shown.Print)
 		}}
-	for _, cmd := range []*cobra.Command{c.startCommand(), list, status,
+	for _, cmd := range []*cobra.Command{c.startCommand(), list, status, c.templatesCommand(),
 		c.changeCommand("pause", "Pause a loop; the turn that runs is not interrupted"),
 		c.changeCommand("resume", "Continue a paused loop"),
 		c.raiseCommand(),
@@ -144,7 +89,8 @@ func (c loopVerbs) changeCommand(do, short string) *cobra.Command {
 // loopStart is what a person types to start a loop.
 type loopStart struct {
 	port.LoopRequest
-	file, until string
+	file, until, template string
+	yes                   bool
 }
 
 func (c loopVerbs) startCommand() *cobra.Command {
@@ -154,17 +100,20 @@ func (c loopVerbs) startCommand() *cobra.Command {
 check with /bin/sh in the session's folder. Exit code 0 ends the loop as done; otherwise the next
 prompt has the end of the check's output. The check runs outside the agent's permissions and
 sandbox, with few variables and no secret, and may run again after a crash of ccbot. At least one
-bound is needed; a turn that runs over it is interrupted. A person's own prompt, /stop or another
-act in the session pauses the loop. The running bot is needed.`,
+bound is needed; of tokens, dollars or time it interrupts a turn, unless a dialog is open. A
+person's own prompt, /stop or another act in the session pauses the loop. The running bot is needed.`,
 		Example: "  ccbot loop start api 'make the tests pass' --check 'make test' --max-turns 20 --max-cost 5\n" +
 			"  ccbot loop start api --prompt-file task.md --check ./check.sh --until 08:00 --json",
 		RunE: func(cmd *cobra.Command, args []string) error { return c.start(cmd, args, q) }}
 	f := cmd.Flags()
 	f.StringVar(&q.Check, "check", "", "the `COMMAND` that decides whether the task is done")
 	f.StringVar(&q.file, "prompt-file", "", "read the task from this `FILE`")
+	f.StringVar(&q.template, "template", "", "take what is missing from the template `NAME` of ccbot loop templates")
+	f.BoolVar(&q.yes, "yes", false, "do not ask: neither about a repository's template that is new or changed, nor about an agent that asks for no permissions")
 	f.StringVar(&q.Feature, "feature", "", "only one loop of a repository may have this `NAME`; without it the branch counts")
 	f.StringVar(&q.StopWord, "stop-word", "", "also needed: this `WORD` alone in a line of the answer")
 	f.BoolVar(&q.ToDo, "todo", false, "also needed: the agent's to-do list, with each item completed")
+	f.BoolVar(&q.Worktree, "worktree", false, "work in a new git worktree of the last commit, in a new session")
 	boundFlags(cmd, &q.Bounds, &q.until)
 	return cmd
 }
@@ -177,7 +126,7 @@ func boundFlags(cmd *cobra.Command, b *port.LoopBounds, until *string) {
 	f.Float64Var(&b.Cost, "max-cost", 0, "end after this many `DOLLARS` at list prices; an unknown price counts as more")
 	f.BoolVar(&b.NoCost, "no-cost", false, "count an answer without a known price as free")
 	f.IntVar(&b.Minutes, "max-minutes", 0, "end after `N` minutes")
-	f.StringVar(until, "until", "", "end at this `TIME`: 08:00 is the next one, or 2026-01-31T08:00:00Z")
+	f.StringVar(until, "until", "", "end at this `TIME`: 08:00 is the next one (CCBOT_TIME_ZONE), or 2026-01-31T08:00:00Z")
 }
 
 func (c loopVerbs) raiseCommand() *cobra.Command {
@@ -188,7 +137,7 @@ func (c loopVerbs) raiseCommand() *cobra.Command {
 ended continues.`,
 		Example: "  ccbot loop raise api --max-turns 5",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if more.Until, err = endTime(until, time.Now()); err != nil {
+			if more.Until, err = c.endTime(until); err != nil {
 				return exit.Usage(err)
 			}
 			if more.Empty() && !more.NoCost {
@@ -203,6 +152,7 @@ ended continues.`,
 // change makes the running bot change a loop, and prints the result.
 func (c loopVerbs) change(cmd *cobra.Command, what string, change port.LoopChange) error {
 	l, err := c.find(what)
+	name := l.Name
 	if err == nil {
 		change.Loop = l.ID
 		l, err = askBot[port.Loop](cmd.Context(), c.call, running.ChangingLoop.Verb, change, false)
@@ -210,21 +160,34 @@ func (c loopVerbs) change(cmd *cobra.Command, what string, change port.LoopChang
 	if err != nil {
 		return err
 	}
-	return c.show(showLoop(l), func(p *terminal.Printer) { p.Line("%s", showLoop(l).line()) })
+	l.Name = name
+	shown := show.LoopOf(l)
+	return c.show(shown, shown.PrintLine)
 }
 
 func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err error) {
 	if q.Task, err = q.task(cmd, args); err != nil {
 		return err
 	}
-	if q.Bounds.Until, err = endTime(q.until, time.Now()); err != nil {
-		return exit.Usage(err)
-	}
-	if err := loop.Valid(q.LoopRequest); err != nil {
+	if q.Bounds.Until, err = c.endTime(q.until); err != nil {
 		return exit.Usage(err)
 	}
 	_, r, err := c.session(args[0], func(r port.Session) bool { return r.State.Live() })
 	if err != nil {
+		return err
+	}
+	asks := r.Bypasses
+	if q.template != "" {
+		shown, err := c.fromTemplate(&q, r)
+		if err != nil {
+			return err
+		}
+		asks = asks || shown
+	}
+	if err := loop.Valid(q.LoopRequest); err != nil {
+		return exit.Usage(err)
+	}
+	if err := c.confirmStart(cmd, r, asks && !q.yes); err != nil {
 		return err
 	}
 	q.Key, q.Session = uuid.New(), r.ID
@@ -232,7 +195,22 @@ func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err er
 	if err != nil {
 		return err
 	}
-	return c.show(showLoop(l), func(p *terminal.Printer) { p.Line("the loop of %s has begun: %s", terminal.Printable(l.Name), l.ID) })
+	return c.show(show.LoopOf(l), func(p *terminal.Printer) { p.Line("the loop of %s has begun: %s", terminal.Printable(l.Name), l.ID) })
+}
+
+// confirmStart warns of an agent that asks for no permissions, and asks a person whether to start.
+func (c loopVerbs) confirmStart(cmd *cobra.Command, r port.Session, asks bool) error {
+	if r.Bypasses {
+		p := &terminal.Printer{Out: c.stderr}
+		p.Line("the agent of %s asks for no permissions", terminal.Printable(r.Name))
+		if p.Err != nil {
+			return p.Err
+		}
+	}
+	if !asks {
+		return nil
+	}
+	return c.confirm(cmd, "Start this loop?")
 }
 
 // task is the text of the arguments or of the file.
@@ -242,8 +220,10 @@ func (q loopStart) task(cmd *cobra.Command, args []string) (string, error) {
 		return "", exit.Usage(errors.New("the task is the text or --prompt-file, not both"))
 	case len(args) == 2:
 		return given(cmd.Context(), args[1], cmd.InOrStdin())
+	case q.file == "" && q.template != "":
+		return "", nil
 	case q.file == "":
-		return "", exit.Usage(errors.New("the task is missing: give a text, or --prompt-file"))
+		return "", exit.Usage(errors.New("the task is missing: give a text, --prompt-file or --template"))
 	}
 	f, err := os.Open(q.file)
 	if err != nil {
@@ -253,19 +233,33 @@ func (q loopStart) task(cmd *cobra.Command, args []string) (string, error) {
 	return given(cmd.Context(), "-", f)
 }
 
-// endTime is the time that a person means; empty: none.
-func endTime(text string, now time.Time) (time.Time, error) {
+// now is the present time in the time zone of the settings.
+func (c loopVerbs) now() (now time.Time, err error) {
+	set, err := config.LoadForReading(c.environ)
+	if err != nil {
+		return now, err
+	}
+	zone, err := time.LoadLocation(set.TimeZone)
+	if err != nil {
+		return now, err
+	}
+	return time.Now().In(zone), nil
+}
+
+// endTime is the time that a person means; empty: none. The time of a day is in the time zone of
+// the settings.
+func (c loopVerbs) endTime(text string) (at time.Time, err error) {
 	if text == "" {
-		return time.Time{}, nil
+		return at, nil
 	}
-	if clock, err := time.ParseInLocation("15:04", text, now.Location()); err == nil {
-		at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), 0, 0, now.Location())
-		if !at.After(now) {
-			at = time.Date(now.Year(), now.Month(), now.Day()+1, clock.Hour(), clock.Minute(), 0, 0, now.Location())
-		}
-		return at.UTC(), nil
+	now, err := c.now()
+	if err != nil {
+		return at, err
 	}
-	at, err := time.Parse(time.RFC3339, text)
+	if at, ok := timespan.NextClock(text, now); ok {
+		return at, nil
+	}
+	at, err = time.Parse(time.RFC3339, text)
 	switch {
 	case err != nil:
 		return at, errors.New("--until is a time such as 08:00, or 2026-01-31T08:00:00Z")
@@ -275,33 +269,56 @@ func endTime(text string, now time.Time) (time.Time, error) {
 	return at.UTC(), nil
 }
 
-// all reads all loops, the newest last. The running bot is not asked.
+// all reads all loops, the newest last, with the present names of their sessions. The running bot
+// is not asked.
 func (c loopVerbs) all() ([]loop.Loop, error) {
 	d, err := offline.Open(c.environ, c.stderr)
 	if err != nil {
 		return nil, err
 	}
-	return loop.Read(offline.Loops(d.Dir), slog.New(slog.DiscardHandler))
+	all, err := readLoops(d.Dir)
+	for i, l := range all {
+		if r, ok := d.Store.Get(l.Session); ok {
+			all[i].Name = r.Name
+		}
+	}
+	return all, err
+}
+
+func readLoops(dir string) ([]loop.Loop, error) {
+	return loop.Read(offline.Loops(dir), slog.New(slog.DiscardHandler))
+}
+
+// liveLoop returns the live loop of a session in ccbot's folder; nil: none is known.
+func liveLoop(dir string, session uuid.UUID) *show.LoopLine {
+	all, _ := readLoops(dir) // those that can be read
+	for _, l := range all {
+		if l.Session == session && l.State.Live() {
+			line := show.LoopLineOf(l.Loop)
+			return &line
+		}
+	}
+	return nil
 }
 
 // find returns the loop that a person means: by its id, or the live or newest one of a session.
-func (c loopVerbs) find(what string) (found port.Loop, err error) {
+func (c loopVerbs) find(what string) (port.Loop, error) {
 	all, err := c.all()
 	if err != nil {
-		return found, err
+		return port.Loop{}, err
 	}
-	of := slices.DeleteFunc(all, func(l loop.Loop) bool {
-		return !strings.EqualFold(l.Name, what) && l.ID.String() != what && l.Session.String() != what
-	})
-	for _, l := range of {
-		if found.ID == uuid.Nil || l.State.Live() || !found.State.Live() {
-			found = l.Loop
-		}
+	named := func(l loop.Loop) naming.Named {
+		return naming.Named{ID: l.Session, Name: l.Name, Other: []uuid.UUID{l.ID}}
 	}
-	if found.ID == uuid.Nil {
-		return found, fmt.Errorf("%q has no loop; see `ccbot loop list`", what)
+	found := naming.Find(all, what, named, func(l loop.Loop) bool { return l.State.Live() })
+	if len(found) == 0 {
+		return port.Loop{}, fmt.Errorf("%q has no loop; see `ccbot loop list`", what)
 	}
-	return found, nil
+	newest := found[len(found)-1].Loop
+	if slices.ContainsFunc(found, func(l loop.Loop) bool { return l.Name != newest.Name }) {
+		return port.Loop{}, fmt.Errorf("%q may be the loop of several sessions; see `ccbot loop list`", what)
+	}
+	return newest, nil
 }
 
 // askBot makes the running bot carry out a verb, which needs it. keyed: the body has a key, so the

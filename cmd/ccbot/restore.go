@@ -34,7 +34,7 @@ func (c *call) restore(ctx context.Context, name string) error {
 	if err != nil {
 		return statefolder.Error(settings.Dir, err)
 	}
-	purged, err := backups.Purged()
+	purged, err := backups.Purged(offline.AgentNames(settings))
 	if err != nil {
 		return statefolder.Error(settings.Dir, err)
 	}

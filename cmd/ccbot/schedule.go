@@ -17,30 +17,8 @@ import (
 	"ccbot/schedule"
 )
 
-// shownSchedule is a schedule as the verbs print it.
-type shownSchedule struct {
-	ID         uuid.UUID `json:"id"`
-	Session    uuid.UUID `json:"session_id"`
-	Name       string    `json:"name"`
-	When       string    `json:"when"`
-	Zone       string    `json:"time_zone"`
-	Text       string    `json:"text"`
-	SkipMissed bool      `json:"skip_missed"`
-	Next       time.Time `json:"next,omitzero"`
-	Last       time.Time `json:"last,omitzero"` // the last decided run
-	CreatedAt  time.Time `json:"created_at"`
-}
-
-func showSchedule(s schedule.Schedule) shownSchedule {
-	shown := shownSchedule{s.ID, s.Session, s.Name, s.When, s.Zone, s.Text, s.SkipMissed, s.Next(), s.Last, s.CreatedAt}
-	if s.Last.Equal(s.CreatedAt) {
-		shown.Last = time.Time{}
-	}
-	return shown
-}
-
-// line is the schedule in one line.
-func (s shownSchedule) line() string {
+// lineOf is a schedule in one line.
+func lineOf(s port.Schedule) string {
 	next := "over"
 	if !s.Next.IsZero() {
 		next = "next " + s.Next.Local().Format("2006-01-02 15:04 MST")
@@ -64,24 +42,20 @@ func scheduleCommand(call *call) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			shown := make([]shownSchedule, 0, len(all))
-			for _, s := range all {
-				shown = append(shown, showSchedule(s))
-			}
-			return c.show(shown, func(p *terminal.Printer) {
-				for _, s := range shown {
-					p.Line("%s", s.line())
+			return c.show(all, func(p *terminal.Printer) {
+				for _, s := range all {
+					p.Line("%s", lineOf(s))
 				}
 			})
 		}}
-	remove := &cobra.Command{Use: "remove ID", Args: someArgs(1, 1, "which schedule", "; `ccbot schedule list` has the ids"), Short: "Remove a schedule; a queued prompt stays",
+	remove := &cobra.Command{Use: "remove ID", Args: someArgs(1, 1, "which schedule", "; `ccbot schedule list` has the ids"), Short: "Remove a schedule, and its prompt that is not typed yet",
 		Example: "  ccbot schedule remove 3f0e8a52-6f0b-4a53-9d3f-0a1b2c3d4e5f",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := uuid.Parse(args[0])
 			if err != nil {
 				return exit.Usage(errors.New("the id is not one of `ccbot schedule list`"))
 			}
-			return c.answer(askBot[schedule.Schedule](cmd.Context(), c.call, running.Unscheduling.Verb, id, false))
+			return c.answer(askBot[port.Schedule](cmd.Context(), c.call, running.Unscheduling.Verb, id, false))
 		}}
 	for _, cmd := range []*cobra.Command{c.addCommand(), list, remove} {
 		root.AddCommand(c.printing(cmd))
@@ -90,12 +64,12 @@ func scheduleCommand(call *call) *cobra.Command {
 }
 
 func (c scheduleVerbs) addCommand() *cobra.Command {
-	var q schedule.Request
+	var q port.ScheduleRequest
 	cmd := &cobra.Command{Use: "add NAME|ID WHEN [TEXT|-]", Args: someArgs(3, 3, "which session, when and what", "; quote what has blanks"), Short: "Add a schedule to a session",
-		Long: `Add a schedule to a session. WHEN is 08:00 or 2026-01-31 08:00 for one prompt; or weekday 09:00,
-day 09:00, mon,thu 18:30, every 2h, or a cron spec such as '*/30 9-17 * * 1-5', in the time zone of
+		Long: `Add a schedule to a session. WHEN is 08:00, tomorrow 08:00 or 2026-01-31 08:00 for one prompt; or
+weekday 09:00, day 09:00, mon,thu 18:30, every 2h, or a cron spec such as '*/30 9-17 * * 1-5', in the time zone of
 the session's chat. A prompt is sent in the session's own permission mode; a session that is lost,
-or was archived for its silence, is resumed first. Of runs that were missed, as while the machine
+has crashed, failed to start, or was archived for its silence, is resumed first. Of runs that were missed, as while the machine
 slept, the last is sent with its delay. The running bot is needed.`,
 		Example: "  ccbot schedule add api 08:00 'continue'\n  ccbot schedule add api 'weekday 09:00' 'run the tests' --skip-missed --json",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -110,25 +84,26 @@ slept, the last is sent with its delay. The running bot is needed.`,
 				return err
 			}
 			q.Key, q.Session, q.When = uuid.New(), r.ID, args[1]
-			return c.answer(askBot[schedule.Schedule](cmd.Context(), c.call, running.Scheduling.Verb, q, true))
+			return c.answer(askBot[port.Schedule](cmd.Context(), c.call, running.Scheduling.Verb, q, true))
 		}}
 	cmd.Flags().BoolVar(&q.SkipMissed, "skip-missed", false, "skip a run that was missed; the chat is told")
 	return cmd
 }
 
 // answer prints the schedule that the bot has made or removed.
-func (c scheduleVerbs) answer(s schedule.Schedule, err error) error {
+func (c scheduleVerbs) answer(s port.Schedule, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.show(showSchedule(s), func(p *terminal.Printer) { p.Line("%s", showSchedule(s).line()) })
+	return c.show(s, func(p *terminal.Printer) { p.Line("%s", lineOf(s)) })
 }
 
 // all reads all schedules. The running bot is not asked.
-func (c scheduleVerbs) all() ([]schedule.Schedule, error) {
+func (c scheduleVerbs) all() ([]port.Schedule, error) {
 	d, err := offline.Open(c.environ, c.stderr)
 	if err != nil {
 		return nil, err
 	}
-	return schedule.Read(offline.Schedules(d.Dir), slog.New(slog.DiscardHandler))
+	all, err := schedule.Read(offline.Schedules(d.Dir), slog.New(slog.DiscardHandler))
+	return append([]port.Schedule{}, all...), err
 }

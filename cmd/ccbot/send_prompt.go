@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
@@ -62,7 +63,7 @@ func (c *call) sendPrompt(ctx context.Context, what, text string, wait bool, tim
 	}
 	if err == nil && wait {
 		err = timeout.Wait(ctx, did.Name, func(ctx context.Context) error {
-			w := reply.Waiter{Dir: d.Dir, Claude: d.ClaudeDir}
+			w := reply.Waiter{Dir: d.Dir, Claude: d.ClaudeDir, Agents: offline.Agents(d.Config)}
 			if alone { // no bot looks after the agent
 				w.Ended = d.Table.Wait
 			}

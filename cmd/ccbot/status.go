@@ -31,8 +31,8 @@ const lastEvents = 5
 func (c *call) statusCommand() *cobra.Command {
 	return &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Show the details of a session",
 		Long: `Print the details of one session: its agent's activity, its to-do items, the changes in its folder
-since its start, other programs with its conversation open, pending messages, and problems of the
-bot. It is read-only, like list, and runs git.`,
+since its start, other programs with its conversation open, pending messages, its loop, and problems
+of the bot. It is read-only, like list, and runs git.`,
 		Example: "  ccbot status api\n  ccbot status api --json | jq .phase",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.record(args[0])
@@ -46,6 +46,7 @@ bot. It is read-only, like list, and runs git.`,
 			m := host.Sessions{Terminals: d.Terminals(seen), Git: offline.Git(c.environ), Memory: gauge.Sum}
 			all := detailsOf(cmd.Context(), m, sources, r, d.Store.List())
 			all.Queue = queueIn(filepath.Join(d.Dir, "inbox"), r.Prompts)
+			all.Loop = liveLoop(d.Dir, r.ID)
 			all.BotWarnings = botWarnings(cmd.Context(), d)
 			return c.show(all, all.Print)
 		}}

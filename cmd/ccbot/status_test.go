@@ -131,11 +131,11 @@ func TestP9_ChangesVerbStaysInFolder(t *testing.T) {
 // TestStatusShowsUnreportedWriter: it reads, and notes nowhere that the writer was
 // shown.
 func TestStatusShowsUnreportedWriter(t *testing.T) {
-	r := one(1, "api", func(r *session.Record) { r.ClaudeSessionID = uuid.New() })
+	r := one(1, "api", func(r *session.Record) { r.AgentSessionID = uuid.New() })
 	state := stateWith(t, r)
 	claude := filepath.Join(state, "claude")
 	require.NoError(t, os.WriteFile(claude, []byte("#!/bin/sh\nread line\n"), 0o700))
-	cmd := exec.Command(claude, "--resume", r.ClaudeSessionID.String())
+	cmd := exec.Command(claude, "--resume", r.AgentSessionID.String())
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

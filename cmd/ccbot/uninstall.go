@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
@@ -25,7 +26,6 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/cmd/ccbot/uninstall"
-	"ccbot/hooks"
 	"ccbot/port"
 )
 
@@ -83,7 +83,7 @@ func uninstaller(ctx context.Context, c *call, root *cobra.Command) (u uninstall
 			return u, exit.Usage(errors.New(x.Sentence))
 		}
 	}
-	u = uninstall.Uninstall{Settings: hooks.SettingsIn(d.ClaudeDir), Environ: c.environ, Out: c.stdout,
+	u = uninstall.Uninstall{Settings: claudesettings.SettingsIn(d.ClaudeDir), Environ: c.environ, Out: c.stdout,
 		Open: func() (offline.View, error) { return offline.Open(c.environ, io.Discard) },
 		Lock: func(ctx context.Context) (io.Closer, error) { return running.Lock(ctx, d.Config, c.environ, c.stderr) },
 		Stop: func(ctx context.Context) error { return running.Stop(ctx, d.Dir, d.Table) },

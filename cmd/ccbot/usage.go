@@ -12,6 +12,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/ledger"
+	"ccbot/internal/pause"
 )
 
 func (c *call) usageCommand() *cobra.Command {
@@ -25,10 +26,11 @@ today and in the last 7 and 30 days, with an estimate of their cost. It is read-
 				return err
 			}
 			log := d.Log(slog.LevelWarn, c.stderr)
-			read := ledger.New(d.ProjectsDir(), filepath.Join(d.Dir, "usage"), time.Now, log)
+			agents := offline.Agents(d.Config)
+			read := ledger.New(agents, filepath.Join(d.Dir, "usage"), time.Now, log)
 			read.ReadOnly = true
-			spent := &host.Spending{Ledger: read, Dir: d.Dir, Records: d.Store, Now: time.Now, Log: log}
-			report, err := spent.Spent(cmd.Context())
+			spent := &host.Spending{Ledger: read, Agents: agents, Dir: d.Dir, Records: d.Store, Now: time.Now, Log: log}
+			report, err := spent.Spent(cmd.Context(), pause.Forever)
 			if err != nil {
 				return err
 			}

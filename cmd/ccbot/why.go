@@ -9,7 +9,7 @@ import (
 func (c *call) whyCommand() *cobra.Command {
 	return &cobra.Command{Use: "why NAME|ID", Args: oneSession, Short: "Show the history of a session, with rules and evidence",
 		Long: `Show the history of a session: when, from which state to which, by which rule and on what
-evidence, oldest first. It is read-only. Times are this machine's, with --json UTC.`,
+evidence, oldest first, and its loop. It is read-only. Times are this machine's, with --json UTC.`,
 		Example: "  ccbot why api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.record(args[0])
@@ -17,9 +17,10 @@ evidence, oldest first. It is read-only. Times are this machine's, with --json U
 				return err
 			}
 			fate := show.FateOf(r)
+			fate.Loop = liveLoop(d.Dir, r.ID)
 			// otherwise the history alone is shown
 			if _, sources, err := d.Inspect(cmd.Context()); err == nil {
-				ignored, _ := sources.Ignored(cmd.Context(), r.ClaudeSessionID)
+				ignored, _ := sources.Ignored(cmd.Context(), r.AgentSessionID)
 				fate.Ignore(ignored)
 			}
 			return c.show(fate, fate.Print)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/try/demoagent"
+	"ccbot/try/demoagent/script"
 )
 
 // Reply is the answer of the stand-in: text, calls of one tool, or an error.
@@ -48,6 +48,7 @@ func (r Reply) stopReason() string {
 //	twice CMD    two Bash calls of CMD in one answer
 //	write FILE   a Write call that makes FILE (an absolute path)
 //	edit FILE    a Read call of FILE, then an Edit call: its "before" becomes "after"
+//	fix FILE     after 2 s a Read call of FILE, then an Edit call: the first "wrong N" is "right N"
 //	agent TEXT   an Agent call: a background subagent that is told TEXT, say "bash CMD"
 //	ask          AskUserQuestion with two questions (Database, Language)
 //	ask one      AskUserQuestion with one question (Colour)
@@ -81,11 +82,13 @@ func Decide(r Request) Reply {
 		return Reply{Text: "Running Write.", Tool: "Write", Input: map[string]string{"file_path": rest, "content": "before\nscripted\n"}}
 	case "edit":
 		return Reply{Text: "Running Read.", Tool: "Read", Input: map[string]string{"file_path": rest}} // an unread file is not edited
+	case "fix":
+		return Reply{Text: "Running Read.", After: 2 * time.Second, Tool: "Read", Input: map[string]string{"file_path": rest}}
 	case "agent":
 		return Reply{Text: "Running Agent.", Tool: "Agent",
 			Input: map[string]any{"description": "scripted agent", "prompt": rest, "subagent_type": "general-purpose"}}
 	case "ask":
-		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: map[string]any{"questions": demoagent.Questions(rest)}}
+		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: map[string]any{"questions": script.Questions(rest)}}
 	case "fetch": // the tool is one of those that are offered on demand
 		return Reply{Text: "Looking for the tool.", Tool: "ToolSearch", Input: map[string]any{"query": "select:WebFetch", "max_results": 1}}
 	case "job":
@@ -99,7 +102,7 @@ func Decide(r Request) Reply {
 	case "mute":
 		return Reply{Text: "unmuted", After: time.Duration(number(rest, 5)) * time.Second}
 	case "long":
-		return Reply{Text: demoagent.Long(number(rest, 5000))}
+		return Reply{Text: script.Long(number(rest, 5000))}
 	case "error":
 		return Reply{Status: number(rest, 400)}
 	case "limit":
@@ -113,8 +116,11 @@ func bash(command string, calls int) Reply {
 		Input: map[string]string{"command": command, "description": "scripted command"}}
 }
 
+// loopTask comes before the task in the later prompts of a loop.
+const loopTask = "\n\nContinue with the task:\n\n"
+
 // lastHuman returns the newest block of a person. Queued prompts arrive merged in one message, so
-// it is the newest block, not the message.
+// it is the newest block, not the message. A loop's later prompts end in its task.
 func lastHuman(r Request) string {
 	for _, m := range slices.Backward(r.Messages) {
 		if m.Role != "user" {
@@ -122,6 +128,9 @@ func lastHuman(r Request) string {
 		}
 		for _, b := range slices.Backward(m.Blocks) {
 			if t := HumanText(b.Text); b.Type == "text" && t != "" {
+				if _, task, is := strings.Cut(t, loopTask); is {
+					return task
+				}
 				return t
 			}
 		}
@@ -163,9 +172,16 @@ func afterTool(r Request, result Block) Reply {
 	case name == "Read" && !result.IsError && word == "edit":
 		return Reply{Text: "Running Edit.", Tool: "Edit",
 			Input: map[string]string{"file_path": strings.TrimSpace(rest), "old_string": "before", "new_string": "after"}}
+	case name == "Read" && !result.IsError && word == "fix":
+		if wrong := firstWrong.FindString(result.Text); wrong != "" {
+			return Reply{Text: "Running Edit.", Tool: "Edit",
+				Input: map[string]string{"file_path": strings.TrimSpace(rest), "old_string": wrong, "new_string": strings.Replace(wrong, "wrong", "right", 1)}}
+		}
 	}
 	return Reply{Text: "tool result: " + result.Text}
 }
+
+var firstWrong = regexp.MustCompile(`wrong \d+`)
 
 func toolName(r Request, id string) string {
 	for _, m := range r.Messages {

@@ -17,7 +17,7 @@ import (
 // recorded are screens of Claude Code.
 func recorded(t testing.TB) map[string]string {
 	t.Helper()
-	names, err := filepath.Glob("../claudeui/testdata/*.ansi")
+	names, err := filepath.Glob("../../agent/claude/claudeui/testdata/*.ansi")
 	require.NoError(t, err)
 	require.Greater(t, len(names), 20)
 	all := map[string]string{}

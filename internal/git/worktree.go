@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -35,16 +35,17 @@ const ours = "ccbot"
 const mostNames = 1000
 
 // AddWorktree makes a work tree next to the repository's that dir is in, named after it with a
-// number, with a branch of about that name at the checked-out commit. It reuses an earlier one
-// without work that free allows, so that a crash after AddWorktree leaks none. free returns an
-// error for a folder that must not be used; after ErrTaken the next number is tried. No hook and no
-// filter runs. It returns nil without an error if dir is in no repository, or if there is no git.
-func AddWorktree(ctx context.Context, dir string, env []string, free func(dir string) error) (*Worktree, error) {
+// number, with a branch of about that name at a commit; empty: the checked-out one. It reuses an
+// earlier one without work that free allows, so that a crash after AddWorktree leaks none. free
+// returns an error for a folder that must not be used; after ErrTaken the next number is tried. No
+// hook and no filter runs. It returns nil without an error if dir is in no repository, or if there
+// is no git.
+func AddWorktree(ctx context.Context, dir, commit string, env []string, free func(dir string) error) (*Worktree, error) {
 	g, err := open(ctx, dir, env)
 	if g == nil || err != nil {
 		return nil, err
 	}
-	head, err := g.run(ctx, "rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+	head, err := g.run(ctx, "rev-parse", "--quiet", "--verify", cmp.Or(commit, "HEAD")+"^{commit}")
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return nil, ErrNoCommit
 	}
@@ -118,7 +119,8 @@ func checkOut(ctx context.Context, path string, env []string) error {
 	if g == nil || err != nil {
 		return err
 	}
-	_, err = g.run(ctx, "reset", "--quiet", "--hard", "--no-recurse-submodules")
+	// No file is marked as unchanged: git would not show its changes.
+	_, err = g.run(ctx, "-c", "core.ignoreStat=false", "reset", "--quiet", "--hard", "--no-recurse-submodules")
 	return err
 }
 
@@ -276,7 +278,7 @@ func TopOf(dir string) string {
 // otherwise "".
 func MainOf(dir string) string {
 	w, err := worktreeAt(dir)
-	if w == nil || err != nil {
+	if w == nil || err != nil || !w.isKnown() {
 		return ""
 	}
 	return w.Of
@@ -303,80 +305,6 @@ func worktreeAt(dir string) (*Worktree, error) {
 		return nil, nil
 	}
 	return &Worktree{Dir: root, admin: admin, Of: filepath.Dir(first)}, nil
-}
-
-// Work is the reason why a work tree must not be removed.
-type Work string
-
-// The kinds of work. Ignored files do not count.
-const (
-	Uncommitted Work = "uncommitted" // something is changed, staged or untracked
-	Unmerged    Work = "unmerged"    // commits that no other branch, tag or remote branch has
-	Unfinished  Work = "unfinished"  // a merge, a rebase, a bisection … has begun
-	Stashed     Work = "stashed"     // a stash that was made in it, or may have been
-)
-
-// unfinished are the files that git keeps while something is under way.
-var unfinished = []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG", "rebase-merge", "rebase-apply", "sequencer"}
-
-// Work returns the kind of work in a work tree, or "".
-func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
-	g, err := open(ctx, w.Dir, env)
-	switch {
-	case err != nil:
-		return "", err
-	case g == nil:
-		return "", wording.Errorf("git: no work tree in %s", wording.Path(w.Dir))
-	}
-	for _, file := range unfinished {
-		if _, err := os.Lstat(filepath.Join(w.admin, file)); err == nil {
-			return Unfinished, nil
-		}
-	}
-	// In a submodule git would run what that one has configured. Git removes no work tree that has
-	// any.
-	said, err := g.run(ctx, "status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=dirty")
-	switch {
-	case err != nil:
-		return "", err
-	case len(said) > 0:
-		return Uncommitted, nil
-	}
-	said, err = g.run(ctx, "stash", "list", "--format=%ct %gs")
-	if err != nil {
-		return "", err
-	}
-	if w.stashed(string(said)) {
-		return Stashed, nil
-	}
-	tips := []string{"HEAD"}
-	if _, err := g.run(ctx, "rev-parse", "--quiet", "--verify", "refs/heads/"+w.Branch); err == nil {
-		tips = append(tips, "refs/heads/"+w.Branch)
-	}
-	for _, of := range tips {
-		said, err = g.run(ctx, "rev-list", "--max-count=1", of, "--not", "--exclude="+w.Branch, "--branches", "--tags", "--remotes")
-		if err != nil {
-			return "", err
-		}
-		if len(said) > 0 {
-			return Unmerged, nil
-		}
-	}
-	return "", nil
-}
-
-// stashed reports whether one of the stashes, which all work trees of a repository share, may have
-// been made here: it names the branch, or no branch at all, or it is younger than the work tree.
-func (w *Worktree) stashed(list string) bool {
-	for line := range strings.Lines(list) {
-		at, says, _ := strings.Cut(strings.TrimSpace(line), " ")
-		seconds, err := strconv.ParseInt(at, 10, 64)
-		if err != nil || seconds >= w.made.Unix() || strings.Contains(says, " on "+w.Branch+":") ||
-			strings.HasPrefix(says, "On "+w.Branch+":") || strings.Contains(says, "(no branch)") {
-			return true
-		}
-	}
-	return false
 }
 
 // ErrWork says that there is work in a work tree.

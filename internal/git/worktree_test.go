@@ -29,7 +29,7 @@ func inRoom(t *testing.T) repo {
 
 func (r repo) add(free func(string) error) *Worktree {
 	r.t.Helper()
-	w, err := AddWorktree(context.Background(), r.dir, r.env, free)
+	w, err := AddWorktree(context.Background(), r.dir, "", r.env, free)
 	require.NoError(r.t, err)
 	require.NotNil(r.t, w)
 	return w
@@ -76,6 +76,17 @@ func TestAddWorktreeNextToRepository(t *testing.T) {
 	assert.FileExists(t, r.dir+"-4/b")
 }
 
+func TestWorktreeOfEarlierCommit(t *testing.T) {
+	r := inRoom(t)
+	first := r.git("rev-parse", "HEAD")
+	r.commit("b")
+	for range 2 { // the second call finds it
+		w, err := AddWorktree(t.Context(), r.dir, first, r.env, anywhere)
+		require.NoError(t, err)
+		assert.Equal(t, []string{r.dir + "-2", first}, []string{w.Dir, r.in(w).git("rev-parse", "HEAD")})
+	}
+}
+
 func TestWorktreeOfOddFolderName(t *testing.T) {
 	for name, branch := range map[string]string{"my api": "my-api-2", "-x": "x-2", "..a[*].lock": "a-lock-2", "проект": "проект-2", "@{": "2", "a\nb": "a-b-2"} {
 		r := inRoom(t)
@@ -104,19 +115,19 @@ func TestWorktreeTakesNoForeignName(t *testing.T) {
 func TestFailedWorktreeLeavesNothing(t *testing.T) {
 	r := inRoom(t)
 	refused := assert.AnError
-	_, err := AddWorktree(t.Context(), r.dir, r.env, func(string) error { return refused })
+	_, err := AddWorktree(t.Context(), r.dir, "", r.env, func(string) error { return refused })
 	require.ErrorIs(t, err, refused)
 	// a file in its place: git fails in the middle
 	full := filepath.Join(r.dir, ".git", "worktrees")
 	require.NoError(t, os.WriteFile(full, nil, 0o600))
-	_, err = AddWorktree(t.Context(), r.dir, r.env, anywhere)
+	_, err = AddWorktree(t.Context(), r.dir, "", r.env, anywhere)
 	require.Error(t, err)
 	assert.NoDirExists(t, r.dir+"-2")
 	assert.Equal(t, "* main", r.git("branch", "--list"))
 	require.NoError(t, os.Remove(full))
 	assert.Equal(t, r.dir+"-2", r.add(anywhere).Dir, "and nothing is in the way of the next")
 
-	none, err := AddWorktree(t.Context(), t.TempDir(), r.env, anywhere)
+	none, err := AddWorktree(t.Context(), t.TempDir(), "", r.env, anywhere)
 	require.NoError(t, err)
 	assert.Nil(t, none)
 }
@@ -290,12 +301,17 @@ func TestMainOf(t *testing.T) {
 	assert.Equal(t, r.dir, MainOf(r.dir+"-2"))
 	assert.Empty(t, MainOf(r.dir))
 	assert.Empty(t, MainOf(r.dir+"-3"))
+	forged := t.TempDir()
+	for _, of := range []string{filepath.Join(r.dir, ".git", "worktrees", filepath.Base(r.dir)+"-2"), "/src/other/.git/worktrees/w"} {
+		require.NoError(t, os.WriteFile(filepath.Join(forged, ".git"), []byte("gitdir: "+of+"\n"), 0o600))
+		assert.Empty(t, MainOf(forged), "git knows no work tree in this folder")
+	}
 }
 
 func TestRepositoryWithoutCommitHasNoWorktree(t *testing.T) {
 	r := newRepo(t)
 	r.git("init", "-q")
-	_, err := AddWorktree(t.Context(), r.dir, r.env, anywhere)
+	_, err := AddWorktree(t.Context(), r.dir, "", r.env, anywhere)
 	require.ErrorIs(t, err, ErrNoCommit)
 }
 
@@ -373,7 +389,57 @@ func TestWorktreeWithWorkIsKept(t *testing.T) {
 			in.file("b/c", "")
 		}, Uncommitted},
 		{"a removed file", func(_, in repo) { require.NoError(in.t, os.Remove(filepath.Join(in.dir, "a"))) }, Uncommitted},
+		{"a changed file that is marked as unchanged", func(_, in repo) {
+			in.git("update-index", "--assume-unchanged", "a")
+			in.file("a", "two\n")
+		}, Uncommitted},
+		{"a changed file that is marked as not checked out", func(_, in repo) {
+			in.git("update-index", "--skip-worktree", "a")
+			in.file("a", "two\n")
+		}, Uncommitted},
+		{"a changed file where all are marked as unchanged", func(_, in repo) {
+			in.git("config", "core.ignoreStat", "true")
+			require.NoError(in.t, os.Remove(filepath.Join(in.dir, "a")))
+			in.git("reset", "-q", "--hard")
+			in.file("a", "two\n")
+		}, Uncommitted},
+		{"another work tree in an ignored folder", func(r, in repo) {
+			r.file(".git/info/exclude", "b\n")
+			in.git("worktree", "add", "-q", filepath.Join(in.dir, "b", "c"))
+		}, Uncommitted},
 		{"a commit", func(_, in repo) { in.commit("b") }, Unmerged},
+		{"a commit that was reset away", func(_, in repo) { in.commit("b"); in.git("reset", "-q", "--hard", "HEAD~1") }, Unmerged},
+		{"a commit that was amended and then reset away", func(_, in repo) {
+			in.commit("b")
+			in.git("commit", "-q", "--amend", "-m", "c")
+			in.git("reset", "-q", "--hard", "HEAD~1")
+		}, Unmerged},
+		{"a commit on no branch, which was left", func(_, in repo) {
+			in.git("checkout", "-q", "--detach")
+			in.commit("b")
+			in.git("checkout", "-q", "api-2")
+		}, Unmerged},
+		{"a commit that its branch had elsewhere", func(r, in repo) {
+			in.git("checkout", "-q", "--detach")
+			r.git("checkout", "-q", "api-2")
+			r.commit("b")
+			r.git("reset", "-q", "--hard", "HEAD~1")
+			r.git("checkout", "-q", "main")
+		}, Unmerged},
+		{"a commit that was rebased, brought back and then reset away", func(r, in repo) {
+			in.commit("b")
+			r.commit("c")
+			in.git("rebase", "-q", "main")
+			in.git("reset", "-q", "--hard", "ORIG_HEAD")
+			in.git("reset", "-q", "--hard", "main")
+		}, Unmerged},
+		{"a commit that a private ref has", func(_, in repo) {
+			in.commit("b")
+			in.git("update-ref", "refs/worktree/keep", "HEAD")
+			in.git("reset", "-q", "--hard", "HEAD~1")
+			require.NoError(in.t, os.RemoveAll(filepath.Join(found(in.t, in.dir).admin, "logs")))
+			require.NoError(in.t, os.RemoveAll(filepath.Join(found(in.t, in.dir).Of, ".git", "logs")))
+		}, Unmerged},
 		{"a commit on no branch", func(_, in repo) { in.git("checkout", "-q", "--detach"); in.commit("b") }, Unmerged},
 		{"a commit on its branch, which is not checked out", func(_, in repo) {
 			in.commit("b")
@@ -414,6 +480,25 @@ func TestWorktreeWithoutWorkIsRemoved(t *testing.T) {
 		{"nothing", func(repo, repo) {}},
 		{"an ignored file", func(r, in repo) { r.file(".git/info/exclude", "b\n"); in.file("b", "") }},
 		{"a commit that another branch has", func(r, in repo) { in.commit("b"); r.git("merge", "-q", in.git("rev-parse", "HEAD")) }},
+		{"a commit that was amended and rebased, and that another branch has", func(r, in repo) {
+			in.commit("b")
+			in.commit("c")
+			in.git("commit", "-q", "--amend", "-m", "d")
+			r.commit("e")
+			in.git("rebase", "-q", "main")
+			r.git("merge", "-q", "--ff-only", "api-2")
+		}},
+		{"a first commit that its branch has left, like every other branch", func(r, in repo) {
+			r.git("commit", "-q", "--amend", "-m", "b")
+			in.git("reset", "-q", "--hard", "main")
+		}},
+		{"a file that is not checked out", func(_, in repo) {
+			in.git("update-index", "--skip-worktree", "a")
+			require.NoError(in.t, os.Remove(filepath.Join(in.dir, "a")))
+		}},
+		{"no log", func(_, in repo) {
+			require.NoError(in.t, os.RemoveAll(filepath.Join(found(in.t, in.dir).admin, "logs")))
+		}},
 		{"a commit that a tag has", func(_, in repo) { in.commit("b"); in.git("tag", "v1") }},
 		{"another branch that is checked out, with a commit", func(_, in repo) { in.git("checkout", "-q", "-b", "other"); in.commit("b") }},
 		{"no branch of its own any more", func(_, in repo) {
@@ -432,6 +517,15 @@ func TestWorktreeWithoutWorkIsRemoved(t *testing.T) {
 			assert.Equal(t, r.dir+"-2", r.add(anywhere).Dir, "nothing of it is in the way")
 		})
 	}
+}
+
+// TestNewWorktreeHidesNoChanges: git is asked to mark no file as unchanged, whatever is configured.
+func TestNewWorktreeHidesNoChanges(t *testing.T) {
+	r := inRoom(t)
+	r.git("config", "core.ignoreStat", "true")
+	w := r.add(anywhere)
+	assert.Equal(t, "H a", r.in(w).git("ls-files", "-v"))
+	require.NoError(t, w.Remove(t.Context(), r.env))
 }
 
 func TestEarlierStashDoesNotCount(t *testing.T) {
@@ -477,7 +571,7 @@ func TestP9_WorktreeFollowsNoLinkOfGit(t *testing.T) {
 			require.NoError(t, os.RemoveAll(filepath.Join(r.dir, tt.link)))
 			r.link(filepath.Join(outside, tt.to), tt.link)
 
-			_, err := AddWorktree(t.Context(), r.dir, r.env, anywhere)
+			_, err := AddWorktree(t.Context(), r.dir, "", r.env, anywhere)
 			require.ErrorIs(t, err, errElsewhere)
 			assert.NoDirExists(t, r.dir+"-2")
 			requireOnly(t, profile)

@@ -36,10 +36,10 @@ type Event struct {
 	Launch   string    `json:"launch,omitempty"` // record id of the launch: --launch, or CCBOT_LAUNCH
 
 	// The Claude Code process that ran the hook; 0 and "" when it could not be proven.
-	ClaudePID int `json:"claude_pid,omitempty"`
-	// ClaudeStart is field 22 of /proc/PID/stat; on darwin the start time in ms.
-	ClaudeStart uint64 `json:"claude_start,omitempty"`
-	Boot        string `json:"boot,omitempty"` // BootID
+	AgentPID int `json:"claude_pid,omitempty"`
+	// AgentStart is field 22 of /proc/PID/stat; on darwin the start time in ms.
+	AgentStart uint64 `json:"claude_start,omitempty"`
+	Boot       string `json:"boot,omitempty"` // BootID
 
 	// Pane is TMUX_PANE, which a nested claude inherits from its parent.
 	Pane string `json:"pane,omitempty"`
@@ -63,7 +63,7 @@ type Binding struct {
 	Version        int    `json:"version"`
 	Boot           string `json:"boot"`
 	PID            int    `json:"pid"`
-	Start          uint64 `json:"start"` // as Event.ClaudeStart
+	Start          uint64 `json:"start"` // as Event.AgentStart
 	SessionID      string `json:"session_id"`
 	Cwd            string `json:"cwd,omitempty"`
 	TranscriptPath string `json:"transcript_path,omitempty"`
@@ -74,7 +74,7 @@ type Binding struct {
 // BindingOf makes the binding that an event of a proven process contains.
 func BindingOf(e Event) Binding {
 	return Binding{
-		Version: Version, Boot: e.Boot, PID: e.ClaudePID, Start: e.ClaudeStart,
+		Version: Version, Boot: e.Boot, PID: e.AgentPID, Start: e.AgentStart,
 		SessionID: e.SessionID, Cwd: e.Cwd, TranscriptPath: e.TranscriptPath,
 		Pane: e.Pane, Tmux: e.Tmux,
 	}
@@ -116,8 +116,8 @@ func (e Event) check() error {
 		return errors.New("no event name")
 	case !isTime(e.Received):
 		return errors.New("no time")
-	case e.ClaudePID < 0:
-		return fmt.Errorf("pid %d", e.ClaudePID)
+	case e.AgentPID < 0:
+		return fmt.Errorf("pid %d", e.AgentPID)
 	}
 	return checkSession(e.SessionID, e.Cwd, e.TranscriptPath)
 }

@@ -18,7 +18,7 @@ const ancestry = 64
 // parent is one ancestor of this process.
 type parent struct {
 	PID, PPID int
-	Start     uint64 // as Event.ClaudeStart
+	Start     uint64 // as Event.AgentStart
 	Comm      string // the kernel's short name
 	Exe       string // path of the executable; "" when unreadable
 	Zombie    bool   // it has ended, and its parent has not collected its exit status

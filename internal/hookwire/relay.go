@@ -37,7 +37,7 @@ const (
 // Relay asks the bot of the state folder dir and waits for its answer, as long as a person needs.
 // An empty Answer leaves the question to the terminal. Without a bot at the first dial Relay
 // returns errNoBot at once; a connection that is lost later is dialled again with the same request
-// id for ten minutes. Relay ends when ask.ClaudePID has ended: it checks that process before each
+// id for ten minutes. Relay ends when ask.AgentPID has ended: it checks that process before each
 // redial, and every checkInterval while the bot is silent. It reads no environment, prints nothing
 // and writes no file.
 func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
@@ -54,7 +54,7 @@ func Relay(ctx context.Context, dir string, ask Ask) (Answer, error) {
 	}
 	r := relay{
 		socket: filepath.Join(dir, SocketName), call: call,
-		alive: func() bool { return ask.ClaudePID == 0 || lives(ask.ClaudePID, ask.ClaudeStart) },
+		alive: func() bool { return ask.AgentPID == 0 || lives(ask.AgentPID, ask.AgentStart) },
 		now:   time.Now, pause: pause, look: checkInterval,
 	}
 	answer, err := r.run(ctx)

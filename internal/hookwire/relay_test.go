@@ -79,7 +79,7 @@ func living(t *testing.T) Ask {
 	self, err := readParent(os.Getpid())
 	require.NoError(t, err)
 	a := someAsk()
-	a.ClaudePID, a.ClaudeStart = self.PID, self.Start
+	a.AgentPID, a.AgentStart = self.PID, self.Start
 	return a
 }
 
@@ -234,7 +234,7 @@ func TestRelay_EndsWithClaude(t *testing.T) {
 	dir := shortDir(t)
 	b := listen(t, dir)
 	ask := living(t)
-	ask.ClaudeStart++ // another process of that number
+	ask.AgentStart++ // another process of that number
 	done := relayed(t.Context(), dir, ask)
 	conn, _ := b.next()
 	require.NoError(t, conn.Close())

@@ -17,15 +17,15 @@ const StatusFolder = "status"
 const MaxStatus = 64 << 10
 
 // Status is one file in status/: what Claude Code last gave to its status line in a launch.
-// ClaudePID to Boot are as in Event.
+// AgentPID to Boot are as in Event.
 type Status struct {
-	Version     int    `json:"version"`
-	Launch      string `json:"launch"` // the record id, a UUID
-	ClaudePID   int    `json:"claude_pid,omitempty"`
-	ClaudeStart uint64 `json:"claude_start,omitempty"`
-	Boot        string `json:"boot,omitempty"`
-	SessionID   string `json:"session_id"`
-	Model       string `json:"model,omitempty"` // for people, like "Opus 5.5"
+	Version    int    `json:"version"`
+	Launch     string `json:"launch"` // the record id, a UUID
+	AgentPID   int    `json:"claude_pid,omitempty"`
+	AgentStart uint64 `json:"claude_start,omitempty"`
+	Boot       string `json:"boot,omitempty"`
+	SessionID  string `json:"session_id"`
+	Model      string `json:"model,omitempty"` // for people, like "Opus 5.5"
 	// ContextPercent is 0 to 100; -1: unknown, as before the first answer.
 	ContextPercent float64 `json:"context_percent"`
 	CostUSD        float64 `json:"cost_usd"` // of the session since its start or /clear
@@ -103,8 +103,8 @@ func (s Status) check() error {
 		return fmt.Errorf("launch %q", clip(s.Launch, 64))
 	case !isUUID(s.SessionID):
 		return fmt.Errorf("session id %q", clip(s.SessionID, 64))
-	case s.ClaudePID < 0:
-		return fmt.Errorf("pid %d", s.ClaudePID)
+	case s.AgentPID < 0:
+		return fmt.Errorf("pid %d", s.AgentPID)
 	case s.ContextPercent != -1 && !(s.ContextPercent >= 0 && s.ContextPercent <= 100):
 		return fmt.Errorf("context %v %%", s.ContextPercent)
 	case !(s.CostUSD >= 0 && s.CostUSD <= math.MaxFloat64):

@@ -16,7 +16,7 @@ const someLaunch = "01890a5d-ac96-774b-bcce-b302099a8057"
 
 func someStatus() Status {
 	return Status{
-		Version: Version, Launch: someLaunch, ClaudePID: 12, ClaudeStart: 34, Boot: "ab-cd", SessionID: someID,
+		Version: Version, Launch: someLaunch, AgentPID: 12, AgentStart: 34, Boot: "ab-cd", SessionID: someID,
 		Model: "Opus 5.5", ContextPercent: 41.5, CostUSD: 1.25, At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
 	}
 }
@@ -124,7 +124,7 @@ func TestStatus_Refused(t *testing.T) {
 		{"a launch that is a path", func(s *Status) { s.Launch = "../../etc/x" }},
 		{"no session", func(s *Status) { s.SessionID = "x" }},
 		{"no time", func(s *Status) { s.At = time.Time{} }},
-		{"negative pid", func(s *Status) { s.ClaudePID = -1 }},
+		{"negative pid", func(s *Status) { s.AgentPID = -1 }},
 		{"context over 100", func(s *Status) { s.ContextPercent = 101 }},
 		{"context below 0", func(s *Status) { s.ContextPercent = -2 }},
 		{"context no number", func(s *Status) { s.ContextPercent = math.NaN() }},

@@ -126,10 +126,10 @@ type Reply struct {
 type Ask struct {
 	Received time.Time `json:"received"` // UTC
 
-	Launch      string `json:"launch,omitempty"` // these four as in Event
-	ClaudePID   int    `json:"claude_pid,omitempty"`
-	ClaudeStart uint64 `json:"claude_start,omitempty"`
-	Boot        string `json:"boot,omitempty"`
+	Launch     string `json:"launch,omitempty"` // these four as in Event
+	AgentPID   int    `json:"claude_pid,omitempty"`
+	AgentStart uint64 `json:"claude_start,omitempty"`
+	Boot       string `json:"boot,omitempty"`
 
 	SessionID      string `json:"session_id"`
 	TranscriptPath string `json:"transcript_path,omitempty"`
@@ -161,8 +161,8 @@ func (a Ask) check() error {
 	switch {
 	case !isTime(a.Received):
 		return errors.New("no time")
-	case a.ClaudePID < 0:
-		return fmt.Errorf("pid %d", a.ClaudePID)
+	case a.AgentPID < 0:
+		return fmt.Errorf("pid %d", a.AgentPID)
 	case a.TranscriptSize < 0:
 		return fmt.Errorf("transcript of %d bytes", a.TranscriptSize)
 	case a.Tool == "":

@@ -76,7 +76,7 @@ func TestReadReply(t *testing.T) {
 
 func someAsk() Ask {
 	return Ask{
-		Received: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Launch: "l", ClaudePID: 12, ClaudeStart: 34, Boot: "ab-cd",
+		Received: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Launch: "l", AgentPID: 12, AgentStart: 34, Boot: "ab-cd",
 		SessionID: someID, TranscriptPath: "/t.jsonl", TranscriptSize: 7, Cwd: "/w", PermissionMode: "default",
 		Tool: "Bash", Input: json.RawMessage(`{"command":"a < b && \u2028 é"}`), Suggestions: []json.RawMessage{[]byte(`{"type":"setMode"}`)},
 		AgentID: "a1", AgentType: "general-purpose",
@@ -90,7 +90,7 @@ func TestReadAsk(t *testing.T) {
 		bad    bool
 	}{
 		{"whole", func(*Ask) {}, false},
-		{"no hints", func(a *Ask) { a.ClaudePID, a.ClaudeStart, a.Launch, a.Boot, a.TranscriptPath = 0, 0, "", "", "" }, false},
+		{"no hints", func(a *Ask) { a.AgentPID, a.AgentStart, a.Launch, a.Boot, a.TranscriptPath = 0, 0, "", "", "" }, false},
 		{"no time", func(a *Ask) { a.Received = time.Time{} }, true},
 		{"a time that UTC puts in year 10000", func(a *Ask) {
 			a.Received = time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -7200))
@@ -103,7 +103,7 @@ func TestReadAsk(t *testing.T) {
 		{"too many suggestions", func(a *Ask) { a.Suggestions = make([]json.RawMessage, maxSuggestions+1) }, true},
 		{"relative folder", func(a *Ask) { a.Cwd = "w" }, true},
 		{"relative transcript", func(a *Ask) { a.TranscriptPath = "../t" }, true},
-		{"negative pid", func(a *Ask) { a.ClaudePID = -1 }, true},
+		{"negative pid", func(a *Ask) { a.AgentPID = -1 }, true},
 		{"negative size", func(a *Ask) { a.TranscriptSize = -1 }, true},
 		{"endless name", func(a *Ask) { a.Tool = strings.Repeat("x", maxField+1) }, true},
 	}

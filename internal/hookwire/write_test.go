@@ -15,7 +15,7 @@ import (
 
 func someEvent(when time.Time) Event {
 	return Event{
-		Version: Version, Name: UserPromptSubmit, Received: when, Launch: "l", ClaudePID: 12, ClaudeStart: 34, Boot: "ab-cd",
+		Version: Version, Name: UserPromptSubmit, Received: when, Launch: "l", AgentPID: 12, AgentStart: 34, Boot: "ab-cd",
 		Pane: "%1", Tmux: "/tmp/x,1,0", SessionID: someID, TranscriptPath: "/t.jsonl", Cwd: "/w", Prompt: "<b> & \u2028 é",
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
+	"ccbot/agent"
+	"ccbot/agent/history"
 	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
-	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 )
 
@@ -32,21 +32,21 @@ const (
 	version   = 1
 )
 
-// Ledger reads the transcripts of one projects folder. Its methods may be called concurrently.
+// Ledger reads the transcripts of all agents. Its methods may be called concurrently.
 type Ledger struct {
 	// ReadOnly disables storing the counts, because another process stores them.
 	ReadOnly bool
 
-	projects string
-	folder   spool.Folder
-	now      func() time.Time
-	log      *slog.Logger
-	turn     chan struct{} // one reads at a time
+	agents agent.Agents
+	folder spool.Folder
+	now    func() time.Time
+	log    *slog.Logger
+	turn   chan struct{} // one reads at a time
 }
 
-// New returns the ledger of a projects folder. It stores its counts in dir.
-func New(projects, dir string, now func() time.Time, log *slog.Logger) *Ledger {
-	return &Ledger{projects: projects, folder: spool.Folder{Path: dir, MaxSize: indexSize}, now: now, log: log, turn: make(chan struct{}, 1)}
+// New returns the ledger of some agents. It stores its counts in dir.
+func New(agents agent.Agents, dir string, now func() time.Time, log *slog.Logger) *Ledger {
+	return &Ledger{agents: agents, folder: spool.Folder{Path: dir, MaxSize: indexSize}, now: now, log: log, turn: make(chan struct{}, 1)}
 }
 
 // Book holds all counts. Its fields are the file format.
@@ -59,13 +59,16 @@ type Book struct {
 
 // File is one transcript.
 type File struct {
-	Path     string // below the projects folder
+	Agent    string `json:",omitempty"` // absent: the default agent
+	Path     string // below the agent's folder
 	Dev, Ino uint64
 	Size     int64 // when it was last read
 	Next     int64 // the offset of the line that is read next
 	First    time.Time
 	Dir      string // in which the agent last worked
 	Answers  []Answer
+
+	conversation string // empty if the agent is not known, or the file has no conversation
 }
 
 // Answer is one answer of the API in one file.
@@ -73,34 +76,29 @@ type Answer struct {
 	ID     uint64
 	Model  int // in Book.Models
 	At     int64
-	Copied bool // its line says that another conversation has hookedContext
-
-	Input, Output, CacheRead, Write5m, Write1h, Searches int64
+	Copied bool // its line says that another conversation has asked
+	history.Tokens
 }
 
 // Session returns the conversation that the file belongs to; for a subagent's file, its session.
-func (f *File) Session() string {
-	parts := strings.Split(f.Path, string(filepath.Separator))
-	if len(parts) < 2 {
-		return strings.TrimSuffix(f.Path, suffix)
-	}
-	return strings.TrimSuffix(parts[1], suffix)
-}
+func (f *File) Session() string { return f.conversation }
 
-const suffix = ".jsonl"
-
-// Each calls do once per answer: for a file of the conversation that hookedContext, otherwise for
-// the file that was seen first.
+// Each calls do once per answer: for a file of the conversation that has asked, otherwise for the
+// file that was seen first.
 func (b *Book) Each(do func(f *File, model string, a Answer)) {
 	files := slices.SortedFunc(slices.Values(b.Files), func(x, y *File) int {
 		return cmp.Or(x.First.Compare(y.First), cmp.Compare(x.Path, y.Path))
 	})
-	seen := make(map[uint64]bool)
+	type one struct { // each agent has its own ids
+		agent string
+		id    uint64
+	}
+	seen := make(map[one]bool)
 	for _, copied := range []bool{false, true} {
 		for _, f := range files {
 			for _, a := range f.Answers {
-				if a.Copied == copied && !seen[a.ID] {
-					seen[a.ID] = true
+				if is := (one{f.Agent, a.ID}); a.Copied == copied && !seen[is] && f.conversation != "" {
+					seen[is] = true
 					do(f, b.Models[a.Model], a)
 				}
 			}
@@ -126,15 +124,15 @@ func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	r := reading{Ledger: l, Book: b, files: make(map[string]*File)}
+	r := reading{Ledger: l, Book: b, files: make(map[name]*File)}
 	for _, f := range r.Files {
-		r.files[f.Path] = f
+		r.files[f.name()] = f
 	}
 	for _, is := range found {
 		if ctx.Err() == nil {
 			r.file(ctx, is)
 		}
-		if f := r.files[is.path]; f == nil || f.Size != is.info.Size() {
+		if f := r.files[is.name]; f == nil || f.Size != is.info.Size() {
 			left++
 		}
 	}
@@ -142,15 +140,39 @@ func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
 	return r.Book, left, nil
 }
 
-// at is a file as the folder has it.
+// name names a file of the book.
+type name struct{ agent, path string }
+
+func (f *File) name() name { return name{f.Agent, f.Path} }
+
+// at is a transcript that is there.
 type at struct {
-	path string
+	name
 	info fs.FileInfo
 }
 
-// find returns all transcripts, the last changed first.
+// find returns all transcripts, the ones written last first.
 func (l *Ledger) find() (all []at, err error) {
-	root, err := filepath.EvalSymlinks(l.projects)
+	for by := range l.agents {
+		of, err := l.findOf(by)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	slices.SortFunc(all, func(x, y at) int {
+		return cmp.Or(y.info.ModTime().Compare(x.info.ModTime()), cmp.Compare(x.path, y.path), cmp.Compare(x.agent, y.agent))
+	})
+	return all, nil
+}
+
+// findOf returns the transcripts of one agent.
+func (l *Ledger) findOf(by string) (all []at, err error) {
+	usage := l.agents[by].Usage
+	if by == agent.Default {
+		by = ""
+	}
+	root, err := filepath.EvalSymlinks(usage.Folder())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // no transcript yet
 	}
@@ -165,17 +187,14 @@ func (l *Ledger) find() (all []at, err error) {
 			l.log.Debug("usage_folder_unreadable", logkey.Path, wording.Path(path), logkey.Error, err)
 			return nil
 		}
-		if filepath.Ext(path) != suffix || !d.Type().IsRegular() {
+		below, _ := filepath.Rel(root, path) // it is below
+		if !d.Type().IsRegular() || usage.Conversation(below) == "" {
 			return nil
 		}
 		if info, err := d.Info(); err == nil { // otherwise it was removed
-			below, _ := filepath.Rel(root, path) // it is below
-			all = append(all, at{below, info})
+			all = append(all, at{name{by, below}, info})
 		}
 		return nil
-	})
-	slices.SortFunc(all, func(x, y at) int {
-		return cmp.Or(y.info.ModTime().Compare(x.info.ModTime()), cmp.Compare(x.path, y.path))
 	})
 	return all, err
 }
@@ -184,27 +203,28 @@ func (l *Ledger) find() (all []at, err error) {
 type reading struct {
 	*Ledger
 	*Book
-	files   map[string]*File
+	files   map[name]*File
 	changed bool
 }
 
 // file reads what is new in a file.
 func (r *reading) file(ctx context.Context, is at) {
 	dev, ino := identity(is.info)
-	f := r.files[is.path]
+	f := r.files[is.name]
 	if f != nil && f.Dev == dev && f.Ino == ino && f.Size == is.info.Size() {
 		return
 	}
 	r.changed = true
 	if f == nil {
-		f = &File{Path: is.path, First: is.info.ModTime()}
-		r.files[is.path] = f
+		f = &File{Agent: is.agent, Path: is.path, First: is.info.ModTime()}
+		f.conversation = r.agents.Of(is.agent).Usage.Conversation(is.path)
+		r.files[is.name] = f
 	}
 	if f.Dev != dev || f.Ino != ino || is.info.Size() < f.Next {
 		f.restart(dev, ino)
 	}
 	err := r.on(ctx, f)
-	if errors.Is(err, transcript.ErrTruncated) {
+	if errors.Is(err, history.ErrTruncated) {
 		f.restart(dev, ino)
 		err = r.on(ctx, f)
 	}
@@ -222,7 +242,8 @@ func (r *reading) on(ctx context.Context, f *File) (err error) {
 	for _, a := range f.Answers {
 		seen[a.ID] = true
 	}
-	f.Next, err = transcript.Answers(ctx, filepath.Join(r.projects, f.Path), f.Next, func(a transcript.Answer) {
+	usage := r.agents.Of(f.Agent).Usage
+	f.Next, err = usage.Answers(ctx, filepath.Join(usage.Folder(), f.Path), f.Next, func(a history.Answer) {
 		f.Dir = cmp.Or(a.Dir, f.Dir)
 		id := digest(a.ID)
 		if seen[id] || a.At.Before(r.Since) {
@@ -230,8 +251,7 @@ func (r *reading) on(ctx context.Context, f *File) (err error) {
 		}
 		seen[id] = true
 		f.Answers = append(f.Answers, Answer{ID: id, Model: r.model(a.Model), At: a.At.Unix(),
-			Copied: a.Session != "" && a.Session != f.Session(), Input: a.Input, Output: a.Output,
-			CacheRead: a.CacheRead, Write5m: a.Write5m, Write1h: a.Write1h, Searches: a.Searches})
+			Copied: a.Session != "" && a.Session != f.Session(), Tokens: a.Tokens})
 	})
 	return err
 }
@@ -246,11 +266,11 @@ func (r *reading) model(name string) int {
 
 // keep writes the book where something is new. A disk that refuses costs only the next reading.
 func (r *reading) keep(found []at) {
-	there := make(map[string]bool, len(found))
+	there := make(map[name]bool, len(found))
 	for _, f := range found {
-		there[f.path] = true
+		there[f.name] = true
 	}
-	maps.DeleteFunc(r.files, func(path string, f *File) bool { return !there[path] && len(f.Answers) == 0 })
+	maps.DeleteFunc(r.files, func(n name, f *File) bool { return !there[n] && len(f.Answers) == 0 })
 	r.changed = r.changed || len(r.files) != len(r.Files)
 	r.Files = slices.Collect(maps.Values(r.files))
 	if !r.changed || r.ReadOnly {
@@ -287,6 +307,9 @@ func (l *Ledger) load() (*Book, error) {
 		b.Since = since
 	}
 	for _, f := range b.Files {
+		if usage := l.agents.Of(f.Agent).Usage; usage != nil {
+			f.conversation = usage.Conversation(f.Path)
+		}
 		f.Answers = slices.DeleteFunc(f.Answers, func(a Answer) bool { return a.At < b.Since.Unix() || a.Model >= len(b.Models) })
 	}
 	return b, nil

@@ -13,6 +13,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/agent"
+	"ccbot/agent/claude"
+	"ccbot/agent/history"
 )
 
 var noon = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
@@ -20,19 +24,25 @@ var noon = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
 // fixture is a ledger over a separate projects folder.
 type fixture struct {
 	*Ledger
-	clock time.Time
-	t     *testing.T
+	projects string
+	clock    time.Time
+	t        *testing.T
+}
+
+func agents(projects string) agent.Agents {
+	return agent.Agents{agent.Default: claude.New(projects, agent.Launch{}, nil)}
 }
 
 func newFixture(t *testing.T) *fixture {
 	d := &fixture{clock: noon, t: t}
 	root := t.TempDir()
-	d.Ledger = New(filepath.Join(root, "projects"), filepath.Join(root, "usage"), func() time.Time { return d.clock }, slog.New(slog.DiscardHandler))
+	d.projects = filepath.Join(root, "projects")
+	d.Ledger = New(agents(d.projects), filepath.Join(root, "usage"), func() time.Time { return d.clock }, slog.New(slog.DiscardHandler))
 	return d
 }
 
 // again reopens the ledger, as after a restart.
-func (d *fixture) again() { d.Ledger = New(d.projects, d.folder.Path, d.now, d.log) }
+func (d *fixture) again() { d.Ledger = New(agents(d.projects), d.folder.Path, d.now, d.log) }
 
 func (d *fixture) put(path, text string, at time.Time) {
 	d.t.Helper()
@@ -198,6 +208,26 @@ func TestClockSetBackLosesNothing(t *testing.T) {
 	assert.Equal(t, map[string]int64{"one": 10}, d.outputs(), "an answer of later than now")
 }
 
+// An id of an answer is one of its agent.
+func TestTwoAgentsWithOneID(t *testing.T) {
+	d := newFixture(t)
+	other := filepath.Join(filepath.Dir(d.projects), "others")
+	d.agents["other"] = claude.New(other, agent.Launch{}, nil)
+	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10), noon)
+	d.put(filepath.Join("..", "others", "-a", "two.jsonl"), says("m1", noon, 1), noon)
+	assert.Equal(t, map[string]int64{"one": 10, "two": 1}, d.outputs())
+}
+
+// The index of a program that knew one agent names none.
+func TestIndexWithoutAgentsIsRead(t *testing.T) {
+	d := newFixture(t)
+	require.NoError(t, d.folder.Put(indexName, fmt.Appendf(nil, `{"Version":1,"Since":"2026-04-01T00:00:00Z","Models":["claude-opus-5"],
+		"Files":[{"Path":"-a/one/subagents/agent-1.jsonl","Dev":1,"Ino":2,"Size":3,"Next":4,"First":"2026-05-06T00:00:00Z","Dir":"/home/a",
+		"Answers":[{"ID":1,"Model":0,"At":%d,"Copied":false,"Input":1,"Output":10,"CacheRead":2,"Write5m":3,"Write1h":4,"Searches":5}]}]}`, noon.Unix())))
+	assert.Equal(t, map[string]int64{"one": 10}, d.outputs())
+	assert.Equal(t, history.Tokens{Input: 1, Output: 10, CacheRead: 2, Write5m: 3, Write1h: 4, Searches: 5}, d.read().Files[0].Answers[0].Tokens)
+}
+
 func TestDamagedIndexIsReplaced(t *testing.T) {
 	d := newFixture(t)
 	d.put(filepath.Join("-a", "one.jsonl"), says("m1", noon, 10), noon)
@@ -322,6 +352,7 @@ func BenchmarkAgain(b *testing.B) {
 func benchDesk(b *testing.B) *fixture {
 	d := &fixture{clock: noon, t: &testing.T{}}
 	root := b.TempDir()
-	d.Ledger = New(filepath.Join(root, "projects"), filepath.Join(root, "usage"), func() time.Time { return d.clock }, slog.New(slog.DiscardHandler))
+	d.projects = filepath.Join(root, "projects")
+	d.Ledger = New(agents(d.projects), filepath.Join(root, "usage"), func() time.Time { return d.clock }, slog.New(slog.DiscardHandler))
 	return d
 }

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
 // AgentNames distinguishes the processes of agents from all others.
 type AgentNames struct {
-	// Names are basenames, of argv[0] or of the script, that count as agents; "claude" and
-	// "claude.exe" always count.
+	// Names are basenames, of argv[0] or of the script, that count as agents. An interpreter among
+	// them is ignored, because a configured command may be "node …" or "env …".
 	Names []string
 	// Exes are paths of executables recorded when ccbot started agents. An interpreter among them
 	// is ignored, because it can run any program.
@@ -19,12 +21,27 @@ type AgentNames struct {
 	// Untrusted reports whether the command line of a process must be ignored, because any other
 	// user could have written it. If nil, all are trusted.
 	Untrusted func(Process) bool
+	// Conversations returns the conversations that a command line names. If nil, there are none.
+	Conversations func(args []string) []uuid.UUID
+}
+
+func (a AgentNames) conversations(p Process) []uuid.UUID {
+	if a.Conversations == nil {
+		return nil
+	}
+	return a.Conversations(p.Args)
+}
+
+// StartedFor reports whether the command line of a process names the conversation, and no other.
+func (a AgentNames) StartedFor(p Process, conversation uuid.UUID) bool {
+	named := a.conversations(p)
+	return len(named) > 0 && !slices.ContainsFunc(named, func(id uuid.UUID) bool { return id != conversation })
 }
 
 // IsAgent reports whether the process is an agent by what it runs: the basename of argv[0], the
-// basename of the script when argv[0] is an interpreter (node /x/claude), or the executable. A
-// shell with -c, an editor that edits a file named claude, and an "env … claude" that has not yet
-// executed claude are not agents.
+// basename of the script when argv[0] is an interpreter (node /x/agent), or the executable. A shell
+// with -c, an editor that edits a file named like the agent, and an "env … AGENT" that has not yet
+// executed the agent are not agents.
 func IsAgent(p Process, agents AgentNames) bool {
 	if p.Gone() || len(p.Args) == 0 {
 		return false
@@ -46,8 +63,7 @@ func (a AgentNames) has(path string) bool {
 		return false
 	}
 	name := filepath.Base(path)
-	// CLAUDE_COMMAND may be "node …" or "env …"; that does not make every node an agent.
-	return name == "claude" || name == "claude.exe" || slices.Contains(a.Names, name) && scriptPlace(name) == ""
+	return slices.Contains(a.Names, name) && scriptPlace(name) == ""
 }
 
 func (a AgentNames) hasExe(exe string) bool {

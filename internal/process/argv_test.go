@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeflags"
+	"ccbot/agent/claude/claudeflags"
 )
 
 const (
@@ -27,7 +27,7 @@ var (
 var commandLines = []struct {
 	name    string
 	args    []string
-	session bool // claudeflags.Session gives X
+	session bool // sessionOf gives X
 	agent   bool
 	writer  Answer
 	silent  bool // Judge has no verdict at all
@@ -173,13 +173,25 @@ var commandLines = []struct {
 }
 
 // testAgents also names interpreters, which must not turn every node and env into an agent.
-var testAgents = AgentNames{Names: []string{"my-agent", "node", "env", "sudo"}, Exes: []string{"/opt/agent/real", "/usr/bin/node", "/usr/bin/python3.12", "/bin/busybox"}}
+// claudeNames distinguishes Claude Code as its Witness does.
+var claudeNames = AgentNames{Names: []string{"claude", "claude.exe"}, Conversations: claudeflags.Sessions}
+
+var testAgents = AgentNames{Names: []string{"claude", "claude.exe", "my-agent", "node", "env", "sudo"}, Exes: []string{"/opt/agent/real", "/usr/bin/node", "/usr/bin/python3.12", "/bin/busybox"}, Conversations: claudeflags.Sessions}
+
+// sessionOf returns the only session that a command line writes.
+func sessionOf(args []string) (id uuid.UUID, ok bool) {
+	ids := claudeflags.Sessions(args)
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id uuid.UUID) bool { return id != ids[0] }) {
+		return id, false
+	}
+	return ids[0], true
+}
 
 func TestP2_CommandLines(t *testing.T) {
 	require.GreaterOrEqual(t, len(commandLines), 60)
 	for _, test := range commandLines {
 		t.Run(test.name, func(t *testing.T) {
-			id, ok := claudeflags.Session(test.args)
+			id, ok := sessionOf(test.args)
 			assert.Equal(t, test.session, ok && id == idX)
 			p := Process{Identity: Identity{100, 7, "boot"}, State: 'S', Args: test.args, Exe: "/usr/bin/node"}
 			assert.Equal(t, test.agent, IsAgent(p, testAgents))
@@ -232,7 +244,7 @@ func FuzzP2_SessionArg(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, cmdline string) {
 		args := strings.Split(cmdline, "\x00")
-		id, ok := claudeflags.Session(args)
+		id, ok := sessionOf(args)
 		if !ok {
 			assert.Equal(t, uuid.Nil, id)
 			return

@@ -35,7 +35,7 @@ func benchmarkScan(b *testing.B, n int) {
 			s, err := table.Snapshot(b.Context())
 			require.NoError(b, err)
 			require.Greater(b, len(s.Processes), n)
-			require.Empty(b, Judge(s, nil, AgentNames{}, ids...))
+			require.Empty(b, Judge(s, nil, claudeNames, ids...))
 		}
 	}
 	b.Run("one_id", func(b *testing.B) {

@@ -1,5 +1,5 @@
-// Package process knows which processes run and which of them write a Claude Code session, and ends
-// a process that is proven.
+// Package process knows which processes run and which of them write an agent's conversation, and
+// ends a process that is proven.
 //
 // It promises:
 //   - A process is named by pid, start time and boot, never by a pid alone: pids are reused.

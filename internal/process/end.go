@@ -11,7 +11,7 @@ import (
 
 // Grace is how long a process may take, counted from the hang-up (or, without one, from the first
 // TERM). A time that is not positive means its default: TERM after 2 s, KILL after 12 s, because a
-// busy Claude Code needs up to 10 s for its last hook.
+// busy agent may need 10 s for its last hook.
 type Grace struct {
 	Term, Kill time.Duration
 	// BeforeKill is called once, right before KILL is sent, so that the caller can put on disk what

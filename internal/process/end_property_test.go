@@ -154,7 +154,7 @@ func (q *question) target() Identity {
 	if err != nil {
 		q.w.t.Fatal(err)
 	}
-	for _, v := range Judge(s, nil, AgentNames{}, idX) {
+	for _, v := range Judge(s, nil, claudeNames, idX) {
 		if v.Writer == Yes && rapid.Bool().Draw(q.w.t, "take") {
 			return v.Process.Identity
 		}
@@ -190,10 +190,10 @@ func (q *question) judge(p Process) error {
 	if err != nil {
 		return err
 	}
-	if name, spared := SparedBy(p, s, StandardGuards(q.table.Self(), AgentNames{})); spared {
+	if name, spared := SparedBy(p, s, StandardGuards(q.table.Self(), claudeNames)); spared {
 		return &Spare{Reason: name}
 	}
-	for _, v := range Judge(s, nil, AgentNames{}, idX) {
+	for _, v := range Judge(s, nil, claudeNames, idX) {
 		if v.Writer != Yes {
 			continue
 		}

@@ -41,10 +41,10 @@ func TestP2_StandardGuards(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			name, spared := SparedBy(test.p, test.s, StandardGuards(self, AgentNames{}))
+			name, spared := SparedBy(test.p, test.s, StandardGuards(self, claudeNames))
 			assert.Equal(t, test.want, name)
 			assert.Equal(t, test.want != "", spared)
-			if g, _ := firstThatSpares(test.p, test.s, StandardGuards(self, AgentNames{})); spared {
+			if g, _ := firstThatSpares(test.p, test.s, StandardGuards(self, claudeNames)); spared {
 				assert.NotEmpty(t, g.Why)
 			}
 		})

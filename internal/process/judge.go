@@ -6,15 +6,13 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
-
-	"ccbot/internal/claudeflags"
 )
 
 // Source is the origin of a claim, best evidence first.
 type Source string
 
 const (
-	// SourcePresence: Claude Code's own sessions/<pid>.json with the kernel's start time.
+	// SourcePresence: the agent's own file about its process, with the kernel's start time.
 	SourcePresence Source = "presence"
 	// SourceHook: the hook's record, with pid and start time.
 	SourceHook Source = "hook"
@@ -39,6 +37,7 @@ type Verdict struct {
 	Process   Process
 	SessionID uuid.UUID
 	Writer    Answer
+	Named     bool   // the command line names the session, and no other
 	Source    Source // of the evidence that decided
 	Why       string // one English clause, for logs and /why
 }
@@ -90,14 +89,14 @@ type evidence struct {
 
 func (j *judgement) judge(p Process) []Verdict {
 	named := func(id uuid.UUID) bool { _, ok := j.wanted[id]; return ok }
-	if len(j.claims[p.PID]) == 0 && !slices.ContainsFunc(claudeflags.Sessions(p.Args), named) {
+	if len(j.claims[p.PID]) == 0 && !slices.ContainsFunc(j.agents.conversations(p), named) {
 		return nil // the common case by far: keep it free of allocations
 	}
 	e := j.gather(p)
 	var verdicts []Verdict
 	for _, id := range j.mentionedBy(e) {
 		v := e.verdict(id)
-		v.Process, v.SessionID = p, id
+		v.Process, v.SessionID, v.Named = p, id, j.agents.StartedFor(p, id)
 		verdicts = append(verdicts, v)
 	}
 	return verdicts
@@ -135,7 +134,7 @@ func (j *judgement) gather(p Process) evidence {
 			source = UntrustedArgv
 		}
 	}
-	for _, id := range claudeflags.Sessions(p.Args) {
+	for _, id := range j.agents.conversations(p) {
 		e.add(source, id)
 	}
 	return e

@@ -110,7 +110,7 @@ func TestP2_Judge_neverYesWithoutEvidence(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			m := drawMade(t)
 			yes := map[int]int{}
-			for _, v := range Judge(m.snapshot, m.claims, AgentNames{}, m.ids...) {
+			for _, v := range Judge(m.snapshot, m.claims, claudeNames, m.ids...) {
 				if v.Writer != Yes {
 					continue
 				}
@@ -135,12 +135,12 @@ func TestP1_Judge_manyIdsAreManyQuestions(t *testing.T) {
 			id  uuid.UUID
 		}
 		together := map[key]Answer{}
-		for _, v := range Judge(m.snapshot, m.claims, AgentNames{}, m.ids...) {
+		for _, v := range Judge(m.snapshot, m.claims, claudeNames, m.ids...) {
 			together[key{v.Process.PID, v.SessionID}] = v.Writer
 		}
 		slices.Reverse(m.claims)
 		for _, id := range m.ids {
-			for _, v := range Judge(m.snapshot, m.claims, AgentNames{}, id) {
+			for _, v := range Judge(m.snapshot, m.claims, claudeNames, id) {
 				at := key{v.Process.PID, id}
 				if together[at] != v.Writer {
 					t.Fatalf("alone %s is %v for %d, among others %v", id, v.Writer, v.Process.PID, together[at])

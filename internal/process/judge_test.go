@@ -9,8 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
-
-	"ccbot/internal/claudeflags"
 )
 
 func identity(pid int) Identity { return Identity{PID: pid, Start: uint64(1000 + pid), Boot: "boot"} }
@@ -96,7 +94,7 @@ func TestP1_Judge_echoes(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := map[int]Answer{}
-			for _, v := range Judge(Snapshot{Processes: test.table}, test.claims, AgentNames{}, idX) {
+			for _, v := range Judge(Snapshot{Processes: test.table}, test.claims, claudeNames, idX) {
 				got[v.Process.PID] = v.Writer
 			}
 			assert.Equal(t, test.want, got)
@@ -173,8 +171,8 @@ func (w world) proven(p Process, id uuid.UUID) bool {
 	case len(hook) > 0:
 		return only(hook)
 	default:
-		named, ok := claudeflags.Session(p.Args)
-		return ok && named == id && IsAgent(p, AgentNames{})
+		named, ok := sessionOf(p.Args)
+		return ok && named == id && IsAgent(p, claudeNames)
 	}
 }
 
@@ -186,7 +184,7 @@ func TestP2_Judge_nothingOutsideTheProvenSet(t *testing.T) {
 			id  uuid.UUID
 		}
 		seen := map[key]bool{}
-		for _, v := range Judge(w.snapshot, w.claims, AgentNames{}, w.ids...) {
+		for _, v := range Judge(w.snapshot, w.claims, claudeNames, w.ids...) {
 			at := key{v.Process.PID, v.SessionID}
 			if seen[at] {
 				t.Fatalf("two verdicts about %v", at)
@@ -203,7 +201,7 @@ func TestP6_Judge_contradictionIsUnknown(t *testing.T) {
 	contradictions := 0
 	check := func(t *rapid.T) {
 		w := drawWorld(t)
-		for _, v := range Judge(w.snapshot, w.claims, AgentNames{}, w.ids...) {
+		for _, v := range Judge(w.snapshot, w.claims, claudeNames, w.ids...) {
 			presence, hook := w.matching(v.Process, SourcePresence), w.matching(v.Process, SourceHook)
 			contradicts := len(presence) > 1 || len(presence) == 1 && len(hook) > 0 && !slices.Equal(presence, hook)
 			if !contradicts {
@@ -225,7 +223,7 @@ func TestP6_Judge_contradictionIsUnknown(t *testing.T) {
 func TestP1_Judge_noProvenWriterIsMissed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
-		verdicts := Judge(w.snapshot, w.claims, AgentNames{}, w.ids...)
+		verdicts := Judge(w.snapshot, w.claims, claudeNames, w.ids...)
 		for _, p := range w.snapshot.Processes {
 			presence, hook := w.matching(p, SourcePresence), w.matching(p, SourceHook)
 			if p.Gone() || len(presence) != 1 || len(hook) != 0 {
@@ -261,6 +259,6 @@ func BenchmarkJudge(b *testing.B) {
 		s.Processes = append(s.Processes, p)
 	}
 	for b.Loop() {
-		Judge(s, claims, AgentNames{}, ids...)
+		Judge(s, claims, claudeNames, ids...)
 	}
 }

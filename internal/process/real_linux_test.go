@@ -105,8 +105,8 @@ func proveWriter(table *Table, id uuid.UUID) func(Process) error {
 
 // proveFrom proves from one snapshot for all, as a caller with many sessions does.
 func proveFrom(table *Table, s Snapshot, id uuid.UUID) func(Process) error {
-	guards := StandardGuards(table.Self(), AgentNames{})
-	verdicts := Judge(s, nil, AgentNames{}, id)
+	guards := StandardGuards(table.Self(), claudeNames)
+	verdicts := Judge(s, nil, claudeNames, id)
 	return func(p Process) error {
 		if name, spared := SparedBy(p, s, guards); spared {
 			return errors.New(name)
@@ -260,7 +260,7 @@ func TestP6_zombieIsGone(t *testing.T) {
 	_, err = table.Inspect(child.id.PID)
 	assert.ErrorIs(t, err, ErrGone)
 	assert.NoError(t, table.Wait(t.Context(), child.id))
-	assert.Empty(t, Judge(s, []Claim{{child.id, idX, SourcePresence}}, AgentNames{}, idX))
+	assert.Empty(t, Judge(s, []Claim{{child.id, idX, SourcePresence}}, claudeNames, idX))
 	out, err := table.End(t.Context(), child.id, proven, nil, Grace{})
 	require.NoError(t, err)
 	assert.Equal(t, HowAlreadyGone, out.How)

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
-	"ccbot/internal/claudeflags"
 	"ccbot/internal/procstat"
 )
 
@@ -156,10 +156,17 @@ func (k procfs) listed(pid int, buf []byte) (Process, error) {
 	}
 	// The executable shows an agent that has another name (IsAgent), which matters only where argv
 	// is the evidence. Reading it for all processes would be an eighth of the scan.
-	if len(claudeflags.Sessions(p.Args)) > 0 {
+	if slices.ContainsFunc(p.Args, endsInID) {
 		p.Exe = d.link("exe")
 	}
 	return p, nil
+}
+
+// endsInID reports whether an argument ends in an id, as the one that names a conversation does.
+func endsInID(arg string) bool {
+	const length, lastDash = 36, 13 // from the end; the dash is checked first, because few words have it
+	arg = strings.TrimSpace(arg)
+	return len(arg) >= length && arg[len(arg)-lastDash] == '-' && uuid.Validate(arg[len(arg)-length:]) == nil
 }
 
 // procDir is an open /proc/PID. All files are opened relative to it, so they belong to one process

@@ -23,12 +23,12 @@ import (
 func household(tb testing.TB, records int) (dir string) {
 	tb.Helper()
 	dir = filepath.Join(tb.TempDir(), "sessions")
-	s, err := Open(dir, filepath.Join(tb.TempDir(), "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+	s, err := Open(dir, filepath.Join(tb.TempDir(), "quarantine"), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(tb, err)
 	s.folder.Fsync = false // of the test's own files
 	began := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i := range records {
-		r := Record{ID: uuid.New(), Name: fmt.Sprintf("api-%d", i), Dir: "/home/anna/api", Host: "desk", State: Archived, ClaudeSessionID: uuid.New(),
+		r := Record{ID: uuid.New(), Name: fmt.Sprintf("api-%d", i), Dir: "/home/anna/api", Host: "desk", State: Archived, AgentSessionID: uuid.New(),
 			CreatedAt: began.Add(time.Duration(i) * time.Minute), Run: Run{StartedAt: began, ReadyAt: began}, LastEnd: LastEnd{EndedAt: began},
 			Cursors: []talk.Cursor{{Path: "/home/anna/.claude/projects/-home-anna-api/" + uuid.NewString() + ".jsonl", Offset: 123456}},
 			Launch:  &Launch{Command: "claude", Flags: []string{"--model", "opus"}, PermissionMode: "ask"}}
@@ -45,7 +45,7 @@ func household(tb testing.TB, records int) (dir string) {
 func TestRecordsAreReadOnce(t *testing.T) {
 	dir := household(t, 20)
 	opened := disktest.Opens(t, dir)
-	s, err := Open(dir, t.TempDir(), time.Now, slog.New(slog.DiscardHandler))
+	s, err := Open(dir, t.TempDir(), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	for _, r := range s.List() {
 		_, ok := s.Get(r.ID)
@@ -144,7 +144,7 @@ func TestEndedSessionsTakeLittleMemory(t *testing.T) {
 	const records = 500
 	dir := household(t, records)
 	before := liveHeap()
-	s, err := OpenReadOnly(dir, time.Now, slog.New(slog.DiscardHandler))
+	s, err := OpenReadOnly(dir, time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	require.Len(t, s.Shared(), records)
 	assert.Less(t, (liveHeap()-before)/records, uint64(3000), "bytes for each record, of which its file has 6,000")
@@ -153,7 +153,7 @@ func TestEndedSessionsTakeLittleMemory(t *testing.T) {
 
 // TestSharedCopiesNothing: each news of a window or of an agent calls it.
 func TestSharedCopiesNothing(t *testing.T) {
-	s, err := OpenReadOnly(household(t, 20), time.Now, slog.New(slog.DiscardHandler))
+	s, err := OpenReadOnly(household(t, 20), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	require.Equal(t, s.List(), s.Shared())
 	assert.Zero(t, testing.AllocsPerRun(10, func() { s.Shared() }))
@@ -183,7 +183,7 @@ func BenchmarkOpen(b *testing.B) {
 	before := liveHeap()
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err = OpenReadOnly(dir, time.Now, slog.New(slog.DiscardHandler))
+		s, err = OpenReadOnly(dir, time.Now, slog.New(slog.DiscardHandler), nil)
 		require.NoError(b, err)
 	}
 	b.ReportMetric(float64(liveHeap()-before)/3000, "B-kept/record")
@@ -204,7 +204,7 @@ func BenchmarkShared(b *testing.B) { benchmarkAll(b, (*Store).Shared) }
 func BenchmarkList(b *testing.B) { benchmarkAll(b, (*Store).List) }
 
 func benchmarkAll(b *testing.B, all func(*Store) []Record) {
-	s, err := OpenReadOnly(household(b, 3000), time.Now, slog.New(slog.DiscardHandler))
+	s, err := OpenReadOnly(household(b, 3000), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -83,7 +83,7 @@ func TestP8_ReadOnlyFolderIsReported(t *testing.T) {
 		require.True(t, ok)
 		assert.Equal(t, "api", got.Name)
 
-		_, err := Open(f.dir, f.quarantine, s.now, s.log)
+		_, err := Open(f.dir, f.quarantine, s.now, s.log, nil)
 		require.ErrorIs(t, err, syscall.EROFS, "a start that could keep nothing is refused")
 		assert.EqualError(t, err, "open sessions: "+f.dir+" cannot be written: read-only file system")
 		reader := f.openReadOnly(t)

@@ -16,13 +16,13 @@ import (
 	"ccbot/internal/disk/disktest"
 )
 
-// turnsOfRecords reads a whole record and removes another one.
+// turnsOfRecords reads a whole record, removes another one, and looks for unread ones.
 func turnsOfRecords() *disktest.Turns {
 	var dir string
 	var s *Store
 	whole, purged := uuid.New(), uuid.New()
 	open := func(t *testing.T) *Store {
-		s, err := Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+		s, err := Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler), nil)
 		require.NoError(t, err)
 		return s
 	}
@@ -30,10 +30,12 @@ func turnsOfRecords() *disktest.Turns {
 		Prepare: func(t *testing.T) string {
 			dir = t.TempDir()
 			for _, id := range []uuid.UUID{whole, purged} {
-				r := Record{ID: id, Name: "api", Dir: "/src", State: Archived, ClaudeSessionID: uuid.New(), CreatedAt: time.Now(), LastEnd: LastEnd{EndedAt: time.Now()}}
+				r := Record{ID: id, Name: "api", Dir: "/src", State: Archived, AgentSessionID: uuid.New(), CreatedAt: time.Now(), LastEnd: LastEnd{EndedAt: time.Now()}}
 				r.Note(time.Now(), "chat.note", "x")
 				require.NoError(t, open(t).Create(r))
 			}
+			require.NoError(t, os.MkdirAll(filepath.Join(dir, "quarantine"), 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "quarantine", "sessions-"+uuid.NewString()+".json"), []byte(`{"dir":"/src"}`), 0o600))
 			s = open(t)
 			return dir
 		},
@@ -51,6 +53,18 @@ func turnsOfRecords() *disktest.Turns {
 					err = nil
 				}
 				return err
+			},
+			func() error {
+				if why, unread := s.Unread(uuid.New()); unread {
+					return errors.New(why)
+				}
+				return nil
+			},
+			func() error {
+				if s.UnreadIn(func(string) bool { return false }) {
+					return errors.New("the record in quarantine is of another folder")
+				}
+				return nil
 			}),
 		Done: func(t *testing.T) {
 			assert.Len(t, s.Shared(), 1)

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"reflect"
@@ -29,8 +30,11 @@ type Unloaded struct {
 // Open loads every record of dir. A file that cannot be parsed is moved to the quarantine folder
 // and logged; a file of a newer program stays in place. The error is about the folder itself, also
 // when the folder cannot be written: a ccbot that forgets what it does must not start.
-func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Store, error) {
-	s := newStore(dir, now, log)
+//
+// agents are the names of the known coding agents. A record that names another one is left alone as
+// a record of a newer program is.
+func Open(dir, quarantine string, now func() time.Time, log *slog.Logger, agents []string) (*Store, error) {
+	s := newStore(dir, now, log, agents)
 	s.quarantine = quarantine
 	if err := s.folder.Make(); err != nil {
 		return nil, fmt.Errorf("open sessions: %w", err)
@@ -47,8 +51,8 @@ func Open(dir, quarantine string, now func() time.Time, log *slog.Logger) (*Stor
 // OpenReadOnly loads the readable records of dir and changes nothing: it makes no folder, moves no
 // file, and every change of a record returns errReadOnly. It may run at the same time as the ccbot
 // that owns the records: each record is as it was at one moment. A missing folder has no records.
-func OpenReadOnly(dir string, now func() time.Time, log *slog.Logger) (*Store, error) {
-	s := newStore(dir, now, log)
+func OpenReadOnly(dir string, now func() time.Time, log *slog.Logger, agents []string) (*Store, error) {
+	s := newStore(dir, now, log, agents)
 	s.readOnly = true
 	if err := s.loadAll(); err != nil {
 		return nil, err
@@ -56,8 +60,8 @@ func OpenReadOnly(dir string, now func() time.Time, log *slog.Logger) (*Store, e
 	return s, nil
 }
 
-func newStore(dir string, now func() time.Time, log *slog.Logger) *Store {
-	return &Store{folder: spool.Folder{Path: dir, Fsync: true}, now: now, log: log,
+func newStore(dir string, now func() time.Time, log *slog.Logger, agents []string) *Store {
+	return &Store{agents: agents, folder: spool.Folder{Path: dir, Fsync: true}, now: now, log: log,
 		records: make(map[uuid.UUID]*Record), workers: make(map[uuid.UUID]chan struct{})}
 }
 
@@ -66,10 +70,62 @@ func newStore(dir string, now func() time.Time, log *slog.Logger) *Store {
 // now, or, in a read-only store, still in their place.
 func (s *Store) Unloaded() []Unloaded { return slices.Clone(s.aside) }
 
+// Unread reports whether there is a file of a record that was not loaded, and why. The file may be
+// in quarantine since an earlier start: a person may repair it.
+func (s *Store) Unread(id uuid.UUID) (why string, unread bool) {
+	for _, a := range s.aside {
+		if a.ID == id {
+			return a.Why, true
+		}
+	}
+	names, err := s.quarantined()
+	if err != nil {
+		return err.Error(), true
+	}
+	return "it is in quarantine", slices.ContainsFunc(names, func(n string) bool { return s.nameOf(n) == file(id) })
+}
+
+// UnreadIn reports whether a record that was not loaded may be of a session in a folder: one whose
+// directory is inside, or cannot be read.
+func (s *Store) UnreadIn(inside func(dir string) bool) bool {
+	left, err := s.folder.List()
+	names, also := s.quarantined()
+	if err != nil || also != nil {
+		return true
+	}
+	mayBe := func(in spool.Folder, n, name string) bool {
+		if _, loaded := s.Get(idOf(name)); loaded || filepath.Ext(name) != ".json" {
+			return false
+		}
+		data, err := in.Read(n)
+		dir := gjson.GetBytes(data, "dir").Str
+		return !errors.Is(err, fs.ErrNotExist) && (err != nil || dir == "" || inside(dir))
+	}
+	return slices.ContainsFunc(left, func(n string) bool { return mayBe(s.folder, n, n) }) ||
+		slices.ContainsFunc(names, func(n string) bool { return mayBe(spool.Folder{Path: s.quarantine}, n, s.nameOf(n)) })
+}
+
+// quarantined returns the names of all files in quarantine.
+func (s *Store) quarantined() (names []string, err error) {
+	return spool.Folder{Path: s.quarantine}.List()
+}
+
+// nameOf returns the name that a record in quarantine had among the records; "" for other files.
+func (s *Store) nameOf(quarantined string) string {
+	name, is := strings.CutPrefix(quarantined, filepath.Base(s.folder.Path)+"-")
+	if name = strings.TrimRight(name, ".0123456789"); !is { // with a number if there was one before
+		return ""
+	}
+	return name
+}
+
 func (s *Store) loadAll() error {
 	loader := spool.Loader{Quarantine: s.quarantine, Report: true, Log: s.log}
 	aside, err := loader.Load(s.folder, ".json", func(name string, data []byte) error {
 		r, err := understandShort(name, data)
+		if err == nil {
+			err = s.checkAgent(r)
+		}
 		if err == nil {
 			s.records[r.ID] = &r
 		}
@@ -82,6 +138,15 @@ func (s *Store) loadAll() error {
 		return fmt.Errorf("open sessions: %w", err)
 	}
 	return nil
+}
+
+// checkAgent returns an error if the record names an unknown agent: its session must not be run by
+// another one.
+func (s *Store) checkAgent(r Record) error {
+	if r.AgentName == "" || slices.Contains(s.agents, r.AgentName) {
+		return nil
+	}
+	return fmt.Errorf("this ccbot does not know its agent %q: %w", r.AgentName, errNewer)
 }
 
 // understandShort leaves out the history of an ended session: most of its file, and most of the

@@ -20,7 +20,7 @@ import (
 
 func (f folders) openReadOnly(t *testing.T) *Store {
 	t.Helper()
-	s, err := OpenReadOnly(f.dir, func() time.Time { return noon.Add(time.Hour) }, slog.New(slog.NewTextHandler(f.log, nil)))
+	s, err := OpenReadOnly(f.dir, func() time.Time { return noon.Add(time.Hour) }, slog.New(slog.NewTextHandler(f.log, nil)), nil)
 	require.NoError(t, err)
 	return s
 }
@@ -105,7 +105,7 @@ func TestP8_ReadOnlyStoreMovesNothing(t *testing.T) {
 	require.Len(t, s.List(), 1)
 	got, ok := s.Get(good.ID)
 	require.True(t, ok)
-	assert.Equal(t, good.ClaudeSessionID, got.ClaudeSessionID)
+	assert.Equal(t, good.AgentSessionID, got.AgentSessionID)
 	assert.Equal(t, before, listing(t, filepath.Dir(f.dir)))
 	assert.NotContains(t, f.log.String(), "moved_to")
 }
@@ -114,7 +114,7 @@ func TestP8_ReadOnlyStoreCreatesNoFolder(t *testing.T) {
 	f := newFolders(t)
 	assert.Empty(t, f.openReadOnly(t).List())
 	assert.NoDirExists(t, f.dir)
-	_, err := OpenReadOnly(filepath.Join(os.DevNull, "sessions"), time.Now, slog.New(slog.DiscardHandler))
+	_, err := OpenReadOnly(filepath.Join(os.DevNull, "sessions"), time.Now, slog.New(slog.DiscardHandler), nil)
 	assert.Error(t, err, "a folder that cannot be read is not an empty one")
 }
 

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
+	"ccbot/agent/history"
 	"ccbot/internal/address"
-	"ccbot/internal/claudeflags"
 	"ccbot/internal/clip"
 	"ccbot/internal/git"
 	"ccbot/internal/keepjson"
 	"ccbot/internal/process"
-	"ccbot/internal/transcript"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -22,11 +22,10 @@ import (
 // Version is the schema version that this program writes.
 const Version = 2
 
-// Limits of a record's history: the history is kept for years, and evidence may quote an error of
-// any length. The oldest lines are removed first.
+// Limits of a record's history, which is kept for years. The oldest lines are removed first.
 const (
 	historyLimit = 100
-	whyLimit     = 1000 // bytes
+	whyLimit     = 1000 // bytes; evidence may quote an error of any length
 )
 
 // Conversation is the place in the chat that shows a session.
@@ -59,6 +58,17 @@ type Binding struct {
 	// the pane if that is not the agent itself, 0 otherwise.
 	Adopted bool `json:"adopted,omitempty"`
 	Shell   int  `json:"shell,omitempty"`
+	// AgentServer is the agent's second process, if it runs in two: the server writes the
+	// conversation, and Agent holds the terminal.
+	AgentServer process.Identity `json:"agent_server,omitzero"`
+}
+
+// Writer is the process that writes the conversation.
+func (b Binding) Writer() process.Identity {
+	if b.AgentServer.Valid() {
+		return b.AgentServer
+	}
+	return b.Agent
 }
 
 // PanePID is the pid that tmux reports for the pane.
@@ -80,7 +90,7 @@ type Change = port.Change
 
 // Launch holds the options with which an agent was started; a restore starts it with the same
 // flags.
-type Launch = claudeflags.Launch
+type Launch = agent.Launch
 
 // The reason for which a record is closed for good, or was lost, where its state does not say it.
 const (
@@ -143,8 +153,8 @@ type LastEnd struct {
 	GrowthReported bool  `json:"haunted,omitempty"`
 }
 
-// Record is ccbot's record of one conversation with an agent. Its ID never changes; ClaudeSessionID
-// is Claude Code's and may change (/clear, fork).
+// Record is ccbot's record of one conversation with an agent. Its ID never changes; AgentSessionID
+// is the agent's and may change (/clear, fork).
 type Record struct {
 	Version int       `json:"version"`
 	ID      uuid.UUID `json:"id"`
@@ -155,13 +165,14 @@ type Record struct {
 	FormerNames []string `json:"former_names,omitempty"`
 	NameDue     bool     `json:"name_due,omitempty"`
 
-	Dir              string       `json:"dir"` // directory of the last start or resume, absolute
-	Host             string       `json:"host"`
-	State            State        `json:"state"`
-	ClaudeSessionID  uuid.UUID    `json:"claude_session_id"`
-	EarlierClaudeIDs []uuid.UUID  `json:"earlier_claude_ids,omitempty"`
-	Conversation     Conversation `json:"conversation"`
-	Owner            int64        `json:"owner"` // the person who started it
+	Dir               string       `json:"dir"` // directory of the last start or resume, absolute
+	Host              string       `json:"host"`
+	State             State        `json:"state"`
+	AgentName         string       `json:"agent,omitempty"` // see agent.Agents
+	AgentSessionID    uuid.UUID    `json:"claude_session_id"`
+	EarlierSessionIDs []uuid.UUID  `json:"earlier_claude_ids,omitempty"`
+	Conversation      Conversation `json:"conversation"`
+	Owner             int64        `json:"owner"` // the person who started it
 	// Origin is the inbox key of the command that made the record, by which a replay finds it.
 	Origin string `json:"origin,omitempty"`
 	Final  State  `json:"final,omitempty"` // the state that stopping leads to
@@ -170,8 +181,8 @@ type Record struct {
 	Run
 	Closing
 	LastEnd
-	// Cursors hold how much of each transcript the chat has shown: the last one is for the
-	// transcript that is being written; earlier ones (from before a /clear) are finished first.
+	// Cursors hold how much of each unfinished transcript the chat had shown at the last save. The
+	// last one is for the transcript that is being written, after those from before a /clear.
 	Cursors   []talk.Cursor `json:"cursors,omitempty"`
 	Prompts   []string      `json:"prompts,omitempty"` // inbox keys, in order of typing
 	Usage     *port.Usage   `json:"usage,omitempty"`   // nil: not reported yet
@@ -194,7 +205,7 @@ type Record struct {
 	Descendants []Tool `json:"below,omitempty"`
 	// SecondWriters are the second writers that were reported to the person.
 	SecondWriters []process.Identity `json:"second_writers,omitempty"`
-	// ForkOf is the Claude id of the conversation that this one copied at its start.
+	// ForkOf is the id of the conversation that this one copied at its start.
 	ForkOf uuid.UUID `json:"fork_of,omitzero"`
 	// Launch holds the options of the current or last agent; nil: not started by ccbot.
 	Launch *Launch `json:"launch,omitempty"`
@@ -202,7 +213,7 @@ type Record struct {
 	// process below the agent that runs this program is the agent's hook, also after an upgrade.
 	HookDigest string `json:"hook_sha256,omitempty"`
 	// Progress is the work as the transcript has it: turns, to-do items, tokens.
-	Progress transcript.Progress `json:"progress,omitzero"`
+	Progress history.Progress `json:"progress,omitzero"`
 	// ModeRequest is the requested setting of the present agent until it was read back, or nil.
 	ModeRequest *ModeRequest `json:"wish,omitempty"`
 	// Interruption is the last turn that was cut short; nil: none. See Unfinished.
@@ -222,7 +233,7 @@ type Record struct {
 // here before it is pressed.
 type ModeRequest struct {
 	Agent  process.Identity `json:"agent"`
-	Mode   string           `json:"mode,omitempty"`   // in Claude Code's words
+	Mode   string           `json:"mode,omitempty"`   // in the agent's words
 	Passed []string         `json:"passed,omitempty"` // the modes at which a key was pressed, in order
 	Model  string           `json:"model,omitempty"`  // as the list of models names it
 	Opened int              `json:"opened,omitempty"` // how often that list was opened
@@ -333,18 +344,15 @@ func (r *Record) Agent() process.Identity {
 	return r.Binding.Agent
 }
 
+// HasAgent reports whether a process is the bound agent, or the server of that agent.
+func (r *Record) HasAgent(id process.Identity) bool {
+	b := r.Binding
+	return b != nil && (b.Agent == id || id.Valid() && b.AgentServer == id)
+}
+
 // Interrupted reports whether a restore has no known window: the restore was cut short, or has not
 // made its window yet.
 func (r *Record) Interrupted() bool { return r.State == Restoring && r.Binding == nil }
-
-// Cursor is the position in the transcript that is being followed; ok is false before the
-// transcript's path is known.
-func (r *Record) Cursor() (c talk.Cursor, ok bool) {
-	if len(r.Cursors) == 0 {
-		return talk.Cursor{}, false
-	}
-	return r.Cursors[len(r.Cursors)-1], true
-}
 
 // Enqueue appends the prompts that are not in the queue yet, and reports whether there were any.
 func (r *Record) Enqueue(keys ...string) bool {
@@ -371,7 +379,7 @@ func (r *Record) shorten() {
 
 // Clone returns a deep copy.
 func (r Record) Clone() Record {
-	r.EarlierClaudeIDs, r.FormerNames = slices.Clone(r.EarlierClaudeIDs), slices.Clone(r.FormerNames)
+	r.EarlierSessionIDs, r.FormerNames = slices.Clone(r.EarlierSessionIDs), slices.Clone(r.FormerNames)
 	r.Cursors = slices.Clone(r.Cursors)
 	r.Prompts = slices.Clone(r.Prompts)
 	r.Bound, r.Descendants, r.SecondWriters = slices.Clone(r.Bound), slices.Clone(r.Descendants), slices.Clone(r.SecondWriters)
@@ -415,7 +423,7 @@ func (r *Record) check() error {
 		return fmt.Errorf("state %q is not known", r.State)
 	case r.Dir == "":
 		return fmt.Errorf("dir is missing")
-	case r.ClaudeSessionID == uuid.Nil:
+	case r.AgentSessionID == uuid.Nil:
 		return fmt.Errorf("claude_session_id is missing")
 	case r.CreatedAt.IsZero():
 		return fmt.Errorf("created_at is missing")

@@ -22,6 +22,7 @@ func filled(t *testing.T) Record {
 	n := 0
 	fill(t, reflect.ValueOf(&r).Elem(), &n)
 	r.ID, r.Version, r.State, r.Final, r.RestoredFrom = uuid.New(), Version, Running, Archived, Lost
+	r.AgentName = "other"
 	r.unknown = map[string]json.RawMessage{"colour": json.RawMessage(`{"of":"later"}`)}
 	require.NoError(t, r.check())
 	return r

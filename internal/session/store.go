@@ -42,6 +42,7 @@ type Store struct {
 	// Folders is passed by the code that begins a session or removes a folder.
 	Folders Gate
 
+	agents     []string // the names of the known coding agents
 	folder     spool.Folder
 	quarantine string
 	readOnly   bool
@@ -191,7 +192,7 @@ func (s *Store) write(r *Record) error {
 		r.ActiveAt = r.UpdatedAt
 	}
 	r.inUTC()
-	if err := r.check(); err != nil {
+	if err := errors.Join(r.check(), s.checkAgent(*r)); err != nil {
 		return fmt.Errorf("write session %s: %w", r.ID, err)
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
@@ -202,13 +203,23 @@ func (s *Store) write(r *Record) error {
 		return fmt.Errorf("write session record %s: %w", filepath.Join(s.folder.Path, file(r.ID)), err)
 	}
 	r.upkeep = false
-	kept := *r
-	kept.shorten()
-	kept = kept.Clone()
+	s.publish(*r)
+	return nil
+}
+
+// Keep makes the value of a record visible to readers without writing it: the next save writes it.
+// It is called inside Do, with the record of a session that has not ended.
+func (s *Store) Keep(r Record) {
+	r.ActiveAt = s.now().UTC()
+	s.publish(r)
+}
+
+func (s *Store) publish(r Record) {
+	r.shorten()
+	r = r.Clone()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.records[r.ID], s.shared = &kept, nil
-	return nil
+	s.records[r.ID], s.shared = &r, nil
 }
 
 // Remove deletes the record of a start that left nothing else. It waits for the record's worker,

@@ -38,7 +38,7 @@ func newFolders(t *testing.T) folders {
 
 func (f folders) open(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(f.dir, f.quarantine, func() time.Time { return noon }, slog.New(slog.NewTextHandler(f.log, nil)))
+	s, err := Open(f.dir, f.quarantine, func() time.Time { return noon }, slog.New(slog.NewTextHandler(f.log, nil)), []string{"other"})
 	require.NoError(t, err)
 	return s
 }
@@ -66,8 +66,45 @@ func (f folders) quarantined(t *testing.T) (names []string) {
 	return names
 }
 
+// The directories of records that were not loaded are known, or any directory may be one.
+func TestUnreadIn(t *testing.T) {
+	id, other := uuid.New(), uuid.New()
+	inAPI := func(dir string) bool { return dir == "/src/api" }
+	for _, tt := range []struct {
+		name          string
+		file, content string
+		want          bool
+	}{
+		{"of a newer program", id.String() + ".json", `{"version":99,"dir":"/src/api"}`, true},
+		{"of a newer program, elsewhere", id.String() + ".json", `{"version":99,"dir":"/src/web"}`, false},
+		{"of an unknown agent", id.String() + ".json", `{"version":2,"agent":"third","dir":"/src/api"}`, true},
+		{"damaged", id.String() + ".json", `{"version":2,"dir":"/src/api","state":`, true},
+		{"damaged, elsewhere", id.String() + ".json", `{"version":2,"dir":"/src/web","state":`, false},
+		{"without a directory", id.String() + ".json", ``, true},
+		{"with another name", "api.json", `{"version":2,"dir":"/src/api"}`, true},
+		{"no record", "notes.txt", `x`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFolders(t)
+			f.put(t, tt.file, tt.content)
+			assert.Equal(t, tt.want, f.open(t).UnreadIn(inAPI))
+			assert.Equal(t, tt.want, f.open(t).UnreadIn(inAPI), "it may be in quarantine since an earlier start")
+			f.put(t, tt.file, tt.content)
+			assert.Equal(t, tt.want, f.open(t).UnreadIn(inAPI), "twice")
+		})
+	}
+	f := newFolders(t)
+	f.put(t, other.String()+".json", ``)
+	s := f.open(t)
+	require.True(t, s.UnreadIn(inAPI))
+	back := record()
+	back.ID = other
+	require.NoError(t, s.Create(back))
+	assert.False(t, s.UnreadIn(inAPI), "a person has brought it back")
+}
+
 func record() Record {
-	return Record{Version: Version, ID: uuid.New(), Name: "api", Dir: "/src/api", State: Starting, ClaudeSessionID: uuid.New(), CreatedAt: noon}
+	return Record{Version: Version, ID: uuid.New(), Name: "api", Dir: "/src/api", State: Starting, AgentSessionID: uuid.New(), CreatedAt: noon}
 }
 
 func created(t *testing.T, s *Store) Record {
@@ -134,7 +171,7 @@ func TestCreateRefusesAnUnusableRecord(t *testing.T) {
 		{"no state", func(r *Record) { r.State = "" }},
 		{"unknown state", func(r *Record) { r.State = "paused" }},
 		{"no dir", func(r *Record) { r.Dir = "" }},
-		{"no claude id", func(r *Record) { r.ClaudeSessionID = uuid.Nil }},
+		{"no claude id", func(r *Record) { r.AgentSessionID = uuid.Nil }},
 		{"no creation time", func(r *Record) { r.CreatedAt = time.Time{} }},
 	}
 	for _, tc := range tests {
@@ -606,7 +643,7 @@ func TestOpenFailsWithoutFolder(t *testing.T) {
 	file := filepath.Join(base, "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	now := func() time.Time { return noon }
-	_, err := Open(filepath.Join(file, "sessions"), base, now, slog.New(slog.DiscardHandler))
+	_, err := Open(filepath.Join(file, "sessions"), base, now, slog.New(slog.DiscardHandler), nil)
 	assert.Error(t, err)
 
 	// A quarantine that cannot be made: Open must fail, or the file would be overwritten.
@@ -614,7 +651,7 @@ func TestOpenFailsWithoutFolder(t *testing.T) {
 	require.NoError(t, os.MkdirAll(dir, 0o700))
 	bad := filepath.Join(dir, uuid.NewString()+".json")
 	require.NoError(t, os.WriteFile(bad, []byte("{"), 0o600))
-	_, err = Open(dir, filepath.Join(file, "quarantine"), now, slog.New(slog.DiscardHandler))
+	_, err = Open(dir, filepath.Join(file, "quarantine"), now, slog.New(slog.DiscardHandler), nil)
 	assert.Error(t, err)
 	assert.FileExists(t, bad)
 }

@@ -1,4 +1,5 @@
-// Package timespan parses the time spans that people write: settings, flags and /quiet.
+// Package timespan parses the time spans that people write, in settings, flags and /quiet, and the
+// times of a day.
 package timespan
 
 import (
@@ -41,4 +42,14 @@ func Parse(text string) (d time.Duration, err error) {
 		d += time.Duration(n) * unit
 	}
 	return d, nil
+}
+
+// NextClock returns the next time after now at which the clocks of now's time zone show a text such
+// as 08:00, in UTC. ok is false if the text is none.
+func NextClock(text string, now time.Time) (at time.Time, ok bool) {
+	clock, err := time.Parse("15:04", text)
+	for day := 0; err == nil && !at.After(now); day++ {
+		at = time.Date(now.Year(), now.Month(), now.Day()+day, clock.Hour(), clock.Minute(), 0, 0, now.Location())
+	}
+	return at.UTC(), err == nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestParse(t *testing.T) {
@@ -20,4 +21,19 @@ func TestParse(t *testing.T) {
 	}
 	_, err := Parse("123456789:AAaaBBbbCCccDDdd")
 	assert.NotContains(t, err.Error(), "AAaa", "it may be a token")
+}
+
+func TestNextClock(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	now := time.Date(2026, 1, 31, 8, 0, 0, 0, zone)
+	for text, want := range map[string]time.Time{"08:01": now.Add(time.Minute), "8:01": now.Add(time.Minute), "08:00": now.Add(24 * time.Hour), "07:59": now.Add(24*time.Hour - time.Minute)} {
+		at, ok := NextClock(text, now)
+		assert.True(t, ok, text)
+		assert.Equal(t, want.UTC(), at, text)
+	}
+	for _, text := range []string{"", "8", "24:00", "8h"} {
+		_, ok := NextClock(text, now)
+		assert.False(t, ok, text)
+	}
 }

@@ -3,9 +3,10 @@ package dialog
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
@@ -116,7 +117,7 @@ const (
 // moveTo moves the cursor to an option with Up and Down, and waits until it rests there. A dialog
 // takes no key right after it is drawn, and an arrow that is taken late would let the Enter choose
 // another option.
-func (t *Session) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, option int) (port.Dialog, error) {
+func (t *Session) moveTo(ctx context.Context, asked *agent.Dialog, d port.Dialog, option int) (port.Dialog, error) {
 	idle, quiet := 0, SettleTime
 	if t.term.State.Known != view.StateWritten {
 		// While the agent starts, a question that comes before the first presence file is redrawn.
@@ -154,15 +155,21 @@ func (t *Session) moveTo(ctx context.Context, asked *claudeui.Dialog, d port.Dia
 
 // awaitMove waits until the dialog looks different, and returns what it shows then. ErrChanged
 // means that it is another question, or the same question about something else.
-func (t *Session) awaitMove(ctx context.Context, asked *claudeui.Dialog, from port.Dialog, timeout time.Duration) (d port.Dialog, err error) {
+func (t *Session) awaitMove(ctx context.Context, asked *agent.Dialog, from port.Dialog, timeout time.Duration) (d port.Dialog, err error) {
 	pause.Await(ctx, view.PollInterval, timeout, func() bool {
 		d, err = t.checkKey(ctx, typing.KeyEnter)
 		return err != nil || d.Fingerprint != from.Fingerprint
 	})
-	if err == nil && !asked.Asks(t.term.Screen.Dialog) {
+	if err == nil && !sameQuestion(asked, t.term.Screen.Dialog) {
 		err = ErrChanged
 	}
 	return d, err
+}
+
+// sameQuestion reports whether two dialogs are the same question with the same options, wherever
+// their cursors are. The rows below the options, above all key hints, change with the cursor.
+func sameQuestion(a, b *agent.Dialog) bool {
+	return a != nil && b != nil && slices.Equal(a.Head, b.Head) && slices.Equal(a.Options, b.Options)
 }
 
 // chooses reports whether a key may choose an option of a dialog.

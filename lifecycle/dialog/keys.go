@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 	"ccbot/internal/pause"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
@@ -63,7 +63,7 @@ func (t *Session) Choose(ctx context.Context, fingerprint string, option int) (p
 				return d, err
 			}
 			d, err = t.dialogWith(ctx, d.Fingerprint, typing.KeyEnter)
-			if !errors.Is(err, ErrChanged) || !asked.Asks(t.term.Screen.Dialog) {
+			if !errors.Is(err, ErrChanged) || !sameQuestion(asked, t.term.Screen.Dialog) {
 				break
 			}
 		}
@@ -79,7 +79,7 @@ func (t *Session) Choose(ctx context.Context, fingerprint string, option int) (p
 
 // answer types the text of an option into a dialog of screen reader mode, which has no cursor, and
 // presses Enter once the dialog shows that text and nothing else.
-func (t *Session) answer(ctx context.Context, asked *claudeui.Dialog, d port.Dialog, text string) (_ port.Dialog, err error) {
+func (t *Session) answer(ctx context.Context, asked *agent.Dialog, d port.Dialog, text string) (_ port.Dialog, err error) {
 	if asked.Typed != "" { // a person is typing there
 		return d, ErrChanged
 	}
@@ -89,12 +89,12 @@ func (t *Session) answer(ctx context.Context, asked *claudeui.Dialog, d port.Dia
 		}
 		pause.Await(ctx, view.PollInterval, KeyWait, func() bool {
 			d, err = t.checkKey(ctx, typing.KeyEnter)
-			return err != nil || !asked.Asks(t.term.Screen.Dialog) || t.term.Screen.Dialog.Typed == text[:i+1]
+			return err != nil || !sameQuestion(asked, t.term.Screen.Dialog) || t.term.Screen.Dialog.Typed == text[:i+1]
 		})
 		if err != nil {
 			return d, err
 		}
-		if !asked.Asks(t.term.Screen.Dialog) || t.term.Screen.Dialog.Typed != text[:i+1] {
+		if !sameQuestion(asked, t.term.Screen.Dialog) || t.term.Screen.Dialog.Typed != text[:i+1] {
 			return d, ErrChanged
 		}
 	}
@@ -110,8 +110,8 @@ func (t *Session) inDialog(ctx context.Context, fingerprint string, key tmux.Key
 	if err != nil {
 		return d, err
 	}
-	asked := view.Question(t.term.Screen)
+	asked := view.Question(t.term.View)
 	d, err = keys(d)
-	d.Same = err == nil && d.Open && view.Question(t.term.Screen) == asked
+	d.Same = err == nil && d.Open && view.Question(t.term.View) == asked
 	return d, err
 }

@@ -119,8 +119,7 @@ func (w *Switching) readScreen(ctx context.Context) modekeys.Screen {
 	l := modekeys.Screen{Free: TakesModeKeys(*w.r, v), Mode: v.Screen.Mode, Listed: OwnModels(*w.r, v),
 		Early: v.IsFresh(view.Drawn), Flat: v.Screen.Flat}
 	if l.Listed {
-		l.List, _ = v.Screen.Dialog.Models()
-		l.Whole = v.Screen.Dialog.Whole
+		l.List, l.Whole = *v.Screen.Models, v.Screen.Dialog.Whole
 	}
 	return l
 }
@@ -137,7 +136,7 @@ func (w *Switching) pressKey(ctx context.Context, act modekeys.Act) (pressed boo
 		}
 	}
 	before, mode := *w.r.ModeRequest, w.term.Screen.Mode
-	key := modekeys.Note(w.r.ModeRequest, act, mode)
+	key := modekeys.Note(w.r.ModeRequest, act, mode, w.o.Agents.Of(w.r.AgentName).Manners)
 	w.r.Upkeep() // tmux may refuse the key again and again
 	if err := w.turn.Save(); err != nil {
 		return false, err
@@ -145,9 +144,8 @@ func (w *Switching) pressKey(ctx context.Context, act modekeys.Act) (pressed boo
 	w.turn.At("wish-marked")
 	now, _ := modekeys.Decide(before, w.readScreen(ctx)) // writing to disk took time
 	err, again := tmux.ErrGuard, view.Soon
-	list, _ := w.term.Screen.Dialog.Models()
 	if now == act && w.term.Screen.Mode == mode &&
-		(act != modekeys.Choose || w.term.Screen.Dialog.Selected == modekeys.Find(list, w.r.ModeRequest.Model)) {
+		(act != modekeys.Choose || w.term.Screen.Dialog.Selected == w.wanted()) {
 		again = view.HoldPace // a state that only tmux knows, such as synchronised panes, may last
 		err = w.term.Press(ctx, key)
 	}
@@ -186,13 +184,15 @@ func (w *Switching) seeSwitch(ctx context.Context, act modekeys.Act, mode string
 // moveToModel moves the cursor of the list to the wanted model.
 func (w *Switching) moveToModel(ctx context.Context) error {
 	asked := w.term.Screen.Dialog
-	list, _ := asked.Models()
-	_, err := w.dialogs.moveTo(ctx, asked, view.DialogOf(*w.r, w.term.View), modekeys.Find(list, w.r.ModeRequest.Model))
+	_, err := w.dialogs.moveTo(ctx, asked, view.DialogOf(*w.r, w.term.View), w.wanted())
 	if errors.Is(err, ErrChanged) {
 		return w.closeModels(ctx) // the next step opens it again, or finds that it is gone
 	}
 	return err
 }
+
+// wanted returns the place of the wanted model in the list that the screen shows.
+func (w *Switching) wanted() int { return modekeys.Find(*w.term.Screen.Models, w.r.ModeRequest.Model) }
 
 // closeModels closes the list of models, if it is open.
 func (w *Switching) closeModels(ctx context.Context) error {
@@ -242,12 +242,10 @@ func TakesModeKeys(r session.Record, v view.View) bool {
 
 // OwnModels reports whether the list of models is open, and ccbot has opened it.
 func OwnModels(r session.Record, v view.View) bool {
-	_, open := v.Screen.Dialog.Models()
-	return open && r.ModeRequest.Listed && r.ModeRequest.Agent == r.Binding.Agent && view.TakesKeys(r, v) && !v.Pane.InMode && !v.InBackground && !v.Relayed
+	return v.Screen.Models != nil && r.ModeRequest.Listed && r.ModeRequest.Agent == r.Binding.Agent && view.TakesKeys(r, v) && !v.Pane.InMode && !v.InBackground && !v.Relayed
 }
 
 // modelsClosed reports whether the terminal shows that no list of models is open.
 func modelsClosed(v view.View) bool {
-	_, open := v.Screen.Dialog.Models()
-	return v.Captured && !open && (v.Screen.Box.Present || v.DialogOpen())
+	return v.Captured && v.Screen.Models == nil && (v.Screen.Box.Present || v.DialogOpen())
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"ccbot/hooks"
-	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
+	coding "ccbot/agent"
+	"ccbot/agent/claude/claudeui"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
@@ -24,7 +24,7 @@ import (
 // in returns a record whose agent asks for permissions in the chat.
 func in(state session.State) session.Record {
 	return session.Record{State: state, Run: session.Run{StartedAt: viewtest.Noon.Add(-time.Minute), Binding: &session.Binding{Command: "claude"}},
-		Launch: &session.Launch{PermissionMode: hooks.ModeAsk}}
+		Launch: &session.Launch{PermissionMode: coding.ModeAsk}}
 }
 
 // A view without a reading of the presence file proves nothing, even if a dialog is open.
@@ -90,9 +90,9 @@ func TestP7_PartialDialogTakesNoEnter(t *testing.T) {
 	}
 }
 
-func takesNoEnterOncePartial(t *testing.T, s claudeui.Screen) {
+func takesNoEnterOncePartial(t *testing.T, s coding.Screen) {
 	t.Helper()
-	v := view.View{Agent: process.Alive, Fate: view.PaneOurs, Captured: true, Screen: s,
+	v := view.View{Agent: process.Alive, Fate: view.PaneOurs, Captured: true, Reader: claudeui.Reader{}, Screen: s,
 		State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseWaitingPermission}}
 	r := session.Record{State: session.Running}
 	whole := view.DialogOf(r, v)
@@ -110,7 +110,9 @@ func takesNoEnterOncePartial(t *testing.T, s claudeui.Screen) {
 
 func TestScreenMark(t *testing.T) {
 	const screen = "● done\n\n✶ Zesting… (5s · ↓ 119 tokens)\n\n────\n❯ \n────\n"
-	fingerprint := func(text string) string { return fingerprintOf(session.Record{}, port.Screen{Text: text, Whole: true}) }
+	fingerprint := func(text string) string {
+		return fingerprintOf(claudeui.Reader{}, session.Record{}, port.Screen{Text: text, Whole: true})
+	}
 	same := fingerprint(screen)
 	assert.Equal(t, same, fingerprint("  done\n\n\x1b[31m✢ Zesting… \x1b[1m(6s · ↓ 120 tokens)\x1b[0m\n────\n❯ \n────\n"), "the spinner turns, the sign blinks")
 	for name, text := range map[string]string{
@@ -119,8 +121,8 @@ func TestScreenMark(t *testing.T) {
 	} {
 		assert.NotEqual(t, same, fingerprint(text), name)
 	}
-	assert.NotEqual(t, same, fingerprintOf(session.Record{}, port.Screen{Text: screen}))
-	assert.NotEqual(t, same, fingerprintOf(session.Record{Run: session.Run{Binding: &session.Binding{}}}, port.Screen{Text: screen, Whole: true}), "another agent")
+	assert.NotEqual(t, same, fingerprintOf(claudeui.Reader{}, session.Record{}, port.Screen{Text: screen}))
+	assert.NotEqual(t, same, fingerprintOf(claudeui.Reader{}, session.Record{Run: session.Run{Binding: &session.Binding{}}}, port.Screen{Text: screen, Whole: true}), "another agent")
 }
 
 func TestMayPressOn(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 	"maps"
 	"strings"
 
+	"ccbot/agent"
 	"ccbot/internal/capture"
 	"ccbot/internal/cellpicture"
-	"ccbot/internal/claudeui"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
@@ -33,7 +33,7 @@ func (t *Session) Screen(ctx context.Context) (port.Screen, error) {
 		return port.Screen{}, err
 	}
 	now := port.Screen{Text: t.term.Styled, Whole: !d.Open || d.Whole, Unasked: d.Unasked}
-	now.Fingerprint = fingerprintOf(*t.r, now)
+	now.Fingerprint = fingerprintOf(t.term.Reader, *t.r, now)
 	return now, nil
 }
 
@@ -83,9 +83,8 @@ func mayPressOn(v view.View, now port.Screen, fingerprint string, k tmux.Key) er
 }
 
 // fingerprintOf returns a hash of what a screen shows and of the process that shows it, without the
-// parts that change by themselves: the spinner's row, the blinking sign before a running tool, and
-// blank rows, which come and go with the spinner.
-func fingerprintOf(r session.Record, now port.Screen) string {
+// parts that change by themselves, and without blank rows, which may come and go with them.
+func fingerprintOf(reader agent.Reader, r session.Record, now port.Screen) string {
 	h := sha256.New()
 	if r.Binding != nil {
 		fmt.Fprintf(h, "%s ", r.Binding.Agent)
@@ -97,10 +96,12 @@ func fingerprintOf(r session.Record, now port.Screen) string {
 			text += c.Text
 			plain = plain && c.Text == " " && c.Paper == (cellpicture.Cell{}).Paper
 		}
-		if plain || claudeui.IsSpinner(text) {
+		steady := reader.Steady(text)
+		if plain || steady == "" {
 			continue
 		}
-		if strings.Contains("●⏺ ", row[0].Text) && row[0].Paper == (cellpicture.Cell{}).Paper {
+		sign := row[0].Text == " " || !strings.HasPrefix(steady, row[0].Text) // shown or not at this moment
+		if sign && row[0].Paper == (cellpicture.Cell{}).Paper {
 			row[0] = cellpicture.Cell{Text: " "}
 		}
 		fmt.Fprintf(h, "%v\n", row)

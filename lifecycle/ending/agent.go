@@ -9,7 +9,6 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
-	"ccbot/lifecycle/evidence"
 	"ccbot/tmux"
 )
 
@@ -19,10 +18,13 @@ const termAfter = 2 * time.Second
 // bindOwn records the processes that a bound launcher has started as bound too, while they are
 // still visible below it. They end with the session, also after a crash.
 func (s *Session) bindOwn(ctx context.Context, seen Seen) {
+	if _, err := s.BindServer(ctx); err != nil {
+		s.ender.Log.Warn("record_not_saved", logkey.SessionID, s.r.ID.String(), logkey.Error, err)
+	}
 	if s.r.Binding == nil || seen.Direct {
 		return
 	}
-	all, err := s.ender.Evidence.Read(ctx, s.r.ClaudeSessionID)
+	all, err := s.ender.Evidence.Read(ctx, s.r.AgentSessionID)
 	if err != nil {
 		return // the search for leftovers meets the same error and handles it
 	}
@@ -36,6 +38,21 @@ func (s *Session) bindOwn(ctx context.Context, seen Seen) {
 	}
 }
 
+// BindServer binds the server of an agent that runs in two processes, if it is seen and not bound
+// yet, and reports whether it did. From then on the server ends with the session.
+func (s *Session) BindServer(ctx context.Context) (bound bool, err error) {
+	if s.r.Binding == nil || !s.ender.Evidence.LacksServer(*s.r) {
+		return false, nil
+	}
+	server, err := s.ender.Evidence.ServerBelow(ctx, *s.r)
+	if err != nil || !server.Valid() {
+		return false, nil // not seen yet
+	}
+	s.r.Binding.AgentServer = server
+	s.r.Bound = append(s.r.Bound, server)
+	return true, s.save()
+}
+
 // endAgent ends the session's agent, and closes the session's own pane. An adopted pane stays open.
 // The agent is ended by its proven process, also while tmux does not answer: then another try
 // closes the pane.
@@ -45,7 +62,11 @@ func (s *Session) endAgent(ctx context.Context, seen Seen, receipt *Receipt) {
 		s.hangUpUnbound(ctx)
 		return
 	}
-	switch seen.Agent {
+	alive := seen.Agent
+	if b.AgentServer.Valid() { // then seen is about both processes
+		alive = s.ender.Processes.Liveness(b.Agent)
+	}
+	switch alive {
 	case process.Unknown:
 		receipt.fail(FailureUnknown, b.Agent, "it is not known whether it still lives")
 		return
@@ -89,7 +110,7 @@ func (s *Session) hangUpUnbound(ctx context.Context) {
 // isLaunch reports whether a process was started for the session's conversation.
 func (s *Session) isLaunch(pid int) bool {
 	p, err := s.ender.Processes.Inspect(pid)
-	return err == nil && evidence.StartedFor(p, s.r.ClaudeSessionID)
+	return err == nil && s.ender.Evidence.StartedFor(*s.r, p)
 }
 
 // hangUp closes the pane of the bound agent and no other: a pane that is not proven to be the

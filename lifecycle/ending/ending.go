@@ -31,7 +31,7 @@ type Ender struct {
 	Processes Processes
 	Panes     Panes
 	Evidence  *evidence.Sources
-	KillGrace time.Duration // from the hang-up, or without one from TERM, to KILL
+	KillGrace time.Duration // from the hang-up, or without one from TERM, to KILL; at least termAfter
 	// Outcome is called for each process to end, with the outcome: hup, term, kill, failed or
 	// spared. It must be quick, and may be nil.
 	Outcome func(what string)
@@ -64,8 +64,10 @@ type Seen struct {
 	Unknown bool      // tmux did not report whether the pane is there
 }
 
-// End ends the session's agent, its leftovers and its tools, and closes its pane. The result is
-// added to the receipt. End may be called again after a crash at any point.
+// End ends the session's agent, its leftovers and its tools, and closes its pane. Of an agent with
+// two processes the one at the terminal ends first, because it may end its server itself; the
+// server is a process that the record bound, and ends with the leftovers. The result is added to
+// the receipt. End may be called again after a crash at any point.
 func (s *Session) End(ctx context.Context, seen Seen, receipt *Receipt) {
 	receipt.Adopted = s.r.Binding != nil && s.r.Binding.Adopted && !s.HasMadeAdopted(seen.Pane)
 	receipt.Split = !receipt.Adopted && seen.Pane.WindowPanes > 1
@@ -89,12 +91,12 @@ func (e *Ender) moment() process.Moment {
 	return now
 }
 
-// apart returns the session's agent and the reported second writers: they are ended as what they
-// are, and never as a tool.
+// apart returns the session's agent, its server and the reported second writers: they are ended as
+// what they are, and never as a tool.
 func (s *Session) apart() []process.Identity {
 	apart := slices.Clone(s.r.SecondWriters)
 	if s.r.Binding != nil {
-		apart = append(apart, s.r.Binding.Agent)
+		apart = append(apart, s.r.Binding.Agent, s.r.Binding.AgentServer)
 	}
 	return apart
 }

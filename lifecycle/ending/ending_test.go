@@ -1,6 +1,7 @@
 package ending_test
 
 import (
+	coding "ccbot/agent"
 	"context"
 	"errors"
 	"fmt"
@@ -15,8 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
@@ -86,13 +88,13 @@ func (m *machine) ender(outcome func(string)) *ending.Ender {
 	log := slog.New(slog.DiscardHandler)
 	m.all = append(m.all, process.Process{Identity: m.Self(), PPID: 1, Args: []string{"ccbot"}})
 	return &ending.Ender{Processes: m, KillGrace: 12 * time.Second, Outcome: outcome, Log: log,
-		Evidence: &evidence.Sources{Instance: "i", Command: "claude", Records: m, Processes: m, Presences: nothing{},
+		Evidence: &evidence.Sources{Instance: "i", Agents: coding.Agents{coding.Default: {Witness: claude.Witness{Command: "claude"}}}, Records: m, Processes: m, Presences: nothing{},
 			Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Log: log}}
 }
 
 // ended is a session that ended after all processes of the machine had started.
 func ended() *session.Record {
-	r := &session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), State: session.Archived}
+	r := &session.Record{ID: uuid.New(), AgentSessionID: uuid.New(), State: session.Archived}
 	r.Ended = process.Moment{Boot: boot, Tick: 8000}
 	return r
 }
@@ -200,8 +202,8 @@ func TestOutcomes(t *testing.T) {
 // another's KILL.
 func TestLeftoverIsProvenDuringSave(t *testing.T) {
 	m, r := &machine{}, ended()
-	one := m.add(777, 1, "claude", "--resume", r.ClaudeSessionID.String())
-	m.add(778, 1, "claude", "--resume", r.ClaudeSessionID.String())
+	one := m.add(777, 1, "claude", "--resume", r.AgentSessionID.String())
+	m.add(778, 1, "claude", "--resume", r.AgentSessionID.String())
 	m.add(901, 777, "make")
 	m.end = func(ctx context.Context, p process.Process, prove func(process.Process) error, g process.Grace) (process.Outcome, error) {
 		var wg sync.WaitGroup

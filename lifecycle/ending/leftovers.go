@@ -59,7 +59,7 @@ type leftovers struct {
 }
 
 func (s *Session) leftovers(ctx context.Context) (l leftovers, err error) {
-	found, err := s.ender.Evidence.Settled(ctx, s.r.ClaudeSessionID)
+	found, err := s.ender.Evidence.Settled(ctx, s.r.AgentSessionID)
 	if err != nil {
 		return leftovers{}, err
 	}
@@ -120,7 +120,7 @@ func (s *Session) proveWriter(ctx context.Context, wanted func(session.Record, *
 		if err := s.guarded(ctx, p); err != nil {
 			return err
 		}
-		found, err := s.ender.Evidence.Settled(ctx, r.ClaudeSessionID)
+		found, err := s.ender.Evidence.Settled(ctx, r.AgentSessionID)
 		if err != nil {
 			return err
 		}
@@ -175,6 +175,6 @@ func (s *Session) movedOn(ctx context.Context, id process.Identity) bool {
 	if slices.Contains(s.r.Bound, id) {
 		return false
 	}
-	found, err := s.ender.Evidence.Settled(ctx, s.r.ClaudeSessionID)
+	found, err := s.ender.Evidence.Settled(ctx, s.r.AgentSessionID)
 	return err == nil && !slices.ContainsFunc(found.Verdicts, func(v process.Verdict) bool { return v.Process.Identity == id })
 }

@@ -112,8 +112,12 @@ func (s *Session) EndTools(ctx context.Context) (ended []Ending, failures []Fail
 // whether the session's agent lives, no tool counts as orphaned, because the agent may use any of
 // them.
 func (s *Session) orphaned() (orphans []process.Identity) {
-	if s.r.Binding != nil && s.ender.Processes.Liveness(s.r.Binding.Agent) == process.Unknown {
-		return nil
+	if b := s.r.Binding; b != nil {
+		for _, id := range []process.Identity{b.Agent, b.Writer()} {
+			if s.ender.Processes.Liveness(id) == process.Unknown {
+				return nil
+			}
+		}
 	}
 	tools := s.LivingTools()
 	var used []process.Identity

@@ -22,14 +22,19 @@ type Above struct {
 
 // AgentAbove returns the agent that a process runs below. chain is the process, its parent and so
 // on, each proven from the kernel. The nearest agent counts. An agent is a process that a record
-// binds, while the record's session is live or not cleaned up, or that has a presence file in
-// ccbot's Claude Code folder. Another claude, such as a developer's own elsewhere, is not an agent
+// binds, while the record's session is live or not cleaned up, or that has a presence file in the
+// agent's folder of this ccbot. Another one, such as a developer's own elsewhere, is not an agent
 // here. After an error the answer is unknown.
 func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Above, error) {
 	bound := make(map[process.Identity]Above)
 	for _, r := range s.Records.Shared() {
-		if agent := r.Agent(); !r.State.HasEnded() && agent.Valid() {
-			bound[agent] = Above{Agent: agent, Session: r.ID, Found: true, Hook: r.HookDigest}
+		if r.Binding == nil || r.State.HasEnded() {
+			continue
+		}
+		for _, agent := range []process.Identity{r.Binding.Agent, r.Binding.AgentServer} {
+			if agent.Valid() {
+				bound[agent] = Above{Agent: agent, Session: r.ID, Found: true, Hook: r.HookDigest}
+			}
 		}
 	}
 	for _, p := range chain {

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -48,7 +50,7 @@ type noRecords struct{}
 func (noRecords) Shared() []session.Record { return nil }
 
 func TestProcessesBelowAgent(t *testing.T) {
-	s := &Sources{Records: noRecords{}, Presences: present{agent: 20, torn: 40},
+	s := &Sources{Agents: agent.Agents{agent.Default: {Witness: claude.Witness{}}}, Records: noRecords{}, Presences: present{agent: 20, torn: 40},
 		Processes: parents{of: map[int]int{1: 0, 10: 1, 20: 10, 30: 20, 31: 30, 40: 1, 41: 40, 51: 50, 60: 61, 61: 60}}}
 	for pid, want := range map[int]bool{10: false, 20: false, 30: true, 31: true, 40: false, 51: false, 60: false, 99: false} {
 		below, err := s.RunsBelowAgent(t.Context(), process.Identity{PID: pid})

@@ -1,5 +1,5 @@
-// Package evidence finds which processes write which conversation of Claude Code, and how those
-// processes relate to a session. It only reads: the process table, Claude Code's presence files,
+// Package evidence finds which processes write which conversation of an agent, and how those
+// processes relate to a session. It only reads: the process table, the agents' presence files,
 // the records of hooks, tmux's panes and the sessions.
 //
 // Sources are the inputs, and Evidence is one reading of them. Read reads immediately; Settled

@@ -39,15 +39,15 @@ type Evidence struct {
 
 // judge finds the verdicts for some conversations. The identity in a doubt has only a pid, so the
 // verdict on a living process with that pid is "unknown".
-func (e *Evidence) judge(claudeIDs ...uuid.UUID) {
+func (e *Evidence) judge(conversations ...uuid.UUID) {
 	claims := slices.Clone(e.claims)
 	for _, doubt := range e.doubts {
-		for _, id := range claudeIDs {
+		for _, id := range conversations {
 			doubt.SessionID = id
 			claims = append(claims, doubt)
 		}
 	}
-	for _, v := range process.Judge(e.Table, claims, e.agents, claudeIDs...) {
+	for _, v := range process.Judge(e.Table, claims, e.agents, conversations...) {
 		switch {
 		case v.Writer != process.No:
 			e.Verdicts = append(e.Verdicts, v)
@@ -66,7 +66,7 @@ func (e *Evidence) untrusted(p process.Process) bool {
 		return false
 	}
 	return !slices.ContainsFunc(e.records, func(r session.Record) bool {
-		return r.Binding != nil && r.Binding.Agent == p.Identity || slices.Contains(r.Bound, p.Identity)
+		return r.HasAgent(p.Identity) || slices.Contains(r.Bound, p.Identity)
 	})
 }
 
@@ -76,7 +76,7 @@ func (e *Evidence) untrusted(p process.Process) bool {
 func (e *Evidence) OtherWriters(r session.Record) (others []process.Verdict) {
 	for _, v := range e.Verdicts {
 		left := r.State == session.CleanupFailed && StandingOf(r, v) == Leftover
-		if v.SessionID == r.ClaudeSessionID && !left && !e.IsOwn(r, v) {
+		if v.SessionID == r.AgentSessionID && !left && !e.IsOwn(r, v) {
 			others = append(others, v)
 		}
 	}
@@ -97,7 +97,7 @@ func (e *Evidence) IsOwn(r session.Record, v process.Verdict) bool {
 	switch {
 	case r.Binding == nil:
 		return false
-	case v.Process.Identity == r.Binding.Agent:
+	case r.HasAgent(v.Process.Identity):
 		return true
 	}
 	above := e.Table.Ancestors(v.Process.PID)
@@ -108,7 +108,7 @@ func (e *Evidence) IsOwn(r session.Record, v process.Verdict) bool {
 	writes := slices.ContainsFunc(e.Verdicts, func(of process.Verdict) bool {
 		return of.SessionID == v.SessionID && of.Process.Identity == above[i].Identity && of.Source != process.SourceArgv
 	})
-	return !writes && StartedFor(above[i], v.SessionID)
+	return !writes && e.agents.StartedFor(above[i], v.SessionID)
 }
 
 // SparedBy returns why a process is not ended for a session, even if it writes; nil if nothing
@@ -151,6 +151,7 @@ type Survey struct {
 	// Agents maps each record to the liveness of its bound agent. An agent that has executed
 	// another program is Unknown.
 	Agents map[uuid.UUID]process.Liveness
+	Halves map[uuid.UUID]Half // of the agents with two processes
 	// Writers has, for each record, the processes that write its present conversation, or may write
 	// it, without its own agent. nil means that the evidence could not be read.
 	Writers map[uuid.UUID][]Writer
@@ -160,12 +161,12 @@ type Survey struct {
 // same.
 func (s *Sources) Survey(ctx context.Context, records []session.Record) (Survey, error) {
 	names := s.agents(s.Records.Shared())
-	v := Survey{Agents: make(map[uuid.UUID]process.Liveness)}
+	v := Survey{Agents: make(map[uuid.UUID]process.Liveness), Halves: make(map[uuid.UUID]Half)}
 	conversations := make([]uuid.UUID, 0, len(records))
 	for _, r := range records {
-		conversations = append(conversations, r.ClaudeSessionID)
+		conversations = append(conversations, r.AgentSessionID)
 		if r.Binding != nil {
-			v.Agents[r.ID] = s.agentAlive(*r.Binding, names)
+			v.Agents[r.ID], v.Halves[r.ID] = AgentOf(*r.Binding, s.agentAlive(*r.Binding, names), s.Processes.Liveness)
 		}
 	}
 	e, err := s.Read(ctx, conversations...)
@@ -183,8 +184,8 @@ func (s *Sources) Survey(ctx context.Context, records []session.Record) (Survey,
 }
 
 // Ignored returns the processes of other users that name a conversation on their command line only.
-func (s *Sources) Ignored(ctx context.Context, claudeID uuid.UUID) ([]process.Process, error) {
-	e, err := s.Read(ctx, claudeID)
+func (s *Sources) Ignored(ctx context.Context, conversation uuid.UUID) ([]process.Process, error) {
+	e, err := s.Read(ctx, conversation)
 	if err != nil {
 		return nil, err
 	}
@@ -193,11 +194,12 @@ func (s *Sources) Ignored(ctx context.Context, claudeID uuid.UUID) ([]process.Pr
 
 // AgentAlive reports whether a bound agent lives.
 func (s *Sources) AgentAlive(b session.Binding) process.Liveness {
-	return s.agentAlive(b, s.agents(s.Records.Shared()))
+	alive, _ := AgentOf(b, s.agentAlive(b, s.agents(s.Records.Shared())), s.Processes.Liveness)
+	return alive
 }
 
-// agentAlive reports whether a bound agent lives. Pid, start and boot of a process stay the same
-// when it executes another program; then the state of the agent is unknown.
+// agentAlive reports whether the bound process of the terminal lives. Pid, start and boot of a
+// process stay the same when it executes another program; then the state of the agent is unknown.
 func (s *Sources) agentAlive(b session.Binding, names process.AgentNames) process.Liveness {
 	alive := s.Processes.Liveness(b.Agent)
 	if alive != process.Alive || b.Exe == "" || b.Argv == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/presence"
 	"ccbot/hooks"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -64,7 +64,7 @@ func TestP9_PresenceFileNamesConversation(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := session.Record{State: session.Running, ClaudeSessionID: tt.record, Run: session.Run{Binding: &session.Binding{Agent: agent}}}
+				r := session.Record{State: session.Running, AgentSessionID: tt.record, Run: session.Run{Binding: &session.Binding{Agent: agent}}}
 				s := &Sources{Presences: &tt.from, Records: oneRecord{r}}
 				require.ErrorIs(t, s.Names(t.Context(), agent, other), tt.names)
 				tt.from.reads = 0

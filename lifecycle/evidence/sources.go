@@ -6,18 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/port/refusal"
@@ -34,7 +33,7 @@ const Contradiction = 2 * time.Second
 // Sources are the inputs of evidence.
 type Sources struct {
 	Instance  string // random id of this ccbot, part of every window's tag
-	Command   string // Claude Code: a name on PATH or a path
+	Agents    agent.Agents
 	Records   Records
 	Processes Processes
 	Presences Presences
@@ -43,15 +42,40 @@ type Sources struct {
 	Log       *slog.Logger
 }
 
+// StartedFor reports whether the command line of a process names the session's conversation, as the
+// session's agent reads it, and no other.
+func (s *Sources) StartedFor(r session.Record, p process.Process) bool {
+	by := s.Agents.Of(r.AgentName).Witness
+	return process.AgentNames{Conversations: by.Conversations}.StartedFor(p, r.AgentSessionID)
+}
+
+// AgentName returns the name of the agent that a process runs, "" for the default agent.
+func (s *Sources) AgentName(p process.Process) string {
+	for name, one := range s.Agents {
+		if name != agent.Default && process.IsAgent(p, process.AgentNames{Names: one.Witness.Names()}) {
+			return name
+		}
+	}
+	return ""
+}
+
+// conversations returns the conversations that a command line names, as any agent reads it.
+func (s *Sources) conversations(args []string) (all []uuid.UUID) {
+	for _, one := range s.Agents {
+		all = append(all, one.Witness.Conversations(args)...)
+	}
+	return all
+}
+
 // Names reports with nil that the presence file of an agent names a conversation: only this file
 // proves it, because a program below the agent can forge the files and the calls of hooks. The
 // other errors are hooks.ErrContradicted and hooks.ErrNotNamed.
-func (s *Sources) Names(ctx context.Context, agent process.Identity, claudeID uuid.UUID) error {
-	f, err := s.Presences.Read(ctx, agent.PID)
+func (s *Sources) Names(ctx context.Context, who process.Identity, conversation uuid.UUID) error {
+	f, err := s.Presences.Read(ctx, who.PID)
 	switch {
-	case err != nil, f.ProcStart != agent.Start:
+	case err != nil, f.ProcStart != who.Start:
 		return hooks.ErrNotNamed
-	case f.SessionID != claudeID:
+	case f.SessionID != conversation:
 		return hooks.ErrContradicted
 	}
 	return nil
@@ -59,12 +83,12 @@ func (s *Sources) Names(ctx context.Context, agent process.Identity, claudeID uu
 
 // Named is Names for a call that waits: a contradiction may last as long as Contradiction. Without
 // a readable presence file the conversation of the agent's session is the right one.
-func (s *Sources) Named(ctx context.Context, agent process.Identity, claudeID uuid.UUID) error {
+func (s *Sources) Named(ctx context.Context, who process.Identity, conversation uuid.UUID) error {
 	const tries = 8
 	for try := 0; ; try++ {
-		err := s.Names(ctx, agent, claudeID)
+		err := s.Names(ctx, who, conversation)
 		if errors.Is(err, hooks.ErrNotNamed) && slices.ContainsFunc(s.Records.Shared(), func(r session.Record) bool {
-			return r.State.Live() && r.Agent() == agent && r.ClaudeSessionID == claudeID
+			return r.State.Live() && r.HasAgent(who) && r.AgentSessionID == conversation
 		}) {
 			return nil
 		}
@@ -90,18 +114,18 @@ type Processes interface {
 	Liveness(id process.Identity) process.Liveness
 }
 
-// Presences reads Claude Code's own presence files.
+// Presences reads what agents themselves have written about their processes.
 type Presences interface {
-	Read(ctx context.Context, pid int) (presence.File, error)
-	List(ctx context.Context) (files []presence.File, unread map[int]error, err error)
+	Read(ctx context.Context, pid int) (agent.Presence, error)
+	List(ctx context.Context) (files []agent.Presence, unread map[int]error, err error)
 }
 
 // Settled reads which processes write a conversation, or may write it. If the evidence contradicts
 // itself, it is read again, at most for the time Contradiction.
-func (s *Sources) Settled(ctx context.Context, claudeID uuid.UUID) (*Evidence, error) {
+func (s *Sources) Settled(ctx context.Context, conversation uuid.UUID) (*Evidence, error) {
 	const tries = 8
 	for try := 0; ; try++ {
-		e, err := s.Read(ctx, claudeID)
+		e, err := s.Read(ctx, conversation)
 		contradicts := func(v process.Verdict) bool { return v.Writer == process.Maybe }
 		if err != nil || try == tries || !slices.ContainsFunc(e.Verdicts, contradicts) {
 			return e, err
@@ -113,12 +137,12 @@ func (s *Sources) Settled(ctx context.Context, claudeID uuid.UUID) (*Evidence, e
 }
 
 // Read returns which processes write some conversations, or may write them.
-func (s *Sources) Read(ctx context.Context, claudeIDs ...uuid.UUID) (*Evidence, error) {
+func (s *Sources) Read(ctx context.Context, conversations ...uuid.UUID) (*Evidence, error) {
 	e, err := s.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	e.judge(claudeIDs...)
+	e.judge(conversations...)
 	return e, nil
 }
 
@@ -148,15 +172,21 @@ func (s *Sources) Of(table process.Snapshot) *Evidence {
 	for _, r := range e.records {
 		if r.Binding != nil {
 			e.bound[r.Binding.Agent] = append(e.bound[r.Binding.Agent], r)
+			if server := r.Binding.AgentServer; server.Valid() {
+				e.bound[server] = append(e.bound[server], r)
+			}
 		}
 	}
 	return e
 }
 
-// agents returns the names of Claude Code's command, and the executables that bound agents were
-// seen to run.
+// agents returns what distinguishes the processes of agents: besides the names of the known agents,
+// the executables that bound agents were seen to run.
 func (s *Sources) agents(records []session.Record) process.AgentNames {
-	names := process.AgentNames{Names: []string{"claude", "claude.exe", filepath.Base(s.Command)}}
+	names := process.AgentNames{Conversations: s.conversations}
+	for _, one := range s.Agents {
+		names.Names = append(names.Names, one.Witness.Names()...)
+	}
 	for _, r := range records {
 		if r.Exe != "" && !slices.Contains(names.Exes, r.Exe) {
 			names.Exes = append(names.Exes, r.Exe)

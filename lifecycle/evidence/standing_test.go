@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
+	"ccbot/agent/claude"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -110,7 +111,7 @@ func TestP2_StandingOf(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			r := session.Record{ID: uuid.New(), State: tc.state, ClaudeSessionID: id}
+			r := session.Record{ID: uuid.New(), State: tc.state, AgentSessionID: id}
 			for _, change := range tc.r {
 				change(&r)
 			}
@@ -118,6 +119,7 @@ func TestP2_StandingOf(t *testing.T) {
 			for _, change := range tc.v {
 				change(&v)
 			}
+			v.Named = process.AgentNames{Conversations: claude.Witness{}.Conversations}.StartedFor(v.Process, v.SessionID)
 			assert.Equal(t, tc.want, StandingOf(r, v))
 		})
 	}
@@ -145,7 +147,7 @@ func someIdentities(t *rapid.T, label string) []process.Identity {
 func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 	id, other := uuid.New(), uuid.New()
 	rapid.Check(t, func(t *rapid.T) {
-		r := session.Record{State: rapid.SampledFrom(session.States()).Draw(t, "state"), ClaudeSessionID: id,
+		r := session.Record{State: rapid.SampledFrom(session.States()).Draw(t, "state"), AgentSessionID: id,
 			Bound: someIdentities(t, "bound"), SecondWriters: someIdentities(t, "told"),
 			LastEnd: session.LastEnd{Requested: anyMoment(t, "asked"), Ended: anyMoment(t, "ended")}, Since: anyMoment(t, "since")}
 		if rapid.Bool().Draw(t, "is bound") {
@@ -155,7 +157,7 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 			r.Cleanup = &session.CleanupError{}
 		}
 		named := rapid.SampledFrom([]uuid.UUID{id, id, other}).Draw(t, "on the command line")
-		v := process.Verdict{SessionID: id, Writer: rapid.SampledFrom([]process.Answer{process.Yes, process.Maybe}).Draw(t, "writes"),
+		v := process.Verdict{SessionID: id, Named: named == id, Writer: rapid.SampledFrom([]process.Answer{process.Yes, process.Maybe}).Draw(t, "writes"),
 			Process: process.Process{Identity: anyIdentity(t, "process"), Args: []string{"claude", "--resume", named.String()}}}
 		who := v.Process.Identity
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )

@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/claudeflags"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -34,7 +32,7 @@ func (s *Sources) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, err
 	e.now, _ = s.Processes.Moment()
 	e.panes, e.around = panes, true
 	writers := e.Describe(ctx, session.Record{}, slices.DeleteFunc(e.Verdicts, func(v process.Verdict) bool {
-		return v.Writer != process.Yes || prints(v.Process.Args) // no person uses an agent that only prints one answer
+		return v.Writer != process.Yes || s.printsOnce(v.Process.Args) // no person uses an agent that only prints one answer
 	}))
 	var windows []Window
 	for _, p := range panes {
@@ -48,6 +46,16 @@ func (s *Sources) Windows(ctx context.Context, panes []tmux.Pane) ([]Window, err
 		windows[i].Others = others[w.Pane.Window]
 	}
 	return windows, nil
+}
+
+// printsOnce reports whether a command line starts an agent that prints one answer and ends.
+func (s *Sources) printsOnce(args []string) bool {
+	for _, one := range s.Agents {
+		if one.Witness.PrintsOnce(args) {
+			return true
+		}
+	}
+	return false
 }
 
 // agentIn returns the writer in the foreground of a pane of the window, nil if there are several.
@@ -75,21 +83,11 @@ func (e *Evidence) mentioned() (ids []uuid.UUID) {
 		add(claim.SessionID)
 	}
 	for _, p := range e.Table.Processes {
-		if id, ok := claudeflags.Session(p.Args); ok {
-			add(id)
+		if ids := e.from.conversations(p.Args); len(ids) > 0 && e.agents.StartedFor(p, ids[0]) {
+			add(ids[0])
 		}
 	}
 	return ids
-}
-
-// prints reports whether a claude was started to print one answer. The value of another option may
-// look like -p: then the process is wrongly passed over too.
-func prints(args []string) bool {
-	return slices.ContainsFunc(args, func(arg string) bool {
-		letters := strings.TrimPrefix(arg, "-")
-		flags := letters[:len(letters)-len(strings.TrimLeft(letters, "pc"))]
-		return arg == "--print" || letters != arg && strings.Contains(flags, "p")
-	})
 }
 
 // processesIn returns the processes in windows: processes below the panes, and processes in the

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/claudeflags"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -23,7 +22,7 @@ const (
 // person is shown it.
 type Writer struct {
 	process.Process           // with Cwd if readable
-	ClaudeSessionID uuid.UUID // the conversation
+	AgentSessionID  uuid.UUID // the conversation
 	Age             time.Duration
 	Proven          bool
 	Source          process.Source // of the evidence that decided
@@ -46,7 +45,7 @@ func (w Writer) Adoptable() bool { return w.Endable() && w.InTmux }
 // Writers returns the processes that write the session's conversation at this moment, or may write
 // it, apart from its own agent.
 func (s *Sources) Writers(ctx context.Context, r session.Record) ([]Writer, error) {
-	e, err := s.Settled(ctx, r.ClaudeSessionID)
+	e, err := s.Settled(ctx, r.AgentSessionID)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +70,7 @@ func (e *Evidence) Describe(ctx context.Context, r session.Record, verdicts []pr
 	}
 	for _, v := range verdicts {
 		seen := v.Process
-		one := Writer{Process: seen, ClaudeSessionID: v.SessionID, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
+		one := Writer{Process: seen, AgentSessionID: v.SessionID, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
 			Standing: StandingOf(r, v), Session: e.agentOf(r.ID, seen)}
 		one.Age, _ = seen.Age(e.now)
 		if p, err := e.from.Processes.Inspect(seen.PID); err == nil && p.Identity == seen.Identity {
@@ -91,16 +90,15 @@ func (e *Evidence) Describe(ctx context.Context, r session.Record, verdicts []pr
 // evidence says that they write the conversation, but they did write it.
 func (e *Evidence) unended(r session.Record) (left []Writer) {
 	for _, id := range e.from.Living(r.Bound) {
-		one := Writer{Process: process.Process{Identity: id}, ClaudeSessionID: r.ClaudeSessionID, Standing: Leftover,
+		one := Writer{Process: process.Process{Identity: id}, AgentSessionID: r.AgentSessionID, Standing: Leftover,
 			Why: "the record bound it, and it is not proven gone"}
 		if p, err := e.from.Processes.Inspect(id.PID); err == nil && p.Identity == id {
 			one.Process = p
 		}
 		judged := slices.ContainsFunc(e.Verdicts, func(v process.Verdict) bool {
-			return v.SessionID == r.ClaudeSessionID && v.Process.Identity == id
+			return v.SessionID == r.AgentSessionID && v.Process.Identity == id
 		})
-		own := r.Binding != nil && r.Binding.Agent == id
-		if !judged && !own && e.agentOf(r.ID, one.Process) == "" {
+		if !judged && !r.HasAgent(id) && e.agentOf(r.ID, one.Process) == "" {
 			left = append(left, one)
 		}
 	}
@@ -111,12 +109,12 @@ func (e *Evidence) unended(r session.Record) (left []Writer) {
 // among the known writers: an agent that has just been started leaves no evidence yet.
 func (e *Evidence) elsewhere(of session.Record, known []Writer) (left []Writer) {
 	for _, r := range e.records {
-		if r.ID == of.ID || !r.State.Live() || r.ClaudeSessionID != of.ClaudeSessionID {
+		if r.ID == of.ID || !r.State.Live() || r.AgentSessionID != of.AgentSessionID {
 			continue
 		}
-		one := Writer{ClaudeSessionID: r.ClaudeSessionID, Proven: true, Standing: Second, Spared: ReasonOtherAgent, Session: r.Name, Why: "the agent of another session"}
+		one := Writer{AgentSessionID: r.AgentSessionID, Proven: true, Standing: Second, Spared: ReasonOtherAgent, Session: r.Name, Why: "the agent of another session"}
 		if r.Binding != nil {
-			one.Process = process.Process{Identity: r.Binding.Agent}
+			one.Process = process.Process{Identity: r.Binding.Writer()}
 		}
 		if !slices.ContainsFunc(known, func(k Writer) bool { return k.Identity == one.Identity }) {
 			left = append(left, one)
@@ -148,8 +146,8 @@ func paneOf(table process.Snapshot, p process.Process, panes []tmux.Pane) (tmux.
 
 // Written returns which of some conversations processes write at this moment, or may write. The
 // agents of sessions count like any other process.
-func (s *Sources) Written(ctx context.Context, claudeIDs ...uuid.UUID) (map[uuid.UUID]bool, error) {
-	e, err := s.Read(ctx, claudeIDs...)
+func (s *Sources) Written(ctx context.Context, conversations ...uuid.UUID) (map[uuid.UUID]bool, error) {
+	e, err := s.Read(ctx, conversations...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +164,7 @@ type Standing int
 
 const (
 	Unclear  Standing = iota // it is unknown whether the process writes: it is neither ended nor ignored
-	Agent                    // the session's bound agent
+	Agent                    // the session's bound agent, or its server
 	Leftover                 // left over from the session's own life: it ends with the session
 	Second                   // any other process: it is reported, and ended only by a person's tap
 )
@@ -185,9 +183,9 @@ func StandingOf(r session.Record, v process.Verdict) Standing {
 	who := v.Process.Identity
 	end, over := EndOf(r)
 	switch {
-	case r.Binding != nil && r.Binding.Agent == who:
+	case r.HasAgent(who):
 		return Agent
-	case r.Binding != nil && r.Binding.Agent.Incomparable(who), slices.ContainsFunc(slices.Concat(r.Bound, r.SecondWriters), who.Incomparable),
+	case r.Binding != nil && (r.Binding.Agent.Incomparable(who) || r.Binding.AgentServer.Incomparable(who)), slices.ContainsFunc(slices.Concat(r.Bound, r.SecondWriters), who.Incomparable),
 		process.OtherClock(r.Since.Boot, who.Boot):
 		return Unclear // ccbot noted the session in another time namespace
 	case slices.Contains(r.Bound, who) && r.State != session.Abandoned:
@@ -196,18 +194,12 @@ func StandingOf(r session.Record, v process.Verdict) Standing {
 		return Unclear
 	case slices.Contains(r.Bound, who):
 		return Second
-	case slices.Contains(r.SecondWriters, who), !StartedFor(v.Process, v.SessionID), who.StartedAfter(r.Since) == process.No:
+	case slices.Contains(r.SecondWriters, who), !v.Named, who.StartedAfter(r.Since) == process.No:
 		return Second
 	case over && who.StartedAfter(end) != process.No:
 		return Second
 	}
 	return Leftover
-}
-
-// StartedFor reports whether the command line of a process names the conversation.
-func StartedFor(p process.Process, claudeID uuid.UUID) bool {
-	named, ok := claudeflags.Session(p.Args)
-	return ok && named == claudeID
 }
 
 // EndOf returns the time from which a person who starts a process knows that the session has ended;

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/tmux"
@@ -29,7 +29,7 @@ type Screen struct {
 	Listed bool   // the list of models is open, and ccbot has opened it
 	Early  bool   // the agent has rested for so short a time that the list would refuse keys
 	Flat   bool   // screen reader mode, in which the list has no cursor
-	List   claudeui.Models
+	List   agent.Models
 	Whole  bool // all of the list is on the screen
 }
 
@@ -97,25 +97,25 @@ func decideList(w session.ModeRequest, l Screen) (Act, port.SwitchOutcome) {
 }
 
 // Find is the index of a model in the list; -1 when it is not there.
-func Find(list claudeui.Models, name string) int {
+func Find(list agent.Models, name string) int {
 	return slices.IndexFunc(list.Names, func(one string) bool { return strings.EqualFold(one, name) })
 }
 
 // Note notes a key that is about to be pressed while the terminal shows a mode, and returns the
-// key.
-func Note(w *session.ModeRequest, act Act, mode string) tmux.Key {
+// key. keys has those of the agent.
+func Note(w *session.ModeRequest, act Act, mode string, keys agent.Manners) tmux.Key {
 	switch act {
 	case Mode:
 		if n := len(w.Passed); n == 0 || w.Passed[n-1] != mode {
 			w.Passed = append(slices.Clone(w.Passed), mode)
 		}
-		return tmux.KeyBackTab
+		return tmux.Key(keys.NextMode)
 	case Open:
 		w.Opened, w.Listed = w.Opened+1, true
-		return tmux.KeyModels
+		return tmux.Key(keys.OpenModels)
 	}
 	w.Chosen = true
-	return tmux.KeySession
+	return tmux.Key(keys.ThisSession)
 }
 
 // Add is a request with what a person wants now in place of what was wanted before.

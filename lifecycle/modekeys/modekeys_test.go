@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/tmux"
@@ -18,7 +18,7 @@ func TestDecide(t *testing.T) {
 	both := session.ModeRequest{Mode: "plan", Model: "sonnet"}
 	free := Screen{Free: true, Mode: "default"}
 	list := func(current int, names ...string) Screen {
-		return Screen{Listed: true, Whole: true, List: claudeui.Models{Names: names, Current: current}}
+		return Screen{Listed: true, Whole: true, List: agent.Models{Names: names, Current: current}}
 	}
 	cut := list(0, "Opus", "Sonnet")
 	cut.Whole = false
@@ -60,11 +60,12 @@ func TestDecide(t *testing.T) {
 }
 
 func TestRequestIsGrantedPartByPart(t *testing.T) {
+	keys := agent.Manners{NextMode: "BTab", OpenModels: "M-p", ThisSession: "s"}
 	w := Add(session.ModeRequest{}, port.ModeChange{Mode: port.ModePlan, Model: "Opus"})
-	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default"))
-	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default"), "after a crash")
-	assert.Equal(t, tmux.KeyModels, Note(&w, Open, "default"))
-	assert.Equal(t, tmux.KeySession, Note(&w, Choose, "default"))
+	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default", keys))
+	assert.Equal(t, tmux.KeyBackTab, Note(&w, Mode, "default", keys), "after a crash")
+	assert.Equal(t, tmux.KeyModels, Note(&w, Open, "default", keys))
+	assert.Equal(t, tmux.KeySession, Note(&w, Choose, "default", keys))
 	assert.Equal(t, session.ModeRequest{Mode: "plan", Passed: []string{"default"}, Model: "Opus", Opened: 1, Listed: true, Chosen: true}, w)
 	w = Add(w, port.ModeChange{Model: "Haiku"})
 	assert.Equal(t, session.ModeRequest{Mode: "plan", Passed: []string{"default"}, Model: "Haiku", Listed: true}, w, "noted anew")

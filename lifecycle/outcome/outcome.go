@@ -2,15 +2,14 @@ package outcome
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 )
 
@@ -37,17 +36,17 @@ const (
 // Outcome is the state of a turn.
 type Outcome struct {
 	Kind    Kind
-	Text    string             // of Answered
-	Failure transcript.Failure // of Failed
-	Others  bool               // other prompts were submitted since this one was typed, see [Others]
+	Text    string       // of Answered
+	Failure talk.Failure // of Failed
+	Others  bool         // other prompts were submitted since this one was typed, see [Others]
 }
 
 const (
 	// Settled is how long an agent is idle after a command until the command counts as done: the
 	// effect of a command appears in the presence file and in the transcript a moment later.
 	Settled = 2 * time.Second
-	// Silence is how long an agent is idle after a prompt until no answer is expected: an Esc before
-	// the first word ends a turn without a trace in the transcript.
+	// Silence is how long an agent is idle after a prompt until no answer is expected: the cancel key
+	// before the first word ends a turn without a trace in the transcript.
 	Silence = 10 * time.Second
 )
 
@@ -61,46 +60,34 @@ type Prompt struct {
 	Undecided bool             `json:"asked,omitempty"`    // see [Undecided]
 }
 
-// Answer follows the answer to a prompt that was typed. It is nil before the prompt is finished,
-// and before its transcript is there. projects is Claude Code's folder of transcripts.
-func (p Prompt) Answer(projects string, r session.Record) (answer *transcript.Reply, path string) {
+// Answer returns the function that reads on in the answer to a prompt that was typed. It is nil
+// before the prompt is finished, and before its transcript is there. by is the session's agent.
+func (p Prompt) Answer(by agent.Agent, r session.Record) (read func() (talk.Reply, error), path string) {
 	if p.Mark == nil || !p.Finished {
 		return nil, ""
 	}
-	if path = cmp.Or(p.Mark.Path, transcriptOf(projects, r, p.Mark.Claude)); path == "" {
+	if path = cmp.Or(p.Mark.Path, transcriptOf(by.Transcripts, r, p.Mark.AgentSessionID)); path == "" {
 		return nil, ""
 	}
-	return transcript.ReplyTo(path, p.Mark.Offset, p.Mark.At, p.Text), path
+	return by.Replies.Reply(talk.Cursor{Path: path, Offset: p.Mark.Offset}, p.Mark.At, p.Text), path
 }
 
 // Others reports whether the transcript has another prompt than p after its mark, as one that a
 // person has typed in the terminal. path is the transcript of [Prompt.Answer].
-func (p Prompt) Others(path string) (others bool, err error) {
-	own := 0
-	err = transcript.Each(talk.Cursor{Path: path, Offset: p.Mark.Offset}, true, func(item transcript.Item) bool {
-		if item.Kind != transcript.UserPrompt || item.Meta || item.Sidechain || item.Time.Before(p.Mark.At) {
-			return true
-		}
-		if transcript.Contains(item.Text, p.Text) {
-			own++
-		} else {
-			others = true
-		}
-		return !others && own <= 1
-	})
-	return others || own > 1, err
+func (p Prompt) Others(by agent.Agent, path string) (bool, error) {
+	return by.Replies.HasOthers(talk.Cursor{Path: path, Offset: p.Mark.Offset}, p.Mark.At, p.Text)
 }
 
 // transcriptOf is the transcript of a conversation that had none when the prompt was typed; empty:
 // it is not there.
-func transcriptOf(projects string, r session.Record, claude uuid.UUID) string {
+func transcriptOf(in agent.Transcripts, r session.Record, conversation uuid.UUID) string {
 	for _, c := range slices.Backward(r.Cursors) {
-		if claude == uuid.Nil || filepath.Base(c.Path) == claude.String()+".jsonl" {
+		if conversation == uuid.Nil || in.Sibling(c.Path, conversation) == c.Path {
 			return c.Path
 		}
 	}
 	// else the record will say
-	path, _ := transcript.Find(projects, cmp.Or(claude, r.ClaudeSessionID))
+	path, _ := in.Find(cmp.Or(conversation, r.AgentSessionID))
 	return path
 }
 
@@ -109,7 +96,7 @@ type Seen struct {
 	State  session.State
 	Phase  talk.Phase // as the record has it; empty: unknown
 	Prompt Prompt
-	Answer transcript.Reply
+	Answer talk.Reply
 	// How the agent is, by the kernel and by its presence file. All zero: it works, or nothing is
 	// known.
 	Gone bool          // it has ended; no bot updates the record

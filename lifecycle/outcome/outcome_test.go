@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 )
 
@@ -26,11 +28,11 @@ func TestOutcome(t *testing.T) {
 		want Outcome
 	}{
 		{"nothing is known", Seen{State: session.Running}, Outcome{}},
-		{"it works", Seen{State: session.Running, Prompt: typed, Answer: transcript.Reply{Begun: true, Texts: []string{"I look."}}}, Outcome{}},
-		{"answered", Seen{State: session.Running, Prompt: typed, Answer: transcript.Reply{Ending: talk.EndedTurn, Texts: []string{"a", "b"}}}, Outcome{Kind: Answered, Text: "a\n\nb"}},
-		{"answered, and asks again", Seen{State: session.Running, Phase: talk.PhaseWaitingAnswer, Prompt: typed, Answer: transcript.Reply{Ending: talk.EndedTurn}}, Outcome{Kind: Textless}},
-		{"stopped, and lost since", Seen{State: session.Lost, Prompt: typed, Answer: transcript.Reply{Ending: talk.StoppedTurn}}, Outcome{Kind: Stopped}},
-		{"at a limit", Seen{State: session.Running, Prompt: typed, Answer: transcript.Reply{Ending: talk.FailedTurn, Failure: limit}}, Outcome{Kind: Failed, Failure: limit}},
+		{"it works", Seen{State: session.Running, Prompt: typed, Answer: talk.Reply{Texts: []string{"I look."}}}, Outcome{}},
+		{"answered", Seen{State: session.Running, Prompt: typed, Answer: talk.Reply{Ending: talk.EndedTurn, Texts: []string{"a", "b"}}}, Outcome{Kind: Answered, Text: "a\n\nb"}},
+		{"answered, and asks again", Seen{State: session.Running, Phase: talk.PhaseWaitingAnswer, Prompt: typed, Answer: talk.Reply{Ending: talk.EndedTurn}}, Outcome{Kind: Textless}},
+		{"stopped, and lost since", Seen{State: session.Lost, Prompt: typed, Answer: talk.Reply{Ending: talk.StoppedTurn}}, Outcome{Kind: Stopped}},
+		{"at a limit", Seen{State: session.Running, Prompt: typed, Answer: talk.Reply{Ending: talk.FailedTurn, Failure: limit}}, Outcome{Kind: Failed, Failure: limit}},
 		{"taken back", Seen{State: session.Running, Prompt: Prompt{Finished: true}}, Outcome{Kind: Withdrawn}},
 		{"not proven", Seen{State: session.Running, Prompt: Prompt{Mark: &talk.Mark{}, Unproven: true}}, Outcome{Kind: Unproven}},
 		{"lost", Seen{State: session.Lost, Prompt: typed}, Outcome{Kind: SessionEnded}},
@@ -45,17 +47,19 @@ func TestOutcome(t *testing.T) {
 // TestAnswerFindsLateTranscript: Claude Code makes the file of a conversation at the first prompt,
 // after the mark.
 func TestAnswerFindsLateTranscript(t *testing.T) {
-	projects, claude := t.TempDir(), uuid.New()
-	path := filepath.Join(projects, "-src", claude.String()+".jsonl")
-	p := Prompt{Text: "fix it", Mark: &talk.Mark{Claude: claude}, Finished: true}
-	answer, _ := p.Answer(projects, session.Record{})
+	projects, id := t.TempDir(), uuid.New()
+	path := filepath.Join(projects, "-src", id.String()+".jsonl")
+	p := Prompt{Text: "fix it", Mark: &talk.Mark{AgentSessionID: id}, Finished: true}
+	files := claude.Transcripts{Projects: projects}
+	by := agent.Agent{Transcripts: files, Replies: files}
+	answer, _ := p.Answer(by, session.Record{})
 	require.Nil(t, answer)
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	answer, found := p.Answer(projects, session.Record{})
+	answer, found := p.Answer(by, session.Record{})
 	require.NotNil(t, answer)
 	assert.Equal(t, path, found)
 	p.Finished = false
-	answer, _ = p.Answer(projects, session.Record{})
+	answer, _ = p.Answer(by, session.Record{})
 	assert.Nil(t, answer, "it may be typed once more")
 }

@@ -35,7 +35,7 @@ const (
 	GiveUp   Act = "unproven"  // there is no proof: report it, and let the person decide
 	enter    Act = "enter"     // Enter was lost: press it once more
 	repeat   Act = "repeat"    // the box is empty, and Enter was never pressed: paste again
-	takeBack Act = "take_back" // ccbot's own Esc has put the text back into the box: take it out, and ask the person
+	takeBack Act = "take_back" // ccbot's own cancel key has put the text back into the box: take it out, and ask the person
 )
 
 // Decision is one act. Why is the reason for waiting if the act is Hold. Again is the time of the
@@ -49,6 +49,9 @@ type Decision struct {
 // Decide determines the next act for the head prompt of a running session in whose terminal no
 // dialog is open. It is pure.
 func Decide(r session.Record, v view.View, head *Prompt) Decision {
+	if v.ByCall {
+		return decideCall(v, head)
+	}
 	if head.State == Typing {
 		return decideTyping(v, head, !r.ReportsAt.IsZero())
 	}
@@ -58,7 +61,7 @@ func Decide(r session.Record, v view.View, head *Prompt) Decision {
 // HasOpened reports whether a slash command was taken: after its Enter, the page that it opens has
 // replaced the box with its text.
 func HasOpened(v view.View, p *Prompt) bool {
-	return p != nil && p.submitted() &&
+	return p != nil && p.submitted() && !v.ByCall &&
 		v.Fate == view.PaneOurs && v.Agent == process.Alive && v.Screen.Dialog != nil
 }
 
@@ -105,7 +108,7 @@ type clues struct {
 
 // Doubts, as the log names them.
 const (
-	doubtEsc        = "interrupted from the chat since"
+	doubtCancelled  = "interrupted from the chat since"
 	doubtProcess    = "typed to another process"
 	doubtMoved      = "the conversation is another one"
 	doubtForeign    = "another prompt or a compaction came after it"
@@ -125,11 +128,14 @@ const (
 //	    it shows the text, nobody at the terminal    press Enter: the first one was lost
 //	    it is empty, Enter not pressed, and nobody   paste once more, if ccbot died before it
 //	    at the terminal                              knew whether the first paste succeeded
-//	    it shows the text, ccbot has pressed Esc     take it out: it was not carried out; ask
+//	    it shows the text, ccbot has ended the turn  take it out: it was not carried out; ask
 //	the pane of the idle agent is too small for it   wait, and report that
 //	something speaks against it, or no proof came    the person decides
 func decideTyped(v view.View, p *Prompt, c clues) Decision {
-	shows := v.IsBoxFree() && p.shows(v.Screen.Box)
+	if v.ByCall {
+		return decideCalled(v, p, c.Arrived)
+	}
+	shows := v.IsBoxFree() && p.shows(v)
 	empty := v.IsBoxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
 	still := v.State.Known == view.StateWritten && v.IsBoxFree() && v.Still >= stillFor // the screen alone does not prove that the agent is idle
 	waited := min(v.Now.Sub(p.Mark.At), v.Now.Sub(p.Since))
@@ -142,7 +148,7 @@ func decideTyped(v view.View, p *Prompt, c clues) Decision {
 		return Decision{Act: Hold, Why: news.HeldDialog, Again: view.HoldPace} // report that the prompt waits for a question
 	case !v.IsIdle() && v.Phase() == talk.PhaseWorking || v.Phase().Waiting():
 		return Decision{Again: view.HoldPace}
-	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole():
+	case still && c.Doubt == "" && shows && p.Mark.Enters == 0 && v.Screen.Box.Whole:
 		return Decision{Act: enter, Again: EnterRetry}
 	case still && c.Doubt == "" && shows && c.Quiet && c.Reported && p.Mark.Enters < maxEnters:
 		if wait := EnterRetry*time.Duration(p.Mark.Enters) - v.Now.Sub(p.Mark.At); wait > 0 {
@@ -154,7 +160,7 @@ func decideTyped(v view.View, p *Prompt, c clues) Decision {
 			return Decision{Again: repeatWait - waited}
 		}
 		return Decision{Act: repeat, Again: view.Soon}
-	case still && c.Doubt == doubtEsc && shows && (v.Screen.Box.Whole() || c.Quiet):
+	case still && c.Doubt == doubtCancelled && shows && (v.Screen.Box.Whole || c.Quiet):
 		return Decision{Act: takeBack}
 	case v.IsCramped() && waited >= queueNotice && waited < typedTTL: // Enter follows when the box can be seen
 		return Decision{Act: Hold, Why: news.HeldSmall, Again: view.HoldPace}
@@ -167,7 +173,7 @@ func decideTyped(v view.View, p *Prompt, c clues) Decision {
 // boxWithout reports whether the box of the living agent is visible and does not show the text.
 // Text that was not taken would still be there, also while a person scrolls.
 func boxWithout(v view.View, p *Prompt) bool {
-	return v.IsSeen() && v.Screen.Box.Present && !p.shows(v.Screen.Box)
+	return v.IsSeen() && v.Screen.Box.Present && !p.shows(v)
 }
 
 // decideHeld types the prompt if it is safe, and otherwise returns the reason of its wait.

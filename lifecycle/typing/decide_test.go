@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"pgregory.net/rapid"
 
-	"ccbot/internal/presence"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
@@ -65,7 +65,7 @@ func TestP4_DecideTyped(t *testing.T) {
 		c    clues
 		want Act
 	}{
-		{"it arrived, and stands in the box again", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(time.Minute, enters(0)), clues{Arrived: true, Doubt: doubtEsc}, Proven},
+		{"it arrived, and stands in the box again", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(time.Minute, enters(0)), clues{Arrived: true, Doubt: doubtCancelled}, Proven},
 		{"events wait", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(time.Minute, enters(0)), clues{PendingEvents: true}, Wait},
 		{"events wait for too long", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(time.Hour, enters(0)), clues{PendingEvents: true, Doubt: doubtOld}, GiveUp},
 		{"the agent works", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested, viewtest.Status(presence.Busy)), typedFor(time.Hour, enters(0)), clues{Doubt: doubtOld}, Wait},
@@ -75,10 +75,10 @@ func TestP4_DecideTyped(t *testing.T) {
 		{"in the box, never entered", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(3*time.Second, enters(0)), clues{}, enter},
 		{"in the box for a moment", viewtest.Free(viewtest.Draft(viewtest.Said)), typedFor(3*time.Second, enters(0)), clues{}, Wait},
 		{"in the box, idle by the screen alone", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested, viewtest.NoPresence), typedFor(3*time.Second, enters(0)), clues{}, Wait},
-		{"in the box, interrupted", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(3*time.Second, enters(0)), clues{Doubt: doubtEsc}, takeBack},
-		{"as a placeholder, interrupted, nobody there", viewtest.Free(placeholder, viewtest.Rested), typedFor(3*time.Second, long), clues{Doubt: doubtEsc, Quiet: true}, takeBack},
-		{"as a placeholder, interrupted, somebody there", viewtest.Free(placeholder, viewtest.Rested), typedFor(3*time.Second, long), clues{Doubt: doubtEsc}, GiveUp},
-		{"empty, interrupted", viewtest.Free(viewtest.Rested), typedFor(3 * time.Second), clues{Doubt: doubtEsc, Quiet: true}, GiveUp},
+		{"in the box, interrupted", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(3*time.Second, enters(0)), clues{Doubt: doubtCancelled}, takeBack},
+		{"as a placeholder, interrupted, nobody there", viewtest.Free(placeholder, viewtest.Rested), typedFor(3*time.Second, long), clues{Doubt: doubtCancelled, Quiet: true}, takeBack},
+		{"as a placeholder, interrupted, somebody there", viewtest.Free(placeholder, viewtest.Rested), typedFor(3*time.Second, long), clues{Doubt: doubtCancelled}, GiveUp},
+		{"empty, interrupted", viewtest.Free(viewtest.Rested), typedFor(3 * time.Second), clues{Doubt: doubtCancelled, Quiet: true}, GiveUp},
 		{"in the box, entered, nobody there", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(3 * time.Second), alone, enter},
 		{"in the box, entered a moment ago", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(2 * time.Second), alone, Wait},
 		{"in the box, entered, somebody there", viewtest.Free(viewtest.Draft(viewtest.Said), viewtest.Rested), typedFor(3 * time.Second), clues{}, Wait},
@@ -120,7 +120,7 @@ func TestP4_DoubtPreventsEnter(t *testing.T) {
 		v, p := viewtest.AnyView(t), anyTyped(t)
 		v.Still = time.Duration(rapid.IntRange(0, 4).Draw(t, "still")) * time.Second
 		c := clues{Arrived: rapid.Bool().Draw(t, "arrived"), PendingEvents: rapid.Bool().Draw(t, "unheard"), Quiet: rapid.Bool().Draw(t, "quiet"), Reported: rapid.Bool().Draw(t, "reported"),
-			Doubt: rapid.SampledFrom([]string{"", "", doubtEsc}).Draw(t, "doubt")}
+			Doubt: rapid.SampledFrom([]string{"", "", doubtCancelled}).Draw(t, "doubt")}
 		p.Repeated = rapid.Bool().Draw(t, "repeated")
 		d := decideTyped(v, p, c)
 		if d.Act != enter && d.Act != repeat {
@@ -132,7 +132,7 @@ func TestP4_DoubtPreventsEnter(t *testing.T) {
 			t.Fatalf("act %s with %+v on %+v", d.Act, c, v)
 		case d.Act == repeat && (!c.Quiet || !b.Empty || b.Bash || p.Repeated || p.Mark.Enters > 0):
 			t.Fatalf("pasted anew: %+v into %+v", p, b)
-		case d.Act == enter && (!b.Holds(p.Text) || p.Mark.Enters > 0 && !(c.Quiet && c.Reported) || b.Bash && p.Class != talk.ClassBash):
+		case d.Act == enter && (!v.Holds(p.Text) || p.Mark.Enters > 0 && !(c.Quiet && c.Reported) || b.Bash && p.Class != talk.ClassBash):
 			t.Fatalf("Enter: %+v on %+v", p, b)
 		}
 	})

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 )
@@ -206,10 +204,13 @@ func (w *Session) seek(ctx context.Context, p Prompt) (found bool, err error) {
 // Receive takes a UserPromptSubmit as proof of the prompt being typed, otherwise of a prompt that
 // waits for a person's decision.
 func (w *Session) Receive(ctx context.Context, e hookwire.Event) error {
+	if w.term.agent().Delivery != nil {
+		return nil // only the receipt proves which text it was
+	}
 	for _, state := range []PromptState{Typing, Unproven} {
 		for _, key := range w.r.Prompts {
 			p, err := w.ownPrompt(key) // an unreadable prompt is logged in its turn
-			if err == nil && p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && proves(e.Prompt, p) {
+			if err == nil && p.State == state && p.Mark != nil && e.Received.After(p.Mark.At) && w.proves(e.Prompt, p) {
 				return w.Finish(ctx, p)
 			}
 		}
@@ -220,9 +221,6 @@ func (w *Session) Receive(ctx context.Context, e hookwire.Event) error {
 // proves reports whether a submitted text is the prompt. If ccbot has stopped waiting for the
 // proof, the whole text must match: a text that is typed in the terminal later may happen to
 // contain the prompt.
-func proves(submitted string, p Prompt) bool {
-	if p.State == Unproven && !strings.Contains(submitted, "<pasted_content") {
-		return transcript.Same(submitted, p.Text)
-	}
-	return transcript.Contains(submitted, p.Text)
+func (w *Session) proves(submitted string, p Prompt) bool {
+	return w.term.agent().Proof.Matches(submitted, p.Text, p.State == Unproven)
 }

@@ -8,8 +8,9 @@
 //
 // A prompt is typed in five steps: its mark is put on disk, its text is pasted, the terminal is
 // read again, Enter is pressed, and proof of the arrival comes from a hook or from the transcript.
-// Decide returns the next step of the prompt whose turn it is. Other keys are pressed through a
-// Terminal by package dialog, which promises which ones.
+// Decide returns the next step of the prompt whose turn it is. An agent with a Delivery gets the
+// text by one call instead of paste and Enter, and its receipt is the proof. Other keys are pressed
+// through a Terminal by package dialog, which promises which ones.
 //
 // The package promises:
 //   - Text reaches only the prompt box of the bound agent, and only while the agent is idle and no
@@ -17,7 +18,7 @@
 //   - A prompt leaves the queue only with proof or after a question to the person. It is never
 //     typed again unless the person asks for it (P4).
 //   - A key reaches only the pane of the bound agent, with tmux's guard, and only with the meaning
-//     that Claude Code gives it: a key that a person has bound to something else is refused (P7).
+//     that the agent gives it: a key that a person has bound to something else is refused (P7).
 //   - The mark is on disk before the first key, so that a crash at any point leaves what recovery
 //     needs.
 //   - A draft of a person is reported before it is removed.

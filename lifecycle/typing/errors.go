@@ -16,10 +16,11 @@ var (
 	ErrDraftHidden = refusal.New(refusal.DraftHidden, "the draft holds more than the screen shows")
 	// ErrIdle means that there is nothing to interrupt.
 	ErrIdle = refusal.New(refusal.Idle, "the agent is idle and asks nothing")
-	// ErrAsks means that a dialog is open, which Esc would answer.
+	// ErrAsks means that a dialog is open, which the cancel key would answer.
 	ErrAsks = refusal.New(refusal.Asks, "a dialog is open")
-	// ErrStillWorks means that the agent still works although Esc was pressed.
-	ErrStillWorks = refusal.New(refusal.StillWorks, "the agent works on after Esc")
-	// ErrWorksOn means that the agent still works although Esc was pressed twice in this turn.
-	ErrWorksOn = refusal.New(refusal.WorksOn, "the agent works on after another Esc")
+	// ErrStillWorks means that the agent still works although the cancel key was pressed.
+	ErrStillWorks = refusal.New(refusal.StillWorks, "the agent still works after the cancel key")
+	// ErrWorksOn means that the agent still works although the cancel key was pressed twice in
+	// this turn.
+	ErrWorksOn = refusal.New(refusal.WorksOn, "the agent still works after another cancel key")
 )

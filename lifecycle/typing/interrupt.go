@@ -8,19 +8,21 @@ import (
 	"time"
 
 	"ccbot/internal/pause"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
-// escPause is the pause between two Esc: a second one right after the first opens a menu.
-const escPause = 2 * time.Second
+// The cancel key of an agent ends a turn: see agent.Keys.
 
-// awaitEscPause waits until Esc may be pressed again.
-func (w Requests) awaitEscPause(ctx context.Context) {
-	pause.Await(ctx, view.PollInterval, escPause, func() bool { return w.s.now().Sub(w.s.recall().escAt) >= escPause })
+// cancelPause is the pause between two presses of the cancel key: two in a row may mean something
+// else to the agent.
+const cancelPause = 2 * time.Second
+
+// awaitCancelPause waits until the cancel key may be pressed again.
+func (w Requests) awaitCancelPause(ctx context.Context) {
+	pause.Await(ctx, view.PollInterval, cancelPause, func() bool { return w.s.now().Sub(w.s.recall().cancelledAt) >= cancelPause })
 }
 
 // askAboutQueue takes the prompts that wait to be typed out of the queue, and asks the person about
@@ -48,23 +50,23 @@ func (w Requests) askAboutQueue(ctx context.Context) (waited bool, err error) {
 	return waited, nil
 }
 
-// stopTurn presses Esc, and takes the text that Claude Code puts back out of the box.
-func (w Requests) stopTurn(ctx context.Context) (described bool, err error) {
+// stopTurn presses the cancel key, and takes the text that the agent puts back out of the box.
+func (w Requests) stopTurn(ctx context.Context) (reported bool, err error) {
 	p, err := w.interrupted(ctx)
 	if err != nil {
 		return false, err
 	}
 	before := talk.Cursor{Path: w.s.typist.observer.TranscriptPath(*w.s.r), Offset: w.s.typist.observer.TranscriptSize(*w.s.r)}
-	interrupted := func() bool { return hasInterrupt(before) }
-	over := interrupted
-	if p.lineless() {
+	interrupted := func() bool { return w.s.term.agent().Proof.HasInterrupt(before) }
+	over, lineless := interrupted, p.isLineless(w.s.term.agent().Manners)
+	if lineless {
 		over = func() bool { return true }
 	}
-	if err := w.pressEsc(ctx, p); err != nil {
+	if err := w.pressCancel(ctx, p); err != nil {
 		return false, err
 	}
-	back := w.s.term.seeBack(ctx, p, w.s.recall().escAt, over)
-	if p.lineless() && p.State == "" && !back { // its text may still come
+	back := w.s.term.seeBack(ctx, p, w.s.recall().cancelledAt, over)
+	if lineless && p.State == "" && !back { // its text may still come
 		w.s.noteUnwanted(p)
 	}
 	switch {
@@ -90,8 +92,9 @@ func (w Requests) worksOn() error {
 	return ErrStillWorks
 }
 
-// refusesEsc returns why Esc must not be sent to the pane. It does not ask what the agent is doing.
-func refusesEsc(v view.View) error {
+// refusesCancel returns why the cancel key must not be sent to the pane. It does not ask what the
+// agent is doing.
+func refusesCancel(v view.View) error {
 	switch {
 	case v.Silent:
 		return view.ErrSilent
@@ -103,10 +106,10 @@ func refusesEsc(v view.View) error {
 	return nil
 }
 
-// pressEsc presses the key that ends a turn, which is Esc by default, if a turn runs or will follow
-// by itself, or if a prompt is being typed. That prompt is marked before the key is pressed, and
-// the mark is removed if the key was not pressed.
-func (w Requests) pressEsc(ctx context.Context, p Prompt) error {
+// pressCancel presses the cancel key, if a turn runs or will follow by itself, or if a prompt is
+// being typed. That prompt is marked before the key is pressed, and the mark is removed if the key
+// was not pressed.
+func (w Requests) pressCancel(ctx context.Context, p Prompt) error {
 	noted := p.State == Typing && !p.Mark.Esc
 	if noted {
 		p.Mark.Esc = true
@@ -116,20 +119,20 @@ func (w Requests) pressEsc(ctx context.Context, p Prompt) error {
 	}
 	w.s.term.Refresh(ctx) // writing to disk and reporting took time
 	key, unbound := w.s.term.cancelKey()
-	err, pressed := refusesEsc(w.s.term.View), false
+	err, pressed := refusesCancel(w.s.term.View), false
 	screen := w.s.term.Screen // the presence file is a little older
 	rests := (w.s.term.IsIdle() || screen.Background) && !screen.Busy && !screen.Continues
 	switch {
 	case err != nil:
-	case rests && p.State != Typing: // Esc would end nothing, now or later
+	case rests && p.State != Typing: // the key would end nothing, now or later
 		err = ErrIdle
 	case unbound != nil:
 		err = unbound
 	case rests && key == tmux.KeyInterrupt: // the text is not submitted, and C-c would empty the box: nothing has to be ended
-		w.s.remember(func(m *progress) { m.escAt = w.s.now() })
+		w.s.remember(func(m *progress) { m.cancelledAt = w.s.now() })
 		pressed = true
 	default:
-		w.s.remember(func(m *progress) { m.escAt = w.s.now() })
+		w.s.remember(func(m *progress) { m.cancelledAt = w.s.now() })
 		err = w.s.term.send(ctx, key)
 		gone := errors.Is(err, tmux.ErrNoPane)
 		// After any other error it is unknown whether the key was pressed: it counts as pressed.
@@ -145,8 +148,8 @@ func (w Requests) pressEsc(ctx context.Context, p Prompt) error {
 	return err
 }
 
-// interrupted returns the prompt that Esc may put back into the box: the prompt being typed,
-// otherwise the last one that the agent took. A Prompt without a key means none.
+// interrupted returns the prompt that the cancel key may put back into the box: the prompt being
+// typed, otherwise the last one that the agent took. A Prompt without a key means none.
 func (w Requests) interrupted(ctx context.Context) (Prompt, error) {
 	head, err := w.s.Head()
 	if err != nil {
@@ -163,19 +166,10 @@ func (w Requests) interrupted(ctx context.Context) (Prompt, error) {
 	}
 	last := w.s.LastTaken()
 	last.State = "" // its state on disk is finished already
-	if shell := w.s.term.Screen.Shell; (last.Class == talk.ClassBash || shell != nil) && !shell.Runs(last.Text) {
+	if shell := w.s.term.Screen.Shell; (last.Class == talk.ClassBash || shell != nil) && !w.s.term.Runs(shell, last.Text) {
 		return Prompt{}, nil // a command that a person has typed in the terminal
 	}
 	return last, nil
-}
-
-// hasInterrupt reports whether the transcript has the line of an interrupt after a position.
-func hasInterrupt(from talk.Cursor) (says bool) {
-	_ = transcript.Each(from, false, func(item transcript.Item) bool { // an unreadable transcript proves nothing
-		says = item.Kind == transcript.Interrupt
-		return !says
-	})
-	return says
 }
 
 // clearDraft reports the draft, and then takes it out of the box.
@@ -221,14 +215,15 @@ func (w Requests) reorder(key string) error {
 	return nil
 }
 
-// refusesNow returns why no turn may be interrupted for a prompt: Esc would answer something, or
-// the prompt could not be typed afterwards. head is the prompt that may be in the box. It is pure.
+// refusesNow returns why no turn may be interrupted for a prompt: the key would answer something,
+// or the prompt could not be typed afterwards. head is the prompt that may be in the box. It is
+// pure.
 func refusesNow(v view.View, head *Prompt) error {
-	if err := refusesEsc(v); err != nil {
+	if err := refusesCancel(v); err != nil {
 		return err
 	}
 	box := v.Screen.Box
-	own := head != nil && head.State == Typing && head.shows(box)
+	own := head != nil && head.State == Typing && head.shows(v)
 	switch {
 	case v.SubagentTool != "":
 		return ErrAsks

@@ -3,7 +3,7 @@ package typing
 import (
 	"time"
 
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 )
 
 // progress holds what a Typist remembers of one agent of a session.
@@ -12,23 +12,23 @@ type progress struct {
 	headAt time.Time // since when it is that prompt's turn
 	pasted string    // key of the prompt whose paste tmux has taken: it is on its way to the box
 	last   Prompt    // the prompt that the agent took last
-	// unwanted is the prompt whose text Claude Code has put back into the box, and that was not typed
+	// unwanted is the prompt whose text the agent has put back into the box, and that was not typed
 	// again.
 	unwanted   Prompt
 	unwantedAt time.Time // when that was seen
 	silent     string    // key of the prompt whose wait during a silence of tmux was reported
 
-	still     still     // the prompt box as it was last seen
-	stillAt   time.Time // since when it has been seen in this state
-	escAt     time.Time // when ccbot pressed Esc last
-	unstopped bool      // a stop of this turn has not ended it
+	still       still     // the prompt box as it was last seen
+	stillAt     time.Time // since when it has been seen in this state
+	cancelledAt time.Time // when ccbot pressed the cancel key last
+	unstopped   bool      // a stop of this turn has not ended it
 }
 
 // still holds what must not change for a screen to count as unchanged: idleness, prompt box and
 // presence file.
 type still struct {
 	idle bool
-	box  claudeui.Box
+	box  agent.Box
 	by   time.Time
 }
 

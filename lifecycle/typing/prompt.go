@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -55,16 +55,18 @@ func (p *Prompt) submitted() bool {
 	return p.State == Typing && p.Class == talk.ClassCommand && p.Mark != nil && p.Mark.Enters > 0
 }
 
-// lineless reports whether Claude Code writes no line of an interrupt when the prompt is stopped.
-// Other slash commands run a turn.
-func (p *Prompt) lineless() bool {
-	name, _, _ := strings.Cut(strings.TrimSpace(p.Text), " ")
-	return p.Class == talk.ClassBash || p.Class == talk.ClassCommand && name == "/compact"
+// Ends reports whether the text ends the agent when it is submitted.
+func (p *Prompt) Ends(by agent.Manners) bool {
+	return slices.Contains(by.Ends, strings.TrimSpace(p.Text))
 }
 
-// EndsAgent reports whether the text is one of those that end Claude Code when they are submitted.
-func (p *Prompt) EndsAgent() bool {
-	return slices.Contains([]string{"exit", "quit", ":q", ":q!", ":wq", ":wq!", "/exit", "/quit"}, strings.TrimSpace(p.Text))
+// isLineless reports whether the agent writes no line of an interrupt when the prompt is stopped.
+func (p *Prompt) isLineless(by agent.Manners) bool {
+	name, _, _ := strings.Cut(strings.TrimSpace(p.Text), " ")
+	if p.Class == talk.ClassBash {
+		name = "!"
+	}
+	return p.Class != talk.ClassPlain && slices.Contains(by.Lineless, name)
 }
 
 // retreats reports whether the prompt's text has to be taken out of the box before it is typed
@@ -79,24 +81,24 @@ func (p *Prompt) IsEntered() bool {
 	return p != nil && p.State == Typing && p.Mark != nil && p.Mark.Enters > 0
 }
 
-// shows reports whether the text is in the box b. In bash mode the box shows the "!" as its sign
-// and not as text.
-func (p Prompt) shows(b claudeui.Box) bool {
-	text := p.Text
+// shows reports whether the text is in the box. In bash mode the box shows the "!" as its sign and
+// not as text.
+func (p Prompt) shows(v view.View) bool {
+	text, b := p.Text, v.Screen.Box
 	if b.Bash && p.Class != talk.ClassBash {
 		return false // Enter would run it
 	}
 	if b.Bash {
 		text = strings.TrimPrefix(text, "!")
 	}
-	return b.Holds(text)
+	return v.Holds(text)
 }
 
 // literally reports whether the box contains the text letter by letter. White space does not count,
 // because rows wrap anywhere.
-func (p Prompt) literally(b claudeui.Box) bool {
+func (p Prompt) literally(b agent.Box) bool {
 	letters := func(s string) string { return strings.Join(strings.Fields(s), "") }
-	return !b.Empty && !b.Bash && b.Whole() && letters(b.Text) == letters(p.Text)
+	return !b.Empty && !b.Bash && b.Whole && letters(b.Text) == letters(p.Text)
 }
 
 // runs reports whether the screen shows that the agent runs this prompt, a bash mode command whose
@@ -107,5 +109,5 @@ func (p *Prompt) runs(v view.View) bool {
 		return false
 	}
 	sh, _ := v.Shell()
-	return sh.Runs(p.Text)
+	return v.Runs(sh, p.Text)
 }

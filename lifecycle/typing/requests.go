@@ -63,7 +63,7 @@ func (w Requests) SendAgain(ctx context.Context, key string) error {
 	if w.s.term.Refresh(ctx); w.s.term.Silent { // the box may have something to take back
 		return view.ErrSilent
 	}
-	if w.s.term.IsBoxFree() && !w.s.term.holds(ctx, p) { // the box has nothing to take back
+	if w.s.term.ByCall || w.s.term.IsBoxFree() && !w.s.term.holds(ctx, p) { // the box has nothing to take back
 		p.State, p.Reported, p.Mark = Held, nil, nil
 	} else {
 		p.State, p.Reported, p.Mark = Typing, nil, w.s.mark()
@@ -160,7 +160,7 @@ func (w Requests) SendAnyway(ctx context.Context, key string) error {
 		return nil // the draft is gone: the next step types the prompt
 	case !w.s.term.IsBoxFree() || w.s.term.Screen.Box.Bash:
 		return ErrBoxBusy
-	case !w.s.term.Screen.Box.Whole():
+	case !w.s.term.Screen.Box.Whole:
 		return ErrDraftHidden
 	}
 	if err := w.clearDraft(ctx); err != nil || w.s.r.ModeRequest != nil {
@@ -196,8 +196,9 @@ func (w Requests) ToFront(key string) error {
 }
 
 // SendNow types a held prompt next and interrupts the running turn for it. The order is on disk
-// before Esc is pressed. described is as in Interrupt, and true if nothing was interrupted.
-func (w Requests) SendNow(ctx context.Context, key string) (described bool, err error) {
+// before the cancel key is pressed. reported is as in Interrupt, and true if nothing was
+// interrupted.
+func (w Requests) SendNow(ctx context.Context, key string) (reported bool, err error) {
 	if _, err := w.s.promptIn(key, Held); err != nil {
 		return true, err
 	}
@@ -207,7 +208,7 @@ func (w Requests) SendNow(ctx context.Context, key string) (described bool, err 
 	if err := w.s.typist.observer.CheckUnread(*w.s.r); err != nil {
 		return true, err
 	}
-	w.awaitEscPause(ctx)
+	w.awaitCancelPause(ctx)
 	w.s.term.Refresh(ctx)
 	if w.s.r.State != session.Running || w.s.term.TypeSafe() { // no turn is in the way
 		return true, w.reorder(key)
@@ -222,36 +223,36 @@ func (w Requests) SendNow(ctx context.Context, key string) (described bool, err 
 	if err := w.reorder(key); err != nil {
 		return true, err
 	}
-	if described, err = w.stopTurn(ctx); errors.Is(err, ErrIdle) { // it has just ended
-		described, err = true, nil
+	if reported, err = w.stopTurn(ctx); errors.Is(err, ErrIdle) { // it has just ended
+		reported, err = true, nil
 	}
 	w.s.turn.At("turn-interrupted")
-	return described, errors.Join(err, w.overtake(ctx, key))
+	return reported, errors.Join(err, w.overtake(ctx, key))
 }
 
-// Interrupt takes the waiting prompts out of the queue and asks the person about them, presses Esc
-// once, and waits for the end of the turn. described reports that the chat already shows what was
-// stopped.
-func (w Requests) Interrupt(ctx context.Context) (described bool, err error) {
-	w.awaitEscPause(ctx)
+// Interrupt takes the waiting prompts out of the queue and asks the person about them, presses the
+// cancel key once, and waits for the end of the turn. reported means that the chat already shows
+// what was stopped.
+func (w Requests) Interrupt(ctx context.Context) (reported bool, err error) {
+	w.awaitCancelPause(ctx)
 	w.s.term.Refresh(ctx)
-	if err := refusesEsc(w.s.term.View); err != nil {
+	if err := refusesCancel(w.s.term.View); err != nil {
 		return false, err
 	}
-	waited, failed := w.askAboutQueue(ctx) // Esc is pressed also if this failed
-	described, stopped := w.stopTurn(ctx)
+	waited, failed := w.askAboutQueue(ctx) // the cancel key is pressed also if this failed
+	reported, stopped := w.stopTurn(ctx)
 	if waited && errors.Is(stopped, ErrIdle) {
-		described, stopped = true, nil // the queue was stopped
+		reported, stopped = true, nil // the queue was stopped
 	}
-	return described, cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
+	return reported, cmp.Or(failed, stopped) // nothing else would report that the queue could not be emptied
 }
 
 // EndTurn is Interrupt for a turn alone: the queue stays as it is, and so does a prompt that is
 // being typed while no turn runs.
 func (w Requests) EndTurn(ctx context.Context) error {
-	w.awaitEscPause(ctx)
+	w.awaitCancelPause(ctx)
 	w.s.term.Refresh(ctx)
-	if err := refusesEsc(w.s.term.View); err != nil {
+	if err := refusesCancel(w.s.term.View); err != nil {
 		return err
 	}
 	if w.s.term.Phase() != talk.PhaseWorking {

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
@@ -28,12 +29,16 @@ type Terminal struct {
 func (t *Terminal) Refresh(ctx context.Context) { t.View = t.o.View(ctx, *t.r) }
 
 // guard names the bound agent; tmux itself checks it together with each key. In an adopted pane
-// tmux only knows the shell: there the kernel is read right before, to check that the agent is in
-// the foreground and would get the keys.
+// tmux only knows the shell, and of two processes only the first one: there the kernel is read
+// right before, to check that the agent is in the foreground and would get the keys, and that its
+// server lives.
 func (t *Terminal) guard() (tmux.Guard, error) {
 	b := t.r.Binding
-	if b.Adopted && !t.o.IsInFront(*b) {
+	if !t.o.IsInFront(*b) {
 		return tmux.Guard{}, fmt.Errorf("process %d is not in the foreground: %w", b.Agent.PID, tmux.ErrGuard)
+	}
+	if b.AgentServer.Valid() && t.o.Processes.Liveness(b.AgentServer) != process.Alive {
+		return tmux.Guard{}, fmt.Errorf("server %d is not proven to live: %w", b.AgentServer.PID, tmux.ErrGuard)
 	}
 	return tmux.Guard{Pane: t.Pane.ID, PID: b.PanePID(), Command: b.Command}, nil
 }
@@ -51,7 +56,7 @@ func (t *Terminal) paste(ctx context.Context, text string) error {
 // note makes the view unknown if tmux did not answer: the last reading is no longer valid.
 func (t *Terminal) note(err error) {
 	if errors.Is(err, view.ErrSilent) {
-		t.View = view.View{Now: t.Now, Agent: t.Agent, Adopted: t.Adopted, Silent: true}
+		t.View = view.View{Now: t.Now, Reader: t.Reader, Agent: t.Agent, Adopted: t.Adopted, Silent: true}
 	}
 }
 
@@ -75,7 +80,7 @@ const KeyEnter tmux.Key = "Enter"
 // the terminal right before.
 func (t *Terminal) Press(ctx context.Context, k tmux.Key) error {
 	box := t.Screen.Box.Present && !t.DialogOpen()
-	if err := t.claudeKeys().Other(string(k), box); err != nil {
+	if err := t.boxKeys().Other(string(k), box); err != nil {
 		return rebound(err)
 	}
 	return t.send(ctx, k)
@@ -103,7 +108,7 @@ func (t *Terminal) send(ctx context.Context, k tmux.Key) error {
 func (t *Terminal) seePaste(ctx context.Context, p Prompt) (seen, overtaken bool) {
 	pause.Await(ctx, drawPace, pasteWait, func() bool {
 		t.Refresh(ctx)
-		seen = t.IsBoxFree() && p.shows(t.Screen.Box)
+		seen = t.IsBoxFree() && p.shows(t.View)
 		overtaken = t.DialogOpen() || !t.IsIdle() && t.Phase() == talk.PhaseWorking || t.Fate != view.PaneOurs
 		return seen || overtaken
 	})
@@ -117,10 +122,10 @@ const (
 	drawPace  = 5 * time.Millisecond
 )
 
-// emptyByRow clears the prompt box row by row, and reports whether the box is proven empty. One
-// press may remove only a line break, which the screen does not show. After two presses without a
-// visible change emptyByRow gives up: the cursor is not where a press would help.
-func (t *Terminal) emptyByRow(ctx context.Context) bool {
+// emptyByRow clears the prompt box by a key that removes a row, and reports whether the box is
+// proven empty. One press may remove only a line break, which the screen does not show. After two
+// presses without a visible change emptyByRow gives up: the cursor is not where a press would help.
+func (t *Terminal) emptyByRow(ctx context.Context, key tmux.Key) bool {
 	shown := 0
 	presses := 0
 	for idle := 0; idle < 2; presses++ {
@@ -133,7 +138,7 @@ func (t *Terminal) emptyByRow(ctx context.Context) bool {
 			return false // a person types into the box at this moment
 		}
 		shown = len(before.Text)
-		if err := t.send(ctx, tmux.KeyClear); err != nil {
+		if err := t.send(ctx, key); err != nil {
 			return false
 		}
 		idle++
@@ -148,7 +153,7 @@ func (t *Terminal) emptyByRow(ctx context.Context) bool {
 const maxPresses = 500
 
 // seeChange waits a moment until the box looks different, and reports whether it did.
-func (t *Terminal) seeChange(ctx context.Context, before claudeui.Box) bool {
+func (t *Terminal) seeChange(ctx context.Context, before agent.Box) bool {
 	return pause.Await(ctx, view.PollInterval, clearWait, func() bool {
 		t.Refresh(ctx)
 		return t.Screen.Box != before
@@ -174,8 +179,7 @@ func (t *Terminal) clearBox(ctx context.Context) {
 // either literally the prompt's text, or a paste placeholder that no person in the terminal can
 // have made since.
 func (t *Terminal) holds(ctx context.Context, p Prompt) bool {
-	box := t.Screen.Box
-	return t.IsBoxFree() && p.shows(box) && (box.Whole() || p.Mark != nil && t.quietSince(ctx, p.Mark.At))
+	return !t.ByCall && t.IsBoxFree() && p.shows(t.View) && (t.Screen.Box.Whole || p.Mark != nil && t.quietSince(ctx, p.Mark.At))
 }
 
 // quietSince reports whether tmux shows that since a moment no key was pressed in any terminal that
@@ -190,15 +194,15 @@ func (t *Terminal) quietSince(ctx context.Context, at time.Time) bool {
 }
 
 const (
-	backWithin = 10 * time.Second // how long the turn may take to end after Esc, and its text to appear in the box again
-	backSeen   = time.Second      // an idle box without the text for this long will not get it, if the turn has left a line
-	escDrawn   = time.Second / 2  // until then the box may still show its text from before an Enter
+	backWithin  = 10 * time.Second // how long the turn may take to end after the cancel key, and its text to appear in the box again
+	backSeen    = time.Second      // an idle box without the text for this long will not get it, if the turn has left a line
+	cancelDrawn = time.Second / 2  // until then the box may still show its text from before an Enter
 )
 
 // seeBack waits for the end of the interrupted work, and reports whether the prompt's text is in
-// the box again. Claude Code may be idle for seconds before it draws the text, so an empty box says
+// the box again. An agent may be idle for seconds before it draws the text, so an empty box says
 // little: it will not come if over reports that the turn has left its last line.
-func (t *Terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over func() bool) (back bool) {
+func (t *Terminal) seeBack(ctx context.Context, p Prompt, cancelledAt time.Time, over func() bool) (back bool) {
 	var since time.Time
 	pause.Await(ctx, view.PollInterval, backWithin, func() bool {
 		t.Refresh(ctx)
@@ -207,7 +211,7 @@ func (t *Terminal) seeBack(ctx context.Context, p Prompt, escAt time.Time, over 
 		case !t.IsBoxFree(), t.Screen.Continues:
 			since = time.Time{}
 		case p.Key != "" && t.holds(ctx, p):
-			back = t.Now.Sub(escAt) >= escDrawn
+			back = t.Now.Sub(cancelledAt) >= cancelDrawn
 		case since.IsZero():
 			since = t.Now
 		}

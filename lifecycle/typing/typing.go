@@ -7,19 +7,22 @@ import (
 	"os"
 	"time"
 
+	"ccbot/agent"
 	"ccbot/internal/logkey"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
-// typePrompt types one prompt: mark on disk, paste, check again, Enter. A crash at any point leaves
-// a mark that recovery finds. Nothing is typed twice unless a person asks for it (P4), and Enter is
-// pressed only if the text is visible in the box of an idle agent (P7). The proof comes later, from
-// a hook or the transcript.
+// typePrompt types one prompt: mark on disk, paste, check again, Enter; or it calls the agent. A
+// crash at any point leaves a mark that recovery finds. Nothing is typed twice unless a person asks
+// for it (P4), and Enter is pressed only if the text is visible in the box of an idle agent (P7).
+// The proof comes later, from a hook or the transcript.
 func (w *Session) typePrompt(ctx context.Context, p Prompt) error {
+	if w.term.agent().Delivery != nil {
+		return caller{w}.deliver(ctx, p)
+	}
 	if w.term.promptKeys() != nil { // the text could not be submitted
 		w.Again = view.HoldPace
 		return w.hold(ctx, news.HeldKeys, &p)
@@ -53,7 +56,7 @@ func (w *Session) typePrompt(ctx context.Context, p Prompt) error {
 
 // mark returns the time and the transcript position from which proof counts.
 func (w *Session) mark() *talk.Mark {
-	m := &talk.Mark{At: w.now().UTC(), Claude: w.r.ClaudeSessionID}
+	m := &talk.Mark{At: w.now().UTC(), AgentSessionID: w.r.AgentSessionID}
 	if b := w.r.Binding; b != nil {
 		m.Agent = b.Agent.Text()
 		m.Age, _ = b.Agent.Age(w.typist.observer.Moment())
@@ -61,7 +64,7 @@ func (w *Session) mark() *talk.Mark {
 	if c, ok := w.r.Cursor(); ok {
 		m.Path = c.Path
 	} else { // no hook has named the transcript; without an offset all that was ever said would count as proof
-		m.Path, _ = transcript.Find(w.typist.observer.ProjectsDir, w.r.ClaudeSessionID)
+		m.Path, _ = w.term.agent().Transcripts.Find(w.r.AgentSessionID)
 	}
 	if info, err := os.Stat(m.Path); err == nil {
 		m.Offset = info.Size()
@@ -76,7 +79,7 @@ func (w *Session) enter(ctx context.Context, p Prompt) error {
 	if err := w.typist.prompts.SavePrompt(p); err != nil {
 		return err
 	}
-	if w.term.Refresh(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.Screen.Box) {
+	if w.term.Refresh(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.View) {
 		return nil // writing to disk took time, and something came in between
 	}
 	err := w.term.submit(ctx)
@@ -100,7 +103,7 @@ func (w *Session) enter(ctx context.Context, p Prompt) error {
 // the prompt instead.
 func (w *Session) clearOwnText(ctx context.Context, p Prompt) error {
 	if !w.term.Screen.Box.Empty {
-		if !p.shows(w.term.Screen.Box) {
+		if !p.shows(w.term.View) {
 			return w.unproven(ctx, p, "another text is in the box")
 		}
 		switch emptied := w.term.emptyBox(ctx); {
@@ -129,7 +132,7 @@ func (w *Session) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	n := news.TakenBack{Prompt: p.forNews()}
 	if !inBox && !w.term.IsIdle() {
 		if n.Work = w.LastTaken().Text; n.Work == "" { // ccbot was started in the middle of the turn
-			n.Work = transcript.LastPrompt(ctx, w.typist.observer.TranscriptPath(*w.r))
+			n.Work = w.term.agent().Proof.LastPrompt(ctx, w.typist.observer.TranscriptPath(*w.r))
 		}
 	}
 	if err := w.turn.Notify(ctx, n); err != nil {
@@ -141,7 +144,7 @@ func (w *Session) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	return w.dequeue(p.Key)
 }
 
-// clearUnwanted removes a prompt's text from the box: Claude Code has put it back there, where it
+// clearUnwanted removes a prompt's text from the box: the agent has put it back there, where it
 // would block the next prompt.
 func (w *Session) clearUnwanted(ctx context.Context, p Prompt) {
 	w.remember(func(m *progress) { m.last = Prompt{} })
@@ -219,10 +222,10 @@ func (w *Session) cluesOf(ctx context.Context, p Prompt) clues {
 	c.PendingEvents = pending
 	switch m := p.Mark; {
 	case m.Esc:
-		c.Doubt = doubtEsc
+		c.Doubt = doubtCancelled
 	case w.r.Binding == nil || m.Agent != w.r.Binding.Agent.Text():
 		c.Doubt = doubtProcess
-	case m.Claude != w.r.ClaudeSessionID:
+	case m.AgentSessionID != w.r.AgentSessionID:
 		c.Doubt = doubtMoved
 	case err != nil || errEvents != nil:
 		c.Doubt = doubtUnreadable
@@ -237,20 +240,29 @@ func (w *Session) cluesOf(ctx context.Context, p Prompt) clues {
 }
 
 // traceOf looks for a typed prompt in the transcripts of the session. In the marked transcript it
-// starts at the position where the typing began. Only lines dated since then count: Claude Code
-// writes a line some time after what it records, so the lines of an earlier prompt may follow that
+// starts at the position where the typing began. Only lines dated since then count: an agent may
+// write a line some time after what it records, so the lines of an earlier prompt may follow that
 // position.
-func (w *Session) traceOf(p Prompt) (transcript.Trace, error) {
+func (w *Session) traceOf(p Prompt) (agent.Trace, error) {
+	if d := w.term.agent().Delivery; d != nil {
+		has, err := d.HasReceipt(p.Mark.AgentSessionID, p.delivery())
+		return agent.Trace{Arrived: has && err == nil}, err
+	}
 	path, since := w.markedPath(*p.Mark), p.Mark.At.Truncate(time.Millisecond) // lines are dated in milliseconds
-	all, err := transcript.TraceOf(path, p.Mark.Offset, since, p.Text)
+	all, err := w.term.agent().Proof.Trace(path, p.Mark.Offset, since, p.Text)
 	for _, c := range w.r.Cursors {
 		if err == nil && c.Path != path {
-			var one transcript.Trace
-			one, err = transcript.TraceOf(c.Path, 0, since, p.Text)
-			all = all.Join(one)
+			var one agent.Trace
+			one, err = w.term.agent().Proof.Trace(c.Path, 0, since, p.Text)
+			all = joined(all, one)
 		}
 	}
 	return all, err
+}
+
+// joined combines the evidence of two transcripts.
+func joined(a, b agent.Trace) agent.Trace {
+	return agent.Trace{Arrived: a.Arrived || b.Arrived, Refused: a.Refused || b.Refused, Foreign: a.Foreign || b.Foreign, Earlier: a.Earlier || b.Earlier}
 }
 
 // markedPath returns the transcript to search first for a typed prompt; empty: none yet.
@@ -258,7 +270,7 @@ func (w *Session) markedPath(m talk.Mark) string {
 	if m.Path != "" {
 		return m.Path
 	}
-	path, _ := transcript.Find(w.typist.observer.ProjectsDir, cmp.Or(m.Claude, w.r.ClaudeSessionID))
+	path, _ := w.term.agent().Transcripts.Find(cmp.Or(m.AgentSessionID, w.r.AgentSessionID))
 	return path
 }
 

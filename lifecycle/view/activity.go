@@ -2,7 +2,6 @@ package view
 
 import (
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port/talk"
 )
 
@@ -18,15 +17,15 @@ import (
 // failed is the failure of the last turn according to the transcript; the zero value means that it
 // has not failed. A subagent counts as waiting only while the presence file says that the agent is
 // busy: the request may outlive the agent's work.
-func Doing(v View, failed transcript.Failure) talk.Activity {
+func Doing(v View, failed talk.Failure) talk.Activity {
 	p := v.Phase()
 	switch {
 	case p.Waiting() && v.Tool != "":
 		return waitingFor(v.Tool)
 	case p == talk.PhaseWorking && v.SubagentTool != "":
 		return waitingFor(v.SubagentTool)
-	case p == talk.PhaseWorking && v.Captured && v.Screen.Retry != nil:
-		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry.What, Until: v.Now.Add(v.Screen.Retry.In).UTC()}
+	case p == talk.PhaseWorking && v.Captured && v.Screen.Retry != "":
+		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry, Until: v.Now.Add(v.Screen.RetryIn).UTC()}
 	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":
 		return After(failed).At(v.Now)
 	}
@@ -34,20 +33,20 @@ func Doing(v View, failed transcript.Failure) talk.Activity {
 }
 
 // After is the state in which a failure leaves an agent; the zero value if there was no failure.
-func After(failed transcript.Failure) talk.Activity {
+func After(failed talk.Failure) talk.Activity {
 	return talk.Activity{Phase: phaseAfter[failed.Kind], What: failed.Text, Until: failed.Until}
 }
 
-var phaseAfter = map[transcript.FailureKind]talk.Phase{
-	transcript.FailedRequest: talk.PhaseAPIError,
-	transcript.FailedLogin:   talk.PhaseLoggedOut,
-	transcript.FailedLimit:   talk.PhaseLimited,
-	transcript.FailedHook:    talk.PhaseBlocked,
+var phaseAfter = map[talk.FailureKind]talk.Phase{
+	talk.FailedRequest: talk.PhaseAPIError,
+	talk.FailedLogin:   talk.PhaseLoggedOut,
+	talk.FailedLimit:   talk.PhaseLimited,
+	talk.FailedHook:    talk.PhaseBlocked,
 }
 
 // waitingFor is the state of an agent that waits for the answer to a request for this tool.
 func waitingFor(tool string) talk.Activity {
-	if (talk.Request{Tool: tool}).IsQuestion() {
+	if talk.KindOf(tool) == talk.AskQuestion {
 		return talk.Activity{Phase: talk.PhaseWaitingAnswer, What: tool}
 	}
 	return talk.Activity{Phase: talk.PhaseWaitingPermission, What: tool}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/presence"
+	"ccbot/agent"
 	"ccbot/internal/process"
 	"ccbot/port/talk"
 )
@@ -37,15 +37,15 @@ type Asks int
 
 const (
 	AsksElse       Asks = iota // a dialog that no hook brings to the chat
-	AsksPermission             // older versions (2.1.197) also name a question so
+	AsksPermission             // an agent may also name a question so
 	AsksAnswer
 )
 
 // StateOf returns the state of an agent from the presence file of its pid, or from the error of
 // reading it.
-func StateOf(agent process.Identity, f presence.File, err error) AgentState {
+func StateOf(who process.Identity, f agent.Presence, err error) AgentState {
 	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && f.ProcStart != agent.Start: // of an earlier process with the pid
+	case errors.Is(err, fs.ErrNotExist), err == nil && f.ProcStart != who.Start: // of an earlier process with the pid
 		return AgentState{Known: StateUnwritten}
 	case err != nil:
 		return AgentState{}
@@ -54,16 +54,16 @@ func StateOf(agent process.Identity, f presence.File, err error) AgentState {
 	}
 	s := AgentState{Known: StateWritten, Phase: talk.PhaseUnknown, Since: f.UpdatedAt, Conversation: f.SessionID}
 	switch f.Status {
-	case presence.Idle:
+	case agent.Idle:
 		s.Phase = talk.PhaseIdle
-	case presence.Busy:
+	case agent.Busy:
 		s.Phase = talk.PhaseWorking
-	case presence.Waiting:
+	case agent.Waiting:
 		s.Phase = talk.PhaseWaitingPermission
-		switch f.WaitingFor {
-		case "permission prompt":
+		switch {
+		case f.Permission:
 			s.Asks = AsksPermission
-		case "input needed":
+		case f.Answer:
 			s.Phase, s.Asks = talk.PhaseWaitingAnswer, AsksAnswer
 		}
 	}

@@ -9,8 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"ccbot/hooks"
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/port"
@@ -30,29 +29,30 @@ func DialogOf(r session.Record, v View) port.Dialog {
 		d.Whole = s.Whole && (!v.Screen.Flat || v.Pane.Scrolled == 0)
 	} else {
 		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
-		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.HidesRows() // the edges of an unrecognised dialog are unknown
+		// The edges of an unrecognised dialog are unknown.
+		d.Whole = v.Pane.Scrolled == 0 && !slices.ContainsFunc(strings.Split(v.Screen.Text, "\n"), v.Reader.Hides)
 	}
 	d.Unasked = HasRelay(r, v) && !v.Relayed && asksPermission(v)
-	d.Fingerprint = dialogFingerprint(r, v.Screen, d.Whole)
+	d.Fingerprint = dialogFingerprint(r, v, d.Whole)
 	return d
 }
 
 // HasRelay reports whether ccbot started the agent with a hook that brings its permission requests
 // to the chat.
 func HasRelay(r session.Record, v View) bool {
-	return r.Launch != nil && r.Launch.PermissionMode == hooks.ModeAsk && !v.Adopted
+	return r.Launch != nil && r.Launch.PermissionMode == agent.ModeAsk && !v.Adopted
 }
 
 // asksPermission reports whether the terminal asks for a permission. It is pure.
 func asksPermission(v View) bool {
 	d := v.Screen.Dialog
 	switch {
-	case d != nil && d.Whole && d.IsQuestion():
+	case d != nil && d.Whole && d.Question:
 		return false
 	case v.State.Phase.Waiting():
 		return v.State.Asks == AsksPermission
 	}
-	return d != nil && slices.Contains(d.Options, "Yes")
+	return d != nil && d.Permits
 }
 
 // unready reports whether an agent that was never ready shows something other than a prompt box:
@@ -64,16 +64,16 @@ func unready(r session.Record, v View) bool {
 // dialogFingerprint returns a hash of what the keys would act on: the dialog with its cursor and
 // ticks, whether that is all of the dialog, and the process that shows it. For a dialog that is not
 // recognised it is the whole screen, without the parts that change by themselves.
-func dialogFingerprint(r session.Record, s claudeui.Screen, whole bool) string {
+func dialogFingerprint(r session.Record, v View, whole bool) string {
 	h := sha256.New()
 	if r.Binding != nil {
 		fmt.Fprintf(h, "%s ", r.Binding.Agent) // the next launch may ask the same question
 	}
 	fmt.Fprintf(h, "%t ", whole)
-	if d := s.Dialog; d != nil {
+	if d := v.Screen.Dialog; d != nil {
 		fmt.Fprintf(h, "%q %q %d", d.Lines, d.Options, d.Selected)
 	} else {
-		fmt.Fprintf(h, "%q", s.Steady())
+		fmt.Fprintf(h, "%q", v.steady())
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
 }
@@ -81,7 +81,7 @@ func dialogFingerprint(r session.Record, s claudeui.Screen, whole bool) string {
 // DialogName distinguishes one dialog from the next: by its letters, and exactly by the rows above
 // its options. Ticks, counters and the cursor open no new dialog, but two commands may differ in
 // one digit.
-func DialogName(d *claudeui.Dialog) string {
+func DialogName(d *agent.Dialog) string {
 	if d == nil {
 		return "not recognised"
 	}
@@ -99,9 +99,9 @@ func DialogName(d *claudeui.Dialog) string {
 
 // headOf returns the rows above the options exactly, because they hold the command: only the topics
 // of a question, its first row, are without their ticks.
-func headOf(d *claudeui.Dialog) []string {
-	head := slices.Clone(d.Head())
-	if len(head) > 0 && d.IsQuestion() {
+func headOf(d *agent.Dialog) []string {
+	head := slices.Clone(d.Head)
+	if len(head) > 0 && d.Question {
 		head[0] = strings.Map(withoutTicks, head[0])
 	}
 	return head
@@ -109,12 +109,13 @@ func headOf(d *claudeui.Dialog) []string {
 
 // Question returns what a key in the dialog would approve: the rows above the options, and the
 // options without the cursor and the ticks.
-func Question(s claudeui.Screen) string {
-	if s.Dialog == nil {
-		return s.Steady()
+func Question(v View) string {
+	d := v.Screen.Dialog
+	if d == nil {
+		return v.steady()
 	}
-	rows := append(headOf(s.Dialog), "")
-	for _, option := range s.Dialog.Options {
+	rows := append(headOf(d), "")
+	for _, option := range d.Options {
 		rows = append(rows, strings.TrimRight(strings.TrimLeft(option, " []"+ticks), " "+ticks))
 	}
 	return fmt.Sprintf("%q", rows)
@@ -138,7 +139,7 @@ const (
 )
 
 // IsDialogGone reports whether the dialogs of all waiting requests are proven gone. It is needed
-// because a Yes or an answer in the terminal does not end the hook, while Esc and No do (2.1.328).
+// because a Yes or an answer in the terminal may not end the hook of its request.
 // It is pure.
 func IsDialogGone(v View) bool {
 	return MayDialogBeGone(v) && (v.State.Since.After(v.RequestedAt.Add(goneAfter)) || v.Now.Sub(v.RequestedAt).Abs() > GoneBy)

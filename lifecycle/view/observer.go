@@ -8,25 +8,23 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/claudekeys"
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/suspect"
-	"ccbot/internal/transcript"
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -43,12 +41,10 @@ type Observer struct {
 	Status func(recordID uuid.UUID) (hookwire.Status, error)
 	// Rows returns the last outputs of the person's status line command in a launch; it may be nil.
 	Rows func(recordID uuid.UUID) []string
-	// Keys reads how the prompt box of an agent in a directory is operated; nil: by default.
-	Keys func(dir string) claudekeys.Keys
 	// Git returns the state of the repository that contains a directory, nil if there is none. It
 	// may be nil, and a call may take long.
-	Git         func(ctx context.Context, dir string) (*git.State, error)
-	ProjectsDir string // Claude Code's projects folder
+	Git    func(ctx context.Context, dir string) (*git.State, error)
+	Agents agent.Agents
 	// Unread returns the transcripts that are left unread, because their read has ended ccbot; nil:
 	// none.
 	Unread func() []string
@@ -58,26 +54,28 @@ type Observer struct {
 
 // View looks at the session's pane and agent.
 func (o *Observer) View(ctx context.Context, r session.Record) View {
-	v := View{Now: o.Now()}
+	by := o.Agents.Of(r.AgentName)
+	v := View{Now: o.Now(), Reader: by.Reader, ByCall: by.Delivery != nil}
 	if r.Binding == nil {
 		return v
 	}
 	if v.Adopted = r.Binding.Adopted; o.IsUnread(r) { // unknown: nothing is concluded, ended or typed
 		return v
 	}
-	v.Agent, v.Adopted = o.Processes.Liveness(r.Binding.Agent), r.Binding.Adopted
+	b := *r.Binding
+	v.Agent, v.Half = evidence.AgentOf(b, o.Processes.Liveness(b.Agent), o.Processes.Liveness)
 	if v.Agent == process.Alive {
-		f, err := o.Presences.Read(ctx, r.Binding.Agent.PID)
-		v.State = StateOf(r.Binding.Agent, f, err)
+		f, err := o.Presences.Read(ctx, b.Writer().PID)
+		v.State = StateOf(b.Writer(), f, err)
 	}
 	// It comes after the presence file: that one is a little ahead of the screen.
-	look := o.readPane(ctx, *r.Binding)
+	look := o.readPane(ctx, b)
 	v.Fate, v.Pane, v.Silent = look.fate, look.pane, look.silent
 	text, shown := look.screen, look.shown
 	if !r.Binding.Agent.Valid() && v.Fate != PaneUnknown && v.Fate != PaneOurs {
 		v.Agent = process.Gone // it had ended before it could be identified
 	}
-	v.InBackground = v.Adopted && !o.IsInFront(*r.Binding)
+	v.InBackground = !o.IsInFront(b)
 	o.readRequests(ctx, r, &v)
 	// Otherwise the screen may show a shell, or belong to another process.
 	if shown && v.Fate == PaneDead {
@@ -94,11 +92,12 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 
 // read parses a screen, without the person's status line if that could be mistaken for something
 // else.
-func (o *Observer) read(r session.Record, text string) claudeui.Screen {
+func (o *Observer) read(r session.Record, text string) agent.Screen {
+	reader := o.Agents.Of(r.AgentName).Reader
 	if o.Rows == nil || r.Binding.Adopted { // the rows are of an agent that ccbot launched
-		return claudeui.Read(text)
+		return reader.Read(text)
 	}
-	return claudeui.Read(text, o.Rows(r.ID)...)
+	return reader.Read(text, o.Rows(r.ID)...)
 }
 
 // boundPane is one reading of the bound pane.
@@ -180,9 +179,14 @@ func FateOf(b session.Binding, same process.Answer, gone bool, p *tmux.Pane) Pan
 	return PaneOurs
 }
 
-// IsInFront reports whether the agent of an adopted pane is in the foreground of its terminal. If
-// not, keys would reach the shell or a program that runs in it.
+// IsInFront reports whether keys would reach the bound agent, as far as the kernel knows. In an
+// adopted pane they could reach the shell or a program that runs in it, and next to an agent with
+// two processes another one of them: there the bound process must be in the foreground of the
+// terminal. In any other pane tmux itself checks the process.
 func (o *Observer) IsInFront(b session.Binding) bool {
+	if !b.Adopted && !b.AgentServer.Valid() {
+		return true
+	}
 	p, err := o.Processes.Inspect(b.Agent.PID)
 	return err == nil && p.Identity == b.Agent && p.TTY != 0 && p.PGID == p.Foreground
 }
@@ -199,7 +203,7 @@ func (o *Observer) Usage(r session.Record) *port.Usage {
 		}
 		return nil
 	}
-	if a := r.Binding.Agent; st.ClaudePID != a.PID || st.ClaudeStart != a.Start || st.Boot != a.Boot {
+	if !r.HasAgent(process.Identity{PID: st.AgentPID, Start: st.AgentStart, Boot: st.Boot}) {
 		return nil // the status line is of a previous launch, or of a nested agent
 	}
 	return &port.Usage{Model: st.Model, Context: st.ContextPercent, Cost: st.CostUSD, At: st.At.UTC()}
@@ -208,10 +212,11 @@ func (o *Observer) Usage(r session.Record) *port.Usage {
 // TranscriptPath is the file in which the session's conversation is written; empty if nothing was
 // ever said.
 func (o *Observer) TranscriptPath(r session.Record) string {
-	if c, ok := r.Cursor(); ok && filepath.Base(c.Path) == r.ClaudeSessionID.String()+".jsonl" {
+	files := o.Agents.Of(r.AgentName).Transcripts
+	if c, ok := r.Cursor(); ok && files.Sibling(c.Path, r.AgentSessionID) == c.Path {
 		return c.Path
 	}
-	path, _ := transcript.Find(o.ProjectsDir, r.ClaudeSessionID) // a missing file has not grown, so the error does not matter
+	path, _ := files.Find(r.AgentSessionID) // a missing file has not grown, so the error does not matter
 	return path
 }
 
@@ -265,7 +270,7 @@ func (o *Observer) readRequests(ctx context.Context, r session.Record, v *View) 
 	}
 	for _, q := range o.Relays.Waiting(ctx, r.ID) {
 		switch {
-		case q.Agent != r.Binding.Agent.Text(): // a request of an earlier launch: its hook outlived that agent
+		case !r.HasAgent(process.ParseIdentity(q.Agent)): // a request of an earlier launch: its hook outlived that agent
 		case q.SubagentID != "":
 			v.SubagentTool = cmp.Or(v.SubagentTool, q.Tool)
 		default:
@@ -324,9 +329,19 @@ func (o *Observer) OwnAgent(r session.Record) process.Liveness {
 	return o.Processes.Liveness(r.Agent())
 }
 
-// HasTranscript reports whether a conversation has a transcript.
-func (o *Observer) HasTranscript(claudeID uuid.UUID) (bool, error) {
-	_, err := transcript.Find(o.ProjectsDir, claudeID)
+// TranscriptEnd returns the end of the transcript of a conversation with the session's agent.
+func (o *Observer) TranscriptEnd(r session.Record, conversation uuid.UUID) (talk.Cursor, error) {
+	files := o.Agents.Of(r.AgentName).Transcripts
+	path, err := files.Find(conversation)
+	if err != nil {
+		return talk.Cursor{}, err
+	}
+	return files.End(path)
+}
+
+// HasTranscript reports whether a conversation with the session's agent has a transcript.
+func (o *Observer) HasTranscript(r session.Record, conversation uuid.UUID) (bool, error) {
+	_, err := o.Agents.Of(r.AgentName).Transcripts.Find(conversation)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -358,7 +373,7 @@ func (o *Observer) HasGrown(r session.Record, known int64) bool {
 	if err != nil || info.Size() <= known {
 		return false
 	}
-	grew, err := transcript.Grew(path, known)
+	grew, err := o.Agents.Of(r.AgentName).Proof.Grew(path, known)
 	if err != nil {
 		o.Log.Warn("transcript_unreadable", logkey.Path, wording.Path(path), logkey.Error, err)
 	}

@@ -145,7 +145,7 @@ func (o *Observer) Output(ctx context.Context, r session.Record, command string)
 	}
 	v := o.View(ctx, r)
 	sh, seen := v.Shell()
-	if !sh.Runs(command) {
+	if !v.Runs(sh, command) {
 		return port.Output{Idle: seen && v.Phase() == talk.PhaseIdle}
 	}
 	return port.Output{Runs: true, Lines: slices.Clone(sh.Lines), Above: sh.Above}

@@ -1,11 +1,13 @@
 package view
 
 import (
+	"strings"
 	"time"
 
-	"ccbot/internal/claudeui"
+	"ccbot/agent"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -27,14 +29,17 @@ const (
 type View struct {
 	Now          time.Time
 	Agent        process.Liveness
+	Half         evidence.Half
 	Fate         PaneFate
 	Pane         tmux.Pane // valid with PaneOurs and PaneDead
 	State        AgentState
-	Screen       claudeui.Screen
+	Reader       agent.Reader // has read Screen
+	Screen       agent.Screen
 	Captured     bool   // Screen is valid
 	Styled       string // the source of Screen, with its colours
 	Adopted      bool   // a person opened the pane, and it outlives the agent
-	InBackground bool   // the pane is adopted, and keys would not reach the agent
+	InBackground bool   // keys would not reach the agent: another process is in front of its terminal
+	ByCall       bool   // the agent takes texts by a call, and not in its prompt box
 	Silent       bool   // tmux did not answer a question about the pane: nothing follows from the view
 
 	Relayed     bool      // a permission request of the agent waits for the chat
@@ -86,11 +91,11 @@ func (v View) IsFresh(within time.Duration) bool {
 // TypeSafe reports whether text may be typed now: the bound agent is alive, in its own pane, and
 // idle; no dialog is open, the prompt box is empty, and the window is not scrolled back (P7).
 func (v View) TypeSafe() bool {
-	return v.IsBoxFree() && v.Screen.ReadyToType()
+	return v.IsBoxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
 }
 
-// IsIdle reports whether no turn runs. An agent whose own agents work in the background says that
-// it is busy, but takes text at once (2.1.328). A question of these background agents is drawn only
+// IsIdle reports whether no turn runs. An agent whose own agents work in the background may say
+// that it is busy, but takes text at once. A question of these background agents may be drawn only
 // after ccbot's hook has ended. An agent that a person has started does not have that hook: there a
 // dialog may open at any moment, so it counts as busy.
 func (v View) IsIdle() bool {
@@ -103,6 +108,12 @@ func (v View) IsIdle() bool {
 func (v View) IsBoxFree() bool {
 	return v.IsIdle() && v.Captured && !v.Pane.InMode && !v.InBackground &&
 		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
+}
+
+// TakesCall reports whether a text may be given to the agent by a call now: the bound agent is
+// alive, in front of its own pane, and idle, and no dialog is open (P7).
+func (v View) TakesCall() bool {
+	return v.IsIdle() && v.Captured && !v.InBackground && !v.Relayed && !v.DialogOpen() && !v.Screen.Busy
 }
 
 // DialogOpen reports whether something other than the prompt box takes the keys, so that Enter
@@ -134,14 +145,13 @@ func (v View) CheckVisible() error {
 // IsSeen reports whether the view shows the terminal of the living agent.
 func (v View) IsSeen() bool { return v.Agent == process.Alive && v.Fate == PaneOurs && v.Captured }
 
-// IsCramped reports whether the prompt box is hidden because the pane is small. Claude Code needs
-// eight rows for an empty box, and more for a long draft in a narrow one (2.1.328).
+// IsCramped reports whether the prompt box is hidden because the pane is small.
 func (v View) IsCramped() bool {
 	small := v.Pane.Width < usualWidth || v.Pane.Height < usualHeight
 	return v.IsSeen() && v.IsIdle() && !v.Screen.Box.Present && small
 }
 
-// The size of a terminal that shows the prompt box with any draft: a longer paste has one row.
+// The size of a terminal that shows the prompt box with any draft.
 const usualWidth, usualHeight = 80, 24
 
 // DrawsItself reports whether a terminal that draws tmux itself is attached to the session of a
@@ -158,12 +168,34 @@ func DrawsItself(viewers []tmux.Viewer, pane tmux.Pane) bool {
 
 // Shell returns the command of bash mode that the bound agent runs. seen reports whether the screen
 // allows an answer.
-func (v View) Shell() (sh *claudeui.Shell, seen bool) {
+func (v View) Shell() (sh *agent.Shell, seen bool) {
 	seen = v.IsSeen() && v.Screen.Box.Present
 	if !seen || v.Phase() != talk.PhaseWorking {
 		return nil, seen
 	}
 	return v.Screen.Shell, true
+}
+
+// Runs reports whether a command, with or without its sign, is the one that the screen shows.
+func (v View) Runs(sh *agent.Shell, command string) bool {
+	return sh != nil && v.Reader.Runs(sh, command)
+}
+
+// Holds reports whether the draft in the box is text and nothing else, as far as the screen can
+// show.
+func (v View) Holds(text string) bool {
+	return v.Screen.Box.Present && v.Reader.Holds(v.Screen.Box, text)
+}
+
+// steady returns the rows of the screen without what changes by itself, and without blank ones.
+func (v View) steady() string {
+	var rows []string
+	for row := range strings.SplitSeq(v.Screen.Text, "\n") {
+		if row = v.Reader.Steady(row); row != "" {
+			rows = append(rows, row)
+		}
+	}
+	return strings.Join(rows, "\n")
 }
 
 // Obstacle returns why nothing is typed although no turn runs, no dialog is open and the box is

@@ -8,11 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
+	"ccbot/agent"
+	"ccbot/agent/claude/claudeui"
+	"ccbot/agent/claude/presence"
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -25,7 +26,7 @@ func free(change ...func(*view.View)) view.View {
 	v := view.View{Now: noon, Agent: process.Alive, Fate: view.PaneOurs, Captured: true,
 		Pane:   tmux.Pane{PID: 9, Command: "claude", Width: 120, Height: 40},
 		State:  view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle},
-		Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
+		Reader: claudeui.Reader{}, Screen: agent.Screen{Box: agent.Box{Present: true, Empty: true, Whole: true}}}
 	for _, c := range change {
 		c(&v)
 	}
@@ -39,25 +40,25 @@ func written(f presence.File) func(*view.View) {
 
 func status(s presence.Status) func(*view.View) { return written(presence.File{Status: s}) }
 func waitsFor(what string) func(*view.View) {
-	return written(presence.File{Status: presence.Waiting, WaitingFor: what})
+	return written(presence.WaitsFor(presence.File{Status: presence.Waiting}, what))
 }
 func alive(l process.Liveness) func(*view.View) { return func(v *view.View) { v.Agent = l } }
 func fate(f view.PaneFate) func(*view.View)     { return func(v *view.View) { v.Fate = f } }
 func draft(text string) func(*view.View) {
-	return func(v *view.View) { v.Screen.Box = claudeui.Box{Present: true, Text: text} }
+	return func(v *view.View) { v.Screen.Box = agent.Box{Present: true, Text: text, Whole: true} }
 }
-func noBox(v *view.View)      { v.Screen.Box = claudeui.Box{} }
-func blind(v *view.View)      { v.Captured, v.Screen = false, claudeui.Screen{} }
+func noBox(v *view.View)      { v.Screen.Box = agent.Box{} }
+func blind(v *view.View)      { v.Captured, v.Screen = false, agent.Screen{} }
 func noPresence(v *view.View) { v.State = view.AgentState{Known: view.StateUnwritten} }
 func dialogOpen(v *view.View) {
-	v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Title: "Bash command"}}
+	v.Screen = agent.Screen{Dialog: &agent.Dialog{Title: "Bash command"}}
 }
 
 func TestDoing(t *testing.T) {
 	busy := status(presence.Busy)
 	below := func(tool string) func(*view.View) { return func(v *view.View) { v.SubagentTool = tool } }
 	asks := func(tool string) func(*view.View) { return func(v *view.View) { v.Relayed, v.Tool = true, tool } }
-	retries := func(v *view.View) { v.Screen.Retry = &claudeui.Retry{What: "529 Overloaded", In: 33 * time.Second} }
+	retries := func(v *view.View) { v.Screen.Retry, v.Screen.RetryIn = "529 Overloaded", 33*time.Second }
 	failed := func(kind transcript.FailureKind, until time.Time) transcript.Failure {
 		return transcript.Failure{Kind: kind, Text: "said", Until: until}
 	}
@@ -127,7 +128,7 @@ func TestPhase(t *testing.T) {
 // key.
 func TestP7_TicksInsideOptionsAreContent(t *testing.T) {
 	asks := func(options ...string) string {
-		return view.Question(claudeui.Screen{Dialog: &claudeui.Dialog{Options: options}})
+		return view.Question(view.View{Screen: agent.Screen{Dialog: &agent.Dialog{Options: options}}})
 	}
 	assert.Equal(t, asks("[ ] Logs", "Sonnet"), asks("[✔] Logs", "❯ Sonnet ✔"))
 	assert.NotEqual(t, asks("Run a✔b"), asks("Run a b"))
@@ -138,15 +139,15 @@ func TestP7_TicksInsideOptionsAreContent(t *testing.T) {
 // TestTicksOpenNoDialog compares two screens of one question of the real CLI: between them a person
 // has ticked two options.
 func TestTicksOpenNoDialog(t *testing.T) {
-	read := func(name string) claudeui.Screen {
-		text, err := os.ReadFile("../../internal/claudeui/testdata/" + name + ".ansi")
+	read := func(name string) view.View {
+		text, err := os.ReadFile("../../agent/claude/claudeui/testdata/" + name + ".ansi")
 		require.NoError(t, err)
-		return claudeui.Read(string(text))
+		return view.View{Screen: claudeui.Read(string(text))}
 	}
 	before, after := read("ask-multi"), read("ask-multi-2")
-	require.NotEqual(t, before.Dialog.Lines, after.Dialog.Lines)
+	require.NotEqual(t, before.Screen.Dialog.Lines, after.Screen.Dialog.Lines)
 	assert.Equal(t, view.Question(before), view.Question(after))
-	assert.Equal(t, view.DialogName(before.Dialog), view.DialogName(after.Dialog))
+	assert.Equal(t, view.DialogName(before.Screen.Dialog), view.DialogName(after.Screen.Dialog))
 	assert.NotEqual(t, view.Question(before), view.Question(read("ask-1")))
 }
 

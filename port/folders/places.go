@@ -41,9 +41,8 @@ type Searches interface {
 	// Search finds the folders below the roots, or below the home folder if there are none, whose
 	// name contains part in any case. A part with a slash is compared with the path below the root.
 	// Git repositories come first, then folders nearer to their root. It follows no links and skips
-	// hidden folders and dependencies such as node_modules. It stops when ctx ends and returns the
-	// folders found so far.
-	Search(ctx context.Context, part string, most Extent) Found
+	// hidden folders and dependencies such as node_modules.
+	Search(ctx context.Context, part string, most Extent) (Found, error)
 }
 
 // Extent bounds a search.
@@ -51,6 +50,7 @@ type Extent struct {
 	Folders int // folders read
 	Depth   int // below a root: 1 reads the root alone
 	Found   int
+	Time    time.Duration // the search returns the folders found by then
 }
 
 // Found is the result of a search.
@@ -67,13 +67,13 @@ func (f Found) IsWhole() bool { return !f.Cut && f.Unreadable == 0 }
 
 // Conversation is a conversation with Claude Code, with or without ccbot.
 type Conversation struct {
-	Claude       uuid.UUID // Claude's id of it
-	Session      uuid.UUID // its session; nil: none
-	LastQuestion string    // the last question of a person
-	Size         int64     // of its file, in bytes
-	At           time.Time // time of the last write
-	Written      bool      // a process writes it, or may write it
-	Unseen       bool      // its writers are unknown
+	AgentSessionID uuid.UUID // Claude's id of it
+	Session        uuid.UUID // its session; nil: none
+	LastQuestion   string    // the last question of a person
+	Size           int64     // of its file, in bytes
+	At             time.Time // time of the last write
+	Written        bool      // a process writes it, or may write it
+	Unseen         bool      // its writers are unknown
 }
 
 // Worktrees manages the git work trees that ccbot has made.

@@ -134,6 +134,13 @@ type (
 		Piece
 		port.Loop
 	}
+	// Scheduled reports a run of a schedule of the session that was sent or skipped, or the end of a
+	// schedule. A forgotten session has only its name and conversation.
+	Scheduled struct {
+		Piece
+		port.Schedule
+		Report port.ScheduleReport
+	}
 	// OtherWriters lists the other writers of the session's conversation. None: unknown.
 	OtherWriters []port.Writer
 	// Transcript reports that a transcript exists.
@@ -142,3 +149,12 @@ type (
 
 // IsNews implements News.
 func (OtherWriters) IsNews() {}
+
+// IsEnd reports whether news report that the agent of a session has ended.
+func IsEnd(n News) bool {
+	switch n.(type) {
+	case Ended, Lost, Stopped, Failed:
+		return true
+	}
+	return false
+}

@@ -6,21 +6,23 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Error is a refusal. Only the details of its code are set.
 type Error struct {
-	Code    Code
-	Err     error         // for the log; nil: the code is complete
-	Dir     string        // for codes about a folder; for Rebound: the file
-	Reason  string        // for codes about a folder or a file, NotTaken, GitFailed and LoopHeld
-	Command string        // for NoClaude: the missing command
-	State   port.State    // for WrongState
-	Open    bool          // for WrongState: the session is open and is not being ended
-	Writers []port.Writer // for Writers
-	Faults  []string      // for Damaged: short codes of the faults
+	Code    Code          `json:"code"`
+	Err     error         `json:"-"`                 // for the log; nil: the code is complete
+	Dir     string        `json:"dir,omitempty"`     // for codes about a folder; for Rebound: the file
+	Reason  string        `json:"reason,omitempty"`  // for codes about a folder or a file, NotTaken, GitFailed and LoopHeld
+	Command string        `json:"command,omitempty"` // for NotInstalled: the missing command
+	State   port.State    `json:"state,omitempty"`   // for WrongState
+	Open    bool          `json:"open,omitempty"`    // for WrongState: the session is open and is not being ended
+	Writers []port.Writer `json:"writers,omitempty"` // for Writers
+	Faults  []string      `json:"faults,omitempty"`  // for Damaged: short codes of the faults
 }
 
 func (e *Error) Error() string { return cmp.Or(e.Err, errors.New(string(e.Code))).Error() }
@@ -35,7 +37,7 @@ const (
 	Internal     Code = ""              // an unexpected error: see the log
 	NotFound     Code = "not_found"     // the session, prompt or request no longer exists
 	NoAgent      Code = "no_agent"      // the session has no living agent
-	NoClaude     Code = "no_claude"     // Claude Code is not installed
+	NotInstalled Code = "no_claude"     // the agent is not installed
 	NoTmux       Code = "no_tmux"       // tmux is not installed
 	TmuxSilent   Code = "tmux_silent"   // tmux does not answer
 	WindowTaken  Code = "window_taken"  // a new window was changed or closed before the agent began
@@ -70,7 +72,18 @@ const (
 	Replaced     Code = "replaced"     // the transcript is not the one of the cursor
 	Unread       Code = "unread"       // the transcript, Dir, is skipped: reading it ended ccbot
 	Unsaid       Code = "unsaid"       // the session has no transcript, or no longer
+	Unreachable  Code = "unreachable"  // the machine does not answer: it may have done it
 	LoopHeld     Code = "loop_held"    // the loop of the session named Reason has the session or the feature
+
+	TimeUnclear Code = "time_unclear" // the time of a schedule is not understood
+	TimePast    Code = "time_past"    // it has passed
+	TimeNever   Code = "time_never"   // it never comes
+	TimeOften   Code = "time_often"   // it comes again in less than a minute
+	NoText      Code = "no_text"      // there is no text to send
+
+	NoModels  Code = "no_models"  // the model of the session's agent cannot be switched
+	NoCompact Code = "no_compact" // the session's agent has no /compact
+	NoBash    Code = "no_bash"    // the session's agent has no bash mode
 
 	InboxNotOurs    Code = "inbox_not_ours"   // Dir is a link, a file or another user's directory
 	InboxUnwritable Code = "inbox_unwritable" // no file can be stored in Dir
@@ -95,6 +108,10 @@ const (
 	NotTaken       Code = "not_taken"     // Telegram refused it
 	TookTooLong    Code = "took_too_long" // Telegram did not reply in time
 )
+
+// ErrUnreachable is returned if a machine does not answer. What it has done, and what runs there,
+// is unknown.
+var ErrUnreachable = &Error{Code: Unreachable}
 
 // New returns a refusal without details; text is for the log.
 func New(code Code, text string) error { return &Error{Code: code, Err: errors.New(text)} }
@@ -125,3 +142,18 @@ func In(err error) *Error {
 
 // Is reports whether an error is one of these refusals.
 func Is(err error, codes ...Code) bool { return slices.Contains(codes, In(err).Code) }
+
+// Unable returns the refusal of a text that needs an ability which an agent lacks, or nil.
+func Unable(can port.Abilities, text string, class talk.PromptClass) error {
+	name, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	switch {
+	case class == talk.ClassBash && !can.Bash:
+		return New(NoBash, "the agent has no bash mode")
+	case class != talk.ClassCommand:
+	case name == "/compact" && !can.Compact:
+		return New(NoCompact, "the agent has no /compact")
+	case name == "/model" && len(can.Models) == 0:
+		return New(NoModels, "the model of the agent cannot be switched")
+	}
+	return nil
+}

@@ -5,108 +5,31 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/each"
-	"ccbot/internal/exactjson"
 	"ccbot/internal/lazyregexp"
 )
-
-// Denied is the message to Claude if a person denied without a text.
-const Denied = "The user denied this from the chat."
-
-const behaviorAllow = "allow"
-
-// Decision is the hook's output, in Claude Code's format.
-type Decision struct {
-	Behavior           string            `json:"behavior"` // allow or deny
-	Message            string            `json:"message,omitempty"`
-	Interrupt          bool              `json:"interrupt,omitempty"` // also end the turn, as Esc does
-	UpdatedInput       json.RawMessage   `json:"updatedInput,omitempty"`
-	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
-}
-
-// Allows reports whether the tool may run.
-func (d Decision) Allows() bool { return d.Behavior == behaviorAllow }
-
-// Allow runs the tool once, with its input unchanged.
-func Allow(q Request) Decision {
-	d := Decision{Behavior: behaviorAllow}
-	if q.IsQuestion() || q.IsPlan() {
-		d.UpdatedInput = q.Input // without it Claude Code ignores the decision for these two
-	}
-	return d
-}
-
-// AllowForSession runs the tool and adds the rules of SessionRules for the agent's lifetime. ok is
-// false without rules, and for questions and plans.
-func AllowForSession(q Request) (Decision, bool) {
-	rules := SessionRules(q.Suggestions)
-	d := Allow(q)
-	d.UpdatedPermissions = each.As(rules, func(r Rule) json.RawMessage { return r.Raw })
-	return d, len(rules) > 0 && !q.IsQuestion() && !q.IsPlan()
-}
-
-// Deny denies the tool; the turn continues, and Claude reads the message, or Denied if it is empty.
-func Deny(message string) Decision {
-	if message == "" {
-		message = Denied
-	}
-	return Decision{Behavior: "deny", Message: message}
-}
-
-// DenyAndStop is like Deny but also ends the turn.
-func DenyAndStop(message string) Decision {
-	d := Deny(message)
-	d.Interrupt = true
-	return d
-}
-
-// AnswerQuestions answers AskUserQuestion. answers maps the text of each question to a label,
-// several labels joined by ", ", or free text.
-func AnswerQuestions(q Request, answers map[string]string) (Decision, error) {
-	var input map[string]json.RawMessage
-	if err := json.Unmarshal(q.Input, &input); err != nil {
-		return Decision{}, fmt.Errorf("questions: %w", err)
-	}
-	input["answers"], _ = json.Marshal(answers) // texts always encode
-	updated, err := json.Marshal(input)
-	return Decision{Behavior: behaviorAllow, UpdatedInput: updated}, err
-}
-
-// ApprovePlan ends plan mode. With allowEdits the session then makes edits without asking,
-// otherwise it asks before each.
-func ApprovePlan(q Request, allowEdits bool) Decision {
-	mode := "default"
-	if allowEdits {
-		mode = "acceptEdits"
-	}
-	d := Allow(q)
-	d.UpdatedPermissions = []json.RawMessage{
-		json.RawMessage(`{"type":"setMode","mode":"` + mode + `","destination":"session"}`),
-	}
-	return d
-}
 
 // RequestWaiters manages the hooks that wait with a request. refusal.NotFound means that none waits
 // with it now.
 type RequestWaiters interface {
-	Decide(ctx context.Context, id string, d Decision) error
+	// Decide passes an answer on. refusal.Changed means that the request differs from the one that
+	// was shown.
+	Decide(ctx context.Context, id string, a Answer) error
 	// Leave releases a hook without a decision: the terminal's own dialog decides.
-	Leave(ctx context.Context, id string)
-	// Waiting returns the waiting requests of a session, oldest first.
-	Waiting(ctx context.Context, session uuid.UUID) []Request
+	Leave(ctx context.Context, id string) error
+	// Waiting returns the waiting requests of a session, oldest first. An error means that they are
+	// unknown.
+	Waiting(ctx context.Context, session uuid.UUID) ([]Request, error)
 }
 
 // DecisionRecords finds the outcome of requests, and what else may answer them.
 type DecisionRecords interface {
 	// Outcome reads the outcome of a request from the transcript. found is false if there is none
-	// yet.
-	Outcome(ctx context.Context, q Request) (o RequestOutcome, found bool, err error)
+	// yet. a is the answer that was given; nil: none.
+	Outcome(ctx context.Context, q Request, a *Answer) (o RequestOutcome, found bool, err error)
 	// Answerers returns what in a session's project may answer a request before a person does.
 	Answerers(ctx context.Context, session uuid.UUID) []Answerer
 }
@@ -127,7 +50,7 @@ const maxToolName = 256
 // requestID matches 16 random bytes in base64. The ID is part of a file name.
 var requestID = lazyregexp.New(`^[A-Za-z0-9_-]{22}$`)
 
-// Request is a permission request of an agent.
+// Request is a permission request of an agent. The chat shows Ask, and does not read Input.
 type Request struct {
 	ID      string    `json:"id"`      // random, from the hook; the same after a reconnect
 	Session uuid.UUID `json:"session"` // of the agent
@@ -146,6 +69,8 @@ type Request struct {
 	Subagent    string            `json:"subagent,omitempty"`    // its type, as Claude Code names it
 
 	RequestedAt time.Time `json:"asked"` // UTC, when the hook ran
+
+	Ask Ask `json:"ask"` // made by the agent's side of the fields above
 }
 
 // Check returns an error that wraps ErrBadRequest if a request lacks a field.
@@ -170,11 +95,16 @@ func (q Request) Check() error {
 	return fmt.Errorf("%s: %w", missing, ErrBadRequest)
 }
 
-// IsQuestion reports whether the agent asks the person a question (AskUserQuestion).
-func (q Request) IsQuestion() bool { return q.Tool == toolQuestion }
-
-// IsPlan reports whether the agent presents its plan (ExitPlanMode).
-func (q Request) IsPlan() bool { return q.Tool == toolPlan }
+// KindOf returns the kind of a tool's requests.
+func KindOf(tool string) AskKind {
+	switch tool {
+	case toolQuestion:
+		return AskQuestion
+	case toolPlan:
+		return AskPlan
+	}
+	return AskPermission
+}
 
 func isObject(raw json.RawMessage) bool {
 	var object map[string]json.RawMessage
@@ -186,7 +116,9 @@ type RequestOutcome struct {
 	ToolID      string // of the call
 	ByHook      string // "allow" or "deny": a hook's decision was taken; empty when none was
 	Done        bool   // there is a result
-	Denial      string // the reason of the denial, in Claude Code's words
+	Denial      string // the reason of the denial, in the agent's words
+	Half        bool   // the transcript's next line may report an interrupt
+	Quoted      bool   // the result has the words of the answer that was given
 	Text        string // text of the result
 	Interrupted bool   // the person interrupted it, or answered No in the terminal
 }
@@ -202,69 +134,3 @@ const (
 	AnswersByHook   Answerer = "hooks"   // the project has a PermissionRequest or PreToolUse hook
 	AnswersByPlugin Answerer = "plugins" // a plugin enabled by the project has hooks
 )
-
-// Rule is a permission change that "allow for this session" adds: rules or directories.
-type Rule struct {
-	Raw         json.RawMessage // for Claude Code, with destination "session"
-	Rules       []ToolRule
-	Directories []string
-}
-
-// ToolRule allows a tool, in Claude Code's format. Without content it allows every use.
-type ToolRule struct {
-	Tool    string `json:"toolName"`
-	Content string `json:"ruleContent,omitempty"`
-}
-
-// suggestion has all known fields of a suggestion.
-type suggestion struct {
-	Type        string     `json:"type"`
-	Rules       []ToolRule `json:"rules,omitempty"`
-	Behavior    string     `json:"behavior,omitempty"`
-	Directories []string   `json:"directories,omitempty"`
-	Destination string     `json:"destination,omitempty"`
-}
-
-// SessionRules returns the permission_suggestions for "allow for this session": rules that allow,
-// and added directories, each with destination "session". It leaves out a suggestion that changes
-// the mode, removes, replaces or denies, or has an unknown field: a tap must grant exactly what the
-// message lists. Without a rule it returns none, because a directory alone changes nothing: the
-// same command asks again (2.1.328).
-func SessionRules(suggestions []json.RawMessage) []Rule {
-	var all []Rule
-	for _, raw := range suggestions {
-		if r, ok := sessionRule(raw); ok {
-			all = append(all, r)
-		}
-	}
-	if !slices.ContainsFunc(all, func(r Rule) bool { return len(r.Rules) > 0 }) {
-		return nil
-	}
-	return all
-}
-
-func sessionRule(raw json.RawMessage) (r Rule, ok bool) {
-	var s suggestion
-	if _, plain := exactjson.Object(raw); !plain || json.Unmarshal(raw, &s) != nil || !contains(raw, s) {
-		return Rule{}, false
-	}
-	switch s.Type {
-	case "addRules":
-		ok = s.Behavior == behaviorAllow && len(s.Rules) > 0 && len(s.Directories) == 0 &&
-			!slices.ContainsFunc(s.Rules, func(r ToolRule) bool { return r.Tool == "" })
-	case "addDirectories":
-		ok = s.Behavior == "" && len(s.Rules) == 0 && len(s.Directories) > 0 &&
-			!slices.Contains(s.Directories, "")
-	}
-	s.Destination = "session"
-	made, err := json.Marshal(s)
-	return Rule{Raw: made, Rules: s.Rules, Directories: s.Directories}, ok && err == nil
-}
-
-// contains reports whether s has all of the suggestion's JSON.
-func contains(raw json.RawMessage, s suggestion) bool {
-	var given, read any
-	again, err := json.Marshal(s)
-	return err == nil && json.Unmarshal(raw, &given) == nil && json.Unmarshal(again, &read) == nil &&
-		reflect.DeepEqual(given, read)
-}

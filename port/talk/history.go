@@ -11,16 +11,16 @@ import (
 
 // Conversations reads all transcripts of a session as one. Errors: refusal.Unsaid if there is
 // nothing to read; refusal.Replaced if the file of a place was replaced or removed; or an error for
-// the log. Each call stops when ctx ends.
+// the log. Each call ends with ctx and its error.
 type Conversations interface {
 	// Read returns up to most entries next to a place, newest first.
 	Read(ctx context.Context, session uuid.UUID, at Place, way Direction, most int) ([]Entry, error)
 	// Find searches for a word in any case, from a place towards the beginning, for up to most
-	// hits. When ctx ends it returns the hits so far.
-	Find(ctx context.Context, session uuid.UUID, at Place, word string, most int) (Found, error)
-	// Days returns up to most days with entries before a place, newest first. When ctx ends it
+	// hits. After the budget it returns the hits so far.
+	Find(ctx context.Context, session uuid.UUID, at Place, word string, most int, budget time.Duration) (Found, error)
+	// Days returns up to most days with entries before a place, newest first. After the budget it
 	// returns the days so far.
-	Days(ctx context.Context, session uuid.UUID, at Place, most int) (Days, error)
+	Days(ctx context.Context, session uuid.UUID, at Place, most int, budget time.Duration) (Days, error)
 }
 
 // Exports writes conversations for people.

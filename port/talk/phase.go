@@ -20,17 +20,21 @@ const (
 	PhaseBlocked           Phase = "blocked"       // the person's hook blocked a prompt
 )
 
+// ContinuesWithin is how long after the end of a limit an agent may continue by itself.
+const ContinuesWithin = 3 * time.Minute
+
 // Waiting reports whether the agent waits for a person's answer.
 func (p Phase) Waiting() bool { return p == PhaseWaitingPermission || p == PhaseWaitingAnswer }
 
 // Activity is the activity of an agent at one time.
 type Activity struct {
 	Phase Phase
-	// What is the tool of WaitingPermission and WaitingAnswer, or the message of Claude Code or the
-	// hook for LoggedOut, Limited, APIError and Blocked; empty: unknown.
+	// What is the tool of PhaseWaitingPermission and PhaseWaitingAnswer, or the message of Claude
+	// Code or the hook for PhaseLoggedOut, PhaseLimited, PhaseAPIError and PhaseBlocked; empty:
+	// unknown.
 	What string
-	// Until is the end of Limited, or the time of the next attempt after APIError; zero: unknown,
-	// or no attempt follows.
+	// Until is the end of PhaseLimited, or the time of the next attempt after PhaseAPIError; zero:
+	// unknown, or no attempt follows.
 	Until time.Time
 }
 
@@ -42,8 +46,8 @@ func (a Activity) Works() bool {
 // requestFor is the maximum duration of a repeated request; after it the result is unknown.
 const requestFor = time.Minute
 
-// At returns the activity at a later time: Idle after the end of a limit, Unknown some time after a
-// request was due to be repeated.
+// At returns the activity at a later time: PhaseIdle after the end of a limit, PhaseUnknown some
+// time after a request was due to be repeated.
 func (a Activity) At(now time.Time) Activity {
 	switch {
 	case a.Until.IsZero():

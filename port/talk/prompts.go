@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -50,9 +51,9 @@ type PromptOrder interface {
 	// ToFront moves a prompt before all other waiting prompts.
 	ToFront(ctx context.Context, id uuid.UUID, key string) error
 	// SendNow is like ToFront, and interrupts the running turn with one Esc, never if a dialog is
-	// open (refusal.Asks) or a draft is in the box (refusal.BoxBusy). described reports whether
+	// open (refusal.Asks) or a draft is in the box (refusal.BoxBusy). reported is whether
 	// nothing was interrupted, or news or the transcript describe it.
-	SendNow(ctx context.Context, id uuid.UUID, key string) (described bool, err error)
+	SendNow(ctx context.Context, id uuid.UUID, key string) (reported bool, err error)
 	// Halt removes all waiting prompts from the queue: news ask people about each. It presses no
 	// key.
 	Halt(ctx context.Context, id uuid.UUID) error
@@ -76,15 +77,15 @@ type Prompt struct {
 // Mark is the transcript position and the time at which the typing of a prompt began. It is on disk
 // before the first key is pressed.
 type Mark struct {
-	At      time.Time     `json:"at"`                // proof must be later
-	Path    string        `json:"path,omitempty"`    // transcript, empty if there is none yet
-	Offset  int64         `json:"offset,omitempty"`  // proof in the transcript must be at or after it
-	Enters  int           `json:"enters,omitempty"`  // how often Enter was sent, or was about to be
-	Retreat bool          `json:"retreat,omitempty"` // pasted, but a dialog opened: the box must be cleared
-	Esc     bool          `json:"esc,omitempty"`     // ccbot has pressed Esc since, or was about to
-	Agent   string        `json:"agent,omitempty"`   // the process that it was typed to, opaque
-	Age     time.Duration `json:"age,omitempty"`     // the process's age then, by the kernel's clock
-	Claude  uuid.UUID     `json:"claude,omitzero"`   // the process's conversation
+	At             time.Time     `json:"at"`                // proof must be later
+	Path           string        `json:"path,omitempty"`    // transcript, empty if there is none yet
+	Offset         int64         `json:"offset,omitempty"`  // proof in the transcript must be at or after it
+	Enters         int           `json:"enters,omitempty"`  // how often Enter was sent, or was about to be
+	Retreat        bool          `json:"retreat,omitempty"` // pasted, but a dialog opened: the box must be cleared
+	Esc            bool          `json:"esc,omitempty"`     // ccbot has pressed Esc since, or was about to
+	Agent          string        `json:"agent,omitempty"`   // the process that it was typed to, opaque
+	Age            time.Duration `json:"age,omitempty"`     // the process's age then, by the kernel's clock
+	AgentSessionID uuid.UUID     `json:"claude,omitzero"`   // the process's conversation
 }
 
 // PromptClass is the way an agent takes a text.
@@ -118,7 +119,7 @@ func Normalise(text string) (typed string, class PromptClass, ok bool) {
 	case strings.HasPrefix(text, "//"):
 		text, class = text[1:], ClassCommand
 	case strings.HasPrefix(strings.TrimLeftFunc(text, unnoticed), "/"),
-		leaves[strings.TrimFunc(text, unnoticed)]:
+		slices.Contains(Leaves(), strings.TrimFunc(text, unnoticed)):
 		class = ClassCommand
 	case isBash(text):
 		class = ClassBash
@@ -134,9 +135,8 @@ func Normalise(text string) (typed string, class PromptClass, ok bool) {
 // unnoticed reports whether Claude Code ignores a character before a command.
 func unnoticed(r rune) bool { return unicode.IsSpace(r) || glyph.Unseen(r) }
 
-// leaves are the words that end Claude Code if they are the whole text.
-var leaves = map[string]bool{
-	"exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true}
+// Leaves returns the words that end Claude Code if they are the whole text.
+func Leaves() []string { return []string{"exit", "quit", ":q", ":q!", ":wq", ":wq!"} }
 
 func dropControl(r rune) rune {
 	if r != '\n' && r != '\t' && unicode.IsControl(r) {

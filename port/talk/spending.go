@@ -9,9 +9,10 @@ import (
 
 // Spending counts the tokens that agents use, and reads the account's limits.
 type Spending interface {
-	// Spent counts the use of the last 30 days. It reads transcripts until ctx ends and returns the
-	// number of unread ones; the next call continues there.
-	Spent(ctx context.Context) (Report, error)
+	// Spent counts the use of the last 30 days. It reads transcripts within the budget and returns
+	// the number of unread ones; the next call continues there. It returns
+	// context.DeadlineExceeded if another call reads them all that time.
+	Spent(ctx context.Context, budget time.Duration) (Report, error)
 	// Limits returns the known limits of the account.
 	Limits() []Limit
 	// LimitsChange waits until limits may have changed. The first call of a program returns at

@@ -11,12 +11,11 @@ import (
 // Transcripts reads what agents and people said. A transcript that does not exist yet is empty.
 type Transcripts interface {
 	// Next returns up to most items of a session's transcript, oldest first, starting at from. If
-	// there are none, it blocks until one is written or ctx is done. For an earlier transcript or
-	// an ended session it does not block; no items then means the end, and items after the
-	// session's end are omitted. With a ctx that is done it does not block: it returns what is
-	// there, otherwise ctx's error. Continuing from the last item's Next cursor repeats no item.
-	// Errors: refusal.Replaced, refusal.FileIrregular, ctx's error, or an error for the log.
-	Next(ctx context.Context, session uuid.UUID, from Cursor, most int) ([]Item, error)
+	// there are none and wait is set, it blocks until one is written or ctx is done. For an earlier
+	// transcript or an ended session it does not block; no items then means the end, and items
+	// after the session's end are omitted. Continuing from the last item's Next cursor repeats no
+	// item. Errors: refusal.Replaced, refusal.FileIrregular, ctx's error, or an error for the log.
+	Next(ctx context.Context, session uuid.UUID, from Cursor, most int, wait bool) ([]Item, error)
 	// Between returns the answers and questions between two cursors of one transcript, oldest first.
 	// If from is nil, it returns the last answer before the second cursor.
 	Between(ctx context.Context, from *Cursor, before Cursor) ([]Item, error)
@@ -37,7 +36,8 @@ type Pictures interface {
 // CursorStore stores the chat's position in transcripts.
 type CursorStore interface {
 	// Advance notes that the chat has a transcript up to a cursor. A cursor of a later transcript
-	// also completes the earlier ones.
+	// also completes the earlier ones. The chat stores the cursor itself, and calls Advance again at
+	// a start.
 	Advance(ctx context.Context, id uuid.UUID, c Cursor) error
 }
 
@@ -91,6 +91,32 @@ const (
 	EndedTurn   Ending = "done"
 	StoppedTurn Ending = "stopped" // a person interrupted it
 	FailedTurn  Ending = "failed"  // the API refused a request
+)
+
+// Reply is the answer to a text, as far as it was read.
+type Reply struct {
+	Texts   []string // since the last call of a tool
+	Ending  Ending
+	Failure Failure // of FailedTurn
+}
+
+// Failure is an error that ended a turn, or kept a prompt from beginning one. It stands until the
+// agent answers, or a person sends another prompt.
+type Failure struct {
+	Kind  FailureKind `json:"kind"`
+	Text  string      `json:"text"`           // as the agent shows it, or the hook's reason
+	Until time.Time   `json:"until,omitzero"` // the end of a limit; zero: unknown
+}
+
+// FailureKind is the kind of a failure.
+type FailureKind string
+
+// The kinds of failures.
+const (
+	FailedRequest FailureKind = "request" // the API refused a request, or all its repetitions
+	FailedLogin   FailureKind = "login"   // the account or the key is not accepted
+	FailedLimit   FailureKind = "limit"   // the account has used what it may use
+	FailedHook    FailureKind = "hook"    // a hook has blocked a prompt
 )
 
 // Tool is a tool call, or its end.

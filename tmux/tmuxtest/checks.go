@@ -98,6 +98,8 @@ func checkServerEnvironment(t *testing.T, w World) {
 	env, err := w.Tmux.Environment(t.Context(), []string{"CCBOT_TEST_UNKNOWN", KeptVariable, "LD_PRELOAD"})
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{KeptVariable: "kept"}, env)
+	env, err = w.Tmux.Environment(t.Context(), nil)
+	assert.True(t, err == nil && len(env) == 0)
 }
 
 func checkBadSpec(t *testing.T, w World) {

@@ -3,37 +3,29 @@ package demoagent
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
 	"slices"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/try/demoagent/brain"
+	"ccbot/try/demoagent/terminal"
 )
 
 const (
 	// early is how long after its start the real CLI loses an Enter: text reaches the box, the
 	// Enter does not.
 	early = 150 * time.Millisecond
-	// escapeWait tells the Escape key from the beginning of a sequence.
-	escapeWait = 30 * time.Millisecond
 	// twice is the time in which a second Esc or C-c belongs to the first.
 	twice = time.Second
 )
 
-// agent is one running session. All its fields belong to the goroutine of [agent.run]; others send
-// it functions through post.
+// agent is the outside of one running session, and the [brain.Skin] of its brain.
 type agent struct {
 	*start
-	term     *terminal
+	brain    *brain.Brain
 	hooks    hookRunner
 	presence *presence
-	loop     chan func()
-	ctx      context.Context // ends with the session; what runs for it is killed then
-	tasks    sync.WaitGroup
 
 	entries    []entry
 	box        box
@@ -44,13 +36,11 @@ type agent struct {
 	live       bool           // the session has started: presence is written
 	ready      bool           // Enter is accepted
 	opened     bool           // the SessionStart hooks are done
-	turn       *turn
-	queue      []prompt
+	current    turnState
 	always     bool   // "always allow" was chosen
 	rules      []rule // allowed for the session by a hook's answer
 	beforePlan string // the mode that plan mode goes back to
 	subagents  []*subagent
-	armed      bool      // the next paste opens a dialog
 	pasted     time.Time // when the last paste came
 	hint       string
 	statusLine []string // nil: none is configured
@@ -59,22 +49,34 @@ type agent struct {
 	begun      time.Time
 	lastEscape time.Time
 	lastCtrlC  time.Time
-	keys       decoder
-	suspended  bool // C-z gave the terminal back; SIGCONT takes it again
-	exit       *exit
 }
 
-// exit is the end of the session.
-type exit struct {
-	code   int
-	reason string // of SessionEnd; "" for a crash: nothing is cleaned up
+// turnState holds the skin's part of one turn.
+type turnState struct {
+	turn     *brain.Turn
+	onOpened func() // waits for the SessionStart hooks
+	hook     string // the event whose hooks it waits for
+
+	callID   string // of the tool call that waits for permission or runs; "" for none
+	callLine any    // its line in the transcript
+	byHook   string // a hook's decision about it, "" for none
+	decided  string // when, as a line's timestamp
+	dialog   dialog
+	stopHook context.CancelFunc
 }
 
-func newAgent(ctx context.Context, s *start, stdin, stdout *os.File) *agent {
+// state returns the skin's part of a turn.
+func (a *agent) state(t *brain.Turn) *turnState {
+	if a.current.turn != t {
+		a.current = turnState{turn: t}
+	}
+	return &a.current
+}
+
+func newAgent(ctx context.Context, s *start, b *brain.Brain) *agent {
 	a := &agent{
-		start: s, loop: make(chan func(), 64), entries: s.entries, begun: time.Now(),
+		start: s, brain: b, entries: s.entries, begun: time.Now(),
 		hooks: hookRunner{settings: s.settings, off: s.env.get("DEMOAGENT_NO_HOOKS") != "", cwd: s.cwd, env: s.env},
-		term:  &terminal{in: stdin, out: stdout},
 	}
 	if s.env.get("DEMOAGENT_NO_PRESENCE") == "" && !s.nested() {
 		a.presence = newPresence(ctx, s)
@@ -82,132 +84,11 @@ func newAgent(ctx context.Context, s *start, stdin, stdout *os.File) *agent {
 	return a
 }
 
-// run plays the session to its end.
-func (a *agent) run(ctx context.Context) int {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	a.ctx = ctx
-	var err error
-	if a.term, err = openTerminal(a.term.in, a.term.out); err != nil {
-		return fail(a.term.out, err)
-	}
-	stop := a.watchSignals()
-	defer stop()
-	go a.read(a.term.in) // ends with the process: a read of a terminal cannot be cancelled
-	a.open()
-	for a.exit == nil {
-		a.show()
-		(<-a.loop)()
-		for a.exit == nil && len(a.loop) > 0 {
-			(<-a.loop)()
-		}
-	}
-	cancel()
-	return a.end()
-}
-
-// post hands a function to the session's goroutine; after the end it is dropped.
-func (a *agent) post(f func()) {
-	select {
-	case a.loop <- f:
-	case <-a.ctx.Done():
-	}
-}
-
-// async runs work in a goroutine and then, in the session's goroutine, done.
-func (a *agent) async(work, done func()) {
-	a.tasks.Go(func() {
-		work()
-		a.post(done)
-	})
-}
-
-func (a *agent) after(d time.Duration, f func()) *time.Timer {
-	return time.AfterFunc(d, func() { a.post(f) })
-}
-
-func (a *agent) watchSignals() (stop func()) {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	if a.env.get("DEMOAGENT_IGNORE_SIGNALS") != "" {
-		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
-	}
-	a.tasks.Go(func() {
-		for {
-			select {
-			case <-a.ctx.Done():
-				return
-			case s := <-signals:
-				a.post(func() { a.signalled(s) })
-			}
-		}
-	})
-	return func() { signal.Stop(signals) }
-}
-
-func (a *agent) signalled(s os.Signal) {
-	switch s {
-	case syscall.SIGWINCH:
-		a.term.forget()
-	case syscall.SIGCONT:
-		a.continued()
-	case syscall.SIGINT:
-		a.quit(0, "other")
-	case syscall.SIGTERM:
-		a.quit(143, "other")
-	case syscall.SIGHUP:
-		a.quit(129, "other")
-	}
-}
-
-func (a *agent) quit(code int, reason string) {
-	if a.exit == nil {
-		a.exit = &exit{code: code, reason: reason}
-	}
-}
-
-// read feeds the keyboard into the session. The terminal itself belongs to the
-// session's goroutine.
-func (a *agent) read(keyboard io.Reader) {
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := keyboard.Read(buffer)
-		if data := append([]byte(nil), buffer[:n]...); n > 0 {
-			a.post(func() { a.typed(a.keys.feed(data)) })
-		}
-		if err != nil {
-			// The terminal is gone, as after a hang-up; whoever ignores that one lives on.
-			if a.env.get("DEMOAGENT_IGNORE_SIGNALS") == "" {
-				a.post(func() { a.quit(129, "other") })
-			}
-			return
-		}
-	}
-}
-
-func (a *agent) typed(inputs []input) {
-	for _, in := range inputs {
-		if a.exit == nil {
-			a.press(in)
-		}
-	}
-	if a.keys.waiting() {
-		a.after(escapeWait, func() {
-			for _, in := range a.keys.flush() {
-				a.press(in)
-			}
-		})
-	}
-}
-
-// press passes one input to the dialog or to the box; a suspended session ignores it.
-func (a *agent) press(in input) {
-	if a.suspended {
-		return
-	}
+// Press passes one input to the dialog or to the box.
+func (a *agent) Press(in terminal.Input) {
 	a.hint = ""
-	if in.key == keySuspend {
-		a.suspend()
+	if in.Key == terminal.Suspend {
+		a.brain.Suspend("\nClaude Code is suspended. Run `fg` to bring it back.\nTo undo typing, press ctrl+_.\n")
 		return
 	}
 	if a.dialog == nil {
@@ -222,30 +103,30 @@ func (a *agent) press(in input) {
 	}
 }
 
-func (a *agent) pressBox(in input) {
-	switch in.key {
-	case keyText:
-		a.box.insert(in.text)
-	case keyPaste:
+func (a *agent) pressBox(in terminal.Input) {
+	switch in.Key {
+	case terminal.Text:
+		a.box.insert(in.Text)
+	case terminal.Paste:
 		a.pasted = time.Now().UTC()
-		a.box.paste(in.text)
-		a.spring()
-	case keyNewline:
+		a.box.paste(in.Text)
+		a.brain.Spring()
+	case terminal.Newline:
 		a.box.insert("\n")
-	case keyEnter:
+	case terminal.Enter:
 		a.enter()
-	case keyBackspace:
+	case terminal.Backspace:
 		a.box.backspace()
-	case keyKillLine:
-		width, _ := a.term.size()
+	case terminal.KillLine:
+		width, _ := a.brain.Size()
 		a.box.killLine(width - 3)
-	case keyEscape:
+	case terminal.Escape:
 		a.escape()
-	case keyInterrupt:
+	case terminal.Interrupt:
 		a.interruptKey()
-	case keyMode:
+	case terminal.Mode:
 		a.nextMode()
-	case keyModels:
+	case terminal.Models:
 		a.openModels()
 	}
 }
@@ -255,8 +136,8 @@ func (a *agent) escape() {
 	second := time.Since(a.lastEscape) < twice
 	a.lastEscape = time.Now()
 	switch {
-	case a.turn != nil:
-		a.interrupt()
+	case a.brain.Turn() != nil:
+		a.brain.Interrupt()
 	case !second:
 	case !a.box.empty():
 		a.box.clear()
@@ -270,12 +151,12 @@ func (a *agent) escape() {
 func (a *agent) interruptKey() {
 	second := time.Since(a.lastCtrlC) < twice
 	switch {
-	case a.turn != nil:
-		a.interrupt()
+	case a.brain.Turn() != nil:
+		a.brain.Interrupt()
 	case !a.box.empty():
 		a.box.clear()
 	case second:
-		a.quit(0, "prompt_input_exit")
+		a.brain.Quit(0, "prompt_input_exit")
 	default:
 		a.lastCtrlC = time.Now()
 		a.hint = "Press Ctrl-C again to exit"
@@ -311,40 +192,37 @@ func (a *agent) showBehind() {
 	a.behind = a.behind[1:]
 }
 
-// show updates presence file and screen, in this order: a reader of "waiting" may not see the
-// dialog yet, never the other way round.
-func (a *agent) show() {
+// Draw updates the presence file before the screen: a reader of "waiting" may not see the dialog
+// yet, never the other way round.
+func (a *agent) Draw(width, height int) []string {
 	if a.live && a.ready && a.presence != nil {
 		status, waitingFor := a.status()
 		if err := a.presence.update(a.id, status, waitingFor); err != nil {
 			a.note(err)
 		}
 	}
-	if a.suspended {
-		return
-	}
-	width, height := a.term.size()
+	t := a.brain.Turn()
 	v := view{
-		width: width, height: height, cwd: a.cwd, entries: a.recent(), busy: a.turn != nil, box: &a.box, dialog: a.dialog,
+		width: width, height: height, cwd: a.cwd, entries: a.recent(), busy: t != nil, box: &a.box, dialog: a.dialog,
 		mode: a.mode, hint: a.hint, statusLine: a.statusLine, background: len(a.subagents), unsaved: a.nested(), starting: !a.live && a.dialog != nil,
 	}
-	for _, p := range a.queue {
-		if p.kind != "notice" {
-			v.queued = append(v.queued, p.plain)
+	for _, p := range a.brain.Queue() {
+		if p.Kind != brain.Notice {
+			v.queued = append(v.queued, p.Plain)
 		}
 	}
-	if a.turn != nil {
-		v.streaming, v.working, v.waitingHook = a.turn.streamed, time.Since(a.turn.started), a.turn.hook
-		v.shell = a.turn.shell.view()
+	if t != nil {
+		v.streaming, v.working, v.waitingHook = t.Streamed, time.Since(t.Started), a.state(t).hook
+		v.shell = viewOf(t.Shell)
 	}
-	a.term.paint(v.lines())
+	return v.lines()
 }
 
 func (a *agent) status() (status, waitingFor string) {
 	switch {
 	case a.dialog != nil && a.dialog.waitingFor() != "":
 		return "waiting", a.dialog.waitingFor()
-	case a.turn != nil || len(a.subagents) > 0:
+	case a.brain.Turn() != nil || len(a.subagents) > 0:
 		return "busy", ""
 	}
 	return "idle", ""
@@ -378,24 +256,18 @@ func (a *agent) payload(event string, more map[string]any) map[string]any {
 	return p
 }
 
-// end cleans up as the real CLI does, unless this is a crash.
-func (a *agent) end() int {
-	a.term.close()
-	if a.exit.reason == "" {
-		_, _ = fmt.Fprintln(a.term.out, "The demo agent crashed, as you asked.")
-		return a.exit.code
-	}
-	a.tasks.Wait()
+// Close cleans up as the real CLI does.
+func (a *agent) Close(reason string) (printed string) {
 	if a.live {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.ctx), endTimeout)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(a.brain.Context()), endTimeout)
 		defer cancel()
-		a.hooks.run(ctx, "SessionEnd", a.exit.reason, a.payload("SessionEnd", map[string]any{"reason": a.exit.reason}))
-		_, _ = fmt.Fprintf(a.term.out, "\nResume this session with:\n%s\n", a.options.resumeCommand(a.id))
+		a.hooks.run(ctx, "SessionEnd", reason, a.payload("SessionEnd", map[string]any{"reason": reason}))
+		printed = fmt.Sprintf("\nResume this session with:\n%s\n", a.options.resumeCommand(a.id))
 	}
 	if a.presence != nil {
 		a.presence.remove()
 	}
-	return a.exit.code
+	return printed
 }
 
 // changeID starts a new id and an empty transcript, as /clear does.

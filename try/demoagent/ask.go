@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ccbot/try/demoagent/script"
+	"ccbot/try/demoagent/terminal"
 )
 
 // ask is the dialog of AskUserQuestion: one page per question and, unless there is a single
 // question with a single answer, a page to review them.
 type ask struct {
-	questions []Question
+	questions []script.Question
 	page      int // len(questions): the review page
 	selected  int // index of the option under the cursor
 	marked    map[int]bool
@@ -17,30 +20,30 @@ type ask struct {
 	answers   map[string]string
 }
 
-func newAsk(questions []Question) *ask {
+func newAsk(questions []script.Question) *ask {
 	return &ask{questions: questions, marked: map[int]bool{}, answers: map[string]string{}}
 }
 
 func (a *ask) waitingFor() string { return "input needed" }
 
-func (a *ask) press(in input) *outcome {
-	switch in.key {
-	case keyEscape, keyInterrupt:
+func (a *ask) press(in terminal.Input) *outcome {
+	switch in.Key {
+	case terminal.Escape, terminal.Interrupt:
 		return &outcome{escaped: true}
-	case keyUp:
+	case terminal.Up:
 		a.selected = max(a.selected-1, 0)
-	case keyDown:
+	case terminal.Down:
 		a.selected = min(a.selected+1, len(a.labels())-1)
-	case keyLeft:
+	case terminal.Left:
 		a.turnTo(max(a.page-1, 0))
-	case keyRight, keyTab:
+	case terminal.Right, terminal.Tab:
 		return a.right()
-	case keyBackspace:
+	case terminal.Backspace:
 		a.typed = cutLast(a.typed)
-	case keyEnter:
+	case terminal.Enter:
 		return a.choose(a.selected)
-	case keyText:
-		return a.text(in.text)
+	case terminal.Text:
+		return a.text(in.Text)
 	}
 	return nil
 }
@@ -99,7 +102,7 @@ func (a *ask) next() *outcome {
 
 func (a *ask) turnTo(page int) { a.page, a.selected, a.typed = page, 0, "" }
 
-func (a *ask) question() Question { return a.questions[min(a.page, len(a.questions)-1)] }
+func (a *ask) question() script.Question { return a.questions[min(a.page, len(a.questions)-1)] }
 
 func (a *ask) join() string {
 	var labels []string
@@ -197,7 +200,7 @@ func (a *ask) review() []string {
 }
 
 // answerText is the tool result the model gets; free text gets another wording, as in the real one.
-func answerText(questions []Question, answers map[string]string) string {
+func answerText(questions []script.Question, answers map[string]string) string {
 	var parts []string
 	free := false
 	for _, q := range questions {
@@ -206,7 +209,7 @@ func answerText(questions []Question, answers map[string]string) string {
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("%q=%q", q.Question, answer))
-		listed := slices.ContainsFunc(q.Options, func(o Option) bool { return o.Label == answer })
+		listed := slices.ContainsFunc(q.Options, func(o script.Option) bool { return o.Label == answer })
 		free = free || !listed && !q.MultiSelect
 	}
 	all := strings.Join(parts, ", ")

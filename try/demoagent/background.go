@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/try/demoagent/brain"
+	"ccbot/try/demoagent/script"
+
 	"github.com/google/uuid"
 )
 
@@ -16,24 +19,24 @@ const subagentType = "general-purpose"
 // it. Its lines are in a separate transcript.
 type subagent struct {
 	id         string
-	call       Call
+	call       script.Call
 	toolID     string // of the call that started it
 	transcript *transcript
 	callID     string
 	callLine   any
 }
 
-// launch starts a subagent; the turn continues at once.
-func (a *agent) launch(t *turn, c Call) {
-	s := &subagent{id: strings.ReplaceAll(uuid.NewString(), "-", "")[:17], toolID: t.callID, callID: newID("toolu_"),
-		call: Call{Name: "Bash", Command: c.Command, Background: true}}
+// launch starts a subagent and returns the result of the call, which does not wait for it.
+func (a *agent) launch(w *turnState, c script.Call) script.Result {
+	s := &subagent{id: strings.ReplaceAll(uuid.NewString(), "-", "")[:17], toolID: w.callID, callID: newID("toolu_"),
+		call: script.Call{Name: "Bash", Command: c.Command, Background: true}}
 	folder := strings.TrimSuffix(a.transcript.path, ".jsonl")
 	s.transcript = &transcript{path: filepath.Join(folder, "subagents", "agent-"+s.id+".jsonl"), id: a.id, cwd: a.cwd,
 		mode: a.mode, off: a.nested(), agentID: s.id, begun: true}
 	a.subagents = append(a.subagents, s)
 	a.say(toolEntry, "Agent(demo agent)\n⎿  Running in the background")
-	a.after(thinking, func() { a.work(s) })
-	a.ran(t, c, Result{Text: "Async agent launched successfully.\nagentId: " + s.id})
+	a.brain.After(brain.Thinking, func() { a.work(s) })
+	return script.Result{Text: "Async agent launched successfully.\nagentId: " + s.id}
 }
 
 // work writes the subagent's request. The real one waits for the hooks before it shows a dialog,
@@ -44,19 +47,19 @@ func (a *agent) work(s *subagent) {
 	lines := []line{
 		s.transcript.note(s.call.Command, line{"promptId": a.promptID}),
 		s.transcript.assistant(messageID, "tool_use", usage, textBlock("Let me run that.")),
-		s.transcript.assistant(messageID, "tool_use", usage, line{"type": "tool_use", "id": s.callID, "name": s.call.Name, "input": s.call.Input()}),
+		s.transcript.assistant(messageID, "tool_use", usage, line{"type": "tool_use", "id": s.callID, "name": s.call.Name, "input": toolInput(s.call)}),
 	}
 	s.callLine = s.transcript.parent
 	a.writeFor(s, lines...)
 	if a.allowed(s.call) {
-		a.workDone(s, Result{Text: pretend(s.call.Command)}, "")
+		a.workDone(s, script.Result{Text: script.Pretend(s.call.Command)}, "")
 		return
 	}
 	more := a.request(s.call)
 	more["agent_id"], more["agent_type"] = s.id, subagentType
 	payload := a.payload("PermissionRequest", more)
 	var results []hookResult
-	a.async(func() { results = a.hooks.run(a.ctx, "PermissionRequest", s.call.Name, payload) }, func() {
+	a.brain.Async(func() { results = a.hooks.run(a.brain.Context(), "PermissionRequest", s.call.Name, payload) }, func() {
 		d, ok := permission(results)
 		switch {
 		case !ok:
@@ -67,8 +70,8 @@ func (a *agent) work(s *subagent) {
 			a.workDone(s, denial(d), d.Behavior)
 		default:
 			a.apply(d.UpdatedPermissions)
-			c, _ := s.call.with(d.UpdatedInput)
-			a.workDone(s, Result{Text: pretend(c.Command)}, d.Behavior)
+			c, _ := changed(s.call, d.UpdatedInput)
+			a.workDone(s, script.Result{Text: script.Pretend(c.Command)}, d.Behavior)
 		}
 	})
 }
@@ -78,7 +81,7 @@ func (a *agent) chosenFor(s *subagent, out *outcome) {
 		a.stopped(s)
 		return
 	}
-	a.workDone(s, Result{Text: pretend(s.call.Command)}, "")
+	a.workDone(s, script.Result{Text: script.Pretend(s.call.Command)}, "")
 }
 
 // stopped is Esc in the subagent's dialog.
@@ -89,14 +92,14 @@ func (a *agent) stopped(s *subagent) {
 
 // workDone writes the result of the command, after the time it pretends to take, and ends the
 // subagent.
-func (a *agent) workDone(s *subagent, r Result, byHook string) {
-	decided, wait := stamp(), takes(s.call.Command)
+func (a *agent) workDone(s *subagent, r script.Result, byHook string) {
+	decided, wait := stamp(), script.Takes(s.call.Command)
 	if r.Denied {
 		wait = 0
 	}
-	a.after(wait, func() {
+	a.brain.After(wait, func() {
 		lines := s.transcript.outcome(s.callID, s.callLine, r, byHook, decided)
-		lines = append(lines, s.transcript.assistant(newID("msg_"), "end_turn", tokenUsage(600, 5), textBlock(afterTool(s.call, r)[0].Text)))
+		lines = append(lines, s.transcript.assistant(newID("msg_"), "end_turn", tokenUsage(600, 5), textBlock(script.AfterTool(s.call, r)[0].Text)))
 		a.writeFor(s, lines...)
 		a.finished(s, "completed")
 	})
@@ -106,23 +109,19 @@ func (a *agent) workDone(s *subagent, r Result, byHook string) {
 func (a *agent) finished(s *subagent, how string) {
 	payload := a.payload("SubagentStop", map[string]any{"agent_id": s.id, "agent_type": subagentType, "agent_transcript_path": s.transcript.path,
 		"background_tasks": a.backgroundTasks()})
-	a.async(func() { a.hooks.run(a.ctx, "SubagentStop", subagentType, payload) }, func() {
+	a.brain.Async(func() { a.hooks.run(a.brain.Context(), "SubagentStop", subagentType, payload) }, func() {
 		a.subagents = slices.DeleteFunc(a.subagents, func(other *subagent) bool { return other == s })
-		a.queue = append(a.queue, prompt{kind: "notice", plain: how, text: fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n"+
+		a.brain.Enqueue(brain.Prompt{Kind: brain.Notice, Plain: how, Text: fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n"+
 			"<tool-use-id>%s</tool-use-id>\n<status>%s</status>\n</task-notification>", s.id, s.toolID, how)})
-		if a.turn == nil {
-			a.next()
-		}
 	})
 }
 
 // runNotice runs the turn after a subagent: its prompt is not a person's, and no UserPromptSubmit
 // hook sees it.
-func (a *agent) runNotice(p prompt) {
-	t := a.newTurn()
-	a.write(a.transcript.note(p.text, line{"origin": line{"kind": "task-notification"}}))
-	t.steps = []Step{{Text: "The background agent is done: " + p.plain + "."}}
-	a.after(thinking, func() { a.step(t) })
+func (a *agent) runNotice(p brain.Prompt) {
+	t := a.brain.NewTurn()
+	a.write(a.transcript.note(p.Text, line{"origin": line{"kind": "task-notification"}}))
+	a.brain.Play(t, script.Step{Text: "The background agent is done: " + p.Plain + "."})
 }
 
 // backgroundTasks returns the tasks for the input of the Stop hook.

@@ -3,15 +3,18 @@ package demoagent
 import (
 	"fmt"
 	"strings"
+
+	"ccbot/try/demoagent/brain"
+	"ccbot/try/demoagent/script"
 )
 
 // runCommand does a slash command. No UserPromptSubmit hook sees it.
-func (a *agent) runCommand(p prompt) {
-	text := strings.TrimSpace(p.plain)
+func (a *agent) runCommand(p brain.Prompt) {
+	text := strings.TrimSpace(p.Plain)
 	name, args, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
 	switch name {
 	case "exit", "quit":
-		a.quit(0, "prompt_input_exit")
+		a.brain.Quit(0, "prompt_input_exit")
 		return
 	case "clear", "new", "reset":
 		a.clear()
@@ -23,7 +26,7 @@ func (a *agent) runCommand(p prompt) {
 	case "status", "config", "usage":
 		a.settingsPage(name, args)
 	case "help":
-		a.openPage(name, args, strings.Split(helpText, "\n"))
+		a.openPage(name, args, strings.Split(script.HelpText, "\n"))
 	case "context", "cost":
 		a.say(userEntry, text)
 		a.local(name, args, "Context used: 1k of 200k tokens (1%). Cost: $0.00, as nothing was asked.")
@@ -32,7 +35,7 @@ func (a *agent) runCommand(p prompt) {
 		a.write(a.transcript.system("informational", line{"content": "Unknown command: /" + name, "level": "warning"}))
 	}
 	if a.dialog == nil {
-		a.next()
+		a.brain.Next()
 	}
 }
 
@@ -45,7 +48,7 @@ func (a *agent) local(name, args, stdout string) {
 func (a *agent) openPage(name, args string, text []string) {
 	a.openDialog(&page{text: text, foot: "←/→ to switch · Esc to close"}, func(*outcome) {
 		a.write(a.transcript.command(name, args, "Status dialog dismissed")...)
-		a.next()
+		a.brain.Next()
 	})
 }
 
@@ -66,9 +69,9 @@ func (a *agent) clear() {
 	begun := a.payload("SessionStart", map[string]any{"source": "clear"})
 	a.say(userEntry, "/clear")
 	a.write(a.transcript.command("clear", "", "")...)
-	a.async(func() {
-		a.hooks.run(a.ctx, "SessionEnd", "clear", ended)
-		a.hooks.run(a.ctx, "SessionStart", "clear", begun)
+	a.brain.Async(func() {
+		a.hooks.run(a.brain.Context(), "SessionEnd", "clear", ended)
+		a.hooks.run(a.brain.Context(), "SessionStart", "clear", begun)
 	}, func() {})
 	a.runStatusLine()
 }
@@ -91,28 +94,28 @@ func (a *agent) resumeInside(args string) {
 		return
 	}
 	begun := a.payload("SessionStart", map[string]any{"source": "resume", "model": model})
-	a.async(func() {
-		a.hooks.run(a.ctx, "SessionEnd", "resume", old)
-		a.hooks.run(a.ctx, "SessionStart", "resume", begun)
+	a.brain.Async(func() {
+		a.hooks.run(a.brain.Context(), "SessionEnd", "resume", old)
+		a.hooks.run(a.brain.Context(), "SessionStart", "resume", begun)
 	}, func() {})
 	a.runStatusLine()
 }
 
 // compact keeps id and file; the summary is invented.
 func (a *agent) compact(args string) {
-	t := a.newTurn()
-	t.hook = "PreCompact"
+	t := a.brain.NewTurn()
+	a.state(t).hook = "PreCompact"
 	a.say(userEntry, strings.TrimSpace("/compact "+args))
 	const summary = "The demo agent remembers everything and summarises nothing."
 	before := a.payload("PreCompact", map[string]any{"trigger": "manual", "custom_instructions": args})
 	again := a.payload("SessionStart", map[string]any{"source": "compact", "model": model})
 	after := a.payload("PostCompact", map[string]any{"trigger": "manual", "compact_summary": summary})
-	a.async(func() {
-		a.hooks.run(t.ctx, "PreCompact", "manual", before)
-		a.hooks.run(t.ctx, "SessionStart", "compact", again)
-		a.hooks.run(t.ctx, "PostCompact", "manual", after)
+	a.brain.Async(func() {
+		a.hooks.run(t.Context, "PreCompact", "manual", before)
+		a.hooks.run(t.Context, "SessionStart", "compact", again)
+		a.hooks.run(t.Context, "PostCompact", "manual", after)
 	}, func() {
-		if a.turn != t {
+		if a.brain.Turn() != t {
 			return
 		}
 		logical := a.transcript.parent
@@ -124,6 +127,6 @@ func (a *agent) compact(args string) {
 				line{"isCompactSummary": true, "isVisibleInTranscriptOnly": true}),
 		}, a.transcript.command("compact", args, "Compacted")...)...)
 		a.say(noteEntry, "Compacted (ctrl+o to see full summary)")
-		a.rest(t)
+		a.brain.Rest(t)
 	})
 }

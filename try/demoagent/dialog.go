@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"ccbot/try/demoagent/script"
+	"ccbot/try/demoagent/terminal"
 )
 
 // dialog is something that takes the keys instead of the prompt box.
 type dialog interface {
 	// press handles one input and returns the dialog's outcome; nil while it stays open.
-	press(in input) *outcome
+	press(in terminal.Input) *outcome
 	// lines draws it; each line carries its own colours.
 	lines(width int) []string
 	// waitingFor is the text for the presence file while it is open.
@@ -37,18 +40,18 @@ type menu struct {
 func (m *menu) waitingFor() string { return m.waits }
 
 // press: digits choose at once, Enter takes the selected one, pasted text and letters are ignored.
-func (m *menu) press(in input) *outcome {
-	switch in.key {
-	case keyEnter:
+func (m *menu) press(in terminal.Input) *outcome {
+	switch in.Key {
+	case terminal.Enter:
 		return &outcome{option: m.selected + 1}
-	case keyEscape, keyInterrupt:
+	case terminal.Escape, terminal.Interrupt:
 		return &outcome{escaped: true}
-	case keyUp:
+	case terminal.Up:
 		m.selected = max(m.selected-1, 0)
-	case keyDown:
+	case terminal.Down:
 		m.selected = min(m.selected+1, len(m.options)-1)
-	case keyText:
-		if n := digit(in.text); m.numbered && n >= 1 && n <= len(m.options) {
+	case terminal.Text:
+		if n := digit(in.Text); m.numbered && n >= 1 && n <= len(m.options) {
 			return &outcome{option: n}
 		}
 	}
@@ -81,7 +84,7 @@ func digit(text string) int {
 }
 
 // permissionMenu asks for a Bash call.
-func permissionMenu(c Call, cwd string) *menu {
+func permissionMenu(c script.Call, cwd string) *menu {
 	title := "Bash command"
 	if c.Background {
 		title += " · from the general-purpose agent"
@@ -103,12 +106,12 @@ func permissionMenu(c Call, cwd string) *menu {
 }
 
 // fileMenu asks for an Edit or a Write.
-func fileMenu(c Call) *menu {
+func fileMenu(c script.Call) *menu {
 	name := filepath.Base(c.Path)
-	title, question, body := "Edit file", "Do you want to make this edit to "+name+"?", "- "+strings.ReplaceAll(strings.TrimSpace(editOld), "\n", "\n - ")+
-		"\n + "+strings.ReplaceAll(strings.TrimSpace(editNew), "\n", "\n + ")
+	title, question, body := "Edit file", "Do you want to make this edit to "+name+"?", "- "+strings.ReplaceAll(strings.TrimSpace(script.EditOld), "\n", "\n - ")+
+		"\n + "+strings.ReplaceAll(strings.TrimSpace(script.EditNew), "\n", "\n + ")
 	if c.Name == "Write" {
-		text, _ := c.Input()["content"].(string)
+		text, _ := toolInput(c)["content"].(string)
 		title, question, body = "Create file", "Do you want to create "+name+"?", strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n ")
 	}
 	return &menu{
@@ -122,7 +125,7 @@ func fileMenu(c Call) *menu {
 	}
 }
 
-func planMenu(c Call) *menu {
+func planMenu(c script.Call) *menu {
 	return &menu{
 		head: func(width int) []string {
 			lines := []string{blue + strings.Repeat("▔", width) + plain, "", "  " + blue + ruler(width-4) + plain, "   " + bold + "Ready to code?" + plain, "", "   Here is Claude's plan:",
@@ -173,8 +176,8 @@ type page struct {
 
 func (p *page) waitingFor() string { return "dialog open" }
 
-func (p *page) press(in input) *outcome {
-	if in.key == keyEscape || in.key == keyInterrupt {
+func (p *page) press(in terminal.Input) *outcome {
+	if in.Key == terminal.Escape || in.Key == terminal.Interrupt {
 		return &outcome{escaped: true}
 	}
 	return nil

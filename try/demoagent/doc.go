@@ -8,7 +8,10 @@
 // Permissions work as with the real one: Esc ends a waiting hook with SIGTERM and a Yes does not, a
 // decision is written together with the result, a subagent's hook is waited for before its dialog
 // is shown, rules of the session are kept. Its lines are written at once; the real one takes up to
-// 150 ms. The words of a prompt decide what it does; [Decide] lists them.
+// 150 ms. The words of a prompt decide what it does; [script.Decide] lists them.
+//
+// This package is the outside of the agent: files, screens and hooks. Package brain plays the turns
+// and package script has the words, for this agent and for a stand-in of another one.
 //
 // Options by environment, in addition to HOME and CLAUDE_CONFIG_DIR:
 //

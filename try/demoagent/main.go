@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ccbot/try/demoagent/brain"
+	"ccbot/try/demoagent/script"
+
 	"github.com/google/uuid"
 )
 
@@ -37,6 +40,9 @@ func Link(dir string) (string, error) {
 	return path, nil
 }
 
+// Long returns the answer to the word "long".
+func Long(n int) string { return script.Long(n) }
+
 // Main runs a session until its end and returns the exit code: 0 after /exit and SIGINT, 143 after
 // SIGTERM, 129 after SIGHUP, 1 when it could not start, 3 after the word "crash". args are the
 // arguments without argv[0], env has the format of os.Environ, stdin and stdout are the terminal.
@@ -55,7 +61,9 @@ func Main(args []string, env []string, stdin, stdout *os.File) int {
 	}
 	prunePresence(s.config)
 	ctx := context.Background()
-	return newAgent(ctx, s, stdin, stdout).run(ctx)
+	b := brain.New(brain.Options{In: stdin, Out: stdout, Title: "✳ Claude Code", Env: env, Dir: s.cwd,
+		Log: s.env.get("DEMOAGENT_LOG"), IgnoreSignals: s.env.get("DEMOAGENT_IGNORE_SIGNALS") != ""})
+	return b.Run(ctx, newAgent(ctx, s, b))
 }
 
 func fail(out *os.File, err error) int {

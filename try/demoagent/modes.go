@@ -3,6 +3,8 @@ package demoagent
 import (
 	"fmt"
 	"slices"
+
+	"ccbot/try/demoagent/terminal"
 )
 
 // modeOrder is the order of Shift+Tab. Bypass follows plan mode where the session was started with
@@ -26,8 +28,8 @@ var modelNames = []string{"Default (recommended)", "Opus", "Sonnet", "Haiku"}
 // modelList is the list of models: Enter keeps the choice as the default, s for the session only.
 type modelList struct{ *menu }
 
-func (m modelList) press(in input) *outcome {
-	if in.key == keyText && in.text == "s" {
+func (m modelList) press(in terminal.Input) *outcome {
+	if in.Key == terminal.Text && in.Text == "s" {
 		return &outcome{option: m.selected + 1}
 	}
 	return m.menu.press(in)

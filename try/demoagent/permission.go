@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ccbot/try/demoagent/script"
 )
 
 // rule is a permission rule as hooks and settings name it.
@@ -51,7 +53,7 @@ func (a *agent) keep(rules []rule) {
 }
 
 // allowed reports whether a call needs no permission.
-func (a *agent) allowed(c Call) bool {
+func (a *agent) allowed(c script.Call) bool {
 	switch {
 	case c.Name == "AskUserQuestion" || c.Name == "ExitPlanMode":
 		return false
@@ -71,7 +73,7 @@ func changesFiles(command string) bool {
 	return slices.Contains([]string{"touch", "mkdir", "cp", "mv", "rm"}, word)
 }
 
-func (r rule) allows(c Call) bool {
+func (r rule) allows(c script.Call) bool {
 	if r.Tool != c.Name {
 		return false
 	}
@@ -84,7 +86,7 @@ func (r rule) allows(c Call) bool {
 }
 
 // suggestions returns the rules that the payload proposes; questions and plans have none.
-func (c Call) suggestions(cwd string) []any {
+func suggestions(c script.Call, cwd string) []any {
 	edits := map[string]any{"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 	switch {
 	case c.Name == "Edit" || c.Name == "Write":
@@ -99,16 +101,16 @@ func (c Call) suggestions(cwd string) []any {
 }
 
 // request is the payload of PermissionRequest, without what all payloads have.
-func (a *agent) request(c Call) map[string]any {
-	more := map[string]any{"permission_mode": a.mode, "effort": map[string]string{"level": "medium"}, "tool_name": c.Name, "tool_input": c.Input()}
-	if s := c.suggestions(a.cwd); s != nil {
+func (a *agent) request(c script.Call) map[string]any {
+	more := map[string]any{"permission_mode": a.mode, "effort": map[string]string{"level": "medium"}, "tool_name": c.Name, "tool_input": toolInput(c)}
+	if s := suggestions(c, a.cwd); s != nil {
 		more["permission_suggestions"] = s
 	}
 	return more
 }
 
 // with is the call as a hook's answer changed it, and the answers to its questions.
-func (c Call) with(input map[string]any) (Call, map[string]string) {
+func changed(c script.Call, input map[string]any) (script.Call, map[string]string) {
 	if command, ok := input["command"].(string); ok {
 		c.Command = command
 	}

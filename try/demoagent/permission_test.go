@@ -14,10 +14,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeui"
-	reader "ccbot/internal/transcript"
+	"ccbot/agent/claude/claudeui"
+	reader "ccbot/agent/claude/transcript"
 	"ccbot/port/talk"
 	"ccbot/try/demoagent/agenttest"
+	"ccbot/try/demoagent/script"
 )
 
 func decide(d string) string {
@@ -213,18 +214,18 @@ func TestRules(t *testing.T) {
 		name       string
 		mode       string
 		rule       rule
-		call       Call
+		call       script.Call
 		want, seen bool
 	}{
-		{"exact", "default", rule{"Bash", "a b"}, Call{Name: "Bash", Command: "a b"}, true, false},
-		{"another command", "default", rule{"Bash", "a b"}, Call{Name: "Bash", Command: "a b c"}, false, false},
-		{"beginning", "default", rule{"Bash", "a:*"}, Call{Name: "Bash", Command: "a b"}, true, false},
-		{"not in a word", "default", rule{"Bash", "a *"}, Call{Name: "Bash", Command: "ab"}, false, false},
-		{"another tool", "default", rule{"Edit", ""}, Call{Name: "Bash", Command: "x"}, false, false},
-		{"edits accepted", "acceptEdits", rule{}, Call{Name: "Edit", Path: "x"}, true, false},
-		{"a command that edits", "acceptEdits", rule{}, Call{Name: "Bash", Command: "mkdir x"}, true, false},
-		{"a command that does not", "acceptEdits", rule{}, Call{Name: "Bash", Command: "make"}, false, false},
-		{"questions are always asked", "bypassPermissions", rule{}, Call{Name: "AskUserQuestion"}, false, false},
+		{"exact", "default", rule{"Bash", "a b"}, script.Call{Name: "Bash", Command: "a b"}, true, false},
+		{"another command", "default", rule{"Bash", "a b"}, script.Call{Name: "Bash", Command: "a b c"}, false, false},
+		{"beginning", "default", rule{"Bash", "a:*"}, script.Call{Name: "Bash", Command: "a b"}, true, false},
+		{"not in a word", "default", rule{"Bash", "a *"}, script.Call{Name: "Bash", Command: "ab"}, false, false},
+		{"another tool", "default", rule{"Edit", ""}, script.Call{Name: "Bash", Command: "x"}, false, false},
+		{"edits accepted", "acceptEdits", rule{}, script.Call{Name: "Edit", Path: "x"}, true, false},
+		{"a command that edits", "acceptEdits", rule{}, script.Call{Name: "Bash", Command: "mkdir x"}, true, false},
+		{"a command that does not", "acceptEdits", rule{}, script.Call{Name: "Bash", Command: "make"}, false, false},
+		{"questions are always asked", "bypassPermissions", rule{}, script.Call{Name: "AskUserQuestion"}, false, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/claudeui"
+	coding "ccbot/agent"
+	"ccbot/agent/claude/claudeui"
 	"ccbot/try/demoagent/agenttest"
 )
 
@@ -16,7 +17,7 @@ func TestScreensReadAsTheRealOnes(t *testing.T) {
 	s := newStage(t)
 	w, _ := s.idle()
 
-	read := func() claudeui.Screen { return claudeui.Read(w.Colours()) }
+	read := func() coding.Screen { return claudeui.Read(w.Colours()) }
 	w.WaitFor("? for shortcuts")
 	idle := read()
 	assert.True(t, idle.Box.Present && idle.Box.Empty && !idle.Busy && idle.Dialog == nil, "%+v", idle)
@@ -25,7 +26,7 @@ func TestScreensReadAsTheRealOnes(t *testing.T) {
 	w.WaitFor("in two lines")
 	draft := read()
 	assert.True(t, draft.Box.Present && !draft.Box.Empty)
-	assert.True(t, draft.Box.Holds("a draft\nin two lines"), "%q", draft.Box.Text)
+	assert.True(t, claudeui.Reader{}.Holds(draft.Box, "a draft\nin two lines"), "%q", draft.Box.Text)
 	w.Press("Escape")
 	w.Press("Escape")
 	w.WaitFor("─\n❯\u00a0\n─")
@@ -77,7 +78,7 @@ func TestSlowCommandIsDrawn(t *testing.T) {
 	running := func(lines int) func() bool {
 		return func() bool {
 			screen := claudeui.Read(w.Colours())
-			return screen.Busy && screen.Shell.Runs(command) && len(screen.Shell.Lines) >= lines
+			return screen.Busy && claudeui.Reader{}.Runs(screen.Shell, command) && len(screen.Shell.Lines) >= lines
 		}
 	}
 	require.Eventually(t, running(0), agenttest.Timeout, 20*time.Millisecond)
@@ -95,7 +96,7 @@ func TestSlowCommandIsDrawn(t *testing.T) {
 	s.waitStatus(w, "idle")
 	require.Eventually(t, func() bool {
 		box := claudeui.Read(w.Colours()).Box
-		return box.Bash && box.Holds("while :; do echo again; sleep 0.2; done")
+		return box.Bash && claudeui.Reader{}.Holds(box, "while :; do echo again; sleep 0.2; done")
 	}, agenttest.Timeout, 20*time.Millisecond)
 	assert.Equal(t, before, s.shape(p.SessionID))
 }

@@ -1,100 +1,45 @@
 package demoagent
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"ccbot/try/demoagent/brain"
 )
 
-const (
-	// shellLimit bounds a command of bash mode.
-	shellLimit = 2 * time.Minute
-	// shellShown is the number of output lines on the screen while a command runs.
-	shellShown = 5
-)
-
-// shell is a running command of bash mode. Its output comes from another goroutine.
-type shell struct {
-	command string
-	started time.Time
-	stamp   string // the same as the transcript writes it
-
-	mu  sync.Mutex
-	out bytes.Buffer // both of its outputs
-}
-
-func (s *shell) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.out.Write(p)
-}
-
-func (s *shell) printed() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.TrimRight(s.out.String(), "\n")
-}
-
-// runShell is bash mode: the command is really run, without any hook but the Stop at the end. Like
-// the real one it writes nothing into the transcript before the command has ended.
-func (a *agent) runShell(p prompt) {
-	t := a.newTurn()
-	s := &shell{command: strings.TrimSpace(p.plain), started: time.Now(), stamp: stamp()}
-	t.shell = s
-	a.say(bashEntry, s.command)
-	var failed error
-	a.async(func() {
-		ctx, cancel := context.WithTimeout(t.ctx, shellLimit)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", s.command) //nolint:gosec // the person asked for it
-		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = a.cwd, a.env, s, s
-		cmd.WaitDelay = 200 * time.Millisecond
-		failed = cmd.Run()
-	}, func() {
-		if a.turn == t {
-			a.ranShell(t, failed)
-		}
-	})
-}
+// shellShown is the number of output lines on the screen while a command of bash mode runs.
+const shellShown = 5
 
 // ranShell writes what a command was and what it has printed: all of it as errors when it has
-// failed.
-func (a *agent) ranShell(t *turn, failed error) {
-	s := t.shell
-	t.shell = nil
-	stdout, stderr := s.printed(), ""
+// failed. Only the Stop hook at the end of the turn runs for it.
+func (a *agent) ranShell(e brain.Event) {
+	stdout, stderr := e.Result.Text, ""
 	shown := firstOf(stdout, "(No output)")
 	switch {
-	case failed != nil:
+	case e.Result.Failed:
 		stdout, stderr = "", stdout
 	case stdout == "":
 		stdout = "(Bash completed with no output)"
 		shown = stdout
 	}
-	a.write(a.transcript.note("<bash-input>"+s.command+"</bash-input>", line{"timestamp": s.stamp}),
+	a.write(a.transcript.note("<bash-input>"+e.Shell.Command+"</bash-input>", line{"timestamp": stampOf(e.Shell.Started)}),
 		a.transcript.note(fmt.Sprintf("<bash-stdout>%s</bash-stdout><bash-stderr>%s</bash-stderr>", stdout, stderr), nil))
 	a.say(outEntry, shown)
-	t.steps = []Step{{Text: fmt.Sprintf("Seen: `%s` ran in your shell.", s.command)}}
-	a.after(thinking, func() { a.step(t) })
 }
 
 // interruptShell ends a command of bash mode. It returns to the box, and the transcript does not
 // mention it.
-func (a *agent) interruptShell(t *turn) {
+func (a *agent) interruptShell(s *brain.Shell) {
 	if last := len(a.entries) - 1; last >= 0 && a.entries[last].kind == bashEntry {
 		a.entries = a.entries[:last]
 	}
 	if a.box.empty() {
-		a.box.insert("!" + t.shell.command)
+		a.box.insert("!" + s.Command)
 	}
-	a.rest(t)
 }
 
 // shellView is the view of a running command.
@@ -104,15 +49,16 @@ type shellView struct {
 	took  time.Duration
 }
 
-func (s *shell) view() *shellView {
+// viewOf returns the view of a command, nil for none.
+func viewOf(s *brain.Shell) *shellView {
 	if s == nil {
 		return nil
 	}
-	v := &shellView{took: time.Since(s.started).Truncate(time.Second)}
+	v := &shellView{took: time.Since(s.Started).Truncate(time.Second)}
 	if v.took < time.Second {
 		return v // drawn with the clock
 	}
-	v.rows = strings.FieldsFunc(ansi.Strip(s.printed()), func(r rune) bool { return r == '\n' || r == '\r' })
+	v.rows = strings.FieldsFunc(ansi.Strip(s.Printed()), func(r rune) bool { return r == '\n' || r == '\r' })
 	if more := len(v.rows) - shellShown; more > 0 {
 		v.above = more + 1
 		v.rows = slices.Clone(v.rows[v.above:])

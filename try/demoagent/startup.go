@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"ccbot/try/demoagent/brain"
 )
 
-// open asks the questions before the session, then begins it.
-func (a *agent) open() {
+// Open asks the questions before the session, then begins it.
+func (a *agent) Open() {
 	if unknown := a.settings.unknownEvents(); len(unknown) > 0 && !a.hooks.off {
 		a.startup = append(a.startup, func() {
 			a.openDialog(warningMenu(unknown), func(out *outcome) { a.answered(!out.escaped && out.option != 3) })
@@ -32,7 +34,7 @@ func (a *agent) open() {
 func (a *agent) answered(on bool) {
 	switch {
 	case !on:
-		a.quit(1, "other")
+		a.brain.Quit(1, "other")
 	case len(a.startup) > 0:
 		next := a.startup[0]
 		a.startup = a.startup[1:]
@@ -50,16 +52,16 @@ func (a *agent) begin() {
 		more["context_tokens"], more["seconds_since_last_response"] = 1000, 1
 	}
 	payload := a.payload("SessionStart", more)
-	a.async(func() { a.hooks.run(a.ctx, "SessionStart", a.source, payload) }, func() {
+	a.brain.Async(func() { a.hooks.run(a.brain.Context(), "SessionStart", a.source, payload) }, func() {
 		a.opened = true
-		if a.turn != nil && a.turn.onOpened != nil {
-			a.turn.onOpened()
+		if t := a.brain.Turn(); t != nil && a.state(t).onOpened != nil {
+			a.state(t).onOpened()
 		}
 	})
-	a.after(early, func() {
+	a.brain.After(early, func() {
 		a.ready = true
 		if a.options.prompt != "" {
-			a.submit(prompt{kind: "prompt", text: a.options.prompt, plain: a.options.prompt})
+			a.submit(brain.Prompt{Kind: brain.Words, Text: a.options.prompt, Plain: a.options.prompt})
 		}
 	})
 	a.runStatusLine()

@@ -21,11 +21,11 @@ func (a *agent) runStatusLine() {
 	if err != nil {
 		return
 	}
-	width, height := a.term.size()
+	width, height := a.brain.Size()
 	env := append(a.hooks.environment(map[string]any{"session_id": a.id.String()}), "COLUMNS="+strconv.Itoa(width), "LINES="+strconv.Itoa(height))
 	var out []byte
-	a.async(func() {
-		cmd := exec.CommandContext(a.ctx, "/bin/sh", "-c", command) //nolint:gosec // configured by the person
+	a.brain.Async(func() {
+		cmd := exec.CommandContext(a.brain.Context(), "/bin/sh", "-c", command) //nolint:gosec // configured by the person
 		cmd.Dir, cmd.Env, cmd.Stdin = a.cwd, env, bytes.NewReader(data)
 		inGroup(cmd)
 		out, _ = cmd.Output() // without output there is an empty row

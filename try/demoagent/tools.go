@@ -3,50 +3,49 @@ package demoagent
 import (
 	"context"
 	"fmt"
-	"os/exec"
-	"syscall"
+
+	"ccbot/try/demoagent/brain"
+	"ccbot/try/demoagent/script"
 )
 
-// call asks for permission and pretends to run the tool. The dialog is open while the
-// PermissionRequest hooks run; whoever answers first wins.
-func (a *agent) call(t *turn, c Call) {
+// Ask asks for permission. The dialog is open while the PermissionRequest hooks run; the first
+// answer wins.
+func (a *agent) Ask(t *brain.Turn, c script.Call, done func(script.Call, script.Result)) {
+	w := a.state(t)
 	if c.Name == "Agent" {
-		a.launch(t, c)
-		return
-	}
-	if c.Free {
-		a.free(t, c)
+		done(c, a.launch(w, c))
 		return
 	}
 	if c.Name == "ExitPlanMode" && a.mode != "plan" {
 		a.beforePlan = a.mode
 		a.setMode("plan")
 	}
-	if title := c.title(); title != "" {
-		a.say(toolEntry, title)
-	}
+	a.sayTitle(c)
 	if a.allowed(c) {
-		a.permitted(t, c, nil, "")
+		done(c, a.permitted(c, nil, ""))
 		return
 	}
-	t.dialog = a.dialogFor(c)
-	a.openDialog(t.dialog, func(out *outcome) { a.chosen(t, c, out) })
+	w.dialog = a.dialogFor(c)
+	a.openDialog(w.dialog, func(out *outcome) {
+		w.dialog = nil
+		a.chosen(c, out, done)
+	})
 
-	ctx, cancel := context.WithCancel(a.ctx)
-	t.stopHook = cancel
-	id := t.callID
+	ctx, cancel := context.WithCancel(a.brain.Context())
+	w.stopHook = cancel
+	id := w.callID
 	payload := a.payload("PermissionRequest", a.request(c))
 	var results []hookResult
-	a.async(func() { results = a.hooks.run(ctx, "PermissionRequest", c.Name, payload) }, func() {
+	a.brain.Async(func() { results = a.hooks.run(ctx, "PermissionRequest", c.Name, payload) }, func() {
 		d, ok := permission(results)
-		if ok && a.turn == t && t.callID == id && t.dialog != nil {
-			a.decided(t, c, d)
+		if ok && a.brain.Turn() == t && w.callID == id && w.dialog != nil {
+			a.decided(w, c, d, done)
 		}
 	})
 }
 
 // title returns the call as the screen shows it.
-func (c Call) title() string {
+func title(c script.Call) string {
 	switch c.Name {
 	case "Bash":
 		return "Bash\n⎿  $ " + c.Command
@@ -62,7 +61,36 @@ func (c Call) title() string {
 	return ""
 }
 
-func (a *agent) dialogFor(c Call) dialog {
+func (a *agent) sayTitle(c script.Call) {
+	if title := title(c); title != "" {
+		a.say(toolEntry, title)
+	}
+}
+
+// toolInput returns the tool_input of a call as hooks and transcript show it.
+func toolInput(c script.Call) map[string]any {
+	switch c.Name {
+	case "Bash":
+		return map[string]any{"command": c.Command, "description": "Run the command you asked for"}
+	case "AskUserQuestion":
+		return map[string]any{"questions": c.Questions}
+	case "Edit":
+		return map[string]any{"file_path": c.Path, "old_string": script.EditOld, "new_string": script.EditNew, "replace_all": false}
+	case "Write":
+		return map[string]any{"file_path": c.Path, "content": "# Notes\n\nThe demo agent would write this.\n"}
+	case "Read":
+		return map[string]any{"file_path": c.Path}
+	case "Grep":
+		return map[string]any{"pattern": c.Command}
+	case "TodoWrite":
+		return script.Todos(c.Done)
+	case "Agent":
+		return map[string]any{"description": "demo agent", "prompt": c.Command, "subagent_type": subagentType}
+	}
+	return map[string]any{"plan": c.Plan, "planFilePath": "~/.claude/plans/demo-plan.md"}
+}
+
+func (a *agent) dialogFor(c script.Call) dialog {
 	switch c.Name {
 	case "AskUserQuestion":
 		return newAsk(c.Questions)
@@ -76,20 +104,19 @@ func (a *agent) dialogFor(c Call) dialog {
 
 // chosen is an answer in the terminal. A hook that still runs is left alone; its answer comes too
 // late.
-func (a *agent) chosen(t *turn, c Call, out *outcome) {
-	t.dialog = nil
+func (a *agent) chosen(c script.Call, out *outcome, done func(script.Call, script.Result)) {
 	if a.refused(c, out) {
-		a.interrupt()
+		a.brain.Interrupt()
 		return
 	}
 	if c.Name == "ExitPlanMode" {
 		a.setMode(map[int]string{1: "auto", 2: "default"}[out.option])
 	}
-	a.permitted(t, c, out.answers, "")
+	done(c, a.permitted(c, out.answers, ""))
 }
 
 // refused reports whether the person refused, and stores the effect of a yes on later calls.
-func (a *agent) refused(c Call, out *outcome) bool {
+func (a *agent) refused(c script.Call, out *outcome) bool {
 	last := map[string]int{"Bash": 4, "ExitPlanMode": 3, "Edit": 3, "Write": 3}[c.Name]
 	if out.escaped || last > 0 && out.option == last {
 		return true
@@ -107,36 +134,35 @@ func (a *agent) refused(c Call, out *outcome) bool {
 
 // decided is an answer of a hook. A bare "allow" cannot answer a question or approve a plan: there
 // the dialog stays open.
-func (a *agent) decided(t *turn, c Call, d decision) {
+func (a *agent) decided(w *turnState, c script.Call, d decision, done func(script.Call, script.Result)) {
 	if d.Behavior == "allow" && (c.Name == "AskUserQuestion" || c.Name == "ExitPlanMode") && d.UpdatedInput == nil {
 		return
 	}
 	if d.Behavior == "deny" && d.Interrupt {
-		a.interrupt()
+		a.brain.Interrupt()
 		return
 	}
-	a.closeDialog(t.dialog)
-	t.dialog, t.byHook, t.decided = nil, d.Behavior, stamp()
+	a.closeDialog(w.dialog)
+	w.dialog, w.byHook, w.decided = nil, d.Behavior, stamp()
 	if d.Behavior == "deny" {
 		a.say(noteEntry, "Denied by PermissionRequest hook")
-		a.ran(t, c, denial(d))
+		done(c, denial(d))
 		return
 	}
 	if c.Name == "ExitPlanMode" { // without a word about the mode it is the one before plan mode
 		a.setMode(firstOf(a.beforePlan, "default"))
 	}
 	a.apply(d.UpdatedPermissions)
-	c, answers := c.with(d.UpdatedInput)
-	a.permitted(t, c, answers, "Allowed by PermissionRequest hook")
+	c, answers := changed(c, d.UpdatedInput)
+	done(c, a.permitted(c, answers, "Allowed by PermissionRequest hook"))
 }
 
-func denial(d decision) Result {
-	return Result{Text: firstOf(d.Message, "Permission denied by hook"), Denied: true, Message: d.Message}
+func denial(d decision) script.Result {
+	return script.Result{Text: firstOf(d.Message, "Permission denied by hook"), Denied: true, Message: d.Message}
 }
 
-// permitted writes the tool's invented result, after the time that a command pretends to take.
-func (a *agent) permitted(t *turn, c Call, answers map[string]string, how string) {
-	r := Result{Text: c.result()}
+// permitted shows a permitted call and returns its result; without one the call pretends to run.
+func (a *agent) permitted(c script.Call, answers map[string]string, how string) (r script.Result) {
 	switch c.Name {
 	case "AskUserQuestion":
 		r.Text = answerText(c.Questions, answers)
@@ -151,71 +177,7 @@ func (a *agent) permitted(t *turn, c Call, answers map[string]string, how string
 	if how != "" {
 		a.say(noteEntry, how)
 	}
-	id := t.callID
-	if wait := takes(c.Command); wait > 0 {
-		a.after(wait, func() {
-			if a.turn == t && t.callID == id {
-				a.ran(t, c, r)
-			}
-		})
-		return
-	}
-	a.ran(t, c, r)
-}
-
-// result invents what a tool says.
-func (c Call) result() string {
-	switch {
-	case c.Fails:
-		return "Exit code 2\nmake: *** [test] Error 1"
-	case c.Name == "Read":
-		return "     1\tcolour = \"red\""
-	case c.Name == "Grep":
-		return "Found 1 file\n" + "colours.conf"
-	case c.Name == "TodoWrite":
-		return "Todos have been modified successfully."
-	}
-	switch c.Name {
-	case "Edit":
-		return "The file " + c.Path + " has been updated successfully."
-	case "Write":
-		return "File created successfully at: " + c.Path
-	case "ExitPlanMode":
-		return "User has approved your plan. You can now start coding. Start with updating your todo list if applicable\n\n" +
-			"## Approved Plan:\n" + c.Plan
-	}
-	return pretend(c.Command)
-}
-
-// ran writes the result of a call and continues the turn.
-func (a *agent) ran(t *turn, c Call, r Result) {
-	a.write(a.transcript.outcome(t.callID, t.callLine, r, t.byHook, t.decided)...)
-	t.callID, t.byHook = "", ""
-	t.steps = append(afterTool(c, r), t.steps...)
-	a.after(thinking, func() { a.step(t) })
+	return r
 }
 
 func (a *agent) setMode(mode string) { a.mode, a.transcript.mode = mode, mode }
-
-// spring is the armed dialog: a subagent asks for permission between a paste and its Enter.
-func (a *agent) spring() {
-	if !a.armed || a.turn != nil {
-		return
-	}
-	a.armed = false
-	a.deliver(a.newTurn(), Step{Text: "A subagent wants to run something.",
-		Tool: &Call{Name: "Bash", Command: "make deploy", Background: true}}, "A subagent wants to run something.")
-}
-
-// runChild starts a real process as a tool does: in a separate session, so that no hang-up reaches
-// it. It is ended with the turn, but survives a SIGKILL of the agent.
-func (a *agent) runChild(t *turn, c Call) {
-	cmd := exec.CommandContext(t.ctx, "/bin/sh", "-c", "exec "+c.Command) //nolint:gosec // "sleep N"
-	cmd.Dir, cmd.SysProcAttr = a.cwd, &syscall.SysProcAttr{Setsid: true}
-	a.say(toolEntry, "Bash\n⎿  $ "+c.Command)
-	a.async(func() { _ = cmd.Run() }, func() {
-		if a.turn == t {
-			a.ran(t, c, Result{Text: "(no output)"})
-		}
-	})
-}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/try/demoagent/script"
+
 	"github.com/google/uuid"
 )
 
@@ -88,7 +90,9 @@ func (t *transcript) chained(kind string, fields line) line {
 	return l
 }
 
-func stamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
+func stamp() string { return stampOf(time.Now()) }
+
+func stampOf(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // human is a prompt; source is "typed" or "queued".
 func (t *transcript) human(text, promptID, source string) line {
@@ -154,7 +158,7 @@ func (t *transcript) rejected(callID string, callLine any) line {
 // outcome returns the lines of a call that was not interrupted: the decision of a hook, if any, and
 // the result. The decision is dated when it came and written only here, as by the real one: while
 // the tool runs it is not in the file.
-func (t *transcript) outcome(callID string, callLine any, r Result, byHook, decided string) []line {
+func (t *transcript) outcome(callID string, callLine any, r script.Result, byHook, decided string) []line {
 	var lines []line
 	if byHook != "" {
 		lines = append(lines, t.chained("attachment", line{"timestamp": decided, "attachment": line{

@@ -1,51 +1,16 @@
 package demoagent
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/try/demoagent/brain"
 )
-
-const (
-	thinking  = 150 * time.Millisecond // before an answer
-	wordEvery = 100 * time.Millisecond // the pace of a slow one
-)
-
-// prompt is something that was submitted.
-type prompt struct {
-	kind  string // prompt, bash, slash; notice: not a person's
-	text  string // as Claude Code hands it on: long pastes wrapped
-	plain string // as it was typed
-}
-
-// turn runs from a prompt until the session is idle again. A callback that finds another turn, or
-// none, comes too late and does nothing.
-type turn struct {
-	ctx      context.Context
-	cancel   context.CancelFunc
-	started  time.Time
-	onOpened func() // waits for the SessionStart hooks
-	hook     string // the event whose hooks it waits for
-	steps    []Step
-	streamed string // the received part of an answer
-	lastText string
-
-	callID   string // of the tool call that waits for permission or runs; "" for none
-	callLine any    // its line in the transcript
-	byHook   string // a hook's decision about it, "" for none
-	decided  string // when, as a line's timestamp
-	dialog   dialog
-	stopHook context.CancelFunc
-
-	shell *shell // the command of bash mode that runs
-}
 
 var slashCommand = regexp.MustCompile(`^\s*/([a-zA-Z][\w:-]*)(\s|$)`)
 
@@ -54,12 +19,12 @@ func (a *agent) enter() {
 	if !a.ready || a.box.continueLine() || strings.TrimSpace(a.box.plain()) == "" {
 		return
 	}
-	p := prompt{kind: "prompt", text: a.box.prompt(newPasteID), plain: a.box.plain()}
+	p := brain.Prompt{Kind: brain.Words, Text: a.box.prompt(newPasteID), Plain: a.box.plain()}
 	switch {
 	case a.box.bash:
-		p.kind = "bash"
-	case slashCommand.MatchString(p.text):
-		p.kind = "slash"
+		p.Kind = brain.Bash
+	case slashCommand.MatchString(p.Text):
+		p.Kind = brain.Slash
 	}
 	a.box.clear()
 	a.submit(p)
@@ -67,225 +32,140 @@ func (a *agent) enter() {
 
 func newPasteID() string { return fmt.Sprintf("%04x", rand.IntN(1<<16)) } //nolint:gosec // only to tell pastes apart
 
-func (a *agent) submit(p prompt) {
-	a.record(p)
-	switch {
-	case a.turn != nil:
-		a.enqueue(p)
-	default:
-		a.perform([]prompt{p}, "typed")
-	}
+func (a *agent) submit(p brain.Prompt) {
+	p.Pasted, p.Session = a.pasted, a.id
+	a.brain.Submit(p)
 }
 
-// record tells a test what arrived.
-func (a *agent) record(p prompt) {
-	path := a.env.get("DEMOAGENT_LOG")
-	if path == "" {
-		return
-	}
-	text := p.plain
-	if p.kind == "bash" {
-		text = "!" + text
-	}
-	data, err := json.Marshal(map[string]any{"text": text, "pasted": a.pasted, "at": time.Now().UTC(), "session": a.id, "kind": p.kind})
-	if err == nil {
-		err = appendFile(path, append(data, '\n'))
-	}
-	if err != nil {
-		a.note(err)
-	}
-}
-
-func appendFile(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(data); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
-}
-
-// enqueue keeps a prompt for the end of the turn. Its hooks run now, not when its turn comes.
-func (a *agent) enqueue(p prompt) {
-	if p.kind == "slash" && strings.TrimSpace(p.plain) == "/exit" {
-		a.quit(0, "prompt_input_exit")
-		return
-	}
-	a.queue = append(a.queue, p)
-	if p.kind != "prompt" {
-		return
-	}
-	a.promptID = uuid.NewString()
-	a.write(a.transcript.queue("enqueue", p.text))
-	payload := a.payload("UserPromptSubmit", map[string]any{"permission_mode": a.mode, "prompt": p.text})
-	a.async(func() { a.hooks.run(a.ctx, "UserPromptSubmit", "", payload) }, func() {})
-}
-
-// next takes up what was queued: all plain prompts up to the first other thing become one turn.
-func (a *agent) next() {
-	if len(a.queue) == 0 {
-		return
-	}
-	n := 1
-	for a.queue[0].kind == "prompt" && n < len(a.queue) && a.queue[n].kind == "prompt" {
-		n++
-	}
-	prompts := a.queue[:n:n]
-	a.queue = a.queue[n:]
-	for _, p := range prompts {
-		if p.kind == "prompt" {
-			a.write(a.transcript.queue("dequeue", ""))
-		}
-	}
-	a.perform(prompts, "queued")
-}
-
-func (a *agent) perform(prompts []prompt, source string) {
-	switch p := prompts[0]; p.kind {
-	case "bash":
-		a.runShell(p)
-	case "slash":
-		a.runCommand(p)
-	case "notice":
+// Do runs a slash command, or the turn after a subagent.
+func (a *agent) Do(p brain.Prompt) {
+	if p.Kind == brain.Notice {
 		a.runNotice(p)
-	default:
-		a.runPrompts(prompts, source)
+		return
 	}
+	a.runCommand(p)
 }
 
-// newTurn makes the session busy; a second-hand keeps the spinner's clock going.
-func (a *agent) newTurn() *turn {
-	t := &turn{started: time.Now()}
-	t.ctx, t.cancel = context.WithCancel(a.ctx)
-	a.turn = t
-	var tick func()
-	tick = func() {
-		if a.turn == t {
-			a.after(time.Second, tick)
+// Note writes the transcript and runs the hooks of an event.
+func (a *agent) Note(e brain.Event, then func()) {
+	switch e.Kind {
+	case brain.Queued:
+		a.queued(e.Prompts[0])
+	case brain.Taken:
+		for _, p := range e.Prompts {
+			if p.Kind == brain.Words {
+				a.write(a.transcript.queue("dequeue", ""))
+			}
 		}
+	case brain.Prompted:
+		a.prompted(e, then)
+	case brain.Said:
+		a.said(e)
+	case brain.Ran:
+		w := a.state(e.Turn)
+		a.write(a.transcript.outcome(w.callID, w.callLine, e.Result, w.byHook, w.decided)...)
+		w.callID, w.byHook = "", ""
+	case brain.Finished:
+		a.finish(e.Turn, then)
+	case brain.Failed:
+		a.failed(e, then)
+	case brain.Interrupted:
+		a.interrupted(e.Turn)
+	case brain.ShellBegan:
+		a.say(bashEntry, e.Shell.Command)
+	case brain.ShellEnded:
+		a.ranShell(e)
+	case brain.Trouble:
+		a.say(errorEntry, e.Text)
 	}
-	a.after(time.Second, tick)
-	return t
 }
 
-func (a *agent) runPrompts(prompts []prompt, source string) {
-	t := a.newTurn()
-	for _, p := range prompts {
-		a.say(userEntry, p.plain)
+// queued is a prompt that waits for the end of the turn. Its hooks run now, not when its turn
+// comes.
+func (a *agent) queued(p brain.Prompt) {
+	if p.Kind == brain.Slash && strings.TrimSpace(p.Plain) == "/exit" {
+		a.brain.Quit(0, "prompt_input_exit")
+		return
 	}
-	if source == "queued" { // the hooks ran when it was queued
-		a.accept(t, prompts, source)
+	if p.Kind != brain.Words {
 		return
 	}
 	a.promptID = uuid.NewString()
-	t.onOpened = func() { a.offer(t, prompts, source) }
-	if t.hook = "SessionStart"; a.opened {
-		t.onOpened()
+	a.write(a.transcript.queue("enqueue", p.Text))
+	payload := a.payload("UserPromptSubmit", map[string]any{"permission_mode": a.mode, "prompt": p.Text})
+	a.brain.Async(func() { a.hooks.run(a.brain.Context(), "UserPromptSubmit", "", payload) }, func() {})
+}
+
+func (a *agent) prompted(e brain.Event, then func()) {
+	for _, p := range e.Prompts {
+		a.say(userEntry, p.Plain)
+	}
+	if e.Waited { // the hooks ran when it was queued
+		a.accept(e.Prompts, "queued")
+		then()
+		return
+	}
+	a.promptID = uuid.NewString()
+	w := a.state(e.Turn)
+	w.onOpened = func() { a.offer(w, e.Prompts, then) }
+	if w.hook = "SessionStart"; a.opened {
+		w.onOpened()
 	}
 }
 
 // offer lets the UserPromptSubmit hooks see the prompt; a hook that blocks it puts it back into the
 // box.
-func (a *agent) offer(t *turn, prompts []prompt, source string) {
-	t.hook, t.onOpened = "UserPromptSubmit", nil
-	payload := a.payload("UserPromptSubmit", map[string]any{"permission_mode": a.mode, "prompt": prompts[0].text})
+func (a *agent) offer(w *turnState, prompts []brain.Prompt, then func()) {
+	t := w.turn
+	w.hook, w.onOpened = "UserPromptSubmit", nil
+	payload := a.payload("UserPromptSubmit", map[string]any{"permission_mode": a.mode, "prompt": prompts[0].Text})
 	var results []hookResult
-	a.async(func() { results = a.hooks.run(t.ctx, "UserPromptSubmit", "", payload) }, func() {
-		if a.turn != t {
+	a.brain.Async(func() { results = a.hooks.run(t.Context, "UserPromptSubmit", "", payload) }, func() {
+		if a.brain.Turn() != t {
 			return
 		}
-		t.hook = ""
+		w.hook = ""
 		if reason, no := blocked(results); no {
 			a.say(noteEntry, "UserPromptSubmit operation blocked by hook:\n"+reason)
-			a.box.insert(prompts[0].plain)
-			a.rest(t)
+			a.box.insert(prompts[0].Plain)
+			a.brain.Rest(t)
 			return
 		}
-		a.accept(t, prompts, source)
+		a.accept(prompts, "typed")
+		then()
 	})
 }
 
-func (a *agent) accept(t *turn, prompts []prompt, source string) {
+func (a *agent) accept(prompts []brain.Prompt, source string) {
 	for _, p := range prompts {
-		a.write(a.transcript.human(p.text, a.promptID, source))
-		t.steps = append(t.steps, Decide(p.plain)...)
-	}
-	a.after(thinking, func() { a.step(t) })
-}
-
-// step does the next thing of the turn.
-func (a *agent) step(t *turn) {
-	if a.turn != t {
-		return
-	}
-	if len(t.steps) == 0 {
-		a.finish(t)
-		return
-	}
-	s := t.steps[0]
-	t.steps = t.steps[1:]
-	switch {
-	case s.Crash:
-		a.exit = &exit{code: 3}
-	case s.Error != "":
-		a.failTurn(t, s.Error)
-	case s.Over > 0:
-		a.stream(t, s, time.Now().Add(s.Over))
-	default:
-		a.deliver(t, s, s.Text)
+		a.write(a.transcript.human(p.Text, a.promptID, source))
 	}
 }
 
-// stream adds a word at a time.
-func (a *agent) stream(t *turn, s Step, end time.Time) {
-	if a.turn != t {
-		return
+// said writes the lines of an answer, which share a message.
+func (a *agent) said(e brain.Event) {
+	if e.Text != "" {
+		a.say(assistantEntry, e.Text)
 	}
-	if !time.Now().Before(end) {
-		a.deliver(t, s, strings.TrimSpace(t.streamed))
-		return
-	}
-	t.streamed += s.Text + " "
-	a.after(wordEvery, func() { a.stream(t, s, end) })
-}
-
-// deliver completes an answer: its lines are written, then what it asks for happens.
-func (a *agent) deliver(t *turn, s Step, text string) {
-	t.streamed, t.lastText = "", text
-	if text != "" {
-		a.say(assistantEntry, text)
-	}
-	call := s.Tool
-	if s.Child > 0 {
-		call = &Call{Name: "Bash", Command: fmt.Sprintf("sleep %d", int(s.Child.Seconds()))}
-	}
-	messageID, usage, stop := newID("msg_"), tokenUsage(1000+50*len(a.entries), len(text)/4+1), "end_turn"
-	if call != nil {
+	messageID, usage, stop := newID("msg_"), tokenUsage(1000+50*len(a.entries), len(e.Text)/4+1), "end_turn"
+	if e.Call != nil {
 		stop = "tool_use"
 	}
 	var lines []line
-	if text != "" {
-		lines = append(lines, a.transcript.assistant(messageID, stop, usage, textBlock(text)))
+	if e.Text != "" {
+		lines = append(lines, a.transcript.assistant(messageID, stop, usage, textBlock(e.Text)))
 	}
-	if call != nil {
-		t.callID = newID("toolu_")
+	w := a.state(e.Turn)
+	if e.Call != nil {
+		w.callID = newID("toolu_")
 		lines = append(lines, a.transcript.assistant(messageID, stop, usage,
-			line{"type": "tool_use", "id": t.callID, "name": call.Name, "input": call.Input()}))
-		t.callLine = a.transcript.parent
+			line{"type": "tool_use", "id": w.callID, "name": e.Call.Name, "input": toolInput(*e.Call)}))
+		w.callLine = a.transcript.parent
 	}
 	a.write(lines...)
-	a.armed = a.armed || s.Arm
 	a.runStatusLine()
-	switch {
-	case s.Child > 0:
-		a.runChild(t, *call)
-	case call != nil:
-		a.call(t, *call)
-	default:
-		a.step(t)
+	if e.Unasked {
+		a.sayTitle(*e.Call)
 	}
 }
 
@@ -295,18 +175,18 @@ func newID(prefix string) string {
 }
 
 // finish runs the Stop hooks; the session stays busy until they are done.
-func (a *agent) finish(t *turn) {
-	t.hook = "Stop"
+func (a *agent) finish(t *brain.Turn, then func()) {
+	a.state(t).hook = "Stop"
 	payload := a.payload("Stop", map[string]any{
 		"permission_mode": a.mode, "effort": map[string]string{"level": "medium"}, "stop_hook_active": false,
-		"last_assistant_message": t.lastText, "background_tasks": a.backgroundTasks(), "session_crons": []any{},
+		"last_assistant_message": t.LastText, "background_tasks": a.backgroundTasks(), "session_crons": []any{},
 	})
 	var results []hookResult
-	a.async(func() { results = a.hooks.run(t.ctx, "Stop", "", payload) }, func() {
-		if a.turn != t {
+	a.brain.Async(func() { results = a.hooks.run(t.Context, "Stop", "", payload) }, func() {
+		if a.brain.Turn() != t {
 			return
 		}
-		worked := time.Since(t.started)
+		worked := time.Since(t.Started)
 		var lines []line
 		if len(results) > 0 {
 			lines = append(lines, a.transcript.system("stop_hook_summary", line{"hookCount": len(results), "level": "suggestion"}))
@@ -314,49 +194,37 @@ func (a *agent) finish(t *turn) {
 		lines = append(lines, a.transcript.system("turn_duration", line{"durationMs": worked.Milliseconds(), "messageCount": len(a.entries)}))
 		a.write(lines...)
 		a.say(endEntry, fmt.Sprintf("Worked for %s · done %s", worked.Truncate(time.Second), time.Now().Format("3:04 PM")))
-		a.rest(t)
+		then()
 	})
 }
 
-func (a *agent) failTurn(t *turn, text string) {
-	a.write(a.transcript.apiError(text))
-	a.say(errorEntry, text)
-	t.hook = "StopFailure"
-	payload := a.payload("StopFailure", map[string]any{"error": "unknown", "last_assistant_message": text})
-	a.async(func() { a.hooks.run(t.ctx, "StopFailure", "", payload) }, func() { a.rest(t) })
+func (a *agent) failed(e brain.Event, then func()) {
+	a.write(a.transcript.apiError(e.Text))
+	a.say(errorEntry, e.Text)
+	a.state(e.Turn).hook = "StopFailure"
+	payload := a.payload("StopFailure", map[string]any{"error": "unknown", "last_assistant_message": e.Text})
+	a.brain.Async(func() { a.hooks.run(e.Turn.Context, "StopFailure", "", payload) }, then)
 }
 
-// rest ends the turn; a queued prompt begins at once.
-func (a *agent) rest(t *turn) {
-	if a.turn != t {
+// interrupted is Esc while working: neither Stop nor StopFailure runs.
+func (a *agent) interrupted(t *brain.Turn) {
+	if t.Shell != nil {
+		a.interruptShell(t.Shell)
 		return
 	}
-	t.cancel()
-	a.turn = nil
-	a.next()
-}
-
-// interrupt is Esc while working: neither Stop nor StopFailure runs.
-func (a *agent) interrupt() {
-	t := a.turn
-	if t.shell != nil {
-		a.interruptShell(t)
-		return
-	}
-	text := "[Request interrupted by user]"
+	w, text := a.state(t), "[Request interrupted by user]"
 	switch {
-	case t.callID != "":
-		a.write(a.transcript.rejected(t.callID, t.callLine))
+	case w.callID != "":
+		a.write(a.transcript.rejected(w.callID, w.callLine))
 		text = "[Request interrupted by user for tool use]"
-	case t.streamed != "":
-		a.say(assistantEntry, t.streamed)
-		a.write(a.transcript.assistant(newID("msg_"), "", tokenUsage(1000, 1), textBlock(t.streamed)))
+	case t.Streamed != "":
+		a.say(assistantEntry, t.Streamed)
+		a.write(a.transcript.assistant(newID("msg_"), "", tokenUsage(1000, 1), textBlock(t.Streamed)))
 	}
 	a.write(a.transcript.note([]line{textBlock(text)}, nil))
 	a.say(noteEntry, "Interrupted · What should Claude do instead?")
-	if t.stopHook != nil {
-		t.stopHook()
+	if w.stopHook != nil {
+		w.stopHook()
 	}
-	a.closeDialog(t.dialog)
-	a.rest(t)
+	a.closeDialog(w.dialog)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"ccbot/try/demoagent/script"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -23,23 +25,11 @@ func TestWork(t *testing.T) {
 	assert.Contains(t, shape, "assistant [tool_use] Bash\nuser [tool_result] Exit code 2")
 	assert.NoFileExists(t, filepath.Join(s.cwd, "colours.conf"))
 
-	require.NoError(t, os.WriteFile(filepath.Join(s.cwd, playground), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(s.cwd, script.Playground), nil, 0o600))
 	w.Submit("work 5")
 	w.WaitFor("All 5 steps are done")
 	assert.FileExists(t, filepath.Join(s.cwd, "colours.conf"))
 	assert.FileExists(t, filepath.Join(s.cwd, "notes.md"))
 	names, _ := s.events()
 	assert.NotContains(t, names, "PermissionRequest/Bash")
-}
-
-func TestWorkSteps(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 40, 1000} {
-		calls := 0
-		for _, step := range workSteps(n) {
-			if step.Tool != nil && step.Tool.Name != "TodoWrite" {
-				calls++
-			}
-		}
-		assert.Equal(t, min(n, maxWork), calls)
-	}
 }

@@ -3,7 +3,6 @@ package chattest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -199,7 +198,7 @@ type transcripts struct {
 	Reads    func()               // before a reader reads
 
 	mu      sync.Mutex
-	waiting context.Context // of the reader that asked last
+	waiting context.Context // of the reader that waited last
 	waits   chan struct{}   // closed when a reader waits for more than there is
 }
 
@@ -211,33 +210,39 @@ func (f *transcripts) untilOneWaits() <-chan struct{} {
 	return f.waits
 }
 
-// LastWaiting is the context in which a reader has asked for an item last.
+// LastWaiting is the context in which a reader has waited for an item last.
 func (f *transcripts) LastWaiting() context.Context {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.waiting
 }
 
-func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, most int) ([]talk.Item, error) {
+func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, most int, wait bool) ([]talk.Item, error) {
 	f.wait()
 	if f.Reads != nil {
 		f.Reads()
 	}
-	f.mu.Lock()
-	f.waiting = ctx
-	f.mu.Unlock()
+	if wait {
+		f.mu.Lock()
+		f.waiting = ctx
+		f.mu.Unlock()
+	}
 	if f.Gives != nil {
 		most = 1
 	}
-	now, end := context.WithCancel(ctx)
-	end() // it does not wait
+	r, _ := f.Transcripts.Records.Get(id)
+	c, _ := r.Cursor()
+	wait = wait && r.State.Live() && c.Path == from.Path
 	for {
 		var changed <-chan struct{}
 		if f.Reported {
 			changed = untilChanged(from.Path)
 		}
-		items, err := f.Transcripts.Next(now, id, from, most)
-		if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		items, err := f.Transcripts.Next(ctx, id, from, most, false)
+		if wait && err == nil && len(items) == 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			f.oneWaits()
 			if f.Reported {
 				select {
@@ -248,7 +253,7 @@ func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, 
 				continue
 			}
 			f.watch()
-			items, err = f.Transcripts.Next(ctx, id, from, most)
+			items, err = f.Transcripts.Next(ctx, id, from, most, true)
 		}
 		if f.Gives != nil && len(items) > 0 {
 			f.Gives(items[0])

@@ -3,6 +3,7 @@ package chattest
 import (
 	"context"
 	"path/filepath"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -22,19 +23,26 @@ type said struct {
 
 func (c conversations) reached() host.Conversations {
 	c.world.ports.wait()
-	return host.Conversations{Records: c.world.Records, Projects: c.world.Dir, Dir: filepath.Join(c.world.Dir, "exports")}
+	return host.Conversations{Agents: agentsIn(c.world.Dir), Records: c.world.Records, Dir: filepath.Join(c.world.Dir, "exports")}
 }
 
 func (c conversations) Read(ctx context.Context, session uuid.UUID, at talk.Place, way talk.Direction, most int) ([]talk.Entry, error) {
 	return c.reached().Read(ctx, session, at, way, most)
 }
 
-func (c conversations) Find(ctx context.Context, session uuid.UUID, at talk.Place, word string, most int) (talk.Found, error) {
-	return c.reached().Find(ctx, session, at, word, most)
+func (c conversations) Find(ctx context.Context, session uuid.UUID, at talk.Place, word string, most int, budget time.Duration) (talk.Found, error) {
+	return c.reached().Find(ctx, session, at, word, most, c.world.within(budget))
 }
 
-func (c conversations) Days(ctx context.Context, session uuid.UUID, at talk.Place, most int) (talk.Days, error) {
-	return c.reached().Days(ctx, session, at, most)
+func (c conversations) Days(ctx context.Context, session uuid.UUID, at talk.Place, most int, budget time.Duration) (talk.Days, error) {
+	return c.reached().Days(ctx, session, at, most, c.world.within(budget))
+}
+
+func (w *World) within(budget time.Duration) time.Duration {
+	if w.Slow {
+		return 0
+	}
+	return budget
 }
 
 func (c conversations) Export(ctx context.Context, session uuid.UUID, most int64, words talk.Words) (folders.File, error) {

@@ -33,6 +33,16 @@ func Runs(t *testing.T, test func(t *testing.T, w *World)) {
 	})
 }
 
+// RunsRemote is Runs with a machine that is reached only through Link.
+func RunsRemote(t *testing.T, test func(t *testing.T, w *World)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.Starts(t)
+		test(t, w)
+	})
+}
+
 // RunsAs is runs as a subtest.
 func RunsAs(t *testing.T, name string, test func(t *testing.T, w *World)) {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,8 @@ import (
 
 // FakeLoops are loops that only a test moves.
 type FakeLoops struct {
-	Held error // of Start and Change; nil: they succeed
+	Held    error               // of Start and Change; nil: they succeed
+	Offered []port.LoopTemplate // to each session
 
 	mu       sync.Mutex
 	all      []port.Loop
@@ -33,17 +35,17 @@ func (f *FakeLoops) Start(_ context.Context, q port.LoopRequest) (port.Loop, err
 		return port.Loop{}, f.Held
 	}
 	f.requests = append(f.requests, q)
-	l := port.Loop{ID: q.Key, Session: q.Session, Task: q.Task, Check: q.Check, Bounds: q.Bounds, State: port.LoopRunning, Phase: port.LoopAsk, Iteration: 1,
+	l := port.Loop{ID: q.Key, Session: q.Session, Task: q.Task, Check: q.Check, Bounds: q.Bounds, State: port.LoopRunning, Step: port.LoopAsk, Iteration: 1,
 		Attempt: 1, CreatedAt: Started}
 	f.all = append(f.all, l)
 	return l, nil
 }
 
 // All implements port.Loops.
-func (f *FakeLoops) All() []port.Loop {
+func (f *FakeLoops) All() ([]port.Loop, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.all)
+	return slices.Clone(f.all), nil
 }
 
 // Change implements port.Loops.
@@ -61,6 +63,13 @@ func (f *FakeLoops) Change(_ context.Context, c port.LoopChange) (port.Loop, err
 	return f.all[i], nil
 }
 
+// Templates implements port.LoopTemplates.
+func (f *FakeLoops) Templates(context.Context, uuid.UUID, time.Time) ([]port.LoopTemplate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.Offered), nil
+}
+
 // Requests returns the loops that were started.
 func (f *FakeLoops) Requests() []port.LoopRequest {
 	f.mu.Lock()
@@ -75,9 +84,17 @@ func (f *FakeLoops) Changes() []port.LoopChange {
 	return slices.Clone(f.changes)
 }
 
+// Remove removes a loop, as a purge does.
+func (f *FakeLoops) Remove(id uuid.UUID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.all = slices.DeleteFunc(f.all, func(l port.Loop) bool { return l.ID == id })
+}
+
 // live returns the live loop of a session.
 func (f *FakeLoops) live(id uuid.UUID) *port.Loop {
-	for _, l := range f.All() {
+	all, _ := f.All()
+	for _, l := range all {
 		if l.Session == id && l.State.Live() {
 			return &l
 		}

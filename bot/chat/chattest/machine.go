@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/host"
+	"ccbot/internal/pause"
 	"ccbot/internal/session"
 	"ccbot/port/folders"
 )
@@ -17,7 +18,7 @@ type machine struct{ *World }
 
 func (m machine) now() *host.Machine {
 	return &host.Machine{Home: m.Home, Roots: m.Roots, Own: host.Own{Dir: m.StateDir}, Records: m.Records,
-		ProjectsDir: filepath.Join(m.Dir, "projects"), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
+		Agents: agentsIn(filepath.Join(m.Dir, "projects")), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
 		Folders: new(session.Gate),
 		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
 			return m.Written, m.WrittenErr
@@ -42,8 +43,9 @@ func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]strin
 }
 
 // Search is never cut by the time that it takes.
-func (m machine) Search(ctx context.Context, part string, most folders.Extent) folders.Found {
-	return m.reached().Search(context.WithoutCancel(ctx), part, most)
+func (m machine) Search(ctx context.Context, part string, most folders.Extent) (folders.Found, error) {
+	most.Time = pause.Forever
+	return m.reached().Search(ctx, part, most)
 }
 
 func (m machine) Checkouts(ctx context.Context, dir string) []folders.Checkout {

@@ -129,6 +129,20 @@ func (w *World) Answer(t *testing.T, message int, text string) string {
 	return key
 }
 
+// AnswerShown handles a text of Alice's that answers a message of the bot which the chat shows with
+// this id, and returns its key.
+func (w *World) AnswerShown(t *testing.T, id int, shown outbox.Message, text string) string {
+	t.Helper()
+	to := w.AsTelegram(shown)
+	to.ID, to.From = id, &models.User{ID: 99, IsBot: true, Username: w.Username}
+	if len(to.ReplyMarkup.InlineKeyboard) == 0 {
+		to.ReplyMarkup = nil
+	}
+	key, u := w.Accept(t, &models.Message{From: &models.User{ID: Alice}, Chat: to.Chat, Text: text, ReplyToMessage: to})
+	require.NoError(t, w.Handle(t.Context(), key, u))
+	return key
+}
+
 // SendTo are the words of the buttons that choose one of the sessions for a prompt, and of
 // [Discard].
 func (w *World) SendTo(names ...string) (all []string) {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudeask"
 	"ccbot/bot/ask"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
@@ -55,6 +56,7 @@ func (w *World) Request(t *testing.T, r session.Record, tool, input string) Aske
 	q.Request = hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: agent.Text(),
 		Hook: "200.6.boot", Transcript: q.cursor.Path, Cwd: r.Dir,
 		Tool: tool, Input: json.RawMessage(input), RequestedAt: at}
+	q.Ask = claudeask.Of(q.Request)
 	w.Dials(q)
 	return q
 }

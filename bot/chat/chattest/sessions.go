@@ -171,7 +171,7 @@ func (f *fakeSessions) Adopt(_ context.Context, q lifecycle.AdoptRequest) (sessi
 			return session.Record{}, err
 		}
 	}
-	r := session.Record{ID: uuid.New(), ClaudeSessionID: q.Claude, Name: "mine", Conversation: q.Conversation, Owner: q.Owner}
+	r := session.Record{ID: uuid.New(), AgentSessionID: q.AgentSessionID, Name: "mine", Conversation: q.Conversation, Owner: q.Owner}
 	if from, ok := f.records.Get(q.From); ok {
 		r = from
 	}

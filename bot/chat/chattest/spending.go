@@ -42,7 +42,7 @@ func (f *FakeSpending) Tells(all ...talk.Limit) {
 	}
 }
 
-func (f *FakeSpending) Spent(ctx context.Context) (talk.Report, error) {
+func (f *FakeSpending) Spent(ctx context.Context, _ time.Duration) (talk.Report, error) {
 	f.wait()
 	return f.OnSpent(ctx)
 }

@@ -12,10 +12,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/claude/claudeask"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/hooks"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 )
 
 // OpenChats opens the chats of a folder; unreadable files go to the folder next to it.
@@ -117,15 +119,22 @@ func (f *fakeRelay) end(id string) bool {
 	return ok
 }
 
-func (f *fakeRelay) Decide(_ context.Context, id string, d hooks.Decision) error {
+func (f *fakeRelay) Decide(_ context.Context, id string, a talk.Answer) error {
 	f.wait()
 	f.Mu.Lock()
-	decide := f.decide
+	decide, q := f.decide, f.waiting[id]
 	f.Mu.Unlock()
 	if decide != nil {
 		if err := decide(); err != nil {
 			return err
 		}
+	}
+	if q.ID == "" {
+		return hooks.ErrNotWaiting
+	}
+	d, err := claudeask.Decide(q, a)
+	if err != nil {
+		return err
 	}
 	if !f.end(id) {
 		return hooks.ErrNotWaiting

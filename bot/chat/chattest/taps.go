@@ -26,7 +26,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
 	"ccbot/bot/render"
-	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -156,8 +155,8 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 func (w *World) ShowsRest(t *testing.T, r session.Record) {
 	t.Helper()
 	line := talk.Item{At: talk.Cursor{Path: "t.jsonl"}, Kind: talk.TooLong, Size: 1, Rest: &talk.Rest{Length: 1, Raw: true}}
-	for _, p := range w.Answers.Long.Parts(host.View(r), line) {
-		is, err := w.Answers.Long.Offer(t.Context(), host.View(r), p, outbox.Now)
+	for _, p := range w.Answers.Long.Parts(ViewOf(r), line) {
+		is, err := w.Answers.Long.Offer(t.Context(), ViewOf(r), p, outbox.Now)
 		require.NoError(t, err)
 		require.True(t, is)
 	}
@@ -166,7 +165,7 @@ func (w *World) ShowsRest(t *testing.T, r session.Record) {
 // topics64 shows more sessions than have a button each, and a topic that is gone.
 func (w *World) topics64(t *testing.T, r session.Record) {
 	t.Helper()
-	require.NoError(t, w.Topics.AskLost(t.Context(), AtAlice, []port.Session{host.View(r)}, render.Plain("its topic is gone")))
+	require.NoError(t, w.Topics.AskLost(t.Context(), AtAlice, []port.Session{ViewOf(r)}, render.Plain("its topic is gone")))
 	for n := range 10 {
 		w.Session(t, "many"+strconv.Itoa(n), session.Running)
 	}

@@ -7,10 +7,19 @@ import (
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
 	"ccbot/host"
 	"ccbot/internal/session"
 	"ccbot/port"
 )
+
+var agents = agentsIn("")
+
+// agentsIn are the agents whose conversations are in a folder.
+func agentsIn(projects string) agent.Agents {
+	return agent.Agents{agent.Default: claude.New(projects, agent.Launch{}, nil)}
+}
 
 // FirstTopic is the number of the first topic that the bot opens.
 const FirstTopic = 501
@@ -101,4 +110,4 @@ func (w *World) MustSayInForum(t *testing.T, thread int, text string) {
 }
 
 // ViewOf is a record as the chat knows it.
-func ViewOf(r session.Record) port.Session { return host.View(r) }
+func ViewOf(r session.Record) port.Session { return host.View(agents, r) }

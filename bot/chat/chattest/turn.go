@@ -9,7 +9,6 @@ import (
 
 	"ccbot/bot/chat"
 	"ccbot/bot/turn"
-	"ccbot/host"
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -32,9 +31,9 @@ func (w *World) ShowsTurn(t *testing.T, r session.Record) {
 		return len(w.Telegram.Waiting)
 	}
 	before := posts()
-	require.NoError(t, f.OnNews(ctx, host.View(r), news.Typed{Prompt: talk.Prompt{Key: "1", Class: talk.ClassPlain}}))
+	require.NoError(t, f.OnNews(ctx, ViewOf(r), news.Typed{Prompt: talk.Prompt{Key: "1", Class: talk.ClassPlain}}))
 	w.Records.Change(r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = "working", w.Chat.Now().Add(time.Hour) })
-	require.NoError(t, f.OnNews(ctx, host.View(w.Record(t, r.ID)), news.Doing{}))
+	require.NoError(t, f.OnNews(ctx, ViewOf(w.Record(t, r.ID)), news.Doing{}))
 	require.Eventually(t, func() bool { return posts() > before }, Timeout, time.Millisecond)
 	cancel()
 	require.NoError(t, Receive(t, done))

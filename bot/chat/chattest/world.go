@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudeask"
 	"ccbot/bot"
 	"ccbot/bot/alias"
 	"ccbot/bot/ask"
@@ -28,6 +30,7 @@ import (
 	"ccbot/bot/inbox"
 	port "ccbot/bot/machine"
 	"ccbot/bot/outbox"
+	"ccbot/fleet/wire"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -65,6 +68,7 @@ type World struct {
 	Hosted     *host.Sessions // the sessions and windows as the chat sees them
 	Telegram   *FakeSender
 	ports      *gate
+	machine    *port.Machine // as the bot has it, but for the link
 	Inbox      *fakeEntries
 	Relay      *fakeRelay
 	Talk       *transcripts
@@ -77,6 +81,8 @@ type World struct {
 	AgentsHome string
 	Home       string             // as the chat knows it
 	Roots      []string           // that sessions may be opened in; none: anywhere
+	Link       *wire.Loop         // to its machine; nil: the bot calls the machine itself
+	Slow       bool               // its machine searches conversations no longer than it must
 	Gone       map[string]bool    // folders that no longer exist
 	Written    map[uuid.UUID]bool // conversations with a writer
 	WrittenErr error              // why that cannot be seen
@@ -92,6 +98,11 @@ var sentences = i18n.Load(glyph.Name)
 
 func NewWorld(t *testing.T) *World {
 	t.Helper()
+	return newWorld(t, os.Getenv("CCBOT_WIRE") == "loop") // see `make test-wire`
+}
+
+func newWorld(t *testing.T, remote bool) *World {
+	t.Helper()
 	dir := t.TempDir()
 	chats, err := OpenChats(filepath.Join(dir, "chats"))
 	require.NoError(t, err)
@@ -102,14 +113,14 @@ func NewWorld(t *testing.T) *World {
 	room := watch.New(slog.New(slog.DiscardHandler))
 	w := &World{ports: ports, Chats: chats, Records: records, Inbox: &fakeEntries{Store: store},
 		Relay: &fakeRelay{gate: ports, waiting: make(map[string]hooks.Request)}, Dir: dir,
-		Talk: &transcripts{gate: ports, Transcripts: &host.Transcripts{Records: records, Watch: room, Log: slog.New(slog.DiscardHandler)},
+		Talk: &transcripts{gate: ports, Transcripts: &host.Transcripts{Agents: agents, Records: records, Watch: room, Log: slog.New(slog.DiscardHandler)},
 			watch: sync.OnceFunc(func() { watchtest.Run(t, room) })},
 		Git: &FakeDiffs{gate: ports}, Spent: newSpending(ports), Looping: &FakeLoops{},
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
 	t.Cleanup(w.Talk.Close)
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
-	w.Hosted = &host.Sessions{Terminals: host.Terminals{Lifecycle: w.Lifecycle, Panes: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
+	w.Hosted = &host.Sessions{Terminals: host.Terminals{Agents: agents, Lifecycle: w.Lifecycle, Panes: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
 		Queues: w.Lifecycle, Diffs: w.Git, Spending: w.Spent, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Allowed = &AllowedGroups{world: w}
@@ -118,9 +129,10 @@ func NewWorld(t *testing.T) *World {
 		Config: bot.Config{Lists: conversation.Lists{People: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true}},
 			Username: "cc_bot", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
-			Machine: &port.Machine{Sessions: w.Hosted, Records: host.Views{Records: w.Records, Looped: w.Looping.live}, Loops: w.Looping,
-				Decisions: project{host.Decisions{RequestWaiters: w.Relay, Records: w.Records}, w.Lifecycle},
-				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}},
+			Machine: w.connect(remote, &port.Machine{Sessions: w.Hosted, Records: host.Views{Agents: agents, Records: w.Records, Looped: w.Looping.live}, Loops: w.Looping, Templates: w.Looping,
+				Schedules: w.openSchedules(t),
+				Decisions: project{host.Decisions{Relay: w.Relay, Agents: agents, Records: w.Records}, w.Lifecycle},
+				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}}),
 			Chat: &chat.Chat{Speech: sentences, Lang: "en", Log: slog.New(slog.DiscardHandler),
 				Facts: chat.Facts{Now: func() time.Time { return Started.Add(2 * time.Hour) }}},
 			Entries: w.Inbox, Sender: w.Telegram, AllowedGroups: w.Allowed, Health: func(context.Context) health.Figures { return w.Figures }},
@@ -131,15 +143,25 @@ func NewWorld(t *testing.T) *World {
 	return w
 }
 
+// connect returns the machine as the bot calls it. Each call of a remote machine passes through
+// package wire.
+func (w *World) connect(remote bool, m *port.Machine) *port.Machine {
+	w.machine = m
+	if remote {
+		m, w.Link = wire.Loopback(context.Background(), m)
+	}
+	return m
+}
+
 // project has the settings of a test.
 type project struct {
 	host.Decisions
 	sessions *fakeSessions
 }
 
-func (p project) Outcome(ctx context.Context, q talk.Request) (talk.RequestOutcome, bool, error) {
+func (p project) Outcome(ctx context.Context, q talk.Request, a *talk.Answer) (talk.RequestOutcome, bool, error) {
 	p.sessions.wait()
-	return p.Decisions.Outcome(ctx, q)
+	return p.Decisions.Outcome(ctx, q, a)
 }
 
 func (p project) Answerers(context.Context, uuid.UUID) []talk.Answerer {
@@ -182,7 +204,7 @@ func (w *World) openCards() {
 func (w *World) open(t *testing.T) {
 	t.Helper()
 	var err error
-	w.Asks, err = ask.Open(filepath.Join(w.Dir, "asks"), filepath.Join(w.Dir, "quarantine"), w.Log)
+	w.Asks, err = ask.Open(filepath.Join(w.Dir, "asks"), filepath.Join(w.Dir, "quarantine"), claudeask.Former, w.Log)
 	require.NoError(t, err)
 }
 
@@ -190,7 +212,7 @@ func (w *World) open(t *testing.T) {
 func (w *World) Session(t *testing.T, name string, state session.State, cursors ...talk.Cursor) session.Record {
 	t.Helper()
 	n := len(w.Records.List())
-	r := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: name, Dir: filepath.Join(w.AgentsHome, name), State: state,
+	r := session.Record{ID: uuid.New(), AgentSessionID: uuid.New(), Name: name, Dir: filepath.Join(w.AgentsHome, name), State: state,
 		Conversation: AtAlice, Owner: Alice, Cursors: cursors, CreatedAt: Started.Add(time.Duration(n) * time.Minute)}
 	if !state.Live() {
 		r.EndedAt = Started.Add(time.Duration(n) * time.Hour)
@@ -227,12 +249,21 @@ func (w *World) WithoutPorts(do func()) {
 	do()
 }
 
+// reader takes the news of the machine.
+func (w *World) reader() wire.Chat {
+	if w.Link == nil {
+		return w.Bot
+	}
+	up := &wire.Loop{Answer: wire.Reader{Chat: w.Bot}.Answer}
+	return &wire.Client{From: "machine", To: "chat", Transport: up.Call}
+}
+
 func (w *World) SessionNews(ctx context.Context, r session.Record, n news.News) error {
 	reported := w.Hosted.News(r, n)
 	if _, ok := reported.(news.Ready); ok {
 		reported = news.Ready{Answerers: w.Lifecycle.Answerers}
 	}
-	err := w.Bot.SessionNews(ctx, host.View(r), reported)
+	err := w.reader().SessionNews(ctx, ViewOf(r), reported)
 	w.Telegram.Deliver(context.WithoutCancel(ctx))
 	return err
 }

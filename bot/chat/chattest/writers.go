@@ -41,7 +41,7 @@ func AgentWindow(t *testing.T, id string, pid int) evidence.Window {
 	t.Helper()
 	w := ShellWindow(t, id)
 	one := InTerminal(pid)
-	one.ClaudeSessionID, one.Pane, one.InTmux = Theirs, w.Pane, true
+	one.AgentSessionID, one.Pane, one.InTmux = Theirs, w.Pane, true
 	w.Agent = &one
 	w.Others = []process.Process{{Identity: process.Identity{PID: 99}, Args: []string{"-bash"}}}
 	return w

@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
-	"ccbot/internal/transcript"
 )
 
 // Source describes the ccbot that is backed up.
@@ -158,7 +158,7 @@ func (w *writer) records() error {
 		if r.State.Live() {
 			w.made.Open++
 		}
-		said = append(append(said, r.ClaudeSessionID), r.EarlierClaudeIDs...)
+		said = append(append(said, r.AgentSessionID), r.EarlierSessionIDs...)
 	}
 	if !w.Transcripts {
 		return nil

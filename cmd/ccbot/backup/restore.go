@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/disk"
@@ -151,6 +152,9 @@ func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, 
 				return nil
 			}
 			data, err := io.ReadAll(content)
+			if moved, failed := conversation.WithPaths(data, t.transcriptPath); failed == nil { // else a start sets it aside
+				data = moved
+			}
 			if err == nil {
 				err = t.chats().Put(e.name, data)
 			}
@@ -253,7 +257,12 @@ func (t Target) arrived(data []byte, from Manifest) ([]byte, error) {
 	r.Exe, r.HookDigest, r.Phase, r.PhaseWhat, r.NameDue = "", "", "", "", false
 	r.Requested, r.Ended, r.Since = process.Moment{}, process.Moment{}, process.Moment{}
 	for i, c := range r.Cursors {
-		r.Cursors[i].Path = filepath.Join(t.Projects, inProjects(c.Path))
+		r.Cursors[i].Path = t.transcriptPath(c.Path)
 	}
 	return json.Marshal(r)
+}
+
+// transcriptPath returns the path of a transcript on this machine.
+func (t Target) transcriptPath(there string) string {
+	return filepath.Join(t.Projects, inProjects(there))
 }

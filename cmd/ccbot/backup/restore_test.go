@@ -106,12 +106,12 @@ func backedUp(t *testing.T) (path, said string) {
 	t.Helper()
 	from := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(from, "sessions"), 0o700))
-	store, err := session.Open(filepath.Join(from, "sessions"), filepath.Join(from, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+	store, err := session.Open(filepath.Join(from, "sessions"), filepath.Join(from, "quarantine"), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	for n := range 3 {
 		require.NoError(t, store.Create(sessiontest.Over(n+1, "api")))
 	}
-	said = sessiontest.Over(1, "api").ClaudeSessionID.String()
+	said = sessiontest.Over(1, "api").AgentSessionID.String()
 	projects := filepath.Join(from, "projects")
 	require.NoError(t, os.MkdirAll(filepath.Join(projects, "-x"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(projects, "-x", said+".jsonl"), []byte("{}\n"), 0o600))

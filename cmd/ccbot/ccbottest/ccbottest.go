@@ -67,7 +67,7 @@ func Serve(t *testing.T, server *control.Server, dir string) (stop func()) {
 func StateWith(t *testing.T, records ...session.Record) (dir string) {
 	t.Helper()
 	dir = SocketDir(t)
-	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+	store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	for _, r := range records {
 		require.NoError(t, store.Create(r))

@@ -17,10 +17,10 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
+	"ccbot/agent/claude/claudeflags"
 	"ccbot/bot/report"
 	"ccbot/bot/turn"
 	"ccbot/i18n"
-	"ccbot/internal/claudeflags"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/loopback"
 	"ccbot/port/talk"
@@ -195,7 +195,7 @@ func (c *Config) checkResume() error {
 		return err
 	}
 	launch := claudeflags.Launch{PermissionMode: c.PermissionMode, Flags: c.Flags}
-	if c.ResumeOnStart == report.ResumeContinue && launch.Bypasses() {
+	if c.ResumeOnStart == report.ResumeContinue && claudeflags.Bypasses(launch) {
 		return errors.New("CCBOT_RESUME_ON_START=continue is for agents that ask before they act: without CCBOT_PERMISSION_MODE=bypass and such CLAUDE_FLAGS")
 	}
 	if _, class, ok := talk.Normalise(c.ContinueText); c.ContinueText != "" && (!ok || class != talk.ClassPlain || len(c.ContinueText) > 2000) {

@@ -21,10 +21,10 @@ import (
 	"github.com/caarlos0/env/v11"
 	"golang.org/x/net/http/httpproxy"
 
+	"ccbot/agent/claude/claudekeys"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
-	"ccbot/internal/claudekeys"
 	"ccbot/internal/health"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/ownfile"
@@ -39,7 +39,7 @@ type Config struct {
 	Token          token.Token   `env:"TELEGRAM_BOT_TOKEN" doc:"the bot's token from @BotFather; required"`
 	AllowedUsers   ids           `env:"ALLOWED_USERS" doc:"ids of the allowed people, with commas; required"`
 	APIURL         string        `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org" doc:"the Bot API server; plain http only to loopback"`
-	AllowedChats   ids           `env:"ALLOWED_CHATS" doc:"ids of the allowed groups, with commas; private chats need none"`
+	AllowedChats   ids           `env:"ALLOWED_CHATS" doc:"ids of the allowed groups, with commas"`
 	Dir            string        `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"ccbot's folder; a path of at most 95 bytes, because of its socket"`
 	TmuxSession    string        `env:"TMUX_SESSION_NAME" envDefault:"ccbot" doc:"tmux session of the windows"`
 	TmuxSocket     string        `env:"CCBOT_TMUX_SOCKET" doc:"name for tmux -L; empty: your default server"`
@@ -48,26 +48,26 @@ type Config struct {
 	ClaudeDir      string        `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's folder"`
 	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks before it acts; bypass: it does not (refused as root)"`
 	Roots          string        `env:"CCBOT_ROOTS" doc:"folders of sessions, with colons; empty: all"`
-	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"time from the hang-up (or TERM, without one) to KILL"`
-	RemindAfter    time.Duration `env:"QUESTION_REMIND_AFTER" envDefault:"15m" doc:"an unanswered question sounds again after this time, up to three times; 0: never"`
+	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from the hang-up (or TERM, without one) to KILL; at least 2s"`
+	RemindAfter    time.Duration `env:"QUESTION_REMIND_AFTER" envDefault:"15m" doc:"an unanswered question comes again with a sound after this time, three times at most; 0: never"`
 	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"24h" doc:"an idle session is archived after this time; 0: never"`
-	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"an ended session is forgotten after this time, never its transcript; 0: never"`
+	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"an ended session is forgotten after this time; 0: never"`
 	LoopPurge      time.Duration `env:"LOOP_PURGE_AFTER" envDefault:"30d" doc:"a loop is removed this time after its end; 0: never"`
-	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a start gives up a running session after this time without a sign of it, if its agent is unknown; 0: never"`
-	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"if a conversation of several sessions returns in another window, those without a sign of life for this time do not count; 0: all count"`
-	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"age up to which a start finishes an interrupted resume, and spares what is left of an ended session; 0: neither"`
-	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"sessions that ran when the machine or tmux went down; ask: the chat offers to resume them; all: those of a reboot are resumed; continue: as all, and those seen at work continue, once; never: neither"`
-	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" doc:"the prompt that continues an agent after an interruption or a limit; empty: a sentence in the language of the chat"`
+	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a start gives up a session whose agent is unknown after this time without a sign of life; 0: never"`
+	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"of several sessions with a conversation that returned, those without a sign of life for this time do not count; 0: all count"`
+	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"age up to which a launch may lack its window, a start finishes a resume and spares leftovers; 0: none"`
+	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"after the machine or tmux went down; ask: the chat offers to resume its sessions; all: those of a reboot are resumed; continue: as all, and those seen at work continue, once; never: neither"`
+	ContinueText   string        `env:"CCBOT_CONTINUE_TEXT" doc:"the prompt of [Continue]; empty: a sentence in the language of the chat"`
 	BudgetDay      dollars       `env:"CCBOT_BUDGET_DAY" doc:"dollars at list prices that all sessions together may cost in a day; empty: no limit"`
 	Rich           string        `env:"CCBOT_RICH_MESSAGES" envDefault:"auto" doc:"auto: answers as rich messages if the Bot API server has them; off: never"`
 	ShowSteps      string        `env:"SHOW_STEPS" envDefault:"card" doc:"card: the steps of a turn in one message; off: none"`
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat also shows thinking"`
-	Voice          string        `env:"VOICE_COMMAND" doc:"command that gets a voice message's file and prints its text; empty: voice messages are only files"`
-	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message is sent after a tap on [Send]; off: at once"`
-	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"files from the chat are removed from .ccbot-inbox this time after their session's end; 0: never"`
+	Voice          string        `env:"VOICE_COMMAND" doc:"command that gets a voice message's file and prints its text"`
+	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message waits for [Send]; off: it does not"`
+	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"files from the chat are removed this time after their session's end; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of a chat that has none, by its code"`
 	TimeZone       string        `env:"CCBOT_TIME_ZONE" envDefault:"Local" doc:"time zone of a chat that has none, such as Europe/Berlin; Local: the machine's"`
-	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release and SHA256SUMS, for version --check without a file"`
+	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release, for version --check"`
 	Machine        string        `env:"CCBOT_MACHINE" doc:"name of this machine in a group with several bots; empty: the host name"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
 	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal without NO_COLOR, otherwise text; text; json"`

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/hooks"
 	"ccbot/internal/each"
 	"ccbot/recovery"
 	"ccbot/tmux"
@@ -96,21 +96,21 @@ func claude(ctx context.Context, w *World) []Finding {
 
 // isOld reports whether Claude Code is too old, or does not tell its version.
 func (w *World) isOld(ctx context.Context) bool {
-	support := hooks.SupportOf(offline.Claude(w.Config, w.environ, w.QuietLog(io.Discard)).Version(ctx))
-	return support != hooks.Supported && support != hooks.Untested
+	support := claudesettings.SupportOf(offline.Claude(w.Config, w.environ, w.QuietLog(io.Discard)).Version(ctx))
+	return support != claudesettings.Supported && support != claudesettings.Untested
 }
 
 // claudeVersion compares the version of Claude Code with those that ccbot knows.
-func claudeVersion(ctx context.Context, b *hooks.Binary) Finding {
+func claudeVersion(ctx context.Context, b *claudesettings.Binary) Finding {
 	version := b.Version(ctx)
-	switch hooks.SupportOf(version) {
-	case hooks.TooOld:
-		return found("claude_old", "", "%s is older than %s, the oldest version that works with ccbot", version, hooks.Oldest)
-	case hooks.Untested:
+	switch claudesettings.SupportOf(version) {
+	case claudesettings.TooOld:
+		return found("claude_old", "", "%s is older than %s, the oldest version that works with ccbot", version, claudesettings.Oldest)
+	case claudesettings.Untested:
 		f := good("claude", "%s", version)
-		f.Detail = "newer than " + hooks.Tested + ", the newest version that ccbot's tests have run"
+		f.Detail = "newer than " + claudesettings.Tested + ", the newest version that ccbot's tests have run"
 		return f
-	case hooks.Supported:
+	case claudesettings.Supported:
 		return good("claude", "%s", version)
 	}
 	return found("claude_silent", b.Command+" --version", "%s does not tell its version", b.Command)
@@ -125,14 +125,14 @@ func hook(_ context.Context, w *World) []Finding {
 		return []Finding{unseen("hooks", errNoSettings)}
 	}
 	data, err := w.Hook.Settings.Read()
-	var in hooks.Installed
+	var in claudesettings.Installed
 	if err == nil {
-		in, err = hooks.Inspect(data, w.Hook.Command)
+		in, err = claudesettings.Inspect(data, w.Hook.Command)
 	}
 	if err != nil {
 		return []Finding{found("hooks_unreadable", "mend the file", "%s: %v", w.Hook.Settings.Path, err)}
 	}
-	installed := slices.ContainsFunc(in.Events, func(e hooks.EventState) bool { return e.State != hooks.InstallMissing })
+	installed := slices.ContainsFunc(in.Events, func(e claudesettings.EventState) bool { return e.State != claudesettings.InstallMissing })
 	switch {
 	case in.HooksOff:
 		return []Finding{found("hooks_off", "remove disableAllHooks from "+w.Hook.Settings.Path, "%s switches all hooks off", w.Hook.Settings.Path)}
@@ -141,7 +141,7 @@ func hook(_ context.Context, w *World) []Finding {
 	case in.Complete():
 		return []Finding{good("hooks", "installed for %s", terminal.Several(len(in.Events), "event"))}
 	}
-	detail := each.As(in.Events, func(e hooks.EventState) string { return e.Event + ": " + string(e.State) })
+	detail := each.As(in.Events, func(e claudesettings.EventState) string { return e.Event + ": " + string(e.State) })
 	f := found("hooks_incomplete", "ccbot hooks install", "not all hooks are as they should be")
 	if old, other := w.elsewhere(in); other {
 		f = found("hooks_elsewhere", "ccbot hooks install", "the installed hooks run %s", old)
@@ -155,13 +155,13 @@ func hook(_ context.Context, w *World) []Finding {
 
 // elsewhere returns the hook that all outdated entries run, if it is a hook of an earlier place and
 // of this folder.
-func (w *World) elsewhere(in hooks.Installed) (old string, is bool) {
+func (w *World) elsewhere(in claudesettings.Installed) (old string, is bool) {
 	_, rest, _ := strings.Cut(w.Hook.Command, " --dir ")
 	for _, e := range in.Events {
-		if e.State == hooks.InstallCurrent {
+		if e.State == claudesettings.InstallCurrent {
 			continue
 		}
-		if e.State != hooks.InstallOther || len(e.Commands) != 1 {
+		if e.State != claudesettings.InstallOther || len(e.Commands) != 1 {
 			return "", false
 		}
 		path, ours := strings.CutSuffix(e.Commands[0], " --dir "+rest)
@@ -176,7 +176,7 @@ func (w *World) elsewhere(in hooks.Installed) (old string, is bool) {
 
 func (w *World) reinstall() (string, error) {
 	backup, err := w.Hook.Settings.Edit(func(data []byte) ([]byte, error) {
-		data, _, err := hooks.Install(data, w.Hook.Command)
+		data, _, err := claudesettings.Install(data, w.Hook.Command)
 		return data, err
 	})
 	if err != nil {

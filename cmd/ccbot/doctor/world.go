@@ -6,11 +6,11 @@ import (
 
 	"github.com/caarlos0/env/v11"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
-	"ccbot/hooks"
 	"ccbot/internal/cellpicture"
 	"ccbot/internal/health"
 	"ccbot/recovery"
@@ -45,7 +45,7 @@ type World struct {
 type Hook struct {
 	Err      error  // there is no hook
 	Command  string // the installed command
-	Settings hooks.SettingsFile
+	Settings claudesettings.SettingsFile
 }
 
 // Open looks at the settings, the records and tmux. The other exported fields are for the caller to

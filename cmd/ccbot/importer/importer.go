@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/bot/chat"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/naming"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/talk"
 )
@@ -48,7 +48,7 @@ type Report struct {
 func (i Importer) Plan(ctx context.Context, all []PythonSession, now time.Time) (r Report) {
 	known, taken := make(map[uuid.UUID]bool), make(map[string]bool)
 	for _, r := range i.Store.List() {
-		for _, id := range append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID) {
+		for _, id := range append(slices.Clone(r.EarlierSessionIDs), r.AgentSessionID) {
 			known[id] = true
 		}
 		taken[r.Name] = taken[r.Name] || r.State.Live() || r.Resumable()
@@ -62,8 +62,8 @@ func (i Importer) Plan(ctx context.Context, all []PythonSession, now time.Time) 
 			if record.Name != f.Name {
 				s.Former = f.Name
 			}
-			s.Name, s.Dir, s.Conversation, s.Record = record.Name, record.Dir, record.ClaudeSessionID, record
-			known[record.ClaudeSessionID], taken[record.Name] = true, true
+			s.Name, s.Dir, s.Conversation, s.Record = record.Name, record.Dir, record.AgentSessionID, record
+			known[record.AgentSessionID], taken[record.Name] = true, true
 		}
 		r.Sessions = append(r.Sessions, s)
 	}
@@ -111,7 +111,7 @@ func (i Importer) record(ctx context.Context, f PythonSession, known map[uuid.UU
 		return r, "another process writes its conversation, or may: end that first"
 	}
 	r = session.Record{Version: session.Version, ID: uuid.Must(uuid.NewV7()), Name: cmp.Or(chat.NameOf(f.Name), filepath.Base(dir)), Dir: dir,
-		Host: i.Host, State: session.Archived, ClaudeSessionID: id, Conversation: session.Conversation{ChatID: person}, Owner: person,
+		Host: i.Host, State: session.Archived, AgentSessionID: id, Conversation: session.Conversation{ChatID: person}, Owner: person,
 		Cursors: []talk.Cursor{end}, CreatedAt: now, UpdatedAt: now, LastEnd: session.LastEnd{EndedAt: now, Tail: end.Offset}}
 	r.Note(now, "import", "taken over from the Python ccbot")
 	return r, ""

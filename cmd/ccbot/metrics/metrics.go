@@ -39,6 +39,7 @@ type Metrics struct {
 	purged   *prometheus.HistogramVec
 	loops    *prometheus.HistogramVec // ages at their ends
 	loopsOut *prometheus.HistogramVec // ages since their ends, when they were removed
+	cleaned  *prometheus.CounterVec   // worktrees of loops
 	ended    *prometheus.CounterVec
 	in       prometheus.Histogram
 	out      prometheus.Histogram
@@ -63,12 +64,14 @@ func New(states func() map[session.State]int) *Metrics {
 		Help: "How old loops were at their end, by outcome.", Buckets: []float64{60, 600, 3600, 6 * 3600, day, 7 * day}}, []string{"outcome"})
 	m.loopsOut = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "ccbot_loop_purged_age_seconds",
 		Help: "How long after their end loops went, by outcome.", Buckets: []float64{day, 7 * day, 30 * day, 90 * day, 365 * day}}, []string{"outcome"})
+	m.cleaned = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_loop_worktrees_total",
+		Help: "Removals of worktrees of loops; result is ok or failed."}, []string{"result"})
 	m.ended = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ccbot_processes_ended_total",
 		Help: "Processes that /kill, /done, the idle sweep and retries tried to end; outcome is hup, term, kill, failed or spared."},
 		[]string{"outcome"})
 	m.measureWays()
 	m.setAges(nil)
-	m.registry.MustRegister(m.in, m.out, m.asked, m.ended, m.took, m.actions, m.notices, m.purged, m.loops, m.loopsOut, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
+	m.registry.MustRegister(m.in, m.out, m.asked, m.ended, m.took, m.actions, m.notices, m.purged, m.loops, m.loopsOut, m.cleaned, prometheus.CollectorFunc(func(out chan<- prometheus.Metric) { out <- *m.ages.Load() }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for _, state := range session.States() {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ccbot_sessions", Help: "Sessions by state.",
@@ -118,6 +121,15 @@ func (m *Metrics) LoopEnded(outcome port.LoopState, age time.Duration) {
 // LoopPurged counts a loop that was removed.
 func (m *Metrics) LoopPurged(outcome port.LoopState, age time.Duration) {
 	m.loopsOut.WithLabelValues(string(outcome)).Observe(age.Seconds())
+}
+
+// WorktreeCleaned counts a removal of a worktree of a loop, or its failure.
+func (m *Metrics) WorktreeCleaned(ok bool) {
+	result := "failed"
+	if ok {
+		result = "ok"
+	}
+	m.cleaned.WithLabelValues(result).Inc()
 }
 
 // End counts an attempt to end a process, by the outcome.

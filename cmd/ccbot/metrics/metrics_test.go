@@ -19,6 +19,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/recovery"
 )
 
@@ -203,4 +204,34 @@ func TestRemedyOfListenError(t *testing.T) {
 	} {
 		assert.Equal(t, want, Remedy(&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", err)}))
 	}
+}
+
+// TestPageHasLabels compares the labels of each metric in docs/configuration.md with the program's.
+func TestPageHasLabels(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/configuration.md")
+	require.NoError(t, err)
+	m := New(func() map[session.State]int { return nil })
+	m.End("hup")
+	m.Forgot(session.Archived, time.Hour)
+	m.LoopEnded(port.LoopDone, time.Hour)
+	m.LoopPurged(port.LoopDone, time.Hour)
+	m.Recovered(recovery.Report{Results: []recovery.Result{{}}, Notices: []recovery.Notice{{}}})
+	families, err := m.registry.Gather()
+	require.NoError(t, err)
+	seen := 0
+	for _, f := range families {
+		if !strings.HasPrefix(f.GetName(), "ccbot_") {
+			continue
+		}
+		var labels []string
+		for _, l := range f.GetMetric()[0].GetLabel() {
+			labels = append(labels, l.GetName())
+		}
+		documented := f.GetName()
+		if seen++; labels != nil {
+			documented += "{" + strings.Join(labels, ",") + "}"
+		}
+		assert.Contains(t, string(page), "`"+documented+"`")
+	}
+	assert.Greater(t, seen, 8)
 }

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/exit"
-	"ccbot/hooks"
 )
 
 // Program returns the program's own file; its hook binary is in the same folder.
@@ -27,7 +27,7 @@ func HookBinary() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	hook, err := hooks.FindHookBinary(me)
+	hook, err := claudesettings.FindHookBinary(me)
 	if err != nil {
 		return "", exit.Usage(fmt.Errorf("%w: put it next to %s; build or copy both", err, me))
 	}

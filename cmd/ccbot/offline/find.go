@@ -22,7 +22,7 @@ import (
 
 // Find finds the one session that a person means, one that fits where any does.
 func (v View) Find(what string, fits func(port.Session) bool) (port.Session, error) {
-	book := conversation.Book{Records: host.Views{Records: v.Store}}
+	book := conversation.Book{Records: host.Views{Agents: Agents(v.Config), Records: v.Store}}
 	found := book.Find(session.Conversation{}, what, fits)
 	var records []session.Record
 	for _, r := range found {
@@ -66,7 +66,7 @@ func HasName(r session.Record) bool { return !r.HandedOver() }
 // fitting ones.
 func matches(records []session.Record, what string, fits func(session.Record) bool) []session.Record {
 	named := func(r session.Record) naming.Named {
-		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: append(slices.Clone(r.EarlierClaudeIDs), r.ClaudeSessionID)}
+		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: append(slices.Clone(r.EarlierSessionIDs), r.AgentSessionID)}
 	}
 	return naming.Find(records, what, named, fits)
 }
@@ -94,7 +94,7 @@ func single(what string, found []session.Record, letters func(uuid.UUID) string)
 // of its age. If a record and a copy have the same name, it returns the record. If several are
 // possible, it lists whole ids, which forget accepts.
 func (v View) RecordToForget(what string) (session.Record, error) {
-	all, broken := Backups(v.Dir).Purged()
+	all, broken := Backups(v.Dir).Purged(AgentNames(v.Config))
 	present := v.Store.List()
 	records := slices.Clone(present)
 	for _, p := range all {

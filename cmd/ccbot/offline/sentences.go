@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ccbot/agent"
 	"ccbot/bot/chat"
 	"ccbot/host"
 	"ccbot/i18n"
@@ -50,9 +51,9 @@ func Sentence(err error) error {
 }
 
 // NotEnded is the refusal to forget a session that is not over.
-func NotEnded(p chat.Phrases, r session.Record) error {
+func NotEnded(p chat.Phrases, agents agent.Agents, r session.Record) error {
 	if r.State.Open() {
 		return control.Refuse(control.CodeRefused, fmt.Sprintf("%s is open; end it first: ccbot archive %s", r.Name, r.Name))
 	}
-	return ChatError(p, host.View(r), &refusal.Error{Code: refusal.WrongState, State: r.State})
+	return ChatError(p, host.View(agents, r), &refusal.Error{Code: refusal.WrongState, State: r.State})
 }

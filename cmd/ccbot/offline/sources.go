@@ -6,12 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/claudesettings"
+	"ccbot/agent/claude/presence"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
@@ -20,7 +25,6 @@ import (
 	"ccbot/host"
 	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
@@ -90,10 +94,31 @@ func (s TmuxState) Pane(_ context.Context, id tmux.PaneID) (tmux.Pane, error) {
 // Sources are the sources that show which process writes which conversation.
 func Sources(c config.Config, instance string, store *session.Store, table *process.Table, panes func(context.Context) ([]tmux.Pane, error),
 	log *slog.Logger) *evidence.Sources {
-	return &evidence.Sources{Instance: instance, Command: c.ClaudeCommand(), Records: store, Processes: table,
+	return &evidence.Sources{Instance: instance, Agents: readers(c), Records: store, Processes: table,
 		Presences: presence.Dir{Path: c.PresenceDir()}, Panes: panes, Log: log,
 		Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }}
 }
+
+// readers returns the agents without the parts that change something.
+func readers(c config.Config) agent.Agents {
+	all := Agents(c)
+	for name, one := range all {
+		one.Keeper, one.Delivery = nil, nil
+		all[name] = one
+	}
+	return all
+}
+
+// Agents holds the coding agents that ccbot knows.
+func Agents(c config.Config) agent.Agents {
+	launch := agent.Launch{Command: c.ClaudeCommand(), Flags: c.Flags, PermissionMode: c.PermissionMode}
+	all := agent.Agents{agent.Default: claude.New(c.ProjectsDir(), launch, c.ClaudeKeys().Box)}
+	standIn(c, all)
+	return all
+}
+
+// AgentNames are the names that a record may have of its agent.
+func AgentNames(c config.Config) []string { return slices.Collect(maps.Keys(Agents(c))) }
 
 // RefuseAgents returns an error below an agent, or below a loop's check in the folder dir, as the
 // socket does.
@@ -118,14 +143,14 @@ func RefuseAgents(ctx context.Context, dir string, sources *evidence.Sources) er
 
 // Observer looks at single sessions. It sees no screen.
 func Observer(c config.Config, panes view.PaneReader, table *process.Table, log *slog.Logger) *view.Observer {
-	return &view.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, ProjectsDir: c.ProjectsDir(), Keys: c.ClaudeKeys().Keys,
+	return &view.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, Agents: readers(c),
 		Rows:   func(id uuid.UUID) []string { return hooks.StatusRows(c.Dir, id) },
 		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }
 
 // Terminals look at what agents do, in the picture of tmux.
 func (v View) Terminals(seen TmuxState) host.Terminals {
-	return host.Terminals{Observer: Observer(v.Config, seen, v.Table, v.log), Records: v.Store}
+	return host.Terminals{Agents: Agents(v.Config), Observer: Observer(v.Config, seen, v.Table, v.log), Records: v.Store}
 }
 
 // Git runs git without secrets: a program that the repository starts must not get what agents
@@ -143,6 +168,9 @@ func PurgedLoops(dir string) spool.Folder {
 
 // Loops is the folder of the loops.
 func Loops(dir string) string { return filepath.Join(dir, "loops") }
+
+// LoopTemplates is the folder of a person's own templates of loops.
+func LoopTemplates(dir string) string { return filepath.Join(dir, "templates") }
 
 // Schedules is the folder of the schedules.
 func Schedules(dir string) string { return filepath.Join(dir, "schedules") }
@@ -169,12 +197,12 @@ func Backups(dir string) recovery.Backups {
 
 // Claude is the Claude Code that launches start. It gets no secret, not even its own, when it is
 // run for its version.
-func Claude(c config.Config, environ []string, log *slog.Logger) *hooks.Binary {
+func Claude(c config.Config, environ []string, log *slog.Logger) *claudesettings.Binary {
 	env := append(environment.Server(environ), "DISABLE_AUTOUPDATER=1")
 	if c.ClaudeSet != "" {
 		env = append(env, "CLAUDE_CONFIG_DIR="+c.ClaudeSet)
 	}
-	return &hooks.Binary{Command: c.ClaudeCommand(), Env: env, Log: log, Stale: make(chan struct{}, 1)}
+	return &claudesettings.Binary{Command: c.ClaudeCommand(), Env: env, Log: log, Stale: make(chan struct{}, 1)}
 }
 
 // StartOf returns the start time of a process. It distinguishes a tmux server from a later one with

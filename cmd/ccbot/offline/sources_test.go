@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -28,15 +30,26 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	c, seen, table := config.Config{Dir: t.TempDir()}, TmuxState{}, new(process.Table)
 	sources, observer := Sources(c, "", nil, table, seen.Panes, nil), Observer(c, seen, table, nil)
 	assert.Nil(t, observer.Screens, "no screen is looked at")
-	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting", "Wait"}
+	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting", "Wait",
+		"Names", "Conversations", "PrintsOnce", "Find", "End", "Own", "Unsaid", "Advance", "Matches", "Trace", "HasInterrupt", "Grew", "LastPrompt", "Of",
+		"Sibling", "Reply", "HasOthers", "Follow", "Relaunch", "Argv", "WithModel", "Bypasses", "Inherited",
+		"Hides", "Holds", "Runs", "Steady", "Switches",
+		"Older", "Newer", "Search", "Days", "FirstID", "Between", "Image", "Words", "Outcome", "HasCommand", "InFolder", // of package history
+		"Folder", "Conversation", "Answers", "Prices"}
 	fields := func(of any) (all []reflect.Type) {
 		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
 			all = append(all, field.Type)
 		}
 		return all
 	}
-	for _, what := range append(append(fields(*sources), fields(*observer)...), reflect.TypeFor[TmuxState]()) {
-		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[view.Screens]() {
+	for _, one := range observer.Agents {
+		assert.Nil(t, one.Keeper, "no transcript is repaired")
+		assert.Nil(t, one.Delivery, "no text is delivered")
+	}
+	looks := slices.Concat(fields(*sources), fields(*observer), fields(observer.Agents.Of("")), []reflect.Type{reflect.TypeFor[TmuxState]()})
+	for _, what := range looks {
+		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[view.Screens]() ||
+			what == reflect.TypeFor[agent.Keeper]() || what == reflect.TypeFor[agent.Delivery]() {
 			continue // the log, and what is nil
 		}
 		for i := range what.NumMethod() {
@@ -54,13 +67,13 @@ func TestP9_ProgramBelowCheckIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	table, err := process.NewTable()
 	require.NoError(t, err)
-	store, err := session.OpenReadOnly(filepath.Join(dir, "sessions"), time.Now, slog.New(slog.DiscardHandler))
+	store, err := session.OpenReadOnly(filepath.Join(dir, "sessions"), time.Now, slog.New(slog.DiscardHandler), nil)
 	require.NoError(t, err)
 	sources := Sources(config.Config{Dir: dir, ClaudeDir: dir}, "", store, table, TmuxState{}.Panes, slog.New(slog.DiscardHandler))
 	require.NoError(t, RefuseAgents(t.Context(), dir, sources))
 
 	l := loop.Loop{Version: loop.Version, Processes: []process.Identity{table.Self()},
-		Loop: port.Loop{ID: uuid.New(), Session: uuid.New(), State: port.LoopRunning, Phase: port.LoopCheck}}
+		Loop: port.Loop{ID: uuid.New(), Session: uuid.New(), State: port.LoopRunning, Step: port.LoopCheck}}
 	data, err := json.Marshal(l)
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(Loops(dir), 0o700))

@@ -15,14 +15,14 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/agent"
+	"ccbot/agent/claude/presence"
 	"ccbot/bot/inbox"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/pause"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
-	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port/talk"
@@ -32,6 +32,7 @@ import (
 type Waiter struct {
 	Dir    string // ccbot's own
 	Claude string // Claude Code's folder
+	Agents agent.Agents
 	Watch  *watch.Watcher
 	// Ended waits for the end of an agent. If nil, a bot manages the agents, and their records have
 	// their state.
@@ -76,9 +77,6 @@ func (w Waiter) until(ctx context.Context, id uuid.UUID, key string, isOver func
 	}
 	stop()
 	_ = g.Wait() // the watches end with the context
-	if l.answer != nil {
-		_ = l.answer.Close() // it was only read
-	}
 	return err
 }
 
@@ -88,8 +86,8 @@ type looking struct {
 	id      uuid.UUID
 	key     string
 	changed chan struct{}
-	answer  *transcript.Reply // nil: the prompt is not typed, or its transcript is not there yet
-	agent   process.Identity  // whose end and whose presence file are followed
+	answer  func() (talk.Reply, error) // nil: the prompt is not typed, or its transcript is not there yet
+	agent   process.Identity           // whose end and whose presence file are followed
 	// since when the agent is seen to do nothing after the prompt was finished; zero: it works
 	idle time.Time
 	gone atomic.Bool // the agent has ended, by Ended
@@ -121,15 +119,14 @@ func (l *looking) readState(ctx context.Context, g *errgroup.Group) (now seen, e
 	l.readAgent(ctx, g, &now)
 	if l.answer == nil {
 		var path string
-		if l.answer, path = now.prompt().Answer(filepath.Join(l.Claude, "projects"), now.record); l.answer != nil {
+		if l.answer, path = now.prompt().Answer(l.Agents.Of(now.record.AgentName), now.record); l.answer != nil {
 			l.follow(ctx, g, filepath.Dir(path), filepath.Base(path))
 		}
 	}
 	if l.answer != nil {
-		if err := l.answer.Read(); err != nil {
+		if now.answer, err = l.answer(); err != nil {
 			return now, fmt.Errorf("read the answer: %w", err)
 		}
-		now.answer = *l.answer
 	}
 	return now, nil
 }
@@ -217,7 +214,7 @@ type seen struct {
 	record   session.Record
 	entry    inbox.Entry
 	finished bool // the inbox has no more to do for the prompt
-	answer   transcript.Reply
+	answer   talk.Reply
 	// How the agent is, by the kernel and by its presence file. All zero: it works, or nothing is
 	// known.
 	gone bool          // it has ended; no bot updates the record
@@ -236,10 +233,13 @@ func (s seen) typed() (over bool, err error) {
 	return over, err
 }
 
-// prompt is the entry as the outcome of its turn needs it.
-func (s seen) prompt() outcome.Prompt {
-	return outcome.Prompt{Text: s.entry.Text, Class: s.entry.Class, Mark: s.entry.Typing, Finished: s.finished,
-		Unproven: s.entry.State == inbox.Unproven, Undecided: s.entry.State == inbox.Asked}
+func (s seen) prompt() outcome.Prompt { return PromptOf(s.entry, s.finished) }
+
+// PromptOf is a prompt of the inbox as the outcome of its turn needs it. finished reports that the
+// inbox has no more to do for it.
+func PromptOf(e inbox.Entry, finished bool) outcome.Prompt {
+	return outcome.Prompt{Text: e.Text, Class: e.Class, Mark: e.Typing, Finished: finished,
+		Unproven: e.State == inbox.Unproven, Undecided: e.State == inbox.Asked}
 }
 
 // outcome decides whether a wait has ended, and what a person reads then. It is pure.

@@ -13,15 +13,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
+	"ccbot/agent/claude/transcript"
 	"ccbot/bot/inbox"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
+
+func agentsIn(config string) agent.Agents {
+	return agent.Agents{agent.Default: claude.New(filepath.Join(config, "projects"), agent.Launch{}, nil)}
+}
 
 // TestOutcome is the whole rule.
 func TestOutcome(t *testing.T) {
@@ -30,8 +36,8 @@ func TestOutcome(t *testing.T) {
 	over := session.Record{Name: "api", State: session.Lost}
 	typed := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}}
 	command := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}, Text: "/clear", Class: talk.ClassCommand}
-	said := func(over talk.Ending, texts ...string) transcript.Reply {
-		return transcript.Reply{Begun: true, Ending: over, Texts: texts, Failure: transcript.Failure{Text: "API Error"}}
+	said := func(over talk.Ending, texts ...string) talk.Reply {
+		return talk.Reply{Ending: over, Texts: texts, Failure: transcript.Failure{Text: "API Error"}}
 	}
 	tests := []struct {
 		name string
@@ -112,13 +118,13 @@ func TestPresenceShowsDialogWithoutBot(t *testing.T) {
 	for status, want := range map[string]string{"busy": "api does not take the prompt now", "waiting": "api asks for something (input needed)"} {
 		dir, id, key, now := t.TempDir(), uuid.New(), inbox.PromptKey(uuid.New()), time.Now().UTC()
 		write(t, filepath.Join(dir, "ccbot/sessions", id.String()+".json"), session.Record{Version: session.Version, ID: id,
-			ClaudeSessionID: id, Name: "api", Dir: "/src", State: session.Running, CreatedAt: now, UpdatedAt: now,
+			AgentSessionID: id, Name: "api", Dir: "/src", State: session.Running, CreatedAt: now, UpdatedAt: now,
 			Run: session.Run{Binding: &session.Binding{Agent: process.Identity{PID: 42, Start: 7}}, Phase: string(talk.PhaseWaitingPermission), PhaseWhat: "Bash"}})
 		write(t, filepath.Join(dir, "ccbot/inbox", key+".json"), inbox.Entry{Version: inbox.Version, Key: key,
 			State: inbox.Held, Session: id, Received: now, Text: "fix it", Reported: []news.Wait{"queued"}})
 		write(t, filepath.Join(dir, "claude/sessions/42.json"),
 			map[string]any{"pid": 42, "procStart": 7, "sessionId": id, "status": status, "waitingFor": "input needed"})
-		w := Waiter{Dir: filepath.Join(dir, "ccbot"), Claude: filepath.Join(dir, "claude"), Watch: watcher,
+		w := Waiter{Dir: filepath.Join(dir, "ccbot"), Claude: filepath.Join(dir, "claude"), Agents: agentsIn(filepath.Join(dir, "claude")), Watch: watcher,
 			Ended: func(ctx context.Context, _ process.Identity) error { <-ctx.Done(); return ctx.Err() }}
 		require.ErrorContains(t, w.Typed(t.Context(), id, key), want)
 	}
@@ -138,7 +144,7 @@ func TestWait(t *testing.T) {
 	dir, id, claude := t.TempDir(), uuid.New(), uuid.New()
 	key := inbox.PromptKey(uuid.New())
 	now := time.Now().UTC()
-	r := session.Record{Version: session.Version, ID: id, Name: "api", Dir: "/src", State: session.Running, ClaudeSessionID: claude, CreatedAt: now, UpdatedAt: now}
+	r := session.Record{Version: session.Version, ID: id, Name: "api", Dir: "/src", State: session.Running, AgentSessionID: claude, CreatedAt: now, UpdatedAt: now}
 	e := inbox.Entry{Version: inbox.Version, Key: key, State: inbox.Held, Session: id, Received: now, Text: "fix it"}
 	write(t, filepath.Join(dir, "sessions", id.String()+".json"), r)
 	write(t, filepath.Join(dir, "inbox", key+".json"), e)
@@ -147,7 +153,7 @@ func TestWait(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go func() { _ = watcher.Run(ctx) }()
-	w := Waiter{Dir: dir, Claude: dir, Watch: watcher}
+	w := Waiter{Dir: dir, Claude: dir, Agents: agentsIn(dir), Watch: watcher}
 	gone, leave := context.WithCancel(ctx)
 	leave()
 	_, err := w.Wait(gone, id, key)
@@ -155,7 +161,7 @@ func TestWait(t *testing.T) {
 
 	answered := make(chan string, 1)
 	go func() { text, err := w.Wait(ctx, id, key); assert.NoError(t, err); answered <- text }()
-	e.State, e.Typing = inbox.Typing, &talk.Mark{At: now.Add(-time.Second), Claude: claude}
+	e.State, e.Typing = inbox.Typing, &talk.Mark{At: now.Add(-time.Second), AgentSessionID: claude}
 	write(t, filepath.Join(dir, "inbox", key+".json"), e)
 	path := filepath.Join(dir, "projects", "-src", claude.String()+".jsonl")
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))

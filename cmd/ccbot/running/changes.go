@@ -24,9 +24,11 @@ import (
 	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
+	"ccbot/loop"
 	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/recovery"
+	"ccbot/schedule"
 )
 
 // changes are the verbs that the running bot carries out; one only looks.
@@ -136,7 +138,7 @@ func Typing(p reply.Timeout) Change[Prompt, Queued] {
 	send := Prompting
 	send.timeout = p
 	send.alone = func(ctx context.Context, s *system, q Queued) error {
-		w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Watch: s.watch, Ended: s.table.Wait}
+		w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Agents: s.coding, Watch: s.watch, Ended: s.table.Wait}
 		typed := func(ctx context.Context) error { return w.Typed(ctx, q.Session, q.Prompt) }
 		return p.Wait(ctx, q.Name, func(ctx context.Context) error {
 			return reply.RunWith(ctx, typed, s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run)
@@ -176,8 +178,23 @@ type Forget struct {
 	Session uuid.UUID `json:"session_id"`
 }
 
-// forget deletes the record of an ended session, and all copies of the record. No backup is made at
-// the same time.
+// copies are all that is left of a session apart from its record.
+type copies struct {
+	archive.Copies
+	loops     *loop.Keeper
+	schedules *schedule.Keeper
+}
+
+// Erase implements archive.Copies. It also removes the loops and schedules: a crash before the
+// record goes leaves a session that can be forgotten again.
+func (c copies) Erase(ctx context.Context, id uuid.UUID) error {
+	return errors.Join(c.Copies.Erase(ctx, id), c.loops.Forget(id), c.schedules.Forget(id))
+}
+
+func copiesOf(s *system) copies { return copies{offline.Backups(s.Dir), s.loops, s.schedules} }
+
+// forget deletes the record of an ended session, and all copies of the record, loops and schedules.
+// No backup is made at the same time.
 func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	s.recovering.Lock()
 	defer s.recovering.Unlock()
@@ -186,10 +203,7 @@ func (s *system) forget(ctx context.Context, id uuid.UUID) error {
 	}
 	ctx, done := s.lasting(ctx)
 	defer done()
-	if err := s.keeper.Forget(ctx, id); err != nil {
-		return err
-	}
-	return errors.Join(s.loops.Forget(id), s.schedules.Forget(id))
+	return s.keeper.Forget(ctx, id)
 }
 
 // Forgetting deletes the record of an ended session, and all copies of it.
@@ -199,7 +213,7 @@ var Forgetting = Change[Forget, struct{}]{Verb: "forget", do: func(ctx context.C
 	}
 	err := s.forget(ctx, body.Session)
 	if r, there := s.store.Get(body.Session); there && errors.Is(err, archive.ErrNotEnded) {
-		err = offline.NotEnded(s.english(), r)
+		err = offline.NotEnded(s.english(), s.coding, r)
 	}
 	if unread, ok := errors.AsType[*recovery.UnreadBackup](err); ok {
 		err = control.Refuse(control.CodeRefused, fmt.Sprintf("the backup %s cannot be read (%v), so it may have a copy of the record: "+

@@ -1,8 +1,10 @@
 package running
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +16,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude/claudeask"
+	"ccbot/agent/claude/claudesettings"
+	"ccbot/archive"
 	"ccbot/bot"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
@@ -45,13 +51,14 @@ type forgetful struct {
 	*system
 	t        *testing.T
 	out      string // folder of the outbox
-	launches hooks.Launch
+	launches claudesettings.Launch
 }
 
 func newForgetful(t *testing.T) forgetful {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	s := &system{Config: config.Config{Dir: dir}, log: log}
+	s.coding = offline.Agents(s.Config)
 	require.NoError(t, s.openStores())
 	words := i18n.Load(glyph.Name)
 	out := filepath.Join(dir, "outbox")
@@ -62,14 +69,14 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, err)
 	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), log)
 	require.NoError(t, err)
-	m := &ports.Machine{Sessions: &host.Sessions{}, Records: host.Views{Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{}}
+	m := &ports.Machine{Sessions: &host.Sessions{}, Records: host.Views{Agents: s.coding, Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{}}
 	s.loops = &loop.Keeper{Log: log, Now: time.Now}
 	require.NoError(t, s.loops.Open(offline.Loops(dir), filepath.Join(dir, "quarantine")))
 	s.schedules = &schedule.Keeper{Log: log, Now: time.Now}
 	require.NoError(t, s.schedules.Open(offline.Schedules(dir), filepath.Join(dir, "quarantine")))
 	s.bot = bot.New(bot.Config{Lists: conversation.Lists{People: map[int64]bool{1: true}}},
 		bot.Deps{Machine: m, Chat: chat.New(chat.Deps{Machine: m, Sender: speaks, Chats: chats, Cards: s.cards, Speech: words, Now: time.Now, Log: log}), Sender: speaks, Entries: s.inbox, Asks: s.asks})
-	return forgetful{s, t, out, hooks.Launch{Dir: dir, HookBinary: "/bin/true", Mode: hooks.ModeAsk}}
+	return forgetful{s, t, out, claudesettings.Launch{Dir: dir, HookBinary: "/bin/true", Mode: agent.ModeAsk}}
 }
 
 // waiting is a session with a prompt that waits for it.
@@ -90,8 +97,10 @@ func (f forgetful) waiting(text string) (r session.Record, key, settings string)
 func (f forgetful) request(r session.Record) hooks.Request {
 	id := uuid.New()
 	who := process.Identity{PID: 9, Start: 9, Boot: "boot"}
-	return hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: who.Text(), Hook: who.Text(), Tool: "Bash",
+	q := hooks.Request{ID: base64.RawURLEncoding.EncodeToString(id[:]), Session: r.ID, Agent: who.Text(), Hook: who.Text(), Tool: "Bash",
 		Input: json.RawMessage(`{}`), RequestedAt: time.Now()}
+	q.Ask = claudeask.Of(q)
+	return q
 }
 
 // status writes the session's last status line.
@@ -156,7 +165,7 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 	require.NoError(f.t, f.openStores())
 	require.Len(f.t, f.store.Unloaded(), 2)
 	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Ender: &ending.Ender{},
-		Typist: typing.New(&view.Observer{Now: time.Now, Log: f.log}, nil, f.prompts, nil)})
+		Typist: typing.New(&view.Observer{Agents: f.coding, Now: time.Now, Log: f.log}, nil, f.prompts, nil)})
 	require.NoError(f.t, f.settle(f.t.Context()))
 	return newer, broken, nobodys
 }
@@ -187,17 +196,41 @@ func TestUnreadRecordIsNoForgottenOne(t *testing.T) {
 	assert.False(t, e.Unread(uuid.New()))
 }
 
+// TestP9_LoopsAreForgottenFirst: a crash before the record goes leaves a session that can be
+// forgotten again, not a task of a session that is gone.
+func TestP9_LoopsAreForgottenFirst(t *testing.T) {
+	f := newForgetful(t)
+	r := session.Record{ID: uuid.New(), AgentSessionID: uuid.New(), Name: "api", Dir: f.Dir, State: session.Archived, CreatedAt: time.Now()}
+	require.NoError(t, f.store.Create(r))
+	id := uuid.New()
+	data, err := json.Marshal(loop.Loop{Version: loop.Version, Loop: port.Loop{ID: id, Session: r.ID, Task: "secret", State: port.LoopPaused, Step: port.LoopAsk, Iteration: 1, Attempt: 1}})
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(offline.Loops(f.Dir), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(offline.Loops(f.Dir), id.String()+".json"), data, 0o600))
+	require.NoError(t, f.loops.Open(offline.Loops(f.Dir), filepath.Join(f.Dir, "quarantine")))
+	all, err := f.loops.All()
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	f.lasting = lastingIn(t.Context())
+	f.keeper = &archive.Keeper{Records: f.store, Copies: copiesOf(f.system), Clear: func(context.Context, session.Record) error { return errors.New("a crash") }, Now: time.Now, Log: f.log}
+	require.Error(t, f.forget(t.Context(), r.ID))
+	all, err = f.loops.All()
+	require.NoError(t, err)
+	assert.Empty(t, all)
+	assert.NotContains(t, folder(t, offline.Loops(f.Dir)), "secret")
+}
+
 // TestLeftPromptPausesLoop: a crash came between a person's prompt and the pause of the loop.
 func TestLeftPromptPausesLoop(t *testing.T) {
 	f := newForgetful(t)
 	r, _, _ := f.waiting("from a person")
-	l := loop.Loop{Version: loop.Version, Loop: port.Loop{ID: uuid.New(), Session: r.ID, State: port.LoopRunning, Phase: port.LoopCheck, Iteration: 1, Attempt: 1}}
+	l := loop.Loop{Version: loop.Version, Loop: port.Loop{ID: uuid.New(), Session: r.ID, State: port.LoopRunning, Step: port.LoopCheck, Iteration: 1, Attempt: 1}}
 	data, err := json.Marshal(l)
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(offline.Loops(f.Dir), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(offline.Loops(f.Dir), l.ID.String()+".json"), data, 0o600))
 	require.NoError(t, f.loops.Open(offline.Loops(f.Dir), filepath.Join(f.Dir, "quarantine")))
-	r.Name, r.Dir, r.State, r.ClaudeSessionID, r.CreatedAt, r.Prompts = "api", f.Dir, session.Running, uuid.New(), time.Now(), nil
+	r.Name, r.Dir, r.State, r.AgentSessionID, r.CreatedAt, r.Prompts = "api", f.Dir, session.Running, uuid.New(), time.Now(), nil
 	f.unreadable(r)
 	all, err := loop.Read(offline.Loops(f.Dir), f.log)
 	require.NoError(t, err)
@@ -208,7 +241,7 @@ func TestLeftPromptPausesLoop(t *testing.T) {
 // TestP4_PromptsOfUnreadableRecordAreOffered: the record may not come back.
 func TestP4_PromptsOfUnreadableRecordAreOffered(t *testing.T) {
 	f := newForgetful(t)
-	open := session.Record{ID: uuid.New(), ClaudeSessionID: uuid.New(), Name: "open", Dir: f.Dir, State: session.Running, CreatedAt: time.Now()}
+	open := session.Record{ID: uuid.New(), AgentSessionID: uuid.New(), Name: "open", Dir: f.Dir, State: session.Running, CreatedAt: time.Now()}
 	_, typed, _ := f.waiting("for one that may have it")
 	require.NoError(t, f.inbox.Change(typed, func(e *inbox.Entry) error { e.State = inbox.Unproven; return nil }))
 	newer, broken, nobodys := f.unreadable(open)

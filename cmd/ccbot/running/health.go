@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/bot/outbox"
-	"ccbot/hooks"
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
@@ -23,8 +23,8 @@ func (s *system) health(ctx context.Context) health.Figures {
 	f := health.Figures{Version: s.version, Program: program(), Up: now.Sub(s.began), Sessions: make(map[string]int),
 		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.tmux), TmuxSilent: tmux.Silence(s.tmux), Claude: s.claude.Known(),
 		AgentVariables: slices.Sorted(maps.Keys(s.Agents))}
-	if hooks.SupportOf(f.Claude) == hooks.TooOld {
-		f.ClaudeNeeded = hooks.Oldest
+	if claudesettings.SupportOf(f.Claude) == claudesettings.TooOld {
+		f.ClaudeNeeded = claudesettings.Oldest
 	}
 	f.Keys, f.Unread, f.Unreadable = s.KeysFault(), s.suspects.Unread(), s.bot.Answers.Unreadable()
 	for state, n := range s.states() {

@@ -15,12 +15,12 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/offline"
+	"ccbot/cmd/ccbot/reply"
 	"ccbot/host"
 	"ccbot/internal/control"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/outcome"
@@ -37,7 +37,7 @@ import (
 func openLoops(s *system, environ []string) (*loop.Keeper, error) {
 	e := &loopEngine{system: s, diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir)}
 	loops := &loop.Keeper{Engine: e, Processes: s.table, Env: environment.Server(environ), Spared: e.spares, Tell: e.tell, Changed: func() { s.bot.Loops.Wake() },
-		Ended: s.metrics.LoopEnded, Purged: s.metrics.LoopPurged, PurgeAfter: s.LoopPurge, Copies: offline.PurgedLoops(s.Dir),
+		Ended: s.metrics.LoopEnded, Purged: s.metrics.LoopPurged, Cleaned: s.metrics.WorktreeCleaned, PurgeAfter: s.LoopPurge, Copies: offline.PurgedLoops(s.Dir),
 		Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
 	return loops, loops.Open(offline.Loops(s.Dir), filepath.Join(s.Dir, "quarantine"))
 }
@@ -87,8 +87,15 @@ type loopEngine struct {
 	*system
 	diffs host.Diffs
 
-	mu      sync.Mutex // guards answers
-	answers map[uuid.UUID]*transcript.Reply
+	mu    sync.Mutex             // guards turns
+	turns map[uuid.UUID]readTurn // the last one of each session
+}
+
+// readTurn is what was read of the answer to a prompt.
+type readTurn struct {
+	at     talk.Cursor // before its prompt
+	text   string      // of its prompt
+	answer func() (talk.Reply, error)
 }
 
 // Session implements loop.Engine.
@@ -97,11 +104,21 @@ func (e *loopEngine) Session(id uuid.UUID) (session.Record, bool) { return e.sto
 // Unread implements loop.Engine.
 func (e *loopEngine) Unread(id uuid.UUID) bool {
 	_, known := e.store.Get(id)
-	return !known && slices.ContainsFunc(e.store.Unloaded(), func(a session.Unloaded) bool { return a.ID == id })
+	_, unread := e.store.Unread(id)
+	return !known && unread
 }
 
 // Keep implements loop.Engine.
 func (e *loopEngine) Keep(ctx context.Context, id, key uuid.UUID, text string) error {
+	err := e.keep(ctx, id, key, text, e.lifecycle.Queues().Queue)
+	if errors.Is(err, view.ErrNoAgent) { // it must not wait for an agent that comes back
+		return errors.Join(err, e.finishHeld(inbox.PromptKey(key)))
+	}
+	return err
+}
+
+// keep puts a prompt on disk, and then into the queue of a session.
+func (e *loopEngine) keep(ctx context.Context, id, key uuid.UUID, text string, queue func(ctx context.Context, id uuid.UUID, key string) error) error {
 	r, ok := e.store.Get(id)
 	if !ok {
 		return session.ErrNotFound
@@ -114,12 +131,9 @@ func (e *loopEngine) Keep(ctx context.Context, id, key uuid.UUID, text string) e
 	if _, err := e.inbox.Add(inbox.Entry{Key: name, State: inbox.Held, Session: id, Conversation: r.Conversation, Text: typed, Class: class}); err != nil {
 		return err
 	}
-	err := e.lifecycle.Queues().Queue(ctx, id, name)
-	switch {
-	case errors.Is(err, typing.ErrNoPrompt): // it is typed, or finished
+	err := queue(ctx, id, name)
+	if errors.Is(err, typing.ErrNoPrompt) { // it is typed, or finished
 		return nil
-	case errors.Is(err, view.ErrNoAgent): // it must not wait for an agent that comes back
-		return errors.Join(err, e.finishHeld(name))
 	}
 	return err
 }
@@ -155,12 +169,11 @@ func (e *loopEngine) Outcome(_ context.Context, r session.Record, key uuid.UUID,
 		return o, p, err
 	}
 	seen := outcome.Seen{State: r.State, Phase: view.Noted(r).Phase, Prompt: p}
-	answer, path := e.answer(key, p, r)
+	answer, path := e.answer(p, r)
 	if answer != nil {
-		if err := answer.Read(); err != nil {
+		if seen.Answer, err = answer(); err != nil {
 			return o, p, fmt.Errorf("read the answer: %w", err)
 		}
-		seen.Answer = *answer
 	}
 	if p.Finished && p.Mark != nil && r.State == session.Running && seen.Phase == talk.PhaseIdle {
 		since := p.Mark.At
@@ -171,8 +184,7 @@ func (e *loopEngine) Outcome(_ context.Context, r session.Record, key uuid.UUID,
 	}
 	o = seen.Outcome()
 	if answer != nil && o.Kind != outcome.Open {
-		e.forget(key)
-		o.Others, err = p.Others(path)
+		o.Others, err = p.Others(e.coding.Of(r.AgentName), path)
 	}
 	return o, p, err
 }
@@ -188,35 +200,26 @@ func (e *loopEngine) prompt(key string) (outcome.Prompt, error) {
 	if errors.Is(err, inbox.ErrNoEntry) {
 		return outcome.Prompt{Finished: true}, nil
 	}
-	return outcome.Prompt{Text: entry.Text, Class: entry.Class, Mark: entry.Typing, Finished: finished,
-		Unproven: entry.State == inbox.Unproven, Undecided: entry.State == inbox.Asked}, err
+	return reply.PromptOf(entry, finished), err
 }
 
-// answer returns the reading of the answer to a prompt, which goes on where the last one has ended.
-func (e *loopEngine) answer(key uuid.UUID, p outcome.Prompt, r session.Record) (*transcript.Reply, string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	answer, path := p.Answer(e.ProjectsDir(), r)
+// answer returns the answer to a prompt, as far as it was read.
+func (e *loopEngine) answer(p outcome.Prompt, r session.Record) (read func() (talk.Reply, error), path string) {
+	answer, path := p.Answer(e.coding.Of(r.AgentName), r)
 	if answer == nil {
 		return nil, ""
 	}
-	if has := e.answers[key]; has != nil {
-		return has, path
-	}
-	if e.answers == nil {
-		e.answers = make(map[uuid.UUID]*transcript.Reply)
-	}
-	e.answers[key] = answer
-	return answer, path
-}
-
-func (e *loopEngine) forget(key uuid.UUID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if answer := e.answers[key]; answer != nil {
-		_ = answer.Close() // it was only read
-		delete(e.answers, key)
+	at := talk.Cursor{Path: path, Offset: p.Mark.Offset}
+	if last := e.turns[r.ID]; last.at == at && last.text == p.Text {
+		return last.answer, path
 	}
+	if e.turns == nil {
+		e.turns = make(map[uuid.UUID]readTurn)
+	}
+	e.turns[r.ID] = readTurn{at, p.Text, answer}
+	return answer, path
 }
 
 // Spent implements loop.Engine.
@@ -236,6 +239,17 @@ func (e *loopEngine) Place(ctx context.Context, dir string) (repo, branch, commi
 		repo = strings.TrimSuffix(shared, "/.git")
 	}
 	return repo, state.Branch, state.Head
+}
+
+// snapshotTimeout is how long the start of a loop waits for a large work tree.
+const snapshotTimeout = 10 * time.Second
+
+// Snapshot implements loop.Engine.
+func (e *loopEngine) Snapshot(ctx context.Context, id uuid.UUID) string {
+	ctx, cancel := context.WithTimeout(ctx, snapshotTimeout)
+	defer cancel()
+	since, _ := e.diffs.Snapshot(ctx, id) // without it the card counts no changes
+	return string(since)
 }
 
 // Tree implements loop.Engine.
@@ -265,7 +279,7 @@ func (q personalQueues) SendAgain(ctx context.Context, id uuid.UUID, key string)
 	return q.Queues.SendAgain(ctx, id, key)
 }
 
-func (q personalQueues) SendNow(ctx context.Context, id uuid.UUID, key string) (told bool, err error) {
+func (q personalQueues) SendNow(ctx context.Context, id uuid.UUID, key string) (reported bool, err error) {
 	q.loops.Yield(ctx, id, "a prompt")
 	return q.Queues.SendNow(ctx, id, key)
 }
@@ -290,7 +304,7 @@ type personalLifecycle struct {
 	loops *loop.Keeper
 }
 
-func (l personalLifecycle) Interrupt(ctx context.Context, id uuid.UUID) (told bool, err error) {
+func (l personalLifecycle) Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error) {
 	l.loops.Yield(ctx, id, "a stop")
 	return l.Service.Interrupt(ctx, id)
 }
@@ -360,7 +374,7 @@ var Looping = Change[port.LoopRequest, port.Loop]{Verb: "loop-start", keyed: tru
 	ctx, done := s.lasting(ctx)
 	defer done()
 	l, err = s.loops.Start(ctx, body)
-	return l, refusedLoop(err)
+	return l, offline.ChatError(s.english(), port.Session{}, refusedLoop(err))
 }}
 
 // ChangingLoop changes a loop. It needs the running bot.
@@ -376,7 +390,7 @@ var ChangingLoop = Change[port.LoopChange, port.Loop]{Verb: "loop-change", do: f
 
 // refusedLoop makes the errors that a person can act on readable at the socket.
 func refusedLoop(err error) error {
-	known := errors.Is(err, loop.ErrNoBound) || errors.Is(err, loop.ErrNoTask) || errors.Is(err, loop.ErrNoCheck) || errors.Is(err, loop.ErrNoWord)
+	known := errors.Is(err, loop.ErrNoBound) || errors.Is(err, loop.ErrNoTask) || errors.Is(err, loop.ErrNoCheck) || errors.Is(err, loop.ErrNoWord) || errors.Is(err, loop.ErrBadBound) || errors.Is(err, loop.ErrBadPhase)
 	if known || refusal.Is(err, refusal.LoopHeld, refusal.Changed, refusal.NoAgent) {
 		return control.Refuse(control.CodeRefused, err.Error())
 	}

@@ -75,7 +75,7 @@ func hold(e *inbox.Entry, session uuid.UUID) error {
 
 // SavePrompt puts a prompt's new state on disk.
 func (p prompts) SavePrompt(q typing.Prompt) error {
-	return p.inbox.Change(q.Key, func(e *inbox.Entry) error {
+	return asNotExist(p.inbox.Change(q.Key, func(e *inbox.Entry) error {
 		if !slices.Contains(queued, e.State) { // it is typed before it was held
 			if e.Text != q.Text || e.Class != q.Class { // the next step types what it says now
 				return fmt.Errorf("entry %s was edited since it was read", e.Key)
@@ -88,7 +88,7 @@ func (p prompts) SavePrompt(q typing.Prompt) error {
 		e.Text, e.Class = q.Text, q.Class // which Reword changes
 		e.Repeated = q.Repeated
 		return nil
-	})
+	}))
 }
 
 // asNotExist translates the error of a change into the one that lifecycle knows.

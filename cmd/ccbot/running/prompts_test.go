@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/bot/inbox"
-	"ccbot/hooks"
 	"ccbot/internal/disk"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
@@ -73,7 +73,7 @@ func TestPromptsShowTheInbox(t *testing.T) {
 		_, err = p.Prompt(key)
 		assert.ErrorIs(t, err, fs.ErrNotExist, "it is in no queue")
 	}
-	assert.ErrorIs(t, p.SavePrompt(typing.Prompt{Key: done.Key, State: typing.Held}), inbox.ErrNoEntry)
+	assert.ErrorIs(t, p.SavePrompt(typing.Prompt{Key: done.Key, State: typing.Held}), fs.ErrNotExist)
 
 	q, err := p.Prompt(held.Key)
 	require.NoError(t, err)
@@ -208,5 +208,5 @@ func TestP4_UnreadPromptForgetsNoSession(t *testing.T) {
 		return nil
 	})()
 	s := &system{prompts: prompts{inbox: w.Store}}
-	require.ErrorIs(t, s.clear(hooks.Launch{})(t.Context(), r), syscall.EMFILE)
+	require.ErrorIs(t, s.clear(claudesettings.Launch{})(t.Context(), r), syscall.EMFILE)
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	claudecode "ccbot/agent/claude"
+	"ccbot/agent/claude/transcript"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/host"
 	"ccbot/internal/control"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/evidence"
 )
@@ -40,14 +41,14 @@ func TestResumeExplainsRefusal(t *testing.T) {
 		{"a writer", &lifecycle.WriterError{Writers: []evidence.Writer{{Process: process.Process{Identity: process.Identity{PID: 7}}, Proven: true}}}, "7"},
 		{"damaged", &lifecycle.TranscriptError{Health: transcript.Health{Path: "/t.jsonl"}}, "\nChoose in the chat: /resume api"},
 		{"nothing left", &lifecycle.TranscriptError{Nothing: true}, "\nChoose in the chat: /resume api"},
-		{"no claude", lifecycle.ErrNoClaude, "Install Claude Code, or set CLAUDE_COMMAND to its path"},
+		{"no claude", claudecode.ErrNotInstalled, "Install Claude Code, or set CLAUDE_COMMAND to its path"},
 		{"nobody knows", evidence.ErrUnreadable, "I cannot see which conversations are open"},
 		{"forgotten", session.ErrNotFound, "There is no session api. ccbot list shows the open ones"},
 		{"anything else", errors.New("x"), "x"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := notResumed(d.Words(), host.View(one(1, "api")), host.Terminals{Records: d.Store}.Refused(tt.err))
+			err := notResumed(d.Words(), host.View(offline.Agents(d.Config), one(1, "api")), host.Terminals{Records: d.Store}.Refused(tt.err))
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}

@@ -185,7 +185,10 @@ func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
 // running work, and sends what may be sent at once.
 func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	report, err := s.recover(asked)
-	if err != nil {
+	switch {
+	case asked.Err() != nil && err != nil: // tmux or git, ended by the stop, reports only the signal
+		return asked.Err()
+	case err != nil:
 		return err
 	}
 	s.loops.Settle(asked)

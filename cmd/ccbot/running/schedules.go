@@ -9,17 +9,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/card"
-	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/cmd/ccbot/offline"
-	"ccbot/i18n"
 	"ccbot/internal/control"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/outcome"
-	"ccbot/lifecycle/typing"
+	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/port/refusal"
-	"ccbot/port/talk"
 	"ccbot/schedule"
 )
 
@@ -47,33 +44,20 @@ func (e scheduleEngine) Session(id uuid.UUID) (session.Record, bool, error) {
 	if !errors.Is(err, session.ErrNotFound) {
 		return r, err == nil, err
 	}
-	for _, a := range e.turns.store.Unloaded() {
-		if a.ID == id {
-			return r, false, fmt.Errorf("the record of the session was not read: %s", a.Why)
-		}
+	if why, unread := e.turns.store.Unread(id); unread {
+		return r, false, fmt.Errorf("the record of the session was not read: %s", why)
 	}
 	return r, false, nil
 }
 
 // Keep implements schedule.Engine.
 func (e scheduleEngine) Keep(ctx context.Context, id, key uuid.UUID, text string) error {
-	r, ok := e.turns.store.Get(id)
-	if !ok {
-		return session.ErrNotFound
-	}
-	typed, class, ok := talk.Normalise(text)
-	if !ok {
-		return schedule.ErrNoText
-	}
-	name := inbox.PromptKey(key)
-	if _, err := e.turns.inbox.Add(inbox.Entry{Key: name, State: inbox.Held, Session: id, Conversation: r.Conversation, Text: typed, Class: class}); err != nil {
-		return err
-	}
-	err := e.turns.lifecycle.Queues().Keep(ctx, id, name)
-	if errors.Is(err, typing.ErrNoPrompt) { // it is typed, or finished
-		return nil
-	}
-	return err
+	return e.turns.keep(ctx, id, key, text, e.turns.lifecycle.Queues().Keep)
+}
+
+// Withdraw implements schedule.Engine.
+func (e scheduleEngine) Withdraw(ctx context.Context, id, key uuid.UUID) error {
+	return e.turns.Withdraw(ctx, id, key)
 }
 
 // Kept implements schedule.Engine.
@@ -112,6 +96,11 @@ func (e scheduleEngine) Resume(ctx context.Context, id uuid.UUID) (refused strin
 	return "", err
 }
 
+// Abilities implements schedule.Engine.
+func (e scheduleEngine) Abilities(r session.Record) port.Abilities {
+	return e.turns.coding.Of(r.AgentName).Abilities
+}
+
 // Looped implements schedule.Engine.
 func (e scheduleEngine) Looped(id uuid.UUID) bool {
 	_, live := e.turns.loops.Live(id)
@@ -124,60 +113,34 @@ func (e scheduleEngine) Zone(to session.Conversation) string {
 }
 
 // Tell implements schedule.Engine.
-func (e scheduleEngine) Tell(ctx context.Context, s schedule.Schedule, r schedule.Report) error {
-	to, name := s.Conversation, s.Name
-	about, known := e.turns.bot.Records.Get(s.Session)
-	if known {
-		to, name = about.Conversation, about.Name
+func (e scheduleEngine) Tell(ctx context.Context, s schedule.Schedule, r port.ScheduleReport) error {
+	of, known := e.turns.bot.Records.Get(s.Session)
+	if !known {
+		of = port.Session{Name: s.Name, Conversation: s.Conversation}
 	}
-	c := e.turns.bot.Chat
-	w := c.In(to)
-	w.Now = func() time.Time { return time.Now().In(c.Book.Location(to.ChatID)) }
-	said := i18n.Args{"Name": name, "Time": chat.OneLine(s.When), "Said": chat.Head(chat.OneLine(s.Text), shownPrompt), "At": w.At(r.At), "Age": w.Age(r.Late), "Left": r.Left}
-	said["Reason"] = w.Say(i18n.ScheduleKey.Of(string(r.Reason)), i18n.Args{"Detail": r.Detail, "At": w.At(r.At)})
-	key := i18n.ScheduleSent
-	switch {
-	case r.Reason == schedule.SessionEnded, r.Reason == schedule.Forgotten:
-		key = i18n.ScheduleEnded
-	case r.Reason == schedule.ClockBack:
-		key = i18n.ScheduleClockBack
-	case r.Reason != "":
-		key = i18n.ScheduleSkipped
-	case r.Late > 0:
-		key = i18n.ScheduleLate
-	}
-	text := w.Text(key, said)
-	if r.Left > 0 {
-		text = chat.Lines(text, w.Text(i18n.ScheduleLeft, i18n.Args{"Count": r.Left}))
-	}
-	return c.Post(ctx, card.Content{To: to, Session: s.Session, Text: text, Sounds: r.Reason != "" && c.Sounds(chat.TurnDone, about)})
+	return e.turns.bot.SessionNews(ctx, of, news.Scheduled{Schedule: s.Schedule, Report: r})
 }
 
-// shownPrompt bounds the letters of a prompt in a report.
-const shownPrompt = 200
-
 // Scheduling makes a schedule. It needs the running bot.
-var Scheduling = Change[schedule.Request, schedule.Schedule]{Verb: "schedule-add", keyed: true,
-	do: func(_ context.Context, s *system, body schedule.Request) (schedule.Schedule, error) {
+var Scheduling = Change[port.ScheduleRequest, port.Schedule]{Verb: "schedule-add", keyed: true,
+	do: func(_ context.Context, s *system, body port.ScheduleRequest) (port.Schedule, error) {
 		if body.Key == uuid.Nil || body.Session == uuid.Nil {
-			return schedule.Schedule{}, control.Refuse(control.CodeMalformed, "not a schedule for a session")
+			return port.Schedule{}, control.Refuse(control.CodeMalformed, "not a schedule for a session")
 		}
 		made, err := s.schedules.Add(body)
 		return made, refusedSchedule(err)
 	}}
 
 // Unscheduling removes a schedule. It needs the running bot.
-var Unscheduling = Change[uuid.UUID, schedule.Schedule]{Verb: "schedule-remove", do: func(_ context.Context, s *system, id uuid.UUID) (schedule.Schedule, error) {
+var Unscheduling = Change[uuid.UUID, port.Schedule]{Verb: "schedule-remove", do: func(_ context.Context, s *system, id uuid.UUID) (port.Schedule, error) {
 	removed, err := s.schedules.Remove(id)
 	return removed, refusedSchedule(err)
 }}
 
-// refusedSchedule makes the errors that a person can act on readable at the socket.
+// refusedSchedule makes a refusal readable at the socket.
 func refusedSchedule(err error) error {
-	for _, known := range []error{schedule.ErrWhen, schedule.ErrPast, schedule.ErrNever, schedule.ErrOften, schedule.ErrNotFound, schedule.ErrNoSession, schedule.ErrNoText} {
-		if errors.Is(err, known) {
-			return control.Refuse(control.CodeRefused, known.Error())
-		}
+	if refusal.In(err).Code != refusal.Internal {
+		return control.Refuse(control.CodeRefused, err.Error())
 	}
 	return err
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestP8_ScheduleOfUnreadableRecordStays: only a record that is nowhere is forgotten.
+// TestP8_ScheduleOfUnreadableRecordStays: only a record that is nowhere is forgotten, also at later
+// starts, when a damaged one is in quarantine.
 func TestP8_ScheduleOfUnreadableRecordStays(t *testing.T) {
 	f := newForgetful(t)
 	newer, torn, nobody := uuid.New(), uuid.New(), uuid.New()
@@ -19,13 +20,24 @@ func TestP8_ScheduleOfUnreadableRecordStays(t *testing.T) {
 	for id, text := range map[uuid.UUID]string{newer: `{"version":9999}`, torn: `{"version":`} {
 		require.NoError(t, os.WriteFile(filepath.Join(f.Dir, "sessions", id.String()+".json"), []byte(text), 0o600))
 	}
-	require.NoError(t, f.openStores())
 	e := scheduleEngine{&loopEngine{system: f.system}}
-	for _, id := range []uuid.UUID{newer, torn} {
-		_, known, err := e.Session(id)
-		assert.ErrorContains(t, err, "was not read")
-		assert.False(t, known)
+	for range 3 {
+		require.NoError(t, f.openStores())
+		for _, id := range []uuid.UUID{newer, torn} {
+			_, known, err := e.Session(id)
+			assert.ErrorContains(t, err, "was not read")
+			assert.False(t, known)
+			assert.True(t, e.turns.Unread(id))
+		}
 	}
+	aside, err := filepath.Glob(filepath.Join(f.Dir, "quarantine", "sessions-*.json"))
+	require.NoError(t, err)
+	require.Len(t, aside, 1)
+	require.NoError(t, os.Rename(aside[0], aside[0]+".1"), "the same record was damaged twice")
+	assert.True(t, e.turns.Unread(torn))
+	require.NoError(t, os.Remove(aside[0]+".1"), "a person has decided")
+	require.NoError(t, f.openStores())
+	assert.False(t, e.turns.Unread(torn))
 	_, known, err := e.Session(nobody)
 	assert.NoError(t, err)
 	assert.False(t, known)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/bot/chat"
 	"ccbot/bot/health"
 	"ccbot/bot/inbox"
@@ -18,7 +19,6 @@ import (
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/statefolder"
-	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
@@ -36,7 +36,9 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	if err := s.readable(ctx); err != nil {
 		return recovery.Report{}, err
 	}
-	if err := finishTransfers(ctx, s, s.bot.Reports.Chat.Book.Store); err != nil {
+	chats := s.bot.Reports.Chat.Book.Store
+	noteCursors(ctx, s.store, s.lifecycle, chats, s.log)
+	if err := finishTransfers(ctx, s, chats); err != nil {
 		return recovery.Report{}, err
 	}
 	report, err := s.recovery.Run(ctx)
@@ -111,19 +113,19 @@ const firstChat = 2 * time.Second
 
 // reportOldClaude reports a Claude Code that is too old for ccbot: the log at each start, and the
 // chat once for a version, when there is a chat.
-func reportOldClaude(ctx context.Context, dir string, claude *hooks.Binary, c *chat.Chat, log *slog.Logger) error {
+func reportOldClaude(ctx context.Context, dir string, claude *claudesettings.Binary, c *chat.Chat, log *slog.Logger) error {
 	version := claude.Version(ctx)
-	if hooks.SupportOf(version) != hooks.TooOld {
+	if claudesettings.SupportOf(version) != claudesettings.TooOld {
 		return nil
 	}
-	log.Warn("claude_old", logkey.Version, version, logkey.Needed, hooks.Oldest, logkey.Fix, "claude update")
-	if statefolder.ReportedClaude(dir, version, hooks.Oldest) {
+	log.Warn("claude_old", logkey.Version, version, logkey.Needed, claudesettings.Oldest, logkey.Fix, "claude update")
+	if statefolder.ReportedClaude(dir, version, claudesettings.Oldest) {
 		return nil
 	}
 	for claude.Known() == version { // it may be updated before there is a chat
-		reported, err := health.OldClaudeText(ctx, c, version, hooks.Oldest)
+		reported, err := health.OldClaudeText(ctx, c, version, claudesettings.Oldest)
 		if reported {
-			err = statefolder.NoteReportedClaude(dir, version, hooks.Oldest)
+			err = statefolder.NoteReportedClaude(dir, version, claudesettings.Oldest)
 		}
 		if err != nil {
 			log.Error("old_claude_not_told", logkey.Error, err)
@@ -195,7 +197,7 @@ func (s *system) settle(ctx context.Context) error {
 	return nil
 }
 
-// reportRecovery reports to the chat what recovery did. The report is on disk when tell returns,
+// reportRecovery reports to the chat what recovery did. The report is on disk when it returns,
 // also while Telegram cannot be reached. A failed report stays noted in the records, and the next
 // start repeats it.
 func (s *system) reportRecovery(ctx context.Context, report recovery.Report) {

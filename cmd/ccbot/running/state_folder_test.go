@@ -158,7 +158,7 @@ func TestP9_CreatedFilesArePrivate(t *testing.T) {
 			defer syscall.Umask(before)
 			_, err := begun(t, dir)
 			require.NoError(t, err)
-			store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler))
+			store, err := session.Open(filepath.Join(dir, "sessions"), filepath.Join(dir, "quarantine"), time.Now, slog.New(slog.DiscardHandler), nil)
 			require.NoError(t, err)
 			require.NoError(t, store.Create(one(1, "api")))
 			_, err = offline.Backups(dir).Make(t.Context())

@@ -54,7 +54,7 @@ func TestP8_EarlierVersionsTransfersAreFinished(t *testing.T) {
 			for id, record := range map[uuid.UUID]string{from: source, to: target} {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, id.String()+".json"), []byte(record), 0o600))
 			}
-			store, err := session.Open(dir, t.TempDir(), func() time.Time { return cameIn }, slog.New(slog.DiscardHandler))
+			store, err := session.Open(dir, t.TempDir(), func() time.Time { return cameIn }, slog.New(slog.DiscardHandler), nil)
 			require.NoError(t, err)
 			table, err := process.NewTable()
 			require.NoError(t, err)

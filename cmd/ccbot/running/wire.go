@@ -16,6 +16,11 @@ import (
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 
+	"ccbot/agent"
+	"ccbot/agent/claude/claudeask"
+	"ccbot/agent/claude/claudesettings"
+	"ccbot/agent/claude/presence"
+	"ccbot/agent/claude/transcript"
 	"ccbot/archive"
 	"ccbot/bot"
 	"ccbot/bot/ask"
@@ -46,12 +51,10 @@ import (
 	"ccbot/internal/ledger"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
-	"ccbot/internal/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/internal/suspect"
 	"ccbot/internal/systemfont"
-	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
@@ -73,6 +76,7 @@ type sender struct {
 // system is every part of a running ccbot.
 type system struct {
 	config.Config
+	coding    agent.Agents
 	log       *slog.Logger
 	tmux      *tmux.Client
 	suspects  *suspect.Files
@@ -86,7 +90,7 @@ type system struct {
 	losses    losses
 	recovery  *recovery.Recovery
 	events    *hooks.Events
-	launches  hooks.Launch
+	launches  claudesettings.Launch
 	watch     *watch.Watcher
 	presence  *presence.Watcher
 	keeper    *archive.Keeper
@@ -112,7 +116,7 @@ type system struct {
 	// The first of ALLOWED_USERS: the owner of sessions that begin in a terminal.
 	owner     atomic.Int64
 	receipts  *receipts
-	claude    *hooks.Binary
+	claude    *claudesettings.Binary
 	metrics   *metrics.Metrics
 	service   *servicemanager.Service
 	refused   refusals
@@ -136,7 +140,7 @@ type system struct {
 
 // wire makes the parts and connects them; nothing runs yet. ctx is the context of the run.
 func wire(ctx context.Context, c config.Config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{Config: c, log: log, table: table, losses: make(losses, 1), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
+	s := &system{Config: c, coding: offline.Agents(c), log: log, table: table, losses: make(losses, 1), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
 	s.metrics, s.service = metrics.New(s.states), servicemanager.New(environ, log)
 	s.watch.Busy = s.expectsChanges
 	s.away, s.seen = statefolder.Absence(c.Dir, process.Clock{Table: table}, time.Now())
@@ -173,7 +177,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	s.outbox.Elsewhere = s.bot.Answers.Elsewhere
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Delivered(m.Written)
-		if err := s.bot.Sent(m.To, id, m.Session); err != nil {
+		if err := s.bot.SentPart(m.To, id, m.Session, m.Cursor); err != nil {
 			s.log.Warn("message_not_noted", logkey.ChatID, m.To.ChatID, logkey.Error, err)
 		}
 	}
@@ -206,7 +210,7 @@ func noteReads(ctx context.Context, dir string, environ []string, table *process
 }
 
 func (s *system) openStores() (err error) {
-	s.store, err = session.Open(filepath.Join(s.Dir, "sessions"), filepath.Join(s.Dir, "quarantine"), time.Now, s.log)
+	s.store, err = session.Open(filepath.Join(s.Dir, "sessions"), filepath.Join(s.Dir, "quarantine"), time.Now, s.log, offline.AgentNames(s.Config))
 	if err != nil {
 		return err
 	}
@@ -215,7 +219,7 @@ func (s *system) openStores() (err error) {
 		return err
 	}
 	s.prompts = prompts{inbox: s.inbox}
-	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), filepath.Join(s.Dir, "quarantine"), s.log)
+	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), filepath.Join(s.Dir, "quarantine"), claudeask.Former, s.log)
 	if err != nil {
 		return err
 	}
@@ -233,8 +237,8 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	chats.Zone = s.TimeZone
-	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, Own: offline.Own(s.Config), Records: s.store,
-		ProjectsDir: s.ProjectsDir(), GitEnv: environment.Server(environ),
+	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, Own: offline.Own(s.Config), Records: s.store, Unread: s.store.UnreadIn,
+		Agents: s.coding, GitEnv: environment.Server(environ),
 		Folders: &s.store.Folders,
 		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
 			return s.evidence.Written(ctx, claude...)
@@ -249,24 +253,24 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	s.cards.Failpoint = Failpoint(environ)
-	s.spending = &host.Spending{Ledger: ledger.New(s.ProjectsDir(), filepath.Join(s.Dir, "usage"), time.Now, s.log), Dir: s.Dir, Records: s.store,
+	s.spending = &host.Spending{Ledger: ledger.New(s.coding, filepath.Join(s.Dir, "usage"), time.Now, s.log), Agents: s.coding, Dir: s.Dir, Records: s.store,
 		Watch: s.watch, Now: time.Now, Log: s.log}
-	s.sessions = &host.Sessions{Terminals: host.Terminals{Records: s.store}, Git: offline.Git(environ), Spending: s.spending, Forgets: s.forget,
+	s.sessions = &host.Sessions{Terminals: host.Terminals{Agents: s.coding, Records: s.store}, Git: offline.Git(environ), Spending: s.spending, Forgets: s.forget,
 		Diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir), Memory: gauge.Sum}
-	s.talk = &host.Transcripts{Records: s.store, Watch: s.watch, Log: s.log}
+	s.talk = &host.Transcripts{Agents: s.coding, Records: s.store, Watch: s.watch, Log: s.log}
 	said := struct {
 		*host.Transcripts
 		host.Conversations
-	}{s.talk, host.Conversations{Records: s.store, Projects: s.ProjectsDir(), Dir: filepath.Join(s.Dir, "exports")}}
+	}{s.talk, host.Conversations{Agents: s.coding, Records: s.store, Dir: filepath.Join(s.Dir, "exports")}}
 	if err := said.Tidy(); err != nil { // the next start may do it
 		s.log.Warn("exports_not_tidied", logkey.Error, err)
 	}
 	if err := openPlans(s, environ); err != nil {
 		return err
 	}
-	m := &ports.Machine{Sessions: s.sessions, Records: host.Views{Records: s.store, Looped: liveIn(s.loops)},
-		Loops: s.loops, Decisions: host.Decisions{RequestWaiters: s.relay, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
-		Fonts: systemfont.System()}
+	m := reached(environ, &ports.Machine{Sessions: s.sessions, Records: host.Views{Agents: s.coding, Records: s.store, Looped: liveIn(s.loops), Scheduled: s.schedules.Next},
+		Loops: s.loops, Schedules: s.schedules, Templates: templates{offline.LoopTemplates(s.Dir), s.store, s.loops}, Decisions: host.Decisions{Relay: s.relay, Agents: s.coding, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
+		Fonts: systemfont.System()})
 	number := func(at session.Conversation, message int) int {
 		_, id := chats.Aliases.Out(at.ChatID, message)
 		return id
@@ -297,28 +301,27 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 	variables, unset := environment.Agent(env.ToMap(environ), s.Agents, s.ClaudeSet)
 	variables["PATH"] = environment.WithFolder(variables["PATH"], filepath.Dir(hook))
 	s.claude = offline.Claude(s.Config, environ, s.log)
-	s.launches = hooks.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir, Digests: &process.Digests{}}
+	s.launches = claudesettings.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir, Digests: &process.Digests{}}
 	s.woken = make(chan struct{}, 1)
-	s.receipts = &receipts{started: func() { pause.Poke(s.woken) }, Chat: metrics.News{Chat: s.bot, Inbox: s.inbox, Metrics: s.metrics}}
+	s.receipts = &receipts{started: func() { pause.Poke(s.woken) }, Chat: metrics.News{Chat: reader(environ, s.bot), Inbox: s.inbox, Metrics: s.metrics}}
 	s.evidence = offline.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = offline.Observer(s.Config, s.tmux, s.table, s.log)
+	s.observer.Agents = s.coding // they may repair a transcript
 	s.observer.Screens, s.observer.Relays, s.observer.Unread = s.tmux, s.relay, s.suspects.Unread
 	s.observer.Git = func(ctx context.Context, dir string) (*git.State, error) {
 		state, _, err := git.Compare(ctx, dir, environment.Server(environ), "")
 		return state, err
 	}
 	s.lifecycle = lifecycle.New(
-		lifecycle.Config{Host: name, StateDir: s.Dir, Command: s.evidence.Command,
-			Flags: s.Flags, PermissionMode: s.PermissionMode, Env: variables, Unset: unset,
-			OrphanGrace: s.OrphanGrace, LastThere: s.seen},
+		lifecycle.Config{Host: name, StateDir: s.Dir, Env: variables, Unset: unset, OrphanGrace: s.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: offline.Moments(s.Dir)},
-			Typist:  typing.New(s.observer, s.tmux, s.prompts, s.launches.HasPendingEvents),
+			Typist:  typing.New(s.observer, s.tmux, s.prompts, func(launch uuid.UUID) (bool, error) { return hooks.HasPendingEvents(s.Dir, launch) }),
 			Windows: s.tmux, Launches: s.launches,
 			Ender: &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
 			Callbacks: &lifecycle.Callbacks{Lost: s.losses.note, Failpoint: Failpoint(environ),
 				Holds: func(ctx context.Context, id uuid.UUID) (holds, capped bool) { return s.bot.Budget.Holds(ctx, id) },
 				Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
-	s.keeper = &archive.Keeper{Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: offline.Backups(s.Dir), Clear: s.clear(s.launches),
+	s.keeper = &archive.Keeper{Agents: s.coding, Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: copiesOf(s), Clear: s.clear(s.launches),
 		IdleAfter: idleAfter(s), PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
 	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
@@ -357,7 +360,7 @@ func (s *system) wireSocket(hook string) {
 
 // clear returns the steps before a record is forgotten: prompts that still wait for it are
 // reported; then its requests, its launch settings and its status are removed.
-func (s *system) clear(launches hooks.Launch) func(context.Context, session.Record) error {
+func (s *system) clear(launches claudesettings.Launch) func(context.Context, session.Record) error {
 	return func(ctx context.Context, r session.Record) error {
 		left, err := s.prompts.Left()
 		if err != nil {

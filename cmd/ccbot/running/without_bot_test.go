@@ -87,7 +87,7 @@ func TestP8_RecoveryEndsWithRun(t *testing.T) {
 // TestP1_OfTwoResumesOneWins: one from the chat, one from the command line, at once. The other one
 // is refused because the session is open, and there is one window.
 func TestP1_OfTwoResumesOneWins(t *testing.T) {
-	r := one(1, "api", func(r *session.Record) { r.Dir, r.ClaudeSessionID = t.TempDir(), uuid.New() })
+	r := one(1, "api", func(r *session.Record) { r.Dir, r.AgentSessionID = t.TempDir(), uuid.New() })
 	environ := machine(t, r)
 	err := aside(t, environ, func(ctx context.Context, s *system) error {
 		var fromChat, fromHere error

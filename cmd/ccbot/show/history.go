@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/pause"
 	"ccbot/port/talk"
 )
 
@@ -82,7 +83,7 @@ func (e Entry) print(p *terminal.Printer) {
 
 // Found prints the last places of a conversation that have a word, oldest first.
 func Found(ctx context.Context, out io.Writer, said talk.Conversations, session uuid.UUID, word string, most int, asJSON bool) error {
-	found, err := said.Find(ctx, session, "", word, most)
+	found, err := said.Find(ctx, session, "", word, most, pause.Forever)
 	if err != nil {
 		return err
 	}

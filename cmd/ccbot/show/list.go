@@ -33,19 +33,19 @@ type Session struct {
 	// Phase is the agent's activity, now or when last seen, and PhaseAt is its start. PhaseWhat is
 	// the tool that it waits with, or the text of a failure; PhaseUntil is the end of a limit or
 	// the time of a request's next try.
-	Phase           string    `json:"phase,omitempty"`
-	PhaseAt         time.Time `json:"phase_at,omitzero"`
-	PhaseWhat       string    `json:"phase_what,omitempty"`
-	PhaseUntil      time.Time `json:"phase_until,omitzero"`
-	ClaudeSessionID uuid.UUID `json:"claude_session_id"`
-	CreatedAt       time.Time `json:"created_at"`
-	UpdatedAt       time.Time `json:"updated_at"`
-	StartedAt       time.Time `json:"started_at,omitzero"` // of the present launch
-	EndedAt         time.Time `json:"ended_at,omitzero"`
-	LastTurnAt      time.Time `json:"last_turn_at,omitzero"`
-	Turns           int       `json:"turns"`
-	Model           string    `json:"model,omitempty"`
-	Mode            string    `json:"permission_mode,omitempty"` // ask or bypass
+	Phase          string    `json:"phase,omitempty"`
+	PhaseAt        time.Time `json:"phase_at,omitzero"`
+	PhaseWhat      string    `json:"phase_what,omitempty"`
+	PhaseUntil     time.Time `json:"phase_until,omitzero"`
+	AgentSessionID uuid.UUID `json:"claude_session_id"`
+	CreatedAt      time.Time `json:"created_at"`
+	UpdatedAt      time.Time `json:"updated_at"`
+	StartedAt      time.Time `json:"started_at,omitzero"` // of the present launch
+	EndedAt        time.Time `json:"ended_at,omitzero"`
+	LastTurnAt     time.Time `json:"last_turn_at,omitzero"`
+	Turns          int       `json:"turns"`
+	Model          string    `json:"model,omitempty"`
+	Mode           string    `json:"permission_mode,omitempty"` // ask or bypass
 	// Context is the used part of the context window, 0 to 100; Cost is in dollars.
 	Context *float64    `json:"context_percent,omitempty"`
 	Cost    *float64    `json:"cost_usd,omitempty"`
@@ -84,7 +84,7 @@ func (t *Tasks) Count(status string) {
 // SessionOf combines a record with the kernel's answer about its agent.
 func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) Session {
 	l := Session{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, PhaseAt: r.PhaseAt,
-		ClaudeSessionID: r.ClaudeSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		AgentSessionID: r.AgentSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens, Partly: r.Progress.From > 0,
 		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, Crashed: r.Crashed()}
 	if r.Launch != nil {
@@ -155,7 +155,7 @@ func phaseText(l Session) string {
 		switch {
 		case l.PhaseWhat == "":
 			return "waiting for an answer" // the question is unknown: it need not be a permission
-		case talk.Request{Tool: l.PhaseWhat}.IsPlan():
+		case talk.KindOf(l.PhaseWhat) == talk.AskPlan:
 			return "asks about a plan"
 		}
 		return "asks permission: " + l.PhaseWhat

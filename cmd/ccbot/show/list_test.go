@@ -27,7 +27,7 @@ func TestListingIsTheRegistry(t *testing.T) {
 	data, err := json.Marshal(SessionOf(r, alive))
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"id":"`+r.ID.String()+`","name":"api","dir":"/src/api","host":"box","state":"running",
-		"phase":"waiting_permission","phase_at":"2026-03-04T12:01:00Z","claude_session_id":"`+r.ClaudeSessionID.String()+`",
+		"phase":"waiting_permission","phase_at":"2026-03-04T12:01:00Z","claude_session_id":"`+r.AgentSessionID.String()+`",
 		"created_at":"2026-03-04T12:00:09Z","updated_at":"2026-03-04T12:00:09Z","started_at":"2026-03-04T12:00:00Z","last_turn_at":"2026-03-04T12:00:00Z","turns":7,
 		"model":"Opus 5.5","context_percent":41.6,"cost_usd":3.5,
 		"tokens":{"input":1,"cache_creation":2,"cache_read":3,"output":4},"partly_counted":true,

@@ -26,7 +26,7 @@ func (conversation) Read(context.Context, uuid.UUID, talk.Place, talk.Direction,
 		{Kind: talk.EntryPrompt, Texts: []string{"fix it"}, Images: 1}}, nil
 }
 
-func (conversation) Find(context.Context, uuid.UUID, talk.Place, string, int) (talk.Found, error) {
+func (conversation) Find(context.Context, uuid.UUID, talk.Place, string, int, time.Duration) (talk.Found, error) {
 	return talk.Found{Hits: []talk.Hit{{Kind: talk.EntryPrompt, Time: at, Before: "please ", Word: "fix", After: " it\nnow"}}}, nil
 }
 

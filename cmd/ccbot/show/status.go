@@ -34,6 +34,7 @@ type Details struct {
 	Writers []Writer         `json:"other_writers,omitzero"`
 	SameDir []string         `json:"same_dir_sessions"`
 	Queue   []Queued         `json:"queue"`
+	Loop    *LoopLine        `json:"loop,omitempty"` // the live one
 	Events  []session.Change `json:"last_events"`
 	// BotWarnings are the warnings about the running bot, one sentence each.
 	BotWarnings []string `json:"bot_warnings,omitzero"`
@@ -99,6 +100,9 @@ func (d Details) Print(p *terminal.Printer) {
 	}
 	for _, one := range d.Queue {
 		row("waits", "%s ago: %s", terminal.Age(now.Sub(one.Received)), strings.Join(strings.Fields(one.Text), " "))
+	}
+	if d.Loop != nil {
+		row("loop", "%s", d.Loop.text())
 	}
 	for _, w := range d.BotWarnings {
 		row("bot", "%s", w)

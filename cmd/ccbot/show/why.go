@@ -24,7 +24,8 @@ type Fate struct {
 	// short, until it is continued.
 	Exit         *Exit                 `json:"exit,omitempty"`
 	Interruption *session.Interruption `json:"interruption,omitempty"`
-	History      []session.Change      `json:"history"` // the newest hundred
+	Loop         *LoopLine             `json:"loop,omitempty"` // the live one
+	History      []session.Change      `json:"history"`        // the newest hundred
 	// Ignored are processes of other users that name the session on their command line, which does
 	// not count. At most maxIgnored are listed.
 	Ignored      []Ignored `json:"ignored_processes,omitempty"`
@@ -80,6 +81,9 @@ func (t Fate) Print(p *terminal.Printer) {
 	}
 	if i := t.Interruption; i != nil {
 		p.Line("%s", interruptionText(*i))
+	}
+	if t.Loop != nil {
+		p.Line("loop: %s", t.Loop.text())
 	}
 	for _, c := range t.History {
 		p.Line("%s  %s  %s", c.At.Local().Format(time.DateTime), movement(c), cmp.Or(string(c.Rule), "-"))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/hooks"
@@ -22,7 +23,6 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/process"
-	"ccbot/internal/transcript"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/refusal"

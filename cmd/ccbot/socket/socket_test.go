@@ -215,7 +215,7 @@ func TestP9_RequestTimeIsLimited(t *testing.T) {
 // nothing.
 func permission(t *testing.T, change func(c *hookwire.Call, a *hookwire.Ask)) hookwire.Call {
 	t.Helper()
-	a := hookwire.Ask{Received: time.Now(), Launch: uuid.NewString(), ClaudePID: 4711, ClaudeStart: 1, Boot: "b",
+	a := hookwire.Ask{Received: time.Now(), Launch: uuid.NewString(), AgentPID: 4711, AgentStart: 1, Boot: "b",
 		SessionID: uuid.NewString(), Tool: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}
 	c := hookwire.Call{Version: hookwire.WireVersion, Verb: hookwire.VerbPermission, ID: hookwire.NewRequestID()}
 	change(&c, &a)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/hooks"
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/internal/process"
 	"ccbot/lifecycle/evidence"
 )
@@ -105,7 +105,7 @@ func TestP4_HookStaysKnownAfterUpgrade(t *testing.T) {
 			dir := t.TempDir()
 			p := place{dir, filepath.Join(dir, "v1", "ccbot-hook"), filepath.Join(dir, "v2", "ccbot-hook")}
 			program(t, p.old, "1")
-			above := evidence.Above{Agent: agent, Found: true, Hook: hooks.Launch{HookBinary: p.old}.HookDigest()}
+			above := evidence.Above{Agent: agent, Found: true, Hook: claudesettings.Launch{HookBinary: p.old}.HookDigest()}
 			require.NotEmpty(t, above.Hook)
 			if tt.name == "no digest" {
 				above.Hook = ""

@@ -18,8 +18,8 @@ import (
 // lowFile has no content: it exists while the disk is almost full and this was reported.
 const lowFile = "disk_low"
 
-// roomPace is the interval at which the room on the disk is checked; fullPace is the interval while
-// the disk is full.
+// checkInterval is the interval at which the room on the disk is checked; fullInterval is the
+// interval while the disk is full.
 const (
 	checkInterval = time.Minute
 	fullInterval  = 10 * time.Second

@@ -11,11 +11,12 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/archive"
+	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/hooks"
 	"ccbot/host/received"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/spool"
@@ -36,8 +37,16 @@ func (u Uninstall) look(ctx context.Context) (w World, err error) {
 	w = World{Dir: d.Dir, LinkTo: statefolder.LinkTo(d.Dir), TmuxSession: d.TmuxSession}
 	w.Sessions, w.Doubts = unendedIn(seen)
 	w.Bot, _ = statefolder.RunningBot(d.Dir, d.Table)
+	shown, err := conversation.ReadCursors(filepath.Join(d.Dir, "chats"))
+	if err != nil {
+		return w, err
+	}
 	for _, r := range seen.Records {
-		if !r.HandedOver() && archive.Unsaid(r) {
+		r = r.Clone()
+		for _, at := range shown[r.ID] {
+			r.Shown(at)
+		}
+		if !r.HandedOver() && archive.Unsaid(offline.Agents(d.Config), r) {
 			w.Unsaid++
 		}
 	}
@@ -90,15 +99,15 @@ func (w *World) findService(ctx context.Context, u Uninstall) error {
 }
 
 // findHooks finds the hooks of this folder.
-func (w *World) findHooks(file hooks.SettingsFile, dir string) {
+func (w *World) findHooks(file claudesettings.SettingsFile, dir string) {
 	w.HooksFile = file.Path
 	data, err := file.Read()
 	if err == nil && !bytes.Contains(data, []byte("ccbot-hook")) {
 		return // it need not be one that can be edited
 	}
-	var found hooks.Installed
+	var found claudesettings.Installed
 	if err == nil {
-		found, err = hooks.Inspect(data, "")
+		found, err = claudesettings.Inspect(data, "")
 	}
 	if err == nil {
 		err = file.Writable()
@@ -109,7 +118,7 @@ func (w *World) findHooks(file hooks.SettingsFile, dir string) {
 	elsewhere := ""
 	for _, e := range found.Events {
 		for _, command := range e.Commands {
-			if at := hooks.StateDir(command); at != "" && at != dir {
+			if at := claudesettings.StateDir(command); at != "" && at != dir {
 				elsewhere = at
 			} else if !slices.Contains(w.Hooks, e.Event) {
 				w.Hooks = append(w.Hooks, e.Event)

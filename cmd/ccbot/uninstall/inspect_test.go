@@ -11,18 +11,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/service"
-	"ccbot/hooks"
 )
 
 // TestP2_HooksOfOtherFoldersStay, and a file that cannot be edited keeps the state folder.
 func TestP2_HooksOfOtherFoldersStay(t *testing.T) {
 	with := func(data, dir string) string {
-		command, err := hooks.InstalledCommand("/bin/ccbot-hook", dir)
+		command, err := claudesettings.InstalledCommand("/bin/ccbot-hook", dir)
 		require.NoError(t, err)
-		text, _, err := hooks.Install([]byte(data), command)
+		text, _, err := claudesettings.Install([]byte(data), command)
 		require.NoError(t, err)
 		return string(text)
 	}
@@ -49,7 +49,7 @@ func TestP2_HooksOfOtherFoldersStay(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "settings.json"), []byte(tt.text), tt.mode))
 			var w World
-			w.findHooks(hooks.SettingsIn(dir), "/state")
+			w.findHooks(claudesettings.SettingsIn(dir), "/state")
 			assert.Equal(t, tt.hooks, w.Hooks)
 			assert.Equal(t, tt.err == "", w.HooksErr == "", w.HooksErr)
 			assert.Contains(t, w.HooksErr, tt.err)
@@ -58,7 +58,7 @@ func TestP2_HooksOfOtherFoldersStay(t *testing.T) {
 		})
 	}
 	var w World
-	w.findHooks(hooks.SettingsIn(t.TempDir()), "/state")
+	w.findHooks(claudesettings.SettingsIn(t.TempDir()), "/state")
 	assert.Empty(t, w.hooks(), "there is no file")
 }
 

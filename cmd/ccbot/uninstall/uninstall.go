@@ -13,12 +13,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/agent/claude/claudesettings"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/hooks"
 	"ccbot/host/received"
 	"ccbot/internal/pause"
 	"ccbot/tmux"
@@ -28,7 +28,7 @@ import (
 type Uninstall struct {
 	Open        func() (offline.View, error) // with the records as they are at that moment
 	Service     *service.Service
-	Settings    hooks.SettingsFile
+	Settings    claudesettings.SettingsFile
 	Completions []Completion
 	Environ     []string
 	Programs    []string // which stay

@@ -6,10 +6,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/claude/transcript"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/internal/transcript"
 	"ccbot/port"
 )
 
@@ -31,7 +31,7 @@ func ID(second int) uuid.UUID {
 func Over(second int, name string, changes ...func(*session.Record)) session.Record {
 	at := Noon.Add(time.Duration(second) * time.Second)
 	r := session.Record{Version: session.Version, ID: ID(second), Name: name, Dir: "/src/" + name, Host: "box", State: session.Archived,
-		ClaudeSessionID: uuid.NewSHA1(uuid.Nil, []byte(name)), CreatedAt: at, UpdatedAt: at, LastEnd: session.LastEnd{EndedAt: at}}
+		AgentSessionID: uuid.NewSHA1(uuid.Nil, []byte(name)), CreatedAt: at, UpdatedAt: at, LastEnd: session.LastEnd{EndedAt: at}}
 	for _, change := range changes {
 		change(&r)
 	}

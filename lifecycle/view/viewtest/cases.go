@@ -2,12 +2,14 @@
 package viewtest
 
 import (
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
 
-	"ccbot/internal/claudeui"
-	"ccbot/internal/presence"
+	"ccbot/agent"
+	"ccbot/agent/claude/claudeui"
+	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
@@ -24,7 +26,8 @@ const Said = "please fix the build"
 func Free(change ...func(*view.View)) view.View {
 	v := view.View{Now: Noon, Agent: process.Alive, Fate: view.PaneOurs, Captured: true,
 		Pane:  tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x", Width: 120, Height: 40},
-		State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle}, Screen: claudeui.Screen{Box: claudeui.Box{Present: true, Empty: true}}}
+		State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle}, Reader: claudeui.Reader{},
+		Screen: agent.Screen{Box: agent.Box{Present: true, Empty: true, Whole: true}}}
 	for _, c := range change {
 		c(&v)
 	}
@@ -42,19 +45,21 @@ func Alive(l process.Liveness) func(*view.View) { return func(v *view.View) { v.
 
 // Draft puts a text into the box.
 func Draft(text string) func(*view.View) {
-	return func(v *view.View) { v.Screen.Box = claudeui.Box{Present: true, Text: text} }
+	return func(v *view.View) {
+		v.Screen.Box = agent.Box{Present: true, Text: text, Whole: !strings.Contains(text, "[Pasted")}
+	}
 }
 
 // DialogOpen shows a dialog instead of the box.
 func DialogOpen(v *view.View) {
-	v.Screen = claudeui.Screen{Dialog: &claudeui.Dialog{Title: "Bash command"}}
+	v.Screen = agent.Screen{Dialog: &agent.Dialog{Title: "Bash command"}}
 }
 
 // NoBox removes the box.
-func NoBox(v *view.View) { v.Screen.Box = claudeui.Box{} }
+func NoBox(v *view.View) { v.Screen.Box = agent.Box{} }
 
 // Blind removes the screen: it could not be captured.
-func Blind(v *view.View) { v.Captured, v.Screen = false, claudeui.Screen{} }
+func Blind(v *view.View) { v.Captured, v.Screen = false, agent.Screen{} }
 
 // Scrolled puts the pane into a mode in which a person scrolls.
 func Scrolled(v *view.View) { v.Pane.InMode = true }
@@ -72,7 +77,9 @@ func Flat(v *view.View) { v.Pane.Height = 5 }
 func InBackground(v *view.View) { v.Adopted, v.InBackground = true, true }
 
 // BashMode puts the box into bash mode.
-func BashMode(v *view.View) { v.Screen.Box = claudeui.Box{Present: true, Empty: true, Bash: true} }
+func BashMode(v *view.View) {
+	v.Screen.Box = agent.Box{Present: true, Empty: true, Whole: true, Bash: true}
+}
 
 // SubagentAsks lets a subagent ask for a permission.
 func SubagentAsks(v *view.View) { v.SubagentTool = "Bash" }
@@ -94,7 +101,7 @@ func written(f presence.File) func(*view.View) {
 
 // WaitsFor sets the reason for which the agent waits.
 func WaitsFor(what string) func(*view.View) {
-	return written(presence.File{Status: presence.Waiting, WaitingFor: what})
+	return written(presence.WaitsFor(presence.File{Status: presence.Waiting}, what))
 }
 
 // AnyView draws a view that differs from a free one in a few ways, because the interesting cases
@@ -113,7 +120,7 @@ func AsSeen(v view.View) view.View {
 		v.State = view.AgentState{} // View does not read it then
 	}
 	if v.Fate != view.PaneOurs && v.Fate != view.PaneDead {
-		v.Captured, v.Screen = false, claudeui.Screen{}
+		v.Captured, v.Screen = false, agent.Screen{}
 	}
 	return v
 }
@@ -124,7 +131,7 @@ var Changes = []func(*view.View){
 	Status(presence.Busy), Status(presence.Waiting), Status("new"), NoPresence, unreadable, Blind, NoBox, Scrolled, DialogOpen,
 	Draft(Said), Draft("mine"), Draft("mine " + Said), Draft("/compact"), Draft("/compact"), Draft(Said),
 	func(v *view.View) { v.Screen.Box.Bash = true }, func(v *view.View) { v.Screen.Busy = true },
-	func(v *view.View) { v.Screen.Dialog = &claudeui.Dialog{Title: "over a box"} },
+	func(v *view.View) { v.Screen.Dialog = &agent.Dialog{Title: "over a box"} },
 }
 
 // Rested is a box that has stayed the same.

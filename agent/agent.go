@@ -1,0 +1,39 @@
+package agent
+
+import (
+	"cmp"
+
+	"ccbot/agent/history"
+	"ccbot/port"
+	"ccbot/port/talk"
+)
+
+// Agent holds the parts of one coding agent.
+type Agent struct {
+	Starter     Starter
+	Witness     Witness
+	Keys        func(dir string) Keys // of an agent in a directory
+	Manners     Manners
+	Reader      Reader
+	Transcripts Transcripts
+	Replies     Replies
+	Keeper      Keeper
+	Proof       Proof
+	History     history.Reader
+	Excerpts    history.Excerpts
+	Folders     history.Folders
+	Usage       history.Usage
+	Delivery    Delivery                         // nil if the agent takes texts only in its prompt box
+	Answerers   func(dir string) []talk.Answerer // in a project; nil: nothing answers for a person
+	Abilities   port.Abilities
+	Launch      Launch // as configured for new sessions
+}
+
+// Default is the name of the agent of a session that names none.
+const Default = "claude"
+
+// Agents holds the known coding agents by name.
+type Agents map[string]Agent
+
+// Of returns the agent with a name. It has no parts if the name is not known.
+func (a Agents) Of(name string) Agent { return a[cmp.Or(name, Default)] }

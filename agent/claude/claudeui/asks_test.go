@@ -1,0 +1,67 @@
+package claudeui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// In a question with several answers the cursor can be on [Submit], which is not an option: the
+// whole question is read, not only the part below the rule in its list.
+func TestQuestionWithCursorOnSubmit(t *testing.T) {
+	text := Read(fixture(t, "ask-multi-2")).Text
+	moved := strings.NewReplacer("❯ 1. [✔] Logs", "  1. [✔] Logs", "     Submit", "❯    Submit").Replace(text)
+	require.NotEqual(t, text, moved)
+	d := Read(moved).Dialog
+	require.NotNil(t, d)
+	assert.Equal(t, "Which features?", d.Title)
+	assert.Contains(t, d.Lines, "  1. [✔] Logs")
+	assert.Contains(t, d.Lines, "❯    Submit")
+	assert.Empty(t, d.Options)
+	assert.NotContains(t, strings.Join(d.Lines, "\n"), "Brewed", "history is no part of it")
+}
+
+// In each recording the rows above the first option are the head of its question.
+func TestHeadEndsAtFirstOption(t *testing.T) {
+	for _, one := range recordings {
+		d := Read(fixture(t, one.name)).Dialog
+		if d == nil {
+			continue
+		}
+		if len(d.Options) == 0 {
+			assert.Equal(t, d.Lines, d.Head, one.name)
+			continue
+		}
+		require.Less(t, len(d.Head), len(d.Lines), one.name)
+		assert.Contains(t, d.Lines[len(d.Head)], strings.Fields(d.Options[0])[0], "%s: the first option stands below its head", one.name)
+	}
+}
+
+// A dialog that no rule divides from a running turn.
+func TestDialogExcludesSpinner(t *testing.T) {
+	text := "● Running.\n✶ Zesting… (5s · ↓ 119 tokens)\n Pick one\n ❯ 1. Yes\n   2. No\n\n Esc to cancel"
+	d := Read(text).Dialog
+	require.NotNil(t, d)
+	assert.Equal(t, "Pick one", d.Title)
+	assert.NotContains(t, strings.Join(d.Lines, "\n"), "Zesting")
+	assert.Equal(t, d, Read(strings.Replace(text, "✶ Zesting… (5s", "✻ Baking… (6s", 1)).Dialog)
+}
+
+func TestSteadyLeavesOutWhatMoves(t *testing.T) {
+	for row, want := range map[string]string{
+		"● Running Bash.": "  Running Bash.", "⏺ Running Bash.": "  Running Bash.", "  Running Bash.": "  Running Bash.",
+		"✶ Zesting… (5s · ↓ 119 tokens)": "", "✻ Baking… (6s)": "", "What? ●": "What? ●", "": "",
+	} {
+		assert.Equal(t, want, Reader{}.Steady(row))
+	}
+}
+
+// TestP9_RowKeepsLastBlank reads a command that ends with a blank other than U+0020.
+func TestP9_RowKeepsLastBlank(t *testing.T) {
+	text := Read(fixture(t, "perm-bash")).Text
+	d := Read(strings.Replace(text, "\n echo hi > ", "\n ./deploy\u00a0   \n > ", 1)).Dialog
+	require.NotNil(t, d)
+	assert.Contains(t, d.Lines, " ./deploy\u00a0")
+}

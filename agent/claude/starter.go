@@ -1,0 +1,61 @@
+package claude
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/google/uuid"
+
+	"ccbot/agent"
+	"ccbot/agent/claude/claudeflags"
+	"ccbot/agent/claude/claudesettings"
+	"ccbot/port/refusal"
+)
+
+// ErrNotInstalled means that the command of Claude Code cannot be found.
+var ErrNotInstalled error = &refusal.Error{Code: refusal.NotInstalled, Command: "claude", Err: errors.New("claude is not installed")}
+
+// Starter is the agent.Starter of Claude Code.
+type Starter struct{}
+
+// Relaunch looks the command up each time, because tmux would show a missing command as an empty
+// dead window.
+func (Starter) Relaunch(recorded *agent.Launch, configured agent.Launch, seen agent.Seen) (l agent.Launch, program string, err error) {
+	l = claudeflags.Relaunch(recorded, configured, seen)
+	if program, err = exec.LookPath(l.Command); err == nil {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		err = &refusal.Error{Code: refusal.NotInstalled, Command: l.Command, Err: fmt.Errorf("%w: %w", ErrNotInstalled, err)}
+	}
+	return l, program, err
+}
+
+// Argv names the conversation by --session-id or --resume, and a copy by --fork-session.
+func (Starter) Argv(program string, l agent.Launch, s agent.Start) []string {
+	argv, id := []string{program, "--settings", s.Settings}, s.Conversation.String()
+	switch {
+	case s.Resumes:
+		argv = append(argv, "--resume", id)
+	case s.CopyOf != uuid.Nil:
+		argv = append(argv, "--resume", s.CopyOf.String(), "--fork-session", "--session-id", id)
+	default:
+		argv = append(argv, "--session-id", id)
+	}
+	return append(argv, l.Flags...)
+}
+
+// WithModel sets --model.
+func (Starter) WithModel(l agent.Launch, model string) agent.Launch {
+	return claudeflags.WithModel(l, model)
+}
+
+// Bypasses reads the flags and the mode.
+func (Starter) Bypasses(l agent.Launch, mode string) bool {
+	return mode == claudeflags.ModeBypass || claudeflags.Bypasses(l)
+}
+
+// Inherited returns the variables that act on the command line of a hook.
+func (Starter) Inherited() []string { return claudesettings.Inherited() }

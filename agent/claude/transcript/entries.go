@@ -1,0 +1,220 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"ccbot/agent/history"
+	"ccbot/port/talk"
+)
+
+// Entry is history.Entry.
+type Entry = history.Entry
+
+// The kinds of entries, in the words of this package.
+const (
+	Asked     = talk.EntryPrompt
+	Answered  = talk.EntryAnswer // also the output of a command
+	Compacted = talk.EntryCompacted
+)
+
+const (
+	// entrySpan limits the part of the transcript that one answer is made of; the rest of a longer
+	// answer is a separate entry.
+	entrySpan = 4 << 20
+	// listChunk is small: the newest entries are usually in the last few lines.
+	listChunk = 256 << 10
+)
+
+// Older calls see with the entries before a place where a line ends, the newest first, until see
+// returns false. before -1: the end. ErrTruncated: no line ends there.
+func Older(ctx context.Context, path string, before int64, see func(Entry) bool) error {
+	b, err := openBackwards(ctx, path, before, listChunk)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	return entries(b.each, join, see)
+}
+
+// Newer calls see with the entries from a place on where a line begins, the oldest first, until see
+// returns false. ErrTruncated: no line begins there.
+func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) error {
+	r := Open(talk.Cursor{Path: path, Offset: from})
+	r.allow = func(int64) error { return ctx.Err() }
+	defer r.Close()
+	return entries(r.each, func(next, first Entry) (Entry, bool) { return join(first, next) }, see)
+}
+
+// entries calls see with the entries of lines, until it returns false. join makes one entry of an
+// entry and the one before it, if both are of one answer.
+func entries(each func(see func(l line) bool) error, join func(comes, came Entry) (Entry, bool), see func(Entry) bool) error {
+	open, more := Entry{}, true
+	err := each(func(l line) bool {
+		e, ok := entryOf(l)
+		if !ok {
+			return true
+		}
+		if together, fits := join(e, open); fits {
+			open = together
+			return true
+		}
+		if open.Kind != "" {
+			more = see(open)
+		}
+		open = e
+		return more
+	})
+	if err == nil && more && open.Kind != "" {
+		see(open)
+	}
+	return err
+}
+
+// join makes one entry of two that follow each other, if both are of one answer.
+func join(first, next Entry) (Entry, bool) {
+	if first.Kind != Answered || next.Kind != Answered || next.End-first.At > entrySpan {
+		return Entry{}, false
+	}
+	next.At, next.Images = first.At, first.Images+next.Images
+	next.Texts, next.Calls = slices.Concat(first.Texts, next.Texts), slices.Concat(first.Calls, next.Calls)
+	next.Interrupted, next.Cut = next.Interrupted || first.Interrupted, next.Cut || first.Cut
+	return next, true
+}
+
+var (
+	resultPattern = []byte(`"type":"tool_result"`)
+	textPattern   = []byte(`"type":"text"`)
+)
+
+// silent reports whether a line holds nothing but what tools gave: such lines are most of a
+// transcript.
+func silent(line []byte) bool {
+	return bytes.Contains(line, resultPattern) && !bytes.Contains(line, textPattern)
+}
+
+// entryOf returns the part of a line that people read; false: nothing.
+func entryOf(l line) (e Entry, ok bool) {
+	if silent(l.text) {
+		return e, false
+	}
+	items, _ := parse(l) // one bad line must not hide the others
+	e.At, e.End = l.at, l.end
+	for _, item := range items {
+		if item.Sidechain || item.Meta {
+			continue
+		}
+		take(&e, item)
+		e.Time = item.Time
+	}
+	return e, e.Kind != ""
+}
+
+func take(e *Entry, item Item) {
+	text, images := strings.TrimSpace(item.Text), len(item.Images)
+	switch item.Kind {
+	case UserPrompt, LocalCommand:
+		e.Kind = Asked
+	case Text, APIError:
+		e.Kind = Answered
+	case LocalOutput:
+		if text == "" {
+			return // it is only the proof that the command ran
+		}
+		e.Kind, text = Answered, fenced(text)
+	case ToolUse:
+		e.Kind, e.Calls = Answered, append(e.Calls, item.Tool.Name)
+	case Interrupt:
+		e.Kind, e.Interrupted, text = Answered, true, ""
+	case CompactBoundary:
+		e.Kind, text = Compacted, ""
+	default:
+		return
+	}
+	e.Images += images
+	if item.Rest != nil {
+		e.Cut, text = true, text+"…"
+	}
+	if text != "" {
+		e.Texts = append(e.Texts, text)
+	}
+}
+
+// fenced returns a text as a block of code in Markdown, or nothing for an empty text.
+func fenced(text string) string {
+	if text == "" {
+		return ""
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
+}
+
+// FirstID returns the id of the first line of a conversation, or an empty string. The copy of a
+// conversation begins with the same line.
+func FirstID(path string) (id string) {
+	_ = Each(talk.Cursor{Path: path}, false, func(item Item) bool { // an unreadable one has no id
+		id = item.UUID
+		return id == ""
+	})
+	return id
+}
+
+// toMinute is the time of a line up to its minute.
+const toMinute = "2006-01-02T15:04"
+
+// Day is history.Day.
+type Day = history.Day
+
+var (
+	timePattern = []byte(`"timestamp":"`) // before a time in UTC
+	spokenMarks = [][]byte{[]byte(`"type":"user"`), []byte(`"type":"assistant"`)}
+	sidePattern = []byte(`"isSidechain":true`)
+)
+
+// Days calls see with the days before a place, the newest first, until see returns false. reached
+// is the place up to which it has read, also after an error: ctx's error is usual, and the last day
+// may have begun before that.
+func Days(ctx context.Context, path string, before int64, in *time.Location, see func(Day) bool) (reached int64, err error) {
+	b, err := openBackwards(ctx, path, before, searchChunk)
+	if err != nil {
+		return before, err
+	}
+	defer b.close()
+	var day Day
+	minute, more := "", true
+	err = b.each(func(l line) bool {
+		_, stamp, found := bytes.Cut(l.text, timePattern)
+		spoken := func(mark []byte) bool { return bytes.Contains(l.text, mark) }
+		if !found || len(stamp) < len(time.RFC3339) || !slices.ContainsFunc(spokenMarks, spoken) || bytes.Contains(l.text, sidePattern) {
+			return true
+		}
+		// The days of some zones begin at half past.
+		if now := string(stamp[:len(toMinute)]); now != minute {
+			t, err := time.Parse(toMinute, now)
+			if err != nil {
+				return true
+			}
+			minute, t = now, t.In(in)
+			if day.Time.IsZero() || t.Format(time.DateOnly) != day.Time.Format(time.DateOnly) {
+				if !day.Time.IsZero() {
+					more = see(day)
+				}
+				day.Time = t
+			}
+		}
+		if more {
+			day.At = l.at
+		}
+		return more
+	})
+	if more && !day.Time.IsZero() {
+		see(day)
+	}
+	return b.end, err
+}

@@ -1,0 +1,47 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Status is the state that an agent reports. Unknown values are possible.
+type Status string
+
+const (
+	Idle    Status = "idle"    // the prompt box takes text
+	Busy    Status = "busy"    // a turn runs
+	Waiting Status = "waiting" // a dialog is open; see Presence.WaitingFor
+)
+
+// Presence is the file of an agent about its process. A field that it lacks is zero.
+type Presence struct {
+	PID        int
+	SessionID  uuid.UUID // the conversation
+	ProcStart  uint64    // field 22 of /proc/PID/stat; 0 when it is not known
+	Status     Status
+	WaitingFor string    // the reason of a waiting agent, in its words
+	Permission bool      // it waits for a permission; an agent may also name a question so
+	Answer     bool      // it waits for the answer to a question
+	UpdatedAt  time.Time // UTC, zero when it is not known
+}
+
+// Witness knows an agent's processes by their command lines. It sees no process itself.
+type Witness interface {
+	// Names returns the basenames of the agent's programs and scripts.
+	Names() []string
+	// Conversations returns the conversations that a command line writes, even if they contradict
+	// each other. It is called for each process at each scan, and depends on args alone. An id must
+	// be in its canonical form, and at the end of an argument.
+	Conversations(args []string) []uuid.UUID
+	// PrintsOnce reports whether a command line starts an agent that prints one answer and ends.
+	PrintsOnce(args []string) bool
+}
+
+// Served is a Witness whose agent runs in two processes: one at the terminal, and as its child a
+// server that writes the conversation. Without one of them the agent has ended.
+type Served interface {
+	// IsServer reports whether a command line is that of the server.
+	IsServer(args []string) bool
+}

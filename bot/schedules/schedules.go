@@ -1,0 +1,97 @@
+package schedules
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/port"
+	"ccbot/port/news"
+)
+
+// FeatureName is the name of the feature.
+const FeatureName = "schedules"
+
+// schedules shows the schedules of all sessions.
+type schedules struct {
+	chat  *chat.Chat
+	all   port.Schedules
+	brief func(ctx context.Context, id uuid.UUID) port.Work // a session's known work
+}
+
+// New returns the feature.
+func New(c *chat.Chat, all port.Schedules, brief func(ctx context.Context, id uuid.UUID) port.Work) chat.Feature {
+	s := &schedules{c, all, brief}
+	return chat.Feature{Name: FeatureName, OnNews: s.report,
+		Pages:    map[string]chat.Page{listPage: {Draw: s.draw, Do: s.remove}, askPage: {Draw: s.drawAsk, Do: s.cancel, Typed: s.typed, Own: true}},
+		Commands: []chat.Command{s.command(once), s.command(every), s.chat.Pages.Command(listPage, listPage)}}
+}
+
+// words are the sentences about schedules in one language.
+type words struct{ chat.Phrases }
+
+// shownPrompt bounds the letters of a prompt in a line.
+const shownPrompt = 200
+
+// report posts the message about a run, or about the end of a schedule.
+func (s *schedules) report(ctx context.Context, r port.Session, n news.News) error {
+	of, is := n.(news.Scheduled)
+	if !is || !of.Report.Mentioned.IsZero() { // the list counts it
+		return nil
+	}
+	w := words{s.chat.In(r.Conversation)}
+	key := i18n.ScheduleSent
+	switch of.Report.Reason {
+	case "":
+		if of.Report.Late > 0 {
+			key = i18n.ScheduleLate
+		}
+	case port.SkipEnded, port.SkipForgotten:
+		key = i18n.ScheduleEnded
+	case port.SkipClockBack:
+		key = i18n.ScheduleClockBack
+	default:
+		key = i18n.ScheduleSkipped
+	}
+	text := w.Text(key, i18n.Args{"Name": r.Name, "Time": w.when(of.Schedule), "Said": w.prompt(of.Text), "At": w.At(of.Report.At),
+		"Age": w.Age(of.Report.Late), "Reason": w.reason(of.Report)})
+	if of.Report.Left > 0 {
+		text = chat.Lines(text, w.Text(i18n.ScheduleLeft, i18n.Args{"Count": of.Report.Left}))
+	}
+	back := of.Report.Reason == port.SkipNotResumed || of.Report.Reason == port.SkipNotStarted
+	look := card.Content{To: r.Conversation, Session: r.ID, Text: text, Sounds: back && s.chat.Sounds(chat.LoopWaits, r)}
+	if back {
+		look.Options = w.ResumeLink(r)
+	}
+	return s.chat.Post(ctx, look)
+}
+
+// when is the time of a schedule, as its person has written it.
+func (w words) when(of port.Schedule) render.Text {
+	return render.Code(chat.OneLine(glyph.Signs(of.When)))
+}
+
+// prompt is the beginning of a prompt in a line.
+func (w words) prompt(text string) string { return chat.Head(chat.OneLine(text), shownPrompt) }
+
+// reason is the reason for which a run was skipped, or "".
+func (w words) reason(r port.ScheduleReport) string {
+	if r.Reason == "" {
+		return ""
+	}
+	return w.Say(i18n.ScheduleKey.Of(string(r.Reason)), i18n.Args{"Detail": r.Detail})
+}
+
+// zone names a time zone.
+func (w words) zone(name string) string {
+	if name == conversation.MachineZone {
+		return w.Say(i18n.ZoneMachine)
+	}
+	return name
+}

@@ -1,0 +1,74 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"ccbot/bot/machine"
+	"ccbot/port/refusal"
+)
+
+// Transport carries an envelope to its machine and returns the answer. Its error is the context's,
+// or refusal.ErrUnreachable if no answer has arrived.
+type Transport func(ctx context.Context, e Envelope) (Envelope, error)
+
+// Client makes calls on another machine.
+type Client struct {
+	From, To  string // the names of both machines
+	Transport Transport
+	// Context is the context of calls that have none.
+	Context context.Context
+	// Local is the machine itself if it is in this process: the calls with values that cannot cross
+	// yet are made there.
+	Local *machine.Machine
+	last  atomic.Int64 // id of the last call
+}
+
+// args are the arguments of a call, by name.
+type args map[string]any
+
+// call makes a call and reads its results. Results also come with an error.
+func (c *Client) call(ctx context.Context, kind string, in args, results ...any) error {
+	body, quoted, err := marshal(in)
+	if err != nil {
+		return fmt.Errorf("arguments of %s: %w", kind, err)
+	}
+	a, err := c.send(ctx, Envelope{V: Version, Kind: kind, From: c.From, To: c.To,
+		ID: strconv.FormatInt(c.last.Add(1), 10), Body: body, Quoted: quoted})
+	if err != nil {
+		return err
+	}
+	if err := a.results(results); err != nil {
+		return err
+	}
+	return a.Error.decode()
+}
+
+// send sends an envelope and waits for its answer until ctx ends.
+func (c *Client) send(ctx context.Context, e Envelope) (Envelope, error) {
+	if err := ctx.Err(); err != nil {
+		return Envelope{}, err
+	}
+	a, err := c.Transport(ctx, e)
+	if ctx.Err() != nil {
+		return Envelope{}, ctx.Err()
+	}
+	if err != nil {
+		return Envelope{}, fmt.Errorf("%s on %s: %w", e.Kind, e.To, err)
+	}
+	return a, nil
+}
+
+// local makes a call whose values cannot cross yet on the machine in this process, if that can be
+// reached.
+func local[T any](ctx context.Context, c *Client, kind string, do func(m *machine.Machine) (T, error)) (result T, err error) {
+	if _, err := c.send(ctx, Envelope{V: Version, Kind: kind, From: c.From, To: c.To}); err != nil {
+		return result, err
+	}
+	if c.Local == nil {
+		return result, refusal.ErrUnreachable
+	}
+	return do(c.Local)
+}

@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Version is the version of the envelopes that this program writes.
+const Version = 1
+
+// Envelope is one message between two machines.
+type Envelope struct {
+	V    int    `json:"v"`
+	Kind string `json:"kind"`           // of a call: interface and method, "Starter.Start"; of news: News
+	From string `json:"from,omitempty"` // the machine that sends it
+	To   string `json:"to,omitempty"`   // the machine that it is for
+	ID   string `json:"id"`             // the answer to an envelope has the same
+	// Body has the arguments of a call by name, or the results of an answer in order.
+	Body json.RawMessage `json:"body,omitempty"`
+	// Quoted reports that the strings of Body are quoted: one of them is not UTF-8.
+	Quoted bool   `json:"quoted,omitempty"`
+	Error  *Error `json:"error,omitempty"` // of an answer; nil: the call has succeeded
+}
+
+// Encode returns the bytes of an envelope.
+func Encode(e Envelope) ([]byte, error) { return json.Marshal(e) }
+
+// Decode reads an envelope. Unknown fields are ignored; another version is an error.
+func Decode(data []byte) (e Envelope, err error) {
+	if err := json.Unmarshal(data, &e); err != nil {
+		return Envelope{}, fmt.Errorf("envelope: %w", err)
+	}
+	if e.V != Version {
+		return Envelope{}, fmt.Errorf("envelope of version %d", e.V)
+	}
+	return e, nil
+}
+
+// answer returns the answer to an envelope.
+func (e Envelope) answer(results []any, failed error) Envelope {
+	a := Envelope{V: Version, Kind: e.Kind, From: e.To, To: e.From, ID: e.ID, Error: encodeError(failed)}
+	body, quoted, err := marshal(results)
+	if err != nil {
+		a.Error = encodeError(fmt.Errorf("results of %s: %w", e.Kind, err))
+		return a
+	}
+	a.Body, a.Quoted = body, quoted
+	return a
+}
+
+// results reads the results of an answer.
+func (e Envelope) results(to []any) error {
+	if e.Body == nil {
+		return nil
+	}
+	if err := json.Unmarshal(e.Body, &to); err != nil {
+		return fmt.Errorf("results of %s: %w", e.Kind, err)
+	}
+	if e.Quoted {
+		for _, result := range to {
+			unquote(result)
+		}
+	}
+	return nil
+}

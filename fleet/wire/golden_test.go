@@ -1,0 +1,156 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/fleet/wire/wiretest"
+	"ccbot/port"
+)
+
+var write = flag.Bool("write", false, "write the envelopes again")
+
+// TestGoldenEnvelopes compares the envelopes of each method and each kind of news with the files of
+// this version, and reads them: each value must be the one that was sent. go generate writes them
+// again; a change of a file is a change of the contract between two machines.
+func TestGoldenEnvelopes(t *testing.T) {
+	all, c := calls(t), wiretest.Read(t)
+	for _, g := range c.Groups {
+		for _, name := range g.Interfaces {
+			var got []Envelope
+			for _, m := range c.Interfaces[name] {
+				if kind := name + "." + m.Name; !slices.Contains(wiretest.Direct, kind) {
+					got = append(got, envelopes(t, kind, m, all[kind])...)
+				}
+			}
+			if len(got) > 0 {
+				compare(t, name, got)
+			}
+		}
+	}
+	var got []Envelope
+	for _, name := range c.News {
+		got = append(got, newsEnvelope(t, name))
+	}
+	compare(t, newsKind, got)
+}
+
+// compare compares envelopes with a file of this version.
+func compare(t *testing.T, name string, got []Envelope) {
+	t.Helper()
+	var b bytes.Buffer
+	for _, e := range got {
+		data, err := Encode(e)
+		require.NoError(t, err)
+		require.NoError(t, json.Indent(&b, data, "", " "))
+		b.WriteByte('\n')
+	}
+	file := filepath.Join("testdata", "v"+strconv.Itoa(Version), name+".json")
+	if *write {
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755)) //nolint:gosec // for everybody to read
+		require.NoError(t, os.WriteFile(file, b.Bytes(), 0o644))   //nolint:gosec // for everybody to read
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), b.String(), "%s: `go generate ./fleet/...` writes it again", file)
+}
+
+// envelopes returns a call and its answer with a value in each field.
+func envelopes(t *testing.T, kind string, m wiretest.Method, of reflect.Type) []Envelope {
+	t.Helper()
+	in, first := make(args), 0
+	if m.Context {
+		first = 1
+	}
+	for i, name := range m.Names {
+		in[name] = survives(t, kind+" "+name, sample(name, of.In(first+i)))
+	}
+	var results []any
+	for i := range m.Results {
+		results = append(results, survives(t, kind+" result", sample("r"+strconv.Itoa(i), of.Out(i))))
+	}
+	body, err := json.Marshal(in)
+	require.NoError(t, err)
+	e := Envelope{V: Version, Kind: kind, From: "chat", To: "b", ID: "1", Body: body}
+	return []Envelope{e, e.answer(results, nil)}
+}
+
+func newsEnvelope(t *testing.T, name string) Envelope {
+	t.Helper()
+	n, err := newsKinds[name]([]byte("null"), false)
+	require.NoError(t, err)
+	about, err := json.Marshal(survives(t, name, sample(name, reflect.TypeOf(n))))
+	require.NoError(t, err)
+	s := survives(t, "session", sample("session", reflect.TypeFor[port.Session]())).(port.Session) //nolint:forcetypeassert // as sampled
+	body, err := json.Marshal(reported[json.RawMessage]{Session: s, Of: name, News: about})
+	require.NoError(t, err)
+	return Envelope{V: Version, Kind: newsKind, From: "b", To: "chat", ID: "1", Body: body}
+}
+
+// survives requires that a value is the same after it has crossed, and returns it.
+func survives(t *testing.T, what string, v reflect.Value) any {
+	t.Helper()
+	data, err := json.Marshal(v.Interface())
+	require.NoError(t, err, what)
+	read := reflect.New(v.Type())
+	require.NoError(t, json.Unmarshal(data, read.Interface()), what)
+	assert.Equal(t, v.Interface(), read.Elem().Interface(), what)
+	return v.Interface()
+}
+
+// sample returns a value with a value in each of its fields.
+func sample(name string, of reflect.Type) reflect.Value {
+	v := reflect.New(of).Elem()
+	switch of {
+	case reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.Date(2026, 5, 4, 10, 0, 0, len(name), time.UTC)))
+		return v
+	case reflect.TypeFor[uuid.UUID]():
+		v.Set(reflect.ValueOf(uuid.NewSHA1(uuid.Nil, []byte(name))))
+		return v
+	case reflect.TypeFor[json.RawMessage]():
+		v.SetBytes([]byte(`{"` + name + `":1}`))
+		return v
+	}
+	switch of.Kind() {
+	case reflect.String:
+		v.SetString(strings.ToLower(name))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(len(name)))
+	case reflect.Uint64:
+		v.SetUint(uint64(len(name)))
+	case reflect.Float64:
+		v.SetFloat(float64(len(name)) + .5)
+	case reflect.Pointer:
+		v.Set(reflect.New(of.Elem()))
+		v.Elem().Set(sample(name, of.Elem()))
+	case reflect.Slice:
+		v.Set(reflect.Append(v, sample(name, of.Elem())))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(of))
+		v.SetMapIndex(sample(name, of.Key()), sample(name, of.Elem()))
+	case reflect.Struct:
+		for i := range of.NumField() {
+			v.Field(i).Set(sample(of.Field(i).Name, of.Field(i).Type))
+		}
+	default:
+		panic(fmt.Sprintf("%s has the type %s", name, of))
+	}
+	return v
+}

@@ -1,0 +1,59 @@
+package wire
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"ccbot/port"
+)
+
+// mirror reads the sessions of another machine. It keeps what it has read: the sessions of an
+// unreachable machine are as they were, not gone.
+type mirror struct {
+	*Client
+	mu    sync.Mutex
+	known []port.Session // oldest first
+}
+
+// Get returns a session.
+func (m *mirror) Get(id uuid.UUID) (port.Session, bool) {
+	var now port.Session
+	var ok bool
+	err := m.call(m.Context, "Views.Get", args{"id": id}, &now, &ok)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i := slices.IndexFunc(m.known, func(s port.Session) bool { return s.ID == id })
+	switch {
+	case err != nil && i < 0:
+		return port.Session{}, false
+	case err != nil:
+		return m.known[i], true
+	case ok && i < 0:
+		m.known = append(m.known, now)
+	case ok:
+		m.known[i] = now
+	case i >= 0:
+		m.known = slices.Delete(m.known, i, i+1)
+	}
+	return now, ok
+}
+
+// List returns all sessions, oldest first.
+func (m *mirror) List() []port.Session {
+	var all []port.Session
+	err := m.call(m.Context, "Views.List", nil, &all)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err == nil {
+		m.known = all
+	}
+	return slices.Clone(m.known)
+}
+
+// History returns the changes of a session, oldest first.
+func (m *mirror) History(id uuid.UUID) (all []port.Change, err error) {
+	err = m.call(m.Context, "Views.History", args{"id": id}, &all)
+	return all, err
+}

@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"ccbot/port"
+	"ccbot/port/news"
+)
+
+// Chat takes the news about sessions.
+type Chat interface {
+	SessionNews(ctx context.Context, s port.Session, n news.News) error
+}
+
+// newsKind is the kind of an envelope with news.
+const newsKind = "News"
+
+// reported is the body of an envelope with news.
+type reported[N any] struct {
+	Session port.Session `json:"session"`
+	Of      string       `json:"of"` // the type of the news
+	News    N            `json:"news"`
+}
+
+// SessionNews sends news to the chat and returns when the chat has kept them. It implements Chat.
+func (c *Client) SessionNews(ctx context.Context, s port.Session, n news.News) error {
+	body, quoted, err := marshal(reported[news.News]{Session: s, Of: reflect.TypeOf(n).Name(), News: n})
+	if err != nil {
+		return fmt.Errorf("news: %w", err)
+	}
+	a, err := c.send(ctx, Envelope{V: Version, Kind: newsKind, From: c.From, To: c.To, ID: strconv.FormatInt(c.last.Add(1), 10), Body: body, Quoted: quoted})
+	if err != nil {
+		return err
+	}
+	return a.Error.decode()
+}
+
+// Reader passes the news of another machine on to the chat.
+type Reader struct{ Chat Chat }
+
+// Answer passes on the news of an envelope and returns the answer.
+func (r Reader) Answer(ctx context.Context, e Envelope) Envelope {
+	var in reported[json.RawMessage]
+	if err := unmarshal(e.Body, e.Quoted, &in); err != nil {
+		return e.answer(nil, fmt.Errorf("news: %w", err))
+	}
+	read, ok := newsKinds[in.Of]
+	if e.Kind != newsKind || !ok {
+		return e.answer(nil, fmt.Errorf("unknown news %s %s", e.Kind, in.Of))
+	}
+	n, err := read(in.News, e.Quoted)
+	if err != nil {
+		return e.answer(nil, err)
+	}
+	return e.answer(nil, r.Chat.SessionNews(ctx, in.Session, n))
+}
+
+func decodeNews[N news.News](data json.RawMessage, quoted bool) (news.News, error) {
+	var n N
+	if err := unmarshal(data, quoted, &n); err != nil {
+		return nil, fmt.Errorf("news: %w", err)
+	}
+	return n, nil
+}

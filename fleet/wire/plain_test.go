@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"context"
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/machine"
+	"ccbot/fleet/wire/wiretest"
+)
+
+// speechless are the methods that cannot report an unreachable machine: they return no error. The
+// list may only become shorter.
+var speechless = []string{
+	"Checkouts.Checkouts",
+	"DecisionRecords.Answerers",
+	"LastQuestions.LastQuestions",
+	"Lookups.Branch",
+	"Lookups.HasCommand",
+	"Lookups.IsMissing",
+	"Places.Bounds",
+	"PromptQueue.Wake",
+	"Screens.Inspect",
+	"Screens.Output",
+	"Spending.Limits",
+	"Views.Get",
+	"Views.List",
+	"Windows.Attach",
+	"Works.Brief",
+	"Works.Usage",
+	"Works.Work",
+	"WorktreeMaker.Done",
+}
+
+// calls returns the methods of a machine by kind.
+func calls(t *testing.T) map[string]reflect.Type {
+	t.Helper()
+	all, of := make(map[string]reflect.Type), reflect.TypeFor[machine.Machine]()
+	c := wiretest.Read(t)
+	for _, g := range c.Groups {
+		field, _ := of.FieldByName(g.Field)
+		for _, name := range g.Interfaces {
+			for _, m := range c.Interfaces[name] {
+				method, ok := field.Type.MethodByName(m.Name)
+				assert.True(t, ok, m.Name)
+				all[name+"."+m.Name] = method.Type
+			}
+		}
+	}
+	return all
+}
+
+// TestOnlyBodiesOfFilesDoNotCross fails if a method has a value that JSON loses: a function, a
+// channel, an interface, or a struct with fields of its own package.
+func TestOnlyBodiesOfFilesDoNotCross(t *testing.T) {
+	var lost []string
+	for kind, f := range calls(t) {
+		var faults []string
+		for of := range f.Ins() {
+			if of != reflect.TypeFor[context.Context]() {
+				faults = append(faults, unplain(of)...)
+			}
+		}
+		for of := range f.Outs() {
+			if of != reflect.TypeFor[error]() {
+				faults = append(faults, unplain(of)...)
+			}
+		}
+		if len(faults) > 0 {
+			lost = append(lost, kind)
+		}
+	}
+	slices.Sort(lost)
+	assert.Equal(t, wiretest.Direct, lost)
+}
+
+// TestP6_SilentMethodsAreListed fails if another method cannot report that its machine does not
+// answer.
+func TestP6_SilentMethodsAreListed(t *testing.T) {
+	var silent []string
+	for kind, f := range calls(t) {
+		if n := f.NumOut(); n == 0 || f.Out(n-1) != reflect.TypeFor[error]() {
+			silent = append(silent, kind)
+		}
+	}
+	slices.Sort(silent)
+	assert.Equal(t, speechless, silent)
+}
+
+// unplain returns the types in a type that JSON does not carry.
+func unplain(of reflect.Type) (faults []string) {
+	switch of {
+	case reflect.TypeFor[time.Time](), reflect.TypeFor[json.RawMessage]():
+		return nil
+	}
+	if of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return nil
+	}
+	switch of.Kind() {
+	case reflect.Func, reflect.Chan, reflect.Interface, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
+		return []string{of.String()}
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return unplain(of.Elem())
+	case reflect.Map:
+		return append(unplain(of.Key()), unplain(of.Elem())...)
+	case reflect.Struct:
+		for f := range of.Fields() {
+			if !f.IsExported() {
+				faults = append(faults, of.String()+"."+f.Name)
+			}
+			faults = append(faults, unplain(f.Type)...)
+		}
+	}
+	return faults
+}

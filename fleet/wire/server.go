@@ -1,0 +1,34 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+
+	"ccbot/bot/machine"
+)
+
+// Server makes calls on this machine.
+type Server struct{ Machine *machine.Machine }
+
+// handler makes one kind of call.
+type handler func(ctx context.Context, m *machine.Machine, e Envelope) ([]any, error)
+
+// Answer makes the call of an envelope and returns the answer.
+func (s Server) Answer(ctx context.Context, e Envelope) Envelope {
+	do, ok := handlers[e.Kind]
+	if !ok {
+		return e.answer(nil, fmt.Errorf("unknown call %s", e.Kind))
+	}
+	return e.answer(do(ctx, s.Machine, e))
+}
+
+// method returns the handler of a method, whose arguments are the fields of A.
+func method[A any](do func(ctx context.Context, m *machine.Machine, in A) ([]any, error)) handler {
+	return func(ctx context.Context, m *machine.Machine, e Envelope) ([]any, error) {
+		var in A
+		if err := unmarshal(e.Body, e.Quoted, &in); err != nil {
+			return nil, fmt.Errorf("arguments: %w", err)
+		}
+		return do(ctx, m, in)
+	}
+}

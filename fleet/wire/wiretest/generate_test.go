@@ -1,0 +1,27 @@
+package wiretest
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+//go:generate go test -count=1 -run ^TestCallsAreThoseOfThePort$ . -args -write
+//go:generate go test -count=1 -run ^TestGoldenEnvelopes$ .. -args -write
+
+var write = flag.Bool("write", false, "write calls_gen.go again")
+
+// TestCallsAreThoseOfThePort compares calls_gen.go with the interfaces of a machine; go generate
+// writes it again.
+func TestCallsAreThoseOfThePort(t *testing.T) {
+	want, file := Read(t).Source(t), "../calls_gen.go"
+	if *write {
+		require.NoError(t, os.WriteFile(file, want, 0o644)) //nolint:gosec // source, for everybody to read
+	}
+	got, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(got), "`go generate ./fleet/...` writes it again")
+}

@@ -1,0 +1,26 @@
+package session
+
+import "ccbot/port/talk"
+
+// Cursor is the position in the transcript that is being followed; ok is false before the
+// transcript's path is known.
+func (r *Record) Cursor() (c talk.Cursor, ok bool) {
+	if len(r.Cursors) == 0 {
+		return talk.Cursor{}, false
+	}
+	return r.Cursors[len(r.Cursors)-1], true
+}
+
+// Shown moves the first cursor to a later place of its transcript, and reports whether it has
+// moved. Parts of one form have an order.
+func (r *Record) Shown(at talk.Cursor) bool {
+	if len(r.Cursors) == 0 || r.Cursors[0].Path != at.Path || at.Precedes(r.Cursors[0]) || at == r.Cursors[0] {
+		return false
+	}
+	now := r.Cursors[0]
+	if !now.Precedes(at) && at.Form == now.Form && at.Part < now.Part {
+		return false
+	}
+	r.Cursors[0] = at
+	return true
+}

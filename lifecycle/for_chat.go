@@ -1,0 +1,39 @@
+package lifecycle
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/port/talk"
+)
+
+// Move shows a session in another conversation of the chat from now on.
+func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
+	return s.core.do(ctx, id, func(w *work) error {
+		w.r.Conversation = to
+		return w.save()
+	})
+}
+
+// Advance notes up to which position the chat has shown a transcript. A cursor with another path
+// says that the earlier files were read to their end. The chat has stored the position, so the next
+// save of the record is early enough, unless the position is not simply a later one, or the session
+// has ended and nothing else may save its record.
+func (s *Service) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) error {
+	return s.core.do(ctx, id, func(w *work) error {
+		if w.r.State.Live() && w.r.Shown(c) {
+			s.core.Store.Keep(*w.r)
+			return nil
+		}
+		i := slices.IndexFunc(w.r.Cursors, func(k talk.Cursor) bool { return k.Path == c.Path })
+		if i < 0 || i == 0 && w.r.Cursors[0] == c {
+			return nil
+		}
+		w.r.Cursors = slices.Delete(w.r.Cursors, 0, i)
+		w.r.Cursors[0] = c
+		return w.save()
+	})
+}

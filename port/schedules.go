@@ -1,0 +1,72 @@
+package port
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Schedules sends prompts to sessions at times that a person has chosen.
+type Schedules interface {
+	// Add makes a schedule. With the key of an earlier call it returns the schedule of that call. If
+	// it is refused, the schedule has the time and the text of the request, as far as they are known.
+	// Errors: the refusals about times and texts, refusal.NoAgent, and the errors of refusal.Unable.
+	Add(q ScheduleRequest) (Schedule, error)
+	// List returns all schedules, the oldest first.
+	List() ([]Schedule, error)
+	// Remove ends a schedule. A prompt that is queued stays so. Errors: refusal.NotFound.
+	Remove(id uuid.UUID) (Schedule, error)
+}
+
+// ScheduleRequest is the schedule that a person wants.
+type ScheduleRequest struct {
+	Key     uuid.UUID `json:"key"` // of the request: it makes one schedule
+	Session uuid.UUID `json:"session_id"`
+	// Asked is the time of the request: a time that has passed since then is a missed one. Zero: now.
+	Asked      time.Time `json:"asked,omitzero"`
+	When       string    `json:"when,omitempty"` // empty: the text begins with the time
+	Text       string    `json:"text"`
+	SkipMissed bool      `json:"skip_missed,omitempty"`
+}
+
+// Schedule describes one schedule.
+type Schedule struct {
+	ID         uuid.UUID       `json:"id"`
+	Session    uuid.UUID       `json:"session_id"`
+	Name       string          `json:"name"` // of the session when the schedule was made
+	When       string          `json:"when"` // as the person has written it
+	Zone       string          `json:"time_zone"`
+	Text       string          `json:"text"`
+	SkipMissed bool            `json:"skip_missed"`
+	Next       time.Time       `json:"next,omitzero"` // the first occurrence that is not decided; zero: none
+	Last       *ScheduleReport `json:"last,omitempty"`
+	CreatedAt  time.Time       `json:"created_at"`
+}
+
+// ScheduleReport reports a run of a schedule. Without a reason, its prompt was sent.
+type ScheduleReport struct {
+	Reason SkipReason    `json:"reason,omitempty"`
+	At     time.Time     `json:"at,omitzero"` // the occurrence; of ClockBack the next one
+	Late   time.Duration `json:"late,omitempty"`
+	Left   int           `json:"left,omitempty"` // missed occurrences before it, which are left out
+	Detail string        `json:"detail,omitempty"`
+	Row    int           `json:"row,omitempty"` // runs before it that were skipped in a row for this reason
+	// Mentioned is the last run of the row that the chat has a message about, if that is recent.
+	// Zero: this run needs one.
+	Mentioned time.Time `json:"mentioned,omitzero"`
+}
+
+// SkipReason is the reason for which a run was skipped, or a schedule has ended.
+type SkipReason string
+
+// The reasons.
+const (
+	SkipMissed     SkipReason = "missed"        // the time has passed, and the schedule skips missed ones
+	SkipBusy       SkipReason = "busy"          // the run before is not over
+	SkipLooped     SkipReason = "loop"          // a loop has the session
+	SkipNotResumed SkipReason = "not_resumed"   // the session could not be resumed; Detail has the refusal
+	SkipNotStarted SkipReason = "not_started"   // the session was resumed several times, and did not start
+	SkipEnded      SkipReason = "session_ended" // on purpose, or it was abandoned: the schedule ends
+	SkipForgotten  SkipReason = "session_forgotten"
+	SkipClockBack  SkipReason = "clock_back" // the clock went back: the occurrences until the last one were
+)
