@@ -84,6 +84,14 @@ func TestLinksOfDocuments(t *testing.T) {
 	}
 }
 
+// TestSentencesOfDocumentsAreComplete finds a paragraph or an item whose end was lost.
+func TestSentencesOfDocumentsAreComplete(t *testing.T) {
+	lost := regexp.MustCompile(`(?m)(?:^|[ (])(?:an?|the|and|of|its)(?:\n\n|\n[-|#]| \||\z)`)
+	for name, text := range pages(t) {
+		assert.Empty(t, lost.FindAllString(text+"\n", -1), name)
+	}
+}
+
 // wordLimits are the most words of the pages for people and of those for developers. A page that
 // grows takes words from others, or the limit is raised with the reason.
 var wordLimits = map[string]int{"people": 18_970, "developers": 10_650}

@@ -200,6 +200,70 @@ func TestPageHasEachMetric(t *testing.T) {
 	}
 }
 
+// sent has the words of docs/operator.md for what each feature of the chat sends, besides names and
+// buttons.
+var sent = map[string]string{
+	"bot/answer":     "answers",
+	"bot/ask":        "commands, questions and plans that wait for you",
+	"bot/browse":     "folders",
+	"bot/budget":     "costs",
+	"bot/changes":    "changed files",
+	"bot/dialog":     "the terminal",
+	"bot/files":      "`ccbot send`",
+	"bot/groups":     "machines",
+	"bot/health":     "faults",
+	"bot/history":    "conversations",
+	"bot/idle":       "processes",
+	"bot/limit":      "your waiting texts",
+	"bot/longtext":   "long answers",
+	"bot/loops":      "loops' checks",
+	"bot/menu":       "names",
+	"bot/modes":      "faults",
+	"bot/moves":      "conversations",
+	"bot/prompt":     "your waiting texts",
+	"bot/questions":  "questions",
+	"bot/report":     "processes",
+	"bot/schedules":  "schedules",
+	"bot/screenshot": "pictures of the terminal",
+	"bot/sessions":   "branches",
+	"bot/settings":   "names",
+	"bot/several":    "the host name",
+	"bot/shell":      "output of `!command`",
+	"bot/status":     "command lines",
+	"bot/textlist":   "names",
+	"bot/topics":     "names of sessions",
+	"bot/turn":       "steps with commands, paths and to-dos",
+	"bot/usage":      "`/usage`",
+	"bot/waiting":    "questions",
+	"bot/why":        "pids",
+	"bot/writers":    "command lines",
+}
+
+// TestOperatorPageNamesWhatFeaturesSend: a new feature of the chat has its words in the list of
+// what goes to Telegram.
+func TestOperatorPageNamesWhatFeaturesSend(t *testing.T) {
+	_, list, found := strings.Cut(pages(t)["docs/operator.md"], "\n## What goes to Telegram?\n")
+	require.True(t, found)
+	list, _, _ = strings.Cut(list, "\n## ")
+	features := make(map[string]bool)
+	for _, s := range sources(t) {
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			made, ok := n.(*ast.CompositeLit)
+			if ok && !s.test && made.Type != nil && strings.HasPrefix(s.pkg, "bot/") && types.ExprString(made.Type) == "chat.Feature" {
+				features[s.pkg] = true
+			}
+			return true
+		})
+	}
+	for feature := range features {
+		assert.NotEmpty(t, sent[feature], "%s sends texts or files", feature)
+		assert.Contains(t, list, sent[feature], "docs/operator.md, for %s", feature)
+	}
+	for feature := range sent {
+		assert.True(t, features[feature], "%s is no feature", feature)
+	}
+}
+
 // endedProcesses has the words of P2 for each package that ends processes, or whose commands end
 // with a context.
 var endedProcesses = map[string]string{
@@ -208,7 +272,7 @@ var endedProcesses = map[string]string{
 	"cmd/ccbot/voice":             "`VOICE_COMMAND` with its process group",
 	"internal/git":                "such as git",
 	"agent/claude/claudesettings": "a short command of ccbot's own",
-	"tmux":                        "a short command of ccbot's own",
+	"tmux":                        "ccbot's own tmux client",
 	"cmd/ccbot":                   "a short command of ccbot's own",
 }
 

@@ -81,6 +81,7 @@ func relisted(t *testing.T, text, heading string, rows [][]string) string {
 			key = keyOf(name, key)
 			meanings[key] = meaning
 		}
+		require.True(t, found || head == "", "a meaning has one line, and the rest of it would be lost: %s", head)
 	}
 	var b strings.Builder
 	b.WriteString(before + heading + intro + "\n")
