@@ -114,18 +114,18 @@ person's own prompt, /stop or another act in the session pauses the loop. The ru
 	f.StringVar(&q.StopWord, "stop-word", "", "also needed: this `WORD` alone in a line of the answer")
 	f.BoolVar(&q.ToDo, "todo", false, "also needed: the agent's to-do list, with each item completed")
 	f.BoolVar(&q.Worktree, "worktree", false, "work in a new git worktree of the last commit, in a new session")
-	boundFlags(cmd, &q.Bounds, &q.until)
+	boundFlags(cmd, &q.Bounds, &q.until, "end after ", "")
 	return cmd
 }
 
-// boundFlags are the flags of bounds.
-func boundFlags(cmd *cobra.Command, b *port.LoopBounds, until *string) {
+// boundFlags are the flags of bounds. A number is one with the given words around it.
+func boundFlags(cmd *cobra.Command, b *port.LoopBounds, until *string, before, after string) {
 	f := cmd.Flags()
-	f.IntVar(&b.Turns, "max-turns", 0, "end after `N` prompts")
-	f.Int64Var(&b.Tokens, "max-tokens", 0, "end after `N` tokens of the session, including cached tokens")
-	f.Float64Var(&b.Cost, "max-cost", 0, "end after this many `DOLLARS` at list prices; an unknown price counts as more")
+	f.IntVar(&b.Turns, "max-turns", 0, before+"`N`"+after+" prompts")
+	f.Int64Var(&b.Tokens, "max-tokens", 0, before+"`N`"+after+" tokens of the session, including cached tokens")
+	f.Float64Var(&b.Cost, "max-cost", 0, before+"this many `DOLLARS`"+after+" at list prices; an unknown price counts as more")
 	f.BoolVar(&b.NoCost, "no-cost", false, "count an answer without a known price as free")
-	f.IntVar(&b.Minutes, "max-minutes", 0, "end after `N` minutes")
+	f.IntVar(&b.Minutes, "max-minutes", 0, before+"`N`"+after+" minutes")
 	f.StringVar(until, "until", "", "end at this `TIME`: 08:00 is the next one (CCBOT_TIME_ZONE), or 2026-01-31T08:00:00Z")
 }
 
@@ -145,7 +145,7 @@ ended continues.`,
 			}
 			return c.change(cmd, args[0], port.LoopChange{Do: port.LoopRaise, More: more})
 		}}
-	boundFlags(cmd, &more, &until)
+	boundFlags(cmd, &more, &until, "", " more")
 	return cmd
 }
 

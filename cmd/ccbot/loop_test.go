@@ -38,6 +38,16 @@ func TestEndTimeIsInZoneOfSettings(t *testing.T) {
 	}
 }
 
+// TestHelpOfRaiseSaysWhatIsAdded: its numbers are no bounds.
+func TestHelpOfRaiseSaysWhatIsAdded(t *testing.T) {
+	code, help, _ := ccbot([]string{"HOME=" + t.TempDir()}, "loop", "raise", "--help")
+	assert.Equal(t, exit.OK, code)
+	assert.NotContains(t, help, "end after")
+	assert.Contains(t, help, "N more prompts")
+	_, help, _ = ccbot([]string{"HOME=" + t.TempDir()}, "loop", "start", "--help")
+	assert.Contains(t, help, "end after N prompts")
+}
+
 // TestP9_RepositorysTemplateIsShownAsItRuns: a folder's name cannot write to the terminal, and the
 // check is shown as it was read.
 func TestP9_RepositorysTemplateIsShownAsItRuns(t *testing.T) {
