@@ -18,7 +18,7 @@ import (
 
 func (c *call) doctorCommand() *cobra.Command {
 	var fix, strict bool
-	cmd := &cobra.Command{Use: "doctor", Args: noArgs, Short: "Diagnose ccbot, and fix what is safe to fix",
+	cmd := &cobra.Command{Use: "doctor", Args: noArgs, Short: "Diagnose ccbot; --fix: also fix what is safe to fix",
 		Long: `Check the system, the settings, ccbot's folder, the running bot, tmux, Claude Code, its hooks,
 the Bot API and the service. It changes nothing, takes no message from Telegram, and may run
 next to the bot. Each fault has a code: docs/doctor.md lists them.

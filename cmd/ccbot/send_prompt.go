@@ -20,7 +20,7 @@ import (
 func (c *call) sendPromptCommand() *cobra.Command {
 	var wait bool
 	var timeout time.Duration
-	cmd := &cobra.Command{Use: "send-prompt NAME|ID TEXT|-", Short: "Send a prompt to a session, and wait for the answer",
+	cmd := &cobra.Command{Use: "send-prompt NAME|ID TEXT|-", Short: "Send a prompt to a session; --wait: also wait for the answer",
 		Args: someArgs(2, 2, "which session and what", "; quote a text with blanks"),
 		Long: `Send a prompt to an open session, like a message of its chat: it waits in the same queue, and is
 on disk when the command returns. - reads it from the standard input. With --wait the command

@@ -33,9 +33,10 @@ func uninstallCommand(c *call, root *cobra.Command) *cobra.Command {
 	return &cobra.Command{Use: "uninstall", Args: noArgs, Short: "Remove ccbot from this machine, one confirmed step after the other",
 		Long: `List what ccbot has made on this machine, then ask for each step: end the agents, stop the bot
 and remove its service, then the hooks, ccbot's windows in tmux, the files from the chat, the
-completions of the shell, and last the state folder with the settings. A no skips the step. While
-an agent lives, or its end is not proven, hooks and state stay. It may be interrupted at any time,
-and continues when it is run again. It needs a terminal.`,
+completions of the shell, and last the state folder with the settings. A no skips the step. Hooks,
+windows, files from the chat and the state folder stay while an agent lives or its end is not
+proven, and while the bot runs or its service would start it. It may be interrupted at any time, and
+continues when it is run again. It needs a terminal.`,
 		Example: "  ccbot uninstall",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runUninstall(cmd, c, root) }}
 }
