@@ -24,9 +24,10 @@ import (
 func backupCommand(c *call) *cobra.Command {
 	var transcripts bool
 	cmd := &cobra.Command{Use: "backup FILE", Args: someArgs(1, 1, "the file that is made", ""), Short: "Write the sessions and settings into FILE, for another machine",
-		Long: `Write the records of all sessions, the settings of ccbot.env and the data of the chats into FILE, which must not exist.
-On another machine, "ccbot recover --restore FILE" restores it. The token, the variables of agents, CLAUDE_FLAGS, VOICE_COMMAND
-and pending prompts are left out. It is read-only, and may run next to a bot.
+		Long: `Write the records of all sessions, the settings of ccbot.env and the data of the chats into FILE,
+which must not exist. On another machine, "ccbot recover --restore FILE" restores it. Left out are
+the token, the variables of agents, settings that fit only this machine, such as CLAUDE_FLAGS and
+VOICE_COMMAND, loops, schedules and pending prompts. It is read-only, and may run next to a bot.
 
 --transcripts adds the conversations of the sessions, with all that was written and read there.`,
 		Example: "  ccbot backup ~/ccbot-backup.tar.gz\n  ccbot backup --transcripts /media/stick/ccbot.tar.gz",

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -124,6 +125,33 @@ func TestVerbsHaveHelp(t *testing.T) {
 				value, _ := pflag.UnquoteUsage(f)
 				assert.NotContains(t, value, " ", "the name of the value of --%s of %s", f.Name, path)
 			})
+		}
+	}
+	look(commands(nil, nil, nil))
+}
+
+// TestUsageHasNumberOfArguments compares the arguments in the usage line of each verb, those in
+// brackets being optional, with those that the verb accepts, and keeps the help within 100 columns.
+func TestUsageHasNumberOfArguments(t *testing.T) {
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		for _, one := range cmd.Commands() {
+			look(one)
+			if one.Hidden || one.HasSubCommands() || one.Name() == "help" {
+				continue
+			}
+			for line := range strings.Lines(one.Long) {
+				assert.LessOrEqual(t, utf8.RuneCountInString(line), 101, "the help of %s: %s", one.CommandPath(), line)
+			}
+			if one.Name() == "try" || one.Name() == "version" {
+				continue // ccbot-try looks at them; the argument is the value of --check
+			}
+			words := strings.Fields(one.Use)[1:]
+			needed := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "[") })
+			for n := range len(words) + 2 {
+				args := slices.Repeat([]string{"bash"}, n) // a shell, for completion
+				assert.Equal(t, n >= len(needed) && n <= len(words), one.Args == nil || one.Args(one, args) == nil, "ccbot %s with %d arguments", one.Use, n)
+			}
 		}
 	}
 	look(commands(nil, nil, nil))

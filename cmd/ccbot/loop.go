@@ -133,8 +133,8 @@ func (c loopVerbs) raiseCommand() *cobra.Command {
 	var more port.LoopBounds
 	var until string
 	cmd := &cobra.Command{Use: "raise NAME|ID", Args: oneSession, Short: "Raise bounds of a loop; one that a bound has ended continues",
-		Long: `Raise the bounds that a loop has: numbers are added, --until is the new time. A loop that a bound has
-ended continues.`,
+		Long: `Raise the bounds that a loop has: numbers are added, --until is the new time. A loop that a bound
+has ended continues.`,
 		Example: "  ccbot loop raise api --max-turns 5",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if more.Until, err = c.endTime(until); err != nil {
