@@ -12,6 +12,7 @@ import (
 type Agent struct {
 	Starter     Starter
 	Witness     Witness
+	Asks        Asks                  // nil: it asks only in its terminal
 	Keys        func(dir string) Keys // of an agent in a directory
 	Manners     Manners
 	Reader      Reader

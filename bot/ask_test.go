@@ -773,22 +773,16 @@ func TestRunningBotAnswersHook(t *testing.T) {
 		w.Decisions = host.Decisions{Relay: relay, Agents: agent.Agents{agent.Default: claude.New("", agent.Launch{}, nil)}, Records: w.Records}
 		w.Restart(t)
 		relay.Connect(w)
-		type answer struct {
-			d  hooks.Decision
-			ok bool
-		}
-		answers := make(chan answer, 1)
+		answers := make(chan hooks.Decision, 1)
 		go func() {
-			d, ok, err := relay.Wait(t.Context(), q.Request)
+			d, err := relay.Wait(t.Context(), claudeask.Asks{}, q.Request)
 			assert.NoError(t, err)
-			answers <- answer{d, ok}
+			answers <- d
 		}()
 		w.Work(t)
 		assert.Contains(t, w.LastSent(t).Text.Text, "go test")
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
-		got := chattest.Receive(t, answers)
-		assert.True(t, got.ok)
-		assert.Equal(t, "allow", got.d.Behavior)
+		assert.JSONEq(t, `{"behavior":"allow"}`, string(chattest.Receive(t, answers)))
 	})
 }
 

@@ -3,6 +3,7 @@ package hooks
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/agent/claude/claudeask"
+	"ccbot/agent"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
@@ -63,11 +64,11 @@ type request struct {
 
 // connection is one call of Wait.
 type connection struct {
-	q       Request
-	since   time.Time
-	ended   chan struct{} // closed when the wait has ended
-	answer  Decision
-	decided bool
+	q      Request
+	by     agent.Asks // of the agent that asks
+	since  time.Time
+	ended  chan struct{} // closed when the wait has ended
+	answer Decision      // nil: none
 }
 
 // NewRelay makes a relay that still needs a listener. now is the clock.
@@ -78,22 +79,22 @@ func NewRelay(now func() time.Time, log *slog.Logger) *Relay {
 // Connect sets the listener. It is called once, before the first Wait.
 func (r *Relay) Connect(l Listener) { r.listener = l }
 
-// Wait reports a request to the listener and waits for its decision; false means to leave the
-// request to the terminal. ctx is the connection's context: when it ends, the listener's OnLeft
+// Wait reports a request to the listener and waits for its decision; nil means to leave the
+// request to the terminal. by is of the agent that asks. ctx is the connection's context: when it ends, the listener's OnLeft
 // is called. A newer connection of the same hook replaces an older one, and Wait of the older one
-// returns false. ErrRefused means that another process holds that id.
-func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
+// returns nil. ErrRefused means that another process holds that id.
+func (r *Relay) Wait(ctx context.Context, by agent.Asks, q Request) (Decision, error) {
 	if err := q.Check(); err != nil {
-		return Decision{}, false, err
+		return nil, err
 	}
-	req, c, err := r.enter(q)
+	req, c, err := r.enter(by, q)
 	if err != nil {
-		return Decision{}, false, err
+		return nil, err
 	}
 	defer r.changed(q.Session)
 	defer r.exit(q.ID, req)
 	if err := r.ask(ctx, req, c); err != nil {
-		return Decision{}, false, err
+		return nil, err
 	}
 	r.changed(q.Session)
 	select {
@@ -103,12 +104,12 @@ func (r *Relay) Wait(ctx context.Context, q Request) (Decision, bool, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.log.Debug("permission_wait_over", logkey.Request, q.ID, logkey.Decided, c.decided, logkey.Waited, r.now().Sub(c.since))
-	return c.answer, c.decided, nil
+	r.log.Debug("permission_wait_over", logkey.Request, q.ID, logkey.Decided, c.answer != nil, logkey.Waited, r.now().Sub(c.since))
+	return c.answer, nil
 }
 
 // enter makes a new connection the one that waits with the request.
-func (r *Relay) enter(q Request) (*request, *connection, error) {
+func (r *Relay) enter(by agent.Asks, q Request) (*request, *connection, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	req := r.requests[q.ID]
@@ -125,7 +126,7 @@ func (r *Relay) enter(q Request) (*request, *connection, error) {
 		close(req.current.ended)
 	}
 	req.inside++
-	req.current = &connection{q: q, since: r.now(), ended: make(chan struct{})}
+	req.current = &connection{q: q, by: by, since: r.now(), ended: make(chan struct{})}
 	return req, req.current, nil
 }
 
@@ -211,8 +212,8 @@ func (r *Relay) dropped(req *request, c *connection) bool {
 }
 
 // Decide sends a decision to the hook that waits with the request. It returns ErrNotWaiting if no
-// hook waits, so a decision is taken once per connection, and claudeask.ErrNotShown if the answer
-// is to another content. A decision for a connection that then broke must be sent again when
+// hook waits, so a decision is taken once per connection, and the refusal of agent.Asks if the
+// answer is to another content. A decision for a connection that then broke must be sent again when
 // OnRequest is called again for the request.
 func (r *Relay) Decide(_ context.Context, id string, a talk.Answer) error {
 	r.mu.Lock()
@@ -221,11 +222,11 @@ func (r *Relay) Decide(_ context.Context, id string, a talk.Answer) error {
 	if req == nil || req.current == nil {
 		return fmt.Errorf("request %s: %w", id, ErrNotWaiting)
 	}
-	d, err := claudeask.Decide(req.current.q, a)
+	d, err := req.current.by.Decide(req.current.q, a)
 	if err != nil {
 		return fmt.Errorf("request %s: %w", id, err)
 	}
-	req.current.answer, req.current.decided = d, true
+	req.current.answer = d
 	req.endLocked()
 	return nil
 }
@@ -265,18 +266,18 @@ func (r *Relay) Waiting(_ context.Context, session uuid.UUID) []Request {
 // the same time.
 type Request = talk.Request
 
-// NewRequest makes the request of an ask. session, agent and hook come from the kernel's data about
+// NewRequest makes the request of an ask of an agent. session, who and hook come from the kernel's data about
 // the socket's peer, never from the ask. The error is talk.ErrBadRequest when something
 // required is missing or makes no sense.
-func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a hookwire.Ask) (Request, error) {
+func NewRequest(by agent.Asks, id string, session uuid.UUID, who, hook process.Identity, a hookwire.Ask) (Request, error) {
 	if _, err := uuid.Parse(a.SessionID); err != nil {
 		return Request{}, fmt.Errorf("session id: %w: %w", talk.ErrBadRequest, err)
 	}
-	if !agent.Valid() || !hook.Valid() {
+	if !who.Valid() || !hook.Valid() {
 		return Request{}, fmt.Errorf("process: %w", talk.ErrBadRequest)
 	}
 	q := Request{
-		ID: id, Session: session, Agent: agent.Text(), Hook: hook.Text(),
+		ID: id, Session: session, Agent: who.Text(), Hook: hook.Text(),
 		Transcript: a.TranscriptPath, Offset: max(a.TranscriptSize, 0), Cwd: a.Cwd, Mode: a.PermissionMode,
 		Tool: a.Tool, Input: a.Input, Suggestions: a.Suggestions, SubagentID: a.AgentID, Subagent: a.AgentType,
 		RequestedAt: a.Received.UTC(),
@@ -284,9 +285,9 @@ func NewRequest(id string, session uuid.UUID, agent, hook process.Identity, a ho
 	if err := q.Check(); err != nil {
 		return q, err
 	}
-	q.Ask = claudeask.Of(q)
+	q.Ask = by.Of(q)
 	return q, nil
 }
 
 // Decision is the output of the hook, in the shape that the agent expects.
-type Decision = claudeask.Decision
+type Decision = json.RawMessage

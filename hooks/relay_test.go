@@ -92,12 +92,11 @@ func allow(q Request) talk.Answer { return answer(q, talk.ChoiceAllow) }
 func no(q Request) talk.Answer { return answer(q, talk.ChoiceDeny) }
 
 // denied is the hook's output for no.
-var denied = Decision{Behavior: "deny", Message: "The user denied this from the chat."}
+const denied = `{"behavior":"deny","message":"The user denied this from the chat."}`
 
 // waited holds the results of one call of Wait.
 type waited struct {
-	decision Decision
-	ok       bool
+	decision string // empty: none
 	err      error
 }
 
@@ -106,8 +105,8 @@ func wait(t *testing.T, r *Relay, q Request) (result <-chan waited, cut func()) 
 	ctx, cancel := context.WithCancel(t.Context())
 	out := make(chan waited, 1)
 	go func() {
-		d, ok, err := r.Wait(ctx, q)
-		out <- waited{d, ok, err}
+		d, err := r.Wait(ctx, claudeask.Asks{}, q)
+		out <- waited{string(d), err}
 	}()
 	synctest.Wait()
 	return out, func() {
@@ -125,7 +124,7 @@ func TestP4_DecisionReachesHookOnce(t *testing.T) {
 		assert.Equal(t, []Request{q}, r.Waiting(t.Context(), q.Session))
 		require.NoError(t, r.Decide(t.Context(), q.ID, no(q)))
 		require.ErrorIs(t, r.Decide(t.Context(), q.ID, allow(q)), ErrNotWaiting, "the second one does not count")
-		assert.Equal(t, waited{denied, true, nil}, <-result)
+		assert.Equal(t, waited{denied, nil}, <-result)
 		assert.Empty(t, r.Waiting(t.Context(), q.Session))
 		cut()
 		assert.Equal(t, "asked", h.recorded(), "an answered hook has not left")
@@ -140,13 +139,13 @@ func TestP4_DecisionLostWithConnectionIsRepeated(t *testing.T) {
 		q := requestFor(1)
 		first, cut := wait(t, r, q)
 		require.NoError(t, r.Decide(t.Context(), q.ID, no(q)))
-		assert.True(t, (<-first).ok) // and the line to the hook breaks before it is written
+		assert.NotEmpty(t, (<-first).decision) // and the line to the hook breaks before it is written
 		cut()
 		require.ErrorIs(t, r.Decide(t.Context(), q.ID, no(q)), ErrNotWaiting)
 
 		h.asked = func(_ context.Context, q Request) error { return r.Decide(t.Context(), q.ID, no(q)) }
 		again, _ := wait(t, r, q)
-		assert.Equal(t, waited{denied, true, nil}, <-again)
+		assert.Equal(t, waited{denied, nil}, <-again)
 		assert.Equal(t, "asked asked", h.recorded())
 	})
 }
@@ -187,7 +186,7 @@ func TestRelay_LeftIsToldOnce(t *testing.T) {
 
 		again, _ := wait(t, r, q)
 		require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
-		assert.True(t, (<-again).ok, "a redial after the loss was told")
+		assert.NotEmpty(t, (<-again).decision, "a redial after the loss was told")
 		assert.Equal(t, "asked left asked", h.recorded())
 	})
 }
@@ -203,7 +202,7 @@ func TestRelay_NewerConnectionReplacesOlder(t *testing.T) {
 		cut()
 		assert.Equal(t, "asked asked", h.recorded(), "the hook has not left")
 		require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
-		assert.True(t, (<-newer).ok)
+		assert.NotEmpty(t, (<-newer).decision)
 	})
 }
 
@@ -223,7 +222,7 @@ func TestRelay_OlderConnectionBreaksDuringAsked(t *testing.T) {
 		assert.Equal(t, waited{}, <-older)
 		assert.Equal(t, "asked asked", h.recorded())
 		require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
-		assert.True(t, (<-newer).ok)
+		assert.NotEmpty(t, (<-newer).decision)
 	})
 }
 
@@ -242,7 +241,7 @@ func TestRelay_RedialWaitsForLeft(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, "asked left asked", h.recorded())
 		require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
-		assert.True(t, (<-newer).ok)
+		assert.NotEmpty(t, (<-newer).decision)
 	})
 }
 
@@ -267,7 +266,7 @@ func TestP9_ForeignProcessGetsNoRequest(t *testing.T) {
 				result, _ := wait(t, r, other)
 				require.ErrorIs(t, (<-result).err, ErrRefused)
 				require.NoError(t, r.Decide(t.Context(), q.ID, allow(q)))
-				assert.True(t, (<-own).ok)
+				assert.NotEmpty(t, (<-own).decision)
 				assert.Equal(t, "asked", h.recorded())
 			})
 		})
@@ -298,7 +297,7 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 			result, cut := wait(t, r, q)
 			got := <-result
 			require.ErrorIs(t, got.err, broken)
-			assert.False(t, got.ok)
+			assert.Empty(t, got.decision)
 			cut()
 			assert.Equal(t, "asked", h.recorded(), "it never took it")
 			assert.Empty(t, r.Waiting(t.Context(), q.Session))
@@ -324,7 +323,7 @@ func TestRelay_AListenerThatFails(t *testing.T) {
 				return errors.Join(broken, r.Decide(t.Context(), q.ID, allow(q)))
 			}
 			result, _ := wait(t, r, requestFor(1))
-			assert.True(t, (<-result).ok, "Decide had said that it is taken")
+			assert.NotEmpty(t, (<-result).decision, "Decide had said that it is taken")
 		})
 	})
 }
@@ -367,8 +366,8 @@ func TestRelay_RefusesWhatIsNoRequest(t *testing.T) {
 	r := relayTo(&recorder{})
 	q := requestFor(1)
 	q.ID = "../../etc/passwd"
-	_, ok, err := r.Wait(t.Context(), q)
-	assert.False(t, ok)
+	d, err := r.Wait(t.Context(), claudeask.Asks{}, q)
+	assert.Nil(t, d)
 	assert.ErrorIs(t, err, talk.ErrBadRequest)
 }
 
@@ -390,9 +389,8 @@ func TestRelay_Crowd(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n%3)*time.Millisecond)
 				wg.Go(func() {
 					defer cancel()
-					d, ok, err := r.Wait(ctx, q)
+					_, err := r.Wait(ctx, claudeask.Asks{}, q)
 					assert.NoError(t, err)
-					assert.Equal(t, ok, d.Behavior != "")
 				})
 			}
 		}

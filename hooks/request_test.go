@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudeask"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/port/talk"
@@ -25,7 +26,7 @@ func TestNewRequest(t *testing.T) {
 	agent, hook := process.Identity{PID: 10, Start: 1, Boot: "b"}, process.Identity{PID: 11, Start: 2, Boot: "b"}
 	id := strings.Repeat("aZ0_-x", 4)[:22]
 
-	q, err := NewRequest(id, session, agent, hook, good)
+	q, err := NewRequest(claudeask.Asks{}, id, session, agent, hook, good)
 	require.NoError(t, err)
 	assert.Equal(t, talk.TitleCommand, q.Ask.Title)
 	q.Ask = talk.Ask{}
@@ -61,7 +62,7 @@ func TestNewRequest(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&a, &agent, &hook, &session)
 			}
-			_, err := NewRequest(tt.id, session, agent, hook, a)
+			_, err := NewRequest(claudeask.Asks{}, tt.id, session, agent, hook, a)
 			assert.ErrorIs(t, err, talk.ErrBadRequest)
 		})
 	}

@@ -42,7 +42,7 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 			return nil
 		}
 		if named, err := uuid.Parse(e.SessionID); err == nil && named != w.r.AgentSessionID {
-			if err := w.Evidence.Names(ctx, sender, named); err != nil {
+			if err := w.Evidence.Names(ctx, w.r.AgentName, sender, named); err != nil {
 				return err
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	coding "ccbot/agent"
 	"ccbot/agent/claude"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/dialog"
 	"ccbot/port"
 )
 
@@ -176,4 +177,28 @@ func (w *world) onRecord(r session.Record) (fields map[string]any) {
 	require.NoError(w.t, err)
 	require.NoError(w.t, json.Unmarshal(data, &fields))
 	return fields
+}
+
+// TestDialogOfAgentWithoutHooks: no hook brings it to the chat, so nothing is awaited and nothing
+// is missing.
+func TestDialogOfAgentWithoutHooks(t *testing.T) {
+	inTwoAgents(t, func(t *testing.T, w *world) {
+		q := w.request()
+		q.Agent = "other"
+		r, err := w.Start(w.ctx, q)
+		require.NoError(t, err)
+		w.report(r)
+		w.pass(time.Second)
+		require.Equal(t, session.Running, w.get(r.ID).State)
+		m, a := askBash("touch x"), w.tmux.agentOf(r)
+		m.permission = true
+		a.asks(m)
+		w.Wake(r.ID)
+		w.pass(dialog.Rest)
+		assert.Len(t, w.posted(), 1)
+		d, err := w.Dialog(w.ctx, r.ID)
+		require.NoError(t, err)
+		assert.True(t, d.Open)
+		assert.False(t, d.Unasked)
+	})
 }

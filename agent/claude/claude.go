@@ -2,6 +2,7 @@ package claude
 
 import (
 	"ccbot/agent"
+	"ccbot/agent/claude/claudeask"
 	"ccbot/agent/claude/claudesettings"
 	"ccbot/agent/claude/claudeui"
 )
@@ -10,7 +11,7 @@ import (
 // starts new sessions.
 func New(projects string, configured agent.Launch, keys func(dir string) agent.Keys) agent.Agent {
 	files := Transcripts{Projects: projects}
-	return agent.Agent{Starter: Starter{}, Witness: Witness{Command: configured.Command}, Keys: keys, Manners: Manners(), Reader: claudeui.Reader{},
+	return agent.Agent{Starter: Starter{}, Witness: Witness{Command: configured.Command}, Asks: claudeask.Asks{}, Keys: keys, Manners: Manners(), Reader: claudeui.Reader{},
 		Transcripts: files, Replies: files, Keeper: files, History: files, Excerpts: files,
 		Folders: files, Usage: files, Proof: Proof{}, Abilities: abilities, Answerers: claudesettings.ProjectAnswerers, Launch: configured}
 }

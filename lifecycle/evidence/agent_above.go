@@ -15,7 +15,9 @@ import (
 type Above struct {
 	Agent   process.Identity
 	Session uuid.UUID // of the record that has this agent; Nil: none
-	Found   bool      // false: there is no agent
+	// AgentName is the record's name of its coding agent.
+	AgentName string
+	Found     bool // false: there is no agent
 	// Hook is the digest of ccbot-hook as the record had it launched; empty: unknown.
 	Hook string
 }
@@ -33,7 +35,7 @@ func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Abov
 		}
 		for _, agent := range []process.Identity{r.Binding.Agent, r.Binding.AgentServer} {
 			if agent.Valid() {
-				bound[agent] = Above{Agent: agent, Session: r.ID, Found: true, Hook: r.HookDigest}
+				bound[agent] = Above{Agent: agent, Session: r.ID, AgentName: r.AgentName, Found: true, Hook: r.HookDigest}
 			}
 		}
 	}

@@ -66,10 +66,10 @@ func TestP9_PresenceFileNamesConversation(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := session.Record{State: session.Running, AgentSessionID: tt.record, Run: session.Run{Binding: &session.Binding{Agent: agent}}}
 				s := &Sources{Presences: &tt.from, Records: oneRecord{r}}
-				require.ErrorIs(t, s.Names(t.Context(), agent, other), tt.names)
+				require.ErrorIs(t, s.Names(t.Context(), "", agent, other), tt.names)
 				tt.from.reads = 0
 				began := time.Now()
-				require.ErrorIs(t, s.Named(t.Context(), agent, other), tt.named)
+				require.ErrorIs(t, s.Named(t.Context(), Above{Agent: agent}, other), tt.named)
 				if tt.named != nil {
 					assert.Equal(t, Contradiction, time.Since(began))
 				}

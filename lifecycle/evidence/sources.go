@@ -67,10 +67,10 @@ func (s *Sources) conversations(args []string) (all []uuid.UUID) {
 	return all
 }
 
-// Names reports with nil that the presence file of an agent names a conversation: only this file
-// proves it, because a program below the agent can forge the files and the calls of hooks. The
+// Names reports with nil that a process has written, in a presence file of the named coding agent,
+// that it is in a conversation: only this file proves it, because a program below the agent can forge the files and the calls of hooks. The
 // other errors are hooks.ErrContradicted and hooks.ErrNotNamed.
-func (s *Sources) Names(ctx context.Context, who process.Identity, conversation uuid.UUID) error {
+func (s *Sources) Names(ctx context.Context, name string, who process.Identity, conversation uuid.UUID) error {
 	f, err := s.Presences.Read(ctx, who.PID)
 	switch {
 	case err != nil, f.ProcStart != who.Start:
@@ -83,12 +83,12 @@ func (s *Sources) Names(ctx context.Context, who process.Identity, conversation 
 
 // Named is Names for a call that waits: a contradiction may last as long as Contradiction. Without
 // a readable presence file the conversation of the agent's session is the right one.
-func (s *Sources) Named(ctx context.Context, who process.Identity, conversation uuid.UUID) error {
+func (s *Sources) Named(ctx context.Context, above Above, conversation uuid.UUID) error {
 	const tries = 8
 	for try := 0; ; try++ {
-		err := s.Names(ctx, who, conversation)
+		err := s.Names(ctx, above.AgentName, above.Agent, conversation)
 		if errors.Is(err, hooks.ErrNotNamed) && slices.ContainsFunc(s.Records.Shared(), func(r session.Record) bool {
-			return r.State.Live() && r.HasAgent(who) && r.AgentSessionID == conversation
+			return r.State.Live() && r.HasAgent(above.Agent) && r.AgentSessionID == conversation
 		}) {
 			return nil
 		}

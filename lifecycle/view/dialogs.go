@@ -40,7 +40,7 @@ func DialogOf(r session.Record, v View) port.Dialog {
 // HasRelay reports whether ccbot started the agent with a hook that brings its permission requests
 // to the chat.
 func HasRelay(r session.Record, v View) bool {
-	return r.Launch != nil && r.Launch.PermissionMode == agent.ModeAsk && !v.Adopted
+	return v.ByHook && r.Launch != nil && r.Launch.PermissionMode == agent.ModeAsk && !v.Adopted
 }
 
 // asksPermission reports whether the terminal asks for a permission. It is pure.

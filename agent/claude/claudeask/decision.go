@@ -37,6 +37,21 @@ type Decision struct {
 	UpdatedPermissions []json.RawMessage `json:"updatedPermissions,omitempty"`
 }
 
+// Asks is the agent.Asks of Claude Code.
+type Asks struct{}
+
+// Of reads the input of the tool.
+func (Asks) Of(q talk.Request) talk.Ask { return Of(q) }
+
+// Decide writes a Decision.
+func (Asks) Decide(q talk.Request, a talk.Answer) (json.RawMessage, error) {
+	d, err := Decide(q, a)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(d)
+}
+
 // Decide returns the hook's output for a person's answer. The error is ErrNotShown if the answer is
 // not to this content, or not one of its choices.
 func Decide(q talk.Request, a talk.Answer) (d Decision, err error) {

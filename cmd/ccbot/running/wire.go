@@ -354,7 +354,7 @@ func (s *system) wireSocket(hook string) {
 	s.sessions.Panes, s.sessions.Queues = asked, personalQueues{s.lifecycle.Queues(), s.loops}
 	s.relay.Connect(s.bot.Requests)
 	s.relay.Changed = s.sessions.Wake
-	s.socket = socket.Socket{Agents: agentsAndChecks{s.evidence, s.loops}, Relay: s.relay, Files: s.bot.Files, Watch: s.watch, Projects: s.ProjectsDir(), Hook: hook,
+	s.socket = socket.Socket{Agents: agentsAndChecks{s.evidence, s.loops}, Relay: s.relay, Files: s.bot.Files, Watch: s.watch, Coding: s.coding, Hook: hook,
 		Programs: s.table, Scripts: s.scripts(), Log: s.log}
 }
 

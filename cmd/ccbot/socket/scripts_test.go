@@ -168,8 +168,8 @@ func TestP9_ScriptsUseFewVerbs(t *testing.T) {
 func TestP9_ScriptsAreShown(t *testing.T) {
 	m := machineWithAgent()
 	m.put(50, cronPID, 50, cronGroup)
-	a := &around{wait: func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
-		return hooks.Decision{}, false, nil
+	a := &around{wait: func(context.Context, hooks.Request) (hooks.Decision, error) {
+		return nil, nil
 	}}
 	s, scripts := a.socket(), m.scripts()
 	var done []string

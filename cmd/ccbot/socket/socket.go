@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent"
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/hooks"
@@ -32,17 +32,17 @@ import (
 type Socket struct {
 	Agents interface {
 		AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error)
-		// Named reports with nil that an agent has a conversation.
-		Named(ctx context.Context, agent process.Identity, claudeID uuid.UUID) error
+		// Named reports with nil that the agent above a program has a conversation.
+		Named(ctx context.Context, above evidence.Above, conversation uuid.UUID) error
 	}
 	Relay interface {
-		Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
+		Wait(ctx context.Context, by agent.Asks, q hooks.Request) (hooks.Decision, error)
 	}
 	Files interface {
 		SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
 	}
 	Watch    *watch.Watcher // reports that the socket was removed
-	Projects string         // Claude Code's folder of transcripts
+	Coding   agent.Agents   // the known coding agents
 	Hook     string         // path of our ccbot-hook
 	Programs interface {
 		// ExeDigest returns the digest of the program that a process runs, as the kernel has it.
@@ -223,6 +223,10 @@ func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 		s.Log.Warn("control_refused", logkey.Verb, c.Verb, logkey.PID, who.process.PID, logkey.Why, "not our hook", logkey.Path, who.chain[0].Exe)
 		return nil, control.Refuse(control.CodeForbidden, "only ccbot-hook, run by the agent, asks for a permission")
 	}
+	by := s.Coding.Of(who.above.AgentName)
+	if by.Asks == nil {
+		return nil, control.Refuse(control.CodeForbidden, "the agent that asks does so only in its terminal")
+	}
 	if !hookwire.IsRequestID(c.ID) {
 		return nil, control.Refuse(control.CodeMalformed, "a request has an id of 22 letters")
 	}
@@ -231,8 +235,8 @@ func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 		return nil, control.Refuse(control.CodeMalformed, err.Error())
 	}
 	ask.Received = s.within(ask.Received)
-	if claude, err := uuid.Parse(ask.SessionID); err == nil { // NewRequest refuses any other id
-		err := s.Agents.Named(ctx, who.above.Agent, claude)
+	if conversation, err := uuid.Parse(ask.SessionID); err == nil { // NewRequest refuses any other id
+		err := s.Agents.Named(ctx, who.above, conversation)
 		if err != nil && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -240,25 +244,22 @@ func (s Socket) permission(ctx context.Context, who caller, c hookwire.Call) (an
 			s.Log.Warn("control_refused", logkey.Verb, c.Verb, logkey.PID, who.process.PID, logkey.Why, err.Error())
 			return nil, control.Refuse(control.CodeForbidden, "the agent that asks has another conversation")
 		}
-		ask.TranscriptPath = transcript.Own(s.Projects, ask.TranscriptPath, claude)
+		ask.TranscriptPath = by.Transcripts.Own(ask.TranscriptPath, conversation)
 	}
-	q, err := hooks.NewRequest(c.ID, who.above.Session, who.above.Agent, who.process, ask)
+	q, err := hooks.NewRequest(by.Asks, c.ID, who.above.Session, who.above.Agent, who.process, ask)
 	if err != nil {
 		return nil, control.Refuse(control.CodeMalformed, err.Error())
 	}
-	d, decided, err := s.Relay.Wait(ctx, q)
+	d, err := s.Relay.Wait(ctx, by.Asks, q)
 	switch {
 	case errors.Is(err, hooks.ErrRefused):
 		return nil, control.Refuse(control.CodeRefused, err.Error())
 	case err != nil:
 		return nil, err
-	case !decided && ctx.Err() != nil:
+	case d == nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case !decided:
-		return hookwire.Answer{}, nil
 	}
-	raw, err := json.Marshal(d)
-	return hookwire.Answer{Decision: raw}, err
+	return hookwire.Answer{Decision: d}, nil
 }
 
 // oldestAsk is the greatest age that a request may claim: a little more than the time for which a

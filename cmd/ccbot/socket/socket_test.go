@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
+	"ccbot/agent/claude"
 	"ccbot/cmd/ccbot/ccbottest"
 	"ccbot/hooks"
 	"ccbot/internal/control"
@@ -95,7 +97,7 @@ type around struct {
 	unknown error
 	unnamed error
 	hook    string // its path; hookPath without one
-	wait    func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error)
+	wait    func(ctx context.Context, q hooks.Request) (hooks.Decision, error)
 	send    func(ctx context.Context) error
 
 	asked []hooks.Request
@@ -106,9 +108,9 @@ func (a *around) AgentAbove(context.Context, []process.Process) (evidence.Above,
 	return a.above, a.unknown
 }
 
-func (a *around) Named(context.Context, process.Identity, uuid.UUID) error { return a.unnamed }
+func (a *around) Named(context.Context, evidence.Above, uuid.UUID) error { return a.unnamed }
 
-func (a *around) Wait(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error) {
+func (a *around) Wait(ctx context.Context, _ agent.Asks, q hooks.Request) (hooks.Decision, error) {
 	a.asked = append(a.asked, q)
 	return a.wait(ctx, q)
 }
@@ -120,13 +122,16 @@ func (a *around) SendFile(ctx context.Context, session uuid.UUID, path, caption 
 
 func (a *around) socket() Socket {
 	now, log := func() time.Time { return at }, slog.New(slog.DiscardHandler)
-	return Socket{Agents: a, Relay: a, Files: a, Hook: cmp.Or(a.hook, hookPath), now: now, Log: log}
+	known := agent.Agents{agent.Default: claude.New("", agent.Launch{}, nil), "quiet": {}}
+	return Socket{Agents: a, Coding: known, Relay: a, Files: a, Hook: cmp.Or(a.hook, hookPath), now: now, Log: log}
 }
 
 var (
-	at    = time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
-	hook  = process.Identity{PID: 9, Start: 90, Boot: "b"}
-	agent = process.Identity{PID: 5, Start: 50, Boot: "b"}
+	allowed = hooks.Decision(`{"behavior":"allow"}`)
+
+	at   = time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+	hook = process.Identity{PID: 9, Start: 90, Boot: "b"}
+	who  = process.Identity{PID: 5, Start: 50, Boot: "b"}
 )
 
 const hookPath = "/opt/bin/ccbot-hook"
@@ -134,7 +139,7 @@ const hookPath = "/opt/bin/ccbot-hook"
 func peerBelow() control.Peer {
 	return control.Peer{PID: hook.PID, Chain: []process.Process{
 		{Identity: hook, PPID: 7, Exe: hookPath}, {Identity: process.Identity{PID: 7, Start: 70, Boot: "b"}, PPID: 5, Exe: "/usr/bin/dash"},
-		{Identity: agent, PPID: 1, Exe: "/opt/claude"}}}
+		{Identity: who, PPID: 1, Exe: "/opt/claude"}}}
 }
 
 // TestP9_OnlyOurHookAsks: any other program below an agent could make requests up, and take all
@@ -173,13 +178,13 @@ func TestP9_OnlyOurHookAsks(t *testing.T) {
 			for i, exe := range tt.exes {
 				chain = append(chain, process.Process{Identity: process.Identity{PID: 100 - i, Start: 90, Boot: "b"}, Exe: exe})
 			}
-			above := append(chain, process.Process{Identity: agent, Exe: "/opt/claude"})
-			s, found := Socket{Hook: tt.hook}, evidence.Above{Agent: agent}
+			above := append(chain, process.Process{Identity: who, Exe: "/opt/claude"})
+			s, found := Socket{Hook: tt.hook}, evidence.Above{Agent: who}
 			assert.Equal(t, tt.want, s.fromHook(above, found))
 			assert.False(t, s.fromHook(chain, found), "below no agent")
 		})
 	}
-	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: who}}
 	s, forged := a.socket(), peerBelow()
 	forged.Chain[0].Exe = "/usr/bin/python3"
 	_, err := s.checked(s.permission)(t.Context(), forged, permission(t, asItIs))
@@ -196,9 +201,9 @@ func TestP9_RequestTimeIsLimited(t *testing.T) {
 		"in a second": {time.Second, 0}, "in 290 years": {290 * 365 * 24 * time.Hour, 0}, "long ago": {-24 * time.Hour, -oldestAsk},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
-			a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
-				return hooks.Decision{}, false, nil
+			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: who}}
+			a.wait = func(context.Context, hooks.Request) (hooks.Decision, error) {
+				return nil, nil
 			}
 			s := a.socket()
 			_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, func(_ *hookwire.Call, a *hookwire.Ask) {
@@ -231,19 +236,18 @@ func asItIs(*hookwire.Call, *hookwire.Ask) {}
 
 func TestPermissionIsAnsweredByTheRelay(t *testing.T) {
 	tests := []struct {
-		name    string
-		d       hooks.Decision
-		decided bool
-		want    string
+		name string
+		d    hooks.Decision
+		want string
 	}{
-		{"allowed", hooks.Decision{Behavior: "allow"}, true, `{"decision":{"behavior":"allow"}}`},
-		{"denied", hooks.Decision{Behavior: "deny", Message: "no"}, true, `{"decision":{"behavior":"deny","message":"no"}}`},
-		{"left to the terminal", hooks.Decision{}, false, `{}`},
+		{"allowed", allowed, `{"decision":{"behavior":"allow"}}`},
+		{"denied", hooks.Decision(`{"behavior":"deny","message":"no"}`), `{"decision":{"behavior":"deny","message":"no"}}`},
+		{"left to the terminal", nil, `{}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
-			a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) { return tt.d, tt.decided, nil }
+			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: who}}
+			a.wait = func(context.Context, hooks.Request) (hooks.Decision, error) { return tt.d, nil }
 			s := a.socket()
 			c := permission(t, asItIs)
 			body, err := s.checked(s.permission)(t.Context(), peerBelow(), c)
@@ -252,7 +256,7 @@ func TestPermissionIsAnsweredByTheRelay(t *testing.T) {
 			require.Len(t, a.asked, 1)
 			assert.Equal(t, c.ID, a.asked[0].ID)
 			assert.Equal(t, a.above.Session, a.asked[0].Session)
-			assert.Equal(t, agent.Text(), a.asked[0].Agent)
+			assert.Equal(t, who.Text(), a.asked[0].Agent)
 			assert.Equal(t, hook.Text(), a.asked[0].Hook)
 		})
 	}
@@ -262,21 +266,21 @@ func TestPermissionIsAnsweredByTheRelay(t *testing.T) {
 func TestP9_RequestNamesItsTranscriptOnly(t *testing.T) {
 	projects, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	claude := uuid.New()
-	own := filepath.Join(projects, "-src", claude.String()+".jsonl")
+	conversation := uuid.New()
+	own := filepath.Join(projects, "-src", conversation.String()+".jsonl")
 	for path, want := range map[string]string{
 		own: own, "/etc/passwd": "", filepath.Join(projects, "-src", uuid.NewString()+".jsonl"): "", "": "",
-		filepath.Join(projects, "..", "-src", claude.String()+".jsonl"): "",
+		filepath.Join(projects, "..", "-src", conversation.String()+".jsonl"): "",
 	} {
 		t.Run(path, func(t *testing.T) {
-			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
-			a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
-				return hooks.Decision{}, false, nil
+			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: who}}
+			a.wait = func(context.Context, hooks.Request) (hooks.Decision, error) {
+				return nil, nil
 			}
 			s := a.socket()
-			s.Projects = projects
+			s.Coding = agent.Agents{agent.Default: claude.New(projects, agent.Launch{}, nil)}
 			_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, func(_ *hookwire.Call, a *hookwire.Ask) {
-				a.SessionID, a.TranscriptPath = claude.String(), path
+				a.SessionID, a.TranscriptPath = conversation.String(), path
 			}))
 			require.NoError(t, err)
 			require.Len(t, a.asked, 1)
@@ -289,7 +293,7 @@ func TestP9_RequestNamesItsTranscriptOnly(t *testing.T) {
 // transcript.
 func TestP9_RequestOfOtherConversationIsRefused(t *testing.T) {
 	for _, why := range []error{hooks.ErrContradicted, hooks.ErrNotNamed} {
-		a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}, unnamed: why}
+		a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: who}, unnamed: why}
 		s := a.socket()
 		_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, asItIs))
 		refusal := (*control.Refusal)(nil)
@@ -301,7 +305,7 @@ func TestP9_RequestOfOtherConversationIsRefused(t *testing.T) {
 
 // TestP9_InvalidPermissionRequestIsRefused: neither the relay nor the chat.
 func TestP9_InvalidPermissionRequestIsRefused(t *testing.T) {
-	ours := evidence.Above{Found: true, Session: uuid.New(), Agent: agent}
+	ours := evidence.Above{Found: true, Session: uuid.New(), Agent: who}
 	tests := []struct {
 		name    string
 		above   evidence.Above
@@ -310,7 +314,8 @@ func TestP9_InvalidPermissionRequestIsRefused(t *testing.T) {
 		code    string // empty: not for the client
 	}{
 		{"nobody above", evidence.Above{}, nil, asItIs, control.CodeForbidden},
-		{"of a nested agent", evidence.Above{Found: true, Agent: agent}, nil, asItIs, control.CodeForbidden},
+		{"of an agent that asks only in its terminal", evidence.Above{Found: true, Session: ours.Session, AgentName: "quiet", Agent: who}, nil, asItIs, control.CodeForbidden},
+		{"of a nested agent", evidence.Above{Found: true, Agent: who}, nil, asItIs, control.CodeForbidden},
 		{"nobody knows who is above", ours, errors.New("unreadable"), asItIs, ""},
 		{"no id", ours, nil, func(c *hookwire.Call, _ *hookwire.Ask) { c.ID = "" }, control.CodeMalformed},
 		{"an id that is a path", ours, nil, func(c *hookwire.Call, _ *hookwire.Ask) { c.ID = "../../../../../../etc/x" }, control.CodeMalformed},
@@ -340,18 +345,18 @@ func TestP9_InvalidPermissionRequestIsRefused(t *testing.T) {
 // TestP10_BrokenConnectionGetsNoAnswer: the hook must not take the end of this program
 // for one.
 func TestP10_BrokenConnectionGetsNoAnswer(t *testing.T) {
-	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
+	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: who}}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	a.wait = func(ctx context.Context, _ hooks.Request) (hooks.Decision, bool, error) {
+	a.wait = func(ctx context.Context, _ hooks.Request) (hooks.Decision, error) {
 		cancel(control.ErrGone)
 		<-ctx.Done()
-		return hooks.Decision{}, false, nil
+		return nil, nil
 	}
 	s := a.socket()
 	_, err := s.checked(s.permission)(ctx, peerBelow(), permission(t, asItIs))
 	require.ErrorIs(t, err, control.ErrGone)
-	a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
-		return hooks.Decision{Behavior: "allow"}, true, nil
+	a.wait = func(context.Context, hooks.Request) (hooks.Decision, error) {
+		return allowed, nil
 	}
 	_, err = s.checked(s.permission)(ctx, peerBelow(), permission(t, asItIs))
 	require.NoError(t, err, "a decision that was made is told, if anybody still listens")
@@ -370,15 +375,15 @@ func TestP10_HookWaitSurvivesRestart(t *testing.T) {
 	parent, err := table.Identify(os.Getppid())
 	require.NoError(t, err)
 	first := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: parent}, hook: me}
-	first.wait = func(ctx context.Context, q hooks.Request) (hooks.Decision, bool, error) {
+	first.wait = func(ctx context.Context, q hooks.Request) (hooks.Decision, error) {
 		waiting <- q
 		<-ctx.Done()
-		return hooks.Decision{}, false, nil
+		return nil, nil
 	}
 	second := &around{above: first.above, hook: me}
-	second.wait = func(_ context.Context, q hooks.Request) (hooks.Decision, bool, error) {
+	second.wait = func(_ context.Context, q hooks.Request) (hooks.Decision, error) {
 		waiting <- q
-		return hooks.Decision{Behavior: "allow"}, true, nil
+		return allowed, nil
 	}
 	stop := serving(t, first, dir)
 	answered := make(chan string, 1)
@@ -414,9 +419,9 @@ func TestP9_ForeignClientIsRefused(t *testing.T) {
 }
 
 func TestRequestRefusedByRelay(t *testing.T) {
-	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
-	a.wait = func(context.Context, hooks.Request) (hooks.Decision, bool, error) {
-		return hooks.Decision{}, false, fmt.Errorf("too many: %w", hooks.ErrRefused)
+	a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: who}}
+	a.wait = func(context.Context, hooks.Request) (hooks.Decision, error) {
+		return nil, fmt.Errorf("too many: %w", hooks.ErrRefused)
 	}
 	s := a.socket()
 	_, err := s.checked(s.permission)(t.Context(), peerBelow(), permission(t, asItIs))
@@ -444,7 +449,7 @@ func TestSendThroughTheSocket(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: agent}}
+			a := &around{above: evidence.Above{Found: true, Session: uuid.New(), Agent: who}}
 			a.send = func(context.Context) error { return tt.err }
 			s := a.socket()
 			body, err := s.checked(s.send)(t.Context(), peerBelow(), hookwire.Call{Verb: hookwire.VerbSend, Body: json.RawMessage(tt.body)})

@@ -105,7 +105,7 @@ func TestP4_HookStaysKnownAfterUpgrade(t *testing.T) {
 			dir := t.TempDir()
 			p := place{dir, filepath.Join(dir, "v1", "ccbot-hook"), filepath.Join(dir, "v2", "ccbot-hook")}
 			program(t, p.old, "1")
-			above := evidence.Above{Agent: agent, Found: true, Hook: claudesettings.Launch{HookBinary: p.old}.HookDigest()}
+			above := evidence.Above{Agent: who, Found: true, Hook: claudesettings.Launch{HookBinary: p.old}.HookDigest()}
 			require.NotEmpty(t, above.Hook)
 			if tt.name == "no digest" {
 				above.Hook = ""
@@ -118,7 +118,7 @@ func TestP4_HookStaysKnownAfterUpgrade(t *testing.T) {
 				tt.after(t, p)
 			}
 			s := Socket{Hook: tt.now(p), Programs: table, Log: slog.New(slog.DiscardHandler)}
-			chain := []process.Process{hook(), {Identity: agent, Exe: "/opt/claude"}}
+			chain := []process.Process{hook(), {Identity: who, Exe: "/opt/claude"}}
 			assert.Equal(t, tt.want, s.fromHook(chain, above))
 			python := process.Process{Identity: process.Identity{PID: 3, Start: 1, Boot: "b"}, Exe: "/usr/bin/python3"}
 			assert.False(t, s.fromHook([]process.Process{chain[0], python, chain[1]}, above), "only shells are between")

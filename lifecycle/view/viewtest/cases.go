@@ -26,7 +26,7 @@ const Said = "please fix the build"
 func Free(change ...func(*view.View)) view.View {
 	v := view.View{Now: Noon, Agent: process.Alive, Fate: view.PaneOurs, Captured: true,
 		Pane:  tmux.Pane{PID: 9, Command: "claude", Tag: "4f0c/x", Width: 120, Height: 40},
-		State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle}, Reader: claudeui.Reader{},
+		State: view.AgentState{Known: view.StateWritten, Phase: talk.PhaseIdle}, Reader: claudeui.Reader{}, ByHook: true,
 		Screen: agent.Screen{Box: agent.Box{Present: true, Empty: true, Whole: true}}}
 	for _, c := range change {
 		c(&v)
