@@ -2,6 +2,8 @@ package agent
 
 import (
 	"cmp"
+	"context"
+	"io/fs"
 
 	"ccbot/agent/history"
 	"ccbot/port"
@@ -11,7 +13,9 @@ import (
 // Agent holds the parts of one coding agent.
 type Agent struct {
 	Starter     Starter
+	Settings    Settings // of its launches; nil: they have none
 	Witness     Witness
+	Presences   Presences             // nil: it writes none
 	Asks        Asks                  // nil: it asks only in its terminal
 	Keys        func(dir string) Keys // of an agent in a directory
 	Manners     Manners
@@ -28,6 +32,14 @@ type Agent struct {
 	Answerers   func(dir string) []talk.Answerer // in a project; nil: nothing answers for a person
 	Abilities   port.Abilities
 	Launch      Launch // as configured for new sessions
+}
+
+// Presence returns the file of a process. The error is fs.ErrNotExist if there is none.
+func (a Agent) Presence(ctx context.Context, pid int) (Presence, error) {
+	if a.Presences == nil {
+		return Presence{}, fs.ErrNotExist
+	}
+	return a.Presences.Read(ctx, pid)
 }
 
 // Default is the name of the agent of a session that names none.

@@ -1,9 +1,13 @@
 package agent
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/internal/watch"
 )
 
 // Status is the state that an agent reports. Unknown values are possible.
@@ -25,6 +29,19 @@ type Presence struct {
 	Permission bool      // it waits for a permission; an agent may also name a question so
 	Answer     bool      // it waits for the answer to a question
 	UpdatedAt  time.Time // UTC, zero when it is not known
+}
+
+// Presences reads the presence files of an agent.
+type Presences interface {
+	// Read returns the file of a process. The error is fs.ErrNotExist if there is none; after any
+	// other error the state of the process is unknown.
+	Read(ctx context.Context, pid int) (Presence, error)
+	// List returns all files. unread has the errors of files that could not be read, by their pids;
+	// err is about all.
+	List(ctx context.Context) (files []Presence, unread map[int]error, err error)
+	// Watch calls changed for each file that was made, changed or removed, and at times for others,
+	// until ctx ends.
+	Watch(ctx context.Context, folders *watch.Watcher, log *slog.Logger, changed func(pid int)) error
 }
 
 // Witness knows an agent's processes by their command lines. It sees no process itself.

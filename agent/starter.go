@@ -28,7 +28,7 @@ type Start struct {
 	Conversation uuid.UUID
 	Resumes      bool      // the conversation exists
 	CopyOf       uuid.UUID // it begins as a copy of this conversation; uuid.Nil: it begins empty
-	Settings     string    // the file with the settings of the launch
+	Settings     string    // the file of Settings, "" without
 }
 
 // Starter knows the command line of an agent.
@@ -42,6 +42,14 @@ type Starter interface {
 	// Bypasses reports whether an agent of this launch that is in a permission mode may act without
 	// asking.
 	Bypasses(l Launch, mode string) bool
-	// Inherited returns the variables of the environment that settings of a launch repeat.
-	Inherited() []string
+}
+
+// Settings writes a file with settings for each launch, which have ccbot's hooks.
+type Settings interface {
+	// Write writes the file of a session that is launched in dir, and returns its path and the
+	// process.Digest of the hook; "": unknown. inherited returns the values of variables of the
+	// environment that the agent gets.
+	Write(session uuid.UUID, dir string, inherited func(names []string) (map[string]string, error)) (path, hook string, err error)
+	// Remove removes the file, and what the hooks of its launch have left.
+	Remove(session uuid.UUID) error
 }

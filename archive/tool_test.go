@@ -80,7 +80,8 @@ func (s *stubborn) End(_ context.Context, id process.Identity, _ func(process.Pr
 
 // quietAgent writes an idle presence file, and nothing else happens in its session.
 type quietAgent struct {
-	lifecycle.Launches
+	coding.Settings
+	coding.Presences
 	typing.Prompts
 	file presence.File
 }
@@ -116,11 +117,14 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 			Run: session.Run{Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
 				Agent: agent, Command: pane.Command}}}))
 		agents := coding.Agents{coding.Default: claudecode.New(base, coding.Launch{}, nil)}
-		observer := &view.Observer{Panes: fake, Screens: fake, Processes: table, Presences: quiet, Agents: agents, Now: time.Now, Log: log}
+		by := agents.Of("")
+		by.Settings, by.Presences = quiet, quiet
+		agents[coding.Default] = by
+		observer := &view.Observer{Panes: fake, Screens: fake, Processes: table, Agents: agents, Now: time.Now, Log: log}
 		service := lifecycle.New(lifecycle.Config{StateDir: base}, lifecycle.Deps{Store: store, News: quiet,
-			Windows: fake, Launches: quiet,
-			Typist: typing.New(observer, fake, quiet, func(uuid.UUID) (bool, error) { return false, nil }),
-			Ender: &ending.Ender{Processes: table, Panes: fake, Log: log, Evidence: &evidence.Sources{Instance: "i", Agents: agents, Records: store, Processes: table, Presences: quiet,
+			Windows: fake,
+			Typist:  typing.New(observer, fake, quiet, func(uuid.UUID) (bool, error) { return false, nil }),
+			Ender: &ending.Ender{Processes: table, Panes: fake, Log: log, Evidence: &evidence.Sources{Instance: "i", Agents: agents, Records: store, Processes: table,
 				Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: fake.Panes, Log: log}}})
 		keeper := &Keeper{Agents: agents, Sessions: service, Observer: observer, Records: store, Copies: &copies{}, IdleAfter: always(time.Hour), Now: time.Now, Log: log}
 		ctx, stop := context.WithCancel(t.Context())

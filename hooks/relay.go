@@ -79,10 +79,10 @@ func NewRelay(now func() time.Time, log *slog.Logger) *Relay {
 // Connect sets the listener. It is called once, before the first Wait.
 func (r *Relay) Connect(l Listener) { r.listener = l }
 
-// Wait reports a request to the listener and waits for its decision; nil means to leave the
-// request to the terminal. by is of the agent that asks. ctx is the connection's context: when it ends, the listener's OnLeft
-// is called. A newer connection of the same hook replaces an older one, and Wait of the older one
-// returns nil. ErrRefused means that another process holds that id.
+// Wait reports a request to the listener and waits for its decision; nil means to leave the request
+// to the terminal. by is of the agent that asks. ctx is the connection's context: when it ends, the
+// listener's OnLeft is called. A newer connection of the same hook replaces an older one, and Wait
+// of the older one returns nil. ErrRefused means that another process holds that id.
 func (r *Relay) Wait(ctx context.Context, by agent.Asks, q Request) (Decision, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -266,8 +266,8 @@ func (r *Relay) Waiting(_ context.Context, session uuid.UUID) []Request {
 // the same time.
 type Request = talk.Request
 
-// NewRequest makes the request of an ask of an agent. session, who and hook come from the kernel's data about
-// the socket's peer, never from the ask. The error is talk.ErrBadRequest when something
+// NewRequest makes the request of an ask of an agent. session, who and hook come from the kernel's
+// data about the socket's peer, never from the ask. The error is talk.ErrBadRequest when something
 // required is missing or makes no sense.
 func NewRequest(by agent.Asks, id string, session uuid.UUID, who, hook process.Identity, a hookwire.Ask) (Request, error) {
 	if _, err := uuid.Parse(a.SessionID); err != nil {

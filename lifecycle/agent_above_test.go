@@ -87,7 +87,7 @@ func TestP9_AgentAboveIsNearest(t *testing.T) {
 				require.NoError(t, err)
 				want := evidence.Above{Found: tc.found}
 				if tc.ours {
-					want.Session, want.Agent, want.Hook = r.ID, a.id, launches{}.HookDigest()
+					want.Session, want.Agent, want.Hook = r.ID, a.id, hookDigest
 				}
 				if tc.agent != nil {
 					want.Agent = tc.agent(a)

@@ -35,7 +35,6 @@ type Deps struct {
 	Ender     *ending.Ender  // the Service judges by the Ender's evidence
 	Typist    *typing.Typist // its Observer also has the agents, the clock and the log of the Service
 	Windows   Windows
-	Launches  Launches
 	News      News
 	Callbacks *Callbacks // nil: none
 }

@@ -122,7 +122,7 @@ func (w *closing) noteInterruption(ctx context.Context) {
 		return
 	}
 	w.keepProgress()
-	f, err := w.Evidence.Presences.Read(ctx, b.Writer().PID)
+	f, err := w.agent().Presence(ctx, b.Writer().PID)
 	last := view.StateOf(b.Writer(), f, err)
 	if last.Known == view.StateWritten && last.Conversation != w.r.AgentSessionID {
 		last = view.AgentState{Known: view.StateUnwritten}

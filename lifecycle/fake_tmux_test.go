@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	coding "ccbot/agent"
 	"ccbot/agent/claude/claudeflags"
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
@@ -265,6 +266,8 @@ func (d *fakeDesk) windows() (names []string) {
 // presences is the folder of presence files: one of every agent in a pane, and
 // what a test adds.
 type presences struct {
+	coding.Presences // not watched
+
 	desk *fakeDesk
 	mu   sync.Mutex
 	more []presence.File // of other processes, or another session of an agent

@@ -66,7 +66,10 @@ func (c *core) discard(ctx context.Context, id uuid.UUID) error {
 		if r.State != session.Starting || r.Binding != nil {
 			return false, nil
 		}
-		return true, c.deps.Launches.Remove(id)
+		if settings := c.Agents.Of(r.AgentName).Settings; settings != nil {
+			return true, settings.Remove(id)
+		}
+		return true, nil
 	})
 	if err == nil && !gone {
 		err = fmt.Errorf("discard session %s: %w", id, ErrChanged)

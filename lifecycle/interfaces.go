@@ -3,8 +3,6 @@ package lifecycle
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
@@ -24,15 +22,6 @@ type Windows interface {
 	AttachCommand(w tmux.WindowID, windowName string) string
 	// Rename names the window of a pane, if the window has the tag.
 	Rename(ctx context.Context, g tmux.Guard, tag, name string) error
-}
-
-// Launches writes the settings file of one launch and returns its path; dir is the session's
-// directory, and started holds environment variables of the agent. Remove deletes the file.
-// HookDigest is process.Digest of the hook in the settings; empty: unknown.
-type Launches interface {
-	Write(recordID uuid.UUID, dir string, started map[string]string) (path string, err error)
-	Remove(recordID uuid.UUID) error
-	HookDigest() string
 }
 
 // News receives what happened to a session. It stores the news before it returns, so that a crash

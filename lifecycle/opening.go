@@ -24,11 +24,10 @@ import (
 type opening struct {
 	*turn
 	Config
-	windows  Windows
-	Launches Launches
-	closing  *closing
-	writers  *writers
-	want     port.ModeChange // the requested mode and model of a new session
+	windows Windows
+	closing *closing
+	writers *writers
+	want    port.ModeChange // the requested mode and model of a new session
 }
 
 func (w *opening) start(ctx context.Context) error {
@@ -108,20 +107,29 @@ func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
 	if err != nil {
 		return tmux.Spec{}, err
 	}
-	started, err := w.windows.Environment(ctx, by.Starter.Inherited())
+	hook := ""
+	if by.Settings != nil {
+		begin.Settings, hook, err = by.Settings.Write(w.r.ID, w.r.Dir, w.inherited(ctx))
+	}
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
 	}
-	maps.Copy(started, w.Env)
-	begin.Settings, err = w.Launches.Write(w.r.ID, w.r.Dir, started)
-	if err != nil {
-		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
-	}
-	w.r.Launch, w.r.HookDigest = &launch, w.Launches.HookDigest()
+	w.r.Launch, w.r.HookDigest = &launch, hook
 	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
 	maps.Copy(env, w.Env)
 	return tmux.Spec{Name: w.r.Name, Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
 		Env: env, Unset: w.Unset, Argv: by.Starter.Argv(program, launch, begin), At: w.at}, nil
+}
+
+// inherited returns a function that reads variables with which the agent will start.
+func (w *opening) inherited(ctx context.Context) func([]string) (map[string]string, error) {
+	return func(names []string) (map[string]string, error) {
+		started, err := w.windows.Environment(ctx, names)
+		if err == nil {
+			maps.Copy(started, w.Env)
+		}
+		return started, err
+	}
 }
 
 // conversation returns how the conversation begins. It is resumed if it has a

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	coding "ccbot/agent"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
@@ -133,15 +134,14 @@ func (c *core) notice(ctx context.Context, pids []int) {
 }
 
 func (c *core) isNews(ctx context.Context, pid int) bool {
-	f, err := c.Evidence.Presences.Read(ctx, pid)
-	if err != nil {
-		return false // the file is gone or torn: the next regular look finds the process
-	}
+	files, _ := c.Evidence.PresencesOf(ctx, pid) // of one that is torn the next regular look finds the process
 	all := c.Store.Shared()
 	notices := noticeable(all)
-	return slices.ContainsFunc(all, func(r session.Record) bool {
-		is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }
-		own := r.Binding != nil && (is(r.Binding.Agent) || is(r.Binding.AgentServer))
-		return r.AgentSessionID == f.SessionID && notices(r) && !own && !slices.ContainsFunc(r.SecondWriters, is)
+	return slices.ContainsFunc(files, func(f coding.Presence) bool {
+		return slices.ContainsFunc(all, func(r session.Record) bool {
+			is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }
+			own := r.Binding != nil && (is(r.Binding.Agent) || is(r.Binding.AgentServer))
+			return r.AgentSessionID == f.SessionID && notices(r) && !own && !slices.ContainsFunc(r.SecondWriters, is)
+		})
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	coding "ccbot/agent"
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/session"
@@ -165,7 +166,9 @@ func (l lostAnswer) NewWindow(ctx context.Context, s tmux.Spec) (tmux.Pane, erro
 func TestP8_FailedStartRemovesSettingsFirst(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		records := -1
-		w.deps.Launches = removal{launches{w.base}, func() { records = len(w.Store.List()) }}
+		w.change(func(by *coding.Agent) {
+			by.Settings = removal{launches{w.base}, func() { records = len(w.Store.List()) }}
+		})
 		w.tmux.Fail("NewWindow", tmux.ErrNotSent)
 		_, err := w.Start(w.ctx, w.request())
 		require.ErrorIs(t, err, tmux.ErrNotSent)

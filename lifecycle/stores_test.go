@@ -19,9 +19,9 @@ import (
 
 type launches struct{ base string }
 
-func (l launches) Write(id uuid.UUID, _ string, _ map[string]string) (string, error) {
-	path := filepath.Join(l.base, id.String()+".settings")
-	return path, os.WriteFile(path, []byte("{}"), 0o600)
+func (l launches) Write(id uuid.UUID, _ string, _ func([]string) (map[string]string, error)) (path, hook string, err error) {
+	path = filepath.Join(l.base, id.String()+".settings")
+	return path, hookDigest, os.WriteFile(path, []byte("{}"), 0o600)
 }
 
 func (l launches) Remove(id uuid.UUID) error {
@@ -30,7 +30,7 @@ func (l launches) Remove(id uuid.UUID) error {
 
 func (launches) HasPendingEvents(uuid.UUID) (bool, error) { return false, nil }
 
-func (launches) HookDigest() string { return "digest of the hook" }
+const hookDigest = "digest of the hook"
 
 var errUnreadable = errors.New("it is not JSON")
 

@@ -248,7 +248,7 @@ func BenchmarkSurvey(b *testing.B) {
 	d := newDesk(o, ps)
 	files := &presences{desk: d}
 	crowd(b, store, ps, files, 1000, 200)
-	s := evidence.Sources{Instance: "4f0c", Agents: coding.Agents{coding.Default: {Witness: claude.Witness{Command: "claude"}}}, Records: store, Processes: ps, Presences: files,
+	s := evidence.Sources{Instance: "4f0c", Agents: coding.Agents{coding.Default: {Witness: claude.Witness{Command: "claude"}, Presences: files}}, Records: store, Processes: ps,
 		Bindings: (&bindings{}).read, Panes: d.Panes, Log: log}
 	records := store.List()
 	for b.Loop() {

@@ -17,7 +17,6 @@ import (
 
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/claudekeys"
-	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
@@ -79,14 +78,16 @@ func newterminalWorld(t *testing.T, command, dir, config string, env map[string]
 	order := &order{}
 	w := &terminalWorld{t: t, news: &heardNews{order: order}, tmux: client, relays: &relays{}, dir: dir,
 		prompts: &promptStore{all: map[string]typing.Prompt{}, order: order}}
-	presences := presence.Dir{Path: filepath.Join(config, "sessions")}
 	agents := coding.Agents{coding.Default: claude.New(filepath.Join(config, "projects"), coding.Launch{Command: command}, claudekeys.Source{}.Box)}
-	seen := &evidence.Sources{Instance: "test", Agents: agents, Records: store, Processes: table, Presences: presences,
+	by := agents.Of("")
+	by.Settings = launches{base}
+	agents[coding.Default] = by
+	seen := &evidence.Sources{Instance: "test", Agents: agents, Records: store, Processes: table,
 		Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: client.Panes, Log: log}
-	observer := &view.Observer{Panes: client, Screens: client, Processes: table, Presences: presences, Relays: w.relays,
+	observer := &view.Observer{Panes: client, Screens: client, Processes: table, Relays: w.relays,
 		Agents: agents, Now: time.Now, Log: log}
 	w.Service = New(Config{Host: "here", StateDir: base, Env: env},
-		Deps{Store: store, News: w.news, Windows: client, Launches: launches{base},
+		Deps{Store: store, News: w.news, Windows: client,
 			Typist: typing.New(observer, client, w.prompts, launches{base}.HasPendingEvents),
 			Ender:  &ending.Ender{Processes: table, Panes: client, Evidence: seen, KillGrace: 5 * time.Second, Log: log}})
 	w.core, w.Queues = w.Service.core, w.Service.Queues()

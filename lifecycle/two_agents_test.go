@@ -16,6 +16,7 @@ import (
 	"ccbot/agent/claude"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/dialog"
+	"ccbot/lifecycle/view"
 	"ccbot/port"
 )
 
@@ -108,6 +109,12 @@ func TestSessionUsesPartsOfItsAgent(t *testing.T) {
 			"--session-id", first.AgentSessionID.String()}, argv(first), "start")
 		assert.Equal(t, []string{filepath.Join(w.base, "other"), "--thread", second.AgentSessionID.String()}, argv(second), "start")
 
+		assert.NoFileExists(t, filepath.Join(w.base, second.ID.String()+".settings"), "settings")
+		assert.NotEmpty(t, first.HookDigest, "settings")
+		assert.Empty(t, second.HookDigest, "settings")
+		assert.Equal(t, view.StateWritten, w.Observer.View(w.ctx, first).State.Known, "presence file")
+		assert.Equal(t, view.StateUnwritten, w.Observer.View(w.ctx, second).State.Known, "presence file")
+
 		for _, r := range []session.Record{first, second} {
 			p, err := w.processes.Inspect(r.Binding.Agent.PID)
 			require.NoError(t, err)
@@ -188,7 +195,7 @@ func TestDialogOfAgentWithoutHooks(t *testing.T) {
 		r, err := w.Start(w.ctx, q)
 		require.NoError(t, err)
 		w.report(r)
-		w.pass(time.Second)
+		w.pass(time.Minute)
 		require.Equal(t, session.Running, w.get(r.ID).State)
 		m, a := askBash("touch x"), w.tmux.agentOf(r)
 		m.permission = true

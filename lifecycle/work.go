@@ -58,7 +58,7 @@ func (c *core) work(r *session.Record, save func() error) *work {
 	w.closing = &closing{turn: t, term: term, prompts: w.prompts, ender: w.ender,
 		tmuxLost: c.deps.Callbacks.Lost, lastThere: c.LastThere}
 	w.writers = &writers{turn: t, ender: w.ender}
-	w.opening = &opening{turn: t, Config: c.Config, windows: m.Windows, Launches: m.Launches, closing: w.closing, writers: w.writers}
+	w.opening = &opening{turn: t, Config: c.Config, windows: m.Windows, closing: w.closing, writers: w.writers}
 	w.adoption = &adoption{turn: t, term: term, records: c.records, prompts: w.prompts, closing: w.closing,
 		writers: w.writers, host: c.Host}
 	w.report = &reporter{turn: t, view: &term.View, attach: c.attach}

@@ -171,6 +171,9 @@ func (w *world) restart() {
 	require.NoError(w.t, err)
 	agents := coding.Agents{coding.Default: claude.New(filepath.Join(w.base, "projects"),
 		coding.Launch{Command: filepath.Join(w.base, "claude"), PermissionMode: coding.ModeAsk}, claudekeys.Source{ConfigDir: w.base}.Box)}
+	by := agents.Of("")
+	by.Settings, by.Presences = launches{w.base}, w.presences
+	agents[coding.Default] = by
 	if w.served {
 		by := agents.Of("")
 		by.Witness = servedWitness{claude.Witness{Command: by.Launch.Command}}
@@ -183,15 +186,15 @@ func (w *world) restart() {
 	}
 	maps.Copy(agents, w.others)
 	seen := &evidence.Sources{Instance: "4f0c", Agents: agents, Records: store, Processes: w.processes,
-		Presences: w.presences, Bindings: w.bindings.read, Panes: w.tmux.Panes, Log: log}
-	observer := &view.Observer{Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Presences: w.presences, Relays: w.relays,
+		Bindings: w.bindings.read, Panes: w.tmux.Panes, Log: log}
+	observer := &view.Observer{Panes: w.tmux, Screens: w.tmux, Processes: w.processes, Relays: w.relays,
 		Status: w.status.read, Git: w.git.look, Agents: agents, Now: time.Now, Log: log}
 	w.Service = New(
 		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			OrphanGrace: 30 * time.Second},
 		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.HasPendingEvents), News: w.news, Callbacks: &Callbacks{Came: w.came, Failpoint: w.order.at, Holds: w.holds},
-			Windows: w.tmux, Launches: launches{w.base},
-			Ender: &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log}})
+			Windows: w.tmux,
+			Ender:   &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log}})
 	w.core, w.Queues = w.Service.core, w.Service.Queues()
 }
 
@@ -200,8 +203,13 @@ func (w *world) command() string { return w.Agents.Of("").Launch.Command }
 
 // configure changes how new sessions are started.
 func (w *world) configure(change func(l *coding.Launch)) {
+	w.change(func(by *coding.Agent) { change(&by.Launch) })
+}
+
+// change changes the default agent.
+func (w *world) change(change func(by *coding.Agent)) {
 	by := w.Agents.Of("")
-	change(&by.Launch)
+	change(&by)
 	w.Agents[coding.Default] = by
 }
 

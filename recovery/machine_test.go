@@ -99,14 +99,17 @@ func (m *machine) restart() {
 	m.store, err = session.Open(filepath.Join(m.base, "sessions"), filepath.Join(m.base, "quarantine"), now, log, nil)
 	require.NoError(m.t, err)
 	agents := agent.Agents{agent.Default: claude.New(m.base, agent.Launch{Command: filepath.Join(m.base, "claude")}, nil)}
+	by := agents.Of("")
+	by.Settings, by.Presences = launches{m.base}, m.presences
+	agents[agent.Default] = by
 	seen := &evidence.Sources{Instance: instance, Agents: agents, Records: m.store, Processes: m.table,
-		Presences: m.presences, Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: m.tmux.Panes, Log: log}
+		Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: m.tmux.Panes, Log: log}
 	m.service = lifecycle.New(
 		lifecycle.Config{StateDir: m.base, OrphanGrace: limits.OrphanGrace},
 		lifecycle.Deps{Store: m.store, News: m,
 			Callbacks: &lifecycle.Callbacks{Failpoint: m.at, Came: func(ctx context.Context, w evidence.Writer) bool { return m.Came(ctx, w) }},
-			Windows:   m.tmux, Launches: launches{m.base}, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
-			Typist: typing.New(&view.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table, Presences: m.presences,
+			Windows:   m.tmux, Ender: &ending.Ender{Processes: m.table, Panes: m.tmux, Evidence: seen, Log: log},
+			Typist: typing.New(&view.Observer{Panes: m.tmux, Screens: m.tmux, Processes: m.table,
 				Agents: agents, Now: now, Log: log}, m.tmux, prompts{}, launches{m.base}.HasPendingEvents)})
 	m.Recovery = &Recovery{Instance: instance, Session: tmuxtest.Session, Dir: m.base, Limits: limits, Since: m.now, Store: m.store, Tmux: m.tmux,
 		Processes: m.table, Evidence: seen, Lifecycle: m.service, Events: func(context.Context) error { return nil },
@@ -355,6 +358,8 @@ func (ps *processes) End(ctx context.Context, id process.Identity, prove func(pr
 
 // presences are Claude Code's own files.
 type presences struct {
+	agent.Presences // not watched
+
 	mu    sync.Mutex
 	files []presence.File
 	fail  error // of List
@@ -388,15 +393,13 @@ func (ps *presences) List(context.Context) ([]presence.File, map[int]error, erro
 
 type launches struct{ base string }
 
-func (l launches) Write(id uuid.UUID, _ string, _ map[string]string) (string, error) {
-	return filepath.Join(l.base, id.String()+".settings"), nil
+func (l launches) Write(id uuid.UUID, _ string, _ func([]string) (map[string]string, error)) (path, hook string, err error) {
+	return filepath.Join(l.base, id.String()+".settings"), "digest of the hook", nil
 }
 
 func (launches) Remove(uuid.UUID) error { return nil }
 
 func (launches) HasPendingEvents(uuid.UUID) (bool, error) { return false, nil }
-
-func (launches) HookDigest() string { return "digest of the hook" }
 
 // prompts is a store with nothing in it.
 type prompts struct{}

@@ -57,5 +57,14 @@ func (Starter) Bypasses(l agent.Launch, mode string) bool {
 	return mode == claudeflags.ModeBypass || claudeflags.Bypasses(l)
 }
 
-// Inherited returns the variables that act on the command line of a hook.
-func (Starter) Inherited() []string { return claudesettings.Inherited() }
+// Settings is the agent.Settings of Claude Code.
+type Settings struct{ claudesettings.Launch }
+
+// Write repeats the variables that act on the command line of a hook.
+func (s Settings) Write(session uuid.UUID, dir string, inherited func([]string) (map[string]string, error)) (path, hook string, err error) {
+	started, err := inherited(claudesettings.Inherited())
+	if err == nil {
+		path, err = s.Launch.Write(session, dir, started)
+	}
+	return path, s.HookDigest(), err
+}

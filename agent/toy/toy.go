@@ -9,6 +9,7 @@ import (
 
 	"ccbot/agent"
 	"ccbot/agent/claude/claudeui"
+	"ccbot/agent/claude/presence"
 )
 
 // Program is the name of the toy's program.
@@ -20,7 +21,7 @@ func Folder(config string) string { return filepath.Join(config, "toys") }
 // New returns the parts of the toy. config is the folder in which it keeps its files.
 func New(config string, configured agent.Launch) agent.Agent {
 	files := Transcripts{Dir: Folder(config)}
-	return agent.Agent{Starter: starter{}, Witness: witness{}, Keys: func(string) agent.Keys { return keys{} },
+	return agent.Agent{Starter: starter{}, Witness: witness{}, Presences: presence.Dir{Path: filepath.Join(config, "sessions")}, Keys: func(string) agent.Keys { return keys{} },
 		Reader: claudeui.Reader{}, Transcripts: files, Replies: files, Keeper: files, History: files,
 		Excerpts: files, Folders: files, Usage: files, Proof: Proof{}, Launch: configured}
 }
@@ -44,7 +45,6 @@ func (starter) Argv(program string, _ agent.Launch, s agent.Start) []string {
 
 func (starter) WithModel(l agent.Launch, _ string) agent.Launch { return l }
 func (starter) Bypasses(agent.Launch, string) bool              { return false }
-func (starter) Inherited() []string                             { return nil }
 
 type witness struct{}
 

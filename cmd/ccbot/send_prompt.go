@@ -63,7 +63,7 @@ func (c *call) sendPrompt(ctx context.Context, what, text string, wait bool, tim
 	}
 	if err == nil && wait {
 		err = timeout.Wait(ctx, did.Name, func(ctx context.Context) error {
-			w := reply.Waiter{Dir: d.Dir, Claude: d.ClaudeDir, Agents: offline.Agents(d.Config)}
+			w := reply.Waiter{Dir: d.Dir, Agents: offline.Agents(d.Config)}
 			if alone { // no bot looks after the agent
 				w.Ended = d.Table.Wait
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"strings"
 	"sync"
@@ -17,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/claude"
-	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -67,16 +65,6 @@ func (m *machine) End(ctx context.Context, id process.Identity, prove func(proce
 	return m.end(ctx, p, prove, g)
 }
 
-// nothing is a folder of presence files that is empty.
-type nothing struct{}
-
-func (nothing) Read(context.Context, int) (presence.File, error) {
-	return presence.File{}, fs.ErrNotExist
-}
-func (nothing) List(context.Context) ([]presence.File, map[int]error, error) {
-	return nil, nil, nil
-}
-
 // add starts a process.
 func (m *machine) add(pid, parent int, args ...string) process.Identity {
 	id := process.Identity{PID: pid, Start: uint64(pid), Boot: boot}
@@ -88,7 +76,7 @@ func (m *machine) ender(outcome func(string)) *ending.Ender {
 	log := slog.New(slog.DiscardHandler)
 	m.all = append(m.all, process.Process{Identity: m.Self(), PPID: 1, Args: []string{"ccbot"}})
 	return &ending.Ender{Processes: m, KillGrace: 12 * time.Second, Outcome: outcome, Log: log,
-		Evidence: &evidence.Sources{Instance: "i", Agents: coding.Agents{coding.Default: {Witness: claude.Witness{Command: "claude"}}}, Records: m, Processes: m, Presences: nothing{},
+		Evidence: &evidence.Sources{Instance: "i", Agents: coding.Agents{coding.Default: {Witness: claude.Witness{Command: "claude"}}}, Records: m, Processes: m,
 			Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Log: log}}
 }
 

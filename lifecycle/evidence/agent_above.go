@@ -2,12 +2,12 @@ package evidence
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/internal/process"
 )
 
@@ -33,9 +33,9 @@ func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Abov
 		if r.Binding == nil || r.State.HasEnded() {
 			continue
 		}
-		for _, agent := range []process.Identity{r.Binding.Agent, r.Binding.AgentServer} {
-			if agent.Valid() {
-				bound[agent] = Above{Agent: agent, Session: r.ID, AgentName: r.AgentName, Found: true, Hook: r.HookDigest}
+		for _, id := range []process.Identity{r.Binding.Agent, r.Binding.AgentServer} {
+			if id.Valid() {
+				bound[id] = Above{Agent: id, Session: r.ID, AgentName: r.AgentName, Found: true, Hook: r.HookDigest}
 			}
 		}
 	}
@@ -43,17 +43,17 @@ func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Abov
 		if above, ok := bound[p.Identity]; ok {
 			return above, nil
 		}
-		for agent := range bound {
-			if agent.Incomparable(p.Identity) {
+		for id := range bound {
+			if id.Incomparable(p.Identity) {
 				return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, errOtherClock)
 			}
 		}
-		switch f, err := s.Presences.Read(ctx, p.PID); {
-		case err == nil && f.ProcStart == p.Start:
+		switch files, err := s.PresencesOf(ctx, p.PID); {
+		case slices.ContainsFunc(files, func(f agent.Presence) bool { return f.ProcStart == p.Start }):
 			return Above{Agent: p.Identity, Found: true}, nil
-		case err == nil && p.OtherClock:
+		case len(files) > 0 && p.OtherClock:
 			return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, errOtherClock)
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, err)
 		}
 	}

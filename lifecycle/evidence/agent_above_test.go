@@ -31,13 +31,13 @@ func (p parents) Inspect(pid int) (process.Process, error) {
 
 // present has a presence file of one process; the file of another cannot be read.
 type present struct {
-	Presences
-	agent, torn int
+	agent.Presences
+	running, torn int
 }
 
 func (p present) Read(_ context.Context, pid int) (presence.File, error) {
 	switch pid {
-	case p.agent:
+	case p.running:
 		return presence.File{PID: pid, ProcStart: uint64(pid)}, nil
 	case p.torn:
 		return presence.File{}, presence.ErrTorn
@@ -50,7 +50,7 @@ type noRecords struct{}
 func (noRecords) Shared() []session.Record { return nil }
 
 func TestProcessesBelowAgent(t *testing.T) {
-	s := &Sources{Agents: agent.Agents{agent.Default: {Witness: claude.Witness{}}}, Records: noRecords{}, Presences: present{agent: 20, torn: 40},
+	s := &Sources{Agents: agent.Agents{agent.Default: {Witness: claude.Witness{}, Presences: present{running: 20, torn: 40}}}, Records: noRecords{},
 		Processes: parents{of: map[int]int{1: 0, 10: 1, 20: 10, 30: 20, 31: 30, 40: 1, 41: 40, 51: 50, 60: 61, 61: 60}}}
 	for pid, want := range map[int]bool{10: false, 20: false, 30: true, 31: true, 40: false, 51: false, 60: false, 99: false} {
 		below, err := s.RunsBelowAgent(t.Context(), process.Identity{PID: pid})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	coding "ccbot/agent"
 	"ccbot/agent/claude/presence"
 	"ccbot/hooks"
 	"ccbot/internal/process"
@@ -19,7 +20,7 @@ import (
 
 // ownFile is the presence file of one process.
 type ownFile struct {
-	Presences
+	coding.Presences
 	file presence.File
 	err  error
 	// later is read from the second time on, if it is set.
@@ -65,7 +66,7 @@ func TestP9_PresenceFileNamesConversation(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := session.Record{State: session.Running, AgentSessionID: tt.record, Run: session.Run{Binding: &session.Binding{Agent: agent}}}
-				s := &Sources{Presences: &tt.from, Records: oneRecord{r}}
+				s := &Sources{Agents: coding.Agents{coding.Default: {Presences: &tt.from}}, Records: oneRecord{r}}
 				require.ErrorIs(t, s.Names(t.Context(), "", agent, other), tt.names)
 				tt.from.reads = 0
 				began := time.Now()

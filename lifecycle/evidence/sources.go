@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"slices"
@@ -36,7 +37,6 @@ type Sources struct {
 	Agents    agent.Agents
 	Records   Records
 	Processes Processes
-	Presences Presences
 	Bindings  func() ([]hookwire.Binding, []error)           // the records of hooks: which process has which conversation
 	Panes     func(ctx context.Context) ([]tmux.Pane, error) // only used to show where a writer runs
 	Log       *slog.Logger
@@ -67,11 +67,11 @@ func (s *Sources) conversations(args []string) (all []uuid.UUID) {
 	return all
 }
 
-// Names reports with nil that a process has written, in a presence file of the named coding agent,
-// that it is in a conversation: only this file proves it, because a program below the agent can forge the files and the calls of hooks. The
-// other errors are hooks.ErrContradicted and hooks.ErrNotNamed.
+// Names reports with nil that the presence file of a process names a conversation; name is of the
+// process's coding agent. Only this file proves it, because a program below the agent can forge the
+// files and the calls of hooks. The other errors are hooks.ErrContradicted and hooks.ErrNotNamed.
 func (s *Sources) Names(ctx context.Context, name string, who process.Identity, conversation uuid.UUID) error {
-	f, err := s.Presences.Read(ctx, who.PID)
+	f, err := s.Agents.Of(name).Presence(ctx, who.PID)
 	switch {
 	case err != nil, f.ProcStart != who.Start:
 		return hooks.ErrNotNamed
@@ -114,12 +114,6 @@ type Processes interface {
 	Liveness(id process.Identity) process.Liveness
 }
 
-// Presences reads what agents themselves have written about their processes.
-type Presences interface {
-	Read(ctx context.Context, pid int) (agent.Presence, error)
-	List(ctx context.Context) (files []agent.Presence, unread map[int]error, err error)
-}
-
 // Settled reads which processes write a conversation, or may write it. If the evidence contradicts
 // itself, it is read again, at most for the time Contradiction.
 func (s *Sources) Settled(ctx context.Context, conversation uuid.UUID) (*Evidence, error) {
@@ -154,7 +148,12 @@ func (s *Sources) read(ctx context.Context) (*Evidence, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	e := s.Of(table)
-	if err = e.readPresences(ctx); err == nil {
+	for _, one := range s.Agents {
+		if err == nil && one.Presences != nil {
+			err = e.readPresences(ctx, one.Presences)
+		}
+	}
+	if err == nil {
 		err = e.readBindings()
 	}
 	if err != nil {
@@ -209,11 +208,26 @@ func (s *Sources) Living(who []process.Identity) []process.Identity {
 	})
 }
 
-// readPresences adds what presence files say. A file of a process that is gone, or of an earlier
-// process with the same pid, matches nothing in the table. An error is about the whole folder: then
-// nothing is known of any process.
-func (e *Evidence) readPresences(ctx context.Context) error {
-	files, unread, err := e.from.Presences.List(ctx)
+// PresencesOf returns the presence files that the agents have of a pid. The error is about a file
+// that exists and could not be read.
+func (s *Sources) PresencesOf(ctx context.Context, pid int) (files []agent.Presence, err error) {
+	for _, one := range s.Agents {
+		f, failed := one.Presence(ctx, pid)
+		switch {
+		case failed == nil:
+			files = append(files, f)
+		case !errors.Is(failed, fs.ErrNotExist):
+			err = failed
+		}
+	}
+	return files, err
+}
+
+// readPresences adds what the presence files of one agent say. A file of a process that is gone, or
+// of an earlier process with the same pid, matches nothing in the table. An error is about the whole
+// folder: then nothing is known of any process.
+func (e *Evidence) readPresences(ctx context.Context, from agent.Presences) error {
+	files, unread, err := from.List(ctx)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -41,8 +42,8 @@ func TestP9_AgentOfAnotherClockIsUnknown(t *testing.T) {
 	tree := parents{of: map[int]int{1: 0, 20: 1, 30: 20}}
 	noted := process.Identity{PID: 20, Start: 100_020, Boot: boot + "-3b9aca00"}
 	for name, s := range map[string]*Sources{
-		"bound":               {Records: boundTo(noted), Presences: present{}, Processes: tree},
-		"has a presence file": {Records: noRecords{}, Presences: shifted{present{agent: 20}}, Processes: elsewhere{tree}},
+		"bound":               {Records: boundTo(noted), Processes: tree},
+		"has a presence file": {Records: noRecords{}, Agents: agent.Agents{agent.Default: {Presences: shifted{present{running: 20}}}}, Processes: elsewhere{tree}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.AgentAbove(t.Context(), s.Line(30))

@@ -34,7 +34,6 @@ type Observer struct {
 	Panes     PaneReader
 	Screens   Screens // nil: no screen is checked
 	Processes Processes
-	Presences evidence.Presences
 	Relays    Relays // nil: none
 	// Status returns what the last status line of a launch said, fs.ErrNotExist if there was none.
 	// It may be nil.
@@ -65,7 +64,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	b := *r.Binding
 	v.Agent, v.Half = evidence.AgentOf(b, o.Processes.Liveness(b.Agent), o.Processes.Liveness)
 	if v.Agent == process.Alive {
-		f, err := o.Presences.Read(ctx, b.Writer().PID)
+		f, err := by.Presence(ctx, b.Writer().PID)
 		v.State = StateOf(b.Writer(), f, err)
 	}
 	// It comes after the presence file: that one is a little ahead of the screen.

@@ -31,6 +31,11 @@ func NewWatcher(path string, watcher *watch.Watcher, changed func(pid int), log 
 	return &Watcher{dir: Dir{Path: filepath.Clean(path)}, watcher: watcher, changed: changed, log: log, known: map[int]bool{}}
 }
 
+// Watch is Run of a new watcher.
+func (d Dir) Watch(ctx context.Context, folders *watch.Watcher, log *slog.Logger, changed func(pid int)) error {
+	return NewWatcher(d.Path, folders, changed, log).Run(ctx)
+}
+
 // Run watches until ctx ends and returns its error. It waits for a folder that does not exist, even
 // when the folder is removed later.
 func (w *Watcher) Run(ctx context.Context) error {

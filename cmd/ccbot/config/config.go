@@ -419,9 +419,6 @@ func (c Config) KeysFault() health.Keys {
 // ProjectsDir returns the folder of Claude Code's transcripts.
 func (c Config) ProjectsDir() string { return filepath.Join(c.ClaudeDir, "projects") }
 
-// PresenceDir returns the folder of Claude Code's presence files.
-func (c Config) PresenceDir() string { return filepath.Join(c.ClaudeDir, "sessions") }
-
 // Limits are the ages that recovery uses.
 func (c Config) Limits() recovery.Limits {
 	return recovery.Limits{StaleRunning: c.StaleRunning, ResumeStale: c.ResumeStale, OrphanGrace: c.OrphanGrace}

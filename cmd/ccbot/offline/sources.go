@@ -16,7 +16,6 @@ import (
 	"ccbot/agent"
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/claudesettings"
-	"ccbot/agent/claude/presence"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/exit"
@@ -95,7 +94,7 @@ func (s TmuxState) Pane(_ context.Context, id tmux.PaneID) (tmux.Pane, error) {
 func Sources(c config.Config, instance string, store *session.Store, table *process.Table, panes func(context.Context) ([]tmux.Pane, error),
 	log *slog.Logger) *evidence.Sources {
 	return &evidence.Sources{Instance: instance, Agents: readers(c), Records: store, Processes: table,
-		Presences: presence.Dir{Path: c.PresenceDir()}, Panes: panes, Log: log,
+		Panes: panes, Log: log,
 		Bindings: func() ([]hookwire.Binding, []error) { return hooks.Bindings(c.Dir) }}
 }
 
@@ -109,12 +108,25 @@ func readers(c config.Config) agent.Agents {
 	return all
 }
 
-// Agents holds the coding agents that ccbot knows.
-func Agents(c config.Config) agent.Agents {
+// Agents holds the coding agents that ccbot knows. It starts none of them.
+func Agents(c config.Config) agent.Agents { return AgentsToStart(c, nil) }
+
+// AgentsToStart is Agents with the settings of launches, whose hook is the program of its argument.
+func AgentsToStart(c config.Config, hook *Hook) agent.Agents {
 	launch := agent.Launch{Command: c.ClaudeCommand(), Flags: c.Flags, PermissionMode: c.PermissionMode}
-	all := agent.Agents{agent.Default: claude.New(c.ProjectsDir(), launch, c.ClaudeKeys().Box)}
+	one := claude.New(c.ProjectsDir(), launch, c.ClaudeKeys().Box)
+	if hook != nil {
+		one.Settings = claude.Settings{Launch: claudesettings.Launch{Dir: c.Dir, HookBinary: hook.Path, Mode: c.PermissionMode, ConfigDir: c.ClaudeDir, Digests: &hook.Digests}}
+	}
+	all := agent.Agents{agent.Default: one}
 	standIn(c, all)
 	return all
+}
+
+// Hook is ccbot-hook, with its digest.
+type Hook struct {
+	Path    string // absolute
+	Digests process.Digests
 }
 
 // AgentNames are the names that a record may have of its agent.
@@ -143,7 +155,7 @@ func RefuseAgents(ctx context.Context, dir string, sources *evidence.Sources) er
 
 // Observer looks at single sessions. It sees no screen.
 func Observer(c config.Config, panes view.PaneReader, table *process.Table, log *slog.Logger) *view.Observer {
-	return &view.Observer{Panes: panes, Processes: table, Presences: presence.Dir{Path: c.PresenceDir()}, Agents: readers(c),
+	return &view.Observer{Panes: panes, Processes: table, Agents: readers(c),
 		Rows:   func(id uuid.UUID) []string { return hooks.StatusRows(c.Dir, id) },
 		Status: func(id uuid.UUID) (hookwire.Status, error) { return hooks.Status(c.Dir, id) }, Now: time.Now, Log: log}
 }

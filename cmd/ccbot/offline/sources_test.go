@@ -32,7 +32,7 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	assert.Nil(t, observer.Screens, "no screen is looked at")
 	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting", "Wait",
 		"Names", "Conversations", "PrintsOnce", "Find", "End", "Own", "Unsaid", "Advance", "Matches", "Trace", "HasInterrupt", "Grew", "LastPrompt", "Of",
-		"Sibling", "Reply", "HasOthers", "Follow", "Relaunch", "Argv", "WithModel", "Bypasses", "Inherited",
+		"Sibling", "Reply", "HasOthers", "Follow", "Relaunch", "Argv", "WithModel", "Bypasses", "Watch", "Decide",
 		"Hides", "Holds", "Runs", "Steady", "Switches",
 		"Older", "Newer", "Search", "Days", "FirstID", "Between", "Image", "Words", "Outcome", "HasCommand", "InFolder", // of package history
 		"Folder", "Conversation", "Answers", "Prices"}
@@ -45,11 +45,12 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	for _, one := range observer.Agents {
 		assert.Nil(t, one.Keeper, "no transcript is repaired")
 		assert.Nil(t, one.Delivery, "no text is delivered")
+		assert.Nil(t, one.Settings, "no launch is prepared")
 	}
 	looks := slices.Concat(fields(*sources), fields(*observer), fields(observer.Agents.Of("")), []reflect.Type{reflect.TypeFor[TmuxState]()})
 	for _, what := range looks {
 		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[view.Screens]() ||
-			what == reflect.TypeFor[agent.Keeper]() || what == reflect.TypeFor[agent.Delivery]() {
+			slices.Contains([]reflect.Type{reflect.TypeFor[agent.Keeper](), reflect.TypeFor[agent.Delivery](), reflect.TypeFor[agent.Settings]()}, what) {
 			continue // the log, and what is nil
 		}
 		for i := range what.NumMethod() {

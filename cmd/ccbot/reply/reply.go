@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/agent"
-	"ccbot/agent/claude/presence"
 	"ccbot/bot/inbox"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/pause"
@@ -31,7 +30,6 @@ import (
 // Waiter waits on one machine.
 type Waiter struct {
 	Dir    string // ccbot's own
-	Claude string // Claude Code's folder
 	Agents agent.Agents
 	Watch  *watch.Watcher
 	// Ended waits for the end of an agent. If nil, a bot manages the agents, and their records have
@@ -140,10 +138,19 @@ func (l *looking) readAgent(ctx context.Context, g *errgroup.Group, now *seen) {
 	if now.record.Binding == nil {
 		return
 	}
-	folder := filepath.Join(l.Claude, "sessions")
+	by := l.Agents.Of(now.record.AgentName)
 	if agent := now.record.Binding.Agent; agent != l.agent {
 		l.agent = agent
-		l.follow(ctx, g, folder, strconv.Itoa(agent.PID)+".json")
+		if by.Presences != nil {
+			g.Go(func() error {
+				_ = by.Presences.Watch(ctx, l.Watch, slog.New(slog.DiscardHandler), func(pid int) {
+					if pid == agent.PID {
+						pause.Poke(l.changed)
+					}
+				})
+				return nil // the waiter's context has ended as well
+			})
+		}
 		if l.Ended != nil {
 			l.gone.Store(false)
 			g.Go(func() error {
@@ -156,15 +163,15 @@ func (l *looking) readAgent(ctx context.Context, g *errgroup.Group, now *seen) {
 		}
 	}
 	now.gone = l.gone.Load()
-	f, err := presence.Dir{Path: folder}.Read(ctx, l.agent.PID)
+	f, err := by.Presence(ctx, l.agent.PID)
 	if err != nil || f.ProcStart != l.agent.Start {
 		l.idle = time.Time{}
 		return // it is not known what the agent does
 	}
-	if l.Ended != nil && f.Status == presence.Waiting {
+	if l.Ended != nil && f.Status == agent.Waiting {
 		now.asks, now.record.PhaseWhat = true, f.WaitingFor
 	}
-	if f.Status != presence.Idle || !now.finished {
+	if f.Status != agent.Idle || !now.finished {
 		l.idle = time.Time{}
 		return
 	}

@@ -124,7 +124,7 @@ func TestPresenceShowsDialogWithoutBot(t *testing.T) {
 			State: inbox.Held, Session: id, Received: now, Text: "fix it", Reported: []news.Wait{"queued"}})
 		write(t, filepath.Join(dir, "claude/sessions/42.json"),
 			map[string]any{"pid": 42, "procStart": 7, "sessionId": id, "status": status, "waitingFor": "input needed"})
-		w := Waiter{Dir: filepath.Join(dir, "ccbot"), Claude: filepath.Join(dir, "claude"), Agents: agentsIn(filepath.Join(dir, "claude")), Watch: watcher,
+		w := Waiter{Dir: filepath.Join(dir, "ccbot"), Agents: agentsIn(filepath.Join(dir, "claude")), Watch: watcher,
 			Ended: func(ctx context.Context, _ process.Identity) error { <-ctx.Done(); return ctx.Err() }}
 		require.ErrorContains(t, w.Typed(t.Context(), id, key), want)
 	}
@@ -153,7 +153,7 @@ func TestWait(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go func() { _ = watcher.Run(ctx) }()
-	w := Waiter{Dir: dir, Claude: dir, Agents: agentsIn(dir), Watch: watcher}
+	w := Waiter{Dir: dir, Agents: agentsIn(dir), Watch: watcher}
 	gone, leave := context.WithCancel(ctx)
 	leave()
 	_, err := w.Wait(gone, id, key)
@@ -186,7 +186,7 @@ func TestP6_UnreadableAgentIsNotIdle(t *testing.T) {
 	agent := process.Identity{PID: 4711, Start: 12}
 	file := filepath.Join(dir, "sessions", "4711.json")
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
-	l := &looking{Waiter: Waiter{Claude: dir}, agent: agent, changed: make(chan struct{}, 1)}
+	l := &looking{Waiter: Waiter{Agents: agentsIn(dir)}, agent: agent, changed: make(chan struct{}, 1)}
 	look := func(text string) time.Duration {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		now := seen{finished: true, record: session.Record{Run: session.Run{Binding: &session.Binding{Agent: agent}}}}

@@ -138,10 +138,10 @@ func Typing(p reply.Timeout) Change[Prompt, Queued] {
 	send := Prompting
 	send.timeout = p
 	send.alone = func(ctx context.Context, s *system, q Queued) error {
-		w := reply.Waiter{Dir: s.Dir, Claude: s.ClaudeDir, Agents: s.coding, Watch: s.watch, Ended: s.table.Wait}
+		w := reply.Waiter{Dir: s.Dir, Agents: s.coding, Watch: s.watch, Ended: s.table.Wait}
 		typed := func(ctx context.Context) error { return w.Typed(ctx, q.Session, q.Prompt) }
 		return p.Wait(ctx, q.Name, func(ctx context.Context) error {
-			return reply.RunWith(ctx, typed, s.watch.Run, s.lifecycle.Run, s.events.Run, s.presence.Run)
+			return reply.RunWith(ctx, typed, s.watch.Run, s.lifecycle.Run, s.events.Run, s.presences)
 		})
 	}
 	return send

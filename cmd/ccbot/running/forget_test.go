@@ -18,7 +18,6 @@ import (
 
 	"ccbot/agent"
 	"ccbot/agent/claude/claudeask"
-	"ccbot/agent/claude/claudesettings"
 	"ccbot/archive"
 	"ccbot/bot"
 	"ccbot/bot/ask"
@@ -49,16 +48,15 @@ import (
 // forgetful is as much of a system as forgets records. Its outbox sends nothing.
 type forgetful struct {
 	*system
-	t        *testing.T
-	out      string // folder of the outbox
-	launches claudesettings.Launch
+	t   *testing.T
+	out string // folder of the outbox
 }
 
 func newForgetful(t *testing.T) forgetful {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
-	s := &system{Config: config.Config{Dir: dir}, log: log}
-	s.coding = offline.Agents(s.Config)
+	s := &system{Config: config.Config{Dir: dir, PermissionMode: agent.ModeAsk}, log: log}
+	s.coding = offline.AgentsToStart(s.Config, &offline.Hook{Path: "/bin/true"})
 	require.NoError(t, s.openStores())
 	words := i18n.Load(glyph.Name)
 	out := filepath.Join(dir, "outbox")
@@ -76,7 +74,7 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, s.schedules.Open(offline.Schedules(dir), filepath.Join(dir, "quarantine")))
 	s.bot = bot.New(bot.Config{Lists: conversation.Lists{People: map[int64]bool{1: true}}},
 		bot.Deps{Machine: m, Chat: chat.New(chat.Deps{Machine: m, Sender: speaks, Chats: chats, Cards: s.cards, Speech: words, Now: time.Now, Log: log}), Sender: speaks, Entries: s.inbox, Asks: s.asks})
-	return forgetful{s, t, out, claudesettings.Launch{Dir: dir, HookBinary: "/bin/true", Mode: agent.ModeAsk}}
+	return forgetful{s, t, out}
 }
 
 // waiting is a session with a prompt that waits for it.
@@ -86,7 +84,7 @@ func (f forgetful) waiting(text string) (r session.Record, key, settings string)
 	_, err := f.inbox.Add(inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Text: text,
 		Conversation: session.Conversation{ChatID: 1}})
 	require.NoError(f.t, err)
-	settings, err = f.launches.Write(r.ID, f.Dir, nil)
+	settings, _, err = f.coding.Of("").Settings.Write(r.ID, f.Dir, func([]string) (map[string]string, error) { return nil, nil })
 	require.NoError(f.t, err)
 	require.NoError(f.t, f.asks.Save(ask.New(f.request(r), session.Conversation{ChatID: 1})))
 	r.Prompts = []string{key, "7"} // 7 is finished: a crash came before it left the queue
@@ -119,9 +117,8 @@ func TestP4_ForgettingReportsPromptsFirst(t *testing.T) {
 	old, key, settings := f.waiting("for the old one")
 	other, otherKey, otherSettings := f.waiting("for another one")
 	status, otherStatus := f.status(old), f.status(other)
-	clear := f.clear(f.launches)
 	for range 2 { // a crash before the record goes repeats it
-		require.NoError(t, clear(t.Context(), old))
+		require.NoError(t, f.clear(t.Context(), old))
 		assert.Equal(t, 1, strings.Count(folder(t, f.out), "for the old one"))
 		assert.NotContains(t, folder(t, f.out), "for another one")
 	}
@@ -143,7 +140,7 @@ func TestP4_UnreportedPromptsPreventForgetting(t *testing.T) {
 	f := newForgetful(t)
 	r, key, settings := f.waiting("hello")
 	require.NoError(t, os.WriteFile(f.out, nil, 0o600)) // a file where the folder should be
-	require.Error(t, f.clear(f.launches)(t.Context(), r))
+	require.Error(t, f.clear(t.Context(), r))
 	_, err := f.inbox.Load(key)
 	assert.NoError(t, err)
 	assert.FileExists(t, settings)

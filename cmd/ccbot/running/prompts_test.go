@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/claudesettings"
 	"ccbot/bot/inbox"
 	"ccbot/internal/disk"
 	"ccbot/internal/session"
@@ -208,5 +207,5 @@ func TestP4_UnreadPromptForgetsNoSession(t *testing.T) {
 		return nil
 	})()
 	s := &system{prompts: prompts{inbox: w.Store}}
-	require.ErrorIs(t, s.clear(claudesettings.Launch{})(t.Context(), r), syscall.EMFILE)
+	require.ErrorIs(t, s.clear(t.Context(), r), syscall.EMFILE)
 }

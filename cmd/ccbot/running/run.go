@@ -20,6 +20,7 @@ import (
 	"github.com/go-telegram/bot/models"
 	"golang.org/x/sync/errgroup"
 
+	"ccbot/agent"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/config"
@@ -83,6 +84,12 @@ func (l libraryLog) Write(line []byte) (int, error) {
 
 // begin takes the lock and makes all parts; nothing runs yet.
 func begin(ctx context.Context, c config.Config, role, hook string, environ []string, log *slog.Logger) (*system, error) {
+	h := &offline.Hook{Path: hook}
+	return beginWith(ctx, c, offline.AgentsToStart(c, h), role, h, environ, log)
+}
+
+// beginWith is begin with some coding agents.
+func beginWith(ctx context.Context, c config.Config, coding agent.Agents, role string, hook *offline.Hook, environ []string, log *slog.Logger) (*system, error) {
 	table, held, err := statefolder.Take(ctx, c.Dir, role, c.KillGrace, log)
 	if errors.Is(err, exit.ErrRunning) {
 		return nil, fmt.Errorf("%w: stop it first; a second bot needs another CCBOT_DIR", err)
@@ -94,7 +101,7 @@ func begin(ctx context.Context, c config.Config, role, hook string, environ []st
 		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
 	}
 	since := time.Now() // an agent that is launched later was launched by this ccbot
-	s, err := wire(ctx, c, environ, hook, table, log)
+	s, err := wire(ctx, c, coding, environ, hook, table, log)
 	if err != nil {
 		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
 	}
@@ -195,7 +202,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	s.reportRecovery(ctx, report)
 	s.reportUnread(ctx)
 	s.recovery.Notify = s.recovered // set only now, because one message reports the whole start
-	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presence.Run,
+	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presences,
 		s.keeper.Run, s.loops.Run, s.schedules.Run, s.claude.Run, s.reportLosses, s.room.Run, s.pruneBindings} {
 		g.Go(func() error { return part(ctx) })
 	}
@@ -222,7 +229,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 	s.ready("@" + me.Username + " is ready: send /new")
 	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
 	g.Go(func() error {
-		s.launches.HookDigest() // it is kept, so that no launch waits for it
+		_, _ = s.hook.Digests.Of(s.hook.Path) // it is kept, so that no launch waits for it
 		_ = pause.For(ctx, startTime)
 		giveBack()
 		return nil

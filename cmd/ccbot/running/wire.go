@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,11 +17,11 @@ import (
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"ccbot/agent"
 	"ccbot/agent/claude/claudeask"
 	"ccbot/agent/claude/claudesettings"
-	"ccbot/agent/claude/presence"
 	"ccbot/agent/claude/transcript"
 	"ccbot/archive"
 	"ccbot/bot"
@@ -90,9 +92,9 @@ type system struct {
 	losses    losses
 	recovery  *recovery.Recovery
 	events    *hooks.Events
-	launches  claudesettings.Launch
+	hook      *offline.Hook
 	watch     *watch.Watcher
-	presence  *presence.Watcher
+	presences func(ctx context.Context) error // follows the presence files
 	keeper    *archive.Keeper
 	loops     *loop.Keeper
 	schedules *schedule.Keeper
@@ -139,8 +141,8 @@ type system struct {
 }
 
 // wire makes the parts and connects them; nothing runs yet. ctx is the context of the run.
-func wire(ctx context.Context, c config.Config, environ []string, hook string, table *process.Table, log *slog.Logger) (*system, error) {
-	s := &system{Config: c, coding: offline.Agents(c), log: log, table: table, losses: make(losses, 1), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
+func wire(ctx context.Context, c config.Config, coding agent.Agents, environ []string, hook *offline.Hook, table *process.Table, log *slog.Logger) (*system, error) {
+	s := &system{Config: c, coding: coding, hook: hook, log: log, table: table, losses: make(losses, 1), relay: hooks.NewRelay(time.Now, log), watch: watch.New(log), began: time.Now()}
 	s.metrics, s.service = metrics.New(s.states), servicemanager.New(environ, log)
 	s.watch.Busy = s.expectsChanges
 	s.away, s.seen = statefolder.Absence(c.Dir, process.Clock{Table: table}, time.Now())
@@ -168,7 +170,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	if err := s.wireChat(environ); err != nil {
 		return nil, err
 	}
-	if err := s.wireSessions(instance, environ, hook); err != nil {
+	if err := s.wireSessions(instance, environ); err != nil {
 		return nil, err
 	}
 	s.inbox.Clock, s.inbox.Failpoint = process.Clock{Table: table}, Failpoint(environ)
@@ -185,7 +187,7 @@ func wire(ctx context.Context, c config.Config, environ []string, hook string, t
 	if s.recovery.Booted, err = gauge.Booted(ctx); err != nil {
 		log.Debug("boot_time_unknown", logkey.Error, err)
 	}
-	s.wireSocket(hook)
+	s.wireSocket()
 	s.metrics.Measure(s.inbox, s.outbox, s.service.Pulse, func() uint64 { return s.agentsMemory(ctx) })
 	s.start = func(ctx context.Context) (*models.User, error) {
 		return telegram.Connect(ctx, telegram.Client(c.Token, c.APIURL, c.Proxy()), c.APIURL, s.service.Tried, log)
@@ -210,7 +212,7 @@ func noteReads(ctx context.Context, dir string, environ []string, table *process
 }
 
 func (s *system) openStores() (err error) {
-	s.store, err = session.Open(filepath.Join(s.Dir, "sessions"), filepath.Join(s.Dir, "quarantine"), time.Now, s.log, offline.AgentNames(s.Config))
+	s.store, err = session.Open(filepath.Join(s.Dir, "sessions"), filepath.Join(s.Dir, "quarantine"), time.Now, s.log, slices.Collect(maps.Keys(s.coding)))
 	if err != nil {
 		return err
 	}
@@ -293,20 +295,19 @@ func (s *system) wireChat(environ []string) error {
 }
 
 // wireSessions makes the parts that run sessions, and the parts that archive them.
-func (s *system) wireSessions(instance string, environ []string, hook string) error {
+func (s *system) wireSessions(instance string, environ []string) error {
 	name, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("host name: %w", err)
 	}
 	variables, unset := environment.Agent(env.ToMap(environ), s.Agents, s.ClaudeSet)
-	variables["PATH"] = environment.WithFolder(variables["PATH"], filepath.Dir(hook))
+	variables["PATH"] = environment.WithFolder(variables["PATH"], filepath.Dir(s.hook.Path))
 	s.claude = offline.Claude(s.Config, environ, s.log)
-	s.launches = claudesettings.Launch{Dir: s.Dir, HookBinary: hook, Mode: s.PermissionMode, ConfigDir: s.ClaudeDir, Digests: &process.Digests{}}
 	s.woken = make(chan struct{}, 1)
 	s.receipts = &receipts{started: func() { pause.Poke(s.woken) }, Chat: metrics.News{Chat: reader(environ, s.bot), Inbox: s.inbox, Metrics: s.metrics}}
 	s.evidence = offline.Sources(s.Config, instance, s.store, s.table, s.tmux.Panes, s.log)
 	s.observer = offline.Observer(s.Config, s.tmux, s.table, s.log)
-	s.observer.Agents = s.coding // they may repair a transcript
+	s.evidence.Agents, s.observer.Agents = s.coding, s.coding // they may repair a transcript
 	s.observer.Screens, s.observer.Relays, s.observer.Unread = s.tmux, s.relay, s.suspects.Unread
 	s.observer.Git = func(ctx context.Context, dir string) (*git.State, error) {
 		state, _, err := git.Compare(ctx, dir, environment.Server(environ), "")
@@ -316,14 +317,14 @@ func (s *system) wireSessions(instance string, environ []string, hook string) er
 		lifecycle.Config{Host: name, StateDir: s.Dir, Env: variables, Unset: unset, OrphanGrace: s.OrphanGrace, LastThere: s.seen},
 		lifecycle.Deps{Store: s.store, News: host.News{Sessions: s.sessions, Chat: s.receipts, Moments: offline.Moments(s.Dir)},
 			Typist:  typing.New(s.observer, s.tmux, s.prompts, func(launch uuid.UUID) (bool, error) { return hooks.HasPendingEvents(s.Dir, launch) }),
-			Windows: s.tmux, Launches: s.launches,
-			Ender: &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
+			Windows: s.tmux,
+			Ender:   &ending.Ender{Processes: s.table, Panes: s.tmux, Evidence: s.evidence, KillGrace: s.KillGrace, Outcome: s.metrics.End, Log: s.log},
 			Callbacks: &lifecycle.Callbacks{Lost: s.losses.note, Failpoint: Failpoint(environ),
 				Holds: func(ctx context.Context, id uuid.UUID) (holds, capped bool) { return s.bot.Budget.Holds(ctx, id) },
 				Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
-	s.keeper = &archive.Keeper{Agents: s.coding, Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: copiesOf(s), Clear: s.clear(s.launches),
+	s.keeper = &archive.Keeper{Agents: s.coding, Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: copiesOf(s), Clear: s.clear,
 		IdleAfter: idleAfter(s), PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
-	s.presence = presence.NewWatcher(s.PresenceDir(), s.watch, s.presenceChanged, s.log)
+	s.presences = watchPresences(s.coding, s.watch, s.log, s.presenceChanged)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	s.tmux.OnSilence(s.tmuxSilence)
 	return nil
@@ -341,6 +342,19 @@ func (s *system) wireRecovery(instance string, environ []string) {
 	s.recovery.Events = s.events.Drain
 }
 
+// watchPresences returns a function that follows the presence files of all agents until ctx ends.
+func watchPresences(all agent.Agents, folders *watch.Watcher, log *slog.Logger, changed func(pid int)) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		g, ctx := errgroup.WithContext(ctx)
+		for _, by := range all {
+			if by.Presences != nil {
+				g.Go(func() error { return by.Presences.Watch(ctx, folders, log, changed) })
+			}
+		}
+		return g.Wait()
+	}
+}
+
 // presenceChanged is called with the process of each presence file that has changed.
 func (s *system) presenceChanged(pid int) {
 	s.lifecycle.WakeAgent(pid)
@@ -348,27 +362,29 @@ func (s *system) presenceChanged(pid int) {
 }
 
 // wireSocket connects the parts that need all other parts.
-func (s *system) wireSocket(hook string) {
+func (s *system) wireSocket() {
 	asked := personalLifecycle{s.lifecycle, s.loops}
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = asked, s.observer, s.recovery
 	s.sessions.Panes, s.sessions.Queues = asked, personalQueues{s.lifecycle.Queues(), s.loops}
 	s.relay.Connect(s.bot.Requests)
 	s.relay.Changed = s.sessions.Wake
-	s.socket = socket.Socket{Agents: agentsAndChecks{s.evidence, s.loops}, Relay: s.relay, Files: s.bot.Files, Watch: s.watch, Coding: s.coding, Hook: hook,
+	s.socket = socket.Socket{Agents: agentsAndChecks{s.evidence, s.loops}, Relay: s.relay, Files: s.bot.Files, Watch: s.watch, Coding: s.coding, Hook: s.hook.Path,
 		Programs: s.table, Scripts: s.scripts(), Log: s.log}
 }
 
-// clear returns the steps before a record is forgotten: prompts that still wait for it are
-// reported; then its requests, its launch settings and its status are removed.
-func (s *system) clear(launches claudesettings.Launch) func(context.Context, session.Record) error {
-	return func(ctx context.Context, r session.Record) error {
-		left, err := s.prompts.Left()
-		if err != nil {
-			return err
-		}
-		if err := s.bot.Prompts.Homeless(ctx, left[r.ID]); err != nil {
-			return err
-		}
-		return errors.Join(s.bot.Forget(ctx, r.ID), launches.Remove(r.ID), offline.Moments(s.Dir).Forget(r.ID))
+// clear does the steps before a record is forgotten: prompts that still wait for it are reported;
+// then its requests, the settings of its launch and its status are removed.
+func (s *system) clear(ctx context.Context, r session.Record) error {
+	left, err := s.prompts.Left()
+	if err != nil {
+		return err
 	}
+	if err := s.bot.Prompts.Homeless(ctx, left[r.ID]); err != nil {
+		return err
+	}
+	err = errors.Join(s.bot.Forget(ctx, r.ID), offline.Moments(s.Dir).Forget(r.ID))
+	if settings := s.coding.Of(r.AgentName).Settings; settings != nil {
+		err = errors.Join(err, settings.Remove(r.ID))
+	}
+	return err
 }
