@@ -130,3 +130,16 @@ func TestUsageOfAllAgents(t *testing.T) {
 	assert.Equal(t, alone, spent(agents(projects), w.records[0]))
 	assert.Equal(t, both, spent(w.agents, w.records...))
 }
+
+// TestCommandsOfSessionsAgent: two agents work in one folder.
+func TestCommandsOfSessionsAgent(t *testing.T) {
+	w := newToys(t)
+	w.records[0].Dir, w.records[1].Dir = w.dir, w.dir
+	commands := filepath.Join(w.dir, ".claude", "commands")
+	require.NoError(t, os.MkdirAll(commands, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(commands, "deploy.md"), nil, 0o600))
+	m := &host.Machine{Agents: w.agents, Records: w.records}
+	assert.True(t, m.HasCommand(t.Context(), w.records[0].ID, "deploy"))
+	assert.False(t, m.HasCommand(t.Context(), w.records[1].ID, "deploy"))
+	assert.False(t, m.HasCommand(t.Context(), uuid.New(), "deploy"))
+}

@@ -8,12 +8,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/internal/git"
 )
 
-// HasCommand implements [folders.Lookups] for the agent of new sessions.
-func (m *Machine) HasCommand(_ context.Context, dir, name string) bool {
-	return m.Agents.Of("").Folders.HasCommand(dir, name)
+// HasCommand implements [folders.Lookups] with the session's agent, in its folder.
+func (m *Machine) HasCommand(_ context.Context, id uuid.UUID, name string) bool {
+	for _, r := range m.Records.Shared() {
+		if r.ID == id {
+			return m.Agents.Of(r.AgentName).Folders.HasCommand(r.Dir, name)
+		}
+	}
+	return false
 }
 
 // IsMissing implements [folders.Lookups]. A folder on a mount that does not answer is not known to

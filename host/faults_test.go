@@ -48,7 +48,7 @@ func turnsOfHost() *disktest.Turns {
 			path, err := filepath.Abs("../internal/ledger/testdata/projects/-home-a-other/" + claude.String() + ".jsonl")
 			require.NoError(t, err)
 			r = session.Record{ID: uuid.New(), AgentSessionID: claude, Cursors: []talk.Cursor{{Path: path}}}
-			spent = &host.Spending{Dir: dir, Now: time.Now}
+			spent = &host.Spending{Dir: dir, Records: allRecords{r}, Now: time.Now}
 			limit := hookwire.Limit{UsedPercent: 5, ResetsAt: time.Now().Add(time.Hour).Unix()}
 			_, err = hookwire.WriteStatus(dir, hookwire.Status{Version: hookwire.Version, Launch: kept.String(), SessionID: kept.String(), At: time.Now(), Week: limit})
 			require.NoError(t, err)

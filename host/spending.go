@@ -76,6 +76,9 @@ func (s *Spending) Spent(ctx context.Context, budget time.Duration) (talk.Report
 // Since returns what a session has used since a time, within the time that the ledger keeps.
 func (s *Spending) Since(ctx context.Context, id uuid.UUID, since time.Time) (sum talk.Sum, err error) {
 	book, _, err := s.Ledger.Read(ctx)
+	if err == nil {
+		err = book.Unread(s.agentOf(id))
+	}
 	if err != nil {
 		return sum, err
 	}
@@ -86,6 +89,16 @@ func (s *Spending) Since(ctx context.Context, id uuid.UUID, since time.Time) (su
 		}
 	})
 	return sum, nil
+}
+
+// agentOf returns the name of a session's agent, "" for the default one.
+func (s *Spending) agentOf(id uuid.UUID) string {
+	for _, r := range s.Records.Shared() {
+		if r.ID == id {
+			return r.AgentName
+		}
+	}
+	return ""
 }
 
 // owners are the sessions of ccbot by the conversations that they have had. A conversation of
@@ -200,10 +213,11 @@ func largest(all map[string]*talk.Line) (lines []talk.Line) {
 }
 
 // newestStatuses is the number of status lines that are read for the limits, which are the same for
-// all.
+// all sessions of an agent.
 const newestStatuses = 20
 
-// Limits implements [talk.Spending]. The present window is the one that was reported last. In
+// Limits implements [talk.Spending], for the account of the default agent: a forgotten session
+// counts as one of it. The present window is the one that was reported last. In
 // it only more can be used: of what several status lines say the largest is true.
 func (s *Spending) Limits() (all []talk.Limit) {
 	var statuses []hookwire.Status
@@ -248,7 +262,7 @@ func (s *Spending) newest() (ids []uuid.UUID) {
 	}
 	slices.SortFunc(infos, func(x, y fs.FileInfo) int { return y.ModTime().Compare(x.ModTime()) })
 	for _, info := range infos[:min(len(infos), newestStatuses)] {
-		if id, err := uuid.Parse(strings.TrimSuffix(info.Name(), ".json")); err == nil {
+		if id, err := uuid.Parse(strings.TrimSuffix(info.Name(), ".json")); err == nil && s.agentOf(id) == "" {
 			ids = append(ids, id)
 		}
 	}

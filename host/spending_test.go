@@ -185,6 +185,13 @@ func TestLimitsComeFromLatestStatusLine(t *testing.T) {
 	assert.Equal(t, []any{40., 9.}, percents(s), "of another window, said earlier")
 	tellsAt(now.Add(time.Minute), hookwire.Limit{}, hookwire.Limit{UsedPercent: 2, ResetsAt: week - 24*3600})
 	assert.Equal(t, []any{40., 2.}, percents(s), "the week begins anew earlier than was told before")
+
+	other := session.Record{ID: uuid.New(), AgentName: "other"}
+	s.Records = allRecords{other}
+	_, err := hookwire.WriteStatus(s.Dir, hookwire.Status{Version: hookwire.Version, Launch: other.ID.String(), SessionID: other.ID.String(), At: now.Add(time.Hour),
+		Week: hookwire.Limit{UsedPercent: 90, ResetsAt: week - 24*3600}})
+	require.NoError(t, err)
+	assert.Equal(t, []any{40., 2.}, percents(s), "another agent has another account")
 }
 
 func percents(s *host.Spending) (all []any) {

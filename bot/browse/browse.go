@@ -99,7 +99,7 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	now, _ := b.chat.Book.CurrentSession(in.To)
 	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	command := class == talk.ClassCommand && now.State.Live() && strings.Count(first, "/") == 1
-	if command && in.Typed != "" && b.chat.Folder.HasCommand(ctx, now.Dir, in.Typed) {
+	if command && in.Typed != "" && b.chat.Folder.HasCommand(ctx, now.ID, in.Typed) {
 		in.First = false
 		return false, nil
 	}

@@ -127,7 +127,7 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 	if err != nil || !ok {
 		return err
 	}
-	if in.Near != "" && p.Chat.Folder.HasCommand(ctx, r.Dir, in.Typed) {
+	if in.Near != "" && p.Chat.Folder.HasCommand(ctx, r.ID, in.Typed) {
 		in.Near = ""
 	}
 	return p.takeFor(ctx, in, r, fetched{text: text})

@@ -505,8 +505,8 @@ func (client lookupsClient) Branch(ctx context.Context, dir string) (r0 string) 
 	return r0
 }
 
-func (client lookupsClient) HasCommand(ctx context.Context, dir string, name string) (r0 bool) {
-	_ = client.call(ctx, "Lookups.HasCommand", args{"dir": dir, "name": name}, &r0)
+func (client lookupsClient) HasCommand(ctx context.Context, session uuid.UUID, name string) (r0 bool) {
+	_ = client.call(ctx, "Lookups.HasCommand", args{"session": session, "name": name}, &r0)
 	return r0
 }
 
@@ -1013,10 +1013,10 @@ var handlers = map[string]handler{
 		return []any{r0}, nil
 	}),
 	"Lookups.HasCommand": method(func(ctx context.Context, m *machine.Machine, in struct {
-		Dir  string
-		Name string
+		Session uuid.UUID
+		Name    string
 	}) ([]any, error) {
-		r0 := m.Places.HasCommand(ctx, in.Dir, in.Name)
+		r0 := m.Places.HasCommand(ctx, in.Session, in.Name)
 		return []any{r0}, nil
 	}),
 	"Files.List": method(func(ctx context.Context, m *machine.Machine, in struct {

@@ -55,7 +55,13 @@ type Book struct {
 	Since   time.Time // answers before it are not kept
 	Models  []string
 	Files   []*File // in no order
+
+	unread map[string]error // by agent, of folders that cannot be read; "" is the default agent
 }
+
+// Unread returns the error of an agent whose folder could not be read: its new answers are missing.
+// name is as in a record.
+func (b *Book) Unread(name string) error { return b.unread[name] }
 
 // File is one transcript.
 type File struct {
@@ -107,8 +113,9 @@ func (b *Book) Each(do func(f *File, model string, a Answer)) {
 }
 
 // Read updates the book, newest files first, and returns it. left is the number of files not read
-// to their end, because ctx ended or they are unreadable; the next call continues there. The error
-// is ctx's error if it ended before the first file, or the error of an unreadable folder.
+// to their end, because ctx ended or they are unreadable; the next call continues there. The folder
+// of an agent that cannot be read counts as one file. The error is ctx's error if it ended before
+// the first file, or the error of the folders if none can be read.
 func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
 	select {
 	case l.turn <- struct{}{}:
@@ -116,14 +123,15 @@ func (l *Ledger) Read(ctx context.Context) (b *Book, left int, err error) {
 	case <-ctx.Done():
 		return nil, 0, ctx.Err()
 	}
-	found, err := l.find()
-	if err != nil {
-		return nil, 0, err
+	found, unread := l.find()
+	if len(unread) == len(l.agents) {
+		return nil, 0, errors.Join(slices.Collect(maps.Values(unread))...)
 	}
 	b, err = l.load()
 	if err != nil {
 		return nil, 0, err
 	}
+	b.unread, left = unread, len(unread)
 	r := reading{Ledger: l, Book: b, files: make(map[name]*File)}
 	for _, f := range r.Files {
 		r.files[f.name()] = f
@@ -151,27 +159,28 @@ type at struct {
 	info fs.FileInfo
 }
 
-// find returns all transcripts, the ones written last first.
-func (l *Ledger) find() (all []at, err error) {
-	for by := range l.agents {
-		of, err := l.findOf(by)
+// find returns all transcripts, the ones written last first, and the errors of agents.
+func (l *Ledger) find() (all []at, unread map[string]error) {
+	unread = make(map[string]error)
+	for name, by := range l.agents {
+		if name == agent.Default {
+			name = ""
+		}
+		of, err := l.findOf(name, by.Usage)
 		if err != nil {
-			return nil, err
+			unread[name] = err
+			l.log.Debug("usage_folder_unreadable", logkey.Path, wording.Path(by.Usage.Folder()), logkey.Error, err)
 		}
 		all = append(all, of...)
 	}
 	slices.SortFunc(all, func(x, y at) int {
 		return cmp.Or(y.info.ModTime().Compare(x.info.ModTime()), cmp.Compare(x.path, y.path), cmp.Compare(x.agent, y.agent))
 	})
-	return all, nil
+	return all, unread
 }
 
 // findOf returns the transcripts of one agent.
-func (l *Ledger) findOf(by string) (all []at, err error) {
-	usage := l.agents[by].Usage
-	if by == agent.Default {
-		by = ""
-	}
+func (l *Ledger) findOf(by string, usage history.Usage) (all []at, err error) {
 	root, err := filepath.EvalSymlinks(usage.Folder())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // no transcript yet

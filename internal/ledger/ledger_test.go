@@ -16,6 +16,7 @@ import (
 
 	"ccbot/agent"
 	"ccbot/agent/claude"
+	"ccbot/agent/toy"
 	"ccbot/agent/history"
 )
 
@@ -355,4 +356,24 @@ func benchDesk(b *testing.B) *fixture {
 	d.projects = filepath.Join(root, "projects")
 	d.Ledger = New(agents(d.projects), filepath.Join(root, "usage"), func() time.Time { return d.clock }, slog.New(slog.DiscardHandler))
 	return d
+}
+
+// TestUnreadableFolderOfOneAgent: the answers of the others are counted, and the report has what is
+// missing.
+func TestUnreadableFolderOfOneAgent(t *testing.T) {
+	d := newFixture(t)
+	root := filepath.Dir(d.projects)
+	d.agents["toy"] = toy.New(root, agent.Launch{})
+	d.put("-a/11111111-1111-4111-8111-111111111111.jsonl", says("m", noon, 7), noon)
+	require.NoError(t, os.Symlink("toys", toy.Folder(root))) // a loop of links
+	b, left, err := d.Read(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, b.Files, 1)
+	assert.Equal(t, 1, left)
+	require.NoError(t, b.Unread(""))
+	require.Error(t, b.Unread("toy"))
+
+	delete(d.agents, agent.Default)
+	_, _, err = d.Read(t.Context())
+	require.Error(t, err, "nothing can be counted")
 }

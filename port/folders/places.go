@@ -120,8 +120,8 @@ type Lookups interface {
 	// Branch returns the branch of the linked work tree that a folder is in; empty: none or
 	// unknown.
 	Branch(ctx context.Context, dir string) string
-	// HasCommand reports whether an agent in dir has a slash command with this name.
-	HasCommand(ctx context.Context, dir, name string) bool
+	// HasCommand reports whether the agent of a session has a slash command with this name.
+	HasCommand(ctx context.Context, session uuid.UUID, name string) bool
 }
 
 // Worktree is a work tree made by ccbot.

@@ -68,8 +68,8 @@ func (m machine) Branch(ctx context.Context, dir string) string {
 	return m.reached().Branch(ctx, dir)
 }
 
-func (m machine) HasCommand(ctx context.Context, dir, name string) bool {
-	return m.reached().HasCommand(ctx, dir, name)
+func (m machine) HasCommand(ctx context.Context, session uuid.UUID, name string) bool {
+	return m.reached().HasCommand(ctx, session, name)
 }
 
 func (m machine) Done(key string) { m.now().Done(key) }
