@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude"
 	"ccbot/agent/claude/transcript"
 	"ccbot/internal/session"
 	"ccbot/internal/watch"
@@ -180,6 +179,6 @@ func TestItemHasTool(t *testing.T) {
 
 // itemOf is an item of Claude Code as the chat takes it.
 func itemOf(item transcript.Item) talk.Item {
-	shown, _ := claude.ItemOf(item)
+	shown, _ := transcript.ClaudeForm().ItemOf(item)
 	return shown
 }

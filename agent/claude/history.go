@@ -3,7 +3,6 @@ package claude
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -42,17 +41,7 @@ func (Transcripts) FirstID(path string) string { return transcript.FirstID(path)
 
 // Between reads at most 32 MiB.
 func (Transcripts) Between(from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) error {
-	var items []transcript.Item
-	var err error
-	if from == nil {
-		items, err = transcript.LastAnswer(before)
-	} else {
-		items, err = transcript.Between(*from, before)
-	}
-	for _, item := range items {
-		see(ItemOf(item))
-	}
-	return err
+	return transcript.ClaudeForm().Said(from, before, see)
 }
 
 // Image decodes the image while it is read.
@@ -66,23 +55,7 @@ func (Transcripts) Image(at talk.Cursor, image talk.Image) (talk.Picture, error)
 
 // Words decodes the text while it is read.
 func (Transcripts) Words(at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error) {
-	w, err := transcript.OpenWords(at, rest)
-	if err != nil {
-		return talk.Picture{}, err
-	}
-	cut, err := w.Boundary(rest.Most)
-	if err != nil {
-		return talk.Picture{}, errors.Join(err, w.Close())
-	}
-	begin, end := int64(0), cut
-	if beyond {
-		begin, end = cut, w.Size
-	}
-	body := struct {
-		io.ReaderAt
-		io.Closer
-	}{io.NewSectionReader(w, begin, end-begin), w}
-	return talk.Picture{Body: body, Size: end - begin}, nil
+	return transcript.OpenPart(at, rest, beyond)
 }
 
 // Outcome finds the call by its input: a request does not have the call's id.

@@ -27,13 +27,7 @@ func (Proof) Trace(path string, offset int64, since time.Time, text string) (age
 }
 
 // HasInterrupt looks for the line of an interrupt.
-func (Proof) HasInterrupt(from talk.Cursor) (has bool) {
-	_ = transcript.Each(from, false, func(item transcript.Item) bool { // an unreadable transcript proves nothing
-		has = item.Kind == transcript.Interrupt
-		return !has
-	})
-	return has
-}
+func (Proof) HasInterrupt(from talk.Cursor) bool { return transcript.ClaudeForm().HasInterrupt(from) }
 
 // LastPrompt reads the file backwards.
 func (Proof) LastPrompt(ctx context.Context, path string) string {

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -43,28 +42,12 @@ func (Transcripts) Unsaid(c talk.Cursor, before int64) bool { return transcript.
 // Reply finds the text as Proof.Trace does: mark may stand inside a line. The file is open only
 // during a read.
 func (Transcripts) Reply(mark talk.Cursor, since time.Time, text string) func() (talk.Reply, error) {
-	reply := transcript.ReplyTo(mark.Path, mark.Offset, since, text)
-	return func() (talk.Reply, error) {
-		answer, err := reply.Read()
-		return answer, errors.Join(err, reply.Close())
-	}
+	return transcript.ClaudeForm().FollowReply(mark, since, text)
 }
 
 // HasOthers counts a repetition of the text as another prompt.
-func (Transcripts) HasOthers(mark talk.Cursor, since time.Time, text string) (others bool, err error) {
-	own := 0
-	err = transcript.Each(mark, true, func(item transcript.Item) bool {
-		if item.Kind != transcript.UserPrompt || item.Meta || item.Sidechain || item.Time.Before(since) {
-			return true
-		}
-		if transcript.Contains(item.Text, text) {
-			own++
-		} else {
-			others = true
-		}
-		return !others && own <= 1
-	})
-	return others || own > 1, err
+func (Transcripts) HasOthers(mark talk.Cursor, since time.Time, text string) (bool, error) {
+	return transcript.ClaudeForm().HasOthers(mark, since, text)
 }
 
 // Advance reads the new lines of the file.

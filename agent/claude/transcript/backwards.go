@@ -15,6 +15,7 @@ import (
 
 // backwards reads a transcript from a place towards its beginning, in chunks of whole lines.
 type backwards struct {
+	form  *Form
 	file  *os.File
 	ctx   context.Context
 	path  string
@@ -30,7 +31,7 @@ const endOf = history.End
 
 // openBackwards begins at a place where a line ends, or at the end. ErrTruncated: no line ends
 // there.
-func openBackwards(ctx context.Context, path string, before, size int64) (*backwards, error) {
+func (f *Form) openBackwards(ctx context.Context, path string, before, size int64) (*backwards, error) {
 	if before == endOf {
 		end, err := End(path)
 		if err != nil {
@@ -42,11 +43,11 @@ func openBackwards(ctx context.Context, path string, before, size int64) (*backw
 	if err != nil {
 		return nil, fmt.Errorf("open transcript: %w", err)
 	}
-	r := Open(talk.Cursor{Path: path, Offset: before})
+	r := f.Open(talk.Cursor{Path: path, Offset: before})
 	if err := r.seek(file); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &backwards{file: file, ctx: ctx, path: path, end: before, size: size}, nil
+	return &backwards{form: f, file: file, ctx: ctx, path: path, end: before, size: size}, nil
 }
 
 func (b *backwards) close() {
@@ -138,7 +139,7 @@ func (b *backwards) longLine(before int64) (l line, err error) {
 		}
 		if i := bytes.LastIndexByte(piece, '\n'); i >= 0 || begin == int64(len(piece)) {
 			b.data = nil
-			b.alone = Open(talk.Cursor{Path: b.path, Offset: begin - int64(len(piece)) + int64(i) + 1})
+			b.alone = b.form.Open(talk.Cursor{Path: b.path, Offset: begin - int64(len(piece)) + int64(i) + 1})
 			break
 		}
 	}

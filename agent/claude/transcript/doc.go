@@ -1,5 +1,6 @@
 // Package transcript reads Claude Code's JSONL transcripts: it finds them, parses their lines,
-// follows them, and checks their ends before a resume.
+// follows them, and checks their ends before a resume. A Form reads the transcripts of another
+// agent that writes lines of JSON.
 //
 // It promises that a Cursor taken from an item continues exactly after that item, that only whole
 // lines are parsed, and that a line it cannot read is counted and passed instead of stopping the

@@ -8,8 +8,8 @@ import (
 
 // Each calls see with the items from a place to the present end, until it returns false. loose: the
 // place may stand inside a line.
-func Each(from talk.Cursor, loose bool, see func(Item) bool) (err error) {
-	r := Open(from)
+func (f *Form) Each(from talk.Cursor, loose bool, see func(Item) bool) (err error) {
+	r := f.Open(from)
 	r.loose = loose
 	defer func() { err = errors.Join(err, r.Close()) }()
 	return r.noted(func() error {

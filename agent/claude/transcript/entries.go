@@ -31,30 +31,30 @@ const (
 
 // Older calls see with the entries before a place where a line ends, the newest first, until see
 // returns false. before -1: the end. ErrTruncated: no line ends there.
-func Older(ctx context.Context, path string, before int64, see func(Entry) bool) error {
-	b, err := openBackwards(ctx, path, before, listChunk)
+func (f *Form) Older(ctx context.Context, path string, before int64, see func(Entry) bool) error {
+	b, err := f.openBackwards(ctx, path, before, listChunk)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	return entries(b.each, join, see)
+	return f.entries(b.each, join, see)
 }
 
 // Newer calls see with the entries from a place on where a line begins, the oldest first, until see
 // returns false. ErrTruncated: no line begins there.
-func Newer(ctx context.Context, path string, from int64, see func(Entry) bool) error {
-	r := Open(talk.Cursor{Path: path, Offset: from})
+func (f *Form) Newer(ctx context.Context, path string, from int64, see func(Entry) bool) error {
+	r := f.Open(talk.Cursor{Path: path, Offset: from})
 	r.allow = func(int64) error { return ctx.Err() }
 	defer r.Close()
-	return entries(r.each, func(next, first Entry) (Entry, bool) { return join(first, next) }, see)
+	return f.entries(r.each, func(next, first Entry) (Entry, bool) { return join(first, next) }, see)
 }
 
 // entries calls see with the entries of lines, until it returns false. join makes one entry of an
 // entry and the one before it, if both are of one answer.
-func entries(each func(see func(l line) bool) error, join func(comes, came Entry) (Entry, bool), see func(Entry) bool) error {
+func (f *Form) entries(each func(see func(l line) bool) error, join func(comes, came Entry) (Entry, bool), see func(Entry) bool) error {
 	open, more := Entry{}, true
 	err := each(func(l line) bool {
-		e, ok := entryOf(l)
+		e, ok := f.entryOf(l)
 		if !ok {
 			return true
 		}
@@ -85,23 +85,12 @@ func join(first, next Entry) (Entry, bool) {
 	return next, true
 }
 
-var (
-	resultPattern = []byte(`"type":"tool_result"`)
-	textPattern   = []byte(`"type":"text"`)
-)
-
-// silent reports whether a line holds nothing but what tools gave: such lines are most of a
-// transcript.
-func silent(line []byte) bool {
-	return bytes.Contains(line, resultPattern) && !bytes.Contains(line, textPattern)
-}
-
 // entryOf returns the part of a line that people read; false: nothing.
-func entryOf(l line) (e Entry, ok bool) {
-	if silent(l.text) {
+func (f *Form) entryOf(l line) (e Entry, ok bool) {
+	if f.silent(l.text) {
 		return e, false
 	}
-	items, _ := parse(l) // one bad line must not hide the others
+	items, _ := f.read(l) // one bad line must not hide the others
 	e.At, e.End = l.at, l.end
 	for _, item := range items {
 		if item.Sidechain || item.Meta {
@@ -155,33 +144,20 @@ func fenced(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// FirstID returns the id of the first line of a conversation, or an empty string. The copy of a
-// conversation begins with the same line.
-func FirstID(path string) (id string) {
-	_ = Each(talk.Cursor{Path: path}, false, func(item Item) bool { // an unreadable one has no id
-		id = item.UUID
-		return id == ""
-	})
-	return id
-}
-
 // toMinute is the time of a line up to its minute.
 const toMinute = "2006-01-02T15:04"
 
 // Day is history.Day.
 type Day = history.Day
 
-var (
-	timePattern = []byte(`"timestamp":"`) // before a time in UTC
-	spokenMarks = [][]byte{[]byte(`"type":"user"`), []byte(`"type":"assistant"`)}
-	sidePattern = []byte(`"isSidechain":true`)
-)
+// timePattern is before a time in UTC.
+var timePattern = []byte(`"timestamp":"`)
 
 // Days calls see with the days before a place, the newest first, until see returns false. reached
 // is the place up to which it has read, also after an error: ctx's error is usual, and the last day
 // may have begun before that.
-func Days(ctx context.Context, path string, before int64, in *time.Location, see func(Day) bool) (reached int64, err error) {
-	b, err := openBackwards(ctx, path, before, searchChunk)
+func (f *Form) Days(ctx context.Context, path string, before int64, in *time.Location, see func(Day) bool) (reached int64, err error) {
+	b, err := f.openBackwards(ctx, path, before, searchChunk)
 	if err != nil {
 		return before, err
 	}
@@ -190,8 +166,7 @@ func Days(ctx context.Context, path string, before int64, in *time.Location, see
 	minute, more := "", true
 	err = b.each(func(l line) bool {
 		_, stamp, found := bytes.Cut(l.text, timePattern)
-		spoken := func(mark []byte) bool { return bytes.Contains(l.text, mark) }
-		if !found || len(stamp) < len(time.RFC3339) || !slices.ContainsFunc(spokenMarks, spoken) || bytes.Contains(l.text, sidePattern) {
+		if !found || len(stamp) < len(time.RFC3339) || !hasAny(l.text, f.spoken) || f.aside != nil && bytes.Contains(l.text, f.aside) {
 			return true
 		}
 		// The days of some zones begin at half past.

@@ -67,7 +67,7 @@ func TestP3_TranscriptTimesFitRecord(t *testing.T) {
 			_, err := json.Marshal(advanced(t, content))
 			require.NoError(t, err, content)
 		}
-		items, err := parse(line{text: []byte(begun)})
+		items, err := ClaudeForm().read(line{text: []byte(begun)})
 		require.NoError(t, err)
 		require.Len(t, items, 1)
 		assert.Zero(t, items[0].Time, stamp)

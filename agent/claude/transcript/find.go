@@ -72,13 +72,6 @@ func files(projectsDir string, sessionID uuid.UUID) ([]file, error) {
 
 const suffix = ".jsonl"
 
-// ofSameName follows the links of a transcript's path. It reports whether the file has the same
-// name: an agent can replace its transcript by a link to another session's.
-func ofSameName(path string) (real string, ok bool) {
-	real, err := filepath.EvalSymlinks(path)
-	return real, err == nil && filepath.Base(real) == filepath.Base(path)
-}
-
 // Own checks the path that a client gives for a session's transcript: <id>.jsonl in a folder of
 // projectsDir. It returns the path with links followed, or "" for any other path. The file may not
 // exist yet, nor may its folder.

@@ -148,3 +148,36 @@ func (i Item) EndsTask() (call string, failed, ok bool) {
 	call = strings.TrimSpace(tagged(i.Text, "tool-use-id"))
 	return call, strings.TrimSpace(tagged(i.Text, "status")) == "failed", call != ""
 }
+
+const taskNotification = "<task-notification>"
+
+// tagged is the text between <name> and the last </name>; it takes the last one because output may
+// itself contain the tag.
+func tagged(text, name string) string {
+	_, after, ok := strings.Cut(text, "<"+name+">")
+	if !ok {
+		return ""
+	}
+	if end := strings.LastIndex(after, "</"+name+">"); end >= 0 {
+		return after[:end]
+	}
+	return after
+}
+
+type (
+	// Failure is an error that ended a turn, or kept a prompt from beginning one.
+	Failure = talk.Failure
+	// FailureKind is the kind of a failure.
+	FailureKind = talk.FailureKind
+)
+
+// The kinds of failures that Claude Code 2.1.328 distinguishes.
+const (
+	FailedRequest = talk.FailedRequest
+	FailedLogin   = talk.FailedLogin
+	FailedLimit   = talk.FailedLimit
+	FailedHook    = talk.FailedHook
+)
+
+// maxText is the longest text that is kept of a step, a failure or a task, in characters.
+const maxText = 200

@@ -21,12 +21,12 @@ const (
 // of local commands, of the newest turn that has any. If the turn is longer than the part that is
 // read (32 MiB at most), it returns the end of the turn. A missing answer is no error, and neither
 // is a missing file.
-func LastAnswer(before talk.Cursor) (items []Item, err error) {
+func (f *Form) LastAnswer(before talk.Cursor) (items []Item, err error) {
 	for window := int64(lastWindow); ; window *= 4 {
 		items = nil
 		over := false // the turn of items has ended
 		from := talk.Cursor{Path: before.Path, Offset: max(0, before.Offset-window)}
-		err := Each(from, true, func(item Item) bool {
+		err := f.Each(from, true, func(item Item) bool {
 			switch {
 			case !item.At.Precedes(before):
 				return false
@@ -52,9 +52,9 @@ func LastAnswer(before talk.Cursor) (items []Item, err error) {
 
 // Between returns the texts, the output of local commands, and what people have asked, between two
 // places of one file, oldest first. Of more than 32 MiB it returns the end.
-func Between(from, before talk.Cursor) (items []Item, err error) {
+func (f *Form) Between(from, before talk.Cursor) (items []Item, err error) {
 	start := talk.Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
-	err = Each(start, true, func(item Item) bool {
+	err = f.Each(start, true, func(item Item) bool {
 		if !item.At.Precedes(from) && item.At.Precedes(before) && (item.Spoken() && item.hasText() || item.IsFromPerson()) {
 			items = append(items, item)
 		}
@@ -71,15 +71,15 @@ const promptFarthest = 8 << 20
 
 // LastPrompt returns the last prompt or command of a person in a transcript. It is empty if that is
 // too far back, or if the file cannot be read.
-func LastPrompt(ctx context.Context, path string) (text string) {
-	b, err := openBackwards(ctx, path, endOf, listChunk)
+func (f *Form) LastPrompt(ctx context.Context, path string) (text string) {
+	b, err := f.openBackwards(ctx, path, endOf, listChunk)
 	if err != nil {
 		return ""
 	}
 	defer b.close()
 	b.last = max(0, b.end-promptFarthest)
 	_ = b.each(func(l line) bool {
-		if e, _ := entryOf(l); e.Kind == Asked {
+		if e, _ := f.entryOf(l); e.Kind == Asked {
 			text = strings.Join(e.Texts, "\n")
 		}
 		return text == ""
@@ -91,8 +91,8 @@ func (i Item) hasText() bool { return i.Kind == Text || i.Kind == LocalOutput }
 
 // Unsaid reports whether the part between c and an offset may hold a text for the person. A
 // part that cannot be read may hold some; a file that is gone holds nothing.
-func Unsaid(c talk.Cursor, before int64) (unsaid bool) {
-	err := Each(c, false, func(item Item) bool {
+func (f *Form) Unsaid(c talk.Cursor, before int64) (unsaid bool) {
+	err := f.Each(c, false, func(item Item) bool {
 		unsaid = item.At.Offset < before && item.Spoken()
 		return item.At.Offset < before && !unsaid
 	})
@@ -105,10 +105,10 @@ const bashWindow = 256 << 10
 
 // BashCommand is the command of bash mode ("!make test") that printed the output at a place. It is
 // empty when the command is not found.
-func BashCommand(at talk.Cursor) string {
+func (f *Form) BashCommand(at talk.Cursor) string {
 	command, reached := "", false
 	before := talk.Cursor{Path: at.Path, Offset: max(0, at.Offset-bashWindow)}
-	_ = Each(before, true, func(item Item) bool { // an unreadable file has none
+	_ = f.Each(before, true, func(item Item) bool { // an unreadable file has none
 		if reached = !item.At.Precedes(at); !reached && item.Kind == LocalCommand && item.Command == "!" {
 			command = item.Text
 		}

@@ -93,7 +93,7 @@ func (e *entry) spoken() bool {
 // line; an error means that the line is not a JSON object. The items have no cursors.
 func parseLine(l line) ([]Item, error) {
 	if l.short != nil && l.short.over {
-		return []Item{{Kind: TooLong, Size: l.end - l.at, Rest: &Rest{Length: l.end - l.at, Raw: true}}}, nil
+		return []Item{tooLong(l)}, nil
 	}
 	text := bytes.TrimSpace(l.text)
 	if len(text) == 0 || isBulk(text) {
@@ -284,21 +284,6 @@ func texts(raw span) (string, []talk.Image) {
 	return strings.Join(parts, "\n"), images
 }
 
-type (
-	// Failure is an error that ended a turn, or kept a prompt from beginning one.
-	Failure = talk.Failure
-	// FailureKind is the kind of a failure.
-	FailureKind = talk.FailureKind
-)
-
-// The kinds of failures that Claude Code 2.1.328 distinguishes.
-const (
-	FailedRequest = talk.FailedRequest
-	FailedLogin   = talk.FailedLogin
-	FailedLimit   = talk.FailedLimit
-	FailedHook    = talk.FailedHook
-)
-
 // failure reads a line that Claude Code itself has written about a request that failed.
 func (e *entry) failure() Failure {
 	text, _ := texts(e.Message.Content)
@@ -328,8 +313,6 @@ func (e *entry) blocked() Failure {
 }
 
 const interrupted = "[Request interrupted by user"
-
-const taskNotification = "<task-notification>"
 
 // injected are the starts of user lines that no person wrote.
 var injected = []string{"<system-reminder>", taskNotification, "<local-command-caveat>"}
@@ -402,19 +385,6 @@ func output(text, stdout, stderr string) string {
 		return out + err
 	}
 	return out + "\n" + err
-}
-
-// tagged is the text between <name> and the last </name>; it takes the last one because output may
-// itself contain the tag.
-func tagged(text, name string) string {
-	_, after, ok := strings.Cut(text, "<"+name+">")
-	if !ok {
-		return ""
-	}
-	if end := strings.LastIndex(after, "</"+name+">"); end >= 0 {
-		return after[:end]
-	}
-	return after
 }
 
 func hasAnyPrefix(s string, prefixes []string) bool {

@@ -15,8 +15,6 @@ const (
 	// maxTasks is the number of to-do items that are kept; if there are more, finished items are
 	// removed first, then the oldest.
 	maxTasks = 100
-	// maxText is the longest text that is kept, in characters.
-	maxText = 200
 )
 
 // tally sums up the lines of a transcript.

@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -48,12 +47,12 @@ func words(text string) []string {
 // Trace is the evidence of a typed text in a transcript.
 type Trace = agent.Trace
 
-// TraceOf searches the transcript from offset to its present end, in lines dated since or later.
+// Trace searches the transcript from offset to its present end, in lines dated since or later.
 // The offset is the size of the file before text was typed and may stand inside a line. A line
 // without a date does not count, unless since is zero. If there is no file, there is no trace and
 // no error; a file shorter than offset is ErrTruncated.
-func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, err error) {
-	err = Each(talk.Cursor{Path: path, Offset: offset}, true, func(item Item) bool {
+func (f *Form) Trace(path string, offset int64, since time.Time, text string) (t Trace, err error) {
+	err = f.Each(talk.Cursor{Path: path, Offset: offset}, true, func(item Item) bool {
 		t.Earlier = t.Earlier || !item.Time.IsZero() && item.Time.Before(since)
 		switch {
 		case item.Time.Before(since) || item.Sidechain || item.Meta:
@@ -77,21 +76,6 @@ func TraceOf(path string, offset int64, since time.Time, text string) (t Trace, 
 func (i Item) typed() bool {
 	return slices.Contains([]talk.Kind{UserPrompt, LocalCommand, CompactBoundary}, i.Kind) ||
 		i.Kind == QueueOperation && i.Operation == "enqueue"
-}
-
-// Grew reports whether the conversation continued after offset with a whole line of the user or the
-// assistant. Titles, summaries, costs and other bookkeeping are not the conversation: Claude Code
-// 2.1.328 writes such lines when a session is only opened and left. Offset and errors are as for
-// TraceOf.
-func Grew(path string, offset int64) (grew bool, err error) {
-	r := Open(talk.Cursor{Path: path, Offset: offset})
-	r.loose = true
-	err = r.each(func(l line) bool {
-		e, whole := readEntry(l.text)
-		grew = whole && e.spoken()
-		return !grew
-	})
-	return grew, errors.Join(err, r.Close())
 }
 
 // proves reports whether an item shows that text arrived.

@@ -34,6 +34,7 @@ const (
 // Reader reads items from a cursor to the present end of the file, by whole lines, and continues
 // from there when the file has grown. Only one goroutine at a time may use it.
 type Reader struct {
+	form  *Form
 	start talk.Cursor // the place at which it was opened
 
 	file   *os.File
@@ -58,8 +59,8 @@ type Reader struct {
 
 // Open returns a reader that starts at c. The file is opened by the first Next, and need not exist
 // yet.
-func Open(c talk.Cursor) *Reader {
-	return &Reader{start: c, next: c.Offset, limit: Budget() * lineShare / 100}
+func (f *Form) Open(c talk.Cursor) *Reader {
+	return &Reader{form: f, start: c, next: c.Offset, limit: Budget() * lineShare / 100}
 }
 
 // Broken returns the number of lines that were passed because they are not JSON or too long.
@@ -115,7 +116,7 @@ func (r *Reader) fill() (bool, error) {
 		if err != nil || !ok {
 			return false, err
 		}
-		items, err := parse(l)
+		items, err := r.form.read(l)
 		at := l.at
 		r.long.release()
 		if err != nil {
@@ -124,17 +125,6 @@ func (r *Reader) fill() (bool, error) {
 		r.queue = r.place(items, at)
 	}
 	return true, nil
-}
-
-// parse is parseLine with protection against panics: Claude Code changes the content of lines with
-// each version, and a mistake of this package about a line is only one more broken line.
-func parse(l line) (items []Item, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			items, err = nil, fmt.Errorf("parse transcript line: %v", p)
-		}
-	}()
-	return parseLine(l)
 }
 
 // Close closes the file. Next then returns fs.ErrClosed.
@@ -321,6 +311,13 @@ func openAnyones(path string) (*os.File, fs.FileInfo, error) {
 	return ownfile.Open(real, ownfile.Others)
 }
 
+// ofSameName follows the links of a transcript's path. It reports whether the file has the same
+// name: an agent can replace its transcript by a link to another session's.
+func ofSameName(path string) (real string, ok bool) {
+	real, err := filepath.EvalSymlinks(path)
+	return real, err == nil && filepath.Base(real) == filepath.Base(path)
+}
+
 // seek goes to the cursor and proves that a line starts there.
 func (r *Reader) seek(file *os.File) error {
 	offset := r.start.Offset
@@ -402,9 +399,9 @@ type Follower struct {
 	reported int // broken lines already logged
 }
 
-// NewFollower returns a follower that starts at c.
-func NewFollower(c talk.Cursor, room *watch.Watcher, log *slog.Logger) *Follower {
-	return &Follower{path: filepath.Clean(c.Path), reader: Open(c), room: room, log: log}
+// Follow returns a follower that starts at c.
+func (f *Form) Follow(c talk.Cursor, room *watch.Watcher, log *slog.Logger) *Follower {
+	return &Follower{path: filepath.Clean(c.Path), reader: f.Open(c), room: room, log: log}
 }
 
 // Next returns the next item, waiting for it until ctx ends. ErrTruncated is as for Reader.Next.

@@ -23,10 +23,10 @@ type Reply struct {
 	local bool
 }
 
-// ReplyTo follows the answer to a text in a transcript from offset on, as TraceOf finds the text:
+// ReplyTo follows the answer to a text in a transcript from offset on, as Trace finds the text:
 // the offset may stand inside a line, and the file need not be there yet.
-func ReplyTo(path string, offset int64, since time.Time, text string) *Reply {
-	r := Open(talk.Cursor{Path: path, Offset: offset})
+func (f *Form) ReplyTo(path string, offset int64, since time.Time, text string) *Reply {
+	r := f.Open(talk.Cursor{Path: path, Offset: offset})
 	r.loose = true
 	return &Reply{reader: r, since: since, text: text}
 }
@@ -46,9 +46,9 @@ func (r *Reply) Read() (talk.Reply, error) {
 
 // Close closes the transcript. A later Read opens it again, and continues.
 func (r *Reply) Close() error {
-	rest := Open(talk.Cursor{Path: r.reader.start.Path, Offset: r.reader.next})
+	rest := r.reader.form.Open(talk.Cursor{Path: r.reader.start.Path, Offset: r.reader.next})
 	if rest.loose = true; len(r.reader.queue) > 0 {
-		rest = Open(r.reader.queue[0].At)
+		rest = r.reader.form.Open(r.reader.queue[0].At)
 	}
 	defer func() { r.reader = rest }()
 	return r.reader.Close()

@@ -91,11 +91,11 @@ const searchChunk = longLine
 // Search calls see with the prompts and answers before a place that have a word, the newest first,
 // until see returns false. reached is the place up to which it has searched, also after an error:
 // ctx's error is usual.
-func Search(ctx context.Context, path string, before int64, w Word, see func(Found) bool) (reached int64, err error) {
+func (f *Form) Search(ctx context.Context, path string, before int64, w Word, see func(Found) bool) (reached int64, err error) {
 	if w.word == nil {
 		return 0, nil
 	}
-	b, err := openBackwards(ctx, path, before, searchChunk)
+	b, err := f.openBackwards(ctx, path, before, searchChunk)
 	if err != nil {
 		return before, err
 	}
@@ -105,8 +105,8 @@ func Search(ctx context.Context, path string, before int64, w Word, see func(Fou
 		hits := w.lines(chunk.text)
 		for i := len(hits) - 1; i >= 0 && !ended; i-- {
 			l := chunk.part(hits[i][0], hits[i][1])
-			f, ok := w.found(l)
-			reached, ended = l.at, ok && !see(f) || ctx.Err() != nil
+			found, ok := f.found(w, l)
+			reached, ended = l.at, ok && !see(found) || ctx.Err() != nil
 		}
 		return !ended
 	})
@@ -133,15 +133,15 @@ func (w Word) lines(text []byte) (all [][2]int) {
 }
 
 // found reads a line in which the word may stand. It is not searched for in what tools have given.
-func (w Word) found(l line) (f Found, ok bool) {
-	e, ok := entryOf(l)
+func (f *Form) found(w Word, l line) (found Found, ok bool) {
+	e, ok := f.entryOf(l)
 	if !ok {
-		return f, false
+		return found, false
 	}
 	for _, text := range e.Texts {
 		if in := w.word.FindStringIndex(text); in != nil {
 			return Found{At: l.at, Kind: e.Kind, Time: e.Time, Text: text, From: in[0], To: in[1]}, true
 		}
 	}
-	return f, false
+	return found, false
 }

@@ -1,0 +1,91 @@
+package transcript
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"ccbot/port/talk"
+)
+
+// Form is the way in which an agent writes its transcripts. The functions of this package are those
+// of Claude Code's form; an agent with another form has the same ones as methods.
+type Form struct {
+	// parse reads one line. An error means that the line is not of the form, or is not known.
+	parse func(l line) ([]Item, error)
+	// silent reports whether a line holds nothing that people read, as most lines do.
+	silent func(line []byte) bool
+	spoken [][]byte // one of them is in each line that people read
+	aside  []byte   // it is in lines that are not of the conversation; nil: there are none
+}
+
+// NewForm returns a form whose lines parse reads; the items that it returns have no cursors. Each
+// line that people read holds one of marks. A line has its time in UTC in "timestamp".
+func NewForm(parse func(line []byte) ([]Item, error), marks ...[]byte) *Form {
+	return &Form{
+		parse: func(l line) ([]Item, error) {
+			if l.short != nil && l.short.over {
+				return []Item{tooLong(l)}, nil
+			}
+			text := bytes.TrimSpace(l.text)
+			if len(text) == 0 {
+				return nil, nil
+			}
+			items, err := parse(text)
+			for i := range items {
+				l.short.take(&items[i])
+			}
+			return items, err
+		},
+		silent: func(line []byte) bool { return !hasAny(line, marks) },
+		spoken: marks,
+	}
+}
+
+func hasAny(line []byte, marks [][]byte) bool {
+	for _, mark := range marks {
+		if bytes.Contains(line, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// tooLong is the item of a line that does not fit in memory.
+func tooLong(l line) Item {
+	return Item{Kind: TooLong, Size: l.end - l.at, Rest: &Rest{Length: l.end - l.at, Raw: true}}
+}
+
+// read is parse with protection against panics: agents change the content of lines with each
+// version, and a mistake of a form about a line is only one more broken line.
+func (f *Form) read(l line) (items []Item, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			items, err = nil, fmt.Errorf("parse transcript line: %v", p)
+		}
+	}()
+	return f.parse(l)
+}
+
+// Lines calls see with the whole lines from a cursor to the present end, and the offset after each
+// of them, until it returns false or ctx ends. next is the offset after the last of them. loose:
+// the cursor may stand inside a line, which is then passed. A file that is not there has no lines.
+func (f *Form) Lines(ctx context.Context, from talk.Cursor, loose bool, see func(text []byte, next int64) bool) (next int64, err error) {
+	r := f.Open(from)
+	defer r.Close()
+	r.loose = loose
+	r.allow = func(int64) error { return ctx.Err() }
+	err = r.each(func(l line) bool { return see(l.text, r.next) })
+	return r.next, err
+}
+
+// LinesBefore calls see with the lines before an offset, the last one first, until it returns false
+// or ctx ends.
+func (f *Form) LinesBefore(ctx context.Context, path string, before int64, see func(text []byte) bool) error {
+	b, err := f.openBackwards(ctx, path, before, listChunk)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	return b.each(func(l line) bool { return see(l.text) })
+}
