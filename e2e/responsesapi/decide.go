@@ -1,0 +1,118 @@
+package responsesapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Reply is the answer of the stand-in: text, then the call of a tool, or an error.
+type Reply struct {
+	Text   string
+	Over   time.Duration  // the text repeats word by word for this long instead of once
+	Tool   string         // the function to call; "" for none
+	Input  map[string]any // its arguments
+	Status int            // HTTP status of an error reply; 0 for none
+	Kind   string         // of the error
+}
+
+// Request is a recorded request.
+type Request struct {
+	Model string
+	Input []Entry
+	Tools []struct{ Type, Name string }
+	Body  []byte `json:"-"`
+}
+
+// Entry is one entry of a conversation: a message, the call of a tool, or its output.
+type Entry struct {
+	Type    string
+	Role    string
+	Content []struct{ Type, Text string }
+	Output  json.RawMessage
+}
+
+// Decide answers a conversation. After the output of a tool the answer is "tool result: …";
+// otherwise the last text of a person decides by its first word:
+//
+//	say X       exactly X
+//	run CMD     a call of exec_command with CMD, after the text "I will run it."
+//	esc CMD     the same, with a request to run outside the sandbox
+//	patch FILE  the same, with apply_patch, which adds FILE with the line "scripted"
+//	slow N      "slow word" over and over for N seconds
+//	error N     an API error with HTTP status N
+//	limit       the error of an account that has used what it may use
+//	anything    echo: anything
+func Decide(r Request) Reply {
+	if out, ok := lastOutput(r); ok {
+		return Reply{Text: "tool result: " + out}
+	}
+	text := lastWords(r)
+	word, rest, _ := strings.Cut(text, " ")
+	rest = strings.TrimSpace(rest)
+	switch word {
+	case "say":
+		return Reply{Text: rest}
+	case "run":
+		return Reply{Text: "I will run it.", Tool: "exec_command", Input: map[string]any{"cmd": rest}}
+	case "esc":
+		return Reply{Text: "I need more rights.", Tool: "exec_command",
+			Input: map[string]any{"cmd": rest, "sandbox_permissions": "require_escalated", "justification": "scripted reason"}}
+	case "patch":
+		return Reply{Text: "I will write it.", Tool: "exec_command",
+			Input: map[string]any{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + rest + "\n+scripted\n*** End Patch\nEOF"}}
+	case "slow":
+		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
+	case "error":
+		return Reply{Status: number(rest, http.StatusBadRequest), Kind: "scripted"}
+	case "limit":
+		return Reply{Status: http.StatusTooManyRequests, Kind: "usage_limit_reached"}
+	}
+	return Reply{Text: "echo: " + text}
+}
+
+// lastWords returns the newest text of a user's message that Codex has not added itself.
+func lastWords(r Request) string {
+	for _, e := range slices.Backward(r.Input) {
+		if text := e.words(); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func (e Entry) words() string {
+	if e.Type != "message" || e.Role != "user" {
+		return ""
+	}
+	for _, c := range slices.Backward(e.Content) {
+		if text := strings.TrimSpace(c.Text); text != "" && !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "# AGENTS.md") {
+			return text
+		}
+	}
+	return ""
+}
+
+// lastOutput returns the output of a tool that is newer than the words of a person.
+func lastOutput(r Request) (string, bool) {
+	for _, e := range slices.Backward(r.Input) {
+		switch {
+		case e.words() != "":
+			return "", false
+		case e.Type == "function_call_output":
+			return string(e.Output), true
+		}
+	}
+	return "", false
+}
+
+func number(s string, otherwise int) int {
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 0 {
+		return otherwise
+	}
+	return n
+}
