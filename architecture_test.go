@@ -43,7 +43,8 @@ var layers = [][]string{
 	{"lifecycle/typing"},
 	{"lifecycle/ending", "lifecycle/view"},
 	{"internal/ledger", "lifecycle/evidence", "lifecycle/outcome", "lifecycle/modekeys"},
-	{"agent/claude"},
+	{"agent/claude", "agent/codex"},
+	{"agent/codex/rollout"},
 	{"agent/agenttest", "agent/claude/claudesettings", "agent/toy", "hooks", "tmux"},
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"try/demoagent/brain"},

@@ -67,15 +67,14 @@ func (f *Form) read(l line) (items []Item, err error) {
 	return f.parse(l)
 }
 
-// Lines calls see with the whole lines from a cursor to the present end, and the offset after each
-// of them, until it returns false or ctx ends. next is the offset after the last of them. loose:
-// the cursor may stand inside a line, which is then passed. A file that is not there has no lines.
-func (f *Form) Lines(ctx context.Context, from talk.Cursor, loose bool, see func(text []byte, next int64) bool) (next int64, err error) {
+// Lines calls see with the whole lines from a cursor to the present end until it returns false. next
+// is the offset after the last of them. loose: the cursor may stand inside a line, which is then
+// passed. A file that is not there has no lines.
+func (f *Form) Lines(from talk.Cursor, loose bool, see func(text []byte) bool) (next int64, err error) {
 	r := f.Open(from)
 	defer r.Close()
 	r.loose = loose
-	r.allow = func(int64) error { return ctx.Err() }
-	err = r.each(func(l line) bool { return see(l.text, r.next) })
+	err = r.each(func(l line) bool { return see(l.text) })
 	return r.next, err
 }
 

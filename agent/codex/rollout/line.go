@@ -1,0 +1,263 @@
+package rollout
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ccbot/agent/claude/transcript"
+	"ccbot/internal/clip"
+	"ccbot/internal/lazyregexp"
+	"ccbot/port/talk"
+)
+
+// line is the part of a line that is used.
+type line struct {
+	Timestamp time.Time
+	Type      string
+	Payload   struct {
+		Type      string
+		ID        string // of session_meta: the conversation
+		Name      string // of a tool
+		Arguments string // of a function, in JSON
+		Input     string // of a custom tool
+		CallID    string `json:"call_id"`
+		Output    json.RawMessage
+		Content   []struct{ Text string }
+		Item      item
+		Error     *failure
+
+		Model          string // of turn_context
+		ApprovalPolicy string `json:"approval_policy"`
+		Cwd            string
+		ResponseID     string `json:"response_id"`
+		Usage          usage
+		RateLimits     *limits         `json:"rate_limits"`
+		Source         json.RawMessage // of session_meta
+		ThreadSource   string          `json:"thread_source"`
+	}
+}
+
+// item is a completed item of a turn.
+type item struct {
+	Type     string
+	ID       string
+	ClientID string `json:"client_id"`
+	Phase    string
+	Source   string
+	Content  []struct{ Text string }
+	Command  []string
+}
+
+// failure is the error of a turn.
+type failure struct {
+	Message string
+	Info    json.RawMessage `json:"codex_error_info"`
+}
+
+// usage holds the tokens of one response; the input includes what was in the cache.
+type usage struct {
+	Input      int64 `json:"input_tokens"`
+	Cached     int64 `json:"cached_input_tokens"`
+	CacheWrite int64 `json:"cache_write_input_tokens"`
+	Output     int64 `json:"output_tokens"`
+}
+
+// The types of lines.
+const (
+	meta         = "session_meta"
+	turnContext  = "turn_context"
+	responseItem = "response_item"
+	event        = "event_msg"
+	usageRecord  = "token_usage_record"
+)
+
+// passed are the types of lines without an item, and the items that other lines repeat.
+var (
+	passed      = []string{meta, turnContext, usageRecord, "world_state", "compacted"}
+	passedItems = []string{"CommandExecution", "FileChange", "Plan", "Reasoning", "McpToolCall", "WebSearch", "ImageView", "HookPrompt"}
+)
+
+// form is the form of rollouts. Its marks are in each line that people read.
+func form() *transcript.Form {
+	return transcript.NewForm(parse, mark("UserMessage"), mark("AgentMessage"), mark("function_call"), mark("custom_tool_call"),
+		mark("ContextCompaction"), mark("turn_aborted"), []byte(`"codex_error_info"`), []byte(`"user_shell"`), []byte(shellResult))
+}
+
+func mark(kind string) []byte { return []byte(`"type":"` + kind + `"`) }
+
+// read reads a line; it fills as many fields as it can.
+func read(text []byte) (l line, err error) {
+	err = json.Unmarshal(text, &l)
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		err = nil
+	}
+	if y := l.Timestamp.Year(); y < 1 || y > 9999 {
+		l.Timestamp = time.Time{}
+	}
+	return l, err
+}
+
+// parse returns the items of a line.
+func parse(text []byte) ([]transcript.Item, error) {
+	l, err := read(text)
+	if err != nil {
+		return nil, fmt.Errorf("parse rollout line: %w", err)
+	}
+	items, err := l.items()
+	for i := range items {
+		items[i].Time, items[i].UUID = l.Timestamp.UTC(), l.Payload.Item.ID
+	}
+	return items, err
+}
+
+func (l line) items() ([]transcript.Item, error) {
+	switch {
+	case l.Type == responseItem:
+		return l.tool(), nil
+	case l.Type == event && l.Payload.Type == "item_completed":
+		return l.Payload.Item.items()
+	case l.Type == event:
+		return l.end(), nil
+	case !slices.Contains(passed, l.Type):
+		return nil, fmt.Errorf("parse rollout line: unknown type %q", clip.Runes(l.Type, maxText))
+	}
+	return nil, nil
+}
+
+// items returns the item as items of a transcript.
+func (i item) items() ([]transcript.Item, error) {
+	switch i.Type {
+	case "UserMessage":
+		return spoken(transcript.Item{Kind: transcript.UserPrompt, Text: i.text(), MessageID: i.ClientID}), nil
+	case "AgentMessage":
+		return spoken(transcript.Item{Kind: transcript.Text, Text: i.text(), MessageID: i.ID, Last: i.Phase != "commentary"}), nil
+	case "ContextCompaction":
+		return []transcript.Item{{Kind: transcript.CompactBoundary}}, nil
+	case "CommandExecution":
+		if i.Source == "user_shell" && len(i.Command) > 0 {
+			return []transcript.Item{{Kind: transcript.LocalCommand, Command: "!", Text: "!" + i.Command[len(i.Command)-1]}}, nil
+		}
+	}
+	if !slices.Contains(passedItems, i.Type) {
+		return nil, fmt.Errorf("parse rollout line: unknown item %q", clip.Runes(i.Type, maxText))
+	}
+	return nil, nil
+}
+
+// spoken leaves out a blank text: a chat refuses it.
+func spoken(i transcript.Item) []transcript.Item {
+	if strings.TrimSpace(i.Text) == "" {
+		return nil
+	}
+	return []transcript.Item{i}
+}
+
+func (i item) text() string {
+	var all []string
+	for _, c := range i.Content {
+		if c.Text != "" { // a picture has none
+			all = append(all, c.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// end returns the end of a turn.
+func (l line) end() []transcript.Item {
+	switch {
+	case l.Payload.Type == "turn_aborted":
+		return []transcript.Item{{Kind: transcript.Interrupt}}
+	case l.Payload.Type == "task_complete" && l.Payload.Error != nil:
+		f := l.Payload.Error.failure()
+		return []transcript.Item{{Kind: transcript.APIError, Text: f.Text, Failure: f}}
+	case l.Payload.Type == "task_complete":
+		return []transcript.Item{{Kind: transcript.TurnEnd}}
+	}
+	return nil
+}
+
+// maxText is the longest text that is kept of a failure or a step, in characters.
+const maxText = 200
+
+func (f failure) failure() talk.Failure {
+	kind := talk.FailedRequest
+	switch {
+	case bytes.Contains(f.Info, []byte("usage_limit_exceeded")):
+		kind = talk.FailedLimit
+	case bytes.Contains(f.Info, []byte(`"http_status_code":401`)), bytes.Contains(f.Info, []byte("unauthorized")):
+		kind = talk.FailedLogin
+	}
+	text := strings.TrimSpace(f.Message)
+	if text == "" {
+		text = "Codex: an error without a text"
+	}
+	return talk.Failure{Kind: kind, Text: clip.Runes(text, maxText)}
+}
+
+// shellResult begins the message with the output of a person's command.
+const shellResult = "<user_shell_command>"
+
+// tool returns the call of a tool, or its result, or the output of a person's command.
+func (l line) tool() []transcript.Item {
+	p := l.Payload
+	switch p.Type {
+	case "message":
+		if len(p.Content) == 1 && strings.HasPrefix(p.Content[0].Text, shellResult) {
+			_, output, _ := strings.Cut(p.Content[0].Text, "\nOutput:\n")
+			output, _, _ = strings.Cut(output, "\n</result>")
+			return []transcript.Item{{Kind: transcript.LocalOutput, Command: "!", Text: output}}
+		}
+	case "function_call", "custom_tool_call":
+		return []transcript.Item{{Kind: transcript.ToolUse, Tool: &transcript.Tool{Name: p.Name, ID: p.CallID, Input: input(p.Arguments, p.Input)}}}
+	case "function_call_output", "custom_tool_call_output":
+		var text string
+		if json.Unmarshal(p.Output, &text) != nil {
+			text = string(p.Output) // with pictures, a list
+		}
+		t := &transcript.Tool{ID: p.CallID, IsError: exitCode.MatchString(text)}
+		if strings.Contains(text, "rejected by user") || strings.HasPrefix(text, "aborted by user") {
+			t.Denial = "user-rejected"
+		}
+		return []transcript.Item{{Kind: transcript.ToolResult, Text: text, Tool: t}}
+	}
+	return nil
+}
+
+var (
+	exitCode  = lazyregexp.New(`(?m)^(Process exited with code|Exit code:) [1-9]|^exec_command failed`)
+	patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
+)
+
+// input is the input of a call as transcript.Tool.Step describes it: a command or a file.
+func input(arguments, patch string) json.RawMessage {
+	var given struct {
+		Cmd     string
+		Command json.RawMessage // a text, or words
+	}
+	_ = json.Unmarshal([]byte(arguments), &given) // other tools have other arguments
+	var words []string
+	_ = json.Unmarshal(given.Command, &words) // it may be a text
+	if len(words) > 0 {
+		given.Cmd = words[len(words)-1]
+	}
+	subject := map[string]string{}
+	if file := patchFile.FindStringSubmatch(patch + given.Cmd); file != nil {
+		subject["file_path"] = file[1]
+	} else if given.Cmd != "" {
+		subject["command"] = given.Cmd
+	}
+	if len(subject) == 0 {
+		return json.RawMessage(arguments)
+	}
+	data, err := json.Marshal(subject)
+	if err != nil {
+		return nil
+	}
+	return data
+}

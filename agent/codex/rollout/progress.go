@@ -1,0 +1,191 @@
+package rollout
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"ccbot/agent/claude/transcript"
+	"ccbot/agent/history"
+	"ccbot/internal/clip"
+	"ccbot/port"
+	"ccbot/port/talk"
+)
+
+// Advance reads the new lines of the file, of a long file that is new the last 8 MiB.
+func (Files) Advance(p history.Progress, path string) (history.Progress, error) {
+	return form().Advance(p, path, take)
+}
+
+// progressMarks are in the lines that change a progress. Outputs of tools, which may be long, have
+// other types.
+var progressMarks = [][]byte{mark(turnContext), mark(usageRecord), mark("task_started"), mark("task_complete"), mark("turn_aborted"),
+	mark("function_call"), mark("custom_tool_call"), mark("AgentMessage"), mark("UserMessage")}
+
+// take adds a line to a progress.
+func take(p *history.Progress, text []byte) {
+	head := text[:min(len(text), 512)] // its types are at its beginning
+	if !slices.ContainsFunc(progressMarks, func(m []byte) bool { return bytes.Contains(head, m) }) {
+		return
+	}
+	l, err := read(text)
+	if err != nil {
+		return // a broken line must not stop a session
+	}
+	switch {
+	case l.Type == turnContext:
+		p.Model, p.PermissionMode = clip.Runes(l.Payload.Model, maxText), clip.Runes(l.Payload.ApprovalPolicy, maxText)
+		p.Requested = p.Model
+	case l.Type == usageRecord && l.Payload.ResponseID != p.LastMessage:
+		u := l.Payload.Usage.tokens()
+		p.LastMessage = clip.Runes(l.Payload.ResponseID, maxText)
+		p.Tokens.Input += u.Input
+		p.Tokens.CacheCreation += u.Write5m
+		p.Tokens.CacheRead += u.CacheRead
+		p.Tokens.Output += u.Output
+	case l.Type == event && l.Payload.Type == "task_started":
+		p.Open = &history.Turn{At: l.Timestamp.UTC()}
+	case l.Type == responseItem && l.Payload.Name == "update_plan":
+		plan(p, l.Payload.Arguments)
+	default:
+		items, _ := l.items() // an unknown item changes nothing
+		for _, i := range items {
+			i.Time = l.Timestamp.UTC()
+			see(p, i)
+		}
+	}
+}
+
+// see takes an item. It makes a new Turn, because an earlier progress may hold the old one.
+func see(p *history.Progress, i transcript.Item) {
+	step := ""
+	switch i.Kind {
+	case transcript.UserPrompt, transcript.Text:
+		p.Failed = talk.Failure{}
+	case transcript.ToolUse:
+		step = i.Tool.Step()
+	case transcript.TurnEnd:
+		p.Well++
+		p.Failed = talk.Failure{}
+	case transcript.APIError:
+		p.Failed = i.Failure
+	}
+	switch {
+	case i.Ends() != transcript.Runs:
+		p.Turns++
+		p.LastTurn, p.Open = i.Time, nil
+	case i.Begins() && p.Open != nil:
+		p.Open = &history.Turn{At: i.Time, Step: cmp.Or(step, p.Open.Step)}
+	case i.Begins():
+		p.Open = &history.Turn{At: i.Time, Step: step}
+	}
+}
+
+// maxTasks is the number of steps of a plan that are kept.
+const maxTasks = 100
+
+// plan replaces the to-do items by the steps of a plan.
+func plan(p *history.Progress, arguments string) {
+	var given struct {
+		Plan []struct{ Step, Status string }
+	}
+	if json.Unmarshal([]byte(arguments), &given) != nil {
+		return
+	}
+	p.Tasks = nil
+	for _, s := range given.Plan[:min(len(given.Plan), maxTasks)] {
+		p.Tasks = append(p.Tasks, port.Task{Text: clip.Runes(s.Step, maxText), Status: clip.Runes(s.Status, maxText)})
+	}
+}
+
+// mostTokens is more than any response has.
+const mostTokens = 1 << 30
+
+func (u usage) tokens() history.Tokens {
+	count := func(n int64) int64 {
+		if n < 0 || n > mostTokens {
+			return 0
+		}
+		return n
+	}
+	cached := min(count(u.Cached), count(u.Input))
+	return history.Tokens{Input: count(u.Input) - cached, CacheRead: cached, Write5m: count(u.CacheWrite), Output: count(u.Output)}
+}
+
+// Answers takes each response of the API as an answer. Its model is the one of the turn.
+func (f Files) Answers(ctx context.Context, path string, from int64, see func(history.Answer)) (int64, error) {
+	in := f.before(ctx, path, from, turnContext)
+	next, err := form().Lines(talk.Cursor{Path: path, Offset: from}, false, func(text []byte) bool {
+		head := text[:min(len(text), 512)]
+		isContext, isUsage := bytes.Contains(head, mark(turnContext)), bytes.Contains(head, mark(usageRecord))
+		if !isContext && !isUsage {
+			return ctx.Err() == nil
+		}
+		l, err := read(text)
+		switch {
+		case err != nil, l.Timestamp.IsZero():
+		case isContext:
+			in = l
+		case l.Payload.ResponseID != "":
+			see(history.Answer{ID: l.Payload.ResponseID, Session: idOf(path), Model: cmp.Or(in.Payload.Model, "?"), Dir: in.Payload.Cwd,
+				At: l.Timestamp, Tokens: l.Payload.Usage.tokens()})
+		}
+		return ctx.Err() == nil
+	})
+	return next, cmp.Or(err, ctx.Err())
+}
+
+// before returns the last line of a type before an offset; the zero line: none.
+func (Files) before(ctx context.Context, path string, offset int64, kind string) (found line) {
+	if offset == 0 {
+		return line{}
+	}
+	_ = form().LinesBefore(ctx, path, offset, func(text []byte) bool { // what cannot be read has none
+		if !bytes.Contains(text[:min(len(text), 512)], mark(kind)) {
+			return true
+		}
+		l, err := read(text)
+		if err != nil || l.Type != kind && l.Payload.Type != kind {
+			return true
+		}
+		found = l
+		return false
+	})
+	return found
+}
+
+// limits are the used parts of an account's limits.
+type limits struct{ Primary, Secondary *window }
+
+type window struct {
+	Percent float64 `json:"used_percent"`
+	Minutes int64   `json:"window_minutes"`
+	Resets  int64   `json:"resets_at"` // Unix seconds
+}
+
+// Limits returns the account's limits as a rollout shows them last.
+func (f Files) Limits(ctx context.Context, path string) (all []talk.Limit) {
+	known := f.before(ctx, path, history.End, "token_count").Payload.RateLimits
+	if known == nil {
+		return nil
+	}
+	for _, w := range []*window{known.Primary, known.Secondary} {
+		if w == nil {
+			continue
+		}
+		l := talk.Limit{Percent: min(max(w.Percent, 0), 100), Resets: time.Unix(w.Resets, 0).UTC()}
+		switch w.Minutes {
+		case 5 * 60:
+			l.Window = talk.FiveHours
+		case 7 * 24 * 60:
+			l.Window = talk.Week
+		default:
+			continue // people know no other
+		}
+		all = append(all, l)
+	}
+	return all
+}

@@ -1,0 +1,320 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/agent"
+	"ccbot/agent/claude/transcript"
+	"ccbot/agent/history"
+	"ccbot/port"
+	"ccbot/port/talk"
+)
+
+var (
+	_ agent.Transcripts = Files{}
+	_ agent.Replies     = Files{}
+	_ agent.Keeper      = Files{}
+	_ agent.Proof       = Files{}
+	_ history.Reader    = Files{}
+	_ history.Excerpts  = Files{}
+	_ history.Folders   = Files{}
+	_ history.Usage     = Files{}
+)
+
+// The conversations of the samples: turns of all kinds, a fork, a file whose last line was cut
+// before it was resumed twice, and failed turns.
+var (
+	turns    = uuid.MustParse("01a218bf-1ff2-7662-b877-89551f85d5f7")
+	fork     = uuid.MustParse("01a218c2-02ee-76d0-960d-412237ebbb76")
+	cut      = uuid.MustParse("01a218c1-de89-7830-967c-92c91b9c906f")
+	failures = uuid.MustParse("01a218c2-98ae-7193-a4a0-071886949ea6")
+)
+
+// home makes a folder of Codex with the samples.
+func home(t *testing.T) Files {
+	t.Helper()
+	f := Files{Home: t.TempDir()}
+	day := filepath.Join(f.Folder(), "2026", "11", "26")
+	require.NoError(t, os.CopyFS(day, os.DirFS("testdata")))
+	return f
+}
+
+func path(t *testing.T, f Files, id uuid.UUID) string {
+	t.Helper()
+	path, err := f.Find(id)
+	require.NoError(t, err)
+	return path
+}
+
+// items are the items of a rollout, each in one line.
+func items(t *testing.T, path string) (all []string) {
+	t.Helper()
+	follow := Files{}.Follow(talk.Cursor{Path: path}, nil, slog.New(slog.DiscardHandler))
+	defer follow.Close()
+	for {
+		i, failed, ok, err := follow.Now()
+		require.NoError(t, err)
+		if !ok {
+			return all
+		}
+		one := strings.TrimSpace(fmt.Sprint(i.Kind, " ", i.Text))
+		if i.Tool != nil {
+			one = fmt.Sprint(i.Kind, " ", i.Tool.Step, " ", i.Tool.Failed, i.Tool.Denied)
+		}
+		all = append(all, strings.TrimSpace(fmt.Sprint(one, " ", i.Ends, " ", failed.Kind)))
+	}
+}
+
+func TestItemsOfRealTurns(t *testing.T) {
+	f := home(t)
+	assert.Equal(t, []string{
+		"user_prompt say hello one", "text hello one", "turn_end done",
+		"user_prompt run echo tool-output", "text I will run it.", "tool_use echo tool-output false false", "tool_result  false false",
+		`text tool result: "Chunk ID: ab742f\nWall time: 0.0000 seconds\nProcess exited with code 0\nOriginal token count: 3\nOutput:\ntool-output\n"`, "turn_end done",
+		"user_prompt esc touch /home/me/outside", "text I need more rights.", "tool_use touch /home/me/outside false false", "tool_result  false false",
+		`text tool result: "Chunk ID: 2df96c\nWall time: 0.0000 seconds\nProcess exited with code 0\nOriginal token count: 0\nOutput:\n"`, "turn_end done",
+		"user_prompt esc touch /home/me/outside2", "text I need more rights.", "tool_use touch /home/me/outside2 false false", "tool_result  true true",
+		`text tool result: "exec_command failed: CreateProcess { message: \"Rejected(\\\"rejected by user\\\")\" }"`, "turn_end done",
+		"user_prompt patch b.txt", "text I will write it.", "tool_use apply_patch b.txt false false", "tool_result  false false",
+		`text tool result: "unsupported custom tool call: apply_patch"`, "turn_end done",
+		"user_prompt slow 60", "user_prompt say while busy", "text while busy", "turn_end done",
+		"user_prompt slow 60", "interrupt stopped",
+		`user_prompt error 400`, `api_error {"error":{"message":"scripted error 400","type":"scripted","code":"scripted"}} failed request`,
+		"user_prompt two\nlines `!` /new", "text echo: two\nlines `!` /new", "turn_end done",
+		"user_prompt /compact", "text echo: /compact", "turn_end done",
+		"compact_boundary", "turn_end done",
+		"local_command !echo from shell", "local_output from shell", "turn_end done",
+		"user_prompt say by hand", "text by hand", "turn_end done",
+	}, items(t, path(t, f, turns)))
+}
+
+func TestFailedTurns(t *testing.T) {
+	all := items(t, path(t, home(t), failures))
+	assert.Contains(t, all, "api_error exceeded retry limit, last status: 429 Too Many Requests failed request")
+	assert.Contains(t, strings.Join(all, "\n"), "scripted error 401, url: http://127.0.0.1:8765/v1/responses failed login")
+	assert.Equal(t, talk.FailedLimit, failure{Info: []byte(`"usage_limit_exceeded"`)}.failure().Kind)
+	assert.NotEmpty(t, failure{}.failure().Text, "a failure has words")
+}
+
+// A line that was cut, or ends in NULs, is passed: Codex has begun a new line after it.
+func TestP5_ItemsAfterCutLine(t *testing.T) {
+	assert.Equal(t, []string{"user_prompt say two", "text two", "turn_end done",
+		"user_prompt say again nul", "text again nul", "turn_end done"}, items(t, path(t, home(t), cut)))
+}
+
+func TestUnknownItemsAreCounted(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte(`{"timestamp":"2026-11-26T16:45:31.744Z","type":"new_type","payload":{}}
+{"timestamp":"2026-11-26T16:45:31.744Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"NewItem"}}}
+not JSON
+{"timestamp":"2026-11-26T16:45:31.744Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"AgentMessage","content":[{"type":"Text","text":"seen"}],"command":7}}}
+`), 0o600))
+	r := form().Open(talk.Cursor{Path: file})
+	defer r.Close()
+	i, ok, err := r.Next()
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.Equal(t, "seen", i.Text, "a field of another type hides no other")
+	assert.Equal(t, 3, r.Broken())
+}
+
+func TestProgressOfRealTurns(t *testing.T) {
+	f := home(t)
+	p, err := f.Advance(history.Progress{}, path(t, f, turns))
+	require.NoError(t, err)
+	assert.Equal(t, []any{13, 11, "mock-1", "on-request"}, []any{p.Turns, p.Well, p.Model, p.PermissionMode})
+	assert.Nil(t, p.Open)
+	assert.Zero(t, p.Failed, "later turns went well")
+	assert.Equal(t, port.Tokens{Input: 82187, CacheRead: 82182, Output: 252}, p.Tokens, "the sum of Codex")
+	again, err := f.Advance(p, path(t, f, turns))
+	require.NoError(t, err)
+	assert.Equal(t, p, again)
+
+	p, err = f.Advance(history.Progress{}, path(t, f, failures))
+	require.NoError(t, err)
+	assert.Equal(t, talk.FailedLogin, p.Failed.Kind)
+}
+
+// Codex writes nothing when it is killed: the turn stays open, with its last step.
+func TestP8_KilledTurnStaysOpen(t *testing.T) {
+	f := home(t)
+	whole := path(t, f, turns)
+	data, err := os.ReadFile(whole)
+	require.NoError(t, err)
+	killed, _, found := strings.Cut(string(data), `{"timestamp":"2026-11-26T16:46:02.377`)
+	require.True(t, found)
+	require.NoError(t, os.WriteFile(whole, []byte(killed), 0o600))
+	p, err := f.Advance(history.Progress{}, whole)
+	require.NoError(t, err)
+	require.NotNil(t, p.Open)
+	assert.Equal(t, "echo tool-output", p.Open.Step)
+	assert.False(t, f.HasInterrupt(talk.Cursor{Path: whole}))
+}
+
+func TestPlanBecomesTasks(t *testing.T) {
+	p := history.Progress{}
+	take(&p, []byte(`{"timestamp":"2026-11-26T16:45:31.744Z","type":"response_item","payload":{"type":"function_call","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Look\",\"status\":\"completed\"},{\"step\":\"Act\",\"status\":\"in_progress\"}]}"}}`))
+	assert.Equal(t, []port.Task{{Text: "Look", Status: "completed"}, {Text: "Act", Status: "in_progress"}}, p.Tasks)
+	assert.Nil(t, p.Open, "a plan is no step")
+}
+
+func TestP4_ReceiptByID(t *testing.T) {
+	f := home(t)
+	for id, want := range map[string]bool{"9be1aa85-acc6-4d7e-b256-5716c3681735": true, "01a218bf-f1a0-7a31-a160-d9b243be56e0": false /* a turn's id */} {
+		has, err := f.HasReceipt(turns, uuid.MustParse(id))
+		require.NoError(t, err)
+		assert.Equal(t, want, has, id)
+	}
+	has, err := f.HasReceipt(uuid.Must(uuid.NewV7()), turns)
+	require.NoError(t, err, "there is no file before the first prompt")
+	assert.False(t, has)
+	trace, err := f.Trace(path(t, f, turns), 0, time.Time{}, "two lines `!` /new")
+	require.NoError(t, err)
+	assert.True(t, trace.Arrived)
+}
+
+func TestReplyToRealPrompt(t *testing.T) {
+	f := home(t)
+	for text, want := range map[string]talk.Reply{
+		"say hello one":    {Texts: []string{"hello one"}, Ending: talk.EndedTurn},
+		"!echo from shell": {Texts: []string{"from shell"}, Ending: talk.EndedTurn},
+	} {
+		reply, err := f.Reply(talk.Cursor{Path: path(t, f, turns)}, time.Time{}, text)()
+		require.NoError(t, err)
+		assert.Equal(t, want, reply, text)
+	}
+}
+
+func TestFilesOfConversations(t *testing.T) {
+	f := home(t)
+	file := path(t, f, turns)
+	_, err := f.Find(uuid.New())
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	real, err := filepath.EvalSymlinks(file)
+	require.NoError(t, err)
+	assert.Equal(t, real, f.Own(file, turns))
+	assert.Empty(t, f.Own(file, fork))
+	link := filepath.Join(f.Folder(), "rollout-x-"+fork.String()+".jsonl")
+	require.NoError(t, os.Symlink(file, link))
+	assert.Empty(t, f.Own(link, fork), "a link to another conversation")
+	assert.Empty(t, f.Own(filepath.Join(f.Home, filepath.Base(file)), turns), "not below sessions")
+	assert.Equal(t, file, f.Sibling(file, turns))
+	assert.Empty(t, f.Sibling(file, fork))
+	assert.Equal(t, turns.String(), f.FirstID(file))
+	assert.Equal(t, fork.String(), f.FirstID(path(t, f, fork)))
+
+	var found []uuid.UUID
+	require.NoError(t, f.InFolder(t.Context(), "/home/me/proj", func(c history.Conversation) bool {
+		found = append(found, c.ID)
+		return true
+	}))
+	assert.ElementsMatch(t, []uuid.UUID{turns, fork, cut, failures}, found)
+
+	h, err := f.Check(turns)
+	require.NoError(t, err)
+	assert.Empty(t, h.Faults)
+	require.NoError(t, os.WriteFile(file, []byte("\x00\x00"), 0o600))
+	_, err = f.Check(turns)
+	require.ErrorIs(t, err, agent.ErrNothingLeft)
+}
+
+func TestAnswersHaveModelOfTurn(t *testing.T) {
+	f := home(t)
+	var all []history.Answer
+	see := func(a history.Answer) { all = append(all, a) }
+	end, err := f.Answers(t.Context(), path(t, f, turns), 0, see)
+	require.NoError(t, err)
+	require.Len(t, all, 14)
+	for _, a := range all {
+		assert.Equal(t, []string{"mock-1", "/home/me/proj", turns.String()}, []string{a.Model, a.Dir, a.Session})
+	}
+	again, err := f.Answers(t.Context(), path(t, f, turns), end, see)
+	require.NoError(t, err)
+	assert.Equal(t, []any{end, 14}, []any{again, len(all)})
+	_, err = f.Answers(t.Context(), path(t, f, turns), 5, see)
+	require.ErrorIs(t, err, history.ErrTruncated)
+}
+
+func TestLimitsOfAccount(t *testing.T) {
+	f := home(t)
+	limits := f.Limits(t.Context(), path(t, f, turns))
+	require.Len(t, limits, 2)
+	assert.Equal(t, []any{talk.FiveHours, 12.5, talk.Week, 40.0}, []any{limits[0].Window, limits[0].Percent, limits[1].Window, limits[1].Percent})
+	assert.Empty(t, f.Limits(t.Context(), path(t, f, fork)))
+}
+
+func TestHistoryOfRealTurns(t *testing.T) {
+	f := home(t)
+	var prompts []string
+	require.NoError(t, f.Older(t.Context(), path(t, f, turns), history.End, func(e history.Entry) bool {
+		if e.Kind == talk.EntryPrompt {
+			prompts = append(prompts, e.Texts...)
+		}
+		return len(prompts) < 2
+	}))
+	assert.Equal(t, []string{"say by hand", "!echo from shell"}, prompts)
+	var found []history.Found
+	_, err := f.Search(t.Context(), path(t, f, turns), history.End, "WHILE busy", func(h history.Found) bool {
+		found = append(found, h)
+		return true
+	})
+	require.NoError(t, err)
+	assert.Len(t, found, 2, "the prompt and the answer")
+	days := 0
+	_, err = f.Days(t.Context(), path(t, f, turns), history.End, time.UTC, func(history.Day) bool { days++; return true })
+	require.NoError(t, err)
+	assert.Equal(t, 1, days)
+	assert.Equal(t, "say by hand", f.LastPrompt(t.Context(), path(t, f, turns)))
+}
+
+// An answer of ten megabytes keeps its beginning, and the rest stays in the file.
+func TestLongAnswerKeepsBeginning(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	long := strings.Repeat("word ", 2<<20)
+	require.NoError(t, os.WriteFile(file, []byte(`{"timestamp":"2026-11-26T16:45:31.744Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"AgentMessage","content":[{"type":"Text","text":"`+long+`"}]}}}`+"\n"), 0o600))
+	follow := Files{}.Follow(talk.Cursor{Path: file}, nil, slog.New(slog.DiscardHandler))
+	defer follow.Close()
+	i, _, ok, err := follow.Now()
+	require.NoError(t, err)
+	require.True(t, ok)
+	whole := int64(len(i.Text))
+	if i.Rest != nil {
+		picture, err := Files{}.Words(i.At, *i.Rest, false)
+		require.NoError(t, err)
+		defer picture.Body.Close()
+		whole = picture.Size
+	}
+	assert.Positive(t, whole)
+	assert.Equal(t, transcript.Text, i.Kind)
+}
+
+func TestInFolderEndsWithContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	f := home(t)
+	require.ErrorIs(t, f.InFolder(ctx, "/home/me/proj", func(history.Conversation) bool { return true }), context.Canceled)
+}
+
+func FuzzLine(f *testing.F) {
+	data, err := os.ReadFile(filepath.Join("testdata", "rollout-2026-11-26T16-48-08-01a218c1-de89-7830-967c-92c91b9c906f.jsonl"))
+	require.NoError(f, err)
+	for one := range strings.Lines(string(data)) {
+		f.Add([]byte(one))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		_, _ = parse(text)
+		take(&history.Progress{}, text)
+	})
+}
