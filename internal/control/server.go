@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	"ccbot/internal/sockpeer"
 	"ccbot/internal/watch"
 )
 
@@ -68,9 +69,8 @@ const (
 var ErrGone = errors.New("the client is gone")
 
 var (
-	errPeerGone = errors.New("the process that connected is gone")
-	errForeign  = errors.New("the process that connected is another user's")
-	errClosing  = errors.New("the client is gone, or the server stops")
+	errForeign = errors.New("the process that connected is another user's")
+	errClosing = errors.New("the client is gone, or the server stops")
 )
 
 // Server serves one socket.
@@ -248,7 +248,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 
 // peerOf asks the kernel which process connected.
 func (s *Server) peerOf(fd int) (Peer, error) {
-	pid, uid, still, done, err := credentials(fd)
+	pid, uid, still, done, err := sockpeer.Credentials(fd)
 	if err != nil {
 		return Peer{}, err
 	}

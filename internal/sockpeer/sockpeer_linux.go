@@ -1,4 +1,4 @@
-package control
+package sockpeer
 
 import (
 	"errors"
@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// credentials returns what the kernel recorded when the peer connected. still is called after the
+// Credentials returns the process that the kernel recorded for a socket. still is called after the
 // peer was read by its pid; it returns nil if the pid belonged to the peer during that time. done
 // releases the handle.
-func credentials(fd int) (pid, uid int, still func() error, done func(), err error) {
+func Credentials(fd int) (pid, uid int, still func() error, done func(), err error) {
 	c, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return 0, 0, nil, nil, fmt.Errorf("SO_PEERCRED: %w", err)
@@ -32,11 +32,11 @@ func peerHandle(fd, pid int) (int, error) {
 		return held, nil
 	case !errors.Is(err, unix.ENOPROTOOPT):
 		// EINVAL and ESRCH: the peer has ended and was collected.
-		return -1, fmt.Errorf("%w: SO_PEERPIDFD: %w", errPeerGone, err)
+		return -1, fmt.Errorf("%w: SO_PEERPIDFD: %w", ErrGone, err)
 	}
 	held, err = unix.PidfdOpen(pid, 0)
 	if err != nil {
-		return -1, fmt.Errorf("%w: pidfd_open: %w", errPeerGone, err)
+		return -1, fmt.Errorf("%w: pidfd_open: %w", ErrGone, err)
 	}
 	return held, nil
 }
@@ -51,7 +51,7 @@ func alive(held int) error {
 		case err != nil:
 			return fmt.Errorf("poll the peer: %w", err)
 		case n > 0:
-			return errPeerGone
+			return ErrGone
 		}
 		return nil
 	}
