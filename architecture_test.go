@@ -44,7 +44,7 @@ var layers = [][]string{
 	{"lifecycle/ending", "lifecycle/view"},
 	{"internal/ledger", "lifecycle/evidence", "lifecycle/outcome", "lifecycle/modekeys"},
 	{"agent/claude", "agent/codex"},
-	{"agent/codex/rollout"},
+	{"agent/codex/appserver", "agent/codex/rollout"},
 	{"agent/agenttest", "agent/claude/claudesettings", "agent/toy", "hooks", "tmux"},
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"try/demoagent/brain"},

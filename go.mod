@@ -42,7 +42,10 @@ require github.com/tidwall/sjson v1.2.9
 
 require github.com/robfig/cron/v3 v3.0.1
 
-require github.com/pelletier/go-toml/v2 v2.4.3
+require (
+	github.com/coder/websocket v1.8.15
+	github.com/pelletier/go-toml/v2 v2.4.3
+)
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect

@@ -51,8 +51,8 @@ func idOf(path string) string {
 	return id.String()
 }
 
-// Find looks in the folders of the days around the time in the id: the day in the path is that of
-// the local time. If several rollouts have the id, it returns the one that was changed last.
+// Find looks in the folders of the days around the time in the id, because the path has the local
+// day. If several rollouts have the id, it returns the one that was changed last.
 func (f Files) Find(conversation uuid.UUID) (path string, err error) {
 	none := fmt.Errorf("find rollout of %s: %w", conversation, fs.ErrNotExist)
 	if conversation.Version() != 7 {

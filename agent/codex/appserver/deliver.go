@@ -1,0 +1,65 @@
+package appserver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"ccbot/agent"
+)
+
+// Receipts knows which texts a conversation shows.
+type Receipts interface {
+	HasReceipt(conversation, id uuid.UUID) (bool, error)
+}
+
+// Delivery is the agent.Delivery of Codex.
+type Delivery struct {
+	Processes Processes
+	Receipts  Receipts
+	// Title returns the title of the terminal that a server's conversation is shown at; empty: it is
+	// unknown.
+	Title func(ctx context.Context, server int) string
+}
+
+// Deliver gives a text to a server. It does not join the conversation: a new one has no rollout yet,
+// and then the server refuses that.
+func (d Delivery) Deliver(ctx context.Context, to agent.Recipient, id uuid.UUID, text string) error {
+	c, t, err := d.reach(ctx, to)
+	if err != nil {
+		return fmt.Errorf("%w: %w", agent.ErrNotDelivered, err)
+	}
+	defer c.Close()
+	input := []map[string]any{{"type": "text", "text": text}}
+	return c.call(ctx, "turn/start", map[string]any{"threadId": t.ID, "clientUserMessageId": id, "input": input}, nil)
+}
+
+// reach proves that a server takes a text for a conversation.
+func (d Delivery) reach(ctx context.Context, to agent.Recipient) (c *Conn, t Thread, err error) {
+	if c, err = Dial(ctx, d.Processes, to.PID, to.ProcStart); err != nil {
+		return nil, t, err
+	}
+	title := ""
+	if d.Title != nil {
+		title = d.Title(ctx, to.PID)
+	}
+	t, err = c.Shown(ctx, title)
+	switch {
+	case err != nil:
+	case t.ID != to.Conversation:
+		err = fmt.Errorf("appserver: the terminal shows %s", t.ID)
+	case t.Status != agent.Idle:
+		err = fmt.Errorf("appserver: it is %q", t.Status)
+	}
+	if err != nil {
+		_ = c.Close() // it was only asked
+		return nil, t, err
+	}
+	return c, t, nil
+}
+
+// HasReceipt reads the rollout.
+func (d Delivery) HasReceipt(conversation, id uuid.UUID) (bool, error) {
+	return d.Receipts.HasReceipt(conversation, id)
+}

@@ -1,0 +1,131 @@
+package appserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Event is a change of a joined conversation. One of its parts is set.
+type Event struct {
+	Status   *Thread  // its status; only ID, Status and Asks are set
+	Received string   // the id of a client's text that the agent has now
+	Began    string   // the turn that has begun
+	Ended    string   // the turn that has ended
+	Request  *Request // a request that waits for an answer
+	Resolved string   // the request that no longer waits, whoever answered it
+}
+
+// Request is a question of the agent about what it may do.
+type Request struct {
+	ID      string // of the server, as long as it runs
+	Kind    Kind
+	Thread  string
+	Turn    string
+	Call    string // of the tool, as in the rollout
+	Command string
+	Dir     string
+	Reason  string
+	Choices []Choice // that the terminal offers; an empty list: Accept and Decline
+}
+
+// Kind is the kind of a request.
+type Kind string
+
+// The kinds of requests. Others are answered at the terminal only.
+const (
+	AsksCommand Kind = "item/commandExecution/requestApproval"
+	AsksChange  Kind = "item/fileChange/requestApproval"
+)
+
+// Choice is an answer to a request.
+type Choice string
+
+// The answers that ccbot gives. After Decline the turn continues, Cancel also interrupts it.
+const (
+	Accept  Choice = "accept"
+	Decline Choice = "decline"
+	Cancel  Choice = "cancel"
+)
+
+// params are the parts of a message's parameters that are used.
+type params struct {
+	ThreadID  string          `json:"threadId"`
+	TurnID    string          `json:"turnId"`
+	ItemID    string          `json:"itemId"`
+	RequestID json.RawMessage `json:"requestId"`
+	Status    status          `json:"status"`
+	Turn      struct {
+		ID string `json:"id"`
+	} `json:"turn"`
+	Item struct {
+		Type     string `json:"type"`
+		ClientID string `json:"clientId"`
+	} `json:"item"`
+	Command   string            `json:"command"`
+	Cwd       string            `json:"cwd"`
+	Reason    string            `json:"reason"`
+	Decisions []json.RawMessage `json:"availableDecisions"`
+}
+
+// Next waits for the next event of a conversation. Events of others are passed.
+func (c *Conn) Next(ctx context.Context, t Thread) (Event, error) {
+	for {
+		m, err := c.next(ctx)
+		if err != nil {
+			return Event{}, err
+		}
+		if e, ok := m.event(t); ok {
+			return e, nil
+		}
+	}
+}
+
+// event returns the event of a message; false: it is none of the conversation.
+func (m message) event(t Thread) (e Event, ok bool) {
+	var p params
+	if m.Params != nil && json.Unmarshal(m.Params, &p) != nil || p.ThreadID != t.ID.String() {
+		return e, false
+	}
+	switch m.Method {
+	case "thread/status/changed":
+		e.Status = &Thread{ID: t.ID}
+		e.Status.Status, e.Status.Asks = p.Status.of()
+	case "turn/started":
+		e.Began = p.Turn.ID
+	case "turn/completed":
+		e.Ended = p.Turn.ID
+	case "item/started":
+		e.Received = p.Item.ClientID
+		return e, p.Item.Type == "userMessage" && p.Item.ClientID != ""
+	case "serverRequest/resolved":
+		e.Resolved = string(p.RequestID)
+	case string(AsksCommand), string(AsksChange):
+		e.Request = &Request{ID: string(m.ID), Kind: Kind(m.Method), Thread: p.ThreadID, Turn: p.TurnID, Call: p.ItemID,
+			Command: p.Command, Dir: p.Cwd, Reason: p.Reason}
+		for _, d := range p.Decisions {
+			var one Choice
+			if json.Unmarshal(d, &one) == nil { // others would change the person's rules
+				e.Request.Choices = append(e.Request.Choices, one)
+			}
+		}
+		return e, m.ID != nil
+	default:
+		return e, false
+	}
+	return e, true
+}
+
+// Answer answers a request. If it no longer waits, the server ignores the answer: Resolved reports
+// in each case that it is over.
+func (c *Conn) Answer(ctx context.Context, q Request, choice Choice) error {
+	if !slices.Contains([]Choice{Accept, Decline, Cancel}, choice) {
+		return fmt.Errorf("appserver: answer %q", choice)
+	}
+	result, err := json.Marshal(map[string]Choice{"decision": choice})
+	if err != nil {
+		return fmt.Errorf("appserver: %w", err)
+	}
+	return c.write(ctx, message{ID: json.RawMessage(q.ID), Result: result})
+}

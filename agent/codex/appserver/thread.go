@@ -1,0 +1,151 @@
+package appserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"ccbot/agent"
+)
+
+// Thread is a conversation that a server has loaded.
+type Thread struct {
+	ID     uuid.UUID
+	Path   string // of its rollout, which is made at the first prompt
+	Dir    string
+	Status agent.Status // empty: unknown
+	// Asks reports whether a request waits for an answer.
+	Asks bool
+}
+
+// thread is a Thread as the server writes it.
+type thread struct {
+	ID           string `json:"id"`
+	Path         string `json:"path"`
+	Cwd          string `json:"cwd"`
+	Ephemeral    bool   `json:"ephemeral"`
+	ThreadSource string `json:"threadSource"`
+	Parent       string `json:"parentThreadId"`
+	Status       status `json:"status"`
+}
+
+type status struct {
+	Type  string   `json:"type"`
+	Flags []string `json:"activeFlags"`
+}
+
+// of returns the status in the words of package agent.
+func (s status) of() (agent.Status, bool) {
+	switch {
+	case s.Type == "idle":
+		return agent.Idle, false
+	case s.Type == "active" && len(s.Flags) > 0: // waitingOnApproval, waitingOnUserInput
+		return agent.Waiting, true
+	case s.Type == "active":
+		return agent.Busy, false
+	}
+	return "", false
+}
+
+// isPersons reports whether a person leads the conversation. Codex makes others for titles, for
+// side questions and for subagents.
+func (t thread) isPersons() bool {
+	return !t.Ephemeral && t.Parent == "" && (t.ThreadSource == "" || t.ThreadSource == "user")
+}
+
+func (t thread) of() (Thread, error) {
+	id, err := uuid.Parse(t.ID)
+	if err != nil {
+		return Thread{}, fmt.Errorf("appserver: conversation %q: %w", t.ID, err)
+	}
+	shown := Thread{ID: id, Path: t.Path, Dir: t.Cwd}
+	shown.Status, shown.Asks = t.Status.of()
+	return shown, nil
+}
+
+// maxLoaded is more conversations than a server has loaded at once.
+const maxLoaded = 1000
+
+// Loaded returns the loaded conversations that a person leads.
+func (c *Conn) Loaded(ctx context.Context) (all []Thread, err error) {
+	var loaded struct {
+		Data []string `json:"data"`
+		Next *string  `json:"nextCursor"`
+	}
+	if err := c.call(ctx, "thread/loaded/list", map[string]int{"limit": maxLoaded}, &loaded); err != nil {
+		return nil, err
+	}
+	if loaded.Next != nil {
+		return nil, fmt.Errorf("appserver: more than %d conversations", maxLoaded)
+	}
+	for _, id := range loaded.Data {
+		var found struct {
+			Thread thread `json:"thread"`
+		}
+		if err := c.call(ctx, "thread/read", map[string]string{"threadId": id}, &found); err != nil {
+			return nil, err // it may have been closed since; the caller tries again
+		}
+		if !found.Thread.isPersons() {
+			continue
+		}
+		t, err := found.Thread.of()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// leastTitle is the least part of an id in a title that counts: the time of the id and random bits.
+const leastTitle = 23
+
+// ErrSeveral is returned if a server has several conversations, and the title names none of them.
+var ErrSeveral = errors.New("appserver: it is unknown which conversation the terminal shows")
+
+// Shown returns the conversation that the terminal shows. Its title begins with the id, which Codex
+// cuts ("01a218c1-a6ca-7152-825d-d8ab3... | Ready"); it may be empty if only one is loaded.
+func (c *Conn) Shown(ctx context.Context, title string) (Thread, error) {
+	all, err := c.Loaded(ctx)
+	if err != nil {
+		return Thread{}, err
+	}
+	return shown(all, title)
+}
+
+func shown(all []Thread, title string) (Thread, error) {
+	id, _, _ := strings.Cut(title, " ")
+	id = strings.TrimRight(id, ".…")
+	if len(id) >= leastTitle {
+		all = slices.DeleteFunc(slices.Clone(all), func(t Thread) bool { return !strings.HasPrefix(t.ID.String(), id) })
+	}
+	if len(all) != 1 {
+		return Thread{}, ErrSeveral
+	}
+	return all[0], nil
+}
+
+// Join subscribes to a conversation that is loaded, which t must be: any other would be loaded, and
+// the server would become its writer. Its open requests then come from Next.
+func (c *Conn) Join(ctx context.Context, t Thread) (Thread, error) {
+	var joined struct {
+		Thread thread `json:"thread"`
+	}
+	if err := c.call(ctx, "thread/resume", map[string]any{"threadId": t.ID, "excludeTurns": true}, &joined); err != nil {
+		return Thread{}, err
+	}
+	now, err := joined.Thread.of()
+	if err == nil && now.ID != t.ID {
+		err = fmt.Errorf("appserver: thread/resume: %s instead of %s", now.ID, t.ID)
+	}
+	return now, err
+}
+
+// Interrupt ends the running turn. The rollout shows its end.
+func (c *Conn) Interrupt(ctx context.Context, t Thread, turn string) error {
+	return c.call(ctx, "turn/interrupt", map[string]any{"threadId": t.ID, "turnId": turn}, nil)
+}

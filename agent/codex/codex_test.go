@@ -1,0 +1,75 @@
+package codex
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/agent"
+	"ccbot/port/refusal"
+)
+
+var (
+	_ agent.Starter = Starter{}
+	_ agent.Witness = Witness{}
+	_ agent.Served  = Witness{}
+)
+
+var id = uuid.MustParse("01a218bf-1ff2-7662-b877-89551f85d5f7")
+
+func TestArgv(t *testing.T) {
+	s := Starter{Pane: "/opt/ccbot-codex"}
+	flags := []string{"-m", "a"}
+	for _, tt := range []struct {
+		name  string
+		mode  string
+		start agent.Start
+		want  []string
+	}{
+		{"new", agent.ModeAsk, agent.Start{Conversation: id}, []string{"--"}},
+		{"resume", agent.ModeAsk, agent.Start{Conversation: id, Resumes: true}, []string{"resume", id.String(), "--"}},
+		{"copy", agent.ModeAsk, agent.Start{CopyOf: id}, []string{"fork", id.String(), "--"}},
+		{"bypass", agent.ModeBypass, agent.Start{}, []string{"--", bypass}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			want := append(append([]string{"/opt/ccbot-codex", "--codex", "/bin/codex"}, tt.want...), flags...)
+			assert.Equal(t, want, s.Argv("/bin/codex", agent.Launch{Flags: flags, PermissionMode: tt.mode}, tt.start))
+		})
+	}
+}
+
+// A launch that was recorded with more permissions does not keep them.
+func TestRelaunchKeepsOnlyModel(t *testing.T) {
+	recorded := &agent.Launch{Command: "other", Flags: []string{"--yolo", "--model=b"}, PermissionMode: agent.ModeBypass}
+	l, program, err := Starter{}.Relaunch(recorded, agent.Launch{Command: "sh", Flags: []string{"-m", "a"}, PermissionMode: agent.ModeAsk}, agent.Seen{})
+	require.NoError(t, err)
+	assert.NotEmpty(t, program)
+	assert.Equal(t, agent.Launch{Command: "sh", Flags: []string{"-m", "a", "--model", "b"}, PermissionMode: agent.ModeAsk}, l)
+	assert.Equal(t, "b", modelOf(l.Flags))
+	assert.False(t, Starter{}.Bypasses(l, "on-request"))
+	assert.True(t, Starter{}.Bypasses(*recorded, ""))
+	assert.True(t, Starter{}.Bypasses(l, "never"))
+
+	_, _, err = Starter{}.Relaunch(nil, agent.Launch{Command: "no-such-codex"}, agent.Seen{})
+	var refused *refusal.Error
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, refusal.NotInstalled, refused.Code)
+}
+
+func TestP1_CommandLineIsNoWriter(t *testing.T) {
+	for _, args := range [][]string{{"codex", "resume", id.String()}, {"codex", "resume", id.String(), "--remote", "unix:///s"},
+		{"codex", "app-server", "--listen", "unix:///s"}} {
+		assert.Empty(t, Witness{}.Conversations(args), args)
+	}
+}
+
+func TestServerHasSocket(t *testing.T) {
+	for line, want := range map[string]bool{"unix:///run/s": true, "unix://": false, "ws://127.0.0.1:1": false} {
+		assert.Equal(t, want, Witness{}.IsServer([]string{"codex", "app-server", "--listen", line}), line)
+	}
+	assert.False(t, Witness{}.IsServer([]string{"codex", "--remote", "unix:///run/s"}))
+	assert.True(t, Witness{}.PrintsOnce([]string{"codex", "exec", "x"}))
+	assert.Equal(t, []string{"codex", "ccbot-codex", "cx"}, Witness{Command: "/opt/cx"}.Names())
+}

@@ -1,0 +1,37 @@
+package codex
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// Witness is the agent.Witness and the agent.Served of Codex.
+type Witness struct {
+	Command string // the configured command: a name on PATH or a path
+}
+
+// Names returns the names of the CLI, of ccbot-codex, and of the configured command.
+func (w Witness) Names() []string {
+	names := []string{"codex", "ccbot-codex"}
+	if w.Command != "" { // otherwise its name would be "."
+		names = append(names, filepath.Base(w.Command))
+	}
+	return names
+}
+
+// Conversations returns none: only the lock proves a writer.
+func (Witness) Conversations([]string) []uuid.UUID { return nil }
+
+// PrintsOnce looks for the verb exec, before which there may be flags.
+func (Witness) PrintsOnce(args []string) bool {
+	return len(args) > 1 && slices.ContainsFunc(args[1:], func(arg string) bool { return arg == "exec" || arg == "e" || arg == "review" })
+}
+
+// IsServer looks for a server with a socket, which the shared one is not: that has no path.
+func (Witness) IsServer(args []string) bool {
+	i := slices.Index(args, "--listen")
+	return len(args) > 1 && args[1] == "app-server" && i > 0 && i+1 < len(args) && strings.HasPrefix(args[i+1], "unix:///")
+}

@@ -1,0 +1,54 @@
+package writerlock
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gofrs/flock"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestP1_HoldersOfLocks(t *testing.T) {
+	home := t.TempDir()
+	held, err := Holders(home)
+	require.NoError(t, err)
+	assert.Empty(t, held, "Codex was never used")
+
+	dir := filepath.Join(home, "thread-writer-locks")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	mine, opened := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
+	lock := flock.New(filepath.Join(dir, mine.String()+".lock"))
+	got, err := lock.TryLock()
+	require.NoError(t, err)
+	require.True(t, got)
+	other := flock.New(filepath.Join(dir, ".coordination.lock"))
+	got, err = other.TryLock()
+	require.NoError(t, err)
+	require.True(t, got)
+	defer other.Unlock()
+	file, err := os.Create(filepath.Join(dir, opened.String()+".lock"))
+	require.NoError(t, err)
+	defer file.Close()
+
+	held, err = Holders(home)
+	require.NoError(t, err)
+	assert.Equal(t, map[int][]uuid.UUID{os.Getpid(): {mine}}, held, "an open file without a lock is none")
+
+	require.NoError(t, lock.Unlock())
+	held, err = Holders(home)
+	require.NoError(t, err)
+	assert.Empty(t, held)
+}
+
+func TestLockersOfKernel(t *testing.T) {
+	assert.Equal(t, []int{7, 9}, lockers([]byte(`1: POSIX  ADVISORY  WRITE 5 00:1b:10391 128 128
+2: FLOCK  ADVISORY  WRITE 7 00:1b:8060 0 EOF
+2: -> FLOCK  ADVISORY  WRITE 8 00:1b:8060 0 EOF
+3: FLOCK  ADVISORY  READ 6 00:1b:8061 0 EOF
+4: FLOCK  ADVISORY  WRITE 9 00:1b:8062 0 EOF
+5: FLOCK  ADVISORY  WRITE 0 00:1b:8063 0 EOF
+`)))
+}

@@ -1,0 +1,6 @@
+// Package realcodex tries the client of Codex' server and the reader of its rollouts with the real
+// Codex CLI, a private home, and a Responses API on loopback.
+//
+// It never installs anything and never falls back to a codex of the person who runs the tests. No
+// job runs it yet: without Codex its test is skipped.
+package realcodex
