@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +10,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/turn"
 	"ccbot/i18n"
@@ -117,6 +121,80 @@ func TestAbilities_ChosenSession(t *testing.T) {
 		w.Work(t)
 		assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), w.In(chattest.AtAlice).Text(i18n.UnableBash, i18n.Args{"Name": r.Name}).Text, state)
 		assert.Empty(t, w.Lifecycle.Done(), state)
+	}
+}
+
+// lackingAgent is the agent of new sessions that lacks an ability.
+type lackingAgent struct {
+	machine.Sessions
+	lose func(*port.Abilities)
+}
+
+func (l lackingAgent) Abilities(ctx context.Context, name string) (port.Abilities, error) {
+	can, err := l.Sessions.Abilities(ctx, name)
+	l.lose(&can)
+	return can, err
+}
+
+// loses makes the agent of new sessions one that lacks an ability.
+func loses(t *testing.T, w *chattest.World, lose func(*port.Abilities)) {
+	t.Helper()
+	w.Machine.Sessions = lackingAgent{w.Machine.Sessions, lose}
+	w.Again()
+}
+
+// The pages of new sessions and of the settings have no choice that the agent of a new session
+// lacks, and a choice that a chat made earlier is not passed on.
+func TestAbilities_NewSession(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		lose        func(*port.Abilities)
+		mode, model bool
+	}{
+		{"all abilities", func(*port.Abilities) {}, true, true},
+		{"no modes", func(a *port.Abilities) { a.Modes = nil }, false, true},
+		{"no models", func(a *port.Abilities) { a.Models = nil }, true, false},
+		{"neither", func(a *port.Abilities) { a.Modes, a.Models = nil, nil }, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := inFolders(t, "api")
+			loses(t, w.World, tt.lose)
+			require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Mode, s.Model = "plan", "opus" }))
+			w.Session(t, "api", session.Archived)
+			has := func(key i18n.Key, args ...i18n.Args) bool { return slices.Contains(w.buttons(), w.say(key, args...)) }
+			w.open()
+			checkChoices := func() {
+				assert.Equal(t, tt.mode, has(i18n.ButtonNewMode, i18n.Args{"Mode": w.say(i18n.NewAsSet)}))
+				assert.Equal(t, tt.model, has(i18n.ButtonNewModel, i18n.Args{"Model": w.say(i18n.NewAsSet)}))
+			}
+			checkChoices()
+			w.press("~/api")
+			checkChoices()
+
+			w.MustHear(t, "/settings")
+			w.Work(t)
+			w.page = w.Telegram.LastID()
+			assert.Equal(t, []bool{tt.mode, tt.model}, []bool{has(i18n.SettingMode), has(i18n.SettingModel)})
+			assert.Equal(t, []bool{tt.mode, tt.model},
+				[]bool{strings.Contains(w.text(), w.say(i18n.SettingMode)), strings.Contains(w.text(), w.say(i18n.SettingModel))})
+			for name, can := range map[string]bool{"mode": tt.mode, "model": tt.model} {
+				answer, _, err := w.Pages.All["settings"].Do(t.Context(), chat.Visit{To: chattest.AtAlice, By: chattest.Alice, Rest: name}, "")
+				require.NoError(t, err)
+				assert.Equal(t, can, answer.Text == "", "a button of an earlier page: %s", name)
+			}
+
+			require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Mode, s.Model = "plan", "opus" }))
+			w.MustHear(t, "/new one ~/api")
+			require.Len(t, w.Lifecycle.Starts, 1)
+			var want port.ModeChange
+			if tt.mode {
+				want.Mode = port.ModePlan
+			}
+			if tt.model {
+				want.Model = "Opus"
+			}
+			assert.Equal(t, want, w.Lifecycle.Starts[0].With)
+		})
 	}
 }
 

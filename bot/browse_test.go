@@ -152,7 +152,7 @@ func TestBrowserStartsOneSessionWithChoices(t *testing.T) {
 	require.Len(t, w.Lifecycle.Starts, 1)
 	q := w.Lifecycle.Starts[0]
 	assert.Equal(t, filepath.Join(w.Home, "api"), q.Dir)
-	assert.Equal(t, port.ModeChange{Mode: port.ModeAcceptEdits, Model: "opus"}, q.With)
+	assert.Equal(t, port.ModeChange{Mode: port.ModeAcceptEdits, Model: "Opus"}, q.With)
 	assert.NotEmpty(t, q.Origin)
 	assert.Empty(t, w.buttons(), "the page is over")
 	assert.NotEqual(t, was.Text, w.shown().Text)
@@ -177,7 +177,7 @@ func TestSettingsAreDefaultsOfNewSessions(t *testing.T) {
 	w.open()
 	w.press("~/api", w.say(i18n.ButtonNewModel, i18n.Args{"Model": w.say(i18n.NewAsSet)}), w.say(i18n.ButtonNewModel, i18n.Args{"Model": "Opus"}))
 	w.press(w.say(i18n.ButtonStartFresh))
-	assert.Equal(t, []port.ModeChange{{Mode: port.ModePlan, Model: "opus"}, {Mode: port.ModePlan, Model: "sonnet"}},
+	assert.Equal(t, []port.ModeChange{{Mode: port.ModePlan, Model: "Opus"}, {Mode: port.ModePlan, Model: "Sonnet"}},
 		[]port.ModeChange{w.Lifecycle.Starts[0].With, w.Lifecycle.Starts[1].With})
 }
 

@@ -402,7 +402,7 @@ func TestNewSessionsUseChatSettings(t *testing.T) {
 	key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.PrivateChat(chattest.Bob), Text: "/new api ~"})
 	require.NoError(t, w.HandleText(t, key, u))
 	require.Len(t, asked, 2)
-	assert.Equal(t, port.ModeChange{Mode: port.ModePlan, Model: "opus"}, asked[0].With)
+	assert.Equal(t, port.ModeChange{Mode: port.ModePlan, Model: "Opus"}, asked[0].With)
 	assert.Zero(t, asked[1].With, "another person has chosen nothing")
 }
 

@@ -101,6 +101,11 @@ type Sessions struct {
 	Forgets func(ctx context.Context, id uuid.UUID) error
 }
 
+// Abilities implements [port.Agents].
+func (s Sessions) Abilities(_ context.Context, name string) (port.Abilities, error) {
+	return s.Agents.Of(name).Abilities, nil
+}
+
 // Start starts an agent in a new window.
 func (s Sessions) Start(ctx context.Context, q port.Start) (port.Session, error) {
 	r, err := s.Lifecycle.Start(ctx, q)

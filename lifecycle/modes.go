@@ -18,10 +18,10 @@ import (
 // terminal cannot be seen, or that the agent is being started; view.ErrSilent that tmux does not
 // answer.
 func (s *Service) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange) (now port.ModeState, err error) {
-	if want.Mode != "" && !want.Mode.Offered() {
+	r, ok := s.core.Store.Get(id)
+	if want.Mode != "" && !s.core.Agents.Of(r.AgentName).Abilities.HasMode(want.Mode) {
 		return port.ModeState{}, fmt.Errorf("switch to mode %q: not offered", want.Mode)
 	}
-	r, ok := s.core.Store.Get(id)
 	if want == (port.ModeChange{}) && !r.State.Launching() {
 		if !ok {
 			return port.ModeState{}, session.ErrNotFound

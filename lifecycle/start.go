@@ -51,7 +51,7 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	r := session.Record{ID: id, Name: name, NamedBy: named, Dir: filepath.Clean(q.Dir), Host: s.core.Host,
 		AgentSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
 		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.core.Moment(), AgentName: agentName(q)}
-	if q.With.Mode != "" && !q.With.Mode.Offered() || strings.HasPrefix(q.With.Model, "-") {
+	if q.With.Mode != "" && !s.core.Agents.Of(q.Agent).Abilities.HasMode(q.With.Mode) || strings.HasPrefix(q.With.Model, "-") {
 		return session.Record{}, errors.New("start with a mode or a model that is not offered")
 	}
 	if r.Launch, err = s.core.launchOf(q); err != nil {

@@ -1,5 +1,11 @@
 package port
 
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
 // Abilities are the abilities of an agent that people use in the chat. The chat draws no button of
 // an ability that is missing, and answers its commands with a sentence.
 type Abilities struct {
@@ -11,3 +17,21 @@ type Abilities struct {
 
 // Switches reports whether the mode or the model can be switched.
 func (a Abilities) Switches() bool { return len(a.Modes)+len(a.Models) > 0 }
+
+// HasMode reports whether a person may choose a mode.
+func (a Abilities) HasMode(m Mode) bool { return slices.Contains(a.Modes, m) }
+
+// Model returns a model as Models has it, or "" if a person may not choose it. Case is ignored.
+func (a Abilities) Model(name string) string {
+	if i := slices.IndexFunc(a.Models, func(m string) bool { return strings.EqualFold(m, name) }); i >= 0 {
+		return a.Models[i]
+	}
+	return ""
+}
+
+// Agents knows the coding agents of the machine.
+type Agents interface {
+	// Abilities returns the abilities of the agent with a name, as in Start.Agent: those of a session
+	// that does not exist yet.
+	Abilities(ctx context.Context, agent string) (Abilities, error)
+}

@@ -2,16 +2,14 @@ package port
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 )
 
-// Mode is a permission mode, as Claude Code names it.
+// Mode is a permission mode, as its agent names it.
 type Mode string
 
-// The permission modes. ccbot switches only to the first three and only reads the others.
+// The permission modes that have names in the chat.
 const (
 	ModeManual      Mode = "default"
 	ModeAcceptEdits Mode = "acceptEdits"
@@ -20,23 +18,10 @@ const (
 	ModeBypass      Mode = "bypassPermissions"
 )
 
-// The modes and models that people may choose, in the order of their buttons. Auto and bypass run
-// tools without asking, so they are never chosen from the chat.
-var (
-	Modes  = []Mode{ModeManual, ModeAcceptEdits, ModePlan}
-	Models = []string{"Opus", "Sonnet", "Haiku", "Fable"} // as in Claude Code's list
-)
-
-// Offered reports whether a person may choose the mode.
-func (m Mode) Offered() bool { return slices.Contains(Modes, m) }
-
-// ModelFlag returns a model of Models in the form of Claude Code's command line.
-func ModelFlag(model string) string { return strings.ToLower(model) }
-
 // ModeChange is a request for a mode or a model. An empty field changes nothing.
 type ModeChange struct {
 	Mode  Mode
-	Model string // as in Claude Code's list of models: "Opus", "Sonnet"
+	Model string // as in Abilities.Models
 }
 
 // ModeState is the mode and the model of an agent.

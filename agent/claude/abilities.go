@@ -2,5 +2,8 @@ package claude
 
 import "ccbot/port"
 
-// abilities are the abilities of Claude Code.
-var abilities = port.Abilities{Modes: port.Modes, Models: port.Models, Compact: true, Bash: true}
+// abilities are the abilities of Claude Code: the modes and models in the order of their buttons.
+// The modes auto and bypass run tools without asking, so they are never chosen from the chat. The
+// models are as in its list.
+var abilities = port.Abilities{Modes: []port.Mode{port.ModeManual, port.ModeAcceptEdits, port.ModePlan},
+	Models: []string{"Opus", "Sonnet", "Haiku", "Fable"}, Compact: true, Bash: true}

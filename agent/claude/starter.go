@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -47,8 +48,12 @@ func (Starter) Argv(program string, l agent.Launch, s agent.Start) []string {
 	return append(argv, l.Flags...)
 }
 
-// WithModel sets --model.
+// WithModel sets --model. Its value for a model of the list is the name in small letters; any other
+// name is a model's id.
 func (Starter) WithModel(l agent.Launch, model string) agent.Launch {
+	if listed := abilities.Model(model); listed != "" {
+		model = strings.ToLower(listed)
+	}
 	return claudeflags.WithModel(l, model)
 }
 

@@ -41,6 +41,7 @@ type First interface {
 type Deps struct {
 	Chat   *chat.Chat
 	Places machine.Places
+	Agents port.Agents
 	First  First
 	// Start starts a session for a person. began is false if it was refused, which the person has
 	// read.
@@ -268,7 +269,7 @@ func (b *Browser) begin(ctx context.Context, v chat.Visit, a at, q port.Start) e
 	if err != nil {
 		return chat.ErrStay // the page shows why
 	}
-	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.Key, port.ModeChange{Mode: a.With.Mode, Model: port.ModelFlag(a.With.Model)}
+	q.Dir, q.Owner, q.Origin, q.With = dir, v.By, a.Key, a.With
 	r, began, err := b.Start(ctx, v.To, q)
 	if err == nil && !began {
 		err = chat.ErrStay

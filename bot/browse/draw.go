@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -89,6 +90,10 @@ func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Sc
 // places lists the default folder, the favorites, the folders of sessions, last used first, then
 // the roots. A search adds unused folders.
 func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at) (chat.Screen, error) {
+	with, err := b.choices(ctx, p, a)
+	if err != nil {
+		return chat.Screen{}, err
+	}
 	set := b.chat.Book.Settings(v.To.ChatID)
 	all := known(append([]string{set.Dir}, set.Favourites...), b.Places.Bounds().Roots, b.chat.Book.Records.List())
 	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
@@ -122,7 +127,7 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	default:
 		from = in.Home
 	}
-	s.Options = append(s.Options, part.Turns(a.page), []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, choices(p, a))
+	s.Options = append(s.Options, part.Turns(a.page), []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, with)
 	return s, nil
 }
 
@@ -178,18 +183,23 @@ func matches(dir, part string) bool {
 	return strings.Contains(strings.ToLower(dir), strings.ToLower(part))
 }
 
-// choices returns the buttons of the new session's model and mode; a tap shows the next value.
-func choices(p chat.Phrases, a at) []card.Option {
-	mode, model := a, a
-	mode.With.Mode, model.With.Model = next(port.Modes, a.With.Mode), next(port.Models, a.With.Model)
-	modeName, name := p.Say(i18n.NewAsSet), p.Say(i18n.NewAsSet)
-	if a.With.Mode != "" {
-		modeName = p.Say(i18n.ModeKey.Of(string(a.With.Mode)))
+// choices returns the buttons of the new session's model and mode, as far as its agent has them; a
+// tap shows the next value.
+func (b *Browser) choices(ctx context.Context, p chat.Phrases, a at) (buttons []card.Option, err error) {
+	can, err := b.Agents.Abilities(ctx, "")
+	if len(can.Models) > 0 {
+		model := a
+		model.With.Model = next(can.Models, a.With.Model)
+		name := cmp.Or(a.With.Model, p.Say(i18n.NewAsSet))
+		buttons = append(buttons, model.to(p.Say(i18n.ButtonNewModel, i18n.Args{"Model": name})))
 	}
-	if a.With.Model != "" {
-		name = a.With.Model
+	if len(can.Modes) > 0 {
+		mode := a
+		mode.With.Mode = next(can.Modes, a.With.Mode)
+		name := cmp.Or(p.ModeText(string(a.With.Mode), ""), p.Say(i18n.NewAsSet))
+		buttons = append(buttons, mode.to(p.Say(i18n.ButtonNewMode, i18n.Args{"Mode": name})))
 	}
-	return []card.Option{model.to(p.Say(i18n.ButtonNewModel, i18n.Args{"Model": name})), mode.to(p.Say(i18n.ButtonNewMode, i18n.Args{"Mode": modeName}))}
+	return buttons, err
 }
 
 // children lists the folders in a folder.
@@ -253,6 +263,10 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	if err != nil {
 		return b.errorScreen(p, a, err)
 	}
+	with, err := b.choices(ctx, p, a)
+	if err != nil {
+		return b.errorScreen(p, a, err)
+	}
 	works := b.chat.SharedText(v.To, port.Session{Dir: a.Dir})
 	s.Text = chat.Lines(s.Text, works)
 	s.Options = append(s.Options, []card.Option{p.Option(i18n.ButtonStartFresh, start, outbox.Primary)})
@@ -274,7 +288,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
 	}
-	s.Options = append(s.Options, choices(p, a),
+	s.Options = append(s.Options, with,
 		[]card.Option{a.in(children, a.Dir).to(p.Say(i18n.ButtonBrowse)), b.star(p, v, a.Dir)})
 	return s
 }

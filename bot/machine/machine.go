@@ -26,6 +26,7 @@ type Machine struct {
 
 // Sessions are the ports about sessions and windows.
 type Sessions interface {
+	port.Agents
 	port.Starter
 	port.Ender
 	port.Archiver

@@ -146,9 +146,8 @@ func pending(p chat.Phrases, now port.ModeState) (lines []string) {
 func options(p chat.Phrases, can port.Abilities, now port.ModeState) [][]card.Option {
 	var ofModes, ofModels []card.Option
 	for _, mode := range can.Modes {
-		o := p.Option(i18n.ModeKey.Of(string(mode)), string(mode), "")
-		o.Text = sign(now.Mode == mode, now.Want.Mode == mode) + o.Text
-		ofModes = append(ofModes, o)
+		text := sign(now.Mode == mode, now.Want.Mode == mode) + modeText(p, mode)
+		ofModes = append(ofModes, card.Option{Text: text, Value: string(mode)})
 	}
 	for _, model := range can.Models {
 		text := sign(runs(now, model), now.Want.Model == model) + model
@@ -190,5 +189,5 @@ func modeText(p chat.Phrases, mode port.Mode) string {
 	if mode == "" {
 		return p.Say(i18n.ModeHidden)
 	}
-	return p.Say(i18n.ModeKey.Of(string(mode)))
+	return p.ModeText(string(mode), "")
 }

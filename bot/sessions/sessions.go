@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -72,6 +73,7 @@ type Deps struct {
 	Chat   *chat.Chat
 	Agents interface {
 		port.Starter
+		port.Agents
 		Agents
 		Front
 	}
@@ -211,9 +213,11 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	if err != nil {
 		return r, nil, err
 	}
-	set := s.chat.Book.Settings(to.ChatID)
-	q.Conversation = at
-	q.With = port.ModeChange{Mode: cmp.Or(q.With.Mode, port.Mode(set.Mode)), Model: cmp.Or(q.With.Model, set.Model)}
+	can, refused := s.Agents.Abilities(ctx, q.Agent)
+	if refused != nil {
+		return r, refused, nil
+	}
+	q.Conversation, q.With = at, chosen(can, s.chat.Book.Settings(to.ChatID), q.With)
 	if r, refused = s.Agents.Start(ctx, q); refused != nil {
 		return r, refused, nil
 	}
@@ -226,6 +230,16 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 		return r, nil, err
 	}
 	return r, nil, s.chat.Lead(ctx, to, r, at)
+}
+
+// chosen returns the mode and the model of a new session. The chat's settings count as far as the
+// agent has them: they may have been chosen for another agent.
+func chosen(can port.Abilities, set conversation.Settings, with port.ModeChange) port.ModeChange {
+	if mode := port.Mode(set.Mode); with.Mode == "" && can.HasMode(mode) {
+		with.Mode = mode
+	}
+	with.Model = cmp.Or(with.Model, can.Model(set.Model))
+	return with
 }
 
 // unclear is a /new with a part that may be a folder, or belong to the name.

@@ -28,6 +28,7 @@ type Configured struct {
 // Settings has the pages about the choices of a chat.
 type Settings struct {
 	chat       *chat.Chat
+	agents     port.Agents
 	configured Configured
 }
 
@@ -35,8 +36,8 @@ type Settings struct {
 const page = "settings"
 
 // New is /settings with its pages.
-func New(c *chat.Chat, configured Configured) chat.Feature {
-	s := &Settings{c, configured}
+func New(c *chat.Chat, agents port.Agents, configured Configured) chat.Feature {
+	s := &Settings{c, agents, configured}
 	return chat.Feature{Name: page,
 		Commands: []chat.Command{c.Pages.Command(page, page), {Name: quiet, Run: s.runQuiet}}, Pages: map[string]chat.Page{page: {Draw: s.draw, Do: s.do, Typed: s.typed}}}
 }
@@ -50,9 +51,10 @@ type one struct {
 	// value is the chosen value, and choices are the possible ones, in addition to none.
 	value   func(s conversation.Settings) string
 	choices func(v view) []choice
-	extra   func(v view) [][]card.Option // further buttons; nil: none
-	said    func(v view) string          // the value that holds, in words; nil: the label of its choice
-	of      string                       // the name of the session that the setting is about; empty: it is about the chat
+	extra   func(v view) [][]card.Option  // further buttons; nil: none
+	said    func(v view) string           // the value that holds, in words; nil: the label of its choice
+	able    func(can port.Abilities) bool // whether the agent of new sessions has it; nil: it is not about an agent
+	of      string                        // the name of the session that the setting is about; empty: it is about the chat
 	choose  func(s *conversation.Settings, value string, now time.Time)
 }
 
@@ -69,7 +71,8 @@ type view struct {
 	dirs       []string   // of sessions, the newest first
 	open       []port.Session
 	now        time.Time
-	zone       string // without a choice
+	zone       string         // without a choice
+	can        port.Abilities // of the agent of new sessions; zero: unknown
 }
 
 // isGroup reports whether a chat is not one person's.
@@ -77,28 +80,38 @@ func (s *Settings) isGroup(v chat.Visit) bool { return !s.chat.Book.IsAllowed(v.
 
 // offers reports whether a chat may choose a setting. A group has a language, a time zone and quiet
 // hours.
-func (s *Settings) offers(o one, v chat.Visit) bool {
-	return o.name == language || o.name == zone || o.name == quiet || !s.isGroup(v)
+func (s *Settings) offers(o one, v chat.Visit, can port.Abilities) bool {
+	return o.name == language || o.name == zone || o.name == quiet || !s.isGroup(v) && (o.able == nil || o.able(can))
+}
+
+// abilities returns the abilities of the agent of new sessions, none if its machine does not
+// answer: the other settings are the chat's own.
+func (s *Settings) abilities(ctx context.Context) port.Abilities {
+	can, err := s.agents.Abilities(ctx, "")
+	if err != nil {
+		return port.Abilities{}
+	}
+	return can
 }
 
 // find returns the setting of an address, and whether the chat may choose it.
-func (s *Settings) find(v chat.Visit) (one, bool) {
+func (s *Settings) find(v chat.Visit, can port.Abilities) (one, bool) {
 	if id, ok := strings.CutPrefix(v.Rest, notices+"/"); ok {
 		parsed, _ := uuid.Parse(id)
 		r, known := s.chat.Book.Records.Get(parsed)
 		return noticesOf(r), known && !s.isGroup(v)
 	}
 	name := strings.TrimSuffix(v.Rest, unknown)
-	i := slices.IndexFunc(all, func(o one) bool { return o.name == name && s.offers(o, v) })
+	i := slices.IndexFunc(all, func(o one) bool { return o.name == name && s.offers(o, v, can) })
 	if i < 0 {
 		return one{}, false
 	}
 	return all[i], true
 }
 
-func (s *Settings) view(v chat.Visit) view {
+func (s *Settings) view(v chat.Visit, can port.Abilities) view {
 	set := s.chat.Book.Settings(v.To.ChatID)
-	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured,
+	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured, can: can,
 		speech: s.chat.Speech, lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(), zone: cmp.Or(s.chat.Book.Zone, conversation.MachineZone),
 		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !r.State.Open() || r.Conversation.ChatID != v.To.ChatID })}
 }
@@ -116,9 +129,9 @@ func (s *Settings) dirs() (all []string) {
 	return all
 }
 
-func (s *Settings) draw(_ context.Context, visit chat.Visit) (chat.Screen, error) {
-	v := s.view(visit)
-	if o, ok := s.find(visit); ok {
+func (s *Settings) draw(ctx context.Context, visit chat.Visit) (chat.Screen, error) {
+	v := s.view(visit, s.abilities(ctx))
+	if o, ok := s.find(visit, v.can); ok {
 		screen := o.screen(v)
 		if strings.HasSuffix(visit.Rest, unknown) {
 			screen.Text = chat.Paragraphs(render.Plain(chat.Warning+v.Say(i18n.ZoneUnknown)), screen.Text)
@@ -129,7 +142,7 @@ func (s *Settings) draw(_ context.Context, visit chat.Visit) (chat.Screen, error
 	lines := []render.Text{render.Bold(v.Say(i18n.SettingsTitle))}
 	var buttons []card.Option
 	for _, o := range all {
-		if !s.offers(o, visit) {
+		if !s.offers(o, visit, v.can) {
 			continue
 		}
 		lines = append(lines, o.line(v))
@@ -189,8 +202,8 @@ func (o one) screen(v view) chat.Screen {
 }
 
 // do chooses a value of the setting that the page is about.
-func (s *Settings) do(_ context.Context, v chat.Visit, value string) (chat.Answer, string, error) {
-	o, ok := s.find(v)
+func (s *Settings) do(ctx context.Context, v chat.Visit, value string) (chat.Answer, string, error) {
+	o, ok := s.find(v, s.abilities(ctx))
 	if !ok {
 		return chat.Answer{Text: s.chat.In(v.To).Say(i18n.StaleButton)}, page, nil
 	}
@@ -220,16 +233,18 @@ var all = []one{
 	{name: "mode", title: i18n.SettingMode, about: i18n.SettingModeAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Mode },
 		choices: func(v view) []choice {
-			name := func(m port.Mode) choice { return choice{string(m), v.Say(i18n.ModeKey.Of(string(m)))} }
-			return append([]choice{v.byDefault("")}, each.As(port.Modes, name)...)
+			name := func(m port.Mode) choice { return choice{string(m), v.ModeText(string(m), "")} }
+			return append([]choice{v.byDefault("")}, each.As(v.can.Modes, name)...)
 		},
+		able:   func(can port.Abilities) bool { return len(can.Modes) > 0 },
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Mode = value }},
 	{name: "model", title: i18n.SettingModel, about: i18n.SettingModelAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Model },
 		choices: func(v view) []choice {
-			name := func(model string) choice { return choice{port.ModelFlag(model), model} }
-			return append([]choice{v.byDefault("")}, each.As(port.Models, name)...)
+			name := func(model string) choice { return choice{strings.ToLower(model), model} }
+			return append([]choice{v.byDefault("")}, each.As(v.can.Models, name)...)
 		},
+		able:   func(can port.Abilities) bool { return len(can.Models) > 0 },
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Model = value }},
 	{name: folder, title: i18n.SettingFolder, about: i18n.SettingFolderAbout, row: 1,
 		value:   func(s conversation.Settings) string { return s.Dir },

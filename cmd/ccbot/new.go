@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"ccbot/bot/sessions"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/each"
 	"ccbot/port"
 )
 
@@ -34,13 +36,13 @@ it the current one, so that its messages go to it.`,
 			return err
 		},
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			q.Key, q.With = uuid.New(), port.ModeChange{Mode: port.Mode(mode), Model: port.ModelFlag(model)}
-			if mode != "" && !q.With.Mode.Offered() {
-				return exit.Usage(fmt.Errorf("--mode is %s, %s or %s", port.ModeManual, port.ModeAcceptEdits, port.ModePlan))
+			settings, err := config.LoadForReading(c.environ)
+			if err != nil {
+				return err
 			}
-			if model != "" && !slices.ContainsFunc(port.Models, func(m string) bool { return port.ModelFlag(m) == q.With.Model }) {
-				last := len(port.Models) - 1
-				return exit.Usage(fmt.Errorf("--model is %s or %s", strings.Join(port.Models[:last], ", "), port.Models[last]))
+			q.Key = uuid.New()
+			if q.With, err = modeAndModel(offline.Agents(settings).Of("").Abilities, mode, model); err != nil {
+				return exit.Usage(err)
 			}
 			if q.Base, err = os.Getwd(); err != nil {
 				return err
@@ -60,10 +62,35 @@ it the current one, so that its messages go to it.`,
 				p.Line("in a terminal: %s", did.Attach)
 			})
 		}}
-	cmd.Flags().StringVar(&model, "model", "", "the model, as Claude Code's list names it")
-	cmd.Flags().StringVar(&mode, "mode", "", "Claude Code's permission mode: default, acceptEdits or plan")
+	cmd.Flags().StringVar(&model, "model", "", "the model, as the agent's list names it")
+	cmd.Flags().StringVar(&mode, "mode", "", "the agent's permission mode: default, acceptEdits or plan")
 	cmd.Flags().StringVar(&q.Prompt, "prompt", "", "the agent's first prompt; - reads it from the standard input")
 	return cmd
+}
+
+// modeAndModel returns the mode and the model of a new session, or an error if its agent does not
+// have them.
+func modeAndModel(can port.Abilities, mode, model string) (with port.ModeChange, err error) {
+	with = port.ModeChange{Mode: port.Mode(mode), Model: can.Model(model)}
+	switch {
+	case mode != "" && !can.HasMode(with.Mode):
+		return with, notOffered("mode", each.As(can.Modes, func(m port.Mode) string { return string(m) }))
+	case model != "" && with.Model == "":
+		return with, notOffered("model", can.Models)
+	}
+	return with, nil
+}
+
+// notOffered is the error about a flag whose value the agent does not have.
+func notOffered(flag string, all []string) error {
+	switch last := len(all) - 1; last {
+	case -1:
+		return fmt.Errorf("the %s of this agent cannot be chosen: leave out --%s", flag, flag)
+	case 0:
+		return fmt.Errorf("--%s is %s", flag, all[0])
+	default:
+		return fmt.Errorf("--%s is %s or %s", flag, strings.Join(all[:last], ", "), all[last])
+	}
 }
 
 // nameAndPath tells the folder from the name, as /new does.

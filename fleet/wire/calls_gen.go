@@ -21,7 +21,7 @@ import (
 // Machine returns the machine that the client makes calls on.
 func (c *Client) Machine() *machine.Machine {
 	return &machine.Machine{
-		Sessions:    allSessions{starterClient{c}, enderClient{c}, archiverClient{c}, keeperClient{c}, namerClient{c}, promptQueueClient{c}, promptDecisionsClient{c}, promptViewsClient{c}, promptEditsClient{c}, promptOrderClient{c}, turnEnderClient{c}, worksClient{c}, keysClient{c}, panesClient{c}, screensClient{c}, writerFinderClient{c}, windowsClient{c}, noticesClient{c}, modeSwitcherClient{c}, cursorStoreClient{c}, diffsClient{c}, spendingClient{c}},
+		Sessions:    allSessions{agentsClient{c}, starterClient{c}, enderClient{c}, archiverClient{c}, keeperClient{c}, namerClient{c}, promptQueueClient{c}, promptDecisionsClient{c}, promptViewsClient{c}, promptEditsClient{c}, promptOrderClient{c}, turnEnderClient{c}, worksClient{c}, keysClient{c}, panesClient{c}, screensClient{c}, writerFinderClient{c}, windowsClient{c}, noticesClient{c}, modeSwitcherClient{c}, cursorStoreClient{c}, diffsClient{c}, spendingClient{c}},
 		Records:     &mirror{Client: c},
 		Decisions:   allDecisions{requestWaitersClient{c}, decisionRecordsClient{c}},
 		Loops:       loopsClient{c},
@@ -35,6 +35,7 @@ func (c *Client) Machine() *machine.Machine {
 }
 
 type allSessions struct {
+	agentsClient
 	starterClient
 	enderClient
 	archiverClient
@@ -57,6 +58,13 @@ type allSessions struct {
 	cursorStoreClient
 	diffsClient
 	spendingClient
+}
+
+type agentsClient struct{ *Client }
+
+func (client agentsClient) Abilities(ctx context.Context, agent string) (r0 port.Abilities, err error) {
+	err = client.call(ctx, "Agents.Abilities", args{"agent": agent}, &r0)
+	return r0, err
 }
 
 type starterClient struct{ *Client }
@@ -604,6 +612,10 @@ func (client lastQuestionsClient) LastQuestions(ctx context.Context, sessions []
 
 // handlers are the calls that a Server makes.
 var handlers = map[string]handler{
+	"Agents.Abilities": method(func(ctx context.Context, m *machine.Machine, in struct{ Agent string }) ([]any, error) {
+		r0, err := m.Sessions.Abilities(ctx, in.Agent)
+		return []any{r0}, err
+	}),
 	"Starter.Start": method(func(ctx context.Context, m *machine.Machine, in struct{ Q port.Start }) ([]any, error) {
 		r0, err := m.Sessions.Start(ctx, in.Q)
 		return []any{r0}, err

@@ -33,7 +33,7 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	reads := []string{"Server", "Panes", "Pane", "Self", "Moment", "Inspect", "Snapshot", "Liveness", "Read", "List", "Shared", "Waiting", "Wait",
 		"Names", "Conversations", "PrintsOnce", "Find", "End", "Own", "Unsaid", "Advance", "Matches", "Trace", "HasInterrupt", "Grew", "LastPrompt", "Of",
 		"Sibling", "Reply", "HasOthers", "Follow", "Relaunch", "Argv", "WithModel", "Bypasses", "Watch", "Decide",
-		"Hides", "Holds", "Runs", "Steady", "Switches",
+		"Hides", "Holds", "Runs", "Steady", "Switches", "HasMode", "Model",
 		"Older", "Newer", "Search", "Days", "FirstID", "Between", "Image", "Words", "Outcome", "HasCommand", "InFolder", // of package history
 		"Folder", "Conversation", "Answers", "Prices"}
 	fields := func(of any) (all []reflect.Type) {

@@ -47,7 +47,7 @@ func (e *loopEngine) InWorktree(ctx context.Context, l port.Loop, made func(top,
 		return r, err
 	}
 	with := port.ModeChange{Mode: port.Mode(from.Progress.PermissionMode), Model: from.Progress.Requested}
-	if !with.Mode.Offered() {
+	if !by.Abilities.HasMode(with.Mode) {
 		with.Mode = ""
 	}
 	started, err := sessions.CLI{Sessions: e.bot.Resumer}.BeginBeside(ctx, from.Conversation,
