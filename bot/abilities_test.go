@@ -109,19 +109,42 @@ func abilityPages(t *testing.T, lose func(*port.Abilities)) (buttons []string) {
 }
 
 // A text that is for no session is refused when it is sent to one that cannot take it, also to one
-// that must be resumed for it.
+// that must be resumed for it. It stays under its question, for another session.
 func TestAbilities_ChosenSession(t *testing.T) {
 	for state, button := range map[session.State]i18n.Key{session.Running: i18n.ButtonSendTo, session.Completed: i18n.ButtonResumeSendTo} {
 		w := chattest.NewWorld(t)
 		w.Machine.Records = lacking{w.Machine.Records, func(a *port.Abilities) { a.Bash = false }}
 		w.Again()
 		r := w.Session(t, "api", state)
-		w.MustHear(t, "!ls")
-		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Named(button, "api"))
+		key := w.MustHear(t, "!ls")
+		question := w.Telegram.LastID()
+		asked := w.Shows(t, question)
+		w.Press(t, chattest.Alice, question, w.Named(button, "api"))
 		w.Work(t)
 		assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), w.In(chattest.AtAlice).Text(i18n.UnableBash, i18n.Args{"Name": r.Name}).Text, state)
 		assert.Empty(t, w.Lifecycle.Done(), state)
+		assert.Equal(t, inbox.Asked, w.EntryState(key), state)
+		assert.Equal(t, chattest.Words(asked), chattest.Words(w.Shows(t, question)), state)
+		w.Press(t, chattest.Alice, question, w.Word(i18n.ButtonDrop))
+		w.Work(t)
+		assert.Empty(t, w.EntryState(key), state)
 	}
+}
+
+// A text that was sent before a session began stays under its question if the session's agent does
+// not take it.
+func TestAbilities_FirstPrompt(t *testing.T) {
+	w := inFolders(t, "api")
+	loses(t, w.World, func(a *port.Abilities) { a.Bash = false })
+	w.Lifecycle.OnStart = func(port.Start) (session.Record, error) { return w.Session(t, "new", session.Running), nil }
+	w.Session(t, "api", session.Archived)
+	w.open()
+	key := w.MustHear(t, "!ls")
+	w.Work(t)
+	w.press("~/api", w.say(i18n.ButtonStartFresh))
+	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), w.In(chattest.AtAlice).Text(i18n.UnableBash, i18n.Args{"Name": "new"}).Text)
+	assert.Equal(t, inbox.Asked, w.EntryState(key))
+	assert.NotContains(t, w.Lifecycle.Done(), "queue")
 }
 
 // lackingAgent is the agent of new sessions that lacks an ability.
@@ -134,6 +157,12 @@ func (l lackingAgent) Abilities(ctx context.Context, name string) (port.Abilitie
 	can, err := l.Sessions.Abilities(ctx, name)
 	l.lose(&can)
 	return can, err
+}
+
+func (l lackingAgent) Start(ctx context.Context, q port.Start) (port.Session, error) {
+	s, err := l.Sessions.Start(ctx, q)
+	l.lose(&s.Can)
+	return s, err
 }
 
 // loses makes the agent of new sessions one that lacks an ability.

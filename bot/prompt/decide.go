@@ -2,10 +2,14 @@ package prompt
 
 import (
 	"context"
+	"errors"
 
+	"ccbot/bot/attachment"
 	"ccbot/bot/card"
+	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/port"
 	"ccbot/port/refusal"
@@ -35,7 +39,8 @@ var (
 	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
 )
 
-// decide carries out a person's decision about a prompt.
+// decide carries out a person's decision about a prompt. After an error the prompt stays under its
+// question.
 func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Session, was facts, by int64) error {
 	switch a {
 	case leaveView:
@@ -52,11 +57,8 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		return p.wait(ctx, facts{Reason: first, By: was.By}, e, port.Session{})
 	case sendTo:
 		shown := e.Spoken
-		if err := p.bringFiles(ctx, &e, r); err != nil {
+		if err := fit(ctx, p, &e, r); err != nil {
 			return err
-		}
-		if unable := refusal.Unable(r.Can, e.Text, e.Class); unable != nil {
-			return refuse(ctx, p, e, r, unable)
 		}
 		p.noteTarget(e, r, false)
 		if e.Spoken != shown { // it is written down only now
@@ -73,12 +75,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		}
 		return p.Queue.Queue(ctx, r.ID, e.Key)
 	case resumeAndSend: // even if the resume asks first, the prompt waits in the queue
-		if e.Session != r.ID { // it had none
-			if err := p.bringFiles(ctx, &e, r); err != nil {
-				return err
-			}
-		}
-		if err := refusal.Unable(r.Can, e.Text, e.Class); err != nil {
+		if err := fit(ctx, p, &e, r); err != nil {
 			return err
 		}
 		p.noteTarget(e, r, false)
@@ -95,4 +92,34 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		return p.Entries.FinishIn(e.Key, e.State)
 	}
 	return nil
+}
+
+// fit makes a prompt one for a session: it brings the files to a session that is not yet its own.
+// The error is the refusal of a text that the session's agent does not take.
+func fit(ctx context.Context, p *Prompts, e *inbox.Entry, r port.Session) error {
+	if e.Session != r.ID {
+		if err := p.bringFiles(ctx, e, r); err != nil {
+			return err
+		}
+	}
+	return refusal.Unable(r.Can, e.Text, e.Class)
+}
+
+// explain reports under a prompt why a decision about it was not possible. It returns the error of
+// a failure that only the log explains, and of a prompt that no longer waits for a decision.
+func explain(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, err error) error {
+	if now, unread := p.Entries.Load(e.Key); chat.IsGone(unread) || unread == nil && now.State != inbox.Asked {
+		return err
+	}
+	var f chat.Failure
+	if none, is := errors.AsType[attachment.Refused](err); is {
+		f.Text = render.Plain(none.Error())
+	} else {
+		f = p.Chat.In(e.Conversation).Failure(r, err)
+	}
+	err = p.Chat.Warn(ctx, e.Conversation, e.MessageID, f.Text, nil)
+	if f.Internal {
+		err = errors.Join(f.Err, err)
+	}
+	return err
 }

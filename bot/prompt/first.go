@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/attachment"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -58,11 +57,11 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 			continue
 		}
 		err := p.decide(ctx, a, e, r, was, by)
-		switch problem, is := errors.AsType[attachment.Refused](err); {
-		case is: // it stays under its question
-			err = errors.Join(p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(problem.Error()), nil),
-				p.ask(ctx, was, e, port.Session{}))
-		case err == nil:
+		if err != nil {
+			if err = explain(ctx, p, e, r, err); err == nil {
+				err = p.ask(ctx, was, e, port.Session{})
+			}
+		} else {
 			if a == dropIt {
 				p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 			}

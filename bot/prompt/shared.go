@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/attachment"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
@@ -231,18 +230,8 @@ func decideOther(ctx context.Context, p *Prompts, t chat.Tap, was facts, a answe
 		}
 		return nil
 	}
-	if now, unread := p.Entries.Load(key); chat.IsGone(unread) || unread == nil && now.State != inbox.Asked {
-		if chat.IsGone(err) {
-			return nil // it was decided about at this moment
-		}
-		return err
-	}
-	if _, refused := errors.AsType[attachment.Refused](err); refused {
-		return p.Chat.Warn(ctx, t.To, e.MessageID, render.Plain(err.Error()), nil)
-	}
-	f := p.Chat.In(t.To).Failure(r, err)
-	if err = p.Chat.Warn(ctx, t.To, e.MessageID, f.Text, nil); f.Internal {
-		err = errors.Join(f.Err, err)
+	if err = explain(ctx, p, e, r, err); chat.IsGone(err) {
+		return nil // it was decided about at this moment
 	}
 	return err
 }
@@ -275,7 +264,9 @@ func sendWaiting(ctx context.Context, p *Prompts, was facts, key string, r port.
 	case err == nil && e.Spoken != "":
 		return p.ask(ctx, facts{Reason: spoken}, e, r)
 	case err == nil:
-		err = p.decide(ctx, resumeAndSend, e, r, was, 0)
+		if err = p.decide(ctx, resumeAndSend, e, r, was, 0); err != nil {
+			return explain(ctx, p, e, r, err)
+		}
 	}
 	if c, own := p.cards.Get(key); err == nil && own && c.Payload.Reason == over {
 		return p.answered(ctx, resumeAndSend, e, r, c.Payload)
