@@ -16,6 +16,7 @@ import (
 
 	"ccbot/cmd/ccbot/backup"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
@@ -55,7 +56,7 @@ func writeBackup(ctx context.Context, c *call, file string, transcripts bool) er
 	if err != nil {
 		return err
 	}
-	made, err := backup.Make(ctx, file, backup.Source{Dir: settings.Dir, Settings: values, Transcripts: transcripts,
+	made, err := backup.Make(ctx, file, backup.Source{Dir: settings.Dir, Agents: offline.Agents(settings), Settings: values, Transcripts: transcripts,
 		Manifest: backup.Manifest{Program: versionText(), Host: host, At: time.Now().UTC(), Projects: settings.ProjectsDir(), LeftOut: hidden,
 			Bot: cmp.Or(settings.Token.Bot(), bot)}})
 	if err != nil {
@@ -106,7 +107,7 @@ func restoreWhole(ctx context.Context, c *call, settings config.Config, name str
 	if err != nil {
 		return err
 	}
-	done, err := backup.Restore(ctx, file, backup.Target{Dir: settings.Dir, File: settings.File, Set: there, Projects: settings.ProjectsDir(),
+	done, err := backup.Restore(ctx, file, backup.Target{Dir: settings.Dir, File: settings.File, Set: there, Projects: settings.ProjectsDir(), Agents: offline.Agents(settings),
 		Host: host, Bot: cmp.Or(settings.Token.Bot(), bot), Now: time.Now().UTC(), Failpoint: running.Failpoint(c.environ)})
 	if err != nil {
 		return fmt.Errorf("restore %s: %w", terminal.Printable(name), statefolder.Error(settings.Dir, err))

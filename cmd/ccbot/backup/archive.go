@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -11,11 +12,15 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
+	"ccbot/agent"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/session"
@@ -33,8 +38,10 @@ type Manifest struct {
 	Host    string    `json:"host"`
 	At      time.Time `json:"at"`
 	// the folder of Claude Code's conversations there
-	Projects string   `json:"projects"`
-	LeftOut  []string `json:"left_out,omitempty"` // settings that a backup cannot have
+	Projects string `json:"projects"`
+	// the folders of the conversations of the other agents there
+	Folders map[string]string `json:"folders,omitempty"`
+	LeftOut []string          `json:"left_out,omitempty"` // settings that a backup cannot have
 	// the id of the bot, without which the chats are of no use
 	Bot string `json:"bot,omitempty"`
 }
@@ -48,6 +55,7 @@ const (
 	chats
 	records
 	transcripts
+	others // conversations of other agents than Claude Code, below the agent's name
 )
 
 const (
@@ -66,6 +74,7 @@ var places = map[kind]struct {
 	chats:       {lazyregexp.New(`^chats/-?[0-9]{1,20}-[0-9]{1,20}\.json$`), 4 << 20},
 	records:     {lazyregexp.New(`^sessions/` + uuidText + `\.json$`), spool.DefaultMaxSize},
 	transcripts: {lazyregexp.New(`^transcripts/[A-Za-z0-9-][A-Za-z0-9._-]{0,254}/` + uuidText + `\.jsonl$`), 4 << 30},
+	others:      {lazyregexp.New(`^agents/[a-z0-9-]{1,32}(/[A-Za-z0-9-][A-Za-z0-9._-]*)+$`), 4 << 30},
 }
 
 // Limits of a whole backup. A file that is compressed to almost nothing may have any size.
@@ -174,21 +183,25 @@ func place(h *tar.Header, seen map[string]bool) (entry, error) {
 // contents describes a backup whose files were checked.
 type contents struct {
 	Manifest
+	agents   agent.Agents
 	settings map[string]string
 	count    map[kind]int
 	dirs     map[string]int // of the sessions
 }
 
-func newContents() contents {
-	return contents{count: make(map[kind]int), dirs: make(map[string]int)}
+func newContents(agents agent.Agents, m Manifest) contents {
+	return contents{agents: agents, Manifest: m, count: make(map[kind]int), dirs: make(map[string]int)}
 }
 
 // check reads a whole backup and writes nothing.
-func check(file *os.File) (c contents, err error) {
-	c = newContents()
+func check(file *os.File, agents agent.Agents) (c contents, err error) {
+	c = newContents(agents, Manifest{})
 	err = walk(file, func(e entry, content io.Reader) error {
 		c.count[e.kind]++
-		if e.kind == transcripts {
+		if e.kind >= transcripts {
+			if err := c.checkOther(e); err != nil {
+				return err
+			}
 			_, err := io.Copy(io.Discard, content)
 			return cut(err)
 		}
@@ -210,9 +223,17 @@ func cut(err error) error {
 }
 
 // checked returns why a restore would refuse a file.
-func checked(k kind, name string, data []byte) error {
-	c := newContents()
+func (w *writer) checked(k kind, name string, data []byte) error {
+	c := newContents(w.Agents, w.Manifest)
 	return c.checkFile(entry{kind: k, name: name}, data)
+}
+
+// checkOther checks the name of a conversation of another agent.
+func (c *contents) checkOther(e entry) error {
+	if name, inner, _ := strings.Cut(e.name, "/"); e.kind == others && !isConversationOf(c.agents, name, inner) {
+		return foreign("%.200q is not a conversation of an agent that this ccbot knows", e.name)
+	}
+	return nil
 }
 
 func (c *contents) checkFile(e entry, data []byte) error {
@@ -231,8 +252,11 @@ func (c *contents) checkFile(e entry, data []byte) error {
 	case records:
 		var r session.Record
 		err = json.Unmarshal(data, &r)
-		switch outside := func(c talk.Cursor) bool { return !isConversation(inProjects(c.Path)) }; {
+		_, known := c.agents[cmp.Or(r.AgentName, agent.Default)]
+		switch outside := func(at talk.Cursor) bool { return !c.isConversation(r, at.Path) }; {
 		case err != nil:
+		case !known:
+			err = fmt.Errorf("this ccbot knows no agent %.60q", r.AgentName)
 		case r.ID.String()+".json" != e.name || !path.IsAbs(r.Dir):
 			err = errors.New("it is the record of another session")
 		case slices.ContainsFunc(r.Cursors, outside):
@@ -248,6 +272,39 @@ func (c *contents) checkFile(e entry, data []byte) error {
 
 // inProjects returns the part of a conversation's path below the folder of all conversations.
 func inProjects(file string) string { return path.Join(path.Base(path.Dir(file)), path.Base(file)) }
+
+// other returns the agent, other than Claude Code, in whose folder there a path is, and the path
+// below that folder.
+func (m Manifest) other(file string) (name, inner string, found bool) {
+	for name, folder := range m.Folders {
+		if inner, err := filepath.Rel(folder, file); err == nil && filepath.IsLocal(inner) {
+			return name, inner, true
+		}
+	}
+	return "", "", false
+}
+
+// isConversation reports whether a path in a record is that of a conversation of its agent.
+func (c *contents) isConversation(r session.Record, file string) bool {
+	name, inner, other := c.other(file)
+	if !other {
+		return isDefault(r) && isConversation(inProjects(file))
+	}
+	return name == r.AgentName && isConversationOf(c.agents, name, inner)
+}
+
+func isDefault(r session.Record) bool { return cmp.Or(r.AgentName, agent.Default) == agent.Default }
+
+// isConversationOf reports whether a path below the folder of another agent's conversations is that
+// of a conversation.
+func isConversationOf(agents agent.Agents, name, inner string) bool {
+	by, known := agents[name]
+	if !known || name == agent.Default || !places[others].name.MatchString(path.Join("agents", name, inner)) {
+		return false
+	}
+	_, err := uuid.Parse(by.Usage.Conversation(inner))
+	return err == nil
+}
 
 // isConversation reports whether a path below the folder of all conversations is one that a backup
 // may have.

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"archive/tar"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -9,14 +10,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/google/uuid"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 )
@@ -24,7 +27,8 @@ import (
 // Source describes the ccbot that is backed up.
 type Source struct {
 	Manifest
-	Dir         string // ccbot's folder
+	Dir         string       // ccbot's folder
+	Agents      agent.Agents // whose conversations the sessions are
 	Settings    map[string]string
 	Transcripts bool // the conversations as well
 }
@@ -49,12 +53,20 @@ func Make(ctx context.Context, file string, s Source) (made Made, err error) {
 			err = errors.Join(err, os.Remove(file))
 		}
 	}()
+	for name, by := range s.Agents {
+		if name != agent.Default {
+			if s.Folders == nil {
+				s.Folders = make(map[string]string)
+			}
+			s.Folders[name] = by.Usage.Folder()
+		}
+	}
 	packed := gzip.NewWriter(out)
 	w := writer{Context: ctx, Writer: tar.NewWriter(packed), Source: s}
 	if err = errors.Join(w.all(), w.Close(), packed.Close(), out.Sync()); err != nil {
 		return w.made, err
 	}
-	if _, err = check(out); err != nil {
+	if _, err = check(out, s.Agents); err != nil {
 		return w.made, fmt.Errorf("the new backup cannot be restored: %w", err)
 	}
 	return w.made, spool.SyncFolder(os.Open(filepath.Dir(file)))
@@ -112,7 +124,7 @@ func (w *writer) chats() error {
 		if readErr != nil {
 			return readErr
 		}
-		if checked(chats, name, data) != nil {
+		if w.checked(chats, name, data) != nil {
 			w.made.Unreadable = append(w.made.Unreadable, name)
 			continue
 		}
@@ -139,13 +151,13 @@ func (w *writer) records() error {
 	if err != nil {
 		return err
 	}
-	var said []uuid.UUID
+	said := make(map[string][]uuid.UUID) // by agent
 	for _, name := range names {
 		data, err := folder.Read(name)
 		var r session.Record
 		if err == nil {
 			data = session.WithoutPrompts(data)
-			err = errors.Join(checked(records, name, data), json.Unmarshal(data, &r))
+			err = errors.Join(w.checked(records, name, data), json.Unmarshal(data, &r))
 		}
 		if err != nil || !places[records].name.MatchString("sessions/"+name) {
 			w.made.Unreadable = append(w.made.Unreadable, name)
@@ -158,24 +170,43 @@ func (w *writer) records() error {
 		if r.State.Live() {
 			w.made.Open++
 		}
-		said = append(append(said, r.AgentSessionID), r.EarlierSessionIDs...)
+		by := cmp.Or(r.AgentName, agent.Default)
+		said[by] = append(append(said[by], r.AgentSessionID), r.EarlierSessionIDs...)
 	}
 	if !w.Transcripts {
 		return nil
 	}
-	slices.SortFunc(said, func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })
-	for _, id := range slices.Compact(said) {
-		if err := w.transcript(id); err != nil {
-			return err
+	for _, by := range slices.Sorted(maps.Keys(said)) {
+		ids := said[by]
+		slices.SortFunc(ids, func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })
+		for _, id := range slices.Compact(ids) {
+			if err := w.transcript(by, id); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
+// nameOf returns the name in a backup of a conversation's file, or "" if a backup cannot have it.
+func (w *writer) nameOf(by, file string) string {
+	if by == agent.Default {
+		if inner := inProjects(file); isConversation(inner) {
+			return "transcripts/" + inner
+		}
+		return ""
+	}
+	name, inner, _ := w.other(file)
+	if name != by || !isConversationOf(w.Agents, name, inner) {
+		return ""
+	}
+	return path.Join("agents", name, inner)
+}
+
 // transcript copies one conversation up to its present size, because its agent may write at the
 // same time.
-func (w *writer) transcript(id uuid.UUID) error {
-	file, err := transcript.Find(w.Projects, id)
+func (w *writer) transcript(by string, id uuid.UUID) error {
+	file, err := w.Agents[by].Transcripts.Find(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		w.made.Without++
 		return nil
@@ -183,8 +214,8 @@ func (w *writer) transcript(id uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	name := "transcripts/" + inProjects(file)
-	if !isConversation(inProjects(file)) {
+	name := w.nameOf(by, file)
+	if name == "" {
 		w.made.Without++
 		return nil
 	}

@@ -11,8 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"ccbot/agent"
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/statefolder"
@@ -28,6 +30,7 @@ type Target struct {
 	File     string            // of its settings
 	Set      map[string]string // settings that count there already
 	Projects string            // the folder of Claude Code's conversations
+	Agents   agent.Agents
 	Host     string
 	Bot      string // the id of its bot; empty if no token is known here and nothing was restored yet
 	Now      time.Time
@@ -62,7 +65,7 @@ func Restore(ctx context.Context, file *os.File, to Target) (done Restored, err 
 	case len(entries) > 0:
 		return done, ErrSessions
 	}
-	c, err := check(file)
+	c, err := check(file, to.Agents)
 	if err != nil {
 		return done, err
 	}
@@ -152,7 +155,7 @@ func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, 
 				return nil
 			}
 			data, err := io.ReadAll(content)
-			if moved, failed := conversation.WithPaths(data, t.transcriptPath); failed == nil { // else a start sets it aside
+			if moved, failed := conversation.WithPaths(data, func(there string) string { return t.transcriptPath(there, done.Manifest) }); failed == nil { // else a start sets it aside
 				data = moved
 			}
 			if err == nil {
@@ -169,7 +172,7 @@ func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, 
 				return err
 			}
 			return staged.Put(e.name, data)
-		case transcripts:
+		case transcripts, others:
 			return t.transcript(e, content, folders, done)
 		}
 		return nil
@@ -178,17 +181,26 @@ func (t Target) unpack(ctx context.Context, file *os.File, staged spool.Folder, 
 
 // transcript writes one conversation, whole or not at all.
 func (t Target) transcript(e entry, content io.Reader, folders map[string]bool, done *Restored) error {
-	// A restore that was killed may have made these without a sync.
-	for _, dir := range []string{filepath.Dir(t.Projects), t.Projects, filepath.Join(t.Projects, filepath.Dir(e.name))} {
-		folders[dir] = true
+	folder := t.Projects
+	if e.kind == others {
+		var name string
+		name, e.name, _ = strings.Cut(e.name, "/")
+		folder = t.Agents[name].Usage.Folder()
 	}
-	for dir := filepath.Dir(t.Projects); isMissing(dir); dir = filepath.Dir(dir) {
+	// A restore that was killed may have made these without a sync.
+	folders[filepath.Dir(folder)] = true
+	for dir := filepath.Join(folder, filepath.Dir(e.name)); ; dir = filepath.Dir(dir) {
+		if folders[dir] = true; dir == folder {
+			break
+		}
+	}
+	for dir := filepath.Dir(folder); isMissing(dir); dir = filepath.Dir(dir) {
 		folders[filepath.Dir(dir)] = true
 	}
-	if err := os.MkdirAll(t.Projects, 0o700); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(t.Projects)
+	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return err
 	}
@@ -257,12 +269,15 @@ func (t Target) arrived(data []byte, from Manifest) ([]byte, error) {
 	r.Exe, r.HookDigest, r.Phase, r.PhaseWhat, r.NameDue = "", "", "", "", false
 	r.Requested, r.Ended, r.Since = process.Moment{}, process.Moment{}, process.Moment{}
 	for i, c := range r.Cursors {
-		r.Cursors[i].Path = t.transcriptPath(c.Path)
+		r.Cursors[i].Path = t.transcriptPath(c.Path, from)
 	}
 	return json.Marshal(r)
 }
 
 // transcriptPath returns the path of a transcript on this machine.
-func (t Target) transcriptPath(there string) string {
+func (t Target) transcriptPath(there string, from Manifest) string {
+	if name, inner, _ := from.other(there); isConversationOf(t.Agents, name, inner) {
+		return filepath.Join(t.Agents[name].Usage.Folder(), inner)
+	}
 	return filepath.Join(t.Projects, inProjects(there))
 }
