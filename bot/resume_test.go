@@ -154,7 +154,7 @@ func TestP1_ResumeReportsEndedLeftovers(t *testing.T) {
 	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return session.Record{}, claudecode.ErrNotInstalled }
 	w.MustHear(t, "/resume api")
 	assert.Equal(t, []string{chattest.Lines("• claude (pid 9, 1 min) ended by force (KILL).",
-		w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"}))}, w.Telegram.Texts())
+		w.Word(i18n.AgentMissing, i18n.Args{"Command": "claude", "Agent": "Claude Code", "Setting": "CLAUDE_COMMAND"}))}, w.Telegram.Texts())
 }
 
 func TestResumeDuringCleanupIsExplained(t *testing.T) {

@@ -321,7 +321,7 @@ func TestFailedForkReportsDoneSteps(t *testing.T) {
 			w.Records.Change(id, func(r *session.Record) { r.State = session.Archived })
 			return nil
 		}
-		why := w.Word(i18n.ClaudeMissing, i18n.Args{"Command": "claude"})
+		why := w.Word(i18n.AgentMissing, i18n.Args{"Command": "claude", "Agent": "Claude Code", "Setting": "CLAUDE_COMMAND"})
 		w.Roots = []string{"/srv"}
 		require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonForkInstead))
 		assert.Equal(t, w.OutsideText(t.Context(), r.Dir), w.Telegram.Last(t).Text.Text)

@@ -35,7 +35,7 @@ func TestRefusals(t *testing.T) {
 		{"no pane", tmux.ErrNoPane, refusal.Error{Code: refusal.NoAgent}},
 		{"a guard that found no pane", &tmux.GuardError{}, refusal.Error{Code: refusal.NoAgent}},
 		{"a guard", &tmux.GuardError{Want: "a", Got: "b"}, refusal.Error{Code: refusal.Guarded}},
-		{"no claude", claude.ErrNotInstalled, refusal.Error{Code: refusal.NotInstalled, Command: "claude"}},
+		{"no claude", claude.ErrNotInstalled, refusal.Error{Code: refusal.NotInstalled, Command: "claude", Agent: "Claude Code", Setting: "CLAUDE_COMMAND"}},
 		{"a prompt that is typed", typing.ErrNoPrompt, refusal.Error{Code: refusal.NotFound}},
 		{"a folder", &lifecycle.DirError{Dir: "/x", Why: lifecycle.DirMissing}, refusal.Error{Code: refusal.DirMissing, Dir: "/x", Reason: "missing"}},
 		{"a fault of a later day", &lifecycle.DirError{Dir: "/x", Why: "on fire"}, refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Reason: "on fire"}},

@@ -93,7 +93,7 @@ const (
 	TmuxAnswers               Key = "tmux_answers"
 	RivalPolls                Key = "rival_polls"
 	RivalGone                 Key = "rival_gone"
-	ClaudeMissing             Key = "claude_missing"   // Command
+	AgentMissing              Key = "agent_missing"    // Agent, Command, Setting
 	ClaudeNotReady            Key = "claude_not_ready" // Age, Name
 	FailedScreen              Key = "failed_screen"    // Name
 	NoSession                 Key = "no_session"

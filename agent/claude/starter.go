@@ -16,7 +16,11 @@ import (
 )
 
 // ErrNotInstalled means that the command of Claude Code cannot be found.
-var ErrNotInstalled error = &refusal.Error{Code: refusal.NotInstalled, Command: "claude", Err: errors.New("claude is not installed")}
+var ErrNotInstalled error = notInstalled("claude", errors.New("claude is not installed"))
+
+func notInstalled(command string, err error) error {
+	return &refusal.Error{Code: refusal.NotInstalled, Command: command, Agent: "Claude Code", Setting: "CLAUDE_COMMAND", Err: err}
+}
 
 // Starter is the agent.Starter of Claude Code.
 type Starter struct{}
@@ -29,7 +33,7 @@ func (Starter) Relaunch(recorded *agent.Launch, configured agent.Launch, seen ag
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
-		err = &refusal.Error{Code: refusal.NotInstalled, Command: l.Command, Err: fmt.Errorf("%w: %w", ErrNotInstalled, err)}
+		err = notInstalled(l.Command, fmt.Errorf("%w: %w", ErrNotInstalled, err))
 	}
 	return l, program, err
 }

@@ -69,7 +69,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.TmuxSilent:   {i18n.TmuxSilent, i18n.TmuxSilent},
 	refusal.Unreachable:  {i18n.MachineUnreachable, i18n.MachineUnreachable},
 	refusal.WindowTaken:  {i18n.WindowTaken, i18n.WindowTaken},
-	refusal.NotInstalled: {bare: i18n.ClaudeMissing},
+	refusal.NotInstalled: {bare: i18n.AgentMissing},
 	refusal.NoTerminal:   {bare: i18n.FootAdoptElsewhere},
 	refusal.Changed:      {bare: i18n.WritersChanged},
 	refusal.NotFound:     {named: i18n.NoSuchSession},
@@ -141,7 +141,7 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 		f.Text = p.Text(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": reason, "Binding": render.Code(e.Reason),
 			"Roots":   strings.Join(p.Places.Bounds().Roots, p.Words.Say(i18n.JoinNames)),
 			"Details": strings.Join(faults, p.Words.Say(i18n.JoinItems)),
-			"Command": cmp.Or(e.Command, p.Attach(s.ID))})
+			"Command": cmp.Or(e.Command, p.Attach(s.ID)), "Agent": e.Agent, "Setting": e.Setting})
 	}
 	return f
 }

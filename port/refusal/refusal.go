@@ -19,6 +19,8 @@ type Error struct {
 	Dir     string        `json:"dir,omitempty"`     // for codes about a folder; for Rebound: the file
 	Reason  string        `json:"reason,omitempty"`  // for codes about a folder or a file, NotTaken, GitFailed and LoopHeld
 	Command string        `json:"command,omitempty"` // for NotInstalled: the missing command
+	Agent   string        `json:"agent,omitempty"`   // for NotInstalled: the agent's name for people
+	Setting string        `json:"setting,omitempty"` // for NotInstalled: the setting that names the command
 	State   port.State    `json:"state,omitempty"`   // for WrongState
 	Open    bool          `json:"open,omitempty"`    // for WrongState: the session is open and is not being ended
 	Writers []port.Writer `json:"writers,omitempty"` // for Writers

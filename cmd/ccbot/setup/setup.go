@@ -76,7 +76,8 @@ func (s *Setup) Run(ctx context.Context) error {
 		}
 	}
 	if _, missing := exec.LookPath(s.ClaudeCommand()); missing != nil {
-		s.Terminal.printLine("%s", s.Words.For("en").Say(i18n.ClaudeMissing, i18n.Args{"Command": s.ClaudeCommand()}))
+		s.Terminal.printLine("%s", s.Words.For("en").Say(i18n.AgentMissing,
+			i18n.Args{"Command": s.ClaudeCommand(), "Agent": "Claude Code", "Setting": "CLAUDE_COMMAND"}))
 	}
 	return b.token.CleanError(errors.Join(err, s.greet(ctx, b, people)))
 }
