@@ -90,7 +90,9 @@ func (q quietAgent) Read(context.Context, int) (presence.File, error) { return q
 func (q quietAgent) List(context.Context) ([]presence.File, map[int]error, error) {
 	return []presence.File{q.file}, nil, nil
 }
-func (q quietAgent) Remove(uuid.UUID) error                                       { return nil }
+func (q quietAgent) Remove(uuid.UUID) error                            { return nil }
+func (q quietAgent) Translate(_ session.Record, n news.News) news.News { return n }
+
 func (q quietAgent) SessionNews(context.Context, session.Record, news.News) error { return nil }
 
 // A tool that cannot be ended is tried again every minute. That does not count as a sign of life,

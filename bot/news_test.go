@@ -133,6 +133,40 @@ func TestUnsavedNewsIsError(t *testing.T) {
 	}
 }
 
+// Kept news come again after a crash of the engine, also to a chat that was started since.
+func TestP8_RepeatedNewsChangeNothing(t *testing.T) {
+	for _, kind := range chattest.NewsNames(t) {
+		w := chattest.NewWorld(t)
+		r, n := w.News(t, kind)
+		if !news.IsKept(w.Hosted.News(r, n)) {
+			continue
+		}
+		r.LastNews = 7
+		require.NoError(t, w.SessionNews(t.Context(), r, n), kind)
+		did := w.Telegram.Done()
+		w.Again()
+		require.NoError(t, w.SessionNews(t.Context(), r, n), kind)
+		assert.Equal(t, did, w.Telegram.Done(), kind)
+		r.LastNews++
+		require.NoError(t, w.SessionNews(t.Context(), r, n), kind)
+		if want := tellings()[kind]; want.says != nil {
+			assert.NotEqual(t, did, w.Telegram.Done(), "later %s are others", kind)
+		}
+	}
+}
+
+// A report that the disk does not take is made when the news come again.
+func TestP8_UntakenNewsAreTakenLater(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Telegram.OnPost = chattest.Refuse
+	r, n := w.News(t, "Lost")
+	r.LastNews = 7
+	require.Error(t, w.SessionNews(t.Context(), r, n))
+	w.Telegram.OnPost = nil
+	require.NoError(t, w.SessionNews(t.Context(), r, n))
+	assert.NotEmpty(t, w.Telegram.Done())
+}
+
 func TestP9_RemovedPersonGetsNoNews(t *testing.T) {
 	for _, kind := range chattest.NewsNames(t) {
 		t.Run(kind, func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"ccbot/bot/browse"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
 	"ccbot/bot/inbox"
 	"ccbot/bot/loops"
@@ -375,27 +376,26 @@ func teller(n news.News) (feature string, err error) {
 	return "", fmt.Errorf("unknown news %T", n)
 }
 
-// SessionNews reports news of a session to the chat. A report is on disk when it returns. News that
-// a feature crashes at are reported as an internal error: repeated, they would crash the feature
-// again, and the session would wait for it.
+// SessionNews reports news of a session to the chat. A report is on disk when it returns. Kept news
+// that the chat has already change nothing. News that a feature crashes at are reported as an
+// internal error: repeated, they would crash the feature again, and the session would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) error {
 	last, err := teller(n)
 	if err != nil {
 		return err
 	}
-	features := slices.DeleteFunc(slices.Clone(b.Installed), func(f chat.Feature) bool { return f.Name == last })
-	for _, f := range append(features, b.named[last]) {
-		if f.OnNews == nil {
-			continue
+	features := append(slices.DeleteFunc(slices.Clone(b.Installed), func(f chat.Feature) bool { return f.Name == last }), b.named[last])
+	features = slices.DeleteFunc(features, func(f chat.Feature) bool { return f.OnNews == nil })
+	return conversation.News{In: b.Store}.Once(s, n, func() error {
+		for _, f := range features {
+			err := b.call(f.Name, "news", func() error { return f.OnNews(ctx, s, n) })
+			if _, crashed := errors.AsType[*guard.Panic](err); crashed {
+				err = b.Post(ctx, card.Content{To: s.Conversation, Session: s.ID, Text: render.Plain(chat.Warning + b.In(s.Conversation).Say(i18n.InternalError))})
+			}
+			if err != nil {
+				return err
+			}
 		}
-		err := b.call(f.Name, "news", func() error { return f.OnNews(ctx, s, n) })
-		if _, crashed := errors.AsType[*guard.Panic](err); crashed {
-			to := s.Conversation
-			err = b.Post(ctx, card.Content{To: to, Session: s.ID, Text: render.Plain(chat.Warning + b.In(to).Say(i18n.InternalError))})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -17,7 +17,7 @@ func switchingModes() life {
 			dead: func(s *stage) {
 				s.t.Helper()
 				onDisk("work", session.Running, true)(s)
-				assert.NotNil(s.t, s.record("work").ModeRequest)
+				assert.Equal(s.t, point == "news-saved", s.record("work").ModeRequest == nil)
 			},
 			after: func(s *stage) {
 				s.t.Helper()
@@ -31,6 +31,6 @@ func switchingModes() life {
 		row("wish-saved", "before any key", "the request", "presses the key until the screen shows the mode", "", "Manual", "Accept edits"),
 		row("wish-marked", "before the key", "the request, with a noted key", "continues from the mode on the screen", "", "Accept edits", "Plan"),
 		row("wish-pressed", "after the key", "the request, with a noted key", "continues from the mode on the screen", "", "Plan", "Accept edits"),
-		row("wish-told", "reported, the request has not ended", "the request, carried out", "reads the mode, presses nothing", "reported at most twice", "Accept edits", "Manual"),
+		row("news-saved", "carried out and recorded, not reported", "no request; the news of its outcome", "reports the outcome", "", "Accept edits", "Manual"),
 	}}
 }

@@ -52,8 +52,8 @@ func (s *stage) byHand(claudeID string) {
 // prompts.
 func transferring() life {
 	said := []string{"held in order", "held behind it"}
-	back := crash{step: "transfer", point: "adoption-told", when: "reported, not recorded",
-		disk: "the `lost` record, with its prompts", fresh: "binds the record to the agent",
+	back := crash{step: "transfer", point: "adoption-saved", when: "recorded and reported",
+		disk: "the record, bound to the agent, with its prompts", fresh: "watches the agent",
 		also: "the prompts are typed in order, in the new window; reported at most twice",
 		do: func(s *stage) {
 			id := s.open1("alpha").AgentSessionID.String()
@@ -70,7 +70,7 @@ func transferring() life {
 			s.until("it is lost", func() bool { return s.stateOf("alpha") == "lost" })
 			s.byHand(id)
 		},
-		dead: func(s *stage) { assert.Equal(s.t, "lost", s.stateOf("alpha")) },
+		dead: onDisk("alpha", session.Running, true),
 		after: func(s *stage) {
 			for _, text := range said {
 				s.answered(text)
@@ -78,8 +78,8 @@ func transferring() life {
 			hears("alpha is connected")(s)
 			assert.True(s.t, s.open1("alpha").Binding.Adopted)
 		}}
-	inRecovery := crash{step: "transfer", point: "adoption-told", when: "at a start, as the agent continued in a person's window",
-		disk: "the record, still `running`", fresh: "binds the record to the agent",
+	inRecovery := crash{step: "transfer", point: "adoption-saved", when: "at a start, as the agent continued in a person's window",
+		disk: "the record, bound to the agent", fresh: "watches the agent",
 		prepare: func(s *stage) {
 			id := s.open1("delta").AgentSessionID.String()
 			s.loses("delta")
@@ -89,7 +89,7 @@ func transferring() life {
 				return len(w) == 1 && s.presenceSays(w[0].PID, id, `"status":"idle"`)
 			})
 		},
-		dead: func(s *stage) { assert.False(s.t, s.open1("delta").Binding.Adopted) },
+		dead: func(s *stage) { assert.True(s.t, s.open1("delta").Binding.Adopted) },
 		after: func(s *stage) {
 			s.use("delta")
 			s.prompt("say in the person's window")

@@ -30,6 +30,31 @@ func onDisk(name string, state session.State, bound bool) func(*stage) {
 	}
 }
 
+// lacksNews asserts that the record of a session has news that the chat may lack.
+func lacksNews(name string) func(*stage) {
+	return func(s *stage) {
+		s.t.Helper()
+		assert.NotEmpty(s.t, s.record(name).News, "the news of %s", name)
+	}
+}
+
+// reportsOnce is a row's end that waits until the chat has the news of a session: one message has
+// the text.
+func reportsOnce(name, text string) func(*stage) {
+	return func(s *stage) {
+		s.t.Helper()
+		s.hear(s.mark, text)
+		s.until("the news are acknowledged", func() bool { return len(s.record(name).News) == 0 })
+		n := 0
+		for _, m := range s.api.Messages(s.chat()) {
+			if m.FromBot && m.ID > s.mark && strings.Contains(m.Text, text) {
+				n++
+			}
+		}
+		assert.Equal(s.t, 1, n, text)
+	}
+}
+
 // both does one after the other.
 func both(all ...func(*stage)) func(*stage) {
 	return func(s *stage) {
@@ -155,21 +180,24 @@ func birthAndEnd() life {
 		{step: "archive", point: "ended", when: "the agent is dead, not recorded",
 			disk: "a `stopping` record; no window", fresh: "finds nothing alive, sends the receipt",
 			do: kills("two"), dead: both(onDisk("two", stopping, true), tagged("two", 0)), after: hears("two is archived")},
-		{step: "archive", point: "receipt-told", when: "the receipt is sent, not recorded",
-			disk: "a `stopping` record; the receipt is sent", fresh: "finishes the archive",
-			also: "at most two receipts",
-			do:   kills("three"), dead: both(onDisk("three", stopping, true), tagged("three", 0)), after: hears("three is archived")},
+		{step: "archive", point: "news-saved", when: "it is recorded, the receipt not sent",
+			disk: "an `archived` record with the receipt", fresh: "sends the receipt",
+			do: kills("three"), dead: both(onDisk("three", session.Archived, false), lacksNews("three"), tagged("three", 0)), after: reportsOnce("three", "three is archived")},
+		{step: "archive", point: "news-told", when: "the receipt is sent, not acknowledged",
+			disk: "an `archived` record with the receipt; the receipt is sent", fresh: "acknowledges it", also: "one receipt",
+			do: kills("four"), dead: both(onDisk("four", session.Archived, false), lacksNews("four"), tagged("four", 0)), after: reportsOnce("four", "four is archived")},
+		{step: "archive", point: "news-acknowledged", when: "the receipt is sent and acknowledged",
+			disk: "an `archived` record", fresh: "does nothing", also: "one receipt",
+			do: kills("five"), dead: both(onDisk("five", session.Archived, false), tagged("five", 0)), after: reportsOnce("five", "five is archived")},
 
 		{step: "restore", point: "restore-recorded", when: "no window yet",
 			disk: "the command; a `restoring` record without a window", fresh: "continues the restore",
 			do: resumes("one"), dead: both(onDisk("one", restoring, false), tagged("one", 0)), after: hears("one is ready")},
 		{step: "restore", point: "window-reserved", when: "the window is a placeholder without a tag",
-			prepare: archives("four"),
-			disk:    "the command; a `restoring` record without a window; a placeholder", fresh: "continues the restore; the placeholder closes",
+			disk: "the command; a `restoring` record without a window; a placeholder", fresh: "continues the restore; the placeholder closes",
 			do: resumes("four"), dead: both(onDisk("four", restoring, false), tagged("four", 0)), after: both(hears("four is ready"), placeholdersClose)},
 		{step: "restore", point: "window-tagged", when: "the placeholder has a tag and no agent",
-			prepare: archives("five"),
-			disk:    "the command; a `restoring` record without a window; a tagged placeholder", fresh: "continues the restore; the placeholder closes",
+			disk: "the command; a `restoring` record without a window; a tagged placeholder", fresh: "continues the restore; the placeholder closes",
 			do: resumes("five"), dead: both(onDisk("five", restoring, false), tagged("five", 1)), after: both(hears("five is ready"), placeholdersClose)},
 		{step: "restore", point: "window-begun", when: "the agent runs in a window without a name",
 			prepare: archives("six"),
@@ -182,10 +210,9 @@ func birthAndEnd() life {
 			disk: "the command; a `restoring` record with pane and process", fresh: "watches the agent, reports when it is ready",
 			do: resumes("three"), dead: both(onDisk("three", restoring, true), tagged("three", 1)), after: hears("three is ready")},
 
-		{step: "end by itself", point: "end-told", when: "the end is reported, not recorded",
-			disk: "a `running` record with a dead pane; the news is sent", fresh: "reads the exit from the dead pane and completes the record",
-			also: "reported at most twice",
-			do:   leaves, dead: both(onDisk("three", session.Running, true), deadPane("three")), after: hears("three ended at your request")},
+		{step: "end by itself", point: "news-saved", when: "the end is recorded, not reported",
+			disk: "a `completed` record with the news of the end", fresh: "reports the end",
+			do: leaves, dead: both(onDisk("three", session.Completed, false), lacksNews("three")), after: reportsOnce("three", "three ended at your request")},
 		{step: "end by itself", point: "end-recorded", when: "the exit is recorded, the pane not closed",
 			disk: "a `stopping` record with the exit status; the dead pane", fresh: "closes the pane and completes the record",
 			prepare: func(s *stage) {
@@ -396,19 +423,19 @@ func secondWriters() life {
 		working(s)
 		s.prompt("say hello")
 		s.answered("hello")
-	}, rows: []crash{{step: "second writer", point: "second-told", when: "reported, not recorded",
-		disk: "a `running` record without the writer; the warning is sent", fresh: "reports it again and records it",
-		also: "reported at most twice; a later /kill spares it and reports that",
+	}, rows: []crash{{step: "second writer", point: "news-told", when: "reported, not acknowledged",
+		disk: "a `running` record with the writer and the news; the warning is sent", fresh: "acknowledges the news",
+		also: "reported once; a later /kill spares it and reports that",
 		do: func(s *stage) {
 			second = s.newPersonTerminal().agent("--resume", s.claudeIDOf("work"))
 			s.seconds = append(s.seconds, second)
 		},
-		dead: func(s *stage) { assert.Empty(s.t, s.record("work").SecondWriters) },
+		dead: both(lacksNews("work"), func(s *stage) { assert.Contains(s.t, s.record("work").SecondWriters, second) }),
 		after: func(s *stage) {
 			s.until("it is told and noted", func() bool {
 				return s.told(pid(second)) > 0 && slices.Contains(s.record("work").SecondWriters, second)
 			})
-			assert.LessOrEqual(s.t, s.told(pid(second)), 2)
+			assert.Equal(s.t, 1, s.told(pid(second)))
 			assert.Contains(s.t, s.end("work").Text, pid(second))
 		}}}}
 }

@@ -188,9 +188,12 @@ type News struct {
 	Moments  Moments // a session that was ended on purpose needs none
 }
 
+// Translate returns a piece of news as the chat understands it.
+func (n News) Translate(r session.Record, x news.News) news.News { return n.Sessions.News(r, x) }
+
 // SessionNews passes on one piece of news.
 func (n News) SessionNews(ctx context.Context, r session.Record, x news.News) error {
-	err := n.Chat.SessionNews(ctx, View(n.Sessions.Agents, r), n.Sessions.News(r, x))
+	err := n.Chat.SessionNews(ctx, View(n.Sessions.Agents, r), x)
 	if r.State.EndedOnPurpose() {
 		_ = n.Moments.Forget(r.ID) // otherwise a start removes them
 	}

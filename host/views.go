@@ -80,7 +80,7 @@ func View(agents agent.Agents, r session.Record) port.Session {
 		Owns: r.Owns(), Interrupted: r.Interrupted(), AgentSessionID: r.AgentSessionID, ForkOf: r.ForkOf,
 		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: r.Final,
 		Closed: port.Closed(r.Closed), Cursors: r.Cursors, Prompts: r.Prompts, Unreported: r.Unreported,
-		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
+		News: r.LastNews, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Now: view.Noted(r), NowSince: r.PhaseAt, Can: agents.Of(r.AgentName).Abilities,
 	}
 	var launch session.Launch

@@ -169,11 +169,11 @@ func (w *adoption) create(ctx context.Context, q AdoptRequest, server tmux.Serve
 	w.watchAgent(*r)
 	w.agenda.wake(r.ID)
 	made, _ := w.records.Get(r.ID)
-	return made, w.notify(ctx, made, news.Transcript{})
+	return made, (&turn{base: w.base, r: &made}).notify(ctx, news.Transcript{})
 }
 
 // bindAgain binds this session to the agent that continues its conversation, and resets the state
-// of the earlier agent. The news come before the save: a crash in between repeats them.
+// of the earlier agent.
 func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.ServerID, agent evidence.Writer) (session.Record, error) {
 	cursors, err := w.cursorsFromHere()
 	if err != nil {
@@ -198,20 +198,20 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	} else if err := w.r.Become(session.Running, w.Now(), rule, why); err != nil {
 		return session.Record{}, err
 	}
-	if err := w.notify(ctx, *w.r, news.Transferred{ByPerson: q.Confirmed}); err != nil {
+	if err := w.notify(ctx, news.Transferred{ByPerson: q.Confirmed}); err != nil {
 		return session.Record{}, err
 	}
-	w.at("adoption-told")
 	if err := w.save(); err != nil {
 		return session.Record{}, err
 	}
+	w.at("adoption-saved")
 	if err := w.closing.ender.ClosePane(ctx, dead); err != nil {
 		w.Log.Info("window_not_closed", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 	}
 	w.forget() // it was of the earlier agent
 	w.watchAgent(*w.r)
 	w.agenda.wake(w.r.ID)
-	return w.r.Clone(), w.notify(ctx, *w.r, news.Transcript{})
+	return w.r.Clone(), w.notify(ctx, news.Transcript{})
 }
 
 // cursorsFromHere returns cursors that show the conversation from its present end: earlier text in
@@ -256,7 +256,7 @@ func (s *Service) Adopt(ctx context.Context, q AdoptRequest) (adopted session.Re
 	defer done()
 	if q.From == uuid.Nil {
 		none := &session.Record{ID: uuid.New(), AgentSessionID: q.AgentSessionID}
-		return s.core.work(none, func() error { return nil }).adoption.adopt(ctx, wait, q)
+		return s.core.work(ctx, none, func() error { return nil }).adoption.adopt(ctx, wait, q)
 	}
 	begun := false
 	err = s.core.do(wait, q.From, func(w *work) (err error) {

@@ -42,19 +42,8 @@ func (w *closing) conclude(ctx context.Context) error {
 		return w.failed(ctx, "the agent ended before it was ready", w.term.Screen.Text)
 	}
 	w.noteInterruption(ctx)
-	if err := w.save(); err != nil { // the button that continues the work may be tapped as soon as the end is reported
+	if err := w.notify(ctx, news.Ended{Screen: w.term.Screen.Text, ByPerson: by.Key != ""}); err != nil {
 		return err
-	}
-	r := w.r.Clone()
-	r.Prompts = slices.DeleteFunc(r.Prompts, func(key string) bool { return key == by.Key })
-	if err := w.notify(ctx, r, news.Ended{Screen: w.term.Screen.Text, ByPerson: by.Key != ""}); err != nil {
-		return err
-	}
-	w.at("end-told")
-	if slices.Contains(w.r.Prompts, by.Key) {
-		if err := w.prompts.Finish(ctx, by); err != nil {
-			return err
-		}
 	}
 	why := session.Change{Rule: ruleEnded, Why: "the agent ended by itself", Status: w.r.Exit.Status, Signal: w.r.Exit.Signal}
 	switch {
@@ -72,7 +61,19 @@ func (w *closing) conclude(ctx context.Context) error {
 	return w.stop(ctx, &ending.Receipt{})
 }
 
-// complete closes the dead pane of a session whose end is reported and on disk.
+// finishLast finishes the prompt that has ended the agent.
+func (w *closing) finishLast(ctx context.Context) error {
+	if w.r.Exit == nil {
+		return nil
+	}
+	by, err := w.endedBy(ctx)
+	if err != nil || !slices.Contains(w.r.Prompts, by.Key) {
+		return err
+	}
+	return w.prompts.Finish(ctx, by)
+}
+
+// complete closes the dead pane of a session whose end is on disk.
 func (w *closing) complete(ctx context.Context) error {
 	if err := w.ender.CloseOwn(ctx, w.term.Pane); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (w *closing) endedBy(ctx context.Context) (typing.Prompt, error) {
 	}
 	switch {
 	case head.IsEntered() && head.Ends(w.agent().Manners):
-		return *head, nil // it is finished only when the end is reported, so that a crash repeats the same report
+		return *head, nil // it is finished only when the end is on disk, with the news of it
 	case head.IsEntered() && head.Class == talk.ClassCommand && w.r.Exit.Known:
 		return typing.Prompt{}, w.prompts.Finish(ctx, *head)
 	case !p.Ends(w.agent().Manners):
@@ -223,7 +224,7 @@ func (w *closing) fail(ctx context.Context, why string) error {
 }
 
 func (w *closing) failed(ctx context.Context, why, screen string) error {
-	if err := w.notify(ctx, *w.r, news.Failed{Screen: screen}); err != nil {
+	if err := w.notify(ctx, news.Failed{Screen: screen}); err != nil {
 		return err
 	}
 	return w.fail(ctx, why)

@@ -424,21 +424,24 @@ func TestP8_RecoveryDuringStartRemovesNothing(t *testing.T) {
 	})
 }
 
-// News is kept before the change is on disk, so a crash between the two tells
-// twice and never not at all.
-func TestP8_UnsavedNewsKeepsOldState(t *testing.T) {
+// News that the chat does not take are on disk with their change, and a step delivers them.
+func TestP8_UntakenNewsStay(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
 		r, a := w.starting()
 		w.news.fail = func(news.News) error { return errors.New("disk full") }
 		w.tmux.die(a, tmuxtest.Exit{Status: 1})
 		_, err := w.step(w.ctx, r.ID)
+		require.Error(t, err, "other news are not stored")
+		assert.Equal(t, session.Failed, w.get(r.ID).State)
+		w.restart()
+		_, err = w.step(w.ctx, r.ID)
 		require.Error(t, err)
-		assert.Equal(t, session.Starting, w.get(r.ID).State)
 		w.news.fail = nil
 		_, err = w.step(w.ctx, r.ID)
 		require.NoError(t, err)
 		assert.Equal(t, session.Failed, w.get(r.ID).State)
+		assert.Empty(t, w.get(r.ID).News)
 		assert.Equal(t, 1, toldOf[news.Failed](w.news))
 	})
 }
@@ -466,11 +469,12 @@ func TestFailedStepIsRetried(t *testing.T) {
 		r, _ := w.starting()
 		w.report(r)
 		w.pass(time.Minute)
-		assert.Equal(t, session.Starting, w.get(r.ID).State)
+		assert.Len(t, w.get(r.ID).News, 1)
 		w.news.mu.Lock()
 		w.news.fail = nil
 		w.news.mu.Unlock()
 		w.pass(5 * time.Minute) // the pause grows
-		assert.Equal(t, session.Running, w.get(r.ID).State)
+		assert.Empty(t, w.get(r.ID).News)
+		assert.Equal(t, 1, toldOf[news.Ready](w.news))
 	})
 }

@@ -24,13 +24,14 @@ type Windows interface {
 	Rename(ctx context.Context, g tmux.Guard, tag, name string) error
 }
 
-// News receives what happened to a session. It stores the news before it returns, so that a crash
-// right afterwards loses nothing; only then is the change itself put on disk, and a crash between
-// the two repeats the news at most once. It is called on the session's worker: it must be quick and
-// must not change that session.
+// News receives what happened to a session. It stores its effect before it returns. It is called on
+// the session's worker: it must be quick and must not change that session. A crash repeats kept news
+// with the same number, r.LastNews.
 //
 // A [ending.Receipt] is news as well: it says that an archive has ended.
 type News interface {
+	// Translate returns news in the terms of the chat, which alone are stored.
+	Translate(r session.Record, n news.News) news.News
 	SessionNews(ctx context.Context, r session.Record, n news.News) error
 }
 

@@ -196,4 +196,7 @@ func (f Facts) young(at time.Time) bool {
 func unbound(r session.Record) bool { return r.Binding == nil && r.State.Launching() }
 
 // stepped reports whether there may be something left that a step would do for the session.
-func stepped(r session.Record) bool { return !r.State.HasEnded() || len(r.Descendants) > 0 }
+func stepped(r session.Record) bool { return lives(r) || len(r.News) > 0 }
+
+// lives reports whether the session has not ended, or whether a tool of it may run.
+func lives(r session.Record) bool { return !r.State.HasEnded() || len(r.Descendants) > 0 }

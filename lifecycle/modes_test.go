@@ -342,7 +342,7 @@ func TestPersonsModelListIsNotClosed(t *testing.T) {
 
 // A kill at each step: the fresh start checks again, and what was wanted is there once.
 func TestSwitchIsCarriedOutOverCrashes(t *testing.T) {
-	for _, point := range []string{"wish-saved", "wish-marked", "wish-pressed", "wish-told"} {
+	for _, point := range []string{"wish-saved", "wish-marked", "wish-pressed", "news-saved", "news-told"} {
 		for _, want := range []port.ModeChange{{Mode: port.ModePlan}, {Model: "Haiku"}} {
 			t.Run(point+" "+string(want.Mode)+want.Model, func(t *testing.T) {
 				inWorld(t, func(t *testing.T, w *world) {

@@ -40,7 +40,7 @@ func (w *work) rename(ctx context.Context, name string, by session.Namer) error 
 		return err
 	}
 	w.at("name-saved")
-	return w.notify(ctx, *w.r, news.Renamed{})
+	return w.notify(ctx, news.Renamed{})
 }
 
 func (w *work) saveNamed(name string, by session.Namer) error {

@@ -96,7 +96,7 @@ func anyPlan(t *rapid.T) (p plan) {
 	p.yields = rapid.SampledFrom(ends).Draw(t, "agent yields to")
 	for range rapid.IntRange(1, 4).Draw(t, "acts") {
 		p.acts = append(p.acts, rapid.SampledFrom(acts).Draw(t, "act"))
-		p.points = append(p.points, rapid.SampledFrom([]string{"stop-recorded", "ended", "receipt-told"}).Draw(t, "point"))
+		p.points = append(p.points, rapid.SampledFrom([]string{"stop-recorded", "ended", "news-saved", "news-told", "news-acknowledged"}).Draw(t, "point"))
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "guests") {
 		g := &guest{sort: rapid.SampledFrom(sorts).Draw(t, "sort"), before: rapid.IntRange(0, len(p.acts)-1).Draw(t, "before"),

@@ -42,7 +42,7 @@ func (w *reporter) once(ctx context.Context, reported bool, n news.News, note fu
 	if reported {
 		return nil
 	}
-	if err := w.notify(ctx, *w.r, n); err != nil {
+	if err := w.notify(ctx, n); err != nil {
 		return err
 	}
 	w.remember(note)
@@ -64,7 +64,7 @@ func (w *reporter) noteGone(ctx context.Context) (again time.Duration, err error
 	if !end.IsNews() {
 		return end.Again, nil
 	}
-	if err := w.notify(ctx, *w.r, news.DialogGone{}); err != nil {
+	if err := w.notify(ctx, news.DialogGone{}); err != nil {
 		return 0, err
 	}
 	w.remember(func(m *stepState) { m.dialog.NoteEnd(end) })
@@ -120,7 +120,7 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 		w.remember(func(m *stepState) { m.turn.linesUntil = time.Time{} })
 	}
 	if err == nil && changed { // the record has it already, so a lost news item loses nothing
-		err = w.notify(ctx, *w.r, news.Doing{})
+		err = w.notify(ctx, news.Doing{})
 	}
 	return 0, err
 }

@@ -20,7 +20,8 @@ func (s *Service) Run(ctx context.Context) error {
 	g.Go(func() error { return s.core.noticeRegularly(ctx) })
 	s.core.running.Store(true)
 	defer s.core.running.Store(false)
-	s.core.wakeEach(func(r session.Record) bool { return !r.State.Live() && stepped(r) }) // ended sessions may have processes to end
+	// Ended sessions may have processes to end, and the chat may lack news.
+	s.core.wakeEach(func(r session.Record) bool { return !r.State.Live() && stepped(r) || len(r.News) > 0 })
 	a := s.core.agenda
 	for {
 		steps, watches, foreign, gits := a.take()

@@ -266,7 +266,7 @@ func TestP2_ReusedPIDOfServerIsLeftAlone(t *testing.T) {
 
 // A crash at each step of an end leaves nothing alive.
 func TestP8_EndOfBothProcessesSurvivesCrash(t *testing.T) {
-	for _, point := range []string{"stop-recorded", "ended", "receipt-told"} {
+	for _, point := range []string{"stop-recorded", "ended", "news-saved", "news-told", "news-acknowledged"} {
 		t.Run(point, func(t *testing.T) {
 			inServedWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
@@ -277,7 +277,7 @@ func TestP8_EndOfBothProcessesSurvivesCrash(t *testing.T) {
 			})
 		})
 	}
-	for _, point := range []string{"end-told", "end-recorded", "ended", "receipt-told"} {
+	for _, point := range []string{"end-recorded", "ended", "news-saved", "news-told"} {
 		t.Run("after the server, "+point, func(t *testing.T) {
 			inServedWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()

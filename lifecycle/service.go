@@ -19,7 +19,7 @@ func New(c Config, d Deps) *Service {
 		at = func(string) {}
 	}
 	return &Service{&core{Config: c, deps: d, records: &records{Store: d.Store, o: d.Typist.Observer()},
-		base: &base{Observer: d.Typist.Observer(), Evidence: d.Ender.Evidence, News: d.News, at: at,
+		base: &base{Observer: d.Typist.Observer(), Evidence: d.Ender.Evidence, News: d.News, store: d.Store, at: at,
 			forgetPrompts: d.Typist.Forget, agenda: newAgenda(), states: &stepStates{byID: make(map[uuid.UUID]stepState)}}}}
 }
 

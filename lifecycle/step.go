@@ -25,6 +25,9 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 	if !ok || !stepped(r) {
 		return 0, nil
 	}
+	if err := c.deliverNews(ctx, r); err != nil || !lives(r) {
+		return 0, err
+	}
 	if c.Observer.CheckUnread(r) != nil { // unknown: nothing is concluded, ended or typed
 		return view.Slow, nil
 	}
@@ -174,7 +177,7 @@ func (w *work) ready(ctx context.Context) error {
 	}
 	if !inDir(w.term.Pane.Path, w.r.Dir) {
 		why := fmt.Sprintf("the agent is in %q instead of %q", w.term.Pane.Path, w.r.Dir)
-		if err := w.notify(ctx, *w.r, news.Failed{Screen: w.term.Screen.Text}); err != nil {
+		if err := w.notify(ctx, news.Failed{Screen: w.term.Screen.Text}); err != nil {
 			return err
 		}
 		if err := w.closing.intend(session.Archived, session.Change{Rule: ruleFailed, Why: why}, w.Moment()); err != nil {

@@ -76,8 +76,11 @@ func (w *closing) intend(final session.State, why session.Change, asked process.
 // ended processes stay ended.
 func (w *closing) stop(ctx context.Context, receipt *ending.Receipt) error {
 	w.term.Refresh(ctx)
+	if err := w.finishLast(ctx); err != nil {
+		return err
+	}
 	if w.r.Exit != nil && w.r.Binding != nil && w.term.Agent == process.Gone && w.term.Half == evidence.Whole {
-		return w.complete(ctx) // the agent ended by itself, and that is reported already
+		return w.complete(ctx) // the agent ended by itself
 	}
 	w.ender.End(ctx, toEnd(w.term.View), receipt)
 	if err := ctx.Err(); err != nil {
@@ -115,11 +118,10 @@ func (w *closing) finish(ctx context.Context, receipt *ending.Receipt) error {
 		return err
 	}
 	if !reported {
-		if err := w.notify(ctx, *w.r, *receipt); err != nil {
+		if err := w.notify(ctx, *receipt); err != nil {
 			return err
 		}
 	}
-	w.at("receipt-told")
 	return w.saveAndFollow(ctx)
 }
 

@@ -8,12 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/typing"
+	"ccbot/port"
 	"ccbot/port/news"
 )
 
@@ -168,6 +171,10 @@ type heardNews struct {
 	mu    sync.Mutex
 	heard []heard
 	fail  func(news.News) error
+	plain []news.News // those that Translate has got in other terms
+	// last are the numbers of the last kept news, by session; repeats are those that came again.
+	last    map[uuid.UUID]int64
+	repeats []heard
 }
 
 // heard is one piece of news, with the session as it was then.
@@ -176,9 +183,42 @@ type heard struct {
 	news    news.News
 }
 
+// Translate names a receipt or writers by their place among those that it got.
+func (n *heardNews) Translate(_ session.Record, told news.News) news.News {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	place := strconv.Itoa(len(n.plain))
+	switch told.(type) {
+	case ending.Receipt:
+		n.plain = append(n.plain, told)
+		return news.Stopped{Endings: []port.Ending{{Reason: place}}}
+	case OtherWriters:
+		n.plain = append(n.plain, told)
+		return news.OtherWriters{{Kept: place}}
+	}
+	return told
+}
+
+// original returns the news that Translate got.
+func (n *heardNews) original(told news.News) news.News {
+	var place string
+	switch told := told.(type) {
+	case news.Stopped:
+		place = told.Endings[0].Reason
+	case news.OtherWriters:
+		place = told[0].Kept
+	default:
+		return told
+	}
+	i, _ := strconv.Atoi(place)
+	return n.plain[i]
+}
+
 func (n *heardNews) SessionNews(_ context.Context, r session.Record, told news.News) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	stored := told
+	told = n.original(told)
 	if n.fail != nil {
 		if err := n.fail(told); err != nil {
 			return err
@@ -189,6 +229,13 @@ func (n *heardNews) SessionNews(_ context.Context, r session.Record, told news.N
 		if r.Closed != "" { // recovery reports such ends together
 			return fmt.Errorf("news %T of a session that ended by %s", told, r.Closed)
 		}
+	}
+	if news.IsKept(stored) {
+		if r.LastNews <= n.last[r.ID] {
+			n.repeats = append(n.repeats, heard{r, told})
+			return nil
+		}
+		n.last[r.ID] = r.LastNews
 	}
 	n.heard = append(n.heard, heard{r, told})
 	n.order.add("tell %T", told)

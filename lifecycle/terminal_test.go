@@ -76,7 +76,7 @@ func newterminalWorld(t *testing.T, command, dir, config string, env map[string]
 	store, err := session.Open(filepath.Join(base, "sessions"), filepath.Join(base, "quarantine"), time.Now, log, nil)
 	require.NoError(t, err)
 	order := &order{}
-	w := &terminalWorld{t: t, news: &heardNews{order: order}, tmux: client, relays: &relays{}, dir: dir,
+	w := &terminalWorld{t: t, news: &heardNews{order: order, last: map[uuid.UUID]int64{}}, tmux: client, relays: &relays{}, dir: dir,
 		prompts: &promptStore{all: map[string]typing.Prompt{}, order: order}}
 	agents := coding.Agents{coding.Default: claude.New(filepath.Join(config, "projects"), coding.Launch{Command: command}, claudekeys.Source{}.Box)}
 	by := agents.Of("")

@@ -16,7 +16,7 @@ import (
 // A crash between the record and the KILL, or after it: what ran below is on
 // disk, and the next stop ends it.
 func TestP8_KilledAgentsToolsEndAfterCrash(t *testing.T) {
-	for _, point := range []string{"below-recorded", "ended", "receipt-told"} {
+	for _, point := range []string{"below-recorded", "ended"} {
 		t.Run(point, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()

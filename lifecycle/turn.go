@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
@@ -24,6 +23,7 @@ type base struct {
 	*view.Observer
 	Evidence      *evidence.Sources
 	News          News
+	store         *session.Store
 	at            func(failpoint string)
 	agenda        *agenda
 	states        *stepStates
@@ -33,8 +33,10 @@ type base struct {
 // turn is one turn of a session's worker: the record and its save.
 type turn struct {
 	*base
-	r    *session.Record
-	save func() error
+	r     *session.Record
+	write func() error // puts the record on disk
+	save  func() error // also delivers the news that this turn has added
+	adds  bool         // this turn has added news
 }
 
 // agent returns the parts of the session's agent.
@@ -53,21 +55,13 @@ func (b *base) forget(id uuid.UUID) {
 
 func (w *turn) remember(change func(*stepState)) { w.states.remember(w.r.ID, change) }
 
-// notify reports to News what happened to a session.
-func (b *base) notify(ctx context.Context, r session.Record, n news.News) error {
-	if err := b.News.SessionNews(ctx, r.Clone(), n); err != nil {
-		return fmt.Errorf("tell %T of session %s: %w", n, r.ID, err)
-	}
-	return nil
-}
-
-// become notes the next state, reports the news about it, if there is any, and saves.
+// become notes the next state, and saves it with the news about it, if there is any.
 func (w *turn) become(ctx context.Context, next session.State, rule session.Rule, why string, n news.News) error {
 	if err := w.r.Become(next, w.Now(), rule, why); err != nil {
 		return err
 	}
 	if n != nil {
-		if err := w.notify(ctx, *w.r, n); err != nil {
+		if err := w.notify(ctx, n); err != nil {
 			return err
 		}
 	}
@@ -75,13 +69,12 @@ func (w *turn) become(ctx context.Context, next session.State, rule session.Rule
 }
 
 // saveAndFollow saves, and then reports that the transcript has to be read again: there is another
-// transcript, or the session is over and the rest of the transcript is the last. Other news is
-// reported before the save; this news is derived from the record, so it comes after.
+// transcript, or the session is over and the rest of the transcript is the last.
 func (w *turn) saveAndFollow(ctx context.Context) error {
 	if err := w.save(); err != nil {
 		return err
 	}
-	return w.notify(ctx, *w.r, news.Transcript{})
+	return w.notify(ctx, news.Transcript{})
 }
 
 // changeID notes that the conversation has another id from now on. It also clears ForkOf: a

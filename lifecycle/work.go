@@ -42,14 +42,14 @@ type work struct {
 	report    *reporter
 }
 
-func (c *core) work(r *session.Record, save func() error) *work {
+func (c *core) work(ctx context.Context, r *session.Record, write func() error) *work {
 	m := c.deps
-	t, term := &turn{base: c.base, r: r, save: save}, c.terminalOf(r)
+	t, term := &turn{base: c.base, r: r, write: write}, c.terminalOf(r)
+	t.save = func() error { return t.saveNews(ctx) }
 	w := &work{turn: t, term: term, records: c.records}
-	typed := typing.Turn{Record: r, Save: save, Follow: t.saveAndFollow, At: c.at, Wake: func() { c.agenda.wake(r.ID) },
-		Notify: func(ctx context.Context, n news.News) error { return c.notify(ctx, *r, n) }}
+	typed := typing.Turn{Record: r, Save: t.save, Follow: t.saveAndFollow, At: c.at, Wake: func() { c.agenda.wake(r.ID) }, Notify: t.notify}
 	w.prompts, w.switching = c.deps.Typist.Of(typed, term), dialog.SwitchingOf(typed, c.Observer, term)
-	w.ender = c.deps.Ender.Of(r, save, func() {
+	w.ender = c.deps.Ender.Of(r, t.save, func() {
 		t.at("below-recorded")
 		if len(r.Descendants) > 0 {
 			t.agenda.wake(r.ID) // a step ends them, whether this end succeeds or not
@@ -74,10 +74,10 @@ func (c *core) do(ctx context.Context, id uuid.UUID, fn func(w *work) error) err
 				err = fmt.Errorf("session %s: panic: %v\n%s", id, p, debug.Stack())
 			}
 		}()
-		w, before := c.work(r, save), slices.Clone(r.Prompts)
+		w, before := c.work(ctx, r, save), slices.Clone(r.Prompts)
 		err = fn(w)
 		if w.prompts.Reworded || !slices.Equal(before, r.Prompts) {
-			if err := w.notify(ctx, *w.r, news.Requeued{}); err != nil { // the queue stays as it is now
+			if err := w.notify(ctx, news.Requeued{}); err != nil { // the queue stays as it is now
 				w.Log.Warn("queue_not_told", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 			}
 		}

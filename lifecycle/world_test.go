@@ -111,7 +111,12 @@ func (o *order) after(word string) []string {
 // Service runs.
 func inWorld(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
-	base := t.TempDir()
+	inWorldAt(t, t.TempDir(), test)
+}
+
+// inWorldAt is inWorld with a folder for the disk.
+func inWorldAt(t *testing.T, base string, test func(t *testing.T, w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, base)
 		w.run()
@@ -126,7 +131,7 @@ func newWorld(t *testing.T, base string) *world {
 	w.presences, w.bindings = &presences{desk: w.tmux}, &bindings{}
 	w.relays, w.status = &relays{}, &statuses{}
 	w.prompts = &promptStore{all: map[string]typing.Prompt{}, order: w.order}
-	w.news = &heardNews{order: w.order}
+	w.news = &heardNews{order: w.order, last: map[uuid.UUID]int64{}}
 	w.git, w.saves = &repository{}, &saves{}
 	for _, dir := range []string{"src", "state", "projects/-src"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(base, dir), 0o700))
@@ -147,6 +152,8 @@ func (w *world) sharedAsOnDisk() {
 		require.NoError(w.t, json.Unmarshal(data, &disk))
 		if disk.State.HasEnded() {
 			disk.History = nil
+		} else {
+			disk.News = r.News // the next save removes those that the chat has
 		}
 		want, err := json.Marshal(fields(disk))
 		require.NoError(w.t, err)

@@ -80,10 +80,9 @@ func (w *writers) notice(ctx context.Context) error {
 	for _, v := range fresh {
 		w.Log.Warn("second_writer", logkey.PID, v.Process.PID, logkey.SessionID, w.r.ID.String(), logkey.Why, v.Why)
 	}
-	if err := w.notify(ctx, *w.r, who); err != nil {
+	if err := w.notify(ctx, who); err != nil {
 		return err
 	}
-	w.at("second-told")
 	return w.noteSecondWriters(fresh)
 }
 

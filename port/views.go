@@ -48,6 +48,7 @@ type Session struct {
 	Prompts        []string      // keys of the waiting prompts, in order
 	Unreported     bool          // a start closed it, and that is not reported yet
 	Interruption   *Interruption // nil: none, or the work was continued
+	News           int64         `json:",omitempty"` // number of the kept news that it comes with, or of the last
 	CreatedAt      time.Time
 	StartedAt      time.Time // of the current launch
 	EndedAt        time.Time

@@ -127,6 +127,8 @@ func (m *machine) backUp(context.Context) (string, error) {
 	return "2026-03-04T12-00-00.000Z", nil
 }
 
+func (m *machine) Translate(_ session.Record, n news.News) news.News { return n }
+
 func (m *machine) SessionNews(_ context.Context, _ session.Record, n news.News) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -30,7 +30,7 @@ func crashing() life {
 			}
 		}},
 		{"kill -9 at an end", func(b *bench) {
-			for i, point := range []string{"stop-recorded", "ended", "receipt-told"} {
+			for i, point := range []string{"stop-recorded", "ended", "news-saved"} {
 				name := fmt.Sprintf("s%d", i)
 				agent := b.agent(name)
 				b.dies(point, func() { b.Tap(b.Say("/kill "+name), "Kill") }, func(mark int) {

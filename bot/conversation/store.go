@@ -40,6 +40,7 @@ type file struct {
 	Unread   []ReadMark         `json:"had,omitempty"`   // how much is shown
 	// Cursors are the positions up to which the chat has the transcripts of running sessions.
 	Cursors  map[uuid.UUID]talk.Cursor `json:"cursors,omitempty"`
+	News     map[uuid.UUID]int64       `json:"news,omitempty"` // the number of the last news, see News
 	Damaged  bool                      `json:"damaged,omitempty"`
 	Topic    *Topic                    `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
 	NoTopics bool                      `json:"no_topics,omitempty"` // the chat was notified that the bot may not open topics
@@ -161,6 +162,7 @@ func (f *file) forget(id uuid.UUID) {
 	}
 	delete(f.Turns, id)
 	delete(f.Cursors, id)
+	delete(f.News, id)
 	delete(f.LastPrompted, id)
 	if f.Settings.Sessions = maps.Clone(f.Settings.Sessions); f.Settings.Sessions != nil {
 		delete(f.Settings.Sessions, id)
@@ -196,6 +198,7 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 			f.notePrompt(id, sent)
 		}
 		f.rehomeCursors(old)
+		f.rehomeNews(old)
 		for id, all := range old.Messages {
 			for _, message := range all {
 				if from.ChatID == to.ChatID {
@@ -262,6 +265,9 @@ func (f file) clone() file {
 	}
 	if f.Cursors = maps.Clone(f.Cursors); f.Cursors == nil {
 		f.Cursors = make(map[uuid.UUID]talk.Cursor)
+	}
+	if f.News = maps.Clone(f.News); f.News == nil {
+		f.News = make(map[uuid.UUID]int64)
 	}
 	f.Unread = slices.Clone(f.Unread)
 	return f

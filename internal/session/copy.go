@@ -8,7 +8,7 @@ import (
 
 // promptFields are the fields of a record that may repeat a prompt. A record is whole without them.
 var promptFields = []string{"former_names", "phase_what", "exit.screen", "progress.open_turn.step", "progress.tasks",
-	"progress.failed.text", "interruption.step"}
+	"progress.failed.text", "interruption.step", "news"}
 
 // WithoutPrompts returns a record as it is copied into a backup: without the fields that may repeat
 // a prompt. A name that a prompt has made is the folder's again, until the next prompt. A record

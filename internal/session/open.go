@@ -62,7 +62,7 @@ func OpenReadOnly(dir string, now func() time.Time, log *slog.Logger, agents []s
 
 func newStore(dir string, now func() time.Time, log *slog.Logger, agents []string) *Store {
 	return &Store{agents: agents, folder: spool.Folder{Path: dir, Fsync: true}, now: now, log: log,
-		records: make(map[uuid.UUID]*Record), workers: make(map[uuid.UUID]chan struct{})}
+		records: make(map[uuid.UUID]*Record), workers: make(map[uuid.UUID]chan struct{}), unsaved: make(map[uuid.UUID]bool)}
 }
 
 // Unloaded returns, sorted by file name, the files that were not loaded when the store was opened:

@@ -222,7 +222,11 @@ type Record struct {
 	// the end of the last turn; nil: there is no repository, or git did not answer.
 	GitStart *git.State `json:"git_start,omitempty"`
 	GitNow   *git.State `json:"git_now,omitempty"`
-	History  []Change   `json:"history,omitempty"`
+	// News are the news that the chat may not have yet, in order. LastNews is the number of the last
+	// news, whether the chat has it or not.
+	News     []News   `json:"news,omitempty"`
+	LastNews int64    `json:"last_news,omitempty"`
+	History  []Change `json:"history,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 	short   bool             // the history is in the file only
@@ -383,7 +387,7 @@ func (r Record) Clone() Record {
 	r.Cursors = slices.Clone(r.Cursors)
 	r.Prompts = slices.Clone(r.Prompts)
 	r.Bound, r.Descendants, r.SecondWriters = slices.Clone(r.Bound), slices.Clone(r.Descendants), slices.Clone(r.SecondWriters)
-	r.History = slices.Clone(r.History)
+	r.History, r.News = slices.Clone(r.History), slices.Clone(r.News)
 	r.unknown = maps.Clone(r.unknown) // the values are never changed in place
 	r.Binding = clone(r.Binding)
 	r.Exit = clone(r.Exit)

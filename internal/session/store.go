@@ -55,6 +55,7 @@ type Store struct {
 	records map[uuid.UUID]*Record
 	shared  []Record                    // the result of Shared; nil after a write
 	workers map[uuid.UUID]chan struct{} // one slot each: its holder is the record's worker
+	unsaved map[uuid.UUID]bool          // records that are visible to readers and not written yet
 }
 
 // file is the name of a record's file.
@@ -203,23 +204,45 @@ func (s *Store) write(r *Record) error {
 		return fmt.Errorf("write session record %s: %w", filepath.Join(s.folder.Path, file(r.ID)), err)
 	}
 	r.upkeep = false
-	s.publish(*r)
+	s.publish(*r, false)
 	return nil
 }
 
-// Keep makes the value of a record visible to readers without writing it: the next save writes it.
-// It is called inside Do, with the record of a session that has not ended.
+// Keep makes the value of a record visible to readers without writing it: the next save writes it,
+// or SaveKept. It is called inside Do, with the record of a session that has not ended.
 func (s *Store) Keep(r Record) {
 	r.ActiveAt = s.now().UTC()
-	s.publish(r)
+	s.publish(r, true)
 }
 
-func (s *Store) publish(r Record) {
+// SaveKept writes the records that are visible to readers and not written yet, at a clean stop.
+func (s *Store) SaveKept(ctx context.Context) error {
+	s.mu.Lock()
+	unsaved := slices.Collect(maps.Keys(s.unsaved))
+	s.mu.Unlock()
+	var errs []error
+	for _, id := range unsaved {
+		err := s.Do(ctx, id, func(r *Record, save func() error) error {
+			r.Upkeep()
+			return save()
+		})
+		if !errors.Is(err, ErrNotFound) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Store) publish(r Record, unsaved bool) {
 	r.shorten()
 	r = r.Clone()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.records[r.ID], s.shared = &r, nil
+	delete(s.unsaved, r.ID)
+	if unsaved {
+		s.unsaved[r.ID] = true
+	}
 }
 
 // Remove deletes the record of a start that left nothing else. It waits for the record's worker,
@@ -269,5 +292,6 @@ func (s *Store) drop(id uuid.UUID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.records, id)
+	delete(s.unsaved, id)
 	s.shared = nil
 }

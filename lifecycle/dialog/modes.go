@@ -226,7 +226,6 @@ func (w *Switching) granted(ctx context.Context, outcome port.SwitchOutcome) err
 	if err := w.turn.Notify(ctx, n); err != nil {
 		return err
 	}
-	w.turn.At("wish-told")
 	w.r.ModeRequest = rest
 	w.o.Log.Info("mode_switched", logkey.SessionID, w.r.ID.String(), logkey.Key, string(was.Mode)+was.Model, logkey.Outcome, string(outcome))
 	return w.turn.Save()

@@ -10,7 +10,8 @@ import (
 // News is news about a session: a value of another type of this file.
 type News interface{ IsNews() }
 
-// Piece makes a type that embeds it one of the News.
+// Piece makes a type that embeds it one of the News, without a store: a start finds the fact again,
+// because a terminal, a transcript, the record or the entry of a prompt still shows it.
 type Piece struct{}
 
 // IsNews implements News.
@@ -18,7 +19,7 @@ func (Piece) IsNews() {}
 
 // Ready reports that the agent waits for the first prompt.
 type Ready struct {
-	Piece
+	Kept
 	Answerers []talk.Answerer // settings of the project that may answer requests before a person
 }
 
@@ -37,14 +38,14 @@ type Dialog struct {
 
 // Ended reports that the agent exited by itself; the session's Exit describes how.
 type Ended struct {
-	Piece
+	Kept
 	Screen   string // the terminal's last content
 	ByPerson bool   // a person decided it
 }
 
 // Stopped is the receipt of an archive. Unproven facts are in the session's Failures.
 type Stopped struct {
-	Piece
+	Kept
 	Endings []port.Ending // the agent first; ended and spared processes
 	Stays   bool          // programs in its window that are not ccbot's stay open
 	Quiet   time.Duration // it was archived after this time without activity; 0: a person asked
@@ -71,7 +72,7 @@ type Unproven struct {
 
 // Transferred reports that the session continues in a window that a person opened.
 type Transferred struct {
-	Piece
+	Kept
 	ByPerson bool // a person decided it
 }
 
@@ -80,7 +81,7 @@ type Renamed struct{ Piece }
 
 // Switched reports the outcome of a request for a mode or a model: one of the two is set.
 type Switched struct {
-	Piece
+	Kept
 	port.ModeChange
 	Outcome port.SwitchOutcome
 	Seen    port.Mode // the mode on the screen; empty: none
@@ -90,11 +91,11 @@ type Switched struct {
 type (
 	// Failed reports that the agent ended before it was ready.
 	Failed struct {
-		Piece
+		Kept
 		Screen string
 	}
 	// Lost reports that the pane is proven gone.
-	Lost struct{ Piece }
+	Lost struct{ Kept }
 	// DialogGone reports that a dialog of the terminal or a request has closed.
 	DialogGone struct{ Piece }
 	// Typed reports that Enter was pressed after a prompt. It is sent again if Enter is repeated.
@@ -149,6 +150,8 @@ type (
 
 // IsNews implements News.
 func (OtherWriters) IsNews() {}
+
+func (OtherWriters) isKept() {}
 
 // IsEnd reports whether news report that the agent of a session has ended.
 func IsEnd(n News) bool {

@@ -178,6 +178,9 @@ func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
 	})
 	err := g.Wait()
 	s.talk.Close()
+	if err := s.store.SaveKept(context.WithoutCancel(asked)); err != nil {
+		s.log.Warn("record_not_saved", logkey.Error, err)
+	}
 	if errors.Is(err, inbox.ErrRevoked) {
 		return telegram.ErrRevoked
 	}

@@ -124,10 +124,12 @@ func typesOf(f *ast.File) map[string]*ast.TypeSpec {
 	return all
 }
 
-// isNews reports whether a type embeds Piece or has the method IsNews.
+// isNews reports whether a type embeds Piece or Kept, or has the method IsNews.
 func isNews(f *ast.File, spec *ast.TypeSpec) bool {
 	if s, ok := spec.Type.(*ast.StructType); ok {
-		return slices.ContainsFunc(s.Fields.List, func(f *ast.Field) bool { return types.ExprString(f.Type) == "Piece" })
+		return slices.ContainsFunc(s.Fields.List, func(f *ast.Field) bool {
+			return slices.Contains([]string{"Piece", "Kept"}, types.ExprString(f.Type))
+		})
 	}
 	return slices.ContainsFunc(f.Decls, func(d ast.Decl) bool {
 		m, ok := d.(*ast.FuncDecl)

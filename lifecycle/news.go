@@ -1,0 +1,89 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+
+	"ccbot/internal/logkey"
+	"ccbot/internal/session"
+	"ccbot/port/news"
+)
+
+// notify reports what happened to the session. News that are kept are stored with the next save and
+// delivered after it; other news are delivered at once.
+func (w *turn) notify(ctx context.Context, n news.News) error {
+	told := w.News.Translate(*w.r, n)
+	if !news.IsKept(told) {
+		return w.tell(ctx, w.r.Clone(), told)
+	}
+	kind, body, err := news.Encode(told)
+	if err == nil {
+		err = w.r.AddNews(kind, body, w.Now())
+	}
+	w.adds = true
+	if err != nil {
+		return fmt.Errorf("store %T of session %s: %w", n, w.r.ID, err)
+	}
+	return nil
+}
+
+func (w *turn) tell(ctx context.Context, r session.Record, n news.News) error {
+	if err := w.News.SessionNews(ctx, r, n); err != nil {
+		return fmt.Errorf("tell %T of session %s: %w", n, r.ID, err)
+	}
+	return nil
+}
+
+// saveNews puts the record on disk, and then delivers the news that this turn has added. News that
+// the chat does not take stay in the record: a step tries again.
+func (w *turn) saveNews(ctx context.Context) error {
+	if err := w.write(); err != nil || !w.adds {
+		return err
+	}
+	if w.deliver(ctx) != nil {
+		w.agenda.wake(w.r.ID) // a step reports why
+	}
+	return nil
+}
+
+// deliver sends the chat the news of a record that is as on disk, in order. The news of a session
+// that is being ended wait until it has ended, so the record is never older than its news. The next
+// save removes delivered news from the file; the last save of a session that has ended is here.
+func (w *turn) deliver(ctx context.Context) error {
+	if len(w.r.News) == 0 || w.r.State == session.Stopping {
+		return nil
+	}
+	w.at("news-saved")
+	for _, n := range w.r.News {
+		told, err := news.Decode(n.Kind, n.Body)
+		if err != nil { // of a later program
+			w.Log.Error("news_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
+		} else {
+			r := w.r.Clone()
+			r.LastNews = n.Number
+			if err := w.tell(ctx, r, told); err != nil {
+				return err
+			}
+		}
+		w.r.News = w.r.News[1:]
+		w.at("news-told")
+	}
+	if !w.r.State.HasEnded() {
+		w.store.Acknowledge(*w.r)
+		return nil
+	}
+	w.r.Upkeep()
+	if err := w.write(); err != nil {
+		return fmt.Errorf("note that the chat has the news: %w", err)
+	}
+	w.at("news-acknowledged")
+	return nil
+}
+
+// deliverNews sends the chat the news that it did not take, or that a crash has left.
+func (c *core) deliverNews(ctx context.Context, r session.Record) error {
+	if len(r.News) == 0 {
+		return nil
+	}
+	return c.do(ctx, r.ID, func(w *work) error { return w.deliver(ctx) })
+}

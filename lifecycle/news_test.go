@@ -1,0 +1,123 @@
+package lifecycle
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/tmux/tmuxtest"
+)
+
+// The record that comes with news of an end has ended, also while other news of the session are
+// sent at once.
+func TestP5_NewsComeAfterTheirRecord(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.order.onPoint(func(point string) {
+			if point != "news-saved" {
+				return
+			}
+			for _, r := range w.Store.List() {
+				for _, n := range r.News {
+					told, err := news.Decode(n.Kind, n.Body)
+					require.NoError(t, err)
+					if _, ready := told.(news.Ready); ready {
+						assert.Equal(t, session.Running, r.State)
+					}
+				}
+			}
+		})
+		r, a := w.started()
+		w.tmux.die(a, tmuxtest.Exit{})
+		w.pass(time.Minute)
+		s, _ := lastHeard[news.Ended](w.news)
+		assert.Equal(t, session.Completed, s.State)
+		assert.False(t, s.EndedAt.IsZero())
+
+		_, err := w.restoreIt(r.ID)
+		require.NoError(t, err)
+		w.report(w.get(r.ID))
+		w.pass(time.Second)
+		w.archive(w.get(r.ID))
+		s, _ = lastHeard[ending.Receipt](w.news)
+		assert.Equal(t, session.Archived, s.State)
+		assert.Empty(t, w.get(r.ID).News)
+	})
+}
+
+// A kill between any two steps of news repeats them and loses none; a chat that knows their number
+// shows each once, in order.
+func TestP8_NewsComeOnceInOrderOverCrashes(t *testing.T) {
+	base := t.TempDir()
+	runs := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		runs++
+		inWorldAt(t, fmt.Sprintf("%s/%d", base, runs), func(t *testing.T, w *world) {
+			r, _ := w.starting()
+			w.report(r)
+			w.pass(time.Second)
+			want, done := []string{"news.Ready"}, false
+			for range rapid.IntRange(1, 6).Draw(rt, "acts") {
+				point := rapid.SampledFrom([]string{"", "", "news-saved", "news-told", "news-acknowledged", "stop-recorded", "end-recorded", "ended"}).Draw(rt, "dies at")
+				w.order.onPoint(func(name string) {
+					if name == point {
+						panic("killed at " + point)
+					}
+				})
+				refuses := point == "" && rapid.Bool().Draw(rt, "the chat refuses")
+				w.news.set(func(n *heardNews) {
+					n.fail = func(told news.News) error {
+						if refuses && news.IsKept(told) {
+							return errors.New("disk full")
+						}
+						return nil
+					}
+				})
+				switch {
+				case done:
+					_, _ = w.restoreIt(r.ID)
+					w.report(w.get(r.ID))
+					w.pass(time.Second)
+					want = append(want, "news.Ready")
+				case rapid.Bool().Draw(rt, "by itself"):
+					w.tmux.die(w.tmux.agentOf(w.get(r.ID)), tmuxtest.Exit{})
+					w.pass(time.Second)
+					want = append(want, "news.Ended")
+				default:
+					_ = w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})
+					want = append(want, "ending.Receipt")
+				}
+				done = !done
+				if point != "" { // the process is another one from here on
+					w.restart()
+				}
+				w.order.onPoint(nil)
+				w.news.set(func(n *heardNews) { n.fail = nil })
+				if point != "" {
+					w.comeBack()
+				}
+				w.pass(6 * time.Minute)
+			}
+			var got []string
+			for _, h := range w.news.all() {
+				if kind := fmt.Sprintf("%T", h.news); slices.Contains([]string{"news.Ready", "news.Ended", "ending.Receipt"}, kind) {
+					got = append(got, kind)
+				}
+			}
+			assert.Equal(t, want, got)
+			w.stop()
+			require.NoError(t, w.Store.SaveKept(w.ctx))
+			w.restart()
+			assert.Empty(t, w.get(r.ID).News, "the chat has all")
+		})
+	})
+}
