@@ -67,9 +67,9 @@ func (f *Form) read(l line) (items []Item, err error) {
 	return f.parse(l)
 }
 
-// Lines calls see with the whole lines from a cursor to the present end until it returns false. next
-// is the offset after the last of them. loose: the cursor may stand inside a line, which is then
-// passed. A file that is not there has no lines.
+// Lines calls see with the whole lines from a cursor to the present end until it returns false.
+// next is the offset after the last of them. loose: the cursor may stand inside a line, which is
+// then passed. A file that is not there has no lines.
 func (f *Form) Lines(from talk.Cursor, loose bool, see func(text []byte) bool) (next int64, err error) {
 	r := f.Open(from)
 	defer r.Close()

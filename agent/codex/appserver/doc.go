@@ -15,6 +15,6 @@
 // Its limits: the server does not report which conversation a terminal shows. It is the only loaded
 // one that a person leads; of several it is the one in the terminal's title. A person who submits a
 // text between the last look and the call has a turn, which the text then joins. The protocol was
-// found with version 0.169.0; messages of other methods are passed. A conversation can be joined only
-// after its first prompt.
+// found with version 0.169.0; messages of other methods are passed. A conversation can be joined
+// only after its first prompt.
 package appserver

@@ -200,6 +200,9 @@ func (f failure) failure() talk.Failure {
 	return talk.Failure{Kind: kind, Text: clip.Runes(text, maxText)}
 }
 
+// maxHead is more than the head of a tool's output has.
+const maxHead = 512
+
 // shellResult begins the message with the output of a person's command.
 const shellResult = "<user_shell_command>"
 
@@ -220,8 +223,9 @@ func (l line) tool() []transcript.Item {
 		if json.Unmarshal(p.Output, &text) != nil {
 			text = string(p.Output) // with pictures, a list
 		}
-		t := &transcript.Tool{ID: p.CallID, IsError: exitCode.MatchString(text)}
-		if strings.Contains(text, "rejected by user") || strings.HasPrefix(text, "aborted by user") {
+		head := text[:min(len(text), maxHead)] // the rest may be megabytes
+		t := &transcript.Tool{ID: p.CallID, IsError: exitCode.MatchString(head)}
+		if t.IsError && strings.Contains(head, "rejected by user") || strings.HasPrefix(head, "aborted by user") {
 			t.Denial = "user-rejected"
 		}
 		return []transcript.Item{{Kind: transcript.ToolResult, Text: text, Tool: t}}
@@ -230,7 +234,8 @@ func (l line) tool() []transcript.Item {
 }
 
 var (
-	exitCode  = lazyregexp.New(`(?m)^(Process exited with code|Exit code:) [1-9]|^exec_command failed`)
+	// exitCode matches the head of an output, before the part that the tool has printed.
+	exitCode  = lazyregexp.New(`^(?:Chunk ID: .*\n)?(?:Wall time: .*\n)?(?:Output:\n)?(?:Process exited with code|Exit code:) [1-9]|^exec_command failed`)
 	patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
 )
 

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -106,6 +107,26 @@ func TestFailedTurns(t *testing.T) {
 	assert.Contains(t, strings.Join(all, "\n"), "scripted error 401, url: http://127.0.0.1:8765/v1/responses failed login")
 	assert.Equal(t, talk.FailedLimit, failure{Info: []byte(`"usage_limit_exceeded"`)}.failure().Kind)
 	assert.NotEmpty(t, failure{}.failure().Text, "a failure has words")
+}
+
+// A tool fails by its exit code, not by words that it prints.
+func TestToolFailsByExitCode(t *testing.T) {
+	for output, want := range map[string]bool{
+		"Chunk ID: ab\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\n":                      true,
+		"Chunk ID: ab\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nExit code: 1\n":        false,
+		"Wall time: 0.0 seconds\nOutput:\nExit code: 1\nWall time: 0.1 seconds\nOutput:\nno such file":     true,
+		"Wall time: 0.0 seconds\nOutput:\nExit code: 0\nWall time: 0.1 seconds\nOutput:\nExit code: 1\nok": false,
+		"exec_command failed: no": true,
+		"Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nrejected by user\n": false,
+	} {
+		quoted, err := json.Marshal(output)
+		require.NoError(t, err)
+		items, err := parse([]byte(`{"type":"response_item","payload":{"type":"function_call_output","output":` + string(quoted) + `}}`))
+		require.NoError(t, err)
+		require.Len(t, items, 1)
+		assert.Equal(t, want, items[0].Tool.IsError, output)
+		assert.Empty(t, items[0].Tool.Denial, output)
+	}
 }
 
 // A line that was cut, or ends in NULs, is passed: Codex has begun a new line after it.
