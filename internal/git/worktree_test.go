@@ -295,6 +295,19 @@ func TestUnreadableWorktreeIsError(t *testing.T) {
 	assert.Nil(t, found(t, t.TempDir()))
 }
 
+// The name in a damaged mark is not that of the branch that was made with the work tree.
+func TestRemoveDropsOnlyOwnBranch(t *testing.T) {
+	r := inRoom(t)
+	r.git("branch", "release")
+	for _, named := range []string{"release", ""} {
+		w := r.add(anywhere)
+		require.NoError(t, os.WriteFile(filepath.Join(w.admin, ours), []byte(named+"\n"), 0o600))
+		require.NoError(t, found(t, w.Dir).Remove(t.Context(), r.env))
+		assert.Equal(t, "api-2\nmain\nrelease", r.git("branch", "--format=%(refname:short)"), named)
+		r.git("branch", "-D", "api-2")
+	}
+}
+
 func TestMainOf(t *testing.T) {
 	r := inRoom(t)
 	r.git("worktree", "add", "-q", r.dir+"-2")
