@@ -36,12 +36,12 @@ func (l lacking) Get(id uuid.UUID) (port.Session, bool) {
 	return s, ok
 }
 
-func (l lacking) List() []port.Session {
-	all := l.Views.List()
+func (l lacking) List() ([]port.Session, error) {
+	all, err := l.Views.List()
 	for i := range all {
 		l.lose(&all[i].Can)
 	}
-	return all
+	return all, err
 }
 
 // TestAbilities: without an ability no page has a button of it, and its commands are answered with

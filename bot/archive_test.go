@@ -148,7 +148,7 @@ type countsAsked struct {
 	of []uuid.UUID
 }
 
-func (c *countsAsked) LastQuestions(ctx context.Context, sessions []uuid.UUID) []string {
+func (c *countsAsked) LastQuestions(ctx context.Context, sessions []uuid.UUID) ([]string, error) {
 	c.of = append(c.of, sessions...)
 	return c.Transcripts.LastQuestions(ctx, sessions)
 }

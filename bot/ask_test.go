@@ -293,7 +293,7 @@ func TestP8_FormerRequestsAreRead(t *testing.T) {
 func TestHookDoesNotReconnect(t *testing.T) {
 	for tap, want := range map[i18n.Key]ask.Stage{"": ask.StageAway, i18n.AskAllow: ask.StageSent} {
 		chattest.RunsAs(t, string(tap), func(t *testing.T, w *chattest.World) {
-			r, q := w.Asking(t)
+			_, q := w.Asking(t)
 			w.HangsUp(q)
 			if tap != "" {
 				w.TapsOn(t, chattest.Alice, q, tap)
@@ -305,7 +305,6 @@ func TestHookDoesNotReconnect(t *testing.T) {
 			assert.Equal(t, want, w.RequestState(t, q).Stage)
 			if want == ask.StageAway {
 				assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.AskAway))
-				assert.Contains(t, w.Lifecycle.Done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
 			}
 			w.Dials(q)
 			require.NoError(t, w.OnRequest(t.Context(), q.Request))
@@ -317,13 +316,12 @@ func TestHookDoesNotReconnect(t *testing.T) {
 
 func TestHookLeft(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		r, q := w.Asking(t)
+		_, q := w.Asking(t)
 		w.HangsUp(q)
 		w.OnLeft(t.Context(), q.Request)
 		w.Work(t)
 		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
-		assert.Contains(t, w.Lifecycle.Done(), "wake "+r.ID.String())
 		w.TapsLate(t, chattest.Alice, q, i18n.AskAllow)
 		assert.Empty(t, w.Relay.Done())
 		w.Dials(q)
@@ -411,7 +409,6 @@ func TestSubagentRequestStaysUntilLeft(t *testing.T) {
 		w.TapsOn(t, chattest.Alice, q, i18n.AskDesk)
 		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Equal(t, []string{"leave"}, w.Relay.Done())
-		assert.Contains(t, w.Lifecycle.Done(), "wake "+r.ID.String(), "the terminal's own dialog is looked at")
 		_, main := w.Asking(t)
 		assert.False(t, w.Has(w.Shows(t, 2), i18n.AskDesk))
 		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 2, chattest.OfCard(toDesk, chattest.DataBehind(t, w.Shows(t, 2), w.Word(i18n.AskDeny))))
@@ -422,9 +419,8 @@ func TestSubagentRequestStaysUntilLeft(t *testing.T) {
 func TestRefusedRequestIsLeftToTerminal(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.Telegram.OnSend = func(context.Context, outbox.Message) error { return &outbox.Refused{Err: errors.New("bad request")} }
-		r, q := w.Asking(t)
+		_, q := w.Asking(t)
 		assert.Equal(t, []string{"leave"}, w.Relay.Done())
-		assert.Contains(t, w.Lifecycle.Done(), "wake "+r.ID.String())
 		w.Restart(t)
 		assert.Equal(t, ask.StageAway, w.RequestState(t, q).Stage)
 		assert.Empty(t, w.Telegram.Sent, "it is not tried again")

@@ -36,6 +36,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		return all
 	}
 	states := each.As(session.States(), func(s session.State) string { return string(s) })
+	states, counted := append(states, string(port.StateUnknown)), states
 	modes := each.As([]port.Mode{port.ModeManual, port.ModeAcceptEdits, port.ModePlan, port.ModeAuto, port.ModeBypass, "dontAsk"}, func(m port.Mode) string { return string(m) })
 	var commands []string
 	for _, list := range w.Menus() {
@@ -52,7 +53,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		i18n.WeekdayKey:  {"0", "1", "2", "3", "4", "5", "6"},
 		i18n.MenuKey:     commands,
 		i18n.StateKey:    states,
-		i18n.CountKey:    states,
+		i18n.CountKey:    counted,
 		i18n.PhaseKey:    consts("Phase", "port/talk"),
 		i18n.LimitKey:    {string(talk.FiveHours), string(talk.Week)},
 		i18n.HowKey:      consts("How", "internal/process"),

@@ -50,7 +50,7 @@ type counted struct {
 	reads int
 }
 
-func (c *counted) Brief(ctx context.Context, id uuid.UUID) port.Work {
+func (c *counted) Brief(ctx context.Context, id uuid.UUID) (port.Work, error) {
 	c.reads++
 	return c.Sessions.Brief(ctx, id)
 }

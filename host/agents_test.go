@@ -75,7 +75,9 @@ func TestHistoryOfOtherAgent(t *testing.T) {
 	days, err := c.Days(t.Context(), id, "", 5, time.Minute)
 	require.NoError(t, err)
 	assert.Len(t, days.Days, 1)
-	assert.Equal(t, []string{"", "again"}, c.LastQuestions(t.Context(), []uuid.UUID{w.records[0].ID, id}))
+	last, err := c.LastQuestions(t.Context(), []uuid.UUID{w.records[0].ID, id})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"", "again"}, last)
 	f, err := c.Export(t.Context(), id, 1<<20, talk.Words{Title: "T", Answer: "Answer"})
 	require.NoError(t, err)
 	text := make([]byte, f.Size)
@@ -139,7 +141,9 @@ func TestCommandsOfSessionsAgent(t *testing.T) {
 	require.NoError(t, os.MkdirAll(commands, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(commands, "deploy.md"), nil, 0o600))
 	m := &host.Machine{Agents: w.agents, Records: w.records}
-	assert.True(t, m.HasCommand(t.Context(), w.records[0].ID, "deploy"))
-	assert.False(t, m.HasCommand(t.Context(), w.records[1].ID, "deploy"))
-	assert.False(t, m.HasCommand(t.Context(), uuid.New(), "deploy"))
+	for id, want := range map[uuid.UUID]bool{w.records[0].ID: true, w.records[1].ID: false, uuid.New(): false} {
+		has, err := m.HasCommand(t.Context(), id, "deploy")
+		require.NoError(t, err)
+		assert.Equal(t, want, has)
+	}
 }

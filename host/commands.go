@@ -14,28 +14,30 @@ import (
 )
 
 // HasCommand implements [folders.Lookups] with the session's agent, in its folder.
-func (m *Machine) HasCommand(_ context.Context, id uuid.UUID, name string) bool {
+func (m *Machine) HasCommand(_ context.Context, id uuid.UUID, name string) (bool, error) {
 	for _, r := range m.Records.Shared() {
 		if r.ID == id {
-			return m.Agents.Of(r.AgentName).Folders.HasCommand(r.Dir, name)
+			return m.Agents.Of(r.AgentName).Folders.HasCommand(r.Dir, name), nil
 		}
 	}
-	return false
+	return false, nil
 }
 
-// IsMissing implements [folders.Lookups]. A folder on a mount that does not answer is not known to
-// be missing.
-func (m *Machine) IsMissing(ctx context.Context, dir string) bool {
+// IsMissing implements [folders.Lookups]. It waits for no mount that does not answer.
+func (m *Machine) IsMissing(ctx context.Context, dir string) (bool, error) {
 	err := m.looks.stat(ctx, dir)
-	return errors.Is(err, fs.ErrNotExist)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return false, err
 }
 
 // Branch implements [folders.Lookups]. It waits for no mount that does not answer.
-func (m *Machine) Branch(ctx context.Context, dir string) string {
-	if m.looks.stat(ctx, dir) != nil {
-		return ""
+func (m *Machine) Branch(ctx context.Context, dir string) (string, error) {
+	if err := m.looks.stat(ctx, dir); err != nil {
+		return "", err
 	}
-	return git.BranchIn(dir)
+	return git.BranchIn(dir), nil
 }
 
 // statTimeout bounds a check of a folder. A prompt waits for the check.

@@ -266,13 +266,13 @@ func (c Conversations) Days(ctx context.Context, id uuid.UUID, at talk.Place, mo
 }
 
 // LastQuestions implements [talk.LastQuestions].
-func (c Conversations) LastQuestions(ctx context.Context, sessions []uuid.UUID) []string {
+func (c Conversations) LastQuestions(ctx context.Context, sessions []uuid.UUID) ([]string, error) {
 	texts := make([]string, len(sessions))
 	for i, id := range sessions {
 		r, _ := c.Records.Get(id)
 		texts[i] = lastQuestion(ctx, c.Agents.Of(r.AgentName).Proof, c.find(r, r.AgentSessionID))
 	}
-	return texts
+	return texts, nil
 }
 
 // Export implements [talk.Exports]. The conversation is read twice: from its end, to know where

@@ -51,9 +51,9 @@ func (d Decisions) Outcome(ctx context.Context, q talk.Request, a *talk.Answer) 
 }
 
 // Answerers reads from the settings of a session's project what may answer in place of a person.
-func (d Decisions) Answerers(_ context.Context, id uuid.UUID) []talk.Answerer {
+func (d Decisions) Answerers(_ context.Context, id uuid.UUID) ([]talk.Answerer, error) {
 	r, _ := d.Records.Get(id)
-	return answerersOf(d.Agents, r)
+	return answerersOf(d.Agents, r), nil
 }
 
 // answerersOf returns everything in a session's project that may answer in place of a person. It

@@ -69,10 +69,11 @@ func turnsOfHost() *disktest.Turns {
 				return errors.Join(err, f.Body.Close())
 			},
 			func() error {
-				if len(spent.Limits()) != 1 {
-					return errors.New("the limit is unknown")
+				known, err := spent.Limits(context.Background())
+				if err == nil && len(known) != 1 {
+					err = errors.New("the limit is unknown")
 				}
-				return nil
+				return err
 			},
 		),
 		Done: func(t *testing.T) {

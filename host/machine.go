@@ -71,7 +71,9 @@ func reason(err error) string {
 }
 
 // Bounds implements [folders.Places].
-func (m *Machine) Bounds() folders.Bounds { return folders.Bounds{Home: m.Home, Roots: m.Roots} }
+func (m *Machine) Bounds() (folders.Bounds, error) {
+	return folders.Bounds{Home: m.Home, Roots: m.Roots}, nil
+}
 
 // Resolve implements [folders.Places].
 func (m *Machine) Resolve(_ context.Context, base, path string) (dir string, err error) {
@@ -318,10 +320,11 @@ func (m *Machine) free(path, key string) error {
 }
 
 // Done implements [folders.WorktreeMaker].
-func (m *Machine) Done(key string) {
+func (m *Machine) Done(_ context.Context, key string) error {
 	m.worktrees.Lock()
 	defer m.worktrees.Unlock()
 	maps.DeleteFunc(m.given, func(_, of string) bool { return of == key })
+	return nil
 }
 
 // likeIn returns the folder of a new work tree that corresponds to dir in the old one, or its top
@@ -367,10 +370,9 @@ func (m *Machine) Find(ctx context.Context, dir string) (found folders.Worktree,
 }
 
 // Checkouts implements [folders.Checkouts].
-func (m *Machine) Checkouts(ctx context.Context, dir string) (all []folders.Checkout) {
-	dir, err := m.Resolve(ctx, "", dir)
-	if err != nil {
-		return nil
+func (m *Machine) Checkouts(ctx context.Context, dir string) (all []folders.Checkout, err error) {
+	if dir, err = m.Resolve(ctx, "", dir); err != nil {
+		return nil, err
 	}
 	top := git.TopOf(dir)
 	for _, c := range git.Checkouts(dir) {
@@ -378,7 +380,7 @@ func (m *Machine) Checkouts(ctx context.Context, dir string) (all []folders.Chec
 			all = append(all, folders.Checkout{Dir: c.Dir, Branch: c.Branch, Here: c.Dir == top})
 		}
 	}
-	return all
+	return all, nil
 }
 
 // Remove implements [folders.Worktrees].

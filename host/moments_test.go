@@ -134,13 +134,18 @@ type hears func(r port.Session)
 
 func (h hears) SessionNews(_ context.Context, r port.Session, _ news.News) error { h(r); return nil }
 
+// unattached has no windows.
+type unattached struct{ Lifecycle }
+
+func (unattached) Attach(session.Record) string { return "" }
+
 // A session that has been archived keeps no moments; an old card shows what has changed since its
 // start.
 func TestArchivedSessionHasNoMoments(t *testing.T) {
 	w := newWork(t)
 	turn := w.mark()
 	statuses := 0
-	tell := News{Sessions: &Sessions{Terminals: Terminals{Agents: agents}}, Moments: w.Moments, Chat: hears(func(port.Session) {
+	tell := News{Sessions: &Sessions{Terminals: Terminals{Agents: agents, Lifecycle: unattached{}}}, Moments: w.Moments, Chat: hears(func(port.Session) {
 		assert.Equal(t, turn, w.changes(turn).Of, "who hears it may look once more")
 		statuses++
 	})}

@@ -106,16 +106,23 @@ func (s Sessions) Abilities(_ context.Context, name string) (port.Abilities, err
 	return s.Agents.Of(name).Abilities, nil
 }
 
+// view is a record as the chat sees it.
+func (s Sessions) view(r session.Record) port.Session {
+	shown := View(s.Agents, r)
+	shown.Attach = s.Lifecycle.Attach(r)
+	return shown
+}
+
 // Start starts an agent in a new window.
 func (s Sessions) Start(ctx context.Context, q port.Start) (port.Session, error) {
 	r, err := s.Lifecycle.Start(ctx, q)
-	return View(s.Agents, r), s.Refused(err)
+	return s.view(r), s.Refused(err)
 }
 
 // Restore brings a session back.
 func (s Sessions) Restore(ctx context.Context, q port.Restore) (port.Restored, error) {
 	back, err := s.Lifecycle.Restore(ctx, q)
-	return port.Restored{Session: View(s.Agents, back.Record), Ended: each.As(back.Ended, endingOf)}, s.Refused(err)
+	return port.Restored{Session: s.view(back.Record), Ended: each.As(back.Ended, endingOf)}, s.Refused(err)
 }
 
 // Adopt makes a session out of an agent that a person has started, at the request of a person in
@@ -123,7 +130,7 @@ func (s Sessions) Restore(ctx context.Context, q port.Restore) (port.Restored, e
 func (s Sessions) Adopt(ctx context.Context, q port.Adopt) (port.Session, error) {
 	r, err := s.Lifecycle.Adopt(ctx, lifecycle.AdoptRequest{Agent: process.ParseIdentity(string(q.Agent)), AgentSessionID: q.AgentSessionID, From: q.From, Confirmed: true,
 		Conversation: q.Conversation, Owner: q.Owner, Rule: "chat.adopt", Why: q.Why})
-	return View(s.Agents, r), s.Refused(err)
+	return s.view(r), s.Refused(err)
 }
 
 // Forget removes the record of an ended session and all copies of it.
@@ -193,7 +200,7 @@ func (n News) Translate(r session.Record, x news.News) news.News { return n.Sess
 
 // SessionNews passes on one piece of news.
 func (n News) SessionNews(ctx context.Context, r session.Record, x news.News) error {
-	err := n.Chat.SessionNews(ctx, View(n.Sessions.Agents, r), x)
+	err := n.Chat.SessionNews(ctx, n.Sessions.view(r), x)
 	if r.State.EndedOnPurpose() {
 		_ = n.Moments.Forget(r.ID) // otherwise a start removes them
 	}

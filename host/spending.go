@@ -219,7 +219,7 @@ const newestStatuses = 20
 // Limits implements [talk.Spending], for the account of the default agent: a forgotten session
 // counts as one of it. The present window is the one that was reported last. In
 // it only more can be used: of what several status lines say the largest is true.
-func (s *Spending) Limits() (all []talk.Limit) {
+func (s *Spending) Limits(context.Context) (all []talk.Limit, err error) {
 	var statuses []hookwire.Status
 	for _, id := range s.newest() {
 		if st, err := hooks.Status(s.Dir, id); err == nil { // half written, or of another version
@@ -245,7 +245,7 @@ func (s *Spending) Limits() (all []talk.Limit) {
 			all = append(all, l)
 		}
 	}
-	return all
+	return all, nil
 }
 
 // newest are the launches whose status lines were written last.

@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -158,7 +159,7 @@ func TestSpendingSince(t *testing.T) {
 func TestLimitsComeFromLatestStatusLine(t *testing.T) {
 	now := time.Date(2026, 5, 5, 20, 0, 0, 0, time.UTC)
 	s := household(t, now)
-	assert.Empty(t, s.Limits(), "there is no status line yet")
+	assert.Empty(t, limitsOf(s), "there is no status line yet")
 	require.NoError(t, s.LimitsChange(t.Context()), "the first look")
 	five, week := now.Add(time.Hour).Unix(), now.Add(72*time.Hour).Unix()
 	tellsAt := func(at time.Time, fiveHours, weekly hookwire.Limit) {
@@ -174,7 +175,7 @@ func TestLimitsComeFromLatestStatusLine(t *testing.T) {
 	// An ended window.
 	tells(hookwire.Limit{UsedPercent: 99, ResetsAt: now.Add(-time.Hour).Unix()}, hookwire.Limit{})
 	require.NoError(t, os.WriteFile(filepath.Join(s.Dir, hookwire.StatusFolder, "x.json"), []byte("{"), 0o600))
-	got := s.Limits()
+	got := limitsOf(s)
 	require.Len(t, got, 2)
 	assert.Equal(t, []any{talk.FiveHours, 40., five, talk.Week, 8., week},
 		[]any{got[0].Window, got[0].Percent, got[0].Resets.Unix(), got[1].Window, got[1].Percent, got[1].Resets.Unix()})
@@ -194,8 +195,13 @@ func TestLimitsComeFromLatestStatusLine(t *testing.T) {
 	assert.Equal(t, []any{40., 2.}, percents(s), "another agent has another account")
 }
 
+func limitsOf(s *host.Spending) []talk.Limit {
+	all, _ := s.Limits(context.Background())
+	return all
+}
+
 func percents(s *host.Spending) (all []any) {
-	for _, l := range s.Limits() {
+	for _, l := range limitsOf(s) {
 		all = append(all, l.Percent)
 	}
 	return all

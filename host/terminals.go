@@ -41,7 +41,7 @@ const inspectTimeout = 3 * time.Second
 
 // Inspect looks at what sessions do. A session's activity is unknown if tmux does not answer in
 // time.
-func (m Terminals) Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status {
+func (m Terminals) Inspect(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, inspectTimeout)
 	defer cancel()
 	lookAt, all := m.Observer.Inspector(ctx), make(map[uuid.UUID]port.Status)
@@ -51,7 +51,7 @@ func (m Terminals) Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]
 			all[id] = m.statusOf(ctx, r, lookAt(r))
 		}
 	}
-	return all
+	return all, nil
 }
 
 // statusOf converts a session's state to the chat's form.
@@ -70,18 +70,12 @@ func (m Terminals) statusOf(ctx context.Context, r session.Record, l view.Status
 }
 
 // Output looks for the output of a command of bash mode.
-func (m Terminals) Output(ctx context.Context, id uuid.UUID, command string) port.Output {
+func (m Terminals) Output(ctx context.Context, id uuid.UUID, command string) (port.Output, error) {
 	r, ok := m.Records.Get(id)
 	if !ok {
-		return port.Output{}
+		return port.Output{}, nil
 	}
-	return m.Observer.Output(ctx, r, command)
-}
-
-// Attach returns the command that shows a session in a terminal.
-func (m Terminals) Attach(id uuid.UUID) string {
-	r, _ := m.Records.Get(id)
-	return m.Lifecycle.Attach(r)
+	return m.Observer.Output(ctx, r, command), nil
 }
 
 // Writers returns the other processes that write a session's conversation.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
@@ -33,7 +34,8 @@ func (h *hangs) Inspector(ctx context.Context) func(session.Record) view.Status 
 func TestP6_SilentTmuxIsCheckedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, r := &hangs{}, session.Record{ID: uuid.New(), State: session.Running}
-		looks := Terminals{Agents: agents, Observer: h, Records: &records{r}}.Inspect(t.Context(), r.ID, r.ID, r.ID)
+		looks, err := Terminals{Agents: agents, Observer: h, Records: &records{r}}.Inspect(t.Context(), r.ID, r.ID, r.ID)
+		require.NoError(t, err)
 		assert.Equal(t, 1, h.waits)
 		assert.Equal(t, talk.PhaseUnknown, looks[r.ID].Now.Phase)
 	})

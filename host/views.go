@@ -28,6 +28,8 @@ type Views struct {
 		// Whole returns a session with its history.
 		Whole(id uuid.UUID) (session.Record, error)
 	}
+	// Attach returns the command that shows a session in a terminal. nil: it is unknown.
+	Attach func(r session.Record) string
 	// Looped returns the live loop of a session. A session with a loop never continues by itself: its
 	// loop, or a person, decides what is sent next. nil: none has.
 	Looped func(id uuid.UUID) *port.Loop
@@ -49,12 +51,15 @@ func (v Views) Get(id uuid.UUID) (port.Session, bool) {
 }
 
 // List returns all sessions, oldest first.
-func (v Views) List() []port.Session {
-	return each.As(v.Records.Shared(), v.view)
+func (v Views) List() ([]port.Session, error) {
+	return each.As(v.Records.Shared(), v.view), nil
 }
 
 func (v Views) view(r session.Record) port.Session {
 	s := View(v.Agents, r)
+	if v.Attach != nil {
+		s.Attach = v.Attach(r)
+	}
 	if v.Looped != nil {
 		s.Loop = v.Looped(r.ID)
 	}
@@ -68,7 +73,7 @@ func (v Views) view(r session.Record) port.Session {
 }
 
 // History returns the changes of a session, oldest first.
-func (v Views) History(id uuid.UUID) ([]port.Change, error) {
+func (v Views) History(_ context.Context, id uuid.UUID) ([]port.Change, error) {
 	r, err := v.Records.Whole(id)
 	return r.History, err
 }
@@ -109,25 +114,28 @@ func View(agents agent.Agents, r session.Record) port.Session {
 }
 
 // Work returns what the agent of a session has done.
-func (s Sessions) Work(ctx context.Context, id uuid.UUID) port.Work {
+func (s Sessions) Work(ctx context.Context, id uuid.UUID) (w port.Work, err error) {
 	r, ok := s.Records.Get(id)
 	if !ok {
-		return port.Work{}
+		return port.Work{}, nil
 	}
-	w := s.Brief(ctx, id)
+	w = s.brief(r)
 	w.Git = gitOf(ctx, s.Git, r)
 	if s.Memory != nil && r.State.Live() {
 		w.Memory = s.Memory(ctx, s.Observer.PIDs(ctx, r)...)
 	}
-	return w
+	return w, nil
 }
 
 // Brief is Work without what git and the kernel say.
-func (s Sessions) Brief(_ context.Context, id uuid.UUID) port.Work {
-	r, ok := s.Records.Get(id)
-	if !ok {
-		return port.Work{}
+func (s Sessions) Brief(_ context.Context, id uuid.UUID) (w port.Work, err error) {
+	if r, ok := s.Records.Get(id); ok {
+		w = s.brief(r)
 	}
+	return w, nil
+}
+
+func (s Sessions) brief(r session.Record) port.Work {
 	p, written := r.Progress, s.Agents.Of(r.AgentName).Transcripts
 	path := p.Path
 	// Otherwise it is the transcript before a /clear.
@@ -145,15 +153,19 @@ func (s Sessions) Brief(_ context.Context, id uuid.UUID) port.Work {
 	if l := r.Launch; l != nil {
 		w.Flags = l.Flags
 	}
-	if w.Usage = s.Usage(id); w.Usage != nil {
+	if w.Usage = s.usage(r); w.Usage != nil {
 		w.Model = cmp.Or(w.Usage.Model, w.Model)
 	}
 	return w
 }
 
 // Usage returns the last usage in the agent's status line, or nil if it is unknown.
-func (s Sessions) Usage(id uuid.UUID) *port.Usage {
+func (s Sessions) Usage(_ context.Context, id uuid.UUID) (*port.Usage, error) {
 	r, _ := s.Records.Get(id)
+	return s.usage(r), nil
+}
+
+func (s Sessions) usage(r session.Record) *port.Usage {
 	u := r.Usage
 	if r.State.Live() {
 		u = cmp.Or(s.Observer.Usage(r), u)

@@ -35,14 +35,18 @@ func worked(t *testing.T) session.Record {
 func TestWorkIsAsOfNow(t *testing.T) {
 	r := worked(t)
 	m := Sessions{Terminals: Terminals{Agents: agents, Records: &records{r}}}
-	w := m.Work(t.Context(), r.ID)
+	w, err := m.Work(t.Context(), r.ID)
+	require.NoError(t, err)
 	assert.Equal(t, []port.Task{{Text: "mend it", Status: "in_progress"}}, w.Tasks)
 	assert.Nil(t, w.Git)
-	assert.Equal(t, port.Work{}, m.Work(t.Context(), uuid.New()))
+	none, err := m.Work(t.Context(), uuid.New())
+	require.NoError(t, err)
+	assert.Equal(t, port.Work{}, none)
 
 	r.AgentSessionID = uuid.New() // after a /clear, whose transcript is not there yet
 	r.Progress = transcript.Progress{Path: "/none", Turns: 3}
-	w = Sessions{Terminals: Terminals{Agents: agents, Records: &records{r}}}.Work(t.Context(), r.ID)
+	w, err = Sessions{Terminals: Terminals{Agents: agents, Records: &records{r}}}.Work(t.Context(), r.ID)
+	require.NoError(t, err)
 	assert.Equal(t, 3, w.Turns)
 	assert.Empty(t, w.Tasks, "that was another conversation")
 }
@@ -68,7 +72,9 @@ func TestWorkReadsGit(t *testing.T) {
 				assert.Equal(t, []string{"/src", "abc"}, []string{dir, since})
 				return tt.state, tt.changes, tt.err
 			}}
-			assert.Equal(t, tt.want, m.Work(t.Context(), r.ID).Git)
+			got, err := m.Work(t.Context(), r.ID)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got.Git)
 		})
 	}
 }

@@ -413,7 +413,7 @@ func (h *held) unlock() {
 func (h *held) copy() Loop { return h.shown.Load().Clone() }
 
 // All returns all loops, the newest last.
-func (k *Keeper) All() ([]port.Loop, error) {
+func (k *Keeper) All(context.Context) ([]port.Loop, error) {
 	var all []Loop
 	for _, h := range k.all() {
 		all = append(all, h.copy())

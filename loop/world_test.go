@@ -212,6 +212,6 @@ func (w *world) only() Loop {
 
 // All returns all loops, without an error.
 func (w *world) All() []port.Loop {
-	all, _ := w.Keeper.All()
+	all, _ := w.Keeper.All(context.Background())
 	return all
 }

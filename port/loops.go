@@ -14,7 +14,7 @@ type Loops interface {
 	// refusal.LoopHeld if another loop has the session or the feature, refusal.NoAgent.
 	Start(ctx context.Context, q LoopRequest) (Loop, error)
 	// All returns all loops, the newest last.
-	All() ([]Loop, error)
+	All(ctx context.Context) ([]Loop, error)
 	// Change carries out a person's decision. refusal.Changed: the loop's state does not allow it.
 	Change(ctx context.Context, c LoopChange) (Loop, error)
 }

@@ -1,6 +1,7 @@
 package port
 
 import (
+	"context"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,11 +12,11 @@ type Schedules interface {
 	// Add makes a schedule. With the key of an earlier call it returns the schedule of that call. If
 	// it is refused, the schedule has the time and the text of the request, as far as they are known.
 	// Errors: the refusals about times and texts, refusal.NoAgent, and the errors of refusal.Unable.
-	Add(q ScheduleRequest) (Schedule, error)
+	Add(ctx context.Context, q ScheduleRequest) (Schedule, error)
 	// List returns all schedules, the oldest first.
-	List() ([]Schedule, error)
+	List(ctx context.Context) ([]Schedule, error)
 	// Remove ends a schedule. A prompt that is queued stays so. Errors: refusal.NotFound.
-	Remove(id uuid.UUID) (Schedule, error)
+	Remove(ctx context.Context, id uuid.UUID) (Schedule, error)
 }
 
 // ScheduleRequest is the schedule that a person wants.

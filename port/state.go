@@ -15,11 +15,15 @@ const (
 	StateLost          State = "lost"           // the pane is proven gone, and ccbot did not close it
 	StateFailed        State = "failed"         // it ended before it was ever ready
 	StateAbandoned     State = "abandoned"      // no sign of life for too long
+
+	// StateUnknown is the chat's state of a session that it could not read. No record has it. The
+	// agent may run, so the state counts as open: an operation on the session asks its machine.
+	StateUnknown State = "unknown"
 )
 
 // Live reports whether a process may be running for a session in this state.
 func (s State) Live() bool {
-	return s == StateStarting || s == StateRunning || s == StateRestoring || s == StateStopping
+	return s == StateStarting || s == StateRunning || s == StateRestoring || s == StateStopping || s == StateUnknown
 }
 
 // Open reports whether the agent of a session in this state runs or is being started, and its end

@@ -47,9 +47,9 @@ type Screen struct {
 // Screens inspects the terminals of sessions.
 type Screens interface {
 	// Inspect returns the state of the sessions. It scans the process table once.
-	Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]Status
+	Inspect(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]Status, error)
 	// Output returns the output of a bash mode command; the zero value means unknown.
-	Output(ctx context.Context, id uuid.UUID, command string) Output
+	Output(ctx context.Context, id uuid.UUID, command string) (Output, error)
 	// Interrupt presses Esc once if the agent works, and waits until the turn has ended. Queued
 	// prompts are not typed; news ask about them. reported is whether news or the transcript
 	// describe the interrupted work.
@@ -64,8 +64,6 @@ type WriterFinder interface {
 
 // Windows reads the windows of ccbot's tmux session.
 type Windows interface {
-	// Attach returns the command that shows a session's window in a terminal.
-	Attach(id uuid.UUID) string
 	// Orphans returns the windows that belong to no session, except ignored ones.
 	Orphans(ctx context.Context) ([]Window, error)
 	// Ignore hides a window from Orphans for the window's lifetime.

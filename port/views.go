@@ -12,11 +12,13 @@ import (
 
 // Views reads the sessions.
 type Views interface {
+	// Get returns a session; false means that there is none. A session that could not be read has
+	// StateUnknown.
 	Get(id uuid.UUID) (Session, bool)
-	// List returns all sessions, oldest first.
-	List() []Session
+	// List returns all sessions, oldest first. With an error it returns those that it knows.
+	List() ([]Session, error)
 	// History returns the changes of a session, oldest first.
-	History(id uuid.UUID) ([]Change, error)
+	History(ctx context.Context, id uuid.UUID) ([]Change, error)
 }
 
 // Session describes one session. Its ID never changes.
@@ -35,6 +37,7 @@ type Session struct {
 	Owner          int64  // the person who started it
 	Origin         string // key of the start request
 	Window         string // the window of its agent, for people; empty: unknown
+	Attach         string // the command that shows that window in a terminal; empty: unknown
 	Agent          string // its agent's process, opaque; empty: none
 	Mode           string // ccbot's permission mode, ask or bypass; empty: not started by ccbot
 	Bypasses       bool   // its agent may act without asking, by its launch or its last noted mode
@@ -136,14 +139,15 @@ func (u Usage) Same(other Usage) bool {
 
 // Works reads the work of sessions.
 type Works interface {
-	// Work returns the work of a session; the zero value for an unknown session. It runs git, which
-	// may take seconds.
-	Work(ctx context.Context, id uuid.UUID) Work
+	// Work returns the work of a session; the zero value if there is no such session. It runs git,
+	// which may take seconds.
+	Work(ctx context.Context, id uuid.UUID) (Work, error)
 	// Brief is like Work without git and memory. It reads the transcript since the last change of
 	// phase.
-	Brief(ctx context.Context, id uuid.UUID) Work
-	// Usage returns the use in the agent's status line; nil: unknown. It reads one small file.
-	Usage(id uuid.UUID) *Usage
+	Brief(ctx context.Context, id uuid.UUID) (Work, error)
+	// Usage returns the use in the agent's status line; nil: it has shown none. It reads one small
+	// file.
+	Usage(ctx context.Context, id uuid.UUID) (*Usage, error)
 }
 
 // Work is the work of a session's agent, and how the agent was started.

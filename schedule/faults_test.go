@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func turnsOfSchedules() *disktest.Turns {
 			return w.dir
 		},
 		Turn: disktest.InOrder(
-			func() error { _, err := w.Add(q); return err },
+			func() error { _, err := w.Add(context.Background(), q); return err },
 			func() (err error) {
 				w.now = monday.Add(time.Hour)
 				for again := true; again && err == nil; {
@@ -30,7 +31,7 @@ func turnsOfSchedules() *disktest.Turns {
 				}
 				return err
 			},
-			func() error { _, err := w.Remove(q.Key); return err }),
+			func() error { _, err := w.Remove(context.Background(), q.Key); return err }),
 		Done: func(t *testing.T) {
 			w.none()
 			assert.Len(t, w.engine.order, 1)

@@ -303,7 +303,7 @@ func (k *Keeper) list() []Schedule {
 }
 
 // List implements port.Schedules.
-func (k *Keeper) List() ([]port.Schedule, error) {
+func (k *Keeper) List(context.Context) ([]port.Schedule, error) {
 	return each.As(k.list(), described), nil
 }
 
@@ -327,7 +327,7 @@ var (
 )
 
 // Add implements port.Schedules.
-func (k *Keeper) Add(q port.ScheduleRequest) (port.Schedule, error) {
+func (k *Keeper) Add(_ context.Context, q port.ScheduleRequest) (port.Schedule, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if s, is := k.all[q.Key]; is {
@@ -373,13 +373,13 @@ func (k *Keeper) Add(q port.ScheduleRequest) (port.Schedule, error) {
 }
 
 // Remove implements port.Schedules. It takes back a prompt that is not typed yet.
-func (k *Keeper) Remove(id uuid.UUID) (port.Schedule, error) {
+func (k *Keeper) Remove(ctx context.Context, id uuid.UUID) (port.Schedule, error) {
 	k.mu.Lock()
 	s, is := k.all[id]
 	s = s.Clone()
 	k.mu.Unlock()
 	if is && s.Run != nil && s.Run.Sent {
-		if err := k.Engine.Withdraw(context.Background(), s.Session, s.Key()); err != nil {
+		if err := k.Engine.Withdraw(ctx, s.Session, s.Key()); err != nil {
 			return s.Schedule, err
 		}
 	}

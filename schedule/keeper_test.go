@@ -203,7 +203,7 @@ func TestFaultsAreRetried(t *testing.T) {
 func TestAddAndRemove(t *testing.T) {
 	w := newWorld(t)
 	s := w.add("day 09:00")
-	again, err := w.Add(port.ScheduleRequest{Key: s.ID, Session: s.Session, When: "day 10:00", Text: "other"})
+	again, err := w.Add(t.Context(), port.ScheduleRequest{Key: s.ID, Session: s.Session, When: "day 10:00", Text: "other"})
 	require.NoError(t, err)
 	assert.Equal(t, s.Schedule, again)
 	for _, tt := range []struct {
@@ -216,16 +216,16 @@ func TestAddAndRemove(t *testing.T) {
 		{port.ScheduleRequest{Key: uuid.New(), Session: s.Session, Text: "run at 09:00"}, ErrWhen},
 		{port.ScheduleRequest{Key: uuid.New(), Session: uuid.New(), When: "09:00", Text: "x"}, ErrEnded},
 	} {
-		_, err := w.Add(tt.q)
+		_, err := w.Add(t.Context(), tt.q)
 		assert.ErrorIs(t, err, tt.want)
 	}
-	_, err = w.Add(port.ScheduleRequest{Key: uuid.New(), Session: s.Session, When: "09:00", Text: "!ls"})
+	_, err = w.Add(t.Context(), port.ScheduleRequest{Key: uuid.New(), Session: s.Session, When: "09:00", Text: "!ls"})
 	assert.True(t, refusal.Is(err, refusal.NoBash), err)
 	assert.Len(t, w.all, 1)
-	_, err = w.Remove(s.ID)
+	_, err = w.Remove(t.Context(), s.ID)
 	require.NoError(t, err)
 	w.none()
-	_, err = w.Remove(s.ID)
+	_, err = w.Remove(t.Context(), s.ID)
 	assert.ErrorIs(t, err, ErrNotFound)
 }
 
@@ -236,7 +236,7 @@ func TestP8_RequestOfPastIsLate(t *testing.T) {
 	asked := w.now
 	w.now = w.now.Add(70 * time.Minute)
 	for range 2 {
-		s, err := w.Add(port.ScheduleRequest{Key: uuid.NewSHA1(uuid.Nil, []byte("message 7")), Session: w.engine.record.ID, Asked: asked, Text: "at 09:00 run"})
+		s, err := w.Add(t.Context(), port.ScheduleRequest{Key: uuid.NewSHA1(uuid.Nil, []byte("message 7")), Session: w.engine.record.ID, Asked: asked, Text: "at 09:00 run"})
 		require.NoError(t, err)
 		assert.Equal(t, asked.Add(time.Hour), s.Next)
 		assert.Equal(t, "run", s.Text)
@@ -322,7 +322,7 @@ func TestP4_RemovalDuringKeepSendsNothing(t *testing.T) {
 	w := newWorld(t)
 	s := w.add("day 09:00")
 	w.engine.onKeep = func() {
-		_, err := w.Remove(s.ID)
+		_, err := w.Remove(t.Context(), s.ID)
 		require.NoError(t, err)
 	}
 	w.pass(time.Hour)
@@ -337,7 +337,7 @@ func TestP4_RemovedScheduleTakesPromptBack(t *testing.T) {
 	s := w.add("day 09:00")
 	w.pass(24 * time.Hour)
 	require.NotEmpty(t, w.engine.kept)
-	_, err := w.Remove(s.ID)
+	_, err := w.Remove(t.Context(), s.ID)
 	require.NoError(t, err)
 	w.pass(time.Minute)
 	assert.Empty(t, w.engine.kept)

@@ -116,7 +116,7 @@ func (w *world) add(when string, more ...func(q *port.ScheduleRequest)) Schedule
 	for _, change := range more {
 		change(&q)
 	}
-	s, err := w.Add(q)
+	s, err := w.Add(context.Background(), q)
 	require.NoError(w.t, err)
 	return w.all[s.ID].Clone()
 }
@@ -149,6 +149,6 @@ func (w *world) none() {
 
 // List returns all schedules, without an error.
 func (w *world) List() []port.Schedule {
-	all, _ := w.Keeper.List()
+	all, _ := w.Keeper.List(context.Background())
 	return all
 }

@@ -36,7 +36,7 @@ type Limits interface {
 // Sessions is the interface to the agents' sessions.
 type Sessions interface {
 	talk.CursorStore
-	Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
+	Inspect(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error)
 }
 
 // Outputs shows the outputs of terminal commands.
@@ -147,7 +147,7 @@ func (a *Answers) Left(id uuid.UUID) <-chan struct{} {
 
 // Run starts a reader for every session with cursors, and waits for ctx.
 func (a *Answers) Run(ctx context.Context) error {
-	for _, r := range a.Chat.Book.Records.List() {
+	for _, r := range a.Chat.Book.Known() {
 		if len(r.Cursors) > 0 {
 			a.Follow(r)
 		}

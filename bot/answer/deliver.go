@@ -141,8 +141,7 @@ func (a *Answers) sendText(ctx context.Context, l *outgoingPart) error {
 }
 
 func (a *Answers) sendEntities(ctx context.Context, l *outgoingPart) error {
-	all := outgoingPart{session: l.session, rank: l.rank, written: l.written, ends: l.ends, next: l.next}
-	return a.deliverAll(ctx, all, visibleParts(render.Entities(l.part.Rich, HeadingRoom)))
+	return a.deliverAll(ctx, outgoingPart{session: l.session, rank: l.rank, written: l.written, ends: l.ends, next: l.next}, visibleParts(render.Entities(l.part.Rich, HeadingRoom)))
 }
 
 // sendFile sends a part as a file: its own file, or a file of its text.
@@ -170,7 +169,6 @@ func (a *Answers) sendFile(ctx context.Context, l *outgoingPart) error {
 
 // postMarker posts the notice for a missing part, with the command that opens the terminal.
 func (a *Answers) postMarker(ctx context.Context, r port.Session) error {
-	desk := a.Chat.Attach(r.ID)
-	text := a.Chat.In(r.Conversation).Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(desk)})
+	text := a.Chat.In(r.Conversation).Text(i18n.PartNotShown, i18n.Args{"Name": r.Name, "Command": render.Code(r.Attach)})
 	return a.Chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Sounds: a.Chat.Sounds(chat.Fault, r)})
 }

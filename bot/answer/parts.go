@@ -59,8 +59,7 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 		return rendition{parts: asTheyAre(a.failureText(r, item))}
 	case talk.Interrupt:
 		word := i18n.Interrupted
-		now, _ := a.Chat.Book.Records.Get(r.ID)
-		if len(now.Prompts) > 0 { // a stop leaves none: the turn made way for the next one
+		if now, _ := a.Chat.Book.Records.Get(r.ID); len(now.Prompts) > 0 { // a stop leaves none: the turn made way for the next one
 			word = i18n.TurnInterrupted
 		}
 		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(word, name))}
@@ -79,7 +78,7 @@ func (a *Answers) failureText(r port.Session, item talk.Item) render.Text {
 	p, said := a.Chat.In(r.Conversation), i18n.Args{"Name": r.Name, "Reason": strings.TrimRight(reason, " .\n")}
 	switch {
 	case failed.Phase == talk.PhaseLoggedOut:
-		said["Command"] = a.Chat.Attach(r.ID)
+		said["Command"] = r.Attach
 		return p.Text(i18n.FailedLogin, said)
 	case failed.Phase == talk.PhaseBlocked && said["Reason"] == "":
 		return p.Text(i18n.FailedHookMute, said)

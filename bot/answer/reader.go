@@ -190,8 +190,11 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) 
 		switch {
 		case news.Err() != nil:
 			return nil
+		case errors.Is(err, errQuiet) && t.answers.InFull(r):
+			err = t.notify(ctx, r)
 		case errors.Is(err, errQuiet):
-			if err = nil; t.answers.InFull(r) || t.answers.Sessions.Inspect(ctx, r.ID)[r.ID].Idle {
+			looks, _ := t.answers.Sessions.Inspect(ctx, r.ID) // unknown is not idle
+			if err = nil; looks[r.ID].Idle {
 				err = t.notify(ctx, r)
 			} else {
 				t.batch.timeout = quietAgain

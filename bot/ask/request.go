@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/sysfault"
+	"ccbot/port"
 	"ccbot/port/refusal"
 )
 
@@ -142,7 +143,7 @@ func (r *request) change(ctx context.Context, turn func(State) (State, error)) (
 	return old, next, nil
 }
 
-// free releases the hook of a request that is no longer decided here, and wakes its session.
+// free releases the hook of a request that is no longer decided here.
 func (r *request) free(ctx context.Context, old, next State) {
 	if old.Stage != next.Stage && (next.Stage == StageAway || next.HasEnded()) {
 		r.letGo(ctx)
@@ -154,7 +155,6 @@ func (r *request) letGo(ctx context.Context) {
 		r.note(err)
 		r.loose.Store(true) // the next round tries again
 	}
-	r.of.Queues.Wake(r.session)
 }
 
 // reportUnread reports that a text given as a reason was not used, or possibly not: it has left the
@@ -230,7 +230,6 @@ func (r *request) leave(ctx context.Context) error {
 		return err // unknown is not gone
 	}
 	if gone, err := r.drop(); gone || err != nil {
-		r.of.Queues.Wake(r.session)
 		return err
 	}
 	return r.turn(ctx, func(s State) State { return leave(s, false, r.of.Chat.Now()) })
@@ -269,7 +268,7 @@ func (r *request) settle(ctx context.Context) (open bool) {
 	}
 	ended := func() bool {
 		session, ok := r.of.Chat.Book.Records.Get(r.session)
-		return r.ended.Load() || !ok || !session.State.Live() || session.Agent != s.Request.Agent
+		return r.ended.Load() || !ok || !session.State.Live() || session.State != port.StateUnknown && session.Agent != s.Request.Agent
 	}
 	o, found, err := r.of.Hooks.Outcome(ctx, s.Request, s.Answer)
 	if found && o.Half && !ended() && pause.For(ctx, halfTime) == nil {

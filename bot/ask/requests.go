@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -31,7 +32,6 @@ const keep = 7 * 24 * time.Hour
 type Queues interface {
 	Withdraw(ctx context.Context, session uuid.UUID, key string) error
 	// Wake makes a session check its terminal. It does not wait.
-	Wake(session uuid.UUID)
 }
 
 // Dialogs shows the dialogs of terminals; see package dialog.
@@ -211,11 +211,17 @@ func (a *Requests) OnRequest(ctx context.Context, q Request) error {
 // fresh accepts a new request.
 func (a *Requests) fresh(ctx context.Context, q Request) error {
 	session, ok := a.Chat.Book.Records.Get(q.Session)
+	if session.State == port.StateUnknown { // the hook asks again
+		return fmt.Errorf("request %s: its session: %w", q.ID, refusal.ErrUnreachable)
+	}
 	if !ok || !a.Chat.Book.MayShow(session.Conversation) {
 		return fmt.Errorf("request %s: its session is shown in no chat", q.ID)
 	}
 	s := New(q, session.Conversation)
-	s.Project = a.Hooks.Answerers(ctx, q.Session)
+	var err error
+	if s.Project, err = a.Hooks.Answerers(ctx, q.Session); err != nil {
+		return fmt.Errorf("request %s: its project: %w", q.ID, err)
+	}
 	r := a.newRequest(q)
 	r.mu.Lock() // others wait until it is on disk
 	defer r.mu.Unlock()

@@ -114,7 +114,8 @@ func (a *Requests) content(s State) card.Content {
 }
 
 func (a *Requests) viewer(to outbox.Conversation) Viewer {
-	return Viewer{Words: a.Chat.In(to).Words, Home: a.Chat.Places.Bounds().Home}
+	in, _ := a.Chat.Places.Bounds() // empty while it is unknown
+	return Viewer{Words: a.Chat.In(to).Words, Home: in.Home}
 }
 
 // refused leaves a request to the terminal if Telegram refuses its message for good.

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
 	"ccbot/bot/machine"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -50,7 +51,7 @@ type Deps struct {
 	// person has read.
 	Resume func(ctx context.Context, q chat.Resume) (back bool, err error)
 	// OfLoop reports whether the work tree in a folder is a loop's, which is removed unasked.
-	OfLoop func(dir string) bool
+	OfLoop func(ctx context.Context, dir string) bool
 }
 
 // Browser is the page of new sessions.
@@ -100,9 +101,15 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	now, _ := b.chat.Book.CurrentSession(in.To)
 	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	command := class == talk.ClassCommand && now.State.Live() && strings.Count(first, "/") == 1
-	if command && in.Typed != "" && b.chat.Folder.HasCommand(ctx, now.ID, in.Typed) {
-		in.First = false
-		return false, nil
+	if command && in.Typed != "" {
+		has, err := b.chat.Folder.HasCommand(ctx, now.ID, in.Typed)
+		if err != nil {
+			return false, fmt.Errorf("a command of the agent: %w: %w", inbox.ErrLater, err)
+		}
+		if has {
+			in.First = false
+			return false, nil
+		}
 	}
 	dir, err := b.named(ctx, text)
 	why, refused := errors.AsType[*refusal.Error](err)
@@ -287,7 +294,10 @@ func (b *Browser) settle(ctx context.Context, v chat.Visit, r port.Session) erro
 
 // continueTalk continues a conversation in the session that has it, otherwise in a new session.
 func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
-	all := b.chat.Book.Records.List()
+	all, err := b.chat.Book.Records.List()
+	if err != nil {
+		return err
+	}
 	i := slices.IndexFunc(all, func(r port.Session) bool { return r.AgentSessionID == claude && r.Owns })
 	if i < 0 {
 		return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Continues: claude})
@@ -309,7 +319,8 @@ func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, claude u
 // beginInWorktree starts a session in a new work tree. After a crash between the two steps the same
 // work tree is found again.
 func (b *Browser) beginInWorktree(ctx context.Context, v chat.Visit, a at) error {
-	defer b.Places.Done(a.Key)
+	// If that gets lost, the work tree stays this key's until the engine ends.
+	defer func() { _ = b.Places.Done(context.WithoutCancel(ctx), a.Key) }()
 	dir, err := b.Places.Add(ctx, a.Dir, a.Key)
 	if err != nil {
 		return err

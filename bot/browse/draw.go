@@ -53,7 +53,7 @@ func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err er
 	case begun:
 		// A work tree next to the chosen folder, perhaps. The last record counts: an earlier start
 		// may have failed.
-		for _, r := range b.chat.Book.Records.List() {
+		for _, r := range b.chat.Book.Known() {
 			if a.Key != "" && r.Origin == a.Key {
 				a.Dir = r.Dir
 			}
@@ -95,7 +95,11 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		return chat.Screen{}, err
 	}
 	set := b.chat.Book.Settings(v.To.ChatID)
-	all := known(append([]string{set.Dir}, set.Favourites...), b.Places.Bounds().Roots, b.chat.Book.Records.List())
+	in, err := b.Places.Bounds()
+	if err != nil {
+		return chat.Screen{}, err
+	}
+	all := known(append([]string{set.Dir}, set.Favourites...), in.Roots, b.chat.Book.Known())
 	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
 	if a.Filter != "" {
 		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.Filter) })
@@ -119,7 +123,7 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		}
 		s.Options = append(s.Options, []card.Option{b.use(a, dir, sign+chat.Tail(p.Short(dir), shownPath))})
 	}
-	from, in := set.Dir, b.Places.Bounds()
+	from := set.Dir
 	switch {
 	case from != "":
 	case len(in.Roots) > 0 && !slices.ContainsFunc(in.Roots, func(root string) bool { return below(root, in.Home) }):
@@ -240,8 +244,10 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 
 // up leads to the folder above, if sessions may work there.
 func (b *Browser) up(p chat.Phrases, a at) []card.Option {
-	above, roots := path.Dir(a.Dir), b.Places.Bounds().Roots
-	if above == a.Dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return below(root, above) }) {
+	above := path.Dir(a.Dir)
+	in, err := b.Places.Bounds()
+	roots := in.Roots
+	if err != nil || above == a.Dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return below(root, above) }) {
 		return nil
 	}
 	return []card.Option{a.in(children, above).to(p.Say(i18n.ButtonUp))}
@@ -298,7 +304,8 @@ const mostCheckouts = 12
 
 // checkouts returns this folder's branch, and the repository's other work trees by branch.
 func (b *Browser) checkouts(ctx context.Context, p chat.Phrases, a at) (here render.Text, rows [][]card.Option) {
-	for _, c := range b.Places.Checkouts(ctx, a.Dir) {
+	all, _ := b.Places.Checkouts(ctx, a.Dir) // the rest of the page has them as shortcuts
+	for _, c := range all {
 		name := chat.Head(glyph.Name(c.Branch), shownBranch)
 		switch {
 		case c.Here && name != "":

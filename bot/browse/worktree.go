@@ -39,13 +39,16 @@ func (b *Browser) onNews(_ context.Context, r port.Session, n news.News) error {
 // Left asks whether to remove the work tree of an ended session, or reports that it stays.
 func (b *Browser) Left(ctx context.Context, r port.Session) error {
 	w, found, err := b.Places.Find(ctx, r.Dir)
-	if err != nil || !found || r.State == port.StateCleanupFailed || b.works(w.Dir, r.ID) != nil {
+	if err != nil || !found || r.State == port.StateCleanupFailed {
+		return err
+	}
+	if works, err := b.works(w.Dir, r.ID); err != nil || len(works) > 0 {
 		return err
 	}
 	if w.Work != "" {
 		return b.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: b.stays(b.chat.In(r.Conversation), w)})
 	}
-	if b.OfLoop(w.Dir) {
+	if b.OfLoop(ctx, w.Dir) {
 		return nil
 	}
 	in := chat.Incoming{Message: conversation.Message{To: r.Conversation}, From: r.Owner}
@@ -53,13 +56,14 @@ func (b *Browser) Left(ctx context.Context, r port.Session) error {
 }
 
 // works returns the names of the sessions that may write in a folder or below it, except one.
-func (b *Browser) works(dir string, but uuid.UUID) (names []string) {
-	for _, r := range b.chat.Book.Records.List() {
+func (b *Browser) works(dir string, but uuid.UUID) (names []string, err error) {
+	all, err := b.chat.Book.Records.List()
+	for _, r := range all {
 		if !r.State.HasEnded() && r.ID != but && (r.Dir == dir || strings.HasPrefix(r.Dir, dir+"/")) {
 			names = append(names, chat.ShownName(r.Name))
 		}
 	}
-	return names
+	return names, err
 }
 
 // removing asks whether to remove a work tree; only the asked person can confirm.
@@ -75,7 +79,11 @@ func (b *Browser) removing(ctx context.Context, v chat.Visit) (chat.Screen, erro
 	case err != nil || !found:
 		return chat.Screen{Text: p.Text(i18n.WorktreeGone, args)}, nil
 	}
-	if works := b.works(w.Dir, uuid.Nil); len(works) > 0 {
+	works, err := b.works(w.Dir, uuid.Nil)
+	if err != nil {
+		return chat.Screen{}, err
+	}
+	if len(works) > 0 {
 		text := p.Text(i18n.SharedFolder, i18n.Args{"Count": len(works), "Names": p.Some(works, p.Say(i18n.JoinNames))})
 		return chat.Screen{Text: text, Back: back}, nil
 	}

@@ -122,7 +122,7 @@ func (b *Budget) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait := pause.Forever
 		var capped []port.Session
-		for _, r := range b.chat.Book.Records.List() {
+		for _, r := range b.chat.Book.Known() {
 			if r.State.Live() && b.capped(r) {
 				capped = append(capped, r)
 			}
@@ -174,7 +174,7 @@ func used(w chat.Phrases, r port.Session, a account) i18n.Args {
 func (b *Budget) Lines(to outbox.Conversation, rep talk.Report) (lines []string) {
 	w, c := b.chat.In(to), costsOf(rep)
 	var sessions []string
-	for _, r := range b.chat.Book.Records.List() {
+	for _, r := range b.chat.Book.Known() {
 		if !r.State.Live() || r.Conversation.ChatID != to.ChatID {
 			continue
 		}
@@ -245,7 +245,7 @@ func (b *Budget) tap(ctx context.Context, t chat.Tap, was notice) (chat.Answer, 
 
 // halt takes back the waiting prompts of the sessions of a chat that an account is about.
 func (b *Budget) halt(ctx context.Context, chatID int64, n notice) (all error) {
-	for _, r := range b.chat.Book.Records.List() {
+	for _, r := range b.chat.Book.Known() {
 		if r.State.Live() && r.Conversation.ChatID == chatID && (n.Session == uuid.Nil || n.Session == r.ID) {
 			all = errors.Join(all, b.agents.Halt(ctx, r.ID))
 		}

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // Cards are the cards of one kind, each with a payload that describes its message.
@@ -249,12 +249,6 @@ func (c Choice) choose(_ context.Context, v Visit, what string) (answer Answer, 
 	return answer, Address(c.Name, a), nil
 }
 
-// LatestEnd sorts sessions by their end, the latest first.
-func LatestEnd(list []port.Session) []port.Session {
-	slices.SortStableFunc(list, func(x, y port.Session) int { return y.EndedAt.Compare(x.EndedAt) })
-	return list
-}
-
 // label distinguishes a session: its name, its folder, and how long ago it ended.
 func (p Phrases) label(r port.Session) string {
 	parts := []string{glyph.Name(r.Name), Tail(p.Short(r.Dir), 24)}
@@ -295,6 +289,8 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 				a.Until = time.Now().Add(nowFor)
 			}
 			return ask(ctx, in.To, a)
+		case len(found) == 1 && found[0].State == port.StateUnknown:
+			return c.Explain(ctx, in.To, c.In(in.To).Failure(found[0], refusal.ErrUnreachable))
 		case len(found) == 1 && fits(found[0]):
 			return do(ctx, in, found[0])
 		}
@@ -317,7 +313,10 @@ func (c *Chat) PageByName(f *Feature, page string, fits func(port.Session) bool)
 // found.
 func (c *Chat) ReplyNone(ctx context.Context, in Incoming, name string, found []port.Session) error {
 	p := c.In(in.To)
+	_, unread := c.Book.Records.List()
 	switch {
+	case unread != nil && len(found) == 0: // it may be one of the others
+		return c.Explain(ctx, in.To, p.Failure(port.Session{}, unread))
 	case len(found) > 0:
 		text := p.EndedText(found[0])
 		if found[0].State == port.StateCleanupFailed {

@@ -85,7 +85,7 @@ func New(d Deps) *Chat {
 	m := d.Machine
 	c := &Chat{Sender: d.Sender, Cards: d.Cards, Speech: d.Speech, Lang: d.Lang, Host: d.Host, Log: d.Log, Failpoint: d.Failpoint,
 		Book:   &conversation.Book{Store: d.Chats, Records: m.Records, Move: m.Sessions.Move},
-		Facts:  Facts{Places: m.Places, Now: d.Now, Attach: m.Sessions.Attach, Dir: d.Dir},
+		Facts:  Facts{Places: m.Places, Now: d.Now, Dir: d.Dir},
 		Folder: m.Places}
 	c.Cards.Link = c.LinkTo
 	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[pagePayload](c, PageKind), chat: c, wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
@@ -187,7 +187,7 @@ func (c *Chat) post(ctx context.Context, l card.Content) error {
 
 // NoSessionText reports that a place has no current session, with the next steps.
 func (c *Chat) NoSessionText(to outbox.Conversation) string {
-	if slices.ContainsFunc(c.Book.Records.List(), func(r port.Session) bool { return r.State.Live() }) {
+	if slices.ContainsFunc(c.Book.Known(), func(r port.Session) bool { return r.State.Live() }) {
 		return c.In(to).Say(i18n.NoCurrent)
 	}
 	return c.In(to).Say(i18n.NoSession)
@@ -196,7 +196,7 @@ func (c *Chat) NoSessionText(to outbox.Conversation) string {
 // SharedText names the other open sessions that work in the folder of a session; empty: none.
 func (c *Chat) SharedText(to outbox.Conversation, r port.Session) render.Text {
 	var names []string
-	for _, other := range c.Book.Records.List() {
+	for _, other := range c.Book.Known() {
 		if other.ID != r.ID && other.State.Live() && other.Dir == r.Dir {
 			names = append(names, ShownName(other.Name))
 		}

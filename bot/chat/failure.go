@@ -128,6 +128,7 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 	}
 	faults := each.As(e.Faults, func(fault string) string { return p.Words.Say(i18n.FaultKey.Of(fault)) })
 	dir := render.Code(p.Short(e.Dir))
+	in, _ := p.Places.Bounds() // a refusal about them comes from a machine that has told them
 	switch {
 	case known && e.State == port.StateCleanupFailed:
 		f.Text, f.Links = p.NotCleanText(s), p.ResumeLink(s)
@@ -139,9 +140,9 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 		f.Text, f.Internal = p.Internal(err).Text, true
 	default:
 		f.Text = p.Text(word, i18n.Args{"Name": s.Name, "Path": dir, "Dir": dir, "Reason": reason, "Binding": render.Code(e.Reason),
-			"Roots":   strings.Join(p.Places.Bounds().Roots, p.Words.Say(i18n.JoinNames)),
+			"Roots":   strings.Join(in.Roots, p.Words.Say(i18n.JoinNames)),
 			"Details": strings.Join(faults, p.Words.Say(i18n.JoinItems)),
-			"Command": cmp.Or(e.Command, p.Attach(s.ID)), "Agent": e.Agent, "Setting": e.Setting})
+			"Command": cmp.Or(e.Command, s.Attach), "Agent": e.Agent, "Setting": e.Setting})
 	}
 	return f
 }

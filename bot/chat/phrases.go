@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,8 +16,6 @@ import (
 	"ccbot/port"
 	"ccbot/port/folders"
 	"ccbot/port/talk"
-
-	"github.com/google/uuid"
 )
 
 // Phrases are the sentences and buttons that several features share, in the language of one place.
@@ -30,8 +29,7 @@ type Phrases struct {
 type Facts struct {
 	Places folders.Places
 	Now    func() time.Time
-	Attach func(id uuid.UUID) string // the command that shows the window of a session in a terminal
-	Dir    string                    // ccbot's own folder: its paths may be logged
+	Dir    string // ccbot's own folder: its paths may be logged
 }
 
 // MaxName is the maximum length of a session's name, in letters: buttons show the name.
@@ -131,7 +129,7 @@ func (p Phrases) InterruptionText(i *port.Interruption) render.Text {
 
 // NowText describes the activity of an agent, or its obstacle.
 func (p Phrases) NowText(n talk.Activity) string {
-	said, what := p.Words.Say(i18n.PhaseKey.Of(string(n.Phase))), FailureText(n.What)
+	said, what := p.Words.Say(i18n.PhaseKey.Of(string(cmp.Or(n.Phase, talk.PhaseUnknown)))), FailureText(n.What)
 	failed := p.Quoted(what)
 	switch {
 	case n.Phase == talk.PhaseLimited && !n.Until.IsZero():

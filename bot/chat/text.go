@@ -143,7 +143,8 @@ func (p Phrases) Seconds(at time.Time) string { return p.Words.Seconds(at, p.Now
 
 // Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
 func (f Facts) Short(dir string) string {
-	if rest, ok := strings.CutPrefix(dir, f.Places.Bounds().Home); ok && (rest == "" || rest[0] == '/') {
+	in, err := f.Places.Bounds()
+	if rest, ok := strings.CutPrefix(dir, in.Home); err == nil && ok && (rest == "" || rest[0] == '/') {
 		dir = "~" + rest
 	}
 	return glyph.Name(dir)

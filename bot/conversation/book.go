@@ -39,6 +39,19 @@ type Book struct {
 	Place func(ctx context.Context, to address.Conversation, r port.Session, asked string) (address.Conversation, error)
 }
 
+// Known returns the sessions that the chat knows, oldest first. A machine that has not answered yet
+// may have more, so a missing session proves nothing.
+func (b *Book) Known() []port.Session {
+	all, _ := b.Records.List()
+	return all
+}
+
+// LatestEnd sorts sessions by their end, the latest first.
+func LatestEnd(list []port.Session) []port.Session {
+	slices.SortStableFunc(list, func(x, y port.Session) int { return y.EndedAt.Compare(x.EndedAt) })
+	return list
+}
+
 // CurrentSession returns the session that gets the texts of a conversation; false if there is none.
 func (b *Book) CurrentSession(to address.Conversation) (port.Session, bool) {
 	return b.Records.Get(b.Current(to))
@@ -74,7 +87,7 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(port.Session)
 	named := func(r port.Session) naming.Named {
 		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: []uuid.UUID{r.AgentSessionID}}
 	}
-	means := naming.Find(b.Records.List(), arg, named, fits)
+	means := naming.Find(b.Known(), arg, named, fits)
 	slices.Reverse(means)
 	all := slices.Clone(means)
 	return slices.DeleteFunc(means, func(r port.Session) bool {
@@ -165,7 +178,8 @@ func (b *Book) Unsure(q Message, now port.Session) bool {
 		return false
 	}
 	others := func(r port.Session) bool { return r.ID != now.ID && r.State.Live() }
-	return !now.State.Live() || slices.ContainsFunc(b.Records.List(), others)
+	all, err := b.Records.List()
+	return err != nil || !now.State.Live() || slices.ContainsFunc(all, others)
 }
 
 // Answered returns the session of the message that a person replies to; known reports whether its
@@ -282,7 +296,7 @@ func (b *Book) InGroup(chat int64) bool {
 
 // PrivateChats returns the known private chats of allowed people, in a fixed order.
 func (b *Book) PrivateChats() (all []address.Conversation) {
-	shown := each.As(b.Records.List(), func(r port.Session) address.Conversation { return r.Conversation })
+	shown := each.As(b.Known(), func(r port.Session) address.Conversation { return r.Conversation })
 	for _, to := range append(b.All(), shown...) {
 		one := address.Conversation{ChatID: to.ChatID}
 		if b.IsAllowed(to.ChatID) && !slices.Contains(all, one) {

@@ -193,7 +193,7 @@ func (d *Dialogs) redraw(ctx context.Context, key, fingerprint string, now port.
 	r, _ := d.chat.Book.Records.Get(c.Content.Session)
 	r.Conversation = c.Content.To // the place of the message
 	head := d.chat.In(r.Conversation).Text(i18n.DialogOpen, i18n.Args{"Name": r.Name})
-	return d.cards.Show(ctx, key, d.content(r, now, head, d.chat.Attach(r.ID)), now.Fingerprint)
+	return d.cards.Show(ctx, key, d.content(r, now, head, r.Attach), now.Fingerprint)
 }
 
 // close reports that the dialog of a session is gone, if one is shown.

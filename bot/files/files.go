@@ -111,7 +111,11 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 	if _, err := s.chat.Places.Resolve(ctx, "/", r.Dir); err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	at := Resolve(r.Dir, s.chat.Places.Bounds().Home, name)
+	bounds, err := s.chat.Places.Bounds()
+	if err != nil {
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
+	}
+	at := Resolve(r.Dir, bounds.Home, name)
 	f, err := s.disk.Open(ctx, r.ID, at)
 	if refusal.Is(err, refusal.FileIrregular) {
 		var l folders.Listing

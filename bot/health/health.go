@@ -258,7 +258,7 @@ func (c *Computer) each(send func(to outbox.Conversation) error) (reported bool,
 // sound.
 func (c *Computer) OutageEnded(ctx context.Context, since, now time.Time) (err error) {
 	var reported []int64
-	for _, r := range c.chat.Book.Records.List() {
+	for _, r := range c.chat.Book.Known() {
 		to := outbox.Conversation{ChatID: r.Conversation.ChatID}
 		if !r.State.Open() || to.ChatID == 0 || slices.Contains(reported, to.ChatID) || !c.chat.Book.MayShow(to) {
 			continue

@@ -25,7 +25,7 @@ import (
 type Idle struct {
 	chat    *chat.Chat
 	ender   port.Archiver
-	inspect func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
+	inspect func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error)
 	plans   func(session uuid.UUID) bool
 
 	cards  chat.Cards[together]
@@ -80,7 +80,7 @@ const (
 )
 
 // New returns the Idle of a chat. plans reports whether a prompt is planned for a session.
-func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status,
+func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error),
 	plans func(session uuid.UUID) bool) *Idle {
 	i := &Idle{chat: c, ender: e, inspect: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
@@ -135,8 +135,11 @@ func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Status) string {
 func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	var q together
 	p := i.chat.In(t.To)
-	live := slices.DeleteFunc(i.chat.Book.Records.List(), func(r port.Session) bool { return !r.State.Live() })
-	looks := i.inspect(ctx, each.As(live, func(r port.Session) uuid.UUID { return r.ID })...)
+	live := slices.DeleteFunc(i.chat.Book.Known(), func(r port.Session) bool { return !r.State.Live() })
+	looks, err := i.inspect(ctx, each.As(live, func(r port.Session) uuid.UUID { return r.ID })...)
+	if err != nil {
+		return i.chat.Explain(ctx, t.To, p.Failure(port.Session{}, err))
+	}
 	for _, r := range live {
 		l := looks[r.ID]
 		switch why := i.Spared(p, r, l); {
@@ -256,10 +259,13 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	}
 	r, _ = i.chat.Book.Records.Get(o.ID)
 	p := i.chat.In(t.To)
-	left := i.Spared(p, r, i.inspect(ctx, o.ID)[o.ID])
+	looks, unknown := i.inspect(ctx, o.ID)
+	left := i.Spared(p, r, looks[o.ID])
 	switch {
 	case !changed && r.State == port.StateStopping:
 		return nil // news of its end will come
+	case unknown != nil || refusal.Is(err, refusal.Unreachable): // it may be ending
+		left = p.Say(i18n.MachineUnreachable)
 	case !changed:
 		left = p.Say(i18n.SparedFailed)
 	case left == "":
@@ -315,7 +321,7 @@ func (i *Idle) run(ctx context.Context) error {
 			r, _ := i.chat.Book.Records.Get(o.ID)
 			left := ""
 			switch {
-			case r.State == port.StateStopping:
+			case r.State == port.StateStopping || r.State == port.StateUnknown:
 				continue
 			case !r.State.HasEnded():
 				left = i.chat.In(c.Content.To).Say(i18n.SparedChanged)

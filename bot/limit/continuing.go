@@ -51,7 +51,7 @@ type Continuing struct {
 	chat    *chat.Chat
 	entries Entries
 	queue   talk.PromptQueue
-	work    func(ctx context.Context, id uuid.UUID) port.Work
+	work    func(ctx context.Context, id uuid.UUID) (port.Work, error)
 	cards   chat.Cards[plan]
 	wake    chan struct{}
 	text    string // of the prompt; empty: a sentence in the language of the chat
@@ -82,7 +82,7 @@ func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Uni
 
 // New returns the Continuing of a chat. work returns a session's known work without running git.
 // text is the prompt that continues a session; if it is empty, the chat's language has one.
-func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) port.Work, text string) *Continuing {
+func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string) *Continuing {
 	return &Continuing{chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
@@ -121,11 +121,12 @@ func (l *Continuing) reach(p ...plan) {
 
 // missed adds the limits that an earlier run may not have shown.
 func (l *Continuing) missed(ctx context.Context) {
-	for _, r := range l.chat.Book.Records.List() {
+	for _, r := range l.chat.Book.Known() {
 		if !r.State.Live() {
 			continue
 		}
-		if f := l.work(ctx, r.ID).Failed; f.Phase == talk.PhaseLimited && f.Until.After(l.chat.Now()) {
+		work, err := l.work(ctx, r.ID)
+		if f := work.Failed; err == nil && f.Phase == talk.PhaseLimited && f.Until.After(l.chat.Now()) {
 			l.reach(plan{Session: r.ID, Until: f.Until})
 		}
 	}
@@ -270,7 +271,14 @@ func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p
 	case err != nil || e.State != inbox.Asked:
 		return why, nil
 	}
-	if why = objection(w, r, l.work(ctx, r.ID), p); !why.Blank() {
+	work, err := l.work(ctx, r.ID)
+	if r.State == port.StateUnknown {
+		err = refusal.ErrUnreachable
+	}
+	if err != nil {
+		return why, err
+	}
+	if why = objection(w, r, work, p); !why.Blank() {
 		return why, nil
 	}
 	err = l.queue.Queue(ctx, r.ID, p.Prompt)

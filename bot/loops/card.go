@@ -100,17 +100,20 @@ func (l *Loops) draw(ctx context.Context, r port.Session, of port.Loop) (again t
 	if c.Payload.Step != step {
 		count = l.counted(ctx, of, step)
 	}
-	tasks := l.Brief(ctx, of.Session).Tasks
+	work, err := l.Brief(ctx, of.Session)
+	if err != nil {
+		return 0, err
+	}
 	l.drawing.Lock()
 	defer l.drawing.Unlock()
-	now, known, err := l.find(of.ID)
+	now, known, err := l.find(ctx, of.ID)
 	if _, open := l.cards.Get(of.ID.String()); !open || !known {
 		return 0, err
 	}
 	err = l.put(ctx, r, now, func(p *shown) {
 		count(p)
-		p.Tasks, p.Done = len(tasks), 0
-		for _, t := range tasks {
+		p.Tasks, p.Done = len(work.Tasks), 0
+		for _, t := range work.Tasks {
 			if t.Status == "completed" {
 				p.Done++
 			}
@@ -205,8 +208,8 @@ func (l *Loops) closeRemoved(ctx context.Context, all []port.Loop) (err error) {
 }
 
 // act carries out an option of a loop.
-func (l *Loops) act(to place, by int64, id uuid.UUID, option string) chat.Answer {
-	of, known, err := l.find(id)
+func (l *Loops) act(ctx context.Context, to place, by int64, id uuid.UUID, option string) chat.Answer {
+	of, known, err := l.find(ctx, id)
 	if err != nil {
 		return chat.Answer{Then: func(ctx context.Context) error {
 			return l.Chat.Explain(ctx, to, l.Chat.In(to).Failure(port.Session{}, err))

@@ -37,12 +37,12 @@ func (l *Loops) list() chat.Page {
 }
 
 // drawList shows all loops, the live ones first and then the newest, or one of them.
-func (l *Loops) drawList(_ context.Context, visit chat.Visit) (chat.Screen, error) {
+func (l *Loops) drawList(ctx context.Context, visit chat.Visit) (chat.Screen, error) {
 	v, w := chat.ViewAt[view](visit.Rest), words{l.Chat.In(visit.To)}
 	if v.Loop != uuid.Nil {
-		return l.drawOne(w, v, visit.To)
+		return l.drawOne(ctx, w, v, visit.To)
 	}
-	all, err := l.Loops.All()
+	all, err := l.Loops.All(ctx)
 	if err != nil {
 		return chat.Screen{}, err
 	}
@@ -78,9 +78,9 @@ func (l *Loops) drawList(_ context.Context, visit chat.Visit) (chat.Screen, erro
 }
 
 // drawOne shows one loop as its card does.
-func (l *Loops) drawOne(w words, v view, to place) (chat.Screen, error) {
+func (l *Loops) drawOne(ctx context.Context, w words, v view, to place) (chat.Screen, error) {
 	s := chat.Screen{Back: view{Page: v.Page}.address()}
-	of, known, err := l.find(v.Loop)
+	of, known, err := l.find(ctx, v.Loop)
 	if err != nil {
 		return s, err
 	}
@@ -100,6 +100,6 @@ func (l *Loops) drawOne(w words, v view, to place) (chat.Screen, error) {
 }
 
 // tap carries out an option of the shown loop.
-func (l *Loops) tap(_ context.Context, visit chat.Visit, what string) (chat.Answer, string, error) {
-	return l.act(visit.To, visit.By, chat.ViewAt[view](visit.Rest).Loop, what), "", nil
+func (l *Loops) tap(ctx context.Context, visit chat.Visit, what string) (chat.Answer, string, error) {
+	return l.act(ctx, visit.To, visit.By, chat.ViewAt[view](visit.Rest).Loop, what), "", nil
 }

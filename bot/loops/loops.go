@@ -26,7 +26,7 @@ type Deps struct {
 	// Templates may start a loop instead of replies.
 	Templates port.LoopTemplates
 	// Brief returns a session's known work without running git.
-	Brief func(ctx context.Context, id uuid.UUID) port.Work
+	Brief func(ctx context.Context, id uuid.UUID) (port.Work, error)
 	// Changes shows the changes of a session since a moment.
 	Changes chat.OnSession
 }
@@ -82,11 +82,11 @@ const FeatureName = "loops"
 func (l *Loops) Feature() chat.Feature {
 	f := chat.Feature{Name: FeatureName, OnNews: l.onNews, Run: l.run,
 		Cards: map[string]chat.OnTap{
-			cardKind: l.cards.OnTap(func(_ context.Context, t chat.Tap, was shown) (chat.Answer, error) {
-				return l.act(t.To, t.From, was.Loop, t.Card.Option), nil
+			cardKind: l.cards.OnTap(func(ctx context.Context, t chat.Tap, was shown) (chat.Answer, error) {
+				return l.act(ctx, t.To, t.From, was.Loop, t.Card.Option), nil
 			}),
-			noteKind: l.notes.OnTap(func(_ context.Context, t chat.Tap, was note) (chat.Answer, error) {
-				return l.act(t.To, t.From, was.Loop, t.Card.Option), nil
+			noteKind: l.notes.OnTap(func(ctx context.Context, t chat.Tap, was note) (chat.Answer, error) {
+				return l.act(ctx, t.To, t.From, was.Loop, t.Card.Option), nil
 			})},
 		Pages:    map[string]chat.Page{setupPage: l.setup(), listPage: l.list()},
 		Commands: []chat.Command{l.Chat.Pages.Command(listPage, listPage)}}
@@ -98,9 +98,9 @@ func (l *Loops) Feature() chat.Feature {
 func (l *Loops) Wake() { pause.Poke(l.wake) }
 
 // OfLoop returns a function that reports whether the worktree in a folder is, or may be, a loop's.
-func OfLoop(all port.Loops) func(dir string) bool {
-	return func(dir string) bool {
-		loops, err := all.All()
+func OfLoop(all port.Loops) func(ctx context.Context, dir string) bool {
+	return func(ctx context.Context, dir string) bool {
+		loops, err := all.All(ctx)
 		return err != nil || slices.ContainsFunc(loops, func(l port.Loop) bool {
 			return l.Worktree != nil && l.Worktree.Dir == dir && !l.Worktree.Removed
 		})
@@ -108,8 +108,8 @@ func OfLoop(all port.Loops) func(dir string) bool {
 }
 
 // find returns a loop.
-func (l *Loops) find(id uuid.UUID) (of port.Loop, known bool, err error) {
-	all, err := l.Loops.All()
+func (l *Loops) find(ctx context.Context, id uuid.UUID) (of port.Loop, known bool, err error) {
+	all, err := l.Loops.All(ctx)
 	if i := slices.IndexFunc(all, func(one port.Loop) bool { return one.ID == id }); i >= 0 {
 		return all[i], true, err
 	}
@@ -139,7 +139,7 @@ func (l *Loops) run(ctx context.Context) error {
 // drawAll draws the cards of all loops, and returns the time until they are due again.
 func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
 	wait = pause.Forever
-	all, err := l.Loops.All()
+	all, err := l.Loops.All(ctx)
 	if err == nil {
 		err = l.closeRemoved(ctx, all)
 	}
@@ -149,7 +149,7 @@ func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
 	}
 	for _, one := range all {
 		r, known := l.Chat.Book.Records.Get(one.Session)
-		if !known {
+		if !known || r.State == port.StateUnknown {
 			continue
 		}
 		again, err := l.draw(ctx, r, one)

@@ -95,7 +95,11 @@ func (l *Loops) drawSetup(ctx context.Context, visit chat.Visit) (chat.Screen, e
 		ask := w.Text(i18n.LoopAskCheck, i18n.Args{"Example": render.Code("make test"), "Dir": render.Code(w.ShortTail(r.Dir))})
 		s.Text, s.Options = chat.Paragraphs(w.task(v.Task), ask), chat.Rows(1, cancel)
 	default:
-		s.Text = chat.Paragraphs(note, w.question(r, v, r.Bypasses || l.Brief(ctx, r.ID).Permissions == string(port.ModeBypass)))
+		work, err := l.Brief(ctx, r.ID)
+		if err != nil { // a person must see whether the agent asks before it acts
+			return chat.Screen{Session: r.ID}, err
+		}
+		s.Text = chat.Paragraphs(note, w.question(r, v, r.Bypasses || work.Permissions == string(port.ModeBypass)))
 		if s.Text.Length() > render.Limit { // a person could not read all of what would start
 			s.Text, s.Options = render.Plain(chat.Warning+w.Say(i18n.LoopTooLong)), chat.Rows(1, cancel)
 			break

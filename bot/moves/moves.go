@@ -146,7 +146,7 @@ func (m *Moves) work(ctx context.Context) error {
 func (m *Moves) reportTopic(ctx context.Context, t *topic) error {
 	var names []string
 	var of []port.Session
-	for _, s := range m.book.Records.List() {
+	for _, s := range m.book.Known() {
 		if s.Conversation == t.at {
 			names, of = append(names, chat.ShownName(s.Name)), append(of, s)
 		}
@@ -197,7 +197,7 @@ func (m *Moves) carry(ctx context.Context, place chat.MoveFunc) error {
 			errs = append(errs, m.book.Rehome(c, to))
 		}
 	}
-	for _, s := range m.book.Records.List() {
+	for _, s := range m.book.Known() {
 		to, moves := place(s.Conversation)
 		if !moves {
 			continue

@@ -127,8 +127,14 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 	if err != nil || !ok {
 		return err
 	}
-	if in.Near != "" && p.Chat.Folder.HasCommand(ctx, r.ID, in.Typed) {
-		in.Near = ""
+	if in.Near != "" {
+		has, err := p.Chat.Folder.HasCommand(ctx, r.ID, in.Typed)
+		if err != nil {
+			return fmt.Errorf("a command of the agent: %w: %w", inbox.ErrLater, err)
+		}
+		if has {
+			in.Near = ""
+		}
 	}
 	return p.takeFor(ctx, in, r, fetched{text: text})
 }
@@ -205,7 +211,7 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error
 	}
 	p.Chat.Sender.Typing(ctx, e.Conversation)
 	err := p.Texts.Queued(ctx, e, r)
-	if p.Chat.Folder.IsMissing(ctx, r.Dir) { // the agent works on, and its tools fail
+	if missing, unknown := p.Chat.Folder.IsMissing(ctx, r.Dir); unknown == nil && missing { // the agent works on, and its tools fail
 		text := p.Chat.In(e.Conversation).Text(i18n.FolderMissing, i18n.Args{"Name": r.Name, "Dir": render.Code(p.Chat.Short(r.Dir))})
 		err = errors.Join(err, p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Text: text}))
 	}
@@ -229,8 +235,11 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, b
 	if ok && (r.State.Live() || r.Resumable) {
 		return r, true, nil
 	}
-	if len(openIn(p.book.Records)) > 0 {
+	switch some, err := openIn(p.book.Records); {
+	case len(some) > 0:
 		return r, true, nil // a person chooses
+	case err != nil:
+		return r, false, fmt.Errorf("the sessions: %w: %w", inbox.ErrLater, err)
 	}
 	_, some := p.book.CurrentSession(in.To)
 	switch {
@@ -278,7 +287,11 @@ func withoutSession(e inbox.Entry) reason {
 
 // Offer is Homeless if no session is open; otherwise it asks which session gets the prompts.
 func Offer(ctx context.Context, p *Prompts, keys []string) error {
-	if len(openIn(p.book.Records)) == 0 {
+	switch some, err := openIn(p.book.Records); {
+	case len(some) > 0:
+	case err != nil:
+		return err
+	default:
 		return p.Homeless(ctx, keys)
 	}
 	for _, key := range keys {

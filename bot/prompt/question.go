@@ -203,9 +203,10 @@ func (q question) options(p chat.Phrases, c choices) [][]card.Option {
 	return chat.Rows(2, all...)
 }
 
-// openIn are the sessions that may be chosen for a prompt.
-func openIn(all port.Views) []port.Session {
-	return slices.DeleteFunc(all.List(), func(r port.Session) bool { return !r.State.Open() })
+// openIn are the sessions that may be chosen for a prompt. With an error there may be others.
+func openIn(records port.Views) ([]port.Session, error) {
+	all, err := records.List()
+	return slices.DeleteFunc(all, func(r port.Session) bool { return !r.State.Open() }), err
 }
 
 // CardKind is the kind of the cards; a card has the key of its prompt's entry.

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -23,12 +22,12 @@ import (
 // anywhere has no bounds.
 type anywhere struct{ folders.Places }
 
-func (anywhere) Bounds() folders.Bounds { return folders.Bounds{} }
+func (anywhere) Bounds() (folders.Bounds, error) { return folders.Bounds{}, nil }
 
 // inEnglish are the sentences of a machine.
 func inEnglish() chat.Phrases {
 	return chat.Phrases{Words: i18n.Load(glyph.Name).For("en"),
-		Facts: chat.Facts{Places: anywhere{}, Now: time.Now, Attach: func(uuid.UUID) string { return "" }}}
+		Facts: chat.Facts{Places: anywhere{}, Now: time.Now}}
 }
 
 // Every question has a sentence with room for the outcome of the prompt, and answers with a result.

@@ -39,7 +39,7 @@ func (a facts) isSame(b facts, to address.Conversation) bool {
 
 // lacking returns the reason to ask about a text that is for no session.
 func lacking(p *Prompts) reason {
-	if len(openIn(p.book.Records)) == 0 {
+	if some, err := openIn(p.book.Records); err == nil && len(some) == 0 {
 		return nobody
 	}
 	return unaddressed
@@ -137,13 +137,14 @@ func writeShared(p *Prompts, c *card.Card[facts], e inbox.Entry) {
 // choicesFor returns the current choices of a question in a place.
 func choicesFor(p *Prompts, why facts, to address.Conversation) choices {
 	lost := p.Lost.Lost()
-	c := choices{open: openIn(p.book.Records), all: len(lost) > 1, command: why.Command}
+	open, _ := openIn(p.book.Records)
+	c := choices{open: open, all: len(lost) > 1, command: why.Command}
 	var down []port.Session
 	switch {
 	case c.all:
 		down = lost
 	case why.Reason == nobody:
-		down = slices.DeleteFunc(p.book.Records.List(), func(r port.Session) bool { return !r.Resumable })
+		down = slices.DeleteFunc(p.book.Known(), func(r port.Session) bool { return !r.Resumable })
 	}
 	slices.SortStableFunc(down, func(a, b port.Session) int { return b.EndedAt.Compare(a.EndedAt) })
 	c.down = down[:min(len(down), mostDown)]
@@ -158,15 +159,15 @@ type folder struct{ dir, shown string }
 
 // lastFolders returns the last sessions' folders, newest first, and the chat's; or else the home.
 func lastFolders(p *Prompts, to address.Conversation) (all []folder) {
-	dirs := each.As(p.book.Records.List(), func(r port.Session) string { return r.Dir })
+	dirs := each.As(p.book.Known(), func(r port.Session) string { return r.Dir })
 	slices.Reverse(dirs)
 	for _, dir := range append(dirs, p.book.Settings(to.ChatID).Dir) {
 		if f := (folder{dir, p.Chat.ShortTail(dir)}); dir != "" && len(all) < mostFolders && !slices.Contains(all, f) {
 			all = append(all, f)
 		}
 	}
-	if home := p.Chat.Places.Bounds().Home; len(all) == 0 {
-		return []folder{{home, p.Chat.ShortTail(home)}}
+	if in, err := p.Chat.Places.Bounds(); err == nil && len(all) == 0 {
+		return []folder{{in.Home, p.Chat.ShortTail(in.Home)}}
 	}
 	return all
 }

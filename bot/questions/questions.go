@@ -96,7 +96,7 @@ func (q *Questions) open() []card.Question {
 
 // Waits are the open sessions that wait for a person, the oldest question first.
 func (q *Questions) Waits() []port.Session {
-	all := slices.DeleteFunc(q.Chat.Book.Records.List(), func(r port.Session) bool {
+	all := slices.DeleteFunc(q.Chat.Book.Known(), func(r port.Session) bool {
 		return !r.State.Live() || !attention.In(q.Chat, r, r.Now).Question
 	})
 	open := q.Chat.Cards.Questions()
@@ -147,8 +147,11 @@ func (q *Questions) step(ctx context.Context, from outbox.Conversation, stays bo
 	p := q.Chat.In(from)
 	if waits := q.Waits(); len(waits) > 0 { // its terminal asks, and the chat has no card of that
 		r := waits[0]
-		text := p.Text(i18n.QuestionInTerminal, i18n.Args{"Name": r.Name, "Command": render.Code(q.Chat.Attach(r.ID))})
+		text := p.Text(i18n.QuestionInTerminal, i18n.Args{"Name": r.Name, "Command": render.Code(r.Attach)})
 		return q.Chat.Post(ctx, card.Content{To: from, Session: r.ID, Text: text})
+	}
+	if _, err := q.Chat.Book.Records.List(); err != nil { // others may ask
+		return q.Chat.Explain(ctx, from, p.Failure(port.Session{}, err))
 	}
 	return q.Chat.Say(ctx, from, p.Say(i18n.QuestionsNone))
 }

@@ -99,7 +99,7 @@ func (c *collector) add(r port.Session, word i18n.Key) (in []*report) {
 // another session, is only marked as reported.
 func (c *collector) addClosed(ctx context.Context) error {
 	var errs []error
-	for _, r := range c.reports.Chat.Book.Records.List() {
+	for _, r := range c.reports.Chat.Book.Known() {
 		if r.Unreported && !r.Resumable {
 			errs = append(errs, c.reports.Reported(ctx, r.ID))
 		}
@@ -284,7 +284,7 @@ func (p *Reports) interruptions(words chat.Phrases, one *report) render.Text {
 // loops lists the live loops of a place.
 func (p *Reports) loops(words chat.Phrases, to address.Conversation) render.Text {
 	var lines []render.Text
-	for _, r := range p.Chat.Book.Records.List() {
+	for _, r := range p.Chat.Book.Known() {
 		if r.Loop != nil && r.Conversation == to {
 			lines = append(lines, words.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": attention.Loop(words, r.Loop)}))
 		}

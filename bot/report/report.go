@@ -13,6 +13,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -82,7 +83,7 @@ func (p *Reports) Feature() chat.Feature {
 	p.pick = p.Chat.AddChoice(&f, chat.Choice{Name: "lost", Question: i18n.ResumePick,
 		Among: func(_ address.Conversation, a chat.Among) []port.Session {
 			c, _ := p.cards.Get(a.Word)
-			return chat.LatestEnd(p.stillLost(c.Payload.Lost))
+			return conversation.LatestEnd(p.stillLost(c.Payload.Lost))
 		},
 		Do: func(ctx context.Context, t chat.Tap, r port.Session, _ chat.Among) (back bool, err error) {
 			return p.Resumer.Again(ctx, chat.Resume{Session: r, To: t.To, From: t.From})
@@ -193,7 +194,7 @@ const recentLoss = 3 * 24 * time.Hour
 // Lost returns the sessions that were recently lost with the machine or tmux and are not back,
 // oldest first.
 func (p *Reports) Lost() []port.Session {
-	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r port.Session) bool {
+	return slices.DeleteFunc(p.Chat.Book.Known(), func(r port.Session) bool {
 		return !wentDown(r) || p.Chat.Now().Sub(r.EndedAt) > recentLoss
 	})
 }
@@ -213,7 +214,7 @@ func (p *Reports) ResumeAll(ctx context.Context, to address.Conversation, from i
 // stillLost returns the sessions of a report that can be resumed now, oldest first. They include
 // sessions whose resume has failed.
 func (p *Reports) stillLost(lost []uuid.UUID) []port.Session {
-	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r port.Session) bool {
+	return slices.DeleteFunc(p.Chat.Book.Known(), func(r port.Session) bool {
 		return !r.Resumable || r.State != port.StateLost && r.State != port.StateFailed || !slices.Contains(lost, r.ID)
 	})
 }
@@ -250,13 +251,18 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 	now := offered{Lost: each.As(p.stillLost(was.Lost), id), Cut: each.As(p.stillCut(was.Cut), id),
 		Stays: slices.DeleteFunc(slices.Clone(was.Stays), func(id uuid.UUID) bool {
 			r, _ := p.Chat.Book.Records.Get(id)
-			return !r.Resumable
+			return !r.Resumable && r.State != port.StateUnknown
 		})}
 	kept := func(was, now []uuid.UUID) []uuid.UUID {
 		return slices.DeleteFunc(slices.Clone(was), func(id uuid.UUID) bool {
 			r, _ := p.Chat.Book.Records.Get(id)
-			return r.State != port.StateRestoring && !slices.Contains(now, id)
+			return r.State != port.StateRestoring && r.State != port.StateUnknown && !slices.Contains(now, id)
 		})
+	}
+	for _, id := range was.Cut {
+		if r, _ := p.Chat.Book.Records.Get(id); r.State == port.StateUnknown {
+			now.Cut = append(now.Cut, id)
+		}
 	}
 	left := offered{Lost: kept(was.Lost, now.Lost), Cut: now.Cut, Stays: kept(was.Stays, now.Stays)}
 	if len(left.Lost)+len(left.Cut)+len(left.Stays) == 0 {
@@ -288,7 +294,7 @@ func (p *Reports) onNews(ctx context.Context, r port.Session, n news.News) error
 
 // stillCut returns the sessions whose work is interrupted and has not been continued, oldest first.
 func (p *Reports) stillCut(cut []uuid.UUID) []port.Session {
-	return slices.DeleteFunc(p.Chat.Book.Records.List(), func(r port.Session) bool {
+	return slices.DeleteFunc(p.Chat.Book.Known(), func(r port.Session) bool {
 		return r.Interruption == nil || !r.Resumable && !r.State.Live() || !slices.Contains(cut, r.ID) ||
 			slices.Contains(r.Prompts, inbox.PromptKey(r.Interruption.Prompt))
 	})

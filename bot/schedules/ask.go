@@ -49,7 +49,7 @@ func (s *schedules) command(name string) chat.Command {
 		}
 		message := fmt.Sprintf("%d %d %d", in.To.ChatID, in.MessageID, in.Sent.Unix())
 		v := wanted{Session: r.ID, Key: uuid.NewSHA1(uuid.NameSpaceOID, []byte(message)), Command: name}
-		next, err := s.add(v, "", name+" "+args, in.Answered, conversation.AskedAt(in.Sent, s.chat.Now()))
+		next, err := s.add(ctx, v, "", name+" "+args, in.Answered, conversation.AskedAt(in.Sent, s.chat.Now()))
 		if err != nil {
 			return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 		}
@@ -60,10 +60,10 @@ func (s *schedules) command(name string) chat.Command {
 // add makes a schedule, and returns its address, or the address of the question about the missing
 // part. If when is empty, the text begins with the time. answered is the text if text has only a
 // time.
-func (s *schedules) add(v wanted, when, text, answered string, asked time.Time) (next string, err error) {
-	of, err := s.all.Add(port.ScheduleRequest{Key: v.Key, Session: v.Session, Asked: asked, When: when, Text: text})
+func (s *schedules) add(ctx context.Context, v wanted, when, text, answered string, asked time.Time) (next string, err error) {
+	of, err := s.all.Add(ctx, port.ScheduleRequest{Key: v.Key, Session: v.Session, Asked: asked, When: when, Text: text})
 	if refusal.Is(err, refusal.NoText) && answered != "" {
-		of, err = s.all.Add(port.ScheduleRequest{Key: v.Key, Session: v.Session, Asked: asked, When: of.When, Text: answered})
+		of, err = s.all.Add(ctx, port.ScheduleRequest{Key: v.Key, Session: v.Session, Asked: asked, When: of.When, Text: answered})
 	}
 	switch v.Why = refusal.In(err).Code; v.Why {
 	case refusal.NoText:
@@ -112,16 +112,16 @@ func (s *schedules) cancel(_ context.Context, visit chat.Visit, _ string) (chat.
 
 // typed takes the missing part from a reply to the question. Its time counts from the sending of
 // the reply.
-func (s *schedules) typed(_ context.Context, visit chat.Visit, reply string) (string, error) {
+func (s *schedules) typed(ctx context.Context, visit chat.Visit, reply string) (string, error) {
 	v, sent := chat.ViewAt[wanted](visit.Rest), conversation.AskedAt(visit.Sent, s.chat.Now())
 	switch timed := v.Command + " " + reply; {
 	case v.Over || strings.TrimSpace(reply) == "":
 		return "", chat.ErrNotTaken
 	case v.When != "":
-		return s.add(v, v.When, reply, "", sent)
+		return s.add(ctx, v, v.When, reply, "", sent)
 	case v.Text != "":
-		return s.add(v, timed, v.Text, "", sent)
+		return s.add(ctx, v, timed, v.Text, "", sent)
 	default:
-		return s.add(v, "", timed, "", sent)
+		return s.add(ctx, v, "", timed, "", sent)
 	}
 }

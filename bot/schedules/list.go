@@ -41,7 +41,7 @@ func (s *schedules) draw(ctx context.Context, visit chat.Visit) (chat.Screen, er
 	if v.Schedule != uuid.Nil {
 		return s.drawOne(ctx, w, v, visit.To)
 	}
-	all, err := s.all.List()
+	all, err := s.all.List(ctx)
 	if err != nil {
 		return chat.Screen{}, err
 	}
@@ -91,7 +91,7 @@ func (s *schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 		}
 		return screen, nil
 	}
-	all, err := s.all.List()
+	all, err := s.all.List(ctx)
 	if err != nil {
 		return screen, err
 	}
@@ -106,7 +106,11 @@ func (s *schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 		next := w.Say(i18n.ScheduleNext, i18n.Args{"At": w.Moment(of.Next)})
 		lines = append(lines, render.Plain(w.Say(i18n.Noted, i18n.Args{"What": next, "Note": w.zone(of.Zone)})))
 	}
-	mode := cmp.Or(w.ModeText(s.brief(ctx, r.ID).Permissions, r.Mode), w.Say(i18n.SettingDefault))
+	work, err := s.brief(ctx, r.ID)
+	if err != nil {
+		return screen, err
+	}
+	mode := cmp.Or(w.ModeText(work.Permissions, r.Mode), w.Say(i18n.SettingDefault))
 	lines = append(lines, render.Plain(w.Say(i18n.StatusMode, i18n.Args{"Mode": mode})), w.last(of))
 	screen.Session = r.ID
 	if screen.Text = chat.Lines(lines...); !conversation.IsHidden(r, to) {
@@ -148,9 +152,9 @@ func (w words) last(of port.Schedule) render.Text {
 }
 
 // remove removes the shown schedule. The page keeps its text.
-func (s *schedules) remove(_ context.Context, visit chat.Visit, _ string) (chat.Answer, string, error) {
+func (s *schedules) remove(ctx context.Context, visit chat.Visit, _ string) (chat.Answer, string, error) {
 	v := chat.ViewAt[view](visit.Rest)
-	of, err := s.all.Remove(v.Schedule)
+	of, err := s.all.Remove(ctx, v.Schedule)
 	if refusal.Is(err, refusal.NotFound) {
 		return chat.Answer{}, "", nil
 	}

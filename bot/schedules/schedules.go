@@ -22,11 +22,11 @@ const FeatureName = "schedules"
 type schedules struct {
 	chat  *chat.Chat
 	all   port.Schedules
-	brief func(ctx context.Context, id uuid.UUID) port.Work // a session's known work
+	brief func(ctx context.Context, id uuid.UUID) (port.Work, error) // a session's known work
 }
 
 // New returns the feature.
-func New(c *chat.Chat, all port.Schedules, brief func(ctx context.Context, id uuid.UUID) port.Work) chat.Feature {
+func New(c *chat.Chat, all port.Schedules, brief func(ctx context.Context, id uuid.UUID) (port.Work, error)) chat.Feature {
 	s := &schedules{c, all, brief}
 	return chat.Feature{Name: FeatureName, OnNews: s.report,
 		Pages:    map[string]chat.Page{listPage: {Draw: s.draw, Do: s.remove}, askPage: {Draw: s.drawAsk, Do: s.cancel, Typed: s.typed, Own: true}},

@@ -41,7 +41,8 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 	var open []port.Session
 	var running []uuid.UUID
 	ended, now, quiet := make(map[i18n.Key]int), s.chat.Book.CurrentID(to), false
-	for _, r := range s.chat.Book.Records.List() {
+	known, unread := s.chat.Book.Records.List()
+	for _, r := range known {
 		if r.Resumable {
 			ended[chat.StateKey(r)]++
 		}
@@ -52,16 +53,19 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 			running = append(running, r.ID)
 		}
 	}
-	looks, machine := s.Agents.Inspect(ctx, running...), s.chat.Machine(to)
+	looks, err := s.Agents.Inspect(ctx, running...)
 	for _, r := range open {
 		e := s.entryOf(ctx, p, r, looks[r.ID], r.ID == now)
-		e.state = strings.TrimPrefix(machine+" · "+e.state, " · ")
+		e.state = strings.TrimPrefix(s.chat.Machine(to)+" · "+e.state, " · ")
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
 	open = each.As(entries, func(e entry) port.Session { return e.session })
 	lines := []render.Text{render.Plain(p.Say(i18n.ListTitle, i18n.Args{"Count": len(entries)}))}
-	if len(entries) == 0 {
+	switch {
+	case unread != nil || err != nil:
+		lines = append([]render.Text{render.Plain(p.Say(i18n.MachineUnreachable))}, lines[:min(len(entries), 1)]...)
+	case len(entries) == 0:
 		lines[0] = render.Plain(p.Say(i18n.ListEmpty))
 	}
 	lines = append(lines, each.As(entries, entry.text)...)
@@ -154,8 +158,8 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 		return chat.Do(func(ctx context.Context) error { return s.Questions.Step(ctx, t.To) })
 	case word == allLink:
 		return chat.Do(func(ctx context.Context) error {
-			if len(openIn(s.chat.Book.Records)) == 0 {
-				return s.chat.Say(ctx, t.To, s.chat.NoSessionText(t.To))
+			if len(openIn(s.chat.Book.Known())) == 0 {
+				return s.chat.ReplyNone(ctx, chat.Incoming{Message: conversation.Message{To: t.To}}, "", nil)
 			}
 			return s.pickCurrent(ctx, t.To, chat.Among{})
 		})
@@ -286,7 +290,7 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, 
 	if e.footer = ansi.Truncate(e.footer, codeRoom, "…"); e.footer == "" {
 		e.footer = s.chat.ShortTail(r.Dir) // a name in it stays whole
 	}
-	if branch := s.chat.Folder.Branch(ctx, r.Dir); branch != "" {
+	if branch, err := s.chat.Folder.Branch(ctx, r.Dir); err == nil && branch != "" {
 		e.footer = ansi.Truncate("("+chat.Head(glyph.Name(branch), codeRoom/2)+") "+e.footer, codeRoom, "…")
 	}
 	return e
@@ -302,7 +306,7 @@ func doing(p chat.Phrases, l port.Status, asks attention.Attention) (n need, sig
 		return needsPerson, "❓", p.Words.Say(i18n.ListWaits)
 	case l.Now.Works():
 		return works, "⏳", state
-	case l.Now.Phase == talk.PhaseUnknown:
+	case l.Now.Phase == talk.PhaseUnknown || l.Now.Phase == "":
 		sign = "•"
 	case l.Now.Phase != talk.PhaseIdle:
 		sign = "⚠"
@@ -386,7 +390,7 @@ func (s *Sessions) switches(to address.Conversation, open []port.Session, looks 
 // one, as last noted. It returns none in topics and if there is no other session.
 func (s *Sessions) Row(to address.Conversation) (row []card.Option) {
 	now := s.chat.Book.CurrentID(to)
-	open := slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !isLive(r) || r.ID == now })
+	open := slices.DeleteFunc(s.chat.Book.Known(), func(r port.Session) bool { return !isLive(r) || r.ID == now })
 	if to.ThreadID != 0 {
 		return nil
 	}

@@ -26,6 +26,9 @@ import (
 func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) error {
 	if arg == "" {
 		if len(s.toResume(in.To, chat.Among{})) == 0 {
+			if _, unread := s.chat.Book.Records.List(); unread != nil {
+				return s.chat.ReplyNone(ctx, in, "", nil)
+			}
 			return s.chat.Say(ctx, in.To, s.chat.In(in.To).Say(i18n.ResumeNone))
 		}
 		return s.pick(ctx, in.To, chat.Among{})
@@ -88,7 +91,7 @@ func (s *Sessions) toResume(to outbox.Conversation, a chat.Among) []port.Session
 		return slices.DeleteFunc(found, func(r port.Session) bool { return !comesBack(r) })
 	}
 	over := func(r port.Session) bool { return !r.Resumable }
-	return chat.LatestEnd(slices.DeleteFunc(s.chat.Book.Records.List(), over))
+	return conversation.LatestEnd(slices.DeleteFunc(s.chat.Book.Known(), over))
 }
 
 // makeDirOption makes the folder of the session first. The other options of an offer are those of

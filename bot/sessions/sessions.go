@@ -22,7 +22,7 @@ import (
 
 // Agents inspects and ends agents.
 type Agents interface {
-	Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
+	Inspect(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error)
 	// Interrupt sends Esc to the agent of a session. reported: others report what was stopped.
 	Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error)
 	// Archive ends a session with proof. Its result comes as news.
@@ -160,7 +160,7 @@ func (s *Sessions) addChoices(f *chat.Feature) {
 			return s.resumeIn(ctx, chat.Resume{Session: r, To: t.To, From: t.From}, a.Dir)
 		}})
 	s.pickCurrent = s.chat.AddChoice(f, chat.Choice{Name: "switch", Question: i18n.SwitchPick,
-		Among: func(address.Conversation, chat.Among) []port.Session { return openIn(s.chat.Book.Records) },
+		Among: func(address.Conversation, chat.Among) []port.Session { return openIn(s.chat.Book.Known()) },
 		Do: func(ctx context.Context, t chat.Tap, r port.Session, _ chat.Among) (bool, error) {
 			opened, err := s.makeCurrent(ctx, t, r, func(context.Context) error { return nil })
 			if err != nil {
@@ -171,8 +171,8 @@ func (s *Sessions) addChoices(f *chat.Feature) {
 }
 
 // openIn returns the sessions that are open.
-func openIn(all port.Views) []port.Session {
-	return slices.DeleteFunc(all.List(), func(r port.Session) bool { return !isLive(r) })
+func openIn(all []port.Session) []port.Session {
+	return slices.DeleteFunc(all, func(r port.Session) bool { return !isLive(r) })
 }
 
 // start opens a session: /new [name] [path]. Without both it shows the page of new sessions.
@@ -333,9 +333,10 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) e
 	if err != nil && !idle {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	agents := s.Agents.Inspect(ctx, r.ID)[r.ID].Agents
-	if idle && agents == 0 {
-		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
+	looks, unknown := s.Agents.Inspect(ctx, r.ID)
+	agents := looks[r.ID].Agents
+	if idle && agents == 0 { // known, or background agents may run
+		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, cmp.Or(unknown, err)))
 	}
 	s.chat.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
 	stop := chat.Stop{Turn: !idle && !reported, Agents: agents}

@@ -113,7 +113,7 @@ func (s *Settings) view(v chat.Visit, can port.Abilities) view {
 	set := s.chat.Book.Settings(v.To.ChatID)
 	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured, can: can,
 		speech: s.chat.Speech, lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(), zone: cmp.Or(s.chat.Book.Zone, conversation.MachineZone),
-		open: slices.DeleteFunc(s.chat.Book.Records.List(), func(r port.Session) bool { return !r.State.Open() || r.Conversation.ChatID != v.To.ChatID })}
+		open: slices.DeleteFunc(s.chat.Book.Known(), func(r port.Session) bool { return !r.State.Open() || r.Conversation.ChatID != v.To.ChatID })}
 }
 
 // shownDirs is the number of folders offered.
@@ -121,7 +121,7 @@ const shownDirs = 6
 
 // dirs are the folders of the newest sessions.
 func (s *Settings) dirs() (all []string) {
-	for _, r := range slices.Backward(s.chat.Book.Records.List()) {
+	for _, r := range slices.Backward(s.chat.Book.Known()) {
 		if !slices.Contains(all, r.Dir) && len(all) < shownDirs {
 			all = append(all, r.Dir)
 		}

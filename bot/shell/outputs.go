@@ -49,7 +49,7 @@ const (
 )
 
 // Terminal returns the output of a command in a session's terminal; see [port.Screens].
-type Terminal func(ctx context.Context, id uuid.UUID, command string) port.Output
+type Terminal func(ctx context.Context, id uuid.UUID, command string) (port.Output, error)
 
 // Outputs are the commands that run, and the messages that grow with them.
 type Outputs struct {
@@ -130,7 +130,11 @@ func (o *Outputs) follow(ctx context.Context, c output) {
 	idle, quiet := 0, 0
 	for wait := firstCheck; pause.For(ctx, wait) == nil && o.follows(c); {
 		r, _ := o.chat.Book.Records.Get(c.Payload.Session) // a forgotten session is not live
-		now := o.terminal(ctx, r.ID, c.Payload.Text)
+		now, err := o.terminal(ctx, c.Payload.Session, c.Payload.Text)
+		if err != nil { // it may run
+			wait = quietPace
+			continue
+		}
 		quiet++
 		switch {
 		case now.Runs:

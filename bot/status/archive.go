@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -79,6 +80,9 @@ func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		return a.list(ctx, p, at), nil
 	}
 	r, ok := a.chat.Book.Records.Get(at.Session)
+	if r.State == port.StateUnknown {
+		return chat.Screen{Session: r.ID, Back: top}, refusal.ErrUnreachable
+	}
 	if !ok || !r.Resumable {
 		above := render.Plain(p.Say(i18n.SessionGone))
 		if ok {
@@ -93,7 +97,8 @@ func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 
 // list returns a page of the ended sessions, the latest end first.
 func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen {
-	sessions := slices.DeleteFunc(a.chat.Book.Records.List(), func(r port.Session) bool {
+	all, unread := a.chat.Book.Records.List()
+	sessions := slices.DeleteFunc(all, func(r port.Session) bool {
 		return !r.Resumable || !at.Filter.takes(r, p.Now())
 	})
 	slices.SortStableFunc(sessions, func(x, y port.Session) int { return y.EndedAt.Compare(x.EndedAt) })
@@ -101,7 +106,10 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 	at.Page = part.Page
 	shown := sessions[part.First:part.Last]
 	title := p.Say(i18n.ArchiveTitle, i18n.Args{"Count": len(sessions)})
-	if len(sessions) == 0 {
+	switch {
+	case unread != nil: // there may be others
+		title = p.Say(i18n.MachineUnreachable)
+	case len(sessions) == 0:
 		title = p.Say(i18n.ArchiveEmpty)
 	}
 	text := []render.Text{render.Plain(title)}
@@ -122,9 +130,13 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 	return s
 }
 
-// lastQuestions returns the last question of each session.
+// lastQuestions returns the last question of each session; empty: unknown.
 func (a archive) lastQuestions(ctx context.Context, sessions []port.Session) []string {
-	return a.said.LastQuestions(ctx, each.As(sessions, func(r port.Session) uuid.UUID { return r.ID }))
+	all, err := a.said.LastQuestions(ctx, each.As(sessions, func(r port.Session) uuid.UUID { return r.ID }))
+	if err != nil {
+		return make([]string, len(sessions))
+	}
+	return all
 }
 
 // line returns a session's entry in a list: its name, where and when it ended, and its last

@@ -26,9 +26,9 @@ import (
 
 // Agents inspects agents. It is read-only.
 type Agents interface {
-	Inspect(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
+	Inspect(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error)
 	Writers(ctx context.Context, id uuid.UUID) ([]port.Writer, error)
-	Work(ctx context.Context, id uuid.UUID) port.Work
+	Work(ctx context.Context, id uuid.UUID) (port.Work, error)
 }
 
 // status shows one session.
@@ -170,6 +170,7 @@ type now struct {
 	changes *folders.Changes // since the session's start; nil: not known
 	writers []port.Writer
 	unseen  bool // other writers are unknown
+	unknown bool // the machine has not answered: nothing above is known
 }
 
 // timeout limits all queries to the machine together.
@@ -179,16 +180,19 @@ func (s *status) inspect(ctx context.Context, r port.Session) (n now) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if r.State.Live() {
-		n.Status = s.agents.Inspect(ctx, r.ID)[r.ID]
+		looks, err := s.agents.Inspect(ctx, r.ID)
+		n.Status, n.unknown = looks[r.ID], err != nil
 	}
-	n.Work = s.agents.Work(ctx, r.ID)
+	work, err := s.agents.Work(ctx, r.ID)
+	if n.Work = work; err != nil || n.unknown {
+		return now{unknown: true}
+	}
 	if n.Git != nil && n.Git.Root != "" {
 		if all, err := s.diffs.Changes(ctx, r.ID, folders.SessionStart); err == nil {
 			n.changes = &all
 		}
 	}
 	n.Work.Usage = cmp.Or(n.Status.Usage, n.Work.Usage)
-	var err error
 	n.writers, err = s.agents.Writers(ctx, r.ID) // last: it waits while the session is being started or ended
 	if n.unseen = err != nil; n.unseen {
 		s.chat.Log.Warn("writers_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err)
@@ -207,11 +211,11 @@ const (
 // text describes a session, a paragraph for each subject.
 func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64, r port.Session) render.Text {
 	n, w := s.inspect(ctx, r), words{s.chat.In(to)}
-	history, _ := s.chat.Book.Records.History(r.ID) // without it the rest is still worth telling
+	history, _ := s.chat.Book.Records.History(ctx, r.ID) // without it the rest is still worth telling
 	var shared, queue render.Text
 	if r.State.Live() {
 		shared = s.chat.SharedText(to, r)
-		if s.chat.Folder.IsMissing(ctx, r.Dir) {
+		if missing, err := s.chat.Folder.IsMissing(ctx, r.Dir); err == nil && missing {
 			shared = chat.Lines(w.Text(i18n.FolderMissing, i18n.Args{"Name": r.Name, "Dir": render.Code(w.Short(r.Dir))}), shared)
 		}
 	}
@@ -225,6 +229,9 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 		title := w.Say(i18n.StatusQueue, i18n.Args{"Count": len(waits)})
 		queue = render.Join(render.Plain(title+"\n"), render.Quote(w.First(shownQueued, waits, "\n")))
 	}
+	if n.unknown {
+		return chat.Paragraphs(w.head(r, n, shared), w.Text(i18n.MachineUnreachable), queue, w.events(r, s.reported(w.Phrases, history, reader)))
+	}
 	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git, n.changes), w.writers(n),
 		queue, w.events(r, s.reported(w.Phrases, history, reader)))
 }
@@ -235,7 +242,7 @@ type words struct{ chat.Phrases }
 // head describes the agent's activity and folder, since when if known, and who is at its window.
 func (w words) head(r port.Session, n now, shared render.Text) render.Text {
 	does := w.StateWithAge(r)
-	if r.State == port.StateRunning {
+	if r.State == port.StateRunning && !n.unknown {
 		does = w.NowText(n.Now)
 		if n.Phase == n.Now.Phase && !n.PhaseAt.IsZero() && n.Now.Until.IsZero() {
 			does = w.Say(i18n.StatusSince, i18n.Args{"State": does, "Age": w.Age(w.Now().Sub(n.PhaseAt))})
@@ -245,8 +252,8 @@ func (w words) head(r port.Session, n now, shared render.Text) render.Text {
 	dir := w.Short(r.Dir)
 	title := w.Text(i18n.Named, i18n.Args{"What": chat.BoldName(r), "Said": does})
 	text := chat.Lines(title, render.Plain(attention.Loop(w.Phrases, r.Loop)), render.Plain(attention.Scheduled(w.Phrases, r)), render.Code(dir), shared)
-	if r.State.Live() && r.Window != "" {
-		text = chat.Lines(text, w.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(w.Attach(r.ID))}))
+	if r.State.Live() && r.Window != "" && r.Attach != "" {
+		text = chat.Lines(text, w.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(r.Attach)}))
 	}
 	return text
 }

@@ -85,7 +85,7 @@ func (t *Topics) Run(ctx context.Context) error {
 func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 	was, ours := t.book.Topic(at)
 	r, known := t.book.CurrentSession(at)
-	if !ours || !known {
+	if !ours || !known || r.State == port.StateUnknown {
 		return nil
 	}
 	t.mu.Lock()

@@ -198,6 +198,9 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 		o.now, o.key = nil, ""
 		return 0
 	}
+	if r.State == port.StateUnknown {
+		return outbox.CardsEach
+	}
 	if s.End == "" {
 		was := s.Since
 		s.setActivity(r.Now, r.NowSince)
@@ -265,10 +268,12 @@ func (o *tracker) draw(ctx context.Context, r port.Session) bool {
 	t, s := o.turns, o.now
 	o.looked = t.Chat.Now()
 	if o.stale || s.Model == "" { // without a status line the transcript has the model
-		o.stale = false
-		s.spend(t.Works.Brief(ctx, o.id), o.listed)
-	} else {
-		s.spend(port.Work{Usage: t.Works.Usage(o.id)}, false)
+		if work, err := t.Works.Brief(ctx, o.id); err == nil {
+			o.stale = false
+			s.spend(work, o.listed)
+		}
+	} else if now, err := t.Works.Usage(ctx, o.id); err == nil {
+		s.spend(port.Work{Usage: now}, false)
 	}
 	s.waits = t.QueuedLines(r)
 	old, open := t.cards.Get(o.key)

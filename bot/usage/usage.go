@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -78,7 +79,11 @@ func (u *usage) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	at.Span = min(max(at.Span, 0), len(rep.Spans)-1)
 	part := card.PartOf(len(rep.Spans[at.Span].Sessions), shownSessions, at.Page)
 	at.Page = part.Page
-	limits := append(each.As(u.spending.Limits(), w.limit), u.budgets(v.To, rep)...)
+	known, err := u.spending.Limits(ctx)
+	if err != nil {
+		return chat.Screen{}, err
+	}
+	limits := append(each.As(known, w.limit), u.budgets(v.To, rep)...)
 	return chat.Screen{Text: w.page(rep, limits, at, part), Options: w.options(at, part), Back: "menu"}, nil
 }
 
@@ -248,13 +253,22 @@ type warning struct {
 
 const warningKind = "limit-warning"
 
+// unreachableInterval is how often a silent machine is asked.
+const unreachableInterval = 30 * time.Second
+
 // run warns whenever limits change.
 func (u *usage) run(ctx context.Context) error {
 	for {
-		if err := u.spending.LimitsChange(ctx); err != nil {
-			return nil //nolint:nilerr // ctx has ended
+		err := u.spending.LimitsChange(ctx)
+		if ctx.Err() != nil {
+			return nil
 		}
-		for _, l := range u.spending.Limits() {
+		known, unread := u.spending.Limits(ctx)
+		if errors.Join(err, unread) != nil { // the machine does not answer
+			_ = pause.For(ctx, unreachableInterval)
+			continue
+		}
+		for _, l := range known {
 			if err := u.warn(ctx, l); err != nil {
 				u.chat.Log.Warn("limit_not_told", logkey.Error, err)
 			}

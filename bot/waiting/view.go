@@ -21,6 +21,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 const (
@@ -40,6 +41,9 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		return chat.Screen{Text: render.Plain(say.Say(i18n.SessionGone))}, nil
 	}
 	all, s := held(w.entry, r), chat.Screen{Session: r.ID}
+	if r.State == port.StateUnknown {
+		return s, refusal.ErrUnreachable
+	}
 	if len(all) == 0 {
 		undecided := render.Plain(attention.Undecided(say.Phrases, attention.In(w.chat, r, r.Now)))
 		s.Text = chat.Lines(say.Text(i18n.QueueEmpty, i18n.Args{"Name": r.Name}), undecided)
@@ -49,7 +53,11 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	if r.State.Live() {
 		ctx, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		now = w.looks(ctx, r.ID)[r.ID]
+		looks, err := w.looks(ctx, r.ID)
+		if err != nil {
+			return s, err
+		}
+		now = looks[r.ID]
 	}
 	asks := attention.In(w.chat, r, now.Now)
 	head := []render.Text{say.title(r, now), render.Plain(say.why(r, now, all[0])), render.Plain(attention.Undecided(say.Phrases, asks))}

@@ -20,7 +20,7 @@ type Waiting struct {
 	chat    *chat.Chat
 	entry   func(key string) (inbox.Entry, error)
 	order   talk.PromptOrder
-	looks   func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status
+	looks   func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error)
 	discard func(ctx context.Context, e inbox.Entry) error
 	again   func(ctx context.Context, session uuid.UUID) (shown bool, err error)
 }
@@ -40,7 +40,7 @@ func (v view) address() string { return chat.Address(page, v) }
 // for good, and reports that under it; chat.IsGone of its error: the prompt no longer waits. again
 // brings the agent's question below.
 func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order talk.PromptOrder,
-	looks func(ctx context.Context, ids ...uuid.UUID) map[uuid.UUID]port.Status, discard func(ctx context.Context, e inbox.Entry) error,
+	looks func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error), discard func(ctx context.Context, e inbox.Entry) error,
 	again func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
 	return &Waiting{chat: c, entry: entry, order: order, looks: looks, discard: discard, again: again}
 }

@@ -58,14 +58,14 @@ func (v view) address() string { return chat.Address(page, v) }
 
 // draw shows a session's history in plain sentences, newest last; [Details] leads to the rules and
 // the evidence.
-func (w *why) draw(_ context.Context, v chat.Visit) (chat.Screen, error) {
+func (w *why) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	at := chat.ViewAt[view](v.Rest)
 	r, ok := w.Chat.Book.Records.Get(at.Session)
 	p := w.Chat.In(v.To)
 	if !ok {
 		return chat.Screen{Text: render.Plain(p.Say(i18n.SessionGone))}, nil
 	}
-	history, err := w.Chat.Book.Records.History(r.ID)
+	history, err := w.Chat.Book.Records.History(ctx, r.ID)
 	if err != nil {
 		return chat.Screen{}, err
 	}

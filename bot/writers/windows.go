@@ -141,7 +141,11 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one port.W
 		return errors.Join(reported, redraw(ctx))
 	}
 	var from port.Session // the session of the conversation: an open one before an ended one, then the newest
-	for _, r := range o.chat.Book.Records.List() {
+	all, err := o.chat.Book.Records.List()
+	if err != nil {
+		return o.explain(ctx, t, err)
+	}
+	for _, r := range all {
 		if r.Owns && r.AgentSessionID == one.Agent.AgentSessionID && (from.ID == uuid.Nil || from.Resumable) {
 			from = r
 		}

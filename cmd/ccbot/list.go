@@ -33,7 +33,9 @@ needs no token, takes no lock, and may run next to the bot.`,
 			}
 			looks := make(map[uuid.UUID]port.Status)
 			if len(live) > 0 {
-				looks = d.Terminals(d.Tmux(cmd.Context())).Inspect(cmd.Context(), live...)
+				if looks, err = d.Terminals(d.Tmux(cmd.Context())).Inspect(cmd.Context(), live...); err != nil {
+					return err
+				}
 			}
 			for _, r := range records {
 				if !all && r.State.HasEnded() {

@@ -11,6 +11,8 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // A name may have signs that mean something to the shell.
@@ -21,7 +23,8 @@ func TestCommandToCopyIsQuoted(t *testing.T) {
 	assert.Contains(t, errs, "`ccbot resume 'a$(x)'` brings it back")
 	d, err := offline.Open([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, os.Stderr)
 	require.NoError(t, err)
-	assert.Equal(t, "ccbot attach 'a$(x)'", d.Words().Attach(idOf(1)))
+	open := offline.ChatError(d.Words(), port.Session{ID: idOf(1), Name: "a$(x)"}, &refusal.Error{Code: refusal.WrongState, Open: true})
+	assert.ErrorContains(t, open, "ccbot attach 'a$(x)'")
 }
 
 func TestBrokenPriceFileIsNamed(t *testing.T) {

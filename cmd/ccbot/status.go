@@ -88,7 +88,7 @@ func see(l *show.Session, r session.Record, look port.Status) {
 func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, r session.Record, all []session.Record) show.Details {
 	d := show.Details{Session: show.SessionOf(r, sources.Processes.Liveness), Flags: []string{}, TaskList: []port.Task{}, Start: r.GitStart,
 		SameDir: []string{}, Events: append([]session.Change{}, r.History[max(0, len(r.History)-lastEvents):]...)}
-	work := m.Work(ctx, r.ID)
+	work, _ := m.Work(ctx, r.ID) // this machine answers
 	d.Flags, d.ClaudeMode = append(d.Flags, work.Flags...), work.Permissions
 	d.Turns, d.Tokens, d.Tasks = work.Turns, work.Tokens, show.Tasks{}
 	d.Memory, d.Partly = work.Memory, work.Partly
@@ -97,7 +97,8 @@ func detailsOf(ctx context.Context, m host.Sessions, sources *evidence.Sources, 
 		d.Tasks.Count(t.Status)
 	}
 	if r.State.Live() {
-		look := m.Inspect(ctx, r.ID)[r.ID]
+		looks, _ := m.Inspect(ctx, r.ID)
+		look := looks[r.ID]
 		d.Background = look.Background
 		see(&d.Session, r, look)
 	}

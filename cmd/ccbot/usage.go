@@ -35,8 +35,12 @@ time may take a while.`,
 			if err != nil {
 				return err
 			}
+			limits, err := spent.Limits(cmd.Context())
+			if err != nil {
+				return err
+			}
 			words := d.Words()
 			broken := words.Say(i18n.UsagePricesBroken, i18n.Args{"Path": words.Short(report.Broken)})
-			return show.Used(c.stdout, report, spent.Limits(), broken, c.asJSON)
+			return show.Used(c.stdout, report, limits, broken, c.asJSON)
 		}}
 }

@@ -144,10 +144,6 @@ func (client promptQueueClient) Keep(ctx context.Context, id uuid.UUID, key stri
 	return err
 }
 
-func (client promptQueueClient) Wake(id uuid.UUID) {
-	_ = client.call(client.Context, "PromptQueue.Wake", args{"id": id})
-}
-
 type promptDecisionsClient struct{ *Client }
 
 func (client promptDecisionsClient) SendAgain(ctx context.Context, id uuid.UUID, key string) (err error) {
@@ -210,19 +206,19 @@ func (client turnEnderClient) EndTurn(ctx context.Context, id uuid.UUID) (err er
 
 type worksClient struct{ *Client }
 
-func (client worksClient) Work(ctx context.Context, id uuid.UUID) (r0 port.Work) {
-	_ = client.call(ctx, "Works.Work", args{"id": id}, &r0)
-	return r0
+func (client worksClient) Work(ctx context.Context, id uuid.UUID) (r0 port.Work, err error) {
+	err = client.call(ctx, "Works.Work", args{"id": id}, &r0)
+	return r0, err
 }
 
-func (client worksClient) Brief(ctx context.Context, id uuid.UUID) (r0 port.Work) {
-	_ = client.call(ctx, "Works.Brief", args{"id": id}, &r0)
-	return r0
+func (client worksClient) Brief(ctx context.Context, id uuid.UUID) (r0 port.Work, err error) {
+	err = client.call(ctx, "Works.Brief", args{"id": id}, &r0)
+	return r0, err
 }
 
-func (client worksClient) Usage(id uuid.UUID) (r0 *port.Usage) {
-	_ = client.call(client.Context, "Works.Usage", args{"id": id}, &r0)
-	return r0
+func (client worksClient) Usage(ctx context.Context, id uuid.UUID) (r0 *port.Usage, err error) {
+	err = client.call(ctx, "Works.Usage", args{"id": id}, &r0)
+	return r0, err
 }
 
 type keysClient struct{ *Client }
@@ -251,14 +247,14 @@ func (client panesClient) Screen(ctx context.Context, id uuid.UUID, press port.K
 
 type screensClient struct{ *Client }
 
-func (client screensClient) Inspect(ctx context.Context, ids ...uuid.UUID) (r0 map[uuid.UUID]port.Status) {
-	_ = client.call(ctx, "Screens.Inspect", args{"ids": ids}, &r0)
-	return r0
+func (client screensClient) Inspect(ctx context.Context, ids ...uuid.UUID) (r0 map[uuid.UUID]port.Status, err error) {
+	err = client.call(ctx, "Screens.Inspect", args{"ids": ids}, &r0)
+	return r0, err
 }
 
-func (client screensClient) Output(ctx context.Context, id uuid.UUID, command string) (r0 port.Output) {
-	_ = client.call(ctx, "Screens.Output", args{"id": id, "command": command}, &r0)
-	return r0
+func (client screensClient) Output(ctx context.Context, id uuid.UUID, command string) (r0 port.Output, err error) {
+	err = client.call(ctx, "Screens.Output", args{"id": id, "command": command}, &r0)
+	return r0, err
 }
 
 func (client screensClient) Interrupt(ctx context.Context, id uuid.UUID) (r0 bool, err error) {
@@ -274,11 +270,6 @@ func (client writerFinderClient) Writers(ctx context.Context, id uuid.UUID) (r0 
 }
 
 type windowsClient struct{ *Client }
-
-func (client windowsClient) Attach(id uuid.UUID) (r0 string) {
-	_ = client.call(client.Context, "Windows.Attach", args{"id": id}, &r0)
-	return r0
-}
 
 func (client windowsClient) Orphans(ctx context.Context) (r0 []port.Window, err error) {
 	err = client.call(ctx, "Windows.Orphans", args{}, &r0)
@@ -340,9 +331,9 @@ func (client spendingClient) Spent(ctx context.Context, budget time.Duration) (r
 	return r0, err
 }
 
-func (client spendingClient) Limits() (r0 []talk.Limit) {
-	_ = client.call(client.Context, "Spending.Limits", args{}, &r0)
-	return r0
+func (client spendingClient) Limits(ctx context.Context) (r0 []talk.Limit, err error) {
+	err = client.call(ctx, "Spending.Limits", args{}, &r0)
+	return r0, err
 }
 
 func (client spendingClient) LimitsChange(ctx context.Context) (err error) {
@@ -379,9 +370,9 @@ func (client decisionRecordsClient) Outcome(ctx context.Context, q talk.Request,
 	return r0, r1, err
 }
 
-func (client decisionRecordsClient) Answerers(ctx context.Context, session uuid.UUID) (r0 []talk.Answerer) {
-	_ = client.call(ctx, "DecisionRecords.Answerers", args{"session": session}, &r0)
-	return r0
+func (client decisionRecordsClient) Answerers(ctx context.Context, session uuid.UUID) (r0 []talk.Answerer, err error) {
+	err = client.call(ctx, "DecisionRecords.Answerers", args{"session": session}, &r0)
+	return r0, err
 }
 
 type loopsClient struct{ *Client }
@@ -391,8 +382,8 @@ func (client loopsClient) Start(ctx context.Context, q port.LoopRequest) (r0 por
 	return r0, err
 }
 
-func (client loopsClient) All() (r0 []port.Loop, err error) {
-	err = client.call(client.Context, "Loops.All", args{}, &r0)
+func (client loopsClient) All(ctx context.Context) (r0 []port.Loop, err error) {
+	err = client.call(ctx, "Loops.All", args{}, &r0)
 	return r0, err
 }
 
@@ -410,18 +401,18 @@ func (client loopTemplatesClient) Templates(ctx context.Context, session uuid.UU
 
 type schedulesClient struct{ *Client }
 
-func (client schedulesClient) Add(q port.ScheduleRequest) (r0 port.Schedule, err error) {
-	err = client.call(client.Context, "Schedules.Add", args{"q": q}, &r0)
+func (client schedulesClient) Add(ctx context.Context, q port.ScheduleRequest) (r0 port.Schedule, err error) {
+	err = client.call(ctx, "Schedules.Add", args{"q": q}, &r0)
 	return r0, err
 }
 
-func (client schedulesClient) List() (r0 []port.Schedule, err error) {
-	err = client.call(client.Context, "Schedules.List", args{}, &r0)
+func (client schedulesClient) List(ctx context.Context) (r0 []port.Schedule, err error) {
+	err = client.call(ctx, "Schedules.List", args{}, &r0)
 	return r0, err
 }
 
-func (client schedulesClient) Remove(id uuid.UUID) (r0 port.Schedule, err error) {
-	err = client.call(client.Context, "Schedules.Remove", args{"id": id}, &r0)
+func (client schedulesClient) Remove(ctx context.Context, id uuid.UUID) (r0 port.Schedule, err error) {
+	err = client.call(ctx, "Schedules.Remove", args{"id": id}, &r0)
 	return r0, err
 }
 
@@ -437,9 +428,9 @@ type allPlaces struct {
 
 type placesClient struct{ *Client }
 
-func (client placesClient) Bounds() (r0 folders.Bounds) {
-	_ = client.call(client.Context, "Places.Bounds", args{}, &r0)
-	return r0
+func (client placesClient) Bounds() (r0 folders.Bounds, err error) {
+	err = client.call(client.Context, "Places.Bounds", args{}, &r0)
+	return r0, err
 }
 
 func (client placesClient) Resolve(ctx context.Context, base string, path string) (r0 string, err error) {
@@ -485,9 +476,9 @@ func (client worktreesClient) Remove(ctx context.Context, dir string) (err error
 
 type checkoutsClient struct{ *Client }
 
-func (client checkoutsClient) Checkouts(ctx context.Context, dir string) (r0 []folders.Checkout) {
-	_ = client.call(ctx, "Checkouts.Checkouts", args{"dir": dir}, &r0)
-	return r0
+func (client checkoutsClient) Checkouts(ctx context.Context, dir string) (r0 []folders.Checkout, err error) {
+	err = client.call(ctx, "Checkouts.Checkouts", args{"dir": dir}, &r0)
+	return r0, err
 }
 
 type worktreeMakerClient struct{ *Client }
@@ -497,25 +488,26 @@ func (client worktreeMakerClient) Add(ctx context.Context, dir string, key strin
 	return r0, err
 }
 
-func (client worktreeMakerClient) Done(key string) {
-	_ = client.call(client.Context, "WorktreeMaker.Done", args{"key": key})
+func (client worktreeMakerClient) Done(ctx context.Context, key string) (err error) {
+	err = client.call(ctx, "WorktreeMaker.Done", args{"key": key})
+	return err
 }
 
 type lookupsClient struct{ *Client }
 
-func (client lookupsClient) IsMissing(ctx context.Context, dir string) (r0 bool) {
-	_ = client.call(ctx, "Lookups.IsMissing", args{"dir": dir}, &r0)
-	return r0
+func (client lookupsClient) IsMissing(ctx context.Context, dir string) (r0 bool, err error) {
+	err = client.call(ctx, "Lookups.IsMissing", args{"dir": dir}, &r0)
+	return r0, err
 }
 
-func (client lookupsClient) Branch(ctx context.Context, dir string) (r0 string) {
-	_ = client.call(ctx, "Lookups.Branch", args{"dir": dir}, &r0)
-	return r0
+func (client lookupsClient) Branch(ctx context.Context, dir string) (r0 string, err error) {
+	err = client.call(ctx, "Lookups.Branch", args{"dir": dir}, &r0)
+	return r0, err
 }
 
-func (client lookupsClient) HasCommand(ctx context.Context, session uuid.UUID, name string) (r0 bool) {
-	_ = client.call(ctx, "Lookups.HasCommand", args{"session": session, "name": name}, &r0)
-	return r0
+func (client lookupsClient) HasCommand(ctx context.Context, session uuid.UUID, name string) (r0 bool, err error) {
+	err = client.call(ctx, "Lookups.HasCommand", args{"session": session, "name": name}, &r0)
+	return r0, err
 }
 
 type filesClient struct{ *Client }
@@ -605,9 +597,9 @@ func (client exportsClient) Export(ctx context.Context, session uuid.UUID, most 
 
 type lastQuestionsClient struct{ *Client }
 
-func (client lastQuestionsClient) LastQuestions(ctx context.Context, sessions []uuid.UUID) (r0 []string) {
-	_ = client.call(ctx, "LastQuestions.LastQuestions", args{"sessions": sessions}, &r0)
-	return r0
+func (client lastQuestionsClient) LastQuestions(ctx context.Context, sessions []uuid.UUID) (r0 []string, err error) {
+	err = client.call(ctx, "LastQuestions.LastQuestions", args{"sessions": sessions}, &r0)
+	return r0, err
 }
 
 // handlers are the calls that a Server makes.
@@ -694,10 +686,6 @@ var handlers = map[string]handler{
 		err := m.Sessions.Keep(ctx, in.Id, in.Key)
 		return []any{}, err
 	}),
-	"PromptQueue.Wake": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
-		m.Sessions.Wake(in.Id)
-		return []any{}, nil
-	}),
 	"PromptDecisions.SendAgain": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Id  uuid.UUID
 		Key string
@@ -765,16 +753,16 @@ var handlers = map[string]handler{
 		return []any{}, err
 	}),
 	"Works.Work": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
-		r0 := m.Sessions.Work(ctx, in.Id)
-		return []any{r0}, nil
+		r0, err := m.Sessions.Work(ctx, in.Id)
+		return []any{r0}, err
 	}),
 	"Works.Brief": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
-		r0 := m.Sessions.Brief(ctx, in.Id)
-		return []any{r0}, nil
+		r0, err := m.Sessions.Brief(ctx, in.Id)
+		return []any{r0}, err
 	}),
 	"Works.Usage": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
-		r0 := m.Sessions.Usage(in.Id)
-		return []any{r0}, nil
+		r0, err := m.Sessions.Usage(ctx, in.Id)
+		return []any{r0}, err
 	}),
 	"Keys.Dialog": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
 		r0, err := m.Sessions.Dialog(ctx, in.Id)
@@ -804,15 +792,15 @@ var handlers = map[string]handler{
 		return []any{r0}, err
 	}),
 	"Screens.Inspect": method(func(ctx context.Context, m *machine.Machine, in struct{ Ids []uuid.UUID }) ([]any, error) {
-		r0 := m.Sessions.Inspect(ctx, in.Ids...)
-		return []any{r0}, nil
+		r0, err := m.Sessions.Inspect(ctx, in.Ids...)
+		return []any{r0}, err
 	}),
 	"Screens.Output": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Id      uuid.UUID
 		Command string
 	}) ([]any, error) {
-		r0 := m.Sessions.Output(ctx, in.Id, in.Command)
-		return []any{r0}, nil
+		r0, err := m.Sessions.Output(ctx, in.Id, in.Command)
+		return []any{r0}, err
 	}),
 	"Screens.Interrupt": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
 		r0, err := m.Sessions.Interrupt(ctx, in.Id)
@@ -821,10 +809,6 @@ var handlers = map[string]handler{
 	"WriterFinder.Writers": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
 		r0, err := m.Sessions.Writers(ctx, in.Id)
 		return []any{r0}, err
-	}),
-	"Windows.Attach": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
-		r0 := m.Sessions.Attach(in.Id)
-		return []any{r0}, nil
 	}),
 	"Windows.Orphans": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {
 		r0, err := m.Sessions.Orphans(ctx)
@@ -880,8 +864,8 @@ var handlers = map[string]handler{
 		return []any{r0}, err
 	}),
 	"Spending.Limits": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {
-		r0 := m.Sessions.Limits()
-		return []any{r0}, nil
+		r0, err := m.Sessions.Limits(ctx)
+		return []any{r0}, err
 	}),
 	"Spending.LimitsChange": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {
 		err := m.Sessions.LimitsChange(ctx)
@@ -892,11 +876,11 @@ var handlers = map[string]handler{
 		return []any{r0, r1}, nil
 	}),
 	"Views.List": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {
-		r0 := m.Records.List()
-		return []any{r0}, nil
+		r0, err := m.Records.List()
+		return []any{r0}, err
 	}),
 	"Views.History": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
-		r0, err := m.Records.History(in.Id)
+		r0, err := m.Records.History(ctx, in.Id)
 		return []any{r0}, err
 	}),
 	"RequestWaiters.Decide": method(func(ctx context.Context, m *machine.Machine, in struct {
@@ -922,15 +906,15 @@ var handlers = map[string]handler{
 		return []any{r0, r1}, err
 	}),
 	"DecisionRecords.Answerers": method(func(ctx context.Context, m *machine.Machine, in struct{ Session uuid.UUID }) ([]any, error) {
-		r0 := m.Decisions.Answerers(ctx, in.Session)
-		return []any{r0}, nil
+		r0, err := m.Decisions.Answerers(ctx, in.Session)
+		return []any{r0}, err
 	}),
 	"Loops.Start": method(func(ctx context.Context, m *machine.Machine, in struct{ Q port.LoopRequest }) ([]any, error) {
 		r0, err := m.Loops.Start(ctx, in.Q)
 		return []any{r0}, err
 	}),
 	"Loops.All": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {
-		r0, err := m.Loops.All()
+		r0, err := m.Loops.All(ctx)
 		return []any{r0}, err
 	}),
 	"Loops.Change": method(func(ctx context.Context, m *machine.Machine, in struct{ C port.LoopChange }) ([]any, error) {
@@ -945,20 +929,20 @@ var handlers = map[string]handler{
 		return []any{r0}, err
 	}),
 	"Schedules.Add": method(func(ctx context.Context, m *machine.Machine, in struct{ Q port.ScheduleRequest }) ([]any, error) {
-		r0, err := m.Schedules.Add(in.Q)
+		r0, err := m.Schedules.Add(ctx, in.Q)
 		return []any{r0}, err
 	}),
 	"Schedules.List": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {
-		r0, err := m.Schedules.List()
+		r0, err := m.Schedules.List(ctx)
 		return []any{r0}, err
 	}),
 	"Schedules.Remove": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
-		r0, err := m.Schedules.Remove(in.Id)
+		r0, err := m.Schedules.Remove(ctx, in.Id)
 		return []any{r0}, err
 	}),
 	"Places.Bounds": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {
-		r0 := m.Places.Bounds()
-		return []any{r0}, nil
+		r0, err := m.Places.Bounds()
+		return []any{r0}, err
 	}),
 	"Places.Resolve": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Base string
@@ -1002,8 +986,8 @@ var handlers = map[string]handler{
 		return []any{}, err
 	}),
 	"Checkouts.Checkouts": method(func(ctx context.Context, m *machine.Machine, in struct{ Dir string }) ([]any, error) {
-		r0 := m.Places.Checkouts(ctx, in.Dir)
-		return []any{r0}, nil
+		r0, err := m.Places.Checkouts(ctx, in.Dir)
+		return []any{r0}, err
 	}),
 	"WorktreeMaker.Add": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Dir string
@@ -1013,23 +997,23 @@ var handlers = map[string]handler{
 		return []any{r0}, err
 	}),
 	"WorktreeMaker.Done": method(func(ctx context.Context, m *machine.Machine, in struct{ Key string }) ([]any, error) {
-		m.Places.Done(in.Key)
-		return []any{}, nil
+		err := m.Places.Done(ctx, in.Key)
+		return []any{}, err
 	}),
 	"Lookups.IsMissing": method(func(ctx context.Context, m *machine.Machine, in struct{ Dir string }) ([]any, error) {
-		r0 := m.Places.IsMissing(ctx, in.Dir)
-		return []any{r0}, nil
+		r0, err := m.Places.IsMissing(ctx, in.Dir)
+		return []any{r0}, err
 	}),
 	"Lookups.Branch": method(func(ctx context.Context, m *machine.Machine, in struct{ Dir string }) ([]any, error) {
-		r0 := m.Places.Branch(ctx, in.Dir)
-		return []any{r0}, nil
+		r0, err := m.Places.Branch(ctx, in.Dir)
+		return []any{r0}, err
 	}),
 	"Lookups.HasCommand": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Session uuid.UUID
 		Name    string
 	}) ([]any, error) {
-		r0 := m.Places.HasCommand(ctx, in.Session, in.Name)
-		return []any{r0}, nil
+		r0, err := m.Places.HasCommand(ctx, in.Session, in.Name)
+		return []any{r0}, err
 	}),
 	"Files.List": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Session uuid.UUID
@@ -1102,8 +1086,8 @@ var handlers = map[string]handler{
 		return []any{r0}, err
 	}),
 	"LastQuestions.LastQuestions": method(func(ctx context.Context, m *machine.Machine, in struct{ Sessions []uuid.UUID }) ([]any, error) {
-		r0 := m.Transcripts.LastQuestions(ctx, in.Sessions)
-		return []any{r0}, nil
+		r0, err := m.Transcripts.LastQuestions(ctx, in.Sessions)
+		return []any{r0}, err
 	}),
 }
 

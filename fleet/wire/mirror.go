@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -17,8 +18,11 @@ type mirror struct {
 	known []port.Session // oldest first
 }
 
-// Get returns a session.
+// Get returns a session. One that was never read, of an unreachable machine, has StateUnknown.
 func (m *mirror) Get(id uuid.UUID) (port.Session, bool) {
+	if id == uuid.Nil || id == uuid.Max { // the chat's ids of no session
+		return port.Session{}, false
+	}
 	var now port.Session
 	var ok bool
 	err := m.call(m.Context, "Views.Get", args{"id": id}, &now, &ok)
@@ -27,7 +31,7 @@ func (m *mirror) Get(id uuid.UUID) (port.Session, bool) {
 	i := slices.IndexFunc(m.known, func(s port.Session) bool { return s.ID == id })
 	switch {
 	case err != nil && i < 0:
-		return port.Session{}, false
+		return port.Session{ID: id, Name: id.String()[:8], State: port.StateUnknown}, true
 	case err != nil:
 		return m.known[i], true
 	case ok && i < 0:
@@ -40,8 +44,9 @@ func (m *mirror) Get(id uuid.UUID) (port.Session, bool) {
 	return now, ok
 }
 
-// List returns all sessions, oldest first.
-func (m *mirror) List() []port.Session {
+// List returns all sessions, oldest first. Of an unreachable machine it returns those that were
+// read.
+func (m *mirror) List() ([]port.Session, error) {
 	var all []port.Session
 	err := m.call(m.Context, "Views.List", nil, &all)
 	m.mu.Lock()
@@ -49,11 +54,11 @@ func (m *mirror) List() []port.Session {
 	if err == nil {
 		m.known = all
 	}
-	return slices.Clone(m.known)
+	return slices.Clone(m.known), err
 }
 
 // History returns the changes of a session, oldest first.
-func (m *mirror) History(id uuid.UUID) (all []port.Change, err error) {
-	err = m.call(m.Context, "Views.History", args{"id": id}, &all)
+func (m *mirror) History(ctx context.Context, id uuid.UUID) (all []port.Change, err error) {
+	err = m.call(ctx, "Views.History", args{"id": id}, &all)
 	return all, err
 }

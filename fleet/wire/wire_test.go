@@ -37,14 +37,21 @@ func (l *loops) Start(_ context.Context, q port.LoopRequest) (port.Loop, error) 
 	return port.Loop{ID: q.Key, Task: q.Task}, l.err
 }
 
-func (l *loops) All() ([]port.Loop, error) { return nil, nil }
+func (l *loops) All(context.Context) ([]port.Loop, error) { return nil, nil }
 
 func (l *loops) Change(ctx context.Context, _ port.LoopChange) (port.Loop, error) {
 	<-ctx.Done()
 	return port.Loop{}, ctx.Err()
 }
 
-func (l *loops) List() []port.Session { return l.all }
+func (l *loops) List() ([]port.Session, error) { return l.all, nil }
+
+func listed(t *testing.T, m *machine.Machine) []port.Session {
+	t.Helper()
+	all, err := m.Records.List()
+	require.NoError(t, err)
+	return all
+}
 
 func connect(t *testing.T, l *loops) (*machine.Machine, *wire.Loop) {
 	t.Helper()
@@ -59,7 +66,7 @@ func TestCallCrosses(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, port.Loop{ID: q.Key, Task: q.Task}, got)
 	assert.Equal(t, []port.LoopRequest{q}, l.began)
-	all, err := m.Loops.All()
+	all, err := m.Loops.All(t.Context())
 	require.NoError(t, err)
 	assert.Nil(t, all)
 }
@@ -75,7 +82,7 @@ func TestNamesOfFilesCross(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, name, got.Task)
 		assert.Equal(t, []port.LoopRequest{q}, l.began)
-		assert.Equal(t, l.all, m.Records.List())
+		assert.Equal(t, l.all, listed(t, m))
 
 		to := &chat{}
 		up := &wire.Loop{Answer: wire.Reader{Chat: to}.Answer}
@@ -129,17 +136,26 @@ func TestErrorsCross(t *testing.T) {
 func TestP6_FaultsOfALoop(t *testing.T) {
 	l := &loops{all: []port.Session{{ID: uuid.New(), Name: "api"}}}
 	m, loop := connect(t, l)
-	require.Equal(t, l.all, m.Records.List())
+	require.Equal(t, l.all, listed(t, m))
 
 	loop.Set(wire.Faults{Unreachable: true})
 	_, err := m.Loops.Start(t.Context(), port.LoopRequest{})
 	require.ErrorIs(t, err, refusal.ErrUnreachable)
 	assert.True(t, refusal.Is(err, refusal.Unreachable))
 	assert.Empty(t, l.began)
-	assert.Equal(t, l.all, m.Records.List(), "a session of an unreachable machine is not gone")
+	all, err := m.Records.List()
+	require.ErrorIs(t, err, refusal.ErrUnreachable)
+	assert.Equal(t, l.all, all, "a session of an unreachable machine is not gone")
 	s, ok := m.Records.Get(l.all[0].ID)
 	assert.True(t, ok)
 	assert.Equal(t, l.all[0], s)
+	unread := uuid.New()
+	s, ok = m.Records.Get(unread)
+	assert.True(t, ok, "it may exist")
+	assert.Equal(t, unread, s.ID)
+	assert.True(t, s.State.Open() && s.State == port.StateUnknown && !s.State.HasEnded() && !s.State.EndedOnPurpose())
+	_, ok = m.Records.Get(uuid.Nil)
+	assert.False(t, ok)
 	_, err = m.Files.Open(t.Context(), uuid.Nil, "/x")
 	require.ErrorIs(t, err, refusal.ErrUnreachable)
 

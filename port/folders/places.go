@@ -10,7 +10,7 @@ import (
 // Places finds and makes the folders that sessions work in.
 type Places interface {
 	// Bounds returns where sessions may work. It does not block, and its result never changes.
-	Bounds() Bounds
+	Bounds() (Bounds, error)
 	// Resolve returns the folder of a path. "~" is the home folder, "~user" the home of a known
 	// user (otherwise refusal.DirMissing). A relative path starts at base, and an empty base is the
 	// home folder. Links are resolved as far as the path exists. It returns refusal.DirOutside if
@@ -92,7 +92,7 @@ type Checkouts interface {
 	// Checkouts returns the work trees of the folder's repository: the first one, then the others
 	// by branch. It returns none if the repository has one work tree, or without a repository. It
 	// reads a few small files and does not run git.
-	Checkouts(ctx context.Context, dir string) []Checkout
+	Checkouts(ctx context.Context, dir string) ([]Checkout, error)
 }
 
 // Checkout is a work tree and its branch.
@@ -110,18 +110,18 @@ type WorktreeMaker interface {
 	// there is nothing to check out yet.
 	Add(ctx context.Context, dir, key string) (made string, err error)
 	// Done ends the start of a key: its session works in the work tree, or the tree is free again.
-	Done(key string)
+	Done(ctx context.Context, key string) error
 }
 
 // Lookups returns single facts about a folder.
 type Lookups interface {
 	// IsMissing reports whether a session's folder is known not to exist.
-	IsMissing(ctx context.Context, dir string) bool
+	IsMissing(ctx context.Context, dir string) (bool, error)
 	// Branch returns the branch of the linked work tree that a folder is in; empty: none or
 	// unknown.
-	Branch(ctx context.Context, dir string) string
+	Branch(ctx context.Context, dir string) (string, error)
 	// HasCommand reports whether the agent of a session has a slash command with this name.
-	HasCommand(ctx context.Context, session uuid.UUID, name string) bool
+	HasCommand(ctx context.Context, session uuid.UUID, name string) (bool, error)
 }
 
 // Worktree is a work tree made by ccbot.

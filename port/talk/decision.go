@@ -31,7 +31,7 @@ type DecisionRecords interface {
 	// yet. a is the answer that was given; nil: none.
 	Outcome(ctx context.Context, q Request, a *Answer) (o RequestOutcome, found bool, err error)
 	// Answerers returns what in a session's project may answer a request before a person does.
-	Answerers(ctx context.Context, session uuid.UUID) []Answerer
+	Answerers(ctx context.Context, session uuid.UUID) ([]Answerer, error)
 }
 
 // ErrBadRequest is returned for a request without an identifying field, or whose input is not a

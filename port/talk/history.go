@@ -34,7 +34,7 @@ type Exports interface {
 type LastQuestions interface {
 	// LastQuestions returns the start of the last question in each session; empty: unknown. It reads
 	// the end of one file for each.
-	LastQuestions(ctx context.Context, sessions []uuid.UUID) []string
+	LastQuestions(ctx context.Context, sessions []uuid.UUID) ([]string, error)
 }
 
 // Place is an opaque position in a conversation. The empty Place is the end.

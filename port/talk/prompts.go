@@ -18,8 +18,6 @@ type PromptQueue interface {
 	Queue(ctx context.Context, id uuid.UUID, key string) error
 	// Keep is like Queue, but also accepts an ended session: the prompt waits until it is restored.
 	Keep(ctx context.Context, id uuid.UUID, key string) error
-	// Wake makes the session's worker check the session now.
-	Wake(id uuid.UUID)
 }
 
 // PromptDecisions applies people's decisions about a waiting prompt.

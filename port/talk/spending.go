@@ -14,7 +14,7 @@ type Spending interface {
 	// context.DeadlineExceeded if another call reads them all that time.
 	Spent(ctx context.Context, budget time.Duration) (Report, error)
 	// Limits returns the known limits of the account.
-	Limits() []Limit
+	Limits(ctx context.Context) ([]Limit, error)
 	// LimitsChange waits until limits may have changed. The first call of a program returns at
 	// once.
 	LimitsChange(ctx context.Context) error

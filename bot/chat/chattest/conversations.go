@@ -49,6 +49,6 @@ func (c conversations) Export(ctx context.Context, session uuid.UUID, most int64
 	return c.reached().Export(ctx, session, most, words)
 }
 
-func (c conversations) LastQuestions(ctx context.Context, sessions []uuid.UUID) []string {
+func (c conversations) LastQuestions(ctx context.Context, sessions []uuid.UUID) ([]string, error) {
 	return c.reached().LastQuestions(ctx, sessions)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/outbox"
+	"ccbot/fleet/wire"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/port"
@@ -88,6 +89,15 @@ func (w *World) Restart(t *testing.T) {
 	w.Again()
 	w.Starts(t)
 	w.Work(t)
+}
+
+// RestartUnread is the world after a restart, while its machine does not answer: the bot has read
+// no session. The world began with RunsRemote.
+func (w *World) RestartUnread(t *testing.T) {
+	t.Helper()
+	w.Deps.Machine = w.connect(true, w.machine)
+	w.Link.Set(wire.Faults{Unreachable: true})
+	w.Restart(t)
 }
 
 // Work waits until the bot is idle.

@@ -42,7 +42,7 @@ func (f *FakeLoops) Start(_ context.Context, q port.LoopRequest) (port.Loop, err
 }
 
 // All implements port.Loops.
-func (f *FakeLoops) All() ([]port.Loop, error) {
+func (f *FakeLoops) All(context.Context) ([]port.Loop, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.all), nil
@@ -93,7 +93,7 @@ func (f *FakeLoops) Remove(id uuid.UUID) {
 
 // live returns the live loop of a session.
 func (f *FakeLoops) live(id uuid.UUID) *port.Loop {
-	all, _ := f.All()
+	all, _ := f.All(context.Background())
 	for _, l := range all {
 		if l.Session == id && l.State.Live() {
 			return &l

@@ -30,7 +30,7 @@ func (m machine) reached() *host.Machine {
 	return m.now()
 }
 
-func (m machine) Bounds() folders.Bounds { return m.now().Bounds() }
+func (m machine) Bounds() (folders.Bounds, error) { return m.now().Bounds() }
 
 func (m machine) Resolve(ctx context.Context, base, path string) (string, error) {
 	return m.reached().Resolve(ctx, base, path)
@@ -48,7 +48,7 @@ func (m machine) Search(ctx context.Context, part string, most folders.Extent) (
 	return m.reached().Search(ctx, part, most)
 }
 
-func (m machine) Checkouts(ctx context.Context, dir string) []folders.Checkout {
+func (m machine) Checkouts(ctx context.Context, dir string) ([]folders.Checkout, error) {
 	return m.reached().Checkouts(ctx, dir)
 }
 
@@ -60,19 +60,19 @@ func (m machine) Add(ctx context.Context, dir, key string) (string, error) {
 	return m.reached().Add(ctx, dir, key)
 }
 
-func (m machine) IsMissing(ctx context.Context, dir string) bool {
-	return m.Gone[dir]
+func (m machine) IsMissing(ctx context.Context, dir string) (bool, error) {
+	return m.Gone[dir], nil
 }
 
-func (m machine) Branch(ctx context.Context, dir string) string {
+func (m machine) Branch(ctx context.Context, dir string) (string, error) {
 	return m.reached().Branch(ctx, dir)
 }
 
-func (m machine) HasCommand(ctx context.Context, session uuid.UUID, name string) bool {
+func (m machine) HasCommand(ctx context.Context, session uuid.UUID, name string) (bool, error) {
 	return m.reached().HasCommand(ctx, session, name)
 }
 
-func (m machine) Done(key string) { m.now().Done(key) }
+func (m machine) Done(ctx context.Context, key string) error { return m.now().Done(ctx, key) }
 
 func (m machine) Find(ctx context.Context, dir string) (folders.Worktree, bool, error) {
 	return m.reached().Find(ctx, dir)

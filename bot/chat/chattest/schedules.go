@@ -46,7 +46,7 @@ func (w *World) openSchedules(t *testing.T) *schedule.Keeper {
 // ScheduleList returns all schedules.
 func (w *World) ScheduleList(t *testing.T) []port.Schedule {
 	t.Helper()
-	all, err := w.Schedules.List()
+	all, err := w.Schedules.List(t.Context())
 	require.NoError(t, err)
 	return all
 }

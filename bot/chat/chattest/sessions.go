@@ -408,7 +408,6 @@ func (f *fakeSessions) forget(_ context.Context, id uuid.UUID) error {
 }
 
 func (f *fakeSessions) Attach(r session.Record) string {
-	f.wait()
 	if f.ByWindow && r.Binding != nil {
 		return "tmux attach -t " + r.Binding.Window
 	}

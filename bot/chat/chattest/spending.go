@@ -47,11 +47,11 @@ func (f *FakeSpending) Spent(ctx context.Context, _ time.Duration) (talk.Report,
 	return f.OnSpent(ctx)
 }
 
-func (f *FakeSpending) Limits() []talk.Limit {
+func (f *FakeSpending) Limits(context.Context) ([]talk.Limit, error) {
 	f.wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.limits
+	return f.limits, nil
 }
 
 func (f *FakeSpending) LimitsChange(ctx context.Context) error {

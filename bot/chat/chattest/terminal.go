@@ -18,11 +18,6 @@ func (f *fakeSessions) Output(context.Context, session.Record, string) port.Outp
 	return port.Output{}
 }
 
-func (f *fakeSessions) Wake(id uuid.UUID) {
-	f.wait()
-	f.Add("wake %s", id)
-}
-
 func (f *fakeSessions) Switch(_ context.Context, id uuid.UUID, want port.ModeChange) (port.ModeState, error) {
 	f.wait()
 	if want != (port.ModeChange{}) {

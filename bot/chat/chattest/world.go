@@ -129,7 +129,7 @@ func newWorld(t *testing.T, remote bool) *World {
 		Config: bot.Config{Lists: conversation.Lists{People: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true}},
 			Username: "cc_bot", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},
 		Deps: bot.Deps{
-			Machine: w.connect(remote, &port.Machine{Sessions: w.Hosted, Records: host.Views{Agents: agents, Records: w.Records, Looped: w.Looping.live}, Loops: w.Looping, Templates: w.Looping,
+			Machine: w.connect(remote, &port.Machine{Sessions: w.Hosted, Records: host.Views{Agents: agents, Records: w.Records, Attach: w.Lifecycle.Attach, Looped: w.Looping.live}, Loops: w.Looping, Templates: w.Looping,
 				Schedules: w.openSchedules(t),
 				Decisions: project{host.Decisions{Relay: w.Relay, Agents: agents, Records: w.Records}, w.Lifecycle},
 				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}}),
@@ -164,9 +164,9 @@ func (p project) Outcome(ctx context.Context, q talk.Request, a *talk.Answer) (t
 	return p.Decisions.Outcome(ctx, q, a)
 }
 
-func (p project) Answerers(context.Context, uuid.UUID) []talk.Answerer {
+func (p project) Answerers(context.Context, uuid.UUID) ([]talk.Answerer, error) {
 	p.sessions.wait()
-	return p.sessions.Answerers
+	return p.sessions.Answerers, nil
 }
 
 // Connect makes the features again, with a test's changes.

@@ -1,11 +1,13 @@
 package offline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"ccbot/agent"
 	"ccbot/bot/chat"
+	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/control"
@@ -18,11 +20,12 @@ import (
 // ChatError returns an error with the chat's sentence for it. The zero session: the error is
 // about no session. An unforeseen error stays as it is.
 func ChatError(p chat.Phrases, r port.Session, err error) error {
+	r.Attach = cmp.Or(r.Attach, "ccbot attach "+terminal.ShellWord(r.Name))
 	switch e := refusal.In(err); {
 	case err == nil || e.Code == refusal.Internal:
 		return err
 	case e.Open:
-		said := p.Sentences(p.Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), p.Text(i18n.AttachHint, i18n.Args{"Command": p.Attach(r.ID)}))
+		said := p.Sentences(p.Text(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), p.Text(i18n.AttachHint, i18n.Args{"Command": r.Attach}))
 		return control.Refuse(control.CodeRefused, said.Text)
 	}
 	return control.Refuse(control.CodeRefused, InTerminal(p.Failure(r, err).Text.Text))

@@ -7,12 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/chat"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/statefolder"
-	"ccbot/cmd/ccbot/terminal"
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -68,12 +65,7 @@ func Of(c config.Config, environ []string, stderr io.Writer) (d View, err error)
 // Words are the chat's sentences in English. Few verbs need them, and they take a while to read.
 func (v View) Words() chat.Phrases {
 	english := i18n.Load(glyph.Name).For("en")
-	attach := func(id uuid.UUID) string {
-		r, _ := v.Store.Get(id)
-		return "ccbot attach " + terminal.ShellWord(r.Name)
-	}
-	return chat.Phrases{Words: english, Facts: chat.Facts{Now: time.Now, Attach: attach,
-		Places: &host.Machine{Home: host.WithoutLinks(v.Home), Roots: v.RootFolders, Records: v.Store}}}
+	return chat.Phrases{Words: english, Facts: chat.Facts{Now: time.Now, Places: &host.Machine{Home: host.WithoutLinks(v.Home), Roots: v.RootFolders, Records: v.Store}}}
 }
 
 // Describe returns the reason why a record cannot be read.

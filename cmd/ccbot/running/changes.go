@@ -85,7 +85,7 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	if err != nil {
 		return did, offline.ChatError(s.english(), r, err)
 	}
-	return Started{ID: r.ID, Name: r.Name, Dir: r.Dir, Attach: s.sessions.Attach(r.ID)}, nil
+	return Started{ID: r.ID, Name: r.Name, Dir: r.Dir, Attach: r.Attach}, nil
 }}
 
 // Prompt is a text for a session.

@@ -37,7 +37,7 @@ func (t templates) Templates(ctx context.Context, id uuid.UUID, now time.Time) (
 	defer cancel()
 	select {
 	case all := <-read:
-		loops, err := t.loops.All()
+		loops, err := t.loops.All(ctx)
 		return template.WithKnown(all, loops), err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("read the templates of loops: %w", ctx.Err())

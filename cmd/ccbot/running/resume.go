@@ -57,7 +57,9 @@ func (s *system) resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 		now = r
 	}
 	if err != nil {
-		return Resumed{}, notResumed(s.english(), host.View(s.coding, now), s.sessions.Refused(err))
+		shown := host.View(s.coding, now)
+		shown.Attach = s.lifecycle.Attach(now)
+		return Resumed{}, notResumed(s.english(), shown, s.sessions.Refused(err))
 	}
 	done := Resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.reportResumed(ctx, now.ID)}
 	done.Ended = each.As(back.Ended, show.EndingText)

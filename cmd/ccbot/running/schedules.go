@@ -123,17 +123,17 @@ func (e scheduleEngine) Tell(ctx context.Context, s schedule.Schedule, r port.Sc
 
 // Scheduling makes a schedule. It needs the running bot.
 var Scheduling = Change[port.ScheduleRequest, port.Schedule]{Verb: "schedule-add", keyed: true,
-	do: func(_ context.Context, s *system, body port.ScheduleRequest) (port.Schedule, error) {
+	do: func(ctx context.Context, s *system, body port.ScheduleRequest) (port.Schedule, error) {
 		if body.Key == uuid.Nil || body.Session == uuid.Nil {
 			return port.Schedule{}, control.Refuse(control.CodeMalformed, "not a schedule for a session")
 		}
-		made, err := s.schedules.Add(body)
+		made, err := s.schedules.Add(ctx, body)
 		return made, refusedSchedule(err)
 	}}
 
 // Unscheduling removes a schedule. It needs the running bot.
-var Unscheduling = Change[uuid.UUID, port.Schedule]{Verb: "schedule-remove", do: func(_ context.Context, s *system, id uuid.UUID) (port.Schedule, error) {
-	removed, err := s.schedules.Remove(id)
+var Unscheduling = Change[uuid.UUID, port.Schedule]{Verb: "schedule-remove", do: func(ctx context.Context, s *system, id uuid.UUID) (port.Schedule, error) {
+	removed, err := s.schedules.Remove(ctx, id)
 	return removed, refusedSchedule(err)
 }}
 

@@ -270,7 +270,7 @@ func (s *system) wireChat(environ []string) error {
 	if err := openPlans(s, environ); err != nil {
 		return err
 	}
-	m := reached(environ, &ports.Machine{Sessions: s.sessions, Records: host.Views{Agents: s.coding, Records: s.store, Looped: liveIn(s.loops), Scheduled: s.schedules.Next},
+	m := reached(environ, &ports.Machine{Sessions: s.sessions, Records: host.Views{Agents: s.coding, Records: s.store, Attach: func(r session.Record) string { return s.lifecycle.Attach(r) }, Looped: liveIn(s.loops), Scheduled: s.schedules.Next},
 		Loops: s.loops, Schedules: s.schedules, Templates: templates{offline.LoopTemplates(s.Dir), s.store, s.loops}, Decisions: host.Decisions{Relay: s.relay, Agents: s.coding, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
 		Fonts: systemfont.System()})
 	number := func(at session.Conversation, message int) int {
@@ -367,7 +367,7 @@ func (s *system) wireSocket() {
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = asked, s.observer, s.recovery
 	s.sessions.Panes, s.sessions.Queues = asked, personalQueues{s.lifecycle.Queues(), s.loops}
 	s.relay.Connect(s.bot.Requests)
-	s.relay.Changed = s.sessions.Wake
+	s.relay.Changed = s.lifecycle.Queues().Wake
 	s.socket = socket.Socket{Agents: agentsAndChecks{s.evidence, s.loops}, Relay: s.relay, Files: s.bot.Files, Watch: s.watch, Coding: s.coding, Hook: s.hook.Path,
 		Programs: s.table, Scripts: s.scripts(), Log: s.log}
 }
