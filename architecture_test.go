@@ -52,7 +52,7 @@ var layers = [][]string{
 	{"agent/claude/transcript", "internal/control", "internal/session"}, // a record is kept in the port's types
 	{"agent/claude/claudeask", "agent/claude/claudeflags", "agent/claude/claudekeys", "agent/claude/claudeui", "agent/claude/presence", "agent/claude/slashcommand", "internal/process"},
 	{"agent"},
-	{"agent/history"},
+	{"agent/history", "agent/witness"},
 	{"bot/alias", "port"},
 	{"agent/claude/prices", "i18n", "internal"},
 	{"internal/suspect", "internal/systemfont", "internal/timespan", "internal/watch"},

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"ccbot/agent/history"
+	"ccbot/agent/witness"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -14,8 +15,8 @@ import (
 type Agent struct {
 	Starter     Starter
 	Settings    Settings // of its launches; nil: they have none
-	Witness     Witness
-	Presences   Presences             // nil: it writes none
+	Witness     witness.Witness
+	Presences   witness.Presences     // nil: it writes none
 	Asks        Asks                  // nil: it asks only in its terminal
 	Keys        func(dir string) Keys // of an agent in a directory
 	Manners     Manners
@@ -35,9 +36,9 @@ type Agent struct {
 }
 
 // Presence returns the file of a process. The error is fs.ErrNotExist if there is none.
-func (a Agent) Presence(ctx context.Context, pid int) (Presence, error) {
+func (a Agent) Presence(ctx context.Context, pid int) (witness.Presence, error) {
 	if a.Presences == nil {
-		return Presence{}, fs.ErrNotExist
+		return witness.Presence{}, fs.ErrNotExist
 	}
 	return a.Presences.Read(ctx, pid)
 }

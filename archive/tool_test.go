@@ -1,7 +1,6 @@
 package archive
 
 import (
-	coding "ccbot/agent"
 	"context"
 	"log/slog"
 	"path/filepath"
@@ -15,8 +14,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	coding "ccbot/agent"
 	claudecode "ccbot/agent/claude"
 	"ccbot/agent/claude/presence"
+	"ccbot/agent/witness"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -81,7 +82,7 @@ func (s *stubborn) End(_ context.Context, id process.Identity, _ func(process.Pr
 // quietAgent writes an idle presence file, and nothing else happens in its session.
 type quietAgent struct {
 	coding.Settings
-	coding.Presences
+	witness.Presences
 	typing.Prompts
 	file presence.File
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
-	coding "ccbot/agent"
 	"ccbot/agent/claude/claudeflags"
 	"ccbot/agent/claude/presence"
+	"ccbot/agent/witness"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -266,7 +266,7 @@ func (d *fakeDesk) windows() (names []string) {
 // presences is the folder of presence files: one of every agent in a pane, and
 // what a test adds.
 type presences struct {
-	coding.Presences // not watched
+	witness.Presences // not watched
 
 	desk *fakeDesk
 	mu   sync.Mutex

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
-	coding "ccbot/agent"
+	"ccbot/agent/witness"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
@@ -137,7 +137,7 @@ func (c *core) isNews(ctx context.Context, pid int) bool {
 	files, _ := c.Evidence.PresencesOf(ctx, pid) // of one that is torn the next regular look finds the process
 	all := c.Store.Shared()
 	notices := noticeable(all)
-	return slices.ContainsFunc(files, func(f coding.Presence) bool {
+	return slices.ContainsFunc(files, func(f witness.Presence) bool {
 		return slices.ContainsFunc(all, func(r session.Record) bool {
 			is := func(id process.Identity) bool { return id.PID == pid && id.Start == f.ProcStart }
 			own := r.Binding != nil && (is(r.Binding.Agent) || is(r.Binding.AgentServer))

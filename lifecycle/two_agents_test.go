@@ -32,10 +32,10 @@ func (otherAgent) Argv(program string, _ coding.Launch, s coding.Start) []string
 	return []string{program, "--thread", s.Conversation.String()}
 }
 
-// Names implements agent.Witness.
+// Names implements witness.Witness.
 func (otherAgent) Names() []string { return []string{"other"} }
 
-// Conversations implements agent.Witness.
+// Conversations implements witness.Witness.
 func (otherAgent) Conversations(args []string) (all []uuid.UUID) {
 	for i, arg := range args {
 		if id, err := uuid.Parse(arg); err == nil && i > 0 && args[i-1] == "--thread" {
@@ -45,7 +45,7 @@ func (otherAgent) Conversations(args []string) (all []uuid.UUID) {
 	return all
 }
 
-// PrintsOnce implements agent.Witness.
+// PrintsOnce implements witness.Witness.
 func (otherAgent) PrintsOnce([]string) bool { return false }
 
 // Sibling implements agent.Transcripts.

@@ -21,6 +21,7 @@ import (
 	"ccbot/agent"
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/presence"
+	"ccbot/agent/witness"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -360,7 +361,7 @@ func (ps *processes) End(ctx context.Context, id process.Identity, prove func(pr
 
 // presences are Claude Code's own files.
 type presences struct {
-	agent.Presences // not watched
+	witness.Presences // not watched
 
 	mu    sync.Mutex
 	files []presence.File

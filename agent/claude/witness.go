@@ -10,7 +10,7 @@ import (
 	"ccbot/agent/claude/claudeflags"
 )
 
-// Witness is the agent.Witness of Claude Code.
+// Witness is the witness.Witness of Claude Code.
 type Witness struct {
 	Command string // the configured command: a name on PATH or a path
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent"
+	"ccbot/agent/witness"
 	"ccbot/port/refusal"
 )
 
 var (
-	_ agent.Starter = Starter{}
-	_ agent.Witness = Witness{}
-	_ agent.Served  = Witness{}
+	_ agent.Starter   = Starter{}
+	_ witness.Witness = Witness{}
+	_ witness.Served  = Witness{}
 )
 
 var id = uuid.MustParse("01a218bf-1ff2-7662-b877-89551f85d5f7")

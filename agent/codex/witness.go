@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Witness is the agent.Witness and the agent.Served of Codex.
+// Witness is the witness.Witness and the witness.Served of Codex.
 type Witness struct {
 	Command string // the configured command: a name on PATH or a path
 }

@@ -16,8 +16,8 @@ import (
 
 	"ccbot/agent"
 	"ccbot/agent/claude"
-	"ccbot/agent/toy"
 	"ccbot/agent/history"
+	"ccbot/agent/toy"
 )
 
 var noon = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/agent"
+	"ccbot/agent/witness"
 	"ccbot/internal/process"
 )
 
@@ -49,7 +49,7 @@ func (s *Sources) AgentAbove(ctx context.Context, chain []process.Process) (Abov
 			}
 		}
 		switch files, err := s.PresencesOf(ctx, p.PID); {
-		case slices.ContainsFunc(files, func(f agent.Presence) bool { return f.ProcStart == p.Start }):
+		case slices.ContainsFunc(files, func(f witness.Presence) bool { return f.ProcStart == p.Start }):
 			return Above{Agent: p.Identity, Found: true}, nil
 		case len(files) > 0 && p.OtherClock:
 			return Above{}, fmt.Errorf("agent above process %d: %w", p.PID, errOtherClock)

@@ -11,6 +11,7 @@ import (
 	"ccbot/agent"
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/presence"
+	"ccbot/agent/witness"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -31,7 +32,7 @@ func (p parents) Inspect(pid int) (process.Process, error) {
 
 // present has a presence file of one process; the file of another cannot be read.
 type present struct {
-	agent.Presences
+	witness.Presences
 	running, torn int
 }
 

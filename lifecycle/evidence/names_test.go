@@ -13,6 +13,7 @@ import (
 
 	coding "ccbot/agent"
 	"ccbot/agent/claude/presence"
+	"ccbot/agent/witness"
 	"ccbot/hooks"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -20,7 +21,7 @@ import (
 
 // ownFile is the presence file of one process.
 type ownFile struct {
-	coding.Presences
+	witness.Presences
 	file presence.File
 	err  error
 	// later is read from the second time on, if it is set.

@@ -3,7 +3,7 @@ package evidence
 import (
 	"context"
 
-	"ccbot/agent"
+	"ccbot/agent/witness"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -38,7 +38,7 @@ func AgentOf(b session.Binding, terminal process.Liveness, liveness func(process
 // LacksServer reports whether a session's agent runs in two processes, and its server is not bound
 // yet.
 func (s *Sources) LacksServer(r session.Record) bool {
-	_, served := s.Agents.Of(r.AgentName).Witness.(agent.Served)
+	_, served := s.Agents.Of(r.AgentName).Witness.(witness.Served)
 	return served && !r.Binding.AgentServer.Valid()
 }
 
@@ -47,7 +47,7 @@ func (s *Sources) LacksServer(r session.Record) bool {
 // started is another one. The zero Identity means that none is seen.
 func (s *Sources) ServerBelow(ctx context.Context, r session.Record) (process.Identity, error) {
 	terminal := r.Agent()
-	served, ok := s.Agents.Of(r.AgentName).Witness.(agent.Served)
+	served, ok := s.Agents.Of(r.AgentName).Witness.(witness.Served)
 	if !ok {
 		return process.Identity{}, nil
 	}

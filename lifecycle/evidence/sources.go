@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent"
+	"ccbot/agent/witness"
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
@@ -210,7 +211,7 @@ func (s *Sources) Living(who []process.Identity) []process.Identity {
 
 // PresencesOf returns the presence files that the agents have of a pid. The error is about a file
 // that exists and could not be read.
-func (s *Sources) PresencesOf(ctx context.Context, pid int) (files []agent.Presence, err error) {
+func (s *Sources) PresencesOf(ctx context.Context, pid int) (files []witness.Presence, err error) {
 	for _, one := range s.Agents {
 		f, failed := one.Presence(ctx, pid)
 		switch {
@@ -224,9 +225,9 @@ func (s *Sources) PresencesOf(ctx context.Context, pid int) (files []agent.Prese
 }
 
 // readPresences adds what the presence files of one agent say. A file of a process that is gone, or
-// of an earlier process with the same pid, matches nothing in the table. An error is about the whole
-// folder: then nothing is known of any process.
-func (e *Evidence) readPresences(ctx context.Context, from agent.Presences) error {
+// of an earlier process with the same pid, matches nothing in the table. An error is about the folder:
+// then nothing is known of any process.
+func (e *Evidence) readPresences(ctx context.Context, from witness.Presences) error {
 	files, unread, err := from.List(ctx)
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/agent"
+	"ccbot/agent/witness"
 	"ccbot/internal/process"
 	"ccbot/port/talk"
 )
@@ -43,7 +43,7 @@ const (
 
 // StateOf returns the state of an agent from the presence file of its pid, or from the error of
 // reading it.
-func StateOf(who process.Identity, f agent.Presence, err error) AgentState {
+func StateOf(who process.Identity, f witness.Presence, err error) AgentState {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && f.ProcStart != who.Start: // of an earlier process with the pid
 		return AgentState{Known: StateUnwritten}
@@ -54,11 +54,11 @@ func StateOf(who process.Identity, f agent.Presence, err error) AgentState {
 	}
 	s := AgentState{Known: StateWritten, Phase: talk.PhaseUnknown, Since: f.UpdatedAt, Conversation: f.SessionID}
 	switch f.Status {
-	case agent.Idle:
+	case witness.Idle:
 		s.Phase = talk.PhaseIdle
-	case agent.Busy:
+	case witness.Busy:
 		s.Phase = talk.PhaseWorking
-	case agent.Waiting:
+	case witness.Waiting:
 		s.Phase = talk.PhaseWaitingPermission
 		switch {
 		case f.Permission:

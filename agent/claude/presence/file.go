@@ -16,23 +16,23 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/agent"
+	"ccbot/agent/witness"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
 )
 
 // Status is the agent's activity, in Claude Code's words.
-type Status = agent.Status
+type Status = witness.Status
 
 // The statuses that are known.
 const (
-	Idle    = agent.Idle
-	Busy    = agent.Busy
-	Waiting = agent.Waiting
+	Idle    = witness.Idle
+	Busy    = witness.Busy
+	Waiting = witness.Waiting
 )
 
 // File is one presence file.
-type File = agent.Presence
+type File = witness.Presence
 
 // ErrTorn means that a file was half-written for longer than a rewrite takes.
 var ErrTorn = errors.New("presence: half-written file")

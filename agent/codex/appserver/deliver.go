@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent"
+	"ccbot/agent/witness"
 )
 
 // Receipts knows which texts a conversation shows.
@@ -49,7 +50,7 @@ func (d Delivery) reach(ctx context.Context, to agent.Recipient) (c *Conn, t Thr
 	case err != nil:
 	case t.ID != to.Conversation:
 		err = fmt.Errorf("appserver: the terminal shows %s", t.ID)
-	case t.Status != agent.Idle:
+	case t.Status != witness.Idle:
 		err = fmt.Errorf("appserver: it is %q", t.Status)
 	}
 	if err != nil {

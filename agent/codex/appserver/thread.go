@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/agent"
+	"ccbot/agent/witness"
 )
 
 // Thread is a conversation that a server has loaded.
@@ -17,7 +17,7 @@ type Thread struct {
 	ID     uuid.UUID
 	Path   string // of its rollout, which is made at the first prompt
 	Dir    string
-	Status agent.Status // empty: unknown
+	Status witness.Status // empty: unknown
 	// Asks reports whether a request waits for an answer.
 	Asks bool
 }
@@ -39,14 +39,14 @@ type status struct {
 }
 
 // of returns the status in the words of package agent.
-func (s status) of() (agent.Status, bool) {
+func (s status) of() (witness.Status, bool) {
 	switch {
 	case s.Type == "idle":
-		return agent.Idle, false
+		return witness.Idle, false
 	case s.Type == "active" && len(s.Flags) > 0: // waitingOnApproval, waitingOnUserInput
-		return agent.Waiting, true
+		return witness.Waiting, true
 	case s.Type == "active":
-		return agent.Busy, false
+		return witness.Busy, false
 	}
 	return "", false
 }

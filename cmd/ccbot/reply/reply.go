@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/agent"
+	"ccbot/agent/witness"
 	"ccbot/bot/inbox"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/pause"
@@ -168,10 +169,10 @@ func (l *looking) readAgent(ctx context.Context, g *errgroup.Group, now *seen) {
 		l.idle = time.Time{}
 		return // it is not known what the agent does
 	}
-	if l.Ended != nil && f.Status == agent.Waiting {
+	if l.Ended != nil && f.Status == witness.Waiting {
 		now.asks, now.record.PhaseWhat = true, f.WaitingFor
 	}
-	if f.Status != agent.Idle || !now.finished {
+	if f.Status != witness.Idle || !now.finished {
 		l.idle = time.Time{}
 		return
 	}

@@ -1,4 +1,8 @@
-package agent
+// Package witness is a part of the contract of coding agents, package agent: it tells their
+// processes, and what these say about themselves.
+//
+// It promises that a zero value means that nothing is known. It sees no process itself.
+package witness
 
 import (
 	"context"
@@ -44,7 +48,7 @@ type Presences interface {
 	Watch(ctx context.Context, folders *watch.Watcher, log *slog.Logger, changed func(pid int)) error
 }
 
-// Witness knows an agent's processes by their command lines. It sees no process itself.
+// Witness knows an agent's processes by their command lines.
 type Witness interface {
 	// Names returns the basenames of the agent's programs and scripts.
 	Names() []string
