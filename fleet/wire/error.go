@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"reflect"
 	"syscall"
 
 	"ccbot/internal/wording"
@@ -21,6 +22,8 @@ type Error struct {
 	Op      string         `json:"op,omitempty"`     // of an error about the file Path
 	Path    string         `json:"path,omitempty"`
 	Known   []string       `json:"known,omitempty"` // names of known errors that are in it
+	// Quoted reports that the strings are quoted: one of them is not UTF-8.
+	Quoted bool `json:"quoted,omitempty"`
 }
 
 // known are the errors that keep their identity, each with its name on the wire. The order of a
@@ -56,10 +59,11 @@ func encodeError(err error) *Error {
 		e.Masked = masked
 	}
 	if r := refusal.In(err); r.Code != refusal.Internal {
-		e.Refusal = r
-		if r.Err != nil {
+		refused := *r
+		if refused.Err = nil; r.Err != nil {
 			e.Reason = r.Err.Error()
 		}
+		e.Refusal = &refused
 	}
 	if file, ok := errors.AsType[*fs.PathError](err); ok {
 		e.Op, e.Path = file.Op, file.Path
@@ -69,6 +73,10 @@ func encodeError(err error) *Error {
 			e.Known = append(e.Known, k.name)
 		}
 	}
+	if needsQuotes(e) {
+		e = mapText(reflect.ValueOf(e), quoteText).Interface().(*Error)
+		e.Quoted = true
+	}
 	return e
 }
 
@@ -76,6 +84,11 @@ func encodeError(err error) *Error {
 func (e *Error) decode() error {
 	if e == nil {
 		return nil
+	}
+	if e.Quoted {
+		plain := *e
+		unquote(&plain)
+		e = &plain
 	}
 	var inside []error
 	for _, name := range e.Known {

@@ -16,12 +16,16 @@ const quote = '\x00'
 // marshal encodes the body of an envelope. A string that is not UTF-8, such as the name of a file,
 // does not exist in JSON: if there is one, all strings of the body are quoted.
 func marshal(v any) (body json.RawMessage, quoted bool, err error) {
-	of := reflect.ValueOf(v)
-	if anyText(of, func(s string) bool { return !utf8.ValidString(s) }) {
-		of, quoted = mapText(of, quoteText), true
+	if quoted = needsQuotes(v); quoted {
+		v = mapText(reflect.ValueOf(v), quoteText).Interface()
 	}
-	body, err = json.Marshal(of.Interface())
+	body, err = json.Marshal(v)
 	return body, quoted, err
+}
+
+// needsQuotes reports whether a string in v is not UTF-8.
+func needsQuotes(v any) bool {
+	return anyText(reflect.ValueOf(v), func(s string) bool { return !utf8.ValidString(s) })
 }
 
 // unmarshal reads the body of an envelope into the variable that to points to.
