@@ -100,7 +100,9 @@ func TestStartFailuresHaveSentences(t *testing.T) {
 		{"no access", dir(lifecycle.DirNoAccess), func(w *chattest.World) string { return path(w, i18n.PathUnreadable, "no permission") }},
 		{"a fault of a later day", dir("on fire"), func(w *chattest.World) string { return path(w, i18n.PathUnreadable, "on fire") }},
 		{"no tmux", tmux.ErrNoTmux, func(w *chattest.World) string { return w.Word(i18n.TmuxMissing) }},
-		{"no claude", claudecode.ErrNotInstalled, func(w *chattest.World) string { return w.Word(i18n.AgentMissing, i18n.Args{"Command": "claude", "Agent": "Claude Code", "Setting": "CLAUDE_COMMAND"}) }},
+		{"no claude", claudecode.ErrNotInstalled, func(w *chattest.World) string {
+			return w.Word(i18n.AgentMissing, i18n.Args{"Command": "claude", "Agent": "Claude Code", "Setting": "CLAUDE_COMMAND"})
+		}},
 		{"tmux did not answer", tmux.ErrLost, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
 		{"anything else", chattest.ErrDisk, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
 		{"a sentence of a session", tmux.ErrNoPane, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
@@ -156,7 +158,9 @@ func TestRestoreFailuresHaveSentences(t *testing.T) {
 			func(w *chattest.World) string { return w.Named(i18n.ResumeAlreadyOpen, "old") }},
 		{"it was over", &lifecycle.StateError{State: session.Archived, Want: "resumed"}, name(i18n.AlreadyEnded)},
 		{"no claude", claudecode.ErrNotInstalled,
-			func(w *chattest.World) string { return w.Word(i18n.AgentMissing, i18n.Args{"Command": "claude", "Agent": "Claude Code", "Setting": "CLAUDE_COMMAND"}) }},
+			func(w *chattest.World) string {
+				return w.Word(i18n.AgentMissing, i18n.Args{"Command": "claude", "Agent": "Claude Code", "Setting": "CLAUDE_COMMAND"})
+			}},
 		{"anything else", chattest.ErrDisk, func(w *chattest.World) string { return w.Word(i18n.InternalError) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

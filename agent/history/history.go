@@ -12,7 +12,7 @@ import (
 
 // ErrTruncated is returned if no line of a file begins at an offset: the file was cut, or is
 // another one.
-var ErrTruncated = errors.New("transcript: file was truncated or replaced")
+var ErrTruncated = errors.New("the file was truncated or replaced")
 
 // End is the offset that means the end of a file.
 const End = -1
