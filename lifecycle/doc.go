@@ -40,5 +40,6 @@
 // If the end of an agent cuts a turn short, the record keeps that until a prompt has followed or a
 // turn has ended well; see interruption for the rules.
 //
-// The package does not call the chat: it reports to News, which stores its arguments.
+// The package does not call the chat: it reports to News, which stores its arguments. News that are
+// Kept are in the record's own save, and a step or a start delivers them until News has them.
 package lifecycle

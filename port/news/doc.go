@@ -1,8 +1,11 @@
 // Package news defines the news about sessions that the engine sends to the chat.
 //
-//   - News are delivered by one call with the session as its record has it: the change itself may
-//     not be on disk yet. When the call returns, all that the chat must keep is durable.
-//   - After a crash the same news may be sent twice.
+//   - News are delivered by one call, with the session as its record has it. When the call returns,
+//     all that the chat must keep is durable.
+//   - News that are Kept are stored with the change that they report, and delivered after it, in
+//     order. With others the change may not be on disk yet.
+//   - After a crash the same news may be sent twice. Kept news then have the same number,
+//     [ccbot/port.Session].News.
 //   - The call runs on the session's own worker. Its handler may only call [ccbot/port.Views],
 //     which never blocks.
 package news
