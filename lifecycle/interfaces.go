@@ -25,8 +25,8 @@ type Windows interface {
 }
 
 // News receives what happened to a session. It stores its effect before it returns. It is called on
-// the session's worker: it must be quick and must not change that session. A crash repeats kept news
-// with the same number, r.LastNews.
+// the session's worker: it must be quick and must not change that session. A crash repeats kept
+// news with the same number, r.LastNews.
 //
 // A [ending.Receipt] is news as well: it says that an archive has ended.
 type News interface {

@@ -20,7 +20,7 @@ func (w *turn) notify(ctx context.Context, n news.News) error {
 	if err == nil {
 		err = w.r.AddNews(kind, body, w.Now())
 	}
-	w.adds = true
+	w.reports = true
 	if err != nil {
 		return fmt.Errorf("store %T of session %s: %w", n, w.r.ID, err)
 	}
@@ -34,10 +34,10 @@ func (w *turn) tell(ctx context.Context, r session.Record, n news.News) error {
 	return nil
 }
 
-// saveNews puts the record on disk, and then delivers the news that this turn has added. News that
+// saveNews puts the record on disk, and then delivers its news, if this turn reports any. News that
 // the chat does not take stay in the record: a step tries again.
 func (w *turn) saveNews(ctx context.Context) error {
-	if err := w.write(); err != nil || !w.adds {
+	if err := w.write(); err != nil || !w.reports {
 		return err
 	}
 	if w.deliver(ctx) != nil {
@@ -46,15 +46,25 @@ func (w *turn) saveNews(ctx context.Context) error {
 	return nil
 }
 
-// deliver sends the chat the news of a record that is as on disk, in order. The news of a session
-// that is being ended wait until it has ended, so the record is never older than its news. The next
-// save removes delivered news from the file; the last save of a session that has ended is here.
+// due returns the news that may be delivered. While a session is being ended, the last one waits:
+// it may be the news of that end, and a record is never older than its news. The others do not
+// wait, because the receipt needs a place.
+func due(r session.Record) []session.News {
+	if last := len(r.News) - 1; last >= 0 && r.State == session.Stopping {
+		return r.News[:last]
+	}
+	return r.News
+}
+
+// deliver sends the chat the news of a record that is as on disk, in order. The next save removes
+// delivered news from the file; the last save of a session that has ended is here.
 func (w *turn) deliver(ctx context.Context) error {
-	if len(w.r.News) == 0 || w.r.State == session.Stopping {
+	all := due(*w.r)
+	if len(all) == 0 {
 		return nil
 	}
 	w.at("news-saved")
-	for _, n := range w.r.News {
+	for _, n := range all {
 		told, err := news.Decode(n.Kind, n.Body)
 		if err != nil { // of a later program
 			w.Log.Error("news_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
@@ -82,7 +92,7 @@ func (w *turn) deliver(ctx context.Context) error {
 
 // deliverNews sends the chat the news that it did not take, or that a crash has left.
 func (c *core) deliverNews(ctx context.Context, r session.Record) error {
-	if len(r.News) == 0 {
+	if len(due(r)) == 0 {
 		return nil
 	}
 	return c.do(ctx, r.ID, func(w *work) error { return w.deliver(ctx) })

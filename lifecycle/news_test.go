@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
@@ -119,5 +120,69 @@ func TestP8_NewsComeOnceInOrderOverCrashes(t *testing.T) {
 			w.restart()
 			assert.Empty(t, w.get(r.ID).News, "the chat has all")
 		})
+	})
+}
+
+// An end that a fault cuts short is reported by the step that finishes it.
+func TestP5_EndCutShortIsReported(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tmux.Fail("ClosePane", errors.New("busy"))
+		w.tmux.die(a, tmuxtest.Exit{})
+		w.pass(time.Minute)
+		require.Equal(t, session.Completed, w.get(r.ID).State)
+		assert.Equal(t, 1, toldOf[news.Ended](w.news))
+		assert.Empty(t, w.get(r.ID).News)
+	})
+}
+
+// refuseKept makes the chat take no kept news until the returned function is called.
+func (w *world) refuseKept() (take func()) {
+	w.news.set(func(n *heardNews) {
+		n.fail = func(told news.News) error {
+			if _, receipt := told.(ending.Receipt); receipt || news.IsKept(told) {
+				return errors.New("the chat cannot be reached")
+			}
+			return nil
+		}
+	})
+	return func() { w.news.set(func(n *heardNews) { n.fail = nil }) }
+}
+
+// While the chat takes no news, an agent that has survived its archive is still ended.
+func TestP3_CleanupDoesNotWaitForChat(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		take := w.refuseKept()
+		r, a := w.survived()
+		w.processes.yieldsTo(a.id.PID, process.HowKill)
+		w.pass(time.Hour)
+		assert.Equal(t, session.Completed, w.get(r.ID).State)
+		assert.Len(t, w.get(r.ID).News, 3, "ready, and two receipts")
+		take()
+		w.pass(6 * time.Minute)
+		assert.Equal(t, 2, toldOf[ending.Receipt](w.news))
+		assert.Empty(t, w.get(r.ID).News)
+	})
+}
+
+// A session with as many news as a record holds is still archived: its processes end, and the
+// record says so as soon as the chat takes news.
+func TestP3_FullNewsHoldNoEndForever(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		take := w.refuseKept()
+		w.edit(r.ID, func(r *session.Record) {
+			for r.AddNews("Ready", "{}", w.Now()) == nil {
+			}
+		})
+		_ = w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})
+		assert.Equal(t, process.Gone, w.processes.Liveness(a.id))
+		w.pass(time.Minute)
+		require.Equal(t, session.Stopping, w.get(r.ID).State)
+		take()
+		w.pass(6 * time.Minute)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.Equal(t, 1, toldOf[ending.Receipt](w.news))
+		assert.Empty(t, w.get(r.ID).News)
 	})
 }

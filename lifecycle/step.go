@@ -25,11 +25,12 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 	if !ok || !stepped(r) {
 		return 0, nil
 	}
-	if err := c.deliverNews(ctx, r); err != nil || !lives(r) {
-		return 0, err
-	}
-	if c.Observer.CheckUnread(r) != nil { // unknown: nothing is concluded, ended or typed
-		return view.Slow, nil
+	untold := c.deliverNews(ctx, r) // which holds up nothing else (P3)
+	switch {
+	case !lives(r):
+		return 0, untold
+	case c.Observer.CheckUnread(r) != nil: // unknown: nothing is concluded, ended or typed
+		return view.Slow, untold
 	}
 	err = c.do(ctx, id, func(w *work) error {
 		head, err := w.prompts.Head()
@@ -70,7 +71,7 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 		again = sooner(max(sooner(sooner(again, gone), lines), w.switching.Again, w.prompts.Again), w.report.checkInterval())
 		return err
 	})
-	return again, err
+	return again, errors.Join(untold, err)
 }
 
 // checkCaps returns the decision about a prompt: one that would be typed waits while a cap of the

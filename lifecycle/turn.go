@@ -33,10 +33,10 @@ type base struct {
 // turn is one turn of a session's worker: the record and its save.
 type turn struct {
 	*base
-	r     *session.Record
-	write func() error // puts the record on disk
-	save  func() error // also delivers the news that this turn has added
-	adds  bool         // this turn has added news
+	r       *session.Record
+	write   func() error // puts the record on disk
+	save    func() error // also delivers the news, if this turn reports any
+	reports bool         // this turn has added news, or may have made those that waited due
 }
 
 // agent returns the parts of the session's agent.
@@ -71,6 +71,7 @@ func (w *turn) become(ctx context.Context, next session.State, rule session.Rule
 // saveAndFollow saves, and then reports that the transcript has to be read again: there is another
 // transcript, or the session is over and the rest of the transcript is the last.
 func (w *turn) saveAndFollow(ctx context.Context) error {
+	w.reports = true
 	if err := w.save(); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ type News struct {
 	Body   string `json:"body"` // JSON
 }
 
-// newsLimit bounds the news that wait for the chat. A step delivers them before it does anything
-// else, so there are more only if the chat has taken none for long.
+// newsLimit bounds the news that wait for the chat. There are more only if the chat has taken none
+// for long; then changes wait that have news.
 const newsLimit = 50
 
 // errTooMuchNews prevents a change whose news could not be stored.
