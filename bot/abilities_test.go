@@ -131,6 +131,28 @@ func TestAbilities_ChosenSession(t *testing.T) {
 	}
 }
 
+// One text of a shared question that the session cannot take does not hold up the others.
+func TestAbilities_OneOfSeveralTexts(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Machine.Records = lacking{w.Machine.Records, func(a *port.Abilities) { a.Bash = false }}
+	w.Again()
+	r := w.Session(t, "api", session.Completed)
+	var keys []string
+	for _, text := range []string{"!ls", "one", "!pwd", "two"} {
+		keys = append(keys, w.MustHear(t, text))
+	}
+	question := w.Telegram.LastID()
+	w.Press(t, chattest.Alice, question, w.Named(i18n.ButtonResumeSendTo, "api"))
+	w.Work(t)
+	for i, want := range []inbox.State{inbox.Asked, inbox.Held, inbox.Asked, inbox.Held} {
+		assert.Equal(t, want, w.EntryState(keys[i]), i)
+	}
+	assert.Contains(t, w.Lifecycle.Done(), "restore "+r.ID.String())
+	shown := w.Shows(t, question).Text.Text
+	assert.Contains(t, shown, "1. !ls\n2. !pwd")
+	assert.NotContains(t, shown, ". one")
+}
+
 // A text that was sent before a session began stays under its question if the session's agent does
 // not take it.
 func TestAbilities_FirstPrompt(t *testing.T) {

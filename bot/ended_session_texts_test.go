@@ -109,6 +109,29 @@ func TestP4_ResumeAsksAboutLateTexts(t *testing.T) {
 	})
 }
 
+// TestP4_ResumeAsksAboutRefusedText resumes a session whose queue does not take one of the texts of
+// its card: that text gets a question of its own.
+func TestP4_ResumeAsksAboutRefusedText(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Archived)
+	first, second := w.MustHear(t, "one"), w.MustHear(t, "two")
+	w.Lifecycle.OnQueue = func(_ uuid.UUID, key string) error {
+		if key == second {
+			return &lifecycle.StateError{State: session.Stopping}
+		}
+		return nil
+	}
+	w.MustHear(t, "/resume api")
+	w.Work(t)
+	assert.Equal(t, []string{first, second}, keptFor(w, r))
+	assert.Equal(t, inbox.Asked, w.EntryState(second))
+	asks := slices.IndexFunc(w.Telegram.Sent, func(m outbox.Message) bool {
+		return slices.Equal(chattest.Words(m), w.WordsOf(i18n.ButtonSend, i18n.ButtonDrop))
+	})
+	require.GreaterOrEqual(t, asks, 0, "%v", w.Telegram.Texts())
+	assert.Contains(t, w.Telegram.Sent[asks].Text.Text, "two")
+}
+
 // TestP4_ResumeSparesTextsOfOtherChats resumes a session in a group while a text waits in a private
 // chat.
 func TestP4_ResumeSparesTextsOfOtherChats(t *testing.T) {

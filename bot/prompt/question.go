@@ -416,14 +416,12 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.
 }
 
 // answer carries a decision out. The question shows the outcome, or stays after a failure.
-func (p *Prompts) answer(ctx context.Context, t chat.Tap, was facts, a answer,
-	e inbox.Entry, r port.Session) error {
+func (p *Prompts) answer(ctx context.Context, t chat.Tap, was facts, a answer, e inbox.Entry, r port.Session) error {
 	reaction := chat.ReactionStored
 	if a == dropIt {
 		reaction = chat.ReactionNone
 	}
-	// Next comes the reaction of the queued prompt.
-	p.Chat.React(ctx, e.Conversation, e.MessageID, reaction)
+	p.Chat.React(ctx, e.Conversation, e.MessageID, reaction) // next comes the reaction of the queued prompt
 	switch err := p.decide(ctx, a, e, r, was, t.From); {
 	case chat.IsGone(err):
 		err := p.Chat.ReplyToTap(ctx, t, p.Chat.In(t.To).Text(i18n.StaleButton))
@@ -435,16 +433,18 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was facts, a answer,
 		if f.Internal {
 			return err
 		}
-		return p.Chat.ReplyToTap(ctx, t, f.Text)
-	}
-	if err := p.answered(ctx, a, e, r, was); err != nil {
-		return err
+		if err = p.Chat.ReplyToTap(ctx, t, f.Text); err != nil || !onlyUnable(e, r, was) {
+			return err
+		}
+	default:
+		if err := p.answered(ctx, a, e, r, was); err != nil {
+			return err
+		}
 	}
 	if a != resumeAndSend || r.State.Live() {
 		return nil
 	}
 	now, _ := p.book.CurrentSession(e.Conversation)
-	beside := now.ID != r.ID && now.State.Live()
-	_, err := p.Sessions.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: beside})
+	_, err := p.Sessions.Resume(ctx, chat.Resume{Session: r, To: e.Conversation, From: t.From, Undo: now.ID != r.ID && now.State.Live()})
 	return err
 }

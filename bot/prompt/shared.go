@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 const (
@@ -198,7 +199,8 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was facts, a answer,
 	if err := p.answer(ctx, t, was, a, e, r); err != nil {
 		return err
 	}
-	if now, open := p.cards.Get(e.Key); open && now.Payload.isSame(was, e.Conversation) {
+	now, stays := p.cards.Get(e.Key)
+	if stays = stays && now.Payload.isSame(was, e.Conversation); stays && !onlyUnable(e, r, was) {
 		return nil // the decision was not possible, and the person has the reason
 	}
 	var errs []error
@@ -206,10 +208,18 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was facts, a answer,
 		p.Chat.At("text-next")
 		errs = append(errs, decideOther(ctx, p, t, was, a, key, r))
 	}
+	if stays {
+		errs = append(errs, p.redraw(ctx, now, e))
+	}
 	if all {
 		errs = append(errs, p.Lost.ResumeAll(ctx, t.To, t.From))
 	}
 	return errors.Join(errs...)
+}
+
+// onlyUnable reports whether a question stands for other texts that a session may take, unlike e.
+func onlyUnable(e inbox.Entry, r port.Session, was facts) bool {
+	return was.Others != "" && refusal.Unable(r.Can, e.Text, e.Class) != nil
 }
 
 // decideOther carries a decision out for another undecided prompt of a question. A failure is
@@ -250,6 +260,7 @@ func (p *Prompts) SendWaiting(ctx context.Context, chatID int64, r port.Session)
 			p.Chat.At("text-next")
 			errs = append(errs, sendWaiting(ctx, p, c.Payload, key, r))
 		}
+		errs = append(errs, askRest(ctx, p, c.Payload, c.Content.To, r.ID)) // about what the queue did not take
 	}
 	return errors.Join(errs...)
 }
