@@ -2,5 +2,6 @@
 // Codex CLI, a private home, and a Responses API on loopback.
 //
 // It never installs anything and never falls back to a codex of the person who runs the tests. No
-// job runs it yet: without Codex its test is skipped.
+// job runs it yet: its test has the build tag codex, and needs Codex in the folder that
+// e2e/install.sh fills.
 package realcodex

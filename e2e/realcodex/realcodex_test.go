@@ -1,3 +1,5 @@
+//go:build codex
+
 package realcodex
 
 import (
@@ -41,9 +43,7 @@ func codexProgram(t *testing.T) string {
 	require.NoError(t, err)
 	found, err := filepath.Glob(filepath.Join(cache, "ccbot-e2e", "node_modules", "@openai", "codex-*", "vendor", "*", "bin", "codex"))
 	require.NoError(t, err)
-	if len(found) == 0 {
-		t.Skip("Codex is not installed (npm i @openai/codex, in the folder of e2e/install.sh)")
-	}
+	require.NotEmpty(t, found, "Codex is not installed (npm i @openai/codex, in the folder of e2e/install.sh)")
 	return found[0]
 }
 
