@@ -198,7 +198,7 @@ func (c *Conn) call(ctx context.Context, method string, params, result any) erro
 	}
 }
 
-// next returns the next message that is no response.
+// next returns the next message, except responses.
 func (c *Conn) next(ctx context.Context) (m message, err error) {
 	if len(c.events) > 0 {
 		m, c.events = c.events[0], c.events[1:]

@@ -24,7 +24,7 @@ type Delivery struct {
 	Title func(ctx context.Context, server int) string
 }
 
-// Deliver gives a text to a server. It does not join the conversation: a new one has no rollout
+// Deliver sends a text to a server. It does not join the conversation: a new one has no rollout
 // yet, and then the server refuses that.
 func (d Delivery) Deliver(ctx context.Context, to agent.Recipient, id uuid.UUID, text string) error {
 	c, t, err := d.reach(ctx, to)

@@ -82,7 +82,7 @@ func (c *Conn) Next(ctx context.Context, t Thread) (Event, error) {
 	}
 }
 
-// event returns the event of a message; false: it is none of the conversation.
+// event returns the event of a message; false: it belongs to another conversation.
 func (m message) event(t Thread) (e Event, ok bool) {
 	var p params
 	if m.Params != nil && json.Unmarshal(m.Params, &p) != nil || p.ThreadID != t.ID.String() {
