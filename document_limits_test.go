@@ -78,7 +78,8 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"manual", "or 2 GiB with your own Bot API server", "cmd/ccbot/telegram.ownLimit", "2 << 30"},
 	{"manual", "up to 52 MB", "bot/outbox.MaxFile", "50 << 20"},
 	{"manual", "or for 15 minutes", "bot/browse.timeout", "15 * time.Minute"},
-	{"manual", "longer than a message, up to 20,", "bot/ask.maxAll", "20 * render.Limit"},
+	{"manual", "too long for its message (up to 20 are sent)", "bot/ask.maxAll", "20 * render.Limit"},
+	{"manual", "or up to 20 MiB of it as a Markdown file", "bot/history.maxFile", "20 << 20"},
 	{"manual", "within ten minutes the same message", "internal/hookwire.timeout", "10 * time.Minute"},
 
 	{"setup", "works once, for 10 minutes", "cmd/ccbot/setup.codeFor", "10 * time.Minute"},

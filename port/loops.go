@@ -53,8 +53,8 @@ type LoopTerms struct {
 type LoopChange struct {
 	Loop uuid.UUID `json:"loop_id"`
 	Do   LoopDo    `json:"do"`
-	// More is added to the bounds by LoopRaise. A loop that a bound has ended, or that is paused,
-	// continues with it. Until counts as the new end time.
+	// More is added to the bounds by LoopRaise. A loop that a bound has ended continues with it; a
+	// paused one stays paused. Until counts as the new end time.
 	More LoopBounds `json:"more,omitzero"`
 }
 
