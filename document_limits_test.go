@@ -81,6 +81,7 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"manual", "too long for its message (up to 20 are sent)", "bot/ask.maxAll", "20 * render.Limit"},
 	{"manual", "or up to 20 MiB of it as a Markdown file", "bot/history.maxFile", "20 << 20"},
 	{"manual", "within ten minutes the same message", "internal/hookwire.timeout", "10 * time.Minute"},
+	{"manual", "next text within ten minutes is the reason", "bot/ask.maxWhy", "10 * time.Minute"},
 
 	{"setup", "works once, for 10 minutes", "cmd/ccbot/setup.codeFor", "10 * time.Minute"},
 
