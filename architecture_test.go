@@ -49,7 +49,7 @@ var layers = [][]string{
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"try/demoagent/brain"},
 	{"try/demoagent/script", "try/demoagent/terminal"},
-	{"agent/claude/transcript", "internal/control", "internal/session"}, // a record is kept in the port's types
+	{"agent/claude/transcript", "internal/control", "internal/prompts", "internal/session"}, // a record is kept in the port's types
 	{"agent/claude/claudeask", "agent/claude/claudeflags", "agent/claude/claudekeys", "agent/claude/claudeui", "agent/claude/presence", "agent/claude/slashcommand", "internal/process"},
 	{"agent"},
 	{"agent/history", "agent/witness"},
