@@ -26,6 +26,7 @@ import (
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -94,7 +95,8 @@ func (q quietAgent) List(context.Context) ([]presence.File, map[int]error, error
 func (q quietAgent) Remove(uuid.UUID) error                            { return nil }
 func (q quietAgent) Translate(_ session.Record, n news.News) news.News { return n }
 
-func (q quietAgent) SessionNews(context.Context, session.Record, news.News) error { return nil }
+func (q quietAgent) View(r session.Record) port.Session                         { return port.Session{ID: r.ID} }
+func (q quietAgent) SessionNews(context.Context, port.Session, news.News) error { return nil }
 
 // A tool that cannot be ended is tried again every minute. That does not count as a sign of life,
 // so its session is archived.

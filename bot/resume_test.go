@@ -136,7 +136,9 @@ func TestResumeOfOpenSessionMakesCurrent(t *testing.T) {
 	w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) {
 		return r, chattest.Deep(&lifecycle.StateError{State: session.Running, Want: "resumed"})
 	}
-	require.NoError(t, w.TapShown(t, chattest.Alice, w.LostShown(t, r), i18n.ButtonResume))
+	lost := r
+	lost.State = session.Lost // and resumed since
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.LostShown(t, lost), i18n.ButtonResume))
 	assert.Equal(t, []string{w.Named(i18n.ResumeAlreadyOpen, "api")}, w.Telegram.Texts())
 	w.CurrentIs(t, r.ID)
 }

@@ -134,6 +134,11 @@ type hears func(r port.Session)
 
 func (h hears) SessionNews(_ context.Context, r port.Session, _ news.News) error { h(r); return nil }
 
+// oneRecords lists the session of a oneRecord.
+type oneRecords struct{ oneRecord }
+
+func (o oneRecords) Shared() []session.Record { return []session.Record{*o.Record} }
+
 // unattached has no windows.
 type unattached struct{ Lifecycle }
 
@@ -145,16 +150,22 @@ func TestArchivedSessionHasNoMoments(t *testing.T) {
 	w := newWork(t)
 	turn := w.mark()
 	statuses := 0
-	tell := News{Sessions: &Sessions{Terminals: Terminals{Agents: agents, Lifecycle: unattached{}}}, Moments: w.Moments, Chat: hears(func(port.Session) {
+	tell := News{Sessions: &Sessions{Terminals: Terminals{Agents: agents, Lifecycle: unattached{}, Records: oneRecords{oneRecord{&w.r}}}}, Moments: w.Moments, Chat: hears(func(port.Session) {
 		assert.Equal(t, turn, w.changes(turn).Of, "who hears it may look once more")
 		statuses++
 	})}
 	for _, state := range []session.State{session.Running, session.Lost, session.Archived} {
 		w.r.State = state
-		require.NoError(t, tell.SessionNews(t.Context(), w.r, news.Lost{}))
+		require.NoError(t, tell.SessionNews(t.Context(), tell.View(w.r), news.Lost{}))
 		assert.Equal(t, state == session.Archived, w.changes(turn).Of == folders.SessionStart, state)
 	}
 	assert.Equal(t, 3, statuses)
+	late := tell.View(w.r)
+	w.r.State = session.Running
+	turn = w.mark()
+	require.NoError(t, tell.SessionNews(t.Context(), late, news.Lost{}), "it was brought back before the chat had the news")
+	assert.Equal(t, turn, w.changes(turn).Of)
+	require.NoError(t, w.Moments.Forget(w.r.ID))
 	left, err := os.ReadDir(w.Moments.Dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)

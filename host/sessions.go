@@ -198,11 +198,14 @@ type News struct {
 // Translate returns a piece of news as the chat understands it.
 func (n News) Translate(r session.Record, x news.News) news.News { return n.Sessions.News(r, x) }
 
+// View returns a session as the chat sees it.
+func (n News) View(r session.Record) port.Session { return n.Sessions.view(r) }
+
 // SessionNews passes on one piece of news.
-func (n News) SessionNews(ctx context.Context, r session.Record, x news.News) error {
-	err := n.Chat.SessionNews(ctx, n.Sessions.view(r), x)
-	if r.State.EndedOnPurpose() {
-		_ = n.Moments.Forget(r.ID) // otherwise a start removes them
+func (n News) SessionNews(ctx context.Context, s port.Session, x news.News) error {
+	err := n.Chat.SessionNews(ctx, s, x)
+	if now, ok := n.Sessions.Records.Get(s.ID); ok && now.State.EndedOnPurpose() {
+		_ = n.Moments.Forget(s.ID) // otherwise a start removes them
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/tmux"
 )
@@ -26,13 +27,15 @@ type Windows interface {
 
 // News receives what happened to a session. It stores its effect before it returns. It is called on
 // the session's worker: it must be quick and must not change that session. A crash repeats kept
-// news with the same number, r.LastNews.
+// news with the same view of the session, which has their number.
 //
 // A [ending.Receipt] is news as well: it says that an archive has ended.
 type News interface {
 	// Translate returns news in the terms of the chat, which alone are stored.
 	Translate(r session.Record, n news.News) news.News
-	SessionNews(ctx context.Context, r session.Record, n news.News) error
+	// View returns a session as the chat sees it. It is stored with news that are kept.
+	View(r session.Record) port.Session
+	SessionNews(ctx context.Context, s port.Session, n news.News) error
 }
 
 // OtherWriters is the news that becomes news.OtherWriters when it is shown to people.

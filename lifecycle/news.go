@@ -2,10 +2,13 @@ package lifecycle
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/port/news"
 )
 
@@ -14,7 +17,7 @@ import (
 func (w *turn) notify(ctx context.Context, n news.News) error {
 	told := w.News.Translate(*w.r, n)
 	if !news.IsKept(told) {
-		return w.tell(ctx, w.r.Clone(), told)
+		return w.tell(ctx, w.News.View(w.r.Clone()), told)
 	}
 	kind, body, err := news.Encode(told)
 	if err == nil {
@@ -27,9 +30,9 @@ func (w *turn) notify(ctx context.Context, n news.News) error {
 	return nil
 }
 
-func (w *turn) tell(ctx context.Context, r session.Record, n news.News) error {
-	if err := w.News.SessionNews(ctx, r, n); err != nil {
-		return fmt.Errorf("tell %T of session %s: %w", n, r.ID, err)
+func (w *turn) tell(ctx context.Context, s port.Session, n news.News) error {
+	if err := w.News.SessionNews(ctx, s, n); err != nil {
+		return fmt.Errorf("tell %T of session %s: %w", n, s.ID, err)
 	}
 	return nil
 }
@@ -37,6 +40,9 @@ func (w *turn) tell(ctx context.Context, r session.Record, n news.News) error {
 // saveNews puts the record on disk, and then delivers its news, if this turn reports any. News that
 // the chat does not take stay in the record: a step tries again.
 func (w *turn) saveNews(ctx context.Context) error {
+	if err := w.addViews(); err != nil {
+		return err
+	}
 	if err := w.write(); err != nil || !w.reports {
 		return err
 	}
@@ -44,6 +50,56 @@ func (w *turn) saveNews(ctx context.Context) error {
 		w.agenda.wake(w.r.ID) // a step reports why
 	}
 	return nil
+}
+
+// failureLimit bounds the failures in a stored view.
+const failureLimit = 50
+
+// addViews stores with the news that may be delivered what the session is at this save: they may be
+// delivered much later.
+func (w *turn) addViews() error {
+	w.r.News = slices.Clone(w.r.News)
+	var view string
+	for i, n := range due(*w.r) {
+		if n.View != "" {
+			continue
+		}
+		if view == "" {
+			s := withPresent(w.News.View(w.r.Clone()), port.Session{})
+			s.Failures = s.Failures[:min(len(s.Failures), failureLimit)]
+			data, err := json.Marshal(s)
+			if err != nil {
+				return fmt.Errorf("view of session %s: %w", w.r.ID, err)
+			}
+			view = string(data)
+		}
+		w.r.News[i].View = view
+	}
+	return nil
+}
+
+// viewWith returns the session as it was when the news were stored.
+func (w *turn) viewWith(n session.News) port.Session {
+	now := w.News.View(w.r.Clone())
+	s := now
+	if n.View != "" {
+		var then port.Session
+		if err := json.Unmarshal([]byte(n.View), &then); err != nil { // of a later program
+			w.Log.Error("news_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
+		} else {
+			s = withPresent(then, now)
+		}
+	}
+	s.News = n.Number
+	return s
+}
+
+// withPresent replaces what of a session counts as it is when the news are delivered: how it is
+// called, the conversation that shows it, and what waits there. A stored view has none of these.
+func withPresent(s, now port.Session) port.Session {
+	s.Name, s.FormerNames, s.Conversation, s.Owner = now.Name, now.FormerNames, now.Conversation, now.Owner
+	s.Cursors, s.Prompts, s.Can = now.Cursors, now.Prompts, now.Can
+	return s
 }
 
 // due returns the news that may be delivered. While a session is being ended, the last one waits:
@@ -69,9 +125,7 @@ func (w *turn) deliver(ctx context.Context) error {
 		if err != nil { // of a later program
 			w.Log.Error("news_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 		} else {
-			r := w.r.Clone()
-			r.LastNews = n.Number
-			if err := w.tell(ctx, r, told); err != nil {
+			if err := w.tell(ctx, w.viewWith(n), told); err != nil {
 				return err
 			}
 		}

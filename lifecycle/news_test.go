@@ -55,6 +55,60 @@ func TestP5_NewsComeAfterTheirRecord(t *testing.T) {
 	})
 }
 
+// News that the chat takes late have the session as it was when they were stored, also after a
+// restart: a session that was brought back meanwhile is still reported to have ended. What people
+// call it, and where it is shown, is as it is now.
+func TestP5_LateNewsShowTheirMoment(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, a := w.started()
+			take := w.refuseKept()
+			w.tmux.die(a, tmuxtest.Exit{Status: 3})
+			w.pass(time.Minute)
+			ended := w.get(r.ID)
+			require.Equal(t, session.Completed, ended.State)
+			_, err := w.restoreIt(r.ID)
+			require.NoError(t, err)
+			w.edit(r.ID, func(r *session.Record) { r.Name, r.Conversation.ThreadID = "called otherwise", 77 })
+			if restarts {
+				w.restart()
+				w.comeBack()
+			}
+			take()
+			w.pass(6 * time.Minute)
+			s, _ := lastHeard[news.Ended](w.news)
+			assert.Equal(t, session.Completed, s.State)
+			require.NotNil(t, s.Exit)
+			assert.Equal(t, 3, s.Exit.Status)
+			assert.Equal(t, ended.EndedAt, s.EndedAt)
+			assert.Equal(t, ended.LastNews, s.LastNews)
+			assert.Equal(t, "called otherwise", s.Name)
+			assert.EqualValues(t, 77, s.Conversation.ThreadID)
+			assert.True(t, w.get(r.ID).State.Live())
+		})
+	}
+}
+
+// A record without views, or with the view of another program, still delivers its news.
+func TestP8_NewsOfOtherProgramsAreDelivered(t *testing.T) {
+	for _, view := range []string{"", "{", `{"State":5}`} {
+		inWorld(t, func(t *testing.T, w *world) {
+			r, _ := w.started()
+			w.edit(r.ID, func(r *session.Record) {
+				require.NoError(t, r.AddNews("Switched", "{}", w.Now()))
+				r.News[len(r.News)-1].View = view
+			})
+			w.restart()
+			w.comeBack()
+			w.pass(6 * time.Minute)
+			s, _ := lastHeard[news.Switched](w.news)
+			assert.Equal(t, w.get(r.ID).LastNews, s.LastNews)
+			assert.Equal(t, session.Running, s.State)
+			assert.Empty(t, w.get(r.ID).News)
+		})
+	}
+}
+
 // A kill between any two steps of news repeats them and loses none; a chat that knows their number
 // shows each once, in order.
 func TestP8_NewsComeOnceInOrderOverCrashes(t *testing.T) {

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -214,9 +215,23 @@ func (n *heardNews) original(told news.News) news.News {
 	return n.plain[i]
 }
 
-func (n *heardNews) SessionNews(_ context.Context, r session.Record, told news.News) error {
+// View has the whole record as its command, so that tests see what is stored of it.
+func (n *heardNews) View(r session.Record) port.Session {
+	data, err := json.Marshal(r)
+	if err != nil {
+		panic(err)
+	}
+	return port.Session{ID: r.ID, Name: r.Name, State: r.State, Conversation: r.Conversation, Prompts: r.Prompts, News: r.LastNews, Attach: string(data)}
+}
+
+func (n *heardNews) SessionNews(_ context.Context, s port.Session, told news.News) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	var r session.Record
+	if err := json.Unmarshal([]byte(s.Attach), &r); err != nil {
+		return err
+	}
+	r.Name, r.Conversation, r.Prompts, r.LastNews = s.Name, s.Conversation, s.Prompts, s.News
 	stored := told
 	told = n.original(told)
 	if n.fail != nil {

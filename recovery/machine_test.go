@@ -130,7 +130,11 @@ func (m *machine) backUp(context.Context) (string, error) {
 
 func (m *machine) Translate(_ session.Record, n news.News) news.News { return n }
 
-func (m *machine) SessionNews(_ context.Context, _ session.Record, n news.News) error {
+func (m *machine) View(r session.Record) port.Session {
+	return port.Session{ID: r.ID, News: r.LastNews}
+}
+
+func (m *machine) SessionNews(_ context.Context, _ port.Session, n news.News) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.reported = append(m.reported, fmt.Sprintf("%T", n))

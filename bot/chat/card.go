@@ -130,12 +130,7 @@ func (p Phrases) ResumeLink(r port.Session) [][]card.Option {
 	case !r.Resumable:
 		return nil
 	}
-	return p.EndedLink(r.ID)
-}
-
-// EndedLink is the [Resume] under the news of an end, which come before the end is in the record.
-func (p Phrases) EndedLink(session uuid.UUID) [][]card.Option {
-	return p.Link(i18n.ButtonResume, ResumeLink, session, outbox.Primary)
+	return p.Link(i18n.ButtonResume, ResumeLink, r.ID, outbox.Primary)
 }
 
 // OfLaunch is the value of a link about the present launch of a session: it leads to no later one.

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"slices"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -104,8 +105,7 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 	if waiting := s.queuedText(p, r); !waiting.Blank() {
 		foot = render.Join(waiting, render.Plain("\n"), foot)
 	}
-	links := p.EndedLink(r.ID)
-	links[0] = append(links[0], continueLink(p, r)...)
+	links := chat.Rows(2, append(slices.Concat(p.ResumeLink(r)...), continueLink(p, r)...)...)
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	crashed := word != i18n.Ended && word != i18n.EndedAsked
 	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: links,

@@ -15,45 +15,20 @@ import (
 	"ccbot/port/news"
 )
 
-// end is the latest news of a session's end or return.
-type end int
-
-const (
-	unsaid end = iota
-	ended
-	returned
-)
-
-func endIn(n news.News) end {
-	if news.IsEnd(n) {
-		return ended
-	}
-	switch n.(type) {
-	case news.Ready, news.Transferred:
-		return returned
-	}
-	return unsaid
-}
-
 // onNews wakes the check of the topics after news. It is called by the session's own worker.
-func (t *Topics) onNews(_ context.Context, s port.Session, n news.News) error {
-	if said := endIn(n); said != unsaid {
-		t.mu.Lock()
-		t.ends[s.ID] = said
-		t.mu.Unlock()
-	}
+func (t *Topics) onNews(context.Context, port.Session, news.News) error {
 	pause.Poke(t.wake)
 	return nil
 }
 
 // step returns the topic that fits the session.
-func step(was conversation.Topic, r port.Session, said end) (now conversation.Topic) {
+func step(was conversation.Topic, r port.Session) (now conversation.Topic) {
 	now = was
 	now.Name = r.Name
 	switch {
-	case said == ended, said == unsaid && r.State.HasEnded():
+	case r.State.HasEnded():
 		now.Ended = true
-	case said == returned, said == unsaid && r.State.Live():
+	case r.State == port.StateRunning:
 		now.Ended = false
 	}
 	return now
@@ -88,10 +63,7 @@ func (t *Topics) keepStep(ctx context.Context, at outbox.Conversation) error {
 	if !ours || !known || r.State == port.StateUnknown {
 		return nil
 	}
-	t.mu.Lock()
-	said := t.ends[r.ID]
-	t.mu.Unlock()
-	now := step(was, r, said)
+	now := step(was, r)
 	if now == was {
 		return nil
 	}

@@ -52,7 +52,6 @@ type Topics struct {
 	mu      sync.Mutex
 	opening map[int64]*sync.Mutex // by chat: held while a topic is opened there
 	forums  map[int64]bool        // the chats that have topics
-	ends    map[uuid.UUID]end     // the latest news, which precede the record
 	icons   map[string]string     // nil: not asked for yet
 }
 
@@ -61,19 +60,14 @@ const lostKind = "topic-lost"
 // New returns the Topics of a chat.
 func New(d Deps) *Topics {
 	return &Topics{Deps: d, book: d.Chat.Book, lost: chat.NewCards[struct{}](d.Chat, lostKind).Asking(), wake: make(chan struct{}, 1),
-		opening: make(map[int64]*sync.Mutex), forums: make(map[int64]bool), ends: make(map[uuid.UUID]end)}
+		opening: make(map[int64]*sync.Mutex), forums: make(map[int64]bool)}
 }
 
 // Feature describes Topics to the dispatcher.
 func (t *Topics) Feature() chat.Feature {
 	return chat.Feature{Name: "topics", Run: t.Run, OnNews: t.onNews,
 		Cards:     map[string]chat.OnTap{lostKind: t.lost.OnTap(t.tapLost)},
-		OnResumed: func(context.Context, int64) { pause.Poke(t.wake) }, Forget: func(_ context.Context, session uuid.UUID) error {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			delete(t.ends, session)
-			return nil
-		}}
+		OnResumed: func(context.Context, int64) { pause.Poke(t.wake) }}
 }
 
 // Note keeps whether the chat of a message or a button has topics. Everything that may need a topic

@@ -14,6 +14,9 @@ type News struct {
 	Number int64  `json:"number"`
 	Kind   string `json:"kind"`
 	Body   string `json:"body"` // JSON
+	// View is the session as the chat shall see it with the news, in JSON. It is empty until the
+	// news may be delivered, and in a record of an earlier program.
+	View string `json:"view,omitempty"`
 }
 
 // newsLimit bounds the news that wait for the chat. There are more only if the chat has taken none
