@@ -97,7 +97,7 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"cli", "more than 3,000 characters", "loop/template.maxShown", "3000"},
 	{"cli", "for one reason every 12 hours", "schedule.mentionInterval", "12 * time.Hour"},
 	{"cli", "there for ten minutes", "loop.orphanGrace", "10 * time.Minute"},
-	{"cli", "five such crashes", "loop.maxCuts", "5"},
+	{"cli", "five such ends", "loop.maxCuts", "5"},
 	{"cli", "three checks without progress", "loop.maxRepeats", "3"},
 
 	{"claude-code", "keeps its last three outputs", "internal/hookwire.keptRows", "3"},

@@ -35,6 +35,15 @@ func (c *call) show(v any, print func(*terminal.Printer)) error {
 	})
 }
 
+// paged shows what print writes, with a pager if it is long. JSON has none.
+func paged(c *call, print func(out io.Writer) error) error {
+	if c.asJSON {
+		return print(c.stdout)
+	}
+	out, end := terminal.Pager(c.stdout, c.environ)
+	return cmp.Or(print(out), end())
+}
+
 // printing adds --json to a verb.
 func (c *call) printing(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")

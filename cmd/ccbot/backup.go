@@ -116,7 +116,7 @@ func restoreWhole(ctx context.Context, c *call, settings config.Config, name str
 }
 
 // leftOut precedes the names of the settings that a backup does not have.
-const leftOut = "not in it (secrets, command lines, which may contain one, and values of several lines): "
+const leftOut = "not in it (secrets, command lines, which may contain one, values of several lines, and what only one machine has): "
 
 // mostFolders is the number of missing folders that are named.
 const mostFolders = 20

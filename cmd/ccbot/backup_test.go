@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +89,7 @@ func TestP9_BackupHasNoSecret(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "b.tar.gz")
 	code, out, errs := ccbot(h.environ, "backup", file, "--transcripts")
 	require.Equal(t, exit.OK, code, errs)
-	assert.Contains(t, out, "2 sessions, 1 chat, 2 settings, 1 conversation\nnot in it (secrets, command lines, which may contain one, and values of several lines): "+
+	assert.Contains(t, out, "2 sessions, 1 chat, 2 settings, 1 conversation\nnot in it (secrets, command lines, which may contain one, values of several lines, and what only one machine has): "+
 		"ANTHROPIC_API_KEY, CCBOT_CONTINUE_TEXT, CLAUDE_FLAGS, TELEGRAM_BOT_TOKEN, VOICE_COMMAND\n")
 	assert.Contains(t, out, "1 session still open")
 	all := fmt.Sprint(unpacked(t, file))
@@ -104,6 +105,25 @@ func TestP9_BackupHasNoSecret(t *testing.T) {
 	code, _, errs = ccbot(h.environ, "backup", file+"2")
 	require.Equal(t, exit.OK, code, errs)
 	assert.NotContains(t, fmt.Sprint(unpacked(t, file+"2")), "transcripts/", "conversations are on request")
+}
+
+// TestBackupHasSettingsOfFile: the environment plays no part, and the output names what is omitted.
+func TestBackupHasSettingsOfFile(t *testing.T) {
+	h := homeWith(t, "LOG_LEVEL=warn\nCCBOT_MACHINE=mill\nCCBOT_DIR=/elsewhere\n", one(1, "api"))
+	file := filepath.Join(t.TempDir(), "b.tar.gz")
+	code, out, errs := ccbot(append(h.environ, "LOG_LEVEL=debug", "CCBOT_MACHINE=here"), "backup", file)
+	require.Equal(t, exit.OK, code, errs)
+	assert.JSONEq(t, `{"LOG_LEVEL": "warn"}`, unpacked(t, file)["settings.json"])
+	assert.Contains(t, out, ": CCBOT_MACHINE\n")
+
+	h.environ = slices.DeleteFunc(h.environ, func(v string) bool { return strings.HasPrefix(v, "CCBOT_DIR=") })
+	require.NoError(t, os.Rename(h.dir, h.dir+"-state"))
+	require.NoError(t, os.MkdirAll(h.dir, 0o700))
+	require.NoError(t, os.Rename(h.dir+"-state", filepath.Join(h.dir, ".ccbot")))
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, ".ccbot", "ccbot.env"), []byte("CCBOT_DIR="+filepath.Join(h.dir, ".ccbot")+"\n"), 0o600))
+	code, out, errs = ccbot(h.environ, "backup", file+"2")
+	require.Equal(t, exit.OK, code, errs)
+	assert.Contains(t, out, ": CCBOT_DIR\n")
 }
 
 func TestRestoreOfAnotherMachine(t *testing.T) {

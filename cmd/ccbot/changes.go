@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -35,9 +36,13 @@ git, and changes nothing.`,
 			}
 			defer os.RemoveAll(work)
 			changed := offline.Diffs(d.Config, d.Store, c.environ, work)
-			if len(args) == 1 {
-				err = show.Changed(cmd.Context(), c.stdout, changed, r.ID, c.asJSON)
-			} else if err = show.Hunks(cmd.Context(), c.stdout, changed, r.ID, args[1], c.asJSON); refusal.Is(err, refusal.Unchanged) {
+			err = paged(c, func(out io.Writer) error {
+				if len(args) == 1 {
+					return show.Changed(cmd.Context(), out, changed, r.ID, c.asJSON)
+				}
+				return show.Hunks(cmd.Context(), out, changed, r.ID, args[1], c.asJSON)
+			})
+			if refusal.Is(err, refusal.Unchanged) {
 				return fmt.Errorf("%s is not among the changes: `ccbot changes %s` lists them", args[1], r.Name)
 			}
 			return d.Explain(r, err)

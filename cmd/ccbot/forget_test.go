@@ -194,6 +194,15 @@ func TestRecoverForgetsDueRecords(t *testing.T) {
 	assert.FileExists(t, recordOf(environ, old))
 }
 
+// TestBroughtBackRecordStaysWithoutPurge: it names no time that would pass.
+func TestBroughtBackRecordStaysWithoutPurge(t *testing.T) {
+	environ := machine(t, one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91 * 24 * time.Hour) }))
+	ccbot := installed(t)
+	ccbot(t, environ, exit.OK, "recover")
+	assert.Equal(t, "old is back, archived; it stays, because ARCHIVE_PURGE_AFTER is 0\n",
+		ccbot(t, append(environ, "ARCHIVE_PURGE_AFTER=0"), exit.OK, "recover", "--restore", "old"))
+}
+
 // A restored record stays for its whole time again.
 func TestRestoredRecordIsKept(t *testing.T) {
 	old := one(1, "old", func(r *session.Record) { r.EndedAt = time.Now().Add(-91 * 24 * time.Hour) })

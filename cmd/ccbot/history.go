@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,12 +29,12 @@ contain the word, in any case. The oldest is the first. It only reads the agent'
 				return err
 			}
 			said := host.Conversations{Agents: offline.Agents(d.Config), Records: d.Store}
-			if len(args) > 1 && strings.TrimSpace(args[1]) != "" {
-				err = show.Found(cmd.Context(), c.stdout, said, r.ID, strings.TrimSpace(args[1]), most, c.asJSON)
-			} else {
-				err = show.Entries(cmd.Context(), c.stdout, said, r.ID, most, c.asJSON)
-			}
-			return d.Explain(r, err)
+			return d.Explain(r, paged(c, func(out io.Writer) error {
+				if len(args) > 1 && strings.TrimSpace(args[1]) != "" {
+					return show.Found(cmd.Context(), out, said, r.ID, strings.TrimSpace(args[1]), most, c.asJSON)
+				}
+				return show.Entries(cmd.Context(), out, said, r.ID, most, c.asJSON)
+			}))
 		}}
 	cmd.Flags().IntVarP(&most, "number", "n", 10, "maximum number of entries")
 	return cmd

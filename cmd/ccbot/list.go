@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
+	"io"
 
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
@@ -48,7 +49,7 @@ needs no token, takes no lock, and may run next to the bot.`,
 				}
 				sessions = append(sessions, l)
 			}
-			return show.Sessions(c.stdout, sessions, len(records), d.Home, c.asJSON)
+			return paged(c, func(out io.Writer) error { return show.Sessions(out, sessions, len(records), d.Home, c.asJSON) })
 		}}
 	cmd.Flags().BoolVar(&all, "all", false, "also ended sessions")
 	return cmd

@@ -2,13 +2,16 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -100,5 +103,29 @@ func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{-time.Second: "0s", 59 * time.Second: "59s", 90 * time.Second: "1m", 23 * time.Hour: "23h",
 		24 * time.Hour: "1d", 15*24*time.Hour + time.Hour: "15d"} {
 		assert.Equal(t, want, terminal.Age(d))
+	}
+}
+
+// TestLongResultsHavePager: each verb that shows much uses the pager, and JSON has none.
+func TestLongResultsHavePager(t *testing.T) {
+	dir := stateWith(t, one(1, "api"), one(2, "web"), one(3, "docs"))
+	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "PATH=" + os.Getenv("PATH"), "PAGER=sed s/^/paged:/"}
+	for _, verb := range [][]string{{"list", "--all"}, {"config"}, {"usage"}} {
+		for paged, args := range map[bool][]string{true: verb, false: append(slices.Clone(verb), "--json")} {
+			person, tty, err := pty.Open()
+			require.NoError(t, err)
+			defer person.Close()
+			require.NoError(t, pty.Setsize(person, &pty.Winsize{Rows: 2, Cols: 200}))
+			shown := make(chan string, 1)
+			go func() {
+				var all strings.Builder
+				_, _ = io.Copy(&all, person) // ends with an error when the terminal is closed
+				shown <- all.String()
+			}()
+			var errs strings.Builder
+			assert.Equal(t, exit.OK, run(args, environ, tty, &errs), "%v: %s", args, errs.String())
+			require.NoError(t, tty.Close())
+			assert.Equal(t, paged, strings.HasPrefix(<-shown, "paged:"), args)
+		}
 	}
 }

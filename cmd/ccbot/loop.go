@@ -97,11 +97,12 @@ func (c loopVerbs) startCommand() *cobra.Command {
 	var q loopStart
 	cmd := &cobra.Command{Use: "start NAME|ID [TEXT|-]", Args: someArgs(1, 2, "which session", "; quote a text with blanks"), Short: "Start a loop in a session",
 		Long: `Start a loop in an open session. ccbot sends the text, waits for the end of the turn, and runs the
-check with /bin/sh in the session's folder. Exit code 0 ends the loop as done; otherwise the next
-prompt has the end of the check's output. The check runs outside the agent's permissions and
-sandbox, with few variables and no secret, and may run again after a crash of ccbot. At least one
-bound is needed; of tokens, dollars or time it interrupts a turn, unless a dialog is open. A
-person's own prompt, /stop or another act in the session pauses the loop. The running bot is needed.`,
+check with /bin/sh in the session's folder. Exit code 0 ends the loop as done, unless --stop-word or
+--todo is unmet; otherwise the next prompt has the end of the check's output, or what is unmet. The
+check runs outside the agent's permissions and sandbox, with few variables and no secret, and runs
+again if the end of ccbot cut it off. At least one bound is needed; of tokens, dollars or time it
+interrupts a turn, unless a dialog is open. A person's own prompt, /stop or another act in the
+session pauses the loop. The running bot is needed.`,
 		Example: "  ccbot loop start api 'make the tests pass' --check 'make test' --max-turns 20 --max-cost 5\n" +
 			"  ccbot loop start api --prompt-file task.md --check ./check.sh --until 08:00 --json",
 		RunE: func(cmd *cobra.Command, args []string) error { return c.start(cmd, args, q) }}
@@ -110,7 +111,7 @@ person's own prompt, /stop or another act in the session pauses the loop. The ru
 	f.StringVar(&q.file, "prompt-file", "", "read the task from this `FILE`")
 	f.StringVar(&q.template, "template", "", "take what is missing from the template `NAME` of ccbot loop templates")
 	f.BoolVar(&q.yes, "yes", false, "do not ask: neither about a repository's template that is new or changed, nor about an agent that asks for no permissions")
-	f.StringVar(&q.Feature, "feature", "", "only one loop of a repository may have this `NAME`; without it the branch counts")
+	f.StringVar(&q.Feature, "feature", "", "only one live loop of a repository may have this `NAME`; without it the branch counts")
 	f.StringVar(&q.StopWord, "stop-word", "", "also needed: this `WORD` alone in a line of the answer")
 	f.BoolVar(&q.ToDo, "todo", false, "also needed: the agent's to-do list, with each item completed")
 	f.BoolVar(&q.Worktree, "worktree", false, "work in a new git worktree of the last commit, in a new session")

@@ -23,11 +23,11 @@ this command asks it to do that.
 that are due to be forgotten. It is read-only: it needs no token, takes no lock and starts
 nothing. While a bot runs it prints what the bot would do; the bot keeps its sessions.
 
---restore TIME brings the records back as they were before a recovery that changed something;
-TIME is the name of a copy or its beginning. --restore NAME brings back a session that was
-forgotten because of its age within the last week, by its name or id. --restore FILE takes
-over the ccbot of another machine from a file of "ccbot backup", if this one has no sessions.
-The bot must not run. --restore list lists the copies.`,
+--restore TIME brings the records back as they were before a recovery that changed something, but
+without words of prompts; TIME is the name of a copy or its beginning. --restore NAME brings back a
+session that was forgotten because of its age within the last week, by its name or id. --restore
+FILE takes over the ccbot of another machine from a file of "ccbot backup", if this one has no
+sessions. The bot must not run. --restore list lists the copies.`,
 		Example: "  ccbot recover --dry-run\n  ccbot recover --restore list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			restore := cmd.Flags().Changed("restore")

@@ -89,8 +89,11 @@ func restorePurged(c config.Config, left recovery.Purged, stdout io.Writer) erro
 	if err := offline.Backups(c.Dir).BringBack(left); err != nil {
 		return statefolder.Error(c.Dir, err)
 	}
-	_, err := fmt.Fprintf(stdout, "%s is back, %s; it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now\n",
-		terminal.Printable(left.Record.Name), left.Record.State, terminal.Age(c.PurgeAfter))
+	again := "it stays, because ARCHIVE_PURGE_AFTER is 0"
+	if c.PurgeAfter > 0 {
+		again = fmt.Sprintf("it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now", terminal.Age(c.PurgeAfter))
+	}
+	_, err := fmt.Fprintf(stdout, "%s is back, %s; %s\n", terminal.Printable(left.Record.Name), left.Record.State, again)
 	return err
 }
 

@@ -34,8 +34,9 @@ scan it, and confirm here that it was you. Then setup offers the hooks of Claude
 in the chat, and offers to run ccbot as a service. It may be interrupted and run again at any
 time; other lines of ccbot.env stay.
 
-Each question has a flag. With --yes no question is asked: without a flag a setting stays as it
-is, and an offer is accepted. A bot of the same folder must not run at the same time.`,
+Each question has a flag, but for the settings of this shell that the service would lack. With --yes
+no question is asked: without a flag a setting stays as it is, and an offer is accepted. A bot of
+the same folder must not run at the same time.`,
 		Example: "  ccbot setup\n  ccbot setup --token-file token --allow 11111111 --yes",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 { // which may be the token

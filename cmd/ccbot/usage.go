@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"log/slog"
 	"path/filepath"
 	"time"
@@ -41,6 +42,6 @@ time may take a while.`,
 			}
 			words := d.Words()
 			broken := words.Say(i18n.UsagePricesBroken, i18n.Args{"Path": words.Short(report.Broken)})
-			return show.Used(c.stdout, report, limits, broken, c.asJSON)
+			return paged(c, func(out io.Writer) error { return show.Used(out, report, limits, broken, c.asJSON) })
 		}}
 }

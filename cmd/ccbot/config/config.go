@@ -40,7 +40,7 @@ type Config struct {
 	AllowedUsers   ids           `env:"ALLOWED_USERS" doc:"ids of the allowed people, with commas; required"`
 	APIURL         string        `env:"TELEGRAM_API_URL" envDefault:"https://api.telegram.org" doc:"the Bot API server; plain http only to loopback"`
 	AllowedChats   ids           `env:"ALLOWED_CHATS" doc:"ids of the allowed groups, with commas"`
-	Dir            string        `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"ccbot's folder; a path of at most 95 bytes, because of its socket"`
+	Dir            string        `env:"CCBOT_DIR" envDefault:"~/.ccbot" doc:"ccbot's folder; a path of at most 95 bytes (macOS: 91), because of its socket"`
 	TmuxSession    string        `env:"TMUX_SESSION_NAME" envDefault:"ccbot" doc:"tmux session of the windows"`
 	TmuxSocket     string        `env:"CCBOT_TMUX_SOCKET" doc:"name for tmux -L; empty: your default server"`
 	Claude         string        `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code, a name on PATH or a path"`

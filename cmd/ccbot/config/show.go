@@ -98,11 +98,18 @@ const shortestSecret = 6
 // Portable returns the settings of the settings file that a backup may have, and the names of the
 // others that are set there: secrets, settings that repeat one, and those that are not portable.
 func Portable(environ []string) (values map[string]string, hidden []string, err error) {
-	vars := env.ToMap(environ)
-	merged, _, err := withFile(vars, vars["HOME"])
+	vars, place := env.ToMap(environ), make(map[string]string)
+	for _, name := range []string{"CCBOT_DIR", statefolder.ReadableVariable} { // where the file is, and whether it may be read
+		if value, is := vars[name]; is {
+			place[name] = value
+		}
+	}
+	written, _, err := withFile(place, vars["HOME"])
 	if err != nil {
 		return nil, nil, err
 	}
+	merged := maps.Clone(written)
+	maps.Copy(merged, vars)
 	isSecret := func(name string) bool { return name == tokenName || environment.ForAgents(name) }
 	repeats := func(value string) bool {
 		for name, secret := range merged {
@@ -113,10 +120,10 @@ func Portable(environ []string) (values map[string]string, hidden []string, err 
 		return token.New(value).Valid()
 	}
 	values = make(map[string]string)
-	for _, name := range slices.Sorted(maps.Keys(merged)) {
-		_, inEnvironment := vars[name]
-		switch value := merged[name]; {
-		case inEnvironment || value == "" || name == "CCBOT_DIR":
+	for _, name := range slices.Sorted(maps.Keys(written)) {
+		_, given := place[name]
+		switch value := written[name]; {
+		case given || value == "":
 		case !isSecret(name) && !slices.Contains(settingNames(), name):
 		// a password in an address
 		case isSecret(name), !IsPortable(name, value), repeats(value), shownSetting(name, value) != value:

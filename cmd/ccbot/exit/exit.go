@@ -19,7 +19,7 @@ var Meanings = [][2]string{
 	{"1", "not done: the reason is on standard error"},
 	{"2", "wrong usage or configuration"},
 	{"3", "a live ccbot holds the lock of the same folder"},
-	{"4", "version --check has found a newer release"},
+	{"4", "version --check has found a release that is newer, or of unknown order"},
 	{"130", "setup was interrupted"},
 }
 
