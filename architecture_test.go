@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,7 +24,7 @@ import (
 // The packages of a folder are in its layer unless they are listed here.
 var layers = [][]string{
 	{"e2e"}, // tests of the whole
-	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-try"},
+	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-hub", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
 	{"cmd/ccbot/backup", "cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup", "cmd/ccbot/uninstall"},
 	{"cmd/ccbot/offline"},
@@ -34,6 +35,9 @@ var layers = [][]string{
 	{"bot/answer", "bot/ask", "bot/browse", "bot/budget", "bot/changes", "bot/dialog", "bot/files", "bot/groups", "bot/health", "bot/history", "bot/idle", "bot/limit", "bot/longtext", "bot/loops", "bot/menu", "bot/modes", "bot/moves", "bot/prompt", "bot/questions", "bot/report", "bot/schedules", "bot/screenshot", "bot/sessions", "bot/settings", "bot/several", "bot/shell", "bot/status", "bot/topics", "bot/turn", "bot/usage", "bot/waiting", "bot/why", "bot/writers"}, // features
 	{"bot/attachment", "bot/attention", "bot/quotation", "bot/textlist"},
 	{"bot/chat", "fleet"},
+	{"fleet/hub", "fleet/join"},
+	{"fleet/link"},
+	{"fleet/beat", "fleet/courier", "fleet/rights", "fleet/seal"},
 	{"bot/card", "bot/conversation", "bot/machine"},
 	{"bot/inbox", "bot/outbox", "bot/render"},
 	{"host", "loop/template"},
@@ -91,6 +95,8 @@ var only = map[string][]string{
 // users are the only packages that may import one: the chat knows its machine by
 // ports, and no stand-in is a part of ccbot.
 var users = map[string][]string{
+	"fleet/hub": {"cmd/ccbot-hub"}, // the server of NATS is in no other program
+
 	"host":          {"cmd/ccbot", "cmd/ccbot/offline", "cmd/ccbot/running"},
 	"host/outgoing": {"host"},
 	"host/received": {"cmd/ccbot/running", "cmd/ccbot/uninstall", "host"},
@@ -255,6 +261,20 @@ func TestArchitecture(t *testing.T) {
 	for arrow := range sideways {
 		assert.True(t, used[arrow], "%s does not import %s any more: take it off the list", arrow[0], arrow[1])
 	}
+}
+
+// TestOnlyHubContainsServer fails if a package other than fleet/hub imports the server of NATS,
+// which is larger than half of ccbot. Its users are in the list above.
+func TestOnlyHubContainsServer(t *testing.T) {
+	var users []string
+	for _, s := range sources(t) {
+		for name := range maps.Values(importsOf(s.file)) {
+			if strings.HasPrefix(name, "github.com/nats-io/nats-server/") && !slices.Contains(users, s.pkg) {
+				users = append(users, s.pkg)
+			}
+		}
+	}
+	assert.Equal(t, []string{"fleet/hub"}, users)
 }
 
 // endings lists the only packages that name a type through which processes are ended, or declare an

@@ -1,0 +1,109 @@
+// Package hubtest starts a real hub on loopback for tests.
+package hubtest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/fleet/hub"
+	"ccbot/fleet/link"
+	"ccbot/fleet/rights"
+)
+
+// World is a hub and the keys of the fleet that it trusts.
+type World struct {
+	Keys   *rights.Keys
+	Folder string
+
+	t        *testing.T
+	hub      *hub.Hub
+	settings hub.Settings
+}
+
+// Start starts a hub, which ends with the test.
+func Start(t *testing.T) *World {
+	t.Helper()
+	keys, err := rights.NewKeys()
+	require.NoError(t, err)
+	trust, err := keys.Trust()
+	require.NoError(t, err)
+	w := &World{Keys: keys, Folder: t.TempDir(), t: t}
+	w.settings = hub.Settings{Folder: w.Folder, Listen: "127.0.0.1:0", Trust: trust, MaxStore: 8 << 30}
+	w.open()
+	w.settings.Listen = w.hub.Address() // a later hub has the same address
+	t.Cleanup(func() { w.hub.Close() })
+	return w
+}
+
+func (w *World) open() {
+	w.t.Helper()
+	var err error
+	w.hub, err = hub.Open(w.settings)
+	require.NoError(w.t, err)
+}
+
+// Stop ends the hub.
+func (w *World) Stop() { w.hub.Close() }
+
+// Restart starts the hub after Stop, with an empty disk if wipe is set.
+func (w *World) Restart(wipe bool) {
+	w.t.Helper()
+	if wipe {
+		require.NoError(w.t, os.RemoveAll(filepath.Join(w.Folder, "store")))
+	}
+	w.open()
+}
+
+// Hub is where the hub is.
+func (w *World) Hub() link.Hub {
+	pin := w.hub.Pin()
+	return link.Hub{Address: "nats://" + w.hub.Address(), Pin: pin[:]}
+}
+
+// Chat connects the chat of a fleet with these hosts.
+func (w *World) Chat(hosts ...string) *link.Chat {
+	w.t.Helper()
+	chat, err := link.OpenChat(w.t.Context(), w.Hub(), w.Keys, w.Fleet(nil, hosts...))
+	require.NoError(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = chat.Run(ctx) }()
+	w.t.Cleanup(func() { cancel(); <-done; _ = chat.Close() })
+	return chat
+}
+
+// Fleet is what the hub has to know.
+func (w *World) Fleet(revoked rights.Revoked, hosts ...string) link.Fleet {
+	w.t.Helper()
+	account, err := w.Keys.AccountJWT(revoked)
+	require.NoError(w.t, err)
+	return link.Fleet{Account: account, Hosts: hosts}
+}
+
+// User returns a user with the rights of a host.
+func (w *World) User(host string, until time.Time) (user rights.User, public string) {
+	w.t.Helper()
+	pair, err := nkeys.CreateUser()
+	require.NoError(w.t, err)
+	public, err = pair.PublicKey()
+	require.NoError(w.t, err)
+	token, err := w.Keys.HostJWT(host, public, until)
+	require.NoError(w.t, err)
+	return rights.User{JWT: token, Key: pair}, public
+}
+
+// Host connects a host.
+func (w *World) Host(id string) *link.Host {
+	w.t.Helper()
+	user, _ := w.User(id, time.Now().Add(rights.HostTTL))
+	host, err := link.OpenHost(w.Hub(), link.Login{User: user}, w.Keys.Names(), id)
+	require.NoError(w.t, err)
+	w.t.Cleanup(host.Close)
+	return host
+}

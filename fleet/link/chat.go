@@ -1,0 +1,232 @@
+package link
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"ccbot/fleet/rights"
+	"ccbot/internal/pause"
+)
+
+// Chat is the chat's connection to the hub.
+type Chat struct {
+	names  rights.Names
+	system *nats.Conn // nil with an existing server, whose accounts are not ours
+	conn   *nats.Conn
+	js     jetstream.JetStream
+	lost   chan struct{} // has an item after a connection was made again
+
+	mu    sync.Mutex
+	fleet Fleet
+}
+
+// Fleet is what the hub has to know.
+type Fleet struct {
+	Account string   // its JWT, see rights.Keys.AccountJWT
+	Hosts   []string // ids
+}
+
+// OpenChat connects the chat's machine to a hub of its own, and gives it the fleet.
+func OpenChat(ctx context.Context, h Hub, keys *rights.Keys, fleet Fleet) (*Chat, error) {
+	system, err := keys.System()
+	if err != nil {
+		return nil, err
+	}
+	user, err := keys.Chat()
+	if err != nil {
+		return nil, err
+	}
+	c := &Chat{names: keys.Names(), fleet: fleet, lost: make(chan struct{}, 1)}
+	if c.system, err = connect(h, Login{User: system}, c.again); err != nil {
+		return nil, err
+	}
+	if err := c.push(ctx); err != nil { // before, the hub does not know the account of user
+		return nil, errors.Join(err, c.Close())
+	}
+	return c.open(ctx, h, Login{User: user})
+}
+
+// OpenChatAt connects the chat's machine to an existing NATS server by the credentials that its
+// operator made. They have all rights in an account with JetStream.
+func OpenChatAt(ctx context.Context, h Hub, as Login, names rights.Names, hosts []string) (*Chat, error) {
+	c := &Chat{names: names, fleet: Fleet{Hosts: hosts}, lost: make(chan struct{}, 1)}
+	return c.open(ctx, h, as)
+}
+
+func (c *Chat) open(ctx context.Context, h Hub, as Login) (_ *Chat, err error) {
+	if c.conn, err = connect(h, as, c.again); err == nil {
+		c.js, err = jetstream.New(c.conn)
+	}
+	if err == nil {
+		err = c.prepare(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// Close ends the connections.
+func (c *Chat) Close() error {
+	for _, conn := range []*nats.Conn{c.system, c.conn} {
+		if conn != nil {
+			conn.Close()
+		}
+	}
+	return nil
+}
+
+func (c *Chat) again() {
+	select {
+	case c.lost <- struct{}{}:
+	default:
+	}
+}
+
+// Run sends the fleet to the hub again after each loss of a connection, because the hub may have
+// lost its disk.
+func (c *Chat) Run(ctx context.Context) error {
+	for attempts := 0; ; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.lost:
+		}
+		err := c.push(ctx)
+		if err == nil {
+			err = c.prepare(ctx)
+		}
+		if err == nil {
+			attempts = 0
+			continue
+		}
+		attempts++
+		if err := pause.For(ctx, backoff(attempts)); err != nil {
+			return err
+		}
+		c.again()
+	}
+}
+
+// SetFleet sends a changed fleet to the hub, with a host that was added, or without one whose
+// rights were revoked, which the hub cuts off. After an error the change is kept for the next
+// connection.
+func (c *Chat) SetFleet(ctx context.Context, fleet Fleet) error {
+	c.mu.Lock()
+	c.fleet = fleet
+	c.mu.Unlock()
+	err := c.push(ctx)
+	if err == nil {
+		err = c.prepare(ctx)
+	}
+	if err != nil {
+		c.again()
+	}
+	return err
+}
+
+func (c *Chat) current() Fleet {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fleet
+}
+
+// push gives the hub the account.
+func (c *Chat) push(ctx context.Context) error {
+	if c.system == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	answer, err := c.system.RequestWithContext(ctx, "$SYS.REQ.CLAIMS.UPDATE", []byte(c.current().Account))
+	if err != nil {
+		return fmt.Errorf("give the hub the fleet: %w", err)
+	}
+	var result struct {
+		Error *struct {
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(answer.Data, &result); err != nil {
+		return fmt.Errorf("give the hub the fleet: %w", err)
+	}
+	if result.Error != nil {
+		return fmt.Errorf("give the hub the fleet: %s", result.Error.Description)
+	}
+	return nil
+}
+
+const (
+	commandTTL  = 24 * time.Hour
+	eventTTL    = 7 * 24 * time.Hour
+	ackTimeout  = 10 * time.Second
+	maxMessages = 10_000 // of a host in one stream
+	maxStream   = 1 << 30
+	chatName    = "chat" // the consumer of the events
+)
+
+// prepare makes the streams, the buckets, and the consumers of the hosts.
+func (c *Chat) prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	for name, subject := range map[string]string{c.names.Commands(): c.names.Command("*"), c.names.Events(): c.names.Event("*")} {
+		ttl := commandTTL
+		if name == c.names.Events() {
+			ttl = eventTTL
+		}
+		if _, err := c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+			Name: name, Subjects: []string{subject}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
+			Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: maxMessages, MaxBytes: maxStream,
+			MaxMsgSize: rights.MaxPayload, MaxAge: ttl, DenyDelete: true,
+		}); err != nil {
+			return fmt.Errorf("make the stream %s: %w", name, err)
+		}
+	}
+	for _, bucket := range []string{c.names.Hosts(), c.names.Views()} {
+		if _, err := c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket, History: 1, MaxBytes: maxStream / 2}); err != nil {
+			return fmt.Errorf("make the bucket %s: %w", bucket, err)
+		}
+	}
+	if err := c.consumer(ctx, c.names.Events(), chatName, c.names.Event("*")); err != nil {
+		return err
+	}
+	for _, host := range c.current().Hosts {
+		if err := c.consumer(ctx, c.names.Commands(), host, c.names.Command(host)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Chat) consumer(ctx context.Context, stream, name, subject string) error {
+	if _, err := c.js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{
+		Durable: name, FilterSubject: subject, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackTimeout, MaxAckPending: 256,
+	}); err != nil {
+		return fmt.Errorf("make the consumer %s of %s: %w", name, stream, err)
+	}
+	return nil
+}
+
+// SendCommand gives the hub a message for a host. The hub drops a second message with the same id.
+func (c *Chat) SendCommand(ctx context.Context, host, id string, data []byte) error {
+	return publish(ctx, c.js, c.names.Command(host), host+":"+id, data)
+}
+
+// Events calls handle for each event of a host until ctx ends. After handle the hub forgets the
+// event.
+func (c *Chat) Events(ctx context.Context, handle func(host string, data []byte)) error {
+	return consume(ctx, c.js, c.names.Events(), chatName, func(m jetstream.Msg) {
+		handle(m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:], m.Data())
+	})
+}
+
+// Conn returns the connection, for requests and beats.
+func (c *Chat) Conn() *nats.Conn { return c.conn }

@@ -1,0 +1,91 @@
+package link
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"ccbot/fleet/rights"
+)
+
+const (
+	connectTimeout = 10 * time.Second
+	requestTimeout = 5 * time.Second
+	minBackoff     = 100 * time.Millisecond
+	maxBackoff     = 5 * time.Second
+)
+
+// ErrPin is returned if the server has another key than the pinned one.
+var ErrPin = errors.New("the hub has another key")
+
+// Hub is where a hub is, and how it is known.
+type Hub struct {
+	Address string // HOST:PORT of a ccbot-hub, or URLs of NATS servers
+	Pin     []byte // SHA-256 of the hub's public key; without one the authorities of the system count
+}
+
+// Login is the user of a connection: User, or the file with the credentials of an existing server.
+type Login struct {
+	User        rights.User
+	Credentials string // path
+	Inbox       string // prefix
+}
+
+// connect returns a connection that is made again whenever it is lost. again, if not nil, is called
+// after that.
+func connect(h Hub, as Login, again func()) (*nats.Conn, error) {
+	options := []nats.Option{
+		nats.Name("ccbot"), nats.Timeout(connectTimeout), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
+		nats.CustomReconnectDelay(backoff), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
+		nats.Secure(tlsConfig(h.Pin)), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	}
+	if h.Pin != nil {
+		options = append(options, nats.TLSHandshakeFirst())
+	}
+	if as.Inbox != "" {
+		options = append(options, nats.CustomInboxPrefix(as.Inbox))
+	}
+	if as.Credentials != "" {
+		options = append(options, nats.UserCredentials(as.Credentials))
+	} else {
+		options = append(options, nats.UserJWT(func() (string, error) { return as.User.JWT, nil }, as.User.Key.Sign))
+	}
+	if again != nil {
+		options = append(options, nats.ReconnectHandler(func(*nats.Conn) { again() }))
+	}
+	conn, err := nats.Connect(h.Address, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the hub: %w", err)
+	}
+	return conn, nil
+}
+
+// backoff returns the pause before an attempt to connect again.
+func backoff(attempts int) time.Duration {
+	return min(minBackoff<<min(attempts, 10), maxBackoff)
+}
+
+func tlsConfig(pin []byte) *tls.Config {
+	config := &tls.Config{MinVersion: tls.VersionTLS13}
+	if pin == nil {
+		return config
+	}
+	config.InsecureSkipVerify = true // no authority knows the key: the pin is compared instead
+	config.VerifyConnection = func(state tls.ConnectionState) error {
+		sum := sha256.Sum256(state.PeerCertificates[0].RawSubjectPublicKeyInfo)
+		if !bytes.Equal(sum[:], pin) {
+			return ErrPin
+		}
+		return nil
+	}
+	return config
+}
+
+// Dial connects once as a user whose rights are for one purpose, such as a joiner. The caller
+// closes the connection.
+func Dial(h Hub, as Login) (*nats.Conn, error) { return connect(h, as, nil) }

@@ -1,0 +1,50 @@
+package link
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"ccbot/fleet/rights"
+)
+
+// Host is a host's connection to the hub.
+type Host struct {
+	names rights.Names
+	id    string
+	conn  *nats.Conn
+	js    jetstream.JetStream
+}
+
+// OpenHost connects a host to a hub.
+func OpenHost(h Hub, as Login, names rights.Names, id string) (*Host, error) {
+	as.Inbox = rights.Inbox(id)
+	conn, err := connect(h, as, nil)
+	if err != nil {
+		return nil, err
+	}
+	js, err := jetstream.New(conn)
+	if err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("connect to the hub: %w", err)
+	}
+	return &Host{names, id, conn, js}, nil
+}
+
+// Close ends the connection.
+func (h *Host) Close() { h.conn.Close() }
+
+// SendEvent gives the hub a message for the chat. The hub drops a second message with the same id.
+func (h *Host) SendEvent(ctx context.Context, id string, data []byte) error {
+	return publish(ctx, h.js, h.names.Event(h.id), h.id+":"+id, data)
+}
+
+// Commands calls handle for each command until ctx ends. The hub forgets a command after handle.
+func (h *Host) Commands(ctx context.Context, handle func(data []byte)) error {
+	return consume(ctx, h.js, h.names.Commands(), h.id, func(m jetstream.Msg) { handle(m.Data()) })
+}
+
+// Conn returns the connection, for requests and beats.
+func (h *Host) Conn() *nats.Conn { return h.conn }

@@ -1,0 +1,52 @@
+package rights
+
+import "strings"
+
+// Names are the names of subjects, streams and buckets of one fleet.
+type Names struct {
+	Fleet string // see Keys.Fleet
+}
+
+func (n Names) subject(tokens ...string) string {
+	return "cc." + n.Fleet + ".v1." + strings.Join(tokens, ".")
+}
+
+// Command is the subject of the commands for a host.
+func (n Names) Command(host string) string { return n.subject("cmd", host) }
+
+// Event is the subject of the events of a host.
+func (n Names) Event(host string) string { return n.subject("evt", host) }
+
+// Beat is the subject of the beats of a host.
+func (n Names) Beat(host string) string { return n.subject("beat", host) }
+
+// Request is the subject of a request to a host.
+func (n Names) Request(host, verb string) string { return n.subject("rpc", host, verb) }
+
+// File is the subject of the bytes of a file of a host.
+func (n Names) File(host, ticket string) string { return n.subject("file", host, ticket) }
+
+// Join is the subject of the joiner with a code.
+func (n Names) Join(code string) string { return n.subject("join", code) }
+
+// Commands is the stream of the commands for all hosts.
+func (n Names) Commands() string { return "CMD_" + n.Fleet }
+
+// Events is the stream of the events of all hosts.
+func (n Names) Events() string { return "EVT_" + n.Fleet }
+
+// Hosts is the bucket of what is known of the hosts.
+func (n Names) Hosts() string { return "hosts_" + n.Fleet }
+
+// Views is the bucket of the views of sessions. A key is HOST.RECORD.
+func (n Names) Views() string { return "views_" + n.Fleet }
+
+// Inbox is the prefix of the inboxes of a host or of a joiner.
+func Inbox(owner string) string { return "_INBOX_" + owner }
+
+// IsInbox reports whether a reply subject is in an owner's inbox. An answer is sent nowhere else:
+// its sender has more rights than the owner, who chose the subject.
+func IsInbox(owner, subject string) bool {
+	rest, ok := strings.CutPrefix(subject, Inbox(owner)+".")
+	return ok && rest != "" && !strings.ContainsAny(rest, "*> \t\r\n")
+}

@@ -1,0 +1,18 @@
+// Package seal seals the messages between the chat and one host.
+//
+// The messages travel through a hub that need not be trusted, and the subject of a message does not
+// prove its sender. So each message is encrypted and authenticated by the curve keys of both ends
+// (nkeys, which is NaCl's box), and has its address inside.
+//
+// It promises:
+//
+//   - Open returns only a message that the peer sealed for this end, in the present epoch, and each
+//     one once. The other messages are errors: ErrSender, ErrAddress, ErrEpoch, ErrReplay.
+//   - A message that was sealed before the last start of either end is not opened. The chat counts
+//     the epochs of each host. Each start of the chat and each hello of a host begins one; both
+//     ends have it on disk before they use it.
+//   - A private key leaves its end only by Key.Seed, for the end's own disk, and no log shows it.
+//
+// The hub can still delay, drop and reorder messages, and sees their sizes and times. A hello can
+// be repeated by the hub: it begins another epoch and has no other effect.
+package seal

@@ -1,0 +1,146 @@
+package seal
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Epochs stores the epoch of one link. SetEpoch returns after the number is safe on disk. Epoch
+// returns 0 if none was stored.
+type Epochs interface {
+	Epoch() (uint64, error)
+	SetEpoch(epoch uint64) error
+}
+
+// Link is one end of the messages between the chat and a host. Its methods may be called
+// concurrently.
+type Link struct {
+	key      Key
+	peer     string // the public key of the other end
+	me, them string
+	stored   Epochs
+
+	mu     sync.Mutex
+	epoch  uint64 // the highest known
+	begun  bool   // false for a host that has not met the chat since its start
+	sealed uint64
+	opened window
+}
+
+// NewChatLink returns the chat's end of the link to a host, and begins an epoch.
+func NewChatLink(key Key, hostID, hostKey string, stored Epochs) (*Link, error) {
+	l := &Link{key: key, peer: hostKey, me: ChatName, them: hostID, stored: stored}
+	epoch, err := stored.Epoch()
+	if err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	return l, l.beginLocked(epoch + 1) // nothing else has l yet
+}
+
+// NewHostLink returns the host's end. Until the first message of the chat it seals only hellos.
+func NewHostLink(key Key, hostID, chatKey string, stored Epochs) (*Link, error) {
+	epoch, err := stored.Epoch()
+	if err != nil {
+		return nil, fmt.Errorf("seal: %w", err)
+	}
+	return &Link{key: key, peer: chatKey, me: hostID, them: ChatName, stored: stored, epoch: epoch}, nil
+}
+
+func (l *Link) beginLocked(epoch uint64) error {
+	if err := l.stored.SetEpoch(epoch); err != nil {
+		return fmt.Errorf("seal: begin epoch %d: %w", epoch, err)
+	}
+	l.epoch, l.begun, l.sealed, l.opened = epoch, true, 0, window{}
+	return nil
+}
+
+// HasEpoch reports whether the link has an epoch. A host without one sends a hello.
+func (l *Link) HasEpoch() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.begun
+}
+
+// Seal returns the sealed form of a message. Each result is another one: a message that is sent
+// again is sealed again.
+func (l *Link) Seal(m Message) ([]byte, error) {
+	l.mu.Lock()
+	if !l.begun && m.Kind != Hello {
+		l.mu.Unlock()
+		return nil, fmt.Errorf("seal: %s without an epoch: %w", m.Kind, ErrEpoch)
+	}
+	l.sealed++
+	m.V, m.From, m.To, m.Epoch, m.Seq = Version, l.me, l.them, l.epoch, l.sealed
+	l.mu.Unlock()
+	data, err := m.encode()
+	if err != nil {
+		return nil, err
+	}
+	return l.key.SealFor(l.peer, data)
+}
+
+// Open returns a message of the other end. A hello that the chat opens begins an epoch.
+func (l *Link) Open(sealed []byte) (Message, error) {
+	data, err := l.key.OpenFrom(l.peer, sealed)
+	if err != nil {
+		return Message{}, err
+	}
+	m, err := decode(data)
+	if err != nil {
+		return Message{}, err
+	}
+	if m.From != l.them || m.To != l.me {
+		return Message{}, fmt.Errorf("%w: from %q to %q", ErrAddress, m.From, m.To)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.admitLocked(m); err != nil {
+		return Message{}, fmt.Errorf("%s %d of epoch %d: %w", m.Kind, m.Seq, m.Epoch, err)
+	}
+	return m, nil
+}
+
+// admitLocked returns why an authentic message must not be opened.
+func (l *Link) admitLocked(m Message) error {
+	switch isChat := l.me == ChatName; {
+	case isChat && m.Kind == Hello:
+		// The chat's disk may be older than the host's, so its number may be lower.
+		return l.beginLocked(max(l.epoch, m.Epoch) + 1)
+	case isChat && m.Epoch != l.epoch, m.Epoch < l.epoch, m.Epoch == l.epoch && !l.begun:
+		return ErrEpoch
+	case m.Epoch > l.epoch:
+		if err := l.beginLocked(m.Epoch); err != nil {
+			return err
+		}
+	}
+	if !l.opened.add(m.Seq) {
+		return ErrReplay
+	}
+	return nil
+}
+
+// windowSize is the number of messages by which a message may be overtaken.
+const windowSize = 1024
+
+// window remembers the numbers of opened messages. Numbers begin at 1.
+type window struct {
+	top  uint64
+	seen [windowSize / 64]uint64 // bit n%windowSize of each n in (top-windowSize, top]
+}
+
+// add notes n. It reports false if n is noted already, or too low to know.
+func (w *window) add(n uint64) bool {
+	switch {
+	case n == 0 || n+windowSize <= w.top:
+		return false
+	case n > w.top:
+		for i := w.top + 1; i <= n && i <= w.top+windowSize; i++ {
+			w.seen[i%windowSize/64] &^= 1 << (i % 64)
+		}
+		w.top = n
+	case w.seen[n%windowSize/64]&(1<<(n%64)) != 0:
+		return false
+	}
+	w.seen[n%windowSize/64] |= 1 << (n % 64)
+	return true
+}
