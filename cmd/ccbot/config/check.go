@@ -78,7 +78,8 @@ func (c *Config) CheckAPI() error {
 	return nil
 }
 
-// split splits a setting into words as a shell would, without expanding anything but ~.
+// split splits a setting into words as a shell would, without expanding anything but ~, and not even
+// that without a home folder.
 func split(name, text, home, instead string) (words []string, err error) {
 	env := &expand.Config{Env: expand.FuncEnviron(func(name string) string { return map[string]string{"HOME": home}[name] })}
 	for word, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
@@ -100,6 +101,9 @@ func split(name, text, home, instead string) (words []string, err error) {
 		})
 		if !plain { // the next function would fill it in, or end the program
 			return nil, fmt.Errorf("%s: there is no expansion, so $ and ` are allowed in single quotes only%s", name, instead)
+		}
+		if first, is := word.Parts[0].(*syntax.Lit); is && home == "" && strings.HasPrefix(first.Value, "~") {
+			first.Value = `\` + first.Value
 		}
 		one, err := expand.Fields(env, word)
 		if err != nil || len(one) != 1 {

@@ -16,6 +16,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/i18n"
+	"ccbot/internal/hookwire"
 	"ccbot/internal/token"
 )
 
@@ -125,6 +126,9 @@ func TestLoadConfig(t *testing.T) {
 		}},
 		{"flags are not expanded", "CLAUDE_FLAGS=--a 'costs $5 or `x`' \\$HOME '{b,c}' * {d} ''", func(t *testing.T, c Config) {
 			assert.Equal(t, []string{"--a", "costs $5 or `x`", "$HOME", "{b,c}", "*", "{d}", ""}, c.Flags)
+		}},
+		{"flags have no home folder", "CLAUDE_FLAGS=--add-dir ~/x ~root/y '~' a~", func(t *testing.T, c Config) {
+			assert.Equal(t, []string{"--add-dir", "~/x", "~root/y", "~", "a~"}, c.Flags)
 		}},
 		{"a flag that only looks forbidden", "CLAUDE_FLAGS=--permission-prompt-tool x", func(t *testing.T, c Config) {
 			assert.Len(t, c.Flags, 2)
@@ -380,4 +384,11 @@ func TestVoiceCommandIsSplitIntoWords(t *testing.T) {
 			assert.Equal(t, tt.want, c.VoiceWords)
 		})
 	}
+}
+
+// TestFolderHasRoomForSocket compares the documented length with the kernels' limits of a socket.
+func TestFolderHasRoomForSocket(t *testing.T) {
+	field, _ := reflect.TypeFor[Config]().FieldByName("Dir")
+	name := len("/" + hookwire.SocketName + "~")
+	assert.Contains(t, field.Tag.Get("doc"), fmt.Sprintf("at most %d bytes (macOS: %d)", 107-name, 103-name))
 }
