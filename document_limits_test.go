@@ -71,6 +71,7 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 
 	{"configuration", "three times at most", "bot/questions.maxReminders", "3"},
 	{"configuration", "the newest ten stay", "recovery.backupsKept", "10"},
+	{"configuration", "its newest 1,000 messages", "bot/conversation.maxMessages", "1000"},
 	{"configuration", "the record for 7 days in", "recovery.PurgedFor", "7 * 24 * time.Hour"},
 
 	{"manual", "older than 15 minutes when ccbot reads it", "bot/prompt.MaxAge", "15 * time.Minute"},

@@ -91,8 +91,8 @@ func addLogs(c *call, verb func(use, short string, do func(s *service.Service, c
 		}
 		return syscall.Exec(path, argv, c.environ)
 	})
-	show.Flags().IntVarP(&logs.Lines, "lines", "n", 100, "show the last `N` lines")
-	show.Flags().StringVar(&logs.Since, "since", "", "show the lines since `TIME`, such as \"2 hours ago\" or \"2026-05-04 03:00\"")
+	show.Flags().IntVarP(&logs.Lines, "lines", "n", 100, "show the last `N` lines, unless --since is given")
+	show.Flags().StringVar(&logs.Since, "since", "", "show the lines since `TIME` (not with launchd), such as \"2 hours ago\" or \"2026-05-04 03:00\"")
 	show.Flags().BoolVarP(&logs.Follow, "follow", "f", true, "show new lines until ^C; --follow=false: do not")
 	show.Example += "\n  ccbot service logs --since \"2 hours ago\" --follow=false"
 }

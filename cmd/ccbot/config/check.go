@@ -78,8 +78,8 @@ func (c *Config) CheckAPI() error {
 	return nil
 }
 
-// split splits a setting into words as a shell would, without expanding anything but ~, and not even
-// that without a home folder.
+// split splits a setting into words as a shell would, without expanding anything but ~. If home is
+// empty, a ~ stays too.
 func split(name, text, home, instead string) (words []string, err error) {
 	env := &expand.Config{Env: expand.FuncEnviron(func(name string) string { return map[string]string{"HOME": home}[name] })}
 	for word, err := range syntax.NewParser().WordsSeq(strings.NewReader(text)) {
