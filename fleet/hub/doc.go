@@ -3,7 +3,7 @@
 // It promises:
 //
 //   - It listens on one port and speaks TLS 1.3 from the first byte. Its certificate is made of its
-//     own key at each start. Clients know the key by its pin; there is no authority.
+//     key at each start. Clients know the key by its pin; there is no authority.
 //   - It accepts only users that the trusted operator's accounts signed. Which account that is, and
 //     who is revoked, it learns from the chat.
 //   - A written message is synced before its sender has the answer.

@@ -24,8 +24,9 @@ type Chat struct {
 	js     jetstream.JetStream
 	lost   chan struct{} // has an item after a connection was made again
 
-	mu    sync.Mutex
-	fleet Fleet
+	mu          sync.Mutex
+	fleet       Fleet
+	reconnected func()
 }
 
 // Fleet is what the hub has to know.
@@ -106,6 +107,7 @@ func (c *Chat) Run(ctx context.Context) error {
 		}
 		if err == nil {
 			attempts = 0
+			c.report()
 			continue
 		}
 		attempts++
@@ -113,6 +115,22 @@ func (c *Chat) Run(ctx context.Context) error {
 			return err
 		}
 		c.again()
+	}
+}
+
+// OnReconnect makes Run call f each time that the hub has the fleet again.
+func (c *Chat) OnReconnect(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reconnected = f
+}
+
+func (c *Chat) report() {
+	c.mu.Lock()
+	f := c.reconnected
+	c.mu.Unlock()
+	if f != nil {
+		f()
 	}
 }
 

@@ -36,6 +36,11 @@ func OpenHost(h Hub, as Login, names rights.Names, id string) (*Host, error) {
 // Close ends the connection.
 func (h *Host) Close() { h.conn.Close() }
 
+// OnReconnect makes the connection call f each time that it was made again.
+func (h *Host) OnReconnect(f func()) {
+	h.conn.SetReconnectHandler(func(*nats.Conn) { f() })
+}
+
 // SendEvent gives the hub a message for the chat. The hub drops a second message with the same id.
 func (h *Host) SendEvent(ctx context.Context, id string, data []byte) error {
 	return publish(ctx, h.js, h.names.Event(h.id), h.id+":"+id, data)

@@ -4,12 +4,18 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"ccbot/internal/pause"
 )
 
 func publish(ctx context.Context, js jetstream.JetStream, subject, id string, data []byte) error {
+	if !js.Conn().IsConnected() {
+		return fmt.Errorf("give the hub a message: %w", nats.ErrDisconnected) // the client would keep it
+	}
+	ctx, _, stop := until(ctx, js.Conn(), nats.RECONNECTING) // the answer would be lost
+	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	if _, err := js.Publish(ctx, subject, data, jetstream.WithMsgID(id), jetstream.WithRetryAttempts(0)); err != nil {
@@ -31,27 +37,49 @@ func consume(ctx context.Context, js jetstream.JetStream, stream, name string, h
 	}
 }
 
-// read handles messages until the consumer or its connection is lost, and reports whether it
-// handled any. The end of the consumer is no error: the hub may lose its disk at any time.
-func read(ctx context.Context, js jetstream.JetStream, stream, name string, handle func(jetstream.Msg)) (handled bool) {
+// read handles messages until the consumer is lost or the connection was made again, and reports
+// whether the next attempt may come at once.
+func read(ctx context.Context, js jetstream.JetStream, stream, name string, handle func(jetstream.Msg)) (soon bool) {
+	ctx, again, stop := until(ctx, js.Conn(), nats.CONNECTED)
+	defer stop()
 	find, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	consumer, err := js.Consumer(find, stream, name)
 	if err != nil {
-		return false
+		return again()
 	}
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(64), jetstream.PullExpiry(requestTimeout))
 	if err != nil {
-		return false
+		return again()
 	}
 	defer messages.Stop()
-	for {
+	for handled := false; ; handled = true {
 		m, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil { // also if no heartbeat comes: the hub is away, or has lost the consumer
-			return handled
+			return handled || again()
 		}
 		handle(m)
-		handled = true
 		_ = m.Ack() // without it the hub delivers the message again, and its receiver knows it
+	}
+}
+
+// until returns a context that also ends when the connection changes to a status, a function that
+// reports whether the context has ended, and a function that ends the wait.
+func until(parent context.Context, conn *nats.Conn, change nats.Status) (ctx context.Context, ended func() bool, stop func()) {
+	ctx, cancel := context.WithCancel(parent)
+	status := conn.StatusChanged(change)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-status:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() bool { return ctx.Err() != nil }, func() {
+		cancel()
+		<-done
+		conn.RemoveStatusListener(status)
 	}
 }

@@ -1,0 +1,21 @@
+// Package courier hands items over between two machines, each once, through a hub that may lose
+// all that it has.
+//
+// The hub is no ledger. An item is in the sender's folder until the receiver has answered that the
+// item is in its own folder.
+//
+// It promises:
+//
+//   - An item that Put has stored reaches the receiver's Next, whatever dies in between: either
+//     end at any step, the hub, its disk.
+//   - Next returns an item until Done was called for it, and never after that. A copy that turns up
+//     later is not taken, however late it is.
+//   - Items arrive in the order of Put, unless the hub or a restart delays one.
+//   - The receiver's memory and disk grow with the open items, not with all items.
+//
+// It limits nothing: a program whose work on an item can end between its effect and Done must
+// recognize the item by its number, because Next returns it again.
+//
+// Both ends must keep their folders. An end whose folder was lost or restored from a backup is
+// recognized by the number of its life, see End.
+package courier

@@ -1,0 +1,362 @@
+package courier_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/fleet/courier"
+	"ccbot/internal/disk"
+)
+
+// wire carries frames by hand: a test delivers, repeats and drops them.
+type wire struct {
+	mu     sync.Mutex
+	ids    []string
+	frames [][]byte
+	sent   chan struct{}
+}
+
+func newWire() *wire { return &wire{sent: make(chan struct{}, 1000)} }
+
+func (w *wire) Send(_ context.Context, id string, data []byte) error {
+	w.mu.Lock()
+	w.ids, w.frames = append(w.ids, id), append(w.frames, data)
+	w.mu.Unlock()
+	w.sent <- struct{}{}
+	return nil
+}
+
+// take waits for the next n frames.
+func (w *wire) take(n int) (frames [][]byte) {
+	for range n {
+		<-w.sent
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	frames, w.frames = w.frames, nil
+	return frames
+}
+
+func open(t *testing.T, folder string, w *wire) *courier.End {
+	t.Helper()
+	end, err := courier.Open(courier.Settings{Folder: folder, Sender: w})
+	require.NoError(t, err)
+	return end
+}
+
+// running runs an end until the test ends.
+func running(t *testing.T, end *courier.End) *courier.End {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = end.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return end
+}
+
+func put(t *testing.T, end *courier.End, bodies ...string) {
+	t.Helper()
+	for _, body := range bodies {
+		seq, err := end.Put([]byte(body))
+		require.NoError(t, err)
+		require.NoError(t, end.Release(seq))
+	}
+}
+
+func receive(t *testing.T, end *courier.End, frames ...[]byte) {
+	t.Helper()
+	for _, data := range frames {
+		require.NoError(t, end.Receive(t.Context(), data))
+	}
+}
+
+func next(t *testing.T, end *courier.End) courier.Item {
+	t.Helper()
+	item, err := end.Next(t.Context())
+	require.NoError(t, err)
+	return item
+}
+
+// none reports whether Next has nothing.
+func none(end *courier.End) bool {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := end.Next(ctx)
+	return errors.Is(err, context.Canceled)
+}
+
+func files(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if e.Name() != "state" {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func TestCopyOfDoneItemIsNotTaken(t *testing.T) {
+	out, in, folder := newWire(), newWire(), t.TempDir()
+	sender := running(t, open(t, t.TempDir(), out))
+	put(t, sender, "a")
+	frame := out.take(1)[0]
+	receiver := open(t, folder, in)
+	receive(t, receiver, frame, frame)
+	item := next(t, receiver)
+	assert.Equal(t, "a", string(item.Body))
+	assert.True(t, none(receiver))
+	require.NoError(t, receiver.Done(item))
+	receive(t, receiver, frame)
+	assert.True(t, none(receiver))
+	receiver = open(t, folder, in)
+	receive(t, receiver, frame)
+	assert.True(t, none(receiver), "after a restart")
+	assert.Len(t, in.take(4), 4, "each copy is answered")
+}
+
+func TestItemIsReturnedUntilDone(t *testing.T) {
+	out, folder := newWire(), t.TempDir()
+	put(t, running(t, open(t, t.TempDir(), out)), "a")
+	receiver := open(t, folder, newWire())
+	receive(t, receiver, out.take(1)...)
+	next(t, receiver)
+	receiver = open(t, folder, newWire())
+	item := next(t, receiver)
+	require.NoError(t, receiver.Done(item))
+	require.Error(t, receiver.Done(item))
+	assert.True(t, none(open(t, folder, newWire())))
+}
+
+func TestItemsKeepTheirOrder(t *testing.T) {
+	out := newWire()
+	put(t, running(t, open(t, t.TempDir(), out)), "a", "b", "c")
+	frames := out.take(3)
+	receiver := open(t, t.TempDir(), newWire())
+	receive(t, receiver, frames[2], frames[1])
+	assert.True(t, none(receiver), "the first is missing")
+	receive(t, receiver, frames[0])
+	for _, want := range []string{"a", "b", "c"} {
+		assert.Equal(t, want, string(next(t, receiver).Body))
+	}
+}
+
+// The hub drops a frame whose id it has seen, also if it has lost the first one since.
+func TestIDsAreNeverUsedTwice(t *testing.T) {
+	out, folder := newWire(), t.TempDir()
+	end := running(t, open(t, folder, out))
+	put(t, end, "a")
+	out.take(1)
+	end.SendAgain()
+	out.take(1)
+	running(t, open(t, folder, out))
+	out.take(1)
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	seen := make(map[string]bool)
+	for _, id := range out.ids {
+		assert.True(t, strings.HasPrefix(id, "1#"), id)
+		assert.False(t, seen[id], id)
+		seen[id] = true
+	}
+	assert.Len(t, seen, 3)
+}
+
+// An item leaves the sender's folder after the answer and the release, and its number is not used
+// again after a restart.
+func TestNumbersAreNeverUsedTwice(t *testing.T) {
+	out, in, folder := newWire(), newWire(), t.TempDir()
+	sender := running(t, open(t, folder, out))
+	receiver := open(t, t.TempDir(), in)
+	first, err := sender.Put([]byte("a"))
+	require.NoError(t, err)
+	receive(t, receiver, out.take(1)...)
+	receive(t, sender, in.take(1)...)
+	assert.Len(t, files(t, filepath.Join(folder, "out")), 1, "not released")
+	kept, err := sender.Kept()
+	require.NoError(t, err)
+	assert.Equal(t, "a", string(kept[0].Body))
+	require.NoError(t, sender.Release(first))
+	assert.Empty(t, files(t, filepath.Join(folder, "out")))
+	assert.Zero(t, sender.Waiting())
+	second, err := open(t, folder, out).Put([]byte("b"))
+	require.NoError(t, err)
+	assert.Equal(t, first+1, second)
+}
+
+func TestTombstonesOfSettledItemsAreRemoved(t *testing.T) {
+	out, in, folder := newWire(), newWire(), t.TempDir()
+	sender, receiver := running(t, open(t, t.TempDir(), out)), open(t, folder, in)
+	var first []byte
+	for i := range 200 {
+		put(t, sender, fmt.Sprint(i))
+		frame := out.take(1)
+		if i == 0 {
+			first = frame[0]
+		}
+		receive(t, receiver, frame...)
+		require.NoError(t, receiver.Done(next(t, receiver)))
+		receive(t, sender, in.take(1)...)
+		assert.Less(t, len(files(t, filepath.Join(folder, "in"))), 40)
+	}
+	receiver = open(t, folder, in)
+	receive(t, receiver, first)
+	assert.True(t, none(receiver), "a copy of an item without a tombstone")
+}
+
+// A sender that has lost its folder counts from 1 again: its items are new ones, and copies of the
+// earlier ones are not taken.
+func TestSenderLosesItsFolder(t *testing.T) {
+	before, after, folder := newWire(), newWire(), t.TempDir()
+	put(t, running(t, open(t, t.TempDir(), before)), "a", "b")
+	put(t, running(t, open(t, t.TempDir(), after)), "c")
+	old, fresh := before.take(2), after.take(1)
+	receiver := open(t, folder, newWire())
+	receive(t, receiver, old[0], fresh[0], old[1])
+	assert.Equal(t, "a", string(next(t, receiver).Body))
+	item := next(t, receiver)
+	assert.Equal(t, "c", string(item.Body))
+	require.NoError(t, receiver.Done(item))
+	receiver = open(t, folder, newWire())
+	receive(t, receiver, old[1], fresh[0])
+	item = next(t, receiver)
+	assert.Equal(t, "a", string(item.Body))
+	require.NoError(t, receiver.Done(item))
+	assert.True(t, none(receiver))
+}
+
+// An answer to an earlier life of the folder ends no item of this one.
+func TestAnswerOfEarlierLife(t *testing.T) {
+	before, after, in := newWire(), newWire(), newWire()
+	put(t, running(t, open(t, t.TempDir(), before)), "a")
+	receive(t, open(t, t.TempDir(), in), before.take(1)...)
+	sender := running(t, open(t, t.TempDir(), after))
+	put(t, sender, "b")
+	receive(t, sender, in.take(1)...)
+	assert.Equal(t, 1, sender.Waiting())
+}
+
+// TestP8_CourierOutlivesFaults makes each call on a file fail once, in a run of two items. After a
+// restart both have arrived once, in order.
+func TestP8_CourierOutlivesFaults(t *testing.T) {
+	for call := 1; ; call++ {
+		from, to, calls := t.TempDir(), t.TempDir(), 0
+		recorded, log := make(map[string]bool), []string(nil)
+		end := disk.Fail(func(_, path string) error {
+			if !strings.HasPrefix(path, from) && !strings.HasPrefix(path, to) {
+				return nil
+			}
+			if calls++; calls == call {
+				return errors.New("fault")
+			}
+			return nil
+		})
+		err := exchange(t, from, to, recorded, &log)
+		end()
+		if calls < call {
+			require.NoError(t, err)
+			assert.Greater(t, call, 40)
+			return
+		}
+		require.Error(t, err, "call %d", call)
+		require.NoError(t, exchange(t, from, to, recorded, &log), "call %d", call)
+		require.NoError(t, exchange(t, from, to, recorded, &log), "call %d", call)
+		require.Equal(t, []string{"a", "b"}, log, "call %d", call)
+		assert.Empty(t, files(t, filepath.Join(from, "out")), "call %d", call)
+	}
+}
+
+// exchange passes two items from one folder to another, as far as no call fails, and returns what
+// was done.
+func exchange(t *testing.T, from, to string, recorded map[string]bool, log *[]string) (err error) {
+	out, in := newWire(), newWire()
+	failed := make(chan error, 1)
+	sender, err := courier.Open(courier.Settings{Folder: from, Sender: out, Report: func(err error) { failed <- err }})
+	if err != nil {
+		return err
+	}
+	receiver, err := courier.Open(courier.Settings{Folder: to, Sender: in})
+	if err != nil {
+		return err
+	}
+	kept, err := sender.Kept()
+	if err != nil {
+		return err
+	}
+	for _, item := range kept {
+		recorded[string(item.Body)] = true
+		if err := sender.Release(item.Seq); err != nil {
+			return err
+		}
+	}
+	for _, body := range []string{"a", "b"} {
+		if recorded[body] {
+			continue
+		}
+		seq, err := sender.Put([]byte(body))
+		if err != nil {
+			return err
+		}
+		recorded[body] = true
+		if err := sender.Release(seq); err != nil {
+			return err
+		}
+	}
+	waiting := sender.Waiting()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = sender.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+	for range waiting {
+		select {
+		case <-out.sent:
+		case err := <-failed:
+			return err
+		}
+	}
+	for _, frame := range out.frames {
+		if err := receiver.Receive(ctx, frame); err != nil {
+			return err
+		}
+	}
+	for _, frame := range in.frames {
+		if err := sender.Receive(ctx, frame); err != nil {
+			return err
+		}
+	}
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	for {
+		item, err := receiver.Next(over)
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(*log) == 0 || (*log)[len(*log)-1] != string(item.Body) { // the program recognizes its last effect
+			*log = append(*log, string(item.Body))
+		}
+		if err := receiver.Done(item); err != nil {
+			return err
+		}
+	}
+}
+
+func TestFramesOfOthersAreRefused(t *testing.T) {
+	end := open(t, t.TempDir(), newWire())
+	for _, data := range []string{"", "\n", "{}\n", `{"v":2,"life":"x","seq":1}` + "\n", `{"v":1,"life":"x","seq":0}` + "\n",
+		`{"v":1,"seq":1}` + "\n", `{"v":1,"life":"x","seq":1,"settled":1}` + "\n", `{"v":1,"life":"x","seq":1}`} {
+		require.ErrorIs(t, end.Receive(t.Context(), []byte(data)), courier.ErrFrame, data)
+	}
+}

@@ -1,0 +1,211 @@
+package courier
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ccbot/internal/spool"
+)
+
+// maxTombstones is the number of settled tombstones that are removed at once.
+const maxTombstones = 32
+
+// incoming are the items that this end took. An item that is done leaves a tombstone, until the
+// sender reports that it is settled: a later copy of it is then known by its number alone.
+type incoming struct {
+	folder spool.Folder
+	state
+	complete uint64          // all items up to it were taken
+	open     map[string]mark // by name
+	dead     map[uint64]bool // tombstones of the present life
+}
+
+// mark describes an item that is not done.
+type mark struct {
+	life     string
+	seq      uint64
+	returned bool // by Next
+}
+
+const tombstone = ".done"
+
+func openIncoming(f spool.Folder) (in incoming, err error) {
+	if err := f.Make(); err != nil {
+		return incoming{}, err
+	}
+	if err := f.Tidy(); err != nil {
+		return incoming{}, err
+	}
+	in = incoming{folder: f, open: make(map[string]mark), dead: make(map[uint64]bool)}
+	if in.state, err = readState(f); err != nil {
+		return incoming{}, err
+	}
+	in.complete = in.Settled
+	names, err := f.List()
+	if err != nil {
+		return incoming{}, err
+	}
+	var dead []string
+	for _, name := range names {
+		base, isDead := strings.CutSuffix(name, tombstone)
+		life, number, _ := strings.Cut(base, "_")
+		seq, err := strconv.ParseUint(number, 10, 64)
+		switch {
+		case err != nil: // the state, or a foreign file
+		case isDead:
+			dead = append(dead, name)
+			if life == in.Life {
+				in.dead[seq] = true
+			}
+		default:
+			in.open[name] = mark{life: life, seq: seq}
+		}
+	}
+	if err := in.bury(dead); err != nil {
+		return incoming{}, err
+	}
+	in.count()
+	return in, nil
+}
+
+// bury ends what a crash left between a tombstone and the end of its item.
+func (in *incoming) bury(dead []string) error {
+	for _, name := range dead {
+		item := strings.TrimSuffix(name, tombstone)
+		if _, both := in.open[item]; both {
+			if err := in.folder.Remove(item); err != nil {
+				return err
+			}
+			delete(in.open, item)
+		}
+		if !strings.HasPrefix(name, in.Life+"_") { // of an earlier life
+			if err := in.folder.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func itemName(life string, seq uint64) string { return life + "_" + nameOf(seq) }
+
+// count raises complete over all items that are known.
+func (in *incoming) count() {
+	for in.has(in.complete + 1) {
+		in.complete++
+	}
+}
+
+// has reports whether an item of the present life was taken.
+func (in *incoming) has(seq uint64) bool {
+	_, open := in.open[itemName(in.Life, seq)]
+	return seq <= in.complete || open || in.dead[seq]
+}
+
+// take stores an item unless it was taken before, and reports whether this end has it.
+func (in *incoming) take(f frame) (mine bool, err error) {
+	if f.Life < in.Life {
+		return false, nil // the sender has lost the folder of that life, and waits for no answer
+	}
+	if f.Life > in.Life {
+		if err := in.begin(f.Life); err != nil {
+			return false, err
+		}
+	}
+	if f.Settled > in.Settled {
+		in.Settled = f.Settled
+		in.complete = max(in.complete, f.Settled)
+		if err := in.forget(); err != nil {
+			return false, err
+		}
+	}
+	if in.has(f.Seq) {
+		return true, nil
+	}
+	name := itemName(f.Life, f.Seq)
+	if err := in.folder.Put(name, f.body); err != nil {
+		return false, err
+	}
+	in.open[name] = mark{life: f.Life, seq: f.Seq}
+	in.count()
+	return true, nil
+}
+
+// begin begins a life of the sender. Items of the life before that are not done stay.
+func (in *incoming) begin(life string) error {
+	fresh := state{Life: life}
+	if err := fresh.write(in.folder); err != nil {
+		return err
+	}
+	old := in.dead
+	oldLife := in.Life
+	in.state, in.complete, in.dead = fresh, 0, make(map[uint64]bool)
+	for seq := range old {
+		if err := in.folder.Remove(itemName(oldLife, seq) + tombstone); err != nil {
+			return fmt.Errorf("remove a tombstone: %w", err) // the next start removes it
+		}
+	}
+	return nil
+}
+
+// forget removes the tombstones of settled items, after the number is on disk.
+func (in *incoming) forget() error {
+	var over []uint64
+	for seq := range in.dead {
+		if seq <= in.Settled {
+			over = append(over, seq)
+		}
+	}
+	if len(over) < maxTombstones {
+		return nil
+	}
+	if err := in.write(in.folder); err != nil {
+		return err
+	}
+	for _, seq := range over {
+		if err := in.folder.Remove(itemName(in.Life, seq) + tombstone); err != nil {
+			return err
+		}
+		delete(in.dead, seq)
+	}
+	return nil
+}
+
+// next returns the first item that was not returned yet and has none missing before it. Items of an
+// earlier life come first.
+func (in *incoming) next() (Item, bool, error) {
+	for _, name := range slices.Sorted(maps.Keys(in.open)) {
+		m := in.open[name]
+		if m.returned || m.life == in.Life && m.seq > in.complete {
+			continue
+		}
+		body, err := in.folder.Read(name)
+		if err != nil {
+			return Item{}, false, err
+		}
+		m.returned = true
+		in.open[name] = m
+		return Item{m.life, m.seq, body}, true, nil
+	}
+	return Item{}, false, nil
+}
+
+// done writes the tombstone of an item before it removes the item.
+func (in *incoming) done(life string, seq uint64) error {
+	name := itemName(life, seq)
+	if _, open := in.open[name]; !open {
+		return errors.New("an item that is not open is done")
+	}
+	if life == in.Life {
+		if err := in.folder.Put(name+tombstone, nil); err != nil {
+			return err
+		}
+		in.dead[seq] = true
+	}
+	delete(in.open, name)
+	return in.folder.Remove(name)
+}

@@ -1,0 +1,203 @@
+package courier
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/spool"
+)
+
+const (
+	stateName = "state"
+	// maxSent limits the items that wait for their answers at the same time.
+	maxSent = 256
+)
+
+// state is a file of both folders. In out, all items up to Settled are at the other end, in the
+// sender's present life. In in, it is what the sender's frames had.
+type state struct {
+	Life    string `json:"life"`
+	Settled uint64 `json:"settled"`
+}
+
+func readState(f spool.Folder) (s state, err error) {
+	data, err := f.Read(stateName)
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return state{}, nil
+	}
+	return s, err
+}
+
+func (s state) write(f spool.Folder) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return f.Put(stateName, data)
+}
+
+// outgoing are the items that this end sends.
+type outgoing struct {
+	folder spool.Folder
+	state
+	last  uint64
+	items []waiting // in order, from the lowest open item on
+}
+
+// waiting is an item between Put and the answers of all items before it.
+type waiting struct {
+	seq   uint64
+	round uint64 // in which it was sent last
+	mine  bool   // the other end has it
+	freed bool   // the caller of Put knows its number
+}
+
+func openOutgoing(f spool.Folder) (o outgoing, err error) {
+	if err := f.Make(); err != nil {
+		return outgoing{}, err
+	}
+	if err := f.Tidy(); err != nil {
+		return outgoing{}, err
+	}
+	o = outgoing{folder: f}
+	if o.state, err = readState(f); err != nil {
+		return outgoing{}, err
+	}
+	if o.Life == "" {
+		life, err := uuid.NewV7() // a later one is higher
+		if err != nil {
+			return outgoing{}, err
+		}
+		o.Life = life.String()
+		if err := o.write(f); err != nil {
+			return outgoing{}, err
+		}
+	}
+	names, err := f.List()
+	if err != nil {
+		return outgoing{}, err
+	}
+	o.last = o.Settled
+	for _, name := range names {
+		seq, err := strconv.ParseUint(name, 10, 64)
+		switch {
+		case err != nil: // the state, or a foreign file
+		case seq <= o.Settled:
+			if err := f.Remove(name); err != nil {
+				return outgoing{}, err
+			}
+		default:
+			o.items = append(o.items, waiting{seq: seq})
+			o.last = seq
+		}
+	}
+	return o, nil
+}
+
+func (o *outgoing) put(body []byte) (seq uint64, err error) {
+	seq = o.last + 1
+	if err := o.folder.Put(nameOf(seq), body); err != nil {
+		return 0, err
+	}
+	o.last = seq
+	o.items = append(o.items, waiting{seq: seq})
+	return seq, nil
+}
+
+// nameOf is a name whose order is the order of the numbers.
+func nameOf(seq uint64) string { return fmt.Sprintf("%020d", seq) }
+
+// answered notes that the other end has an item. An item is removed after all items before it, so
+// that its number is never used again: a restart counts from the highest file and Settled.
+func (o *outgoing) answered(life string, seq uint64) error {
+	if life != o.Life {
+		return nil
+	}
+	i, found := o.find(seq)
+	if !found {
+		return nil
+	}
+	o.items[i].mine = true
+	return o.settle()
+}
+
+func (o *outgoing) release(seq uint64) error {
+	if i, found := o.find(seq); found {
+		o.items[i].freed = true
+	}
+	return o.settle()
+}
+
+func (o *outgoing) find(seq uint64) (int, bool) {
+	return slices.BinarySearchFunc(o.items, seq, func(w waiting, seq uint64) int { return cmp.Compare(w.seq, seq) })
+}
+
+// settle removes the first items as far as both the other end and the caller have them.
+func (o *outgoing) settle() error {
+	n := slices.IndexFunc(o.items, func(w waiting) bool { return !w.mine || !w.freed })
+	if n < 0 {
+		n = len(o.items)
+	}
+	if n == 0 {
+		return nil
+	}
+	settled := state{o.Life, o.items[n-1].seq}
+	if err := settled.write(o.folder); err != nil {
+		return err // the next answer tries again
+	}
+	over := o.items[:n]
+	o.state, o.items = settled, slices.Clone(o.items[n:])
+	var errs []error
+	for _, w := range over {
+		errs = append(errs, o.folder.Remove(nameOf(w.seq))) // a file that stays is removed at the next start
+	}
+	return errors.Join(errs...)
+}
+
+// due returns the first item that has to be sent in a round.
+func (o *outgoing) due(round uint64) (frame, bool, error) {
+	for i := range min(len(o.items), maxSent) {
+		w := &o.items[i]
+		if w.mine || w.round+1 >= round && w.round > 0 {
+			continue
+		}
+		w.round = round
+		body, err := o.folder.Read(nameOf(w.seq))
+		if err != nil {
+			return frame{}, false, err
+		}
+		return frame{V: 1, Life: o.Life, Seq: w.seq, Settled: o.Settled, body: body}, true, nil
+	}
+	return frame{}, false, nil
+}
+
+// kept returns the items that were not released.
+func (o *outgoing) kept() (items []Item, err error) {
+	for _, w := range o.items {
+		if w.freed {
+			continue
+		}
+		body, err := o.folder.Read(nameOf(w.seq))
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, Item{o.Life, w.seq, body})
+	}
+	return items, nil
+}
+
+func (o *outgoing) forgetRounds() {
+	for i := range o.items {
+		o.items[i].round = 0
+	}
+}
