@@ -30,7 +30,7 @@ The chat's data about the session is also deleted. Claude Code's own conversatio
 command prints its path. It asks first, unless --yes is given.`,
 		Example: "  ccbot forget api\n  ccbot forget --yes api --json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.forget(cmd, args[0], yes) }}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; needs the whole name or id")
 	return cmd
 }
 

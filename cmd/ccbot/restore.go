@@ -53,8 +53,7 @@ func (c *call) restore(ctx context.Context, name string) error {
 	case nothing:
 		return fmt.Errorf("there is no backup in %s", backups.Dir)
 	case name == "list":
-		_, err := fmt.Fprintln(c.stdout, strings.TrimPrefix(backupLines(list)+purgedLines(purged), "\n"))
-		return err
+		return listCopies(c, list, purged)
 	}
 	held, err := running.Lock(ctx, settings, c.environ, c.stderr)
 	if err != nil {
@@ -82,6 +81,13 @@ func (c *call) restore(ctx context.Context, name string) error {
 	}
 	_, err = fmt.Fprintln(c.stdout, restoredText(wanted, done, store.Unloaded()))
 	return err
+}
+
+func listCopies(c *call, list []recovery.Backup, purged []recovery.Purged) error {
+	return paged(c, func(out io.Writer) error {
+		_, err := fmt.Fprintln(out, strings.TrimPrefix(backupLines(list)+purgedLines(purged), "\n"))
+		return err
+	})
 }
 
 // restorePurged brings back one record that was removed because of its age.
