@@ -55,7 +55,7 @@ var noon = time.Date(2026, 5, 5, 12, 0, 0, 0, time.UTC)
 // TestHistoryOfOtherAgent: a conversation is read by the agent of its session's record.
 func TestHistoryOfOtherAgent(t *testing.T) {
 	w := newToys(t)
-	c := host.Conversations{Agents: w.agents, Records: w.records, Dir: filepath.Join(w.dir, "exports")}
+	c := host.Conversations{Agents: w.agents, Records: w.records, Dir: filepath.Join(w.dir, "exports"), Tickets: new(host.Tickets)}
 	id := w.records[1].ID
 	entries, err := c.Read(t.Context(), id, "", talk.Older, 10)
 	require.NoError(t, err)
@@ -80,10 +80,8 @@ func TestHistoryOfOtherAgent(t *testing.T) {
 	assert.Equal(t, []string{"", "again"}, last)
 	f, err := c.Export(t.Context(), id, 1<<20, talk.Words{Title: "T", Answer: "Answer"})
 	require.NoError(t, err)
-	text := make([]byte, f.Size)
-	_, err = f.Body.ReadAt(text, 0)
+	text, err := c.Tickets.ReadPart(t.Context(), f.Ticket, 0)
 	require.NoError(t, err)
-	require.NoError(t, f.Body.Close())
 	assert.Contains(t, string(text), "Done, the test passes.")
 
 	all := &host.Transcripts{Agents: w.agents, Records: w.records, Log: slog.New(slog.DiscardHandler)}

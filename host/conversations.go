@@ -30,6 +30,7 @@ type Conversations struct {
 	Agents  agent.Agents
 	Records Records
 	Dir     string // a folder of ccbot's own for files that are being exported
+	Tickets *Tickets
 }
 
 var (
@@ -326,8 +327,7 @@ func (c Conversations) Export(ctx context.Context, id uuid.UUID, most int64, wor
 	if err = errors.Join(err, out.Flush()); err != nil {
 		return f, fmt.Errorf("export: %w", err)
 	}
-	f.Name, f.Body = id.String()+".md", body
-	return f, nil
+	return c.Tickets.read(id.String()+".md", uuid.NewString(), f.Size, body, nil), nil
 }
 
 // Tidy removes what a kill has left of exports. None is under way yet.

@@ -3,7 +3,6 @@ package host_test
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,6 +36,7 @@ func turnsOfHost() *disktest.Turns {
 		}
 		return err
 	}
+	var tickets host.Tickets
 	return &disktest.Turns{
 		Prepare: func(t *testing.T) string {
 			dir = t.TempDir()
@@ -58,15 +58,15 @@ func turnsOfHost() *disktest.Turns {
 			func() error { return keep(kept) },
 			func() error { return moments.Forget(forgotten) },
 			func() error {
-				f, err := host.Conversations{Agents: agents(""), Records: allRecords{r}, Dir: exports}.Export(context.Background(), r.ID, 1<<20, talk.Words{Title: "T"})
+				f, err := host.Conversations{Agents: agents(""), Records: allRecords{r}, Dir: exports, Tickets: &tickets}.Export(context.Background(), r.ID, 1<<20, talk.Words{Title: "T"})
 				if err != nil {
 					return err
 				}
-				text, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size))
+				text, err := tickets.ReadPart(context.Background(), f.Ticket, 0)
 				if err == nil && len(text) == 0 {
 					err = errors.New("the export is empty")
 				}
-				return errors.Join(err, f.Body.Close())
+				return errors.Join(err, tickets.Close(context.Background(), f.Ticket))
 			},
 			func() error {
 				known, err := spent.Limits(context.Background())

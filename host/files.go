@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -20,7 +21,7 @@ import (
 	"ccbot/port/refusal"
 )
 
-// Open implements [folders.Files]. Its result is a descriptor of the very file that was checked.
+// Open implements [folders.Files]. The ticket has a descriptor of the very file that was checked.
 func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (f folders.File, err error) {
 	err = m.inside(session, path, func(folder *outgoing.Folder, rel string) error {
 		file, info, err := folder.Open(rel)
@@ -28,14 +29,30 @@ func (m *Machine) Open(_ context.Context, session uuid.UUID, path string) (f fol
 			err = errors.Join(refuse(refusal.FileEmpty), file.Close())
 		}
 		if err == nil {
-			f = folders.File{Name: filepath.Base(rel), Size: info.Size(), Body: file}
+			f = m.Tickets.read(filepath.Base(rel), version(info), info.Size(), file, func() error { return unchanged(file, info) })
 		}
 		return err
 	})
-	if err != nil && f.Body != nil {
-		return folders.File{}, errors.Join(err, f.Body.Close())
+	if err != nil && f.Ticket != "" {
+		m.Tickets.end(f.Ticket)
+		return folders.File{}, err
 	}
 	return f, err
+}
+
+// version names the content of a file, as far as a file system tells.
+func version(info fs.FileInfo) string {
+	return fmt.Sprintf("%x-%x", received.Inode(info), info.ModTime().UnixNano())
+}
+
+// unchanged refuses a file that was written since it was opened, unless it has only grown, as a log
+// does.
+func unchanged(file *os.File, was fs.FileInfo) error {
+	info, err := file.Stat()
+	if err == nil && info.Size() <= was.Size() && (info.Size() < was.Size() || version(info) != version(was)) {
+		err = refuse(refusal.FileChanged)
+	}
+	return err
 }
 
 func refuse(code refusal.Code) error { return &refusal.Error{Code: code} }
@@ -163,22 +180,32 @@ func (m *Machine) Has(_ context.Context, id uuid.UUID, file string) (name string
 	if !ok {
 		return "", refuse(refusal.NotFound)
 	}
+	m.Tickets.drop(writingKey(id, file))
 	name, err = m.Received.Has(r.Dir, file)
 	return name, notPut(r.Dir, err)
 }
 
-// Put implements [folders.Received].
-func (m *Machine) Put(_ context.Context, id uuid.UUID, file, wished string, body io.Reader) (name string, err error) {
+func writingKey(id uuid.UUID, file string) string { return id.String() + "/" + file }
+
+// Begin implements [folders.Received].
+func (m *Machine) Begin(_ context.Context, id uuid.UUID, file, wished string) (folders.Ticket, error) {
 	r, ok := m.Records.Get(id)
 	if !ok {
 		return "", refuse(refusal.NotFound)
 	}
-	from := &source{Reader: body}
-	name, err = m.Received.Put(r.Dir, file, wished, from)
-	if from.err != nil {
-		return "", err
-	}
-	return name, notPut(r.Dir, err)
+	return m.Tickets.write(writingKey(id, file), func(body io.Reader) (string, error) {
+		from := &origin{Reader: body}
+		name, err := m.Received.Put(r.Dir, file, wished, from)
+		if from.err != nil {
+			return "", err
+		}
+		return name, notPut(r.Dir, err)
+	}), nil
+}
+
+// Finish implements [folders.Received].
+func (m *Machine) Finish(_ context.Context, t folders.Ticket) (string, error) {
+	return m.Tickets.finish(t)
 }
 
 // notPut is the refusal that an error about a file from the chat means.
@@ -195,14 +222,14 @@ func notPut(dir string, err error) error {
 	return e
 }
 
-// source is a body that remembers its own error, so that every other error is known to be the
+// origin is a body that remembers its own error, so that every other error is known to be the
 // disk's.
-type source struct {
+type origin struct {
 	io.Reader
 	err error
 }
 
-func (s *source) Read(p []byte) (int, error) {
+func (s *origin) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.err = err

@@ -38,6 +38,7 @@ type Machine struct {
 	Own      Own // ccbot's own files; none of them is ever sent
 	Records  AllRecords
 	Received *received.Store // files from the chat
+	Tickets  *Tickets
 
 	Agents agent.Agents
 	// Written reports which of some conversations processes write now, or may write.

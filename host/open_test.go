@@ -1,8 +1,8 @@
 package host
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,7 +37,7 @@ func newOpens(t *testing.T) *opens {
 	home := tree(t, []string{"api", "elsewhere", ".ccbot"}, nil)
 	d := &opens{records: &records{session.Record{ID: uuid.New(), Dir: filepath.Join(home, "api")}},
 		dir: filepath.Join(home, "api"), elsewhere: filepath.Join(home, "elsewhere")}
-	d.Machine = &Machine{Home: home, Own: Own{Dir: filepath.Join(home, ".ccbot")}, Records: d.records}
+	d.Machine = &Machine{Home: home, Own: Own{Dir: filepath.Join(home, ".ccbot")}, Records: d.records, Tickets: new(Tickets)}
 	d.write(t, filepath.Join(d.Own.Dir, "ccbot.env"), "a secret")
 	return d
 }
@@ -67,7 +67,7 @@ func (d *opens) open(t *testing.T, path string) folders.File {
 	t.Helper()
 	f, err := d.Open(t.Context(), d.records.one.ID, path)
 	require.NoError(t, err, path)
-	t.Cleanup(func() { assert.NoError(t, f.Body.Close()) })
+	t.Cleanup(func() { assert.NoError(t, d.Tickets.Close(context.Background(), f.Ticket)) })
 	return f
 }
 
@@ -255,7 +255,7 @@ func TestP9_CheckedFileIsSent(t *testing.T) {
 	f := d.open(t, path)
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Symlink(filepath.Join(d.Own.Dir, "ccbot.env"), path))
-	data, err := io.ReadAll(io.NewSectionReader(f.Body, 0, f.Size))
+	data, err := d.Tickets.ReadPart(t.Context(), f.Ticket, 0)
 	require.NoError(t, err)
 	assert.Equal(t, "good", string(data))
 }

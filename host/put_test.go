@@ -41,19 +41,16 @@ func TestPut(t *testing.T) {
 		}, nil, refusal.NotFound},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := newOpens(t)
-			var err error
-			d.Received, err = received.Open(filepath.Join(d.Own.Dir, "received"), time.Now, slog.New(slog.DiscardHandler))
-			require.NoError(t, err)
+			d := newStored(t)
 			id := d.records.one.ID
 			require.NoError(t, tt.before(d))
-			name, found := d.Has(t.Context(), id, "1")
-			assert.Empty(t, name)
+			before, found := d.Has(t.Context(), id, "1")
+			assert.Empty(t, before)
 			body := io.Reader(strings.NewReader("hello"))
 			if tt.body != nil {
 				body = io.MultiReader(body, iotest.ErrReader(tt.body))
 			}
-			name, err = d.Put(t.Context(), id, "1", "a b.txt", body)
+			name, err := put(t, d, id, body)
 			switch {
 			case tt.refused != "":
 				assert.Equal(t, tt.refused, refusal.In(err).Code)
@@ -73,8 +70,47 @@ func TestPut(t *testing.T) {
 	}
 }
 
+// newStored is newOpens with a store of files from the chat.
+func newStored(t *testing.T) *opens {
+	d := newOpens(t)
+	store, err := received.Open(filepath.Join(d.Own.Dir, "received"), time.Now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	d.Received = store
+	return d
+}
+
+// put writes a file by parts; its end without a Finish is an error of the body.
+func put(t *testing.T, d *opens, id uuid.UUID, body io.Reader) (string, error) {
+	ticket, err := d.Begin(t.Context(), id, "1", "a b.txt")
+	if err != nil {
+		return "", err
+	}
+	data, failed := io.ReadAll(body)
+	if err := d.Tickets.WritePart(t.Context(), ticket, 0, data); err != nil {
+		return "", err
+	}
+	if failed != nil {
+		require.NoError(t, d.Tickets.Close(t.Context(), ticket))
+		assert.Empty(t, dirNames(t, filepath.Join(d.dir, folders.InboxName)))
+		return "", failed
+	}
+	return d.Finish(t.Context(), ticket)
+}
+
+// dirNames returns the names in a folder, except .gitignore.
+func dirNames(t *testing.T, dir string) (names []string) {
+	all, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range all {
+		if e.Name() != ".gitignore" {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
 func TestWriteErrorIsNotSourceError(t *testing.T) {
-	from := &source{Reader: strings.NewReader("hello")}
+	from := &origin{Reader: strings.NewReader("hello")}
 	_, err := io.Copy(failing{}, from)
 	require.ErrorIs(t, err, syscall.ENOSPC)
 	assert.NoError(t, from.err)

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/ownfile"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle/view"
+	"ccbot/port/folders"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -25,6 +26,7 @@ type Transcripts struct {
 	Agents  agent.Agents
 	Records AllRecords
 	Watch   *watch.Watcher
+	Tickets *Tickets
 	Log     *slog.Logger
 
 	mu   sync.Mutex
@@ -143,13 +145,21 @@ func (t *Transcripts) Between(_ context.Context, from *talk.Cursor, before talk.
 }
 
 // Image implements [talk.Pictures].
-func (t *Transcripts) Image(_ context.Context, at talk.Cursor, image talk.Image) (talk.Picture, error) {
-	return t.by(at.Path).Excerpts.Image(at, image)
+func (t *Transcripts) Image(_ context.Context, at talk.Cursor, image talk.Image) (folders.File, error) {
+	return t.ticket(t.by(at.Path).Excerpts.Image(at, image))
 }
 
 // Words implements [talk.Pictures].
-func (t *Transcripts) Words(_ context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error) {
-	return t.by(at.Path).Excerpts.Words(at, rest, beyond)
+func (t *Transcripts) Words(_ context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (folders.File, error) {
+	return t.ticket(t.by(at.Path).Excerpts.Words(at, rest, beyond))
+}
+
+// ticket makes a ticket for a part of a transcript. A transcript only grows.
+func (t *Transcripts) ticket(content history.Content, err error) (folders.File, error) {
+	if err != nil {
+		return folders.File{}, err
+	}
+	return t.Tickets.read("", "", content.Size, content.Body, nil), nil
 }
 
 // End finds the present end of a transcript.

@@ -45,16 +45,16 @@ func (Transcripts) Between(from *talk.Cursor, before talk.Cursor, see func(talk.
 }
 
 // Image decodes the image while it is read.
-func (Transcripts) Image(at talk.Cursor, image talk.Image) (talk.Picture, error) {
+func (Transcripts) Image(at talk.Cursor, image talk.Image) (history.Content, error) {
 	p, err := transcript.OpenImage(at, image)
 	if err != nil {
-		return talk.Picture{}, err
+		return history.Content{}, err
 	}
-	return talk.Picture{Body: p, Size: p.Size}, nil
+	return history.Content{Body: p, Size: p.Size}, nil
 }
 
 // Words decodes the text while it is read.
-func (Transcripts) Words(at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error) {
+func (Transcripts) Words(at talk.Cursor, rest talk.Rest, beyond bool) (history.Content, error) {
 	return transcript.OpenPart(at, rest, beyond)
 }
 

@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -70,11 +71,20 @@ type Excerpts interface {
 	// first, and with the failure that each of them shows. If from is nil, they are the last answer
 	// before the second cursor.
 	Between(from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) error
-	// Image and Words are those of talk.Pictures.
-	Image(at talk.Cursor, image talk.Image) (talk.Picture, error)
-	Words(at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error)
+	// Image and Words are those of talk.Pictures. The caller closes the content.
+	Image(at talk.Cursor, image talk.Image) (Content, error)
+	Words(at talk.Cursor, rest talk.Rest, beyond bool) (Content, error)
 	// Outcome is that of talk.DecisionRecords.
 	Outcome(ctx context.Context, q talk.Request, a *talk.Answer) (o talk.RequestOutcome, found bool, err error)
+}
+
+// Content is the content of an image or a text, of Size bytes.
+type Content struct {
+	Body interface {
+		io.ReaderAt
+		io.Closer
+	}
+	Size int64
 }
 
 // Folders knows what an agent has for a folder.

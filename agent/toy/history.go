@@ -132,13 +132,13 @@ func (Transcripts) Between(from *talk.Cursor, before talk.Cursor, see func(talk.
 var errNone = errors.New("the toy's transcripts have no images and no long texts")
 
 // Image has none.
-func (Transcripts) Image(talk.Cursor, talk.Image) (talk.Picture, error) {
-	return talk.Picture{}, errNone
+func (Transcripts) Image(talk.Cursor, talk.Image) (history.Content, error) {
+	return history.Content{}, errNone
 }
 
 // Words has none.
-func (Transcripts) Words(talk.Cursor, talk.Rest, bool) (talk.Picture, error) {
-	return talk.Picture{}, errNone
+func (Transcripts) Words(talk.Cursor, talk.Rest, bool) (history.Content, error) {
+	return history.Content{}, errNone
 }
 
 // Outcome has none: the toy asks only in its terminal.

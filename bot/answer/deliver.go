@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -164,6 +165,9 @@ func (a *Answers) sendFile(ctx context.Context, l *outgoingPart) error {
 		out.Body, out.Size = content.Body, content.Size
 	}
 	_, err := a.Sender.SendFile(ctx, out)
+	if refusal.Is(err, refusal.Unreachable) { // it is not Telegram that refuses
+		return refusal.ErrUnreachable
+	}
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/port"
+	"ccbot/port/folders"
 	"ccbot/port/talk"
 )
 
@@ -149,8 +150,8 @@ func (a *Answers) pictures(item talk.Item) (parts []render.Part) {
 		suffix := photos[image.MediaType]
 		file := render.File{Name: fmt.Sprintf("image-%d%s", i+1, suffix), Photo: suffix != "" && size <= outbox.MaxPhoto && i < maxPhotos}
 		file.Open = func(ctx context.Context) (render.Content, error) {
-			p, err := a.Transcripts.Image(ctx, item.At, image)
-			return render.Content(p), err
+			f, err := a.Chat.Bodies.Open(ctx, func(ctx context.Context) (folders.File, error) { return a.Transcripts.Image(ctx, item.At, image) })
+			return render.Content{Body: f, Size: f.Size}, err
 		}
 		parts = append(parts, render.Part{File: &file})
 	}

@@ -13,6 +13,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -47,9 +48,10 @@ func (t *transcriptReader) saveUnsaved(ctx context.Context, r port.Session) erro
 }
 
 // reportUnsaved reports in the session's conversation that its next words wait, once for all
-// waiting sessions of the conversation. The message is not stored first.
+// waiting sessions of the conversation. The message is not stored first. A machine that does not
+// answer is no fault of a disk.
 func (a *Answers) reportUnsaved(ctx context.Context, r port.Session, why error) {
-	if !a.isFirstUnsaved(r) {
+	if refusal.Is(why, refusal.Unreachable) || !a.isFirstUnsaved(r) {
 		return
 	}
 	a.Chat.Log.Error("cursor_not_saved", logkey.SessionID, r.ID.String(), logkey.Error, why)

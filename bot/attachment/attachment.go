@@ -16,6 +16,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/machine"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -82,6 +83,7 @@ func (a *Attachments) Bring(ctx context.Context, in chat.Incoming, r port.Sessio
 			return "", "", err
 		case errors.Is(err, ErrFileTooBig):
 			return "", "", Refused(p.Say(i18n.FileTooBig, shown))
+		case refusal.Is(err, refusal.Lapsed): // the machine has restarted
 		case errors.As(err, new(*refusal.Error)):
 			a.Chat.Log.Error("file_not_kept", logkey.SessionID, r.ID.String(), logkey.Error, err)
 			return "", "", Refused(p.Failure(r, err).Text.Text)
@@ -120,8 +122,22 @@ func (a *Attachments) bring(ctx context.Context, in chat.Incoming, r port.Sessio
 		}
 		content = io.MultiReader(bytes.NewReader(recording), body)
 	}
-	name, err = a.Files.Put(ctx, r.ID, id, f.called(ending), content)
+	name, err = a.put(ctx, r, id, f.called(ending), content)
 	return name, said, err
+}
+
+// put stores the content of a file.
+func (a *Attachments) put(ctx context.Context, r port.Session, id, wished string, content io.Reader) (name string, err error) {
+	t, err := a.Files.Begin(ctx, r.ID, id, wished)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = cmp.Or(err, a.Chat.Bodies.Close(ctx, t)) }()
+	if err := a.Chat.Bodies.Put(ctx, t, content); err != nil {
+		return "", err
+	}
+	err = machine.Repeat(ctx, func() error { name, err = a.Files.Finish(ctx, t); return err })
+	return name, err
 }
 
 // unsaid is an error of the message that a recording could not be transcribed.

@@ -50,6 +50,7 @@ type Chat struct {
 	Host   string             // the name of the machine
 	Pages  *Pages             // of all features
 	Folder folders.Lookups    // facts about folders of the agents' machine
+	Bodies machine.Bodies     // of files of the agents' machine
 	Log    *slog.Logger
 	// Failpoint is called at each persisted step. It is nil but in programs built to die there.
 	Failpoint func(name string)
@@ -86,7 +87,7 @@ func New(d Deps) *Chat {
 	c := &Chat{Sender: d.Sender, Cards: d.Cards, Speech: d.Speech, Lang: d.Lang, Host: d.Host, Log: d.Log, Failpoint: d.Failpoint,
 		Book:   &conversation.Book{Store: d.Chats, Records: m.Records, Move: m.Sessions.Move},
 		Facts:  Facts{Places: m.Places, Now: d.Now, Dir: d.Dir},
-		Folder: m.Places}
+		Folder: m.Places, Bodies: machine.Bodies{Bodies: m.Bodies}}
 	c.Cards.Link = c.LinkTo
 	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[pagePayload](c, PageKind), chat: c, wake: make(chan struct{}, 1), changed: make(map[subject]bool)}
 	return c

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -63,11 +64,11 @@ func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string
 	case text.Length() > outbox.MaxCaption:
 		return &refusal.Error{Code: refusal.CaptionTooLong}
 	}
-	f, err := s.disk.Open(ctx, id, path)
+	f, err := s.open(ctx, id, path)
 	if err != nil {
 		return err
 	}
-	defer f.Body.Close()
+	defer f.Close()
 	if wait := s.quota.take(id, time.Now()); wait > 0 {
 		seconds := strconv.Itoa(int(math.Ceil(wait.Seconds())))
 		return &refusal.Error{Code: refusal.SentTooMany, Reason: seconds}
@@ -78,15 +79,19 @@ func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string
 	return s.put(ctx, f, outbox.File{To: r.Conversation, Session: r.ID, Caption: text, Rank: outbox.Later})
 }
 
+func (s *Files) open(ctx context.Context, id uuid.UUID, path string) (*machine.File, error) {
+	return s.chat.Bodies.Open(ctx, func(ctx context.Context) (folders.File, error) { return s.disk.Open(ctx, id, path) })
+}
+
 // put sends an open file, to the place in as, and returns when Telegram has it. Its errors are
 // those of SendFile.
-func (s *Files) put(ctx context.Context, f folders.File, as outbox.File) error {
+func (s *Files) put(ctx context.Context, f *machine.File, as outbox.File) error {
 	if f.Size > outbox.MaxFile {
 		return &refusal.Error{Code: refusal.FileTooBig}
 	}
 	ctx, cancel := context.WithTimeout(ctx, uploadFor)
 	defer cancel()
-	as.Body, as.Size, as.Name = f.Body, f.Size, cmp.Or(strings.TrimSpace(glyph.Name(f.Name)), "file")
+	as.Body, as.Size, as.Name = f, f.Size, cmp.Or(strings.TrimSpace(glyph.Name(f.Name)), "file")
 	_, err := s.chat.Sender.SendFile(ctx, as)
 	refused := (*outbox.Refused)(nil)
 	switch {
@@ -116,7 +121,7 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
 	at := Resolve(r.Dir, bounds.Home, name)
-	f, err := s.disk.Open(ctx, r.ID, at)
+	f, err := s.open(ctx, r.ID, at)
 	if refusal.Is(err, refusal.FileIrregular) {
 		var l folders.Listing
 		if l, err = s.disk.List(ctx, r.ID, at); err == nil {
@@ -124,14 +129,15 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 		}
 	}
 	if err == nil && f.Size > outbox.MaxFile {
-		err = errors.Join(&refusal.Error{Code: refusal.FileTooBig}, f.Body.Close())
+		err = errors.Join(&refusal.Error{Code: refusal.FileTooBig}, f.Close())
 	}
 	if err != nil {
 		return s.refuse(ctx, in, r, at, f.Size, err)
 	}
 	s.chat.Sender.Typing(ctx, in.To)
 	s.group.Add(func(ctx context.Context) {
-		defer f.Body.Close()
+		f.In(ctx)
+		defer f.Close()
 		err := s.put(ctx, f, outbox.File{To: in.To, Session: r.ID, ReplyTo: in.MessageID})
 		if err != nil && ctx.Err() == nil {
 			err = s.refuse(ctx, in, r, at, f.Size, err)

@@ -12,6 +12,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/clip"
 	"ccbot/internal/glyph"
+	"ccbot/port/folders"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -156,19 +157,20 @@ func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answe
 		say := func(key i18n.Key) string {
 			return p.Say(key, i18n.Args{"Name": r.Name, "Size": p.Size(maxFile)})
 		}
-		f, err := h.exports.Export(ctx, r.ID, maxFile, talk.Words{Title: say(i18n.HistoryTitle), Prompt: say(i18n.HistoryPrompt),
+		words := talk.Words{Title: say(i18n.HistoryTitle), Prompt: say(i18n.HistoryPrompt),
 			Answer: say(i18n.HistoryAnswer), Compacted: say(i18n.HistoryCompacted), Interrupted: say(i18n.HistoryInterrupted),
-			Picture: say(i18n.HistoryPicture), Cut: say(i18n.HistoryFileCut)})
+			Picture: say(i18n.HistoryPicture), Cut: say(i18n.HistoryFileCut)}
+		f, err := h.chat.Bodies.Open(ctx, func(ctx context.Context) (folders.File, error) { return h.exports.Export(ctx, r.ID, maxFile, words) })
 		switch {
 		case refusal.Is(err, refusal.Unsaid, refusal.Replaced):
 			return nil // the page reports it
 		case err != nil:
 			return err
 		}
-		defer f.Body.Close()
+		defer f.Close()
 		ctx, cancel := context.WithTimeout(ctx, sendFor)
 		defer cancel()
-		_, err = h.chat.Sender.SendFile(ctx, outbox.File{To: v.To, Name: inFile.Replace(chat.ShownName(r.Name)) + ".md", Body: f.Body, Size: f.Size, Session: r.ID})
+		_, err = h.chat.Sender.SendFile(ctx, outbox.File{To: v.To, Name: inFile.Replace(chat.ShownName(r.Name)) + ".md", Body: f, Size: f.Size, Session: r.ID})
 		return err
 	}
 	return a, "", nil

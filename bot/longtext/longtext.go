@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 	"ccbot/port"
+	"ccbot/port/folders"
 	"ccbot/port/talk"
 )
 
@@ -27,7 +28,7 @@ const begins = 700
 
 // Transcripts opens long texts.
 type Transcripts interface {
-	Words(ctx context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error)
+	Words(ctx context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (folders.File, error)
 }
 
 // Texts shows long texts.
@@ -82,8 +83,7 @@ func (x *Texts) Parts(r port.Session, item talk.Item) (parts []render.Part) {
 		parts = append(parts, render.Part{Text: shown.Begin(render.Limit / 2)})
 	}
 	open := func(ctx context.Context) (render.Content, error) {
-		content, err := x.transcripts.Words(ctx, left.At, left.Rest, false)
-		return render.Content(content), err
+		return x.open(ctx, left, false)
 	}
 	begin := render.Markdown(clip.Bytes(item.Text, 4*begins, "…"))
 	parts = append(parts, render.Part{Text: begin.Begin(begins), File: &render.File{Name: left.Name, Open: open}})
@@ -115,13 +115,21 @@ func (x *Texts) tap(_ context.Context, t chat.Tap, left rest) (chat.Answer, erro
 	})
 }
 
+// open opens a part of a text.
+func (x *Texts) open(ctx context.Context, left rest, beyond bool) (render.Content, error) {
+	f, err := x.chat.Bodies.Open(ctx, func(ctx context.Context) (folders.File, error) {
+		return x.transcripts.Words(ctx, left.At, left.Rest, beyond)
+	})
+	return render.Content{Body: f, Size: f.Size}, err
+}
+
 func (x *Texts) send(ctx context.Context, t chat.Tap, left rest) error {
 	fail := func(word i18n.Key, size int64) error {
 		p := x.chat.In(t.To)
 		said := i18n.Args{"Size": p.Size(size), "Limit": p.Size(outbox.MaxFile)}
 		return x.chat.Fail(ctx, t.To, t.Message, p.Text(word, said), nil)
 	}
-	content, err := x.transcripts.Words(ctx, left.At, left.Rest, true)
+	content, err := x.open(ctx, left, true)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid):
 		return errors.Join(err, fail(i18n.RestGone, 0))

@@ -1,5 +1,3 @@
-// Package machine is all that the chat knows of one machine of agents. The chat touches the machine
-// by this alone, and with plain values, so that it may be another one than the chat's own.
 package machine
 
 import (
@@ -19,6 +17,7 @@ type Machine struct {
 	Schedules   port.Schedules
 	Places      Places
 	Files       folders.Files
+	Bodies      folders.Bodies
 	Received    folders.Received
 	Transcripts Transcripts
 	Fonts       cellpicture.Fonts // with which pictures of terminals are drawn

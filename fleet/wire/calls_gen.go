@@ -5,7 +5,6 @@ package wire
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,6 +28,7 @@ func (c *Client) Machine() *machine.Machine {
 		Schedules:   schedulesClient{c},
 		Places:      allPlaces{placesClient{c}, foldersClient{c}, searchesClient{c}, worktreesClient{c}, checkoutsClient{c}, worktreeMakerClient{c}, lookupsClient{c}},
 		Files:       filesClient{c},
+		Bodies:      bodiesClient{c},
 		Received:    receivedClient{c},
 		Transcripts: allTranscripts{transcriptsClient{c}, picturesClient{c}, conversationsClient{c}, exportsClient{c}, lastQuestionsClient{c}},
 	}
@@ -513,7 +513,8 @@ func (client lookupsClient) HasCommand(ctx context.Context, session uuid.UUID, n
 type filesClient struct{ *Client }
 
 func (client filesClient) Open(ctx context.Context, session uuid.UUID, path string) (r0 folders.File, err error) {
-	return local(ctx, client.Client, "Files.Open", func(m *machine.Machine) (folders.File, error) { return m.Files.Open(ctx, session, path) })
+	err = client.call(ctx, "Files.Open", args{"session": session, "path": path}, &r0)
+	return r0, err
 }
 
 func (client filesClient) List(ctx context.Context, session uuid.UUID, path string) (r0 folders.Listing, err error) {
@@ -526,6 +527,23 @@ func (client filesClient) Read(ctx context.Context, transcript string, path stri
 	return r0, err
 }
 
+type bodiesClient struct{ *Client }
+
+func (client bodiesClient) ReadPart(ctx context.Context, t folders.Ticket, offset int64) (r0 []byte, err error) {
+	err = client.call(ctx, "Bodies.ReadPart", args{"t": t, "offset": offset}, &r0)
+	return r0, err
+}
+
+func (client bodiesClient) WritePart(ctx context.Context, t folders.Ticket, offset int64, data []byte) (err error) {
+	err = client.call(ctx, "Bodies.WritePart", args{"t": t, "offset": offset, "data": data})
+	return err
+}
+
+func (client bodiesClient) Close(ctx context.Context, t folders.Ticket) (err error) {
+	err = client.call(ctx, "Bodies.Close", args{"t": t})
+	return err
+}
+
 type receivedClient struct{ *Client }
 
 func (client receivedClient) Has(ctx context.Context, session uuid.UUID, id string) (r0 string, err error) {
@@ -533,8 +551,14 @@ func (client receivedClient) Has(ctx context.Context, session uuid.UUID, id stri
 	return r0, err
 }
 
-func (client receivedClient) Put(ctx context.Context, session uuid.UUID, id string, wished string, body io.Reader) (r0 string, err error) {
-	return local(ctx, client.Client, "Received.Put", func(m *machine.Machine) (string, error) { return m.Received.Put(ctx, session, id, wished, body) })
+func (client receivedClient) Begin(ctx context.Context, session uuid.UUID, id string, wished string) (r0 folders.Ticket, err error) {
+	err = client.call(ctx, "Received.Begin", args{"session": session, "id": id, "wished": wished}, &r0)
+	return r0, err
+}
+
+func (client receivedClient) Finish(ctx context.Context, t folders.Ticket) (r0 string, err error) {
+	err = client.call(ctx, "Received.Finish", args{"t": t}, &r0)
+	return r0, err
 }
 
 type allTranscripts struct {
@@ -564,12 +588,14 @@ func (client transcriptsClient) End(ctx context.Context, of talk.Cursor) (r0 tal
 
 type picturesClient struct{ *Client }
 
-func (client picturesClient) Image(ctx context.Context, at talk.Cursor, image talk.Image) (r0 talk.Picture, err error) {
-	return local(ctx, client.Client, "Pictures.Image", func(m *machine.Machine) (talk.Picture, error) { return m.Transcripts.Image(ctx, at, image) })
+func (client picturesClient) Image(ctx context.Context, at talk.Cursor, image talk.Image) (r0 folders.File, err error) {
+	err = client.call(ctx, "Pictures.Image", args{"at": at, "image": image}, &r0)
+	return r0, err
 }
 
-func (client picturesClient) Words(ctx context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (r0 talk.Picture, err error) {
-	return local(ctx, client.Client, "Pictures.Words", func(m *machine.Machine) (talk.Picture, error) { return m.Transcripts.Words(ctx, at, rest, beyond) })
+func (client picturesClient) Words(ctx context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (r0 folders.File, err error) {
+	err = client.call(ctx, "Pictures.Words", args{"at": at, "rest": rest, "beyond": beyond}, &r0)
+	return r0, err
 }
 
 type conversationsClient struct{ *Client }
@@ -592,7 +618,8 @@ func (client conversationsClient) Days(ctx context.Context, session uuid.UUID, a
 type exportsClient struct{ *Client }
 
 func (client exportsClient) Export(ctx context.Context, session uuid.UUID, most int64, words talk.Words) (r0 folders.File, err error) {
-	return local(ctx, client.Client, "Exports.Export", func(m *machine.Machine) (folders.File, error) { return m.Transcripts.Export(ctx, session, most, words) })
+	err = client.call(ctx, "Exports.Export", args{"session": session, "most": most, "words": words}, &r0)
+	return r0, err
 }
 
 type lastQuestionsClient struct{ *Client }
@@ -1015,6 +1042,13 @@ var handlers = map[string]handler{
 		r0, err := m.Places.HasCommand(ctx, in.Session, in.Name)
 		return []any{r0}, err
 	}),
+	"Files.Open": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Session uuid.UUID
+		Path    string
+	}) ([]any, error) {
+		r0, err := m.Files.Open(ctx, in.Session, in.Path)
+		return []any{r0}, err
+	}),
 	"Files.List": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Session uuid.UUID
 		Path    string
@@ -1030,11 +1064,42 @@ var handlers = map[string]handler{
 		r0, err := m.Files.Read(ctx, in.Transcript, in.Path, in.Most)
 		return []any{r0}, err
 	}),
+	"Bodies.ReadPart": method(func(ctx context.Context, m *machine.Machine, in struct {
+		T      folders.Ticket
+		Offset int64
+	}) ([]any, error) {
+		r0, err := m.Bodies.ReadPart(ctx, in.T, in.Offset)
+		return []any{r0}, err
+	}),
+	"Bodies.WritePart": method(func(ctx context.Context, m *machine.Machine, in struct {
+		T      folders.Ticket
+		Offset int64
+		Data   []byte
+	}) ([]any, error) {
+		err := m.Bodies.WritePart(ctx, in.T, in.Offset, in.Data)
+		return []any{}, err
+	}),
+	"Bodies.Close": method(func(ctx context.Context, m *machine.Machine, in struct{ T folders.Ticket }) ([]any, error) {
+		err := m.Bodies.Close(ctx, in.T)
+		return []any{}, err
+	}),
 	"Received.Has": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Session uuid.UUID
 		Id      string
 	}) ([]any, error) {
 		r0, err := m.Received.Has(ctx, in.Session, in.Id)
+		return []any{r0}, err
+	}),
+	"Received.Begin": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Session uuid.UUID
+		Id      string
+		Wished  string
+	}) ([]any, error) {
+		r0, err := m.Received.Begin(ctx, in.Session, in.Id, in.Wished)
+		return []any{r0}, err
+	}),
+	"Received.Finish": method(func(ctx context.Context, m *machine.Machine, in struct{ T folders.Ticket }) ([]any, error) {
+		r0, err := m.Received.Finish(ctx, in.T)
 		return []any{r0}, err
 	}),
 	"Transcripts.Next": method(func(ctx context.Context, m *machine.Machine, in struct {
@@ -1055,6 +1120,21 @@ var handlers = map[string]handler{
 	}),
 	"Transcripts.End": method(func(ctx context.Context, m *machine.Machine, in struct{ Of talk.Cursor }) ([]any, error) {
 		r0, err := m.Transcripts.End(ctx, in.Of)
+		return []any{r0}, err
+	}),
+	"Pictures.Image": method(func(ctx context.Context, m *machine.Machine, in struct {
+		At    talk.Cursor
+		Image talk.Image
+	}) ([]any, error) {
+		r0, err := m.Transcripts.Image(ctx, in.At, in.Image)
+		return []any{r0}, err
+	}),
+	"Pictures.Words": method(func(ctx context.Context, m *machine.Machine, in struct {
+		At     talk.Cursor
+		Rest   talk.Rest
+		Beyond bool
+	}) ([]any, error) {
+		r0, err := m.Transcripts.Words(ctx, in.At, in.Rest, in.Beyond)
 		return []any{r0}, err
 	}),
 	"Conversations.Read": method(func(ctx context.Context, m *machine.Machine, in struct {
@@ -1083,6 +1163,14 @@ var handlers = map[string]handler{
 		Budget  time.Duration
 	}) ([]any, error) {
 		r0, err := m.Transcripts.Days(ctx, in.Session, in.At, in.Most, in.Budget)
+		return []any{r0}, err
+	}),
+	"Exports.Export": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Session uuid.UUID
+		Most    int64
+		Words   talk.Words
+	}) ([]any, error) {
+		r0, err := m.Transcripts.Export(ctx, in.Session, in.Most, in.Words)
 		return []any{r0}, err
 	}),
 	"LastQuestions.LastQuestions": method(func(ctx context.Context, m *machine.Machine, in struct{ Sessions []uuid.UUID }) ([]any, error) {

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"sync/atomic"
-
-	"ccbot/bot/machine"
-	"ccbot/port/refusal"
 )
 
 // Transport carries an envelope to its machine and returns the answer. Its error is the context's,
@@ -20,10 +17,7 @@ type Client struct {
 	Transport Transport
 	// Context is the context of calls that have none.
 	Context context.Context
-	// Local is the machine itself if it is in this process: the calls with values that cannot cross
-	// yet are made there.
-	Local *machine.Machine
-	last  atomic.Int64 // id of the last call
+	last    atomic.Int64 // id of the last call
 }
 
 // args are the arguments of a call, by name.
@@ -59,16 +53,4 @@ func (c *Client) send(ctx context.Context, e Envelope) (Envelope, error) {
 		return Envelope{}, fmt.Errorf("%s on %s: %w", e.Kind, e.To, err)
 	}
 	return a, nil
-}
-
-// local makes a call whose values cannot cross yet on the machine in this process, if that can be
-// reached.
-func local[T any](ctx context.Context, c *Client, kind string, do func(m *machine.Machine) (T, error)) (result T, err error) {
-	if _, err := c.send(ctx, Envelope{V: Version, Kind: kind, From: c.From, To: c.To}); err != nil {
-		return result, err
-	}
-	if c.Local == nil {
-		return result, refusal.ErrUnreachable
-	}
-	return do(c.Local)
 }

@@ -68,7 +68,7 @@ func carry(ctx context.Context, delay time.Duration, e Envelope) (Envelope, erro
 // context.
 func Loopback(ctx context.Context, m *machine.Machine) (*machine.Machine, *Loop) {
 	l := &Loop{Answer: Server{m}.Answer}
-	c := &Client{From: "chat", To: "machine", Transport: l.Call, Context: ctx, Local: m}
+	c := &Client{From: "chat", To: "machine", Transport: l.Call, Context: ctx}
 	remote := c.Machine()
 	remote.Fonts = m.Fonts // the chat's own
 	return remote, l

@@ -87,7 +87,7 @@ func anyText(v reflect.Value, fits func(string) bool) bool {
 	case reflect.Pointer, reflect.Interface:
 		return !v.IsNil() && anyText(v.Elem(), fits)
 	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
+		for i := range textLen(v) {
 			if anyText(v.Index(i), fits) {
 				return true
 			}
@@ -128,7 +128,7 @@ func mapText(v reflect.Value, change func(string) string) reflect.Value {
 			to.Set(mapText(v.Elem(), change))
 		}
 	case reflect.Slice:
-		if !v.IsNil() {
+		if textLen(v) > 0 {
 			to.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 			mapElements(v, to, change)
 		}
@@ -147,6 +147,14 @@ func mapText(v reflect.Value, change func(string) string) reflect.Value {
 		}
 	}
 	return to
+}
+
+// textLen returns the number of elements that may have text. Bytes have none.
+func textLen(v reflect.Value) int {
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		return 0
+	}
+	return v.Len()
 }
 
 func mapElements(v, to reflect.Value, change func(string) string) {

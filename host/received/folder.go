@@ -90,9 +90,9 @@ func inPlace(dir string, box *os.Root) error {
 	return nil
 }
 
-// inode distinguishes a file from a later one with the same name; 0 where the system has no such
+// Inode distinguishes a file from a later one with the same name; 0 where the system has no such
 // number.
-func inode(info fs.FileInfo) uint64 {
+func Inode(info fs.FileInfo) uint64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Ino
 	}

@@ -40,7 +40,7 @@ type record struct {
 
 // is reports whether a file is the one on record, unchanged.
 func (r record) is(info fs.FileInfo) bool {
-	return info.Mode().IsRegular() && inode(info) == r.Inode && info.Size() == r.Size && info.ModTime().Equal(r.Written)
+	return info.Mode().IsRegular() && Inode(info) == r.Inode && info.Size() == r.Size && info.ModTime().Equal(r.Written)
 }
 
 // Store keeps the record of the files in the folders. It is safe for concurrent use; no other
@@ -204,7 +204,7 @@ func (s *Store) put(box *os.Root, key string, r record, wished string, body io.R
 	if err != nil {
 		return "", err
 	}
-	r.Inode, r.Size, r.Written = inode(info), info.Size(), info.ModTime().UTC()
+	r.Inode, r.Size, r.Written = Inode(info), info.Size(), info.ModTime().UTC()
 	name, err := s.name(box, key, r, safeName(wished))
 	if err != nil {
 		return "", err

@@ -2,7 +2,6 @@ package folders
 
 import (
 	"context"
-	"io"
 
 	"github.com/google/uuid"
 )
@@ -27,10 +26,12 @@ type Received interface {
 	// Has returns the name of a file in [InboxName] of a session's folder; empty: not there. If no
 	// file can be stored there, it fails as Put does.
 	Has(ctx context.Context, session uuid.UUID, id string) (name string, err error)
-	// Put stores a file there under a name similar to the requested one. If the file exists, it stays
-	// and body is not read. On an error, which is the body's or a *refusal.Error, nothing is left
-	// there.
-	Put(ctx context.Context, session uuid.UUID, id, wished string, body io.Reader) (name string, err error)
+	// Begin opens a file there for its content, see Bodies.WritePart. An unfinished file of the same
+	// id is removed.
+	Begin(ctx context.Context, session uuid.UUID, id, wished string) (Ticket, error)
+	// Finish stores the file under a name similar to the requested one. If a file of the id is there
+	// already, it stays. After a *refusal.Error nothing is left there. A repetition returns the same.
+	Finish(ctx context.Context, t Ticket) (name string, err error)
 }
 
 // InboxName is the folder for files from the chat in a session's folder.
@@ -47,14 +48,4 @@ type Entry struct {
 	Name string
 	Dir  bool
 	Size int64 // in bytes, of a regular file
-}
-
-// File is an open file. The caller closes Body.
-type File struct {
-	Name string // as it is in its folder
-	Size int64  // in bytes, at least 1
-	Body interface {
-		io.ReaderAt
-		io.Closer
-	}
 }

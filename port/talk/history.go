@@ -25,8 +25,8 @@ type Conversations interface {
 
 // Exports writes conversations for people.
 type Exports interface {
-	// Export returns the last most bytes of a conversation as a Markdown file. The caller closes
-	// the file, which also removes it.
+	// Export returns the last most bytes of a conversation as a Markdown file, which ends with its
+	// ticket.
 	Export(ctx context.Context, session uuid.UUID, most int64, words Words) (folders.File, error)
 }
 

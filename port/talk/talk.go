@@ -2,10 +2,11 @@ package talk
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/google/uuid"
+
+	"ccbot/port/folders"
 )
 
 // Transcripts reads what agents and people said. A transcript that does not exist yet is empty.
@@ -25,12 +26,12 @@ type Transcripts interface {
 
 // Pictures opens images and long texts of transcripts.
 type Pictures interface {
-	// Image opens an image of the item at a cursor. The caller closes it. The error is
-	// fs.ErrNotExist or fs.ErrInvalid if the transcript no longer has the image.
-	Image(ctx context.Context, at Cursor, image Image) (Picture, error)
+	// Image opens an image of the item at a cursor. The error is fs.ErrNotExist or fs.ErrInvalid if
+	// the transcript no longer has the image.
+	Image(ctx context.Context, at Cursor, image Image) (folders.File, error)
 	// Words opens a part of a text too long for an item: its first Most bytes, or if beyond, the
-	// rest. The caller closes it. Errors are those of Image.
-	Words(ctx context.Context, at Cursor, rest Rest, beyond bool) (Picture, error)
+	// rest. Errors are those of Image.
+	Words(ctx context.Context, at Cursor, rest Rest, beyond bool) (folders.File, error)
 }
 
 // CursorStore stores the chat's position in transcripts.
@@ -143,15 +144,6 @@ type Image struct {
 	MediaType string // "image/png"
 	Offset    int64  // of its base64 data, in bytes from the start of the item's line
 	Length    int64  // of its base64 data; zero: not readable
-}
-
-// Picture is the content of an image or a text, of Size bytes.
-type Picture struct {
-	Body interface {
-		io.ReaderAt
-		io.Closer
-	}
-	Size int64
 }
 
 // Kind is the kind of an item.

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"ccbot/agent/history"
 	"context"
 	"errors"
 	"io"
@@ -83,14 +84,14 @@ func (f *Form) Said(from *talk.Cursor, before talk.Cursor, see func(talk.Item, t
 
 // OpenPart opens the words of an item that are sent without a request, or, if beyond, the others.
 // It decodes the text while it is read.
-func OpenPart(at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error) {
+func OpenPart(at talk.Cursor, rest talk.Rest, beyond bool) (history.Content, error) {
 	w, err := OpenWords(at, rest)
 	if err != nil {
-		return talk.Picture{}, err
+		return history.Content{}, err
 	}
 	cut, err := w.Boundary(rest.Most)
 	if err != nil {
-		return talk.Picture{}, errors.Join(err, w.Close())
+		return history.Content{}, errors.Join(err, w.Close())
 	}
 	begin, end := int64(0), cut
 	if beyond {
@@ -100,7 +101,7 @@ func OpenPart(at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error)
 		io.ReaderAt
 		io.Closer
 	}{io.NewSectionReader(w, begin, end-begin), w}
-	return talk.Picture{Body: body, Size: end - begin}, nil
+	return history.Content{Body: body, Size: end - begin}, nil
 }
 
 // FollowReply is the Reply of agent.Replies. The file is open only during a read.

@@ -119,12 +119,12 @@ func (Files) Between(from *talk.Cursor, before talk.Cursor, see func(talk.Item, 
 }
 
 // Image has none: no item of a rollout is shown with its images.
-func (Files) Image(talk.Cursor, talk.Image) (talk.Picture, error) {
-	return talk.Picture{}, fs.ErrNotExist
+func (Files) Image(talk.Cursor, talk.Image) (history.Content, error) {
+	return history.Content{}, fs.ErrNotExist
 }
 
 // Words decodes the text while it is read.
-func (Files) Words(at talk.Cursor, rest talk.Rest, beyond bool) (talk.Picture, error) {
+func (Files) Words(at talk.Cursor, rest talk.Rest, beyond bool) (history.Content, error) {
 	return transcript.OpenPart(at, rest, beyond)
 }
 

@@ -138,7 +138,7 @@ func NewMediaWorld(t *testing.T) *MediaWorld {
 	d := &MediaWorld{World: w, Dir: t.TempDir(), Downloads: &fakeDownloads{fails: make(map[string]error)}}
 	store, err := received.Open(filepath.Join(w.Dir, "received"), w.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	w.machine.Received, w.Downloader = &host.Machine{Records: w.Records, Received: store}, d.Downloads
+	w.machine.Received, w.Downloader = &host.Machine{Records: w.Records, Received: store, Tickets: &w.Tickets}, d.Downloads
 	w.Connect(w.Lifecycle, w.Windows)
 	d.R = w.NewCurrentSession(t, "api", session.Running)
 	w.Records.Change(d.R.ID, func(r *session.Record) { r.Dir = d.Dir })
@@ -314,7 +314,7 @@ func (d *FileWorld) SlyFiles(t *testing.T, r session.Record) {
 		Document: &models.Document{FileID: "d", FileName: Sly + ".txt"}}}
 	store, err := received.Open(filepath.Join(t.TempDir(), "received"), d.Now, d.Log)
 	require.NoError(t, err)
-	d.machine.Received = &host.Machine{Records: d.Records, Received: store}
+	d.machine.Received = &host.Machine{Records: d.Records, Received: store, Tickets: &d.Tickets}
 	d.Downloader = &fakeDownloads{fails: map[string]error{"d": attachment.ErrFileTooBig}}
 	d.Connect(d.Lifecycle, d.Windows)
 	require.NoError(t, d.Handle(t.Context(), "777", &in))

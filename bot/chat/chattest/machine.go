@@ -17,7 +17,7 @@ import (
 type machine struct{ *World }
 
 func (m machine) now() *host.Machine {
-	return &host.Machine{Home: m.Home, Roots: m.Roots, Own: host.Own{Dir: m.StateDir}, Records: m.Records,
+	return &host.Machine{Home: m.Home, Roots: m.Roots, Own: host.Own{Dir: m.StateDir}, Records: m.Records, Tickets: &m.Tickets,
 		Agents: agentsIn(filepath.Join(m.Dir, "projects")), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
 		Folders: new(session.Gate),
 		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {

@@ -75,6 +75,7 @@ type World struct {
 	Git        *FakeDiffs
 	Spent      *FakeSpending
 	Looping    *FakeLoops
+	Tickets    host.Tickets
 	Figures    health.Figures // that /health is given
 	Allowed    *AllowedGroups // the setting that names the allowed groups
 	Dir        string         // of the state on disk
@@ -118,6 +119,7 @@ func newWorld(t *testing.T, remote bool) *World {
 		Git: &FakeDiffs{gate: ports}, Spent: newSpending(ports), Looping: &FakeLoops{},
 		AgentsHome: "/home/alice", Home: "/home/alice", Order: make(chan string, 10_000)}
 	t.Cleanup(w.Talk.Close)
+	w.Talk.Transcripts.Tickets = &w.Tickets
 	w.Lifecycle = &fakeSessions{gate: ports, records: w.Records, entries: w.Inbox, events: w.Order}
 	w.Windows = &fakeWindows{gate: ports, WereTold: make(map[string]bool)}
 	w.Hosted = &host.Sessions{Terminals: host.Terminals{Agents: agents, Lifecycle: w.Lifecycle, Panes: w.Lifecycle, Observer: w.Lifecycle, Windows: w.Windows, Records: w.Records},
@@ -132,7 +134,7 @@ func newWorld(t *testing.T, remote bool) *World {
 			Machine: w.connect(remote, &port.Machine{Sessions: w.Hosted, Records: host.Views{Agents: agents, Records: w.Records, Attach: w.Lifecycle.Attach, Looped: w.Looping.live}, Loops: w.Looping, Templates: w.Looping,
 				Schedules: w.openSchedules(t),
 				Decisions: project{host.Decisions{Relay: w.Relay, Agents: agents, Records: w.Records}, w.Lifecycle},
-				Places:    machine{w}, Files: machine{w}, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}}),
+				Places:    machine{w}, Files: machine{w}, Bodies: &w.Tickets, Transcripts: said{w.Talk, conversations{w}}, Fonts: fonttest.Fonts{}}),
 			Chat: &chat.Chat{Speech: sentences, Lang: "en", Log: slog.New(slog.DiscardHandler),
 				Facts: chat.Facts{Now: func() time.Time { return Started.Add(2 * time.Hour) }}},
 			Entries: w.Inbox, Sender: w.Telegram, AllowedGroups: w.Allowed, Health: func(context.Context) health.Figures { return w.Figures }},

@@ -239,7 +239,7 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	chats.Zone = s.TimeZone
-	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, Own: offline.Own(s.Config), Records: s.store, Unread: s.store.UnreadIn,
+	s.machine = &host.Machine{Home: host.WithoutLinks(s.Home), Roots: s.RootFolders, Own: offline.Own(s.Config), Records: s.store, Unread: s.store.UnreadIn, Tickets: new(host.Tickets),
 		Agents: s.coding, GitEnv: environment.Server(environ),
 		Folders: &s.store.Folders,
 		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
@@ -259,11 +259,11 @@ func (s *system) wireChat(environ []string) error {
 		Watch: s.watch, Now: time.Now, Log: s.log}
 	s.sessions = &host.Sessions{Terminals: host.Terminals{Agents: s.coding, Records: s.store}, Git: offline.Git(environ), Spending: s.spending, Forgets: s.forget,
 		Diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir), Memory: gauge.Sum}
-	s.talk = &host.Transcripts{Agents: s.coding, Records: s.store, Watch: s.watch, Log: s.log}
+	s.talk = &host.Transcripts{Agents: s.coding, Records: s.store, Watch: s.watch, Tickets: s.machine.Tickets, Log: s.log}
 	said := struct {
 		*host.Transcripts
 		host.Conversations
-	}{s.talk, host.Conversations{Agents: s.coding, Records: s.store, Dir: filepath.Join(s.Dir, "exports")}}
+	}{s.talk, host.Conversations{Agents: s.coding, Records: s.store, Dir: filepath.Join(s.Dir, "exports"), Tickets: s.machine.Tickets}}
 	if err := said.Tidy(); err != nil { // the next start may do it
 		s.log.Warn("exports_not_tidied", logkey.Error, err)
 	}
@@ -271,7 +271,7 @@ func (s *system) wireChat(environ []string) error {
 		return err
 	}
 	m := reached(environ, &ports.Machine{Sessions: s.sessions, Records: host.Views{Agents: s.coding, Records: s.store, Attach: func(r session.Record) string { return s.lifecycle.Attach(r) }, Looped: liveIn(s.loops), Scheduled: s.schedules.Next},
-		Loops: s.loops, Schedules: s.schedules, Templates: templates{offline.LoopTemplates(s.Dir), s.store, s.loops}, Decisions: host.Decisions{Relay: s.relay, Agents: s.coding, Records: s.store}, Places: s.machine, Files: s.machine, Received: s.machine, Transcripts: said,
+		Loops: s.loops, Schedules: s.schedules, Templates: templates{offline.LoopTemplates(s.Dir), s.store, s.loops}, Decisions: host.Decisions{Relay: s.relay, Agents: s.coding, Records: s.store}, Places: s.machine, Files: s.machine, Bodies: s.machine.Tickets, Received: s.machine, Transcripts: said,
 		Fonts: systemfont.System()})
 	number := func(at session.Conversation, message int) int {
 		_, id := chats.Aliases.Out(at.ChatID, message)

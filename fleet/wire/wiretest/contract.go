@@ -18,16 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Direct are the methods with values that cannot cross yet: the bodies of files. A client calls
-// them on the machine in its own process. The list may only become shorter.
-var Direct = []string{
-	"Exports.Export",
-	"Files.Open",
-	"Pictures.Image",
-	"Pictures.Words",
-	"Received.Put",
-}
-
 // mirrored are the interfaces whose client is written by hand.
 var mirrored = []string{"Views"}
 
@@ -189,6 +179,9 @@ func (c *Contract) readMachine(t *testing.T) {
 	t.Helper()
 	for _, f := range parse(t, "bot/machine") {
 		all := typesOf(f)
+		if all["Machine"] == nil {
+			continue
+		}
 		for _, field := range all["Machine"].Type.(*ast.StructType).Fields.List { //nolint:forcetypeassert // a struct
 			g := Group{Field: field.Names[0].Name}
 			name := types.ExprString(field.Type)
@@ -218,9 +211,7 @@ func (c *Contract) Source(t *testing.T) []byte {
 	for _, g := range c.Groups {
 		for _, name := range g.Interfaces {
 			for _, m := range c.Interfaces[name] {
-				if !slices.Contains(Direct, name+"."+m.Name) {
-					m.handler(&b, g.Field, name)
-				}
+				m.handler(&b, g.Field, name)
 			}
 		}
 	}
@@ -283,7 +274,7 @@ func (c *Contract) group(b *bytes.Buffer, g Group) {
 	for _, name := range g.Interfaces {
 		fmt.Fprintf(b, "type %sClient struct{ *Client }\n\n", unexported(name))
 		for _, m := range c.Interfaces[name] {
-			m.client(b, g.Field, name)
+			m.client(b, name)
 		}
 	}
 }
@@ -300,7 +291,7 @@ func unexported(name string) string { return strings.ToLower(name[:1]) + name[1:
 func exported(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // client writes the method of a client.
-func (m Method) client(b *bytes.Buffer, field, of string) {
+func (m Method) client(b *bytes.Buffer, of string) {
 	ctx, params, in := "client.Context", []string(nil), []string(nil)
 	if m.Context {
 		ctx, params = "ctx", []string{"ctx context.Context"}
@@ -321,13 +312,7 @@ func (m Method) client(b *bytes.Buffer, field, of string) {
 		results, given, lost = append(results, "err error"), append(given, "err"), "err = "
 	}
 	fmt.Fprintf(b, "func (client %sClient) %s(%s) (%s) {\n", unexported(of), m.Name, strings.Join(params, ", "), strings.Join(results, ", "))
-	kind := of + "." + m.Name
-	if slices.Contains(Direct, kind) {
-		fmt.Fprintf(b, "return local(ctx, client.Client, %q, func(m *machine.Machine) (%s, error) { return m.%s.%s(ctx, %s) })\n}\n\n",
-			kind, m.Results[0], field, m.Name, strings.Join(m.Names, ", "))
-		return
-	}
-	fmt.Fprintf(b, "%sclient.call(%s, %q, args{%s}%s)\n", lost, ctx, kind, strings.Join(in, ", "), strings.Join(into, ""))
+	fmt.Fprintf(b, "%sclient.call(%s, %q, args{%s}%s)\n", lost, ctx, of+"."+m.Name, strings.Join(in, ", "), strings.Join(into, ""))
 	if len(given) > 0 {
 		fmt.Fprintf(b, "return %s\n", strings.Join(given, ", "))
 	}
