@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // unread has the sessions of a machine that the bot has never reached.
@@ -113,5 +115,33 @@ func TestP6_FoldersOfUnreadMachineAreWhole(t *testing.T) {
 		w.Link.Set(wire.Faults{})
 		assert.Equal(t, "~/api", w.Chat.Short("/home/alice/api"))
 		assert.False(t, strings.HasPrefix(w.Chat.Short("/srv/api"), "~"))
+	})
+}
+
+// TestP5_AnswersOfUnreadSessionsFollow: sessions that a start could not read are read later.
+func TestP5_AnswersOfUnreadSessionsFollow(t *testing.T) {
+	chattest.RunsRemote(t, func(t *testing.T, w *chattest.World) {
+		w.NewCurrentSession(t, "api", session.Completed, chattest.TranscriptOf(t, "t.jsonl", chattest.Says("look")))
+		w.RestartUnread(t)
+		w.Later(time.Minute)
+		assert.Empty(t, w.Telegram.AnswersSent())
+		w.Link.Set(wire.Faults{})
+		w.Later(time.Minute)
+		assert.Equal(t, []string{"look"}, w.Telegram.AnswersSent())
+	})
+}
+
+// TestBudgetOfUnreadSession: a start that reads no session with a budget looks again.
+func TestBudgetOfUnreadSession(t *testing.T) {
+	unread(t, func(t *testing.T, w *chattest.World, r session.Record) {
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.SessionBudget = 10 }))
+		w.Spent.OnSpent = func(context.Context) (talk.Report, error) {
+			line := []talk.Line{{Name: "api", Session: r.ID, Sum: talk.Sum{Cost: 9}}}
+			return talk.Report{Spans: []talk.Span{{Sessions: line}, {}, {Sessions: line}}}, nil
+		}
+		w.Later(time.Minute)
+		w.Link.Set(wire.Faults{})
+		w.Later(5 * time.Minute)
+		assert.NotEmpty(t, saying(t, w, "Budget of"))
 	})
 }

@@ -147,11 +147,15 @@ func (a *Answers) Left(id uuid.UUID) <-chan struct{} {
 
 // Run starts a reader for every session with cursors, and waits for ctx.
 func (a *Answers) Run(ctx context.Context) error {
-	for _, r := range a.Chat.Book.Known() {
-		if len(r.Cursors) > 0 {
-			a.Follow(r)
-		}
-	}
+	a.group.Add(func(ctx context.Context) {
+		a.Chat.Book.ReadAll(ctx, func(known []port.Session) {
+			for _, r := range known {
+				if len(r.Cursors) > 0 {
+					a.Follow(r)
+				}
+			}
+		})
+	})
 	return a.group.Run(ctx, func(p *guard.Panic) { a.logCrash(uuid.Nil, p) })
 }
 

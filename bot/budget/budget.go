@@ -122,7 +122,11 @@ func (b *Budget) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait := pause.Forever
 		var capped []port.Session
-		for _, r := range b.chat.Book.Known() {
+		known, err := b.chat.Book.Records.List()
+		if err != nil { // there may be others
+			wait = interval
+		}
+		for _, r := range known {
 			if r.State.Live() && b.capped(r) {
 				capped = append(capped, r)
 			}

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/naming"
+	"ccbot/internal/pause"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -44,6 +45,19 @@ type Book struct {
 func (b *Book) Known() []port.Session {
 	all, _ := b.Records.List()
 	return all
+}
+
+// readAgain is the pause before the sessions of a machine that has not answered are read again.
+const readAgain = 30 * time.Second
+
+// ReadAll calls do with the known sessions, and again until each machine has answered or ctx ends.
+func (b *Book) ReadAll(ctx context.Context, do func(known []port.Session)) {
+	for {
+		all, err := b.Records.List()
+		if do(all); err == nil || pause.For(ctx, readAgain) != nil {
+			return
+		}
+	}
 }
 
 // LatestEnd sorts sessions by their end, the latest first.

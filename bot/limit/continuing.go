@@ -119,23 +119,31 @@ func (l *Continuing) reach(p ...plan) {
 	l.reached = append(l.reached, p...)
 }
 
-// missed adds the limits that an earlier run may not have shown.
-func (l *Continuing) missed(ctx context.Context) {
-	for _, r := range l.chat.Book.Known() {
+// missed adds the limits that an earlier run may not have shown. all reports whether each machine
+// has answered.
+func (l *Continuing) missed(ctx context.Context) (all bool) {
+	known, err := l.chat.Book.Records.List()
+	all = err == nil
+	for _, r := range known {
 		if !r.State.Live() {
 			continue
 		}
 		work, err := l.work(ctx, r.ID)
+		all = all && !refusal.Is(err, refusal.Unreachable)
 		if f := work.Failed; err == nil && f.Phase == talk.PhaseLimited && f.Until.After(l.chat.Now()) {
 			l.reach(plan{Session: r.ID, Until: f.Until})
 		}
 	}
+	return all
 }
 
 func (l *Continuing) run(ctx context.Context) error {
-	l.missed(ctx)
+	known := false
 	for ctx.Err() == nil {
 		wait := pause.Forever
+		if known = known || l.missed(ctx); !known {
+			wait = nap
+		}
 		if err := l.offer(ctx); err != nil {
 			l.chat.Log.Warn("limit_not_offered", logkey.Error, err)
 			wait = nap

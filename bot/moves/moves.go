@@ -197,7 +197,9 @@ func (m *Moves) carry(ctx context.Context, place chat.MoveFunc) error {
 			errs = append(errs, m.book.Rehome(c, to))
 		}
 	}
-	for _, s := range m.book.Known() {
+	known, err := m.book.Records.List()
+	errs = append(errs, err) // the others are moved when their machine answers
+	for _, s := range known {
 		to, moves := place(s.Conversation)
 		if !moves {
 			continue

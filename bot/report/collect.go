@@ -98,8 +98,9 @@ func (c *collector) add(r port.Session, word i18n.Key) (in []*report) {
 // addClosed adds the sessions that the start closed. A session that is open again, or continues as
 // another session, is only marked as reported.
 func (c *collector) addClosed(ctx context.Context) error {
-	var errs []error
-	for _, r := range c.reports.Chat.Book.Known() {
+	known, err := c.reports.Chat.Book.Records.List()
+	errs := []error{err}
+	for _, r := range known {
 		if r.Unreported && !r.Resumable {
 			errs = append(errs, c.reports.Reported(ctx, r.ID))
 		}
