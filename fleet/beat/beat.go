@@ -6,8 +6,8 @@
 //
 // It promises:
 //
-//   - A host is not Away because of the chat: the time in which the chat had no connection, or did not
-//     run, counts for no host.
+//   - A host is not Away because of the chat: the time in which the chat had no connection, or did
+//     not run, counts for no host.
 //   - The caller's clock is the only one. The package starts nothing and waits for nothing.
 package beat
 

@@ -67,7 +67,7 @@ func TestZeroWatchIsUnknown(t *testing.T) {
 	assert.True(t, w.LastBeat().IsZero())
 }
 
-// In any order of events a host is away only after Timeout in which the chat was connected and checked.
+// A host is away only after Timeout in which the chat was connected and checked.
 func TestAwayNeedsListening(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var w beat.Watch

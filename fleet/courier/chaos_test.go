@@ -97,6 +97,8 @@ type machine struct {
 	dead atomic.Bool  // no call reaches the disk any more
 	fuse atomic.Int64 // calls until dead, if positive
 	end  atomic.Pointer[courier.End]
+	// receiving is held for reading by the link's goroutine, which outlives an end.
+	receiving sync.RWMutex
 	stop func() // and wait
 
 	mu     sync.Mutex // guards the disk of the program
@@ -138,7 +140,13 @@ func (m *machine) start(t *testing.T, total int) {
 	running.Go(func() { _ = end.Run(ctx) })
 	running.Go(func() { m.produce(ctx, end, total) })
 	running.Go(func() { m.consume(ctx, end) })
-	m.stop = func() { cancel(); running.Wait() }
+	m.stop = func() {
+		cancel()
+		running.Wait()
+		m.receiving.Lock() // no frame is being received by this end
+		m.end.Store(nil)
+		m.receiving.Unlock()
+	}
 }
 
 func (m *machine) record() {
@@ -277,8 +285,8 @@ func newChaos(t *testing.T, ledger bool) *chaos {
 	if ledger {
 		c.chat.sender, c.host.sender = believing(c.chat, c.chat.sender), believing(c.host, c.host.sender)
 	}
-	chatLink.OnReconnect(func() { c.chat.end.Load().SendAgain() })
-	hostLink.OnReconnect(func() { c.host.end.Load().SendAgain() })
+	chatLink.OnReconnect(c.chat.sendAgain)
+	hostLink.OnReconnect(c.host.sendAgain)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = chatLink.Run(ctx) })
@@ -290,8 +298,16 @@ func newChaos(t *testing.T, ledger bool) *chaos {
 }
 
 func (m *machine) receive(ctx context.Context, data []byte) {
+	m.receiving.RLock()
+	defer m.receiving.RUnlock()
 	if end := m.end.Load(); end != nil && !m.dead.Load() {
 		_ = end.Receive(ctx, data)
+	}
+}
+
+func (m *machine) sendAgain() {
+	if end := m.end.Load(); end != nil {
+		end.SendAgain()
 	}
 }
 
@@ -313,7 +329,7 @@ func believing(m *machine, real courier.Sender) courier.Sender {
 func (c *chaos) run(t *testing.T, total int, random *rand.Rand) {
 	c.chat.start(t, total)
 	c.host.start(t, total)
-	faultEvery := max(total/50, 10) // items between two faults
+	faultEvery := max(total/200, 10) // items between two faults
 	next := faultEvery
 	for c.chat.count() < total || c.host.count() < total {
 		if c.chat.over(total) && c.host.over(total) && c.quiet() {

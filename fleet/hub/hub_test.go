@@ -103,7 +103,7 @@ func TestHubRefusesOtherFleets(t *testing.T) {
 	account, err := other.AccountJWT(nil)
 	require.NoError(t, err)
 	_, err = link.OpenChat(t.Context(), w.Hub(), other, link.Fleet{Account: account})
-	require.ErrorContains(t, err, "Authorization Violation")
+	require.ErrorIs(t, err, link.ErrRights)
 }
 
 func TestBadSettingsAreErrors(t *testing.T) {

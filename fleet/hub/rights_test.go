@@ -309,18 +309,18 @@ func TestRevokedHostIsCutOff(t *testing.T) {
 	require.NoError(t, chat.SetFleet(t.Context(), w.Fleet(rights.Revoked{public: time.Now()}, host2)))
 	disconnected(t, conn)
 	_, err = link.Dial(w.Hub(), link.Login{User: user})
-	require.ErrorContains(t, err, "Authorization Violation")
+	require.ErrorIs(t, err, link.ErrRights)
 	require.NoError(t, other.SendEvent(t.Context(), "1", []byte("still here")))
 	// A hub that has lost its disk, and with it the revocation, refuses all users until it has the
 	// revocation again.
 	w.Stop()
 	w.Restart(true)
 	_, err = link.Dial(w.Hub(), link.Login{User: user})
-	require.ErrorContains(t, err, "Authorization Violation")
+	require.ErrorIs(t, err, link.ErrRights)
 	for other.SendEvent(t.Context(), "2", []byte("again")) != nil { // until the chat has reached the hub
 	}
 	_, err = link.Dial(w.Hub(), link.Login{User: user})
-	require.ErrorContains(t, err, "Authorization Violation")
+	require.ErrorIs(t, err, link.ErrRights)
 }
 
 func TestRightsExpire(t *testing.T) {
@@ -328,9 +328,9 @@ func TestRightsExpire(t *testing.T) {
 	w.Chat(host1)
 	late, _ := w.User(host1, time.Now().Add(-time.Second))
 	_, err := link.Dial(w.Hub(), link.Login{User: late})
-	require.ErrorContains(t, err, "Authorization Violation")
+	require.ErrorIs(t, err, link.ErrRights)
 	_, err = link.Dial(w.Hub(), link.Login{User: joiner(t, w.Keys, code1, time.Now().Add(-time.Second))})
-	require.ErrorContains(t, err, "Authorization Violation")
+	require.ErrorIs(t, err, link.ErrRights)
 	soon, _ := w.User(host1, time.Now().Add(3*time.Second)) // a connection ends with its rights
 	conn, err := link.Dial(w.Hub(), link.Login{User: soon})
 	if err == nil {
@@ -381,7 +381,7 @@ func TestJoinerCannotWidenItsRights(t *testing.T) {
 			token, err := j.JWT(signature)
 			require.NoError(t, err)
 			_, err = link.Dial(w.Hub(), link.Login{User: rights.User{JWT: token, Key: pair}})
-			require.ErrorContains(t, err, "Authorization Violation")
+			require.ErrorIs(t, err, link.ErrRights)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -20,8 +21,13 @@ const (
 	maxBackoff     = 5 * time.Second
 )
 
-// ErrPin is returned if the server has another key than the pinned one.
-var ErrPin = errors.New("the hub has another key")
+// Errors of a connection, matched with errors.Is.
+var (
+	// ErrPin is returned if the server has another key than the pinned one.
+	ErrPin = errors.New("the hub has another key")
+	// ErrRights is returned if the user's rights have ended, or the hub does not know the fleet yet.
+	ErrRights = errors.New("the hub refuses this user")
+)
 
 // Hub is where a hub is, and how it is known.
 type Hub struct {
@@ -59,6 +65,9 @@ func connect(h Hub, as Login, again func()) (*nats.Conn, error) {
 		options = append(options, nats.ReconnectHandler(func(*nats.Conn) { again() }))
 	}
 	conn, err := nats.Connect(h.Address, options...)
+	if err != nil && strings.EqualFold(err.Error(), nats.ErrAuthorization.Error()) { // the server's own text
+		err = fmt.Errorf("%w: %w", ErrRights, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to the hub: %w", err)
 	}

@@ -1,0 +1,100 @@
+package join
+
+import (
+	"context"
+	"slices"
+
+	"ccbot/fleet/link"
+	"ccbot/fleet/rights"
+)
+
+// Fleet returns what the hub has to know.
+func (d *Desk) Fleet() (link.Fleet, error) {
+	all, err := d.settings.Hosts.List()
+	if err != nil {
+		return link.Fleet{}, err
+	}
+	revoked := make(rights.Revoked)
+	var ids []string
+	for _, host := range all {
+		for user, at := range host.Revoked {
+			revoked[user] = at
+		}
+		if !host.IsRemoved() {
+			ids = append(ids, host.ID)
+		}
+	}
+	account, err := d.settings.Keys.AccountJWT(revoked)
+	return link.Fleet{Account: account, Hosts: ids}, err
+}
+
+func (d *Desk) give(ctx context.Context) error {
+	fleet, err := d.Fleet()
+	if err != nil {
+		return err
+	}
+	return d.settings.SetFleet(ctx, fleet)
+}
+
+// Remove takes the rights of a host back. The record stays, with the revocation.
+func (d *Desk) Remove(ctx context.Context, id string) error {
+	err := d.change(id, func(h *Host) {
+		h.Removed = d.settings.Now()
+		d.revoke(h, h.Users)
+	})
+	if err != nil {
+		return err
+	}
+	return d.give(ctx)
+}
+
+// Renew returns rights that begin now, for a user key of the host: the present one, or another one
+// that replaces it. The earlier key is valid until Retire, so that a host that misses the answer is
+// not shut out.
+func (d *Desk) Renew(id, user string) (jwt string, err error) {
+	until := d.settings.Now().Add(rights.HostTTL)
+	if jwt, err = d.settings.Keys.HostJWT(id, user, until); err != nil {
+		return "", err
+	}
+	err = d.change(id, func(h *Host) {
+		h.Until = until
+		if !slices.Contains(h.Users, user) {
+			h.Users = append(h.Users, user)
+		}
+	})
+	if err != nil {
+		return "", err
+	}
+	return jwt, nil
+}
+
+// Retire revokes the keys of a host but for the newest, after the host has used that.
+func (d *Desk) Retire(ctx context.Context, id string) error {
+	err := d.change(id, func(h *Host) { d.revoke(h, h.Users[:len(h.Users)-1]) })
+	if err != nil {
+		return err
+	}
+	return d.give(ctx)
+}
+
+func (d *Desk) revoke(h *Host, users []string) {
+	if h.Revoked == nil {
+		h.Revoked = make(rights.Revoked)
+	}
+	for _, user := range users {
+		if _, done := h.Revoked[user]; !done {
+			h.Revoked[user] = d.settings.Now()
+		}
+	}
+}
+
+func (d *Desk) change(id string, do func(*Host)) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	host, err := d.settings.Hosts.find(id)
+	if err != nil {
+		return err
+	}
+	do(&host)
+	return d.settings.Hosts.put(host)
+}
