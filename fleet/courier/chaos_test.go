@@ -99,7 +99,7 @@ type machine struct {
 	end  atomic.Pointer[courier.End]
 	// receiving is held for reading by the link's goroutine, which outlives an end.
 	receiving sync.RWMutex
-	stop func() // and wait
+	stop      func() // and wait
 
 	mu     sync.Mutex // guards the disk of the program
 	made   int        // items that were put and recorded

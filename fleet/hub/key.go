@@ -82,3 +82,13 @@ func certificate(key *ecdsa.PrivateKey) (tls.Certificate, Pin, error) {
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, sha256.Sum256(leaf.RawSubjectPublicKeyInfo), nil
 }
+
+// OpenPin returns the pin of the hub in a folder. It makes the key if there is none.
+func OpenPin(path string) (Pin, error) {
+	key, err := openKey(spool.Folder{Path: path, Fsync: true})
+	if err != nil {
+		return Pin{}, fmt.Errorf("hub: %w", err)
+	}
+	_, pin, err := certificate(key)
+	return pin, err
+}
