@@ -17,6 +17,7 @@ type Agent struct {
 	Settings    Settings // of its launches; nil: they have none
 	Witness     witness.Witness
 	Presences   witness.Presences     // nil: it writes none
+	Locks       witness.Locks         // nil: it locks none
 	Asks        Asks                  // nil: it asks only in its terminal
 	Keys        func(dir string) Keys // of an agent in a directory
 	Manners     Manners

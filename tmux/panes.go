@@ -28,7 +28,7 @@ func paneFormat(sep string, quoted bool) string {
 		"#{pane_id}|#{window_id}|#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|"+
 			"#{pane_in_mode}|#{session_attached}|#{pane_active}|#{window_panes}|#{window_index}|#{history_size}|#{session_activity}|"+
 			"#{pane_synchronized}|#{pane_width}|#{pane_height}",
-		"#{session_name}", "#{window_name}", "#{"+q+"pane_current_command}", "#{"+q+"pane_current_path}", "#{@ccbot_session}")
+		"#{session_name}", "#{window_name}", "#{"+q+"pane_current_command}", "#{"+q+"pane_current_path}", "#{@ccbot_session}", "#{"+q+"pane_title}")
 }
 
 // Panes returns all panes of the server, in tmux's order. A pane in a window that is linked into
@@ -167,9 +167,9 @@ func once(panes []Pane, session string) []Pane {
 }
 
 func parsePanes(text, sep string, quoted bool) ([]Pane, error) {
-	return rows(text, sep, 16, 5, func(r record) (Pane, bool, error) {
+	return rows(text, sep, 16, 6, func(r record) (Pane, bool, error) {
 		if quoted {
-			r.texts[2], r.texts[3] = unquoted(r.texts[2]), unquoted(r.texts[3])
+			r.texts[2], r.texts[3], r.texts[5] = unquoted(r.texts[2]), unquoted(r.texts[3]), unquoted(r.texts[5])
 		}
 		return paneOf(r)
 	})
@@ -197,7 +197,7 @@ func paneOf(r record) (p Pane, _ bool, err error) {
 	if p.Dead {
 		p.DeadStatus, p.DeadSignal = ending(fields[4], fields[5])
 	}
-	p.Session, p.WindowName, p.Command, p.Path, p.Tag = r.texts[0], r.texts[1], r.texts[2], r.texts[3], r.texts[4]
+	p.Session, p.WindowName, p.Command, p.Path, p.Tag, p.Title = r.texts[0], r.texts[1], r.texts[2], r.texts[3], r.texts[4], r.texts[5]
 	return p, true, err
 }
 

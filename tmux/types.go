@@ -60,6 +60,7 @@ type Pane struct {
 	Synchronized  bool
 	Width, Height int    // in cells
 	Tag           string // @ccbot_session of the window
+	Title         string // pane_title, which programs in the pane choose
 	// Attached counts the clients attached to the session, control-mode ones too. It does not count
 	// the clients of a grouped session (new-session -t): Viewers has them.
 	Attached int

@@ -143,7 +143,7 @@ func TestNewAnswer(t *testing.T) {
 
 func TestParsePanes(t *testing.T) {
 	const numbers = "%1|@2|33|1||9|2|1|1|3|7|50|1700000000|1|80|24"
-	good := numbers + "SEPccbotSEPnameSEPcmdSEP/a\nbSEPtagSEP"
+	good := numbers + "SEPccbotSEPnameSEPcmdSEP/a\nbSEPtagSEPa\\ titleSEP"
 	panes, err := parsePanes(good+"\n"+good, "SEP", true)
 	require.NoError(t, err)
 	require.Len(t, panes, 2)
@@ -151,7 +151,7 @@ func TestParsePanes(t *testing.T) {
 	assert.Equal(t, Pane{
 		ID: PaneID{2}, Window: WindowID{3}, Session: "ccbot", WindowName: "name", PID: 33, Command: "cmd", Path: "/a\nb",
 		Dead: true, DeadStatus: -1, DeadSignal: 9, InMode: true, Tag: "tag", Attached: 1, Active: true, WindowPanes: 3, WindowIndex: 7, Scrolled: 50, Touched: time.Unix(1700000000, 0),
-		Synchronized: true, Width: 80, Height: 24,
+		Synchronized: true, Width: 80, Height: 24, Title: "a title",
 	}, panes[0])
 	for _, bad := range []string{"x", "SEP", numbers, numbers + "SEP", good[:len(good)-3], good + "x", "x" + good, strings.Replace(good, "33", "", 1)} {
 		_, err := parsePanes(bad, "SEP", true)

@@ -60,6 +60,14 @@ type Witness interface {
 	PrintsOnce(args []string) bool
 }
 
+// Locks knows who holds the locks of an agent's conversations, for an agent that writes only what it
+// has locked.
+type Locks interface {
+	// Held returns the locked conversations by the pids of the holders, a process with several too.
+	// After an error it is unknown who writes.
+	Held() (map[int][]uuid.UUID, error)
+}
+
 // Served is a Witness whose agent runs in two processes: one at the terminal, and as its child a
 // server that writes the conversation. Without one of them the agent has ended.
 type Served interface {

@@ -12,6 +12,9 @@ import (
 type Source string
 
 const (
+	// SourceLock: the process holds the lock of the conversation, as the kernel notes it. An agent
+	// that locks its conversations writes no other, and may hold several locks.
+	SourceLock Source = "lock"
 	// SourcePresence: the agent's own file about its process, with the kernel's start time.
 	SourcePresence Source = "presence"
 	// SourceHook: the hook's record, with pid and start time.
@@ -24,8 +27,8 @@ const (
 	UntrustedArgv Source = "untrusted"
 )
 
-// Claim says: this process runs that session. Callers make claims from presence files and
-// hook bindings.
+// Claim says: this process runs that session. Callers make claims from locks, presence
+// files and hook bindings.
 type Claim struct {
 	Process   Identity
 	SessionID uuid.UUID
@@ -44,8 +47,8 @@ type Verdict struct {
 
 // Judge returns a verdict for every process that could write one of ids. It is pure.
 //
-// The evidence about a process, best first, is presence, hook, argv; a weaker kind counts only
-// where the stronger kinds are absent. A claim with another start or boot than the snapshot's is
+// The evidence about a process, best first, is lock, presence, hook, argv; a weaker kind counts
+// only where the stronger kinds are absent. A claim with another start or boot than the snapshot's is
 // about another process and does not count. The answer is Maybe, on which callers neither start nor
 // end a process, in three cases: presence and hook name different sessions, one kind names two
 // sessions, or a claim cannot be checked because its identity is incomplete or of another clock.
@@ -118,7 +121,7 @@ func (j *judgement) mentionedBy(e evidence) (ids []uuid.UUID) {
 func (j *judgement) gather(p Process) evidence {
 	e := evidence{named: map[Source][]uuid.UUID{}}
 	for _, c := range j.claims[p.PID] {
-		known := c.Source == SourcePresence || c.Source == SourceHook
+		known := slices.Contains([]Source{SourceLock, SourcePresence, SourceHook}, c.Source)
 		switch {
 		case c.Source == SourceArgv: // the snapshot itself shows it, in a newer state
 		case !known || !c.Process.Valid() || !p.Valid(), p.Incomparable(c.Process):
@@ -151,6 +154,12 @@ func (e evidence) add(s Source, id uuid.UUID) {
 
 // verdict decides about one session that some evidence names.
 func (e evidence) verdict(id uuid.UUID) Verdict {
+	if locked := e.named[SourceLock]; len(locked) > 0 {
+		if slices.Contains(locked, id) {
+			return Verdict{Writer: Yes, Source: SourceLock, Why: "it holds the lock"}
+		}
+		return Verdict{Writer: No, Source: SourceLock, Why: fmt.Sprintf("it holds the locks of %s", locked)}
+	}
 	presence, hook := e.named[SourcePresence], e.named[SourceHook]
 	if len(presence) > 0 && len(hook) > 0 && !slices.Equal(presence, hook) {
 		// Also of a session that only argv names nothing is known then.

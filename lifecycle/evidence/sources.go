@@ -153,6 +153,9 @@ func (s *Sources) read(ctx context.Context) (*Evidence, error) {
 		if err == nil && one.Presences != nil {
 			err = e.readPresences(ctx, one.Presences)
 		}
+		if err == nil && one.Locks != nil {
+			e.readLocks(one)
+		}
 	}
 	if err == nil {
 		err = e.readBindings()
@@ -256,6 +259,27 @@ func (e *Evidence) readPresences(ctx context.Context, from witness.Presences) er
 		}
 	}
 	return nil
+}
+
+// readLocks adds which processes hold locks. A process that began after the table was read is seen
+// the next time. If the locks cannot be read, it is unknown what the agent's processes write.
+func (e *Evidence) readLocks(one agent.Agent) {
+	held, err := one.Locks.Held()
+	if err != nil {
+		for _, p := range e.Table.Processes {
+			if process.IsAgent(p, process.AgentNames{Names: one.Witness.Names()}) {
+				e.doubt(p.PID, process.SourceLock, err)
+			}
+		}
+	}
+	for _, pid := range slices.Sorted(maps.Keys(held)) {
+		p, ok := e.Table.Find(pid)
+		for _, id := range held[pid] {
+			if ok {
+				e.claims = append(e.claims, process.Claim{Process: p.Identity, SessionID: id, Source: process.SourceLock})
+			}
+		}
+	}
 }
 
 // errOtherClock means that a process noted its start by a clock that is not ccbot's.
