@@ -24,7 +24,7 @@ import (
 // The packages of a folder are in its layer unless they are listed here.
 var layers = [][]string{
 	{"e2e"}, // tests of the whole
-	{"cmd/ccbot", "cmd/ccbot-hook", "cmd/ccbot-hub", "cmd/ccbot-try"},
+	{"cmd/ccbot", "cmd/ccbot-codex", "cmd/ccbot-hook", "cmd/ccbot-hub", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
 	{"cmd/ccbot/backup", "cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup", "cmd/ccbot/uninstall"},
 	{"cmd/ccbot/offline"},
@@ -48,7 +48,7 @@ var layers = [][]string{
 	{"lifecycle/ending", "lifecycle/view"},
 	{"internal/ledger", "lifecycle/evidence", "lifecycle/outcome", "lifecycle/modekeys"},
 	{"agent/claude", "agent/codex"},
-	{"agent/codex/appserver", "agent/codex/rollout"},
+	{"agent/codex/appserver", "agent/codex/codexui", "agent/codex/rollout", "agent/codex/writerlock"},
 	{"agent/agenttest", "agent/claude/claudesettings", "agent/toy", "hooks", "tmux"},
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"try/demoagent/brain"},
@@ -82,6 +82,7 @@ var sideways = map[[2]string]string{
 // only lists packages that may import no other package of the module.
 var only = map[string][]string{
 	"cmd/ccbot-hook":         {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
+	"cmd/ccbot-codex":        nil,                   // its children have a terminal, and need nothing of ccbot
 	"i18n":                   nil,
 	"internal/hookwire":      {"internal/procstat"}, // one reader of /proc for the table and the hook
 	"internal/procstat":      nil,
@@ -101,6 +102,7 @@ var users = map[string][]string{
 	"host/outgoing": {"host"},
 	"host/received": {"cmd/ccbot/running", "cmd/ccbot/uninstall", "host"},
 
+	"agent/codex":         {"cmd/ccbot/offline"}, // with the tag failpoints
 	"agent/toy":           {"cmd/ccbot/offline"}, // with the tag failpoints
 	"try/botapi":          {"cmd/ccbot-try"},
 	"try/demoagent":       {"cmd/ccbot-try"},

@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/uuid"
@@ -35,7 +37,7 @@ func TestArgv(t *testing.T) {
 		{"bypass", agent.ModeBypass, agent.Start{}, []string{"--", bypass}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			want := append(append([]string{"/opt/ccbot-codex", "--codex", "/bin/codex"}, tt.want...), flags...)
+			want := append(append([]string{"/opt/ccbot-codex", "--codex", "/bin/codex", "--conversation", tt.start.Conversation.String()}, tt.want...), flags...)
 			assert.Equal(t, want, s.Argv("/bin/codex", agent.Launch{Flags: flags, PermissionMode: tt.mode}, tt.start))
 		})
 	}
@@ -44,10 +46,12 @@ func TestArgv(t *testing.T) {
 // A launch that was recorded with more permissions does not keep them.
 func TestRelaunchKeepsOnlyModel(t *testing.T) {
 	recorded := &agent.Launch{Command: "other", Flags: []string{"--yolo", "--model=b"}, PermissionMode: agent.ModeBypass}
-	l, program, err := Starter{}.Relaunch(recorded, agent.Launch{Command: "sh", Flags: []string{"-m", "a"}, PermissionMode: agent.ModeAsk}, agent.Seen{})
+	sh := filepath.Join(t.TempDir(), "codex")
+	require.NoError(t, os.WriteFile(sh, []byte("#!/bin/sh\necho codex-cli 0.169.0\n"), 0o700))
+	l, program, err := Starter{}.Relaunch(recorded, agent.Launch{Command: sh, Flags: []string{"-m", "a"}, PermissionMode: agent.ModeAsk}, agent.Seen{})
 	require.NoError(t, err)
 	assert.NotEmpty(t, program)
-	assert.Equal(t, agent.Launch{Command: "sh", Flags: []string{"-m", "a", "--model", "b"}, PermissionMode: agent.ModeAsk}, l)
+	assert.Equal(t, agent.Launch{Command: sh, Flags: []string{"-m", "a", "--model", "b"}, PermissionMode: agent.ModeAsk}, l)
 	assert.Equal(t, "b", modelOf(l.Flags))
 	assert.False(t, Starter{}.Bypasses(l, "on-request"))
 	assert.True(t, Starter{}.Bypasses(*recorded, ""))
@@ -57,6 +61,15 @@ func TestRelaunchKeepsOnlyModel(t *testing.T) {
 	var refused *refusal.Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, refusal.NotInstalled, refused.Code)
+	assert.Equal(t, "CODEX_COMMAND", refused.Setting)
+}
+
+func TestOldCodexIsRefused(t *testing.T) {
+	for printed, ok := range map[string]bool{"codex-cli 0.169.0": true, "codex-cli 0.170.0-alpha.1": true, "codex-cli 1.0.0": true,
+		"codex-cli 0.168.9": false, "codex 1": false, "": false} {
+		err := supports(printed)
+		assert.Equal(t, ok, err == nil, printed)
+	}
 }
 
 func TestP1_CommandLineIsNoWriter(t *testing.T) {
@@ -64,6 +77,8 @@ func TestP1_CommandLineIsNoWriter(t *testing.T) {
 		{"codex", "app-server", "--listen", "unix:///s"}} {
 		assert.Empty(t, Witness{}.Conversations(args), args)
 	}
+	argv := Starter{Pane: "/opt/ccbot-codex"}.Argv("/bin/codex", agent.Launch{}, agent.Start{Conversation: id})
+	assert.Equal(t, []uuid.UUID{id}, Witness{}.Conversations(argv), "the window that ccbot has opened for it")
 }
 
 func TestServerHasSocket(t *testing.T) {

@@ -1,10 +1,10 @@
 // Package codex implements package agent for Codex, OpenAI's coding agent. The packages in its
 // folder read its rollouts (rollout), talk to its server (appserver), and know who writes a
-// conversation (writerlock). It is not complete: no ccbot links it.
+// conversation (writerlock). Only a ccbot of tests links it.
 //
 // A session of Codex has three processes. The pane runs ccbot-codex:
 //
-//	ccbot-codex --codex PROGRAM [resume ID | fork ID] -- FLAGS
+//	ccbot-codex --codex PROGRAM --conversation ID [resume ID | fork ID] -- FLAGS
 //
 // It makes a folder of mode 0700 for a socket, and starts two children with the pane's environment:
 //

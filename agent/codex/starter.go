@@ -15,7 +15,11 @@ import (
 )
 
 // ErrNotInstalled means that the command of Codex cannot be found.
-var ErrNotInstalled error = &refusal.Error{Code: refusal.NotInstalled, Command: "codex", Err: errors.New("codex is not installed")}
+var ErrNotInstalled = notInstalled("codex", errors.New("codex is not installed"))
+
+func notInstalled(command string, err error) error {
+	return &refusal.Error{Code: refusal.NotInstalled, Command: command, Agent: "Codex", Setting: "CODEX_COMMAND", Err: err}
+}
 
 // Starter is the agent.Starter of Codex.
 type Starter struct {
@@ -35,14 +39,15 @@ func (Starter) Relaunch(recorded *agent.Launch, configured agent.Launch, _ agent
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
-		err = &refusal.Error{Code: refusal.NotInstalled, Command: l.Command, Err: fmt.Errorf("%w: %w", ErrNotInstalled, err)}
+		return l, "", notInstalled(l.Command, fmt.Errorf("%w: %w", ErrNotInstalled, err))
 	}
-	return l, program, err
+	return l, program, checkVersion(program)
 }
 
-// Argv starts ccbot-codex. A new conversation has no id yet.
+// Argv starts ccbot-codex. A new conversation has no id of Codex yet: its id here shows what the
+// window was opened for.
 func (s Starter) Argv(program string, l agent.Launch, start agent.Start) []string {
-	argv := []string{s.Pane, "--codex", program}
+	argv := []string{s.Pane, "--codex", program, opened, start.Conversation.String()}
 	switch {
 	case start.Resumes:
 		argv = append(argv, "resume", start.Conversation.String())
@@ -58,6 +63,7 @@ func (s Starter) Argv(program string, l agent.Launch, start agent.Start) []strin
 
 // The flags that matter to ccbot.
 const (
+	opened = "--conversation" // of ccbot-codex
 	bypass = "--dangerously-bypass-approvals-and-sandbox"
 	model  = "--model"
 )
@@ -88,6 +94,3 @@ func (Starter) Bypasses(l agent.Launch, mode string) bool {
 			return f == bypass || f == "--yolo" || f == "never" || strings.HasSuffix(f, "=never")
 		})
 }
-
-// Inherited returns no variables: a launch has no settings.
-func (Starter) Inherited() []string { return nil }

@@ -13,17 +13,30 @@ type Witness struct {
 	Command string // the configured command: a name on PATH or a path
 }
 
+// paneProgram is the name of the program of a pane.
+const paneProgram = "ccbot-codex"
+
 // Names returns the names of the CLI, of ccbot-codex, and of the configured command.
 func (w Witness) Names() []string {
-	names := []string{"codex", "ccbot-codex"}
+	names := []string{"codex", paneProgram}
 	if w.Command != "" { // otherwise its name would be "."
 		names = append(names, filepath.Base(w.Command))
 	}
 	return names
 }
 
-// Conversations returns none: only the lock proves a writer.
-func (Witness) Conversations([]string) []uuid.UUID { return nil }
+// Conversations returns the conversation that ccbot opened a window for, while its server is not
+// bound yet. The command line of Codex itself proves nothing: only the lock does.
+func (Witness) Conversations(args []string) []uuid.UUID {
+	if len(args) < 5 || filepath.Base(args[0]) != paneProgram || args[3] != opened {
+		return nil
+	}
+	id, err := uuid.Parse(args[4])
+	if err != nil || id.String() != args[4] {
+		return nil
+	}
+	return []uuid.UUID{id}
+}
 
 // PrintsOnce looks for the verb exec, before which there may be flags.
 func (Witness) PrintsOnce(args []string) bool {

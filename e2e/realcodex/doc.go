@@ -2,6 +2,6 @@
 // Codex CLI, a private home, and a Responses API on loopback.
 //
 // It never installs anything and never falls back to a codex of the person who runs the tests. No
-// job runs it yet: its test has the build tag codex, and needs Codex in the folder that
+// job runs it yet: the tests with Codex have the build tag codex, and need it in the folder that
 // e2e/install.sh fills.
 package realcodex

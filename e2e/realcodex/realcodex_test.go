@@ -36,20 +36,9 @@ type realCodex struct {
 	tmux   string // the name of the private server
 }
 
-// codexProgram returns the native program of Codex that was installed next to Claude Code.
-func codexProgram(t *testing.T) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	require.NoError(t, err)
-	found, err := filepath.Glob(filepath.Join(cache, "ccbot-e2e", "node_modules", "@openai", "codex-*", "vendor", "*", "bin", "codex"))
-	require.NoError(t, err)
-	require.NotEmpty(t, found, "Codex is not installed (npm i @openai/codex, in the folder of e2e/install.sh)")
-	return found[0]
-}
-
 func newRealCodex(t *testing.T) *realCodex {
 	t.Helper()
-	codex := codexProgram(t)
+	codex := Require(t)
 	programtest.Require(t, "tmux")
 	l, err := responsesapi.Listen(t.Context())
 	require.NoError(t, err)
@@ -64,25 +53,7 @@ func newRealCodex(t *testing.T) *realCodex {
 	t.Cleanup(func() { _ = os.RemoveAll(home) }) // it may still be written
 	dir := filepath.Join(home, "work")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	config := fmt.Sprintf(`model = "scripted"
-model_provider = "scripted"
-check_for_update_on_startup = false
-disable_paste_burst = true
-[model_providers.scripted]
-name = "scripted"
-base_url = "http://%s/v1"
-wire_api = "responses"
-env_key = "SCRIPTED_KEY"
-request_max_retries = 0
-stream_max_retries = 0
-[tui]
-screen_reader_detection_done = true
-[analytics]
-enabled = false
-[projects.%q]
-trust_level = "trusted"
-`, l.Addr(), dir)
-	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), Config(l.Addr().String(), dir), 0o600))
 	env := []string{"HOME=" + home, "CODEX_HOME=" + home, "SCRIPTED_KEY=dummy", "PATH=" + os.Getenv("PATH"), "TERM=tmux-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
 
 	socket := "unix://" + filepath.Join(home, "s")
@@ -131,7 +102,7 @@ func (r *realCodex) shown() (t appserver.Thread) {
 			return false
 		}
 		defer c.Close()
-		t, err = c.Shown(r.t.Context(), r.title(r.t.Context(), 0))
+		t, err = c.Shown(r.t.Context(), r.title, 0)
 		return err == nil && strings.HasPrefix(r.title(r.t.Context(), 0), t.ID.String()[:20])
 	})
 	return t

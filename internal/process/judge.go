@@ -48,9 +48,9 @@ type Verdict struct {
 // Judge returns a verdict for every process that could write one of ids. It is pure.
 //
 // The evidence about a process, best first, is lock, presence, hook, argv; a weaker kind counts
-// only where the stronger kinds are absent. A claim with another start or boot than the snapshot's is
-// about another process and does not count. The answer is Maybe, on which callers neither start nor
-// end a process, in three cases: presence and hook name different sessions, one kind names two
+// only where the stronger kinds are absent. A claim with another start or boot than the snapshot's
+// is about another process and does not count. The answer is Maybe, on which callers neither start
+// nor end a process, in three cases: presence and hook name different sessions, one kind names two
 // sessions, or a claim cannot be checked because its identity is incomplete or of another clock.
 // Such a contradiction may be a /clear that is just happening; callers ask again with a fresh
 // snapshot and fresh claims for 2 s before they believe it.

@@ -228,8 +228,8 @@ func (s *Sources) PresencesOf(ctx context.Context, pid int) (files []witness.Pre
 }
 
 // readPresences adds what the presence files of one agent say. A file of a process that is gone, or
-// of an earlier process with the same pid, matches nothing in the table. An error is about the folder:
-// then nothing is known of any process.
+// of an earlier process with the same pid, matches nothing in the table. An error is about the
+// folder: then nothing is known of any process.
 func (e *Evidence) readPresences(ctx context.Context, from witness.Presences) error {
 	files, unread, err := from.List(ctx)
 	if err != nil {

@@ -291,7 +291,7 @@ func TestP8_OpenRequestComesAgain(t *testing.T) {
 	c, err := Dial(t.Context(), s, s.process.PID, 7)
 	require.NoError(t, err)
 	defer c.Close()
-	shown, err := c.Shown(t.Context(), "")
+	shown, err := c.Shown(t.Context(), nil, s.process.PID)
 	require.NoError(t, err)
 	joined, err := c.Join(t.Context(), shown)
 	require.NoError(t, err)

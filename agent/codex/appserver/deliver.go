@@ -19,9 +19,7 @@ type Receipts interface {
 type Delivery struct {
 	Processes Processes
 	Receipts  Receipts
-	// Title returns the title of the terminal that a server's conversation is shown at; empty: it is
-	// unknown.
-	Title func(ctx context.Context, server int) string
+	Title     Title
 }
 
 // Deliver sends a text to a server. It does not join the conversation: a new one has no rollout
@@ -41,11 +39,7 @@ func (d Delivery) reach(ctx context.Context, to agent.Recipient) (c *Conn, t Thr
 	if c, err = Dial(ctx, d.Processes, to.PID, to.ProcStart); err != nil {
 		return nil, t, err
 	}
-	title := ""
-	if d.Title != nil {
-		title = d.Title(ctx, to.PID)
-	}
-	t, err = c.Shown(ctx, title)
+	t, err = c.Shown(ctx, d.Title, to.PID)
 	switch {
 	case err != nil:
 	case t.ID != to.Conversation:

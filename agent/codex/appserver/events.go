@@ -91,7 +91,7 @@ func (m message) event(t Thread) (e Event, ok bool) {
 	switch m.Method {
 	case "thread/status/changed":
 		e.Status = &Thread{ID: t.ID}
-		e.Status.Status, e.Status.Asks = p.Status.of()
+		e.Status.note(p.Status)
 	case "turn/started":
 		e.Began = p.Turn.ID
 	case "turn/completed":

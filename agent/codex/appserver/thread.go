@@ -14,12 +14,12 @@ import (
 
 // Thread is a conversation that a server has loaded.
 type Thread struct {
-	ID     uuid.UUID
-	Path   string // of its rollout, which is made at the first prompt
-	Dir    string
-	Status witness.Status // empty: unknown
-	// Asks reports whether a request waits for an answer.
-	Asks bool
+	ID        uuid.UUID
+	Path      string // of its rollout, which is made at the first prompt
+	Dir       string
+	Status    witness.Status // empty: unknown
+	Asks      bool           // a request waits for an answer
+	Questions bool           // with Asks: the agent asks a question
 }
 
 // thread is a Thread as the server writes it.
@@ -38,17 +38,17 @@ type status struct {
 	Flags []string `json:"activeFlags"`
 }
 
-// of returns the status in the words of package agent.
-func (s status) of() (witness.Status, bool) {
+// note notes the status in the words of package agent.
+func (t *Thread) note(s status) {
 	switch {
 	case s.Type == "idle":
-		return witness.Idle, false
+		t.Status = witness.Idle
 	case s.Type == "active" && len(s.Flags) > 0: // waitingOnApproval, waitingOnUserInput
-		return witness.Waiting, true
+		t.Status, t.Asks = witness.Waiting, true
+		t.Questions = slices.Contains(s.Flags, "waitingOnUserInput")
 	case s.Type == "active":
-		return witness.Busy, false
+		t.Status = witness.Busy
 	}
-	return "", false
 }
 
 // isPersons reports whether a person leads the conversation. Codex makes others for titles, for
@@ -63,7 +63,7 @@ func (t thread) of() (Thread, error) {
 		return Thread{}, fmt.Errorf("appserver: conversation %q: %w", t.ID, err)
 	}
 	shown := Thread{ID: id, Path: t.Path, Dir: t.Cwd}
-	shown.Status, shown.Asks = t.Status.of()
+	shown.note(t.Status)
 	return shown, nil
 }
 
@@ -107,16 +107,32 @@ const leastTitle = 23
 // ErrSeveral is returned if a server has several conversations, and the title names none of them.
 var ErrSeveral = errors.New("appserver: it is unknown which conversation the terminal shows")
 
-// Shown returns the conversation that the terminal shows. Its title begins with the id, which Codex
-// cuts ("01a218c1-a6ca-7152-825d-d8ab3... | Ready"); it may be empty if only one is loaded.
-func (c *Conn) Shown(ctx context.Context, title string) (Thread, error) {
+// errNone is returned if a server has no conversation yet.
+var errNone = errors.New("appserver: no conversation is loaded")
+
+// Title returns the title of the terminal that the conversations of a server are shown at; empty:
+// it is unknown.
+type Title func(ctx context.Context, server int) string
+
+// Shown returns the conversation that a server's terminal shows. The title is read only if
+// several are loaded.
+func (c *Conn) Shown(ctx context.Context, title Title, server int) (Thread, error) {
 	all, err := c.Loaded(ctx)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Thread{}, err
+	case len(all) == 0:
+		return Thread{}, errNone
+	case len(all) == 1:
+		return all[0], nil
+	case title == nil:
+		return Thread{}, ErrSeveral
 	}
-	return shown(all, title)
+	return shown(all, title(ctx, server))
 }
 
+// shown returns the conversation that a title names. It begins with the id, which Codex cuts:
+// "01a218c1-a6ca-7152-825d-d8ab3... | Ready".
 func shown(all []Thread, title string) (Thread, error) {
 	id, _, _ := strings.Cut(title, " ")
 	id = strings.TrimRight(id, ".…")

@@ -20,7 +20,7 @@ const suffix = ".lock"
 // Holders returns the conversations below a folder of Codex whose locks are held, by the pids of
 // the holders.
 func Holders(home string) (map[int][]uuid.UUID, error) {
-	dir, err := filepath.EvalSymlinks(filepath.Join(home, "thread-writer-locks"))
+	dir, err := filepath.EvalSymlinks(filepath.Join(home, Folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // Codex has no conversation yet
 	}

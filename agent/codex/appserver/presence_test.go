@@ -1,0 +1,83 @@
+package appserver
+
+import (
+	"context"
+	"io/fs"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/agent/witness"
+	"ccbot/internal/watch"
+	"ccbot/internal/watch/watchtest"
+)
+
+var _ witness.Presences = Presences{}
+
+func TestServerReportsState(t *testing.T) {
+	for status, want := range map[string]witness.Presence{
+		`{"type":"idle"}`:                                        {SessionID: thread1, Status: witness.Idle},
+		`{"type":"active","activeFlags":[]}`:                     {SessionID: thread1, Status: witness.Busy},
+		`{"type":"active","activeFlags":["waitingOnApproval"]}`:  {SessionID: thread1, Status: witness.Waiting, Permission: true},
+		`{"type":"active","activeFlags":["waitingOnUserInput"]}`: {SessionID: thread1, Status: witness.Waiting, Answer: true},
+		`{"type":"new"}`:                                         {SessionID: thread1},
+	} {
+		s := newServer(t, thread1)
+		s.status = status
+		want.PID, want.ProcStart = s.process.PID, s.process.Start
+		f, err := Presences{Processes: s}.Read(t.Context(), s.process.PID)
+		require.NoError(t, err)
+		assert.Equal(t, want, f, status)
+	}
+}
+
+// Without a title it is unknown which of several conversations is shown, and before the first one
+// nothing is known.
+func TestP7_ShownConversationIsKnown(t *testing.T) {
+	s := newServer(t, thread1, thread2)
+	_, err := Presences{Processes: s}.Read(t.Context(), s.process.PID)
+	require.ErrorIs(t, err, ErrSeveral)
+	title := func(context.Context, int) string { return "01a218c0-41c6-7ae1-8e15-ea4a0... | Ready" }
+	f, err := Presences{Processes: s, Title: title}.Read(t.Context(), s.process.PID)
+	require.NoError(t, err)
+	assert.Equal(t, thread2, f.SessionID)
+
+	s = newServer(t)
+	f, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
+	require.NoError(t, err)
+	assert.Equal(t, witness.Presence{PID: s.process.PID, ProcStart: s.process.Start}, f)
+
+	s.process.Args = []string{"codex", "--remote", "unix:///s"}
+	_, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
+	require.ErrorIs(t, err, fs.ErrNotExist, "it is no server")
+}
+
+// A request that opens is reported at once, and so is a server with a lock.
+func TestWatchReportsEvents(t *testing.T) {
+	s := newServer(t, thread1)
+	s.joined = []string{`{"id":3,"method":"item/commandExecution/requestApproval","params":{"threadId":"` + thread1.String() + `","command":"ls"}}`}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	changed := make(chan int)
+	done := make(chan error)
+	p := Presences{Processes: s, Folder: t.TempDir(), Held: func() (map[int][]uuid.UUID, error) {
+		return map[int][]uuid.UUID{s.process.PID: {thread1}}, nil
+	}}
+	folders := watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler)))
+	go func() {
+		done <- p.Watch(ctx, folders, slog.New(slog.DiscardHandler), func(pid int) {
+			select {
+			case changed <- pid:
+			case <-ctx.Done():
+			}
+		})
+	}()
+	for range 3 { // the lock, the joining, and the request
+		assert.Equal(t, s.process.PID, <-changed)
+	}
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+}

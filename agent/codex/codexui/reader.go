@@ -1,0 +1,169 @@
+package codexui
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"ccbot/agent"
+	"ccbot/internal/capture"
+	"ccbot/internal/lazyregexp"
+)
+
+// Reader is the agent.Reader of Codex.
+type Reader struct{}
+
+// sign is before the box, the selected option and each prompt.
+const sign = "›"
+
+// row is a row of the screen, with the styles of its first two characters that are visible.
+type row struct {
+	text   string
+	styles []capture.Style
+}
+
+func rowsOf(text string) (rows []row) {
+	var now row
+	capture.Parse(text, func(r rune, s capture.Style) {
+		if now.text += string(r); r != ' ' && len(now.styles) < 2 {
+			now.styles = append(now.styles, s)
+		}
+	}, func() {
+		now.text = strings.TrimRight(now.text, " \u00a0")
+		rows, now = append(rows, now), row{}
+	})
+	for len(rows) > 0 && rows[len(rows)-1].text == "" {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}
+
+// Read looks for the lowest row with the sign. Status is not used: Codex runs no command for it.
+func (Reader) Read(text string, _ ...string) (s agent.Screen) {
+	rows := rowsOf(text)
+	all := make([]string, len(rows))
+	for i, r := range rows {
+		all[i] = r.text
+	}
+	s.Text = strings.Join(all, "\n")
+	if len(rows) == 0 || strings.HasPrefix(all[len(all)-1], "Pane is dead") {
+		return s
+	}
+	at := len(rows) - 1
+	for at >= 0 && !strings.HasPrefix(rows[at].text, sign) {
+		at--
+	}
+	if at < 0 {
+		return s
+	}
+	if s.Dialog = dialog(all, at); s.Dialog != nil {
+		return s
+	}
+	if first := rows[at].styles[0]; !first.Bold || first.Dim || first.Reverse {
+		return s // an earlier prompt
+	}
+	s.Box = box(rows[at:])
+	s.Busy = slices.ContainsFunc(all[max(0, at-busyRows):at], func(text string) bool {
+		return strings.Contains(text, "esc to interrupt")
+	})
+	return s
+}
+
+// busyRows is more than there are rows from that of a running turn to the box.
+const busyRows = 8
+
+func box(rows []row) agent.Box {
+	b := agent.Box{Present: true, Whole: true, Empty: len(rows[0].styles) < 2 || rows[0].styles[1].Dim}
+	if b.Empty {
+		return b
+	}
+	draft := []string{strings.TrimSpace(strings.TrimPrefix(rows[0].text, sign))}
+	for _, r := range rows[1:] {
+		if r.text == "" {
+			break
+		}
+		draft = append(draft, strings.TrimSpace(r.text))
+	}
+	b.Text = strings.Join(draft, "\n")
+	b.Bash = strings.HasPrefix(b.Text, "!")
+	b.Whole = !strings.Contains(b.Text, "[Pasted Content")
+	return b
+}
+
+var option = lazyregexp.New(`^(?:› |  )(\d{1,2})\. (.+)$`)
+
+// number returns the number and the label of an option; 0: it is none.
+func number(text string) (n int, label string) {
+	m := option.FindStringSubmatch(text)
+	if m == nil {
+		return 0, ""
+	}
+	n, _ = strconv.Atoi(m[1]) // it has one or two digits
+	return n, m[2]
+}
+
+// dialog reads the list of options around a row, and what is above it; nil: there is no list of at
+// least two options.
+func dialog(all []string, at int) *agent.Dialog {
+	selected, _ := number(all[at])
+	first, last := at, at
+	d := &agent.Dialog{}
+	for i, want := at, selected; i >= 0 && want > 0; i-- { // labels may wrap to rows without a number
+		if n, label := number(all[i]); n == want {
+			d.Options = append([]string{label}, d.Options...)
+			first, want = i, want-1
+		}
+	}
+	d.Selected = len(d.Options) - 1
+	for i, want := at+1, selected+1; i < len(all) && all[i] != ""; i++ {
+		if n, label := number(all[i]); n == want {
+			d.Options = append(d.Options, label)
+			last, want = i, want+1
+		}
+	}
+	if selected == 0 || len(d.Options) < 2 || last-first > maxRows {
+		return nil
+	}
+	lastNumber, _ := number(all[last])
+	top := first
+	for top > 0 && (all[top-1] == "" || strings.HasPrefix(all[top-1], "  ")) {
+		top--
+	}
+	for _, text := range all[top:] {
+		if text == "" && (len(d.Lines) == 0 || d.Lines[len(d.Lines)-1] == "") {
+			continue
+		}
+		d.Lines = append(d.Lines, text)
+	}
+	d.Title = strings.TrimSpace(d.Lines[0])
+	head := slices.Index(d.Lines, all[first])
+	d.Head = d.Lines[:head]
+	d.Whole = top > 0 && first-top < maxRows && len(d.Options) == lastNumber
+	d.Permits = strings.HasPrefix(d.Options[0], "Yes")
+	return d
+}
+
+// maxRows is more than a dialog has.
+const maxRows = 60
+
+// Holds reports whether the draft is the text, apart from white space.
+func (Reader) Holds(b agent.Box, text string) bool {
+	squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	return b.Present && !b.Empty && squeeze(b.Text) == squeeze(text)
+}
+
+// Runs knows no command: a person's command is a turn.
+func (Reader) Runs(*agent.Shell, string) bool { return false }
+
+// Steady leaves out the row of a running turn, which has its duration.
+func (Reader) Steady(text string) string {
+	if strings.Contains(text, "esc to interrupt") {
+		return ""
+	}
+	return text
+}
+
+// Hides finds the texts in the place of rows: "… +15 lines", "+ 15 lines (^t to expand)".
+func (Reader) Hides(text string) bool { return hidden.MatchString(text) }
+
+var hidden = lazyregexp.New(`\+ ?\d+ lines?\b`)

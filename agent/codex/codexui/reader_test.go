@@ -1,0 +1,72 @@
+package codexui
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/agent"
+)
+
+var _ agent.Reader = Reader{}
+
+// read reads a screen of the real Codex.
+func read(t *testing.T, name string) agent.Screen {
+	t.Helper()
+	data, err := os.ReadFile("testdata/codex-" + name + ".ansi")
+	require.NoError(t, err)
+	return Reader{}.Read(string(data))
+}
+
+func TestBox(t *testing.T) {
+	for _, name := range []string{"busy", "h"} {
+		s := read(t, name)
+		assert.Equal(t, agent.Box{Present: true, Empty: true, Whole: true}, s.Box, name)
+		assert.Nil(t, s.Dialog)
+		assert.False(t, s.Busy)
+	}
+	dead := read(t, "k")
+	assert.False(t, dead.Box.Present, "tmux has written the last row")
+}
+
+func TestP7_DialogTakesKeys(t *testing.T) {
+	s := read(t, "approval")
+	assert.False(t, s.Box.Present)
+	require.NotNil(t, s.Dialog)
+	assert.Equal(t, []string{"Yes, proceed (y)", "Yes, and don't ask again for commands that start with `sleep 4` (p)",
+		"No, and tell Codex what to do differently (esc)"}, s.Dialog.Options)
+	assert.Zero(t, s.Dialog.Selected)
+	assert.Equal(t, "Would you like to run the following command?", s.Dialog.Title)
+	assert.Contains(t, s.Dialog.Head, "  $ sleep 4; touch DIR/outside1")
+	assert.True(t, s.Dialog.Whole)
+	assert.True(t, s.Dialog.Permits)
+
+	s = read(t, "u2")
+	require.NotNil(t, s.Dialog)
+	assert.Len(t, s.Dialog.Options, 4)
+	assert.Equal(t, "Working directory · resume", s.Dialog.Title)
+	assert.False(t, s.Dialog.Permits)
+}
+
+func TestDraft(t *testing.T) {
+	draft := Reader{}.Read("• said\n\n\x1b[1m›\x1b[0m !ls\n  second row\n\n  mock · DIR\n")
+	assert.Equal(t, agent.Box{Present: true, Whole: true, Text: "!ls\nsecond row", Bash: true}, draft.Box)
+	assert.True(t, Reader{}.Holds(draft.Box, "!ls second row"))
+	assert.False(t, Reader{}.Holds(draft.Box, "!ls"))
+	assert.Zero(t, Reader{}.Read("\x1b[1;2m› \x1b[0mearlier\n\n").Box)
+	list := Reader{}.Read("\x1b[1m›\x1b[0m 1. a draft that is no list\n\n  mock · DIR\n")
+	assert.Nil(t, list.Dialog)
+	assert.True(t, list.Box.Present)
+	running := Reader{}.Read("◦ Working (2s • esc to interrupt)\n\n\x1b[1m›\x1b[0m \x1b[2mAsk\n")
+	assert.True(t, running.Busy)
+	assert.Empty(t, Reader{}.Steady("◦ Working (2s • esc to interrupt)"))
+	assert.True(t, Reader{}.Hides("    + 15 lines (^t to expand)"))
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("› 1. a\n  2. b")
+	f.Add("\x1b[1m›")
+	f.Fuzz(func(_ *testing.T, text string) { Reader{}.Read(text) })
+}

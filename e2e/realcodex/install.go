@@ -1,0 +1,50 @@
+package realcodex
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/programtest"
+)
+
+// Require returns the native program of the Codex that was installed next to Claude Code. If it is missing, Require skips the test as programtest.Skip does.
+func Require(t testing.TB) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	require.NoError(t, err)
+	found, err := filepath.Glob(filepath.Join(cache, "ccbot-e2e", "node_modules", "@openai", "codex-*", "vendor", "*", "bin", "codex"))
+	require.NoError(t, err)
+	if len(found) != 1 {
+		programtest.Skip(t, "Codex is not installed (npm i @openai/codex, in the folder of e2e/install.sh)")
+	}
+	return found[0]
+}
+
+// Config is the config.toml of a home in which Codex asks nothing in the trusted folders, and talks
+// only to the Responses API at an address of loopback. The key is in SCRIPTED_KEY.
+func Config(api string, trusted ...string) []byte {
+	text := fmt.Appendf(nil, `model = "scripted"
+model_provider = "scripted"
+check_for_update_on_startup = false
+disable_paste_burst = true
+[model_providers.scripted]
+name = "scripted"
+base_url = "http://%s/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+[tui]
+screen_reader_detection_done = true
+[analytics]
+enabled = false
+`, api)
+	for _, dir := range trusted {
+		text = fmt.Appendf(text, "[projects.%q]\ntrust_level = \"trusted\"\n", dir)
+	}
+	return text
+}
