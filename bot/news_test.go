@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -12,6 +13,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -152,6 +154,60 @@ func TestP8_RepeatedNewsChangeNothing(t *testing.T) {
 		if want := tellings()[kind]; want.says != nil {
 			assert.NotEqual(t, did, w.Telegram.Done(), "later %s are others", kind)
 		}
+	}
+}
+
+// A kill after the report is stored, and before its number is, repeats no message: also the news
+// that edit the message of a begin.
+func TestP8_KillAfterReportRepeatsNothing(t *testing.T) {
+	for _, kind := range chattest.NewsNames(t) {
+		w := chattest.NewWorld(t)
+		r, n := w.News(t, kind)
+		if !news.IsKept(w.Hosted.News(r, n)) {
+			continue
+		}
+		r.LastNews = 7
+		w.Dies(t, "news-shown", func() error { return w.SessionNews(t.Context(), r, n) })
+		w.Telegram.Deliver(t.Context())
+		did := w.Telegram.Done()
+		w.Again()
+		require.NoError(t, w.SessionNews(t.Context(), r, n), kind)
+		assert.Equal(t, did, w.Telegram.Done(), kind)
+		require.NoError(t, w.SessionNews(t.Context(), r, n), kind)
+		assert.Equal(t, did, w.Telegram.Done(), kind)
+		r.LastNews++
+		require.NoError(t, w.SessionNews(t.Context(), r, n), kind)
+		if want := tellings()[kind]; want.says != nil {
+			assert.NotEqual(t, did, w.Telegram.Done(), "later %s are others", kind)
+		}
+	}
+}
+
+// The message about the begin of a session also reports that it is ready; its card has the number.
+func TestP8_KillAfterReadyRepeatsNothing(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		w := chattest.NewWorld(t)
+		r := w.Session(t, "api", session.Archived)
+		back := func(id uuid.UUID) (session.Record, error) {
+			w.Records.Change(id, func(r *session.Record) { r.State = session.Restoring })
+			return w.Record(t, id), nil
+		}
+		w.Lifecycle.OnRestore = back
+		if together {
+			_, err := w.Resumer.Together.Show(t.Context(), chattest.AtAlice, []port.Session{chattest.ViewOf(r)})
+			require.NoError(t, err)
+		} else {
+			w.MustHear(t, "/resume api")
+		}
+		w.Telegram.Deliver(t.Context())
+		w.Records.Change(r.ID, func(r *session.Record) { r.State, r.LastNews = session.Running, 7 })
+		r = w.Record(t, r.ID)
+		w.Dies(t, "news-shown", func() error { return w.SessionNews(t.Context(), r, news.Ready{}) })
+		w.Telegram.Deliver(t.Context())
+		did := w.Telegram.Done()
+		w.Again()
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Ready{}))
+		assert.Equal(t, did, w.Telegram.Done())
 	}
 }
 

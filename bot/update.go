@@ -387,6 +387,9 @@ func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) erro
 	features := append(slices.DeleteFunc(slices.Clone(b.Installed), func(f chat.Feature) bool { return f.Name == last }), b.named[last])
 	features = slices.DeleteFunc(features, func(f chat.Feature) bool { return f.OnNews == nil })
 	return conversation.News{In: b.Store}.Once(s, n, func() error {
+		if news.IsKept(n) && b.Cards.Reports(chat.NewsOf(s)) {
+			return nil // a kill came before their number was stored
+		}
 		for _, f := range features {
 			err := b.call(f.Name, "news", func() error { return f.OnNews(ctx, s, n) })
 			if _, crashed := errors.AsType[*guard.Panic](err); crashed {
@@ -396,6 +399,7 @@ func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) erro
 				return err
 			}
 		}
+		b.At("news-shown")
 		return nil
 	})
 }

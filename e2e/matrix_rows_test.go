@@ -97,16 +97,6 @@ func opens(name string) func(*stage) {
 	return func(s *stage) { s.say("/new " + name + " " + s.dir) }
 }
 
-// archives returns an archive of a session in its own life.
-func archives(name string) func(*stage) {
-	return func(s *stage) {
-		s.start()
-		kills(name)(s)
-		s.hear(s.mark, name+" is archived")
-		s.rest()
-	}
-}
-
 func resumes(name string) func(*stage) {
 	return func(s *stage) { s.say("/resume " + name) }
 }
@@ -183,6 +173,9 @@ func birthAndEnd() life {
 		{step: "archive", point: "news-saved", when: "it is recorded, the receipt not sent",
 			disk: "an `archived` record with the receipt", fresh: "sends the receipt",
 			do: kills("three"), dead: both(onDisk("three", session.Archived, false), lacksNews("three"), tagged("three", 0)), after: reportsOnce("three", "three is archived")},
+		{step: "archive", point: "news-shown", when: "the receipt is stored, its number is not",
+			disk: "an `archived` record with the receipt; the receipt's card", fresh: "stores the number", also: "one receipt",
+			do: kills("six"), dead: both(onDisk("six", session.Archived, false), lacksNews("six"), tagged("six", 0)), after: reportsOnce("six", "six is archived")},
 		{step: "archive", point: "news-told", when: "the receipt is sent, not acknowledged",
 			disk: "an `archived` record with the receipt; the receipt is sent", fresh: "acknowledges it", also: "one receipt",
 			do: kills("four"), dead: both(onDisk("four", session.Archived, false), lacksNews("four"), tagged("four", 0)), after: reportsOnce("four", "four is archived")},
@@ -200,8 +193,7 @@ func birthAndEnd() life {
 			disk: "the command; a `restoring` record without a window; a tagged placeholder", fresh: "continues the restore; the placeholder closes",
 			do: resumes("five"), dead: both(onDisk("five", restoring, false), tagged("five", 1)), after: both(hears("five is ready"), placeholdersClose)},
 		{step: "restore", point: "window-begun", when: "the agent runs in a window without a name",
-			prepare: archives("six"),
-			disk:    "the command; a `restoring` record without a window; an agent in a tagged window", fresh: "binds the record by the tag, and names the window",
+			disk: "the command; a `restoring` record without a window; an agent in a tagged window", fresh: "binds the record by the tag, and names the window",
 			do: resumes("six"), dead: both(onDisk("six", restoring, false), tagged("six", 1)), after: both(hears("six is ready"), isNamed("six"))},
 		{step: "restore", point: "window-made", when: "the window is not recorded",
 			disk: "the command; a `restoring` record without a window; a tagged window", fresh: "binds the record by the tag",

@@ -154,6 +154,7 @@ func (b *Board) saveLocked(ctx context.Context, kind, key string, l Content, pay
 		c = record{Version: version, ID: rand.Text()[:idLength], Kind: kind, Key: key}
 	}
 	c.Content, c.Payload, c.Revision = l, data, revisionOf(l, data)
+	c.noteNews(l.News)
 	if c.noteNeed(time.Now()); c.Content.Needs != Answer {
 		b.stepLocked(&c)
 	}

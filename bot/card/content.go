@@ -53,6 +53,8 @@ type Content struct {
 	// Means, if set, identifies the options: a tap counts on any content with the same value,
 	// despite another text, payload or label, so that frequent redraws do not make taps stale.
 	Means string `json:"means,omitempty"`
+	// News names the news that this content reports to the end: see Board.Reports.
+	News string `json:"-"`
 }
 
 // Option is a button: its label, and the value that the feature gets from a tap.

@@ -230,6 +230,11 @@ var ErrUnsent = errors.New("the card is not in the chat")
 // Close removes the buttons of a card and, unless last is blank, sets its last text. A card that
 // was never sent is removed. Closing a card that is not open does nothing.
 func (k kind) Close(ctx context.Context, key string, last render.Text) error {
+	return k.CloseFor(ctx, key, last, "")
+}
+
+// CloseFor is Close with a last text that reports news, as Content.News does.
+func (k kind) CloseFor(ctx context.Context, key string, last render.Text, news string) error {
 	b := k.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -237,6 +242,7 @@ func (k kind) Close(ctx context.Context, key string, last render.Text) error {
 	if !ok {
 		return nil
 	}
+	c.noteNews(news)
 	if b.asks[k.name] {
 		c.Content.Rank = outbox.Now // an open question goes first
 	}

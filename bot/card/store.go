@@ -45,6 +45,7 @@ type record struct {
 	Reminded     int                 `json:"reminded,omitempty"`
 	ExtraOptions []Option            `json:"below,omitempty"`  // options of each content, below the feature's (see Again)
 	Former       *former             `json:"former,omitempty"` // the message that the card had before Again
+	News         []string            `json:"news,omitempty"`   // the last news that it has reported
 
 	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
 	left     message          // the previous message: an edit of it may be running
@@ -188,6 +189,26 @@ func read(name string, data []byte) (c record, err error) {
 		return c, errRecord
 	}
 	return c, nil
+}
+
+const keepNews = 20 // of a card
+
+func (c *record) noteNews(name string) {
+	if name != "" && !slices.Contains(c.News, name) {
+		c.News = append(slices.Clone(c.News[max(0, len(c.News)-keepNews+1):]), name)
+	}
+}
+
+// Reports reports whether a card has stored that its content reports news.
+func (b *Board) Reports(news string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.cards {
+		if slices.Contains(c.News, news) {
+			return true
+		}
+	}
+	return false
 }
 
 // putLocked stores a card, on disk first.

@@ -36,7 +36,7 @@ func (c Cards[P]) Asking() Cards[P] { c.Kind.Asking(); return c }
 // text. A text without options is posted as by Chat.Post.
 func (c Cards[P]) Post(ctx context.Context, l card.Content, payload P) error {
 	parts := l.Text.Split(render.Limit)
-	if l.Options = card.Filled(l.Options); len(l.Options) == 0 || len(parts) == 0 || !c.chat.Book.MayShow(l.To) {
+	if l.Options = card.Filled(l.Options); len(l.Options) == 0 && l.News == "" || len(parts) == 0 || !c.chat.Book.MayShow(l.To) {
 		return c.chat.post(ctx, l)
 	}
 	last := len(parts) - 1

@@ -159,6 +159,14 @@ func (c *Chat) Say(ctx context.Context, to outbox.Conversation, text string) err
 // belongs to that session.
 func (c *Chat) Post(ctx context.Context, l card.Content) error { return c.postAs(ctx, LinkKind, l) }
 
+// NewsOf names the kept news that a session comes with, for Content.News; empty: none.
+func NewsOf(s port.Session) string {
+	if s.News == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s#%d", s.ID, s.News)
+}
+
 // Notify is Post for the notice of an answer.
 func (c *Chat) Notify(ctx context.Context, l card.Content) error { return c.postAs(ctx, NoticeKind, l) }
 

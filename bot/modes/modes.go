@@ -78,7 +78,7 @@ func (m *Modes) onNews(ctx context.Context, r port.Session, reported news.News) 
 		text = render.Join(text, render.Plain("\n"+p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, n.Seen)})))
 	}
 	return m.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text,
-		Sounds: n.Outcome != port.SwitchDone && m.chat.Sounds(chat.NotSwitched, r)})
+		Sounds: n.Outcome != port.SwitchDone && m.chat.Sounds(chat.NotSwitched, r), News: chat.NewsOf(r)})
 }
 
 const modelPrefix = "model " // of the options that are a model; the others are a mode

@@ -37,7 +37,7 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 		if r.Resumable && n.Quiet == 0 {
 			links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 		}
-		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: s.ReceiptText(p, r, n), Options: links})
+		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: s.ReceiptText(p, r, n), Options: links, News: chat.NewsOf(r)})
 	case news.Ended, news.Failed, news.Lost:
 		return s.reportEnd(ctx, r, n)
 	}
@@ -55,7 +55,7 @@ func (s *Sessions) reportBegin(ctx context.Context, to address.Conversation, r p
 // permission requests from the chat. It edits the message of the session's begin, if there is one,
 // unless people have something to tap.
 func (s *Sessions) reportReady(ctx context.Context, r port.Session, n news.Ready) error {
-	if reported, err := s.Together.onNews(ctx, r, n); (reported || err != nil) && len(n.Answerers) == 0 {
+	if reported, err := s.Together.onNews(ctx, r, n, len(n.Answerers) == 0); (reported || err != nil) && len(n.Answerers) == 0 {
 		return err
 	}
 	p := s.chat.In(r.Conversation)
@@ -66,24 +66,24 @@ func (s *Sessions) reportReady(ctx context.Context, r port.Session, n news.Ready
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
 	if cut := p.InterruptionText(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
-		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: said, Options: chat.Rows(1, continueLink(p, r)...)})
+		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: said, Options: chat.Rows(1, continueLink(p, r)...), News: chat.NewsOf(r)})
 	}
 	for _, c := range s.begins.List() {
 		if c.Payload.Launch == chat.OfLaunch(beginKind, r) && c.Content.To == r.Conversation {
-			c.Content.Text = render.Join(c.Content.Text, render.Plain("\n"), said)
+			c.Content.Text, c.Content.News = render.Join(c.Content.Text, render.Plain("\n"), said), chat.NewsOf(r)
 			if c.Sent { // otherwise a place that moves would have it again
-				return s.begins.Close(ctx, c.Key, c.Content.Text)
+				return s.begins.CloseFor(ctx, c.Key, c.Content.Text, c.Content.News)
 			}
 			return s.begins.Show(ctx, c.Key, c.Content, begin{})
 		}
 	}
-	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: said})
+	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: said, News: chat.NewsOf(r)})
 }
 
 // reportEnd reports how a session ended by itself; if it crashed or never was ready, with the last
 // screen. A failure of the session that people read makes a sound.
 func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.News) error {
-	if _, err := s.Together.onNews(ctx, r, reported); err != nil {
+	if _, err := s.Together.onNews(ctx, r, reported, false); err != nil {
 		return err
 	}
 	p := s.chat.In(r.Conversation)
@@ -109,7 +109,7 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
 	crashed := word != i18n.Ended && word != i18n.EndedAsked
 	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: links,
-		Sounds: crashed && s.chat.Sounds(chat.Crashed, r)})
+		Sounds: crashed && s.chat.Sounds(chat.Crashed, r), News: chat.NewsOf(r)})
 }
 
 // Crash returns how the agent of a session crashed; empty: it did not.

@@ -60,11 +60,11 @@ func (t *Together) Show(ctx context.Context, to address.Conversation, list []por
 	done func(failed []uuid.UUID) error, err error) {
 	key := card.NewKey()
 	b := comingBack{each.As(list, func(r port.Session) backLine { return backLine{Session: r.ID, Kept: t.kept(r)} })}
-	return func(failed []uuid.UUID) error { return t.note(ctx, key, backFailed, failed...) }, t.cards.Show(ctx, key, t.content(to, b), b)
+	return func(failed []uuid.UUID) error { return t.note(ctx, key, backFailed, "", failed...) }, t.cards.Show(ctx, key, t.content(to, b), b)
 }
 
-// note sets the state of the sessions of a message that come back.
-func (t *Together) note(ctx context.Context, key string, state backState, sessions ...uuid.UUID) error {
+// note sets the state of the sessions of a message that come back. That reports news.
+func (t *Together) note(ctx context.Context, key string, state backState, news string, sessions ...uuid.UUID) error {
 	defer t.cards.Hold()()
 	c, open := t.cards.Get(key)
 	if !open {
@@ -77,26 +77,31 @@ func (t *Together) note(ctx context.Context, key string, state backState, sessio
 		}
 	}
 	b := comingBack{lines}
+	now := t.content(c.Content.To, b)
+	now.News = news
 	if slices.ContainsFunc(lines, func(l backLine) bool { return l.State == backComing }) {
-		return t.cards.Show(ctx, key, t.content(c.Content.To, b), b)
+		return t.cards.Show(ctx, key, now, b)
 	}
 	if c.Sent {
-		return t.cards.Close(ctx, key, t.content(c.Content.To, b).Text)
+		return t.cards.CloseFor(ctx, key, now.Text, news)
 	}
-	return t.cards.Show(ctx, key, t.content(c.Content.To, b), b) // a close would remove it
+	return t.cards.Show(ctx, key, now, b) // a close would remove it
 }
 
 // onNews notes that a session is ready, or has ended, and reports whether a message has a line for
-// it.
-func (t *Together) onNews(ctx context.Context, r port.Session, n news.News) (reported bool, err error) {
-	state := backFailed
+// it. alone means that there is no other report of the news.
+func (t *Together) onNews(ctx context.Context, r port.Session, n news.News, alone bool) (reported bool, err error) {
+	state, name := backFailed, ""
+	if alone {
+		name = chat.NewsOf(r)
+	}
 	if _, ready := n.(news.Ready); ready {
 		state = backReady
 	}
 	waits := func(l backLine) bool { return l.Session == r.ID && l.State == backComing }
 	for _, c := range t.cards.List() {
 		if slices.ContainsFunc(c.Payload.Lines, waits) {
-			return true, t.note(ctx, c.Key, state, r.ID)
+			return true, t.note(ctx, c.Key, state, name, r.ID)
 		}
 	}
 	return false, nil

@@ -63,7 +63,7 @@ func (o *Others) onNews(ctx context.Context, r port.Session, n news.News) error 
 		return o.reportWriters(ctx, r, n)
 	case news.Transferred:
 		if !n.ByPerson {
-			return o.reportAdopted(ctx, r, r.Conversation)
+			return o.reportAdopted(ctx, r, r.Conversation, chat.NewsOf(r))
 		}
 	}
 	return nil
@@ -73,23 +73,23 @@ func (o *Others) onNews(ctx context.Context, r port.Session, n news.News) error 
 func (o *Others) reportWriters(ctx context.Context, r port.Session, n news.OtherWriters) error {
 	if len(n) == 0 {
 		p := o.chat.In(r.Conversation)
-		return o.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: p.Text(i18n.GhostUnseen, stateArgs(p, r))})
+		return o.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: p.Text(i18n.GhostUnseen, stateArgs(p, r)), News: chat.NewsOf(r)})
 	}
 	k := writerAfterEnd
 	if r.State.Live() {
 		k = otherWriter
 	}
-	return o.post(ctx, conflict{k, chat.Resume{Session: r, To: r.Conversation}, n}, chat.SecondWriter)
+	return o.post(ctx, conflict{k, chat.Resume{Session: r, To: r.Conversation}, n}, chat.SecondWriter, chat.NewsOf(r))
 }
 
 // Refused reports that writers prevent a resume.
 func (o *Others) Refused(ctx context.Context, q chat.Resume, found []port.Writer) error {
-	return o.post(ctx, conflict{resumeRefused, q, found}, "")
+	return o.post(ctx, conflict{resumeRefused, q, found}, "", "")
 }
 
-func (o *Others) post(ctx context.Context, c conflict, why chat.Occasion) error {
+func (o *Others) post(ctx context.Context, c conflict, why chat.Occasion, news string) error {
 	content := o.content(c, false)
-	content.Text, content.Sounds = chat.Lines(c.resume.Before, content.Text), o.chat.Sounds(why, c.resume.Session)
+	content.News, content.Text, content.Sounds = news, chat.Lines(c.resume.Before, content.Text), o.chat.Sounds(why, c.resume.Session)
 	return o.conflicts.Post(ctx, content, c.listed())
 }
 

@@ -169,7 +169,7 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one port.Writer, from po
 	if err := o.chat.Book.Use(ctx, at, r); err != nil {
 		return err
 	}
-	return errors.Join(o.reportAdopted(ctx, r, at), o.chat.Lead(ctx, t.To, r, at), redraw(ctx))
+	return errors.Join(o.reportAdopted(ctx, r, at, ""), o.chat.Lead(ctx, t.To, r, at), redraw(ctx))
 }
 
 // makeSession turns an agent that a person runs into a session, shown in a place. If that fails, it
@@ -189,12 +189,12 @@ func (o *Others) makeSession(ctx context.Context, t chat.Tap, at address.Convers
 
 // reportAdopted reports that a session continues in a window that a person opened, and what is
 // different there.
-func (o *Others) reportAdopted(ctx context.Context, r port.Session, to address.Conversation) error {
+func (o *Others) reportAdopted(ctx context.Context, r port.Session, to address.Conversation, news string) error {
 	args := i18n.Args{"Name": r.Name, "Window": r.Window}
 	text := []render.Text{o.chat.In(to).Text(i18n.Adopted, args)}
 	if !r.Shared { // no shell keeps the window
 		text = append(text, o.chat.In(to).Text(i18n.AdoptedBare, args))
 	}
 	text = append(text, o.chat.In(to).Text(i18n.AdoptedAsks))
-	return o.chat.Post(ctx, card.Content{To: to, Session: r.ID, Text: o.chat.In(to).Sentences(text...)})
+	return o.chat.Post(ctx, card.Content{To: to, Session: r.ID, Text: o.chat.In(to).Sentences(text...), News: news})
 }
