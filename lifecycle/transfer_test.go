@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -284,6 +285,24 @@ func TestP5_TransferContinuesAtCursor(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The chat has more of a transcript than the file now holds: the cursor stays beyond the end, where
+// the chat's reader finds that the file was replaced, reports it and continues at the end. A cursor
+// that moved back to the end would hide it, and the next start would take the later one again.
+func TestP5_TransferMovesNoCursorBack(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.wentOn()
+		w.write(r, assistantLine)
+		path := w.transcript(r.AgentSessionID)
+		shown, err := transcript.End(path)
+		require.NoError(t, err)
+		require.NoError(t, w.Advance(w.ctx, r.ID, shown))
+		require.NoError(t, os.Truncate(path, shown.Offset-int64(len(assistantLine))-1))
+		got, err := w.transfer(r, h.id)
+		require.NoError(t, err)
+		assert.Equal(t, []talk.Cursor{shown}, got.Cursors)
+	})
 }
 
 func TestP1_TransferableSessions(t *testing.T) {
