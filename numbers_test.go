@@ -37,6 +37,7 @@ var plainNumbers = map[string]string{
 	"bot/card.record.postName":         keyOrName,
 	"bot/changes.words.list":           rowNumber,
 	"bot/chat.Chat.LinkTo":             idOrCode,
+	"bot/chat.NewsOf":                  keyOrName,
 	"bot/chat.OfLaunch":                keyOrName,
 	"bot/chat.Phrases.ProcessText":     idOrCode,
 	"bot/conversation.nameOf":          keyOrName,
