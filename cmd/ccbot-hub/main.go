@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"ccbot/cmd/ccbot/exit"
@@ -182,9 +183,13 @@ func (l lines) write(level, format string, args ...any) {
 	_, _ = fmt.Fprintf(l.to, "ccbot-hub: "+level+": "+format+"\n", args...)
 }
 
-func (l lines) Noticef(string, ...any)            {}
-func (l lines) Debugf(string, ...any)             {}
-func (l lines) Tracef(string, ...any)             {}
-func (l lines) Warnf(format string, args ...any)  { l.write("warning", format, args...) }
+func (l lines) Noticef(string, ...any) {}
+func (l lines) Debugf(string, ...any)  {}
+func (l lines) Tracef(string, ...any)  {}
+func (l lines) Warnf(format string, args ...any) {
+	if !strings.Contains(format, "TLS Handshake First") { // which is so by design
+		l.write("warning", format, args...)
+	}
+}
 func (l lines) Errorf(format string, args ...any) { l.write("error", format, args...) }
 func (l lines) Fatalf(format string, args ...any) { l.write("fatal", format, args...) }

@@ -25,7 +25,7 @@ const maxGuesses = 5
 // ErrChanged is returned by Decide if the person saw another machine.
 var ErrChanged = errors.New("another machine waits with this code")
 
-// Settings are what a Desk is made of.
+// Settings has the dependencies of a Desk.
 type Settings struct {
 	Keys  *rights.Keys
 	Key   seal.Key // the chat's

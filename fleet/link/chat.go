@@ -29,7 +29,7 @@ type Chat struct {
 	reconnected func()
 }
 
-// Fleet is what the hub has to know.
+// Fleet describes the fleet to the hub.
 type Fleet struct {
 	Account string   // its JWT, see rights.Keys.AccountJWT
 	Hosts   []string // ids

@@ -1,6 +1,7 @@
 package seal
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -106,7 +107,9 @@ func (l *Link) admitLocked(m Message) error {
 	case isChat && m.Kind == Hello:
 		// The chat's disk may be older than the host's, so its number may be lower.
 		return l.beginLocked(max(l.epoch, m.Epoch) + 1)
-	case isChat && m.Epoch != l.epoch, m.Epoch < l.epoch, m.Epoch == l.epoch && !l.begun:
+	case isChat && m.Epoch > l.epoch: // the chat's disk was restored from a backup
+		return errors.Join(ErrEpoch, l.beginLocked(m.Epoch+1))
+	case isChat && m.Epoch < l.epoch, m.Epoch < l.epoch, m.Epoch == l.epoch && !l.begun:
 		return ErrEpoch
 	case m.Epoch > l.epoch:
 		if err := l.beginLocked(m.Epoch); err != nil {

@@ -205,7 +205,14 @@ func TestRestoredChatMeetsHost(t *testing.T) {
 	}
 	require.NoError(t, e.chatDisk.SetEpoch(0))
 	e.startChat(t)
-	_, err := e.host.Open(sealed(t, e.chat, "look"))
+	_, err := e.chat.Open(sealed(t, e.host, "note"))
+	require.ErrorIs(t, err, seal.ErrEpoch, "and the chat's epoch is above the host's now")
+	_, err = e.host.Open(sealed(t, e.chat, "look"))
+	require.NoError(t, err)
+	e.startHost(t)
+	require.NoError(t, e.chatDisk.SetEpoch(0))
+	e.startChat(t)
+	_, err = e.host.Open(sealed(t, e.chat, "look"))
 	require.ErrorIs(t, err, seal.ErrEpoch)
 	e.meet(t)
 }

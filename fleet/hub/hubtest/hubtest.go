@@ -78,7 +78,7 @@ func (w *World) Chat(hosts ...string) *link.Chat {
 	return chat
 }
 
-// Fleet is what the hub has to know.
+// Fleet describes the fleet to the hub.
 func (w *World) Fleet(revoked rights.Revoked, hosts ...string) link.Fleet {
 	w.t.Helper()
 	account, err := w.Keys.AccountJWT(revoked)

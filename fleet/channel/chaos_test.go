@@ -1,4 +1,4 @@
-package courier_test
+package channel_test
 
 import (
 	"bufio"
@@ -23,11 +23,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/fleet/channel"
 	"ccbot/fleet/courier"
 	"ccbot/fleet/hub"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
+	"ccbot/fleet/seal"
 	"ccbot/internal/disk"
+	"ccbot/internal/spool"
 )
 
 // items is the number of items in each direction of the chaos tests: -args -items 5000.
@@ -92,11 +95,13 @@ func (h *hubProcess) kill() {
 type machine struct {
 	name   string
 	folder string
-	sender courier.Sender
+	// open opens the end from the folder, and returns what takes a message from the hub.
+	open func() (receive func(context.Context, []byte) error, end *courier.End, err error)
 
 	dead atomic.Bool  // no call reaches the disk any more
 	fuse atomic.Int64 // calls until dead, if positive
 	end  atomic.Pointer[courier.End]
+	take func(context.Context, []byte) error
 	// receiving is held for reading by the link's goroutine, which outlives an end.
 	receiving sync.RWMutex
 	stop      func() // and wait
@@ -132,9 +137,12 @@ func (m *machine) start(t *testing.T, total int) {
 	t.Helper()
 	m.fuse.Store(0)
 	m.dead.Store(false)
-	end, err := courier.Open(courier.Settings{Folder: m.folder, Sender: m.sender, ResendInterval: 200 * time.Millisecond})
+	take, end, err := m.open()
 	require.NoError(t, err)
+	m.receiving.Lock()
+	m.take = take
 	m.end.Store(end)
+	m.receiving.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { _ = end.Run(ctx) })
@@ -278,12 +286,20 @@ func newChaos(t *testing.T, ledger bool) *chaos {
 	hostLink, err := link.OpenHost(h.at, link.Login{User: rights.User{JWT: token, Key: pair}}, keys.Names(), "h1")
 	require.NoError(t, err)
 	c := &chaos{hub: h, chat: &machine{name: "chat", folder: t.TempDir()}, host: &machine{name: "host", folder: t.TempDir()}}
-	c.chat.sender = sendFunc(func(ctx context.Context, id string, data []byte) error {
+	toHost := sendFunc(func(ctx context.Context, id string, data []byte) error {
 		return chatLink.SendCommand(ctx, "h1", id, data)
 	})
-	c.host.sender = sendFunc(hostLink.SendEvent)
+	toChat := sendFunc(hostLink.SendEvent)
 	if ledger {
-		c.chat.sender, c.host.sender = believing(c.chat, c.chat.sender), believing(c.host, c.host.sender)
+		c.chat.open, c.host.open = c.chat.plain(toHost), c.host.plain(toChat)
+	} else {
+		chatKey, hostKey := newKey(t), newKey(t)
+		c.chat.open = c.chat.sealed(toHost, true, func(stored seal.Epochs) (*seal.Link, error) {
+			return seal.NewChatLink(chatKey, "h1", hostKey.Public(), stored)
+		})
+		c.host.open = c.host.sealed(toChat, false, func(stored seal.Epochs) (*seal.Link, error) {
+			return seal.NewHostLink(hostKey, "h1", chatKey.Public(), stored)
+		})
 	}
 	chatLink.OnReconnect(c.chat.sendAgain)
 	hostLink.OnReconnect(c.host.sendAgain)
@@ -301,13 +317,52 @@ func (m *machine) receive(ctx context.Context, data []byte) {
 	m.receiving.RLock()
 	defer m.receiving.RUnlock()
 	if end := m.end.Load(); end != nil && !m.dead.Load() {
-		_ = end.Receive(ctx, data)
+		_ = m.take(ctx, data)
 	}
 }
 
 func (m *machine) sendAgain() {
 	if end := m.end.Load(); end != nil {
 		end.SendAgain()
+	}
+}
+
+func newKey(t *testing.T) seal.Key {
+	t.Helper()
+	key, err := seal.NewKey()
+	require.NoError(t, err)
+	return key
+}
+
+type opener = func() (func(context.Context, []byte) error, *courier.End, error)
+
+func (m *machine) settings(sender courier.Sender) courier.Settings {
+	return courier.Settings{Folder: m.folder, Sender: sender, ResendInterval: 200 * time.Millisecond}
+}
+
+// sealed opens an end with a channel, as the product does.
+func (m *machine) sealed(sender courier.Sender, isChat bool, open func(seal.Epochs) (*seal.Link, error)) opener {
+	return func() (func(context.Context, []byte) error, *courier.End, error) {
+		l, err := open(seal.EpochFile{Folder: spool.Folder{Path: m.folder, Fsync: true}, Name: "epoch"})
+		if err != nil {
+			return nil, nil, err
+		}
+		c, end, err := channel.Open(l, isChat, m.settings(sender))
+		if err != nil {
+			return nil, nil, err
+		}
+		return c.Receive, end, nil
+	}
+}
+
+// plain opens an end that takes the hub for a ledger.
+func (m *machine) plain(sender courier.Sender) opener {
+	return func() (func(context.Context, []byte) error, *courier.End, error) {
+		end, err := courier.Open(m.settings(believing(m, sender)))
+		if err != nil {
+			return nil, nil, err
+		}
+		return end.Receive, end, nil
 	}
 }
 
@@ -393,8 +448,8 @@ func (c *chaos) fault(t *testing.T, total int, random *rand.Rand) {
 	}
 }
 
-// TestP4_CourierLosesNothing kills both ends and the hub, and wipes the hub's disk.
-func TestP4_CourierLosesNothing(t *testing.T) {
+// TestP4_ChannelLosesNothing kills both ends and the hub, and wipes the hub's disk.
+func TestP4_ChannelLosesNothing(t *testing.T) {
 	seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number
 	c := newChaos(t, false)
 	c.run(t, *items, rand.New(rand.NewPCG(seed, 1))) //nolint:gosec // a test
