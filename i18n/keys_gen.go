@@ -84,6 +84,7 @@ const (
 	PathUnreadable            Key = "path_unreadable"    // Path
 	TmuxMissing               Key = "tmux_missing"
 	TmuxSilent                Key = "tmux_silent"
+	MachineNotThere           Key = "machine_not_there"
 	MachineUnreachable        Key = "machine_unreachable"
 	WindowTaken               Key = "window_taken"
 	ClockAhead                Key = "clock_ahead"  // Age

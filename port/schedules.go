@@ -16,7 +16,7 @@ type Schedules interface {
 	// List returns all schedules, the oldest first.
 	List(ctx context.Context) ([]Schedule, error)
 	// Remove ends a schedule. A prompt that is queued stays so. Errors: refusal.NotFound.
-	Remove(ctx context.Context, id uuid.UUID) (Schedule, error)
+	Remove(ctx context.Context, schedule uuid.UUID) (Schedule, error)
 }
 
 // ScheduleRequest is the schedule that a person wants.

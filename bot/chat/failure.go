@@ -68,6 +68,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.NoTmux:       {bare: i18n.TmuxMissing},
 	refusal.TmuxSilent:   {i18n.TmuxSilent, i18n.TmuxSilent},
 	refusal.Unreachable:  {i18n.MachineUnreachable, i18n.MachineUnreachable},
+	refusal.NoMachine:    {i18n.MachineNotThere, i18n.MachineNotThere},
 	refusal.WindowTaken:  {i18n.WindowTaken, i18n.WindowTaken},
 	refusal.NotInstalled: {bare: i18n.AgentMissing},
 	refusal.NoTerminal:   {bare: i18n.FootAdoptElsewhere},

@@ -63,281 +63,281 @@ type allSessions struct {
 type agentsClient struct{ *Client }
 
 func (client agentsClient) Abilities(ctx context.Context, agent string) (r0 port.Abilities, err error) {
-	err = client.call(ctx, "Agents.Abilities", args{"agent": agent}, &r0)
+	err = client.call(ctx, "Agents.Abilities", uuid.Nil, args{"agent": agent}, &r0)
 	return r0, err
 }
 
 type starterClient struct{ *Client }
 
 func (client starterClient) Start(ctx context.Context, q port.Start) (r0 port.Session, err error) {
-	err = client.call(ctx, "Starter.Start", args{"q": q}, &r0)
+	err = client.call(ctx, "Starter.Start", uuid.Nil, args{"q": q}, &r0)
 	return r0, err
 }
 
 func (client starterClient) Restore(ctx context.Context, q port.Restore) (r0 port.Restored, err error) {
-	err = client.call(ctx, "Starter.Restore", args{"q": q}, &r0)
+	err = client.call(ctx, "Starter.Restore", q.Session, args{"q": q}, &r0)
 	return r0, err
 }
 
 func (client starterClient) Adopt(ctx context.Context, q port.Adopt) (r0 port.Session, err error) {
-	err = client.call(ctx, "Starter.Adopt", args{"q": q}, &r0)
+	err = client.call(ctx, "Starter.Adopt", uuid.Nil, args{"q": q}, &r0)
 	return r0, err
 }
 
 type enderClient struct{ *Client }
 
 func (client enderClient) Archive(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) (err error) {
-	err = client.call(ctx, "Ender.Archive", args{"id": id, "final": final, "cause": cause})
+	err = client.call(ctx, "Ender.Archive", id, args{"id": id, "final": final, "cause": cause})
 	return err
 }
 
 func (client enderClient) BeginEnd(ctx context.Context, id uuid.UUID, final port.State, cause port.Cause) (err error) {
-	err = client.call(ctx, "Ender.BeginEnd", args{"id": id, "final": final, "cause": cause})
+	err = client.call(ctx, "Ender.BeginEnd", id, args{"id": id, "final": final, "cause": cause})
 	return err
 }
 
 func (client enderClient) EndWriters(ctx context.Context, id uuid.UUID, who []port.ID) (r0 []port.Ending, err error) {
-	err = client.call(ctx, "Ender.EndWriters", args{"id": id, "who": who}, &r0)
+	err = client.call(ctx, "Ender.EndWriters", id, args{"id": id, "who": who}, &r0)
 	return r0, err
 }
 
 type archiverClient struct{ *Client }
 
 func (client archiverClient) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) (err error) {
-	err = client.call(ctx, "Archiver.ArchiveQuiet", args{"id": id, "q": q})
+	err = client.call(ctx, "Archiver.ArchiveQuiet", id, args{"id": id, "q": q})
 	return err
 }
 
 type keeperClient struct{ *Client }
 
 func (client keeperClient) Move(ctx context.Context, id uuid.UUID, to address.Conversation) (err error) {
-	err = client.call(ctx, "Keeper.Move", args{"id": id, "to": to})
+	err = client.call(ctx, "Keeper.Move", id, args{"id": id, "to": to})
 	return err
 }
 
 func (client keeperClient) Reported(ctx context.Context, id uuid.UUID) (err error) {
-	err = client.call(ctx, "Keeper.Reported", args{"id": id})
+	err = client.call(ctx, "Keeper.Reported", id, args{"id": id})
 	return err
 }
 
 func (client keeperClient) Forget(ctx context.Context, id uuid.UUID) (err error) {
-	err = client.call(ctx, "Keeper.Forget", args{"id": id})
+	err = client.call(ctx, "Keeper.Forget", id, args{"id": id})
 	return err
 }
 
 type namerClient struct{ *Client }
 
 func (client namerClient) Rename(ctx context.Context, id uuid.UUID, name string) (err error) {
-	err = client.call(ctx, "Namer.Rename", args{"id": id, "name": name})
+	err = client.call(ctx, "Namer.Rename", id, args{"id": id, "name": name})
 	return err
 }
 
 type promptQueueClient struct{ *Client }
 
 func (client promptQueueClient) Queue(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptQueue.Queue", args{"id": id, "key": key})
+	err = client.call(ctx, "PromptQueue.Queue", id, args{"id": id, "key": key})
 	return err
 }
 
 func (client promptQueueClient) Keep(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptQueue.Keep", args{"id": id, "key": key})
+	err = client.call(ctx, "PromptQueue.Keep", id, args{"id": id, "key": key})
 	return err
 }
 
 type promptDecisionsClient struct{ *Client }
 
 func (client promptDecisionsClient) SendAgain(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptDecisions.SendAgain", args{"id": id, "key": key})
+	err = client.call(ctx, "PromptDecisions.SendAgain", id, args{"id": id, "key": key})
 	return err
 }
 
 func (client promptDecisionsClient) SendAnyway(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptDecisions.SendAnyway", args{"id": id, "key": key})
+	err = client.call(ctx, "PromptDecisions.SendAnyway", id, args{"id": id, "key": key})
 	return err
 }
 
 func (client promptDecisionsClient) Drop(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptDecisions.Drop", args{"id": id, "key": key})
+	err = client.call(ctx, "PromptDecisions.Drop", id, args{"id": id, "key": key})
 	return err
 }
 
 type promptViewsClient struct{ *Client }
 
 func (client promptViewsClient) LeaveView(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptViews.LeaveView", args{"id": id, "key": key})
+	err = client.call(ctx, "PromptViews.LeaveView", id, args{"id": id, "key": key})
 	return err
 }
 
 type promptEditsClient struct{ *Client }
 
 func (client promptEditsClient) Withdraw(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptEdits.Withdraw", args{"id": id, "key": key})
+	err = client.call(ctx, "PromptEdits.Withdraw", id, args{"id": id, "key": key})
 	return err
 }
 
 func (client promptEditsClient) Reword(ctx context.Context, id uuid.UUID, key string, text string, class talk.PromptClass) (err error) {
-	err = client.call(ctx, "PromptEdits.Reword", args{"id": id, "key": key, "text": text, "class": class})
+	err = client.call(ctx, "PromptEdits.Reword", id, args{"id": id, "key": key, "text": text, "class": class})
 	return err
 }
 
 type promptOrderClient struct{ *Client }
 
 func (client promptOrderClient) ToFront(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptOrder.ToFront", args{"id": id, "key": key})
+	err = client.call(ctx, "PromptOrder.ToFront", id, args{"id": id, "key": key})
 	return err
 }
 
 func (client promptOrderClient) SendNow(ctx context.Context, id uuid.UUID, key string) (r0 bool, err error) {
-	err = client.call(ctx, "PromptOrder.SendNow", args{"id": id, "key": key}, &r0)
+	err = client.call(ctx, "PromptOrder.SendNow", id, args{"id": id, "key": key}, &r0)
 	return r0, err
 }
 
 func (client promptOrderClient) Halt(ctx context.Context, id uuid.UUID) (err error) {
-	err = client.call(ctx, "PromptOrder.Halt", args{"id": id})
+	err = client.call(ctx, "PromptOrder.Halt", id, args{"id": id})
 	return err
 }
 
 type turnEnderClient struct{ *Client }
 
 func (client turnEnderClient) EndTurn(ctx context.Context, id uuid.UUID) (err error) {
-	err = client.call(ctx, "TurnEnder.EndTurn", args{"id": id})
+	err = client.call(ctx, "TurnEnder.EndTurn", id, args{"id": id})
 	return err
 }
 
 type worksClient struct{ *Client }
 
 func (client worksClient) Work(ctx context.Context, id uuid.UUID) (r0 port.Work, err error) {
-	err = client.call(ctx, "Works.Work", args{"id": id}, &r0)
+	err = client.call(ctx, "Works.Work", id, args{"id": id}, &r0)
 	return r0, err
 }
 
 func (client worksClient) Brief(ctx context.Context, id uuid.UUID) (r0 port.Work, err error) {
-	err = client.call(ctx, "Works.Brief", args{"id": id}, &r0)
+	err = client.call(ctx, "Works.Brief", id, args{"id": id}, &r0)
 	return r0, err
 }
 
 func (client worksClient) Usage(ctx context.Context, id uuid.UUID) (r0 *port.Usage, err error) {
-	err = client.call(ctx, "Works.Usage", args{"id": id}, &r0)
+	err = client.call(ctx, "Works.Usage", id, args{"id": id}, &r0)
 	return r0, err
 }
 
 type keysClient struct{ *Client }
 
 func (client keysClient) Dialog(ctx context.Context, id uuid.UUID) (r0 port.Dialog, err error) {
-	err = client.call(ctx, "Keys.Dialog", args{"id": id}, &r0)
+	err = client.call(ctx, "Keys.Dialog", id, args{"id": id}, &r0)
 	return r0, err
 }
 
 func (client keysClient) Press(ctx context.Context, id uuid.UUID, fingerprint string, key string) (r0 port.Dialog, err error) {
-	err = client.call(ctx, "Keys.Press", args{"id": id, "fingerprint": fingerprint, "key": key}, &r0)
+	err = client.call(ctx, "Keys.Press", id, args{"id": id, "fingerprint": fingerprint, "key": key}, &r0)
 	return r0, err
 }
 
 func (client keysClient) Choose(ctx context.Context, id uuid.UUID, fingerprint string, option int) (r0 port.Dialog, err error) {
-	err = client.call(ctx, "Keys.Choose", args{"id": id, "fingerprint": fingerprint, "option": option}, &r0)
+	err = client.call(ctx, "Keys.Choose", id, args{"id": id, "fingerprint": fingerprint, "option": option}, &r0)
 	return r0, err
 }
 
 type panesClient struct{ *Client }
 
 func (client panesClient) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (r0 port.Screen, err error) {
-	err = client.call(ctx, "Panes.Screen", args{"id": id, "press": press}, &r0)
+	err = client.call(ctx, "Panes.Screen", id, args{"id": id, "press": press}, &r0)
 	return r0, err
 }
 
 type screensClient struct{ *Client }
 
 func (client screensClient) Inspect(ctx context.Context, ids ...uuid.UUID) (r0 map[uuid.UUID]port.Status, err error) {
-	err = client.call(ctx, "Screens.Inspect", args{"ids": ids}, &r0)
+	err = client.call(ctx, "Screens.Inspect", uuid.Nil, args{"ids": ids}, &r0)
 	return r0, err
 }
 
 func (client screensClient) Output(ctx context.Context, id uuid.UUID, command string) (r0 port.Output, err error) {
-	err = client.call(ctx, "Screens.Output", args{"id": id, "command": command}, &r0)
+	err = client.call(ctx, "Screens.Output", id, args{"id": id, "command": command}, &r0)
 	return r0, err
 }
 
 func (client screensClient) Interrupt(ctx context.Context, id uuid.UUID) (r0 bool, err error) {
-	err = client.call(ctx, "Screens.Interrupt", args{"id": id}, &r0)
+	err = client.call(ctx, "Screens.Interrupt", id, args{"id": id}, &r0)
 	return r0, err
 }
 
 type writerFinderClient struct{ *Client }
 
 func (client writerFinderClient) Writers(ctx context.Context, id uuid.UUID) (r0 []port.Writer, err error) {
-	err = client.call(ctx, "WriterFinder.Writers", args{"id": id}, &r0)
+	err = client.call(ctx, "WriterFinder.Writers", id, args{"id": id}, &r0)
 	return r0, err
 }
 
 type windowsClient struct{ *Client }
 
 func (client windowsClient) Orphans(ctx context.Context) (r0 []port.Window, err error) {
-	err = client.call(ctx, "Windows.Orphans", args{}, &r0)
+	err = client.call(ctx, "Windows.Orphans", uuid.Nil, args{}, &r0)
 	return r0, err
 }
 
 func (client windowsClient) Ignore(ctx context.Context, w port.Window) (err error) {
-	err = client.call(ctx, "Windows.Ignore", args{"w": w})
+	err = client.call(ctx, "Windows.Ignore", uuid.Nil, args{"w": w})
 	return err
 }
 
 type noticesClient struct{ *Client }
 
 func (client noticesClient) NewOrphans(ctx context.Context, of []port.Window) (r0 []port.Window, err error) {
-	err = client.call(ctx, "Notices.NewOrphans", args{"of": of}, &r0)
+	err = client.call(ctx, "Notices.NewOrphans", uuid.Nil, args{"of": of}, &r0)
 	return r0, err
 }
 
 func (client noticesClient) MarkReported(ctx context.Context, all []port.Window) (err error) {
-	err = client.call(ctx, "Notices.MarkReported", args{"all": all})
+	err = client.call(ctx, "Notices.MarkReported", uuid.Nil, args{"all": all})
 	return err
 }
 
 type modeSwitcherClient struct{ *Client }
 
 func (client modeSwitcherClient) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange) (r0 port.ModeState, err error) {
-	err = client.call(ctx, "ModeSwitcher.Switch", args{"id": id, "want": want}, &r0)
+	err = client.call(ctx, "ModeSwitcher.Switch", id, args{"id": id, "want": want}, &r0)
 	return r0, err
 }
 
 type cursorStoreClient struct{ *Client }
 
 func (client cursorStoreClient) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) (err error) {
-	err = client.call(ctx, "CursorStore.Advance", args{"id": id, "c": c})
+	err = client.call(ctx, "CursorStore.Advance", id, args{"id": id, "c": c})
 	return err
 }
 
 type diffsClient struct{ *Client }
 
 func (client diffsClient) Snapshot(ctx context.Context, session uuid.UUID) (r0 folders.Since, err error) {
-	err = client.call(ctx, "Diffs.Snapshot", args{"session": session}, &r0)
+	err = client.call(ctx, "Diffs.Snapshot", session, args{"session": session}, &r0)
 	return r0, err
 }
 
 func (client diffsClient) Changes(ctx context.Context, session uuid.UUID, since folders.Since) (r0 folders.Changes, err error) {
-	err = client.call(ctx, "Diffs.Changes", args{"session": session, "since": since}, &r0)
+	err = client.call(ctx, "Diffs.Changes", session, args{"session": session, "since": since}, &r0)
 	return r0, err
 }
 
 func (client diffsClient) Patch(ctx context.Context, session uuid.UUID, since folders.Since, path string) (r0 folders.Patch, err error) {
-	err = client.call(ctx, "Diffs.Patch", args{"session": session, "since": since, "path": path}, &r0)
+	err = client.call(ctx, "Diffs.Patch", session, args{"session": session, "since": since, "path": path}, &r0)
 	return r0, err
 }
 
 type spendingClient struct{ *Client }
 
 func (client spendingClient) Spent(ctx context.Context, budget time.Duration) (r0 talk.Report, err error) {
-	err = client.call(ctx, "Spending.Spent", args{"budget": budget}, &r0)
+	err = client.call(ctx, "Spending.Spent", uuid.Nil, args{"budget": budget}, &r0)
 	return r0, err
 }
 
 func (client spendingClient) Limits(ctx context.Context) (r0 []talk.Limit, err error) {
-	err = client.call(ctx, "Spending.Limits", args{}, &r0)
+	err = client.call(ctx, "Spending.Limits", uuid.Nil, args{}, &r0)
 	return r0, err
 }
 
 func (client spendingClient) LimitsChange(ctx context.Context) (err error) {
-	err = client.call(ctx, "Spending.LimitsChange", args{})
+	err = client.call(ctx, "Spending.LimitsChange", uuid.Nil, args{})
 	return err
 }
 
@@ -349,70 +349,70 @@ type allDecisions struct {
 type requestWaitersClient struct{ *Client }
 
 func (client requestWaitersClient) Decide(ctx context.Context, id string, a talk.Answer) (err error) {
-	err = client.call(ctx, "RequestWaiters.Decide", args{"id": id, "a": a})
+	err = client.call(ctx, "RequestWaiters.Decide", uuid.Nil, args{"id": id, "a": a})
 	return err
 }
 
 func (client requestWaitersClient) Leave(ctx context.Context, id string) (err error) {
-	err = client.call(ctx, "RequestWaiters.Leave", args{"id": id})
+	err = client.call(ctx, "RequestWaiters.Leave", uuid.Nil, args{"id": id})
 	return err
 }
 
 func (client requestWaitersClient) Waiting(ctx context.Context, session uuid.UUID) (r0 []talk.Request, err error) {
-	err = client.call(ctx, "RequestWaiters.Waiting", args{"session": session}, &r0)
+	err = client.call(ctx, "RequestWaiters.Waiting", session, args{"session": session}, &r0)
 	return r0, err
 }
 
 type decisionRecordsClient struct{ *Client }
 
 func (client decisionRecordsClient) Outcome(ctx context.Context, q talk.Request, a *talk.Answer) (r0 talk.RequestOutcome, r1 bool, err error) {
-	err = client.call(ctx, "DecisionRecords.Outcome", args{"q": q, "a": a}, &r0, &r1)
+	err = client.call(ctx, "DecisionRecords.Outcome", q.Session, args{"q": q, "a": a}, &r0, &r1)
 	return r0, r1, err
 }
 
 func (client decisionRecordsClient) Answerers(ctx context.Context, session uuid.UUID) (r0 []talk.Answerer, err error) {
-	err = client.call(ctx, "DecisionRecords.Answerers", args{"session": session}, &r0)
+	err = client.call(ctx, "DecisionRecords.Answerers", session, args{"session": session}, &r0)
 	return r0, err
 }
 
 type loopsClient struct{ *Client }
 
 func (client loopsClient) Start(ctx context.Context, q port.LoopRequest) (r0 port.Loop, err error) {
-	err = client.call(ctx, "Loops.Start", args{"q": q}, &r0)
+	err = client.call(ctx, "Loops.Start", q.Session, args{"q": q}, &r0)
 	return r0, err
 }
 
 func (client loopsClient) All(ctx context.Context) (r0 []port.Loop, err error) {
-	err = client.call(ctx, "Loops.All", args{}, &r0)
+	err = client.call(ctx, "Loops.All", uuid.Nil, args{}, &r0)
 	return r0, err
 }
 
 func (client loopsClient) Change(ctx context.Context, c port.LoopChange) (r0 port.Loop, err error) {
-	err = client.call(ctx, "Loops.Change", args{"c": c}, &r0)
+	err = client.call(ctx, "Loops.Change", uuid.Nil, args{"c": c}, &r0)
 	return r0, err
 }
 
 type loopTemplatesClient struct{ *Client }
 
 func (client loopTemplatesClient) Templates(ctx context.Context, session uuid.UUID, now time.Time) (r0 []port.LoopTemplate, err error) {
-	err = client.call(ctx, "LoopTemplates.Templates", args{"session": session, "now": now}, &r0)
+	err = client.call(ctx, "LoopTemplates.Templates", session, args{"session": session, "now": now}, &r0)
 	return r0, err
 }
 
 type schedulesClient struct{ *Client }
 
 func (client schedulesClient) Add(ctx context.Context, q port.ScheduleRequest) (r0 port.Schedule, err error) {
-	err = client.call(ctx, "Schedules.Add", args{"q": q}, &r0)
+	err = client.call(ctx, "Schedules.Add", q.Session, args{"q": q}, &r0)
 	return r0, err
 }
 
 func (client schedulesClient) List(ctx context.Context) (r0 []port.Schedule, err error) {
-	err = client.call(ctx, "Schedules.List", args{}, &r0)
+	err = client.call(ctx, "Schedules.List", uuid.Nil, args{}, &r0)
 	return r0, err
 }
 
-func (client schedulesClient) Remove(ctx context.Context, id uuid.UUID) (r0 port.Schedule, err error) {
-	err = client.call(ctx, "Schedules.Remove", args{"id": id}, &r0)
+func (client schedulesClient) Remove(ctx context.Context, schedule uuid.UUID) (r0 port.Schedule, err error) {
+	err = client.call(ctx, "Schedules.Remove", uuid.Nil, args{"schedule": schedule}, &r0)
 	return r0, err
 }
 
@@ -429,135 +429,135 @@ type allPlaces struct {
 type placesClient struct{ *Client }
 
 func (client placesClient) Bounds() (r0 folders.Bounds, err error) {
-	err = client.call(client.Context, "Places.Bounds", args{}, &r0)
+	err = client.call(client.Context, "Places.Bounds", uuid.Nil, args{}, &r0)
 	return r0, err
 }
 
 func (client placesClient) Resolve(ctx context.Context, base string, path string) (r0 string, err error) {
-	err = client.call(ctx, "Places.Resolve", args{"base": base, "path": path}, &r0)
+	err = client.call(ctx, "Places.Resolve", uuid.Nil, args{"base": base, "path": path}, &r0)
 	return r0, err
 }
 
 func (client placesClient) Make(ctx context.Context, dir string) (err error) {
-	err = client.call(ctx, "Places.Make", args{"dir": dir})
+	err = client.call(ctx, "Places.Make", uuid.Nil, args{"dir": dir})
 	return err
 }
 
 type foldersClient struct{ *Client }
 
 func (client foldersClient) Children(ctx context.Context, dir string, hidden bool) (r0 []string, err error) {
-	err = client.call(ctx, "Folders.Children", args{"dir": dir, "hidden": hidden}, &r0)
+	err = client.call(ctx, "Folders.Children", uuid.Nil, args{"dir": dir, "hidden": hidden}, &r0)
 	return r0, err
 }
 
 func (client foldersClient) Conversations(ctx context.Context, dir string, from int, most int) (r0 []folders.Conversation, r1 bool, err error) {
-	err = client.call(ctx, "Folders.Conversations", args{"dir": dir, "from": from, "most": most}, &r0, &r1)
+	err = client.call(ctx, "Folders.Conversations", uuid.Nil, args{"dir": dir, "from": from, "most": most}, &r0, &r1)
 	return r0, r1, err
 }
 
 type searchesClient struct{ *Client }
 
 func (client searchesClient) Search(ctx context.Context, part string, most folders.Extent) (r0 folders.Found, err error) {
-	err = client.call(ctx, "Searches.Search", args{"part": part, "most": most}, &r0)
+	err = client.call(ctx, "Searches.Search", uuid.Nil, args{"part": part, "most": most}, &r0)
 	return r0, err
 }
 
 type worktreesClient struct{ *Client }
 
 func (client worktreesClient) Find(ctx context.Context, dir string) (r0 folders.Worktree, r1 bool, err error) {
-	err = client.call(ctx, "Worktrees.Find", args{"dir": dir}, &r0, &r1)
+	err = client.call(ctx, "Worktrees.Find", uuid.Nil, args{"dir": dir}, &r0, &r1)
 	return r0, r1, err
 }
 
 func (client worktreesClient) Remove(ctx context.Context, dir string) (err error) {
-	err = client.call(ctx, "Worktrees.Remove", args{"dir": dir})
+	err = client.call(ctx, "Worktrees.Remove", uuid.Nil, args{"dir": dir})
 	return err
 }
 
 type checkoutsClient struct{ *Client }
 
 func (client checkoutsClient) Checkouts(ctx context.Context, dir string) (r0 []folders.Checkout, err error) {
-	err = client.call(ctx, "Checkouts.Checkouts", args{"dir": dir}, &r0)
+	err = client.call(ctx, "Checkouts.Checkouts", uuid.Nil, args{"dir": dir}, &r0)
 	return r0, err
 }
 
 type worktreeMakerClient struct{ *Client }
 
 func (client worktreeMakerClient) Add(ctx context.Context, dir string, key string) (r0 string, err error) {
-	err = client.call(ctx, "WorktreeMaker.Add", args{"dir": dir, "key": key}, &r0)
+	err = client.call(ctx, "WorktreeMaker.Add", uuid.Nil, args{"dir": dir, "key": key}, &r0)
 	return r0, err
 }
 
 func (client worktreeMakerClient) Done(ctx context.Context, key string) (err error) {
-	err = client.call(ctx, "WorktreeMaker.Done", args{"key": key})
+	err = client.call(ctx, "WorktreeMaker.Done", uuid.Nil, args{"key": key})
 	return err
 }
 
 type lookupsClient struct{ *Client }
 
 func (client lookupsClient) IsMissing(ctx context.Context, dir string) (r0 bool, err error) {
-	err = client.call(ctx, "Lookups.IsMissing", args{"dir": dir}, &r0)
+	err = client.call(ctx, "Lookups.IsMissing", uuid.Nil, args{"dir": dir}, &r0)
 	return r0, err
 }
 
 func (client lookupsClient) Branch(ctx context.Context, dir string) (r0 string, err error) {
-	err = client.call(ctx, "Lookups.Branch", args{"dir": dir}, &r0)
+	err = client.call(ctx, "Lookups.Branch", uuid.Nil, args{"dir": dir}, &r0)
 	return r0, err
 }
 
 func (client lookupsClient) HasCommand(ctx context.Context, session uuid.UUID, name string) (r0 bool, err error) {
-	err = client.call(ctx, "Lookups.HasCommand", args{"session": session, "name": name}, &r0)
+	err = client.call(ctx, "Lookups.HasCommand", session, args{"session": session, "name": name}, &r0)
 	return r0, err
 }
 
 type filesClient struct{ *Client }
 
 func (client filesClient) Open(ctx context.Context, session uuid.UUID, path string) (r0 folders.File, err error) {
-	err = client.call(ctx, "Files.Open", args{"session": session, "path": path}, &r0)
+	err = client.call(ctx, "Files.Open", session, args{"session": session, "path": path}, &r0)
 	return r0, err
 }
 
 func (client filesClient) List(ctx context.Context, session uuid.UUID, path string) (r0 folders.Listing, err error) {
-	err = client.call(ctx, "Files.List", args{"session": session, "path": path}, &r0)
+	err = client.call(ctx, "Files.List", session, args{"session": session, "path": path}, &r0)
 	return r0, err
 }
 
 func (client filesClient) Read(ctx context.Context, transcript string, path string, most int64) (r0 string, err error) {
-	err = client.call(ctx, "Files.Read", args{"transcript": transcript, "path": path, "most": most}, &r0)
+	err = client.call(ctx, "Files.Read", uuid.Nil, args{"transcript": transcript, "path": path, "most": most}, &r0)
 	return r0, err
 }
 
 type bodiesClient struct{ *Client }
 
 func (client bodiesClient) ReadPart(ctx context.Context, t folders.Ticket, offset int64) (r0 []byte, err error) {
-	err = client.call(ctx, "Bodies.ReadPart", args{"t": t, "offset": offset}, &r0)
+	err = client.call(ctx, "Bodies.ReadPart", uuid.Nil, args{"t": t, "offset": offset}, &r0)
 	return r0, err
 }
 
 func (client bodiesClient) WritePart(ctx context.Context, t folders.Ticket, offset int64, data []byte) (err error) {
-	err = client.call(ctx, "Bodies.WritePart", args{"t": t, "offset": offset, "data": data})
+	err = client.call(ctx, "Bodies.WritePart", uuid.Nil, args{"t": t, "offset": offset, "data": data})
 	return err
 }
 
 func (client bodiesClient) Close(ctx context.Context, t folders.Ticket) (err error) {
-	err = client.call(ctx, "Bodies.Close", args{"t": t})
+	err = client.call(ctx, "Bodies.Close", uuid.Nil, args{"t": t})
 	return err
 }
 
 type receivedClient struct{ *Client }
 
 func (client receivedClient) Has(ctx context.Context, session uuid.UUID, id string) (r0 string, err error) {
-	err = client.call(ctx, "Received.Has", args{"session": session, "id": id}, &r0)
+	err = client.call(ctx, "Received.Has", session, args{"session": session, "id": id}, &r0)
 	return r0, err
 }
 
 func (client receivedClient) Begin(ctx context.Context, session uuid.UUID, id string, wished string) (r0 folders.Ticket, err error) {
-	err = client.call(ctx, "Received.Begin", args{"session": session, "id": id, "wished": wished}, &r0)
+	err = client.call(ctx, "Received.Begin", session, args{"session": session, "id": id, "wished": wished}, &r0)
 	return r0, err
 }
 
 func (client receivedClient) Finish(ctx context.Context, t folders.Ticket) (r0 string, err error) {
-	err = client.call(ctx, "Received.Finish", args{"t": t}, &r0)
+	err = client.call(ctx, "Received.Finish", uuid.Nil, args{"t": t}, &r0)
 	return r0, err
 }
 
@@ -572,60 +572,60 @@ type allTranscripts struct {
 type transcriptsClient struct{ *Client }
 
 func (client transcriptsClient) Next(ctx context.Context, session uuid.UUID, from talk.Cursor, most int, wait bool) (r0 []talk.Item, err error) {
-	err = client.call(ctx, "Transcripts.Next", args{"session": session, "from": from, "most": most, "wait": wait}, &r0)
+	err = client.call(ctx, "Transcripts.Next", session, args{"session": session, "from": from, "most": most, "wait": wait}, &r0)
 	return r0, err
 }
 
 func (client transcriptsClient) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) (r0 []talk.Item, err error) {
-	err = client.call(ctx, "Transcripts.Between", args{"from": from, "before": before}, &r0)
+	err = client.call(ctx, "Transcripts.Between", uuid.Nil, args{"from": from, "before": before}, &r0)
 	return r0, err
 }
 
 func (client transcriptsClient) End(ctx context.Context, of talk.Cursor) (r0 talk.Cursor, err error) {
-	err = client.call(ctx, "Transcripts.End", args{"of": of}, &r0)
+	err = client.call(ctx, "Transcripts.End", uuid.Nil, args{"of": of}, &r0)
 	return r0, err
 }
 
 type picturesClient struct{ *Client }
 
 func (client picturesClient) Image(ctx context.Context, at talk.Cursor, image talk.Image) (r0 folders.File, err error) {
-	err = client.call(ctx, "Pictures.Image", args{"at": at, "image": image}, &r0)
+	err = client.call(ctx, "Pictures.Image", uuid.Nil, args{"at": at, "image": image}, &r0)
 	return r0, err
 }
 
 func (client picturesClient) Words(ctx context.Context, at talk.Cursor, rest talk.Rest, beyond bool) (r0 folders.File, err error) {
-	err = client.call(ctx, "Pictures.Words", args{"at": at, "rest": rest, "beyond": beyond}, &r0)
+	err = client.call(ctx, "Pictures.Words", uuid.Nil, args{"at": at, "rest": rest, "beyond": beyond}, &r0)
 	return r0, err
 }
 
 type conversationsClient struct{ *Client }
 
 func (client conversationsClient) Read(ctx context.Context, session uuid.UUID, at talk.Place, way talk.Direction, most int) (r0 []talk.Entry, err error) {
-	err = client.call(ctx, "Conversations.Read", args{"session": session, "at": at, "way": way, "most": most}, &r0)
+	err = client.call(ctx, "Conversations.Read", session, args{"session": session, "at": at, "way": way, "most": most}, &r0)
 	return r0, err
 }
 
 func (client conversationsClient) Find(ctx context.Context, session uuid.UUID, at talk.Place, word string, most int, budget time.Duration) (r0 talk.Found, err error) {
-	err = client.call(ctx, "Conversations.Find", args{"session": session, "at": at, "word": word, "most": most, "budget": budget}, &r0)
+	err = client.call(ctx, "Conversations.Find", session, args{"session": session, "at": at, "word": word, "most": most, "budget": budget}, &r0)
 	return r0, err
 }
 
 func (client conversationsClient) Days(ctx context.Context, session uuid.UUID, at talk.Place, most int, budget time.Duration) (r0 talk.Days, err error) {
-	err = client.call(ctx, "Conversations.Days", args{"session": session, "at": at, "most": most, "budget": budget}, &r0)
+	err = client.call(ctx, "Conversations.Days", session, args{"session": session, "at": at, "most": most, "budget": budget}, &r0)
 	return r0, err
 }
 
 type exportsClient struct{ *Client }
 
 func (client exportsClient) Export(ctx context.Context, session uuid.UUID, most int64, words talk.Words) (r0 folders.File, err error) {
-	err = client.call(ctx, "Exports.Export", args{"session": session, "most": most, "words": words}, &r0)
+	err = client.call(ctx, "Exports.Export", session, args{"session": session, "most": most, "words": words}, &r0)
 	return r0, err
 }
 
 type lastQuestionsClient struct{ *Client }
 
 func (client lastQuestionsClient) LastQuestions(ctx context.Context, sessions []uuid.UUID) (r0 []string, err error) {
-	err = client.call(ctx, "LastQuestions.LastQuestions", args{"sessions": sessions}, &r0)
+	err = client.call(ctx, "LastQuestions.LastQuestions", uuid.Nil, args{"sessions": sessions}, &r0)
 	return r0, err
 }
 
@@ -963,8 +963,8 @@ var handlers = map[string]handler{
 		r0, err := m.Schedules.List(ctx)
 		return []any{r0}, err
 	}),
-	"Schedules.Remove": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {
-		r0, err := m.Schedules.Remove(ctx, in.Id)
+	"Schedules.Remove": method(func(ctx context.Context, m *machine.Machine, in struct{ Schedule uuid.UUID }) ([]any, error) {
+		r0, err := m.Schedules.Remove(ctx, in.Schedule)
 		return []any{r0}, err
 	}),
 	"Places.Bounds": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {

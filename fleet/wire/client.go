@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"sync/atomic"
+
+	"github.com/google/uuid"
 )
 
 // Transport carries an envelope to its machine and returns the answer. Its error is the context's,
@@ -23,13 +25,14 @@ type Client struct {
 // args are the arguments of a call, by name.
 type args map[string]any
 
-// call makes a call and reads its results. Results also come with an error.
-func (c *Client) call(ctx context.Context, kind string, in args, results ...any) error {
+// call makes a call about a session, or about the machine if session is nil, and reads its results.
+// Results also come with an error.
+func (c *Client) call(ctx context.Context, kind string, session uuid.UUID, in args, results ...any) error {
 	body, quoted, err := marshal(in)
 	if err != nil {
 		return fmt.Errorf("arguments of %s: %w", kind, err)
 	}
-	a, err := c.send(ctx, Envelope{V: Version, Kind: kind, From: c.From, To: c.To,
+	a, err := c.send(ctx, Envelope{V: Version, Kind: kind, From: c.From, To: c.To, Session: session,
 		ID: strconv.FormatInt(c.last.Add(1), 10), Body: body, Quoted: quoted})
 	if err != nil {
 		return err

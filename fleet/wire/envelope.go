@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/google/uuid"
 )
 
 // Version is the version of the envelopes that this program writes.
@@ -13,8 +15,11 @@ type Envelope struct {
 	V    int    `json:"v"`
 	Kind string `json:"kind"`           // of a call: interface and method, "Starter.Start"; of news: News
 	From string `json:"from,omitempty"` // the machine that sends it
-	To   string `json:"to,omitempty"`   // the machine that it is for
-	ID   string `json:"id"`             // the answer to an envelope has the same
+	To   string `json:"to,omitempty"`   // the machine that it is for: no other one makes its call
+	// Session is the session of a call, or of news; nil: the call is about its machine, or about
+	// several sessions there.
+	Session uuid.UUID `json:"session,omitzero"`
+	ID      string    `json:"id"` // the answer to an envelope has the same
 	// Body has the arguments of a call by name, or the results of an answer in order.
 	Body json.RawMessage `json:"body,omitempty"`
 	// Quoted reports that the strings of Body are quoted: one of them is not UTF-8.
@@ -38,7 +43,7 @@ func Decode(data []byte) (e Envelope, err error) {
 
 // answer returns the answer to an envelope.
 func (e Envelope) answer(results []any, failed error) Envelope {
-	a := Envelope{V: Version, Kind: e.Kind, From: e.To, To: e.From, ID: e.ID, Error: encodeError(failed)}
+	a := Envelope{V: Version, Kind: e.Kind, From: e.To, To: e.From, Session: e.Session, ID: e.ID, Error: encodeError(failed)}
 	body, quoted, err := marshal(results)
 	if err != nil {
 		a.Error = encodeError(fmt.Errorf("results of %s: %w", e.Kind, err))

@@ -83,7 +83,7 @@ func envelopes(t *testing.T, kind string, m wiretest.Method, of reflect.Type) []
 	}
 	body, err := json.Marshal(in)
 	require.NoError(t, err)
-	e := Envelope{V: Version, Kind: kind, From: "chat", To: "b", ID: "1", Body: body}
+	e := Envelope{V: Version, Kind: kind, From: "chat", To: "b", Session: sessionIn(m, in), ID: "1", Body: body}
 	return []Envelope{e, e.answer(results, nil)}
 }
 
@@ -96,7 +96,20 @@ func newsEnvelope(t *testing.T, name string) Envelope {
 	s := survives(t, "session", sample("session", reflect.TypeFor[port.Session]())).(port.Session) //nolint:forcetypeassert // as sampled
 	body, err := json.Marshal(reported[json.RawMessage]{Session: s, Of: name, News: about})
 	require.NoError(t, err)
-	return Envelope{V: Version, Kind: newsKind, From: "b", To: "chat", ID: "1", Body: body}
+	return Envelope{V: Version, Kind: newsKind, From: "b", To: "chat", Session: s.ID, ID: "1", Body: body}
+}
+
+// sessionIn returns the session of a call.
+func sessionIn(m wiretest.Method, in args) (id uuid.UUID) {
+	name, field, _ := strings.Cut(m.Session, ".")
+	switch v := reflect.ValueOf(in[name]); {
+	case name == "":
+	case field != "":
+		id, _ = v.FieldByName(field).Interface().(uuid.UUID)
+	default:
+		id, _ = v.Interface().(uuid.UUID)
+	}
+	return id
 }
 
 // survives requires that a value is the same after it has crossed, and returns it.

@@ -67,7 +67,7 @@ func carry(ctx context.Context, delay time.Duration, e Envelope) (Envelope, erro
 // Loopback returns a machine that is reached only through the loop. ctx is for calls without a
 // context.
 func Loopback(ctx context.Context, m *machine.Machine) (*machine.Machine, *Loop) {
-	l := &Loop{Answer: Server{m}.Answer}
+	l := &Loop{Answer: Server{Name: "machine", Machine: m}.Answer}
 	c := &Client{From: "chat", To: "machine", Transport: l.Call, Context: ctx}
 	remote := c.Machine()
 	remote.Fonts = m.Fonts // the chat's own

@@ -25,7 +25,7 @@ func (m *mirror) Get(id uuid.UUID) (port.Session, bool) {
 	}
 	var now port.Session
 	var ok bool
-	err := m.call(m.Context, "Views.Get", args{"id": id}, &now, &ok)
+	err := m.call(m.Context, "Views.Get", id, args{"id": id}, &now, &ok)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i := slices.IndexFunc(m.known, func(s port.Session) bool { return s.ID == id })
@@ -48,7 +48,7 @@ func (m *mirror) Get(id uuid.UUID) (port.Session, bool) {
 // read.
 func (m *mirror) List() ([]port.Session, error) {
 	var all []port.Session
-	err := m.call(m.Context, "Views.List", nil, &all)
+	err := m.call(m.Context, "Views.List", uuid.Nil, nil, &all)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err == nil {
@@ -59,6 +59,6 @@ func (m *mirror) List() ([]port.Session, error) {
 
 // History returns the changes of a session, oldest first.
 func (m *mirror) History(ctx context.Context, id uuid.UUID) (all []port.Change, err error) {
-	err = m.call(ctx, "Views.History", args{"id": id}, &all)
+	err = m.call(ctx, "Views.History", id, args{"id": id}, &all)
 	return all, err
 }

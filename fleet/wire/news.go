@@ -32,7 +32,7 @@ func (c *Client) SessionNews(ctx context.Context, s port.Session, n news.News) e
 	if err != nil {
 		return fmt.Errorf("news: %w", err)
 	}
-	a, err := c.send(ctx, Envelope{V: Version, Kind: newsKind, From: c.From, To: c.To, ID: strconv.FormatInt(c.last.Add(1), 10), Body: body, Quoted: quoted})
+	a, err := c.send(ctx, Envelope{V: Version, Kind: newsKind, From: c.From, To: c.To, Session: s.ID, ID: strconv.FormatInt(c.last.Add(1), 10), Body: body, Quoted: quoted})
 	if err != nil {
 		return err
 	}

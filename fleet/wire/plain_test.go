@@ -71,6 +71,66 @@ func TestP6_SilentMethodsAreListed(t *testing.T) {
 	assert.Equal(t, slices.Sorted(maps.Keys(speechless)), silent)
 }
 
+// aboutMachine are the calls that name no session: they are about their machine, or about something
+// that is unique there.
+var aboutMachine = []string{
+	"Agents.Abilities",
+	"Bodies.Close",
+	"Bodies.ReadPart",
+	"Bodies.WritePart",
+	"Checkouts.Checkouts",
+	"Files.Read",
+	"Folders.Children",
+	"Folders.Conversations",
+	"LastQuestions.LastQuestions",
+	"Lookups.Branch",
+	"Lookups.IsMissing",
+	"Loops.All",
+	"Loops.Change",
+	"Notices.MarkReported",
+	"Notices.NewOrphans",
+	"Pictures.Image",
+	"Pictures.Words",
+	"Places.Bounds",
+	"Places.Make",
+	"Places.Resolve",
+	"Received.Finish",
+	"RequestWaiters.Decide",
+	"RequestWaiters.Leave",
+	"Schedules.List",
+	"Schedules.Remove",
+	"Screens.Inspect",
+	"Searches.Search",
+	"Spending.Limits",
+	"Spending.LimitsChange",
+	"Spending.Spent",
+	"Starter.Adopt",
+	"Starter.Start",
+	"Transcripts.Between",
+	"Transcripts.End",
+	"Views.List",
+	"Windows.Ignore",
+	"Windows.Orphans",
+	"WorktreeMaker.Add",
+	"WorktreeMaker.Done",
+	"Worktrees.Find",
+	"Worktrees.Remove",
+}
+
+// TestEachCallHasAnAddress fails if another method has no session. Each envelope names its machine.
+func TestEachCallHasAnAddress(t *testing.T) {
+	var without []string
+	for name, methods := range wiretest.Read(t).Interfaces {
+		for _, m := range methods {
+			if m.Session == "" {
+				without = append(without, name+"."+m.Name)
+			}
+		}
+	}
+	slices.Sort(without)
+	assert.Equal(t, aboutMachine, without)
+}
+
 // unplain returns the types in a type that JSON does not carry.
 func unplain(of reflect.Type) (faults []string) {
 	switch of {

@@ -3,18 +3,26 @@ package wire
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"ccbot/bot/machine"
+	"ccbot/port/refusal"
 )
 
 // Server makes calls on this machine.
-type Server struct{ Machine *machine.Machine }
+type Server struct {
+	Name    string // of this machine
+	Machine *machine.Machine
+}
 
 // handler makes one kind of call.
 type handler func(ctx context.Context, m *machine.Machine, e Envelope) ([]any, error)
 
 // Answer makes the call of an envelope and returns the answer.
 func (s Server) Answer(ctx context.Context, e Envelope) Envelope {
+	if e.To != s.Name {
+		return e.answer(nil, refusal.New(refusal.NoMachine, "the call is for the machine "+strconv.Quote(e.To)))
+	}
 	do, ok := handlers[e.Kind]
 	if !ok {
 		return e.answer(nil, fmt.Errorf("unknown call %s", e.Kind))

@@ -71,6 +71,29 @@ func TestCallCrosses(t *testing.T) {
 	assert.Nil(t, all)
 }
 
+// TestP6_CallReachesItsMachineOnly: a call that a transport carries to another machine is not made
+// there.
+func TestP6_CallReachesItsMachineOnly(t *testing.T) {
+	a, b := &loops{}, &loops{}
+	servers := map[string]wire.Server{"a": {Name: "a", Machine: &machine.Machine{Loops: a}}, "b": {Name: "b", Machine: &machine.Machine{Loops: b}}}
+	q := port.LoopRequest{Key: uuid.New(), Session: uuid.New(), Task: "make test"}
+	for _, tt := range []struct {
+		to, arrives string
+		code        refusal.Code
+	}{{"b", "b", ""}, {"b", "a", refusal.NoMachine}, {"", "a", refusal.NoMachine}} {
+		l := &wire.Loop{Answer: func(ctx context.Context, e wire.Envelope) wire.Envelope {
+			assert.Equal(t, []any{tt.to, q.Session}, []any{e.To, e.Session})
+			return servers[tt.arrives].Answer(ctx, e)
+		}}
+		c := &wire.Client{From: "chat", To: tt.to, Transport: l.Call, Context: t.Context()}
+		_, err := c.Machine().Loops.Start(t.Context(), q)
+		assert.Equal(t, tt.code != "", err != nil)
+		assert.Equal(t, tt.code, refusal.In(err).Code)
+	}
+	assert.Empty(t, a.began)
+	assert.Equal(t, []port.LoopRequest{q}, b.began)
+}
+
 // TestNamesOfFilesCross sends strings that JSON does not have, also next to the character that
 // quotes them.
 func TestNamesOfFilesCross(t *testing.T) {

@@ -75,6 +75,7 @@ const (
 	Unread       Code = "unread"       // the transcript, Dir, is skipped: reading it ended ccbot
 	Unsaid       Code = "unsaid"       // the session has no transcript, or no longer
 	Unreachable  Code = "unreachable"  // the machine does not answer: it may have done it
+	NoMachine    Code = "no_machine"   // the address names no machine that the chat has: nothing was done
 	Lapsed       Code = "lapsed"       // the file is no longer open on its machine: it can be opened again
 	LoopHeld     Code = "loop_held"    // the loop of the session named Reason has the session or the feature
 

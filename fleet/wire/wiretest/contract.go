@@ -2,6 +2,7 @@ package wiretest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -27,6 +28,7 @@ type Contract struct {
 	Interfaces map[string][]Method // by name, which is unique in the port
 	News       []string            // types of package news
 	imports    map[string]string   // path by name
+	about      map[string]bool     // types with the field Session
 }
 
 // Group is a field of machine.Machine and its interfaces.
@@ -42,6 +44,7 @@ type Method struct {
 	Names    []string // of the other arguments
 	Results  []string // types, without the error
 	types    []string // of the arguments
+	Session  string   // the argument that is its session, or has it; empty: there is none
 	failed   bool     // its last result is an error
 	variadic bool
 }
@@ -49,11 +52,12 @@ type Method struct {
 // Read reads the sources.
 func Read(t *testing.T) *Contract {
 	t.Helper()
-	c := &Contract{Interfaces: make(map[string][]Method), imports: map[string]string{"context": "context", "json": "encoding/json", "machine": "ccbot/bot/machine"}}
+	c := &Contract{Interfaces: make(map[string][]Method), about: make(map[string]bool), imports: map[string]string{"context": "context", "json": "encoding/json", "machine": "ccbot/bot/machine"}}
 	for _, pkg := range []string{"port", "port/folders", "port/news", "port/talk"} {
 		for _, f := range parse(t, pkg) {
 			c.readImports(f)
 			for name, spec := range typesOf(f) {
+				c.about[filepath.Base(pkg)+"."+name] = hasSession(spec)
 				switch i, ok := spec.Type.(*ast.InterfaceType); {
 				case ok && pkg != "port/news":
 					require.Nil(t, c.Interfaces[name], "two interfaces are named %s", name)
@@ -67,7 +71,34 @@ func Read(t *testing.T) *Contract {
 	}
 	slices.Sort(c.News)
 	c.readMachine(t)
+	for _, methods := range c.Interfaces {
+		for i := range methods {
+			methods[i].Session = c.sessionOf(methods[i])
+		}
+	}
 	return c
+}
+
+// sessionOf returns the session of a call: an argument with that name, the id of a session, or the
+// field of a request.
+func (c *Contract) sessionOf(m Method) string {
+	for i, name := range m.Names {
+		switch {
+		case m.types[i] == "uuid.UUID" && (name == "id" || name == "session") && !m.variadic:
+			return name
+		case c.about[m.types[i]]:
+			return name + ".Session"
+		}
+	}
+	return ""
+}
+
+// hasSession reports whether a type has a field with a session.
+func hasSession(spec *ast.TypeSpec) bool {
+	s, ok := spec.Type.(*ast.StructType)
+	return ok && slices.ContainsFunc(s.Fields.List, func(f *ast.Field) bool {
+		return len(f.Names) == 1 && f.Names[0].Name == "Session" && types.ExprString(f.Type) == "uuid.UUID"
+	})
 }
 
 // root is the folder of the module.
@@ -312,7 +343,7 @@ func (m Method) client(b *bytes.Buffer, of string) {
 		results, given, lost = append(results, "err error"), append(given, "err"), "err = "
 	}
 	fmt.Fprintf(b, "func (client %sClient) %s(%s) (%s) {\n", unexported(of), m.Name, strings.Join(params, ", "), strings.Join(results, ", "))
-	fmt.Fprintf(b, "%sclient.call(%s, %q, args{%s}%s)\n", lost, ctx, of+"."+m.Name, strings.Join(in, ", "), strings.Join(into, ""))
+	fmt.Fprintf(b, "%sclient.call(%s, %q, %s, args{%s}%s)\n", lost, ctx, of+"."+m.Name, cmp.Or(m.Session, "uuid.Nil"), strings.Join(in, ", "), strings.Join(into, ""))
 	if len(given) > 0 {
 		fmt.Fprintf(b, "return %s\n", strings.Join(given, ", "))
 	}
