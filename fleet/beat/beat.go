@@ -20,7 +20,7 @@ const (
 	Timeout  = 7 * time.Second
 )
 
-// Presence is what is known of a host.
+// Presence is the state of the connection to a host.
 type Presence int
 
 // The zero value is Unknown: the chat was not connected long enough to know.
@@ -34,7 +34,7 @@ const (
 // not stop while the machine sleeps. The zero value is a host without a beat so far.
 type Watch struct {
 	last      time.Time // beat
-	since     time.Time // the chat could have heard a beat from here on
+	since     time.Time // beats could arrive from this time on
 	checked   time.Time
 	connected bool
 }
@@ -83,7 +83,7 @@ func (w *Watch) LastBeat() time.Time { return w.last }
 // Change is a change of presence that a person has to see.
 type Change int
 
-// The changes. Unknown between two presences is no change.
+// The changes. Unknown between two presences is ignored.
 const (
 	Nothing Change = iota
 	Left           // the host is away
@@ -93,7 +93,7 @@ const (
 // Shown is the last presence of a host that a person has seen.
 type Shown struct{ away bool }
 
-// Next returns the change to show after a check. A host that is first seen present is no change.
+// Next returns the change to show after a check. For a host that is present at first it is Nothing.
 func (s *Shown) Next(p Presence) Change {
 	switch {
 	case p == Away && !s.away:

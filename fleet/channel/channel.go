@@ -36,7 +36,7 @@ type Channel struct {
 }
 
 // Open returns the chat's end or a host's end, with the courier's end that it carries. s.Sender
-// gives the hub the sealed bytes.
+// sends the sealed bytes to the hub.
 func Open(link *seal.Link, isChat bool, s courier.Settings) (*Channel, *courier.End, error) {
 	c := &Channel{link: link, hub: s.Sender, isChat: isChat}
 	s.Sender = c

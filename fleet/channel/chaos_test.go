@@ -98,7 +98,7 @@ type machine struct {
 	// open opens the end from the folder, and returns what takes a message from the hub.
 	open func() (receive func(context.Context, []byte) error, end *courier.End, err error)
 
-	dead atomic.Bool  // no call reaches the disk any more
+	dead atomic.Bool  // calls no longer reach the disk
 	fuse atomic.Int64 // calls until dead, if positive
 	end  atomic.Pointer[courier.End]
 	take func(context.Context, []byte) error
@@ -380,7 +380,7 @@ func believing(m *machine, real courier.Sender) courier.Sender {
 	})
 }
 
-// run lets machines die until all items have arrived, or until nothing is sent any more.
+// run lets machines die until all items have arrived, or until nothing more is sent.
 func (c *chaos) run(t *testing.T, total int, random *rand.Rand) {
 	c.chat.start(t, total)
 	c.host.start(t, total)

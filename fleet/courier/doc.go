@@ -1,7 +1,7 @@
 // Package courier hands items over between two machines, each once, through a hub that may lose
 // all that it has.
 //
-// The hub is no ledger. An item is in the sender's folder until the receiver has answered that the
+// The hub may lose everything. An item is in the sender's folder until the receiver has answered that the
 // item is in its own folder.
 //
 // It promises:

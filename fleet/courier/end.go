@@ -12,7 +12,7 @@ import (
 	"ccbot/internal/spool"
 )
 
-// Sender gives the hub a frame. id is another one for each frame, so that the hub, which drops a
+// Sender sends a frame to the hub. id is another one for each frame, so that the hub, which drops a
 // frame with an id that it has seen, never drops one that is sent again because it was lost. An
 // error is no proof that the frame will not arrive.
 type Sender interface {
@@ -22,7 +22,7 @@ type Sender interface {
 // DefaultResendInterval is the time after which an item without an answer is sent again.
 const DefaultResendInterval = 10 * time.Second
 
-// Settings are what an end is opened with.
+// Settings are the parameters of Open.
 type Settings struct {
 	Folder         string // belongs to this end of one link
 	Sender         Sender

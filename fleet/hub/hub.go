@@ -20,7 +20,7 @@ import (
 // startTimeout limits the start of the server, which reads its store.
 const startTimeout = time.Minute
 
-// Settings are what a hub is opened with.
+// Settings are the parameters of Open.
 type Settings struct {
 	Folder   string // has key.pem, and the folder store
 	Listen   string // HOST:PORT; port 0 is a free one

@@ -35,7 +35,7 @@ const (
 // ErrCode is returned for a text that is not a code.
 var ErrCode = errors.New("not a code of a ccbot of this version")
 
-// Code is what a person carries to the machine.
+// Code lets one machine join.
 type Code struct {
 	Hub     link.Hub
 	Chat    string // public key

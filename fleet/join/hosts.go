@@ -12,7 +12,7 @@ import (
 	"ccbot/internal/spool"
 )
 
-// Host is a machine that was let in.
+// Host is a machine of the fleet.
 type Host struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`

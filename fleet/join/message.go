@@ -18,11 +18,11 @@ var (
 	ErrRefused = errors.New("the chat did not let this machine in")
 	// ErrProof is returned if the code's secret is wrong.
 	ErrProof = errors.New("the code is wrong")
-	// ErrNameTaken is returned if another machine got the name meanwhile.
+	// ErrNameTaken is returned if another machine took the name.
 	ErrNameTaken = errors.New("a machine has this name")
 )
 
-// status is what an answer is about.
+// status is the kind of an answer.
 type status string
 
 const (
@@ -44,11 +44,11 @@ func statusOf(err error) status {
 	return "refused"
 }
 
-// request is what a machine sends.
+// request is the message of a machine that joins.
 type request struct {
-	User    string `json:"user"` // public key
-	Proof   []byte `json:"proof"`
-	Machine        // what it is
+	User  string `json:"user"` // public key
+	Proof []byte `json:"proof"`
+	Machine
 }
 
 // Machine describes a machine to the person.
@@ -57,7 +57,7 @@ type Machine struct {
 	Owner  string `json:"owner"` // the user that runs ccbot there
 }
 
-// answer is what the chat sends back.
+// answer is the reply of the chat.
 type answer struct {
 	Status status `json:"status"`
 	ID     string `json:"id,omitempty"`

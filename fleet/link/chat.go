@@ -157,7 +157,7 @@ func (c *Chat) current() Fleet {
 	return c.fleet
 }
 
-// push gives the hub the account.
+// push sends the account to the hub.
 func (c *Chat) push(ctx context.Context) error {
 	if c.system == nil {
 		return nil
@@ -233,7 +233,7 @@ func (c *Chat) consumer(ctx context.Context, stream, name, subject string) error
 	return nil
 }
 
-// SendCommand gives the hub a message for a host. The hub drops a second message with the same id.
+// SendCommand publishes a message for a host. The hub drops a second message with the same id.
 func (c *Chat) SendCommand(ctx context.Context, host, id string, data []byte) error {
 	return publish(ctx, c.js, c.names.Command(host), host+":"+id, data)
 }

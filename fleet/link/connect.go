@@ -29,7 +29,7 @@ var (
 	ErrRights = errors.New("the hub refuses this user")
 )
 
-// Hub is where a hub is, and how it is known.
+// Hub is the address and the identity of a hub.
 type Hub struct {
 	Address string // HOST:PORT of a ccbot-hub, or URLs of NATS servers
 	Pin     []byte // SHA-256 of the hub's public key; without one the authorities of the system count

@@ -41,7 +41,7 @@ func (h *Host) OnReconnect(f func()) {
 	h.conn.SetReconnectHandler(func(*nats.Conn) { f() })
 }
 
-// SendEvent gives the hub a message for the chat. The hub drops a second message with the same id.
+// SendEvent publishes a message for the chat. The hub drops a second message with the same id.
 func (h *Host) SendEvent(ctx context.Context, id string, data []byte) error {
 	return publish(ctx, h.js, h.names.Event(h.id), h.id+":"+id, data)
 }

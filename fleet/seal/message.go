@@ -30,7 +30,7 @@ const Hello = "hello"
 // ChatName is the address of the chat. The address of a host is its id.
 const ChatName = "chat"
 
-// Message is what an end seals for the other. From, To, Epoch and Seq are filled in by Seal.
+// Message is the content of a seal. From, To, Epoch and Seq are filled in by Seal.
 type Message struct {
 	V     int    `json:"v"`
 	Kind  string `json:"kind"`

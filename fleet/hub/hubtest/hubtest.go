@@ -60,7 +60,7 @@ func (w *World) Restart(wipe bool) {
 	w.open()
 }
 
-// Hub is where the hub is.
+// Hub returns the address of the hub.
 func (w *World) Hub() link.Hub {
 	pin := w.hub.Pin()
 	return link.Hub{Address: "nats://" + w.hub.Address(), Pin: pin[:]}
