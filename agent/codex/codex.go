@@ -12,7 +12,7 @@ import (
 	"ccbot/agent/codex/writerlock"
 )
 
-// Machine is what Codex needs from its machine.
+// Machine has the parts of the machine that Codex needs.
 type Machine struct {
 	Home      string // CODEX_HOME
 	Pane      string // the absolute path of ccbot-codex

@@ -19,7 +19,7 @@ const versionTimeout = 10 * time.Second
 
 var version = lazyregexp.New(`^codex-cli (\d+)\.(\d+)\.(\S+)`)
 
-// checkVersion returns an error if a program is no Codex, or is older than Oldest.
+// checkVersion returns an error if a program is not Codex, or is older than Oldest.
 func checkVersion(program string) error {
 	ctx, done := context.WithTimeout(context.Background(), versionTimeout)
 	defer done()

@@ -13,8 +13,8 @@ import (
 )
 
 // Sender sends a frame to the hub. id is another one for each frame, so that the hub, which drops a
-// frame with an id that it has seen, never drops one that is sent again because it was lost. An
-// error is no proof that the frame will not arrive.
+// frame with an id that it has seen, never drops one that is sent again because it was lost. A
+// frame may arrive although Send returned an error.
 type Sender interface {
 	Send(ctx context.Context, id string, data []byte) error
 }
@@ -30,12 +30,12 @@ type Settings struct {
 	Report         func(error)   // gets the errors of Run, which tries again; may be nil
 }
 
-// End is one end of a link: it sends items to the other end and takes those of the other. The
+// End is one end of a link: it sends items to the other end and receives items from it. The
 // folder has a life, which is a new one if the folder was lost, and each item has its number in the
 // life. Methods may be called concurrently.
 type End struct {
 	settings Settings
-	session  string // makes the ids of frames differ from those before a restart
+	session  string // makes the ids of frames unique over restarts
 
 	mu   sync.Mutex
 	sent uint64 // frames

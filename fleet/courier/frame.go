@@ -10,7 +10,7 @@ import (
 // ErrFrame is returned for bytes that are not a frame of this version.
 var ErrFrame = errors.New("not a frame of the courier")
 
-// frame is what one end sends to the other: an item, or the answer that an item arrived.
+// frame is a message between the ends: an item, or the answer that an item arrived.
 type frame struct {
 	V       int    `json:"v"`
 	Life    string `json:"life"`              // of the folder of the item's sender

@@ -56,7 +56,7 @@ func (k HostKeys) String() string { return k.Fingerprint() }
 // GoString returns the fingerprint.
 func (k HostKeys) GoString() string { return k.Fingerprint() }
 
-// Admission is what an admitted machine has to store with its keys.
+// Admission is stored by an admitted machine, with its keys.
 type Admission struct {
 	Hub   link.Hub
 	Chat  string // public key

@@ -35,7 +35,7 @@ type Fleet struct {
 	Hosts   []string // ids
 }
 
-// OpenChat connects the chat's machine to a hub of its own, and gives it the fleet.
+// OpenChat connects the chat's machine to its own hub, and sends it the account.
 func OpenChat(ctx context.Context, h Hub, keys *rights.Keys, fleet Fleet) (*Chat, error) {
 	system, err := keys.System()
 	if err != nil {

@@ -112,13 +112,13 @@ func shortID(public string) string {
 	return strings.ToLower(public[2:10])
 }
 
-// Trust is what a hub needs to know of a fleet. It has no secret.
+// Trust has the claims by which a hub knows the users of a fleet. It has no secret.
 type Trust struct {
 	Operator string `json:"operator"` // the operator's JWT, which names the system account
 	System   string `json:"system"`   // the system account's JWT
 }
 
-// Trust returns what a hub needs to know.
+// Trust returns the claims for the fleet's hub.
 func (k *Keys) Trust() (Trust, error) {
 	system, err := k.system.PublicKey()
 	if err != nil {

@@ -29,8 +29,8 @@ const (
 	// maxPrompt is far above the longest text that a chat accepts.
 	maxPrompt = 64 << 20
 
-	// tombstoneLimit is the number of tombstones at which the settled ones are removed, so that a
-	// prompt does not cost a write for that.
+	// tombstoneLimit is the number of tombstones at which the settled ones are removed, so that not
+	// each prompt costs a write for it.
 	tombstoneLimit = 100
 
 	// tombstoneTTL is the least age of a tombstone that is removed: until then it answers how the

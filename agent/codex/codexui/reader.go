@@ -69,7 +69,7 @@ func (Reader) Read(text string, _ ...string) (s agent.Screen) {
 	return s
 }
 
-// busyRows is more than there are rows from that of a running turn to the box.
+// busyRows is more than the rows between the line of a running turn and the box.
 const busyRows = 8
 
 func box(rows []row) agent.Box {
@@ -92,7 +92,7 @@ func box(rows []row) agent.Box {
 
 var option = lazyregexp.New(`^(?:› |  )(\d{1,2})\. (.+)$`)
 
-// number returns the number and the label of an option; 0: it is none.
+// number returns the number and the label of an option, 0 for another row.
 func number(text string) (n int, label string) {
 	m := option.FindStringSubmatch(text)
 	if m == nil {
