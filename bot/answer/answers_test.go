@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/guard"
 	"ccbot/port"
 )
 
@@ -30,5 +31,20 @@ func TestP5_NewsSurvivesLeavingReader(t *testing.T) {
 		require.Equal(t, left, next != reader, "round %d", n)
 		require.Equal(t, left, news.Err() == nil, "round %d: one that stays looks again", n)
 		look()
+	}
+}
+
+// A reader that the end of Run stopped is not followed instead of a new one.
+func TestP5_StoppedReaderMakesRoom(t *testing.T) {
+	a := New(Deps{})
+	r := port.Session{ID: uuid.New()}
+	a.Follow(r)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	require.NoError(t, a.group.Run(ended, func(p *guard.Panic) { t.Error(p) }))
+	select {
+	case <-a.Left(r.ID):
+	default:
+		require.Fail(t, "the reader is still there")
 	}
 }

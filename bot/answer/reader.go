@@ -51,15 +51,18 @@ type stuck struct {
 	logged bool
 }
 
-// run shows the items of a session until it has ended and all of them are shown.
+// run shows the items of a session until it has ended and all of them are shown, or ctx ends.
 func (t *transcriptReader) run(ctx context.Context) {
-	for ctx.Err() == nil && !t.pass(ctx) {
+	for !t.pass(ctx) {
 	}
 }
 
 // pass reads the first of the record's transcripts, and waits at its end for news while the session
 // lives and no newer transcript is known. left reports whether the reader has left.
 func (t *transcriptReader) pass(ctx context.Context) (left bool) {
+	if ctx.Err() != nil {
+		return t.leave(context.WithoutCancel(ctx)) // another Run starts another reader
+	}
 	a := t.answers
 	news, look := context.WithCancel(ctx) // news is done when there is news
 	defer look()

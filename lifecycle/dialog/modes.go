@@ -81,8 +81,9 @@ func modeChangeOf(w *session.ModeRequest) port.ModeChange {
 	return port.ModeChange{Mode: port.Mode(w.Mode), Model: w.Model}
 }
 
-// modeWait is how long a terminal may take to show what a key has switched.
-const modeWait = 3 * time.Second
+// modeWait is how long a terminal may take to show what a key has switched. A busy machine needs
+// some seconds to draw the list of models.
+const modeWait = 15 * time.Second
 
 // Grant carries out what a person wants the agent to run with, as far as that can be done now.
 func (w *Switching) Grant(ctx context.Context) error {
