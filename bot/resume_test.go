@@ -448,6 +448,16 @@ func TestDamagedTranscriptNeedsDecision(t *testing.T) {
 }
 
 func TestEmptyTranscriptStartsNewConversation(t *testing.T) {
+	for word, err := range map[i18n.Key]lifecycle.TranscriptError{
+		i18n.TranscriptEmpty:   {Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}},
+		i18n.TranscriptDeleted: {Nothing: true, Deleted: true},
+	} {
+		t.Run(string(word), func(t *testing.T) { startsNewConversation(t, word, &err) })
+	}
+}
+
+func startsNewConversation(t *testing.T, word i18n.Key, err error) {
+	t.Helper()
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived)
 	nothing := true
@@ -455,11 +465,11 @@ func TestEmptyTranscriptStartsNewConversation(t *testing.T) {
 		if !nothing {
 			return r, nil
 		}
-		return r, chattest.Deep(&lifecycle.TranscriptError{Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}})
+		return r, chattest.Deep(err)
 	}
 	w.MustHear(t, "/resume api")
 	m := w.Telegram.Last(t)
-	assert.Equal(t, w.Named(i18n.TranscriptEmpty, "api"), m.Text.Text)
+	assert.Equal(t, w.Named(word, "api"), m.Text.Text)
 	assert.Equal(t, w.WordsOf(i18n.ButtonBeginAnew, i18n.ButtonCancel), chattest.Words(m))
 	w.Again()
 	nothing = false

@@ -298,6 +298,7 @@ const (
 	DirNoAccess               Key = "dir_no_access"        // Dir, Name
 	TranscriptDamaged         Key = "transcript_damaged"   // Details, Name
 	TranscriptEmpty           Key = "transcript_empty"     // Name
+	TranscriptDeleted         Key = "transcript_deleted"   // Name
 	ConversationDamaged       Key = "conversation_damaged" // Details
 	ConversationEmpty         Key = "conversation_empty"
 	FaultHalfLine             Key = "fault_half_line"

@@ -81,6 +81,7 @@ func (e *WriterError) Error() string {
 type TranscriptError struct {
 	Health  coding.Health
 	Nothing bool // nothing is left in the transcript, although there was text
+	Deleted bool // there is no file
 }
 
 func (e *TranscriptError) Error() string {
@@ -95,7 +96,10 @@ func (e *TranscriptError) Masked(m wording.Mask) string {
 // As returns the refusal that a person sees.
 func (e *TranscriptError) As(target any) bool {
 	r := refusal.Error{Code: refusal.Damaged, Err: e}
-	if e.Nothing {
+	switch {
+	case e.Deleted:
+		r.Code = refusal.Deleted
+	case e.Nothing:
 		r.Code = refusal.NothingLeft
 	}
 	r.Faults = each.As(e.Health.Faults, func(fault coding.Fault) string { return string(fault) })

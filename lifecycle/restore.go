@@ -33,7 +33,7 @@ func (w *opening) mend(how port.Damaged) error {
 	case err != nil && !empty:
 		return fmt.Errorf("check the transcript: %w", err)
 	case (lost || len(health.Faults) > 0) && how == askFirst:
-		return &TranscriptError{Health: health, Nothing: lost}
+		return &TranscriptError{Health: health, Nothing: lost, Deleted: gone}
 	case len(health.Faults) > 0 && how == port.UseAsItIs:
 		return nil
 	case empty:

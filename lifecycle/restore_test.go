@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -279,6 +280,7 @@ func TestLostTranscriptNeedsDecision(t *testing.T) {
 				var lost *TranscriptError
 				require.ErrorAs(t, err, &lost)
 				assert.True(t, lost.Nothing)
+				assert.Equal(t, left == "nothing", refusal.Is(err, refusal.Deleted))
 				assert.Empty(t, w.tmux.windows())
 				back, err := w.Restore(w.ctx, port.Restore{Session: r.ID, Damaged: port.UseCopy})
 				require.NoError(t, err)

@@ -89,6 +89,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.Rebound:      {named: i18n.KeysBound},
 	refusal.Damaged:      {i18n.TranscriptDamaged, i18n.ConversationDamaged},
 	refusal.NothingLeft:  {i18n.TranscriptEmpty, i18n.ConversationEmpty},
+	refusal.Deleted:      {i18n.TranscriptDeleted, i18n.ConversationEmpty},
 	refusal.Unsaid:       {named: i18n.HistoryNone},
 	refusal.Unread:       {i18n.SessionUnread, i18n.SessionUnread},
 	refusal.FileLinked:   {named: i18n.ChangesLinked},

@@ -193,7 +193,7 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	case refusal.Writers:
 	case refusal.DirMissing:
 		options = []card.Option{s.chat.In(q.To).Option(i18n.ButtonMakeDir, makeDirOption, "")}
-	case refusal.NothingLeft: // a copy of nothing is a new conversation
+	case refusal.NothingLeft, refusal.Deleted: // a copy of nothing is a new conversation
 		options = []card.Option{asCopy(i18n.ButtonBeginAnew), s.chat.In(q.To).Cancel(q.From)}
 	case refusal.Damaged:
 		asItIs := s.chat.In(q.To).Option(i18n.ButtonUseAsIs, string(port.UseAsItIs), "")

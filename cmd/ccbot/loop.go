@@ -179,7 +179,7 @@ func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err er
 	}
 	asks := r.Bypasses
 	if q.template != "" {
-		shown, err := c.fromTemplate(&q, r)
+		shown, err := c.fromTemplate(cmd.Flags(), &q, r)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
@@ -71,7 +72,7 @@ func (c loopVerbs) templates(r port.Session) ([]port.LoopTemplate, error) {
 // fromTemplate completes a request from a template, and shows the bounds of the result. Flags of
 // the request win, each over the same part of the template. The text of a repository's template is
 // shown in full, unless the last loop from it had the same; then a person is asked.
-func (c loopVerbs) fromTemplate(q *loopStart, r port.Session) (shown bool, err error) {
+func (c loopVerbs) fromTemplate(flags *pflag.FlagSet, q *loopStart, r port.Session) (shown bool, err error) {
 	all, err := c.templates(r)
 	if err != nil {
 		return false, err
@@ -84,7 +85,7 @@ func (c loopVerbs) fromTemplate(q *loopStart, r port.Session) (shown bool, err e
 		return false, fmt.Errorf("the template %s cannot be used: %s", q.template, terminal.Printable(all[i].Fault))
 	}
 	t := all[i]
-	q.complete(t.Wanted)
+	q.complete(flags, t.Wanted)
 	p := &terminal.Printer{Out: c.stderr}
 	if !t.Known {
 		p.Line("%s of %s is a file of the repository: whoever writes there may have changed it, also the agent.\n", t.Name, terminal.Printable(t.Repo))
@@ -95,11 +96,25 @@ func (c loopVerbs) fromTemplate(q *loopStart, r port.Session) (shown bool, err e
 	return !t.Known, p.Err
 }
 
-// complete takes from a template what the request does not have.
-func (q *loopStart) complete(t port.LoopRequest) {
-	q.Task, q.Check = cmp.Or(q.Task, t.Task), cmp.Or(q.Check, t.Check)
-	q.StopWord, q.ToDo = cmp.Or(q.StopWord, t.StopWord), q.ToDo || t.ToDo
-	q.Worktree = q.Worktree || t.Worktree
-	q.Bounds = q.Bounds.Or(t.Bounds)
+// complete takes from a template what no flag gives. A flag may give the empty value.
+func (q *loopStart) complete(flags *pflag.FlagSet, t port.LoopRequest) {
+	q.Task = cmp.Or(q.Task, t.Task)
 	q.Phases, q.Template = t.Phases, t.Template
+	b := &q.Bounds
+	for flag, take := range map[string]func(){
+		"check":       func() { q.Check = t.Check },
+		"stop-word":   func() { q.StopWord = t.StopWord },
+		"todo":        func() { q.ToDo = t.ToDo },
+		"worktree":    func() { q.Worktree = t.Worktree },
+		"max-turns":   func() { b.Turns = t.Bounds.Turns },
+		"max-tokens":  func() { b.Tokens = t.Bounds.Tokens },
+		"max-cost":    func() { b.Cost = t.Bounds.Cost },
+		"no-cost":     func() { b.NoCost = t.Bounds.NoCost },
+		"max-minutes": func() { b.Minutes = t.Bounds.Minutes },
+		"until":       func() { b.Until = t.Bounds.Until },
+	} {
+		if !flags.Changed(flag) {
+			take()
+		}
+	}
 }

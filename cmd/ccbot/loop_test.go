@@ -135,6 +135,7 @@ func TestFlagReplacesOnlyItsBound(t *testing.T) {
 	for flags, want := range map[string]string{
 		"":                               "20 turns, 5000 tokens, $5.00, 60 minutes",
 		"--max-turns 3":                  "3 turns, 5000 tokens, $5.00, 60 minutes",
+		"--max-turns 0 --max-minutes 0":  "5000 tokens, $5.00",
 		"--max-cost 0.5 --max-tokens 70": "20 turns, 70 tokens, $0.50, 60 minutes",
 		"--until 2999-01-31T08:00:00Z":   "20 turns, 5000 tokens, $5.00, 60 minutes, until 2999-01-31T08:00:00Z",
 	} {
@@ -142,6 +143,21 @@ func TestFlagReplacesOnlyItsBound(t *testing.T) {
 		_, _, said := ccbot([]string{"HOME=" + state, "CCBOT_DIR=" + state}, args...)
 		assert.Contains(t, said, "bounds: "+want+"\n", flags)
 		assert.Contains(t, said, "no ccbot is running", flags)
+	}
+}
+
+// TestEmptyFlagReplacesPart of a template, too: of a check, a word or a switch.
+func TestEmptyFlagReplacesPart(t *testing.T) {
+	full := port.LoopRequest{Task: "fix it", Check: "true", Worktree: true, LoopTerms: port.LoopTerms{StopWord: "DONE", ToDo: true},
+		Bounds: port.LoopBounds{Turns: 1, NoCost: true}}
+	for flags, want := range map[string]port.LoopRequest{
+		"": full,
+		"--check= --stop-word= --todo=false --worktree=false --no-cost=false": {Task: "fix it", Bounds: port.LoopBounds{Turns: 1}},
+	} {
+		cmd, q := loopVerbs{}.startCommand(), loopStart{}
+		require.NoError(t, cmd.ParseFlags(strings.Fields(flags)))
+		q.complete(cmd.Flags(), full)
+		assert.Equal(t, want, q.LoopRequest, flags)
 	}
 }
 

@@ -71,6 +71,7 @@ const (
 	Writers      Code = "writers"      // other processes write the conversation, or may
 	Damaged      Code = "damaged"      // the transcript cannot be resumed as it is
 	NothingLeft  Code = "nothing_left" // the transcript has nothing left of the conversation
+	Deleted      Code = "deleted"      // the transcript was deleted, by the agent's program or a person
 	Replaced     Code = "replaced"     // the transcript is not the one of the cursor
 	Unread       Code = "unread"       // the transcript, Dir, is skipped: reading it ended ccbot
 	Unsaid       Code = "unsaid"       // the session has no transcript, or no longer

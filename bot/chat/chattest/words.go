@@ -64,6 +64,7 @@ func (w *World) SayRefusals(t *testing.T) {
 	for _, err := range []error{&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirMissing}, &lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNotADir},
 		&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNoAccess}, &lifecycle.StateError{State: session.Stopping}, &lifecycle.StateError{State: session.Running},
 		&lifecycle.StateError{State: session.CleanupFailed}, session.ErrNotFound, evidence.ErrUnreadable, &lifecycle.TranscriptError{Nothing: true},
+		&lifecycle.TranscriptError{Nothing: true, Deleted: true},
 		&lifecycle.TranscriptError{Health: transcript.Health{Faults: []transcript.Fault{"half_line", "nul", "duplicate"}}}} {
 		w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return r, err }
 		w.MustHear(t, "/resume old")

@@ -101,7 +101,8 @@ func bringBack(ctx context.Context, c config.Config, sessions restores, r sessio
 }
 
 // offered are the refusals about which the chat asks what to do.
-var offered = []refusal.Code{refusal.Writers, refusal.DirMissing, refusal.DirNotADir, refusal.DirNoAccess, refusal.NothingLeft, refusal.Damaged}
+var offered = []refusal.Code{refusal.Writers, refusal.DirMissing, refusal.DirNotADir, refusal.DirNoAccess, refusal.NothingLeft,
+	refusal.Deleted, refusal.Damaged}
 
 // notResumed is the chat's sentence for a session that did not come back, and where a choice can be
 // made.

@@ -41,6 +41,7 @@ func TestResumeExplainsRefusal(t *testing.T) {
 		{"a writer", &lifecycle.WriterError{Writers: []evidence.Writer{{Process: process.Process{Identity: process.Identity{PID: 7}}, Proven: true}}}, "7"},
 		{"damaged", &lifecycle.TranscriptError{Health: transcript.Health{Path: "/t.jsonl"}}, "\nChoose in the chat: /resume api"},
 		{"nothing left", &lifecycle.TranscriptError{Nothing: true}, "\nChoose in the chat: /resume api"},
+		{"deleted", &lifecycle.TranscriptError{Nothing: true, Deleted: true}, "cleanupPeriodDays"},
 		{"no claude", claudecode.ErrNotInstalled, "Install Claude Code, or set CLAUDE_COMMAND to its path"},
 		{"nobody knows", evidence.ErrUnreadable, "I cannot see which conversations are open"},
 		{"forgotten", session.ErrNotFound, "There is no session api. ccbot list shows the open ones"},
