@@ -1,8 +1,8 @@
 // Package courier hands items over between two machines, each once, through a hub that may lose
 // all that it has.
 //
-// The hub may lose everything. An item is in the sender's folder until the receiver has answered that the
-// item is in its own folder.
+// The hub may lose everything. An item is in the sender's folder until the receiver has answered
+// that the item is in its own folder.
 //
 // It promises:
 //

@@ -123,18 +123,16 @@ func TestTableOfRights(t *testing.T) {
 	publish := []cell{
 		{"its events", n.Event(host1), yes, no, yes},
 		{"another host's events", n.Event(host2), no, no, yes},
-		{"its beat", n.Beat(host1), yes, no, yes},
-		{"another host's beat", n.Beat(host2), no, no, yes},
 		{"its record", "$KV." + n.Hosts() + "." + host1, yes, no, yes},
 		{"another host's record", "$KV." + n.Hosts() + "." + host2, no, no, yes},
 		{"its view", "$KV." + n.Views() + "." + host1 + ".r1", yes, no, yes},
 		{"another host's view", "$KV." + n.Views() + "." + host2 + ".r1", no, no, yes},
-		{"bytes of its file", n.File(host1, "t1"), yes, no, yes},
-		{"bytes of another host's file", n.File(host2, "t1"), no, no, yes},
+		{"its answers and beats", n.Answer(host1), yes, no, yes},
+		{"another host's answers and beats", n.Answer(host2), no, no, yes},
 		{"a command to itself", n.Command(host1), no, no, yes},
 		{"a command to another", n.Command(host2), no, no, yes},
-		{"a request to itself", n.Request(host1, "look"), no, no, yes},
-		{"a request to another", n.Request(host2, "look"), no, no, yes},
+		{"a request to itself", n.Request(host1), no, no, yes},
+		{"a request to another", n.Request(host2), no, no, yes},
 		{"its consumer's description", "$JS.API.CONSUMER.INFO." + n.Commands() + "." + host1, yes, no, yes},
 		{"another's consumer's description", "$JS.API.CONSUMER.INFO." + n.Commands() + "." + host2, no, no, yes},
 		{"its next command", "$JS.API.CONSUMER.MSG.NEXT." + n.Commands() + "." + host1, yes, no, yes},
@@ -169,20 +167,19 @@ func TestTableOfRights(t *testing.T) {
 		{"everything", ">", no, no, yes},
 		{"everything of the fleet", "cc.>", no, no, yes},
 		{"one token of everything", "*", no, no, yes},
-		{"requests to it", n.Request(host1, ">"), yes, no, yes},
-		{"one request to it", n.Request(host1, "look"), yes, no, yes},
-		{"requests to another", n.Request(host2, ">"), no, no, yes},
-		{"requests to all", n.Request("*", "look"), no, no, yes},
+		{"requests to it", n.Request(host1), yes, no, yes},
+		{"what follows requests to it", n.Request(host1) + ".>", no, no, yes},
+		{"requests to another", n.Request(host2), no, no, yes},
+		{"requests to all", n.Request("*"), no, no, yes},
 		{"commands to it", n.Command(host1), no, no, yes},
 		{"commands to another", n.Command(host2), no, no, yes},
 		{"its events", n.Event(host1), no, no, yes},
 		{"another's events", n.Event(host2), no, no, yes},
 		{"events", n.Event("*"), no, no, yes},
-		{"beats", n.Beat("*"), no, no, yes},
 		{"records", "$KV." + n.Hosts() + ".>", no, no, yes},
 		{"its views", "$KV." + n.Views() + "." + host1 + ".*", no, no, yes},
 		{"another's views", "$KV." + n.Views() + "." + host2 + ".*", no, no, yes},
-		{"files", n.File("*", "*"), no, no, yes},
+		{"answers and beats", n.Answer("*"), no, no, yes},
 		{"joins", n.Join("*"), no, no, yes},
 		{"its join", n.Join(code1), no, no, yes},
 		{"the inbox of this host", rights.Inbox(host1) + ".>", yes, no, yes},
@@ -251,20 +248,31 @@ func TestHostWorksWithItsRights(t *testing.T) {
 	view, err := views.Get(ctx, host1+".r1")
 	require.NoError(t, err)
 	assert.Equal(t, "v", string(view.Value()))
-	_, err = host.Conn().Subscribe(w.Keys.Names().Request(host1, ">"), func(m *nats.Msg) { _ = m.Respond([]byte("seen")) })
+	names := w.Keys.Names()
+	_, err = host.Conn().Subscribe(names.Request(host1), func(*nats.Msg) { _ = host.Conn().Publish(names.Answer(host1), []byte("seen")) })
 	require.NoError(t, err)
 	require.NoError(t, host.Conn().Flush())
-	answer, err := chat.Conn().RequestWithContext(ctx, w.Keys.Names().Request(host1, "look"), nil)
+	answers, err := chat.Conn().SubscribeSync(names.Answer(host1))
+	require.NoError(t, err)
+	require.NoError(t, chat.Conn().Publish(names.Request(host1), nil))
+	answer, err := answers.NextMsgWithContext(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, "seen", string(answer.Data))
 }
 
-// The right to answer is for a subject that a request named, and ends after the answers.
-func TestAnswerNeedsRequest(t *testing.T) {
+// TestHostAnswersNoRequester: a request that names a reply subject gives its receiver no right to
+// that subject.
+func TestHostAnswersNoRequester(t *testing.T) {
 	w := hubtest.Start(t)
-	w.Chat(host1, host2)
-	u := users{w, w.Keys.Names()}
-	assert.False(t, u.connect(t, "host").publish(t, rights.Inbox(host2)+".1", ""))
+	chat := w.Chat(host1)
+	host := users{w, w.Keys.Names()}.connect(t, "host")
+	requests, err := host.SubscribeSync(w.Keys.Names().Request(host1))
+	require.NoError(t, err)
+	require.NoError(t, host.Flush())
+	require.NoError(t, chat.Conn().PublishRequest(w.Keys.Names().Request(host1), "_INBOX.x.y", nil))
+	m, err := requests.NextMsgWithContext(t.Context())
+	require.NoError(t, err)
+	assert.False(t, host.publish(t, m.Reply, ""))
 }
 
 // TestForgedReplySubject is a reason of package seal: a host makes the hub deliver a message into

@@ -5,7 +5,7 @@
 //
 // It promises:
 //
-//   - A host publishes its own events, beats, records and answers, and reads its own commands and
+//   - A host publishes its own events, records, answers and beats, and reads its own commands and
 //     requests. It reads nothing of another host, and makes no stream and no consumer.
 //   - A joiner publishes on the subject of its code and reads the inbox of its code.
 //   - The rights of a host end at a time, or earlier by a revocation in the account's JWT.

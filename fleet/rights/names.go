@@ -17,14 +17,11 @@ func (n Names) Command(host string) string { return n.subject("cmd", host) }
 // Event is the subject of the events of a host.
 func (n Names) Event(host string) string { return n.subject("evt", host) }
 
-// Beat is the subject of the beats of a host.
-func (n Names) Beat(host string) string { return n.subject("beat", host) }
+// Request is the subject of the requests to a host.
+func (n Names) Request(host string) string { return n.subject("rpc", host) }
 
-// Request is the subject of a request to a host.
-func (n Names) Request(host, verb string) string { return n.subject("rpc", host, verb) }
-
-// File is the subject of the bytes of a file of a host.
-func (n Names) File(host, ticket string) string { return n.subject("file", host, ticket) }
+// Answer is the subject of the answers and the beats of a host.
+func (n Names) Answer(host string) string { return n.subject("ans", host) }
 
 // Join is the subject of the joiner with a code.
 func (n Names) Join(code string) string { return n.subject("join", code) }

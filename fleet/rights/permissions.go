@@ -1,10 +1,6 @@
 package rights
 
-import (
-	"time"
-
-	"github.com/nats-io/jwt/v2"
-)
+import "github.com/nats-io/jwt/v2"
 
 // Limits of the hub.
 const (
@@ -18,8 +14,6 @@ const (
 	maxConnections = 512
 
 	maxSubscriptions = 64
-	maxReplies       = 64
-	replyTTL         = time.Minute
 )
 
 // hostPermissions returns what a host may do.
@@ -28,8 +22,7 @@ func hostPermissions(n Names, host string) jwt.UserPermissionLimits {
 	limits := limitsOf(MaxPayload, maxSubscriptions)
 	limits.Pub.Allow.Add(
 		n.Event(host),
-		n.Beat(host),
-		n.File(host, "*"),
+		n.Answer(host),
 		"$KV."+n.Hosts()+"."+host,
 		"$KV."+n.Views()+"."+host+".*",
 		"$JS.API.CONSUMER.INFO."+commands+"."+host,
@@ -37,8 +30,7 @@ func hostPermissions(n Names, host string) jwt.UserPermissionLimits {
 		"$JS.ACK."+commands+"."+host+".>",
 		"$JS.ACK.*.*."+commands+"."+host+".>", // the form with a domain and the hash of an account
 	)
-	limits.Sub.Allow.Add(Inbox(host)+".>", n.Request(host, ">"))
-	limits.Resp = &jwt.ResponsePermission{MaxMsgs: maxReplies, Expires: replyTTL}
+	limits.Sub.Allow.Add(Inbox(host)+".>", n.Request(host))
 	return limits
 }
 

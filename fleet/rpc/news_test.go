@@ -1,0 +1,124 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/fleet/rpc"
+	"ccbot/fleet/wire"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
+)
+
+// chat keeps the screens of news, the first of them at the second attempt.
+type chat struct {
+	mu      sync.Mutex
+	failed  bool
+	screens []string
+}
+
+func (c *chat) SessionNews(_ context.Context, _ port.Session, n news.News) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.failed {
+		c.failed = true
+		return errors.New("no room")
+	}
+	c.screens = append(c.screens, n.(news.Dialog).Terminal.Screen) //nolint:forcetypeassert // it fails the test
+	return nil
+}
+
+func (c *chat) all() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string(nil), c.screens...)
+}
+
+// TestP8_NewsOutliveHubAndHost: news are stored at the host, and reach the chat in order, although
+// the hub and the host were lost in between, and the chat had no room at first.
+func TestP8_NewsOutliveHubAndHost(t *testing.T) {
+	f := newFleet(t)
+	e := f.host(host1, echo)
+	to := new(chat)
+	reported := make(chan error, 9)
+	f.run(func(ctx context.Context) error {
+		return rpc.Deliver(ctx, e.news, to, func(err error) { reported <- err })
+	})
+	say := func(screen string) {
+		t.Helper()
+		err := rpc.Outbox{End: e.out, Host: "b"}.SessionNews(t.Context(), port.Session{ID: uuid.New()}, news.Dialog{Terminal: news.Terminal{Screen: screen}})
+		require.NoError(t, err)
+	}
+	say("one")
+	require.EqualError(t, <-reported, "no room")
+	f.Stop()
+	say("two")
+	e.stopHost()
+	f.Restart(true)
+	e.startHost(f.Hub(), echo)
+	say("three")
+	require.Eventually(t, func() bool { return len(to.all()) == 3 }, time.Minute, time.Millisecond)
+	assert.Equal(t, []string{"one", "two", "three"}, to.all())
+
+	big := news.Dialog{Terminal: news.Terminal{Screen: strings.Repeat("x", 1<<20)}}
+	require.ErrorIs(t, rpc.Outbox{End: e.out}.SessionNews(t.Context(), port.Session{}, big), rpc.ErrTooLarge)
+}
+
+// TestFloodOfOneHost: a host that sends more than its share delays no other host, and is heard
+// again afterwards.
+func TestFloodOfOneHost(t *testing.T) {
+	f := newFleet(t)
+	e, other := f.host(host1, echo), f.host(host2, echo)
+	junk := make([]byte, 250<<10)
+	for range 400 {
+		require.NoError(t, e.host.Conn().Publish(f.Keys.Names().Answer(host1), junk))
+		_, err := other.caller.Call(t.Context(), call("Look"))
+		require.NoError(t, err)
+	}
+	require.Eventually(t, func() bool {
+		_, err := e.caller.Call(t.Context(), call("Look"))
+		if err != nil {
+			require.ErrorIs(t, err, refusal.ErrUnreachable)
+		}
+		return err == nil
+	}, time.Minute, time.Millisecond)
+}
+
+// TestHostMakesLimitedCalls: a call beyond the limit is not made, and its caller learns that.
+func TestHostMakesLimitedCalls(t *testing.T) {
+	f := newFleet(t)
+	began, goOn := make(chan string, 999), make(chan struct{})
+	e := f.host(host1, func(ctx context.Context, e wire.Envelope) wire.Envelope {
+		began <- e.ID
+		<-goOn
+		return echo(ctx, e)
+	})
+	failed := make(chan error, 999)
+	const calls = 256
+	ask := func() {
+		_, err := e.caller.Call(t.Context(), call("Look"))
+		failed <- err
+	}
+	for range calls {
+		go ask()
+	}
+	for range calls {
+		<-began
+	}
+	go ask()
+	require.ErrorIs(t, <-failed, refusal.ErrUnreachable)
+	close(goOn)
+	for range calls {
+		require.NoError(t, <-failed)
+	}
+	assert.Empty(t, began)
+}
