@@ -20,9 +20,10 @@ var errNotClean = errors.New("not everything of the session is proven to have en
 func (c *call) endCommand(verb, short string, final port.State, question i18n.Key) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{Use: verb + " NAME|ID", Args: oneSession, Short: short,
-		Long: short + `. The agent and all that it has
-started are ended, each with proof, and what was done is printed. The conversation is
-kept: "ccbot resume" brings it back. It asks first, unless --yes is given.`,
+		Long: short + `. Its agent is ended, and the processes
+that it leaves if it must be killed, each with proof; what was done is printed. The conversation
+stays with Claude Code, for 30 days by default: "ccbot resume" continues it. It asks first, unless
+--yes is given.`,
 		Example: "  ccbot " + verb + " api\n  ccbot " + verb + " --yes api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.session(args[0], sessions.Endable)

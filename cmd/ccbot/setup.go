@@ -31,8 +31,8 @@ func (c *call) setupCommand() *cobra.Command {
 		Long: `Ask for the settings that ccbot needs, and write them into ccbot.env: the bot's token, which is
 not shown, and the people who may use the bot. You open the bot with a link that works once, or
 scan it, and confirm here that it was you. Then setup offers the hooks of Claude Code, says hello
-in the chat, and offers to run ccbot as a service. It may be interrupted and run again at any
-time; other lines of ccbot.env stay.
+in the chat, and offers to run ccbot as a service. It may be interrupted and run
+again; other lines of ccbot.env stay.
 
 Each question has a flag, but for the settings of this shell that the service would lack. With --yes
 no question is asked: without a flag a setting stays as it is, and an offer is accepted. A bot of

@@ -46,7 +46,7 @@ type Config struct {
 	Claude         string        `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code, a name on PATH or a path"`
 	ClaudeFlags    string        `env:"CLAUDE_FLAGS" doc:"more arguments for Claude Code, as shell words without expansion"`
 	ClaudeDir      string        `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's folder"`
-	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks before it acts; bypass: it does not (refused as root)"`
+	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks by its own rules; bypass: it does not ask (refused as root)"`
 	Roots          string        `env:"CCBOT_ROOTS" doc:"folders of sessions, with colons; empty: all"`
 	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from the hang-up (or TERM, without one) to KILL; at least 2s"`
 	RemindAfter    time.Duration `env:"QUESTION_REMIND_AFTER" envDefault:"15m" doc:"an unanswered question comes again with a sound after this time, three times at most; 0: never"`
