@@ -18,6 +18,7 @@ import (
 
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
+	"ccbot/internal/session"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
 )
@@ -142,6 +143,14 @@ func triesBackup(o *operator, blocks []string) {
 	assert.Equal(o.t, claude, n.claudeIDOf("api"))
 	assert.Contains(o.t, n.transcript(claude), "remember this")
 	assert.Contains(o.t, n.transcript(claude), "once more")
+
+	n.term.says("ccbot archive api --yes")
+	other := n.whole.TempDir()
+	n.say("/resume api " + other)
+	n.until("it is back in another folder", func() bool { return n.record("api").Dir == other && n.record("api").State == session.Running })
+	n.hear(n.say("say elsewhere"), "elsewhere")
+	assert.Equal(o.t, claude, n.claudeIDOf("api"))
+	assert.Contains(o.t, n.transcript(claude), "elsewhere")
 }
 
 func triesProxy(o *operator, blocks []string) {

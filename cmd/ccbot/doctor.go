@@ -23,10 +23,10 @@ func (c *call) doctorCommand() *cobra.Command {
 the Bot API and the service. It changes nothing, takes no message from Telegram, and may run
 next to the bot. Each fault has a code: docs/doctor.md lists them.
 
---fix repairs ccbot's own files: files that others can read, an unused socket, the remains of
-writes and sessions, hooks of a removed program. It leaves files that others can write to a
-person. It touches no process and no window. The exit code is 1 if a check fails, with
---strict also if one warns.`,
+--fix repairs hooks and ccbot's own files: files that others can read, an unused socket, the remains
+of writes and sessions, hooks of a removed program. It leaves files that others can write to a
+person. It touches no process and no window. The exit code is 1 if a check fails, with --strict also
+if one warns.`,
 		Example: "  ccbot doctor\n  ccbot doctor --fix\n  ccbot doctor --json | jq -r '.checks[] | select(.status == \"fail\").code'",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.examine(cmd.Context(), fix, strict) }}
 	cmd.Flags().BoolVar(&fix, "fix", false, "fix what is safe to fix, and check again")

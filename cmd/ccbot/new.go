@@ -26,8 +26,8 @@ func (c *call) newCommand() *cobra.Command {
 	var mode, model string
 	cmd := &cobra.Command{Use: "new [NAME] [DIR]", Short: "Start a session",
 		Long: `Start a session in a folder; without DIR in the current one. An argument that begins with /, ~
-or . is the folder. Without NAME the session has the folder's name, which words of its first prompt
-later follow: a script should use the id that --json prints, which stands for NAME. The session
+or . is the folder. Without NAME the session is named after the folder, later also
+after its first prompt: a script should use the id that --json prints, as NAME. The session
 belongs to the private chat of the first of ALLOWED_USERS. That chat announces the session and makes
 it the current one, so that its messages go to it.`,
 		Example: "  ccbot new\n  ccbot new api ~/src/api --model Opus --prompt 'run the tests'",

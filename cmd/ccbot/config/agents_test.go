@@ -1,6 +1,10 @@
 package config
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -106,6 +110,34 @@ func TestTelegramUsesProxyOfSettings(t *testing.T) {
 		}
 		assert.Equal(t, want, proxy.String(), address)
 	}
+}
+
+// TestTelegramUsesSOCKSProxy, which resolves the name.
+func TestTelegramUsesSOCKSProxy(t *testing.T) {
+	proxy, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer proxy.Close()
+	asked := make(chan string, 1)
+	go func() {
+		conn, err := proxy.Accept()
+		if err != nil {
+			asked <- err.Error()
+			return
+		}
+		defer conn.Close()
+		hello, request := make([]byte, 3), make([]byte, 5+len("api.telegram.org"))
+		_, err = io.ReadFull(conn, hello)
+		_, written := conn.Write([]byte{5, 0}) // no password
+		_, read := io.ReadFull(conn, request)
+		asked <- fmt.Sprint(errors.Join(err, written, read), " ", string(request[5:]))
+	}()
+	c, err := Load(withSettings(t, "HTTPS_PROXY=socks5://"+proxy.Addr().String()+"\n"))
+	require.NoError(t, err)
+	q, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.telegram.org", nil)
+	require.NoError(t, err)
+	_, err = (&http.Transport{Proxy: c.Proxy()}).RoundTrip(q)
+	require.Error(t, err)
+	assert.Equal(t, "<nil> api.telegram.org", <-asked)
 }
 
 // TestProxyOfBotOrOfAgents: a variable with AGENT_ENV_ is of agents alone.
