@@ -175,8 +175,8 @@ type lackingAgent struct {
 	lose func(*port.Abilities)
 }
 
-func (l lackingAgent) Abilities(ctx context.Context, name string) (port.Abilities, error) {
-	can, err := l.Sessions.Abilities(ctx, name)
+func (l lackingAgent) Abilities(ctx context.Context, dir, name string) (port.Abilities, error) {
+	can, err := l.Sessions.Abilities(ctx, dir, name)
 	l.lose(&can)
 	return can, err
 }

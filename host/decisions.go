@@ -30,9 +30,14 @@ var (
 	_ talk.DecisionRecords = Decisions{}
 )
 
+// Decide passes an answer on. The id of a request is unique.
+func (d Decisions) Decide(ctx context.Context, _ uuid.UUID, request string, a talk.Answer) error {
+	return d.Relay.Decide(ctx, request, a)
+}
+
 // Leave releases a hook without a decision.
-func (d Decisions) Leave(ctx context.Context, id string) error {
-	d.Relay.Leave(ctx, id)
+func (d Decisions) Leave(ctx context.Context, _ uuid.UUID, request string) error {
+	d.Relay.Leave(ctx, request)
 	return nil
 }
 

@@ -72,7 +72,7 @@ func reason(err error) string {
 }
 
 // Bounds implements [folders.Places].
-func (m *Machine) Bounds() (folders.Bounds, error) {
+func (m *Machine) Bounds(string) (folders.Bounds, error) {
 	return folders.Bounds{Home: m.Home, Roots: m.Roots}, nil
 }
 
@@ -321,7 +321,7 @@ func (m *Machine) free(path, key string) error {
 }
 
 // Done implements [folders.WorktreeMaker].
-func (m *Machine) Done(_ context.Context, key string) error {
+func (m *Machine) Done(_ context.Context, _, key string) error {
 	m.worktrees.Lock()
 	defer m.worktrees.Unlock()
 	maps.DeleteFunc(m.given, func(_, of string) bool { return of == key })

@@ -18,7 +18,7 @@ import (
 var dependencies = []string{"node_modules", "bower_components", "vendor", "venv", "site-packages", "__pycache__"}
 
 // Search implements [folders.Searches].
-func (m *Machine) Search(ctx context.Context, part string, most folders.Extent) (folders.Found, error) {
+func (m *Machine) Search(ctx context.Context, _, part string, most folders.Extent) (folders.Found, error) {
 	limited, cancel := context.WithTimeout(ctx, most.Time)
 	defer cancel()
 	below := slices.Clone(m.Roots)

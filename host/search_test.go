@@ -74,13 +74,13 @@ func TestSearchStaysInExtent(t *testing.T) {
 	assert.Empty(t, found.Dirs)
 	over, end := context.WithCancel(t.Context())
 	end()
-	_, err := m.Search(over, "api", far)
+	_, err := m.Search(over, "", "api", far)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
 func searched(t *testing.T, m *Machine, part string, most folders.Extent) folders.Found {
 	t.Helper()
-	found, err := m.Search(t.Context(), part, most)
+	found, err := m.Search(t.Context(), "", part, most)
 	require.NoError(t, err)
 	return found
 }

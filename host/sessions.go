@@ -102,7 +102,7 @@ type Sessions struct {
 }
 
 // Abilities implements [port.Agents].
-func (s Sessions) Abilities(_ context.Context, name string) (port.Abilities, error) {
+func (s Sessions) Abilities(_ context.Context, _, name string) (port.Abilities, error) {
 	return s.Agents.Of(name).Abilities, nil
 }
 

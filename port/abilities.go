@@ -31,7 +31,7 @@ func (a Abilities) Model(name string) string {
 
 // Agents knows the coding agents of the machine.
 type Agents interface {
-	// Abilities returns the abilities of the agent with a name, as in Start.Agent: those of a session
-	// that does not exist yet.
-	Abilities(ctx context.Context, agent string) (Abilities, error)
+	// Abilities returns the abilities of the agent with a name, as in Start.Agent, on the machine of a
+	// folder: those of a session that does not exist yet.
+	Abilities(ctx context.Context, dir, agent string) (Abilities, error)
 }

@@ -52,7 +52,9 @@ type LoopTerms struct {
 // LoopChange is a person's decision about a loop.
 type LoopChange struct {
 	Loop uuid.UUID `json:"loop_id"`
-	Do   LoopDo    `json:"do"`
+	// Session is the session of the loop, or an earlier one. It names the machine.
+	Session uuid.UUID `json:"session_id,omitzero"`
+	Do      LoopDo    `json:"do"`
 	// More is added to the bounds by LoopRaise. A loop that a bound has ended continues with it; a
 	// paused one stays paused. Until counts as the new end time.
 	More LoopBounds `json:"more,omitzero"`

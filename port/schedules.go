@@ -15,8 +15,8 @@ type Schedules interface {
 	Add(ctx context.Context, q ScheduleRequest) (Schedule, error)
 	// List returns all schedules, the oldest first.
 	List(ctx context.Context) ([]Schedule, error)
-	// Remove ends a schedule. A prompt that is queued stays so. Errors: refusal.NotFound.
-	Remove(ctx context.Context, schedule uuid.UUID) (Schedule, error)
+	// Remove ends a schedule of a session. A prompt that is queued stays so. Errors: refusal.NotFound.
+	Remove(ctx context.Context, session, schedule uuid.UUID) (Schedule, error)
 }
 
 // ScheduleRequest is the schedule that a person wants.

@@ -166,7 +166,8 @@ type Pane struct {
 
 // Window is a window that belongs to no session.
 type Window struct {
-	ID ID
+	Machine string `json:",omitempty"` // as in Session
+	ID      ID
 	Pane
 	Command string // tmux's name of the foreground program
 	Dir     string // the folder of the agent, or of the foreground program

@@ -24,9 +24,10 @@ type Views interface {
 // Session describes one session. Its ID never changes.
 type Session struct {
 	ID             uuid.UUID
+	Machine        string `json:",omitempty"` // the id of its machine; empty: the chat's own
 	Name           string
 	FormerNames    []string // earlier names that still find it
-	Dir            string   // absolute, without links
+	Dir            string   // its address, see folders.Address: absolute, without links
 	State          State
 	Resumable      bool // it can be resumed
 	Owns           bool // no other session has taken over its conversation or was made for it

@@ -31,7 +31,7 @@ func turnsOfSchedules() *disktest.Turns {
 				}
 				return err
 			},
-			func() error { _, err := w.Remove(context.Background(), q.Key); return err }),
+			func() error { _, err := w.Remove(context.Background(), uuid.Nil, q.Key); return err }),
 		Done: func(t *testing.T) {
 			w.none()
 			assert.Len(t, w.engine.order, 1)

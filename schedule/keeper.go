@@ -373,7 +373,7 @@ func (k *Keeper) Add(_ context.Context, q port.ScheduleRequest) (port.Schedule, 
 }
 
 // Remove implements port.Schedules. It takes back a prompt that is not typed yet.
-func (k *Keeper) Remove(ctx context.Context, id uuid.UUID) (port.Schedule, error) {
+func (k *Keeper) Remove(ctx context.Context, _, id uuid.UUID) (port.Schedule, error) {
 	k.mu.Lock()
 	s, is := k.all[id]
 	s = s.Clone()

@@ -222,10 +222,10 @@ func TestAddAndRemove(t *testing.T) {
 	_, err = w.Add(t.Context(), port.ScheduleRequest{Key: uuid.New(), Session: s.Session, When: "09:00", Text: "!ls"})
 	assert.True(t, refusal.Is(err, refusal.NoBash), err)
 	assert.Len(t, w.all, 1)
-	_, err = w.Remove(t.Context(), s.ID)
+	_, err = w.Remove(t.Context(), uuid.Nil, s.ID)
 	require.NoError(t, err)
 	w.none()
-	_, err = w.Remove(t.Context(), s.ID)
+	_, err = w.Remove(t.Context(), uuid.Nil, s.ID)
 	assert.ErrorIs(t, err, ErrNotFound)
 }
 
@@ -322,7 +322,7 @@ func TestP4_RemovalDuringKeepSendsNothing(t *testing.T) {
 	w := newWorld(t)
 	s := w.add("day 09:00")
 	w.engine.onKeep = func() {
-		_, err := w.Remove(t.Context(), s.ID)
+		_, err := w.Remove(t.Context(), uuid.Nil, s.ID)
 		require.NoError(t, err)
 	}
 	w.pass(time.Hour)
@@ -337,7 +337,7 @@ func TestP4_RemovedScheduleTakesPromptBack(t *testing.T) {
 	s := w.add("day 09:00")
 	w.pass(24 * time.Hour)
 	require.NotEmpty(t, w.engine.kept)
-	_, err := w.Remove(t.Context(), s.ID)
+	_, err := w.Remove(t.Context(), uuid.Nil, s.ID)
 	require.NoError(t, err)
 	w.pass(time.Minute)
 	assert.Empty(t, w.engine.kept)

@@ -165,7 +165,7 @@ func TestRemovedScheduleIsNotSent(t *testing.T) {
 	w := newWorld(t)
 	s := w.add("08:05")
 	w.Engine = removing{w.engine, func() {
-		_, err := w.Remove(t.Context(), s.ID)
+		_, err := w.Remove(t.Context(), uuid.Nil, s.ID)
 		require.NoError(t, err)
 	}}
 	w.pass(6 * time.Minute)

@@ -75,7 +75,7 @@ func (a *Requests) late(t chat.Tap) string {
 	if s.Stage == StageSent {
 		s.Given = a.Chat.Now() // a recent decision is on its way: the card shows if no hook accepts it
 	}
-	return cmp.Or(a.viewer(t.To).status(s, judge(s)).Text, a.Chat.In(t.To).Say(i18n.AskChanged))
+	return cmp.Or(a.viewer(t.To, s).status(s, judge(s)).Text, a.Chat.In(t.To).Say(i18n.AskChanged))
 }
 
 // DecideWith answers or denies a request with a text that waits for the session. The decision is on

@@ -151,7 +151,7 @@ func (r *request) free(ctx context.Context, old, next State) {
 }
 
 func (r *request) letGo(ctx context.Context) {
-	if err := r.of.Hooks.Leave(ctx, r.id); err != nil {
+	if err := r.of.Hooks.Leave(ctx, r.session, r.id); err != nil {
 		r.note(err)
 		r.loose.Store(true) // the next round tries again
 	}
@@ -296,7 +296,7 @@ func (r *request) deliver(ctx context.Context, s State) error {
 	if waits, err := r.waits(ctx); !waits || err != nil {
 		return err // without an error the hook has it, or comes back
 	}
-	switch err := r.of.Hooks.Decide(ctx, r.id, *s.Answer); {
+	switch err := r.of.Hooks.Decide(ctx, r.session, r.id, *s.Answer); {
 	case refusal.Is(err, refusal.NotFound):
 		return nil
 	case refusal.Is(err, refusal.Changed): // it is not made for what the person did not see

@@ -191,7 +191,7 @@ func (a *Requests) OnRequest(ctx context.Context, q Request) error {
 	r, open := a.find(q.ID)
 	switch {
 	case !open, s.HasEnded(), s.InTerminal: // it could not be answered here, or would not be
-		return a.Hooks.Leave(ctx, q.ID)
+		return a.Hooks.Leave(ctx, q.Session, q.ID)
 	case !s.Same(q):
 		return fmt.Errorf("request %s is another one than before", q.ID)
 	}

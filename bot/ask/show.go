@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/port"
+	"ccbot/port/folders"
 )
 
 var errTurn = errors.New("the message waits for its turn")
@@ -100,7 +101,7 @@ func (a *Requests) closeCard(ctx context.Context, id string) {
 // content returns the card of a request.
 func (a *Requests) content(s State) card.Content {
 	draw := func(v Viewer, name string) View { return v.View(s, name) }
-	v, err := a.viewer(s.Conversation).drawSafely(a.NameOf(s), draw)
+	v, err := a.viewer(s.Conversation, s).drawSafely(a.NameOf(s), draw)
 	if err != nil {
 		a.Chat.Log.Error("ask_not_drawn", logkey.Request, s.Request.ID, logkey.Error, err)
 	}
@@ -113,9 +114,10 @@ func (a *Requests) content(s State) card.Content {
 	return l
 }
 
-func (a *Requests) viewer(to outbox.Conversation) Viewer {
-	in, _ := a.Chat.Places.Bounds() // empty while it is unknown
-	return Viewer{Words: a.Chat.In(to).Words, Home: in.Home}
+func (a *Requests) viewer(to outbox.Conversation, s State) Viewer {
+	session, _ := a.Chat.Book.Records.Get(s.Request.Session)
+	in, _ := a.Chat.Places.Bounds(session.Dir) // empty while it is unknown
+	return Viewer{Words: a.Chat.In(to).Words, Home: folders.Path(in.Home)}
 }
 
 // refused leaves a request to the terminal if Telegram refuses its message for good.
@@ -141,7 +143,7 @@ func (r *request) showAll(ctx context.Context, t chat.Tap) {
 	if !open || s.AllShown { // by an earlier tap that has finished
 		return
 	}
-	for _, part := range r.of.viewer(t.To).All(s) {
+	for _, part := range r.of.viewer(t.To, s).All(s) {
 		if now, open := r.get(); !open || now.Stage != StageOpen {
 			return
 		}

@@ -25,6 +25,7 @@ import (
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
 	"ccbot/port"
+	"ccbot/port/folders"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -298,7 +299,8 @@ func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, claude u
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(r port.Session) bool { return r.AgentSessionID == claude && r.Owns })
+	on, _ := folders.Split(a.Dir)
+	i := slices.IndexFunc(all, func(r port.Session) bool { return r.Machine == on && r.AgentSessionID == claude && r.Owns })
 	if i < 0 {
 		return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Continues: claude})
 	}
@@ -320,7 +322,7 @@ func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, claude u
 // work tree is found again.
 func (b *Browser) beginInWorktree(ctx context.Context, v chat.Visit, a at) error {
 	// If that gets lost, the work tree stays this key's until the engine ends.
-	defer func() { _ = b.Places.Done(context.WithoutCancel(ctx), a.Key) }()
+	defer func() { _ = b.Places.Done(context.WithoutCancel(ctx), a.Dir, a.Key) }()
 	dir, err := b.Places.Add(ctx, a.Dir, a.Key)
 	if err != nil {
 		return err

@@ -95,7 +95,7 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		return chat.Screen{}, err
 	}
 	set := b.chat.Book.Settings(v.To.ChatID)
-	in, err := b.Places.Bounds()
+	in, err := b.Places.Bounds("")
 	if err != nil {
 		return chat.Screen{}, err
 	}
@@ -103,7 +103,7 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
 	if a.Filter != "" {
 		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.Filter) })
-		found, err := b.Places.Search(ctx, a.Filter, mostSearched)
+		found, err := b.Places.Search(ctx, "", a.Filter, mostSearched)
 		if err != nil {
 			return s, err
 		}
@@ -190,7 +190,7 @@ func matches(dir, part string) bool {
 // choices returns the buttons of the new session's model and mode, as far as its agent has them; a
 // tap shows the next value.
 func (b *Browser) choices(ctx context.Context, p chat.Phrases, a at) (buttons []card.Option, err error) {
-	can, err := b.Agents.Abilities(ctx, "")
+	can, err := b.Agents.Abilities(ctx, a.Dir, "")
 	if len(can.Models) > 0 {
 		model := a
 		model.With.Model = next(can.Models, a.With.Model)
@@ -244,8 +244,8 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 
 // up leads to the folder above, if sessions may work there.
 func (b *Browser) up(p chat.Phrases, a at) []card.Option {
-	above := path.Dir(a.Dir)
-	in, err := b.Places.Bounds()
+	above := folders.Above(a.Dir)
+	in, err := b.Places.Bounds(a.Dir)
 	roots := in.Roots
 	if err != nil || above == a.Dir || len(roots) > 0 && !slices.ContainsFunc(roots, func(root string) bool { return below(root, above) }) {
 		return nil

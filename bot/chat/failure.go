@@ -130,7 +130,7 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 	}
 	faults := each.As(e.Faults, func(fault string) string { return p.Words.Say(i18n.FaultKey.Of(fault)) })
 	dir := render.Code(p.Short(e.Dir))
-	in, _ := p.Places.Bounds() // a refusal about them comes from a machine that has told them
+	in, _ := p.Places.Bounds(e.Dir) // a refusal about them comes from a machine that has told them
 	switch {
 	case known && e.State == port.StateCleanupFailed:
 		f.Text, f.Links = p.NotCleanText(s), p.ResumeLink(s)

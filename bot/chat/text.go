@@ -142,12 +142,10 @@ func (p Phrases) Day(at time.Time) string { return p.Words.Day(at, p.Now()) }
 func (p Phrases) Seconds(at time.Time) string { return p.Words.Seconds(at, p.Now()) }
 
 // Short is a folder as the chat shows it: the home directory as ~, and nothing in it hidden.
+// That of another machine has the name of it in front.
 func (f Facts) Short(dir string) string {
-	in, err := f.Places.Bounds()
-	if rest, ok := strings.CutPrefix(dir, in.Home); err == nil && ok && (rest == "" || rest[0] == '/') {
-		dir = "~" + rest
-	}
-	return glyph.Name(dir)
+	in, _ := f.Places.Bounds(dir) // no home while it is unknown
+	return glyph.Name(in.Short(dir))
 }
 
 // ShortTail is Short for a line with other things in it.

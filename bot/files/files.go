@@ -116,7 +116,7 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 	if _, err := s.chat.Places.Resolve(ctx, "/", r.Dir); err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
-	bounds, err := s.chat.Places.Bounds()
+	bounds, err := s.chat.Places.Bounds(r.Dir)
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}

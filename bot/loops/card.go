@@ -223,7 +223,7 @@ func (l *Loops) act(ctx context.Context, to place, by int64, id uuid.UUID, optio
 		in := chat.Incoming{Message: conversation.Message{To: to}, From: by, Since: folders.Since(of.Baseline)}
 		return chat.Answer{Then: func(ctx context.Context) error { return l.Changes(ctx, in, r) }}
 	}
-	change := port.LoopChange{Loop: id}
+	change := port.LoopChange{Loop: id, Session: of.Session}
 	switch option {
 	case pauseOption:
 		change.Do = port.LoopPause

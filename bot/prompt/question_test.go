@@ -22,7 +22,7 @@ import (
 // anywhere has no bounds.
 type anywhere struct{ folders.Places }
 
-func (anywhere) Bounds() (folders.Bounds, error) { return folders.Bounds{}, nil }
+func (anywhere) Bounds(string) (folders.Bounds, error) { return folders.Bounds{}, nil }
 
 // inEnglish are the sentences of a machine.
 func inEnglish() chat.Phrases {

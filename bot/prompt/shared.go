@@ -167,7 +167,7 @@ func lastFolders(p *Prompts, to address.Conversation) (all []folder) {
 			all = append(all, f)
 		}
 	}
-	if in, err := p.Chat.Places.Bounds(); err == nil && len(all) == 0 {
+	if in, err := p.Chat.Places.Bounds(""); err == nil && len(all) == 0 {
 		return []folder{{in.Home, p.Chat.ShortTail(in.Home)}}
 	}
 	return all

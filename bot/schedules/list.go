@@ -154,7 +154,12 @@ func (w words) last(of port.Schedule) render.Text {
 // remove removes the shown schedule. The page keeps its text.
 func (s *schedules) remove(ctx context.Context, visit chat.Visit, _ string) (chat.Answer, string, error) {
 	v := chat.ViewAt[view](visit.Rest)
-	of, err := s.all.Remove(ctx, v.Schedule)
+	all, unread := s.all.List(ctx)
+	i := slices.IndexFunc(all, func(one port.Schedule) bool { return one.ID == v.Schedule })
+	if i < 0 {
+		return chat.Answer{}, "", unread
+	}
+	of, err := s.all.Remove(ctx, all[i].Session, v.Schedule)
 	if refusal.Is(err, refusal.NotFound) {
 		return chat.Answer{}, "", nil
 	}

@@ -213,7 +213,7 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	if err != nil {
 		return r, nil, err
 	}
-	can, refused := s.Agents.Abilities(ctx, q.Agent)
+	can, refused := s.Agents.Abilities(ctx, q.Dir, q.Agent)
 	if refused != nil {
 		return r, refused, nil
 	}

@@ -87,7 +87,7 @@ func (s *Settings) offers(o one, v chat.Visit, can port.Abilities) bool {
 // abilities returns the abilities of the agent of new sessions, none if its machine does not
 // answer: the other settings are the chat's own.
 func (s *Settings) abilities(ctx context.Context) port.Abilities {
-	can, err := s.agents.Abilities(ctx, "")
+	can, err := s.agents.Abilities(ctx, "", "")
 	if err != nil {
 		return port.Abilities{}
 	}

@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 	"ccbot/port"
+	"ccbot/port/folders"
 )
 
 // All returns the windows that belong to no session, or none if the windows are unknown.
@@ -79,6 +80,9 @@ func nameOf(one port.Window) string {
 	return strings.TrimSpace(one.Window + " " + chat.Tail(glyph.Name(one.Name), 40))
 }
 
+// keyOf returns the window that an option names.
+func keyOf(one port.Window) string { return folders.Address(one.Machine, one.Window) }
+
 // canAdopt reports whether a window's agent can become a session's, and so be archived: the agent
 // is proven, unprotected, and in a terminal that ccbot can type into.
 func canAdopt(one port.Window) bool { return one.Agent != nil && one.Agent.Adoptable }
@@ -91,7 +95,7 @@ func windowOptions(p chat.Phrases, one port.Window, named bool) (row []card.Opti
 	}
 	row = append(row, p.Option(i18n.ButtonIgnore, ignoreOption, ""))
 	for i := range row {
-		row[i].Value += ":" + one.Window
+		row[i].Value += ":" + keyOf(one)
 		if named {
 			row[i].Text += " " + one.Window
 		}
@@ -120,7 +124,7 @@ func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []port.ID) (chat.A
 			return o.explain(ctx, t, err)
 		}
 		i := slices.IndexFunc(all, func(one port.Window) bool {
-			return one.Window == window && slices.Contains(was, one.ID)
+			return keyOf(one) == window && slices.Contains(was, one.ID)
 		})
 		if i < 0 || word != ignoreOption && !canAdopt(all[i]) {
 			return errors.Join(o.report(ctx, t, i18n.WritersChanged), redraw(ctx))
@@ -146,7 +150,7 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one port.W
 		return o.explain(ctx, t, err)
 	}
 	for _, r := range all {
-		if r.Owns && r.AgentSessionID == one.Agent.AgentSessionID && (from.ID == uuid.Nil || from.Resumable) {
+		if r.Owns && r.Machine == one.Machine && r.AgentSessionID == one.Agent.AgentSessionID && (from.ID == uuid.Nil || from.Resumable) {
 			from = r
 		}
 	}
@@ -175,7 +179,7 @@ func (o *Others) askArchive(ctx context.Context, t chat.Tap, one port.Window) er
 		end = i18n.WindowCloses
 	}
 	content := card.Content{To: t.To, Text: render.Plain(strings.Join(append(text, p.Say(end)), "\n")),
-		Options: p.Confirm(i18n.ButtonYesArchive, endOption+":"+one.Window, t.From)}
+		Options: p.Confirm(i18n.ButtonYesArchive, endOption+":"+keyOf(one), t.From)}
 	return o.lists.Post(ctx, content, []port.ID{one.ID})
 }
 

@@ -62,8 +62,8 @@ type allSessions struct {
 
 type agentsClient struct{ *Client }
 
-func (client agentsClient) Abilities(ctx context.Context, agent string) (r0 port.Abilities, err error) {
-	err = client.call(ctx, "Agents.Abilities", uuid.Nil, args{"agent": agent}, &r0)
+func (client agentsClient) Abilities(ctx context.Context, dir string, agent string) (r0 port.Abilities, err error) {
+	err = client.call(ctx, "Agents.Abilities", uuid.Nil, args{"dir": dir, "agent": agent}, &r0)
 	return r0, err
 }
 
@@ -348,13 +348,13 @@ type allDecisions struct {
 
 type requestWaitersClient struct{ *Client }
 
-func (client requestWaitersClient) Decide(ctx context.Context, id string, a talk.Answer) (err error) {
-	err = client.call(ctx, "RequestWaiters.Decide", uuid.Nil, args{"id": id, "a": a})
+func (client requestWaitersClient) Decide(ctx context.Context, session uuid.UUID, request string, a talk.Answer) (err error) {
+	err = client.call(ctx, "RequestWaiters.Decide", session, args{"session": session, "request": request, "a": a})
 	return err
 }
 
-func (client requestWaitersClient) Leave(ctx context.Context, id string) (err error) {
-	err = client.call(ctx, "RequestWaiters.Leave", uuid.Nil, args{"id": id})
+func (client requestWaitersClient) Leave(ctx context.Context, session uuid.UUID, request string) (err error) {
+	err = client.call(ctx, "RequestWaiters.Leave", session, args{"session": session, "request": request})
 	return err
 }
 
@@ -388,7 +388,7 @@ func (client loopsClient) All(ctx context.Context) (r0 []port.Loop, err error) {
 }
 
 func (client loopsClient) Change(ctx context.Context, c port.LoopChange) (r0 port.Loop, err error) {
-	err = client.call(ctx, "Loops.Change", uuid.Nil, args{"c": c}, &r0)
+	err = client.call(ctx, "Loops.Change", c.Session, args{"c": c}, &r0)
 	return r0, err
 }
 
@@ -411,8 +411,8 @@ func (client schedulesClient) List(ctx context.Context) (r0 []port.Schedule, err
 	return r0, err
 }
 
-func (client schedulesClient) Remove(ctx context.Context, schedule uuid.UUID) (r0 port.Schedule, err error) {
-	err = client.call(ctx, "Schedules.Remove", uuid.Nil, args{"schedule": schedule}, &r0)
+func (client schedulesClient) Remove(ctx context.Context, session uuid.UUID, schedule uuid.UUID) (r0 port.Schedule, err error) {
+	err = client.call(ctx, "Schedules.Remove", session, args{"session": session, "schedule": schedule}, &r0)
 	return r0, err
 }
 
@@ -428,8 +428,8 @@ type allPlaces struct {
 
 type placesClient struct{ *Client }
 
-func (client placesClient) Bounds() (r0 folders.Bounds, err error) {
-	err = client.call(client.Context, "Places.Bounds", uuid.Nil, args{}, &r0)
+func (client placesClient) Bounds(dir string) (r0 folders.Bounds, err error) {
+	err = client.call(client.Context, "Places.Bounds", uuid.Nil, args{"dir": dir}, &r0)
 	return r0, err
 }
 
@@ -457,8 +457,8 @@ func (client foldersClient) Conversations(ctx context.Context, dir string, from 
 
 type searchesClient struct{ *Client }
 
-func (client searchesClient) Search(ctx context.Context, part string, most folders.Extent) (r0 folders.Found, err error) {
-	err = client.call(ctx, "Searches.Search", uuid.Nil, args{"part": part, "most": most}, &r0)
+func (client searchesClient) Search(ctx context.Context, dir string, part string, most folders.Extent) (r0 folders.Found, err error) {
+	err = client.call(ctx, "Searches.Search", uuid.Nil, args{"dir": dir, "part": part, "most": most}, &r0)
 	return r0, err
 }
 
@@ -488,8 +488,8 @@ func (client worktreeMakerClient) Add(ctx context.Context, dir string, key strin
 	return r0, err
 }
 
-func (client worktreeMakerClient) Done(ctx context.Context, key string) (err error) {
-	err = client.call(ctx, "WorktreeMaker.Done", uuid.Nil, args{"key": key})
+func (client worktreeMakerClient) Done(ctx context.Context, dir string, key string) (err error) {
+	err = client.call(ctx, "WorktreeMaker.Done", uuid.Nil, args{"dir": dir, "key": key})
 	return err
 }
 
@@ -631,8 +631,11 @@ func (client lastQuestionsClient) LastQuestions(ctx context.Context, sessions []
 
 // handlers are the calls that a Server makes.
 var handlers = map[string]handler{
-	"Agents.Abilities": method(func(ctx context.Context, m *machine.Machine, in struct{ Agent string }) ([]any, error) {
-		r0, err := m.Sessions.Abilities(ctx, in.Agent)
+	"Agents.Abilities": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Dir   string
+		Agent string
+	}) ([]any, error) {
+		r0, err := m.Sessions.Abilities(ctx, in.Dir, in.Agent)
 		return []any{r0}, err
 	}),
 	"Starter.Start": method(func(ctx context.Context, m *machine.Machine, in struct{ Q port.Start }) ([]any, error) {
@@ -911,14 +914,18 @@ var handlers = map[string]handler{
 		return []any{r0}, err
 	}),
 	"RequestWaiters.Decide": method(func(ctx context.Context, m *machine.Machine, in struct {
-		Id string
-		A  talk.Answer
+		Session uuid.UUID
+		Request string
+		A       talk.Answer
 	}) ([]any, error) {
-		err := m.Decisions.Decide(ctx, in.Id, in.A)
+		err := m.Decisions.Decide(ctx, in.Session, in.Request, in.A)
 		return []any{}, err
 	}),
-	"RequestWaiters.Leave": method(func(ctx context.Context, m *machine.Machine, in struct{ Id string }) ([]any, error) {
-		err := m.Decisions.Leave(ctx, in.Id)
+	"RequestWaiters.Leave": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Session uuid.UUID
+		Request string
+	}) ([]any, error) {
+		err := m.Decisions.Leave(ctx, in.Session, in.Request)
 		return []any{}, err
 	}),
 	"RequestWaiters.Waiting": method(func(ctx context.Context, m *machine.Machine, in struct{ Session uuid.UUID }) ([]any, error) {
@@ -963,12 +970,15 @@ var handlers = map[string]handler{
 		r0, err := m.Schedules.List(ctx)
 		return []any{r0}, err
 	}),
-	"Schedules.Remove": method(func(ctx context.Context, m *machine.Machine, in struct{ Schedule uuid.UUID }) ([]any, error) {
-		r0, err := m.Schedules.Remove(ctx, in.Schedule)
+	"Schedules.Remove": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Session  uuid.UUID
+		Schedule uuid.UUID
+	}) ([]any, error) {
+		r0, err := m.Schedules.Remove(ctx, in.Session, in.Schedule)
 		return []any{r0}, err
 	}),
-	"Places.Bounds": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {
-		r0, err := m.Places.Bounds()
+	"Places.Bounds": method(func(ctx context.Context, m *machine.Machine, in struct{ Dir string }) ([]any, error) {
+		r0, err := m.Places.Bounds(in.Dir)
 		return []any{r0}, err
 	}),
 	"Places.Resolve": method(func(ctx context.Context, m *machine.Machine, in struct {
@@ -998,10 +1008,11 @@ var handlers = map[string]handler{
 		return []any{r0, r1}, err
 	}),
 	"Searches.Search": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Dir  string
 		Part string
 		Most folders.Extent
 	}) ([]any, error) {
-		r0, err := m.Places.Search(ctx, in.Part, in.Most)
+		r0, err := m.Places.Search(ctx, in.Dir, in.Part, in.Most)
 		return []any{r0}, err
 	}),
 	"Worktrees.Find": method(func(ctx context.Context, m *machine.Machine, in struct{ Dir string }) ([]any, error) {
@@ -1023,8 +1034,11 @@ var handlers = map[string]handler{
 		r0, err := m.Places.Add(ctx, in.Dir, in.Key)
 		return []any{r0}, err
 	}),
-	"WorktreeMaker.Done": method(func(ctx context.Context, m *machine.Machine, in struct{ Key string }) ([]any, error) {
-		err := m.Places.Done(ctx, in.Key)
+	"WorktreeMaker.Done": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Dir string
+		Key string
+	}) ([]any, error) {
+		err := m.Places.Done(ctx, in.Dir, in.Key)
 		return []any{}, err
 	}),
 	"Lookups.IsMissing": method(func(ctx context.Context, m *machine.Machine, in struct{ Dir string }) ([]any, error) {

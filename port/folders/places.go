@@ -9,8 +9,9 @@ import (
 
 // Places finds and makes the folders that sessions work in.
 type Places interface {
-	// Bounds returns where sessions may work. It does not block, and its result never changes.
-	Bounds() (Bounds, error)
+	// Bounds returns where sessions may work on the machine of a folder. It does not block. With an
+	// error it has the machine's name only.
+	Bounds(dir string) (Bounds, error)
 	// Resolve returns the folder of a path. "~" is the home folder, "~user" the home of a known
 	// user (otherwise refusal.DirMissing). A relative path starts at base, and an empty base is the
 	// home folder. Links are resolved as far as the path exists. It returns refusal.DirOutside if
@@ -22,8 +23,9 @@ type Places interface {
 
 // Bounds are the folders where sessions may work.
 type Bounds struct {
-	Home  string   // the default folder of a session, without links
-	Roots []string // sessions work only below these, without links; none: anywhere
+	Machine string   // its name for people; empty: the chat's own
+	Home    string   // the default folder of a session, without links
+	Roots   []string // sessions work only below these, without links; none: anywhere
 }
 
 // Folders reads folders. Each call resolves the folder first, and refuses as Resolve does.
@@ -38,11 +40,11 @@ type Folders interface {
 
 // Searches finds folders, even if no session has used them.
 type Searches interface {
-	// Search finds the folders below the roots, or below the home folder if there are none, whose
-	// name contains part in any case. A part with a slash is compared with the path below the root.
+	// Search finds the folders on the machine of dir, below its roots, or below the home folder if
+	// there are none, whose name contains part in any case. A part with a slash is compared with the path below the root.
 	// Git repositories come first, then folders nearer to their root. It follows no links and skips
 	// hidden folders and dependencies such as node_modules.
-	Search(ctx context.Context, part string, most Extent) (Found, error)
+	Search(ctx context.Context, dir, part string, most Extent) (Found, error)
 }
 
 // Extent bounds a search.
@@ -109,8 +111,9 @@ type WorktreeMaker interface {
 	// work tree, another key another one. Errors: refusal.NoRepository, and refusal.NoCommit if
 	// there is nothing to check out yet.
 	Add(ctx context.Context, dir, key string) (made string, err error)
-	// Done ends the start of a key: its session works in the work tree, or the tree is free again.
-	Done(ctx context.Context, key string) error
+	// Done ends the start of a key in dir: its session works in the work tree, or the tree is free
+	// again.
+	Done(ctx context.Context, dir, key string) error
 }
 
 // Lookups returns single facts about a folder.

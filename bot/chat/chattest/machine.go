@@ -30,7 +30,7 @@ func (m machine) reached() *host.Machine {
 	return m.now()
 }
 
-func (m machine) Bounds() (folders.Bounds, error) { return m.now().Bounds() }
+func (m machine) Bounds(dir string) (folders.Bounds, error) { return m.now().Bounds(dir) }
 
 func (m machine) Resolve(ctx context.Context, base, path string) (string, error) {
 	return m.reached().Resolve(ctx, base, path)
@@ -43,9 +43,9 @@ func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]strin
 }
 
 // Search is never cut by the time that it takes.
-func (m machine) Search(ctx context.Context, part string, most folders.Extent) (folders.Found, error) {
+func (m machine) Search(ctx context.Context, dir, part string, most folders.Extent) (folders.Found, error) {
 	most.Time = pause.Forever
-	return m.reached().Search(ctx, part, most)
+	return m.reached().Search(ctx, dir, part, most)
 }
 
 func (m machine) Checkouts(ctx context.Context, dir string) ([]folders.Checkout, error) {
@@ -72,7 +72,7 @@ func (m machine) HasCommand(ctx context.Context, session uuid.UUID, name string)
 	return m.reached().HasCommand(ctx, session, name)
 }
 
-func (m machine) Done(ctx context.Context, key string) error { return m.now().Done(ctx, key) }
+func (m machine) Done(ctx context.Context, dir, key string) error { return m.now().Done(ctx, dir, key) }
 
 func (m machine) Find(ctx context.Context, dir string) (folders.Worktree, bool, error) {
 	return m.reached().Find(ctx, dir)

@@ -30,6 +30,7 @@ import (
 	"ccbot/bot/inbox"
 	port "ccbot/bot/machine"
 	"ccbot/bot/outbox"
+	"ccbot/fleet/router"
 	"ccbot/fleet/wire"
 	"ccbot/hooks"
 	"ccbot/host"
@@ -68,6 +69,7 @@ type World struct {
 	Hosted     *host.Sessions // the sessions and windows as the chat sees them
 	Telegram   *FakeSender
 	ports      *gate
+	Fleet      *router.Router
 	machine    *port.Machine // as the bot has it, but for the link
 	Inbox      *fakeEntries
 	Relay      *fakeRelay
@@ -152,7 +154,8 @@ func (w *World) connect(remote bool, m *port.Machine) *port.Machine {
 	if remote {
 		m, w.Link = wire.Loopback(context.Background(), m)
 	}
-	return m
+	w.Fleet = router.New("attic", m)
+	return w.Fleet.Machine()
 }
 
 // project has the settings of a test.

@@ -31,7 +31,7 @@ func (e *loopEngine) InWorktree(ctx context.Context, l port.Loop, made func(top,
 		return r, errors.New("since a change of the settings, a new session would ask for no permissions: restart this session first")
 	}
 	key := "loop-" + l.ID.String()
-	defer func() { _ = e.machine.Done(ctx, key) }()
+	defer func() { _ = e.machine.Done(ctx, "", key) }()
 	dir, err := e.machine.AddAt(ctx, from.Dir, l.Commit, key)
 	if err != nil {
 		return r, err

@@ -133,7 +133,7 @@ var Scheduling = Change[port.ScheduleRequest, port.Schedule]{Verb: "schedule-add
 
 // Unscheduling removes a schedule. It needs the running bot.
 var Unscheduling = Change[uuid.UUID, port.Schedule]{Verb: "schedule-remove", do: func(ctx context.Context, s *system, id uuid.UUID) (port.Schedule, error) {
-	removed, err := s.schedules.Remove(ctx, id)
+	removed, err := s.schedules.Remove(ctx, uuid.Nil, id)
 	return removed, refusedSchedule(err)
 }}
 

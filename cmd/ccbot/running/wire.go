@@ -43,6 +43,7 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/cmd/ccbot/voice"
+	"ccbot/fleet/router"
 	"ccbot/hooks"
 	"ccbot/host"
 	"ccbot/host/received"
@@ -100,6 +101,7 @@ type system struct {
 	schedules *schedule.Keeper
 	woken     chan struct{}  // wakes keeper
 	machine   *host.Machine  // as the chat sees it
+	machines  *router.Router // all that the chat has
 	sessions  *host.Sessions // of the machine
 	spending  *host.Spending
 	talk      *host.Transcripts
@@ -270,15 +272,15 @@ func (s *system) wireChat(environ []string) error {
 	if err := openPlans(s, environ); err != nil {
 		return err
 	}
-	m := reached(environ, &ports.Machine{Sessions: s.sessions, Records: host.Views{Agents: s.coding, Records: s.store, Attach: func(r session.Record) string { return s.lifecycle.Attach(r) }, Looped: liveIn(s.loops), Scheduled: s.schedules.Next},
+	s.machines = router.New(s.Machine, reached(environ, &ports.Machine{Sessions: s.sessions, Records: host.Views{Agents: s.coding, Records: s.store, Attach: func(r session.Record) string { return s.lifecycle.Attach(r) }, Looped: liveIn(s.loops), Scheduled: s.schedules.Next},
 		Loops: s.loops, Schedules: s.schedules, Templates: templates{offline.LoopTemplates(s.Dir), s.store, s.loops}, Decisions: host.Decisions{Relay: s.relay, Agents: s.coding, Records: s.store}, Places: s.machine, Files: s.machine, Bodies: s.machine.Tickets, Received: s.machine, Transcripts: said,
-		Fonts: systemfont.System()})
+		Fonts: systemfont.System()}))
 	number := func(at session.Conversation, message int) int {
 		_, id := chats.Aliases.Out(at.ChatID, message)
 		return id
 	}
 	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call, Out: number}}
-	c := chat.New(chat.Deps{Machine: m, Sender: speaks, Chats: chats, Cards: s.cards, Speech: i18n.Load(glyph.Name), Lang: s.Lang,
+	c := chat.New(chat.Deps{Machine: s.machines.Machine(), Sender: speaks, Chats: chats, Cards: s.cards, Speech: i18n.Load(glyph.Name), Lang: s.Lang,
 		Host: s.Machine, Dir: s.Dir, Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)})
 	var transcriber attachment.Transcriber // nil: VOICE_COMMAND is not set
 	if len(s.VoiceWords) > 0 {
@@ -287,7 +289,7 @@ func (s *system) wireChat(environ []string) error {
 	s.bot = bot.New(
 		bot.Config{Lists: listsOf(s.Config), MachineName: s.Machine, StateDir: s.Dir, ResumeOnStart: s.ResumeOnStart, ContinueText: s.ContinueText, DayBudget: float64(s.BudgetDay),
 			Rich: s.Rich == "auto", Thinking: bool(s.Thinking), VoiceConfirm: s.VoiceConfirm == "on", Steps: turn.Steps(s.ShowSteps), IdleAfter: s.IdleAfter, RemindAfter: s.RemindAfter},
-		bot.Deps{Machine: m, Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks, AllowedGroups: allowedGroups{s},
+		bot.Deps{Machine: s.machines.Machine(), Chat: c, Sender: speaks, Entries: s.inbox, Asks: s.asks, AllowedGroups: allowedGroups{s},
 			Downloader: telegram.NewDownloads(s.Token, s.APIURL, s.Proxy()), Voice: transcriber, Health: s.health})
 	s.bot.Computer.ReadAgain = s.readAgain
 	s.room = statefolder.NewDiskSpace(s.Dir, s.bot, s.log)

@@ -251,18 +251,23 @@ func (c *Contract) Source(t *testing.T) []byte {
 		fmt.Fprintf(&b, "%q: decodeNews[news.%s],\n", n, n)
 	}
 	b.WriteString("}\n")
-	head := bytes.NewBufferString("// Code generated from the interfaces of the port by go generate; DO NOT EDIT.\n\npackage wire\n\nimport (\n")
+	source, err := format.Source(append(c.head("wire", b.String()), b.Bytes()...))
+	require.NoError(t, err)
+	return source
+}
+
+// head returns the beginning of a file with some source.
+func (c *Contract) head(pkg, source string) []byte {
+	head := bytes.NewBufferString("// Code generated from the interfaces of the port by go generate; DO NOT EDIT.\n\npackage " + pkg + "\n\nimport (\n")
 	for _, group := range []string{"", ".", "ccbot/"} {
 		for name, path := range c.imports {
-			if strings.Contains(b.String(), name+".") && importGroup(path) == group {
+			if strings.Contains(source, name+".") && importGroup(path) == group {
 				fmt.Fprintf(head, "%q\n", path)
 			}
 		}
 		head.WriteString("\n")
 	}
-	source, err := format.Source(append(append(head.Bytes(), ")\n\n"...), b.Bytes()...))
-	require.NoError(t, err)
-	return source
+	return append(head.Bytes(), ")\n\n"...)
 }
 
 // importGroup returns the block of an import: of the standard library, of others or of this module.

@@ -1,3 +1,3 @@
 // Package wiretest reads the interfaces of the port from their sources. It writes the calls of
-// package wire, and its tests compare them with the sources.
+// package wire and package router, and its tests compare them with the sources.
 package wiretest

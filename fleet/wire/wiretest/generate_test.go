@@ -12,16 +12,18 @@ import (
 //go:generate go test -count=1 -run ^TestCallsAreThoseOfThePort$ . -args -write
 //go:generate go test -count=1 -run ^TestGoldenEnvelopes$ .. -args -write
 
-var write = flag.Bool("write", false, "write calls_gen.go again")
+var write = flag.Bool("write", false, "write both calls_gen.go again")
 
-// TestCallsAreThoseOfThePort compares calls_gen.go with the interfaces of a machine; go generate
-// writes it again.
+// TestCallsAreThoseOfThePort compares both calls_gen.go with the interfaces of a machine; go generate
+// writes them again.
 func TestCallsAreThoseOfThePort(t *testing.T) {
-	want, file := Read(t).Source(t), "../calls_gen.go"
-	if *write {
-		require.NoError(t, os.WriteFile(file, want, 0o644)) //nolint:gosec // source, for everybody to read
+	c := Read(t)
+	for file, want := range map[string][]byte{"../calls_gen.go": c.Source(t), "../../router/calls_gen.go": c.RouterSource(t)} {
+		if *write {
+			require.NoError(t, os.WriteFile(file, want, 0o644)) //nolint:gosec // source, for everybody to read
+		}
+		got, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), string(got), "`go generate ./fleet/...` writes it again")
 	}
-	got, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), string(got), "`go generate ./fleet/...` writes it again")
 }

@@ -1,0 +1,202 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/machine"
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/news"
+	"ccbot/port/refusal"
+)
+
+// ErrNameTaken is returned for a machine with the name or the id of another one.
+var ErrNameTaken = errors.New("another machine has the name or the id")
+
+// Router passes the calls of the chat on to their machines.
+type Router struct {
+	own *host
+
+	mu     sync.RWMutex
+	others []*host // by the time of Add
+}
+
+// New returns a router with the chat's own machine; name is for people.
+func New(name string, own *machine.Machine) *Router {
+	return &Router{own: &host{Machine: own, name: name}}
+}
+
+// Add adds another machine. id is made of lower-case letters and digits and stays the same; name is
+// for people. Names differ in more than case.
+func (r *Router) Add(id, name string, m *machine.Machine) error {
+	if !folders.IsMachineID(id) || name == "" || strings.ContainsAny(name, ":/") {
+		return fmt.Errorf("%q is no name of a machine, or %q no id", name, id)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if slices.ContainsFunc(append(r.others, r.own), func(h *host) bool { return h.id == id || strings.EqualFold(h.name, name) }) {
+		return fmt.Errorf("machine %s %q: %w", id, name, ErrNameTaken)
+	}
+	h := &host{Machine: m, id: id, name: name}
+	r.others = append(slices.Clip(r.others), h)
+	h.probe()
+	return nil
+}
+
+// Remove removes another machine. Its sessions are then unknown to the chat.
+func (r *Router) Remove(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.others = slices.DeleteFunc(slices.Clone(r.others), func(h *host) bool { return h.id == id })
+}
+
+// Read reads the sessions of another machine in the background, as after a change of its link.
+func (r *Router) Read(id string) {
+	if h, ok := r.byID(id); ok && id != "" {
+		h.probe()
+	}
+}
+
+// Info describes a machine.
+type Info struct {
+	ID   string // empty: the chat's own
+	Name string
+	Away bool // it does not answer: what runs there is unknown
+}
+
+// Machines returns the machines: the chat's own, then the others in the order of Add.
+func (r *Router) Machines() (all []Info) {
+	for _, h := range r.hosts() {
+		all = append(all, Info{h.id, h.name, h.id != "" && h.away() != nil})
+	}
+	return all
+}
+
+// Chat takes the news about sessions.
+type Chat interface {
+	SessionNews(ctx context.Context, s port.Session, n news.News) error
+}
+
+// Chat returns the chat as another machine reports news to it.
+func (r *Router) Chat(id string, to Chat) Chat { return reporter{r, id, to} }
+
+type reporter struct {
+	router *Router
+	id     string
+	to     Chat
+}
+
+// SessionNews passes news on with addresses.
+func (c reporter) SessionNews(ctx context.Context, s port.Session, n news.News) error {
+	h, ok := c.router.byID(c.id)
+	if !ok {
+		return noMachine(c.id)
+	}
+	return c.to.SessionNews(ctx, up(h, s), up(h, n))
+}
+
+func (r *Router) hosts() []*host {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return append([]*host{r.own}, r.others...)
+}
+
+// single reports whether the chat has its own machine only.
+func (r *Router) single() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.others) == 0
+}
+
+func (r *Router) byID(id string) (*host, bool) {
+	if id == "" {
+		return r.own, true
+	}
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, h := range r.others {
+		if h.id == id {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+func noMachine(id string) error {
+	return refusal.New(refusal.NoMachine, "the chat has no machine "+id)
+}
+
+// of returns the machine of a session. One that no machine has is for the chat's own to refuse.
+func (r *Router) of(session uuid.UUID) (*host, error) {
+	if r.single() {
+		return r.own, nil
+	}
+	if h, ok := r.has(session); ok {
+		return h, nil
+	}
+	if _, ok := r.own.Records.Get(session); !ok {
+		if h := r.unread(); h != nil {
+			return nil, h.unreachable()
+		}
+	}
+	return r.own, nil
+}
+
+// has returns the other machine that has a session.
+func (r *Router) has(session uuid.UUID) (*host, bool) {
+	for _, h := range r.hosts()[1:] {
+		if _, ok := h.kept(session); ok {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+// unread returns a machine that has never answered; nil: there is none.
+func (r *Router) unread() *host {
+	for _, h := range r.hosts()[1:] {
+		if !h.wasRead() {
+			return h
+		}
+	}
+	return nil
+}
+
+// at returns the machine that values name.
+func (r *Router) at(values ...any) (*host, error) {
+	if r.single() {
+		if id, _ := machineIn(values...); id == "" {
+			return r.own, nil
+		}
+	}
+	id, err := machineIn(values...)
+	if err != nil {
+		return nil, err
+	}
+	h, ok := r.byID(id)
+	if !ok {
+		return nil, noMachine(id)
+	}
+	return h, nil
+}
+
+// about returns the machine of a call about a session with other values, which name no other
+// machine.
+func (r *Router) about(session uuid.UUID, values ...any) (*host, error) {
+	h, err := r.of(session)
+	if err != nil {
+		return nil, err
+	}
+	id, err := machineIn(values...)
+	if err == nil && id != "" && id != h.id {
+		err = refusal.New(refusal.NoMachine, "the session is on another machine than "+id)
+	}
+	return h, err
+}

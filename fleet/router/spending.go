@@ -1,0 +1,85 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"ccbot/port/talk"
+)
+
+// Spent adds up what the machines that answer have used. The error is of the chat's own.
+func (r spendingRouter) Spent(ctx context.Context, budget time.Duration) (talk.Report, error) {
+	if r.single() {
+		return r.own.Sessions.Spent(ctx, budget)
+	}
+	type spent struct {
+		talk.Report
+		err error
+	}
+	all, _ := gather(ctx, r.hosts(), func(ctx context.Context, h *host) (s spent, _ error) {
+		s.Report, s.err = h.Sessions.Spent(ctx, budget)
+		return s, nil
+	})
+	sum := all[0].Report
+	if all[0].err != nil {
+		return sum, all[0].err
+	}
+	for _, one := range all[1:] {
+		if one.err == nil {
+			sum = plus(sum, one.Report)
+		}
+	}
+	return sum, nil
+}
+
+// plus adds up two reports. Prices are those of the first.
+func plus(a, b talk.Report) talk.Report {
+	a.Spans, a.Days, a.Unread = slices.Clone(a.Spans), slices.Clone(a.Days), a.Unread+b.Unread
+	for i := range min(len(a.Spans), len(b.Spans)) {
+		of, with := a.Spans[i], b.Spans[i]
+		a.Spans[i] = talk.Span{All: added(of.All, with.All), Models: slices.Clone(of.Models), Sessions: slices.Concat(of.Sessions, with.Sessions)}
+		for _, line := range with.Models {
+			models := a.Spans[i].Models
+			if at := slices.IndexFunc(models, func(l talk.Line) bool { return l.Name == line.Name }); at >= 0 {
+				models[at].Sum = added(models[at].Sum, line.Sum)
+			} else {
+				a.Spans[i].Models = append(models, line)
+			}
+		}
+		for _, lines := range [][]talk.Line{a.Spans[i].Models, a.Spans[i].Sessions} {
+			slices.SortStableFunc(lines, func(a, b talk.Line) int { return cmp.Compare(b.Cost, a.Cost) })
+		}
+	}
+	for i := range min(len(a.Days), len(b.Days)) {
+		a.Days[i] += b.Days[i]
+	}
+	return a
+}
+
+func added(a, b talk.Sum) talk.Sum {
+	return talk.Sum{Input: a.Input + b.Input, Output: a.Output + b.Output, CacheRead: a.CacheRead + b.CacheRead,
+		CacheWrite: a.CacheWrite + b.CacheWrite, Cost: a.Cost + b.Cost, Unpriced: a.Unpriced || b.Unpriced}
+}
+
+// Limits returns the limits of the account of the chat's own machine. If it knows none, those that
+// another machine knows.
+func (r spendingRouter) Limits(ctx context.Context) ([]talk.Limit, error) {
+	own, err := r.own.Sessions.Limits(ctx)
+	if r.single() || len(own) > 0 || err != nil {
+		return own, err
+	}
+	all, _ := gather(ctx, r.hosts(), func(ctx context.Context, h *host) ([]talk.Limit, error) { return h.Sessions.Limits(ctx) })
+	for _, one := range all {
+		if len(one) > 0 {
+			return one, nil
+		}
+	}
+	return nil, nil
+}
+
+// LimitsChange waits for the chat's own machine.
+func (r spendingRouter) LimitsChange(ctx context.Context) error {
+	return r.own.Sessions.LimitsChange(ctx)
+}

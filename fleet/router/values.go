@@ -1,0 +1,217 @@
+package router
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
+)
+
+// place is an argument that is the address of a folder or a file.
+type place string
+
+// texts are the types that name something of one machine.
+var texts = []reflect.Type{reflect.TypeFor[place](), reflect.TypeFor[folders.Ticket](), reflect.TypeFor[port.ID]()}
+
+// fields are the fields of type string, or lists of them, that name something of one machine.
+var fields = map[reflect.Type][]string{
+	reflect.TypeFor[folders.Bounds]():    {"Home", "Roots"},
+	reflect.TypeFor[folders.Changes]():   {"Root", "Main"},
+	reflect.TypeFor[folders.Checkout]():  {"Dir"},
+	reflect.TypeFor[folders.Found]():     {"Dirs", "Roots"},
+	reflect.TypeFor[folders.Worktree]():  {"Dir", "Of"},
+	reflect.TypeFor[port.Git]():          {"Root"},
+	reflect.TypeFor[port.LoopWorktree](): {"Dir"},
+	reflect.TypeFor[port.Restore]():      {"Dir"},
+	reflect.TypeFor[port.Session]():      {"Dir"},
+	reflect.TypeFor[port.Start]():        {"Dir"},
+	reflect.TypeFor[port.Window]():       {"Dir"},
+	reflect.TypeFor[port.Writer]():       {"Dir"},
+	reflect.TypeFor[refusal.Error]():     {"Dir"},
+	reflect.TypeFor[talk.Cursor]():       {"Path"},
+	reflect.TypeFor[talk.Line]():         {"Dir"},
+	reflect.TypeFor[talk.Mark]():         {"Path"},
+}
+
+// rewrite returns a value with each address in it changed. What it changes is copied.
+func rewrite[T any](v T, change func(text string) string) T {
+	out := reflect.ValueOf(&v).Elem()
+	out.Set(rewriter(change).value(out, false))
+	return v
+}
+
+type rewriter func(text string) string
+
+func (change rewriter) value(v reflect.Value, address bool) reflect.Value {
+	if !address && !holds(v.Type()) {
+		return v
+	}
+	switch v.Kind() {
+	case reflect.String:
+		to := reflect.New(v.Type()).Elem()
+		to.SetString(change(v.String()))
+		return to
+	case reflect.Pointer:
+		if !v.IsNil() {
+			to := reflect.New(v.Type().Elem())
+			to.Elem().Set(change.value(v.Elem(), address))
+			return to
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			return change.value(v.Elem(), address)
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			to := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			for i := range v.Len() {
+				to.Index(i).Set(change.value(v.Index(i), address))
+			}
+			return to
+		}
+	case reflect.Struct:
+		to := reflect.New(v.Type()).Elem()
+		to.Set(v)
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				to.Field(i).Set(change.value(v.Field(i), slices.Contains(fields[v.Type()], f.Name)))
+			}
+		}
+		return to
+	}
+	return v
+}
+
+var held sync.Map // by type: whether its values may have addresses
+
+// holds reports whether values of a type may have addresses.
+func holds(t reflect.Type) bool {
+	if has, ok := held.Load(t); ok {
+		return has.(bool) //nolint:forcetypeassert // it has no others
+	}
+	held.Store(t, false) // of a type in itself
+	has := slices.Contains(texts, t) || fields[t] != nil
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		has = has || holds(t.Elem())
+	case reflect.Interface:
+		has = has || !t.Implements(reflect.TypeFor[error]())
+	case reflect.Struct:
+		for f := range t.Fields() {
+			has = has || f.IsExported() && holds(f.Type)
+		}
+	}
+	held.Store(t, has)
+	return has
+}
+
+// machineIn returns the machine that the values of a call name; empty: the chat's own.
+func machineIn(values ...any) (machine string, err error) {
+	for _, v := range values {
+		rewrite(v, func(text string) string {
+			id := machineOf(text)
+			if id != "" && machine != "" && id != machine {
+				err = refusal.New(refusal.NoMachine, "the call is about two machines: "+machine+" and "+id)
+			}
+			machine = max(machine, id)
+			return text
+		})
+	}
+	return machine, err
+}
+
+// machineOf returns the machine in an address; empty: the chat's own.
+func machineOf(text string) string {
+	if id, _, ok := strings.Cut(text, ":"); ok && folders.IsMachineID(id) {
+		return id
+	}
+	return ""
+}
+
+// up adds the machine to a result.
+func up[T any](h *host, v T) T {
+	if h.id == "" {
+		return v
+	}
+	v = rewrite(v, h.address)
+	switch v := any(&v).(type) {
+	case *port.Session:
+		if v.ID != (port.Session{}).ID {
+			v.Machine = h.id
+			h.keep(*v)
+		}
+	case *port.Restored:
+		v.Session.Machine = h.id
+		h.keep(v.Session)
+	case *[]port.Session:
+		for i := range *v {
+			(*v)[i].Machine = h.id
+		}
+	case *[]port.Window:
+		for i := range *v {
+			(*v)[i].Machine = h.id
+		}
+	case *folders.Bounds:
+		v.Machine = h.name
+	}
+	return v
+}
+
+// down takes the machine off an argument.
+func down[T any](h *host, v T) T {
+	if h.id == "" {
+		return v
+	}
+	return rewrite(v, h.local)
+}
+
+// local is an address as its machine has it.
+func (h *host) local(text string) string {
+	if h.id == "" {
+		return text
+	}
+	return strings.TrimPrefix(text, h.id+":")
+}
+
+// address is a path of the machine as the chat has it.
+func (h *host) address(path string) string {
+	if path == "" {
+		return ""
+	}
+	return folders.Address(h.id, path)
+}
+
+// upError adds the machine to an error.
+func (h *host) upError(err error) error {
+	refused := refusal.In(err)
+	if err == nil || h.id == "" || refused.Code == refusal.Internal || refused.Dir == "" && len(refused.Writers) == 0 {
+		return err
+	}
+	there := up(h, *refused)
+	if _, plain := err.(*refusal.Error); plain { //nolint:errorlint // not one inside of another error
+		return &there
+	}
+	return located{err, &there}
+}
+
+// located is an error of another machine whose refusal has addresses.
+type located struct {
+	error
+	refused *refusal.Error
+}
+
+func (e located) Unwrap() error { return e.error }
+
+// As implements the method of errors.As.
+func (e located) As(target any) bool {
+	to, ok := target.(**refusal.Error)
+	if ok {
+		*to = e.refused
+	}
+	return ok
+}
