@@ -76,7 +76,21 @@ func stoppingTexts() life {
 			s.until("it waits", func() bool { return len(s.record("work").Prompts) == i+1 })
 		}
 	}
-	const kept, sent, other = "kept at a stop", "sent at a stop", "other at a stop"
+	const kept, back, sent, other = "kept at a stop", "back at a stop", "sent at a stop", "other at a stop"
+	arrives := func(text string) func(s *stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			s.until("the text is sent", func() bool {
+				for _, m := range s.api.Messages(s.chat()) {
+					if b, ok := m.Find("Send"); ok && strings.Contains(m.Text, text) {
+						_, _ = s.person.Tap(s.chat(), m.ID, b.Data) // another message may have taken its place
+					}
+				}
+				return slices.Contains(s.received(), "say "+text)
+			})
+			s.answered(text)
+		}
+	}
 	return life{name: "texts of a stop", setup: working, rows: []crash{
 		{step: "stop", point: "text-listed", when: "the message asks about a text that is still queued",
 			disk: "the text, `held`; the record lists it", fresh: "gets /stop again; one message asks about the text",
@@ -90,18 +104,20 @@ func stoppingTexts() life {
 				assert.Len(s.t, s.record("work").Prompts, 1)
 				assert.Contains(s.t, s.inboxStates(), "held")
 			},
-			after: func(s *stage) {
+			after: arrives(kept)},
+		{step: "stop", point: "prompt-taken-back", when: "the engine has given the text back, the chat has not noted it",
+			disk: "a tombstone of the engine; the text, `held`", fresh: "notes that the text is asked about",
+			also: "it arrives once",
+			do: func(s *stage) {
+				wait(s, back)
+				s.say("/stop")
+			},
+			dead: func(s *stage) {
 				s.t.Helper()
-				s.until("the text is sent", func() bool {
-					for _, m := range s.api.Messages(s.chat()) {
-						if b, ok := m.Find("Send"); ok && strings.Contains(m.Text, kept) {
-							_, _ = s.person.Tap(s.chat(), m.ID, b.Data) // another message may have taken its place
-						}
-					}
-					return slices.Contains(s.received(), "say "+kept)
-				})
-				s.answered(kept)
-			}},
+				assert.Contains(s.t, s.inboxStates(), "held")
+				assert.Empty(s.t, s.fieldOfFiles("prompts", `"state":"`))
+			},
+			after: arrives(back)},
 		{step: "stop", point: "text-next", when: "[Send all]: one of two texts is queued",
 			disk: "the first text, queued or typed; the second, `asked`", fresh: "continues with the first; the message asks about the second",
 			also: "each arrives once",

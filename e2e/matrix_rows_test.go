@@ -239,6 +239,12 @@ func prompting() life {
 			assert.Contains(s.t, s.inboxStates(), state, "states of what is in the inbox")
 		}
 	}
+	engine := func(states ...string) func(*stage) {
+		return func(s *stage) {
+			s.t.Helper()
+			assert.Equal(s.t, states, s.fieldOfFiles("prompts", `"state":"`), "states of what the engine has")
+		}
+	}
 	inBox := func(s *stage) { // the first word: a text of several lines shows as one row each
 		s.t.Helper()
 		assert.True(s.t, s.screenHas("work", "token at pasted") || s.screenHas("work", "line one"), "it stands in the box")
@@ -259,7 +265,7 @@ func prompting() life {
 	const typing = "the text, `typing`"
 	again := crash{step: "prompt", point: "pasted", when: "between paste and Enter, 15 minutes ago",
 		disk: typing + "; it is in the prompt box", fresh: "asks; [Send again] clears the box and types it again",
-		do: func(s *stage) { s.inFlight("say token at pasted, long ago") }, dead: both(inbox("typing"), inBox, typedLongAgo),
+		do: func(s *stage) { s.inFlight("say token at pasted, long ago") }, dead: both(engine("typing"), inBox, typedLongAgo),
 		after: func(s *stage) {
 			s.tap(s.hear(s.mark, "not certain that"), "Send again")
 			s.answered("token at pasted, long ago")
@@ -267,7 +273,7 @@ func prompting() life {
 	dropped := crash{step: "prompt", point: "pasted", when: "between paste and Enter, 15 minutes ago, then discarded",
 		disk: typing + "; it is in the prompt box", fresh: "asks; [Discard] clears the box",
 		also: "the agent gets only the next text",
-		do:   func(s *stage) { s.say("line one\nline two\nline three") }, dead: both(inbox("typing"), inBox, typedLongAgo),
+		do:   func(s *stage) { s.say("line one\nline two\nline three") }, dead: both(engine("typing"), inBox, typedLongAgo),
 		after: func(s *stage) {
 			s.tap(s.hear(s.mark, "not certain that"), "Discard")
 			s.prompt("say after the drop")
@@ -288,13 +294,15 @@ func prompting() life {
 	return life{name: "prompt", setup: working, rows: []crash{
 		cut,
 		row("accepted", "on disk, not handled", "the update in the inbox", "handles the update", inbox("accepted")),
-		row("prompt-saved", "in the queue, not held yet", "the text, `accepted`; the record lists its key",
-			"handles the update again", both(inbox("accepted"), queued)),
+		row("prompt-offered", "offered to the engine, not held", "the text with a number, `held`; the engine has nothing",
+			"offers it again with the same number", both(inbox("held"), engine())),
 		row("typing-marked", "nothing typed", typing+" with time and place", "sees the empty box of the idle agent, types it",
-			inbox("typing")),
+			engine("typing")),
 		row("pasted", "between paste and Enter", typing+"; it is in the prompt box", "sees the text in the box of the idle agent, presses Enter",
-			both(inbox("typing"), inBox)),
-		row("entered", "between Enter and receipt", typing+"; the agent has it", "finds the proof in hook or transcript", both(inbox("typing"), got)),
+			both(engine("typing"), inBox)),
+		row("entered", "between Enter and receipt", typing+"; the agent has it", "finds the proof in hook or transcript", both(engine("typing"), got)),
+		row("prompt-ended", "finished by the engine, not by the chat", "a tombstone of the engine; the text, `held`", "finishes the text",
+			both(inbox("held"), engine(), queued)),
 		row("prompt-finished", "proven, still in the record", "the text is done; the record lists its key", "removes the key", listed),
 		again, dropped,
 	}}
@@ -303,18 +311,18 @@ func prompting() life {
 // typedLongAgo changes the mark as if ccbot had typed fifteen minutes ago.
 func typedLongAgo(s *stage) {
 	s.t.Helper()
-	files, err := filepath.Glob(filepath.Join(s.state, "inbox", "*.json"))
+	files, err := filepath.Glob(filepath.Join(s.state, "prompts", "*.json"))
 	require.NoError(s.t, err)
 	require.Len(s.t, files, 1)
 	data, err := os.ReadFile(files[0])
 	require.NoError(s.t, err)
-	before, rest, ok := strings.Cut(string(data), `"typing":{"at":"`)
+	before, rest, ok := strings.Cut(string(data), `"mark":{"at":"`)
 	require.True(s.t, ok)
 	at, rest, _ := strings.Cut(rest, `"`)
 	typed, err := time.Parse(time.RFC3339Nano, at)
 	require.NoError(s.t, err)
 	then := typed.Add(-15 * time.Minute).Format(time.RFC3339Nano)
-	require.NoError(s.t, os.WriteFile(files[0], []byte(before+`"typing":{"at":"`+then+`"`+rest), 0o600))
+	require.NoError(s.t, os.WriteFile(files[0], []byte(before+`"mark":{"at":"`+then+`"`+rest), 0o600))
 }
 
 // inboxStates are the states of the entries in the inbox.

@@ -104,7 +104,7 @@ func (w *world) ofANewerOne(m *manager) {
 	own, err := os.ReadFile(format)
 	require.NoError(w.t, err)
 	m.stop()
-	require.NoError(w.t, os.WriteFile(format, []byte("2\n"), 0o600))
+	require.NoError(w.t, os.WriteFile(format, []byte("3\n"), 0o600))
 	m.start(false)
 	w.until("it is given up", func() bool { return m.count(&m.failed) == 2 })
 	b, _ := m.main()
@@ -127,7 +127,7 @@ func TestP8_VerbsLeaveNewerFolder(t *testing.T) {
 	w.drained()
 	w.kill9()
 	ccbot := filepath.Join(binaries, "ccbot")
-	require.NoError(t, os.WriteFile(filepath.Join(w.state, "format"), []byte("2\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(w.state, "format"), []byte("3\n"), 0o600))
 	before := w.contents()
 	for _, args := range [][]string{{"run"}, {"recover"}, {"recover", "--restore", "list"}, {"resume", "work"}, {"forget", "--yes", "work"}} {
 		code := 2
@@ -135,11 +135,11 @@ func TestP8_VerbsLeaveNewerFolder(t *testing.T) {
 			code = 0
 		}
 		said := does(t, ccbot, w.env, code, args...)
-		assert.True(t, code == 0 || strings.Contains(said, "is of a newer ccbot (version 2 of the folder, this ccbot knows 1)"), "%v: %s", args, said)
+		assert.True(t, code == 0 || strings.Contains(said, "is of a newer ccbot (version 3 of the folder, this ccbot knows 2)"), "%v: %s", args, said)
 	}
 	assert.Contains(t, does(t, ccbot, w.env, 0, "list", "--all"), "work")
 	assert.Equal(t, before, w.contents())
-	assert.Contains(t, does(t, ccbot, w.env, 1, "version", "--check", ccbot), "does not fit: the folder has version 2, the release knows 1")
+	assert.Contains(t, does(t, ccbot, w.env, 1, "version", "--check", ccbot), "does not fit: the folder has version 3, the release knows 2")
 }
 
 // contents returns the state folder's content, without the files of hooks.
@@ -172,16 +172,16 @@ func TestVersionCheck(t *testing.T) {
 	ccbot := filepath.Join(binaries, "ccbot")
 	said := does(t, ccbot, env, 0, "version", "--check", binaries)
 	assert.Regexp(t, `(?m)^release .*, the same$`, said)
-	assert.Contains(t, said, "fits: version 1 of the folder, 2 of records")
+	assert.Contains(t, said, "fits: version 2 of the folder, 2 of records")
 	assert.Contains(t, said, "no SHA256SUMS")
 	assert.NoDirExists(t, filepath.Join(dir, ".ccbot"))
 
 	data, err := os.ReadFile(ccbot)
 	require.NoError(t, err)
-	mark := []byte("<<ccbot folder 1 records 2 ")
+	mark := []byte("<<ccbot folder 2 records 2 ")
 	require.Equal(t, 1, bytes.Count(data, mark))
 	old := filepath.Join(dir, "ccbot")
-	require.NoError(t, os.WriteFile(old, bytes.Replace(data, mark, []byte("<<ccbot folder 1 records 1 "), 1), 0o600))
+	require.NoError(t, os.WriteFile(old, bytes.Replace(data, mark, []byte("<<ccbot folder 2 records 1 "), 1), 0o600))
 	said = does(t, ccbot, env, 1, "version", "--check", dir)
 	assert.Contains(t, said, "does not fit: records have version 2, the release knows 1")
 	assert.Contains(t, said, "the release cannot take the place of this ccbot")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -265,8 +266,9 @@ func TestP4_PromptIsTypedByOneSession(t *testing.T) {
 	})
 }
 
-// A prompt for an idle agent costs two writes between the update and the keys, the record and the
-// prompt with its mark, and one reading; one more write and two more readings up to Enter.
+// A prompt for an idle agent costs the engine one write before the keys, the prompt with its mark,
+// and one reading; one more write and two more readings up to Enter. The record is saved when the
+// prompt leaves the queue.
 func TestP4_IdleAgentGetsPromptImmediately(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
@@ -276,8 +278,11 @@ func TestP4_IdleAgentGetsPromptImmediately(t *testing.T) {
 		looked := w.tmux.looked
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
 		assert.Equal(t, 3, w.tmux.looked-looked)
-		assert.Equal(t, []string{"at prompt-saved", "save k typing", "at typing-marked", "paste " + viewtest.Said, "at pasted",
-			"save k typing", "enter", "at entered", "tell news.Typed", "tell news.Requeued"}, w.order.after("at prompt-saved")[:10])
+		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + viewtest.Said, "at pasted",
+			"save k typing", "enter", "at entered", "tell news.Typed", "tell news.Requeued"}, w.order.after("save k typing")[:9])
+		disk, err := os.ReadFile(filepath.Join(w.base, "state", "sessions", r.ID.String()+".json"))
+		require.NoError(t, err)
+		assert.NotContains(t, string(disk), `"prompts"`)
 		assert.Equal(t, r.ID, w.prompts.owner("k"))
 		w.run()
 		w.pass(time.Minute)

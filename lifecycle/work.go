@@ -47,7 +47,7 @@ func (c *core) work(ctx context.Context, r *session.Record, write func() error) 
 	t, term := &turn{base: c.base, r: r, write: write}, c.terminalOf(r)
 	t.save = func() error { return t.saveNews(ctx) }
 	w := &work{turn: t, term: term, records: c.records}
-	typed := typing.Turn{Record: r, Save: t.save, Follow: t.saveAndFollow, At: c.at, Wake: func() { c.agenda.wake(r.ID) }, Notify: t.notify}
+	typed := typing.Turn{Record: r, Save: t.save, Keep: func() { c.Store.Keep(*r) }, Follow: t.saveAndFollow, At: c.at, Wake: func() { c.agenda.wake(r.ID) }, Notify: t.notify}
 	w.prompts, w.switching = c.deps.Typist.Of(typed, term), dialog.SwitchingOf(typed, c.Observer, term)
 	w.ender = c.deps.Ender.Of(r, t.save, func() {
 		t.at("below-recorded")

@@ -154,6 +154,8 @@ func (w *world) sharedAsOnDisk() {
 			disk.History = nil
 		} else {
 			disk.News = r.News // the next save removes those that the chat has
+			// A prompt that is typed at once comes with the next save.
+			disk.Prompts, disk.ActiveAt = r.Prompts, r.ActiveAt
 		}
 		want, err := json.Marshal(fields(disk))
 		require.NoError(w.t, err)

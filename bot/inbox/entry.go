@@ -27,11 +27,14 @@ type State string
 // to the code that saved it, until Finish.
 const (
 	Accepted State = "accepted" // on disk, not handled
-	Held     State = "held"     // a prompt that waits to be typed
-	Typing   State = "typing"   // a prompt being typed, see talk.Mark
-	Unproven State = "unproven" // typed without proof of receipt: never typed again without a tap
+	Held     State = "held"     // a prompt that was offered to an engine, see Number
+	Typing   State = "typing"   // only shown: the engine types it, see talk.Mark
+	Unproven State = "unproven" // only shown: typed without proof of receipt, a person decides
 	Asked    State = "asked"    // a prompt that needs a person's confirmation; in no queue
 )
+
+// isOffered reports whether an engine has the prompt, or is about to have it.
+func (s State) isOffered() bool { return s == Held || s == Typing || s == Unproven }
 
 // Waits reports whether an entry may still be typed and no part of it was typed yet.
 func (s State) Waits() bool { return s == Held || s == Asked }
@@ -46,8 +49,9 @@ type Entry struct {
 	Session              uuid.UUID       `json:"session,omitzero"` // id of the port.Session it is for
 	address.Conversation `json:"conversation"`
 	MessageID            int              `json:"message_id,omitempty"`
-	Text                 string           `json:"text,omitempty"`  // the normalized prompt
-	Class                talk.PromptClass `json:"class,omitempty"` // how its receipt is proven
+	Number               int64            `json:"number,omitempty"` // of its last offer to an engine; never used again
+	Text                 string           `json:"text,omitempty"`   // the normalized prompt
+	Class                talk.PromptClass `json:"class,omitempty"`  // how its receipt is proven
 	Typing               *talk.Mark       `json:"typing,omitempty"`
 	Repeated             bool             `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
 

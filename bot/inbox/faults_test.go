@@ -127,6 +127,7 @@ func turnsOfStore() *disktest.Turns {
 			require.NoError(t, s.Finish(old))
 			time.Sleep(2 * redelivery)
 			require.NoError(t, s.Finish(reopened))
+			s.numbers.reserved = s.numbers.last // the next prompt reserves more
 			return filepath.Dir(dir)
 		},
 		Turn: disktest.InOrder(

@@ -56,6 +56,11 @@ type Store struct {
 	// Clock, set before the first update, measures the age of entries. nil uses the wall clock.
 	Clock Clock
 
+	// TakeBack, set before the first update, takes a prompt back from its engine before the chat
+	// finishes its entry or asks a person about it. Taking back a prompt that no engine has is not
+	// an error.
+	TakeBack func(key string) error
+
 	// Failpoint is called at each persisted step. It is nil except in programs built to crash
 	// there.
 	Failpoint func(name string)
@@ -69,6 +74,8 @@ type Store struct {
 	mu   sync.Mutex           // held during every change of the folder, so that no save restores a finished entry
 	done map[string]time.Time // finished keys with a marker, and since when
 	torn map[string]bool      // keys whose first write failed: the file may exist, and was not handed on
+
+	numbers numbers // of offers
 }
 
 // OpenStore opens dir ($CCBOT_DIR/inbox), and creates it if necessary. Unreadable entries go to the
@@ -106,6 +113,7 @@ func (s *Store) open() error {
 			s.done[key] = info.ModTime()
 		}
 	}
+	s.numbers.open(s.folder, s.log)
 	return nil
 }
 
@@ -209,11 +217,15 @@ func (s *Store) Change(key string, change func(e *Entry) error) error {
 	if err != nil {
 		return fmt.Errorf("change: %w", err)
 	}
+	before := e.State
 	switch err := change(&e); {
 	case errors.Is(err, ErrDraft):
 		s.drafts.Store(key, e)
 		return nil
 	case err != nil:
+		return err
+	}
+	if err := s.leave(before, e); err != nil {
 		return err
 	}
 	return s.writeLocked(e)
@@ -267,6 +279,9 @@ func (s *Store) finishLocked(key string) error {
 	if !validKey(key) {
 		return fmt.Errorf("finish %q: %w", key, ErrNoEntry)
 	}
+	if err := s.takeBack(key); err != nil {
+		return err
+	}
 	s.drafts.Delete(key)
 	switch err := disk.Rename(s.path(key), filepath.Join(s.folder.Path, key+doneSuffix)); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -286,7 +301,7 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("reopen %s: %w", key, err)
 	}
-	e.State, e.Typing = state, nil
+	e.State, e.Typing, e.Number = state, nil, 0
 	return e, s.writeLocked(e)
 }
 
@@ -327,6 +342,9 @@ func (s *Store) list() (entries []Entry, left []unread, err error) {
 			s.log.Error("inbox_entry_not_read", logkey.File, name, logkey.Error, err)
 			left = append(left, unread{key, err})
 		case e.Key != "":
+			if shown, is := s.drafts.Load(key); is && e.State.isOffered() {
+				e, _ = shown.(Entry)
+			}
 			entries = append(entries, e)
 		}
 	}
@@ -338,6 +356,9 @@ func (s *Store) list() (entries []Entry, left []unread, err error) {
 func (s *Store) setAside(key, reason string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.takeBack(key); err != nil {
+		return err
+	}
 	s.drafts.Delete(key)
 	if err := s.folder.Quarantine(key+entrySuffix, s.aside.Quarantine, reason); err != nil {
 		return fmt.Errorf("set aside %s: %w", key, err)
@@ -413,6 +434,9 @@ func understand(name string, data []byte) (Entry, error) {
 func (s *Store) writeLocked(e Entry) error {
 	e.Version = Version
 	if err := e.check(); err != nil {
+		return err
+	}
+	if err := s.numberLocked(&e); err != nil {
 		return err
 	}
 	data, err := json.Marshal(e)

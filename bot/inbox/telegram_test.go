@@ -342,7 +342,7 @@ func unfinished(t testing.TB, dir string) []string {
 	return slices.DeleteFunc(files(t, dir), func(name string) bool { return strings.HasSuffix(name, doneSuffix) })
 }
 
-// files lists a folder; a missing one is empty.
+// files lists the entries of a folder; a missing one is empty.
 func files(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -351,7 +351,9 @@ func files(t testing.TB, dir string) []string {
 	}
 	names := []string{}
 	for _, e := range entries {
-		names = append(names, e.Name())
+		if e.Name() != numbersName {
+			names = append(names, e.Name())
+		}
 	}
 	return names
 }

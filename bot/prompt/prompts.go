@@ -202,7 +202,7 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error
 	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil {
 		return err
 	}
-	draft := func(now *inbox.Entry) error { *now = e; return inbox.ErrDraft }
+	draft := func(now *inbox.Entry) error { e.Number, *now = now.Number, e; return inbox.ErrDraft }
 	if err := p.Entries.Change(e.Key, draft); err != nil {
 		return err
 	}

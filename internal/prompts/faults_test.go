@@ -27,7 +27,7 @@ func turnsOfPrompts() *disktest.Turns {
 			var err error
 			s, err = Open(dir, slog.New(slog.DiscardHandler))
 			require.NoError(t, err)
-			s.limit, s.ttl = 1, -1<<62 // the clock of the test is behind that of the files
+			s.ttl = -1 << 62 // the clock of the test is behind that of the files
 			save(t, s, offered("1", 1))
 			require.NoError(t, s.Finish("1", Delivered))
 			return dir

@@ -61,7 +61,7 @@ func (h *handover) open() {
 			}
 		}
 	}
-	s.limit, s.ttl = 1, 0
+	s.ttl = 0
 	h.engine = s
 }
 

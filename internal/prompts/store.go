@@ -29,10 +29,6 @@ const (
 	// maxPrompt is far above the longest text that a chat accepts.
 	maxPrompt = 64 << 20
 
-	// tombstoneLimit is the number of tombstones at which the settled ones are removed, so that not
-	// each prompt costs a write for it.
-	tombstoneLimit = 100
-
 	// tombstoneTTL is the least age of a tombstone that is removed: until then it answers how the
 	// prompt was typed.
 	tombstoneTTL = 48 * time.Hour
@@ -52,8 +48,7 @@ type Store struct {
 	settled    Number // on disk
 	mayRemove  Number // settled, and not on disk yet
 	tombstones int
-	swept      time.Time     // when settled tombstones were removed
-	limit      int           // of tombstones, see tombstoneLimit
+	swept      time.Time     // when settled tombstones were last removed
 	ttl        time.Duration // of tombstones, see tombstoneTTL
 }
 
@@ -65,7 +60,7 @@ type settledFile struct {
 
 // Open opens dir ($CCBOT_DIR/prompts), and creates it if necessary.
 func Open(dir string, log *slog.Logger) (*Store, error) {
-	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxPrompt, Fsync: true}, log: log, limit: tombstoneLimit, ttl: tombstoneTTL}
+	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxPrompt, Fsync: true}, log: log, ttl: tombstoneTTL}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open the prompts: %w", err)
 	}
@@ -239,24 +234,36 @@ func (s *Store) change(key string, n Number, do func(p *Prompt) error) error {
 	return do(&p)
 }
 
+// MaySettle reports whether Settle would remove tombstones: not more than once a day.
+func (s *Store) MaySettle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.maySettleLocked()
+}
+
+func (s *Store) maySettleLocked() bool { return s.tombstones > 0 && time.Since(s.swept) >= s.ttl/2 }
+
 // Settle notes that the chat has the outcome of all prompts up to a number. Their tombstones are
-// removed, not each time; from then on their numbers are refused.
+// removed, see MaySettle; from then on their numbers are refused.
 func (s *Store) Settle(n Number) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mayRemove = max(s.mayRemove, n)
-	if s.mayRemove == s.settled || s.tombstones < s.limit || time.Since(s.swept) < s.ttl/2 {
+	if !s.maySettleLocked() {
 		return nil
 	}
-	data, err := json.Marshal(settledFile{Version, s.mayRemove})
-	if err == nil {
-		err = s.folder.Put(settledName, append(data, '\n'))
+	s.swept = time.Now()
+	if s.mayRemove > s.settled {
+		data, err := json.Marshal(settledFile{Version, s.mayRemove})
+		if err == nil {
+			err = s.folder.Put(settledName, append(data, '\n'))
+		}
+		if err != nil {
+			return fmt.Errorf("settle: %w", err)
+		}
+		s.settled = s.mayRemove
+		s.at("prompts-settled")
 	}
-	if err != nil {
-		return fmt.Errorf("settle: %w", err)
-	}
-	s.settled, s.swept = s.mayRemove, time.Now()
-	s.at("prompts-settled")
 	return s.removeSettledLocked()
 }
 
@@ -323,6 +330,32 @@ func (s *Store) list(is func(name string) bool) (all []Prompt, unread bool, err 
 	}
 	slices.SortStableFunc(all, func(a, b Prompt) int { return cmp.Compare(a.Number, b.Number) })
 	return all, unread, nil
+}
+
+// Last returns the highest known number.
+func (s *Store) Last() (last Number) {
+	last = s.settledNow()
+	all, _, _ := s.list(func(name string) bool { return name != settledName }) // an unread file is logged
+	for _, p := range all {
+		last = max(last, p.Number)
+	}
+	return last
+}
+
+// Files returns the names of the files that a prompt may have.
+func Files(key string) []string {
+	names := []string{key + suffix}
+	for _, o := range outcomes {
+		names = append(names, key+"."+string(o))
+	}
+	return names
+}
+
+// Look reads a prompt, or its tombstone, from a folder that a running ccbot may write.
+func Look(dir, key string) (p Prompt, known bool) {
+	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxPrompt}}
+	p, _, err := s.findLocked(key)
+	return p, err == nil
 }
 
 // Of returns the keys of the unfinished prompts of each session, in the order of their numbers.

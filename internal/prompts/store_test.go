@@ -117,7 +117,7 @@ func TestP4_DamagedPromptIsUnproven(t *testing.T) {
 func TestP4_SettledNumberIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	s := openIn(t, dir)
-	s.limit, s.ttl = 1, 0
+	s.ttl = 0
 	save(t, s, offered("1", 1))
 	save(t, s, offered("2", 2))
 	require.NoError(t, s.Finish("1", Delivered))

@@ -25,6 +25,7 @@ const (
 // Prompt is one text on its way to an agent.
 type Prompt struct {
 	Key     string    // inbox key
+	Number  int64     // of the chat's last offer
 	Session uuid.UUID // the session that has it in its queue
 	Text    string    // normalised
 	// Class determines the proof of arrival: a UserPromptSubmit names a plain prompt; after a slash

@@ -21,16 +21,22 @@ type Requests struct{ s *Session }
 func (w *Session) Requests() Requests { return Requests{w} }
 
 // Queue puts a prompt at the end of the queue, and types it at once if it is alone there and
-// mayType allows it for the prompt as read from the disk. Otherwise the prompt is held.
+// mayType allows it for the prompt as read from the disk. Then the next save of the record is early
+// enough: a start finds the session in the prompt. Otherwise the prompt is held.
 func (w Requests) Queue(ctx context.Context, key string, mayType func(*Prompt) bool) error {
-	alone := len(w.s.r.Prompts) == 0
-	if err := w.s.enqueue(key); err != nil {
+	if len(w.s.r.Prompts) == 0 && w.s.r.State == session.Running {
+		w.s.r.Enqueue(key)
+		w.s.turn.Keep()
+		if w.typeAtOnce(ctx, key, mayType) {
+			return nil
+		}
+		if err := w.s.turn.Save(); err != nil {
+			return err
+		}
+	} else if err := w.s.enqueue(key); err != nil {
 		return err
 	}
 	w.s.turn.At("prompt-saved")
-	if alone && w.typeAtOnce(ctx, key, mayType) {
-		return nil
-	}
 	return w.s.typist.prompts.HoldPrompt(key, w.s.r.ID)
 }
 

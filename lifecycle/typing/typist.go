@@ -64,6 +64,7 @@ func (t *Typist) Observer() *view.Observer { return t.observer }
 type Turn struct {
 	Record *session.Record
 	Save   func() error                                 // puts the record on disk
+	Keep   func()                                       // leaves the record to the next save
 	Follow func(ctx context.Context) error              // saves, and reports that another transcript must be read
 	Notify func(ctx context.Context, n news.News) error // reports what happened to the session
 	Wake   func()                                       // requests a step of the session

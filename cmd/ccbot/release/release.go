@@ -31,7 +31,7 @@ const Platform = runtime.GOOS + "/" + runtime.GOARCH
 
 // State is the mark of this program: the version of the state folder that it knows, and of the
 // records that it writes. A test compares the figures.
-const State = "<<ccbot folder 1 records 2 " + Platform + ">>"
+const State = "<<ccbot folder 2 records 2 " + Platform + ">>"
 
 var (
 	versionPattern = lazyregexp.New(`<<ccbot version ([0-9A-Za-z.+_-]{1,100})>>`)

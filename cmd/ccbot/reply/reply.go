@@ -21,6 +21,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	"ccbot/internal/prompts"
 	"ccbot/internal/session"
 	"ccbot/internal/spool"
 	"ccbot/internal/watch"
@@ -60,6 +61,7 @@ func (w Waiter) until(ctx context.Context, id uuid.UUID, key string, isOver func
 	g, ctx := errgroup.WithContext(ctx)
 	l := looking{Waiter: w, id: id, key: key, changed: make(chan struct{}, 1)}
 	l.follow(ctx, g, filepath.Join(w.Dir, "inbox"), key+".json", key+".done")
+	l.follow(ctx, g, filepath.Join(w.Dir, "prompts"), prompts.Files(key)...)
 	l.follow(ctx, g, filepath.Join(w.Dir, "sessions"), id.String()+".json")
 	over := false
 	for err == nil && !over {
@@ -205,6 +207,12 @@ func (l *looking) entry() (e inbox.Entry, finished bool, err error) {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("the prompt is no longer known")
+	}
+	if p, known := prompts.Look(filepath.Join(l.Dir, "prompts"), l.key); known && err == nil {
+		e.Typing, e.Reported = p.Mark, p.Waits
+		if !finished && e.State == inbox.Held {
+			e.State = inbox.State(p.State)
+		}
 	}
 	return e, finished, err
 }

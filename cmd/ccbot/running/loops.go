@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/offline"
-	"ccbot/cmd/ccbot/reply"
 	"ccbot/host"
 	"ccbot/internal/control"
 	"ccbot/internal/git"
@@ -165,7 +164,7 @@ func (e *loopEngine) Interrupt(ctx context.Context, id uuid.UUID) error {
 func (e *loopEngine) Outcome(_ context.Context, r session.Record, key uuid.UUID, known *outcome.Prompt) (o outcome.Outcome, p outcome.Prompt, err error) {
 	if known != nil {
 		p = *known
-	} else if p, err = e.prompt(inbox.PromptKey(key)); err != nil {
+	} else if p, err = e.prompts.outcomeOf(inbox.PromptKey(key)); err != nil {
 		return o, p, err
 	}
 	seen := outcome.Seen{State: r.State, Phase: view.Noted(r).Phase, Prompt: p}
@@ -187,20 +186,6 @@ func (e *loopEngine) Outcome(_ context.Context, r session.Record, key uuid.UUID,
 		o.Others, err = p.Others(e.coding.Of(r.AgentName), path)
 	}
 	return o, p, err
-}
-
-// prompt reads the prompt with a key. A prompt that is no longer known counts as taken back.
-func (e *loopEngine) prompt(key string) (outcome.Prompt, error) {
-	finished := false
-	entry, err := e.inbox.Load(key)
-	if errors.Is(err, inbox.ErrNoEntry) {
-		finished = true
-		entry, err = e.inbox.Finished(key)
-	}
-	if errors.Is(err, inbox.ErrNoEntry) {
-		return outcome.Prompt{Finished: true}, nil
-	}
-	return reply.PromptOf(entry, finished), err
 }
 
 // answer returns the answer to a prompt, as far as it was read.

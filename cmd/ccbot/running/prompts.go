@@ -1,47 +1,155 @@
 package running
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/inbox"
+	"ccbot/cmd/ccbot/reply"
+	"ccbot/internal/logkey"
+	engine "ccbot/internal/prompts"
+	"ccbot/lifecycle/outcome"
 	"ccbot/lifecycle/typing"
 	"ccbot/port/talk"
 )
 
-// prompts shows the inbox to lifecycle as the store of prompts.
-type prompts struct{ inbox *inbox.Store }
+// prompts hands prompts over from the chat, whose entries are in the inbox, to the engine, which
+// has its own store; see package internal/prompts. From the hand-over until the outcome only the
+// engine's store decides about a prompt, and the chat's entry shows its progress.
+type prompts struct {
+	// Failpoint is called at each persisted step. It is nil except in programs built to crash
+	// there.
+	Failpoint func(name string)
 
-// Prompt reads a prompt; typing.ErrNoPrompt says that no queue holds it.
-func (p prompts) Prompt(key string) (typing.Prompt, error) {
-	e, err := p.inbox.Load(key)
-	if errors.Is(err, inbox.ErrNoEntry) {
-		return typing.Prompt{}, typing.ErrNoPrompt
+	inbox *inbox.Store
+	store *engine.Store
+	log   *slog.Logger
+}
+
+func newPrompts(in *inbox.Store, store *engine.Store, log *slog.Logger) *prompts {
+	p := &prompts{inbox: in, store: store, log: log}
+	in.TakeBack = p.takeBack
+	in.NumberAbove(int64(store.Last())) // the chat's file of numbers may be gone
+	return p
+}
+
+// takeBack takes a prompt back from the engine, if the engine has it.
+func (p *prompts) takeBack(key string) error {
+	if _, err := p.store.Prompt(key); errors.Is(err, engine.ErrNoPrompt) {
+		return nil
 	}
+	err := p.store.Finish(key, engine.Returned)
+	p.at("prompt-taken-back")
+	return err
+}
+
+func (p *prompts) at(failpoint string) {
+	if p.Failpoint != nil {
+		p.Failpoint(failpoint)
+	}
+}
+
+// Prompt implements typing.Prompts. A prompt that was offered, and that the engine does not have
+// yet because a fault or a crash came in between, is held now.
+func (p *prompts) Prompt(key string) (typing.Prompt, error) {
+	q, err := p.store.Prompt(key)
+	if errors.Is(err, engine.ErrNoPrompt) {
+		if q, err = p.accept(key); err == nil {
+			err = p.store.Save(q)
+		}
+	}
+	return promptOf(q), err
+}
+
+// accept returns the offered prompt of an entry that the engine does not have yet, or holds.
+func (p *prompts) accept(key string) (q engine.Prompt, err error) {
+	e, err := p.inbox.Load(key)
 	if err != nil {
+		return q, asNotExist(err)
+	}
+	if e.State != inbox.Held {
+		return q, typing.ErrNoPrompt
+	}
+	q, ended, err := p.store.Accept(offerOf(e))
+	if err == nil && (ended != "" || q.State != engine.Held) {
+		err = fmt.Errorf("prompt %s is %s: %w", key, cmp.Or(string(ended), string(q.State)), typing.ErrNoPrompt)
+	}
+	return q, err
+}
+
+func offerOf(e inbox.Entry) engine.Prompt {
+	return engine.Prompt{Key: e.Key, Number: engine.Number(e.Number), Session: e.Session, Text: e.Text, Class: e.Class, Since: e.Received}
+}
+
+func promptOf(q engine.Prompt) typing.Prompt {
+	return typing.Prompt{Key: q.Key, Number: int64(q.Number), Session: q.Session, Text: q.Text, Since: q.Since, Class: q.Class,
+		State: typing.PromptState(q.State), Mark: q.Mark, Reported: q.Waits, Repeated: q.Repeats}
+}
+
+// NewPrompt implements typing.Prompts: it puts the number of the offer on the chat's disk.
+func (p *prompts) NewPrompt(key string, session uuid.UUID) (typing.Prompt, error) {
+	err := p.inbox.Change(key, func(e *inbox.Entry) error { return offer(e, session) })
+	if err := asNotExist(err); err != nil {
 		return typing.Prompt{}, err
 	}
-	if !slices.Contains(queued, e.State) {
-		return typing.Prompt{}, typing.ErrNoPrompt
-	}
-	return promptOf(e), nil
+	p.at("prompt-offered")
+	q, err := p.accept(key)
+	return promptOf(q), err
 }
 
-// NewPrompt reads an untyped prompt, as HoldPrompt would hold it.
-func (p prompts) NewPrompt(key string, session uuid.UUID) (typing.Prompt, error) {
-	e, err := p.inbox.Load(key)
-	if err == nil {
-		err = hold(&e, session)
+// offer makes an entry one that is offered to the engine of a session.
+func offer(e *inbox.Entry, session uuid.UUID) error {
+	switch {
+	case e.State == inbox.Held && e.Session == session && e.Number > 0:
+		return errUnchanged
+	case e.State == inbox.Typing, e.State == inbox.Unproven:
+		return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, typing.ErrNoPrompt)
 	}
-	return promptOf(e), asNotExist(err)
+	e.State, e.Session, e.Number, e.Stale, e.Reported = inbox.Held, session, 0, false, nil
+	return nil
 }
 
-func promptOf(e inbox.Entry) typing.Prompt {
-	return typing.Prompt{Key: e.Key, Session: e.Session, Text: e.Text, Since: e.Received, Class: e.Class,
-		State: typing.PromptState(e.State), Mark: copyOf(e.Typing), Reported: slices.Clone(e.Reported), Repeated: e.Repeated}
+// HoldPrompt implements typing.Prompts.
+func (p *prompts) HoldPrompt(key string, session uuid.UUID) error {
+	q, err := p.NewPrompt(key, session)
+	if err != nil {
+		return err
+	}
+	return p.SavePrompt(q)
+}
+
+// SavePrompt implements typing.Prompts.
+func (p *prompts) SavePrompt(q typing.Prompt) error {
+	now, err := p.store.Prompt(q.Key)
+	if errors.Is(err, engine.ErrNoPrompt) { // it is typed before it was held
+		if now, err = p.accept(q.Key); err == nil && (now.Text != q.Text || now.Class != q.Class) {
+			err = fmt.Errorf("entry %s was edited since it was read", q.Key)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	now.Number = max(now.Number, engine.Number(q.Number))
+	now.Session, now.Text, now.Class, now.State = q.Session, q.Text, q.Class, engine.State(q.State)
+	now.Mark, now.Waits, now.Repeats = copyOf(q.Mark), slices.Clone(q.Reported), q.Repeated
+	if err := p.store.Save(now); err != nil {
+		return err
+	}
+	p.show(now)
+	return nil
+}
+
+// show shows the engine's progress in the chat's entry.
+func (p *prompts) show(q engine.Prompt) {
+	p.inbox.Show(q.Key, func(e *inbox.Entry) {
+		e.State, e.Session, e.Reported, e.Typing = inbox.State(q.State), q.Session, slices.Clone(q.Waits), copyOf(q.Mark)
+		e.Text, e.Class, e.Repeated = q.Text, q.Class, q.Repeats
+	})
 }
 
 // copyOf returns a separate mark: the typing of a prompt changes its mark before that is saved.
@@ -51,44 +159,6 @@ func copyOf(m *talk.Mark) *talk.Mark {
 	}
 	mark := *m
 	return &mark
-}
-
-// queued are the states of a prompt that a queue holds.
-var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
-
-// HoldPrompt puts an untyped prompt into a session's queue. typing.ErrNoPrompt: the prompt was
-// typed already, or is finished.
-func (p prompts) HoldPrompt(key string, session uuid.UUID) error {
-	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error { return hold(e, session) }))
-}
-
-func hold(e *inbox.Entry, session uuid.UUID) error {
-	switch {
-	case e.State == inbox.Held && e.Session == session:
-		return errUnchanged
-	case e.State == inbox.Typing || e.State == inbox.Unproven && e.Typing != nil:
-		return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, typing.ErrNoPrompt)
-	}
-	e.State, e.Session, e.Stale, e.Reported = inbox.Held, session, false, nil
-	return nil
-}
-
-// SavePrompt puts a prompt's new state on disk.
-func (p prompts) SavePrompt(q typing.Prompt) error {
-	return asNotExist(p.inbox.Change(q.Key, func(e *inbox.Entry) error {
-		if !slices.Contains(queued, e.State) { // it is typed before it was held
-			if e.Text != q.Text || e.Class != q.Class { // the next step types what it says now
-				return fmt.Errorf("entry %s was edited since it was read", e.Key)
-			}
-			if err := hold(e, q.Session); err != nil {
-				return err
-			}
-		}
-		e.State, e.Reported, e.Typing = inbox.State(q.State), slices.Clone(q.Reported), copyOf(q.Mark)
-		e.Text, e.Class = q.Text, q.Class // which Reword changes
-		e.Repeated = q.Repeated
-		return nil
-	}))
 }
 
 // asNotExist translates the error of a change into the one that lifecycle knows.
@@ -104,22 +174,169 @@ func asNotExist(err error) error {
 
 var errUnchanged = errors.New("the entry is so already")
 
-// FinishPrompt ends a prompt for good.
-func (p prompts) FinishPrompt(key string) error { return p.inbox.Finish(key) }
+// FinishPrompt implements typing.Prompts: the engine finishes the prompt, and then the chat its
+// entry.
+func (p *prompts) FinishPrompt(key string) error {
+	if err := p.store.Finish(key, engine.Delivered); err != nil {
+		return err
+	}
+	p.at("prompt-ended")
+	err := p.inbox.Finish(key)
+	if p.store.MaySettle() {
+		err = errors.Join(err, p.settle())
+	}
+	return err
+}
+
+// settle tells the engine up to which number all is over for the chat.
+func (p *prompts) settle() error {
+	n := p.inbox.LastNumber() // it comes first: each entry with an earlier number is listed, or finished
+	entries, err := p.inbox.List()
+	for _, e := range entries {
+		if slices.Contains(queued, e.State) {
+			n = min(n, e.Number-1)
+		}
+	}
+	if err != nil {
+		return unlessUnread(err)
+	}
+	return p.store.Settle(engine.Number(n))
+}
+
+// queued are the states of a prompt that an engine has, or is about to have.
+var queued = []inbox.State{inbox.Held, inbox.Typing, inbox.Unproven}
+
+// agree makes both stores agree after a crash, before anything is typed. It takes over the prompts
+// of a ccbot that had only the inbox, with the marks of those that it was typing.
+func (p *prompts) agree() error {
+	entries, unread := p.inbox.List()
+	if err := unlessUnread(unread); err != nil {
+		return err
+	}
+	open := make(map[string]bool)
+	for _, e := range entries {
+		if !slices.Contains(queued, e.State) {
+			continue
+		}
+		open[e.Key] = true
+		if err := p.agreeOn(e); err != nil {
+			return fmt.Errorf("prompt %s: %w", e.Key, err)
+		}
+	}
+	all, _, err := p.store.List()
+	for _, q := range all {
+		if err == nil && unread == nil && !open[q.Key] { // the chat has finished it, or asks about it
+			err = p.store.Finish(q.Key, engine.Returned)
+		}
+	}
+	return errors.Join(err, p.settle())
+}
+
+// agreeOn makes an offered entry and the engine's prompt agree.
+func (p *prompts) agreeOn(e inbox.Entry) error {
+	q, ended, err := p.store.Find(e.Key)
+	absent := errors.Is(err, engine.ErrNoPrompt)
+	if err != nil && !absent { // if the file is damaged, it becomes unproven
+		q, ended, err = p.store.Accept(offerOf(e))
+	}
+	switch {
+	case absent && (e.Number == 0 || e.State != inbox.Held):
+		return p.takeOver(e)
+	case absent, err == nil && ended != "" && int64(q.Number) < e.Number: // the offer was not accepted yet
+		return nil
+	case err != nil: // it cannot be read now, and is not typed until then
+		p.log.Error("prompt_unreadable", logkey.Key, e.Key, logkey.Error, err)
+		return nil
+	case ended == engine.Delivered:
+		return p.inbox.Finish(e.Key)
+	case ended != "": // a person is asked about it
+		return p.inbox.Change(e.Key, func(e *inbox.Entry) error {
+			e.State, e.Stale, e.Reported, e.Typing = inbox.Asked, false, nil, nil
+			return nil
+		})
+	}
+	p.show(q)
+	return nil
+}
+
+// takeOver puts an entry of a ccbot that had no other store into the engine's store. The entry gets
+// its number first, so that a crash in between repeats this.
+func (p *prompts) takeOver(e inbox.Entry) error {
+	if err := p.inbox.Change(e.Key, func(*inbox.Entry) error { return nil }); err != nil {
+		return err
+	}
+	e, err := p.inbox.Load(e.Key)
+	if err != nil {
+		return err
+	}
+	q := offerOf(e)
+	q.State, q.Mark, q.Waits, q.Repeats = engine.State(e.State), copyOf(e.Typing), slices.Clone(e.Reported), e.Repeated
+	if err := p.store.Save(q); err != nil {
+		return err
+	}
+	p.at("prompt-taken-over")
+	p.show(q)
+	return nil
+}
+
+// move gives a prompt to another session.
+func (p *prompts) move(key string, from, to uuid.UUID) error {
+	q, err := p.store.Prompt(key)
+	if err == nil && q.Session == from {
+		q.Session = to
+		if err = p.store.Save(q); err == nil {
+			p.show(q)
+		}
+	}
+	if err != nil && !errors.Is(err, engine.ErrNoPrompt) {
+		return err
+	}
+	err = p.inbox.Change(key, func(e *inbox.Entry) error {
+		if e.Session == from {
+			e.Session = to
+		}
+		return nil
+	})
+	if errors.Is(err, inbox.ErrNoEntry) {
+		return nil
+	}
+	return err
+}
+
+// outcomeOf returns a prompt as the outcome of its turn needs it.
+func (p *prompts) outcomeOf(key string) (outcome.Prompt, error) {
+	e, err := p.inbox.Load(key)
+	finished := errors.Is(err, inbox.ErrNoEntry)
+	if finished {
+		e, err = p.inbox.Finished(key)
+	}
+	if errors.Is(err, inbox.ErrNoEntry) {
+		return outcome.Prompt{Finished: true}, nil
+	}
+	if err != nil {
+		return outcome.Prompt{}, err
+	}
+	if q, _, err := p.store.Find(key); err == nil {
+		e.Text, e.Class, e.Typing = q.Text, q.Class, q.Mark
+	} else if !errors.Is(err, engine.ErrNoPrompt) {
+		return outcome.Prompt{}, err
+	}
+	return reply.PromptOf(e, finished), nil
+}
 
 // Waiting lists the unfinished prompts of each session, in order. Prompts that wait for a person's
 // answer are in no queue, and are left out. With inbox.ErrUnread some may be missing.
-func (p prompts) Waiting() (map[uuid.UUID][]string, error) {
+func (p *prompts) Waiting() (map[uuid.UUID][]string, error) {
 	return p.bySession(queued...)
 }
 
 // Left is Waiting including the prompts that wait for a person's answer: all that must be reported
 // before a session is forgotten.
-func (p prompts) Left() (map[uuid.UUID][]string, error) {
+func (p *prompts) Left() (map[uuid.UUID][]string, error) {
 	return p.bySession(append(slices.Clone(queued), inbox.Asked)...)
 }
 
-func (p prompts) bySession(states ...inbox.State) (map[uuid.UUID][]string, error) {
+func (p *prompts) bySession(states ...inbox.State) (map[uuid.UUID][]string, error) {
 	entries, err := p.inbox.List()
 	all := make(map[uuid.UUID][]string)
 	for _, e := range entries {
@@ -128,4 +345,12 @@ func (p prompts) bySession(states ...inbox.State) (map[uuid.UUID][]string, error
 		}
 	}
 	return all, err
+}
+
+// unlessUnread returns err unless it only says that some entries were not read.
+func unlessUnread(err error) error {
+	if errors.Is(err, inbox.ErrUnread) {
+		return nil
+	}
+	return err
 }

@@ -16,6 +16,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/internal/disk"
+	engine "ccbot/internal/prompts"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/port/news"
@@ -39,6 +40,14 @@ func newInbox(t *testing.T) *inboxFolder {
 	return &inboxFolder{Store: store, dir: dir}
 }
 
+// prompts returns the prompts of a start of ccbot. The engine's folder is next to the inbox.
+func (w *inboxFolder) prompts(t *testing.T) *prompts {
+	t.Helper()
+	store, err := engine.Open(filepath.Join(filepath.Dir(w.dir), "prompts"), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return newPrompts(w.Store, store, slog.New(slog.DiscardHandler))
+}
+
 // prompt puts an entry into the inbox that is a prompt of a session.
 func (w *inboxFolder) prompt(t *testing.T, of uuid.UUID, text string, state inbox.State) inbox.Entry {
 	t.Helper()
@@ -52,7 +61,7 @@ func (w *inboxFolder) prompt(t *testing.T, of uuid.UUID, text string, state inbo
 
 func TestPromptsShowTheInbox(t *testing.T) {
 	w := newInbox(t)
-	p := prompts{inbox: w.Store}
+	p := w.prompts(t)
 	r := uuid.New()
 	held := w.prompt(t, r, "one", inbox.Held)
 	done := w.prompt(t, r, "two", inbox.Typing)
@@ -76,7 +85,7 @@ func TestPromptsShowTheInbox(t *testing.T) {
 
 	q, err := p.Prompt(held.Key)
 	require.NoError(t, err)
-	assert.Equal(t, typing.Prompt{Key: held.Key, Session: r, Text: "one", State: typing.Held, Since: cameIn}, q)
+	assert.Equal(t, typing.Prompt{Key: held.Key, Number: q.Number, Session: r, Text: "one", State: typing.Held, Since: cameIn}, q)
 	q.State, q.Reported = typing.Typing, []news.Wait{news.HeldDraft, news.Queued}
 	q.Mark = &talk.Mark{At: cameIn, Path: "/t.jsonl", Offset: 5, Enters: 2, Retreat: true}
 	require.NoError(t, p.SavePrompt(q))
@@ -100,11 +109,11 @@ func TestP4_PromptIsHeldBeforeTyping(t *testing.T) {
 		mark  *talk.Mark
 		held  bool
 	}{
-		{inbox.Accepted, nil, true}, {inbox.Asked, nil, true}, {inbox.Held, nil, true}, {inbox.Unproven, nil, true},
+		{inbox.Accepted, nil, true}, {inbox.Asked, nil, true}, {inbox.Held, nil, true},
 		{inbox.Unproven, &talk.Mark{At: cameIn}, false}, {inbox.Typing, &talk.Mark{At: cameIn}, false},
 	} {
 		w := newInbox(t)
-		p, to := prompts{inbox: w.Store}, uuid.New()
+		p, to := w.prompts(t), uuid.New()
 		e := w.prompt(t, uuid.New(), "text", tt.state)
 		require.NoError(t, w.Change(e.Key, func(e *inbox.Entry) error {
 			e.Typing, e.Stale, e.Reported = tt.mark, true, []news.Wait{news.Queued}
@@ -122,19 +131,20 @@ func TestP4_PromptIsHeldBeforeTyping(t *testing.T) {
 		}
 		require.NoError(t, err, tt.state)
 		require.NoError(t, p.HoldPrompt(e.Key, to), "once more is nothing")
-		before.State, before.Session, before.Stale, before.Reported = inbox.Held, to, false, nil
+		assert.Greater(t, after.Number, before.Number, "it is offered anew")
+		before.State, before.Session, before.Stale, before.Reported, before.Number = inbox.Held, to, false, nil, after.Number
 		assert.Equal(t, before, after)
 	}
-	assert.ErrorIs(t, prompts{inbox: newInbox(t).Store}.HoldPrompt("4711", uuid.New()), fs.ErrNotExist)
+	assert.ErrorIs(t, newInbox(t).prompts(t).HoldPrompt("4711", uuid.New()), fs.ErrNotExist)
 }
 
-// A person may edit a prompt that waits for an answer while the screen is read.
+// An entry may be edited while the screen is read for its prompt.
 func TestP4_EditedPromptIsNotTypedUnedited(t *testing.T) {
 	for _, edit := range []func(*inbox.Entry){
 		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = talk.ClassBash }, func(*inbox.Entry) {},
 	} {
 		w := newInbox(t)
-		p, to := prompts{inbox: w.Store}, uuid.New()
+		p, to := w.prompts(t), uuid.New()
 		e := w.prompt(t, uuid.New(), "old", inbox.Asked)
 		q, err := p.NewPrompt(e.Key, to)
 		require.NoError(t, err)
@@ -180,7 +190,7 @@ func TestP4_StartWaitsForUnreadEntry(t *testing.T) {
 					}
 					return nil
 				})()
-				s := &system{prompts: prompts{inbox: w.Store}}
+				s := &system{prompts: w.prompts(t)}
 				require.NoError(t, s.readable(t.Context()))
 				waiting, err := s.prompts.Waiting()
 				if healed < unreadTimeout {
@@ -206,6 +216,6 @@ func TestP4_UnreadPromptForgetsNoSession(t *testing.T) {
 		}
 		return nil
 	})()
-	s := &system{prompts: prompts{inbox: w.Store}}
+	s := &system{prompts: w.prompts(t)}
 	require.ErrorIs(t, s.clear(t.Context(), r), syscall.EMFILE)
 }

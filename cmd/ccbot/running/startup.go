@@ -36,6 +36,9 @@ func (s *system) recover(ctx context.Context) (recovery.Report, error) {
 	if err := s.readable(ctx); err != nil {
 		return recovery.Report{}, err
 	}
+	if err := s.prompts.agree(); err != nil {
+		return recovery.Report{}, err
+	}
 	chats := s.bot.Reports.Chat.Book.Store
 	noteCursors(ctx, s.store, s.lifecycle, chats, s.log)
 	if err := finishTransfers(ctx, s, chats); err != nil {
@@ -69,13 +72,6 @@ func (s *system) readable(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-func unlessUnread(err error) error {
-	if errors.Is(err, inbox.ErrUnread) {
-		return nil
-	}
-	return err
 }
 
 // tmuxTimeout is how long a start waits for tmux before it logs that it waits: tmux answers within

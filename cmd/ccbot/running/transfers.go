@@ -2,11 +2,9 @@ package running
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"ccbot/bot/conversation"
-	"ccbot/bot/inbox"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -46,13 +44,7 @@ func finishTransfers(ctx context.Context, s *system, chats *conversation.Store) 
 func finishTransfer(ctx context.Context, s *system, chats *conversation.Store, t session.Transfer, waiting []string) error {
 	t.From.Enqueue(waiting...) // t is a copy
 	for _, key := range t.From.Prompts {
-		err := s.prompts.inbox.Change(key, func(e *inbox.Entry) error {
-			if e.Session == t.From.ID {
-				e.Session = t.To.ID
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, inbox.ErrNoEntry) {
+		if err := s.prompts.move(key, t.From.ID, t.To.ID); err != nil {
 			return err
 		}
 	}

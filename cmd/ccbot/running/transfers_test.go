@@ -63,7 +63,7 @@ func TestP8_EarlierVersionsTransfersAreFinished(t *testing.T) {
 			at := session.Conversation{ChatID: 7}
 			require.NoError(t, chats.SetCurrent(at, owner))
 			backups := 0
-			s := &system{store: store, prompts: prompts{inbox: w.Store}, table: table, recovery: &recovery.Recovery{
+			s := &system{store: store, prompts: w.prompts(t), table: table, recovery: &recovery.Recovery{
 				Now: func() time.Time { return cameIn }, Backup: func(context.Context) (string, error) { backups++; return "", nil }}}
 			for range 2 {
 				require.NoError(t, finishTransfers(t.Context(), s, chats))

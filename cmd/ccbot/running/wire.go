@@ -55,6 +55,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	engine "ccbot/internal/prompts"
 	"ccbot/internal/session"
 	"ccbot/internal/suspect"
 	"ccbot/internal/systemfont"
@@ -108,7 +109,7 @@ type system struct {
 	bot       *bot.Bot
 	room      *statefolder.DiskSpace
 	held      *statefolder.Held
-	prompts   prompts
+	prompts   *prompts
 	asks      *ask.Store
 	cards     *card.Board
 	table     *process.Table
@@ -175,7 +176,7 @@ func wire(ctx context.Context, c config.Config, coding agent.Agents, environ []s
 	if err := s.wireSessions(instance, environ); err != nil {
 		return nil, err
 	}
-	s.inbox.Clock, s.inbox.Failpoint = process.Clock{Table: table}, Failpoint(environ)
+	s.inbox.Clock, s.inbox.Failpoint, s.prompts.Failpoint = process.Clock{Table: table}, Failpoint(environ), Failpoint(environ)
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Aliases, s.bot.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.Elsewhere = s.bot.Answers.Elsewhere
@@ -222,7 +223,11 @@ func (s *system) openStores() (err error) {
 	if err != nil {
 		return err
 	}
-	s.prompts = prompts{inbox: s.inbox}
+	accepted, err := engine.Open(filepath.Join(s.Dir, "prompts"), s.log)
+	if err != nil {
+		return err
+	}
+	s.prompts = newPrompts(s.inbox, accepted, s.log)
 	s.asks, err = ask.Open(filepath.Join(s.Dir, "asks"), filepath.Join(s.Dir, "quarantine"), claudeask.Former, s.log)
 	if err != nil {
 		return err

@@ -14,7 +14,10 @@ import (
 
 // Format is the version of the folder. It goes up when an earlier ccbot would do harm in a folder
 // that a later one has used; such a ccbot refuses the folder.
-const Format = 1
+//
+//	1  the inbox has the progress of each prompt
+//	2  prompts/ has it: an earlier ccbot would type again what the inbox shows as waiting
+const Format = 2
 
 const formatFile = "format"
 

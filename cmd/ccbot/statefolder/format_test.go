@@ -49,9 +49,13 @@ func TestP8_NewerVersionsFolderIsRefused(t *testing.T) {
 	}
 }
 
+// A folder without a version, or of an earlier one, gets this one before anything else is written.
 func TestFolderGetsVersion(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	for range 2 {
+	for _, earlier := range []string{"", "1\n", ""} {
+		if earlier != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, formatFile), []byte(earlier), 0o600))
+		}
 		_, held, err := Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		require.NoError(t, held.Close())

@@ -22,7 +22,7 @@ import (
 )
 
 // subfolders are the folders that ccbot makes in its folder.
-var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "exports", "inbox", "launch", "loops", "outbox", "quarantine",
+var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "exports", "inbox", "launch", "loops", "outbox", "prompts", "quarantine",
 	"received", "schedules", "sessions", "status", "usage"}
 
 // nested are those in which ccbot makes folders.

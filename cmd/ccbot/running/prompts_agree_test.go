@@ -1,0 +1,236 @@
+package running
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	engine "ccbot/internal/prompts"
+	"ccbot/lifecycle/typing"
+	"ccbot/port/news"
+	"ccbot/port/talk"
+)
+
+// restart opens both stores again, as a start does after a kill.
+func (w *inboxFolder) restart(t *testing.T) *prompts {
+	t.Helper()
+	store, err := inbox.OpenStore(w.dir, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	w.Store = store
+	p := w.prompts(t)
+	require.NoError(t, p.agree())
+	return p
+}
+
+// writeEarlier writes an entry as a ccbot without the engine's store has left it.
+func (w *inboxFolder) writeEarlier(t *testing.T, key, fields string) {
+	t.Helper()
+	data := `{"version":1,"key":"` + key + `","received":"2026-05-04T10:00:00Z","session":"` + earlierSession.String() +
+		`","conversation":{"chat_id":7},"message_id":77,"text":"fix it","class":"prompt",` + fields + "}"
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, key+".json"), []byte(data), 0o600))
+}
+
+var earlierSession = uuid.MustParse("0198f5a1-0000-7000-8000-000000000001")
+
+// An inbox of a ccbot that had no other store of prompts loads without loss: each prompt is in the
+// same state, and a second start changes nothing.
+func TestP8_EarlierInboxIsTakenOver(t *testing.T) {
+	mark := &talk.Mark{At: cameIn, Path: "/t.jsonl", Offset: 5, Enters: 1}
+	for _, tt := range []struct {
+		name, fields string
+		want         typing.Prompt // without key, session, text and number; no state: no queue has it
+	}{
+		{"waits", `"state":"held","told":["queued"]`, typing.Prompt{State: typing.Held, Reported: []news.Wait{news.Queued}}},
+		{"is typed", `"state":"typing","repeated":true,"typing":{"at":"2026-05-04T10:00:00Z","path":"/t.jsonl","offset":5,"enters":1}`,
+			typing.Prompt{State: typing.Typing, Mark: mark, Repeated: true}},
+		{"is unproven", `"state":"unproven","typing":{"at":"2026-05-04T10:00:00Z","path":"/t.jsonl","offset":5,"enters":1}`,
+			typing.Prompt{State: typing.Unproven, Mark: mark}},
+		{"is asked about", `"state":"asked"`, typing.Prompt{}},
+		{"is accepted", `"state":"accepted"`, typing.Prompt{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newInbox(t)
+			w.writeEarlier(t, "4711", tt.fields)
+			before, err := w.Load("4711")
+			require.NoError(t, err)
+			for range 2 {
+				p := w.restart(t)
+				e, err := p.inbox.Load("4711")
+				require.NoError(t, err)
+				q, err := p.Prompt("4711")
+				if tt.want.State == "" {
+					require.ErrorIs(t, err, typing.ErrNoPrompt)
+					assert.Equal(t, before, e)
+					continue
+				}
+				require.NoError(t, err)
+				want := tt.want
+				want.Key, want.Number, want.Session, want.Text, want.Class, want.Since = "4711", e.Number, earlierSession, "fix it", talk.ClassPlain, cameIn
+				assert.Equal(t, want, q)
+				assert.Positive(t, e.Number)
+				before.Number = e.Number
+				assert.Equal(t, before, e, "the chat shows the same")
+				waiting, err := p.Waiting()
+				require.NoError(t, err)
+				assert.Equal(t, map[uuid.UUID][]string{earlierSession: {"4711"}}, waiting)
+			}
+		})
+	}
+}
+
+// errKilled is what a failpoint panics with.
+var errKilled = errors.New("killed")
+
+// killAt runs a step, and ends it at a failpoint.
+func killAt(t *testing.T, p *prompts, failpoint string, step func() error) {
+	t.Helper()
+	p.Failpoint = func(name string) {
+		if name == failpoint {
+			panic(errKilled)
+		}
+	}
+	assert.PanicsWithValue(t, errKilled, func() { _ = step() }, "%s is not reached", failpoint)
+}
+
+// A kill while the prompts are taken over repeats that.
+func TestP8_KillWhileInboxIsTakenOver(t *testing.T) {
+	w := newInbox(t)
+	w.writeEarlier(t, "4711", `"state":"held"`)
+	w.writeEarlier(t, "4712", `"state":"unproven","typing":{"at":"2026-05-04T10:00:00Z"}`)
+	p := w.prompts(t)
+	killAt(t, p, "prompt-taken-over", p.agree)
+	p = w.restart(t)
+	for key, state := range map[string]typing.PromptState{"4711": typing.Held, "4712": typing.Unproven} {
+		q, err := p.Prompt(key)
+		require.NoError(t, err)
+		assert.Equal(t, state, q.State)
+	}
+}
+
+// A kill between the two stores leaves a prompt that one of them owns.
+func TestP4_KillBetweenStores(t *testing.T) {
+	session := uuid.New()
+	held := func(t *testing.T, p *prompts, key string) typing.Prompt {
+		t.Helper()
+		require.NoError(t, p.HoldPrompt(key, session))
+		q, err := p.Prompt(key)
+		require.NoError(t, err)
+		return q
+	}
+	t.Run("offered, and not held", func(t *testing.T) {
+		w := newInbox(t)
+		e := w.prompt(t, session, "fix it", inbox.Accepted)
+		p := w.prompts(t)
+		killAt(t, p, "prompt-offered", func() error { return p.HoldPrompt(e.Key, session) })
+		p = w.restart(t)
+		q, err := p.Prompt(e.Key)
+		require.NoError(t, err)
+		assert.Equal(t, typing.Held, q.State)
+		require.NoError(t, p.HoldPrompt(e.Key, session), "once more is nothing")
+	})
+	t.Run("finished by the engine, and not by the chat", func(t *testing.T) {
+		w := newInbox(t)
+		e := w.prompt(t, session, "fix it", inbox.Accepted)
+		p := w.prompts(t)
+		q := held(t, p, e.Key)
+		q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
+		require.NoError(t, p.SavePrompt(q))
+		killAt(t, p, "prompt-ended", func() error { return p.FinishPrompt(e.Key) })
+		p = w.restart(t)
+		_, err := p.inbox.Load(e.Key)
+		require.ErrorIs(t, err, inbox.ErrNoEntry, "it is not typed again")
+		o, err := p.outcomeOf(e.Key)
+		require.NoError(t, err)
+		assert.True(t, o.Finished)
+		assert.Equal(t, q.Mark, o.Mark)
+	})
+	t.Run("taken back by the chat, and not asked about", func(t *testing.T) {
+		w := newInbox(t)
+		e := w.prompt(t, session, "fix it", inbox.Accepted)
+		p := w.prompts(t)
+		held(t, p, e.Key)
+		killAt(t, p, "prompt-taken-back", func() error {
+			return p.inbox.Change(e.Key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil })
+		})
+		p = w.restart(t)
+		_, err := p.Prompt(e.Key)
+		require.ErrorIs(t, err, typing.ErrNoPrompt, "it is not typed while a person is asked")
+		now, err := p.inbox.Load(e.Key)
+		require.NoError(t, err)
+		assert.Equal(t, inbox.Asked, now.State)
+		q := held(t, p, e.Key)
+		assert.Greater(t, q.Number, now.Number, "a person has sent it again")
+	})
+	t.Run("being typed", func(t *testing.T) {
+		w := newInbox(t)
+		e := w.prompt(t, session, "fix it", inbox.Accepted)
+		p := w.prompts(t)
+		q, err := p.NewPrompt(e.Key, session)
+		require.NoError(t, err)
+		q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
+		require.NoError(t, p.SavePrompt(q))
+		p = w.restart(t)
+		now, err := p.Prompt(e.Key)
+		require.NoError(t, err)
+		assert.Equal(t, q, now)
+		shown, err := p.inbox.Load(e.Key)
+		require.NoError(t, err)
+		assert.Equal(t, inbox.Typing, shown.State)
+		require.ErrorIs(t, p.HoldPrompt(e.Key, session), typing.ErrNoPrompt)
+	})
+	t.Run("a damaged file of the engine", func(t *testing.T) {
+		w := newInbox(t)
+		e := w.prompt(t, session, "fix it", inbox.Accepted)
+		held(t, w.prompts(t), e.Key)
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(w.dir), "prompts", e.Key+".json"), []byte("{"), 0o600))
+		q, err := w.restart(t).Prompt(e.Key)
+		require.NoError(t, err)
+		assert.Equal(t, typing.Unproven, q.State, "it may have been typed")
+	})
+}
+
+// The engine forgets prompts only when the chat has finished all earlier ones.
+func TestP4_SettledPromptsAreForgotten(t *testing.T) {
+	w := newInbox(t)
+	p, session := w.prompts(t), uuid.New()
+	first := w.prompt(t, session, "first", inbox.Accepted)
+	require.NoError(t, p.HoldPrompt(first.Key, session))
+	for range 3 {
+		e := w.prompt(t, session, "later", inbox.Accepted)
+		require.NoError(t, p.HoldPrompt(e.Key, session))
+		require.NoError(t, p.FinishPrompt(e.Key))
+	}
+	q, err := p.Prompt(first.Key)
+	require.NoError(t, err)
+	p = w.restart(t)
+	_, _, err = p.store.Accept(engine.Prompt{Key: first.Key, Number: engine.Number(q.Number), Session: session})
+	require.NoError(t, err, "it is not over")
+	require.NoError(t, p.FinishPrompt(first.Key))
+	p = w.restart(t)
+	_, _, err = p.store.Accept(engine.Prompt{Key: first.Key, Number: engine.Number(q.Number), Session: session})
+	require.ErrorIs(t, err, engine.ErrNoPrompt)
+}
+
+// A number is not used again if the chat has lost its file of numbers, and the clock is wrong.
+func TestP4_LostNumbersAreNotUsedAgain(t *testing.T) {
+	w := newInbox(t)
+	p, session := w.prompts(t), uuid.New()
+	w.NumberAbove(1 << 60)
+	first := w.prompt(t, session, "first", inbox.Accepted)
+	require.NoError(t, p.HoldPrompt(first.Key, session))
+	require.NoError(t, p.FinishPrompt(first.Key))
+	require.NoError(t, os.Remove(filepath.Join(w.dir, "numbers")))
+	p = w.restart(t)
+	next := w.prompt(t, session, "next", inbox.Accepted)
+	require.NoError(t, p.HoldPrompt(next.Key, session))
+	q, err := p.Prompt(next.Key)
+	require.NoError(t, err)
+	assert.Greater(t, q.Number, int64(1<<60))
+}
