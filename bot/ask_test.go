@@ -645,6 +645,21 @@ func TestP4_DenyWithThisUnqueuesPromptFirst(t *testing.T) {
 	})
 }
 
+// While the decision is carried out, the session may report again that a text waits.
+func TestP4_DenialEndsItsList(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, _ := w.Asking(t)
+		e, notice := w.HeldBehind(t, r)
+		w.Lifecycle.OnWithdraw = func(uuid.UUID, string) error {
+			about := talk.Prompt{Key: e.Key, Text: e.Text}
+			require.NoError(t, w.SessionNews(t.Context(), r, news.Held{Why: news.HeldDialog, Prompt: about}))
+			return w.Inbox.Finish(e.Key)
+		}
+		w.Press(t, chattest.Alice, notice, w.Word(i18n.ButtonDenyWith))
+		assert.Contains(t, w.Shows(t, notice).Text.Text, w.Named(i18n.DeniedWith, r.Name))
+	})
+}
+
 func TestP4_TypedPromptIsNotReason(t *testing.T) {
 	for err, failed := range map[error]bool{typing.ErrNoPrompt: false, chattest.ErrDisk: true} {
 		chattest.Runs(t, func(t *testing.T, w *chattest.World) {

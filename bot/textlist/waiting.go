@@ -79,8 +79,12 @@ func (l *Lists) drawWaiting(ctx context.Context, key string) error {
 	return l.showWaiting(ctx, c, texts)
 }
 
-// showWaiting shows a list, or ends it: its request is settled, or nothing waits.
+// showWaiting shows a list, or ends it: its request is settled, or nothing waits. While a person's
+// decision is carried out, the list stays: its end shows the result.
 func (l *Lists) showWaiting(ctx context.Context, c card.Card[waiting], texts []inbox.Entry) error {
+	if l.isBusy(c.Key) {
+		return nil
+	}
 	r, p := l.session(c.Content.Session), l.Chat.In(c.Content.To)
 	request, tool, answers := l.Requests.OpenRequest(r.ID, c.Content.To)
 	switch {
