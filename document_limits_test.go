@@ -276,6 +276,7 @@ var endedProcesses = map[string]string{
 	"internal/git":                "such as git",
 	"agent/claude/claudesettings": "a short command of ccbot's own",
 	"tmux":                        "ccbot's own tmux client",
+	"cmd/ccbot-codex":             "the two processes of `ccbot-codex`",
 	"cmd/ccbot":                   "a short command of ccbot's own",
 }
 

@@ -34,6 +34,8 @@ type Agent struct {
 	Answerers   func(dir string) []talk.Answerer // in a project; nil: nothing answers for a person
 	Abilities   port.Abilities
 	Launch      Launch // as configured for new sessions
+	Product     string // its name for people; empty: the default agent
+	Reachable   bool   // a tool that may use the network can answer its requests
 }
 
 // Presence returns the file of a process. The error is fs.ErrNotExist if there is none.

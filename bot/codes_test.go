@@ -68,6 +68,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		i18n.LoopKey:     append(consts("Why", "port"), consts("Bound", "port")...),
 		i18n.StageKey:    {string(port.PhasePlan), string(port.PhaseImplement), string(port.PhaseCheck), string(port.PhaseFix), string(port.PhaseDone)},
 		i18n.LoopNowKey:  {string(port.LoopAsk), string(port.LoopTurn), string(port.LoopCheck), string(port.LoopWaiting), string(port.LoopPaused), string(port.LoopDone), string(port.LoopExhausted), string(port.LoopStopped), string(port.LoopOrphaned)},
+		i18n.UnfitKey:    consts("Unfit", "port/refusal"),
 		i18n.CauseKey:    append(consts("", "internal/sysfault"), "name_too_long", "missing"),
 		i18n.RefusedKey: {models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,
 			models.AllowedUpdateMyChatMember, "other"},

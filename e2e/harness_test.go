@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
 	"ccbot/agent/agenttest"
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
@@ -432,7 +433,7 @@ func (w *world) agentPath() string {
 // records are the session records on disk.
 func (w *world) records() []session.Record {
 	w.t.Helper()
-	store, err := session.OpenReadOnly(filepath.Join(w.state, "sessions"), time.Now, slog.New(slog.DiscardHandler), nil)
+	store, err := session.OpenReadOnly(filepath.Join(w.state, "sessions"), time.Now, slog.New(slog.DiscardHandler), []string{agent.Default, "codex"})
 	require.NoError(w.t, err)
 	all := store.List()
 	for i := range all {
@@ -447,7 +448,7 @@ func (w *world) records() []session.Record {
 
 func (w *world) store() *session.Store {
 	w.t.Helper()
-	store, err := session.Open(filepath.Join(w.state, "sessions"), w.t.TempDir(), time.Now, slog.New(slog.DiscardHandler), nil)
+	store, err := session.Open(filepath.Join(w.state, "sessions"), w.t.TempDir(), time.Now, slog.New(slog.DiscardHandler), []string{agent.Default, "codex"})
 	require.NoError(w.t, err)
 	return store
 }

@@ -16,7 +16,7 @@ import (
 	"ccbot/e2e/responsesapi"
 )
 
-// newCodexWorld is a world whose agent is the real Codex, with a private home and a Responses
+// newCodexWorld is a world that can also start the real Codex, with a private home and a Responses
 // API on loopback.
 func newCodexWorld(t *testing.T) *world {
 	t.Helper()
@@ -31,7 +31,7 @@ func newCodexWorld(t *testing.T) *world {
 	home := filepath.Join(w.state, "..", "codex")
 	require.NoError(t, os.MkdirAll(home, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), realcodex.Config(l.Addr().String(), w.dir), 0o600))
-	w.env = append(w.env, "CLAUDE_COMMAND="+codex, "AGENT_ENV_CODEX_HOME="+home, "AGENT_ENV_SCRIPTED_KEY=dummy")
+	w.env = append(w.env, "CODEX_COMMAND="+codex, "CODEX_HOME="+home, "AGENT_ENV_SCRIPTED_KEY=dummy")
 	return w
 }
 
@@ -41,7 +41,7 @@ func TestRealP3_CodexMainJob(t *testing.T) {
 	t.Parallel()
 	w := newCodexWorld(t)
 	w.start()
-	w.hear(w.say("/new cx "+w.dir), "cx is ready")
+	w.hear(w.say("/new cx "+w.dir+" --agent codex"), "cx is ready")
 	w.hear(w.say("say hello from codex"), "hello from codex")
 	id := w.record("cx").AgentSessionID
 

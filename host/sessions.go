@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent"
+	"ccbot/internal/clip"
 	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
@@ -101,9 +102,16 @@ type Sessions struct {
 	Forgets func(ctx context.Context, id uuid.UUID) error
 }
 
+// maxAgentName is more than any agent's name has, in characters.
+const maxAgentName = 20
+
 // Abilities implements [port.Agents].
 func (s Sessions) Abilities(_ context.Context, _, name string) (port.Abilities, error) {
-	return s.Agents.Of(name).Abilities, nil
+	by := s.Agents.Of(name)
+	if by.Starter == nil {
+		return port.Abilities{}, &refusal.Error{Code: refusal.AgentUnfit, Reason: refusal.UnfitUnknown, Agent: clip.Runes(name, maxAgentName)}
+	}
+	return by.Abilities, nil
 }
 
 // view is a record as the chat sees it.

@@ -89,7 +89,9 @@ func View(agents agent.Agents, r session.Record) port.Session {
 		Now: view.Noted(r), NowSince: r.PhaseAt, Can: agents.Of(r.AgentName).Abilities,
 	}
 	var launch session.Launch
-	by := agents.Of(r.AgentName).Starter
+	one := agents.Of(r.AgentName)
+	s.Product, s.Reachable = one.Product, one.Reachable
+	by := one.Starter
 	if r.Launch != nil {
 		launch, s.Mode = *r.Launch, r.Launch.PermissionMode
 	}

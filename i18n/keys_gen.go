@@ -95,6 +95,7 @@ const (
 	RivalPolls                Key = "rival_polls"
 	RivalGone                 Key = "rival_gone"
 	AgentMissing              Key = "agent_missing"    // Agent, Command, Setting
+	AgentReachable            Key = "agent_reachable"  // Agent
 	ClaudeNotReady            Key = "claude_not_ready" // Age, Name
 	FailedScreen              Key = "failed_screen"    // Name
 	NoSession                 Key = "no_session"

@@ -40,6 +40,8 @@ type Session struct {
 	Window         string // the window of its agent, for people; empty: unknown
 	Attach         string // the command that shows that window in a terminal; empty: unknown
 	Agent          string // its agent's process, opaque; empty: none
+	Product        string // its agent's name for people; empty: Claude Code
+	Reachable      bool   // a tool of its agent that may use the network can answer the agent's requests
 	Mode           string // ccbot's permission mode, ask or bypass; empty: not started by ccbot
 	Bypasses       bool   // its agent may act without asking, by its launch or its last noted mode
 	Can            Abilities

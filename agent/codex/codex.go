@@ -27,7 +27,7 @@ func New(m Machine, configured agent.Launch) agent.Agent {
 		Presences: appserver.Presences{Processes: m.Processes, Title: m.Title, Folder: filepath.Join(m.Home, writerlock.Folder), Held: locked.Held},
 		Keys:      func(string) agent.Keys { return keys{} }, Manners: agent.Manners{Ends: []string{"/quit", "/exit"}}, Reader: codexui.Reader{},
 		Transcripts: files, Replies: files, Keeper: files, Proof: files, History: files, Excerpts: files, Folders: files, Usage: files,
-		Delivery: appserver.Delivery{Processes: m.Processes, Title: m.Title, Receipts: files}, Launch: configured}
+		Delivery: appserver.Delivery{Processes: m.Processes, Title: m.Title, Receipts: files}, Launch: configured, Product: "Codex", Reachable: true}
 }
 
 // locks is the witness.Locks of Codex.

@@ -68,7 +68,11 @@ func TestOldCodexIsRefused(t *testing.T) {
 	for printed, ok := range map[string]bool{"codex-cli 0.169.0": true, "codex-cli 0.170.0-alpha.1": true, "codex-cli 1.0.0": true,
 		"codex-cli 0.168.9": false, "codex 1": false, "": false} {
 		err := supports(printed)
-		assert.Equal(t, ok, err == nil, printed)
+		var refused *refusal.Error
+		if assert.Equal(t, ok, err == nil, printed); !ok {
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, []string{string(refusal.AgentUnfit), refusal.UnfitOld}, []string{string(refused.Code), refused.Reason})
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ccbot/internal/lazyregexp"
+	"ccbot/port/refusal"
 )
 
 // Oldest is the oldest version that ccbot can drive: 0.169.0.
@@ -19,7 +20,7 @@ const versionTimeout = 10 * time.Second
 
 var version = lazyregexp.New(`^codex-cli (\d+)\.(\d+)\.(\S+)`)
 
-// checkVersion returns an error if a program is not Codex, or is older than Oldest.
+// checkVersion returns a refusal if a program is not Codex, or is older than Oldest.
 func checkVersion(program string) error {
 	ctx, done := context.WithTimeout(context.Background(), versionTimeout)
 	defer done()
@@ -27,7 +28,7 @@ func checkVersion(program string) error {
 	cmd.Env = []string{"HOME=/nonexistent"} // it needs no secret
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("read the version of %s: %w", program, err)
+		return unfit(refusal.UnfitOld, fmt.Errorf("read the version of %s: %w", program, err))
 	}
 	return supports(strings.TrimSpace(string(out)))
 }
@@ -41,5 +42,9 @@ func supports(printed string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is older than 0.%d.0", printed, Oldest)
+	return unfit(refusal.UnfitOld, fmt.Errorf("%q is older than 0.%d.0", printed, Oldest))
+}
+
+func unfit(reason string, err error) error {
+	return &refusal.Error{Code: refusal.AgentUnfit, Agent: "Codex", Reason: reason, Err: err}
 }

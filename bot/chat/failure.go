@@ -101,8 +101,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.GitFailed:    {i18n.ChangesGitFailed, i18n.WorktreeFailed},
 	refusal.LoopHeld:     {i18n.LoopHeld, i18n.LoopHeld},
 	refusal.NoModels:     {named: i18n.UnableModel}, refusal.NoCompact: {named: i18n.UnableCompact}, refusal.NoBash: {named: i18n.UnableBash},
-	refusal.InboxNotOurs:    {bare: i18n.InboxNotOurs},
-	refusal.InboxUnwritable: {bare: i18n.InboxUnwritable},
+	refusal.InboxNotOurs: {bare: i18n.InboxNotOurs}, refusal.InboxUnwritable: {bare: i18n.InboxUnwritable},
 }
 
 // Failure explains an error about a session. For the zero session no sentence names one.
@@ -112,8 +111,10 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 	if word == "" || s.ID == uuid.Nil {
 		word = refusals[e.Code].bare
 	}
-	known := word != ""
+	known := word != "" || e.Code == refusal.AgentUnfit
 	switch {
+	case e.Code == refusal.AgentUnfit:
+		word = i18n.UnfitKey.Of(e.Reason)
 	case known && e.State == port.StateStopping:
 		word = i18n.StillEnding
 	case word == i18n.DirGone && s.State.Open(): // it cannot be resumed
@@ -151,9 +152,7 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 
 // IsGone reports whether an error means that a prompt or a session no longer exists, or is no
 // longer in the state of the decision.
-func IsGone(err error) bool {
-	return refusal.Is(err, refusal.NotFound)
-}
+func IsGone(err error) bool { return refusal.Is(err, refusal.NotFound) }
 
 // Explain reports a failure. The update is handled with that.
 func (c *Chat) Explain(ctx context.Context, to outbox.Conversation, f Failure) error {

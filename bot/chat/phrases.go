@@ -73,8 +73,10 @@ var sessionNames = map[string]bool{"Name": true, "Names": true, "Current": true,
 // BoldName is the name of a session that begins a line.
 func BoldName(r port.Session) render.Text { return render.Bold(glyph.Name(r.Name)) }
 
-// StateText is the state of a session. A crash has a separate text, because it is also completed.
-func (p Phrases) StateText(r port.Session) string { return p.Words.Say(StateKey(r)) }
+// StateText is the state of a session, which for a crash differs, and its agent if not the default.
+func (p Phrases) StateText(r port.Session) string {
+	return strings.TrimSuffix(p.Words.Say(StateKey(r))+" · "+r.Product, " · ")
+}
 
 // StateKey returns the key of StateText, for counting many sessions cheaply.
 func StateKey(r port.Session) i18n.Key {

@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/newtext"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -73,7 +74,7 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 // findToResume resolves "name path". A name may have blanks in it, or look like a path: an unnamed
 // session is called like its folder. Sessions that can come back precede open ones.
 func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (found []port.Session, path string) {
-	name, path := NameAndPath(arg)
+	name, path := newtext.NameAndPath(arg)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
 	}

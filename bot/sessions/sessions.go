@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/newtext"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -175,20 +176,22 @@ func openIn(all []port.Session) []port.Session {
 	return slices.DeleteFunc(all, func(r port.Session) bool { return !isLive(r) })
 }
 
-// start opens a session: /new [name] [path]. Without both it shows the page of new sessions.
+// start opens a session: /new [name] [path] [--agent name]. Without arguments it shows the page of
+// new sessions.
 func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) error {
-	if args == "" {
+	agent, args := newtext.Agent(args)
+	if args == "" && agent == "" {
 		return s.chat.Pages.Open(ctx, in, "new")
 	}
-	name, path := NameAndPath(args)
-	if path == "" && strings.Contains(args, "/") {
+	name, path := newtext.NameAndPath(args)
+	if path == "" && strings.Contains(args, "/") && agent == "" {
 		return s.askWhere(ctx, in, args)
 	}
 	dir, err := s.resolve(ctx, in.To, path)
 	if err != nil {
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(port.Session{}, err))
 	}
-	_, _, err = s.Begin(ctx, in.To, port.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key})
+	_, _, err = s.Begin(ctx, in.To, port.Start{Name: name, Dir: dir, Owner: in.From, Origin: in.Key, Agent: agent})
 	return err
 }
 
@@ -225,11 +228,20 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 		return r, nil, err
 	}
 	dir := render.Code(s.chat.Short(r.Dir))
-	receipt := s.chat.In(at).Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	if err := s.reportBegin(ctx, at, r, chat.Lines(receipt, s.chat.SharedText(at, r))); err != nil {
+	words := s.chat.In(at)
+	receipt := words.Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
+	if err := s.reportBegin(ctx, at, r, chat.Lines(receipt, reachableText(words, r), s.chat.SharedText(at, r))); err != nil {
 		return r, nil, err
 	}
 	return r, nil, s.chat.Lead(ctx, to, r, at)
+}
+
+// reachableText names the agent of a new session if a tool can answer its requests; else empty.
+func reachableText(p chat.Phrases, r port.Session) render.Text {
+	if !r.Reachable {
+		return render.Text{}
+	}
+	return p.Text(i18n.AgentReachable, i18n.Args{"Agent": r.Product})
 }
 
 // chosen returns the mode and the model of a new session. The chat's settings count as far as the
@@ -298,24 +310,6 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 	}
 	r, _ := s.chat.Book.CurrentSession(to)
 	return s.chat.Places.Resolve(ctx, r.Dir, path)
-}
-
-// beginOfPath matches the text before a path, and its first letter.
-var beginOfPath = lazyregexp.New(`(^|[\s\p{Z}])[` + chat.Quotes + `]?[/~.]`)
-
-// NameAndPath separates the name of a new session from the path, which begins with /, ~ or . and
-// extends to the end. Quotes around either go: people type them around blanks, and a path needs
-// none here.
-func NameAndPath(args string) (name, path string) {
-	name = args
-	if found := beginOfPath.FindStringIndex(args); found != nil {
-		at := found[1] - 1
-		name, path = args[:at], strings.TrimSpace(args[at:])
-		if strings.ContainsAny(args[found[0]:at], chat.Quotes) {
-			path = strings.TrimRight(path, chat.Quotes)
-		}
-	}
-	return chat.NameOf(name), path
 }
 
 // Stop sends Esc, which interrupts a turn. It reports what was stopped if no other message does,

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"ccbot/bot/sessions"
+	"ccbot/bot/newtext"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/offline"
@@ -41,7 +41,7 @@ it the current one, so that its messages go to it.`,
 				return err
 			}
 			q.Key = uuid.New()
-			if q.With, err = modeAndModel(offline.Agents(settings).Of("").Abilities, mode, model); err != nil {
+			if q.With, err = modeAndModel(offline.Agents(settings).Of(q.Agent).Abilities, mode, model); err != nil {
 				return exit.Usage(err)
 			}
 			if q.Base, err = os.Getwd(); err != nil {
@@ -64,6 +64,7 @@ it the current one, so that its messages go to it.`,
 		}}
 	cmd.Flags().StringVar(&model, "model", "", "the model, as the agent's list names it")
 	cmd.Flags().StringVar(&mode, "mode", "", "the agent's permission mode: default, acceptEdits or plan")
+	cmd.Flags().StringVar(&q.Agent, "agent", "", "the coding agent: claude or codex; without it claude")
 	cmd.Flags().StringVar(&q.Prompt, "prompt", "", "the agent's first prompt; - reads it from the standard input")
 	return cmd
 }
@@ -99,13 +100,13 @@ func nameAndPath(args []string) (name, path string, err error) {
 	case 0:
 		return "", "", nil
 	case 1:
-		name, path = sessions.NameAndPath(args[0])
+		name, path = newtext.NameAndPath(args[0])
 		if path == "" && strings.Contains(args[0], "/") {
 			return "", "", exit.Usage(fmt.Errorf("is %q the folder? Then write ./%s", args[0], args[0]))
 		}
 		return name, path, nil
 	case 2:
-		if name, path = sessions.NameAndPath(args[0]); name == "" && path != "" {
+		if name, path = newtext.NameAndPath(args[0]); name == "" && path != "" {
 			return "", "", exit.Usage(fmt.Errorf("%q is not a name: an argument that begins with /, ~ or . is a folder", args[0]))
 		}
 		return args[0], args[1], nil

@@ -97,7 +97,7 @@ func uninstaller(ctx context.Context, c *call, root *cobra.Command) (u uninstall
 		return u, err
 	}
 	folder := filepath.Dir(u.Service.Program.Binary)
-	for _, name := range []string{"ccbot", "ccbot-hook", "ccbot-try"} {
+	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-try"} {
 		if path := filepath.Join(folder, name); isFile(path) {
 			u.Programs = append(u.Programs, path)
 		}

@@ -17,9 +17,9 @@ type Error struct {
 	Code    Code          `json:"code"`
 	Err     error         `json:"-"`                 // for the log; nil: the code is complete
 	Dir     string        `json:"dir,omitempty"`     // for codes about a folder; for Rebound: the file
-	Reason  string        `json:"reason,omitempty"`  // for codes about a folder or a file, NotTaken, GitFailed and LoopHeld
+	Reason  string        `json:"reason,omitempty"`  // for codes about a folder or a file, AgentUnfit, NotTaken, GitFailed and LoopHeld
 	Command string        `json:"command,omitempty"` // for NotInstalled: the missing command
-	Agent   string        `json:"agent,omitempty"`   // for NotInstalled: the agent's name for people
+	Agent   string        `json:"agent,omitempty"`   // for NotInstalled and AgentUnfit: the agent's name for people
 	Setting string        `json:"setting,omitempty"` // for NotInstalled: the setting that names the command
 	State   port.State    `json:"state,omitempty"`   // for WrongState
 	Open    bool          `json:"open,omitempty"`    // for WrongState: the session is open and is not being ended
@@ -40,6 +40,7 @@ const (
 	NotFound     Code = "not_found"     // the session, prompt or request no longer exists
 	NoAgent      Code = "no_agent"      // the session has no living agent
 	NotInstalled Code = "no_claude"     // the agent is not installed
+	AgentUnfit   Code = "agent_unfit"   // ccbot cannot operate Agent, for one of the reasons below
 	NoTmux       Code = "no_tmux"       // tmux is not installed
 	TmuxSilent   Code = "tmux_silent"   // tmux does not answer
 	WindowTaken  Code = "window_taken"  // a new window was changed or closed before the agent began
@@ -92,6 +93,12 @@ const (
 
 	InboxNotOurs    Code = "inbox_not_ours"   // Dir is a link, a file or another user's directory
 	InboxUnwritable Code = "inbox_unwritable" // no file can be stored in Dir
+)
+
+// The reasons of AgentUnfit.
+const (
+	UnfitUnknown = "unknown" // ccbot has no agent of this name
+	UnfitOld     = "old"     // the installed version is older than ccbot needs, or another program
 )
 
 // The reasons why a file of a session is not sent.

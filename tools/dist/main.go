@@ -142,7 +142,7 @@ func (r release) name(goos, arch string) string {
 func (r release) build(dir string, env ...string) (map[string]file, error) {
 	stamp := fmt.Sprintf("-s -w -X 'main.version=<<ccbot version %s>>' -X 'main.commit=%s'", r.version, r.commit)
 	_, err := r.run(r.root, nil, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp,
-		"-o", dir+string(filepath.Separator), "./cmd/ccbot", "./cmd/ccbot-hook", "./cmd/ccbot-try")
+		"-o", dir+string(filepath.Separator), "./cmd/ccbot", "./cmd/ccbot-codex", "./cmd/ccbot-hook", "./cmd/ccbot-try")
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (r release) modules(platforms []string) (all []part, err error) {
 	for _, platform := range platforms {
 		goos, arch, _ := strings.Cut(platform, "/")
 		out, err := r.run(r.root, nil, []string{"GOOS=" + goos, "GOARCH=" + arch}, "go", "list", "-deps", "-f", form,
-			"./cmd/ccbot", "./cmd/ccbot-hook", "./cmd/ccbot-try")
+			"./cmd/ccbot", "./cmd/ccbot-codex", "./cmd/ccbot-hook", "./cmd/ccbot-try")
 		if err != nil {
 			return nil, err
 		}

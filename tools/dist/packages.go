@@ -92,7 +92,7 @@ func packageVersion(version string) string {
 func (f format) place(all map[string]file) (map[string]file, error) {
 	const doc = "/usr/share/doc/ccbot/"
 	placed := map[string]file{"/usr/lib/systemd/user/ccbot.service": all["systemd/ccbot.service"], doc + "copyright": all["NOTICES"]}
-	for _, name := range []string{"ccbot", "ccbot-hook", "ccbot-try"} {
+	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-try"} {
 		placed["/usr/bin/"+name] = all[name]
 	}
 	placed["/usr/share/bash-completion/completions/ccbot"] = all["completions/ccbot.bash"]

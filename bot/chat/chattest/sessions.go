@@ -110,7 +110,7 @@ func (f *fakeSessions) Start(_ context.Context, q port.Start) (session.Record, e
 		return f.OnStart(q)
 	}
 	r := session.Record{ID: uuid.New(), Name: q.Name, Dir: q.Dir, State: session.Starting, Conversation: q.Conversation,
-		Owner: q.Owner, Origin: q.Origin}
+		Owner: q.Owner, Origin: q.Origin, AgentName: q.Agent}
 	f.records.Put(r)
 	return r, nil
 }

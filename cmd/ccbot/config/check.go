@@ -139,12 +139,12 @@ func (c *Config) checkMode() error {
 }
 
 func (c *Config) checkPaths() error {
-	c.Dir, c.ClaudeDir = expandHome(c.Dir, c.Home), expandHome(c.ClaudeDir, c.Home)
-	if !filepath.IsAbs(c.Dir) || !filepath.IsAbs(c.ClaudeDir) {
-		return errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths")
+	for _, dir := range []*string{&c.Dir, &c.ClaudeDir, &c.CodexDir} {
+		if *dir = expandHome(*dir, c.Home); !filepath.IsAbs(*dir) {
+			return errors.New("CCBOT_DIR, CLAUDE_CONFIG_DIR and CODEX_HOME must be absolute paths")
+		}
+		*dir = filepath.Clean(*dir) // the kernel would follow a link before a "..", and the code here would not
 	}
-	// The kernel would follow a link before a "..", and the code here would not.
-	c.Dir, c.ClaudeDir = filepath.Clean(c.Dir), filepath.Clean(c.ClaudeDir)
 	if c.ClaudeSet != "" {
 		c.ClaudeSet = c.ClaudeDir
 	}

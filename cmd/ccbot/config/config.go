@@ -46,6 +46,8 @@ type Config struct {
 	Claude         string        `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code, a name on PATH or a path"`
 	ClaudeFlags    string        `env:"CLAUDE_FLAGS" doc:"more arguments for Claude Code, as shell words without expansion"`
 	ClaudeDir      string        `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's folder"`
+	Codex          string        `env:"CODEX_COMMAND" envDefault:"codex" doc:"Codex, a name on PATH or a path"`
+	CodexDir       string        `env:"CODEX_HOME" envDefault:"~/.codex" doc:"Codex' folder"`
 	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks by its own rules; bypass: it does not ask (refused as root)"`
 	Roots          string        `env:"CCBOT_ROOTS" doc:"folders of sessions, with colons; empty: all"`
 	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from the hang-up (or TERM, without one) to KILL; at least 2s"`
@@ -401,6 +403,9 @@ func (c Config) TmuxCommand() string {
 
 // ClaudeCommand is Claude Code's command, with the home folder written out.
 func (c Config) ClaudeCommand() string { return expandHome(c.Claude, c.Home) }
+
+// CodexCommand is the command of Codex, with the home folder written out.
+func (c Config) CodexCommand() string { return expandHome(c.Codex, c.Home) }
 
 // ClaudeKeys returns the files with the settings of Claude Code's keys.
 func (c Config) ClaudeKeys() claudekeys.Source {

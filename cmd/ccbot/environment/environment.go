@@ -20,7 +20,7 @@ var agentUnset = []string{
 }
 
 // fixed are the variables that ccbot, tmux or the caller of Agent sets for an agent.
-var fixed = []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR", "CCBOT_LAUNCH", "CCBOT_DIR", "TMUX", "TMUX_PANE"}
+var fixed = []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CCBOT_LAUNCH", "CCBOT_DIR", "TMUX", "TMUX_PANE"}
 
 // AgentNames and AgentPrefixes are the variables that an agent gets from the environment or from
 // ccbot.env: what Claude Code and its providers need. docs/configuration.md lists them.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -119,6 +120,9 @@ func AgentsToStart(c config.Config, hook *Hook) agent.Agents {
 		one.Settings = claude.Settings{Launch: claudesettings.Launch{Dir: c.Dir, HookBinary: hook.Path, Mode: c.PermissionMode, ConfigDir: c.ClaudeDir, Digests: &hook.Digests}}
 	}
 	all := agent.Agents{agent.Default: one}
+	if runtime.GOOS == "linux" { // only there the locks of conversations have holders
+		all["codex"] = codexOf(c)
+	}
 	standIn(c, all)
 	return all
 }

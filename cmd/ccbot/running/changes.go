@@ -46,6 +46,7 @@ type Start struct {
 	Base   string          `json:"base"` // the person's folder
 	Path   string          `json:"path,omitempty"`
 	With   port.ModeChange `json:"with"`
+	Agent  string          `json:"agent,omitempty"` // empty: Claude Code
 	Prompt string          `json:"prompt,omitempty"`
 }
 
@@ -73,7 +74,7 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	}
 	owner := s.owner.Load()
 	r, err := sessions.CLI{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
-		port.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With})
+		port.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With, Agent: body.Agent})
 	if err != nil && r.State.Live() { // it runs, and the report to the chat failed
 		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		err = nil

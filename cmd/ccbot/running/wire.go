@@ -308,6 +308,9 @@ func (s *system) wireSessions(instance string, environ []string) error {
 		return fmt.Errorf("host name: %w", err)
 	}
 	variables, unset := environment.Agent(env.ToMap(environ), s.Agents, s.ClaudeSet)
+	if s.CodexDir != filepath.Join(s.Home, ".codex") {
+		variables["CODEX_HOME"] = s.CodexDir
+	}
 	variables["PATH"] = environment.WithFolder(variables["PATH"], filepath.Dir(s.hook.Path))
 	s.claude = offline.Claude(s.Config, environ, s.log)
 	s.woken = make(chan struct{}, 1)

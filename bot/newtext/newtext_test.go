@@ -1,4 +1,4 @@
-package sessions
+package newtext
 
 import (
 	"testing"
@@ -42,5 +42,23 @@ func TestSplitNamePathAtBlank(t *testing.T) {
 	for _, blank := range []string{"\n", "\t", "\u00a0"} {
 		name, path := NameAndPath("api" + blank + "/srv")
 		assert.Equal(t, []string{"api", "/srv"}, []string{name, path}, "%q", blank)
+	}
+}
+
+func TestAgentIsSeparated(t *testing.T) {
+	for _, tt := range []struct{ label, args, agent, rest string }{
+		{"none", "api /srv", "", "api /srv"},
+		{"last", "api /srv --agent Codex", "codex", "api /srv"},
+		{"first, with a sign", "--agent=codex api", "codex", "api"},
+		{"between", "api --agent codex /srv", "codex", "api /srv"},
+		{"a phone's dash", "api —agent codex", "codex", "api"},
+		{"alone", "–agent claude", "claude", ""},
+		{"no name", "api --agent", "", "api --agent"},
+		{"part of a word", "my--agent codex", "", "my--agent codex"},
+	} {
+		t.Run(tt.label, func(t *testing.T) {
+			agent, rest := Agent(tt.args)
+			assert.Equal(t, []string{tt.agent, tt.rest}, []string{agent, rest})
+		})
 	}
 }

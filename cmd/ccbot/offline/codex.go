@@ -1,0 +1,65 @@
+package offline
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"ccbot/agent"
+	"ccbot/agent/codex"
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/environment"
+	"ccbot/internal/process"
+	"ccbot/tmux"
+)
+
+// codexOf holds the parts of Codex. Its pane runs ccbot-codex, which is next to ccbot.
+func codexOf(c config.Config) agent.Agent {
+	pane, err := Program()
+	if err == nil {
+		pane = filepath.Join(filepath.Dir(pane), "ccbot-codex")
+	}
+	table := tableOnUse{sync.OnceValues(process.NewTable)}
+	return codex.New(codex.Machine{Home: c.CodexDir, Pane: pane, Processes: table, Title: table.titles(c)},
+		agent.Launch{Command: c.CodexCommand(), PermissionMode: c.PermissionMode})
+}
+
+// tableOnUse is a process table that is opened by its first use: most verbs ask no server.
+type tableOnUse struct {
+	open func() (*process.Table, error)
+}
+
+func (t tableOnUse) Inspect(pid int) (process.Process, error) {
+	table, err := t.open()
+	if err != nil {
+		return process.Process{}, err
+	}
+	return table.Inspect(pid)
+}
+
+// titles returns the title of the pane whose process has started a server; empty: it is unknown.
+func (t tableOnUse) titles(c config.Config) func(ctx context.Context, server int) string {
+	return func(ctx context.Context, server int) string {
+		p, err := t.Inspect(server)
+		if err != nil {
+			return ""
+		}
+		table, err := t.open()
+		if err != nil {
+			return ""
+		}
+		_, panes, err := tmux.Inspect(ctx, tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Env: environment.Server(os.Environ()),
+			Log: slog.New(slog.DiscardHandler), Start: StartOf(table)})
+		if err != nil {
+			return ""
+		}
+		for _, pane := range panes {
+			if pane.PID == p.PPID {
+				return pane.Title
+			}
+		}
+		return ""
+	}
+}
