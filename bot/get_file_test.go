@@ -29,8 +29,10 @@ func TestBelow(t *testing.T) {
 		{"a quote in a name", `it's"`, `/work/api/it's"`},
 		{"in a folder", "out/b.png", "/work/api/out/b.png"},
 		{"the folder", ".", "/work/api"},
-		{"above it", "../x", "/work/x"},
-		{"absolute", "/work/api/./a", "/work/api/a"},
+		{"above it", "../x", "/work/api/../x"},
+		{"above a link", "link/../x", "/work/api/link/../x"},
+		{"from the folder", "./x", "/work/api/x"},
+		{"absolute", "/work/api/a", "/work/api/a"},
 		{"from home", "~/a", "/home/u/a"},
 		{"no home", "~a", "/work/api/~a"},
 	} {

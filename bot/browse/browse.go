@@ -296,10 +296,10 @@ func (b *Browser) settle(ctx context.Context, v chat.Visit, r port.Session) erro
 // continueTalk continues a conversation in the session that has it, otherwise in a new session.
 func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
 	all, err := b.chat.Book.Records.List()
-	if err != nil {
+	on, _ := folders.Split(a.Dir)
+	if refusal.Lacks(err, on) {
 		return err
 	}
-	on, _ := folders.Split(a.Dir)
 	i := slices.IndexFunc(all, func(r port.Session) bool { return r.Machine == on && r.AgentSessionID == claude && r.Owns })
 	if i < 0 {
 		return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Continues: claude})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -150,7 +149,7 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 }
 
 // Resolve returns the path of a name that a person wrote, relative to a session's folder unless it
-// is absolute.
+// is absolute. Only its machine can remove a ".." from it: a link may be in front.
 func Resolve(dir, home, name string) string {
 	name = strings.TrimSpace(name)
 	for _, quotes := range []string{`""`, "''", "“”", "„“", "«»", "‘’"} {
@@ -162,11 +161,13 @@ func Resolve(dir, home, name string) string {
 	}
 	switch rest, homely := strings.CutPrefix(name, "~/"); {
 	case homely:
-		return path.Join(home, rest)
-	case path.IsAbs(name):
-		return path.Clean(name)
+		return home + "/" + rest
+	case strings.HasPrefix(name, "/"):
+		return name
+	case name == ".":
+		return dir
 	}
-	return path.Join(dir, name)
+	return dir + "/" + strings.TrimPrefix(name, "./")
 }
 
 func (s *Files) answer(ctx context.Context, in chat.Incoming, r port.Session, text render.Text) error {

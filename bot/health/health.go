@@ -255,15 +255,23 @@ func (c *Computer) each(send func(to outbox.Conversation) error) (reported bool,
 }
 
 // OutageEnded reports to each chat with an open session when Telegram was unreachable, without a
-// sound.
+// sound. While sessions are unread, it also reports to the private chats.
 func (c *Computer) OutageEnded(ctx context.Context, since, now time.Time) (err error) {
-	var reported []int64
-	for _, r := range c.chat.Book.Known() {
-		to := outbox.Conversation{ChatID: r.Conversation.ChatID}
-		if !r.State.Open() || to.ChatID == 0 || slices.Contains(reported, to.ChatID) || !c.chat.Book.MayShow(to) {
+	var all, reported []outbox.Conversation
+	known, unread := c.chat.Book.Records.List()
+	for _, r := range known {
+		if r.State.Open() && r.Conversation.ChatID != 0 {
+			all = append(all, outbox.Conversation{ChatID: r.Conversation.ChatID})
+		}
+	}
+	if unread != nil {
+		all = append(all, c.chat.Book.PrivateChats()...)
+	}
+	for _, to := range all {
+		if slices.Contains(reported, to) || !c.chat.Book.MayShow(to) {
 			continue
 		}
-		reported = append(reported, to.ChatID)
+		reported = append(reported, to)
 		p := c.chat.In(to)
 		said := i18n.Args{"Start": p.Moment(since), "End": p.Moment(now)}
 		err = errors.Join(err, c.chat.Say(ctx, to, p.Say(i18n.OutageOver, said)))

@@ -15,6 +15,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 const (
@@ -43,7 +44,7 @@ func (l *Loops) drawList(ctx context.Context, visit chat.Visit) (chat.Screen, er
 		return l.drawOne(ctx, w, v, visit.To)
 	}
 	all, err := l.Loops.All(ctx)
-	if err != nil {
+	if refusal.Lacks(err, "") {
 		return chat.Screen{}, err
 	}
 	slices.Reverse(all)
@@ -58,7 +59,10 @@ func (l *Loops) drawList(ctx context.Context, visit chat.Visit) (chat.Screen, er
 	})
 	part := card.PartOf(len(all), pageSize, v.Page)
 	lines := []render.Text{render.Bold(w.Say(i18n.LoopsTitle))}
-	if len(all) == 0 {
+	switch {
+	case err != nil:
+		lines = append(lines, render.Plain(w.Say(i18n.MachineUnreachable)))
+	case len(all) == 0:
 		lines = []render.Text{render.Plain(w.Say(i18n.LoopsNone))}
 	}
 	var buttons []card.Option

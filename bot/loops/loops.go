@@ -101,7 +101,8 @@ func (l *Loops) Wake() { pause.Poke(l.wake) }
 func OfLoop(all port.Loops) func(ctx context.Context, dir string) bool {
 	return func(ctx context.Context, dir string) bool {
 		loops, err := all.All(ctx)
-		return err != nil || slices.ContainsFunc(loops, func(l port.Loop) bool {
+		on, _ := folders.Split(dir)
+		return refusal.Lacks(err, on) || slices.ContainsFunc(loops, func(l port.Loop) bool {
 			return l.Worktree != nil && l.Worktree.Dir == dir && !l.Worktree.Removed
 		})
 	}
@@ -111,7 +112,7 @@ func OfLoop(all port.Loops) func(ctx context.Context, dir string) bool {
 func (l *Loops) find(ctx context.Context, id uuid.UUID) (of port.Loop, known bool, err error) {
 	all, err := l.Loops.All(ctx)
 	if i := slices.IndexFunc(all, func(one port.Loop) bool { return one.ID == id }); i >= 0 {
-		return all[i], true, err
+		return all[i], true, nil
 	}
 	return of, false, err
 }
@@ -144,8 +145,9 @@ func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
 		err = l.closeRemoved(ctx, all)
 	}
 	if err != nil && ctx.Err() == nil {
-		l.Chat.Log.Warn("loop_not_shown", logkey.Error, err)
-		wait = faultInterval
+		if wait = faultInterval; refusal.Lacks(err, "") {
+			l.Chat.Log.Warn("loop_not_shown", logkey.Error, err)
+		}
 	}
 	for _, one := range all {
 		r, known := l.Chat.Book.Records.Get(one.Session)

@@ -126,12 +126,15 @@ func (m *Moves) work(ctx context.Context) error {
 		to, moves := place(at)
 		return to, !moves && !m.book.Aliases.Lost(at.ChatID, message)
 	}
+	var unread error
 	for _, t := range gone { // first: a crash repeats the sentence, and loses none
-		if err := m.reportTopic(ctx, t); err != nil {
+		err := m.reportTopic(ctx, t)
+		if err != nil && !refusal.Is(err, refusal.Unreachable) {
 			return err
 		}
+		unread = errors.Join(unread, err)
 	}
-	err := errors.Join(m.carry(ctx, place), m.notify(ctx, place), m.chat.Cards.Moved(ctx, ofCard),
+	err := errors.Join(unread, m.carry(ctx, place), m.notify(ctx, place), m.chat.Cards.Moved(ctx, ofCard),
 		m.reportGroups(ctx))
 	if err != nil {
 		return err
@@ -146,13 +149,14 @@ func (m *Moves) work(ctx context.Context) error {
 func (m *Moves) reportTopic(ctx context.Context, t *topic) error {
 	var names []string
 	var of []port.Session
-	for _, s := range m.book.Known() {
+	known, unread := m.book.Records.List()
+	for _, s := range known {
 		if s.Conversation == t.at {
 			names, of = append(names, chat.ShownName(s.Name)), append(of, s)
 		}
 	}
 	if len(names) == 0 || t.reported {
-		return nil
+		return unread // it may be the topic of one of the others
 	}
 	m.chat.Log.Warn("topic_gone", logkey.ChatID, t.at.ChatID, logkey.Topic, t.at.ThreadID, logkey.Sessions, len(names))
 	to := address.Conversation{ChatID: t.at.ChatID}

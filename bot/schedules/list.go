@@ -42,13 +42,16 @@ func (s *schedules) draw(ctx context.Context, visit chat.Visit) (chat.Screen, er
 		return s.drawOne(ctx, w, v, visit.To)
 	}
 	all, err := s.all.List(ctx)
-	if err != nil {
+	if refusal.Lacks(err, "") {
 		return chat.Screen{}, err
 	}
 	slices.SortStableFunc(all, func(a, b port.Schedule) int { return a.Next.Compare(b.Next) })
 	part := card.PartOf(len(all), pageSize, v.Page)
 	lines := []render.Text{render.Bold(w.Say(i18n.SchedulesTitle))}
-	if len(all) == 0 {
+	switch {
+	case err != nil:
+		lines = append(lines, render.Plain(w.Say(i18n.MachineUnreachable)))
+	case len(all) == 0:
 		lines = []render.Text{render.Plain(w.Say(i18n.SchedulesNone))}
 	}
 	var buttons []card.Option
@@ -92,10 +95,10 @@ func (s *schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 		return screen, nil
 	}
 	all, err := s.all.List(ctx)
-	if err != nil {
+	i := slices.IndexFunc(all, func(one port.Schedule) bool { return one.ID == v.Schedule })
+	if i < 0 && err != nil {
 		return screen, err
 	}
-	i := slices.IndexFunc(all, func(one port.Schedule) bool { return one.ID == v.Schedule })
 	if i < 0 {
 		screen.Text = render.Plain(w.Say(i18n.ScheduleGone))
 		return screen, nil

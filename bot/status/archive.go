@@ -133,7 +133,7 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 // lastQuestions returns the last question of each session; empty: unknown.
 func (a archive) lastQuestions(ctx context.Context, sessions []port.Session) []string {
 	all, err := a.said.LastQuestions(ctx, each.As(sessions, func(r port.Session) uuid.UUID { return r.ID }))
-	if err != nil {
+	if err != nil && len(all) != len(sessions) {
 		return make([]string, len(sessions))
 	}
 	return all

@@ -17,13 +17,17 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/port"
 	"ccbot/port/folders"
+	"ccbot/port/refusal"
 )
 
-// All returns the windows that belong to no session, or none if the windows are unknown.
+// All returns the windows that belong to no session, as far as they are known. It
+// returns none if those of the chat's own machine are unknown.
 func (o *Others) All(ctx context.Context) []port.Window {
 	all, err := o.windows.Orphans(ctx)
 	if err != nil {
 		o.chat.Log.Warn("windows_unknown", logkey.Error, err)
+	}
+	if refusal.Lacks(err, "") {
 		return nil
 	}
 	return all
@@ -112,7 +116,7 @@ func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []port.ID) (chat.A
 			return o.lists.End(ctx, t, "")
 		}
 		all, err := o.windows.Orphans(ctx)
-		if err != nil {
+		if refusal.Lacks(err, "") {
 			return err
 		}
 		content, shown := o.list(t.To, all)
@@ -120,7 +124,7 @@ func (o *Others) tapWindow(_ context.Context, t chat.Tap, was []port.ID) (chat.A
 	}
 	return chat.Do(func(ctx context.Context) error {
 		all, err := o.windows.Orphans(ctx)
-		if err != nil {
+		if on, _ := folders.Split(window); refusal.Lacks(err, on) {
 			return o.explain(ctx, t, err)
 		}
 		i := slices.IndexFunc(all, func(one port.Window) bool {
@@ -146,7 +150,7 @@ func (o *Others) decide(ctx context.Context, t chat.Tap, word string, one port.W
 	}
 	var from port.Session // the session of the conversation: an open one before an ended one, then the newest
 	all, err := o.chat.Book.Records.List()
-	if err != nil {
+	if refusal.Lacks(err, one.Machine) {
 		return o.explain(ctx, t, err)
 	}
 	for _, r := range all {

@@ -6,7 +6,7 @@
 //   - All else that is unique on one machine only has the machine in front of it, see
 //     folders.Address: folders, cursors, tickets, and the ids of windows and processes. The router
 //     adds the machine to each value that comes from another machine, and takes it off before a
-//     call. What the chat stores, compares and draws therefore names its machine, and the other
+//     call. So the chat stores, compares and draws values that name their machine, and the other
 //     machine sees its own values only. Values of the chat's own machine stay as they are.
 //   - A call whose values name two machines, or one that the chat does not have, is refused with
 //     refusal.NoMachine.

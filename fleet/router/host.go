@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ const (
 	patience = 200 * time.Millisecond
 	// unknownAfter is how long a machine may be silent before what it runs is unknown.
 	unknownAfter = 7 * time.Second
-	// lateAfter bounds a call of a list that nobody waits for any longer.
+	// lateAfter bounds a call that its list no longer waits for.
 	lateAfter = 10 * time.Second
 )
 
@@ -31,12 +32,12 @@ type host struct {
 	*machine.Machine
 	id, name string
 
-	silent  atomic.Bool // a call took longer than patience: nobody waits for the next ones
+	silent  atomic.Bool // a call took longer than patience: lists do not wait for it
 	probing atomic.Bool // its sessions are being read in the background
 
 	mu     sync.Mutex
 	known  []port.Session    // oldest first, with addresses
-	read   bool              // known is what it once was
+	read   bool              // known was read at least once
 	failed error             // of the last read
 	since  time.Time         // the begin of the read that probing makes
 	bounds *folders.Bounds   // nil: unknown
@@ -46,7 +47,7 @@ type host struct {
 
 // unreachable is the error of a call that the machine has not answered.
 func (h *host) unreachable() error {
-	return fmt.Errorf("machine %s: %w", h.name, refusal.ErrUnreachable)
+	return fmt.Errorf("machine %s: %w", h.name, &refusal.Error{Code: refusal.Unreachable, Machine: h.id})
 }
 
 // away returns why the machine's sessions are unknown; nil: they are known.
@@ -55,7 +56,7 @@ func (h *host) away() error {
 	defer h.mu.Unlock()
 	switch {
 	case h.failed != nil:
-		return h.failed
+		return h.upError(h.failed)
 	case !h.read, h.probing.Load() && time.Since(h.since) >= unknownAfter:
 		return h.unreachable()
 	}
@@ -167,7 +168,9 @@ func (h *host) get(id uuid.UUID) (port.Session, bool) {
 			defer h.mu.Unlock()
 			h.failed = h.unreachable()
 		default:
-			up(h, s)
+			if up(h, s); h.away() != nil {
+				h.probe() // it answers again
+			}
 		}
 	})
 	s, ok := h.kept(id)
@@ -252,9 +255,7 @@ func gather[T any](ctx context.Context, hosts []*host, do func(ctx context.Conte
 	for i := range hosts {
 		if errs[i] == nil {
 			all = append(all, results[i])
-		} else if err == nil {
-			err = errs[i]
 		}
 	}
-	return all, err
+	return all, errors.Join(errs...)
 }

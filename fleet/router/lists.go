@@ -3,6 +3,7 @@ package router
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +15,8 @@ import (
 	"ccbot/port/folders"
 )
 
-// Get returns a session. One that only a machine could have which has never answered is unknown.
+// Get returns a session. While a machine has never answered, a session that no other machine has is
+// unknown.
 func (r viewsRouter) Get(id uuid.UUID) (port.Session, bool) {
 	if r.single() {
 		return r.own.Records.Get(id)
@@ -48,16 +50,7 @@ func (r viewsRouter) List() (all []port.Session, err error) {
 	wait.Wait()
 	all = slices.Concat(lists...)
 	slices.SortStableFunc(all, func(a, b port.Session) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return all, first(errs)
-}
-
-func first(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return all, errors.Join(errs...)
 }
 
 // Inspect returns the state of the sessions of the machines that answer.
@@ -72,7 +65,7 @@ func (r screensRouter) Inspect(ctx context.Context, ids ...uuid.UUID) (map[uuid.
 			merged[id] = status
 		}
 	}
-	return merged, cmp.Or(err, unread)
+	return merged, errors.Join(err, unread)
 }
 
 // LastQuestions returns the last questions in sessions of the machines that answer.
@@ -92,16 +85,16 @@ func (r lastQuestionsRouter) LastQuestions(ctx context.Context, sessions []uuid.
 			merged[i] = cmp.Or(merged[i], one[id])
 		}
 	}
-	return merged, cmp.Or(err, unread)
+	return merged, errors.Join(err, unread)
 }
 
-// group returns some items by machine. The error is of the first item whose machine is not known.
+// group returns some items by machine. The error is of those whose machine is not known.
 func group[T any](items []T, of func(T) (*host, error)) (by map[*host][]T, err error) {
 	by = make(map[*host][]T)
 	for _, one := range items {
 		h, failed := of(one)
 		if failed != nil {
-			err = cmp.Or(err, failed)
+			err = errors.Join(err, failed)
 			continue
 		}
 		by[h] = append(by[h], one)
@@ -133,7 +126,7 @@ func (r noticesRouter) NewOrphans(ctx context.Context, of []port.Window) ([]port
 	all, err := gather(ctx, hostsOf(by), func(ctx context.Context, h *host) ([]port.Window, error) {
 		return h.Sessions.NewOrphans(ctx, down(h, by[h]))
 	})
-	return slices.Concat(all...), cmp.Or(err, lost)
+	return slices.Concat(all...), errors.Join(err, lost)
 }
 
 // MarkReported marks windows as reported.
@@ -142,7 +135,7 @@ func (r noticesRouter) MarkReported(ctx context.Context, of []port.Window) error
 	_, err := gather(ctx, hostsOf(by), func(ctx context.Context, h *host) (struct{}, error) {
 		return struct{}{}, h.Sessions.MarkReported(ctx, down(h, by[h]))
 	})
-	return cmp.Or(err, lost)
+	return errors.Join(err, lost)
 }
 
 // All returns the loops of all machines, the newest last.

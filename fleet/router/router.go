@@ -133,7 +133,7 @@ func noMachine(id string) error {
 	return refusal.New(refusal.NoMachine, "the chat has no machine "+id)
 }
 
-// of returns the machine of a session. One that no machine has is for the chat's own to refuse.
+// of returns the machine of a session. The chat's own machine refuses an unknown session.
 func (r *Router) of(session uuid.UUID) (*host, error) {
 	if r.single() {
 		return r.own, nil
@@ -159,7 +159,7 @@ func (r *Router) has(session uuid.UUID) (*host, bool) {
 	return nil, false
 }
 
-// unread returns a machine that has never answered; nil: there is none.
+// unread returns a machine that has never answered, or nil.
 func (r *Router) unread() *host {
 	for _, h := range r.hosts()[1:] {
 		if !h.wasRead() {

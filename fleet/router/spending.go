@@ -34,7 +34,7 @@ func (r spendingRouter) Spent(ctx context.Context, budget time.Duration) (talk.R
 	return sum, nil
 }
 
-// plus adds up two reports. Prices are those of the first.
+// plus adds up two reports, with the prices of the first.
 func plus(a, b talk.Report) talk.Report {
 	a.Spans, a.Days, a.Unread = slices.Clone(a.Spans), slices.Clone(a.Days), a.Unread+b.Unread
 	for i := range min(len(a.Spans), len(b.Spans)) {

@@ -38,7 +38,7 @@ var fields = map[reflect.Type][]string{
 	reflect.TypeFor[talk.Mark]():         {"Path"},
 }
 
-// rewrite returns a value with each address in it changed. What it changes is copied.
+// rewrite returns a copy of a value with each address in it changed.
 func rewrite[T any](v T, change func(text string) string) T {
 	out := reflect.ValueOf(&v).Elem()
 	out.Set(rewriter(change).value(out, false))
@@ -189,10 +189,13 @@ func (h *host) address(path string) string {
 // upError adds the machine to an error.
 func (h *host) upError(err error) error {
 	refused := refusal.In(err)
-	if err == nil || h.id == "" || refused.Code == refusal.Internal || refused.Dir == "" && len(refused.Writers) == 0 {
+	if err == nil || h.id == "" || refused.Code == refusal.Internal {
 		return err
 	}
 	there := up(h, *refused)
+	if there.Code == refusal.Unreachable {
+		there.Machine = h.id
+	}
 	if _, plain := err.(*refusal.Error); plain { //nolint:errorlint // not one inside of another error
 		return &there
 	}

@@ -25,11 +25,15 @@ type Error struct {
 	Open    bool          `json:"open,omitempty"`    // for WrongState: the session is open and is not being ended
 	Writers []port.Writer `json:"writers,omitempty"` // for Writers
 	Faults  []string      `json:"faults,omitempty"`  // for Damaged: short codes of the faults
+	Machine string        `json:"machine,omitempty"` // for Unreachable: its id; empty: the chat's own
 }
 
 func (e *Error) Error() string { return cmp.Or(e.Err, errors.New(string(e.Code))).Error() }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether the target is ErrUnreachable and e another one about some machine.
+func (e *Error) Is(target error) bool { return e.Code == Unreachable && target == ErrUnreachable }
 
 // Code is a kind of refusal.
 type Code string
@@ -154,6 +158,16 @@ func In(err error) *Error {
 
 // Is reports whether an error is one of these refusals.
 func Is(err error, codes ...Code) bool { return slices.Contains(codes, In(err).Code) }
+
+// Lacks reports whether a list with an error may lack what is on a machine. It lacks nothing of it
+// if only other machines have not answered.
+func Lacks(err error, machine string) bool {
+	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each of the errors is looked at
+		return slices.ContainsFunc(all.Unwrap(), func(one error) bool { return Lacks(one, machine) })
+	}
+	e := In(err)
+	return err != nil && (e.Code != Unreachable || e.Machine == "" || e.Machine == machine)
+}
 
 // Unable returns the refusal of a text that needs an ability which an agent lacks, or nil.
 func Unable(can port.Abilities, text string, class talk.PromptClass) error {

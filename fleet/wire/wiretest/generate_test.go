@@ -14,7 +14,7 @@ import (
 
 var write = flag.Bool("write", false, "write both calls_gen.go again")
 
-// TestCallsAreThoseOfThePort compares both calls_gen.go with the interfaces of a machine; go generate
+// TestCallsAreThoseOfThePort compares both files with the interfaces of a machine; go generate
 // writes them again.
 func TestCallsAreThoseOfThePort(t *testing.T) {
 	c := Read(t)

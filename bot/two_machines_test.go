@@ -1,0 +1,90 @@
+package bot_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/fleet/wire"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
+	"ccbot/port"
+)
+
+// barn is another machine of the chat with an equal session.
+func barn(t *testing.T, w *chattest.World) (other *chattest.World, ours, theirs session.Record, link *wire.Loop) {
+	t.Helper()
+	other = chattest.NewWorld(t)
+	m, link := wire.Loopback(t.Context(), other.Machine)
+	require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
+	ours, theirs = w.NewCurrentSession(t, "api", session.Running), other.Session(t, "api", session.Running)
+	other.Records.Change(theirs.ID, func(r *session.Record) { r.Dir = ours.Dir })
+	return other, ours, theirs, link
+}
+
+// TestP6_SilentMachineDelaysNoOther: the sessions of a machine that does not answer are
+// listed, and neither ended nor in the way of others.
+func TestP6_SilentMachineDelaysNoOther(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		_, ours, theirs, link := barn(t, w)
+		w.MustHear(t, "/list")
+		list := w.Telegram.Last(t).Text.Text
+		assert.Equal(t, 2, strings.Count(list, "api · "), list)
+		assert.NotContains(t, list, w.Word(i18n.MachineUnreachable))
+
+		link.Set(wire.Faults{Unreachable: true})
+		w.Later(time.Hour)
+		w.Telegram.Forget()
+		w.MustHear(t, "/list")
+		list = w.Telegram.Last(t).Text.Text
+		assert.Equal(t, 2, strings.Count(list, "api · "), list)
+		assert.Contains(t, list, w.Word(i18n.MachineUnreachable))
+		s, known := w.Machine.Records.Get(theirs.ID)
+		assert.True(t, known)
+		assert.Equal(t, port.StateUnknown, s.State)
+
+		key := w.MustHear(t, "fix it")
+		assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+ours.ID.String())
+		w.MustHear(t, "/loops")
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.MachineUnreachable))
+		w.MustHear(t, "/schedules")
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.MachineUnreachable))
+
+		link.Set(wire.Faults{})
+		w.MustHear(t, "/list")
+		list = w.Telegram.Last(t).Text.Text
+		assert.NotContains(t, list, w.Word(i18n.MachineUnreachable))
+		s, _ = w.Machine.Records.Get(theirs.ID)
+		assert.Equal(t, port.StateRunning, s.State)
+	})
+}
+
+// TestP2_EqualWindowsOfTwoMachines: an option is about the window of its machine, also if both have
+// the same id and process.
+func TestP2_EqualWindowsOfTwoMachines(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		other, _, _, link := barn(t, w)
+		for _, one := range []*chattest.World{w, other} {
+			one.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")}
+		}
+		w.MustHear(t, "/list")
+		m := w.Telegram.Last(t)
+		assert.Equal(t, 1, strings.Count(m.Text.Text, "barn:"), m.Text.Text)
+		spots := chattest.Spots(m)
+		require.Len(t, spots, 2)
+		require.NoError(t, w.TapSpot(t, chattest.Alice, spots[1]))
+		assert.Empty(t, other.Windows.All)
+		assert.Len(t, w.Windows.All, 1)
+
+		w.MustHear(t, "/list")
+		spots = chattest.Spots(w.Telegram.Last(t))
+		link.Set(wire.Faults{Unreachable: true})
+		require.NoError(t, w.TapSpot(t, chattest.Alice, spots[0]))
+		assert.Empty(t, w.Windows.All)
+	})
+}
