@@ -13,7 +13,7 @@ import (
 // the program and its value. e2e.TestFilesTableHasLifetimes tries some of them.
 var lifetimes = []struct{ row, limit, constant, value string }{
 	{"inbox/", "`.done` an hour later", "bot/inbox.forgotten", "time.Hour"},
-	{"inbox/", "of the latter 48 hours", "bot/inbox.redelivery", "48 * time.Hour"},
+	{"inbox/", "of prompts not from Telegram 48 hours", "bot/inbox.redelivery", "48 * time.Hour"},
 	{"cards/", "an hour after they are closed", "bot/card.keepClosed", "time.Hour"},
 	{"changes/", "newest 20 of a session", "host.keptMoments", "20"},
 	{"changes/", "above 128 MiB", "host.maxMoments", "128 << 20"},
