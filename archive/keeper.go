@@ -55,9 +55,11 @@ type Keeper struct {
 	// between, Clear is called again.
 	Clear func(ctx context.Context, r session.Record) error
 
-	// IdleAfter is how long a session is quiet before it is archived; 0: it never is. It may change
-	// at any time.
-	IdleAfter  func(r session.Record) time.Duration
+	// IdleAfter is how long a session is quiet before it is archived, unless its record has another
+	// time; 0: it never is.
+	IdleAfter time.Duration
+	// Busy reports whether a session is not archived now, however quiet it is. It may be nil.
+	Busy       func(session uuid.UUID) bool
 	PurgeAfter time.Duration // the time from a session's end until its record is removed; 0: never
 	// Purged is called for each record that was removed, with its age since the session's end. It
 	// may be nil.
@@ -97,11 +99,22 @@ func (k *Keeper) every() time.Duration {
 		every = interval(k.PurgeAfter)
 	}
 	for _, r := range k.Records.Shared() {
-		if after := k.IdleAfter(r); (r.State == session.Running || r.State.Launching()) && after > 0 {
+		if after := k.after(r); (r.State == session.Running || r.State.Launching()) && after > 0 {
 			every = min(every, interval(after))
 		}
 	}
 	return every
+}
+
+// after returns how long a session is quiet before it is archived; 0: it never is.
+func (k *Keeper) after(r session.Record) time.Duration {
+	switch {
+	case k.Busy != nil && k.Busy(r.ID):
+		return 0
+	case r.IdleAfter != nil:
+		return *r.IdleAfter
+	}
+	return k.IdleAfter
 }
 
 // sweep checks every running session that may be archived, archives those that are due, and returns
@@ -110,7 +123,7 @@ func (k *Keeper) sweep(ctx context.Context, idle Idle, clock func() time.Duratio
 	var seen []Seen
 	every, lookAt := k.every(), k.Observer.Inspector(ctx)
 	for _, r := range k.Records.Shared() {
-		after := k.IdleAfter(r)
+		after := k.after(r)
 		if r.State != session.Running || after <= 0 {
 			continue
 		}

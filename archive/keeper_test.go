@@ -140,13 +140,17 @@ func (h *fixture) keeper(idle, purge time.Duration) (stop func()) {
 	}
 }
 
-// always is one limit for all sessions.
-func always(after time.Duration) func(session.Record) time.Duration {
-	return func(session.Record) time.Duration { return after }
+// limit stores the limit of one session.
+func (h *fixture) limit(id uuid.UUID, after time.Duration) {
+	h.t.Helper()
+	require.NoError(h.t, h.store.Do(h.t.Context(), id, func(r *session.Record, save func() error) error {
+		r.IdleAfter = &after
+		return save()
+	}))
 }
 
 func (h *fixture) newKeeper(idle, purge time.Duration) *Keeper {
-	return &Keeper{Agents: agents, Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(idle), PurgeAfter: purge, Now: time.Now,
+	return &Keeper{Agents: agents, Sessions: h, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: idle, PurgeAfter: purge, Now: time.Now,
 		Log: slog.New(slog.NewTextHandler(&h.log, nil)), Clear: func(_ context.Context, r session.Record) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
@@ -257,7 +261,7 @@ func TestLateSignOfLifeKeepsSession(t *testing.T) {
 		h.fails[first.ID] = errors.New("tmux is busy")
 		var once sync.Once
 		k := &Keeper{Agents: agents, Sessions: meanwhile{h, func() { once.Do(func() { h.show(second.ID, quietLook(time.Now())) }) }},
-			Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(time.Hour), Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+			Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
@@ -372,36 +376,30 @@ func TestNewSessionWakesKeeper(t *testing.T) {
 // TestChangedLimitWakesKeeper: the interval of the earlier limit would be too long.
 func TestChangedLimitWakesKeeper(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
-		k, woken, limit := h.newKeeper(0, 0), make(chan struct{}), 24*time.Hour
+		k, woken := h.newKeeper(24*time.Hour, 0), make(chan struct{})
 		k.Woken = woken
-		k.IdleAfter = func(session.Record) time.Duration { h.mu.Lock(); defer h.mu.Unlock(); return limit }
 		r := h.add()
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
 		defer func() { cancel(); wg.Wait() }()
 		synctest.Wait()
-		h.mu.Lock()
-		limit = time.Minute
-		h.mu.Unlock()
+		h.limit(r.ID, time.Minute)
 		woken <- struct{}{}
 		h.pass(time.Minute + 10*time.Second)
 		assert.Equal(t, []uuid.UUID{r.ID}, h.archived)
 	})
 }
 
-// The limit of a session's chat holds from the next sweep.
+// The limit in a session's record holds from the next sweep.
 func TestIdleLimitPerSession(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		short, long, never := h.add(), h.add(), h.add()
-		after := map[uuid.UUID]time.Duration{short.ID: time.Hour, long.ID: 6 * time.Hour}
-		k := h.newKeeper(0, 0)
-		var mu sync.Mutex
-		k.IdleAfter = func(r session.Record) time.Duration {
-			mu.Lock()
-			defer mu.Unlock()
-			return after[r.ID]
-		}
+		h.limit(short.ID, time.Hour)
+		h.limit(never.ID, 0)
+		busy := h.add()
+		k := h.newKeeper(6*time.Hour, 0)
+		k.Busy = func(id uuid.UUID) bool { return id == busy.ID }
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { assert.ErrorIs(t, k.Run(ctx), context.Canceled) })
@@ -415,9 +413,7 @@ func TestIdleLimitPerSession(t *testing.T) {
 		assert.Equal(t, []uuid.UUID{short.ID}, archived())
 		h.pass(5 * time.Hour)
 		assert.Equal(t, []uuid.UUID{short.ID, long.ID}, archived())
-		mu.Lock()
-		after[never.ID] = time.Hour // earlier time does not count: it was not scanned
-		mu.Unlock()
+		h.limit(never.ID, time.Hour) // earlier time does not count: it was not scanned
 		h.pass(50 * time.Minute)
 		assert.Len(t, archived(), 2)
 		h.pass(time.Hour)
@@ -573,7 +569,7 @@ func TestP8_InterruptedPurgeIsFinished(t *testing.T) {
 	inFixture(t, func(t *testing.T, h *fixture) {
 		r := h.add(gone(twoWeeks))
 		ctx, die := context.WithCancel(t.Context())
-		k := &Keeper{Agents: agents, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		k := &Keeper{Agents: agents, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: 0, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 			Clear: func(context.Context, session.Record) error { die(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.True(t, h.there(r.ID))
@@ -592,7 +588,7 @@ func TestStopEndsPass(t *testing.T) {
 		h.add(gone(twoWeeks))
 		ctx, stop := context.WithCancel(t.Context())
 		var cleared int
-		k := &Keeper{Agents: agents, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(0), PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		k := &Keeper{Agents: agents, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: 0, PurgeAfter: twoWeeks, Now: time.Now, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 			Clear: func(context.Context, session.Record) error { cleared++; stop(); return ctx.Err() }}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Equal(t, 1, cleared)
@@ -602,7 +598,7 @@ func TestStopEndsPass(t *testing.T) {
 		first, second := h.add(), h.add()
 		ctx, stop = context.WithCancel(t.Context())
 		h.fails[first.ID], h.fails[second.ID] = context.Canceled, context.Canceled
-		k = &Keeper{Agents: agents, Sessions: meanwhile{h, stop}, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: always(time.Hour), Now: time.Now,
+		k = &Keeper{Agents: agents, Sessions: meanwhile{h, stop}, Observer: h, Records: h.store, Copies: &h.copies, IdleAfter: time.Hour, Now: time.Now,
 			Log: slog.New(slog.NewTextHandler(&h.log, nil))}
 		assert.ErrorIs(t, k.Run(ctx), context.Canceled)
 		assert.Len(t, h.asked, 1)

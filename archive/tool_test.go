@@ -131,7 +131,7 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 			Typist:  typing.New(observer, fake, quiet, func(uuid.UUID) (bool, error) { return false, nil }),
 			Ender: &ending.Ender{Processes: table, Panes: fake, Log: log, Evidence: &evidence.Sources{Instance: "i", Agents: agents, Records: store, Processes: table,
 				Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Panes: fake.Panes, Log: log}}})
-		keeper := &Keeper{Agents: agents, Sessions: service, Observer: observer, Records: store, Copies: &copies{}, IdleAfter: always(time.Hour), Now: time.Now, Log: log}
+		keeper := &Keeper{Agents: agents, Sessions: service, Observer: observer, Records: store, Copies: &copies{}, IdleAfter: time.Hour, Now: time.Now, Log: log}
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		go func() { _ = service.Run(ctx) }()

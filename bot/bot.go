@@ -144,7 +144,7 @@ func New(c Config, d Deps) *Bot {
 	b.OnShown = func(r port.Session) error {
 		return b.notifyAll("shown", func(f chat.Feature) bool { return f.OnShown != nil }, func(f chat.Feature) error { f.OnShown(r); return nil })
 	}
-	b.Computer = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir)
+	b.Computer, b.Changed = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir), func(_, _ conversation.Settings) { b.Idle.Limits.Wake() }
 	b.Install(b.Features())
 	return b
 }
@@ -180,7 +180,7 @@ func (b *Bot) Features() []chat.Feature {
 		Opened: asked, OnEnd: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter, Halt: s.Halt,
 		Kinds: map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs}})
-	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText)
+	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText, func() { b.Idle.Limits.Wake() })
 	b.Idle = idle.New(c, s, s.Inspect, limits.Planned)
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
 		Chosen: b.Asking.Chosen, Resume: resume})
@@ -216,7 +216,7 @@ func (b *Bot) Features() []chat.Feature {
 			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries.Add, s)}})
 	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, Agents: s, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again, OfLoop: loops.OfLoop(b.Deps.Machine.Loops)})
 	return slices.Concat(
-		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Loops.Feature(), schedules.New(c, b.Schedules, s.Brief),
+		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Idle.Limits.Feature(), b.Loops.Feature(), schedules.New(c, b.Schedules, s.Brief),
 			b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
 		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -449,21 +450,31 @@ func TestKilledOfferIsMadeAtStart(t *testing.T) {
 	})
 }
 
+// idleAfter returns how long the machine lets a session be idle.
+func (w *limited) idleAfter(t *testing.T, id uuid.UUID) time.Duration {
+	t.Helper()
+	synctest.Wait()
+	r, _ := w.Records.Get(id)
+	require.NotNil(t, r.IdleAfter)
+	return *r.IdleAfter
+}
+
 // A planned prompt keeps its session, until its time or until it is taken back.
 func TestPlannedPromptKeepsSession(t *testing.T) {
 	atALimit(t, func(t *testing.T, w *limited) {
 		w.Lifecycle.OnLook = quiet
 		idle := 6 * time.Hour
 		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = &idle }))
-		of := func() time.Duration { return w.IdleIn(w.r.Conversation, w.r.ID) }
+		of := func() time.Duration { return w.idleAfter(t, w.r.ID) }
 		assert.Equal(t, idle, of())
 		w.taps(w.word())
 		assert.Zero(t, of())
 		w.Restart(t)
 		assert.Zero(t, of())
-		assert.Equal(t, idle, w.IdleIn(w.r.Conversation, uuid.New()))
 
 		other := w.Session(t, "web", session.Running)
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, other.ID), news.Ready{}))
+		assert.Equal(t, idle, w.idleAfter(t, other.ID))
 		text, id := asksIdle(t, w.World)
 		assert.Contains(t, text, "• web\n\nNot ended:\n• api: a message is planned")
 		require.NoError(t, w.Pressing(t, chattest.Alice, id, w.Word(i18n.ButtonCancel)))

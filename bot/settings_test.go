@@ -1,8 +1,10 @@
 package bot_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -406,14 +408,40 @@ func TestNewSessionsUseChatSettings(t *testing.T) {
 	assert.Zero(t, asked[1].With, "another person has chosen nothing")
 }
 
-func TestIdleLimitIsPerChat(t *testing.T) {
-	w := chattest.NewWorld(t)
-	w.Bot.IdleAfter = 6 * time.Hour
-	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.AtAlice, uuid.Nil))
-	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = new(time.Duration) }))
-	topic := session.Conversation{ChatID: chattest.Alice, ThreadID: 5}
-	assert.Zero(t, w.IdleIn(topic, uuid.Nil), "in all its topics; never")
-	assert.Equal(t, 6*time.Hour, w.IdleIn(chattest.InGroup, uuid.Nil))
+// The machine learns the limit of a session, in all topics of a chat, and keeps it.
+func TestIdleLimitTravelsWithSession(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		mine, topic, theirs := w.Session(t, "api", session.Running), w.Session(t, "web", session.Running), w.Session(t, "doc", session.Running)
+		w.Records.Change(topic.ID, func(r *session.Record) {
+			r.Conversation = session.Conversation{ChatID: chattest.Alice, ThreadID: 5}
+		})
+		w.Records.Change(theirs.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		limits := func() (all []*time.Duration) {
+			synctest.Wait()
+			for _, r := range []session.Record{mine, topic, theirs} {
+				all = append(all, w.Record(t, r.ID).IdleAfter)
+			}
+			return all
+		}
+		assert.Equal(t, []*time.Duration{nil, nil, nil}, limits(), "as the machine is configured")
+		refuses := errors.New("no space left on device")
+		w.Lifecycle.OnIdleAfter = func(uuid.UUID) error { return refuses }
+		never := new(time.Duration)
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = never }))
+		assert.Equal(t, []*time.Duration{nil, nil, nil}, limits())
+		w.Lifecycle.OnIdleAfter = nil
+		time.Sleep(time.Minute)
+		assert.Equal(t, []*time.Duration{never, never, nil}, limits())
+
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = nil }))
+		assert.Equal(t, []*time.Duration{nil, nil, nil}, limits())
+		hour := time.Hour
+		w.Chats.Changed = nil
+		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = &hour }))
+		assert.Equal(t, []*time.Duration{nil, nil, nil}, limits())
+		w.Restart(t)
+		assert.Equal(t, []*time.Duration{&hour, &hour, nil}, limits(), "also a setting that a kill kept from the machine")
+	})
 }
 
 // TestP4_QuietTimeCountsFromSending: ccbot was off while the command arrived.

@@ -42,6 +42,7 @@ type Lifecycle interface {
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	Reported(ctx context.Context, id uuid.UUID) error
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
+	SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error
 	talk.CursorStore
 	Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error)
 	Attach(r session.Record) string

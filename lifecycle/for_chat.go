@@ -2,7 +2,9 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -16,6 +18,20 @@ func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversatio
 		w.r.Conversation = to
 		return w.save()
 	})
+}
+
+// SetIdleAfter sets how long a session may be idle before it is archived, see
+// [session.Record].IdleAfter, if that session is still there.
+func (s *Service) SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error {
+	err := s.core.do(ctx, id, func(w *work) error {
+		w.r.IdleAfter = after
+		w.r.Upkeep()
+		return w.save()
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // Advance notes up to which position the chat has shown a transcript. A cursor with another path

@@ -65,6 +65,9 @@ type Silence struct {
 type Keeper interface {
 	// Move moves a session to another conversation of the chat.
 	Move(ctx context.Context, id uuid.UUID, to address.Conversation) error
+	// SetIdleAfter sets how long a session may be idle before the machine archives it; 0: for ever;
+	// nil: as the machine is configured. An unknown session is not an error.
+	SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error
 	// Reported marks the start's report about a session as sent. An unknown session is not an
 	// error.
 	Reported(ctx context.Context, id uuid.UUID) error

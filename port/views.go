@@ -50,11 +50,12 @@ type Session struct {
 	Closed         Closed // why it has ended, if the state does not show it
 	Exit           *Exit  // how its agent exited by itself
 	Failures       []Failure
-	Cursors        []talk.Cursor // the chat's position in each transcript, the current one last
-	Prompts        []string      // keys of the waiting prompts, in order
-	Unreported     bool          // a start closed it, and that is not reported yet
-	Interruption   *Interruption // nil: none, or the work was continued
-	News           int64         `json:",omitempty"` // number of the kept news that it comes with, or of the last
+	Cursors        []talk.Cursor  // the chat's position in each transcript, the current one last
+	Prompts        []string       // keys of the waiting prompts, in order
+	IdleAfter      *time.Duration `json:",omitempty"` // see Keeper.SetIdleAfter
+	Unreported     bool           // a start closed it, and that is not reported yet
+	Interruption   *Interruption  // nil: none, or the work was continued
+	News           int64          `json:",omitempty"` // number of the kept news that it comes with, or of the last
 	CreatedAt      time.Time
 	StartedAt      time.Time // of the current launch
 	EndedAt        time.Time

@@ -7,8 +7,8 @@
 //     is named.
 //   - One message reports all results, also after a crash; an irregular end has a separate receipt.
 //
-// It also decides how long a session may be idle before it is archived: the chat's choice overrides
-// the settings, and a session with a planned prompt stays.
+// It also informs the machines of how long each session may be idle before it is archived: the
+// chat's choice overrides the settings, and a session with a planned prompt stays.
 //
 // Package lifecycle ends sessions and decides whether they are quiet.
 package idle

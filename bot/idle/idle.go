@@ -13,7 +13,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/logkey"
 	"ccbot/port"
@@ -21,8 +20,17 @@ import (
 	"ccbot/port/refusal"
 )
 
+// Ender ends sessions, or lets a machine do it.
+type Ender interface {
+	port.Archiver
+	// SetIdleAfter is a method of port.Keeper.
+	SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error
+}
+
 // Idle ends the idle sessions together.
 type Idle struct {
+	Limits *Limits
+
 	chat    *chat.Chat
 	ender   port.Archiver
 	inspect func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error)
@@ -80,9 +88,9 @@ const (
 )
 
 // New returns the Idle of a chat. plans reports whether a prompt is planned for a session.
-func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error),
+func New(c *chat.Chat, e Ender, looks func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error),
 	plans func(session uuid.UUID) bool) *Idle {
-	i := &Idle{chat: c, ender: e, inspect: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
+	i := &Idle{Limits: &Limits{chat: c, ender: e, plans: plans, wake: make(chan struct{}, 1)}, chat: c, ender: e, inspect: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
 	return i
 }
@@ -90,18 +98,6 @@ func New(c *chat.Chat, e port.Archiver, looks func(ctx context.Context, ids ...u
 // Feature describes the feature to the dispatcher.
 func (i *Idle) Feature() chat.Feature {
 	return chat.Feature{Name: "idle", Cards: map[string]chat.OnTap{kind: i.cards.OnTap(i.confirmed)}, OnNews: i.onNews, Run: i.run}
-}
-
-// After returns how long a session may be idle before it is archived. It returns 0 for never, or
-// while a prompt is planned. The chat's choice overrides configured.
-func (i *Idle) After(configured time.Duration, at address.Conversation, session uuid.UUID) time.Duration {
-	if i.plans(session) {
-		return 0
-	}
-	if after := i.chat.Book.Settings(at.ChatID).IdleAfter; after != nil {
-		return *after
-	}
-	return configured
 }
 
 // Spared returns why a session is not ended with the idle ones, or "" if it may be.

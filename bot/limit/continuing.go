@@ -54,6 +54,7 @@ type Continuing struct {
 	work    func(ctx context.Context, id uuid.UUID) (port.Work, error)
 	cards   chat.Cards[plan]
 	wake    chan struct{}
+	planned func() // is called after a prompt was planned, or is no longer
 	text    string // of the prompt; empty: a sentence in the language of the chat
 
 	reached []plan // limits that no card shows yet; guarded by listing
@@ -81,9 +82,10 @@ func (p plan) text() string {
 func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Unix()) }
 
 // New returns the Continuing of a chat. work returns a session's known work without running git.
-// text is the prompt that continues a session; if it is empty, the chat's language has one.
-func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string) *Continuing {
-	return &Continuing{chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
+// text is the prompt that continues a session; if it is empty, the chat's language has one. planned is
+// called after a prompt was planned for a session, or is no longer.
+func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, planned func()) *Continuing {
+	return &Continuing{planned: planned, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
 // Feature describes the feature to the dispatcher.
@@ -180,10 +182,12 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 			if l.atLimit(r) == conversation.Continue {
 				p.Prompt = inbox.PromptKey(uuid.New())
 			}
-			if err := l.cards.Show(ctx, p.name(), l.card(r, r.Conversation, p), p); err != nil {
+			err := l.cards.Show(ctx, p.name(), l.card(r, r.Conversation, p), p)
+			if err != nil {
 				l.reach(p)
-				all = errors.Join(all, err)
 			}
+			all = errors.Join(all, err)
+			l.planned()
 		}
 	}
 	return all
@@ -224,6 +228,7 @@ func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer
 	case !open || !known || p.Prompt != was.Prompt || !p.due().After(l.chat.Now()):
 		return l.cards.AnswerExpired(ctx, t)
 	}
+	defer l.planned()
 	defer pause.Poke(l.wake)
 	p.Prompt = ""
 	if t.Card.Option == planOption {
@@ -235,6 +240,7 @@ func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer
 // carryOut sends the prompt of a due plan, or shows why nothing is sent. It is called again after a
 // kill: a prompt that a queue has, or had, is not queued again.
 func (l *Continuing) carryOut(ctx context.Context, key string) error {
+	defer l.planned()
 	defer l.cards.Hold()()
 	c, open := l.cards.Get(key)
 	p := c.Payload

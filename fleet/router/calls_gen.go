@@ -150,6 +150,15 @@ func (r keeperRouter) Move(ctx context.Context, id uuid.UUID, to address.Convers
 	return h.upError(err)
 }
 
+func (r keeperRouter) SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) (err error) {
+	h, err := r.about(id, after)
+	if err != nil {
+		return err
+	}
+	err = h.Sessions.SetIdleAfter(ctx, id, down(h, after))
+	return h.upError(err)
+}
+
 func (r keeperRouter) Reported(ctx context.Context, id uuid.UUID) (err error) {
 	h, err := r.about(id)
 	if err != nil {

@@ -115,6 +115,11 @@ func (client keeperClient) Move(ctx context.Context, id uuid.UUID, to address.Co
 	return err
 }
 
+func (client keeperClient) SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) (err error) {
+	err = client.call(ctx, "Keeper.SetIdleAfter", id, args{"id": id, "after": after})
+	return err
+}
+
 func (client keeperClient) Reported(ctx context.Context, id uuid.UUID) (err error) {
 	err = client.call(ctx, "Keeper.Reported", id, args{"id": id})
 	return err
@@ -685,6 +690,13 @@ var handlers = map[string]handler{
 		To address.Conversation
 	}) ([]any, error) {
 		err := m.Sessions.Move(ctx, in.Id, in.To)
+		return []any{}, err
+	}),
+	"Keeper.SetIdleAfter": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Id    uuid.UUID
+		After *time.Duration
+	}) ([]any, error) {
+		err := m.Sessions.SetIdleAfter(ctx, in.Id, in.After)
 		return []any{}, err
 	}),
 	"Keeper.Reported": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {

@@ -183,11 +183,14 @@ type Record struct {
 	LastEnd
 	// Cursors hold how much of each unfinished transcript the chat had shown at the last save. The
 	// last one is for the transcript that is being written, after those from before a /clear.
-	Cursors   []talk.Cursor `json:"cursors,omitempty"`
-	Prompts   []string      `json:"prompts,omitempty"` // inbox keys, in order of typing
-	Usage     *port.Usage   `json:"usage,omitempty"`   // nil: not reported yet
-	CreatedAt time.Time     `json:"created_at"`
-	UpdatedAt time.Time     `json:"updated_at"` // of the last save
+	Cursors []talk.Cursor `json:"cursors,omitempty"`
+	Prompts []string      `json:"prompts,omitempty"` // inbox keys, in order of typing
+	Usage   *port.Usage   `json:"usage,omitempty"`   // nil: not reported yet
+	// IdleAfter is how long the session may be idle before it is archived, as the chat wants it; 0:
+	// for ever; nil: as configured. It is replaced, never changed in place.
+	IdleAfter *time.Duration `json:"idle_after,omitempty"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"` // of the last save
 	// ActiveAt is the last sign of life: the last save that was not Upkeep.
 	ActiveAt time.Time `json:"active_at,omitzero"`
 	// ReturnedAt is the time at which a person restored the record from a copy: the time until its
@@ -389,7 +392,7 @@ func (r Record) Clone() Record {
 	r.Bound, r.Descendants, r.SecondWriters = slices.Clone(r.Bound), slices.Clone(r.Descendants), slices.Clone(r.SecondWriters)
 	r.History, r.News = slices.Clone(r.History), slices.Clone(r.News)
 	r.unknown = maps.Clone(r.unknown) // the values are never changed in place
-	r.Binding = clone(r.Binding)
+	r.Binding, r.IdleAfter = clone(r.Binding), clone(r.IdleAfter)
 	r.Exit = clone(r.Exit)
 	r.Usage = clone(r.Usage)
 	if r.ModeRequest = clone(r.ModeRequest); r.ModeRequest != nil {

@@ -23,13 +23,19 @@ func (w *World) SendFile(ctx context.Context, id uuid.UUID, path, caption string
 	return w.Bot.Files.SendFile(ctx, id, path, caption)
 }
 
-func (w *World) IdleIn(at session.Conversation, id uuid.UUID) time.Duration {
-	return w.Idle.After(w.IdleAfter, at, id)
-}
-
 // Silent requires that there is no message and no call.
 func (w *World) Silent(t *testing.T) {
 	t.Helper()
 	require.Empty(t, w.Telegram.Done(), "strangers get silence")
 	require.Empty(t, w.Lifecycle.Done())
+}
+
+func (f *fakeSessions) SetIdleAfter(_ context.Context, id uuid.UUID, after *time.Duration) error {
+	if f.OnIdleAfter != nil {
+		if err := f.OnIdleAfter(id); err != nil {
+			return err
+		}
+	}
+	f.records.Change(id, func(r *session.Record) { r.IdleAfter = after })
+	return nil
 }

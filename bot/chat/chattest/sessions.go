@@ -51,6 +51,7 @@ type fakeSessions struct {
 	OnToFront      func(key string) error
 	Decide         func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
 	OnReword       func(key, text string) error
+	OnIdleAfter    func(id uuid.UUID) error
 	OnMove         func(id uuid.UUID, to session.Conversation) error
 	OnRename       func(id uuid.UUID, name string) error
 	OnEndTurn      func(id uuid.UUID) error

@@ -18,6 +18,7 @@ import (
 	"ccbot/host"
 	"ccbot/internal/control"
 	"ccbot/internal/git"
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -39,17 +40,6 @@ func openLoops(s *system, environ []string) (*loop.Keeper, error) {
 		Ended: s.metrics.LoopEnded, Purged: s.metrics.LoopPurged, Cleaned: s.metrics.WorktreeCleaned, PurgeAfter: s.LoopPurge, Copies: offline.PurgedLoops(s.Dir),
 		Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
 	return loops, loops.Open(offline.Loops(s.Dir), filepath.Join(s.Dir, "quarantine"))
-}
-
-// idleAfter returns how long a session is quiet before it is archived; 0: never, as while its loop
-// runs or waits for a limit.
-func idleAfter(s *system) func(r session.Record) time.Duration {
-	return func(r session.Record) time.Duration {
-		if s.loops.Moves(r.ID) {
-			return 0
-		}
-		return s.bot.Idle.After(s.IdleAfter, r.Conversation, r.ID)
-	}
 }
 
 // liveIn returns the function that returns the live loop of a session; nil: none.
@@ -287,6 +277,13 @@ func yieldToLeft(ctx context.Context, loops *loop.Keeper, r session.Record, keys
 type personalLifecycle struct {
 	*lifecycle.Service
 	loops *loop.Keeper
+	woken chan struct{} // wakes the keeper
+}
+
+// SetIdleAfter pauses nothing.
+func (l personalLifecycle) SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error {
+	defer pause.Poke(l.woken)
+	return l.Service.SetIdleAfter(ctx, id, after)
 }
 
 func (l personalLifecycle) Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error) {

@@ -196,13 +196,19 @@ func wire(ctx context.Context, c config.Config, coding agent.Agents, environ []s
 		return telegram.Connect(ctx, telegram.Client(c.Token, c.APIURL, c.Proxy()), c.APIURL, s.service.Tried, log)
 	}
 	s.menus = telegram.NewMenus(api, s.Dir, s.bot.Menus, log)
+	followSettings(s)
+	return s, nil
+}
+
+// followSettings replaces the lists of commands of a chat whose language has changed.
+func followSettings(s *system) {
+	changed := s.bot.Changed
 	s.bot.Changed = func(was, now conversation.Settings) {
+		changed(was, now)
 		if now.Language != was.Language || now.Telegram != was.Telegram {
 			s.menus.Changed()
 		}
-		pause.Poke(s.woken) // for a changed idle limit
 	}
-	return s, nil
 }
 
 // noteReads makes all reads of transcripts note on disk what they read.
@@ -333,7 +339,7 @@ func (s *system) wireSessions(instance string, environ []string) error {
 				Holds: func(ctx context.Context, id uuid.UUID) (holds, capped bool) { return s.bot.Budget.Holds(ctx, id) },
 				Came:  func(ctx context.Context, w evidence.Writer) bool { return s.recovery.Came(ctx, w) }}})
 	s.keeper = &archive.Keeper{Agents: s.coding, Sessions: s.lifecycle, Observer: s.observer, Records: s.store, Copies: copiesOf(s), Clear: s.clear,
-		IdleAfter: idleAfter(s), PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
+		IdleAfter: s.IdleAfter, Busy: s.loops.Moves, PurgeAfter: s.PurgeAfter, Purged: s.metrics.Forgot, Now: time.Now, Log: s.log, Woken: s.woken}
 	s.presences = watchPresences(s.coding, s.watch, s.log, s.presenceChanged)
 	s.tmux.OnChange(s.lifecycle.WakeAll)
 	s.tmux.OnSilence(s.tmuxSilence)
@@ -373,7 +379,7 @@ func (s *system) presenceChanged(pid int) {
 
 // wireSocket connects the parts that need all other parts.
 func (s *system) wireSocket() {
-	asked := personalLifecycle{s.lifecycle, s.loops}
+	asked := personalLifecycle{s.lifecycle, s.loops, s.woken}
 	s.sessions.Lifecycle, s.sessions.Observer, s.sessions.Windows = asked, s.observer, s.recovery
 	s.sessions.Panes, s.sessions.Queues = asked, personalQueues{s.lifecycle.Queues(), s.loops}
 	s.relay.Connect(s.bot.Requests)
