@@ -96,9 +96,9 @@ func (b Backups) named() (list []Backup, err error) {
 }
 
 // Restore brings the records of a backup back, and removes the records that the backup does not
-// have. First it makes a backup of the records that are there. If a crash or an error interrupts
-// it, each record is either as before or as in the backup, and calling Restore again finishes it.
-// name may be the beginning of a backup's name, or its file name.
+// have. The numbers of news continue. First it makes a backup of the records that are there. If a
+// crash or an error interrupts it, each record is either as before or as in the backup, and calling
+// Restore again finishes it. name may be the beginning of a backup's name, or its file name.
 func (b Backups) Restore(ctx context.Context, name string) (done Restored, err error) {
 	list, err := b.named()
 	if err != nil {
@@ -261,7 +261,7 @@ func (b Backups) swap(ctx context.Context, wanted map[string][]byte, before Back
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return 0, err // a record that cannot be read is in no backup, so it must not be overwritten
 		}
-		if err := sessions.Put(name, wanted[name]); err != nil {
+		if err := sessions.Put(name, session.WithLaterNews(wanted[name], present)); err != nil {
 			return 0, err
 		}
 		b.at("restore-file")

@@ -82,8 +82,8 @@ func (p plan) text() string {
 func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Unix()) }
 
 // New returns the Continuing of a chat. work returns a session's known work without running git.
-// text is the prompt that continues a session; if it is empty, the chat's language has one. planned is
-// called after a prompt was planned for a session, or is no longer.
+// text is the prompt that continues a session; if it is empty, the chat's language has one.
+// planned is called after a prompt was planned, or is no longer.
 func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, planned func()) *Continuing {
 	return &Continuing{planned: planned, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }

@@ -41,6 +41,26 @@ func WithoutPrompts(record []byte) []byte {
 	return append(out, '\n')
 }
 
+// WithLaterNews returns a record of a backup that replaces the present one. The chat has seen the
+// numbers of the present record's news and drops a repeated number, so the numbers continue from
+// there.
+func WithLaterNews(record, present []byte) []byte {
+	var was, is struct {
+		LastNews int64 `json:"last_news"`
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(present, &was) != nil || json.Unmarshal(record, &is) != nil || was.LastNews <= is.LastNews ||
+		json.Unmarshal(record, &fields) != nil {
+		return record
+	}
+	fields["last_news"], _ = json.Marshal(was.LastNews)
+	out, err := json.Marshal(fields)
+	if err != nil {
+		return record
+	}
+	return append(out, '\n')
+}
+
 // remove removes a field of an object, or of an object in it. It reports whether there was one.
 func remove(fields map[string]json.RawMessage, path []string) bool {
 	value, ok := fields[path[0]]

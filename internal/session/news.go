@@ -10,7 +10,7 @@ import (
 // about it, see [ccbot/port/news.Kept].
 type News struct {
 	// Number is higher than the numbers of all earlier news of the session, also of a record that
-	// was restored from a copy: it is not below the time in milliseconds.
+	// was restored from a copy, see WithLaterNews: it is not below the time in milliseconds.
 	Number int64  `json:"number"`
 	Kind   string `json:"kind"`
 	Body   string `json:"body"` // JSON
