@@ -19,7 +19,7 @@ func crashing() life {
 			}
 		}},
 		{"kill -9 at a prompt", func(b *bench) {
-			for _, point := range []string{"accepted", "prompt-saved", "typing-marked", "pasted", "entered", "prompt-finished"} {
+			for _, point := range []string{"accepted", "prompt-offered", "typing-marked", "pasted", "entered", "prompt-finished", "prompt-ended"} {
 				said := "token at " + point
 				b.dies(point, func() { b.Say("say " + said) }, func(mark int) {
 					b.WaitFor(mark, said)
