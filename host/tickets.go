@@ -93,8 +93,8 @@ func (t *Tickets) read(name, version string, size int64, body source, same func(
 	return folders.File{Name: name, Size: size, Version: version, Ticket: t.add(&ticket{source: body, size: size, same: same})}
 }
 
-// write makes a ticket for a file that put stores. put reads to the end, and has removed the file if
-// it returns an error.
+// write makes a ticket for a file that put stores. put reads to the end, and has removed the file
+// if it returns an error.
 func (t *Tickets) write(key string, put func(body io.Reader) (name string, err error)) folders.Ticket {
 	t.drop(key)
 	r, pipe := io.Pipe()

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNotInstalled means that the command of Claude Code cannot be found.
-var ErrNotInstalled error = notInstalled("claude", errors.New("claude is not installed"))
+var ErrNotInstalled = notInstalled("claude", errors.New("claude is not installed"))
 
 func notInstalled(command string, err error) error {
 	return &refusal.Error{Code: refusal.NotInstalled, Command: command, Agent: "Claude Code", Setting: "CLAUDE_COMMAND", Err: err}

@@ -60,8 +60,8 @@ type Witness interface {
 	PrintsOnce(args []string) bool
 }
 
-// Locks knows who holds the locks of an agent's conversations, for an agent that writes only what it
-// has locked.
+// Locks knows who holds the locks of an agent's conversations, for an agent that writes only what
+// it has locked.
 type Locks interface {
 	// Held returns the locked conversations by the pids of the holders, a process with several too.
 	// After an error it is unknown who writes.
