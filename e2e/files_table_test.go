@@ -230,7 +230,7 @@ func TestFilesTableHasLifetimes(t *testing.T) {
 		life time.Duration
 	}{
 		{marker(false), lifetimeOf(t, "inbox/", "`.done` (an? \\w+|\\d+ \\w+) later")},
-		{marker(true), lifetimeOf(t, "inbox/", "of the latter (\\d+ \\w+)")},
+		{marker(true), lifetimeOf(t, "inbox/", "of prompts not from Telegram (\\d+ \\w+)")},
 		{purged, lifetimeOf(t, "backups/", "of `purged/` after (\\d+ \\w+)")},
 	} {
 		for _, kept := range []bool{true, false} {
