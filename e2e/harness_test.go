@@ -33,7 +33,7 @@ import (
 	"ccbot/try/demoagent"
 )
 
-// binaries is the folder with ccbot, ccbot-hook and ccbot-try as built for these
+// binaries is the folder with ccbot, ccbot-hook, ccbot-hub and ccbot-try as built for these
 // tests: ccbot with the race detector and with failpoints.
 var binaries string
 
@@ -67,7 +67,7 @@ func buildAndRun(m *testing.M) int {
 	for _, args := range [][]string{
 		{"build", "-race", "-tags", "failpoints", "-ldflags", "-s -w -X 'main.version=<<ccbot version v0.0.1>>'", "-o", dir + "/",
 			"ccbot/cmd/ccbot"},
-		{"build", "-o", dir + "/", "ccbot/cmd/ccbot-codex", "ccbot/cmd/ccbot-hook", "ccbot/cmd/ccbot-try"},
+		{"build", "-o", dir + "/", "ccbot/cmd/ccbot-codex", "ccbot/cmd/ccbot-hook", "ccbot/cmd/ccbot-hub", "ccbot/cmd/ccbot-try"},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go %s: %v\n%s", strings.Join(args, " "), err, out)

@@ -47,6 +47,41 @@ func NewHostKeys() (HostKeys, error) {
 	return HostKeys{user, key, public}, nil
 }
 
+// Secret returns the keys for the machine's own disk.
+func (k HostKeys) Secret() ([]byte, error) {
+	user, err := k.User.Seed()
+	if err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
+	sealing, err := k.Seal.Seed()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(storedKeys{string(user), string(sealing)})
+}
+
+// storedKeys is the stored form of HostKeys.
+type storedKeys struct {
+	User string `json:"user"`
+	Seal string `json:"seal"`
+}
+
+// ParseHostKeys reads what HostKeys.Secret returned.
+func ParseHostKeys(secret []byte) (k HostKeys, err error) {
+	var s storedKeys
+	if err = json.Unmarshal(secret, &s); err == nil {
+		k.User, err = nkeys.FromSeed([]byte(s.User))
+	}
+	if err == nil {
+		k.user, err = k.User.PublicKey()
+	}
+	if err != nil {
+		return HostKeys{}, fmt.Errorf("join: read the keys: %w", err)
+	}
+	k.Seal, err = seal.ParseKey([]byte(s.Seal))
+	return k, err
+}
+
 // Fingerprint returns what the person compares.
 func (k HostKeys) Fingerprint() string { return Fingerprint(k.user, k.Seal.Public()) }
 

@@ -27,6 +27,9 @@ const (
 	beatKind   = "beat"
 )
 
+// RightsKind is the kind of the call that gives a host rights which begin now: its body is the JWT.
+const RightsKind = "Rights"
+
 // Rate is the number of bytes that a host may send in a second.
 const Rate = 1 << 20
 

@@ -125,6 +125,13 @@ func Load(environ []string) (Config, error) {
 		(*Config).checkWords, (*Config).checkAgents)
 }
 
+// LoadForHost is Load for a machine whose chat is on another one: it has no token and no list of
+// people.
+func LoadForHost(environ []string) (Config, error) {
+	return load(environ, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkTmux, (*Config).checkFlags, (*Config).checkMode,
+		(*Config).checkResume, (*Config).checkWords, (*Config).checkAgents)
+}
+
 // LoadForReading is Load for a verb that needs to know the folders and the tmux server, but no
 // token and no list of people.
 func LoadForReading(environ []string) (Config, error) {

@@ -19,6 +19,7 @@ import (
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/fleet/center"
 	"ccbot/internal/address"
 	"ccbot/internal/control"
 	"ccbot/internal/health"
@@ -36,7 +37,9 @@ func (s *system) changes() map[string]socket.Change {
 	return map[string]socket.Change{Starting.Verb: Starting.by(s), Prompting.Verb: Prompting.by(s), Ending.Verb: Ending.by(s), Resuming.Verb: Resuming.by(s),
 		Forgetting.Verb: Forgetting.by(s), Recovering.Verb: Recovering.by(s), figures.Verb: figures.by(s), stopping.Verb: stopping.by(s),
 		Looping.Verb: Looping.by(s), ChangingLoop.Verb: ChangingLoop.by(s),
-		Scheduling.Verb: Scheduling.by(s), Unscheduling.Verb: Unscheduling.by(s)}
+		Scheduling.Verb: Scheduling.by(s), Unscheduling.Verb: Unscheduling.by(s),
+		OfferingHost.Verb: OfferingHost.by(s), AwaitingHost.Verb: AwaitingHost.by(s), DecidingHost.Verb: DecidingHost.by(s),
+		ListingHosts.Verb: ListingHosts.by(s), RemovingHost.Verb: RemovingHost.by(s)}
 }
 
 // Start is a session that a person wants.
@@ -300,3 +303,61 @@ func Stop(ctx context.Context, dir string, table *process.Table) error {
 	}
 	return nil
 }
+
+// hostChange is a verb about the fleet, which needs the running bot.
+func hostChange[Body, Reply any](verb string, do func(ctx context.Context, c *center.Center, body Body) (Reply, error)) Change[Body, Reply] {
+	return Change[Body, Reply]{Verb: verb, do: func(ctx context.Context, s *system, body Body) (Reply, error) {
+		return inFleet(s, func(c *center.Center) (Reply, error) { return do(ctx, c, body) })
+	}}
+}
+
+// inFleet does something with the fleet. Its error is for the person.
+func inFleet[Reply any](s *system, do func(c *center.Center) (Reply, error)) (did Reply, err error) {
+	c, err := s.fleet.open()
+	if err == nil {
+		did, err = do(c)
+	}
+	if err != nil {
+		err = control.Refuse(control.CodeRefused, err.Error())
+	}
+	return did, err
+}
+
+// candidateTimeout bounds one call of AwaitingHost, which its caller repeats.
+const candidateTimeout = 20 * time.Second
+
+// The verbs of `ccbot host`.
+var (
+	OfferingHost = hostChange("host-add", func(_ context.Context, c *center.Center, name string) (Code, error) {
+		text, until, err := c.Offer(name)
+		return Code{text, until}, err
+	})
+	AwaitingHost = hostChange("host-candidate", func(ctx context.Context, c *center.Center, name string) (Candidate, error) {
+		ctx, stop := context.WithTimeout(ctx, candidateTimeout)
+		defer stop()
+		found, err := c.Candidate(ctx, name)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return Candidate{}, nil
+		}
+		return Candidate{found, err == nil}, err
+	})
+	DecidingHost = Change[Decision, Host]{Verb: "host-decide", do: func(ctx context.Context, s *system, d Decision) (Host, error) {
+		if d.Code == "" {
+			return Host{}, control.Refuse(control.CodeMalformed, "not a decision")
+		}
+		return inFleet(s, func(c *center.Center) (Host, error) {
+			host, err := c.Decide(ctx, d.Code, d.Fingerprint, d.Admit)
+			return Host{Name: host.Name, ID: host.ID, Until: host.Until}, err
+		})
+	}}
+	ListingHosts = hostChange("host-list", func(_ context.Context, c *center.Center, _ struct{}) (all []Host, err error) {
+		for _, s := range c.List() {
+			all = append(all, hostOf(s))
+		}
+		return all, nil
+	})
+	RemovingHost = hostChange("host-remove", func(ctx context.Context, c *center.Center, name string) (Host, error) {
+		host, err := c.Remove(ctx, name)
+		return Host{Name: host.Name, ID: host.ID}, err
+	})
+)

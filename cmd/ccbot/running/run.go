@@ -226,6 +226,7 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 		Moves: func(from, to int64) (bool, error) { return allowedGroups{s}.moved(ctx, from, to) },
 		Pulse: s.service.Pulse, Seen: s.seen, IsAuthorized: allowedGroups{s}.authorize(ctx), Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
 	g.Go(func() error { return s.bot.Run(ctx) })
+	s.fleet.begin(ctx, g.Go, s.Dir, s.log)
 	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
 	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited, s.ended) })
 	s.service.Begun(me.Username)

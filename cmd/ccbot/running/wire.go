@@ -99,6 +99,7 @@ type system struct {
 	presences func(ctx context.Context) error // follows the presence files
 	keeper    *archive.Keeper
 	loops     *loop.Keeper
+	fleet     fleet
 	schedules *schedule.Keeper
 	woken     chan struct{}  // wakes keeper
 	machine   *host.Machine  // as the chat sees it
@@ -157,7 +158,7 @@ func wire(ctx context.Context, c config.Config, coding agent.Agents, environ []s
 	if err := s.openStores(); err != nil {
 		return nil, err
 	}
-	s.owner.Store(s.AllowedUsers[0])
+	s.owner.Store(firstOf(s.AllowedUsers))
 	s.suspects = noteReads(ctx, c.Dir, environ, table, log)
 	s.tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: instance,
 		Env: environment.Server(environ), Log: log, Start: offline.StartOf(table)})
@@ -209,6 +210,14 @@ func followSettings(s *system) {
 			s.menus.Changed()
 		}
 	}
+}
+
+// firstOf returns the first of ALLOWED_USERS, and 0 on a machine whose chat is elsewhere.
+func firstOf(people []int64) int64 {
+	if len(people) == 0 {
+		return 0
+	}
+	return people[0]
 }
 
 // noteReads makes all reads of transcripts note on disk what they read.

@@ -22,11 +22,11 @@ import (
 )
 
 // subfolders are the folders that ccbot makes in its folder.
-var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "exports", "inbox", "launch", "loops", "outbox", "prompts", "quarantine",
-	"received", "schedules", "sessions", "status", "usage"}
+var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "exports", "fleet", "inbox", "launch", "loops", "outbox", "prompts",
+	"quarantine", "received", "schedules", "sessions", "status", "usage"}
 
 // nested are those in which ccbot makes folders.
-var nested = []string{"backups", "changes"}
+var nested = []string{"backups", "changes", "fleet"}
 
 // ownFiles are the other files that ccbot makes. ccbot.env is not among them, because a person
 // writes it. pace.json is of an earlier version.

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/offline"
+	"ccbot/cmd/ccbot/running"
+	"ccbot/cmd/ccbot/terminal"
+	"ccbot/fleet/center"
+	"ccbot/fleet/join"
+	"ccbot/fleet/member"
+)
+
+// hostVerbs are the verbs of `ccbot host`.
+type hostVerbs struct{ *call }
+
+// hostCommand is hidden until a session can be started on another machine.
+func hostCommand(call *call) *cobra.Command {
+	c := hostVerbs{call}
+	root := &cobra.Command{Use: "host", Args: noArgs, Hidden: true, Short: "Other machines of this chat: hub | add | list | remove | run",
+		Example: "  ccbot host hub hub.example.net:4443 PIN > trust.json\n  ccbot host add B",
+		RunE: func(*cobra.Command, []string) error {
+			return exit.Usage(errors.New("missing verb: ccbot host hub, add, list, remove or run"))
+		}}
+	root.AddCommand(c.hubCommand(), c.addCommand(), c.listCommand(), c.removeCommand(), c.runCommand())
+	for _, one := range root.Commands() {
+		one.Hidden = true
+	}
+	return root
+}
+
+func (c hostVerbs) hubCommand() *cobra.Command {
+	return &cobra.Command{Use: "hub HOST:PORT PIN", Args: someArgs(2, 2, "which hub", "; `ccbot-hub pin` prints the pin"), Short: "Name the hub of this chat, and print what the hub needs",
+		Long: `Name the hub through which this chat reaches its machines, and print the file trust.json, which
+the hub needs; it has no secret. PIN is what ` + "`ccbot-hub pin`" + ` prints on the hub's machine. The keys of
+the chat are made at the first call, and stay in ccbot's folder.`,
+		Example: "  ccbot host hub hub.example.net:4443 \"$(ssh hub ccbot-hub pin)\" | ssh hub 'cat > .local/state/ccbot-hub/trust.json'",
+		RunE: func(_ *cobra.Command, args []string) error {
+			d, err := offline.Open(c.environ, c.stderr)
+			if err != nil {
+				return err
+			}
+			trust, err := center.SetHub(running.FleetFolder(d.Dir), args[0], args[1])
+			if errors.Is(err, center.ErrAddress) {
+				return exit.Usage(err)
+			}
+			if err != nil {
+				return err
+			}
+			data, err := json.Marshal(trust)
+			if err == nil {
+				_, err = fmt.Fprintf(c.stdout, "%s\n", data)
+			}
+			return err
+		}}
+}
+
+func (c hostVerbs) addCommand() *cobra.Command {
+	return &cobra.Command{Use: "add NAME", Args: someArgs(1, 1, "which name", ""), Short: "Let another machine join under a name",
+		Long: `Print a code with which one machine can join within ten minutes, wait for it, and ask whether the
+fingerprint is the one that the machine shows. The running bot is needed.`,
+		Example: "  ccbot host add B",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			code, err := askBot[running.Code](ctx, c.call, running.OfferingHost.Verb, args[0], false)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.stdout, "On the other machine, until %s:\n\n  ccbot join %s\n\n", code.Until.Local().Format("15:04"), code.Text)
+			var found running.Candidate
+			for !found.Found {
+				if time.Now().After(code.Until) {
+					return errors.New("no machine has used the code, which is too old now")
+				}
+				if found, err = askBot[running.Candidate](ctx, c.call, running.AwaitingHost.Verb, args[0], false); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintf(c.stdout, "%s wants to join: %s, user %s, fingerprint %s\n", terminal.Printable(args[0]),
+				terminal.Printable(found.Machine.System), terminal.Printable(found.Machine.Owner), found.Fingerprint)
+			if found.Rivals > 0 {
+				fmt.Fprintf(c.stdout, "warning: %d other machines know the code\n", found.Rivals)
+			}
+			d := running.Decision{Code: found.Code, Fingerprint: found.Fingerprint}
+			refused := c.confirm(cmd, "Does the other machine show the same fingerprint?")
+			d.Admit = refused == nil
+			host, err := askBot[running.Host](ctx, c.call, running.DecidingHost.Verb, d, false)
+			if err != nil || refused != nil {
+				return errors.Join(refused, err)
+			}
+			_, err = fmt.Fprintf(c.stdout, "%s has joined\n", host.Name)
+			return err
+		}}
+}
+
+func (c hostVerbs) listCommand() *cobra.Command {
+	return &cobra.Command{Use: "list", Args: noArgs, Short: "List the machines of this chat", Example: "  ccbot host list",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := askBot[[]running.Host](cmd.Context(), c.call, running.ListingHosts.Verb, struct{}{}, false)
+			if err != nil {
+				return err
+			}
+			return c.show(all, func(p *terminal.Printer) {
+				for _, h := range all {
+					heard := "not heard since the start of ccbot"
+					if !h.Heard.IsZero() {
+						heard = fmt.Sprintf("heard %s ago; ccbot %s, %d agents, load %.2f, %d GB free", time.Since(h.Heard).Round(time.Second),
+							terminal.Printable(h.Version), h.Agents, h.Load, h.DiskFree>>30)
+					}
+					p.Line("%s  %s  %s; %s", h.Name, h.ID, h.State, heard)
+				}
+			})
+		}}
+}
+
+func (c hostVerbs) removeCommand() *cobra.Command {
+	return &cobra.Command{Use: "remove NAME", Args: someArgs(1, 1, "which machine", ""), Short: "Take a machine's rights back; its sessions go on there", Example: "  ccbot host remove B",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			host, err := askBot[running.Host](cmd.Context(), c.call, running.RemovingHost.Verb, args[0], false)
+			if err == nil {
+				_, err = fmt.Fprintf(c.stdout, "%s was removed\n", host.Name)
+			}
+			return err
+		}}
+}
+
+func (c hostVerbs) runCommand() *cobra.Command {
+	return &cobra.Command{Use: "run", Args: noArgs, Short: "Run this machine's sessions for a chat on another machine",
+		Long: `Run the sessions of this machine for the chat that it has joined. No token is needed. Recovery,
+archive, and permissions in the terminal work without the network.`,
+		Example: "  ccbot host run",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			outliveLog()
+			return running.RunHost(cmd.Context(), c.environ, versionText(), c.stderr)
+		}}
+}
+
+func joinCommand(c *call) *cobra.Command {
+	return &cobra.Command{Use: "join CODE", Args: someArgs(1, 1, "which code", "; `ccbot host add NAME` prints it on the chat's machine"), Hidden: true,
+		Short: "Let a chat on another machine use this one",
+		Long: `Join a chat that runs on another machine. CODE is what ` + "`ccbot host add NAME`" + ` prints there. Compare
+the fingerprint that is shown on both machines. The keys of this machine are made here, and never
+sent.`,
+		Example: "  ccbot join cc1.AbC",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := running.Harden(); err != nil {
+				return err
+			}
+			settings, err := config.LoadForReading(c.environ)
+			if err != nil {
+				return err
+			}
+			code, err := join.ParseCode(args[0])
+			if err != nil {
+				return exit.Usage(err)
+			}
+			folder := running.FleetFolder(settings.Dir)
+			keys, err := member.Keys(folder)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.stdout, "The fingerprint of this machine is %s. Compare it where you typed `ccbot host add`.\n", keys.Fingerprint())
+			a, err := join.Ask(cmd.Context(), code, keys, join.Machine{System: systemName(), Owner: ownerName()})
+			if err == nil {
+				err = member.Joined(folder, a, keys)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.stdout, "This machine has joined as %s.\n", terminal.Printable(a.Name))
+			return err
+		}}
+}
+
+// systemName describes this machine to the person who lets it in.
+func systemName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return runtime.GOOS
+	}
+	return name + " (" + runtime.GOOS + ")"
+}
+
+func ownerName() string {
+	me, err := user.Current()
+	if err != nil {
+		return "unknown"
+	}
+	return me.Username
+}

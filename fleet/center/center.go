@@ -1,0 +1,381 @@
+package center
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/bot/machine"
+	"ccbot/fleet/beat"
+	"ccbot/fleet/channel"
+	"ccbot/fleet/join"
+	"ccbot/fleet/link"
+	"ccbot/fleet/rights"
+	"ccbot/fleet/rpc"
+	"ccbot/fleet/seal"
+	"ccbot/fleet/wire"
+	"ccbot/internal/disk"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+)
+
+// connectInterval is the time between two attempts to reach the hub at the start. Later the
+// connection is made again by package link.
+const connectInterval = 2 * time.Second
+
+// renewInterval is the time between two looks at the ends of the hosts' rights.
+const renewInterval = 6 * time.Hour
+
+// ErrNoHost is returned for a name that no host has.
+var ErrNoHost = errors.New("no host has this name")
+
+// Settings are the parameters of Open.
+type Settings struct {
+	Folder string
+	Now    func() time.Time
+	Log    *slog.Logger
+	// News returns what takes the news of a host. If it is nil, they stay where they are stored.
+	News func(host join.Host) wire.Chat
+	// Changed is called after a host was let in or removed. It may be nil.
+	Changed func()
+}
+
+// Center is the chat's side of a fleet. It needs Run.
+type Center struct {
+	settings Settings
+	hub      link.Hub
+	keys     *rights.Keys
+	key      seal.Key
+	hosts    join.Hosts
+	desk     *join.Desk
+
+	mu         sync.Mutex
+	chat       *link.Chat         // nil until the hub was reached
+	run        func(func() error) // runs a part until Run ends; nil before
+	ctx        context.Context    // of Run
+	remotes    map[string]*remote // by id
+	candidates map[string]join.Candidate
+	waits      chan struct{} // is closed when candidates change
+}
+
+// State is what the chat knows of a host.
+type State struct {
+	join.Host
+	Presence beat.Presence
+	Heard    time.Time // the last beat; zero: none since the start
+	Said     rpc.Beat
+}
+
+// Open reads the fleet of a folder. ErrNoHub: there is none.
+func Open(s Settings) (*Center, error) {
+	folder := files(s.Folder)
+	at, err := readHub(folder)
+	if err != nil {
+		return nil, err
+	}
+	c := &Center{settings: s, hub: at, hosts: hostsOf(s.Folder), remotes: make(map[string]*remote),
+		candidates: make(map[string]join.Candidate), waits: make(chan struct{})}
+	if err := c.hosts.Folder.Make(); err != nil {
+		return nil, err
+	}
+	if c.keys, c.key, err = openKeys(folder); err != nil {
+		return nil, err
+	}
+	c.desk = join.NewDesk(join.Settings{Keys: c.keys, Key: c.key, Hub: at, Hosts: c.hosts, Now: s.Now, SetFleet: c.setFleet, OnCandidate: c.note})
+	present, err := Hosts(s.Folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, host := range present {
+		if err := c.add(host); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Run connects to the hub and works until ctx ends.
+func (c *Center) Run(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	c.mu.Lock()
+	c.ctx, c.run = ctx, g.Go
+	c.mu.Unlock()
+	g.Go(func() error { return c.connect(ctx, g) })
+	return g.Wait()
+}
+
+// connect reaches the hub, and starts what needs it.
+func (c *Center) connect(ctx context.Context, g *errgroup.Group) error {
+	for told := false; ; told = true {
+		fleet, err := c.desk.Fleet()
+		if err != nil {
+			return err
+		}
+		chat, err := link.OpenChat(ctx, c.hub, c.keys, fleet)
+		if err == nil {
+			c.settings.Log.Debug("hub_reached", logkey.Server, c.hub.Address)
+			return c.serve(ctx, g, chat)
+		}
+		if !told {
+			c.settings.Log.Warn("hub_not_reached", logkey.Server, c.hub.Address, logkey.Error, err)
+		}
+		if err := pause.For(ctx, connectInterval); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Center) serve(ctx context.Context, g *errgroup.Group, chat *link.Chat) error {
+	c.mu.Lock()
+	c.chat = chat
+	var failed error
+	for _, r := range c.remotes {
+		failed = errors.Join(failed, r.start(c))
+	}
+	c.mu.Unlock()
+	if failed != nil {
+		return failed
+	}
+	chat.OnReconnect(c.greet)
+	c.greet()
+	g.Go(func() error { return chat.Run(ctx) })
+	g.Go(func() error { return chat.Events(ctx, func(host string, data []byte) { c.receive(ctx, host, data) }) })
+	g.Go(func() error { return c.desk.Serve(ctx, chat.Conn()) })
+	g.Go(func() error { return c.renew(ctx) })
+	<-ctx.Done()
+	return errors.Join(ctx.Err(), chat.Close())
+}
+
+// greet tells all hosts the present epochs.
+func (c *Center) greet() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.remotes {
+		if ch := r.channel; ch != nil {
+			go func() { _ = ch.Greet(c.ctx) }() // a host that misses it says hello
+		}
+	}
+}
+
+// receive takes an event of a host. An unknown host was removed.
+func (c *Center) receive(ctx context.Context, host string, data []byte) {
+	c.mu.Lock()
+	var ch *channel.Channel
+	if r := c.remotes[host]; r != nil {
+		ch = r.channel
+	}
+	c.mu.Unlock()
+	if ch == nil {
+		return
+	}
+	if err := ch.Receive(ctx, data); err != nil {
+		c.settings.Log.Debug("event_refused", logkey.Name, host, logkey.Error, err)
+	}
+}
+
+// add makes a host reachable. The caller has the only reference to c, or holds c.mu.
+func (c *Center) add(host join.Host) error {
+	r := &remote{host: host}
+	client := &wire.Client{From: "chat", To: host.Name, Transport: r.call, Context: context.Background()}
+	r.machine = client.Machine()
+	c.remotes[host.ID] = r
+	if c.chat == nil {
+		return nil
+	}
+	return r.start(c)
+}
+
+func (c *Center) setFleet(ctx context.Context, fleet link.Fleet) error {
+	c.mu.Lock()
+	chat := c.chat
+	c.mu.Unlock()
+	if chat == nil {
+		return errors.New("the hub was not reached")
+	}
+	return chat.SetFleet(ctx, fleet)
+}
+
+// note keeps the last candidate of each name for the person.
+func (c *Center) note(candidate join.Candidate) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.candidates[strings.ToLower(candidate.Name)] = candidate
+	close(c.waits)
+	c.waits = make(chan struct{})
+}
+
+// Offer returns a code with which one machine can join under a name.
+func (c *Center) Offer(name string) (code string, until time.Time, err error) {
+	if !validName(name) {
+		return "", time.Time{}, ErrName
+	}
+	c.mu.Lock()
+	delete(c.candidates, strings.ToLower(name))
+	c.mu.Unlock()
+	offer, err := c.desk.Offer(name)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	text, err := offer.Text()
+	return text, offer.Until, err
+}
+
+// ErrName is returned for a name that no host may have.
+var ErrName = errors.New("the name of a host has letters, digits, - and _, and at most 32 of them")
+
+func validName(name string) bool {
+	return name != "" && len(name) <= 32 && strings.IndexFunc(name, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	}) < 0
+}
+
+// Candidate waits for the machine that joins under a name.
+func (c *Center) Candidate(ctx context.Context, name string) (join.Candidate, error) {
+	for {
+		c.mu.Lock()
+		candidate, ok := c.candidates[strings.ToLower(name)]
+		waits := c.waits
+		c.mu.Unlock()
+		if ok {
+			return candidate, nil
+		}
+		select {
+		case <-ctx.Done():
+			return join.Candidate{}, ctx.Err()
+		case <-waits:
+		}
+	}
+}
+
+// Decide lets a machine in, or refuses it. The person saw its fingerprint.
+func (c *Center) Decide(ctx context.Context, code, fingerprint string, admit bool) (join.Host, error) {
+	host, err := c.desk.Decide(ctx, code, fingerprint, admit)
+	if host.ID == "" {
+		return host, err
+	}
+	c.mu.Lock()
+	if c.remotes[host.ID] == nil {
+		err = errors.Join(err, c.add(host))
+	}
+	c.mu.Unlock()
+	c.changed()
+	return host, err
+}
+
+func (c *Center) changed() {
+	if c.settings.Changed != nil {
+		c.settings.Changed()
+	}
+}
+
+// Remove takes the rights of a host back. Its sessions go on without the chat.
+func (c *Center) Remove(ctx context.Context, name string) (join.Host, error) {
+	c.mu.Lock()
+	var r *remote
+	for _, one := range c.remotes {
+		if strings.EqualFold(one.host.Name, name) {
+			r = one
+		}
+	}
+	c.mu.Unlock()
+	if r == nil {
+		return join.Host{}, ErrNoHost
+	}
+	err := c.desk.Remove(ctx, r.host.ID)
+	if still, listed := Hosts(c.settings.Folder); listed != nil || slices.ContainsFunc(still, func(h join.Host) bool { return h.ID == r.host.ID }) {
+		return r.host, errors.Join(err, listed)
+	}
+	c.mu.Lock()
+	delete(c.remotes, r.host.ID)
+	c.mu.Unlock()
+	r.stop()
+	if gone := disk.RemoveAll(c.linkFolder(r.host.ID)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		err = errors.Join(err, gone)
+	}
+	c.changed()
+	return r.host, err
+}
+
+func (c *Center) linkFolder(id string) string {
+	return filepath.Join(c.settings.Folder, "links", id)
+}
+
+// List returns all hosts, by name.
+func (c *Center) List() []State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []State
+	for _, r := range c.remotes {
+		s := State{Host: r.host}
+		if caller := r.caller.Load(); caller != nil {
+			s.Presence, s.Heard, s.Said = caller.State()
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Machines returns the machines of all hosts, by name.
+func (c *Center) Machines() map[string]*machine.Machine {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make(map[string]*machine.Machine)
+	for _, r := range c.remotes {
+		all[r.host.Name] = r.machine
+	}
+	return all
+}
+
+// IsConnected reports whether the hub is connected.
+func (c *Center) IsConnected() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.chat != nil && c.chat.Conn().IsConnected()
+}
+
+// renew gives hosts rights that begin now when the end of theirs comes near.
+func (c *Center) renew(ctx context.Context) error {
+	for {
+		for _, s := range c.List() {
+			if c.settings.Now().Before(s.Until.Add(rights.RenewalAt - rights.HostTTL)) {
+				continue
+			}
+			if err := c.renewOne(ctx, s.Host); err != nil {
+				c.settings.Log.Warn("host_step_failed", logkey.Name, s.Name, logkey.Error, err)
+			}
+		}
+		if err := pause.For(ctx, renewInterval); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *Center) renewOne(ctx context.Context, host join.Host) error {
+	c.mu.Lock()
+	r := c.remotes[host.ID]
+	c.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	token, err := c.desk.Renew(host.ID, host.Users[len(host.Users)-1])
+	if err != nil {
+		return err
+	}
+	if err := r.renew(ctx, token); err != nil {
+		return fmt.Errorf("give %s its rights: %w", host.Name, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.host.Until = c.settings.Now().Add(rights.HostTTL)
+	return nil
+}

@@ -1,0 +1,10 @@
+// Package center is the chat's side of a fleet: its keys, its hosts, and the connection to the hub.
+//
+// It promises:
+//
+//   - Without a hub in the folder there is no Center, and so no goroutine and no connection.
+//   - A host that was let in is a machine.Machine at once, also while the hub or the host is away:
+//     its calls are refusal.ErrUnreachable then.
+//   - Hosts that were let in, and removed, are on disk before anyone is told so.
+//   - One host delays no other: each has its own calls, news and beats.
+package center

@@ -1,0 +1,134 @@
+package center
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"path/filepath"
+	"strings"
+
+	"ccbot/fleet/join"
+	"ccbot/fleet/link"
+	"ccbot/fleet/rights"
+	"ccbot/fleet/seal"
+	"ccbot/internal/spool"
+)
+
+// Files of the folder. Its folders are hosts, and links with a folder for each host.
+const (
+	hubName  = "hub"
+	keysName = "keys"
+	sealName = "seal"
+)
+
+// ErrNoHub is returned by Open if no hub was named.
+var ErrNoHub = errors.New("the fleet has no hub")
+
+// storedHub is the stored form of a hub.
+type storedHub struct {
+	Address string `json:"address"`
+	Pin     string `json:"pin"`
+}
+
+func files(path string) spool.Folder { return spool.Folder{Path: path, Fsync: true} }
+
+// SetHub stores the address of the fleet's hub, HOST:PORT, and the pin of its key, and makes the
+// keys of the fleet if there are none. It returns what the hub has to know of the fleet.
+func SetHub(path, address, pin string) (rights.Trust, error) {
+	if _, err := parseHub(storedHub{address, pin}); err != nil {
+		return rights.Trust{}, err
+	}
+	folder := files(path)
+	if err := folder.Make(); err != nil {
+		return rights.Trust{}, err
+	}
+	keys, _, err := openKeys(folder)
+	if err != nil {
+		return rights.Trust{}, err
+	}
+	data, err := json.Marshal(storedHub{address, pin})
+	if err == nil {
+		err = folder.Put(hubName, data)
+	}
+	if err != nil {
+		return rights.Trust{}, err
+	}
+	return keys.Trust()
+}
+
+// ErrAddress is returned for an address or a pin that no hub has.
+var ErrAddress = errors.New("not HOST:PORT and the pin of a hub")
+
+func parseHub(s storedHub) (link.Hub, error) {
+	host, port, err := net.SplitHostPort(s.Address)
+	if err != nil || host == "" || port == "" || strings.ContainsAny(s.Address, ", /@") {
+		return link.Hub{}, ErrAddress
+	}
+	pin, err := hex.DecodeString(s.Pin)
+	if err != nil || len(pin) != 32 {
+		return link.Hub{}, ErrAddress
+	}
+	return link.Hub{Address: "tls://" + s.Address, Pin: pin}, nil
+}
+
+func readHub(folder spool.Folder) (link.Hub, error) {
+	var s storedHub
+	data, err := folder.Read(hubName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return link.Hub{}, ErrNoHub
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err != nil {
+		return link.Hub{}, fmt.Errorf("read the hub: %w", err)
+	}
+	return parseHub(s)
+}
+
+// openKeys returns the keys of the fleet and of the chat's seals. It makes those that are missing.
+func openKeys(folder spool.Folder) (*rights.Keys, seal.Key, error) {
+	keys, err := openKey(folder, keysName, rights.ParseKeys, rights.NewKeys, (*rights.Keys).Secret)
+	if err != nil {
+		return nil, seal.Key{}, err
+	}
+	key, err := openKey(folder, sealName, seal.ParseKey, seal.NewKey, seal.Key.Seed)
+	return keys, key, err
+}
+
+func openKey[K any](folder spool.Folder, name string, parse func([]byte) (K, error), make func() (K, error), secret func(K) ([]byte, error)) (key K, err error) {
+	data, err := folder.Read(name)
+	if err == nil {
+		return parse(data)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, fmt.Errorf("read the keys of the fleet: %w", err)
+	}
+	if key, err = make(); err != nil {
+		return key, err
+	}
+	if data, err = secret(key); err != nil {
+		return key, err
+	}
+	return key, folder.Put(name, data)
+}
+
+func hostsOf(path string) join.Hosts { return join.Hosts{Folder: files(filepath.Join(path, "hosts"))} }
+
+// Hosts returns the hosts that were let in and not removed, without a connection.
+func Hosts(path string) ([]join.Host, error) {
+	all, err := hostsOf(path).List()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var present []join.Host
+	for _, host := range all {
+		if !host.IsRemoved() {
+			present = append(present, host)
+		}
+	}
+	return present, err
+}

@@ -1,0 +1,90 @@
+package member
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"ccbot/fleet/join"
+	"ccbot/internal/spool"
+)
+
+// Files of the folder. Its folders are links, one for each admission.
+const (
+	joiningName = "joining" // keys, until they are admitted
+	memberName  = "member"
+)
+
+// ErrNone is returned by Open on a machine that has not joined.
+var ErrNone = errors.New("this machine has not joined a chat")
+
+// stored is the stored form of a membership.
+type stored struct {
+	join.Admission
+	Keys json.RawMessage `json:"keys"`
+}
+
+func files(path string) spool.Folder { return spool.Folder{Path: path, Fsync: true} }
+
+// Keys returns the keys with which this machine asks to join. They are those of the last attempt
+// unless that succeeded.
+func Keys(path string) (join.HostKeys, error) {
+	folder := files(path)
+	if err := folder.Make(); err != nil {
+		return join.HostKeys{}, err
+	}
+	data, err := folder.Read(joiningName)
+	if err == nil {
+		return join.ParseHostKeys(data)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return join.HostKeys{}, fmt.Errorf("read the keys of this machine: %w", err)
+	}
+	keys, err := join.NewHostKeys()
+	if err == nil {
+		data, err = keys.Secret()
+	}
+	if err == nil {
+		err = folder.Put(joiningName, data)
+	}
+	return keys, err
+}
+
+// Joined stores the admission of this machine, which replaces an earlier one.
+func Joined(path string, a join.Admission, keys join.HostKeys) error {
+	if err := store(path, a, keys); err != nil {
+		return err
+	}
+	return files(path).Remove(joiningName)
+}
+
+func store(path string, a join.Admission, keys join.HostKeys) error {
+	secret, err := keys.Secret()
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(stored{a, secret})
+	if err != nil {
+		return err
+	}
+	return files(path).Put(memberName, data)
+}
+
+func load(path string) (a join.Admission, keys join.HostKeys, err error) {
+	var s stored
+	data, err := files(path).Read(memberName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, keys, ErrNone
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &s)
+	}
+	if err == nil {
+		keys, err = join.ParseHostKeys(s.Keys)
+	}
+	if err != nil {
+		return a, keys, fmt.Errorf("read the admission of this machine: %w", err)
+	}
+	return s.Admission, keys, nil
+}

@@ -1,0 +1,142 @@
+package member
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ccbot/fleet/channel"
+	"ccbot/fleet/courier"
+	"ccbot/fleet/join"
+	"ccbot/fleet/link"
+	"ccbot/fleet/rpc"
+	"ccbot/fleet/seal"
+	"ccbot/fleet/wire"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+)
+
+// connectInterval is the time between two attempts to reach the hub at the start.
+const connectInterval = 2 * time.Second
+
+// Member is a machine that has joined. It needs Run.
+type Member struct {
+	Admission join.Admission
+	path      string
+	keys      join.HostKeys
+	log       *slog.Logger
+	link      *seal.Link
+	channel   *channel.Channel
+	end       *courier.End
+
+	mu   sync.Mutex
+	host *link.Host // nil until the hub was reached
+}
+
+// Open reads the membership of a folder. ErrNone: there is none.
+func Open(path string, log *slog.Logger) (*Member, error) {
+	a, keys, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &Member{Admission: a, path: path, keys: keys, log: log}
+	folder := filepath.Join(path, "links", a.ID)
+	epochs := seal.EpochFile{Folder: files(folder), Name: "epoch"}
+	if err := epochs.Folder.Make(); err != nil {
+		return nil, err
+	}
+	if m.link, err = seal.NewHostLink(m.keys.Seal, a.ID, a.Chat, epochs); err != nil {
+		return nil, err
+	}
+	m.channel, m.end, err = channel.Open(m.link, false, courier.Settings{Folder: filepath.Join(folder, "courier"), Sender: m})
+	return m, err
+}
+
+// Send implements courier.Sender.
+func (m *Member) Send(ctx context.Context, id string, data []byte) error {
+	m.mu.Lock()
+	host := m.host
+	m.mu.Unlock()
+	if host == nil {
+		return errors.New("the hub was not reached")
+	}
+	return host.SendEvent(ctx, id, data)
+}
+
+// News returns what stores the news of this machine for the chat.
+func (m *Member) News() wire.Chat { return rpc.Outbox{End: m.end, Host: m.Admission.Name} }
+
+// Run connects to the hub, and makes the calls of the chat until ctx ends.
+func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Envelope) wire.Envelope, about func() rpc.Beat) error {
+	host, err := m.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer host.Close()
+	m.mu.Lock()
+	m.host = host
+	m.mu.Unlock()
+	s := rpc.NewServer(rpc.Settings{Conn: host.Conn(), Names: m.Admission.Names, Host: m.Admission.ID, Link: m.link,
+		Answer: func(ctx context.Context, e wire.Envelope) wire.Envelope { return m.answer(ctx, e, answer) },
+		About:  about,
+		Greet:  func(ctx context.Context) { _ = m.channel.Greet(ctx) }}) // the next beat greets again
+	host.OnReconnect(s.Beat)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.Run(ctx) })
+	g.Go(func() error { return m.end.Run(ctx) })
+	g.Go(func() error {
+		return host.Commands(ctx, func(data []byte) {
+			if err := m.channel.Receive(ctx, data); err != nil {
+				m.log.Debug("command_refused", logkey.Error, err)
+				return
+			}
+			s.Beat()
+		})
+	})
+	return g.Wait()
+}
+
+// connect reaches the hub. A hub that has lost its disk refuses all hosts until the chat has told
+// it the fleet, so a refusal is no proof of a removal.
+func (m *Member) connect(ctx context.Context) (*link.Host, error) {
+	for told := false; ; told = true {
+		host, err := link.OpenHost(m.Admission.Hub, m.Admission.Login(m.keys), m.Admission.Names, m.Admission.ID)
+		if err == nil {
+			m.log.Debug("hub_reached", logkey.Server, m.Admission.Hub.Address)
+			return host, nil
+		}
+		if !told {
+			m.log.Warn("hub_not_reached", logkey.Server, m.Admission.Hub.Address, logkey.Error, err)
+		}
+		if err := pause.For(ctx, connectInterval); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// answer makes a call of the chat. The rights of this machine are its own to store.
+func (m *Member) answer(ctx context.Context, e wire.Envelope, next func(context.Context, wire.Envelope) wire.Envelope) wire.Envelope {
+	if e.Kind != rpc.RightsKind {
+		return next(ctx, e)
+	}
+	a := wire.Envelope{V: wire.Version, Kind: e.Kind, From: e.To, To: e.From, ID: e.ID}
+	if err := m.renew(e.Body); err != nil {
+		a.Error = &wire.Error{Text: err.Error()}
+	}
+	return a
+}
+
+func (m *Member) renew(body []byte) error {
+	renewed := m.Admission
+	if err := json.Unmarshal(body, &renewed.JWT); err != nil || renewed.JWT == "" {
+		return fmt.Errorf("read the rights: %w", errors.Join(err, errors.ErrUnsupported))
+	}
+	return store(m.path, renewed, m.keys) // for the next start
+}
