@@ -172,7 +172,7 @@ func (s *Store) Save(p Prompt) error {
 	switch {
 	case err == nil && last.Number >= p.Number:
 		return fmt.Errorf("save prompt %s: %w", p.Key, ErrNoPrompt)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged): // that of a damaged file is no news: see Accept
 		return fmt.Errorf("save: %w", err)
 	}
 	return s.writeLocked(p)
@@ -282,7 +282,8 @@ func (s *Store) removeSettledLocked() error {
 		}
 		p, err := s.read(name)
 		info, gone := disk.Lstat(s.path(name))
-		if err == nil && p.Number > s.settled || errors.Is(err, keepjson.ErrNewer) || gone == nil && time.Since(info.ModTime()) < s.ttl {
+		unread := spool.MayPass(err) && !errors.Is(err, errDamaged)
+		if err == nil && p.Number > s.settled || unread || gone == nil && time.Since(info.ModTime()) < s.ttl {
 			s.tombstones++
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/disk"
 	"ccbot/port/talk"
 )
 
@@ -128,4 +130,40 @@ func TestP4_SettledNumberIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoPrompt)
 	_, _, err = s.Accept(offered("2", 2))
 	require.NoError(t, err)
+}
+
+// A damaged tombstone of an earlier offer keeps nobody from sending the prompt.
+func TestP4_DamagedTombstoneOfUnprovenPrompt(t *testing.T) {
+	dir := t.TempDir()
+	s := openIn(t, dir)
+	save(t, s, offered("1", 1))
+	require.NoError(t, s.Finish("1", Returned))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "1.returned"), []byte("{"), 0o600))
+	p, _, err := s.Accept(offered("1", 2))
+	require.NoError(t, err)
+	require.Equal(t, Unproven, p.State, "it may have been typed")
+	p.State = Held // a person wants it
+	require.NoError(t, s.Save(p))
+}
+
+// A tombstone that cannot be read now stays: its number may be of a prompt that is not settled.
+func TestP4_UnreadTombstoneStays(t *testing.T) {
+	dir := t.TempDir()
+	s := openIn(t, dir)
+	s.ttl = 0
+	save(t, s, offered("1", 1))
+	save(t, s, offered("2", 2))
+	require.NoError(t, s.Finish("1", Delivered))
+	require.NoError(t, s.Finish("2", Delivered))
+	end := disk.Fail(func(op, path string) error {
+		if op == "read" && filepath.Base(path) == "2.delivered" {
+			return syscall.EMFILE
+		}
+		return nil
+	})
+	require.NoError(t, s.Settle(1))
+	end()
+	_, as, err := s.Accept(offered("2", 2))
+	require.NoError(t, err)
+	assert.Equal(t, Delivered, as)
 }
