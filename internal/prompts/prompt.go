@@ -89,6 +89,12 @@ func (p *Prompt) check() error {
 	return nil
 }
 
+// Tells reports whether a prompt, which may have an outcome, has the progress of its last offer. last
+// is the number of that offer; 0: a person was asked about the prompt after all its offers.
+func (p Prompt) Tells(as Outcome, last Number) bool {
+	return as == "" || as == Delivered && 0 < last && last <= p.Number
+}
+
 // clone returns a deep copy: typing changes a mark before that is saved.
 func (p Prompt) clone() Prompt {
 	p.Waits = slices.Clone(p.Waits)

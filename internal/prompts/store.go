@@ -352,11 +352,12 @@ func Files(key string) []string {
 	return names
 }
 
-// Look reads a prompt, or its tombstone, from a folder that a running ccbot may write.
-func Look(dir, key string) (p Prompt, known bool) {
+// Look reads a prompt, or its tombstone, from a folder that a running ccbot may write. last is as
+// for Tells.
+func Look(dir, key string, last Number) (p Prompt, known bool) {
 	s := &Store{folder: spool.Folder{Path: dir, MaxSize: maxPrompt}}
-	p, _, err := s.findLocked(key)
-	return p, err == nil
+	p, as, err := s.findLocked(key)
+	return p, err == nil && p.Tells(as, last)
 }
 
 // Of returns the keys of the unfinished prompts of each session, in the order of their numbers.

@@ -208,7 +208,7 @@ func (l *looking) entry() (e inbox.Entry, finished bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errors.New("the prompt is no longer known")
 	}
-	if p, known := prompts.Look(filepath.Join(l.Dir, "prompts"), l.key); known && err == nil {
+	if p, known := prompts.Look(filepath.Join(l.Dir, "prompts"), l.key, prompts.Number(e.Number)); known && err == nil {
 		e.Typing, e.Reported = p.Mark, p.Waits
 		if !finished && e.State == inbox.Held {
 			e.State = inbox.State(p.State)

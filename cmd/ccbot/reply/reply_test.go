@@ -18,6 +18,7 @@ import (
 	"ccbot/agent/claude/transcript"
 	"ccbot/bot/inbox"
 	"ccbot/internal/process"
+	"ccbot/internal/prompts"
 	"ccbot/internal/session"
 	"ccbot/internal/watch"
 	"ccbot/lifecycle/outcome"
@@ -200,4 +201,16 @@ func TestP6_UnreadableAgentIsNotIdle(t *testing.T) {
 	assert.GreaterOrEqual(t, look(idle), time.Hour)
 	look("torn")
 	assert.Less(t, look(idle), time.Hour)
+}
+
+// TestP4_WaitForDiscardedPrompt: a prompt that a stop has brought back, and that a person has
+// discarded, was taken out, although it was typed once.
+func TestP4_WaitForDiscardedPrompt(t *testing.T) {
+	dir, key := t.TempDir(), inbox.PromptKey(uuid.New())
+	write(t, filepath.Join(dir, "inbox", key+".done"), inbox.Entry{Version: inbox.Version, Key: key, State: inbox.Asked, Received: time.Now().UTC(), Text: "fix it"})
+	write(t, filepath.Join(dir, "prompts", key+".delivered"), prompts.Prompt{Version: prompts.Version, Key: key, Number: 1, State: prompts.Typing, Mark: &talk.Mark{}})
+	e, finished, err := (&looking{Waiter: Waiter{Dir: dir}, key: key}).entry()
+	require.NoError(t, err)
+	assert.True(t, finished)
+	assert.Nil(t, e.Typing)
 }

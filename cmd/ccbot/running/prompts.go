@@ -316,9 +316,10 @@ func (p *prompts) outcomeOf(key string) (outcome.Prompt, error) {
 	if err != nil {
 		return outcome.Prompt{}, err
 	}
-	if q, _, err := p.store.Find(key); err == nil {
+	switch q, as, err := p.store.Find(key); {
+	case err == nil && q.Tells(as, engine.Number(e.Number)):
 		e.Text, e.Class, e.Typing = q.Text, q.Class, q.Mark
-	} else if !errors.Is(err, engine.ErrNoPrompt) {
+	case err != nil && !errors.Is(err, engine.ErrNoPrompt):
 		return outcome.Prompt{}, err
 	}
 	return reply.PromptOf(e, finished), nil

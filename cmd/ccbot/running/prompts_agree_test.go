@@ -85,6 +85,17 @@ func TestP8_EarlierInboxIsTakenOver(t *testing.T) {
 	}
 }
 
+// typed returns a prompt that is being typed.
+func (w *inboxFolder) typed(t *testing.T, p *prompts, session uuid.UUID) typing.Prompt {
+	t.Helper()
+	e := w.prompt(t, session, "fix it", inbox.Accepted)
+	q, err := p.NewPrompt(e.Key, session)
+	require.NoError(t, err)
+	q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
+	require.NoError(t, p.SavePrompt(q))
+	return q
+}
+
 // errKilled is what a failpoint panics with.
 var errKilled = errors.New("killed")
 
@@ -233,4 +244,36 @@ func TestP4_LostNumbersAreNotUsedAgain(t *testing.T) {
 	q, err := p.Prompt(next.Key)
 	require.NoError(t, err)
 	assert.Greater(t, q.Number, int64(1<<60))
+}
+
+// A person has discarded a prompt that a stop has brought back: it was taken out.
+func TestP4_DiscardedPromptHasNoOutcomeOfEarlierTyping(t *testing.T) {
+	for name, finish := range map[string]func(p *prompts, key string) error{
+		"it was delivered": func(p *prompts, key string) error {
+			if err := p.FinishPrompt(key); err != nil {
+				return err
+			}
+			_, err := p.inbox.Reopen(key, inbox.Asked)
+			return err
+		},
+		"it was being typed": func(p *prompts, key string) error {
+			return p.inbox.Change(key, func(e *inbox.Entry) error { e.State, e.Typing = inbox.Asked, nil; return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newInbox(t)
+			p := w.prompts(t)
+			q := w.typed(t, p, uuid.New())
+			require.NoError(t, finish(p, q.Key))
+			o, err := p.outcomeOf(q.Key)
+			require.NoError(t, err)
+			assert.True(t, o.Undecided)
+			assert.Nil(t, o.Mark)
+			require.NoError(t, p.inbox.FinishIn(q.Key, inbox.Asked))
+			o, err = p.outcomeOf(q.Key)
+			require.NoError(t, err)
+			assert.True(t, o.Finished)
+			assert.Nil(t, o.Mark)
+		})
+	}
 }
