@@ -178,30 +178,6 @@ func (s *Store) Save(p Prompt) error {
 	return s.writeLocked(p)
 }
 
-// Finish makes a prompt a tombstone with an outcome. It is a rename, because a rename is one step
-// and works on a full disk. Finishing a prompt twice, or an unknown one, is not an error.
-func (s *Store) Finish(key string, as Outcome) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.finishLocked(key, as)
-}
-
-func (s *Store) finishLocked(key string, as Outcome) error {
-	err := disk.Rename(s.path(key+suffix), s.path(key+"."+string(as)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		s.tombstones++
-		s.at("prompt-renamed")
-		err = s.folder.Sync()
-	}
-	if err != nil {
-		return fmt.Errorf("finish prompt %s: %w", key, err)
-	}
-	return nil
-}
-
 // Reword changes the text of a held prompt, by a command with a later number.
 func (s *Store) Reword(key string, n Number, text string, class talk.PromptClass) error {
 	return s.change(key, n, func(p *Prompt) error { p.Text, p.Class = text, class; return s.writeLocked(*p) })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -29,6 +30,8 @@ type prompts struct {
 	inbox *inbox.Store
 	store *engine.Store
 	log   *slog.Logger
+
+	saving sync.Mutex // held while a session saves a prompt: another one may have it since
 }
 
 func newPrompts(in *inbox.Store, store *engine.Store, log *slog.Logger) *prompts {
@@ -58,12 +61,41 @@ func (p *prompts) at(failpoint string) {
 // yet because a fault or a crash came in between, is held now.
 func (p *prompts) Prompt(key string) (typing.Prompt, error) {
 	q, err := p.store.Prompt(key)
-	if errors.Is(err, engine.ErrNoPrompt) {
+	if !errors.Is(err, engine.ErrNoPrompt) {
+		return promptOf(q), err
+	}
+	if err := p.repair(key); err != nil {
+		return typing.Prompt{}, err
+	}
+	if q, err = p.store.Prompt(key); errors.Is(err, engine.ErrNoPrompt) {
 		if q, err = p.accept(key); err == nil {
 			err = p.store.Save(q)
 		}
 	}
 	return promptOf(q), err
+}
+
+// repair finishes what a fault has left undone. The chat finishes an entry whose prompt the engine
+// has delivered. A prompt that the chat has taken back, and whose entry it could not change then, is
+// the engine's again.
+func (p *prompts) repair(key string) error {
+	q, as, err := p.store.Find(key)
+	if err != nil || as == "" {
+		return nil // it is as it should be, or cannot be read now
+	}
+	e, err := p.inbox.Load(key)
+	if err != nil || !slices.Contains(queued, e.State) || e.Number > int64(q.Number) {
+		return nil
+	}
+	if as == engine.Delivered {
+		return asNotExist(p.inbox.FinishIn(key, e.State))
+	}
+	return asNotExist(p.inbox.Change(key, func(e *inbox.Entry) error { // no other change comes in between
+		if !slices.Contains(queued, e.State) {
+			return errUnchanged
+		}
+		return cmp.Or(p.store.GiveBack(key, engine.Number(e.Number)), errUnchanged)
+	}))
 }
 
 // accept returns the offered prompt of an entry that the engine does not have yet, or holds.
@@ -125,7 +157,12 @@ func (p *prompts) HoldPrompt(key string, session uuid.UUID) error {
 
 // SavePrompt implements typing.Prompts.
 func (p *prompts) SavePrompt(q typing.Prompt) error {
+	p.saving.Lock()
+	defer p.saving.Unlock()
 	now, err := p.store.Prompt(q.Key)
+	if err == nil && int64(now.Number) > q.Number && now.Session != q.Session {
+		err = fmt.Errorf("prompt %s is that of session %s since: %w", q.Key, now.Session, typing.ErrNoPrompt)
+	}
 	if errors.Is(err, engine.ErrNoPrompt) { // it is typed before it was held
 		if now, err = p.accept(q.Key); err == nil && (now.Text != q.Text || now.Class != q.Class) {
 			err = fmt.Errorf("entry %s was edited since it was read", q.Key)
@@ -183,9 +220,16 @@ func (p *prompts) FinishPrompt(key string) error {
 	p.at("prompt-ended")
 	err := p.inbox.Finish(key)
 	if p.store.MaySettle() {
-		err = errors.Join(err, p.settle())
+		p.forget()
 	}
 	return err
+}
+
+// forget removes what is left of prompts that are over. If that fails, it is done later.
+func (p *prompts) forget() {
+	if err := p.settle(); err != nil {
+		p.log.Error("prompts_not_forgotten", logkey.Error, err)
+	}
 }
 
 // settle tells the engine up to which number all is over for the chat.
@@ -229,7 +273,8 @@ func (p *prompts) agree() error {
 			err = p.store.Finish(q.Key, engine.Returned)
 		}
 	}
-	return errors.Join(err, p.settle())
+	p.forget()
+	return err
 }
 
 // agreeOn makes an offered entry and the engine's prompt agree.

@@ -1,0 +1,105 @@
+package running
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/internal/disk"
+	"ccbot/lifecycle/typing"
+	"ccbot/port/talk"
+)
+
+// failOnce makes the first call of an operation in a folder next to the inbox fail.
+func (w *inboxFolder) failOnce(t *testing.T, op, folder string) (end func()) {
+	t.Helper()
+	dir, failed := filepath.Join(filepath.Dir(w.dir), folder), false
+	heal := disk.Fail(func(is, path string) error {
+		if failed || is != op || path != dir && !strings.HasPrefix(path, dir+"/") {
+			return nil
+		}
+		failed = true
+		return syscall.EMFILE
+	})
+	return func() { heal(); assert.True(t, failed, "%s in %s is not reached", op, folder) }
+}
+
+// A fault while a prompt is finished leaves nothing that only the next start finishes.
+func TestP4_FaultWhileFinishing(t *testing.T) {
+	for _, at := range []struct{ op, folder string }{
+		{"rename", "prompts"}, {"open", "prompts"}, {"sync", "prompts"}, {"rename", "inbox"}, {"open", "inbox"}, {"sync", "inbox"},
+	} {
+		t.Run(at.op+" in "+at.folder, func(t *testing.T) {
+			w := newInbox(t)
+			p := w.prompts(t)
+			q := w.typed(t, p, uuid.New())
+			end := w.failOnce(t, at.op, at.folder)
+			require.Error(t, p.FinishPrompt(q.Key))
+			end()
+			if _, err := p.Prompt(q.Key); err == nil { // as the next step of the session does
+				require.NoError(t, p.FinishPrompt(q.Key))
+			} else {
+				require.ErrorIs(t, err, typing.ErrNoPrompt)
+			}
+			_, err := p.inbox.Load(q.Key)
+			require.ErrorIs(t, err, inbox.ErrNoEntry)
+		})
+	}
+}
+
+// The engine has a prompt for as long as the chat has not put on disk that it asks about it.
+func TestP4_FaultWhileTakenBack(t *testing.T) {
+	for _, state := range []typing.PromptState{typing.Held, typing.Typing, typing.Unproven} {
+		t.Run(string(state), func(t *testing.T) {
+			w := newInbox(t)
+			p := w.prompts(t)
+			q := w.typed(t, p, uuid.New())
+			if q.State = state; state == typing.Held {
+				q.Mark = nil
+			}
+			require.NoError(t, p.SavePrompt(q))
+			end := w.failOnce(t, "replace", "inbox")
+			require.Error(t, p.inbox.Change(q.Key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil }))
+			end()
+			now, err := p.Prompt(q.Key)
+			require.NoError(t, err)
+			assert.Equal(t, q, now)
+			require.NoError(t, p.SavePrompt(now))
+		})
+	}
+}
+
+// A prompt counts as finished also if the tombstones of others cannot be removed.
+func TestP4_FaultWhileSettling(t *testing.T) {
+	w := newInbox(t)
+	p := w.prompts(t)
+	q := w.typed(t, p, uuid.New())
+	end := w.failOnce(t, "replace", "prompts")
+	require.NoError(t, p.FinishPrompt(q.Key))
+	end()
+}
+
+// A step that has read a prompt before it was given to another session types
+// nothing.
+func TestP4_PromptOfAnotherSessionSince(t *testing.T) {
+	w := newInbox(t)
+	p, one, two := w.prompts(t), uuid.New(), uuid.New()
+	e := w.prompt(t, one, "fix it", inbox.Accepted)
+	require.NoError(t, p.HoldPrompt(e.Key, one))
+	q, err := p.Prompt(e.Key)
+	require.NoError(t, err)
+	require.NoError(t, p.inbox.Change(e.Key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil }))
+	require.NoError(t, p.HoldPrompt(e.Key, two))
+	q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
+	require.ErrorIs(t, p.SavePrompt(q), typing.ErrNoPrompt)
+	q, err = p.Prompt(e.Key)
+	require.NoError(t, err)
+	assert.Equal(t, two, q.Session)
+	assert.Equal(t, typing.Held, q.State)
+}

@@ -1,0 +1,56 @@
+package prompts
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"ccbot/internal/disk"
+)
+
+// Finish makes a prompt a tombstone with an outcome. It is a rename, because a rename is one step
+// and works on a full disk. Finishing a prompt twice, or an unknown one, is not an error.
+func (s *Store) Finish(key string, as Outcome) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.finishLocked(key, as)
+}
+
+func (s *Store) finishLocked(key string, as Outcome) error {
+	if err := s.renameLocked(key, suffix, "."+string(as)); err != nil {
+		return fmt.Errorf("finish prompt %s: %w", key, err)
+	}
+	return nil
+}
+
+// GiveBack makes a returned prompt unfinished again, as it was, if it was returned since the offer
+// or command n: the chat did not get it on disk that it has the prompt.
+func (s *Store) GiveBack(key string, n Number) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, as, err := s.findLocked(key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && (as != Returned || p.Number < n):
+		return nil
+	case err == nil:
+		err = s.renameLocked(key, "."+string(Returned), suffix)
+	}
+	if err != nil {
+		return fmt.Errorf("give prompt %s back: %w", key, err)
+	}
+	return nil
+}
+
+// renameLocked gives the file of a prompt another suffix. An absent file is not an error.
+func (s *Store) renameLocked(key, from, to string) error {
+	err := disk.Rename(s.path(key+from), s.path(key+to))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		s.tombstones++ // a few too many do no harm, see MaySettle
+		s.at("prompt-renamed")
+		err = s.folder.Sync()
+	}
+	return err
+}
