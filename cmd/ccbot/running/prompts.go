@@ -125,7 +125,12 @@ func promptOf(q engine.Prompt) typing.Prompt {
 
 // NewPrompt implements typing.Prompts: it puts the number of the offer on the chat's disk.
 func (p *prompts) NewPrompt(key string, session uuid.UUID) (typing.Prompt, error) {
-	err := p.inbox.Change(key, func(e *inbox.Entry) error { return offer(e, session) })
+	err := p.inbox.Change(key, func(e *inbox.Entry) error {
+		if q, err := p.store.Prompt(key); err == nil && q.State != engine.Held {
+			return fmt.Errorf("prompt %s is %s: %w", key, q.State, typing.ErrNoPrompt)
+		}
+		return offer(e, session)
+	})
 	if err := asNotExist(err); err != nil {
 		return typing.Prompt{}, err
 	}
@@ -299,6 +304,14 @@ func (p *prompts) agreeOn(e inbox.Entry) error {
 			e.State, e.Stale, e.Reported, e.Typing = inbox.Asked, false, nil, nil
 			return nil
 		})
+	}
+	if int64(q.Number) < e.Number { // the last offer was not answered, and is not a new one when the prompt is finished
+		if q.Number = engine.Number(e.Number); q.State == engine.Held {
+			q.Session = e.Session
+		}
+		if err := p.store.Save(q); err != nil {
+			return err
+		}
 	}
 	p.show(q)
 	return nil

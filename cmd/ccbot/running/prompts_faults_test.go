@@ -103,3 +103,39 @@ func TestP4_PromptOfAnotherSessionSince(t *testing.T) {
 	assert.Equal(t, two, q.Session)
 	assert.Equal(t, typing.Held, q.State)
 }
+
+// An offer that the engine has not answered, because it had the prompt from an earlier offer, makes
+// no prompt be typed again after a kill.
+func TestP4_LaterOfferOfPromptThatEngineHas(t *testing.T) {
+	finish := func(t *testing.T, w *inboxFolder, p *prompts, key string) {
+		t.Helper()
+		killAt(t, p, "prompt-ended", func() error { return p.FinishPrompt(key) })
+		p = w.restart(t)
+		_, err := p.Prompt(key)
+		require.ErrorIs(t, err, typing.ErrNoPrompt)
+		_, err = p.inbox.Load(key)
+		require.ErrorIs(t, err, inbox.ErrNoEntry)
+	}
+	t.Run("held for another session", func(t *testing.T) {
+		w := newInbox(t)
+		p, one, two := w.prompts(t), uuid.New(), uuid.New()
+		e := w.prompt(t, one, "fix it", inbox.Accepted)
+		require.NoError(t, p.HoldPrompt(e.Key, one))
+		killAt(t, p, "prompt-offered", func() error { return p.HoldPrompt(e.Key, two) })
+		p = w.restart(t)
+		q, err := p.Prompt(e.Key)
+		require.NoError(t, err)
+		assert.Equal(t, two, q.Session)
+		q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
+		require.NoError(t, p.SavePrompt(q))
+		finish(t, w, p, e.Key)
+	})
+	t.Run("handed on again while it is typed", func(t *testing.T) {
+		w := newInbox(t)
+		p, session := w.prompts(t), uuid.New()
+		q := w.typed(t, p, session)
+		require.NoError(t, p.inbox.Change(q.Key, func(e *inbox.Entry) error { e.State = inbox.Accepted; return inbox.ErrDraft }))
+		require.ErrorIs(t, p.HoldPrompt(q.Key, session), typing.ErrNoPrompt)
+		finish(t, w, p, q.Key)
+	})
+}
