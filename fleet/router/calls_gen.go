@@ -464,11 +464,11 @@ func (r diffsRouter) Changes(ctx context.Context, session uuid.UUID, since folde
 }
 
 func (r diffsRouter) Patch(ctx context.Context, session uuid.UUID, since folders.Since, path string) (r0 folders.Patch, err error) {
-	h, err := r.about(session, since, place(path))
+	h, err := r.about(session, since)
 	if err != nil {
 		return r0, err
 	}
-	r0, err = h.Sessions.Patch(ctx, session, down(h, since), h.local(path))
+	r0, err = h.Sessions.Patch(ctx, session, down(h, since), path)
 	return up(h, r0), h.upError(err)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/machine"
+	"ccbot/fleet/wire"
 	"ccbot/internal/each"
 	"ccbot/port"
 	"ccbot/port/folders"
@@ -340,4 +341,17 @@ func TestNamesOfMachinesDiffer(t *testing.T) {
 		_, ok := chat.Records.Get(b.id)
 		assert.False(t, ok)
 	})
+}
+
+// TestChangedFileWithColon: the path of a changed file begins at its repository, and names no
+// machine.
+func TestChangedFileWithColon(t *testing.T) {
+	var got []string
+	r := New("attic", on(func(e wire.Envelope) ([]any, error) {
+		got = append(got, e.Kind)
+		return []any{folders.Patch{}}, nil
+	}))
+	_, err := r.Machine().Sessions.Patch(t.Context(), uuid.New(), "", "notes:today.txt")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Diffs.Patch"}, got)
 }

@@ -16,10 +16,11 @@ var byHand = []string{"LastQuestions.LastQuestions", "Loops.All", "Notices.MarkR
 	"Schedules.List", "Screens.Inspect", "Spending.Limits", "Spending.LimitsChange", "Spending.Spent", "Views.Get", "Views.List", "Windows.Orphans"}
 
 // addresses are the arguments of type string that are the address of a folder or a file, and calls
-// that return one.
+// that return one. A call of relative has a path below a repository instead.
 var (
 	addresses   = []string{"dir", "path", "transcript"}
 	addressesOf = []string{"WorktreeMaker.Add"}
+	relative    = []string{"Diffs.Patch"}
 )
 
 // RouterSource returns calls_gen.go of package router.
@@ -60,7 +61,7 @@ func (m Method) route(b *bytes.Buffer, field, of string) {
 	for i, name := range m.Names {
 		params = append(params, name+" "+m.types[i])
 		switch {
-		case m.types[i] == "string" && slices.Contains(addresses, name):
+		case m.types[i] == "string" && slices.Contains(addresses, name) && !slices.Contains(relative, of+"."+m.Name):
 			named, in = append(named, "place("+name+")"), append(in, "h.local("+name+")")
 		case strings.Contains(m.types[i], ".") && m.types[i] != "uuid.UUID":
 			named, in = append(named, name), append(in, "down(h, "+name+")")
