@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -354,4 +355,22 @@ func TestChangedFileWithColon(t *testing.T) {
 	_, err := r.Machine().Sessions.Patch(t.Context(), uuid.New(), "", "notes:today.txt")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Diffs.Patch"}, got)
+}
+
+// TestFirstValuesHaveTheirMachine: calls at once all know which values have addresses, from the first
+// value of a type on.
+func TestFirstValuesHaveTheirMachine(t *testing.T) {
+	h := &host{id: tower}
+	for range 200 {
+		held.Clear()
+		dirs := make([]string, 8)
+		var calls sync.WaitGroup
+		for i := range dirs {
+			calls.Go(func() { dirs[i] = rewrite(port.Session{Dir: "/work"}, h.address).Dir })
+		}
+		calls.Wait()
+		for _, dir := range dirs {
+			require.Equal(t, tower+":/work", dir)
+		}
+	}
 }

@@ -94,19 +94,29 @@ func holds(t reflect.Type) bool {
 	if has, ok := held.Load(t); ok {
 		return has.(bool) //nolint:forcetypeassert // it has no others
 	}
-	held.Store(t, false) // of a type in itself
+	has := reaches(t, make(map[reflect.Type]bool))
+	held.Store(t, has)
+	return has
+}
+
+// reaches looks for addresses in a type and in the types below it, but not in those it has seen:
+// one may be in itself.
+func reaches(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
 	has := slices.Contains(texts, t) || fields[t] != nil
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:
-		has = has || holds(t.Elem())
+		has = has || reaches(t.Elem(), seen)
 	case reflect.Interface:
 		has = has || !t.Implements(reflect.TypeFor[error]())
 	case reflect.Struct:
 		for f := range t.Fields() {
-			has = has || f.IsExported() && holds(f.Type)
+			has = has || f.IsExported() && reaches(f.Type, seen)
 		}
 	}
-	held.Store(t, has)
 	return has
 }
 
