@@ -3,6 +3,7 @@ package codex
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/google/uuid"
@@ -73,6 +74,47 @@ func TestOldCodexIsRefused(t *testing.T) {
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, []string{string(refusal.AgentUnfit), refusal.UnfitOld}, []string{string(refused.Code), refused.Reason})
 		}
+	}
+}
+
+// A program may be a script whose interpreter is only on the PATH.
+func TestVersionOfScript(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink("/bin/sh", filepath.Join(dir, "interpreter")))
+	program := filepath.Join(dir, "codex")
+	require.NoError(t, os.WriteFile(program, []byte("#!/usr/bin/env interpreter\necho codex-cli 0.169.0\n"), 0o700))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	assert.NoError(t, checkVersion(program))
+}
+
+// The launcher that npm installs may stay between ccbot-codex and its server, which is then no child
+// of it.
+func TestLauncherOfNpmIsNotStarted(t *testing.T) {
+	target, known := targets[runtime.GOARCH]
+	if !known {
+		return
+	}
+	for label, folder := range map[string]string{"hoisted": target.pkg, "nested": "codex/node_modules/@openai/" + target.pkg, "in it": "codex"} {
+		t.Run(label, func(t *testing.T) {
+			openai := filepath.Join(t.TempDir(), "node_modules", "@openai")
+			write := func(path, text string) {
+				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
+			}
+			launcher := filepath.Join(openai, "codex", "bin", "codex.js")
+			write(launcher, "#!/bin/sh\necho codex-cli 0.169.0\n")
+			command := filepath.Join(openai, "codex-link")
+			require.NoError(t, os.Symlink(launcher, command))
+			_, program, err := Starter{}.Relaunch(nil, agent.Launch{Command: command}, agent.Seen{})
+			require.NoError(t, err)
+			assert.Equal(t, command, program, "the launcher itself, if what it starts is not found")
+
+			native := filepath.Join(openai, folder, "vendor", target.triple, "bin", "codex")
+			write(native, "#!/bin/sh\necho codex-cli 0.169.0\n")
+			_, program, err = Starter{}.Relaunch(nil, agent.Launch{Command: command}, agent.Seen{})
+			require.NoError(t, err)
+			assert.Equal(t, native, program)
+		})
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -41,7 +42,32 @@ func (Starter) Relaunch(recorded *agent.Launch, configured agent.Launch, _ agent
 	if err != nil {
 		return l, "", notInstalled(l.Command, fmt.Errorf("%w: %w", ErrNotInstalled, err))
 	}
+	program = native(program)
 	return l, program, checkVersion(program)
+}
+
+// targets are the names of the native programs in npm's packages, by Go's name of the processor.
+var targets = map[string]struct{ pkg, triple string }{
+	"amd64": {"codex-linux-x64", "x86_64-unknown-linux-musl"},
+	"arm64": {"codex-linux-arm64", "aarch64-unknown-linux-musl"},
+}
+
+// native returns the program that npm's launcher of Codex starts, and any other program unchanged.
+// With an older Node.js that launcher stays as the parent of the program, and ccbot finds a server
+// only as a child of ccbot-codex.
+func native(program string) string {
+	launcher, err := filepath.EvalSymlinks(program)
+	target, known := targets[runtime.GOARCH]
+	if err != nil || !known || filepath.Base(launcher) != "codex.js" {
+		return program
+	}
+	home := filepath.Dir(filepath.Dir(launcher))
+	for _, folder := range []string{filepath.Join(home, "node_modules", "@openai", target.pkg), filepath.Join(filepath.Dir(home), target.pkg), home} {
+		if found, err := exec.LookPath(filepath.Join(folder, "vendor", target.triple, "bin", "codex")); err == nil {
+			return found
+		}
+	}
+	return program
 }
 
 // Argv starts ccbot-codex. A new conversation has no id of Codex yet: its id here shows what the

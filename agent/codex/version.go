@@ -3,6 +3,7 @@ package codex
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ func checkVersion(program string) error {
 	ctx, done := context.WithTimeout(context.Background(), versionTimeout)
 	defer done()
 	cmd := exec.CommandContext(ctx, program, "--version")
-	cmd.Env = []string{"HOME=/nonexistent"} // it needs no secret
+	cmd.Env = []string{"HOME=/nonexistent", "PATH=" + os.Getenv("PATH")} // it needs no secret
 	out, err := cmd.Output()
 	if err != nil {
 		return unfit(refusal.UnfitOld, fmt.Errorf("read the version of %s: %w", program, err))
