@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -30,6 +31,12 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	}
 	if r, ok := s.core.find(began); ok { // this command has already started it
 		return r, nil
+	}
+	if q.Agent == "" && q.ForkOf != uuid.Nil { // only its own agent can copy a conversation
+		of, _ := s.core.find(func(r session.Record) bool {
+			return r.AgentSessionID == q.ForkOf || slices.Contains(r.EarlierSessionIDs, q.ForkOf)
+		})
+		q.Agent = of.AgentName
 	}
 	if err := s.core.answers(ctx); err != nil {
 		return session.Record{}, err

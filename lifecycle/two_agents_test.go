@@ -141,6 +141,25 @@ func TestSessionUsesPartsOfItsAgent(t *testing.T) {
 	})
 }
 
+// TestCopyHasAgentOfOriginal: the request for a copy names a conversation only.
+func TestCopyHasAgentOfOriginal(t *testing.T) {
+	inTwoAgents(t, func(t *testing.T, w *world) {
+		q := w.request()
+		q.Agent = "other"
+		original, err := w.Start(w.ctx, q)
+		require.NoError(t, err)
+		require.NoError(t, w.Archive(w.ctx, original.ID, session.Archived, port.Cause{Why: "a test"}))
+
+		q = w.request()
+		q.ForkOf = original.AgentSessionID
+		r, err := w.Start(w.ctx, q)
+		require.NoError(t, err)
+		assert.Equal(t, "other", r.AgentName)
+		assert.Equal(t, filepath.Join(w.base, "other"), w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv[0])
+		w.pass(time.Second)
+	})
+}
+
 // TestP2_SessionOfUnknownAgentIsLeftAlone: it is neither run nor ended as if its agent was another.
 func TestP2_SessionOfUnknownAgentIsLeftAlone(t *testing.T) {
 	inTwoAgents(t, func(t *testing.T, w *world) {

@@ -92,7 +92,7 @@ type Start struct {
 	Conversation address.Conversation
 	Owner        int64
 	Origin       string    // key of the requesting message
-	Agent        string    // its name; empty: Claude Code
+	Agent        string    // its name; empty: that of ForkOf, otherwise Claude Code
 	ForkOf       uuid.UUID // Claude's id of a conversation to copy; nil: a new one
 	// Continues is Claude's id of a conversation of no session, to continue; nil: a new one.
 	// Errors: refusal.Writers if a process writes it, refusal.Changed if a session has it.
