@@ -133,7 +133,7 @@ func (w *adoption) chosen(ctx context.Context, q AdoptRequest) (evidence.Writer,
 		return evidence.Writer{}, errors.Join(&WriterError{Writers: others}, w.writers.noteUnreported(found))
 	case len(others) > 0:
 		return evidence.Writer{}, &WriterError{Writers: others}
-	case !chosen[0].InTmux:
+	case !chosen[0].Adoptable():
 		return evidence.Writer{}, ErrNoTerminal
 	case q.Confirmed:
 		return chosen[0], nil

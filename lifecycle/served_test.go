@@ -354,3 +354,19 @@ func TestP1_EventsOfServerCount(t *testing.T) {
 		assert.Equal(t, view.StateWritten, w.Observer.View(w.ctx, w.get(r.ID)).State.Known, "and so does its presence file")
 	})
 }
+
+// TestP7_TerminalWithoutServerIsNotAdopted: texts go to the server, and a process that holds the
+// terminal and writes the conversation itself takes none.
+func TestP7_TerminalWithoutServerIsNotAdopted(t *testing.T) {
+	inServedWorld(t, func(t *testing.T, w *world) {
+		r, h := w.goneOn()
+		writers, err := w.Evidence.Writers(w.ctx, r)
+		require.NoError(t, err)
+		require.Len(t, writers, 1)
+		assert.True(t, writers[0].Endable())
+		assert.False(t, writers[0].Adoptable())
+		_, err = w.adoptIt(r, h.id)
+		require.ErrorIs(t, err, ErrNoTerminal)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+	})
+}

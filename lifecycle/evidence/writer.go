@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent/witness"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -32,6 +33,7 @@ type Writer struct {
 	Session         string // the name of the session that has it as its bound agent; empty: none
 	Pane            tmux.Pane
 	InTmux          bool // Pane, on ccbot's tmux server, is where it runs in the foreground
+	Serverless      bool // its agent takes texts by a server, and it is none
 }
 
 // Endable reports whether a person may end the process: it is proven to write, and nothing protects
@@ -39,8 +41,8 @@ type Writer struct {
 func (w Writer) Endable() bool { return w.Proven && w.Spared == "" }
 
 // Adoptable reports whether ccbot can take the process over in the terminal where it runs. A
-// process that no archive could end is not adopted.
-func (w Writer) Adoptable() bool { return w.Endable() && w.InTmux }
+// process that no archive could end is not adopted, nor one that takes no text.
+func (w Writer) Adoptable() bool { return w.Endable() && w.InTmux && !w.Serverless }
 
 // Writers returns the processes that write the session's conversation at this moment, or may write
 // it, apart from its own agent.
@@ -81,6 +83,8 @@ func (e *Evidence) Describe(ctx context.Context, r session.Record, verdicts []pr
 		}
 		one.Pane, one.InTmux = paneOf(e.Table, v.Process, e.panes)
 		one.InTmux = one.InTmux && (one.Pane.Tag == "" || e.from.Ours(one.Pane)) // otherwise its window belongs to another ccbot
+		served, of := e.from.Agents.Of(e.from.AgentName(v.Process)).Witness.(witness.Served)
+		one.Serverless = of && !served.IsServer(v.Process.Args)
 		all = append(all, one)
 	}
 	return all
