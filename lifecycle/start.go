@@ -32,12 +32,7 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	if r, ok := s.core.find(began); ok { // this command has already started it
 		return r, nil
 	}
-	if q.Agent == "" && q.ForkOf != uuid.Nil { // only its own agent can copy a conversation
-		of, _ := s.core.find(func(r session.Record) bool {
-			return r.AgentSessionID == q.ForkOf || slices.Contains(r.EarlierSessionIDs, q.ForkOf)
-		})
-		q.Agent = of.AgentName
-	}
+	q.Agent = s.core.agentName(q)
 	if err := s.core.answers(ctx); err != nil {
 		return session.Record{}, err
 	}
@@ -57,7 +52,7 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	}
 	r := session.Record{ID: id, Name: name, NamedBy: named, Dir: filepath.Clean(q.Dir), Host: s.core.Host,
 		AgentSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
-		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.core.Moment(), AgentName: agentName(q)}
+		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.core.Moment(), AgentName: q.Agent}
 	if q.With.Mode != "" && !s.core.Agents.Of(q.Agent).Abilities.HasMode(q.With.Mode) || strings.HasPrefix(q.With.Model, "-") {
 		return session.Record{}, errors.New("start with a mode or a model that is not offered")
 	}
@@ -92,10 +87,16 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 }
 
 // agentName returns the name that the record of a new session has of its agent: empty for the
-// default one.
-func agentName(q port.Start) string {
-	if q.Agent == coding.Default {
+// default one. Only its own agent can copy a conversation.
+func (c *core) agentName(q port.Start) string {
+	switch {
+	case q.Agent == coding.Default:
 		return ""
+	case q.Agent == "" && q.ForkOf != uuid.Nil:
+		of, _ := c.find(func(r session.Record) bool {
+			return r.AgentSessionID == q.ForkOf || slices.Contains(r.EarlierSessionIDs, q.ForkOf)
+		})
+		return of.AgentName
 	}
 	return q.Agent
 }
