@@ -31,7 +31,8 @@ type prompts struct {
 	store *engine.Store
 	log   *slog.Logger
 
-	saving sync.Mutex // held while a session saves a prompt: another one may have it since
+	unshown sync.Map   // keys whose last save has failed: the chat may show an earlier state than the file
+	saving  sync.Mutex // held while a session saves a prompt: another one may have it since
 }
 
 func newPrompts(in *inbox.Store, store *engine.Store, log *slog.Logger) *prompts {
@@ -62,6 +63,10 @@ func (p *prompts) at(failpoint string) {
 func (p *prompts) Prompt(key string) (typing.Prompt, error) {
 	q, err := p.store.Prompt(key)
 	if !errors.Is(err, engine.ErrNoPrompt) {
+		if _, late := p.unshown.Load(key); late && err == nil {
+			p.unshown.Delete(key)
+			p.show(q)
+		}
 		return promptOf(q), err
 	}
 	if err := p.repair(key); err != nil {
@@ -177,9 +182,13 @@ func (p *prompts) SavePrompt(q typing.Prompt) error {
 		return err
 	}
 	now.Number = max(now.Number, engine.Number(q.Number))
+	if e, err := p.inbox.Load(q.Key); err == nil { // its last offer may have failed, and is not a new one when the prompt is finished
+		now.Number = max(now.Number, engine.Number(e.Number))
+	}
 	now.Session, now.Text, now.Class, now.State = q.Session, q.Text, q.Class, engine.State(q.State)
 	now.Mark, now.Waits, now.Repeats = copyOf(q.Mark), slices.Clone(q.Reported), q.Repeated
 	if err := p.store.Save(now); err != nil {
+		p.unshown.Store(q.Key, nil)
 		return err
 	}
 	p.show(now)
