@@ -145,3 +145,9 @@ func TestCommandsOfSessionsAgent(t *testing.T) {
 		assert.Equal(t, want, has)
 	}
 }
+
+// TestUnknownAgentIsNamed: a terminal prints the error itself.
+func TestUnknownAgentIsNamed(t *testing.T) {
+	_, err := host.Sessions{Terminals: host.Terminals{Agents: newToys(t).agents}}.Abilities(t.Context(), "", "codec")
+	assert.EqualError(t, err, `ccbot has no agent "codec"`)
+}

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -110,7 +111,8 @@ const maxAgentName = 20
 func (s Sessions) Abilities(_ context.Context, _, name string) (port.Abilities, error) {
 	by := s.Agents.Of(name)
 	if by.Starter == nil {
-		return port.Abilities{}, &refusal.Error{Code: refusal.AgentUnfit, Reason: refusal.UnfitUnknown, Agent: clip.Runes(name, maxAgentName)}
+		name = clip.Runes(name, maxAgentName)
+		return port.Abilities{}, &refusal.Error{Code: refusal.AgentUnfit, Reason: refusal.UnfitUnknown, Agent: name, Err: fmt.Errorf("ccbot has no agent %q", name)}
 	}
 	return by.Abilities, nil
 }
