@@ -20,7 +20,6 @@ import (
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/port/news"
-	"ccbot/schedule"
 )
 
 // newWorld is a world with a session, in the zone of Berlin.
@@ -273,7 +272,7 @@ func TestRowOfSkippedRunsHasOneMessage(t *testing.T) {
 		data, err = sjson.SetBytes(data, "last", made.Last)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(path, data, 0o600))
-		require.NoError(t, w.Schedules.(*schedule.Keeper).Open(filepath.Dir(path), filepath.Join(w.Dir, "quarantine")))
+		w.ReadSchedules(t)
 		say(t, w, "/schedules")
 		list := w.Telegram.LastID()
 		w.Press(t, chattest.Alice, list, "1")

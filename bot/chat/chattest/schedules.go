@@ -50,3 +50,10 @@ func (w *World) ScheduleList(t *testing.T) []port.Schedule {
 	require.NoError(t, err)
 	return all
 }
+
+// ReadSchedules reads the schedules from their files again.
+func (w *World) ReadSchedules(t *testing.T) {
+	t.Helper()
+	k := w.machine.Schedules.(*schedule.Keeper) //nolint:forcetypeassert // as openSchedules makes it
+	require.NoError(t, k.Open(filepath.Join(w.Dir, "schedules"), filepath.Join(w.Dir, "quarantine")))
+}
