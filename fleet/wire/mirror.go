@@ -18,7 +18,8 @@ type mirror struct {
 	known []port.Session // oldest first
 }
 
-// Get returns a session. One that was never read, of an unreachable machine, has StateUnknown.
+// Get returns a session. Of an unreachable machine one that was never read, or that ran, has
+// StateUnknown.
 func (m *mirror) Get(id uuid.UUID) (port.Session, bool) {
 	if id == uuid.Nil || id == uuid.Max { // the chat's ids of no session
 		return port.Session{}, false
@@ -33,7 +34,11 @@ func (m *mirror) Get(id uuid.UUID) (port.Session, bool) {
 	case err != nil && i < 0:
 		return port.Session{ID: id, Name: id.String()[:8], State: port.StateUnknown}, true
 	case err != nil:
-		return m.known[i], true
+		now = m.known[i]
+		if now.State.Live() {
+			now.State = port.StateUnknown
+		}
+		return now, true
 	case ok && i < 0:
 		m.known = append(m.known, now)
 	case ok:
