@@ -162,7 +162,7 @@ func Is(err error, codes ...Code) bool { return slices.Contains(codes, In(err).C
 // Lacks reports whether a list with an error may lack what is on a machine. It lacks nothing of it
 // if only other machines have not answered.
 func Lacks(err error, machine string) bool {
-	if all, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each of the errors is looked at
+	if all, ok := err.(interface{ Unwrap() []error }); ok && len(all.Unwrap()) > 0 { //nolint:errorlint // each of the errors is looked at
 		return slices.ContainsFunc(all.Unwrap(), func(one error) bool { return Lacks(one, machine) })
 	}
 	e := In(err)
