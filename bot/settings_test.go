@@ -3,6 +3,7 @@ package bot_test
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -424,12 +425,18 @@ func TestIdleLimitTravelsWithSession(t *testing.T) {
 			return all
 		}
 		assert.Equal(t, []*time.Duration{nil, nil, nil}, limits(), "as the machine is configured")
-		refuses := errors.New("no space left on device")
-		w.Lifecycle.OnIdleAfter = func(uuid.UUID) error { return refuses }
+		var full atomic.Bool
+		full.Store(true)
+		w.Lifecycle.OnIdleAfter = func(uuid.UUID) error {
+			if full.Load() {
+				return errors.New("no space left on device")
+			}
+			return nil
+		}
 		never := new(time.Duration)
 		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.IdleAfter = never }))
 		assert.Equal(t, []*time.Duration{nil, nil, nil}, limits())
-		w.Lifecycle.OnIdleAfter = nil
+		full.Store(false)
 		time.Sleep(time.Minute)
 		assert.Equal(t, []*time.Duration{never, never, nil}, limits())
 

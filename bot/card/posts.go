@@ -79,7 +79,7 @@ func (b *Board) Sent(ctx context.Context, post string, to outbox.Conversation, m
 	if ok && c.Message == 0 && b.Failpoint != nil {
 		b.Failpoint("card-sent")
 	}
-	waits := ok && c.Message == 0 && c.left != (message{to, messageID}) && (c.postName() == post || c.Content.To == to)
+	waits := ok && c.Message == 0 && !c.hasLeft(message{to, messageID}) && (c.postName() == post || c.Content.To == to)
 	if !waits && !(ok && c.Message == messageID && c.At == to) {
 		b.stripLocked(ctx, to, messageID, m)
 		return nil

@@ -46,6 +46,22 @@ func TestAgainLeadsFromEarlierMessage(t *testing.T) {
 	})
 }
 
+// The outbox may report the edit of an earlier message after the card has moved once more.
+func TestP7_LateEditDoesNotBringCardBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", asking("one"))
+		first := w.board.listLocked()[0]
+		w.again(Bring{Note: render.Plain("below")})
+		w.pass(10 * time.Second)
+		w.again(Bring{Note: render.Plain("below")})
+		edit := first.message()
+		edit.Text, edit.Buttons = render.Plain("one\n\nbelow"), nil
+		require.NoError(t, w.board.Sent(w.Context(), first.postName(), first.At, first.Message, edit))
+		w.pass(10 * time.Second)
+		assert.Equal(t, []string{"one\n\nbelow", "one\n\nbelow", "one [Yes] [No]"}, w.looks())
+	})
+}
+
 func TestAgainInItsPresentMessage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", asking("one"))

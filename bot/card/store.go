@@ -100,6 +100,12 @@ func (c *record) leave() {
 	c.Message, c.At, c.Drawn = 0, outbox.Conversation{}, false
 }
 
+// hasLeft reports whether the card was separated from a message: an edit of it may end only now. A
+// new message has a higher id than those before it in its chat.
+func (c record) hasLeft(m message) bool {
+	return c.left.at == m.at && m.id != unknownID && m.id <= c.left.id
+}
+
 // alive reports whether taps count.
 func (c record) alive(now time.Time) bool {
 	return !c.Closed && (c.Content.Until.IsZero() || now.Before(c.Content.Until))
