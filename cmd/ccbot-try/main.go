@@ -267,7 +267,7 @@ func (b *bot) run(ctx context.Context, environ []string, stderr io.Writer) error
 // settings are the beginnings of the names of ccbot's settings. A person's own are not the trial's,
 // but for inherited.
 var (
-	settings = []string{"TELEGRAM_", "ALLOWED_", "CCBOT_", "SHOW_", "TMUX_SESSION_NAME", "CLAUDE_COMMAND", "CLAUDE_FLAGS", "CLAUDE_CONFIG_DIR",
+	settings = []string{"TELEGRAM_", "ALLOWED_", "CCBOT_", "SHOW_", "TMUX_SESSION_NAME", "CLAUDE_COMMAND", "CLAUDE_FLAGS", "CLAUDE_CONFIG_DIR", "CODEX_",
 		"KILL_", "IDLE_", "QUESTION_", "AGENT_ENV_", "ARCHIVE_", "LOOP_", "STALE_", "RESUME_", "ORPHAN_", "VOICE_", "INBOX_", "LOG_", "METRICS_"}
 	inherited = []string{"LOG_LEVEL", "LOG_FORMAT", "CCBOT_LANG", "CCBOT_FAILPOINT", "CCBOT_FAILFILE"}
 )
@@ -275,7 +275,7 @@ var (
 // environ is the environment of the trial's ccbot; agent is the demo agent's command.
 func (b *bot) environ(environ []string, agent string) []string {
 	own := []string{"TELEGRAM_BOT_TOKEN=" + b.api.Token(), "TELEGRAM_API_URL=" + b.api.URL(), fmt.Sprint("ALLOWED_USERS=", b.api.PagePerson().ID()),
-		"CCBOT_DIR=" + b.path("state"), "CCBOT_TMUX_SOCKET=" + b.socket,
+		"CCBOT_DIR=" + b.path("state"), "CCBOT_TMUX_SOCKET=" + b.socket, "CODEX_HOME=" + b.path("codex"),
 		// its comment has the words
 		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"}
 	if b.topics == "group" {
