@@ -253,7 +253,7 @@ type warning struct {
 
 const warningKind = "limit-warning"
 
-// unreachableInterval is how often a silent machine is asked.
+// unreachableInterval is the time between two calls to a silent machine.
 const unreachableInterval = 30 * time.Second
 
 // run warns whenever limits change.

@@ -32,7 +32,7 @@ import (
 // connection is made again by package link.
 const connectInterval = 2 * time.Second
 
-// renewInterval is the time between two looks at the ends of the hosts' rights.
+// renewInterval is the time between two checks whether the rights of a host end soon.
 const renewInterval = 6 * time.Hour
 
 // ErrNoHost is returned for a name that no host has.
@@ -43,9 +43,9 @@ type Settings struct {
 	Folder string
 	Now    func() time.Time
 	Log    *slog.Logger
-	// News returns what takes the news of a host. If it is nil, they stay where they are stored.
+	// News returns the receiver of a host's news. If it is nil, the news stay on disk.
 	News func(host join.Host) wire.Chat
-	// Changed is called after a host was let in or removed. It may be nil.
+	// Changed is called after each admission or removal of a host. It may be nil.
 	Changed func()
 }
 
@@ -67,7 +67,7 @@ type Center struct {
 	waits      chan struct{} // is closed when candidates change
 }
 
-// State is what the chat knows of a host.
+// State describes a host as the chat knows it.
 type State struct {
 	join.Host
 	Presence beat.Presence
@@ -75,7 +75,7 @@ type State struct {
 	Said     rpc.Beat
 }
 
-// Open reads the fleet of a folder. ErrNoHub: there is none.
+// Open reads the fleet of a folder. It returns ErrNoHub if the chat has no hub.
 func Open(s Settings) (*Center, error) {
 	folder := files(s.Folder)
 	at, err := readHub(folder)
@@ -277,7 +277,7 @@ func (c *Center) changed() {
 	}
 }
 
-// Remove takes the rights of a host back. Its sessions go on without the chat.
+// Remove revokes the rights of a host. Its sessions continue without the chat.
 func (c *Center) Remove(ctx context.Context, name string) (join.Host, error) {
 	c.mu.Lock()
 	var r *remote
@@ -343,7 +343,7 @@ func (c *Center) IsConnected() bool {
 	return c.chat != nil && c.chat.Conn().IsConnected()
 }
 
-// renew gives hosts rights that begin now when the end of theirs comes near.
+// renew replaces the rights of each host before they end.
 func (c *Center) renew(ctx context.Context) error {
 	for {
 		for _, s := range c.List() {

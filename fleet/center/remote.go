@@ -93,7 +93,7 @@ func (r *remote) stop() {
 	}
 }
 
-// renew gives the host rights that begin now.
+// renew sends new rights to the host.
 func (r *remote) renew(ctx context.Context, token string) error {
 	body, err := json.Marshal(token)
 	if err != nil {

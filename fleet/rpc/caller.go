@@ -22,7 +22,7 @@ import (
 // The kinds of messages, besides those of package channel.
 const (
 	callKind   = "call"
-	cancelKind = "cancel" // of the chat: nobody waits for the answer any more
+	cancelKind = "cancel" // of the chat, which no longer needs the answer
 	answerKind = "answer"
 	beatKind   = "beat"
 )
@@ -37,7 +37,7 @@ const Rate = 1 << 20
 // first one may have been sent before the call arrived.
 const lostAfter = 2
 
-// Beat is what a host says of itself.
+// Beat is the status that a host reports.
 type Beat struct {
 	Version  string  `json:"version"` // of ccbot
 	Agents   int     `json:"agents"`  // that run
@@ -315,7 +315,7 @@ func (c *Caller) Call(ctx context.Context, e wire.Envelope) (wire.Envelope, erro
 	}
 }
 
-// untilSilent returns how long the host may still say nothing.
+// untilSilent returns the time after which the host counts as silent.
 func (c *Caller) untilSilent() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

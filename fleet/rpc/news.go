@@ -47,8 +47,8 @@ func (o Outbox) store(_ context.Context, e wire.Envelope) (wire.Envelope, error)
 	return wire.Envelope{V: wire.Version, Kind: e.Kind, ID: e.ID}, err
 }
 
-// Deliver passes the news of a host on to the chat, in order, until ctx ends. What fails is
-// tried again, and report gets its error.
+// Deliver passes the news of a host on to the chat, in order, until ctx ends. A failed
+// delivery is repeated, and report gets its error.
 func Deliver(ctx context.Context, end *courier.End, to wire.Chat, report func(error)) error {
 	r := wire.Reader{Chat: to}
 	for {

@@ -41,7 +41,7 @@ func (s *Store) GiveBack(key string, n Number) error {
 	return nil
 }
 
-// renameLocked gives the file of a prompt another suffix. An absent file is not an error.
+// renameLocked changes the suffix of a prompt's file. An absent file is not an error.
 func (s *Store) renameLocked(key, from, to string) error {
 	err := disk.Rename(s.path(key+from), s.path(key+to))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -371,7 +371,7 @@ func (s *Store) tombstoneLocked(key string) (last Prompt, as Outcome, err error)
 	return last, as, err
 }
 
-// errDamaged is returned for a file that is no prompt.
+// errDamaged is returned for a file that cannot be decoded as a prompt.
 var errDamaged = errors.New("the file is damaged")
 
 func (s *Store) read(name string) (Prompt, error) {

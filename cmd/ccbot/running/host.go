@@ -115,7 +115,7 @@ func hostVerbs(s *system) map[string]socket.Change {
 	return map[string]socket.Change{Ending.Verb: Ending.by(s), stopping.Verb: stopping.by(s)}
 }
 
-// beatOf is what this machine says of itself.
+// beatOf returns the status that this machine reports.
 func beatOf(ctx context.Context, s *system) rpc.Beat {
 	b := rpc.Beat{Version: s.version}
 	for _, r := range s.store.Shared() {
