@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test test-wire memory tour crash chaos faults lint settings bench bench-quick soak benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test test-wire memory tour crash chaos chaos-fleet faults lint settings bench bench-quick soak benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -59,10 +59,13 @@ chaos: ## let all go wrong at random while people write, see that nothing is los
 	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/e2e/testdata/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosLosesNothing$$' ./e2e/
 	@sed -n '/^| /p' e2e/testdata/reliability.md
 
+chaos-fleet: ## the same with three machines and a hub that die and hang, into the same document
+	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/e2e/testdata/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosOfMachinesLosesNothing$$' ./e2e/
+
 faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into tools/faults/testdata
 	@TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} $(GO) run -C tools ./faults '$(CURDIR)'
 
-e2e: ## the tests with the real Claude Code CLI, which is installed into a cache folder first
+e2e: ## the tests with the real Claude Code and Codex, which are installed into a cache folder first
 	@e2e/install.sh
 	@CCBOT_REQUIRE=all $(GOTEST) -timeout 40m -run '^TestReal' ./e2e/...
 
@@ -106,7 +109,7 @@ font-pictures: ## as root: a screen drawn with the fonts of each machine (FONTS=
 	@mkdir -p bin/fonts
 	@CCBOT_TRIAL_FONTS='$(FONTS)' CCBOT_TRIAL_PICTURES='$(CURDIR)/bin/fonts' $(GO) test -tags pictures -count=1 -v -run '^TestPicturesOfFonts$$' ./internal/cellpicture/
 
-build: needs-build ## bin/ccbot, and beside it bin/ccbot-codex, bin/ccbot-hook and bin/ccbot-try
+build: needs-build ## bin/ccbot, and beside it bin/ccbot-codex, bin/ccbot-hook, bin/ccbot-hub and bin/ccbot-try
 	@GO='$(GO)' tools/build '$(VERSION)' '$(COMMIT)'
 
 man: build ## man pages into bin/man
@@ -121,7 +124,7 @@ dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS=
 
 # In another folder, with files of other times and modes, and with other settings of Go. The limits show when a library links
 # what nothing needs; docs/dev/performance.md has the history of the sizes.
-SIZES := ccbot:31000000 ccbot-hook:3100000 ccbot-codex:3500000
+SIZES := ccbot:31000000 ccbot-hook:3100000 ccbot-codex:3500000 ccbot-hub:18000000
 dist-check: ## pack a release of one platform twice; both must be the same bytes, and the programs within their size limits
 	@$(GO) test -C tools -count=1 ./...
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \

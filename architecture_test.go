@@ -27,12 +27,13 @@ var layers = [][]string{
 	{"cmd/ccbot", "cmd/ccbot-codex", "cmd/ccbot-hook", "cmd/ccbot-hub", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
 	{"cmd/ccbot/backup", "cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup", "cmd/ccbot/uninstall"},
+	{"cmd/ccbot/engine"},
 	{"cmd/ccbot/offline"},
 	{"cmd/ccbot/config", "cmd/ccbot/metrics", "cmd/ccbot/release", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/socket", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},
-	{"bot/answer", "bot/ask", "bot/browse", "bot/budget", "bot/changes", "bot/dialog", "bot/files", "bot/groups", "bot/health", "bot/history", "bot/idle", "bot/limit", "bot/longtext", "bot/loops", "bot/menu", "bot/modes", "bot/moves", "bot/prompt", "bot/questions", "bot/report", "bot/schedules", "bot/screenshot", "bot/sessions", "bot/settings", "bot/several", "bot/shell", "bot/status", "bot/topics", "bot/turn", "bot/usage", "bot/waiting", "bot/why", "bot/writers"}, // features
+	{"bot/answer", "bot/ask", "bot/browse", "bot/budget", "bot/changes", "bot/dialog", "bot/files", "bot/groups", "bot/health", "bot/history", "bot/hosts", "bot/idle", "bot/limit", "bot/longtext", "bot/loops", "bot/menu", "bot/modes", "bot/moves", "bot/prompt", "bot/questions", "bot/report", "bot/schedules", "bot/screenshot", "bot/sessions", "bot/settings", "bot/several", "bot/shell", "bot/status", "bot/topics", "bot/turn", "bot/usage", "bot/waiting", "bot/why", "bot/writers"}, // features
 	{"bot/attachment", "bot/attention", "bot/newtext", "bot/quotation", "bot/textlist"},
 	{"bot/chat", "fleet"},
 	{"fleet/center", "fleet/member"},
@@ -41,6 +42,7 @@ var layers = [][]string{
 	{"fleet/courier", "fleet/hub", "fleet/join"},
 	{"fleet/link"},
 	{"fleet/beat", "fleet/rights", "fleet/seal"},
+	{"bot/offer"},
 	{"bot/card", "bot/conversation", "bot/machine"},
 	{"bot/inbox", "bot/outbox", "bot/render"},
 	{"host", "loop/template"},
@@ -56,7 +58,8 @@ var layers = [][]string{
 	{"try"}, // stand-ins of Telegram and of Claude Code
 	{"try/demoagent/brain"},
 	{"try/demoagent/script", "try/demoagent/terminal"},
-	{"agent/claude/transcript", "internal/control", "internal/prompts", "internal/session"}, // a record is kept in the port's types
+	{"agent/claude/transcript"},
+	{"agent/jsonl", "internal/control", "internal/prompts", "internal/session"}, // a record is kept in the port's types
 	{"agent/claude/claudeask", "agent/claude/claudeflags", "agent/claude/claudekeys", "agent/claude/claudeui", "agent/claude/presence", "agent/claude/slashcommand", "internal/process"},
 	{"agent"},
 	{"agent/history", "agent/witness"},
@@ -101,9 +104,9 @@ var only = map[string][]string{
 var users = map[string][]string{
 	"fleet/hub": {"cmd/ccbot-hub"}, // the server of NATS is in no other program
 
-	"host":          {"cmd/ccbot", "cmd/ccbot/offline", "cmd/ccbot/running"},
+	"host":          {"cmd/ccbot", "cmd/ccbot/engine", "cmd/ccbot/offline", "cmd/ccbot/running"},
 	"host/outgoing": {"host"},
-	"host/received": {"cmd/ccbot/running", "cmd/ccbot/uninstall", "host"},
+	"host/received": {"cmd/ccbot/engine", "cmd/ccbot/uninstall", "host"},
 
 	"agent/codex":         {"cmd/ccbot/offline"}, // with the tag failpoints
 	"agent/toy":           {"cmd/ccbot/offline"}, // with the tag failpoints
@@ -268,6 +271,21 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
+// TestP4_EngineOpensNoFileOfTheChat: an engine may be on a machine that has none.
+func TestP4_EngineOpensNoFileOfTheChat(t *testing.T) {
+	found := false
+	for _, s := range sources(t) {
+		if s.test || s.pkg != "cmd/ccbot/engine" && s.pkg != "internal/prompts" && !strings.HasPrefix(s.pkg, "lifecycle") {
+			continue
+		}
+		found = true
+		for _, to := range s.imports {
+			assert.False(t, strings.HasPrefix(to, "bot"), "%s imports %s", s.path, to)
+		}
+	}
+	assert.True(t, found)
+}
+
 // TestOnlyHubContainsServer fails if a package other than fleet/hub imports the server of NATS,
 // which is larger than half of ccbot. Its users are in the list above.
 func TestOnlyHubContainsServer(t *testing.T) {
@@ -287,7 +305,7 @@ func TestOnlyHubContainsServer(t *testing.T) {
 // process.Table.End.
 var endings = map[string][]string{
 	"internal/process.Grace": {"lifecycle/ending", "cmd/ccbot/voice", "loop"}, // voice ends a transcriber, loop a check: both began it themselves
-	"lifecycle/ending.Ender": {"lifecycle", "cmd/ccbot/running"},
+	"lifecycle/ending.Ender": {"lifecycle", "cmd/ccbot/engine"},
 	"ClosePane":              {"lifecycle/ending"}, // the hang-up
 }
 
@@ -306,7 +324,7 @@ var typings = map[string][]string{
 	"guarded Rename":            {"lifecycle"},
 	"guarded ClosePane":         {"lifecycle/ending"},
 	"lifecycle/typing.Typist":   {"lifecycle"},
-	"lifecycle/typing.New":      {"cmd/ccbot/running"},
+	"lifecycle/typing.New":      {"cmd/ccbot/engine"},
 	"lifecycle/typing.Keyboard": nil,
 	"lifecycle/typing.Session":  {"lifecycle"},
 	"lifecycle/typing.Terminal": {"lifecycle", "lifecycle/dialog"},

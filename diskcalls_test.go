@@ -206,7 +206,7 @@ func assertOnlyVerbs(t *testing.T, rows []disktest.Row) {
 	}
 	callers := callersIn(t)
 	for _, r := range rows {
-		if r.Class != disktest.Verb || strings.HasSuffix(r.Caller, "*") || r.Caller == "cmd/ccbot/running.Failpoint" { // not in a release
+		if r.Class != disktest.Verb || strings.HasSuffix(r.Caller, "*") || r.Caller == "cmd/ccbot/engine.Failpoint" { // not in a release
 			continue
 		}
 		for at, seen := []string{r.Caller}, map[string]bool{}; len(at) > 0; at = at[1:] {

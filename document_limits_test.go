@@ -50,7 +50,7 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"PROMISES", "After three kills in one boot", "internal/suspect.mostDeaths", "3"},
 	{"PROMISES", "at most 67 MB", "internal/membudget.Most", "64 << 20"},
 	{"PROMISES", "the first 10,000 parts", "agent/claude/transcript.maxBlocks", "10_000"},
-	{"PROMISES", "more than 33 MB of transcript", "agent/claude/transcript.lastFarthest", "32 << 20"},
+	{"PROMISES", "more than 33 MB of transcript", "agent/jsonl.lastFarthest", "32 << 20"},
 	{"PROMISES", "within a minute after ccbot's end", "lifecycle.unseenFor", "time.Minute"},
 	{"PROMISES", "SIGKILL of its Claude Code for up to a minute", "internal/hookwire.checkInterval", "time.Minute"},
 
@@ -78,7 +78,7 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"manual", "At most 20 MiB", "cmd/ccbot/telegram.cloudLimit", "20 << 20"},
 	{"manual", "or 2 GiB with your own Bot API server", "cmd/ccbot/telegram.ownLimit", "2 << 30"},
 	{"manual", "up to 52 MB", "bot/outbox.MaxFile", "50 << 20"},
-	{"manual", "or for 15 minutes", "bot/browse.timeout", "15 * time.Minute"},
+	{"manual", "up to 15 minutes after its last use", "bot/browse.timeout", "15 * time.Minute"},
 	{"manual", "too long for its message (up to 20 are sent)", "bot/ask.maxAll", "20 * render.Limit"},
 	{"manual", "or up to 20 MiB of it as a Markdown file", "bot/history.maxFile", "20 << 20"},
 	{"manual", "within ten minutes the same message", "internal/hookwire.timeout", "10 * time.Minute"},
@@ -87,16 +87,17 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"setup", "works once, for 10 minutes", "cmd/ccbot/setup.codeFor", "10 * time.Minute"},
 
 	{"service", "for ten minutes of `getMe`", "bot/inbox.revokedAfter", "10 * time.Minute"},
-	{"service", "ends within five seconds", "cmd/ccbot/running.drainTime", "4 * time.Second"},
+	{"service", "ends within five seconds", "cmd/ccbot/engine.drainTimeout", "4 * time.Second"},
 
 	{"voice", "of at most 20 MiB", "bot/attachment.MaxRecording", "20 << 20"},
 	{"voice", "within two minutes", "cmd/ccbot/voice.voiceFor", "2 * time.Minute"},
 
+	{"PROMISES", "or after two seconds", "lifecycle/dialog.RestTimeout", "2 * time.Second"},
 	{"cli", "has run for 15 minutes", "bot/prompt.MaxAge", "15 * time.Minute"},
 	{"cli", "up to five processes of other users", "cmd/ccbot/show.maxIgnored", "5"},
 	{"cli", "at least four of its last letters", "internal/naming.shortestEnd", "4"},
 	{"cli", "more than 3,000 characters", "loop/template.maxShown", "3000"},
-	{"cli", "for one reason every 12 hours", "schedule.mentionInterval", "12 * time.Hour"},
+	{"cli", "for one reason at most every 12 hours", "schedule.mentionInterval", "12 * time.Hour"},
 	{"cli", "there for ten minutes", "loop.orphanGrace", "10 * time.Minute"},
 	{"cli", "five such ends", "loop.maxCuts", "5"},
 	{"cli", "three checks without progress", "loop.maxRepeats", "3"},
@@ -216,6 +217,7 @@ var sent = map[string]string{
 	"bot/groups":     "machines",
 	"bot/health":     "faults",
 	"bot/history":    "conversations",
+	"bot/hosts":      "machines",
 	"bot/idle":       "processes",
 	"bot/limit":      "your waiting texts",
 	"bot/longtext":   "long answers",
@@ -277,6 +279,7 @@ var endedProcesses = map[string]string{
 	"agent/claude/claudesettings": "a short command of ccbot's own",
 	"tmux":                        "ccbot's own tmux client",
 	"cmd/ccbot-codex":             "the two processes of `ccbot-codex`",
+	"agent/codex":                 "a short command of ccbot's own",
 	"cmd/ccbot":                   "a short command of ccbot's own",
 }
 
@@ -296,7 +299,7 @@ func TestP2_PageNamesEndedProcesses(t *testing.T) {
 		})
 	}
 	for pkg := range found {
-		if strings.HasPrefix(pkg, "try/") || pkg == "cmd/ccbot-try" || pkg == "cmd/ccbot-codex" || pkg == "agent/codex" || // no ccbot links the last two
+		if strings.HasPrefix(pkg, "try/") || pkg == "cmd/ccbot-try" || pkg == "cmd/ccbot-codex" ||
 			strings.HasPrefix(pkg, "tools/") || strings.HasPrefix(pkg, "e2e") || strings.HasSuffix(pkg, "test") {
 			continue
 		}

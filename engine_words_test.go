@@ -50,7 +50,6 @@ func TestNoWordOfClaudeInEngine(t *testing.T) {
 }
 
 // TestOnlyProgramsKnowClaude: the rest of the product reaches Claude Code through package agent.
-// The lines of Codex are read by the reader of Claude Code's, with another form.
 func TestOnlyProgramsKnowClaude(t *testing.T) {
 	for _, s := range product(t) {
 		top, _, _ := strings.Cut(s.pkg, "/")
@@ -58,9 +57,7 @@ func TestOnlyProgramsKnowClaude(t *testing.T) {
 			continue
 		}
 		for _, to := range s.imports {
-			knows := to == "agent/claude" || strings.HasPrefix(to, "agent/claude/")
-			borrows := s.pkg == "agent/codex/rollout" && to == "agent/claude/transcript"
-			assert.False(t, knows && !borrows, "%s imports %s", s.path, to)
+			assert.False(t, to == "agent/claude" || strings.HasPrefix(to, "agent/claude/"), "%s imports %s", s.path, to)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 var lifetimes = []struct{ row, limit, constant, value string }{
 	{"inbox/", "`.done` an hour later", "bot/inbox.forgotten", "time.Hour"},
 	{"inbox/", "of prompts not from Telegram 48 hours", "bot/inbox.redelivery", "48 * time.Hour"},
+	{"prompts/", "the outcome 48 hours later", "internal/prompts.tombstoneTTL", "48 * time.Hour"},
 	{"cards/", "an hour after they are closed", "bot/card.keepClosed", "time.Hour"},
 	{"changes/", "newest 20 of a session", "host.keptMoments", "20"},
 	{"changes/", "above 128 MiB", "host.maxMoments", "128 << 20"},

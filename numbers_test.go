@@ -47,6 +47,7 @@ var plainNumbers = map[string]string{
 	"bot/health.chats":                 idOrCode,
 	"bot/history.drawing.find":         rowNumber,
 	"bot/history.drawing.list":         rowNumber,
+	"bot/hosts.Hosts.report":           keyOrName,
 	"bot/inbox.Intake.takeTap":         keyOrName,
 	"bot/inbox.UpdateKey":              keyOrName,
 	"bot/inbox.poller.call":            idOrCode,

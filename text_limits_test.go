@@ -3,6 +3,7 @@ package ccbot_test
 import (
 	"encoding/json"
 	"go/ast"
+	"go/types"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,8 +52,8 @@ func TestTextsHaveLimitsOfProgram(t *testing.T) {
 var soundWords = map[string]string{
 	"AgentAsks": "questions", "PromptUndecided": "other decisions", "SecondWriter": "other decisions", "Reminder": "reminders",
 	"WorkInterrupted": "work that a restart cut short", "TmuxEnded": "the end of tmux", "NotSwitched": "a failed switch of mode or model",
-	"LimitUrgent": "near limits", "LimitNear": "the first warning of a limit", "LoopWaits": "the end and most pauses of a loop",
-	"Fault": "faults", "AgentFailed": "at its error", "TurnDone": "at its answer or end", "Crashed": "A crash there also sounds",
+	"LimitUrgent": "near limits", "LimitNear": "the first warning of a limit", "LoopWaits": "most ends and pauses of a loop",
+	"Fault": "faults", "AgentFailed": "at its error", "TurnDone": "at its answer or end", "Crashed": "A crash of the current session, or in a topic, also sounds",
 	"OtherDone": "unless you choose a sound or full answers for notices",
 }
 
@@ -80,4 +81,44 @@ func TestManualNamesEachSound(t *testing.T) {
 		})
 	}
 	assert.Len(t, soundWords, occasions)
+}
+
+// quietWords are the words of the manual for the occasions that quiet hours silence: all of them,
+// or only those without a prompt in them.
+var quietWords = map[string]map[string]string{
+	"byDay":             {"Reminder": "reminders", "LoopWaits": "loops and schedules"},
+	"outsideQuietHours": {"TurnDone": "turns without an error", "LimitNear": "the first warning of a limit"},
+	"asChosen":          {"OtherDone": "notices"},
+}
+
+// TestManualHasQuietHours compares the manual's sentence about quiet hours with the table of sounds.
+func TestManualHasQuietHours(t *testing.T) {
+	manual := strings.Join(strings.Fields(pages(t)["docs/manual.md"]), " ")
+	m := regexp.MustCompile(`Quiet hours silence ([^;.]*); unless you send the session a prompt in them, also ([^.]*)\.`).FindStringSubmatch(manual)
+	require.NotNil(t, m)
+	silenced := 0
+	for _, s := range sources(t) {
+		if s.path != "bot/chat/sounds.go" {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			row, ok := n.(*ast.KeyValueExpr)
+			if !ok {
+				return true
+			}
+			occasion, when := types.ExprString(row.Key), types.ExprString(row.Value)
+			if when == "always" || when == "inFront" {
+				return true
+			}
+			silenced++
+			words, sentence := quietWords[when][occasion], m[2]
+			if when == "byDay" {
+				sentence = m[1]
+			}
+			require.NotEmpty(t, words, "the manual has words for %s, %s", occasion, when)
+			assert.Contains(t, sentence, words, occasion)
+			return true
+		})
+	}
+	assert.Equal(t, 5, silenced)
 }

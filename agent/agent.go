@@ -19,6 +19,7 @@ type Agent struct {
 	Presences   witness.Presences     // nil: it writes none
 	Locks       witness.Locks         // nil: it locks none
 	Asks        Asks                  // nil: it asks only in its terminal
+	Requests    Requests              // nil: ccbot-hook makes them
 	Keys        func(dir string) Keys // of an agent in a directory
 	Manners     Manners
 	Reader      Reader

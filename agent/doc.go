@@ -12,5 +12,5 @@
 //     Agents, and a session's record has the name of its agent.
 //
 // Its limits: an agent runs in a pane of tmux. The package knows neither panes nor records, and
-// reads no file.
+// opens no file.
 package agent

@@ -15,6 +15,16 @@ type Keys interface {
 	Other(key string, box bool) error
 }
 
+// PlainKeys are the keys of an agent that no person can change.
+type PlainKeys struct {
+	Empties string // the box
+}
+
+func (PlainKeys) Submit() (string, error)      { return "Enter", nil }
+func (PlainKeys) Cancel(bool) (string, error)  { return "Escape", nil }
+func (k PlainKeys) Clear(bool) (string, error) { return k.Empties, nil }
+func (PlainKeys) Other(string, bool) error     { return nil }
+
 // Manners tells texts that have an effect of their own, and names the keys of modes and models.
 type Manners struct {
 	Ends     []string // texts that end the agent

@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,22 @@ func TestP5_EndedSessionLeavesNoCursor(t *testing.T) {
 	w.ReadNow(t, r)
 	assert.Equal(t, "two.jsonl", w.Cursors(r)[0].Path[strings.LastIndexByte(w.Cursors(r)[0].Path, '/')+1:])
 	assert.Empty(t, slices.Collect(maps.Keys(w.Chats.Cursors().All())))
+}
+
+// A machine that has died has the position of its record's last save. The chat repeats nothing, and
+// gives the machine its own position.
+func TestP5_ChatKnowsLaterPositionThanMachine(t *testing.T) {
+	w := chattest.NewWorld(t)
+	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
+	r := w.NewCurrentSession(t, "api", session.Running, c)
+	info, err := os.Stat(c.Path)
+	require.NoError(t, err)
+	shown := talk.Cursor{Path: c.Path, Offset: info.Size()}
+	require.NoError(t, w.Chats.Cursors().Note(r.Conversation, r.ID, shown))
+	chattest.Grow(t, c, chattest.Says("two"))
+	w.ReadAll(t)
+	assert.Equal(t, []string{"two"}, w.Telegram.AnswersSent())
+	assert.Greater(t, w.Cursors(r)[0].Offset, shown.Offset)
 }
 
 // A session that is resumed while its last words are shown keeps the chat's position: its record is

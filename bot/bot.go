@@ -22,6 +22,7 @@ import (
 	"ccbot/bot/groups"
 	"ccbot/bot/health"
 	"ccbot/bot/history"
+	"ccbot/bot/hosts"
 	"ccbot/bot/idle"
 	"ccbot/bot/limit"
 	"ccbot/bot/longtext"
@@ -30,6 +31,7 @@ import (
 	"ccbot/bot/menu"
 	"ccbot/bot/modes"
 	"ccbot/bot/moves"
+	"ccbot/bot/offer"
 	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
 	"ccbot/bot/questions"
@@ -73,6 +75,7 @@ type Entries interface {
 	prompt.Entries
 	prompt.Changes
 	limit.Entries
+	offer.Inbox
 }
 
 // Config has the allow lists, the names and the settings of a bot.
@@ -101,6 +104,7 @@ type Deps struct {
 	Entries       Entries
 	Asks          *ask.Store
 	AllowedGroups groups.List // nil: no group can be allowed
+	Fleet         hosts.Fleet // nil: there is one machine only
 	Downloader    attachment.Downloader
 	Voice         attachment.Transcriber                     // nil: nothing writes recordings down
 	Health        func(ctx context.Context) measured.Figures // measures how ccbot does
@@ -116,6 +120,7 @@ type Bot struct {
 	Changes   *changes.Changes
 	Files     *files.Files
 	NewGroups *groups.Groups
+	Hosts     *hosts.Hosts
 	Idle      *idle.Idle
 	Loops     *loops.Loops
 	Budget    *budget.Budget
@@ -169,7 +174,7 @@ func (b *Bot) Install(features []chat.Feature) {
 // Features makes all features, and returns them in the order in which they receive events. A
 // feature gets methods of those above it; a feature that is made later is looked up at the call.
 func (b *Bot) Features() []chat.Feature {
-	c, s, load := b.Chat, b.Sessions, b.Entries.Load
+	c, s, load := b.Chat, offer.New(b.Sessions, b.Entries, b.Records), b.Entries.Load
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
 	asked := func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 		return b.Prompts.ListWaiting(ctx, to, id)
@@ -184,6 +189,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Idle = idle.New(c, s, s.Inspect, limits.Planned)
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
 		Chosen: b.Asking.Chosen, Resume: resume})
+	b.Hosts = hosts.New(c, b.Fleet)
 	b.Budget = budget.New(c, s, s, b.DayBudget)
 	outputs, long := shell.New(c, s.Output, load, b.Machine.Files), longtext.New(c, b.Transcripts)
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s, Outputs: outputs, Long: long, Transcripts: b.Transcripts,
@@ -197,7 +203,7 @@ func (b *Bot) Features() []chat.Feature {
 			return b.Prompts.SendWaiting(ctx, chat, r)
 		}})
 	b.Reports = report.New(report.Deps{Chat: c, Reported: s.Reported, Resumer: b.Resumer, Windows: others, Notices: s,
-		StateDir: b.StateDir, ResumeOnStart: b.ResumeOnStart, Together: b.Resumer.Together.Show})
+		ResumeOnStart: b.ResumeOnStart, Together: b.Resumer.Together.Show})
 	b.Prompts = prompt.New(prompt.Deps{Chat: c, Queue: s, Entries: b.Entries, Texts: texts, Sessions: b.Resumer, Lost: b.Reports,
 		Attachments: &attachment.Attachments{Chat: c, Files: b.Received, Downloader: b.Downloader, Voice: b.Voice},
 		Confirm:     b.VoiceConfirm, Chosen: b.Asking.Chosen, Planned: limits.Has, Run: b.run})
@@ -213,16 +219,16 @@ func (b *Bot) Features() []chat.Feature {
 	b.Loops = loops.New(loops.Deps{Chat: c, Loops: b.Machine.Loops, Templates: b.Machine.Templates, Diffs: s, Brief: s.Brief, Changes: b.Changes.Show})
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
 		QueuedLines: kept, Actions: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show,
-			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries.Add, s)}})
+			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries, s)}})
 	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, Agents: s, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again, OfLoop: loops.OfLoop(b.Deps.Machine.Loops)})
 	return slices.Concat(
-		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Idle.Limits.Feature(), b.Loops.Feature(), schedules.New(c, b.Schedules, s.Brief),
+		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Hosts.Feature(), b.Idle.Limits.Feature(), b.Loops.Feature(), schedules.New(c, b.Schedules, s.Brief),
 			b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
 		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(),
 			b.Moves.Feature(), b.NewGroups.Feature(), b.Several.Feature(), menu.New(c, b.Asking), usage.New(c, s, b.Budget.Lines), b.Files.Feature(),
-			history.New(c, b.Transcripts, b.Transcripts).Feature(), screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer),
+			history.New(c, b.Transcripts, b.Transcripts).Feature(), screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer, b.Hosts.Lines),
 			settings.New(c, s, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
 			b.Browser.Feature(), texts.Feature(), b.Prompts.Feature()})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
@@ -190,7 +190,7 @@ func TestDamagedConversationIsSentence(t *testing.T) {
 		err  lifecycle.TranscriptError
 		want i18n.Key
 	}{
-		"damaged": {lifecycle.TranscriptError{Health: transcript.Health{Faults: []transcript.Fault{"nul"}}}, i18n.ConversationDamaged},
+		"damaged": {lifecycle.TranscriptError{Health: agent.Health{Faults: []agent.Fault{"nul"}}}, i18n.ConversationDamaged},
 		"empty":   {lifecycle.TranscriptError{Nothing: true}, i18n.ConversationEmpty},
 	} {
 		t.Run(name, func(t *testing.T) {

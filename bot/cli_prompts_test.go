@@ -19,6 +19,7 @@ import (
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // TestP7_CLIPromptIsTypedLikeChats: the same text, the same class, the same queue.
@@ -30,7 +31,7 @@ func TestP7_CLIPromptIsTypedLikeChats(t *testing.T) {
 		want, err := w.Inbox.Load(reported)
 		require.NoError(t, err)
 
-		key := inbox.PromptKey(uuid.New())
+		key := talk.PromptKey(uuid.New())
 		cli := prompt.CLI{Prompts: w.Prompts, Add: w.Inbox.Add}
 		shown, _ := w.Book.Records.Get(r.ID)
 		require.NoError(t, cli.Send(t.Context(), key, shown, text), "%q", text)
@@ -52,7 +53,7 @@ func TestP4_CLIPromptWithoutSessionIsRefused(t *testing.T) {
 	cli := prompt.CLI{Prompts: w.Prompts, Add: w.Inbox.Add}
 	send := func(r session.Record, text string) error {
 		shown, _ := w.Book.Records.Get(r.ID)
-		return cli.Send(t.Context(), inbox.PromptKey(uuid.New()), shown, text)
+		return cli.Send(t.Context(), talk.PromptKey(uuid.New()), shown, text)
 	}
 	require.ErrorIs(t, send(live, " \n\x1b"), prompt.ErrBlank)
 	assert.True(t, refusal.Is(send(over, "hi"), refusal.WrongState))
@@ -92,7 +93,6 @@ func TestCLISessionIsReportedInChat(t *testing.T) {
 // TestP3_CLIEndsConfirmedLaunch, and no later one.
 func TestP3_CLIEndsConfirmedLaunch(t *testing.T) {
 	w := chattest.NewWorld(t)
-	cli := sessions.CLI{Sessions: w.Resumer}
 	live, over := w.Session(t, "api", session.Running), w.Session(t, "over", session.Archived)
 	tests := []struct {
 		name string
@@ -105,12 +105,12 @@ func TestP3_CLIEndsConfirmedLaunch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := cli.End(t.Context(), tt.end)
+			_, err := tt.end.Make(t.Context(), w.Bot.Records, w.Hosted)
 			assert.True(t, refusal.Is(err, tt.code), "%v", err)
 			assert.Empty(t, w.Lifecycle.Done())
 		})
 	}
-	r, err := cli.End(t.Context(), sessions.End{Session: live.ID, Launch: live.StartedAt, Final: port.StateCompleted})
+	r, err := sessions.End{Session: live.ID, Launch: live.StartedAt, Final: port.StateCompleted}.Make(t.Context(), w.Bot.Records, w.Hosted)
 	require.NoError(t, err)
 	assert.Equal(t, live.ID, r.ID)
 	assert.Len(t, w.Lifecycle.Done(), 1)
@@ -123,7 +123,7 @@ func TestP4_FailedCLIPromptIsNotTyped(t *testing.T) {
 	cli := prompt.CLI{Prompts: w.Prompts, Add: w.Inbox.Add}
 	shown, _ := w.Book.Records.Get(r.ID)
 	w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return errors.New("the disk is full") }
-	key := inbox.PromptKey(uuid.New())
+	key := talk.PromptKey(uuid.New())
 	require.ErrorContains(t, cli.Send(t.Context(), key, shown, "hi"), "the disk is full")
 	assert.Empty(t, w.EntryState(key))
 }

@@ -15,20 +15,20 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
-	"ccbot/bot/health"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/recovery"
 )
 
 // promptOf returns the entry that continues an interrupted session.
 func promptOf(t *testing.T, w *chattest.World, r session.Record) inbox.Entry {
 	t.Helper()
-	e, err := w.Inbox.Load(inbox.PromptKey(r.ContinueID()))
+	e, err := w.Inbox.Load(talk.PromptKey(r.ContinueID()))
 	require.NoError(t, err)
 	return e
 }
@@ -247,10 +247,10 @@ func TestP4_ContinueIsOnePrompt(t *testing.T) {
 			for range 2 {
 				require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
 			}
-			assert.Equal(t, []string{inbox.PromptKey(r.ContinueID())}, promptKeys(t, w))
+			assert.Equal(t, []string{talk.PromptKey(r.ContinueID())}, promptKeys(t, w))
 			assert.Equal(t, session.Restoring, w.Record(t, r.ID).State)
 
-			require.NoError(t, w.Inbox.Finish(inbox.PromptKey(r.ContinueID()))) // it is typed, and proven
+			require.NoError(t, w.Inbox.Finish(talk.PromptKey(r.ContinueID()))) // it is typed, and proven
 			w.Records.Change(r.ID, func(r *session.Record) { r.Interruption.Followed = true })
 			require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
 			assert.Empty(t, promptKeys(t, w), "it is over")
@@ -287,7 +287,7 @@ func TestNewsOfInterruptedWork(t *testing.T) {
 	require.NoError(t, w.TapShown(t, chattest.Alice, m, i18n.ButtonContinue))
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, "api continues. This is sent:\n"+chattest.GoOn)
 	assert.Equal(t, chattest.Restores(r), w.Restored())
-	assert.Contains(t, w.Lifecycle.Done(), fmt.Sprintf("to front %s of %s", inbox.PromptKey(r.ContinueID()), r.ID), "what waits comes after it")
+	assert.Contains(t, w.Lifecycle.Done(), fmt.Sprintf("to front %s of %s", talk.PromptKey(r.ContinueID()), r.ID), "what waits comes after it")
 
 	r.State = session.Restoring
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Ready{}))
@@ -347,7 +347,7 @@ func TestContinueOnStart(t *testing.T) {
 		assert.Equal(t, []string{"Resume", "Continue"}, chattest.Words(m), "for the others, and what tmux took")
 		want := []string{}
 		for _, r := range alone {
-			want = append(want, inbox.PromptKey(r.ContinueID()))
+			want = append(want, talk.PromptKey(r.ContinueID()))
 		}
 		assert.ElementsMatch(t, want, promptKeys(t, w))
 	})
@@ -364,7 +364,7 @@ func TestTmuxSilenceIsTold(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.NewCurrentSession(t, "api", session.Running)
 	for _, silent := range []bool{true, false} {
-		require.NoError(t, health.TmuxText(t.Context(), w.Chat, silent))
+		require.NoError(t, w.SessionNews(t.Context(), session.Record{}, news.TmuxSilence{Ended: !silent}))
 	}
 	assert.Equal(t, []string{"⚠ tmux has not answered on the computer for 30 seconds. Whether the agents work is unknown; messages wait, " +
 		"and nothing is started or ended until tmux answers.", "tmux answers again. Messages that waited are handled now."}, w.Telegram.Texts())

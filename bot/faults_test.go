@@ -76,7 +76,7 @@ func turnsOfChat() *disktest.Turns {
 				}
 				return nil
 			},
-			func() error { return w.Bot.Forget(context.Background(), r.ID) },
+			func() error { return w.Forget(context.Background(), r.ID) },
 		),
 		Done: func(t *testing.T) {
 			assert.Equal(t, []string{"allow "}, w.Relay.Done())

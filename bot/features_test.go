@@ -130,6 +130,9 @@ func TestFeatures_EventHandlersCallNoPort(t *testing.T) {
 		seen, _ := w.Book.Records.Get(id)
 		assert.NoError(t, w.OnShown(seen))
 		for _, f := range w.Installed {
+			if f.OnMachine != nil {
+				f.OnMachine("bbbb")
+			}
 			if f.OnResumed != nil {
 				f.OnResumed(t.Context(), chattest.Alice)
 			}

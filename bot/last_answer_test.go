@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,10 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/machine"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/talk"
 )
 
 func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
@@ -26,7 +29,7 @@ func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
 			front := w.CurrentID(chattest.AtAlice)
 			w.Running(t)
 			require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 2 }, chattest.Timeout, time.Millisecond)
-			end, err := transcript.End(w.Cursors(r)[0].Path)
+			end, err := jsonl.End(w.Cursors(r)[0].Path)
 			require.NoError(t, err)
 			require.Eventually(t, func() bool { return w.Cursors(r)[0] == end }, chattest.Timeout, time.Millisecond)
 			cursors := w.Cursors(r)
@@ -48,6 +51,33 @@ func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
 			}
 		})
 	}
+}
+
+// cutting returns only the end of what was said.
+type cutting struct{ machine.Transcripts }
+
+func (c cutting) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, bool, error) {
+	items, _, err := c.Transcripts.Between(ctx, from, before)
+	return items[max(0, len(items)-1):], true, err
+}
+
+// What is not read when a session is opened, because it is too far back, is not left out silently.
+func TestP5_OpeningReportsAnswersTooFarBack(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Deps.Transcripts = cutting{w.Deps.Transcripts}
+	w.Again()
+	r := w.Beside(t, session.Running, chattest.PromptLine("first"), chattest.Says("early"), chattest.PromptLine("second"), chattest.Says("late"), chattest.TurnEnd)
+	w.Running(t)
+	require.Eventually(t, func() bool { return len(w.Telegram.Texts()) > 0 }, chattest.Timeout, time.Millisecond)
+	end, err := jsonl.End(w.Cursors(r)[0].Path)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return w.Cursors(r)[0] == end }, chattest.Timeout, time.Millisecond)
+
+	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
+	require.Eventually(t, func() bool { return strings.Contains(strings.Join(w.Telegram.AnswersSent(), "\n"), "late") }, chattest.Timeout, time.Millisecond)
+	shown := strings.Join(w.Telegram.AnswersSent(), "\n")
+	assert.Contains(t, shown, w.Speech.For("en").Say(i18n.AnswersCut))
+	assert.NotContains(t, shown, "early")
 }
 
 func TestP5_OpeningShowsOnlyMissingTexts(t *testing.T) {

@@ -397,6 +397,9 @@ func TestP4_LimitPromptIsTypedOnce(t *testing.T) {
 					w.Restart(t)
 					w.Later(3 * time.Minute)
 				}
+				if point == "before the queue" { // a start offers it again
+					w.Records.Change(w.r.ID, func(r *session.Record) { r.Prompts = promptKeys(t, w.World) })
+				}
 				if point == "typed" { // before the next start
 					key := promptKeys(t, w.World)[0]
 					require.NoError(t, w.Inbox.Finish(key))
@@ -409,7 +412,7 @@ func TestP4_LimitPromptIsTypedOnce(t *testing.T) {
 				}
 				assert.Equal(t, w.Record(t, w.r.ID).Prompts, promptKeys(t, w.World))
 				w.Failpoint = nil
-				assert.Equal(t, point == "before the queue", died > 1, "a prompt that is in the queue is not given to it again")
+				assert.LessOrEqual(t, died, 1, "an offered prompt is offered again only by a start")
 				if point != "typed" {
 					assert.Len(t, promptKeys(t, w.World), 1)
 				}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
@@ -34,7 +34,7 @@ func longWorld(t *testing.T, most int64, lines ...string) (w *chattest.World, r 
 	return w, r, uploads
 }
 
-func tooLong() string { return chattest.Long(int(transcript.Budget() / 30)) }
+func tooLong() string { return chattest.Long(int(jsonl.Budget() / 30)) }
 
 // TestP5_LongTextIsSentWhole: a tap shows the omitted part, and the cursor is after the mark.
 func TestP5_LongTextIsSentWhole(t *testing.T) {

@@ -30,7 +30,7 @@ func tellings() map[string]reported {
 		return func(w *chattest.World) []string {
 			var all []string
 			for _, key := range keys {
-				all = append(all, w.Word(key, i18n.Args{"Name": "api", "Command": "tmux attach", "Count": 2, "Window": "@21",
+				all = append(all, w.Word(key, i18n.Args{"Name": "api", "Agent": "Claude Code", "Command": "tmux attach", "Count": 2, "Window": "@21",
 					"State": w.Word(i18n.StateArchived), "Age": w.In(chattest.AtAlice).Age(lifecycle.StartNotice), "Time": w.In(chattest.AtAlice).Moment(chattest.Started), "At": w.In(chattest.AtAlice).At(chattest.Started)}))
 			}
 			return all

@@ -37,8 +37,8 @@ func TestPromptIsSavedThenQueued(t *testing.T) {
 			w.Lifecycle.OnQueue = func(_ uuid.UUID, key string) error {
 				e, err := w.Inbox.Load(key)
 				require.NoError(t, err)
-				assert.Equal(t, []any{r.ID, chattest.AtAlice, tt.typed, tt.class, inbox.Accepted},
-					[]any{e.Session, e.Conversation, e.Text, e.Class, e.State}, "on disk before it is queued")
+				assert.Equal(t, []any{r.ID, chattest.AtAlice, tt.typed, tt.class, inbox.Held},
+					[]any{e.Session, e.Conversation, e.Text, e.Class, e.State}, "on disk as offered before it is queued")
 				return nil
 			}
 			key := w.MustHear(t, tt.text)

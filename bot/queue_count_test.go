@@ -37,7 +37,7 @@ func TestP4_QuestionCountsWaitingPrompts(t *testing.T) {
 		assert.Contains(t, w.Shows(t, question).Text.Text, behind(w, 1))
 		third := w.MustHear(t, "third")
 		assert.Contains(t, w.Shows(t, question).Text.Text, behind(w, 2))
-		require.NoError(t, w.Lifecycle.Withdraw(t.Context(), r.ID, second))
+		require.NoError(t, w.Lifecycle.Withdraw(t.Context(), r.ID, second, 9))
 		fourth := w.MustHear(t, "fourth")
 		assert.Contains(t, w.Shows(t, question).Text.Text, behind(w, 2), "one has left, and one has come")
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
 	claudecode "ccbot/agent/claude"
 	"ccbot/agent/claude/transcript"
 	"ccbot/bot/chat/chattest"
@@ -424,7 +425,7 @@ func TestDamagedTranscriptNeedsDecision(t *testing.T) {
 		if !fault {
 			return r, nil
 		}
-		return r, chattest.Deep(&lifecycle.TranscriptError{Health: transcript.Health{Path: "/x", Faults: []transcript.Fault{
+		return r, chattest.Deep(&lifecycle.TranscriptError{Health: agent.Health{Path: "/x", Faults: []agent.Fault{
 			transcript.FaultHalfLine, transcript.FaultNUL, transcript.FaultDuplicate}}})
 	}
 	w.MustHear(t, "/resume api /srv/x")
@@ -449,7 +450,7 @@ func TestDamagedTranscriptNeedsDecision(t *testing.T) {
 
 func TestEmptyTranscriptStartsNewConversation(t *testing.T) {
 	for word, err := range map[i18n.Key]lifecycle.TranscriptError{
-		i18n.TranscriptEmpty:   {Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}},
+		i18n.TranscriptEmpty:   {Nothing: true, Health: agent.Health{Faults: []agent.Fault{transcript.FaultNUL}}},
 		i18n.TranscriptDeleted: {Nothing: true, Deleted: true},
 	} {
 		t.Run(string(word), func(t *testing.T) { startsNewConversation(t, word, &err) })

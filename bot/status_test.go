@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/history"
 	"ccbot/archive"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/inbox"
@@ -40,7 +40,7 @@ func known(t *testing.T, w *chattest.World) session.Record {
 		r.Binding = &session.Binding{Window: "@3", Agent: process.Identity{PID: 30}}
 		r.Launch = &session.Launch{PermissionMode: "ask", Flags: []string{"--model", "opus"}}
 		r.GitStart = &git.State{Head: strings.Repeat("ab", 20)}
-		r.Progress = transcript.Progress{Model: "claude-opus-5", PermissionMode: "acceptEdits", Turns: 4, From: 1,
+		r.Progress = history.Progress{Model: "claude-opus-5", PermissionMode: "acceptEdits", Turns: 4, From: 1,
 			Tokens: port.Tokens{Input: 600, CacheCreation: 350, CacheRead: 1_240_000, Output: 33_600},
 			Tasks: []port.Task{{Text: "find the failing test", Status: "completed"}, {Text: "mend it", Status: "in_progress"},
 				{Text: "write\nit down", Status: "pending"}}}
@@ -265,7 +265,7 @@ func TestP9_RecordIsDeletedByConfirmingPerson(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.Session(t, "api", session.Archived, talk.Cursor{Path: "/home/alice/.claude/projects/x/y.jsonl"})
 	q := asksToForget(t, w, r)
-	stays := "\nClaude's conversation file is kept: ~/.claude/projects/x/y.jsonl"
+	stays := "\nThe conversation's file is kept: ~/.claude/projects/x/y.jsonl"
 	assert.Equal(t, w.Named(i18n.ForgetConfirm, "api")+stays, q.Text.Text)
 	require.NoError(t, w.TapShown(t, chattest.Alice, q, i18n.ButtonForget))
 	assert.Empty(t, w.Lifecycle.Done(), "only who asked may say so")

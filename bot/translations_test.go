@@ -17,9 +17,9 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
-	"ccbot/bot/health"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 // scriptOf returns the script of a language's own name.
@@ -158,7 +158,7 @@ func saysBob(t *testing.T, w *chattest.World, lang string) {
 	}
 	require.NoError(t, w.DiskLow(t.Context(), 1_000_000_000))
 	for _, silent := range []bool{true, false} {
-		require.NoError(t, health.TmuxText(t.Context(), w.Chat, silent))
+		require.NoError(t, w.SessionNews(t.Context(), session.Record{}, news.TmuxSilence{Ended: !silent}))
 	}
 	require.NoError(t, w.DiskFull(t.Context()))
 	assert.Equal(t, lang, w.Chats.Settings(chattest.Bob).Telegram)

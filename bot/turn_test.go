@@ -378,6 +378,20 @@ func TestCardCanCompactContext(t *testing.T) {
 	})
 }
 
+// A /compact that the session refuses is not typed after a later start.
+func TestP4_RefusedCompactIsNotKept(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.Lifecycle.OnLook = view.Status{Usage: &port.Usage{Context: 80}}
+		w.types("go")
+		w.phase("working")
+		w.Lifecycle.OnQueue = func(uuid.UUID, string) error { return chattest.ErrDisk }
+		w.Press(t, chattest.Alice, 1, w.Word(i18n.ButtonCompact))
+		entries, err := w.Inbox.List()
+		require.NoError(t, err)
+		assert.False(t, slices.ContainsFunc(entries, func(e inbox.Entry) bool { return e.Text == "/compact" }))
+	})
+}
+
 // The Bot API calls of a turn with many steps: the outbox omits calls beyond the pace, so this is
 // the maximum.
 func TestCallsOfLongTurn(t *testing.T) {

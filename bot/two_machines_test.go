@@ -1,6 +1,8 @@
 package bot_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,10 +34,13 @@ func barn(t *testing.T, w *chattest.World) (other *chattest.World, ours, theirs 
 func TestP6_SilentMachineDelaysNoOther(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, ours, theirs, link := barn(t, w)
+		away := w.Word(i18n.MachineAway, i18n.Args{"Machine": "barn"})
 		w.MustHear(t, "/list")
 		list := w.Telegram.Last(t).Text.Text
 		assert.Equal(t, 2, strings.Count(list, "api · "), list)
-		assert.NotContains(t, list, w.Word(i18n.MachineUnreachable))
+		assert.Equal(t, 1, strings.Count(list, "barn:api · "), list)
+		assert.NotContains(t, list, away)
+		assert.Contains(t, list, "\nbarn\n• ")
 
 		link.Set(wire.Faults{Unreachable: true})
 		w.Later(time.Hour)
@@ -43,7 +48,7 @@ func TestP6_SilentMachineDelaysNoOther(t *testing.T) {
 		w.MustHear(t, "/list")
 		list = w.Telegram.Last(t).Text.Text
 		assert.Equal(t, 2, strings.Count(list, "api · "), list)
-		assert.Contains(t, list, w.Word(i18n.MachineUnreachable))
+		assert.Contains(t, list, away)
 		s, known := w.Machine.Records.Get(theirs.ID)
 		assert.True(t, known)
 		assert.Equal(t, port.StateUnknown, s.State)
@@ -51,14 +56,14 @@ func TestP6_SilentMachineDelaysNoOther(t *testing.T) {
 		key := w.MustHear(t, "fix it")
 		assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+ours.ID.String())
 		w.MustHear(t, "/loops")
-		assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.MachineUnreachable))
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, away)
 		w.MustHear(t, "/schedules")
-		assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.MachineUnreachable))
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, away)
 
 		link.Set(wire.Faults{})
 		w.MustHear(t, "/list")
 		list = w.Telegram.Last(t).Text.Text
-		assert.NotContains(t, list, w.Word(i18n.MachineUnreachable))
+		assert.NotContains(t, list, away)
 		s, _ = w.Machine.Records.Get(theirs.ID)
 		assert.Equal(t, port.StateRunning, s.State)
 	})
@@ -86,5 +91,33 @@ func TestP2_EqualWindowsOfTwoMachines(t *testing.T) {
 		link.Set(wire.Faults{Unreachable: true})
 		require.NoError(t, w.TapSpot(t, chattest.Alice, spots[0]))
 		assert.Empty(t, w.Windows.All)
+	})
+}
+
+// TestP6_TextForMachineThatNeverAnsweredWaits: a text for a session whose machine has not answered
+// since the start holds up no other text, and arrives before later ones.
+func TestP6_TextForMachineThatNeverAnsweredWaits(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		other := chattest.NewWorld(t)
+		theirs := other.Session(t, "api", session.Running)
+		m, link := wire.Loopback(t.Context(), other.Machine)
+		link.Set(wire.Faults{Unreachable: true})
+		require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
+		require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, theirs.ID))
+		first := w.MustHear(t, "fix it")
+		second := w.MustHear(t, "and test it")
+		w.MustHear(t, "/list")
+		assert.Empty(t, other.Lifecycle.Done())
+
+		link.Set(wire.Faults{})
+		w.Fleet.Note("bbbb", false, w.Now())
+		third := w.MustHear(t, "then commit")
+		w.Later(10 * time.Second)
+		var want []string
+		for _, key := range []string{first, second, third} {
+			want = append(want, "keep "+key+" for "+theirs.ID.String())
+		}
+		moves := func(done string) bool { return done == fmt.Sprintf("move %s to %d", theirs.ID, chattest.AtAlice.ChatID) }
+		assert.Equal(t, want, slices.DeleteFunc(other.Lifecycle.Done(), moves), "it moves if it was read before the third text")
 	})
 }

@@ -67,11 +67,11 @@ func TestP6_CommandsOfUnreadSession(t *testing.T) {
 func TestP4_TextForUnreadSessionWaits(t *testing.T) {
 	unread(t, func(t *testing.T, w *chattest.World, r session.Record) {
 		key, u := w.AcceptText(t, "run the tests")
-		require.ErrorIs(t, w.Handle(t.Context(), key, u), inbox.ErrLater)
+		require.NoError(t, w.Handle(t.Context(), key, u), "later texts of the conversation do not wait")
 		assert.Empty(t, w.Lifecycle.Done())
 		w.Link.Set(wire.Faults{})
-		require.NoError(t, w.Handle(t.Context(), key, u))
-		assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())
+		w.Later(10 * time.Second)
+		assert.Contains(t, w.Lifecycle.Done(), "keep "+key+" for "+r.ID.String())
 	})
 }
 
@@ -97,7 +97,7 @@ func TestP6_RequestOfUnreadSessionStays(t *testing.T) {
 func TestP4_HeldPromptOfUnreadSessionStays(t *testing.T) {
 	unread(t, func(t *testing.T, w *chattest.World, r session.Record) {
 		for _, id := range []uuid.UUID{r.ID, uuid.New()} {
-			key := inbox.PromptKey(uuid.New())
+			key := talk.PromptKey(uuid.New())
 			_, err := w.Inbox.Add(inbox.Entry{Key: key, State: inbox.Held, Session: id, Conversation: chattest.AtAlice, Text: "run the tests"})
 			require.NoError(t, err)
 			w.Later(time.Minute)

@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 // A file that is left unread has a message with its path, and a button that reads it again.
@@ -19,7 +20,7 @@ func TestP5_UnreadFileHasMessageWithButton(t *testing.T) {
 	path, again := "/home/alice/.claude/projects/p/x.jsonl", ""
 	w.Figures.Unread = []string{path}
 	w.Computer.ReadAgain = func(path string) { again, w.Figures.Unread = path, nil }
-	require.NoError(t, w.FileUnread(t.Context(), path, nil)) // it is of no session
+	require.NoError(t, w.SessionNews(t.Context(), session.Record{}, news.FileUnread{Path: path})) // it is of no session
 	w.Telegram.Deliver(t.Context())
 	m := w.Telegram.Last(t)
 	said := i18n.Args{"Path": "~/.claude/projects/p/x.jsonl"}
@@ -38,10 +39,10 @@ func TestP5_UnreadFileReachesItsConversation(t *testing.T) {
 	path, again := "/home/alice/.claude/projects/p/x.jsonl", ""
 	w.Figures.Unread = []string{path}
 	w.Computer.ReadAgain = func(path string) { again, w.Figures.Unread = path, nil }
-	require.Error(t, w.FileUnread(t.Context(), path, nil), "there is no chat yet, so the next start reports it")
+	require.Error(t, w.SessionNews(t.Context(), session.Record{}, news.FileUnread{Path: path}), "there is no chat yet, so the next start reports it")
 	topic := outbox.Conversation{ChatID: chattest.Ours, ThreadID: 7}
 	of := []outbox.Conversation{topic, topic, {ChatID: -200}, {}}
-	require.NoError(t, w.FileUnread(t.Context(), path, of))
+	require.NoError(t, w.SessionNews(t.Context(), session.Record{}, news.FileUnread{Path: path, To: of}))
 	w.Telegram.Deliver(t.Context())
 	require.Len(t, w.Telegram.Sent, 1)
 	m := w.Telegram.Last(t)

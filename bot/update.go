@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
+	"ccbot/bot/health"
 	"ccbot/bot/inbox"
 	"ccbot/bot/loops"
 	"ccbot/bot/modes"
@@ -28,6 +29,7 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
+	"ccbot/bot/report"
 	"ccbot/bot/schedules"
 	"ccbot/bot/sessions"
 	"ccbot/bot/status"
@@ -324,8 +326,12 @@ func (b *Bot) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Forget takes away what is kept of a session that is itself forgotten.
-func (b *Bot) Forget(ctx context.Context, id uuid.UUID) error {
+// forget takes away what is kept of a session that is about to be forgotten. Prompts that still
+// wait are reported first.
+func (b *Bot) forget(ctx context.Context, id uuid.UUID) error {
+	if err := prompt.Forget(ctx, b.Prompts, id); err != nil {
+		return err
+	}
 	return errors.Join(b.Book.Forget(id),
 		b.notifyAll("forget", func(f chat.Feature) bool { return f.Forget != nil }, func(f chat.Feature) error { return f.Forget(ctx, id) }))
 }
@@ -338,6 +344,11 @@ func (b *Bot) notifyAll(where string, listens func(f chat.Feature) bool, tell fu
 		}
 	}
 	return err
+}
+
+// MachineChanged tells the features that another machine answers, or no longer.
+func (b *Bot) MachineChanged(id string) {
+	_ = b.notifyAll("machine", func(f chat.Feature) bool { return f.OnMachine != nil }, func(f chat.Feature) error { f.OnMachine(id); return nil })
 }
 
 // call calls a feature. A crash of it is logged with its stack, and is an error.
@@ -370,36 +381,53 @@ func teller(n news.News) (feature string, err error) {
 		return schedules.FeatureName, nil
 	case news.Switched:
 		return modes.FeatureName, nil
-	case news.DialogGone, news.Doing, news.Renamed:
+	case news.Requested, news.RequestLeft:
+		return ask.FeatureName, nil
+	case news.Start:
+		return report.FeatureName, nil
+	case news.TmuxSilence, news.FileUnread:
+		return health.FeatureName, nil
+	case news.DialogGone, news.Doing, news.Renamed, news.Forgotten:
 		return "", nil
 	}
 	return "", fmt.Errorf("unknown news %T", n)
 }
 
-// SessionNews reports news of a session to the chat. A report is on disk when it returns. Kept news
-// that the chat has already change nothing. News that a feature crashes at are reported as an
-// internal error: repeated, they would crash the feature again, and the session would wait for it.
+// SessionNews reports news of a session or a machine to the chat. A report is on disk when it
+// returns. Kept news that the chat has already change nothing. News that a feature crashes at are
+// reported as an internal error: repeated, they would crash the feature again, and the session
+// would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) error {
+	if p, is := n.(news.Progress); is {
+		return prompt.Progress(ctx, b.Prompts, p)
+	}
 	last, err := teller(n)
 	if err != nil {
 		return err
 	}
 	features := append(slices.DeleteFunc(slices.Clone(b.Installed), func(f chat.Feature) bool { return f.Name == last }), b.named[last])
 	features = slices.DeleteFunc(features, func(f chat.Feature) bool { return f.OnNews == nil })
+	if _, is := n.(news.Forgotten); is {
+		return b.forget(ctx, s.ID)
+	}
 	return conversation.News{In: b.Store}.Once(s, n, func() error {
 		if news.IsKept(n) && b.Cards.Reports(chat.NewsOf(s)) {
 			return nil // a kill came before their number was stored
 		}
 		for _, f := range features {
 			err := b.call(f.Name, "news", func() error { return f.OnNews(ctx, s, n) })
-			if _, crashed := errors.AsType[*guard.Panic](err); crashed {
+			if _, crashed := errors.AsType[*guard.Panic](err); crashed && s.ID == uuid.Nil {
+				err = b.WarnAll(ctx, i18n.FeatureCrashed, nil)
+			} else if crashed {
 				err = b.Post(ctx, card.Content{To: s.Conversation, Session: s.ID, Text: render.Plain(chat.Warning + b.In(s.Conversation).Say(i18n.InternalError))})
 			}
 			if err != nil {
 				return err
 			}
 		}
-		b.At("news-shown")
+		if s.ID != uuid.Nil {
+			b.At("news-shown")
+		}
 		return nil
 	})
 }

@@ -87,18 +87,18 @@ func TestHistoryOfOtherAgent(t *testing.T) {
 	all := &host.Transcripts{Agents: w.agents, Records: w.records, Log: slog.New(slog.DiscardHandler)}
 	end, err := all.End(t.Context(), talk.Cursor{Path: w.path})
 	require.NoError(t, err)
-	items, err := all.Between(t.Context(), nil, end)
+	items, _, err := all.Between(t.Context(), nil, end)
 	require.NoError(t, err)
 	require.Len(t, items, 1)
 	assert.Equal(t, "No.", items[0].Text)
-	items, err = all.Between(t.Context(), &talk.Cursor{Path: w.path}, end)
+	items, _, err = all.Between(t.Context(), &talk.Cursor{Path: w.path}, end)
 	require.NoError(t, err)
 	assert.Len(t, items, 3)
 
 	// After a new conversation the record keeps the id of the former one, and not its cursor.
 	w.records[1].EarlierSessionIDs = []uuid.UUID{w.records[1].AgentSessionID}
 	w.records[1].AgentSessionID, w.records[1].Cursors = uuid.New(), nil
-	items, err = all.Between(t.Context(), nil, end)
+	items, _, err = all.Between(t.Context(), nil, end)
 	require.NoError(t, err)
 	assert.Len(t, items, 1)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -35,17 +36,28 @@ func TestChildren(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(base, "root/pipe"), 0o600))
 	at := func(name string) string { return filepath.Join(base, name) }
 	m := &Machine{Roots: []string{at("root")}}
-	names, err := m.Children(t.Context(), at("root"), false)
+	names, more, err := m.Children(t.Context(), at("root"), false)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"A", "b", "leads-out", "link", "sub"}, names)
-	names, err = m.Children(t.Context(), at("root"), true)
+	assert.False(t, more)
+	names, _, err = m.Children(t.Context(), at("root"), true)
 	require.NoError(t, err)
 	assert.Contains(t, names, ".git")
 	for dir, code := range map[string]refusal.Code{"root/none": refusal.DirMissing, "root/file": refusal.DirNotADir, "root/pipe": refusal.DirNotADir,
 		"root/leads-out": refusal.DirOutside, "out": refusal.DirOutside, "root/b/../..": refusal.DirOutside} {
-		_, err := m.Children(t.Context(), at(dir), false)
+		_, _, err := m.Children(t.Context(), at(dir), false)
 		assert.True(t, refusal.Is(err, code), "%s: %v", dir, err)
 	}
+}
+
+func TestChildrenOfFullFolderAreCalledSome(t *testing.T) {
+	dir := t.TempDir()
+	for i := range mostChildren + 1 {
+		require.NoError(t, syscall.Mknod(filepath.Join(dir, strconv.Itoa(i)), syscall.S_IFREG|0o600, 0))
+	}
+	_, more, err := (&Machine{}).Children(t.Context(), dir, false)
+	require.NoError(t, err)
+	assert.True(t, more)
 }
 
 func TestConversations(t *testing.T) {

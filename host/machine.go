@@ -171,19 +171,19 @@ var (
 const mostChildren = 20_000
 
 // Children implements [folders.Folders].
-func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names []string, err error) {
+func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names []string, more bool, err error) {
 	dir, err = m.Resolve(ctx, "", dir)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // a pipe would wait for a writer
 	if err != nil {
-		return nil, dirRefusal(dir, err)
+		return nil, false, dirRefusal(dir, err)
 	}
 	defer f.Close()
 	all, err := f.ReadDir(mostChildren)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, dirRefusal(dir, err)
+		return nil, false, dirRefusal(dir, err)
 	}
 	for _, one := range all {
 		if !hidden && strings.HasPrefix(one.Name(), ".") {
@@ -201,7 +201,7 @@ func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names 
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(strings.Compare(strings.ToLower(a), strings.ToLower(b)), strings.Compare(a, b))
 	})
-	return names, nil
+	return names, len(all) == mostChildren, nil
 }
 
 // dirRefusal returns why a folder cannot be read.

@@ -12,6 +12,7 @@ import (
 	"ccbot/agent"
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -41,7 +42,7 @@ func TestRefusals(t *testing.T) {
 		{"a fault of a later day", &lifecycle.DirError{Dir: "/x", Why: "on fire"}, refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Reason: "on fire"}},
 		{"a state", &lifecycle.StateError{State: session.Running}, refusal.Error{Code: refusal.WrongState, State: port.StateRunning, Open: true}},
 		{"a state that ends", &lifecycle.StateError{State: session.Stopping}, refusal.Error{Code: refusal.WrongState, State: port.StateStopping}},
-		{"damaged", &lifecycle.TranscriptError{Nothing: true, Health: transcript.Health{Faults: []transcript.Fault{transcript.FaultNUL}}},
+		{"damaged", &lifecycle.TranscriptError{Nothing: true, Health: agent.Health{Faults: []agent.Fault{transcript.FaultNUL}}},
 			refusal.Error{Code: refusal.NothingLeft, Faults: []string{string(transcript.FaultNUL)}}},
 		{"anything else", disk, refusal.Error{}},
 	} {
@@ -63,17 +64,17 @@ func TestPortValuesMatchEngineValues(t *testing.T) {
 	for _, s := range session.States() {
 		assert.Equal(t, s, session.State(View(agents, session.Record{State: s}).State))
 	}
-	for port, kind := range map[talk.Kind]talk.Kind{talk.Text: transcript.Text, talk.Thinking: transcript.Thinking,
-		talk.ToolUse: transcript.ToolUse, talk.ToolResult: transcript.ToolResult, talk.Interrupt: transcript.Interrupt,
-		talk.APIError: transcript.APIError, talk.TurnEnd: transcript.TurnEnd, talk.LocalOutput: transcript.LocalOutput,
-		talk.PermissionDecision: transcript.PermissionDecision, talk.UserPrompt: transcript.UserPrompt,
-		talk.LocalCommand: transcript.LocalCommand} {
-		assert.Equal(t, port, itemOf(transcript.Item{Kind: kind}).Kind)
+	for port, kind := range map[talk.Kind]talk.Kind{talk.Text: jsonl.Text, talk.Thinking: jsonl.Thinking,
+		talk.ToolUse: jsonl.ToolUse, talk.ToolResult: jsonl.ToolResult, talk.Interrupt: jsonl.Interrupt,
+		talk.APIError: jsonl.APIError, talk.TurnEnd: jsonl.TurnEnd, talk.LocalOutput: jsonl.LocalOutput,
+		talk.PermissionDecision: jsonl.PermissionDecision, talk.UserPrompt: jsonl.UserPrompt,
+		talk.LocalCommand: jsonl.LocalCommand} {
+		assert.Equal(t, port, itemOf(jsonl.Item{Kind: kind}).Kind)
 	}
-	for kind, ends := range map[talk.Kind]talk.Ending{transcript.TurnEnd: talk.EndedTurn, transcript.Interrupt: talk.StoppedTurn,
-		transcript.APIError: talk.FailedTurn, transcript.LocalOutput: "", transcript.Text: ""} {
-		assert.Equal(t, ends, itemOf(transcript.Item{Kind: kind}).Ends, kind)
-		assert.Empty(t, itemOf(transcript.Item{Kind: kind, Sidechain: true}).Ends, kind)
+	for kind, ends := range map[talk.Kind]talk.Ending{jsonl.TurnEnd: talk.EndedTurn, jsonl.Interrupt: talk.StoppedTurn,
+		jsonl.APIError: talk.FailedTurn, jsonl.LocalOutput: "", jsonl.Text: ""} {
+		assert.Equal(t, ends, itemOf(jsonl.Item{Kind: kind}).Ends, kind)
+		assert.Empty(t, itemOf(jsonl.Item{Kind: kind, Sidechain: true}).Ends, kind)
 	}
 	p := process.Identity{PID: 7, Start: 1 << 60, Boot: "a-b.c"}
 	assert.Equal(t, p, process.ParseIdentity(p.Text()))

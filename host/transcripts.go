@@ -136,12 +136,12 @@ func (t *Transcripts) by(path string) agent.Agent {
 }
 
 // Between returns the texts between two cursors, or the last answer.
-func (t *Transcripts) Between(_ context.Context, from *talk.Cursor, before talk.Cursor) (items []talk.Item, err error) {
-	err = t.by(before.Path).Excerpts.Between(from, before, func(item talk.Item, failure talk.Failure) {
+func (t *Transcripts) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) (items []talk.Item, cut bool, err error) {
+	cut, err = t.by(before.Path).Excerpts.Between(ctx, from, before, func(item talk.Item, failure talk.Failure) {
 		item.Failed = view.After(failure)
 		items = append(items, item)
 	})
-	return items, err
+	return items, cut, err
 }
 
 // Image implements [talk.Pictures].

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/session"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
@@ -81,7 +82,7 @@ func TestTranscriptsOfEndedSession(t *testing.T) {
 	assert.Equal(t, end, found)
 
 	for from, want := range map[*talk.Cursor]int{nil: 2, &one: 1} {
-		said, err := all.Between(t.Context(), from, end)
+		said, _, err := all.Between(t.Context(), from, end)
 		require.NoError(t, err)
 		assert.Len(t, said, want)
 	}
@@ -166,19 +167,19 @@ func TestTranscriptsBeforeTheLast(t *testing.T) {
 }
 
 func TestItemHasTool(t *testing.T) {
-	call := itemOf(transcript.Item{Kind: transcript.ToolUse, Tool: &transcript.Tool{Name: "Bash", ID: "t1",
+	call := itemOf(jsonl.Item{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: "Bash", ID: "t1",
 		Input: []byte(`{"command":"go test ./...","description":"tests"}`)}})
 	assert.Equal(t, &talk.Tool{ID: "t1", Name: "Bash", Step: "go test ./..."}, call.Tool)
-	edit := itemOf(transcript.Item{Kind: transcript.ToolUse, Tool: &transcript.Tool{Name: "Edit", ID: "t2",
+	edit := itemOf(jsonl.Item{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: "Edit", ID: "t2",
 		Input: []byte(`{"file_path":"/w/a.go","old_string":"x"}`)}})
 	assert.Equal(t, "Edit /w/a.go", edit.Tool.Step)
-	end := itemOf(transcript.Item{Kind: transcript.ToolResult, Tool: &transcript.Tool{ID: "t1", IsError: true, Denial: "user-rejected"}})
+	end := itemOf(jsonl.Item{Kind: jsonl.ToolResult, Tool: &jsonl.Tool{ID: "t1", IsError: true, Denial: "user-rejected"}})
 	assert.Equal(t, &talk.Tool{ID: "t1", Failed: true, Denied: true}, end.Tool)
-	assert.True(t, itemOf(transcript.Item{Kind: transcript.Text, Last: true}).Last)
+	assert.True(t, itemOf(jsonl.Item{Kind: jsonl.Text, Last: true}).Last)
 }
 
 // itemOf is an item of Claude Code as the chat takes it.
-func itemOf(item transcript.Item) talk.Item {
-	shown, _ := transcript.ClaudeForm().ItemOf(item)
+func itemOf(item jsonl.Item) talk.Item {
+	shown, _ := transcript.Form().ItemOf(item)
 	return shown
 }

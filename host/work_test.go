@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/history"
 	"ccbot/internal/git"
 	"ccbot/internal/session"
 	"ccbot/port"
@@ -44,7 +44,7 @@ func TestWorkIsAsOfNow(t *testing.T) {
 	assert.Equal(t, port.Work{}, none)
 
 	r.AgentSessionID = uuid.New() // after a /clear, whose transcript is not there yet
-	r.Progress = transcript.Progress{Path: "/none", Turns: 3}
+	r.Progress = history.Progress{Path: "/none", Turns: 3}
 	w, err = Sessions{Terminals: Terminals{Agents: agents, Records: &records{r}}}.Work(t.Context(), r.ID)
 	require.NoError(t, err)
 	assert.Equal(t, 3, w.Turns)

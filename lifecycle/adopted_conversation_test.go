@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view/viewtest"
@@ -24,7 +24,7 @@ func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 				r, _ := w.started()
 				w.write(r, assistantLine)
 				path := w.transcript(r.AgentSessionID)
-				shownUpTo, err := transcript.End(path)
+				shownUpTo, err := jsonl.End(path)
 				require.NoError(t, err)
 				w.write(r, costLine) // text that the chat does not show
 				if shown {
@@ -39,7 +39,7 @@ func TestP5_AdoptedConversationContinuesAtCursor(t *testing.T) {
 				require.NoError(t, err)
 				want := talk.Cursor{Path: path}
 				if shown {
-					want, err = transcript.End(path)
+					want, err = jsonl.End(path)
 					require.NoError(t, err)
 				}
 				assert.Equal(t, []talk.Cursor{want}, r.Cursors, "each file once: two cursors of one file would never be passed")
@@ -77,7 +77,7 @@ func TestP1_AdoptedAgentIsFollowedThroughClear(t *testing.T) {
 		assert.Equal(t, r.AgentSessionID, got.AgentSessionID)
 		assert.Equal(t, []uuid.UUID{cleared.AgentSessionID}, got.EarlierSessionIDs)
 		c, _ = got.Cursor()
-		end, err := transcript.End(w.transcript(r.AgentSessionID))
+		end, err := jsonl.End(w.transcript(r.AgentSessionID))
 		require.NoError(t, err)
 		assert.Equal(t, end, c)
 	})
@@ -130,7 +130,7 @@ func TestP5_HooklessAgentIsFollowedThroughClear(t *testing.T) {
 				assert.Equal(t, []uuid.UUID{r.AgentSessionID}, got.EarlierSessionIDs)
 				want := talk.Cursor{Path: w.transcript(cleared.AgentSessionID)}
 				if tt.history {
-					end, err := transcript.End(want.Path)
+					end, err := jsonl.End(want.Path)
 					require.NoError(t, err)
 					want = end
 				}

@@ -266,6 +266,21 @@ func TestRefusedPromptLeavesBox(t *testing.T) {
 			a.stuck = true
 			time.AfterFunc(5*time.Second, func() { a.set(func(a *agent) { a.stuck = false }) })
 		}, []string{"another"}},
+		"its text, of which a part is cleared late": {viewtest.Said, func(_ *world, _ session.Record, a *agent) {
+			a.onClear = func(a *agent) {
+				a.onClear, a.stuck, a.box = nil, true, viewtest.Said[:4]
+				time.AfterFunc(5*time.Second, func() { a.set(func(a *agent) { a.stuck = false }) })
+			}
+		}, []string{"another"}},
+		"a part of its text, which a person types": {viewtest.Said, func(w *world, _ session.Record, a *agent) {
+			a.onClear = func(a *agent) {
+				a.onClear = nil
+				time.AfterFunc(2*time.Second, func() {
+					w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Touched = w.Now() })
+					a.set(func(a *agent) { a.box = viewtest.Said[:4] })
+				})
+			}
+		}, nil},
 		"its text, which comes back": {viewtest.Said, func(_ *world, _ session.Record, a *agent) {
 			a.onClear = func(a *agent) {
 				a.onClear = nil

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/session"
 	"ccbot/internal/session/disktest"
 	"ccbot/port/talk"
@@ -34,10 +35,10 @@ func TestResumeReadsOnlyConversationEnd(t *testing.T) {
 				r := w.archived()
 				require.NoError(t, os.Truncate(w.transcript(r.AgentSessionID), hole))
 				w.writeRaw(r, "\n"+strings.Repeat(userLine("hello")+"\n", 20_000)+`{"type":"permission-mode","permissionMode":"plan"}`+"\n")
-				end, err := transcript.End(w.transcript(r.AgentSessionID))
+				end, err := jsonl.End(w.transcript(r.AgentSessionID))
 				require.NoError(t, err)
 				w.edit(r.ID, func(r *session.Record) {
-					r.Progress, r.Cursors, r.Tail = transcript.Progress{}, []talk.Cursor{end}, end.Offset
+					r.Progress, r.Cursors, r.Tail = history.Progress{}, []talk.Cursor{end}, end.Offset
 				})
 				before := disktest.BytesRead(t)
 				back, err := tc.resume(w, r)

@@ -10,7 +10,7 @@ import (
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/claudeflags"
 	"ccbot/agent/claude/presence"
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/history"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
@@ -26,11 +26,11 @@ func TestInterruption(t *testing.T) {
 	launch := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	at := func(minute int) time.Time { return launch.Add(time.Duration(minute) * time.Minute) }
 	const now = 60
-	open := func(minute int) transcript.Progress {
-		return transcript.Progress{Open: &transcript.Turn{At: at(minute), Step: "make test"}, Well: 2,
+	open := func(minute int) history.Progress {
+		return history.Progress{Open: &history.Turn{At: at(minute), Step: "make test"}, Well: 2,
 			Tasks: []port.Task{{Status: "completed"}, {Status: "in_progress"}}}
 	}
-	over := func(minute int) transcript.Progress { return transcript.Progress{LastTurn: at(minute), Well: 2} }
+	over := func(minute int) history.Progress { return history.Progress{LastTurn: at(minute), Well: 2} }
 	left := func(status presence.Status, minute int) view.AgentState {
 		return view.StateOf(process.Identity{}, presence.File{Status: status, UpdatedAt: at(minute)}, nil)
 	}
@@ -46,7 +46,7 @@ func TestInterruption(t *testing.T) {
 		name     string
 		phase    talk.Phase
 		since    int
-		progress transcript.Progress
+		progress history.Progress
 		last     view.AgentState
 		exit     *session.Exit
 		before   *session.Interruption
@@ -123,7 +123,7 @@ func TestContinuesAlone(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := session.Record{Interruption: &session.Interruption{Well: 2}, Progress: transcript.Progress{Well: 2},
+			r := session.Record{Interruption: &session.Interruption{Well: 2}, Progress: history.Progress{Well: 2},
 				Launch: &session.Launch{PermissionMode: "ask"}}
 			tt.change(&r)
 			assert.Equal(t, tt.want, ContinuesAlone(r, claude.Starter{}))

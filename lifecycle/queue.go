@@ -21,27 +21,26 @@ func (s *Service) Queues() Queues { return Queues{s.core} }
 // Wake asks for a step of a session: something about it may have changed.
 func (q Queues) Wake(id uuid.UUID) { q.core.agenda.wake(id) }
 
-// Queue puts a prompt that is on disk at the end of the session's queue, and has it held there, or
-// typed at once if Run runs and nothing is in the way. The record is written first. While the
-// prompt is not held, the queue treats it as absent, so the owner of the prompt may queue it again,
-// also for another session. Calling Queue again does nothing. typing.ErrNoPrompt means that the
-// prompt is typed, or finished.
-func (q Queues) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	return q.accept(ctx, id, key, false)
+// Queue puts an offered prompt at the end of the session's queue, and has it held there, or typed
+// at once if Run runs and nothing is in the way. While the prompt is not held, the queue treats it
+// as absent, so the chat may offer it again, also to another session. Calling Queue again does
+// nothing. typing.ErrNoPrompt means that the prompt is typed, or finished.
+func (q Queues) Queue(ctx context.Context, id uuid.UUID, o talk.Offer) error {
+	return q.accept(ctx, id, o, false)
 }
 
 // Keep is like Queue, and also accepts a session that has ended: the prompt waits until the session
 // is back.
-func (q Queues) Keep(ctx context.Context, id uuid.UUID, key string) error {
-	return q.accept(ctx, id, key, true)
+func (q Queues) Keep(ctx context.Context, id uuid.UUID, o talk.Offer) error {
+	return q.accept(ctx, id, o, true)
 }
 
-func (q Queues) accept(ctx context.Context, id uuid.UUID, key string, over bool) error {
+func (q Queues) accept(ctx context.Context, id uuid.UUID, o talk.Offer, over bool) error {
 	return q.core.change(ctx, id, func(w *work) error {
 		if !over && !w.r.State.Live() {
 			return fmt.Errorf("queue: %w", view.ErrNoAgent)
 		}
-		return w.prompts.Requests().Queue(ctx, key, func(p *typing.Prompt) bool { return q.mayType(ctx, w, p) })
+		return w.prompts.Requests().Queue(ctx, o, func(p *typing.Prompt) bool { return q.mayType(ctx, w, p) })
 	})
 }
 
@@ -68,17 +67,24 @@ func (q Queues) Drop(ctx context.Context, id uuid.UUID, key string) error {
 	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Drop(ctx, key) })
 }
 
+// TakeBack takes a prompt back, because the chat decides about it again, see talk.PromptEdits. It
+// waits for no turn of the session: news of the session may lead to it.
+func (q Queues) TakeBack(_ context.Context, id uuid.UUID, key string, number int64, held bool) error {
+	defer q.Wake(id)
+	return q.core.deps.Typist.TakeBack(key, number, held)
+}
+
 // Withdraw takes a held prompt out of the queue and finishes it, because a person has used its text
 // in another way. typing.ErrNoPrompt means that the prompt is no longer held, or belongs to another
 // session.
-func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string) error {
-	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Withdraw(key) })
+func (q Queues) Withdraw(ctx context.Context, id uuid.UUID, key string, number int64) error {
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Withdraw(key, number) })
 }
 
 // Reword changes the text of a held prompt, because the person has edited the message.
 // typing.ErrNoPrompt means that the prompt is no longer held: it may have been typed.
-func (q Queues) Reword(ctx context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error {
-	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Reword(key, text, class) })
+func (q Queues) Reword(ctx context.Context, id uuid.UUID, key string, number int64, text string, class talk.PromptClass) error {
+	return q.core.change(ctx, id, func(w *work) error { return w.prompts.Requests().Reword(key, number, text, class) })
 }
 
 // SettlePrompts makes the session's queue and the prompts on disk agree after a restart. keys are

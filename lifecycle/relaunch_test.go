@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/claude"
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/history"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -60,12 +60,12 @@ func TestRestoreRepeatsLaunch(t *testing.T) {
 				return []string{"--permission-mode", "plan", "--verbose", "--model", "claude-x[1m]"}
 			}},
 		{"a record that an older program wrote", func(w *world, r session.Record) {
-			w.edit(r.ID, func(r *session.Record) { r.Launch, r.Progress = nil, transcript.Progress{} })
+			w.edit(r.ID, func(r *session.Record) { r.Launch, r.Progress = nil, history.Progress{} })
 			w.configure(func(l *coding.Launch) { l.Flags = []string{"--debug"} })
 		}, func(*world) []string { return []string{"--permission-mode", "default", "--debug"} }},
 		{"of an older program, what the transcript says", func(w *world, r session.Record) {
 			w.write(r, planModeLine)
-			w.edit(r.ID, func(r *session.Record) { r.Launch, r.Progress = nil, transcript.Progress{} })
+			w.edit(r.ID, func(r *session.Record) { r.Launch, r.Progress = nil, history.Progress{} })
 		}, func(*world) []string { return []string{"--permission-mode", "plan", "--verbose", "--model", "opus"} }},
 		{"not what asks nobody", func(w *world, r session.Record) { w.write(r, `{"type":"permission-mode","permissionMode":"auto"}`) },
 			func(*world) []string { return []string{"--permission-mode", "default", "--verbose", "--model", "opus"} }},

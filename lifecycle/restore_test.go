@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	coding "ccbot/agent"
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -125,7 +127,7 @@ func TestRestoreReportsMissingDirectory(t *testing.T) {
 // damages are the effects of a crash of the machine on a transcript.
 var damages = map[string]struct {
 	do    func(w *world, r session.Record)
-	fault transcript.Fault
+	fault coding.Fault
 }{
 	"half a line": {func(w *world, r session.Record) { w.writeRaw(r, assistantLine[:40]) }, transcript.FaultHalfLine},
 	"NULs":        {func(w *world, r session.Record) { w.writeRaw(r, "\x00\x00\x00\x00") }, transcript.FaultNUL},
@@ -145,7 +147,7 @@ func TestDamagedTranscriptNeedsDecision(t *testing.T) {
 				_, err := w.restoreIt(r.ID)
 				var e *TranscriptError
 				require.ErrorAs(t, err, &e)
-				assert.Equal(t, []transcript.Fault{damage.fault}, e.Health.Faults)
+				assert.Equal(t, []coding.Fault{damage.fault}, e.Health.Faults)
 				assert.Equal(t, w.transcript(r.AgentSessionID), e.Health.Path)
 				assert.Equal(t, r, w.get(r.ID))
 				assert.Empty(t, w.tmux.windows())
@@ -192,7 +194,7 @@ func TestRepairedCopyIsResumed(t *testing.T) {
 				after, err := os.ReadFile(w.transcript(r.AgentSessionID))
 				require.NoError(t, err)
 				assert.Equal(t, before, after, "the original stays as it is")
-				end, err := transcript.End(w.transcript(got.AgentSessionID))
+				end, err := jsonl.End(w.transcript(got.AgentSessionID))
 				require.NoError(t, err)
 				assert.Equal(t, append(r.Cursors, end), got.Cursors, "what the copy begins with was shown before")
 				health, err := transcript.Check(filepath.Join(w.base, "projects"), got.AgentSessionID)

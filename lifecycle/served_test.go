@@ -189,6 +189,26 @@ func TestP3_FailedStartEndsServer(t *testing.T) {
 	})
 }
 
+// A server that refuses its settings ends first. Its terminal shows why a moment later.
+func TestEndOfServerIsExplained(t *testing.T) {
+	inServedWorld(t, func(t *testing.T, w *world) {
+		r, a := w.starting()
+		w.pass(time.Second)
+		w.processes.exit(a.server.PID)
+		w.pass(time.Second)
+		assert.Equal(t, session.Starting, w.get(r.ID).State, "its terminal has not ended yet")
+		a.mu.Lock()
+		a.hidden = true
+		a.mu.Unlock()
+		w.tmux.die(a, tmuxtest.Exit{Status: 1})
+		w.pass(time.Second)
+		got := w.get(r.ID)
+		assert.Equal(t, session.Failed, got.State)
+		_, failed := lastHeard[news.Failed](w.news)
+		assert.Equal(t, "something else", failed.Screen)
+	})
+}
+
 func TestP3_DeadServerEndsTerminal(t *testing.T) {
 	inServedWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()

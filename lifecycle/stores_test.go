@@ -19,6 +19,7 @@ import (
 	"ccbot/lifecycle/typing"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 type launches struct{ base string }
@@ -91,10 +92,11 @@ func (p *promptStore) Prompt(key string) (typing.Prompt, error) {
 // accepted is the state of a prompt that no person holds yet.
 const accepted typing.PromptState = "accepted"
 
-func (p *promptStore) NewPrompt(key string, session uuid.UUID) (typing.Prompt, error) {
+// Accept returns the prompt that a test has put there.
+func (p *promptStore) Accept(o talk.Offer, session uuid.UUID) (typing.Prompt, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q, ok := p.all[key]
+	q, ok := p.all[o.Key]
 	if !ok || q.State != accepted && q.State != typing.Held {
 		return typing.Prompt{}, fs.ErrNotExist
 	}
@@ -136,7 +138,7 @@ func (p *promptStore) SavePrompt(q typing.Prompt) error {
 		mark := *q.Mark
 		q.Mark = &mark
 	}
-	if p.all[q.Key].State == accepted { // it is typed before it was held
+	if q.Session != uuid.Nil { // it was accepted just now
 		p.ownLocked(q.Key, q.Session)
 	}
 	p.all[q.Key] = q
@@ -157,6 +159,19 @@ func (p *promptStore) FinishPrompt(key string) error {
 	delete(p.all, key)
 	p.order.add("finish %s", key)
 	return nil
+}
+
+func (p *promptStore) TakeBack(key string, _ int64, _ bool) error { return p.FinishPrompt(key) }
+
+func (p *promptStore) Withdraw(key string, _ int64) error { return p.FinishPrompt(key) }
+
+func (p *promptStore) Reword(key string, _ int64, text string, class talk.PromptClass) error {
+	q, err := p.Prompt(key)
+	if err != nil {
+		return err
+	}
+	q.Text, q.Class = text, class
+	return p.SavePrompt(q)
 }
 
 func (p *promptStore) state(key string) typing.PromptState {

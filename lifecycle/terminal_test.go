@@ -211,5 +211,5 @@ func (w *terminalWorld) typed(r session.Record, key, text string) {
 	typed, class, ok := talk.Normalise(text)
 	require.True(w.t, ok)
 	require.NoError(w.t, w.prompts.SavePrompt(typing.Prompt{Key: key, Text: typed, Class: class, State: typing.Held}))
-	require.NoError(w.t, w.Queue(w.t.Context(), r.ID, key))
+	require.NoError(w.t, w.Queue(w.t.Context(), r.ID, talk.Offer{Key: key}))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/git"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -270,7 +270,7 @@ func TestP5_TransferContinuesAtCursor(t *testing.T) {
 				r, h := w.wentOn()
 				w.write(r, assistantLine)
 				path := w.transcript(r.AgentSessionID)
-				end, err := transcript.End(path)
+				end, err := jsonl.End(path)
 				require.NoError(t, err)
 				if shown {
 					require.NoError(t, w.Advance(w.ctx, r.ID, end))
@@ -295,7 +295,7 @@ func TestP5_TransferMovesNoCursorBack(t *testing.T) {
 		r, h := w.wentOn()
 		w.write(r, assistantLine)
 		path := w.transcript(r.AgentSessionID)
-		shown, err := transcript.End(path)
+		shown, err := jsonl.End(path)
 		require.NoError(t, err)
 		require.NoError(t, w.Advance(w.ctx, r.ID, shown))
 		require.NoError(t, os.Truncate(path, shown.Offset-int64(len(assistantLine))-1))

@@ -84,7 +84,7 @@ func inTwoAgents(t *testing.T, test func(t *testing.T, w *world)) {
 		require.NoError(t, os.Mkdir(o.folder, 0o700))
 		program := filepath.Join(base, "other")
 		require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o700))
-		w.others = coding.Agents{"other": {Starter: o, Witness: o, Transcripts: o, Replies: o, Keeper: o, Proof: claude.Proof{},
+		w.others = coding.Agents{"other": {Starter: o, Witness: o, Transcripts: o, Replies: o, Keeper: o, Proof: claude.NewTranscripts(""),
 			Keys: w.Agents.Of("").Keys, Manners: w.Agents.Of("").Manners, Reader: w.Agents.Of("").Reader, Launch: coding.Launch{Command: program, PermissionMode: "ask"}}}
 		w.restart()
 		w.run()

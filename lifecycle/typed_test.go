@@ -11,6 +11,7 @@ import (
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -63,6 +64,23 @@ func TestP4_CrashBeforeEnterAsksNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A prompt that a person sends again keeps its place in the queue, and follows one that a crash has
+// left in the box.
+func TestP4_SendAgainFollowsTextInBox(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tells(r, a)
+		w.prompts.put(typing.Prompt{Key: "asked", Session: r.ID, Text: "one", Class: talk.ClassPlain, State: typing.Unproven})
+		require.NoError(t, w.SettlePrompts(w.ctx, r.ID, []string{"asked"}))
+		w.crash("pasted", func() { w.typeHere(r, "next", "two") })
+		w.comeBack()
+		require.NoError(t, w.SendAgain(w.ctx, r.ID, "asked"))
+		w.pass(time.Minute)
+		assert.Equal(t, []string{"two", "one"}, a.heard())
+		assert.Zero(t, w.news.held(news.HeldDraft), "no person has typed it")
+	})
 }
 
 // A terminal on a busy machine may draw a paste long after tmux has taken it: it is not pasted

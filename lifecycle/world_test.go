@@ -142,6 +142,16 @@ func newWorld(t *testing.T, base string) *world {
 	return w
 }
 
+// Queue is Queues.Queue for a prompt in the store.
+func (w *world) Queue(ctx context.Context, id uuid.UUID, key string) error {
+	return w.Queues.Queue(ctx, id, talk.Offer{Key: key})
+}
+
+// Keep is Queues.Keep for a prompt in the store.
+func (w *world) Keep(ctx context.Context, id uuid.UUID, key string) error {
+	return w.Queues.Keep(ctx, id, talk.Offer{Key: key})
+}
+
 // sharedAsOnDisk finds whoever has changed a record that is only to be read: all readers share it.
 func (w *world) sharedAsOnDisk() {
 	for _, r := range w.Store.Shared() {

@@ -412,11 +412,13 @@ func (h *held) unlock() {
 // copy waits for no step: the chat asks for loops also while one is under way.
 func (h *held) copy() Loop { return h.shown.Load().Clone() }
 
-// All returns all loops, the newest last.
+// All returns all loops, the newest last, without those that were removed.
 func (k *Keeper) All(context.Context) ([]port.Loop, error) {
 	var all []Loop
 	for _, h := range k.all() {
-		all = append(all, h.copy())
+		if l := h.copy(); !l.Removed() {
+			all = append(all, l)
+		}
 	}
 	slices.SortFunc(all, byAge)
 	return each.As(all, func(l Loop) port.Loop { return l.Loop }), nil

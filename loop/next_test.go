@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 
-	"ccbot/agent/claude/transcript"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
@@ -35,10 +34,10 @@ func TestNext(t *testing.T) {
 	turn := func(k outcome.Kind) seen { s := idle; s.Turn.Kind = k; return s }
 	of := func(state session.State) seen { s := idle; s.State = state; return s }
 	doing := func(a talk.Activity) seen { s := idle; s.Now = a; return s }
-	failed := func(f transcript.Failure) seen { s := turn(outcome.Failed); s.Turn.Failure = f; return s }
-	limit := transcript.Failure{Kind: transcript.FailedLimit, Until: noon.Add(time.Hour)}
-	ended := func(ago time.Duration) transcript.Failure {
-		return transcript.Failure{Kind: transcript.FailedLimit, Until: noon.Add(-ago)}
+	failed := func(f talk.Failure) seen { s := turn(outcome.Failed); s.Turn.Failure = f; return s }
+	limit := talk.Failure{Kind: talk.FailedLimit, Until: noon.Add(time.Hour)}
+	ended := func(ago time.Duration) talk.Failure {
+		return talk.Failure{Kind: talk.FailedLimit, Until: noon.Add(-ago)}
 	}
 	waited := func(ago time.Duration) func(l *Loop) {
 		return func(l *Loop) { l.State, l.Until = port.LoopWaiting, noon.Add(-ago) }
@@ -93,9 +92,9 @@ func TestNext(t *testing.T) {
 		{"stopped by a bound", in(port.LoopTurn, late, esc), turn(outcome.Stopped), act{Do: doEnd, State: port.LoopExhausted, Reason: port.BoundCost}},
 		{"stopped by a person", in(port.LoopTurn), turn(outcome.Stopped), act{Do: doPause, Reason: port.WhyInterrupted}},
 		{"stopped, and resumed", in(port.LoopTurn, resumed), turn(outcome.Stopped), act{Do: doAgain}},
-		{"failed", in(port.LoopTurn), failed(transcript.Failure{Text: "500"}), act{Do: doPause, Reason: port.WhyAPIError, Detail: "500"}},
+		{"failed", in(port.LoopTurn), failed(talk.Failure{Text: "500"}), act{Do: doPause, Reason: port.WhyAPIError, Detail: "500"}},
 		{"at a limit", in(port.LoopTurn), failed(limit), act{Do: doWait, Until: limit.Until}},
-		{"at a limit without an end", in(port.LoopTurn), failed(transcript.Failure{Kind: transcript.FailedLimit}), act{Do: doPause, Reason: port.WhyAPIError}},
+		{"at a limit without an end", in(port.LoopTurn), failed(talk.Failure{Kind: talk.FailedLimit}), act{Do: doPause, Reason: port.WhyAPIError}},
 		{"after a limit Claude Code may continue", in(port.LoopTurn, waited(0)), failed(ended(0)), act{}},
 		{"and has not", in(port.LoopTurn, waited(talk.ContinuesWithin)), failed(ended(talk.ContinuesWithin)), act{Do: doAgain}},
 		{"or works already", in(port.LoopTurn, waited(talk.ContinuesWithin)), working(failed(ended(talk.ContinuesWithin))), act{}},

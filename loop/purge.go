@@ -31,8 +31,14 @@ const (
 func (k *Keeper) Purge(ctx context.Context) {
 	for _, h := range k.all() {
 		l := h.copy()
+		if l.Removed() && !l.stays() {
+			if err := k.remove(h); err != nil {
+				h.warn(k.Log, err)
+			}
+			continue
+		}
 		age := k.Now().Sub(l.UpdatedAt)
-		if ctx.Err() != nil || k.PurgeAfter <= 0 || age < k.PurgeAfter || l.State.Live() || l.unreported() || len(l.Processes) > 0 || l.hasWorktree() {
+		if ctx.Err() != nil || k.PurgeAfter <= 0 || age < k.PurgeAfter || l.State.Live() || l.unreported() || l.stays() {
 			continue
 		}
 		if err := put(k.Copies, l, copySuffix); err != nil {
@@ -58,23 +64,36 @@ func (k *Keeper) Purge(ctx context.Context) {
 	}
 }
 
-// remove removes a loop, and ends its check. While a process of the check is not proven gone, the
-// file stays, with nothing but the processes: the end of the check, or the next start, removes it.
+// Removed reports whether a person or its age has removed a loop: its file has only what ccbot must
+// still remove.
+func (l *Loop) Removed() bool { return l.Task == "" && !l.State.Live() }
+
+// stays reports whether a process of a loop's check is not proven gone, or its worktree stands.
+func (l *Loop) stays() bool { return len(l.Processes) > 0 || l.hasWorktree() }
+
+// remove removes a loop, and ends its check. While a process of the check is not proven gone, or
+// the worktree stands, the file stays, with nothing else. Then the end of the check, the next look,
+// or the next start removes it.
 func (k *Keeper) remove(h *held) error {
 	h.mu.Lock()
 	defer h.unlock()
 	l := &h.loop
 	bare := Loop{Version: Version, Loop: port.Loop{ID: l.ID, Session: l.Session, State: port.LoopOrphaned, Step: port.LoopCheck, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt},
 		Processes: l.Processes, Reported: port.LoopOrphaned}
+	if l.Worktree != nil && !l.Worktree.Removed {
+		bare.Worktree = &port.LoopWorktree{From: l.Worktree.From, Dir: l.Worktree.Dir}
+	}
 	if err := k.store.putOrRemove(bare); err != nil {
 		return err
 	}
 	if h.loop, h.unsaved = bare, false; h.cut != nil {
 		h.cut()
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.loops, bare.ID)
+	if !bare.hasWorktree() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		delete(k.loops, bare.ID)
+	}
 	return nil
 }
 

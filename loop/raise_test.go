@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // TestRaisedBoundContinues: a loop that ended at a bound sends exactly as many prompts more as the
@@ -124,7 +124,7 @@ func TestStartWhileRaised(t *testing.T) {
 func TestUseIsCountedInTime(t *testing.T) {
 	w := newWorld(t)
 	w.begin("true", port.LoopBounds{Turns: 3})
-	w.engine.turn = outcome.Outcome{Kind: outcome.Failed, Failure: transcript.Failure{Kind: transcript.FailedLimit, Until: noon.Add(5 * time.Hour)}}
+	w.engine.turn = outcome.Outcome{Kind: outcome.Failed, Failure: talk.Failure{Kind: talk.FailedLimit, Until: noon.Add(5 * time.Hour)}}
 	w.run()
 	require.Equal(t, port.LoopWaiting, w.only().State)
 	counts := 0

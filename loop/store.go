@@ -62,10 +62,9 @@ func byAge(a, b Loop) int {
 // put writes a loop; it is on disk when put returns.
 func (s *store) put(l Loop) error { return put(s.folder, l, suffix) }
 
-// putOrRemove removes the file of a loop that was removed and whose check has no processes, and
-// writes any other one.
+// putOrRemove removes the file of a removed loop of which nothing stays, and writes any other one.
 func (s *store) putOrRemove(l Loop) error {
-	if l.Task == "" && !l.State.Live() && len(l.Processes) == 0 {
+	if l.Removed() && !l.stays() {
 		return s.folder.Remove(l.ID.String() + suffix)
 	}
 	return s.put(l)

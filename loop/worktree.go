@@ -8,6 +8,7 @@ import (
 
 	"ccbot/internal/logkey"
 	"ccbot/internal/session"
+	"ccbot/internal/wording"
 	"ccbot/port"
 	"ccbot/port/refusal"
 )
@@ -110,7 +111,7 @@ func (k *Keeper) removeWorktree(ctx context.Context, h *held) {
 		return
 	}
 	k.at("loop-worktree-removed")
-	log := k.Log.With(logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Dir, l.Worktree.Dir)
+	log := k.Log.With(logkey.LoopID, l.ID.String(), logkey.SessionID, l.Session.String(), logkey.Dir, wording.Path(l.Worktree.Dir))
 	now := port.LoopWorktree{From: l.Worktree.From, Dir: l.Worktree.Dir, Removed: err == nil}
 	switch work := refusal.In(err); {
 	case err == nil:

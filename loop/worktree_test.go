@@ -3,6 +3,7 @@ package loop
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -230,4 +231,32 @@ func TestP8_RemovalSurvivesKill(t *testing.T) {
 	w.restart()
 	w.removeWorktrees(t.Context())
 	assert.True(t, w.only().Worktree.Removed)
+}
+
+// TestP9_ForgottenLoopKeepsWorktree: nothing of the person stays in the file, and the worktree is
+// removed as that of any loop, also after a kill.
+func TestP9_ForgottenLoopKeepsWorktree(t *testing.T) {
+	for _, crash := range []bool{false, true} {
+		w := endedInWorktree(t)
+		id, stays := w.only(), &refusal.Error{Code: refusal.HasWork, Reason: string(folders.Unmerged)}
+		w.engine.worktree.removal = stays
+		require.NoError(t, w.Forget(id.Session))
+		w.engine.record, w.engine.worktree.record = session.Record{}, session.Record{}
+		if crash {
+			w.restart()
+		}
+		w.removeWorktrees(t.Context())
+		w.Purge(t.Context())
+		shown, err := w.Keeper.All(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, shown)
+		left := w.all()[0].copy()
+		assert.Equal(t, []any{"", "", "", id.Worktree.Dir, "unmerged"}, []any{left.Task, left.Check, left.Name, left.Worktree.Dir, left.Worktree.Stays})
+		w.engine.worktree.removal = nil
+		w.removeWorktrees(t.Context())
+		assert.False(t, w.engine.worktree.there)
+		w.Purge(t.Context())
+		assert.NoFileExists(t, filepath.Join(w.dir, id.ID.String()+suffix))
+		assert.Empty(t, w.all())
+	}
 }

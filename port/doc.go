@@ -7,6 +7,7 @@
 //   - An operation is durable when it returns and can be repeated: a start with the origin of an
 //     earlier start returns the same session.
 //   - An operation that cannot be done returns a *refusal.Error.
+//   - A call ends with its context. A result that may lack something reports that itself.
 //   - No operation types or ends anything without what a person saw: the fingerprint of a screen,
 //     or the id of a process or window. If that has changed, it does nothing. These ids are opaque
 //     and survive a restart of either side.

@@ -32,6 +32,7 @@ import (
 	"ccbot/lifecycle/view"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -413,11 +414,15 @@ type prompts struct{}
 
 func (prompts) Prompt(string) (typing.Prompt, error) { return typing.Prompt{}, fs.ErrNotExist }
 func (prompts) SavePrompt(typing.Prompt) error       { return nil }
-func (prompts) NewPrompt(string, uuid.UUID) (typing.Prompt, error) {
+func (prompts) Accept(talk.Offer, uuid.UUID) (typing.Prompt, error) {
 	return typing.Prompt{}, fs.ErrNotExist
 }
-func (prompts) HoldPrompt(string, uuid.UUID) error { return nil }
 func (prompts) FinishPrompt(string) error          { return nil }
+func (prompts) TakeBack(string, int64, bool) error { return nil }
+func (prompts) Withdraw(string, int64) error       { return nil }
+func (prompts) Reword(string, int64, string, talk.PromptClass) error {
+	return fs.ErrNotExist
+}
 func (prompts) MovePrompt(string, uuid.UUID) error { return fs.ErrNotExist }
 
 var errDisk = errors.New("no space left on device")

@@ -13,9 +13,9 @@ import (
 // New returns the parts of Claude Code. projects is the folder <config>/projects, and configured
 // starts new sessions.
 func New(projects string, configured agent.Launch, keys func(dir string) agent.Keys) agent.Agent {
-	files := Transcripts{Projects: projects}
+	files := NewTranscripts(projects)
 	return agent.Agent{Starter: Starter{}, Witness: Witness{Command: configured.Command}, Presences: presence.Dir{Path: filepath.Join(filepath.Dir(projects), "sessions")}, Asks: claudeask.Asks{},
 		Keys: keys, Manners: Manners(), Reader: claudeui.Reader{},
 		Transcripts: files, Replies: files, Keeper: files, History: files, Excerpts: files,
-		Folders: files, Usage: files, Proof: Proof{}, Abilities: abilities, Answerers: claudesettings.ProjectAnswerers, Launch: configured}
+		Folders: files, Usage: files, Proof: files, Abilities: abilities, Answerers: claudesettings.ProjectAnswerers, Launch: configured}
 }

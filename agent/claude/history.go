@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"ccbot/agent/claude/claudeask"
 	"ccbot/agent/claude/prices"
@@ -16,33 +15,8 @@ import (
 	"ccbot/port/talk"
 )
 
-// Older reads backwards.
-func (Transcripts) Older(ctx context.Context, path string, before int64, see func(history.Entry) bool) error {
-	return transcript.Older(ctx, path, before, see)
-}
-
-// Newer reads on.
-func (Transcripts) Newer(ctx context.Context, path string, from int64, see func(history.Entry) bool) error {
-	return transcript.Newer(ctx, path, from, see)
-}
-
-// Search searches before it parses: most lines do not have the word.
-func (Transcripts) Search(ctx context.Context, path string, before int64, word string, see func(history.Found) bool) (int64, error) {
-	return transcript.Search(ctx, path, before, transcript.NewWord(word), see)
-}
-
-// Days reads the times of lines only.
-func (Transcripts) Days(ctx context.Context, path string, before int64, in *time.Location, see func(history.Day) bool) (int64, error) {
-	return transcript.Days(ctx, path, before, in, see)
-}
-
 // FirstID returns the id of the first line.
 func (Transcripts) FirstID(path string) string { return transcript.FirstID(path) }
-
-// Between reads at most 32 MiB.
-func (Transcripts) Between(from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) error {
-	return transcript.ClaudeForm().Said(from, before, see)
-}
 
 // Image decodes the image while it is read.
 func (Transcripts) Image(at talk.Cursor, image talk.Image) (history.Content, error) {
@@ -51,11 +25,6 @@ func (Transcripts) Image(at talk.Cursor, image talk.Image) (history.Content, err
 		return history.Content{}, err
 	}
 	return history.Content{Body: p, Size: p.Size}, nil
-}
-
-// Words decodes the text while it is read.
-func (Transcripts) Words(at talk.Cursor, rest talk.Rest, beyond bool) (history.Content, error) {
-	return transcript.OpenPart(at, rest, beyond)
 }
 
 // Outcome finds the call by its input: a request does not have the call's id.

@@ -3,8 +3,6 @@ package claude
 import (
 	"errors"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
@@ -29,10 +27,7 @@ type Starter struct{}
 // dead window.
 func (Starter) Relaunch(recorded *agent.Launch, configured agent.Launch, seen agent.Seen) (l agent.Launch, program string, err error) {
 	l = claudeflags.Relaunch(recorded, configured, seen)
-	if program, err = exec.LookPath(l.Command); err == nil {
-		program, err = filepath.Abs(program)
-	}
-	if err != nil {
+	if program, err = agent.Program(l.Command); err != nil {
 		err = notInstalled(l.Command, fmt.Errorf("%w: %w", ErrNotInstalled, err))
 	}
 	return l, program, err

@@ -1,9 +1,11 @@
 package codex
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -49,7 +51,8 @@ func TestRelaunchKeepsOnlyModel(t *testing.T) {
 	recorded := &agent.Launch{Command: "other", Flags: []string{"--yolo", "--model=b"}, PermissionMode: agent.ModeBypass}
 	sh := filepath.Join(t.TempDir(), "codex")
 	require.NoError(t, os.WriteFile(sh, []byte("#!/bin/sh\necho codex-cli 0.169.0\n"), 0o700))
-	l, program, err := Starter{}.Relaunch(recorded, agent.Launch{Command: sh, Flags: []string{"-m", "a"}, PermissionMode: agent.ModeAsk}, agent.Seen{})
+	starter := Starter{Pane: sh, Home: "/h"}
+	l, program, err := starter.Relaunch(recorded, agent.Launch{Command: sh, Flags: []string{"-m", "a"}, PermissionMode: agent.ModeAsk}, agent.Seen{})
 	require.NoError(t, err)
 	assert.NotEmpty(t, program)
 	assert.Equal(t, agent.Launch{Command: sh, Flags: []string{"-m", "a", "--model", "b"}, PermissionMode: agent.ModeAsk}, l)
@@ -58,22 +61,64 @@ func TestRelaunchKeepsOnlyModel(t *testing.T) {
 	assert.True(t, Starter{}.Bypasses(*recorded, ""))
 	assert.True(t, Starter{}.Bypasses(l, "never"))
 
-	_, _, err = Starter{}.Relaunch(nil, agent.Launch{Command: "no-such-codex"}, agent.Seen{})
+	_, _, err = starter.Relaunch(nil, agent.Launch{Command: "no-such-codex"}, agent.Seen{})
 	var refused *refusal.Error
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, refusal.NotInstalled, refused.Code)
 	assert.Equal(t, "CODEX_COMMAND", refused.Setting)
 }
 
-func TestOldCodexIsRefused(t *testing.T) {
-	for printed, ok := range map[string]bool{"codex-cli 0.169.0": true, "codex-cli 0.170.0-alpha.1": true, "codex-cli 1.0.0": true,
-		"codex-cli 0.168.9": false, "codex 1": false, "": false} {
-		err := supports(printed)
-		var refused *refusal.Error
-		if assert.Equal(t, ok, err == nil, printed); !ok {
+// The command may name a program that ccbot cannot drive. Each cause has its own sentence.
+func TestUnfitCommandIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct{ script, reason string }{
+		"fits":                 {"echo codex-cli 0.169.0", ""},
+		"newer":                {"echo codex-cli 0.170.0-alpha.1", ""},
+		"major":                {"echo codex-cli 1.0.0", ""},
+		"old":                  {"echo codex-cli 0.168.9", refusal.UnfitOld},
+		"Claude Code":          {"echo '2.1.328 (Claude Code)'", refusal.UnfitOther},
+		"prints nothing":       {"", refusal.UnfitOther},
+		"fails":                {"exit 3", refusal.UnfitSilent},
+		"does not answer":      {"exec sleep 600", refusal.UnfitSilent},
+		"its child stays open": {"sleep 1 & echo codex-cli 0.169.0", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := filepath.Join(t.TempDir(), "codex")
+			require.NoError(t, os.WriteFile(command, []byte("#!/bin/sh\n"+tt.script+"\n"), 0o700))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if strings.Contains(tt.script, "600") {
+				cancel()
+			}
+			_, err := Version(ctx, command)
+			if tt.reason == "" {
+				require.NoError(t, err)
+				return
+			}
+			var refused *refusal.Error
 			require.ErrorAs(t, err, &refused)
-			assert.Equal(t, []string{string(refusal.AgentUnfit), refusal.UnfitOld}, []string{string(refused.Code), refused.Reason})
-		}
+			assert.Equal(t, []string{string(refusal.AgentUnfit), tt.reason, command, "CODEX_COMMAND"},
+				[]string{string(refused.Code), refused.Reason, refused.Command, refused.Setting})
+		})
+	}
+}
+
+// What ccbot itself lacks is refused before the version is looked at.
+func TestIncompleteCcbotIsRefused(t *testing.T) {
+	pane := filepath.Join(t.TempDir(), "ccbot-codex")
+	for _, tt := range []struct {
+		starter Starter
+		want    refusal.Error
+	}{
+		{Starter{Pane: pane, Home: "/h"}, refusal.Error{Reason: refusal.UnfitPart, Command: pane}},
+		{Starter{Pane: "/bin/sh", Home: "h"}, refusal.Error{Reason: refusal.UnfitFolder, Setting: "CODEX_HOME"}},
+	} {
+		_, _, err := tt.starter.Relaunch(nil, agent.Launch{Command: "/bin/false"}, agent.Seen{})
+		refused := refusal.In(err)
+		assert.NotNil(t, refused.Err)
+		refused.Err = nil
+		tt.want.Code, tt.want.Agent = refusal.AgentUnfit, "Codex"
+		assert.Equal(t, tt.want, *refused)
 	}
 }
 
@@ -84,11 +129,13 @@ func TestVersionOfScript(t *testing.T) {
 	program := filepath.Join(dir, "codex")
 	require.NoError(t, os.WriteFile(program, []byte("#!/usr/bin/env interpreter\necho codex-cli 0.169.0\n"), 0o700))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	assert.NoError(t, checkVersion(program))
+	version, err := Version(t.Context(), program)
+	require.NoError(t, err)
+	assert.Equal(t, "0.169.0", version)
 }
 
-// The launcher that npm installs may stay between ccbot-codex and its server, which is then no child
-// of it.
+// The launcher that npm installs may stay between ccbot-codex and its server, which is then no
+// child of it.
 func TestLauncherOfNpmIsNotStarted(t *testing.T) {
 	target, known := targets[runtime.GOARCH]
 	if !known {
@@ -105,13 +152,14 @@ func TestLauncherOfNpmIsNotStarted(t *testing.T) {
 			write(launcher, "#!/bin/sh\necho codex-cli 0.169.0\n")
 			command := filepath.Join(openai, "codex-link")
 			require.NoError(t, os.Symlink(launcher, command))
-			_, program, err := Starter{}.Relaunch(nil, agent.Launch{Command: command}, agent.Seen{})
+			starter := Starter{Pane: launcher, Home: "/h"}
+			_, program, err := starter.Relaunch(nil, agent.Launch{Command: command}, agent.Seen{})
 			require.NoError(t, err)
 			assert.Equal(t, command, program, "the launcher itself, if what it starts is not found")
 
 			native := filepath.Join(openai, folder, "vendor", target.triple, "bin", "codex")
 			write(native, "#!/bin/sh\necho codex-cli 0.169.0\n")
-			_, program, err = Starter{}.Relaunch(nil, agent.Launch{Command: command}, agent.Seen{})
+			_, program, err = starter.Relaunch(nil, agent.Launch{Command: command}, agent.Seen{})
 			require.NoError(t, err)
 			assert.Equal(t, native, program)
 		})

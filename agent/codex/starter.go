@@ -1,7 +1,7 @@
 package codex
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -12,38 +12,45 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent"
+	"ccbot/internal/pause"
 	"ccbot/port/refusal"
 )
 
-// ErrNotInstalled means that the command of Codex cannot be found.
-var ErrNotInstalled = notInstalled("codex", errors.New("codex is not installed"))
-
-func notInstalled(command string, err error) error {
-	return &refusal.Error{Code: refusal.NotInstalled, Command: command, Agent: "Codex", Setting: "CODEX_COMMAND", Err: err}
-}
-
 // Starter is the agent.Starter of Codex.
 type Starter struct {
-	Pane string // the absolute path of ccbot-codex
+	Pane     string // the absolute path of ccbot-codex
+	Home     string // CODEX_HOME
+	launched chan struct{}
 }
 
 // Relaunch takes the configured launch, and of the recorded one only its model. Codex itself keeps
 // the model of a conversation that it resumes.
-func (Starter) Relaunch(recorded *agent.Launch, configured agent.Launch, _ agent.Seen) (l agent.Launch, program string, err error) {
+func (s Starter) Relaunch(recorded *agent.Launch, configured agent.Launch, _ agent.Seen) (l agent.Launch, program string, err error) {
 	l = configured
 	if recorded != nil {
 		if model := modelOf(recorded.Flags); model != "" {
-			l = Starter{}.WithModel(l, model)
+			l = s.WithModel(l, model)
 		}
 	}
-	if program, err = exec.LookPath(l.Command); err == nil {
-		program, err = filepath.Abs(program)
+	if program, err = agent.Program(l.Command); err != nil {
+		return l, "", &refusal.Error{Code: refusal.NotInstalled, Command: l.Command, Agent: product, Setting: "CODEX_COMMAND", Err: err}
 	}
-	if err != nil {
-		return l, "", notInstalled(l.Command, fmt.Errorf("%w: %w", ErrNotInstalled, err))
+	if err = s.complete(); err == nil {
+		program = native(program)
+		_, err = Version(context.Background(), program)
 	}
-	program = native(program)
-	return l, program, checkVersion(program)
+	return l, program, err
+}
+
+// complete returns a refusal if ccbot itself lacks something that Codex needs.
+func (s Starter) complete() error {
+	if !filepath.IsAbs(s.Home) {
+		return unfit(refusal.UnfitFolder, "", "CODEX_HOME", fmt.Errorf("CODEX_HOME is %q, and not absolute", s.Home))
+	}
+	if _, err := exec.LookPath(s.Pane); err != nil {
+		return unfit(refusal.UnfitPart, s.Pane, "", err)
+	}
+	return nil
 }
 
 // targets are the names of the native programs in npm's packages, by Go's name of the processor.
@@ -73,6 +80,7 @@ func native(program string) string {
 // Argv starts ccbot-codex. A new conversation has no id of Codex yet: its id here shows what the
 // window was opened for.
 func (s Starter) Argv(program string, l agent.Launch, start agent.Start) []string {
+	pause.Poke(s.launched)
 	argv := []string{s.Pane, "--codex", program, opened, start.Conversation.String()}
 	switch {
 	case start.Resumes:

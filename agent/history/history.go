@@ -69,8 +69,8 @@ type Day struct {
 type Excerpts interface {
 	// Between calls see with the answers and questions between two cursors of one file, oldest
 	// first, and with the failure that each of them shows. If from is nil, they are the last answer
-	// before the second cursor.
-	Between(from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) error
+	// before the second cursor. cut reports that earlier ones were left out.
+	Between(ctx context.Context, from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) (cut bool, err error)
 	// Image and Words are those of talk.Pictures. The caller closes the content.
 	Image(at talk.Cursor, image talk.Image) (Content, error)
 	Words(at talk.Cursor, rest talk.Rest, beyond bool) (Content, error)

@@ -118,7 +118,7 @@ func (Transcripts) FirstID(path string) string {
 }
 
 // Between reads the words between two cursors.
-func (Transcripts) Between(from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) error {
+func (Transcripts) Between(_ context.Context, from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) (cut bool, err error) {
 	all, err := part(before.Path, before.Offset)
 	for i, l := range all {
 		last := from == nil && !slices.ContainsFunc(all[i+1:], func(l Line) bool { return l.Kind == Words })
@@ -126,7 +126,7 @@ func (Transcripts) Between(from *talk.Cursor, before talk.Cursor, see func(talk.
 			see(itemOf(l, before), talk.Failure{})
 		}
 	}
-	return err
+	return false, err
 }
 
 var errNone = errors.New("the toy's transcripts have no images and no long texts")

@@ -21,7 +21,7 @@ func Folder(config string) string { return filepath.Join(config, "toys") }
 // New returns the parts of the toy. config is the folder in which it keeps its files.
 func New(config string, configured agent.Launch) agent.Agent {
 	files := Transcripts{Dir: Folder(config)}
-	return agent.Agent{Starter: starter{}, Witness: witness{}, Presences: presence.Dir{Path: filepath.Join(config, "sessions")}, Keys: func(string) agent.Keys { return keys{} },
+	return agent.Agent{Starter: starter{}, Witness: witness{}, Presences: presence.Dir{Path: filepath.Join(config, "sessions")}, Keys: func(string) agent.Keys { return agent.PlainKeys{Empties: "C-u"} },
 		Reader: claudeui.Reader{}, Transcripts: files, Replies: files, Keeper: files, History: files,
 		Excerpts: files, Folders: files, Usage: files, Proof: Proof{}, Launch: configured}
 }
@@ -63,11 +63,3 @@ func (witness) Conversations(args []string) []uuid.UUID {
 }
 
 func (witness) PrintsOnce([]string) bool { return false }
-
-// keys are the toy's keys, which no person can change.
-type keys struct{}
-
-func (keys) Submit() (string, error)     { return "Enter", nil }
-func (keys) Cancel(bool) (string, error) { return "Escape", nil }
-func (keys) Clear(bool) (string, error)  { return "C-u", nil }
-func (keys) Other(string, bool) error    { return nil }

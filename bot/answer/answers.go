@@ -102,7 +102,8 @@ type Answers struct {
 
 // New returns Answers; Run starts the readers.
 func New(d Deps) *Answers {
-	return &Answers{Deps: d, readers: make(map[uuid.UUID]*transcriptReader), unreadable: make(map[uuid.UUID]string)}
+	return &Answers{Deps: d, readers: make(map[uuid.UUID]*transcriptReader), unreadable: make(map[uuid.UUID]string),
+		waiting: make(map[uuid.UUID]outbox.Conversation)}
 }
 
 // Follow starts the reader of a session, or makes it check the session again: there is a new

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,8 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	a.mu.Unlock()
 	r, ok := a.Chat.Book.Records.Get(t.id)
 	a.showLast(ctx, r, opened)
-	if ok {
+	if ok { // after a crash of its machine a record has the position of its last save
+		t.unsaved = cmp.Or(t.unsaved, a.Chat.Book.Cursors().After(t.id, r.Cursors))
 		if err := t.saveUnsaved(ctx, r); err != nil {
 			a.reportUnsaved(ctx, r, err)
 			t.waitToRetry(news, t.unsaved, err)
@@ -123,8 +125,7 @@ func (t *transcriptReader) leave(news context.Context) bool {
 	return true
 }
 
-// errReadAgain makes a reader start again at its cursor: a passed item must be shown after all, or
-// in another form.
+// errReadAgain makes a reader begin again at its cursor: an item that it passed must be shown.
 var errReadAgain = errors.New("to be read again")
 
 // errUnreadable marks the errors of reading a transcript.
@@ -181,8 +182,7 @@ func (t *transcriptReader) reportChange(ctx context.Context, r port.Session, key
 // readAhead is the number of items a reader requests at once. An item may have large pictures.
 const readAhead = 16
 
-// readFirst shows the first of the record's transcripts from its cursor, and continues with the
-// next. News stops it between two items.
+// readFirst shows the record's first transcript from its cursor on, until it ends or news comes.
 func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) error {
 	t.batch, t.from, t.ahead = batch{timeout: quietAfter}, r.Cursors[0], nil
 	for ctx.Err() == nil {
@@ -289,8 +289,8 @@ func (a *Answers) showLast(ctx context.Context, r port.Session, to outbox.Conver
 		return
 	}
 	r.Conversation = to
-	items, err := a.unread(ctx, r)
-	show := func(draw drawing) error { return a.showAgain(ctx, r, items, draw) }
+	items, cut, err := a.unread(ctx, r)
+	show := func(draw drawing) error { return a.showAgain(ctx, r, items, cut, draw) }
 	if err == nil {
 		err = a.attempt(ctx, r.ID, true, show)
 	}
@@ -308,8 +308,8 @@ func (a *Answers) showLast(ctx context.Context, r port.Session, to outbox.Conver
 // maxAgain is the number of messages above which answers are shown again as a file.
 const maxAgain = 40
 
-// showAgain shows items, under the session's name.
-func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.Item, draw drawing) error {
+// showAgain shows items, under the session's name. cut reports that earlier ones are missing.
+func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.Item, cut bool, draw drawing) error {
 	var parts []render.Part
 	items = slices.DeleteFunc(slices.Clone(items), func(item talk.Item) bool { return item.FromPerson })
 	for _, item := range items {
@@ -317,6 +317,9 @@ func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.It
 	}
 	if len(parts) > maxAgain {
 		parts = []render.Part{a.file(r, items)}
+	}
+	if cut {
+		parts = slices.Insert(parts, 0, render.Part{Text: a.Chat.In(r.Conversation).Text(i18n.AnswersCut)})
 	}
 	if len(parts) > 0 {
 		parts[0] = headed(title(r), parts[0])
@@ -327,18 +330,18 @@ func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.It
 	return a.Chat.Book.NoteOpened(r.Conversation, r.ID)
 }
 
-// unread returns the items before the cursor that the conversation does not have in full, or the
-// last answer if that is unknown. It joins consecutive texts, because an agent writes a line at a
-// time between its calls. Prompts separate the answers.
-func (a *Answers) unread(ctx context.Context, r port.Session) (all []talk.Item, err error) {
+// unread returns the items before the cursor that the conversation lacks, or the last answer if
+// that is unknown. cut reports that earlier ones are missing. Consecutive texts are joined: an
+// agent writes a line at a time between its calls.
+func (a *Answers) unread(ctx context.Context, r port.Session) (all []talk.Item, cut bool, err error) {
 	mark, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
 	if known && mark.Since == nil {
-		return nil, nil
+		return nil, false, nil
 	}
 	if known && mark.Since.Path != r.Cursors[0].Path {
 		mark = conversation.ReadMark{}
 	}
-	items, err := a.Transcripts.Between(ctx, mark.Since, r.Cursors[0])
+	items, cut, err := a.Transcripts.Between(ctx, mark.Since, r.Cursors[0])
 	for _, item := range items {
 		last := len(all) - 1
 		switch {
@@ -349,5 +352,5 @@ func (a *Answers) unread(ctx context.Context, r port.Session) (all []talk.Item, 
 			all = append(all, item)
 		}
 	}
-	return all, err
+	return all, cut, err
 }

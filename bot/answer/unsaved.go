@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -31,7 +29,7 @@ func (t *transcriptReader) advance(ctx context.Context, r port.Session, c talk.C
 	return t.saveUnsaved(ctx, r)
 }
 
-// saveUnsaved saves the cursor that advance could not save.
+// saveUnsaved saves the cursor that advance could not save, or that its machine has lost.
 func (t *transcriptReader) saveUnsaved(ctx context.Context, r port.Session) error {
 	a := t.answers
 	if t.unsaved == (talk.Cursor{}) {
@@ -71,9 +69,6 @@ func (a *Answers) isFirstUnsaved(r port.Session) bool {
 	first := true
 	for _, to := range a.waiting {
 		first = first && to != r.Conversation
-	}
-	if a.waiting == nil {
-		a.waiting = make(map[uuid.UUID]outbox.Conversation)
 	}
 	a.waiting[r.ID] = r.Conversation
 	return first

@@ -34,7 +34,7 @@ var (
 		{0, i18n.AskApprove, outbox.Success, "plan", offers(talk.ChoiceApprove), decides(talk.ChoiceApprove)},
 		{0, i18n.AskApproveEdits, outbox.Success, "edit", offers(talk.ChoiceApproveEdits), decides(talk.ChoiceApproveEdits)},
 		deny,
-		{1, i18n.AskDenyWhy, "", "why", func(s State, _ extent) bool { return s.Request.Ask.Kind != talk.AskPlan }, askWhy},
+		{1, i18n.AskDenyWhy, "", "why", func(s State, _ extent) bool { return s.Request.Ask.Kind != talk.AskPlan && !s.Request.Ask.Wordless }, askWhy},
 		{1, i18n.AskKeepPlanning, "", "why", func(s State, _ extent) bool { return s.Request.Ask.Kind == talk.AskPlan }, askWhy},
 		{2, i18n.AskShowAll, "", verbAll, func(s State, j extent) bool { return !j.allowable(s) && !j.tooBig },
 			func(s State, _ int64, _ time.Time) State { return s }},

@@ -52,8 +52,13 @@ type request struct {
 	queued  atomic.Bool   // its message waits for its turn
 	failed  atomic.Bool   // a fault of the machine has stopped something
 
-	mu  sync.Mutex // held during a change, its card included; not during a wait for the chat
-	due bool       // its card may be outdated
+	dials atomic.Int32 // of its hook since the first
+
+	late bool // its hook may have gone before the chat had the request
+
+	mu   sync.Mutex // held during a change, its card included; not during a wait for the chat
+	due  bool       // its card may be outdated
+	away bool       // its card reports that the machine does not answer
 }
 
 // startLocked runs do in a goroutine while Run runs. A panic leaves the request to the terminal.
@@ -137,7 +142,7 @@ func (r *request) change(ctx context.Context, turn func(State) (State, error)) (
 	switch {
 	case next.Stage == StageSent && old.Stage != StageSent:
 		r.due = true
-	case changed || r.due:
+	case changed || r.due || r.away != (awayMachine(r.of.Chat, r.session) != nil):
 		r.showLocked(ctx, next)
 	}
 	return old, next, nil
@@ -174,6 +179,9 @@ func (r *request) reportUnread(ctx context.Context, s State) error {
 
 // follow watches a request until it has ended, or ctx ends.
 func (r *request) follow(ctx context.Context) {
+	if r.late {
+		r.note(r.leave(ctx))
+	}
 	r.note(r.turn(ctx, r.relocated))
 	rounds := time.NewTicker(pace)
 	defer rounds.Stop()
@@ -224,23 +232,30 @@ func (r *request) endDelivery(ctx context.Context) error {
 	return r.turn(ctx, func(s State) State { return undeliver(s, r.of.Chat.Now()) })
 }
 
-// leave notes that the request's hook has left, unless it waits. An unseen request is dropped.
+// leave notes that the request's hook has left, unless it waits, or dials again in the meantime. An
+// unseen request is dropped.
 func (r *request) leave(ctx context.Context) error {
+	dials := r.dials.Load()
 	if waits, err := r.waits(ctx); waits || err != nil {
 		return err // unknown is not gone
 	}
-	if gone, err := r.drop(); gone || err != nil {
+	if gone, err := r.drop(dials); gone || err != nil {
 		return err
 	}
-	return r.turn(ctx, func(s State) State { return leave(s, false, r.of.Chat.Now()) })
+	return r.turn(ctx, func(s State) State {
+		if r.dials.Load() != dials {
+			return s
+		}
+		return leave(s, false, r.of.Chat.Now())
+	})
 }
 
-// drop forgets a request that no person has seen.
-func (r *request) drop() (gone bool, err error) {
+// drop forgets a request that no person has seen, unless its hook has dialled again.
+func (r *request) drop(dials int32) (gone bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s, ok := r.get()
-	if !ok || s.Stage != StageOpen || s.AllShown {
+	if !ok || s.Stage != StageOpen || s.AllShown || r.dials.Load() != dials {
 		return false, nil
 	}
 	if gone, err = r.of.cards.Withdraw(r.id); gone {

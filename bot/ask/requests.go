@@ -70,6 +70,8 @@ type Requests struct {
 	open   []*request   // not ended, oldest first
 	group  *guard.Group // their goroutines; nil before Run
 	recent map[uuid.UUID]*volume
+
+	releases []func(ctx context.Context) // of hooks, which Run makes
 }
 
 // CardKind is the kind of the cards.
@@ -107,6 +109,7 @@ func (a *Requests) Feature() chat.Feature {
 		OnItem:    a.item,
 		OnCurrent: a.switched,
 		OnMoved:   a.moved,
+		OnMachine: func(string) { wakeAll(a) },
 	}
 }
 
@@ -120,6 +123,10 @@ func (a *Requests) Run(ctx context.Context) error {
 	for _, r := range a.open {
 		r.startLocked(r.follow)
 	}
+	for _, release := range a.releases {
+		group.Add(release)
+	}
+	a.releases = nil
 	a.mu.Unlock()
 	for _, shown := range a.cards.List() {
 		if _, open := a.find(shown.Key); !open {
@@ -181,48 +188,64 @@ func (a *Requests) requests(which func(r *request) bool) (all []*request) {
 	return all
 }
 
-// OnRequest accepts a request of a waiting hook, also after a redial. It is on disk when it
-// returns. OnRequest does not wait for Telegram.
-func (a *Requests) OnRequest(ctx context.Context, q Request) error {
+// takeOwn accepts a request of a waiting hook of the chat's own machine, also after a redial. It is
+// on disk when it returns. An error leaves the request to its terminal.
+func (a *Requests) takeOwn(ctx context.Context, s port.Session, n news.Requested) error {
+	q := n.Request
+	switch known, err := a.redialled(ctx, q); {
+	case errors.Is(err, errNotHere):
+		return a.Hooks.Leave(ctx, q.Session, q.ID)
+	case known || err != nil:
+		return err
+	}
+	if s.State == port.StateUnknown { // the hook asks again
+		return fmt.Errorf("request %s: its session: %w", q.ID, refusal.ErrUnreachable)
+	}
+	return a.fresh(ctx, s, q, n.Project, false)
+}
+
+// errNotHere is returned for a request that could not be answered in the chat, or would not be.
+var errNotHere = errors.New("the terminal decides the request")
+
+// redialled reports whether a request is known; then its hook has redialled.
+func (a *Requests) redialled(ctx context.Context, q Request) (known bool, err error) {
 	s, known := a.Store.Get(q.ID)
 	if !known {
-		return a.fresh(ctx, q)
+		return false, nil
 	}
 	r, open := a.find(q.ID)
 	switch {
-	case !open, s.HasEnded(), s.InTerminal: // it could not be answered here, or would not be
-		return a.Hooks.Leave(ctx, q.Session, q.ID)
+	case !open, s.HasEnded(), s.InTerminal:
+		return true, errNotHere
 	case !s.Same(q):
-		return fmt.Errorf("request %s is another one than before", q.ID)
+		return true, fmt.Errorf("request %s is another one than before", q.ID)
 	}
-	err := r.turn(ctx, func(s State) State {
+	r.dials.Add(1)
+	err = r.turn(ctx, func(s State) State {
 		r.due = r.due || s.Stage == StageOpen // its card may have been withdrawn
 		return r.relocated(renewed(Return(s), q))
 	})
 	if err != nil {
-		return err
+		return true, err
+	}
+	if _, stays := a.Store.Get(q.ID); !stays { // it was dropped in between
+		return false, nil
 	}
 	r.left.Store(false)
 	pause.Poke(r.wake) // a decision made in the meantime is delivered
 	a.note(q.ID, a.Opened(ctx, s.Conversation, q.Session))
-	return nil
+	return true, nil
 }
 
-// fresh accepts a new request.
-func (a *Requests) fresh(ctx context.Context, q Request) error {
-	session, ok := a.Chat.Book.Records.Get(q.Session)
-	if session.State == port.StateUnknown { // the hook asks again
-		return fmt.Errorf("request %s: its session: %w", q.ID, refusal.ErrUnreachable)
-	}
-	if !ok || !a.Chat.Book.MayShow(session.Conversation) {
+// fresh accepts a new request. late reports that its hook may have gone since.
+func (a *Requests) fresh(ctx context.Context, session port.Session, q Request, project []talk.Answerer, late bool) error {
+	if session.ID != q.Session || !a.Chat.Book.MayShow(session.Conversation) {
 		return fmt.Errorf("request %s: its session is shown in no chat", q.ID)
 	}
 	s := New(q, session.Conversation)
-	var err error
-	if s.Project, err = a.Hooks.Answerers(ctx, q.Session); err != nil {
-		return fmt.Errorf("request %s: its project: %w", q.ID, err)
-	}
+	s.Project = project
 	r := a.newRequest(q)
+	r.late = late
 	r.mu.Lock() // others wait until it is on disk
 	defer r.mu.Unlock()
 	if err := a.admit(ctx, r); err != nil {
@@ -233,15 +256,17 @@ func (a *Requests) fresh(ctx context.Context, q Request) error {
 		return err
 	}
 	a.Chat.At("ask-saved")
-	r.showLocked(ctx, s)
+	if r.due = late; !late {
+		r.showLocked(ctx, s)
+	}
 	a.note(q.ID, a.Opened(ctx, s.Conversation, q.Session))
 	return nil
 }
 
-// OnLeft notes that a request's hook has gone without an answer. At a stop of the program that
+// noteLeft notes that a request's hook has gone without an answer. At a stop of the program that
 // holds for every request, although the hooks will redial; so only a running Run reads it.
-func (a *Requests) OnLeft(_ context.Context, q Request) {
-	if r, ok := a.find(q.ID); ok {
+func (a *Requests) noteLeft(session uuid.UUID, request string) {
+	if r, ok := a.find(request); ok && r.session == session {
 		r.left.Store(true)
 		pause.Poke(r.wake)
 	}
@@ -265,10 +290,19 @@ func (a *Requests) item(session uuid.UUID, item talk.Item) {
 	}
 }
 
-// onNews checks the requests of a session that has ended, or whose dialog is gone.
+// onNews takes requests, and checks those of a session that has ended, or whose
+// dialog is gone.
 func (a *Requests) onNews(ctx context.Context, s port.Session, n news.News) error {
-	if _, gone := n.(news.DialogGone); gone {
+	switch n := n.(type) {
+	case news.DialogGone:
 		return a.dialogGone(ctx, s.ID)
+	case news.Requested:
+		if s.Machine != "" {
+			return takeRemote(ctx, a, s, n)
+		}
+		return a.takeOwn(ctx, s, n)
+	case news.RequestLeft:
+		a.noteLeft(s.ID, n.Request)
 	}
 	if _, moved := n.(news.Transferred); moved || news.IsEnd(n) {
 		a.Recheck(s.ID, true)
@@ -302,10 +336,10 @@ func (a *Requests) dialogGone(ctx context.Context, id uuid.UUID) error {
 
 // OpenRequest returns the newest request of a session that a person may decide in a conversation,
 // if any, and its tool; answers reports whether a text may answer it. It ignores subagents'
-// requests, which the person may not have in mind.
+// requests, which the person may not have in mind, and those whose denial takes no words.
 func (a *Requests) OpenRequest(id uuid.UUID, to outbox.Conversation) (request, tool string, answers bool) {
 	for _, s := range slices.Backward(a.Store.Unsettled()) {
-		if s.Request.Session == id && s.Request.SubagentID == "" && s.Stage == StageOpen && s.Conversation == to {
+		if s.Request.Session == id && s.Request.SubagentID == "" && !s.Request.Ask.Wordless && s.Stage == StageOpen && s.Conversation == to {
 			return s.Request.ID, s.Request.Tool, s.OneLeft()
 		}
 	}

@@ -55,6 +55,7 @@ func (a *Requests) moved(ctx context.Context, where chat.MoveFunc) (err error) {
 
 // showLocked updates the card. After an error the next round tries again.
 func (r *request) showLocked(ctx context.Context, s State) {
+	r.away = awayMachine(r.of.Chat, r.session) != nil
 	err := r.show(ctx, s)
 	r.due = err != nil
 	if err != nil && !errors.Is(err, errTurn) {
@@ -117,7 +118,11 @@ func (a *Requests) content(s State) card.Content {
 func (a *Requests) viewer(to outbox.Conversation, s State) Viewer {
 	session, _ := a.Chat.Book.Records.Get(s.Request.Session)
 	in, _ := a.Chat.Places.Bounds(session.Dir) // empty while it is unknown
-	return Viewer{Words: a.Chat.In(to).Words, Home: folders.Path(in.Home)}
+	v := Viewer{Words: a.Chat.In(to).Words, Home: folders.Path(in.Home)}
+	if m := awayMachine(a.Chat, s.Request.Session); m != nil {
+		v.Away = a.Chat.In(to).AwayText(*m)
+	}
+	return v
 }
 
 // refused leaves a request to the terminal if Telegram refuses its message for good.

@@ -43,6 +43,7 @@ type View struct {
 type Viewer struct {
 	Words i18n.Words
 	Home  string // shown as ~; empty: not replaced
+	Away  string // the sentence about a machine that does not answer; empty: it does
 }
 
 // short replaces the home directory in a path by ~.
@@ -182,6 +183,8 @@ func (v Viewer) status(s State, j extent) render.Text {
 		return render.Italic(v.Words.Say(key, args...))
 	}
 	switch {
+	case s.Stage == StageOpen && v.Away != "":
+		return say(i18n.AskMachineAway, i18n.Args{"Away": v.Away})
 	case s.Stage == StageOpen && s.Why != nil:
 		return say(i18n.AskWriteNow)
 	case s.Stage == StageOpen && j.allowable(s):

@@ -104,7 +104,7 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	command := class == talk.ClassCommand && now.State.Live() && strings.Count(first, "/") == 1
 	if command && in.Typed != "" {
 		has, err := b.chat.Folder.HasCommand(ctx, now.ID, in.Typed)
-		if err != nil {
+		if err != nil && !refusal.Is(err, refusal.Unreachable) {
 			return false, fmt.Errorf("a command of the agent: %w: %w", inbox.ErrLater, err)
 		}
 		if has {
@@ -149,7 +149,7 @@ func (b *Browser) named(ctx context.Context, text string) (dir string, err error
 // reach returns the folder of a path if it can be opened and sessions may work there.
 func (b *Browser) reach(ctx context.Context, path string) (dir string, err error) {
 	if dir, err = b.Places.Resolve(ctx, "/", path); err == nil {
-		_, err = b.Places.Children(ctx, dir, false)
+		_, _, err = b.Places.Children(ctx, dir, false)
 	}
 	return dir, err
 }

@@ -123,16 +123,33 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		}
 		s.Options = append(s.Options, []card.Option{b.use(a, dir, sign+chat.Tail(p.Short(dir), shownPath))})
 	}
-	from := set.Dir
-	switch {
-	case from != "":
-	case len(in.Roots) > 0 && !slices.ContainsFunc(in.Roots, func(root string) bool { return below(root, in.Home) }):
-		from = in.Roots[0]
-	default:
-		from = in.Home
+	s.Options = append(s.Options, part.Turns(a.page))
+	others := b.chat.Machines.Others()
+	if len(others) == 0 {
+		s.Options = append(s.Options, []card.Option{a.in(children, cmp.Or(set.Dir, top(in))).to(p.Say(i18n.ButtonBrowse))}, with)
+		return s, nil
 	}
-	s.Options = append(s.Options, part.Turns(a.page), []card.Option{a.in(children, from).to(p.Say(i18n.ButtonBrowse))}, with)
+	button := func(name string, there folders.Bounds) card.Option {
+		return a.in(children, top(there)).to(chat.Head(glyph.Name(name), shownBranch))
+	}
+	machines := []card.Option{button(b.chat.Host, in)}
+	for _, m := range others {
+		if there, err := b.Places.Bounds(folders.Address(m.ID, "")); err == nil && !m.Away {
+			machines = append(machines, button(m.Name, there))
+		} else {
+			s.Text = chat.Lines(s.Text, render.Plain(p.AwayText(m)))
+		}
+	}
+	s.Options = slices.Concat(s.Options, chat.Rows(2, machines...), [][]card.Option{with})
 	return s, nil
+}
+
+// top returns the folder in which the folders of a machine are shown first.
+func top(in folders.Bounds) string {
+	if len(in.Roots) > 0 && !slices.ContainsFunc(in.Roots, func(root string) bool { return below(root, in.Home) }) {
+		return in.Roots[0]
+	}
+	return in.Home
 }
 
 // mostSearched bounds a search: a person waits for it.
@@ -208,7 +225,7 @@ func (b *Browser) choices(ctx context.Context, p chat.Phrases, a at) (buttons []
 
 // children lists the folders in a folder.
 func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a at) chat.Screen {
-	names, err := b.Places.Children(ctx, a.Dir, a.Hidden)
+	names, more, err := b.Places.Children(ctx, a.Dir, a.Hidden)
 	s := chat.Screen{Text: render.Code(p.Short(a.Dir)), Back: at{With: a.With}.String()}
 	if err != nil {
 		s.Text = p.Failure(port.Session{}, err).Text
@@ -223,6 +240,9 @@ func (b *Browser) children(ctx context.Context, p chat.Phrases, v chat.Visit, a 
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildrenNone))
 	} else {
 		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildren, i18n.Args{"Count": len(names)}))
+	}
+	if more {
+		s.Text = chat.Lines(s.Text, p.Text(i18n.NewChildrenMore))
 	}
 	part := card.PartOf(len(names), shownChildren, a.Page)
 	var row []card.Option

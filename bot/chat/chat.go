@@ -75,6 +75,7 @@ type Deps struct {
 	Speech    *i18n.Catalog
 	Lang      string
 	Host      string // the name of the machine, for groups with several bots
+	Machines  machine.All
 	Dir       string // ccbot's own folder
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -86,7 +87,7 @@ func New(d Deps) *Chat {
 	m := d.Machine
 	c := &Chat{Sender: d.Sender, Cards: d.Cards, Speech: d.Speech, Lang: d.Lang, Host: d.Host, Log: d.Log, Failpoint: d.Failpoint,
 		Book:   &conversation.Book{Store: d.Chats, Records: m.Records, Move: m.Sessions.Move},
-		Facts:  Facts{Places: m.Places, Now: d.Now, Dir: d.Dir},
+		Facts:  Facts{Places: m.Places, Now: d.Now, Dir: d.Dir, Machines: d.Machines},
 		Folder: m.Places, Bodies: machine.Bodies{Bodies: m.Bodies}}
 	c.Cards.Link = c.LinkTo
 	c.Pages = &Pages{All: make(map[string]Page), cards: NewCards[pagePayload](c, PageKind), chat: c, wake: make(chan struct{}, 1), changed: make(map[subject]bool)}

@@ -67,7 +67,6 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.DirOutside:   {bare: i18n.PathNotAllowed},
 	refusal.NoTmux:       {bare: i18n.TmuxMissing},
 	refusal.TmuxSilent:   {i18n.TmuxSilent, i18n.TmuxSilent},
-	refusal.Unreachable:  {i18n.MachineUnreachable, i18n.MachineUnreachable},
 	refusal.NoMachine:    {i18n.MachineNotThere, i18n.MachineNotThere},
 	refusal.WindowTaken:  {i18n.WindowTaken, i18n.WindowTaken},
 	refusal.NotInstalled: {bare: i18n.AgentMissing},
@@ -101,6 +100,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.GitFailed:    {i18n.ChangesGitFailed, i18n.WorktreeFailed},
 	refusal.LoopHeld:     {i18n.LoopHeld, i18n.LoopHeld},
 	refusal.NoModels:     {named: i18n.UnableModel}, refusal.NoCompact: {named: i18n.UnableCompact}, refusal.NoBash: {named: i18n.UnableBash},
+	refusal.HostName: {bare: i18n.HostNameBad}, refusal.HostTaken: {bare: i18n.HostNameTaken}, refusal.HostCode: {bare: i18n.HostCodeOver}, refusal.HubAway: {bare: i18n.HubAway},
 	refusal.InboxNotOurs: {bare: i18n.InboxNotOurs}, refusal.InboxUnwritable: {bare: i18n.InboxUnwritable},
 }
 
@@ -139,6 +139,8 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 		f.Text = Lines(p.Text(i18n.StartUnsure), p.Bullets(MaxListed, each.As(e.Writers, p.WriterText)))
 	case e.Code == refusal.NoEvidence:
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.NoEvidence)), true
+	case e.Code == refusal.Unreachable:
+		f.Text = render.Plain(p.Unreachable(cmp.Or(e.Machine, s.Machine)))
 	case !known:
 		f.Text, f.Internal = p.Internal(err).Text, true
 	default:

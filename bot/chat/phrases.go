@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/bot/machine"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/clip"
@@ -15,6 +16,7 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/port"
 	"ccbot/port/folders"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -30,6 +32,8 @@ type Facts struct {
 	Places folders.Places
 	Now    func() time.Time
 	Dir    string // ccbot's own folder: its paths may be logged
+
+	Machines machine.All // of the agents
 }
 
 // MaxName is the maximum length of a session's name, in letters: buttons show the name.
@@ -84,6 +88,39 @@ func StateKey(r port.Session) i18n.Key {
 		return i18n.StateCrashed
 	}
 	return i18n.StateKey.Of(string(r.State))
+}
+
+// AwayText is the sentence about a machine that does not answer.
+func (p Phrases) AwayText(m machine.Info) string {
+	args := i18n.Args{"Machine": glyph.Name(m.Name)}
+	if m.Heard.IsZero() {
+		return p.Say(i18n.MachineAway, args)
+	}
+	args["Since"] = p.Since(m.Heard)
+	return p.Say(i18n.MachineAwaySince, args)
+}
+
+// Unreachable is the sentence about a call that a machine has not answered; id is empty for the
+// chat's own.
+func (p Phrases) Unreachable(id string) string {
+	if m, found := p.Machines.Find(id); found {
+		return p.Say(i18n.MachineNoAnswer, i18n.Args{"Away": p.AwayText(m)})
+	}
+	return p.Say(i18n.MachineUnreachable)
+}
+
+// Unread returns the sentences about the machines that a list lacks; err is the list's.
+func (p Phrases) Unread(err error) string {
+	var all []string
+	for _, m := range p.Machines.Others() {
+		if m.Away {
+			all = append(all, p.AwayText(m))
+		}
+	}
+	if len(all) == 0 || refusal.Lacks(err, "") {
+		return p.Say(i18n.MachineUnreachable)
+	}
+	return p.Say(i18n.MachineNoAnswer, i18n.Args{"Away": strings.Join(all, " ")})
 }
 
 // StateWithAge is the state of a session; for an ended session, with the time since its end.

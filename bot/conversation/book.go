@@ -99,7 +99,12 @@ func (b *Book) Find(to address.Conversation, arg string, fits func(port.Session)
 		return found
 	}
 	named := func(r port.Session) naming.Named {
-		return naming.Named{ID: r.ID, Name: r.Name, Former: r.FormerNames, Other: []uuid.UUID{r.AgentSessionID}}
+		former := r.FormerNames
+		if r.Machine != "" { // its name there is enough
+			_, there, _ := strings.Cut(r.Name, ":")
+			former = append(slices.Clip(former), there)
+		}
+		return naming.Named{ID: r.ID, Name: r.Name, Former: former, Other: []uuid.UUID{r.AgentSessionID}}
 	}
 	means := naming.Find(b.Known(), arg, named, fits)
 	slices.Reverse(means)

@@ -52,6 +52,19 @@ func (c Cursors) Note(to address.Conversation, id uuid.UUID, at talk.Cursor) err
 	return c.dropLocked(id, func(place address.Conversation) bool { return place != kept })
 }
 
+// After returns the stored position of a session if it is later than the first one of its record,
+// and otherwise none.
+func (c Cursors) After(id uuid.UUID, record []talk.Cursor) (at talk.Cursor) {
+	c.in.mu.Lock()
+	defer c.in.mu.Unlock()
+	for _, f := range c.in.kept {
+		if len(record) > 0 && f.Cursors[id].Passes(record[0]) {
+			at = f.Cursors[id]
+		}
+	}
+	return at
+}
+
 // Drop forgets a position that the session's record has.
 func (c Cursors) Drop(id uuid.UUID) error {
 	c.in.mu.Lock()

@@ -18,17 +18,22 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/health"
 	"ccbot/port"
+	"ccbot/port/news"
 )
 
 const (
-	address   = "health"
+	// FeatureName is the name of the feature.
+	FeatureName = "health"
+
+	address   = FeatureName
 	byMessage = "asked" // after the address: opened by a message
 
 	shownReason = 120 // letters of an error
 )
 
-// New returns the feature of /health and its page, and of the page of an unread file.
-func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, computer *Computer) chat.Feature {
+// New returns the feature of /health and its page, and of the page of an unread file. others
+// describes the other machines.
+func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, computer *Computer, others func(ctx context.Context, p chat.Phrases) []render.Text) chat.Feature {
 	dir := computer.dir
 	draw := func(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		p := c.In(v.To)
@@ -37,13 +42,13 @@ func New(c *chat.Chat, figures func(ctx context.Context) health.Figures, compute
 		if v.Rest == byMessage { // the message that asks is not handled yet
 			f.Inbox = max(0, f.Inbox-1)
 		}
-		return chat.Screen{Text: text(p, f, dir), Options: [][]card.Option{{again}}, Back: "menu"}, nil
+		return chat.Screen{Text: chat.Paragraphs(append([]render.Text{text(p, f, dir)}, others(ctx, p)...)...), Options: [][]card.Option{{again}}, Back: "menu"}, nil
 	}
 	command := c.Pages.Command(address, address+"/"+byMessage)
 	command.Unkept = func(ctx context.Context, to outbox.Conversation) render.Text {
 		return text(c.In(to), figures(ctx), dir)
 	}
-	return chat.Feature{Name: address, Commands: []chat.Command{command},
+	return chat.Feature{Name: FeatureName, OnNews: computer.onNews, Commands: []chat.Command{command},
 		Pages: map[string]chat.Page{address: {Draw: draw}, unread: computer.unreadPage(figures)}}
 }
 
@@ -197,15 +202,36 @@ func (c *Computer) DiskFree(ctx context.Context) (err error) {
 	return err
 }
 
-// TmuxText reports to each private chat that tmux does not answer, or that it answers again.
-func TmuxText(ctx context.Context, c *chat.Chat, silent bool) (err error) {
-	if silent {
-		return c.WarnAll(ctx, i18n.TmuxSilence, nil)
+// onNews reports faults of a machine. Those of a machine that is not the chat's own begin with its
+// name.
+func (c *Computer) onNews(ctx context.Context, r port.Session, n news.News) error {
+	switch n := n.(type) {
+	case news.TmuxSilence:
+		return c.tmuxSilence(ctx, r, n)
+	case news.FileUnread:
+		return c.fileUnread(ctx, r, n)
 	}
-	for _, to := range c.Book.PrivateChats() {
-		err = errors.Join(err, c.Say(ctx, to, c.In(to).Say(i18n.TmuxAnswers)))
-	}
+	return nil
+}
+
+// tmuxSilence reports to each private chat that tmux does not answer, or that it answers again.
+func (c *Computer) tmuxSilence(ctx context.Context, r port.Session, n news.TmuxSilence) error {
+	_, err := c.each(func(to outbox.Conversation) error {
+		p := c.chat.In(to)
+		if n.Ended {
+			return c.chat.Post(ctx, card.Content{To: to, Text: of(p, r, p.Text(i18n.TmuxAnswers))})
+		}
+		return c.chat.Warn(ctx, to, 0, of(p, r, p.Text(i18n.TmuxSilence)), nil)
+	})
 	return err
+}
+
+// of names the machine that a sentence is about, if it is not the chat's own.
+func of(p chat.Phrases, r port.Session, said render.Text) render.Text {
+	if r.Machine == "" {
+		return said
+	}
+	return p.Text(i18n.Named, i18n.Args{"What": render.Bold(r.Name), "Said": said})
 }
 
 // OldClaudeText reports to each private chat that Claude Code is older than the oldest version that

@@ -12,6 +12,8 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/health"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 const (
@@ -47,11 +49,12 @@ func (c *Computer) unreadPage(figures func(ctx context.Context) health.Figures) 
 // errNoChat is returned if no chat can get the report.
 var errNoChat = errors.New("no chat is known")
 
-// FileUnread reports once in each conversation of its sessions that a file of an agent is skipped.
-// If none of them may be shown, it reports it to the private chats.
-func (c *Computer) FileUnread(ctx context.Context, path string, of []outbox.Conversation) (err error) {
+// fileUnread reports once in each conversation of its sessions that a file of an agent is skipped.
+// If none of them may be shown, it reports it to the private chats. Only the chat's own machine
+// reads it again at a tap.
+func (c *Computer) fileUnread(ctx context.Context, r port.Session, n news.FileUnread) (err error) {
 	var places []outbox.Conversation
-	for _, to := range of {
+	for _, to := range n.To {
 		if c.chat.Book.MayShow(to) && !slices.Contains(places, to) {
 			places = append(places, to)
 		}
@@ -59,12 +62,16 @@ func (c *Computer) FileUnread(ctx context.Context, path string, of []outbox.Conv
 	if len(places) == 0 {
 		places = c.chat.Book.PrivateChats()
 	}
-	if len(places) == 0 {
+	if len(places) == 0 && r.Machine == "" {
 		return errNoChat
 	}
 	for _, to := range places {
+		if p := c.chat.In(to); r.Machine != "" {
+			err = errors.Join(err, c.chat.Warn(ctx, to, 0, of(p, r, p.Text(i18n.FileUnread, i18n.Args{"Path": p.Short(n.Path)})), nil))
+			continue
+		}
 		in := chat.Incoming{Message: conversation.Message{To: to}, From: to.ChatID}
-		err = errors.Join(err, c.chat.Pages.Open(ctx, in, chat.Address(unread, file{path})))
+		err = errors.Join(err, c.chat.Pages.Open(ctx, in, chat.Address(unread, file{n.Path})))
 	}
 	return err
 }

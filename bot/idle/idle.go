@@ -261,7 +261,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	case !changed && r.State == port.StateStopping:
 		return nil // news of its end will come
 	case unknown != nil || refusal.Is(err, refusal.Unreachable): // it may be ending
-		left = p.Say(i18n.MachineUnreachable)
+		left = p.Unreachable(r.Machine)
 	case !changed:
 		left = p.Say(i18n.SparedFailed)
 	case left == "":

@@ -33,8 +33,8 @@ const (
 	Asked    State = "asked"    // a prompt that needs a person's confirmation; in no queue
 )
 
-// isOffered reports whether an engine has the prompt, or is about to have it.
-func (s State) isOffered() bool { return s == Held || s == Typing || s == Unproven }
+// IsOffered reports whether an engine has the prompt, or is about to have it.
+func (s State) IsOffered() bool { return s == Held || s == Typing || s == Unproven }
 
 // Waits reports whether an entry may still be typed and no part of it was typed yet.
 func (s State) Waits() bool { return s == Held || s == Asked }
@@ -46,10 +46,12 @@ type Entry struct {
 	Update               json.RawMessage `json:"update,omitempty"` // as Telegram sent it; none for p- keys
 	Received             time.Time       `json:"received"`
 	State                State           `json:"state"`
-	Session              uuid.UUID       `json:"session,omitzero"` // id of the port.Session it is for
+	Session              uuid.UUID       `json:"session,omitzero"`  // id of the port.Session it is for
+	Machine              string          `json:"machine,omitempty"` // of the engine of its last offer; empty: the chat's own
 	address.Conversation `json:"conversation"`
 	MessageID            int              `json:"message_id,omitempty"`
 	Number               int64            `json:"number,omitempty"` // of its last offer to an engine; never used again
+	Owned                bool             `json:"owned,omitempty"`  // another machine has answered that offer
 	Text                 string           `json:"text,omitempty"`   // the normalized prompt
 	Class                talk.PromptClass `json:"class,omitempty"`  // how its receipt is proven
 	Typing               *talk.Mark       `json:"typing,omitempty"`
@@ -102,11 +104,6 @@ func (e *Entry) check() error {
 	return nil
 }
 
-const promptPrefix = "p-" // of the key of a prompt that is not an update
-
-// PromptKey returns the key of the prompt with an id, which is not an update.
-func PromptKey(id uuid.UUID) string { return promptPrefix + id.String() }
-
 // UpdateKey returns the key of the update with an id.
 func UpdateKey(updateID int64) string { return strconv.FormatInt(updateID, 10) }
 
@@ -121,7 +118,7 @@ func validKey(key string) bool {
 	if _, ok := updateID(key); ok {
 		return true
 	}
-	text, ok := strings.CutPrefix(key, promptPrefix)
+	text, ok := strings.CutPrefix(key, talk.PromptPrefix)
 	if !ok {
 		return false
 	}

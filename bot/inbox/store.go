@@ -20,15 +20,17 @@ import (
 	"ccbot/port/refusal"
 )
 
-// ErrNoEntry is returned for a key that was never accepted or is finished.
-var ErrNoEntry = refusal.New(refusal.NotFound, "there is no such entry in the inbox")
-
-// ErrUnread is returned by List, with the readable entries, if others cannot be read now.
-var ErrUnread = errors.New("an entry of the inbox cannot be read now")
-
-// ErrDraft from the function of Change keeps the entry in memory: Load returns it, and the next
-// change writes it. A crash loses nothing, because an accepted entry is handed on again.
-var ErrDraft = errors.New("it is only a draft")
+var (
+	// ErrNoEntry is returned for a key that was never accepted or is finished.
+	ErrNoEntry = refusal.New(refusal.NotFound, "there is no such entry in the inbox")
+	// ErrUnread is returned by List, with the readable entries, if others cannot be read now.
+	ErrUnread = errors.New("an entry of the inbox cannot be read now")
+	// ErrUnchanged from the function of Change leaves the entry as it is, and Change returns nil.
+	ErrUnchanged = errors.New("the entry is so already")
+	// ErrDraft from the function of Change keeps the entry in memory: Load returns it, and the next
+	// change writes it. A crash loses nothing, because an accepted entry is handed on again.
+	ErrDraft = errors.New("it is only a draft")
+)
 
 const (
 	entrySuffix = ".json"
@@ -56,10 +58,11 @@ type Store struct {
 	// Clock, set before the first update, measures the age of entries. nil uses the wall clock.
 	Clock Clock
 
-	// TakeBack, set before the first update, takes a prompt back from its engine before the chat
-	// finishes its entry or asks a person about it. Taking back a prompt that no engine has is not
-	// an error.
-	TakeBack func(key string) error
+	// TakeBack, set before the first update, takes the prompt of an entry back from its engine before
+	// the chat finishes the entry or asks a person about it. With held it is an error if the prompt
+	// was typed. Taking back a prompt that no engine has is not an error. It may take long, and
+	// blocks no other entry.
+	TakeBack func(e Entry, held bool) error
 
 	// Failpoint is called at each persisted step. It is nil except in programs built to crash
 	// there.
@@ -71,11 +74,11 @@ type Store struct {
 
 	drafts sync.Map // Entry by key: see ErrDraft
 
-	mu   sync.Mutex           // held during every change of the folder, so that no save restores a finished entry
-	done map[string]time.Time // finished keys with a marker, and since when
-	torn map[string]bool      // keys whose first write failed: the file may exist, and was not handed on
-
-	numbers numbers // of offers
+	mu      sync.Mutex           // held during every change of the folder, so that no save restores a finished entry
+	done    map[string]time.Time // finished keys with a marker, and since when
+	torn    map[string]bool      // keys whose first write failed: the file may exist, and was not handed on
+	numbers numbers              // of offers
+	leaving map[string]int       // keys whose prompts are being taken back, see release
 }
 
 // OpenStore opens dir ($CCBOT_DIR/inbox), and creates it if necessary. Unreadable entries go to the
@@ -86,7 +89,7 @@ func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 		aside:  spool.Loader{Quarantine: filepath.Join(filepath.Dir(dir), "quarantine"), Report: true, Log: log},
 		log:    log,
 		done:   make(map[string]time.Time),
-		torn:   make(map[string]bool),
+		torn:   make(map[string]bool), leaving: make(map[string]int),
 	}
 	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("open the inbox: %w", err)
@@ -207,28 +210,24 @@ func (s *Store) Save(e Entry) error {
 	return s.Change(e.Key, func(now *Entry) error { *now = e; return nil })
 }
 
-// Change applies change to an entry, atomically; the result is on disk when Change returns. After
-// an error of change nothing is written. It returns ErrNoEntry if the entry is finished, or never
-// existed.
+// Change applies change to an entry, atomically and durably. After an error of change nothing is
+// written. It returns ErrNoEntry if the entry is finished, or never existed. change is called again
+// if the prompt of the entry has to be taken back first.
 func (s *Store) Change(key string, change func(e *Entry) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, err := s.Load(key)
-	if err != nil {
-		return fmt.Errorf("change: %w", err)
-	}
-	before := e.State
-	switch err := change(&e); {
-	case errors.Is(err, ErrDraft):
-		s.drafts.Store(key, e)
-		return nil
-	case err != nil:
-		return err
-	}
-	if err := s.leave(before, e); err != nil {
-		return err
-	}
-	return s.writeLocked(e)
+	return s.release(key, false, func(e *Entry, unread error) (leaves bool, write func(Entry) error, err error) {
+		if unread != nil {
+			return false, nil, fmt.Errorf("change: %w", unread)
+		}
+		before := *e
+		switch err = change(e); {
+		case errors.Is(err, ErrUnchanged):
+			return false, nil, nil
+		case errors.Is(err, ErrDraft):
+			s.drafts.Store(key, *e)
+			return false, nil, nil
+		}
+		return before.MayBeHeld() && !e.MayBeHeld(), s.writeLocked, err
+	})
 }
 
 // Find returns the unfinished entry of a message, or of a text that the message is a part of, or
@@ -251,43 +250,18 @@ func (s *Store) isPart(e Entry, message int) bool {
 	})
 }
 
-// Finish marks an entry as finished: it is never handed on again. Finishing a key twice, or an
-// unknown one, is not an error.
-func (s *Store) Finish(key string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.finishLocked(key)
-}
-
-// FinishIn is Finish for an entry in a given state, atomically. It returns ErrNoEntry if the entry
-// is in another state, or finished.
-func (s *Store) FinishIn(key string, state State) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e, err := s.Load(key)
-	if err == nil && e.State != state {
-		err = fmt.Errorf("entry %s is %s: %w", key, e.State, ErrNoEntry)
-	}
-	if err != nil {
-		return fmt.Errorf("finish: %w", err)
-	}
-	return s.finishLocked(key)
-}
-
 // finishLocked finishes by a rename, because a rename is one step and works on a full disk.
 func (s *Store) finishLocked(key string) error {
 	if !validKey(key) {
 		return fmt.Errorf("finish %q: %w", key, ErrNoEntry)
 	}
-	if err := s.takeBack(key); err != nil {
-		return err
+	err := disk.Rename(s.path(key), filepath.Join(s.folder.Path, key+doneSuffix))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("finish %s: %w", key, err)
 	}
 	s.drafts.Delete(key)
-	switch err := disk.Rename(s.path(key), filepath.Join(s.folder.Path, key+doneSuffix)); {
-	case errors.Is(err, fs.ErrNotExist):
+	if err != nil { // it is finished already
 		return nil
-	case err != nil:
-		return fmt.Errorf("finish %s: %w", key, err)
 	}
 	s.done[key] = time.Now()
 	return s.folder.Sync()
@@ -342,8 +316,10 @@ func (s *Store) list() (entries []Entry, left []unread, err error) {
 			s.log.Error("inbox_entry_not_read", logkey.File, name, logkey.Error, err)
 			left = append(left, unread{key, err})
 		case e.Key != "":
-			if shown, is := s.drafts.Load(key); is && e.State.isOffered() {
+			if shown, is := s.drafts.Load(key); is && e.State.IsOffered() {
+				number := e.Number
 				e, _ = shown.(Entry)
+				e.Number = max(e.Number, number)
 			}
 			entries = append(entries, e)
 		}
@@ -354,11 +330,12 @@ func (s *Store) list() (entries []Entry, left []unread, err error) {
 
 // setAside finishes an entry and keeps it in quarantine. A crash in between leaves it unfinished.
 func (s *Store) setAside(key, reason string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.takeBack(key); err != nil {
-		return err
-	}
+	return s.release(key, true, func(*Entry, error) (bool, func(Entry) error, error) {
+		return true, func(Entry) error { return s.setAsideLocked(key, reason) }, nil
+	})
+}
+
+func (s *Store) setAsideLocked(key, reason string) error {
 	s.drafts.Delete(key)
 	if err := s.folder.Quarantine(key+entrySuffix, s.aside.Quarantine, reason); err != nil {
 		return fmt.Errorf("set aside %s: %w", key, err)

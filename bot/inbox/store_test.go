@@ -30,7 +30,7 @@ func openStore(t *testing.T) (*Store, string) {
 	return s, dir
 }
 
-func newPromptKey() string { return promptPrefix + uuid.NewString() }
+func newPromptKey() string { return talk.PromptKey(uuid.New()) }
 
 func keys(entries []Entry) []string {
 	names := []string{}

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/offer"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -50,7 +51,7 @@ type Entries interface {
 type Continuing struct {
 	chat    *chat.Chat
 	entries Entries
-	queue   talk.PromptQueue
+	queue   offer.Queue
 	work    func(ctx context.Context, id uuid.UUID) (port.Work, error)
 	cards   chat.Cards[plan]
 	wake    chan struct{}
@@ -84,7 +85,7 @@ func (p plan) name() string { return fmt.Sprintf("%s-%d", p.Session, p.Until.Uni
 // New returns the Continuing of a chat. work returns a session's known work without running git.
 // text is the prompt that continues a session; if it is empty, the chat's language has one.
 // planned is called after a prompt was planned, or is no longer.
-func New(c *chat.Chat, e Entries, q talk.PromptQueue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, planned func()) *Continuing {
+func New(c *chat.Chat, e Entries, q offer.Queue, work func(ctx context.Context, id uuid.UUID) (port.Work, error), text string, planned func()) *Continuing {
 	return &Continuing{planned: planned, chat: c, entries: e, queue: q, work: work, text: text, cards: chat.NewCards[plan](c, continuingKind).Asking(), wake: make(chan struct{}, 1)}
 }
 
@@ -180,7 +181,7 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 		if _, shown := l.cards.Get(p.name()); known && !shown && r.State.Live() && r.Loop == nil { // a loop waits by itself
 			p.Text = cmp.Or(l.text, l.chat.In(r.Conversation).Say(i18n.PromptAfterLimit))
 			if l.atLimit(r) == conversation.Continue {
-				p.Prompt = inbox.PromptKey(uuid.New())
+				p.Prompt = talk.PromptKey(uuid.New())
 			}
 			err := l.cards.Show(ctx, p.name(), l.card(r, r.Conversation, p), p)
 			if err != nil {
@@ -232,7 +233,7 @@ func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer
 	defer pause.Poke(l.wake)
 	p.Prompt = ""
 	if t.Card.Option == planOption {
-		p.Prompt = inbox.PromptKey(uuid.New())
+		p.Prompt = talk.PromptKey(uuid.New())
 	}
 	return chat.Answer{}, l.cards.Redraw(ctx, t.Card.Key, l.card(r, c.Content.To, p), p)
 }

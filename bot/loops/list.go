@@ -61,7 +61,7 @@ func (l *Loops) drawList(ctx context.Context, visit chat.Visit) (chat.Screen, er
 	lines := []render.Text{render.Bold(w.Say(i18n.LoopsTitle))}
 	switch {
 	case err != nil:
-		lines = append(lines, render.Plain(w.Say(i18n.MachineUnreachable)))
+		lines = append(lines, render.Plain(w.Unread(err)))
 	case len(all) == 0:
 		lines = []render.Text{render.Plain(w.Say(i18n.LoopsNone))}
 	}

@@ -1,6 +1,10 @@
 package machine
 
 import (
+	"slices"
+	"strings"
+	"time"
+
 	"ccbot/internal/cellpicture"
 	"ccbot/port"
 	"ccbot/port/folders"
@@ -74,4 +78,50 @@ type Transcripts interface {
 	talk.Conversations
 	talk.Exports
 	talk.LastQuestions
+}
+
+// Info describes one of the machines that the chat has.
+type Info struct {
+	ID   string // empty: the chat's own
+	Name string
+	Away bool // it does not answer: what runs there is unknown
+	Lost bool // it is Away because its link has had no contact for a while
+	// Heard is the time of the last contact with a machine that is Away; zero: none since the start.
+	Heard time.Time
+}
+
+// Status is the last report of a machine about itself.
+type Status struct {
+	Version  string  // of ccbot; empty: it has not reported yet
+	Agents   int     // that run
+	Load     float64 // of the last minute, for each processor
+	DiskFree int64   // in bytes
+	DiskSize int64
+	Heard    time.Time // the last contact with another machine; zero: none since the start
+}
+
+// All returns the chat's own machine, and then the others; nil: there are no others.
+type All func() []Info
+
+// Others returns the other machines than the chat's own.
+func (a All) Others() []Info {
+	if a == nil {
+		return nil
+	}
+	return a()[1:]
+}
+
+// Find returns another machine than the chat's own.
+func (a All) Find(id string) (m Info, found bool) {
+	others := a.Others()
+	i := slices.IndexFunc(others, func(m Info) bool { return m.ID == id })
+	if i < 0 {
+		return Info{}, false
+	}
+	return others[i], true
+}
+
+// Has reports whether one of several machines has a name.
+func (a All) Has(name string) bool {
+	return len(a.Others()) > 0 && slices.ContainsFunc(a(), func(m Info) bool { return strings.EqualFold(m.Name, name) })
 }

@@ -29,10 +29,16 @@ func TestSplitNameAndPath(t *testing.T) {
 		{"quotes around the path", `api "~/my proj"`, "api", "~/my proj"},
 		{"curved quotes around both", `“my api” “/srv/my proj”`, "my-api", "/srv/my proj"},
 		{"blanks around", "  api   /srv  ", "api", "/srv"},
+		{"on another machine", "api barn:~/my api", "api", "barn:~/my api"},
+		{"on another machine, without a path", "api barn:", "api", "barn:"},
+		{"on another machine, in quotes", `api "barn:/srv/x"`, "api", "barn:/srv/x"},
+		{"a colon in a path", "api /srv/barn:x", "api", "/srv/barn:x"},
+		{"a colon in a name", "fix:it", "fix:it", ""},
+		{"a colon before a path", "fix:it /srv", "fix:it", "/srv"},
 		{"letters of two bytes", "über /srv/ü", "über", "/srv/ü"},
 	} {
 		t.Run(tt.label, func(t *testing.T) {
-			name, path := NameAndPath(tt.args)
+			name, path := NameAndPath(tt.args, func(name string) bool { return name == "barn" })
 			assert.Equal(t, []string{tt.name, tt.path}, []string{name, path})
 		})
 	}
@@ -40,7 +46,7 @@ func TestSplitNameAndPath(t *testing.T) {
 
 func TestSplitNamePathAtBlank(t *testing.T) {
 	for _, blank := range []string{"\n", "\t", "\u00a0"} {
-		name, path := NameAndPath("api" + blank + "/srv")
+		name, path := NameAndPath("api"+blank+"/srv", func(string) bool { return false })
 		assert.Equal(t, []string{"api", "/srv"}, []string{name, path}, "%q", blank)
 	}
 }

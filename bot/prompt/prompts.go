@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +15,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/offer"
 	"ccbot/bot/outbox"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
@@ -21,6 +24,7 @@ import (
 	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -48,6 +52,12 @@ type Edits interface {
 	SendNow(ctx context.Context, id uuid.UUID, key string) (reported bool, err error)
 }
 
+// Offers are the offers of prompts to their engines, and the answers; see package offer.
+type Offers interface {
+	Progress(ctx context.Context, n news.Progress) (asks bool, err error)
+	Again(ctx context.Context, isLate func(e inbox.Entry) bool, ask func(ctx context.Context, e inbox.Entry) error, report func(error)) error
+}
+
 // Sessions starts and resumes sessions.
 type Sessions interface {
 	Begin(ctx context.Context, to outbox.Conversation, q port.Start) (r port.Session, began bool, err error)
@@ -64,10 +74,11 @@ type Lost interface {
 type Deps struct {
 	Chat  *chat.Chat
 	Queue interface {
-		talk.PromptQueue
+		offer.Queue
 		talk.PromptDecisions
 		talk.PromptViews
 		Edits
+		Offers
 	}
 	Entries interface {
 		Entries
@@ -89,8 +100,9 @@ type Deps struct {
 // Prompts are the prompts of all sessions.
 type Prompts struct {
 	Deps
-	book  *conversation.Book
-	cards chat.Cards[facts]
+	book     *conversation.Book
+	cards    chat.Cards[facts]
+	reviewed atomic.Bool // by the start
 }
 
 // New returns the prompts of a chat.
@@ -112,8 +124,11 @@ func (p *Prompts) Feature() chat.Feature {
 			return true, p.take(ctx, *in, text)
 		},
 		OnCurrent: func(ctx context.Context, to address.Conversation, _ uuid.UUID) error { return redrawShared(ctx, p, to) },
-		Run:       func(ctx context.Context) error { p.Tidy(ctx); return nil },
-		OnMoved:   p.moved,
+		Run: func(ctx context.Context) error {
+			p.Tidy(ctx)
+			return offerAgain(ctx, p)
+		},
+		OnMoved: p.moved,
 	}
 }
 
@@ -129,7 +144,7 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 	}
 	if in.Near != "" {
 		has, err := p.Chat.Folder.HasCommand(ctx, r.ID, in.Typed)
-		if err != nil {
+		if err != nil && !refusal.Is(err, refusal.Unreachable) { // a person is asked
 			return fmt.Errorf("a command of the agent: %w: %w", inbox.ErrLater, err)
 		}
 		if has {
@@ -186,7 +201,9 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		err = p.wait(ctx, facts{Reason: spoken}, e, r)
 	default:
 		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, r) {
-			err = p.Chosen(ctx, in.To, r.ID)
+			if err = p.Chosen(ctx, in.To, r.ID); refusal.Is(err, refusal.Unreachable) {
+				err = nil
+			}
 		}
 	}
 	if err != nil { // the inbox hands it on again, also when the session has ended at this moment
@@ -198,8 +215,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 // hold queues a prompt for its session. The entry is accepted until the queue holds it: its facts
 // are found again after a crash and need no separate write.
 func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error {
-	// The answer comes to where the text came from.
-	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil {
+	// The answer comes to where the text came from, if the machine can be told so.
+	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil && !refusal.Is(err, refusal.Unreachable) {
 		return err
 	}
 	draft := func(now *inbox.Entry) error { e.Number, *now = now.Number, e; return inbox.ErrDraft }
@@ -238,7 +255,7 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, b
 	switch some, err := openIn(p.book.Records); {
 	case len(some) > 0:
 		return r, true, nil // a person chooses
-	case err != nil:
+	case err != nil && !refusal.Is(err, refusal.Unreachable):
 		return r, false, fmt.Errorf("the sessions: %w: %w", inbox.ErrLater, err)
 	}
 	_, some := p.book.CurrentSession(in.To)
@@ -256,6 +273,22 @@ func (p *Prompts) notDelivered(ctx context.Context, in chat.Incoming, why render
 	links [][]card.Option) error {
 	text := chat.Lines(why, p.Chat.In(in.To).Text(i18n.NotDelivered))
 	return p.Chat.Fail(ctx, in.To, in.MessageID, text, links)
+}
+
+// Forget reports the prompts that still wait for a session, or for an answer about it, and ends
+// them.
+func Forget(ctx context.Context, p *Prompts, session uuid.UUID) error {
+	entries, err := p.Entries.List()
+	if err != nil {
+		return err
+	}
+	var left []string
+	for _, e := range entries {
+		if e.Session == session && slices.Contains([]inbox.State{inbox.Held, inbox.Typing, inbox.Unproven, inbox.Asked}, e.State) {
+			left = append(left, e.Key)
+		}
+	}
+	return p.Homeless(ctx, left)
 }
 
 // Homeless reports prompts whose session no longer exists, and ends them.
@@ -388,7 +421,7 @@ func (c CLI) Send(ctx context.Context, key string, r port.Session, text string) 
 	if err := refusal.Unable(r.Can, typed, class); err != nil {
 		return err
 	}
-	e := inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Conversation: r.Conversation, Received: time.Now().UTC(),
+	e := inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Machine: r.Machine, Conversation: r.Conversation, Received: time.Now().UTC(),
 		Text: typed, Class: class}
 	fresh, err := c.Add(e)
 	if err != nil || !fresh {

@@ -14,6 +14,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
 	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // MaxAge is the age at which a message needs confirmation: it was read late, or waited while ccbot
@@ -56,6 +57,7 @@ func (p *Prompts) TooLate(ctx context.Context, in chat.Incoming, command string)
 // about the others if ccbot was away for longer than MaxAge; about accepted ones at their turn. It
 // repeats missing questions. It must precede the hand-over of prompts to their sessions.
 func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
+	defer p.reviewed.Store(true)
 	if err := DropUnauthorized(ctx, p); err != nil && !errors.Is(err, inbox.ErrUnread) {
 		return err // otherwise they would be typed
 	}
@@ -69,6 +71,34 @@ func (p *Prompts) Review(ctx context.Context, away time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// Progress applies what an engine reports about a prompt, and asks about a prompt that the engine
+// no longer has. The review asks about all of them.
+func Progress(ctx context.Context, p *Prompts, n news.Progress) error {
+	asks, err := p.Queue.Progress(ctx, n)
+	if err != nil || !asks || !p.reviewed.Load() {
+		return err
+	}
+	e, err := p.Entries.Load(n.Key)
+	if chat.IsGone(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return askLeft(ctx, p, e)
+}
+
+// offerAgain repeats offers until ctx ends.
+func offerAgain(ctx context.Context, p *Prompts) error {
+	ask := func(ctx context.Context, e inbox.Entry) error {
+		r, _ := p.book.Records.Get(e.Session)
+		return p.wait(ctx, facts{Reason: old}, e, r)
+	}
+	return p.Queue.Again(ctx, func(e inbox.Entry) bool { return isLate(p, e) }, ask, func(err error) {
+		p.Chat.Log.Error("prompts_not_offered", logkey.Error, err)
+	})
 }
 
 // askLeft asks about a prompt without its question: a kill came between the two writes, or the file

@@ -15,6 +15,8 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
 	"pgregory.net/rapid"
+
+	"ccbot/try/botapi"
 )
 
 func renderers() map[string]func(src string, room int) []Part {
@@ -290,34 +292,39 @@ func contents(parts []Part) string {
 	return b.String()
 }
 
+// TestP5_RenderersLoseNothing: and the strict stand-in of the Bot API accepts each part as it is.
 func TestP5_RenderersLoseNothing(t *testing.T) {
-	for name, r := range renderers() {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				n := nasty{t: t}
-				n.blocks("", 0)
-				src, room := n.out.String(), rapid.IntRange(0, 600).Draw(t, "room")
-				parts := r(src, room)
-				if bad := wrong(parts, room); len(bad) > 0 {
-					t.Fatalf("%v: %q", bad, src)
+	sent := accepting(t, botapi.Options{Rich: true})
+	rapid.Check(t, func(t *rapid.T) {
+		n := nasty{t: t}
+		n.blocks("", 0)
+		src, room := n.out.String(), rapid.IntRange(0, 600).Draw(t, "room")
+		for name, r := range renderers() {
+			parts := r(src, room)
+			if bad := wrong(parts, room); len(bad) > 0 {
+				t.Fatalf("%s: %v: %q", name, bad, src)
+			}
+			all := contents(parts)
+			for _, w := range n.loose {
+				if !strings.Contains(all, w) {
+					t.Fatalf("%s: %q is lost of %q → %q", name, w, src, all)
 				}
-				all := contents(parts)
-				for _, w := range n.loose {
-					if !strings.Contains(all, w) {
-						t.Fatalf("%q is lost of %q → %q", w, src, all)
-					}
+			}
+			rest := all
+			for _, w := range n.words {
+				_, behind, ok := strings.Cut(rest, w)
+				if !ok {
+					t.Fatalf("%s: %q is lost, or comes too early, of %q → %q", name, w, src, all)
 				}
-				rest := all
-				for _, w := range n.words {
-					_, behind, ok := strings.Cut(rest, w)
-					if !ok {
-						t.Fatalf("%q is lost, or comes too early, of %q → %q", w, src, all)
-					}
-					rest = behind
+				rest = behind
+			}
+			for _, p := range parts {
+				if _, err := sent(p); err != nil {
+					t.Fatalf("%s: %q %q: %v", name, p.Rich, show(p.Text), err)
 				}
-			})
-		})
-	}
+			}
+		}
+	})
 }
 
 // A rich message shows the answer letter by letter.

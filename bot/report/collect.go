@@ -19,15 +19,18 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // report is the start report of one conversation.
 type report struct {
 	to      outbox.Conversation
+	dir     string                // ccbot's own folder
 	names   map[i18n.Key][]string // names of sessions, by sentence
 	closed  []closed              // by the start, and not reported yet
 	booted  time.Time             // when the machine booted after a reboot that ended sessions; zero if unknown
 	windows []port.Window         // not reported yet
+	posted  bool                  // its card is on disk
 }
 
 // closed is a session that a start closed, and its fate without a person's tap.
@@ -63,9 +66,10 @@ var sentences = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.Recove
 // collector groups the results of a start by conversation.
 type collector struct {
 	reports *Reports
+	machine string // that has started; empty: the chat's own
 	private []outbox.Conversation
-	booted  time.Time
 	all     []*report
+	news.Start
 }
 
 // reportOf returns the report of a conversation.
@@ -73,7 +77,7 @@ func (c *collector) reportOf(to outbox.Conversation) *report {
 	i := slices.IndexFunc(c.all, func(one *report) bool { return one.to == to })
 	if i < 0 {
 		i = len(c.all)
-		c.all = append(c.all, &report{to: to, booted: c.booted, names: make(map[i18n.Key][]string)})
+		c.all = append(c.all, &report{to: to, dir: c.Dir, booted: c.Booted, names: make(map[i18n.Key][]string)})
 	}
 	return c.all[i]
 }
@@ -95,12 +99,18 @@ func (c *collector) add(r port.Session, word i18n.Key) (in []*report) {
 	return in
 }
 
-// addClosed adds the sessions that the start closed. A session that is open again, or continues as
-// another session, is only marked as reported.
+// addClosed adds the sessions of the machine that its start closed. A session that is open again,
+// or continues as another session, is only marked as reported.
 func (c *collector) addClosed(ctx context.Context) error {
 	known, err := c.reports.Chat.Book.Records.List()
+	if !refusal.Lacks(err, "") { // only other machines are not reached yet: they recover by themselves
+		err = nil
+	}
 	errs := []error{err}
 	for _, r := range known {
+		if r.Machine != c.machine {
+			continue
+		}
 		if r.Unreported && !r.Resumable {
 			errs = append(errs, c.reports.Reported(ctx, r.ID))
 		}
@@ -146,23 +156,24 @@ func wentDown(r port.Session) bool {
 // wasCut reports whether the work of a session was interrupted, and does not continue.
 func wasCut(c closed) bool { return c.fate != goesOn && c.Interruption != nil }
 
-// addRepairs adds the repairs of sessions, and the sessions that are unclear.
-func (c *collector) addRepairs(rep news.Start) {
+// addRepairs adds the repairs of sessions of the machine, and its sessions that are unclear.
+func (c *collector) addRepairs() {
 	book := c.reports.Chat.Book
-	for _, done := range rep.Repaired {
+	for _, done := range c.Repaired {
 		r, known := book.Records.Get(done.Session)
 		if !known {
-			r = port.Session{Name: naming.ShortID(done.Session)}
+			r = port.Session{Machine: c.machine, Name: naming.ShortID(done.Session)}
 		}
 		switch {
+		case r.Machine != c.machine:
 		case done.Failed:
 			c.add(r, i18n.RecoveredTrouble)
 		case r.State.Open():
 			c.add(r, i18n.RecoveredRestored)
 		}
 	}
-	for _, id := range rep.Unclear {
-		if r, ok := book.Records.Get(id); ok {
+	for _, id := range c.Unclear {
+		if r, ok := book.Records.Get(id); ok && r.Machine == c.machine {
 			c.add(r, i18n.RecoveredUnclear)
 		}
 	}
@@ -172,8 +183,8 @@ func (c *collector) addRepairs(rep news.Start) {
 // nothing to report.
 func (p *Reports) content(one *report) (content card.Content, shown offered) {
 	words := p.Chat.In(one.to)
-	newer := render.Code(p.Chat.Short(path.Join(p.StateDir, "sessions")))
-	unreadable := render.Code(p.Chat.Short(path.Join(p.StateDir, "quarantine")))
+	newer := render.Code(p.Chat.Short(path.Join(one.dir, "sessions")))
+	unreadable := render.Code(p.Chat.Short(path.Join(one.dir, "quarantine")))
 	dirs := map[i18n.Key]render.Text{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable,
 		i18n.RecoveredMessages: unreadable, i18n.RecoveredChat: unreadable}
 	back := len(one.ids(func(c closed) bool { return c.fate != stays }))

@@ -14,15 +14,16 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
-	"ccbot/bot/inbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/internal/sysfault"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // Resumer resumes sessions.
@@ -48,7 +49,6 @@ type Deps struct {
 	Resumer       Resumer
 	Windows       Windows
 	Notices       port.Notices
-	StateDir      string // ccbot's own files
 	ResumeOnStart string // ResumeAll, ResumeContinue, ResumeNever, or anything else to ask
 	// Together shows in one message that sessions are being resumed, with their held prompts, and
 	// updates it when each is ready. done marks the failed ones.
@@ -70,7 +70,14 @@ type Reports struct {
 	pick  func(ctx context.Context, to address.Conversation, a chat.Among) error // among the lost sessions of a report, by its card's key
 }
 
-const kind = "report" // of the cards
+const (
+	// FeatureName is the name of the feature.
+	FeatureName = "report"
+	kind        = "report" // of the cards
+)
+
+// errNoChat is returned if no chat can get the report.
+var errNoChat = errors.New("no chat is known")
 
 // New returns the Reports of a chat.
 func New(d Deps) *Reports {
@@ -79,7 +86,7 @@ func New(d Deps) *Reports {
 
 // Feature describes the feature to the dispatcher.
 func (p *Reports) Feature() chat.Feature {
-	f := chat.Feature{Name: "report", OnNews: p.onNews, Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
+	f := chat.Feature{Name: FeatureName, OnNews: p.onNews, Cards: map[string]chat.OnTap{kind: p.cards.OnTap(p.tap)}}
 	p.pick = p.Chat.AddChoice(&f, chat.Choice{Name: "lost", Question: i18n.ResumePick,
 		Among: func(_ address.Conversation, a chat.Among) []port.Session {
 			c, _ := p.cards.Get(a.Word)
@@ -91,10 +98,11 @@ func (p *Reports) Feature() chat.Feature {
 	return f
 }
 
-// Report posts the report of a start to each conversation that needs one. It marks contents as
-// reported after the message is on disk: a crash in between repeats a message and loses none. If
-// ResumeOnStart asks for it, the sessions that a reboot ended are resumed before Tell returns.
-func (p *Reports) Report(ctx context.Context, rep news.Start) error {
+// report posts the report of a machine's start to each conversation that needs one. It marks
+// contents as reported after the message is on disk: a crash in between repeats a message and loses
+// none. If ResumeOnStart asks for it, the sessions that a reboot ended are resumed before report
+// returns. posted means that a message is on disk.
+func (p *Reports) report(ctx context.Context, machine string, rep news.Start) (posted bool, err error) {
 	private := p.Chat.Book.PrivateChats()
 	windows := p.Windows.All(ctx)
 	if len(windows) > 0 {
@@ -103,9 +111,12 @@ func (p *Reports) Report(ctx context.Context, rep news.Start) error {
 			p.Chat.Log.Warn("windows_unknown", logkey.Error, err)
 		}
 	}
-	c := &collector{reports: p, private: private, booted: rep.Booted}
+	c := &collector{reports: p, machine: machine, private: private, Start: rep}
 	errs := []error{c.addClosed(ctx)}
-	c.addRepairs(rep)
+	if len(private) == 0 && rep.Unreadable+rep.Messages > 0 {
+		errs = append(errs, errNoChat)
+	}
+	c.addRepairs()
 	for _, to := range private {
 		one := c.reportOf(to)
 		one.windows = windows
@@ -124,6 +135,7 @@ func (p *Reports) Report(ctx context.Context, rep news.Start) error {
 		} else {
 			reported = append(reported, one)
 		}
+		posted = posted || one.posted
 	}
 	for _, one := range reported {
 		for _, r := range one.closed {
@@ -136,7 +148,7 @@ func (p *Reports) Report(ctx context.Context, rep news.Start) error {
 			errs = append(errs, p.Notices.MarkReported(ctx, one.windows))
 		}
 	}
-	return errors.Join(errs...)
+	return posted, errors.Join(errs...)
 }
 
 // reportOne posts one report, and resumes the sessions that return by themselves. The windows have
@@ -146,6 +158,7 @@ func (p *Reports) reportOne(ctx context.Context, one *report) error {
 		if err := p.cards.Post(ctx, content, shown); err != nil {
 			return err
 		}
+		one.posted = true
 		p.Chat.At("report-posted")
 	}
 	if err := p.Windows.Post(ctx, one.to, one.windows); err != nil {
@@ -278,7 +291,16 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 // onNews updates the reports of a session that is back, has ended, whose resume has failed, or
 // whose held prompts have changed.
 func (p *Reports) onNews(ctx context.Context, r port.Session, n news.News) error {
-	switch n.(type) {
+	switch n := n.(type) {
+	case news.Start:
+		posted, err := p.report(ctx, r.Machine, n)
+		if err != nil && r.Machine != "" && (posted || sysfault.Of(err) == "") {
+			// Its courier would repeat it at once, and post the same again. The next start of the
+			// machine reports the sessions that are left.
+			p.Chat.Log.Error("recovery_not_told", logkey.Name, r.Name, logkey.Error, err)
+			return nil
+		}
+		return err
 	case news.Ready, news.Failed, news.Stopped, news.Requeued:
 	default:
 		return nil
@@ -296,7 +318,7 @@ func (p *Reports) onNews(ctx context.Context, r port.Session, n news.News) error
 func (p *Reports) stillCut(cut []uuid.UUID) []port.Session {
 	return slices.DeleteFunc(p.Chat.Book.Known(), func(r port.Session) bool {
 		return r.Interruption == nil || !r.Resumable && !r.State.Live() || !slices.Contains(cut, r.ID) ||
-			slices.Contains(r.Prompts, inbox.PromptKey(r.Interruption.Prompt))
+			slices.Contains(r.Prompts, talk.PromptKey(r.Interruption.Prompt))
 	})
 }
 

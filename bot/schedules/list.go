@@ -50,7 +50,7 @@ func (s *schedules) draw(ctx context.Context, visit chat.Visit) (chat.Screen, er
 	lines := []render.Text{render.Bold(w.Say(i18n.SchedulesTitle))}
 	switch {
 	case err != nil:
-		lines = append(lines, render.Plain(w.Say(i18n.MachineUnreachable)))
+		lines = append(lines, render.Plain(w.Unread(err)))
 	case len(all) == 0:
 		lines = []render.Text{render.Plain(w.Say(i18n.SchedulesNone))}
 	}

@@ -36,18 +36,18 @@ func (c CLI) beginAs(ctx context.Context, to address.Conversation, q port.Start,
 	return r, err
 }
 
-// End ends a session that a person in a terminal has confirmed, by the rule for a tap. The receipt
+// Make ends a session that a person in a terminal has confirmed, by the rule for a tap. The receipt
 // comes as news. refusal.WrongState: that launch has ended.
-func (c CLI) End(ctx context.Context, asked End) (r port.Session, err error) {
-	r, ok := asked.session(c.chat.Book.Records)
+func (e End) Make(ctx context.Context, records port.Views, agents port.Ender) (r port.Session, err error) {
+	r, ok := e.session(records)
 	switch {
 	case r.ID == uuid.Nil:
 		return r, &refusal.Error{Code: refusal.NotFound}
 	case !ok:
 		return r, &refusal.Error{Code: refusal.WrongState, State: r.State}
 	}
-	err = c.Agents.Archive(ctx, r.ID, asked.Final, port.Cause{Why: "requested in a terminal"})
-	if now, known := c.chat.Book.Records.Get(r.ID); known {
+	err = agents.Archive(ctx, r.ID, e.Final, port.Cause{Why: "requested in a terminal"})
+	if now, known := records.Get(r.ID); known {
 		r = now
 	}
 	return r, err

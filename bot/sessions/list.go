@@ -1,8 +1,8 @@
 package sessions
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -59,16 +59,16 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 		e.state = strings.TrimPrefix(s.chat.Machine(to)+" · "+e.state, " · ")
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.need, b.need) })
+	s.sortByMachine(entries)
 	open = each.As(entries, func(e entry) port.Session { return e.session })
 	lines := []render.Text{render.Plain(p.Say(i18n.ListTitle, i18n.Args{"Count": len(entries)}))}
 	switch {
 	case unread != nil || err != nil:
-		lines = append([]render.Text{render.Plain(p.Say(i18n.MachineUnreachable))}, lines[:min(len(entries), 1)]...)
+		lines = append([]render.Text{render.Plain(p.Unread(errors.Join(unread, err)))}, lines[:min(len(entries), 1)]...)
 	case len(entries) == 0:
 		lines[0] = render.Plain(p.Say(i18n.ListEmpty))
 	}
-	lines = append(lines, each.As(entries, entry.text)...)
+	lines = append(lines, s.byMachine(entries)...)
 	shown := chat.Screen{Text: chat.Lines(lines...), Options: s.switches(to, open, looks)}
 	if len(ended) > 0 {
 		var all []string

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -37,7 +38,7 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 		if r.Resumable && n.Quiet == 0 {
 			links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 		}
-		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: s.ReceiptText(p, r, n), Options: links, News: chat.NewsOf(r)})
+		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: ReceiptText(p, r, n, s.Kept(r)), Options: links, News: chat.NewsOf(r)})
 	case news.Ended, news.Failed, news.Lost:
 		return s.reportEnd(ctx, r, n)
 	}
@@ -94,6 +95,7 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 		word = i18n.Lost
 	case news.Failed:
 		word, screen = i18n.FailedScreen, n.Screen
+		args["Agent"] = cmp.Or(r.Product, "Claude Code")
 	case news.Ended:
 		if n.ByPerson {
 			word = i18n.EndedAsked
@@ -102,7 +104,7 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 		}
 	}
 	foot := p.InterruptionText(r.Interruption)
-	if waiting := s.queuedText(p, r); !waiting.Blank() {
+	if waiting := queuedText(p, r, s.Kept(r)); !waiting.Blank() {
 		foot = render.Join(waiting, render.Plain("\n"), foot)
 	}
 	links := chat.Rows(2, append(slices.Concat(p.ResumeLink(r)...), continueLink(p, r)...)...)
@@ -138,16 +140,16 @@ func exitOf(r port.Session) (word i18n.Key, args i18n.Args) {
 
 // queuedText counts the prompts that stay in a session's queue, and quotes the first words of its
 // chat's prompts.
-func (s *Sessions) queuedText(p chat.Phrases, r port.Session) render.Text {
+func queuedText(p chat.Phrases, r port.Session, kept []string) render.Text {
 	if len(r.Prompts) == 0 {
 		return render.Text{}
 	}
-	return chat.Lines(p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)}), render.Plain(quotes(p, s.Kept(r))))
+	return chat.Lines(p.Text(i18n.ReceiptWaiting, i18n.Args{"Count": len(r.Prompts)}), render.Plain(quotes(p, kept)))
 }
 
 // ReceiptText lists what an archive did, and what stays; if it was not ordinary, with a line for
-// each process.
-func (s *Sessions) ReceiptText(p chat.Phrases, r port.Session, receipt news.Stopped) render.Text {
+// each process. kept are the texts of the prompts in the session's queue.
+func ReceiptText(p chat.Phrases, r port.Session, receipt news.Stopped, kept []string) render.Text {
 	head := i18n.ReceiptArchived
 	switch {
 	case receipt.Quiet > 0:
@@ -165,7 +167,7 @@ func (s *Sessions) ReceiptText(p chat.Phrases, r port.Session, receipt news.Stop
 	if receipt.Stays {
 		text = append(text, p.Text(i18n.ReceiptStays))
 	}
-	return chat.Lines(append(text, s.queuedText(p, r))...)
+	return chat.Lines(append(text, queuedText(p, r, kept))...)
 }
 
 // isOrdinary reports whether an archive ended one process, which needed no force, and met no other:

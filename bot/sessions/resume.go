@@ -34,7 +34,7 @@ func (s *Sessions) resume(ctx context.Context, in chat.Incoming, arg string) err
 		}
 		return s.pick(ctx, in.To, chat.Among{})
 	}
-	found, path := findToResume(s.chat.Book, in.To, arg)
+	found, path := findToResume(s.chat.Book, in.To, arg, s.chat.Machines.Has)
 	if len(found) > 1 {
 		if found = slices.DeleteFunc(found, func(r port.Session) bool { return !comesBack(r) }); len(found) == 0 {
 			return s.chat.Say(ctx, in.To, s.chat.In(in.To).Say(i18n.ResumeNone))
@@ -73,8 +73,8 @@ func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (ba
 
 // findToResume resolves "name path". A name may have blanks in it, or look like a path: an unnamed
 // session is called like its folder. Sessions that can come back precede open ones.
-func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (found []port.Session, path string) {
-	name, path := newtext.NameAndPath(arg)
+func findToResume(book *conversation.Book, to outbox.Conversation, arg string, isMachine func(name string) bool) (found []port.Session, path string) {
+	name, path := newtext.NameAndPath(arg, isMachine)
 	if name == "" {
 		name, path, _ = strings.Cut(path, " ")
 	}
@@ -88,7 +88,7 @@ func findToResume(book *conversation.Book, to outbox.Conversation, arg string) (
 // end first.
 func (s *Sessions) toResume(to outbox.Conversation, a chat.Among) []port.Session {
 	if a.Word != "" {
-		found, _ := findToResume(s.chat.Book, to, a.Word)
+		found, _ := findToResume(s.chat.Book, to, a.Word, s.chat.Machines.Has)
 		return slices.DeleteFunc(found, func(r port.Session) bool { return !comesBack(r) })
 	}
 	over := func(r port.Session) bool { return !r.Resumable }
@@ -217,7 +217,7 @@ type GoingOn struct {
 	Text string // of the prompt; empty: a sentence in the language of the chat
 }
 
-// Front is the beginning of a session's queue: see talk.PromptQueue and talk.PromptOrder.
+// Front is the beginning of a session's queue: see offer.Queue and talk.PromptOrder.
 type Front interface {
 	Keep(ctx context.Context, id uuid.UUID, key string) error
 	ToFront(ctx context.Context, id uuid.UUID, key string) error
@@ -231,7 +231,7 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 		return true, s.chat.Post(ctx, card.Content{To: q.To, Text: s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name})})
 	}
 	typed, class, _ := talk.Normalise(cmp.Or(s.GoOn.Text, s.chat.In(q.To).Say(i18n.PromptAfterEnd)))
-	e := inbox.Entry{Key: inbox.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
+	e := inbox.Entry{Key: talk.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
 		Conversation: q.To, Text: typed, Class: class}
 	fresh, err := s.GoOn.Add(e)
 	if err != nil {

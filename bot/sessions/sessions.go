@@ -183,7 +183,7 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 	if args == "" && agent == "" {
 		return s.chat.Pages.Open(ctx, in, "new")
 	}
-	name, path := newtext.NameAndPath(args)
+	name, path := newtext.NameAndPath(args, s.chat.Machines.Has)
 	if path == "" && strings.Contains(args, "/") && agent == "" {
 		return s.askWhere(ctx, in, args)
 	}

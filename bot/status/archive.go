@@ -108,7 +108,7 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 	title := p.Say(i18n.ArchiveTitle, i18n.Args{"Count": len(sessions)})
 	switch {
 	case unread != nil: // there may be others
-		title = p.Say(i18n.MachineUnreachable)
+		title = p.Unread(unread)
 	case len(sessions) == 0:
 		title = p.Say(i18n.ArchiveEmpty)
 	}

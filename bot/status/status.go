@@ -230,7 +230,7 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 		queue = render.Join(render.Plain(title+"\n"), render.Quote(w.First(shownQueued, waits, "\n")))
 	}
 	if n.unknown {
-		return chat.Paragraphs(w.head(r, n, shared), w.Text(i18n.MachineUnreachable), queue, w.events(r, s.reported(w.Phrases, history, reader)))
+		return chat.Paragraphs(w.head(r, n, shared), render.Plain(w.Unreachable(r.Machine)), queue, w.events(r, s.reported(w.Phrases, history, reader)))
 	}
 	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git, n.changes), w.writers(n),
 		queue, w.events(r, s.reported(w.Phrases, history, reader)))

@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/offer"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -21,7 +22,6 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 	"ccbot/port"
-	"ccbot/port/talk"
 )
 
 // Entries reads the inbox.
@@ -49,7 +49,7 @@ type Requests interface {
 // Deps holds the dependencies of Lists.
 type Deps struct {
 	Chat     *chat.Chat
-	Queue    talk.PromptQueue
+	Queue    offer.Queue
 	Entries  Entries
 	Changes  Changes
 	Requests Requests

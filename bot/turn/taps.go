@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/offer"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -130,7 +132,7 @@ func (t *Turns) tap(ctx context.Context, tap chat.Tap, s state) (chat.Answer, er
 		})
 	}
 	in := chat.Incoming{Message: conversation.Message{To: tap.To}, From: tap.From, Since: s.since(), // all taps of a button have one key
-		Key: inbox.PromptKey(uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option)))}
+		Key: talk.PromptKey(uuid.NewSHA1(s.Session, []byte(tap.Card.Key+tap.Card.Option)))}
 	return chat.Do(func(ctx context.Context) error {
 		if Button(what) == Stop { // the turn may have ended since the card was drawn: the next one is not meant
 			t.catchUp(ctx, &s, func(item talk.Item) { s.take(item, t.Chat.Now()) })
@@ -172,15 +174,24 @@ func (t *Turns) put(ctx context.Context, c card.Card[state], was state) (done bo
 	return true, t.cards.Show(ctx, c.Key, c.Content, c.Payload)
 }
 
-// Compacting queues an agent's own /compact. add puts a prompt into the inbox, durably, and reports
-// whether its key is new: two taps are one.
-func Compacting(add func(e inbox.Entry) (fresh bool, err error), queue talk.PromptQueue) chat.OnSession {
+// Prompts is the inbox. Add reports whether the key is new.
+type Prompts interface {
+	Add(e inbox.Entry) (fresh bool, err error)
+	FinishIn(key string, state inbox.State) error
+}
+
+// Compacting queues an agent's own /compact. Two taps are one, and what is refused is not kept.
+func Compacting(prompts Prompts, queue offer.Queue) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
 		typed, class, _ := talk.Normalise("//compact")
 		e := inbox.Entry{Key: in.Key, State: inbox.Held, Session: r.ID, Conversation: in.To, Text: typed, Class: class}
-		if fresh, err := add(e); err != nil || !fresh {
+		if fresh, err := prompts.Add(e); err != nil || !fresh {
 			return err
 		}
-		return queue.Queue(ctx, r.ID, e.Key)
+		err := queue.Queue(ctx, r.ID, e.Key)
+		if err != nil && !chat.IsGone(err) {
+			err = errors.Join(err, prompts.FinishIn(e.Key, inbox.Held))
+		}
+		return err
 	}
 }

@@ -198,6 +198,9 @@ func (w words) notes(rep talk.Report, all talk.Sum) render.Text {
 	if rep.Unread > 0 {
 		lines = append(lines, render.Plain(chat.Warning+w.Say(i18n.UsageUnread, i18n.Args{"Count": rep.Unread})))
 	}
+	if rep.Silent > 0 {
+		lines = append(lines, render.Plain(chat.Warning+w.Say(i18n.UsageSilent, i18n.Args{"Count": rep.Silent})))
+	}
 	if rep.Broken != "" {
 		lines = append(lines, render.Join(render.Plain(chat.Warning), w.Text(i18n.UsagePricesBroken, i18n.Args{"Path": render.Code(w.Short(rep.Broken))})))
 	}

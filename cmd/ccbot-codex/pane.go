@@ -37,14 +37,15 @@ type child struct {
 	done chan struct{} // closed at its end
 }
 
-// run starts both processes, and returns the exit code of the one that ends first.
-func (p pane) run(ctx context.Context) (code int, err error) {
+// run starts both processes, and returns the exit code of the one that ends first. A server that
+// ends first is a failure in any case.
+func (p pane) run(parent context.Context) (code int, err error) {
 	dir, err := os.MkdirTemp("", "ccbot-codex-") // of mode 0700
 	if err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ctx, end := context.WithCancel(ctx)
+	ctx, end := context.WithCancel(parent)
 	defer end()
 
 	socket := filepath.Join(dir, "s")
@@ -58,7 +59,7 @@ func (p pane) run(ctx context.Context) (code int, err error) {
 	if err := server.awaitListening(ctx, socket); err != nil {
 		end()
 		<-server.done
-		return max(server.cmd.ProcessState.ExitCode(), 1), fmt.Errorf("%w\n%s", err, said.text)
+		return max(server.exitCode(), 1), fmt.Errorf("%w\n%s", err, said.text)
 	}
 	show := exec.CommandContext(ctx, p.program, slices.Concat(p.verb, []string{"--remote", "unix://" + socket, "-c", title}, p.flags)...)
 	show.Stdin, show.Stdout, show.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -68,17 +69,39 @@ func (p pane) run(ctx context.Context) (code int, err error) {
 		<-server.done
 		return 1, err
 	}
-	first := terminal
 	select {
 	case <-terminal.done:
 	case <-server.done:
-		first = server
-		err = fmt.Errorf("codex app-server: %v\n%s", server.cmd.ProcessState, said.text)
 	}
+	asked := parent.Err() != nil
+	serverFirst := server.hasEnded() && !terminal.hasEnded()
 	end()
 	<-terminal.done
 	<-server.done
-	return max(first.cmd.ProcessState.ExitCode(), 0), err // a signal has none
+	switch {
+	case asked:
+		return 0, nil
+	case serverFirst:
+		return max(server.exitCode(), 1), fmt.Errorf("codex app-server: %v\n%s", server.cmd.ProcessState, said.text)
+	}
+	return terminal.exitCode(), nil
+}
+
+func (c *child) hasEnded() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// exitCode returns the exit code, or as a shell does 128 and the signal.
+func (c *child) exitCode() int {
+	if status, is := c.cmd.ProcessState.Sys().(syscall.WaitStatus); is && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return c.cmd.ProcessState.ExitCode()
 }
 
 // settings returns the flags that a server takes too: -c and its value.

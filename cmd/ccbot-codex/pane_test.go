@@ -111,10 +111,13 @@ func (r *run) ended(pids ...int) {
 
 func TestP2_PartsEndTogether(t *testing.T) {
 	for name, end := range map[string]func(r *run){
-		"terminal": func(r *run) { require.NoError(r.t, os.WriteFile(filepath.Join(r.notes, "terminal.end"), nil, 0o600)) },
-		"server":   func(r *run) { require.NoError(r.t, os.WriteFile(filepath.Join(r.notes, "server.end"), nil, 0o600)) },
-		"TERM":     func(r *run) { require.NoError(r.t, r.cmd.Process.Signal(syscall.SIGTERM)) },
-		"HUP":      func(r *run) { require.NoError(r.t, r.cmd.Process.Signal(syscall.SIGHUP)) },
+		"terminal":            func(r *run) { require.NoError(r.t, os.WriteFile(filepath.Join(r.notes, "terminal.end"), nil, 0o600)) },
+		"server":              func(r *run) { require.NoError(r.t, os.WriteFile(filepath.Join(r.notes, "server.end"), nil, 0o600)) },
+		"terminal killed":     func(r *run) { pid, _ := r.note("terminal"); require.NoError(r.t, syscall.Kill(pid, syscall.SIGKILL)) },
+		"server killed":       func(r *run) { pid, _ := r.note("server"); require.NoError(r.t, syscall.Kill(pid, syscall.SIGKILL)) },
+		"server asked to end": func(r *run) { pid, _ := r.note("server"); require.NoError(r.t, syscall.Kill(pid, syscall.SIGTERM)) },
+		"TERM":                func(r *run) { require.NoError(r.t, r.cmd.Process.Signal(syscall.SIGTERM)) },
+		"HUP":                 func(r *run) { require.NoError(r.t, r.cmd.Process.Signal(syscall.SIGHUP)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := begin(t, nil, "resume", "y", "--", "--model", "m", "-c", "a=b")
@@ -128,11 +131,8 @@ func TestP2_PartsEndTogether(t *testing.T) {
 			assert.Equal(t, os.ModeDir|0o700, info.Mode())
 			end(r)
 			_ = r.cmd.Wait()
-			want := 3
-			if name == "TERM" || name == "HUP" {
-				want = 0
-			}
-			assert.Equal(t, want, r.cmd.ProcessState.ExitCode(), r.out)
+			want := map[string]int{"terminal": 3, "server": 3, "terminal killed": 137, "server killed": 137, "server asked to end": 143}
+			assert.Equal(t, want[name], r.cmd.ProcessState.ExitCode(), r.out)
 			r.ended(terminal, server)
 		})
 	}

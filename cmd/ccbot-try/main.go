@@ -1,10 +1,3 @@
-// Ccbot-try implements `ccbot try`: a ccbot that people try in a browser, with a stand-in of
-// Telegram, the demo agent for Claude Code (called claude, it is that agent), and a separate tmux
-// server and folder.
-//
-// It promises that it runs the ccbot in its own folder, that a person's settings of ccbot play no
-// part, and that nothing is left after Ctrl-C without --keep. It exits as the ccbot does, with 2
-// after wrong usage.
 package main
 
 import (
@@ -71,6 +64,10 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	flags.BoolVar(&t.rich, "rich", false, "the Bot API has rich messages: tables, headings and lists in answers")
 	flags.StringVar(&t.topics, "topics", "none", "a topic for each session: private, in a private chat, or group, in a group")
 	flags.IntVar(&t.several, "bots", 1, "number of bots: 1, or 2 in one group, each on a separate machine")
+	flags.IntVar(&t.machines, "machines", 1, "number of machines of the chat: 1 to 3, each with its own folder and tmux server")
+	if err := flags.MarkHidden("machines"); err != nil { // until its verbs are listed
+		panic(err)
+	}
 	flags.BoolVar(&t.privacy, "privacy", false, "enable the bots' privacy mode in the group, as for members that are not administrators")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		usage()
@@ -84,6 +81,7 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	t.makeBots()
+	t.makeHosts()
 	err := t.run(ctx, environ, stderr)
 	if err == nil {
 		return 0
@@ -96,27 +94,45 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 }
 
 // trial is one ccbot, or two, with a separate environment: Bot API, chat page, state folder, tmux
-// server.
+// server; and further machines of the first one.
 type trial struct {
-	agent   string
-	keep    bool
-	rich    bool
-	topics  string
-	several int
-	privacy bool
-	dir     string // all of its files
+	agent    string
+	keep     bool
+	rich     bool
+	topics   string
+	several  int
+	privacy  bool
+	machines int
+	dir      string // all of its files
+	socket   string // of its tmux server
+	bots     []*bot // the first one's page is shown
+	hosts    []*host
+	out      io.Writer
+}
+
+// place is what one ccbot of a trial has for itself.
+type place struct {
+	*trial
+	machine string // empty: the real one
+	folder  string // of its files, in the trial's
 	socket  string // of its tmux server
-	bots    []*bot // the first one's page is shown
-	out     io.Writer
 }
 
 // bot is one ccbot of a trial.
 type bot struct {
-	*trial
-	api     *botapi.Server
-	machine string // empty: the real one
-	folder  string // of its files, in the trial's
-	socket  string // of its tmux server
+	place
+	api *botapi.Server
+}
+
+// places are those of the whole trial.
+func (t *trial) places() (all []place) {
+	for _, b := range t.bots {
+		all = append(all, b.place)
+	}
+	for _, h := range t.hosts {
+		all = append(all, h.place)
+	}
+	return all
 }
 
 // forum is the group of a trial with --topics group.
@@ -129,12 +145,12 @@ func (t *trial) makeBots() {
 		options.Forum = forum
 	}
 	if t.several == 1 {
-		t.bots = []*bot{{trial: t, api: botapi.New(options), socket: t.socket}}
+		t.bots = []*bot{{place: place{trial: t, socket: t.socket}, api: botapi.New(options)}}
 		return
 	}
 	for _, machine := range []string{"laptop", "desktop"} {
 		options.BotName, options.BotUsername = machine, machine+"_bot"
-		b := &bot{trial: t, api: botapi.New(options), machine: machine, folder: machine, socket: t.socket + "-" + machine}
+		b := &bot{place: place{trial: t, machine: machine, folder: machine, socket: t.socket + "-" + machine}, api: botapi.New(options)}
 		t.bots = append(t.bots, b)
 		options.Forum, options.Beside = 0, t.bots[0].api
 	}
@@ -154,6 +170,10 @@ func (t *trial) usageError(args []string) string {
 		return fmt.Sprintf("--bots is 1 or 2, not %d", t.several)
 	case t.several == 2 && t.topics != "group":
 		return "--bots 2 needs --topics group"
+	case t.machines < 1 || t.machines > len(hostNames)+1:
+		return fmt.Sprintf("--machines is 1 to %d, not %d", len(hostNames)+1, t.machines)
+	case t.machines > 1 && t.several > 1:
+		return "--machines needs --bots 1"
 	case t.agent == "claude" && missing != nil:
 		return "claude is not on PATH; without --agent claude the demo agent plays"
 	}
@@ -166,13 +186,14 @@ func (t *trial) run(ctx context.Context, environ []string, stderr io.Writer) (er
 		return err
 	}
 	g, each := errgroup.WithContext(ctx)
+	f := &fleet{trial: t, environ: environ, stderr: stderr}
 	for _, b := range t.bots {
 		if err == nil {
 			err = b.start(each, g, environ, stderr)
 		}
 	}
 	if err == nil {
-		g.Go(func() error { t.greet(each); return nil })
+		g.Go(func() error { return t.ready(each, g, f) })
 	} else {
 		g.Go(func() error { return err })
 	}
@@ -200,8 +221,8 @@ func (b *bot) start(ctx context.Context, g *errgroup.Group, environ []string, st
 	return nil
 }
 
-// path is a path in the bot's folder.
-func (b *bot) path(name string) string { return filepath.Join(b.dir, b.folder, name) }
+// path is a path in the place's folder.
+func (p place) path(name string) string { return filepath.Join(p.dir, p.folder, name) }
 
 // settings writes what the chats have chosen before the first start. Of two bots the first one is
 // picked, so that a first text has an answer.
@@ -228,40 +249,71 @@ func (b *bot) settings() error {
 // demoFolder makes the folder in which the private chat starts sessions, so that a first text is
 // one tap from its answer.
 func (b *bot) demoFolder(chats *conversation.Store) error {
-	demo := b.path("demo")
-	if err := os.Mkdir(demo, 0o700); err != nil {
-		return err
-	}
-	text := "# Demo\n\nA folder to try things in. It goes when the trial ends.\n"
-	if err := os.WriteFile(filepath.Join(demo, "README.md"), []byte(text), 0o600); err != nil {
+	demo, err := b.makeDemo()
+	if err != nil {
 		return err
 	}
 	return chats.Set(b.api.PagePerson().ID(), func(s *conversation.Settings) { s.Dir = demo })
 }
 
-// run runs the ccbot in the folder of this program.
+// makeDemo makes a folder to try things in.
+func (p place) makeDemo() (path string, err error) {
+	path = p.path("demo")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return "", err
+	}
+	text := "# Demo\n\nA folder to try things in. It goes when the trial ends.\n"
+	return path, os.WriteFile(filepath.Join(path, "README.md"), []byte(text), 0o600)
+}
+
+// run runs the bot.
 func (b *bot) run(ctx context.Context, environ []string, stderr io.Writer) error {
-	me, err := os.Executable()
+	cmd, err := b.command(ctx, b.environ(environ), "run")
 	if err != nil {
 		return err
 	}
-	if me, err = filepath.EvalSymlinks(me); err != nil {
-		return err
-	}
-	link, err := demoagent.Link(filepath.Join(b.dir, b.folder))
-	if err != nil {
-		return err
-	}
-	cmd := exec.CommandContext(ctx, filepath.Join(filepath.Dir(me), "ccbot"), "run")
-	cmd.Env = b.environ(environ, link)
 	cmd.Stdout, cmd.Stderr = b.out, stderr
-	// or Ctrl-C tells it too, and a second signal ends it at once
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("ccbot: %w", err)
 	}
 	return context.Canceled // the ccbot stopped as requested, and the trial ends with it
+}
+
+// program returns the path of a program in the folder of this one.
+func program(name string) (string, error) {
+	me, err := os.Executable()
+	if err == nil {
+		me, err = filepath.EvalSymlinks(me)
+	}
+	return filepath.Join(filepath.Dir(me), name), err
+}
+
+// command returns a command of ccbot in the place, which the end of ctx asks to end.
+func (p place) command(ctx context.Context, environ []string, args ...string) (*exec.Cmd, error) {
+	ccbot, err := program("ccbot")
+	if err != nil {
+		return nil, err
+	}
+	if p.agent == "demo" {
+		link, err := demoagent.Link(filepath.Join(p.dir, p.folder))
+		if err != nil {
+			return nil, err
+		}
+		environ = append(environ, "CLAUDE_COMMAND="+link)
+	}
+	cmd := exec.CommandContext(ctx, ccbot, args...)
+	cmd.Env = environ
+	endsWith(cmd)
+	return cmd, nil
+}
+
+// endsWith makes the end of a command's context ask it to end, even if it is stopped.
+func endsWith(cmd *exec.Cmd) {
+	// or Ctrl-C tells it too, and a second signal ends it at once
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error {
+		return errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Process.Signal(syscall.SIGCONT))
+	}
 }
 
 // settings are the beginnings of the names of ccbot's settings. A person's own are not the trial's,
@@ -272,10 +324,9 @@ var (
 	inherited = []string{"LOG_LEVEL", "LOG_FORMAT", "CCBOT_LANG", "CCBOT_FAILPOINT", "CCBOT_FAILFILE"}
 )
 
-// environ is the environment of the trial's ccbot; agent is the demo agent's command.
-func (b *bot) environ(environ []string, agent string) []string {
+// environ is the environment of the bot.
+func (b *bot) environ(environ []string) []string {
 	own := []string{"TELEGRAM_BOT_TOKEN=" + b.api.Token(), "TELEGRAM_API_URL=" + b.api.URL(), fmt.Sprint("ALLOWED_USERS=", b.api.PagePerson().ID()),
-		"CCBOT_DIR=" + b.path("state"), "CCBOT_TMUX_SOCKET=" + b.socket, "CODEX_HOME=" + b.path("codex"),
 		// its comment has the words
 		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"}
 	if b.topics == "group" {
@@ -284,9 +335,15 @@ func (b *bot) environ(environ []string, agent string) []string {
 	if b.machine != "" {
 		own = append(own, "CCBOT_MACHINE="+b.machine)
 	}
+	return append(b.place.environ(environ), own...)
+}
+
+// environ is the environment of a ccbot in the place.
+func (p place) environ(environ []string) []string {
+	own := []string{"CCBOT_DIR=" + p.path("state"), "CCBOT_TMUX_SOCKET=" + p.socket, "CODEX_HOME=" + p.path("codex")}
 	inherited := inherited
-	if b.agent == "demo" {
-		own = append(own, "CLAUDE_COMMAND="+agent, "CLAUDE_CONFIG_DIR="+b.path("claude-config"))
+	if p.agent == "demo" {
+		own = append(own, "CLAUDE_CONFIG_DIR="+p.path("claude-config"))
 	} else {
 		inherited = append(slices.Clone(inherited), "CLAUDE_CONFIG_DIR")
 	}
@@ -301,12 +358,22 @@ func (b *bot) environ(environ []string, agent string) []string {
 	return append(all, own...)
 }
 
-// greet prints the address of the chat once the ccbot has come up.
-func (t *trial) greet(ctx context.Context) {
-	api := t.bots[0].api
-	if _, err := api.WaitCall(ctx, func(botapi.Call) bool { return true }); err != nil {
-		return // it never did
+// ready lets the further machines join once the first ccbot has come up, and prints the address of
+// its chat.
+func (t *trial) ready(ctx context.Context, g *errgroup.Group, f *fleet) error {
+	if _, err := t.bots[0].api.WaitCall(ctx, func(botapi.Call) bool { return true }); err != nil {
+		return nil // it never did
 	}
+	if err := f.start(ctx, g); err != nil {
+		return err
+	}
+	t.greet()
+	return nil
+}
+
+// greet prints the address of the chat.
+func (t *trial) greet() {
+	api := t.bots[0].api
 	var text strings.Builder // written at once, because ccbot writes to the same terminal
 	fmt.Fprintf(&text, "\n  Open this in a browser:  %s\n\n", api.PageURL())
 	if _, err := exec.LookPath("claude"); err == nil && t.agent == "demo" {
@@ -322,6 +389,10 @@ func (t *trial) greet(ctx context.Context) {
 		}
 		fmt.Fprintf(&text, "  In a terminal:  tmux -L %s attach\n", b.socket)
 	}
+	for _, h := range t.hosts {
+		fmt.Fprintf(&text, "  The machine %s: /new %s:~/demo in the chat; it goes away with kill -STOP %d, and comes back with kill -CONT %[3]d\n",
+			h.machine, h.machine, h.pid)
+	}
 	fmt.Fprintf(&text, "  %s\n\n", ends)
 	fmt.Fprint(t.out, text.String())
 }
@@ -332,7 +403,7 @@ const cleanTimeout = 15 * time.Second
 // clean ends the private tmux server and removes the folder.
 func (t *trial) clean(ctx context.Context) error {
 	if t.keep {
-		for _, b := range t.bots {
+		for _, b := range t.places() {
 			fmt.Fprintf(t.out, "\n  Kept: %s, and the windows: tmux -L %s attach\n", filepath.Join(t.dir, b.folder), b.socket)
 			fmt.Fprintf(t.out, "  To remove both:  tmux -L %s kill-server; sleep 1; rm -rf %s\n", b.socket, filepath.Join(t.dir, b.folder))
 		}
@@ -340,7 +411,7 @@ func (t *trial) clean(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, cleanTimeout)
 	defer cancel()
-	for _, b := range t.bots {
+	for _, b := range t.places() {
 		if err := privatetmux.End(ctx, b.socket); err != nil {
 			return err
 		}

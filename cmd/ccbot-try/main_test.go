@@ -36,6 +36,8 @@ func TestUsage(t *testing.T) {
 		{"unknown agent", []string{"--agent", "nobody"}, 2, `--agent is demo or claude, not "nobody"`},
 		{"three bots", []string{"--bots", "3", "--topics", "group"}, 2, "--bots is 1 or 2, not 3"},
 		{"two bots without a group", []string{"--bots", "2"}, 2, "--bots 2 needs --topics group"},
+		{"no machine", []string{"--machines", "0"}, 2, "--machines is 1 to 3, not 0"},
+		{"machines of two bots", []string{"--bots", "2", "--topics", "group", "--machines", "2"}, 2, "--machines needs --bots 1"},
 		{"no claude", []string{"--agent", "claude"}, 2, "claude is not on PATH"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,8 +109,9 @@ func TestOwnSettingsPlayNoPart(t *testing.T) {
 		"demo":   {"CCBOT_LANG", "LOG_FORMAT", "LOG_LEVEL"},
 		"claude": {"CCBOT_LANG", "CLAUDE_CONFIG_DIR", "LOG_FORMAT", "LOG_LEVEL"},
 	} {
-		cmd := exec.Command("ccbot")
-		cmd.Env = (&bot{trial: &trial{agent: agent}, api: botapi.New(botapi.Options{})}).environ(environ, "/x/claude")
+		b := &bot{place: place{trial: &trial{agent: agent, dir: t.TempDir()}}, api: botapi.New(botapi.Options{})}
+		cmd, err := b.command(t.Context(), b.environ(environ), "run")
+		require.NoError(t, err)
 		var mine []string
 		for _, kv := range cmd.Environ() { // the last one of a name counts
 			if name, ok := strings.CutSuffix(kv, "=mine"); ok {

@@ -22,8 +22,8 @@ func (c *call) endCommand(verb, short string, final port.State, question i18n.Ke
 	cmd := &cobra.Command{Use: verb + " NAME|ID", Args: oneSession, Short: short,
 		Long: short + `. Its agent is ended, and the processes
 that it leaves if it must be killed, each with proof; what was done is printed. The conversation
-stays with Claude Code, for 30 days by default: "ccbot resume" continues it. It asks first, unless
---yes is given.`,
+stays with the agent, with Claude Code for 30 days by default: "ccbot resume" continues it. It asks
+first, unless --yes is given.`,
 		Example: "  ccbot " + verb + " api\n  ccbot " + verb + " --yes api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.session(args[0], sessions.Endable)

@@ -16,6 +16,7 @@ import (
 
 	"ccbot/cmd/ccbot/backup"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/statefolder"
@@ -25,12 +26,12 @@ import (
 func backupCommand(c *call) *cobra.Command {
 	var transcripts bool
 	cmd := &cobra.Command{Use: "backup FILE", Args: someArgs(1, 1, "the file that is made", ""), Short: "Write the sessions and settings into FILE, for another machine",
-		Long: `Write the records of all sessions, the settings of ccbot.env and the data of the chats into FILE,
-which must not exist. On another machine, "ccbot recover --restore FILE" restores it. Left out are
-the token, the variables of agents, settings that fit only this machine, such as CLAUDE_FLAGS and
-VOICE_COMMAND, loops, schedules and pending prompts. It is read-only, and may run next to a bot.
+		Long: `Write the records of the sessions, the settings of ccbot.env and the data of the chats into FILE,
+which must not exist. On another machine, "ccbot recover --restore FILE" restores it. FILE has
+neither the token nor loops, schedules and pending prompts; the command names the settings that it
+leaves out, such as CLAUDE_FLAGS. Nothing but FILE is written, and a bot may run.
 
---transcripts adds the conversations of the sessions, with all that was written and read there.`,
+--transcripts adds the conversations of the sessions, without those of subagents.`,
 		Example: "  ccbot backup ~/ccbot-backup.tar.gz\n  ccbot backup --transcripts /media/stick/ccbot.tar.gz",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return writeBackup(cmd.Context(), c, args[0], transcripts)
@@ -108,7 +109,7 @@ func restoreWhole(ctx context.Context, c *call, settings config.Config, name str
 		return err
 	}
 	done, err := backup.Restore(ctx, file, backup.Target{Dir: settings.Dir, File: settings.File, Set: there, Projects: settings.ProjectsDir(), Agents: offline.Agents(settings),
-		Host: host, Bot: cmp.Or(settings.Token.Bot(), bot), Now: time.Now().UTC(), Failpoint: running.Failpoint(c.environ)})
+		Host: host, Bot: cmp.Or(settings.Token.Bot(), bot), Now: time.Now().UTC(), Failpoint: engine.Failpoint(c.environ)})
 	if err != nil {
 		return fmt.Errorf("restore %s: %w", terminal.Printable(name), statefolder.Error(settings.Dir, err))
 	}

@@ -14,12 +14,12 @@ import (
 )
 
 func (c *call) changesCommand() *cobra.Command {
-	return &cobra.Command{Use: "changes NAME|ID [FILE]", Short: "Print the changes in a session's folder since its start",
+	return &cobra.Command{Use: "changes NAME|ID [FILE]", Short: "Print the changes in a session's folder",
 		Args: someArgs(1, 2, "which session", ""),
-		Long: `Print the files of a session's folder that have changed in git since the session's start,
-committed or not; with FILE, a path of that list, its hunks. Files outside the session's folder
-are only counted. The content of a link, or of a file with a second name, is not printed. It runs
-git, and changes nothing.`,
+		Long: `Print files of a session's folder that have changed in git since the session's start, or, if that
+is not known, since the last commit; with FILE, a path of that list, its hunks. Files outside the
+session's folder are only counted. The content of a link, or of a file with a second name, is not
+printed. It runs git, and changes nothing.`,
 		Example: "  ccbot changes api\n  ccbot changes api cmd/main.go",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.session(args[0], offline.AnySession)

@@ -11,7 +11,7 @@ import (
 
 func (c *call) configCommand() *cobra.Command {
 	return &cobra.Command{Use: "config", Args: noArgs, Short: "Print the settings, and where each comes from",
-		Long: `Print the value of each setting, and its source: the default, ccbot.env or the environment. The
+		Long: `Print the settings, and the source of each: the default, ccbot.env or the environment. The
 bot's token is never printed. A running bot has the settings of its own environment.`,
 		Example: "  ccbot config\n  ccbot config --json | jq -r '.[] | select(.source != \"default\").name'",
 		RunE: func(*cobra.Command, []string) error {

@@ -19,9 +19,9 @@ import (
 func (c *call) doctorCommand() *cobra.Command {
 	var fix, strict bool
 	cmd := &cobra.Command{Use: "doctor", Args: noArgs, Short: "Diagnose ccbot; --fix: also fix what is safe to fix",
-		Long: `Check the system, the settings, ccbot's folder, the running bot, tmux, Claude Code, its hooks,
-the Bot API and the service. It changes nothing, takes no message from Telegram, and may run
-next to the bot. Each fault has a code: docs/doctor.md lists them.
+		Long: `Check the system, the settings, ccbot's folder, the running bot, tmux, the agents, the hooks,
+the Bot API and the service. Without --fix it changes nothing. It takes no message from Telegram,
+and may run next to the bot. Each fault has a code: docs/doctor.md lists them.
 
 --fix repairs hooks and ccbot's own files: files that others can read, an unused socket, the remains
 of writes and sessions, hooks of a removed program. It leaves files that others can write to a

@@ -102,6 +102,13 @@ func (p *patient) write(name, text string, mode os.FileMode) (path string) {
 
 func (p *patient) script(name, text string) { p.write("tools/"+name, "#!/bin/sh\n"+text+"\n", 0o700) }
 
+// codex installs a Codex with an answer to the question for its login.
+func (p *patient) codex(login string) {
+	p.script("../bin/ccbot-codex", "")
+	p.script("codex", `if [ "$1" = --version ]; then echo codex-cli 0.169.0; exit; fi; [ "$CODEX_HOME" = $HOME/.codex ] || exit 9; `+login)
+	require.NoError(p.t, os.Mkdir(p.root+"/.codex", 0o700))
+}
+
 // old makes a file that is no longer in use.
 func (p *patient) old(name string) {
 	path := p.write(name, "{}", 0o600)
@@ -440,6 +447,16 @@ var ofTools = []sickness{
 		p.set("ANTHROPIC_API_KEY", "sk-sesame")
 	}, "claude_no_login", doctor.Warn, false},
 	{"no login", func(p *patient) { _ = os.Remove(p.claude + "/.credentials.json") }, "claude_no_login", doctor.Warn, false},
+	{"no Codex where one is named", func(p *patient) { p.set("CODEX_COMMAND", "/none") }, "codex_missing", doctor.Warn, false},
+	{"half of ccbot", func(p *patient) { p.codex(""); _ = os.Remove(p.root + "/bin/ccbot-codex") }, "codex_part_missing", doctor.Warn, false},
+	{"an old Codex", func(p *patient) { p.codex(""); p.script("codex", "echo codex-cli 0.168.0") }, "codex_unfit", doctor.Warn, false},
+	{"Claude Code in the place of Codex", func(p *patient) { p.codex(""); p.set("CODEX_COMMAND", "claude") }, "codex_unfit", doctor.Warn, false},
+	{"a relative folder of Codex", func(p *patient) { p.codex(""); p.set("CODEX_HOME", "c") }, "codex_unfit", doctor.Warn, false},
+	{"settings that Codex refuses", func(p *patient) {
+		p.codex("echo 'Error loading configuration: Model provider `nowhere` not found' >&2; exit 1")
+	}, "codex_settings", doctor.Warn, false},
+	{"no login of Codex", func(p *patient) { p.codex("echo Not logged in >&2; exit 1") }, "codex_no_login", doctor.Warn, false},
+	{"no folder of Codex", func(p *patient) { p.codex(""); _ = os.Remove(p.root + "/.codex") }, "codex_no_login", doctor.Warn, false},
 	{"no hook", func(p *patient) { _ = os.Remove(p.root + "/bin/ccbot-hook") }, "hook_missing", doctor.Fail, false},
 	{"settings that are none", func(p *patient) { p.hooks(func(string) string { return "{" }) }, "hooks_unreadable", doctor.Warn, false},
 	{"hooks are off", func(p *patient) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -18,7 +19,7 @@ import (
 type forgottenSession struct {
 	ID    uuid.UUID `json:"id"`
 	Name  string    `json:"name"`
-	Stays string    `json:"conversation_file,omitempty"` // Claude Code's own, which is kept
+	Stays string    `json:"conversation_file,omitempty"` // the agent's own, which is kept
 }
 
 func (c *call) forgetCommand() *cobra.Command {
@@ -26,8 +27,8 @@ func (c *call) forgetCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "forget NAME|ID", Args: oneSession, Short: "Delete the record of an ended session, and its copies in backups/",
 		Long: `Delete ccbot's record of an ended session: from the sessions, from backups/, and from the records
 that were removed because of their age; a FILE of "ccbot backup" keeps it. This cannot be undone.
-The chat's data about the session is also deleted. Claude Code's own conversation file stays; the
-command prints its path. It asks first, unless --yes is given.`,
+The chat's data about the session is also deleted. The agent's own files stay; the command prints
+the path of the last conversation. It asks first, unless --yes is given.`,
 		Example: "  ccbot forget api\n  ccbot forget --yes api --json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.forget(cmd, args[0], yes) }}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; needs the whole name or id")
@@ -52,9 +53,9 @@ func (c *call) forget(cmd *cobra.Command, what string, yes bool) error {
 		return fmt.Errorf("%q may be %s (%s): without a question the whole name or id is needed", what, terminal.Printable(r.Name), r.ID)
 	}
 	did := forgottenSession{ID: r.ID, Name: r.Name}
-	stays := "Claude Code has no conversation file of it"
+	stays := cmp.Or(offline.Agents(d.Config).Of(r.AgentName).Product, "Claude Code") + " has no conversation file of it"
 	cursor, _ := r.Cursor()
-	// without a prompt Claude Code has written none
+	// without a prompt the agent has written none
 	if _, err := os.Lstat(cursor.Path); err == nil {
 		did.Stays = cursor.Path
 		stays = words.Say(i18n.ForgetStays, i18n.Args{"Path": cursor.Path})

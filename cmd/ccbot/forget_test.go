@@ -57,7 +57,11 @@ func TestForgetAsksFirst(t *testing.T) {
 	r := one(1, "api", func(r *session.Record) { r.Cursors = []talk.Cursor{{Path: conversation}} })
 	live := one(2, "web", func(r *session.Record) { r.State = session.Running })
 	stuck := one(3, "stuck", func(r *session.Record) { r.State = session.CleanupFailed })
-	dir := stateWith(t, r, live, stuck)
+	dir := stateWith(t, r, live, stuck, one(4, "other"))
+	codex := recordOf([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, one(4, "other"))
+	data, err := os.ReadFile(codex)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(codex, append([]byte(`{"agent":"codex",`), data[1:]...), 0o600))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	said, err := saying("", environ, "forget", "api")
 	require.Error(t, err)
@@ -66,10 +70,13 @@ func TestForgetAsksFirst(t *testing.T) {
 	for _, answer := range []string{"", "n\n", "what?\n"} {
 		said, err := saying(answer, environ, "forget", "api")
 		require.EqualError(t, err, "nothing was done: answer y, or give --yes")
-		assert.Equal(t, "api  "+r.ID.String()+"  archived, in /src/api\nClaude's conversation file is kept: "+conversation+"\n"+
+		assert.Equal(t, "api  "+r.ID.String()+"  archived, in /src/api\nThe conversation's file is kept: "+conversation+"\n"+
 			"Delete ccbot's record of api, also from the backups? This cannot be undone. [y/N]\n", said)
 		assert.FileExists(t, recordOf(environ, r))
 	}
+	said, err = saying("", environ, "forget", "other")
+	require.Error(t, err)
+	assert.Contains(t, said, "Codex has no conversation file of it\n")
 	_, err = saying("y\n", environ, "forget", "web")
 	require.EqualError(t, err, "web is open; end it first: ccbot archive web")
 	_, err = saying("y\n", environ, "forget", "stuck")

@@ -17,8 +17,8 @@ func (c *call) historyCommand() *cobra.Command {
 	var most int
 	cmd := &cobra.Command{Use: "history NAME|ID [WORD]", Short: "Print the conversation of a session, or find a word in it",
 		Args: someArgs(1, 2, "which session", "; quote several words"),
-		Long: `Print the last prompts and answers of a session, open or ended; with WORD the places that
-contain the word, in any case. The oldest is the first. It only reads the agent's own file.`,
+		Long: `Print the last prompts, answers and summaries of a session, open or ended; with WORD the last
+places that contain the word, in any case. The oldest is the first. It is read-only.`,
 		Example: "  ccbot history api -n 5\n  ccbot history api 'rate limit'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if most < 1 {

@@ -44,7 +44,7 @@ func (c *call) hooksCommand() *cobra.Command {
 	verb("uninstall", "Take ccbot's hooks out of Claude Code's settings", func(h doctor.Hook) error {
 		return hooksUninstall(h.Settings, c.stdout)
 	})
-	c.printing(verb("status", "Show which hooks Claude Code's settings have", c.hooksStatus))
+	c.printing(verb("status", "Show which of ccbot's hooks are in Claude Code's settings", c.hooksStatus))
 	return root
 }
 

@@ -23,10 +23,10 @@ func (c *call) importCommand() *cobra.Command {
 	var yes bool
 	var owner int64
 	cmd := &cobra.Command{Use: "import DIR", Args: someArgs(1, 1, "the state folder", ""), Short: "Import the sessions of the Python ccbot, whose state is in DIR",
-		Long: `Make a record for each session in DIR's state.json and session_map.json, the files of the Python
-ccbot, so that /resume continues its conversation. Without --yes it only prints what it would do.
+		Long: `Make records of the sessions in DIR's state.json and session_map.json, the files of the Python
+ccbot, so that /resume continues their conversations. Without --yes it only prints what it would do.
 A conversation with a record keeps it, and nothing in DIR is changed. Stop both ccbots first. A
-session belongs to the person who used it last; --owner names the person for sessions without one,
+session belongs to a person who used it; --owner names the person for sessions without one,
 which are otherwise left out if ALLOWED_USERS has several people.`,
 		Example: "  ccbot import ~/.ccbot-python\n  ccbot import ~/.ccbot-python --owner 11111111 --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +47,11 @@ func (c *call) importFormer(ctx context.Context, dir string, owner int64, yes bo
 	if err != nil {
 		return report, fmt.Errorf("import: %w", err)
 	}
-	settings, err := config.Load(c.environ)
+	load := config.LoadForPlan
+	if yes {
+		load = config.Load
+	}
+	settings, err := load(c.environ)
 	if err != nil {
 		return report, err
 	}

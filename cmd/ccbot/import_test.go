@@ -110,6 +110,19 @@ func TestImportMakesRecordsOnce(t *testing.T) {
 	assert.Len(t, w.records(), 2)
 }
 
+// TestImportPlanNeedsNoToken: it only reads.
+func TestImportPlanNeedsNoToken(t *testing.T) {
+	w := newFormer(t)
+	w.write("state.json", `{"sessions":{"a1":{"name":"hers","workdir":"HOME/shop","claude_session_id":"`+w.said("hers")+`"}},"active_sessions":{"7":"a1"}}`)
+	w.environ = append(w.environ, "TELEGRAM_BOT_TOKEN=")
+	code, out, errs := ccbot(w.environ, "import", w.state)
+	require.Equal(t, exit.OK, code, errs)
+	assert.Contains(t, out, "hers")
+	assert.Empty(t, w.records())
+	code, _, errs = ccbot(w.environ, "import", w.state, "--yes")
+	assert.Equal(t, exit.Misuse, code, errs)
+}
+
 // The owner gets the sessions without a known person.
 func TestImportOwner(t *testing.T) {
 	w := newFormer(t)

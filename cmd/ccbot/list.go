@@ -15,7 +15,7 @@ func (c *call) listCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{Use: "list", Args: noArgs, Short: "List the open sessions; --all: also ended ones",
 		Long: `List the open sessions, with --all all records, of all projects. SEEN is the last sign of life,
-MODE the permission mode, CTX the used part of the context window, MEM the memory of the agent
+MODE ask or bypass, CTX the used part of the context window, MEM the memory of the agent
 and its processes, TASKS its to-do items. --json prints more. It is read-only: it
 needs no token, takes no lock, and may run next to the bot.`,
 		Example: "  ccbot list\n  ccbot list --all --json | jq -r '.[].name'",

@@ -81,7 +81,7 @@ func TestListOfNone(t *testing.T) {
 func TestListShowsAgentsActivity(t *testing.T) {
 	environ := machine(t)
 	ccbot := installed(t)
-	ccbot(t, environ, exit.OK, "new", "api", t.TempDir())
+	ccbot(t, environ, exit.OK, "new", "api", t.TempDir(), "--agent", "Claude")
 	records, err := filepath.Glob(filepath.Join(strings.TrimPrefix(environ[0], "HOME="), "sessions", "*.json"))
 	require.NoError(t, err)
 	require.Len(t, records, 1)

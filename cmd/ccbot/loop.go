@@ -33,7 +33,7 @@ type loopVerbs struct{ *call }
 func loopCommand(call *call) *cobra.Command {
 	c := loopVerbs{call}
 	root := &cobra.Command{Use: "loop", Args: noArgs,
-		Short:   "Prompt a session until a check succeeds: start | list | status | templates | pause | resume | raise | stop",
+		Short:   "Prompt a session until a check succeeds, within bounds: start | list | status | templates | pause | resume | raise | stop",
 		Example: "  ccbot loop start api 'make the tests pass' --check 'make test' --max-turns 20\n  ccbot loop list",
 		RunE: func(*cobra.Command, []string) error {
 			return exit.Usage(errors.New("missing verb: ccbot loop start, list, status, templates, pause, resume, raise or stop"))
@@ -54,7 +54,7 @@ func loopCommand(call *call) *cobra.Command {
 				}
 			})
 		}}
-	status := &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Show a loop, and the output of its last check", Example: "  ccbot loop status api",
+	status := &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Show a loop, and the end of its last check's output", Example: "  ccbot loop status api",
 		RunE: func(_ *cobra.Command, args []string) error {
 			l, err := c.find(args[0])
 			if err != nil {
@@ -96,13 +96,14 @@ type loopStart struct {
 func (c loopVerbs) startCommand() *cobra.Command {
 	var q loopStart
 	cmd := &cobra.Command{Use: "start NAME|ID [TEXT|-]", Args: someArgs(1, 2, "which session", "; quote a text with blanks"), Short: "Start a loop in a session",
-		Long: `Start a loop in an open session. ccbot sends the text, waits for the end of the turn, and runs the
-check with /bin/sh in the session's folder. Exit code 0 ends the loop as done, unless --stop-word or
---todo is unmet; otherwise the next prompt has the end of the check's output, or what is unmet. The
-check runs outside the agent's permissions and sandbox, with few variables and no secret, and runs
-again if the end of ccbot cut it off. At least one bound is needed; of tokens, dollars or time it
-interrupts a turn, unless a dialog is open. A person's own prompt, /stop or another act in the
-session pauses the loop. The running bot is needed.`,
+		Long: `Start a loop in an open session, or with --worktree in a new one. ccbot sends the text, waits for
+the end of the turn, and runs the check with /bin/sh in the session's folder. Without phases exit
+code 0 ends the loop as done, unless --stop-word or --todo is unmet; otherwise the next prompt has
+the end of the check's output, or what is unmet. The check runs outside the agent's permissions and
+sandbox, with few variables, none of them secret, and runs again if the end of ccbot cut it off. At
+least one bound is needed; of tokens, dollars or time it interrupts a turn, unless a dialog is open.
+A person's own prompt, and most other acts in the session, pause the loop. The running bot is
+needed.`,
 		Example: "  ccbot loop start api 'make the tests pass' --check 'make test' --max-turns 20 --max-cost 5\n" +
 			"  ccbot loop start api --prompt-file task.md --check ./check.sh --until 08:00 --json",
 		RunE: func(cmd *cobra.Command, args []string) error { return c.start(cmd, args, q) }}
@@ -124,7 +125,7 @@ func boundFlags(cmd *cobra.Command, b *port.LoopBounds, until *string, before, a
 	f := cmd.Flags()
 	f.IntVar(&b.Turns, "max-turns", 0, before+"`N`"+after+" prompts")
 	f.Int64Var(&b.Tokens, "max-tokens", 0, before+"`N`"+after+" tokens of the session, including cached tokens")
-	f.Float64Var(&b.Cost, "max-cost", 0, before+"this many `DOLLARS`"+after+" at list prices; an unknown price counts as more")
+	f.Float64Var(&b.Cost, "max-cost", 0, before+"this many `DOLLARS`"+after+" at the prices of ccbot usage; an unknown price counts as more")
 	f.BoolVar(&b.NoCost, "no-cost", false, "count an answer without a known price as free")
 	f.IntVar(&b.Minutes, "max-minutes", 0, before+"`N`"+after+" minutes")
 	f.StringVar(until, "until", "", "end at this `TIME`: 08:00 is the next one (CCBOT_TIME_ZONE), or 2026-01-31T08:00:00Z")
@@ -133,9 +134,9 @@ func boundFlags(cmd *cobra.Command, b *port.LoopBounds, until *string, before, a
 func (c loopVerbs) raiseCommand() *cobra.Command {
 	var more port.LoopBounds
 	var until string
-	cmd := &cobra.Command{Use: "raise NAME|ID", Args: oneSession, Short: "Raise bounds of a loop; one that a bound has ended continues",
+	cmd := &cobra.Command{Use: "raise NAME|ID", Args: oneSession, Short: "Raise bounds of a loop; one that a bound has ended may continue",
 		Long: `Raise the bounds that a loop has: numbers are added, --until is the new time. A loop that a bound
-has ended continues.`,
+has ended continues if its session is open and no bound is reached.`,
 		Example: "  ccbot loop raise api --max-turns 5",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if more.Until, err = c.endTime(until); err != nil {
@@ -287,7 +288,8 @@ func (c loopVerbs) all() ([]loop.Loop, error) {
 }
 
 func readLoops(dir string) ([]loop.Loop, error) {
-	return loop.Read(offline.Loops(dir), slog.New(slog.DiscardHandler))
+	all, err := loop.Read(offline.Loops(dir), slog.New(slog.DiscardHandler))
+	return slices.DeleteFunc(all, func(l loop.Loop) bool { return l.Removed() }), err
 }
 
 // liveLoop returns the live loop of a session in ccbot's folder; nil: none is known.

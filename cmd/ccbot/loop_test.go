@@ -168,7 +168,7 @@ func TestLoopIsFoundLikeSession(t *testing.T) {
 	state := stateWith(t, api, web)
 	require.NoError(t, os.Mkdir(filepath.Join(state, "loops"), 0o700))
 	write := func(id byte, session uuid.UUID, age time.Duration, live port.LoopState) string {
-		l := loop.Loop{Version: loop.Version, Loop: port.Loop{ID: uuid.UUID{15: id}, Session: session, Name: "api", State: live, Step: port.LoopTurn, CreatedAt: time.Now().Add(-age)}}
+		l := loop.Loop{Version: loop.Version, Loop: port.Loop{ID: uuid.UUID{15: id}, Session: session, Name: "api", Task: "fix it", State: live, Step: port.LoopTurn, CreatedAt: time.Now().Add(-age)}}
 		data, err := json.Marshal(l)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(state, "loops", l.ID.String()+".json"), data, 0o600))
@@ -186,4 +186,18 @@ func TestLoopIsFoundLikeSession(t *testing.T) {
 		_, _, said := ccbot([]string{"HOME=" + state, "CCBOT_DIR=" + state}, "loop", "status", what)
 		assert.Contains(t, said, want, what)
 	}
+}
+
+// TestP9_RemovedLoopIsNotListed: its file has only the worktree that ccbot must still remove.
+func TestP9_RemovedLoopIsNotListed(t *testing.T) {
+	state := stateWith(t, one(1, "api"))
+	require.NoError(t, os.Mkdir(filepath.Join(state, "loops"), 0o700))
+	l := loop.Loop{Version: loop.Version, Loop: port.Loop{ID: uuid.UUID{15: 2}, Session: uuid.UUID{15: 3}, State: port.LoopOrphaned, Step: port.LoopCheck,
+		Worktree: &port.LoopWorktree{Dir: "/src/api-2"}}}
+	data, err := json.Marshal(l)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(state, "loops", l.ID.String()+".json"), data, 0o600))
+	code, out, said := ccbot([]string{"HOME=" + state, "CCBOT_DIR=" + state}, "loop", "list", "--json")
+	require.Equal(t, exit.OK, code, said)
+	assert.NotContains(t, out, l.ID.String())
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/terminal"
@@ -62,7 +63,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 			return c.runBot(cmd, nil)
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			running.RecordWrites(environ, cmd.Name())
+			engine.RecordWrites(environ, cmd.Name())
 			bot := !cmd.HasParent() || cmd.Name() == "run"
 			if !bot || hasTerminal() {
 				cmd.SetContext(untilHangup(cmd.Context()))

@@ -26,10 +26,10 @@ func (c *call) newCommand() *cobra.Command {
 	var mode, model string
 	cmd := &cobra.Command{Use: "new [NAME] [DIR]", Short: "Start a session",
 		Long: `Start a session in a folder; without DIR in the current one. An argument that begins with /, ~
-or . is the folder. Without NAME the session is named after the folder, later also
-after its first prompt: a script should use the id that --json prints, as NAME. The session
+or . is the folder. Without NAME the session is named after the folder, and may be named
+after its first prompt later: a script should use the id that --json prints, as NAME. The session
 belongs to the private chat of the first of ALLOWED_USERS. That chat announces the session and makes
-it the current one, so that its messages go to it.`,
+it the current one, or opens a topic for it.`,
 		Example: "  ccbot new\n  ccbot new api ~/src/api --model Opus --prompt 'run the tests'",
 		Args: func(_ *cobra.Command, args []string) (err error) {
 			q.Name, q.Path, err = nameAndPath(args)
@@ -40,7 +40,7 @@ it the current one, so that its messages go to it.`,
 			if err != nil {
 				return err
 			}
-			q.Key = uuid.New()
+			q.Key, q.Agent = uuid.New(), strings.ToLower(q.Agent)
 			if q.With, err = modeAndModel(offline.Agents(settings).Of(q.Agent).Abilities, mode, model); err != nil {
 				return exit.Usage(err)
 			}
@@ -62,9 +62,9 @@ it the current one, so that its messages go to it.`,
 				p.Line("in a terminal: %s", did.Attach)
 			})
 		}}
-	cmd.Flags().StringVar(&model, "model", "", "the model, as the agent's list names it")
-	cmd.Flags().StringVar(&mode, "mode", "", "the agent's permission mode: default, acceptEdits or plan")
-	cmd.Flags().StringVar(&q.Agent, "agent", "", "the coding agent: claude or codex; without it claude")
+	cmd.Flags().StringVar(&model, "model", "", "the model of Claude Code, such as Opus")
+	cmd.Flags().StringVar(&mode, "mode", "", "the permission mode of Claude Code: default, acceptEdits or plan")
+	cmd.Flags().StringVar(&q.Agent, "agent", "", "the coding agent: claude, or on Linux codex; without it claude")
 	cmd.Flags().StringVar(&q.Prompt, "prompt", "", "the agent's first prompt; - reads it from the standard input")
 	return cmd
 }
@@ -100,19 +100,22 @@ func nameAndPath(args []string) (name, path string, err error) {
 	case 0:
 		return "", "", nil
 	case 1:
-		name, path = newtext.NameAndPath(args[0])
+		name, path = newtext.NameAndPath(args[0], noMachine)
 		if path == "" && strings.Contains(args[0], "/") {
 			return "", "", exit.Usage(fmt.Errorf("is %q the folder? Then write ./%s", args[0], args[0]))
 		}
 		return name, path, nil
 	case 2:
-		if name, path = newtext.NameAndPath(args[0]); name == "" && path != "" {
+		if name, path = newtext.NameAndPath(args[0], noMachine); name == "" && path != "" {
 			return "", "", exit.Usage(fmt.Errorf("%q is not a name: an argument that begins with /, ~ or . is a folder", args[0]))
 		}
 		return args[0], args[1], nil
 	}
 	return "", "", exit.Usage(errors.New("one name and one folder: ccbot new [NAME] [DIR]; quote a name with blanks"))
 }
+
+// noMachine reports that no other machine has a name: a verb starts sessions here only.
+func noMachine(string) bool { return false }
 
 // mostTyped bounds a text that is read for an agent.
 const mostTyped = 4 << 20

@@ -15,13 +15,13 @@ func (c *call) recoverCommand() *cobra.Command {
 	var dry bool
 	var back string
 	cmd := &cobra.Command{Use: "recover", Args: noArgs, Short: "Reconcile the records with the processes, as every start does; --dry-run: only print the plan",
-		Long: `Compare the records with tmux and the processes, and correct the records, as every start of the
-bot does; then forget the sessions that ended long ago (ARCHIVE_PURGE_AFTER). If a bot runs,
+		Long: `Compare the records with tmux and the processes, and make them agree, as every start of the bot
+does; then forget the sessions that ended long ago (ARCHIVE_PURGE_AFTER). If a bot runs,
 this command asks it to do that.
 
 --dry-run prints the plan: each action with its session, evidence and reason, and the records
-that are due to be forgotten. It is read-only: it needs no token, takes no lock and starts
-nothing. While a bot runs it prints what the bot would do; the bot keeps its sessions.
+that are due to be forgotten. It is read-only: it needs no token and takes no lock. While
+a bot runs it prints what the bot would do; the bot keeps its sessions.
 
 --restore TIME brings the records back as they were before a recovery that changed something, but
 without words of prompts; TIME is the name of a copy or its beginning. --restore NAME brings back a

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/archive"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/statefolder"
@@ -29,7 +30,7 @@ func (c *call) restore(ctx context.Context, name string) error {
 		return err
 	}
 	backups := offline.Backups(settings.Dir)
-	backups.Failpoint = running.Failpoint(c.environ)
+	backups.Failpoint = engine.Failpoint(c.environ)
 	list, err := backups.List()
 	if err != nil {
 		return statefolder.Error(settings.Dir, err)

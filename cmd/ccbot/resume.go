@@ -11,10 +11,8 @@ import (
 
 func (c *call) resumeCommand() *cobra.Command {
 	return &cobra.Command{Use: "resume NAME|ID", Args: oneSession, Short: "Bring a session back, with its conversation",
-		Long: `Bring a session back in its folder, with its conversation, its model and flags, and its pending
-messages. In its chat another open session stays the current one; otherwise the resumed one
-becomes it. If a choice is needed (another process writes the conversation, its file is damaged or
-gone, the folder is gone), make it in the chat.`,
+		Long: `Bring a session back in its folder, with its conversation, its model and its pending messages. If a
+choice is needed, as when another process writes the conversation, make it in the chat.`,
 		Example: "  ccbot resume api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, r, err := c.record(args[0])

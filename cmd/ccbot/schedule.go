@@ -66,8 +66,8 @@ func scheduleCommand(call *call) *cobra.Command {
 func (c scheduleVerbs) addCommand() *cobra.Command {
 	var q port.ScheduleRequest
 	cmd := &cobra.Command{Use: "add NAME|ID WHEN TEXT|-", Args: someArgs(3, 3, "which session, when and what", "; quote what has blanks"), Short: "Add a schedule to a session",
-		Long: `Add a schedule to a session. WHEN is 08:00, tomorrow 08:00 or 2026-01-31 08:00 for one prompt; or
-weekday 09:00, day 09:00, mon,thu 18:30, every 2h, or a cron spec such as '*/30 9-17 * * 1-5', in
+		Long: `Add a schedule to a session. WHEN is like 08:00, tomorrow 08:00 or 2026-01-31 08:00 for one prompt;
+or weekday 09:00, day 09:00, mon,thu 18:30, every 2h, or a cron spec such as '*/30 9-17 * * 1-5', in
 the time zone of the session's chat. A prompt is sent in the session's own permission mode; a
 session that is lost, has crashed, failed to start, or was archived for its silence, is resumed
 first. Of runs that were missed, as while the machine slept, the last is sent with its delay, unless

@@ -23,11 +23,10 @@ func (c *call) sendPromptCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "send-prompt NAME|ID TEXT|-", Short: "Send a prompt to a session; --wait: also wait for the answer",
 		Args: someArgs(2, 2, "which session and what", "; quote a text with blanks"),
 		Long: `Send a prompt to an open session, like a message of its chat: it waits in the same queue, and is
-on disk when the command returns. - reads it from the standard input. With --wait the command
-ends with the agent's turn, and prints the turn's final text, in Markdown. If there is no such
-text (the turn was stopped or failed, the agent asks for something or is idle again, the session
-has ended) it prints the reason and exits with 1. Ctrl-C ends only the wait. If no bot runs,
---wait types the prompt itself, unless the agent is busy.`,
+on disk before the command reports it. - reads it from the standard input. With --wait the command
+waits for the end of the agent's turn, and prints its final text, in Markdown. If there is no such
+text, or a person has to act first, it prints the reason and exits with 1. Ctrl-C ends only the
+wait. If no bot runs, --wait types the prompt itself, unless the agent cannot take it then.`,
 		Example: "  ccbot send-prompt api 'run the tests'\n  git diff | ccbot send-prompt api - --wait --timeout 10m",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if timeout != 0 && !wait {
@@ -40,7 +39,7 @@ has ended) it prints the reason and exits with 1. Ctrl-C ends only the wait. If 
 			return c.sendPrompt(cmd.Context(), args[0], text, wait, reply.Timeout{Most: timeout, Since: time.Now()})
 		}}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for the answer, and print it")
-	cmd.Flags().Func("timeout", "wait at most for this `SPAN`, 1s or more, such as 10m; 0: as long as it takes; the prompt stays",
+	cmd.Flags().Func("timeout", "wait at most for this `SPAN`, 1s or more, such as 10m; 0: as long as it takes; a queued prompt stays",
 		func(text string) (err error) {
 			timeout, err = timespan.Parse(text)
 			return err

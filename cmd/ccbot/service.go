@@ -32,7 +32,7 @@ var errServiceOther = errors.New("the service runs another program; `ccbot servi
 
 func (c *call) serviceCommand() *cobra.Command {
 	root := &cobra.Command{Use: "service", Args: noArgs,
-		Short: "Run ccbot all the time: install | uninstall | status | logs | stop | restart",
+		Short: "Run ccbot as a service: install | uninstall | status | logs | stop | restart",
 		Long: `Run ccbot as a service of your user: a unit of systemd, or an agent of launchd. A stop, a restart
 or an upgrade of the service ends no agent.`,
 		Example: "  ccbot service install\n  ccbot service status",
@@ -71,7 +71,7 @@ or an upgrade of the service ends no agent.`,
 	c.printing(verb("status", "Show whether the service is installed and runs", func(s *service.Service, ctx context.Context) error {
 		return c.serviceStatus(ctx, s)
 	}))
-	verb("stop", "Stop the service until a restart, the next login or, with lingering, the next start of the machine", (*service.Service).Stop)
+	verb("stop", "Stop the service until a restart, a later login or, with lingering, the next start of the machine", (*service.Service).Stop)
 	verb("restart", "Restart the service, or start one that was stopped; the agents live on", (*service.Service).Restart)
 	addLogs(c, verb)
 	return root

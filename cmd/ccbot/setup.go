@@ -29,14 +29,13 @@ func (c *call) setupCommand() *cobra.Command {
 	var installHooks, asService bool
 	cmd := &cobra.Command{Use: "setup", Short: "Set up your own bot: its token, the people who may use it, hooks; may be run again",
 		Long: `Ask for the settings that ccbot needs, and write them into ccbot.env: the bot's token, which is
-not shown, and the people who may use the bot. You open the bot with a link that works once, or
-scan it, and confirm here that it was you. Then setup offers the hooks of Claude Code, says hello
-in the chat, and offers to run ccbot as a service. It may be interrupted and run
-again; other lines of ccbot.env stay.
+not shown, and the people who may use the bot. You open the bot with a link that works once, and
+confirm here that it was you. Then setup offers the hooks of Claude Code, says hello in the chat,
+and offers to run ccbot as a service. It may be interrupted and run again; other lines of ccbot.env
+stay.
 
-Each question has a flag, but for the settings of this shell that the service would lack. With --yes
-no question is asked: without a flag a setting stays as it is, and an offer is accepted. A bot of
-the same folder must not run at the same time.`,
+With --yes no question is asked: without a flag a setting stays as it is, and an offer is accepted.
+A bot of the same folder must not run at the same time.`,
 		Example: "  ccbot setup\n  ccbot setup --token-file token --allow 11111111 --yes",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 { // which may be the token
@@ -56,7 +55,7 @@ the same folder must not run at the same time.`,
 	cmd.Flags().StringVar(&f.TokenFile, "token-file", "", "`FILE` with the bot's token; -: standard input")
 	cmd.Flags().Int64SliceVar(&f.Allow, "allow", nil, "Telegram `ID` of a person who may use the bot; several with commas")
 	cmd.Flags().Lookup("allow").DefValue = "" // pflag would show []
-	cmd.Flags().StringVar(&f.Folder, "folder", "", "`FOLDER` that their new sessions begin in")
+	cmd.Flags().StringVar(&f.Folder, "folder", "", "`FOLDER` for their new sessions")
 	cmd.Flags().BoolVar(&installHooks, "hooks", false, "install the hooks of Claude Code; --hooks=false: do not")
 	cmd.Flags().BoolVar(&asService, "service", false, "run ccbot in the background, now and at each login; --service=false: do not")
 	cmd.Flags().BoolVar(&f.Yes, "yes", false, "ask nothing; needs --allow, and --token-file unless ccbot.env has a token")

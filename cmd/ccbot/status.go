@@ -31,8 +31,8 @@ const lastEvents = 5
 func (c *call) statusCommand() *cobra.Command {
 	return &cobra.Command{Use: "status NAME|ID", Args: oneSession, Short: "Show the details of a session",
 		Long: `Print the details of one session: its agent's activity, its to-do items, the changes in its folder
-since its start, other programs with its conversation open, pending messages, its loop, and problems
-of the bot. It is read-only, like list, and runs git.`,
+since its start, other programs with its conversation open, pending messages, its live loop, and
+problems of a running bot. It is read-only, like list, and runs git.`,
 		Example: "  ccbot status api\n  ccbot status api --json | jq .phase",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.record(args[0])

@@ -30,8 +30,8 @@ import (
 )
 
 func uninstallCommand(c *call, root *cobra.Command) *cobra.Command {
-	return &cobra.Command{Use: "uninstall", Args: noArgs, Short: "Remove ccbot from this machine, one confirmed step after the other",
-		Long: `List what ccbot has made on this machine, then ask for each step: end the agents, stop the bot
+	return &cobra.Command{Use: "uninstall", Args: noArgs, Short: "Remove what ccbot has set up on this machine, one confirmed step after the other",
+		Long: `List what is found of ccbot on this machine, then ask for each step: end the agents, stop the bot
 and remove its service, then the hooks, ccbot's windows in tmux, the files from the chat, the
 completions of the shell, and last the state folder with the settings. A no skips the step. Hooks,
 windows, files from the chat and the state folder stay while an agent lives or its end is not
@@ -97,7 +97,7 @@ func uninstaller(ctx context.Context, c *call, root *cobra.Command) (u uninstall
 		return u, err
 	}
 	folder := filepath.Dir(u.Service.Program.Binary)
-	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-try"} {
+	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-hub", "ccbot-try"} {
 		if path := filepath.Join(folder, name); isFile(path) {
 			u.Programs = append(u.Programs, path)
 		}

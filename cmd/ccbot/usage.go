@@ -18,9 +18,9 @@ import (
 
 func (c *call) usageCommand() *cobra.Command {
 	return &cobra.Command{Use: "usage", Args: noArgs, Short: "Print what agents have used in the last 30 days",
-		Long: `Print the known limits of the account, and the tokens in all of Claude Code's transcripts, of
-today and the last 7 and 30 days, with an estimate of their cost. It is read-only, and the first
-time may take a while.`,
+		Long: `Print the known limits of the account, and the tokens in the agents' transcripts, of
+today and the last 7 and 30 days, with an estimate of their cost. It is read-only, and may take a
+while.`,
 		Example: "  ccbot usage\n  ccbot usage --json | jq '.spans[0].all.cost_usd'",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := offline.Open(c.environ, c.stderr)

@@ -29,20 +29,21 @@ var commit string
 
 func (c *call) versionCommand() *cobra.Command {
 	var check string
-	cmd := &cobra.Command{Use: "version", Short: "Print the version, or compare it with a release", Args: cobra.MaximumNArgs(1),
+	cmd := &cobra.Command{Use: "version", Short: "Print the version, or compare it with a release",
 		Example: "  ccbot version --check ~/Downloads/ccbot-v1.5.0-linux-amd64.tar.gz\n  ccbot version --check    # the release of CCBOT_RELEASE_URL",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			compares := cmd.Flags().Changed("check")
+			if compares && check == published && len(args) > 0 { // without an equals sign
+				check, args = args[0], args[1:]
+			}
+			if err := noArgs(cmd, args); err != nil {
+				return err
+			}
 			switch {
-			case !cmd.Flags().Changed("check"):
-				if err := noArgs(cmd, args); err != nil {
-					return err
-				}
-			case check != published:
-				return checkRelease(c.environ, check, c.stdout)
-			case len(args) == 1:
-				return checkRelease(c.environ, args[0], c.stdout)
-			default:
+			case compares && check == published:
 				return checkPublished(cmd.Context(), c.environ, c.stdout)
+			case compares:
+				return checkRelease(c.environ, check, c.stdout)
 			}
 			_, err := fmt.Fprintln(c.stdout, versionLine())
 			return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,4 +30,10 @@ func TestReleaseIsReadThroughProxy(t *testing.T) {
 	err := checkPublished(t.Context(), []string{"HOME=" + home, "CCBOT_RELEASE_URL=https://releases.invalid/files"}, t.Output())
 	require.Error(t, err)
 	assert.Equal(t, []string{"CONNECT releases.invalid:443"}, asked)
+}
+
+func TestVersionRefusesArguments(t *testing.T) {
+	for _, args := range [][]string{{"version", "a"}, {"version", "a", "b"}, {"version", "--check", "a", "b"}, {"version", "--check=a", "b"}} {
+		assert.Equal(t, 2, run(args, []string{"HOME=" + t.TempDir()}, io.Discard, io.Discard), "%q", args)
+	}
 }

@@ -8,8 +8,9 @@ import (
 
 func (c *call) whyCommand() *cobra.Command {
 	return &cobra.Command{Use: "why NAME|ID", Args: oneSession, Short: "Show the history of a session, with rules and evidence",
-		Long: `Show the history of a session: when, from which state to which, by which rule and on what
-evidence, oldest first, and its loop. It is read-only. Times are this machine's, with --json UTC.`,
+		Long: `Show the history of a session, as far as it is kept: when, from which state to which, by which rule
+and on what evidence, oldest first, and its live loop. It is read-only. Times are this machine's,
+with --json UTC.`,
 		Example: "  ccbot why api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, r, err := c.record(args[0])

@@ -35,6 +35,9 @@ const connectInterval = 2 * time.Second
 // renewInterval is the time between two checks whether the rights of a host end soon.
 const renewInterval = 6 * time.Hour
 
+// tellTimeout bounds the call that tells a host of its removal.
+const tellTimeout = 2 * time.Second
+
 // ErrNoHost is returned for a name that no host has.
 var ErrNoHost = errors.New("no host has this name")
 
@@ -43,10 +46,21 @@ type Settings struct {
 	Folder string
 	Now    func() time.Time
 	Log    *slog.Logger
+	Name   string // of the chat's own machine, which no host may have
 	// News returns the receiver of a host's news. If it is nil, the news stay on disk.
 	News func(host join.Host) wire.Chat
-	// Changed is called after each admission or removal of a host. It may be nil.
-	Changed func()
+	// Machines gets the machines of the hosts. It may be nil.
+	Machines Machines
+	// OnCandidate is called when a machine waits for a decision. It returns at once, and may be nil.
+	OnCandidate func()
+}
+
+// Machines has the machines of the chat. Its methods return at once.
+type Machines interface {
+	Add(id, name string, m *machine.Machine) error
+	Remove(id string)
+	// Note is called after each change of the connection to a host; heard is its last beat.
+	Note(id string, away bool, heard time.Time)
 }
 
 // Center is the chat's side of a fleet. It needs Run.
@@ -65,6 +79,9 @@ type Center struct {
 	remotes    map[string]*remote // by id
 	candidates map[string]join.Candidate
 	waits      chan struct{} // is closed when candidates change
+
+	present chan struct{} // has an item after a change of a host's presence
+	reached chan struct{} // is closed when the hub was reached for the first time
 }
 
 // State describes a host as the chat knows it.
@@ -83,7 +100,7 @@ func Open(s Settings) (*Center, error) {
 		return nil, err
 	}
 	c := &Center{settings: s, hub: at, hosts: hostsOf(s.Folder), remotes: make(map[string]*remote),
-		candidates: make(map[string]join.Candidate), waits: make(chan struct{})}
+		candidates: make(map[string]join.Candidate), waits: make(chan struct{}), present: make(chan struct{}, 1), reached: make(chan struct{})}
 	if err := c.hosts.Folder.Make(); err != nil {
 		return nil, err
 	}
@@ -146,6 +163,7 @@ func (c *Center) serve(ctx context.Context, g *errgroup.Group, chat *link.Chat) 
 		return failed
 	}
 	chat.OnReconnect(c.greet)
+	close(c.reached)
 	c.greet()
 	g.Go(func() error { return chat.Run(ctx) })
 	g.Go(func() error { return chat.Events(ctx, func(host string, data []byte) { c.receive(ctx, host, data) }) })
@@ -188,6 +206,11 @@ func (c *Center) add(host join.Host) error {
 	client := &wire.Client{From: "chat", To: host.Name, Transport: r.call, Context: context.Background()}
 	r.machine = client.Machine()
 	c.remotes[host.ID] = r
+	if m := c.settings.Machines; m != nil {
+		if err := m.Add(host.ID, host.Name, r.machine); err != nil { // such as after a change of the chat's own name
+			c.settings.Log.Error("host_step_failed", logkey.Name, host.Name, logkey.Error, err)
+		}
+	}
 	if c.chat == nil {
 		return nil
 	}
@@ -199,7 +222,7 @@ func (c *Center) setFleet(ctx context.Context, fleet link.Fleet) error {
 	chat := c.chat
 	c.mu.Unlock()
 	if chat == nil {
-		return errors.New("the hub was not reached")
+		return ErrNotConnected
 	}
 	return chat.SetFleet(ctx, fleet)
 }
@@ -207,16 +230,41 @@ func (c *Center) setFleet(ctx context.Context, fleet link.Fleet) error {
 // note keeps the last candidate of each name for the person.
 func (c *Center) note(candidate join.Candidate) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.candidates[strings.ToLower(candidate.Name)] = candidate
 	close(c.waits)
 	c.waits = make(chan struct{})
+	c.mu.Unlock()
+	if c.settings.OnCandidate != nil {
+		c.settings.OnCandidate()
+	}
 }
 
-// Offer returns a code with which one machine can join under a name.
-func (c *Center) Offer(name string) (code string, until time.Time, err error) {
-	if !validName(name) {
+// Waiting returns the machine that waits for a decision about a name.
+func (c *Center) Waiting(name string) (candidate join.Candidate, waits bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	candidate, waits = c.candidates[strings.ToLower(name)]
+	return candidate, waits
+}
+
+// ErrNotConnected is returned while the hub cannot be reached.
+var ErrNotConnected = errors.New("the hub is not reached")
+
+// Offer returns a code with which one machine can join under a name. It waits for the hub until ctx
+// ends, because a hub that has not seen the chat refuses each code.
+func (c *Center) Offer(ctx context.Context, name string) (code string, until time.Time, err error) {
+	switch {
+	case !validName(name):
 		return "", time.Time{}, ErrName
+	case strings.EqualFold(name, c.settings.Name):
+		return "", time.Time{}, join.ErrNameTaken
+	}
+	select {
+	case <-c.reached:
+	case <-ctx.Done():
+	}
+	if !c.IsConnected() {
+		return "", time.Time{}, ErrNotConnected
 	}
 	c.mu.Lock()
 	delete(c.candidates, strings.ToLower(name))
@@ -242,9 +290,9 @@ func validName(name string) bool {
 func (c *Center) Candidate(ctx context.Context, name string) (join.Candidate, error) {
 	for {
 		c.mu.Lock()
-		candidate, ok := c.candidates[strings.ToLower(name)]
 		waits := c.waits
 		c.mu.Unlock()
+		candidate, ok := c.Waiting(name)
 		if ok {
 			return candidate, nil
 		}
@@ -267,14 +315,7 @@ func (c *Center) Decide(ctx context.Context, code, fingerprint string, admit boo
 		err = errors.Join(err, c.add(host))
 	}
 	c.mu.Unlock()
-	c.changed()
 	return host, err
-}
-
-func (c *Center) changed() {
-	if c.settings.Changed != nil {
-		c.settings.Changed()
-	}
 }
 
 // Remove revokes the rights of a host. Its sessions continue without the chat.
@@ -290,7 +331,11 @@ func (c *Center) Remove(ctx context.Context, name string) (join.Host, error) {
 	if r == nil {
 		return join.Host{}, ErrNoHost
 	}
-	err := c.desk.Remove(ctx, r.host.ID)
+	err := c.desk.Remove(ctx, r.host.ID, func() {
+		ctx, stop := context.WithTimeout(ctx, tellTimeout)
+		defer stop()
+		_ = r.tell(ctx, rpc.RemovedKind, "") // a host that is away learns it from the hub's refusal
+	})
 	if still, listed := Hosts(c.settings.Folder); listed != nil || slices.ContainsFunc(still, func(h join.Host) bool { return h.ID == r.host.ID }) {
 		return r.host, errors.Join(err, listed)
 	}
@@ -298,10 +343,12 @@ func (c *Center) Remove(ctx context.Context, name string) (join.Host, error) {
 	delete(c.remotes, r.host.ID)
 	c.mu.Unlock()
 	r.stop()
+	if m := c.settings.Machines; m != nil {
+		m.Remove(r.host.ID)
+	}
 	if gone := disk.RemoveAll(c.linkFolder(r.host.ID)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
-	c.changed()
 	return r.host, err
 }
 
@@ -343,19 +390,20 @@ func (c *Center) IsConnected() bool {
 	return c.chat != nil && c.chat.Conn().IsConnected()
 }
 
-// renew replaces the rights of each host before they end.
+// renew replaces the rights of each host before they end. A host that is away gets them when it is
+// back.
 func (c *Center) renew(ctx context.Context) error {
 	for {
 		for _, s := range c.List() {
-			if c.settings.Now().Before(s.Until.Add(rights.RenewalAt - rights.HostTTL)) {
+			if s.Presence != beat.Present || c.settings.Now().Before(s.Until.Add(rights.RenewalAt-rights.HostTTL)) {
 				continue
 			}
 			if err := c.renewOne(ctx, s.Host); err != nil {
 				c.settings.Log.Warn("host_step_failed", logkey.Name, s.Name, logkey.Error, err)
 			}
 		}
-		if err := pause.For(ctx, renewInterval); err != nil {
-			return err
+		if pause.Until(ctx, renewInterval, c.present); ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }
@@ -367,15 +415,18 @@ func (c *Center) renewOne(ctx context.Context, host join.Host) error {
 	if r == nil {
 		return nil
 	}
-	token, err := c.desk.Renew(host.ID, host.Users[len(host.Users)-1])
-	if err != nil {
-		return err
+	token, until, err := c.desk.Renew(host.ID, host.Users[len(host.Users)-1])
+	if err == nil {
+		err = r.tell(ctx, rpc.RightsKind, token)
 	}
-	if err := r.renew(ctx, token); err != nil {
+	if err == nil { // only now: a host that has missed them gets others
+		err = c.desk.Renewed(host.ID, until)
+	}
+	if err != nil {
 		return fmt.Errorf("give %s its rights: %w", host.Name, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r.host.Until = c.settings.Now().Add(rights.HostTTL)
+	r.host.Until = until
 	return nil
 }

@@ -40,6 +40,7 @@ type world struct {
 	hub      *hub.Hub
 	chat     *chat
 	center   *center.Center
+	later    time.Duration // added to the chat's clock
 	stop     func()
 }
 
@@ -82,7 +83,7 @@ func (w *world) startHub() {
 func (w *world) start() {
 	w.t.Helper()
 	var err error
-	w.center, err = center.Open(center.Settings{Folder: w.folder, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: "attic", Now: func() time.Time { return time.Now().Add(w.later) }, Log: slog.New(slog.DiscardHandler),
 		News: func(join.Host) wire.Chat { return w.chat }})
 	require.NoError(w.t, err)
 	w.stop = background(w.t, w.center.Run)
@@ -137,7 +138,7 @@ type host struct {
 // join lets a machine in as a person does: by a code, and the fingerprint on both sides.
 func (w *world) join(name, folder string) join.Host {
 	w.t.Helper()
-	text, _, err := w.center.Offer(name)
+	text, _, err := w.center.Offer(w.t.Context(), name)
 	require.NoError(w.t, err)
 	code, err := join.ParseCode(text)
 	require.NoError(w.t, err)
@@ -267,12 +268,87 @@ func TestP9_RemovedHostIsCutOff(t *testing.T) {
 func TestTwoMachinesWithOneNameAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.join("B", t.TempDir())
-	_, _, err := w.center.Offer("b")
-	require.ErrorIs(t, err, join.ErrNameTaken)
+	for _, name := range []string{"b", "Attic"} {
+		_, _, err := w.center.Offer(t.Context(), name)
+		require.ErrorIs(t, err, join.ErrNameTaken, name)
+	}
 	for _, name := range []string{"", "a b", "a:b", "a/b", strings.Repeat("x", 33), "ä"} {
-		_, _, err := w.center.Offer(name)
+		_, _, err := w.center.Offer(t.Context(), name)
 		require.ErrorIs(t, err, center.ErrName, name)
 	}
+}
+
+// A hub that has not seen the chat knows no code and would call each one too old.
+func TestP8_NoCodeWithoutHub(t *testing.T) {
+	w := newWorld(t)
+	w.stop()
+	w.hub.Close()
+	c, err := center.Open(center.Settings{Folder: w.folder, Name: "attic", Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	background(t, c.Run)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err = c.Offer(ctx, "B")
+	require.ErrorIs(t, err, center.ErrNotConnected)
+
+	w.startHub()
+	_, _, err = c.Offer(t.Context(), "B")
+	require.NoError(t, err)
+}
+
+// rightsOf returns the end of the rights that a host has stored.
+func rightsOf(t *testing.T, folder string) time.Time {
+	t.Helper()
+	m, err := member.Open(folder, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	claims, err := jwt.DecodeUserClaims(m.Admission.JWT)
+	require.NoError(t, err)
+	return time.Unix(claims.Expires, 0)
+}
+
+// TestRightsAreRenewedForAbsentHost: the host is away when its rights are due, and the chat starts
+// again before it is back.
+func TestRightsAreRenewedForAbsentHost(t *testing.T) {
+	w := newWorld(t)
+	b := t.TempDir()
+	w.join("B", b)
+	first := rightsOf(t, b)
+	w.later = rights.RenewalAt + time.Hour
+	for range 2 {
+		w.stop()
+		w.start()
+		assert.WithinDuration(t, first, w.center.List()[0].Until, time.Second)
+	}
+	onB := w.run("B", b)
+	require.Eventually(t, func() bool { return w.center.List()[0].Until.After(first.Add(time.Hour)) }, time.Minute, 5*time.Millisecond)
+	onB.stop()
+	assert.WithinDuration(t, w.center.List()[0].Until, rightsOf(t, b), time.Second)
+	w.run("B", b)
+	w.shows("B")
+}
+
+// TestRemovedHostStops: a host that is told of its removal ends, and does not connect again.
+func TestRemovedHostStops(t *testing.T) {
+	w := newWorld(t)
+	b := t.TempDir()
+	w.join("B", b)
+	m, err := member.Open(b, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	background(t, func(ctx context.Context) error {
+		err := m.Run(ctx, wire.Server{Name: "B", Machine: &machine.Machine{}}.Answer, func() rpc.Beat { return rpc.Beat{} })
+		ended <- err
+		return err
+	})
+	w.present("B")
+	_, err = w.center.Remove(t.Context(), "B")
+	require.NoError(t, err)
+	require.ErrorIs(t, <-ended, member.ErrRemoved)
+	_, err = member.Open(b, slog.New(slog.DiscardHandler))
+	require.ErrorIs(t, err, member.ErrRemoved)
+	w.join("B", b)
+	w.run("B", b)
+	w.shows("B")
 }
 
 func TestOpenWithoutHub(t *testing.T) {

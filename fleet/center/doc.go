@@ -5,6 +5,6 @@
 //   - Without a hub in the folder there is no Center, and so no goroutine and no connection.
 //   - A host that was let in is a machine.Machine at once, also while the hub or the host is away:
 //     its calls are refusal.ErrUnreachable then.
-//   - Hosts that were let in, and removed, are on disk before anyone is told so.
+//   - An admission or a removal of a host is on disk before it is reported.
 //   - One host delays no other: each has its own calls, news and beats.
 package center

@@ -88,7 +88,7 @@ func TestP8_FleetFolderOutlivesFaults(t *testing.T) {
 // one whose folder cannot be removed is gone.
 func TestP8_LinkFolderOutlivesFaults(t *testing.T) {
 	w := newWorld(t)
-	text, _, err := w.center.Offer("B")
+	text, _, err := w.center.Offer(t.Context(), "B")
 	require.NoError(t, err)
 	code, err := join.ParseCode(text)
 	require.NoError(t, err)

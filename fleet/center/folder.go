@@ -89,6 +89,12 @@ func readHub(folder spool.Folder) (link.Hub, error) {
 	return parseHub(s)
 }
 
+// Exists reports whether a hub was named.
+func Exists(path string) bool {
+	_, err := readHub(files(path))
+	return !errors.Is(err, ErrNoHub)
+}
+
 // openKeys returns the keys of the fleet and of the chat's seals. It makes those that are missing.
 func openKeys(folder spool.Folder) (*rights.Keys, seal.Key, error) {
 	keys, err := openKey(folder, keysName, rights.ParseKeys, rights.NewKeys, (*rights.Keys).Secret)

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ccbot/bot/machine"
+	"ccbot/fleet/beat"
 	"ccbot/fleet/channel"
 	"ccbot/fleet/courier"
 	"ccbot/fleet/join"
@@ -18,6 +20,7 @@ import (
 	"ccbot/fleet/seal"
 	"ccbot/fleet/wire"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/port/refusal"
 )
 
@@ -60,8 +63,22 @@ func (r *remote) start(c *Center) error {
 		cancel()
 		return err
 	}
+	var shown beat.Shown
+	away := false
+	changed := func(is beat.Presence, heard time.Time) {
+		pause.Poke(c.present)
+		switch shown.Next(is) {
+		case beat.Left:
+			away = true
+		case beat.Returned:
+			away = false
+		}
+		if m := c.settings.Machines; m != nil {
+			m.Note(r.host.ID, away, heard)
+		}
+	}
 	caller, err := rpc.NewCaller(rpc.Remote{Conn: c.chat.Conn(), Names: c.keys.Names(), Host: r.host.ID, Link: l,
-		Greet: func() { _ = ch.Greet(ctx) }}) // the next beat asks again
+		Greet: func() { _ = ch.Greet(ctx) }, Changed: changed}) // the next beat greets again
 	if err != nil {
 		cancel()
 		return err
@@ -93,13 +110,13 @@ func (r *remote) stop() {
 	}
 }
 
-// renew sends new rights to the host.
-func (r *remote) renew(ctx context.Context, token string) error {
-	body, err := json.Marshal(token)
+// tell makes a call about the host's membership.
+func (r *remote) tell(ctx context.Context, kind, text string) error {
+	body, err := json.Marshal(text)
 	if err != nil {
 		return err
 	}
-	a, err := r.call(ctx, wire.Envelope{V: wire.Version, Kind: rpc.RightsKind, From: "chat", To: r.host.Name, ID: "rights", Body: body})
+	a, err := r.call(ctx, wire.Envelope{V: wire.Version, Kind: kind, From: "chat", To: r.host.Name, ID: kind, Body: body})
 	if err == nil && a.Error != nil {
 		err = errors.New(a.Error.Text)
 	}

@@ -271,7 +271,7 @@ func TestNameThatIsTaken(t *testing.T) {
 	b, _ := w.joined("B")
 	_, err := w.desk.Offer("b")
 	require.ErrorIs(t, err, join.ErrNameTaken)
-	require.NoError(t, w.desk.Remove(t.Context(), b.ID))
+	require.NoError(t, w.desk.Remove(t.Context(), b.ID, func() {}))
 	w.offer("B")
 }
 
@@ -372,12 +372,18 @@ func TestRemovedHostIsCutOff(t *testing.T) {
 	b, keys := w.joined("B")
 	c, otherKeys := w.joined("C")
 	w.work(b, keys)
-	require.NoError(t, w.desk.Remove(t.Context(), b.ID))
-	_, err := link.OpenHost(b.Hub, b.Login(keys), b.Names, b.ID)
-	require.ErrorIs(t, err, link.ErrRights)
+	w.pass(-time.Hour) // the clock went back since it was admitted
+	require.NoError(t, w.desk.Remove(t.Context(), b.ID, func() {}))
+	require.Eventually(t, func() bool { // the hub answers before it has told all its parts
+		host, err := link.OpenHost(b.Hub, b.Login(keys), b.Names, b.ID)
+		if err == nil {
+			host.Close()
+		}
+		return errors.Is(err, link.ErrRights)
+	}, time.Minute, 10*time.Millisecond)
 	w.work(c, otherKeys)
-	require.Error(t, w.desk.Remove(t.Context(), b.ID), "no host any more")
-	_, err = w.desk.Renew(b.ID, "x")
+	require.Error(t, w.desk.Remove(t.Context(), b.ID, func() {}), "no host any more")
+	_, _, err := w.desk.Renew(b.ID, "x")
 	require.Error(t, err)
 	fleet, err := join.NewDesk(w.settings).Fleet()
 	require.NoError(t, err)
@@ -391,7 +397,7 @@ func TestRightsAreRenewedAndRotated(t *testing.T) {
 	require.NoError(t, err)
 	w.pass(60 * 24 * time.Hour)
 	renewed := b
-	renewed.JWT, err = w.desk.Renew(b.ID, public)
+	renewed.JWT, _, err = w.desk.Renew(b.ID, public)
 	require.NoError(t, err)
 	w.work(renewed, keys)
 
@@ -399,7 +405,7 @@ func TestRightsAreRenewedAndRotated(t *testing.T) {
 	public, err = fresh.User.PublicKey()
 	require.NoError(t, err)
 	rotated := b
-	rotated.JWT, err = w.desk.Renew(b.ID, public)
+	rotated.JWT, _, err = w.desk.Renew(b.ID, public)
 	require.NoError(t, err)
 	w.work(rotated, fresh)
 	w.work(renewed, keys) // a host that missed the answer is not shut out
@@ -436,10 +442,10 @@ func TestP8_HostsOutliveFaults(t *testing.T) {
 		require.ErrorIs(t, offered, fault, op)
 	}
 	end = fail("read")
-	err = w.desk.Remove(t.Context(), host.ID)
+	err = w.desk.Remove(t.Context(), host.ID, func() {})
 	end()
 	require.ErrorIs(t, err, fault)
-	require.NoError(t, w.desk.Remove(t.Context(), host.ID))
+	require.NoError(t, w.desk.Remove(t.Context(), host.ID, func() {}))
 }
 
 func TestTextsThatAreNoCodes(t *testing.T) {

@@ -3,6 +3,7 @@ package join
 import (
 	"context"
 	"slices"
+	"time"
 
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
@@ -36,8 +37,9 @@ func (d *Desk) give(ctx context.Context) error {
 	return d.settings.SetFleet(ctx, fleet)
 }
 
-// Remove takes the rights of a host back. The record stays, with the revocation.
-func (d *Desk) Remove(ctx context.Context, id string) error {
+// Remove takes the rights of a host back. The record stays, with the revocation. tell is called
+// before the hub cuts the host off.
+func (d *Desk) Remove(ctx context.Context, id string, tell func()) error {
 	err := d.change(id, func(h *Host) {
 		h.Removed = d.settings.Now()
 		d.revoke(h, h.Users)
@@ -45,27 +47,32 @@ func (d *Desk) Remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	tell()
 	return d.give(ctx)
 }
 
 // Renew returns rights that begin now, for a user key of the host: the present one, or another one
 // that replaces it. The earlier key is valid until Retire, so that a host that misses the answer is
-// not shut out.
-func (d *Desk) Renew(id, user string) (jwt string, err error) {
-	until := d.settings.Now().Add(rights.HostTTL)
+// not shut out. Until Renewed, the rights count as not renewed.
+func (d *Desk) Renew(id, user string) (jwt string, until time.Time, err error) {
+	until = d.settings.Now().Add(rights.HostTTL)
 	if jwt, err = d.settings.Keys.HostJWT(id, user, until); err != nil {
-		return "", err
+		return "", until, err
 	}
 	err = d.change(id, func(h *Host) {
-		h.Until = until
 		if !slices.Contains(h.Users, user) {
 			h.Users = append(h.Users, user)
 		}
 	})
 	if err != nil {
-		return "", err
+		return "", until, err
 	}
-	return jwt, nil
+	return jwt, until, nil
+}
+
+// Renewed notes that a host has its renewed rights.
+func (d *Desk) Renewed(id string, until time.Time) error {
+	return d.change(id, func(h *Host) { h.Until = until })
 }
 
 // Retire revokes the keys of a host but for the newest, after the host has used that.

@@ -38,8 +38,9 @@ type Hub struct {
 // Login is the user of a connection: User, or the file with the credentials of an existing server.
 type Login struct {
 	User        rights.User
-	Credentials string // path
-	Inbox       string // prefix
+	Rights      func() string // the present JWT of User; nil: it stays the same
+	Credentials string        // path
+	Inbox       string        // prefix
 }
 
 // connect returns a connection that is made again whenever it is lost. again, if not nil, is called
@@ -59,7 +60,13 @@ func connect(h Hub, as Login, again func()) (*nats.Conn, error) {
 	if as.Credentials != "" {
 		options = append(options, nats.UserCredentials(as.Credentials))
 	} else {
-		options = append(options, nats.UserJWT(func() (string, error) { return as.User.JWT, nil }, as.User.Key.Sign))
+		token := func() (string, error) {
+			if as.Rights != nil {
+				return as.Rights(), nil
+			}
+			return as.User.JWT, nil
+		}
+		options = append(options, nats.UserJWT(token, as.User.Key.Sign))
 	}
 	if again != nil {
 		options = append(options, nats.ReconnectHandler(func(*nats.Conn) { again() }))

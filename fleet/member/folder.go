@@ -16,13 +16,17 @@ const (
 	memberName  = "member"
 )
 
+// ErrRemoved is returned for a machine that its chat has removed.
+var ErrRemoved = errors.New("the chat has removed this machine")
+
 // ErrNone is returned by Open on a machine that has not joined.
 var ErrNone = errors.New("this machine has not joined a chat")
 
 // stored is the stored form of a membership.
 type stored struct {
 	join.Admission
-	Keys json.RawMessage `json:"keys"`
+	Keys    json.RawMessage `json:"keys"`
+	Removed bool            `json:"removed,omitempty"`
 }
 
 func files(path string) spool.Folder { return spool.Folder{Path: path, Fsync: true} }
@@ -53,18 +57,19 @@ func Keys(path string) (join.HostKeys, error) {
 
 // Joined stores the admission of this machine, which replaces an earlier one.
 func Joined(path string, a join.Admission, keys join.HostKeys) error {
-	if err := store(path, a, keys); err != nil {
+	if err := store(path, stored{Admission: a}, keys); err != nil {
 		return err
 	}
 	return files(path).Remove(joiningName)
 }
 
-func store(path string, a join.Admission, keys join.HostKeys) error {
+func store(path string, s stored, keys join.HostKeys) error {
 	secret, err := keys.Secret()
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(stored{a, secret})
+	s.Keys = secret
+	data, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
@@ -79,6 +84,9 @@ func load(path string) (a join.Admission, keys join.HostKeys, err error) {
 	}
 	if err == nil {
 		err = json.Unmarshal(data, &s)
+	}
+	if s.Removed {
+		return a, keys, ErrRemoved
 	}
 	if err == nil {
 		keys, err = join.ParseHostKeys(s.Keys)

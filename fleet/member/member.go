@@ -36,8 +36,9 @@ type Member struct {
 	channel   *channel.Channel
 	end       *courier.End
 
-	mu   sync.Mutex
-	host *link.Host // nil until the hub was reached
+	mu      sync.Mutex
+	host    *link.Host // nil until the hub was reached
+	removed context.CancelFunc
 }
 
 // Open reads the membership of a folder. ErrNone: there is none.
@@ -73,22 +74,26 @@ func (m *Member) Send(ctx context.Context, id string, data []byte) error {
 // News returns what stores the news of this machine for the chat.
 func (m *Member) News() wire.Chat { return rpc.Outbox{End: m.end, Host: m.Admission.Name} }
 
-// Run connects to the hub, and makes the calls of the chat until ctx ends.
+// Run connects to the hub, and makes the calls of the chat until ctx ends. ErrRemoved: the chat has
+// removed this machine.
 func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Envelope) wire.Envelope, about func() rpc.Beat) error {
+	ctx, removed := context.WithCancelCause(ctx)
+	defer removed(nil)
 	host, err := m.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer host.Close()
 	m.mu.Lock()
-	m.host = host
+	m.host, m.removed = host, func() { removed(ErrRemoved) }
 	m.mu.Unlock()
 	s := rpc.NewServer(rpc.Settings{Conn: host.Conn(), Names: m.Admission.Names, Host: m.Admission.ID, Link: m.link,
 		Answer: func(ctx context.Context, e wire.Envelope) wire.Envelope { return m.answer(ctx, e, answer) },
 		About:  about,
 		Greet:  func(ctx context.Context) { _ = m.channel.Greet(ctx) }}) // the next beat greets again
 	host.OnReconnect(s.Beat)
-	g, ctx := errgroup.WithContext(ctx)
+	whole := ctx
+	g, ctx := errgroup.WithContext(whole)
 	g.Go(func() error { return s.Run(ctx) })
 	g.Go(func() error { return m.end.Run(ctx) })
 	g.Go(func() error {
@@ -100,14 +105,20 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 			s.Beat()
 		})
 	})
-	return g.Wait()
+	err = g.Wait()
+	if cause := context.Cause(whole); errors.Is(cause, ErrRemoved) {
+		return cause
+	}
+	return err
 }
 
 // connect reaches the hub. A hub that has lost its disk refuses all hosts until the chat has told
 // it the fleet, so a refusal is no proof of a removal.
 func (m *Member) connect(ctx context.Context) (*link.Host, error) {
+	as := m.Admission.Login(m.keys)
+	as.Rights = m.rights
 	for told := false; ; told = true {
-		host, err := link.OpenHost(m.Admission.Hub, m.Admission.Login(m.keys), m.Admission.Names, m.Admission.ID)
+		host, err := link.OpenHost(m.Admission.Hub, as, m.Admission.Names, m.Admission.ID)
 		if err == nil {
 			m.log.Debug("hub_reached", logkey.Server, m.Admission.Hub.Address)
 			return host, nil
@@ -121,22 +132,51 @@ func (m *Member) connect(ctx context.Context) (*link.Host, error) {
 	}
 }
 
-// answer makes a call of the chat. The rights of this machine are its own to store.
+// rights returns the present rights of this machine.
+func (m *Member) rights() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.Admission.JWT
+}
+
+// answer makes a call of the chat. The membership of this machine is its own to store.
 func (m *Member) answer(ctx context.Context, e wire.Envelope, next func(context.Context, wire.Envelope) wire.Envelope) wire.Envelope {
-	if e.Kind != rpc.RightsKind {
+	var err error
+	switch e.Kind {
+	case rpc.RightsKind:
+		err = m.renew(e.Body)
+	case rpc.RemovedKind:
+		err = m.leave()
+	default:
 		return next(ctx, e)
 	}
 	a := wire.Envelope{V: wire.Version, Kind: e.Kind, From: e.To, To: e.From, ID: e.ID}
-	if err := m.renew(e.Body); err != nil {
+	if err != nil {
 		a.Error = &wire.Error{Text: err.Error()}
 	}
 	return a
 }
 
+// renew stores rights for the next connection.
 func (m *Member) renew(body []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	renewed := m.Admission
 	if err := json.Unmarshal(body, &renewed.JWT); err != nil || renewed.JWT == "" {
 		return fmt.Errorf("read the rights: %w", errors.Join(err, errors.ErrUnsupported))
 	}
-	return store(m.path, renewed, m.keys) // for the next start
+	err := store(m.path, stored{Admission: renewed}, m.keys)
+	if err == nil {
+		m.Admission.JWT = renewed.JWT
+	}
+	return err
+}
+
+// leave stores that this machine was removed, and ends Run.
+func (m *Member) leave() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	err := store(m.path, stored{Admission: m.Admission, Removed: true}, m.keys)
+	m.removed()
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"time"
 
@@ -142,8 +143,8 @@ func (k *Keys) Trust() (Trust, error) {
 	return t, nil
 }
 
-// Revoked are the public user keys whose rights have ended, with the time of the end. A JWT that
-// was issued later is valid.
+// Revoked are the public user keys whose rights have ended, with the time of the end. They have none
+// ever again, whenever a JWT says that it was issued: the clock may have gone back in between.
 type Revoked map[string]time.Time
 
 // AccountJWT returns the fleet's account for the hub.
@@ -153,8 +154,8 @@ func (k *Keys) AccountJWT(revoked Revoked) (string, error) {
 	claims.Limits.Conn = maxConnections
 	claims.Limits.Payload = MaxPayload
 	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: maxDisk, Streams: 8, Consumer: 2 * maxConnections, MaxAckPending: jwt.NoLimit}
-	for user, at := range revoked {
-		claims.RevokeAt(user, at)
+	for user := range revoked {
+		claims.RevokeAt(user, time.Unix(math.MaxInt64, 0))
 	}
 	token, err := claims.Encode(k.operator)
 	if err != nil {

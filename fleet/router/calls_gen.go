@@ -179,32 +179,23 @@ func (r keeperRouter) Forget(ctx context.Context, id uuid.UUID) (err error) {
 
 type namerRouter struct{ *Router }
 
-func (r namerRouter) Rename(ctx context.Context, id uuid.UUID, name string) (err error) {
-	h, err := r.about(id)
-	if err != nil {
-		return err
-	}
-	err = h.Sessions.Rename(ctx, id, name)
-	return h.upError(err)
-}
-
 type promptQueueRouter struct{ *Router }
 
-func (r promptQueueRouter) Queue(ctx context.Context, id uuid.UUID, key string) (err error) {
-	h, err := r.about(id)
+func (r promptQueueRouter) Queue(ctx context.Context, id uuid.UUID, o talk.Offer) (err error) {
+	h, err := r.about(id, o)
 	if err != nil {
 		return err
 	}
-	err = h.Sessions.Queue(ctx, id, key)
+	err = h.Sessions.Queue(ctx, id, down(h, o))
 	return h.upError(err)
 }
 
-func (r promptQueueRouter) Keep(ctx context.Context, id uuid.UUID, key string) (err error) {
-	h, err := r.about(id)
+func (r promptQueueRouter) Keep(ctx context.Context, id uuid.UUID, o talk.Offer) (err error) {
+	h, err := r.about(id, o)
 	if err != nil {
 		return err
 	}
-	err = h.Sessions.Keep(ctx, id, key)
+	err = h.Sessions.Keep(ctx, id, down(h, o))
 	return h.upError(err)
 }
 
@@ -250,21 +241,30 @@ func (r promptViewsRouter) LeaveView(ctx context.Context, id uuid.UUID, key stri
 
 type promptEditsRouter struct{ *Router }
 
-func (r promptEditsRouter) Withdraw(ctx context.Context, id uuid.UUID, key string) (err error) {
+func (r promptEditsRouter) TakeBack(ctx context.Context, id uuid.UUID, key string, number int64, held bool) (err error) {
 	h, err := r.about(id)
 	if err != nil {
 		return err
 	}
-	err = h.Sessions.Withdraw(ctx, id, key)
+	err = h.Sessions.TakeBack(ctx, id, key, number, held)
 	return h.upError(err)
 }
 
-func (r promptEditsRouter) Reword(ctx context.Context, id uuid.UUID, key string, text string, class talk.PromptClass) (err error) {
+func (r promptEditsRouter) Withdraw(ctx context.Context, id uuid.UUID, key string, number int64) (err error) {
+	h, err := r.about(id)
+	if err != nil {
+		return err
+	}
+	err = h.Sessions.Withdraw(ctx, id, key, number)
+	return h.upError(err)
+}
+
+func (r promptEditsRouter) Reword(ctx context.Context, id uuid.UUID, key string, number int64, text string, class talk.PromptClass) (err error) {
 	h, err := r.about(id, class)
 	if err != nil {
 		return err
 	}
-	err = h.Sessions.Reword(ctx, id, key, text, down(h, class))
+	err = h.Sessions.Reword(ctx, id, key, number, text, down(h, class))
 	return h.upError(err)
 }
 
@@ -613,13 +613,13 @@ func (r placesRouter) Make(ctx context.Context, dir string) (err error) {
 
 type foldersRouter struct{ *Router }
 
-func (r foldersRouter) Children(ctx context.Context, dir string, hidden bool) (r0 []string, err error) {
+func (r foldersRouter) Children(ctx context.Context, dir string, hidden bool) (r0 []string, r1 bool, err error) {
 	h, err := r.at(place(dir))
 	if err != nil {
-		return r0, err
+		return r0, r1, err
 	}
-	r0, err = h.Places.Children(ctx, h.local(dir), hidden)
-	return r0, h.upError(err)
+	r0, r1, err = h.Places.Children(ctx, h.local(dir), hidden)
+	return r0, r1, h.upError(err)
 }
 
 func (r foldersRouter) Conversations(ctx context.Context, dir string, from int, most int) (r0 []folders.Conversation, r1 bool, err error) {
@@ -828,13 +828,13 @@ func (r transcriptsRouter) Next(ctx context.Context, session uuid.UUID, from tal
 	return up(h, r0), h.upError(err)
 }
 
-func (r transcriptsRouter) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) (r0 []talk.Item, err error) {
+func (r transcriptsRouter) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) (r0 []talk.Item, r1 bool, err error) {
 	h, err := r.at(from, before)
 	if err != nil {
-		return r0, err
+		return r0, r1, err
 	}
-	r0, err = h.Transcripts.Between(ctx, down(h, from), down(h, before))
-	return up(h, r0), h.upError(err)
+	r0, r1, err = h.Transcripts.Between(ctx, down(h, from), down(h, before))
+	return up(h, r0), r1, h.upError(err)
 }
 
 func (r transcriptsRouter) End(ctx context.Context, of talk.Cursor) (r0 talk.Cursor, err error) {

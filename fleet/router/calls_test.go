@@ -128,9 +128,9 @@ func mark(v reflect.Value) reflect.Value {
 	to.Set(v)
 	switch one := to.Addr().Interface().(type) {
 	case *port.Session:
-		one.Machine = tower
+		one.Machine, one.Name = tower, "tower:"+one.Name
 	case *port.Restored:
-		one.Session.Machine = tower
+		one.Session.Machine, one.Session.Name = tower, "tower:"+one.Session.Name
 	}
 	return to
 }

@@ -8,6 +8,7 @@
 //     adds the machine to each value that comes from another machine, and takes it off before a
 //     call. So the chat stores, compares and draws values that name their machine, and the other
 //     machine sees its own values only. Values of the chat's own machine stay as they are.
+//   - The name of a session on another machine begins with the machine and a colon.
 //   - A call whose values name two machines, or one that the chat does not have, is refused with
 //     refusal.NoMachine.
 //   - A list has what each machine knows. It waits for the chat's own machine, and for the others

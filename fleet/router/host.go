@@ -34,15 +34,23 @@ type host struct {
 
 	silent  atomic.Bool // a call took longer than patience: lists do not wait for it
 	probing atomic.Bool // its sessions are being read in the background
+	changed atomic.Bool // its link has changed since that began
 
-	mu     sync.Mutex
-	known  []port.Session    // oldest first, with addresses
-	read   bool              // known was read at least once
-	failed error             // of the last read
-	since  time.Time         // the begin of the read that probing makes
-	bounds *folders.Bounds   // nil: unknown
-	turn   int               // rises with each session that the machine shows by itself
-	shown  map[uuid.UUID]int // the turn of sessions that were shown during a read
+	isForeign func(session uuid.UUID) bool // another machine has it
+	onChange  func(id string)              // may be nil
+
+	mu       sync.Mutex
+	lost     bool              // its link reports no contact
+	heard    time.Time         // the last contact, as its link has reported it
+	reported bool              // away was the last report to onChange
+	known    []port.Session    // oldest first, with addresses
+	read     bool              // known was read at least once
+	failed   error             // of the last read
+	since    time.Time         // the begin of the read that probing makes
+	bounds   *folders.Bounds   // nil: unknown
+	turn     int               // rises with each read, and each session that the machine shows by itself
+	latest   int               // the turn of the latest read whose result is known
+	shown    map[uuid.UUID]int // the turn of sessions that were shown during a read
 }
 
 // unreachable is the error of a call that the machine has not answered.
@@ -55,12 +63,32 @@ func (h *host) away() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
+	case h.lost:
+		return h.unreachable()
 	case h.failed != nil:
 		return h.upError(h.failed)
 	case !h.read, h.probing.Load() && time.Since(h.since) >= unknownAfter:
 		return h.unreachable()
 	}
 	return nil
+}
+
+// report calls onChange if the machine has ceased to answer, or answers again.
+func (h *host) report() {
+	away := h.away() != nil
+	h.mu.Lock()
+	changed := h.reported != away
+	h.reported = away
+	h.mu.Unlock()
+	if changed && h.onChange != nil {
+		h.onChange(h.id)
+	}
+}
+
+func (h *host) link() (lost bool, heard time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost, h.heard
 }
 
 func (h *host) wasRead() bool {
@@ -102,28 +130,40 @@ func (h *host) probe() {
 	h.mu.Lock()
 	h.since = time.Now()
 	h.mu.Unlock()
+	h.changed.Store(false)
 	go func() {
-		defer h.probing.Store(false)
-		h.readAll()
+		_ = h.readAll() // away has the error
 		h.silent.Store(false)
+		h.probing.Store(false)
+		h.report()
+		if h.changed.Load() {
+			h.probe()
+		}
 	}()
 }
 
-func (h *host) readAll() {
+// readAll reads the sessions and the bounds. Its result is dropped if a read that began later has
+// ended.
+func (h *host) readAll() error {
 	h.mu.Lock()
+	h.turn++
 	begin := h.turn
 	h.mu.Unlock()
 	all, err := h.Records.List()
-	all = up(h, all)
+	all = slices.DeleteFunc(up(h, all), func(s port.Session) bool { return h.isForeign(s.ID) })
 	in, unknown := h.Places.Bounds("")
 	in = up(h, in)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if begin < h.latest {
+		return err
+	}
+	h.latest = begin
 	if unknown == nil {
 		h.bounds = &in
 	}
 	if h.failed = err; err != nil {
-		return
+		return err
 	}
 	for _, s := range h.known {
 		if h.shown[s.ID] > begin { // it was shown since, as by its start
@@ -132,6 +172,7 @@ func (h *host) readAll() {
 	}
 	maps.DeleteFunc(h.shown, func(_ uuid.UUID, at int) bool { return at <= begin })
 	h.known, h.read = all, true
+	return nil
 }
 
 // with returns sessions with another one, or with its new content. The old slice may be in use.
@@ -146,7 +187,7 @@ func with(all []port.Session, s port.Session) []port.Session {
 
 // list returns the sessions of another machine. With an error those that are known.
 func (h *host) list() ([]port.Session, error) {
-	h.ask(h.readAll)
+	h.ask(func() { _ = h.readAll() })
 	away := h.away()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -198,7 +239,7 @@ func (h *host) kept(id uuid.UUID) (port.Session, bool) {
 
 // keep keeps a session as the machine has shown it.
 func (h *host) keep(s port.Session) {
-	if h.id == "" || s.ID == uuid.Nil {
+	if h.id == "" || s.ID == uuid.Nil || h.isForeign(s.ID) {
 		return
 	}
 	h.mu.Lock()

@@ -150,6 +150,18 @@ func (r schedulesRouter) List(ctx context.Context) ([]port.Schedule, error) {
 	return inOrder(all, func(s port.Schedule) time.Time { return s.CreatedAt }), err
 }
 
+// Rename gives a session another name, which need not begin with its machine.
+func (r namerRouter) Rename(ctx context.Context, id uuid.UUID, name string) error {
+	h, err := r.about(id)
+	if err != nil {
+		return err
+	}
+	if on, rest, ok := strings.Cut(name, ":"); ok && h.id != "" && strings.EqualFold(on, h.name) {
+		name = rest
+	}
+	return h.upError(h.Sessions.Rename(ctx, id, name))
+}
+
 // inOrder merges lists by time. A single one keeps its order.
 func inOrder[T any](lists [][]T, at func(T) time.Time) []T {
 	if len(lists) == 1 {

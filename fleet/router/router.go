@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -22,6 +23,10 @@ var ErrNameTaken = errors.New("another machine has the name or the id")
 
 // Router passes the calls of the chat on to their machines.
 type Router struct {
+	// OnChange is called with a machine that answers, or no longer. It may be nil, and is set before
+	// the first Add.
+	OnChange func(id string)
+
 	own *host
 
 	mu     sync.RWMutex
@@ -44,7 +49,7 @@ func (r *Router) Add(id, name string, m *machine.Machine) error {
 	if slices.ContainsFunc(append(r.others, r.own), func(h *host) bool { return h.id == id || strings.EqualFold(h.name, name) }) {
 		return fmt.Errorf("machine %s %q: %w", id, name, ErrNameTaken)
 	}
-	h := &host{Machine: m, id: id, name: name}
+	h := &host{Machine: m, id: id, name: name, isForeign: r.isForeign(id), onChange: r.OnChange, reported: true}
 	r.others = append(slices.Clip(r.others), h)
 	h.probe()
 	return nil
@@ -57,24 +62,30 @@ func (r *Router) Remove(id string) {
 	r.others = slices.DeleteFunc(slices.Clone(r.others), func(h *host) bool { return h.id == id })
 }
 
-// Read reads the sessions of another machine in the background, as after a change of its link.
-func (r *Router) Read(id string) {
+// Note notes a change of the link to another machine, and reads its sessions in the background.
+// heard is the time of the last contact.
+func (r *Router) Note(id string, away bool, heard time.Time) {
 	if h, ok := r.byID(id); ok && id != "" {
+		h.mu.Lock()
+		if h.lost != away {
+			h.reported = !away // so that report calls onChange
+		}
+		h.lost, h.heard = away, heard
+		h.mu.Unlock()
+		h.report()
+		h.changed.Store(true)
 		h.probe()
 	}
 }
 
-// Info describes a machine.
-type Info struct {
-	ID   string // empty: the chat's own
-	Name string
-	Away bool // it does not answer: what runs there is unknown
-}
-
 // Machines returns the machines: the chat's own, then the others in the order of Add.
-func (r *Router) Machines() (all []Info) {
+func (r *Router) Machines() (all []machine.Info) {
 	for _, h := range r.hosts() {
-		all = append(all, Info{h.id, h.name, h.id != "" && h.away() != nil})
+		m := machine.Info{ID: h.id, Name: h.name, Away: h.id != "" && h.away() != nil}
+		if m.Away {
+			m.Lost, m.Heard = h.link()
+		}
+		all = append(all, m)
 	}
 	return all
 }
@@ -93,13 +104,39 @@ type reporter struct {
 	to     Chat
 }
 
-// SessionNews passes news on with addresses.
+// SessionNews passes news on with addresses, but not those about a session of another machine. The
+// sessions that a start has left, or that a report of a prompt names, are read before.
 func (c reporter) SessionNews(ctx context.Context, s port.Session, n news.News) error {
 	h, ok := c.router.byID(c.id)
 	if !ok {
 		return noMachine(c.id)
 	}
-	return c.to.SessionNews(ctx, up(h, s), up(h, n))
+	if h.isForeign(s.ID) {
+		return nil
+	}
+	n = up(h, n)
+	switch p := n.(type) {
+	case news.Start:
+		if err := h.readAll(); err != nil {
+			return h.upError(err)
+		}
+	case news.Progress: // without a session
+		if h.isForeign(p.Session) {
+			return nil
+		}
+		if _, known := h.kept(p.Session); !known && p.Session != uuid.Nil {
+			if err := h.readAll(); err != nil {
+				return h.upError(err)
+			}
+		}
+		p.Machine = h.id
+		n = p
+	}
+	err := c.to.SessionNews(ctx, up(h, s), n)
+	if _, is := n.(news.Forgotten); is && err == nil {
+		h.forget(s.ID)
+	}
+	return err
 }
 
 func (r *Router) hosts() []*host {
@@ -157,6 +194,17 @@ func (r *Router) has(session uuid.UUID) (*host, bool) {
 		}
 	}
 	return nil, false
+}
+
+// isForeign reports whether another machine than the one with this id has a session.
+func (r *Router) isForeign(id string) func(session uuid.UUID) bool {
+	return func(session uuid.UUID) bool {
+		if h, ok := r.has(session); ok {
+			return h.id != id
+		}
+		_, ok := r.own.Records.Get(session)
+		return ok
+	}
 }
 
 // unread returns a machine that has never answered, or nil.

@@ -98,6 +98,10 @@ func (w sessions) Inspect(_ context.Context, ids ...uuid.UUID) (map[uuid.UUID]po
 	return all, w.reach()
 }
 
+func (w sessions) Spent(context.Context, time.Duration) (talk.Report, error) {
+	return talk.Report{Days: []float64{1}}, w.reach()
+}
+
 func (w sessions) Orphans(context.Context) ([]port.Window, error) {
 	return []port.Window{{ID: "@3.17", Pane: port.Pane{Window: "@3"}, Dir: "/work/api"}}, w.reach()
 }
@@ -273,6 +277,9 @@ func TestP6_SilentMachineIsUnknown(t *testing.T) {
 					windows, err := chat.Sessions.Orphans(t.Context())
 					require.ErrorIs(t, err, refusal.ErrUnreachable)
 					assert.Len(t, windows, 2)
+					spent, err := chat.Sessions.Spent(t.Context(), time.Second)
+					require.NoError(t, err)
+					assert.Equal(t, talk.Report{Days: []float64{2}, Silent: 1}, spent)
 					found, err := chat.Loops.All(t.Context())
 					require.ErrorIs(t, err, refusal.ErrUnreachable)
 					assert.Len(t, found, 2)
@@ -302,6 +309,7 @@ func TestP6_SilentMachineIsUnknown(t *testing.T) {
 func TestNewsNamesItsMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, chat, _, b, _ := fleet(t)
+		synctest.Wait() // a read that begins after the news would not find its session
 		var got told
 		up := r.Chat("bbbb", &got)
 		s := b.session()
@@ -312,6 +320,92 @@ func TestNewsNamesItsMachine(t *testing.T) {
 		assert.Equal(t, news.Unproven{Prompt: talk.Prompt{Mark: &talk.Mark{Path: "bbbb:/t/1.jsonl"}}}, got.news)
 		require.NoError(t, chat.Sessions.Archive(t.Context(), s.ID, port.StateArchived, port.Cause{}))
 		assert.Equal(t, []uuid.UUID{s.ID}, b.ended, "the session is known since its news")
+		require.NoError(t, up.SessionNews(t.Context(), s, news.Forgotten{}))
+		assert.Equal(t, news.Forgotten{}, got.news)
+		require.NoError(t, up.SessionNews(t.Context(), port.Session{}, news.FileUnread{Path: "/t/1.jsonl"}))
+		assert.Equal(t, port.Session{Machine: "bbbb", Name: "Barn"}, got.session)
+		assert.Equal(t, news.FileUnread{Path: "bbbb:/t/1.jsonl"}, got.news)
+	})
+}
+
+// lateRecords hold the first list until a channel is closed.
+type lateRecords struct {
+	records
+	lists *atomic.Int32
+	held  chan struct{}
+}
+
+func (w lateRecords) List() ([]port.Session, error) {
+	if w.lists.Add(1) > 1 {
+		return w.records.List()
+	}
+	<-w.held
+	return nil, nil
+}
+
+// TestP6_LateReadHidesNoSession: of two reads the one that began later counts.
+func TestP6_LateReadHidesNoSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, held := newTwin(), make(chan struct{})
+		m := w.machine()
+		m.Records = lateRecords{records{w}, new(atomic.Int32), held}
+		h := &host{Machine: m, id: "bbbb", isForeign: func(uuid.UUID) bool { return false }}
+		h.probe()
+		synctest.Wait()
+		require.NoError(t, h.readAll())
+		close(held)
+		synctest.Wait()
+		_, known := h.kept(w.id)
+		assert.True(t, known)
+	})
+}
+
+// TestStartComesWithItsSessions: the sessions that a start has closed are known before the chat
+// reports the start. Until they can be read, the news come again.
+func TestStartComesWithItsSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, chat, _, b, _ := fleet(t)
+		synctest.Wait()
+		var got told
+		up := r.Chat("bbbb", &got)
+		b.gone.Store(true)
+		require.Error(t, up.SessionNews(t.Context(), port.Session{}, news.Start{}))
+		assert.Nil(t, got.news)
+
+		b.gone.Store(false)
+		b.id = uuid.Must(uuid.NewV7())
+		hung := make(chan struct{})
+		b.hung.Store(&hung)
+		go func() { time.Sleep(2 * patience); b.hung.Store(nil); close(hung) }()
+		require.NoError(t, up.SessionNews(t.Context(), port.Session{}, news.Start{Newer: 1}))
+		assert.Equal(t, news.Start{Newer: 1}, got.news)
+		_, known := chat.Records.Get(b.id)
+		assert.True(t, known)
+	})
+}
+
+// TestReportOfPromptComesWithItsSession: the chat knows the session that a report of a prompt
+// names, and gets none about a session of another machine.
+func TestReportOfPromptComesWithItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, chat, a, b, c := fleet(t)
+		synctest.Wait()
+		var got told
+		up := r.Chat("bbbb", &got)
+		for _, foreign := range []*twin{a, c} {
+			require.NoError(t, up.SessionNews(t.Context(), port.Session{}, news.Progress{Session: foreign.id}))
+		}
+		b.id = uuid.Must(uuid.NewV7())
+		b.gone.Store(true)
+		require.Error(t, up.SessionNews(t.Context(), port.Session{}, news.Progress{Session: b.id}))
+		assert.Nil(t, got.news)
+		b.gone.Store(false)
+		require.NoError(t, up.SessionNews(t.Context(), port.Session{}, news.Progress{Session: b.id}))
+		assert.Equal(t, news.Progress{Machine: "bbbb", Session: b.id}, got.news)
+		_, known := chat.Records.Get(b.id)
+		assert.True(t, known)
+		require.NoError(t, up.SessionNews(t.Context(), port.Session{}, news.Progress{Number: 2}))
+		assert.Equal(t, news.Progress{Machine: "bbbb", Number: 2}, got.news, "its outcome is forgotten")
 	})
 }
 
@@ -335,7 +429,7 @@ func TestNamesOfMachinesDiffer(t *testing.T) {
 			require.Error(t, r.Add(id, name, newTwin().machine()))
 		}
 		synctest.Wait()
-		assert.Equal(t, []Info{{"", "attic", false}, {"bbbb", "Barn", false}, {"cccc", "Cellar", false}}, r.Machines())
+		assert.Equal(t, []machine.Info{{Name: "attic"}, {ID: "bbbb", Name: "Barn"}, {ID: "cccc", Name: "Cellar"}}, r.Machines())
 		r.Remove("bbbb")
 		_, err := chat.Places.Resolve(t.Context(), "bbbb:/work", "api")
 		assert.True(t, refusal.Is(err, refusal.NoMachine), err)
@@ -357,8 +451,8 @@ func TestChangedFileWithColon(t *testing.T) {
 	assert.Equal(t, []string{"Diffs.Patch"}, got)
 }
 
-// TestFirstValuesHaveTheirMachine: calls at once all know which values have addresses, from the first
-// value of a type on.
+// TestFirstValuesHaveTheirMachine: calls at once all know which values have addresses, from the
+// first value of a type on.
 func TestFirstValuesHaveTheirMachine(t *testing.T) {
 	h := &host{id: tower}
 	for range 200 {

@@ -26,9 +26,12 @@ func (r spendingRouter) Spent(ctx context.Context, budget time.Duration) (talk.R
 	if all[0].err != nil {
 		return sum, all[0].err
 	}
+	sum.Silent = len(r.hosts()) - len(all)
 	for _, one := range all[1:] {
 		if one.err == nil {
 			sum = plus(sum, one.Report)
+		} else {
+			sum.Silent++
 		}
 	}
 	return sum, nil

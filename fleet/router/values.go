@@ -8,6 +8,7 @@ import (
 
 	"ccbot/port"
 	"ccbot/port/folders"
+	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -25,6 +26,8 @@ var fields = map[reflect.Type][]string{
 	reflect.TypeFor[folders.Checkout]():  {"Dir"},
 	reflect.TypeFor[folders.Found]():     {"Dirs", "Roots"},
 	reflect.TypeFor[folders.Worktree]():  {"Dir", "Of"},
+	reflect.TypeFor[news.FileUnread]():   {"Path"},
+	reflect.TypeFor[news.Start]():        {"Dir"},
 	reflect.TypeFor[port.Git]():          {"Root"},
 	reflect.TypeFor[port.LoopWorktree](): {"Dir"},
 	reflect.TypeFor[port.Restore]():      {"Dir"},
@@ -151,16 +154,18 @@ func up[T any](h *host, v T) T {
 	v = rewrite(v, h.address)
 	switch v := any(&v).(type) {
 	case *port.Session:
-		if v.ID != (port.Session{}).ID {
-			v.Machine = h.id
-			h.keep(*v)
+		if v.ID == (port.Session{}).ID { // news of the machine come with it
+			v.Machine, v.Name = h.id, h.name
+			break
 		}
+		h.own(v)
+		h.keep(*v)
 	case *port.Restored:
-		v.Session.Machine = h.id
+		h.own(&v.Session)
 		h.keep(v.Session)
 	case *[]port.Session:
 		for i := range *v {
-			(*v)[i].Machine = h.id
+			h.own(&(*v)[i])
 		}
 	case *[]port.Window:
 		for i := range *v {
@@ -170,6 +175,11 @@ func up[T any](h *host, v T) T {
 		v.Machine = h.name
 	}
 	return v
+}
+
+// own makes a session one of the machine, with a name that no session of another machine has.
+func (h *host) own(s *port.Session) {
+	s.Machine, s.Name = h.id, h.name+":"+s.Name
 }
 
 // down takes the machine off an argument.

@@ -30,6 +30,9 @@ const (
 // RightsKind is the kind of the call that gives a host rights which begin now: its body is the JWT.
 const RightsKind = "Rights"
 
+// RemovedKind is the kind of the call that tells a host that it was removed.
+const RemovedKind = "Removed"
+
 // Rate is the number of bytes that a host may send in a second.
 const Rate = 1 << 20
 
@@ -56,6 +59,9 @@ type Remote struct {
 	Link  *seal.Link
 	// Greet tells the present epoch to a host that does not know it.
 	Greet func()
+	// Changed is called after each change of the host's presence, with the time of the last beat. It
+	// may be nil.
+	Changed func(is beat.Presence, heard time.Time)
 }
 
 // Caller makes calls on one host.
@@ -65,6 +71,9 @@ type Caller struct {
 	inbox string // gets only the hub's word that nobody reads the calls
 	taken *rate.Limiter
 
+	reporting sync.Mutex    // held during Changed
+	reported  beat.Presence // the last one of Changed
+
 	mu       sync.Mutex
 	last     int
 	calls    map[string]*waiting
@@ -73,6 +82,7 @@ type Caller struct {
 	heard    time.Time
 	said     Beat
 	greeted  time.Time
+	counted  time.Time // the last beat that counted for lostAfter
 }
 
 // waiting is a call without an answer.
@@ -155,6 +165,21 @@ func (c *Caller) check() {
 	c.mu.Unlock()
 	if away {
 		c.loseAll()
+	}
+	c.report()
+}
+
+// report calls Changed if the presence is another one than in the last call. A beat and a check may
+// come at the same time: the last call has the last presence.
+func (c *Caller) report() {
+	c.reporting.Lock()
+	defer c.reporting.Unlock()
+	c.mu.Lock()
+	is, heard := c.presence, c.heard
+	c.mu.Unlock()
+	if is != c.reported && c.Changed != nil {
+		c.reported = is
+		c.Changed(is, heard)
 	}
 }
 
@@ -246,10 +271,17 @@ func (c *Caller) takeBeat(m seal.Message) {
 	now := time.Now()
 	c.watch.Beat(now)
 	c.presence, c.heard, c.said = beat.Present, now, b
+	counts := now.Sub(c.counted) >= beat.Interval/2 // two beats at once may both be older than a call
+	if counts {
+		c.counted = now
+	}
 	for id, w := range c.calls {
 		if slices.Contains(b.Calls, id) {
 			w.missed = 0
-		} else if w.missed++; w.missed >= lostAfter {
+		} else if counts {
+			w.missed++
+		}
+		if w.missed >= lostAfter {
 			w.lose()
 		}
 	}
@@ -263,6 +295,7 @@ func (c *Caller) takeBeat(m seal.Message) {
 	for _, id := range left {
 		c.cancel(id)
 	}
+	c.report()
 }
 
 // Call is a wire.Transport.

@@ -139,13 +139,13 @@ func (client namerClient) Rename(ctx context.Context, id uuid.UUID, name string)
 
 type promptQueueClient struct{ *Client }
 
-func (client promptQueueClient) Queue(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptQueue.Queue", id, args{"id": id, "key": key})
+func (client promptQueueClient) Queue(ctx context.Context, id uuid.UUID, o talk.Offer) (err error) {
+	err = client.call(ctx, "PromptQueue.Queue", id, args{"id": id, "o": o})
 	return err
 }
 
-func (client promptQueueClient) Keep(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptQueue.Keep", id, args{"id": id, "key": key})
+func (client promptQueueClient) Keep(ctx context.Context, id uuid.UUID, o talk.Offer) (err error) {
+	err = client.call(ctx, "PromptQueue.Keep", id, args{"id": id, "o": o})
 	return err
 }
 
@@ -175,13 +175,18 @@ func (client promptViewsClient) LeaveView(ctx context.Context, id uuid.UUID, key
 
 type promptEditsClient struct{ *Client }
 
-func (client promptEditsClient) Withdraw(ctx context.Context, id uuid.UUID, key string) (err error) {
-	err = client.call(ctx, "PromptEdits.Withdraw", id, args{"id": id, "key": key})
+func (client promptEditsClient) TakeBack(ctx context.Context, id uuid.UUID, key string, number int64, held bool) (err error) {
+	err = client.call(ctx, "PromptEdits.TakeBack", id, args{"id": id, "key": key, "number": number, "held": held})
 	return err
 }
 
-func (client promptEditsClient) Reword(ctx context.Context, id uuid.UUID, key string, text string, class talk.PromptClass) (err error) {
-	err = client.call(ctx, "PromptEdits.Reword", id, args{"id": id, "key": key, "text": text, "class": class})
+func (client promptEditsClient) Withdraw(ctx context.Context, id uuid.UUID, key string, number int64) (err error) {
+	err = client.call(ctx, "PromptEdits.Withdraw", id, args{"id": id, "key": key, "number": number})
+	return err
+}
+
+func (client promptEditsClient) Reword(ctx context.Context, id uuid.UUID, key string, number int64, text string, class talk.PromptClass) (err error) {
+	err = client.call(ctx, "PromptEdits.Reword", id, args{"id": id, "key": key, "number": number, "text": text, "class": class})
 	return err
 }
 
@@ -450,9 +455,9 @@ func (client placesClient) Make(ctx context.Context, dir string) (err error) {
 
 type foldersClient struct{ *Client }
 
-func (client foldersClient) Children(ctx context.Context, dir string, hidden bool) (r0 []string, err error) {
-	err = client.call(ctx, "Folders.Children", uuid.Nil, args{"dir": dir, "hidden": hidden}, &r0)
-	return r0, err
+func (client foldersClient) Children(ctx context.Context, dir string, hidden bool) (r0 []string, r1 bool, err error) {
+	err = client.call(ctx, "Folders.Children", uuid.Nil, args{"dir": dir, "hidden": hidden}, &r0, &r1)
+	return r0, r1, err
 }
 
 func (client foldersClient) Conversations(ctx context.Context, dir string, from int, most int) (r0 []folders.Conversation, r1 bool, err error) {
@@ -581,9 +586,9 @@ func (client transcriptsClient) Next(ctx context.Context, session uuid.UUID, fro
 	return r0, err
 }
 
-func (client transcriptsClient) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) (r0 []talk.Item, err error) {
-	err = client.call(ctx, "Transcripts.Between", uuid.Nil, args{"from": from, "before": before}, &r0)
-	return r0, err
+func (client transcriptsClient) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) (r0 []talk.Item, r1 bool, err error) {
+	err = client.call(ctx, "Transcripts.Between", uuid.Nil, args{"from": from, "before": before}, &r0, &r1)
+	return r0, r1, err
 }
 
 func (client transcriptsClient) End(ctx context.Context, of talk.Cursor) (r0 talk.Cursor, err error) {
@@ -715,17 +720,17 @@ var handlers = map[string]handler{
 		return []any{}, err
 	}),
 	"PromptQueue.Queue": method(func(ctx context.Context, m *machine.Machine, in struct {
-		Id  uuid.UUID
-		Key string
+		Id uuid.UUID
+		O  talk.Offer
 	}) ([]any, error) {
-		err := m.Sessions.Queue(ctx, in.Id, in.Key)
+		err := m.Sessions.Queue(ctx, in.Id, in.O)
 		return []any{}, err
 	}),
 	"PromptQueue.Keep": method(func(ctx context.Context, m *machine.Machine, in struct {
-		Id  uuid.UUID
-		Key string
+		Id uuid.UUID
+		O  talk.Offer
 	}) ([]any, error) {
-		err := m.Sessions.Keep(ctx, in.Id, in.Key)
+		err := m.Sessions.Keep(ctx, in.Id, in.O)
 		return []any{}, err
 	}),
 	"PromptDecisions.SendAgain": method(func(ctx context.Context, m *machine.Machine, in struct {
@@ -756,20 +761,31 @@ var handlers = map[string]handler{
 		err := m.Sessions.LeaveView(ctx, in.Id, in.Key)
 		return []any{}, err
 	}),
-	"PromptEdits.Withdraw": method(func(ctx context.Context, m *machine.Machine, in struct {
-		Id  uuid.UUID
-		Key string
+	"PromptEdits.TakeBack": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Id     uuid.UUID
+		Key    string
+		Number int64
+		Held   bool
 	}) ([]any, error) {
-		err := m.Sessions.Withdraw(ctx, in.Id, in.Key)
+		err := m.Sessions.TakeBack(ctx, in.Id, in.Key, in.Number, in.Held)
+		return []any{}, err
+	}),
+	"PromptEdits.Withdraw": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Id     uuid.UUID
+		Key    string
+		Number int64
+	}) ([]any, error) {
+		err := m.Sessions.Withdraw(ctx, in.Id, in.Key, in.Number)
 		return []any{}, err
 	}),
 	"PromptEdits.Reword": method(func(ctx context.Context, m *machine.Machine, in struct {
-		Id    uuid.UUID
-		Key   string
-		Text  string
-		Class talk.PromptClass
+		Id     uuid.UUID
+		Key    string
+		Number int64
+		Text   string
+		Class  talk.PromptClass
 	}) ([]any, error) {
-		err := m.Sessions.Reword(ctx, in.Id, in.Key, in.Text, in.Class)
+		err := m.Sessions.Reword(ctx, in.Id, in.Key, in.Number, in.Text, in.Class)
 		return []any{}, err
 	}),
 	"PromptOrder.ToFront": method(func(ctx context.Context, m *machine.Machine, in struct {
@@ -1008,8 +1024,8 @@ var handlers = map[string]handler{
 		Dir    string
 		Hidden bool
 	}) ([]any, error) {
-		r0, err := m.Places.Children(ctx, in.Dir, in.Hidden)
-		return []any{r0}, err
+		r0, r1, err := m.Places.Children(ctx, in.Dir, in.Hidden)
+		return []any{r0, r1}, err
 	}),
 	"Folders.Conversations": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Dir  string
@@ -1141,8 +1157,8 @@ var handlers = map[string]handler{
 		From   *talk.Cursor
 		Before talk.Cursor
 	}) ([]any, error) {
-		r0, err := m.Transcripts.Between(ctx, in.From, in.Before)
-		return []any{r0}, err
+		r0, r1, err := m.Transcripts.Between(ctx, in.From, in.Before)
+		return []any{r0, r1}, err
 	}),
 	"Transcripts.End": method(func(ctx context.Context, m *machine.Machine, in struct{ Of talk.Cursor }) ([]any, error) {
 		r0, err := m.Transcripts.End(ctx, in.Of)
@@ -1214,19 +1230,26 @@ var newsKinds = map[string]func(json.RawMessage, bool) (news.News, error){
 	"DraftCleared": decodeNews[news.DraftCleared],
 	"Ended":        decodeNews[news.Ended],
 	"Failed":       decodeNews[news.Failed],
+	"FileUnread":   decodeNews[news.FileUnread],
+	"Forgotten":    decodeNews[news.Forgotten],
 	"Held":         decodeNews[news.Held],
 	"Looped":       decodeNews[news.Looped],
 	"Lost":         decodeNews[news.Lost],
 	"NotReporting": decodeNews[news.NotReporting],
 	"OtherWriters": decodeNews[news.OtherWriters],
+	"Progress":     decodeNews[news.Progress],
 	"Ready":        decodeNews[news.Ready],
 	"Renamed":      decodeNews[news.Renamed],
+	"RequestLeft":  decodeNews[news.RequestLeft],
+	"Requested":    decodeNews[news.Requested],
 	"Requeued":     decodeNews[news.Requeued],
 	"Retrying":     decodeNews[news.Retrying],
 	"Scheduled":    decodeNews[news.Scheduled],
+	"Start":        decodeNews[news.Start],
 	"Stopped":      decodeNews[news.Stopped],
 	"Switched":     decodeNews[news.Switched],
 	"TakenBack":    decodeNews[news.TakenBack],
+	"TmuxSilence":  decodeNews[news.TmuxSilence],
 	"Transcript":   decodeNews[news.Transcript],
 	"Transferred":  decodeNews[news.Transferred],
 	"Typed":        decodeNews[news.Typed],

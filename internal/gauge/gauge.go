@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"runtime"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/disk"
 	"github.com/shirou/gopsutil/v4/host"
+	"github.com/shirou/gopsutil/v4/load"
 	"github.com/shirou/gopsutil/v4/process"
 
 	files "ccbot/internal/disk"
@@ -90,3 +92,12 @@ func (r Space) Low() bool { return r.Free < r.least() }
 func (r Space) High() bool { return r.Free > r.least()+r.least()/4 }
 
 func (r Space) least() uint64 { return max(leastFree, r.Total/50) }
+
+// Load returns the load of the last minute, for each processor; 0: unknown.
+func Load(ctx context.Context) float64 {
+	now, err := load.AvgWithContext(ctx)
+	if err != nil {
+		return 0
+	}
+	return now.Load1 / float64(runtime.NumCPU())
+}

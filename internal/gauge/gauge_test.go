@@ -34,6 +34,8 @@ func TestGaugesOfMachine(t *testing.T) {
 	assert.LessOrEqual(t, room.Free, room.Total)
 	_, err = Disk(t.Context(), t.TempDir()+"/none")
 	assert.Error(t, err)
+
+	assert.GreaterOrEqual(t, Load(t.Context()), 0.0)
 }
 
 func TestRoom(t *testing.T) {

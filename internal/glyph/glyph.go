@@ -54,8 +54,17 @@ var blankLetters = &unicode.RangeTable{
 	},
 }
 
-// emoji reports whether r is a symbol of the blocks that emoji are in.
+// scattered are the emoji of other blocks. The keys # and 0 to 9 are not among them.
+var scattered = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x00A9, Hi: 0x00AE, Stride: 5}, {Lo: 0x203C, Hi: 0x2049, Stride: 13}, {Lo: 0x2122, Hi: 0x2139, Stride: 23},
+	{Lo: 0x2194, Hi: 0x2199, Stride: 1}, {Lo: 0x21A9, Hi: 0x21AA, Stride: 1}, {Lo: 0x24C2, Hi: 0x24C2, Stride: 1},
+	{Lo: 0x25AA, Hi: 0x25AB, Stride: 1}, {Lo: 0x25B6, Hi: 0x25C0, Stride: 10}, {Lo: 0x25FB, Hi: 0x25FE, Stride: 1},
+	{Lo: 0x2934, Hi: 0x2935, Stride: 1}, {Lo: 0x2B05, Hi: 0x2B07, Stride: 1}, {Lo: 0x2B1B, Hi: 0x2B1C, Stride: 1},
+	{Lo: 0x2B50, Hi: 0x2B55, Stride: 5}, {Lo: 0x3030, Hi: 0x303D, Stride: 13}, {Lo: 0x3297, Hi: 0x3299, Stride: 2},
+}, LatinOffset: 1}
+
+// emoji reports whether r is one of them, or a symbol of the blocks that emoji are in.
 func emoji(r rune) bool {
 	block := r >= '\u2300' && r <= '\u23FF' || r >= '\u2600' && r <= '\u27BF' || r >= '\U0001F000' && r <= '\U0001FAFF'
-	return block && unicode.Is(unicode.So, r)
+	return block && unicode.Is(unicode.So, r) || unicode.Is(scattered, r)
 }

@@ -33,7 +33,7 @@ func TestName(t *testing.T) {
 		"": "", "api": "api", "my api-2.0_x/y": "my api-2.0_x/y", "каталог 東 عربي é": "каталог 東 عربي é",
 		"e\u0301": "e\u0301", "\u0301e \u0301": "·e ·",
 		"a\u202egpj.exe": "a·gpj.exe", "two\nlines\t": "two·lines·", "\x1b[31mred": "·[31mred",
-		"❤\uFE0F": "❤\uFE0F", "🗂\uFE0F x": "🗂\uFE0F x", "❤\uFE0F\uFE0F": "❤\uFE0F·", "❤\uFE0E": "❤·", "1\uFE0F\u20E3": "1··",
+		"❤\uFE0F": "❤\uFE0F", "🗂\uFE0F x": "🗂\uFE0F x", "❤\uFE0F\uFE0F": "❤\uFE0F·", "❤\uFE0E": "❤·", "▶\uFE0F": "▶\uFE0F", "↔\uFE0F ©\uFE0F": "↔\uFE0F ©\uFE0F", "▷\uFE0F": "▷·", "1\uFE0F\u20E3": "1··",
 		"a\uFE0F": "a·", "…\uFE0F": "…·", "\u200b\uFE0F": "··", "·\uFE0F": "··", "│\uFE0F": "│·",
 		"👩\u200d💻": "👩·💻", "👍🏽": "👍🏽", "🇩🇪": "🇩🇪", "🏴\U000E0067\U000E007F": "🏴··",
 		"\uE0B0 icon": "\uE0B0 icon", "bad\xff": "bad\uFFFD",

@@ -21,8 +21,9 @@
 //   - A command that came too late is answered with ErrNoPrompt: the prompt was typed already, or
 //     is finished.
 //   - A number that the chat has settled is refused for ever, so a copy of an offer that turns up
-//     after its tombstone is gone is not typed.
-//   - A change is durable when the call returns. An unreadable file blocks no other prompt.
+//     after its tombstone is gone is not typed. An open prompt keeps no tombstone of another.
+//   - A change is durable when the call returns. An unreadable file blocks no other prompt; a
+//     damaged one that the chat does not know is put aside, and reported.
 //
 // A crash of one side, the other living on, loses nothing and types nothing twice:
 //

@@ -37,11 +37,11 @@ func turnsOfPrompts() *disktest.Turns {
 			func() error {
 				_, unread, err := s.List()
 				if unread {
-					return errDamaged
+					return ErrDamaged
 				}
 				return err
 			},
-			func() error { return s.Settle(1) },
+			func() error { return s.Settle(1, nil) },
 			func() error { return s.Finish("2", Returned) }),
 		Done: func(t *testing.T) {
 			p, as, err := s.Find("2")

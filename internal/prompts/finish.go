@@ -23,24 +23,6 @@ func (s *Store) finishLocked(key string, as Outcome) error {
 	return nil
 }
 
-// GiveBack makes a returned prompt unfinished again, as it was, if it was returned since the offer
-// or command n: the chat did not get it on disk that it has the prompt.
-func (s *Store) GiveBack(key string, n Number) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, as, err := s.findLocked(key)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && (as != Returned || p.Number < n):
-		return nil
-	case err == nil:
-		err = s.renameLocked(key, "."+string(Returned), suffix)
-	}
-	if err != nil {
-		return fmt.Errorf("give prompt %s back: %w", key, err)
-	}
-	return nil
-}
-
 // renameLocked changes the suffix of a prompt's file. An absent file is not an error.
 func (s *Store) renameLocked(key, from, to string) error {
 	err := disk.Rename(s.path(key+from), s.path(key+to))

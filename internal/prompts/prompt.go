@@ -89,8 +89,8 @@ func (p *Prompt) check() error {
 	return nil
 }
 
-// Tells reports whether a prompt, which may have an outcome, has the progress of its last offer. last
-// is the number of that offer; 0: a person was asked about the prompt after all its offers.
+// Tells reports whether a prompt, which may have an outcome, has the progress of its last offer.
+// last is the number of that offer; 0: a person was asked about the prompt after all its offers.
 func (p Prompt) Tells(as Outcome, last Number) bool {
 	return as == "" || as == Delivered && 0 < last && last <= p.Number
 }

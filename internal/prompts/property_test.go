@@ -142,27 +142,27 @@ func (h *handover) send(deliver func()) {
 
 func (h *handover) number() Number { h.next++; return h.next }
 
-// settled is the number up to which all is over for the chat.
-func (h *handover) settled() Number {
-	n := h.next
-	for _, e := range h.entries {
+// unsettled are the numbers of the prompts whose outcome the chat does not have.
+func (h *handover) unsettled() map[string]Number {
+	open := make(map[string]Number)
+	for key, e := range h.entries {
 		if e.state == "offered" || e.state == "unproven" {
-			n = min(n, e.number-1)
+			open[key] = e.number
 		}
 	}
-	return n
+	return open
 }
 
 // offer offers an entry to the engine.
 func (h *handover) offer(key string) {
-	e, settled := h.entries[key], h.settled()
+	e, last, open := h.entries[key], h.next, h.unsettled()
 	o := Prompt{Key: key, Number: e.number, Session: session, Text: e.text, Class: talk.ClassPlain, Since: time.Unix(1, 0)}
-	h.send(func() { h.onEngine(func() { h.takes(o, settled) }) })
+	h.send(func() { h.onEngine(func() { h.takes(o, last, open) }) })
 }
 
 // takes is the engine's side of an offer.
-func (h *handover) takes(o Prompt, settled Number) {
-	h.must(h.engine.Settle(settled))
+func (h *handover) takes(o Prompt, last Number, open map[string]Number) {
+	h.must(h.engine.Settle(last, open))
 	p, as, err := h.engine.Accept(o)
 	switch {
 	case errors.Is(err, ErrNoPrompt): // it is settled

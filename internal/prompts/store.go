@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/disk"
 	"ccbot/internal/keepjson"
 	"ccbot/internal/logkey"
 	"ccbot/internal/spool"
@@ -45,17 +44,11 @@ type Store struct {
 	log    *slog.Logger
 
 	mu         sync.Mutex
-	settled    Number // on disk
-	mayRemove  Number // settled, and not on disk yet
+	settled    settled // on disk
+	mayRemove  settled // not on disk yet
 	tombstones int
 	swept      time.Time     // when settled tombstones were last removed
 	ttl        time.Duration // of tombstones, see tombstoneTTL
-}
-
-// settledFile is the file of the settled number.
-type settledFile struct {
-	Version int    `json:"version"`
-	Settled Number `json:"settled"`
 }
 
 // Open opens dir ($CCBOT_DIR/prompts), and creates it if necessary.
@@ -84,14 +77,14 @@ func (s *Store) open() error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var f settledFile
+	var f settled
 	if err == nil {
 		_, err = keepjson.Unmarshal(data, Version, &f)
 	}
 	if err != nil { // an old copy of an offer could be typed, which no chat of the same machine sends
 		s.log.Error("file_unreadable", logkey.File, filepath.Join(filepath.Base(s.folder.Path), settledName), logkey.Error, err)
 	}
-	s.settled, s.mayRemove = f.Settled, f.Settled
+	s.settled, s.mayRemove = f, f
 	return nil
 }
 
@@ -106,7 +99,7 @@ func tombstone(name string) (key string, o Outcome, is bool) {
 // nothing for a new one:
 //
 //   - A new prompt, or one that is held: the prompt in state Held, for the offered session. The
-//     caller saves it, as held or with its mark.
+//     caller saves it, as held or with its mark. One that another session holds is saved already.
 //   - Another unfinished prompt: the prompt as it is stored.
 //   - A finished prompt: the tombstone, with the outcome.
 //   - ErrNoPrompt: the number is settled.
@@ -116,28 +109,34 @@ func (s *Store) Accept(o Prompt) (Prompt, Outcome, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o.State, o.Mark, o.Waits, o.Repeats = Held, nil, nil, false
-	if o.Number <= s.mayRemove {
-		return Prompt{}, "", fmt.Errorf("prompt %s was offered as %d, and %d is settled: %w", o.Key, o.Number, s.mayRemove, ErrNoPrompt)
+	if o.Number > 0 && s.mayRemove.has(o.Key, o.Number) {
+		return Prompt{}, "", fmt.Errorf("prompt %s was offered as %d, which is settled: %w", o.Key, o.Number, ErrNoPrompt)
 	}
 	p, outcome, err := s.findLocked(o.Key)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && outcome != "" && p.Number < o.Number:
 		return o, "", nil
-	case err != nil && (spool.MayPass(err) && !errors.Is(err, errDamaged) || errors.Is(err, keepjson.ErrNewer)):
+	case err != nil && (spool.MayPass(err) && !errors.Is(err, ErrDamaged) || errors.Is(err, keepjson.ErrNewer)):
 		return Prompt{}, "", err
 	case err != nil:
 		s.log.Error("file_unreadable", logkey.File, filepath.Join(filepath.Base(s.folder.Path), o.Key+suffix), logkey.Error, err)
 		o.State = Unproven
 		return o, "", s.writeLocked(o)
-	case outcome != "", p.State != Held:
+	case outcome != "":
 		return p, outcome, nil
+	case p.State != Held && p.Number < o.Number: // the engine has it from an earlier offer
+		p.Number = o.Number
+		return p, "", s.writeLocked(p)
+	case p.State != Held:
+		return p, "", nil
 	case p.Number > o.Number: // a later command has changed the text
 		o.Number, o.Text, o.Class = p.Number, p.Text, p.Class
 	}
-	if p.Session == o.Session {
-		o.Waits = p.Waits
-	}
 	o.unknown = p.unknown
+	if p.Session != o.Session {
+		return o, "", s.writeLocked(o)
+	}
+	o.Waits = p.Waits
 	return o, "", nil
 }
 
@@ -170,9 +169,9 @@ func (s *Store) Save(p Prompt) error {
 	defer s.mu.Unlock()
 	last, _, err := s.tombstoneLocked(p.Key)
 	switch {
-	case err == nil && last.Number >= p.Number:
+	case err == nil && last.Number >= p.Number, p.Number > 0 && s.mayRemove.has(p.Key, p.Number) && !s.hasLocked(p.Key):
 		return fmt.Errorf("save prompt %s: %w", p.Key, ErrNoPrompt)
-	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errDamaged): // that of a damaged file is no news: see Accept
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDamaged): // that of a damaged file is no news: see Accept
 		return fmt.Errorf("save: %w", err)
 	}
 	return s.writeLocked(p)
@@ -210,64 +209,6 @@ func (s *Store) change(key string, n Number, do func(p *Prompt) error) error {
 	return do(&p)
 }
 
-// MaySettle reports whether Settle would remove tombstones: not more than once a day.
-func (s *Store) MaySettle() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.maySettleLocked()
-}
-
-func (s *Store) maySettleLocked() bool { return s.tombstones > 0 && time.Since(s.swept) >= s.ttl/2 }
-
-// Settle notes that the chat has the outcome of all prompts up to a number. Their tombstones are
-// removed, see MaySettle; from then on their numbers are refused.
-func (s *Store) Settle(n Number) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.mayRemove = max(s.mayRemove, n)
-	if !s.maySettleLocked() {
-		return nil
-	}
-	s.swept = time.Now()
-	if s.mayRemove > s.settled {
-		data, err := json.Marshal(settledFile{Version, s.mayRemove})
-		if err == nil {
-			err = s.folder.Put(settledName, append(data, '\n'))
-		}
-		if err != nil {
-			return fmt.Errorf("settle: %w", err)
-		}
-		s.settled = s.mayRemove
-		s.at("prompts-settled")
-	}
-	return s.removeSettledLocked()
-}
-
-// removeSettledLocked removes the tombstones of settled prompts. One that a power cut restores does
-// no harm: no sync.
-func (s *Store) removeSettledLocked() error {
-	names, err := s.folder.List()
-	if err != nil {
-		return fmt.Errorf("settle: %w", err)
-	}
-	var errs []error
-	s.tombstones = 0
-	for _, name := range names {
-		if _, _, is := tombstone(name); !is {
-			continue
-		}
-		p, err := s.read(name)
-		info, gone := disk.Lstat(s.path(name))
-		unread := spool.MayPass(err) && !errors.Is(err, errDamaged)
-		if err == nil && p.Number > s.settled || unread || gone == nil && time.Since(info.ModTime()) < s.ttl {
-			s.tombstones++
-			continue
-		}
-		errs = append(errs, disk.RemoveAll(s.path(name)))
-	}
-	return errors.Join(errs...)
-}
-
 // List returns the unfinished prompts in the order of their numbers. A file that cannot be read is
 // logged and stays: an offer decides about it, see Accept. unread reports whether there is one.
 func (s *Store) List() (all []Prompt, unread bool, err error) {
@@ -278,10 +219,11 @@ func (s *Store) List() (all []Prompt, unread bool, err error) {
 // numbers. Their outcomes are reported again at a start.
 func (s *Store) Tombstones() (all []Prompt, err error) {
 	all, _, err = s.list(func(name string) bool { _, _, is := tombstone(name); return is })
-	return slices.DeleteFunc(all, func(p Prompt) bool { return p.Number <= s.settledNow() }), err
+	settled := s.settledNow()
+	return slices.DeleteFunc(all, func(p Prompt) bool { return settled.has(p.Key, p.Number) }), err
 }
 
-func (s *Store) settledNow() Number {
+func (s *Store) settledNow() settled {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.mayRemove
@@ -311,7 +253,7 @@ func (s *Store) list(is func(name string) bool) (all []Prompt, unread bool, err 
 
 // Last returns the highest known number.
 func (s *Store) Last() (last Number) {
-	last = s.settledNow()
+	last = s.settledNow().Settled
 	all, _, _ := s.list(func(name string) bool { return name != settledName }) // an unread file is logged
 	for _, p := range all {
 		last = max(last, p.Number)
@@ -371,21 +313,24 @@ func (s *Store) tombstoneLocked(key string) (last Prompt, as Outcome, err error)
 	return last, as, err
 }
 
-// errDamaged is returned for a file that cannot be decoded as a prompt.
-var errDamaged = errors.New("the file is damaged")
+// ErrDamaged is returned for a file that cannot be decoded as a prompt.
+var ErrDamaged = errors.New("the file is damaged")
 
 func (s *Store) read(name string) (Prompt, error) {
 	data, err := s.folder.Read(name)
 	if err != nil {
 		return Prompt{}, err
 	}
-	var p Prompt
+	return decode(name, data)
+}
+
+func decode(name string, data []byte) (p Prompt, err error) {
 	err = json.Unmarshal(data, &p)
 	if err == nil && p.Key != strings.TrimSuffix(name, filepath.Ext(name)) {
 		err = fmt.Errorf("the file is named %s, but its key is %s", name, p.Key)
 	}
 	if err != nil && !errors.Is(err, keepjson.ErrNewer) {
-		err = fmt.Errorf("%w: %w", errDamaged, err)
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return p, err
 }

@@ -123,7 +123,7 @@ func TestP4_SettledNumberIsRefused(t *testing.T) {
 	save(t, s, offered("1", 1))
 	save(t, s, offered("2", 2))
 	require.NoError(t, s.Finish("1", Delivered))
-	require.NoError(t, s.Settle(1))
+	require.NoError(t, s.Settle(1, nil))
 	assert.NoFileExists(t, filepath.Join(dir, "1.delivered"))
 	s = openIn(t, dir)
 	_, _, err := s.Accept(offered("1", 1))
@@ -161,7 +161,7 @@ func TestP4_UnreadTombstoneStays(t *testing.T) {
 		}
 		return nil
 	})
-	require.NoError(t, s.Settle(1))
+	require.NoError(t, s.Settle(1, nil))
 	end()
 	_, as, err := s.Accept(offered("2", 2))
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ func TestP9_BackupHasNoPrompt(t *testing.T) {
 		{"fields of a prompt", `{"exit":{"screen":"> fix it","status":1},"former_names":["fix it"],"interruption":{"step":"fix it","tasks_done":1},` +
 			`"name":"api","phase_what":"fix it","progress":{"failed":{"at":"x","text":"fix it"},"open_turn":{"at":"x","step":"fix it"},"tasks":[{"text":"fix it"}],"turns":2}}`,
 			`{"exit":{"status":1},"interruption":{"tasks_done":1},"name":"api","progress":{"failed":{"at":"x"},"open_turn":{"at":"x"},"turns":2}}` + "\n"},
+		{"news, with a screen and a loop", `{"name":"api","news":[{"body":"> fix it","view":"{\"Loop\":{\"task\":\"fix it\"}}"}]}`, `{"name":"api"}` + "\n"},
 		{"fields of other types", `{"exit":null,"progress":7}`, `{"exit":null,"progress":7}`},
 	}
 	for _, tt := range tests {

@@ -14,11 +14,7 @@ func (r *Record) Cursor() (c talk.Cursor, ok bool) {
 // Shown moves the first cursor to a later place of its transcript, and reports whether it has
 // moved. Parts of one form have an order.
 func (r *Record) Shown(at talk.Cursor) bool {
-	if len(r.Cursors) == 0 || r.Cursors[0].Path != at.Path || at.Precedes(r.Cursors[0]) || at == r.Cursors[0] {
-		return false
-	}
-	now := r.Cursors[0]
-	if !now.Precedes(at) && at.Form == now.Form && at.Part < now.Part {
+	if len(r.Cursors) == 0 || !at.Passes(r.Cursors[0]) {
 		return false
 	}
 	r.Cursors[0] = at

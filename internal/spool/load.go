@@ -20,7 +20,7 @@ type Unloaded struct {
 }
 
 // Loader handles items that cannot be loaded. If Quarantine is empty, nothing is moved: this is for
-// a program that only reads a folder of another program. With Tell, a moved item is recorded as
+// a program that only reads a folder of another program. With Report, a moved item is recorded as
 // unreported.
 type Loader struct {
 	Quarantine string

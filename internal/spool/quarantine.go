@@ -99,7 +99,7 @@ func reserve(path, reason string) (string, error) {
 	return "", fmt.Errorf("%s: %w", path, fs.ErrExist)
 }
 
-// Unreported returns the names of the items that Loaders with Tell have moved to dir and that are
+// Unreported returns the names of the items that Loaders with Report have moved to dir and that are
 // not marked as reported. It returns none if dir is missing.
 func Unreported(dir string) (names []string, err error) {
 	all, err := Folder{Path: dir}.List()

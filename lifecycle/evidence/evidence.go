@@ -118,23 +118,23 @@ func (e *Evidence) SparedBy(session uuid.UUID, p process.Process, except ...stri
 	if name, spared := process.SparedBy(p, e.Table, guards); spared {
 		return &process.Spare{Reason: name, Detail: "guard " + name}
 	}
-	if name := e.agentOf(session, p); name != "" {
-		return &process.Spare{Reason: ReasonOtherAgent, Detail: "it is the agent of session " + name}
+	if other, is := e.agentOf(session, p); is {
+		return &process.Spare{Reason: ReasonOtherAgent, Detail: "it is the agent of session " + other.ID.String()}
 	}
 	return nil
 }
 
-// agentOf returns the name of the session whose bound agent the process is, or runs below. The
-// session with this id itself is left out.
-func (e *Evidence) agentOf(id uuid.UUID, p process.Process) string {
+// agentOf returns the session whose bound agent the process is, or runs below. The session with
+// this id itself is left out.
+func (e *Evidence) agentOf(id uuid.UUID, p process.Process) (r session.Record, is bool) {
 	for _, above := range append([]process.Process{p}, e.Table.Ancestors(p.PID)...) {
 		for _, r := range e.bound[above.Identity] {
 			if r.ID != id {
-				return r.Name
+				return r, true
 			}
 		}
 	}
-	return ""
+	return session.Record{}, false
 }
 
 // readDetails reads what is only needed to describe writers to people.

@@ -72,8 +72,9 @@ func (e *Evidence) Describe(ctx context.Context, r session.Record, verdicts []pr
 	}
 	for _, v := range verdicts {
 		seen := v.Process
+		other, _ := e.agentOf(r.ID, seen)
 		one := Writer{Process: seen, AgentSessionID: v.SessionID, Proven: v.Writer == process.Yes, Source: v.Source, Why: v.Why,
-			Standing: StandingOf(r, v), Session: e.agentOf(r.ID, seen)}
+			Standing: StandingOf(r, v), Session: other.Name}
 		one.Age, _ = seen.Age(e.now)
 		if p, err := e.from.Processes.Inspect(seen.PID); err == nil && p.Identity == seen.Identity {
 			one.Cwd, seen = p.Cwd, p // this reading includes the executable, which the table leaves out
@@ -102,7 +103,8 @@ func (e *Evidence) unended(r session.Record) (left []Writer) {
 		judged := slices.ContainsFunc(e.Verdicts, func(v process.Verdict) bool {
 			return v.SessionID == r.AgentSessionID && v.Process.Identity == id
 		})
-		if !judged && !r.HasAgent(id) && e.agentOf(r.ID, one.Process) == "" {
+		_, others := e.agentOf(r.ID, one.Process)
+		if !judged && !r.HasAgent(id) && !others {
 			left = append(left, one)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"ccbot/agent"
 	"ccbot/agent/claude"
-	"ccbot/agent/claude/transcript"
 	"ccbot/internal/session"
 	"ccbot/port/talk"
 )
@@ -21,7 +20,7 @@ import (
 // agent.
 func TestOutcome(t *testing.T) {
 	typed := Prompt{Mark: &talk.Mark{}, Finished: true}
-	limit := transcript.Failure{Kind: transcript.FailedLimit, Text: "limit", Until: time.Unix(9, 0)}
+	limit := talk.Failure{Kind: talk.FailedLimit, Text: "limit", Until: time.Unix(9, 0)}
 	tests := []struct {
 		name string
 		seen Seen
@@ -50,7 +49,7 @@ func TestAnswerFindsLateTranscript(t *testing.T) {
 	projects, id := t.TempDir(), uuid.New()
 	path := filepath.Join(projects, "-src", id.String()+".jsonl")
 	p := Prompt{Text: "fix it", Mark: &talk.Mark{AgentSessionID: id}, Finished: true}
-	files := claude.Transcripts{Projects: projects}
+	files := claude.NewTranscripts(projects)
 	by := agent.Agent{Transcripts: files, Replies: files}
 	answer, _ := p.Answer(by, session.Record{})
 	require.Nil(t, answer)

@@ -1,14 +1,13 @@
 package typing
 
 import (
-	"io/fs"
-
+	"ccbot/internal/prompts"
 	"ccbot/port/refusal"
 )
 
 var (
 	// ErrNoPrompt means that a prompt is typed or finished, or that the session does not hold it.
-	ErrNoPrompt error = &refusal.Error{Code: refusal.NotFound, Err: fs.ErrNotExist}
+	ErrNoPrompt = prompts.ErrNoPrompt
 	// ErrBoxBusy means that the prompt box cannot be cleared now.
 	ErrBoxBusy = refusal.New(refusal.BoxBusy, "the prompt box cannot be cleared now")
 	// ErrDraftHidden means that the draft holds more than the screen shows, so that clearing it

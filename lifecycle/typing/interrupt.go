@@ -191,19 +191,19 @@ func (w Requests) clearDraft(ctx context.Context) error {
 	return nil
 }
 
-// reorder puts a prompt before the others on disk, which keep their order.
-func (w Requests) reorder(key string) error {
+// reorder puts a prompt at a place in the queue on disk, after prompts being typed, or in the box.
+// The others keep their order.
+func (w Requests) reorder(key string, place int) error {
 	if !slices.Contains(w.s.r.Prompts, key) {
 		return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 	}
 	rest := slices.DeleteFunc(slices.Clone(w.s.r.Prompts), func(k string) bool { return k == key })
-	front := 0
 	for i, k := range rest {
 		if p, err := w.s.ownPrompt(k); err == nil && p.State == Typing {
-			front = i + 1
+			place = max(place, i+1)
 		}
 	}
-	now := slices.Insert(rest, front, key)
+	now := slices.Insert(rest, place, key)
 	if slices.Equal(now, w.s.r.Prompts) {
 		return nil
 	}
@@ -243,5 +243,5 @@ func (w Requests) overtake(ctx context.Context, key string) error {
 	if err := w.s.clearOwnText(ctx, *head); err != nil {
 		return err
 	}
-	return w.reorder(key)
+	return w.reorder(key, 0)
 }

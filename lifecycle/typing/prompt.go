@@ -98,9 +98,16 @@ func (p Prompt) shows(v view.View) bool {
 // literally reports whether the box contains the text letter by letter. White space does not count,
 // because rows wrap anywhere.
 func (p Prompt) literally(b agent.Box) bool {
-	letters := func(s string) string { return strings.Join(strings.Fields(s), "") }
-	return !b.Empty && !b.Bash && b.Whole && letters(b.Text) == letters(p.Text)
+	return p.beginsWith(b) && len(letters(b.Text)) == len(letters(p.Text))
 }
+
+// beginsWith reports whether the box contains the text or its beginning, as literally does.
+func (p Prompt) beginsWith(b agent.Box) bool {
+	return !b.Empty && !b.Bash && b.Whole && strings.HasPrefix(letters(p.Text), letters(b.Text))
+}
+
+// letters returns a text without white space.
+func letters(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // runs reports whether the screen shows that the agent runs this prompt, a bash mode command whose
 // Enter was pressed while the agent was idle. Until the command has ended, nothing else shows that

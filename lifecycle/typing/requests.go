@@ -23,41 +23,45 @@ func (w *Session) Requests() Requests { return Requests{w} }
 // Queue puts a prompt at the end of the queue, and types it at once if it is alone there and
 // mayType allows it for the prompt as read from the disk. Then the next save of the record is early
 // enough: a start finds the session in the prompt. Otherwise the prompt is held.
-func (w Requests) Queue(ctx context.Context, key string, mayType func(*Prompt) bool) error {
+func (w Requests) Queue(ctx context.Context, o talk.Offer, mayType func(*Prompt) bool) error {
 	if len(w.s.r.Prompts) == 0 && w.s.r.State == session.Running {
-		w.s.r.Enqueue(key)
+		w.s.r.Enqueue(o.Key)
 		w.s.turn.Keep()
-		if w.typeAtOnce(ctx, key, mayType) {
+		if w.typeAtOnce(ctx, o, mayType) {
 			return nil
 		}
 		if err := w.s.turn.Save(); err != nil {
 			return err
 		}
-	} else if err := w.s.enqueue(key); err != nil {
+	} else if err := w.s.enqueue(o.Key); err != nil {
 		return err
 	}
 	w.s.turn.At("prompt-saved")
-	return w.s.typist.prompts.HoldPrompt(key, w.s.r.ID)
+	p, err := w.s.typist.prompts.Accept(o, w.s.r.ID)
+	if err != nil {
+		return err
+	}
+	return w.s.typist.prompts.SavePrompt(p)
 }
 
 // typeAtOnce types a prompt that is alone in its queue, and reports whether its mark is on disk:
 // then the mark alone has the progress, and the prompt need not be saved as held first. Otherwise,
 // also after an error, the next step continues.
-func (w Requests) typeAtOnce(ctx context.Context, key string, mayType func(*Prompt) bool) (marked bool) {
-	p, err := w.s.typist.prompts.NewPrompt(key, w.s.r.ID)
+func (w Requests) typeAtOnce(ctx context.Context, o talk.Offer, mayType func(*Prompt) bool) (marked bool) {
+	p, err := w.s.typist.prompts.Accept(o, w.s.r.ID)
 	if err != nil || !mayType(&p) {
 		return false
 	}
 	if err := w.s.typePrompt(ctx, p); err != nil {
 		w.s.log().Warn("session_step_failed", logkey.SessionID, w.s.r.ID.String(), logkey.Error, err)
 	}
-	_, err = w.s.typist.prompts.Prompt(key)
+	_, err = w.s.typist.prompts.Prompt(o.Key)
 	return err == nil
 }
 
 // SendAgain types an unproven prompt again when that is safe. A crash between paste and Enter may
 // have left the text in the box, so it is treated as a paste to take back: the box is emptied
-// first.
+// first. It follows a prompt being typed, or in the box.
 func (w Requests) SendAgain(ctx context.Context, key string) error {
 	p, err := w.s.promptIn(key, Unproven)
 	if err != nil {
@@ -75,10 +79,13 @@ func (w Requests) SendAgain(ctx context.Context, key string) error {
 		p.State, p.Reported, p.Mark = Typing, nil, w.s.mark()
 		p.Mark.Retreat = true
 	}
-	if err := w.s.typist.prompts.SavePrompt(p); err != nil {
+	if err := w.s.enqueue(key); err != nil {
 		return err
 	}
-	return w.s.enqueue(key)
+	if err := w.reorder(key, slices.Index(w.s.r.Prompts, key)); err != nil {
+		return err
+	}
+	return w.s.typist.prompts.SavePrompt(p)
 }
 
 // Drop abandons an unproven prompt. If its text still is in the box, it is removed there.
@@ -100,27 +107,26 @@ func (w Requests) Drop(ctx context.Context, key string) error {
 }
 
 // Withdraw takes a held prompt out of the queue and finishes it.
-func (w Requests) Withdraw(key string) error {
+func (w Requests) Withdraw(key string, number int64) error {
 	if _, err := w.s.promptIn(key, Held); err != nil {
 		return err
 	}
 	if !slices.Contains(w.s.r.Prompts, key) {
 		return fmt.Errorf("prompt %s is in no queue: %w", key, ErrNoPrompt)
 	}
-	if err := w.s.typist.prompts.FinishPrompt(key); err != nil {
+	if err := w.s.typist.prompts.Withdraw(key, number); err != nil {
 		return fmt.Errorf("withdraw prompt %s: %w", key, err)
 	}
 	return w.s.dequeue(key)
 }
 
 // Reword changes the text of a held prompt.
-func (w Requests) Reword(key, text string, class talk.PromptClass) error {
-	p, err := w.s.promptIn(key, Held)
-	if err != nil {
+func (w Requests) Reword(key string, number int64, text string, class talk.PromptClass) error {
+	if _, err := w.s.promptIn(key, Held); err != nil {
 		return err
 	}
-	p.Text, p.Class, w.s.Reworded = text, class, true
-	return w.s.typist.prompts.SavePrompt(p)
+	w.s.Reworded = true
+	return w.s.typist.prompts.Reword(key, number, text, class)
 }
 
 // Reconcile makes the queue and the prompts on disk agree after a restart. keys are the prompts on
@@ -198,7 +204,7 @@ func (w Requests) ToFront(key string) error {
 	if _, err := w.s.promptIn(key, Held); err != nil {
 		return err
 	}
-	return w.reorder(key)
+	return w.reorder(key, 0)
 }
 
 // SendNow types a held prompt next and interrupts the running turn for it. The order is on disk
@@ -217,7 +223,7 @@ func (w Requests) SendNow(ctx context.Context, key string) (reported bool, err e
 	w.awaitCancelPause(ctx)
 	w.s.term.Refresh(ctx)
 	if w.s.r.State != session.Running || w.s.term.TypeSafe() { // no turn is in the way
-		return true, w.reorder(key)
+		return true, w.reorder(key, 0)
 	}
 	head, err := w.s.Head()
 	if err != nil {
@@ -226,7 +232,7 @@ func (w Requests) SendNow(ctx context.Context, key string) (reported bool, err e
 	if err := refusesNow(w.s.term.View, head); err != nil {
 		return true, err
 	}
-	if err := w.reorder(key); err != nil {
+	if err := w.reorder(key, 0); err != nil {
 		return true, err
 	}
 	if reported, err = w.stopTurn(ctx); errors.Is(err, ErrIdle) { // it has just ended

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -124,7 +125,8 @@ const (
 
 // emptyByRow clears the prompt box by a key that removes a row, and reports whether the box is
 // proven empty. One press may remove only a line break, which the screen does not show. After two
-// presses without a visible change emptyByRow gives up: the cursor is not where a press would help.
+// presses without a visible change emptyByRow gives up: the cursor is not where a press would help,
+// or the terminal is slow.
 func (t *Terminal) emptyByRow(ctx context.Context, key tmux.Key) bool {
 	shown := 0
 	presses := 0
@@ -182,6 +184,12 @@ func (t *Terminal) holds(ctx context.Context, p Prompt) bool {
 	return !t.ByCall && t.IsBoxFree() && p.shows(t.View) && (t.Screen.Box.Whole || p.Mark != nil && t.quietSince(ctx, p.Mark.At))
 }
 
+// holdsPart reports whether the free box contains the beginning of a prompt's text, which a
+// clearing by rows leaves if it gives up.
+func (t *Terminal) holdsPart(p Prompt) bool {
+	return !t.ByCall && t.IsBoxFree() && p.beginsWith(t.Screen.Box)
+}
+
 // quietSince reports whether tmux shows that since a moment no key was pressed in any terminal that
 // may show the agent's window. It is false if a terminal in control mode is attached, because tmux
 // reports nothing about the keys of such a terminal.
@@ -222,16 +230,29 @@ func (t *Terminal) seeBack(ctx context.Context, p Prompt, cancelledAt time.Time,
 }
 
 // AwaitExit waits a moment until tmux knows how the process ended: tmux says that a pane is dead
-// slightly before it has the status or the signal.
+// slightly before it has the status or the signal. The terminal of an agent whose server has ended
+// ends by itself soon, and then shows why.
 func (t *Terminal) AwaitExit(ctx context.Context) {
-	pause.Await(ctx, view.PollInterval, settleWait, func() bool {
-		known := t.Fate != view.PaneDead || t.Pane.DeadStatus >= 0 || t.Pane.DeadSignal != 0
-		if !known {
-			t.Refresh(ctx)
-		}
-		return known
+	alone := func() bool { return t.Fate == view.PaneOurs && t.Half == evidence.NoServer }
+	t.await(ctx, aloneWait, func() bool { return !alone() })
+	t.await(ctx, settleWait, func() bool {
+		return t.Fate != view.PaneDead || t.Pane.DeadStatus >= 0 || t.Pane.DeadSignal != 0
 	})
 }
+
+// await looks again until done.
+func (t *Terminal) await(ctx context.Context, timeout time.Duration, done func() bool) {
+	pause.Await(ctx, view.PollInterval, timeout, func() bool {
+		if done() {
+			return true
+		}
+		t.Refresh(ctx)
+		return false
+	})
+}
+
+// aloneWait is longer than a terminal lives without its server, if its program still runs.
+const aloneWait = 6 * time.Second
 
 // settleWait is how long tmux may take to learn how a process ended.
 const settleWait = time.Second

@@ -162,9 +162,9 @@ func (w *Session) noteUnwanted(p Prompt) {
 const unwantedFor = 30 * time.Second
 
 // ClearLeft clears the box of the text of the last prompt, if the transcript shows that a hook of
-// the person has refused it, and of an unwanted text that a slow terminal shows still or again. A
-// person may have typed the same text since, so the latter needs a terminal in which no key was
-// pressed. If ClearLeft has pressed a key, it returns when to check again, otherwise 0.
+// the person has refused it, and of an unwanted text that a slow terminal shows still, in part, or
+// again. A person may have typed the same text since, so the latter needs a terminal in which no
+// key was pressed. If ClearLeft has pressed a key, it returns when to check again, otherwise 0.
 func (w *Session) ClearLeft(ctx context.Context) (again time.Duration) {
 	if last := w.LastTaken(); last.Key != "" && w.term.holds(ctx, last) {
 		if trace, err := w.traceOf(last); err == nil && trace.Refused {
@@ -176,7 +176,8 @@ func (w *Session) ClearLeft(ctx context.Context) (again time.Duration) {
 		}
 	}
 	m := w.recall()
-	if w.now().Sub(m.unwantedAt) > unwantedFor || !w.bound(m.unwanted) || !w.term.holds(ctx, m.unwanted) ||
+	if w.now().Sub(m.unwantedAt) > unwantedFor || !w.bound(m.unwanted) ||
+		!w.term.holds(ctx, m.unwanted) && !w.term.holdsPart(m.unwanted) ||
 		!w.term.quietSince(ctx, m.unwanted.Mark.At) {
 		return 0
 	}

@@ -11,6 +11,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/tmux"
 )
 
@@ -29,14 +30,15 @@ type Keyboard interface {
 // still has to decide whether it is typed.
 type Prompts interface {
 	Prompt(key string) (Prompt, error)
-	// NewPrompt reads an untyped prompt as HoldPrompt would hold it; saved, it is in the queue of
-	// the session. ErrNoPrompt means that the prompt was typed or finished.
-	NewPrompt(key string, session uuid.UUID) (Prompt, error)
-	// HoldPrompt moves an untyped prompt into the queue of a session. A repeated call does nothing.
-	// ErrNoPrompt means that the prompt was typed or finished.
-	HoldPrompt(key string, session uuid.UUID) error
+	// Accept returns an offered prompt as one that is held for a session, and writes nothing: saved,
+	// it is in the queue of the session. ErrNoPrompt means that the prompt was typed or finished.
+	Accept(o talk.Offer, session uuid.UUID) (Prompt, error)
 	SavePrompt(p Prompt) error
 	FinishPrompt(key string) error
+	// TakeBack, Withdraw and Reword are commands about a held prompt, see talk.PromptEdits.
+	TakeBack(key string, number int64, held bool) error
+	Withdraw(key string, number int64) error
+	Reword(key string, number int64, text string, class talk.PromptClass) error
 }
 
 // Typist types into the terminals of sessions. It is made once, and keeps the progress of prompts
@@ -55,6 +57,12 @@ type Typist struct {
 // disk.
 func New(o *view.Observer, k Keyboard, p Prompts, hasPendingEvents func(recordID uuid.UUID) (bool, error)) *Typist {
 	return &Typist{observer: o, keyboard: k, prompts: p, hasPendingEvents: hasPendingEvents, sessions: make(map[uuid.UUID]progress)}
+}
+
+// TakeBack takes a prompt out of its queue for the chat, see talk.PromptEdits. It may be called in
+// a turn of the session's worker.
+func (t *Typist) TakeBack(key string, number int64, held bool) error {
+	return t.prompts.TakeBack(key, number, held)
 }
 
 // Observer returns the Observer by which the Typist sees terminals.

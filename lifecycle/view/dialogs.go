@@ -32,13 +32,13 @@ func DialogOf(r session.Record, v View) port.Dialog {
 		// The edges of an unrecognised dialog are unknown.
 		d.Whole = v.Pane.Scrolled == 0 && !slices.ContainsFunc(strings.Split(v.Screen.Text, "\n"), v.Reader.Hides)
 	}
-	d.Unasked = HasRelay(r, v) && !v.Relayed && asksPermission(v)
+	d.Unasked = HasRelay(r, v) && !v.ByServer && !v.Relayed && asksPermission(v)
 	d.Fingerprint = dialogFingerprint(r, v, d.Whole)
 	return d
 }
 
-// HasRelay reports whether ccbot started the agent with a hook that brings its permission requests
-// to the chat.
+// HasRelay reports whether ccbot started the agent in a way that brings its permission requests to
+// the chat.
 func HasRelay(r session.Record, v View) bool {
 	return v.ByHook && r.Launch != nil && r.Launch.PermissionMode == agent.ModeAsk && !v.Adopted
 }

@@ -54,7 +54,7 @@ type Observer struct {
 // View looks at the session's pane and agent.
 func (o *Observer) View(ctx context.Context, r session.Record) View {
 	by := o.Agents.Of(r.AgentName)
-	v := View{Now: o.Now(), Reader: by.Reader, ByCall: by.Delivery != nil, ByHook: by.Asks != nil}
+	v := View{Now: o.Now(), Reader: by.Reader, ByCall: by.Delivery != nil, ByHook: by.Asks != nil, ByServer: by.Requests != nil}
 	if r.Binding == nil {
 		return v
 	}

@@ -40,7 +40,8 @@ type View struct {
 	Adopted      bool   // a person opened the pane, and it outlives the agent
 	InBackground bool   // keys would not reach the agent: another process is in front of its terminal
 	ByCall       bool   // the agent takes texts by a call, and not in its prompt box
-	ByHook       bool   // the agent asks through a hook too, and not only in its terminal
+	ByHook       bool   // the agent asks through a hook or its server too, and not only in its terminal
+	ByServer     bool   // with ByHook: through its server, and not each time
 	Silent       bool   // tmux did not answer a question about the pane: nothing follows from the view
 
 	Relayed     bool      // a permission request of the agent waits for the chat

@@ -11,7 +11,6 @@ import (
 	"ccbot/agent"
 	"ccbot/agent/claude/claudeui"
 	"ccbot/agent/claude/presence"
-	"ccbot/agent/claude/transcript"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
@@ -59,37 +58,37 @@ func TestDoing(t *testing.T) {
 	below := func(tool string) func(*view.View) { return func(v *view.View) { v.SubagentTool = tool } }
 	asks := func(tool string) func(*view.View) { return func(v *view.View) { v.Relayed, v.Tool = true, tool } }
 	retries := func(v *view.View) { v.Screen.Retry, v.Screen.RetryIn = "529 Overloaded", 33*time.Second }
-	failed := func(kind transcript.FailureKind, until time.Time) transcript.Failure {
-		return transcript.Failure{Kind: kind, Text: "said", Until: until}
+	failed := func(kind talk.FailureKind, until time.Time) talk.Failure {
+		return talk.Failure{Kind: kind, Text: "said", Until: until}
 	}
 	later := noon.Add(time.Hour)
 	tests := []struct {
 		name   string
 		v      view.View
-		failed transcript.Failure
+		failed talk.Failure
 		want   talk.Activity
 	}{
-		{"idle", free(), transcript.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
-		{"working", free(busy), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
-		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseUnknown}},
-		{"a dialog of which no request tells", free(waitsFor("permission prompt")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission}},
-		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
-		{"a question, as 2.1.197 calls it", free(waitsFor("permission prompt"), asks("AskUserQuestion")), transcript.Failure{},
+		{"idle", free(), talk.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
+		{"working", free(busy), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
+		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseUnknown}},
+		{"a dialog of which no request tells", free(waitsFor("permission prompt")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission}},
+		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"a question, as 2.1.197 calls it", free(waitsFor("permission prompt"), asks("AskUserQuestion")), talk.Failure{},
 			talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
-		{"a request that the terminal does not show yet, or no more", free(busy, asks("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
-		{"a subagent's permission", free(busy, below("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
-		{"a subagent's question", free(busy, below("AskUserQuestion")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
-		{"a subagent's request that has outlived its agent", free(below("Bash")), transcript.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
-		{"a person comes before the API", free(busy, below("Bash"), retries), transcript.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
-		{"a request is made again", free(busy, retries), transcript.Failure{}, talk.Activity{Phase: talk.PhaseAPIError, What: "529 Overloaded", Until: noon.Add(33 * time.Second)}},
-		{"a turn runs after a failed one", free(busy), failed(transcript.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseWorking}},
-		{"an error of the API", free(), failed(transcript.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
-		{"logged out", free(), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}},
-		{"a hook", free(), failed(transcript.FailedHook, time.Time{}), talk.Activity{Phase: talk.PhaseBlocked, What: "said"}},
-		{"a limit", free(), failed(transcript.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
-		{"a limit without an end", free(), failed(transcript.FailedLimit, time.Time{}), talk.Activity{Phase: talk.PhaseLimited, What: "said"}},
-		{"a limit that has ended", free(), failed(transcript.FailedLimit, noon), talk.Activity{Phase: talk.PhaseIdle}},
-		{"the login page", free(waitsFor("dialog open")), failed(transcript.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseWaitingPermission}},
+		{"a request that the terminal does not show yet, or no more", free(busy, asks("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
+		{"a subagent's permission", free(busy, below("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"a subagent's question", free(busy, below("AskUserQuestion")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
+		{"a subagent's request that has outlived its agent", free(below("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
+		{"a person comes before the API", free(busy, below("Bash"), retries), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"a request is made again", free(busy, retries), talk.Failure{}, talk.Activity{Phase: talk.PhaseAPIError, What: "529 Overloaded", Until: noon.Add(33 * time.Second)}},
+		{"a turn runs after a failed one", free(busy), failed(talk.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseWorking}},
+		{"an error of the API", free(), failed(talk.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
+		{"logged out", free(), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}},
+		{"a hook", free(), failed(talk.FailedHook, time.Time{}), talk.Activity{Phase: talk.PhaseBlocked, What: "said"}},
+		{"a limit", free(), failed(talk.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
+		{"a limit without an end", free(), failed(talk.FailedLimit, time.Time{}), talk.Activity{Phase: talk.PhaseLimited, What: "said"}},
+		{"a limit that has ended", free(), failed(talk.FailedLimit, noon), talk.Activity{Phase: talk.PhaseIdle}},
+		{"the login page", free(waitsFor("dialog open")), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseWaitingPermission}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, view.Doing(tc.v, tc.failed)) })

@@ -31,8 +31,9 @@ type Bounds struct {
 // Folders reads folders. Each call resolves the folder first, and refuses as Resolve does.
 type Folders interface {
 	// Children returns the names of the folders in a folder, and of links to folders, sorted.
-	// hidden includes names that begin with a dot.
-	Children(ctx context.Context, dir string, hidden bool) (names []string, err error)
+	// hidden includes names that begin with a dot. more reports that the folder has too many entries,
+	// and that only some were read.
+	Children(ctx context.Context, dir string, hidden bool) (names []string, more bool, err error)
 	// Conversations returns up to most conversations of Claude Code in a folder, starting at index
 	// from, the last written first. more reports whether others follow.
 	Conversations(ctx context.Context, dir string, from, most int) (all []Conversation, more bool, err error)

@@ -1,8 +1,6 @@
 package news
 
 import (
-	"time"
-
 	"github.com/google/uuid"
 
 	"ccbot/port"
@@ -31,16 +29,6 @@ const (
 	HeldBudget  Wait = "held_budget"  // a cap of the session is reached
 	HeldKeys    Wait = "held_keys"    // the person's key bindings have no key that submits a text
 )
-
-// Start is the result of recovery at a start of the program.
-type Start struct {
-	Repaired   []Repair
-	Unclear    []uuid.UUID // sessions left alone because of contradicting evidence
-	Newer      int         // records of a newer program, left unchanged
-	Unreadable int         // records set aside
-	Messages   int         // messages set aside, in both directions
-	Booted     time.Time   // when the machine booted; zero: unknown
-}
 
 // Repair is a session that recovery changed.
 type Repair struct {

@@ -18,9 +18,9 @@ type Error struct {
 	Err     error         `json:"-"`                 // for the log; nil: the code is complete
 	Dir     string        `json:"dir,omitempty"`     // for codes about a folder; for Rebound: the file
 	Reason  string        `json:"reason,omitempty"`  // for codes about a folder or a file, AgentUnfit, NotTaken, GitFailed and LoopHeld
-	Command string        `json:"command,omitempty"` // for NotInstalled: the missing command
+	Command string        `json:"command,omitempty"` // for NotInstalled: the missing command; for AgentUnfit: see its reasons
 	Agent   string        `json:"agent,omitempty"`   // for NotInstalled and AgentUnfit: the agent's name for people
-	Setting string        `json:"setting,omitempty"` // for NotInstalled: the setting that names the command
+	Setting string        `json:"setting,omitempty"` // for NotInstalled and AgentUnfit: the setting that is the cause
 	State   port.State    `json:"state,omitempty"`   // for WrongState
 	Open    bool          `json:"open,omitempty"`    // for WrongState: the session is open and is not being ended
 	Writers []port.Writer `json:"writers,omitempty"` // for Writers
@@ -95,6 +95,11 @@ const (
 	NoCompact Code = "no_compact" // the session's agent has no /compact
 	NoBash    Code = "no_bash"    // the session's agent has no bash mode
 
+	HostName  Code = "host_name"  // no machine can have this name
+	HostTaken Code = "host_taken" // another machine has the name
+	HostCode  Code = "host_code"  // the code of a new machine is no longer valid
+	HubAway   Code = "hub_away"   // the hub of the chat's machines does not answer
+
 	InboxNotOurs    Code = "inbox_not_ours"   // Dir is a link, a file or another user's directory
 	InboxUnwritable Code = "inbox_unwritable" // no file can be stored in Dir
 )
@@ -102,7 +107,11 @@ const (
 // The reasons of AgentUnfit.
 const (
 	UnfitUnknown = "unknown" // ccbot has no agent of this name
-	UnfitOld     = "old"     // the installed version is older than ccbot needs, or another program
+	UnfitOld     = "old"     // the installed version is older than ccbot needs
+	UnfitOther   = "other"   // Command is another program
+	UnfitSilent  = "silent"  // Command does not tell its version
+	UnfitPart    = "part"    // Command, a program of ccbot, is missing
+	UnfitFolder  = "folder"  // Setting is no absolute path
 )
 
 // The reasons why a file of a session is not sent.

@@ -16,6 +16,8 @@ type Ask struct {
 	Blocks  []Block  `json:"blocks,omitempty"`
 	Pages   []Page   `json:"pages,omitempty"` // of a question; none: it can only be answered in the terminal
 	Choices []Choice `json:"choices"`
+	// Wordless means that a denial takes no words of a person.
+	Wordless bool `json:"wordless,omitempty"`
 	// Whole means that the blocks, pages and choices contain all of the request, and that no
 	// character of it is invisible. The chat still checks that all of them fit in a message.
 	Whole bool `json:"whole,omitempty"`

@@ -12,13 +12,33 @@ import (
 	"ccbot/internal/glyph"
 )
 
-// PromptQueue takes prompts for a session.
+// PromptQueue takes prompts for a session. Once it has one, the prompt is on its disk, and the chat
+// no longer decides about it. A repeated offer changes nothing. refusal.NotFound means that the
+// prompt was typed, or is finished, or that a later number is known.
 type PromptQueue interface {
 	// Queue types a prompt in its turn.
-	Queue(ctx context.Context, id uuid.UUID, key string) error
+	Queue(ctx context.Context, id uuid.UUID, o Offer) error
 	// Keep is like Queue, but also accepts an ended session: the prompt waits until it is restored.
-	Keep(ctx context.Context, id uuid.UUID, key string) error
+	Keep(ctx context.Context, id uuid.UUID, o Offer) error
 }
+
+// Offer is a prompt that the chat hands over to the engine of a session. It is on the chat's disk,
+// and is repeated until it was answered.
+type Offer struct {
+	Key    string
+	Number int64  // the order of the chat's offers; none is used again
+	Text   string // normalised
+	Class  PromptClass
+	Since  time.Time // when the chat received it
+	// Settled is a number up to which the chat has the outcome of all offers and commands; 0: unknown.
+	Settled int64
+}
+
+// PromptPrefix begins the key of a prompt that is not an update of Telegram.
+const PromptPrefix = "p-"
+
+// PromptKey returns the key of the prompt with an id, which is not an update of Telegram.
+func PromptKey(id uuid.UUID) string { return PromptPrefix + id.String() }
 
 // PromptDecisions applies people's decisions about a waiting prompt.
 type PromptDecisions interface {
@@ -38,9 +58,15 @@ type PromptViews interface {
 
 // PromptEdits changes prompts that were not typed yet.
 type PromptEdits interface {
-	// Withdraw removes a prompt from the queue.
-	Withdraw(ctx context.Context, id uuid.UUID, key string) error
-	Reword(ctx context.Context, id uuid.UUID, key, text string, class PromptClass) error
+	// TakeBack takes a prompt back whose last offer has a number: the chat decides about it again, and
+	// the offer is refused from then on, also if it comes only later. With held, a typed prompt is
+	// left alone (refusal.NotFound). A prompt that is not there, or finished, is no error.
+	TakeBack(ctx context.Context, id uuid.UUID, key string, number int64, held bool) error
+	// Withdraw removes a prompt from the queue. number is later than all earlier ones of the prompt;
+	// refusal.NotFound means that the prompt was typed before, or is finished.
+	Withdraw(ctx context.Context, id uuid.UUID, key string, number int64) error
+	// Reword changes the text of a prompt; number and errors are as for Withdraw.
+	Reword(ctx context.Context, id uuid.UUID, key string, number int64, text string, class PromptClass) error
 }
 
 // PromptOrder changes the order of a queue. A prompt being typed stays first; refusal.NotFound
@@ -63,6 +89,19 @@ type TurnEnder interface {
 	// refusal.Idle means that no turn runs, refusal.Asks that Esc would answer an open dialog.
 	EndTurn(ctx context.Context, id uuid.UUID) error
 }
+
+// PromptState is the progress of a prompt that an engine has, or had.
+type PromptState string
+
+// The states. After the last four the engine does not have it.
+const (
+	PromptHeld      PromptState = "held"      // not typed
+	PromptTyping    PromptState = "typing"    // being typed, see Mark
+	PromptUnproven  PromptState = "unproven"  // typed without proof of receipt: a person decides
+	PromptDelivered PromptState = "delivered" // the agent has it, or a command has ended it
+	PromptReturned  PromptState = "returned"  // taken back: the chat decides about it
+	PromptForgotten PromptState = "forgotten" // it was offered, and its outcome is no longer known
+)
 
 // Prompt is one text for an agent, as in news.
 type Prompt struct {

@@ -28,6 +28,7 @@ type Report struct {
 	Source string    // of the prices
 	Broken string    // a person's unusable file of prices; empty: none
 	Unread int       // transcripts
+	Silent int       // other machines whose use is missing, because they have not answered
 }
 
 // ReportDays is the number of days in a report; today is the last.

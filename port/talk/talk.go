@@ -18,8 +18,9 @@ type Transcripts interface {
 	// item. Errors: refusal.Replaced, refusal.FileIrregular, ctx's error, or an error for the log.
 	Next(ctx context.Context, session uuid.UUID, from Cursor, most int, wait bool) ([]Item, error)
 	// Between returns the answers and questions between two cursors of one transcript, oldest first.
-	// If from is nil, it returns the last answer before the second cursor.
-	Between(ctx context.Context, from *Cursor, before Cursor) ([]Item, error)
+	// If from is nil, it returns the last answer before the second cursor. cut reports that earlier
+	// ones were left out, because the part is too long.
+	Between(ctx context.Context, from *Cursor, before Cursor) (items []Item, cut bool, err error)
 	// End returns the present end of a cursor's transcript.
 	End(ctx context.Context, of Cursor) (Cursor, error)
 }
@@ -60,6 +61,18 @@ type Cursor struct {
 // after some of its parts, counts as a place before that item.
 func (c Cursor) Precedes(other Cursor) bool {
 	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
+}
+
+// Passes reports whether c is a later place of the same transcript than another. Parts of an item
+// have an order only within one form.
+func (c Cursor) Passes(other Cursor) bool {
+	switch {
+	case c.Path != other.Path, c == other, c.Precedes(other):
+		return false
+	case other.Precedes(c), c.Form != other.Form:
+		return true
+	}
+	return c.Part >= other.Part
 }
 
 // Item is one statement or action of an agent or a person.

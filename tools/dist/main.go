@@ -21,6 +21,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,6 +133,20 @@ func (r release) make(platforms []string) error {
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(sums.String()), 0o644)
 }
 
+// programNames are the programs of a release.
+var programNames = []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-hub", "ccbot-try"}
+
+// mainPackages returns the Go packages of the programs.
+func mainPackages() (all []string) {
+	for _, name := range programNames {
+		all = append(all, "./cmd/"+name)
+	}
+	return all
+}
+
+// started is the line of a unit with the program of this build.
+var started = regexp.MustCompile(`(?m)^ExecStart=.*$`)
+
 // name is the name of a platform's archive and packages, without an ending, and of the archive's
 // folder.
 func (r release) name(goos, arch string) string {
@@ -141,8 +156,8 @@ func (r release) name(goos, arch string) string {
 // build returns the programs of one platform.
 func (r release) build(dir string, env ...string) (map[string]file, error) {
 	stamp := fmt.Sprintf("-s -w -X 'main.version=<<ccbot version %s>>' -X 'main.commit=%s'", r.version, r.commit)
-	_, err := r.run(r.root, nil, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp,
-		"-o", dir+string(filepath.Separator), "./cmd/ccbot", "./cmd/ccbot-codex", "./cmd/ccbot-hook", "./cmd/ccbot-try")
+	_, err := r.run(r.root, nil, env, "go", append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", stamp,
+		"-o", dir + string(filepath.Separator)}, mainPackages()...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -197,6 +212,10 @@ func (r release) common(scratch string) (map[string]file, error) {
 		return nil, err
 	}
 	files["systemd/ccbot.service"] = file{unit, 0o644}
+	if unit, err = r.run(scratch, nil, nil, filepath.Join(here, "ccbot-hub"), "unit"); err != nil {
+		return nil, err
+	}
+	files["systemd/ccbot-hub.service"] = file{started.ReplaceAll(unit, []byte("ExecStart=/usr/bin/ccbot-hub")), 0o644}
 	commands, err := r.run(scratch, nil, nil, ccbot, "describe-commands")
 	if err != nil {
 		return nil, err

@@ -53,8 +53,8 @@ func (r release) modules(platforms []string) (all []part, err error) {
 	const form = `{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{"\t"}}{{.Dir}}{{end}}{{end}}`
 	for _, platform := range platforms {
 		goos, arch, _ := strings.Cut(platform, "/")
-		out, err := r.run(r.root, nil, []string{"GOOS=" + goos, "GOARCH=" + arch}, "go", "list", "-deps", "-f", form,
-			"./cmd/ccbot", "./cmd/ccbot-codex", "./cmd/ccbot-hook", "./cmd/ccbot-try")
+		out, err := r.run(r.root, nil, []string{"GOOS=" + goos, "GOARCH=" + arch}, "go",
+			append([]string{"list", "-deps", "-f", form}, mainPackages()...)...)
 		if err != nil {
 			return nil, err
 		}

@@ -54,7 +54,7 @@ func (r release) packages(scratch, arch string, all map[string]file) (map[string
 		info := nfpm.WithDefaults(&nfpm.Info{
 			Name: "ccbot", Arch: arch, Platform: "linux", Version: packageVersion(r.version), VersionSchema: "none", Release: "1",
 			Section: "utils", Priority: "optional", Maintainer: maintainer, License: projectLicence, MTime: r.at,
-			Description: "Claude Code sessions in tmux windows, from Telegram\nEach session runs in a window on this machine; a message is typed there once.",
+			Description: "Claude Code sessions in tmux windows, from Telegram\nEach session runs in a window on this machine.",
 			Overridables: nfpm.Overridables{Contents: contents, Depends: f.depends, Recommends: f.recommends,
 				RPM: nfpm.RPM{BuildHost: "localhost"}},
 		})
@@ -91,8 +91,11 @@ func packageVersion(version string) string {
 // place returns the files of a package by their paths.
 func (f format) place(all map[string]file) (map[string]file, error) {
 	const doc = "/usr/share/doc/ccbot/"
-	placed := map[string]file{"/usr/lib/systemd/user/ccbot.service": all["systemd/ccbot.service"], doc + "copyright": all["NOTICES"]}
-	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-try"} {
+	placed := map[string]file{doc + "copyright": all["NOTICES"]}
+	for _, name := range []string{"ccbot.service", "ccbot-hub.service"} {
+		placed["/usr/lib/systemd/user/"+name] = all["systemd/"+name]
+	}
+	for _, name := range programNames {
 		placed["/usr/bin/"+name] = all[name]
 	}
 	placed["/usr/share/bash-completion/completions/ccbot"] = all["completions/ccbot.bash"]

@@ -28,8 +28,8 @@ func TestPackageVersion(t *testing.T) {
 // TestDebContents reads a package back: its fields, its paths and modes, and a compressed man page.
 func TestDebContents(t *testing.T) {
 	all := map[string]file{"README.md": {[]byte("readme"), 0o644}, "docs/setup.md": {[]byte("setup"), 0o644}, "NOTICES": {[]byte("terms"), 0o644},
-		"man/ccbot.1": {[]byte("page"), 0o644}, "systemd/ccbot.service": {[]byte("[Unit]"), 0o644}}
-	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-try"} {
+		"man/ccbot.1": {[]byte("page"), 0o644}, "systemd/ccbot.service": {[]byte("[Unit]"), 0o644}, "systemd/ccbot-hub.service": {[]byte("[Hub]"), 0o644}}
+	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-hub", "ccbot-try"} {
 		all[name] = file{[]byte(name), 0o755}
 	}
 	for _, name := range []string{"ccbot.bash", "ccbot.fish", "_ccbot"} {
@@ -54,7 +54,9 @@ func TestDebContents(t *testing.T) {
 	for name, want := range map[string]file{"usr/bin/ccbot": {[]byte("ccbot"), 0o755}, "usr/bin/ccbot-hook": {[]byte("ccbot-hook"), 0o755},
 		"usr/bin/ccbot-try":                              {[]byte("ccbot-try"), 0o755},
 		"usr/bin/ccbot-codex":                            {[]byte("ccbot-codex"), 0o755},
+		"usr/bin/ccbot-hub":                              {[]byte("ccbot-hub"), 0o755},
 		"usr/lib/systemd/user/ccbot.service":             {[]byte("[Unit]"), 0o644},
+		"usr/lib/systemd/user/ccbot-hub.service":         {[]byte("[Hub]"), 0o644},
 		"usr/share/doc/ccbot/copyright":                  {[]byte("terms"), 0o644},
 		"usr/share/doc/ccbot/docs/setup.md":              {[]byte("setup"), 0o644},
 		"usr/share/zsh/vendor-completions/_ccbot":        {[]byte("_ccbot"), 0o644},

@@ -315,12 +315,18 @@ func TestStatusLine(t *testing.T) {
 	s := newStage(t)
 	log := filepath.Join(s.dir, "status.log")
 	settings := filepath.Join(s.dir, "settings.json")
+	calls := func() (all []string) {
+		data, _ := os.ReadFile(log) // none yet
+		return strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' })
+	}
 	run := func(out string) {
+		had := len(calls())
 		data, err := json.Marshal(map[string]any{"statusLine": map[string]string{"type": "command", "command": "cat >> " + log + "; echo >> " + log + "; " + out}})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(settings, data, 0o600))
 		w, _ := s.idle()
 		w.WaitFor("⏸ manual mode on")
+		require.Eventually(t, func() bool { return len(calls()) > had }, agenttest.Timeout, time.Millisecond, "the call at the start")
 		w.Submit("say hi")
 		w.WaitFor("● hi")
 		s.waitStatus(w, "idle")
@@ -336,9 +342,8 @@ func TestStatusLine(t *testing.T) {
 	run(`printf 'CONTEXT 5%%\nsecond row\n'`)
 	run(`:`)
 
-	data, err := os.ReadFile(log)
-	require.NoError(t, err)
-	first, rest, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
+	require.Eventually(t, func() bool { return len(calls()) > 1 }, agenttest.Timeout, time.Millisecond)
+	all := calls()
 	var early, late struct {
 		Context struct {
 			Used *float64 `json:"used_percentage"`
@@ -347,10 +352,9 @@ func TestStatusLine(t *testing.T) {
 			USD float64 `json:"total_cost_usd"`
 		} `json:"cost"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(first), &early))
+	require.NoError(t, json.Unmarshal([]byte(all[0]), &early))
 	assert.Nil(t, early.Context.Used, "nothing is known at the start")
-	second, _, _ := strings.Cut(rest, "\n")
-	require.NoError(t, json.Unmarshal([]byte(second), &late))
+	require.NoError(t, json.Unmarshal([]byte(all[1]), &late))
 	require.NotNil(t, late.Context.Used)
 	assert.Positive(t, late.Cost.USD)
 }

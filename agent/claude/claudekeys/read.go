@@ -56,38 +56,65 @@ func readJSON(file string, v any) bool {
 	return err == nil && json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), v) == nil
 }
 
-// readBindings reads keybindings.json. Of two bindings of one key in a context the last one counts.
+// binding binds a key to an action; nil unbinds it.
+type binding struct {
+	key    string
+	action *string
+}
+
+// block is a JSON object of keys and actions, in the order of JavaScript, which Claude Code is
+// written in: a key that the object has twice keeps its first place and has its last action.
+type block []binding
+
+// UnmarshalJSON keeps the order of the keys.
+func (b *block) UnmarshalJSON(data []byte) error {
+	var actions map[string]*string
+	if err := json.Unmarshal(data, &actions); err != nil {
+		return err
+	}
+	tokens, isKey := json.NewDecoder(bytes.NewReader(data)), false
+	for token, err := tokens.Token(); err == nil; token, err = tokens.Token() {
+		key, _ := token.(string)
+		if action, found := actions[key]; isKey && found {
+			*b = append(*b, binding{key, action})
+			delete(actions, key)
+		}
+		isKey = !isKey
+	}
+	return nil
+}
+
+// readBindings reads keybindings.json. Of two bindings of one key in a context the last one counts,
+// also if they have different names of the key.
 func readBindings(file string) map[string]map[string]string {
 	var in struct {
 		Bindings []struct {
-			Context  string             `json:"context"`
-			Bindings map[string]*string `json:"bindings"`
+			Context  string `json:"context"`
+			Bindings block  `json:"bindings"`
 		} `json:"bindings"`
 	}
 	if !readJSON(file, &in) {
 		return nil
 	}
 	all := make(map[string]map[string]string)
-	for _, block := range in.Bindings {
-		if all[block.Context] == nil {
-			all[block.Context] = make(map[string]string)
+	for _, context := range in.Bindings {
+		if all[context.Context] == nil {
+			all[context.Context] = make(map[string]string)
 		}
-		for key, action := range block.Bindings {
-			if name := normal(key); action != nil {
-				all[block.Context][name] = *action
+		for _, b := range context.Bindings {
+			if name := normal(b.key); b.action != nil {
+				all[context.Context][name] = *b.action
 			} else {
-				all[block.Context][name] = ""
+				all[context.Context][name] = ""
 			}
 		}
 	}
 	return all
 }
 
-// aliases are other names of keys and modifiers. The control keys among them send the same byte as
-// the key.
+// aliases are other names of keys and modifiers. ctrl+m, ctrl+i and ctrl+[ are none: Claude Code
+// reads their bytes as Enter, Tab and Esc, so a binding of them has no effect.
 var aliases = map[string]string{"esc": "escape", "return": "enter", "control": "ctrl", "alt": "meta", "opt": "meta", "option": "meta"}
-
-var sameByte = map[string]string{"ctrl+m": "enter", "ctrl+i": "tab", "ctrl+[": "escape"}
 
 // normal returns the one name of a key or a sequence of keys.
 func normal(key string) string {
@@ -99,11 +126,7 @@ func normal(key string) string {
 				parts[j] = name
 			}
 		}
-		chord = strings.Join(parts, "+")
-		if name, ok := sameByte[chord]; ok {
-			chord = name
-		}
-		chords[i] = chord
+		chords[i] = strings.Join(parts, "+")
 	}
 	return strings.Join(chords, " ")
 }

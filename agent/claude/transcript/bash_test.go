@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/jsonl"
 	"ccbot/port/talk"
 )
 
@@ -22,7 +23,7 @@ func TestBashOutputFollowsCommand(t *testing.T) {
 	text := said + first + line("<bash-stdout>one</bash-stdout><bash-stderr></bash-stderr>") +
 		line("<bash-input>ls</bash-input>") + strings.Repeat(line("filler"), 10) + said + line("<bash-stdout>two</bash-stdout>")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	reader := Open(talk.Cursor{Path: path})
+	reader := Form().Open(talk.Cursor{Path: path})
 	defer reader.Close()
 	var commands []string
 	for {
@@ -31,12 +32,12 @@ func TestBashOutputFollowsCommand(t *testing.T) {
 		if !ok {
 			break
 		}
-		if item.Kind == LocalOutput {
-			commands = append(commands, BashCommand(item.At))
+		if item.Kind == jsonl.LocalOutput {
+			commands = append(commands, Form().BashCommand(item.At))
 		}
 	}
 	assert.Equal(t, []string{"!make test", "!ls"}, commands)
-	assert.Empty(t, BashCommand(talk.Cursor{Path: path, Offset: int64(len(said))}))
-	assert.Empty(t, BashCommand(talk.Cursor{Path: path, Offset: int64(len(text)) + 1}))
-	assert.Empty(t, BashCommand(talk.Cursor{Path: path + "x", Offset: 5}))
+	assert.Empty(t, Form().BashCommand(talk.Cursor{Path: path, Offset: int64(len(said))}))
+	assert.Empty(t, Form().BashCommand(talk.Cursor{Path: path, Offset: int64(len(text)) + 1}))
+	assert.Empty(t, Form().BashCommand(talk.Cursor{Path: path + "x", Offset: 5}))
 }

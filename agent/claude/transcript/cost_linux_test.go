@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/session/disktest"
 	"ccbot/port/talk"
 )
@@ -43,17 +45,17 @@ func TestLongTranscriptIsReadFromEnd(t *testing.T) {
 	}{
 		{"the check before a resume", 1100 * kib, func() error { _, err := Check(projects, id); return err }},
 		{"the end", 100 * kib, func() error {
-			got, err := End(path)
+			got, err := jsonl.End(path)
 			assert.Equal(t, end, got)
 			return err
 		}},
 		{"the last answer", 2200 * kib, func() error {
-			items, err := LastAnswer(end)
+			items, _, err := Form().LastAnswer(t.Context(), end)
 			assert.Len(t, items, 1)
 			return err
 		}},
 		{"a reader whose cursor is at the end", 10 * kib, func() error {
-			r := Open(end)
+			r := Form().Open(end)
 			defer r.Close()
 			_, more, err := r.Next()
 			assert.False(t, more)
@@ -61,13 +63,13 @@ func TestLongTranscriptIsReadFromEnd(t *testing.T) {
 		}},
 		{"the work since a cursor", 200 * kib, func() error {
 			from := strings.LastIndex(turns.String()[:turns.Len()-100*kib], "\n") + 1
-			next, err := Advance(Progress{Path: path, Offset: hole + 1 + int64(from)}, path)
+			next, err := Advance(history.Progress{Path: path, Offset: hole + 1 + int64(from)}, path)
 			assert.Equal(t, end.Offset, next.Offset)
 			assert.NotZero(t, next.Turns)
 			return err
 		}},
 		{"the work of a conversation that is new to the record", 8300 * kib, func() error {
-			next, err := Advance(Progress{}, path)
+			next, err := Advance(history.Progress{}, path)
 			assert.Equal(t, end.Offset, next.Offset)
 			assert.NotZero(t, next.Turns)
 			return err
@@ -76,7 +78,7 @@ func TestLongTranscriptIsReadFromEnd(t *testing.T) {
 			_, _, err := FindOutcome(t.Context(), Sought{Path: path, From: end.Offset, Tool: "Bash", Input: json.RawMessage(`{}`), At: time.Now()})
 			return err
 		}},
-		{"the command of an output", 300 * kib, func() error { BashCommand(end); return nil }},
+		{"the command of an output", 300 * kib, func() error { Form().BashCommand(end); return nil }},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package transcript
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/suspect"
 	"ccbot/port/talk"
 )
@@ -48,11 +49,11 @@ func TestReadUntilKilled(t *testing.T) {
 	if dir == "" {
 		return
 	}
-	Note(openNotes(dir))
+	jsonl.Note(openNotes(dir))
 	for _, path := range transcriptsIn(t, dir) {
-		require.NoError(t, unlessUnread(Each(talk.Cursor{Path: path}, false, func(Item) bool { return true })))
-		err := Open(talk.Cursor{Path: path}).each(func(l line) bool {
-			if bytes.Contains(l.text, []byte("deadly")) {
+		require.NoError(t, unlessUnread(Form().Each(talk.Cursor{Path: path}, false, func(jsonl.Item) bool { return true })))
+		err := Form().Open(talk.Cursor{Path: path}).Each(func(l jsonl.Line) bool {
+			if bytes.Contains(l.Text, []byte("deadly")) {
 				os.Exit(died)
 			}
 			return true
@@ -131,8 +132,8 @@ func TestP5_FourthStartLeavesFileUnread(t *testing.T) {
 // has ended.
 func note(t *testing.T, dir string) *suspect.Files {
 	files := openNotes(dir)
-	Note(files)
-	t.Cleanup(func() { Note(nil) })
+	jsonl.Note(files)
+	t.Cleanup(func() { jsonl.Note(nil) })
 	return files
 }
 
@@ -142,14 +143,20 @@ func TestP5_PassedReadForgetsDeaths(t *testing.T) {
 	dir := t.TempDir()
 	path := writeTranscript(t, dir, "a", "hello")
 	reads := map[string]func(){
-		"to the end":      func() { require.NoError(t, Each(talk.Cursor{Path: path}, false, func(Item) bool { return true })) },
-		"to a found item": func() { require.NoError(t, Each(talk.Cursor{Path: path}, false, func(Item) bool { return false })) },
+		"to the end": func() {
+			require.NoError(t, Form().Each(talk.Cursor{Path: path}, false, func(jsonl.Item) bool { return true }))
+		},
+		"to a found item": func() {
+			require.NoError(t, Form().Each(talk.Cursor{Path: path}, false, func(jsonl.Item) bool { return false }))
+		},
 		"one item": func() {
-			_, _, err := Open(talk.Cursor{Path: path}).Next()
+			_, _, err := Form().Open(talk.Cursor{Path: path}).Next()
 			require.NoError(t, err)
 		},
-		"lines":     func() { require.NoError(t, Open(talk.Cursor{Path: path}).each(func(line) bool { return false })) },
-		"backwards": func() { require.Equal(t, "hello", LastPrompt(t.Context(), path)) },
+		"lines": func() {
+			require.NoError(t, Form().Open(talk.Cursor{Path: path}).Each(func(jsonl.Line) bool { return false }))
+		},
+		"backwards": func() { require.Equal(t, "hello", Form().LastPrompt(t.Context(), path)) },
 	}
 	for name, read := range reads {
 		for range 4 {
@@ -160,44 +167,6 @@ func TestP5_PassedReadForgetsDeaths(t *testing.T) {
 		}
 		assert.Empty(t, openNotes(dir).Unread(), name)
 	}
-}
-
-// TestP5_ReadBeginsWithoutLongLine: a read that begins may wait for another read, and that one for
-// the memory of long lines.
-func TestP5_ReadBeginsWithoutLongLine(t *testing.T) {
-	dir := t.TempDir()
-	path := writeTranscript(t, dir, "a", strings.Repeat("hello ", longLine/4))
-	begun := 0
-	note(t, dir).Failpoint = func(string) {
-		begun++
-		if assert.True(t, longLines.TryLock(), "a long line is held") {
-			longLines.Unlock()
-		}
-	}
-	r := Open(talk.Cursor{Path: path})
-	_, _, err := r.Next()
-	require.NoError(t, err)
-	pieces := 0
-	r.allow = func(int64) error { // it ends in the middle of a long line
-		if pieces++; pieces > 10 {
-			return context.Canceled
-		}
-		return nil
-	}
-	for range 2 {
-		_, _, err = r.Next()
-		require.ErrorIs(t, err, context.Canceled)
-	}
-	require.Error(t, r.each(func(line) bool { return true }))
-	require.NoError(t, r.Close())
-	found := 0
-	require.NoError(t, Older(t.Context(), path, endOf, func(Entry) bool {
-		found++
-		return found < 3
-	}))
-	_, err = Search(t.Context(), path, endOf, NewWord("hello"), func(Found) bool { found++; return found < 6 })
-	require.NoError(t, err)
-	assert.Equal(t, []int{6, 6}, []int{found, begun})
 }
 
 // noteReads makes the test note its reads, and returns how often it has.
@@ -218,7 +187,7 @@ func TestP5_EndIsNotNoted(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.jsonl")
 			write(t, path, prompt("one"))
 			write(t, path+".new", prompt("other"))
-			r, begun := Open(talk.Cursor{Path: path}), noteReads(t)
+			r, begun := Form().Open(talk.Cursor{Path: path}), noteReads(t)
 			defer r.Close()
 			line := prompt("two")
 			for i, appended := range []string{"", line[:9], line[9:], line + line} {
@@ -237,7 +206,7 @@ func TestP5_EndIsNotNoted(t *testing.T) {
 			}
 			then(t, path)
 			_, _, err := r.Next()
-			assert.ErrorIs(t, err, ErrTruncated)
+			assert.ErrorIs(t, err, history.ErrTruncated)
 		})
 	}
 }

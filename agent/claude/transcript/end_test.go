@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/jsonl"
 	"ccbot/port/talk"
 )
 
@@ -30,14 +31,14 @@ func TestEnd(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(tt.text), 0o600))
-			c, err := End(path)
+			c, err := jsonl.End(path)
 			require.NoError(t, err)
 			assert.Equal(t, talk.Cursor{Path: path, Offset: int64(tt.want)}, c)
-			_, ok, err := Open(c).Next()
+			_, ok, err := Form().Open(c).Next()
 			assert.NoError(t, err, "a reader may start there")
 			assert.False(t, ok)
 		})
 	}
-	_, err := End(filepath.Join(t.TempDir(), "none"))
+	_, err := jsonl.End(filepath.Join(t.TempDir(), "none"))
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -1,6 +1,9 @@
 package transcript
 
 import (
+	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
+	"ccbot/port/talk"
 	"context"
 	"fmt"
 	"os"
@@ -43,37 +46,37 @@ func transcriptOf(t testing.TB, lines ...string) string {
 }
 
 // readOlder and readNewer are all entries, the oldest first.
-func readOlder(t testing.TB, path string, before int64) []Entry {
+func readOlder(t testing.TB, path string, before int64) []history.Entry {
 	t.Helper()
-	all := []Entry{}
-	require.NoError(t, Older(t.Context(), path, before, func(e Entry) bool { all = append(all, e); return true }))
+	all := []history.Entry{}
+	require.NoError(t, Form().Older(t.Context(), path, before, func(e history.Entry) bool { all = append(all, e); return true }))
 	slices.Reverse(all)
 	return all
 }
 
-func readNewer(t testing.TB, path string, from int64) []Entry {
+func readNewer(t testing.TB, path string, from int64) []history.Entry {
 	t.Helper()
-	all := []Entry{}
-	require.NoError(t, Newer(t.Context(), path, from, func(e Entry) bool { all = append(all, e); return true }))
+	all := []history.Entry{}
+	require.NoError(t, Form().Newer(t.Context(), path, from, func(e history.Entry) bool { all = append(all, e); return true }))
 	return all
 }
 
 func TestEntries(t *testing.T) {
 	path := transcriptOf(t, talked...)
-	all := readOlder(t, path, endOf)
+	all := readOlder(t, path, history.End)
 	at := func(text string) time.Time {
 		when, err := time.Parse(time.RFC3339, text)
 		require.NoError(t, err)
 		return when
 	}
-	want := []Entry{
-		{Kind: Asked, Time: at("2026-05-01T09:00:00Z"), Texts: []string{"Fix the Test"}},
-		{Kind: Answered, Time: at("2026-05-01T09:03:00Z"), Texts: []string{"It waits for\nthe \"wrong\" thing.", "Done: the test passes."}, Calls: []string{"Bash", "Edit"}},
-		{Kind: Compacted, Time: at("2026-05-02T10:00:00Z")},
-		{Kind: Asked, Time: at("2026-05-02T10:01:00Z"), Texts: []string{"!make test"}},
-		{Kind: Answered, Time: at("2026-05-02T10:01:00Z"), Texts: []string{"```\nok\n```"}},
-		{Kind: Asked, Time: at("2026-05-02T10:02:00Z"), Texts: []string{"Ещё раз"}, Images: 1},
-		{Kind: Answered, Time: at("2026-05-02T10:03:00Z"), Interrupted: true},
+	want := []history.Entry{
+		{Kind: talk.EntryPrompt, Time: at("2026-05-01T09:00:00Z"), Texts: []string{"Fix the Test"}},
+		{Kind: talk.EntryAnswer, Time: at("2026-05-01T09:03:00Z"), Texts: []string{"It waits for\nthe \"wrong\" thing.", "Done: the test passes."}, Calls: []string{"Bash", "Edit"}},
+		{Kind: talk.EntryCompacted, Time: at("2026-05-02T10:00:00Z")},
+		{Kind: talk.EntryPrompt, Time: at("2026-05-02T10:01:00Z"), Texts: []string{"!make test"}},
+		{Kind: talk.EntryAnswer, Time: at("2026-05-02T10:01:00Z"), Texts: []string{"```\nok\n```"}},
+		{Kind: talk.EntryPrompt, Time: at("2026-05-02T10:02:00Z"), Texts: []string{"Ещё раз"}, Images: 1},
+		{Kind: talk.EntryAnswer, Time: at("2026-05-02T10:03:00Z"), Interrupted: true},
 	}
 	require.Len(t, all, len(want))
 	for i, e := range all {
@@ -95,13 +98,13 @@ func TestBlankOutputIsNoEntry(t *testing.T) {
 		`{"type":"system","subtype":"local_command","commandRun":{"command":"clear"},"content":"<local-command-stdout></local-command-stdout>"}`,
 		`{"type":"user","message":{"content":"<bash-input>touch a</bash-input>"}}`,
 		`{"type":"user","message":{"content":"<bash-stdout></bash-stdout><bash-stderr></bash-stderr>"}}`)
-	older, newer := readOlder(t, path, endOf), readNewer(t, path, 0)
+	older, newer := readOlder(t, path, history.End), readNewer(t, path, 0)
 	assert.Equal(t, newer, older)
 	var said []string
 	for _, e := range older {
 		said = append(said, fmt.Sprint(e.Kind, e.Texts))
 	}
-	assert.Equal(t, []string{fmt.Sprint(Asked, []string{"/clear"}), fmt.Sprint(Asked, []string{"!touch a"})}, said)
+	assert.Equal(t, []string{fmt.Sprint(talk.EntryPrompt, []string{"/clear"}), fmt.Sprint(talk.EntryPrompt, []string{"!touch a"})}, said)
 }
 
 func TestEntriesAcrossChunksAndLongLines(t *testing.T) {
@@ -111,9 +114,9 @@ func TestEntriesAcrossChunksAndLongLines(t *testing.T) {
 	lines := slices.Concat(talked, []string{long, said, long}, slices.Repeat([]string{said}, 9), []string{pasted}, talked)
 	path := transcriptOf(t, lines...)
 	all := readNewer(t, path, 0)
-	older := readOlder(t, path, endOf)
+	older := readOlder(t, path, history.End)
 	assert.Greater(t, len(all), 2*7+2, "an answer of 10 MB is several entries")
-	texts := func(all []Entry) (texts []string) {
+	texts := func(all []history.Entry) (texts []string) {
 		for _, e := range all {
 			assert.LessOrEqual(t, e.End-e.At, int64(11<<20))
 			texts = append(texts, e.Texts...)
@@ -121,8 +124,8 @@ func TestEntriesAcrossChunksAndLongLines(t *testing.T) {
 		return texts
 	}
 	assert.Equal(t, texts(all), texts(older), "read either way, nothing is left out")
-	var hits []Found
-	_, err := Search(t.Context(), path, endOf, NewWord("needle"), func(f Found) bool { hits = append(hits, f); return true })
+	var hits []history.Found
+	_, err := Form().Search(t.Context(), path, history.End, "needle", func(f history.Found) bool { hits = append(hits, f); return true })
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	assert.Equal(t, 10<<20+1, hits[0].From)
@@ -131,16 +134,16 @@ func TestEntriesAcrossChunksAndLongLines(t *testing.T) {
 func TestEntriesOfReplacedTranscript(t *testing.T) {
 	path := transcriptOf(t, talked...)
 	all := readNewer(t, path, 0)
-	see := func(Entry) bool { return true }
+	see := func(history.Entry) bool { return true }
 	for name, replace := range map[string]string{"shorter": "{}\n", "another": strings.Repeat("another line\n", 1000)} {
 		require.NoError(t, os.WriteFile(path, []byte(replace), 0o600))
-		assert.ErrorIs(t, Older(t.Context(), path, all[3].At, see), ErrTruncated, name)
-		assert.ErrorIs(t, Newer(t.Context(), path, all[3].At, see), ErrTruncated, name)
-		_, err := Search(t.Context(), path, all[3].At, NewWord("x"), func(Found) bool { return true })
-		assert.ErrorIs(t, err, ErrTruncated, name)
+		assert.ErrorIs(t, Form().Older(t.Context(), path, all[3].At, see), history.ErrTruncated, name)
+		assert.ErrorIs(t, Form().Newer(t.Context(), path, all[3].At, see), history.ErrTruncated, name)
+		_, err := Form().Search(t.Context(), path, all[3].At, "x", func(history.Found) bool { return true })
+		assert.ErrorIs(t, err, history.ErrTruncated, name)
 	}
 	require.NoError(t, os.Remove(path))
-	assert.ErrorIs(t, Older(t.Context(), path, endOf, see), os.ErrNotExist)
+	assert.ErrorIs(t, Form().Older(t.Context(), path, history.End, see), os.ErrNotExist)
 	assert.Empty(t, FirstID(path))
 }
 
@@ -163,8 +166,8 @@ func TestSearch(t *testing.T) {
 		{"", nil},
 		{"  ", nil},
 	} {
-		var got []Found
-		reached, err := Search(t.Context(), path, endOf, NewWord(tt.word), func(f Found) bool { got = append(got, f); return true })
+		var got []history.Found
+		reached, err := Form().Search(t.Context(), path, history.End, tt.word, func(f history.Found) bool { got = append(got, f); return true })
 		require.NoError(t, err)
 		assert.Zero(t, reached)
 		require.Len(t, got, len(tt.want), tt.word)
@@ -179,31 +182,16 @@ func TestSearch(t *testing.T) {
 func TestSearchGoesOn(t *testing.T) {
 	path := transcriptOf(t, talked...)
 	var got []string
-	for before := int64(endOf); before != 0; {
-		reached, err := Search(t.Context(), path, before, NewWord("test"), func(f Found) bool { got = append(got, f.Text); return false })
+	for before := int64(history.End); before != 0; {
+		reached, err := Form().Search(t.Context(), path, before, "test", func(f history.Found) bool { got = append(got, f.Text); return false })
 		require.NoError(t, err)
 		before = reached
 	}
 	assert.Equal(t, []string{"!make test", "Done: the test passes.", "Fix the Test"}, got)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Search(ctx, path, endOf, NewWord("test"), func(Found) bool { return true })
+	_, err := Form().Search(ctx, path, history.End, "test", func(history.Found) bool { return true })
 	assert.ErrorIs(t, err, context.Canceled)
-}
-
-func TestWord(t *testing.T) {
-	for _, tt := range []struct{ word, text, want string }{
-		{"straße", "die STRAßE dort", "STRAßE"},
-		{"ΣΊΣΥΦΟΣ", "ο Σίσυφος", "Σίσυφος"},
-		{"k", "5 \u212a", "\u212a"}, // the sign for Kelvin
-		{"测试", "运行测试。", "测试"},
-		{"👩‍💻", "for 👩‍💻 too", "👩‍💻"},
-		{"a b", "a\n\t b", "a\n\t b"},
-		{"ab", "a b", ""},
-		{"x", "\xff", ""},
-	} {
-		assert.Equal(t, tt.want, NewWord(tt.word).word.FindString(tt.text), tt.word)
-	}
 }
 
 func TestDays(t *testing.T) {
@@ -214,7 +202,7 @@ func TestDays(t *testing.T) {
 	} {
 		var days []string
 		var at []int64
-		_, err := Days(t.Context(), path, endOf, zone, func(d Day) bool {
+		_, err := Form().Days(t.Context(), path, history.End, zone, func(d history.Day) bool {
 			days, at = append(days, d.Time.Format(time.DateOnly)), append(at, d.At)
 			return true
 		})
@@ -229,7 +217,7 @@ func TestDaysInHalfHourZone(t *testing.T) {
 	line := `{"type":"user","timestamp":"2026-05-01T18:%d:00Z","message":{"content":"x"}}`
 	path := transcriptOf(t, fmt.Sprintf(line, 10), fmt.Sprintf(line, 40))
 	var days []string
-	_, err := Days(t.Context(), path, endOf, time.FixedZone("India", 5*60*60+30*60), func(d Day) bool {
+	_, err := Form().Days(t.Context(), path, history.End, time.FixedZone("India", 5*60*60+30*60), func(d history.Day) bool {
 		days = append(days, d.Time.Format(time.DateOnly))
 		return true
 	})
@@ -239,14 +227,14 @@ func TestDaysInHalfHourZone(t *testing.T) {
 
 func TestSlowDaysContinueLater(t *testing.T) {
 	path := transcriptOf(t, talked...)
-	end, err := End(path)
+	end, err := jsonl.End(path)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	reached, err := Days(ctx, path, endOf, time.UTC, func(Day) bool { return true })
+	reached, err := Form().Days(ctx, path, history.End, time.UTC, func(history.Day) bool { return true })
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, end.Offset, reached)
-	reached, err = Days(t.Context(), path, reached, time.UTC, func(Day) bool { return true })
+	reached, err = Form().Days(t.Context(), path, reached, time.UTC, func(history.Day) bool { return true })
 	require.NoError(t, err)
 	assert.Zero(t, reached)
 }
@@ -259,9 +247,9 @@ func FuzzEntries(f *testing.F) {
 	f.Add("\n\n{", "\x00")
 	f.Fuzz(func(t *testing.T, text, word string) {
 		path := transcriptOf(t, text)
-		older, newer := readOlder(t, path, endOf), readNewer(t, path, 0)
+		older, newer := readOlder(t, path, history.End), readNewer(t, path, 0)
 		assert.Equal(t, newer, older)
-		_, err := Search(t.Context(), path, endOf, NewWord(word), func(f Found) bool {
+		_, err := Form().Search(t.Context(), path, history.End, word, func(f history.Found) bool {
 			assert.True(t, 0 <= f.From && f.From < f.To && f.To <= len(f.Text))
 			return true
 		})

@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"ccbot/agent/jsonl"
+	"ccbot/port/talk"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -29,27 +31,27 @@ func TestFailureRemainsUntilContinued(t *testing.T) {
 	tests := []struct {
 		name    string
 		content string
-		want    Failure
+		want    talk.Failure
 	}{
-		{"nothing has failed", asks + reply("m", "ok") + turnEnd, Failure{}},
-		{"not logged in", asks + loggedOut, Failure{Kind: FailedLogin, Text: "Not logged in · Please run /login"}},
+		{"nothing has failed", asks + reply("m", "ok") + turnEnd, talk.Failure{}},
+		{"not logged in", asks + loggedOut, talk.Failure{Kind: talk.FailedLogin, Text: "Not logged in · Please run /login"}},
 		{"a key that is not accepted", asks + errs("Invalid API key · Fix external API key", `"error":"authentication_failed","apiErrorStatus":401`),
-			Failure{Kind: FailedLogin, Text: "Invalid API key · Fix external API key"}},
-		{"a limit of the account", asks + limited, Failure{Kind: FailedLimit, Text: "You've hit your 5-hour limit · resets 9:23pm (UTC)",
+			talk.Failure{Kind: talk.FailedLogin, Text: "Invalid API key · Fix external API key"}},
+		{"a limit of the account", asks + limited, talk.Failure{Kind: talk.FailedLimit, Text: "You've hit your 5-hour limit · resets 9:23pm (UTC)",
 			Until: time.Date(2026, 11, 21, 21, 23, 31, 0, time.UTC)}},
 		{"a limit of a key has no end that is told", asks + errs("API Error: Request rejected (429)", `"error":"rate_limit","apiErrorStatus":429`),
-			Failure{Kind: FailedRequest, Text: "API Error: Request rejected (429)"}},
+			talk.Failure{Kind: talk.FailedRequest, Text: "API Error: Request rejected (429)"}},
 		{"an overloaded API", asks + errs("API Error: Repeated 529 Overloaded errors.", `"error":"server_error","apiErrorStatus":529`),
-			Failure{Kind: FailedRequest, Text: "API Error: Repeated 529 Overloaded errors."}},
-		{"keys of other types", asks + errs("API Error: 400", `"error":{"type":"x"},"quotaLimits":[1]`), Failure{Kind: FailedRequest, Text: "API Error: 400"}},
-		{"a hook", asks + blocked("not on Fridays", "go") + "\n", Failure{Kind: FailedHook, Text: "not on Fridays"}},
-		{"the next prompt", loggedOut + asks, Failure{}},
-		{"an answer, as after the end of a limit", limited + reply("m", "fine"), Failure{}},
-		{"a login", loggedOut + login, Failure{}},
-		{"another command", loggedOut + status, Failure{Kind: FailedLogin, Text: "Not logged in · Please run /login"}},
-		{"of a subagent", asks + strings.Replace(loggedOut, "{", `{"isSidechain":true,`, 1), Failure{}},
+			talk.Failure{Kind: talk.FailedRequest, Text: "API Error: Repeated 529 Overloaded errors."}},
+		{"keys of other types", asks + errs("API Error: 400", `"error":{"type":"x"},"quotaLimits":[1]`), talk.Failure{Kind: talk.FailedRequest, Text: "API Error: 400"}},
+		{"a hook", asks + blocked("not on Fridays", "go") + "\n", talk.Failure{Kind: talk.FailedHook, Text: "not on Fridays"}},
+		{"the next prompt", loggedOut + asks, talk.Failure{}},
+		{"an answer, as after the end of a limit", limited + reply("m", "fine"), talk.Failure{}},
+		{"a login", loggedOut + login, talk.Failure{}},
+		{"another command", loggedOut + status, talk.Failure{Kind: talk.FailedLogin, Text: "Not logged in · Please run /login"}},
+		{"of a subagent", asks + strings.Replace(loggedOut, "{", `{"isSidechain":true,`, 1), talk.Failure{}},
 		{"while a result is awaited", creates("a", "1", "x") + calls("b", "TaskUpdate", `{"taskId":"1"}`) + loggedOut,
-			Failure{Kind: FailedLogin, Text: "Not logged in · Please run /login"}},
+			talk.Failure{Kind: talk.FailedLogin, Text: "Not logged in · Please run /login"}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) { assert.Equal(t, tc.want, advanced(t, tc.content).Failed) })
@@ -67,14 +69,14 @@ func TestP3_TranscriptTimesFitRecord(t *testing.T) {
 			_, err := json.Marshal(advanced(t, content))
 			require.NoError(t, err, content)
 		}
-		items, err := ClaudeForm().read(line{text: []byte(begun)})
+		items, err := Form().Parse(jsonl.Line{Text: []byte(begun)})
 		require.NoError(t, err)
 		require.Len(t, items, 1)
 		assert.Zero(t, items[0].Time, stamp)
 	}
 	for _, end := range []string{"1e17", "1e300", "9e18"} {
 		p := advanced(t, errs("a limit", `"quotaLimits":{"resetsAt":`+end+`}`))
-		require.Equal(t, FailedLimit, p.Failed.Kind, end)
+		require.Equal(t, talk.FailedLimit, p.Failed.Kind, end)
 		_, err := json.Marshal(p)
 		require.NoError(t, err, end)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/lazyregexp"
 )
 
@@ -60,7 +61,7 @@ func files(projectsDir string, sessionID uuid.UUID) ([]file, error) {
 			}
 			continue
 		}
-		if _, own := ofSameName(path); own && info.Mode().IsRegular() {
+		if _, own := jsonl.RealPath(path); own && info.Mode().IsRegular() {
 			all = append(all, file{path, info})
 		}
 	}
@@ -151,7 +152,7 @@ const beginning = 256 << 10
 
 // isFrom reports whether a conversation began in a folder, as far as its first lines say.
 func isFrom(path, dir string) (is bool) {
-	_ = noted(path, func() error {
+	_ = jsonl.Noted(path, func() error {
 		is = began(path, dir)
 		return nil
 	})
@@ -159,7 +160,7 @@ func isFrom(path, dir string) (is bool) {
 }
 
 func began(path, dir string) bool {
-	f, _, err := openAnyones(path)
+	f, _, err := jsonl.OpenFile(path)
 	if err != nil {
 		return false
 	}

@@ -54,7 +54,7 @@ func TestInFolder(t *testing.T) {
 	assert.Equal(t, []uuid.UUID{silent, here}, []uuid.UUID{all[0].ID, all[1].ID}, "last written first")
 	assert.Len(t, find("/srv/a/b"), 2)
 	for i, want := range []string{"", "mend it"} {
-		assert.Equal(t, want, LastPrompt(t.Context(), all[i].Path))
+		assert.Equal(t, want, Form().LastPrompt(t.Context(), all[i].Path))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

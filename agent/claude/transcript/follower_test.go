@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
 	"ccbot/port/talk"
@@ -23,9 +25,10 @@ import (
 
 // following runs a follower and passes its items on; an error ends it.
 type following struct {
-	items chan Item
+	items chan jsonl.Item
 	errs  chan error
-	f     *Follower
+	path  string
+	f     *jsonl.Follower
 }
 
 func follow(t *testing.T, c talk.Cursor, log *slog.Logger) *following {
@@ -34,7 +37,7 @@ func follow(t *testing.T, c talk.Cursor, log *slog.Logger) *following {
 
 func followIn(t *testing.T, room *watch.Watcher, c talk.Cursor, log *slog.Logger) *following {
 	ctx, cancel := context.WithCancel(t.Context())
-	fw := &following{items: make(chan Item, 100), errs: make(chan error, 1), f: NewFollower(c, room, log)}
+	fw := &following{items: make(chan jsonl.Item, 100), errs: make(chan error, 1), path: filepath.Clean(c.Path), f: Form().Follower(c, room, log)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -142,7 +145,7 @@ func TestFollowerMissesNothingAsItStarts(t *testing.T) {
 			made <- errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(prompt("one")), 0o600))
 		}()
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a hang, not a measure
-		f := NewFollower(talk.Cursor{Path: path}, room, quiet())
+		f := Form().Follower(talk.Cursor{Path: path}, room, quiet())
 		item, err := f.Next(ctx)
 		cancel()
 		require.NoError(t, <-made)
@@ -186,9 +189,9 @@ func TestManyFollowersShareOneInstance(t *testing.T) {
 		all = append(all, followIn(t, room, talk.Cursor{Path: path}, quiet()))
 	}
 	for _, fw := range all {
-		write(t, fw.f.path, prompt("one"))
+		write(t, fw.path, prompt("one"))
 		fw.expect(t, "one")
-		appendTo(t, fw.f.path, prompt("two"))
+		appendTo(t, fw.path, prompt("two"))
 		fw.expect(t, "two")
 	}
 	if runtime.GOOS == "linux" {
@@ -214,14 +217,14 @@ func TestFollowerTellsTruncationAndReplacement(t *testing.T) {
 			fw := follow(t, talk.Cursor{Path: path}, quiet())
 			fw.expect(t, "one")
 			tc.then(t, path)
-			fw.expectError(t, ErrTruncated)
+			fw.expectError(t, history.ErrTruncated)
 		})
 	}
 }
 
 func TestFollowerEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	f := NewFollower(talk.Cursor{Path: filepath.Join(t.TempDir(), "s.jsonl")}, watch.New(quiet()), quiet())
+	f := Form().Follower(talk.Cursor{Path: filepath.Join(t.TempDir(), "s.jsonl")}, watch.New(quiet()), quiet())
 	defer f.Close()
 	cancel()
 	_, err := f.Next(ctx)
@@ -232,12 +235,11 @@ func TestFollowerLogsBrokenLinesWithoutText(t *testing.T) {
 	var log bytes.Buffer
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, "secret garbage\n"+prompt("one"))
-	f := NewFollower(talk.Cursor{Path: path}, watch.New(quiet()), slog.New(slog.NewTextHandler(&log, nil)))
+	f := Form().Follower(talk.Cursor{Path: path}, watch.New(quiet()), slog.New(slog.NewTextHandler(&log, nil)))
 	defer f.Close()
 	item, err := f.Next(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "one", item.Text)
-	assert.Equal(t, 1, f.reader.Broken())
 	assert.Equal(t, 1, strings.Count(log.String(), "transcript_broken_lines"))
 	assert.NotContains(t, log.String(), "secret")
 }

@@ -16,13 +16,11 @@ import (
 	"github.com/tidwall/gjson"
 
 	"ccbot/agent"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/spool"
 	"ccbot/internal/wording"
 )
-
-// Fault is a defect of a transcript's file that a resume would suffer from.
-type Fault = agent.Fault
 
 // The faults. With the first two Claude Code 2.1.328 resumes and loses the damaged line; 2.1.197
 // also appends the next line that it writes to the half line, and loses that one too. With the
@@ -30,27 +28,22 @@ type Fault = agent.Fault
 // there is no conversation.
 const (
 	// The last line is not whole, even if only its line break is missing.
-	FaultHalfLine  Fault = "half_line"
-	FaultNUL       Fault = "nul"       // NUL bytes, as a power cut leaves them
-	FaultDuplicate Fault = "duplicate" // several files carry the session's id
+	FaultHalfLine  agent.Fault = "half_line"
+	FaultNUL       agent.Fault = "nul"       // NUL bytes, as a power cut leaves them
+	FaultDuplicate agent.Fault = "duplicate" // several files carry the session's id
 )
-
-// ErrNothingLeft says that a transcript exists but holds no line of the conversation: it is empty,
-// or it consists of NULs, half a line, or bookkeeping. Claude Code 2.1.328 neither resumes such an
-// id nor starts a session with it.
-var ErrNothingLeft = agent.ErrNothingLeft
-
-// Health is the result of Check: Path is the file with the last whole line that ends farthest from
-// the start of its file; of equal ones, the newest. Claude Code itself takes the file of its
-// working folder, whatever that file holds.
-type Health = agent.Health
 
 // tailSize is the number of bytes of a file that Check reads.
 const tailSize = 1 << 20
 
 // Check reads a session's transcript before it is resumed. fs.ErrNotExist: there is no transcript,
-// which is not a fault. ErrNothingLeft: there is nothing to resume and nothing to repair; Health is
-// filled all the same.
+// which is not a fault. agent.ErrNothingLeft: there is nothing to resume and nothing to repair, as
+// the file is empty, or consists of NULs, half a line, or bookkeeping; Health is filled all the
+// same. Claude Code 2.1.328 neither resumes such an id nor starts a session with it.
+//
+// Path is the file with the last whole line that ends farthest from the start of its file; of equal
+// ones, the newest. Claude Code itself takes the file of its working folder, whatever that file
+// holds.
 //
 // Only the last MiB of each file is read, so that a gigabyte costs nothing. So Check does not see
 // two things in the part before it: NULs after which the session has written more than a MiB, and
@@ -59,20 +52,20 @@ const tailSize = 1 << 20
 //
 // A line that is being written at this moment looks like half a line, so callers must make sure
 // that no writer lives.
-func Check(projectsDir string, id uuid.UUID) (Health, error) {
+func Check(projectsDir string, id uuid.UUID) (agent.Health, error) {
 	tails, err := tailsOf(projectsDir, id)
 	if err != nil {
-		return Health{}, fmt.Errorf("check transcript: %w", err)
+		return agent.Health{}, fmt.Errorf("check transcript: %w", err)
 	}
 	best := tails[0]
-	h := Health{Path: best.path, Size: best.info.Size(), Faults: best.faults}
+	h := agent.Health{Path: best.path, Size: best.info.Size(), Faults: best.faults}
 	for _, t := range tails[1:] {
 		if t.spoken { // Claude Code ignores a file without such a line
 			h.Others = append(h.Others, t.path)
 		}
 	}
 	if !best.spoken {
-		return h, wording.Errorf("check transcript %s: %w", wording.Path(h.Path), ErrNothingLeft)
+		return h, wording.Errorf("check transcript %s: %w", wording.Path(h.Path), agent.ErrNothingLeft)
 	}
 	if len(h.Others) > 0 {
 		h.Faults = append(h.Faults, FaultDuplicate)
@@ -93,7 +86,7 @@ func tailsOf(projectsDir string, id uuid.UUID) ([]tail, error) {
 			continue
 		}
 		var t tail
-		err := noted(f.path, func() (err error) {
+		err := jsonl.Noted(f.path, func() (err error) {
 			t, err = readTail(f.path, tailSize)
 			return err
 		})
@@ -118,9 +111,9 @@ func tailsOf(projectsDir string, id uuid.UUID) ([]tail, error) {
 type tail struct {
 	path   string
 	info   fs.FileInfo
-	faults []Fault // all but FaultDuplicate
-	end    int64   // after the last whole line; 0: none in sight
-	spoken bool    // a line of the conversation is in sight, or the file is too large to exclude one
+	faults []agent.Fault // all but FaultDuplicate
+	end    int64         // after the last whole line; 0: none in sight
+	spoken bool          // a line of the conversation is in sight, or the file is too large to exclude one
 }
 
 func readTail(path string, window int64) (tail, error) {
@@ -189,8 +182,8 @@ func judge(data []byte, cut bool) tail {
 // than Budget is an error, because it would not fit in memory.
 //
 // Nothing is written outside the projects folder, wherever links in it lead.
-func Repair(h Health, id, as uuid.UUID) (path string, err error) {
-	if err := noted(h.Path, func() error { return repair(h.Path, id, as) }); err != nil {
+func Repair(h agent.Health, id, as uuid.UUID) (path string, err error) {
+	if err := jsonl.Noted(h.Path, func() error { return repair(h.Path, id, as) }); err != nil {
 		return "", wording.Errorf("repair transcript %s: %w", wording.Path(h.Path), err)
 	}
 	return filepath.Join(filepath.Dir(h.Path), as.String()+suffix), nil
@@ -253,7 +246,7 @@ func create(folder *os.Root, name string, fill func(io.Writer) error) (err error
 // copyWhole copies the whole lines of a transcript and gives them another session id.
 func copyWhole(w io.Writer, r io.Reader, id, as uuid.UUID) error {
 	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 256<<10), int(Budget()))
+	in.Buffer(make([]byte, 256<<10), int(jsonl.Budget()))
 	in.Split(splitLine)
 	out := bufio.NewWriterSize(w, 256<<10)
 	spoken := false
@@ -272,7 +265,7 @@ func copyWhole(w io.Writer, r io.Reader, id, as uuid.UUID) error {
 		return fmt.Errorf("read its lines: %w", err)
 	}
 	if !spoken {
-		return ErrNothingLeft
+		return agent.ErrNothingLeft
 	}
 	return out.Flush()
 }

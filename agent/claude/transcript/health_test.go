@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"ccbot/agent"
 	"ccbot/internal/programtest"
 )
 
@@ -40,35 +41,35 @@ func TestCheck(t *testing.T) {
 	half := talk[:len(talk)-9]
 	tests := []struct {
 		name, content string
-		faults        []Fault
+		faults        []agent.Fault
 		nothing       bool
 	}{
 		{"whole", talk, nil, false},
 		{"whole, bookkeeping behind it", talk + costLine, nil, false},
 		{"a person's prompt only", prompt("one"), nil, false},
 		{"blank lines behind it", talk + "\n \n", nil, false},
-		{"half a line", half, []Fault{FaultHalfLine}, false},
-		{"half a line with a break", half + "\n", []Fault{FaultHalfLine}, false},
-		{"half a line and blank lines", half + "\n\n", []Fault{FaultHalfLine}, false},
-		{"no JSON", talk + "garbage\n", []Fault{FaultHalfLine}, false},
-		{"only the break is missing", talk[:len(talk)-1], []Fault{FaultHalfLine}, false},
+		{"half a line", half, []agent.Fault{FaultHalfLine}, false},
+		{"half a line with a break", half + "\n", []agent.Fault{FaultHalfLine}, false},
+		{"half a line and blank lines", half + "\n\n", []agent.Fault{FaultHalfLine}, false},
+		{"no JSON", talk + "garbage\n", []agent.Fault{FaultHalfLine}, false},
+		{"only the break is missing", talk[:len(talk)-1], []agent.Fault{FaultHalfLine}, false},
 		{"a resume has come past half a line", half + "\n" + prompt("two"), nil, false},
-		{"NULs", talk + nuls, []Fault{FaultNUL}, false},
-		{"NULs and a break", talk + nuls + "\n", []Fault{FaultNUL}, false},
-		{"one NUL", talk + "\x00", []Fault{FaultNUL}, false},
-		{"NULs behind half a line", half + nuls, []Fault{FaultNUL, FaultHalfLine}, false},
-		{"NULs and a break behind half a line", half + nuls + "\n", []Fault{FaultNUL, FaultHalfLine}, false},
-		{"NULs before a whole line", talk + nuls + prompt("two"), []Fault{FaultNUL}, false},
-		{"NULs before half a line", talk + nuls + `{"type":`, []Fault{FaultNUL, FaultHalfLine}, false},
-		{"NULs over a line's end", half + nuls + prompt("two"), []Fault{FaultNUL}, false},
-		{"nothing but NULs before the talk", nuls + talk, []Fault{FaultNUL}, false},
+		{"NULs", talk + nuls, []agent.Fault{FaultNUL}, false},
+		{"NULs and a break", talk + nuls + "\n", []agent.Fault{FaultNUL}, false},
+		{"one NUL", talk + "\x00", []agent.Fault{FaultNUL}, false},
+		{"NULs behind half a line", half + nuls, []agent.Fault{FaultNUL, FaultHalfLine}, false},
+		{"NULs and a break behind half a line", half + nuls + "\n", []agent.Fault{FaultNUL, FaultHalfLine}, false},
+		{"NULs before a whole line", talk + nuls + prompt("two"), []agent.Fault{FaultNUL}, false},
+		{"NULs before half a line", talk + nuls + `{"type":`, []agent.Fault{FaultNUL, FaultHalfLine}, false},
+		{"NULs over a line's end", half + nuls + prompt("two"), []agent.Fault{FaultNUL}, false},
+		{"nothing but NULs before the talk", nuls + talk, []agent.Fault{FaultNUL}, false},
 		{"empty", "", nil, true},
 		{"a break only", "\n", nil, true},
-		{"NULs only", nuls, []Fault{FaultNUL}, true},
-		{"NULs and a break only", nuls + "\n", []Fault{FaultNUL}, true},
-		{"half a line only", `{"type":"user","mess`, []Fault{FaultHalfLine}, true},
+		{"NULs only", nuls, []agent.Fault{FaultNUL}, true},
+		{"NULs and a break only", nuls + "\n", []agent.Fault{FaultNUL}, true},
+		{"half a line only", `{"type":"user","mess`, []agent.Fault{FaultHalfLine}, true},
 		{"bookkeeping only", modeLine + costLine, nil, true},
-		{"bookkeeping and half a prompt", modeLine + `{"type":"user","mess`, []Fault{FaultHalfLine}, true},
+		{"bookkeeping and half a prompt", modeLine + `{"type":"user","mess`, []agent.Fault{FaultHalfLine}, true},
 		{"injected only", `{"type":"user","isMeta":true,"message":{"content":"x"}}` + "\n", nil, true},
 	}
 	for _, tc := range tests {
@@ -77,14 +78,14 @@ func TestCheck(t *testing.T) {
 			dir := projects(t, t.TempDir(), id, map[string]string{"a": tc.content, "b": modeLine})
 			h, err := Check(dir, id)
 			if tc.nothing {
-				require.ErrorIs(t, err, ErrNothingLeft)
+				require.ErrorIs(t, err, agent.ErrNothingLeft)
 				assert.NotErrorIs(t, err, fs.ErrNotExist)
 				assert.Empty(t, h.Others)
 				return
 			}
 			require.NoError(t, err)
 			path := filepath.Join(dir, "a", id.String()+".jsonl")
-			assert.Equal(t, Health{Path: path, Size: int64(len(tc.content)), Faults: tc.faults}, h)
+			assert.Equal(t, agent.Health{Path: path, Size: int64(len(tc.content)), Faults: tc.faults}, h)
 		})
 	}
 }
@@ -93,8 +94,8 @@ func TestCheckOfEmptyTailReportsFaults(t *testing.T) {
 	id := uuid.New()
 	dir := projects(t, t.TempDir(), id, map[string]string{"a": nuls})
 	h, err := Check(dir, id)
-	require.ErrorIs(t, err, ErrNothingLeft)
-	assert.Equal(t, Health{Path: filepath.Join(dir, "a", id.String()+".jsonl"), Size: 4096, Faults: []Fault{FaultNUL}}, h)
+	require.ErrorIs(t, err, agent.ErrNothingLeft)
+	assert.Equal(t, agent.Health{Path: filepath.Join(dir, "a", id.String()+".jsonl"), Size: 4096, Faults: []agent.Fault{FaultNUL}}, h)
 }
 
 func TestCheckOfNoTranscript(t *testing.T) {
@@ -123,15 +124,15 @@ func TestCheckOfDuplicates(t *testing.T) {
 		newest string
 		best   string
 		others []string
-		faults []Fault
+		faults []agent.Fault
 	}{
-		{"more of the talk, though older", map[string]string{"a": one + two, "b": one}, "b", "a", []string{"b"}, []Fault{FaultDuplicate}},
-		{"as much, then the newest", map[string]string{"a": one, "b": two}, "b", "b", []string{"a"}, []Fault{FaultDuplicate}},
-		{"NULs are not more", map[string]string{"a": one + nuls, "b": one + two}, "a", "b", []string{"a"}, []Fault{FaultDuplicate}},
-		{"half a line is not more", map[string]string{"a": one + two[:20], "b": one + costLine}, "a", "b", []string{"a"}, []Fault{FaultDuplicate}},
-		{"faults of the best one", map[string]string{"a": one + nuls, "b": modeLine + "x"}, "b", "a", nil, []Fault{FaultNUL}},
-		{"and a duplicate", map[string]string{"a": one + two + "{", "b": one}, "b", "a", []string{"b"}, []Fault{FaultHalfLine, FaultDuplicate}},
-		{"three", map[string]string{"a": one, "b": one + two, "c": one + costLine}, "a", "b", []string{"c", "a"}, []Fault{FaultDuplicate}},
+		{"more of the talk, though older", map[string]string{"a": one + two, "b": one}, "b", "a", []string{"b"}, []agent.Fault{FaultDuplicate}},
+		{"as much, then the newest", map[string]string{"a": one, "b": two}, "b", "b", []string{"a"}, []agent.Fault{FaultDuplicate}},
+		{"NULs are not more", map[string]string{"a": one + nuls, "b": one + two}, "a", "b", []string{"a"}, []agent.Fault{FaultDuplicate}},
+		{"half a line is not more", map[string]string{"a": one + two[:20], "b": one + costLine}, "a", "b", []string{"a"}, []agent.Fault{FaultDuplicate}},
+		{"faults of the best one", map[string]string{"a": one + nuls, "b": modeLine + "x"}, "b", "a", nil, []agent.Fault{FaultNUL}},
+		{"and a duplicate", map[string]string{"a": one + two + "{", "b": one}, "b", "a", []string{"b"}, []agent.Fault{FaultHalfLine, FaultDuplicate}},
+		{"three", map[string]string{"a": one, "b": one + two, "c": one + costLine}, "a", "b", []string{"c", "a"}, []agent.Fault{FaultDuplicate}},
 		{"one without talk does not count", map[string]string{"a": one, "b": "", "c": nuls, "d": modeLine}, "b", "a", nil, nil},
 	}
 	for _, tc := range tests {
@@ -146,7 +147,7 @@ func TestCheckOfDuplicates(t *testing.T) {
 			}
 			h, err := Check(dir, id)
 			require.NoError(t, err)
-			want := Health{Path: at(tc.best), Size: int64(len(tc.files[tc.best])), Faults: tc.faults}
+			want := agent.Health{Path: at(tc.best), Size: int64(len(tc.files[tc.best])), Faults: tc.faults}
 			for _, other := range tc.others {
 				want.Others = append(want.Others, at(other))
 			}
@@ -174,7 +175,7 @@ func TestCheckOfForeignFiles_AsRoot(t *testing.T) {
 	require.NoError(t, os.Chown(path, 12345, -1))
 	_, err := Check(dir, id)
 	require.ErrorContains(t, err, "not a regular file of this user: it belongs to uid 12345")
-	_, err = Repair(Health{Path: path}, id, uuid.New())
+	_, err = Repair(agent.Health{Path: path}, id, uuid.New())
 	require.ErrorContains(t, err, "not a regular file of this user: it belongs to uid 12345")
 }
 
@@ -182,7 +183,7 @@ func TestPipeIsNotTranscript(t *testing.T) {
 	id := uuid.New()
 	path := filepath.Join(t.TempDir(), id.String()+".jsonl")
 	require.NoError(t, unix.Mkfifo(path, 0o600))
-	_, err := Repair(Health{Path: path}, id, uuid.New())
+	_, err := Repair(agent.Health{Path: path}, id, uuid.New())
 	require.ErrorContains(t, err, "not a regular file")
 	_, err = readTail(path, tailSize)
 	require.ErrorContains(t, err, "not a regular file", "and it does not wait for a writer")
@@ -192,19 +193,19 @@ func TestReadTail(t *testing.T) {
 	long := prompt(strings.Repeat("x", 100))
 	tests := []struct {
 		name, content string
-		faults        []Fault
+		faults        []agent.Fault
 		end           int
 		spoken        bool
 	}{
 		{"shorter than the window", prompt("one"), nil, len(prompt("one")), true},
 		{"the window begins in a line", prompt("one") + long + modeLine, nil, len(prompt("one") + long + modeLine), true},
 		{"one long line", long, nil, 0, true},
-		{"half of a long line", long[:90], []Fault{FaultHalfLine}, 0, true},
+		{"half of a long line", long[:90], []agent.Fault{FaultHalfLine}, 0, true},
 		{"NULs before the window are not seen", nuls + long + modeLine, nil, len(nuls + long + modeLine), true},
-		{"NULs fill the window", prompt("one") + nuls, []Fault{FaultNUL}, 0, true},
-		{"a piece behind NULs in the first line", long[:90] + nuls[:9] + modeLine, []Fault{FaultNUL}, 0, true},
-		{"a half piece behind NULs in the first line", long[:90] + nuls[:9] + "{\n", []Fault{FaultNUL, FaultHalfLine}, 0, true},
-		{"a half line behind a cut one", long + `{"type":`, []Fault{FaultHalfLine}, 0, true},
+		{"NULs fill the window", prompt("one") + nuls, []agent.Fault{FaultNUL}, 0, true},
+		{"a piece behind NULs in the first line", long[:90] + nuls[:9] + modeLine, []agent.Fault{FaultNUL}, 0, true},
+		{"a half piece behind NULs in the first line", long[:90] + nuls[:9] + "{\n", []agent.Fault{FaultNUL, FaultHalfLine}, 0, true},
+		{"a half line behind a cut one", long + `{"type":`, []agent.Fault{FaultHalfLine}, 0, true},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -228,7 +229,7 @@ func TestCheckReadsTheTailOnly(t *testing.T) {
 	appendTo(t, path, "\n"+strings.Repeat(prompt(strings.Repeat("x", 1000)), 2*tailSize/1000)+"{")
 	h, err := Check(dir, id)
 	require.NoError(t, err)
-	assert.Equal(t, []Fault{FaultHalfLine}, h.Faults)
+	assert.Equal(t, []agent.Fault{FaultHalfLine}, h.Faults)
 }
 
 func FuzzLook(f *testing.F) {
@@ -252,7 +253,7 @@ func FuzzLook(f *testing.F) {
 			require.Equal(t, got.spoken, err == nil, "what Check calls worth a repair can be repaired")
 		}
 		if err != nil {
-			require.ErrorIs(t, err, ErrNothingLeft)
+			require.ErrorIs(t, err, agent.ErrNothingLeft)
 			return
 		}
 		again := judge(copied.Bytes(), false)

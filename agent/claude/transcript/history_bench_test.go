@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bufio"
+	"ccbot/agent/history"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -50,13 +51,13 @@ func BenchmarkHistory(b *testing.B) {
 	b.Run("the first page of 200 MB", func(b *testing.B) {
 		for b.Loop() {
 			n := 0
-			require.NoError(b, Older(b.Context(), path, endOf, func(Entry) bool { n++; return n < 8 }))
+			require.NoError(b, Form().Older(b.Context(), path, history.End, func(history.Entry) bool { n++; return n < 8 }))
 		}
 	})
 	for _, word := range []string{"needle", "иголка", "x"} {
 		b.Run("the only hit, at the beginning of 200 MB: "+word, func(b *testing.B) {
 			for b.Loop() {
-				_, err := Search(b.Context(), path, endOf, NewWord(word), func(Found) bool { return false })
+				_, err := Form().Search(b.Context(), path, history.End, word, func(history.Found) bool { return false })
 				require.NoError(b, err)
 			}
 		})
@@ -64,7 +65,7 @@ func BenchmarkHistory(b *testing.B) {
 	b.Run("all days of 200 MB", func(b *testing.B) {
 		for b.Loop() {
 			n := 0
-			_, err := Days(b.Context(), path, endOf, time.UTC, func(Day) bool { n++; return true })
+			_, err := Form().Days(b.Context(), path, history.End, time.UTC, func(history.Day) bool { n++; return true })
 			require.NoError(b, err)
 			b.ReportMetric(float64(n), "days")
 		}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ccbot/agent/jsonl"
 	"ccbot/internal/wording"
 	"ccbot/port/talk"
 )
@@ -31,8 +32,8 @@ const nearData = 64
 // withoutImages returns a line in which the base64 data of each image is replaced by its place, as
 // imageOf reads it, and these places, without media types. The quotes around "data" prove that it
 // is a name: inside of a string they would be escaped.
-func withoutImages(l line) (short []byte, places []talk.Image) {
-	line := l.text
+func withoutImages(l jsonl.Line) (short []byte, places []talk.Image) {
+	line := l.Text
 	done := 0
 	for at := 0; ; {
 		i := bytes.Index(line[at:], dataMember)
@@ -47,8 +48,8 @@ func withoutImages(l line) (short []byte, places []talk.Image) {
 		at = begin + n
 		before, after := line[max(done, begin-nearData):begin], line[at:min(len(line), at+nearData)]
 		if bytes.Contains(before, isBase64) || bytes.Contains(after, isBase64) || bytes.Contains(after, mediaType) {
-			offset, length := l.short.original(begin), int64(n)
-			_, rest, letters, _, cut := l.short.find(string(line[max(begin, at-maxMark):at]))
+			offset, length := l.Original(begin), int64(n)
+			rest, letters, cut := l.Cut(string(line[max(begin, at-maxMark):at]))
 			if cut {
 				offset, length = rest.Offset, rest.Length
 			}
@@ -114,7 +115,7 @@ func OpenImage(at talk.Cursor, image talk.Image) (*Picture, error) {
 	if image.Length < 4 || image.Length%4 != 0 {
 		return nil, fmt.Errorf("open image: no base64 data: %w", fs.ErrInvalid)
 	}
-	file, _, err := openAnyones(at.Path)
+	file, _, err := jsonl.OpenFile(at.Path)
 	if err != nil {
 		return nil, fmt.Errorf("open image: %w", err)
 	}

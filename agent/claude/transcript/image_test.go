@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/jsonl"
 	"ccbot/port/talk"
 )
 
@@ -45,8 +46,8 @@ func TestImagesAreReadFromTheFile(t *testing.T) {
 		data = append(data, base64.StdEncoding.EncodeToString(want[len(want)-1]))
 	}
 	path := wrote(t, `{"type":"user","message":{"content":"first"}}`+"\n", resultWith(data...))
-	var images []Item
-	require.NoError(t, Each(talk.Cursor{Path: path}, false, func(item Item) bool { images = append(images, item); return true }))
+	var images []jsonl.Item
+	require.NoError(t, Form().Each(talk.Cursor{Path: path}, false, func(item jsonl.Item) bool { images = append(images, item); return true }))
 	require.Len(t, images, 2)
 	require.Len(t, images[1].Images, len(want))
 	for i, image := range images[1].Images {
@@ -74,7 +75,7 @@ func TestWithoutImagesChangesNothingElse(t *testing.T) {
 			if tt.want == "" {
 				tt.want = tt.line
 			}
-			short, _ := withoutImages(line{text: []byte(tt.line)})
+			short, _ := withoutImages(jsonl.Line{Text: []byte(tt.line)})
 			assert.Equal(t, tt.want, string(short))
 		})
 	}
@@ -86,8 +87,8 @@ func TestWithoutImagesChangesNothingElse(t *testing.T) {
 func TestP5_ForgedPlaceIsNoImage(t *testing.T) {
 	for _, data := range []string{"0:400", "9223372036854775800:8", "-5:400", `0:4\u00300`} {
 		path := wrote(t, resultWith("QUJDREVG", data))
-		var item Item
-		require.NoError(t, Each(talk.Cursor{Path: path}, false, func(i Item) bool { item = i; return true }))
+		var item jsonl.Item
+		require.NoError(t, Form().Each(talk.Cursor{Path: path}, false, func(i jsonl.Item) bool { item = i; return true }))
 		require.Len(t, item.Images, 2, data)
 		assert.Equal(t, int64(8), item.Images[0].Length)
 		assert.Equal(t, talk.Image{MediaType: "image/png"}, item.Images[1], data)
@@ -96,8 +97,8 @@ func TestP5_ForgedPlaceIsNoImage(t *testing.T) {
 
 func TestImageThatIsGone(t *testing.T) {
 	path := wrote(t, resultWith("QUJDREVG"))
-	var item Item
-	require.NoError(t, Each(talk.Cursor{Path: path}, false, func(i Item) bool { item = i; return true }))
+	var item jsonl.Item
+	require.NoError(t, Form().Each(talk.Cursor{Path: path}, false, func(i jsonl.Item) bool { item = i; return true }))
 	require.NoError(t, os.Truncate(path, 100))
 	_, err := OpenImage(item.At, item.Images[0])
 	require.ErrorIs(t, err, fs.ErrInvalid)
@@ -119,7 +120,7 @@ func TestLongLinesShareMemory(t *testing.T) {
 	var all sync.WaitGroup
 	for range readers {
 		all.Go(func() {
-			assert.NoError(t, Each(talk.Cursor{Path: path}, false, func(item Item) bool {
+			assert.NoError(t, Form().Each(talk.Cursor{Path: path}, false, func(item jsonl.Item) bool {
 				return assert.Len(t, item.Images, 1)
 			}))
 		})
@@ -136,17 +137,16 @@ func TestLongLinesShareMemory(t *testing.T) {
 func TestHalfLongLineIsNotKept(t *testing.T) {
 	line := resultWith(strings.Repeat("A", 4<<20))
 	path := wrote(t, line[:len(line)-100])
-	r := Open(talk.Cursor{Path: path})
+	r := Form().Open(talk.Cursor{Path: path})
 	defer r.Close()
 	for range 3 {
 		_, ok, err := r.Next()
 		require.NoError(t, err)
 		assert.False(t, ok)
-		assert.Empty(t, r.line)
 	}
-	other := wrote(t, resultWith(strings.Repeat("A", 2*longLine)))
+	other := wrote(t, resultWith(strings.Repeat("A", 2<<20)))
 	n := 0
-	require.NoError(t, Each(talk.Cursor{Path: other}, false, func(Item) bool { n++; return true }))
+	require.NoError(t, Form().Each(talk.Cursor{Path: other}, false, func(jsonl.Item) bool { n++; return true }))
 	assert.Equal(t, 1, n)
 
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
@@ -164,9 +164,9 @@ func TestHalfLongLineIsNotKept(t *testing.T) {
 func TestP5_TooLongLineIsReported(t *testing.T) {
 	long := reply("m", slices.Repeat([]string{"some words"}, 200_000)...)
 	path := wrote(t, reply("m", "before"), long, reply("m", "after"))
-	r := Open(talk.Cursor{Path: path})
+	r := Form().Open(talk.Cursor{Path: path})
 	defer r.Close()
-	r.limit = 2 << 20
+	r.Limit = 2 << 20
 	var kinds []talk.Kind
 	for {
 		item, ok, err := r.Next()
@@ -174,13 +174,13 @@ func TestP5_TooLongLineIsReported(t *testing.T) {
 		if !ok {
 			break
 		}
-		if kinds = append(kinds, item.Kind); item.Kind == TooLong {
+		if kinds = append(kinds, item.Kind); item.Kind == jsonl.TooLong {
 			assert.Equal(t, int64(len(long)), item.Size)
 			assert.Equal(t, item.Next.Offset, item.At.Offset+item.Size)
-			words, err := OpenWords(item.At, *item.Rest)
+			words, err := jsonl.OpenWords(item.At, *item.Rest)
 			require.NoError(t, err)
 			assert.Equal(t, long, readAll(t, words))
 		}
 	}
-	assert.Equal(t, []talk.Kind{Text, TooLong, Text}, kinds)
+	assert.Equal(t, []talk.Kind{jsonl.Text, jsonl.TooLong, jsonl.Text}, kinds)
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -38,29 +39,34 @@ func TestLastAnswer(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			before := strings.Join(tt.lines, "")
 			write(t, path, before+strings.Join(tt.behind, ""))
-			items, err := LastAnswer(talk.Cursor{Path: path, Offset: int64(len(before))})
+			items, cut, err := Form().LastAnswer(t.Context(), talk.Cursor{Path: path, Offset: int64(len(before))})
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, said(items))
+			assert.False(t, cut)
 		})
 	}
-	items, err := LastAnswer(talk.Cursor{Path: filepath.Join(t.TempDir(), "none"), Offset: 7})
+	items, cut, err := Form().LastAnswer(t.Context(), talk.Cursor{Path: filepath.Join(t.TempDir(), "none"), Offset: 7})
 	require.NoError(t, err)
 	assert.Empty(t, items)
+	assert.False(t, cut)
 }
 
 func TestLastAnswerStopsInsideALine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	write(t, path, reply("m", "one", "two", "three"))
-	items, err := LastAnswer(talk.Cursor{Path: path, Block: 2, Part: 1})
+	items, cut, err := Form().LastAnswer(t.Context(), talk.Cursor{Path: path, Block: 2, Part: 1})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"one", "two"}, said(items))
+	assert.False(t, cut)
 }
+
+// picture is the result of a tool, of 1 MiB.
+var picture = fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"data":%q}}]}]}}`,
+	strings.Repeat("A", 1<<20)) + "\n"
 
 // Pictures of tools are megabytes; the text before them is found all the same, but not at any
 // price.
 func TestLastAnswerReadsOnlyTail(t *testing.T) {
-	picture := fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"data":%q}}]}]}}`,
-		strings.Repeat("A", 1<<20)) + "\n"
 	for _, tt := range []struct {
 		name     string
 		pictures int
@@ -74,9 +80,46 @@ func TestLastAnswerReadsOnlyTail(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			content := reply("m", "one") + strings.Repeat(picture, tt.pictures)
 			write(t, path, content)
-			items, err := LastAnswer(talk.Cursor{Path: path, Offset: int64(len(content))})
+			items, cut, err := Form().LastAnswer(t.Context(), talk.Cursor{Path: path, Offset: int64(len(content))})
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, said(items))
+			assert.Equal(t, tt.pictures == 40, cut)
+		})
+	}
+}
+
+// A turn longer than what is read at first is still shown from its beginning.
+func TestP5_LongAnswersAreWholeOrCalledCut(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		pictures int
+		want     []string
+		cut      bool
+	}{
+		{"3 MB in one turn", 3, []string{"one", "two"}, false},
+		{"40 MB in one turn", 40, []string{"two"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "t.jsonl")
+			begun := prompt("p")
+			content := begun + reply("m", "one") + strings.Repeat(picture, tt.pictures) + reply("m2", "two") + endOfTurn
+			write(t, path, content)
+			end := talk.Cursor{Path: path, Offset: int64(len(content))}
+			items, cut, err := Form().LastAnswer(t.Context(), end)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, said(items))
+			assert.Equal(t, tt.cut, cut)
+			var texts []string
+			cut, err = Form().Between(t.Context(), &talk.Cursor{Path: path, Offset: int64(len(begun))}, end, func(i talk.Item, _ talk.Failure) { texts = append(texts, i.Text) })
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, texts)
+			assert.Equal(t, tt.cut, cut)
+			stopped, stop := context.WithCancel(t.Context())
+			stop()
+			_, _, err = Form().LastAnswer(stopped, end)
+			require.ErrorIs(t, err, context.Canceled)
+			_, err = Form().Between(stopped, &talk.Cursor{Path: path}, end, nil)
+			require.ErrorIs(t, err, context.Canceled)
 		})
 	}
 }
@@ -84,7 +127,7 @@ func TestLastAnswerReadsOnlyTail(t *testing.T) {
 func TestItemsKeepPartsAndForm(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	write(t, path, reply("m", "one", "two"))
-	items := drain(t, Open(talk.Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}))
+	items := drain(t, Form().Open(talk.Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}))
 	require.Len(t, items, 1)
 	assert.Equal(t, talk.Cursor{Path: path, Block: 1, Part: 3, Form: "rich"}, items[0].At)
 	assert.Empty(t, items[0].Next.Form)
@@ -112,8 +155,8 @@ func TestLastPrompt(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			write(t, path, strings.Join(tt.lines, ""))
-			assert.Equal(t, tt.want, LastPrompt(t.Context(), path))
+			assert.Equal(t, tt.want, Form().LastPrompt(t.Context(), path))
 		})
 	}
-	assert.Empty(t, LastPrompt(t.Context(), filepath.Join(t.TempDir(), "none")))
+	assert.Empty(t, Form().LastPrompt(t.Context(), filepath.Join(t.TempDir(), "none")))
 }

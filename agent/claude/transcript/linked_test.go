@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/jsonl"
 	"ccbot/internal/ownfile"
 )
 
@@ -25,12 +26,12 @@ func TestP9_LinkedTranscriptIsNotRead(t *testing.T) {
 	require.NoError(t, os.Symlink(at(folder, other), at(folder, own)))
 	require.NoError(t, os.Symlink(at(elsewhere, moved), at(folder, moved)))
 
-	_, _, err := openAnyones(at(folder, own))
+	_, _, err := jsonl.OpenFile(at(folder, own))
 	require.ErrorIs(t, err, ownfile.ErrForeign)
 	_, err = Find(projects, own)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 
-	file, _, err := openAnyones(at(folder, moved))
+	file, _, err := jsonl.OpenFile(at(folder, moved))
 	require.NoError(t, err, "a person may keep a transcript elsewhere")
 	require.NoError(t, file.Close())
 	found, err := Find(projects, moved)

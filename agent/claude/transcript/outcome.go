@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"ccbot/agent/jsonl"
 	"ccbot/internal/lazyregexp"
 	"ccbot/port/talk"
 )
@@ -61,20 +62,16 @@ func FindOutcome(ctx context.Context, s Sought) (o talk.RequestOutcome, found bo
 	if json.Unmarshal(s.Input, &search.input) != nil {
 		return talk.RequestOutcome{}, false, errors.New("find outcome: the input is not JSON")
 	}
-	r, err := s.open()
+	from, err := s.begin()
 	if err != nil {
 		return talk.RequestOutcome{}, false, fmt.Errorf("find outcome: %w", err)
 	}
+	r := Form().Open(from)
+	r.Loose, r.Allow = from.Offset > 0, within(ctx, from.Offset+mostRead)
 	defer func() { err = errors.Join(err, r.Close()) }()
-	r.allow = within(ctx, r.next+mostRead)
-	err = r.noted(func() error {
-		for {
-			item, ok, err := r.item()
-			if err != nil || !ok {
-				return err
-			}
-			search.see(item)
-		}
+	err = r.Items(func(item jsonl.Item) bool {
+		search.see(item)
+		return true
 	})
 	if err != nil && !errors.Is(err, errFar) {
 		return talk.RequestOutcome{}, false, fmt.Errorf("find outcome: %w", err)
@@ -93,23 +90,21 @@ func within(ctx context.Context, end int64) func(int64) error {
 	}
 }
 
-// open begins to read some way before the place where the hook ran. A subagent's own file is read
+// begin returns a place some way before the one where the hook ran. A subagent's own file is read
 // as a whole.
-func (s Sought) open() (*Reader, error) {
+func (s Sought) begin() (talk.Cursor, error) {
 	if s.Subagent != "" {
 		folder := strings.TrimSuffix(s.Path, suffix)
-		return Open(talk.Cursor{Path: filepath.Join(folder, "subagents", "agent-"+s.Subagent+suffix)}), nil
+		return talk.Cursor{Path: filepath.Join(folder, "subagents", "agent-"+s.Subagent+suffix)}, nil
 	}
 	info, err := os.Stat(s.Path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Open(talk.Cursor{Path: s.Path}), nil
+		return talk.Cursor{Path: s.Path}, nil
 	}
 	if err != nil {
-		return nil, err
+		return talk.Cursor{}, err
 	}
-	r := Open(talk.Cursor{Path: s.Path, Offset: max(0, min(s.From, info.Size())-searchBack)})
-	r.loose = true
-	return r, nil
+	return talk.Cursor{Path: s.Path, Offset: max(0, min(s.From, info.Size())-searchBack)}, nil
 }
 
 // search collects the calls that may be the sought one.
@@ -130,11 +125,11 @@ type call struct {
 	left    bool      // the conversation continued without a result, as it does after a crash
 }
 
-func (s *search) see(item Item) {
+func (s *search) see(item jsonl.Item) {
 	switch item.Kind {
-	case Text, Thinking, APIError:
+	case jsonl.Text, jsonl.Thinking, jsonl.APIError:
 		s.answer(item.MessageID)
-	case ToolUse:
+	case jsonl.ToolUse:
 		s.answer(item.MessageID)
 		// As values: the order of keys, and different spellings of a number or a letter, do not
 		// matter. Numbers are 64-bit floats, as they are for Claude Code.
@@ -143,16 +138,16 @@ func (s *search) see(item Item) {
 			c := &call{RequestOutcome: talk.RequestOutcome{ToolID: item.Tool.ID}, message: item.MessageID, at: item.Time}
 			s.calls, s.byID[c.ToolID] = append(s.calls, c), c
 		}
-	case PermissionDecision:
+	case jsonl.PermissionDecision:
 		if c := s.byID[item.Tool.ID]; c != nil {
 			c.ByHook = item.Text
 		}
-	case ToolResult:
+	case jsonl.ToolResult:
 		if c := s.byID[item.Tool.ID]; c != nil && !c.Done {
 			c.Done, c.done, c.left = true, item.Time, false
 			c.Denial, c.Text = item.Tool.Denial, item.Text
 		}
-	case Interrupt:
+	case jsonl.Interrupt:
 		for _, c := range s.calls {
 			// A call that was done before the interrupt stays done.
 			c.Interrupted = c.Interrupted || c.message == s.message && (!c.Done || c.Denial == "user-rejected")

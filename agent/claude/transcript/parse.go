@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"ccbot/agent/jsonl"
 	"ccbot/internal/clip"
 	"ccbot/internal/lazyregexp"
 	"ccbot/port/talk"
@@ -91,11 +92,11 @@ func (e *entry) spoken() bool {
 
 // parseLine reads one line. Types it does not know return no items and no error, as does a blank
 // line; an error means that the line is not a JSON object. The items have no cursors.
-func parseLine(l line) ([]Item, error) {
-	if l.short != nil && l.short.over {
-		return []Item{tooLong(l)}, nil
+func parseLine(l jsonl.Line) ([]jsonl.Item, error) {
+	if long := l.TooLong(); long != nil {
+		return long, nil
 	}
-	text := bytes.TrimSpace(l.text)
+	text := bytes.TrimSpace(l.Text)
 	if len(text) == 0 || isBulk(text) {
 		return nil, nil
 	}
@@ -108,7 +109,8 @@ func parseLine(l line) ([]Item, error) {
 	for i := range items {
 		e.stamp(&items[i])
 		keepFound(items[i].Images, places)
-		l.short.take(&items[i])
+		l.Restore(&items[i])
+		noteTask(&items[i])
 	}
 	return items, nil
 }
@@ -125,10 +127,10 @@ func decode(data []byte, v any) error {
 }
 
 // stamp copies the fields that every item of a line shares.
-func (e *entry) stamp(item *Item) {
+func (e *entry) stamp(item *jsonl.Item) {
 	item.UUID, item.MessageID, item.Sidechain = e.UUID, e.Message.ID, e.IsSidechain
-	item.Last = e.Type == "assistant" && item.Kind == Text && e.Message.StopReason != "tool_use"
-	item.Meta = item.Kind != TurnEnd && (item.Meta || e.IsMeta || e.IsCompactSummary) // an end has no words
+	item.Last = e.Type == "assistant" && item.Kind == jsonl.Text && e.Message.StopReason != "tool_use"
+	item.Meta = item.Kind != jsonl.TurnEnd && (item.Meta || e.IsMeta || e.IsCompactSummary) // an end has no words
 	item.Time = e.time()
 }
 
@@ -148,7 +150,7 @@ func writable(at time.Time) time.Time {
 	return at
 }
 
-func (e *entry) items() []Item {
+func (e *entry) items() []jsonl.Item {
 	switch e.Type {
 	case "assistant":
 		return e.assistant()
@@ -158,37 +160,37 @@ func (e *entry) items() []Item {
 		return e.system()
 	case "queue-operation":
 		text, _ := texts(e.Content)
-		return []Item{{Kind: QueueOperation, Operation: e.Operation, Text: text}}
+		return []jsonl.Item{{Kind: jsonl.QueueOperation, Operation: e.Operation, Text: text}}
 	case "attachment":
 		if e.Attachment.Type == "hook_permission_decision" {
-			return []Item{{Kind: PermissionDecision, Text: e.Attachment.Decision, Tool: &Tool{ID: e.Attachment.ToolUseID}}}
+			return []jsonl.Item{{Kind: jsonl.PermissionDecision, Text: e.Attachment.Decision, Tool: &jsonl.Tool{ID: e.Attachment.ToolUseID}}}
 		}
 	}
 	return nil
 }
 
-func (e *entry) assistant() (items []Item) {
+func (e *entry) assistant() (items []jsonl.Item) {
 	for _, b := range blocks(e.Message.Content) {
 		switch b.Type {
 		case "text":
-			item := Item{Kind: Text, Text: b.Text}
+			item := jsonl.Item{Kind: jsonl.Text, Text: b.Text}
 			if e.IsAPIErrorMessage {
-				item.Kind, item.Failure = APIError, e.failure()
+				item.Kind, item.Failure = jsonl.APIError, e.failure()
 			}
 			items = appendText(items, item)
 		case "thinking":
-			items = appendText(items, Item{Kind: Thinking, Text: b.Thinking})
+			items = appendText(items, jsonl.Item{Kind: jsonl.Thinking, Text: b.Thinking})
 		case "tool_use", "server_tool_use", "mcp_tool_use":
-			items = append(items, Item{Kind: ToolUse, Tool: &Tool{Name: b.Name, ID: b.ID, Input: b.Input}})
+			items = append(items, jsonl.Item{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: b.Name, ID: b.ID, Input: b.Input}})
 		}
 	}
 	if e.IsAPIErrorMessage && len(items) == 0 { // also an error without words ends the turn
-		items = []Item{{Kind: APIError, Text: cmp.Or(e.Error, "API Error"), Failure: e.failure()}}
+		items = []jsonl.Item{{Kind: jsonl.APIError, Text: cmp.Or(e.Error, "API Error"), Failure: e.failure()}}
 	}
 	return items
 }
 
-func (e *entry) user() (items []Item) {
+func (e *entry) user() (items []jsonl.Item) {
 	for _, b := range blocks(e.Message.Content) {
 		switch b.Type {
 		case "text":
@@ -199,44 +201,44 @@ func (e *entry) user() (items []Item) {
 			items = append(items, item)
 		case "tool_result":
 			text, images := texts(b.Content)
-			items = append(items, Item{Kind: ToolResult, Text: text, Images: images,
-				Tool: &Tool{ID: b.ToolUseID, IsError: b.IsError, Denial: e.ToolDenialKind}})
+			items = append(items, jsonl.Item{Kind: jsonl.ToolResult, Text: text, Images: images,
+				Tool: &jsonl.Tool{ID: b.ToolUseID, IsError: b.IsError, Denial: e.ToolDenialKind}})
 		}
 	}
 	return items
 }
 
-func (e *entry) system() []Item {
+func (e *entry) system() []jsonl.Item {
 	text, _ := texts(e.Content)
 	switch e.Subtype {
 	case "turn_duration":
-		return []Item{{Kind: TurnEnd}}
+		return []jsonl.Item{{Kind: jsonl.TurnEnd}}
 	case "compact_boundary":
-		return []Item{{Kind: CompactBoundary, Text: text}}
+		return []jsonl.Item{{Kind: jsonl.CompactBoundary, Text: text}}
 	case "informational":
 		if command, ok := strings.CutPrefix(text, "Unknown command: "); ok {
-			return []Item{{Kind: LocalOutput, Text: text, Command: command}}
+			return []jsonl.Item{{Kind: jsonl.LocalOutput, Text: text, Command: command}}
 		}
-		if failed := e.blocked(); failed != (Failure{}) {
+		if failed := e.blocked(); failed != (talk.Failure{}) {
 			said, prompt, _ := strings.Cut(text, originalPrompt)
-			return []Item{{Kind: LocalOutput, Text: said, Refused: prompt, Failure: failed}}
+			return []jsonl.Item{{Kind: jsonl.LocalOutput, Text: said, Refused: prompt, Failure: failed}}
 		}
 	case "local_command":
 		item, ok := local(text)
 		if !ok {
-			item = Item{Kind: LocalOutput, Text: text}
+			item = jsonl.Item{Kind: jsonl.LocalOutput, Text: text}
 		}
 		if item.Command == "" && e.CommandRun.Command != "" {
 			item.Command = "/" + strings.TrimPrefix(e.CommandRun.Command, "/")
 		}
 		return appendText(nil, item)
 	}
-	return appendText(nil, Item{Kind: Other, Text: text, Meta: true})
+	return appendText(nil, jsonl.Item{Kind: jsonl.Other, Text: text, Meta: true})
 }
 
 // appendText leaves out blank texts: there is nothing to show, and a chat refuses them. The blank
 // output of a local command stays, as proof that the command ran.
-func appendText(items []Item, item Item) []Item {
+func appendText(items []jsonl.Item, item jsonl.Item) []jsonl.Item {
 	if strings.TrimSpace(item.Text) == "" && item.Command == "" {
 		return items
 	}
@@ -285,14 +287,14 @@ func texts(raw span) (string, []talk.Image) {
 }
 
 // failure reads a line that Claude Code itself has written about a request that failed.
-func (e *entry) failure() Failure {
+func (e *entry) failure() talk.Failure {
 	text, _ := texts(e.Message.Content)
-	f := Failure{Kind: FailedRequest, Text: clip.Runes(strings.TrimSpace(text), maxText)}
+	f := talk.Failure{Kind: talk.FailedRequest, Text: clip.Runes(strings.TrimSpace(text), jsonl.MaxText)}
 	switch {
 	case e.Error == "authentication_failed":
-		f.Kind = FailedLogin
+		f.Kind = talk.FailedLogin
 	case e.QuotaLimits.ResetsAt > 0:
-		f.Kind, f.Until = FailedLimit, writable(time.Unix(int64(e.QuotaLimits.ResetsAt), 0))
+		f.Kind, f.Until = talk.FailedLimit, writable(time.Unix(int64(e.QuotaLimits.ResetsAt), 0))
 	}
 	return f
 }
@@ -302,14 +304,14 @@ const originalPrompt = "\n\nOriginal prompt: "
 
 // blocked reads a line about a prompt that a hook did not let through. The zero value means that
 // the line is about something else.
-func (e *entry) blocked() Failure {
+func (e *entry) blocked() talk.Failure {
 	if e.PromptSubmitEnding.Ending.Kind != "blocked_by_hook" {
-		return Failure{}
+		return talk.Failure{}
 	}
 	text, _ := texts(e.Content)
 	text, _, _ = strings.Cut(text, originalPrompt)
 	_, reason, _ := strings.Cut(text, "\n") // the first line names the event
-	return Failure{Kind: FailedHook, Text: clip.Runes(strings.TrimSpace(reason), maxText)}
+	return talk.Failure{Kind: talk.FailedHook, Text: clip.Runes(strings.TrimSpace(reason), jsonl.MaxText)}
 }
 
 const interrupted = "[Request interrupted by user"
@@ -320,21 +322,21 @@ var injected = []string{"<system-reminder>", taskNotification, "<local-command-c
 // classify sorts the text of a user line: a person's prompt, a local command or its output, an
 // interrupt, or something injected. A line with the origin "human" may look like an interrupt or
 // like something injected and still be a prompt; versions before 2.1.328 write no origin.
-func (e *entry) classify(text string) Item {
+func (e *entry) classify(text string) jsonl.Item {
 	trimmed := strings.TrimSpace(text)
 	human := e.Origin.Kind == "human"
 	switch {
 	case e.IsMeta || e.IsCompactSummary:
-		return Item{Kind: Other, Text: text, Meta: true}
+		return jsonl.Item{Kind: jsonl.Other, Text: text, Meta: true}
 	case !human && strings.HasPrefix(trimmed, interrupted):
-		return Item{Kind: Interrupt, Text: text}
+		return jsonl.Item{Kind: jsonl.Interrupt, Text: text}
 	case !human && (e.Origin.Kind != "" || hasAnyPrefix(trimmed, injected)):
-		return Item{Kind: Other, Text: text, Meta: true}
+		return jsonl.Item{Kind: jsonl.Other, Text: text, Meta: true}
 	}
 	if item, ok := local(trimmed); ok {
 		return item
 	}
-	return Item{Kind: UserPrompt, Text: unwrapped(text)}
+	return jsonl.Item{Kind: jsonl.UserPrompt, Text: unwrapped(text)}
 }
 
 // The patterns match Claude Code's additions to a person's words. It writes such a mark in a
@@ -359,24 +361,24 @@ func unwrapped(text string) string {
 
 // local reads the tags around slash commands, around commands of bash mode, and around their
 // output.
-func local(text string) (Item, bool) {
+func local(text string) (jsonl.Item, bool) {
 	switch {
 	case hasAnyPrefix(text, []string{"<command-name>", "<command-message>"}):
 		name := strings.TrimSpace(tagged(text, "command-name"))
 		if name == "" {
-			return Item{}, false
+			return jsonl.Item{}, false
 		}
 		name = "/" + strings.TrimPrefix(name, "/")
 		args := strings.TrimSpace(tagged(text, "command-args"))
-		return Item{Kind: LocalCommand, Command: name, Text: strings.TrimSpace(name + " " + args)}, true
+		return jsonl.Item{Kind: jsonl.LocalCommand, Command: name, Text: strings.TrimSpace(name + " " + args)}, true
 	case strings.HasPrefix(text, "<bash-input>"):
-		return Item{Kind: LocalCommand, Command: "!", Text: "!" + tagged(text, "bash-input")}, true
+		return jsonl.Item{Kind: jsonl.LocalCommand, Command: "!", Text: "!" + tagged(text, "bash-input")}, true
 	case hasAnyPrefix(text, []string{"<bash-stdout>", "<bash-stderr>"}):
-		return Item{Kind: LocalOutput, Command: "!", Text: output(text, "bash-stdout", "bash-stderr")}, true
+		return jsonl.Item{Kind: jsonl.LocalOutput, Command: "!", Text: output(text, "bash-stdout", "bash-stderr")}, true
 	case hasAnyPrefix(text, []string{"<local-command-stdout>", "<local-command-stderr>"}):
-		return Item{Kind: LocalOutput, Text: output(text, "local-command-stdout", "local-command-stderr")}, true
+		return jsonl.Item{Kind: jsonl.LocalOutput, Text: output(text, "local-command-stdout", "local-command-stderr")}, true
 	}
-	return Item{}, false
+	return jsonl.Item{}, false
 }
 
 func output(text, stdout, stderr string) string {
@@ -385,6 +387,33 @@ func output(text, stdout, stderr string) string {
 		return out + err
 	}
 	return out + "\n" + err
+}
+
+// noteTask notes what an item shows of a task in the background: the result of a call that has only
+// started a subagent, or the form in which Claude Code notifies the agent of the end of a task.
+func noteTask(i *jsonl.Item) {
+	i.Background = i.Kind == jsonl.ToolResult && strings.HasPrefix(i.Text, "Async agent launched")
+	if i.Kind != jsonl.Other || !strings.HasPrefix(strings.TrimSpace(i.Text), taskNotification) {
+		return
+	}
+	if call := strings.TrimSpace(tagged(i.Text, "tool-use-id")); call != "" {
+		i.TaskEnded = &talk.Tool{ID: call, Failed: strings.TrimSpace(tagged(i.Text, "status")) == "failed"}
+	}
+}
+
+const taskNotification = "<task-notification>"
+
+// tagged is the text between <name> and the last </name>; it takes the last one because output may
+// itself contain the tag.
+func tagged(text, name string) string {
+	_, after, ok := strings.Cut(text, "<"+name+">")
+	if !ok {
+		return ""
+	}
+	if end := strings.LastIndex(after, "</"+name+">"); end >= 0 {
+		return after[:end]
+	}
+	return after
 }
 
 func hasAnyPrefix(s string, prefixes []string) bool {

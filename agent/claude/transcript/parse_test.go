@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/jsonl"
 	"ccbot/port/talk"
 )
 
@@ -17,102 +18,102 @@ const stamp = `"uuid":"u1","timestamp":"2026-11-20T06:17:24.214Z","sessionId":"s
 
 func TestParseLine(t *testing.T) {
 	at := time.Date(2026, 11, 20, 6, 17, 24, 214e6, time.UTC)
-	common := func(item Item) Item {
+	common := func(item jsonl.Item) jsonl.Item {
 		item.UUID, item.Time = "u1", at
 		return item
 	}
 	tests := []struct {
 		name string
 		line string
-		want []Item
+		want []jsonl.Item
 	}{
 		{"prompt", `{"parentUuid":null,` + stamp + `"type":"user","message":{"role":"user","content":"say from inline"},"origin":{"kind":"human"},"promptSource":"typed"}`,
-			[]Item{{Kind: UserPrompt, Text: "say from inline"}}},
+			[]jsonl.Item{{Kind: jsonl.UserPrompt, Text: "say from inline"}}},
 		{"prompt of an older version", `{` + stamp + `"type":"user","message":{"content":"hi"}}`,
-			[]Item{{Kind: UserPrompt, Text: "hi"}}},
+			[]jsonl.Item{{Kind: jsonl.UserPrompt, Text: "hi"}}},
 		{"prompt as blocks, with an image", `{` + stamp + `"type":"user","message":{"content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"QUJD"}}]}}`,
-			[]Item{{Kind: UserPrompt, Text: "look"}, {Kind: UserPrompt, Images: []talk.Image{{MediaType: "image/png", Offset: 210, Length: 4}}}}},
+			[]jsonl.Item{{Kind: jsonl.UserPrompt, Text: "look"}, {Kind: jsonl.UserPrompt, Images: []talk.Image{{MediaType: "image/png", Offset: 210, Length: 4}}}}},
 		{"a long paste", `{` + stamp + `"type":"user","message":{"content":"see this:\n\n<pasted_content id=\"ab8c\">\none\ntwo\n</pasted_content id=\"ab8c\">\n"}}`,
-			[]Item{{Kind: UserPrompt, Text: "see this:\n\none\ntwo"}}},
+			[]jsonl.Item{{Kind: jsonl.UserPrompt, Text: "see this:\n\none\ntwo"}}},
 		{"prompt with a reminder", `{` + stamp + `"type":"user","message":{"content":"fix it\n<system-reminder>\nnoise\n</system-reminder>\n"}}`,
-			[]Item{{Kind: UserPrompt, Text: "fix it"}}},
+			[]jsonl.Item{{Kind: jsonl.UserPrompt, Text: "fix it"}}},
 		{"a person's own mark", `{` + stamp + `"type":"user","message":{"content":"see <\\pasted_content id"}}`,
-			[]Item{{Kind: UserPrompt, Text: "see <\\pasted_content id"}}},
+			[]jsonl.Item{{Kind: jsonl.UserPrompt, Text: "see <\\pasted_content id"}}},
 		{"prompt of a subagent", `{` + stamp + `"isSidechain":true,"type":"user","message":{"content":"dig"}}`,
-			[]Item{{Kind: UserPrompt, Text: "dig", Sidechain: true}}},
+			[]jsonl.Item{{Kind: jsonl.UserPrompt, Text: "dig", Sidechain: true}}},
 		{"a person quotes an interrupt", `{` + stamp + `"type":"user","origin":{"kind":"human"},"message":{"content":"[Request interrupted by user] what is that?"}}`,
-			[]Item{{Kind: UserPrompt, Text: "[Request interrupted by user] what is that?"}}},
+			[]jsonl.Item{{Kind: jsonl.UserPrompt, Text: "[Request interrupted by user] what is that?"}}},
 		{"interrupt", `{` + stamp + `"type":"user","message":{"role":"user","content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}`,
-			[]Item{{Kind: Interrupt, Text: "[Request interrupted by user for tool use]"}}},
+			[]jsonl.Item{{Kind: jsonl.Interrupt, Text: "[Request interrupted by user for tool use]"}}},
 		{"injected", `{` + stamp + `"type":"user","isMeta":true,"message":{"content":"<local-command-caveat>The command below"}}`,
-			[]Item{{Kind: Other, Meta: true, Text: "<local-command-caveat>The command below"}}},
+			[]jsonl.Item{{Kind: jsonl.Other, Meta: true, Text: "<local-command-caveat>The command below"}}},
 		{"not of a person", `{` + stamp + `"type":"user","origin":{"kind":"task-notification"},"message":{"content":"agent done"}}`,
-			[]Item{{Kind: Other, Meta: true, Text: "agent done"}}},
+			[]jsonl.Item{{Kind: jsonl.Other, Meta: true, Text: "agent done"}}},
 		{"compact summary", `{` + stamp + `"type":"user","isCompactSummary":true,"message":{"content":"This session is being continued"}}`,
-			[]Item{{Kind: Other, Meta: true, Text: "This session is being continued"}}},
+			[]jsonl.Item{{Kind: jsonl.Other, Meta: true, Text: "This session is being continued"}}},
 		{"slash command", `{` + stamp + `"type":"user","message":{"content":"<command-name>/compact</command-name>\n            <command-message>compact</command-message>\n            <command-args>keep it short</command-args>"}}`,
-			[]Item{{Kind: LocalCommand, Command: "/compact", Text: "/compact keep it short"}}},
+			[]jsonl.Item{{Kind: jsonl.LocalCommand, Command: "/compact", Text: "/compact keep it short"}}},
 		{"slash command, message first", `{` + stamp + `"type":"user","message":{"content":"<command-message>go</command-message>\n<command-name>/go</command-name>"}}`,
-			[]Item{{Kind: LocalCommand, Command: "/go", Text: "/go"}}},
+			[]jsonl.Item{{Kind: jsonl.LocalCommand, Command: "/go", Text: "/go"}}},
 		{"command output", `{` + stamp + `"type":"user","message":{"content":"<local-command-stdout>Compacted</local-command-stdout>"}}`,
-			[]Item{{Kind: LocalOutput, Text: "Compacted"}}},
+			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "Compacted"}}},
 		{"command that printed nothing", `{` + stamp + `"type":"system","subtype":"local_command","content":"<local-command-stdout></local-command-stdout>","commandRun":{"command":"clear","args":""}}`,
-			[]Item{{Kind: LocalOutput, Command: "/clear"}}},
+			[]jsonl.Item{{Kind: jsonl.LocalOutput, Command: "/clear"}}},
 		{"bash mode", `{` + stamp + `"type":"user","message":{"content":"<bash-input>touch x</bash-input>"}}`,
-			[]Item{{Kind: LocalCommand, Command: "!", Text: "!touch x"}}},
+			[]jsonl.Item{{Kind: jsonl.LocalCommand, Command: "!", Text: "!touch x"}}},
 		{"bash mode output", `{` + stamp + `"type":"user","message":{"content":"<bash-stdout>a</bash-stdout>\n<bash-stderr>b</bash-stderr>"}}`,
-			[]Item{{Kind: LocalOutput, Command: "!", Text: "a\nb"}}},
+			[]jsonl.Item{{Kind: jsonl.LocalOutput, Command: "!", Text: "a\nb"}}},
 		{"bash mode, quiet", `{` + stamp + `"type":"user","message":{"content":"<bash-stdout>(Bash completed with no output)</bash-stdout><bash-stderr></bash-stderr>"}}`,
-			[]Item{{Kind: LocalOutput, Command: "!", Text: "(Bash completed with no output)"}}},
+			[]jsonl.Item{{Kind: jsonl.LocalOutput, Command: "!", Text: "(Bash completed with no output)"}}},
 		{"the end of a turn", `{` + stamp + `"type":"assistant","message":{"stop_reason":"end_turn","content":[{"type":"text","text":"Done."}]}}`,
-			[]Item{{Kind: Text, Text: "Done.", Last: true}}},
+			[]jsonl.Item{{Kind: jsonl.Text, Text: "Done.", Last: true}}},
 		{"between two calls", `{` + stamp + `"type":"assistant","message":{"stop_reason":"tool_use","content":[{"type":"text","text":"I look."}]}}`,
-			[]Item{{Kind: Text, Text: "I look."}}},
+			[]jsonl.Item{{Kind: jsonl.Text, Text: "I look."}}},
 		{"a line of an earlier version, which does not say", `{` + stamp + `"type":"assistant","message":{"stop_reason":null,"content":[{"type":"text","text":"Hm."}]}}`,
-			[]Item{{Kind: Text, Text: "Hm.", Last: true}}},
+			[]jsonl.Item{{Kind: jsonl.Text, Text: "Hm.", Last: true}}},
 		{"tool result", `{` + stamp + `"type":"user","toolUseResult":{"x":1},"message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"out"}]}}`,
-			[]Item{{Kind: ToolResult, Text: "out", Tool: &Tool{ID: "t1"}}}},
+			[]jsonl.Item{{Kind: jsonl.ToolResult, Text: "out", Tool: &jsonl.Tool{ID: "t1"}}}},
 		{"a hook's decision", `{` + stamp + `"type":"attachment","attachment":{"type":"hook_permission_decision","decision":"deny","toolUseID":"t1","hookEvent":"PermissionRequest"}}`,
-			[]Item{{Kind: PermissionDecision, Text: "deny", Tool: &Tool{ID: "t1"}}}},
+			[]jsonl.Item{{Kind: jsonl.PermissionDecision, Text: "deny", Tool: &jsonl.Tool{ID: "t1"}}}},
 		{"another attachment", `{` + stamp + `"type":"attachment","attachment":{"type":"date","date":"2026-11-20"}}`, nil},
 		{"tool rejected", `{` + stamp + `"type":"user","toolDenialKind":"user-rejected","message":{"content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"no"}]}}`,
-			[]Item{{Kind: ToolResult, Text: "no", Tool: &Tool{ID: "t1", IsError: true, Denial: "user-rejected"}}}},
+			[]jsonl.Item{{Kind: jsonl.ToolResult, Text: "no", Tool: &jsonl.Tool{ID: "t1", IsError: true, Denial: "user-rejected"}}}},
 		{"tool result with an image", `{` + stamp + `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"a"},{"type":"image","source":{"type":"base64","media_type":"image/jpeg","data":"/9j="}},{"type":"text","text":"b"}]}]}}`,
-			[]Item{{Kind: ToolResult, Text: "a\nb", Tool: &Tool{ID: "t1"}, Images: []talk.Image{{MediaType: "image/jpeg", Offset: 260, Length: 4}}}}},
+			[]jsonl.Item{{Kind: jsonl.ToolResult, Text: "a\nb", Tool: &jsonl.Tool{ID: "t1"}, Images: []talk.Image{{MediaType: "image/jpeg", Offset: 260, Length: 4}}}}},
 		{"two tool results", `{` + stamp + `"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1"},{"type":"tool_result","tool_use_id":"t2"}]}}`,
-			[]Item{{Kind: ToolResult, Tool: &Tool{ID: "t1"}}, {Kind: ToolResult, Tool: &Tool{ID: "t2"}}}},
+			[]jsonl.Item{{Kind: jsonl.ToolResult, Tool: &jsonl.Tool{ID: "t1"}}, {Kind: jsonl.ToolResult, Tool: &jsonl.Tool{ID: "t2"}}}},
 		{"assistant", `{` + stamp + `"type":"assistant","message":{"id":"m1","model":"opus","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"hello"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":10,"cache_creation_input_tokens":2,"cache_read_input_tokens":3,"output_tokens":4}}}`,
-			[]Item{
-				{Kind: Thinking, Text: "hm", MessageID: "m1"},
-				{Kind: Text, Text: "hello", MessageID: "m1", Last: true},
-				{Kind: ToolUse, MessageID: "m1", Tool: &Tool{Name: "Bash", ID: "t1", Input: json.RawMessage(`{"command":"ls"}`)}},
+			[]jsonl.Item{
+				{Kind: jsonl.Thinking, Text: "hm", MessageID: "m1"},
+				{Kind: jsonl.Text, Text: "hello", MessageID: "m1", Last: true},
+				{Kind: jsonl.ToolUse, MessageID: "m1", Tool: &jsonl.Tool{Name: "Bash", ID: "t1", Input: json.RawMessage(`{"command":"ls"}`)}},
 			}},
 		{"blank assistant text", `{` + stamp + `"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"\n"},{"type":"redacted_thinking","data":"x"}]}}`, nil},
 		{"api error", `{` + stamp + `"type":"assistant","isApiErrorMessage":true,"error":"unknown","message":{"id":"m1","model":"<synthetic>","content":[{"type":"text","text":"API Error: 400"}]}}`,
-			[]Item{{Kind: APIError, Text: "API Error: 400", MessageID: "m1", Failure: Failure{Kind: FailedRequest, Text: "API Error: 400"}}}},
+			[]jsonl.Item{{Kind: jsonl.APIError, Text: "API Error: 400", MessageID: "m1", Failure: talk.Failure{Kind: talk.FailedRequest, Text: "API Error: 400"}}}},
 		{"unknown command", `{` + stamp + `"type":"system","subtype":"informational","content":"Unknown command: /nope"}`,
-			[]Item{{Kind: LocalOutput, Text: "Unknown command: /nope", Command: "/nope"}}},
+			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "Unknown command: /nope", Command: "/nope"}}},
 		{"refused by a hook", `{` + stamp + `"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\nnot today\n\nOriginal prompt: say a","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`,
-			[]Item{{Kind: LocalOutput, Text: "UserPromptSubmit operation blocked by hook:\nnot today", Refused: "say a", Failure: Failure{Kind: FailedHook, Text: "not today"}}}},
+			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "UserPromptSubmit operation blocked by hook:\nnot today", Refused: "say a", Failure: talk.Failure{Kind: talk.FailedHook, Text: "not today"}}}},
 		{"turn end", `{` + stamp + `"type":"system","subtype":"turn_duration","durationMs":260}`,
-			[]Item{{Kind: TurnEnd}}},
+			[]jsonl.Item{{Kind: jsonl.TurnEnd}}},
 		{"compact boundary", `{` + stamp + `"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`,
-			[]Item{{Kind: CompactBoundary, Text: "Conversation compacted"}}},
+			[]jsonl.Item{{Kind: jsonl.CompactBoundary, Text: "Conversation compacted"}}},
 		{"enqueue", `{` + stamp + `"type":"queue-operation","operation":"enqueue","content":"say queued"}`,
-			[]Item{{Kind: QueueOperation, Operation: "enqueue", Text: "say queued"}}},
+			[]jsonl.Item{{Kind: jsonl.QueueOperation, Operation: "enqueue", Text: "say queued"}}},
 		{"dequeue", `{` + stamp + `"type":"queue-operation","operation":"dequeue"}`,
-			[]Item{{Kind: QueueOperation, Operation: "dequeue"}}},
+			[]jsonl.Item{{Kind: jsonl.QueueOperation, Operation: "dequeue"}}},
 		{"stop hook summary", `{` + stamp + `"type":"system","subtype":"stop_hook_summary","hookCount":1}`, nil},
 		{"unknown type", `{"type":"teleport","message":{"content":"x"}}`, nil},
 		{"no type", `{}`, nil},
 		{"blank", " \t", nil},
 		{"a bulk line is not even parsed", `{"type":"api-request-blob","message":`, nil},
 		{"a key of another type hides nothing", `{` + stamp + `"type":"user","isMeta":"no","origin":"human","message":{"content":"hi","usage":[]}}`,
-			[]Item{{Kind: UserPrompt, Text: "hi"}}},
+			[]jsonl.Item{{Kind: jsonl.UserPrompt, Text: "hi"}}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, err := parseLine(line{text: []byte(tc.line)})
+			got, err := parseLine(jsonl.Line{Text: []byte(tc.line)})
 			require.NoError(t, err)
 			for i := range tc.want {
 				tc.want[i] = common(tc.want[i])
@@ -124,7 +125,7 @@ func TestParseLine(t *testing.T) {
 
 func TestParseLineRefusesNonObjects(t *testing.T) {
 	for _, text := range []string{"x", "[]", "123", `"a"`, `{"type":"user"`, "\x00\x00\x00", `{"type":"user"}{}`} {
-		items, err := parseLine(line{text: []byte(text)})
+		items, err := parseLine(jsonl.Line{Text: []byte(text)})
 		assert.Error(t, err, text)
 		assert.Empty(t, items)
 	}
@@ -137,16 +138,15 @@ func FuzzParseLine(f *testing.F) {
 	f.Add([]byte(`{"type":"system","subtype":"local_command","content":"<bash-stdout>","commandRun":{"command":"c"}}`))
 	f.Add([]byte("{\"type\":\"user\",\"message\":{\"content\":\"\xff\"}}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		_, _ = parseLine(shortened(string(text), 7, 12)) // no panic
-		items, err := parseLine(line{text: text})
+		items, err := parseLine(jsonl.Line{Text: text})
 		if err != nil && len(items) > 0 {
 			t.Fatal("items of a broken line")
 		}
 		for _, item := range items {
-			if (item.Kind == ToolUse || item.Kind == ToolResult) != (item.Tool != nil) {
+			if (item.Kind == jsonl.ToolUse || item.Kind == jsonl.ToolResult) != (item.Tool != nil) {
 				t.Fatal("a tool without a call")
 			}
-			proves(item, item.Text)
+			jsonl.Contains(item.Text, item.Text)
 		}
 	})
 }
@@ -157,7 +157,7 @@ func TestP8_MessageBlocksFitIntoMemory(t *testing.T) {
 	var e entry
 	require.NoError(t, decode([]byte(text), &e))
 	assert.Len(t, blocks(e.Message.Content), maxBlocks)
-	items, err := parseLine(line{text: []byte(text)})
+	items, err := parseLine(jsonl.Line{Text: []byte(text)})
 	require.NoError(t, err)
 	require.Len(t, items, 1)
 	assert.Equal(t, "first", items[0].Text)
@@ -168,7 +168,7 @@ func TestP8_MessageBlocksFitIntoMemory(t *testing.T) {
 func TestLineIsCopiedTwice(t *testing.T) {
 	const size = 4 << 20
 	text := `{"type":"user","message":{"content":[{"type":"tool_result","content":"` + strings.Repeat("x", size) + `"}]}}`
-	l := line{text: []byte(text)}
+	l := jsonl.Line{Text: []byte(text)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	items, err := parseLine(l)

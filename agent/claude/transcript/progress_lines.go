@@ -6,9 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/clip"
 	"ccbot/internal/lazyregexp"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 const (
@@ -19,10 +22,10 @@ const (
 
 // tally sums up the lines of a transcript.
 type tally struct {
-	Progress
+	*history.Progress
 	seen usageSeen
 	open map[string]taskCall // calls of task tools that have no result yet, by their ids
-	held *Progress           // the progress before the first of these calls
+	held *history.Progress   // the progress before the first of these calls
 }
 
 // taskCall is a call of one of the tools that keep the agent's to-do items.
@@ -46,15 +49,21 @@ type taskResult struct {
 	Tasks   []struct{ ID, Subject, Status string } // TaskList
 }
 
-// end is the result of the lines read. If a call has no result yet, which it may never get, end is
-// the progress before that call; only the mode, the open turn and a failure are current.
-func (t *tally) end() Progress {
+// newTally continues a progress.
+func newTally(p *history.Progress) *tally {
+	t := &tally{Progress: p, open: make(map[string]taskCall)}
+	t.seen.first(p.LastMessage)
+	return t
+}
+
+// end is called after the lines read. If a call has no result yet, which it may never get, the
+// result is the progress before that call; only the mode, the open turn and a failure are current.
+func (t *tally) end() {
 	if t.held != nil {
 		held := *t.held
 		held.PermissionMode, held.Open, held.Failed = t.PermissionMode, t.Open, t.Failed
-		return held
+		*t.Progress = held
 	}
-	return t.Progress
 }
 
 // marks are texts that every line that matters contains, as long as no call waits for its result.
@@ -72,13 +81,13 @@ func (t *tally) take(line []byte) {
 	if !ok {
 		return // a broken line must not stop a session
 	}
-	before := t.Progress
+	before := *t.Progress
 	t.count(l)
 	if l.IsSidechain {
 		return
 	}
 	if l.PermissionMode != "" {
-		t.PermissionMode = clip.Runes(l.PermissionMode, maxText)
+		t.PermissionMode = clip.Runes(l.PermissionMode, jsonl.MaxText)
 	}
 	if l.Type == "assistant" {
 		t.answered(l)
@@ -99,7 +108,7 @@ func (t *tally) count(l *entry) {
 	if u == nil || l.Message.ID == "" || !t.seen.first(l.Message.ID) {
 		return
 	}
-	t.LastMessage = clip.Runes(l.Message.ID, maxText)
+	t.LastMessage = clip.Runes(l.Message.ID, jsonl.MaxText)
 	t.Tokens.Input += count(u.Input)
 	t.Tokens.CacheCreation += count(u.CacheCreation)
 	t.Tokens.CacheRead += count(u.CacheRead)
@@ -111,26 +120,26 @@ const synthetic = "<synthetic>"
 
 func (t *tally) answered(l *entry) {
 	if model := l.Message.Model; model != "" && model != synthetic {
-		t.Model = clip.Runes(model, maxText)
-		if t.Requested = l.RequestedModel; len(t.Requested) > maxText {
+		t.Model = clip.Runes(model, jsonl.MaxText)
+		if t.Requested = l.RequestedModel; len(t.Requested) > jsonl.MaxText {
 			t.Requested = "" // a shortened id is not an id
 		}
 	}
-	t.Failed = Failure{}
+	t.Failed = talk.Failure{}
 	t.goesOn(l.time(), "")
 }
 
 // see takes one item of a line. result is the line's description of a tool's result.
-func (t *tally) see(item Item, result span) {
+func (t *tally) see(item jsonl.Item, result span) {
 	switch item.Kind {
-	case UserPrompt:
+	case jsonl.UserPrompt:
 		t.release() // a call that still has no result never gets one
-		t.Open, t.Failed = &Turn{At: item.Time}, Failure{}
-	case LocalCommand:
+		t.Open, t.Failed = &history.Turn{At: item.Time}, talk.Failure{}
+	case jsonl.LocalCommand:
 		if item.Command == "/login" {
-			t.Failed = Failure{}
+			t.Failed = talk.Failure{}
 		}
-	case ToolUse:
+	case jsonl.ToolUse:
 		if !slices.Contains(taskTools, item.Tool.Name) {
 			t.goesOn(item.Time, item.Tool.Step())
 			break
@@ -138,16 +147,16 @@ func (t *tally) see(item Item, result span) {
 		c := taskCall{tool: item.Tool.Name}
 		_ = decode(item.Tool.Input, &c.input) // it is sound: the line was checked as a whole
 		t.open[item.Tool.ID] = c
-	case ToolResult:
+	case jsonl.ToolResult:
 		t.result(item, result)
-	case TurnEnd:
+	case jsonl.TurnEnd:
 		t.Well++
-		t.Failed = Failure{}
+		t.Failed = talk.Failure{}
 	}
-	if item.Failure != (Failure{}) {
+	if item.Failure != (talk.Failure{}) {
 		t.Failed = item.Failure
 	}
-	if item.Ends() != Runs {
+	if item.Ends() != jsonl.Runs {
 		t.Turns++
 		t.LastTurn, t.Open = item.Time, nil
 		t.release()
@@ -160,7 +169,7 @@ func (t *tally) goesOn(at time.Time, step string) {
 	if t.Open != nil {
 		step = cmp.Or(step, t.Open.Step)
 	}
-	t.Open = &Turn{At: at, Step: step}
+	t.Open = &history.Turn{At: at, Step: step}
 }
 
 // taskTools keep the agent's to-do items.
@@ -172,7 +181,7 @@ func (t *tally) release() {
 	t.held = nil
 }
 
-func (t *tally) result(item Item, raw span) {
+func (t *tally) result(item jsonl.Item, raw span) {
 	c, ok := t.open[item.Tool.ID]
 	if !ok {
 		return
@@ -220,7 +229,7 @@ func (t *tally) apply(c taskCall, text string, raw span) {
 
 // add makes a new slice each time, because an earlier Progress may hold the old one.
 func (t *tally) add(id, text, status string) {
-	t.Tasks = append(slices.Clone(t.Tasks), port.Task{ID: clip.Runes(id, maxText), Text: clip.Runes(text, maxText), Status: clip.Runes(status, maxText)})
+	t.Tasks = append(slices.Clone(t.Tasks), port.Task{ID: clip.Runes(id, jsonl.MaxText), Text: clip.Runes(text, jsonl.MaxText), Status: clip.Runes(status, jsonl.MaxText)})
 	if len(t.Tasks) > maxTasks {
 		oldest := max(0, slices.IndexFunc(t.Tasks, func(k port.Task) bool { return k.Status == "completed" }))
 		t.Tasks = slices.Delete(t.Tasks, oldest, oldest+1)
@@ -237,8 +246,8 @@ func (t *tally) update(id string, in taskInput) {
 		t.Tasks = slices.Delete(t.Tasks, i, i+1)
 		return
 	}
-	t.Tasks[i].Text = cmp.Or(clip.Runes(in.Subject, maxText), t.Tasks[i].Text)
-	t.Tasks[i].Status = cmp.Or(clip.Runes(in.Status, maxText), t.Tasks[i].Status)
+	t.Tasks[i].Text = cmp.Or(clip.Runes(in.Subject, jsonl.MaxText), t.Tasks[i].Text)
+	t.Tasks[i].Status = cmp.Or(clip.Runes(in.Status, jsonl.MaxText), t.Tasks[i].Status)
 }
 
 // usageSeen remembers the last message ids. The lines of one message are close together, so a few

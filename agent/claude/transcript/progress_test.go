@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/port"
 
 	"github.com/stretchr/testify/assert"
@@ -28,11 +30,11 @@ func recording(t testing.TB, name string) string {
 }
 
 // advanced is the progress of one whole transcript.
-func advanced(t testing.TB, content string) Progress {
+func advanced(t testing.TB, content string) history.Progress {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
-	p, err := Advance(Progress{}, path)
+	p, err := Advance(history.Progress{}, path)
 	require.NoError(t, err)
 	assert.Equal(t, path, p.Path)
 	p.Path = ""
@@ -50,18 +52,18 @@ func at(text string) time.Time {
 func TestProgressOfRecordings(t *testing.T) {
 	tests := []struct {
 		file string
-		want Progress
+		want history.Progress
 	}{
-		{"tasks.jsonl", Progress{Turns: 5, Well: 5, LastTurn: at("2026-11-20T17:28:38.484Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 250, CacheCreation: 0, CacheRead: 432770, Output: 80},
+		{"tasks.jsonl", history.Progress{Turns: 5, Well: 5, LastTurn: at("2026-11-20T17:28:38.484Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 250, CacheCreation: 0, CacheRead: 432770, Output: 80},
 			Tasks: []port.Task{{ID: "1", Text: "Write the reader", Status: "completed"}, {ID: "2", Text: "Test the reader well", Status: "completed"},
 				{ID: "4", Text: "no subject", Status: "completed"}, {ID: "5", Text: "Another round", Status: "pending"}, {ID: "6", Text: "After all done", Status: "pending"},
 				{ID: "7", Text: "After a resume", Status: "pending"}}}},
-		{"todo.jsonl", Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 87267, Output: 19},
+		{"todo.jsonl", history.Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 87267, Output: 19},
 			Tasks: []port.Task{{ID: "", Text: "Write the reader", Status: "completed"}, {ID: "", Text: "Test the reader", Status: "completed"}}}},
-		{"old.jsonl", Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:30:30.041Z"), Model: "claude-opus-4-8", Tokens: port.Tokens{Input: 50, CacheCreation: 0, CacheRead: 112334, Output: 16},
+		{"old.jsonl", history.Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:30:30.041Z"), Model: "claude-opus-4-8", Tokens: port.Tokens{Input: 50, CacheCreation: 0, CacheRead: 112334, Output: 16},
 			Tasks: []port.Task{{ID: "1", Text: "One", Status: "in_progress"}}}},
 		// Three ended by themselves, one by an error of the API, two by Esc.
-		{"ends.jsonl", Progress{Turns: 6, Well: 3, LastTurn: at("2026-11-20T17:29:30.227Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 83436, Output: 28}}},
+		{"ends.jsonl", history.Progress{Turns: 6, Well: 3, LastTurn: at("2026-11-20T17:29:30.227Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 83436, Output: 28}}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.file, func(t *testing.T) {
@@ -87,7 +89,7 @@ func TestProgressGoesOnWhereItWas(t *testing.T) {
 				cuts := rapid.SliceOfN(rapid.IntRange(0, len(content)), 0, 12).Draw(t, "cuts")
 				slices.Sort(cuts)
 				write(t, path, "")
-				var p Progress
+				var p history.Progress
 				for i, cut := range append(cuts, len(content)) {
 					before := 0
 					if i > 0 {
@@ -111,7 +113,7 @@ func TestProgressIsUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.jsonl")
 	write(t, path, recording(t, "todo.jsonl"))
-	p, err := Advance(Progress{}, path)
+	p, err := Advance(history.Progress{}, path)
 	require.NoError(t, err)
 	for name, other := range map[string]string{"no path": "", "no file": filepath.Join(dir, "none.jsonl")} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +155,7 @@ func TestProgressBeginsAnew(t *testing.T) {
 	path, other := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
 	write(t, path, recording(t, "tasks.jsonl"))
 	write(t, other, recording(t, "todo.jsonl"))
-	p, err := Advance(Progress{}, path)
+	p, err := Advance(history.Progress{}, path)
 	require.NoError(t, err)
 
 	after, err := Advance(p, other)
@@ -201,44 +203,44 @@ func TestProgressOfLines(t *testing.T) {
 	tests := []struct {
 		name    string
 		content string
-		want    Progress // Offset and LastMessage aside
+		want    history.Progress // Offset and LastMessage aside
 	}{
-		{"nothing", "", Progress{}},
-		{"broken lines are passed", "no json\n\n[1]\n\x00\x00\n{\"type\":\n" + turnEnd, Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z")}},
-		{"an interrupted turn has ended", interrupt, Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:44Z")}},
-		{"a time that cannot be read", strings.Replace(turnEnd, "2026", "soon", 1), Progress{Turns: 1, Well: 1}},
-		{"a person's text that looks like an interrupt is none", strings.Replace(interrupt, `{`, `{"origin":{"kind":"human"},`, 1), Progress{}},
-		{"the lines of one answer tell its tokens once", reply("m", "a") + reply("m", "b") + reply("n", "c"), Progress{Tokens: port.Tokens{Output: 14}}},
+		{"nothing", "", history.Progress{}},
+		{"broken lines are passed", "no json\n\n[1]\n\x00\x00\n{\"type\":\n" + turnEnd, history.Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z")}},
+		{"an interrupted turn has ended", interrupt, history.Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:44Z")}},
+		{"a time that cannot be read", strings.Replace(turnEnd, "2026", "soon", 1), history.Progress{Turns: 1, Well: 1}},
+		{"a person's text that looks like an interrupt is none", strings.Replace(interrupt, `{`, `{"origin":{"kind":"human"},`, 1), history.Progress{}},
+		{"the lines of one answer tell its tokens once", reply("m", "a") + reply("m", "b") + reply("n", "c"), history.Progress{Tokens: port.Tokens{Output: 14}}},
 		{"a number that no answer has", strings.Replace(reply("m", "a"), `"output_tokens":7`, `"input_tokens":9223372036854775807,"output_tokens":-9`, 1) +
-			reply("n", "c"), Progress{Tokens: port.Tokens{Output: 7}}},
+			reply("n", "c"), history.Progress{Tokens: port.Tokens{Output: 7}}},
 		{"the model that was asked for", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1),
-			Progress{Model: "claude-x", Requested: "claude-x[1m]", Tokens: port.Tokens{Output: 1}}},
+			history.Progress{Model: "claude-x", Requested: "claude-x[1m]", Tokens: port.Tokens{Output: 1}}},
 		{"one that an older version answers with is not known so", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1) +
-			strings.Replace(calls("b", "Bash", "{}"), "claude-x", "claude-y", 1), Progress{Model: "claude-y", Tokens: port.Tokens{Output: 2}}},
-		{"what Claude Code says itself is of no model", calls("a", "Bash", "{}") + ofNoModel, Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}}},
+			strings.Replace(calls("b", "Bash", "{}"), "claude-x", "claude-y", 1), history.Progress{Model: "claude-y", Tokens: port.Tokens{Output: 2}}},
+		{"what Claude Code says itself is of no model", calls("a", "Bash", "{}") + ofNoModel, history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}}},
 		{"no name is cut", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"`+strings.Repeat("x", 300)+`",`, 1),
-			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}}},
+			history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}}},
 		{"the mode is the last one", planMode + `{"type":"user","permissionMode":"acceptEdits","message":{"content":"hi"}}` + "\n",
-			Progress{PermissionMode: "acceptEdits"}},
+			history.Progress{PermissionMode: "acceptEdits"}},
 		{"of a subagent the tokens count only", aside(calls("a", "TodoWrite", `{"todos":[{"content":"x","status":"pending"}]}`)) +
-			aside(returns("a", "ok", "{}")) + aside(turnEnd) + aside(interrupt) + aside(planMode), Progress{Tokens: port.Tokens{Output: 1}}},
-		{"the id stands in the text where nothing else says it", creates("a", "1", "one"), Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}, Tasks: one}},
+			aside(returns("a", "ok", "{}")) + aside(turnEnd) + aside(interrupt) + aside(planMode), history.Progress{Tokens: port.Tokens{Output: 1}}},
+		{"the id stands in the text where nothing else says it", creates("a", "1", "one"), history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}, Tasks: one}},
 		{"a call that failed has done nothing", creates("a", "1", "one") + calls("b", "TaskUpdate", `{"taskId":"1","status":"completed"}`) + fails("b") +
 			calls("c", "TodoWrite", `{"todos":[]}`) + fails("c") + calls("d", "TaskCreate", `{"subject":"x"}`) + fails("d"),
-			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 4}, Tasks: one}},
+			history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 4}, Tasks: one}},
 		{"a task that is not there", creates("a", "1", "one") + calls("b", "TaskUpdate", `{"taskId":"2","status":"completed"}`) + returns("b", "", `{"success":false}`) +
 			calls("c", "TaskUpdate", `{"taskId":"3","status":"completed"}`) + returns("c", "", `{"success":true}`),
-			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 3}, Tasks: one}},
+			history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 3}, Tasks: one}},
 		{"a later version's word", creates("a", "1", "one") + calls("b", "TaskUpdate", `{"taskId":"1","status":"blocked"}`) + returns("b", "", `{"success":true}`),
-			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: []port.Task{{ID: "1", Text: "one", Status: "blocked"}}}},
+			history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: []port.Task{{ID: "1", Text: "one", Status: "blocked"}}}},
 		{"a list tells all of them", creates("a", "1", "one") + calls("b", "TaskList", "{}") +
 			returns("b", "", `{"tasks":[{"id":"7","subject":"seven","status":"completed"}]}`),
-			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: []port.Task{{ID: "7", Text: "seven", Status: "completed"}}}},
+			history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: []port.Task{{ID: "7", Text: "seven", Status: "completed"}}}},
 		{"and an empty one none", creates("a", "1", "one") + calls("b", "TaskList", "{}") + returns("b", "", `{"tasks":[]}`),
-			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}}},
+			history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}}},
 		{"a result of another tool is none of it", creates("a", "1", "one") + calls("b", "mcp__x__TaskList", "{}") + returns("b", "", `{"tasks":[]}`),
-			Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: one}},
-		{"no call at all", creates("a", "1", "one") + returns("x", "", `{"tasks":[]}`), Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}, Tasks: one}},
+			history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: one}},
+		{"no call at all", creates("a", "1", "one") + returns("x", "", `{"tasks":[]}`), history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}, Tasks: one}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -272,7 +274,7 @@ func TestProgressWaitsForAResult(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a.jsonl")
 			first := creates("a", "1", "one")
 			write(t, path, first+call+tc.behind)
-			p, err := Advance(Progress{}, path)
+			p, err := Advance(history.Progress{}, path)
 			require.NoError(t, err)
 			assert.Equal(t, tc.status, p.Tasks[0].Status)
 			want := int64(len(first + call + tc.behind))
@@ -295,7 +297,7 @@ func TestProgressTakesModeAfterCall(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	first := creates("a", "1", "one") + `{"type":"permission-mode","permissionMode":"acceptEdits"}` + "\n"
 	write(t, path, first+calls("b", "TodoWrite", `{"todos":[]}`)+planMode)
-	p, err := Advance(Progress{}, path)
+	p, err := Advance(history.Progress{}, path)
 	require.NoError(t, err)
 	assert.Equal(t, "plan", p.PermissionMode)
 	assert.Equal(t, int64(len(first)), p.Offset, "the call is left for the next time")
@@ -320,7 +322,7 @@ func TestProgressIsBounded(t *testing.T) {
 	}
 	p := advanced(t, content.String())
 	require.Len(t, p.Tasks, maxTasks)
-	assert.Equal(t, strings.Repeat("ä", maxText), p.Tasks[0].Text)
+	assert.Equal(t, strings.Repeat("ä", jsonl.MaxText), p.Tasks[0].Text)
 	assert.Equal(t, "129", p.Tasks[99].ID)
 	for _, task := range p.Tasks {
 		assert.Equal(t, "pending", task.Status, "finished ones go first")
@@ -331,7 +333,7 @@ func TestProgressIsBounded(t *testing.T) {
 func TestProgressChangesNoEarlierValue(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	write(t, path, creates("a", "1", "one")+creates("b", "2", "two"))
-	p, err := Advance(Progress{}, path)
+	p, err := Advance(history.Progress{}, path)
 	require.NoError(t, err)
 	before := slices.Clone(p.Tasks)
 	appendTo(t, path, calls("c", "TaskUpdate", `{"taskId":"1","status":"completed"}`)+returns("c", "", "{}")+
@@ -365,7 +367,7 @@ func BenchmarkProgress(b *testing.B) {
 	write(b, path, content.String())
 	b.SetBytes(int64(content.Len()))
 	for b.Loop() {
-		if p, err := Advance(Progress{}, path); err != nil || p.Turns != 1000 {
+		if p, err := Advance(history.Progress{}, path); err != nil || p.Turns != 1000 {
 			b.Fatal(p.Turns, err)
 		}
 	}
@@ -382,26 +384,26 @@ func TestProgressOpenTurn(t *testing.T) {
 	tests := []struct {
 		name    string
 		content string
-		want    *Turn
+		want    *history.Turn
 		well    int
 	}{
-		{"a prompt", dated(asks, first), &Turn{At: at(first)}, 0},
-		{"one that is a picture", dated(strings.Replace(asks, `"go"`, `[{"type":"image","source":{"data":"aGk="}}]`, 1), first), &Turn{At: at(first)}, 0},
+		{"a prompt", dated(asks, first), &history.Turn{At: at(first)}, 0},
+		{"one that is a picture", dated(strings.Replace(asks, `"go"`, `[{"type":"image","source":{"data":"aGk="}}]`, 1), first), &history.Turn{At: at(first)}, 0},
 		{"a call that waits for its result", dated(asks, first) + dated(calls("a", "Bash", `{"command":"make  test\n","description":"x"}`), second),
-			&Turn{At: at(second), Step: "make test"}, 0},
-		{"a call that has one", asks + dated(calls("a", "Edit", `{"file_path":"a.go"}`), first) + returns("a", "ok", "{}"), &Turn{At: at(first), Step: "Edit a.go"}, 0},
+			&history.Turn{At: at(second), Step: "make test"}, 0},
+		{"a call that has one", asks + dated(calls("a", "Edit", `{"file_path":"a.go"}`), first) + returns("a", "ok", "{}"), &history.Turn{At: at(first), Step: "Edit a.go"}, 0},
 		{"a word after it", asks + calls("a", "Edit", `{"file_path":"a.go"}`) + returns("a", "ok", "{}") + dated(reply("m", "done"), second),
-			&Turn{At: at(second), Step: "Edit a.go"}, 0},
-		{"a tool that is not known", calls("a", "mcp__x__y", `{"n":1}`), &Turn{Step: "mcp__x__y"}, 0},
-		{"an input that is none", calls("a", "Bash", `[]`), &Turn{Step: "Bash"}, 0},
-		{"to-do items are no step", calls("a", "Bash", `{"command":"ls"}`) + returns("a", "", "{}") + calls("b", "TodoWrite", `{"todos":[]}`), &Turn{Step: "ls"}, 0},
-		{"the next prompt begins anew", calls("a", "Bash", `{"command":"ls"}`) + dated(asks, first), &Turn{At: at(first)}, 0},
+			&history.Turn{At: at(second), Step: "Edit a.go"}, 0},
+		{"a tool that is not known", calls("a", "mcp__x__y", `{"n":1}`), &history.Turn{Step: "mcp__x__y"}, 0},
+		{"an input that is none", calls("a", "Bash", `[]`), &history.Turn{Step: "Bash"}, 0},
+		{"to-do items are no step", calls("a", "Bash", `{"command":"ls"}`) + returns("a", "", "{}") + calls("b", "TodoWrite", `{"todos":[]}`), &history.Turn{Step: "ls"}, 0},
+		{"the next prompt begins anew", calls("a", "Bash", `{"command":"ls"}`) + dated(asks, first), &history.Turn{At: at(first)}, 0},
 		{"its end", asks + calls("a", "Bash", `{"command":"ls"}`) + turnEnd, nil, 1},
 		{"an interrupt ends it, though not well", asks + interrupt, nil, 0},
 		{"and so does an error", asks + failed, nil, 0},
 		{"also one without words", asks + strings.Replace(failed, `{"type":"text","text":"API Error"}`, "", 1), nil, 0},
 		{"its end with the mark of an injected line", asks + strings.Replace(turnEnd, `{`, `{"isMeta":true,`, 1), nil, 1},
-		{"a turn that nobody asked for", turnEnd + dated(reply("m", "a"), first), &Turn{At: at(first)}, 1},
+		{"a turn that nobody asked for", turnEnd + dated(reply("m", "a"), first), &history.Turn{At: at(first)}, 1},
 		{"of a subagent", strings.Replace(calls("a", "Bash", `{"command":"ls"}`), `{`, `{"isSidechain":true,`, 1), nil, 0},
 	}
 	for _, tc := range tests {

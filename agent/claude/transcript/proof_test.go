@@ -1,6 +1,9 @@
 package transcript
 
 import (
+	"ccbot/agent"
+	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,7 +36,7 @@ func TestContains(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			assert.Equal(t, tc.want, Contains(tc.have, tc.sent))
+			assert.Equal(t, tc.want, jsonl.Contains(tc.have, tc.sent))
 		})
 	}
 }
@@ -75,7 +78,7 @@ func TestP4_TraceOfAPrompt(t *testing.T) {
 				after += "\n"
 			}
 			write(t, path, before+after)
-			got, err := TraceOf(path, int64(len(before))+tc.offset, time.Time{}, tc.text)
+			got, err := Form().Trace(path, int64(len(before))+tc.offset, time.Time{}, tc.text)
 			require.NoError(t, err)
 			assert.Equal(t, tc.want, got.Arrived)
 		})
@@ -94,31 +97,31 @@ func TestP4_TraceOfOtherWriter(t *testing.T) {
 	tests := []struct {
 		name string
 		line string
-		want Trace
+		want agent.Trace
 	}{
-		{"nothing", "", Trace{}},
-		{"another prompt", at("30", prompt("say two")), Trace{Foreign: true}},
-		{"another prompt, before", at("10", prompt("say two")), Trace{Earlier: true}},
-		{"the text itself, before", at("10", prompt("say one")), Trace{Earlier: true}},
-		{"the text itself, before and since", at("10", prompt("say one")) + at("30", prompt("say one")), Trace{Arrived: true, Earlier: true}},
-		{"the text itself", at("30", prompt("say one")), Trace{Arrived: true}},
-		{"both", at("30", prompt("say two")) + at("31", prompt("say one")), Trace{Arrived: true}},
-		{"a compaction", at("30", `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`), Trace{Foreign: true}},
-		{"a command", at("30", `{"type":"user","message":{"content":"<command-name>/compact</command-name>"}}`), Trace{Foreign: true}},
-		{"queued", at("30", `{"type":"queue-operation","operation":"enqueue","content":"say two"}`), Trace{Foreign: true}},
-		{"taken from the queue", at("30", `{"type":"queue-operation","operation":"dequeue","content":"say two"}`), Trace{}},
-		{"an answer", at("30", reply("m", "say two")), Trace{}},
-		{"of a subagent", at("30", `{"type":"user","isSidechain":true,"message":{"content":"say two"}}`), Trace{}},
-		{"a longer text refused since", at("30", prompt("say one")) + at("31", blocked("no", "say one more")+"\n"), Trace{Arrived: true}},
-		{"refused when its turn came", at("30", `{"type":"queue-operation","operation":"enqueue","content":"say one"}`) + at("31", blocked("no", "say one")+"\n"), Trace{Arrived: true, Refused: true}},
-		{"refused, and a longer one accepted since", at("30", blocked("no", "say one")+"\n") + at("31", prompt("say one more")), Trace{Arrived: true, Refused: true}},
-		{"injected", at("30", `{"type":"user","isMeta":true,"message":{"content":"say two"}}`), Trace{}},
+		{"nothing", "", agent.Trace{}},
+		{"another prompt", at("30", prompt("say two")), agent.Trace{Foreign: true}},
+		{"another prompt, before", at("10", prompt("say two")), agent.Trace{Earlier: true}},
+		{"the text itself, before", at("10", prompt("say one")), agent.Trace{Earlier: true}},
+		{"the text itself, before and since", at("10", prompt("say one")) + at("30", prompt("say one")), agent.Trace{Arrived: true, Earlier: true}},
+		{"the text itself", at("30", prompt("say one")), agent.Trace{Arrived: true}},
+		{"both", at("30", prompt("say two")) + at("31", prompt("say one")), agent.Trace{Arrived: true}},
+		{"a compaction", at("30", `{"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`), agent.Trace{Foreign: true}},
+		{"a command", at("30", `{"type":"user","message":{"content":"<command-name>/compact</command-name>"}}`), agent.Trace{Foreign: true}},
+		{"queued", at("30", `{"type":"queue-operation","operation":"enqueue","content":"say two"}`), agent.Trace{Foreign: true}},
+		{"taken from the queue", at("30", `{"type":"queue-operation","operation":"dequeue","content":"say two"}`), agent.Trace{}},
+		{"an answer", at("30", reply("m", "say two")), agent.Trace{}},
+		{"of a subagent", at("30", `{"type":"user","isSidechain":true,"message":{"content":"say two"}}`), agent.Trace{}},
+		{"a longer text refused since", at("30", prompt("say one")) + at("31", blocked("no", "say one more")+"\n"), agent.Trace{Arrived: true}},
+		{"refused when its turn came", at("30", `{"type":"queue-operation","operation":"enqueue","content":"say one"}`) + at("31", blocked("no", "say one")+"\n"), agent.Trace{Arrived: true, Refused: true}},
+		{"refused, and a longer one accepted since", at("30", blocked("no", "say one")+"\n") + at("31", prompt("say one more")), agent.Trace{Arrived: true, Refused: true}},
+		{"injected", at("30", `{"type":"user","isMeta":true,"message":{"content":"say two"}}`), agent.Trace{}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.jsonl")
 			write(t, path, tc.line)
-			got, err := TraceOf(path, 0, time.Date(2026, 11, 20, 6, 17, 20, 0, time.UTC), "say one")
+			got, err := Form().Trace(path, 0, time.Date(2026, 11, 20, 6, 17, 20, 0, time.UTC), "say one")
 			require.NoError(t, err)
 			assert.Equal(t, tc.want, got)
 		})
@@ -128,20 +131,20 @@ func TestP4_TraceOfOtherWriter(t *testing.T) {
 func TestTraceSkipsEndOfLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
 	write(t, path, "torn"+prompt("say one")) // the end of this line is a line by itself
-	got, err := TraceOf(path, int64(len("torn")), time.Time{}, "say one")
+	got, err := Form().Trace(path, int64(len("torn")), time.Time{}, "say one")
 	require.NoError(t, err)
 	assert.Zero(t, got)
 }
 
 func TestTraceNeedsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.jsonl")
-	got, err := TraceOf(path, 0, time.Time{}, "x")
+	got, err := Form().Trace(path, 0, time.Time{}, "x")
 	require.NoError(t, err)
 	assert.Zero(t, got)
 
 	write(t, path, prompt("x"))
-	_, err = TraceOf(path, 10_000, time.Time{}, "x")
-	assert.ErrorIs(t, err, ErrTruncated)
+	_, err = Form().Trace(path, 10_000, time.Time{}, "x")
+	assert.ErrorIs(t, err, history.ErrTruncated)
 }
 
 func TestFind(t *testing.T) {
@@ -214,5 +217,5 @@ func TestGrew(t *testing.T) {
 	assert.False(t, grew)
 	write(t, path, before)
 	_, err = Grew(path, int64(len(before))+1)
-	require.ErrorIs(t, err, ErrTruncated)
+	require.ErrorIs(t, err, history.ErrTruncated)
 }

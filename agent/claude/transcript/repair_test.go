@@ -2,6 +2,8 @@ package transcript
 
 import (
 	"bytes"
+	"ccbot/agent"
+	"ccbot/agent/jsonl"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -85,7 +87,7 @@ func TestRepairRenamesOnlyOwnID(t *testing.T) {
 	line := fmt.Sprintf(`{"type":"user",%s,"sessionId":"%%s","parentSessionId":"%s"}`+"\n", kept, oldID)
 	other := fmt.Sprintf(`{"type":"user","sessionId":"%s"}`+"\n", uuid.New())
 	dir := projects(t, t.TempDir(), oldID, map[string]string{"a": fmt.Sprintf(line, oldID) + other})
-	path, err := Repair(Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}, oldID, newID)
+	path, err := Repair(agent.Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}, oldID, newID)
 	require.NoError(t, err)
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -96,31 +98,31 @@ func TestRepairRenamesOnlyOwnID(t *testing.T) {
 func TestRepairRefuses(t *testing.T) {
 	tests := []struct {
 		name, content string
-		prepare       func(t *testing.T, h *Health)
+		prepare       func(t *testing.T, h *agent.Health)
 		as            uuid.UUID
 		want          error
 	}{
-		{"empty", "", nil, newID, ErrNothingLeft},
-		{"NULs only", nuls, nil, newID, ErrNothingLeft},
-		{"half a line only", `{"type":"us`, nil, newID, ErrNothingLeft},
-		{"bookkeeping only", modeLine, nil, newID, ErrNothingLeft},
+		{"empty", "", nil, newID, agent.ErrNothingLeft},
+		{"NULs only", nuls, nil, newID, agent.ErrNothingLeft},
+		{"half a line only", `{"type":"us`, nil, newID, agent.ErrNothingLeft},
+		{"bookkeeping only", modeLine, nil, newID, agent.ErrNothingLeft},
 		{"its own id", prompt("one"), nil, oldID, fs.ErrExist},
-		{"a transcript of that id", prompt("one"), func(t *testing.T, h *Health) {
+		{"a transcript of that id", prompt("one"), func(t *testing.T, h *agent.Health) {
 			write(t, filepath.Join(filepath.Dir(h.Path), newID.String()+".jsonl"), "")
 		}, newID, fs.ErrExist},
-		{"one in another folder", prompt("one"), func(t *testing.T, h *Health) {
+		{"one in another folder", prompt("one"), func(t *testing.T, h *agent.Health) {
 			dir := filepath.Join(filepath.Dir(h.Path), "..", "b")
 			require.NoError(t, os.Mkdir(dir, 0o700))
 			write(t, filepath.Join(dir, newID.String()+".jsonl"), prompt("other"))
 		}, newID, fs.ErrExist},
-		{"a link of that name", prompt("one"), func(t *testing.T, h *Health) {
+		{"a link of that name", prompt("one"), func(t *testing.T, h *agent.Health) {
 			require.NoError(t, os.Symlink("nowhere", filepath.Join(filepath.Dir(h.Path), newID.String()+".jsonl")))
 		}, newID, fs.ErrExist},
-		{"gone", prompt("one"), func(t *testing.T, h *Health) { require.NoError(t, os.Remove(h.Path)) }, newID, fs.ErrNotExist},
-		{"another session's file", prompt("one"), func(_ *testing.T, h *Health) {
+		{"gone", prompt("one"), func(t *testing.T, h *agent.Health) { require.NoError(t, os.Remove(h.Path)) }, newID, fs.ErrNotExist},
+		{"another session's file", prompt("one"), func(_ *testing.T, h *agent.Health) {
 			h.Path = filepath.Join(filepath.Dir(h.Path), uuid.NewString()+".jsonl")
 		}, newID, nil},
-		{"a folder that leads out", prompt("one"), func(t *testing.T, h *Health) {
+		{"a folder that leads out", prompt("one"), func(t *testing.T, h *agent.Health) {
 			outside := filepath.Join(t.TempDir(), "outside")
 			require.NoError(t, os.Rename(filepath.Dir(h.Path), outside))
 			require.NoError(t, os.Symlink(outside, filepath.Dir(h.Path)))
@@ -129,7 +131,7 @@ func TestRepairRefuses(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := projects(t, t.TempDir(), oldID, map[string]string{"a": tc.content})
-			h := Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}
+			h := agent.Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}
 			if tc.prepare != nil {
 				tc.prepare(t, &h)
 			}
@@ -148,8 +150,8 @@ func TestRepairRefuses(t *testing.T) {
 // no lines.
 func TestRepairSkipsLongNULRuns(t *testing.T) {
 	dir := projects(t, t.TempDir(), oldID, map[string]string{"a": prompt("one")})
-	h := Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}
-	require.NoError(t, os.Truncate(h.Path, Budget()+10<<20))
+	h := agent.Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}
+	require.NoError(t, os.Truncate(h.Path, jsonl.Budget()+10<<20))
 	appendTo(t, h.Path, prompt("two"))
 	path, err := Repair(h, oldID, newID)
 	require.NoError(t, err)
@@ -161,7 +163,7 @@ func TestRepairSkipsLongNULRuns(t *testing.T) {
 func TestRepairAtOnceMakesOneCopy(t *testing.T) {
 	content := strings.Repeat(ours(prompt("one")), 2000)
 	dir := projects(t, t.TempDir(), oldID, map[string]string{"a": content})
-	h := Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}
+	h := agent.Health{Path: filepath.Join(dir, "a", oldID.String()+".jsonl")}
 	errs := make([]error, 8)
 	var wg sync.WaitGroup
 	for i := range errs {
@@ -210,8 +212,8 @@ func TestCheckAndRepairAfterACrash(t *testing.T) {
 		require.NoError(t, readErr)
 		require.Equal(t, bad, string(original))
 		if err != nil {
-			require.ErrorIs(t, err, ErrNothingLeft)
-			require.ErrorIs(t, repairErr, ErrNothingLeft)
+			require.ErrorIs(t, err, agent.ErrNothingLeft)
+			require.ErrorIs(t, repairErr, agent.ErrNothingLeft)
 			require.Len(t, names(t, h.Path), 1)
 			return
 		}

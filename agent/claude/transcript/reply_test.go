@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/jsonl"
 	"ccbot/port/talk"
 )
 
@@ -42,10 +43,10 @@ func TestReplyTo(t *testing.T) {
 		texts   []string
 		failure string
 	}{
-		{"nothing yet", nil, false, Runs, nil, ""},
-		{"the end of the turn before", []string{says, end}, false, Runs, nil, ""},
-		{"the turn of another prompt", []string{other, answers, end}, false, Runs, nil, ""},
-		{"at work", []string{asked, says}, true, Runs, []string{"I look."}, ""},
+		{"nothing yet", nil, false, jsonl.Runs, nil, ""},
+		{"the end of the turn before", []string{says, end}, false, jsonl.Runs, nil, ""},
+		{"the turn of another prompt", []string{other, answers, end}, false, jsonl.Runs, nil, ""},
+		{"at work", []string{asked, says}, true, jsonl.Runs, []string{"I look."}, ""},
 		{"what is said after the work", []string{asked, says, calls, answers, more, end}, true, talk.EndedTurn, []string{"**Done**", "And more."}, ""},
 		{"work at the end", []string{asked, says, calls, end}, true, talk.EndedTurn, []string{"I look."}, ""},
 		{"a subagent's words", []string{asked, aside, end}, true, talk.EndedTurn, nil, ""},
@@ -55,7 +56,7 @@ func TestReplyTo(t *testing.T) {
 		{"what commands of the terminal print meanwhile", []string{asked, command, output, bash, listed, unknown, answers, end}, true, talk.EndedTurn, []string{"**Done**"}, ""},
 		{"failed", []string{asked, refused}, true, talk.FailedTurn, nil, "API Error: 529 overloaded"},
 		{"at a limit", []string{asked, atLimit, continues}, true, talk.FailedTurn, nil, "You've hit your 5-hour limit · resets 9pm (UTC)"},
-		{"continued by Claude Code after a limit", []string{asked, calls, atLimit, continues, says}, true, Runs, []string{"I look."}, ""},
+		{"continued by Claude Code after a limit", []string{asked, calls, atLimit, continues, says}, true, jsonl.Runs, []string{"I look."}, ""},
 		{"continued after a limit to its end", []string{asked, says, calls, atLimit, continues, answers, end}, true, talk.EndedTurn, []string{"**Done**"}, ""},
 		{"a person's turn after a limit", []string{asked, atLimit, other, answers, end}, true, talk.FailedTurn, nil, "You've hit your 5-hour limit · resets 9pm (UTC)"},
 		{"no answer after another failure", []string{asked, refused, continues, answers, end}, true, talk.FailedTurn, nil, "API Error: 529 overloaded"},
@@ -64,7 +65,7 @@ func TestReplyTo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.jsonl")
 			before := `{"type":"user","uuid":"u0","timestamp":"2026-05-04T03:02:00Z","message":{"role":"user","content":"fix it"}}` + "\n"
-			reply := ReplyTo(path, int64(len(before)), time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), "fix it")
+			reply := Form().ReplyTo(path, int64(len(before)), time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), "fix it")
 			_, err := reply.Read()
 			require.NoError(t, err, "there is no file yet")
 			data := before
@@ -97,17 +98,17 @@ func TestReplyToACommand(t *testing.T) {
 		texts      []string
 	}{
 		{"its output", "/cost", []string{cost, output}, talk.EndedTurn, []string{"$2"}},
-		{"another one's", "/compact", []string{compact, cost, output}, Runs, nil},
+		{"another one's", "/compact", []string{compact, cost, output}, jsonl.Runs, nil},
 		{"its output, after another one's", "/compact", []string{compact, bash, listed, compact, output}, talk.EndedTurn, []string{"$2"}},
 		{"of the shell", "!ls", []string{bash, listed}, talk.EndedTurn, []string{"go.mod"}},
-		{"no command of the shell's", "!ls", []string{bash, cost, output}, Runs, nil},
+		{"no command of the shell's", "!ls", []string{bash, cost, output}, jsonl.Runs, nil},
 		{"not known", "/x", []string{`{"type":"system","subtype":"informational",` + at + `"content":"Unknown command: /x"}`}, talk.EndedTurn, []string{"Unknown command: /x"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(strings.Join(tt.lines, "\n")+"\n"), 0o600))
-			reply := ReplyTo(path, 0, time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), tt.text)
+			reply := Form().ReplyTo(path, 0, time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), tt.text)
 			_, err := reply.Read()
 			require.NoError(t, err)
 			assert.Equal(t, []any{true, tt.over, tt.texts}, []any{reply.Begun, reply.Ending, reply.Texts})

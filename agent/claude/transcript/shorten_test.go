@@ -1,96 +1,28 @@
 package transcript
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
+	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/port/talk"
 )
 
 // readAll returns all that words give, and closes them.
-func readAll(t require.TestingT, w *Words) string {
+func readAll(t require.TestingT, w *jsonl.Words) string {
 	data, err := io.ReadAll(io.NewSectionReader(w, 0, w.Size))
 	require.NoError(t, errors.Join(err, w.Close()))
 	return string(data)
-}
-
-// shortened is a line of a file as a reader with little memory has it.
-func shortened(text string, pieces int, most int) line {
-	s := newShortener(0, math.MaxInt)
-	s.most, s.head = len(text)+len(s.mark)*len(text), most
-	s.longest = most
-	for rest := text; rest != ""; rest = rest[min(pieces, len(rest)):] {
-		s.write([]byte(rest[:min(pieces, len(rest))]))
-	}
-	return line{text: s.out, end: int64(len(text)), short: s}
-}
-
-// TestP5_ShortenedLineLosesNothing: whatever an agent has written, and wherever a string is cut,
-// its beginning and what is read from the file are the whole text, and all other items are as they
-// are without a limit.
-func TestP5_ShortenedLineLosesNothing(t *testing.T) {
-	dir := t.TempDir()
-	rapid.Check(t, func(t *rapid.T) {
-		texts := rapid.SliceOfN(rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune("ab\\\"\n<😀é\u2028\ufffd\x00:;")), rapid.Rune())), 1, 4).Draw(t, "texts")
-		raw, err := json.Marshal(map[string]any{"type": "assistant", "uuid": "u", "message": map[string]any{"content": blocksOf(texts)}})
-		require.NoError(t, err)
-		text := string(raw)
-		if rapid.Bool().Draw(t, "as \\u") { // pairs of halves
-			text = asciiJSON(text)
-		}
-		l := shortened(text+"\n", rapid.IntRange(1, 40).Draw(t, "pieces"), rapid.IntRange(12, 60).Draw(t, "most"))
-		full, err := parseLine(line{text: []byte(text)})
-		require.NoError(t, err)
-		path := dir + "/t.jsonl"
-		require.NoError(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
-		short, err := parseLine(l)
-		require.NoError(t, err)
-		require.Len(t, short, len(full))
-		for i, item := range short {
-			if item.Rest != nil {
-				w, err := OpenWords(talk.Cursor{Path: path}, *item.Rest)
-				require.NoError(t, err)
-				whole := readAll(t, w)
-				require.True(t, strings.HasPrefix(whole, item.Text), "%q %q", whole, item.Text)
-				item.Text, item.Rest = whole, nil
-			}
-			require.Equal(t, full[i], item)
-		}
-	})
-}
-
-func blocksOf(texts []string) (all []map[string]string) {
-	for _, text := range texts {
-		all = append(all, map[string]string{"type": "text", "text": "x" + text})
-	}
-	return all
-}
-
-func asciiJSON(text string) string {
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case r < 0x80:
-			b.WriteRune(r)
-		case r > 0xffff:
-			r -= 0x10000
-			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }
 
 // TestImagesOfShortenedLine: an image has its place in the file, also if it is cut, or comes after
@@ -99,53 +31,52 @@ func TestImagesOfShortenedLine(t *testing.T) {
 	image := func(data string) string {
 		return fmt.Sprintf(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"%s"}}`, data)
 	}
-	text := `{"type":"user","message":{"content":[{"type":"tool_result","content":[{"type":"text","text":"` + strings.Repeat(`\"`, 500) +
-		`"},` + strings.Join([]string{image("QUJD"), image(strings.Repeat("QUJD", 100)), image("QUJD" + strings.Repeat("!", 400)), image("REVG")}, ",") + `]}]}}` + "\n"
+	text := `{"type":"user","message":{"content":[{"type":"tool_result","content":[{"type":"text","text":"` + strings.Repeat(`\"`, 500_000) +
+		`"},` + strings.Join([]string{image("QUJD"), image(strings.Repeat("QUJD", 225_000)), image("QUJD" + strings.Repeat("!", 900_000)), image("REVG")}, ",") + `]}]}}` + "\n"
 	path := wrote(t, text)
-	for pieces := 1; pieces < 50; pieces++ {
-		l := shortened(text, pieces, 100)
-		require.Less(t, len(l.text), len(text)/2)
-		items, err := parseLine(l)
-		require.NoError(t, err)
-		require.Len(t, items, 1)
-		require.NotNil(t, items[0].Rest)
-		var all []string
-		for _, i := range items[0].Images {
-			if i.Length == 0 {
-				all = append(all, "none")
-				continue
-			}
-			p, err := OpenImage(talk.Cursor{Path: path}, i)
-			require.NoError(t, err)
-			data, err := io.ReadAll(io.NewSectionReader(p, 0, p.Size))
-			require.NoError(t, errors.Join(err, p.Close()))
-			all = append(all, string(data))
+	r := Form().Open(talk.Cursor{Path: path})
+	defer r.Close()
+	r.Limit = 1_000_000 // of this line each long string is cut
+	item, ok, err := r.Next()
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.NotNil(t, item.Rest)
+	var all []string
+	for _, i := range item.Images {
+		if i.Length == 0 {
+			all = append(all, "none")
+			continue
 		}
-		require.Equal(t, []string{"ABC", strings.Repeat("ABC", 100), "none", "DEF"}, all)
+		p, err := OpenImage(talk.Cursor{Path: path}, i)
+		require.NoError(t, err)
+		data, err := io.ReadAll(io.NewSectionReader(p, 0, p.Size))
+		require.NoError(t, errors.Join(err, p.Close()))
+		all = append(all, string(data))
 	}
+	require.True(t, slices.Equal([]string{"ABC", strings.Repeat("ABC", 225_000), "none", "DEF"}, all))
 }
 
 // TestLongLinesBackwards: a long line is also read towards the beginning of a file, and in the
 // history.
 func TestLongLinesBackwards(t *testing.T) {
-	long := strings.Repeat("word ", int(Budget()*lineShare/500)+1)
+	long := strings.Repeat("word ", int(jsonl.Budget()/10))
 	path := wrote(t, prompt("one"), reply("m", long), prompt("two"), reply("m", long+"!"), prompt("three"))
 	var kinds []talk.EntryKind
 	var ends []int64
-	require.NoError(t, Older(t.Context(), path, -1, func(e Entry) bool {
+	require.NoError(t, Form().Older(t.Context(), path, -1, func(e history.Entry) bool {
 		kinds, ends = append(kinds, e.Kind), append(ends, e.End)
-		if e.Kind == Answered {
+		if e.Kind == talk.EntryAnswer {
 			assert.Less(t, len(e.Texts[0]), len(long))
 			assert.True(t, e.Cut && strings.HasPrefix(long, strings.TrimSuffix(e.Texts[0], "…")))
 		}
 		return true
 	}))
-	assert.Equal(t, []talk.EntryKind{Asked, Answered, Asked, Answered, Asked}, kinds)
+	assert.Equal(t, []talk.EntryKind{talk.EntryPrompt, talk.EntryAnswer, talk.EntryPrompt, talk.EntryAnswer, talk.EntryPrompt}, kinds)
 	for _, end := range ends[1:] {
-		require.NoError(t, Older(t.Context(), path, end, func(Entry) bool { return false }), "each is a place")
+		require.NoError(t, Form().Older(t.Context(), path, end, func(history.Entry) bool { return false }), "each is a place")
 	}
 	found := 0
-	reached, err := Search(t.Context(), path, -1, NewWord("word"), func(Found) bool { found++; return true })
+	reached, err := Form().Search(t.Context(), path, -1, "word", func(history.Found) bool { found++; return true })
 	require.NoError(t, err)
 	assert.Zero(t, reached)
 	assert.Equal(t, 2, found)
@@ -158,9 +89,9 @@ func TestWordsReadInPieces(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	begin := strings.Index(string(text), `é`)
-	rest := Rest{Offset: int64(begin), Length: int64(strings.Index(string(text[begin:]), `"`))}
+	rest := talk.Rest{Offset: int64(begin), Length: int64(strings.Index(string(text[begin:]), `"`))}
 	require.Equal(t, whole[1:len(whole)-1], string(text[begin:begin+int(rest.Length)]))
-	w, err := OpenWords(talk.Cursor{Path: path}, rest)
+	w, err := jsonl.OpenWords(talk.Cursor{Path: path}, rest)
 	require.NoError(t, err)
 	assert.Equal(t, int64(len(said)), w.Size)
 	// An upload that is tried again begins again.
@@ -177,6 +108,6 @@ func TestWordsReadInPieces(t *testing.T) {
 	}
 	require.NoError(t, w.Close())
 	require.NoError(t, os.Truncate(path, 1000))
-	_, err = OpenWords(talk.Cursor{Path: path}, rest)
+	_, err = jsonl.OpenWords(talk.Cursor{Path: path}, rest)
 	require.ErrorIs(t, err, fs.ErrInvalid)
 }

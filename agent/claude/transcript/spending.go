@@ -24,10 +24,6 @@ type spent struct {
 	} `json:"server_tool_use"`
 }
 
-// Answer is history.Answer. Each line of the answer repeats it, and so do the files of subagents,
-// and of copies of a conversation.
-type Answer = history.Answer
-
 // mostTokens is more than any answer has: a larger number is a mistake of the file.
 const mostTokens = 1 << 30
 
@@ -35,23 +31,21 @@ const mostTokens = 1 << 30
 var usagePattern = []byte(`"usage"`)
 
 // Answers calls each with the tokens in the lines of a transcript, from an offset to the present
-// end or until ctx ends, and returns the offset of the following line. It passes lines that it
-// cannot read. ErrTruncated: no line begins at the offset.
-func Answers(ctx context.Context, path string, from int64, each func(a Answer)) (next int64, err error) {
-	r := Open(talk.Cursor{Path: path, Offset: from})
-	defer r.Close()
-	r.allow = func(int64) error { return ctx.Err() }
-	err = r.each(func(l line) bool {
-		if a, ok := answerOf(l.text); ok {
+// end or until ctx ends, and returns the offset of the following line. Each line of an answer
+// repeats its tokens, and so do the files of subagents, and of copies of a conversation. It passes
+// lines that it cannot read. ErrTruncated: no line begins at the offset.
+func Answers(ctx context.Context, path string, from int64, each func(a history.Answer)) (next int64, err error) {
+	next, err = Form().Lines(talk.Cursor{Path: path, Offset: from}, false, func(text []byte) bool {
+		if a, ok := answerOf(text); ok {
 			each(a)
 		}
-		return true
+		return ctx.Err() == nil
 	})
-	return r.next, err
+	return next, cmp.Or(err, ctx.Err())
 }
 
 // answerOf reads a line; false: it has no tokens.
-func answerOf(line []byte) (a Answer, ok bool) {
+func answerOf(line []byte) (a history.Answer, ok bool) {
 	if !bytes.Contains(line, usagePattern) || isBulk(line) {
 		return a, false
 	}
@@ -65,7 +59,7 @@ func answerOf(line []byte) (a Answer, ok bool) {
 	}
 	u := l.Message.Usage
 	hour := min(count(u.Creation.Hour), count(u.CacheCreation))
-	return Answer{ID: l.Message.ID + " " + l.RequestID, Session: cmp.Or(l.RequestSessionID, l.ForkedFrom.SessionID, l.SessionID),
+	return history.Answer{ID: l.Message.ID + " " + l.RequestID, Session: cmp.Or(l.RequestSessionID, l.ForkedFrom.SessionID, l.SessionID),
 		Model: cmp.Or(l.Message.Model, "?"), Dir: l.Cwd, At: at,
 		Tokens: history.Tokens{Input: count(u.Input), Output: count(u.Output), CacheRead: count(u.CacheRead),
 			Write5m: count(u.CacheCreation) - hour, Write1h: hour, Searches: count(u.Server.Searches)}}, true

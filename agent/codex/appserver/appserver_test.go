@@ -3,6 +3,7 @@ package appserver
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/google/uuid"
@@ -36,9 +38,44 @@ type server struct {
 	status  string // of all conversations
 	joined  []string
 	start   func(ws *websocket.Conn, m message) // answers turn/start
+	resumed func(conversation uuid.UUID)        // before the answer to thread/resume; may be nil
 
-	mu    sync.Mutex
-	calls []string
+	mu      sync.Mutex
+	calls   []string
+	clients []*websocket.Conn // that have joined
+}
+
+// toAll sends a message to all clients that have joined.
+func (s *server) toAll(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, ws := range s.clients {
+		s.raw(ws, text)
+	}
+}
+
+// dropAll ends the connections of all clients that have joined.
+func (s *server) dropAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, ws := range s.clients {
+		_ = ws.CloseNow()
+	}
+	s.clients = nil
+}
+
+const (
+	testWait = time.Minute
+	testPace = 10 * time.Millisecond
+)
+
+func count(all []string, one string) (n int) {
+	for _, a := range all {
+		if a == one {
+			n++
+		}
+	}
+	return n
 }
 
 func newServer(t *testing.T, loaded ...uuid.UUID) *server {
@@ -108,7 +145,7 @@ func (s *server) answer(ws *websocket.Conn, m message) {
 	if m.Params != nil {
 		assert.NoError(s.t, json.Unmarshal(m.Params, &p))
 	}
-	thread := s.threads[p.ThreadID]
+	thread := maps.Clone(s.threads[p.ThreadID]) // clients ask at the same time
 	if thread != nil {
 		thread["status"] = json.RawMessage(s.status)
 	}
@@ -124,6 +161,12 @@ func (s *server) answer(ws *websocket.Conn, m message) {
 	case "thread/read":
 		s.send(ws, m.ID, map[string]any{"thread": thread})
 	case "thread/resume":
+		if s.resumed != nil {
+			s.resumed(uuid.MustParse(p.ThreadID))
+		}
+		s.mu.Lock()
+		s.clients = append(s.clients, ws)
+		s.mu.Unlock()
 		for _, event := range s.joined {
 			s.raw(ws, event)
 		}

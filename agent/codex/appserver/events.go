@@ -28,6 +28,7 @@ type Request struct {
 	Dir     string
 	Reason  string
 	Choices []Choice // that the terminal offers; an empty list: Accept and Decline
+	Beyond  bool     // it permits more than the command or the change, or something else
 }
 
 // Kind is the kind of a request.
@@ -67,6 +68,11 @@ type params struct {
 	Cwd       string            `json:"cwd"`
 	Reason    string            `json:"reason"`
 	Decisions []json.RawMessage `json:"availableDecisions"`
+	Kind      string            `json:"kind"` // "command" if empty
+	Approval  any               `json:"approvalId"`
+	More      any               `json:"additionalPermissions"`
+	Network   any               `json:"networkApprovalContext"`
+	Root      any               `json:"grantRoot"`
 }
 
 // Next waits for the next event of a conversation. Events of others are passed.
@@ -103,7 +109,8 @@ func (m message) event(t Thread) (e Event, ok bool) {
 		e.Resolved = string(p.RequestID)
 	case string(AsksCommand), string(AsksChange):
 		e.Request = &Request{ID: string(m.ID), Kind: Kind(m.Method), Thread: p.ThreadID, Turn: p.TurnID, Call: p.ItemID,
-			Command: p.Command, Dir: p.Cwd, Reason: p.Reason}
+			Command: p.Command, Dir: p.Cwd, Reason: p.Reason,
+			Beyond: p.Kind != "" && p.Kind != "command" || p.Approval != nil || p.More != nil || p.Network != nil || p.Root != nil || m.Method == string(AsksCommand) && p.Command == ""}
 		for _, d := range p.Decisions {
 			var one Choice
 			if json.Unmarshal(d, &one) == nil { // others would change the person's rules

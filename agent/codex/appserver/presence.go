@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +27,8 @@ type Presences struct {
 	Title     Title
 	Folder    string                              // of the locks: an entry is made and removed with each conversation
 	Held      func() (map[int][]uuid.UUID, error) // the locked conversations by the pids of servers
+	Launched  <-chan struct{}                     // has a value after a launch
+	Requests  *Requests                           // nil: only the terminal answers them
 }
 
 // readTimeout bounds one question: a server that is stopped answers nothing.
@@ -67,28 +72,40 @@ func (Presences) List(context.Context) ([]witness.Presence, map[int]error, error
 
 // Watch calls changed for each server with a lock when a lock is made or removed, and when the
 // conversation that its terminal shows changes its state. It joins that conversation, which the
-// server keeps loaded as long.
+// server keeps loaded as long. Without a folder of Codex it waits for a launch, which makes it: the
+// folder above would be a person's home, whose changes do not matter.
 func (p Presences) Watch(ctx context.Context, folders *watch.Watcher, log *slog.Logger, changed func(pid int)) error {
+	if _, err := os.Stat(filepath.Dir(p.Folder)); errors.Is(err, fs.ErrNotExist) {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-p.Launched:
+		}
+	}
 	folder := folders.Watch(p.Folder, func(string, bool) bool { return true })
 	defer folder.Close()
 	var followers sync.WaitGroup
-	stop := func() {}
-	defer func() { stop(); followers.Wait() }()
+	defer followers.Wait()
+	followed := make(map[int]*follower)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	for {
 		if _, err := folder.Wait(ctx); err != nil {
 			return err
 		}
-		stop() // a terminal may show another conversation now
-		followers.Wait()
 		held, err := p.Held()
 		if err != nil {
 			log.Debug("locks_unreadable", logkey.Error, err)
 		}
-		within, cancel := context.WithCancel(ctx)
-		stop = cancel
 		for pid := range held {
 			changed(pid)
-			followers.Go(func() { p.follow(within, pid, changed) })
+			if f := followed[pid]; f != nil && !f.ended.Load() {
+				followers.Go(func() { f.recheck(ctx) })
+				continue
+			}
+			f := &follower{Presences: p, pid: pid, log: log, changed: func() { changed(pid) }, again: make(chan struct{}, 1), leave: func() {}}
+			followed[pid] = f
+			followers.Go(func() { f.run(ctx) })
 		}
 	}
 }
@@ -97,39 +114,87 @@ func (p Presences) Watch(ctx context.Context, folders *watch.Watcher, log *slog.
 // prompt also makes a lock, of a conversation for the title.
 const joinAgain = 5 * time.Second
 
-// follow calls changed for the events of a server until ctx or the server ends.
-func (p Presences) follow(ctx context.Context, pid int, changed func(pid int)) {
-	for ctx.Err() == nil {
-		if errors.Is(p.joined(ctx, pid, changed), process.ErrGone) {
-			return
-		}
-		_ = pause.For(ctx, joinAgain) // the loop sees the end of ctx
+// follower follows the conversation that the terminal of a server shows.
+type follower struct {
+	Presences
+	pid     int
+	log     *slog.Logger
+	changed func()
+	again   chan struct{} // ends the pause before the next connection
+	ended   atomic.Bool   // the server has
+
+	mu    sync.Mutex
+	shown uuid.UUID // the conversation that was joined
+	moved bool      // the terminal has shown another one since joined began
+	leave func()    // ends its connection
+}
+
+// errMoved is returned for a conversation that the terminal no longer shows when it is joined.
+var errMoved = errors.New("appserver: the terminal shows another conversation")
+
+// recheck leaves the conversation if the terminal shows another one.
+func (f *follower) recheck(ctx context.Context) {
+	found, err := f.Read(ctx, f.pid)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil || found.SessionID != f.shown {
+		f.moved = true
+		f.leave()
+		pause.Poke(f.again)
 	}
 }
 
-// joined joins the conversation that is shown, and returns the error that ends the connection.
-func (p Presences) joined(ctx context.Context, pid int, changed func(pid int)) error {
-	server, err := p.Processes.Inspect(pid)
+// run calls changed for the events of a server until ctx or the server ends.
+func (f *follower) run(ctx context.Context) {
+	defer f.ended.Store(true)
+	for ctx.Err() == nil {
+		if errors.Is(f.joined(ctx), process.ErrGone) {
+			return
+		}
+		pause.Until(ctx, joinAgain, f.again)
+	}
+}
+
+// joined joins the conversation that is shown until another one is, and returns the error that ends
+// the connection.
+func (f *follower) joined(ctx context.Context) error {
+	server, err := f.Processes.Inspect(f.pid)
 	if err != nil {
 		return err
 	}
-	c, err := Dial(ctx, p.Processes, pid, server.Start)
+	c, err := Dial(ctx, f.Processes, f.pid, server.Start)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	t, err := c.Shown(ctx, p.Title, pid)
+	f.mu.Lock()
+	f.moved = false
+	f.mu.Unlock()
+	t, err := c.Shown(ctx, f.Title, f.pid)
 	if err == nil {
 		t, err = c.Join(ctx, t)
 	}
 	if err != nil {
 		return err
 	}
-	changed(pid) // it may have changed since
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	f.mu.Lock()
+	f.shown, f.leave = t.ID, end
+	moved := f.moved
+	f.mu.Unlock()
+	if moved {
+		return errMoved
+	}
+	f.changed() // it may have changed since
+	w := waiting{of: f.Requests, server: server.Identity, conn: c, log: f.log, ends: make(map[string]context.CancelFunc)}
+	defer w.end()
 	for {
-		if _, err := c.Next(ctx, t); err != nil {
+		e, err := c.Next(ctx, t)
+		if err != nil {
 			return err
 		}
-		changed(pid)
+		w.note(ctx, e)
+		f.changed()
 	}
 }

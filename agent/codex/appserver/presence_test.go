@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -54,6 +55,37 @@ func TestP7_ShownConversationIsKnown(t *testing.T) {
 	s.process.Args = []string{"codex", "--remote", "unix:///s"}
 	_, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
 	require.ErrorIs(t, err, fs.ErrNotExist, "it is no server")
+}
+
+// Without Codex no folder is watched: the next one above would be the home.
+func TestHomeIsNotWatched(t *testing.T) {
+	s := newServer(t, thread1)
+	launched := make(chan struct{}, 1)
+	held := make(chan struct{}, 1)
+	p := Presences{Processes: s, Folder: filepath.Join(t.TempDir(), ".codex", "locks"), Launched: launched, Held: func() (map[int][]uuid.UUID, error) {
+		select {
+		case held <- struct{}{}:
+		default:
+		}
+		return nil, nil
+	}}
+	watcher := watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler)))
+	synced := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { close(synced); done <- p.Watch(ctx, watcher, slog.New(slog.DiscardHandler), func(int) {}) }()
+	<-synced
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	assert.Empty(t, held, "nothing was watched")
+
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	launched <- struct{}{}
+	go func() { done <- p.Watch(ctx, watcher, slog.New(slog.DiscardHandler), func(int) {}) }()
+	<-held
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
 }
 
 // A request that opens is reported at once, and so is a server with a lock.

@@ -13,8 +13,11 @@ import (
 // Reader is the agent.Reader of Codex.
 type Reader struct{}
 
-// sign is before the box, the selected option and each prompt.
-const sign = "›"
+// sign is before the box, the selected option and each prompt. The list of logins has loginSign.
+const (
+	sign      = "›"
+	loginSign = "> "
+)
 
 // row is a row of the screen, with the styles of its first two characters that are visible.
 type row struct {
@@ -50,13 +53,13 @@ func (Reader) Read(text string, _ ...string) (s agent.Screen) {
 		return s
 	}
 	at := len(rows) - 1
-	for at >= 0 && !strings.HasPrefix(rows[at].text, sign) {
+	for at >= 0 && !strings.HasPrefix(rows[at].text, sign) && !isLogin(rows[at].text) {
 		at--
 	}
 	if at < 0 {
 		return s
 	}
-	if s.Dialog = dialog(all, at); s.Dialog != nil {
+	if s.Dialog = dialog(all, at); s.Dialog != nil || isLogin(all[at]) {
 		return s
 	}
 	if first := rows[at].styles[0]; !first.Bold || first.Dim || first.Reverse {
@@ -90,7 +93,18 @@ func box(rows []row) agent.Box {
 	return b
 }
 
-var option = lazyregexp.New(`^(?:› |  )(\d{1,2})\. (.+)$`)
+var option = lazyregexp.New(`^(?:[›>] |  )(\d{1,2})\. (.+)$`)
+
+// isLogin reports whether a row is the selected option of the list of logins.
+func isLogin(text string) bool {
+	n, _ := number(text)
+	return n > 0 && strings.HasPrefix(text, loginSign)
+}
+
+// isSelected reports whether a row has a sign of the selected option.
+func isSelected(text string) bool {
+	return strings.HasPrefix(text, sign) || strings.HasPrefix(text, loginSign)
+}
 
 // number returns the number and the label of an option, 0 for another row.
 func number(text string) (n int, label string) {
@@ -115,7 +129,7 @@ func dialog(all []string, at int) *agent.Dialog {
 		}
 	}
 	d.Selected = len(d.Options) - 1
-	for i, want := at+1, selected+1; i < len(all) && all[i] != ""; i++ {
+	for i, want := at+1, selected+1; i < len(all); i++ { // each may have a text and an empty row
 		if n, label := number(all[i]); n == want {
 			d.Options = append(d.Options, label)
 			last, want = i, want+1
@@ -138,7 +152,8 @@ func dialog(all []string, at int) *agent.Dialog {
 	d.Title = strings.TrimSpace(d.Lines[0])
 	head := slices.Index(d.Lines, all[first])
 	d.Head = d.Lines[:head]
-	d.Whole = top > 0 && first-top < maxRows && len(d.Options) == lastNumber
+	second := slices.ContainsFunc(slices.Concat(all[first:at], all[at+1:]), isSelected)
+	d.Whole = top > 0 && first-top < maxRows && len(d.Options) == lastNumber && !second
 	d.Permits = strings.HasPrefix(d.Options[0], "Yes")
 	return d
 }

@@ -2,6 +2,7 @@ package codexui
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,11 +44,31 @@ func TestP7_DialogTakesKeys(t *testing.T) {
 	assert.True(t, s.Dialog.Whole)
 	assert.True(t, s.Dialog.Permits)
 
+	second := strings.Replace(s.Text, "  3. No", "› 3. No", 1)
+	require.NotEqual(t, s.Text, second)
+	assert.False(t, Reader{}.Read(second).Dialog.Whole, "which row is selected?")
+	assert.True(t, Reader{}.Read(s.Text).Dialog.Whole)
+
 	s = read(t, "u2")
 	require.NotNil(t, s.Dialog)
 	assert.Len(t, s.Dialog.Options, 4)
 	assert.Equal(t, "Working directory · resume", s.Dialog.Title)
 	assert.False(t, s.Dialog.Permits)
+}
+
+// Codex asks before its first prompt: for a login, and whether it may run hooks that are new.
+func TestP7_FirstDialogsTakeKeys(t *testing.T) {
+	for name, want := range map[string]agent.Dialog{
+		"login": {Title: "Welcome to Codex, OpenAI's command-line coding agent",
+			Options: []string{"Sign in with ChatGPT", "Sign in with Device Code", "Sign in another way"}},
+		"hooks": {Title: "Hooks need review",
+			Options: []string{"Review hooks", "Trust all and continue", "Continue without trusting (hooks won't run)"}},
+	} {
+		s := read(t, name)
+		assert.False(t, s.Box.Present, name)
+		require.NotNil(t, s.Dialog, name)
+		assert.Equal(t, want, agent.Dialog{Title: s.Dialog.Title, Options: s.Dialog.Options, Selected: s.Dialog.Selected, Whole: s.Dialog.Whole}, name)
+	}
 }
 
 func TestDraft(t *testing.T) {

@@ -17,17 +17,20 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent"
-	"ccbot/agent/claude/transcript"
 	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/ownfile"
-	"ccbot/port/talk"
 )
 
 // Files are the rollouts below a folder of Codex. It implements agent.Transcripts, agent.Replies,
 // agent.Keeper, agent.Proof and package history.
 type Files struct {
+	*jsonl.Form
 	Home string // CODEX_HOME
 }
+
+// New returns the rollouts below a folder.
+func New(home string) Files { return Files{form(), home} }
 
 // A rollout is sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl.
 const (
@@ -78,9 +81,6 @@ func (f Files) Find(conversation uuid.UUID) (path string, err error) {
 	}
 	return path, nil
 }
-
-// End opens the file for a moment.
-func (Files) End(path string) (talk.Cursor, error) { return transcript.End(path) }
 
 // Own accepts a rollout of the conversation below sessions.
 func (f Files) Own(path string, conversation uuid.UUID) string {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/clip"
 	"ccbot/internal/lazyregexp"
 	"ccbot/port/talk"
@@ -83,8 +83,8 @@ var (
 )
 
 // form is the form of rollouts. Its marks are in each line that people read.
-func form() *transcript.Form {
-	return transcript.NewForm(parse, mark("UserMessage"), mark("AgentMessage"), mark("function_call"), mark("custom_tool_call"),
+func form() *jsonl.Form {
+	return jsonl.NewForm(parse, mark("UserMessage"), mark("AgentMessage"), mark("function_call"), mark("custom_tool_call"),
 		mark("ContextCompaction"), mark("turn_aborted"), []byte(`"codex_error_info"`), []byte(`"user_shell"`), []byte(shellResult))
 }
 
@@ -104,7 +104,7 @@ func read(text []byte) (l line, err error) {
 }
 
 // parse returns the items of a line.
-func parse(text []byte) ([]transcript.Item, error) {
+func parse(text []byte) ([]jsonl.Item, error) {
 	l, err := read(text)
 	if err != nil {
 		return nil, fmt.Errorf("parse rollout line: %w", err)
@@ -116,7 +116,7 @@ func parse(text []byte) ([]transcript.Item, error) {
 	return items, err
 }
 
-func (l line) items() ([]transcript.Item, error) {
+func (l line) items() ([]jsonl.Item, error) {
 	switch {
 	case l.Type == responseItem:
 		return l.tool(), nil
@@ -131,17 +131,17 @@ func (l line) items() ([]transcript.Item, error) {
 }
 
 // items returns the item as items of a transcript.
-func (i item) items() ([]transcript.Item, error) {
+func (i item) items() ([]jsonl.Item, error) {
 	switch i.Type {
 	case "UserMessage":
-		return spoken(transcript.Item{Kind: transcript.UserPrompt, Text: i.text(), MessageID: i.ClientID}), nil
+		return spoken(jsonl.Item{Kind: jsonl.UserPrompt, Text: i.text(), MessageID: i.ClientID}), nil
 	case "AgentMessage":
-		return spoken(transcript.Item{Kind: transcript.Text, Text: i.text(), MessageID: i.ID, Last: i.Phase != "commentary"}), nil
+		return spoken(jsonl.Item{Kind: jsonl.Text, Text: i.text(), MessageID: i.ID, Last: i.Phase != "commentary"}), nil
 	case "ContextCompaction":
-		return []transcript.Item{{Kind: transcript.CompactBoundary}}, nil
+		return []jsonl.Item{{Kind: jsonl.CompactBoundary}}, nil
 	case "CommandExecution":
 		if i.Source == "user_shell" && len(i.Command) > 0 {
-			return []transcript.Item{{Kind: transcript.LocalCommand, Command: "!", Text: "!" + i.Command[len(i.Command)-1]}}, nil
+			return []jsonl.Item{{Kind: jsonl.LocalCommand, Command: "!", Text: "!" + i.Command[len(i.Command)-1]}}, nil
 		}
 	}
 	if !slices.Contains(passedItems, i.Type) {
@@ -151,11 +151,11 @@ func (i item) items() ([]transcript.Item, error) {
 }
 
 // spoken leaves out a blank text: a chat refuses it.
-func spoken(i transcript.Item) []transcript.Item {
+func spoken(i jsonl.Item) []jsonl.Item {
 	if strings.TrimSpace(i.Text) == "" {
 		return nil
 	}
-	return []transcript.Item{i}
+	return []jsonl.Item{i}
 }
 
 func (i item) text() string {
@@ -169,15 +169,15 @@ func (i item) text() string {
 }
 
 // end returns the end of a turn.
-func (l line) end() []transcript.Item {
+func (l line) end() []jsonl.Item {
 	switch {
 	case l.Payload.Type == "turn_aborted":
-		return []transcript.Item{{Kind: transcript.Interrupt}}
+		return []jsonl.Item{{Kind: jsonl.Interrupt}}
 	case l.Payload.Type == "task_complete" && l.Payload.Error != nil:
 		f := l.Payload.Error.failure()
-		return []transcript.Item{{Kind: transcript.APIError, Text: f.Text, Failure: f}}
+		return []jsonl.Item{{Kind: jsonl.APIError, Text: f.Text, Failure: f}}
 	case l.Payload.Type == "task_complete":
-		return []transcript.Item{{Kind: transcript.TurnEnd}}
+		return []jsonl.Item{{Kind: jsonl.TurnEnd}}
 	}
 	return nil
 }
@@ -207,28 +207,28 @@ const maxHead = 512
 const shellResult = "<user_shell_command>"
 
 // tool returns the call of a tool, or its result, or the output of a person's command.
-func (l line) tool() []transcript.Item {
+func (l line) tool() []jsonl.Item {
 	p := l.Payload
 	switch p.Type {
 	case "message":
 		if len(p.Content) == 1 && strings.HasPrefix(p.Content[0].Text, shellResult) {
 			_, output, _ := strings.Cut(p.Content[0].Text, "\nOutput:\n")
 			output, _, _ = strings.Cut(output, "\n</result>")
-			return []transcript.Item{{Kind: transcript.LocalOutput, Command: "!", Text: output}}
+			return []jsonl.Item{{Kind: jsonl.LocalOutput, Command: "!", Text: output}}
 		}
 	case "function_call", "custom_tool_call":
-		return []transcript.Item{{Kind: transcript.ToolUse, Tool: &transcript.Tool{Name: p.Name, ID: p.CallID, Input: input(p.Arguments, p.Input)}}}
+		return []jsonl.Item{{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: p.Name, ID: p.CallID, Input: input(p.Arguments, p.Input)}}}
 	case "function_call_output", "custom_tool_call_output":
 		var text string
 		if json.Unmarshal(p.Output, &text) != nil {
 			text = string(p.Output) // with pictures, a list
 		}
 		head := text[:min(len(text), maxHead)] // the rest may be megabytes
-		t := &transcript.Tool{ID: p.CallID, IsError: exitCode.MatchString(head)}
+		t := &jsonl.Tool{ID: p.CallID, IsError: exitCode.MatchString(head)}
 		if t.IsError && strings.Contains(head, "rejected by user") || strings.HasPrefix(head, "aborted by user") {
 			t.Denial = "user-rejected"
 		}
-		return []transcript.Item{{Kind: transcript.ToolResult, Text: text, Tool: t}}
+		return []jsonl.Item{{Kind: jsonl.ToolResult, Text: text, Tool: t}}
 	}
 	return nil
 }
@@ -239,7 +239,7 @@ var (
 	patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
 )
 
-// input is the input of a call as transcript.Tool.Step describes it: a command or a file.
+// input is the input of a call as jsonl.Tool.Step describes it: a command or a file.
 func input(arguments, patch string) json.RawMessage {
 	var given struct {
 		Cmd     string

@@ -8,16 +8,18 @@ import (
 	"slices"
 	"time"
 
-	"ccbot/agent/claude/transcript"
 	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/clip"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
 
 // Advance reads the new lines of the file, of a long file that is new the last 8 MiB.
-func (Files) Advance(p history.Progress, path string) (history.Progress, error) {
-	return form().Advance(p, path, take)
+func (f Files) Advance(p history.Progress, path string) (history.Progress, error) {
+	return f.Form.Advance(p, path, func(p *history.Progress) (func([]byte), func()) {
+		return func(text []byte) { take(p, text) }, nil
+	})
 }
 
 // progressMarks are in the lines that change a progress. Outputs of tools, which may be long, have
@@ -60,21 +62,21 @@ func take(p *history.Progress, text []byte) {
 }
 
 // see takes an item. It makes a new Turn, because an earlier progress may hold the old one.
-func see(p *history.Progress, i transcript.Item) {
+func see(p *history.Progress, i jsonl.Item) {
 	step := ""
 	switch i.Kind {
-	case transcript.UserPrompt, transcript.Text:
+	case jsonl.UserPrompt, jsonl.Text:
 		p.Failed = talk.Failure{}
-	case transcript.ToolUse:
+	case jsonl.ToolUse:
 		step = i.Tool.Step()
-	case transcript.TurnEnd:
+	case jsonl.TurnEnd:
 		p.Well++
 		p.Failed = talk.Failure{}
-	case transcript.APIError:
+	case jsonl.APIError:
 		p.Failed = i.Failure
 	}
 	switch {
-	case i.Ends() != transcript.Runs:
+	case i.Ends() != jsonl.Runs:
 		p.Turns++
 		p.LastTurn, p.Open = i.Time, nil
 	case i.Begins() && p.Open != nil:
@@ -118,7 +120,7 @@ func (u usage) tokens() history.Tokens {
 // Answers takes each response of the API as an answer. Its model is the one of the turn.
 func (f Files) Answers(ctx context.Context, path string, from int64, see func(history.Answer)) (int64, error) {
 	in := f.before(ctx, path, from, turnContext)
-	next, err := form().Lines(talk.Cursor{Path: path, Offset: from}, false, func(text []byte) bool {
+	next, err := f.Lines(talk.Cursor{Path: path, Offset: from}, false, func(text []byte) bool {
 		head := text[:min(len(text), 512)]
 		isContext, isUsage := bytes.Contains(head, mark(turnContext)), bytes.Contains(head, mark(usageRecord))
 		if !isContext && !isUsage {
@@ -139,11 +141,11 @@ func (f Files) Answers(ctx context.Context, path string, from int64, see func(hi
 }
 
 // before returns the last line of a type before an offset; the zero line: none.
-func (Files) before(ctx context.Context, path string, offset int64, kind string) (found line) {
+func (f Files) before(ctx context.Context, path string, offset int64, kind string) (found line) {
 	if offset == 0 {
 		return line{}
 	}
-	_ = form().LinesBefore(ctx, path, offset, func(text []byte) bool { // what cannot be read has none
+	_ = f.LinesBefore(ctx, path, offset, func(text []byte) bool { // what cannot be read has none
 		if !bytes.Contains(text[:min(len(text), 512)], mark(kind)) {
 			return true
 		}

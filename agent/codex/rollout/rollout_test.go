@@ -17,21 +17,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent"
-	"ccbot/agent/claude/transcript"
 	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
 
 var (
-	_ agent.Transcripts = Files{}
-	_ agent.Replies     = Files{}
-	_ agent.Keeper      = Files{}
-	_ agent.Proof       = Files{}
-	_ history.Reader    = Files{}
-	_ history.Excerpts  = Files{}
-	_ history.Folders   = Files{}
-	_ history.Usage     = Files{}
+	_ agent.Transcripts = New("")
+	_ agent.Replies     = New("")
+	_ agent.Keeper      = New("")
+	_ agent.Proof       = New("")
+	_ history.Reader    = New("")
+	_ history.Excerpts  = New("")
+	_ history.Folders   = New("")
+	_ history.Usage     = New("")
 )
 
 // The conversations of the samples: turns of all kinds, a fork, a file whose last line was cut
@@ -46,7 +46,7 @@ var (
 // home makes a folder of Codex with the samples.
 func home(t *testing.T) Files {
 	t.Helper()
-	f := Files{Home: t.TempDir()}
+	f := New(t.TempDir())
 	day := filepath.Join(f.Folder(), "2026", "11", "26")
 	require.NoError(t, os.CopyFS(day, os.DirFS("testdata")))
 	return f
@@ -62,7 +62,7 @@ func path(t *testing.T, f Files, id uuid.UUID) string {
 // items are the items of a rollout, each in one line.
 func items(t *testing.T, path string) (all []string) {
 	t.Helper()
-	follow := Files{}.Follow(talk.Cursor{Path: path}, nil, slog.New(slog.DiscardHandler))
+	follow := New("").Follow(talk.Cursor{Path: path}, nil, slog.New(slog.DiscardHandler))
 	defer follow.Close()
 	for {
 		i, failed, ok, err := follow.Now()
@@ -305,20 +305,20 @@ func TestLongAnswerKeepsBeginning(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
 	long := strings.Repeat("word ", 2<<20)
 	require.NoError(t, os.WriteFile(file, []byte(`{"timestamp":"2026-11-26T16:45:31.744Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"AgentMessage","content":[{"type":"Text","text":"`+long+`"}]}}}`+"\n"), 0o600))
-	follow := Files{}.Follow(talk.Cursor{Path: file}, nil, slog.New(slog.DiscardHandler))
+	follow := New("").Follow(talk.Cursor{Path: file}, nil, slog.New(slog.DiscardHandler))
 	defer follow.Close()
 	i, _, ok, err := follow.Now()
 	require.NoError(t, err)
 	require.True(t, ok)
 	whole := int64(len(i.Text))
 	if i.Rest != nil {
-		picture, err := Files{}.Words(i.At, *i.Rest, false)
+		picture, err := New("").Words(i.At, *i.Rest, false)
 		require.NoError(t, err)
 		defer picture.Body.Close()
 		whole = picture.Size
 	}
 	assert.Positive(t, whole)
-	assert.Equal(t, transcript.Text, i.Kind)
+	assert.Equal(t, jsonl.Text, i.Kind)
 }
 
 func TestInFolderEndsWithContext(t *testing.T) {

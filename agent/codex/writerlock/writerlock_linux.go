@@ -17,10 +17,9 @@ import (
 // suffix ends the name of a lock.
 const suffix = ".lock"
 
-// Holders returns the conversations below a folder of Codex whose locks are held, by the pids of
-// the holders.
-func Holders(home string) (map[int][]uuid.UUID, error) {
-	dir, err := filepath.EvalSymlinks(filepath.Join(home, Folder))
+// Held returns the conversations whose locks are held, by the pids of the holders.
+func (h Home) Held() (map[int][]uuid.UUID, error) {
+	dir, err := filepath.EvalSymlinks(filepath.Join(string(h), Folder))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // Codex has no conversation yet
 	}

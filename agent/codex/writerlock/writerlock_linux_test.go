@@ -13,7 +13,7 @@ import (
 
 func TestP1_HoldersOfLocks(t *testing.T) {
 	home := t.TempDir()
-	held, err := Holders(home)
+	held, err := Home(home).Held()
 	require.NoError(t, err)
 	assert.Empty(t, held, "Codex was never used")
 
@@ -33,12 +33,12 @@ func TestP1_HoldersOfLocks(t *testing.T) {
 	require.NoError(t, err)
 	defer file.Close()
 
-	held, err = Holders(home)
+	held, err = Home(home).Held()
 	require.NoError(t, err)
 	assert.Equal(t, map[int][]uuid.UUID{os.Getpid(): {mine}}, held, "an open file without a lock is none")
 
 	require.NoError(t, lock.Unlock())
-	held, err = Holders(home)
+	held, err = Home(home).Held()
 	require.NoError(t, err)
 	assert.Empty(t, held)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Holders knows no holder on this system.
-func Holders(string) (map[int][]uuid.UUID, error) {
+// Held knows no holder on this system.
+func (Home) Held() (map[int][]uuid.UUID, error) {
 	return nil, errors.New("writer locks: the system does not report them")
 }

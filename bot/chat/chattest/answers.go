@@ -262,7 +262,7 @@ func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, 
 	}
 }
 
-func (f *transcripts) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, error) {
+func (f *transcripts) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor) ([]talk.Item, bool, error) {
 	f.wait()
 	return f.Transcripts.Between(ctx, from, before)
 }

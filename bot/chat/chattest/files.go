@@ -82,7 +82,7 @@ func (d *MediaWorld) IsOnePrompt(t *testing.T, first, want string) {
 
 // Queued does a start's work for a held prompt.
 func (d *MediaWorld) Queued(key string) error {
-	return d.Lifecycle.Queue(context.Background(), d.R.ID, key)
+	return d.Lifecycle.Queue(context.Background(), d.R.ID, talk.Offer{Key: key})
 }
 
 var ErrNet = errors.New("connection reset by peer")

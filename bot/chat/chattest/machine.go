@@ -38,7 +38,7 @@ func (m machine) Resolve(ctx context.Context, base, path string) (string, error)
 
 func (m machine) Make(ctx context.Context, dir string) error { return m.reached().Make(ctx, dir) }
 
-func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]string, error) {
+func (m machine) Children(ctx context.Context, dir string, hidden bool) ([]string, bool, error) {
 	return m.reached().Children(ctx, dir, hidden)
 }
 

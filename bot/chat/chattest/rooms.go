@@ -9,15 +9,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
 // OnRequest and the other methods here call features of the bot.
 func (w *World) OnRequest(ctx context.Context, q talk.Request) error {
-	return w.Requests.OnRequest(ctx, q)
+	s, _ := w.Book.Records.Get(q.Session)
+	project, err := w.Requests.Hooks.Answerers(context.WithoutCancel(ctx), q.Session)
+	if err != nil {
+		return err
+	}
+	return w.reader().SessionNews(ctx, s, news.Requested{Request: q, Project: project})
 }
 
-func (w *World) OnLeft(ctx context.Context, q talk.Request) { w.Requests.OnLeft(ctx, q) }
+func (w *World) OnLeft(ctx context.Context, q talk.Request) {
+	s, _ := w.Book.Records.Get(q.Session)
+	_ = w.reader().SessionNews(ctx, s, news.RequestLeft{Request: q.ID})
+}
 
 func (w *World) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
 	return w.Bot.Files.SendFile(ctx, id, path, caption)

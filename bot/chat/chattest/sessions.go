@@ -215,10 +215,10 @@ func (f *fakeSessions) ArchiveQuiet(_ context.Context, id uuid.UUID, q port.Sile
 	return nil
 }
 
-func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, key string) error {
+func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, o talk.Offer) error {
 	f.wait()
-	f.Add("queue %s for %s", key, id)
-	return f.hold(id, key)
+	f.Add("queue %s for %s", o.Key, id)
+	return f.hold(id, o.Key)
 }
 
 // hold has the inbox hold a prompt, as lifecycle does when the record is written.
@@ -240,10 +240,10 @@ func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 	})
 }
 
-func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, key string) error {
+func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, o talk.Offer) error {
 	f.wait()
-	f.Add("keep %s for %s", key, id)
-	return f.hold(id, key)
+	f.Add("keep %s for %s", o.Key, id)
+	return f.hold(id, o.Key)
 }
 
 func (f *fakeSessions) SendAgain(_ context.Context, id uuid.UUID, key string) error {
@@ -349,7 +349,8 @@ func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor)
 	return nil
 }
 
-func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string) error {
+func (*fakeSessions) TakeBack(context.Context, uuid.UUID, string, int64, bool) error { return nil }
+func (f *fakeSessions) Withdraw(_ context.Context, id uuid.UUID, key string, _ int64) error {
 	f.wait()
 	f.Add("withdraw %s of %s", key, id)
 	if f.OnWithdraw != nil {
@@ -386,7 +387,7 @@ func (f *fakeSessions) SendNow(_ context.Context, id uuid.UUID, key string) (rep
 	return true, nil
 }
 
-func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key, text string, class talk.PromptClass) error {
+func (f *fakeSessions) Reword(_ context.Context, id uuid.UUID, key string, _ int64, text string, class talk.PromptClass) error {
 	f.wait()
 	f.Add("reword %s of %s as %s %q", key, id, class, text)
 	if f.OnReword != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent"
 	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/process"
@@ -65,7 +65,7 @@ func (w *World) SayRefusals(t *testing.T) {
 		&lifecycle.DirError{Dir: r.Dir, Why: lifecycle.DirNoAccess}, &lifecycle.StateError{State: session.Stopping}, &lifecycle.StateError{State: session.Running},
 		&lifecycle.StateError{State: session.CleanupFailed}, session.ErrNotFound, evidence.ErrUnreadable, &lifecycle.TranscriptError{Nothing: true},
 		&lifecycle.TranscriptError{Nothing: true, Deleted: true},
-		&lifecycle.TranscriptError{Health: transcript.Health{Faults: []transcript.Fault{"half_line", "nul", "duplicate"}}}} {
+		&lifecycle.TranscriptError{Health: agent.Health{Faults: []agent.Fault{"half_line", "nul", "duplicate"}}}} {
 		w.Lifecycle.OnRestore = func(uuid.UUID) (session.Record, error) { return r, err }
 		w.MustHear(t, "/resume old")
 		undo(0)

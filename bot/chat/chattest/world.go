@@ -155,6 +155,7 @@ func (w *World) connect(remote bool, m *port.Machine) *port.Machine {
 		m, w.Link = wire.Loopback(context.Background(), m)
 	}
 	w.Fleet = router.New("attic", m)
+	w.Fleet.OnChange = func(id string) { w.MachineChanged(id) }
 	return w.Fleet.Machine()
 }
 
@@ -186,7 +187,7 @@ func (w *World) Again() {
 	}
 	w.openCards()
 	was := w.Chat
-	w.Deps.Chat = chat.New(chat.Deps{Machine: w.Machine, Sender: w.Deps.Sender, Chats: w.Chats, Cards: was.Cards, Speech: was.Speech,
+	w.Deps.Chat = chat.New(chat.Deps{Machine: w.Machine, Machines: func() []port.Info { return w.Fleet.Machines() }, Sender: w.Deps.Sender, Chats: w.Chats, Cards: was.Cards, Speech: was.Speech,
 		Lang: was.Lang, Host: w.MachineName, Dir: w.StateDir, Now: was.Now, Log: was.Log, Failpoint: was.Failpoint})
 	w.Bot = bot.New(w.Config, w.Deps)
 }
@@ -273,6 +274,11 @@ func (w *World) SessionNews(ctx context.Context, r session.Record, n news.News) 
 	return err
 }
 
+// Forget reports that a session is about to be forgotten.
+func (w *World) Forget(ctx context.Context, id uuid.UUID) error {
+	return w.reader().SessionNews(ctx, ViewOf(session.Record{ID: id}), news.Forgotten{})
+}
+
 func (w *World) Recovered(ctx context.Context, rep recovery.Report) error {
 	start := host.StartOf(rep)
 	for _, n := range rep.Notices {
@@ -280,7 +286,8 @@ func (w *World) Recovered(ctx context.Context, rep recovery.Report) error {
 			start.Unreadable++ // the real program finds a file in quarantine for each
 		}
 	}
-	err := w.Reports.Report(ctx, start)
+	start.Dir = w.StateDir
+	err := w.reader().SessionNews(ctx, ViewOf(session.Record{}), start)
 	w.Telegram.Deliver(context.WithoutCancel(ctx))
 	return err
 }

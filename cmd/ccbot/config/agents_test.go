@@ -61,6 +61,8 @@ func TestP9_AgentVariablesAreRefused(t *testing.T) {
 		{"ccbot's own secret", "AGENT_ENV_TELEGRAM_BOT_TOKEN=x", "agents do not get TELEGRAM_BOT_TOKEN"},
 		{"a variable of Claude Code's children", "AGENT_ENV_CLAUDECODE=1", "agents do not get CLAUDECODE"},
 		{"a variable of the launch", "AGENT_ENV_CCBOT_LAUNCH=1", "agents do not get CCBOT_LAUNCH"},
+		{"an empty one", "AGENT_ENV_PATH=", "agents do not get PATH"},
+		{"an empty secret", "AGENT_ENV_TELEGRAM_BOT_TOKEN=", "agents do not get TELEGRAM_BOT_TOKEN"},
 		{"the window", "AGENT_ENV_TMUX_PANE=%1", "agents do not get TMUX_PANE"},
 	} {
 		for where, environ := range map[string][]string{
@@ -183,6 +185,25 @@ func TestLacking(t *testing.T) {
 	its, err := Load(environ[:3])
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"AGENT_ENV_X": "1", "ANTHROPIC_API_KEY": "k", "LOG_LEVEL": "debug"}, Lacking(environ, mine, its))
+}
+
+// With a folder that cannot be used, a session of Codex is refused when it starts.
+func TestCodexFolderStopsNoBot(t *testing.T) {
+	for _, tt := range []struct{ name, file, want string }{
+		{"none", "", "~/.codex"},
+		{"in the home", "CODEX_HOME=~/c\n", "~/c"},
+		{"relative", "CODEX_HOME=c\n", "c"},
+		{"as of agents", "AGENT_ENV_CODEX_HOME=/c/../d\n", "/d"},
+		{"of agents first", "CODEX_HOME=/c\nAGENT_ENV_CODEX_HOME=/d\n", "/d"},
+		{"none of agents", "CODEX_HOME=/c\nAGENT_ENV_CODEX_HOME=\n", "~/.codex"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := Load(withSettings(t, tt.file))
+			require.NoError(t, err)
+			assert.Equal(t, expandHome(tt.want, c.Home), c.CodexDir)
+			assert.NotContains(t, c.Agents, "CODEX_HOME", "the launch sets it")
+		})
+	}
 }
 
 // TestAgentVariablesAreDocumented: docs/configuration.md names each of them.

@@ -23,6 +23,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/loopback"
+	"ccbot/internal/wording"
 	"ccbot/port/talk"
 )
 
@@ -139,11 +140,14 @@ func (c *Config) checkMode() error {
 }
 
 func (c *Config) checkPaths() error {
-	for _, dir := range []*string{&c.Dir, &c.ClaudeDir, &c.CodexDir} {
+	for _, dir := range []*string{&c.Dir, &c.ClaudeDir} {
 		if *dir = expandHome(*dir, c.Home); !filepath.IsAbs(*dir) {
-			return errors.New("CCBOT_DIR, CLAUDE_CONFIG_DIR and CODEX_HOME must be absolute paths")
+			return errors.New("CCBOT_DIR and CLAUDE_CONFIG_DIR must be absolute paths")
 		}
 		*dir = filepath.Clean(*dir) // the kernel would follow a link before a "..", and the code here would not
+	}
+	if c.CodexDir = expandHome(c.CodexDir, c.Home); filepath.IsAbs(c.CodexDir) { // otherwise only a session of Codex is refused
+		c.CodexDir = filepath.Clean(c.CodexDir)
 	}
 	if c.ClaudeSet != "" {
 		c.ClaudeSet = c.ClaudeDir
@@ -163,7 +167,7 @@ func (c *Config) CheckRoots() error {
 		}
 		real, err := filepath.EvalSymlinks(expandHome(root, c.Home))
 		if err != nil || !filepath.IsAbs(real) {
-			return fmt.Errorf("CCBOT_ROOTS names %q, which is not there or not absolute", root)
+			return wording.Errorf("CCBOT_ROOTS names %q, which is not there or not absolute", wording.Path(root))
 		}
 		c.RootFolders = append(c.RootFolders, real)
 	}

@@ -46,16 +46,16 @@ type Config struct {
 	Claude         string        `env:"CLAUDE_COMMAND" envDefault:"claude" doc:"Claude Code, a name on PATH or a path"`
 	ClaudeFlags    string        `env:"CLAUDE_FLAGS" doc:"more arguments for Claude Code, as shell words without expansion"`
 	ClaudeDir      string        `env:"CLAUDE_CONFIG_DIR" envDefault:"~/.claude" doc:"Claude Code's folder"`
-	Codex          string        `env:"CODEX_COMMAND" envDefault:"codex" doc:"Codex, a name on PATH or a path"`
-	CodexDir       string        `env:"CODEX_HOME" envDefault:"~/.codex" doc:"Codex' folder"`
-	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: Claude Code asks by its own rules; bypass: it does not ask (refused as root)"`
+	Codex          string        `env:"CODEX_COMMAND" envDefault:"codex" doc:"Codex, a name on PATH or a path; Linux only"`
+	CodexDir       string        `env:"CODEX_HOME" envDefault:"~/.codex" doc:"Codex' folder, an absolute path"`
+	PermissionMode string        `env:"CCBOT_PERMISSION_MODE" envDefault:"ask" doc:"ask: the agent asks by its own rules; bypass: it does not ask (refused as root)"`
 	Roots          string        `env:"CCBOT_ROOTS" doc:"folders of sessions, with colons; empty: all"`
 	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from the hang-up (or TERM, without one) to KILL; at least 2s"`
 	RemindAfter    time.Duration `env:"QUESTION_REMIND_AFTER" envDefault:"15m" doc:"an unanswered question comes again with a sound after this time, three times at most; 0: never"`
 	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"24h" doc:"an idle session is archived after this time; 0: never"`
-	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"an ended session is forgotten after this time; 0: never"`
-	LoopPurge      time.Duration `env:"LOOP_PURGE_AFTER" envDefault:"30d" doc:"a loop is removed this time after its end; 0: never"`
-	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a start gives up a session whose agent is unknown after this time without a sign of life; 0: never"`
+	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"an ended session is forgotten after this time, or later; 0: never"`
+	LoopPurge      time.Duration `env:"LOOP_PURGE_AFTER" envDefault:"30d" doc:"a loop is removed this time after its end, or later; 0: never"`
+	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a start may give up a session whose agent is unknown after this time without a sign of life; 0: never"`
 	ResumeStale    time.Duration `env:"RESUME_STALE_AFTER" envDefault:"24h" doc:"of several sessions with a conversation that returned, those without a sign of life for this time do not count; 0: all count"`
 	OrphanGrace    time.Duration `env:"ORPHAN_GRACE" envDefault:"30s" doc:"age up to which a launch may lack its window, a start finishes a resume and spares leftovers; 0: none"`
 	ResumeOnStart  string        `env:"CCBOT_RESUME_ON_START" envDefault:"ask" doc:"after the machine or tmux went down; ask: the chat offers to resume its sessions; all: those of a reboot are resumed; continue: as all, and those seen at work continue, once; never: neither"`
@@ -66,7 +66,7 @@ type Config struct {
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat also shows thinking"`
 	Voice          string        `env:"VOICE_COMMAND" doc:"command that gets a voice message's file and prints its text"`
 	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message waits for [Send]; off: it does not"`
-	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"files from the chat are removed this time after their session's end; 0: never"`
+	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"unchanged files from the chat are removed this time after their session's end, or later; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of a chat that has none, by its code"`
 	TimeZone       string        `env:"CCBOT_TIME_ZONE" envDefault:"Local" doc:"time zone of a chat that has none, such as Europe/Berlin; Local: the machine's"`
 	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release, for version --check"`
@@ -138,6 +138,11 @@ func LoadForReading(environ []string) (Config, error) {
 	return load(environ, (*Config).checkPaths, (*Config).checkTmux)
 }
 
+// LoadForPlan is LoadForReading for a verb that also needs the permitted folders.
+func LoadForPlan(environ []string) (Config, error) {
+	return load(environ, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkTmux)
+}
+
 // LoadForSetup is Load before there is a token and a list of people.
 func LoadForSetup(environ []string) (Config, error) {
 	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkWords)
@@ -158,6 +163,14 @@ func load(environ []string, checks ...func(*Config) error) (c Config, err error)
 	merged, file, err := withFile(vars, home)
 	if err != nil {
 		return c, err
+	}
+	// It counts as CODEX_HOME, because ccbot reads the folder in which its agents write.
+	if folder, is := merged[environment.CustomPrefix+"CODEX_HOME"]; is {
+		delete(merged, environment.CustomPrefix+"CODEX_HOME")
+		delete(merged, "CODEX_HOME")
+		if folder != "" {
+			merged["CODEX_HOME"] = folder
+		}
 	}
 	c = Config{Home: home, File: file, ClaudeSet: merged["CLAUDE_CONFIG_DIR"], Colourless: vars["NO_COLOR"] != "",
 		Unknown: unknownSettings(merged, vars)}

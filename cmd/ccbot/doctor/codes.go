@@ -71,6 +71,12 @@ var faults = []fault{
 	{"claude_provider", "login", Fail, ""},
 	{"claude_no_login", "login", Warn, ""},
 
+	{"codex_missing", "codex", Warn, ""},
+	{"codex_part_missing", "codex", Warn, "copy ccbot-codex next to ccbot"},
+	{"codex_unfit", "codex", Warn, "install Codex 0.169.0 or newer; `CODEX_COMMAND` names it"},
+	{"codex_settings", "codex", Warn, ""},
+	{"codex_no_login", "codex", Warn, ""},
+
 	{"hook_missing", "hooks", Fail, ""},
 	{"hooks_unreadable", "hooks", Warn, ""},
 	{"hooks_off", "hooks", Warn, ""},

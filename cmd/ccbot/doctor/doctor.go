@@ -63,7 +63,7 @@ type Fixed struct {
 // Examine makes all checks, one after the other.
 func Examine(ctx context.Context, w *World) Report {
 	r := Report{Schema: 1, Version: w.Version, Checks: []Finding{}}
-	for _, check := range []func(context.Context, *World) []Finding{machine, settings, fonts, folder, bot, terminals, claude, hook, telegram, unit} {
+	for _, check := range []func(context.Context, *World) []Finding{machine, settings, fonts, folder, bot, terminals, claude, codexAgent, hook, telegram, unit} {
 		r.Checks = append(r.Checks, check(ctx, w)...)
 	}
 	for i := range r.Checks {

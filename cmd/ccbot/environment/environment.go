@@ -20,7 +20,7 @@ var agentUnset = []string{
 }
 
 // fixed are the variables that ccbot, tmux or the caller of Agent sets for an agent.
-var fixed = []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "CCBOT_LAUNCH", "CCBOT_DIR", "TMUX", "TMUX_PANE"}
+var fixed = []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR", "CCBOT_LAUNCH", "CCBOT_DIR", "TMUX", "TMUX_PANE"}
 
 // AgentNames and AgentPrefixes are the variables that an agent gets from the environment or from
 // ccbot.env: what Claude Code and its providers need. docs/configuration.md lists them.
@@ -57,13 +57,13 @@ func OfAgents(vars map[string]string) (map[string]string, error) {
 		custom, is := strings.CutPrefix(name, CustomPrefix)
 		_, overridden := vars[CustomPrefix+name]
 		switch {
-		case !ForAgents(name) || overridden || value == "":
-		case !is:
-			agents[name] = value
-		case slices.Contains(agentUnset, custom) || slices.Contains(fixed, custom):
+		case is && (slices.Contains(agentUnset, custom) || slices.Contains(fixed, custom)):
 			return nil, fmt.Errorf("%s: agents do not get %s from a setting", name, custom)
-		default:
+		case !ForAgents(name) || overridden || value == "":
+		case is:
 			agents[custom] = value
+		default:
+			agents[name] = value
 		}
 	}
 	return agents, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/bot/chat"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/terminal"
@@ -103,7 +104,7 @@ func (i Importer) record(ctx context.Context, f PythonSession, known map[uuid.UU
 	if err != nil {
 		return r, "its conversation is not found: " + err.Error()
 	}
-	end, err := transcript.End(path)
+	end, err := jsonl.End(path)
 	if err != nil {
 		return r, err.Error()
 	}

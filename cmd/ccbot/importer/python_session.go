@@ -47,12 +47,14 @@ func Read(dir string) ([]PythonSession, error) {
 		return nil, err
 	}
 	people := make(map[string]int64)
-	for person, ids := range state.History {
+	for _, person := range slices.Sorted(maps.Keys(state.History)) {
+		ids := state.History[person]
 		for _, id := range append(slices.Clone(ids), state.Active[person]) {
 			people[id], _ = strconv.ParseInt(person, 10, 64)
 		}
 	}
-	for person, id := range state.Active {
+	for _, person := range slices.Sorted(maps.Keys(state.Active)) {
+		id := state.Active[person]
 		people[id], _ = strconv.ParseInt(person, 10, 64)
 	}
 	var all []PythonSession

@@ -39,3 +39,16 @@ func TestReadIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// Of two people who used a session, the same one gets it each time.
+func TestSessionOfTwoPeople(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "state.json"),
+		[]byte(`{"sessions":{"s":{}},"active_history":{"7":["s"],"5":["s"],"6":["s"]}}`), 0o600))
+	for range 50 {
+		all, err := Read(dir)
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		assert.Equal(t, int64(7), all[0].person)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/internal/process"
+	"ccbot/port/refusal"
 	"ccbot/tmux"
 )
 
@@ -24,6 +25,32 @@ func codexOf(c config.Config) agent.Agent {
 	table := tableOnUse{sync.OnceValues(process.NewTable)}
 	return codex.New(codex.Machine{Home: c.CodexDir, Pane: pane, Processes: table, Title: table.titles(c)},
 		agent.Launch{Command: c.CodexCommand(), PermissionMode: c.PermissionMode})
+}
+
+// CodexState is the Codex of a machine.
+type CodexState struct {
+	Version string
+	NoLogin string // why it is not logged in, in its words; empty: it is
+}
+
+// InspectCodex looks at the Codex that launches start. The error is the refusal of a launch.
+func InspectCodex(ctx context.Context, c config.Config, environ []string) (seen CodexState, err error) {
+	by, is := Agents(c)["codex"]
+	if !is {
+		return seen, &refusal.Error{Code: refusal.AgentUnfit, Reason: refusal.UnfitUnknown}
+	}
+	_, program, err := by.Starter.Relaunch(nil, by.Launch, agent.Seen{})
+	if err != nil {
+		return seen, err
+	}
+	if seen.Version, err = codex.Version(ctx, program); err != nil {
+		return seen, err
+	}
+	seen.NoLogin = "Not logged in"
+	if _, err := os.Stat(c.CodexDir); err == nil { // otherwise Codex would make the folder
+		seen.NoLogin = codex.NoLogin(ctx, program, append(environment.Server(environ), "CODEX_HOME="+c.CodexDir))
+	}
+	return seen, nil
 }
 
 // tableOnUse is a process table that is opened by its first use: most verbs ask no server.

@@ -103,7 +103,7 @@ func Sources(c config.Config, instance string, store *session.Store, table *proc
 func readers(c config.Config) agent.Agents {
 	all := Agents(c)
 	for name, one := range all {
-		one.Keeper, one.Delivery = nil, nil
+		one.Keeper, one.Delivery, one.Requests = nil, nil, nil
 		all[name] = one
 	}
 	return all

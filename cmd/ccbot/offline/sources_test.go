@@ -45,12 +45,13 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 	for _, one := range observer.Agents {
 		assert.Nil(t, one.Keeper, "no transcript is repaired")
 		assert.Nil(t, one.Delivery, "no text is delivered")
+		assert.Nil(t, one.Requests, "no request is answered")
 		assert.Nil(t, one.Settings, "no launch is prepared")
 	}
 	looks := slices.Concat(fields(*sources), fields(*observer), fields(observer.Agents.Of("")), []reflect.Type{reflect.TypeFor[TmuxState]()})
 	for _, what := range looks {
 		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[view.Screens]() ||
-			slices.Contains([]reflect.Type{reflect.TypeFor[agent.Keeper](), reflect.TypeFor[agent.Delivery](), reflect.TypeFor[agent.Settings]()}, what) {
+			slices.Contains([]reflect.Type{reflect.TypeFor[agent.Keeper](), reflect.TypeFor[agent.Delivery](), reflect.TypeFor[agent.Requests](), reflect.TypeFor[agent.Settings]()}, what) {
 			continue // the log, and what is nil
 		}
 		for i := range what.NumMethod() {

@@ -15,7 +15,7 @@ import (
 
 	"ccbot/agent"
 	"ccbot/agent/claude"
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/bot/inbox"
 	"ccbot/internal/process"
 	"ccbot/internal/prompts"
@@ -38,7 +38,7 @@ func TestOutcome(t *testing.T) {
 	typed := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}}
 	command := inbox.Entry{State: inbox.Typing, Typing: &talk.Mark{}, Text: "/clear", Class: talk.ClassCommand}
 	said := func(over talk.Ending, texts ...string) talk.Reply {
-		return talk.Reply{Ending: over, Texts: texts, Failure: transcript.Failure{Text: "API Error"}}
+		return talk.Reply{Ending: over, Texts: texts, Failure: talk.Failure{Text: "API Error"}}
 	}
 	tests := []struct {
 		name string
@@ -49,7 +49,7 @@ func TestOutcome(t *testing.T) {
 		{"it waits in the queue", seen{record: running, entry: inbox.Entry{State: inbox.Held}}, "", ""},
 		{"it is typed", seen{record: running, entry: typed}, "", ""},
 		{"it is delivered", seen{record: running, entry: typed, finished: true}, "", ""},
-		{"the agent works", seen{record: running, entry: typed, finished: true, answer: said(transcript.Runs, "I look.")}, "", ""},
+		{"the agent works", seen{record: running, entry: typed, finished: true, answer: said(jsonl.Runs, "I look.")}, "", ""},
 		{"it has answered", seen{record: running, entry: typed, finished: true, answer: said(talk.EndedTurn, "a", "b")}, "a\n\nb", ""},
 		{"and is over since", seen{record: over, entry: typed, finished: true, answer: said(talk.EndedTurn, "a")}, "a", ""},
 		{"and asks again since", seen{record: asking, entry: typed, finished: true, answer: said(talk.EndedTurn, "a")}, "a", ""},
@@ -59,14 +59,14 @@ func TestOutcome(t *testing.T) {
 		{"taken back", seen{record: running, finished: true}, "", "taken out of the queue"},
 		{"not proven", seen{record: running, entry: inbox.Entry{State: inbox.Unproven}}, "", "not proven"},
 		{"asked about", seen{record: running, entry: inbox.Entry{State: inbox.Asked}}, "", "waits for an answer in the chat"},
-		{"over before it answered", seen{record: over, entry: typed, finished: true, answer: said(transcript.Runs, "a")}, "", "api has ended (lost)"},
+		{"over before it answered", seen{record: over, entry: typed, finished: true, answer: said(jsonl.Runs, "a")}, "", "api has ended (lost)"},
 		{"its agent has ended", seen{record: running, entry: typed, finished: true, gone: true}, "", "the agent of api has ended"},
 		{"its agent asks", seen{record: running, entry: typed, finished: true, asks: true}, "", "api asks for something"},
 		{"a command is done", seen{record: running, entry: command, finished: true, idle: outcome.Settled}, "", "api has done /clear, which prints nothing"},
 		{"a command runs", seen{record: running, entry: command, finished: true}, "", ""},
 		{"an idle agent whose transcript is late", seen{record: running, entry: typed, finished: true, idle: outcome.Settled}, "", ""},
 		{"an agent that was stopped before its first word", seen{record: running, entry: typed, finished: true, idle: outcome.Silence}, "", "api is idle again"},
-		{"it asks", seen{record: asking, entry: typed, finished: true, answer: said(transcript.Runs)}, "", "api asks for something (Bash)"},
+		{"it asks", seen{record: asking, entry: typed, finished: true, answer: said(jsonl.Runs)}, "", "api asks for something (Bash)"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestPresenceShowsDialogWithoutBot(t *testing.T) {
 	watcher := watch.New(slog.New(slog.DiscardHandler))
 	go func() { _ = watcher.Run(t.Context()) }()
 	for status, want := range map[string]string{"busy": "api does not take the prompt now", "waiting": "api asks for something (input needed)"} {
-		dir, id, key, now := t.TempDir(), uuid.New(), inbox.PromptKey(uuid.New()), time.Now().UTC()
+		dir, id, key, now := t.TempDir(), uuid.New(), talk.PromptKey(uuid.New()), time.Now().UTC()
 		write(t, filepath.Join(dir, "ccbot/sessions", id.String()+".json"), session.Record{Version: session.Version, ID: id,
 			AgentSessionID: id, Name: "api", Dir: "/src", State: session.Running, CreatedAt: now, UpdatedAt: now,
 			Run: session.Run{Binding: &session.Binding{Agent: process.Identity{PID: 42, Start: 7}}, Phase: string(talk.PhaseWaitingPermission), PhaseWhat: "Bash"}})
@@ -143,7 +143,7 @@ func write(t *testing.T, path string, v any) {
 // TestWait: what comes late is noticed, and the end of the context ends it.
 func TestWait(t *testing.T) {
 	dir, id, claude := t.TempDir(), uuid.New(), uuid.New()
-	key := inbox.PromptKey(uuid.New())
+	key := talk.PromptKey(uuid.New())
 	now := time.Now().UTC()
 	r := session.Record{Version: session.Version, ID: id, Name: "api", Dir: "/src", State: session.Running, AgentSessionID: claude, CreatedAt: now, UpdatedAt: now}
 	e := inbox.Entry{Version: inbox.Version, Key: key, State: inbox.Held, Session: id, Received: now, Text: "fix it"}
@@ -206,7 +206,7 @@ func TestP6_UnreadableAgentIsNotIdle(t *testing.T) {
 // TestP4_WaitForDiscardedPrompt: a prompt that a stop has brought back, and that a person has
 // discarded, was taken out, although it was typed once.
 func TestP4_WaitForDiscardedPrompt(t *testing.T) {
-	dir, key := t.TempDir(), inbox.PromptKey(uuid.New())
+	dir, key := t.TempDir(), talk.PromptKey(uuid.New())
 	write(t, filepath.Join(dir, "inbox", key+".done"), inbox.Entry{Version: inbox.Version, Key: key, State: inbox.Asked, Received: time.Now().UTC(), Text: "fix it"})
 	write(t, filepath.Join(dir, "prompts", key+".delivered"), prompts.Prompt{Version: prompts.Version, Key: key, Number: 1, State: prompts.Typing, Mark: &talk.Mark{}})
 	e, finished, err := (&looking{Waiter: Waiter{Dir: dir}, key: key}).entry()

@@ -104,14 +104,14 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system) er
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.tmux.Run(ctx) })
+	g.Go(func() error { return s.Tmux.Run(ctx) })
 	g.Go(func() error {
 		defer stop()
-		if err := offline.RefuseAgents(ctx, s.Dir, s.evidence); err != nil {
+		if err := offline.RefuseAgents(ctx, s.Dir, s.Evidence); err != nil {
 			return err
 		}
-		s.claude.Version(ctx) // only the caller of this verb waits here
-		report, err := s.recover(ctx)
+		s.Binary.Version(ctx) // only the caller of this verb waits here
+		report, err := s.Recover(ctx)
 		if err != nil {
 			return err
 		}

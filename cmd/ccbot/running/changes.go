@@ -11,25 +11,25 @@ import (
 
 	"ccbot/archive"
 	"ccbot/bot/chat"
-	"ccbot/bot/inbox"
 	"ccbot/bot/prompt"
 	"ccbot/bot/sessions"
+	"ccbot/bot/waiting"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/fleet/center"
+	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/control"
+	"ccbot/internal/glyph"
 	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
-	"ccbot/loop"
 	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/recovery"
-	"ccbot/schedule"
 )
 
 // changes are the verbs that the running bot carries out; one only looks.
@@ -66,9 +66,9 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	if body.Key == uuid.Nil {
 		return did, control.Refuse(control.CodeMalformed, "not a session")
 	}
-	ctx, done := s.lasting(ctx)
+	ctx, done := s.Lasting(ctx)
 	defer done()
-	dir, err := s.machine.Resolve(ctx, body.Base, body.Path)
+	dir, err := s.Places.Resolve(ctx, body.Base, body.Path)
 	if err != nil {
 		return did, offline.ChatError(s.english(), port.Session{}, err)
 	}
@@ -77,9 +77,9 @@ var Starting = Change[Start, Started]{Verb: "new", keyed: true, do: func(ctx con
 	}
 	owner := s.owner.Load()
 	r, err := sessions.CLI{Sessions: s.bot.Resumer}.Begin(ctx, address.Conversation{ChatID: owner},
-		port.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: inbox.PromptKey(body.Key), With: body.With, Agent: body.Agent})
+		port.Start{Name: chat.NameOf(body.Name), Dir: dir, Owner: owner, Origin: talk.PromptKey(body.Key), With: body.With, Agent: body.Agent})
 	if err != nil && r.State.Live() { // it runs, and the report to the chat failed
-		s.log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
+		s.Log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		err = nil
 	}
 	s.bot.Prompts.Chat.At("desk-begun")
@@ -121,15 +121,15 @@ var Prompting = Change[Prompt, Queued]{Verb: "prompt", keyed: true, do: func(ctx
 	if !ok {
 		return did, errForgotten
 	}
-	did = Queued{Session: r.ID, Name: r.Name, Prompt: inbox.PromptKey(body.Key)}
+	did = Queued{Session: r.ID, Name: r.Name, Prompt: talk.PromptKey(body.Key)}
 	return did, offline.ChatError(s.english(), r, s.queue(ctx, body.Key, r, body.Text))
 }}
 
 // queue queues a prompt, even if who has sent it is gone.
 func (s *system) queue(ctx context.Context, key uuid.UUID, r port.Session, text string) error {
-	ctx, done := s.lasting(ctx)
+	ctx, done := s.Lasting(ctx)
 	defer done()
-	err := prompt.CLI{Prompts: s.bot.Prompts, Add: s.inbox.Add}.Send(ctx, inbox.PromptKey(key), r, text)
+	err := prompt.CLI{Prompts: s.bot.Prompts, Add: s.inbox.Add}.Send(ctx, talk.PromptKey(key), r, text)
 	if errors.Is(err, prompt.ErrBlank) {
 		return errBlank
 	}
@@ -142,10 +142,10 @@ func Typing(p reply.Timeout) Change[Prompt, Queued] {
 	send := Prompting
 	send.timeout = p
 	send.alone = func(ctx context.Context, s *system, q Queued) error {
-		w := reply.Waiter{Dir: s.Dir, Agents: s.coding, Watch: s.watch, Ended: s.table.Wait}
+		w := reply.Waiter{Dir: s.Dir, Agents: s.Coding, Watch: s.Watch, Ended: s.Table.Wait}
 		typed := func(ctx context.Context) error { return w.Typed(ctx, q.Session, q.Prompt) }
 		return p.Wait(ctx, q.Name, func(ctx context.Context) error {
-			return reply.RunWith(ctx, typed, s.watch.Run, s.lifecycle.Run, s.events.Run, s.presences)
+			return reply.RunWith(ctx, typed, s.Watch.Run, s.Lifecycle.Run, s.Events.Run, s.FollowPresences)
 		})
 	}
 	return send
@@ -164,17 +164,18 @@ var Ending = Change[sessions.End, Ended]{Verb: "archive", do: func(ctx context.C
 	if body.Session == uuid.Nil || body.Final != port.StateArchived && body.Final != port.StateCompleted {
 		return did, control.Refuse(control.CodeMalformed, "not a session and how it ends")
 	}
-	ctx, done := s.lasting(ctx)
+	ctx, done := s.Lasting(ctx)
 	defer done()
 	var r port.Session
-	what, err := s.receipts.of(body.Session, func() (err error) {
-		r, err = sessions.CLI{Sessions: s.bot.Resumer}.End(ctx, body)
+	what, err := s.Receipts.Of(body.Session, func() (err error) {
+		r, err = body.Make(ctx, s.Views(), s.Sessions)
 		return err
 	})
 	if err != nil {
 		return did, offline.ChatError(s.english(), r, err)
 	}
-	return Ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: offline.InTerminal(s.bot.Resumer.ReceiptText(s.english(), r, what).Text)}, nil
+	receipt := sessions.ReceiptText(s.english(), r, what, waiting.Lines(s.prompts.inbox.Load, r))
+	return Ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: offline.InTerminal(receipt.Text)}, nil
 }}
 
 // Forget names the session whose record is deleted.
@@ -182,42 +183,14 @@ type Forget struct {
 	Session uuid.UUID `json:"session_id"`
 }
 
-// copies are all that is left of a session apart from its record.
-type copies struct {
-	archive.Copies
-	loops     *loop.Keeper
-	schedules *schedule.Keeper
-}
-
-// Erase implements archive.Copies. It also removes the loops and schedules: a crash before the
-// record goes leaves a session that can be forgotten again.
-func (c copies) Erase(ctx context.Context, id uuid.UUID) error {
-	return errors.Join(c.Copies.Erase(ctx, id), c.loops.Forget(id), c.schedules.Forget(id))
-}
-
-func copiesOf(s *system) copies { return copies{offline.Backups(s.Dir), s.loops, s.schedules} }
-
-// forget deletes the record of an ended session, and all copies of the record, loops and schedules.
-// No backup is made at the same time.
-func (s *system) forget(ctx context.Context, id uuid.UUID) error {
-	s.recovering.Lock()
-	defer s.recovering.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	ctx, done := s.lasting(ctx)
-	defer done()
-	return s.keeper.Forget(ctx, id)
-}
-
 // Forgetting deletes the record of an ended session, and all copies of it.
 var Forgetting = Change[Forget, struct{}]{Verb: "forget", do: func(ctx context.Context, s *system, body Forget) (struct{}, error) {
 	if body.Session == uuid.Nil {
 		return struct{}{}, control.Refuse(control.CodeMalformed, "not the id of a session")
 	}
-	err := s.forget(ctx, body.Session)
-	if r, there := s.store.Get(body.Session); there && errors.Is(err, archive.ErrNotEnded) {
-		err = offline.NotEnded(s.english(), s.coding, r)
+	err := s.Forget(ctx, body.Session)
+	if r, there := s.Store.Get(body.Session); there && errors.Is(err, archive.ErrNotEnded) {
+		err = offline.NotEnded(s.english(), s.Coding, r)
 	}
 	if unread, ok := errors.AsType[*recovery.UnreadBackup](err); ok {
 		err = control.Refuse(control.CodeRefused, fmt.Sprintf("the backup %s cannot be read (%v), so it may have a copy of the record: "+
@@ -226,19 +199,13 @@ var Forgetting = Change[Forget, struct{}]{Verb: "forget", do: func(ctx context.C
 	return struct{}{}, err
 }}
 
-// purge removes the records that are due, and reports each.
-func (s *system) purge(ctx context.Context) []show.Purge {
-	records := s.store.List()
-	return show.PurgesOf(s.keeper.Purge(ctx), records, time.Now(), s.PurgeAfter, "was forgotten", "; `ccbot recover --restore` brings it back for a week")
-}
-
 // Recovering recovers in a running bot: without a bot, Make has already recovered.
 var Recovering = Change[struct{}, show.Account]{Verb: "recover", do: func(ctx context.Context, s *system, _ struct{}) (show.Account, error) {
 	if s.recoveredFor == nil {
-		return s.recoverAgain(ctx)
+		return s.RecoverAgain(ctx)
 	}
-	did := show.AccountOf(*s.recoveredFor, s.nameOf)
-	did.Purge = s.purge(ctx)
+	did := s.AccountOf(*s.recoveredFor)
+	did.Purge = s.Purge(ctx)
 	return did, nil
 }}
 
@@ -249,7 +216,7 @@ var figures = Change[struct{}, health.Figures]{Verb: "figures", do: func(ctx con
 
 // english returns the chat's sentences for a person in a terminal.
 func (s *system) english() chat.Phrases {
-	return chat.Phrases{Words: s.bot.Speech.For("en"), Facts: s.bot.Facts}
+	return chat.Phrases{Words: i18n.Load(glyph.Name).For("en"), Facts: chat.Facts{Places: s.Places, Now: time.Now, Dir: s.Dir}}
 }
 
 // Figures asks the running bot for its figures. A bot that is too old does not know the verb.
@@ -275,7 +242,7 @@ var stopping = Change[stopBody, struct{}]{Verb: "stop", do: func(_ context.Conte
 	case 0:
 		return did, control.Refuse(control.CodeMalformed, "not the process of a bot")
 	case os.Getpid():
-		s.stop()
+		s.Stop()
 		return did, nil
 	}
 	return did, control.Refuse(control.CodeRefused, "another bot has the folder now")
@@ -323,13 +290,18 @@ func inFleet[Reply any](s *system, do func(c *center.Center) (Reply, error)) (di
 	return did, err
 }
 
+// offerTimeout bounds how long OfferingHost waits for the hub.
+const offerTimeout = 5 * time.Second
+
 // candidateTimeout bounds one call of AwaitingHost, which its caller repeats.
 const candidateTimeout = 20 * time.Second
 
 // The verbs of `ccbot host`.
 var (
-	OfferingHost = hostChange("host-add", func(_ context.Context, c *center.Center, name string) (Code, error) {
-		text, until, err := c.Offer(name)
+	OfferingHost = hostChange("host-add", func(ctx context.Context, c *center.Center, name string) (Code, error) {
+		ctx, stop := context.WithTimeout(ctx, offerTimeout)
+		defer stop()
+		text, until, err := c.Offer(ctx, name)
 		return Code{text, until}, err
 	})
 	AwaitingHost = hostChange("host-candidate", func(ctx context.Context, c *center.Center, name string) (Candidate, error) {

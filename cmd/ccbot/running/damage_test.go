@@ -129,7 +129,7 @@ func TestP8_DamagedFilesAreQuarantined(t *testing.T) {
 				corrupt(t, filepath.Join(dir, k.file))
 			}
 			log, posts := startOnce(t, environ, func(s *system) {
-				assert.Len(t, s.store.List(), 1, "the others are whole")
+				assert.Len(t, s.Store.List(), 1, "the others are whole")
 				current := s.bot.Store.Current(session.Conversation{ChatID: 1, ThreadID: 3})
 				assert.Equal(t, idOf(2), current)
 			})
@@ -170,10 +170,10 @@ func TestP8_QuarantineIsInNextReport(t *testing.T) {
 		{"before a report that fails", []string{session, message, post}, func(t *testing.T, s *system, report recovery.Report) {
 			ctx, stop := context.WithCancel(t.Context())
 			stop()
-			require.Error(t, s.recovered(ctx, report))
+			require.Error(t, s.ReportRecovery(ctx, report))
 		}, []string{"The file of 1 session cannot be read", "2 messages cannot be read"}},
 		{"while the bot runs", nil, func(t *testing.T, s *system, report recovery.Report) {
-			s.reportRecovery(t.Context(), report)
+			assert.NoError(t, s.ReportRecovery(t.Context(), report))
 			require.NoError(t, os.WriteFile(filepath.Join(s.Dir, message), []byte("{"), 0o600))
 			_, err := s.inbox.List()
 			require.NoError(t, err)
@@ -235,7 +235,7 @@ func startOnce(t *testing.T, environ []string, look func(*system)) (said, posts 
 	require.NoError(t, err)
 	defer s.end()
 	require.NoError(t, s.alone(t.Context(), func(ctx context.Context, s *system) error {
-		s.reportRecovery(ctx, *s.recoveredFor)
+		assert.NoError(t, s.ReportRecovery(ctx, *s.recoveredFor))
 		look(s)
 		return nil
 	}))
@@ -268,7 +268,7 @@ func TestP8_ForgetNamesADamagedBackup(t *testing.T) {
 		require.ErrorAs(t, forget(), &refusal)
 		assert.Equal(t, "the backup "+damaged+" cannot be read (unexpected EOF), so it may have a copy of the record: "+
 			"remove the file, and forget the session again", refusal.Text)
-		_, there := s.store.Get(idOf(1))
+		_, there := s.Store.Get(idOf(1))
 		assert.True(t, there)
 		require.NoError(t, os.Remove(damaged))
 		return forget()

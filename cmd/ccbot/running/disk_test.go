@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
@@ -77,7 +78,7 @@ func TestP8_FullDiskIsReportedOnSocket(t *testing.T) {
 		verb := Change[struct{}, struct{}]{do: func(context.Context, *system, struct{}) (did struct{}, err error) {
 			return did, os.WriteFile(filepath.Join(dir, "kept"), make([]byte, 64<<10), 0o600)
 		}}
-		_, err = verb.by(&system{Config: c})(t.Context(), []byte("{}"))
+		_, err = verb.by(&system{Engine: &engine.Engine{Settings: engine.Settings{Config: c}}})(t.Context(), []byte("{}"))
 		refusal := (*control.Refusal)(nil)
 		require.ErrorAs(t, err, &refusal)
 		assert.Contains(t, refusal.Text, "ccbot's folder "+dir+" cannot be used: there is no room left; make some and try again")

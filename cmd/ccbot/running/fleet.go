@@ -3,15 +3,18 @@ package running
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"ccbot/bot/hosts"
+	ports "ccbot/bot/machine"
 	"ccbot/fleet/beat"
 	"ccbot/fleet/center"
 	"ccbot/fleet/join"
+	"ccbot/fleet/rpc"
 	"ccbot/internal/logkey"
+	"ccbot/port/refusal"
 )
 
 // FleetFolder is the folder of the fleet in ccbot's folder.
@@ -19,46 +22,132 @@ func FleetFolder(dir string) string { return filepath.Join(dir, "fleet") }
 
 // fleet is the bot's part of a fleet. Without a hub it is empty, and nothing runs.
 type fleet struct {
-	mu     sync.Mutex
-	center *center.Center
-	dir    string
-	log    *slog.Logger
-	run    func(func() error) // runs a part as long as the bot
-	ctx    context.Context    // of the bot
+	settings center.Settings
+	own      func(ctx context.Context) rpc.Beat // the report of the chat's own machine
+	mu       sync.Mutex
+	center   *center.Center
+	run      func(*center.Center) // runs the center as long as the bot; nil before the bot runs, and once it was called
+}
+
+// load makes the machines of a fleet known, so that their sessions are not taken for forgotten
+// ones.
+func (f *fleet) load() {
+	if _, err := f.open(); err != nil && !errors.Is(err, center.ErrNoHub) {
+		f.settings.Log.Error("fleet_failed", logkey.Error, err) // the sessions of this machine work
+	}
 }
 
 // begin runs the fleet if there is one, and a later one as soon as it is there.
-func (f *fleet) begin(ctx context.Context, run func(func() error), dir string, log *slog.Logger) {
+func (f *fleet) begin(ctx context.Context, run func(func() error)) {
 	f.mu.Lock()
-	f.ctx, f.run, f.dir, f.log = ctx, run, dir, log
-	f.mu.Unlock()
-	if _, err := f.open(); err != nil && !errors.Is(err, center.ErrNoHub) {
-		log.Error("fleet_failed", logkey.Error, err) // the sessions of this machine work
+	f.run = func(c *center.Center) {
+		run(func() error {
+			if err := c.Run(ctx); ctx.Err() == nil {
+				f.settings.Log.Error("fleet_failed", logkey.Error, err)
+			}
+			return nil
+		})
 	}
+	f.mu.Unlock()
+	f.load()
 }
 
-// open returns the fleet, which runs. A hub that was named since the start is found now.
+// open returns the fleet, which runs if the bot does. A hub that was named since the start is found
+// now.
 func (f *fleet) open() (*center.Center, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.center != nil {
-		return f.center, nil
-	}
-	if f.run == nil {
-		return nil, errors.New("ccbot is still starting")
-	}
-	c, err := center.Open(center.Settings{Folder: FleetFolder(f.dir), Now: time.Now, Log: f.log})
-	if err != nil {
-		return nil, err
-	}
-	f.center = c
-	f.run(func() error {
-		if err := c.Run(f.ctx); f.ctx.Err() == nil {
-			f.log.Error("fleet_failed", logkey.Error, err)
+	if f.center == nil {
+		c, err := center.Open(f.settings)
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return c, nil
+		f.center = c
+	}
+	if f.run != nil {
+		f.run(f.center)
+		f.run = nil
+	}
+	return f.center, nil
+}
+
+// Exists implements hosts.Fleet.
+func (f *fleet) Exists() bool { return center.Exists(f.settings.Folder) }
+
+// Status implements hosts.Fleet.
+func (f *fleet) Status(ctx context.Context, id string) ports.Status {
+	if id == "" {
+		return statusOf(f.own(ctx), time.Time{})
+	}
+	s := f.state(id)
+	return statusOf(s.Said, s.Heard)
+}
+
+// state returns the state of a host; zero: the chat has none with this id.
+func (f *fleet) state(id string) center.State {
+	if c, err := f.open(); err == nil {
+		for _, s := range c.List() {
+			if s.ID == id {
+				return s
+			}
+		}
+	}
+	return center.State{}
+}
+
+func statusOf(b rpc.Beat, heard time.Time) ports.Status {
+	return ports.Status{Version: b.Version, Agents: b.Agents, Load: b.Load, DiskFree: b.DiskFree, DiskSize: b.DiskSize, Heard: heard}
+}
+
+// Offer implements hosts.Fleet.
+func (f *fleet) Offer(ctx context.Context, name string) (hosts.Code, error) {
+	c, err := f.open()
+	if err != nil {
+		return hosts.Code{}, refusalOf(err)
+	}
+	ctx, stop := context.WithTimeout(ctx, offerTimeout)
+	defer stop()
+	text, until, err := c.Offer(ctx, name)
+	return hosts.Code{Text: text, Until: until}, refusalOf(err)
+}
+
+// Candidate implements hosts.Fleet.
+func (f *fleet) Candidate(name string) (found hosts.Candidate, waits bool) {
+	c, err := f.open()
+	if err != nil {
+		return found, false
+	}
+	one, waits := c.Waiting(name)
+	return hosts.Candidate{Code: one.Code, Fingerprint: one.Fingerprint, System: one.Machine.System, Owner: one.Machine.Owner, Rivals: one.Rivals}, waits
+}
+
+// Decide implements hosts.Fleet.
+func (f *fleet) Decide(ctx context.Context, d hosts.Candidate, admit bool) error {
+	c, err := f.open()
+	if err == nil {
+		_, err = c.Decide(ctx, d.Code, d.Fingerprint, admit)
+	}
+	return refusalOf(err)
+}
+
+// Remove implements hosts.Fleet.
+func (f *fleet) Remove(ctx context.Context, id string) error {
+	c, err := f.open()
+	if s := f.state(id); err == nil && s.ID != "" { // it may have been removed since
+		_, err = c.Remove(ctx, s.Name)
+	}
+	return refusalOf(err)
+}
+
+// refusalOf returns an error of the fleet as the chat explains it.
+func refusalOf(err error) error {
+	for is, code := range map[error]refusal.Code{center.ErrName: refusal.HostName, join.ErrNameTaken: refusal.HostTaken, center.ErrNotConnected: refusal.HubAway,
+		join.ErrLate: refusal.HostCode, join.ErrUsed: refusal.HostCode, join.ErrRefused: refusal.HostCode, join.ErrProof: refusal.HostCode, join.ErrChanged: refusal.HostCode} {
+		if errors.Is(err, is) {
+			return &refusal.Error{Code: code, Err: err}
+		}
+	}
+	return err
 }
 
 // Host is a machine of the fleet.

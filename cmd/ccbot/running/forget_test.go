@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 
 	"ccbot/agent"
 	"ccbot/agent/claude/claudeask"
-	"ccbot/archive"
 	"ccbot/bot"
 	"ccbot/bot/ask"
 	"ccbot/bot/card"
@@ -27,7 +25,9 @@ import (
 	"ccbot/bot/inbox"
 	ports "ccbot/bot/machine"
 	"ccbot/bot/outbox"
+	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/hooks"
 	"ccbot/host"
@@ -42,6 +42,7 @@ import (
 	"ccbot/lifecycle/view"
 	"ccbot/loop"
 	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/schedule"
 )
 
@@ -55,9 +56,10 @@ type forgetful struct {
 func newForgetful(t *testing.T) forgetful {
 	t.Helper()
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
-	s := &system{Config: config.Config{Dir: dir, PermissionMode: agent.ModeAsk}, log: log}
-	s.coding = offline.AgentsToStart(s.Config, &offline.Hook{Path: "/bin/true"})
-	require.NoError(t, s.openStores())
+	s := &system{Engine: &engine.Engine{Settings: engine.Settings{Config: config.Config{Dir: dir, PermissionMode: agent.ModeAsk}, Log: log}}}
+	s.Coding = offline.AgentsToStart(s.Config, &offline.Hook{Path: "/bin/true"})
+	s.Chat = localChat{s: s}
+	require.NoError(t, s.openAll())
 	words := i18n.Load(glyph.Name)
 	out := filepath.Join(dir, "outbox")
 	mayShow := func(session.Conversation) bool { return true }
@@ -67,14 +69,33 @@ func newForgetful(t *testing.T) forgetful {
 	require.NoError(t, err)
 	chats, err := conversation.Open(filepath.Join(dir, "chats"), filepath.Join(dir, "quarantine"), log)
 	require.NoError(t, err)
-	m := &ports.Machine{Sessions: &host.Sessions{}, Records: host.Views{Agents: s.coding, Records: s.store}, Places: &host.Machine{}, Files: &host.Machine{}}
-	s.loops = &loop.Keeper{Log: log, Now: time.Now}
-	require.NoError(t, s.loops.Open(offline.Loops(dir), filepath.Join(dir, "quarantine")))
-	s.schedules = &schedule.Keeper{Log: log, Now: time.Now}
-	require.NoError(t, s.schedules.Open(offline.Schedules(dir), filepath.Join(dir, "quarantine")))
+	m := &ports.Machine{Sessions: &host.Sessions{}, Records: host.Views{Agents: s.Coding, Records: s.Store}, Places: &host.Machine{}, Files: &host.Machine{}}
+	s.Loops = &loop.Keeper{Log: log, Now: time.Now}
+	require.NoError(t, s.Loops.Open(offline.Loops(dir), filepath.Join(dir, "quarantine")))
+	s.Schedules = &schedule.Keeper{Log: log, Now: time.Now}
+	require.NoError(t, s.Schedules.Open(offline.Schedules(dir), filepath.Join(dir, "quarantine")))
 	s.bot = bot.New(bot.Config{Lists: conversation.Lists{People: map[int64]bool{1: true}}},
 		bot.Deps{Machine: m, Chat: chat.New(chat.Deps{Machine: m, Sender: speaks, Chats: chats, Cards: s.cards, Speech: words, Now: time.Now, Log: log}), Sender: speaks, Entries: s.inbox, Asks: s.asks})
+	s.Receipts = &engine.Receipts{Chat: s.bot}
 	return forgetful{s, t, out}
+}
+
+// openAll opens the files of the chat and of the engine.
+func (s *system) openAll() error {
+	if err := s.openStores(s.Config, s.Log); err != nil {
+		return err
+	}
+	s.Prompts = s.prompts.held
+	s.Prompts.Report = func(n news.Progress) error { return s.bot.SessionNews(context.Background(), port.Session{}, n) }
+	return s.OpenRecords()
+}
+
+// settleAll settles what a crash has left.
+func (f *forgetful) settleAll(ctx context.Context) error {
+	if err := f.prompts.agree(); err != nil {
+		return err
+	}
+	return settle(ctx, f.Engine, func(ctx context.Context, keys []string) error { return prompt.Offer(ctx, f.bot.Prompts, keys) })
 }
 
 // waiting is a session with a prompt that waits for it.
@@ -84,7 +105,7 @@ func (f forgetful) waiting(text string) (r session.Record, key, settings string)
 	_, err := f.inbox.Add(inbox.Entry{Key: key, State: inbox.Held, Session: r.ID, Text: text,
 		Conversation: session.Conversation{ChatID: 1}})
 	require.NoError(f.t, err)
-	settings, _, err = f.coding.Of("").Settings.Write(r.ID, f.Dir, func([]string) (map[string]string, error) { return nil, nil })
+	settings, _, err = f.Coding.Of("").Settings.Write(r.ID, f.Dir, func([]string) (map[string]string, error) { return nil, nil })
 	require.NoError(f.t, err)
 	require.NoError(f.t, f.asks.Save(ask.New(f.request(r), session.Conversation{ChatID: 1})))
 	r.Prompts = []string{key, "7"} // 7 is finished: a crash came before it left the queue
@@ -118,7 +139,7 @@ func TestP4_ForgettingReportsPromptsFirst(t *testing.T) {
 	other, otherKey, otherSettings := f.waiting("for another one")
 	status, otherStatus := f.status(old), f.status(other)
 	for range 2 { // a crash before the record goes repeats it
-		require.NoError(t, f.clear(t.Context(), old))
+		require.NoError(t, f.Clear(t.Context(), old))
 		assert.Equal(t, 1, strings.Count(folder(t, f.out), "for the old one"))
 		assert.NotContains(t, folder(t, f.out), "for another one")
 	}
@@ -140,7 +161,7 @@ func TestP4_UnreportedPromptsPreventForgetting(t *testing.T) {
 	f := newForgetful(t)
 	r, key, settings := f.waiting("hello")
 	require.NoError(t, os.WriteFile(f.out, nil, 0o600)) // a file where the folder should be
-	require.Error(t, f.clear(t.Context(), r))
+	require.Error(t, f.Clear(t.Context(), r))
 	_, err := f.inbox.Load(key)
 	assert.NoError(t, err)
 	assert.FileExists(t, settings)
@@ -157,13 +178,13 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 		require.NoError(f.t, os.WriteFile(filepath.Join(f.Dir, "sessions", id.String()+".json"), []byte(text), 0o600))
 	}
 	for _, r := range others {
-		require.NoError(f.t, f.store.Create(r))
+		require.NoError(f.t, f.Store.Create(r))
 	}
-	require.NoError(f.t, f.openStores())
-	require.Len(f.t, f.store.Unloaded(), 2)
-	f.lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.store, Ender: &ending.Ender{},
-		Typist: typing.New(&view.Observer{Agents: f.coding, Now: time.Now, Log: f.log}, nil, f.prompts, nil)})
-	require.NoError(f.t, f.settle(f.t.Context()))
+	require.NoError(f.t, f.openAll())
+	require.Len(f.t, f.Store.Unloaded(), 2)
+	f.Lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.Store, Ender: &ending.Ender{},
+		Typist: typing.New(&view.Observer{Agents: f.Coding, Now: time.Now, Log: f.Log}, nil, f.Prompts, nil)})
+	require.NoError(f.t, f.settleAll(f.t.Context()))
 	return newer, broken, nobodys
 }
 
@@ -182,41 +203,6 @@ func TestP4_PromptsOfUnreadableRecordWait(t *testing.T) {
 	assert.NotContains(t, folder(t, f.out), "one")
 }
 
-// TestUnreadRecordIsNoForgottenOne: loops of its session wait.
-func TestUnreadRecordIsNoForgottenOne(t *testing.T) {
-	f := newForgetful(t)
-	f.unreadable()
-	e := &loopEngine{system: f.system}
-	for _, a := range f.store.Unloaded() {
-		assert.True(t, e.Unread(a.ID), a.Why)
-	}
-	assert.False(t, e.Unread(uuid.New()))
-}
-
-// TestP9_LoopsAreForgottenFirst: a crash before the record goes leaves a session that can be
-// forgotten again, not a task of a session that is gone.
-func TestP9_LoopsAreForgottenFirst(t *testing.T) {
-	f := newForgetful(t)
-	r := session.Record{ID: uuid.New(), AgentSessionID: uuid.New(), Name: "api", Dir: f.Dir, State: session.Archived, CreatedAt: time.Now()}
-	require.NoError(t, f.store.Create(r))
-	id := uuid.New()
-	data, err := json.Marshal(loop.Loop{Version: loop.Version, Loop: port.Loop{ID: id, Session: r.ID, Task: "secret", State: port.LoopPaused, Step: port.LoopAsk, Iteration: 1, Attempt: 1}})
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(offline.Loops(f.Dir), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(offline.Loops(f.Dir), id.String()+".json"), data, 0o600))
-	require.NoError(t, f.loops.Open(offline.Loops(f.Dir), filepath.Join(f.Dir, "quarantine")))
-	all, err := f.loops.All(t.Context())
-	require.NoError(t, err)
-	require.Len(t, all, 1)
-	f.lasting = lastingIn(t.Context())
-	f.keeper = &archive.Keeper{Records: f.store, Copies: copiesOf(f.system), Clear: func(context.Context, session.Record) error { return errors.New("a crash") }, Now: time.Now, Log: f.log}
-	require.Error(t, f.forget(t.Context(), r.ID))
-	all, err = f.loops.All(t.Context())
-	require.NoError(t, err)
-	assert.Empty(t, all)
-	assert.NotContains(t, folder(t, offline.Loops(f.Dir)), "secret")
-}
-
 // TestLeftPromptPausesLoop: a crash came between a person's prompt and the pause of the loop.
 func TestLeftPromptPausesLoop(t *testing.T) {
 	f := newForgetful(t)
@@ -226,10 +212,10 @@ func TestLeftPromptPausesLoop(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(offline.Loops(f.Dir), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(offline.Loops(f.Dir), l.ID.String()+".json"), data, 0o600))
-	require.NoError(t, f.loops.Open(offline.Loops(f.Dir), filepath.Join(f.Dir, "quarantine")))
+	require.NoError(t, f.Loops.Open(offline.Loops(f.Dir), filepath.Join(f.Dir, "quarantine")))
 	r.Name, r.Dir, r.State, r.AgentSessionID, r.CreatedAt, r.Prompts = "api", f.Dir, session.Running, uuid.New(), time.Now(), nil
 	f.unreadable(r)
-	all, err := loop.Read(offline.Loops(f.Dir), f.log)
+	all, err := loop.Read(offline.Loops(f.Dir), f.Log)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 	assert.Equal(t, []any{port.LoopPaused, port.WhyPersonActed}, []any{all[0].State, all[0].Reason})

@@ -27,7 +27,7 @@ var errNotCounted = errors.New("it is in the settings file, and does not count")
 
 // AllowGroup adds a group to the settings file, and then reads the settings again as a reload does.
 func (a allowedGroups) AllowGroup(ctx context.Context, group int64) error {
-	c, err := config.Load(a.environ)
+	c, err := config.Load(a.Environ)
 	if err != nil {
 		return a.Token.CleanError(fmt.Errorf("allow group %d: %w", group, err))
 	}
@@ -43,7 +43,7 @@ func (a allowedGroups) AllowGroup(ctx context.Context, group int64) error {
 // GroupLine returns the line that allows a group too, if the process environment sets the list. An
 // empty value wins over the file as well.
 func (a allowedGroups) GroupLine(group int64) string {
-	if _, set := env.ToMap(a.environ)[groupsSetting]; !set {
+	if _, set := env.ToMap(a.Environ)[groupsSetting]; !set {
 		return ""
 	}
 	return groupsSetting + "=" + withGroup(a.Config, group)

@@ -23,7 +23,7 @@ func TestP9_AllowedGroupIsWrittenAndCounts(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(c.File, []byte("# mine\nALLOWED_CHATS=-3 # the team\n"), 0o600))
 	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
-		s.level, s.environ = new(slog.LevelVar), environ
+		s.level, s.Environ = new(slog.LevelVar), environ
 		list := allowedGroups{s}
 		assert.Empty(t, list.GroupLine(-4))
 		for range 2 {
@@ -48,7 +48,7 @@ func TestWrongFileRejectsGroup(t *testing.T) {
 	c, err := config.LoadForReading(environ)
 	require.NoError(t, err)
 	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
-		s.level, s.environ = new(slog.LevelVar), environ
+		s.level, s.Environ = new(slog.LevelVar), environ
 		require.NoError(t, os.WriteFile(c.File, []byte("KILL_GRACE=soon\n"), 0o600))
 		require.Error(t, allowedGroups{s}.AllowGroup(ctx, -4))
 		assert.False(t, s.bot.InGroup(-4))
@@ -65,7 +65,7 @@ func TestGroupLineHasAllGroups(t *testing.T) {
 	for set, want := range map[string]string{"ALLOWED_CHATS=-3,-5": "ALLOWED_CHATS=-3,-5,-4", "ALLOWED_CHATS=": "ALLOWED_CHATS=-4"} {
 		environ := append(machine(t), set)
 		require.NoError(t, aside(t, environ, func(_ context.Context, s *system) error {
-			s.environ = environ
+			s.Environ = environ
 			assert.Equal(t, want, allowedGroups{s}.GroupLine(-4))
 			return nil
 		}))
@@ -77,7 +77,7 @@ func TestGroupLineHasAllGroups(t *testing.T) {
 func TestP9_GroupThatDoesNotCountFails(t *testing.T) {
 	environ := append(machine(t), "ALLOWED_CHATS=")
 	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
-		s.level, s.environ = new(slog.LevelVar), environ
+		s.level, s.Environ = new(slog.LevelVar), environ
 		require.ErrorIs(t, allowedGroups{s}.AllowGroup(ctx, -4), errNotCounted)
 		assert.False(t, s.bot.InGroup(-4))
 		return nil

@@ -8,22 +8,24 @@ import (
 	"log/slog"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/metrics"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/fleet/member"
 	"ccbot/fleet/rpc"
 	fleetwire "ccbot/fleet/wire"
-	"ccbot/hooks"
+	"ccbot/internal/address"
 	"ccbot/internal/control"
 	"ccbot/internal/gauge"
 	"ccbot/internal/logkey"
 	"ccbot/internal/loglimit"
-	"ccbot/internal/process"
+	"ccbot/internal/session"
+	"ccbot/port"
 )
 
 // RunHost runs the sessions of this machine for a chat on another machine, which it has joined,
@@ -43,104 +45,124 @@ func RunHost(ctx context.Context, environ []string, version string, stderr io.Wr
 	if err != nil {
 		return err
 	}
-	s, err := begin(ctx, c, "run", hook, environ, log)
+	e, err := beginHost(ctx, c, hook, environ, log)
 	if err != nil {
 		return err
 	}
-	defer s.end()
+	defer e.Close() // the process ends too, and the lock with it
 	m, err := member.Open(FleetFolder(c.Dir), log)
 	if errors.Is(err, member.ErrNone) {
 		return exit.Usage(fmt.Errorf("%w: `ccbot join CODE` does that", err))
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = statefolder.Error(c.Dir, runHost(ctx, e, m, version))
 	}
-	s.environ, s.level, s.version = environ, level, version
-	return statefolder.Error(c.Dir, runHost(ctx, s, m))
+	if errors.Is(err, member.ErrRemoved) {
+		err = exit.Usage(fmt.Errorf("%w; its sessions stay in tmux, and `ccbot join CODE` lets it in again", err))
+	}
+	return err
+}
+
+// beginHost takes the lock and makes the engine of a host; nothing runs yet.
+func beginHost(ctx context.Context, c config.Config, hook string, environ []string, log *slog.Logger) (*engine.Engine, error) {
+	settings, err := engine.Take(ctx, c, "run", log)
+	if err != nil {
+		return nil, err
+	}
+	settings.Hook, settings.Environ = &offline.Hook{Path: hook}, environ
+	settings.Coding = offline.AgentsToStart(c, settings.Hook)
+	e := (*engine.Engine)(nil)
+	settings.Counts = metrics.New(func() map[session.State]int { return e.States() })
+	settings.Prompts, err = engine.OpenPrompts(c.Dir, log)
+	if err == nil {
+		settings.Prompts.Later, settings.Prompts.Failpoint = true, engine.Failpoint(environ)
+		settings.Planned = engine.Own{Prompts: settings.Prompts}
+		e, err = engine.Open(ctx, settings)
+	}
+	if err != nil {
+		return nil, errors.Join(statefolder.Error(c.Dir, err), settings.Held.Close())
+	}
+	return e, nil
 }
 
 // runHost recovers first, and makes calls of the chat only after that.
-func runHost(asked context.Context, s *system, m *member.Member) error {
-	s.receipts.Chat = m.News()
-	s.relay.Connect(noChat{})
-	s.socket.Files = noChat{}
-	g, ctx := errgroup.WithContext(asked)
-	s.lasting = lastingIn(ctx)
-	stopping, stop := context.WithCancel(ctx)
-	defer stop()
-	s.stop = stop
-	for _, part := range []func(context.Context) error{s.tmux.Run, s.watch.Run,
-		func(ctx context.Context) error { return s.held.Run(ctx, s.watch, s.log) }} {
-		g.Go(func() error { return part(ctx) })
-	}
-	g.Go(func() error {
-		<-stopping.Done()
-		return stopping.Err() // which ends the others
-	})
-	g.Go(func() error {
-		report, err := s.recover(ctx)
-		if err != nil {
-			return err
-		}
-		s.loops.Settle(ctx)
-		s.log.Debug("host_recovered", logkey.Actions, len(report.Results)) // there is no chat to be told
-		server := fleetwire.Server{Name: m.Admission.Name, Machine: s.bot.Machine}
-		for _, part := range []func(context.Context) error{s.lifecycle.Run, s.events.Run, s.presences, s.keeper.Run, s.loops.Run,
-			s.schedules.Run, s.claude.Run, s.pruneBindings,
-			func(ctx context.Context) error { return s.socket.Run(ctx, s.Dir, s.table, hostVerbs(s)) },
-			func(ctx context.Context) error {
-				return statefolder.KeepAlive(ctx, s.Dir, process.Clock{Table: s.table}, s.log)
-			},
-			func(ctx context.Context) error {
-				return m.Run(ctx, server.Answer, func() rpc.Beat { return beatOf(ctx, s) })
-			}} {
-			g.Go(func() error { return part(ctx) })
-		}
-		s.log.Info("ready", logkey.Name, m.Admission.Name, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
+func runHost(ctx context.Context, e *engine.Engine, m *member.Member, version string) error {
+	e.Connect(context.WithoutCancel(ctx), remoteChat{e}, m.News())
+	server := fleetwire.Server{Name: m.Admission.Name, Machine: machineOf(e)}
+	s := &system{Engine: e}
+	verbs := map[string]socket.Change{Ending.Verb: Ending.by(s), stopping.Verb: stopping.by(s)}
+	err := e.Run(ctx, engine.Program{Verbs: verbs, Serve: func(l engine.Life) error {
+		l.Go(func(ctx context.Context) error {
+			return m.Run(ctx, server.Answer, func() rpc.Beat { return beatOf(ctx, e, version) })
+		})
+		e.Log.Info("ready", logkey.Name, m.Admission.Name, logkey.Dir, e.Dir, logkey.Sessions, len(e.Store.Shared()))
+		<-l.Stopping.Done()
 		return nil
-	})
-	err := g.Wait()
-	s.talk.Close()
-	if err := s.store.SaveKept(context.WithoutCancel(asked)); err != nil {
-		s.log.Warn("record_not_saved", logkey.Error, err)
-	}
+	}})
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return err
 }
 
-// hostVerbs are the verbs that need no chat.
-func hostVerbs(s *system) map[string]socket.Change {
-	return map[string]socket.Change{Ending.Verb: Ending.by(s), stopping.Verb: stopping.by(s)}
-}
-
 // beatOf returns the status that this machine reports.
-func beatOf(ctx context.Context, s *system) rpc.Beat {
-	b := rpc.Beat{Version: s.version}
-	for _, r := range s.store.Shared() {
-		if r.State.Live() {
-			b.Agents++
+func beatOf(ctx context.Context, e *engine.Engine, version string) rpc.Beat {
+	b := rpc.Beat{Version: version, Load: gauge.Load(ctx)}
+	for state, n := range e.States() {
+		if state.Live() {
+			b.Agents += n
 		}
 	}
-	if room, err := gauge.Disk(ctx, s.Dir); err == nil {
+	if room, err := gauge.Disk(ctx, e.Dir); err == nil {
 		b.DiskFree, b.DiskSize = int64(room.Free), int64(room.Total) //nolint:gosec // of a disk
 	}
 	return b
 }
 
-// noChat takes the place of the chat on a machine without one.
-type noChat struct{}
+// remoteChat implements engine.Chat on a machine whose chat is on another one: only news reach it.
+type remoteChat struct {
+	e *engine.Engine
+}
 
 var errNoChat = errors.New("the chat is on another machine")
 
-// OnRequest leaves a permission request to the terminal.
-func (noChat) OnRequest(context.Context, hooks.Request) error { return errNoChat }
+// Agree implements engine.Start: the chat repeats the offers that were not answered.
+func (c remoteChat) Agree(context.Context) error { return c.e.Prompts.ReportAll() }
 
-// OnLeft does nothing, because OnRequest took nothing.
-func (noChat) OnLeft(context.Context, hooks.Request) {}
+// Settle implements engine.Start. The chat decides about the prompts of a session that is not
+// there.
+func (c remoteChat) Settle(ctx context.Context) error {
+	return settle(ctx, c.e, func(_ context.Context, keys []string) (err error) {
+		for _, key := range keys {
+			err = errors.Join(err, c.e.Prompts.TakeBack(key, 0, false))
+		}
+		return err
+	})
+}
+
+// Begin implements engine.Plans.
+func (remoteChat) Begin(context.Context, address.Conversation, port.Start) (port.Session, error) {
+	return port.Session{}, errNoChat
+}
+
+// Resumed implements engine.Plans.
+func (remoteChat) Resumed(context.Context, uuid.UUID) (port.Session, error) {
+	return port.Session{}, errNoChat
+}
+
+// Zone returns the zone of this machine's settings.
+func (c remoteChat) Zone(address.Conversation) string { return c.e.TimeZone }
+
+// Explain implements engine.Plans.
+func (remoteChat) Explain(_ port.Session, err error) string { return err.Error() }
+
+// Holds implements engine.Chat: the chat interrupts a turn above its cap.
+func (remoteChat) Holds(context.Context, uuid.UUID) (holds, capped bool) { return false, false }
+
+// Awaited keeps all files.
+func (remoteChat) Awaited() (map[string]bool, error) { return nil, errNoChat }
 
 // SendFile refuses a file.
-func (noChat) SendFile(context.Context, uuid.UUID, string, string) error {
+func (remoteChat) SendFile(context.Context, uuid.UUID, string, string) error {
 	return control.Refuse(control.CodeRefused, errNoChat.Error()+", which takes no files yet")
 }

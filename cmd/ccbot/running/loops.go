@@ -3,349 +3,26 @@ package running
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/inbox"
-	"ccbot/cmd/ccbot/environment"
 	"ccbot/cmd/ccbot/offline"
-	"ccbot/host"
 	"ccbot/internal/control"
-	"ccbot/internal/git"
-	"ccbot/internal/pause"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
-	"ccbot/lifecycle/evidence"
-	"ccbot/lifecycle/outcome"
-	"ccbot/lifecycle/typing"
-	"ccbot/lifecycle/view"
 	"ccbot/loop"
 	"ccbot/port"
-	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
-
-// openLoops makes the part that runs loops.
-func openLoops(s *system, environ []string) (*loop.Keeper, error) {
-	e := &loopEngine{system: s, diffs: offline.Diffs(s.Config, s.store, environ, offline.Moments(s.Dir).Dir)}
-	loops := &loop.Keeper{Engine: e, Processes: s.table, Env: environment.Server(environ), Spared: e.spares, Tell: e.tell, Changed: func() { s.bot.Loops.Wake() },
-		Ended: s.metrics.LoopEnded, Purged: s.metrics.LoopPurged, Cleaned: s.metrics.WorktreeCleaned, PurgeAfter: s.LoopPurge, Copies: offline.PurgedLoops(s.Dir),
-		Now: time.Now, Log: s.log, Failpoint: Failpoint(environ)}
-	return loops, loops.Open(offline.Loops(s.Dir), filepath.Join(s.Dir, "quarantine"))
-}
-
-// liveIn returns the function that returns the live loop of a session; nil: none.
-func liveIn(loops *loop.Keeper) func(id uuid.UUID) *port.Loop {
-	return func(id uuid.UUID) *port.Loop {
-		if l, live := loops.Live(id); live {
-			return &l.Loop
-		}
-		return nil
-	}
-}
-
-// tell reports a start, a pause or an end of a loop to the chat.
-func (e *loopEngine) tell(ctx context.Context, l port.Loop) error {
-	r, known := e.bot.Records.Get(l.Session)
-	if !known {
-		return nil
-	}
-	return e.bot.SessionNews(ctx, r, news.Looped{Loop: l})
-}
-
-// spares returns an error for an agent of a session: it is ended only by package ending.
-func (e *loopEngine) spares(p process.Process) error {
-	for _, r := range e.store.Shared() {
-		if r.Agent() == p.Identity {
-			return &process.Spare{Reason: "agent", Detail: "it is the agent of " + r.Name}
-		}
-	}
-	return nil
-}
-
-// loopEngine implements loop.Engine with the parts of the running bot.
-type loopEngine struct {
-	*system
-	diffs host.Diffs
-
-	mu    sync.Mutex             // guards turns
-	turns map[uuid.UUID]readTurn // the last one of each session
-}
-
-// readTurn is what was read of the answer to a prompt.
-type readTurn struct {
-	at     talk.Cursor // before its prompt
-	text   string      // of its prompt
-	answer func() (talk.Reply, error)
-}
-
-// Session implements loop.Engine.
-func (e *loopEngine) Session(id uuid.UUID) (session.Record, bool) { return e.store.Get(id) }
-
-// Unread implements loop.Engine.
-func (e *loopEngine) Unread(id uuid.UUID) bool {
-	_, known := e.store.Get(id)
-	_, unread := e.store.Unread(id)
-	return !known && unread
-}
-
-// Keep implements loop.Engine.
-func (e *loopEngine) Keep(ctx context.Context, id, key uuid.UUID, text string) error {
-	err := e.keep(ctx, id, key, text, e.lifecycle.Queues().Queue)
-	if errors.Is(err, view.ErrNoAgent) { // it must not wait for an agent that comes back
-		return errors.Join(err, e.finishHeld(inbox.PromptKey(key)))
-	}
-	return err
-}
-
-// keep puts a prompt on disk, and then into the queue of a session.
-func (e *loopEngine) keep(ctx context.Context, id, key uuid.UUID, text string, queue func(ctx context.Context, id uuid.UUID, key string) error) error {
-	r, ok := e.store.Get(id)
-	if !ok {
-		return session.ErrNotFound
-	}
-	typed, class, ok := talk.Normalise(text)
-	if !ok {
-		return errBlank
-	}
-	name := inbox.PromptKey(key)
-	if _, err := e.inbox.Add(inbox.Entry{Key: name, State: inbox.Held, Session: id, Conversation: r.Conversation, Text: typed, Class: class}); err != nil {
-		return err
-	}
-	err := queue(ctx, id, name)
-	if errors.Is(err, typing.ErrNoPrompt) { // it is typed, or finished
-		return nil
-	}
-	return err
-}
-
-// finishHeld finishes a prompt that no queue has.
-func (e *loopEngine) finishHeld(key string) error {
-	if err := e.inbox.FinishIn(key, inbox.Held); !errors.Is(err, inbox.ErrNoEntry) {
-		return err
-	}
-	return nil
-}
-
-// Withdraw implements loop.Engine.
-func (e *loopEngine) Withdraw(ctx context.Context, id, key uuid.UUID) error {
-	name := inbox.PromptKey(key)
-	err := e.lifecycle.Queues().Withdraw(ctx, id, name)
-	if errors.Is(err, typing.ErrNoPrompt) || errors.Is(err, session.ErrNotFound) {
-		return e.finishHeld(name)
-	}
-	return err
-}
-
-// Interrupt implements loop.Engine.
-func (e *loopEngine) Interrupt(ctx context.Context, id uuid.UUID) error {
-	return e.lifecycle.Queues().EndTurn(ctx, id) // a person's prompts stay in the queue
-}
-
-// Outcome implements loop.Engine.
-func (e *loopEngine) Outcome(_ context.Context, r session.Record, key uuid.UUID, known *outcome.Prompt) (o outcome.Outcome, p outcome.Prompt, err error) {
-	if known != nil {
-		p = *known
-	} else if p, err = e.prompts.outcomeOf(inbox.PromptKey(key)); err != nil {
-		return o, p, err
-	}
-	seen := outcome.Seen{State: r.State, Phase: view.Noted(r).Phase, Prompt: p}
-	answer, path := e.answer(p, r)
-	if answer != nil {
-		if seen.Answer, err = answer(); err != nil {
-			return o, p, fmt.Errorf("read the answer: %w", err)
-		}
-	}
-	if p.Finished && p.Mark != nil && r.State == session.Running && seen.Phase == talk.PhaseIdle {
-		since := p.Mark.At
-		if r.PhaseAt.After(since) {
-			since = r.PhaseAt
-		}
-		seen.Idle = time.Since(since)
-	}
-	o = seen.Outcome()
-	if answer != nil && o.Kind != outcome.Open {
-		o.Others, err = p.Others(e.coding.Of(r.AgentName), path)
-	}
-	return o, p, err
-}
-
-// answer returns the answer to a prompt, as far as it was read.
-func (e *loopEngine) answer(p outcome.Prompt, r session.Record) (read func() (talk.Reply, error), path string) {
-	answer, path := p.Answer(e.coding.Of(r.AgentName), r)
-	if answer == nil {
-		return nil, ""
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	at := talk.Cursor{Path: path, Offset: p.Mark.Offset}
-	if last := e.turns[r.ID]; last.at == at && last.text == p.Text {
-		return last.answer, path
-	}
-	if e.turns == nil {
-		e.turns = make(map[uuid.UUID]readTurn)
-	}
-	e.turns[r.ID] = readTurn{at, p.Text, answer}
-	return answer, path
-}
-
-// Spent implements loop.Engine.
-func (e *loopEngine) Spent(ctx context.Context, id uuid.UUID, since time.Time) (loop.Spent, error) {
-	sum, err := e.spending.Since(ctx, id, since)
-	return loop.Spent{Tokens: sum.Tokens(), Cost: sum.Cost, Unpriced: sum.Unpriced}, err
-}
-
-// Place implements loop.Engine.
-func (e *loopEngine) Place(ctx context.Context, dir string) (repo, branch, commit string) {
-	state, err := e.observer.Git(ctx, dir)
-	if err != nil || state == nil {
-		return "", "", ""
-	}
-	repo = state.Root
-	if shared, err := git.Shared(state.Root); err == nil {
-		repo = strings.TrimSuffix(shared, "/.git")
-	}
-	return repo, state.Branch, state.Head
-}
-
-// snapshotTimeout is how long the start of a loop waits for a large work tree.
-const snapshotTimeout = 10 * time.Second
-
-// Snapshot implements loop.Engine.
-func (e *loopEngine) Snapshot(ctx context.Context, id uuid.UUID) string {
-	ctx, cancel := context.WithTimeout(ctx, snapshotTimeout)
-	defer cancel()
-	since, _ := e.diffs.Snapshot(ctx, id) // without it the card counts no changes
-	return string(since)
-}
-
-// Tree implements loop.Engine.
-func (e *loopEngine) Tree(ctx context.Context, id uuid.UUID) string {
-	p, _ := e.diffs.Print(ctx, id) // an unknown tree proves no standstill
-	return p
-}
-
-// personalQueues pauses the loop of a session before a person's prompt.
-type personalQueues struct {
-	host.Queues
-	loops *loop.Keeper
-}
-
-func (q personalQueues) Queue(ctx context.Context, id uuid.UUID, key string) error {
-	q.loops.Yield(ctx, id, "a prompt")
-	return q.Queues.Queue(ctx, id, key)
-}
-
-func (q personalQueues) Keep(ctx context.Context, id uuid.UUID, key string) error {
-	q.loops.Yield(ctx, id, "a prompt")
-	return q.Queues.Keep(ctx, id, key)
-}
-
-func (q personalQueues) SendAgain(ctx context.Context, id uuid.UUID, key string) error {
-	q.loops.Yield(ctx, id, "a prompt")
-	return q.Queues.SendAgain(ctx, id, key)
-}
-
-func (q personalQueues) SendNow(ctx context.Context, id uuid.UUID, key string) (reported bool, err error) {
-	q.loops.Yield(ctx, id, "a prompt")
-	return q.Queues.SendNow(ctx, id, key)
-}
-
-func (q personalQueues) Halt(ctx context.Context, id uuid.UUID) error {
-	q.loops.Yield(ctx, id, "a stop")
-	return q.Queues.Halt(ctx, id)
-}
 
 // yieldToLeft pauses the loop of a session if a crash came after a person's prompt was kept, and
 // before it was queued.
 func yieldToLeft(ctx context.Context, loops *loop.Keeper, r session.Record, keys []string) {
 	l, live := loops.Live(r.ID)
-	if live && slices.ContainsFunc(keys, func(key string) bool { return key != inbox.PromptKey(l.Key()) && !slices.Contains(r.Prompts, key) }) {
+	if live && slices.ContainsFunc(keys, func(key string) bool { return key != talk.PromptKey(l.Key()) && !slices.Contains(r.Prompts, key) }) {
 		loops.Yield(ctx, r.ID, "a prompt")
 	}
-}
-
-// personalLifecycle pauses the loop of a session before a person's act.
-type personalLifecycle struct {
-	*lifecycle.Service
-	loops *loop.Keeper
-	woken chan struct{} // wakes the keeper
-}
-
-// SetIdleAfter pauses nothing.
-func (l personalLifecycle) SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error {
-	defer pause.Poke(l.woken)
-	return l.Service.SetIdleAfter(ctx, id, after)
-}
-
-func (l personalLifecycle) Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error) {
-	l.loops.Yield(ctx, id, "a stop")
-	return l.Service.Interrupt(ctx, id)
-}
-
-func (l personalLifecycle) Archive(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error {
-	l.loops.Yield(ctx, id, "an end of the session")
-	return l.Service.Archive(ctx, id, final, cause)
-}
-
-func (l personalLifecycle) BeginEnd(ctx context.Context, id uuid.UUID, final session.State, cause port.Cause) error {
-	l.loops.Yield(ctx, id, "an end of the session")
-	return l.Service.BeginEnd(ctx, id, final, cause)
-}
-
-func (l personalLifecycle) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.Silence) error {
-	l.loops.Yield(ctx, id, "an end of the session")
-	return l.Service.ArchiveQuiet(ctx, id, q)
-}
-
-func (l personalLifecycle) Switch(ctx context.Context, id uuid.UUID, want port.ModeChange) (port.ModeState, error) {
-	if want != (port.ModeChange{}) {
-		l.loops.Yield(ctx, id, "a change of mode or model")
-	}
-	return l.Service.Switch(ctx, id, want)
-}
-
-func (l personalLifecycle) Press(ctx context.Context, id uuid.UUID, mark, key string) (port.Dialog, error) {
-	l.loops.Yield(ctx, id, "a key")
-	return l.Service.Press(ctx, id, mark, key)
-}
-
-func (l personalLifecycle) Choose(ctx context.Context, id uuid.UUID, mark string, option int) (port.Dialog, error) {
-	l.loops.Yield(ctx, id, "a key")
-	return l.Service.Choose(ctx, id, mark, option)
-}
-
-func (l personalLifecycle) Screen(ctx context.Context, id uuid.UUID, press port.KeyOn) (port.Screen, error) {
-	if press != (port.KeyOn{}) {
-		l.loops.Yield(ctx, id, "a key")
-	}
-	return l.Service.Screen(ctx, id, press)
-}
-
-// agentsAndChecks counts a program below a loop's check as one below the agent of the loop's
-// session.
-type agentsAndChecks struct {
-	*evidence.Sources
-	loops *loop.Keeper
-}
-
-func (a agentsAndChecks) AgentAbove(ctx context.Context, chain []process.Process) (evidence.Above, error) {
-	above, err := a.Sources.AgentAbove(ctx, chain)
-	if err != nil || above.Found {
-		return above, err
-	}
-	if id, below := a.loops.Below(chain); below {
-		return evidence.Above{Found: true, Session: id}, nil
-	}
-	return above, nil
 }
 
 // Looping begins a loop. It needs the running bot.
@@ -353,9 +30,9 @@ var Looping = Change[port.LoopRequest, port.Loop]{Verb: "loop-start", keyed: tru
 	if body.Key == uuid.Nil || body.Session == uuid.Nil {
 		return l, control.Refuse(control.CodeMalformed, "not a loop for a session")
 	}
-	ctx, done := s.lasting(ctx)
+	ctx, done := s.Lasting(ctx)
 	defer done()
-	l, err = s.loops.Start(ctx, body)
+	l, err = s.Loops.Start(ctx, body)
 	return l, offline.ChatError(s.english(), port.Session{}, refusedLoop(err))
 }}
 
@@ -364,9 +41,9 @@ var ChangingLoop = Change[port.LoopChange, port.Loop]{Verb: "loop-change", do: f
 	if body.Loop == uuid.Nil {
 		return port.Loop{}, control.Refuse(control.CodeMalformed, "not a change of a loop")
 	}
-	ctx, done := s.lasting(ctx)
+	ctx, done := s.Lasting(ctx)
 	defer done()
-	l, err := s.loops.Change(ctx, body)
+	l, err := s.Loops.Change(ctx, body)
 	return l, refusedLoop(err)
 }}
 
@@ -374,6 +51,30 @@ var ChangingLoop = Change[port.LoopChange, port.Loop]{Verb: "loop-change", do: f
 func refusedLoop(err error) error {
 	known := errors.Is(err, loop.ErrNoBound) || errors.Is(err, loop.ErrNoTask) || errors.Is(err, loop.ErrNoCheck) || errors.Is(err, loop.ErrNoWord) || errors.Is(err, loop.ErrBadBound) || errors.Is(err, loop.ErrBadPhase)
 	if known || refusal.Is(err, refusal.LoopHeld, refusal.Changed, refusal.NoAgent) {
+		return control.Refuse(control.CodeRefused, err.Error())
+	}
+	return err
+}
+
+// Scheduling makes a schedule. It needs the running bot.
+var Scheduling = Change[port.ScheduleRequest, port.Schedule]{Verb: "schedule-add", keyed: true,
+	do: func(ctx context.Context, s *system, body port.ScheduleRequest) (port.Schedule, error) {
+		if body.Key == uuid.Nil || body.Session == uuid.Nil {
+			return port.Schedule{}, control.Refuse(control.CodeMalformed, "not a schedule for a session")
+		}
+		made, err := s.Schedules.Add(ctx, body)
+		return made, refusedSchedule(err)
+	}}
+
+// Unscheduling removes a schedule. It needs the running bot.
+var Unscheduling = Change[uuid.UUID, port.Schedule]{Verb: "schedule-remove", do: func(ctx context.Context, s *system, id uuid.UUID) (port.Schedule, error) {
+	removed, err := s.Schedules.Remove(ctx, uuid.Nil, id)
+	return removed, refusedSchedule(err)
+}}
+
+// refusedSchedule makes a refusal readable at the socket.
+func refusedSchedule(err error) error {
+	if refusal.In(err).Code != refusal.Internal {
 		return control.Refuse(control.CodeRefused, err.Error())
 	}
 	return err

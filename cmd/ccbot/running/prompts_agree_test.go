@@ -2,6 +2,7 @@ package running
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
-	engine "ccbot/internal/prompts"
+	accepted "ccbot/internal/prompts"
+	"ccbot/internal/spool"
 	"ccbot/lifecycle/typing"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -66,7 +68,7 @@ func TestP8_EarlierInboxIsTakenOver(t *testing.T) {
 				require.NoError(t, err)
 				q, err := p.Prompt("4711")
 				if tt.want.State == "" {
-					require.ErrorIs(t, err, typing.ErrNoPrompt)
+					require.ErrorIs(t, err, fs.ErrNotExist)
 					assert.Equal(t, before, e)
 					continue
 				}
@@ -77,7 +79,7 @@ func TestP8_EarlierInboxIsTakenOver(t *testing.T) {
 				assert.Positive(t, e.Number)
 				before.Number = e.Number
 				assert.Equal(t, before, e, "the chat shows the same")
-				waiting, err := p.Waiting()
+				waiting, err := p.waiting()
 				require.NoError(t, err)
 				assert.Equal(t, map[uuid.UUID][]string{earlierSession: {"4711"}}, waiting)
 			}
@@ -89,7 +91,7 @@ func TestP8_EarlierInboxIsTakenOver(t *testing.T) {
 func (w *inboxFolder) typed(t *testing.T, p *prompts, session uuid.UUID) typing.Prompt {
 	t.Helper()
 	e := w.prompt(t, session, "fix it", inbox.Accepted)
-	q, err := p.NewPrompt(e.Key, session)
+	q, err := accept(p, e.Key, session)
 	require.NoError(t, err)
 	q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
 	require.NoError(t, p.SavePrompt(q))
@@ -107,6 +109,7 @@ func killAt(t *testing.T, p *prompts, failpoint string, step func() error) {
 			panic(errKilled)
 		}
 	}
+	p.held.Failpoint = p.Failpoint
 	assert.PanicsWithValue(t, errKilled, func() { _ = step() }, "%s is not reached", failpoint)
 }
 
@@ -130,7 +133,7 @@ func TestP4_KillBetweenStores(t *testing.T) {
 	session := uuid.New()
 	held := func(t *testing.T, p *prompts, key string) typing.Prompt {
 		t.Helper()
-		require.NoError(t, p.HoldPrompt(key, session))
+		require.NoError(t, hold(p, key, session))
 		q, err := p.Prompt(key)
 		require.NoError(t, err)
 		return q
@@ -139,12 +142,12 @@ func TestP4_KillBetweenStores(t *testing.T) {
 		w := newInbox(t)
 		e := w.prompt(t, session, "fix it", inbox.Accepted)
 		p := w.prompts(t)
-		killAt(t, p, "prompt-offered", func() error { return p.HoldPrompt(e.Key, session) })
+		killAt(t, p, "prompt-offered", func() error { return hold(p, e.Key, session) })
 		p = w.restart(t)
 		q, err := p.Prompt(e.Key)
 		require.NoError(t, err)
 		assert.Equal(t, typing.Held, q.State)
-		require.NoError(t, p.HoldPrompt(e.Key, session), "once more is nothing")
+		require.NoError(t, hold(p, e.Key, session), "once more is nothing")
 	})
 	t.Run("finished by the engine, and not by the chat", func(t *testing.T) {
 		w := newInbox(t)
@@ -172,7 +175,7 @@ func TestP4_KillBetweenStores(t *testing.T) {
 		})
 		p = w.restart(t)
 		_, err := p.Prompt(e.Key)
-		require.ErrorIs(t, err, typing.ErrNoPrompt, "it is not typed while a person is asked")
+		require.ErrorIs(t, err, fs.ErrNotExist, "it is not typed while a person is asked")
 		now, err := p.inbox.Load(e.Key)
 		require.NoError(t, err)
 		assert.Equal(t, inbox.Asked, now.State)
@@ -183,7 +186,7 @@ func TestP4_KillBetweenStores(t *testing.T) {
 		w := newInbox(t)
 		e := w.prompt(t, session, "fix it", inbox.Accepted)
 		p := w.prompts(t)
-		q, err := p.NewPrompt(e.Key, session)
+		q, err := accept(p, e.Key, session)
 		require.NoError(t, err)
 		q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
 		require.NoError(t, p.SavePrompt(q))
@@ -194,7 +197,7 @@ func TestP4_KillBetweenStores(t *testing.T) {
 		shown, err := p.inbox.Load(e.Key)
 		require.NoError(t, err)
 		assert.Equal(t, inbox.Typing, shown.State)
-		require.ErrorIs(t, p.HoldPrompt(e.Key, session), typing.ErrNoPrompt)
+		require.ErrorIs(t, hold(p, e.Key, session), inbox.ErrNoEntry)
 	})
 	t.Run("a damaged file of the engine", func(t *testing.T) {
 		w := newInbox(t)
@@ -207,26 +210,41 @@ func TestP4_KillBetweenStores(t *testing.T) {
 	})
 }
 
+// A damaged file of a prompt that the chat has finished is put aside once.
+func TestP8_DamagedPromptWithoutEntry(t *testing.T) {
+	w := newInbox(t)
+	w.prompts(t)
+	path := filepath.Join(filepath.Dir(w.dir), "prompts", "4711.json")
+	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
+	for range 2 {
+		w.restart(t)
+		assert.NoFileExists(t, path)
+		names, err := spool.Unreported(filepath.Join(filepath.Dir(w.dir), "quarantine"))
+		require.NoError(t, err)
+		assert.Equal(t, []string{"prompts-4711.json"}, names)
+	}
+}
+
 // The engine forgets prompts only when the chat has finished all earlier ones.
 func TestP4_SettledPromptsAreForgotten(t *testing.T) {
 	w := newInbox(t)
 	p, session := w.prompts(t), uuid.New()
 	first := w.prompt(t, session, "first", inbox.Accepted)
-	require.NoError(t, p.HoldPrompt(first.Key, session))
+	require.NoError(t, hold(p, first.Key, session))
 	for range 3 {
 		e := w.prompt(t, session, "later", inbox.Accepted)
-		require.NoError(t, p.HoldPrompt(e.Key, session))
+		require.NoError(t, hold(p, e.Key, session))
 		require.NoError(t, p.FinishPrompt(e.Key))
 	}
 	q, err := p.Prompt(first.Key)
 	require.NoError(t, err)
 	p = w.restart(t)
-	_, _, err = p.store.Accept(engine.Prompt{Key: first.Key, Number: engine.Number(q.Number), Session: session})
+	_, _, err = p.held.Files.Accept(accepted.Prompt{Key: first.Key, Number: accepted.Number(q.Number), Session: session})
 	require.NoError(t, err, "it is not over")
 	require.NoError(t, p.FinishPrompt(first.Key))
 	p = w.restart(t)
-	_, _, err = p.store.Accept(engine.Prompt{Key: first.Key, Number: engine.Number(q.Number), Session: session})
-	require.ErrorIs(t, err, engine.ErrNoPrompt)
+	_, _, err = p.held.Files.Accept(accepted.Prompt{Key: first.Key, Number: accepted.Number(q.Number), Session: session})
+	require.ErrorIs(t, err, accepted.ErrNoPrompt)
 }
 
 // A number is not used again if the chat has lost its file of numbers, and the clock is wrong.
@@ -235,12 +253,12 @@ func TestP4_LostNumbersAreNotUsedAgain(t *testing.T) {
 	p, session := w.prompts(t), uuid.New()
 	w.NumberAbove(1 << 60)
 	first := w.prompt(t, session, "first", inbox.Accepted)
-	require.NoError(t, p.HoldPrompt(first.Key, session))
+	require.NoError(t, hold(p, first.Key, session))
 	require.NoError(t, p.FinishPrompt(first.Key))
 	require.NoError(t, os.Remove(filepath.Join(w.dir, "numbers")))
 	p = w.restart(t)
 	next := w.prompt(t, session, "next", inbox.Accepted)
-	require.NoError(t, p.HoldPrompt(next.Key, session))
+	require.NoError(t, hold(p, next.Key, session))
 	q, err := p.Prompt(next.Key)
 	require.NoError(t, err)
 	assert.Greater(t, q.Number, int64(1<<60))

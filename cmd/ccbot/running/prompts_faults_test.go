@@ -40,20 +40,22 @@ func TestP4_FaultWhileFinishing(t *testing.T) {
 			p := w.prompts(t)
 			q := w.typed(t, p, uuid.New())
 			end := w.failOnce(t, at.op, at.folder)
-			require.Error(t, p.FinishPrompt(q.Key))
+			_ = p.FinishPrompt(q.Key)
 			end()
 			if _, err := p.Prompt(q.Key); err == nil { // as the next step of the session does
 				require.NoError(t, p.FinishPrompt(q.Key))
 			} else {
 				require.ErrorIs(t, err, typing.ErrNoPrompt)
 			}
+			require.NoError(t, p.held.Repeat())
 			_, err := p.inbox.Load(q.Key)
 			require.ErrorIs(t, err, inbox.ErrNoEntry)
 		})
 	}
 }
 
-// The engine has a prompt for as long as the chat has not put on disk that it asks about it.
+// The engine reports a prompt that was taken back until the chat has put on disk that it asks about
+// it.
 func TestP4_FaultWhileTakenBack(t *testing.T) {
 	for _, state := range []typing.PromptState{typing.Held, typing.Typing, typing.Unproven} {
 		t.Run(string(state), func(t *testing.T) {
@@ -67,10 +69,13 @@ func TestP4_FaultWhileTakenBack(t *testing.T) {
 			end := w.failOnce(t, "replace", "inbox")
 			require.Error(t, p.inbox.Change(q.Key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil }))
 			end()
-			now, err := p.Prompt(q.Key)
+			require.NoError(t, p.held.Repeat())
+			e, err := p.inbox.Load(q.Key)
 			require.NoError(t, err)
-			assert.Equal(t, q, now)
-			require.NoError(t, p.SavePrompt(now))
+			assert.Equal(t, inbox.Asked, e.State)
+			_, err = p.Prompt(q.Key)
+			require.ErrorIs(t, err, typing.ErrNoPrompt)
+			require.NoError(t, hold(p, q.Key, uuid.New()), "a person sends it")
 		})
 	}
 }
@@ -80,6 +85,7 @@ func TestP4_FaultWhileSettling(t *testing.T) {
 	w := newInbox(t)
 	p := w.prompts(t)
 	q := w.typed(t, p, uuid.New())
+	p.held.Settle(q.Number)
 	end := w.failOnce(t, "replace", "prompts")
 	require.NoError(t, p.FinishPrompt(q.Key))
 	end()
@@ -91,11 +97,11 @@ func TestP4_PromptOfAnotherSessionSince(t *testing.T) {
 	w := newInbox(t)
 	p, one, two := w.prompts(t), uuid.New(), uuid.New()
 	e := w.prompt(t, one, "fix it", inbox.Accepted)
-	require.NoError(t, p.HoldPrompt(e.Key, one))
+	require.NoError(t, hold(p, e.Key, one))
 	q, err := p.Prompt(e.Key)
 	require.NoError(t, err)
 	require.NoError(t, p.inbox.Change(e.Key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil }))
-	require.NoError(t, p.HoldPrompt(e.Key, two))
+	require.NoError(t, hold(p, e.Key, two))
 	q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
 	require.ErrorIs(t, p.SavePrompt(q), typing.ErrNoPrompt)
 	q, err = p.Prompt(e.Key)
@@ -120,12 +126,12 @@ func TestP4_LaterOfferOfPromptThatEngineHas(t *testing.T) {
 		w := newInbox(t)
 		p, one, two := w.prompts(t), uuid.New(), uuid.New()
 		e := w.prompt(t, one, "fix it", inbox.Accepted)
-		require.NoError(t, p.HoldPrompt(e.Key, one))
-		killAt(t, p, "prompt-offered", func() error { return p.HoldPrompt(e.Key, two) })
+		require.NoError(t, hold(p, e.Key, one))
+		killAt(t, p, "prompt-offered", func() error { return hold(p, e.Key, two) })
 		p = w.restart(t)
 		q, err := p.Prompt(e.Key)
 		require.NoError(t, err)
-		assert.Equal(t, two, q.Session)
+		assert.Equal(t, one, q.Session, "the engine has not heard of another session")
 		q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
 		require.NoError(t, p.SavePrompt(q))
 		finish(t, w, p, e.Key)
@@ -135,7 +141,7 @@ func TestP4_LaterOfferOfPromptThatEngineHas(t *testing.T) {
 		p, session := w.prompts(t), uuid.New()
 		q := w.typed(t, p, session)
 		require.NoError(t, p.inbox.Change(q.Key, func(e *inbox.Entry) error { e.State = inbox.Accepted; return inbox.ErrDraft }))
-		require.ErrorIs(t, p.HoldPrompt(q.Key, session), typing.ErrNoPrompt)
+		require.ErrorIs(t, hold(p, q.Key, session), typing.ErrNoPrompt)
 		finish(t, w, p, q.Key)
 	})
 }

@@ -1,11 +1,11 @@
 package running
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"testing"
 
@@ -14,7 +14,6 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/internal/disk"
-	engine "ccbot/internal/prompts"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/port/talk"
@@ -30,6 +29,7 @@ type stores struct {
 	typed   map[string]int // how often the agent was typed a prompt
 	allowed map[string]int // how often it may be
 	dropped map[string]bool
+	text    map[string]string // by the last edit that was answered; none if the answer failed
 }
 
 var twoSessions = []uuid.UUID{uuid.MustParse("0198f5a1-0000-7000-8000-000000000001"), uuid.MustParse("0198f5a1-0000-7000-8000-000000000002")}
@@ -44,9 +44,8 @@ func (s *stores) must(err error) {
 func (s *stores) start() {
 	in, err := inbox.OpenStore(filepath.Join(s.dir, "inbox"), slog.New(slog.DiscardHandler))
 	s.must(err)
-	store, err := engine.Open(filepath.Join(s.dir, "prompts"), slog.New(slog.DiscardHandler))
+	s.p, err = connected(in, s.dir)
 	s.must(err)
-	s.p = newPrompts(in, store, slog.New(slog.DiscardHandler))
 	s.must(s.p.agree())
 }
 
@@ -93,9 +92,7 @@ func (s *stores) next(key string, reads bool) {
 		if s.p.SavePrompt(q) != nil {
 			return
 		}
-		if s.typed[key]++; s.typed[key] > s.allowed[key] {
-			s.rt.Fatalf("prompt %s is typed %d times", key, s.typed[key])
-		}
+		s.types(q)
 		if reads || rapid.Bool().Draw(s.rt, "proven at once") {
 			_ = s.p.FinishPrompt(key)
 		}
@@ -109,6 +106,38 @@ func (s *stores) next(key string, reads bool) {
 	}
 }
 
+// edits is a person's edit of a prompt that waits: the engine's, then the chat's.
+func (s *stores) edits(key string) {
+	q, err := s.p.Prompt(key)
+	if err != nil || q.State != typing.Held {
+		return
+	}
+	q.Text += "!"
+	n, err := s.p.inbox.NextNumber()
+	if err != nil {
+		return
+	}
+	delete(s.text, key)
+	if s.p.held.Reword(key, n, q.Text, q.Class) != nil {
+		return
+	}
+	if s.p.inbox.Change(key, func(e *inbox.Entry) error { e.Text = q.Text; return nil }) == nil {
+		s.text[key] = q.Text
+	}
+}
+
+// takesBack is the end of a prompt that waits, by the one who has sent it.
+func (s *stores) takesBack(key string) {
+	q, err := s.p.Prompt(key)
+	if err != nil || q.State != typing.Held {
+		return
+	}
+	s.dropped[key] = true // a kill may come after the outcome
+	if n, err := s.p.inbox.NextNumber(); err == nil {
+		_ = s.p.held.Withdraw(key, n)
+	}
+}
+
 // decides is a person's decision about a prompt that the chat asks about.
 func (s *stores) decides(key string) {
 	e, err := s.p.inbox.Load(key)
@@ -117,7 +146,7 @@ func (s *stores) decides(key string) {
 	}
 	if rapid.Bool().Draw(s.rt, "send again") {
 		s.allowed[key] = s.typed[key] + 1
-		_ = s.p.HoldPrompt(key, s.session())
+		_ = hold(s.p, key, s.session())
 		return
 	}
 	s.dropped[key] = true
@@ -125,14 +154,14 @@ func (s *stores) decides(key string) {
 }
 
 func (s *stores) step() {
-	what := rapid.SampledFrom([]string{"message", "step", "step", "step", "ask", "decide", "decide", "reopen", "offer", "start"}).Draw(s.rt, "what")
+	what := rapid.SampledFrom([]string{"message", "step", "step", "step", "ask", "decide", "decide", "reopen", "offer", "edit", "edit", "take back", "refused", "late", "start"}).Draw(s.rt, "what")
 	if what == "message" || len(s.keys) == 0 {
 		key := inbox.UpdateKey(int64(len(s.keys) + 1))
 		e := inbox.Entry{Key: key, Received: cameIn, Conversation: session.Conversation{ChatID: 7}, Text: "fix it", Class: talk.ClassPlain}
 		_, err := s.p.inbox.Add(e)
 		s.must(err)
 		s.keys, s.allowed[key] = append(s.keys, key), 1
-		s.faulty(func() { _ = s.p.HoldPrompt(key, s.session()) })
+		s.faulty(func() { _ = hold(s.p, key, s.session()) })
 		return
 	}
 	key := rapid.SampledFrom(s.keys).Draw(s.rt, "key")
@@ -142,8 +171,8 @@ func (s *stores) step() {
 	case "ask":
 		s.faulty(func() {
 			_ = s.p.inbox.Change(key, func(e *inbox.Entry) error {
-				if !slices.Contains(queued, e.State) {
-					return errUnchanged
+				if !e.State.IsOffered() {
+					return inbox.ErrUnchanged
 				}
 				e.State, e.Typing = inbox.Asked, nil
 				return nil
@@ -151,16 +180,93 @@ func (s *stores) step() {
 		})
 	case "decide":
 		s.faulty(func() { s.decides(key) })
+	case "edit":
+		s.faulty(func() { s.edits(key) })
+	case "take back":
+		s.faulty(func() { s.takesBack(key) })
 	case "reopen": // after the agent has put the text back into its box
 		if _, err := s.p.inbox.Load(key); errors.Is(err, inbox.ErrNoEntry) && !s.dropped[key] {
 			s.faulty(func() { _, _ = s.p.inbox.Reopen(key, inbox.Asked) })
 		}
 	case "offer": // to any session, while one may have it
-		if e, err := s.p.inbox.Load(key); err == nil && slices.Contains(queued, e.State) {
-			s.faulty(func() { _ = s.p.HoldPrompt(key, s.session()) })
+		if e, err := s.p.inbox.Load(key); err == nil && e.State.IsOffered() {
+			s.faulty(func() { _ = hold(s.p, key, s.session()) })
+		}
+	case "refused", "late": // by a session that has just ended; after the chat has taken the prompt back
+		if e, err := s.p.inbox.Load(key); err == nil && (e.State == inbox.Accepted || e.State == inbox.Asked) {
+			if e.State == inbox.Asked {
+				s.allowed[key] = s.typed[key] + 1
+			}
+			if what == "late" {
+				s.late(key)
+				return
+			}
+			s.faulty(func() {
+				no := refusing{queue{s.p, new(typing.Prompt), rapid.Bool().Draw(s.rt, "not held")}}
+				_ = s.p.offers(no).Queue(context.Background(), s.session(), key)
+			})
 		}
 	case "start":
 		s.start()
+	}
+}
+
+// late offers a prompt that the chat takes back before the engine has answered.
+func (s *stores) late(key string) {
+	p := s.p
+	defer func() {
+		if s.p != p { // killed
+			_ = recover()
+		}
+	}()
+	_ = p.offers(slow{s, p, queue{p, new(typing.Prompt), false}}).Queue(context.Background(), s.session(), key)
+}
+
+// slow is an engine that types a prompt a while after it was offered.
+type slow struct {
+	*stores
+	p *prompts
+	queue
+}
+
+func (s slow) Queue(_ context.Context, session uuid.UUID, o talk.Offer) error {
+	q, err := s.p.Accept(o, session)
+	if err != nil {
+		return err
+	}
+	s.during(func() {
+		_ = s.p.inbox.Change(o.Key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil })
+	})
+	if rapid.Bool().Draw(s.rt, "a step comes first") {
+		s.during(func() { _, _ = s.p.Prompt(o.Key) })
+	}
+	s.during(func() {
+		q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
+		if err = s.p.SavePrompt(q); err == nil {
+			s.types(q)
+		}
+	})
+	return err
+}
+
+func (s slow) Keep(ctx context.Context, session uuid.UUID, o talk.Offer) error {
+	return s.Queue(ctx, session, o)
+}
+
+// during is faulty for a part of a step: a kill ends all of it.
+func (s slow) during(step func()) {
+	if s.faulty(step); s.stores.p != s.p {
+		panic(errKilled)
+	}
+}
+
+// types has the agent get a prompt.
+func (s *stores) types(q typing.Prompt) {
+	if text := s.text[q.Key]; q.Text == "" || text != "" && text != q.Text {
+		s.rt.Fatalf("prompt %s is typed as %q, and is edited as %q", q.Key, q.Text, text)
+	}
+	if s.typed[q.Key]++; s.typed[q.Key] > s.allowed[q.Key] {
+		s.rt.Fatalf("prompt %s is typed %d times", q.Key, s.typed[q.Key])
 	}
 }
 
@@ -169,20 +275,24 @@ func (s *stores) check() {
 	if rapid.Bool().Draw(s.rt, "start at the end") {
 		s.start()
 	}
+	s.must(s.p.held.Repeat())
 	for _, key := range s.keys {
 		if e, err := s.p.inbox.Load(key); err == nil && e.State == inbox.Accepted { // it is handed on again
-			s.must(s.p.HoldPrompt(key, twoSessions[0]))
+			if err := hold(s.p, key, twoSessions[0]); !errors.Is(err, typing.ErrNoPrompt) { // it may be typed
+				s.must(err)
+			}
 		}
 		for range 3 {
 			s.next(key, true)
 		}
+		s.must(s.p.held.Repeat())
 		e, err := s.p.inbox.Load(key)
 		switch {
 		case errors.Is(err, inbox.ErrNoEntry):
 			if s.typed[key] == 0 && !s.dropped[key] {
 				s.rt.Fatalf("prompt %s is lost", key)
 			}
-			if _, err := s.p.store.Prompt(key); err == nil {
+			if _, err := s.p.held.Files.Prompt(key); err == nil {
 				s.rt.Fatalf("the engine still has prompt %s", key)
 			}
 		case err != nil:
@@ -201,7 +311,7 @@ func TestP4_EveryPromptHasOneOwner(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		s := &stores{rt: rt, dir: dir, typed: map[string]int{}, allowed: map[string]int{}, dropped: map[string]bool{}}
+		s := &stores{rt: rt, dir: dir, typed: map[string]int{}, allowed: map[string]int{}, dropped: map[string]bool{}, text: map[string]string{}}
 		s.start()
 		for range rapid.IntRange(1, 25).Draw(rt, "steps") {
 			s.step()

@@ -1,6 +1,8 @@
 package running
 
 import (
+	"cmp"
+	"context"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -15,10 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/inbox"
+	"ccbot/bot/prompt"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/internal/disk"
-	engine "ccbot/internal/prompts"
+	accepted "ccbot/internal/prompts"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -43,9 +48,68 @@ func newInbox(t *testing.T) *inboxFolder {
 // prompts returns the prompts of a start of ccbot. The engine's folder is next to the inbox.
 func (w *inboxFolder) prompts(t *testing.T) *prompts {
 	t.Helper()
-	store, err := engine.Open(filepath.Join(filepath.Dir(w.dir), "prompts"), slog.New(slog.DiscardHandler))
+	p, err := connected(w.Store, filepath.Dir(w.dir))
 	require.NoError(t, err)
-	return newPrompts(w.Store, store, slog.New(slog.DiscardHandler))
+	return p
+}
+
+// connected returns the chat and the engine of one machine, without a bot.
+func connected(in *inbox.Store, dir string) (*prompts, error) {
+	held, err := engine.OpenPrompts(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	p := &prompts{inbox: in, held: held, log: slog.New(slog.DiscardHandler)}
+	q := queue{p, new(typing.Prompt), false}
+	held.Report = func(n news.Progress) error {
+		_, err := p.offers(q).Progress(context.Background(), n)
+		return err
+	}
+	in.TakeBack = takeBackFrom(context.Background(), q)
+	return p, nil
+}
+
+// Prompt, Accept, SavePrompt and FinishPrompt are the engine's.
+func (p *prompts) Prompt(key string) (typing.Prompt, error) { return p.held.Prompt(key) }
+func (p *prompts) Accept(o talk.Offer, session uuid.UUID) (typing.Prompt, error) {
+	return p.held.Accept(o, session)
+}
+func (p *prompts) SavePrompt(q typing.Prompt) error { return p.held.SavePrompt(q) }
+func (p *prompts) FinishPrompt(key string) error    { return p.held.FinishPrompt(key) }
+
+// queue is the engine's side of an offer. It holds the prompt, or only accepts it.
+type queue struct {
+	*prompts
+	accepted *typing.Prompt
+	only     bool
+}
+
+func (q queue) Queue(_ context.Context, session uuid.UUID, o talk.Offer) error {
+	p, err := q.Accept(o, session)
+	*q.accepted = p
+	if err != nil || q.only {
+		return err
+	}
+	return q.SavePrompt(p)
+}
+
+func (q queue) TakeBack(_ context.Context, _ uuid.UUID, key string, number int64, held bool) error {
+	return q.held.TakeBack(key, number, held)
+}
+
+func (q queue) Keep(ctx context.Context, session uuid.UUID, o talk.Offer) error {
+	return q.Queue(ctx, session, o)
+}
+
+// hold offers an entry to a session, which holds it.
+func hold(p *prompts, key string, session uuid.UUID) error {
+	return p.offers(queue{p, new(typing.Prompt), false}).Queue(context.Background(), session, key)
+}
+
+// accept offers an entry to a session, which has not written it yet.
+func accept(p *prompts, key string, session uuid.UUID) (q typing.Prompt, err error) {
+	err = p.offers(queue{p, &q, true}).Queue(context.Background(), session, key)
+	return q, err
 }
 
 // prompt puts an entry into the inbox that is a prompt of a session.
@@ -68,15 +132,13 @@ func TestPromptsShowTheInbox(t *testing.T) {
 	unproven := w.prompt(t, r, "three", inbox.Unproven)
 	early := w.prompt(t, r, "not yet a prompt", inbox.Accepted)
 	old := w.prompt(t, r, "four", inbox.Asked)
+	require.NoError(t, p.agree())
 	require.NoError(t, p.FinishPrompt(done.Key))
 	require.NoError(t, p.FinishPrompt(done.Key), "twice is fine")
 
-	waiting, err := p.Waiting()
+	waiting, err := p.waiting()
 	require.NoError(t, err)
 	assert.Equal(t, map[uuid.UUID][]string{r: {held.Key, unproven.Key}}, waiting)
-	left, err := p.Left()
-	require.NoError(t, err)
-	assert.Equal(t, map[uuid.UUID][]string{r: {held.Key, unproven.Key, old.Key}}, left, "told before the session is forgotten")
 	for _, key := range []string{done.Key, early.Key, old.Key} {
 		_, err = p.Prompt(key)
 		assert.ErrorIs(t, err, fs.ErrNotExist, "it is in no queue")
@@ -121,48 +183,93 @@ func TestP4_PromptIsHeldBeforeTyping(t *testing.T) {
 		}))
 		before, err := w.Load(e.Key)
 		require.NoError(t, err)
-		err = p.HoldPrompt(e.Key, to)
+		err = hold(p, e.Key, to)
 		after, loadErr := w.Load(e.Key)
 		require.NoError(t, loadErr)
 		if !tt.held {
-			assert.ErrorIs(t, err, fs.ErrNotExist, tt.state)
+			assert.ErrorIs(t, err, inbox.ErrNoEntry, tt.state)
 			assert.Equal(t, before, after)
 			continue
 		}
 		require.NoError(t, err, tt.state)
-		require.NoError(t, p.HoldPrompt(e.Key, to), "once more is nothing")
-		assert.Greater(t, after.Number, before.Number, "it is offered anew")
-		before.State, before.Session, before.Stale, before.Reported, before.Number = inbox.Held, to, false, nil, after.Number
+		require.NoError(t, hold(p, e.Key, to), "once more is nothing")
+		assert.Positive(t, after.Number)
+		assert.Equal(t, tt.state == inbox.Held, before.Number == after.Number, "an offer is repeated until the engine gives the prompt back")
+		if before.State != inbox.Held {
+			before.Stale, before.Reported = false, nil
+		}
+		before.State, before.Session, before.Number, after.Reported = inbox.Held, to, after.Number, before.Reported
 		assert.Equal(t, before, after)
 	}
-	assert.ErrorIs(t, newInbox(t).prompts(t).HoldPrompt("4711", uuid.New()), fs.ErrNotExist)
+	assert.ErrorIs(t, hold(newInbox(t).prompts(t), "4711", uuid.New()), inbox.ErrNoEntry)
 }
 
-// An entry may be edited while the screen is read for its prompt.
-func TestP4_EditedPromptIsNotTypedUnedited(t *testing.T) {
-	for _, edit := range []func(*inbox.Entry){
-		func(e *inbox.Entry) { e.Text = "new" }, func(e *inbox.Entry) { e.Class = talk.ClassBash }, func(*inbox.Entry) {},
+// The chat may take a prompt back while the screen is read for it, before the engine has it on
+// disk.
+func TestP4_PromptTakenBackIsNotTyped(t *testing.T) {
+	for name, back := range map[string]func(w *inboxFolder, key string) error{
+		"asked": func(w *inboxFolder, key string) error {
+			return w.Change(key, func(e *inbox.Entry) error { e.State = inbox.Asked; return nil })
+		},
+		"finished": func(w *inboxFolder, key string) error { return w.Finish(key) },
 	} {
-		w := newInbox(t)
-		p, to := w.prompts(t), uuid.New()
-		e := w.prompt(t, uuid.New(), "old", inbox.Asked)
-		q, err := p.NewPrompt(e.Key, to)
-		require.NoError(t, err)
-		require.NoError(t, w.Change(e.Key, func(now *inbox.Entry) error { edit(now); return nil }))
-		before, err := w.Load(e.Key)
-		require.NoError(t, err)
-		q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
-		err = p.SavePrompt(q)
-		after, loadErr := w.Load(e.Key)
-		require.NoError(t, loadErr)
-		if before.Text == e.Text && before.Class == e.Class {
+		t.Run(name, func(t *testing.T) {
+			w := newInbox(t)
+			p, to := w.prompts(t), uuid.New()
+			e := w.prompt(t, uuid.New(), "text", inbox.Asked)
+			q, err := accept(p, e.Key, to)
 			require.NoError(t, err)
-			assert.Equal(t, inbox.Typing, after.State)
-			continue
-		}
-		require.Error(t, err)
-		assert.Equal(t, before, after)
+			require.NoError(t, back(w, e.Key))
+			q.State, q.Mark = typing.Typing, &talk.Mark{At: cameIn}
+			require.ErrorIs(t, p.SavePrompt(q), fs.ErrNotExist)
+			_, err = p.Prompt(e.Key)
+			require.ErrorIs(t, err, fs.ErrNotExist)
+		})
 	}
+}
+
+// What is typed already, the chat neither asks about nor finishes as waiting.
+func TestP4_TypedPromptIsNotTakenBack(t *testing.T) {
+	w := newInbox(t)
+	p := w.prompts(t)
+	e := w.prompt(t, uuid.New(), "text", inbox.Asked)
+	q, err := accept(p, e.Key, uuid.New())
+	require.NoError(t, err)
+	now, err := p.held.Files.Prompt(e.Key)
+	require.ErrorIs(t, err, accepted.ErrNoPrompt)
+	now.Key, now.Number, now.Session, now.State = q.Key, accepted.Number(q.Number), q.Session, accepted.Typing
+	require.NoError(t, p.held.Files.Save(now), "the chat does not see it yet")
+	ask := func(e *inbox.Entry) error { e.State = inbox.Asked; return nil }
+	require.ErrorIs(t, w.Change(e.Key, ask), fs.ErrNotExist)
+	require.ErrorIs(t, w.FinishIn(e.Key, inbox.Held), fs.ErrNotExist)
+	left, err := w.Load(e.Key)
+	require.NoError(t, err)
+	assert.Equal(t, inbox.Held, left.State)
+}
+
+// An offer that a session refuses leaves the entry as it was, and the engine without the prompt.
+func TestP4_RefusedOfferChangesNothing(t *testing.T) {
+	for _, state := range []inbox.State{inbox.Accepted, inbox.Asked} {
+		w := newInbox(t)
+		p := w.prompts(t)
+		before := w.prompt(t, uuid.New(), "text", state)
+		refused := p.offers(refusing{queue{p, new(typing.Prompt), false}})
+		require.ErrorIs(t, refused.Queue(t.Context(), uuid.New(), before.Key), view.ErrNoAgent)
+		after, err := w.Load(before.Key)
+		require.NoError(t, err)
+		before.Version, before.Number = after.Version, after.Number
+		assert.Equal(t, before, after)
+		_, err = p.Prompt(before.Key)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		require.NoError(t, hold(p, before.Key, uuid.New()), "it may be offered again")
+	}
+}
+
+// refusing holds a prompt, and fails then.
+type refusing struct{ queue }
+
+func (q refusing) Queue(ctx context.Context, session uuid.UUID, o talk.Offer) error {
+	return cmp.Or(q.queue.Queue(ctx, session, o), view.ErrNoAgent)
 }
 
 // A prompt that waits for a person waits for no start.
@@ -171,7 +278,7 @@ func TestStopLogsMessagesForNextStart(t *testing.T) {
 	for _, state := range []inbox.State{inbox.Accepted, inbox.Held, inbox.Typing, inbox.Unproven, inbox.Asked} {
 		w.prompt(t, uuid.New(), "text", state)
 	}
-	(&system{inbox: w.Store, log: slog.New(slog.NewTextHandler(said, nil))}).stopped()
+	(&system{inbox: w.Store, Engine: &engine.Engine{Settings: engine.Settings{Log: slog.New(slog.NewTextHandler(said, nil))}}}).stopped()
 	assert.Contains(t, said.String(), "msg=stopped unfinished=4 unsent=0")
 }
 
@@ -190,9 +297,9 @@ func TestP4_StartWaitsForUnreadEntry(t *testing.T) {
 					}
 					return nil
 				})()
-				s := &system{prompts: w.prompts(t)}
-				require.NoError(t, s.readable(t.Context()))
-				waiting, err := s.prompts.Waiting()
+				p := w.prompts(t)
+				require.NoError(t, p.readable(t.Context()))
+				waiting, err := p.inbox.List()
 				if healed < unreadTimeout {
 					require.NoError(t, err)
 					assert.Len(t, waiting, 1)
@@ -216,6 +323,6 @@ func TestP4_UnreadPromptForgetsNoSession(t *testing.T) {
 		}
 		return nil
 	})()
-	s := &system{prompts: w.prompts(t)}
-	require.ErrorIs(t, s.clear(t.Context(), r), syscall.EMFILE)
+	chat := prompt.Prompts{Deps: prompt.Deps{Entries: w.prompts(t).inbox}}
+	require.ErrorIs(t, prompt.Forget(t.Context(), &chat, r.ID), syscall.EMFILE)
 }

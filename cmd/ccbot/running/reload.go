@@ -26,20 +26,20 @@ func (s *system) reloadAt(ctx context.Context, requests <-chan os.Signal) error 
 func (s *system) reload(ctx context.Context) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
-	c, err := config.Load(s.environ)
+	c, err := config.Load(s.Environ)
 	if err != nil {
-		s.log.Error("settings_not_reloaded", logkey.Error, s.Token.CleanError(err))
+		s.Log.Error("settings_not_reloaded", logkey.Error, s.Token.CleanError(err))
 		return
 	}
 	s.bot.Admit(listsOf(c))
 	s.owner.Store(c.AllowedUsers[0])
 	if err := prompt.DropUnauthorized(ctx, s.bot.Prompts); err != nil {
-		s.log.Error("prompts_not_ended", logkey.Error, err)
+		s.Log.Error("prompts_not_ended", logkey.Error, err)
 	}
 	s.level.Set(min(s.level.Level(), c.Level())) // so that the change of the level is logged
-	s.log.Info("settings_reloaded", logkey.People, len(c.AllowedUsers), logkey.Groups, len(c.AllowedChats), logkey.Level, c.LogLevel)
+	s.Log.Info("settings_reloaded", logkey.People, len(c.AllowedUsers), logkey.Groups, len(c.AllowedChats), logkey.Level, c.LogLevel)
 	if names := s.Differing(c, taken); len(names) > 0 {
-		s.log.Warn("settings_need_a_restart", logkey.Names, names)
+		s.Log.Warn("settings_need_a_restart", logkey.Names, names)
 	}
 	s.level.Set(c.Level())
 }

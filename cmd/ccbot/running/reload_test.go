@@ -33,7 +33,7 @@ func TestReloadChangesOwnerOfTerminalStarts(t *testing.T) {
 	environ := machine(t)
 	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
 		assert.Equal(t, int64(1), s.owner.Load())
-		s.level, s.environ = new(slog.LevelVar), append(environ, "ALLOWED_USERS=3,2")
+		s.level, s.Environ = new(slog.LevelVar), append(environ, "ALLOWED_USERS=3,2")
 		s.reload(ctx)
 		assert.Equal(t, int64(3), s.owner.Load())
 		return nil

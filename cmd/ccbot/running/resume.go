@@ -8,16 +8,13 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
-	"ccbot/bot/sessions"
-	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/host"
 	"ccbot/internal/control"
 	"ccbot/internal/each"
 	"ccbot/internal/logkey"
-	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/port"
 	"ccbot/port/refusal"
 )
@@ -47,21 +44,21 @@ func (s *system) resume(ctx context.Context, id uuid.UUID) (Resumed, error) {
 	if id == uuid.Nil {
 		return Resumed{}, control.Refuse(control.CodeMalformed, "not the id of a session")
 	}
-	r, known := s.store.Get(id)
+	r, known := s.Store.Get(id)
 	if !known {
 		return Resumed{}, errForgotten
 	}
-	back, err := bringBack(ctx, s.Config, s.lifecycle, r)
+	back, err := engine.BringBack(ctx, s.Config, s.Lifecycle, r)
 	now := back.Record
 	if now.ID == uuid.Nil {
 		now = r
 	}
 	if err != nil {
-		shown := host.View(s.coding, now)
-		shown.Attach = s.lifecycle.Attach(now)
-		return Resumed{}, notResumed(s.english(), shown, s.sessions.Refused(err))
+		shown := host.View(s.Coding, now)
+		shown.Attach = s.Lifecycle.Attach(now)
+		return Resumed{}, notResumed(s.english(), shown, s.Sessions.Refused(err))
 	}
-	done := Resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.lifecycle.Attach(now), Chat: s.reportResumed(ctx, now.ID)}
+	done := Resumed{ID: now.ID, Name: now.Name, Dir: now.Dir, Attach: s.Lifecycle.Attach(now), Chat: s.reportResumed(ctx, now.ID)}
 	done.Ended = each.As(back.Ended, show.EndingText)
 	return done, nil
 }
@@ -72,12 +69,12 @@ const ChosenByHand = "in the chat, choose it with /list"
 // reportResumed reports to the chat that a session is back, even if the caller is gone, and returns
 // where the session's texts go. The session stays back if the report fails.
 func (s *system) reportResumed(ctx context.Context, id uuid.UUID) string {
-	ctx, done := s.lasting(ctx)
+	ctx, done := s.Lasting(ctx)
 	defer done()
-	current, err := sessions.CLI{Sessions: s.bot.Resumer}.Resumed(ctx, id)
+	current, err := s.Chat.Resumed(ctx, id)
 	switch {
 	case err != nil:
-		s.log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err)
+		s.Log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err)
 		return ChosenByHand
 	case current.ID == uuid.Nil:
 		return ChosenByHand
@@ -85,19 +82,6 @@ func (s *system) reportResumed(ctx context.Context, id uuid.UUID) string {
 		return fmt.Sprintf("in its chat %s stays the current one, /list there switches", current.Name)
 	}
 	return "it continues in its chat"
-}
-
-// restores brings sessions back.
-type restores interface {
-	Restore(ctx context.Context, q port.Restore) (lifecycle.Restored, error)
-}
-
-// bringBack restores a session in a folder where sessions may be opened.
-func bringBack(ctx context.Context, c config.Config, sessions restores, r session.Record) (lifecycle.Restored, error) {
-	if !host.InRoots(c.RootFolders, r.Dir) {
-		return lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: r.Dir}
-	}
-	return sessions.Restore(ctx, port.Restore{Session: r.ID})
 }
 
 // offered are the refusals about which the chat asks what to do.

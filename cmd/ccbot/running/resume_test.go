@@ -12,8 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent"
 	claudecode "ccbot/agent/claude"
-	"ccbot/agent/claude/transcript"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/host"
@@ -40,7 +41,7 @@ func TestResumeExplainsRefusal(t *testing.T) {
 		{"no folder", &lifecycle.DirError{Dir: "/src/api", Why: lifecycle.DirMissing},
 			"choose another folder for api: /resume api PATH\nChoose in the chat: /resume api"},
 		{"a writer", &lifecycle.WriterError{Writers: []evidence.Writer{{Process: process.Process{Identity: process.Identity{PID: 7}}, Proven: true}}}, "7"},
-		{"damaged", &lifecycle.TranscriptError{Health: transcript.Health{Path: "/t.jsonl"}}, "\nChoose in the chat: /resume api"},
+		{"damaged", &lifecycle.TranscriptError{Health: agent.Health{Path: "/t.jsonl"}}, "\nChoose in the chat: /resume api"},
 		{"nothing left", &lifecycle.TranscriptError{Nothing: true}, "\nChoose in the chat: /resume api"},
 		{"deleted", &lifecycle.TranscriptError{Nothing: true, Deleted: true}, "cleanupPeriodDays"},
 		{"no claude", claudecode.ErrNotInstalled, "Install Claude Code, or set CLAUDE_COMMAND to its path"},
@@ -66,7 +67,7 @@ func TestP9_ChangesComeFromPeople(t *testing.T) {
 		require.ErrorAs(t, err, &refusal)
 		return refusal.Code
 	}
-	for verb, handle := range (&system{}).changes() {
+	for verb, handle := range (&system{Engine: &engine.Engine{}}).changes() {
 		t.Run(verb, func(t *testing.T) {
 			require.NoError(t, socket.Permitted(verb, person, evidence.Above{}))
 			for name, above := range map[string]evidence.Above{"a session's agent": {Found: true, Session: uuid.New()}, "an agent of nobody's": {Found: true}} {
@@ -90,7 +91,7 @@ func TestVerbMakesChange(t *testing.T) {
 			one := Change[Resume, Resumed]{Verb: "one", do: func(_ context.Context, _ *system, body Resume) (Resumed, error) {
 				return Resumed{ID: body.Session, Dir: "/src", Attach: "tmux attach"}, want
 			}}
-			did, err := one.by(&system{})(t.Context(), json.RawMessage(`{"session":"`+idOf(1).String()+`"}`))
+			did, err := one.by(&system{Engine: &engine.Engine{}})(t.Context(), json.RawMessage(`{"session":"`+idOf(1).String()+`"}`))
 			require.Equal(t, want, err)
 			if err == nil {
 				assert.Equal(t, Resumed{ID: idOf(1), Dir: "/src", Attach: "tmux attach"}, did)

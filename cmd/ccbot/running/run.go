@@ -3,7 +3,6 @@ package running
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	stdlog "log"
 	"log/slog"
@@ -18,20 +17,18 @@ import (
 
 	"github.com/caarlos0/env/v11"
 	"github.com/go-telegram/bot/models"
-	"golang.org/x/sync/errgroup"
 
 	"ccbot/agent"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/telegram"
 	"ccbot/internal/logkey"
 	"ccbot/internal/loglimit"
 	"ccbot/internal/pause"
-	"ccbot/internal/process"
 	"ccbot/internal/token"
 )
 
@@ -67,7 +64,7 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 		return err
 	}
 	defer s.end()
-	s.environ, s.level, s.version, s.ready = environ, level, version, ready
+	s.level, s.version, s.ready = level, version, ready
 	if err := s.metrics.Listen(ctx, c.MetricsAddr); err != nil {
 		return err
 	}
@@ -90,27 +87,16 @@ func begin(ctx context.Context, c config.Config, role, hook string, environ []st
 
 // beginWith is begin with some coding agents.
 func beginWith(ctx context.Context, c config.Config, coding agent.Agents, role string, hook *offline.Hook, environ []string, log *slog.Logger) (*system, error) {
-	table, held, err := statefolder.Take(ctx, c.Dir, role, c.KillGrace, log)
-	if errors.Is(err, exit.ErrRunning) {
-		return nil, fmt.Errorf("%w: stop it first; a second bot needs another CCBOT_DIR", err)
-	}
+	settings, err := engine.Take(ctx, c, role, log)
 	if err != nil {
 		return nil, err
 	}
-	if err := statefolder.CheckBot(c.Dir, c.Token.Bot()); err != nil {
-		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
-	}
-	since := time.Now() // an agent that is launched later was launched by this ccbot
-	s, err := wire(ctx, c, coding, environ, hook, table, log)
+	settings.Coding, settings.Hook, settings.Environ = coding, hook, environ
+	s, err := wire(ctx, settings)
 	if err != nil {
-		return nil, errors.Join(statefolder.Error(c.Dir, err), held.Close())
+		return nil, errors.Join(statefolder.Error(c.Dir, err), settings.Held.Close())
 	}
-	s.recovery.Since = since
-	held.Guard()
-	s.held = held
-	s.end = func() { // the process ends too, and the lock with it
-		_ = errors.Join(s.suspects.Close(), held.Close())
-	}
+	s.end = func() { _ = s.Close() } // the process ends too, and the lock with it
 	return s, nil
 }
 
@@ -140,47 +126,17 @@ func warn(c config.Config, path string, log *slog.Logger) {
 	}
 }
 
-// drainTime is how long a stop may take to finish what is in hand. Together with the last second of
-// the outbox it is five seconds.
-const drainTime = 4 * time.Second
-
 // startTime is how long all parts take at most to look at everything for the first time. The
 // runtime alone would keep the memory that this took, several times what ccbot needs afterwards.
 const startTime = 5 * time.Second
 
 // run recovers first, and handles updates only after that. The end of asked asks it to stop.
 func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
-	whole, end := context.WithCancel(context.WithoutCancel(asked))
-	defer end()
-	g, ctx := errgroup.WithContext(whole)
-	s.lasting = lastingIn(ctx)
-	stopping, stop := context.WithCancel(ctx)
-	context.AfterFunc(asked, stop)
-	s.stop = stop
-	g.Go(func() error { return s.tmux.Run(ctx) })
-	g.Go(func() error { return s.watch.Run(ctx) })
-	g.Go(func() error { return s.held.Run(ctx, s.watch, s.log) })
-	g.Go(func() error { return s.metrics.Run(ctx) })
-	g.Go(func() error { return s.service.Run(stopping) })
-	g.Go(func() error { return s.reloadAt(ctx, reload) })
-	g.Go(func() error {
-		<-stopping.Done()
-		_ = pause.For(ctx, drainTime)
-		end()
-		return nil
-	})
-	g.Go(func() error {
-		err := s.serve(ctx, stopping, g)
-		if err == nil { // an error ends the others as well, and has to be the first one
-			end()
-		}
-		return err
-	})
-	err := g.Wait()
-	s.talk.Close()
-	if err := s.store.SaveKept(context.WithoutCancel(asked)); err != nil {
-		s.log.Warn("record_not_saved", logkey.Error, err)
-	}
+	err := s.Run(asked, engine.Program{Verbs: s.changes(), Serve: s.serve, Begin: func(l engine.Life) {
+		l.Go(s.metrics.Run)
+		l.Go(func(context.Context) error { return s.service.Run(l.Stopping) })
+		l.Go(func(ctx context.Context) error { return s.reloadAt(ctx, reload) })
+	}})
 	if errors.Is(err, inbox.ErrRevoked) {
 		return telegram.ErrRevoked
 	}
@@ -191,27 +147,13 @@ func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
 	return err
 }
 
-// serve works until ctx ends. When asked ends, at any step of a recovery, it first finishes its
-// running work, and sends what may be sent at once.
-func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
-	report, err := s.recover(asked)
-	switch {
-	case asked.Err() != nil && err != nil: // tmux or git, ended by the stop, reports only the signal
-		return asked.Err()
-	case err != nil:
-		return err
-	}
-	s.loops.Settle(asked)
-	s.reportRecovery(ctx, report)
-	s.reportUnread(ctx)
-	s.recovery.Notify = s.recovered // set only now, because one message reports the whole start
-	for _, part := range []func(context.Context) error{s.outbox.Run, s.lifecycle.Run, s.events.Run, s.presences,
-		s.keeper.Run, s.loops.Run, s.schedules.Run, s.claude.Run, s.reportLosses, s.room.Run, s.pruneBindings} {
-		g.Go(func() error { return part(ctx) })
-	}
-	g.Go(func() error { return reportOldClaude(ctx, s.Dir, s.claude, s.bot.Chat, s.log) })
-	g.Go(func() error { return s.socket.Run(ctx, s.Dir, s.table, s.changes()) })
-	g.Go(func() error { return statefolder.KeepAlive(ctx, s.Dir, process.Clock{Table: s.table}, s.log) })
+// serve runs the chat until the program is asked to stop. Then it finishes its running work, and
+// sends what may be sent at once.
+func (s *system) serve(l engine.Life) error {
+	ctx, asked := l.Ctx, l.Stopping
+	l.Go(s.outbox.Run)
+	l.Go(s.room.Run)
+	l.Go(func(ctx context.Context) error { return reportOldClaude(ctx, s.Dir, s.Binary, s.bot.Chat, s.Log) })
 	me, err := s.start(asked)
 	if err != nil {
 		return err
@@ -224,16 +166,15 @@ func (s *system) serve(ctx, asked context.Context, g *errgroup.Group) error {
 			return s.bot.Unkept(u)
 		},
 		Moves: func(from, to int64) (bool, error) { return allowedGroups{s}.moved(ctx, from, to) },
-		Pulse: s.service.Pulse, Seen: s.seen, IsAuthorized: allowedGroups{s}.authorize(ctx), Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.log})
-	g.Go(func() error { return s.bot.Run(ctx) })
-	s.fleet.begin(ctx, g.Go, s.Dir, s.log)
-	g.Go(func() error { return s.menus.Run(ctx, me.ID) })
-	g.Go(func() error { return s.machine.Received.Run(ctx, s.InboxTTL, s.bot.Prompts.Awaited, s.ended) })
+		Pulse: s.service.Pulse, Seen: s.Seen, IsAuthorized: allowedGroups{s}.authorize(ctx), Store: s.inbox, Handler: s.bot, Reporter: s.bot, Log: s.Log})
+	l.Go(s.bot.Run)
+	s.fleet.begin(ctx, l.Group.Go)
+	l.Go(func(ctx context.Context) error { return s.menus.Run(ctx, me.ID) })
 	s.service.Begun(me.Username)
 	s.ready("@" + me.Username + " is ready: send /new")
-	s.log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.store.Shared()))
-	g.Go(func() error {
-		_, _ = s.hook.Digests.Of(s.hook.Path) // it is kept, so that no launch waits for it
+	s.Log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.Store.Shared()))
+	l.Go(func(ctx context.Context) error {
+		_, _ = s.Hook.Digests.Of(s.Hook.Path) // it is kept, so that no launch waits for it
 		_ = pause.For(ctx, startTime)
 		giveBack()
 		return nil
@@ -251,5 +192,5 @@ func (s *system) stopped() {
 	// Nothing continues by itself.
 	entries = slices.DeleteFunc(entries, func(e inbox.Entry) bool { return e.State == inbox.Asked })
 	unsent, _ := filepath.Glob(filepath.Join(s.Dir, "outbox", "*.json"))
-	s.log.Info("stopped", logkey.Unfinished, len(entries), logkey.Unsent, len(unsent))
+	s.Log.Info("stopped", logkey.Unfinished, len(entries), logkey.Unsent, len(unsent))
 }

@@ -20,7 +20,7 @@ func (s *system) scripts() *socket.Scripts {
 	if !s.AllowScripts {
 		return nil
 	}
-	return &socket.Scripts{Table: s.table, Agents: s.agents, Report: func(ctx context.Context, verb string, session uuid.UUID, program process.Process) error {
+	return &socket.Scripts{Table: s.Table, Agents: s.AgentProcesses, Report: func(ctx context.Context, verb string, session uuid.UUID, program process.Process) error {
 		c := s.bot.Prompts.Chat
 		r, _ := s.bot.Records.Get(session)
 		to := callShownAt(r, s.owner.Load())
@@ -37,14 +37,4 @@ func callShownAt(r port.Session, first int64) address.Conversation {
 		return r.Conversation
 	}
 	return address.Conversation{ChatID: cmp.Or(r.Owner, first)}
-}
-
-// agents returns the agents of all records, and the tmux servers that they run in.
-func (s *system) agents() (all []process.Identity) {
-	for _, r := range s.store.List() {
-		if b := r.Binding; b != nil {
-			all = append(all, b.Agent, process.Identity{PID: b.Server.PID, Start: b.Server.Start, Boot: b.Agent.Boot})
-		}
-	}
-	return all
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/process"
 )
@@ -16,7 +17,7 @@ import (
 // TestP2_StopEndsOnlyMeantBot: a call that arrives at another bot ends nothing.
 func TestP2_StopEndsOnlyMeantBot(t *testing.T) {
 	stops := 0
-	s := &system{stop: func() { stops++ }}
+	s := &system{Engine: &engine.Engine{Stop: func() { stops++ }}}
 	ask := func(pid int) error {
 		_, err := stopping.by(s)(t.Context(), json.RawMessage(fmt.Sprintf(`{"pid":%d}`, pid)))
 		return err

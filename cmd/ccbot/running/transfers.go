@@ -13,21 +13,21 @@ import (
 // in another window got a second record, which was given all that the first one had. Each prompt
 // goes to the second record before the first one is closed, so that a crash in between loses none.
 func finishTransfers(ctx context.Context, s *system, chats *conversation.Store) error {
-	all := session.Transfers(s.store.List())
+	all := session.Transfers(s.Store.List())
 	if len(all) == 0 {
 		return nil
 	}
-	waiting, err := s.prompts.Waiting()
-	if err := unlessUnread(err); err != nil {
+	waiting, err := s.prompts.waiting()
+	if err != nil {
 		return err
 	}
-	if _, err := s.recovery.Backup(ctx); err != nil {
+	if _, err := s.Recovery.Backup(ctx); err != nil {
 		return fmt.Errorf("back up the records: %w", err)
 	}
 	for _, t := range all {
 		agent := process.Gone
 		if id := t.From.Agent(); id.Valid() {
-			agent = s.table.Liveness(id)
+			agent = s.Table.Liveness(id)
 		}
 		if session.MayRun(t.From.State, agent) {
 			continue
@@ -40,7 +40,7 @@ func finishTransfers(ctx context.Context, s *system, chats *conversation.Store) 
 }
 
 // finishTransfer moves everything of the first record to the second one, and closes the first.
-// waiting are the prompts in the inbox that belong to the first record: its queue may lack some.
+// waiting are the prompts that belong to the first record: its queue may lack some.
 func finishTransfer(ctx context.Context, s *system, chats *conversation.Store, t session.Transfer, waiting []string) error {
 	t.From.Enqueue(waiting...) // t is a copy
 	for _, key := range t.From.Prompts {
@@ -48,7 +48,7 @@ func finishTransfer(ctx context.Context, s *system, chats *conversation.Store, t
 			return err
 		}
 	}
-	err := s.store.Do(ctx, t.To.ID, func(r *session.Record, save func() error) error {
+	err := s.Store.Do(ctx, t.To.ID, func(r *session.Record, save func() error) error {
 		r.Enqueue(t.From.Prompts...)
 		return save()
 	})
@@ -62,8 +62,8 @@ func finishTransfer(ctx context.Context, s *system, chats *conversation.Store, t
 			}
 		}
 	}
-	return s.store.Do(ctx, t.From.ID, func(r *session.Record, save func() error) error {
-		if err := r.HandOver(s.recovery.Now(), "recovery.tidy_transfer", t.To.ID); err != nil {
+	return s.Store.Do(ctx, t.From.ID, func(r *session.Record, save func() error) error {
+		if err := r.HandOver(s.Recovery.Now(), "recovery.tidy_transfer", t.To.ID); err != nil {
 			return err
 		}
 		return save()

@@ -15,6 +15,7 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/recovery"
@@ -63,9 +64,11 @@ func TestP8_EarlierVersionsTransfersAreFinished(t *testing.T) {
 			at := session.Conversation{ChatID: 7}
 			require.NoError(t, chats.SetCurrent(at, owner))
 			backups := 0
-			s := &system{store: store, prompts: w.prompts(t), table: table, recovery: &recovery.Recovery{
-				Now: func() time.Time { return cameIn }, Backup: func(context.Context) (string, error) { backups++; return "", nil }}}
+			s := &system{prompts: w.prompts(t), Engine: &engine.Engine{Store: store, Settings: engine.Settings{Table: table}}}
+			s.Recovery = &recovery.Recovery{
+				Now: func() time.Time { return cameIn }, Backup: func(context.Context) (string, error) { backups++; return "", nil }}
 			for range 2 {
+				require.NoError(t, s.prompts.agree())
 				require.NoError(t, finishTransfers(t.Context(), s, chats))
 			}
 			assert.Equal(t, to, chats.Current(at))
@@ -79,7 +82,7 @@ func TestP8_EarlierVersionsTransfersAreFinished(t *testing.T) {
 			assert.Equal(t, session.Lost, first.State)
 			assert.True(t, first.HandedOver() && first.Binding == nil && len(first.Prompts) == 0)
 			assert.False(t, first.Resumable())
-			waiting, err := s.prompts.Waiting()
+			waiting, err := s.prompts.waiting()
 			require.NoError(t, err)
 			assert.Equal(t, map[uuid.UUID][]string{to: {one.Key, late.Key}}, waiting)
 			assert.Equal(t, !crash.closed, backups == 1)

@@ -61,7 +61,7 @@ func inPair(t *testing.T, test func(ctx context.Context, p *pair)) {
 	require.NoError(t, s.alone(t.Context(), func(ctx context.Context, s *system) error {
 		ctx, stop := context.WithCancel(ctx)
 		var g errgroup.Group
-		for _, part := range []func(context.Context) error{s.watch.Run, s.lifecycle.Run, s.events.Run, s.presences} {
+		for _, part := range []func(context.Context) error{s.Watch.Run, s.Lifecycle.Run, s.Events.Run, s.FollowPresences} {
 			g.Go(func() error { return part(ctx) })
 		}
 		defer func() {
@@ -75,7 +75,7 @@ func inPair(t *testing.T, test func(ctx context.Context, p *pair)) {
 
 func (p *pair) starts(ctx context.Context, name string) session.Record {
 	p.t.Helper()
-	r, err := p.lifecycle.Start(ctx, port.Start{Dir: p.t.TempDir(), Agent: name, Owner: 1, Conversation: session.Conversation{ChatID: 1}})
+	r, err := p.Lifecycle.Start(ctx, port.Start{Dir: p.t.TempDir(), Agent: name, Owner: 1, Conversation: session.Conversation{ChatID: 1}})
 	require.NoError(p.t, err)
 	return r
 }
@@ -83,7 +83,7 @@ func (p *pair) starts(ctx context.Context, name string) session.Record {
 // until waits until a session's record has what is expected, and returns it.
 func (p *pair) until(id uuid.UUID, has func(r session.Record) bool) (r session.Record) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool { r, _ = p.store.Get(id); return has(r) }, ccbottest.Timeout, 5*time.Millisecond)
+	require.Eventually(p.t, func() bool { r, _ = p.Store.Get(id); return has(r) }, ccbottest.Timeout, 5*time.Millisecond)
 	return r
 }
 
@@ -94,7 +94,7 @@ func TestP2_SessionsAreServedByTheirAgents(t *testing.T) {
 		hooked := func(r session.Record) bool { return r.State == session.Running && !r.ReportsAt.IsZero() }
 		p.claude = p.until(p.claude.ID, hooked)
 		p.toy = p.until(p.toy.ID, func(r session.Record) bool {
-			f, err := p.coding.Of("toy").Presence(ctx, r.Agent().PID)
+			f, err := p.Coding.Of("toy").Presence(ctx, r.Agent().PID)
 			return err == nil && r.State == session.Running && r.AgentSessionID == f.SessionID
 		})
 
@@ -114,17 +114,17 @@ func TestP2_SessionsAreServedByTheirAgents(t *testing.T) {
 		}, ccbottest.Timeout, 5*time.Millisecond)
 
 		// Witness: the command line, and the presence file of the agent's own folder.
-		written, err := p.evidence.Written(ctx, p.claude.AgentSessionID, p.toy.AgentSessionID)
+		written, err := p.Evidence.Written(ctx, p.claude.AgentSessionID, p.toy.AgentSessionID)
 		require.NoError(t, err)
 		assert.Equal(t, map[uuid.UUID]bool{p.claude.AgentSessionID: true, p.toy.AgentSessionID: true}, written)
 		for _, r := range []session.Record{p.claude, p.toy} {
-			is, err := p.table.Inspect(r.Agent().PID)
+			is, err := p.Table.Inspect(r.Agent().PID)
 			require.NoError(t, err)
-			assert.Equal(t, r.AgentName, p.evidence.AgentName(is))
-			assert.NoError(t, p.evidence.Names(ctx, r.AgentName, r.Agent(), r.AgentSessionID))
+			assert.Equal(t, r.AgentName, p.Evidence.AgentName(is))
+			assert.NoError(t, p.Evidence.Names(ctx, r.AgentName, r.Agent(), r.AgentSessionID))
 			other := map[string]string{"": "toy", "toy": ""}[r.AgentName]
-			assert.ErrorIs(t, p.evidence.Names(ctx, other, r.Agent(), r.AgentSessionID), hooks.ErrNotNamed)
-			above, err := p.evidence.AgentAbove(ctx, []process.Process{is})
+			assert.ErrorIs(t, p.Evidence.Names(ctx, other, r.Agent(), r.AgentSessionID), hooks.ErrNotNamed)
+			above, err := p.Evidence.AgentAbove(ctx, []process.Process{is})
 			require.NoError(t, err)
 			assert.Equal(t, []any{r.ID, r.AgentName}, []any{above.Session, above.AgentName})
 		}
@@ -132,19 +132,19 @@ func TestP2_SessionsAreServedByTheirAgents(t *testing.T) {
 		// Status: what they do, and what the status line says.
 		for _, r := range []session.Record{p.claude, p.toy} {
 			require.Eventually(t, func() bool {
-				v := p.observer.View(ctx, r)
+				v := p.Observer.View(ctx, r)
 				return v.State.Known == view.StateWritten && v.State.Phase == talk.PhaseIdle && v.TypeSafe() && v.ByHook == (r.AgentName == "")
 			}, ccbottest.Timeout, 5*time.Millisecond, r.AgentName)
 		}
-		assert.Nil(t, p.observer.Usage(p.toy))
+		assert.Nil(t, p.Observer.Usage(p.toy))
 
 		// Ending, and what an archived session leaves when it is forgotten.
-		require.NoError(t, p.lifecycle.Archive(ctx, p.claude.ID, session.Archived, port.Cause{Why: "a test"}))
-		require.NoError(t, p.lifecycle.Archive(ctx, p.toy.ID, session.Archived, port.Cause{Why: "a test"}))
+		require.NoError(t, p.Lifecycle.Archive(ctx, p.claude.ID, session.Archived, port.Cause{Why: "a test"}))
+		require.NoError(t, p.Lifecycle.Archive(ctx, p.toy.ID, session.Archived, port.Cause{Why: "a test"}))
 		for _, r := range []session.Record{p.claude, p.toy} {
 			p.until(r.ID, func(r session.Record) bool { return r.State == session.Archived })
-			assert.Equal(t, process.Gone, p.table.Liveness(r.Agent()))
-			require.NoError(t, p.clear(ctx, r))
+			assert.Equal(t, process.Gone, p.Table.Liveness(r.Agent()))
+			require.NoError(t, p.Clear(ctx, r))
 			assert.NoFileExists(t, settings(r))
 		}
 	})

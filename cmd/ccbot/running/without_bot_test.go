@@ -18,6 +18,7 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
@@ -40,35 +41,35 @@ func aside(t *testing.T, environ []string, fn func(context.Context, *system) err
 func TestP8_RecoveryOutlivesItsCaller(t *testing.T) {
 	environ := machine(t)
 	err := aside(t, environ, func(ctx context.Context, s *system) error {
-		assert.False(t, s.recovery.Since.IsZero(), "it knows which launches are this ccbot's")
-		assert.Nil(t, s.recovery.Notify, "the chat is the bot's to tell")
-		s.lasting = lastingIn(ctx)
+		assert.False(t, s.Recovery.Since.IsZero(), "it knows which launches are this ccbot's")
+		assert.Nil(t, s.Recovery.Notify, "the chat is the bot's to tell")
+		s.Lasting = engine.LastingIn(ctx)
 		r := one(1, "api", func(r *session.Record) {
 			r.State, r.EndedAt, r.Conversation = session.Running, time.Time{}, session.Conversation{ChatID: 1}
 		})
-		require.NoError(t, s.store.Create(r))
+		require.NoError(t, s.Store.Create(r))
 
 		asked, gone := context.WithCancel(ctx)
 		defer gone()
-		s.recovery.Failpoint = func(point string) {
+		s.Recovery.Failpoint = func(point string) {
 			if point == "recovery-noted" {
 				gone()
 			}
 		}
-		did, err := s.recoverAgain(asked)
+		did, err := s.RecoverAgain(asked)
 		require.NoError(t, err)
 		require.Error(t, asked.Err())
 		require.Len(t, did.Actions, 1)
 		assert.Empty(t, did.Actions[0].Error)
-		now, _ := s.store.Get(r.ID)
+		now, _ := s.Store.Get(r.ID)
 		assert.Equal(t, session.Lost, now.State)
 		assert.False(t, now.Unreported, "the chat was told")
 		assert.Contains(t, folder(t, filepath.Join(s.Dir, "outbox")), "api")
 
-		before := s.store.List()
-		_, err = s.recoverAgain(asked)
+		before := s.Store.List()
+		_, err = s.RecoverAgain(asked)
 		require.ErrorIs(t, err, context.Canceled, "what nobody waits for is not begun")
-		assert.Equal(t, before, s.store.List())
+		assert.Equal(t, before, s.Store.List())
 		return nil
 	})
 	require.NoError(t, err)
@@ -77,7 +78,7 @@ func TestP8_RecoveryOutlivesItsCaller(t *testing.T) {
 // The recovery ends with the run, even if its caller still waits.
 func TestP8_RecoveryEndsWithRun(t *testing.T) {
 	run, stop := context.WithCancel(t.Context())
-	lasting, done := lastingIn(run)(t.Context())
+	lasting, done := engine.LastingIn(run)(t.Context())
 	defer done()
 	require.NoError(t, lasting.Err())
 	stop()
@@ -93,7 +94,7 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 		var fromChat, fromHere error
 		var g errgroup.Group
 		g.Go(func() error {
-			_, fromChat = s.lifecycle.Restore(ctx, port.Restore{Session: r.ID})
+			_, fromChat = s.Lifecycle.Restore(ctx, port.Restore{Session: r.ID})
 			return nil
 		})
 		g.Go(func() error {
@@ -109,7 +110,7 @@ func TestP1_OfTwoResumesOneWins(t *testing.T) {
 		_, again := s.resume(ctx, r.ID)
 		require.ErrorContains(t, again, "api is already open. In a terminal: tmux -L ")
 
-		panes, err := s.tmux.Panes(ctx)
+		panes, err := s.Tmux.Panes(ctx)
 		require.NoError(t, err)
 		windows := 0
 		for _, p := range panes {
@@ -138,7 +139,7 @@ func TestResumeInTerminalBecomesCurrent(t *testing.T) {
 		back, err = s.resume(ctx, web.ID)
 		require.NoError(t, err)
 		assert.Equal(t, "in its chat api stays the current one, /list there switches", back.Chat)
-		chats, err := conversation.Open(filepath.Join(s.Dir, "chats"), filepath.Join(s.Dir, "quarantine"), s.log)
+		chats, err := conversation.Open(filepath.Join(s.Dir, "chats"), filepath.Join(s.Dir, "quarantine"), s.Log)
 		require.NoError(t, err)
 		current := chats.Current(here)
 		assert.Equal(t, api.ID, current)
@@ -178,9 +179,9 @@ func serverOf(t *testing.T, s *system) (pid int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	var g errgroup.Group
-	g.Go(func() error { return s.tmux.Run(ctx) })
-	require.NoError(t, s.tmux.Ensure(ctx))
-	server, err := s.tmux.Server(ctx)
+	g.Go(func() error { return s.Tmux.Run(ctx) })
+	require.NoError(t, s.Tmux.Ensure(ctx))
+	server, err := s.Tmux.Server(ctx)
 	require.NoError(t, err)
 	stop()
 	require.NoError(t, g.Wait())
@@ -196,8 +197,8 @@ func TestP9_AgentsAreRefusedWithoutBot(t *testing.T) {
 	s, err := begin(t.Context(), c, "cli", "/bin/true", environ, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer s.end()
-	require.NoError(t, s.store.Do(t.Context(), r.ID, func(r *session.Record, save func() error) error {
-		r.State, r.Binding = session.Running, &session.Binding{Agent: s.table.Self()}
+	require.NoError(t, s.Store.Do(t.Context(), r.ID, func(r *session.Record, save func() error) error {
+		r.State, r.Binding = session.Running, &session.Binding{Agent: s.Table.Self()}
 		return save()
 	}))
 	err = s.alone(t.Context(), func(context.Context, *system) error { return errors.New("it was done") })
@@ -209,18 +210,18 @@ func TestP8_ForgettingOutlivesItsCaller(t *testing.T) {
 	r := one(1, "api")
 	environ := machine(t, r)
 	require.NoError(t, aside(t, environ, func(ctx context.Context, s *system) error {
-		s.lasting = lastingIn(ctx)
+		s.Lasting = engine.LastingIn(ctx)
 		asked, gone := context.WithCancel(ctx)
-		clear := s.keeper.Clear
-		s.keeper.Clear = func(ctx context.Context, r session.Record) error {
+		clear := s.Keeper.Clear
+		s.Keeper.Clear = func(ctx context.Context, r session.Record) error {
 			gone()
 			return clear(ctx, r)
 		}
-		require.NoError(t, s.forget(asked, r.ID))
-		require.Error(t, s.forget(asked, r.ID), "what nobody waits for is not begun")
-		_, there := s.store.Get(r.ID)
+		require.NoError(t, s.Forget(asked, r.ID))
+		require.Error(t, s.Forget(asked, r.ID), "what nobody waits for is not begun")
+		_, there := s.Store.Get(r.ID)
 		assert.False(t, there)
-		require.NoError(t, s.forget(ctx, r.ID), "once more is nothing")
+		require.NoError(t, s.Forget(ctx, r.ID), "once more is nothing")
 		return nil
 	}))
 }

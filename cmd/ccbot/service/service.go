@@ -208,7 +208,7 @@ func (s *Service) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Stop stops the service until Restart, or until the next login (with lingering: the next start of
+// Stop stops the service until Restart, or until a later login (with lingering: the next start of
 // the machine); the agents live on.
 func (s *Service) Stop(ctx context.Context) error {
 	if err := s.installed(); err != nil {
@@ -218,7 +218,7 @@ func (s *Service) Stop(ctx context.Context) error {
 		return fmt.Errorf("stop the service: %w", err)
 	}
 	_, err := fmt.Fprintln(s.Out,
-		"ccbot is stopped until the next login (with lingering: the next start of the machine), or until: ccbot service restart")
+		"ccbot is stopped until a later login (with lingering: the next start of the machine), or until: ccbot service restart")
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
 	"ccbot/internal/git"
@@ -29,6 +30,7 @@ type Session struct {
 	Name  string        `json:"name"`
 	Dir   string        `json:"dir"`
 	Host  string        `json:"host"`
+	Agent string        `json:"agent"` // its name: claude, codex
 	State session.State `json:"state"`
 	// Phase is the agent's activity, now or when last seen, and PhaseAt is its start. PhaseWhat is
 	// the tool that it waits with, or the text of a failure; PhaseUntil is the end of a limit or
@@ -83,7 +85,7 @@ func (t *Tasks) Count(status string) {
 
 // SessionOf combines a record with the kernel's answer about its agent.
 func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) Session {
-	l := Session{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, State: r.State, PhaseAt: r.PhaseAt,
+	l := Session{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, Agent: cmp.Or(r.AgentName, agent.Default), State: r.State, PhaseAt: r.PhaseAt,
 		AgentSessionID: r.AgentSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens, Partly: r.Progress.From > 0,
 		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, Crashed: r.Crashed()}
@@ -132,13 +134,21 @@ var columns = []struct {
 }{
 	{"NAME", 20, func(l Session, _ time.Time) string { return l.Name }},
 	{"ID", 8, func(l Session, _ time.Time) string { return naming.ShortID(l.ID) }},
-	{"STATE", 26, func(l Session, _ time.Time) string { return stateText(l) }},
+	{"STATE", 34, func(l Session, _ time.Time) string { return stateText(l) + l.otherAgent() }},
 	{"SEEN", 8, func(l Session, now time.Time) string { return terminal.Age(now.Sub(lastSeen(l))) + " ago" }},
 	{"MODE", 6, func(l Session, _ time.Time) string { return l.Mode }},
 	{"COST", 8, func(l Session, _ time.Time) string { return number("$%.2f", l.Cost) }},
 	{"CTX", 4, func(l Session, _ time.Time) string { return number("%.0f%%", l.Context) }},
 	{"MEM", 8, func(l Session, _ time.Time) string { return memory(l.Memory) }},
 	{"TASKS", 7, func(l Session, _ time.Time) string { return taskText(l.Tasks) }},
+}
+
+// otherAgent names an agent that is not the default one.
+func (s *Session) otherAgent() string {
+	if s.Agent == agent.Default {
+		return ""
+	}
+	return " · " + s.Agent
 }
 
 // Does fills in what the agent does.

@@ -26,7 +26,7 @@ func TestListingIsTheRegistry(t *testing.T) {
 	r := sessiontest.Full()
 	data, err := json.Marshal(SessionOf(r, alive))
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"id":"`+r.ID.String()+`","name":"api","dir":"/src/api","host":"box","state":"running",
+	assert.JSONEq(t, `{"id":"`+r.ID.String()+`","name":"api","dir":"/src/api","host":"box","agent":"claude","state":"running",
 		"phase":"waiting_permission","phase_at":"2026-03-04T12:01:00Z","claude_session_id":"`+r.AgentSessionID.String()+`",
 		"created_at":"2026-03-04T12:00:09Z","updated_at":"2026-03-04T12:00:09Z","started_at":"2026-03-04T12:00:00Z","last_turn_at":"2026-03-04T12:00:00Z","turns":7,
 		"model":"Opus 5.5","context_percent":41.6,"cost_usd":3.5,
@@ -65,6 +65,17 @@ func TestP6_AliveIsWhatTheKernelSays(t *testing.T) {
 		})
 		assert.Equal(t, is.String(), l.Alive)
 	}
+}
+
+// A list with several agents names those that are not the default one.
+func TestListNamesAgent(t *testing.T) {
+	claude, codex := sessiontest.Over(4, "mine"), sessiontest.Over(5, "cx", func(r *session.Record) { r.AgentName = "codex" })
+	rows := []Session{SessionOf(claude, alive), SessionOf(codex, alive)}
+	assert.Equal(t, []string{"claude", "codex"}, []string{rows[0].Agent, rows[1].Agent})
+	var out strings.Builder
+	printList(&terminal.Printer{Out: &out}, rows, sessiontest.Noon.Add(49*time.Hour), "/home/me")
+	assert.Regexp(t, `(?m)^mine +00000004  archived +2d ago`, out.String())
+	assert.Regexp(t, `(?m)^cx +00000005  archived · codex +2d ago`, out.String())
 }
 
 func TestListFitsATerminal(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"ccbot/host/received"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/spool"
+	"ccbot/loop"
 	"ccbot/recovery"
 	"ccbot/tmux"
 )
@@ -57,6 +59,7 @@ func (u Uninstall) look(ctx context.Context) (w World, err error) {
 		func() error { w.findHooks(u.Settings, d.Dir); return nil },
 		func() error { w.findTmux(seen, arguments(d)); return nil },
 		func() error { return w.findInboxes(d.Dir, dirsOf(seen)) },
+		func() error { return w.findWorktrees(d.Dir) },
 		func() error { w.findCompletions(u.Completions); return nil },
 		func() error { return w.findState(d) },
 	} {
@@ -186,6 +189,20 @@ func (w *World) findInboxes(dir string, dirs []string) (err error) {
 		}
 	}
 	return err
+}
+
+// findWorktrees finds the worktrees of loops, which have a person's work.
+func (w *World) findWorktrees(dir string) error {
+	all, err := loop.Read(offline.Loops(dir), slog.New(slog.DiscardHandler))
+	for _, l := range all {
+		if l.Worktree == nil || l.Worktree.Dir == "" || l.Worktree.Removed {
+			continue
+		}
+		if _, missing := os.Lstat(l.Worktree.Dir); missing == nil {
+			w.other("the git worktree %s, which a loop has made", terminal.Printable(l.Worktree.Dir))
+		}
+	}
+	return statefolder.Error(dir, err)
 }
 
 // Completion is a file that completes ccbot's verbs in a shell, as this program prints it.

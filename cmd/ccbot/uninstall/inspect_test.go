@@ -2,12 +2,14 @@ package uninstall
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +17,8 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/service"
+	"ccbot/loop"
+	"ccbot/port"
 )
 
 // TestP2_HooksOfOtherFoldersStay, and a file that cannot be edited keeps the state folder.
@@ -126,4 +130,19 @@ func TestLeftFilesAreNamed(t *testing.T) {
 	w = World{}
 	require.NoError(t, w.findState(d))
 	assert.Len(t, w.Others, 1)
+}
+
+// TestWorktreesOfLoopsAreNamed: the state folder is the only place that knows them.
+func TestWorktreesOfLoopsAreNamed(t *testing.T) {
+	dir, stands := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Mkdir(offline.Loops(dir), 0o700))
+	for i, made := range []*port.LoopWorktree{nil, {Dir: stands}, {Dir: stands, Removed: true}, {Dir: filepath.Join(stands, "gone")}, {}} {
+		l := loop.Loop{Version: loop.Version, Loop: port.Loop{ID: uuid.UUID{15: byte(i + 1)}, Session: uuid.UUID{1}, State: port.LoopOrphaned, Step: port.LoopCheck, Worktree: made}}
+		data, err := json.Marshal(l)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(offline.Loops(dir), l.ID.String()+".json"), data, 0o600))
+	}
+	var w World
+	require.NoError(t, w.findWorktrees(dir))
+	assert.Equal(t, []string{"the git worktree " + stands + ", which a loop has made"}, w.Others)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // byHand are the calls that package router makes on several machines, or answers itself.
-var byHand = []string{"LastQuestions.LastQuestions", "Loops.All", "Notices.MarkReported", "Notices.NewOrphans", "Places.Bounds", "Places.Resolve",
+var byHand = []string{"LastQuestions.LastQuestions", "Loops.All", "Namer.Rename", "Notices.MarkReported", "Notices.NewOrphans", "Places.Bounds", "Places.Resolve",
 	"Schedules.List", "Screens.Inspect", "Spending.Limits", "Spending.LimitsChange", "Spending.Spent", "Views.Get", "Views.List", "Windows.Orphans"}
 
 // addresses are the arguments of type string that are the address of a folder or a file, and calls

@@ -1,0 +1,159 @@
+package appserver
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/agent"
+	"ccbot/internal/watch"
+	"ccbot/internal/watch/watchtest"
+)
+
+var _ agent.Requests = &Requests{}
+
+type patches map[string]string
+
+func (p patches) Patch(_ context.Context, _ uuid.UUID, call string) string { return p[call] }
+
+// opened is a request that waits.
+type opened struct {
+	agent.Open
+	ctx    context.Context
+	answer chan json.RawMessage
+}
+
+// watched watches the server until the test ends, and returns the requests that wait.
+func watched(t *testing.T, s *server, calls patches) <-chan opened {
+	t.Helper()
+	all := make(chan opened, 10)
+	r := &Requests{Calls: calls}
+	r.Connect(func(ctx context.Context, o agent.Open) (json.RawMessage, error) {
+		one := opened{o, ctx, make(chan json.RawMessage)}
+		all <- one
+		select {
+		case output := <-one.answer:
+			return output, nil
+		case <-ctx.Done():
+			return nil, nil
+		}
+	})
+	watchedBy(t, s, Presences{Folder: t.TempDir(), Requests: r})
+	return all
+}
+
+// watchedBy lets p watch the server until the test ends.
+func watchedBy(t *testing.T, s *server, p Presences) {
+	t.Helper()
+	p.Processes, p.Held = s, func() (map[int][]uuid.UUID, error) {
+		return map[int][]uuid.UUID{s.process.PID: {thread1}}, nil
+	}
+	folders := watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler)))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { _ = p.Watch(ctx, folders, slog.New(slog.DiscardHandler), func(int) {}); close(done) }()
+	t.Cleanup(func() { cancel(); <-done })
+}
+
+func asks(id int, kind Kind, params string) string {
+	return `{"id":` + strconv.Itoa(id) + `,"method":"` + string(kind) + `","params":{"threadId":"` + thread1.String() + `",` + params + `}}`
+}
+
+func resolved(id int) string {
+	return `{"method":"serverRequest/resolved","params":{"threadId":"` + thread1.String() + `","requestId":` + strconv.Itoa(id) + `}}`
+}
+
+// The terminal and the chat are asked together, and the first answer ends the wait.
+func TestRequestWaitsUntilAnswered(t *testing.T) {
+	s := newServer(t, thread1)
+	s.joined = []string{asks(3, AsksCommand, `"itemId":"c1","command":"ls","cwd":"/w","reason":"why","kind":"command"`), asks(4, AsksChange, `"itemId":"c2"`),
+		asks(3, AsksCommand, `"itemId":"c1","command":"ls"`)}
+	all := watched(t, s, patches{"c2": "*** Begin Patch"})
+	byID := map[string]opened{}
+	for range 2 {
+		one := <-all
+		byID[one.ID] = one
+	}
+	first, second := byID["3"], byID["4"]
+	assert.Equal(t, agent.Open{PID: s.process.PID, ProcStart: 7, ID: "3", Conversation: thread1, Dir: "/w", Tool: "exec_command",
+		Input: json.RawMessage(`{"call":"c1","command":"ls","reason":"why"}`)}, first.Open)
+	assert.JSONEq(t, `{"call":"c2","patch":"*** Begin Patch"}`, string(second.Input))
+	s.toAll(resolved(4)) // the person at the terminal
+	<-second.ctx.Done()
+	require.NoError(t, first.ctx.Err())
+	first.answer <- json.RawMessage(`"decline"`)
+	assert.Eventually(t, func() bool { return assert.ObjectsAreEqual(1, count(s.called(), `{"decision":"decline"}`)) }, testWait, testPace)
+	assert.Empty(t, all, "each waits once")
+}
+
+// A request that survives a lost connection comes again with its id.
+func TestP8_RequestComesAgainWithItsID(t *testing.T) {
+	s := newServer(t, thread1)
+	s.joined = []string{asks(3, AsksCommand, `"itemId":"c1","command":"ls"`)}
+	all := watched(t, s, nil)
+	first := <-all
+	s.dropAll()
+	<-first.ctx.Done()
+	assert.Equal(t, first.Open, (<-all).Open)
+}
+
+// The terminal may show another conversation while the one before is being joined.
+func TestShownConversationIsJoinedLast(t *testing.T) {
+	s := newServer(t, thread1, thread2)
+	var mu sync.Mutex
+	asked, shown := 0, thread1
+	moved := make(chan struct{}, 10)
+	dir := t.TempDir()
+	title := func(context.Context, int) string {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked == 2 {
+			defer func() { moved <- struct{}{} }()
+		}
+		return shown.String() + " | Ready"
+	}
+	var joined []uuid.UUID
+	s.resumed = func(id uuid.UUID) {
+		mu.Lock()
+		joined = append(joined, id)
+		first := len(joined) == 1
+		if first {
+			shown = thread2
+		}
+		mu.Unlock()
+		if first {
+			assert.NoError(t, os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600))
+			<-moved
+			time.Sleep(100 * time.Millisecond) // the answer of the check is on its way
+		}
+	}
+	watchedBy(t, s, Presences{Folder: dir, Title: title, Requests: &Requests{}})
+	assert.Eventually(t, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(joined) > 1 && joined[len(joined)-1] == thread2
+	}, testWait, testPace)
+}
+
+// A request that permits more than the chat would show is left to the terminal.
+func TestP7_RequestBeyondCommandIsLeft(t *testing.T) {
+	s := newServer(t, thread1)
+	s.joined = []string{
+		asks(1, AsksCommand, `"command":"ls","additionalPermissions":{"network":{}}`), asks(2, AsksCommand, `"command":"ls","networkApprovalContext":{"host":"h"}`),
+		asks(3, AsksCommand, `"command":"ls","kind":"network"`), asks(4, AsksCommand, `"command":"ls","approvalId":"a"`), asks(5, AsksCommand, `"command":null`),
+		asks(6, AsksChange, `"itemId":"c","grantRoot":"/"`), asks(7, AsksChange, `"itemId":"not written"`), asks(8, AsksCommand, `"command":"last","approvalId":null,"additionalPermissions":null`),
+	}
+	all := watched(t, s, patches{"c": "*** Begin Patch"})
+	assert.Equal(t, "8", (<-all).ID)
+	assert.Empty(t, all)
+}

@@ -1,0 +1,140 @@
+package jsonl
+
+import (
+	"ccbot/agent/history"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"ccbot/agent"
+	"ccbot/internal/watch"
+	"ccbot/port/talk"
+)
+
+// items is an agent.Items.
+type items struct{ *Follower }
+
+// Follow follows a transcript as the chat takes it. It watches the folder only after a call has
+// waited.
+func (f *Form) Follow(from talk.Cursor, folders *watch.Watcher, log *slog.Logger) agent.Items {
+	return items{f.Follower(from, folders, log)}
+}
+
+// Now is Follower.Now.
+func (i items) Now() (shown talk.Item, failed talk.Failure, ok bool, err error) {
+	item, ok, err := i.Follower.Now()
+	if ok {
+		shown, failed = i.reader.form.ItemOf(item)
+	}
+	return shown, failed, ok, err
+}
+
+// Next is Follower.Next.
+func (i items) Next(ctx context.Context) (shown talk.Item, failed talk.Failure, err error) {
+	item, err := i.Follower.Next(ctx)
+	if err == nil {
+		shown, failed = i.reader.form.ItemOf(item)
+	}
+	return shown, failed, err
+}
+
+// ItemOf returns an item as the chat takes it, and the failure that it shows.
+func (f *Form) ItemOf(item Item) (talk.Item, talk.Failure) {
+	shown := talk.Item{At: item.At, Next: item.Next, Kind: item.Kind, Time: item.Time,
+		Sidechain: item.Sidechain, Meta: item.Meta, FromPerson: item.IsFromPerson(), Begins: item.Begins(), Ends: item.Ends(),
+		Last: item.Last, Text: item.Text, Images: item.Images, Size: item.Size}
+	if item.Kind == LocalOutput && item.Command == "!" {
+		shown.Bash = f.BashCommand(item.At)
+	}
+	if r := item.Rest; r != nil {
+		shown.Rest = &talk.Rest{Offset: r.Offset, Length: r.Length, Raw: r.Raw}
+		if !r.Raw {
+			shown.Rest.Most = Budget()
+		}
+	}
+	if t := item.Tool; t != nil {
+		shown.Tool = &talk.Tool{ID: t.ID, Name: t.Name, Failed: t.IsError, Denied: t.Denial != ""}
+		if item.Kind == ToolUse {
+			shown.Tool.Step = t.Step()
+		}
+		shown.Tool.Background = item.Background
+	}
+	if item.TaskEnded != nil {
+		shown.Kind, shown.Tool = talk.TaskEnded, item.TaskEnded
+	}
+	return shown, item.Failure
+}
+
+// Between is part of history.Excerpts. It reads at most 32 MiB.
+func (f *Form) Between(ctx context.Context, from *talk.Cursor, before talk.Cursor, see func(talk.Item, talk.Failure)) (cut bool, err error) {
+	var all []Item
+	if from == nil {
+		all, cut, err = f.LastAnswer(ctx, before)
+	} else {
+		all, cut, err = f.between(ctx, *from, before)
+	}
+	for _, item := range all {
+		see(f.ItemOf(item))
+	}
+	return cut, err
+}
+
+// Words opens the words of an item that are sent without a request, or, if beyond, the others. It
+// decodes the text while it is read.
+func (f *Form) Words(at talk.Cursor, rest talk.Rest, beyond bool) (history.Content, error) {
+	w, err := OpenWords(at, rest)
+	if err != nil {
+		return history.Content{}, err
+	}
+	cut, err := w.Boundary(rest.Most)
+	if err != nil {
+		return history.Content{}, errors.Join(err, w.Close())
+	}
+	begin, end := int64(0), cut
+	if beyond {
+		begin, end = cut, w.Size
+	}
+	body := struct {
+		io.ReaderAt
+		io.Closer
+	}{io.NewSectionReader(w, begin, end-begin), w}
+	return history.Content{Body: body, Size: end - begin}, nil
+}
+
+// Reply is part of agent.Replies. It finds the text as Trace does: mark may stand inside a line.
+// The file is open only during a read.
+func (f *Form) Reply(mark talk.Cursor, since time.Time, text string) func() (talk.Reply, error) {
+	reply := f.ReplyTo(mark.Path, mark.Offset, since, text)
+	return func() (talk.Reply, error) {
+		answer, err := reply.Read()
+		return answer, errors.Join(err, reply.Close())
+	}
+}
+
+// HasOthers counts a repetition of the text as another prompt.
+func (f *Form) HasOthers(mark talk.Cursor, since time.Time, text string) (others bool, err error) {
+	own := 0
+	err = f.Each(mark, true, func(item Item) bool {
+		if item.Kind != UserPrompt || item.Meta || item.Sidechain || item.Time.Before(since) {
+			return true
+		}
+		if Contains(item.Text, text) {
+			own++
+		} else {
+			others = true
+		}
+		return !others && own <= 1
+	})
+	return others || own > 1, err
+}
+
+// HasInterrupt reports whether a transcript has an interrupt after a position.
+func (f *Form) HasInterrupt(from talk.Cursor) (has bool) {
+	_ = f.Each(from, false, func(item Item) bool { // an unreadable transcript proves nothing
+		has = item.Kind == Interrupt
+		return !has
+	})
+	return has
+}

@@ -1,0 +1,132 @@
+package hosts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ccbot/bot/card"
+	"ccbot/bot/chat"
+	"ccbot/bot/machine"
+	"ccbot/bot/outbox"
+	"ccbot/bot/render"
+	"ccbot/i18n"
+	"ccbot/internal/glyph"
+	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
+	"ccbot/port"
+)
+
+// retryInterval is the pause after a fault of the disk.
+const retryInterval = 5 * time.Second
+
+// Hosts reports and shows the machines of the chat. It needs Run.
+type Hosts struct {
+	chat  *chat.Chat
+	fleet Fleet // nil: the chat has one machine only
+	cards card.Kind[away]
+	wake  chan struct{}
+
+	mu     sync.Mutex
+	offers map[string]offer // by the name in lower case
+}
+
+// away is the payload of a card: a machine that does not answer.
+type away struct {
+	Machine string    `json:"machine"` // id
+	Since   time.Time `json:"since,omitzero"`
+}
+
+const kind = "host-away" // of the cards
+
+// New returns the Hosts of a chat.
+func New(c *chat.Chat, fleet Fleet) *Hosts {
+	return &Hosts{chat: c, fleet: fleet, cards: card.NewKind[away](c.Cards, kind, nil), wake: make(chan struct{}, 1), offers: make(map[string]offer)}
+}
+
+// Feature describes the feature to the dispatcher.
+func (h *Hosts) Feature() chat.Feature {
+	f := chat.Feature{Name: page, OnMachine: func(string) { pause.Poke(h.wake) }, Run: h.run}
+	if h.fleet != nil {
+		command := h.chat.Pages.Command(page, page)
+		command.Hidden = !h.fleet.Exists()
+		f.Commands, f.Pages = []chat.Command{command}, map[string]chat.Page{page: {Draw: h.draw, Do: h.do, Typed: h.typed, Own: true}}
+	}
+	return f
+}
+
+func (h *Hosts) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		again := pause.Forever
+		if err := h.report(ctx); err != nil {
+			h.chat.Log.Warn("host_step_failed", logkey.Error, err)
+			again = retryInterval
+		}
+		pause.Until(ctx, again, h.wake)
+	}
+	return nil
+}
+
+// report brings the cards into agreement with the machines.
+func (h *Hosts) report(ctx context.Context) (err error) {
+	all := h.chat.Machines.Others()
+	for _, shown := range h.cards.List() {
+		i := slices.IndexFunc(all, func(m machine.Info) bool { return m.ID == shown.Payload.Machine })
+		if i < 0 { // it was removed
+			err = errors.Join(err, h.cards.Close(ctx, shown.Key, render.Text{}))
+		} else if !all[i].Away {
+			err = errors.Join(err, h.returned(ctx, all[i], shown))
+		}
+	}
+	for _, m := range all {
+		if !m.Lost {
+			continue
+		}
+		for _, to := range h.chat.Book.PrivateChats() {
+			key := fmt.Sprintf("%s-%d", m.ID, to.ChatID)
+			if _, told := h.cards.Get(key); !told {
+				err = errors.Join(err, h.cards.Show(ctx, key, h.content(to, m), away{m.ID, m.Heard}))
+			}
+		}
+	}
+	return err
+}
+
+// returned reports that a machine answers again.
+func (h *Hosts) returned(ctx context.Context, m machine.Info, shown card.Card[away]) error {
+	p := h.chat.In(shown.Content.To)
+	args := i18n.Args{"Machine": glyph.Name(m.Name)}
+	text := p.Say(i18n.MachineBack, args)
+	if since := shown.Payload.Since; !since.IsZero() {
+		args["Age"] = p.Age(h.chat.Now().Sub(since))
+		text = p.Say(i18n.MachineBackAfter, args)
+	}
+	if err := h.chat.Post(ctx, card.Content{To: shown.Content.To, Text: render.Plain(text)}); err != nil {
+		return err
+	}
+	return h.cards.Close(ctx, shown.Key, render.Text{})
+}
+
+// content is the message about a machine that does not answer: what ran there, and what waits.
+func (h *Hosts) content(to outbox.Conversation, m machine.Info) card.Content {
+	p := h.chat.In(to)
+	var names []string
+	waits := 0
+	all, _ := h.chat.Book.Records.List() // without those of machines that do not answer
+	for _, s := range all {
+		if s.Machine == m.ID && (s.State.Live() || s.State == port.StateUnknown) {
+			names, waits = append(names, chat.ShownName(s.Name)), waits+len(s.Prompts)
+		}
+	}
+	lines := []render.Text{render.Plain(chat.Warning + p.AwayText(m))}
+	if len(names) > 0 {
+		lines = append(lines, render.Plain(p.Say(i18n.MachineAwaySessions, i18n.Args{"Count": len(names), "Names": p.Some(names, p.Say(i18n.JoinNames))})))
+	}
+	if waits > 0 {
+		lines = append(lines, render.Plain(p.Say(i18n.MachineAwayPrompts, i18n.Args{"Count": waits})))
+	}
+	return card.Content{To: to, Text: chat.Lines(lines...), Sounds: h.chat.Sounds(chat.Fault, port.Session{Conversation: to})}
+}

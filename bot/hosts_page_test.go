@@ -1,0 +1,169 @@
+package bot_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/hosts"
+	"ccbot/bot/machine"
+	"ccbot/fleet/wire"
+	"ccbot/i18n"
+	"ccbot/port/refusal"
+)
+
+// fleet is a fleet that a test fills.
+type fleet struct {
+	status    map[string]machine.Status
+	candidate *hosts.Candidate
+	until     time.Time
+	decided   []string
+	removed   []string
+}
+
+func (*fleet) Exists() bool { return true }
+
+func (f *fleet) Status(_ context.Context, id string) machine.Status { return f.status[id] }
+
+func (f *fleet) Offer(_ context.Context, name string) (hosts.Code, error) {
+	if strings.Contains(name, " ") {
+		return hosts.Code{}, refusal.New(refusal.HostName, name)
+	}
+	f.candidate = nil
+	return hosts.Code{Text: "cc1.SECRET", Until: f.until}, nil
+}
+
+func (f *fleet) Candidate(string) (hosts.Candidate, bool) {
+	if f.candidate == nil {
+		return hosts.Candidate{}, false
+	}
+	return *f.candidate, true
+}
+
+func (f *fleet) Decide(_ context.Context, c hosts.Candidate, admit bool) error {
+	if c.Fingerprint != f.candidate.Fingerprint {
+		return refusal.New(refusal.HostCode, "another machine")
+	}
+	f.decided = append(f.decided, map[bool]string{true: "admit ", false: "refuse "}[admit]+c.Code+" "+c.Fingerprint)
+	return nil
+}
+
+func (f *fleet) Remove(_ context.Context, id string) error {
+	f.removed = append(f.removed, id)
+	return nil
+}
+
+// withFleet gives a world a fleet.
+func withFleet(t *testing.T, w *chattest.World) *fleet {
+	t.Helper()
+	f := &fleet{status: map[string]machine.Status{
+		"":     {Version: "1.5.0", Agents: 2, Load: .25, DiskFree: 3e9, DiskSize: 4e9},
+		"bbbb": {Version: "1.4.0", Agents: 1, Load: 1.5, DiskFree: 1e9, DiskSize: 2e9, Heard: w.Now().Add(-2 * time.Second)},
+	}, until: w.Now().Add(10 * time.Minute)}
+	w.Deps.Fleet = f
+	w.Restart(t)
+	return f
+}
+
+// TestHostsPage: /hosts shows each machine with its last report, and removes one after a question.
+func TestHostsPage(t *testing.T) {
+	w := chattest.NewWorld(t)
+	f := withFleet(t, w)
+	barn(t, w)
+	w.MustHear(t, "/list") // barn has answered
+	w.MustHear(t, "/hosts")
+	id := w.Telegram.LastID()
+	text := w.Shows(t, id).Text.Text
+	assert.Contains(t, text, "barn\nLast contact 2 s ago.\nccbot 1.4.0, agents: 1, load: 150%, disk: 1.0 GB of 2.0 GB free")
+	assert.Contains(t, text, "ccbot 1.5.0, agents: 2, load: 25%, disk: 3.0 GB of 4.0 GB free")
+
+	w.Press(t, chattest.Bob, id, "Remove barn")
+	assert.Empty(t, f.removed)
+	w.Press(t, chattest.Alice, id, "Remove barn")
+	assert.Contains(t, w.Shows(t, id).Text.Text, "Remove barn? Its sessions go on there")
+	assert.Empty(t, f.removed)
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRemove))
+	assert.Equal(t, []string{"bbbb"}, f.removed)
+}
+
+// TestP9_MachineJoinsByFingerprint: a code is shown to the person who asked for it, and a machine
+// is let in by the fingerprint that this person saw.
+func TestP9_MachineJoinsByFingerprint(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		f := withFleet(t, w)
+		w.MustHear(t, "/hosts")
+		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Word(i18n.ButtonAdd))
+		reply := func(to int, text string) {
+			key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.PrivateChat(chattest.Alice), Text: text,
+				ReplyToMessage: &models.Message{ID: to, From: &models.User{IsBot: true, Username: w.Username}}})
+			require.NoError(t, w.HandleText(t, key, u))
+			w.Work(t)
+		}
+		reply(w.Telegram.LastID(), "two words")
+		assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.HostNameBad))
+		reply(w.Telegram.LastID(), "B")
+		id := w.Telegram.LastID()
+		assert.Contains(t, w.Shows(t, id).Text.Text, "ccbot join cc1.SECRET")
+
+		f.candidate = &hosts.Candidate{Code: "c0de", Fingerprint: "4F-19", System: "debian\u202e", Owner: "ann"}
+		w.Hosts.OnCandidate()
+		w.Work(t)
+		text := w.Shows(t, id).Text.Text
+		assert.NotContains(t, text, "SECRET")
+		assert.Contains(t, text, "B wants to join: debian⟨U+202E⟩ · ann\nDoes it show the fingerprint 4F-19?")
+
+		f.candidate.Fingerprint = "00-00" // the page shows the first one
+		w.Press(t, chattest.Bob, id, w.Word(i18n.HostAdmit))
+		w.Press(t, chattest.Alice, id, w.Word(i18n.HostAdmit))
+		assert.Empty(t, f.decided)
+		w.Press(t, chattest.Alice, id, w.Word(i18n.HostAdmit))
+		assert.Equal(t, []string{"admit c0de 00-00"}, f.decided)
+		assert.Contains(t, w.Shows(t, id).Text.Text, "B has joined. Start a session there: /new B:~")
+	})
+}
+
+// TestP9_GroupAddsNoMachine: a group only sees the machines.
+func TestP9_GroupAddsNoMachine(t *testing.T) {
+	w := chattest.NewWorld(t)
+	withFleet(t, w)
+	barn(t, w)
+	key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Alice}, Chat: chattest.GroupChat(chattest.Ours), Text: "/hosts"})
+	require.NoError(t, w.HandleText(t, key, u))
+	assert.Equal(t, w.WordsOf(i18n.ButtonRefresh), chattest.Words(w.Telegram.Last(t)))
+}
+
+// TestOneMachineHasNoHostsPage: without a fleet the command is unknown.
+func TestOneMachineHasNoHostsPage(t *testing.T) {
+	w := chattest.NewWorld(t)
+	for _, list := range w.Menus() {
+		for _, c := range list.Commands {
+			assert.NotEqual(t, "hosts", c.Name)
+		}
+	}
+}
+
+// TestP6_SentencesNameSilentMachine: a page that lacks the facts of a machine names it and the last
+// contact, and /health shows the last report of each machine.
+func TestP6_SentencesNameSilentMachine(t *testing.T) {
+	w := chattest.NewWorld(t)
+	withFleet(t, w)
+	_, _, _, link := barn(t, w)
+	w.MustHear(t, "/list")
+	w.MustHear(t, "/health")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "barn\nLast contact 2 s ago.\nccbot 1.4.0, agents: 1, load: 150%, disk: 1.0 GB of 2.0 GB free")
+
+	link.Set(wire.Faults{Unreachable: true})
+	heard := w.Now().Add(-time.Minute)
+	w.Fleet.Note("bbbb", true, heard)
+	for _, command := range []string{"/health", "/archive", "/status barn:api"} {
+		w.Telegram.Forget()
+		w.MustHear(t, command)
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, "barn has not answered "+w.In(chattest.AtAlice).Since(heard), command)
+	}
+}

@@ -1,0 +1,174 @@
+package offer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/machine"
+	"ccbot/internal/pause"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
+)
+
+// Sessions are the sessions of a machine for features, which name a prompt by its key.
+type Sessions struct {
+	machine.Sessions
+	Prompts
+}
+
+// New returns the sessions of all machines for features.
+func New(all machine.Sessions, entries Inbox, records port.Views) Sessions {
+	return Sessions{all, Prompts{Entries: entries, Engines: all, again: make(chan struct{}, 1), settled: &settled{numbers: entries},
+		MachineOf: func(id uuid.UUID) string {
+			if r, _ := records.Get(id); r.Machine != "" || r.State != port.StateUnknown {
+				return r.Machine
+			}
+			return unknownMachine
+		}}}
+}
+
+// unknownMachine is the machine of an entry while the machine of its session has not answered since
+// the start.
+const unknownMachine = "?"
+
+// Queue implements [Queue].
+func (s Sessions) Queue(ctx context.Context, session uuid.UUID, key string) error {
+	return s.Prompts.Queue(ctx, session, key)
+}
+
+// Keep implements [Queue].
+func (s Sessions) Keep(ctx context.Context, session uuid.UUID, key string) error {
+	return s.Prompts.Keep(ctx, session, key)
+}
+
+// Withdraw is talk.PromptEdits.Withdraw with a later number.
+func (s Sessions) Withdraw(ctx context.Context, session uuid.UUID, key string) error {
+	n, err := s.Entries.NextNumber()
+	if err != nil {
+		return err
+	}
+	return s.Sessions.Withdraw(ctx, session, key, n)
+}
+
+// Reword is talk.PromptEdits.Reword with a later number.
+func (s Sessions) Reword(ctx context.Context, session uuid.UUID, key, text string, class talk.PromptClass) error {
+	n, err := s.Entries.NextNumber()
+	if err != nil {
+		return err
+	}
+	return s.Sessions.Reword(ctx, session, key, n, text, class)
+}
+
+// Queue is talk.PromptQueue for prompts that the inbox has.
+type Queue interface {
+	Queue(ctx context.Context, session uuid.UUID, key string) error
+	Keep(ctx context.Context, session uuid.UUID, key string) error
+}
+
+// Prompts offers prompts of the inbox to the engines of sessions. An entry is on disk as offered
+// before its engine hears of it. If the offer is refused, the entry becomes what it was.
+type Prompts struct {
+	Entries Inbox
+	Engines Engines
+	// MachineOf returns the machine of a session, or unknownMachine; empty: the chat's own.
+	MachineOf func(session uuid.UUID) string
+
+	again   chan struct{} // has an item if an offer is to be repeated
+	settled *settled
+}
+
+// Entries are the entries of the inbox.
+type Entries interface {
+	Load(key string) (inbox.Entry, error)
+	Change(key string, change func(e *inbox.Entry) error) error
+	Draft(e, offered inbox.Entry) error
+}
+
+// Inbox is the part of the inbox that this package uses: entries, the progress that they show, and
+// numbers.
+type Inbox interface {
+	Entries
+	Show(key string, change func(e *inbox.Entry))
+	Leave(key string, n int64, delivered bool) error
+	NextNumber() (int64, error)
+	LastNumber() int64
+	List() ([]inbox.Entry, error)
+}
+
+// Engines take prompts.
+type Engines interface {
+	talk.PromptQueue
+	TakeBack(ctx context.Context, id uuid.UUID, key string, number int64, held bool) error
+}
+
+// Queue implements [Queue].
+func (o Prompts) Queue(ctx context.Context, session uuid.UUID, key string) error {
+	return o.offer(ctx, session, key, o.Engines.Queue)
+}
+
+// Keep implements [Queue].
+func (o Prompts) Keep(ctx context.Context, session uuid.UUID, key string) error {
+	return o.offer(ctx, session, key, o.Engines.Keep)
+}
+
+func (o Prompts) offer(ctx context.Context, session uuid.UUID, key string, to func(context.Context, uuid.UUID, talk.Offer) error) error {
+	var before, now inbox.Entry
+	on := o.MachineOf(session)
+	waits := false
+	err := o.Entries.Change(key, func(e *inbox.Entry) error {
+		before = *e
+		switch {
+		case e.State == inbox.Held && e.Number > 0 && (e.Machine == on || e.Machine == unknownMachine): // its engine decides which session has it
+			return inbox.ErrUnchanged
+		case e.State == inbox.Typing, e.State == inbox.Unproven, e.State == inbox.Held && e.Number > 0:
+			return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, inbox.ErrNoEntry)
+		}
+		if e.State == inbox.Asked { // an earlier version has left a number
+			e.Number = 0
+		}
+		e.State, e.Session, e.Machine, e.Owned, e.Stale, e.Reported = inbox.Held, session, on, false, false, nil
+		return nil
+	})
+	if err == nil {
+		now, err = o.Entries.Load(key)
+	}
+	if err == nil {
+		waits, err = o.mustWait(now)
+	}
+	if err == nil && !waits {
+		offered := now.Offer()
+		offered.Settled = o.settled.number()
+		err = to(ctx, session, offered)
+	}
+	switch {
+	case waits, refusal.Is(err, refusal.Unreachable) && on != "": // its engine may have it
+		pause.Poke(o.again)
+		return nil
+	case err == nil:
+		return o.own(now)
+	case refusal.Is(err, refusal.NotFound) || before.State == inbox.Held:
+		return err
+	}
+	return errors.Join(err, o.restore(before, now, session))
+}
+
+// restore undoes an offer that failed. If the disk does not take the entry, it is what it was at
+// least in memory, with the number of the offer; a start repeats the offer.
+func (o Prompts) restore(before, offered inbox.Entry, session uuid.UUID) error {
+	err := o.Entries.Change(before.Key, func(now *inbox.Entry) error {
+		if now.State != inbox.Held || now.Session != session {
+			return inbox.ErrUnchanged
+		}
+		now.State, now.Session, now.Machine, now.Stale, now.Reported, now.Number = before.State, before.Session, before.Machine, before.Stale, before.Reported, 0
+		return nil
+	})
+	if err == nil || refusal.Is(err, refusal.NotFound) { // the agent has it
+		return nil
+	}
+	return o.Entries.Draft(before, offered)
+}

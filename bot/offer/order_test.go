@@ -1,0 +1,79 @@
+package offer_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/inbox"
+	"ccbot/bot/machine"
+	"ccbot/bot/offer"
+	"ccbot/port"
+	"ccbot/port/refusal"
+	"ccbot/port/talk"
+)
+
+// barn is another machine with one session. It has the prompts that were offered while it was
+// there, in order.
+type barn struct {
+	machine.Sessions
+	port.Views
+	away bool
+	has  []string
+}
+
+func (b *barn) Get(id uuid.UUID) (port.Session, bool) {
+	return port.Session{ID: id, Machine: "bbbb"}, true
+}
+
+func (b *barn) Queue(_ context.Context, _ uuid.UUID, o talk.Offer) error {
+	if b.away {
+		return refusal.ErrUnreachable
+	}
+	if !slices.Contains(b.has, o.Text) { // an offer may be repeated
+		b.has = append(b.has, o.Text)
+	}
+	return nil
+}
+
+func (b *barn) Keep(ctx context.Context, id uuid.UUID, o talk.Offer) error {
+	return b.Queue(ctx, id, o)
+}
+
+// TestP4_LaterPromptWaitsForEarlierOffer: a prompt that was written when a machine was back comes
+// after those that were written while it was away.
+func TestP4_LaterPromptWaitsForEarlierOffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, err := inbox.OpenStore(t.TempDir(), slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
+		b := &barn{}
+		o := offer.New(b, in, b)
+		session := uuid.New()
+		var ended error
+		go func() {
+			ended = o.Again(t.Context(), func(inbox.Entry) bool { return false }, nil, func(err error) { ended = err })
+		}()
+		says := func(text string) {
+			key := talk.PromptKey(uuid.New())
+			_, err := in.Add(inbox.Entry{Key: key, State: inbox.Accepted, Session: session, Received: time.Now().UTC(), Text: text})
+			require.NoError(t, err)
+			require.NoError(t, o.Queue(t.Context(), session, key))
+			synctest.Wait()
+		}
+		says("first")
+		b.away = true
+		says("second")
+		says("third")
+		b.away = false
+		says("fourth")
+		assert.Equal(t, []string{"first", "second", "third", "fourth"}, b.has)
+		require.NoError(t, ended)
+	})
+}

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/session"
+	"ccbot/lifecycle/outcome"
+	"ccbot/port"
+	"ccbot/port/talk"
+	"ccbot/recovery"
+)
+
+// Chat has the calls of an engine to its chat that are not news. Each assumes a chat that can be
+// asked now.
+type Chat interface {
+	Start
+	Plans
+
+	// Holds is lifecycle.Callbacks.Holds.
+	Holds(ctx context.Context, id uuid.UUID) (holds, capped bool)
+	// Awaited names the files from the chat that a prompt still needs.
+	Awaited() (map[string]bool, error)
+	// SendFile sends a file of a session's folder, and returns when the person's chat has it.
+	SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
+}
+
+// Start has the calls about a start of the engine.
+type Start interface {
+	// Agree brings the files of the chat into agreement with those of the engine after a crash.
+	Agree(ctx context.Context) error
+	// Settle decides about the prompts that the crash has left, after the recovery.
+	Settle(ctx context.Context) error
+}
+
+// Plans has the calls of loops and schedules.
+type Plans interface {
+	// Begin starts a session in a conversation whose open session stays the current one.
+	Begin(ctx context.Context, to session.Conversation, q port.Start) (port.Session, error)
+	// Resumed reports a session that is back, and returns what is shown of it.
+	Resumed(ctx context.Context, id uuid.UUID) (current port.Session, err error)
+	// Zone returns the time zone of a conversation.
+	Zone(to session.Conversation) string
+	// Explain returns the chat's sentence for a refusal.
+	Explain(r port.Session, err error) string
+}
+
+// PlannedPrompts keeps the prompts of loops and schedules.
+type PlannedPrompts interface {
+	// Keep puts a prompt on disk, and then into the queue of a session, also of an ended one if it
+	// waits.
+	Keep(ctx context.Context, p Planned, queues Queues) error
+	// Kept reports whether a prompt was ever kept.
+	Kept(key uuid.UUID) (bool, error)
+	// Withdraw takes a prompt back that is not typed yet.
+	Withdraw(ctx context.Context, session, key uuid.UUID, queues Queues) error
+	// OutcomeOf returns a prompt as the outcome of its turn needs it.
+	OutcomeOf(key uuid.UUID) (outcome.Prompt, error)
+}
+
+// Planned is the prompt of a loop or a schedule.
+type Planned struct {
+	Key     uuid.UUID
+	Session session.Record
+	Text    string
+	Waits   bool // for a session that has ended, until it is restored
+}
+
+// Queues are the queues of an engine.
+type Queues interface {
+	talk.PromptQueue
+	Withdraw(ctx context.Context, id uuid.UUID, key string, number int64) error
+	TakeBack(ctx context.Context, id uuid.UUID, key string, number int64, held bool) error
+}
+
+// Counts counts what an engine does, for package metrics.
+type Counts interface {
+	Recovered(report recovery.Report)
+	Acted(results []recovery.Result)
+	End(outcome string)
+	Forgot(state session.State, age time.Duration)
+	LoopEnded(outcome port.LoopState, age time.Duration)
+	LoopPurged(outcome port.LoopState, age time.Duration)
+	WorktreeCleaned(ok bool)
+}

@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"ccbot/host"
+	"ccbot/internal/git"
+	"ccbot/internal/logkey"
+	"ccbot/internal/session"
+	"ccbot/loop"
+	"ccbot/port"
+	"ccbot/port/refusal"
+)
+
+// InWorktree implements loop.Engine. The session is named after the loop's feature or the branch,
+// and has the mode and the model of the session that the loop was started for. It becomes the
+// current one only if no open session is.
+func (e *loopEngine) InWorktree(ctx context.Context, l port.Loop, made func(top, branch string) error) (r session.Record, err error) {
+	from, known := e.Store.Get(l.Worktree.From)
+	if !known {
+		return r, session.ErrNotFound
+	}
+	by := e.Coding.Of(from.AgentName)
+	if by.Starter.Bypasses(by.Launch, "") && !host.View(e.Coding, from).Bypasses { // no person was warned
+		return r, errors.New("since a change of the settings, a new session would ask for no permissions: restart this session first")
+	}
+	key := "loop-" + l.ID.String()
+	defer func() { _ = e.Places.Done(ctx, "", key) }()
+	dir, err := e.Places.AddAt(ctx, from.Dir, l.Commit, key)
+	if err != nil {
+		return r, err
+	}
+	w, err := git.FindWorktree(dir)
+	if err == nil && w == nil {
+		err = &refusal.Error{Code: refusal.DirMissing, Dir: dir}
+	}
+	if err == nil {
+		err = made(w.Dir, w.Branch)
+	}
+	if err != nil {
+		return r, err
+	}
+	with := port.ModeChange{Mode: port.Mode(from.Progress.PermissionMode), Model: from.Progress.Requested}
+	if !by.Abilities.HasMode(with.Mode) {
+		with.Mode = ""
+	}
+	started, err := e.Chat.Begin(ctx, from.Conversation,
+		port.Start{Agent: from.AgentName, Name: cmp.Or(l.Feature, w.Branch), Dir: dir, Owner: from.Owner, Origin: key, With: with})
+	if r, known = e.Store.Get(started.ID); known && err != nil { // it runs, and the report to the chat failed
+		e.Log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
+		err = nil
+	}
+	return r, err
+}
+
+// RemoveWorktree implements loop.Engine.
+func (e *loopEngine) RemoveWorktree(ctx context.Context, top string) error {
+	for _, r := range e.Store.Shared() { // also one of a person
+		if strings.HasPrefix(r.Dir+"/", top+"/") && !loop.IsOver(r, time.Now()) {
+			return &refusal.Error{Code: refusal.WrongState, Dir: top}
+		}
+	}
+	err := e.Places.Remove(ctx, top)
+	if refusal.Is(err, refusal.DirMissing) {
+		return nil
+	}
+	return err
+}

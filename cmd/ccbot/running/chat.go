@@ -1,0 +1,75 @@
+package running
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"ccbot/bot/chat"
+	"ccbot/bot/prompt"
+	"ccbot/bot/sessions"
+	"ccbot/internal/address"
+	"ccbot/port"
+)
+
+// localChat implements engine.Chat by the bot of this process.
+type localChat struct{ s *system }
+
+// Agree implements engine.Start.
+func (c localChat) Agree(ctx context.Context) error {
+	if err := c.s.outbox.Load(); err != nil { // it sets aside posts that cannot be read
+		return err
+	}
+	if err := c.s.prompts.readable(ctx); err != nil {
+		return err
+	}
+	if err := c.s.prompts.agree(); err != nil {
+		return err
+	}
+	chats := c.s.bot.Reports.Chat.Book.Store
+	noteCursors(ctx, c.s.Store, c.s.Lifecycle, chats, c.s.Log)
+	return finishTransfers(ctx, c.s, chats)
+}
+
+// Settle implements engine.Start. Without the review, prompts that are too old, or belong to no
+// session, would be typed.
+func (c localChat) Settle(ctx context.Context) error {
+	if err := c.s.bot.Prompts.Review(ctx, c.s.Away); err != nil {
+		return err
+	}
+	return settle(ctx, c.s.Engine, func(ctx context.Context, keys []string) error {
+		return prompt.Offer(ctx, c.s.bot.Prompts, keys)
+	})
+}
+
+// Begin implements engine.Plans.
+func (c localChat) Begin(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
+	q.Name = chat.NameOf(q.Name)
+	return sessions.CLI{Sessions: c.s.bot.Resumer}.BeginBeside(ctx, to, q)
+}
+
+// Resumed implements engine.Plans.
+func (c localChat) Resumed(ctx context.Context, id uuid.UUID) (current port.Session, err error) {
+	return sessions.CLI{Sessions: c.s.bot.Resumer}.Resumed(ctx, id)
+}
+
+// Zone implements engine.Plans.
+func (c localChat) Zone(to address.Conversation) string { return c.s.bot.Chat.Book.ZoneOf(to.ChatID) }
+
+// Explain implements engine.Plans.
+func (c localChat) Explain(r port.Session, err error) string {
+	return c.s.bot.Chat.In(r.Conversation).Failure(r, err).Text.Text
+}
+
+// Holds implements engine.Chat.
+func (c localChat) Holds(ctx context.Context, id uuid.UUID) (holds, capped bool) {
+	return c.s.bot.Budget.Holds(ctx, id)
+}
+
+// Awaited implements engine.Chat.
+func (c localChat) Awaited() (map[string]bool, error) { return c.s.bot.Prompts.Awaited() }
+
+// SendFile implements engine.Chat.
+func (c localChat) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
+	return c.s.bot.Files.SendFile(ctx, id, path, caption)
+}

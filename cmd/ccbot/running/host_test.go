@@ -1,0 +1,75 @@
+package running
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/config"
+	"ccbot/internal/address"
+	"ccbot/port"
+	"ccbot/port/news"
+	"ccbot/recovery"
+)
+
+// newHost returns a machine whose chat is on another one, and its log.
+func newHost(t *testing.T, settings ...string) (remoteChat, *bytes.Buffer) {
+	t.Helper()
+	environ := append(machine(t), settings...)
+	c, err := config.LoadForHost(environ)
+	require.NoError(t, err)
+	log := new(bytes.Buffer)
+	e, err := beginHost(t.Context(), c, "/bin/true", environ, slog.New(slog.NewTextHandler(log, nil)))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return remoteChat{e}, log
+}
+
+// TestZoneOfHostIsInItsSettings: the chat, which is elsewhere, is not asked at each run of a
+// schedule.
+func TestZoneOfHostIsInItsSettings(t *testing.T) {
+	c, _ := newHost(t, "CCBOT_TIME_ZONE=Europe/Berlin")
+	assert.Equal(t, "Europe/Berlin", c.Zone(address.Conversation{ChatID: 1}))
+}
+
+// TestHostReportsNews: a start, the silence of tmux and a session that is about to be forgotten are
+// news for the chat on another machine.
+func TestHostReportsNews(t *testing.T) {
+	c, _ := newHost(t)
+	got := new(reported)
+	c.e.Connect(t.Context(), c, got)
+	require.NoError(t, c.e.ReportRecovery(t.Context(), recovery.Report{Notices: []recovery.Notice{{Kind: recovery.Newer}}}))
+	require.NotNil(t, c.e.Callbacks().Lost, "losses are reported together")
+	r := one(1, "api")
+	require.NoError(t, c.e.Clear(t.Context(), r))
+	require.Len(t, got.all, 2)
+	assert.Equal(t, news.Start{Newer: 1, Dir: c.e.Dir}, got.all[0].News)
+	assert.Equal(t, uuid.Nil, got.all[0].ID)
+	assert.Equal(t, news.Forgotten{}, got.all[1].News)
+	assert.Equal(t, r.ID, got.all[1].ID)
+	got.err = errors.New("the disk is full")
+	require.Error(t, c.e.Clear(t.Context(), r), "it is not forgotten before the chat has the news")
+}
+
+// reported has the news that a machine has reported.
+type reported struct {
+	all []struct {
+		port.Session
+		news.News
+	}
+	err error
+}
+
+func (r *reported) SessionNews(_ context.Context, s port.Session, n news.News) error {
+	r.all = append(r.all, struct {
+		port.Session
+		news.News
+	}{s, n})
+	return r.err
+}

@@ -1,0 +1,40 @@
+package news
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"ccbot/internal/address"
+)
+
+// Forgotten reports that the session is about to be forgotten. Afterwards the chat has nothing of
+// it, and each person knows of the prompts that still waited. It is sent again after a crash.
+type Forgotten struct{ Piece }
+
+// News of the machine come with a session that has only the machine's id and name.
+type (
+	// Start reports the result of recovery at a start of the program. A failed report is repeated by
+	// the next start.
+	Start struct {
+		Piece
+		Repaired   []Repair
+		Unclear    []uuid.UUID // sessions left alone because of contradicting evidence
+		Newer      int         // records of a newer program, left unchanged
+		Unreadable int         // records set aside
+		Messages   int         // messages set aside, in both directions
+		Booted     time.Time   // when the machine booted; zero: unknown
+		Dir        string      // its address: ccbot's own folder there
+	}
+	// TmuxSilence reports that tmux does not answer, or answers again.
+	TmuxSilence struct {
+		Piece
+		Ended bool
+	}
+	// FileUnread reports that a file of an agent is left unread.
+	FileUnread struct {
+		Piece
+		Path string                 // its address
+		To   []address.Conversation // of its sessions
+	}
+)
