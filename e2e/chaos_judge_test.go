@@ -89,9 +89,7 @@ type heardLine struct {
 // readTranscripts returns the prompts and the answers of all agents, in the order of each file.
 func (c *chaos) readTranscripts() (asked, answered []heardLine) {
 	c.t.Helper()
-	files, err := filepath.Glob(filepath.Join(c.claude, "projects", "*", "*.jsonl"))
-	require.NoError(c.t, err)
-	for _, file := range files {
+	for _, file := range c.glob("projects", "*", "*.jsonl") {
 		data, err := os.ReadFile(file)
 		require.NoError(c.t, err)
 		for line := range strings.Lines(string(data)) {
@@ -258,12 +256,19 @@ func richSource(call botapi.Call) string {
 
 // killAfter is the first kill after a moment; without any it is now.
 func (f *figures) killAfter(at time.Time) time.Time {
+	first := time.Now()
 	for _, r := range f.runs {
 		if r.ended.After(at) {
-			return r.ended
+			first = r.ended
+			break
 		}
 	}
-	return time.Now()
+	for _, death := range f.deaths {
+		if death.After(at) && death.Before(first) {
+			return death
+		}
+	}
+	return first
 }
 
 func (f *figures) countFaults(calls []botapi.Call) {

@@ -162,6 +162,7 @@ func (c *chaos) explain() {
 			}
 		}
 	}
+	c.explainHosts()
 	panes, err := exec.Command("tmux", "-L", c.socket, "list-panes", "-a", "-F", "#{window_name} #{pane_id}: pid #{pane_pid}, dead #{pane_dead}, "+
 		"mode #{pane_in_mode}, #{pane_width}x#{pane_height}, #{pane_current_command}").CombinedOutput()
 	c.t.Logf("panes at %s: %v\n%s", time.Now().UTC(), err, panes)

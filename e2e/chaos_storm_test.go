@@ -101,6 +101,11 @@ func (c *chaos) makePlan() {
 	for _, what := range []string{outage, duplicates, unknownKind, unreadable} {
 		add(what, c.size.upsets)
 	}
+	if c.size.machines > 0 {
+		for _, what := range []string{hostKill, hubKill, hubLoss, hubHang, hostHang} {
+			add(what, max(c.size.upsets, c.size.kills/5))
+		}
+	}
 	slices.SortStableFunc(c.plan, func(a, b step) int { return a.after - b.after })
 }
 
@@ -116,7 +121,7 @@ func (c *chaos) storm() {
 		c.write()
 		c.decide()
 		time.Sleep(look)
-		return c.sent() == c.size.prompts && len(c.plan) == 0 && c.waiting.kill.IsZero() && c.running()
+		return c.sent() == c.size.prompts && len(c.plan) == 0 && c.waiting.kill.IsZero() && c.running() && c.revive()
 	})
 }
 
@@ -130,12 +135,13 @@ func (c *chaos) calm() {
 		c.lifeAndDeath()
 		c.decide()
 		time.Sleep(look)
-		return c.running() && c.now().bot.ready() && c.api.Pending() == 0 && c.quiet()
+		return c.running() && c.now().bot.ready() && c.revive() && c.api.Pending() == 0 && c.quiet() && c.quietHosts()
 	})
 	r := c.now()
 	r.memory = highestMemory(r.bot.cmd.Process.Pid)
 	c.stop()
 	r.ended = time.Now()
+	c.stopHosts()
 }
 
 // whileMoving waits until done returns true, without a timeout as long as there is progress: a busy
@@ -161,8 +167,12 @@ func (c *chaos) progress() string {
 	for _, s := range c.sessions {
 		answered += len(s.heard)
 	}
-	log, _ := os.ReadFile(c.world.sent) // missing before the first prompt
-	return fmt.Sprintf("%d sent, %d typed, %d answered, %d starts", c.sent(), bytes.Count(log, []byte("\n")), answered, len(c.runs))
+	typed := 0
+	for _, w := range c.worlds() {
+		log, _ := os.ReadFile(w.sent) // missing before the first prompt
+		typed += bytes.Count(log, []byte("\n"))
+	}
+	return fmt.Sprintf("%d sent, %d typed, %d answered, %d starts", c.sent(), typed, answered, len(c.runs))
 }
 
 // unsettled returns the content of the inbox and the outbox.
@@ -184,6 +194,7 @@ func (c *chaos) sent() (n int) {
 
 // lifeAndDeath kills and restarts the bot when it is due.
 func (c *chaos) lifeAndDeath() {
+	c.revive()
 	switch w := &c.waiting; {
 	case !c.running():
 		if time.Now().Before(w.start) {
@@ -213,14 +224,15 @@ func (c *chaos) happen() {
 				return // one at a time
 			}
 			c.waiting.kill = time.Now().Add(c.upTo(1500 * time.Millisecond))
-		} else {
-			c.upset(next.what)
+		} else if !c.upset(next.what) {
+			return
 		}
 		c.plan = c.plan[1:]
 	}
 }
 
-func (c *chaos) upset(what string) {
+// upset makes an event. It returns false if an earlier one is not over.
+func (c *chaos) upset(what string) bool {
 	s := c.sessions[c.rng.IntN(len(c.sessions))]
 	count := 1
 	switch what {
@@ -235,8 +247,13 @@ func (c *chaos) upset(what string) {
 		require.NoError(c.t, err)
 	case unreadable:
 		s.person.ForwardFromTheFuture(s.person.ID(), "from the future")
+	default:
+		if !c.upsetHosts(what) {
+			return false
+		}
 	}
 	c.upsets[what] += count
+	return true
 }
 
 // write sends a few prompts at once to a session with few unanswered ones.
@@ -370,10 +387,8 @@ func (c *chaos) decideOn(s *chaosChat, m botapi.Message, again string) {
 
 // allTranscripts returns the content of all transcripts.
 func (c *chaos) allTranscripts() string {
-	files, err := filepath.Glob(filepath.Join(c.claude, "projects", "*", "*.jsonl"))
-	require.NoError(c.t, err)
 	var all strings.Builder
-	for _, f := range files {
+	for _, f := range c.glob("projects", "*", "*.jsonl") {
 		data, err := os.ReadFile(f)
 		require.NoError(c.t, err)
 		all.Write(data)

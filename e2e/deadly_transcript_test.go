@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	chatstore "ccbot/bot/conversation"
 	"ccbot/internal/session"
 	"ccbot/internal/suspect"
+	"ccbot/port/folders"
 	"ccbot/port/talk"
 )
 
@@ -26,9 +28,10 @@ func (w *world) notes() []byte {
 // is later.
 func (w *world) shownOf(r session.Record) []talk.Cursor {
 	w.t.Helper()
-	chats, err := chatstore.ReadCursors(filepath.Join(w.state, "chats"))
+	chats, err := chatstore.ReadCursors(filepath.Join(cmp.Or(w.chats, w.state), "chats"))
 	require.NoError(w.t, err)
 	for _, at := range chats[r.ID] {
+		at.Path = folders.Path(at.Path)
 		r.Shown(at)
 	}
 	return r.Cursors

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -114,6 +115,7 @@ type world struct {
 	env    []string
 	table  *process.Table
 	bot    *botProcess
+	chats  string // state folder of the chat, if it is on another machine
 
 	children []process.Identity // of tools that an agent really runs
 }
@@ -373,13 +375,30 @@ func (w *world) hear(after int, text string) botapi.Message {
 	return found
 }
 
-// tap taps the button with that word under a message.
+// tap taps the button with that word under a message, again if the message was drawn again in
+// between.
 func (w *world) tap(m botapi.Message, label string) {
 	w.t.Helper()
 	b, ok := m.Find(label)
 	require.True(w.t, ok, "message %q has no button %q", m.Text, label)
-	_, err := w.person.Tap(w.chat(), m.ID, b.Data)
+	answer, err := w.person.Tap(w.chat(), m.ID, b.Data)
+	if errors.Is(err, botapi.ErrNoButton) || strings.Contains(answer.Text, "no longer works") {
+		if now, there := w.present(m.ID).Find(label); there && now.Data != b.Data {
+			w.tap(w.present(m.ID), label)
+			return
+		}
+	}
 	require.NoError(w.t, err)
+}
+
+// present returns a message as it is now.
+func (w *world) present(id int) (m botapi.Message) {
+	for _, one := range w.api.Messages(w.chat()) {
+		if one.ID == id {
+			m = one
+		}
+	}
+	return m
 }
 
 // why waits until the history of a session contains text.

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the Claude Code CLI that the end-to-end tests run (the version is pinned in
-# package-lock.json) into a cache folder and prints the path of its binary. Running it again is cheap.
+# Installs the CLIs of Claude Code and Codex that the end-to-end tests run (the versions are pinned
+# in package-lock.json) into a cache folder and prints the path of Claude Code's binary. Running it
+# again is cheap.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)

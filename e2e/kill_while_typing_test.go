@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/pause"
 	"ccbot/port/talk"
 	"ccbot/try/botapi"
@@ -224,14 +225,14 @@ func (w *world) saidTo(word string) (n int) {
 	files, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", "*.jsonl"))
 	require.NoError(w.t, err)
 	for _, file := range files {
-		r := transcript.Open(talk.Cursor{Path: file})
+		r := transcript.Form().Open(talk.Cursor{Path: file})
 		for {
 			item, ok, err := r.Next()
 			require.NoError(w.t, err)
 			if !ok {
 				break
 			}
-			if item.Kind == transcript.UserPrompt && transcript.Contains(item.Text, word) {
+			if item.Kind == jsonl.UserPrompt && jsonl.Contains(item.Text, word) {
 				n++
 			}
 		}

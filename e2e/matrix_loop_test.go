@@ -112,7 +112,7 @@ func purgingLoops() life {
 		prepare: func(s *stage) {
 			s.t.Helper()
 			at := time.Now().Add(-2 * time.Hour)
-			data, err := json.Marshal(loop.Loop{Version: loop.Version, Reported: port.LoopDone, Loop: port.Loop{ID: id, Session: uuid.New(), Name: "old",
+			data, err := json.Marshal(loop.Loop{Version: loop.Version, Reported: port.LoopDone, Loop: port.Loop{ID: id, Session: uuid.New(), Name: "old", Task: "fix it",
 				State: port.LoopDone, Step: port.LoopCheck, CreatedAt: at, UpdatedAt: at}})
 			require.NoError(s.t, err)
 			require.NoError(s.t, os.MkdirAll(filepath.Join(s.state, "loops"), 0o700))

@@ -54,7 +54,7 @@ func (o *operator) released() (dir, version string) {
 	dir, version = o.whole.TempDir(), "v0.0.1"
 	name := "ccbot-" + version + "-linux-" + runtime.GOARCH
 	require.NoError(o.t, os.Mkdir(filepath.Join(dir, name), 0o700))
-	for _, program := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-try"} {
+	for _, program := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-hub", "ccbot-try"} {
 		require.NoError(o.t, os.Symlink(filepath.Join(binaries, program), filepath.Join(dir, name, program)))
 	}
 	out, err := exec.Command("tar", "-C", dir, "-chzf", filepath.Join(dir, name+".tar.gz"), name).CombinedOutput()

@@ -19,11 +19,7 @@ func (w *world) becomes(m botapi.Message, text string, spent bool) botapi.Messag
 	w.t.Helper()
 	var now botapi.Message
 	w.until("the message becomes "+text, func() bool {
-		for _, one := range w.api.Messages(w.chat()) {
-			if one.ID == m.ID {
-				now = one
-			}
-		}
+		now = w.present(m.ID)
 		return containsFold(now.Text, text) && (!spent || len(now.Keyboard) == 0)
 	})
 	return now

@@ -1,4 +1,4 @@
-//go:build codex
+//go:build linux
 
 package e2e
 
@@ -31,7 +31,7 @@ func newCodexWorld(t *testing.T) *world {
 	home := filepath.Join(w.state, "..", "codex")
 	require.NoError(t, os.MkdirAll(home, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), realcodex.Config(l.Addr().String(), w.dir), 0o600))
-	w.env = append(w.env, "CODEX_COMMAND="+codex, "CODEX_HOME="+home, "AGENT_ENV_SCRIPTED_KEY=dummy")
+	w.env = append(w.env, "CODEX_COMMAND="+codex, "CODEX_HOME="+home, "AGENT_ENV_SCRIPTED_KEY=dummy", "AGENT_ENV_"+realcodex.NoNetwork)
 	return w
 }
 
@@ -46,8 +46,8 @@ func TestRealP3_CodexMainJob(t *testing.T) {
 	id := w.record("cx").AgentSessionID
 
 	marker := filepath.Join(w.dir, "..", "marker")
-	asked := w.hear(w.say("esc touch "+marker), "Would you like to run the following command?")
-	w.tap(asked, "Yes, proceed (y)")
+	asked := w.hear(w.say("esc touch "+marker), "wants to run a command")
+	w.tap(asked, "Allow")
 	w.hear(asked.ID, "tool result")
 	assert.FileExists(t, marker)
 
@@ -71,5 +71,46 @@ func TestRealP3_CodexMainJob(t *testing.T) {
 	w.hear(w.say("/resume cx"), "cx is ready")
 	w.hear(w.say("say still the same talk"), "still the same talk")
 	assert.Equal(t, id, w.record("cx").AgentSessionID)
+	w.stop()
+}
+
+// TestRealP8_CodexRequest: the terminal's dialog and the card are open together, and the first
+// answer wins. An open request survives a restart of ccbot.
+func TestRealP8_CodexRequest(t *testing.T) {
+	t.Parallel()
+	w := newCodexWorld(t)
+	w.start()
+	w.hear(w.say("/new cx "+w.dir+" --agent codex"), "cx is ready")
+	w.hear(w.say("say hello from codex"), "hello from codex")
+	const dialog = "Would you like to run the following command?"
+	screen := func() string { return w.tmux("capture-pane", "-p", "-t", "=ccbot:=cx") }
+	becomes := func(id int, text string) {
+		w.until("the card says "+text, func() bool { return strings.Contains(w.present(id).Text, text) })
+	}
+	marker := func(name string) string { return filepath.Join(w.dir, "..", name) }
+
+	asked := w.hear(w.say("esc touch "+marker("restart")), "wants to run a command")
+	assert.Contains(t, asked.Text, "touch "+marker("restart"))
+	assert.Contains(t, asked.Text, "scripted reason")
+	w.until("the dialog is open too", func() bool { return strings.Contains(screen(), dialog) })
+	w.kill9()
+	w.start()
+	w.until("the server repeats it", func() bool { _, ok := w.present(asked.ID).Find("Allow"); return ok })
+	w.tap(w.present(asked.ID), "Allow")
+	becomes(asked.ID, "✅ Allowed in the chat")
+	assert.FileExists(t, marker("restart"))
+	assert.NotContains(t, screen(), dialog)
+
+	asked = w.hear(w.say("esc touch "+marker("terminal")), "wants to run a command")
+	w.until("the dialog is open too", func() bool { return strings.Contains(screen(), dialog) })
+	w.tmux("send-keys", "-t", "=ccbot:=cx", "y")
+	becomes(asked.ID, "✅ Allowed in the terminal")
+	assert.FileExists(t, marker("terminal"))
+
+	asked = w.hear(w.say("esc touch "+marker("denied")), "wants to run a command")
+	w.tap(asked, "Deny")
+	becomes(asked.ID, "❌ Denied in the chat")
+	w.hear(asked.ID, "rejected by user")
+	assert.NoFileExists(t, marker("denied"))
 	w.stop()
 }

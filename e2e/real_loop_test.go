@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/internal/process"
 	"ccbot/loop"
 	"ccbot/port"
@@ -22,7 +23,7 @@ func (w *world) typedPrompts() (all []string) {
 	files, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", "*.jsonl"))
 	require.NoError(w.t, err)
 	require.Len(w.t, files, 1)
-	require.NoError(w.t, transcript.Each(talk.Cursor{Path: files[0]}, true, func(item transcript.Item) bool {
+	require.NoError(w.t, transcript.Form().Each(talk.Cursor{Path: files[0]}, true, func(item jsonl.Item) bool {
 		if item.IsFromPerson() {
 			all = append(all, item.Text)
 		}

@@ -192,6 +192,8 @@ func settingsRows(w *world) []settingsRow {
 		{name: "enter is a new line", binds: map[string]any{"enter": "chat:newline"}, flow: w.unboundFlow("Chat: enter → chat:newline")},
 		{name: "enter is a new line, ctrl+s submits", binds: map[string]any{"enter": "chat:newline", "ctrl+s": "chat:submit"}},
 		{name: "enter is a new line, ctrl+s submits, adopted", binds: map[string]any{"enter": "chat:newline", "ctrl+s": "chat:submit"}, flow: (*world).adoptedFlow, always: true},
+		{name: "enter has two names, the later one submits", binds: map[string]any{"enter": "chat:newline", "return": "chat:submit"}},
+		{name: "the bytes of enter and escape", binds: map[string]any{"ctrl+m": "chat:newline", "ctrl+[": "chat:newline"}},
 		{name: "ctrl+u opens an editor", binds: map[string]any{"ctrl+u": "chat:externalEditor"}},
 		{name: "other keys in the permission dialog", flow: (*world).permissionKeysFlow, always: true},
 		{name: "tui fullscreen", user: set("tui", "fullscreen")},

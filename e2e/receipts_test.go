@@ -109,8 +109,8 @@ func TestP4_EditOfWaitingMessageCounts(t *testing.T) {
 	w.reaction(id, "👀")
 	w.until("it is held", func() bool { return slices.Contains(w.inboxStates(), "held") })
 	require.NoError(t, w.person.Edit(w.chat(), id, "say the second text"))
-	w.until("the edit is on disk", func() bool {
-		return slices.Contains(w.fieldOfFiles("inbox", `"text":"`), "say the second text")
+	w.until("the edit is in the message's entry, and its own entry is finished", func() bool {
+		return slices.Equal(w.fieldOfFiles("inbox", `"text":"`), []string{"say the second text"})
 	})
 	w.escape()
 	w.hear(id, "the second text")

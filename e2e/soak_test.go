@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,9 +38,9 @@ func TestSoak(t *testing.T) {
 	}{
 		{name: "memory of ccbot", value: func() float64 { return memory(c.pid()) * 1024 }},
 		{name: "memory of the tmux server", value: func() float64 { return memory(c.server) * 1024 }},
-		{name: "state folder", value: func() float64 { return bytesBelow(t, c.state, "") / 1024 }},
-		{name: "state folder without `inbox/*.done`", value: func() float64 { return bytesBelow(t, c.state, ".done") / 1024 }},
-		{name: "Claude Code's transcripts", value: func() float64 { return bytesBelow(t, filepath.Join(c.claude, "projects"), "") / 1024 }},
+		{name: "state folder", value: func() float64 { return bytesBelow(t, c.state) / 1024 }},
+		{name: "state folder without `inbox/*.done` and `prompts/*.delivered`", value: func() float64 { return bytesBelow(t, c.state, ".done", ".delivered") / 1024 }},
+		{name: "Claude Code's transcripts", value: func() float64 { return bytesBelow(t, filepath.Join(c.claude, "projects")) / 1024 }},
 		{name: "log at the level `info`", value: func() float64 { return float64(len(c.bot.log.String())) / 1024 }},
 	}
 	turns, began := 0, time.Now()
@@ -67,7 +68,8 @@ func TestSoak(t *testing.T) {
 	for _, f := range figures {
 		fmt.Fprintf(&text, "| %s | %.1f | %.1f | %.0f |\n", f.name, f.first/1024, f.last/1024, 1000*f.slope())
 	}
-	text.WriteString("\nThe state folder grows for the first hour: it keeps each handled message (`inbox/*.done`), because Telegram may send it again.\n")
+	text.WriteString("\nThe state folder keeps a handled message (`inbox/*.done`) for an hour, because Telegram may send it again, " +
+		"and the end of a prompt (`prompts/*.delivered`) for two days or more.\n")
 	t.Log(text.String())
 	if path := os.Getenv("CCBOT_SOAK_REPORT"); path != "" {
 		writeSection(t, path, "Soak", text.String())
@@ -89,12 +91,12 @@ func (l *line) slope() float64 {
 	return (l.n*l.sumXY - l.sumX*l.sumY) / (l.n*l.sumXX - l.sumX*l.sumX)
 }
 
-// bytesBelow returns the size of a folder's files, except those whose name ends in except. Files
+// bytesBelow returns the size of a folder's files, except those with one of the extensions. Files
 // removed during the call do not count.
-func bytesBelow(t *testing.T, dir, except string) (n float64) {
+func bytesBelow(t *testing.T, dir string, except ...string) (n float64) {
 	t.Helper()
 	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || except != "" && strings.HasSuffix(d.Name(), except) {
+		if err != nil || d.IsDir() || slices.Contains(except, filepath.Ext(d.Name())) {
 			return nil //nolint:nilerr // it went meanwhile
 		}
 		if info, err := d.Info(); err == nil {

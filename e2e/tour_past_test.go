@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/transcript"
+	"ccbot/agent/jsonl"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/port/talk"
@@ -95,7 +95,7 @@ func (w *world) past() {
 			path := filepath.Join(w.claude, "projects", "shop", r.AgentSessionID.String()+".jsonl")
 			require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o700))
 			require.NoError(w.t, os.WriteFile(path, []byte(conversation(dir, at, "What would you do about it?")), 0o600))
-			end, err := transcript.End(path)
+			end, err := jsonl.End(path)
 			require.NoError(w.t, err)
 			r.Cursors = []talk.Cursor{end}
 		}

@@ -5,7 +5,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -86,6 +88,50 @@ func TestTryWithTwoBots(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, left, "folders left behind")
 	assert.NotContains(t, strings.ToLower(out.String()), "data race")
+}
+
+// TestTryWithMachines starts a session on another machine, which goes away and comes back.
+func TestTryWithMachines(t *testing.T) {
+	t.Parallel()
+	pagetest.Browser(t)
+	w, tmp := newWorld(t), t.TempDir()
+	term, other := w.newTerminal(), w.newTerminal() // no other program may let a machine join
+	tried := term.call("TMPDIR=" + tmp + " ccbot try --machines 2")
+	end := sync.OnceFunc(func() {
+		term.tmux("send-keys", "-t", term.shell, "C-c")
+		code, _, errs := tried.end()
+		assert.Zero(t, code, errs)
+	})
+	t.Cleanup(end)
+	address := regexp.MustCompile(`http://\S+`)
+	w.until("try prints its address", func() bool { return address.MatchString(tried.file()) })
+	process := regexp.MustCompile(`kill -STOP (\d+)`).FindStringSubmatch(tried.file())
+	require.Len(t, process, 2, tried.file())
+	pid, err := strconv.Atoi(process[1])
+	require.NoError(t, err)
+
+	page := pagetest.OpenURL(t, address.FindString(tried.file()), pagetest.Look{Scale: 2})
+	page.Send("/new api desktop:~/demo")
+	page.WaitText("api is ready")
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	away := func() bool {
+		return strings.Contains(other.says("CCBOT_DIR=$(echo "+tmp+"/ccbot-try-*/state) ccbot host list"), "away")
+	}
+	w.until("the machine is missed", away)
+	page.Send("/list")
+	page.WaitText("state unknown")
+	shoot(t, page, "try-machine-away")
+	require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+	w.until("the machine is back", func() bool { return !away() })
+	page.Send("/kill desktop:api")
+	page.Tap("Kill")
+	page.WaitText("is archived")
+	shoot(t, page, "try-machine-back")
+	assert.Empty(t, page.Problems(), "console errors")
+	end()
+	left, err := filepath.Glob(filepath.Join(tmp, "*"))
+	require.NoError(t, err)
+	assert.Empty(t, left, "files left behind")
 }
 
 // trial is a `ccbot try` that runs.

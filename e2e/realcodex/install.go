@@ -11,7 +11,8 @@ import (
 	"ccbot/internal/programtest"
 )
 
-// Require returns the native program of the Codex that was installed next to Claude Code. If it is missing, Require skips the test as programtest.Skip does.
+// Require returns the native program of the Codex that e2e/install.sh has installed. If it is
+// missing, Require skips the test as programtest.Skip does.
 func Require(t testing.TB) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -19,10 +20,14 @@ func Require(t testing.TB) string {
 	found, err := filepath.Glob(filepath.Join(cache, "ccbot-e2e", "node_modules", "@openai", "codex-*", "vendor", "*", "bin", "codex"))
 	require.NoError(t, err)
 	if len(found) != 1 {
-		programtest.Skip(t, "Codex is not installed (npm i @openai/codex, in the folder of e2e/install.sh)")
+		programtest.Skip(t, "Codex is not installed: run e2e/install.sh")
 	}
 	return found[0]
 }
+
+// NoNetwork is a variable that keeps Codex from all addresses but those of loopback: no program
+// listens at the proxy.
+const NoNetwork = "HTTPS_PROXY=http://127.0.0.1:1"
 
 // Config is the config.toml of a home in which Codex asks nothing in the trusted folders, and talks
 // only to the Responses API at an address of loopback. The key is in SCRIPTED_KEY.

@@ -1,4 +1,4 @@
-//go:build codex
+//go:build linux
 
 package realcodex
 
@@ -54,13 +54,13 @@ func newRealCodex(t *testing.T) *realCodex {
 	dir := filepath.Join(home, "work")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), Config(l.Addr().String(), dir), 0o600))
-	env := []string{"HOME=" + home, "CODEX_HOME=" + home, "SCRIPTED_KEY=dummy", "PATH=" + os.Getenv("PATH"), "TERM=tmux-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
+	env := []string{"HOME=" + home, "CODEX_HOME=" + home, "SCRIPTED_KEY=dummy", NoNetwork, "PATH=" + os.Getenv("PATH"), "TERM=tmux-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
 
 	socket := "unix://" + filepath.Join(home, "s")
 	server := exec.Command(codex, "app-server", "--listen", socket)
 	server.Dir, server.Env = dir, env
 	processtest.Start(t, server)
-	r := &realCodex{t: t, files: rollout.Files{Home: home}, tmux: fmt.Sprintf("ccbot-test-codex-%d", os.Getpid())}
+	r := &realCodex{t: t, files: rollout.New(home), tmux: fmt.Sprintf("ccbot-test-codex-%d", os.Getpid())}
 	r.until("the server listens", func() bool { _, err := os.Stat(filepath.Join(home, "s")); return err == nil })
 	r.table, err = process.NewTable()
 	require.NoError(t, err)
@@ -72,7 +72,10 @@ func newRealCodex(t *testing.T) *realCodex {
 	terminal.Env = env
 	out, err := terminal.CombinedOutput()
 	require.NoError(t, err, string(out))
-	t.Cleanup(func() { _ = exec.Command("tmux", "-L", r.tmux, "kill-server").Run() })
+	t.Cleanup(func() {
+		_ = exec.Command("tmux", "-L", r.tmux, "kill-server").Run()
+		_ = os.Remove(fmt.Sprintf("/tmp/tmux-%d/%s", os.Getuid(), r.tmux))
+	})
 	return r
 }
 
@@ -167,7 +170,7 @@ func TestRealP4_Codex(t *testing.T) {
 	r.deliver(first, "say hello\n\nfrom `ccbot` !")
 	assert.Equal(t, []string{"hello\n\nfrom `ccbot` !"}, r.ends(first, "say hello\n\nfrom `ccbot` !").Texts)
 
-	held, err := writerlock.Holders(r.files.Home)
+	held, err := writerlock.Home(r.files.Home).Held()
 	require.NoError(t, err)
 	assert.Equal(t, map[int][]uuid.UUID{r.server.PID: {first.ID}}, held, "P1: the server alone is the writer")
 
