@@ -21,10 +21,11 @@ func (r viewsRouter) Get(id uuid.UUID) (port.Session, bool) {
 	if r.single() {
 		return r.own.Records.Get(id)
 	}
+	unread := r.unread() // before the session is looked for: it may be read meanwhile
 	if h, ok := r.has(id); ok {
 		return h.get(id)
 	}
-	if s, ok := r.own.Records.Get(id); ok || id == uuid.Nil || id == uuid.Max || r.unread() == nil {
+	if s, ok := r.own.Records.Get(id); ok || id == uuid.Nil || id == uuid.Max || unread == nil {
 		return s, ok
 	}
 	return port.Session{ID: id, Name: id.String()[:8], State: port.StateUnknown}, true

@@ -175,13 +175,12 @@ func (r *Router) of(session uuid.UUID) (*host, error) {
 	if r.single() {
 		return r.own, nil
 	}
+	unread := r.unread() // before the session is looked for: it may be read meanwhile
 	if h, ok := r.has(session); ok {
 		return h, nil
 	}
-	if _, ok := r.own.Records.Get(session); !ok {
-		if h := r.unread(); h != nil {
-			return nil, h.unreachable()
-		}
+	if _, ok := r.own.Records.Get(session); !ok && unread != nil {
+		return nil, unread.unreachable()
 	}
 	return r.own, nil
 }

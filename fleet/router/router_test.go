@@ -360,6 +360,51 @@ func TestP6_LateReadHidesNoSession(t *testing.T) {
 	})
 }
 
+// changingRecords call change once, before the first answer of Get.
+type changingRecords struct {
+	port.Views
+	changed *atomic.Bool
+	change  func()
+}
+
+func (w changingRecords) Get(id uuid.UUID) (port.Session, bool) {
+	if w.changed.CompareAndSwap(false, true) {
+		w.change()
+	}
+	return w.Views.Get(id)
+}
+
+// TestP6_ReadDuringLookupLosesNoSession: a machine answers for the first time while one of its
+// sessions is looked for.
+func TestP6_ReadDuringLookupLosesNoSession(t *testing.T) {
+	looked := func(t *testing.T) (*Router, *machine.Machine, uuid.UUID) {
+		t.Helper()
+		a, b := newTwin(), newTwin()
+		hung := make(chan struct{})
+		b.hung.Store(&hung)
+		own := a.machine()
+		own.Records = changingRecords{own.Records, new(atomic.Bool), func() { close(hung); synctest.Wait() }}
+		r := New("attic", own)
+		require.NoError(t, r.Add("bbbb", "Barn", b.machine()))
+		return r, r.Machine(), b.id
+	}
+	t.Run("its state", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			_, chat, id := looked(t)
+			s, known := chat.Records.Get(id)
+			assert.True(t, known)
+			assert.Equal(t, port.StateUnknown, s.State)
+		})
+	})
+	t.Run("its machine", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, _, id := looked(t)
+			_, err := r.of(id)
+			assert.ErrorIs(t, err, refusal.ErrUnreachable)
+		})
+	})
+}
+
 // TestStartComesWithItsSessions: the sessions that a start has closed are known before the chat
 // reports the start. Until they can be read, the news come again.
 func TestStartComesWithItsSessions(t *testing.T) {
