@@ -111,8 +111,8 @@ var typedGroups = []typedGroup{
 		{name: "/compact before the paste", text: "say WORD", kill: "typing-marked", act: func(d *typedTerminal) { d.line("/compact") }, want: []string{outAsked}},
 		{name: "/clear in the terminal, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.said(); d.line("/clear"); d.die() }, want: []string{outOnce}},
 		{name: "/compact in the terminal, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.said(); d.line("/compact"); d.die() }, want: []string{outOnce}},
-		{name: "after /clear in the terminal, a kill at the mark", text: "say WORD", kill: "typing-marked", before: func(d *typedTerminal) { d.line("/clear") }, want: []string{outOnce}},
-		{name: "after /clear in the terminal, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedTerminal) { d.line("/clear") }, want: []string{outOnce}},
+		{name: "after /clear in the terminal, a kill at the mark", text: "say WORD", kill: "typing-marked", before: func(d *typedTerminal) { d.cleared() }, want: []string{outOnce}},
+		{name: "after /clear in the terminal, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedTerminal) { d.cleared() }, want: []string{outOnce}},
 		{name: "after /compact in the terminal, a kill after Enter", text: "say WORD", kill: "entered+0", before: func(d *typedTerminal) { d.line("/compact") }, want: []string{outOnce}},
 		{name: "after /clear from the chat, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedTerminal) { d.say("/clear") }, want: []string{outOnce}},
 		{name: "after /compact from the chat, a kill at its Enter", text: "say WORD", kill: "entered+0", before: func(d *typedTerminal) { d.say("/compact") }, want: []string{outOnce}},
@@ -431,6 +431,15 @@ func (d *typedTerminal) line(text string) {
 	d.desk.enter(d.desk.last(), text)
 	d.until("the command is done", func() bool { return d.boxText() == "" && !d.shows("esc to interrupt") })
 	time.Sleep(time.Second)
+}
+
+// cleared types /clear in the person's terminal and waits until ccbot has followed it: the mark of
+// a text for the conversation before proves nothing about the new one.
+func (d *typedTerminal) cleared() {
+	d.t.Helper()
+	before := d.claudeID()
+	d.line("/clear")
+	d.until("the record has the new conversation", func() bool { return d.claudeID() != before })
 }
 
 // inBox waits until the box has the text.
