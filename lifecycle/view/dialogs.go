@@ -29,8 +29,9 @@ func DialogOf(r session.Record, v View) port.Dialog {
 		d.Whole = s.Whole && (!v.Screen.Flat || v.Pane.Scrolled == 0)
 	} else {
 		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
-		// The edges of an unrecognised dialog are unknown.
-		d.Whole = v.Pane.Scrolled == 0 && !slices.ContainsFunc(strings.Split(v.Screen.Text, "\n"), v.Reader.Hides)
+		// The edges of an unrecognised dialog are unknown, and without styles all rows could be the
+		// agent's words.
+		d.Whole = v.Pane.Scrolled == 0 && !v.Screen.Flat && !slices.ContainsFunc(strings.Split(v.Screen.Text, "\n"), v.Reader.Hides)
 	}
 	d.Unasked = HasRelay(r, v) && !v.ByServer && !v.Relayed && asksPermission(v)
 	d.Fingerprint = dialogFingerprint(r, v, d.Whole)

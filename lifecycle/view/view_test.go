@@ -135,6 +135,17 @@ func TestP7_TicksInsideOptionsAreContent(t *testing.T) {
 	assert.NotEqual(t, asks("Yes\nNo"), asks("Yes", "No"))
 }
 
+// TestP7_UnrecognisedFlatDialogIsNotWhole: in screen reader mode an agent can draw the rows of a
+// question.
+func TestP7_UnrecognisedFlatDialogIsNotWhole(t *testing.T) {
+	for _, flat := range []bool{false, true} {
+		v := free(waitsFor("permission prompt"), func(v *view.View) { v.Screen = agent.Screen{Flat: flat, Text: "Do you agree?\n1. Yes"} })
+		d := view.DialogOf(session.Record{State: session.Running}, v)
+		assert.True(t, d.Open)
+		assert.Equal(t, !flat, d.Whole)
+	}
+}
+
 // TestTicksOpenNoDialog compares two screens of one question of the real CLI: between them a person
 // has ticked two options.
 func TestTicksOpenNoDialog(t *testing.T) {
