@@ -24,10 +24,14 @@ func Bot(dir string) (string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
+	id := strings.TrimSpace(string(data))
+	if err == nil && id == "" { // KeepBot writes none like it
+		err = errors.New("it is empty")
+	}
 	if err != nil {
 		return "", fmt.Errorf("the file %s in %s cannot be read: move it away: %w", botFile, dir, err)
 	}
-	return strings.TrimSpace(string(data)), nil
+	return id, nil
 }
 
 // CheckBot returns an error if the folder was restored from a backup of another bot than id, whose
