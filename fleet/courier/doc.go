@@ -11,10 +11,11 @@
 //   - Next returns an item until Done was called for it, and never after that. A copy that turns up
 //     later is not taken, however late it is.
 //   - Items arrive in the order of Put, unless the hub or a restart delays one.
-//   - The receiver's memory and disk grow with the open items, not with all items.
+//   - The memory and disk of both ends grow with the open items, not with all items.
 //
 // It limits nothing: a program whose work on an item can end between its effect and Done must
-// recognize the item by its number, because Next returns it again.
+// recognize the item by its number, because Next returns it again. A program that dies in Put and
+// puts the item again may make it arrive twice.
 //
 // Both ends must keep their folders. An end whose folder was lost or restored from a backup is
 // recognized by the number of its life, see End.

@@ -79,38 +79,16 @@ func notify(c chan struct{}) {
 	}
 }
 
-// Put stores an item for the other end and returns its number. The caller stores what it wants to
-// remember of the item, and then calls Release. If the caller dies before, or if Put returns an
-// error, the next Open finds the item, and Kept returns it, or the item was not stored.
-func (e *End) Put(body []byte) (seq uint64, err error) {
+// Put stores an item for the other end. If the caller dies before Put returns, or if it returns an
+// error, the item may be stored: a caller that puts it again may make it arrive twice.
+func (e *End) Put(body []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if seq, err = e.out.put(body); err != nil {
-		return 0, fmt.Errorf("courier: %w", err)
-	}
-	notify(e.wake)
-	return seq, nil
-}
-
-// Release lets the item go as soon as the other end has it.
-func (e *End) Release(seq uint64) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.out.release(seq); err != nil {
+	if err := e.out.put(body); err != nil {
 		return fmt.Errorf("courier: %w", err)
 	}
+	notify(e.wake)
 	return nil
-}
-
-// Kept returns the items that were not released since Open, in order.
-func (e *End) Kept() ([]Item, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	items, err := e.out.kept()
-	if err != nil {
-		return nil, fmt.Errorf("courier: %w", err)
-	}
-	return items, nil
 }
 
 // Waiting returns the number of items that are in the folder for the other end.

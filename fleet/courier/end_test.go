@@ -66,9 +66,7 @@ func running(t *testing.T, end *courier.End) *courier.End {
 func put(t *testing.T, end *courier.End, bodies ...string) {
 	t.Helper()
 	for _, body := range bodies {
-		seq, err := end.Put([]byte(body))
-		require.NoError(t, err)
-		require.NoError(t, end.Release(seq))
+		require.NoError(t, end.Put([]byte(body)))
 	}
 }
 
@@ -172,26 +170,34 @@ func TestIDsAreNeverUsedTwice(t *testing.T) {
 	assert.Len(t, seen, 3)
 }
 
-// An item leaves the sender's folder after the answer and the release, and its number is not used
-// again after a restart.
+// TestNumbersAreNeverUsedTwice: an item leaves the sender's folder after the answer, and its number
+// is not used again after a restart.
 func TestNumbersAreNeverUsedTwice(t *testing.T) {
 	out, in, folder := newWire(), newWire(), t.TempDir()
 	sender := running(t, open(t, folder, out))
 	receiver := open(t, t.TempDir(), in)
-	first, err := sender.Put([]byte("a"))
-	require.NoError(t, err)
+	put(t, sender, "a")
 	receive(t, receiver, out.take(1)...)
 	receive(t, sender, in.take(1)...)
-	assert.Len(t, files(t, filepath.Join(folder, "out")), 1, "not released")
-	kept, err := sender.Kept()
-	require.NoError(t, err)
-	assert.Equal(t, "a", string(kept[0].Body))
-	require.NoError(t, sender.Release(first))
 	assert.Empty(t, files(t, filepath.Join(folder, "out")))
 	assert.Zero(t, sender.Waiting())
-	second, err := open(t, folder, out).Put([]byte("b"))
-	require.NoError(t, err)
-	assert.Equal(t, first+1, second)
+	first := next(t, receiver)
+	put(t, running(t, open(t, folder, out)), "b")
+	receive(t, receiver, out.take(1)...)
+	assert.Equal(t, first.Seq+1, next(t, receiver).Seq)
+}
+
+// TestP5_ItemsOfEarlierStartAreSettled: items that a start finds in its folder leave it after their
+// answers. Otherwise no more are sent as soon as there are as many as may wait for answers.
+func TestP5_ItemsOfEarlierStartAreSettled(t *testing.T) {
+	out, in, folder := newWire(), newWire(), t.TempDir()
+	put(t, open(t, folder, newWire()), "a", "b")
+	sender := running(t, open(t, folder, out))
+	put(t, sender, "c")
+	receive(t, open(t, t.TempDir(), in), out.take(3)...)
+	receive(t, sender, in.take(3)...)
+	assert.Zero(t, sender.Waiting())
+	assert.Empty(t, files(t, filepath.Join(folder, "out")))
 }
 
 func TestTombstonesOfSettledItemsAreRemoved(t *testing.T) {
@@ -289,28 +295,14 @@ func exchange(t *testing.T, from, to string, recorded map[string]bool, log *[]st
 	if err != nil {
 		return err
 	}
-	kept, err := sender.Kept()
-	if err != nil {
-		return err
-	}
-	for _, item := range kept {
-		recorded[string(item.Body)] = true
-		if err := sender.Release(item.Seq); err != nil {
-			return err
-		}
-	}
 	for _, body := range []string{"a", "b"} {
 		if recorded[body] {
 			continue
 		}
-		seq, err := sender.Put([]byte(body))
-		if err != nil {
+		if err := sender.Put([]byte(body)); err != nil {
 			return err
 		}
 		recorded[body] = true
-		if err := sender.Release(seq); err != nil {
-			return err
-		}
 	}
 	waiting := sender.Waiting()
 	ctx, cancel := context.WithCancel(t.Context())

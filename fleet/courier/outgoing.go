@@ -59,7 +59,6 @@ type waiting struct {
 	seq   uint64
 	round uint64 // in which it was sent last
 	mine  bool   // the other end has it
-	freed bool   // the caller of Put knows its number
 }
 
 func openOutgoing(f spool.Folder) (o outgoing, err error) {
@@ -104,14 +103,14 @@ func openOutgoing(f spool.Folder) (o outgoing, err error) {
 	return o, nil
 }
 
-func (o *outgoing) put(body []byte) (seq uint64, err error) {
-	seq = o.last + 1
+func (o *outgoing) put(body []byte) error {
+	seq := o.last + 1
 	if err := o.folder.Put(nameOf(seq), body); err != nil {
-		return 0, err
+		return err
 	}
 	o.last = seq
 	o.items = append(o.items, waiting{seq: seq})
-	return seq, nil
+	return nil
 }
 
 // nameOf is a name whose order is the order of the numbers.
@@ -131,20 +130,13 @@ func (o *outgoing) answered(life string, seq uint64) error {
 	return o.settle()
 }
 
-func (o *outgoing) release(seq uint64) error {
-	if i, found := o.find(seq); found {
-		o.items[i].freed = true
-	}
-	return o.settle()
-}
-
 func (o *outgoing) find(seq uint64) (int, bool) {
 	return slices.BinarySearchFunc(o.items, seq, func(w waiting, seq uint64) int { return cmp.Compare(w.seq, seq) })
 }
 
-// settle removes the first items as far as both the other end and the caller have them.
+// settle removes the first items as far as the other end has them.
 func (o *outgoing) settle() error {
-	n := slices.IndexFunc(o.items, func(w waiting) bool { return !w.mine || !w.freed })
+	n := slices.IndexFunc(o.items, func(w waiting) bool { return !w.mine })
 	if n < 0 {
 		n = len(o.items)
 	}
@@ -179,21 +171,6 @@ func (o *outgoing) due(round uint64) (frame, bool, error) {
 		return frame{V: 1, Life: o.Life, Seq: w.seq, Settled: o.Settled, body: body}, true, nil
 	}
 	return frame{}, false, nil
-}
-
-// kept returns the items that were not released.
-func (o *outgoing) kept() (items []Item, err error) {
-	for _, w := range o.items {
-		if w.freed {
-			continue
-		}
-		body, err := o.folder.Read(nameOf(w.seq))
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, Item{o.Life, w.seq, body})
-	}
-	return items, nil
 }
 
 func (o *outgoing) forgetRounds() {

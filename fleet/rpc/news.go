@@ -40,11 +40,7 @@ func (o Outbox) store(_ context.Context, e wire.Envelope) (wire.Envelope, error)
 	if err != nil {
 		return wire.Envelope{}, err
 	}
-	seq, err := o.End.Put(data)
-	if err == nil {
-		err = o.End.Release(seq)
-	}
-	return wire.Envelope{V: wire.Version, Kind: e.Kind, ID: e.ID}, err
+	return wire.Envelope{V: wire.Version, Kind: e.Kind, ID: e.ID}, o.End.Put(data)
 }
 
 // Deliver passes the news of a host on to the chat, in order, until ctx ends. A failed
