@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test test-wire memory tour crash chaos chaos-fleet faults lint settings bench bench-quick soak benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test test-wire memory tour crash chaos chaos-fleet faults lint settings bench bench-quick soak bench-fleet benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -95,6 +95,9 @@ bench-quick: ## the same in two minutes, smaller and less sure, into bin/bench/q
 soak: build ## an hour of turns: how ccbot, tmux and the state folder grow, into e2e/testdata/reliability.md (FOR=20m: shorter)
 	@CCBOT_E2E_BINARIES='$(CURDIR)/bin' CCBOT_SOAK='$(or $(FOR),1h)' CCBOT_SOAK_REPORT='$(CURDIR)/e2e/testdata/reliability.md' \
 	$(GO) test -tags bench -count=1 -v -timeout 24h -run '^TestSoak$$' ./e2e/
+
+bench-fleet: ## measure 50 machines with 20 sessions each: events, memory, calls, a loss, a removal
+	@$(GO) test -tags bench -count=1 -v -timeout 10m -run '^TestFleetFigures$$' ./fleet/center/ | sed -n '/^|/p;/FAIL\|Error/p'
 
 benchmarks: ## the benchmarks of the packages into bin/bench.txt, compared with those of the last run
 	@mkdir -p bin

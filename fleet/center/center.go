@@ -35,8 +35,9 @@ const connectInterval = 2 * time.Second
 // renewInterval is the time between two checks whether the rights of a host end soon.
 const renewInterval = 6 * time.Hour
 
-// tellTimeout bounds the call that tells a host of its removal.
-const tellTimeout = 2 * time.Second
+// tellTimeout bounds the call that tells a host of its removal. Until its end the host has its
+// rights.
+const tellTimeout = 700 * time.Millisecond
 
 // ErrNoHost is returned for a name that no host has.
 var ErrNoHost = errors.New("no host has this name")

@@ -168,6 +168,22 @@ func (e *ends) ready() {
 	require.Eventually(e.f.t, func() bool { is, _, _ := e.caller.State(); return is == beat.Present }, time.Minute, time.Millisecond)
 }
 
+// TestCallThatEndsHostIsAnswered: the chat waits for no host that it has removed.
+func TestCallThatEndsHostIsAnswered(t *testing.T) {
+	f := newFleet(t)
+	var e *ends
+	ends := make(chan struct{})
+	e = f.host(host1, func(ctx context.Context, call wire.Envelope) wire.Envelope {
+		close(ends)
+		<-ctx.Done()
+		return echo(ctx, call)
+	})
+	go func() { <-ends; e.stopHost() }()
+	a, err := e.caller.Call(t.Context(), wire.Envelope{V: wire.Version, Kind: "end", ID: "1", Body: json.RawMessage(`"all"`)})
+	require.NoError(t, err)
+	assert.JSONEq(t, `"all"`, string(a.Body))
+}
+
 // echo answers a call with its own body.
 func echo(_ context.Context, e wire.Envelope) wire.Envelope {
 	return wire.Envelope{V: wire.Version, Kind: e.Kind, From: e.To, To: e.From, ID: e.ID, Body: e.Body}

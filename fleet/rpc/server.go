@@ -190,7 +190,8 @@ func (s *Server) call(ctx context.Context, id string, e wire.Envelope) {
 	}
 	for i := 0; err == nil && i < len(parts); i++ {
 		var sealed []byte
-		if sealed, err = s.Link.Seal(seal.Message{Kind: answerKind, ID: id, Body: parts[i]}); err == nil {
+		sealed, err = s.Link.Seal(seal.Message{Kind: answerKind, ID: id, Body: parts[i]})
+		if err == nil && !s.budget.AllowN(time.Now(), len(sealed)) { // an answer that need not wait is sent although ctx has ended
 			err = s.budget.WaitN(ctx, len(sealed))
 		}
 		if err == nil {
