@@ -33,7 +33,6 @@ import (
 	"ccbot/fleet/join"
 	"ccbot/fleet/link"
 	"ccbot/fleet/member"
-	"ccbot/fleet/router"
 	"ccbot/fleet/rpc"
 	"ccbot/fleet/wire"
 	"ccbot/port"
@@ -137,11 +136,6 @@ func sessions(host string) (all []port.Session) {
 	return all
 }
 
-// own are the records of the chat's machine, which has no session.
-type own struct{ records }
-
-func (own) Get(uuid.UUID) (port.Session, bool) { return port.Session{}, false }
-
 // places are those of a machine without folders.
 type places struct{ machine.Places }
 
@@ -202,7 +196,7 @@ func at(all []time.Duration, part float64) time.Duration {
 // many is a chat with many hosts, which run in another process, and a hub in a third one.
 type many struct {
 	*world
-	router *router.Router
+	kept   [manyHosts][]port.Session
 	events delays
 	hub    *exec.Cmd
 	hosts  string // the parent of their folders
@@ -223,8 +217,7 @@ func newMany(t *testing.T) *many {
 	require.True(t, out.Scan())
 	_, err = center.SetHub(m.folder, out.Text(), fmt.Sprintf("%x", pin[:]))
 	require.NoError(t, err)
-	m.router = router.New("attic", &machine.Machine{Records: own{}})
-	m.center, err = center.Open(center.Settings{Folder: m.folder, Name: "attic", Now: time.Now, Log: slog.New(slog.DiscardHandler), Machines: m.router,
+	m.center, err = center.Open(center.Settings{Folder: m.folder, Name: "attic", Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		News: func(join.Host) wire.Chat { return &m.events }})
 	require.NoError(t, err)
 	m.stop = background(t, m.center.Run)
@@ -240,16 +233,25 @@ func (m *many) until(what string, is func() bool) time.Duration {
 	return time.Since(begin)
 }
 
-// known returns how many sessions the chat can reach.
+// known asks all hosts at once, keeps their sessions, and returns how many there are.
 func (m *many) known() (n int) {
-	all, _ := m.router.Machine().Records.List() // those of silent hosts are unknown
-	for _, s := range all {
-		if s.State == port.StateRunning {
-			n++
-		}
+	var wait sync.WaitGroup
+	for i := range m.kept {
+		wait.Go(func() {
+			all, err := m.center.Machines()[hostName(i)].Records.List()
+			if m.kept[i] = all; err != nil { // of a silent one they are unknown
+				m.kept[i] = nil
+			}
+		})
+	}
+	wait.Wait()
+	for _, all := range m.kept {
+		n += len(all)
 	}
 	return n
 }
+
+func hostName(i int) string { return fmt.Sprintf("h%02d", i) }
 
 func (m *many) presence(of beat.Presence) (n int) {
 	for _, s := range m.center.List() {
@@ -269,7 +271,7 @@ func TestFleetFigures(t *testing.T) {
 	debug.FreeOSMemory()
 	before := megabytes(t, os.Getpid())
 	for i := range manyHosts {
-		m.join(fmt.Sprintf("h%02d", i), filepath.Join(m.hosts, fmt.Sprintf("%02d", i)))
+		m.join(hostName(i), filepath.Join(m.hosts, hostName(i)))
 	}
 	hosts, say, _ := child(t, "hosts", m.hosts)
 	m.until("all sessions are known", func() bool { return m.known() == manyHosts*sessionsOf })
@@ -284,7 +286,7 @@ func TestFleetFigures(t *testing.T) {
 	row("memory of the chat, more than without hosts", fmt.Sprintf("%.0f MB", megabytes(t, os.Getpid())-before), "20 MB")
 
 	var calls []time.Duration
-	one := m.center.Machines()["h00"].Records
+	one := m.center.Machines()[hostName(0)].Records
 	for range callsFor {
 		begin := time.Now()
 		_, err := one.List()
@@ -296,6 +298,7 @@ func TestFleetFigures(t *testing.T) {
 
 	require.NoError(t, hosts.Process.Signal(syscall.SIGSTOP))
 	row("until all hang and are reported", m.until("all are away", func() bool { return m.presence(beat.Away) == manyHosts }).Round(time.Millisecond), "10s")
+	require.Zero(t, m.known())
 	require.NoError(t, hosts.Process.Signal(syscall.SIGCONT))
 	row("until all can be used again", m.until("all are back", func() bool { return m.known() == manyHosts*sessionsOf }).Round(time.Millisecond), "1s")
 	row("until a revoked host is cut off", m.revoke().Round(time.Millisecond), "1s")
@@ -305,7 +308,7 @@ func TestFleetFigures(t *testing.T) {
 // that one stays connected.
 func (m *many) revoke() time.Duration {
 	m.t.Helper()
-	data, err := os.ReadFile(filepath.Join(m.hosts, "07", "member"))
+	data, err := os.ReadFile(filepath.Join(m.hosts, hostName(7), "member"))
 	require.NoError(m.t, err)
 	var stolen struct {
 		join.Admission
