@@ -108,7 +108,7 @@ func (t terminal) let(name, dir, decision string) (here called, there *botProces
 // and the hub, and takes the rights back.
 func TestP8_MachineJoins(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newWorld(t, "CCBOT_MACHINE=attic")
 	w.start()
 	term := w.newTerminal()
 	assert.Contains(t, term.fails("ccbot host list"), "the fleet has no hub")
@@ -121,7 +121,7 @@ func TestP8_MachineJoins(t *testing.T) {
 	code, out, errs := here.end()
 	require.Zero(t, code, errs)
 	assert.Contains(t, out, "B has joined")
-	assert.Contains(t, there.log.String(), "has joined as B")
+	assert.Contains(t, there.log.String(), "has joined the chat of attic as B")
 	assert.Contains(t, term.fails("ccbot host add b"), "a machine has this name")
 
 	here, there = term.let("C", t.TempDir(), "n")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -169,7 +170,7 @@ sent.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.stdout, "The fingerprint of this machine is %s. Compare it where you typed `ccbot host add`.\n", keys.Fingerprint())
+			fmt.Fprintf(c.stdout, "The fingerprint of this machine is %s. Compare it in the chat, or where you typed `ccbot host add`.\n", keys.Fingerprint())
 			a, err := join.Ask(cmd.Context(), code, keys, join.Machine{System: systemName(), Owner: ownerName()})
 			if err == nil {
 				err = member.Joined(folder, a, keys)
@@ -177,7 +178,8 @@ sent.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.stdout, "This machine has joined as %s.\n", terminal.Printable(a.Name))
+			_, err = fmt.Fprintf(c.stdout, "This machine has joined the chat of %s as %s. To run its sessions: ccbot host run, or as a service: ccbot service install\n",
+				terminal.Printable(cmp.Or(a.ChatName, a.Hub.Address)), terminal.Printable(a.Name))
 			return err
 		}}
 }

@@ -108,7 +108,7 @@ func Open(s Settings) (*Center, error) {
 	if c.keys, c.key, err = openKeys(folder); err != nil {
 		return nil, err
 	}
-	c.desk = join.NewDesk(join.Settings{Keys: c.keys, Key: c.key, Hub: at, Hosts: c.hosts, Now: s.Now, SetFleet: c.setFleet, OnCandidate: c.note})
+	c.desk = join.NewDesk(join.Settings{Keys: c.keys, Key: c.key, Name: s.Name, Hub: at, Hosts: c.hosts, Now: s.Now, SetFleet: c.setFleet, OnCandidate: c.note})
 	present, err := Hosts(s.Folder)
 	if err != nil {
 		return nil, err

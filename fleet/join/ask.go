@@ -93,12 +93,13 @@ func (k HostKeys) GoString() string { return k.Fingerprint() }
 
 // Admission is stored by an admitted machine, with its keys.
 type Admission struct {
-	Hub   link.Hub
-	Chat  string // public key
-	Names rights.Names
-	ID    string
-	Name  string
-	JWT   string
+	Hub      link.Hub
+	Chat     string // public key
+	ChatName string // of the chat's machine; empty if the chat did not send it
+	Names    rights.Names
+	ID       string
+	Name     string
+	JWT      string
 }
 
 // Login returns the user of an admitted machine.
@@ -132,7 +133,7 @@ func Ask(ctx context.Context, code Code, keys HostKeys, m Machine) (Admission, e
 			return Admission{}, err
 		}
 		if a.Status == admitted {
-			return Admission{Hub: code.Hub, Chat: code.Chat, Names: names, ID: a.ID, Name: a.Name, JWT: a.JWT}, nil
+			return Admission{Hub: code.Hub, Chat: code.Chat, ChatName: a.Chat, Names: names, ID: a.ID, Name: a.Name, JWT: a.JWT}, nil
 		}
 	}
 }

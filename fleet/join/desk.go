@@ -29,6 +29,7 @@ var ErrChanged = errors.New("another machine waits with this code")
 type Settings struct {
 	Keys  *rights.Keys
 	Key   seal.Key // the chat's
+	Name  string   // of the chat's machine
 	Hub   link.Hub
 	Hosts Hosts
 	Now   func() time.Time
@@ -203,7 +204,7 @@ func (d *Desk) admission(host Host) answer {
 	if err != nil {
 		return answer{Status: waiting}
 	}
-	return answer{Status: admitted, ID: host.ID, Name: host.Name, JWT: token}
+	return answer{Status: admitted, ID: host.ID, Name: host.Name, Chat: d.settings.Name, JWT: token}
 }
 
 // Decide ends the wait of the machine with a code, which is let in or refused. fingerprint is what

@@ -62,6 +62,7 @@ type answer struct {
 	Status status `json:"status"`
 	ID     string `json:"id,omitempty"`
 	Name   string `json:"name,omitempty"`
+	Chat   string `json:"chat,omitempty"` // name of the chat's machine
 	JWT    string `json:"jwt,omitempty"`
 }
 

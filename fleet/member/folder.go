@@ -63,6 +63,15 @@ func Joined(path string, a join.Admission, keys join.HostKeys) error {
 	return files(path).Remove(joiningName)
 }
 
+// IsMember reports whether the machine of a folder has joined a chat that has not removed it.
+func IsMember(path string) (bool, error) {
+	_, _, err := load(path)
+	if errors.Is(err, ErrNone) || errors.Is(err, ErrRemoved) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func store(path string, s stored, keys join.HostKeys) error {
 	secret, err := keys.Secret()
 	if err != nil {
