@@ -22,9 +22,11 @@ import (
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/offline"
+	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/service"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/fleet/member"
 )
 
 // errServiceOther is the error of a status that the package service does not know.
@@ -34,7 +36,8 @@ func (c *call) serviceCommand() *cobra.Command {
 	root := &cobra.Command{Use: "service", Args: noArgs,
 		Short: "Run ccbot as a service: install | uninstall | status | logs | stop | restart",
 		Long: `Run ccbot as a service of your user: a unit of systemd, or an agent of launchd. A stop, a restart
-or an upgrade of the service ends no agent.`,
+or an upgrade of the service ends no agent. On a machine that has joined a chat on another one,
+without a token, the service runs ` + "`ccbot host run`" + `.`,
 		Example: "  ccbot service install\n  ccbot service status",
 		RunE: func(*cobra.Command, []string) error {
 			return exit.Usage(errors.New("missing verb: ccbot service install, uninstall, status, logs, stop or restart"))
@@ -105,11 +108,15 @@ func installService(ctx context.Context, s *service.Service, environ []string, f
 	if s.Program.StateDir != "" {
 		bare = append(bare, "CCBOT_DIR="+s.Program.StateDir)
 	}
-	its, err := config.Load(bare)
+	load := config.Load
+	if s.Program.Host {
+		load = config.LoadForHost
+	}
+	its, err := load(bare)
 	if err != nil {
 		return fmt.Errorf("as a service ccbot reads its settings from its file alone, and would not start: %w", err)
 	}
-	mine, err := config.Load(environ)
+	mine, err := load(environ)
 	if err != nil {
 		return err
 	}
@@ -178,7 +185,8 @@ func safePath(s *service.Service, c config.Config, environ []string) error {
 	return err
 }
 
-// serviceOf is the service that runs this program.
+// serviceOf is the service that runs this program: the bot, or without a token the host of a folder
+// that has joined a chat.
 func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 	c, err := config.LoadForReading(environ)
 	if err != nil {
@@ -193,6 +201,11 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 		Needs: []string{filepath.Base(c.ClaudeCommand()), "tmux", "git"}}
 	if claude, err := exec.LookPath(c.ClaudeCommand()); err == nil {
 		p.Path = service.FullPath(filepath.Dir(claude), vars["PATH"])
+	}
+	if c.Token.Empty() {
+		if p.Host, err = member.IsMember(running.FleetFolder(c.Dir)); err != nil {
+			return nil, err
+		}
 	}
 	foreign, err := statefolder.ForeignFolders(p.Path)
 	if err != nil {

@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/fleet/join"
+	"ccbot/fleet/member"
 )
 
 // installs runs ccbot service install, and returns its output and the unit that it writes.
@@ -116,4 +119,22 @@ func TestP9_ServicePathHasNoForeignFolder(t *testing.T) {
 	assert.Equal(t, 2, cmd.ProcessState.ExitCode(), "%v", err)
 	assert.Contains(t, string(out), "another user could put another program in the place of "+open+"/ccbot: others may write "+open)
 	assert.Contains(t, string(out), "or install ccbot elsewhere")
+}
+
+// TestServiceOfHostNeedsNoToken: a machine that has joined a chat runs `ccbot host run`; with a
+// token it runs its own bot.
+func TestServiceOfHostNeedsNoToken(t *testing.T) {
+	d := newOperator(t)
+	fleet := filepath.Join(d.home, ".ccbot", "fleet")
+	require.NoError(t, os.MkdirAll(filepath.Dir(fleet), 0o700))
+	keys, err := member.Keys(fleet)
+	require.NoError(t, err)
+	require.NoError(t, member.Joined(fleet, join.Admission{ID: "h1", Name: "B"}, keys))
+	_, unit := d.installs()
+	assert.Contains(t, unit, "\nExecStart=\""+d.ccbot+"\" host run\n")
+	assert.Contains(t, unit, "\nType=exec\n")
+
+	d.writes("TELEGRAM_BOT_TOKEN=" + goodToken + "\nALLOWED_USERS=1\nTELEGRAM_API_URL=" + d.api.URL() + "\n")
+	_, unit = d.installs()
+	assert.Contains(t, unit, "\nExecStart=\""+d.ccbot+"\" run\n")
 }

@@ -20,7 +20,16 @@ type Program struct {
 	Path     string // the whole PATH, literally
 	StateDir string // CCBOT_DIR; empty: its default
 	Home     string
+	Host     bool     // it runs sessions for a chat on another machine
 	Needs    []string // programs that ccbot looks for in Path
+}
+
+// verb returns the words of the verb that the service runs.
+func (p Program) verb() []string {
+	if p.Host {
+		return []string{"host", "run"}
+	}
+	return []string{"run"}
 }
 
 // finds returns the programs that a PATH leads to.
@@ -68,11 +77,15 @@ func (p Program) check() error {
 	return nil
 }
 
-// Unit is the unit of systemd.
+// Unit is the unit of systemd. A host sends no reports to it: nothing there waits for Telegram.
 func Unit(p Program) string {
 	environment := "Environment=" + unitWord("PATH="+p.Path) + "\n"
 	if p.StateDir != "" {
 		environment += "Environment=" + unitWord("CCBOT_DIR="+p.StateDir) + "\n"
+	}
+	kind, reload, watchdog := "notify", "ExecReload=/bin/sh -c 'kill -HUP $$MAINPID'\n", "WatchdogSec=5min\n"
+	if p.Host {
+		kind, reload, watchdog = "exec", "", ""
 	}
 	return sign(`# Written by "ccbot service install"; sum ` + noSum + `.
 # For changes of your own: systemctl --user edit ccbot
@@ -82,14 +95,12 @@ StartLimitIntervalSec=10min
 StartLimitBurst=5
 
 [Service]
-Type=notify
-ExecStart=` + unitWord(p.Binary) + ` run
-ExecReload=/bin/sh -c 'kill -HUP $$MAINPID'
-` + environment + `Restart=on-failure
+Type=` + kind + `
+ExecStart=` + unitWord(p.Binary) + ` ` + strings.Join(p.verb(), " ") + `
+` + reload + environment + `Restart=on-failure
 RestartSec=5s
 RestartPreventExitStatus=2 3
-WatchdogSec=5min
-TimeoutStartSec=5min
+` + watchdog + `TimeoutStartSec=5min
 TimeoutStopSec=30s
 KillMode=process
 LimitCORE=0
@@ -131,7 +142,7 @@ func Plist(p Program) string {
 	<key>ProgramArguments</key>
 	<array>
 		<string>` + html.EscapeString(p.Binary) + `</string>
-		<string>run</string>
+		<string>` + strings.Join(p.verb(), "</string>\n\t\t<string>") + `</string>
 	</array>
 	<key>EnvironmentVariables</key>
 	<dict>

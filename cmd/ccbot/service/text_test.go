@@ -16,6 +16,9 @@ import (
 	"ccbot/internal/programtest"
 )
 
+// away runs sessions for a chat on another machine.
+var away = Program{Binary: plain.Binary, Path: plain.Path, Home: plain.Home, Host: true}
+
 var plain = Program{Binary: "/home/me/bin/ccbot", Path: "/home/me/.local/bin:/usr/local/bin:/usr/bin:/bin", Home: "/home/me"}
 
 // odd has what the two kinds of file give a meaning.
@@ -23,7 +26,7 @@ var odd = Program{Binary: "/home/a b/$HOME/100%/<é>/ccbot", Path: `/a b:/c%h$d:
 
 // TestTexts compares with testdata; CCBOT_GOLDEN=1 writes it.
 func TestTexts(t *testing.T) {
-	for name, text := range map[string]string{"plain.service": Unit(plain), "odd.service": Unit(odd), "plain.plist": Plist(plain), "odd.plist": Plist(odd)} {
+	for name, text := range map[string]string{"plain.service": Unit(plain), "odd.service": Unit(odd), "plain.plist": Plist(plain), "odd.plist": Plist(odd), "host.service": Unit(away), "host.plist": Plist(away)} {
 		file := filepath.Join("testdata", name)
 		if os.Getenv("CCBOT_GOLDEN") == "1" {
 			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
@@ -60,7 +63,7 @@ func TestUnitIsTakenBySystemd(t *testing.T) {
 	}
 	spaced := filepath.Join(t.TempDir(), "a b $HOME 100% ccbot")
 	require.NoError(t, os.WriteFile(spaced, []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // it is a program
-	for _, p := range []Program{{Binary: "/bin/true", Path: plain.Path}, {Binary: spaced, Path: odd.Path, StateDir: odd.StateDir}} {
+	for _, p := range []Program{{Binary: "/bin/true", Path: plain.Path}, {Binary: "/bin/true", Path: plain.Path, Host: true}, {Binary: spaced, Path: odd.Path, StateDir: odd.StateDir}} {
 		out, err := verify(Unit(p))
 		assert.NoError(t, err, out)
 		assert.Empty(t, out)
