@@ -117,6 +117,7 @@ build: needs-build ## bin/ccbot, and beside it bin/ccbot-codex, bin/ccbot-hook, 
 
 man: build ## man pages into bin/man
 	@bin/ccbot describe-commands | $(GO) run -C tools ./man $(CURDIR)/bin/man
+	@bin/ccbot-hub describe-commands | $(GO) run -C tools ./man $(CURDIR)/bin/man
 
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 # dist ROOT,OUT,PLATFORMS

@@ -73,12 +73,8 @@ func (p program) parse(args []string) (settings, error) {
 	if s.maxStore, err = strconv.ParseInt(p.env("CCBOT_HUB_MAX_STORE", "4096"), 10, 64); err != nil {
 		return s, exit.Usage(fmt.Errorf("CCBOT_HUB_MAX_STORE: %w", err))
 	}
-	flags := flag.NewFlagSet("ccbot-hub", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&s.listen, "listen", s.listen, "`HOST:PORT` on which the hub listens")
-	flags.StringVar(&s.dir, "dir", s.dir, "`folder` of the key and the store")
-	flags.StringVar(&s.trust, "trust", p.getenv("CCBOT_HUB_TRUST"), "`file` about the fleet that the hub serves (default trust.json in the folder)")
-	flags.Int64Var(&s.maxStore, "max-store", s.maxStore, "largest size of the store in `MiB`")
+	s.trust = p.getenv("CCBOT_HUB_TRUST")
+	flags := s.flags()
 	err = flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -99,6 +95,17 @@ func (p program) parse(args []string) (settings, error) {
 		s.trust = filepath.Join(s.dir, "trust.json")
 	}
 	return s, nil
+}
+
+// flags returns the flags, whose defaults are the present settings.
+func (s *settings) flags() *flag.FlagSet {
+	flags := flag.NewFlagSet("ccbot-hub", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&s.listen, "listen", s.listen, "`HOST:PORT` on which the hub listens")
+	flags.StringVar(&s.dir, "dir", s.dir, "`folder` of the key and the store")
+	flags.StringVar(&s.trust, "trust", s.trust, "`file` about the fleet that the hub serves (default trust.json in the folder)")
+	flags.Int64Var(&s.maxStore, "max-store", s.maxStore, "largest size of the store in `MiB`")
+	return flags
 }
 
 func (p program) env(name, otherwise string) string {
@@ -128,6 +135,8 @@ func (p program) run(ctx context.Context, verb string, s settings) error {
 			_, err = fmt.Fprintf(p.stdout, "%x\n", pin[:])
 		}
 		return err
+	case "describe-commands":
+		return json.NewEncoder(p.stdout).Encode(p.describe())
 	case "unit":
 		program, err := os.Executable()
 		if err == nil {

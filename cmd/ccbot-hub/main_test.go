@@ -64,6 +64,22 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
+// TestDescriptionHasAllFlags: the man page has each flag and each variable.
+func TestDescriptionHasAllFlags(t *testing.T) {
+	code, stdout, _ := run(t, map[string]string{"HOME": t.TempDir(), "CCBOT_HUB_LISTEN": "h:1"}, "describe-commands")
+	assert.Equal(t, 0, code)
+	var d described
+	require.NoError(t, json.Unmarshal([]byte(stdout), &d))
+	var names []string
+	for _, f := range d.Flags {
+		names = append(names, f.Name)
+	}
+	assert.Equal(t, []string{"dir", "listen", "max-store", "trust"}, names)
+	assert.Equal(t, "0.0.0.0:4443", d.Flags[1].Default, "not the value of this environment")
+	require.Len(t, d.More, 3)
+	assert.Len(t, d.More[2].Rows, len(names))
+}
+
 func TestUnitRunsThisProgram(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)

@@ -216,14 +216,16 @@ func (r release) common(scratch string) (map[string]file, error) {
 		return nil, err
 	}
 	files["systemd/ccbot-hub.service"] = file{started.ReplaceAll(unit, []byte("ExecStart=/usr/bin/ccbot-hub")), 0o644}
-	commands, err := r.run(scratch, nil, nil, ccbot, "describe-commands")
-	if err != nil {
-		return nil, err
-	}
 	man := filepath.Join(scratch, "man")
 	epoch := "SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.at.Unix(), 10) // the date in the pages
-	if _, err := r.run(filepath.Join(r.root, "tools"), commands, []string{epoch}, "go", "run", "./man", man); err != nil {
-		return nil, err
+	for _, program := range []string{ccbot, filepath.Join(here, "ccbot-hub")} {
+		commands, err := r.run(scratch, nil, nil, program, "describe-commands")
+		if err != nil {
+			return nil, err
+		}
+		if _, err := r.run(filepath.Join(r.root, "tools"), commands, []string{epoch}, "go", "run", "./man", man); err != nil {
+			return nil, err
+		}
 	}
 	pages, err := read(man, "man", 0o644)
 	maps.Copy(files, pages)

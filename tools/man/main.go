@@ -1,6 +1,10 @@
 // Man makes ccbot's man pages from the program's description of its commands:
 //
 //	ccbot describe-commands | go run ./man FOLDER
+//	ccbot-hub describe-commands | go run ./man FOLDER
+//
+// The pages of ccbot-hub come second, because a run completes all pages whose names begin with its
+// program's.
 package main
 
 import (
@@ -29,7 +33,7 @@ type section struct {
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: ccbot describe-commands | man FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: PROGRAM describe-commands | man FOLDER")
 		os.Exit(2)
 	}
 	if err := pages(os.Args[1]); err != nil {
@@ -49,7 +53,7 @@ func pages(dir string) error {
 	if err := doc.GenManTree(root.cobra(), &doc.GenManHeader{Section: "1", Source: "ccbot", Manual: "ccbot"}, dir); err != nil {
 		return err
 	}
-	all, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	all, err := filepath.Glob(filepath.Join(dir, root.name()+"*.1"))
 	for _, page := range all {
 		err = errors.Join(err, appendTo(page, root.More))
 	}
@@ -84,6 +88,12 @@ func escaped(text string) string {
 		text = `\&` + text
 	}
 	return text
+}
+
+// name returns the first word of the usage line.
+func (c command) name() string {
+	name, _, _ := strings.Cut(c.Use, " ")
+	return name
 }
 
 // cobra is the command for cobra, which makes the pages.
