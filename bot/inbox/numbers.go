@@ -20,25 +20,24 @@ const (
 	reserve = 1000
 )
 
-// numbers are the numbers of offers. The engines remember them, so none may be used again.
+// numbers are the numbers of offers. The engines remember them, so none may be used again. Each
+// start continues at the time in milliseconds, if that is higher: a folder that was restored from an
+// older copy does not know the numbers that were used since.
 type numbers struct {
 	last     int64
 	reserved int64 // on disk: no number above it was used
 }
 
-// open reads the reserved number. If it cannot be read, the numbers continue at the time in
-// milliseconds, which is far above all earlier ones.
+// open reads the reserved number, which counts if the clock was set back.
 func (n *numbers) open(f spool.Folder, log *slog.Logger) {
 	data, err := f.Read(numbersName)
 	if err == nil {
 		err = json.Unmarshal(data, &n.reserved)
 	}
-	if err != nil {
-		n.reserved = time.Now().UnixMilli()
-	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		log.Error("file_unreadable", logkey.File, filepath.Join(filepath.Base(f.Path), numbersName), logkey.Error, err)
 	}
+	n.reserved = max(n.reserved, time.Now().UnixMilli())
 	n.last = n.reserved
 }
 

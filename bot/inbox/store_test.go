@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -38,6 +39,29 @@ func keys(entries []Entry) []string {
 		names = append(names, e.Key)
 	}
 	return names
+}
+
+// TestP4_OlderCopyOfFolderUsesNoNumberAgain: an engine refuses a number that it has seen, and the
+// prompt would be lost.
+func TestP4_OlderCopyOfFolderUsesNoNumberAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, dir := openStore(t)
+		_, err := s.NextNumber()
+		require.NoError(t, err)
+		older := filepath.Join(t.TempDir(), "inbox")
+		require.NoError(t, os.CopyFS(older, os.DirFS(dir)))
+		used := int64(0)
+		for range 3 * reserve {
+			used, err = s.NextNumber()
+			require.NoError(t, err)
+		}
+		time.Sleep(time.Minute)
+		s, err = OpenStore(older, new(logBuffer).logger())
+		require.NoError(t, err)
+		n, err := s.NextNumber()
+		require.NoError(t, err)
+		assert.Greater(t, n, used)
+	})
 }
 
 func TestKeys(t *testing.T) {
