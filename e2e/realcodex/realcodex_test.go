@@ -4,6 +4,7 @@ package realcodex
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -111,13 +112,19 @@ func (r *realCodex) shown() (t appserver.Thread) {
 	return t
 }
 
-// deliver delivers a text and returns its id.
+// deliver delivers a text and returns its id. After the end of a turn Codex is busy for a moment.
 func (r *realCodex) deliver(to appserver.Thread, text string) uuid.UUID {
 	r.t.Helper()
 	d := appserver.Delivery{Processes: r.table, Receipts: r.files, Title: r.title}
 	id := uuid.New()
 	recipient := agent.Recipient{PID: r.server.PID, ProcStart: r.server.Start, Conversation: to.ID}
-	require.NoError(r.t, d.Deliver(r.t.Context(), recipient, id, text))
+	r.until("the text is delivered", func() bool {
+		err := d.Deliver(r.t.Context(), recipient, id, text)
+		if !errors.Is(err, agent.ErrNotDelivered) {
+			require.NoError(r.t, err)
+		}
+		return err == nil
+	})
 	r.until("the receipt", func() bool { has, err := d.HasReceipt(to.ID, id); return has && err == nil })
 	return id
 }
