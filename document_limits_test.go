@@ -92,6 +92,11 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"voice", "of at most 20 MiB", "bot/attachment.MaxRecording", "20 << 20"},
 	{"voice", "within two minutes", "cmd/ccbot/voice.voiceFor", "2 * time.Minute"},
 
+	{"machines", "within ten minutes, once", "fleet/join.TTL", "10 * time.Minute"},
+	{"machines", "silent for 7 seconds", "fleet/beat.Timeout", "7 * time.Second"},
+	{"machines", "not renewed for 90 days", "fleet/rights.HostTTL", "90 * 24 * time.Hour"},
+	{"security", "once, within ten minutes", "fleet/join.TTL", "10 * time.Minute"},
+
 	{"PROMISES", "or after two seconds", "lifecycle/dialog.RestTimeout", "2 * time.Second"},
 	{"cli", "has run for 15 minutes", "bot/prompt.MaxAge", "15 * time.Minute"},
 	{"cli", "up to five processes of other users", "cmd/ccbot/show.maxIgnored", "5"},

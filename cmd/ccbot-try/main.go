@@ -65,9 +65,6 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&t.topics, "topics", "none", "a topic for each session: private, in a private chat, or group, in a group")
 	flags.IntVar(&t.several, "bots", 1, "number of bots: 1, or 2 in one group, each on a separate machine")
 	flags.IntVar(&t.machines, "machines", 1, "number of machines of the chat: 1 to 3, each with its own folder and tmux server")
-	if err := flags.MarkHidden("machines"); err != nil { // until its verbs are listed
-		panic(err)
-	}
 	flags.BoolVar(&t.privacy, "privacy", false, "enable the bots' privacy mode in the group, as for members that are not administrators")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		usage()

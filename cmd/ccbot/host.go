@@ -25,26 +25,22 @@ import (
 // hostVerbs are the verbs of `ccbot host`.
 type hostVerbs struct{ *call }
 
-// hostCommand is hidden until a session can be started on another machine.
 func hostCommand(call *call) *cobra.Command {
 	c := hostVerbs{call}
-	root := &cobra.Command{Use: "host", Args: noArgs, Hidden: true, Short: "Other machines of this chat: hub | add | list | remove | run",
+	root := &cobra.Command{Use: "host", Args: noArgs, Short: "Other machines of this chat: hub | add | list | remove | run",
 		Example: "  ccbot host hub hub.example.net:4443 PIN > trust.json\n  ccbot host add B",
 		RunE: func(*cobra.Command, []string) error {
 			return exit.Usage(errors.New("missing verb: ccbot host hub, add, list, remove or run"))
 		}}
 	root.AddCommand(c.hubCommand(), c.addCommand(), c.listCommand(), c.removeCommand(), c.runCommand())
-	for _, one := range root.Commands() {
-		one.Hidden = true
-	}
 	return root
 }
 
 func (c hostVerbs) hubCommand() *cobra.Command {
 	return &cobra.Command{Use: "hub HOST:PORT PIN", Args: someArgs(2, 2, "which hub", "; `ccbot-hub pin` prints the pin"), Short: "Name the hub of this chat, and print what the hub needs",
 		Long: `Name the hub through which this chat reaches its machines, and print the file trust.json, which
-the hub needs; it has no secret. PIN is what ` + "`ccbot-hub pin`" + ` prints on the hub's machine. The keys of
-the chat are made at the first call, and stay in ccbot's folder.`,
+the hub needs; it has no secret. PIN is what ` + "`ccbot-hub pin`" + ` prints on the hub's machine. The keys
+of the chat are made at the first call, and stay in ccbot's folder.`,
 		Example: "  ccbot host hub hub.example.net:4443 \"$(ssh hub ccbot-hub pin)\" | ssh hub 'cat > .local/state/ccbot-hub/trust.json'",
 		RunE: func(_ *cobra.Command, args []string) error {
 			d, err := offline.Open(c.environ, c.stderr)
@@ -147,7 +143,7 @@ archive, and permissions in the terminal work without the network.`,
 }
 
 func joinCommand(c *call) *cobra.Command {
-	return &cobra.Command{Use: "join CODE", Args: someArgs(1, 1, "which code", "; `ccbot host add NAME` prints it on the chat's machine"), Hidden: true,
+	return &cobra.Command{Use: "join CODE", Args: someArgs(1, 1, "which code", "; `ccbot host add NAME` prints it on the chat's machine"),
 		Short: "Let a chat on another machine use this one",
 		Long: `Join a chat that runs on another machine. CODE is what ` + "`ccbot host add NAME`" + ` prints there. Compare
 the fingerprint that is shown on both machines. The keys of this machine are made here, and never

@@ -115,6 +115,7 @@ var groups = map[string]string{
 	"changes": inSessions, "why": inSessions, "usage": inSessions, "archive": inSessions, "done": inSessions, "resume": inSessions,
 	"forget": inSessions, "send": inSessions, "loop": inSessions, "schedule": inSessions,
 	"run": inBot, "try": inBot, "setup": inBot, "service": inBot, "config": inBot, "doctor": inBot,
+	"host": inBot, "join": inMachine,
 	"hooks": inMachine, "recover": inMachine, "backup": inMachine, "import": inMachine, "uninstall": inMachine,
 }
 
