@@ -215,11 +215,7 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	quiet := context.AfterFunc(ctx, func() { _ = conn.CloseRead() })
 	defer quiet()
 	var peer Peer
-	raw, err := conn.SyscallConn()
-	if err == nil {
-		failed := raw.Control(func(fd uintptr) { peer, err = s.peerOf(int(fd)) })
-		err = errors.Join(failed, err)
-	}
+	err := sockpeer.Look(conn, func(pid, uid int) (err error) { peer, err = s.peerOf(pid, uid); return err })
 	if err != nil {
 		s.log.Warn("control_peer_unknown", logkey.PID, peer.PID, logkey.UID, peer.UID, logkey.Error, err)
 		s.reply(conn, nil, &Refusal{codePeer, "the caller cannot be identified"})
@@ -246,21 +242,14 @@ func (s *Server) serve(ctx context.Context, conn *net.UnixConn, read func()) {
 	s.reply(conn, body, err)
 }
 
-// peerOf asks the kernel which process connected.
-func (s *Server) peerOf(fd int) (Peer, error) {
-	pid, uid, still, done, err := sockpeer.Credentials(fd)
-	if err != nil {
-		return Peer{}, err
-	}
-	defer done()
-	p := Peer{PID: pid, UID: uid}
+// peerOf describes the process that has connected.
+func (s *Server) peerOf(pid, uid int) (p Peer, err error) {
+	p = Peer{PID: pid, UID: uid}
 	if uid != os.Geteuid() {
 		return p, errForeign
 	}
-	if p.Chain, p.Whole, err = chainOf(s.table, pid); err != nil {
-		return p, err
-	}
-	return p, still()
+	p.Chain, p.Whole, err = chainOf(s.table, pid)
+	return p, err
 }
 
 var errCall = errors.New("not one line of a call")

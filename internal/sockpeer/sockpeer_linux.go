@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Credentials returns the process that the kernel recorded for a socket. still is called after the
+// credentials returns the process that the kernel recorded for a socket. still is called after the
 // peer was read by its pid; it returns nil if the pid belonged to the peer during that time. done
 // releases the handle.
-func Credentials(fd int) (pid, uid int, still func() error, done func(), err error) {
+func credentials(fd int) (pid, uid int, still func() error, done func(), err error) {
 	c, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return 0, 0, nil, nil, fmt.Errorf("SO_PEERCRED: %w", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent"
+	"ccbot/internal/jsonrpc"
 	"ccbot/internal/process"
 )
 
@@ -37,8 +38,8 @@ type server struct {
 	threads map[string]map[string]any
 	status  string // of all conversations
 	joined  []string
-	start   func(ws *websocket.Conn, m message) // answers turn/start
-	resumed func(conversation uuid.UUID)        // before the answer to thread/resume; may be nil
+	start   func(ws *websocket.Conn, m jsonrpc.Message) // answers turn/start
+	resumed func(conversation uuid.UUID)                // before the answer to thread/resume; may be nil
 
 	mu      sync.Mutex
 	calls   []string
@@ -129,7 +130,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return
 		}
-		var m message
+		var m jsonrpc.Message
 		if !assert.NoError(s.t, json.Unmarshal(data, &m)) {
 			return
 		}
@@ -140,7 +141,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *server) answer(ws *websocket.Conn, m message) {
+func (s *server) answer(ws *websocket.Conn, m jsonrpc.Message) {
 	var p struct{ ThreadID string }
 	if m.Params != nil {
 		assert.NoError(s.t, json.Unmarshal(m.Params, &p))
@@ -187,7 +188,7 @@ func (s *server) raw(ws *websocket.Conn, text string) {
 }
 
 // accept takes a text.
-func (s *server) accept(ws *websocket.Conn, m message) {
+func (s *server) accept(ws *websocket.Conn, m jsonrpc.Message) {
 	var p struct {
 		ThreadID, ClientUserMessageID string
 		Input                         []struct{ Text string }
@@ -258,17 +259,17 @@ func TestP7_TitleChoosesConversation(t *testing.T) {
 
 // From the call on an error and a silence prove nothing: the text is never sent again unasked.
 func TestP4_FailureAfterCallIsUnknown(t *testing.T) {
-	for name, start := range map[string]func(s *server) func(ws *websocket.Conn, m message){
-		"an error": func(s *server) func(ws *websocket.Conn, m message) {
-			return func(ws *websocket.Conn, m message) {
+	for name, start := range map[string]func(s *server) func(ws *websocket.Conn, m jsonrpc.Message){
+		"an error": func(s *server) func(ws *websocket.Conn, m jsonrpc.Message) {
+			return func(ws *websocket.Conn, m jsonrpc.Message) {
 				s.raw(ws, `{"id":`+string(m.ID)+`,"error":{"code":-32600,"message":"thread not found"}}`)
 			}
 		},
-		"the server ends": func(*server) func(ws *websocket.Conn, m message) {
-			return func(ws *websocket.Conn, _ message) { _ = ws.CloseNow() }
+		"the server ends": func(*server) func(ws *websocket.Conn, m jsonrpc.Message) {
+			return func(ws *websocket.Conn, _ jsonrpc.Message) { _ = ws.CloseNow() }
 		},
-		"no JSON": func(s *server) func(ws *websocket.Conn, m message) {
-			return func(ws *websocket.Conn, _ message) { s.raw(ws, "{") }
+		"no JSON": func(s *server) func(ws *websocket.Conn, m jsonrpc.Message) {
+			return func(ws *websocket.Conn, _ jsonrpc.Message) { s.raw(ws, "{") }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -282,7 +283,7 @@ func TestP4_FailureAfterCallIsUnknown(t *testing.T) {
 	t.Run("silence", func(t *testing.T) {
 		s := newServer(t, thread1)
 		ctx, cancel := context.WithCancel(t.Context())
-		s.start = func(*websocket.Conn, message) { cancel() }
+		s.start = func(*websocket.Conn, jsonrpc.Message) { cancel() }
 		err := s.deliver(ctx, "")
 		require.Error(t, err)
 		assert.NotErrorIs(t, err, agent.ErrNotDelivered)
@@ -296,9 +297,9 @@ func TestEventsOfRealServer(t *testing.T) {
 	var got []string
 	var requests []Request
 	for one := range strings.Lines(string(data)) {
-		var m message
+		var m jsonrpc.Message
 		require.NoError(t, json.Unmarshal([]byte(one), &m))
-		e, ok := m.event(Thread{ID: thread1})
+		e, ok := eventOf(m, Thread{ID: thread1})
 		switch {
 		case !ok:
 		case e.Status != nil:

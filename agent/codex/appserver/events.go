@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"ccbot/internal/jsonrpc"
 )
 
 // Event is a change of a joined conversation. One of its parts is set.
@@ -78,18 +80,18 @@ type params struct {
 // Next waits for the next event of a conversation. Events of others are passed.
 func (c *Conn) Next(ctx context.Context, t Thread) (Event, error) {
 	for {
-		m, err := c.next(ctx)
+		m, err := c.Conn.Next(ctx)
 		if err != nil {
-			return Event{}, err
+			return Event{}, wrap(err)
 		}
-		if e, ok := m.event(t); ok {
+		if e, ok := eventOf(m, t); ok {
 			return e, nil
 		}
 	}
 }
 
-// event returns the event of a message; false: it belongs to another conversation.
-func (m message) event(t Thread) (e Event, ok bool) {
+// eventOf returns the event of a message; false: it belongs to another conversation.
+func eventOf(m jsonrpc.Message, t Thread) (e Event, ok bool) {
 	var p params
 	if m.Params != nil && json.Unmarshal(m.Params, &p) != nil || p.ThreadID != t.ID.String() {
 		return e, false
@@ -134,5 +136,5 @@ func (c *Conn) Answer(ctx context.Context, q Request, choice Choice) error {
 	if err != nil {
 		return fmt.Errorf("appserver: %w", err)
 	}
-	return c.write(ctx, message{ID: json.RawMessage(q.ID), Result: result})
+	return c.send(ctx, jsonrpc.Message{ID: json.RawMessage(q.ID), Result: result})
 }

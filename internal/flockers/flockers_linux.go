@@ -1,4 +1,4 @@
-package writerlock
+package flockers
 
 import (
 	"bytes"
@@ -9,35 +9,30 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-
-	"github.com/google/uuid"
 )
 
-// suffix ends the name of a lock.
-const suffix = ".lock"
-
-// Held returns the conversations whose locks are held, by the pids of the holders.
-func (h Home) Held() (map[int][]uuid.UUID, error) {
-	dir, err := filepath.EvalSymlinks(filepath.Join(string(h), Folder))
+// Of returns the names of the locked files of a folder by the pids of the holders. A missing folder
+// has none.
+func Of(dir string) (map[int][]string, error) {
+	dir, err := filepath.EvalSymlinks(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // Codex has no conversation yet
+		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("writer locks: %w", err)
+		return nil, fmt.Errorf("read who holds locks: %w", err)
 	}
 	locks, err := os.ReadFile("/proc/locks")
 	if err != nil {
-		return nil, fmt.Errorf("writer locks: %w", err)
+		return nil, fmt.Errorf("read who holds locks: %w", err)
 	}
-	held := make(map[int][]uuid.UUID)
+	held := make(map[int][]string)
 	for _, pid := range lockers(locks) {
-		ids, err := heldBy(pid, dir)
+		names, err := heldBy(pid, dir)
 		if err != nil {
-			return nil, fmt.Errorf("writer locks: %w", err)
+			return nil, fmt.Errorf("read who holds locks: %w", err)
 		}
-		if len(ids) > 0 {
-			held[pid] = ids
+		if len(names) > 0 {
+			held[pid] = names
 		}
 	}
 	return held, nil
@@ -60,8 +55,8 @@ func lockers(locks []byte) (pids []int) {
 	return pids
 }
 
-// heldBy returns the conversations whose locks a process has.
-func heldBy(pid int, dir string) (ids []uuid.UUID, err error) {
+// heldBy returns the names of the files of a folder whose locks a process has.
+func heldBy(pid int, dir string) (names []string, err error) {
 	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	files, err := os.ReadDir(filepath.Join(proc, "fd"))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -75,16 +70,12 @@ func heldBy(pid int, dir string) (ids []uuid.UUID, err error) {
 		if err != nil || filepath.Dir(name) != dir {
 			continue // it was closed since, or is another file
 		}
-		id, err := uuid.Parse(strings.TrimSuffix(filepath.Base(name), suffix))
-		if err != nil || id.String()+suffix != filepath.Base(name) {
-			continue
-		}
 		note, err := os.ReadFile(filepath.Join(proc, "fdinfo", f.Name()))
 		if err == nil && len(lockers(noted(note))) > 0 {
-			ids = append(ids, id)
+			names = append(names, filepath.Base(name))
 		}
 	}
-	return ids, nil
+	return names, nil
 }
 
 // noted returns the locks of an open file, as in /proc/locks.
