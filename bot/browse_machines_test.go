@@ -3,6 +3,7 @@ package bot_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,4 +45,38 @@ func TestBrowserBeginsWithMachines(t *testing.T) {
 	assert.Contains(t, w.text(), "barn has not answered")
 	w.press("attic")
 	assert.Contains(t, w.buttons(), "here")
+}
+
+// TestP6_BrowserSearchesAllMachines: a search finds folders of each machine, and names a machine
+// that does not answer it, which hides nothing of the others.
+func TestP6_BrowserSearchesAllMachines(t *testing.T) {
+	w := inFolders(t, "api-here", "web")
+	w.MachineName = "attic"
+	w.Again()
+	other := chattest.NewWorld(t)
+	other.Home = host.WithoutLinks(t.TempDir())
+	other.AgentsHome = other.Home
+	require.NoError(t, os.MkdirAll(filepath.Join(other.Home, "api-there"), 0o700))
+	m, link := wire.Loopback(t.Context(), other.Machine)
+	require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
+	w.MustHear(t, "/list") // barn has answered
+
+	w.open()
+	w.reply("api")
+	assert.Contains(t, w.text(), w.say(i18n.NewFiltered, i18n.Args{"Sought": "api", "Count": 2}))
+	assert.Contains(t, w.text(), "below ~, barn:~")
+	assert.Equal(t, []string{"~/api-here", "barn:~/api-there"}, w.buttons()[:2])
+	w.press("barn:~/api-there")
+	assert.True(t, w.chose("barn:~/api-there"), w.text())
+
+	link.Set(wire.Faults{Unreachable: true})
+	w.open()
+	w.reply("api")
+	assert.Equal(t, "~/api-here", w.buttons()[0])
+	assert.NotContains(t, w.buttons(), "barn:~/api-there")
+	assert.Contains(t, w.text(), "barn does not answer.")
+	w.Fleet.Note("bbbb", true, w.Now())
+	w.open()
+	w.reply("api")
+	assert.Equal(t, 1, strings.Count(w.text(), "barn has not answered"), w.text())
 }

@@ -14,7 +14,6 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/port"
 	"ccbot/port/folders"
@@ -100,11 +99,11 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		return chat.Screen{}, err
 	}
 	all := known(append([]string{set.Dir}, set.Favourites...), in.Roots, b.chat.Book.Known())
-	s := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}
+	s, silent := chat.Screen{Text: p.Text(i18n.NewWhere), Back: menu}, []string(nil)
 	if a.Filter != "" {
 		all = slices.DeleteFunc(all, func(dir string) bool { return !matches(p.Short(dir), a.Filter) })
-		found, err := b.Places.Search(ctx, "", a.Filter, mostSearched)
-		if err != nil {
+		var found folders.Found
+		if found, silent, err = b.search(ctx, a.Filter); err != nil {
 			return s, err
 		}
 		for _, dir := range found.Dirs {
@@ -124,24 +123,32 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		s.Options = append(s.Options, []card.Option{b.use(a, dir, sign+chat.Tail(p.Short(dir), shownPath))})
 	}
 	s.Options = append(s.Options, part.Turns(a.page))
-	others := b.chat.Machines.Others()
-	if len(others) == 0 {
+	if len(b.chat.Machines.Others()) == 0 {
 		s.Options = append(s.Options, []card.Option{a.in(children, cmp.Or(set.Dir, top(in))).to(p.Say(i18n.ButtonBrowse))}, with)
 		return s, nil
 	}
+	machines, away := b.machines(p, a, in, silent)
+	s.Text = chat.Lines(append([]render.Text{s.Text}, away...)...)
+	s.Options = slices.Concat(s.Options, chat.Rows(2, machines...), [][]card.Option{with})
+	return s, nil
+}
+
+// machines returns the buttons of the machines that answer, and names the others. in is of the
+// chat's own; silent are the ids of those that have not answered a search.
+func (b *Browser) machines(p chat.Phrases, a at, in folders.Bounds, silent []string) (buttons []card.Option, away []render.Text) {
 	button := func(name string, there folders.Bounds) card.Option {
 		return a.in(children, top(there)).to(chat.Head(glyph.Name(name), shownBranch))
 	}
-	machines := []card.Option{button(b.chat.Host, in)}
-	for _, m := range others {
-		if there, err := b.Places.Bounds(folders.Address(m.ID, "")); err == nil && !m.Away {
-			machines = append(machines, button(m.Name, there))
-		} else {
-			s.Text = chat.Lines(s.Text, render.Plain(p.AwayText(m)))
+	buttons = []card.Option{button(b.chat.Host, in)}
+	for _, m := range b.chat.Machines.Others() {
+		there, err := b.Places.Bounds(folders.Address(m.ID, ""))
+		if err != nil || m.Away || slices.Contains(silent, m.ID) {
+			away = append(away, render.Plain(p.AwayText(m)))
+			continue
 		}
+		buttons = append(buttons, button(m.Name, there))
 	}
-	s.Options = slices.Concat(s.Options, chat.Rows(2, machines...), [][]card.Option{with})
-	return s, nil
+	return buttons, away
 }
 
 // top returns the folder in which the folders of a machine are shown first.
@@ -150,23 +157,6 @@ func top(in folders.Bounds) string {
 		return in.Roots[0]
 	}
 	return in.Home
-}
-
-// mostSearched bounds a search: a person waits for it.
-var mostSearched = folders.Extent{Folders: 5000, Depth: 8, Found: 100, Time: 3 * time.Second}
-
-// extent describes the extent of a search.
-func extent(p chat.Phrases, found folders.Found) (text render.Text) {
-	below := p.Some(each.As(found.Roots, p.Short), p.Say(i18n.JoinNames))
-	says := i18n.NewSearched
-	if found.IsWhole() {
-		says = i18n.NewSearchedAll
-	}
-	text = p.Text(says, i18n.Args{"Count": found.Read, "Roots": below})
-	if found.Unreadable > 0 {
-		text = chat.Lines(text, p.Text(i18n.NewUnreadable, i18n.Args{"Count": found.Unreadable}))
-	}
-	return text
 }
 
 // known returns folders without repeats: chosen, those of sessions, last used first, then others.
