@@ -64,6 +64,9 @@ func TestUsageIsAPage(t *testing.T) {
 		"Cost and tokens by session (1–8 of 17)", "• api: $8.00, 9.7M", "• my shop 1a2b3c4d: $4.00, 1.2M", "• s0: $0.02, 121", "• s1: $0.02, 121",
 		"• s2: $0.02, 121", "• s3: $0.02, 121", "• s4: $0.02, 121", "• s5: $0.02, 121", "",
 		"The cost leaves out models whose price is unknown.", "Estimated at list prices (Nov 18, Claude Code 2.1.328)."), page)
+	rep.Spans[1].Machines = []talk.Line{{Name: "attic", Sum: talk.Sum{Input: 1000, Cost: 9}}, {Name: "barn", Sum: talk.Sum{Input: 10, Cost: 3.34}}}
+	w.Press(t, chattest.Alice, id, "Refresh")
+	assert.Contains(t, shows(), "• nobody-1: 900, price unknown\n\nCost and tokens by computer\n• attic: $9.00, 1.0k\n• barn: $3.34, 10\n\nCost and tokens by session")
 	w.Restart(t)
 	w.Press(t, chattest.Alice, id, "→")
 	w.Press(t, chattest.Alice, id, "→")

@@ -258,6 +258,7 @@ const (
 	UsageToday                Key = "usage_today"
 	UsageDays                 Key = "usage_days" // Count
 	UsageModels               Key = "usage_models"
+	UsageMachines             Key = "usage_machines"
 	UsageSessions             Key = "usage_sessions"
 	UsageNoPrice              Key = "usage_no_price" // Tokens
 	UsageIncomplete           Key = "usage_incomplete"

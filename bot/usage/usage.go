@@ -129,13 +129,22 @@ func (w words) page(rep talk.Report, limits []string, at place, part card.Part) 
 	if span.All.Tokens() == 0 {
 		parts = append(parts, render.Plain(w.Say(i18n.UsageNone)))
 	} else {
-		models := []render.Text{render.Plain(w.Say(i18n.UsageModels))}
-		for _, l := range span.Models[:min(len(span.Models), shownModels)] {
-			models = append(models, w.line(render.Plain(glyph.Name(chat.Head(l.Name, 40))), l.Sum))
+		parts = append(parts, w.lines(i18n.UsageModels, span.Models[:min(len(span.Models), shownModels)]))
+		if len(span.Machines) > 0 {
+			parts = append(parts, w.lines(i18n.UsageMachines, span.Machines))
 		}
-		parts = append(parts, chat.Lines(models...), w.sessions(span.Sessions, part))
+		parts = append(parts, w.sessions(span.Sessions, part))
 	}
 	return chat.Paragraphs(append(parts, w.notes(rep, span.All))...)
+}
+
+// lines are models or machines below a title.
+func (w words) lines(title i18n.Key, all []talk.Line) render.Text {
+	lines := []render.Text{render.Plain(w.Say(title))}
+	for _, l := range all {
+		lines = append(lines, w.line(render.Plain(glyph.Name(chat.Head(l.Name, 40))), l.Sum))
+	}
+	return chat.Lines(lines...)
 }
 
 // limit shows the use of a limit, and when it ends.

@@ -99,7 +99,7 @@ func (w sessions) Inspect(_ context.Context, ids ...uuid.UUID) (map[uuid.UUID]po
 }
 
 func (w sessions) Spent(context.Context, time.Duration) (talk.Report, error) {
-	return talk.Report{Days: []float64{1}}, w.reach()
+	return talk.Report{Days: []float64{1}, Spans: []talk.Span{{All: talk.Sum{Input: 5, Cost: 1}}}}, w.reach()
 }
 
 func (w sessions) Orphans(context.Context) ([]port.Window, error) {
@@ -279,7 +279,11 @@ func TestP6_SilentMachineIsUnknown(t *testing.T) {
 					assert.Len(t, windows, 2)
 					spent, err := chat.Sessions.Spent(t.Context(), time.Second)
 					require.NoError(t, err)
-					assert.Equal(t, talk.Report{Days: []float64{2}, Silent: 1}, spent)
+					assert.Equal(t, []float64{2}, spent.Days)
+					assert.Equal(t, 1, spent.Silent)
+					one := talk.Sum{Input: 5, Cost: 1}
+					assert.Equal(t, []talk.Span{{All: talk.Sum{Input: 10, Cost: 2},
+						Machines: []talk.Line{{Name: "attic", Sum: one}, {Name: "Cellar", Sum: one}}}}, spent.Spans)
 					found, err := chat.Loops.All(t.Context())
 					require.ErrorIs(t, err, refusal.ErrUnreachable)
 					assert.Len(t, found, 2)

@@ -16,20 +16,22 @@ func (r spendingRouter) Spent(ctx context.Context, budget time.Duration) (talk.R
 	}
 	type spent struct {
 		talk.Report
-		err error
+		name string
+		err  error
 	}
 	all, _ := gather(ctx, r.hosts(), func(ctx context.Context, h *host) (s spent, _ error) {
 		s.Report, s.err = h.Sessions.Spent(ctx, budget)
+		s.name = h.name
 		return s, nil
 	})
-	sum := all[0].Report
+	sum := ofMachine(all[0].Report, all[0].name)
 	if all[0].err != nil {
 		return sum, all[0].err
 	}
 	sum.Silent = len(r.hosts()) - len(all)
 	for _, one := range all[1:] {
 		if one.err == nil {
-			sum = plus(sum, one.Report)
+			sum = plus(sum, ofMachine(one.Report, one.name))
 		} else {
 			sum.Silent++
 		}
@@ -37,12 +39,24 @@ func (r spendingRouter) Spent(ctx context.Context, budget time.Duration) (talk.R
 	return sum, nil
 }
 
+// ofMachine returns a report that names its machine in each span with any use.
+func ofMachine(r talk.Report, name string) talk.Report {
+	r.Spans = slices.Clone(r.Spans)
+	for i, span := range r.Spans {
+		if span.All.Tokens() > 0 {
+			r.Spans[i].Machines = []talk.Line{{Name: name, Sum: span.All}}
+		}
+	}
+	return r
+}
+
 // plus adds up two reports, with the prices of the first.
 func plus(a, b talk.Report) talk.Report {
 	a.Spans, a.Days, a.Unread = slices.Clone(a.Spans), slices.Clone(a.Days), a.Unread+b.Unread
 	for i := range min(len(a.Spans), len(b.Spans)) {
 		of, with := a.Spans[i], b.Spans[i]
-		a.Spans[i] = talk.Span{All: added(of.All, with.All), Models: slices.Clone(of.Models), Sessions: slices.Concat(of.Sessions, with.Sessions)}
+		a.Spans[i] = talk.Span{All: added(of.All, with.All), Models: slices.Clone(of.Models), Sessions: slices.Concat(of.Sessions, with.Sessions),
+			Machines: slices.Concat(of.Machines, with.Machines)}
 		for _, line := range with.Models {
 			models := a.Spans[i].Models
 			if at := slices.IndexFunc(models, func(l talk.Line) bool { return l.Name == line.Name }); at >= 0 {
@@ -51,7 +65,7 @@ func plus(a, b talk.Report) talk.Report {
 				a.Spans[i].Models = append(models, line)
 			}
 		}
-		for _, lines := range [][]talk.Line{a.Spans[i].Models, a.Spans[i].Sessions} {
+		for _, lines := range [][]talk.Line{a.Spans[i].Models, a.Spans[i].Sessions, a.Spans[i].Machines} {
 			slices.SortStableFunc(lines, func(a, b talk.Line) int { return cmp.Compare(b.Cost, a.Cost) })
 		}
 	}

@@ -42,11 +42,12 @@ type Span struct {
 	All      Sum
 	Models   []Line
 	Sessions []Line
+	Machines []Line `json:",omitempty"` // of a chat with several machines
 }
 
-// Line is the part of one model or one session.
+// Line is the part of one model, session or machine.
 type Line struct {
-	Name    string    `json:"name,omitempty"`      // of the model, or of a session known to ccbot
+	Name    string    `json:"name,omitempty"`      // of the model, the machine, or a session known to ccbot
 	Session uuid.UUID `json:"session_id,omitzero"` // ccbot's, otherwise Claude Code's
 	Dir     string    `json:"dir,omitempty"`       // the agent's folder in a session unknown to ccbot
 	Sum
