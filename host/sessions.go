@@ -1,9 +1,12 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -106,6 +109,17 @@ type Sessions struct {
 
 // maxAgentName is more than any agent's name has, in characters.
 const maxAgentName = 20
+
+// Installed implements [port.Agents].
+func (s Sessions) Installed(context.Context, string) (all []port.Installed, err error) {
+	for _, name := range slices.Sorted(maps.Keys(s.Agents)) {
+		by := s.Agents[name]
+		if _, missing := agent.Program(by.Launch.Command); missing == nil {
+			all = append(all, port.Installed{Name: name, Product: cmp.Or(by.Product, "Claude Code")})
+		}
+	}
+	return all, nil
+}
 
 // Abilities implements [port.Agents].
 func (s Sessions) Abilities(_ context.Context, _, name string) (port.Abilities, error) {

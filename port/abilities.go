@@ -29,8 +29,16 @@ func (a Abilities) Model(name string) string {
 	return ""
 }
 
+// Installed is an agent whose program is installed.
+type Installed struct {
+	Name    string // as in Start.Agent
+	Product string // its name for people
+}
+
 // Agents knows the coding agents of the machine.
 type Agents interface {
+	// Installed returns the agents that are installed on the machine of a folder, by name.
+	Installed(ctx context.Context, dir string) ([]Installed, error)
 	// Abilities returns the abilities of the agent with a name, as in Start.Agent, on the machine of a
 	// folder: those of a session that does not exist yet.
 	Abilities(ctx context.Context, dir, agent string) (Abilities, error)

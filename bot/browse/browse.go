@@ -226,6 +226,7 @@ const (
 	goOn       = "go"
 	inWorktree = "beside"
 	star       = "star"
+	by         = "by" // with the name of an agent
 	takeBack   = "back"
 	leave      = "leave" // to the menu: no session is started
 )
@@ -256,6 +257,9 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 		return to(func(ctx context.Context) error { return b.First.SettleFirsts(ctx, v.To, v.By, port.Session{}) }), "", nil
 	case leave:
 		return to(func(ctx context.Context) error { return b.chat.Pages.Leave(ctx, v.To, v.By, Name) }), menu, nil
+	case by:
+		a.With = port.ModeChange{} // it was chosen for another agent
+		return chat.Answer{}, a.String(), b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) { s.Agent = of })
 	case star:
 		return chat.Answer{}, "", b.chat.Book.Set(v.To.ChatID, func(s *conversation.Settings) {
 			others := slices.DeleteFunc(slices.Clone(s.Favourites), func(dir string) bool { return dir == a.Dir })

@@ -14,6 +14,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/port"
 	"ccbot/port/folders"
@@ -89,7 +90,7 @@ func (b *Browser) withFirst(p chat.Phrases, v chat.Visit, s chat.Screen) chat.Sc
 // places lists the default folder, the favorites, the folders of sessions, last used first, then
 // the roots. A search adds unused folders.
 func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at) (chat.Screen, error) {
-	with, err := b.choices(ctx, p, a)
+	with, err := b.choices(ctx, p, v, a)
 	if err != nil {
 		return chat.Screen{}, err
 	}
@@ -124,12 +125,13 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	}
 	s.Options = append(s.Options, part.Turns(a.page))
 	if len(b.chat.Machines.Others()) == 0 {
-		s.Options = append(s.Options, []card.Option{a.in(children, cmp.Or(set.Dir, top(in))).to(p.Say(i18n.ButtonBrowse))}, with)
+		browse := []card.Option{a.in(children, cmp.Or(set.Dir, top(in))).to(p.Say(i18n.ButtonBrowse))}
+		s.Options = slices.Concat(s.Options, [][]card.Option{browse}, with)
 		return s, nil
 	}
 	machines, away := b.machines(p, a, in, silent)
 	s.Text = chat.Lines(append([]render.Text{s.Text}, away...)...)
-	s.Options = slices.Concat(s.Options, chat.Rows(2, machines...), [][]card.Option{with})
+	s.Options = slices.Concat(s.Options, chat.Rows(2, machines...), with)
 	return s, nil
 }
 
@@ -194,23 +196,38 @@ func matches(dir, part string) bool {
 	return strings.Contains(strings.ToLower(dir), strings.ToLower(part))
 }
 
-// choices returns the buttons of the new session's model and mode, as far as its agent has them; a
-// tap shows the next value.
-func (b *Browser) choices(ctx context.Context, p chat.Phrases, a at) (buttons []card.Option, err error) {
-	can, err := b.Agents.Abilities(ctx, a.Dir, "")
+// choices returns the rows of the new session's agent, if several are installed, and of its model
+// and mode, as far as the agent has them; a tap on one of the two shows the next value.
+func (b *Browser) choices(ctx context.Context, p chat.Phrases, v chat.Visit, a at) (rows [][]card.Option, err error) {
+	installed, err := b.Agents.Installed(ctx, a.Dir)
+	if err != nil {
+		return nil, err
+	}
+	chosen := b.chat.Book.Settings(v.To.ChatID).AgentAmong(installed)
+	if len(installed) > 1 {
+		rows = append(rows, each.As(installed, func(one port.Installed) card.Option {
+			label := one.Product
+			if one.Name == cmp.Or(chosen, installed[0].Name) {
+				label = "✓ " + label
+			}
+			return card.Option{Text: label, Value: by + ":" + one.Name}
+		}))
+	}
+	can, err := b.Agents.Abilities(ctx, a.Dir, chosen)
+	var with []card.Option
 	if len(can.Models) > 0 {
 		model := a
 		model.With.Model = next(can.Models, a.With.Model)
 		name := cmp.Or(a.With.Model, p.Say(i18n.NewAsSet))
-		buttons = append(buttons, model.to(p.Say(i18n.ButtonNewModel, i18n.Args{"Model": name})))
+		with = append(with, model.to(p.Say(i18n.ButtonNewModel, i18n.Args{"Model": name})))
 	}
 	if len(can.Modes) > 0 {
 		mode := a
 		mode.With.Mode = next(can.Modes, a.With.Mode)
 		name := cmp.Or(p.ModeText(string(a.With.Mode), ""), p.Say(i18n.NewAsSet))
-		buttons = append(buttons, mode.to(p.Say(i18n.ButtonNewMode, i18n.Args{"Mode": name})))
+		with = append(with, mode.to(p.Say(i18n.ButtonNewMode, i18n.Args{"Mode": name})))
 	}
-	return buttons, err
+	return append(rows, with), err
 }
 
 // children lists the folders in a folder.
@@ -279,7 +296,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	if err != nil {
 		return b.errorScreen(p, a, err)
 	}
-	with, err := b.choices(ctx, p, a)
+	with, err := b.choices(ctx, p, v, a)
 	if err != nil {
 		return b.errorScreen(p, a, err)
 	}
@@ -304,7 +321,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewIsWorktree, i18n.Args{"Dir": render.Code(p.Short(w.Of)), "Branch": render.Code(w.Branch)}))
 		s.Options = append(s.Options, []card.Option{{Text: p.Say(i18n.ButtonRemoveWorktree), Value: chat.ToPage(worktree + "/" + w.Dir)}})
 	}
-	s.Options = append(s.Options, with,
+	s.Options = append(append(s.Options, with...),
 		[]card.Option{a.in(children, a.Dir).to(p.Say(i18n.ButtonBrowse)), b.star(p, v, a.Dir)})
 	return s
 }

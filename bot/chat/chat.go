@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -203,18 +204,18 @@ func (c *Chat) NoSessionText(to outbox.Conversation) string {
 	return c.In(to).Say(i18n.NoSession)
 }
 
-// SharedText names the other open sessions that work in the folder of a session; empty: none.
+// SharedText names the other open sessions in the folder of a session, and their agents.
 func (c *Chat) SharedText(to outbox.Conversation, r port.Session) render.Text {
+	p := c.In(to)
 	var names []string
 	for _, other := range c.Book.Known() {
 		if other.ID != r.ID && other.State.Live() && other.Dir == r.Dir {
-			names = append(names, ShownName(other.Name))
+			names = append(names, strings.TrimSuffix(ShownName(other.Name)+" · "+other.Product, " · "))
 		}
 	}
 	if len(names) == 0 {
 		return render.Text{}
 	}
-	p := c.In(to)
 	return p.Text(i18n.SharedFolder, i18n.Args{"Count": len(names), "Names": p.Some(names, p.Words.Say(i18n.JoinNames))})
 }
 

@@ -2,8 +2,10 @@ package conversation
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/go-telegram/bot/models"
@@ -11,6 +13,7 @@ import (
 
 	"ccbot/internal/address"
 	"ccbot/internal/spool"
+	"ccbot/port"
 )
 
 // Settings are the choices of a chat; the bot's configuration replaces zero values. A private chat
@@ -20,6 +23,7 @@ type Settings struct {
 	Telegram   string         `json:"telegram,omitempty"`   // the language of the person's Telegram, as an IETF tag
 	Mode       string         `json:"mode,omitempty"`       // the permission mode of new sessions
 	Model      string         `json:"model,omitempty"`      // of new sessions
+	Agent      string         `json:"agent,omitempty"`      // of new sessions, where it is installed
 	Dir        string         `json:"dir,omitempty"`        // the folder of new sessions
 	IdleAfter  *time.Duration `json:"idle_after,omitempty"` // after which a session of this chat is archived; 0: never
 	Steps      string         `json:"steps,omitempty"`      // how a turn's steps are shown: card, off
@@ -35,6 +39,28 @@ type Settings struct {
 	Favourites []string `json:"favourites,omitempty"` // folders that /new shows first, also in a group
 
 	Sessions map[uuid.UUID]string `json:"sessions,omitempty"` // Background of single sessions
+}
+
+// AgentAmong returns the chosen agent of new sessions, "" if it is not among those of a machine.
+func (s Settings) AgentAmong(installed []port.Installed) string {
+	if slices.ContainsFunc(installed, func(one port.Installed) bool { return one.Name == s.Agent }) {
+		return s.Agent
+	}
+	return ""
+}
+
+// AgentOf returns the agent of a new session and its abilities: the agent that is requested, or
+// that a conversation has, otherwise the chosen one.
+func (s Settings) AgentOf(ctx context.Context, agents port.Agents, q port.Start) (name string, can port.Abilities, err error) {
+	if q.Agent == "" && q.ForkOf == uuid.Nil && q.Continues == uuid.Nil {
+		installed, err := agents.Installed(ctx, q.Dir)
+		if err != nil {
+			return "", can, err
+		}
+		q.Agent = s.AgentAmong(installed)
+	}
+	can, err = agents.Abilities(ctx, q.Dir, q.Agent)
+	return q.Agent, can, err
 }
 
 // Reports of a session in the background at the end of a turn.

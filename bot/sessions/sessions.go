@@ -216,11 +216,12 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	if err != nil {
 		return r, nil, err
 	}
-	can, refused := s.Agents.Abilities(ctx, q.Dir, q.Agent)
+	set := s.chat.Book.Settings(to.ChatID)
+	by, can, refused := set.AgentOf(ctx, s.Agents, q)
 	if refused != nil {
 		return r, refused, nil
 	}
-	q.Conversation, q.With = at, chosen(can, s.chat.Book.Settings(to.ChatID), q.With)
+	q.Agent, q.Conversation, q.With = by, at, chosen(can, set, q.With)
 	if r, refused = s.Agents.Start(ctx, q); refused != nil {
 		return r, refused, nil
 	}

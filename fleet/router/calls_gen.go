@@ -61,6 +61,15 @@ type allSessions struct {
 
 type agentsRouter struct{ *Router }
 
+func (r agentsRouter) Installed(ctx context.Context, dir string) (r0 []port.Installed, err error) {
+	h, err := r.at(place(dir))
+	if err != nil {
+		return r0, err
+	}
+	r0, err = h.Sessions.Installed(ctx, h.local(dir))
+	return up(h, r0), h.upError(err)
+}
+
 func (r agentsRouter) Abilities(ctx context.Context, dir string, agent string) (r0 port.Abilities, err error) {
 	h, err := r.at(place(dir))
 	if err != nil {

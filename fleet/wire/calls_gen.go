@@ -62,6 +62,11 @@ type allSessions struct {
 
 type agentsClient struct{ *Client }
 
+func (client agentsClient) Installed(ctx context.Context, dir string) (r0 []port.Installed, err error) {
+	err = client.call(ctx, "Agents.Installed", uuid.Nil, args{"dir": dir}, &r0)
+	return r0, err
+}
+
 func (client agentsClient) Abilities(ctx context.Context, dir string, agent string) (r0 port.Abilities, err error) {
 	err = client.call(ctx, "Agents.Abilities", uuid.Nil, args{"dir": dir, "agent": agent}, &r0)
 	return r0, err
@@ -641,6 +646,10 @@ func (client lastQuestionsClient) LastQuestions(ctx context.Context, sessions []
 
 // handlers are the calls that a Server makes.
 var handlers = map[string]handler{
+	"Agents.Installed": method(func(ctx context.Context, m *machine.Machine, in struct{ Dir string }) ([]any, error) {
+		r0, err := m.Sessions.Installed(ctx, in.Dir)
+		return []any{r0}, err
+	}),
 	"Agents.Abilities": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Dir   string
 		Agent string

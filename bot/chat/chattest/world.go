@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -106,7 +107,7 @@ func NewWorld(t *testing.T) *World {
 
 func newWorld(t *testing.T, remote bool) *World {
 	t.Helper()
-	dir := t.TempDir()
+	dir, agents := t.TempDir(), maps.Clone(agents) // a test adds others
 	chats, err := OpenChats(filepath.Join(dir, "chats"))
 	require.NoError(t, err)
 	store, err := inbox.OpenStore(filepath.Join(dir, "inbox"), slog.New(slog.DiscardHandler))
