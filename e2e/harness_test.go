@@ -105,6 +105,7 @@ type world struct {
 	dir    string     // project folder of the sessions
 	state  string     // CCBOT_DIR
 	claude string     // CLAUDE_CONFIG_DIR
+	codex  string     // CODEX_HOME, if open starts Codex
 	sent   string     // the demo agent's input, one JSON line each
 	writes string     // verbs of ccbot and the files in CCBOT_DIR that they write
 	socket string
@@ -423,7 +424,11 @@ func (w *world) heard(text string) int {
 // open starts a session in dir and waits until it is ready.
 func (w *world) open(name, dir string) {
 	w.t.Helper()
-	w.hear(w.say("/new "+name+" "+dir), name+" is ready")
+	line := "/new " + name + " " + dir
+	if w.codex != "" {
+		line += " --agent codex"
+	}
+	w.hear(w.say(line), name+" is ready")
 }
 
 // windows are the names of the windows of ccbot's tmux session, without its

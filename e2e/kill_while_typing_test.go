@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/claude/transcript"
+	"ccbot/agent/codex/rollout"
 	"ccbot/agent/jsonl"
 	"ccbot/internal/pause"
 	"ccbot/port/talk"
@@ -28,6 +29,9 @@ const roundsEnv = "CCBOT_KILL_ROUNDS"
 // delay in milliseconds.
 var killMoments = []string{"typing-marked", "pasted+0", "pasted+1", "pasted+5", "pasted+20", "pasted+50",
 	"entered+0", "entered+1", "entered+5", "entered+20", "entered+50", "prompt-finished+0", "prompt-finished+50"}
+
+// callMoments are those of a text that the bot delivers by a call.
+var callMoments = []string{"typing-marked", "entered+0", "entered+1", "entered+5", "entered+20", "entered+50", "prompt-finished+0", "prompt-finished+50"}
 
 // rounds returns the number of rounds.
 func rounds(t *testing.T) int {
@@ -48,14 +52,22 @@ type killOutcome struct{ once, asked, twice, lost int }
 // it: the agent gets the text once, without a question.
 func TestP4_KillWhileTypingAsksNothing(t *testing.T) {
 	t.Parallel()
-	killedAtEachMoment(t, newWorld(t), "Killed at each moment of a typed text, demo agent")
+	killedAtEachMoment(t, newWorld(t), killMoments, "Killed at each moment of a typed text, demo agent")
 }
 
 // TestRealKillsAskNothing is the same with the real CLI.
 func TestRealKillsAskNothing(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
-	killedAtEachMoment(t, w, "Killed at each moment of a typed text, real CLI")
+	killedAtEachMoment(t, w, killMoments, "Killed at each moment of a typed text, real CLI")
+}
+
+// TestRealP4_CodexKillsAskNothing is the same with the real Codex, which takes texts by a call.
+func TestRealP4_CodexKillsAskNothing(t *testing.T) {
+	t.Parallel()
+	w := newCodexWorld(t)
+	w.codex = filepath.Join(w.state, "..", "codex")
+	killedAtEachMoment(t, w, callMoments, "Killed at each moment of a text, real Codex")
 }
 
 // TestP4_KillRightAfterConfirmingUpdate kills the bot up to 50 ms after Telegram may have dropped a
@@ -135,13 +147,13 @@ func reportTable(t *testing.T, title, head, rows string) {
 	}
 }
 
-func killedAtEachMoment(t *testing.T, w *world, title string) {
+func killedAtEachMoment(t *testing.T, w *world, moments []string, title string) {
 	t.Helper()
 	rounds := rounds(t)
 	w.untilFirst()
 	w.stop()
 	var table strings.Builder
-	for i, moment := range killMoments {
+	for i, moment := range moments {
 		var o killOutcome
 		for round := range rounds {
 			w.killedOnce(moment, fmt.Sprintf("word-%d-%d", i, round), &o)
@@ -222,10 +234,14 @@ func discards(m botapi.Message) (label string, ok bool) {
 // saidTo counts the prompts with a word in the transcripts.
 func (w *world) saidTo(word string) (n int) {
 	w.t.Helper()
-	files, err := filepath.Glob(filepath.Join(w.claude, "projects", "*", "*.jsonl"))
+	pattern, form := filepath.Join(w.claude, "projects", "*", "*.jsonl"), transcript.Form()
+	if w.codex != "" {
+		pattern, form = filepath.Join(w.codex, "sessions", "*", "*", "*", "*.jsonl"), rollout.New(w.codex).Form
+	}
+	files, err := filepath.Glob(pattern)
 	require.NoError(w.t, err)
 	for _, file := range files {
-		r := transcript.Form().Open(talk.Cursor{Path: file})
+		r := form.Open(talk.Cursor{Path: file})
 		for {
 			item, ok, err := r.Next()
 			require.NoError(w.t, err)
