@@ -33,7 +33,7 @@ import (
 
 // tellers are the features that notify people of news; they handle these last.
 var tellers = map[string][]string{
-	"sessions":  {"Ready", "Retrying", "Ended", "Failed", "Lost", "Stopped"},
+	"sessions":  {"Ready", "Retrying", "Ended", "Failed", "Lost", "Stopped", "Opened"},
 	"prompt":    {"Held", "Unproven", "Typed", "Delivered", "TakenBack", "DraftCleared", "Requeued"},
 	"dialog":    {"Dialog", "NotReporting"},
 	"writers":   {"OtherWriters", "Transferred"},

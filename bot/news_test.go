@@ -71,11 +71,14 @@ func tellings() map[string]reported {
 		"Switched": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.SwitchedMode, i18n.Args{"Name": "api", "What": w.Word(i18n.ModeKey.Of("plan"))})}
 		}},
-		"Typed":       {}, // a reaction
-		"Delivered":   {}, // a reaction
-		"Transcript":  {}, // shown by the transcript
-		"Renamed":     {}, // the person who renamed it gets a reply
-		"Requeued":    {}, // shown by the queue
+		"Typed":      {}, // a reaction
+		"Delivered":  {}, // a reaction
+		"Transcript": {}, // shown by the transcript
+		"Renamed":    {}, // the person who renamed it gets a reply
+		"Requeued":   {}, // shown by the queue
+		"Opened": {says: func(w *chattest.World) []string {
+			return []string{w.Word(i18n.Started, i18n.Args{"Name": "api", "Dir": w.Short(w.Records.List()[0].Dir)})}
+		}},
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 		"Scheduled": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.ScheduleSent, i18n.Args{"Name": "api", "Said": "run"})}

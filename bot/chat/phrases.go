@@ -10,7 +10,6 @@ import (
 	"ccbot/bot/machine"
 	"ccbot/bot/render"
 	"ccbot/i18n"
-	"ccbot/internal/clip"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/internal/naming"
@@ -43,13 +42,10 @@ const MaxName = naming.MaxName
 func ShownName(name string) string { return Head(glyph.Name(name), MaxName) }
 
 // Quotes are the marks that keyboards write around a text; phones curve them.
-const Quotes = "\"'“”„«»‘’"
+const Quotes = naming.Quotes
 
 // NameOf returns a session's name from typed text.
-func NameOf(typed string) string {
-	name := Visible(strings.Trim(typed, Quotes+" \t\n"))
-	return clip.Runes(strings.Join(strings.Fields(name), "-"), MaxName)
-}
+func NameOf(typed string) string { return naming.Typed(typed) }
 
 // Text is a sentence in which the names of sessions are bold, and texts look as they do.
 func (p Phrases) Text(key i18n.Key, args ...i18n.Args) render.Text {

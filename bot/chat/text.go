@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -58,24 +57,10 @@ func Tail(text string, letters int) string {
 	return text
 }
 
-// Visible removes from foreign words the invisible characters, and those that would turn around the
-// following words on the screen. Names are shown by glyph.Name.
-func Visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r):
-			return ' '
-		case unicode.Is(unicode.Cf, r) && r != '\u200d': // joiners make pictures
-			return -1
-		}
-		return r
-	}, text)
-}
-
 // FirstLine is the first line of a text in which something can be seen.
 func FirstLine(text string) string {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(Visible(line)); !render.Plain(line).Blank() {
+		if line = strings.TrimSpace(glyph.Visible(line)); !render.Plain(line).Blank() {
 			return line
 		}
 	}
@@ -121,7 +106,7 @@ func (p Phrases) Sentences(all ...render.Text) (text render.Text) {
 }
 
 // OneLine is a foreign text in one line.
-func OneLine(text string) string { return strings.Join(strings.Fields(Visible(text)), " ") }
+func OneLine(text string) string { return strings.Join(strings.Fields(glyph.Visible(text)), " ") }
 
 // Moment is [i18n.Words.Moment], seen from now.
 func (p Phrases) Moment(at time.Time) string { return p.Words.Moment(at, p.Now()) }

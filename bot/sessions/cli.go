@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -18,22 +19,8 @@ type CLI struct{ *Sessions }
 
 // Begin starts a session, as Sessions.Begin does.
 func (c CLI) Begin(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
-	return c.beginAs(ctx, to, q, c.chat.Book.MakeCurrent)
-}
-
-// BeginBeside is Begin, but an open session stays the current one.
-func (c CLI) BeginBeside(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
-	return c.beginAs(ctx, to, q, func(ctx context.Context, at address.Conversation, id uuid.UUID) error {
-		return c.chat.Book.SettleCurrent(ctx, at, []port.Session{{ID: id}})
-	})
-}
-
-func (c CLI) beginAs(ctx context.Context, to address.Conversation, q port.Start, settle settle) (port.Session, error) {
-	r, refused, err := c.begin(ctx, to, q, settle)
-	if refused != nil {
-		return r, refused
-	}
-	return r, err
+	r, refused, err := c.begin(ctx, to, q)
+	return r, cmp.Or(refused, err)
 }
 
 // Make ends a session that a person in a terminal has confirmed, by the rule for a tap. The receipt

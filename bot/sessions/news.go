@@ -29,6 +29,8 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 		p := s.chat.In(r.Conversation)
 		text := p.Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What), "At": p.At(n.Now.Until)})
 		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text})
+	case news.Opened:
+		return reportOpened(ctx, s, r, n)
 	case news.Stopped:
 		if n.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(n) {
 			return nil // another feature has reported it, with others
@@ -50,6 +52,31 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 func (s *Sessions) reportBegin(ctx context.Context, to address.Conversation, r port.Session, text render.Text) error {
 	content := card.Content{To: to, Text: text, Session: r.ID, Renew: true}
 	return s.begins.Post(ctx, content, begin{chat.OfLaunch(beginKind, r)})
+}
+
+// reportOpened reports a session that its machine has opened by itself, once. An open session stays
+// the current one.
+func reportOpened(ctx context.Context, s *Sessions, r port.Session, n news.Opened) error {
+	reported := func(c card.Card[begin]) bool { return c.Payload.Launch == chat.OfLaunch(beginKind, r) }
+	if !s.chat.Book.MayShow(r.Conversation) || slices.ContainsFunc(s.begins.List(), reported) {
+		return nil
+	}
+	if n.Back {
+		_, err := CLI{s}.Resumed(ctx, r.ID)
+		return err
+	}
+	from := r.Conversation
+	at, err := s.chat.Book.Place(ctx, from, port.Session{Name: r.Name}, r.ID.String())
+	if err == nil {
+		err = s.chat.Book.MoveTo(ctx, at, r)
+	}
+	if err == nil {
+		err = s.chat.Book.SettleCurrent(ctx, at, []port.Session{r})
+	}
+	if err != nil {
+		return err
+	}
+	return reportStarted(ctx, s, from, r, at)
 }
 
 // reportReady reports that a session takes prompts, and which settings of its project may keep

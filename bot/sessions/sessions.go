@@ -199,18 +199,15 @@ func (s *Sessions) start(ctx context.Context, in chat.Incoming, args string) err
 // or in a new topic. The topic comes first, so that it has all messages of the session. The chat's
 // settings fill in what the person has not chosen. A refusal is reported in the chat.
 func (s *Sessions) Begin(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, began bool, err error) {
-	r, refused, err := s.begin(ctx, to, q, s.chat.Book.MakeCurrent)
+	r, refused, err := s.begin(ctx, to, q)
 	if refused != nil {
 		return r, false, s.chat.Explain(ctx, to, s.chat.In(to).Failure(port.Session{}, refused))
 	}
 	return r, err == nil, err
 }
 
-// settle decides whether a session that begins is the current one.
-type settle func(ctx context.Context, at address.Conversation, id uuid.UUID) error
-
 // begin is Begin without the report of a refusal.
-func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.Start, settle settle) (r port.Session, refused, err error) {
+func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.Start) (r port.Session, refused, err error) {
 	name := cmp.Or(q.Name, q.Dir[strings.LastIndex(q.Dir, "/")+1:])
 	at, err := s.chat.Book.Place(ctx, to, port.Session{Name: name}, q.Origin)
 	if err != nil {
@@ -225,16 +222,21 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	if r, refused = s.Agents.Start(ctx, q); refused != nil {
 		return r, refused, nil
 	}
-	if err := settle(ctx, at, r.ID); err != nil {
+	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
 		return r, nil, err
 	}
+	return r, nil, reportStarted(ctx, s, to, r, at)
+}
+
+// reportStarted reports a new session where it is shown, and leads there from another place.
+func reportStarted(ctx context.Context, s *Sessions, from address.Conversation, r port.Session, at address.Conversation) error {
 	dir := render.Code(s.chat.Short(r.Dir))
 	words := s.chat.In(at)
 	receipt := words.Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
 	if err := s.reportBegin(ctx, at, r, chat.Lines(receipt, reachableText(words, r), s.chat.SharedText(at, r))); err != nil {
-		return r, nil, err
+		return err
 	}
-	return r, nil, s.chat.Lead(ctx, to, r, at)
+	return s.chat.Lead(ctx, from, r, at)
 }
 
 // reachableText names the agent of a new session if a tool can answer its requests; else empty.

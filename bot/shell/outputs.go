@@ -20,6 +20,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
 	"ccbot/internal/lazyregexp"
 	"ccbot/internal/logkey"
@@ -290,7 +291,7 @@ const shownCommand = 120
 
 // title is a command as the first line of a message.
 func title(c command) render.Text {
-	text := chat.Head(chat.Visible(strings.TrimPrefix(c.Text, "!")), shownCommand)
+	text := chat.Head(glyph.Visible(strings.TrimPrefix(c.Text, "!")), shownCommand)
 	return render.Code("$ " + text)
 }
 

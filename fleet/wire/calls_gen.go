@@ -1245,6 +1245,7 @@ var newsKinds = map[string]func(json.RawMessage, bool) (news.News, error){
 	"Looped":       decodeNews[news.Looped],
 	"Lost":         decodeNews[news.Lost],
 	"NotReporting": decodeNews[news.NotReporting],
+	"Opened":       decodeNews[news.Opened],
 	"OtherWriters": decodeNews[news.OtherWriters],
 	"Progress":     decodeNews[news.Progress],
 	"Ready":        decodeNews[news.Ready],

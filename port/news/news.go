@@ -142,6 +142,12 @@ type (
 		port.Schedule
 		Report port.ScheduleReport
 	}
+	// Opened reports that the machine itself has started the session, for a loop, or has brought it
+	// back, for a schedule. It runs on no worker.
+	Opened struct {
+		Piece
+		Back bool
+	}
 	// OtherWriters lists the other writers of the session's conversation. None: unknown.
 	OtherWriters []port.Writer
 	// Transcript reports that a transcript exists.

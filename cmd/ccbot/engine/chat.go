@@ -37,10 +37,6 @@ type Start interface {
 
 // Plans has the calls of loops and schedules.
 type Plans interface {
-	// Begin starts a session in a conversation whose open session stays the current one.
-	Begin(ctx context.Context, to session.Conversation, q port.Start) (port.Session, error)
-	// Resumed reports a session that is back, and returns what is shown of it.
-	Resumed(ctx context.Context, id uuid.UUID) (current port.Session, err error)
 	// Zone returns the time zone of a conversation.
 	Zone(to session.Conversation) string
 	// Explain returns the chat's sentence for a refusal.

@@ -9,7 +9,7 @@ import (
 
 	"ccbot/host"
 	"ccbot/internal/git"
-	"ccbot/internal/logkey"
+	"ccbot/internal/naming"
 	"ccbot/internal/session"
 	"ccbot/loop"
 	"ccbot/port"
@@ -48,13 +48,16 @@ func (e *loopEngine) InWorktree(ctx context.Context, l port.Loop, made func(top,
 	if !by.Abilities.HasMode(with.Mode) {
 		with.Mode = ""
 	}
-	started, err := e.Chat.Begin(ctx, from.Conversation,
-		port.Start{Agent: from.AgentName, Name: cmp.Or(l.Feature, w.Branch), Dir: dir, Owner: from.Owner, Origin: key, With: with})
-	if r, known = e.Store.Get(started.ID); known && err != nil { // it runs, and the report to the chat failed
-		e.Log.Error("beginning_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
-		err = nil
+	started, err := e.Sessions.Start(ctx, port.Start{Agent: from.AgentName, Name: naming.Typed(cmp.Or(l.Feature, w.Branch)), Dir: dir,
+		Conversation: from.Conversation, Owner: from.Owner, Origin: key, With: with})
+	if err != nil {
+		return r, err
 	}
-	return r, err
+	ReportOpened(ctx, e.Engine, started.ID, false)
+	if r, known = e.Store.Get(started.ID); !known {
+		return r, session.ErrNotFound
+	}
+	return r, nil
 }
 
 // RemoveWorktree implements loop.Engine.

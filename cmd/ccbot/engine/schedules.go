@@ -58,11 +58,7 @@ func (e scheduleEngine) Resume(ctx context.Context, id uuid.UUID) (refused strin
 		return "", session.ErrNotFound
 	}
 	if _, err = BringBack(ctx, s.Config, s.Lifecycle, r); err == nil {
-		ctx, done := s.Lasting(ctx)
-		defer done()
-		if _, err := s.Chat.Resumed(ctx, id); err != nil { // it stays back
-			s.Log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err)
-		}
+		ReportOpened(ctx, s, id, true)
 		return "", nil
 	}
 	err = s.Sessions.Refused(err)
@@ -70,6 +66,17 @@ func (e scheduleEngine) Resume(ctx context.Context, id uuid.UUID) (refused strin
 		return s.Chat.Explain(now, err), nil
 	}
 	return "", err
+}
+
+// ReportOpened reports to the chat a session that this machine has opened by itself. The session stays
+// open if the report fails.
+func ReportOpened(ctx context.Context, e *Engine, id uuid.UUID, back bool) {
+	ctx, done := e.Lasting(ctx)
+	defer done()
+	r, _ := e.Views().Get(id)
+	if err := e.Receipts.Chat.SessionNews(ctx, r, news.Opened{Back: back}); err != nil {
+		e.Log.Error("opening_not_told", logkey.SessionID, id.String(), logkey.Error, err)
+	}
 }
 
 // Abilities implements schedule.Engine.

@@ -5,9 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/chat"
 	"ccbot/bot/prompt"
-	"ccbot/bot/sessions"
 	"ccbot/internal/address"
 	"ccbot/port"
 )
@@ -40,17 +38,6 @@ func (c localChat) Settle(ctx context.Context) error {
 	return settle(ctx, c.s.Engine, func(ctx context.Context, keys []string) error {
 		return prompt.Offer(ctx, c.s.bot.Prompts, keys)
 	})
-}
-
-// Begin implements engine.Plans.
-func (c localChat) Begin(ctx context.Context, to address.Conversation, q port.Start) (port.Session, error) {
-	q.Name = chat.NameOf(q.Name)
-	return sessions.CLI{Sessions: c.s.bot.Resumer}.BeginBeside(ctx, to, q)
-}
-
-// Resumed implements engine.Plans.
-func (c localChat) Resumed(ctx context.Context, id uuid.UUID) (current port.Session, err error) {
-	return sessions.CLI{Sessions: c.s.bot.Resumer}.Resumed(ctx, id)
 }
 
 // Zone implements engine.Plans.

@@ -140,16 +140,6 @@ func (c remoteChat) Settle(ctx context.Context) error {
 	})
 }
 
-// Begin implements engine.Plans.
-func (remoteChat) Begin(context.Context, address.Conversation, port.Start) (port.Session, error) {
-	return port.Session{}, errNoChat
-}
-
-// Resumed implements engine.Plans.
-func (remoteChat) Resumed(context.Context, uuid.UUID) (port.Session, error) {
-	return port.Session{}, errNoChat
-}
-
 // Zone returns the zone of this machine's settings.
 func (c remoteChat) Zone(address.Conversation) string { return c.e.TimeZone }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/config"
+	"ccbot/cmd/ccbot/engine"
 	"ccbot/internal/address"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -55,6 +56,23 @@ func TestHostReportsNews(t *testing.T) {
 	assert.Equal(t, r.ID, got.all[1].ID)
 	got.err = errors.New("the disk is full")
 	require.Error(t, c.e.Clear(t.Context(), r), "it is not forgotten before the chat has the news")
+}
+
+// TestP8_HostOpensSessionsWithoutChat: what a loop starts and a schedule resumes is news for the
+// chat on another machine, which is not asked.
+func TestP8_HostOpensSessionsWithoutChat(t *testing.T) {
+	c, _ := newHost(t)
+	got := new(reported)
+	c.e.Connect(t.Context(), c, got)
+	r := one(1, "api")
+	require.NoError(t, c.e.Store.Create(r))
+	for _, back := range []bool{false, true} {
+		engine.ReportOpened(t.Context(), c.e, r.ID, back)
+		last := got.all[len(got.all)-1]
+		assert.Equal(t, news.Opened{Back: back}, last.News)
+		assert.Equal(t, r.ID, last.ID)
+	}
+	require.Len(t, got.all, 2)
 }
 
 // reported has the news that a machine has reported.

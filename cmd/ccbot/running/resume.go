@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/sessions"
 	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/show"
@@ -71,7 +72,7 @@ const ChosenByHand = "in the chat, choose it with /list"
 func (s *system) reportResumed(ctx context.Context, id uuid.UUID) string {
 	ctx, done := s.Lasting(ctx)
 	defer done()
-	current, err := s.Chat.Resumed(ctx, id)
+	current, err := sessions.CLI{Sessions: s.bot.Resumer}.Resumed(ctx, id)
 	switch {
 	case err != nil:
 		s.Log.Error("comeback_not_told", logkey.SessionID, id.String(), logkey.Error, err)
