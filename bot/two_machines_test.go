@@ -117,7 +117,45 @@ func TestP6_TextForMachineThatNeverAnsweredWaits(t *testing.T) {
 		for _, key := range []string{first, second, third} {
 			want = append(want, "keep "+key+" for "+theirs.ID.String())
 		}
-		moves := func(done string) bool { return done == fmt.Sprintf("move %s to %d", theirs.ID, chattest.AtAlice.ChatID) }
+		moves := func(done string) bool {
+			return done == fmt.Sprintf("move %s to %d", theirs.ID, chattest.AtAlice.ChatID)
+		}
 		assert.Equal(t, want, slices.DeleteFunc(other.Lifecycle.Done(), moves), "it moves if it was read before the third text")
 	})
+}
+
+// TestP4_TextForSilentMachineCanBeTakenBack: the chat says what a text waits for. One that is taken
+// back meanwhile is not delivered.
+func TestP4_TextForSilentMachineCanBeTakenBack(t *testing.T) {
+	for how, read := range map[string]bool{"its sessions are known": true, "it has never answered": false} {
+		chattest.RunsAs(t, how, func(t *testing.T, w *chattest.World) {
+			other := chattest.NewWorld(t)
+			theirs := other.Session(t, "api", session.Running)
+			m, link := wire.Loopback(t.Context(), other.Machine)
+			link.Set(wire.Faults{Unreachable: !read})
+			require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
+			w.Later(time.Second)
+			require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, theirs.ID))
+			link.Set(wire.Faults{Unreachable: true})
+			w.Fleet.Note("bbbb", true, time.Time{})
+			w.Later(10 * time.Second) // it is reported
+			w.MustHear(t, "fix it")
+			w.Work(t)
+			waits := w.Telegram.LastID()
+			name := map[bool]string{true: "barn:api", false: theirs.ID.String()[:8]}[read]
+			away := w.Word(i18n.MachineAway, i18n.Args{"Machine": "barn"})
+			assert.Equal(t, w.Word(i18n.HeldAway, i18n.Args{"Away": away, "Name": name}), w.Shows(t, waits).Text.Text)
+			w.Later(time.Minute)
+			assert.Equal(t, waits, w.Telegram.LastID(), "it is said once")
+			w.Press(t, chattest.Alice, waits, w.Word(i18n.ButtonTakeBack))
+			assert.Equal(t, w.Word(i18n.TakenBackLater), w.Shows(t, waits).Text.Text)
+
+			second := w.MustHear(t, "and test it")
+			link.Set(wire.Faults{})
+			w.Fleet.Note("bbbb", false, w.Now())
+			w.Later(10 * time.Second)
+			offered := slices.DeleteFunc(other.Lifecycle.Done(), func(done string) bool { return !strings.HasPrefix(done, "keep ") })
+			assert.Equal(t, []string{"keep " + second + " for " + theirs.ID.String()}, offered)
+		})
+	}
 }

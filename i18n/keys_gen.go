@@ -138,8 +138,10 @@ const (
 	HeldKeys                  Key = "held_keys"    // Binding, Name, Path
 	HeldSync                  Key = "held_sync"    // Name
 	HeldBudget                Key = "held_budget"  // Name
-	HeldSmall                 Key = "held_small"   // Name
-	DialogOpen                Key = "dialog_open"  // Name
+	HeldAway                  Key = "held_away"    // Away, Name
+	TakenBackLater            Key = "taken_back_later"
+	HeldSmall                 Key = "held_small"  // Name
+	DialogOpen                Key = "dialog_open" // Name
 	BlankText                 Key = "blank_text"
 	MediaUnknown              Key = "media_unknown"
 	FileTooBig                Key = "file_too_big"     // Name

@@ -50,10 +50,11 @@ type Entry struct {
 	Machine              string          `json:"machine,omitempty"` // of the engine of its last offer; empty: the chat's own
 	address.Conversation `json:"conversation"`
 	MessageID            int              `json:"message_id,omitempty"`
-	Number               int64            `json:"number,omitempty"` // of its last offer to an engine; never used again
-	Owned                bool             `json:"owned,omitempty"`  // another machine has answered that offer
-	Text                 string           `json:"text,omitempty"`   // the normalized prompt
-	Class                talk.PromptClass `json:"class,omitempty"`  // how its receipt is proven
+	Number               int64            `json:"number,omitempty"`    // of its last offer to an engine; never used again
+	Owned                bool             `json:"owned,omitempty"`     // another machine has answered that offer
+	Cancelled            bool             `json:"cancelled,omitempty"` // a person has taken it back, which its machine does not know yet
+	Text                 string           `json:"text,omitempty"`      // the normalized prompt
+	Class                talk.PromptClass `json:"class,omitempty"`     // how its receipt is proven
 	Typing               *talk.Mark       `json:"typing,omitempty"`
 	Repeated             bool             `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
 

@@ -19,11 +19,18 @@ import (
 // againInterval is the time between two offers of a prompt to a machine that cannot be reached.
 const againInterval = 5 * time.Second
 
+// People decide about prompts, and learn what these wait for.
+type People struct {
+	IsLate func(e inbox.Entry) bool
+	Ask    func(ctx context.Context, e inbox.Entry) error // about a prompt that is late
+	Tell   func(ctx context.Context, e inbox.Entry) error // that a machine does not answer; it may be called again
+}
+
 // Again repeats the offers that other machines have not answered, until ctx ends. A prompt that is
-// late is taken back instead, and ask asks a person about it.
-func (o Prompts) Again(ctx context.Context, isLate func(e inbox.Entry) bool, ask func(ctx context.Context, e inbox.Entry) error, report func(error)) error {
+// late, or that a person has taken back, is taken back from its machine instead.
+func (o Prompts) Again(ctx context.Context, people People, report func(error)) error {
 	for {
-		all, err := o.repeat(ctx, isLate, ask)
+		all, err := o.repeat(ctx, people)
 		if err != nil && ctx.Err() == nil {
 			report(err)
 		}
@@ -38,27 +45,22 @@ func (o Prompts) Again(ctx context.Context, isLate func(e inbox.Entry) bool, ask
 }
 
 // repeat repeats the unanswered offers once, and reports whether all machines were reached.
-func (o Prompts) repeat(ctx context.Context, isLate func(e inbox.Entry) bool, ask func(ctx context.Context, e inbox.Entry) error) (all bool, err error) {
+func (o Prompts) repeat(ctx context.Context, people People) (all bool, err error) {
 	entries, err := o.Entries.List()
 	slices.SortFunc(entries, func(a, b inbox.Entry) int { return cmp.Compare(a.Number, b.Number) }) // as people wrote them
 	away, failing := make(map[string]bool), make(map[uuid.UUID]bool)
 	for _, e := range entries {
-		if e.Machine == "" || e.Owned || e.State != inbox.Held || away[e.Machine] || failing[e.Session] {
+		if e.Machine == "" || e.Owned || e.State != inbox.Held || failing[e.Session] {
 			continue
 		}
-		e, failed := o.locate(e)
-		switch {
-		case failed != nil:
-		case isLate(e):
-			if failed = o.Engines.TakeBack(ctx, e.Session, e.Key, e.Number, true); failed == nil {
-				failed = ask(ctx, e)
-			}
-		default:
-			failed = o.Engines.Keep(ctx, e.Session, e.Offer())
+		failed := error(refusal.ErrUnreachable)
+		if !away[e.Machine] {
+			e, failed = o.offerOrTakeBack(ctx, e, people)
 		}
 		switch {
 		case refusal.Is(failed, refusal.Unreachable):
 			away[e.Machine] = true
+			err = errors.Join(err, people.Tell(ctx, e))
 			continue
 		case refusal.Is(failed, refusal.NotFound): // it was typed, or is finished: news report that
 			failed = nil
@@ -72,6 +74,23 @@ func (o Prompts) repeat(ctx context.Context, isLate func(e inbox.Entry) bool, as
 		}
 	}
 	return len(away) == 0, err
+}
+
+// offerOrTakeBack offers an entry again, or takes it back.
+func (o Prompts) offerOrTakeBack(ctx context.Context, e inbox.Entry, people People) (inbox.Entry, error) {
+	e, err := o.locate(e)
+	switch {
+	case err != nil:
+		return e, err
+	case e.Cancelled:
+		return e, o.Entries.FinishIn(e.Key, inbox.Held)
+	case people.IsLate(e):
+		if err = o.Engines.TakeBack(ctx, e.Session, e.Key, e.Number, true); err == nil {
+			err = people.Ask(ctx, e)
+		}
+		return e, err
+	}
+	return e, o.Engines.Keep(ctx, e.Session, e.Offer())
 }
 
 // locate notes the machine of an entry's session, if it has answered since.

@@ -55,6 +55,23 @@ func (s Sessions) Withdraw(ctx context.Context, session uuid.UUID, key string) e
 	return s.Sessions.Withdraw(ctx, session, key, n)
 }
 
+// Cancel takes a prompt back: at once, or when its machine answers again.
+func (s Sessions) Cancel(ctx context.Context, session uuid.UUID, key string) error {
+	err := s.Entries.Change(key, func(e *inbox.Entry) error {
+		if e.Machine == "" || e.Owned {
+			return inbox.ErrUnchanged
+		}
+		e.Cancelled = true
+		return nil
+	})
+	e, unread := s.Entries.Load(key)
+	if err = errors.Join(err, unread); err != nil || e.Cancelled {
+		pause.Poke(s.again)
+		return err
+	}
+	return s.Withdraw(ctx, session, key)
+}
+
 // Reword is talk.PromptEdits.Reword with a later number.
 func (s Sessions) Reword(ctx context.Context, session uuid.UUID, key, text string, class talk.PromptClass) error {
 	n, err := s.Entries.NextNumber()
@@ -95,6 +112,7 @@ type Inbox interface {
 	Entries
 	Show(key string, change func(e *inbox.Entry))
 	Leave(key string, n int64, delivered bool) error
+	FinishIn(key string, state inbox.State) error
 	NextNumber() (int64, error)
 	LastNumber() int64
 	List() ([]inbox.Entry, error)

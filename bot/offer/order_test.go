@@ -56,9 +56,14 @@ func TestP4_LaterPromptWaitsForEarlierOffer(t *testing.T) {
 		b := &barn{}
 		o := offer.New(b, in, b)
 		session := uuid.New()
+		var told []string
 		var ended error
+		people := offer.People{IsLate: func(inbox.Entry) bool { return false }, Tell: func(_ context.Context, e inbox.Entry) error {
+			told = append(told, e.Text)
+			return nil
+		}}
 		go func() {
-			ended = o.Again(t.Context(), func(inbox.Entry) bool { return false }, nil, func(err error) { ended = err })
+			ended = o.Again(t.Context(), people, func(err error) { ended = err })
 		}()
 		says := func(text string) {
 			key := talk.PromptKey(uuid.New())
@@ -74,6 +79,8 @@ func TestP4_LaterPromptWaitsForEarlierOffer(t *testing.T) {
 		b.away = false
 		says("fourth")
 		assert.Equal(t, []string{"first", "second", "third", "fourth"}, b.has)
+		assert.Subset(t, told, []string{"second", "third"})
+		assert.NotContains(t, told, "first")
 		require.NoError(t, ended)
 	})
 }

@@ -36,6 +36,7 @@ var (
 	useAsPrompt   = answer{i18n.ButtonUseAsPrompt, "", i18n.SentAgain}
 	runCommand    = answer{i18n.ButtonCommand, outbox.Primary, i18n.TakenAsCommand}
 	sendUnchanged = answer{i18n.ButtonSendToAgent, "", i18n.SentAgain}
+	takeBack      = answer{i18n.ButtonTakeBack, "", i18n.TakenBackLater}
 	dropIt        = answer{i18n.ButtonDrop, "", i18n.Dropped}
 )
 
@@ -45,6 +46,8 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 	switch a {
 	case leaveView:
 		return p.Queue.LeaveView(ctx, e.Session, e.Key)
+	case takeBack:
+		return p.Queue.Cancel(ctx, e.Session, e.Key)
 	case sendAnyway: // a draft in the box comes as news
 		return p.Queue.SendAnyway(ctx, e.Session, e.Key)
 	case sendNow:

@@ -55,7 +55,8 @@ type Edits interface {
 // Offers are the offers of prompts to their engines, and the answers; see package offer.
 type Offers interface {
 	Progress(ctx context.Context, n news.Progress) (asks bool, err error)
-	Again(ctx context.Context, isLate func(e inbox.Entry) bool, ask func(ctx context.Context, e inbox.Entry) error, report func(error)) error
+	Again(ctx context.Context, people offer.People, report func(error)) error
+	Cancel(ctx context.Context, id uuid.UUID, key string) error
 }
 
 // Sessions starts and resumes sessions.

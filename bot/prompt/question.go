@@ -50,6 +50,7 @@ const (
 	noFolder    reason = "no folder" // it is a path, and no session may start there
 	mistyped    reason = "mistyped"  // it may be meant as a ccbot command
 	held        reason = "held"      // it waits for a person in the terminal
+	away        reason = "away"      // it waits for a machine that does not answer
 )
 
 // question describes the question for one reason.
@@ -90,6 +91,7 @@ var questions = map[reason]question{
 	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
 	draft:       {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint, answers: []answer{sendAnyway}},
 	scrolled:    {state: inbox.Held, says: i18n.HeldScroll, answers: []answer{leaveView}},
+	away:        {state: inbox.Held, says: i18n.HeldAway, answers: []answer{takeBack}},
 }
 
 // write writes the question about a prompt: what happened, and below it, as long as there are
@@ -98,7 +100,7 @@ func (a facts) write(l *card.Content, p chat.Phrases, e inbox.Entry, r port.Sess
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command,
 		"Path": render.Code(a.File), "Binding": render.Code(a.Binding),
-		"Reason": a.refusal(p)}
+		"Reason": a.refusal(p), "Away": awayText(p, r.Machine)}
 	says := cmp.Or(q.says, heldTexts[a.Why])
 	text := p.Text(says, said)
 	if says == "" {
@@ -140,13 +142,6 @@ func (p *Prompts) close(ctx context.Context, key string, became render.Text) err
 	}
 	defer redrawPages(p, c.Payload)
 	return p.cards.Close(ctx, key, c.Payload.after(became))
-}
-
-// redrawPages redraws the pages that show a first prompt.
-func redrawPages(p *Prompts, why facts) {
-	if why.Reason == first {
-		p.Chat.Pages.Change("new")
-	}
 }
 
 // after is the text of a settled question: the outcome, below the words of a recording.

@@ -297,3 +297,10 @@ func redrawShared(ctx context.Context, p *Prompts, to address.Conversation) erro
 	}
 	return errors.Join(errs...)
 }
+
+// redrawPages redraws the pages that show a first prompt.
+func redrawPages(p *Prompts, why facts) {
+	if why.Reason == first {
+		p.Chat.Pages.Change("new")
+	}
+}

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
+	"ccbot/bot/offer"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
@@ -92,13 +94,35 @@ func Progress(ctx context.Context, p *Prompts, n news.Progress) error {
 
 // offerAgain repeats offers until ctx ends.
 func offerAgain(ctx context.Context, p *Prompts) error {
-	ask := func(ctx context.Context, e inbox.Entry) error {
-		r, _ := p.book.Records.Get(e.Session)
-		return p.wait(ctx, facts{Reason: old}, e, r)
+	people := offer.People{
+		IsLate: func(e inbox.Entry) bool { return isLate(p, e) },
+		Ask: func(ctx context.Context, e inbox.Entry) error {
+			r, _ := p.book.Records.Get(e.Session)
+			return p.wait(ctx, facts{Reason: old}, e, r)
+		},
+		Tell: func(ctx context.Context, e inbox.Entry) error {
+			if _, told := p.cards.Get(e.Key); told || e.Cancelled || !p.book.MayShow(e.Conversation) {
+				return nil
+			}
+			r, _ := p.book.Records.Get(e.Session)
+			return p.ask(ctx, facts{Reason: away}, e, r)
+		},
 	}
-	return p.Queue.Again(ctx, func(e inbox.Entry) bool { return isLate(p, e) }, ask, func(err error) {
+	return p.Queue.Again(ctx, people, func(err error) {
 		p.Chat.Log.Error("prompts_not_offered", logkey.Error, err)
 	})
+}
+
+// awayText is the sentence about a machine that does not answer; if its id is not known, about all
+// of them.
+func awayText(p chat.Phrases, id string) string {
+	var all []string
+	for _, m := range p.Machines.Others() {
+		if m.ID == id || id == "" && m.Away {
+			all = append(all, p.AwayText(m))
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // askLeft asks about a prompt without its question: a kill came between the two writes, or the file
