@@ -93,6 +93,13 @@ func (r *realCodex) title(context.Context, int) string {
 	return strings.TrimSpace(string(out))
 }
 
+// screen returns the screen of the terminal.
+func (r *realCodex) screen() string {
+	out, err := exec.Command("tmux", "-L", r.tmux, "capture-pane", "-p", "-t", "x").Output()
+	require.NoError(r.t, err)
+	return string(out)
+}
+
 func (r *realCodex) keys(keys ...string) {
 	r.t.Helper()
 	require.NoError(r.t, exec.Command("tmux", append([]string{"-L", r.tmux, "send-keys", "-t", "x"}, keys...)...).Run())
@@ -202,7 +209,14 @@ func TestRealP4_Codex(t *testing.T) {
 	require.NoError(t, c.Close())
 
 	r.keys("-l", "/new")
+	refused := 0
 	r.until("the terminal shows another conversation", func() bool {
+		// The file shows the end of a turn a moment before the terminal, which refuses /new until then.
+		if n := strings.Count(r.screen(), "'/new' is disabled"); n > refused {
+			refused = n
+			r.keys("-l", "/new")
+			return false
+		}
 		r.keys("Enter") // one that follows a letter at once is a new line
 		return !strings.HasPrefix(r.title(t.Context(), 0), first.ID.String()[:20])
 	})
