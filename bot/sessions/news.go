@@ -58,7 +58,8 @@ func (s *Sessions) reportBegin(ctx context.Context, to address.Conversation, r p
 // the current one.
 func reportOpened(ctx context.Context, s *Sessions, r port.Session, n news.Opened) error {
 	reported := func(c card.Card[begin]) bool { return c.Payload.Launch == chat.OfLaunch(beginKind, r) }
-	if !s.chat.Book.MayShow(r.Conversation) || slices.ContainsFunc(s.begins.List(), reported) {
+	_, known := s.chat.Book.Records.Get(r.ID) // a forgotten one would hold up later news
+	if !known || !s.chat.Book.MayShow(r.Conversation) || slices.ContainsFunc(s.begins.List(), reported) {
 		return nil
 	}
 	if n.Back {
