@@ -444,11 +444,11 @@ func TestP9_RequestIsHiddenFromRemovedPerson(t *testing.T) {
 
 func TestReusedRequestIdIsRefused(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		_, q := w.Asking(t)
+		r, q := w.Asking(t)
 		q.Input = json.RawMessage(`{"command":"rm -rf /"}`)
 		require.Error(t, w.OnRequest(t.Context(), q.Request))
 		q = w.Request(t, session.Record{ID: uuid.New()}, "Bash", chattest.Bash)
-		w.Records.All = nil
+		w.Records.Forget(r.ID)
 		require.Error(t, w.OnRequest(t.Context(), q.Request), "a session that nobody knows")
 	})
 }

@@ -28,9 +28,12 @@ func TestP9_TemplateOfRepositoryIsShown(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	ended := func(n int) loop.Loop { // and ccbot knows it: it told the chat
-		return w.newestLoop("has ended", func(l loop.Loop) bool {
-			return len(w.loops()) == n && l.State == port.LoopDone && l.Reported == l.State
+		var all []loop.Loop // read once: the next loop may begin in between
+		w.until("the loop has ended", func() bool {
+			all = w.loops()
+			return len(all) == n && all[n-1].State == port.LoopDone && all[n-1].Reported == all[n-1].State
 		})
+		return all[n-1]
 	}
 	write("true # one")
 	assert.Contains(t, term.says("ccbot loop templates work"), "fix: of "+w.dir)

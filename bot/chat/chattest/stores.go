@@ -27,33 +27,33 @@ func OpenChats(dir string) (*conversation.Store, error) {
 
 type fakeRecords struct {
 	mu  sync.Mutex
-	All map[uuid.UUID]session.Record
+	all map[uuid.UUID]session.Record
 }
 
 func (f *fakeRecords) Put(r session.Record) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.All[r.ID] = r.Clone()
+	f.all[r.ID] = r.Clone()
 }
 
 func (f *fakeRecords) Forget(id uuid.UUID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.All, id)
+	delete(f.all, id)
 }
 
 func (f *fakeRecords) Change(id uuid.UUID, change func(*session.Record)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r := f.All[id].Clone()
+	r := f.all[id].Clone()
 	change(&r)
-	f.All[id] = r
+	f.all[id] = r
 }
 
 func (f *fakeRecords) Get(id uuid.UUID) (session.Record, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	r, ok := f.All[id]
+	r, ok := f.all[id]
 	return r.Clone(), ok
 }
 
@@ -71,7 +71,7 @@ func (f *fakeRecords) List() []session.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var list []session.Record
-	for _, r := range f.All {
+	for _, r := range f.all {
 		list = append(list, r.Clone())
 	}
 	slices.SortFunc(list, func(a, b session.Record) int { return a.CreatedAt.Compare(b.CreatedAt) })

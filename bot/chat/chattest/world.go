@@ -112,7 +112,7 @@ func newWorld(t *testing.T, remote bool) *World {
 	require.NoError(t, err)
 	store, err := inbox.OpenStore(filepath.Join(dir, "inbox"), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	records := &fakeRecords{All: make(map[uuid.UUID]session.Record)}
+	records := &fakeRecords{all: make(map[uuid.UUID]session.Record)}
 	ports := new(gate)
 	room := watch.New(slog.New(slog.DiscardHandler))
 	w := &World{ports: ports, Chats: chats, Records: records, Inbox: &fakeEntries{Store: store},
