@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -98,7 +99,13 @@ func TestP9_ChatAddsAndRemovesMachine(t *testing.T) {
 
 	stolen := there.state + "-stolen"
 	require.NoError(t, os.CopyFS(filepath.Join(stolen, "fleet"), os.DirFS(filepath.Join(there.state, "fleet"))))
-	require.NoError(t, os.Chmod(stolen, 0o700))
+	require.NoError(t, filepath.WalkDir(stolen, func(path string, d fs.DirEntry, err error) error { // whatever the umask is
+		mode := fs.FileMode(0o600)
+		if err == nil && d.IsDir() {
+			mode = 0o700
+		}
+		return errors.Join(err, os.Chmod(path, mode))
+	}))
 	b.taps("Remove B")
 	b.shows("Remove B? Its sessions go on there")
 	b.taps("Remove")
