@@ -75,6 +75,7 @@ func TestP6_SilentMethodsAreListed(t *testing.T) {
 // that is unique there.
 var aboutMachine = []string{
 	"Agents.Abilities",
+	"Agents.Installed",
 	"Bodies.Close",
 	"Bodies.ReadPart",
 	"Bodies.WritePart",
