@@ -15,19 +15,27 @@ import (
 	"ccbot/i18n"
 )
 
-// TestBrowserBeginsWithMachines: a person chooses the machine first, and then a folder there. A
-// machine that does not answer is named, and has no button.
-func TestBrowserBeginsWithMachines(t *testing.T) {
-	w := inFolders(t, "here")
+// besideBarn names the chat's own machine attic, and adds another one, barn, with a folder. barn has
+// answered.
+func besideBarn(t *testing.T, w *browsing, dir string) *wire.Loop {
+	t.Helper()
 	w.MachineName = "attic"
 	w.Again()
 	other := chattest.NewWorld(t)
 	other.Home = host.WithoutLinks(t.TempDir())
 	other.AgentsHome = other.Home
-	require.NoError(t, os.MkdirAll(filepath.Join(other.Home, "there"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(other.Home, dir), 0o700))
 	m, link := wire.Loopback(t.Context(), other.Machine)
 	require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
-	w.MustHear(t, "/list") // barn has answered
+	w.MustHear(t, "/list")
+	return link
+}
+
+// TestBrowserBeginsWithMachines: a person chooses the machine first, and then a folder there. A
+// machine that does not answer is named, and has no button.
+func TestBrowserBeginsWithMachines(t *testing.T) {
+	w := inFolders(t, "here")
+	link := besideBarn(t, w, "there")
 
 	w.open()
 	assert.NotContains(t, w.buttons(), w.say(i18n.ButtonBrowse))
@@ -51,15 +59,7 @@ func TestBrowserBeginsWithMachines(t *testing.T) {
 // that does not answer it, which hides nothing of the others.
 func TestP6_BrowserSearchesAllMachines(t *testing.T) {
 	w := inFolders(t, "api-here", "web")
-	w.MachineName = "attic"
-	w.Again()
-	other := chattest.NewWorld(t)
-	other.Home = host.WithoutLinks(t.TempDir())
-	other.AgentsHome = other.Home
-	require.NoError(t, os.MkdirAll(filepath.Join(other.Home, "api-there"), 0o700))
-	m, link := wire.Loopback(t.Context(), other.Machine)
-	require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
-	w.MustHear(t, "/list") // barn has answered
+	link := besideBarn(t, w, "api-there")
 
 	w.open()
 	w.reply("api")

@@ -21,7 +21,7 @@ func (r viewsRouter) Get(id uuid.UUID) (port.Session, bool) {
 	if r.single() {
 		return r.own.Records.Get(id)
 	}
-	unread := r.unread() // before the session is looked for: it may be read meanwhile
+	unread := r.unread() // first: a machine may answer during the lookup
 	if h, ok := r.has(id); ok {
 		return h.get(id)
 	}

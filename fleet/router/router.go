@@ -175,7 +175,7 @@ func (r *Router) of(session uuid.UUID) (*host, error) {
 	if r.single() {
 		return r.own, nil
 	}
-	unread := r.unread() // before the session is looked for: it may be read meanwhile
+	unread := r.unread() // first: a machine may answer during the lookup
 	if h, ok := r.has(session); ok {
 		return h, nil
 	}

@@ -171,7 +171,7 @@ func (s *Store) Save(p Prompt) error {
 	switch {
 	case err == nil && last.Number >= p.Number, p.Number > 0 && s.mayRemove.has(p.Key, p.Number) && !s.hasLocked(p.Key):
 		return fmt.Errorf("save prompt %s: %w", p.Key, ErrNoPrompt)
-	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDamaged): // that of a damaged file is no news: see Accept
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDamaged): // Accept reports a damaged file
 		return fmt.Errorf("save: %w", err)
 	}
 	return s.writeLocked(p)

@@ -68,8 +68,8 @@ func (e scheduleEngine) Resume(ctx context.Context, id uuid.UUID) (refused strin
 	return "", err
 }
 
-// ReportOpened reports to the chat a session that this machine has opened by itself. The session stays
-// open if the report fails.
+// ReportOpened reports to the chat a session that this machine has opened by itself. The session
+// stays open if the report fails.
 func ReportOpened(ctx context.Context, e *Engine, id uuid.UUID, back bool) {
 	ctx, done := e.Lasting(ctx)
 	defer done()
