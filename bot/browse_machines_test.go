@@ -15,8 +15,8 @@ import (
 	"ccbot/i18n"
 )
 
-// besideBarn names the chat's own machine attic, and adds another one, barn, with a folder. barn has
-// answered.
+// besideBarn names the chat's own machine attic, and adds another one, barn, with a folder. It
+// returns after barn has answered.
 func besideBarn(t *testing.T, w *browsing, dir string) *wire.Loop {
 	t.Helper()
 	w.MachineName = "attic"

@@ -42,8 +42,8 @@ func TestRealP7_CodexThatCannotStart(t *testing.T) {
 	}
 }
 
-// TestRealP7_CodexHooksAreShown: ccbot trusts no hook for a person. Without trust Codex is ready, and
-// runs none.
+// TestRealP7_CodexHooksAreShown: ccbot trusts no hook for a person. Without trust Codex is ready,
+// and runs none.
 func TestRealP7_CodexHooksAreShown(t *testing.T) {
 	t.Parallel()
 	w := newCodexWorld(t)
@@ -60,8 +60,8 @@ func TestRealP7_CodexHooksAreShown(t *testing.T) {
 	w.stop()
 }
 
-// TestRealP3_CodexLosesHalf: without its server or its terminal a session of Codex ends, and the chat
-// shows why.
+// TestRealP3_CodexLosesHalf: without its server or its terminal a session of Codex ends, and the
+// chat shows why.
 func TestRealP3_CodexLosesHalf(t *testing.T) {
 	for name, tt := range map[string]struct {
 		pick func(w *world, b *session.Binding) int
