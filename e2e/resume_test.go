@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,8 +97,11 @@ func TestDamagedTranscriptIsRepairedInCopy(t *testing.T) {
 	w.end("work")
 	id := w.claudeID()
 	path := w.transcriptPath(id)
-	damage := w.transcript(id) + `{"type":"assistant","message":{"role":"assis` + strings.Repeat("\x00", 512)
-	require.NoError(t, os.WriteFile(path, []byte(damage), 0o600))
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0) // an emptied file would count as replaced
+	require.NoError(t, err)
+	_, err = file.WriteString(`{"type":"assistant","message":{"role":"assis` + strings.Repeat("\x00", 512))
+	require.NoError(t, errors.Join(err, file.Close()))
+	damage := w.transcript(id)
 
 	asked := w.offered(w.say("/resume work"), "Resume repaired copy")
 	assert.Contains(t, asked.Text, "cut off")
