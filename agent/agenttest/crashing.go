@@ -20,6 +20,9 @@ func crashing() life {
 		}},
 		{"kill -9 at a prompt", func(b *bench) {
 			for _, point := range []string{"accepted", "prompt-offered", "typing-marked", "pasted", "entered", "prompt-finished", "prompt-ended"} {
+				if point == "pasted" && b.Delivers {
+					continue
+				}
 				said := "token at " + point
 				b.dies(point, func() { b.Say("say " + said) }, func(mark int) {
 					b.WaitFor(mark, said)

@@ -22,6 +22,8 @@ type Subject struct {
 	Asks, Yes string
 	// Renew is the prompt that begins another conversation in the same process.
 	Renew string
+	// Delivers reports that ccbot gives it prompts without its prompt box: nothing is pasted.
+	Delivers bool
 	// New returns a ccbot that starts the agent. It ends with the test.
 	New func(*testing.T) World
 }

@@ -41,6 +41,7 @@ type Entry struct {
 //	say X       exactly X
 //	run CMD     a call of exec_command with CMD, after the text "I will run it."
 //	esc CMD     the same, with a request to run outside the sandbox
+//	bash CMD    the same as esc
 //	patch FILE  the same, with apply_patch, which adds FILE with the line "scripted"
 //	slow N      "slow word" over and over for N seconds
 //	error N     an API error with HTTP status N
@@ -58,7 +59,7 @@ func Decide(r Request) Reply {
 		return Reply{Text: rest}
 	case "run":
 		return Reply{Text: "I will run it.", Tool: "exec_command", Input: map[string]any{"cmd": rest}}
-	case "esc":
+	case "esc", "bash":
 		return Reply{Text: "I need more rights.", Tool: "exec_command",
 			Input: map[string]any{"cmd": rest, "sandbox_permissions": "require_escalated", "justification": "scripted reason"}}
 	case "patch":
