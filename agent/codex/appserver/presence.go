@@ -59,7 +59,7 @@ func (p Presences) Read(ctx context.Context, pid int) (witness.Presence, error) 
 	if err != nil {
 		return witness.Presence{}, err
 	}
-	found.SessionID, found.Status = t.ID, t.Status
+	found.SessionID, found.Status, found.UpdatedAt = t.ID, t.Status, t.UpdatedAt
 	found.Permission = t.Asks && !t.Questions
 	found.Answer = t.Questions
 	return found, nil

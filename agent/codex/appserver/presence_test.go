@@ -30,6 +30,7 @@ func TestServerReportsState(t *testing.T) {
 		s := newServer(t, thread1)
 		s.status = status
 		want.PID, want.ProcStart = s.process.PID, s.process.Start
+		want.UpdatedAt = time.Unix(1795711531, 0).UTC()
 		f, err := Presences{Processes: s}.Read(t.Context(), s.process.PID)
 		require.NoError(t, err)
 		assert.Equal(t, want, f, status)
@@ -46,6 +47,12 @@ func TestP7_ShownConversationIsKnown(t *testing.T) {
 	f, err := Presences{Processes: s, Title: title}.Read(t.Context(), s.process.PID)
 	require.NoError(t, err)
 	assert.Equal(t, thread2, f.SessionID)
+
+	s = newServer(t, thread1)
+	delete(s.threads[thread1.String()], "updatedAt")
+	f, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
+	require.NoError(t, err)
+	assert.Zero(t, f.UpdatedAt, "an earlier Codex does not report it")
 
 	s = newServer(t)
 	f, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -20,6 +21,7 @@ type Thread struct {
 	Status    witness.Status // empty: unknown
 	Asks      bool           // a request waits for an answer
 	Questions bool           // with Asks: the agent asks a question
+	UpdatedAt time.Time      // UTC, in whole seconds; zero when it is not known
 }
 
 // thread is a Thread as the server writes it.
@@ -31,6 +33,7 @@ type thread struct {
 	ThreadSource string `json:"threadSource"`
 	Parent       string `json:"parentThreadId"`
 	Status       status `json:"status"`
+	UpdatedAt    int64  `json:"updatedAt"` // Unix time in seconds
 }
 
 type status struct {
@@ -63,6 +66,9 @@ func (t thread) of() (Thread, error) {
 		return Thread{}, fmt.Errorf("appserver: conversation %q: %w", t.ID, err)
 	}
 	shown := Thread{ID: id, Path: t.Path, Dir: t.Cwd}
+	if t.UpdatedAt > 0 {
+		shown.UpdatedAt = time.Unix(t.UpdatedAt, 0).UTC()
+	}
 	shown.note(t.Status)
 	return shown, nil
 }
