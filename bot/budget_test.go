@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -95,8 +97,8 @@ func (w *budgeted) last() (id int, m outbox.Message) {
 }
 
 func (w *budgeted) holds() bool {
-	holds, _ := w.Budget.Holds(w.t.Context(), w.r.ID)
-	return holds
+	why, _ := w.Budget.Holds(w.t.Context(), w.r.ID)
+	return why != ""
 }
 
 // TestUsageHasBudgets: those of the day first, and each once.
@@ -198,6 +200,40 @@ func TestBudgetCountsUnknownPriceAsMore(t *testing.T) {
 		assert.Empty(w.t, m.Buttons)
 		require.NoError(w.t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.SessionBudget = 0 }))
 		assert.False(w.t, w.holds())
+	})
+}
+
+// A text is not typed while it is unknown whether a cap is reached.
+func TestP4_UnknownCostHolds(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
+		known := talk.Report{Spans: make([]talk.Span, len(talk.ReportSpans()))}
+		reached := talk.Report{Spans: slices.Repeat([]talk.Span{{Sessions: []talk.Line{{Name: "api", Session: w.r.ID, Sum: talk.Sum{Cost: 10}}}}},
+			len(talk.ReportSpans())), Incomplete: true}
+		part := known
+		part.Incomplete = true
+		for _, tt := range []struct {
+			name string
+			rep  talk.Report
+			err  error
+			want news.Wait
+		}{
+			{"known", known, nil, ""},
+			{"a part", part, nil, news.HeldCosts},
+			{"a part that reaches the cap", reached, nil, news.HeldBudget},
+			{"an error", known, chattest.ErrDisk, news.HeldCosts},
+			{"not in time", known, context.DeadlineExceeded, news.HeldCosts},
+		} {
+			w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return tt.rep, tt.err }
+			why, capped := w.Budget.Holds(w.t.Context(), w.r.ID)
+			assert.Equal(w.t, tt.want, why, tt.name)
+			assert.True(w.t, capped, tt.name)
+		}
+		why, _ := w.Budget.Holds(w.t.Context(), uuid.Must(uuid.NewV7()))
+		assert.Equal(w.t, news.HeldCosts, why, "the caps of an unknown session are unknown")
+		require.NoError(w.t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.SessionBudget = 0 }))
+		why, capped := w.Budget.Holds(w.t.Context(), w.r.ID)
+		assert.Empty(w.t, why)
+		assert.False(w.t, capped)
 	})
 }
 

@@ -56,6 +56,7 @@ func tellings() map[string]reported {
 		}, reply: true},
 		"held_sync":   {says: name(i18n.HeldSync), reply: true},
 		"held_budget": {says: name(i18n.HeldBudget), reply: true},
+		"held_costs":  {says: name(i18n.HeldCosts), reply: true},
 		"held_small":  {says: name(i18n.HeldSmall), reply: true},
 		"Unproven":    {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
 		"TakenBack":   {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},

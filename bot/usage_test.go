@@ -79,7 +79,7 @@ func TestUsageIsAPage(t *testing.T) {
 	rep.Broken, rep.Unread, rep.Silent = "/home/alice/.ccbot/prices.json", 1, 2
 	w.Press(t, chattest.Alice, id, "30 days")
 	assert.Contains(t, shows(), "⚠ 1 conversation file is not counted yet. Tap “Refresh”.\n"+
-		"⚠ Without 2 machines that have not answered.\n"+
+		"⚠ 2 machines have not answered: their latest use is missing.\n"+
 		"⚠ ~/.ccbot/prices.json cannot be read as a price list, so the built-in prices count. The log has the reason.\n")
 	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return talk.Report{}, context.DeadlineExceeded }
 	w.Press(t, chattest.Alice, id, "7 days")

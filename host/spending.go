@@ -55,7 +55,7 @@ func (s *Spending) Spent(ctx context.Context, budget time.Duration) (talk.Report
 	}
 	c := s.counting()
 	rep := c.Report
-	rep.Days, rep.Unread = make([]float64, talk.ReportDays), left
+	rep.Days, rep.Unread, rep.Incomplete = make([]float64, talk.ReportDays), left, left > 0 && limited.Err() != nil
 	if c.broken != nil {
 		s.Log.Warn("prices_unusable", logkey.File, rep.Broken, logkey.Error, c.broken)
 	}

@@ -104,6 +104,22 @@ func TestSpendingMatchesManualCount(t *testing.T) {
 	assert.Equal(t, own, rep.Broken)
 }
 
+// TestSpendingReportsLackOfTime: a part is told from a whole with an unreadable file.
+func TestSpendingReportsLackOfTime(t *testing.T) {
+	s := household(t, time.Date(2026, 5, 4, 0, 30, 0, 0, time.UTC))
+	rep, err := s.Spent(t.Context(), 0)
+	for err != nil { // the time ended before the first file
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		rep, err = s.Spent(t.Context(), 0)
+	}
+	assert.True(t, rep.Incomplete)
+	assert.NotZero(t, rep.Unread)
+	rep, err = s.Spent(t.Context(), time.Minute)
+	require.NoError(t, err)
+	assert.False(t, rep.Incomplete)
+	assert.Zero(t, rep.Unread)
+}
+
 func TestFutureTimestampCountsAsToday(t *testing.T) {
 	s := household(t, time.Date(2026, 5, 4, 0, 30, 0, 0, time.UTC)) // the clock was set back
 	rep, err := s.Spent(t.Context(), time.Minute)

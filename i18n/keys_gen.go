@@ -138,6 +138,7 @@ const (
 	HeldKeys                  Key = "held_keys"    // Binding, Name, Path
 	HeldSync                  Key = "held_sync"    // Name
 	HeldBudget                Key = "held_budget"  // Name
+	HeldCosts                 Key = "held_costs"   // Name
 	HeldAway                  Key = "held_away"    // Away, Name
 	TakenBackLater            Key = "taken_back_later"
 	HeldSmall                 Key = "held_small"  // Name
@@ -717,6 +718,7 @@ const (
 	QueueKeys                 Key = "queue_keys"
 	QueueSync                 Key = "queue_sync"
 	QueueBudget               Key = "queue_budget"
+	QueueCosts                Key = "queue_costs"
 	QueueSmall                Key = "queue_small"
 	QueueOver                 Key = "queue_over"
 	ChangesSinceStart         Key = "changes_since_start"  // Name

@@ -10,6 +10,7 @@ import (
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
+	"ccbot/port/news"
 
 	"github.com/google/uuid"
 )
@@ -52,10 +53,10 @@ type Callbacks struct {
 	// Failpoint is called at each persisted step with its name. It is nil except in programs that
 	// are built to die there.
 	Failpoint func(name string)
-	// Holds reports whether the prompts of a session wait because a cap of its cost is reached, and
+	// Holds returns why the prompts of a session wait because of a cap of its cost, or "", and
 	// whether the session has a cap: then the answer takes time. It is called before each prompt is
 	// typed. nil: no session has one.
-	Holds func(ctx context.Context, id uuid.UUID) (holds, capped bool)
+	Holds func(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool)
 }
 
 // configured returns the launch settings of a new session of an agent.

@@ -75,14 +75,14 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 }
 
 // checkCaps returns the decision about a prompt: one that would be typed waits while a cap of the
-// session is reached. The comparison takes time, so it reads the terminal again afterwards (P7).
+// session is reached, or may be. The comparison takes time, so it reads the terminal again afterwards (P7).
 func (c *core) checkCaps(ctx context.Context, w *work, d decision, head *typing.Prompt) (decision, error) {
 	if d.Act != Do(typing.Type) || c.deps.Callbacks.Holds == nil {
 		return d, nil
 	}
-	switch holds, capped := c.deps.Callbacks.Holds(ctx, w.r.ID); {
-	case holds:
-		return decision{Act: Do(typing.Hold), Why: news.HeldBudget, Again: view.HoldPace}, nil
+	switch why, capped := c.deps.Callbacks.Holds(ctx, w.r.ID); {
+	case why != "":
+		return decision{Act: Do(typing.Hold), Why: why, Again: view.HoldPace}, nil
 	case !capped:
 		return d, nil
 	}

@@ -31,6 +31,7 @@ import (
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
@@ -424,10 +425,13 @@ func (w *world) held(r session.Record, key, text string) {
 }
 
 // holds is Callbacks.Holds. onHolds is called while a cap is compared.
-func (w *world) holds(context.Context, uuid.UUID) (holds, capped bool) {
+func (w *world) holds(context.Context, uuid.UUID) (why news.Wait, capped bool) {
 	compares := w.onHolds.Load()
 	if compares != nil {
 		(*compares)()
 	}
-	return w.capped.Load(), compares != nil
+	if w.capped.Load() {
+		why = news.HeldBudget
+	}
+	return why, compares != nil
 }

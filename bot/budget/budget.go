@@ -16,6 +16,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -31,8 +32,8 @@ const (
 	interval = time.Minute
 	// gap is the shortest time between two comparisons: each one reads all transcripts.
 	gap = 2 * time.Second
-	// timeout is how long a prompt waits for its comparison. Without a result it is typed: the next
-	// comparison interrupts its turn.
+	// timeout bounds the comparison before a prompt is typed, which holds up its session. Without a
+	// result the prompt waits for the next one, which continues with the transcripts that are left.
 	timeout = 5 * time.Second
 )
 
@@ -73,25 +74,31 @@ func (b *Budget) Feature() chat.Feature {
 		OnItem: func(uuid.UUID, talk.Item) { pause.Poke(b.wake) }}
 }
 
-// Holds reports whether a cap of a session is reached, so that its prompts wait, and whether the
-// session has a cap: then the use was read.
-func (b *Budget) Holds(ctx context.Context, session uuid.UUID) (holds, capped bool) {
+// Holds returns why the prompts of a session wait: a cap is reached, or the cost is not known. It
+// returns "" if none does. capped reports whether the session has a cap: then the use was read.
+func (b *Budget) Holds(ctx context.Context, session uuid.UUID) (why news.Wait, capped bool) {
 	r, known := b.chat.Book.Records.Get(session)
-	if !known || !b.capped(r) {
-		return false, false
+	switch {
+	case !known:
+		return news.HeldCosts, true // its caps are unknown
+	case !b.capped(r):
+		return "", false
 	}
 	rep, err := b.spending.Spent(ctx, timeout)
 	if err != nil {
 		b.chat.Log.Warn("budget_unread", logkey.SessionID, session.String(), logkey.Error, err)
-		return false, true
+		return news.HeldCosts, true
 	}
 	for _, a := range b.accounts(costsOf(rep), r) {
 		if a.level() == 100 {
 			pause.Poke(b.wake) // the card may still be missing
-			return true, true
+			return news.HeldBudget, true
 		}
 	}
-	return false, true
+	if rep.Incomplete {
+		return news.HeldCosts, true
+	}
+	return "", true
 }
 
 // capped reports whether a session has a cap.

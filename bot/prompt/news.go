@@ -24,6 +24,7 @@ var heldTexts = map[news.Wait]i18n.Key{
 	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash,
 	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll, news.HeldKeys: i18n.HeldKeys,
 	news.HeldSync: i18n.HeldSync, news.HeldSmall: i18n.HeldSmall, news.HeldBudget: i18n.HeldBudget,
+	news.HeldCosts: i18n.HeldCosts,
 }
 
 // onNews reports the outcome of prompts, and a person's draft in the box.

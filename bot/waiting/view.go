@@ -154,6 +154,7 @@ var inTheWay = map[news.Wait]i18n.Key{
 	news.HeldDraft: i18n.QueueDraft, news.HeldBash: i18n.QueueBash,
 	news.HeldUnknown: i18n.QueueUnknown, news.HeldScroll: i18n.QueueScroll, news.HeldKeys: i18n.QueueKeys,
 	news.HeldSync: i18n.QueueSync, news.HeldSmall: i18n.QueueSmall, news.HeldBudget: i18n.QueueBudget,
+	news.HeldCosts: i18n.QueueCosts,
 }
 
 // why returns why the first prompt waits, if the title does not have it.

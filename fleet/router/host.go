@@ -16,6 +16,7 @@ import (
 	"ccbot/port"
 	"ccbot/port/folders"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 const (
@@ -51,6 +52,8 @@ type host struct {
 	turn     int               // rises with each read, and each session that the machine shows by itself
 	latest   int               // the turn of the latest read whose result is known
 	shown    map[uuid.UUID]int // the turn of sessions that were shown during a read
+	spent    talk.Report       // the last known use
+	spentAt  time.Time         // of spent; zero: none is known
 }
 
 // unreachable is the error of a call that the machine has not answered.

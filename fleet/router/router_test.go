@@ -310,6 +310,29 @@ func TestP6_SilentMachineIsUnknown(t *testing.T) {
 	}
 }
 
+// TestLastUseOfSilentMachineCounts: a cap of the day does not forget what a machine had used today.
+func TestLastUseOfSilentMachineCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, chat, _, b, _ := fleet(t)
+		synctest.Wait()
+		spent := func() talk.Report {
+			rep, err := chat.Sessions.Spent(t.Context(), time.Second)
+			require.NoError(t, err)
+			return rep
+		}
+		before := spent()
+		assert.Zero(t, before.Silent)
+		assert.Equal(t, []float64{3}, before.Days)
+		b.gone.Store(true)
+		now := spent()
+		assert.Equal(t, 1, now.Silent)
+		now.Silent = 0
+		assert.Equal(t, before, now)
+		time.Sleep(24 * time.Hour)
+		assert.Equal(t, []float64{2}, spent().Days, "what it used yesterday is no use of today")
+	})
+}
+
 func TestNewsNamesItsMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, chat, _, b, _ := fleet(t)

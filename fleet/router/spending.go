@@ -9,34 +9,55 @@ import (
 	"ccbot/port/talk"
 )
 
-// Spent adds up what the machines that answer have used. The error is of the chat's own.
+// Spent adds up what the machines have used. Of one that does not answer, what was known today
+// counts, so that a cap of the day is not forgotten. The error is of the chat's own.
 func (r spendingRouter) Spent(ctx context.Context, budget time.Duration) (talk.Report, error) {
 	if r.single() {
 		return r.own.Sessions.Spent(ctx, budget)
 	}
 	type spent struct {
 		talk.Report
-		name string
+		host *host
 		err  error
 	}
-	all, _ := gather(ctx, r.hosts(), func(ctx context.Context, h *host) (s spent, _ error) {
+	hosts := r.hosts()
+	all, _ := gather(ctx, hosts, func(ctx context.Context, h *host) (s spent, _ error) {
 		s.Report, s.err = h.Sessions.Spent(ctx, budget)
-		s.name = h.name
+		s.host = h
 		return s, nil
 	})
-	sum := ofMachine(all[0].Report, all[0].name)
+	sum := ofMachine(all[0].Report, hosts[0].name)
 	if all[0].err != nil {
 		return sum, all[0].err
 	}
-	sum.Silent = len(r.hosts()) - len(all)
-	for _, one := range all[1:] {
-		if one.err == nil {
-			sum = plus(sum, ofMachine(one.Report, one.name))
-		} else {
+	now := time.Now()
+	for _, h := range hosts[1:] {
+		i := slices.IndexFunc(all, func(s spent) bool { return s.host == h && s.err == nil })
+		if i < 0 {
 			sum.Silent++
+			sum = plus(sum, ofMachine(h.lastSpent(now), h.name))
+			continue
 		}
+		h.noteSpent(all[i].Report, now)
+		sum = plus(sum, ofMachine(all[i].Report, h.name))
 	}
 	return sum, nil
+}
+
+func (h *host) noteSpent(r talk.Report, now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.spent, h.spentAt = r, now
+}
+
+// lastSpent returns the last known report. One of another day says nothing about today.
+func (h *host) lastSpent(now time.Time) talk.Report {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if now.Local().Format(time.DateOnly) != h.spentAt.Local().Format(time.DateOnly) {
+		return talk.Report{}
+	}
+	return h.spent
 }
 
 // ofMachine returns a report that names its machine in each span with any use.
@@ -53,6 +74,7 @@ func ofMachine(r talk.Report, name string) talk.Report {
 // plus adds up two reports, with the prices of the first.
 func plus(a, b talk.Report) talk.Report {
 	a.Spans, a.Days, a.Unread = slices.Clone(a.Spans), slices.Clone(a.Days), a.Unread+b.Unread
+	a.Incomplete = a.Incomplete || b.Incomplete
 	for i := range min(len(a.Spans), len(b.Spans)) {
 		of, with := a.Spans[i], b.Spans[i]
 		a.Spans[i] = talk.Span{All: added(of.All, with.All), Models: slices.Clone(of.Models), Sessions: slices.Concat(of.Sessions, with.Sessions),

@@ -27,6 +27,7 @@ const (
 	HeldSmall   Wait = "held_small"   // the window is too small to show the prompt box
 	HeldDialog  Wait = "held_dialog"  // after a dialog, or a subagent's request
 	HeldBudget  Wait = "held_budget"  // a cap of the session is reached
+	HeldCosts   Wait = "held_costs"   // the session has a cap, and its cost is unknown
 	HeldKeys    Wait = "held_keys"    // the person's key bindings have no key that submits a text
 )
 

@@ -28,7 +28,9 @@ type Report struct {
 	Source string    // of the prices
 	Broken string    // a person's unusable file of prices; empty: none
 	Unread int       // transcripts
-	Silent int       // other machines whose use is missing, because they have not answered
+	Silent int       // other machines that have not answered: their use is what was known of it today
+	// Incomplete reports that the time ended before the transcripts were read.
+	Incomplete bool `json:",omitempty"`
 }
 
 // ReportDays is the number of days in a report; today is the last.

@@ -9,6 +9,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/recovery"
 )
@@ -20,7 +21,7 @@ type Chat interface {
 	Plans
 
 	// Holds is lifecycle.Callbacks.Holds.
-	Holds(ctx context.Context, id uuid.UUID) (holds, capped bool)
+	Holds(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool)
 	// Awaited names the files from the chat that a prompt still needs.
 	Awaited() (map[string]bool, error)
 	// SendFile sends a file of a session's folder, and returns when the person's chat has it.

@@ -261,7 +261,7 @@ func (e *Engine) openSessions() error {
 // Callbacks returns the functions that lifecycle calls.
 func (e *Engine) Callbacks() *lifecycle.Callbacks {
 	return &lifecycle.Callbacks{Failpoint: Failpoint(e.Environ), Lost: e.losses.note,
-		Holds: func(ctx context.Context, id uuid.UUID) (holds, capped bool) { return e.Chat.Holds(ctx, id) },
+		Holds: func(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool) { return e.Chat.Holds(ctx, id) },
 		Came:  func(ctx context.Context, w evidence.Writer) bool { return e.Recovery.Came(ctx, w) }}
 }
 

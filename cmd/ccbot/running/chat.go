@@ -8,6 +8,7 @@ import (
 	"ccbot/bot/prompt"
 	"ccbot/internal/address"
 	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // localChat implements engine.Chat by the bot of this process.
@@ -49,7 +50,7 @@ func (c localChat) Explain(r port.Session, err error) string {
 }
 
 // Holds implements engine.Chat.
-func (c localChat) Holds(ctx context.Context, id uuid.UUID) (holds, capped bool) {
+func (c localChat) Holds(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool) {
 	return c.s.bot.Budget.Holds(ctx, id)
 }
 

@@ -26,6 +26,7 @@ import (
 	"ccbot/internal/loglimit"
 	"ccbot/internal/session"
 	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // RunHost runs the sessions of this machine for a chat on another machine, which it has joined,
@@ -147,7 +148,7 @@ func (c remoteChat) Zone(address.Conversation) string { return c.e.TimeZone }
 func (remoteChat) Explain(_ port.Session, err error) string { return err.Error() }
 
 // Holds implements engine.Chat: the chat interrupts a turn above its cap.
-func (remoteChat) Holds(context.Context, uuid.UUID) (holds, capped bool) { return false, false }
+func (remoteChat) Holds(context.Context, uuid.UUID) (why news.Wait, capped bool) { return "", false }
 
 // Awaited keeps all files.
 func (remoteChat) Awaited() (map[string]bool, error) { return nil, errNoChat }
