@@ -123,6 +123,7 @@ func TestTryWithMachines(t *testing.T) {
 	shoot(t, page, "try-machine-away")
 	require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
 	w.until("the machine is back", func() bool { return !away() })
+	page.WaitText("desktop answers again") // the chat knows its sessions a little later
 	page.Send("/kill desktop:api")
 	page.Tap("Kill")
 	page.WaitText("is archived")
