@@ -497,7 +497,7 @@ func TestHelpAndMenu(t *testing.T) {
 	w.MustHear(t, "/help")
 	manual, err := os.ReadFile("../docs/manual.md")
 	require.NoError(t, err)
-	help := menu.Help(w.In(chattest.AtAlice)).Text
+	help := menu.Help(w.In(chattest.AtAlice), false).Text
 	assert.Equal(t, []string{help}, w.Telegram.Texts())
 	for _, published := range w.Menus() {
 		assert.NotEmpty(t, published.Commands)

@@ -148,6 +148,21 @@ func TestOneMachineHasNoHostsPage(t *testing.T) {
 	}
 }
 
+// TestHelpNamesHosts where the menu of commands has it.
+func TestHelpNamesHosts(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.MustHear(t, "/help")
+	assert.NotContains(t, w.Telegram.Last(t).Text.Text, "/hosts")
+	withFleet(t, w)
+	w.MustHear(t, "/help")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "\n/hosts: Computers with agents\n")
+	w.MustHear(t, "/menu")
+	menu := w.Telegram.LastID()
+	w.Press(t, chattest.Alice, menu, w.Word(i18n.PageHelp))
+	w.Press(t, chattest.Alice, menu, w.Word(i18n.HelpOverviewTitle))
+	assert.Contains(t, w.Shows(t, menu).Text.Text, "/hosts: Computers with agents")
+}
+
 // TestP6_SentencesNameSilentMachine: a page that lacks the facts of a machine names it and the last
 // contact, and /health shows the last report of each machine.
 func TestP6_SentencesNameSilentMachine(t *testing.T) {

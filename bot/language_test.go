@@ -44,7 +44,7 @@ func TestAnswerUsesTelegramLanguage(t *testing.T) {
 		return w.Telegram.Texts()[len(w.Telegram.Texts())-1]
 	}
 	said := func(lang string) string {
-		return menu.Help(chat.Phrases{Words: w.Speech.For(lang), Facts: w.Facts}).Text
+		return menu.Help(chat.Phrases{Words: w.Speech.For(lang), Facts: w.Facts}, false).Text
 	}
 	private, group := chattest.PrivateChat(chattest.Alice), chattest.GroupChat(chattest.Ours)
 	assert.Equal(t, said("en"), help(private, ""))

@@ -47,6 +47,9 @@ func New(c *chat.Chat, fleet Fleet) *Hosts {
 	return &Hosts{chat: c, fleet: fleet, cards: card.NewKind[away](c.Cards, kind, nil), wake: make(chan struct{}, 1), offers: make(map[string]offer)}
 }
 
+// Exist reports whether the chat can have other machines.
+func (h *Hosts) Exist() bool { return h.fleet != nil && h.fleet.Exists() }
+
 // Feature describes the feature to the dispatcher.
 func (h *Hosts) Feature() chat.Feature {
 	f := chat.Feature{Name: page, OnMachine: func(string) { pause.Poke(h.wake) }, Run: h.run}

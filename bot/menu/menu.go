@@ -62,15 +62,15 @@ type Questions interface {
 	Waits() []port.Session
 }
 
-// New is /menu and /help with their pages.
-func New(c *chat.Chat, q Questions) chat.Feature {
-	m := menu{c, q}
+// New is /menu and /help with their pages. machines reports whether the chat has /hosts.
+func New(c *chat.Chat, q Questions, machines func() bool) chat.Feature {
+	m := menu{c, q, machines}
 	do := func(_ context.Context, v chat.Visit, _ string) (a chat.Answer, next string, err error) {
 		a, err = chat.Do(func(ctx context.Context) error { return q.Step(ctx, v.To) })
 		return a, "", err
 	}
 	help := func(ctx context.Context, in chat.Incoming, _ string) error {
-		return c.Post(ctx, card.Content{To: in.To, Text: Help(c.In(in.To))})
+		return c.Post(ctx, card.Content{To: in.To, Text: Help(c.In(in.To), machines())})
 	}
 	return chat.Feature{Name: "menu",
 		Commands: []chat.Command{
@@ -81,21 +81,27 @@ func New(c *chat.Chat, q Questions) chat.Feature {
 }
 
 // Help is all of the help.
-func Help(p chat.Phrases) render.Text {
+func Help(p chat.Phrases, machines bool) render.Text {
 	all := []render.Text{p.Text(i18n.HelpAbout)}
 	for _, t := range topics {
-		all = append(all, t.text(p))
+		all = append(all, t.text(p, machines))
 	}
 	return chat.Paragraphs(all...)
 }
 
-func (t topic) text(p chat.Phrases) render.Text {
-	return chat.Lines(render.Bold(p.Say(t.word)), p.Text(t.label))
+// text is a topic with its title; machines: it may name /hosts.
+func (t topic) text(p chat.Phrases, machines bool) render.Text {
+	lines := []render.Text{render.Bold(p.Say(t.word)), p.Text(t.label)}
+	if machines && t.label == i18n.HelpOverview {
+		lines = append(lines, render.Plain(p.Say(i18n.Named, i18n.Args{"What": "/hosts", "Said": p.Say(i18n.MenuKey.Of("hosts"))})))
+	}
+	return chat.Lines(lines...)
 }
 
 type menu struct {
 	chat      *chat.Chat
 	questions Questions
+	machines  func() bool
 }
 
 func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
@@ -125,7 +131,7 @@ func (m menu) help(_ context.Context, v chat.Visit) (chat.Screen, error) {
 	var buttons []card.Option
 	for _, t := range topics {
 		if t.address == helpPage+"/"+v.Rest {
-			return chat.Screen{Text: t.text(p), Back: helpPage}, nil
+			return chat.Screen{Text: t.text(p, m.machines()), Back: helpPage}, nil
 		}
 		buttons = append(buttons, t.button(p))
 	}
