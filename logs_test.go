@@ -24,7 +24,7 @@ import (
 func logged(t *testing.T) map[string][]line {
 	t.Helper()
 	at := map[string]int{"Debug": 0, "Info": 0, "Warn": 0, "Error": 0, "DebugContext": 1, "InfoContext": 1, "WarnContext": 1, "ErrorContext": 1,
-		"LogAttrs": 2, "warn": 2} // the latter is of bot/inbox, which logs what repeats but once
+		"LogAttrs": 2, "warn": 2, "logFailure": 1} // the last two are of bot/inbox
 	all := make(map[string][]line)
 	for _, s := range product(t) {
 		ast.Inspect(s.file, func(n ast.Node) bool {
