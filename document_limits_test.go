@@ -44,7 +44,7 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"PROMISES", "after a kill and at three more starts", "bot/inbox.mostTries", "3"},
 	{"PROMISES", "only after ten minutes in which `getMe`", "bot/inbox.revokedAfter", "10 * time.Minute"},
 	{"PROMISES", "is full for more than 10 minutes", "lifecycle/typing.typedTTL", "10 * time.Minute"},
-	{"PROMISES", "older than its newest 1,000", "bot/conversation.maxMessages", "1000"},
+	{"PROMISES", "older than the newest 1,000", "bot/conversation.maxMessages", "1000"},
 	{"PROMISES", "30 minutes at most", "cmd/ccbot/telegram.downloadFor", "30 * time.Minute"},
 	{"PROMISES", "one minute without a byte", "cmd/ccbot/telegram.stallAfter", "time.Minute"},
 	{"PROMISES", "After three kills in one boot", "internal/suspect.mostDeaths", "3"},
