@@ -127,7 +127,7 @@ func TestP8_MachineJoins(t *testing.T) {
 	here, there = term.let("C", t.TempDir(), "n")
 	code, _, errs = here.end()
 	assert.Equal(t, 1, code)
-	assert.Contains(t, errs, "nothing was done")
+	assert.Contains(t, errs, "C was refused")
 	assert.Contains(t, there.log.String(), "did not let this machine in")
 
 	w.kill9()

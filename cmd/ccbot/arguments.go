@@ -69,6 +69,9 @@ func (c *call) record(what string) (d offline.View, r session.Record, err error)
 // errInterrupted is for what ends while it still reads the input.
 var errInterrupted = errors.New("interrupted: nothing was done")
 
+// errDeclined is for a question that was not answered with y.
+var errDeclined = errors.New("nothing was done: answer y")
+
 // confirm asks a question that is answered with y.
 func (c *call) confirm(cmd *cobra.Command, question string) error {
 	p := &terminal.Printer{Out: c.stderr}
@@ -78,7 +81,10 @@ func (c *call) confirm(cmd *cobra.Command, question string) error {
 		return errInterrupted
 	}
 	if said = strings.ToLower(strings.TrimSpace(said)); said != "y" && said != "yes" {
-		return errors.New("nothing was done: answer y, or give --yes")
+		if cmd.Flags().Lookup("yes") == nil {
+			return errDeclined
+		}
+		return fmt.Errorf("%w, or give --yes", errDeclined)
 	}
 	return p.Err
 }

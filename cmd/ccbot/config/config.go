@@ -395,7 +395,7 @@ func (c Config) Level() (level slog.Level) {
 // Proxy returns the proxy of a request to Telegram.
 func (c Config) Proxy() func(*http.Request) (*url.URL, error) {
 	either := func(name string) string { return cmp.Or(c.Network[name], c.Network[strings.ToLower(name)]) }
-	proxies := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
+	proxies := httpproxy.Config{HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
 	proxy := proxies.ProxyFunc()
 	return func(q *http.Request) (*url.URL, error) { return proxy(q.URL) }
 }
