@@ -60,7 +60,8 @@ type note struct {
 	Use      use  `json:"use,omitempty"`  // in this run
 	Reported bool `json:"told,omitempty"` // the chat knows that the file is left unread
 
-	reads int // under way
+	reads int  // under way
+	once  bool // a read has ended in this run
 }
 
 // Files are the notes of the files that are read. The nil value notes nothing.
@@ -254,7 +255,7 @@ func (f *Files) store(n *note) {
 	case n.reads > 0:
 		n.Use = reading
 	case n.Use != unused:
-		n.Use = passed
+		n.Use, n.once = passed, true
 	}
 	i := slices.Index(f.rows, n)
 	if i < 0 { // Close
@@ -335,7 +336,10 @@ func (f *Files) Close() error {
 		if n == nil || n.Use != reading {
 			continue
 		}
-		if n.Use = unused; n.Deaths == 0 {
+		if n.Use = unused; n.once {
+			n.Use = passed
+		}
+		if n.Deaths == 0 {
 			f.rows[i] = nil
 		}
 		f.write(i)
