@@ -52,7 +52,7 @@ type Config struct {
 	Roots          string        `env:"CCBOT_ROOTS" doc:"folders of sessions, with colons; empty: all"`
 	KillGrace      time.Duration `env:"KILL_GRACE" envDefault:"12s" doc:"from the hang-up (or TERM, without one) to KILL; at least 2s"`
 	RemindAfter    time.Duration `env:"QUESTION_REMIND_AFTER" envDefault:"15m" doc:"an unanswered question comes again with a sound after this time, three times at most; 0: never"`
-	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"24h" doc:"an idle session is archived after this time; 0: never"`
+	IdleAfter      time.Duration `env:"IDLE_ARCHIVE_AFTER" envDefault:"24h" doc:"time after which an idle session may be archived; 0: never"`
 	PurgeAfter     time.Duration `env:"ARCHIVE_PURGE_AFTER" envDefault:"90d" doc:"an ended session is forgotten after this time, or later; 0: never"`
 	LoopPurge      time.Duration `env:"LOOP_PURGE_AFTER" envDefault:"30d" doc:"a loop is removed this time after its end, or later; 0: never"`
 	StaleRunning   time.Duration `env:"STALE_RUNNING_AFTER" envDefault:"30d" doc:"a start may give up a session whose agent is unknown after this time without a sign of life; 0: never"`
@@ -66,7 +66,7 @@ type Config struct {
 	Thinking       yes           `env:"CCBOT_THINKING" envDefault:"0" doc:"1: the chat also shows thinking"`
 	Voice          string        `env:"VOICE_COMMAND" doc:"command that gets a voice message's file and prints its text"`
 	VoiceConfirm   string        `env:"VOICE_CONFIRM" envDefault:"off" doc:"on: the text of a voice message waits for [Send]; off: it does not"`
-	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"unchanged files from the chat are removed this time after their session's end, or later; 0: never"`
+	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"unchanged files from the chat are removed this time after they came and the last known session in their folder ended, or later; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of a chat that has none, by its code"`
 	TimeZone       string        `env:"CCBOT_TIME_ZONE" envDefault:"Local" doc:"time zone of a chat that has none, such as Europe/Berlin; Local: the machine's"`
 	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release, for version --check"`

@@ -16,7 +16,7 @@ import (
 func TestRefusedVariablesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/configuration.md")
 	require.NoError(t, err)
-	_, section, found := strings.Cut(string(page), "agents get no `X` from ccbot. `X` cannot be\n")
+	_, section, found := strings.Cut(string(page), "ccbot sets no `X` for them. `X` cannot be\n")
 	require.True(t, found)
 	section, _, _ = strings.Cut(section, "`.\n")
 	var documented []string
