@@ -64,7 +64,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 		},
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			engine.RecordWrites(environ, cmd.Name())
-			bot := !cmd.HasParent() || cmd.Name() == "run"
+			bot := !cmd.HasParent() || cmd.Name() == "run" && !cmd.Parent().HasParent()
 			if !bot || hasTerminal() {
 				cmd.SetContext(untilHangup(cmd.Context()))
 			}
