@@ -245,6 +245,36 @@ func TestP4_ReceiptCountsAfterEnd(t *testing.T) {
 	}
 }
 
+// A turn may ask in the chat before its receipt is seen. The receipt counts while the dialog is
+// open, and a text without one is not asked about before it has closed.
+func TestP4_ReceiptCountsUnderDialog(t *testing.T) {
+	for name, forgets := range map[string]bool{"with a receipt": false, "without a receipt": true} {
+		t.Run(name, func(t *testing.T) {
+			inCalledWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				w.calls.set(func(c *callee) { c.forgets = true })
+				w.order.onPoint(func(name string) {
+					if name == "call-accepted" {
+						a.set(func(a *agent) { a.dialog, a.status = true, presence.Waiting })
+						w.relays.ask(r)
+					}
+				})
+				w.held(r, "k", viewtest.Said)
+				w.pass(3 * time.Second)
+				assert.Equal(t, typing.Typing, w.prompts.state("k"))
+				w.calls.set(func(c *callee) { c.forgets = forgets })
+				w.pass(10 * time.Second)
+				if !forgets {
+					assert.Equal(t, typing.PromptState("finished"), w.prompts.state("k"))
+					assert.Empty(t, w.get(r.ID).Prompts)
+				}
+				w.pass(typing.ProofWait)
+				assert.Zero(t, toldOf[news.Unproven](w.news))
+			})
+		})
+	}
+}
+
 func TestP7_NothingIsDeliveredUnlessIdle(t *testing.T) {
 	for name, change := range map[string]func(w *world, a *agent){
 		"a turn runs":      func(_ *world, a *agent) { a.set(func(a *agent) { a.status = presence.Busy }) },

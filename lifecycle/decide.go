@@ -143,6 +143,8 @@ func decideDialog(r session.Record, v view.View, head *typing.Prompt) decision {
 		return decision{Act: Do(typing.Proven), Again: view.Soon}
 	case v.Relayed && held:
 		return decision{Act: Do(typing.Hold), Why: news.HeldDialog, Again: view.Slow}
+	case v.Relayed && head.AwaitsReceipt(v):
+		return decision{Act: Do(typing.Settle), Again: view.Soon}
 	case v.Relayed:
 		return decision{Again: view.Slow}
 	case wait > 0:

@@ -88,6 +88,12 @@ func decideCall(v view.View, p *Prompt) Decision {
 	return Decision{Act: Hold, Why: news.HeldUnknown, Again: view.HoldPace}
 }
 
+// AwaitsReceipt reports whether the agent was called with the prompt so recently that its receipt
+// may still come. It comes while a dialog is open, too: the prompt's own turn may ask at once.
+func (p *Prompt) AwaitsReceipt(v view.View) bool {
+	return v.ByCall && p.IsEntered() && v.Now.Sub(p.Mark.At).Abs() < ProofWait
+}
+
 // decideCalled decides about a prompt that the agent may have. It is pure.
 func decideCalled(v view.View, p *Prompt, hasReceipt bool) Decision {
 	waited := min(v.Now.Sub(p.Mark.At), v.Now.Sub(p.Since))
