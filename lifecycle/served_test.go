@@ -108,6 +108,58 @@ func TestP3_ArchiveEndsBothProcesses(t *testing.T) {
 	})
 }
 
+// A server that ends by TERM leaves a tool that ignores it. A process that left the tool is not
+// touched.
+func TestP3_ToolsOfServerEnd(t *testing.T) {
+	for name, how := range map[string]process.How{"the server ends with its terminal": process.HowAlreadyGone, "by TERM": process.HowTerm, "by KILL": process.HowKill} {
+		t.Run(name, func(t *testing.T) {
+			inServedWorld(t, func(t *testing.T, w *world) {
+				r, a := w.started()
+				tool := w.processes.startNow(901, []string{"sh", "tool"}, below(a.server.PID))
+				below901 := w.processes.startNow(902, []string{"sleep", "1000"}, below(tool.PID))
+				left := w.processes.startNow(903, []string{"sleep", "1000"})
+				w.processes.yieldsTo(tool.PID, process.HowKill)
+				w.processes.yieldsTo(a.server.PID, how)
+				if how == process.HowAlreadyGone {
+					w.processes.set(func(ps *processes) {
+						ps.onAct = func(id process.Identity, _ process.How) {
+							if id == a.id {
+								ps.exit(a.server.PID)
+							}
+						}
+					})
+				}
+				receipt := w.archive(r)
+				assert.Equal(t, session.Archived, w.get(r.ID).State)
+				for _, id := range []process.Identity{a.id, a.server, tool, below901} {
+					assert.False(t, w.processes.alive(id), id.PID)
+				}
+				assert.True(t, w.processes.alive(left))
+				assert.Empty(t, w.get(r.ID).Descendants)
+				i := slices.IndexFunc(receipt.Others, func(e ending.Ending) bool { return e.Process.Identity == tool })
+				require.GreaterOrEqual(t, i, 0, "the receipt has the tool")
+				assert.Equal(t, process.HowKill, receipt.Others[i].How)
+			})
+		})
+	}
+}
+
+// A crash right after the hang-up: the tools of a server that has ended since are on disk.
+func TestP8_ToolsOfServerEndAfterCrash(t *testing.T) {
+	inServedWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		tool := w.processes.startNow(901, []string{"sh", "tool"}, below(a.server.PID))
+		w.crash("below-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
+		assert.True(t, w.processes.alive(a.id), "nothing has ended yet")
+		w.processes.exit(a.server.PID)
+		w.processes.exit(a.id.PID)
+		w.comeBack()
+		w.pass(2 * time.Minute)
+		assert.Equal(t, session.Archived, w.get(r.ID).State)
+		assert.False(t, w.processes.alive(tool))
+	})
+}
+
 // Only a child of the terminal's process is its server: a tool below may run the server of another
 // terminal.
 func TestP2_ServerBelowToolIsLeftAlone(t *testing.T) {

@@ -72,6 +72,7 @@ func (s *Session) End(ctx context.Context, seen Seen, receipt *Receipt) {
 	receipt.Adopted = s.r.Binding != nil && s.r.Binding.Adopted && !s.HasMadeAdopted(seen.Pane)
 	receipt.Split = !receipt.Adopted && seen.Pane.WindowPanes > 1
 	s.bindOwn(ctx, seen)
+	s.noteServed(ctx)
 	s.endAgent(ctx, seen, receipt)
 	ended, failures, err := s.EndLeftovers(ctx)
 	if err != nil {

@@ -16,22 +16,43 @@ import (
 func (s *Session) noting(id process.Identity, seen process.Snapshot) process.Grace {
 	grace := s.grace()
 	grace.BeforeKill = func(ctx context.Context) error {
-		s.noted.Lock() // several processes may be ended at the same time
-		defer s.noted.Unlock()
-		below := s.descendants(seen, id)
-		if now, err := s.ender.Processes.Snapshot(ctx); err == nil {
-			below = append(below, s.descendants(now, id)...)
-		}
-		for _, one := range below {
+		now, _ := s.ender.Processes.Snapshot(ctx) // of one that cannot be read, seen has what is known
+		return s.noteTools(id, seen, now)
+	}
+	return grace
+}
+
+// noteTools puts the descendants of a process on disk.
+func (s *Session) noteTools(id process.Identity, tables ...process.Snapshot) error {
+	s.noted.Lock() // several processes may be ended at the same time
+	defer s.noted.Unlock()
+	for _, table := range tables {
+		for _, one := range s.descendants(table, id) {
 			if tool := (session.Tool{Process: one, Of: id}); !slices.Contains(s.r.Descendants, tool) {
 				s.r.Descendants = append(s.r.Descendants, tool)
 			}
 		}
-		err := s.save()
-		s.onTools()
-		return err
 	}
-	return grace
+	err := s.save()
+	s.onTools()
+	return err
+}
+
+// noteServed notes the tools of the agent's server before anything ends: the process at the
+// terminal may kill the server, and a server that ends does not wait for its tools. They end with
+// the session.
+func (s *Session) noteServed(ctx context.Context) {
+	b := s.r.Binding
+	if b == nil || !b.AgentServer.Valid() {
+		return
+	}
+	seen, err := s.ender.Processes.Snapshot(ctx)
+	if err != nil {
+		return // the search for leftovers meets the same error and handles it
+	}
+	if err := s.noteTools(b.AgentServer, seen); err != nil {
+		s.ender.Log.Warn("record_not_saved", logkey.SessionID, s.r.ID.String(), logkey.Error, err)
+	}
 }
 
 // spareCleaned removes the notes that this end has made below a process that ended without KILL:
