@@ -32,6 +32,7 @@ type Settings struct {
 // Hub is a running hub.
 type Hub struct {
 	server *server.Server
+	front  *front
 	pin    Pin
 }
 
@@ -59,7 +60,13 @@ func Open(s Settings) (*Hub, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hub: %w", err)
 	}
-	return &Hub{running, pin}, nil
+	clients, err := listen(s.Listen, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}}, running)
+	if err != nil {
+		running.Shutdown()
+		running.WaitForShutdown()
+		return nil, fmt.Errorf("hub: %w", err)
+	}
+	return &Hub{running, clients, pin}, nil
 }
 
 // errStore is returned if the server cannot use its store.
@@ -86,20 +93,16 @@ func start(s Settings, cert tls.Certificate) (*server.Server, error) {
 	if !running.JetStreamEnabled() {
 		return nil, errStore
 	}
-	return nil, fmt.Errorf("listen on %s: not ready after %s", s.Listen, startTimeout)
+	return nil, fmt.Errorf("not ready after %s", startTimeout)
 }
 
 func optionsOf(s Settings, cert tls.Certificate) (*server.Options, error) {
-	host, port, err := net.SplitHostPort(s.Listen)
+	_, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %q: %w", s.Listen, err)
 	}
-	number, err := strconv.Atoi(port)
-	if err != nil || number < 0 || number > 65535 {
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return nil, fmt.Errorf("listen on %q: the port is not a number up to 65535", s.Listen)
-	}
-	if number == 0 {
-		number = server.RANDOM_PORT
 	}
 	operator, err := jwt.DecodeOperatorClaims(s.Trust.Operator)
 	if err != nil {
@@ -114,25 +117,25 @@ func optionsOf(s Settings, cert tls.Certificate) (*server.Options, error) {
 		return nil, fmt.Errorf("%w: %w", errStore, err)
 	}
 	return &server.Options{
-		ServerName: "ccbot-hub", Host: host, Port: number,
-		TLS: true, TLSTimeout: 10, TLSHandshakeFirst: true,
-		TLSConfig:        &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}},
+		ServerName: "ccbot-hub", DontListen: true, // see front
+		TLS: true, TLSConfig: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}}, // clients ask for it
 		TrustedOperators: []*jwt.OperatorClaims{operator}, SystemAccount: operator.SystemAccount, AccountResolver: accounts,
 		JetStream: true, StoreDir: store, SyncAlways: true, JetStreamMaxStore: s.MaxStore, JetStreamMaxMemory: 64 << 20,
-		MaxPayload: rights.MaxPayload, MaxConn: 1024, AuthTimeout: 10, WriteDeadline: 10 * time.Second,
+		MaxPayload: rights.MaxPayload, MaxConn: maxConnections, AuthTimeout: 10, WriteDeadline: 10 * time.Second,
 		PingInterval: 20 * time.Second, MaxPingsOut: 2, NoSigs: true, NoLog: s.Log == nil,
 		DisableJetStreamBanner: true,
 	}, nil
 }
 
 // Address returns the address on which the hub listens.
-func (h *Hub) Address() string { return h.server.Addr().String() }
+func (h *Hub) Address() string { return h.front.listener.Addr().String() }
 
 // Pin returns the pin of the hub's key.
 func (h *Hub) Pin() Pin { return h.pin }
 
 // Close ends all connections and the server.
 func (h *Hub) Close() {
+	h.front.close()
 	h.server.Shutdown()
 	h.server.WaitForShutdown()
 }

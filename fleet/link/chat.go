@@ -92,8 +92,8 @@ func (c *Chat) again() {
 	}
 }
 
-// Run sends the fleet to the hub again after each loss of a connection, because the hub may have
-// lost its disk.
+// Run sends the fleet to the hub again after each loss of a connection or of a stream, because the
+// hub may have lost its disk.
 func (c *Chat) Run(ctx context.Context) error {
 	for attempts := 0; ; {
 		select {
@@ -235,7 +235,11 @@ func (c *Chat) consumer(ctx context.Context, stream, name, subject string) error
 
 // SendCommand publishes a message for a host. The hub drops a second message with the same id.
 func (c *Chat) SendCommand(ctx context.Context, host, id string, data []byte) error {
-	return publish(ctx, c.js, c.names.Command(host), host+":"+id, data)
+	err := publish(ctx, c.js, c.names.Command(host), host+":"+id, data)
+	if errors.Is(err, jetstream.ErrNoStreamResponse) {
+		c.again()
+	}
+	return err
 }
 
 // Events calls handle for each event of a host until ctx ends. After handle the hub forgets the
@@ -243,7 +247,7 @@ func (c *Chat) SendCommand(ctx context.Context, host, id string, data []byte) er
 func (c *Chat) Events(ctx context.Context, handle func(host string, data []byte)) error {
 	return consume(ctx, c.js, c.names.Events(), chatName, func(m jetstream.Msg) {
 		handle(m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:], m.Data())
-	})
+	}, c.again)
 }
 
 // Conn returns the connection, for requests and beats.

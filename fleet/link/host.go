@@ -48,7 +48,7 @@ func (h *Host) SendEvent(ctx context.Context, id string, data []byte) error {
 
 // Commands calls handle for each command until ctx ends. The hub forgets a command after handle.
 func (h *Host) Commands(ctx context.Context, handle func(data []byte)) error {
-	return consume(ctx, h.js, h.names.Commands(), h.id, func(m jetstream.Msg) { handle(m.Data()) })
+	return consume(ctx, h.js, h.names.Commands(), h.id, func(m jetstream.Msg) { handle(m.Data()) }, func() {}) // the chat makes it again
 }
 
 // Conn returns the connection, for requests and beats.

@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -25,10 +26,10 @@ func publish(ctx context.Context, js jetstream.JetStream, subject, id string, da
 }
 
 // consume handles the messages of a consumer until ctx ends, and finds the consumer again after the
-// hub has lost it.
-func consume(ctx context.Context, js jetstream.JetStream, stream, name string, handle func(jetstream.Msg)) error {
+// hub has lost it. lost is called if the hub has no such consumer.
+func consume(ctx context.Context, js jetstream.JetStream, stream, name string, handle func(jetstream.Msg), lost func()) error {
 	for attempts := 0; ; attempts++ {
-		if read(ctx, js, stream, name, handle) {
+		if read(ctx, js, stream, name, handle, lost) {
 			attempts = 0
 		}
 		if err := pause.For(ctx, backoff(attempts)); err != nil {
@@ -39,12 +40,15 @@ func consume(ctx context.Context, js jetstream.JetStream, stream, name string, h
 
 // read handles messages until the consumer is lost or the connection was made again, and reports
 // whether the next attempt may come at once.
-func read(ctx context.Context, js jetstream.JetStream, stream, name string, handle func(jetstream.Msg)) (soon bool) {
+func read(ctx context.Context, js jetstream.JetStream, stream, name string, handle func(jetstream.Msg), lost func()) (soon bool) {
 	ctx, again, stop := until(ctx, js.Conn(), nats.CONNECTED)
 	defer stop()
 	find, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	consumer, err := js.Consumer(find, stream, name)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+		lost()
+	}
 	if err != nil {
 		return again()
 	}

@@ -10,6 +10,6 @@
 //   - A joiner publishes on the subject of its code and reads the inbox of its code.
 //   - The rights of a host end at a time, or earlier by a revocation in the account's JWT.
 //
-// A subject is no proof of its sender: the hub delivers to the reply subject of a pull without
-// asking for a right. Package seal has the proof.
+// A subject is no proof of its sender: a server delivers to the reply subject of a pull without
+// asking for a right, which package hub prevents. Package seal has the proof.
 package rights

@@ -38,8 +38,11 @@ func (n Names) Hosts() string { return "hosts_" + n.Fleet }
 // Views is the bucket of the views of sessions. A key is HOST.RECORD.
 func (n Names) Views() string { return "views_" + n.Fleet }
 
+// Inboxes is the prefix of all inboxes.
+const Inboxes = "_INBOX"
+
 // Inbox is the prefix of the inboxes of a host or of a joiner.
-func Inbox(owner string) string { return "_INBOX_" + owner }
+func Inbox(owner string) string { return Inboxes + "_" + owner }
 
 // IsInbox reports whether a reply subject is in an owner's inbox. An answer is sent nowhere else:
 // its sender has more rights than the owner, who chose the subject.

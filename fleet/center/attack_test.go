@@ -1,0 +1,137 @@
+package center_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/fleet/join"
+	"ccbot/fleet/link"
+	"ccbot/fleet/rights"
+	"ccbot/fleet/seal"
+	"ccbot/port"
+	"ccbot/port/news"
+)
+
+// thief has the folder of a machine, and runs its own program instead of ccbot.
+type thief struct {
+	t    *testing.T
+	of   join.Admission
+	keys join.HostKeys
+	*link.Host
+	epoch, seq uint64
+}
+
+func (w *world) steal(folder string) *thief {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(folder, "member"))
+	require.NoError(w.t, err)
+	var stored struct {
+		join.Admission
+		Keys json.RawMessage `json:"keys"`
+	}
+	require.NoError(w.t, json.Unmarshal(data, &stored))
+	keys, err := join.ParseHostKeys(stored.Keys)
+	require.NoError(w.t, err)
+	a := stored.Admission
+	conn, err := link.OpenHost(a.Hub, a.Login(keys), a.Names, a.ID)
+	require.NoError(w.t, err)
+	w.t.Cleanup(conn.Close)
+	return &thief{t: w.t, of: a, keys: keys, Host: conn}
+}
+
+// sealed seals a message of any content for the chat.
+func (x *thief) sealed(kind, id string, epoch, seq uint64, body string) []byte {
+	x.t.Helper()
+	head, err := json.Marshal(seal.Message{V: 1, Kind: kind, From: x.of.ID, To: "chat", Epoch: epoch, Seq: seq, ID: id})
+	require.NoError(x.t, err)
+	data, err := x.keys.Seal.SealFor(x.of.Chat, append(append(head, '\n'), body...))
+	require.NoError(x.t, err)
+	return data
+}
+
+// TestP9_MachineCommandsNoHub: the hub sends answers without asking for a right, also to the subjects
+// that delete the streams of all machines.
+func TestP9_MachineCommandsNoHub(t *testing.T) {
+	w := newWorld(t)
+	b, c := t.TempDir(), t.TempDir()
+	w.join("B", b)
+	w.join("C", c)
+	onC := w.run("C", c)
+	w.shows("C")
+	x := w.steal(b)
+	names := x.of.Names
+	next := "$JS.API.CONSUMER.MSG.NEXT." + names.Commands() + "." + x.of.ID
+	for _, reply := range []string{"$JS.API.STREAM.DELETE." + names.Events(), "$JS.API.STREAM.DELETE." + names.Commands(), "$JS.API.STREAM.PURGE." + names.Commands(),
+		"$JS.API.CONSUMER.DELETE." + names.Events() + ".chat", names.Event("c"), names.Request("c"), "x"} {
+		for subject, body := range map[string]string{next: `{"batch":1,"no_wait":true}`, names.Event(x.of.ID): "x"} {
+			for _, header := range []nats.Header{nil, {"x": []string{"y"}}} {
+				x := w.steal(b)
+				cut := x.Conn().StatusChanged(nats.RECONNECTING)
+				require.NoError(t, x.Conn().PublishMsg(&nats.Msg{Subject: subject, Reply: reply, Header: header, Data: []byte(body)}))
+				<-cut
+				x.Close()
+			}
+		}
+	}
+	require.NoError(t, onC.News().SessionNews(t.Context(), port.Session{ID: uuid.New(), Name: "still"}, news.Renamed{}))
+	require.Eventually(t, func() bool { return slices.Contains(w.chat.all(), "still") }, time.Minute, 5*time.Millisecond)
+	streams, err := filepath.Glob(filepath.Join(w.settings.Folder, "store", "jetstream", "*", "streams", "*"))
+	require.NoError(t, err)
+	assert.Len(t, streams, 4)
+}
+
+// TestP8_StreamsAreMadeAgain: the hub loses a stream while it is connected.
+func TestP8_StreamsAreMadeAgain(t *testing.T) {
+	w := newWorld(t)
+	c := t.TempDir()
+	w.join("C", c)
+	onC := w.run("C", c)
+	w.shows("C")
+	keys, err := os.ReadFile(filepath.Join(w.folder, "keys"))
+	require.NoError(t, err)
+	of, err := rights.ParseKeys(keys)
+	require.NoError(t, err)
+	user, err := of.Chat()
+	require.NoError(t, err)
+	conn, err := link.Dial(onC.Admission.Hub, link.Login{User: user})
+	require.NoError(t, err)
+	defer conn.Close()
+	for i, stream := range []string{of.Names().Events(), of.Names().Commands()} {
+		_, err = conn.Request("$JS.API.STREAM.DELETE."+stream, nil, time.Minute)
+		require.NoError(t, err)
+		require.NoError(t, onC.News().SessionNews(t.Context(), port.Session{ID: uuid.New()}, news.Renamed{}))
+		require.Eventually(t, func() bool { return len(w.chat.all()) == i+1 }, time.Minute, 5*time.Millisecond)
+	}
+}
+
+// TestP9_MachineTakesNoConnections: one machine does not use up the connections of all.
+func TestP9_MachineTakesNoConnections(t *testing.T) {
+	w := newWorld(t)
+	b, c := t.TempDir(), t.TempDir()
+	w.join("B", b)
+	w.join("C", c)
+	var all []*thief
+	for range 40 {
+		all = append(all, w.steal(b))
+	}
+	require.Eventually(t, func() bool {
+		open := 0
+		for _, x := range all {
+			if x.Conn().IsConnected() {
+				open++
+			}
+		}
+		return open <= 8 // 4, and those that are about to end
+	}, time.Minute, 5*time.Millisecond)
+	w.run("C", c)
+	w.shows("C")
+}
