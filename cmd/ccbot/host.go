@@ -177,6 +177,9 @@ sent.`,
 			if err == nil {
 				err = member.Joined(folder, a, keys)
 			}
+			if errors.Is(err, join.ErrUsed) { // perhaps by these keys: the next attempt has others
+				err = errors.Join(err, member.DropKeys(folder))
+			}
 			if err != nil {
 				return err
 			}

@@ -244,7 +244,15 @@ func (d *Desk) decideLocked(code, fingerprint string, admit bool) (Host, func(an
 	} else if err != nil {
 		return Host{}, nil, answer{}, err
 	}
-	host := Host{ID: rights.HostID(o.user), Name: o.name, Key: o.key, Users: []string{o.user}, Code: code, Joined: now, Until: now.Add(rights.HostTTL)}
+	id := rights.HostID(o.user)
+	switch known, err := d.settings.Hosts.has(id); {
+	case err != nil:
+		return Host{}, nil, answer{}, err
+	case known: // a machine chooses its key, and so its id: it takes no other's place, and ends no revocation
+		o.end = ErrUsed
+		return Host{}, o.reply, answer{Status: statusOf(ErrUsed)}, ErrUsed
+	}
+	host := Host{ID: id, Name: o.name, Key: o.key, Users: []string{o.user}, Code: code, Joined: now, Until: now.Add(rights.HostTTL)}
 	if err := d.settings.Hosts.put(host); err != nil {
 		return Host{}, nil, answer{}, err
 	}

@@ -3,6 +3,8 @@ package join
 import (
 	"context"
 
+	"github.com/nats-io/nkeys"
+
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
 )
@@ -10,6 +12,22 @@ import (
 // WrapForTest returns a request of a machine that was let in.
 func WrapForTest(keys HostKeys, chat string) ([]byte, error) {
 	return wrap(keys.Seal, chat, request{User: keys.user})
+}
+
+// LikeForTest returns keys whose machine would have the id of another one. They have no private key
+// of the user.
+func LikeForTest(keys, other HostKeys) (HostKeys, error) {
+	own, err := nkeys.Decode(nkeys.PrefixByteUser, []byte(keys.user))
+	if err != nil {
+		return HostKeys{}, err
+	}
+	victim, err := nkeys.Decode(nkeys.PrefixByteUser, []byte(other.user))
+	if err != nil {
+		return HostKeys{}, err
+	}
+	public, err := nkeys.Encode(nkeys.PrefixByteUser, append(victim[:6:6], own[6:]...))
+	keys.user = string(public)
+	return keys, err
 }
 
 // GuessForTest sends one request with a wrong proof, as only the hub's operator could.

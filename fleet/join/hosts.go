@@ -63,6 +63,15 @@ func (h Hosts) get(id string) (host Host, err error) {
 	return host, nil
 }
 
+// has reports whether a host has an id, or had it.
+func (h Hosts) has(id string) (bool, error) {
+	_, err := h.get(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // find returns the host with an id that is not removed.
 func (h Hosts) find(id string) (Host, error) {
 	host, err := h.get(id)

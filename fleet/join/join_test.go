@@ -276,6 +276,33 @@ func TestNameThatIsTaken(t *testing.T) {
 }
 
 // Two chats with one folder, or a restored one: the name is checked again when the person decides.
+// TestP9_MachineTakesNoOtherID: the id is a part of a key that the machine chooses. With the id of
+// another machine it would get that machine's place, and with that of a removed one its keys would
+// be valid again.
+func TestP9_MachineTakesNoOtherID(t *testing.T) {
+	w := newWorld(t)
+	a, keys := w.joined("B")
+	b, removed := w.joined("R")
+	require.NoError(t, w.desk.Remove(t.Context(), b.ID, func() {}))
+	for name, other := range map[string]join.HostKeys{"C": keys, "D": removed} {
+		forged, err := join.LikeForTest(newKeys(t), other)
+		require.NoError(t, err)
+		result := ask(t, w.offer(name), forged)
+		c := <-w.candidates
+		_, err = w.desk.Decide(t.Context(), c.Code, c.Fingerprint, true)
+		require.ErrorIs(t, err, join.ErrUsed)
+		require.ErrorIs(t, (<-result).err, join.ErrUsed)
+	}
+	w.work(a, keys)
+	all, err := w.settings.Hosts.List()
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	for _, host := range all {
+		assert.Contains(t, []string{"B", "R"}, host.Name)
+		assert.Equal(t, host.Name == "R", len(host.Revoked) == 1)
+	}
+}
+
 func TestNameTakenMeanwhile(t *testing.T) {
 	w := newWorld(t)
 	result := ask(t, w.offer("B"), newKeys(t))

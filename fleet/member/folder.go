@@ -63,6 +63,9 @@ func Joined(path string, a join.Admission, keys join.HostKeys) error {
 	return files(path).Remove(joiningName)
 }
 
+// DropKeys removes the keys with which this machine has asked to join.
+func DropKeys(path string) error { return files(path).Remove(joiningName) }
+
 // IsMember reports whether the machine of a folder has joined a chat that has not removed it.
 func IsMember(path string) (bool, error) {
 	_, _, err := load(path)
