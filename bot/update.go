@@ -394,7 +394,8 @@ func teller(n news.News) (feature string, err error) {
 }
 
 // SessionNews reports news of a session or a machine to the chat. A report is on disk when it
-// returns. Kept news that the chat has already change nothing. News that a feature crashes at are
+// returns. Kept news that the chat has already change nothing, and neither do news about a prompt of
+// another machine. News that a feature crashes at are
 // reported as an internal error: repeated, they would crash the feature again, and the session
 // would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) error {
@@ -403,6 +404,9 @@ func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) erro
 	}
 	last, err := teller(n)
 	if err != nil {
+		return err
+	}
+	if foreign, err := prompt.IsForeign(b.Prompts, s, n); foreign || err != nil {
 		return err
 	}
 	features := append(slices.DeleteFunc(slices.Clone(b.Installed), func(f chat.Feature) bool { return f.Name == last }), b.named[last])
