@@ -11,9 +11,10 @@
 //   - Next returns an item until Done was called for it, and never after that. A copy that turns up
 //     later is not taken, however late it is.
 //   - Items arrive in the order of Put, unless the hub or a restart delays one.
-//   - The memory and disk of both ends grow with the open items, not with all items.
+//   - The memory and disk of both ends grow with the open items, not with all items. Of the
+//     receiver's, they are limited, whatever the sender does: what it cannot take stays there.
 //
-// It limits nothing: a program whose work on an item can end between its effect and Done must
+// A program whose work on an item can end between its effect and Done must
 // recognize the item by its number, because Next returns it again. A program that dies in Put and
 // puts the item again may make it arrive twice.
 //

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -350,5 +351,96 @@ func TestFramesOfOthersAreRefused(t *testing.T) {
 	for _, data := range []string{"", "\n", "{}\n", `{"v":2,"life":"x","seq":1}` + "\n", `{"v":1,"life":"x","seq":0}` + "\n",
 		`{"v":1,"seq":1}` + "\n", `{"v":1,"life":"x","seq":1,"settled":1}` + "\n", `{"v":1,"life":"x","seq":1}`} {
 		require.ErrorIs(t, end.Receive(t.Context(), []byte(data)), courier.ErrFrame, data)
+	}
+}
+
+// TestP8_SenderFillsNoDisk: a sender that leaves numbers out, never settles, begins lives or sends
+// to a receiver that does not work leaves a limited number of files there.
+func TestP8_SenderFillsNoDisk(t *testing.T) {
+	const lives = "0193b7a0-0000-7000-8000-%012d"
+	item := func(life, seq, settled int) []byte {
+		return fmt.Appendf(nil, `{"v":1,"life":"`+lives+`","seq":%d,"settled":%d}`+"\nbody", life, seq, settled)
+	}
+	for name, frame := range map[string]func(i int) []byte{
+		"a hole":       func(i int) []byte { return item(1, 2+i, 0) },
+		"jumps":        func(i int) []byte { return item(1, 1+i*1000, 0) },
+		"settled":      func(i int) []byte { return item(1, 1+i, i) },
+		"jump settled": func(i int) []byte { return item(1, 2+i*1000, i*1000) },
+		"lives":        func(i int) []byte { return item(i, 1, 0) },
+		"lives, holes": func(i int) []byte { return item(i/200, 2+i%200, 0) },
+		"huge": func(i int) []byte {
+			return fmt.Appendf(nil, `{"v":1,"life":"`+lives+`","seq":%d,"settled":%d}`+"\n", 1, uint64(1<<62-i), uint64(1<<62-1-i))
+		},
+	} {
+		for _, works := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, works), func(t *testing.T) {
+				folder := t.TempDir()
+				end := open(t, folder, &wire{sent: make(chan struct{}, 1<<20)})
+				ctx, cancel := context.WithCancel(t.Context())
+				cancel() // Next does not wait
+				for i := range 2000 {
+					require.NoError(t, end.Receive(t.Context(), frame(i)))
+					if item, err := end.Next(ctx); works && err == nil {
+						require.NoError(t, end.Done(item))
+					}
+				}
+				files, err := os.ReadDir(filepath.Join(folder, "in"))
+				require.NoError(t, err)
+				assert.LessOrEqual(t, len(files), 600)
+			})
+		}
+	}
+	end := open(t, t.TempDir(), newWire())
+	require.ErrorIs(t, end.Receive(t.Context(), fmt.Appendf(nil, `{"v":1,"life":"`+lives+`","seq":18446744073709551615,"settled":18446744073709551614}`+"\n", 1)), courier.ErrFrame)
+	for _, life := range []string{"zz", "../../x", strings.Repeat("f", 300), "0193B7A0-0000-7000-8000-000000000001", "0193b7a0000070008000000000000001"} {
+		require.ErrorIs(t, end.Receive(t.Context(), fmt.Appendf(nil, `{"v":1,"life":%q,"seq":1}`+"\n", life)), courier.ErrFrame)
+	}
+}
+
+// TestP4_ReceiverThatIsFullLosesNothing: the items that it cannot take arrive later.
+func TestP4_ReceiverThatIsFullLosesNothing(t *testing.T) {
+	there, back := newWire(), newWire()
+	there.sent, back.sent = make(chan struct{}, 1<<20), make(chan struct{}, 1<<20)
+	receiver := open(t, t.TempDir(), back)
+	sender, err := courier.Open(courier.Settings{Folder: t.TempDir(), Sender: there, ResendInterval: 50 * time.Millisecond})
+	require.NoError(t, err)
+	const all = 700
+	for i := range all {
+		put(t, sender, fmt.Sprint(i))
+	}
+	running(t, sender)
+	exchange := func() {
+		time.Sleep(time.Millisecond)
+		there.mu.Lock()
+		frames := there.frames
+		there.frames = nil
+		there.mu.Unlock()
+		receive(t, receiver, frames...)
+		back.mu.Lock()
+		answers := back.frames
+		back.frames = nil
+		back.mu.Unlock()
+		receive(t, sender, answers...)
+	}
+	for sender.Waiting() > all-256 {
+		exchange()
+	}
+	for range 200 {
+		exchange()
+	}
+	assert.Equal(t, all-256, sender.Waiting())
+	for i := range all {
+		for {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			item, err := receiver.Next(ctx)
+			if err != nil {
+				exchange()
+				continue
+			}
+			assert.Equal(t, fmt.Sprint(i), string(item.Body))
+			require.NoError(t, receiver.Done(item))
+			break
+		}
 	}
 }

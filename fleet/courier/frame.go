@@ -5,10 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/google/uuid"
 )
 
 // ErrFrame is returned for bytes that are not a frame of this version.
 var ErrFrame = errors.New("not a frame of the courier")
+
+// maxSeq is above each number that an honest end reaches.
+const maxSeq = 1 << 62
 
 // frame is a message between the ends: an item, or the answer that an item arrived.
 type frame struct {
@@ -38,7 +43,7 @@ func decode(data []byte) (frame, error) {
 	if err := json.Unmarshal(head, &f); err != nil {
 		return frame{}, fmt.Errorf("%w: %w", ErrFrame, err)
 	}
-	if f.V != 1 || f.Seq == 0 || f.Life == "" || f.Settled >= f.Seq {
+	if id, err := uuid.Parse(f.Life); err != nil || id.String() != f.Life || f.V != 1 || f.Seq == 0 || f.Seq > maxSeq || f.Settled >= f.Seq {
 		return frame{}, ErrFrame
 	}
 	f.body = body

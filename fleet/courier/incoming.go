@@ -11,6 +11,10 @@ import (
 	"ccbot/internal/spool"
 )
 
+// maxReady is the number of items that wait for Next or Done, beyond which no item is taken: the
+// others stay at the sender.
+const maxReady = 256
+
 // maxTombstones is the number of settled tombstones that are removed at once.
 const maxTombstones = 32
 
@@ -126,6 +130,9 @@ func (in *incoming) take(f frame) (mine bool, err error) {
 	if in.has(f.Seq) {
 		return true, nil
 	}
+	if !in.hasRoom(f.Seq) {
+		return false, nil
+	}
 	name := itemName(f.Life, f.Seq)
 	if err := in.folder.Put(name, f.body); err != nil {
 		return false, err
@@ -133,6 +140,21 @@ func (in *incoming) take(f frame) (mine bool, err error) {
 	in.open[name] = mark{life: f.Life, seq: f.Seq}
 	in.count()
 	return true, nil
+}
+
+// hasRoom reports whether an item may be taken. A sender has at most maxSent items on the way, so that
+// one with a higher number is not honest. What is taken is so limited, whatever the sender does.
+func (in *incoming) hasRoom(seq uint64) bool {
+	if seq-in.Settled > maxSent {
+		return false
+	}
+	ready := 0
+	for _, m := range in.open {
+		if m.life != in.Life || m.seq <= in.complete {
+			ready++
+		}
+	}
+	return ready < maxReady
 }
 
 // begin begins a life of the sender. Items of the life before that are not done stay.
