@@ -76,6 +76,7 @@ type Entries interface {
 	prompt.Changes
 	limit.Entries
 	offer.Inbox
+	offer.Stored
 }
 
 // Config has the allow lists, the names and the settings of a bot.

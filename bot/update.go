@@ -25,6 +25,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/loops"
 	"ccbot/bot/modes"
+	"ccbot/bot/offer"
 	"ccbot/bot/outbox"
 	"ccbot/bot/prompt"
 	"ccbot/bot/quotation"
@@ -406,7 +407,7 @@ func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) erro
 	if err != nil {
 		return err
 	}
-	if foreign, err := prompt.IsForeign(b.Prompts, s, n); foreign || err != nil {
+	if foreign, err := offer.IsForeign(b.Entries, s, n); foreign || err != nil {
 		return err
 	}
 	features := append(slices.DeleteFunc(slices.Clone(b.Installed), func(f chat.Feature) bool { return f.Name == last }), b.named[last])

@@ -102,7 +102,6 @@ type Prompts struct {
 // Entries are the entries of the inbox.
 type Entries interface {
 	Load(key string) (inbox.Entry, error)
-	Finished(key string) (inbox.Entry, error)
 	Change(key string, change func(e *inbox.Entry) error) error
 	Draft(e, offered inbox.Entry) error
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"ccbot/bot/inbox"
-	"ccbot/internal/spool"
-	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
@@ -32,25 +30,6 @@ func (o Prompts) Progress(ctx context.Context, n news.Progress) (asks bool, err 
 	}
 	err = o.Entries.Leave(n.Key, n.Number, n.State == talk.PromptDelivered)
 	return n.State != talk.PromptDelivered, err
-}
-
-// IsForeign reports whether another machine than a session's has a prompt, or had it last. A machine
-// reports about its own prompts only: keys can be guessed.
-func (o Prompts) IsForeign(of port.Session, key string) (bool, error) {
-	if of.Machine == "" {
-		return false, nil
-	}
-	e, err := o.Entries.Load(key)
-	if errors.Is(err, inbox.ErrNoEntry) {
-		e, err = o.Entries.Finished(key)
-	}
-	switch {
-	case errors.Is(err, inbox.ErrNoEntry), errors.Is(err, spool.ErrName):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	return e.Machine != of.Machine && (e.Machine != unknownMachine || e.Session != of.ID), nil
 }
 
 // show shows the progress of a prompt in its entry. One that could not be taken back is the

@@ -27,23 +27,6 @@ var heldTexts = map[news.Wait]i18n.Key{
 	news.HeldCosts: i18n.HeldCosts,
 }
 
-// IsForeign reports whether news of a machine are about a prompt of another one.
-func IsForeign(p *Prompts, s port.Session, n news.News) (bool, error) {
-	switch n := n.(type) {
-	case news.Held:
-		return p.Queue.IsForeign(s, n.Key)
-	case news.Unproven:
-		return p.Queue.IsForeign(s, n.Key)
-	case news.Typed:
-		return p.Queue.IsForeign(s, n.Key)
-	case news.Delivered:
-		return p.Queue.IsForeign(s, n.Key)
-	case news.TakenBack:
-		return p.Queue.IsForeign(s, n.Key)
-	}
-	return false, nil
-}
-
 // onNews reports the outcome of prompts, and a person's draft in the box.
 func (p *Prompts) onNews(ctx context.Context, r port.Session, n news.News) error {
 	switch n := n.(type) {

@@ -55,7 +55,6 @@ type Edits interface {
 // Offers are the offers of prompts to their engines, and the answers; see package offer.
 type Offers interface {
 	Progress(ctx context.Context, n news.Progress) (asks bool, err error)
-	IsForeign(of port.Session, key string) (bool, error)
 	Again(ctx context.Context, people offer.People, report func(error)) error
 	Cancel(ctx context.Context, id uuid.UUID, key string) error
 }
