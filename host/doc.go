@@ -1,5 +1,6 @@
-// Package host is the agents' machine as the chat sees it. It implements the ports of the chat with
-// lifecycle, recovery, hooks, transcripts and the disk, and returns plain values only.
+// Package host is the agents' machine as the chat sees it. It implements the ports of the chat,
+// except those of loops and schedules, with lifecycle, recovery, hooks, transcripts and the disk,
+// and returns plain values only.
 //
 // It promises that a process, a window or a screen that the chat names is checked again before
 // anything is done to it; that the path of a folder that it names contains no links; that nothing

@@ -1,5 +1,4 @@
-// Package i18n holds every sentence that ccbot says in the chat. Each file of locales is a
-// language.
+// Package i18n holds the sentences that ccbot says in the chat. Each file of locales is a language.
 //
 // It promises that saying a sentence never fails. A sentence that a language lacks, or whose blanks
 // differ from those of the English sentence, is replaced by the English one. The sentences are

@@ -1,4 +1,5 @@
-// Package loop prompts an agent again and again until a command that ccbot runs succeeds.
+// Package loop prompts an agent again and again until a command that ccbot runs succeeds, or a
+// bound is reached.
 //
 // A loop has a task, a check and bounds. Each iteration sends one prompt, waits for the end of its
 // turn, and runs the check in the session's folder. Exit code 0 ends the loop as done; otherwise

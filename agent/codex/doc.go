@@ -1,6 +1,6 @@
 // Package codex implements package agent for Codex, OpenAI's coding agent. The packages in its
-// folder read its rollouts (rollout), talk to its server (appserver), and know who writes a
-// conversation (writerlock).
+// folder read its rollouts (rollout) and its screen (codexui), talk to its server (appserver), and
+// know who writes a conversation (writerlock).
 //
 // A session of Codex has three processes. The pane runs ccbot-codex:
 //

@@ -1,5 +1,5 @@
-// Package inbox receives updates from Telegram and keeps each on disk until its handler has
-// finished it.
+// Package inbox receives updates from Telegram and keeps all but taps on disk until their handlers
+// have finished them.
 //
 // It guarantees:
 //   - An update is on disk, fsynced, before Telegram may forget it. A finished update is never

@@ -1,5 +1,5 @@
-// Package topics gives each session a separate topic, in chats that have topics: groups that are
-// forums, and private chats in which the bot has threaded mode.
+// Package topics gives sessions separate topics, in chats that have topics: groups that are forums,
+// and private chats in which the bot has threaded mode.
 //
 // It guarantees:
 //   - A session is never lost to its topic. It starts or resumes even if the topic cannot be

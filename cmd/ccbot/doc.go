@@ -1,4 +1,5 @@
-// Ccbot runs Claude Code sessions in tmux windows and lets people drive them from a Telegram chat.
+// Ccbot runs sessions of Claude Code and Codex in tmux windows and lets people drive them from a
+// Telegram chat.
 //
 // This package is the command line: each verb is one file, named after it, with its flags and its
 // output. Package offline has the data of reading verbs; the bot itself, and the changes that verbs

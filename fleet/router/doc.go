@@ -1,5 +1,5 @@
 // Package router makes several machines of agents look like one to the chat. A [Router] implements
-// each interface of a machine.Machine and passes each call on to the machine that it is about.
+// each interface of a machine.Machine and passes each call on to the machines that it is about.
 //
 //   - Ids of sessions, loops, schedules and requests are unique everywhere. A call that names a
 //     session goes to the machine of the session.

@@ -1,4 +1,4 @@
-// Package disk makes the calls on files of ccbot's own folder, so that a test can make each of them
+// Package disk makes calls on files of ccbot's own folder, so that a test can make each of them
 // fail.
 //
 // It promises that a call does what the function of package os with the same name does, unless Fail

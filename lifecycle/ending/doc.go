@@ -1,5 +1,6 @@
 // Package ending ends the processes of a session, and no other process. It is the only package of
-// ccbot that can end an agent or what an agent has started: TestArchitectureOfEndings checks that.
+// the program ccbot that can end an agent or what an agent has started: TestArchitectureOfEndings
+// checks that.
 //
 // An Ender is made once. Of returns its use for one session, in one turn of the session's worker: a
 // Session has the record and its save, and can reach nothing else of the session's life. The caller

@@ -1,6 +1,6 @@
 // Package evidence finds which processes write which conversation of an agent, and how those
-// processes relate to a session. It only reads: the process table, the agents' presence files,
-// the records of hooks, tmux's panes and the sessions.
+// processes relate to a session. It only reads: the process table, the agents' presence files
+// and locks, the records of hooks, tmux's panes and the sessions.
 //
 // Sources are the inputs, and Evidence is one reading of them. Read reads immediately; Settled
 // repeats the reading for a moment if two pieces of evidence contradict each other; Survey reads

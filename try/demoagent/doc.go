@@ -1,5 +1,5 @@
 // Package demoagent is a scripted stand-in for Claude Code: `ccbot try` shows ccbot with it, and
-// tests drive it in real tmux windows where the real CLI cannot run.
+// tests drive it in real tmux windows.
 //
 // It is meant to be run through a link named claude ([Link]), so that programs that inspect
 // processes take it for the real one. It keeps the real one's promises towards a supervisor: flags,

@@ -1,6 +1,6 @@
-// Package setup asks a person for what ccbot needs, and writes it into ccbot.env: the bot's token,
-// and who may speak to the bot. Then it offers the hooks, says hello in the chat, and offers the
-// service.
+// Package setup asks a person for the bot's token and for who may speak to the bot, and writes both
+// into ccbot.env. It also asks for the folder of new sessions. Then it offers the hooks, says hello
+// in the chat, and offers the service.
 //
 // It promises:
 //
