@@ -91,7 +91,8 @@ var quietWords = map[string]map[string]string{
 	"asChosen":          {"OtherDone": "notices"},
 }
 
-// TestManualHasQuietHours compares the manual's sentence about quiet hours with the table of sounds.
+// TestManualHasQuietHours compares the manual's sentence about quiet hours with the table of
+// sounds.
 func TestManualHasQuietHours(t *testing.T) {
 	manual := strings.Join(strings.Fields(pages(t)["docs/manual.md"]), " ")
 	m := regexp.MustCompile(`Quiet hours silence ([^;.]*); unless you send the session a prompt in them, also ([^.]*)\.`).FindStringSubmatch(manual)

@@ -67,9 +67,9 @@ func (b *bench) sample(figure string, value float64) {
 	b.samples[key] = append(b.samples[key], value)
 }
 
-// TestBench measures what docs/dev/performance.md explains and writes testdata/performance.md. It asserts
-// no times. If a commit is given, both programs are measured in turn, so that other load affects
-// both. It has a build tag because it takes minutes and needs the machine for itself.
+// TestBench measures what docs/dev/performance.md explains and writes testdata/performance.md. It
+// asserts no times. If a commit is given, both programs are measured in turn, so that other load
+// affects both. It has a build tag because it takes minutes and needs the machine for itself.
 func TestBench(t *testing.T) {
 	built, samples, before := make(map[string]string), make(map[string][]float64), load()
 	for _, side := range benchSides[benchBase != ""] {

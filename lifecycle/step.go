@@ -75,7 +75,8 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 }
 
 // checkCaps returns the decision about a prompt: one that would be typed waits while a cap of the
-// session is reached, or may be. The comparison takes time, so it reads the terminal again afterwards (P7).
+// session is reached, or may be. The comparison takes time, so it reads the terminal again
+// afterwards (P7).
 func (c *core) checkCaps(ctx context.Context, w *work, d decision, head *typing.Prompt) (decision, error) {
 	if d.Act != Do(typing.Type) || c.deps.Callbacks.Holds == nil {
 		return d, nil

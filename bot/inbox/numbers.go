@@ -21,8 +21,8 @@ const (
 )
 
 // numbers are the numbers of offers. The engines remember them, so none may be used again. Each
-// start continues at the time in milliseconds, if that is higher: a folder that was restored from an
-// older copy does not know the numbers that were used since.
+// start continues at the time in milliseconds, if that is higher: a folder that was restored from
+// an older copy does not know the numbers that were used since.
 type numbers struct {
 	last     int64
 	reserved int64 // on disk: no number above it was used

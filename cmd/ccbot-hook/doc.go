@@ -4,9 +4,9 @@
 //	ccbot-hook --dir DIR --launch ID --status [--wrap COMMAND]
 //	ccbot-hook --dir DIR --installed
 //
-// It promises never to hurt the session that runs it: exit code 0 unless a signal ends it, nothing on stdout or
-// stderr, no network, no lock, no waiting for the bot, and an end within a fixed time even when
-// stdin never ends. It does not make a missing state folder.
+// It promises never to hurt the session that runs it: exit code 0 unless a signal ends it, nothing
+// on stdout or stderr, no network, no lock, no waiting for the bot, and an end within a fixed time
+// even when stdin never ends. It does not make a missing state folder.
 //
 // --launch names the launch of ccbot's that the hook belongs to; its events go to DIR/events. The
 // name is an argument, because a repository can change the environment of hooks. Without it (a

@@ -264,8 +264,8 @@ func TestHostWorksWithItsRights(t *testing.T) {
 	assert.Equal(t, "seen", string(answer.Data))
 }
 
-// TestChatAtExistingServer connects the chat by the credentials of an account's operator, to a server
-// that knows the account already.
+// TestChatAtExistingServer connects the chat by the credentials of an account's operator, to a
+// server that knows the account already.
 func TestChatAtExistingServer(t *testing.T) {
 	w := hubtest.Start(t)
 	w.Chat(host1)

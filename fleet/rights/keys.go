@@ -143,8 +143,8 @@ func (k *Keys) Trust() (Trust, error) {
 	return t, nil
 }
 
-// Revoked are the public user keys whose rights have ended, with the time of the end. They have none
-// ever again, whenever a JWT says that it was issued: the clock may have gone back in between.
+// Revoked are the public user keys whose rights have ended, with the time of the end. They have
+// none ever again, whenever a JWT says that it was issued: the clock may have gone back in between.
 type Revoked map[string]time.Time
 
 // AccountJWT returns the fleet's account for the hub.

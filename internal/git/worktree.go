@@ -313,8 +313,8 @@ type ErrWork struct{ Work }
 func (e ErrWork) Error() string { return "git: the work tree has work in it: " + string(e.Work) }
 
 // Remove removes a work tree and its branch. It returns an ErrWork if there is work in it. Git
-// itself checks again for uncommitted changes, and the branch is removed only if it has the folder's
-// name, is unchanged, and no other work tree uses it.
+// itself checks again for uncommitted changes, and the branch is removed only if it has the
+// folder's name, is unchanged, and no other work tree uses it.
 func (w *Worktree) Remove(ctx context.Context, env []string) error {
 	// git looks there for changes, with what is configured for that work tree
 	g, err := open(ctx, w.Dir, env)

@@ -24,8 +24,8 @@ var signalFiles = []string{"internal/process/signal_linux.go", "internal/process
 
 // standIns lists the files where programs that are not ccbot signal: the stand-in for Claude Code
 // does what the real one does (it stops its own job at C-z, and ends the hooks that it has
-// started), ccbot-try asks the ccbot that it has started to stop, ccbot-codex ends its children, and
-// the suite of agents ends its subjects.
+// started), ccbot-try asks the ccbot that it has started to stop, ccbot-codex ends its children,
+// and the suite of agents ends its subjects.
 var standIns = []string{"try/demoagent/brain/suspend.go", "try/demoagent/group.go", "cmd/ccbot-codex/pane.go", "cmd/ccbot-try/main.go", "internal/processtest/processtest.go",
 	"agent/agenttest/crashing.go", "agent/agenttest/ending.go"}
 

@@ -42,9 +42,9 @@ type Folders interface {
 // Searches finds folders, even if no session has used them.
 type Searches interface {
 	// Search finds the folders on the machine of dir, below its roots, or below the home folder if
-	// there are none, whose name contains part in any case. A part with a slash is compared with the path below the root.
-	// Git repositories come first, then folders nearer to their root. It follows no links and skips
-	// hidden folders and dependencies such as node_modules.
+	// there are none, whose name contains part in any case. A part with a slash is compared with
+	// the path below the root. Git repositories come first, then folders nearer to their root. It
+	// follows no links and skips hidden folders and dependencies such as node_modules.
 	Search(ctx context.Context, dir, part string, most Extent) (Found, error)
 }
 

@@ -15,8 +15,8 @@ import (
 // RequestWaiters manages the hooks that wait with a request. refusal.NotFound means that none waits
 // with it now.
 type RequestWaiters interface {
-	// Decide passes an answer on to a request of a session. refusal.Changed means that the request differs from the one that
-	// was shown.
+	// Decide passes an answer on to a request of a session. refusal.Changed means that the request
+	// differs from the one that was shown.
 	Decide(ctx context.Context, session uuid.UUID, request string, a Answer) error
 	// Leave releases a hook without a decision: the terminal's own dialog decides.
 	Leave(ctx context.Context, session uuid.UUID, request string) error
