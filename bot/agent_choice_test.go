@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port"
 	"ccbot/port/news"
 )
 
@@ -75,4 +76,33 @@ func TestAgentsInOneFolderAreMentionedOnce(t *testing.T) {
 	mention := w.say(i18n.SharedFolder, i18n.Args{"Count": 1, "Names": "one · Codex"})
 	assert.Equal(t, 1, strings.Count(strings.Join(w.Telegram.Texts(), "\n"), mention))
 	assert.Equal(t, session.Starting, w.Record(t, r.ID).State)
+}
+
+// TestSettingsShowInstalledAgents: the page of the settings has the same choice as /new, and the
+// settings of the chosen agent.
+func TestSettingsShowInstalledAgents(t *testing.T) {
+	w := chattest.NewWorld(t)
+	install(t, w)
+	opens := func() int { return opensSettings(t, w, chattest.PrivateChat(chattest.Alice), chattest.Alice) }
+	assert.NotContains(t, buttons(t, w, opens()), w.Word(i18n.SettingAgent), "there is no choice")
+
+	install(t, w, "Codex")
+	codex := w.Hosted.Agents["codex"]
+	codex.Abilities = port.Abilities{}
+	w.Hosted.Agents["codex"] = codex
+	id := opens()
+	assert.Contains(t, buttons(t, w, id), w.Word(i18n.SettingMode))
+	w.Press(t, chattest.Alice, id, w.Word(i18n.SettingAgent))
+	w.Press(t, chattest.Alice, id, "Codex")
+	assert.Equal(t, "codex", w.Book.Settings(chattest.Alice).Agent)
+	assert.Contains(t, buttons(t, w, id), "✓ Codex")
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonBack))
+	assert.Contains(t, w.Shows(t, id).Text.Text, "Agent: Codex")
+	assert.NotContains(t, buttons(t, w, id), w.Word(i18n.SettingMode), "Codex has none")
+
+	require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Agent = agent.Default })) // as /new does
+	id = opens()
+	assert.Contains(t, w.Shows(t, id).Text.Text, "Agent: Claude Code")
+	w.Press(t, chattest.Alice, id, w.Word(i18n.SettingAgent))
+	assert.Contains(t, strings.Join(buttons(t, w, id), "\n"), "✓ Claude Code")
 }

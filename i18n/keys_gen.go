@@ -505,6 +505,8 @@ const (
 	SettingDefault            Key = "setting_default"
 	SettingLanguage           Key = "setting_language"
 	SettingLanguageAbout      Key = "setting_language_about"
+	SettingAgent              Key = "setting_agent"
+	SettingAgentAbout         Key = "setting_agent_about"
 	SettingMode               Key = "setting_mode"
 	SettingModeAbout          Key = "setting_mode_about"
 	SettingModel              Key = "setting_model"

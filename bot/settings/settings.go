@@ -51,10 +51,10 @@ type one struct {
 	// value is the chosen value, and choices are the possible ones, in addition to none.
 	value   func(s conversation.Settings) string
 	choices func(v view) []choice
-	extra   func(v view) [][]card.Option  // further buttons; nil: none
-	said    func(v view) string           // the value that holds, in words; nil: the label of its choice
-	able    func(can port.Abilities) bool // whether the agent of new sessions has it; nil: it is not about an agent
-	of      string                        // the name of the session that the setting is about; empty: it is about the chat
+	extra   func(v view) [][]card.Option // further buttons; nil: none
+	said    func(v view) string          // the value that holds, in words; nil: the label of its choice
+	able    func(a agents) bool          // whether the agents of new sessions offer it; nil: it is not about an agent
+	of      string                       // the name of the session that the setting is about; empty: it is about the chat
 	choose  func(s *conversation.Settings, value string, now time.Time)
 }
 
@@ -71,8 +71,14 @@ type view struct {
 	dirs       []string   // of sessions, the newest first
 	open       []port.Session
 	now        time.Time
-	zone       string         // without a choice
-	can        port.Abilities // of the agent of new sessions; zero: unknown
+	zone       string // without a choice
+	agents     agents
+}
+
+// agents has what is known of the agents of new sessions on the chat's machine; zero: unknown.
+type agents struct {
+	installed []port.Installed
+	can       port.Abilities // of the chosen one
 }
 
 // isGroup reports whether a chat is not one person's.
@@ -80,38 +86,45 @@ func (s *Settings) isGroup(v chat.Visit) bool { return !s.chat.Book.IsAllowed(v.
 
 // offers reports whether a chat may choose a setting. A group has a language, a time zone and quiet
 // hours.
-func (s *Settings) offers(o one, v chat.Visit, can port.Abilities) bool {
-	return o.name == language || o.name == zone || o.name == quiet || !s.isGroup(v) && (o.able == nil || o.able(can))
+func (s *Settings) offers(o one, v chat.Visit, a agents) bool {
+	return o.name == language || o.name == zone || o.name == quiet || !s.isGroup(v) && (o.able == nil || o.able(a))
 }
 
-// abilities returns the abilities of the agent of new sessions, none if its machine does not
-// answer: the other settings are the chat's own.
-func (s *Settings) abilities(ctx context.Context) port.Abilities {
-	can, err := s.agents.Abilities(ctx, "", "")
+// ofNew returns the agents of new sessions, none if their machine does not answer: the other
+// settings are the chat's own.
+func (s *Settings) ofNew(ctx context.Context, v chat.Visit) (a agents) {
+	installed, err := s.agents.Installed(ctx, "")
 	if err != nil {
-		return port.Abilities{}
+		return agents{}
 	}
-	return can
+	can, err := s.agents.Abilities(ctx, "", s.chat.Book.Settings(v.To.ChatID).AgentAmong(installed))
+	if err != nil {
+		return agents{}
+	}
+	return agents{installed, can}
 }
 
 // find returns the setting of an address, and whether the chat may choose it.
-func (s *Settings) find(v chat.Visit, can port.Abilities) (one, bool) {
+func (s *Settings) find(v chat.Visit, a agents) (one, bool) {
 	if id, ok := strings.CutPrefix(v.Rest, notices+"/"); ok {
 		parsed, _ := uuid.Parse(id)
 		r, known := s.chat.Book.Records.Get(parsed)
 		return noticesOf(r), known && !s.isGroup(v)
 	}
 	name := strings.TrimSuffix(v.Rest, unknown)
-	i := slices.IndexFunc(all, func(o one) bool { return o.name == name && s.offers(o, v, can) })
+	i := slices.IndexFunc(all, func(o one) bool { return o.name == name && s.offers(o, v, a) })
 	if i < 0 {
 		return one{}, false
 	}
 	return all[i], true
 }
 
-func (s *Settings) view(v chat.Visit, can port.Abilities) view {
+func (s *Settings) view(v chat.Visit, a agents) view {
 	set := s.chat.Book.Settings(v.To.ChatID)
-	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured, can: can,
+	if set.Agent = set.AgentAmong(a.installed); set.Agent != "" && set.Agent == a.installed[0].Name {
+		set.Agent = "" // as without a choice
+	}
+	return view{Phrases: s.chat.In(v.To), set: set, configured: s.configured, agents: a,
 		speech: s.chat.Speech, lang: s.chat.Speech.For(set.Telegram, s.chat.Lang), dirs: s.dirs(), now: s.chat.Now(), zone: cmp.Or(s.chat.Book.Zone, conversation.MachineZone),
 		open: slices.DeleteFunc(s.chat.Book.Known(), func(r port.Session) bool { return !r.State.Open() || r.Conversation.ChatID != v.To.ChatID })}
 }
@@ -130,8 +143,8 @@ func (s *Settings) dirs() (all []string) {
 }
 
 func (s *Settings) draw(ctx context.Context, visit chat.Visit) (chat.Screen, error) {
-	v := s.view(visit, s.abilities(ctx))
-	if o, ok := s.find(visit, v.can); ok {
+	v := s.view(visit, s.ofNew(ctx, visit))
+	if o, ok := s.find(visit, v.agents); ok {
 		screen := o.screen(v)
 		if strings.HasSuffix(visit.Rest, unknown) {
 			screen.Text = chat.Paragraphs(render.Plain(chat.Warning+v.Say(i18n.ZoneUnknown)), screen.Text)
@@ -142,7 +155,7 @@ func (s *Settings) draw(ctx context.Context, visit chat.Visit) (chat.Screen, err
 	lines := []render.Text{render.Bold(v.Say(i18n.SettingsTitle))}
 	var buttons []card.Option
 	for _, o := range all {
-		if !s.offers(o, visit, v.can) {
+		if !s.offers(o, visit, v.agents) {
 			continue
 		}
 		lines = append(lines, o.line(v))
@@ -203,7 +216,7 @@ func (o one) screen(v view) chat.Screen {
 
 // do chooses a value of the setting that the page is about.
 func (s *Settings) do(ctx context.Context, v chat.Visit, value string) (chat.Answer, string, error) {
-	o, ok := s.find(v, s.abilities(ctx))
+	o, ok := s.find(v, s.ofNew(ctx, v))
 	if !ok {
 		return chat.Answer{Text: s.chat.In(v.To).Say(i18n.StaleButton)}, page, nil
 	}
@@ -230,21 +243,29 @@ var all = []one{
 			return append([]choice{v.byDefault(v.lang.Say(i18n.LanguageName))}, each.As(i18n.Languages(), name)...)
 		},
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Language = value }},
+	{name: "agent", title: i18n.SettingAgent, about: i18n.SettingAgentAbout, row: 2,
+		value: func(s conversation.Settings) string { return s.Agent },
+		choices: func(v view) []choice {
+			name := func(one port.Installed) choice { return choice{one.Name, one.Product} }
+			return append([]choice{v.byDefault(v.agents.installed[0].Product)}, each.As(v.agents.installed[1:], name)...)
+		},
+		able:   func(a agents) bool { return len(a.installed) > 1 },
+		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Agent = value }},
 	{name: "mode", title: i18n.SettingMode, about: i18n.SettingModeAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Mode },
 		choices: func(v view) []choice {
 			name := func(m port.Mode) choice { return choice{string(m), v.ModeText(string(m), "")} }
-			return append([]choice{v.byDefault("")}, each.As(v.can.Modes, name)...)
+			return append([]choice{v.byDefault("")}, each.As(v.agents.can.Modes, name)...)
 		},
-		able:   func(can port.Abilities) bool { return len(can.Modes) > 0 },
+		able:   func(a agents) bool { return len(a.can.Modes) > 0 },
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Mode = value }},
 	{name: "model", title: i18n.SettingModel, about: i18n.SettingModelAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.Model },
 		choices: func(v view) []choice {
 			name := func(model string) choice { return choice{strings.ToLower(model), model} }
-			return append([]choice{v.byDefault("")}, each.As(v.can.Models, name)...)
+			return append([]choice{v.byDefault("")}, each.As(v.agents.can.Models, name)...)
 		},
-		able:   func(can port.Abilities) bool { return len(can.Models) > 0 },
+		able:   func(a agents) bool { return len(a.can.Models) > 0 },
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Model = value }},
 	{name: folder, title: i18n.SettingFolder, about: i18n.SettingFolderAbout, row: 1,
 		value:   func(s conversation.Settings) string { return s.Dir },

@@ -11,7 +11,6 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/i18n"
 	"ccbot/internal/lazyregexp"
-	"ccbot/port"
 )
 
 // zone is the name of the setting, and unknown follows it in the address after a reply that names
@@ -70,7 +69,7 @@ func (v view) clock(name string) string {
 
 // typed takes a reply to the page of the time zone: a name or a city.
 func (s *Settings) typed(_ context.Context, v chat.Visit, text string) (string, error) {
-	if o, ok := s.find(v, port.Abilities{}); !ok || o.name != zone {
+	if o, ok := s.find(v, agents{}); !ok || o.name != zone {
 		return "", chat.ErrNotTaken
 	}
 	name, known := findZone(text)
