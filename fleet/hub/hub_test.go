@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -30,6 +31,30 @@ func carry(t *testing.T, chat *link.Chat, host *link.Host, id string) {
 	assert.Equal(t, "start "+id, <-commands)
 	require.NoError(t, host.SendEvent(ctx, id, []byte("note "+id)))
 	assert.Equal(t, "h1 note "+id, <-events)
+}
+
+// TestP6_EventsOfOneHostDelayNoOther: the chat still works on an event of a host with many events.
+func TestP6_EventsOfOneHostDelayNoOther(t *testing.T) {
+	w := hubtest.Start(t)
+	chat, busy := w.Chat("h1"), w.Host("h1")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for i := range 100 {
+		require.NoError(t, busy.SendEvent(ctx, fmt.Sprint(i), []byte("flood")))
+	}
+	other := make(chan string)
+	go func() {
+		_ = chat.Events(ctx, func(from string, data []byte) {
+			if from == "h2" {
+				other <- string(data)
+				return
+			}
+			<-ctx.Done()
+		})
+	}()
+	require.NoError(t, chat.SetFleet(ctx, w.Fleet(nil, "h1", "h2")))
+	require.NoError(t, w.Host("h2").SendEvent(ctx, "1", []byte("note")))
+	assert.Equal(t, "note", <-other)
 }
 
 func TestMessagesCrossTheHub(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,11 +18,12 @@ import (
 
 // Chat is the chat's connection to the hub.
 type Chat struct {
-	names  rights.Names
-	system *nats.Conn // nil with an existing server, whose accounts are not ours
-	conn   *nats.Conn
-	js     jetstream.JetStream
-	lost   chan struct{} // has an item after a connection was made again
+	names   rights.Names
+	system  *nats.Conn // nil with an existing server, whose accounts are not ours
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	lost    chan struct{} // has an item if the hub may not have the fleet
+	changed chan struct{} // has an item after a change of the fleet
 
 	mu          sync.Mutex
 	fleet       Fleet
@@ -45,7 +46,7 @@ func OpenChat(ctx context.Context, h Hub, keys *rights.Keys, fleet Fleet) (*Chat
 	if err != nil {
 		return nil, err
 	}
-	c := &Chat{names: keys.Names(), fleet: fleet, lost: make(chan struct{}, 1)}
+	c := &Chat{names: keys.Names(), fleet: fleet, lost: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 	if c.system, err = connect(h, Login{User: system}, c.again); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,7 @@ func OpenChat(ctx context.Context, h Hub, keys *rights.Keys, fleet Fleet) (*Chat
 // OpenChatAt connects the chat's machine to an existing NATS server by the credentials that its
 // operator made. They have all rights in an account with JetStream.
 func OpenChatAt(ctx context.Context, h Hub, as Login, names rights.Names, hosts []string) (*Chat, error) {
-	c := &Chat{names: names, fleet: Fleet{Hosts: hosts}, lost: make(chan struct{}, 1)}
+	c := &Chat{names: names, fleet: Fleet{Hosts: hosts}, lost: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 	return c.open(ctx, h, as)
 }
 
@@ -141,6 +142,7 @@ func (c *Chat) SetFleet(ctx context.Context, fleet Fleet) error {
 	c.mu.Lock()
 	c.fleet = fleet
 	c.mu.Unlock()
+	pause.Poke(c.changed)
 	err := c.push(ctx)
 	if err == nil {
 		err = c.prepare(ctx)
@@ -188,7 +190,8 @@ const (
 	ackTimeout  = 10 * time.Second
 	maxMessages = 10_000 // of a host in one stream
 	maxStream   = 1 << 30
-	chatName    = "chat" // the consumer of the events
+	maxEvents   = 1000   // of a host in the stream of events: one host leaves room for others
+	oneConsumer = "chat" // the consumer of all events that an earlier program made
 )
 
 // prepare makes the streams, the buckets, and the consumers of the hosts.
@@ -196,13 +199,13 @@ func (c *Chat) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	for name, subject := range map[string]string{c.names.Commands(): c.names.Command("*"), c.names.Events(): c.names.Event("*")} {
-		ttl := commandTTL
+		ttl, most := commandTTL, int64(maxMessages)
 		if name == c.names.Events() {
-			ttl = eventTTL
+			ttl, most = eventTTL, maxEvents
 		}
 		if _, err := c.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 			Name: name, Subjects: []string{subject}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-			Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: maxMessages, MaxBytes: maxStream,
+			Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: most, MaxBytes: maxStream,
 			MaxMsgSize: rights.MaxPayload, MaxAge: ttl, DenyDelete: true,
 		}); err != nil {
 			return fmt.Errorf("make the stream %s: %w", name, err)
@@ -213,11 +216,14 @@ func (c *Chat) prepare(ctx context.Context) error {
 			return fmt.Errorf("make the bucket %s: %w", bucket, err)
 		}
 	}
-	if err := c.consumer(ctx, c.names.Events(), chatName, c.names.Event("*")); err != nil {
-		return err
+	if err := c.js.DeleteConsumer(ctx, c.names.Events(), oneConsumer); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return fmt.Errorf("remove the consumer %s: %w", oneConsumer, err)
 	}
 	for _, host := range c.current().Hosts {
 		if err := c.consumer(ctx, c.names.Commands(), host, c.names.Command(host)); err != nil {
+			return err
+		}
+		if err := c.consumer(ctx, c.names.Events(), host, c.names.Event(host)); err != nil {
 			return err
 		}
 	}
@@ -243,11 +249,38 @@ func (c *Chat) SendCommand(ctx context.Context, host, id string, data []byte) er
 }
 
 // Events calls handle for each event of a host until ctx ends. After handle the hub forgets the
-// event.
+// event. The events of one host wait for no other's. Events is called once.
 func (c *Chat) Events(ctx context.Context, handle func(host string, data []byte)) error {
-	return consume(ctx, c.js, c.names.Events(), chatName, func(m jetstream.Msg) {
-		handle(m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:], m.Data())
-	}, c.again)
+	var running sync.WaitGroup
+	defer running.Wait()
+	reads := make(map[string]context.CancelFunc)
+	for {
+		hosts := c.current().Hosts
+		for host, stop := range reads {
+			if !slices.Contains(hosts, host) {
+				stop()
+				delete(reads, host)
+			}
+		}
+		for _, host := range hosts {
+			if reads[host] != nil {
+				continue
+			}
+			of, stop := context.WithCancel(ctx)
+			reads[host] = stop
+			running.Go(func() {
+				defer stop()
+				_ = consume(of, c.js, c.names.Events(), host, func(m jetstream.Msg) { // ends with of
+					handle(host, m.Data())
+				}, c.again)
+			})
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.changed:
+		}
+	}
 }
 
 // Conn returns the connection, for requests and beats.
