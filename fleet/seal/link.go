@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"golang.org/x/time/rate"
 )
 
 // Epochs stores the epoch of one link. SetEpoch returns after the number is safe on disk. Epoch
@@ -12,6 +14,15 @@ type Epochs interface {
 	Epoch() (uint64, error)
 	SetEpoch(epoch uint64) error
 }
+
+const (
+	// maxBegins is the number of epochs a second that messages of a host begin, and beginBurst the
+	// number at once: each is a write to the disk, and the hub can repeat a hello.
+	maxBegins  = 1
+	beginBurst = 16
+	// maxEpoch is above each epoch that an honest end reaches.
+	maxEpoch = 1 << 62
+)
 
 // Link is one end of the messages between the chat and a host. Its methods may be called
 // concurrently.
@@ -26,11 +37,12 @@ type Link struct {
 	begun  bool   // false for a host that has not met the chat since its start
 	sealed uint64
 	opened window
+	begins *rate.Limiter // of the chat: the epochs that messages of the host begin
 }
 
 // NewChatLink returns the chat's end of the link to a host, and begins an epoch.
 func NewChatLink(key Key, hostID, hostKey string, stored Epochs) (*Link, error) {
-	l := &Link{key: key, peer: hostKey, me: ChatName, them: hostID, stored: stored}
+	l := &Link{key: key, peer: hostKey, me: ChatName, them: hostID, stored: stored, begins: rate.NewLimiter(maxBegins, beginBurst)}
 	epoch, err := stored.Epoch()
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
@@ -104,6 +116,10 @@ func (l *Link) Open(sealed []byte) (Message, error) {
 // admitLocked returns why an authentic message must not be opened.
 func (l *Link) admitLocked(m Message) error {
 	switch isChat := l.me == ChatName; {
+	case m.Epoch > maxEpoch:
+		return ErrEpoch
+	case isChat && (m.Kind == Hello || m.Epoch > l.epoch) && !l.begins.Allow():
+		return ErrReplay // a host that means it says hello again
 	case isChat && m.Kind == Hello:
 		// The chat's disk may be older than the host's, so its number may be lower.
 		return l.beginLocked(max(l.epoch, m.Epoch) + 1)

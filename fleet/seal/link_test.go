@@ -324,3 +324,47 @@ func BenchmarkSealAndOpen(b *testing.B) {
 		_, _ = peer.OpenFrom(key.Public(), data)
 	}
 }
+
+// counted counts the epochs that were stored.
+type counted struct {
+	seal.EpochFile
+	writes int
+}
+
+func (c *counted) SetEpoch(epoch uint64) error {
+	c.writes++
+	return c.EpochFile.SetEpoch(epoch)
+}
+
+// TestP8_HellosAreLimited: the hub repeats a hello, or a host sends many, or raises the epoch with
+// each message. The chat writes few epochs, and none that could not rise.
+func TestP8_HellosAreLimited(t *testing.T) {
+	for name, message := range map[string]func(i int) string{
+		"hello": func(i int) string {
+			return fmt.Sprintf(`{"v":1,"kind":"hello","from":%q,"to":"chat","epoch":1,"seq":1}`, hostID)
+		},
+		"epochs": func(i int) string {
+			return fmt.Sprintf(`{"v":1,"kind":"x","from":%q,"to":"chat","epoch":%d,"seq":1}`, hostID, 1000*(i+1))
+		},
+		"last": func(i int) string {
+			return fmt.Sprintf(`{"v":1,"kind":"hello","from":%q,"to":"chat","epoch":18446744073709551615,"seq":1}`, hostID)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			chatKey, hostKey := newKey(t), newKey(t)
+			disk := &counted{EpochFile: seal.EpochFile{Folder: spool.Folder{Path: t.TempDir()}, Name: "chat"}}
+			chat, err := seal.NewChatLink(chatKey, hostID, hostKey.Public(), disk)
+			require.NoError(t, err)
+			for i := range 250 {
+				data, err := hostKey.SealFor(chatKey.Public(), []byte(message(i)+"\n"))
+				require.NoError(t, err)
+				_, _ = chat.Open(data)
+			}
+			assert.Less(t, disk.writes, 200)
+			last, err := disk.Epoch()
+			require.NoError(t, err)
+			assert.Positive(t, last)
+			assert.Less(t, last, uint64(1<<62))
+		})
+	}
+}
