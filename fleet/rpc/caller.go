@@ -36,6 +36,9 @@ const RemovedKind = "Removed"
 // Rate is the number of bytes that a host may send in a second.
 const Rate = 1 << 20
 
+// mostBeat is the size of the largest beat.
+const mostBeat = 64 << 10
+
 // lostAfter is the number of beats without a call after which the call, or its answer, is lost. The
 // first one may have been sent before the call arrived.
 const lostAfter = 2
@@ -264,9 +267,10 @@ func (c *Caller) take(m seal.Message) {
 
 func (c *Caller) takeBeat(m seal.Message) {
 	var b Beat
-	if err := json.Unmarshal(m.Body, &b); err != nil {
+	if len(m.Body) > mostBeat || json.Unmarshal(m.Body, &b) != nil {
 		return
 	}
+	b.Calls = b.Calls[:min(len(b.Calls), maxCalls)] // a host makes no more
 	c.mu.Lock()
 	now := time.Now()
 	c.watch.Beat(now)

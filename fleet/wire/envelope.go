@@ -58,6 +58,9 @@ func (e Envelope) results(to []any) error {
 	if e.Body == nil {
 		return nil
 	}
+	if err := checkLists(e.Body); err != nil {
+		return fmt.Errorf("results of %s: %w", e.Kind, err)
+	}
 	if err := json.Unmarshal(e.Body, &to); err != nil {
 		return fmt.Errorf("results of %s: %w", e.Kind, err)
 	}

@@ -1,0 +1,52 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/port"
+	"ccbot/port/news"
+)
+
+// TestP8_LongListsTakeNoMemory: two bytes of an answer would take the size of a session.
+func TestP8_LongListsTakeNoMemory(t *testing.T) {
+	for name, body := range map[string]string{
+		"sessions": "[[" + strings.Repeat("{},", 300_000) + "{}]]",
+		"names":    `[[{"FormerNames":[` + strings.Repeat(`"",`, 300_000) + `""]}]]`,
+		"quotes":   `[[{"Name":"a\\","FormerNames":[` + strings.Repeat(`"\"",`, 300_000) + `""]}]]`,
+		"deep":     "[" + strings.Repeat(`[{"a":`, 300_000) + "1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &Client{From: "chat", To: "B", Context: t.Context(), Transport: func(context.Context, Envelope) (Envelope, error) {
+				return Envelope{V: Version, Body: json.RawMessage(body)}, nil
+			}}
+			all, err := c.Machine().Records.List()
+			require.Error(t, err)
+			assert.Empty(t, all)
+		})
+	}
+	r := Reader{Chat: chatFunc(func(port.Session) {})}
+	body := `{"of":"Renamed","session":{"Cursors":[` + strings.Repeat("{},", maxEntries) + "{}]}}"
+	assert.NotNil(t, r.Answer(t.Context(), Envelope{V: Version, Kind: newsKind, Body: json.RawMessage(body)}).Error)
+
+	allowed := make([]port.Session, maxEntries)
+	data, _, err := marshal([]any{allowed})
+	require.NoError(t, err)
+	require.NoError(t, checkLists(data))
+	text, _, err := marshal([]any{port.Session{ID: uuid.New(), Name: strings.Repeat(`,["`, maxEntries)}})
+	require.NoError(t, err)
+	require.NoError(t, checkLists(text), "a text is no list")
+}
+
+type chatFunc func(port.Session)
+
+func (f chatFunc) SessionNews(_ context.Context, s port.Session, _ news.News) error {
+	f(s)
+	return nil
+}
