@@ -21,7 +21,8 @@ import (
 	"ccbot/port/news"
 )
 
-// thief has the folder of a machine, and runs its own program instead of ccbot.
+// thief has the folder of a machine, and runs its own program instead of ccbot. testdata/attacks.md
+// lists what such a program, and a hub, have tried.
 type thief struct {
 	t    *testing.T
 	of   join.Admission

@@ -38,7 +38,7 @@ func TestRefusedMessagesHaveNoEffect(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, seal.Hello, hello.Kind)
 
-	frame := []byte(`{"v":1,"life":"x","seq":1}` + "\nstart")
+	frame := []byte(`{"v":1,"life":"0193b7a0-0000-7000-8000-000000000001","seq":1}` + "\nstart")
 	sealed := func(kind string) []byte {
 		data, err := there.Seal(seal.Message{Kind: kind, Body: frame})
 		require.NoError(t, err)
