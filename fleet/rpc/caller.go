@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +66,16 @@ type Remote struct {
 	// Changed is called after each change of the host's presence, with the time of the last beat. It
 	// may be nil.
 	Changed func(is beat.Presence, heard time.Time)
+	// Longest is the duration of the longest call; 0: DefaultLongest.
+	Longest time.Duration
 }
+
+// DefaultLongest is the time after which a call has failed that a host still claims to make. Without
+// it, one host could hold up the people who wait for the call.
+const DefaultLongest = 5 * time.Minute
+
+// unlimited are the kinds of calls that wait for an event, and hold up nothing else.
+var unlimited = []string{"Transcripts.Next", "Spending.LimitsChange"}
 
 // Caller makes calls on one host.
 type Caller struct {
@@ -326,13 +336,20 @@ func (c *Caller) Call(ctx context.Context, e wire.Envelope) (wire.Envelope, erro
 	}()
 	sent := make(chan error, 1)
 	go func() { sent <- c.send(id, parts) }() // a connection that hangs may block the client
-	silence := time.NewTimer(beat.Timeout)
+	silence, longest := time.NewTimer(beat.Timeout), time.NewTimer(cmp.Or(c.Longest, DefaultLongest))
 	defer silence.Stop()
+	defer longest.Stop()
+	if slices.Contains(unlimited, e.Kind) {
+		longest.Stop()
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			go c.cancel(id)
 			return wire.Envelope{}, ctx.Err()
+		case <-longest.C:
+			go c.cancel(id)
+			return wire.Envelope{}, refusal.ErrUnreachable
 		case a := <-w.answer:
 			return a, nil
 		case <-w.lost:

@@ -11,7 +11,7 @@
 //   - A call ends with its context, with its answer, or with refusal.ErrUnreachable: at once if the
 //     hub or the host is not connected, or if the host is away, and after beat.Timeout if the host
 //     is silent or the beats show that the call or its answer was lost. A call that only takes long
-//     continues, and a call whose caller has left is ended on the host.
+//     continues for DefaultLongest, and a call whose caller has left is ended on the host.
 //   - Calls to one host wait for no other host.
 //   - A host sends Rate bytes a second. What it sends beyond twice as much is dropped at the chat,
 //     before a seal is opened. An envelope has at most MostBytes.

@@ -85,6 +85,7 @@ type ends struct {
 	news             *courier.End // the chat's
 	out              *courier.End // the host's
 	host             *link.Host
+	longest          time.Duration // of the chat's calls; 0: the default
 	stopChat         func()
 	stopHost         func()
 }
@@ -119,7 +120,7 @@ func (e *ends) startChat() {
 	require.NoError(t, err)
 	e.news = end
 	e.caller, err = rpc.NewCaller(rpc.Remote{Conn: e.f.chat.Conn(), Names: e.f.Keys.Names(), Host: e.id, Link: l,
-		Greet: func() { _ = c.Greet(t.Context()) }})
+		Greet: func() { _ = c.Greet(t.Context()) }, Longest: e.longest})
 	require.NoError(t, err)
 	e.f.mu.Lock()
 	e.f.channels[e.id] = c
@@ -370,6 +371,23 @@ func TestCallEndsWithItsContext(t *testing.T) {
 	<-h.ended
 	e.ready()
 	_, err := e.caller.Call(t.Context(), call("Look"))
+	require.NoError(t, err)
+}
+
+// TestP6_CallWithoutEndIsGivenUp: a host claims in each beat that it still makes the call.
+func TestP6_CallWithoutEndIsGivenUp(t *testing.T) {
+	f := newFleet(t)
+	h := newHang()
+	e := f.host(host1, h.answer)
+	e.stopChat()
+	e.longest = 3 * beat.Interval
+	e.startChat()
+	e.ready()
+	_, err := e.caller.Call(t.Context(), call("Hang"))
+	require.ErrorIs(t, err, refusal.ErrUnreachable)
+	<-h.began
+	<-h.ended
+	_, err = e.caller.Call(t.Context(), call("Look"))
 	require.NoError(t, err)
 }
 
