@@ -43,9 +43,9 @@ func filesTable(t *testing.T) (rows []filesRow, changing []string) {
 	return rows, changing
 }
 
-var codeType = regexp.MustCompile("`(?:ccbot )?([^` ]+)[^`]*`")
+var codeType = regexp.MustCompile("`(?:ccbot )?(?:host )?([^` ]+)[^`]*`")
 
-// quoted returns the first words of the texts in code type, without "ccbot".
+// quoted returns the first words of the texts in code type, without "ccbot" and "host".
 func quoted(text string) (words []string) {
 	for _, m := range codeType.FindAllStringSubmatch(text, -1) {
 		words = append(words, m[1])
