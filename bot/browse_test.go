@@ -500,3 +500,36 @@ func TestFolderOffersEarlierConversations(t *testing.T) {
 	assert.Len(t, w.Lifecycle.Starts, 2, "the session that has it comes back")
 	assert.Contains(t, strings.Join(w.Lifecycle.Done(), "\n"), "restore "+r.ID.String())
 }
+
+// TestFolderOffersConversationsOfAllAgents: a conversation continues, or is copied, with its own
+// agent, whichever the chat has chosen for new sessions.
+func TestFolderOffersConversationsOfAllAgents(t *testing.T) {
+	w := inFolders(t, "api")
+	install(t, w.World, "Codex") // which finds the same conversations
+	codex := w.Hosted.Agents["codex"]
+	codex.Abilities = port.Abilities{}
+	w.Hosted.Agents["codex"] = codex
+	w.Session(t, "api", session.Archived)
+	id := w.talk("api", "mend it", 3*time.Hour)
+	use := func() {
+		w.open()
+		w.press("~/api")
+	}
+	use()
+	assert.Contains(t, w.text(), "1. mend it\n3 h ago, 149 B\n")
+	assert.Contains(t, w.text(), "2. mend it\n3 h ago, 149 B, Codex")
+	w.press(w.say(i18n.ButtonNewMode, i18n.Args{"Mode": w.say(i18n.NewAsSet)}), "2")
+	require.Len(t, w.Lifecycle.Starts, 1)
+	assert.Equal(t, "codex", w.Lifecycle.Starts[0].Agent)
+	assert.Equal(t, id, w.Lifecycle.Starts[0].Continues)
+	assert.Zero(t, w.Lifecycle.Starts[0].With, "the mode was chosen for another agent")
+
+	w.Written = map[uuid.UUID]bool{id: true}
+	use()
+	w.press("2")
+	w.Restart(t)
+	w.press(w.say(i18n.ButtonForkInstead))
+	require.Len(t, w.Lifecycle.Starts, 2)
+	assert.Equal(t, "codex", w.Lifecycle.Starts[1].Agent)
+	assert.Equal(t, id, w.Lifecycle.Starts[1].ForkOf)
+}

@@ -7,8 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -16,6 +18,7 @@ import (
 
 	"ccbot/agent"
 	"ccbot/agent/claude"
+	"ccbot/agent/history"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 	"ccbot/port/folders"
@@ -106,6 +109,57 @@ func TestConversations(t *testing.T) {
 	_, _, err = m.Conversations(t.Context(), dir, 0, 5)
 	assert.True(t, refusal.Is(err, refusal.DirMissing), err)
 }
+
+// TestConversationsOfAllAgents lists the conversations of each installed agent by the time of the
+// last write, across pages.
+func TestConversationsOfAllAgents(t *testing.T) {
+	base := tree(t, []string{"api"}, nil)
+	dir := filepath.Join(base, "api")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	times := map[string]int{"claude": 2, "codex": 1, "gone": 4} // the first is the newest
+	m := &Machine{Records: listed{}, Agents: agent.Agents{}, Written: func(context.Context, ...uuid.UUID) (map[uuid.UUID]bool, error) { return nil, nil }}
+	for name, first := range times {
+		of := talksOf{hours: []int{first, first + 2}}
+		one := agent.Agent{Folders: of, Proof: of, Launch: agent.Launch{Command: self}}
+		if name != agent.Default {
+			one.Product = strings.ToUpper(name)
+		}
+		if name == "gone" {
+			one.Launch.Command = filepath.Join(base, "nothing")
+		}
+		m.Agents[name] = one
+	}
+	var seen []string
+	for from := range 5 {
+		all, more, err := m.Conversations(t.Context(), dir, from, 1)
+		require.NoError(t, err)
+		assert.Equal(t, from < 3, more)
+		for _, c := range all {
+			seen = append(seen, c.LastQuestion+" "+c.Agent+" "+c.Product)
+		}
+	}
+	assert.Equal(t, []string{"1 codex CODEX", "2  ", "3 codex CODEX", "4  "}, seen)
+}
+
+// talksOf has conversations that were written so many hours ago, the newest first.
+type talksOf struct {
+	agent.Proof
+	hours []int
+}
+
+func (h talksOf) HasCommand(string, string) bool { return false }
+
+func (h talksOf) InFolder(_ context.Context, _ string, see func(history.Conversation) bool) error {
+	for _, ago := range h.hours {
+		if !see(history.Conversation{ID: uuid.New(), Path: strconv.Itoa(ago), Changed: time.Now().Add(-time.Duration(ago) * time.Hour)}) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (talksOf) LastPrompt(_ context.Context, path string) string { return path }
 
 // beside is a machine with a repository of one commit, in a separate folder.
 func beside(t *testing.T) (m *Machine, dir string, run func(args ...string)) {

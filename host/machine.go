@@ -22,6 +22,7 @@ import (
 	"ccbot/agent/history"
 	"ccbot/host/outgoing"
 	"ccbot/host/received"
+	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
 	"ccbot/internal/session"
@@ -225,25 +226,28 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 	if _, err := os.Stat(filepath.Join(dir, ".")); err != nil {
 		return nil, false, dirRefusal(dir, err)
 	}
-	by := m.Agents.Of("") // what is resumed in a folder runs the agent of new sessions
-	var ids []uuid.UUID
-	err = by.Folders.InFolder(ctx, dir, func(c history.Conversation) bool {
-		said := by.Proof.LastPrompt(ctx, c.Path)
-		if said == "" { // it has nothing to resume
-			return true
+	for _, name := range slices.Sorted(maps.Keys(m.Agents)) {
+		by := m.Agents[name]
+		if _, missing := agent.Program(by.Launch.Command); name != agent.Default && missing != nil {
+			continue // nothing could continue them
 		}
-		if from--; from >= 0 {
-			return true
+		some, err := conversationsOf(ctx, by, dir, from+most+1)
+		if err != nil {
+			return nil, false, err
 		}
-		if more = len(shown) == most; more {
-			return false
+		for _, c := range some {
+			if c.Session, c.Product = m.has(c.AgentSessionID), by.Product; name != agent.Default {
+				c.Agent = name
+			}
+			shown = append(shown, c)
 		}
-		shown, ids = append(shown, folders.Conversation{AgentSessionID: c.ID, Session: m.has(c.ID), LastQuestion: said, Size: c.Size, At: c.Changed}), append(ids, c.ID)
-		return true
-	})
-	if err != nil {
-		return nil, false, err
 	}
+	slices.SortStableFunc(shown, func(a, b folders.Conversation) int { return b.At.Compare(a.At) })
+	shown = shown[min(from, len(shown)):]
+	if more = len(shown) > most; more {
+		shown = shown[:most]
+	}
+	ids := each.As(shown, func(c folders.Conversation) uuid.UUID { return c.AgentSessionID })
 	if len(ids) == 0 {
 		return shown, more, nil
 	}
@@ -252,6 +256,18 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 		shown[i].Written, shown[i].Unseen = err != nil || written[shown[i].AgentSessionID], err != nil
 	}
 	return shown, more, nil
+}
+
+// conversationsOf returns up to most conversations of an agent in a folder, the last written first.
+func conversationsOf(ctx context.Context, by agent.Agent, dir string, most int) (all []folders.Conversation, err error) {
+	err = by.Folders.InFolder(ctx, dir, func(c history.Conversation) bool {
+		said := by.Proof.LastPrompt(ctx, c.Path)
+		if said != "" { // otherwise it has nothing to resume
+			all = append(all, folders.Conversation{AgentSessionID: c.ID, LastQuestion: said, Size: c.Size, At: c.Changed})
+		}
+		return len(all) < most
+	})
+	return all, err
 }
 
 // has is the session that has a conversation, an open one first; nil: none.

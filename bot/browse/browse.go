@@ -219,7 +219,8 @@ func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name strin
 	return "", b.chat.Explain(ctx, v.To, f)
 }
 
-// Option values; some continue with a colon and Claude's id of a conversation.
+// Option values. goOn continues with the id of a conversation and the name of its agent, each after
+// a colon.
 const (
 	start      = "start"
 	fork       = "fork"
@@ -235,7 +236,8 @@ const (
 func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 	a := parse(v.Rest)
 	verb, of, _ := strings.Cut(what, ":")
-	claude, _ := uuid.Parse(of)
+	id, agent, _ := strings.Cut(of, ":")
+	talk, _ := uuid.Parse(id)
 	then := a.in(begun, a.Dir)
 	then.Key = a.Key
 	to := func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
@@ -247,10 +249,10 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, port.Start{Dir: a.Dir}) }), then.String(), nil
 	case fork:
 		return to(func(ctx context.Context) error {
-			return b.begin(ctx, v, a, port.Start{Dir: a.Dir, ForkOf: a.AgentSessionID})
+			return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Agent: a.Agent, ForkOf: a.AgentSessionID})
 		}), then.String(), nil
 	case goOn:
-		return to(func(ctx context.Context) error { return b.continueTalk(ctx, v, a, claude) }), then.String(), nil
+		return to(func(ctx context.Context) error { return b.continueTalk(ctx, v, a, talk, agent) }), then.String(), nil
 	case inWorktree:
 		return to(func(ctx context.Context) error { return b.beginInWorktree(ctx, v, a) }), then.String(), nil
 	case takeBack:
@@ -298,15 +300,15 @@ func (b *Browser) settle(ctx context.Context, v chat.Visit, r port.Session) erro
 }
 
 // continueTalk continues a conversation in the session that has it, otherwise in a new session.
-func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, claude uuid.UUID) error {
+func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, talk uuid.UUID, agent string) error {
 	all, err := b.chat.Book.Records.List()
 	on, _ := folders.Split(a.Dir)
 	if refusal.Lacks(err, on) {
 		return err
 	}
-	i := slices.IndexFunc(all, func(r port.Session) bool { return r.Machine == on && r.AgentSessionID == claude && r.Owns })
+	i := slices.IndexFunc(all, func(r port.Session) bool { return r.Machine == on && r.AgentSessionID == talk && r.Owns })
 	if i < 0 {
-		return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Continues: claude})
+		return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Agent: agent, Continues: talk})
 	}
 	back, err := b.Resume(ctx, chat.Resume{Session: all[i], To: v.To, From: v.By})
 	if err == nil && !back {
@@ -361,6 +363,7 @@ type at struct {
 	With           port.ModeChange `json:"with,omitzero"`    // only where it differs from the settings
 	Key            string          `json:"key,omitempty"`    // of the start: two taps on one button start one session
 	AgentSessionID uuid.UUID       `json:"of,omitzero"`      // the conversation
+	Agent          string          `json:"agent,omitempty"`  // its agent
 	Unseen         bool            `json:"unseen,omitempty"` // it is unknown whether another process writes it
 }
 

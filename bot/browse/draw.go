@@ -350,6 +350,9 @@ func (b *Browser) checkouts(ctx context.Context, p chat.Phrases, a at) (here ren
 // talk describes an earlier conversation in two lines.
 func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Text {
 	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), p.Size(c.Size)}
+	if c.Product != "" {
+		about = append(about, c.Product)
+	}
 	r, known := b.chat.Book.Records.Get(c.Session)
 	switch {
 	case known && r.State.Live():
@@ -372,10 +375,10 @@ func (b *Browser) number(a at, n int, c folders.Conversation) card.Option {
 	r, _ := b.chat.Book.Records.Get(c.Session)
 	if c.Written && !r.State.Live() {
 		to := a.in(busy, a.Dir)
-		to.Key, to.AgentSessionID, to.Unseen = a.Key, c.AgentSessionID, c.Unseen
+		to.Key, to.AgentSessionID, to.Agent, to.Unseen = a.Key, c.AgentSessionID, c.Agent, c.Unseen
 		return to.to(strconv.Itoa(n))
 	}
-	return card.Option{Text: strconv.Itoa(n), Value: goOn + ":" + c.AgentSessionID.String()}
+	return card.Option{Text: strconv.Itoa(n), Value: goOn + ":" + c.AgentSessionID.String() + ":" + c.Agent}
 }
 
 // busy reports that a conversation is, or may be, open elsewhere, and offers a copy (P1).

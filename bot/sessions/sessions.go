@@ -247,13 +247,13 @@ func reachableText(p chat.Phrases, r port.Session) render.Text {
 	return p.Text(i18n.AgentReachable, i18n.Args{"Agent": r.Product})
 }
 
-// chosen returns the mode and the model of a new session. The chat's settings count as far as the
-// agent has them: they may have been chosen for another agent.
+// chosen returns the mode and the model of a new session. Choices count as far as the agent has
+// them: they may have been made for another agent.
 func chosen(can port.Abilities, set conversation.Settings, with port.ModeChange) port.ModeChange {
-	if mode := port.Mode(set.Mode); with.Mode == "" && can.HasMode(mode) {
-		with.Mode = mode
+	if with.Mode = cmp.Or(with.Mode, port.Mode(set.Mode)); !can.HasMode(with.Mode) {
+		with.Mode = ""
 	}
-	with.Model = cmp.Or(with.Model, can.Model(set.Model))
+	with.Model = cmp.Or(can.Model(with.Model), can.Model(set.Model))
 	return with
 }
 

@@ -34,7 +34,7 @@ type Folders interface {
 	// hidden includes names that begin with a dot. more reports that the folder has too many entries,
 	// and that only some were read.
 	Children(ctx context.Context, dir string, hidden bool) (names []string, more bool, err error)
-	// Conversations returns up to most conversations of Claude Code in a folder, starting at index
+	// Conversations returns up to most conversations of all agents in a folder, starting at index
 	// from, the last written first. more reports whether others follow.
 	Conversations(ctx context.Context, dir string, from, most int) (all []Conversation, more bool, err error)
 }
@@ -68,9 +68,11 @@ type Found struct {
 // IsWhole reports whether the search left nothing out.
 func (f Found) IsWhole() bool { return !f.Cut && f.Unreadable == 0 }
 
-// Conversation is a conversation with Claude Code, with or without ccbot.
+// Conversation is a conversation with an agent, with or without ccbot.
 type Conversation struct {
-	AgentSessionID uuid.UUID // Claude's id of it
+	AgentSessionID uuid.UUID // the agent's id of it
+	Agent          string    // as in port.Start; empty: the default one
+	Product        string    // the agent's name for people; empty: Claude Code
 	Session        uuid.UUID // its session; nil: none
 	LastQuestion   string    // the last question of a person
 	Size           int64     // of its file, in bytes

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/host"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
@@ -18,11 +19,24 @@ type machine struct{ *World }
 
 func (m machine) now() *host.Machine {
 	return &host.Machine{Home: m.Home, Roots: m.Roots, Own: host.Own{Dir: m.StateDir}, Records: m.Records, Tickets: &m.Tickets,
-		Agents: agentsIn(filepath.Join(m.Dir, "projects")), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
+		Agents: m.agents(), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
 		Folders: new(session.Gate),
 		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
 			return m.Written, m.WrittenErr
 		}}
+}
+
+// agents returns the agents of the machine. Others than the default one find its conversations.
+func (m machine) agents() agent.Agents {
+	all := agentsIn(filepath.Join(m.Dir, "projects"))
+	for name, one := range m.Hosted.Agents {
+		if name != agent.Default {
+			other := all[agent.Default]
+			other.Product, other.Launch = one.Product, one.Launch
+			all[name] = other
+		}
+	}
+	return all
 }
 
 func (m machine) reached() *host.Machine {
