@@ -139,3 +139,34 @@ func TestRealP1_CodexReaderIsNoWriter(t *testing.T) {
 	assert.True(t, w.alive(reader))
 	w.stop()
 }
+
+// TestRealP1_CodexConversationContinues continues a conversation that a person had with Codex by
+// hand: the page of /new lists it, and the session that continues it is its only writer.
+func TestRealP1_CodexConversationContinues(t *testing.T) {
+	t.Parallel()
+	w := newCodexWorld(t)
+	desk := w.codexDesk()
+	target, theirs := desk.open(realcodex.Require(t), "--no-daemon", "-C", w.dir, "say by hand")
+	w.until("it answers", func() bool { return strings.Contains(desk.screen(target), "• by hand") })
+	desk.tmux("kill-session", "-t", target)
+	w.until("it has ended", func() bool { return w.table.Liveness(theirs) == process.Gone })
+
+	w.start()
+	b := w.browses(w.person, w.chat())
+	b.at(w.hear(w.person.Reply(w.chat(), b.page, w.dir), "~/work").ID) // below the reply
+	b.taps("Use this folder")
+	b.shows("say by hand")
+	b.shows(", Codex")
+	b.taps("1")
+	w.hear(b.page, "is ready")
+	w.hear(w.say("say from the chat"), "from the chat")
+	require.Len(t, w.records(), 1)
+	r := w.records()[0]
+	assert.Equal(t, "codex", r.AgentName)
+	assert.Equal(t, []process.Identity{r.Binding.AgentServer}, w.lockHolders(r.AgentSessionID))
+	rollouts, err := filepath.Glob(filepath.Join(w.state, "..", "codex", "sessions", "*", "*", "*", "*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, rollouts, 1, "it is the same conversation")
+	assert.Contains(t, rollouts[0], r.AgentSessionID.String())
+	w.stop()
+}
