@@ -117,6 +117,7 @@ func TestP8_MachineJoins(t *testing.T) {
 	term.says("ccbot host hub " + hub.address + " " + pin + " > " + hub.dir + "/trust.json")
 	hub.start()
 
+	assert.Equal(t, "[]\n", term.says("ccbot host list --json"))
 	here, there := term.let("B", t.TempDir(), "y")
 	code, out, errs := here.end()
 	require.Zero(t, code, errs)
@@ -136,6 +137,7 @@ func TestP8_MachineJoins(t *testing.T) {
 	hub.start()
 	w.start()
 	assert.Regexp(t, `^B  [a-z0-9]{8}  unknown; not heard`, term.says("ccbot host list"))
+	assert.Regexp(t, `(?s)^\[.*"name": "B".*"state": "unknown"`, term.says("ccbot host list --json"))
 	w.until("the hub is reached", func() bool { return strings.Contains(w.bot.log.String(), "msg=hub_reached") })
 	assert.Contains(t, term.says("ccbot host remove B"), "B was removed")
 	assert.Empty(t, term.says("ccbot host list"))

@@ -107,7 +107,7 @@ fingerprint is the one that the machine shows. The running bot is needed.`,
 }
 
 func (c hostVerbs) listCommand() *cobra.Command {
-	return &cobra.Command{Use: "list", Args: noArgs, Short: "List the machines of this chat", Example: "  ccbot host list",
+	return c.printing(&cobra.Command{Use: "list", Args: noArgs, Short: "List the machines of this chat", Example: "  ccbot host list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := askBot[[]running.Host](cmd.Context(), c.call, running.ListingHosts.Verb, struct{}{}, false)
 			if err != nil {
@@ -123,7 +123,7 @@ func (c hostVerbs) listCommand() *cobra.Command {
 					p.Line("%s  %s  %s; %s", h.Name, h.ID, h.State, heard)
 				}
 			})
-		}}
+		}})
 }
 
 func (c hostVerbs) removeCommand() *cobra.Command {

@@ -323,6 +323,7 @@ var (
 		})
 	}}
 	ListingHosts = hostChange("host-list", func(_ context.Context, c *center.Center, _ struct{}) (all []Host, err error) {
+		all = []Host{} // null is no list for a script
 		for _, s := range c.List() {
 			all = append(all, hostOf(s))
 		}
