@@ -85,6 +85,20 @@ func TestP5_ChatKnowsLaterPositionThanMachine(t *testing.T) {
 	assert.Greater(t, w.Cursors(r)[0].Offset, shown.Offset)
 }
 
+// A machine that is busy may show its record as it was before it got the chat's position.
+func TestP5_LateRecordRepeatsNothing(t *testing.T) {
+	w := chattest.NewWorld(t)
+	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
+	r := w.NewCurrentSession(t, "api", session.Running, c)
+	info, err := os.Stat(c.Path)
+	require.NoError(t, err)
+	require.NoError(t, w.Chats.Cursors().Note(r.Conversation, r.ID, talk.Cursor{Path: c.Path, Offset: info.Size()}))
+	chattest.Grow(t, c, chattest.Says("two"))
+	w.Lifecycle.Late = true
+	w.ReadAll(t)
+	assert.Equal(t, []string{"two"}, w.Telegram.AnswersSent())
+}
+
 // A session that is resumed while its last words are shown keeps the chat's position: its record is
 // written with its next save.
 func TestP5_ResumedSessionKeepsCursor(t *testing.T) {

@@ -81,6 +81,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 			return false
 		}
 		r, ok = a.Chat.Book.Records.Get(t.id)
+		r.Cursors = a.Chat.Book.Cursors().Of(t.id, r.Cursors) // the machine may not have shown its record since
 	}
 	if !ok || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(r.Conversation) {
 		if !ok || !r.State.Live() {

@@ -65,6 +65,14 @@ func (c Cursors) After(id uuid.UUID, record []talk.Cursor) (at talk.Cursor) {
 	return at
 }
 
+// Of returns the positions of a session's record. A stored one that is later replaces the first.
+func (c Cursors) Of(id uuid.UUID, record []talk.Cursor) []talk.Cursor {
+	if at := c.After(id, record); at.Path != "" {
+		return append([]talk.Cursor{at}, record[1:]...)
+	}
+	return record
+}
+
 // Drop forgets a position that the session's record has.
 func (c Cursors) Drop(id uuid.UUID) error {
 	c.in.mu.Lock()

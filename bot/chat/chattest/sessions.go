@@ -61,6 +61,7 @@ type fakeSessions struct {
 	Looked         int   // checked sessions
 	Processes      []int // of each agent
 	OnAdvance      func(id uuid.UUID, c talk.Cursor) error
+	Late           bool // records do not show the positions that they get
 	Busy           bool // with an end: Advance waits as long as it may
 	OnWithdraw     func(id uuid.UUID, key string) error
 	OnSendNow      func(id uuid.UUID, key string) (reported bool, err error)
@@ -340,9 +341,8 @@ func (f *fakeSessions) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor)
 		}
 	}
 	f.records.Change(id, func(r *session.Record) {
-		if i := slices.IndexFunc(r.Cursors, func(k talk.Cursor) bool { return k.Path == c.Path }); i >= 0 {
-			r.Cursors = slices.Delete(r.Cursors, 0, i)
-			r.Cursors[0] = c
+		if i := slices.IndexFunc(r.Cursors, func(k talk.Cursor) bool { return k.Path == c.Path }); i >= 0 && !f.Late {
+			r.Cursors = append([]talk.Cursor{c}, r.Cursors[i+1:]...)
 		}
 	})
 	f.events <- fmt.Sprintf("advance %s %d/%d/%d", filepath.Base(c.Path), c.Offset, c.Block, c.Part)
