@@ -21,8 +21,9 @@ import (
 const (
 	// timeout is how long git may take in all; a huge tree on a cold disk takes longer.
 	timeout = 2 * time.Second
-	// afterwards is how long what git may have left behind can hold its output.
-	afterwards = 200 * time.Millisecond
+	// afterwards is how long what git may have left behind can hold its output. On a busy machine the
+	// output of a git that has ended takes a while, too.
+	afterwards = 5 * time.Second
 	// maxOutput limits the kept output of git. Only the last of very many untracked files are cut
 	// off.
 	maxOutput = 64 << 10

@@ -319,6 +319,15 @@ func TestLookGivesUp(t *testing.T) {
 	assert.Nil(t, got)
 }
 
+// TestLateOutputCounts: the output may come after git's end.
+func TestLateOutputCounts(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "git")
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\n(sleep 0.5; echo said) &\n"), 0o700))
+	got, err := caller{program: program, dir: t.TempDir()}.run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "said\n", string(got))
+}
+
 func TestAnswerIsCut(t *testing.T) {
 	s := &start{limit: 5}
 	for _, part := range []string{"abc", "def", "ghi"} {
