@@ -37,7 +37,7 @@ ci_part() {
 
 test_part() {
 	local packages
-	packages=$(sed -n 's/.*packages, in addition to Go: `\([^`]*\)`.*/\1/p' README.md)
+	packages=$(sed -n 's/.*packages, besides Go: `\([^`]*\)`.*/\1/p' README.md)
 	# shellcheck disable=SC2086 # a list of packages
 	install ${packages:?README.md names none}
 	"${as[@]}" make test
