@@ -26,6 +26,7 @@ const (
 	maxOfUser        = 4 // connections; a machine that returns may have left some
 	handshakeTimeout = 10 * time.Second
 	writeTimeout     = 10 * time.Second
+	acceptPause      = 100 * time.Millisecond // after an error
 	maxLine          = 16 << 10 // of the protocol, without a payload
 )
 
@@ -56,7 +57,11 @@ func listen(at string, config *tls.Config, to *server.Server) (*front, error) {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			if err == nil && f.add(conn, maxConnections) {
+			if err != nil { // too many files are open
+				time.Sleep(acceptPause)
+				continue
+			}
+			if f.add(conn, maxConnections) {
 				f.running.Go(func() { f.serve(tls.Server(conn, config), conn) })
 			}
 		}
