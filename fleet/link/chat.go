@@ -25,6 +25,8 @@ type Chat struct {
 	lost    chan struct{} // has an item if the hub may not have the fleet
 	changed chan struct{} // has an item after a change of the fleet
 
+	preparing sync.Mutex // held by prepare: the server does not lock what two at once would use
+
 	mu          sync.Mutex
 	fleet       Fleet
 	reconnected func()
@@ -196,6 +198,8 @@ const (
 
 // prepare makes the streams, the buckets, and the consumers of the hosts.
 func (c *Chat) prepare(ctx context.Context) error {
+	c.preparing.Lock()
+	defer c.preparing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	for name, subject := range map[string]string{c.names.Commands(): c.names.Command("*"), c.names.Events(): c.names.Event("*")} {
