@@ -43,7 +43,7 @@ func TestRealP3_StubbornCodexIsEnded(t *testing.T) {
 			other := w.record("other")
 			w.hear(w.say("/new cx "+w.dir+" --agent codex"), "cx is ready")
 			w.hear(w.say("say hello"), "hello")
-			_, theirs := w.codexDesk().codex(other.AgentSessionID, "--no-daemon")
+			_, theirs := w.codexDesk().codex(other.AgentSessionID)
 
 			tools := w.codexTools("(setsid sh -c 'echo $$ > left; exec sleep 86399' &)\ntrap '' HUP TERM\necho $$ > tool\nexec sleep 86399")
 			held := w.record("cx").Binding

@@ -3,11 +3,9 @@
 package e2e
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/uuid"
@@ -32,74 +30,51 @@ func (w *world) lockHolders(conversation uuid.UUID) (all []process.Identity) {
 	return all
 }
 
-// codexDesk is a terminal in which a person runs Codex. The test ends the server that several
-// conversations of the person share, with the process that updates it.
+// codexDesk is a terminal in which a person runs Codex.
 func (w *world) codexDesk() *personTerminal {
-	installed := filepath.Join(w.state, "..", "codex", "packages") + "/"
-	w.whole.Cleanup(func() {
-		w.until("the shared server has ended", func() bool {
-			all, err := w.table.Snapshot(context.Background())
-			require.NoError(w.whole, err)
-			left := slices.DeleteFunc(all.Processes, func(p process.Process) bool {
-				return p.Gone() || len(p.Args) == 0 || !strings.HasPrefix(p.Args[0], installed)
-			})
-			for _, p := range left {
-				_ = syscall.Kill(p.PID, syscall.SIGKILL)
-			}
-			return len(left) == 0
-		})
-	})
 	return w.newPersonTerminal("SCRIPTED_KEY=dummy", realcodex.NoNetwork)
 }
 
-// codex resumes a conversation by hand.
-func (d *personTerminal) codex(conversation uuid.UUID, flags ...string) (target string, pane process.Identity) {
+// codex resumes a conversation by hand, in a process of its own.
+func (d *personTerminal) codex(conversation uuid.UUID) (target string, pane process.Identity) {
 	d.w.t.Helper()
-	return d.open(append([]string{realcodex.Require(d.w.t), "resume", conversation.String(), "-C", d.w.dir}, flags...)...)
+	return d.open(realcodex.Require(d.w.t), "resume", conversation.String(), "-C", d.w.dir, "--no-daemon")
 }
 
 // TestRealP1_CodexWriterBlocksResume resumes a conversation by hand after an archive: the resume
 // from the chat is refused with the process that holds the lock, until a person ends it.
 func TestRealP1_CodexWriterBlocksResume(t *testing.T) {
 	t.Parallel()
-	for name, flags := range map[string][]string{
-		"in its own process": {"--no-daemon"},
-		"in a shared server": nil,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newCodexWorld(t)
-			w.start()
-			w.hear(w.say("/new cx "+w.dir+" --agent codex"), "cx is ready")
-			w.hear(w.say("say hello"), "hello")
-			id := w.record("cx").AgentSessionID
-			w.end("cx")
-			desk := w.codexDesk()
-			desk.codex(id, flags...)
-			var holders []process.Identity
-			w.until("a process of the person holds the lock", func() bool { holders = w.lockHolders(id); return len(holders) == 1 })
-			w.endLater(holders[0])
+	w := newCodexWorld(t)
+	w.start()
+	w.hear(w.say("/new cx "+w.dir+" --agent codex"), "cx is ready")
+	w.hear(w.say("say hello"), "hello")
+	id := w.record("cx").AgentSessionID
+	w.end("cx")
+	desk := w.codexDesk()
+	desk.codex(id)
+	var holders []process.Identity
+	w.until("a process of the person holds the lock", func() bool { holders = w.lockHolders(id); return len(holders) == 1 })
+	w.endLater(holders[0])
 
-			refused := w.offered(w.say("/resume cx"), "Continue in a copy")
-			assert.Contains(t, refused.Text, pid(holders[0]))
-			w.tap(refused, "Show")
-			shown := w.shows(refused.ID, "the lock of its conversation")
-			assert.Contains(t, shown.Text, pid(holders[0]))
-			w.tap(shown, "Cancel")
-			w.shows(refused.ID, "Cancelled")
-			assert.True(t, w.alive(holders[0]))
-			assert.Empty(t, w.windows())
-			assert.Equal(t, "archived", w.stateOf("cx"))
+	refused := w.offered(w.say("/resume cx"), "Continue in a copy")
+	assert.Contains(t, refused.Text, pid(holders[0]))
+	w.tap(refused, "Show")
+	shown := w.shows(refused.ID, "the lock of its conversation")
+	assert.Contains(t, shown.Text, pid(holders[0]))
+	w.tap(shown, "Cancel")
+	w.shows(refused.ID, "Cancelled")
+	assert.True(t, w.alive(holders[0]))
+	assert.Empty(t, w.windows())
+	assert.Equal(t, "archived", w.stateOf("cx"))
 
-			refused = w.offered(w.say("/resume cx"), "Continue in a copy")
-			w.takeOver(refused.ID, "Take over", holders[0])
-			w.hear(refused.ID, "cx is ready")
-			assert.Equal(t, process.Gone, w.table.Liveness(holders[0]))
-			w.hear(w.say("say back here"), "back here")
-			assert.Equal(t, []process.Identity{w.record("cx").Binding.AgentServer}, w.lockHolders(id))
-			w.stop()
-		})
-	}
+	refused = w.offered(w.say("/resume cx"), "Continue in a copy")
+	w.takeOver(refused.ID, "Take over", holders[0])
+	w.hear(refused.ID, "cx is ready")
+	assert.Equal(t, process.Gone, w.table.Liveness(holders[0]))
+	w.hear(w.say("say back here"), "back here")
+	assert.Equal(t, []process.Identity{w.record("cx").Binding.AgentServer}, w.lockHolders(id))
+	w.stop()
 }
 
 // TestRealP1_CodexReaderIsNoWriter shows the conversation of a running session in a person's
@@ -113,7 +88,7 @@ func TestRealP1_CodexReaderIsNoWriter(t *testing.T) {
 	w.hear(w.say("say hello"), "hello")
 	r := w.record("cx")
 	desk := w.codexDesk()
-	target, reader := desk.codex(r.AgentSessionID, "--no-daemon")
+	target, reader := desk.codex(r.AgentSessionID)
 	w.until("it reads", func() bool { return strings.Contains(desk.screen(target), "open in another app") })
 	assert.Equal(t, []process.Identity{r.Binding.AgentServer}, w.lockHolders(r.AgentSessionID))
 
