@@ -69,17 +69,25 @@ func TestP5_EndedSessionLeavesNoCursor(t *testing.T) {
 	assert.Empty(t, slices.Collect(maps.Keys(w.Chats.Cursors().All())))
 }
 
+// shownBeyondRecord is a session whose record has the beginning of its transcript. The chat has the
+// first answer, and the second one follows.
+func shownBeyondRecord(t *testing.T) (w *chattest.World, r session.Record, shown talk.Cursor) {
+	t.Helper()
+	w = chattest.NewWorld(t)
+	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
+	r = w.NewCurrentSession(t, "api", session.Running, c)
+	info, err := os.Stat(c.Path)
+	require.NoError(t, err)
+	shown = talk.Cursor{Path: c.Path, Offset: info.Size()}
+	require.NoError(t, w.Chats.Cursors().Note(r.Conversation, r.ID, shown))
+	chattest.Grow(t, c, chattest.Says("two"))
+	return w, r, shown
+}
+
 // A machine that has died has the position of its record's last save. The chat repeats nothing, and
 // gives the machine its own position.
 func TestP5_ChatKnowsLaterPositionThanMachine(t *testing.T) {
-	w := chattest.NewWorld(t)
-	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
-	r := w.NewCurrentSession(t, "api", session.Running, c)
-	info, err := os.Stat(c.Path)
-	require.NoError(t, err)
-	shown := talk.Cursor{Path: c.Path, Offset: info.Size()}
-	require.NoError(t, w.Chats.Cursors().Note(r.Conversation, r.ID, shown))
-	chattest.Grow(t, c, chattest.Says("two"))
+	w, r, shown := shownBeyondRecord(t)
 	w.ReadAll(t)
 	assert.Equal(t, []string{"two"}, w.Telegram.AnswersSent())
 	assert.Greater(t, w.Cursors(r)[0].Offset, shown.Offset)
@@ -87,13 +95,7 @@ func TestP5_ChatKnowsLaterPositionThanMachine(t *testing.T) {
 
 // A machine that is busy may show its record as it was before it got the chat's position.
 func TestP5_LateRecordRepeatsNothing(t *testing.T) {
-	w := chattest.NewWorld(t)
-	c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
-	r := w.NewCurrentSession(t, "api", session.Running, c)
-	info, err := os.Stat(c.Path)
-	require.NoError(t, err)
-	require.NoError(t, w.Chats.Cursors().Note(r.Conversation, r.ID, talk.Cursor{Path: c.Path, Offset: info.Size()}))
-	chattest.Grow(t, c, chattest.Says("two"))
+	w, _, _ := shownBeyondRecord(t)
 	w.Lifecycle.Late = true
 	w.ReadAll(t)
 	assert.Equal(t, []string{"two"}, w.Telegram.AnswersSent())

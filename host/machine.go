@@ -271,9 +271,9 @@ func conversationsOf(ctx context.Context, by agent.Agent, dir string, most int) 
 }
 
 // has is the session that has a conversation, an open one first; nil: none.
-func (m *Machine) has(claude uuid.UUID) (id uuid.UUID) {
+func (m *Machine) has(conversation uuid.UUID) (id uuid.UUID) {
 	for _, r := range m.Records.Shared() {
-		if r.AgentSessionID != claude {
+		if r.AgentSessionID != conversation {
 			continue
 		}
 		if id = r.ID; r.State.Live() {

@@ -53,8 +53,8 @@ type Callbacks struct {
 	// Failpoint is called at each persisted step with its name. It is nil except in programs that
 	// are built to die there.
 	Failpoint func(name string)
-	// Holds returns why the prompts of a session wait because of a cap of its cost, or "", and
-	// whether the session has a cap: then the answer takes time. It is called before each prompt is
+	// Holds returns why the prompts of a session wait, if a cap of its cost holds them, and whether
+	// the session may have a cap: then the answer takes time. It is called before each prompt is
 	// typed. nil: no session has one.
 	Holds func(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool)
 }

@@ -74,8 +74,9 @@ func (b *Budget) Feature() chat.Feature {
 		OnItem: func(uuid.UUID, talk.Item) { pause.Poke(b.wake) }}
 }
 
-// Holds returns why the prompts of a session wait: a cap is reached, or the cost is not known. It
-// returns "" if none does. capped reports whether the session has a cap: then the use was read.
+// Holds returns why the prompts of a session wait: a cap is reached, or the cost is not known.
+// Empty: they do not wait. capped reports whether the session may have a cap: then the answer has
+// taken time.
 func (b *Budget) Holds(ctx context.Context, session uuid.UUID) (why news.Wait, capped bool) {
 	r, known := b.chat.Book.Records.Get(session)
 	switch {

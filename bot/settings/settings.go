@@ -90,9 +90,9 @@ func (s *Settings) offers(o one, v chat.Visit, a agents) bool {
 	return o.name == language || o.name == zone || o.name == quiet || !s.isGroup(v) && (o.able == nil || o.able(a))
 }
 
-// ofNew returns the agents of new sessions, none if their machine does not answer: the other
+// loadAgents returns the agents of new sessions, none if their machine does not answer: the other
 // settings are the chat's own.
-func (s *Settings) ofNew(ctx context.Context, v chat.Visit) (a agents) {
+func (s *Settings) loadAgents(ctx context.Context, v chat.Visit) (a agents) {
 	installed, err := s.agents.Installed(ctx, "")
 	if err != nil {
 		return agents{}
@@ -143,7 +143,7 @@ func (s *Settings) dirs() (all []string) {
 }
 
 func (s *Settings) draw(ctx context.Context, visit chat.Visit) (chat.Screen, error) {
-	v := s.view(visit, s.ofNew(ctx, visit))
+	v := s.view(visit, s.loadAgents(ctx, visit))
 	if o, ok := s.find(visit, v.agents); ok {
 		screen := o.screen(v)
 		if strings.HasSuffix(visit.Rest, unknown) {
@@ -216,7 +216,7 @@ func (o one) screen(v view) chat.Screen {
 
 // do chooses a value of the setting that the page is about.
 func (s *Settings) do(ctx context.Context, v chat.Visit, value string) (chat.Answer, string, error) {
-	o, ok := s.find(v, s.ofNew(ctx, v))
+	o, ok := s.find(v, s.loadAgents(ctx, v))
 	if !ok {
 		return chat.Answer{Text: s.chat.In(v.To).Say(i18n.StaleButton)}, page, nil
 	}

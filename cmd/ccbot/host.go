@@ -92,13 +92,12 @@ fingerprint is the one that the machine shows. The running bot is needed.`,
 			refused := c.confirm(cmd, "Does the other machine show the same fingerprint?")
 			d.Admit = refused == nil
 			host, err := askBot[running.Host](ctx, c.call, running.DecidingHost.Verb, d, false)
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
-			}
-			if errors.Is(refused, errDeclined) {
+			case errors.Is(refused, errDeclined):
 				return fmt.Errorf("%s was refused", terminal.Printable(args[0]))
-			}
-			if refused != nil {
+			case refused != nil:
 				return refused
 			}
 			_, err = fmt.Fprintf(c.stdout, "%s has joined\n", host.Name)

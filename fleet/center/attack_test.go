@@ -31,18 +31,24 @@ type thief struct {
 	epoch, seq uint64
 }
 
-func (w *world) steal(folder string) *thief {
-	w.t.Helper()
+// membership returns what the folder of a machine has: its admission and its keys.
+func membership(t *testing.T, folder string) (join.Admission, join.HostKeys) {
+	t.Helper()
 	data, err := os.ReadFile(filepath.Join(folder, "member"))
-	require.NoError(w.t, err)
+	require.NoError(t, err)
 	var stored struct {
 		join.Admission
 		Keys json.RawMessage `json:"keys"`
 	}
-	require.NoError(w.t, json.Unmarshal(data, &stored))
+	require.NoError(t, json.Unmarshal(data, &stored))
 	keys, err := join.ParseHostKeys(stored.Keys)
-	require.NoError(w.t, err)
-	a := stored.Admission
+	require.NoError(t, err)
+	return stored.Admission, keys
+}
+
+func (w *world) steal(folder string) *thief {
+	w.t.Helper()
+	a, keys := membership(w.t, folder)
 	conn, err := link.OpenHost(a.Hub, a.Login(keys), a.Names, a.ID)
 	require.NoError(w.t, err)
 	w.t.Cleanup(conn.Close)

@@ -308,15 +308,7 @@ func TestFleetFigures(t *testing.T) {
 // that one stays connected.
 func (m *many) revoke() time.Duration {
 	m.t.Helper()
-	data, err := os.ReadFile(filepath.Join(m.hosts, hostName(7), "member"))
-	require.NoError(m.t, err)
-	var stolen struct {
-		join.Admission
-		Keys json.RawMessage `json:"keys"`
-	}
-	require.NoError(m.t, json.Unmarshal(data, &stolen))
-	keys, err := join.ParseHostKeys(stolen.Keys)
-	require.NoError(m.t, err)
+	stolen, keys := membership(m.t, filepath.Join(m.hosts, hostName(7)))
 	as := stolen.Login(keys)
 	as.Inbox = "_INBOX_" + stolen.ID
 	conn, err := link.Dial(stolen.Hub, as)

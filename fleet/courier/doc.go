@@ -11,12 +11,12 @@
 //   - Next returns an item until Done was called for it, and never after that. A copy that turns up
 //     later is not taken, however late it is.
 //   - Items arrive in the order of Put, unless the hub or a restart delays one.
-//   - The memory and disk of both ends grow with the open items, not with all items. Of the
-//     receiver's, they are limited, whatever the sender does: what it cannot take stays there.
+//   - The memory and disk of both ends grow with the open items, not with all items. A
+//     receiver takes a limited number of items; the others stay with the sender.
 //
-// A program whose work on an item can end between its effect and Done must
-// recognize the item by its number, because Next returns it again. A program that dies in Put and
-// puts the item again may make it arrive twice.
+// A program whose work on an item can end between its effect and Done must recognize the item by
+// its number, because Next returns it again. A program that dies in Put and puts the item again may
+// make it arrive twice.
 //
 // Both ends must keep their folders. An end whose folder was lost or restored from a backup is
 // recognized by the number of its life, see End.

@@ -142,8 +142,8 @@ func (in *incoming) take(f frame) (mine bool, err error) {
 	return true, nil
 }
 
-// hasRoom reports whether an item may be taken. A sender has at most maxSent items on the way, so that
-// one with a higher number is not honest. What is taken is so limited, whatever the sender does.
+// hasRoom reports whether an item may be taken. An honest sender has at most maxSent items on the
+// way, so that no item has a number further ahead.
 func (in *incoming) hasRoom(seq uint64) bool {
 	if seq-in.Settled > maxSent {
 		return false

@@ -6,8 +6,8 @@
 //     key at each start. Clients know the key by its pin; there is no authority.
 //   - It accepts only users that the trusted operator's accounts signed. Which account that is, and
 //     who is revoked, it learns from the chat.
-//   - The server sends an answer only to an inbox: it would obey one on a subject of its own, of
-//     which the requester has no right.
+//   - The server sends answers only to inboxes. An answer on one of its own subjects would be a
+//     command for which the requester has no right.
 //   - One user has few connections: a further one ends the oldest.
 //   - A written message is synced before its sender has the answer.
 //   - The folder store can be lost at any time, because both ends keep what they send until the

@@ -27,7 +27,7 @@ const (
 	handshakeTimeout = 10 * time.Second
 	writeTimeout     = 10 * time.Second
 	acceptPause      = 100 * time.Millisecond // after an error
-	maxLine          = 16 << 10 // of the protocol, without a payload
+	maxLine          = 16 << 10               // of the protocol, without a payload
 )
 
 // front accepts the clients of the server, and reads what they send to it. It ends a connection

@@ -12,7 +12,7 @@
 //     the code; another one is refused and counted (Candidate.Rivals), because the code was seen.
 //   - No machine is admitted without Decide, which names the fingerprint that the person saw.
 //   - A code ends after maxGuesses wrong proofs. Two hosts never have the same name.
-//   - An id is of one machine for ever: another one with its key's beginning is refused.
+//   - An id belongs to one machine for ever. A later machine whose key leads to it is refused.
 //   - An admitted machine that missed the answer gets it again, also after a restart of the chat.
 //   - The chat answers only to the inbox of the code: it has more rights than the joiner, who
 //     chooses the reply subject.

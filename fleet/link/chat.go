@@ -88,12 +88,7 @@ func (c *Chat) Close() error {
 	return nil
 }
 
-func (c *Chat) again() {
-	select {
-	case c.lost <- struct{}{}:
-	default:
-	}
-}
+func (c *Chat) again() { pause.Poke(c.lost) }
 
 // Run sends the fleet to the hub again after each loss of a connection or of a stream, because the
 // hub may have lost its disk.

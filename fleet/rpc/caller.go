@@ -70,8 +70,8 @@ type Remote struct {
 	Longest time.Duration
 }
 
-// DefaultLongest is the time after which a call has failed that a host still claims to make. Without
-// it, one host could hold up the people who wait for the call.
+// DefaultLongest is the time after which a call fails even if the host reports that it still makes
+// it. Without a limit one host could hold up the people who wait for the call.
 const DefaultLongest = 5 * time.Minute
 
 // unlimited are the kinds of calls that wait for an event, and hold up nothing else.
