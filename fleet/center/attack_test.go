@@ -16,7 +16,6 @@ import (
 	"ccbot/fleet/join"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
-	"ccbot/fleet/seal"
 	"ccbot/port"
 	"ccbot/port/news"
 )
@@ -24,11 +23,9 @@ import (
 // thief has the folder of a machine, and runs its own program instead of ccbot. testdata/attacks.md
 // lists what such a program, and a hub, have tried.
 type thief struct {
-	t    *testing.T
-	of   join.Admission
-	keys join.HostKeys
+	t  *testing.T
+	of join.Admission
 	*link.Host
-	epoch, seq uint64
 }
 
 // membership returns what the folder of a machine has: its admission and its keys.
@@ -52,21 +49,11 @@ func (w *world) steal(folder string) *thief {
 	conn, err := link.OpenHost(a.Hub, a.Login(keys), a.Names, a.ID)
 	require.NoError(w.t, err)
 	w.t.Cleanup(conn.Close)
-	return &thief{t: w.t, of: a, keys: keys, Host: conn}
+	return &thief{t: w.t, of: a, Host: conn}
 }
 
-// sealed seals a message of any content for the chat.
-func (x *thief) sealed(kind, id string, epoch, seq uint64, body string) []byte {
-	x.t.Helper()
-	head, err := json.Marshal(seal.Message{V: 1, Kind: kind, From: x.of.ID, To: "chat", Epoch: epoch, Seq: seq, ID: id})
-	require.NoError(x.t, err)
-	data, err := x.keys.Seal.SealFor(x.of.Chat, append(append(head, '\n'), body...))
-	require.NoError(x.t, err)
-	return data
-}
-
-// TestP9_MachineCommandsNoHub: the hub sends answers without asking for a right, also to the subjects
-// that delete the streams of all machines.
+// TestP9_MachineCommandsNoHub: the hub sends answers without asking for a right, also to the
+// subjects that delete the streams of all machines.
 func TestP9_MachineCommandsNoHub(t *testing.T) {
 	w := newWorld(t)
 	b, c := t.TempDir(), t.TempDir()

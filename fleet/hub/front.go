@@ -58,7 +58,7 @@ func listen(at string, config *tls.Config, to *server.Server) (*front, error) {
 				return
 			}
 			if err != nil { // too many files are open
-				time.Sleep(acceptPause)
+				<-time.After(acceptPause)
 				continue
 			}
 			if f.add(conn, maxConnections) {

@@ -280,7 +280,7 @@ func TestChatAtExistingServer(t *testing.T) {
 	other := "h3c4d5ef" // which only this chat has
 	chat, err := link.OpenChatAt(t.Context(), w.Hub(), link.Login{Credentials: file}, w.Keys.Names(), []string{host1, other})
 	require.NoError(t, err)
-	defer chat.Close() //nolint:errcheck // it returns none
+	defer chat.Close()
 	events := make(chan string, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -312,8 +312,8 @@ func TestHostAnswersNoRequester(t *testing.T) {
 	assert.False(t, host.publish(t, m.Reply, ""))
 }
 
-// TestForgedReplySubject: the server delivers the answer to a pull without asking for a right to its
-// subject, so the hub ends the connection before.
+// TestForgedReplySubject: the server delivers the answer to a pull without asking for a right to
+// its subject, so the hub ends the connection before.
 func TestForgedReplySubject(t *testing.T) {
 	w := hubtest.Start(t)
 	chat := w.Chat(host1, host2)
