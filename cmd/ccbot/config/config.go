@@ -7,9 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"net/http"
-	"net/url"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -19,7 +16,6 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"github.com/caarlos0/env/v11"
-	"golang.org/x/net/http/httpproxy"
 
 	"ccbot/agent/claude/claudekeys"
 	"ccbot/cmd/ccbot/environment"
@@ -120,8 +116,8 @@ func (l ids) Set() map[int64]bool {
 // Load reads the environment, and $CCBOT_DIR/ccbot.env for variables that the environment does not
 // set. Every error names the variable and the place to set it, and never contains a secret value.
 func Load(environ []string) (Config, error) {
-	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkTmux,
-		(*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkVoice,
+	return load(environ, (*Config).checkPeople, (*Config).CheckAPI, (*Config).checkProxy, (*Config).checkPaths, (*Config).CheckRoots,
+		(*Config).checkTmux, (*Config).checkFlags, (*Config).checkMode, (*Config).checkResume, (*Config).checkMetrics, (*Config).checkVoice,
 		(*Config).checkWords, (*Config).checkAgents)
 }
 
@@ -145,7 +141,7 @@ func LoadForPlan(environ []string) (Config, error) {
 
 // LoadForSetup is Load before there is a token and a list of people.
 func LoadForSetup(environ []string) (Config, error) {
-	return load(environ, (*Config).CheckAPI, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkWords)
+	return load(environ, (*Config).CheckAPI, (*Config).checkProxy, (*Config).checkPaths, (*Config).CheckRoots, (*Config).checkWords)
 }
 
 // ErrNoHome is returned if HOME is not set.
@@ -390,27 +386,6 @@ func (c Config) Level() (level slog.Level) {
 		return slog.LevelInfo // checkWords has refused anything else
 	}
 	return level
-}
-
-// Proxy returns the proxy of a request to Telegram.
-func (c Config) Proxy() func(*http.Request) (*url.URL, error) {
-	either := func(name string) string { return cmp.Or(c.Network[name], c.Network[strings.ToLower(name)]) }
-	proxies := httpproxy.Config{HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
-	proxy := proxies.ProxyFunc()
-	return func(q *http.Request) (*url.URL, error) { return proxy(q.URL) }
-}
-
-// TrustCertificates makes this process trust the certificates that the settings name. It is called
-// before the first connection with TLS, because Go reads the certificates only once.
-func (c Config) TrustCertificates() error {
-	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR"} {
-		if path := c.Network[name]; path != "" {
-			if err := os.Setenv(name, path); err != nil {
-				return exit.Usage(fmt.Errorf("%s: %w", name, err))
-			}
-		}
-	}
-	return nil
 }
 
 // TmuxCommand is the tmux command that a person types for the server in use.

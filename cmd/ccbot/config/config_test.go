@@ -121,6 +121,8 @@ func TestLoadConfig(t *testing.T) {
 			assert.Equal(t, "http://[::1]:8081", c.APIURL)
 		}},
 		{"empty is not set", "TMUX_SESSION_NAME=", func(t *testing.T, c Config) { assert.Equal(t, "ccbot", c.TmuxSession) }},
+		{"a proxy without its kind", "HTTPS_PROXY=proxy:3128", func(t *testing.T, c Config) { assert.NotNil(t, c.Proxy()) }},
+		{"a proxy with a password", "HTTPS_PROXY=socks5h://u:p@[::1]:1080", func(t *testing.T, c Config) { assert.NotNil(t, c.Proxy()) }},
 		{"flags are shell words", `CLAUDE_FLAGS=--model opus --append-system-prompt 'be "brief"'`, func(t *testing.T, c Config) {
 			assert.Equal(t, []string{"--model", "opus", "--append-system-prompt", `be "brief"`}, c.Flags)
 		}},
@@ -183,6 +185,12 @@ func TestP9_ErrorsHideToken(t *testing.T) {
 		{"http to a name that begins well", "TELEGRAM_API_URL=http://localhost.example.com", "TELEGRAM_API_URL"},
 		{"the token in the address", "TELEGRAM_API_URL=http://x/bot" + goodToken, "TELEGRAM_API_URL"},
 		{"no address", "TELEGRAM_API_URL=api.telegram.org", "TELEGRAM_API_URL"},
+		{"a proxy without a host", "HTTPS_PROXY=http://", "HTTPS_PROXY"},
+		{"a proxy that cannot be read", "https_proxy=http://u:" + goodToken[10:] + "@[", "HTTPS_PROXY"},
+		{"a port that is no number", "HTTPS_PROXY=http://proxy:port", "HTTPS_PROXY"},
+		{"a port alone", "HTTPS_PROXY=:3128", "HTTPS_PROXY"},
+		{"an unknown kind of proxy", "HTTPS_PROXY=ftp://proxy", "HTTPS_PROXY"},
+		{"a kind of proxy without a host", "HTTPS_PROXY=socks5:proxy:1080", "HTTPS_PROXY"},
 		{"a flag of ours", "CLAUDE_FLAGS=--resume x", "CLAUDE_FLAGS"},
 		{"a flag of ours with =", "CLAUDE_FLAGS=--session-id=x", "CLAUDE_FLAGS"},
 		{"a short flag of ours", "CLAUDE_FLAGS=--model x -c", "CLAUDE_FLAGS"},
