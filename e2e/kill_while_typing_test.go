@@ -206,15 +206,24 @@ func (w *world) comesOf(sent int, word string, o *killOutcome) {
 	w.drained()
 }
 
-// discarder returns a function that discards the texts of questions, each message once. Repeat it
-// until there are no questions: a tap on a copy left by a kill repeats the question in a new
-// message.
+// discarder returns a function that discards the texts of questions, and taps each button once.
+// Repeat it until there are no questions: a tap on a copy left by a kill repeats the question in a
+// new message, and the question of a tapped message may get more texts and other buttons.
 func (w *world) discarder(asked func() []botapi.Message) (discard func()) {
-	tapped := make(map[int]bool)
+	type button struct {
+		message int
+		data    string
+	}
+	tapped := make(map[button]bool)
 	return func() {
 		for _, m := range asked() {
-			if label, ok := discards(m); ok && !tapped[m.ID] {
-				tapped[m.ID] = true
+			label, ok := discards(m)
+			if !ok {
+				continue
+			}
+			found, _ := m.Find(label)
+			if one := (button{m.ID, found.Data}); !tapped[one] {
+				tapped[one] = true
 				w.tap(m, label)
 			}
 		}
