@@ -103,7 +103,7 @@ func (p Presences) Watch(ctx context.Context, folders *watch.Watcher, log *slog.
 				followers.Go(func() { f.recheck(ctx) })
 				continue
 			}
-			f := &follower{Presences: p, pid: pid, log: log, changed: func() { changed(pid) }, again: make(chan struct{}, 1), leave: func() {}}
+			f := &follower{Presences: p, pid: pid, log: log, changed: func() { changed(pid) }, again: make(chan struct{}, 1), leave: func() {}, timeout: joinTimeout}
 			followed[pid] = f
 			followers.Go(func() { f.run(ctx) })
 		}
@@ -114,6 +114,10 @@ func (p Presences) Watch(ctx context.Context, folders *watch.Watcher, log *slog.
 // prompt also makes a lock, of a conversation for the title.
 const joinAgain = 5 * time.Second
 
+// joinTimeout is longer than a busy server needs. A silent one is asked again, or the requests that
+// it opens later would have no card.
+const joinTimeout = 30 * time.Second
+
 // follower follows the conversation that the terminal of a server shows.
 type follower struct {
 	Presences
@@ -121,6 +125,7 @@ type follower struct {
 	log     *slog.Logger
 	changed func()
 	again   chan struct{} // ends the pause before the next connection
+	timeout time.Duration // of joining
 	ended   atomic.Bool   // the server has
 
 	mu    sync.Mutex
@@ -162,7 +167,9 @@ func (f *follower) joined(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c, err := Dial(ctx, f.Processes, f.pid, server.Start)
+	joining, stop := context.WithTimeout(ctx, f.timeout)
+	defer stop()
+	c, err := Dial(joining, f.Processes, f.pid, server.Start)
 	if err != nil {
 		return err
 	}
@@ -170,9 +177,9 @@ func (f *follower) joined(ctx context.Context) error {
 	f.mu.Lock()
 	f.moved = false
 	f.mu.Unlock()
-	t, err := c.Shown(ctx, f.Title, f.pid)
+	t, err := c.Shown(joining, f.Title, f.pid)
 	if err == nil {
-		t, err = c.Join(ctx, t)
+		t, err = c.Join(joining, t)
 	}
 	if err != nil {
 		return err

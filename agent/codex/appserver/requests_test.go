@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,6 +144,37 @@ func TestShownConversationIsJoinedLast(t *testing.T) {
 		defer mu.Unlock()
 		return len(joined) > 1 && joined[len(joined)-1] == thread2
 	}, testWait, testPace)
+}
+
+// A server that stays silent while its conversation is joined is asked again: otherwise the card
+// of a request that opens later would be missing.
+func TestSilentServerIsJoinedAgain(t *testing.T) {
+	s := newServer(t, thread1)
+	s.joined = []string{asks(3, AsksCommand, `"itemId":"c1","command":"ls"`)}
+	all := make(chan agent.Open, 10)
+	r := &Requests{}
+	r.Connect(func(_ context.Context, o agent.Open) (json.RawMessage, error) { all <- o; return nil, nil })
+	ctx, cancel := context.WithCancel(t.Context())
+	var asked atomic.Bool
+	s.resumed = func(uuid.UUID) {
+		if !asked.Swap(true) {
+			<-ctx.Done()
+		}
+	}
+	t.Cleanup(cancel) // before the server ends
+	f := &follower{Presences: Presences{Processes: s, Requests: r}, pid: s.process.PID, log: slog.New(slog.DiscardHandler), changed: func() {},
+		again: make(chan struct{}, 1), leave: func() {}, timeout: 3 * time.Second}
+	f.again <- struct{}{} // no pause
+	done := make(chan struct{})
+	go func() { f.run(ctx); close(done) }()
+	select {
+	case o := <-all:
+		assert.Equal(t, "3", o.ID)
+	case <-time.After(testWait):
+		assert.Fail(t, "the server was not asked again")
+	}
+	cancel()
+	<-done
 }
 
 // A request that permits more than the chat would show is left to the terminal.
