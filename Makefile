@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test test-wire memory tour crash chaos chaos-fleet faults lint settings bench bench-quick soak bench-fleet benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test test-wire test-versions memory tour crash chaos chaos-fleet faults lint settings bench bench-quick soak bench-fleet benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -61,6 +61,11 @@ chaos: ## let all go wrong at random while people write, see that nothing is los
 
 chaos-fleet: ## the same with three machines and a hub that die and hang, into the same document
 	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/e2e/testdata/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosOfMachinesLosesNothing$$' ./e2e/
+
+test-versions: ## chat, machine and hub in different versions: OLD=commit is the other one
+	@mkdir -p bin/versions && rm -rf bin/versions/* && git archive '$(OLD)' | tar x -C bin/versions
+	@$(GO) build -C bin/versions -buildvcs=false -ldflags "-X main.version=v0.0.0-earlier" -o ./ ./cmd/ccbot ./cmd/ccbot-codex ./cmd/ccbot-hook ./cmd/ccbot-hub
+	@CCBOT_EARLIER='$(CURDIR)/bin/versions' $(GO) test -tags versions -count=1 -timeout 30m -run '^TestMixedVersions$$' ./e2e/
 
 faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into tools/faults/testdata
 	@TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} $(GO) run -C tools ./faults '$(CURDIR)'

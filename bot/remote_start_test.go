@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/fleet/wire"
+	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -44,4 +46,25 @@ func TestP8_StartOfAnotherMachineOutlivesFaults(t *testing.T) {
 		assert.Empty(t, other.Unreported())
 		assert.Equal(t, []string{"here"}, w.Unreported())
 	})
+}
+
+// TestSessionOnAnOlderMachine: a machine that cannot list its agents starts sessions of its own
+// agent, and has no buttons of agents. What else it lacks is refused by a sentence that names it.
+func TestSessionOnAnOlderMachine(t *testing.T) {
+	w := inFolders(t, "here")
+	install(t, w.World, "Codex")
+	link := besideBarn(t, w, "there")
+	link.Set(wire.Faults{Unknown: []string{"Agents.Installed"}})
+	for machine, folder := range map[string]string{"attic": "here", "barn": "there"} {
+		w.open()
+		w.press(machine)
+		w.press(folder, w.say(i18n.ButtonUseThis))
+		assert.Equal(t, machine == "attic", slices.Contains(w.buttons(), "Codex"), machine)
+	}
+	w.MustHear(t, "/new api barn:~/there")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "barn:api")
+
+	link.Set(wire.Faults{Unknown: []string{"Places.Resolve"}})
+	w.MustHear(t, "/new web barn:~/there")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.say(i18n.MachineOld, i18n.Args{"Machine": "barn"}))
 }

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"cmp"
 	"net"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ type hubProcess struct {
 	w       *world
 	dir     string
 	address string
+	program string // empty: the present one
 	cmd     *exec.Cmd
 }
 
@@ -35,7 +37,7 @@ func (w *world) newHub() (h *hubProcess, pin string) {
 }
 
 func (h *hubProcess) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(binaries, "ccbot-hub"), args...)
+	cmd := exec.Command(cmp.Or(h.program, filepath.Join(binaries, "ccbot-hub")), args...)
 	cmd.Env = []string{"CCBOT_HUB_DIR=" + h.dir, "CCBOT_HUB_LISTEN=" + h.address}
 	return cmd
 }

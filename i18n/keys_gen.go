@@ -87,6 +87,7 @@ const (
 	TmuxSilent                Key = "tmux_silent"
 	MachineNotThere           Key = "machine_not_there"
 	MachineUnreachable        Key = "machine_unreachable"
+	MachineOld                Key = "machine_old"           // Machine
 	MachineAway               Key = "machine_away"          // Machine
 	MachineAwaySince          Key = "machine_away_since"    // Machine, Since
 	MachineNoAnswer           Key = "machine_no_answer"     // Away

@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
+	"ccbot/internal/glyph"
 	"ccbot/internal/logkey"
 	"ccbot/internal/sysfault"
 	"ccbot/port"
@@ -141,6 +142,9 @@ func (p Phrases) Failure(s port.Session, err error) Failure {
 		f.Text, f.Internal = render.Plain(p.Words.Say(i18n.NoEvidence)), true
 	case e.Code == refusal.Unreachable:
 		f.Text = render.Plain(p.Unreachable(cmp.Or(e.Machine, s.Machine)))
+	case e.Code == refusal.OldMachine:
+		m, _ := p.Machines.Find(cmp.Or(e.Machine, s.Machine))
+		f.Text = render.Plain(p.Say(i18n.MachineOld, i18n.Args{"Machine": glyph.Name(m.Name)}))
 	case !known:
 		f.Text, f.Internal = p.Internal(err).Text, true
 	default:

@@ -213,7 +213,7 @@ func (h *host) upError(err error) error {
 		return err
 	}
 	there := up(h, *refused)
-	if there.Code == refusal.Unreachable {
+	if there.Code == refusal.Unreachable || there.Code == refusal.OldMachine {
 		there.Machine = h.id
 	}
 	if _, plain := err.(*refusal.Error); plain { //nolint:errorlint // not one inside of another error

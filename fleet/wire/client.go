@@ -2,11 +2,15 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
 	"github.com/google/uuid"
+
+	"ccbot/port/refusal"
 )
 
 // Transport carries an envelope to its machine and returns the answer. Its error is the context's,
@@ -37,11 +41,21 @@ func (c *Client) call(ctx context.Context, kind string, session uuid.UUID, in ar
 	if err != nil {
 		return err
 	}
+	if a.Error != nil && a.Error.Text == unknownCall(kind) {
+		if slices.Contains(abilities, kind) {
+			return nil
+		}
+		return &refusal.Error{Code: refusal.OldMachine, Err: errors.New(a.Error.Text)}
+	}
 	if err := a.results(results); err != nil {
 		return err
 	}
 	return a.Error.decode()
 }
+
+// abilities are the calls that ask what a machine can do. An older machine that lacks the call lacks
+// the abilities, which are the zero value: the chat draws no button of them.
+var abilities = []string{"Agents.Installed"}
 
 // send sends an envelope and waits for its answer until ctx ends.
 func (c *Client) send(ctx context.Context, e Envelope) (Envelope, error) {

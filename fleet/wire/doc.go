@@ -12,6 +12,10 @@
 //   - A string that is not UTF-8, such as the name of a file, is quoted, see Envelope.
 //   - A call ends with its context, and the answer of a call whose context has ended is lost.
 //
-// Envelopes of each version are in testdata; the present code reads them. The package stores
+// A call that an older machine lacks is refused as refusal.OldMachine, and an ability that it does
+// not report is the zero value.
+//
+// testdata has the envelopes of the present version, v1, and of earlier programs, v1.N: at a release v1
+// is copied to a new one. Each change only adds to them. The package stores
 // nothing and repeats nothing: a call that must not be lost is stored by its caller.
 package wire

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +25,7 @@ type Faults struct {
 	Unreachable bool          // no call arrives
 	Cut         bool          // calls are made, and no answer arrives
 	Delay       time.Duration // of each envelope, in both directions
+	Unknown     []string      // kinds of calls that the other end does not know, because it is older
 }
 
 // Set changes the faults of later calls.
@@ -42,6 +45,9 @@ func (l *Loop) Call(ctx context.Context, e Envelope) (a Envelope, err error) {
 	}
 	if f.Unreachable {
 		return a, refusal.ErrUnreachable
+	}
+	if slices.Contains(f.Unknown, e.Kind) {
+		return e.answer(nil, errors.New(unknownCall(e.Kind))), nil
 	}
 	a = l.Answer(ctx, e)
 	if f.Cut {

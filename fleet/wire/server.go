@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -25,10 +26,14 @@ func (s Server) Answer(ctx context.Context, e Envelope) Envelope {
 	}
 	do, ok := handlers[e.Kind]
 	if !ok {
-		return e.answer(nil, fmt.Errorf("unknown call %s", e.Kind))
+		return e.answer(nil, errors.New(unknownCall(e.Kind)))
 	}
 	return e.answer(do(ctx, s.Machine, e))
 }
+
+// unknownCall is the text of the error of a machine whose program has no such call. The text is part
+// of the contract, because the machine is older than its chat.
+func unknownCall(kind string) string { return "unknown call " + kind }
 
 // method returns the handler of a method, whose arguments are the fields of A.
 func method[A any](do func(ctx context.Context, m *machine.Machine, in A) ([]any, error)) handler {

@@ -257,3 +257,24 @@ func TestDecodeRefusesAnotherVersion(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Loops.All", e.Kind)
 }
+
+// TestCallsOfANewerChat: a machine whose program lacks a call refuses it as an older machine, and
+// has none of the abilities that it is asked for.
+func TestCallsOfANewerChat(t *testing.T) {
+	l := &loops{}
+	m, loop := connect(t, l)
+	loop.Set(wire.Faults{Unknown: []string{"Loops.Start", "Agents.Installed"}})
+	_, err := m.Loops.Start(t.Context(), port.LoopRequest{})
+	require.EqualError(t, err, "unknown call Loops.Start")
+	assert.True(t, refusal.Is(err, refusal.OldMachine))
+	assert.Empty(t, l.began)
+	installed, err := m.Sessions.Installed(t.Context(), "")
+	require.NoError(t, err)
+	assert.Empty(t, installed)
+	loop.Set(wire.Faults{})
+	_, err = m.Loops.Start(t.Context(), port.LoopRequest{})
+	require.NoError(t, err)
+
+	answer := wire.Server{Name: "machine", Machine: &machine.Machine{}}.Answer(t.Context(), wire.Envelope{V: wire.Version, Kind: "Loops.Paint", To: "machine"})
+	assert.Equal(t, "unknown call Loops.Paint", answer.Error.Text, "older programs answer so, and newer ones read it")
+}

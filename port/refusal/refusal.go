@@ -25,7 +25,7 @@ type Error struct {
 	Open    bool          `json:"open,omitempty"`    // for WrongState: the session is open and is not being ended
 	Writers []port.Writer `json:"writers,omitempty"` // for Writers
 	Faults  []string      `json:"faults,omitempty"`  // for Damaged: short codes of the faults
-	Machine string        `json:"machine,omitempty"` // for Unreachable: its id; empty: the chat's own
+	Machine string        `json:"machine,omitempty"` // for Unreachable and OldMachine: its id; empty: the chat's own
 }
 
 func (e *Error) Error() string { return cmp.Or(e.Err, errors.New(string(e.Code))).Error() }
@@ -82,6 +82,7 @@ const (
 	Unsaid       Code = "unsaid"       // the session has no transcript, or no longer
 	Unreachable  Code = "unreachable"  // the machine does not answer: it may have done it
 	NoMachine    Code = "no_machine"   // the address names no machine that the chat has: nothing was done
+	OldMachine   Code = "old_machine"  // the ccbot of the machine is older, and lacks the call: nothing was done
 	Lapsed       Code = "lapsed"       // the file is no longer open on its machine: it can be opened again
 	LoopHeld     Code = "loop_held"    // the loop of the session named Reason has the session or the feature
 
