@@ -83,6 +83,13 @@ func TestHostsPage(t *testing.T) {
 	assert.Contains(t, text, "barn\nLast contact 2 s ago.\nccbot 1.4.0, agents: 1, load: 150%, disk: 1.0 GB of 2.0 GB free")
 	assert.Contains(t, text, "ccbot 1.5.0, agents: 2, load: 25%, disk: 3.0 GB of 4.0 GB free")
 
+	assert.NotContains(t, w.Shows(t, id).Text.Text, "Update ccbot here")
+	newer := f.status["bbbb"]
+	newer.Unread = 3
+	f.status["bbbb"] = newer
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRefresh))
+	assert.Contains(t, w.Shows(t, id).Text.Text, w.Word(i18n.HostUnread, i18n.Args{"Machine": "barn"}))
+
 	w.Press(t, chattest.Bob, id, "Remove barn")
 	assert.Empty(t, f.removed)
 	w.Press(t, chattest.Alice, id, "Remove barn")

@@ -66,6 +66,7 @@ func TestMixedVersions(t *testing.T) {
 			w.hear(w.say("/list"), "B:api · state unknown")
 			there.startHost()
 			w.reached("B")
+			w.hear(w.say("say it is back"), "it is back")
 			w.end("B:api")
 			require.Len(t, there.windows(), 1)
 			w.stop()

@@ -99,6 +99,7 @@ const (
 	HostsNone                 Key = "hosts_none"
 	HostHeard                 Key = "host_heard"   // Age
 	HostFigures               Key = "host_figures" // Agents, Free, Load, Total, Version
+	HostUnread                Key = "host_unread"  // Machine
 	ButtonAdd                 Key = "button_add"
 	HostButtonRemove          Key = "host_button_remove" // Machine
 	HostNameAsk               Key = "host_name_ask"

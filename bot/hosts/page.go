@@ -107,6 +107,9 @@ func (h *Hosts) describe(ctx context.Context, p chat.Phrases, m machine.Info) re
 		lines = append(lines, render.Plain(p.Say(i18n.HostFigures, i18n.Args{"Version": chat.Head(chat.OneLine(glyph.Signs(s.Version)), shownWord),
 			"Agents": s.Agents, "Load": p.Percent(100 * s.Load), "Free": p.Size(s.DiskFree), "Total": p.Size(s.DiskSize)})))
 	}
+	if s.Unread > 0 {
+		lines = append(lines, render.Plain(chat.Warning+p.Say(i18n.HostUnread, i18n.Args{"Machine": glyph.Name(m.Name)})))
+	}
 	return chat.Lines(lines...)
 }
 

@@ -119,6 +119,9 @@ func (c hostVerbs) listCommand() *cobra.Command {
 						heard = fmt.Sprintf("heard %s ago; ccbot %s, %d agents, load %.2f, %d GB free", time.Since(h.Heard).Round(time.Second),
 							terminal.Printable(h.Version), h.Agents, h.Load, h.DiskFree>>30)
 					}
+					if h.Unread > 0 {
+						heard += fmt.Sprintf("; %d of its reports wait for a newer ccbot here", h.Unread)
+					}
 					p.Line("%s  %s  %s; %s", h.Name, h.ID, h.State, heard)
 				}
 			})

@@ -91,6 +91,7 @@ type State struct {
 	Presence beat.Presence
 	Heard    time.Time // the last beat; zero: none since the start
 	Said     rpc.Beat
+	Unread   int // news that a newer program has to read
 }
 
 // Open reads the fleet of a folder. It returns ErrNoHub if the chat has no hub.
@@ -363,7 +364,7 @@ func (c *Center) List() []State {
 	defer c.mu.Unlock()
 	var all []State
 	for _, r := range c.remotes {
-		s := State{Host: r.host}
+		s := State{Host: r.host, Unread: int(r.unread.Load())}
 		if caller := r.caller.Load(); caller != nil {
 			s.Presence, s.Heard, s.Said = caller.State()
 		}

@@ -30,6 +30,7 @@ type remote struct {
 	machine *machine.Machine
 	caller  atomic.Pointer[rpc.Caller] // nil until the hub was reached
 	channel *channel.Channel           // as caller
+	unread  atomic.Int64               // see State
 	cancel  context.CancelFunc
 	ended   chan struct{}
 }
@@ -92,7 +93,8 @@ func (r *remote) start(c *Center) error {
 		g.Go(func() error { return caller.Run(ctx) })
 		g.Go(func() error { return end.Run(ctx) })
 		if c.settings.News != nil {
-			g.Go(func() error { return rpc.Deliver(ctx, end, c.settings.News(r.host), report) })
+			d := rpc.Delivery{End: end, To: c.settings.News(r.host), Report: report, Unread: func(n int) { r.unread.Store(int64(n)) }}
+			g.Go(func() error { return d.Run(ctx) })
 		}
 		if err := g.Wait(); !errors.Is(err, context.Canceled) {
 			return err

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,18 +42,47 @@ func (o Outbox) store(_ context.Context, e wire.Envelope) (wire.Envelope, error)
 	return wire.Envelope{V: wire.Version, Kind: e.Kind, ID: e.ID}, o.End.Put(data)
 }
 
-// Deliver passes the news of a host on to the chat, in order, until ctx ends. A failed
-// delivery is repeated, and report gets its error.
-func Deliver(ctx context.Context, end *courier.End, to wire.Chat, report func(error)) error {
-	r := wire.Reader{Chat: to}
+// mostUnread is the number of unread news that stay on the chat's disk, beyond which the later ones
+// wait. The courier has room for more, so that these pass.
+const mostUnread = 128
+
+// Delivery passes the news of a host on to the chat.
+type Delivery struct {
+	End    *courier.End
+	To     wire.Chat
+	Report func(error) // gets each error
+	// Unread is called with the number of news that this program cannot read, after each change.
+	Unread func(n int)
+}
+
+// Run passes news on in order until ctx ends. A failed delivery is repeated. News that this program
+// cannot read stay with the courier, which returns them first after the next start: it may be the
+// start of a newer program.
+func (d Delivery) Run(ctx context.Context) error {
+	r, unread := wire.Reader{Chat: d.To}, 0
 	for {
 		var item courier.Item
+		stays := false
 		for _, step := range []func() error{
-			func() (err error) { item, err = end.Next(ctx); return err },
-			func() error { return deliver(ctx, r, item.Body) },
-			func() error { return end.Done(item) },
+			func() (err error) { item, err = d.End.Next(ctx); return err },
+			func() error {
+				err := r.Take(ctx, item.Body)
+				if stays = errors.Is(err, wire.ErrUnread) && unread < mostUnread; !stays {
+					return err
+				}
+				unread++
+				d.Unread(unread)
+				d.Report(err)
+				return nil
+			},
+			func() error {
+				if stays {
+					return nil
+				}
+				return d.End.Done(item)
+			},
 		} {
-			if err := persist(ctx, report, step); err != nil {
+			if err := persist(ctx, d.Report, step); err != nil {
 				return err
 			}
 		}
@@ -75,15 +103,4 @@ func persist(ctx context.Context, report func(error), do func() error) error {
 			return err
 		}
 	}
-}
-
-func deliver(ctx context.Context, r wire.Reader, data []byte) error {
-	e, err := wire.Decode(data)
-	if err != nil {
-		return err
-	}
-	if a := r.Answer(ctx, e); a.Error != nil {
-		return errors.New(cmp.Or(a.Error.Masked, a.Error.Text))
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -51,7 +52,7 @@ func TestP8_NewsOutliveHubAndHost(t *testing.T) {
 	to := new(chat)
 	reported := make(chan error, 9)
 	f.run(func(ctx context.Context) error {
-		return rpc.Deliver(ctx, e.news, to, func(err error) { reported <- err })
+		return rpc.Delivery{End: e.news, To: to, Report: func(err error) { reported <- err }}.Run(ctx)
 	})
 	say := func(screen string) {
 		t.Helper()
@@ -71,6 +72,63 @@ func TestP8_NewsOutliveHubAndHost(t *testing.T) {
 
 	big := news.Dialog{Terminal: news.Terminal{Screen: strings.Repeat("x", 1<<20)}}
 	require.ErrorIs(t, rpc.Outbox{End: e.out}.SessionNews(t.Context(), port.Session{}, big), rpc.ErrTooLarge)
+}
+
+// TestP5_NewsOfANewerHostStay: news that the chat's program cannot read delay no others, stay with
+// the chat, and are read again by its next start. Many of them wait at the host.
+func TestP5_NewsOfANewerHostStay(t *testing.T) {
+	f := newFleet(t)
+	e := f.host(host1, echo)
+	dialog := func(screen string) []byte {
+		var data []byte
+		c := wire.Client{From: "b", To: "chat", Transport: func(_ context.Context, e wire.Envelope) (_ wire.Envelope, err error) {
+			data, err = wire.Encode(e)
+			return wire.Envelope{V: wire.Version}, err
+		}}
+		require.NoError(t, c.SessionNews(t.Context(), port.Session{}, news.Dialog{Terminal: news.Terminal{Screen: screen}}))
+		return data
+	}
+	unread := []string{strings.Replace(string(dialog("new")), `"of":"Dialog"`, `"of":"Painting"`, 1),
+		strings.Replace(string(dialog("new")), `"Screen":"new"`, `"Screen":{"rows":[]}`, 1), strings.Replace(string(dialog("new")), `"v":1`, `"v":2`, 1)}
+	for i, data := range unread {
+		require.NoError(t, e.out.Put([]byte(data)))
+		require.NoError(t, e.out.Put(dialog(strconv.Itoa(i))))
+	}
+	deliver := func() (to *chat, counts chan int, stop func()) {
+		to, counts = &chat{failed: true}, make(chan int, 999)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = rpc.Delivery{End: e.news, To: to, Report: func(error) {}, Unread: func(n int) { counts <- n }}.Run(ctx)
+		}()
+		return to, counts, func() { cancel(); <-done }
+	}
+	to, counts, stop := deliver()
+	require.Eventually(t, func() bool { return len(to.all()) == 3 }, time.Minute, time.Millisecond)
+	assert.Equal(t, []string{"0", "1", "2"}, to.all())
+	assert.Equal(t, []int{1, 2, 3}, []int{<-counts, <-counts, <-counts})
+	stop()
+
+	e.stopChat()
+	e.startChat()
+	for _, data := range unread { // as a newer program reads them
+		item, err := e.news.Next(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, data, string(item.Body))
+		require.NoError(t, e.news.Done(item))
+	}
+	for range 300 {
+		require.NoError(t, e.out.Put([]byte(unread[0])))
+	}
+	to, counts, stop = deliver()
+	defer stop()
+	for n := 0; n < 128; {
+		n = <-counts
+	}
+	require.NoError(t, e.out.Put(dialog("last")))
+	assert.Empty(t, to.all())
+	assert.GreaterOrEqual(t, e.out.Waiting(), 300-256)
 }
 
 // TestFloodOfOneHost: a host that sends more than its share delays no other host, and is heard

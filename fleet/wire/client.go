@@ -53,8 +53,8 @@ func (c *Client) call(ctx context.Context, kind string, session uuid.UUID, in ar
 	return a.Error.decode()
 }
 
-// abilities are the calls that ask what a machine can do. An older machine that lacks the call lacks
-// the abilities, which are the zero value: the chat draws no button of them.
+// abilities are the calls that ask what a machine can do. An older machine that lacks the call
+// lacks the abilities, which are the zero value: the chat draws no button of them.
 var abilities = []string{"Agents.Installed"}
 
 // send sends an envelope and waits for its answer until ctx ends.

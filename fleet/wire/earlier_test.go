@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// additions are the calls that an earlier version lacks, each with the effect of that: the chat draws
-// no button, because the machine has not reported the ability, or a person who asks for it gets the
-// sentence of refusal.OldMachine.
+// additions are the calls that an earlier version lacks, each with the effect of that: the chat
+// draws no button, because the machine has not reported the ability, or a person who asks for it
+// gets the sentence of refusal.OldMachine.
 var additions = map[string]string{
 	"Agents.Installed": "no button: see abilities",
 }
@@ -76,7 +76,8 @@ func envelopesIn(t *testing.T, folder string) map[string]any {
 	return all
 }
 
-// missing returns the places of an earlier value that the present one lacks, or has in another form.
+// missing returns the places of an earlier value that the present one lacks, or has in another
+// form.
 func missing(place string, earlier, present any) (all []string) {
 	if fmt.Sprintf("%T", earlier) != fmt.Sprintf("%T", present) {
 		return []string{place}

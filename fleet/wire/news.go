@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -42,21 +43,45 @@ func (c *Client) SessionNews(ctx context.Context, s port.Session, n news.News) e
 // Reader passes the news of another machine on to the chat.
 type Reader struct{ Chat Chat }
 
+// ErrUnread is returned for news that this program cannot read. A newer one may.
+var ErrUnread = errors.New("news of a newer program")
+
 // Answer passes on the news of an envelope and returns the answer.
 func (r Reader) Answer(ctx context.Context, e Envelope) Envelope {
+	s, n, err := readNews(e)
+	if err == nil {
+		err = r.Chat.SessionNews(ctx, s, n)
+	}
+	return e.answer(nil, err)
+}
+
+// Take passes on news in the form of Encode. The error is ErrUnread or the chat's.
+func (r Reader) Take(ctx context.Context, data []byte) error {
+	e, err := Decode(data)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnread, err)
+	}
+	s, n, err := readNews(e)
+	if err != nil {
+		return err
+	}
+	return r.Chat.SessionNews(ctx, s, n)
+}
+
+func readNews(e Envelope) (port.Session, news.News, error) {
 	var in reported[json.RawMessage]
 	if err := unmarshal(e.Body, e.Quoted, &in); err != nil {
-		return e.answer(nil, fmt.Errorf("news: %w", err))
+		return port.Session{}, nil, fmt.Errorf("%w: %w", ErrUnread, err)
 	}
 	read, ok := newsKinds[in.Of]
 	if e.Kind != newsKind || !ok {
-		return e.answer(nil, fmt.Errorf("unknown news %s %s", e.Kind, in.Of))
+		return port.Session{}, nil, fmt.Errorf("%w: %s %s", ErrUnread, e.Kind, in.Of)
 	}
 	n, err := read(in.News, e.Quoted)
 	if err != nil {
-		return e.answer(nil, err)
+		return port.Session{}, nil, fmt.Errorf("%w: %w", ErrUnread, err)
 	}
-	return e.answer(nil, r.Chat.SessionNews(ctx, in.Session, n))
+	return in.Session, n, nil
 }
 
 func decodeNews[N news.News](data json.RawMessage, quoted bool) (news.News, error) {

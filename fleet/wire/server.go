@@ -31,8 +31,8 @@ func (s Server) Answer(ctx context.Context, e Envelope) Envelope {
 	return e.answer(do(ctx, s.Machine, e))
 }
 
-// unknownCall is the text of the error of a machine whose program has no such call. The text is part
-// of the contract, because the machine is older than its chat.
+// unknownCall is the text of the error of a machine whose program has no such call. The text is
+// part of the contract, because the machine is older than its chat.
 func unknownCall(kind string) string { return "unknown call " + kind }
 
 // method returns the handler of a method, whose arguments are the fields of A.

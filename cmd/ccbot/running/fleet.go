@@ -80,7 +80,9 @@ func (f *fleet) Status(ctx context.Context, id string) ports.Status {
 		return statusOf(f.own(ctx), time.Time{})
 	}
 	s := f.state(id)
-	return statusOf(s.Said, s.Heard)
+	status := statusOf(s.Said, s.Heard)
+	status.Unread = s.Unread
+	return status
 }
 
 // state returns the state of a host; zero: the chat has none with this id.
@@ -160,14 +162,15 @@ type Host struct {
 	Agents   int       `json:"agents"`
 	Load     float64   `json:"load"`
 	DiskFree int64     `json:"disk_free"`
-	Until    time.Time `json:"until"` // the end of its rights, which are renewed
+	Unread   int       `json:"unread,omitempty"` // reports that need a newer ccbot here
+	Until    time.Time `json:"until"`            // the end of its rights, which are renewed
 }
 
 var presences = map[beat.Presence]string{beat.Unknown: "unknown", beat.Present: "present", beat.Away: "away"}
 
 func hostOf(s center.State) Host {
 	return Host{Name: s.Name, ID: s.ID, State: presences[s.Presence], Heard: s.Heard, Version: s.Said.Version,
-		Agents: s.Said.Agents, Load: s.Said.Load, DiskFree: s.Said.DiskFree, Until: s.Until}
+		Agents: s.Said.Agents, Load: s.Said.Load, DiskFree: s.Said.DiskFree, Unread: s.Unread, Until: s.Until}
 }
 
 // Code lets a machine join under a name.
