@@ -42,7 +42,7 @@ var plainNumbers = map[string]string{
 	"bot/chat.Phrases.ProcessText":     idOrCode,
 	"bot/conversation.nameOf":          keyOrName,
 	"bot/dialog.choices":               rowNumber,
-	"bot/files.Files.SendFile":         "an answer to an agent",
+	"bot/files.Files.send":             "an answer to an agent",
 	"bot/groups.args":                  idOrCode,
 	"bot/health.chats":                 idOrCode,
 	"bot/history.drawing.find":         rowNumber,

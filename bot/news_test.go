@@ -72,11 +72,12 @@ func tellings() map[string]reported {
 		"Switched": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.SwitchedMode, i18n.Args{"Name": "api", "What": w.Word(i18n.ModeKey.Of("plan"))})}
 		}},
-		"Typed":      {}, // a reaction
-		"Delivered":  {}, // a reaction
-		"Transcript": {}, // shown by the transcript
-		"Renamed":    {}, // the person who renamed it gets a reply
-		"Requeued":   {}, // shown by the queue
+		"Typed":       {}, // a reaction
+		"Delivered":   {}, // a reaction
+		"Transcript":  {}, // shown by the transcript
+		"Renamed":     {}, // the person who renamed it gets a reply
+		"Requeued":    {}, // shown by the queue
+		"FileOffered": {}, // the file itself
 		"Opened": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.Started, i18n.Args{"Name": "api", "Dir": w.Short(w.Records.List()[0].Dir)})}
 		}},

@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/dialog"
+	"ccbot/bot/files"
 	"ccbot/bot/health"
 	"ccbot/bot/inbox"
 	"ccbot/bot/loops"
@@ -384,6 +385,8 @@ func teller(n news.News) (feature string, err error) {
 		return modes.FeatureName, nil
 	case news.Requested, news.RequestLeft:
 		return ask.FeatureName, nil
+	case news.FileOffered:
+		return files.FeatureName, nil
 	case news.Start:
 		return report.FeatureName, nil
 	case news.TmuxSilence, news.FileUnread:

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/try/botapi"
 )
 
 // withMachine makes a hub, and another machine that joins the bot's chat under a name.
@@ -83,6 +85,19 @@ func TestP8_BotWithAnotherMachine(t *testing.T) {
 	w.hear(asked.ID, "B answers again after")
 	w.becomes(asked, "Allowed in the chat", true)
 	assert.Equal(t, 1, w.heard("touch a-marker\n"), "one message for one request")
+
+	require.NoError(t, os.WriteFile(filepath.Join(there.dir, "report.txt"), []byte("all is well"), 0o600))
+	w.say("!ccbot send report.txt --caption 'the report' > sent.txt; ccbot send none.txt 2> missing.txt")
+	sent := w.find("the file is in the chat", func(m botapi.Message) bool { return m.Document != nil && m.Document.FileName == "report.txt" })
+	assert.Equal(t, "the report", sent.Caption)
+	said := func(file, want string) {
+		w.until("the agent knows it", func() bool {
+			data, err := os.ReadFile(filepath.Join(there.dir, file))
+			return err == nil && strings.Contains(string(data), want)
+		})
+	}
+	said("sent.txt", "report.txt is in the chat")
+	said("missing.txt", "there is no such file")
 
 	there.kill9()
 	w.until("the machine is missed", func() bool { return !w.presentIs("B") })

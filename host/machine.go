@@ -40,6 +40,7 @@ type Machine struct {
 	Records  AllRecords
 	Received *received.Store // files from the chat
 	Tickets  *Tickets
+	Offers   *Offers
 
 	Agents agent.Agents
 	// Written reports which of some conversations processes write now, or may write.

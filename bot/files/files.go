@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,6 +23,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/port"
 	"ccbot/port/folders"
+	"ccbot/port/news"
 	"ccbot/port/refusal"
 )
 
@@ -31,28 +33,78 @@ type Files struct {
 	disk    folders.Files
 	heading func(r port.Session) render.Text
 	quota   quota
-	group   guard.Group // uploads of /get, so that a person's next messages do not wait
+	group   guard.Group // uploads, so that a person's next messages and news do not wait
+
+	mu     sync.Mutex
+	offers map[uuid.UUID]bool // the files of agents that are being sent
 }
 
 // New returns the Files of a chat. heading returns the name above a session's file if another
 // session is the current one.
 func New(c *chat.Chat, disk folders.Files, heading func(r port.Session) render.Text) *Files {
-	return &Files{chat: c, disk: disk, heading: heading}
+	return &Files{chat: c, disk: disk, heading: heading, offers: make(map[uuid.UUID]bool)}
 }
+
+// FeatureName is the name of the feature.
+const FeatureName = "files"
 
 // Feature describes the feature to the dispatcher.
 func (s *Files) Feature() chat.Feature {
-	return chat.Feature{Name: "files", Commands: []chat.Command{{Name: "get", Run: s.get}}, Run: func(ctx context.Context) error {
+	return chat.Feature{Name: FeatureName, Commands: []chat.Command{{Name: "get", Run: s.get}}, OnNews: s.onNews, Run: func(ctx context.Context) error {
 		return s.group.Run(ctx, func(p *guard.Panic) { s.chat.Log.Error("get_crashed", logkey.Panic, p.Error(), logkey.Stack, p.Stack) })
 	}}
+}
+
+// mostOffers bounds the files that agents wait for: only a machine that does not wait has more.
+const mostOffers = 100
+
+// onNews sends a file that an agent offers, and reports the outcome to the agent's machine.
+func (s *Files) onNews(_ context.Context, r port.Session, n news.News) error {
+	offer, is := n.(news.FileOffered)
+	if !is || !s.begin(offer.ID) {
+		return nil
+	}
+	s.group.Add(func(ctx context.Context) {
+		defer s.end(offer.ID)
+		err := s.send(ctx, r.ID, offer.Path, offer.Caption)
+		if ctx.Err() != nil {
+			return
+		}
+		refused := refusal.In(err)
+		outcome := folders.Outcome{Taken: err == nil, Code: string(refused.Code), Reason: refused.Reason}
+		if refused.Code != refusal.Internal {
+			err = nil // the agent gets it
+		}
+		if err = errors.Join(err, s.disk.Offered(ctx, r.ID, offer.ID, outcome)); err != nil {
+			s.chat.Log.Warn("send_failed", logkey.SessionID, r.ID.String(), logkey.Error, err)
+		}
+	})
+	return nil
+}
+
+// begin reports whether an offer is new.
+func (s *Files) begin(id uuid.UUID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.offers[id] || len(s.offers) == mostOffers {
+		return false
+	}
+	s.offers[id] = true
+	return true
+}
+
+func (s *Files) end(id uuid.UUID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.offers, id)
 }
 
 // uploadFor bounds an upload: later messages wait for it.
 const uploadFor = 10 * time.Minute
 
-// SendFile sends a file of a session's folder to its conversation and returns when Telegram has it.
-// It returns a *refusal.Error or an error of the outbox.
-func (s *Files) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
+// send sends a file of a session's folder to its conversation and returns when Telegram has it. It
+// returns a *refusal.Error or an error of the outbox.
+func (s *Files) send(ctx context.Context, id uuid.UUID, path, caption string) error {
 	r, ok := s.chat.Book.Records.Get(id)
 	text := render.Plain(caption)
 	switch {
@@ -83,7 +135,7 @@ func (s *Files) open(ctx context.Context, id uuid.UUID, path string) (*machine.F
 }
 
 // put sends an open file, to the place in as, and returns when Telegram has it. Its errors are
-// those of SendFile.
+// those of send.
 func (s *Files) put(ctx context.Context, f *machine.File, as outbox.File) error {
 	if f.Size > outbox.MaxFile {
 		return &refusal.Error{Code: refusal.FileTooBig}

@@ -760,6 +760,15 @@ func (r filesRouter) Read(ctx context.Context, transcript string, path string, m
 	return r0, h.upError(err)
 }
 
+func (r filesRouter) Offered(ctx context.Context, session uuid.UUID, id uuid.UUID, outcome folders.Outcome) (err error) {
+	h, err := r.about(session, outcome)
+	if err != nil {
+		return err
+	}
+	err = h.Files.Offered(ctx, session, id, down(h, outcome))
+	return h.upError(err)
+}
+
 type bodiesRouter struct{ *Router }
 
 func (r bodiesRouter) ReadPart(ctx context.Context, t folders.Ticket, offset int64) (r0 []byte, err error) {

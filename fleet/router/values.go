@@ -26,6 +26,7 @@ var fields = map[reflect.Type][]string{
 	reflect.TypeFor[folders.Checkout]():  {"Dir"},
 	reflect.TypeFor[folders.Found]():     {"Dirs", "Roots"},
 	reflect.TypeFor[folders.Worktree]():  {"Dir", "Of"},
+	reflect.TypeFor[news.FileOffered]():  {"Path"},
 	reflect.TypeFor[news.FileUnread]():   {"Path"},
 	reflect.TypeFor[news.Start]():        {"Dir"},
 	reflect.TypeFor[port.Git]():          {"Root"},

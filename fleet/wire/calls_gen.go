@@ -542,6 +542,11 @@ func (client filesClient) Read(ctx context.Context, transcript string, path stri
 	return r0, err
 }
 
+func (client filesClient) Offered(ctx context.Context, session uuid.UUID, id uuid.UUID, outcome folders.Outcome) (err error) {
+	err = client.call(ctx, "Files.Offered", session, args{"session": session, "id": id, "outcome": outcome})
+	return err
+}
+
 type bodiesClient struct{ *Client }
 
 func (client bodiesClient) ReadPart(ctx context.Context, t folders.Ticket, offset int64) (r0 []byte, err error) {
@@ -1115,6 +1120,14 @@ var handlers = map[string]handler{
 		r0, err := m.Files.Read(ctx, in.Transcript, in.Path, in.Most)
 		return []any{r0}, err
 	}),
+	"Files.Offered": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Session uuid.UUID
+		Id      uuid.UUID
+		Outcome folders.Outcome
+	}) ([]any, error) {
+		err := m.Files.Offered(ctx, in.Session, in.Id, in.Outcome)
+		return []any{}, err
+	}),
 	"Bodies.ReadPart": method(func(ctx context.Context, m *machine.Machine, in struct {
 		T      folders.Ticket
 		Offset int64
@@ -1239,6 +1252,7 @@ var newsKinds = map[string]func(json.RawMessage, bool) (news.News, error){
 	"DraftCleared": decodeNews[news.DraftCleared],
 	"Ended":        decodeNews[news.Ended],
 	"Failed":       decodeNews[news.Failed],
+	"FileOffered":  decodeNews[news.FileOffered],
 	"FileUnread":   decodeNews[news.FileUnread],
 	"Forgotten":    decodeNews[news.Forgotten],
 	"Held":         decodeNews[news.Held],

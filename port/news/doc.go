@@ -8,5 +8,5 @@
 //     [ccbot/port.Session].News.
 //   - The call runs on the session's own worker. Its handler may only call [ccbot/port.Views],
 //     which never blocks. News of the machine run on no worker, and
-//     neither does Opened.
+//     neither do Opened and FileOffered.
 package news

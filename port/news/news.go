@@ -3,6 +3,8 @@ package news
 import (
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -147,6 +149,14 @@ type (
 	Opened struct {
 		Piece
 		Back bool
+	}
+	// FileOffered reports that the agent sends a file of the session's folder to the chat, which
+	// reports the outcome with [ccbot/port/folders.Files.Offered]. It runs on no worker.
+	FileOffered struct {
+		Piece
+		ID      uuid.UUID
+		Path    string // its address
+		Caption string
 	}
 	// OtherWriters lists the other writers of the session's conversation. None: unknown.
 	OtherWriters []port.Writer

@@ -18,7 +18,7 @@ import (
 type machine struct{ *World }
 
 func (m machine) now() *host.Machine {
-	return &host.Machine{Home: m.Home, Roots: m.Roots, Own: host.Own{Dir: m.StateDir}, Records: m.Records, Tickets: &m.Tickets,
+	return &host.Machine{Home: m.Home, Roots: m.Roots, Own: host.Own{Dir: m.StateDir}, Records: m.Records, Tickets: &m.Tickets, Offers: &m.Offers,
 		Agents: m.agents(), GitEnv: []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "HOME=" + m.Dir},
 		Folders: new(session.Gate),
 		Written: func(_ context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
@@ -100,6 +100,10 @@ func (m machine) Open(ctx context.Context, session uuid.UUID, path string) (fold
 
 func (m machine) List(ctx context.Context, session uuid.UUID, path string) (folders.Listing, error) {
 	return m.reached().List(ctx, session, path)
+}
+
+func (m machine) Offered(ctx context.Context, session, id uuid.UUID, outcome folders.Outcome) error {
+	return m.reached().Offered(ctx, session, id, outcome)
 }
 
 func (m machine) Read(ctx context.Context, transcript, path string, most int64) (string, error) {

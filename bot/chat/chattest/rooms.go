@@ -2,6 +2,7 @@ package chattest
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -28,8 +29,18 @@ func (w *World) OnLeft(ctx context.Context, q talk.Request) {
 	_ = w.reader().SessionNews(ctx, s, news.RequestLeft{Request: q.ID})
 }
 
+// SendFile offers a file as an agent does, twice, and returns the outcome.
 func (w *World) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	return w.Bot.Files.SendFile(ctx, id, path, caption)
+	running, stop := context.WithCancel(ctx)
+	over := make(chan error, 1)
+	go func() { over <- w.Bot.Files.Feature().Run(running) }()
+	err := w.Offers.Offer(ctx, id, func(offer uuid.UUID) error {
+		s, _ := w.Book.Records.Get(id)
+		n := news.FileOffered{ID: offer, Path: path, Caption: caption}
+		return errors.Join(w.reader().SessionNews(ctx, s, n), w.reader().SessionNews(ctx, s, n))
+	})
+	stop()
+	return errors.Join(err, <-over)
 }
 
 // Silent requires that there is no message and no call.

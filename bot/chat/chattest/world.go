@@ -79,6 +79,7 @@ type World struct {
 	Spent      *FakeSpending
 	Looping    *FakeLoops
 	Tickets    host.Tickets
+	Offers     host.Offers
 	Figures    health.Figures // that /health is given
 	Allowed    *AllowedGroups // the setting that names the allowed groups
 	Dir        string         // of the state on disk

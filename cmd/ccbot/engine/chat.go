@@ -24,8 +24,6 @@ type Chat interface {
 	Holds(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool)
 	// Awaited names the files from the chat that a prompt still needs.
 	Awaited() (map[string]bool, error)
-	// SendFile sends a file of a session's folder, and returns when the person's chat has it.
-	SendFile(ctx context.Context, session uuid.UUID, path, caption string) error
 }
 
 // Start has the calls about a start of the engine.

@@ -164,7 +164,7 @@ func (e *Engine) Close() error { return errors.Join(e.Suspects.Close(), e.Held.C
 // Connect sets the chat. reports is how it gets its news; ctx is the context of those about
 // prompts.
 func (e *Engine) Connect(ctx context.Context, c Chat, reports host.Chat) {
-	e.Chat, e.Receipts.Chat, e.Socket.Files = c, reports, c
+	e.Chat, e.Receipts.Chat, e.Socket.Files = c, reports, agentFiles{e}
 	e.Prompts.Report = func(n news.Progress) error { return reports.SessionNews(ctx, port.Session{}, n) }
 	e.Relay.Connect(listener{e})
 }
@@ -193,7 +193,7 @@ func (e *Engine) noteReads(ctx context.Context) *suspect.Files {
 
 // openPorts makes the ports through which the chat reaches this machine.
 func (e *Engine) openPorts() (err error) {
-	e.Places = &host.Machine{Home: host.WithoutLinks(e.Home), Roots: e.RootFolders, Own: offline.Own(e.Config), Records: e.Store, Unread: e.Store.UnreadIn, Tickets: new(host.Tickets),
+	e.Places = &host.Machine{Home: host.WithoutLinks(e.Home), Roots: e.RootFolders, Own: offline.Own(e.Config), Records: e.Store, Unread: e.Store.UnreadIn, Tickets: new(host.Tickets), Offers: new(host.Offers),
 		Agents: e.Coding, GitEnv: environment.Server(e.Environ), Folders: &e.Store.Folders,
 		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
 			return e.Evidence.Written(ctx, claude...)

@@ -56,8 +56,3 @@ func (c localChat) Holds(ctx context.Context, id uuid.UUID) (why news.Wait, capp
 
 // Awaited implements engine.Chat.
 func (c localChat) Awaited() (map[string]bool, error) { return c.s.bot.Prompts.Awaited() }
-
-// SendFile implements engine.Chat.
-func (c localChat) SendFile(ctx context.Context, id uuid.UUID, path, caption string) error {
-	return c.s.bot.Files.SendFile(ctx, id, path, caption)
-}

@@ -20,7 +20,6 @@ import (
 	"ccbot/fleet/rpc"
 	fleetwire "ccbot/fleet/wire"
 	"ccbot/internal/address"
-	"ccbot/internal/control"
 	"ccbot/internal/gauge"
 	"ccbot/internal/logkey"
 	"ccbot/internal/loglimit"
@@ -152,8 +151,3 @@ func (remoteChat) Holds(context.Context, uuid.UUID) (why news.Wait, capped bool)
 
 // Awaited keeps all files.
 func (remoteChat) Awaited() (map[string]bool, error) { return nil, errNoChat }
-
-// SendFile refuses a file.
-func (remoteChat) SendFile(context.Context, uuid.UUID, string, string) error {
-	return control.Refuse(control.CodeRefused, errNoChat.Error()+", which takes no files yet")
-}

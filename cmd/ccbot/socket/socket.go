@@ -325,4 +325,5 @@ var unsent = map[refusal.Code]string{
 	refusal.FileEmpty:      "it is empty",
 	refusal.FileMissing:    "there is no such file",
 	refusal.FileUnreadable: "it cannot be read: ",
+	refusal.Unreachable:    "the chat has not answered, and may still take it",
 }
