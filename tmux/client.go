@@ -106,7 +106,7 @@ func (c *Client) await(ctx context.Context) (*connection, ServerID, error) {
 
 // Server returns the server to which the client is connected.
 func (c *Client) Server(ctx context.Context) (ServerID, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := withAnswerTimeout(ctx)
 	defer cancel()
 	_, server, err := c.await(ctx)
 	return server, err
@@ -124,7 +124,7 @@ func (c *Client) Answers(ctx context.Context) error {
 // do sends one line and waits for its answer. build gets the call's marker, a random text that
 // cannot be guessed. The name is for errors.
 func (c *Client) do(ctx context.Context, name string, build func(marker string) string) (answer, *call, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := withAnswerTimeout(ctx)
 	defer cancel()
 	call := newCall(build)
 	a, err := c.send(ctx, call)

@@ -285,10 +285,11 @@ func (c *connection) do(ctx context.Context, call *call) (answer, error) {
 // unanswered returns the error of a call whose context has ended. ErrSilent is added if its time is
 // up: the cancellation of a caller does not mean that tmux is silent.
 func unanswered(ctx context.Context, outcome error) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, context.DeadlineExceeded) {
 		outcome = fmt.Errorf("%w: %w", outcome, ErrSilent)
 	}
-	return fmt.Errorf("%w: %w", outcome, ctx.Err())
+	return fmt.Errorf("%w: %w", outcome, cause)
 }
 
 // block is the answer to one command.

@@ -46,11 +46,11 @@ func Inspect(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 // ask runs one tmux command list and returns its output. -N keeps tmux from starting a server again
 // that ends at this moment.
 func (p place) ask(ctx context.Context, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := withAnswerTimeout(ctx)
 	defer cancel()
 	out, err := output(ctx, append([]string{p.binary, "-u", "-N", "-S", p.socket}, args...), p.env)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return "", fmt.Errorf("%w: %w", ErrSilent, ctx.Err())
+	if cause := context.Cause(ctx); errors.Is(cause, context.DeadlineExceeded) {
+		return "", fmt.Errorf("%w: %w", ErrSilent, cause)
 	}
 	return out, cmp.Or(ctx.Err(), err)
 }
