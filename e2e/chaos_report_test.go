@@ -143,6 +143,20 @@ func TestReliabilityDocument(t *testing.T) {
 	assert.GreaterOrEqual(t, n, size.kills)
 }
 
+// logPrompts logs the order in which each agent got its prompts, and the handled messages.
+func (c *chaos) logPrompts() {
+	c.t.Helper()
+	asked, _ := c.readTranscripts()
+	for _, l := range asked {
+		c.t.Logf("%s: %s", filepath.Base(l.file), l.words[0])
+	}
+	files, _ := filepath.Glob(c.state + "/inbox/*.done") // the pattern is well formed
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		c.t.Log(filepath.Base(file), err, clipped(string(data)))
+	}
+}
+
 // explain logs the unfinished sessions, and the end of the bot's log.
 func (c *chaos) explain() {
 	c.t.Helper()

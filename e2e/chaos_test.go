@@ -318,6 +318,8 @@ func (c *chaos) hold(f figures) {
 	}
 	if c.t.Failed() {
 		c.logErrors()
+		c.logPrompts()
+		c.explainHosts()
 	}
 }
 
