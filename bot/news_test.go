@@ -65,7 +65,7 @@ func tellings() map[string]reported {
 		"Ended":       {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
 		"Stopped":     {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
 		"Retrying": {says: func(w *chattest.World) []string {
-			return []string{w.Word(i18n.RequestFails, i18n.Args{"Name": "api", "Reason": "529 Overloaded",
+			return []string{w.Word(i18n.RequestFails, i18n.Args{"Name": "api", "Agent": "Claude", "Reason": "529 Overloaded",
 				"At": w.In(chattest.AtAlice).At(chattest.Started)}), "/stop"}
 		}},
 		"Doing": {}, // the card of a turn

@@ -175,8 +175,8 @@ const (
 	LeftAsk                   Key = "left_ask"         // Name
 	StopSubagents             Key = "stop_subagents"   // Count, Name
 	Interrupted               Key = "interrupted"      // Name
-	APIError                  Key = "api_error"        // Name, Reason
-	RequestFails              Key = "request_fails"    // At, Name, Reason
+	APIError                  Key = "api_error"        // Agent, Name, Reason
+	RequestFails              Key = "request_fails"    // Agent, At, Name, Reason
 	FailedLogin               Key = "failed_login"     // Command, Name, Reason
 	FailedLimit               Key = "failed_limit"     // At, Name, Reason
 	FailedHook                Key = "failed_hook"      // Name, Reason
@@ -804,7 +804,6 @@ const (
 	HistoryTitle              Key = "history_title" // Name
 	HistoryHint               Key = "history_hint"
 	HistoryPrompt             Key = "history_prompt"
-	HistoryAnswer             Key = "history_answer"
 	HistoryCompacted          Key = "history_compacted"
 	HistoryInterrupted        Key = "history_interrupted"
 	HistoryPicture            Key = "history_picture"

@@ -128,6 +128,7 @@ func TestP5_HooklessAgentIsFollowedThroughClear(t *testing.T) {
 				}
 				assert.Equal(t, cleared.AgentSessionID, got.AgentSessionID)
 				assert.Equal(t, []uuid.UUID{r.AgentSessionID}, got.EarlierSessionIDs)
+				assert.NotEqual(t, ruleFollowed, got.History[len(got.History)-1].Rule, "ccbot knew no conversation that it left")
 				want := talk.Cursor{Path: w.transcript(cleared.AgentSessionID)}
 				if tt.history {
 					end, err := jsonl.End(want.Path)

@@ -146,7 +146,11 @@ func (w *work) keepUp(ctx context.Context) error {
 	if err != nil && followed { // the agent makes the file at the first prompt, next to the previous file
 		from.Path = w.agent().Transcripts.Sibling(last.Path, id)
 	}
-	w.followTo(id)
+	if followed {
+		w.followTo(id)
+	} else {
+		w.changeID(id) // it leaves no conversation: an agent that chooses its ids begins so
+	}
 	if from.Path != "" {
 		w.r.Cursors = append(w.r.Cursors, from)
 	}

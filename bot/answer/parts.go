@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -76,7 +77,7 @@ func (a *Answers) failureText(r port.Session, item talk.Item) render.Text {
 	if failed.Phase == talk.PhaseBlocked {
 		_, reason, _ = strings.Cut(reason, "\n") // the first line is Claude Code's: a hook blocked a prompt
 	}
-	p, said := a.Chat.In(r.Conversation), i18n.Args{"Name": r.Name, "Reason": strings.TrimRight(reason, " .\n")}
+	p, said := a.Chat.In(r.Conversation), i18n.Args{"Name": r.Name, "Reason": strings.TrimRight(reason, " .\n"), "Agent": chat.AgentName(r)}
 	switch {
 	case failed.Phase == talk.PhaseLoggedOut:
 		said["Command"] = r.Attach

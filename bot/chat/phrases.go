@@ -73,9 +73,15 @@ var sessionNames = map[string]bool{"Name": true, "Names": true, "Current": true,
 // BoldName is the name of a session that begins a line.
 func BoldName(r port.Session) render.Text { return render.Bold(glyph.Name(r.Name)) }
 
+// AgentName is the name of a session's agent as the author of words.
+func AgentName(r port.Session) string { return cmp.Or(r.Product, "Claude") }
+
 // StateText is the state of a session, which for a crash differs, and its agent if not the default.
-func (p Phrases) StateText(r port.Session) string {
-	return strings.TrimSuffix(p.Words.Say(StateKey(r))+" · "+r.Product, " · ")
+func (p Phrases) StateText(r port.Session) string { return WithAgent(p.Words.Say(StateKey(r)), r) }
+
+// WithAgent is a state with the name of the session's agent, if that is not the default one.
+func WithAgent(state string, r port.Session) string {
+	return strings.TrimSuffix(state+" · "+r.Product, " · ")
 }
 
 // StateKey returns the key of StateText, for counting many sessions cheaply.

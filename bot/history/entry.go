@@ -25,8 +25,8 @@ const (
 	partRoom   = 3500 // of a whole entry, in UTF-16 units
 )
 
-// whose holds the names of the authors of entries.
-var whose = map[talk.EntryKind]i18n.Key{talk.EntryPrompt: i18n.HistoryPrompt, talk.EntryAnswer: i18n.HistoryAnswer, talk.EntryCompacted: i18n.HistoryCompacted}
+// whose holds the names of entries; an answer has the agent's.
+var whose = map[talk.EntryKind]i18n.Key{talk.EntryPrompt: i18n.HistoryPrompt, talk.EntryCompacted: i18n.HistoryCompacted}
 
 // head returns the line above an entry: number, author, time, and a summary of the tools.
 func (d drawing) head(number string, e talk.Entry) render.Text {
@@ -53,7 +53,11 @@ func (d drawing) head(number string, e talk.Entry) render.Text {
 	if e.Interrupted {
 		more = append(more, d.Say(i18n.HistoryInterrupted))
 	}
-	head := render.Bold(number + d.Say(whose[e.Kind]))
+	author := chat.AgentName(d.session)
+	if key, ok := whose[e.Kind]; ok {
+		author = d.Say(key)
+	}
+	head := render.Bold(number + author)
 	if len(more) == 0 {
 		return head
 	}
@@ -158,7 +162,7 @@ func (h *History) do(_ context.Context, v chat.Visit, what string) (a chat.Answe
 			return p.Say(key, i18n.Args{"Name": r.Name, "Size": p.Size(maxFile)})
 		}
 		words := talk.Words{Title: say(i18n.HistoryTitle), Prompt: say(i18n.HistoryPrompt),
-			Answer: say(i18n.HistoryAnswer), Compacted: say(i18n.HistoryCompacted), Interrupted: say(i18n.HistoryInterrupted),
+			Answer: chat.AgentName(r), Compacted: say(i18n.HistoryCompacted), Interrupted: say(i18n.HistoryInterrupted),
 			Picture: say(i18n.HistoryPicture), Cut: say(i18n.HistoryFileCut)}
 		f, err := h.chat.Bodies.Open(ctx, func(ctx context.Context) (folders.File, error) { return h.exports.Export(ctx, r.ID, maxFile, words) })
 		switch {

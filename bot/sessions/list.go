@@ -260,7 +260,7 @@ type entry struct {
 
 // entryOf returns a session's entry; l is the state of a running agent.
 func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, l port.Status, current bool) entry {
-	e := entry{need: works, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.StateText(r)}
+	e := entry{need: works, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.Words.Say(chat.StateKey(r))}
 	switch {
 	case r.State == port.StateRunning:
 		e.footer = chat.FirstLine(l.LastQuestion)
@@ -349,7 +349,7 @@ func (e entry) text() render.Text {
 	if e.current {
 		before += "✓ "
 	}
-	said, room := " · "+e.state, lineRoom-ansi.StringWidth(before+e.name)
+	said, room := " · "+chat.WithAgent(e.state, e.session), lineRoom-ansi.StringWidth(before+e.name)
 	for _, one := range e.more {
 		if next := said + " · " + one; ansi.StringWidth(next) <= room {
 			said = next

@@ -27,7 +27,7 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 		return s.reportReady(ctx, r, n)
 	case news.Retrying:
 		p := s.chat.In(r.Conversation)
-		text := p.Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Reason": chat.FailureText(n.Now.What), "At": p.At(n.Now.Until)})
+		text := p.Text(i18n.RequestFails, i18n.Args{"Name": r.Name, "Agent": chat.AgentName(r), "Reason": chat.FailureText(n.Now.What), "At": p.At(n.Now.Until)})
 		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text})
 	case news.Opened:
 		return reportOpened(ctx, s, r, n)

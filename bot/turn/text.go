@@ -37,6 +37,9 @@ func (w words) running(s *state, r port.Session) render.Text {
 	}
 	lines := []render.Text{render.Join(render.Bold(chat.ShownName(r.Name)), render.Plain(between+does))}
 	var with []string
+	if r.Product != "" {
+		with = append(with, r.Product)
+	}
 	if s.Model != "" {
 		with = append(with, chat.Head(glyph.Name(s.Model), shownLine))
 	}

@@ -23,7 +23,7 @@ type said struct {
 
 func (c conversations) reached() host.Conversations {
 	c.world.ports.wait()
-	return host.Conversations{Agents: agentsIn(c.world.Dir), Records: c.world.Records, Dir: filepath.Join(c.world.Dir, "exports"), Tickets: &c.world.Tickets}
+	return host.Conversations{Agents: c.world.agentsIn(c.world.Dir), Records: c.world.Records, Dir: filepath.Join(c.world.Dir, "exports"), Tickets: &c.world.Tickets}
 }
 
 func (c conversations) Read(ctx context.Context, session uuid.UUID, at talk.Place, way talk.Direction, most int) ([]talk.Entry, error) {

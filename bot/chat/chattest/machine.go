@@ -26,10 +26,12 @@ func (m machine) now() *host.Machine {
 		}}
 }
 
-// agents returns the agents of the machine. Others than the default one find its conversations.
-func (m machine) agents() agent.Agents {
-	all := agentsIn(filepath.Join(m.Dir, "projects"))
-	for name, one := range m.Hosted.Agents {
+func (m machine) agents() agent.Agents { return m.agentsIn(filepath.Join(m.Dir, "projects")) }
+
+// agentsIn returns the agents of the machine. Others than the default one find its conversations.
+func (w *World) agentsIn(dir string) agent.Agents {
+	all := agentsIn(dir)
+	for name, one := range w.Hosted.Agents {
 		if name != agent.Default {
 			other := all[agent.Default]
 			other.Product, other.Launch = one.Product, one.Launch

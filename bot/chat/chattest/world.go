@@ -271,7 +271,7 @@ func (w *World) SessionNews(ctx context.Context, r session.Record, n news.News) 
 	if _, ok := reported.(news.Ready); ok {
 		reported = news.Ready{Answerers: w.Lifecycle.Answerers}
 	}
-	err := w.reader().SessionNews(ctx, ViewOf(r), reported)
+	err := w.reader().SessionNews(ctx, host.View(w.agentsIn(""), r), reported)
 	w.Telegram.Deliver(context.WithoutCancel(ctx))
 	return err
 }
