@@ -20,6 +20,7 @@ import (
 	"ccbot/fleet/center"
 	"ccbot/fleet/join"
 	"ccbot/fleet/member"
+	"ccbot/fleet/rights"
 )
 
 // hostVerbs are the verbs of `ccbot host`.
@@ -37,26 +38,36 @@ func hostCommand(call *call) *cobra.Command {
 }
 
 func (c hostVerbs) hubCommand() *cobra.Command {
-	return &cobra.Command{Use: "hub HOST:PORT PIN", Args: someArgs(2, 2, "which hub", "; `ccbot-hub pin` prints the pin"), Short: "Name the hub of this chat, and print what the hub needs",
+	return &cobra.Command{Use: "hub HOST:PORT [PIN]", Args: someArgs(1, 2, "which hub", "; `ccbot-hub pin` prints the pin"), Short: "Name the hub of this chat, and print what the hub needs",
 		Long: `Name the hub through which this chat reaches its machines, and print the file trust.json, which
 the hub needs; it has no secret. PIN is what ` + "`ccbot-hub pin`" + ` prints on the hub's machine. The keys
-of the chat are made at the first call, and stay in ccbot's folder.`,
+of the chat are made at the first call, and stay in ccbot's folder.
+
+Instead of a hub and its pin, tls://HOST:PORT of an existing NATS server with JetStream prints the
+account of this chat, which the operator of that server signs, here and after each removal:
+` + "`nsc import account --overwrite --file FILE`, `nsc push`" + `.`,
 		Example: "  ccbot host hub hub.example.net:4443 \"$(ssh hub ccbot-hub pin)\" | ssh hub 'cat > .local/state/ccbot-hub/trust.json'",
 		RunE: func(_ *cobra.Command, args []string) error {
 			d, err := offline.Open(c.environ, c.stderr)
 			if err != nil {
 				return err
 			}
-			trust, err := center.SetHub(running.FleetFolder(d.Dir), args[0], args[1])
+			var text string
+			if folder := running.FleetFolder(d.Dir); len(args) == 1 {
+				text, err = center.SetServer(folder, args[0])
+			} else {
+				var trust rights.Trust
+				var data []byte
+				if trust, err = center.SetHub(folder, args[0], args[1]); err == nil {
+					data, err = json.Marshal(trust)
+				}
+				text = string(data)
+			}
 			if errors.Is(err, center.ErrAddress) {
 				return exit.Usage(err)
 			}
-			if err != nil {
-				return err
-			}
-			data, err := json.Marshal(trust)
 			if err == nil {
-				_, err = fmt.Fprintf(c.stdout, "%s\n", data)
+				_, err = fmt.Fprintln(c.stdout, text)
 			}
 			return err
 		}}

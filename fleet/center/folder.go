@@ -27,7 +27,8 @@ const (
 // ErrNoHub is returned by Open if no hub was named.
 var ErrNoHub = errors.New("the fleet has no hub")
 
-// storedHub is the stored form of a hub.
+// storedHub is the stored form of a hub. Without a pin it is an existing NATS server, or several of
+// one cluster.
 type storedHub struct {
 	Address string `json:"address"`
 	Pin     string `json:"pin"`
@@ -38,31 +39,58 @@ func files(path string) spool.Folder { return spool.Folder{Path: path, Fsync: tr
 // SetHub stores the address of the fleet's hub, HOST:PORT, and the pin of its key, and makes the
 // keys of the fleet if there are none. It returns what the hub has to know of the fleet.
 func SetHub(path, address, pin string) (rights.Trust, error) {
-	if _, err := parseHub(storedHub{address, pin}); err != nil {
-		return rights.Trust{}, err
+	if pin == "" {
+		return rights.Trust{}, ErrAddress
 	}
-	folder := files(path)
-	if err := folder.Make(); err != nil {
-		return rights.Trust{}, err
-	}
-	keys, _, err := openKeys(folder)
-	if err != nil {
-		return rights.Trust{}, err
-	}
-	data, err := json.Marshal(storedHub{address, pin})
-	if err == nil {
-		err = folder.Put(hubName, data)
-	}
+	keys, err := setHub(path, storedHub{address, pin})
 	if err != nil {
 		return rights.Trust{}, err
 	}
 	return keys.Trust()
 }
 
+// SetServer stores the URLs of an existing NATS server, tls://HOST:PORT with commas between those
+// of a cluster, and makes the keys of the fleet if there are none. It returns the fleet's account,
+// which the operator of the server signs: again after each removal, because the account has the
+// revocations.
+func SetServer(path, urls string) (account string, err error) {
+	keys, err := setHub(path, storedHub{Address: urls})
+	if err != nil {
+		return "", err
+	}
+	_, revoked, err := hostsOf(path).Revoked()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return keys.OwnAccountJWT(revoked)
+}
+
+func setHub(path string, s storedHub) (*rights.Keys, error) {
+	if _, err := parseHub(s); err != nil {
+		return nil, err
+	}
+	folder := files(path)
+	if err := folder.Make(); err != nil {
+		return nil, err
+	}
+	keys, _, err := openKeys(folder)
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(s)
+	if err == nil {
+		err = folder.Put(hubName, data)
+	}
+	return keys, err
+}
+
 // ErrAddress is returned for an address or a pin that no hub has.
-var ErrAddress = errors.New("not HOST:PORT and the pin of a hub")
+var ErrAddress = errors.New("not HOST:PORT and the pin of a hub, nor tls://HOST:PORT of a NATS server")
 
 func parseHub(s storedHub) (link.Hub, error) {
+	if s.Pin == "" {
+		return parseServers(s.Address)
+	}
 	host, port, err := net.SplitHostPort(s.Address)
 	if err != nil || host == "" || port == "" || strings.ContainsAny(s.Address, ", /@") {
 		return link.Hub{}, ErrAddress
@@ -72,6 +100,18 @@ func parseHub(s storedHub) (link.Hub, error) {
 		return link.Hub{}, ErrAddress
 	}
 	return link.Hub{Address: "tls://" + s.Address, Pin: pin}, nil
+}
+
+// parseServers reads the URLs of a cluster, which have neither a user nor a path.
+func parseServers(urls string) (link.Hub, error) {
+	for _, one := range strings.Split(urls, ",") {
+		address, ok := strings.CutPrefix(one, "tls://")
+		host, port, err := net.SplitHostPort(address)
+		if !ok || err != nil || host == "" || port == "" || strings.ContainsAny(address, " /@") {
+			return link.Hub{}, ErrAddress
+		}
+	}
+	return link.Hub{Address: urls}, nil
 }
 
 func readHub(folder spool.Folder) (link.Hub, error) {

@@ -2,14 +2,10 @@ package hub_test
 
 import (
 	"context"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
@@ -262,39 +258,6 @@ func TestHostWorksWithItsRights(t *testing.T) {
 	answer, err := answers.NextMsgWithContext(ctx)
 	require.NoError(t, err)
 	assert.Equal(t, "seen", string(answer.Data))
-}
-
-// TestChatAtExistingServer connects the chat by the credentials of an account's operator, to a
-// server that knows the account already.
-func TestChatAtExistingServer(t *testing.T) {
-	w := hubtest.Start(t)
-	w.Chat(host1)
-	user, err := w.Keys.Chat()
-	require.NoError(t, err)
-	seed, err := user.Key.Seed()
-	require.NoError(t, err)
-	credentials, err := jwt.FormatUserConfig(user.JWT, seed)
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "chat.creds")
-	require.NoError(t, os.WriteFile(file, credentials, 0o600))
-	other := "h3c4d5ef" // which only this chat has
-	chat, err := link.OpenChatAt(t.Context(), w.Hub(), link.Login{Credentials: file}, w.Keys.Names(), []string{host1, other})
-	require.NoError(t, err)
-	defer chat.Close()
-	events := make(chan string, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	go func() { _ = chat.Events(ctx, func(host string, data []byte) { events <- host + " " + string(data) }) }()
-	host := w.Host(other)
-	require.NoError(t, host.SendEvent(ctx, "1", []byte("note")))
-	assert.Equal(t, other+" note", <-events)
-	commands := make(chan string, 1)
-	go func() { _ = host.Commands(ctx, func(data []byte) { commands <- string(data) }) }()
-	require.NoError(t, chat.SendCommand(ctx, other, "1", []byte("start")))
-	assert.Equal(t, "start", <-commands)
-
-	_, err = link.OpenChatAt(ctx, w.Hub(), link.Login{Credentials: file + "x"}, w.Keys.Names(), nil)
-	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 // TestHostAnswersNoRequester: a request that names a reply subject gives its receiver no right to

@@ -105,7 +105,11 @@ func ParseCode(text string) (Code, error) {
 	if err != nil {
 		return Code{}, fmt.Errorf("%w: %w", ErrCode, err)
 	}
-	return Code{Hub: link.Hub{Address: parts[2], Pin: f.Pin[:]}, Chat: string(chat), Account: string(account),
+	pin := f.Pin[:]
+	if f.Pin == ([sha256.Size]byte{}) { // of an existing server
+		pin = nil
+	}
+	return Code{Hub: link.Hub{Address: parts[2], Pin: pin}, Chat: string(chat), Account: string(account),
 		Until: time.Unix(int64(f.Until), 0), secret: f.Secret[:], signature: f.Signature[:]}, nil //nolint:gosec // as written
 }
 

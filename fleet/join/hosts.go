@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"time"
 
@@ -50,6 +51,22 @@ func (h Hosts) List() ([]Host, error) {
 		all = append(all, host)
 	}
 	return all, nil
+}
+
+// Revoked returns the ids of the hosts that are not removed, and all keys whose rights have ended.
+func (h Hosts) Revoked() (ids []string, revoked rights.Revoked, err error) {
+	all, err := h.List()
+	if err != nil {
+		return nil, nil, err
+	}
+	revoked = make(rights.Revoked)
+	for _, host := range all {
+		maps.Copy(revoked, host.Revoked)
+		if !host.IsRemoved() {
+			ids = append(ids, host.ID)
+		}
+	}
+	return ids, revoked, nil
 }
 
 func (h Hosts) get(id string) (host Host, err error) {

@@ -11,19 +11,9 @@ import (
 
 // Fleet returns what the hub has to know.
 func (d *Desk) Fleet() (link.Fleet, error) {
-	all, err := d.settings.Hosts.List()
+	ids, revoked, err := d.settings.Hosts.Revoked()
 	if err != nil {
 		return link.Fleet{}, err
-	}
-	revoked := make(rights.Revoked)
-	var ids []string
-	for _, host := range all {
-		for user, at := range host.Revoked {
-			revoked[user] = at
-		}
-		if !host.IsRemoved() {
-			ids = append(ids, host.ID)
-		}
 	}
 	account, err := d.settings.Keys.AccountJWT(revoked)
 	return link.Fleet{Account: account, Hosts: ids}, err

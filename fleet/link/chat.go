@@ -58,11 +58,15 @@ func OpenChat(ctx context.Context, h Hub, keys *rights.Keys, fleet Fleet) (*Chat
 	return c.open(ctx, h, Login{User: user})
 }
 
-// OpenChatAt connects the chat's machine to an existing NATS server by the credentials that its
-// operator made. They have all rights in an account with JetStream.
-func OpenChatAt(ctx context.Context, h Hub, as Login, names rights.Names, hosts []string) (*Chat, error) {
-	c := &Chat{names: names, fleet: Fleet{Hosts: hosts}, lost: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
-	return c.open(ctx, h, as)
+// OpenChatAt connects the chat's machine to an existing NATS server, whose operator has signed the
+// account.
+func OpenChatAt(ctx context.Context, h Hub, keys *rights.Keys, fleet Fleet) (*Chat, error) {
+	user, err := keys.Chat()
+	if err != nil {
+		return nil, err
+	}
+	c := &Chat{names: keys.Names(), fleet: fleet, lost: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
+	return c.open(ctx, h, Login{User: user})
 }
 
 func (c *Chat) open(ctx context.Context, h Hub, as Login) (_ *Chat, err error) {

@@ -35,12 +35,11 @@ type Hub struct {
 	Pin     []byte // SHA-256 of the hub's public key; without one the authorities of the system count
 }
 
-// Login is the user of a connection: User, or the file with the credentials of an existing server.
+// Login is the user of a connection.
 type Login struct {
-	User        rights.User
-	Rights      func() string // the present JWT of User; nil: it stays the same
-	Credentials string        // path
-	Inbox       string        // prefix
+	User   rights.User
+	Rights func() string // the present JWT of User; nil: it stays the same
+	Inbox  string        // prefix
 }
 
 // connect returns a connection that is made again whenever it is lost. again, if not nil, is called
@@ -57,17 +56,13 @@ func connect(h Hub, as Login, again func()) (*nats.Conn, error) {
 	if as.Inbox != "" {
 		options = append(options, nats.CustomInboxPrefix(as.Inbox))
 	}
-	if as.Credentials != "" {
-		options = append(options, nats.UserCredentials(as.Credentials))
-	} else {
-		token := func() (string, error) {
-			if as.Rights != nil {
-				return as.Rights(), nil
-			}
-			return as.User.JWT, nil
+	token := func() (string, error) {
+		if as.Rights != nil {
+			return as.Rights(), nil
 		}
-		options = append(options, nats.UserJWT(token, as.User.Key.Sign))
+		return as.User.JWT, nil
 	}
+	options = append(options, nats.UserJWT(token, as.User.Key.Sign))
 	if again != nil {
 		options = append(options, nats.ReconnectHandler(func(*nats.Conn) { again() }))
 	}

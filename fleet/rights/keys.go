@@ -148,7 +148,13 @@ func (k *Keys) Trust() (Trust, error) {
 type Revoked map[string]time.Time
 
 // AccountJWT returns the fleet's account for the hub.
-func (k *Keys) AccountJWT(revoked Revoked) (string, error) {
+func (k *Keys) AccountJWT(revoked Revoked) (string, error) { return k.accountBy(k.operator, revoked) }
+
+// OwnAccountJWT returns the fleet's account for the operator of an existing server, who signs it in
+// place of the account itself.
+func (k *Keys) OwnAccountJWT(revoked Revoked) (string, error) { return k.accountBy(k.account, revoked) }
+
+func (k *Keys) accountBy(signer nkeys.KeyPair, revoked Revoked) (string, error) {
 	claims := jwt.NewAccountClaims(k.accountID)
 	claims.Name = "ccbot " + k.Fleet()
 	claims.Limits.Conn = maxConnections
@@ -157,7 +163,7 @@ func (k *Keys) AccountJWT(revoked Revoked) (string, error) {
 	for user := range revoked {
 		claims.RevokeAt(user, time.Unix(math.MaxInt64, 0))
 	}
-	token, err := claims.Encode(k.operator)
+	token, err := claims.Encode(signer)
 	if err != nil {
 		return "", fmt.Errorf("rights: %w", err)
 	}

@@ -16,5 +16,8 @@
 // not report is the zero value.
 //
 // testdata has the envelopes of the present version, v1, and of earlier programs, v1.N: at a
-// release v1 is copied to a new one. Each change only adds to them. The package stores nothing and repeats nothing: a call that must not be lost is stored by its caller.
+// release v1 is copied to a new one. Each change only adds to them.
+//
+// The package stores nothing and repeats nothing: a call that must not be lost is stored by its
+// caller.
 package wire
