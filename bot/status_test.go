@@ -316,3 +316,14 @@ func TestMissingFolderIsReported(t *testing.T) {
 	w.MustHear(t, "/status")
 	assert.Contains(t, w.Telegram.Last(t).Text.Text, said)
 }
+
+// TestP6_UnknownFolderIsNotMissing: after a start of the chat the folder of a session on another
+// machine is unknown until that machine answers.
+func TestP6_UnknownFolderIsNotMissing(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Dir = "" })
+	w.Gone = map[string]bool{"": true} // as the chat's own machine sees it
+	w.MustHear(t, "fix it")
+	assert.Empty(t, w.Telegram.Texts())
+}

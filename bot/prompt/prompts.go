@@ -229,7 +229,8 @@ func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error
 	}
 	p.Chat.Sender.Typing(ctx, e.Conversation)
 	err := p.Texts.Queued(ctx, e, r)
-	if missing, unknown := p.Chat.Folder.IsMissing(ctx, r.Dir); unknown == nil && missing { // the agent works on, and its tools fail
+	missing, unknown := p.Chat.Folder.IsMissing(ctx, r.Dir)
+	if r.Dir != "" && unknown == nil && missing { // the agent works on, and its tools fail; "": its machine is not known yet
 		text := p.Chat.In(e.Conversation).Text(i18n.FolderMissing, i18n.Args{"Name": r.Name, "Dir": render.Code(p.Chat.Short(r.Dir))})
 		err = errors.Join(err, p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, ReplyTo: e.MessageID, Text: text}))
 	}
