@@ -1,16 +1,20 @@
 package e2e
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/host/received"
 	"ccbot/try/botapi"
 )
 
@@ -119,5 +123,36 @@ func TestP8_BotWithAnotherMachine(t *testing.T) {
 	w.until("the machine has stopped", there.bot.over)
 	assert.Equal(t, 2, there.bot.cmd.ProcessState.ExitCode())
 	assert.Contains(t, there.bot.log.String(), "the chat has removed this machine")
+	w.stop()
+}
+
+// TestP4_FilesOnAnotherMachineAge: a file from the chat is removed on another machine after its
+// time, once the chat has named the files that its prompts need.
+func TestP4_FilesOnAnotherMachineAge(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	there, _ := w.withMachine("B")
+	there.kill9()
+	there.env = append(there.env, "INBOX_TTL=10s")
+	there.startHost()
+	w.reached("B")
+	w.hear(w.say("/new api B:"+there.dir), "api is ready")
+	w.hear(w.person.SendFile(w.chat(), "report.txt", "text/plain", []byte("a report"), "say read it"), "read it")
+	file := filepath.Join(there.dir, received.Folder, "report.txt")
+	assert.FileExists(t, file)
+	w.end("B:api")
+	w.until("the file is removed", func() bool {
+		w.kill9() // the chat names the files at its start, and then each hour
+		w.start()
+		w.reached("B")
+		for range 30 {
+			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+				return true
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		return false
+	})
 	w.stop()
 }

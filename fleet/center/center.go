@@ -3,7 +3,6 @@ package center
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -32,9 +31,6 @@ import (
 // connection is made again by package link.
 const connectInterval = 2 * time.Second
 
-// renewInterval is the time between two checks whether the rights of a host end soon.
-const renewInterval = 6 * time.Hour
-
 // tellTimeout bounds the call that tells a host of its removal. Until its end the host has its
 // rights.
 const tellTimeout = 700 * time.Millisecond
@@ -52,6 +48,9 @@ type Settings struct {
 	News func(host join.Host) wire.Chat
 	// Machines gets the machines of the hosts. It may be nil.
 	Machines Machines
+	// Awaited names the files from the chat that a prompt still needs. It may be nil: the hosts keep
+	// all files.
+	Awaited func() (map[string]bool, error)
 	// OnCandidate is called when a machine waits for a decision. It returns at once, and may be nil.
 	OnCandidate func()
 }
@@ -178,7 +177,7 @@ func (c *Center) serve(ctx context.Context, g *errgroup.Group, chat *link.Chat) 
 	g.Go(func() error { return chat.Run(ctx) })
 	g.Go(func() error { return chat.Events(ctx, func(host string, data []byte) { c.receive(ctx, host, data) }) })
 	g.Go(func() error { return c.desk.Serve(ctx, chat.Conn()) })
-	g.Go(func() error { return c.renew(ctx) })
+	g.Go(func() error { return c.visit(ctx) })
 	<-ctx.Done()
 	return errors.Join(ctx.Err(), chat.Close())
 }
@@ -398,45 +397,4 @@ func (c *Center) IsConnected() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.chat != nil && c.chat.Conn().IsConnected()
-}
-
-// renew replaces the rights of each host before they end. A host that is away gets them when it is
-// back.
-func (c *Center) renew(ctx context.Context) error {
-	for {
-		for _, s := range c.List() {
-			if s.Presence != beat.Present || c.settings.Now().Before(s.Until.Add(rights.RenewalAt-rights.HostTTL)) {
-				continue
-			}
-			if err := c.renewOne(ctx, s.Host); err != nil {
-				c.settings.Log.Warn("host_step_failed", logkey.Name, s.Name, logkey.Error, err)
-			}
-		}
-		if pause.Until(ctx, renewInterval, c.present); ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-}
-
-func (c *Center) renewOne(ctx context.Context, host join.Host) error {
-	c.mu.Lock()
-	r := c.remotes[host.ID]
-	c.mu.Unlock()
-	if r == nil {
-		return nil
-	}
-	token, until, err := c.desk.Renew(host.ID, host.Users[len(host.Users)-1])
-	if err == nil {
-		err = r.tell(ctx, rpc.RightsKind, token)
-	}
-	if err == nil { // only now: a host that has missed them gets others
-		err = c.desk.Renewed(host.ID, until)
-	}
-	if err != nil {
-		return fmt.Errorf("give %s its rights: %w", host.Name, err)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r.host.Until = until
-	return nil
 }

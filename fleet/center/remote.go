@@ -112,9 +112,9 @@ func (r *remote) stop() {
 	}
 }
 
-// tell makes a call about the host's membership.
-func (r *remote) tell(ctx context.Context, kind, text string) error {
-	body, err := json.Marshal(text)
+// tell makes a call to the program of the host, and not to its machine.
+func (r *remote) tell(ctx context.Context, kind string, about any) error {
+	body, err := json.Marshal(about)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -87,7 +88,7 @@ func beginHost(ctx context.Context, c config.Config, hook string, environ []stri
 
 // runHost recovers first, and makes calls of the chat only after that.
 func runHost(ctx context.Context, e *engine.Engine, m *member.Member, version string) error {
-	e.Connect(context.WithoutCancel(ctx), remoteChat{e}, m.News())
+	e.Connect(context.WithoutCancel(ctx), remoteChat{e, m}, m.News())
 	server := fleetwire.Server{Name: m.Admission.Name, Machine: machineOf(e)}
 	s := &system{Engine: e}
 	verbs := map[string]socket.Change{Ending.Verb: Ending.by(s), stopping.Verb: stopping.by(s)}
@@ -122,9 +123,8 @@ func beatOf(ctx context.Context, e *engine.Engine, version string) rpc.Beat {
 // remoteChat implements engine.Chat on a machine whose chat is on another one: only news reach it.
 type remoteChat struct {
 	e *engine.Engine
+	m *member.Member
 }
-
-var errNoChat = errors.New("the chat is on another machine")
 
 // Agree implements engine.Start: the chat repeats the offers that were not answered.
 func (c remoteChat) Agree(context.Context) error { return c.e.Prompts.ReportAll() }
@@ -149,5 +149,16 @@ func (remoteChat) Explain(_ port.Session, err error) string { return err.Error()
 // Holds implements engine.Chat: the chat interrupts a turn above its cap.
 func (remoteChat) Holds(context.Context, uuid.UUID) (why news.Wait, capped bool) { return "", false }
 
-// Awaited keeps all files.
-func (remoteChat) Awaited() (map[string]bool, error) { return nil, errNoChat }
+// awaitedTTL is the time for which the chat's list of awaited files counts. It is longer than the
+// time between two lists.
+const awaitedTTL = 3 * time.Hour
+
+// Awaited implements engine.Chat. A file that has come after the list is not old enough to be
+// removed, because the list is younger than that.
+func (c remoteChat) Awaited() (map[string]bool, error) {
+	age := awaitedTTL
+	if ttl := c.e.InboxTTL; ttl > 0 {
+		age = min(age, ttl/2)
+	}
+	return c.m.Awaited(age)
+}

@@ -29,7 +29,7 @@ func newHost(t *testing.T, settings ...string) (remoteChat, *bytes.Buffer) {
 	e, err := beginHost(t.Context(), c, "/bin/true", environ, slog.New(slog.NewTextHandler(log, nil)))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
-	return remoteChat{e}, log
+	return remoteChat{e, nil}, log
 }
 
 // TestZoneOfHostIsInItsSettings: the chat, which is elsewhere, is not asked at each run of a
