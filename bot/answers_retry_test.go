@@ -18,6 +18,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/refusal"
 )
 
 // Output that only the current session shows waits like an answer, after the held output before it.
@@ -121,10 +122,11 @@ func TestUnreadableUntilRead(t *testing.T) {
 		require.NoError(t, os.Symlink(path, path))
 		var seen [][]string
 		var mu sync.Mutex
-		w.Talk.Reads = func() {
+		w.Talk.Reads = func() error {
 			mu.Lock()
 			defer mu.Unlock()
 			seen = append(seen, w.Bot.Answers.Unreadable())
+			return nil
 		}
 		stop := w.Running(t)
 		time.Sleep(10 * time.Minute)
@@ -139,5 +141,24 @@ func TestUnreadableUntilRead(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		assert.Empty(t, w.Bot.Answers.Unreadable())
 		require.NoError(t, stop())
+	})
+}
+
+// TestSilentMachineIsNotUnreadable: a transcript whose machine does not answer is not reported as
+// unreadable.
+func TestSilentMachineIsNotUnreadable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := chattest.NewWorld(t)
+		var logged bytes.Buffer
+		w.Chat.Log = slog.New(slog.NewTextHandler(&logged, nil))
+		w.Beside(t, session.Completed, chattest.Says("one"), chattest.TurnEnd)
+		tries := 0
+		w.Talk.Reads = func() error { tries++; return refusal.ErrUnreachable }
+		stop := w.Running(t)
+		time.Sleep(10 * time.Minute)
+		assert.Empty(t, w.Bot.Answers.Unreadable())
+		require.NoError(t, stop())
+		assert.Greater(t, tries, 5)
+		assert.NotContains(t, logged.String(), "level=ERROR")
 	})
 }

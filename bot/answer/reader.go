@@ -143,7 +143,7 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 		return
 	}
 	switch {
-	case t.stuck.logged, errors.Is(why, outbox.ErrBlocked), errors.Is(why, errUnsaved):
+	case t.stuck.logged, refusal.Is(why, refusal.Unreachable), errors.Is(why, outbox.ErrBlocked), errors.Is(why, errUnsaved):
 	case errors.Is(why, errUnreadable):
 		t.stuck.logged = true
 		a.Chat.Log.Error("transcript_unreadable", logkey.SessionID, t.id.String(), logkey.Error, why)
@@ -151,7 +151,7 @@ func (t *transcriptReader) waitToRetry(news context.Context, at talk.Cursor, why
 		t.stuck.logged = true
 		a.Chat.Log.Error("answer_not_shown", logkey.SessionID, t.id.String(), logkey.Error, why)
 	}
-	if errors.Is(why, errUnreadable) {
+	if errors.Is(why, errUnreadable) && !refusal.Is(why, refusal.Unreachable) {
 		a.mu.Lock()
 		a.unreadable[t.id] = at.Path
 		a.mu.Unlock()

@@ -195,7 +195,7 @@ type transcripts struct {
 	Reported bool                 // Changed wakes a waiting reader: no bubble of fake time can wait for an inotify instance
 	watch    func()               // runs the room in which readers wait
 	Gives    func(item talk.Item) // before a reader gets an item
-	Reads    func()               // before a reader reads
+	Reads    func() error         // before a reader reads
 
 	mu      sync.Mutex
 	waiting context.Context // of the reader that waited last
@@ -220,7 +220,9 @@ func (f *transcripts) LastWaiting() context.Context {
 func (f *transcripts) Next(ctx context.Context, id uuid.UUID, from talk.Cursor, most int, wait bool) ([]talk.Item, error) {
 	f.wait()
 	if f.Reads != nil {
-		f.Reads()
+		if err := f.Reads(); err != nil {
+			return nil, err
+		}
 	}
 	if wait {
 		f.mu.Lock()
