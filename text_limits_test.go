@@ -53,7 +53,7 @@ var soundWords = map[string]string{
 	"AgentAsks": "questions", "PromptUndecided": "other decisions", "SecondWriter": "other decisions", "Reminder": "reminders",
 	"WorkInterrupted": "work that a restart cut short", "TmuxEnded": "the end of tmux", "NotSwitched": "a failed switch of mode or model",
 	"LimitUrgent": "near limits", "LimitNear": "the first warning of a limit", "LoopWaits": "most ends and pauses of a loop",
-	"Fault": "faults", "AgentFailed": "at its error", "TurnDone": "at its answer or end", "Crashed": "A crash, a lost window or a failed start of the current session, or in a topic, also sounds",
+	"Fault": "faults", "AgentFailed": "at its error", "TurnDone": "at its answer or end", "Crashed": "A crash, a failed start, or a window lost while ccbot runs, of the current session or in a topic, also sounds",
 	"OtherDone": "unless you choose a sound or full answers for notices",
 }
 
