@@ -398,9 +398,9 @@ func teller(n news.News) (feature string, err error) {
 }
 
 // SessionNews reports news of a session or a machine to the chat. A report is on disk when it
-// returns. Kept news that the chat has already change nothing, and neither do news about a prompt of
-// another machine. News that a feature crashes at are reported as an internal error: repeated, they
-// would crash the feature again, and the session would wait for it.
+// returns. Kept news that the chat has already change nothing, and neither do news about a prompt
+// of another machine. News that a feature crashes at are reported as an internal error: repeated,
+// they would crash the feature again, and the session would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) error {
 	if p, is := n.(news.Progress); is {
 		return prompt.Progress(ctx, b.Prompts, p)
