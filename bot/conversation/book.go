@@ -47,14 +47,18 @@ func (b *Book) Known() []port.Session {
 	return all
 }
 
-// readAgain is the pause before the sessions of a machine that has not answered are read again.
-const readAgain = 30 * time.Second
+// The pauses before the sessions of a machine that has not answered are read again. After a start
+// of the chat the others answer soon, and what their agents say must not wait.
+const (
+	firstReadAgain   = 500 * time.Millisecond
+	longestReadAgain = 30 * time.Second
+)
 
 // ReadAll calls do with the known sessions, and again until each machine has answered or ctx ends.
 func (b *Book) ReadAll(ctx context.Context, do func(known []port.Session)) {
-	for {
+	for tries := 0; ; tries++ {
 		all, err := b.Records.List()
-		if do(all); err == nil || pause.For(ctx, readAgain) != nil {
+		if do(all); err == nil || pause.For(ctx, pause.Doubled(firstReadAgain, longestReadAgain, tries)) != nil {
 			return
 		}
 	}
