@@ -54,6 +54,18 @@ func TestNewShowsInstalledAgents(t *testing.T) {
 	assert.Equal(t, []string{"codex", "claude"}, []string{w.Lifecycle.Starts[0].Agent, w.Lifecycle.Starts[1].Agent})
 }
 
+// TestNewStartsOnlyInstalledAgent starts Codex on a machine without Claude Code.
+func TestNewStartsOnlyInstalledAgent(t *testing.T) {
+	w := inFolders(t, "api")
+	install(t, w.World, "Codex")
+	missing := w.Hosted.Agents[agent.Default]
+	missing.Launch.Command = "/nonexistent/claude"
+	w.Hosted.Agents[agent.Default] = missing
+	w.MustHear(t, "/new one ~/api")
+	require.Len(t, w.Lifecycle.Starts, 1)
+	assert.Equal(t, "codex", w.Lifecycle.Starts[0].Agent)
+}
+
 // TestNewIgnoresMissingAgent: a choice of an agent that was removed, or that another machine lacks,
 // does not count.
 func TestNewIgnoresMissingAgent(t *testing.T) {

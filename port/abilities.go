@@ -29,6 +29,9 @@ func (a Abilities) Model(name string) string {
 	return ""
 }
 
+// DefaultAgent is the name of the agent of a session that names none.
+const DefaultAgent = "claude"
+
 // Installed is an agent whose program is installed.
 type Installed struct {
 	Name    string // as in Start.Agent

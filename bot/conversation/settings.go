@@ -41,10 +41,14 @@ type Settings struct {
 	Sessions map[uuid.UUID]string `json:"sessions,omitempty"` // Background of single sessions
 }
 
-// AgentAmong returns the chosen agent of new sessions, "" if it is not among those of a machine.
+// AgentAmong returns the chosen agent of new sessions, "" if it is not among those of a machine. A
+// machine that has only another agent than the default one starts that.
 func (s Settings) AgentAmong(installed []port.Installed) string {
 	if slices.ContainsFunc(installed, func(one port.Installed) bool { return one.Name == s.Agent }) {
 		return s.Agent
+	}
+	if len(installed) == 1 && installed[0].Name != port.DefaultAgent {
+		return installed[0].Name
 	}
 	return ""
 }
