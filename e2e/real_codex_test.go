@@ -20,8 +20,16 @@ import (
 // API on loopback.
 func newCodexWorld(t *testing.T) *world {
 	t.Helper()
-	codex := realcodex.Require(t)
 	w := newWorld(t)
+	w.addCodex(w.dir)
+	return w
+}
+
+// addCodex lets the world start the real Codex in some folders.
+func (w *world) addCodex(trusted ...string) {
+	t := w.t
+	t.Helper()
+	codex := realcodex.Require(t)
 	l, err := responsesapi.Listen(t.Context())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -30,9 +38,8 @@ func newCodexWorld(t *testing.T) *world {
 	t.Cleanup(func() { cancel(); <-done })
 	home := filepath.Join(w.state, "..", "codex")
 	require.NoError(t, os.MkdirAll(home, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), realcodex.Config(l.Addr().String(), w.dir), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), realcodex.Config(l.Addr().String(), trusted...), 0o600))
 	w.env = append(w.env, "CODEX_COMMAND="+codex, "CODEX_HOME="+home, "AGENT_ENV_SCRIPTED_KEY=dummy", "AGENT_ENV_"+realcodex.NoNetwork)
-	return w
 }
 
 // TestRealP3_CodexMainJob is the main job with the real Codex: a chat starts it, sends prompts,

@@ -24,9 +24,14 @@ import (
 // private home and a Messages API on loopback.
 func newRealWorld(t *testing.T) (*world, *messagesapi.Server) {
 	t.Helper()
+	return newRealWorldIn(t, t.TempDir())
+}
+
+// newRealWorldIn is newRealWorld with the folder of the sessions, and more folders that are trusted.
+func newRealWorldIn(t *testing.T, work string, more ...string) (*world, *messagesapi.Server) {
+	t.Helper()
 	claude := realclaude.Require(t)
-	work := t.TempDir()
-	dirs := realclaude.Home(t, work) // before the world: it goes when the world's agents have ended
+	dirs := realclaude.Home(t, append(more, work)...) // before the world: it goes when the world's agents have ended
 	w := newWorld(t)
 	w.dir, w.claude = work, dirs.Config
 	api := messagesapi.New(slog.New(slog.DiscardHandler))
