@@ -11,8 +11,8 @@ import (
 	"ccbot/internal/process"
 )
 
-// TestP8_StartOutlivesStop stops ccbot itself, as SIGSTOP or a paused virtual machine does, while it
-// waits for tmux at its start. The answer that came meanwhile counts.
+// TestP8_StartOutlivesStop stops ccbot itself, as SIGSTOP or a paused virtual machine does, while
+// it waits for tmux at its start. The answer that came meanwhile counts.
 func TestP8_StartOutlivesStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
