@@ -2,6 +2,7 @@ package center
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"ccbot/fleet/rpc"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port/refusal"
 )
 
 // visitInterval is the time between two checks whether the rights of a host end soon, and after
@@ -23,12 +25,16 @@ const visitInterval = time.Hour
 // host that is away gets both when it is back.
 func (c *Center) visit(ctx context.Context) error {
 	for {
+		again := visitInterval
 		for _, s := range c.List() {
 			if s.Presence != beat.Present {
 				continue
 			}
 			if err := c.tellAwaited(ctx, s.ID); err != nil { // the host keeps all files
 				c.settings.Log.Debug("host_step_failed", logkey.Name, s.Name, logkey.Error, err)
+				if ctx.Err() == nil && (errors.Is(err, refusal.ErrUnreachable) || errors.Is(err, context.DeadlineExceeded)) {
+					again = beat.Timeout // the call was lost
+				}
 			}
 			if c.settings.Now().Before(s.Until.Add(rights.RenewalAt - rights.HostTTL)) {
 				continue
@@ -37,7 +43,7 @@ func (c *Center) visit(ctx context.Context) error {
 				c.settings.Log.Warn("host_step_failed", logkey.Name, s.Name, logkey.Error, err)
 			}
 		}
-		if pause.Until(ctx, visitInterval, c.present); ctx.Err() != nil {
+		if pause.Until(ctx, again, c.present); ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
