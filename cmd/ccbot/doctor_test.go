@@ -584,6 +584,43 @@ func TestDoctorNamesFaultsWithDamagedID(t *testing.T) {
 	assert.Contains(t, faults, doctor.Code("records_unreadable"))
 }
 
+// TestDoctorWithoutClaude: Codex alone is enough, if sessions of it can start.
+func TestDoctorWithoutClaude(t *testing.T) {
+	t.Parallel()
+	only := func(p *patient) {
+		p.codex("")
+		require.NoError(p.t, os.Remove(p.tools+"/claude"))
+		p.set("PATH", p.tools+":"+p.without("claude"))
+	}
+	p := newPatient(t)
+	only(p)
+	p.mu.Lock()
+	p.figures.Claude, p.figures.Instead = "", "Codex"
+	p.mu.Unlock()
+	out, _ := p.ccbot(exit.OK, "doctor")
+	assert.Contains(t, out, "-     claude    Claude Code is not installed: each session uses Codex\n")
+	assert.NotContains(t, out, "claude_")
+	for _, tt := range []struct {
+		name   string
+		change func(p *patient)
+		code   int
+		want   doctor.Status
+	}{
+		{"a setting names Claude Code", func(p *patient) { p.set("CLAUDE_COMMAND", "/none") }, exit.OK, doctor.Warn},
+		{"Codex is too old", func(p *patient) { p.script("codex", "echo codex-cli 0.168.0") }, exit.Failure, doctor.Fail},
+		{"no agent", func(p *patient) { p.remove("tools/codex"); p.set("PATH", p.tools) }, exit.Failure, doctor.Fail},
+	} {
+		p := newPatient(t)
+		only(p)
+		tt.change(p)
+		r, faults := p.report(tt.code)
+		assert.Equal(t, tt.want, faults["claude_missing"].Status, tt.name)
+		for _, f := range r.Checks {
+			assert.NotContains(t, f.Summary, "each session uses", tt.name)
+		}
+	}
+}
+
 // TestUpdatedClaudeIsNoFault: the bot may not have seen the update yet.
 func TestUpdatedClaudeIsNoFault(t *testing.T) {
 	p := newPatient(t)

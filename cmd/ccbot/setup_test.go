@@ -30,6 +30,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/process"
+	"ccbot/internal/programtest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
 )
@@ -60,6 +61,7 @@ func newOperator(t *testing.T) *operator {
 	require.NoError(t, os.Mkdir(filepath.Join(home, "work"), 0o700))
 	require.NoError(t, os.Link(me, d.ccbot))
 	require.NoError(t, os.WriteFile(d.ccbot+"-hook", []byte("#!/bin/sh\n"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "bin", "claude"), []byte("#!/bin/sh\necho '2.1.300 (Claude Code)'\n"), 0o700))
 	// this machine's own is left alone
 	for _, manager := range []string{"systemctl", "launchctl", "loginctl"} {
 		require.NoError(t, os.WriteFile(filepath.Join(home, "bin", manager), []byte("#!/bin/sh\nexit 1\n"), 0o700))
@@ -621,6 +623,34 @@ func TestSetupEndsWithFaults(t *testing.T) {
 			assert.Contains(t, string(out), want, tt.name)
 		}
 	}
+}
+
+// TestSetupWithOnlyCodex offers no hooks of Claude Code, unless a flag asks for them.
+func TestSetupWithOnlyCodex(t *testing.T) {
+	d := newOperator(t)
+	d.api.Person(5, "Ann").Start()
+	bin := filepath.Join(d.home, "bin")
+	require.NoError(t, os.Remove(filepath.Join(bin, "claude")))
+	require.NoError(t, os.WriteFile(d.ccbot+"-codex", []byte("#!/bin/sh\n"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "codex"), []byte("#!/bin/sh\necho codex-cli 0.169.0\n"), 0o700))
+	require.NoError(t, os.Symlink(programtest.Require(t, "tmux"), filepath.Join(bin, "tmux")))
+	call := func(args ...string) string {
+		args = append([]string{"setup", "--token-file", d.tokenFile(), "--allow", "5", "--yes", "--service=false"}, args...)
+		cmd := exec.Command(d.ccbot, args...)
+		cmd.Env, cmd.Dir = append(d.environ(), "PATH="+bin), d.home
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return string(out)
+	}
+	settings := filepath.Join(d.home, ".claude", "settings.json")
+	said := call()
+	assert.Contains(t, said, "Claude Code is not installed: each session uses Codex.\n")
+	for _, unwanted := range []string{"claude_missing", "CLAUDE_COMMAND", "settings.json"} {
+		assert.NotContains(t, said, unwanted)
+	}
+	assert.NoFileExists(t, settings)
+	call("--hooks")
+	assert.FileExists(t, settings)
 }
 
 // TestRestoredFolderRefusesAnotherBot: its chats name messages of the bot of the backup. Neither

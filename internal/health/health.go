@@ -42,6 +42,7 @@ type Figures struct {
 	TmuxSilent time.Duration // since when it owes an answer, if that is long
 	Claude     string
 
+	Instead      string // the agent of each session if Claude Code is not installed
 	ClaudeNeeded string // the oldest version that works with ccbot, if Claude is older
 
 	AgentVariables []string // names of the variables that agents get
@@ -167,7 +168,7 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.Keys != Keys{}, Warning{Code: KeysBound, Keys: f.Keys})
 	add(f.Watch != "", Warning{Code: Code("watch_" + f.Watch)})
 	add(f.Watch == "" && f.Hook.Slowest > slowHook, Warning{Code: HooksSlow, For: f.Hook.Slowest})
-	add(f.Claude == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})
+	add(f.Claude == "" && f.Instead == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})
 	add(f.Unpinned > 0, Warning{Code: NoPins, Count: f.Unpinned})
 	add(len(f.RefusedGroups) > 0, Warning{Code: GroupRefused, Count: len(f.RefusedGroups), Chats: f.RefusedGroups})
 	return all

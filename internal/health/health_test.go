@@ -41,6 +41,7 @@ func TestWarnings(t *testing.T) {
 		{"no file watches, which explains slow events", func(f *health.Figures) { f.Hook.Slowest, f.Watch = time.Minute, "watches" },
 			[]health.Warning{{Code: health.NoWatches}}},
 		{"no Claude Code", func(f *health.Figures) { f.Claude = "" }, []health.Warning{{Code: health.ClaudeUnknown}}},
+		{"another agent instead of Claude Code", func(f *health.Figures) { f.Claude, f.Instead = "", "Codex" }, nil},
 		{"a group that is not allowed", func(f *health.Figures) { f.RefusedGroups = []int64{-5, -6} },
 			[]health.Warning{{Code: health.GroupRefused, Count: 2, Chats: []int64{-5, -6}}}},
 		{"strangers are no fault", func(f *health.Figures) { f.Refused = map[string]int{"message": 9} }, nil},

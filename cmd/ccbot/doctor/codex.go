@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"os/exec"
 	"strings"
 
 	"ccbot/cmd/ccbot/offline"
@@ -18,7 +19,11 @@ func codexAgent(ctx context.Context, w *World) []Finding {
 	case e.Reason == refusal.UnfitUnknown:
 		return []Finding{skipped("codex", "ccbot runs Codex only on Linux")}
 	case e.Code == refusal.NotInstalled && w.Codex == "codex":
-		return []Finding{skipped("codex", "Codex is not installed: each session uses Claude Code")}
+		why := "Codex is not installed"
+		if _, missing := exec.LookPath(w.ClaudeCommand()); missing == nil {
+			why += ": each session uses Claude Code"
+		}
+		return []Finding{skipped("codex", why)}
 	case e.Code == refusal.NotInstalled:
 		return []Finding{found("codex_missing", "install Codex, or set CODEX_COMMAND to its path", "there is no program %s", e.Command)}
 	case e.Reason == refusal.UnfitPart:
@@ -36,4 +41,17 @@ func codexAgent(ctx context.Context, w *World) []Finding {
 		login = found("codex_settings", "correct config.toml in "+w.CodexDir, "Codex does not tell its login: %s", seen.NoLogin)
 	}
 	return []Finding{good("codex", "%s, run by ccbot-codex", seen.Version), login}
+}
+
+// withoutClaude is a failure only if no session can start.
+func (w *World) withoutClaude(ctx context.Context, command string) Finding {
+	_, unfit := offline.InspectCodex(ctx, w.Config, w.environ)
+	if instead := offline.InsteadOfClaude(w.Config); unfit == nil && instead != "" {
+		return skipped("claude", "Claude Code is not installed: each session uses "+instead)
+	}
+	f := found("claude_missing", offline.InstallAgent, "there is no program %s", command)
+	if unfit == nil {
+		f.Status = Warn
+	}
+	return f
 }

@@ -86,7 +86,7 @@ func claude(ctx context.Context, w *World) []Finding {
 	}
 	b := offline.Claude(w.Config, w.environ, w.QuietLog(io.Discard))
 	if _, err := exec.LookPath(b.Command); err != nil {
-		return []Finding{found("claude_missing", "install Claude Code, or set CLAUDE_COMMAND to its path", "there is no program %s", b.Command)}
+		return []Finding{w.withoutClaude(ctx, b.Command)}
 	}
 	if w.running != nil && w.running.ClaudeNeeded != "" { // a finding of the bot already
 		return []Finding{login(w)}

@@ -27,6 +27,9 @@ func codexOf(c config.Config) agent.Agent {
 		agent.Launch{Command: c.CodexCommand(), PermissionMode: c.PermissionMode})
 }
 
+// InstallAgent is the remedy if there is no agent.
+const InstallAgent = "install Claude Code, or on Linux Codex; CLAUDE_COMMAND or CODEX_COMMAND is its path"
+
 // CodexState is the Codex of a machine.
 type CodexState struct {
 	Version string

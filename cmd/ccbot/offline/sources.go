@@ -127,6 +127,21 @@ func AgentsToStart(c config.Config, hook *Hook) agent.Agents {
 	return all
 }
 
+// InsteadOfClaude returns the product that each session uses because Claude Code is not installed.
+// It is empty if Claude Code is installed, a setting names it, or there is no other agent.
+func InsteadOfClaude(c config.Config) string {
+	if _, err := agent.Program(c.ClaudeCommand()); err == nil || c.Claude != "claude" {
+		return ""
+	}
+	all := Agents(c)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if _, err := agent.Program(all[name].Launch.Command); err == nil {
+			return all[name].Product
+		}
+	}
+	return ""
+}
+
 // Hook is ccbot-hook, with its digest.
 type Hook struct {
 	Path    string // absolute

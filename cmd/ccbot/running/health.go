@@ -9,6 +9,7 @@ import (
 
 	"ccbot/agent/claude/claudesettings"
 	"ccbot/bot/outbox"
+	"ccbot/cmd/ccbot/offline"
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
@@ -22,6 +23,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	f := health.Figures{Version: s.version, Program: program(), Up: now.Sub(s.began), Sessions: make(map[string]int),
 		Cards: s.cards.Undrawn(), Tmux: tmux.ServerVersion(s.Tmux), TmuxSilent: tmux.Silence(s.Tmux), Claude: s.Binary.Known(),
 		AgentVariables: slices.Sorted(maps.Keys(s.Agents))}
+	f.Instead = offline.InsteadOfClaude(s.Config)
 	if claudesettings.SupportOf(f.Claude) == claudesettings.TooOld {
 		f.ClaudeNeeded = claudesettings.Oldest
 	}

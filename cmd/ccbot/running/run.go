@@ -113,8 +113,8 @@ func warn(c config.Config, path string, log *slog.Logger) {
 	if info, err := os.Stat(file); err == nil && info.Mode().Perm()&0o077 != 0 {
 		log.Warn("configuration_readable_by_others", logkey.File, file, logkey.Fix, "chmod 600 "+file)
 	}
-	if _, err := exec.LookPath(c.ClaudeCommand()); err != nil {
-		log.Warn("claude_missing", logkey.Command, c.Claude, logkey.Fix, "install Claude Code, or set CLAUDE_COMMAND to its path")
+	if _, err := exec.LookPath(c.ClaudeCommand()); err != nil && offline.InsteadOfClaude(c) == "" {
+		log.Warn("claude_missing", logkey.Command, c.Claude, logkey.Fix, offline.InstallAgent)
 	}
 	if command := c.VoiceCommand(); command != "" {
 		if _, err := exec.LookPath(command); err != nil {

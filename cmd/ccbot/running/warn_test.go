@@ -40,6 +40,31 @@ func TestStartWarnsOfObstacles(t *testing.T) {
 	assert.Equal(t, 6, strings.Count(out.String(), "\n"), out.String())
 }
 
+// A start without Claude Code warns if there is no other agent, or a setting names Claude Code.
+func TestStartWithOnlyCodex(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("PATH", home)
+	for _, tt := range []struct {
+		name  string
+		codex bool
+		more  []string
+		want  bool
+	}{
+		{"no agent", false, nil, true},
+		{"only Codex", true, nil, false},
+		{"a setting names Claude Code", true, []string{"CLAUDE_COMMAND=/none"}, true},
+	} {
+		if tt.codex {
+			require.NoError(t, os.WriteFile(filepath.Join(home, "codex"), nil, 0o700))
+		}
+		c, err := config.Load(append([]string{"HOME=" + home, "TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=7"}, tt.more...))
+		require.NoError(t, err)
+		var out strings.Builder
+		warn(c, "", config.Config{LogFormat: "text"}.Log(slog.LevelInfo, &out))
+		assert.Equal(t, tt.want, strings.Contains(out.String(), "claude_missing"), tt.name)
+	}
+}
+
 // A start checks the file that it read, even if that file names another folder.
 func TestStartChecksFileItRead(t *testing.T) {
 	home, other := t.TempDir(), t.TempDir()

@@ -66,6 +66,10 @@ func (s *Setup) Run(ctx context.Context) error {
 	if err := s.save(b, people, dir); err != nil {
 		return b.token.CleanError(err)
 	}
+	instead := offline.InsteadOfClaude(s.Config)
+	if instead != "" && s.Flags.Hooks == nil {
+		s.Flags.Hooks = new(bool)
+	}
 	hooks, err := s.offer(ctx, s.Flags.Hooks, "Install hooks in Claude Code's settings, so that ccbot knows sessions that you start by hand?")
 	if err != nil {
 		return err
@@ -75,7 +79,9 @@ func (s *Setup) Run(ctx context.Context) error {
 			err = fmt.Errorf("the hooks are not installed, and `ccbot hooks install` tries it again: %w", err)
 		}
 	}
-	if _, missing := exec.LookPath(s.ClaudeCommand()); missing != nil {
+	if instead != "" {
+		s.Terminal.printLine("Claude Code is not installed: each session uses %s.", instead)
+	} else if _, missing := exec.LookPath(s.ClaudeCommand()); missing != nil {
 		s.Terminal.printLine("%s", s.Words.For("en").Say(i18n.AgentMissing,
 			i18n.Args{"Command": s.ClaudeCommand(), "Agent": "Claude Code", "Setting": "CLAUDE_COMMAND"}))
 	}
