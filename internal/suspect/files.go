@@ -60,8 +60,7 @@ type note struct {
 	Use      use  `json:"use,omitempty"`  // in this run
 	Reported bool `json:"told,omitempty"` // the chat knows that the file is left unread
 
-	reads int  // under way
-	once  bool // a read has ended in this run
+	reads int // under way
 }
 
 // Files are the notes of the files that are read. The nil value notes nothing.
@@ -255,7 +254,7 @@ func (f *Files) store(n *note) {
 	case n.reads > 0:
 		n.Use = reading
 	case n.Use != unused:
-		n.Use, n.once = passed, true
+		n.Use = passed
 	}
 	i := slices.Index(f.rows, n)
 	if i < 0 { // Close
@@ -328,21 +327,18 @@ func (f *Files) unread(which func(note) bool) (paths []string) {
 	return paths
 }
 
-// Close is called by a clean stop. The reads that it cuts off do not count as deaths.
+// Close is called by a clean stop. It forgets the deaths of all files that are still read.
 func (f *Files) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, n := range f.rows {
-		if n == nil || n.Use != reading {
+		if n == nil {
 			continue
 		}
-		if n.Use = unused; n.once {
-			n.Use = passed
-		}
-		if n.Deaths == 0 {
+		if _, unread := decide(n.Deaths); !unread {
 			f.rows[i] = nil
+			f.write(i)
 		}
-		f.write(i)
 	}
 	if f.file == nil {
 		return nil
