@@ -49,7 +49,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	c := &call{environ: environ, stdout: stdout, stderr: stderr}
 	root := &cobra.Command{
 		Use:           "ccbot",
-		Short:         "Run Claude Code sessions in tmux windows from a Telegram chat",
+		Short:         "Run sessions of coding agents in tmux windows from a Telegram chat",
 		Args:          noArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -64,7 +64,7 @@ it the current one, or opens a topic for it.`,
 		}}
 	cmd.Flags().StringVar(&model, "model", "", "the model of Claude Code, such as Opus")
 	cmd.Flags().StringVar(&mode, "mode", "", "the permission mode of Claude Code: default, acceptEdits or plan")
-	cmd.Flags().StringVar(&q.Agent, "agent", "", "the coding agent: claude, or on Linux codex; without it claude")
+	cmd.Flags().StringVar(&q.Agent, "agent", "", "the coding agent: claude, or on Linux codex; without it the one of /new")
 	cmd.Flags().StringVar(&q.Prompt, "prompt", "", "the agent's first prompt; - reads it from the standard input")
 	return cmd
 }
