@@ -153,10 +153,10 @@ func writeLacking(out io.Writer, c config.Config, lacking map[string]string, wri
 }
 
 // safePath removes the folders from the service's PATH in which another user can put a program, and
-// names them. It is an error if claude, tmux, git or ccbot itself is in one of them, or reached by
-// a link in one: the service would not find it, or would run another one.
+// names them. It is an error if an agent, tmux, git or ccbot itself is in one of them, or reached
+// by a link in one: the service would not find it, or would run another one.
 func safePath(s *service.Service, c config.Config, environ []string) error {
-	for _, name := range []string{c.ClaudeCommand(), "tmux", "git", s.Program.Binary} {
+	for _, name := range append(offline.AgentCommands(c), "tmux", "git", s.Program.Binary) {
 		program, err := exec.LookPath(name)
 		switch {
 		case errors.Is(err, exec.ErrDot):
@@ -198,7 +198,10 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 	}
 	vars := env.ToMap(environ)
 	p := service.Program{Binary: me, Home: c.Home, Path: service.FullPath("", vars["PATH"]),
-		Needs: []string{filepath.Base(c.ClaudeCommand()), "tmux", "git"}}
+		Needs: []string{"tmux", "git"}}
+	for _, command := range offline.AgentCommands(c) {
+		p.Needs = append(p.Needs, filepath.Base(command))
+	}
 	if claude, err := exec.LookPath(c.ClaudeCommand()); err == nil {
 		p.Path = service.FullPath(filepath.Dir(claude), vars["PATH"])
 	}

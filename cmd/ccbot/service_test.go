@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,16 +98,23 @@ func TestP9_ServicePathHasNoForeignFolder(t *testing.T) {
 	assert.NotContains(t, unit, open)
 	assert.Contains(t, said, `not in the PATH of the service: "`+open+`": others may write `+open+"\n")
 
+	for _, name := range []string{"git", "codex"} {
+		if name == "codex" && runtime.GOOS != "linux" {
+			continue
+		}
+		require.NoError(t, os.Symlink("/bin/true", filepath.Join(open, name)))
+		cmd := exec.Command(d.ccbot, "service", "install", "--force")
+		cmd.Env = append(d.environ(), "PATH="+open+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		assert.Equal(t, 2, cmd.ProcessState.ExitCode(), "%v", err)
+		assert.Contains(t, string(out), "another user could put another program in the place of "+filepath.Join(open, name)+": others may write "+open)
+		require.NoError(t, os.Remove(filepath.Join(open, name)))
+	}
 	require.NoError(t, os.Symlink("/bin/true", filepath.Join(open, "git")))
-	cmd := exec.Command(d.ccbot, "service", "install", "--force")
-	cmd.Env = append(d.environ(), "PATH="+open+":"+os.Getenv("PATH"))
-	out, err := cmd.CombinedOutput()
-	assert.Equal(t, 2, cmd.ProcessState.ExitCode(), "%v", err)
-	assert.Contains(t, string(out), "another user could put another program in the place of "+open+"/git: others may write "+open)
 
-	cmd = exec.Command(d.ccbot, "service", "install", "--force")
+	cmd := exec.Command(d.ccbot, "service", "install", "--force")
 	cmd.Dir, cmd.Env = d.home, append(d.environ(), "PATH=open:"+os.Getenv("PATH"))
-	out, err = cmd.CombinedOutput()
+	out, err := cmd.CombinedOutput()
 	assert.Equal(t, 2, cmd.ProcessState.ExitCode(), "%v", err)
 	assert.Contains(t, string(out), "git is in a folder of PATH that is not absolute")
 

@@ -23,6 +23,7 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/hooks"
 	"ccbot/host"
+	"ccbot/internal/each"
 	"ccbot/internal/git"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
@@ -125,6 +126,13 @@ func AgentsToStart(c config.Config, hook *Hook) agent.Agents {
 	}
 	standIn(c, all)
 	return all
+}
+
+// AgentCommands returns the commands of all agents, by the agents' names.
+func AgentCommands(c config.Config) []string {
+	all := Agents(c)
+	names := slices.Sorted(maps.Keys(all))
+	return each.As(names, func(name string) string { return all[name].Launch.Command })
 }
 
 // InsteadOfClaude returns the product that each session uses because Claude Code is not installed.
