@@ -189,7 +189,7 @@ func (w *work) ready(ctx context.Context) error {
 	}
 	why := "reported in, idle, empty prompt box"
 	if w.r.ReportsAt.IsZero() {
-		why = "idle with an empty prompt box; no SessionStart was seen"
+		why = "idle with an empty prompt box; no event of its start was seen"
 	}
 	w.r.ReadyAt = w.Now().UTC()
 	w.r.Binding.Command = w.term.Pane.Command

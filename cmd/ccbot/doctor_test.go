@@ -599,6 +599,7 @@ func TestDoctorWithoutClaude(t *testing.T) {
 	p.mu.Unlock()
 	out, _ := p.ccbot(exit.OK, "doctor")
 	assert.Contains(t, out, "-     claude    Claude Code is not installed: each session uses Codex\n")
+	assert.Contains(t, out, "they only make sessions of Claude Code known")
 	assert.NotContains(t, out, "claude_")
 	for _, tt := range []struct {
 		name   string

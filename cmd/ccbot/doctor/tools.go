@@ -137,7 +137,7 @@ func hook(_ context.Context, w *World) []Finding {
 	case in.HooksOff:
 		return []Finding{found("hooks_off", "remove disableAllHooks from "+w.Hook.Settings.Path, "%s switches all hooks off", w.Hook.Settings.Path)}
 	case !installed:
-		return []Finding{skipped("hooks", "none are installed: they only make sessions known that you start by hand")}
+		return []Finding{skipped("hooks", "none are installed: they only make sessions of Claude Code known that you start by hand")}
 	case in.Complete():
 		return []Finding{good("hooks", "installed for %s", terminal.Several(len(in.Events), "event"))}
 	}
