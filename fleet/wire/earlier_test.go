@@ -19,6 +19,7 @@ import (
 // gets the sentence of refusal.OldMachine.
 var additions = map[string]string{
 	"Agents.Installed": "no button: see abilities",
+	"Files.Offered":    "no call: such a machine offers no files",
 }
 
 // TestEnvelopesOfEarlierVersions requires that this version still has each call, each kind of news
