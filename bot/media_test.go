@@ -189,7 +189,7 @@ func TestFileForEndedSessionWaits(t *testing.T) {
 	assert.Equal(t, []any{inbox.Asked, d.R.ID, "read it\nAttached file: .ccbot-inbox/a.txt"}, []any{e.State, e.Session, e.Text})
 	assert.NotEmpty(t, chattest.Data(d.LastSent(t)))
 	assert.Equal(t, []string{"a.txt"}, d.Received(t))
-	awaited, err := d.Prompts.Awaited()
+	awaited, err := d.Prompts.Awaited("")
 	require.NoError(t, err)
 	assert.Equal(t, map[string]bool{"a.txt": true}, awaited)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/guard"
 	"ccbot/internal/logkey"
+	"ccbot/internal/pause"
 	"ccbot/port"
 	"ccbot/port/folders"
 	"ccbot/port/news"
@@ -35,14 +37,15 @@ type Files struct {
 	quota   quota
 	group   guard.Group // uploads, so that a person's next messages and news do not wait
 
-	mu     sync.Mutex
-	offers map[uuid.UUID]bool // the files of agents that are being sent
+	mu      sync.Mutex
+	offers  []uuid.UUID    // the last files of agents, which news may offer again
+	sending map[string]int // of them, by machine
 }
 
 // New returns the Files of a chat. heading returns the name above a session's file if another
 // session is the current one.
 func New(c *chat.Chat, disk folders.Files, heading func(r port.Session) render.Text) *Files {
-	return &Files{chat: c, disk: disk, heading: heading, offers: make(map[uuid.UUID]bool)}
+	return &Files{chat: c, disk: disk, heading: heading, sending: make(map[string]int)}
 }
 
 // FeatureName is the name of the feature.
@@ -55,18 +58,24 @@ func (s *Files) Feature() chat.Feature {
 	}}
 }
 
-// mostOffers bounds the files that agents wait for: only a machine that does not wait has more.
-const mostOffers = 100
+const (
+	// mostSending bounds the files that agents of one machine send at once.
+	mostSending = 100
+	// mostOffers is the number of offers whose repetition is known.
+	mostOffers = 1000
+	// tellAgain is the pause before an outcome is reported again to a machine that does not answer.
+	tellAgain = 5 * time.Second
+)
 
 // onNews sends a file that an agent offers, and reports the outcome to the agent's machine.
 func (s *Files) onNews(_ context.Context, r port.Session, n news.News) error {
 	offer, is := n.(news.FileOffered)
-	if !is || !s.begin(offer.ID) {
+	if !is || !s.begin(r.Machine, offer.ID) {
 		return nil
 	}
 	s.group.Add(func(ctx context.Context) {
-		defer s.end(offer.ID)
-		err := s.send(ctx, r.ID, offer.Path, offer.Caption)
+		defer s.end(r.Machine)
+		err := guard.Call(func() error { return s.send(ctx, r.ID, offer.Path, offer.Caption) })
 		if ctx.Err() != nil {
 			return
 		}
@@ -75,7 +84,13 @@ func (s *Files) onNews(_ context.Context, r port.Session, n news.News) error {
 		if refused.Code != refusal.Internal {
 			err = nil // the agent gets it
 		}
-		if err = errors.Join(err, s.disk.Offered(ctx, r.ID, offer.ID, outcome)); err != nil {
+		ctx, cancel := context.WithTimeout(ctx, uploadFor)
+		defer cancel()
+		told := s.disk.Offered(ctx, r.ID, offer.ID, outcome)
+		for refusal.Is(told, refusal.Unreachable) && pause.For(ctx, tellAgain) == nil {
+			told = s.disk.Offered(ctx, r.ID, offer.ID, outcome)
+		}
+		if err = errors.Join(err, told); err != nil {
 			s.chat.Log.Warn("send_failed", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		}
 	})
@@ -83,20 +98,24 @@ func (s *Files) onNews(_ context.Context, r port.Session, n news.News) error {
 }
 
 // begin reports whether an offer is new.
-func (s *Files) begin(id uuid.UUID) bool {
+func (s *Files) begin(machine string, id uuid.UUID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.offers[id] || len(s.offers) == mostOffers {
+	if slices.Contains(s.offers, id) || s.sending[machine] == mostSending {
 		return false
 	}
-	s.offers[id] = true
+	s.offers = append(s.offers, id)
+	s.offers = s.offers[max(0, len(s.offers)-mostOffers):]
+	s.sending[machine]++
 	return true
 }
 
-func (s *Files) end(id uuid.UUID) {
+func (s *Files) end(machine string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.offers, id)
+	if s.sending[machine]--; s.sending[machine] == 0 {
+		delete(s.sending, machine)
+	}
 }
 
 // uploadFor bounds an upload: later messages wait for it.

@@ -48,18 +48,18 @@ func (o Prompts) Again(ctx context.Context, people People, report func(error)) e
 func (o Prompts) repeat(ctx context.Context, people People) (all bool, err error) {
 	entries, err := o.Entries.List()
 	slices.SortFunc(entries, func(a, b inbox.Entry) int { return cmp.Compare(a.Number, b.Number) }) // as people wrote them
-	away, failing := make(map[string]bool), make(map[uuid.UUID]bool)
+	away, behind, failing := make(map[string]bool), make(map[uuid.UUID]bool), make(map[uuid.UUID]bool)
 	for _, e := range entries {
 		if e.Machine == "" || e.Owned || e.State != inbox.Held || failing[e.Session] {
 			continue
 		}
 		failed := error(refusal.ErrUnreachable)
-		if !away[e.Machine] {
+		if !away[e.Machine] && !behind[e.Session] { // the machine may be read meanwhile
 			e, failed = o.offerOrTakeBack(ctx, e, people)
 		}
 		switch {
 		case refusal.Is(failed, refusal.Unreachable):
-			away[e.Machine] = true
+			away[e.Machine], behind[e.Session] = true, true
 			err = errors.Join(err, people.Tell(ctx, e))
 			continue
 		case refusal.Is(failed, refusal.NotFound): // it was typed, or is finished: news report that

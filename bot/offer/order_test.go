@@ -27,13 +27,22 @@ type barn struct {
 	port.Views
 	away bool
 	has  []string
+	// unread: its sessions were not read since the start
+	unread bool
+	looks  func() // after each offer
 }
 
 func (b *barn) Get(id uuid.UUID) (port.Session, bool) {
+	if b.unread {
+		return port.Session{ID: id, State: port.StateUnknown}, true
+	}
 	return port.Session{ID: id, Machine: "bbbb"}, true
 }
 
 func (b *barn) Queue(_ context.Context, _ uuid.UUID, o talk.Offer) error {
+	if b.looks != nil {
+		defer b.looks()
+	}
 	if b.away {
 		return refusal.ErrUnreachable
 	}
@@ -82,5 +91,33 @@ func TestP4_LaterPromptWaitsForEarlierOffer(t *testing.T) {
 		assert.Subset(t, told, []string{"second", "third"})
 		assert.NotContains(t, told, "first")
 		require.NoError(t, ended)
+	})
+}
+
+// TestP4_MachineThatIsReadBetweenOffersKeepsOrder: after a restart of the chat an earlier prompt
+// names its machine, which does not answer yet, and a later one does not. The machine answers
+// between the two offers.
+func TestP4_MachineThatIsReadBetweenOffersKeepsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, err := inbox.OpenStore(t.TempDir(), slog.New(slog.DiscardHandler))
+		require.NoError(t, err)
+		b := &barn{away: true}
+		o := offer.New(b, in, b)
+		session := uuid.New()
+		says := func(text string) {
+			key := talk.PromptKey(uuid.New())
+			_, err := in.Add(inbox.Entry{Key: key, State: inbox.Accepted, Session: session, Received: time.Now().UTC(), Text: text})
+			require.NoError(t, err)
+			require.NoError(t, o.Queue(t.Context(), session, key))
+		}
+		says("first")
+		b.unread = true
+		says("second")
+		b.looks = func() { b.unread, b.away = false, false }
+		people := offer.People{IsLate: func(inbox.Entry) bool { return false }, Tell: func(context.Context, inbox.Entry) error { return nil }}
+		go func() { _ = o.Again(t.Context(), people, func(error) {}) }()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, []string{"first", "second"}, b.has)
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/port"
 	"ccbot/port/folders"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -144,13 +145,20 @@ func lines(all ...string) string {
 }
 
 // Awaited are the names of files that a prompt has which is not typed yet, or not proven: they are
-// not cleaned away.
-func (p *Prompts) Awaited() (map[string]bool, error) {
+// not cleaned away. With a machine only of its files: none learns what people send to another one.
+// It then fails while the machine of a session is unknown.
+func (p *Prompts) Awaited(machine string) (map[string]bool, error) {
 	entries, err := p.Entries.List()
 	names := make(map[string]bool)
 	for _, e := range entries {
+		r, _ := p.book.Records.Get(e.Session)
+		if machine != "" && len(e.Files) > 0 && r.State == port.StateUnknown && r.Machine == "" {
+			return nil, refusal.ErrUnreachable
+		}
 		for _, name := range e.Files {
-			names[name] = true
+			if machine == "" || r.Machine == machine {
+				names[name] = true
+			}
 		}
 	}
 	return names, err

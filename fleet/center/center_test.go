@@ -42,7 +42,7 @@ type world struct {
 	chat     *chat
 	center   *center.Center
 	later    time.Duration // added to the chat's clock
-	awaited  func() (map[string]bool, error)
+	awaited  func(host string) (map[string]bool, error)
 	stop     func()
 }
 
@@ -254,7 +254,7 @@ func TestP4_HostLearnsAwaitedFiles(t *testing.T) {
 	var fails atomic.Bool
 	fails.Store(true)
 	asked := make(chan string, 99)
-	w.awaited = func() (map[string]bool, error) {
+	w.awaited = func(string) (map[string]bool, error) {
 		asked <- ""
 		if fails.Load() {
 			return nil, errors.New("the disk is full")

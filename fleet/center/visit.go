@@ -56,7 +56,7 @@ func (c *Center) tellAwaited(ctx context.Context, id string) error {
 	if r == nil || c.settings.Awaited == nil {
 		return nil
 	}
-	names, err := c.settings.Awaited()
+	names, err := c.settings.Awaited(id)
 	if err != nil {
 		return err
 	}

@@ -340,6 +340,7 @@ func (f *Files) Close() error {
 			f.write(i)
 		}
 	}
+	f.turn.Broadcast()
 	if f.file == nil {
 		return nil
 	}

@@ -55,4 +55,4 @@ func (c localChat) Holds(ctx context.Context, id uuid.UUID) (why news.Wait, capp
 }
 
 // Awaited implements engine.Chat.
-func (c localChat) Awaited() (map[string]bool, error) { return c.s.bot.Prompts.Awaited() }
+func (c localChat) Awaited() (map[string]bool, error) { return c.s.bot.Prompts.Awaited("") }
