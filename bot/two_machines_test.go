@@ -1,7 +1,6 @@
 package bot_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -109,18 +108,15 @@ func TestP6_TextForMachineThatNeverAnsweredWaits(t *testing.T) {
 		w.MustHear(t, "/list")
 		assert.Empty(t, other.Lifecycle.Done())
 
+		third := w.MustHear(t, "then commit") // the machine has no inbox for a text that it gets at once
 		link.Set(wire.Faults{})
 		w.Fleet.Note("bbbb", false, w.Now())
-		third := w.MustHear(t, "then commit")
 		w.Later(10 * time.Second)
 		var want []string
 		for _, key := range []string{first, second, third} {
 			want = append(want, "keep "+key+" for "+theirs.ID.String())
 		}
-		moves := func(done string) bool {
-			return done == fmt.Sprintf("move %s to %d", theirs.ID, chattest.AtAlice.ChatID)
-		}
-		assert.Equal(t, want, slices.DeleteFunc(other.Lifecycle.Done(), moves), "it moves if it was read before the third text")
+		assert.Equal(t, want, other.Lifecycle.Done())
 	})
 }
 
