@@ -121,6 +121,7 @@ func loopingInWorktree() life {
 			s.t.Helper()
 			s.newestLoop("has no worktree", func(l loop.Loop) bool { return l.Worktree.Removed })
 			assert.DirExists(s.t, s.dir+"-2", "its session is open")
+			s.until("the old session is forgotten", func() bool { return len(s.records()) == made })
 		}}
 	last := row("loop-session-begun", "the session runs, and the loop does not know it", "a `running` loop with its worktree; the session", "finds the session, and sends the first prompt")
 	finish := last.after
