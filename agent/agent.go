@@ -48,7 +48,7 @@ func (a Agent) Presence(ctx context.Context, pid int) (witness.Presence, error) 
 }
 
 // Default is the name of the agent of a session that names none.
-const Default = "claude"
+const Default = port.DefaultAgent
 
 // Agents holds the known coding agents by name.
 type Agents map[string]Agent

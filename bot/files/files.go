@@ -118,7 +118,7 @@ func (s *Files) end(machine string) {
 	}
 }
 
-// uploadFor bounds an upload: later messages wait for it.
+// uploadFor bounds an upload: later messages to the chat wait for it.
 const uploadFor = 10 * time.Minute
 
 // send sends a file of a session's folder to its conversation and returns when Telegram has it. It

@@ -54,7 +54,7 @@ func (o Prompts) repeat(ctx context.Context, people People) (all bool, err error
 			continue
 		}
 		failed := error(refusal.ErrUnreachable)
-		if !away[e.Machine] && !behind[e.Session] { // the machine may be read meanwhile
+		if !away[e.Machine] && !behind[e.Session] { // even if its machine answers meanwhile
 			e, failed = o.offerOrTakeBack(ctx, e, people)
 		}
 		switch {

@@ -144,9 +144,9 @@ func lines(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(text string) bool { return text == "" }), "\n")
 }
 
-// Awaited are the names of files that a prompt has which is not typed yet, or not proven: they are
-// not cleaned away. With a machine only of its files: none learns what people send to another one.
-// It then fails while the machine of a session is unknown.
+// Awaited returns the names of the files of prompts that are not typed yet, or not proven, on a
+// machine: they are not removed. It fails while the machine of a session is unknown. Without a
+// machine it returns the names of all such files.
 func (p *Prompts) Awaited(machine string) (map[string]bool, error) {
 	entries, err := p.Entries.List()
 	names := make(map[string]bool)

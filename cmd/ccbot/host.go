@@ -20,7 +20,6 @@ import (
 	"ccbot/fleet/center"
 	"ccbot/fleet/join"
 	"ccbot/fleet/member"
-	"ccbot/fleet/rights"
 )
 
 // hostVerbs are the verbs of `ccbot host`.
@@ -52,17 +51,7 @@ account of this chat, which the operator of that server signs, here and after ea
 			if err != nil {
 				return err
 			}
-			var text string
-			if folder := running.FleetFolder(d.Dir); len(args) == 1 {
-				text, err = center.SetServer(folder, args[0])
-			} else {
-				var trust rights.Trust
-				var data []byte
-				if trust, err = center.SetHub(folder, args[0], args[1]); err == nil {
-					data, err = json.Marshal(trust)
-				}
-				text = string(data)
-			}
+			text, err := setHub(running.FleetFolder(d.Dir), args)
 			if errors.Is(err, center.ErrAddress) {
 				return exit.Usage(err)
 			}
@@ -71,6 +60,19 @@ account of this chat, which the operator of that server signs, here and after ea
 			}
 			return err
 		}}
+}
+
+// setHub names a hub with its pin, or an existing NATS server, and returns what it has to know.
+func setHub(folder string, args []string) (string, error) {
+	if len(args) == 1 {
+		return center.SetServer(folder, args[0])
+	}
+	trust, err := center.SetHub(folder, args[0], args[1])
+	if err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(trust)
+	return string(data), err
 }
 
 func (c hostVerbs) addCommand() *cobra.Command {

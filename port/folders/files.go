@@ -18,12 +18,12 @@ type Files interface {
 	// print any path, it reads only files in Claude Code's folder for outputs, next to the
 	// transcript.
 	Read(ctx context.Context, transcript, path string, most int64) (string, error)
-	// Offered reports to an agent what has become of a file that it offers. A repetition changes
-	// nothing.
+	// Offered reports to an agent whether the chat has taken the file that it offers. A repetition
+	// changes nothing.
 	Offered(ctx context.Context, session, id uuid.UUID, outcome Outcome) error
 }
 
-// Outcome is what has become of a file that an agent offers.
+// Outcome reports whether the chat has taken a file that an agent offers.
 type Outcome struct {
 	Taken        bool   // the chat has it
 	Code, Reason string // otherwise why not, as in a refusal; no code: an unexpected error

@@ -7,6 +7,6 @@
 //   - After a crash the same news may be sent twice. Kept news then have the same number,
 //     [ccbot/port.Session].News.
 //   - The call runs on the session's own worker. Its handler may only call [ccbot/port.Views],
-//     which never blocks. News of the machine run on no worker, and
-//     neither do Opened and FileOffered.
+//     which never blocks. News of the machine run on no worker, and neither do Opened and
+//     FileOffered.
 package news

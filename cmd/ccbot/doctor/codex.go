@@ -43,7 +43,8 @@ func codexAgent(ctx context.Context, w *World) []Finding {
 	return []Finding{good("codex", "%s, run by ccbot-codex", seen.Version), login}
 }
 
-// withoutClaude is a failure only if no session can start.
+// withoutClaude returns the finding about a missing Claude Code, which is a failure only if no
+// session can start.
 func (w *World) withoutClaude(ctx context.Context, command string) Finding {
 	_, unfit := offline.InspectCodex(ctx, w.Config, w.environ)
 	if instead := offline.InsteadOfClaude(w.Config); unfit == nil && instead != "" {

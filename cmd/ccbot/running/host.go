@@ -149,8 +149,7 @@ func (remoteChat) Explain(_ port.Session, err error) string { return err.Error()
 // Holds implements engine.Chat: the chat interrupts a turn above its cap.
 func (remoteChat) Holds(context.Context, uuid.UUID) (why news.Wait, capped bool) { return "", false }
 
-// awaitedTTL is the time for which the chat's list of awaited files counts. It is longer than the
-// time between two lists.
+// awaitedTTL is the longest time for which the chat's list of awaited files counts.
 const awaitedTTL = 3 * time.Hour
 
 // Awaited implements engine.Chat. A file that has come after the list is not old enough to be
