@@ -70,6 +70,7 @@ func TestWatch_MakesTheFolder(t *testing.T) {
 
 func TestWatch_FolderTakenAway(t *testing.T) {
 	f := newFolder(t)
+	require.NoError(t, f.Make())
 	seen := watching(t, f)
 	<-seen
 	require.NoError(t, os.Rename(f.Path, filepath.Join(filepath.Dir(f.Path), "away")))
