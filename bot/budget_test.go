@@ -44,7 +44,7 @@ func withBudget(t *testing.T, set conversation.Settings, machine float64, test f
 		w.Restart(t)
 		w.r = w.NewCurrentSession(t, "api", session.Running)
 		w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "working" })
-		w.Spent.OnSpent = func(context.Context) (talk.Report, error) {
+		w.Spent.Answer(func(context.Context) (talk.Report, error) {
 			rep := talk.Report{Spans: make([]talk.Span, len(talk.ReportSpans()))}
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -54,7 +54,7 @@ func withBudget(t *testing.T, set conversation.Settings, machine float64, test f
 				rep.Spans[2].Sessions = append(rep.Spans[2].Sessions, line)
 			}
 			return rep, nil
-		}
+		})
 		w.Lifecycle.OnEndTurn = func(uuid.UUID) error { w.interrupted.Add(1); return nil }
 		test(w)
 	})
@@ -223,7 +223,7 @@ func TestP4_UnknownCostHolds(t *testing.T) {
 			{"an error", known, chattest.ErrDisk, news.HeldCosts},
 			{"not in time", known, context.DeadlineExceeded, news.HeldCosts},
 		} {
-			w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return tt.rep, tt.err }
+			w.Spent.Answer(func(context.Context) (talk.Report, error) { return tt.rep, tt.err })
 			why, capped := w.Budget.Holds(w.t.Context(), w.r.ID)
 			assert.Equal(w.t, tt.want, why, tt.name)
 			assert.True(w.t, capped, tt.name)

@@ -135,10 +135,10 @@ func TestP5_AnswersOfUnreadSessionsFollow(t *testing.T) {
 func TestBudgetOfUnreadSession(t *testing.T) {
 	unread(t, func(t *testing.T, w *chattest.World, r session.Record) {
 		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.SessionBudget = 10 }))
-		w.Spent.OnSpent = func(context.Context) (talk.Report, error) {
+		w.Spent.Answer(func(context.Context) (talk.Report, error) {
 			line := []talk.Line{{Name: "api", Session: r.ID, Sum: talk.Sum{Cost: 9}}}
 			return talk.Report{Spans: []talk.Span{{Sessions: line}, {}, {Sessions: line}}}, nil
-		}
+		})
 		w.Later(time.Minute)
 		w.Link.Set(wire.Faults{})
 		w.Later(5 * time.Minute)

@@ -26,7 +26,7 @@ func (uploadHangs) SendFile(ctx context.Context, _ outbox.File) (int, error) {
 func TestUnsentPictureIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := chattest.NewWorld(t)
-		w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return used(), nil }
+		w.Spent.Answer(func(context.Context) (talk.Report, error) { return used(), nil })
 		w.Chat.Sender = uploadHangs{w.Telegram}
 		w.MustHear(t, "/usage")
 		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Word(i18n.ButtonPicture))

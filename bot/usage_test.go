@@ -43,7 +43,7 @@ func used() talk.Report {
 func TestUsageIsAPage(t *testing.T) {
 	w := chattest.NewWorld(t)
 	rep := used()
-	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return rep, nil }
+	w.Spent.Answer(func(context.Context) (talk.Report, error) { return rep, nil })
 	now := w.Now()
 	w.Spent.Tells(talk.Limit{Window: talk.FiveHours, Percent: 62.7, Resets: now.Add(time.Hour)},
 		talk.Limit{Window: talk.Week, Percent: 41, Resets: now.Add(72 * time.Hour)})
@@ -81,13 +81,13 @@ func TestUsageIsAPage(t *testing.T) {
 	assert.Contains(t, shows(), "⚠ 1 conversation file is not counted yet. Tap “Refresh”.\n"+
 		"⚠ 2 machines have not answered: their latest use is missing.\n"+
 		"⚠ ~/.ccbot/prices.json cannot be read as a price list, so the built-in prices count. The log has the reason.\n")
-	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return talk.Report{}, context.DeadlineExceeded }
+	w.Spent.Answer(func(context.Context) (talk.Report, error) { return talk.Report{}, context.DeadlineExceeded })
 	w.Press(t, chattest.Alice, id, "7 days")
 	assert.Equal(t, w.Word(i18n.UsageBusy), shows())
-	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return rep, nil }
+	w.Spent.Answer(func(context.Context) (talk.Report, error) { return rep, nil })
 	w.Press(t, chattest.Alice, id, "Refresh")
 	assert.Contains(t, shows(), "7 days")
-	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return talk.Report{}, chattest.ErrDisk }
+	w.Spent.Answer(func(context.Context) (talk.Report, error) { return talk.Report{}, chattest.ErrDisk })
 	w.Press(t, chattest.Alice, id, "Refresh")
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
 }
@@ -96,7 +96,7 @@ func TestUsagePictureIsPosted(t *testing.T) {
 	t.Parallel()
 	w := chattest.NewWorld(t)
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = "ru" }))
-	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return used(), nil }
+	w.Spent.Answer(func(context.Context) (talk.Report, error) { return used(), nil })
 	w.MustHear(t, "/usage")
 	w.Press(t, chattest.Alice, w.Telegram.LastID(), "График")
 	require.Len(t, w.Telegram.Files, 1)
@@ -115,7 +115,7 @@ func TestUsagePictureIsPosted(t *testing.T) {
 func TestUsagePictureNeedsNoFont(t *testing.T) {
 	t.Parallel()
 	w := chattest.NewWorld(t)
-	w.Spent.OnSpent = func(context.Context) (talk.Report, error) { return used(), nil }
+	w.Spent.Answer(func(context.Context) (talk.Report, error) { return used(), nil })
 	for i, lang := range i18n.Languages() {
 		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = lang }))
 		w.MustHear(t, "/usage")

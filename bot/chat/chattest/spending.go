@@ -16,16 +16,16 @@ import (
 // FakeSpending is the agents' usage, set by a test.
 type FakeSpending struct {
 	*gate
-	OnSpent func(ctx context.Context) (talk.Report, error)
 
 	mu       sync.Mutex
+	spent    func(ctx context.Context) (talk.Report, error)
 	limits   []talk.Limit
 	reported bool
 	waits    chan struct{} // of the waiting reader: made in the bubble of the test, if there is one
 }
 
 func newSpending(g *gate) *FakeSpending {
-	return &FakeSpending{gate: g, OnSpent: func(context.Context) (talk.Report, error) {
+	return &FakeSpending{gate: g, spent: func(context.Context) (talk.Report, error) {
 		return talk.Report{Spans: make([]talk.Span, len(talk.ReportSpans())), Days: make([]float64, talk.ReportDays),
 			Prices: "2026-05-01", Source: "a list"}, nil
 	}}
@@ -44,7 +44,17 @@ func (f *FakeSpending) Tells(all ...talk.Limit) {
 
 func (f *FakeSpending) Spent(ctx context.Context, _ time.Duration) (talk.Report, error) {
 	f.wait()
-	return f.OnSpent(ctx)
+	f.mu.Lock()
+	spent := f.spent
+	f.mu.Unlock()
+	return spent(ctx)
+}
+
+// Answer sets the function that answers Spent.
+func (f *FakeSpending) Answer(spent func(ctx context.Context) (talk.Report, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.spent = spent
 }
 
 func (f *FakeSpending) Limits(context.Context) ([]talk.Limit, error) {
@@ -84,11 +94,11 @@ func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 		return len(w.Telegram.Waiting)
 	}
 	require.NoError(t, w.Chats.Set(r.Conversation.ChatID, func(s *conversation.Settings) { s.SessionBudget = 1 }))
-	w.Spent.OnSpent = func(context.Context) (talk.Report, error) {
+	w.Spent.Answer(func(context.Context) (talk.Report, error) {
 		spans := make([]talk.Span, len(talk.ReportSpans()))
 		spans[len(spans)-1].Sessions = []talk.Line{{Name: r.Name, Session: r.ID, Sum: talk.Sum{Cost: 2}}}
 		return talk.Report{Spans: spans, Days: make([]float64, talk.ReportDays)}, nil
-	}
+	})
 	before, ended := posts(), make(chan error, 3)
 	for _, name := range []string{"usage", "limit", "budget"} {
 		f := w.Feature(name)
