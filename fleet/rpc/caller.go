@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,8 +42,14 @@ const AwaitedKind = "Awaited"
 // Rate is the number of bytes that a host may send in a second.
 const Rate = 1 << 20
 
-// mostBeat is the size of the largest beat.
-const mostBeat = 64 << 10
+// mostBeat is the size of the largest beat, and the others are its largest figures.
+const (
+	mostBeat    = 64 << 10
+	mostVersion = 64 // bytes
+	mostAgents  = 1_000_000
+	mostLoad    = 10_000
+	mostDisk    = 1 << 60
+)
 
 // lostAfter is the number of beats without a call after which the call, or its answer, is lost. The
 // first one may have been sent before the call arrived.
@@ -57,6 +64,20 @@ type Beat struct {
 	DiskSize int64   `json:"disk_size"`
 	// Calls are the ids of the calls that the host is making.
 	Calls []string `json:"calls,omitempty"`
+}
+
+// bounded returns a beat with figures that a machine can have: a host may send any. A load that is
+// no number is 0.
+func (b Beat) bounded() Beat {
+	b.Version = strings.ToValidUTF8(b.Version[:min(len(b.Version), mostVersion)], "")
+	b.Agents = min(max(b.Agents, 0), mostAgents)
+	if b.Load = min(b.Load, mostLoad); !(b.Load >= 0) {
+		b.Load = 0
+	}
+	b.DiskSize = min(max(b.DiskSize, 0), mostDisk)
+	b.DiskFree = min(max(b.DiskFree, 0), b.DiskSize)
+	b.Calls = b.Calls[:min(len(b.Calls), maxCalls)] // a host makes no more
+	return b
 }
 
 // Remote is the address of one host, and the chat's end of its seals.
@@ -284,7 +305,7 @@ func (c *Caller) takeBeat(m seal.Message) {
 	if len(m.Body) > mostBeat || json.Unmarshal(m.Body, &b) != nil {
 		return
 	}
-	b.Calls = b.Calls[:min(len(b.Calls), maxCalls)] // a host makes no more
+	b = b.bounded()
 	c.mu.Lock()
 	now := time.Now()
 	c.watch.Beat(now)

@@ -2,7 +2,9 @@ package rpc
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,4 +47,29 @@ func TestLastChangeIsReportedLast(t *testing.T) {
 	<-beats
 	require.NotEmpty(t, all)
 	assert.Equal(t, beat.Present, all[len(all)-1])
+}
+
+// TestBeatIsBounded: the figures of another machine are shown and sorted, whatever they are.
+func TestBeatIsBounded(t *testing.T) {
+	long := strings.Repeat("ä", 100)
+	for _, c := range []struct {
+		name string
+		sent string
+		want Beat
+	}{
+		{"honest", `{"version":"1.2.3","agents":4,"load":1.5,"disk_free":7,"disk_size":9}`, Beat{Version: "1.2.3", Agents: 4, Load: 1.5, DiskFree: 7, DiskSize: 9}},
+		{"negative", `{"agents":-4,"load":-1.5,"disk_free":-7,"disk_size":-9}`, Beat{}},
+		{"huge", `{"version":"` + long + `","agents":9223372036854775807,"load":1e308,"disk_free":9223372036854775807,"disk_size":9223372036854775807}`,
+			Beat{Version: long[:mostVersion], Agents: mostAgents, Load: mostLoad, DiskFree: mostDisk, DiskSize: mostDisk}},
+		{"more free than there is", `{"disk_free":9,"disk_size":7}`, Beat{DiskFree: 7, DiskSize: 7}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			caller := &Caller{Remote: Remote{Conn: &nats.Conn{}}}
+			caller.takeBeat(seal.Message{Body: []byte(c.sent)})
+			is, _, said := caller.State()
+			assert.Equal(t, beat.Present, is)
+			assert.Equal(t, c.want, said)
+		})
+	}
+	assert.Equal(t, Beat{}, Beat{Load: math.NaN()}.bounded())
 }
