@@ -21,6 +21,7 @@ import (
 	"ccbot/fleet/wire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
+	"ccbot/port/refusal"
 )
 
 // connectInterval is the time between two attempts to reach the hub at the start.
@@ -176,7 +177,7 @@ func (m *Member) await(body []byte) error {
 }
 
 // ErrUntold is returned by Awaited if the chat has not named the files for a while.
-var ErrUntold = errors.New("the chat has not named the files that it waits for")
+var ErrUntold = refusal.New(refusal.Unreachable, "the chat has not named the files that it waits for")
 
 // Awaited returns the names of the files that a prompt of the chat still needs, as the chat named
 // them at most age ago. A file that has come since may be awaited, too.

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/programtest"
+	"ccbot/port/refusal"
 )
 
 var errSource = errors.New("the source is gone")
@@ -462,9 +463,9 @@ func TestManyAtOnce(t *testing.T) {
 
 func TestWithoutHardLinks(t *testing.T) {
 	w := newWorld(t)
-	for _, refusal := range []error{syscall.EPERM, syscall.ENOTSUP, syscall.EMLINK} {
-		w.link = func(*os.Root, string, string) error { return &os.LinkError{Op: "linkat", Err: refusal} }
-		w.put(t, refusal.Error(), "a.txt", "one")
+	for _, refused := range []error{syscall.EPERM, syscall.ENOTSUP, syscall.EMLINK} {
+		w.link = func(*os.Root, string, string) error { return &os.LinkError{Op: "linkat", Err: refused} }
+		w.put(t, refused.Error(), "a.txt", "one")
 	}
 	assert.Equal(t, []string{"a-2.txt", "a-3.txt", "a.txt"}, w.names(t))
 	data, err := os.ReadFile(w.path("a-3.txt"))
@@ -506,4 +507,17 @@ func testRun(t *testing.T, ttl, every time.Duration) {
 		cancel()
 		require.NoError(t, <-done)
 	})
+}
+
+// TestSilentMachineIsNoWarning: files stay while the machine that awaits them does not answer, and
+// that needs no person.
+func TestSilentMachineIsNoWarning(t *testing.T) {
+	for why, level := range map[error]string{refusal.ErrUnreachable: "DEBUG", errSource: "WARN"} {
+		w := newWorld(t)
+		var log strings.Builder
+		w.log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		ctx, cancel := context.WithCancel(t.Context())
+		require.NoError(t, w.Run(ctx, time.Hour, func() (map[string]bool, error) { cancel(); return nil, why }, never))
+		assert.Contains(t, log.String(), "level="+level+" msg=inbox_not_cleaned")
+	}
 }

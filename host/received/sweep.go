@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/wording"
+	"ccbot/port/refusal"
 )
 
 // Run removes files that are old enough, now and at least every hour, until ctx ends. waits returns
@@ -28,7 +29,9 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 		if err == nil {
 			err = s.Sweep(ttl, names, ended)
 		}
-		if err != nil {
+		if refusal.Is(err, refusal.Unreachable) { // the files stay until the chat is back
+			s.log.Debug("inbox_not_cleaned", logkey.Error, err)
+		} else if err != nil {
 			s.log.Warn("inbox_not_cleaned", logkey.Error, err)
 		}
 		if pause.For(ctx, every) != nil {
