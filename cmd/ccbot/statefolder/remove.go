@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"ccbot/cmd/ccbot/terminal"
@@ -16,14 +17,18 @@ const prices = "prices.json"
 // marks are the files by which a folder is known as ccbot's.
 var marks = []string{instanceFile, formatFile, SettingsFile}
 
+// fleetMarks are the files in fleet/ by which a folder is known that has none of marks, because
+// `ccbot host hub` or `ccbot join` alone has used it.
+var fleetMarks = []string{"keys", "joining", "member"}
+
 // removedLast are the files without which a second Remove would not know the folder, and the lock,
 // which Remove's caller holds.
 var removedLast = append(slices.Clone(marks), lockFile)
 
 // Contents returns the names of the entries of ccbot's folder in the order in which Remove removes
 // them, and the names of the entries that are not ccbot's. A missing folder has none. A folder with
-// the names of ccbot's own folders and none of marks was never ccbot's: CCBOT_DIR names a folder of
-// a person by mistake, whose backups/ is theirs.
+// the names of ccbot's own folders and none of marks and fleetMarks was never ccbot's: CCBOT_DIR
+// names a folder of a person by mistake, whose backups/ is theirs.
 func Contents(dir string) (known, unknown []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {
@@ -33,7 +38,7 @@ func Contents(dir string) (known, unknown []string, err error) {
 		return nil, nil, Error(dir, err)
 	}
 	var last []string
-	foreign := hasAny(entries, subfolders) && !hasAny(entries, marks)
+	foreign := hasAny(entries, subfolders) && !hasAny(entries, marks) && !hasFleet(dir)
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case foreign:
@@ -52,6 +57,14 @@ func Contents(dir string) (known, unknown []string, err error) {
 
 func hasAny(entries []fs.DirEntry, names []string) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return slices.Contains(names, e.Name()) })
+}
+
+// hasFleet reports whether fleet/ has one of its files with keys, which only this user may read.
+func hasFleet(dir string) bool {
+	return slices.ContainsFunc(fleetMarks, func(name string) bool {
+		info, err := os.Lstat(filepath.Join(dir, "fleet", name))
+		return err == nil && info.Mode() == 0o600
+	})
 }
 
 // isKnown reports whether an entry is one that ccbot makes, or reads as a person's settings.

@@ -7,6 +7,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/fleet/center"
+	"ccbot/fleet/join"
+	"ccbot/fleet/member"
 )
 
 // filled is a folder with each entry that ccbot makes, and a folder outside that must stay.
@@ -117,4 +121,42 @@ func TestRemoveLeavesFolderWithoutMarks(t *testing.T) {
 	assert.Equal(t, []string{"backups", lockFile}, unknown)
 	require.NoError(t, Remove(dir))
 	assert.FileExists(t, mine)
+}
+
+// TestRemoveTakesLoneFleet: `ccbot host hub` and `ccbot join` make nothing but the fleet's folder.
+func TestRemoveTakesLoneFleet(t *testing.T) {
+	for name, make := range map[string]func(folder string) error{
+		"hub": func(folder string) error {
+			_, err := center.SetServer(folder, "tls://hub.example.net:4222")
+			return err
+		},
+		"join": func(folder string) error { _, err := member.Keys(folder); return err },
+		"joined": func(folder string) error {
+			keys, err := member.Keys(folder)
+			if err != nil {
+				return err
+			}
+			return member.Joined(folder, join.Admission{ID: "h7k2m9qa"}, keys)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "state")
+			require.NoError(t, make(filepath.Join(dir, "fleet")))
+			known, unknown, err := Contents(dir)
+			require.NoError(t, err)
+			assert.Equal(t, []string{"fleet"}, known)
+			assert.Empty(t, unknown)
+			require.NoError(t, Remove(dir))
+			assert.NoDirExists(t, dir)
+		})
+	}
+	for name, mode := range map[string]os.FileMode{"ships": 0o600, "keys": 0o644} {
+		dir := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "fleet"), 0o700))
+		mine := filepath.Join(dir, "fleet", name)
+		require.NoError(t, os.WriteFile(mine, nil, 0o600))
+		require.NoError(t, os.Chmod(mine, mode))
+		require.NoError(t, Remove(dir))
+		assert.FileExists(t, mine, "it is a person's")
+	}
 }
