@@ -48,7 +48,9 @@ func connect(h Hub, as Login, again func()) (*nats.Conn, error) {
 	options := []nats.Option{
 		nats.Name("ccbot"), nats.Timeout(connectTimeout), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
 		nats.CustomReconnectDelay(backoff), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
-		nats.Secure(tlsConfig(h.Pin)), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+		nats.Secure(tlsConfig(h.Pin)), nats.SetCustomDialer(dialer{tlsConfig(h.Pin)}), nats.SkipHostLookup(), // Dial knows the name
+		nats.IgnoreDiscoveredServers(), nats.FlusherTimeout(connectTimeout),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
 	}
 	if h.Pin != nil {
 		options = append(options, nats.TLSHandshakeFirst())

@@ -7,6 +7,8 @@
 //     secret of a user stays here: it signs what the server asks.
 //   - A connection that was lost is made again until its context ends, also after the hub has
 //     forgotten the fleet: a Chat then gives it the account, the streams and the consumers again.
+//   - A server that sends a message beyond a size, or something else than messages, loses the
+//     connection, and ends no program.
 //   - An inbox belongs to one user. A user reads no other user's answers.
 //
 // A message that the hub accepted may still be lost. Package courier keeps each message until the
