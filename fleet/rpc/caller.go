@@ -232,8 +232,9 @@ func (c *Caller) State() (beat.Presence, time.Time, Beat) {
 
 // receiveStatus takes the hub's message that nobody reads the calls.
 func (c *Caller) receiveStatus(m *nats.Msg) {
-	if m.Header.Get("Status") == "503" && len(m.Data) == 0 {
-		c.lose(m.Subject[len(c.inbox)+1:])
+	id, ok := strings.CutPrefix(m.Subject, c.inbox+".") // the hub chooses the subject
+	if ok && m.Header.Get("Status") == "503" && len(m.Data) == 0 {
+		c.lose(id)
 	}
 }
 

@@ -128,7 +128,7 @@ func (s *Server) beat(ctx context.Context) {
 func (s *Server) receive(ctx context.Context, sealed []byte) {
 	m, err := s.Link.Open(sealed)
 	if errors.Is(err, seal.ErrEpoch) && !s.Link.HasEpoch() {
-		s.start(func() { s.Greet(ctx) })
+		s.Beat() // with a hello; the hub can repeat an old message without end
 	}
 	if err != nil {
 		return
