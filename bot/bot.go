@@ -24,6 +24,7 @@ import (
 	"ccbot/bot/history"
 	"ccbot/bot/hosts"
 	"ccbot/bot/idle"
+	"ccbot/bot/inform"
 	"ccbot/bot/limit"
 	"ccbot/bot/longtext"
 	"ccbot/bot/loops"
@@ -123,6 +124,7 @@ type Bot struct {
 	NewGroups *groups.Groups
 	Hosts     *hosts.Hosts
 	Idle      *idle.Idle
+	Informer  *inform.Informer
 	Loops     *loops.Loops
 	Budget    *budget.Budget
 	Moves     *moves.Moves
@@ -150,7 +152,7 @@ func New(c Config, d Deps) *Bot {
 	b.OnShown = func(r port.Session) error {
 		return b.notifyAll("shown", func(f chat.Feature) bool { return f.OnShown != nil }, func(f chat.Feature) error { f.OnShown(r); return nil })
 	}
-	b.Computer, b.Changed = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir), func(_, _ conversation.Settings) { b.Idle.Limits.Wake() }
+	b.Computer, b.Changed = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir), func(_, _ conversation.Settings) { b.Informer.Wake() }
 	b.Install(b.Features())
 	return b
 }
@@ -186,7 +188,7 @@ func (b *Bot) Features() []chat.Feature {
 		Opened: asked, OnEnd: func(ctx context.Context) { b.Prompts.Tidy(ctx) }})
 	b.Asking = questions.New(questions.Deps{Chat: c, Pins: b.Sender, RemindAfter: b.RemindAfter, Halt: s.Halt,
 		Kinds: map[string]questions.Kind{ask.CardKind: ask.Stops{Requests: b.Requests}, dialog.CardKind: dialogs}})
-	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText, func() { b.Idle.Limits.Wake() })
+	limits := limit.New(c, b.Entries, s, s.Brief, b.ContinueText, func() { b.Informer.Wake() })
 	b.Idle = idle.New(c, s, s.Inspect, limits.Planned)
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
 		Chosen: b.Asking.Chosen, Resume: resume})
@@ -212,18 +214,19 @@ func (b *Bot) Features() []chat.Feature {
 	b.Topics = topics.New(topics.Deps{Chat: c, Telegram: b.Sender, Rename: s.Rename,
 		Threaded: func() bool { return b.Threaded }, AskEnd: b.Resumer.AskEnd, KeepOpen: b.Resumer.KeepOpen})
 	b.Place = b.Topics.Place
-	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading)
+	b.Files = files.New(c, b.Machine.Files, b.Answers.Heading, files.Received{Files: b.Received, Entries: b.Entries})
 	b.Several = several.New(c, b.MachineName, func() string { return b.Username })
 	b.NewGroups = groups.New(c, b.AllowedGroups, b.Sender, b.Several.Rules)
-	switches := modes.New(c, s)
+	switches, plans := modes.New(c, s), schedules.New(c, b.Schedules, s.Brief)
 	b.Moves, b.Changes = moves.New(c, b.onMoved, b.Topics.AskLost), changes.New(c, s)
 	b.Loops = loops.New(loops.Deps{Chat: c, Loops: b.Machine.Loops, Templates: b.Machine.Templates, Diffs: s, Brief: s.Brief, Changes: b.Changes.Show})
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
 		QueuedLines: kept, Actions: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show,
 			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries, s)}})
 	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, Agents: s, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again, OfLoop: loops.OfLoop(b.Deps.Machine.Loops)})
+	b.Informer = inform.New(c, b.Idle.TellLimits, plans.TellZones)
 	return slices.Concat(
-		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Hosts.Feature(), b.Idle.Limits.Feature(), b.Loops.Feature(), schedules.New(c, b.Schedules, s.Brief),
+		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Hosts.Feature(), b.Informer.Feature(), b.Loops.Feature(), plans.Feature(),
 			b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),
 			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
 		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),

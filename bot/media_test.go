@@ -2,11 +2,13 @@ package bot_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,6 +25,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/port/folders"
+	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
@@ -189,9 +192,22 @@ func TestFileForEndedSessionWaits(t *testing.T) {
 	assert.Equal(t, []any{inbox.Asked, d.R.ID, "read it\nAttached file: .ccbot-inbox/a.txt"}, []any{e.State, e.Session, e.Text})
 	assert.NotEmpty(t, chattest.Data(d.LastSent(t)))
 	assert.Equal(t, []string{"a.txt"}, d.Received(t))
-	awaited, err := d.Prompts.Awaited("")
-	require.NoError(t, err)
-	assert.Equal(t, map[string]bool{"a.txt": true}, awaited)
+}
+
+// TestP4_DueFileOfWaitingPromptStays: of the files that are old enough, the chat removes those that
+// no prompt needs.
+func TestP4_DueFileOfWaitingPromptStays(t *testing.T) {
+	d := chattest.NewMediaWorld(t)
+	d.MustGet(t, chattest.Document("d", "a.txt"))
+	sent := d.MustGet(t, chattest.Document("d2", "b.txt"))
+	require.NoError(t, d.Inbox.Finish(sent.Key))
+	ctx, stop := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() { over <- d.Bot.Files.Feature().Run(ctx) }()
+	require.NoError(t, d.SessionNews(t.Context(), session.Record{}, news.FilesDue{Dir: d.Dir, Names: []string{"a.txt", "b.txt"}}))
+	require.Eventually(t, func() bool { return slices.Equal([]string{"a.txt"}, d.Received(t)) }, time.Minute, time.Millisecond)
+	stop()
+	require.NoError(t, <-over)
 }
 
 // A reply to a message of another session takes its file there.

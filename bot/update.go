@@ -385,7 +385,7 @@ func teller(n news.News) (feature string, err error) {
 		return modes.FeatureName, nil
 	case news.Requested, news.RequestLeft:
 		return ask.FeatureName, nil
-	case news.FileOffered:
+	case news.FileOffered, news.FilesDue:
 		return files.FeatureName, nil
 	case news.Start:
 		return report.FeatureName, nil

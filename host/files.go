@@ -208,6 +208,11 @@ func (m *Machine) Finish(_ context.Context, t folders.Ticket) (string, error) {
 	return m.Tickets.finish(t)
 }
 
+// Discard implements [folders.Received].
+func (m *Machine) Discard(_ context.Context, dir string, names []string) error {
+	return m.Received.Discard(dir, names, m.Ended)
+}
+
 // notPut is the refusal that an error about a file from the chat means.
 func notPut(dir string, err error) error {
 	e := &refusal.Error{Code: refusal.InboxUnwritable, Dir: filepath.Join(dir, received.Folder), Err: err}

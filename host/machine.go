@@ -39,6 +39,7 @@ type Machine struct {
 	Own      Own // ccbot's own files; none of them is ever sent
 	Records  AllRecords
 	Received *received.Store // files from the chat
+	Ended    received.Ended
 	Tickets  *Tickets
 	Offers   *Offers
 

@@ -2,6 +2,7 @@ package port
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,6 +14,9 @@ type Schedules interface {
 	// it is refused, the schedule has the time and the text of the request, as far as they are known.
 	// Errors: the refusals about times and texts, refusal.NoAgent, and the errors of refusal.Unable.
 	Add(ctx context.Context, q ScheduleRequest) (Schedule, error)
+	// SetZone sets the time zone of a schedule, because that of its chat has changed. A zone that the
+	// machine does not know is the machine's own. Errors: refusal.NotFound.
+	SetZone(ctx context.Context, session, schedule uuid.UUID, zone string) error
 	// List returns all schedules, the oldest first.
 	List(ctx context.Context) ([]Schedule, error)
 	// Remove ends a schedule of a session. A prompt that is queued stays so. Errors: refusal.NotFound.
@@ -26,6 +30,7 @@ type ScheduleRequest struct {
 	// Asked is the time of the request: a time that has passed since then is a missed one. Zero: now.
 	Asked      time.Time `json:"asked,omitzero"`
 	When       string    `json:"when,omitempty"` // empty: the text begins with the time
+	Zone       string    `json:"time_zone,omitempty"` // of the chat; empty: that of the machine's settings
 	Text       string    `json:"text"`
 	SkipMissed bool      `json:"skip_missed,omitempty"`
 }
@@ -51,6 +56,8 @@ type ScheduleReport struct {
 	Late   time.Duration `json:"late,omitempty"`
 	Left   int           `json:"left,omitempty"` // missed occurrences before it, which are left out
 	Detail string        `json:"detail,omitempty"`
+	// Refusal is the refusal.Error that Detail is the text of, in JSON, so that the chat can word it.
+	Refusal json.RawMessage `json:"refusal,omitempty"`
 	Row    int           `json:"row,omitempty"` // runs before it that were skipped in a row for this reason
 	// Mentioned is the last run of the row that the chat has a message about, if that is recent.
 	// Zero: this run needs one.

@@ -1,7 +1,9 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -37,14 +39,12 @@ type Engine interface {
 	Kept(key uuid.UUID) (bool, error)
 	// Outcome is loop.Engine's.
 	Outcome(ctx context.Context, r session.Record, key uuid.UUID, known *outcome.Prompt) (outcome.Outcome, outcome.Prompt, error)
-	// Resume resumes an ended session. refused is the reason for which it stays ended, for the chat.
-	Resume(ctx context.Context, id uuid.UUID) (refused string, err error)
+	// Resume resumes an ended session. refused is the reason for which it stays ended.
+	Resume(ctx context.Context, id uuid.UUID) (refused *refusal.Error, err error)
 	// Abilities returns the abilities of a session's agent.
 	Abilities(r session.Record) port.Abilities
 	// Looped reports whether a loop has a session.
 	Looped(id uuid.UUID) bool
-	// Zone returns the name of the time zone of a chat.
-	Zone(to session.Conversation) string
 	// Tell reports to the chat of a schedule. After an error or a crash it is called again.
 	Tell(ctx context.Context, s Schedule, r port.ScheduleReport) error
 }
@@ -52,6 +52,7 @@ type Engine interface {
 // Keeper carries out the schedules of one ccbot.
 type Keeper struct {
 	Engine    Engine
+	Zone      string           // of a request that has none
 	Now       func() time.Time // with a monotonic reading, which stops while the machine sleeps
 	Log       *slog.Logger
 	Failpoint func(name string) // nil except in programs that are built to die there
@@ -175,11 +176,14 @@ func (k *Keeper) step(ctx context.Context, id uuid.UUID) (again bool, err error)
 			return false, err
 		}
 		refused, err := k.Engine.Resume(ctx, s.Session)
-		if err != nil || refused == "" {
+		if err != nil || refused == nil {
 			return false, err
 		}
 		a = s.skips(port.SkipNotResumed)
-		a.Detail = refused
+		a.Detail = refused.Error()
+		if a.Refusal, err = json.Marshal(refused); err != nil {
+			return false, err
+		}
 	case doSend:
 		if k.removed(id) {
 			return false, nil
@@ -224,11 +228,8 @@ func (k *Keeper) decide(ctx context.Context, s Schedule) (act, error) {
 	if known {
 		s.Conversation = r.Conversation
 	}
-	if zone := k.Engine.Zone(s.Conversation); zone != s.Zone {
-		err = s.inZone(zone)
-	}
 	switch {
-	case err != nil || s.Run == nil:
+	case s.Run == nil:
 	case !s.Run.Sent:
 		v.Kept, err = k.Engine.Kept(s.Key())
 	case known:
@@ -243,8 +244,8 @@ func (k *Keeper) decide(ctx context.Context, s Schedule) (act, error) {
 	if err != nil {
 		return act{}, err
 	}
-	if was.Zone != s.Zone || was.Conversation != s.Conversation || s.Run != nil && (was.Run.Typed == nil) != (s.Run.Typed == nil) {
-		err = k.change(s.ID, func(now *Schedule) { *now = s })
+	if was.Conversation != s.Conversation || s.Run != nil && (was.Run.Typed == nil) != (s.Run.Typed == nil) {
+		err = k.change(s.ID, func(now *Schedule) { now.Conversation, now.Run = s.Conversation, s.Run })
 	}
 	return next(s, v, k.Now()), err
 }
@@ -340,7 +341,7 @@ func (k *Keeper) Add(_ context.Context, q port.ScheduleRequest) (port.Schedule, 
 	if err != nil {
 		return port.Schedule{}, err
 	}
-	at, zone := k.Now().UTC(), k.Engine.Zone(r.Conversation)
+	at, zone := k.Now().UTC(), cmp.Or(q.Zone, k.Zone)
 	if !q.Asked.IsZero() && q.Asked.Before(at) {
 		at = q.Asked.UTC()
 	}
@@ -370,6 +371,22 @@ func (k *Keeper) Add(_ context.Context, q port.ScheduleRequest) (port.Schedule, 
 	k.Log.Info("schedule_added", logkey.ScheduleID, s.ID.String(), logkey.SessionID, s.Session.String())
 	pause.Poke(k.woken)
 	return s.Schedule, nil
+}
+
+// SetZone implements port.Schedules.
+func (k *Keeper) SetZone(_ context.Context, _, id uuid.UUID, zone string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, is := k.all[id]
+	if !is {
+		return ErrNotFound
+	}
+	s = s.Clone()
+	if err := s.inZone(zone); err != nil {
+		return err
+	}
+	defer pause.Poke(k.woken)
+	return k.saveLocked(s)
 }
 
 // Remove implements port.Schedules. It takes back a prompt that is not typed yet.

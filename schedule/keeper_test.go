@@ -42,7 +42,7 @@ func TestEachDayInZoneOfChat(t *testing.T) {
 		assert.Equal(t, "09:00", r.At.In(zoneOf(t, "Europe/Berlin")).Format("15:04"))
 		assert.Zero(t, r.Late)
 	}
-	w.engine.zone = "America/New_York"
+	require.NoError(t, w.SetZone(t.Context(), uuid.Nil, w.only().ID, "America/New_York"))
 	w.pass(24 * time.Hour)
 	next := w.only()
 	assert.Equal(t, "09:00", next.Next.In(zoneOf(t, "America/New_York")).Format("15:04"))
@@ -101,7 +101,7 @@ func TestSkippedRuns(t *testing.T) {
 		{"a dialog is open", func(e *fakeEngine) { e.turn = outcome.Asks }, port.SkipBusy},
 		{"a person is asked about the prompt", func(e *fakeEngine) { e.turn = outcome.Undecided }, port.SkipBusy},
 		{"a loop has the session", func(e *fakeEngine) { e.loop = true }, port.SkipLooped},
-		{"it is not resumed", func(e *fakeEngine) { e.record.State, e.refused = session.Lost, "another writer" }, port.SkipNotResumed},
+		{"it is not resumed", func(e *fakeEngine) { e.record.State, e.refused = session.Lost, &refusal.Error{Code: refusal.Writers} }, port.SkipNotResumed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -114,8 +114,12 @@ func TestSkippedRuns(t *testing.T) {
 			tt.change(w.engine)
 			w.pass(24 * time.Hour)
 			require.Len(t, w.engine.told, 2)
-			assert.Equal(t, port.ScheduleReport{Reason: tt.reason, At: time.Date(2027, 3, 2, 8, 0, 0, 0, time.UTC), Detail: w.engine.refused}, w.engine.told[1])
-			w.engine.turn, w.engine.loop, w.engine.refused = outcome.Answered, false, ""
+			want := port.ScheduleReport{Reason: tt.reason, At: time.Date(2027, 3, 2, 8, 0, 0, 0, time.UTC)}
+			if w.engine.refused != nil {
+				want.Detail, want.Refusal = "writers", json.RawMessage(`{"code":"writers"}`)
+			}
+			assert.Equal(t, want, w.engine.told[1])
+			w.engine.turn, w.engine.loop, w.engine.refused = outcome.Answered, false, nil
 			w.pass(24 * time.Hour)
 			w.pass(time.Second) // it is resumed
 			assert.Len(t, w.engine.told, 3)

@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // simulatedDays are spread over the zones.
@@ -58,7 +59,7 @@ type killed struct{}
 func newMachine(t *testing.T, zone string, seed uint64) *machine {
 	m := &machine{world: newWorld(t), rand: rand.New(rand.NewPCG(seed, 1)), begin: monday, until: monday, added: make(map[uuid.UUID]Schedule),
 		sent: make(map[uuid.UUID]map[int64]int), told: make(map[uuid.UUID][]port.ScheduleReport), counts: make(map[string]int)}
-	m.engine.zone = zone
+	m.zone = zone
 	m.boot()
 	for i, when := range []string{"day 02:30", "day 02:15", "day 01:45", "weekday 09:00", "mon,thu 18:30", "0 3,15 1-15 * *", "every 36h"} {
 		s := m.add(when, func(q *port.ScheduleRequest) { q.SkipMissed = i%2 == 1 })
@@ -91,10 +92,18 @@ func (e simulated) Keep(ctx context.Context, id, key uuid.UUID, text string) err
 }
 
 func (e simulated) Tell(_ context.Context, s Schedule, r port.ScheduleReport) error {
-	if !slices.Contains(e.m.told[s.ID], r) { // a crash may repeat it
+	if !assert.ObjectsAreEqual(r, last(e.m.told[s.ID])) { // a crash may repeat it
 		e.m.told[s.ID] = append(e.m.told[s.ID], r)
 	}
 	return nil
+}
+
+// last returns the last one, if there is one.
+func last(all []port.ScheduleReport) (r port.ScheduleReport) {
+	if len(all) > 0 {
+		r = all[len(all)-1]
+	}
+	return r
 }
 
 // boot begins a new Keeper for the same files.
@@ -178,9 +187,9 @@ func (m *machine) disturb() {
 	case "loop":
 		m.loopTo = m.now.Add(m.upTo(40 * time.Hour))
 	case "refused":
-		m.engine.record.State, m.engine.refused = session.Lost, "another writer"
+		m.engine.record.State, m.engine.refused = session.Lost, &refusal.Error{Code: refusal.Writers}
 		m.look()
-		m.engine.refused = ""
+		m.engine.refused = nil
 	}
 }
 
@@ -243,7 +252,7 @@ func (m *machine) occurrences(s Schedule) (all []int64) {
 	}
 	due := matcher(s.Spec)
 	minute := func(at time.Time) int64 { return at.Unix() / 60 }
-	at := s.CreatedAt.In(zoneOf(m.t, m.engine.zone))
+	at := s.CreatedAt.In(zoneOf(m.t, m.zone))
 	_, offset := at.Zone()
 	_, change := at.ZoneBounds()
 	newest := minute(at) + int64(offset/60) // the latest wall-clock minute so far

@@ -14,15 +14,16 @@ import (
 
 	"ccbot/internal/session"
 	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // dies is an engine whose agent ends before it is ready.
 type dies struct{ *fakeEngine }
 
-func (d dies) Resume(context.Context, uuid.UUID) (string, error) {
+func (d dies) Resume(context.Context, uuid.UUID) (*refusal.Error, error) {
 	d.resumed++
 	d.record.State = session.Failed
-	return "", d.err
+	return nil, d.err
 }
 
 // TestP8_SessionThatCannotStartIsSkipped: it is resumed three times, also over restarts, with
@@ -70,7 +71,7 @@ type counted struct {
 	before func()
 }
 
-func (c counted) Resume(ctx context.Context, id uuid.UUID) (string, error) {
+func (c counted) Resume(ctx context.Context, id uuid.UUID) (*refusal.Error, error) {
 	c.before()
 	return c.fakeEngine.Resume(ctx, id)
 }
@@ -91,9 +92,9 @@ func TestP8_ErrorOfResumeIsSkipped(t *testing.T) {
 
 type fails struct{ *fakeEngine }
 
-func (f fails) Resume(context.Context, uuid.UUID) (string, error) {
+func (f fails) Resume(context.Context, uuid.UUID) (*refusal.Error, error) {
 	f.resumed++
-	return "", errors.New("no")
+	return nil, errors.New("no")
 }
 
 // TestP8_PauseOutlivesClock: the clock goes back between two tries.

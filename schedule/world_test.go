@@ -14,6 +14,7 @@ import (
 	"ccbot/internal/spool"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
+	"ccbot/port/refusal"
 )
 
 // fakeEngine has one session.
@@ -24,8 +25,7 @@ type fakeEngine struct {
 	order   []uuid.UUID
 	turn    outcome.Kind // of the last prompt
 	loop    bool
-	zone    string
-	refused string // of Resume
+	refused *refusal.Error // of Resume
 	resumed int
 	told    []port.ScheduleReport
 	can     port.Abilities
@@ -62,9 +62,9 @@ func (e *fakeEngine) Outcome(context.Context, session.Record, uuid.UUID, *outcom
 	return outcome.Outcome{Kind: e.turn}, outcome.Prompt{Finished: true}, e.err
 }
 
-func (e *fakeEngine) Resume(context.Context, uuid.UUID) (string, error) {
+func (e *fakeEngine) Resume(context.Context, uuid.UUID) (*refusal.Error, error) {
 	e.resumed++
-	if e.refused == "" && e.err == nil {
+	if e.refused == nil && e.err == nil {
 		e.record.State = session.Running
 	}
 	return e.refused, e.err
@@ -73,8 +73,6 @@ func (e *fakeEngine) Resume(context.Context, uuid.UUID) (string, error) {
 func (e *fakeEngine) Abilities(session.Record) port.Abilities { return e.can }
 
 func (e *fakeEngine) Looped(uuid.UUID) bool { return e.loop }
-
-func (e *fakeEngine) Zone(session.Conversation) string { return e.zone }
 
 func (e *fakeEngine) Tell(_ context.Context, _ Schedule, r port.ScheduleReport) error {
 	if e.err == nil {
@@ -90,6 +88,7 @@ type world struct {
 	dir    string
 	engine *fakeEngine
 	now    time.Time
+	zone   string
 }
 
 // monday is 08:00 in Berlin.
@@ -97,7 +96,7 @@ var monday = time.Date(2027, 3, 1, 7, 0, 0, 0, time.UTC)
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{t: t, dir: filepath.Join(t.TempDir(), "schedules"), now: monday, engine: &fakeEngine{known: true, zone: "Europe/Berlin", turn: outcome.Answered,
+	w := &world{t: t, dir: filepath.Join(t.TempDir(), "schedules"), now: monday, zone: "Europe/Berlin", engine: &fakeEngine{known: true, turn: outcome.Answered,
 		kept: make(map[uuid.UUID]string), record: session.Record{ID: uuid.New(), Name: "api", State: session.Running}}}
 	w.restart()
 	return w
@@ -106,7 +105,7 @@ func newWorld(t testing.TB) *world {
 // restart is a new Keeper for the same files, as after kill -9.
 func (w *world) restart() {
 	w.t.Helper()
-	w.Keeper = &Keeper{Engine: w.engine, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)}
+	w.Keeper = &Keeper{Engine: w.engine, Zone: w.zone, Now: func() time.Time { return w.now }, Log: slog.New(slog.DiscardHandler)}
 	require.NoError(w.t, w.Open(w.dir, filepath.Join(filepath.Dir(w.dir), "quarantine")))
 }
 

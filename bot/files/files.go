@@ -31,11 +31,12 @@ import (
 
 // Files sends files of sessions to the chat.
 type Files struct {
-	chat    *chat.Chat
-	disk    folders.Files
-	heading func(r port.Session) render.Text
-	quota   quota
-	group   guard.Group // uploads, so that a person's next messages and news do not wait
+	chat     *chat.Chat
+	disk     folders.Files
+	heading  func(r port.Session) render.Text
+	received Received
+	quota    quota
+	group    guard.Group // uploads and removals, so that a person's next messages and news do not wait
 
 	mu      sync.Mutex
 	offers  []uuid.UUID    // the last files of agents, which news may offer again
@@ -44,8 +45,8 @@ type Files struct {
 
 // New returns the Files of a chat. heading returns the name above a session's file if another
 // session is the current one.
-func New(c *chat.Chat, disk folders.Files, heading func(r port.Session) render.Text) *Files {
-	return &Files{chat: c, disk: disk, heading: heading, sending: make(map[string]int)}
+func New(c *chat.Chat, disk folders.Files, heading func(r port.Session) render.Text, received Received) *Files {
+	return &Files{chat: c, disk: disk, heading: heading, received: received, sending: make(map[string]int)}
 }
 
 // FeatureName is the name of the feature.
@@ -67,8 +68,12 @@ const (
 	tellAgain = 5 * time.Second
 )
 
-// onNews sends a file that an agent offers, and reports the outcome to the agent's machine.
+// onNews sends a file that an agent offers, and reports the outcome to the agent's machine. It
+// removes due files.
 func (s *Files) onNews(_ context.Context, r port.Session, n news.News) error {
+	if due, is := n.(news.FilesDue); is {
+		s.remove(due)
+	}
 	offer, is := n.(news.FileOffered)
 	if !is || !s.begin(r.Machine, offer.ID) {
 		return nil

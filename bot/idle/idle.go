@@ -29,10 +29,8 @@ type Ender interface {
 
 // Idle ends the idle sessions together.
 type Idle struct {
-	Limits *Limits
-
 	chat    *chat.Chat
-	ender   port.Archiver
+	ender   Ender
 	inspect func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error)
 	plans   func(session uuid.UUID) bool
 
@@ -90,7 +88,7 @@ const (
 // New returns the Idle of a chat. plans reports whether a prompt is planned for a session.
 func New(c *chat.Chat, e Ender, looks func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error),
 	plans func(session uuid.UUID) bool) *Idle {
-	i := &Idle{Limits: &Limits{chat: c, ender: e, plans: plans, wake: make(chan struct{}, 1)}, chat: c, ender: e, inspect: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
+	i := &Idle{chat: c, ender: e, inspect: looks, plans: plans, cards: chat.NewCards[together](c, kind)}
 	i.before = slices.DeleteFunc(i.cards.List(), func(c card.Card[together]) bool { return !c.Payload.Ending })
 	return i
 }

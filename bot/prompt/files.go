@@ -19,7 +19,6 @@ import (
 	"ccbot/i18n"
 	"ccbot/port"
 	"ccbot/port/folders"
-	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -142,24 +141,4 @@ func withFiles(text string, names []string) string {
 // lines puts texts under each other. An empty text leaves no gap.
 func lines(all ...string) string {
 	return strings.Join(slices.DeleteFunc(all, func(text string) bool { return text == "" }), "\n")
-}
-
-// Awaited returns the names of the files of prompts that are not typed yet, or not proven, on a
-// machine: they are not removed. It fails while the machine of a session is unknown. Without a
-// machine it returns the names of all such files.
-func (p *Prompts) Awaited(machine string) (map[string]bool, error) {
-	entries, err := p.Entries.List()
-	names := make(map[string]bool)
-	for _, e := range entries {
-		r, _ := p.book.Records.Get(e.Session)
-		if machine != "" && len(e.Files) > 0 && r.State == port.StateUnknown && r.Machine == "" {
-			return nil, refusal.ErrUnreachable
-		}
-		for _, name := range e.Files {
-			if machine == "" || r.Machine == machine {
-				names[name] = true
-			}
-		}
-	}
-	return names, err
 }

@@ -41,7 +41,7 @@ type wanted struct {
 }
 
 // command makes a schedule from the words of /at or /every, or from the message that it answers.
-func (s *schedules) command(name string) chat.Command {
+func (s *Schedules) command(name string) chat.Command {
 	return chat.Command{Name: name, Run: func(ctx context.Context, in chat.Incoming, args string) error {
 		r, known := s.chat.Book.Target(in.Message)
 		if !known {
@@ -60,10 +60,13 @@ func (s *schedules) command(name string) chat.Command {
 // add makes a schedule, and returns its address, or the address of the question about the missing
 // part. If when is empty, the text begins with the time. answered is the text if text has only a
 // time.
-func (s *schedules) add(ctx context.Context, v wanted, when, text, answered string, asked time.Time) (next string, err error) {
-	of, err := s.all.Add(ctx, port.ScheduleRequest{Key: v.Key, Session: v.Session, Asked: asked, When: when, Text: text})
+func (s *Schedules) add(ctx context.Context, v wanted, when, text, answered string, asked time.Time) (next string, err error) {
+	r, _ := s.chat.Book.Records.Get(v.Session)
+	q := port.ScheduleRequest{Key: v.Key, Session: v.Session, Asked: asked, When: when, Zone: s.chat.Book.ZoneOf(r.Conversation.ChatID), Text: text}
+	of, err := s.all.Add(ctx, q)
 	if refusal.Is(err, refusal.NoText) && answered != "" {
-		of, err = s.all.Add(ctx, port.ScheduleRequest{Key: v.Key, Session: v.Session, Asked: asked, When: of.When, Text: answered})
+		q.When, q.Text = of.When, answered
+		of, err = s.all.Add(ctx, q)
 	}
 	switch v.Why = refusal.In(err).Code; v.Why {
 	case refusal.NoText:
@@ -85,7 +88,7 @@ func (s *schedules) add(ctx context.Context, v wanted, when, text, answered stri
 var questions = map[refusal.Code]i18n.Key{refusal.NoText: i18n.ScheduleAskText, refusal.TimeUnclear: i18n.ScheduleAskTime, refusal.TimePast: i18n.SchedulePast,
 	refusal.TimeNever: i18n.ScheduleNever, refusal.TimeOften: i18n.ScheduleOften}
 
-func (s *schedules) drawAsk(_ context.Context, visit chat.Visit) (chat.Screen, error) {
+func (s *Schedules) drawAsk(_ context.Context, visit chat.Visit) (chat.Screen, error) {
 	v, w := chat.ViewAt[wanted](visit.Rest), s.chat.In(visit.To)
 	r, known := s.chat.Book.Records.Get(v.Session)
 	key := questions[v.Why]
@@ -104,7 +107,7 @@ func (s *schedules) drawAsk(_ context.Context, visit chat.Visit) (chat.Screen, e
 }
 
 // cancel ends the question.
-func (s *schedules) cancel(_ context.Context, visit chat.Visit, _ string) (chat.Answer, string, error) {
+func (s *Schedules) cancel(_ context.Context, visit chat.Visit, _ string) (chat.Answer, string, error) {
 	v := chat.ViewAt[wanted](visit.Rest)
 	v.Over = true
 	return chat.Answer{}, chat.Address(askPage, v), nil
@@ -112,7 +115,7 @@ func (s *schedules) cancel(_ context.Context, visit chat.Visit, _ string) (chat.
 
 // typed takes the missing part from a reply to the question. Its time counts from the sending of
 // the reply.
-func (s *schedules) typed(ctx context.Context, visit chat.Visit, reply string) (string, error) {
+func (s *Schedules) typed(ctx context.Context, visit chat.Visit, reply string) (string, error) {
 	v, sent := chat.ViewAt[wanted](visit.Rest), conversation.AskedAt(visit.Sent, s.chat.Now())
 	switch timed := v.Command + " " + reply; {
 	case v.Over || strings.TrimSpace(reply) == "":

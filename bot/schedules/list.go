@@ -36,7 +36,7 @@ type view struct {
 func (v view) address() string { return chat.Address(listPage, v) }
 
 // draw shows all schedules, the next one first, or one of them.
-func (s *schedules) draw(ctx context.Context, visit chat.Visit) (chat.Screen, error) {
+func (s *Schedules) draw(ctx context.Context, visit chat.Visit) (chat.Screen, error) {
 	v, w := chat.ViewAt[view](visit.Rest), words{s.chat.In(visit.To)}
 	if v.Schedule != uuid.Nil {
 		return s.drawOne(ctx, w, v, visit.To)
@@ -76,7 +76,7 @@ func (s *schedules) draw(ctx context.Context, visit chat.Visit) (chat.Screen, er
 const shownLine = 60
 
 // session is the session of a schedule. A forgotten one has its former name alone.
-func (s *schedules) session(of port.Schedule) port.Session {
+func (s *Schedules) session(of port.Schedule) port.Session {
 	r, known := s.chat.Book.Records.Get(of.Session)
 	if !known {
 		r.Name = of.Name
@@ -85,7 +85,7 @@ func (s *schedules) session(of port.Schedule) port.Session {
 }
 
 // drawOne shows a schedule: it also confirms that it was made.
-func (s *schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conversation) (chat.Screen, error) {
+func (s *Schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conversation) (chat.Screen, error) {
 	screen := chat.Screen{Back: view{Page: v.Page}.address()}
 	if of := v.Removed; of != nil {
 		screen.Text, screen.Back = w.Text(i18n.ScheduleRemoved, i18n.Args{"Name": s.session(*of).Name, "Time": w.when(*of)}), ""
@@ -114,7 +114,7 @@ func (s *schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 		return screen, err
 	}
 	mode := cmp.Or(w.ModeText(work.Permissions, r.Mode), w.Say(i18n.SettingDefault))
-	lines = append(lines, render.Plain(w.Say(i18n.StatusMode, i18n.Args{"Mode": mode})), w.last(of))
+	lines = append(lines, render.Plain(w.Say(i18n.StatusMode, i18n.Args{"Mode": mode})), w.last(r, of))
 	screen.Session = r.ID
 	if screen.Text = chat.Lines(lines...); !conversation.IsHidden(r, to) {
 		screen.Text = chat.Paragraphs(screen.Text, render.Quote(glyph.Signs(of.Text)).Begin(shownText))
@@ -135,11 +135,11 @@ func (w words) next(of port.Schedule) string {
 }
 
 // last is the last run of a schedule; empty before the first.
-func (w words) last(of port.Schedule) render.Text {
+func (w words) last(r port.Session, of port.Schedule) render.Text {
 	if of.Last == nil {
 		return render.Text{}
 	}
-	said := w.reason(*of.Last)
+	said := w.reason(r, *of.Last)
 	switch {
 	case said != "":
 	case of.Last.Late > 0:
@@ -155,7 +155,7 @@ func (w words) last(of port.Schedule) render.Text {
 }
 
 // remove removes the shown schedule. The page keeps its text.
-func (s *schedules) remove(ctx context.Context, visit chat.Visit, _ string) (chat.Answer, string, error) {
+func (s *Schedules) remove(ctx context.Context, visit chat.Visit, _ string) (chat.Answer, string, error) {
 	v := chat.ViewAt[view](visit.Rest)
 	all, unread := s.all.List(ctx)
 	i := slices.IndexFunc(all, func(one port.Schedule) bool { return one.ID == v.Schedule })

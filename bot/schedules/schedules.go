@@ -2,6 +2,7 @@ package schedules
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 
@@ -13,21 +14,26 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // FeatureName is the name of the feature.
 const FeatureName = "schedules"
 
-// schedules shows the schedules of all sessions.
-type schedules struct {
+// Schedules shows the schedules of all sessions.
+type Schedules struct {
 	chat  *chat.Chat
 	all   port.Schedules
 	brief func(ctx context.Context, id uuid.UUID) (port.Work, error) // a session's known work
 }
 
-// New returns the feature.
-func New(c *chat.Chat, all port.Schedules, brief func(ctx context.Context, id uuid.UUID) (port.Work, error)) chat.Feature {
-	s := &schedules{c, all, brief}
+// New returns the Schedules of a chat. brief returns a session's known work.
+func New(c *chat.Chat, all port.Schedules, brief func(ctx context.Context, id uuid.UUID) (port.Work, error)) *Schedules {
+	return &Schedules{c, all, brief}
+}
+
+// Feature describes the feature to the dispatcher.
+func (s *Schedules) Feature() chat.Feature {
 	return chat.Feature{Name: FeatureName, OnNews: s.report,
 		Pages:    map[string]chat.Page{listPage: {Draw: s.draw, Do: s.remove}, askPage: {Draw: s.drawAsk, Do: s.cancel, Typed: s.typed, Own: true}},
 		Commands: []chat.Command{s.command(once), s.command(every), s.chat.Pages.Command(listPage, listPage)}}
@@ -40,7 +46,7 @@ type words struct{ chat.Phrases }
 const shownPrompt = 200
 
 // report posts the message about a run, or about the end of a schedule.
-func (s *schedules) report(ctx context.Context, r port.Session, n news.News) error {
+func (s *Schedules) report(ctx context.Context, r port.Session, n news.News) error {
 	of, is := n.(news.Scheduled)
 	if !is || !of.Report.Mentioned.IsZero() { // the list counts it
 		return nil
@@ -60,7 +66,7 @@ func (s *schedules) report(ctx context.Context, r port.Session, n news.News) err
 		key = i18n.ScheduleSkipped
 	}
 	text := w.Text(key, i18n.Args{"Name": r.Name, "Time": w.when(of.Schedule), "Said": w.prompt(of.Text), "At": w.At(of.Report.At),
-		"Age": w.Age(of.Report.Late), "Reason": w.reason(of.Report)})
+		"Age": w.Age(of.Report.Late), "Reason": w.reason(r, of.Report)})
 	if of.Report.Left > 0 {
 		text = chat.Lines(text, w.Text(i18n.ScheduleLeft, i18n.Args{"Count": of.Report.Left}))
 	}
@@ -80,10 +86,14 @@ func (w words) when(of port.Schedule) render.Text {
 // prompt is the beginning of a prompt in a line.
 func (w words) prompt(text string) string { return chat.Head(chat.OneLine(text), shownPrompt) }
 
-// reason is the reason for which a run was skipped, or "".
-func (w words) reason(r port.ScheduleReport) string {
+// reason is the reason for which a run of a session was skipped, or "".
+func (w words) reason(of port.Session, r port.ScheduleReport) string {
 	if r.Reason == "" {
 		return ""
+	}
+	var refused refusal.Error
+	if json.Unmarshal(r.Refusal, &refused) == nil && refused.Code != refusal.Internal {
+		r.Detail = w.Failure(of, &refused).Text.Text
 	}
 	return w.Say(i18n.ScheduleKey.Of(string(r.Reason)), i18n.Args{"Detail": r.Detail})
 }

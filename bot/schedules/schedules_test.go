@@ -81,6 +81,29 @@ func TestP6_UnreachableMachineKeepsSchedules(t *testing.T) {
 	})
 }
 
+// TestZoneOfChatReachesSchedules: the machine of a schedule is told the zone that its chat has now,
+// also one that did not answer when it changed.
+func TestZoneOfChatReachesSchedules(t *testing.T) {
+	chattest.RunsRemote(t, func(t *testing.T, w *chattest.World) {
+		newWorld(t, w)
+		say(t, w, "/every day 09:00 run the tests")
+		zone := func() string { return w.ScheduleList(t)[0].Zone }
+		assert.Equal(t, "Europe/Berlin", zone())
+		choose := func(name string) {
+			require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Zone = name }))
+			w.Work(t)
+		}
+		choose("Asia/Tokyo")
+		assert.Equal(t, "Asia/Tokyo", zone())
+		w.Link.Set(wire.Faults{Unreachable: true})
+		choose("America/New_York")
+		w.Link.Set(wire.Faults{})
+		assert.Equal(t, "Asia/Tokyo", zone())
+		w.Later(time.Minute)
+		assert.Equal(t, "America/New_York", zone())
+	})
+}
+
 // TestP4_UnclearScheduleKeepsText: whatever is missing is asked for, and the text stays.
 func TestP4_UnclearScheduleKeepsText(t *testing.T) {
 	for _, tt := range []struct {

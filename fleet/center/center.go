@@ -48,9 +48,6 @@ type Settings struct {
 	News func(host join.Host) wire.Chat
 	// Machines gets the machines of the hosts. It may be nil.
 	Machines Machines
-	// Awaited names the files from the chat on a host that a prompt still needs. It may be nil: the
-	// hosts keep all files.
-	Awaited func(host string) (map[string]bool, error)
 	// OnCandidate is called when a machine waits for a decision. It returns at once, and may be nil.
 	OnCandidate func()
 }

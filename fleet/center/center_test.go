@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,7 +41,6 @@ type world struct {
 	chat     *chat
 	center   *center.Center
 	later    time.Duration // added to the chat's clock
-	awaited  func(host string) (map[string]bool, error)
 	stop     func()
 }
 
@@ -86,7 +84,7 @@ func (w *world) start() {
 	w.t.Helper()
 	var err error
 	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: "attic", Now: func() time.Time { return time.Now().Add(w.later) }, Log: slog.New(slog.DiscardHandler),
-		News: func(join.Host) wire.Chat { return w.chat }, Awaited: w.awaited})
+		News: func(join.Host) wire.Chat { return w.chat }})
 	require.NoError(w.t, err)
 	w.stop = background(w.t, w.center.Run)
 	require.Eventually(w.t, w.center.IsConnected, time.Minute, time.Millisecond)
@@ -244,43 +242,6 @@ func TestP8_MachinesJoinAndAreReached(t *testing.T) {
 	require.Eventually(t, func() bool { return len(w.chat.all()) == 4 }, time.Minute, 5*time.Millisecond)
 	assert.Equal(t, []string{"one", "two", "three", "four"}, w.chat.all())
 	assert.Equal(t, "1.2.3", w.center.List()[0].Said.Version)
-}
-
-// TestP4_HostLearnsAwaitedFiles: a host knows the files that a prompt of the chat needs, as long as
-// the chat has named them lately, and otherwise knows none that may be removed.
-func TestP4_HostLearnsAwaitedFiles(t *testing.T) {
-	w := newWorld(t)
-	w.stop()
-	var fails atomic.Bool
-	fails.Store(true)
-	asked := make(chan string, 99)
-	w.awaited = func(string) (map[string]bool, error) {
-		asked <- ""
-		if fails.Load() {
-			return nil, errors.New("the disk is full")
-		}
-		return map[string]bool{"a.png": true, "b.png": true}, nil
-	}
-	w.start()
-	b := t.TempDir()
-	w.join("B", b)
-	onB := w.run("B", b)
-	<-asked
-	w.shows("B")
-	_, err := onB.Awaited(time.Hour)
-	require.ErrorIs(t, err, member.ErrUntold)
-	fails.Store(false)
-	w.stop()
-	w.start()
-	require.Eventually(t, func() bool { _, err := onB.Awaited(time.Hour); return err == nil }, time.Minute, 5*time.Millisecond)
-	names, err := onB.Awaited(time.Hour)
-	require.NoError(t, err)
-	assert.Equal(t, map[string]bool{"a.png": true, "b.png": true}, names)
-	_, err = onB.Awaited(-time.Second)
-	require.ErrorIs(t, err, member.ErrUntold)
-	onB.stop()
-	_, err = w.run("B", b).Awaited(time.Hour)
-	require.ErrorIs(t, err, member.ErrUntold, "the earlier process was told")
 }
 
 func TestP9_RemovedHostIsCutOff(t *testing.T) {

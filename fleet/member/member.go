@@ -21,7 +21,6 @@ import (
 	"ccbot/fleet/wire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
-	"ccbot/port/refusal"
 )
 
 // connectInterval is the time between two attempts to reach the hub at the start.
@@ -40,8 +39,6 @@ type Member struct {
 	mu      sync.Mutex
 	host    *link.Host // nil until the hub was reached
 	removed context.CancelFunc
-	awaited map[string]bool // files that a prompt of the chat still needs
-	told    time.Time       // the time of awaited; zero: the chat has not told it
 }
 
 // Open reads the membership of a folder. ErrNone: there is none.
@@ -150,8 +147,6 @@ func (m *Member) answer(ctx context.Context, e wire.Envelope, next func(context.
 		err = m.renew(e.Body)
 	case rpc.RemovedKind:
 		err = m.leave()
-	case rpc.AwaitedKind:
-		err = m.await(e.Body)
 	default:
 		return next(ctx, e)
 	}
@@ -160,34 +155,6 @@ func (m *Member) answer(ctx context.Context, e wire.Envelope, next func(context.
 		a.Error = &wire.Error{Text: err.Error()}
 	}
 	return a
-}
-
-func (m *Member) await(body []byte) error {
-	var names []string
-	if err := json.Unmarshal(body, &names); err != nil {
-		return fmt.Errorf("read the awaited files: %w", err)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.awaited, m.told = make(map[string]bool, len(names)), time.Now()
-	for _, name := range names {
-		m.awaited[name] = true
-	}
-	return nil
-}
-
-// ErrUntold is returned by Awaited if the chat has not named the files for a while.
-var ErrUntold = refusal.New(refusal.Unreachable, "the chat has not named the files that it waits for")
-
-// Awaited returns the names of the files that a prompt of the chat still needs, as the chat named
-// them at most age ago. A file that has come since may be awaited, too.
-func (m *Member) Awaited(age time.Duration) (map[string]bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.told.IsZero() || time.Now().Round(0).Sub(m.told.Round(0)) > age { // also the time of a suspend
-		return nil, ErrUntold
-	}
-	return m.awaited, nil
 }
 
 // renew stores rights for the next connection.

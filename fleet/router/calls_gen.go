@@ -590,6 +590,15 @@ func (r schedulesRouter) Add(ctx context.Context, q port.ScheduleRequest) (r0 po
 	return up(h, r0), h.upError(err)
 }
 
+func (r schedulesRouter) SetZone(ctx context.Context, session uuid.UUID, schedule uuid.UUID, zone string) (err error) {
+	h, err := r.about(session)
+	if err != nil {
+		return err
+	}
+	err = h.Schedules.SetZone(ctx, session, schedule, zone)
+	return h.upError(err)
+}
+
 func (r schedulesRouter) Remove(ctx context.Context, session uuid.UUID, schedule uuid.UUID) (r0 port.Schedule, err error) {
 	h, err := r.about(session)
 	if err != nil {
@@ -825,6 +834,15 @@ func (r receivedRouter) Finish(ctx context.Context, t folders.Ticket) (r0 string
 	}
 	r0, err = h.Received.Finish(ctx, down(h, t))
 	return r0, h.upError(err)
+}
+
+func (r receivedRouter) Discard(ctx context.Context, dir string, names []string) (err error) {
+	h, err := r.at(place(dir))
+	if err != nil {
+		return err
+	}
+	err = h.Received.Discard(ctx, h.local(dir), names)
+	return h.upError(err)
 }
 
 type allTranscripts struct {

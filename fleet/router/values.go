@@ -28,6 +28,7 @@ var fields = map[reflect.Type][]string{
 	reflect.TypeFor[folders.Worktree]():  {"Dir", "Of"},
 	reflect.TypeFor[news.FileOffered]():  {"Path"},
 	reflect.TypeFor[news.FileUnread]():   {"Path"},
+	reflect.TypeFor[news.FilesDue]():     {"Dir"},
 	reflect.TypeFor[news.Start]():        {"Dir"},
 	reflect.TypeFor[port.Git]():          {"Root"},
 	reflect.TypeFor[port.LoopWorktree](): {"Dir"},

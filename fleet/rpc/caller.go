@@ -35,10 +35,6 @@ const RightsKind = "Rights"
 // RemovedKind is the kind of the call that tells a host that it was removed.
 const RemovedKind = "Removed"
 
-// AwaitedKind is the kind of the call that tells a host which files from the chat a prompt still
-// needs: its body is a list of their names. An older host refuses it, and keeps all files.
-const AwaitedKind = "Awaited"
-
 // Rate is the number of bytes that a host may send in a second.
 const Rate = 1 << 20
 

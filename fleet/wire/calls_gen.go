@@ -421,6 +421,11 @@ func (client schedulesClient) Add(ctx context.Context, q port.ScheduleRequest) (
 	return r0, err
 }
 
+func (client schedulesClient) SetZone(ctx context.Context, session uuid.UUID, schedule uuid.UUID, zone string) (err error) {
+	err = client.call(ctx, "Schedules.SetZone", session, args{"session": session, "schedule": schedule, "zone": zone})
+	return err
+}
+
 func (client schedulesClient) List(ctx context.Context) (r0 []port.Schedule, err error) {
 	err = client.call(ctx, "Schedules.List", uuid.Nil, args{}, &r0)
 	return r0, err
@@ -579,6 +584,11 @@ func (client receivedClient) Begin(ctx context.Context, session uuid.UUID, id st
 func (client receivedClient) Finish(ctx context.Context, t folders.Ticket) (r0 string, err error) {
 	err = client.call(ctx, "Received.Finish", uuid.Nil, args{"t": t}, &r0)
 	return r0, err
+}
+
+func (client receivedClient) Discard(ctx context.Context, dir string, names []string) (err error) {
+	err = client.call(ctx, "Received.Discard", uuid.Nil, args{"dir": dir, "names": names})
+	return err
 }
 
 type allTranscripts struct {
@@ -1008,6 +1018,14 @@ var handlers = map[string]handler{
 		r0, err := m.Schedules.Add(ctx, in.Q)
 		return []any{r0}, err
 	}),
+	"Schedules.SetZone": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Session  uuid.UUID
+		Schedule uuid.UUID
+		Zone     string
+	}) ([]any, error) {
+		err := m.Schedules.SetZone(ctx, in.Session, in.Schedule, in.Zone)
+		return []any{}, err
+	}),
 	"Schedules.List": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {
 		r0, err := m.Schedules.List(ctx)
 		return []any{r0}, err
@@ -1166,6 +1184,13 @@ var handlers = map[string]handler{
 		r0, err := m.Received.Finish(ctx, in.T)
 		return []any{r0}, err
 	}),
+	"Received.Discard": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Dir   string
+		Names []string
+	}) ([]any, error) {
+		err := m.Received.Discard(ctx, in.Dir, in.Names)
+		return []any{}, err
+	}),
 	"Transcripts.Next": method(func(ctx context.Context, m *machine.Machine, in struct {
 		Session uuid.UUID
 		From    talk.Cursor
@@ -1254,6 +1279,7 @@ var newsKinds = map[string]func(json.RawMessage, bool) (news.News, error){
 	"Failed":       decodeNews[news.Failed],
 	"FileOffered":  decodeNews[news.FileOffered],
 	"FileUnread":   decodeNews[news.FileUnread],
+	"FilesDue":     decodeNews[news.FilesDue],
 	"Forgotten":    decodeNews[news.Forgotten],
 	"Held":         decodeNews[news.Held],
 	"Looped":       decodeNews[news.Looped],

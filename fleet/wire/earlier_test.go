@@ -18,8 +18,10 @@ import (
 // draws no button, because the machine has not reported the ability, or a person who asks for it
 // gets the sentence of refusal.OldMachine.
 var additions = map[string]string{
-	"Agents.Installed": "no button: see abilities",
-	"Files.Offered":    "no call: such a machine offers no files",
+	"Agents.Installed":  "no button: see abilities",
+	"Files.Offered":     "no call: such a machine offers no files",
+	"Received.Discard":  "no call: such a machine asks about no files",
+	"Schedules.SetZone": "the schedule keeps the zone that it was made in",
 }
 
 // TestEnvelopesOfEarlierVersions requires that this version still has each call, each kind of news

@@ -94,6 +94,7 @@ var aboutMachine = []string{
 	"Places.Bounds",
 	"Places.Make",
 	"Places.Resolve",
+	"Received.Discard",
 	"Received.Finish",
 	"Schedules.List",
 	"Screens.Inspect",

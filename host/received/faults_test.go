@@ -34,7 +34,7 @@ func turnsOfFiles() *disktest.Turns {
 		},
 		Turn: func() error {
 			return errors.Join(put("2", "again.txt"), put("4", "new.txt"),
-				w.Sweep(time.Hour, nil, func(string) (time.Time, bool) { return time.Time{}, false }))
+				w.sweep(time.Hour))
 		},
 		Done: func(t *testing.T) {
 			assert.Equal(t, []string{again, "new.txt"}, w.names(t))

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/programtest"
-	"ccbot/port/refusal"
 )
 
 var errSource = errors.New("the source is gone")
@@ -30,12 +30,13 @@ type world struct {
 	*Store
 	records, dir string
 	at           time.Time
+	ended        Ended
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	root := t.TempDir()
-	w := &world{records: filepath.Join(root, "state", "received"), dir: filepath.Join(root, "work"),
+	w := &world{ended: never, records: filepath.Join(root, "state", "received"), dir: filepath.Join(root, "work"),
 		at: time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)}
 	require.NoError(t, os.Mkdir(w.dir, 0o755))
 	w.again(t)
@@ -180,12 +181,12 @@ func TestP4_CrashLeavesNoPartialFile(t *testing.T) {
 		})
 		t.Run(tt.name+", then swept", func(t *testing.T) {
 			w := crashed(t)
-			require.NoError(t, w.Sweep(time.Hour, nil, never))
+			require.NoError(t, w.sweep(time.Hour))
 			for _, name := range w.names(t) {
 				assert.Equal(t, "a.txt", name, "what is whole has its time, what is not goes at once")
 			}
 			w.at = w.at.Add(2 * time.Hour)
-			require.NoError(t, w.Sweep(time.Hour, nil, never))
+			require.NoError(t, w.sweep(time.Hour))
 			assert.Empty(t, w.names(t))
 			assert.Zero(t, w.noted(t))
 		})
@@ -242,7 +243,7 @@ func TestP9_ForeignFolderIsRefused(t *testing.T) {
 			_, err := w.Put(w.dir, "1", "a.txt", strings.NewReader("one"))
 			require.ErrorIs(t, err, ErrNotOurs)
 			assert.Zero(t, w.noted(t))
-			require.NoError(t, w.Sweep(time.Nanosecond, nil, never))
+			require.NoError(t, w.sweep(time.Nanosecond))
 			for _, dir := range []string{elsewhere, filepath.Join(w.dir, "src")} {
 				files, _ := os.ReadDir(dir)
 				assert.Empty(t, files)
@@ -364,7 +365,7 @@ func TestSweepRemovesOnlyRecordedFiles(t *testing.T) {
 	later := func(d time.Duration) {
 		w.at = w.at.Add(d)
 		w.again(t)
-		require.NoError(t, w.Sweep(24*time.Hour, map[string]bool{"waits.txt": true}, never))
+		require.NoError(t, w.sweep(24*time.Hour, "waits.txt"))
 	}
 	for _, name := range []string{"a.txt", "waits.txt", "edited.txt", "replaced.txt", "linked.txt", "gone.txt", "same-size.txt"} {
 		w.put(t, name, name, "text of "+name)
@@ -385,14 +386,21 @@ func TestSweepRemovesOnlyRecordedFiles(t *testing.T) {
 	left := []string{"edited.txt", "foreign.txt", "linked.txt", "replaced.txt", "same-size.txt", "waits.txt"}
 	assert.Equal(t, left, w.names(t))
 	assert.Equal(t, 1, w.noted(t), "what is not ours any more is forgotten")
-	require.NoError(t, w.Sweep(24*time.Hour, nil, never))
+	require.NoError(t, w.sweep(24*time.Hour))
 	assert.Contains(t, w.names(t), "waits.txt", "its time begins when its prompt is typed")
 	w.at = w.at.Add(25 * time.Hour)
-	require.NoError(t, w.Sweep(0, nil, never))
+	require.NoError(t, w.sweep(0))
 	assert.Contains(t, w.names(t), "waits.txt", "0: never")
-	require.NoError(t, w.Sweep(24*time.Hour, nil, never))
+	require.NoError(t, w.sweep(24*time.Hour))
 	assert.NotContains(t, w.names(t), "waits.txt")
 	assert.Zero(t, w.noted(t))
+}
+
+// sweep removes what is due, apart from the files that prompts need.
+func (w *world) sweep(ttl time.Duration, needed ...string) error {
+	return w.Sweep(context.Background(), ttl, w.ended, func(_ context.Context, dir string, names []string) error {
+		return w.Discard(dir, slices.DeleteFunc(names, func(name string) bool { return slices.Contains(needed, name) }), w.ended)
+	})
 }
 
 // never is a directory without a record of a session.
@@ -406,10 +414,11 @@ func TestFileAgeStartsAtSessionEnd(t *testing.T) {
 	ended, open := time.Time{}, true
 	sweep := func(after time.Duration) {
 		w.at = came.Add(after)
-		require.NoError(t, w.Sweep(time.Hour, nil, func(dir string) (time.Time, bool) {
+		w.ended = func(dir string) (time.Time, bool) {
 			assert.Equal(t, w.dir, dir)
 			return ended, open
-		}))
+		}
+		require.NoError(t, w.sweep(time.Hour))
 	}
 	sweep(100 * time.Hour)
 	assert.Contains(t, w.names(t), "a.txt", "its session is open")
@@ -427,7 +436,7 @@ func TestSweepOutlivesMissingFolder(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.records, "bad.json"), []byte(`{"version":1,"dir":"/x","part":"../../y","at":"2026-05-04T10:00:00Z"}`), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(w.records, "new.json"), []byte(`{"version":99}`), 0o600))
 	w.at = w.at.Add(time.Hour)
-	require.NoError(t, w.Sweep(time.Minute, nil, never))
+	require.NoError(t, w.sweep(time.Minute))
 	assert.Equal(t, 1, w.noted(t), "a newer program's stays")
 	aside, err := filepath.Glob(filepath.Join(w.records, "..", "quarantine", "*bad.json"))
 	require.NoError(t, err)
@@ -436,7 +445,7 @@ func TestSweepOutlivesMissingFolder(t *testing.T) {
 
 func TestSweepSparesFileBeingPut(t *testing.T) {
 	w := newWorld(t)
-	sweep := first(func() { assert.NoError(t, w.Sweep(time.Nanosecond, nil, never)) })
+	sweep := first(func() { assert.NoError(t, w.sweep(time.Nanosecond)) })
 	name, err := w.Put(w.dir, "1", "a.txt", io.MultiReader(sweep, strings.NewReader("one")))
 	require.NoError(t, err)
 	assert.FileExists(t, w.path(name))
@@ -472,7 +481,7 @@ func TestWithoutHardLinks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "one", string(data))
 	w.at = w.at.Add(time.Hour)
-	require.NoError(t, w.Sweep(time.Minute, nil, never))
+	require.NoError(t, w.sweep(time.Minute))
 	assert.Empty(t, w.names(t))
 }
 
@@ -489,35 +498,19 @@ func testRun(t *testing.T, ttl, every time.Duration) {
 		w.again(t) // its locks are of this test's
 		ctx, cancel := context.WithCancel(t.Context())
 		looks, done := make(chan error), make(chan error, 1)
+		w.at = w.at.Add(ttl)
 		go func() {
-			done <- w.Run(ctx, ttl, func() (map[string]bool, error) { return nil, <-looks }, never)
+			done <- w.Run(ctx, ttl, never, func(context.Context, string, []string) error { return <-looks })
 		}()
 		begun := time.Now()
-		looks <- nil
+		looks <- errSource // the chat was not asked
 		assert.Zero(t, time.Since(begun))
 		synctest.Wait()
-		w.at = w.at.Add(ttl + time.Hour)
-		looks <- errSource // the pending ids are unknown: nothing is removed
-		assert.Equal(t, every, time.Since(begun))
-		synctest.Wait()
-		assert.FileExists(t, w.path("a.txt"))
 		looks <- nil
+		assert.Equal(t, every, time.Since(begun), "so it is asked again")
 		synctest.Wait()
-		assert.NoFileExists(t, w.path("a.txt"))
+		assert.FileExists(t, w.path("a.txt"), "until the chat has answered")
 		cancel()
 		require.NoError(t, <-done)
 	})
-}
-
-// TestSilentMachineIsNoWarning: files stay while the machine that awaits them does not answer, and
-// that needs no person.
-func TestSilentMachineIsNoWarning(t *testing.T) {
-	for why, level := range map[error]string{refusal.ErrUnreachable: "DEBUG", errSource: "WARN"} {
-		w := newWorld(t)
-		var log strings.Builder
-		w.log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		ctx, cancel := context.WithCancel(t.Context())
-		require.NoError(t, w.Run(ctx, time.Hour, func() (map[string]bool, error) { cancel(); return nil, why }, never))
-		assert.Contains(t, log.String(), "level="+level+" msg=inbox_not_cleaned")
-	}
 }

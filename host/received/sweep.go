@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,24 +16,16 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/wording"
-	"ccbot/port/refusal"
 )
 
-// Run removes files that are old enough, now and at least every hour, until ctx ends. waits returns
-// the file names in prompts that still have to be typed; for ended see Sweep.
-func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[string]bool, error), ended Ended) error {
+// Run sweeps now and at least every hour, until ctx ends. For ended and ask see Sweep.
+func (s *Store) Run(ctx context.Context, ttl time.Duration, ended Ended, ask Ask) error {
 	every := time.Hour
 	if ttl > 0 {
 		every = min(every, max(ttl/12, time.Second)) // or a short time would not be kept
 	}
 	for {
-		names, err := waits()
-		if err == nil {
-			err = s.Sweep(ttl, names, ended)
-		}
-		if refusal.Is(err, refusal.Unreachable) { // the files stay until the chat is back
-			s.log.Debug("inbox_not_cleaned", logkey.Error, err)
-		} else if err != nil {
+		if err := s.Sweep(ctx, ttl, ended, ask); err != nil {
 			s.log.Warn("inbox_not_cleaned", logkey.Error, err)
 		}
 		if pause.For(ctx, every) != nil {
@@ -44,14 +38,72 @@ func (s *Store) Run(ctx context.Context, ttl time.Duration, waits func() (map[st
 // one. open is true while a session of the directory has not ended.
 type Ended func(dir string) (at time.Time, open bool)
 
-// Sweep removes the files that are older than ttl; with 0 it removes none. The age of a file begins
+// Ask asks the chat which of some files of a directory no prompt needs; the answer is a call of
+// Discard. The age of the others begins again.
+type Ask func(ctx context.Context, dir string, names []string) error
+
+// Sweep asks about the files that are older than ttl; with 0 about none. The age of a file begins
 // when it came, or when the last session of its directory ended, whichever is later; a file of an
-// open session stays. The age of a file that a waiting prompt names begins again. The rest of a
-// file that a crash kept from becoming whole is removed at once.
-func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool, ended Ended) error {
+// open session stays. The rest of a file that a crash kept from becoming whole is removed.
+func (s *Store) Sweep(ctx context.Context, ttl time.Duration, ended Ended, ask Ask) error {
+	due := make(map[string][]string)
+	now := s.now().UTC()
+	err := s.each(func(key string, r record) error {
+		since, open := ended(r.Dir)
+		if since.Before(r.At) {
+			since = r.At
+		}
+		if r.Name != "" && ttl > 0 && now.Sub(since) >= ttl && !open {
+			due[r.Dir] = append(due[r.Dir], r.Name)
+		}
+		return s.tidy(key, r)
+	})
+	for _, dir := range slices.Sorted(maps.Keys(due)) {
+		if failed := ask(ctx, dir, slices.Clone(due[dir])); failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		err = errors.Join(err, s.each(func(key string, r record) error {
+			if r.Dir != dir || !slices.Contains(due[dir], r.Name) {
+				return nil
+			}
+			r.At = now
+			return s.save(key, r)
+		}))
+	}
+	return err
+}
+
+// tidy removes what an attempt has left next to a file, and forgets a file that never became whole.
+func (s *Store) tidy(key string, r record) error {
+	err := s.clear(r, false)
+	if err == nil && r.Name == "" {
+		err = s.forget(key)
+	}
+	return err
+}
+
+// Discard removes files of a directory which no prompt needs. A file of an open session stays.
+func (s *Store) Discard(dir string, names []string, ended Ended) error {
+	if _, open := ended(dir); open {
+		return nil
+	}
+	return s.each(func(key string, r record) error {
+		if r.Dir != dir || r.Name == "" || !slices.Contains(names, r.Name) {
+			return nil
+		}
+		if err := s.clear(r, true); err != nil {
+			return err
+		}
+		return s.forget(key)
+	})
+}
+
+// each calls do for each record that is not in use. A damaged one is set aside.
+func (s *Store) each(do func(key string, r record) error) error {
 	items, err := s.records.List()
 	if err != nil {
-		return fmt.Errorf("sweep: %w", err)
+		return fmt.Errorf("read the records of files: %w", err)
 	}
 	var errs []error
 	for _, item := range items {
@@ -59,39 +111,21 @@ func (s *Store) Sweep(ttl time.Duration, waiting map[string]bool, ended Ended) e
 		if !ok || !s.tryTake(key) {
 			continue
 		}
-		errs = append(errs, s.sweepOne(key, ttl, waiting, ended))
+		r, err := s.load(key)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, keepjson.ErrNewer):
+			err = nil
+		case err == nil:
+			err = do(key, r)
+		case !errors.Is(err, errUnread):
+			err = s.records.Quarantine(key+recordSuffix, s.aside, err.Error())
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("file %s: %w", key, err))
+		}
 		s.release(key)
 	}
 	return errors.Join(errs...)
-}
-
-func (s *Store) sweepOne(key string, ttl time.Duration, waiting map[string]bool, ended Ended) error {
-	r, err := s.load(key)
-	now := s.now().UTC()
-	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, keepjson.ErrNewer):
-		return nil
-	case errors.Is(err, errUnread):
-		return fmt.Errorf("sweep %s: %w", key, err)
-	case err != nil:
-		return s.records.Quarantine(key+recordSuffix, s.aside, err.Error())
-	}
-	since, open := ended(r.Dir)
-	if since.Before(r.At) {
-		since = r.At
-	}
-	over := ttl > 0 && now.Sub(since) >= ttl && !waiting[r.Name] && !open
-	if err := s.clear(r, r.Name != "" && over); err != nil {
-		return fmt.Errorf("sweep %s: %w", key, err)
-	}
-	switch {
-	case r.Name == "" || over:
-		return s.forget(key)
-	case waiting[r.Name]:
-		r.At = now
-		return s.save(key, r)
-	}
-	return nil
 }
 
 // clear removes everything that an attempt has left next to a file. With whole it also removes the

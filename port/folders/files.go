@@ -41,6 +41,9 @@ type Received interface {
 	// Finish stores the file under a name similar to the requested one. If a file of the id is there
 	// already, it stays. After a *refusal.Error nothing is left there. A repetition returns the same.
 	Finish(ctx context.Context, t Ticket) (name string, err error)
+	// Discard removes files of a folder of sessions that no prompt needs, as news.FilesDue asks. A
+	// file of an open session stays.
+	Discard(ctx context.Context, dir string, names []string) error
 }
 
 // InboxName is the folder for files from the chat in a session's folder.

@@ -37,4 +37,12 @@ type (
 		Path string                 // its address
 		To   []address.Conversation // of its sessions
 	}
+	// FilesDue asks which files from the chat, in a folder of sessions that have ended, no prompt
+	// needs: they are old enough, and the chat removes them with folders.Received.Discard. The others
+	// are asked about again.
+	FilesDue struct {
+		Piece
+		Dir   string // its address
+		Names []string
+	}
 )

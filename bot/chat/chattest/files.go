@@ -138,7 +138,8 @@ func NewMediaWorld(t *testing.T) *MediaWorld {
 	d := &MediaWorld{World: w, Dir: t.TempDir(), Downloads: &fakeDownloads{fails: make(map[string]error)}}
 	store, err := received.Open(filepath.Join(w.Dir, "received"), w.Now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	w.machine.Received, w.Downloader = &host.Machine{Records: w.Records, Received: store, Tickets: &w.Tickets}, d.Downloads
+	ended := func(string) (time.Time, bool) { return time.Time{}, false }
+	w.machine.Received, w.Downloader = &host.Machine{Records: w.Records, Received: store, Tickets: &w.Tickets, Ended: ended}, d.Downloads
 	w.Connect(w.Lifecycle, w.Windows)
 	d.R = w.NewCurrentSession(t, "api", session.Running)
 	w.Records.Change(d.R.ID, func(r *session.Record) { r.Dir = d.Dir })

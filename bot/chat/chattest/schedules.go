@@ -32,9 +32,6 @@ func (s schedules) Abilities(r session.Record) port.Abilities {
 	return shown.Can
 }
 
-// Zone implements schedule.Engine.
-func (s schedules) Zone(to session.Conversation) string { return s.world.Chats.ZoneOf(to.ChatID) }
-
 // openSchedules opens the schedules of the folder.
 func (w *World) openSchedules(t *testing.T) *schedule.Keeper {
 	t.Helper()

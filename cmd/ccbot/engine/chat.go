@@ -17,29 +17,8 @@ import (
 // Chat has the calls of an engine to its chat that are not news. Each assumes a chat that can be
 // asked now.
 type Chat interface {
-	Start
-	Plans
-
 	// Holds is lifecycle.Callbacks.Holds.
 	Holds(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool)
-	// Awaited names the files from the chat that a prompt still needs.
-	Awaited() (map[string]bool, error)
-}
-
-// Start has the calls about a start of the engine.
-type Start interface {
-	// Agree brings the files of the chat into agreement with those of the engine after a crash.
-	Agree(ctx context.Context) error
-	// Settle decides about the prompts that the crash has left, after the recovery.
-	Settle(ctx context.Context) error
-}
-
-// Plans has the calls of loops and schedules.
-type Plans interface {
-	// Zone returns the time zone of a conversation.
-	Zone(to session.Conversation) string
-	// Explain returns the chat's sentence for a refusal.
-	Explain(r port.Session, err error) string
 }
 
 // PlannedPrompts keeps the prompts of loops and schedules.

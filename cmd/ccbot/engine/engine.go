@@ -194,7 +194,7 @@ func (e *Engine) noteReads(ctx context.Context) *suspect.Files {
 // openPorts makes the ports through which the chat reaches this machine.
 func (e *Engine) openPorts() (err error) {
 	e.Places = &host.Machine{Home: host.WithoutLinks(e.Home), Roots: e.RootFolders, Own: offline.Own(e.Config), Records: e.Store, Unread: e.Store.UnreadIn, Tickets: new(host.Tickets), Offers: new(host.Offers),
-		Agents: e.Coding, GitEnv: environment.Server(e.Environ), Folders: &e.Store.Folders,
+		Ended: e.ended, Agents: e.Coding, GitEnv: environment.Server(e.Environ), Folders: &e.Store.Folders,
 		Written: func(ctx context.Context, claude ...uuid.UUID) (map[uuid.UUID]bool, error) {
 			return e.Evidence.Written(ctx, claude...)
 		}}

@@ -38,7 +38,7 @@ func (e *Engine) openPlans() error {
 	if err := e.Loops.Open(offline.Loops(e.Dir), quarantine); err != nil {
 		return err
 	}
-	e.Schedules = &schedule.Keeper{Engine: scheduleEngine{turns}, Now: time.Now, Log: e.Log, Failpoint: Failpoint(e.Environ)}
+	e.Schedules = &schedule.Keeper{Engine: scheduleEngine{turns}, Zone: e.TimeZone, Now: time.Now, Log: e.Log, Failpoint: Failpoint(e.Environ)}
 	return e.Schedules.Open(offline.Schedules(e.Dir), quarantine)
 }
 

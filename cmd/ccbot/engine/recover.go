@@ -17,11 +17,11 @@ import (
 )
 
 // Recover brings records, windows and processes into agreement before anything new is accepted.
-func (e *Engine) Recover(ctx context.Context) (recovery.Report, error) {
+func (e *Engine) Recover(ctx context.Context, start Start) (recovery.Report, error) {
 	if err := e.ensureTmux(ctx); err != nil {
 		return recovery.Report{}, err
 	}
-	if err := e.Chat.Agree(ctx); err != nil {
+	if err := start.Agree(ctx); err != nil {
 		return recovery.Report{}, err
 	}
 	report, err := e.Recovery.Run(ctx)
@@ -29,7 +29,7 @@ func (e *Engine) Recover(ctx context.Context) (recovery.Report, error) {
 		return recovery.Report{}, err
 	}
 	e.Counts.Recovered(report)
-	return report, e.Chat.Settle(ctx)
+	return report, start.Settle(ctx)
 }
 
 // tmuxTimeout is how long a start waits for tmux before it logs that it waits: tmux answers within

@@ -23,11 +23,20 @@ import (
 
 // Program is a program that contains an engine.
 type Program struct {
+	Start Start
 	Verbs map[string]socket.Change // at the socket, besides those of agents
 	// Begin starts the parts that run during the recovery as well. It may be nil.
 	Begin func(l Life)
 	// Serve runs once sessions are in order, until l.Stopping ends. The engine ends after it.
 	Serve func(l Life) error
+}
+
+// Start has what a program does at a start with the prompts that a crash has left.
+type Start interface {
+	// Agree brings its files into agreement with those of the engine, before the recovery.
+	Agree(ctx context.Context) error
+	// Settle decides about the prompts after the recovery, before anything is typed.
+	Settle(ctx context.Context) error
 }
 
 // Life is the life of a running program.
@@ -84,7 +93,7 @@ func (e *Engine) Run(asked context.Context, p Program) error {
 }
 
 func (e *Engine) serve(l Life, p Program) error {
-	report, err := e.Recover(l.Stopping)
+	report, err := e.Recover(l.Stopping, p.Start)
 	switch {
 	case l.Stopping.Err() != nil && err != nil: // tmux or git, ended by the stop, reports only the signal
 		return l.Stopping.Err()
@@ -99,7 +108,9 @@ func (e *Engine) serve(l Life, p Program) error {
 		e.Schedules.Run, e.Binary.Run, e.Prompts.Run, e.reportLosses, e.pruneBindings,
 		func(ctx context.Context) error { return e.Socket.Run(ctx, e.Dir, e.Table, p.Verbs) },
 		func(ctx context.Context) error {
-			return e.Places.Received.Run(ctx, e.InboxTTL, e.Chat.Awaited, e.ended)
+			return e.Places.Received.Run(ctx, e.InboxTTL, e.ended, func(ctx context.Context, dir string, names []string) error {
+				return e.machineNews(ctx, news.FilesDue{Dir: dir, Names: names})
+			})
 		},
 		func(ctx context.Context) error {
 			return statefolder.KeepAlive(ctx, e.Dir, process.Clock{Table: e.Table}, e.Log)

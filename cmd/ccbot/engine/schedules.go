@@ -51,21 +51,21 @@ func (e scheduleEngine) Outcome(ctx context.Context, r session.Record, key uuid.
 }
 
 // Resume implements schedule.Engine.
-func (e scheduleEngine) Resume(ctx context.Context, id uuid.UUID) (refused string, err error) {
+func (e scheduleEngine) Resume(ctx context.Context, id uuid.UUID) (refused *refusal.Error, err error) {
 	s := e.turns.Engine
 	r, known := s.Store.Get(id)
 	if !known {
-		return "", session.ErrNotFound
+		return nil, session.ErrNotFound
 	}
 	if _, err = BringBack(ctx, s.Config, s.Lifecycle, r); err == nil {
 		ReportOpened(ctx, s, id, true)
-		return "", nil
+		return nil, nil
 	}
 	err = s.Sessions.Refused(err)
-	if now, _ := s.Views().Get(id); refusal.In(err).Code != "" {
-		return s.Chat.Explain(now, err), nil
+	if refused = refusal.In(err); refused.Code != refusal.Internal {
+		return refused, nil
 	}
-	return "", err
+	return nil, err
 }
 
 // ReportOpened reports to the chat a session that this machine has opened by itself. The session
@@ -88,11 +88,6 @@ func (e scheduleEngine) Abilities(r session.Record) port.Abilities {
 func (e scheduleEngine) Looped(id uuid.UUID) bool {
 	_, live := e.turns.Loops.Live(id)
 	return live
-}
-
-// Zone implements schedule.Engine.
-func (e scheduleEngine) Zone(to session.Conversation) string {
-	return e.turns.Chat.Zone(to)
 }
 
 // Tell implements schedule.Engine.

@@ -111,7 +111,7 @@ func (s *system) alone(ctx context.Context, fn func(context.Context, *system) er
 			return err
 		}
 		s.Binary.Version(ctx) // only the caller of this verb waits here
-		report, err := s.Recover(ctx)
+		report, err := s.Recover(ctx, startOf{s})
 		if err != nil {
 			return err
 		}

@@ -6,16 +6,14 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/prompt"
-	"ccbot/internal/address"
-	"ccbot/port"
 	"ccbot/port/news"
 )
 
-// localChat implements engine.Chat by the bot of this process.
-type localChat struct{ s *system }
+// startOf implements engine.Start for a chat in this process.
+type startOf struct{ s *system }
 
 // Agree implements engine.Start.
-func (c localChat) Agree(ctx context.Context) error {
+func (c startOf) Agree(ctx context.Context) error {
 	if err := c.s.outbox.Load(); err != nil { // it sets aside posts that cannot be read
 		return err
 	}
@@ -32,7 +30,7 @@ func (c localChat) Agree(ctx context.Context) error {
 
 // Settle implements engine.Start. Without the review, prompts that are too old, or belong to no
 // session, would be typed.
-func (c localChat) Settle(ctx context.Context) error {
+func (c startOf) Settle(ctx context.Context) error {
 	if err := c.s.bot.Prompts.Review(ctx, c.s.Away); err != nil {
 		return err
 	}
@@ -41,18 +39,10 @@ func (c localChat) Settle(ctx context.Context) error {
 	})
 }
 
-// Zone implements engine.Plans.
-func (c localChat) Zone(to address.Conversation) string { return c.s.bot.Chat.Book.ZoneOf(to.ChatID) }
-
-// Explain implements engine.Plans.
-func (c localChat) Explain(r port.Session, err error) string {
-	return c.s.bot.Chat.In(r.Conversation).Failure(r, err).Text.Text
-}
+// localChat implements engine.Chat by the bot of this process.
+type localChat struct{ s *system }
 
 // Holds implements engine.Chat.
 func (c localChat) Holds(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool) {
 	return c.s.bot.Budget.Holds(ctx, id)
 }
-
-// Awaited implements engine.Chat.
-func (c localChat) Awaited() (map[string]bool, error) { return c.s.bot.Prompts.Awaited("") }

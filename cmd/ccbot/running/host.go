@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -20,12 +19,10 @@ import (
 	"ccbot/fleet/member"
 	"ccbot/fleet/rpc"
 	fleetwire "ccbot/fleet/wire"
-	"ccbot/internal/address"
 	"ccbot/internal/gauge"
 	"ccbot/internal/logkey"
 	"ccbot/internal/loglimit"
 	"ccbot/internal/session"
-	"ccbot/port"
 	"ccbot/port/news"
 )
 
@@ -88,11 +85,11 @@ func beginHost(ctx context.Context, c config.Config, hook string, environ []stri
 
 // runHost recovers first, and makes calls of the chat only after that.
 func runHost(ctx context.Context, e *engine.Engine, m *member.Member, version string) error {
-	e.Connect(context.WithoutCancel(ctx), remoteChat{e, m}, m.News())
+	e.Connect(context.WithoutCancel(ctx), remoteChat{}, m.News())
 	server := fleetwire.Server{Name: m.Admission.Name, Machine: machineOf(e)}
 	s := &system{Engine: e}
 	verbs := map[string]socket.Change{Ending.Verb: Ending.by(s), stopping.Verb: stopping.by(s)}
-	err := e.Run(ctx, engine.Program{Verbs: verbs, Serve: func(l engine.Life) error {
+	err := e.Run(ctx, engine.Program{Start: hostStart{e}, Verbs: verbs, Serve: func(l engine.Life) error {
 		l.Go(func(ctx context.Context) error {
 			return m.Run(ctx, server.Answer, func() rpc.Beat { return beatOf(ctx, e, version) })
 		})
@@ -120,44 +117,25 @@ func beatOf(ctx context.Context, e *engine.Engine, version string) rpc.Beat {
 	return b
 }
 
-// remoteChat implements engine.Chat on a machine whose chat is on another one: only news reach it.
-type remoteChat struct {
-	e *engine.Engine
-	m *member.Member
-}
+// hostStart implements engine.Start on a machine whose chat is on another one.
+type hostStart struct{ e *engine.Engine }
 
 // Agree implements engine.Start: the chat repeats the offers that were not answered.
-func (c remoteChat) Agree(context.Context) error { return c.e.Prompts.ReportAll() }
+func (h hostStart) Agree(context.Context) error { return h.e.Prompts.ReportAll() }
 
 // Settle implements engine.Start. The chat decides about the prompts of a session that is not
 // there.
-func (c remoteChat) Settle(ctx context.Context) error {
-	return settle(ctx, c.e, func(_ context.Context, keys []string) (err error) {
+func (h hostStart) Settle(ctx context.Context) error {
+	return settle(ctx, h.e, func(_ context.Context, keys []string) (err error) {
 		for _, key := range keys {
-			err = errors.Join(err, c.e.Prompts.TakeBack(key, 0, false))
+			err = errors.Join(err, h.e.Prompts.TakeBack(key, 0, false))
 		}
 		return err
 	})
 }
 
-// Zone returns the zone of this machine's settings.
-func (c remoteChat) Zone(address.Conversation) string { return c.e.TimeZone }
-
-// Explain implements engine.Plans.
-func (remoteChat) Explain(_ port.Session, err error) string { return err.Error() }
+// remoteChat implements engine.Chat on a machine whose chat is on another one: only news reach it.
+type remoteChat struct{}
 
 // Holds implements engine.Chat: the chat interrupts a turn above its cap.
 func (remoteChat) Holds(context.Context, uuid.UUID) (why news.Wait, capped bool) { return "", false }
-
-// awaitedTTL is the longest time for which the chat's list of awaited files counts.
-const awaitedTTL = 3 * time.Hour
-
-// Awaited implements engine.Chat. A file that has come after the list is not old enough to be
-// removed, because the list is younger than that.
-func (c remoteChat) Awaited() (map[string]bool, error) {
-	age := awaitedTTL
-	if ttl := c.e.InboxTTL; ttl > 0 {
-		age = min(age, ttl/2)
-	}
-	return c.m.Awaited(age)
-}

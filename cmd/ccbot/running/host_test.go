@@ -13,14 +13,13 @@ import (
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/engine"
-	"ccbot/internal/address"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/recovery"
 )
 
 // newHost returns a machine whose chat is on another one, and its log.
-func newHost(t *testing.T, settings ...string) (remoteChat, *bytes.Buffer) {
+func newHost(t *testing.T, settings ...string) (*engine.Engine, *bytes.Buffer) {
 	t.Helper()
 	environ := append(machine(t), settings...)
 	c, err := config.LoadForHost(environ)
@@ -29,45 +28,38 @@ func newHost(t *testing.T, settings ...string) (remoteChat, *bytes.Buffer) {
 	e, err := beginHost(t.Context(), c, "/bin/true", environ, slog.New(slog.NewTextHandler(log, nil)))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
-	return remoteChat{e, nil}, log
-}
-
-// TestZoneOfHostIsInItsSettings: the chat, which is elsewhere, is not asked at each run of a
-// schedule.
-func TestZoneOfHostIsInItsSettings(t *testing.T) {
-	c, _ := newHost(t, "CCBOT_TIME_ZONE=Europe/Berlin")
-	assert.Equal(t, "Europe/Berlin", c.Zone(address.Conversation{ChatID: 1}))
+	return e, log
 }
 
 // TestHostReportsNews: a start, the silence of tmux and a session that is about to be forgotten are
 // news for the chat on another machine.
 func TestHostReportsNews(t *testing.T) {
-	c, _ := newHost(t)
+	e, _ := newHost(t)
 	got := new(reported)
-	c.e.Connect(t.Context(), c, got)
-	require.NoError(t, c.e.ReportRecovery(t.Context(), recovery.Report{Notices: []recovery.Notice{{Kind: recovery.Newer}}}))
-	require.NotNil(t, c.e.Callbacks().Lost, "losses are reported together")
+	e.Connect(t.Context(), remoteChat{}, got)
+	require.NoError(t, e.ReportRecovery(t.Context(), recovery.Report{Notices: []recovery.Notice{{Kind: recovery.Newer}}}))
+	require.NotNil(t, e.Callbacks().Lost, "losses are reported together")
 	r := one(1, "api")
-	require.NoError(t, c.e.Clear(t.Context(), r))
+	require.NoError(t, e.Clear(t.Context(), r))
 	require.Len(t, got.all, 2)
-	assert.Equal(t, news.Start{Newer: 1, Dir: c.e.Dir}, got.all[0].News)
+	assert.Equal(t, news.Start{Newer: 1, Dir: e.Dir}, got.all[0].News)
 	assert.Equal(t, uuid.Nil, got.all[0].ID)
 	assert.Equal(t, news.Forgotten{}, got.all[1].News)
 	assert.Equal(t, r.ID, got.all[1].ID)
 	got.err = errors.New("the disk is full")
-	require.Error(t, c.e.Clear(t.Context(), r), "it is not forgotten before the chat has the news")
+	require.Error(t, e.Clear(t.Context(), r), "it is not forgotten before the chat has the news")
 }
 
 // TestP8_HostOpensSessionsWithoutChat: what a loop starts and a schedule resumes is news for the
 // chat on another machine, which is not asked.
 func TestP8_HostOpensSessionsWithoutChat(t *testing.T) {
-	c, _ := newHost(t)
+	e, _ := newHost(t)
 	got := new(reported)
-	c.e.Connect(t.Context(), c, got)
+	e.Connect(t.Context(), remoteChat{}, got)
 	r := one(1, "api")
-	require.NoError(t, c.e.Store.Create(r))
+	require.NoError(t, e.Store.Create(r))
 	for _, back := range []bool{false, true} {
-		engine.ReportOpened(t.Context(), c.e, r.ID, back)
+		engine.ReportOpened(t.Context(), e, r.ID, back)
 		last := got.all[len(got.all)-1]
 		assert.Equal(t, news.Opened{Back: back}, last.News)
 		assert.Equal(t, r.ID, last.ID)

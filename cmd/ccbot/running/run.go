@@ -132,7 +132,7 @@ const startTime = 5 * time.Second
 
 // run recovers first, and handles updates only after that. The end of asked asks it to stop.
 func (s *system) run(asked context.Context, reload <-chan os.Signal) error {
-	err := s.Run(asked, engine.Program{Verbs: s.changes(), Serve: s.serve, Begin: func(l engine.Life) {
+	err := s.Run(asked, engine.Program{Start: startOf{s}, Verbs: s.changes(), Serve: s.serve, Begin: func(l engine.Life) {
 		l.Go(s.metrics.Run)
 		l.Go(func(context.Context) error { return s.service.Run(l.Stopping) })
 		l.Go(func(ctx context.Context) error { return s.reloadAt(ctx, reload) })

@@ -118,8 +118,8 @@ func wire(ctx context.Context, settings engine.Settings) (*system, error) {
 	s.Connect(context.WithoutCancel(ctx), localChat{s}, reports)
 	s.inbox.TakeBack = takeBackFrom(ctx, s.machines.Machine().Sessions)
 	s.fleet.settings = center.Settings{Folder: FleetFolder(c.Dir), Name: c.Machine, Now: time.Now, Log: log, Machines: s.machines,
-		OnCandidate: s.bot.Hosts.OnCandidate, Awaited: s.bot.Prompts.Awaited,
-		News: func(h join.Host) fleetwire.Chat { return s.machines.Chat(h.ID, reports) }}
+		OnCandidate: s.bot.Hosts.OnCandidate,
+		News:        func(h join.Host) fleetwire.Chat { return s.machines.Chat(h.ID, reports) }}
 	s.fleet.load()
 	s.Socket.Scripts = s.scripts()
 	s.metrics.Measure(s.inbox, s.outbox, s.service.Pulse, func() uint64 { return s.AgentsMemory(ctx) })
