@@ -162,6 +162,34 @@ func TestP8_RepeatedNewsChangeNothing(t *testing.T) {
 	}
 }
 
+// TestP5_LateNewsAreReported: news that an older program could not read come after later ones of
+// their session. They are reported once, and change nothing that the chat shows of its present.
+func TestP5_LateNewsAreReported(t *testing.T) {
+	for _, kind := range chattest.NewsNames(t) {
+		w := chattest.NewWorld(t)
+		r, n := w.News(t, kind)
+		if !news.IsKept(w.Hosted.News(r, n)) || tellings()[kind].says == nil {
+			continue
+		}
+		r.LastNews = 9
+		require.NoError(t, w.SessionNews(t.Context(), r, news.Switched{ModeChange: port.ModeChange{Mode: "plan"}}))
+		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
+		w.Telegram.Deliver(t.Context())
+		did, shown := w.Telegram.Done(), w.Telegram.ShownOnce()
+		s := chattest.ViewOf(r)
+		s.News = 7
+		require.NoError(t, w.Bot.SessionNews(t.Context(), s, w.Hosted.News(r, n)))
+		assert.Equal(t, did, w.Telegram.Done(), "%s: older ones are those that the chat has", kind)
+		s.Late = true
+		for range 2 { // a kill repeats them
+			require.NoError(t, w.Bot.SessionNews(t.Context(), s, w.Hosted.News(r, n)))
+		}
+		w.Telegram.Deliver(t.Context())
+		assert.Len(t, w.Telegram.Done(), len(did)+1, kind)
+		assert.Subset(t, w.Telegram.ShownOnce(), shown, "%s close no dialog", kind)
+	}
+}
+
 // A kill after the report is stored, and before its number is, repeats no message: also the news
 // that edit the message of a begin.
 func TestP8_KillAfterReportRepeatsNothing(t *testing.T) {

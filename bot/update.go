@@ -399,8 +399,9 @@ func teller(n news.News) (feature string, err error) {
 
 // SessionNews reports news of a session or a machine to the chat. A report is on disk when it
 // returns. Kept news that the chat has already change nothing, and neither do news about a prompt
-// of another machine. News that a feature crashes at are reported as an internal error: repeated,
-// they would crash the feature again, and the session would wait for it.
+// of another machine. Kept news that are late are reported, and change no message: those are later.
+// News that a feature crashes at are reported as an internal error: repeated, they would crash the
+// feature again, and the session would wait for it.
 func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) error {
 	if p, is := n.(news.Progress); is {
 		return prompt.Progress(ctx, b.Prompts, p)
@@ -413,7 +414,9 @@ func (b *Bot) SessionNews(ctx context.Context, s port.Session, n news.News) erro
 		return err
 	}
 	features := append(slices.DeleteFunc(slices.Clone(b.Installed), func(f chat.Feature) bool { return f.Name == last }), b.named[last])
-	features = slices.DeleteFunc(features, func(f chat.Feature) bool { return f.OnNews == nil })
+	features = slices.DeleteFunc(features, func(f chat.Feature) bool {
+		return f.OnNews == nil || s.Late && news.IsKept(n) && f.Name != last
+	})
 	if _, is := n.(news.Forgotten); is {
 		return b.forget(ctx, s.ID)
 	}

@@ -56,6 +56,7 @@ type Session struct {
 	Unreported     bool           // a start closed it, and that is not reported yet
 	Interruption   *Interruption  // nil: none, or the work was continued
 	News           int64          `json:",omitempty"` // number of the kept news that it comes with, or of the last
+	Late           bool           `json:",omitempty"` // they come after later ones, because this program was too old for them
 	CreatedAt      time.Time
 	StartedAt      time.Time // of the current launch
 	EndedAt        time.Time

@@ -18,10 +18,10 @@ const newsLimit = 100
 type News struct{ In *Store }
 
 // Once calls report for news that the chat does not have yet. If report succeeds, the same news
-// change nothing from then on.
+// change nothing from then on. Late news have a lower number than others that the chat has.
 func (n News) Once(s port.Session, told news.News, report func() error) error {
 	numbered := news.IsKept(told) && s.News > 0 && s.Conversation.ChatID != 0
-	if numbered && n.has(s.ID, s.News) {
+	if numbered && !s.Late && n.has(s.ID, s.News) {
 		return nil
 	}
 	if err := report(); err != nil || !numbered {

@@ -93,7 +93,8 @@ func (r *remote) start(c *Center) error {
 		g.Go(func() error { return caller.Run(ctx) })
 		g.Go(func() error { return end.Run(ctx) })
 		if c.settings.News != nil {
-			d := rpc.Delivery{End: end, To: c.settings.News(r.host), Report: report, Unread: func(n int) { r.unread.Store(int64(n)) }}
+			d := rpc.Delivery{End: end, Unread: files(filepath.Join(path, "unread")), To: c.settings.News(r.host), Report: report,
+				OnUnread: func(n int) { r.unread.Store(int64(n)) }}
 			g.Go(func() error { return d.Run(ctx) })
 		}
 		if err := g.Wait(); !errors.Is(err, context.Canceled) {

@@ -9,6 +9,7 @@ import (
 	"ccbot/fleet/courier"
 	"ccbot/fleet/wire"
 	"ccbot/internal/pause"
+	"ccbot/internal/spool"
 	"ccbot/port"
 	"ccbot/port/news"
 )
@@ -43,50 +44,86 @@ func (o Outbox) store(_ context.Context, e wire.Envelope) (wire.Envelope, error)
 }
 
 // mostUnread is the number of unread news that stay on the chat's disk, beyond which the later ones
-// wait. The courier has room for more, so that these pass.
+// wait at their host.
 const mostUnread = 128
 
 // Delivery passes the news of a host on to the chat.
 type Delivery struct {
 	End    *courier.End
+	Unread spool.Folder // has the news that this program cannot read
 	To     wire.Chat
 	Report func(error) // gets each error
-	// Unread is called with the number of news that this program cannot read, after each change.
-	Unread func(n int)
+	// OnUnread is called with the number of unread news, at the begin and after each change.
+	OnUnread func(n int)
 }
 
 // Run passes news on in order until ctx ends. A failed delivery is repeated. News that this program
-// cannot read stay with the courier, which returns them first after the next start: it may be the
-// start of a newer program.
+// cannot read delay no others: the next start, perhaps of a newer program, delivers them as late.
 func (d Delivery) Run(ctx context.Context) error {
-	r, unread := wire.Reader{Chat: d.To}, 0
+	if err := persist(ctx, d.Report, func() error { return d.deliverUnread(ctx) }); err != nil {
+		return err
+	}
 	for {
 		var item courier.Item
-		stays := false
 		for _, step := range []func() error{
 			func() (err error) { item, err = d.End.Next(ctx); return err },
-			func() error {
-				err := r.Take(ctx, item.Body)
-				if stays = errors.Is(err, wire.ErrUnread) && unread < mostUnread; !stays {
-					return err
-				}
-				unread++
-				d.Unread(unread)
-				d.Report(err)
-				return nil
-			},
-			func() error {
-				if stays {
-					return nil
-				}
-				return d.End.Done(item)
-			},
+			func() error { return d.deliver(ctx, item) },
+			func() error { return d.End.Done(item) },
 		} {
 			if err := persist(ctx, d.Report, step); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// deliver passes an item on, or stores it among the unread ones if there are not too many.
+func (d Delivery) deliver(ctx context.Context, item courier.Item) error {
+	err := wire.Reader{Chat: d.To}.Take(ctx, item.Body)
+	if !errors.Is(err, wire.ErrUnread) {
+		return err
+	}
+	names, listed := d.Unread.List()
+	if listed != nil || len(names) >= mostUnread {
+		return errors.Join(err, listed)
+	}
+	d.Report(err)
+	if err := d.Unread.Put(fmt.Sprintf("%s_%020d", item.Life, item.Seq), item.Body); err != nil {
+		return err
+	}
+	return d.countUnread()
+}
+
+// deliverUnread passes those stored news on that this program can read.
+func (d Delivery) deliverUnread(ctx context.Context) error {
+	names, err := d.Unread.List()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		body, err := d.Unread.Read(name)
+		if err == nil {
+			err = wire.Reader{Chat: d.To, Late: true}.Take(ctx, body)
+		}
+		if errors.Is(err, wire.ErrUnread) {
+			continue
+		}
+		if err == nil {
+			err = d.Unread.Remove(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return d.countUnread()
+}
+
+func (d Delivery) countUnread() error {
+	names, err := d.Unread.List()
+	if err == nil {
+		d.OnUnread(len(names))
+	}
+	return err
 }
 
 func persist(ctx context.Context, report func(error), do func() error) error {

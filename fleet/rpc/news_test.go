@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,26 +16,31 @@ import (
 
 	"ccbot/fleet/rpc"
 	"ccbot/fleet/wire"
+	"ccbot/internal/spool"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
 )
 
-// chat keeps the screens of news, the first of them at the second attempt.
+// chat keeps the screens of news, the first of them at the second attempt. Late ones have a mark.
 type chat struct {
 	mu      sync.Mutex
 	failed  bool
 	screens []string
 }
 
-func (c *chat) SessionNews(_ context.Context, _ port.Session, n news.News) error {
+func (c *chat) SessionNews(_ context.Context, s port.Session, n news.News) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.failed {
 		c.failed = true
 		return errors.New("no room")
 	}
-	c.screens = append(c.screens, n.(news.Dialog).Terminal.Screen) //nolint:forcetypeassert // it fails the test
+	screen := n.(news.Dialog).Terminal.Screen //nolint:forcetypeassert // it fails the test
+	if s.Late {
+		screen = "late " + screen
+	}
+	c.screens = append(c.screens, screen)
 	return nil
 }
 
@@ -52,7 +58,7 @@ func TestP8_NewsOutliveHubAndHost(t *testing.T) {
 	to := new(chat)
 	reported := make(chan error, 9)
 	f.run(func(ctx context.Context) error {
-		return rpc.Delivery{End: e.news, To: to, Report: func(err error) { reported <- err }}.Run(ctx)
+		return rpc.Delivery{End: e.news, To: to, Report: func(err error) { reported <- err }, Unread: spool.Folder{Path: filepath.Join(e.chatDir, "unread")}, OnUnread: func(int) {}}.Run(ctx)
 	})
 	say := func(screen string) {
 		t.Helper()
@@ -75,7 +81,7 @@ func TestP8_NewsOutliveHubAndHost(t *testing.T) {
 }
 
 // TestP5_NewsOfANewerHostStay: news that the chat's program cannot read delay no others, stay with
-// the chat, and are read again by its next start. Many of them wait at the host.
+// the chat, and are read by the next start of a program that can. Many of them wait at the host.
 func TestP5_NewsOfANewerHostStay(t *testing.T) {
 	f := newFleet(t)
 	e := f.host(host1, echo)
@@ -94,41 +100,52 @@ func TestP5_NewsOfANewerHostStay(t *testing.T) {
 		require.NoError(t, e.out.Put([]byte(data)))
 		require.NoError(t, e.out.Put(dialog(strconv.Itoa(i))))
 	}
+	kept := spool.Folder{Path: filepath.Join(e.chatDir, "unread")}
 	deliver := func() (to *chat, counts chan int, stop func()) {
 		to, counts = &chat{failed: true}, make(chan int, 999)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			_ = rpc.Delivery{End: e.news, To: to, Report: func(error) {}, Unread: func(n int) { counts <- n }}.Run(ctx)
+			_ = rpc.Delivery{End: e.news, Unread: kept, To: to, Report: func(error) {}, OnUnread: func(n int) { counts <- n }}.Run(ctx)
 		}()
 		return to, counts, func() { cancel(); <-done }
 	}
 	to, counts, stop := deliver()
 	require.Eventually(t, func() bool { return len(to.all()) == 3 }, time.Minute, time.Millisecond)
 	assert.Equal(t, []string{"0", "1", "2"}, to.all())
-	assert.Equal(t, []int{1, 2, 3}, []int{<-counts, <-counts, <-counts})
+	assert.Equal(t, []int{0, 1, 2, 3}, []int{<-counts, <-counts, <-counts, <-counts})
 	stop()
 
 	e.stopChat()
 	e.startChat()
-	for _, data := range unread { // as a newer program reads them
-		item, err := e.news.Next(t.Context())
+	names, err := kept.List()
+	require.NoError(t, err)
+	require.Len(t, names, 3)
+	for i, name := range names {
+		data, err := kept.Read(name)
 		require.NoError(t, err)
-		assert.Equal(t, data, string(item.Body))
-		require.NoError(t, e.news.Done(item))
+		assert.Equal(t, unread[i], string(data))
 	}
-	for range 300 {
+	require.NoError(t, kept.Put(names[1], dialog("new"))) // a newer program reads one of them
+	require.NoError(t, e.out.Put(dialog("last")))
+	to, counts, stop = deliver()
+	require.Eventually(t, func() bool { return len(to.all()) == 2 }, time.Minute, time.Millisecond)
+	assert.Equal(t, []string{"late new", "last"}, to.all())
+	assert.Equal(t, 2, <-counts)
+	for range 500 {
 		require.NoError(t, e.out.Put([]byte(unread[0])))
 	}
-	to, counts, stop = deliver()
-	defer stop()
 	for n := 0; n < 128; {
 		n = <-counts
 	}
-	require.NoError(t, e.out.Put(dialog("last")))
-	assert.Empty(t, to.all())
-	assert.GreaterOrEqual(t, e.out.Waiting(), 300-256)
+	require.NoError(t, e.out.Put(dialog("waits")))
+	stop()
+	assert.Len(t, to.all(), 2)
+	assert.GreaterOrEqual(t, e.out.Waiting(), 500-128-256)
+	names, err = kept.List()
+	require.NoError(t, err)
+	assert.Len(t, names, 128)
 }
 
 // TestFloodOfOneHost: a host that sends more than its share delays no other host, and is heard

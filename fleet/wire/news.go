@@ -41,7 +41,10 @@ func (c *Client) SessionNews(ctx context.Context, s port.Session, n news.News) e
 }
 
 // Reader passes the news of another machine on to the chat.
-type Reader struct{ Chat Chat }
+type Reader struct {
+	Chat Chat
+	Late bool // see port.Session
+}
 
 // ErrUnread is returned for news that this program cannot read. A newer one may.
 var ErrUnread = errors.New("news of a newer program")
@@ -65,6 +68,7 @@ func (r Reader) Take(ctx context.Context, data []byte) error {
 	if err != nil {
 		return err
 	}
+	s.Late = r.Late
 	return r.Chat.SessionNews(ctx, s, n)
 }
 
