@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/google/uuid"
 )
@@ -32,6 +34,9 @@ func Encode(e Envelope) ([]byte, error) { return json.Marshal(e) }
 
 // Decode reads an envelope. Unknown fields are ignored; another version is an error.
 func Decode(data []byte) (e Envelope, err error) {
+	if err := checkLists(data); err != nil { // an error has lists, too
+		return Envelope{}, fmt.Errorf("envelope: %w", err)
+	}
 	if err := json.Unmarshal(data, &e); err != nil {
 		return Envelope{}, fmt.Errorf("envelope: %w", err)
 	}
@@ -53,21 +58,29 @@ func (e Envelope) answer(results []any, failed error) Envelope {
 	return a
 }
 
-// results reads the results of an answer.
+// results reads the results of an answer. With an error they are zero.
 func (e Envelope) results(to []any) error {
 	if e.Body == nil {
 		return nil
 	}
-	if err := checkLists(e.Body); err != nil {
-		return fmt.Errorf("results of %s: %w", e.Kind, err)
+	err := checkLists(e.Body)
+	if err == nil {
+		read := slices.Clone(to) // a list with more entries would get a longer one
+		err = json.Unmarshal(e.Body, &read)
 	}
-	if err := json.Unmarshal(e.Body, &to); err != nil {
-		return fmt.Errorf("results of %s: %w", e.Kind, err)
-	}
-	if e.Quoted {
-		for _, result := range to {
+	for _, result := range to {
+		if e.Quoted && err == nil {
 			unquote(result)
 		}
+		if err == nil {
+			err = checkBounds(reflect.ValueOf(result))
+		}
 	}
-	return nil
+	if err == nil {
+		return nil
+	}
+	for _, result := range to {
+		reflect.ValueOf(result).Elem().SetZero()
+	}
+	return fmt.Errorf("results of %s: %w", e.Kind, err)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"reflect"
+	"strings"
 	"syscall"
 
 	"ccbot/internal/wording"
@@ -25,6 +26,9 @@ type Error struct {
 	// Quoted reports that the strings are quoted: one of them is not UTF-8.
 	Quoted bool `json:"quoted,omitempty"`
 }
+
+// mostError is the length of each text of an error, in bytes. The rest is cut.
+const mostError = 4 << 10
 
 // known are the errors that keep their identity, each with its name on the wire. The order of a
 // table keeps the encoding the same each time.
@@ -89,6 +93,9 @@ func (e *Error) decode() error {
 		plain := *e
 		unquote(&plain)
 		e = &plain
+	}
+	if anyText(reflect.ValueOf(e), func(s string) bool { return len(s) > mostError }) { // people read it
+		e = mapText(reflect.ValueOf(e), func(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostError)], "") }).Interface().(*Error)
 	}
 	var inside []error
 	for _, name := range e.Known {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,7 @@ import (
 
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // TestP8_LongListsTakeNoMemory: two bytes of an answer would take the size of a session.
@@ -34,6 +36,8 @@ func TestP8_LongListsTakeNoMemory(t *testing.T) {
 	r := Reader{Chat: chatFunc(func(port.Session) {})}
 	body := `{"of":"Renamed","session":{"Cursors":[` + strings.Repeat("{},", maxEntries) + "{}]}}"
 	assert.NotNil(t, r.Answer(t.Context(), Envelope{V: Version, Kind: newsKind, Body: json.RawMessage(body)}).Error)
+	_, err := Decode([]byte(`{"v":1,"error":{"refusal":{"code":"writers","writers":[` + strings.Repeat("{},", maxEntries) + `{}]}}}`))
+	require.ErrorIs(t, err, errEntries)
 
 	allowed := make([]port.Session, maxEntries)
 	data, _, err := marshal([]any{allowed})
@@ -42,6 +46,17 @@ func TestP8_LongListsTakeNoMemory(t *testing.T) {
 	text, _, err := marshal([]any{port.Session{ID: uuid.New(), Name: strings.Repeat(`,["`, maxEntries)}})
 	require.NoError(t, err)
 	require.NoError(t, checkLists(text), "a text is no list")
+}
+
+// TestLongErrorIsCut: a person reads it.
+func TestLongErrorIsCut(t *testing.T) {
+	long := strings.Repeat("é", mostError)
+	e := Error{Text: long, Refusal: &refusal.Error{Code: refusal.FileUnreadable, Reason: long}, Reason: long}
+	err := e.decode()
+	assert.Len(t, err.Error(), mostError)
+	assert.Len(t, refusal.In(err).Reason, mostError)
+	e.Refusal.Reason = strings.Repeat("é", mostError/2) + "é"
+	assert.True(t, utf8.ValidString(refusal.In(e.decode()).Reason))
 }
 
 type chatFunc func(port.Session)

@@ -27,6 +27,9 @@ func (m *mirror) Get(id uuid.UUID) (port.Session, bool) {
 	var now port.Session
 	var ok bool
 	err := m.call(m.Context, "Views.Get", id, args{"id": id}, &now, &ok)
+	if ok && now.ID != id {
+		err = errBounds
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	i := slices.IndexFunc(m.known, func(s port.Session) bool { return s.ID == id })

@@ -82,6 +82,9 @@ func readNews(e Envelope) (port.Session, news.News, error) {
 		return port.Session{}, nil, fmt.Errorf("%w: %s %s", ErrUnread, e.Kind, in.Of)
 	}
 	n, err := read(in.News, e.Quoted)
+	if err == nil {
+		err = checkBounds(reflect.ValueOf(&in.Session))
+	}
 	if err != nil {
 		return port.Session{}, nil, fmt.Errorf("%w: %w", ErrUnread, err)
 	}
@@ -90,7 +93,11 @@ func readNews(e Envelope) (port.Session, news.News, error) {
 
 func decodeNews[N news.News](data json.RawMessage, quoted bool) (news.News, error) {
 	var n N
-	if err := unmarshal(data, quoted, &n); err != nil {
+	err := unmarshal(data, quoted, &n)
+	if err == nil {
+		err = checkBounds(reflect.ValueOf(&n))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("news: %w", err)
 	}
 	return n, nil

@@ -1,0 +1,180 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"ccbot/port"
+	"ccbot/port/folders"
+	"ccbot/port/news"
+	"ccbot/port/talk"
+)
+
+// Bounds of what another machine reports. An honest one is far below them; beyond them the chat
+// would store long names and paths again and again, add up what no machine has used, or make lists
+// of such a length.
+const (
+	mostName   = 1 << 10 // bytes of a name, a short code or an id
+	mostPath   = 4 << 10
+	mostCount  = 1 << 16 // of what a start reports
+	mostNumber = 1 << 53
+)
+
+// errBounds is returned for a value beyond the bounds.
+var errBounds = errors.New("a value that no machine has")
+
+// names and paths are the fields with short texts, or lists of them. Those in foreign come from
+// other programs of the machine, and are cut.
+var (
+	names = map[reflect.Type][]string{
+		reflect.TypeFor[folders.File]():   {"Version"},
+		reflect.TypeFor[port.Abilities](): {"Modes", "Models"},
+		reflect.TypeFor[port.Dialog]():    {"Fingerprint"},
+		reflect.TypeFor[port.Installed](): {"Name", "Product"},
+		reflect.TypeFor[port.Loop]():      {"Name", "Commit", "Baseline", "State", "Step", "Reason"},
+		reflect.TypeFor[port.Schedule]():  {"Name", "Zone"},
+		reflect.TypeFor[port.Screen]():    {"Fingerprint"},
+		reflect.TypeFor[port.Session]():   {"Name", "FormerNames", "State", "Origin", "Window", "Agent", "Product", "Mode", "Final", "Closed", "Prompts"},
+		reflect.TypeFor[talk.Cursor]():    {"Path", "Form"}, // the chat stores one of each session
+		reflect.TypeFor[talk.Mark]():      {"Agent"},
+		reflect.TypeFor[talk.Prompt]():    {"Key", "Class"},
+	}
+	paths = map[reflect.Type][]string{
+		reflect.TypeFor[folders.Bounds]():   {"Home", "Roots"},
+		reflect.TypeFor[news.FileOffered](): {"Path"},
+		reflect.TypeFor[news.FileUnread]():  {"Path"},
+		reflect.TypeFor[news.Start]():       {"Dir"},
+		reflect.TypeFor[port.Loop]():        {"Repo", "Feature"},
+		reflect.TypeFor[port.Session]():     {"Dir"},
+		reflect.TypeFor[port.Window]():      {"Dir"},
+		reflect.TypeFor[port.Writer]():      {"Dir"},
+		reflect.TypeFor[talk.Mark]():        {"Path"},
+	}
+	foreign = map[reflect.Type][]string{
+		reflect.TypeFor[folders.Conversation](): {"Agent", "Product", "LastQuestion"},
+		reflect.TypeFor[folders.Entry]():        {"Name"},
+		reflect.TypeFor[folders.File]():         {"Name"},
+		reflect.TypeFor[news.Terminal]():        {"Attach"},
+		reflect.TypeFor[port.Pane]():            {"Window", "Name", "Attach"},
+		reflect.TypeFor[port.Process]():         {"Program", "Terminal"},
+		reflect.TypeFor[port.Session]():         {"Attach"},
+		reflect.TypeFor[port.Window]():          {"Command"},
+		reflect.TypeFor[port.Writer]():          {"Source", "Kept", "Session"},
+	}
+	// opaque are the types of texts that only their machine reads.
+	opaque = []reflect.Type{reflect.TypeFor[port.ID](), reflect.TypeFor[folders.Ticket](), reflect.TypeFor[folders.Since](), reflect.TypeFor[talk.Place]()}
+	// counted are the types whose numbers are not negative.
+	counted = map[reflect.Type]float64{
+		reflect.TypeFor[folders.ChangedFile](): mostNumber,
+		reflect.TypeFor[folders.Entry]():       mostNumber,
+		reflect.TypeFor[folders.File]():        mostNumber,
+		reflect.TypeFor[folders.Found]():       mostNumber,
+		reflect.TypeFor[folders.Listing]():     mostNumber,
+		reflect.TypeFor[news.Start]():          mostCount,
+		reflect.TypeFor[port.Changes]():        mostNumber,
+		reflect.TypeFor[port.LoopUsed]():       mostNumber,
+		reflect.TypeFor[port.Tokens]():         mostNumber,
+		reflect.TypeFor[talk.Cursor]():         mostNumber,
+		reflect.TypeFor[talk.EntryTool]():      mostNumber,
+		reflect.TypeFor[talk.Image]():          mostNumber,
+		reflect.TypeFor[talk.Item]():           mostNumber,
+		reflect.TypeFor[talk.Report]():         mostNumber,
+		reflect.TypeFor[talk.Rest]():           mostNumber,
+		reflect.TypeFor[talk.Sum]():            mostNumber,
+	}
+)
+
+// checkBounds returns errBounds for a value with a part beyond the bounds. It cuts texts of the
+// variable that a pointer points to.
+func checkBounds(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.String:
+		return isWithin(v, -mostNumber, mostPath, slices.Contains(opaque, v.Type()))
+	case reflect.Float64:
+		return isWithin(v, -mostNumber, mostNumber, true)
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return checkBounds(v.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range textLen(v) {
+			if err := checkBounds(v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Map:
+		for _, e := range v.Seq2() {
+			if err := checkBounds(e); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		return checkFields(v)
+	}
+	return nil
+}
+
+func checkFields(v reflect.Value) error {
+	of := v.Type()
+	most, isCounted := counted[of]
+	for i := range v.NumField() {
+		name, f := of.Field(i).Name, v.Field(i)
+		if f.CanSet() && slices.Contains(foreign[of], name) && f.Len() > mostName {
+			f.SetString(strings.ToValidUTF8(f.String()[:mostName], ""))
+		}
+		err := checkBounds(f)
+		if err == nil {
+			err = isWithin(f, 0, mostName, slices.Contains(names[of], name))
+		}
+		if err == nil {
+			err = isWithin(f, 0, mostPath, slices.Contains(paths[of], name))
+		}
+		if err == nil && isNumber(f) {
+			err = isWithin(f, 0, most, isCounted)
+		}
+		if err != nil {
+			return fmt.Errorf("%s.%s: %w", of.Name(), name, err)
+		}
+	}
+	return nil
+}
+
+// isNumber reports whether a field is a number or a list of them, and no time.
+func isNumber(v reflect.Value) bool {
+	of := v.Type()
+	if of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	return of.PkgPath() == "" && (of.Kind() == reflect.Int || of.Kind() == reflect.Int64 || of.Kind() == reflect.Float64)
+}
+
+// isWithin returns errBounds for a number, or the length of a text, that is too small or too large.
+// Of a list each entry counts. It does nothing unless it applies.
+func isWithin(v reflect.Value, least, most float64, applies bool) error {
+	if !applies {
+		return nil
+	}
+	var n float64
+	switch v.Kind() {
+	case reflect.String:
+		n = float64(v.Len())
+	case reflect.Int, reflect.Int64:
+		n = float64(v.Int())
+	case reflect.Float64:
+		n = v.Float()
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := isWithin(v.Index(i), least, most, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if !(n >= least && n <= most) {
+		return errBounds
+	}
+	return nil
+}
