@@ -99,7 +99,7 @@ type Dialog struct {
 // without its request, only a plain Yes or No is allowed: the other options permit more than is
 // shown.
 func (d Dialog) CanChoose(option int) bool {
-	return !d.Unasked || d.Options[option] == "Yes" || d.Options[option] == "No"
+	return !d.Unasked || option < len(d.Options) && (d.Options[option] == "Yes" || d.Options[option] == "No")
 }
 
 // Status is the state of a session.

@@ -89,8 +89,13 @@ type Patch struct {
 	Cut  bool   // there is more
 }
 
-// File returns the file of the patch.
-func (p Patch) File() ChangedFile { return p.All.Files[p.At] }
+// File returns the file of the patch; zero: another machine has not listed it.
+func (p Patch) File() (f ChangedFile) {
+	if p.At >= 0 && p.At < len(p.All.Files) {
+		f = p.All.Files[p.At]
+	}
+	return f
+}
 
 // PatchLines returns the lines of a patch for a person, in the chat and in a terminal. After the
 // first character of each line, invisible characters are shown as in glyph.Signs. A carriage return
