@@ -44,6 +44,7 @@ import (
 	"ccbot/internal/typo"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // Handle does what one message asks for; rest are the other messages of its album or text. It is
@@ -92,9 +93,10 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 }
 
 // later returns an error that makes the inbox retry a text, a file or an edit while a fault of the
-// machine lasts. A failed command is reported and not retried, because it is meant for now.
+// chat's own machine lasts. The later messages of the conversation wait meanwhile, so no other
+// machine may cause that. A failed command is reported and not retried: it is meant for now.
 func later(err error) error {
-	if sysfault.Of(err) == "" || errors.Is(err, inbox.ErrLater) {
+	if sysfault.Of(err) == "" || refusal.MachineOf(err) != "" || errors.Is(err, inbox.ErrLater) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", inbox.ErrLater, err)

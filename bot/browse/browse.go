@@ -104,7 +104,7 @@ func (b *Browser) text(ctx context.Context, in *chat.Incoming, text string) (tak
 	command := class == talk.ClassCommand && now.State.Live() && strings.Count(first, "/") == 1
 	if command && in.Typed != "" {
 		has, err := b.chat.Folder.HasCommand(ctx, now.ID, in.Typed)
-		if err != nil && !refusal.Is(err, refusal.Unreachable) {
+		if err != nil && refusal.MachineOf(err) == "" && !refusal.Is(err, refusal.Unreachable) {
 			return false, fmt.Errorf("a command of the agent: %w: %w", inbox.ErrLater, err)
 		}
 		if has {

@@ -58,9 +58,12 @@ func (o Prompts) repeat(ctx context.Context, people People) (all bool, err error
 			e, failed = o.offerOrTakeBack(ctx, e, people)
 		}
 		switch {
-		case refusal.Is(failed, refusal.Unreachable):
+		case hasFailed(failed):
 			away[e.Machine], behind[e.Session] = true, true
 			err = errors.Join(err, people.Tell(ctx, e))
+			if refusal.Is(failed, refusal.Internal) {
+				err = errors.Join(err, fmt.Errorf("offer prompt %s again: %w", e.Key, failed))
+			}
 			continue
 		case refusal.Is(failed, refusal.NotFound): // it was typed, or is finished: news report that
 			failed = nil

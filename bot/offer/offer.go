@@ -164,7 +164,7 @@ func (o Prompts) offer(ctx context.Context, session uuid.UUID, key string, to fu
 		err = to(ctx, session, offered)
 	}
 	switch {
-	case waits, refusal.Is(err, refusal.Unreachable) && on != "": // its engine may have it
+	case waits, on != "" && hasFailed(err): // its engine may have it
 		pause.Poke(o.again)
 		return nil
 	case err == nil:
@@ -173,6 +173,12 @@ func (o Prompts) offer(ctx context.Context, session uuid.UUID, key string, to fu
 		return err
 	}
 	return errors.Join(err, o.restore(before, now, session))
+}
+
+// hasFailed reports whether a machine that is not the chat's own has neither taken nor refused an
+// offer.
+func hasFailed(err error) bool {
+	return refusal.Is(err, refusal.Unreachable) || refusal.MachineOf(err) != "" && refusal.Is(err, refusal.Internal)
 }
 
 // restore undoes an offer that failed. If the disk does not take the entry, it is what it was at

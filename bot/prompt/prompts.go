@@ -145,7 +145,7 @@ func (p *Prompts) take(ctx context.Context, in chat.Incoming, text string) error
 	}
 	if in.Near != "" {
 		has, err := p.Chat.Folder.HasCommand(ctx, r.ID, in.Typed)
-		if err != nil && !refusal.Is(err, refusal.Unreachable) { // a person is asked
+		if err != nil && refusal.MachineOf(err) == "" && !refusal.Is(err, refusal.Unreachable) { // a person is asked
 			return fmt.Errorf("a command of the agent: %w: %w", inbox.ErrLater, err)
 		}
 		if has {
@@ -202,10 +202,13 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		err = p.wait(ctx, facts{Reason: spoken}, e, r)
 	default:
 		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, r) {
-			if err = p.Chosen(ctx, in.To, r.ID); refusal.Is(err, refusal.Unreachable) {
+			if err = p.Chosen(ctx, in.To, r.ID); refusal.Is(err, refusal.Unreachable) || refusal.MachineOf(err) != "" {
 				err = nil
 			}
 		}
+	}
+	if refusal.MachineOf(err) != "" { // later texts in the chat must not wait for what its machine says
+		err = p.wait(ctx, facts{Reason: over}, e, r)
 	}
 	if err != nil { // the inbox hands it on again, also when the session has ended at this moment
 		return fmt.Errorf("keep a prompt: %w: %w", inbox.ErrLater, err)
@@ -217,7 +220,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 // are found again after a crash and need no separate write.
 func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error {
 	// The answer comes to where the text came from, if the machine can be told so.
-	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil && !refusal.Is(err, refusal.Unreachable) {
+	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil && refusal.MachineOf(err) == "" && !refusal.Is(err, refusal.Unreachable) {
 		return err
 	}
 	draft := func(now *inbox.Entry) error { e.Number, *now = now.Number, e; return inbox.ErrDraft }
@@ -257,7 +260,7 @@ func (p *Prompts) target(ctx context.Context, in chat.Incoming) (port.Session, b
 	switch some, err := openIn(p.book.Records); {
 	case len(some) > 0:
 		return r, true, nil // a person chooses
-	case err != nil && !refusal.Is(err, refusal.Unreachable):
+	case err != nil && refusal.Lacks(err, ""):
 		return r, false, fmt.Errorf("the sessions: %w: %w", inbox.ErrLater, err)
 	}
 	_, some := p.book.CurrentSession(in.To)

@@ -26,6 +26,8 @@ const (
 	unknownAfter = 7 * time.Second
 	// lateAfter bounds a call that its list no longer waits for.
 	lateAfter = 10 * time.Second
+	// maxSessions is the number of sessions of another machine that the chat knows.
+	maxSessions = 2000
 )
 
 // host is one machine. The chat's own has no id, and its sessions are not kept.
@@ -39,6 +41,7 @@ type host struct {
 
 	isForeign func(session uuid.UUID) bool // another machine has it
 	onChange  func(id string)              // may be nil
+	pace      pace                         // of what people read
 
 	mu       sync.Mutex
 	lost     bool              // its link reports no contact
@@ -174,8 +177,27 @@ func (h *host) readAll() error {
 		}
 	}
 	maps.DeleteFunc(h.shown, func(_ uuid.UUID, at int) bool { return at <= begin })
-	h.known, h.read = all, true
+	h.known, h.read = limited(all), true
 	return nil
+}
+
+// limited returns at most maxSessions of a machine. Those that have ended are left out first, the
+// oldest of them before the others.
+func limited(all []port.Session) []port.Session {
+	more := len(all) - maxSessions
+	for _, leave := range []func(s port.Session) bool{func(s port.Session) bool { return !s.State.Live() }, func(port.Session) bool { return true }} {
+		if more <= 0 {
+			break
+		}
+		all = slices.DeleteFunc(all, func(s port.Session) bool {
+			left := more > 0 && leave(s)
+			if left {
+				more--
+			}
+			return left
+		})
+	}
+	return all
 }
 
 // with returns sessions with another one, or with its new content. The old slice may be in use.
@@ -251,7 +273,10 @@ func (h *host) keep(s port.Session) {
 	if h.shown == nil {
 		h.shown = make(map[uuid.UUID]int)
 	}
-	h.shown[s.ID], h.known = h.turn, with(h.known, s)
+	h.shown[s.ID], h.known = h.turn, limited(with(h.known, s))
+	if len(h.shown) > 2*maxSessions { // of sessions that were left out
+		clear(h.shown)
+	}
 }
 
 func (h *host) forget(id uuid.UUID) {

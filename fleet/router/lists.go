@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -58,7 +59,9 @@ func (r viewsRouter) List() (all []port.Session, err error) {
 func (r screensRouter) Inspect(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error) {
 	by, unread := group(ids, r.of)
 	all, err := gather(ctx, hostsOf(by), func(ctx context.Context, h *host) (map[uuid.UUID]port.Status, error) {
-		return h.Sessions.Inspect(ctx, by[h]...)
+		all, err := h.Sessions.Inspect(ctx, by[h]...)
+		maps.DeleteFunc(all, func(id uuid.UUID, _ port.Status) bool { return !slices.Contains(by[h], id) })
+		return all, err
 	})
 	merged := make(map[uuid.UUID]port.Status)
 	for _, one := range all {
@@ -69,11 +72,17 @@ func (r screensRouter) Inspect(ctx context.Context, ids ...uuid.UUID) (map[uuid.
 	return merged, errors.Join(err, unread)
 }
 
+// errAnswer is returned for an answer that does not fit its call.
+var errAnswer = errors.New("the machine's answer does not fit the call")
+
 // LastQuestions returns the last questions in sessions of the machines that answer.
 func (r lastQuestionsRouter) LastQuestions(ctx context.Context, sessions []uuid.UUID) ([]string, error) {
 	by, unread := group(sessions, r.of)
 	all, err := gather(ctx, hostsOf(by), func(ctx context.Context, h *host) (map[uuid.UUID]string, error) {
 		said, err := h.Transcripts.LastQuestions(ctx, by[h])
+		if len(said) > len(by[h]) {
+			return nil, errAnswer
+		}
 		of := make(map[uuid.UUID]string)
 		for i := range said {
 			of[by[h][i]] = said[i]
@@ -127,7 +136,10 @@ func (r noticesRouter) NewOrphans(ctx context.Context, of []port.Window) ([]port
 	all, err := gather(ctx, hostsOf(by), func(ctx context.Context, h *host) ([]port.Window, error) {
 		return h.Sessions.NewOrphans(ctx, down(h, by[h]))
 	})
-	return slices.Concat(all...), errors.Join(err, lost)
+	fresh := slices.DeleteFunc(slices.Concat(all...), func(w port.Window) bool {
+		return !slices.ContainsFunc(of, func(one port.Window) bool { return one.ID == w.ID })
+	})
+	return fresh, errors.Join(err, lost)
 }
 
 // MarkReported marks windows as reported.

@@ -49,7 +49,12 @@ func (r *Router) Add(id, name string, m *machine.Machine) error {
 	if slices.ContainsFunc(append(r.others, r.own), func(h *host) bool { return h.id == id || strings.EqualFold(h.name, name) }) {
 		return fmt.Errorf("machine %s %q: %w", id, name, ErrNameTaken)
 	}
-	h := &host{Machine: m, id: id, name: name, isForeign: r.isForeign(id), onChange: r.OnChange, reported: true}
+	h := &host{id: id, name: name, isForeign: r.isForeign(id), onChange: r.OnChange, reported: true, pace: newPace()}
+	own := *m
+	if own.Transcripts != nil {
+		own.Transcripts = paced{own.Transcripts, h.pace}
+	}
+	h.Machine = &own
 	r.others = append(slices.Clip(r.others), h)
 	h.probe()
 	return nil
@@ -113,6 +118,9 @@ func (c reporter) SessionNews(ctx context.Context, s port.Session, n news.News) 
 	}
 	if h.isForeign(s.ID) {
 		return nil
+	}
+	if err := h.awaitPace(ctx, n); err != nil {
+		return err
 	}
 	n = up(h, n)
 	switch p := n.(type) {

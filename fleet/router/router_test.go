@@ -217,7 +217,7 @@ func TestPathsThatPeopleWrite(t *testing.T) {
 			assert.Equal(t, tt.want, dir, tt.path)
 		}
 		_, err := chat.Places.Resolve(t.Context(), "", "barn:/etc")
-		assert.Equal(t, &refusal.Error{Code: refusal.DirOutside, Dir: "bbbb:/etc"}, refusal.In(err))
+		assert.Equal(t, &refusal.Error{Code: refusal.DirOutside, Dir: "bbbb:/etc", Machine: "bbbb"}, refusal.In(err))
 		_, _ = chat.Records.List()
 		in, err := chat.Places.Bounds("bbbb:/work")
 		require.NoError(t, err)

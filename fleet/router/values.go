@@ -211,18 +211,30 @@ func (h *host) address(path string) string {
 // upError adds the machine to an error.
 func (h *host) upError(err error) error {
 	refused := refusal.In(err)
-	if err == nil || h.id == "" || refused.Code == refusal.Internal {
+	switch {
+	case err == nil || h.id == "":
 		return err
+	case refused.Code == refusal.Internal:
+		return foreign{err, h.id}
 	}
 	there := up(h, *refused)
-	if there.Code == refusal.Unreachable || there.Code == refusal.OldMachine {
-		there.Machine = h.id
-	}
+	there.Machine = h.id
 	if _, plain := err.(*refusal.Error); plain { //nolint:errorlint // not one inside of another error
 		return &there
 	}
 	return located{err, &there}
 }
+
+// foreign is an error of another machine without a refusal.
+type foreign struct {
+	error
+	machine string
+}
+
+func (e foreign) Unwrap() error { return e.error }
+
+// MachineID implements the method of refusal.MachineOf.
+func (e foreign) MachineID() string { return e.machine }
 
 // located is an error of another machine whose refusal has addresses.
 type located struct {

@@ -25,7 +25,7 @@ type Error struct {
 	Open    bool          `json:"open,omitempty"`    // for WrongState: the session is open and is not being ended
 	Writers []port.Writer `json:"writers,omitempty"` // for Writers
 	Faults  []string      `json:"faults,omitempty"`  // for Damaged: short codes of the faults
-	Machine string        `json:"machine,omitempty"` // for Unreachable and OldMachine: its id; empty: the chat's own
+	Machine string        `json:"machine,omitempty"` // the id of the machine that refuses; empty: the chat's own
 }
 
 func (e *Error) Error() string { return cmp.Or(e.Err, errors.New(string(e.Code))).Error() }
@@ -169,14 +169,25 @@ func In(err error) *Error {
 // Is reports whether an error is one of these refusals.
 func Is(err error, codes ...Code) bool { return slices.Contains(codes, In(err).Code) }
 
+// MachineOf returns the id of the machine that has returned an error; empty: the chat's own.
+func MachineOf(err error) string {
+	if e, ok := errors.AsType[interface {
+		error
+		MachineID() string
+	}](err); ok {
+		return e.MachineID()
+	}
+	return In(err).Machine
+}
+
 // Lacks reports whether a list with an error may lack what is on a machine. It lacks nothing of it
-// if only other machines have not answered.
+// if only other machines have failed.
 func Lacks(err error, machine string) bool {
 	if all, ok := err.(interface{ Unwrap() []error }); ok && len(all.Unwrap()) > 0 { //nolint:errorlint // each of the errors is looked at
 		return slices.ContainsFunc(all.Unwrap(), func(one error) bool { return Lacks(one, machine) })
 	}
-	e := In(err)
-	return err != nil && (e.Code != Unreachable || e.Machine == "" || e.Machine == machine)
+	of := MachineOf(err)
+	return err != nil && (of == "" || of == machine)
 }
 
 // Unable returns the refusal of a text that needs an ability which an agent lacks, or nil.
