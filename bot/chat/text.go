@@ -139,7 +139,8 @@ func (f Facts) ShortTail(dir string) string { return Tail(f.Short(dir), 60) }
 // ScreenText is news of a session with the terminal's screen between the two texts.
 func (p Phrases) ScreenText(s port.Session, head render.Text, shown string, foot render.Text) render.Text {
 	lines := strings.Split(TightScreen(shown), "\n")
-	screen := render.Pre(strings.Trim(strings.Join(lines[max(0, len(lines)-30):], "\n"), "\n"), "") // as a phone shows it
+	last := strings.Trim(strings.Join(lines[max(0, len(lines)-30):], "\n"), "\n") // as a phone shows it
+	screen := render.Pre(Tail(last, 2*render.Limit), "")                          // no terminal is so wide
 	if screen.Blank() {
 		screen = render.Text{}
 	} else if s.Exit != nil { // the agent has ended

@@ -46,6 +46,9 @@ func (c *Computer) unreadPage(figures func(ctx context.Context) health.Figures) 
 	return chat.Page{Draw: draw, Do: do}
 }
 
+// mostPlaces is the number of places in which another machine reports one file.
+const mostPlaces = 20
+
 // errNoChat is returned if no chat can get the report.
 var errNoChat = errors.New("no chat is known")
 
@@ -59,7 +62,7 @@ func (c *Computer) fileUnread(ctx context.Context, r port.Session, n news.FileUn
 			places = append(places, to)
 		}
 	}
-	if len(places) == 0 {
+	if len(places) == 0 || len(places) > mostPlaces && r.Machine != "" {
 		places = c.chat.Book.PrivateChats()
 	}
 	if len(places) == 0 && r.Machine == "" {

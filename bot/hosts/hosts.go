@@ -23,12 +23,17 @@ import (
 // retryInterval is the pause after a fault of the disk.
 const retryInterval = 5 * time.Second
 
+// calm is the time after the report of a machine's return until the machine is reported as silent
+// again: one that comes and goes would make a sound each time.
+const calm = 10 * time.Minute
+
 // Hosts reports and shows the machines of the chat. It needs Run.
 type Hosts struct {
 	chat  *chat.Chat
 	fleet Fleet // nil: the chat has one machine only
 	cards card.Kind[away]
 	wake  chan struct{}
+	back  map[string]time.Time // the last reported return, by machine; of run
 
 	mu     sync.Mutex
 	offers map[string]offer // by the name in lower case
@@ -44,7 +49,7 @@ const kind = "host-away" // of the cards
 
 // New returns the Hosts of a chat.
 func New(c *chat.Chat, fleet Fleet) *Hosts {
-	return &Hosts{chat: c, fleet: fleet, cards: card.NewKind[away](c.Cards, kind, nil), wake: make(chan struct{}, 1), offers: make(map[string]offer)}
+	return &Hosts{chat: c, fleet: fleet, cards: card.NewKind[away](c.Cards, kind, nil), wake: make(chan struct{}, 1), back: make(map[string]time.Time), offers: make(map[string]offer)}
 }
 
 // Exist reports whether the chat can have other machines.
@@ -63,8 +68,8 @@ func (h *Hosts) Feature() chat.Feature {
 
 func (h *Hosts) run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		again := pause.Forever
-		if err := h.report(ctx); err != nil {
+		again, err := h.report(ctx)
+		if err != nil {
 			h.chat.Log.Warn("host_step_failed", logkey.Error, err)
 			again = retryInterval
 		}
@@ -73,8 +78,10 @@ func (h *Hosts) run(ctx context.Context) error {
 	return nil
 }
 
-// report brings the cards into agreement with the machines.
-func (h *Hosts) report(ctx context.Context) (err error) {
+// report brings the cards into agreement with the machines. It returns when to call it again if
+// nothing changes.
+func (h *Hosts) report(ctx context.Context) (again time.Duration, err error) {
+	again = pause.Forever
 	all := h.chat.Machines.Others()
 	for _, shown := range h.cards.List() {
 		i := slices.IndexFunc(all, func(m machine.Info) bool { return m.ID == shown.Payload.Machine })
@@ -82,10 +89,15 @@ func (h *Hosts) report(ctx context.Context) (err error) {
 			err = errors.Join(err, h.cards.Close(ctx, shown.Key, render.Text{}))
 		} else if !all[i].Away {
 			err = errors.Join(err, h.returned(ctx, all[i], shown))
+			h.back[all[i].ID] = h.chat.Now()
 		}
 	}
 	for _, m := range all {
 		if !m.Lost {
+			continue
+		}
+		if left := h.back[m.ID].Add(calm).Sub(h.chat.Now()); left > 0 {
+			again = min(again, left)
 			continue
 		}
 		for _, to := range h.chat.Book.PrivateChats() {
@@ -95,7 +107,7 @@ func (h *Hosts) report(ctx context.Context) (err error) {
 			}
 		}
 	}
-	return err
+	return again, err
 }
 
 // returned reports that a machine answers again.
