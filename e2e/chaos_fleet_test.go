@@ -40,8 +40,9 @@ type outages struct {
 }
 
 // TestP4_ChaosOfMachinesLosesNothing is TestP4_ChaosLosesNothing with sessions on other machines,
-// whose programs and whose hub are killed and hang as well. With CCBOT_CHAOS_REPORT it runs the
-// long form and writes that document.
+// whose programs and whose hub are killed and hang as well. Hooks of agents that ask for permissions
+// are killed, and each request is answered. With CCBOT_CHAOS_REPORT it runs the long form and writes
+// that document.
 func TestP4_ChaosOfMachinesLosesNothing(t *testing.T) {
 	size, report := shortChaos(), os.Getenv(reliabilityEnv)
 	size.machines, size.upsets, size.kills = 1, 1, 2

@@ -43,6 +43,7 @@ type figures struct {
 	}
 	kills, early, ownExits int
 	upsets                 map[string]int
+	requests               requestFigures
 	memory, medianMemory   int
 	unsound                []string
 }
@@ -74,6 +75,7 @@ func (c *chaos) judge() figures {
 	f.countFaults(calls)
 	f.judgePace(calls)
 	f.unsound = c.unreadableFiles()
+	f.requests = c.judgeRequests()
 	return f
 }
 

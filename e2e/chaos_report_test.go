@@ -70,6 +70,7 @@ func (f figures) results() string {
 	reportLine(&b, "messages repeated after a kill", f.answers.byKill)
 	reportLine(&b, "messages repeated after a call that was carried out and spoiled", f.answers.byCall)
 	reportLine(&b, "messages repeated without a reason", len(f.answers.unexplained))
+	f.requests.table(&b)
 	reportLine(&b, "answers 429", f.pace.limited)
 	reportLine(&b, "… of them because the bot was too fast", len(f.pace.own))
 	reportLine(&b, "`retry_after` broken", len(f.pace.broken))
@@ -177,6 +178,7 @@ func (c *chaos) explain() {
 		}
 	}
 	c.explainHosts()
+	c.explainRequests()
 	panes, err := exec.Command("tmux", "-L", c.socket, "list-panes", "-a", "-F", "#{window_name} #{pane_id}: pid #{pane_pid}, dead #{pane_dead}, "+
 		"mode #{pane_in_mode}, #{pane_width}x#{pane_height}, #{pane_current_command}").CombinedOutput()
 	c.t.Logf("panes at %s: %v\n%s", time.Now().UTC(), err, panes)

@@ -105,6 +105,7 @@ func (c *chaos) makePlan() {
 		for _, what := range []string{hostKill, hubKill, hubLoss, hubHang, hostHang} {
 			add(what, max(c.size.upsets, c.size.kills/5))
 		}
+		add(hookRequest, c.size.upsets)
 	}
 	slices.SortStableFunc(c.plan, func(a, b step) int { return a.after - b.after })
 }
@@ -135,7 +136,7 @@ func (c *chaos) calm() {
 		c.lifeAndDeath()
 		c.decide()
 		time.Sleep(look)
-		return c.running() && c.now().bot.ready() && c.revive() && c.api.Pending() == 0 && c.quiet() && c.quietHosts()
+		return c.running() && c.now().bot.ready() && c.revive() && c.api.Pending() == 0 && c.quiet() && c.quietHosts() && c.allowed()
 	})
 	r := c.now()
 	r.memory = highestMemory(r.bot.cmd.Process.Pid)
@@ -245,6 +246,10 @@ func (c *chaos) upset(what string) bool {
 	case unknownKind:
 		_, err := c.api.Inject([]byte(`{"telepathy":{"from":` + fmt.Sprint(s.person.ID()) + `}}`))
 		require.NoError(c.t, err)
+	case hookRequest:
+		if !c.sendRequest(s) {
+			return false
+		}
 	case unreadable:
 		s.person.ForwardFromTheFuture(s.person.ID(), "from the future")
 	default:
@@ -297,7 +302,7 @@ func newPrompt(session string, n, length int) chaosPrompt {
 
 var (
 	chaosWord  = regexp.MustCompile(`^s\d+p\d+w\d+$`)
-	firstWords = regexp.MustCompile(`\bs\d+p\d+w0\b`)
+	firstWords = regexp.MustCompile(`\b[sq]\d+p\d+w0\b`) // q: of a request for a permission
 )
 
 // answerWords returns the words of a message without other content.
@@ -337,6 +342,7 @@ func (c *chaos) decide() {
 	if !c.running() || !c.now().bot.ready() {
 		return
 	}
+	c.allow()
 	for _, s := range c.sessions {
 		for _, m := range c.messages(s) {
 			if again := dataOf(m, "Send again"); again != "" {

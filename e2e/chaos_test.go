@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,6 +84,9 @@ type chaos struct {
 	hub      *outages    // nil: the chat has one machine only
 	store    string      // the disk of the hub
 	deaths   []time.Time // of machines and the hub
+	requests []*chaosRequest
+
+	hooksKilled atomic.Int64
 }
 
 // chaosChat is one session with its own conversation.
@@ -305,6 +309,7 @@ func (c *chaos) hold(f figures) {
 	}
 	assert.Empty(c.t, f.pace.broken, "retry_after was not waited for")
 	assert.Zero(c.t, f.ownExits, "the bot ended by itself")
+	c.holdRequests(f.requests)
 	assert.Empty(c.t, f.unsound, "P8: what cannot be read")
 	assert.LessOrEqual(c.t, f.memory, c.size.memory, "megabytes")
 	c.windowsAndWriters()
