@@ -96,6 +96,7 @@ var documentedLimits = []struct{ page, text, constant, value string }{
 	{"machines", "silent for 7 seconds", "fleet/beat.Timeout", "7 * time.Second"},
 	{"machines", "not renewed for 90 days", "fleet/rights.HostTTL", "90 * 24 * time.Hour"},
 	{"security", "once, within ten minutes", "fleet/join.TTL", "10 * time.Minute"},
+	{"security", "calls by at most a minute", "fleet/seal.MaxAge", "time.Minute"},
 
 	{"PROMISES", "or after two seconds", "lifecycle/dialog.RestTimeout", "2 * time.Second"},
 	{"cli", "has run for 15 minutes", "bot/prompt.MaxAge", "15 * time.Minute"},

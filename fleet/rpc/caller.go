@@ -3,12 +3,12 @@ package rpc
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -46,21 +46,6 @@ const (
 	mostLoad    = 10_000
 	mostDisk    = 1 << 60
 )
-
-// lostAfter is the number of beats without a call after which the call, or its answer, is lost. The
-// first one may have been sent before the call arrived.
-const lostAfter = 2
-
-// Beat is the status that a host reports.
-type Beat struct {
-	Version  string  `json:"version"` // of ccbot
-	Agents   int     `json:"agents"`  // that run
-	Load     float64 `json:"load"`    // of the last minute, for each processor
-	DiskFree int64   `json:"disk_free"`
-	DiskSize int64   `json:"disk_size"`
-	// Calls are the ids of the calls that the host is making.
-	Calls []string `json:"calls,omitempty"`
-}
 
 // bounded returns a beat with figures that a machine can have: a host may send any. A load that is
 // no number is 0.
@@ -104,6 +89,8 @@ type Caller struct {
 	subs  []*nats.Subscription
 	inbox string // gets only the hub's word that nobody reads the calls
 	taken *rate.Limiter
+
+	connected atomic.Bool // at the last ping
 
 	reporting sync.Mutex    // held during Changed
 	reported  beat.Presence // the last one of Changed
@@ -167,7 +154,10 @@ func (c *Caller) unsubscribe() {
 
 // Run ends the calls to a host that has fallen silent. When ctx ends, all calls end.
 func (c *Caller) Run(ctx context.Context) error {
+	var pings sync.WaitGroup
+	pings.Go(func() { c.ping(ctx) })
 	defer c.unsubscribe()
+	defer pings.Wait()
 	defer c.loseAll()
 	ticker := time.NewTicker(beat.Interval)
 	defer ticker.Stop()
@@ -189,43 +179,6 @@ func (c *Caller) loseAll() {
 	}
 }
 
-// check ends the calls to a host that has fallen silent.
-func (c *Caller) check() {
-	c.mu.Lock()
-	now := time.Now()
-	c.watch.Connect(now, c.Conn.IsConnected())
-	c.presence = c.watch.Check(now)
-	away := c.presence == beat.Away
-	c.mu.Unlock()
-	if away {
-		c.loseAll()
-	}
-	c.report()
-}
-
-// report calls Changed if the presence is another one than in the last call. A beat and a check may
-// come at the same time: the last call has the last presence.
-func (c *Caller) report() {
-	c.reporting.Lock()
-	defer c.reporting.Unlock()
-	c.mu.Lock()
-	is, heard := c.presence, c.heard
-	c.mu.Unlock()
-	if is != c.reported && c.Changed != nil {
-		c.reported = is
-		c.Changed(is, heard)
-	}
-}
-
-// State returns whether the host can be reached, when it was heard last, and what it said then.
-func (c *Caller) State() (beat.Presence, time.Time, Beat) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	said := c.said
-	said.Calls = nil
-	return c.presence, c.heard, said
-}
-
 // receiveStatus takes the hub's message that nobody reads the calls.
 func (c *Caller) receiveStatus(m *nats.Msg) {
 	id, ok := strings.CutPrefix(m.Subject, c.inbox+".") // the hub chooses the subject
@@ -240,10 +193,11 @@ func (c *Caller) receive(m *nats.Msg) {
 		return
 	}
 	opened, err := c.Link.Open(m.Data)
-	if errors.Is(err, seal.ErrEpoch) {
+	isLate := opened.Kind == beatKind && opened.Late // the host may be dead since
+	if errors.Is(err, seal.ErrEpoch) || isLate {
 		c.greet()
 	}
-	if err != nil {
+	if err != nil || isLate {
 		return
 	}
 	switch opened.Kind {
@@ -251,19 +205,6 @@ func (c *Caller) receive(m *nats.Msg) {
 		c.take(opened)
 	case beatKind:
 		c.takeBeat(opened)
-	}
-}
-
-// greet tells the host the epoch, at most once in an interval of beats.
-func (c *Caller) greet() {
-	c.mu.Lock()
-	due := time.Since(c.greeted) >= beat.Interval
-	if due {
-		c.greeted = time.Now()
-	}
-	c.mu.Unlock()
-	if due {
-		go c.Greet()
 	}
 }
 
@@ -297,43 +238,6 @@ func (c *Caller) take(m seal.Message) {
 	}
 }
 
-func (c *Caller) takeBeat(m seal.Message) {
-	var b Beat
-	if len(m.Body) > mostBeat || json.Unmarshal(m.Body, &b) != nil {
-		return
-	}
-	b = b.bounded()
-	c.mu.Lock()
-	now := time.Now()
-	c.watch.Beat(now)
-	c.presence, c.heard, c.said = beat.Present, now, b
-	counts := now.Sub(c.counted) >= beat.Interval/2 // two beats at once may both be older than a call
-	if counts {
-		c.counted = now
-	}
-	for id, w := range c.calls {
-		if slices.Contains(b.Calls, id) {
-			w.missed = 0
-		} else if counts {
-			w.missed++
-		}
-		if w.missed >= lostAfter {
-			w.lose()
-		}
-	}
-	var left []string
-	for _, id := range b.Calls {
-		if c.calls[id] == nil {
-			left = append(left, id)
-		}
-	}
-	c.mu.Unlock()
-	for _, id := range left {
-		c.cancel(id)
-	}
-	c.report()
-}
-
 // Call is a wire.Transport.
 func (c *Caller) Call(ctx context.Context, e wire.Envelope) (wire.Envelope, error) {
 	parts, err := encode(e)
@@ -341,7 +245,7 @@ func (c *Caller) Call(ctx context.Context, e wire.Envelope) (wire.Envelope, erro
 		return wire.Envelope{}, err
 	}
 	c.mu.Lock()
-	if !c.Conn.IsConnected() || c.presence == beat.Away {
+	if c.presence == beat.Away {
 		c.mu.Unlock()
 		return wire.Envelope{}, refusal.ErrUnreachable
 	}
@@ -357,7 +261,9 @@ func (c *Caller) Call(ctx context.Context, e wire.Envelope) (wire.Envelope, erro
 		c.mu.Unlock()
 	}()
 	sent := make(chan error, 1)
-	go func() { sent <- c.send(id, parts) }() // a connection that hangs may block the client
+	sending, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { sent <- c.send(sending, id, parts) }() // a connection that hangs may block the client
 	silence, longest := time.NewTimer(beat.Timeout), time.NewTimer(cmp.Or(c.Longest, DefaultLongest))
 	defer silence.Stop()
 	defer longest.Stop()
@@ -398,8 +304,24 @@ func (c *Caller) untilSilent() time.Duration {
 	return time.Until(c.heard.Add(beat.Timeout))
 }
 
-func (c *Caller) send(id string, parts [][]byte) error {
-	for _, body := range parts {
+// send sends a call as soon as the host has shown that it is in the epoch.
+func (c *Caller) send(ctx context.Context, id string, parts [][]byte) error {
+	if !c.Conn.IsConnected() { // the client would keep it
+		return nats.ErrDisconnected
+	}
+	for i, body := range parts {
+		select {
+		case <-c.Link.Met():
+		default:
+			if i == 0 {
+				_ = c.publish(seal.Message{Kind: beatKind, ID: id}) // the hub reports a host that is not connected
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.Link.Met():
+		}
 		if err := c.publish(seal.Message{Kind: callKind, ID: id, Body: body}); err != nil {
 			return err
 		}
@@ -417,5 +339,9 @@ func (c *Caller) publish(m seal.Message) error {
 	if err != nil {
 		return err
 	}
-	return c.Conn.PublishMsg(&nats.Msg{Subject: c.Names.Request(c.Host), Reply: c.inbox + "." + m.ID, Data: sealed})
+	msg := &nats.Msg{Subject: c.Names.Request(c.Host), Data: sealed}
+	if m.ID != "" {
+		msg.Reply = c.inbox + "." + m.ID
+	}
+	return c.Conn.PublishMsg(msg)
 }

@@ -7,7 +7,8 @@
 //
 // It promises:
 //
-//   - A call is made at most once, and only if the chat has sealed it for this host.
+//   - A call is made at most once, and only if the chat has sealed it for this host, within
+//     seal.MaxAge. A beat that is older proves no presence.
 //   - A call ends with its context, with its answer, or with refusal.ErrUnreachable: at once if the
 //     hub or the host is not connected, or if the host is away, and after beat.Timeout if the host
 //     is silent or the beats show that the call or its answer was lost. A call that only takes long

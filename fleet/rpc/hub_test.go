@@ -4,12 +4,16 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 
 	"ccbot/fleet/seal"
+	"ccbot/fleet/wire"
 	"ccbot/internal/spool"
 )
 
@@ -62,4 +66,47 @@ func TestP8_OldMessagesStartNoGoroutines(t *testing.T) {
 	close(block)
 	s.running.Wait()
 	assert.Zero(t, greets.Load())
+}
+
+// TestP6_LateMessagesHaveNoEffect: a hub keeps a beat back until the machine is dead, and a call
+// until the person has decided otherwise.
+func TestP6_LateMessagesHaveNoEffect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		chat, host := links(t)
+		sealed := func(by *seal.Link, kind string, body []byte) []byte {
+			data, err := by.Seal(seal.Message{Kind: kind, ID: kind, Body: body})
+			require.NoError(t, err)
+			return data
+		}
+		ping := func() {
+			_, err := host.Open(sealed(chat, beatKind, nil))
+			require.NoError(t, err)
+		}
+		body, err := encode(wire.Envelope{V: wire.Version})
+		require.NoError(t, err)
+		greets, made := 0, 0
+		c := &Caller{Remote: Remote{Link: chat, Greet: func() { greets++ }}, taken: rate.NewLimiter(Rate, MostBytes)}
+		s := NewServer(Settings{Link: host, Answer: func(context.Context, wire.Envelope) wire.Envelope { made++; return wire.Envelope{} }})
+
+		_, err = chat.Open(sealed(host, seal.Hello, nil))
+		require.NoError(t, err)
+		ping()
+		for _, tt := range []struct {
+			late time.Duration
+			made int
+		}{{0, 1}, {seal.MaxAge - time.Second, 2}, {seal.MaxAge + time.Second, 2}, {0, 3}} {
+			was := time.Now()
+			c.receive(&nats.Msg{Data: sealed(host, beatKind, []byte("{}"))})
+			require.Equal(t, was, c.heard)
+			data, call := sealed(host, beatKind, []byte("{}")), sealed(chat, callKind, body[0])
+			time.Sleep(tt.late)
+			c.receive(&nats.Msg{Data: data})
+			s.receive(t.Context(), call)
+			synctest.Wait()
+			assert.Equal(t, tt.made, made)
+			assert.Equal(t, tt.late <= seal.MaxAge, c.heard.Equal(time.Now()))
+			ping()
+		}
+		assert.Equal(t, 1, greets, "the host learns the time again")
+	})
 }

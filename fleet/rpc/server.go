@@ -137,6 +137,9 @@ func (s *Server) receive(ctx context.Context, sealed []byte) {
 	case cancelKind:
 		s.cancel(m.ID)
 	case callKind:
+		if m.Late { // the chat has given it up, and the person may have decided otherwise
+			return
+		}
 		if e, ctx, ok := s.take(ctx, m); ok {
 			s.start(func() { s.call(ctx, m.ID, e) })
 		}

@@ -11,6 +11,8 @@
 //   - A message that was sealed before the last start of either end is not opened. The chat counts
 //     the epochs of each host. Each start of the chat and each hello of a host begins one; both
 //     ends have it on disk before they use it.
+//   - A message that may be older than MaxAge is Late, unless an earlier program has sealed it. One
+//     clock decides: a message names the last one that its sender has opened, and is younger.
 //   - A private key leaves its end only by Key.Seed, for the end's own disk, and no log shows it.
 //
 // The hub can still delay, drop and reorder messages, and sees their sizes and times. A hello can

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 )
@@ -37,6 +38,8 @@ type Link struct {
 	begun  bool   // false for a host that has not met the chat since its start
 	sealed uint64
 	opened window
+	marks  marks
+	met    chan struct{} // see Met
 	begins *rate.Limiter // of the chat: the epochs that messages of the host begin
 }
 
@@ -56,14 +59,14 @@ func NewHostLink(key Key, hostID, chatKey string, stored Epochs) (*Link, error) 
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
-	return &Link{key: key, peer: chatKey, me: hostID, them: ChatName, stored: stored, epoch: epoch}, nil
+	return &Link{key: key, peer: chatKey, me: hostID, them: ChatName, stored: stored, epoch: epoch, met: make(chan struct{})}, nil
 }
 
 func (l *Link) beginLocked(epoch uint64) error {
 	if err := l.stored.SetEpoch(epoch); err != nil {
 		return fmt.Errorf("seal: begin epoch %d: %w", epoch, err)
 	}
-	l.epoch, l.begun, l.sealed, l.opened = epoch, true, 0, window{}
+	l.epoch, l.begun, l.sealed, l.opened, l.marks, l.met = epoch, true, 0, window{}, nil, make(chan struct{})
 	return nil
 }
 
@@ -83,7 +86,8 @@ func (l *Link) Seal(m Message) ([]byte, error) {
 		return nil, fmt.Errorf("seal: %s without an epoch: %w", m.Kind, ErrEpoch)
 	}
 	l.sealed++
-	m.V, m.From, m.To, m.Epoch, m.Seq = Version, l.me, l.them, l.epoch, l.sealed
+	l.marks = l.marks.add(l.sealed, time.Now())
+	m.V, m.From, m.To, m.Epoch, m.Seq, m.Heard = Version, l.me, l.them, l.epoch, l.sealed, new(l.opened.top)
 	l.mu.Unlock()
 	data, err := m.encode()
 	if err != nil {
@@ -110,7 +114,16 @@ func (l *Link) Open(sealed []byte) (Message, error) {
 	if err := l.admitLocked(m); err != nil {
 		return Message{}, fmt.Errorf("%s %d of epoch %d: %w", m.Kind, m.Seq, m.Epoch, err)
 	}
+	m.Late = m.Heard != nil && !l.marks.isRecent(*m.Heard, time.Now())
 	return m, nil
+}
+
+// Met returns a channel that is closed when a message of the other end was opened in the present
+// epoch. Each message that is sealed before is Late there.
+func (l *Link) Met() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.met
 }
 
 // admitLocked returns why an authentic message must not be opened.
@@ -134,6 +147,11 @@ func (l *Link) admitLocked(m Message) error {
 	}
 	if !l.opened.add(m.Seq) {
 		return ErrReplay
+	}
+	select {
+	case <-l.met:
+	default:
+		close(l.met)
 	}
 	return nil
 }

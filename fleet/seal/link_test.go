@@ -81,7 +81,7 @@ func TestMessageCrosses(t *testing.T) {
 	assert.NotContains(t, string(data), "prompt")
 	got, err := e.host.Open(data)
 	require.NoError(t, err)
-	assert.Equal(t, seal.Message{V: 1, Kind: "prompt.offer", From: "chat", To: hostID, Epoch: 2, Seq: 2, ID: "u-1", Body: []byte("body\nof prompt.offer")}, got)
+	assert.Equal(t, seal.Message{V: 1, Kind: "prompt.offer", From: "chat", To: hostID, Epoch: 2, Seq: 2, ID: "u-1", Heard: new(uint64(0)), Late: true, Body: []byte("body\nof prompt.offer")}, got)
 	back, err := e.chat.Open(sealed(t, e.host, "note"))
 	require.NoError(t, err)
 	assert.Equal(t, hostID, back.From)

@@ -30,7 +30,8 @@ const Hello = "hello"
 // ChatName is the address of the chat. The address of a host is its id.
 const ChatName = "chat"
 
-// Message is the content of a seal. From, To, Epoch and Seq are filled in by Seal.
+// Message is the content of a seal. From, To, Epoch, Seq and Heard are filled in by
+// Seal.
 type Message struct {
 	V     int    `json:"v"`
 	Kind  string `json:"kind"`
@@ -39,7 +40,11 @@ type Message struct {
 	Epoch uint64 `json:"epoch"`
 	Seq   uint64 `json:"seq"`          // counts the sealed messages of From in the epoch
 	ID    string `json:"id,omitempty"` // the request that the message is or answers
+	// Heard is the highest Seq that From has opened in the epoch. Earlier programs write none.
+	Heard *uint64 `json:"heard,omitempty"`
 
+	// Late reports that the message may be older than MaxAge. Open fills it in.
+	Late bool   `json:"-"`
 	Body []byte `json:"-"` // follows the JSON as it is
 }
 
