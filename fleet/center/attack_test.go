@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/machine"
 	"ccbot/fleet/join"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
@@ -120,4 +121,31 @@ func TestP9_MachineTakesNoConnections(t *testing.T) {
 	<-cut
 	w.run("C", c)
 	w.shows("C")
+}
+
+// removals calls a function before a machine is removed.
+type removals func()
+
+func (removals) Add(string, string, *machine.Machine) error { return nil }
+func (removals) Note(string, bool, time.Time)               {}
+func (r removals) Remove(string)                            { r() }
+
+// TestP9_RemovalWaitsForNoHub: the chat ends its trust in a machine although the hub
+// still serves it.
+func TestP9_RemovalWaitsForNoHub(t *testing.T) {
+	w := newWorld(t)
+	b, served := t.TempDir(), false
+	w.join("B", b)
+	w.stop()
+	w.machines = removals(func() {
+		if !served {
+			w.steal(b)
+			assert.Empty(t, w.center.List())
+		}
+		served = true
+	})
+	w.start()
+	_, err := w.center.Remove(t.Context(), "B")
+	require.NoError(t, err)
+	assert.True(t, served)
 }

@@ -341,21 +341,30 @@ func (c *Center) Remove(ctx context.Context, name string) (join.Host, error) {
 		ctx, stop := context.WithTimeout(ctx, tellTimeout)
 		defer stop()
 		_ = r.tell(ctx, rpc.RemovedKind, "") // a host that is away learns it from the hub's refusal
+		c.forget(r)                          // first: the hub may take long, or still serve the host
 	})
 	if still, listed := Hosts(c.settings.Folder); listed != nil || slices.ContainsFunc(still, func(h join.Host) bool { return h.ID == r.host.ID }) {
 		return r.host, errors.Join(err, listed)
 	}
-	c.mu.Lock()
-	delete(c.remotes, r.host.ID)
-	c.mu.Unlock()
+	c.forget(r)
 	r.stop()
-	if m := c.settings.Machines; m != nil {
-		m.Remove(r.host.ID)
-	}
 	if gone := disk.RemoveAll(c.linkFolder(r.host.ID)); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
 	return r.host, err
+}
+
+// forget ends the trust in a host.
+func (c *Center) forget(r *remote) {
+	c.mu.Lock()
+	delete(c.remotes, r.host.ID)
+	c.mu.Unlock()
+	if r.cancel != nil {
+		r.cancel()
+	}
+	if m := c.settings.Machines; m != nil {
+		m.Remove(r.host.ID)
+	}
 }
 
 func (c *Center) linkFolder(id string) string {
@@ -392,6 +401,7 @@ func (c *Center) Machines() map[string]*machine.Machine {
 // IsConnected reports whether the hub is connected.
 func (c *Center) IsConnected() bool {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.chat != nil && c.chat.Conn().IsConnected()
+	chat := c.chat
+	c.mu.Unlock()
+	return chat != nil && chat.Conn().IsConnected() // waits for a hub that takes no bytes
 }

@@ -41,6 +41,7 @@ type world struct {
 	chat     *chat
 	center   *center.Center
 	later    time.Duration // added to the chat's clock
+	machines center.Machines
 	stop     func()
 }
 
@@ -84,7 +85,7 @@ func (w *world) start() {
 	w.t.Helper()
 	var err error
 	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: "attic", Now: func() time.Time { return time.Now().Add(w.later) }, Log: slog.New(slog.DiscardHandler),
-		News: func(join.Host) wire.Chat { return w.chat }})
+		News: func(join.Host) wire.Chat { return w.chat }, Machines: w.machines})
 	require.NoError(w.t, err)
 	w.stop = background(w.t, w.center.Run)
 	require.Eventually(w.t, w.center.IsConnected, time.Minute, time.Millisecond)
