@@ -108,10 +108,14 @@ func TestP8_LinkFolderOutlivesFaults(t *testing.T) {
 	w.stop()
 	w.start()
 	require.Len(t, w.center.List(), 1)
-	_, err = failing(links, 1, func() error {
-		_, err := w.center.Remove(t.Context(), "B")
-		return err
-	})
+	folder := filepath.Join(links, w.center.List()[0].ID)
+	defer disk.Fail(func(_, path string) error { // the news that begin to be read are in a folder below
+		if path == folder {
+			return errFault
+		}
+		return nil
+	})()
+	_, err = w.center.Remove(t.Context(), "B")
 	require.ErrorIs(t, err, errFault)
 	assert.Empty(t, w.center.List())
 }
