@@ -25,6 +25,7 @@ type fleet struct {
 	until     time.Time
 	decided   []string
 	removed   []string
+	server    string
 }
 
 func (*fleet) Exists() bool { return true }
@@ -54,9 +55,9 @@ func (f *fleet) Decide(_ context.Context, c hosts.Candidate, admit bool) error {
 	return nil
 }
 
-func (f *fleet) Remove(_ context.Context, id string) error {
+func (f *fleet) Remove(_ context.Context, id string) (server string, err error) {
 	f.removed = append(f.removed, id)
-	return nil
+	return f.server, nil
 }
 
 // withFleet gives a world a fleet.
@@ -97,6 +98,13 @@ func TestHostsPage(t *testing.T) {
 	assert.Empty(t, f.removed)
 	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRemove))
 	assert.Equal(t, []string{"bbbb"}, f.removed)
+	assert.NotContains(t, strings.Join(w.Telegram.Texts(), "\n"), "account.jwt")
+
+	f.server = "tls://nats.example.net:4222" // its operator has to sign
+	w.Press(t, chattest.Alice, id, "Remove barn")
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRemove))
+	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), "barn was removed, and this chat ignores it")
+	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), "ccbot host hub tls://nats.example.net:4222 > account.jwt\nnsc import account --overwrite --file account.jwt\nnsc push")
 }
 
 // TestP9_MachineJoinsByFingerprint: a code is shown to the person who asked for it, and a machine

@@ -111,8 +111,9 @@ const (
 	HostRivals                Key = "host_rivals"    // Count
 	HostAdmit                 Key = "host_admit"
 	HostRefuse                Key = "host_refuse"
-	HostJoined                Key = "host_joined"     // Command, Machine
-	HostRemoveAsk             Key = "host_remove_ask" // Machine
+	HostJoined                Key = "host_joined"         // Command, Machine
+	HostRemoveAsk             Key = "host_remove_ask"     // Machine
+	HostRemovedServer         Key = "host_removed_server" // Command, Machine
 	HubAway                   Key = "hub_away"
 	WindowTaken               Key = "window_taken"
 	ClockAhead                Key = "clock_ahead"  // Age

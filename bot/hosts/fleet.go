@@ -19,8 +19,10 @@ type Members interface {
 	Exists() bool
 	// Status returns the last report of a machine; id is empty for the chat's own.
 	Status(ctx context.Context, id string) machine.Status
-	// Remove takes the rights of a machine back. Its sessions go on there.
-	Remove(ctx context.Context, id string) error
+	// Remove takes the rights of a machine back. Its sessions go on there. It returns the address of
+	// a server that stays connected to the machine until its operator has signed the account; empty:
+	// the chat has its own hub.
+	Remove(ctx context.Context, id string) (server string, err error)
 }
 
 // Joins lets machines in.

@@ -164,7 +164,7 @@ func (h *Hosts) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 	switch {
 	case v.To.ChatID != v.By:
 	case verb == removeOption:
-		return chat.Answer{Then: func(ctx context.Context) error { return h.fleet.Remove(ctx, at.Remove) }}, page, nil
+		return chat.Answer{Then: func(ctx context.Context) error { return h.remove(ctx, v.To, at.Remove) }}, page, nil
 	case verb == admitOption, verb == refuseOption:
 		admit, next := verb == admitOption, page
 		if admit {
@@ -175,6 +175,23 @@ func (h *Hosts) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 		}}, next, nil
 	}
 	return chat.Answer{Text: h.chat.In(v.To).Say(i18n.StaleButton)}, "", nil
+}
+
+// remove removes a machine. A server that is not the chat's own disconnects it later.
+func (h *Hosts) remove(ctx context.Context, to outbox.Conversation, id string) error {
+	m, _ := h.chat.Machines.Find(id)
+	server, err := h.fleet.Remove(ctx, id)
+	if err != nil || server == "" {
+		return err
+	}
+	text := h.chat.In(to).Text(i18n.HostRemovedServer, i18n.Args{"Machine": glyph.Name(m.Name), "Command": render.Pre(SignCommands(server), "sh")})
+	return h.chat.Post(ctx, card.Content{To: to, Text: text})
+}
+
+// SignCommands returns the commands with which the operator of a server signs the account of the
+// chat; the first one is for the chat's machine.
+func SignCommands(server string) string {
+	return "ccbot host hub " + server + " > account.jwt\nnsc import account --overwrite --file account.jwt\nnsc push"
 }
 
 func (h *Hosts) decide(ctx context.Context, name string, c Candidate, admit bool) error {

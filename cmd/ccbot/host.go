@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ccbot/bot/hosts"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/offline"
@@ -146,10 +147,19 @@ func (c hostVerbs) removeCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			host, err := askBot[running.Host](cmd.Context(), c.call, running.RemovingHost.Verb, args[0], false)
 			if err == nil {
-				_, err = fmt.Fprintf(c.stdout, "%s was removed\n", host.Name)
+				_, err = fmt.Fprintln(c.stdout, removedText(host))
 			}
 			return err
 		}}
+}
+
+// removedText reports a removal. The hub ends the machine's connection, another server does not.
+func removedText(h running.Host) string {
+	text := h.Name + " was removed"
+	if h.Server != "" {
+		text += ", and the chat ignores it. It stays connected to the server until the operator signs the account again:\n\n" + hosts.SignCommands(h.Server)
+	}
+	return text
 }
 
 func (c hostVerbs) runCommand() *cobra.Command {

@@ -367,6 +367,15 @@ func (c *Center) forget(r *remote) {
 	}
 }
 
+// Server returns the URLs of the existing NATS server whose operator signs the account after each
+// removal; empty: the fleet has its own hub.
+func (c *Center) Server() string {
+	if c.hub.Pin != nil {
+		return ""
+	}
+	return c.hub.Address
+}
+
 func (c *Center) linkFolder(id string) string {
 	return filepath.Join(c.settings.Folder, "links", id)
 }

@@ -177,6 +177,7 @@ func TestP8_FleetAtAnExistingServer(t *testing.T) {
 	_, err = w.center.Remove(t.Context(), "B")
 	require.NoError(t, err)
 	require.True(t, w.steal(b).Conn().IsConnected(), "the server has to be told")
+	assert.Equal(t, theirs.url(), w.center.Server())
 	account, err = center.SetServer(w.folder, theirs.url())
 	require.NoError(t, err)
 	theirs.imports(account)

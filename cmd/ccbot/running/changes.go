@@ -331,6 +331,6 @@ var (
 	})
 	RemovingHost = hostChange("host-remove", func(ctx context.Context, c *center.Center, name string) (Host, error) {
 		host, err := c.Remove(ctx, name)
-		return Host{Name: host.Name, ID: host.ID}, err
+		return Host{Name: host.Name, ID: host.ID, Server: c.Server()}, err
 	})
 )

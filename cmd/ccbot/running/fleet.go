@@ -133,12 +133,15 @@ func (f *fleet) Decide(ctx context.Context, d hosts.Candidate, admit bool) error
 }
 
 // Remove implements hosts.Fleet.
-func (f *fleet) Remove(ctx context.Context, id string) error {
+func (f *fleet) Remove(ctx context.Context, id string) (server string, err error) {
 	c, err := f.open()
-	if s := f.state(id); err == nil && s.ID != "" { // it may have been removed since
+	if err != nil {
+		return "", refusalOf(err)
+	}
+	if s := f.state(id); s.ID != "" { // it may have been removed since
 		_, err = c.Remove(ctx, s.Name)
 	}
-	return refusalOf(err)
+	return c.Server(), refusalOf(err)
 }
 
 // refusalOf returns an error of the fleet as the chat explains it.
@@ -164,6 +167,7 @@ type Host struct {
 	DiskFree int64     `json:"disk_free"`
 	Unread   int       `json:"unread,omitempty"` // reports that need a newer ccbot here
 	Until    time.Time `json:"until"`            // the end of its rights, which are renewed
+	Server   string    `json:"server,omitempty"` // of a removed one: an existing server, whose operator has to sign
 }
 
 var presences = map[beat.Presence]string{beat.Unknown: "unknown", beat.Present: "present", beat.Away: "away"}
