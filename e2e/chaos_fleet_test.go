@@ -40,8 +40,8 @@ type outages struct {
 }
 
 // TestP4_ChaosOfMachinesLosesNothing is TestP4_ChaosLosesNothing with sessions on other machines,
-// whose programs and whose hub are killed and hang as well. Hooks of agents that ask for permissions
-// are killed, and each request is answered. With CCBOT_CHAOS_REPORT it runs the long form and writes
+// whose programs and whose hub are killed and hang as well. Hooks of agents that ask for permission
+// are killed; each request is answered. With CCBOT_CHAOS_REPORT it runs the long form and writes
 // that document.
 func TestP4_ChaosOfMachinesLosesNothing(t *testing.T) {
 	size, report := shortChaos(), os.Getenv(reliabilityEnv)

@@ -18,8 +18,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// hookRequest is an event: a prompt whose agent asks for a permission. A hook of the agent is killed
-// at a random moment: the one that waits for the decision, or one that reports an event.
+// hookRequest is an event: a prompt whose agent asks for a permission. A hook of the agent is
+// killed at a random moment: the one that waits for the decision, or one that reports an event.
 const hookRequest = "requests for a permission, with a SIGKILL of a hook"
 
 // hookDelay bounds the time from such a prompt to the kill, and tapDelay that to the person's tap.

@@ -27,7 +27,7 @@ func newRealWorld(t *testing.T) (*world, *messagesapi.Server) {
 	return newRealWorldIn(t, t.TempDir())
 }
 
-// newRealWorldIn is newRealWorld with the folder of the sessions, and more folders that are trusted.
+// newRealWorldIn is newRealWorld with the folder of the sessions, and more trusted folders.
 func newRealWorldIn(t *testing.T, work string, more ...string) (*world, *messagesapi.Server) {
 	t.Helper()
 	claude := realclaude.Require(t)
