@@ -28,8 +28,7 @@ const (
 // Link is one end of the messages between the chat and a host. Its methods may be called
 // concurrently.
 type Link struct {
-	key      Key
-	peer     string // the public key of the other end
+	pair     *pair
 	me, them string
 	stored   Epochs
 
@@ -45,7 +44,11 @@ type Link struct {
 
 // NewChatLink returns the chat's end of the link to a host, and begins an epoch.
 func NewChatLink(key Key, hostID, hostKey string, stored Epochs) (*Link, error) {
-	l := &Link{key: key, peer: hostKey, me: ChatName, them: hostID, stored: stored, begins: rate.NewLimiter(maxBegins, beginBurst)}
+	both, err := newPair(key, hostKey)
+	if err != nil {
+		return nil, err
+	}
+	l := &Link{pair: both, me: ChatName, them: hostID, stored: stored, begins: rate.NewLimiter(maxBegins, beginBurst)}
 	epoch, err := stored.Epoch()
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
@@ -55,11 +58,15 @@ func NewChatLink(key Key, hostID, hostKey string, stored Epochs) (*Link, error) 
 
 // NewHostLink returns the host's end. Until the first message of the chat it seals only hellos.
 func NewHostLink(key Key, hostID, chatKey string, stored Epochs) (*Link, error) {
+	both, err := newPair(key, chatKey)
+	if err != nil {
+		return nil, err
+	}
 	epoch, err := stored.Epoch()
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
-	return &Link{key: key, peer: chatKey, me: hostID, them: ChatName, stored: stored, epoch: epoch, met: make(chan struct{})}, nil
+	return &Link{pair: both, me: hostID, them: ChatName, stored: stored, epoch: epoch, met: make(chan struct{})}, nil
 }
 
 func (l *Link) beginLocked(epoch uint64) error {
@@ -93,12 +100,12 @@ func (l *Link) Seal(m Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.key.SealFor(l.peer, data)
+	return l.pair.seal(data), nil
 }
 
 // Open returns a message of the other end. A hello that the chat opens begins an epoch.
 func (l *Link) Open(sealed []byte) (Message, error) {
-	data, err := l.key.OpenFrom(l.peer, sealed)
+	data, err := l.pair.open(sealed)
 	if err != nil {
 		return Message{}, err
 	}

@@ -368,3 +368,18 @@ func TestP8_HellosAreLimited(t *testing.T) {
 		})
 	}
 }
+
+// TestLinkHasFormOfKeys: an earlier program computes the key of each message.
+func TestLinkHasFormOfKeys(t *testing.T) {
+	e := newEnds(t)
+	data, err := e.hostKey.OpenFrom(e.chatKey.Public(), sealed(t, e.chat, "look"))
+	require.NoError(t, err)
+	assert.Contains(t, string(data), `"kind":"look"`)
+	again, err := e.chatKey.SealFor(e.hostKey.Public(), data)
+	require.NoError(t, err)
+	m, err := e.host.Open(again)
+	require.NoError(t, err)
+	assert.Equal(t, "look", m.Kind)
+	_, err = seal.NewChatLink(e.chatKey, hostID, "x", e.chatDisk)
+	require.Error(t, err)
+}
