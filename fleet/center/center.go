@@ -135,7 +135,7 @@ func (c *Center) connect(ctx context.Context, g *errgroup.Group) error {
 		if err != nil {
 			return err
 		}
-		chat, err := c.open(ctx, fleet)
+		chat, err := link.OpenChat(ctx, c.hub, c.keys, fleet)
 		if err == nil {
 			c.settings.Log.Debug("hub_reached", logkey.Server, c.hub.Address)
 			return c.serve(ctx, g, chat)
@@ -147,14 +147,6 @@ func (c *Center) connect(ctx context.Context, g *errgroup.Group) error {
 			return err
 		}
 	}
-}
-
-// open connects to the hub, or to an existing server.
-func (c *Center) open(ctx context.Context, fleet link.Fleet) (*link.Chat, error) {
-	if c.hub.Pin == nil {
-		return link.OpenChatAt(ctx, c.hub, c.keys, fleet)
-	}
-	return link.OpenChat(ctx, c.hub, c.keys, fleet)
 }
 
 func (c *Center) serve(ctx context.Context, g *errgroup.Group, chat *link.Chat) error {

@@ -38,48 +38,40 @@ type Fleet struct {
 	Hosts   []string // ids
 }
 
-// OpenChat connects the chat's machine to its own hub, and sends it the account.
+// OpenChat connects the chat's machine to its own hub, and sends it the account. A hub without a
+// pin is an existing NATS server, whose operator has signed the account.
 func OpenChat(ctx context.Context, h Hub, keys *rights.Keys, fleet Fleet) (*Chat, error) {
-	system, err := keys.System()
-	if err != nil {
-		return nil, err
-	}
-	user, err := keys.Chat()
-	if err != nil {
-		return nil, err
-	}
 	c := &Chat{names: keys.Names(), fleet: fleet, lost: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
-	if c.system, err = connect(h, Login{User: system}, c.again); err != nil {
-		return nil, err
-	}
-	if err := c.push(ctx); err != nil { // before, the hub does not know the account of user
-		return nil, errors.Join(err, c.Close())
-	}
-	return c.open(ctx, h, Login{User: user})
-}
-
-// OpenChatAt connects the chat's machine to an existing NATS server, whose operator has signed the
-// account.
-func OpenChatAt(ctx context.Context, h Hub, keys *rights.Keys, fleet Fleet) (*Chat, error) {
-	user, err := keys.Chat()
-	if err != nil {
-		return nil, err
-	}
-	c := &Chat{names: keys.Names(), fleet: fleet, lost: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
-	return c.open(ctx, h, Login{User: user})
-}
-
-func (c *Chat) open(ctx context.Context, h Hub, as Login) (_ *Chat, err error) {
-	if c.conn, err = connect(h, as, c.again); err == nil {
-		c.js, err = jetstream.New(c.conn)
-	}
-	if err == nil {
-		err = c.prepare(ctx)
-	}
-	if err != nil {
+	if err := c.open(ctx, h, keys); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+func (c *Chat) open(ctx context.Context, h Hub, keys *rights.Keys) error {
+	user, err := keys.Chat()
+	if err != nil {
+		return err
+	}
+	if h.Pin != nil {
+		system, err := keys.System()
+		if err == nil {
+			c.system, err = connect(h, Login{User: system}, c.again)
+		}
+		if err == nil {
+			err = c.push(ctx) // before, the hub does not know the account of user
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if c.conn, err = connect(h, Login{User: user}, c.again); err != nil {
+		return err
+	}
+	if c.js, err = jetstream.New(c.conn); err != nil {
+		return err
+	}
+	return c.prepare(ctx)
 }
 
 // Close ends the connections.
