@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/fleet/wire"
 	"ccbot/internal/session"
 	"ccbot/port"
@@ -22,8 +23,12 @@ import (
 // liar is a machine that answers some calls otherwise than its program does.
 type liar struct {
 	ours, theirs session.Record
+	there        *chattest.World
 	answers      atomic.Pointer[map[string]wire.Envelope] // by kind
 }
+
+// hang is the kind of an answer that does not come.
+const hang = "hang"
 
 func newLiar(t *testing.T, w *chattest.World) *liar {
 	t.Helper()
@@ -36,10 +41,14 @@ func newLiar(t *testing.T, w *chattest.World) *liar {
 		if !is {
 			return honest(ctx, e)
 		}
+		if a.Kind == hang {
+			<-ctx.Done()
+		}
 		a.V, a.Kind, a.From, a.To, a.Session, a.ID = wire.Version, e.Kind, e.To, e.From, e.Session, e.ID
 		return a
 	}
 	require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
+	l.there = other
 	l.ours, l.theirs = w.NewCurrentSession(t, "api", session.Running), other.Session(t, "api", session.Running)
 	return l
 }
@@ -129,5 +138,19 @@ func TestP6_MachineThatComesAndGoesIsQuiet(t *testing.T) {
 		w.Fleet.Note("bbbb", true, w.Now())
 		w.Later(time.Hour)
 		assert.NotEmpty(t, w.Telegram.Sent, "it stays away")
+	})
+}
+
+// TestP6_MachineThatHangsHoldsUpNoCap: another machine does not answer the end of a turn. Turns of
+// the chat's own machine are still interrupted at their cap.
+func TestP6_MachineThatHangsHoldsUpNoCap(t *testing.T) {
+	withBudget(t, conversation.Settings{}, 10, func(w *budgeted) {
+		l := newLiar(w.t, w.World)
+		l.there.Records.Change(l.theirs.ID, func(r *session.Record) { r.Phase, r.CreatedAt = "working", time.Time{} })
+		w.MustHear(w.t, "/list")
+		l.answers.Store(&map[string]wire.Envelope{"TurnEnder.EndTurn": {Kind: hang}})
+		w.spends(20)
+		w.Later(15 * time.Second)
+		assert.Positive(t, w.interrupted.Load())
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/logkey"
@@ -157,7 +158,8 @@ func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error)
 	if err != nil {
 		return err
 	}
-	c := costsOf(rep)
+	c, pass := costsOf(rep), machine.NewPass(ctx)
+	defer pass.End()
 	for _, r := range capped {
 		reached := false
 		for _, a := range b.accounts(c, r) {
@@ -167,7 +169,7 @@ func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error)
 			reached = reached || a.level() == 100
 		}
 		if reached && r.Now.Phase == talk.PhaseWorking {
-			err := b.agents.EndTurn(ctx, r.ID)
+			err := b.agents.EndTurn(pass.On(r.Machine), r.ID)
 			if err != nil && !refusal.Is(err, refusal.Asks, refusal.Idle, refusal.NoAgent, refusal.WrongState) { // a dialog is not answered by Esc
 				all = errors.Join(all, err)
 			}

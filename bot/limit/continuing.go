@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/bot/machine"
 	"ccbot/bot/offer"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -127,11 +128,13 @@ func (l *Continuing) reach(p ...plan) {
 func (l *Continuing) missed(ctx context.Context) (all bool) {
 	known, err := l.chat.Book.Records.List()
 	all = err == nil
+	pass := machine.NewPass(ctx)
+	defer pass.End()
 	for _, r := range known {
 		if !r.State.Live() {
 			continue
 		}
-		work, err := l.work(ctx, r.ID)
+		work, err := l.work(pass.On(r.Machine), r.ID)
 		all = all && !refusal.Is(err, refusal.Unreachable)
 		if f := work.Failed; err == nil && f.Phase == talk.PhaseLimited && f.Until.After(l.chat.Now()) {
 			l.reach(plan{Session: r.ID, Until: f.Until})

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/chat"
+	"ccbot/bot/machine"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/port"
@@ -149,12 +150,14 @@ func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
 			l.Chat.Log.Warn("loop_not_shown", logkey.Error, err)
 		}
 	}
+	pass := machine.NewPass(ctx)
+	defer pass.End()
 	for _, one := range all {
 		r, known := l.Chat.Book.Records.Get(one.Session)
 		if !known || r.State == port.StateUnknown {
 			continue
 		}
-		again, err := l.draw(ctx, r, one)
+		again, err := l.draw(pass.On(r.Machine), r, one)
 		if err != nil && ctx.Err() == nil {
 			l.Chat.Log.Warn("loop_not_shown", logkey.LoopID, one.ID.String(), logkey.SessionID, one.Session.String(), logkey.Error, err)
 			again = faultInterval

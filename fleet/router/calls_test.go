@@ -118,7 +118,7 @@ const several = " LastQuestions.LastQuestions Loops.All Notices.MarkReported Not
 
 // addressed returns an argument with the machine in its addresses.
 func addressed(arg string, v reflect.Value) reflect.Value {
-	add := rewriter(func(text string) string { return tower + ":" + text })
+	add := rewriter{text: func(text string) string { return tower + ":" + text }}
 	return add.value(v, v.Kind() == reflect.String && (arg == "dir" || arg == "transcript"))
 }
 

@@ -179,3 +179,47 @@ func TestP6_TranscriptOfMachineHasItsPace(t *testing.T) {
 		})
 	}
 }
+
+// claimer has a loop and a schedule of a session of another machine.
+type claimer struct {
+	port.Loops
+	port.Schedules
+	victim uuid.UUID
+}
+
+func (c claimer) All(context.Context) ([]port.Loop, error) {
+	return []port.Loop{{ID: uuid.New(), Session: c.victim}}, nil
+}
+
+func (c claimer) List(context.Context) ([]port.Schedule, error) {
+	return []port.Schedule{{ID: uuid.New(), Session: c.victim}}, nil
+}
+
+// TestP9_ValuesNameNoOtherSession: what a machine reports leads to no session of another machine.
+func TestP9_ValuesNameNoOtherSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newTwin(), newTwin()
+		r, m := New("attic", a.machine()), b.machine()
+		claims := claimer{victim: a.id}
+		m.Loops, m.Schedules = claims, claims
+		r.own.Schedules = claimer{victim: a.id}
+		require.NoError(t, r.Add("bbbb", "barn", m))
+		synctest.Wait()
+		loops, err := r.Machine().Loops.All(t.Context())
+		require.NoError(t, err)
+		require.Len(t, loops, 2)
+		plans, err := r.Machine().Schedules.List(t.Context())
+		require.NoError(t, err)
+		require.Len(t, plans, 2)
+		assert.Equal(t, []uuid.UUID{a.id, {}}, each.As(plans, func(s port.Schedule) uuid.UUID { return s.Session }))
+		for _, l := range loops {
+			assert.NotEqual(t, a.id, l.Session)
+		}
+		h, _ := r.byID("bbbb")
+		n := up(h, news.News(news.Looped{Loop: port.Loop{Session: a.id}}))
+		assert.Equal(t, news.Looped{}, n)
+		n = up(h, news.News(news.Looped{Loop: port.Loop{Session: b.id}}))
+		assert.Equal(t, news.Looped{Loop: port.Loop{Session: b.id}}, n)
+		assert.Equal(t, "bbbb:", up(h, port.Session{ID: uuid.New()}).Dir)
+	})
+}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/uuid"
+
 	"ccbot/port"
 	"ccbot/port/folders"
 	"ccbot/port/news"
@@ -43,14 +45,30 @@ var fields = map[reflect.Type][]string{
 	reflect.TypeFor[talk.Mark]():         {"Path"},
 }
 
+// owners are the fields that name the session of a value. People act on that session.
+var owners = map[reflect.Type]string{
+	reflect.TypeFor[folders.Conversation](): "Session",
+	reflect.TypeFor[port.Loop]():            "Session",
+	reflect.TypeFor[port.Schedule]():        "Session",
+	reflect.TypeFor[talk.Line]():            "Session",
+}
+
 // rewrite returns a copy of a value with each address in it changed.
 func rewrite[T any](v T, change func(text string) string) T {
+	return rewritten(rewriter{text: change}, v)
+}
+
+func rewritten[T any](change rewriter, v T) T {
 	out := reflect.ValueOf(&v).Elem()
-	out.Set(rewriter(change).value(out, false))
+	out.Set(change.value(out, false))
 	return v
 }
 
-type rewriter func(text string) string
+// rewriter changes the addresses in a value, and takes the sessions away that have no place in it.
+type rewriter struct {
+	text      func(text string) string
+	isForeign func(session uuid.UUID) bool // nil: all sessions may stay
+}
 
 func (change rewriter) value(v reflect.Value, address bool) reflect.Value {
 	if !address && !holds(v.Type()) {
@@ -59,7 +77,7 @@ func (change rewriter) value(v reflect.Value, address bool) reflect.Value {
 	switch v.Kind() {
 	case reflect.String:
 		to := reflect.New(v.Type()).Elem()
-		to.SetString(change(v.String()))
+		to.SetString(change.text(v.String()))
 		return to
 	case reflect.Pointer:
 		if !v.IsNil() {
@@ -87,6 +105,11 @@ func (change rewriter) value(v reflect.Value, address bool) reflect.Value {
 				to.Field(i).Set(change.value(v.Field(i), slices.Contains(fields[v.Type()], f.Name)))
 			}
 		}
+		if name := owners[v.Type()]; name != "" && change.isForeign != nil {
+			if id, _ := to.FieldByName(name).Interface().(uuid.UUID); id != uuid.Nil && change.isForeign(id) {
+				to.FieldByName(name).SetZero()
+			}
+		}
 		return to
 	}
 	return v
@@ -111,7 +134,7 @@ func reaches(t reflect.Type, seen map[reflect.Type]bool) bool {
 		return false
 	}
 	seen[t] = true
-	has := slices.Contains(texts, t) || fields[t] != nil
+	has := slices.Contains(texts, t) || fields[t] != nil || owners[t] != ""
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:
 		has = has || reaches(t.Elem(), seen)
@@ -153,7 +176,7 @@ func up[T any](h *host, v T) T {
 	if h.id == "" {
 		return v
 	}
-	v = rewrite(v, h.address)
+	v = rewritten(rewriter{h.address, h.isForeign}, v)
 	switch v := any(&v).(type) {
 	case *port.Session:
 		if v.ID == (port.Session{}).ID { // news of the machine come with it
@@ -182,6 +205,9 @@ func up[T any](h *host, v T) T {
 // own makes a session one of the machine, with a name that no session of another machine has.
 func (h *host) own(s *port.Session) {
 	s.Machine, s.Name = h.id, h.name+":"+s.Name
+	if s.Dir == "" { // that would be the chat's own machine
+		s.Dir = folders.Address(h.id, "")
+	}
 }
 
 // down takes the machine off an argument.
