@@ -87,12 +87,18 @@ func (f *File) readLocked(at int64) error {
 		}
 		return err
 	})
-	if err == nil && len(f.part) == 0 {
+	switch {
+	case err == nil && len(f.part) == 0:
 		err = io.ErrUnexpectedEOF
+	case len(f.part) > folders.MostPart: // files that are sent at the same time would fill the memory
+		f.part, err = nil, errPart
 	}
 	f.at = at
 	return err
 }
+
+// errPart is returned for a part that is larger than one may be.
+var errPart = errors.New("the machine has sent too large a part")
 
 func (f *File) openLocked() error {
 	now, err := f.again(f.ctx)

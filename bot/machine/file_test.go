@@ -126,3 +126,19 @@ func TestP4_WriteOfFile(t *testing.T) {
 type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }
+
+// large is a machine whose parts are too large.
+type large struct{ *bodies }
+
+func (l large) ReadPart(context.Context, folders.Ticket, int64) ([]byte, error) {
+	return make([]byte, folders.MostPart+1), nil
+}
+
+// TestP8_LargePartIsRefused: a machine does not fill the chat's memory with parts of files.
+func TestP8_LargePartIsRefused(t *testing.T) {
+	b := large{&bodies{content: strings.Repeat("x", 2*folders.MostPart), ticket: "1"}}
+	f, err := machine.Bodies{b}.Open(t.Context(), b.open)
+	require.NoError(t, err)
+	_, err = f.ReadAt(make([]byte, 10), 0)
+	require.Error(t, err)
+}
