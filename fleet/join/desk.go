@@ -22,6 +22,9 @@ import (
 // maxGuesses is the number of wrong proofs after which a code ends.
 const maxGuesses = 5
 
+// maxRivals is the number of rivals after which no other one is counted: the person sees each.
+const maxRivals = 9
+
 // ErrChanged is returned by Decide if the person saw another machine.
 var ErrChanged = errors.New("another machine waits with this code")
 
@@ -46,7 +49,7 @@ type Candidate struct {
 	Name        string
 	Fingerprint string
 	Machine     Machine
-	Rivals      int // other machines that have proven the same secret
+	Rivals      int // other machines that have proven the same secret; at most maxRivals
 }
 
 // Desk is the chat's side of joins.
@@ -191,11 +194,11 @@ func (d *Desk) answerLocked(id, key string, r request, reply func(answer)) (answ
 		o.reply = reply
 		return answer{Status: waiting}, nil
 	}
-	o.candidate.Rivals++
-	rival := o.candidate
-	if o.end != nil {
+	if o.end != nil || o.candidate.Rivals == maxRivals {
 		return answer{Status: statusOf(ErrUsed)}, nil
 	}
+	o.candidate.Rivals++
+	rival := o.candidate
 	return answer{Status: statusOf(ErrUsed)}, &rival
 }
 

@@ -200,6 +200,21 @@ func TestUsedCode(t *testing.T) {
 	require.ErrorIs(t, (<-ask(t, code, newKeys(t))).err, join.ErrUsed)
 }
 
+// TestRivalsAreLimited: the holder of a stolen code changes the person's message a few times only.
+func TestRivalsAreLimited(t *testing.T) {
+	w := newWorld(t)
+	code := w.offer("B")
+	ask(t, code, newKeys(t))
+	assert.Equal(t, 0, (<-w.candidates).Rivals)
+	for i := range 12 {
+		require.ErrorIs(t, (<-ask(t, code, newKeys(t))).err, join.ErrUsed)
+		if i < 9 {
+			assert.Equal(t, i+1, (<-w.candidates).Rivals)
+		}
+	}
+	assert.Empty(t, w.candidates)
+}
+
 func TestCodeUsedByTwoMachines(t *testing.T) {
 	w := newWorld(t)
 	code := w.offer("B")
