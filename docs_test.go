@@ -94,7 +94,7 @@ func TestSentencesOfDocumentsAreComplete(t *testing.T) {
 
 // wordLimits are the most words of the pages for people and of those for developers. A page that
 // grows takes words from others, or the limit is raised with the reason.
-var wordLimits = map[string]int{"people": 20_040, "developers": 11_210}
+var wordLimits = map[string]int{"people": 20_040, "developers": 11_250}
 
 // TestDocumentsStayShort counts words as wc does.
 func TestDocumentsStayShort(t *testing.T) {

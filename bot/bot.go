@@ -146,13 +146,14 @@ type Bot struct {
 func New(c Config, d Deps) *Bot {
 	b := &Bot{Config: c, Deps: d, Book: d.Chat.Book}
 	b.Admit(c.Lists)
+	b.Book.DayBudget = c.DayBudget
 	b.OnCurrent = func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 		return b.notifyAll("current", func(f chat.Feature) bool { return f.OnCurrent != nil }, func(f chat.Feature) error { return f.OnCurrent(ctx, to, id) })
 	}
 	b.OnShown = func(r port.Session) error {
 		return b.notifyAll("shown", func(f chat.Feature) bool { return f.OnShown != nil }, func(f chat.Feature) error { f.OnShown(r); return nil })
 	}
-	b.Computer, b.Changed = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir), func(_, _ conversation.Settings) { b.Informer.Wake() }
+	b.Computer, b.Changed = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir), func(_, _ conversation.Settings) { b.Informer.Wake(); b.Budget.Wake() }
 	b.Install(b.Features())
 	return b
 }
@@ -192,8 +193,7 @@ func (b *Bot) Features() []chat.Feature {
 	b.Idle = idle.New(c, s, s.Inspect, limits.Planned)
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
 		Chosen: b.Asking.Chosen, Resume: resume})
-	b.Hosts = hosts.New(c, b.Fleet)
-	b.Budget = budget.New(c, s, s, b.DayBudget)
+	b.Hosts, b.Budget = hosts.New(c, b.Fleet), budget.New(c, s, s)
 	outputs, long := shell.New(c, s.Output, load, b.Machine.Files), longtext.New(c, b.Transcripts)
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s, Outputs: outputs, Long: long, Transcripts: b.Transcripts,
 		OnItem: b.onItem, Rich: b.Rich, Thinking: b.Thinking, Stops: texts,

@@ -18,7 +18,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
-	"ccbot/port/news"
+	"ccbot/port"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
@@ -96,9 +96,20 @@ func (w *budgeted) last() (id int, m outbox.Message) {
 	return id, m
 }
 
+// holds reports whether prompts wait after the turn of the session.
 func (w *budgeted) holds() bool {
-	why, _ := w.Budget.Holds(w.t.Context(), w.r.ID)
-	return why != ""
+	state := w.told()
+	return state == port.BudgetSpent || state == port.BudgetUnknown
+}
+
+// told returns what the machine was told after the turn of the session.
+func (w *budgeted) told() port.BudgetState {
+	w.t.Helper()
+	was := w.Record(w.t, w.r.ID).Phase
+	w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase, r.Budget = "idle", r.Budget.Next() })
+	w.compares()
+	defer w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = was })
+	return w.Record(w.t, w.r.ID).Budget.State
 }
 
 // TestUsageHasBudgets: those of the day first, and each once.
@@ -203,7 +214,8 @@ func TestBudgetCountsUnknownPriceAsMore(t *testing.T) {
 	})
 }
 
-// A text is not typed while it is unknown whether a cap is reached.
+// TestP4_UnknownCostHolds: what is left is told for one turn, and only after the cost of that turn is
+// known.
 func TestP4_UnknownCostHolds(t *testing.T) {
 	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
 		known := talk.Report{Spans: make([]talk.Span, len(talk.ReportSpans()))}
@@ -215,25 +227,30 @@ func TestP4_UnknownCostHolds(t *testing.T) {
 			name string
 			rep  talk.Report
 			err  error
-			want news.Wait
+			want port.BudgetState
 		}{
-			{"known", known, nil, ""},
-			{"a part", part, nil, news.HeldCosts},
-			{"a part that reaches the cap", reached, nil, news.HeldBudget},
-			{"an error", known, chattest.ErrDisk, news.HeldCosts},
-			{"not in time", known, context.DeadlineExceeded, news.HeldCosts},
+			{"known", known, nil, port.BudgetLeft},
+			{"a part", part, nil, port.BudgetUnknown},
+			{"a part that reaches the cap", reached, nil, port.BudgetSpent},
+			{"known again", known, nil, port.BudgetLeft},
+			{"an error", known, chattest.ErrDisk, port.BudgetUnknown},
+			{"not in time", known, context.DeadlineExceeded, port.BudgetUnknown},
 		} {
 			w.Spent.Answer(func(context.Context) (talk.Report, error) { return tt.rep, tt.err })
-			why, capped := w.Budget.Holds(w.t.Context(), w.r.ID)
-			assert.Equal(w.t, tt.want, why, tt.name)
-			assert.True(w.t, capped, tt.name)
+			assert.Equal(w.t, tt.want, w.told(), tt.name)
 		}
-		why, _ := w.Budget.Holds(w.t.Context(), uuid.Must(uuid.NewV7()))
-		assert.Equal(w.t, news.HeldCosts, why, "the caps of an unknown session are unknown")
 		require.NoError(w.t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.SessionBudget = 0 }))
-		why, capped := w.Budget.Holds(w.t.Context(), w.r.ID)
-		assert.Empty(w.t, why)
-		assert.False(w.t, capped)
+		assert.Equal(w.t, port.BudgetNone, w.told())
+	})
+}
+
+// TestP4_BudgetIsLeftOnlyAfterTurn: the cost of a running turn is not known yet.
+func TestP4_BudgetIsLeftOnlyAfterTurn(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Budget.State = port.BudgetUnknown })
+		w.spends(1)
+		assert.Equal(w.t, port.BudgetUnknown, w.Record(w.t, w.r.ID).Budget.State)
+		assert.Equal(w.t, port.BudgetLeft, w.told())
 	})
 }
 

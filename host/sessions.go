@@ -47,6 +47,7 @@ type Lifecycle interface {
 	Reported(ctx context.Context, id uuid.UUID) error
 	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
 	SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error
+	SetBudget(ctx context.Context, id uuid.UUID, b port.Budget) error
 	talk.CursorStore
 	Interrupt(ctx context.Context, id uuid.UUID) (reported bool, err error)
 	Attach(r session.Record) string

@@ -10,9 +10,6 @@ import (
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
-	"ccbot/port/news"
-
-	"github.com/google/uuid"
 )
 
 // Config configures launches, and for how long they are protected.
@@ -53,10 +50,6 @@ type Callbacks struct {
 	// Failpoint is called at each persisted step with its name. It is nil except in programs that
 	// are built to die there.
 	Failpoint func(name string)
-	// Holds returns why the prompts of a session wait, if a cap of its cost holds them, and whether
-	// the session may have a cap: then the answer takes time. It is called before each prompt is
-	// typed. nil: no session has one.
-	Holds func(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool)
 }
 
 // configured returns the launch settings of a new session of an agent.

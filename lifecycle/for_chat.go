@@ -3,12 +3,16 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/session"
+	"ccbot/lifecycle/typing"
+	"ccbot/lifecycle/view"
+	"ccbot/port"
 	"ccbot/port/talk"
 )
 
@@ -32,6 +36,25 @@ func (s *Service) SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Du
 		return nil
 	}
 	return err
+}
+
+// SetBudget stores whether prompts may be typed, see [port.Budget]. view.ErrChanged means that the
+// chat has seen another turn, or not the present one.
+func (s *Service) SetBudget(ctx context.Context, id uuid.UUID, b port.Budget) error {
+	defer s.core.agenda.wake(id)
+	return s.core.do(ctx, id, func(w *work) error {
+		head, err := w.prompts.Head()
+		if err != nil {
+			return err
+		}
+		works := view.Noted(*w.r).Works() || head != nil && head.State == typing.Typing
+		if b.Turn != w.r.Budget.Turn || b.State == port.BudgetLeft && works {
+			return fmt.Errorf("set the budget: %w", ErrChanged)
+		}
+		w.r.Budget = b
+		w.r.Upkeep()
+		return w.save()
+	})
 }
 
 // Advance notes up to which position the chat has shown a transcript. A cursor with another path

@@ -15,6 +15,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view/viewtest"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -68,7 +69,7 @@ func TestP4_InterruptedPromptIsRemovedAndOffered(t *testing.T) {
 func TestP4_EndTurnKeepsQueue(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.capped.Store(true)
+		w.budget(r, port.BudgetSpent)
 		w.held(r, "k", viewtest.Said)
 		require.ErrorIs(t, w.EndTurn(w.ctx, r.ID), typing.ErrIdle)
 		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
@@ -78,7 +79,8 @@ func TestP4_EndTurnKeepsQueue(t *testing.T) {
 		assert.Equal(t, 1, a.escapes)
 		assert.Equal(t, []string{"k"}, w.get(r.ID).Prompts)
 		assert.Equal(t, typing.Held, w.prompts.state("k"))
-		w.capped.Store(false)
+		w.pass(time.Second)
+		w.budget(r, port.BudgetLeft)
 		w.pass(time.Minute)
 		assert.Equal(t, []string{viewtest.Said}, a.heard())
 	})

@@ -50,7 +50,7 @@ func (q Queues) mayType(ctx context.Context, w *work, p *typing.Prompt) bool {
 	if !q.core.running.Load() || w.r.State != session.Running || w.r.Binding == nil || w.look(ctx, p) != nil {
 		return false
 	}
-	d, err := q.core.checkCaps(ctx, w, decide(*w.r, w.term.View, p), p)
+	d, err := w.useBudget(decide(*w.r, w.term.View, p))
 	return err == nil && d.Act == Do(typing.Type)
 }
 

@@ -18,6 +18,7 @@ import (
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -371,7 +372,7 @@ func TestP7_PromptWaitsForHigherCap(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.capped.Store(true)
+				w.budget(r, port.BudgetSpent)
 				if at == "at once" {
 					w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Held})
 					require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
@@ -382,7 +383,7 @@ func TestP7_PromptWaitsForHigherCap(t *testing.T) {
 				assert.Empty(t, a.heard())
 				assert.Equal(t, typing.Held, w.prompts.state("k"))
 				assert.Equal(t, 1, w.news.held(news.HeldBudget), "it is reported once")
-				w.capped.Store(false)
+				w.budget(r, port.BudgetLeft)
 				w.pass(time.Minute)
 				assert.Equal(t, []string{viewtest.Said}, a.heard())
 			})
@@ -390,24 +391,30 @@ func TestP7_PromptWaitsForHigherCap(t *testing.T) {
 	}
 }
 
-// A draft or a dialog that comes while the caps are compared is seen before the prompt is typed.
-func TestP7_TerminalIsSeenAfterCapsAreCompared(t *testing.T) {
-	for _, at := range []string{"at once", "by a step"} {
-		t.Run(at, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
-				r, a := w.started()
-				draft := func() { a.set(func(a *agent) { a.box = "a person's draft" }) }
-				w.onHolds.Store(&draft)
-				if at == "at once" {
-					w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: typing.Held})
-					require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
-				} else {
-					w.held(r, "k", viewtest.Said)
-				}
-				w.pass(time.Minute)
-				assert.Empty(t, a.heard())
-				a.set(func(a *agent) { assert.Equal(t, "a person's draft", a.box) })
-			})
-		})
-	}
+// TestP4_BudgetIsForOneTurn: a prompt uses up what is left, and the next one waits until the chat
+// knows the cost of the turn.
+func TestP4_BudgetIsForOneTurn(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.budget(r, port.BudgetLeft)
+		before := w.get(r.ID).Budget
+		w.held(r, "k", viewtest.Said)
+		w.pass(2 * time.Second)
+		require.Equal(t, []string{viewtest.Said}, a.heard())
+		assert.Equal(t, before.Next(), w.get(r.ID).Budget)
+		require.ErrorIs(t, w.SetBudget(w.ctx, r.ID, before), ErrChanged, "of the turn before")
+		left := port.Budget{State: port.BudgetLeft, Turn: before.Turn + 1}
+		require.ErrorIs(t, w.SetBudget(w.ctx, r.ID, left), ErrChanged, "the turn runs")
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
+		w.hook(r, hookwire.Stop, func(*hookwire.Event) {})
+		w.held(r, "next", "two")
+		w.pass(costsNotice / 2)
+		assert.Zero(t, w.news.held(news.HeldCosts))
+		w.pass(time.Minute)
+		assert.Equal(t, 1, w.news.held(news.HeldCosts))
+		assert.Len(t, a.heard(), 1)
+		w.budget(r, port.BudgetLeft)
+		w.pass(time.Minute)
+		assert.Equal(t, []string{viewtest.Said, "two"}, a.heard())
+	})
 }

@@ -105,6 +105,9 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 		fresh = w.keepProgress() || fresh
 	}
 	now := view.Doing(*w.view, w.r.Progress.Failed)
+	if next := w.r.Budget.Next(); now.Works() && next != w.r.Budget {
+		w.r.Budget, fresh = next, true
+	}
 	if err := w.notifyRetrying(ctx, now); err != nil {
 		return 0, err
 	}

@@ -53,7 +53,7 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 			return nil
 		}
 		d := decide(*w.r, w.term.View, head)
-		if d, err = c.checkCaps(ctx, w, d, head); err != nil {
+		if d, err = w.useBudget(d); err != nil {
 			return err
 		}
 		again = d.Again
@@ -74,23 +74,34 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 	return again, errors.Join(untold, err)
 }
 
-// checkCaps returns the decision about a prompt: one that would be typed waits while a cap of the
-// session is reached, or may be. The comparison takes time, so it reads the terminal again
-// afterwards (P7).
-func (c *core) checkCaps(ctx context.Context, w *work, d decision, head *typing.Prompt) (decision, error) {
-	if d.Act != Do(typing.Type) || c.deps.Callbacks.Holds == nil {
+// costsNotice is how long a prompt waits after a turn before the wait for its cost is reported.
+const costsNotice = 5 * time.Second
+
+// useBudget returns the decision about a prompt: one that would be typed waits unless the session's
+// budgets have something left, which it uses up.
+func (w *work) useBudget(d decision) (decision, error) {
+	if d.Act != Do(typing.Type) {
 		return d, nil
 	}
-	switch why, capped := c.deps.Callbacks.Holds(ctx, w.r.ID); {
-	case why != "":
-		return decision{Act: Do(typing.Hold), Why: why, Again: view.HoldPace}, nil
-	case !capped:
-		return d, nil
+	switch w.r.Budget.State {
+	case port.BudgetSpent:
+		return decision{Act: Do(typing.Hold), Why: news.HeldBudget, Again: view.HoldPace}, nil
+	case port.BudgetUnknown:
+		since := w.recall().costsSince
+		if since.IsZero() {
+			since = w.term.Now
+			w.remember(func(m *stepState) { m.costsSince = since })
+		}
+		if waited := w.term.Now.Sub(since); waited < costsNotice {
+			return decision{Again: costsNotice - max(waited, 0)}, nil
+		}
+		return decision{Act: Do(typing.Hold), Why: news.HeldCosts, Again: view.HoldPace}, nil
+	case port.BudgetLeft:
+		w.r.Budget = w.r.Budget.Next()
+		w.remember(func(m *stepState) { m.costsSince = time.Time{} })
+		return d, w.save()
 	}
-	if err := w.look(ctx, head); err != nil {
-		return d, err
-	}
-	return decide(*w.r, w.term.View, head), nil
+	return d, nil
 }
 
 // sooner returns the shorter of two waits; 0 means no wait.

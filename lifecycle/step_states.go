@@ -21,12 +21,13 @@ type stepStates struct {
 
 // stepState holds what is remembered of one launch of a session, until the session has ended.
 type stepState struct {
-	agent    process.Identity // the agent that was seen alive
-	failures int              // steps that have failed in a row
-	tidied   time.Time        // when ccbot last tried to end the tools of killed processes
-	dialog   dialog.State
-	turn     turnState
-	git      *gitReading // the newest reading of the repository
+	agent      process.Identity // the agent that was seen alive
+	failures   int              // steps that have failed in a row
+	tidied     time.Time        // when ccbot last tried to end the tools of killed processes
+	costsSince time.Time        // when a prompt began to wait for the cost of the last turn; zero: none does
+	dialog     dialog.State
+	turn       turnState
+	git        *gitReading // the newest reading of the repository
 }
 
 // turnState holds the agent's last seen activity.

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -31,7 +30,6 @@ import (
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
 	"ccbot/port"
-	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
@@ -59,8 +57,6 @@ type world struct {
 	come      func(evidence.Writer) bool // Came; nil: nothing is handled
 	stop      func()                     // ends the Service that runs
 	others    coding.Agents              // besides Claude Code
-	capped    atomic.Bool                // the prompts of all sessions wait for a higher cap
-	onHolds   atomic.Pointer[func()]     // nil: no session has a cap
 	served    bool                       // the agent runs in two processes
 	calls     *callee                    // the agent takes texts by a call; nil: it does not
 }
@@ -212,7 +208,7 @@ func (w *world) restart() {
 	w.Service = New(
 		Config{Host: "here", StateDir: filepath.Join(w.base, "state"), Env: map[string]string{"HOME": "/home/u"}, Unset: []string{"CLAUDECODE"},
 			OrphanGrace: 30 * time.Second},
-		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.HasPendingEvents), News: w.news, Callbacks: &Callbacks{Came: w.came, Failpoint: w.order.at, Holds: w.holds},
+		Deps{Store: store, Typist: typing.New(observer, w.tmux, w.prompts, launches{w.base}.HasPendingEvents), News: w.news, Callbacks: &Callbacks{Came: w.came, Failpoint: w.order.at},
 			Windows: w.tmux,
 			Ender:   &ending.Ender{Processes: w.processes, Panes: w.tmux, Evidence: seen, KillGrace: 12 * time.Second, Log: log}})
 	w.core, w.Queues = w.Service.core, w.Service.Queues()
@@ -424,14 +420,8 @@ func (w *world) held(r session.Record, key, text string) {
 	require.NoError(w.t, w.SettlePrompts(w.ctx, r.ID, []string{key})) // Queue would type it at once
 }
 
-// holds is Callbacks.Holds. onHolds is called while a cap is compared.
-func (w *world) holds(context.Context, uuid.UUID) (why news.Wait, capped bool) {
-	compares := w.onHolds.Load()
-	if compares != nil {
-		(*compares)()
-	}
-	if w.capped.Load() {
-		why = news.HeldBudget
-	}
-	return why, compares != nil
+// budget is what the chat tells after the present turn.
+func (w *world) budget(r session.Record, state port.BudgetState) {
+	w.t.Helper()
+	require.NoError(w.t, w.SetBudget(w.ctx, r.ID, port.Budget{State: state, Turn: w.get(r.ID).Budget.Turn}))
 }

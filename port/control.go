@@ -68,6 +68,9 @@ type Keeper interface {
 	// SetIdleAfter sets how long a session may be idle before the machine archives it; 0: for ever;
 	// nil: as the machine is configured. An unknown session is not an error.
 	SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error
+	// SetBudget stores whether the budgets of a session have something left. It returns
+	// refusal.Changed if the session has another turn, or has work while something is said to be left.
+	SetBudget(ctx context.Context, id uuid.UUID, b Budget) error
 	// Reported marks the start's report about a session as sent. An unknown session is not an
 	// error.
 	Reported(ctx context.Context, id uuid.UUID) error
@@ -98,6 +101,33 @@ type Start struct {
 	// Errors: refusal.Writers if a process writes it, refusal.Changed if a session has it.
 	Continues uuid.UUID
 	With      ModeChange // the agent's mode and model; empty: as configured, or as in the conversation
+	Budget    BudgetState
+}
+
+// Budget is whether the budgets of a session have something left, as the chat has told it. What is
+// left is for one turn: after that it is unknown again, under a later number.
+type Budget struct {
+	State BudgetState `json:"state,omitempty"` // `left`, `unknown`, `spent`; none: the session has no budget
+	Turn  int64       `json:"turn,omitempty"`  // the number of the turn
+}
+
+// BudgetState is the state of a Budget.
+type BudgetState string
+
+// The states. Prompts wait in the last two.
+const (
+	BudgetNone    BudgetState = ""        // the session has no budget
+	BudgetLeft    BudgetState = "left"    // one prompt may be typed
+	BudgetUnknown BudgetState = "unknown" // the cost of the last turn is not known yet
+	BudgetSpent   BudgetState = "spent"
+)
+
+// Next returns the budget when a turn begins.
+func (b Budget) Next() Budget {
+	if b.State == BudgetLeft {
+		b = Budget{BudgetUnknown, b.Turn + 1}
+	}
+	return b
 }
 
 // Restore is a request to bring a session back.

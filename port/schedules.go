@@ -29,7 +29,7 @@ type ScheduleRequest struct {
 	Session uuid.UUID `json:"session_id"`
 	// Asked is the time of the request: a time that has passed since then is a missed one. Zero: now.
 	Asked      time.Time `json:"asked,omitzero"`
-	When       string    `json:"when,omitempty"` // empty: the text begins with the time
+	When       string    `json:"when,omitempty"`      // empty: the text begins with the time
 	Zone       string    `json:"time_zone,omitempty"` // of the chat; empty: that of the machine's settings
 	Text       string    `json:"text"`
 	SkipMissed bool      `json:"skip_missed,omitempty"`
@@ -58,7 +58,7 @@ type ScheduleReport struct {
 	Detail string        `json:"detail,omitempty"`
 	// Refusal is the refusal.Error that Detail is the text of, in JSON, so that the chat can word it.
 	Refusal json.RawMessage `json:"refusal,omitempty"`
-	Row    int           `json:"row,omitempty"` // runs before it that were skipped in a row for this reason
+	Row     int             `json:"row,omitempty"` // runs before it that were skipped in a row for this reason
 	// Mentioned is the last run of the row that the chat has a message about, if that is recent.
 	// Zero: this run needs one.
 	Mentioned time.Time `json:"mentioned,omitzero"`

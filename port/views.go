@@ -53,6 +53,7 @@ type Session struct {
 	Cursors        []talk.Cursor  // the chat's position in each transcript, the current one last
 	Prompts        []string       // keys of the waiting prompts, in order
 	IdleAfter      *time.Duration `json:",omitempty"` // see Keeper.SetIdleAfter
+	Budget         Budget         `json:",omitzero"`  // see Keeper.SetBudget
 	Unreported     bool           // a start closed it, and that is not reported yet
 	Interruption   *Interruption  // nil: none, or the work was continued
 	News           int64          `json:",omitempty"` // number of the kept news that it comes with, or of the last

@@ -33,9 +33,6 @@ const (
 	interval = time.Minute
 	// gap is the shortest time between two comparisons: each one reads all transcripts.
 	gap = 2 * time.Second
-	// timeout bounds the comparison before a prompt is typed, which holds up its session. Without a
-	// result the prompt waits for the next one, which continues with the transcripts that are left.
-	timeout = 5 * time.Second
 )
 
 // Agents stops the work of sessions.
@@ -43,6 +40,8 @@ type Agents interface {
 	talk.TurnEnder
 	// Halt takes the waiting prompts out of the queue, and asks about each.
 	Halt(ctx context.Context, id uuid.UUID) error
+	// SetBudget is a method of port.Keeper.
+	SetBudget(ctx context.Context, id uuid.UUID, b port.Budget) error
 }
 
 // Budget compares what sessions cost with their caps.
@@ -50,9 +49,9 @@ type Budget struct {
 	chat     *chat.Chat
 	agents   Agents
 	spending talk.Spending
-	machine  float64 // the cap of a day of all sessions, in dollars; 0: none
 	cards    chat.Cards[notice]
 	wake     chan struct{}
+	ready    chan struct{} // a session may take its next prompt, which waits for a comparison
 }
 
 // notice is the payload of a card. A card stays open as long as its account, and proves that the
@@ -64,49 +63,33 @@ type notice struct {
 	Added   float64   `json:"added,omitempty"` // to the cap by people, after a tap on this card
 }
 
-// New returns the Budget of a chat. machine is the cap of a day of all sessions; 0: none.
-func New(c *chat.Chat, a Agents, s talk.Spending, machine float64) *Budget {
-	return &Budget{chat: c, agents: a, spending: s, machine: machine, cards: chat.NewCards[notice](c, name), wake: make(chan struct{}, 1)}
+// New returns the Budget of a chat.
+func New(c *chat.Chat, a Agents, s talk.Spending) *Budget {
+	return &Budget{chat: c, agents: a, spending: s, cards: chat.NewCards[notice](c, name), wake: make(chan struct{}, 1), ready: make(chan struct{}, 1)}
 }
 
 // Feature describes the feature to the dispatcher.
 func (b *Budget) Feature() chat.Feature {
 	return chat.Feature{Name: name, Cards: map[string]chat.OnTap{name: b.cards.OnTap(b.tap)}, Run: b.run,
-		OnItem: func(uuid.UUID, talk.Item) { pause.Poke(b.wake) }}
+		OnItem: func(uuid.UUID, talk.Item) { pause.Poke(b.wake) },
+		OnNews: func(_ context.Context, _ port.Session, n news.News) error {
+			switch n.(type) {
+			case news.Ready, news.Doing, news.Start:
+				b.Wake()
+			}
+			return nil
+		}}
 }
 
-// Holds returns why the prompts of a session wait: a cap is reached, or the cost is not known.
-// Empty: they do not wait. capped reports whether the session may have a cap: then the answer has
-// taken time.
-func (b *Budget) Holds(ctx context.Context, session uuid.UUID) (why news.Wait, capped bool) {
-	r, known := b.chat.Book.Records.Get(session)
-	switch {
-	case !known:
-		return news.HeldCosts, true // its caps are unknown
-	case !b.capped(r):
-		return "", false
-	}
-	rep, err := b.spending.Spent(ctx, timeout)
-	if err != nil {
-		b.chat.Log.Warn("budget_unread", logkey.SessionID, session.String(), logkey.Error, err)
-		return news.HeldCosts, true
-	}
-	for _, a := range b.accounts(costsOf(rep), r) {
-		if a.level() == 100 {
-			pause.Poke(b.wake) // the card may still be missing
-			return news.HeldBudget, true
-		}
-	}
-	if rep.Incomplete {
-		return news.HeldCosts, true
-	}
-	return "", true
+// Wake compares soon.
+func (b *Budget) Wake() {
+	pause.Poke(b.ready)
+	pause.Poke(b.wake)
 }
 
 // capped reports whether a session has a cap.
 func (b *Budget) capped(r port.Session) bool {
-	set := b.chat.Book.Settings(r.Conversation.ChatID)
-	return b.machine > 0 || set.SessionBudget > 0 || set.DayBudget > 0
+	return b.chat.Book.Settings(r.Conversation.ChatID).Budget(b.chat.Book.DayBudget) != port.BudgetNone
 }
 
 func (b *Budget) accounts(c costs, r port.Session) []account {
@@ -114,7 +97,7 @@ func (b *Budget) accounts(c costs, r port.Session) []account {
 		r, _ := b.chat.Book.Records.Get(id)
 		return r.Conversation.ChatID
 	}
-	return c.accounts(r, b.chat.Book.Settings(r.Conversation.ChatID), b.machine, b.chat.Now(), chatOf, b.added)
+	return c.accounts(r, b.chat.Book.Settings(r.Conversation.ChatID), b.chat.Book.DayBudget, b.chat.Now(), chatOf, b.added)
 }
 
 // added returns what people have added to the cap of an account.
@@ -136,8 +119,12 @@ func (b *Budget) run(ctx context.Context) error {
 			wait = interval
 		}
 		for _, r := range known {
-			if r.State.Live() && b.capped(r) {
+			switch {
+			case !r.State.Live():
+			case b.capped(r):
 				capped = append(capped, r)
+			default:
+				b.tell(ctx, r, port.BudgetNone)
 			}
 		}
 		if len(capped) > 0 {
@@ -145,14 +132,27 @@ func (b *Budget) run(ctx context.Context) error {
 			if err := b.compare(ctx, capped); err != nil && ctx.Err() == nil {
 				b.chat.Log.Warn("budget_failed", logkey.Error, err)
 			}
-			pause.Until(ctx, gap, nil)
+			pause.Until(ctx, gap, b.ready)
 		}
 		pause.Until(ctx, wait, b.wake)
 	}
 	return nil
 }
 
-// compare shows the notices of sessions, and interrupts those that have reached a cap.
+// tell tells a machine whether the budgets of a session have something left. A machine that has
+// another turn of the session reports that by news, and is told again.
+func (b *Budget) tell(ctx context.Context, r port.Session, state port.BudgetState) {
+	if r.Budget.State == state || state == port.BudgetLeft && r.Now.Works() {
+		return
+	}
+	err := b.agents.SetBudget(ctx, r.ID, port.Budget{State: state, Turn: r.Budget.Turn})
+	if err != nil && !refusal.Is(err, refusal.Changed, refusal.NotFound, refusal.OldMachine, refusal.Unreachable) {
+		b.chat.Log.Warn("budget_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
+	}
+}
+
+// compare tells the machines of sessions which have something left, shows their notices, and
+// interrupts those that have reached a cap.
 func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error) {
 	rep, err := b.spending.Spent(ctx, interval)
 	if err != nil {
@@ -167,6 +167,14 @@ func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error)
 				all = errors.Join(all, b.show(ctx, r, a))
 			}
 			reached = reached || a.level() == 100
+		}
+		switch {
+		case reached:
+			b.tell(ctx, r, port.BudgetSpent)
+		case rep.Incomplete:
+			b.tell(ctx, r, port.BudgetUnknown)
+		default:
+			b.tell(ctx, r, port.BudgetLeft)
 		}
 		if reached && r.Now.Phase == talk.PhaseWorking {
 			err := b.agents.EndTurn(pass.On(r.Machine), r.ID)
@@ -249,7 +257,7 @@ func (b *Budget) tap(ctx context.Context, t chat.Tap, was notice) (chat.Answer, 
 	if !open || b.added(was.Account) != was.Had { // it was raised by another card
 		return b.cards.AnswerExpired(ctx, t)
 	}
-	defer pause.Poke(b.wake)
+	defer b.Wake()
 	n, w := c.Payload, b.chat.In(c.Content.To)
 	n.Added = was.Had + step
 	look := c.Content

@@ -169,6 +169,15 @@ func ReadSettings(dir string) (all []Settings, err error) {
 	return all, err
 }
 
+// Budget is the state of a new session, where a day of all sessions has a cap of day dollars: a cap
+// lets no prompt be typed before it was compared.
+func (s Settings) Budget(day float64) port.BudgetState {
+	if day > 0 || s.SessionBudget > 0 || s.DayBudget > 0 {
+		return port.BudgetUnknown
+	}
+	return port.BudgetNone
+}
+
 // MachineZone is the name of the machine's own time zone.
 const MachineZone = "Local"
 

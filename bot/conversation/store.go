@@ -22,9 +22,10 @@ import (
 
 // Store keeps one small file for each conversation.
 type Store struct {
-	Aliases *alias.Table            // maps groups to their later chats
-	Changed func(was, now Settings) // is called after the settings of a chat have changed; may be nil
-	Zone    string                  // of chats that have chosen none; empty: the machine's
+	Aliases   *alias.Table            // maps groups to their later chats
+	Changed   func(was, now Settings) // is called after the settings of a chat have changed; may be nil
+	Zone      string                  // of chats that have chosen none; empty: the machine's
+	DayBudget float64                 // cap of a day of all sessions, in dollars; 0: none
 
 	mu     sync.Mutex // held during disk access
 	folder spool.Folder

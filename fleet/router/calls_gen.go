@@ -168,6 +168,15 @@ func (r keeperRouter) SetIdleAfter(ctx context.Context, id uuid.UUID, after *tim
 	return h.upError(err)
 }
 
+func (r keeperRouter) SetBudget(ctx context.Context, id uuid.UUID, b port.Budget) (err error) {
+	h, err := r.about(id, b)
+	if err != nil {
+		return err
+	}
+	err = h.Sessions.SetBudget(ctx, id, down(h, b))
+	return h.upError(err)
+}
+
 func (r keeperRouter) Reported(ctx context.Context, id uuid.UUID) (err error) {
 	h, err := r.about(id)
 	if err != nil {

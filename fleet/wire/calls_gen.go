@@ -125,6 +125,11 @@ func (client keeperClient) SetIdleAfter(ctx context.Context, id uuid.UUID, after
 	return err
 }
 
+func (client keeperClient) SetBudget(ctx context.Context, id uuid.UUID, b port.Budget) (err error) {
+	err = client.call(ctx, "Keeper.SetBudget", id, args{"id": id, "b": b})
+	return err
+}
+
 func (client keeperClient) Reported(ctx context.Context, id uuid.UUID) (err error) {
 	err = client.call(ctx, "Keeper.Reported", id, args{"id": id})
 	return err
@@ -726,6 +731,13 @@ var handlers = map[string]handler{
 		After *time.Duration
 	}) ([]any, error) {
 		err := m.Sessions.SetIdleAfter(ctx, in.Id, in.After)
+		return []any{}, err
+	}),
+	"Keeper.SetBudget": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Id uuid.UUID
+		B  port.Budget
+	}) ([]any, error) {
+		err := m.Sessions.SetBudget(ctx, in.Id, in.B)
 		return []any{}, err
 	}),
 	"Keeper.Reported": method(func(ctx context.Context, m *machine.Machine, in struct{ Id uuid.UUID }) ([]any, error) {

@@ -20,6 +20,7 @@ import (
 var additions = map[string]string{
 	"Agents.Installed":  "no button: see abilities",
 	"Files.Offered":     "no call: such a machine offers no files",
+	"Keeper.SetBudget":  "the chat interrupts a turn above its budget, and no prompt waits",
 	"Received.Discard":  "no call: such a machine asks about no files",
 	"Schedules.SetZone": "the schedule keeps the zone that it was made in",
 }

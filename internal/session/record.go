@@ -189,8 +189,10 @@ type Record struct {
 	// IdleAfter is how long the session may be idle before it is archived, as the chat wants it; 0:
 	// for ever; nil: as configured. It is replaced, never changed in place.
 	IdleAfter *time.Duration `json:"idle_after,omitempty"`
-	CreatedAt time.Time      `json:"created_at"`
-	UpdatedAt time.Time      `json:"updated_at"` // of the last save
+	// Budget is whether prompts may be typed, as the chat has told it.
+	Budget    port.Budget `json:"budget,omitzero"`
+	CreatedAt time.Time   `json:"created_at"`
+	UpdatedAt time.Time   `json:"updated_at"` // of the last save
 	// ActiveAt is the last sign of life: the last save that was not Upkeep.
 	ActiveAt time.Time `json:"active_at,omitzero"`
 	// ReturnedAt is the time at which a person restored the record from a copy: the time until its

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/lifecycle"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -48,6 +50,14 @@ func (w *World) Silent(t *testing.T) {
 	t.Helper()
 	require.Empty(t, w.Telegram.Done(), "strangers get silence")
 	require.Empty(t, w.Lifecycle.Done())
+}
+
+func (f *fakeSessions) SetBudget(_ context.Context, id uuid.UUID, b port.Budget) error {
+	if r, ok := f.records.Get(id); !ok || r.Budget.Turn != b.Turn {
+		return lifecycle.ErrChanged
+	}
+	f.records.Change(id, func(r *session.Record) { r.Budget = b })
+	return nil
 }
 
 func (f *fakeSessions) SetIdleAfter(_ context.Context, id uuid.UUID, after *time.Duration) error {

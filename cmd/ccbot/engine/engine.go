@@ -68,7 +68,6 @@ type Settings struct {
 // Engine is every part that runs the sessions of a machine.
 type Engine struct {
 	Settings
-	Chat      Chat
 	Seen      time.Time     // the last sign of life of the ccbot before; zero: unknown
 	Away      time.Duration // without a ccbot before this one
 	Tmux      *tmux.Client
@@ -161,10 +160,9 @@ func Open(ctx context.Context, c Settings) (e *Engine, err error) {
 // Close releases the lock. The process must end too.
 func (e *Engine) Close() error { return errors.Join(e.Suspects.Close(), e.Held.Close()) }
 
-// Connect sets the chat. reports is how it gets its news; ctx is the context of those about
-// prompts.
-func (e *Engine) Connect(ctx context.Context, c Chat, reports host.Chat) {
-	e.Chat, e.Receipts.Chat, e.Socket.Files = c, reports, agentFiles{e}
+// Connect sets how the chat gets its news; ctx is the context of those about prompts.
+func (e *Engine) Connect(ctx context.Context, reports host.Chat) {
+	e.Receipts.Chat, e.Socket.Files = reports, agentFiles{e}
 	e.Prompts.Report = func(n news.Progress) error { return reports.SessionNews(ctx, port.Session{}, n) }
 	e.Relay.Connect(listener{e})
 }
@@ -261,8 +259,7 @@ func (e *Engine) openSessions() error {
 // Callbacks returns the functions that lifecycle calls.
 func (e *Engine) Callbacks() *lifecycle.Callbacks {
 	return &lifecycle.Callbacks{Failpoint: Failpoint(e.Environ), Lost: e.losses.note,
-		Holds: func(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool) { return e.Chat.Holds(ctx, id) },
-		Came:  func(ctx context.Context, w evidence.Writer) bool { return e.Recovery.Came(ctx, w) }}
+		Came: func(ctx context.Context, w evidence.Writer) bool { return e.Recovery.Came(ctx, w) }}
 }
 
 // openRecovery makes the recovery, which runs at a start and when a session's conversation turns up

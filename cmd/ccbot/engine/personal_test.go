@@ -19,7 +19,7 @@ import (
 // unpaused lists the requests of a person that do not pause the loop of the session.
 var unpaused = map[string]bool{
 	// They show or name, and the agent does not notice them.
-	"Attach": true, "Dialog": true, "Rename": true, "Writers": true, "Advance": true, "Move": true, "SetIdleAfter": true, "Reported": true,
+	"Attach": true, "Dialog": true, "Rename": true, "Writers": true, "Advance": true, "Move": true, "SetIdleAfter": true, "SetBudget": true, "Reported": true,
 	// No loop runs in a session that they begin or bring back.
 	"Start": true, "Restore": true, "Adopt": true,
 	"EndWriters": true, // ends other processes than the agent

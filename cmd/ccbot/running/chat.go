@@ -3,10 +3,7 @@ package running
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"ccbot/bot/prompt"
-	"ccbot/port/news"
 )
 
 // startOf implements engine.Start for a chat in this process.
@@ -37,12 +34,4 @@ func (c startOf) Settle(ctx context.Context) error {
 	return settle(ctx, c.s.Engine, func(ctx context.Context, keys []string) error {
 		return prompt.Offer(ctx, c.s.bot.Prompts, keys)
 	})
-}
-
-// localChat implements engine.Chat by the bot of this process.
-type localChat struct{ s *system }
-
-// Holds implements engine.Chat.
-func (c localChat) Holds(ctx context.Context, id uuid.UUID) (why news.Wait, capped bool) {
-	return c.s.bot.Budget.Holds(ctx, id)
 }

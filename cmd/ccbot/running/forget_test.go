@@ -58,7 +58,6 @@ func newForgetful(t *testing.T) forgetful {
 	dir, log := t.TempDir(), slog.New(slog.DiscardHandler)
 	s := &system{Engine: &engine.Engine{Settings: engine.Settings{Config: config.Config{Dir: dir, PermissionMode: agent.ModeAsk}, Log: log}}}
 	s.Coding = offline.AgentsToStart(s.Config, &offline.Hook{Path: "/bin/true"})
-	s.Chat = localChat{s: s}
 	require.NoError(t, s.openAll())
 	words := i18n.Load(glyph.Name)
 	out := filepath.Join(dir, "outbox")

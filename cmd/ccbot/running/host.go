@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/google/uuid"
-
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/exit"
@@ -23,7 +21,6 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/loglimit"
 	"ccbot/internal/session"
-	"ccbot/port/news"
 )
 
 // RunHost runs the sessions of this machine for a chat on another machine, which it has joined,
@@ -85,7 +82,7 @@ func beginHost(ctx context.Context, c config.Config, hook string, environ []stri
 
 // runHost recovers first, and makes calls of the chat only after that.
 func runHost(ctx context.Context, e *engine.Engine, m *member.Member, version string) error {
-	e.Connect(context.WithoutCancel(ctx), remoteChat{}, m.News())
+	e.Connect(context.WithoutCancel(ctx), m.News())
 	server := fleetwire.Server{Name: m.Admission.Name, Machine: machineOf(e)}
 	s := &system{Engine: e}
 	verbs := map[string]socket.Change{Ending.Verb: Ending.by(s), stopping.Verb: stopping.by(s)}
@@ -133,9 +130,3 @@ func (h hostStart) Settle(ctx context.Context) error {
 		return err
 	})
 }
-
-// remoteChat implements engine.Chat on a machine whose chat is on another one: only news reach it.
-type remoteChat struct{}
-
-// Holds implements engine.Chat: the chat interrupts a turn above its cap.
-func (remoteChat) Holds(context.Context, uuid.UUID) (why news.Wait, capped bool) { return "", false }

@@ -36,7 +36,7 @@ func newHost(t *testing.T, settings ...string) (*engine.Engine, *bytes.Buffer) {
 func TestHostReportsNews(t *testing.T) {
 	e, _ := newHost(t)
 	got := new(reported)
-	e.Connect(t.Context(), remoteChat{}, got)
+	e.Connect(t.Context(), got)
 	require.NoError(t, e.ReportRecovery(t.Context(), recovery.Report{Notices: []recovery.Notice{{Kind: recovery.Newer}}}))
 	require.NotNil(t, e.Callbacks().Lost, "losses are reported together")
 	r := one(1, "api")
@@ -55,7 +55,7 @@ func TestHostReportsNews(t *testing.T) {
 func TestP8_HostOpensSessionsWithoutChat(t *testing.T) {
 	e, _ := newHost(t)
 	got := new(reported)
-	e.Connect(t.Context(), remoteChat{}, got)
+	e.Connect(t.Context(), got)
 	r := one(1, "api")
 	require.NoError(t, e.Store.Create(r))
 	for _, back := range []bool{false, true} {

@@ -115,7 +115,7 @@ func wire(ctx context.Context, settings engine.Settings) (*system, error) {
 		}
 	}
 	reports := metrics.News{Chat: reader(s.Environ, s.bot), Inbox: s.inbox, Metrics: s.metrics}
-	s.Connect(context.WithoutCancel(ctx), localChat{s}, reports)
+	s.Connect(context.WithoutCancel(ctx), reports)
 	s.inbox.TakeBack = takeBackFrom(ctx, s.machines.Machine().Sessions)
 	s.fleet.settings = center.Settings{Folder: FleetFolder(c.Dir), Name: c.Machine, Now: time.Now, Log: log, Machines: s.machines,
 		OnCandidate: s.bot.Hosts.OnCandidate,
