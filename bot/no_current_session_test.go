@@ -214,7 +214,7 @@ func TestP4_DamagedChatReportsOnceAndAsks(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.Dir, "chats", "7-0.json"), []byte("{ha"), 0o600))
 	w.Reopened(t)
 	w.Telegram.OnPost = chattest.Refuse
-	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk)
+	require.ErrorContains(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk.Error())
 	w.Telegram.OnPost = nil
 	w.Reopened(t) // the next start sends the missed report
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))

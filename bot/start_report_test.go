@@ -119,7 +119,7 @@ func TestP8_CrashRepeatsReportOnce(t *testing.T) {
 	r := w.Lost(t, "api", "")
 	w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")}
 	w.Telegram.OnPost = chattest.Refuse
-	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk)
+	require.ErrorContains(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk.Error())
 	assert.Equal(t, []string{"api"}, w.Unreported(), "what is not on disk was not told")
 	assert.Empty(t, w.Windows.WereTold)
 
@@ -157,7 +157,7 @@ func TestP8_UnreachableConversationDelaysNoReport(t *testing.T) {
 		}
 		return nil
 	}
-	require.ErrorIs(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk)
+	require.ErrorContains(t, w.Recovered(t.Context(), recovery.Report{}), chattest.ErrDisk.Error())
 	assert.Equal(t, []string{"web"}, w.Unreported())
 	failing = false
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{}))

@@ -36,6 +36,7 @@ func TestP4_PromptOnAnotherMachineWaitsForBudget(t *testing.T) {
 	w := newWorld(t, "CCBOT_BUDGET_DAY=0.000001")
 	w.start()
 	there, _ := w.withMachine("B")
+	w.reached("B")
 	w.hear(w.say("/new work B:"+there.dir), "work is ready")
 	first := w.say("say one")
 	w.hear(first, "one")

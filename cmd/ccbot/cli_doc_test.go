@@ -95,8 +95,8 @@ func keysOf(example any, path string, all map[string]bool) {
 		}
 	case map[string]any:
 		for key, one := range v {
-			if strings.HasSuffix(path, ".states") {
-				return // its keys are states
+			if strings.HasSuffix(path, ".states") || strings.HasSuffix(path, ".refusal") {
+				return // its keys are states; each refusal has its own
 			}
 			all[path+"."+key] = true
 			keysOf(one, path+"."+key, all)
