@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view/viewtest"
+	"ccbot/port"
 	"ccbot/port/news"
 )
 
@@ -102,7 +103,8 @@ func TestP4_TextIsDeliveredByOneCall(t *testing.T) {
 	})
 }
 
-// After a crash at any step the agent has the text once, or the person is asked.
+// After a crash at any step the agent has the text once, or the person is asked, also if the prompt
+// had used up what the budget had left.
 func TestP4_CrashAtEachStepOfCall(t *testing.T) {
 	for point, want := range map[string]struct {
 		times int
@@ -117,6 +119,7 @@ func TestP4_CrashAtEachStepOfCall(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			inCalledWorld(t, func(t *testing.T, w *world) {
 				r, _ := w.started()
+				w.budget(r, port.BudgetLeft)
 				w.crash(point, func() {
 					w.typeHere(r, "k", viewtest.Said)
 					_, _ = w.core.step(w.ctx, r.ID)
@@ -185,10 +188,12 @@ func TestP7_DropLeavesBoxOfCalledAgent(t *testing.T) {
 func TestP4_RefusedCallStaysHeld(t *testing.T) {
 	inCalledWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
+		w.budget(r, port.BudgetLeft)
 		w.calls.set(func(c *callee) { c.refuses = coding.ErrNotDelivered })
 		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		assert.Equal(t, typing.Held, w.prompts.state("k"))
+		assert.Equal(t, port.BudgetLeft, w.get(r.ID).Budget.State, "nothing was spent")
 		w.pass(time.Minute)
 		assert.NotZero(t, toldOf[news.Held](w.news), "the person learns of the wait")
 		w.calls.set(func(c *callee) { c.refuses = nil })

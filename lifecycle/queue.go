@@ -40,17 +40,22 @@ func (q Queues) accept(ctx context.Context, id uuid.UUID, o talk.Offer, over boo
 		if !over && !w.r.State.Live() {
 			return fmt.Errorf("queue: %w", view.ErrNoAgent)
 		}
-		return w.prompts.Requests().Queue(ctx, o, func(p *typing.Prompt) bool { return q.mayType(ctx, w, p) })
+		budget := w.r.Budget
+		err := w.prompts.Requests().Queue(ctx, o, func(p *typing.Prompt) bool { return q.mayType(ctx, w, p) })
+		if err == nil {
+			err = w.returnBudget(budget, o.Key)
+		}
+		return err
 	})
 }
 
-// mayType reports whether a step would type a prompt now. If Run does not run, it would not,
-// because no one would process the proof.
+// mayType reports whether a step would type a prompt now, and uses up what its budget has left. If
+// Run does not run, it would not, because no one would process the proof.
 func (q Queues) mayType(ctx context.Context, w *work, p *typing.Prompt) bool {
 	if !q.core.running.Load() || w.r.State != session.Running || w.r.Binding == nil || w.look(ctx, p) != nil {
 		return false
 	}
-	d, err := w.useBudget(decide(*w.r, w.term.View, p))
+	d, err := w.useBudget(decide(*w.r, w.term.View, p), p)
 	return err == nil && d.Act == Do(typing.Type)
 }
 

@@ -52,8 +52,8 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 		if again = w.prompts.ClearLeft(ctx); again > 0 { // the view is no longer that of this step
 			return nil
 		}
-		d := decide(*w.r, w.term.View, head)
-		if d, err = w.useBudget(d); err != nil {
+		d, budget := decide(*w.r, w.term.View, head), w.r.Budget
+		if d, err = w.useBudget(d, head); err != nil {
 			return err
 		}
 		again = d.Again
@@ -61,6 +61,9 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 			logkey.Agent, w.term.Agent.String(), logkey.Pane, int(w.term.Fate), logkey.Act, string(d.Act), logkey.Why, string(d.Why), logkey.Again, d.Again)
 		gone, err := w.report.noteGone(ctx)
 		err = errors.Join(err, w.act(ctx, d, head))
+		if err == nil && d.Act == Do(typing.Type) {
+			err = w.returnBudget(budget, head.Key)
+		}
 		var lines time.Duration
 		if err == nil { // after an error the record may be half changed, and must not be saved
 			if w.r.State == session.Running && w.term.Phase() == talk.PhaseIdle {
@@ -78,10 +81,14 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 const costsNotice = 5 * time.Second
 
 // useBudget returns the decision about a prompt: one that would be typed waits unless the session's
-// budgets have something left, which it uses up.
-func (w *work) useBudget(d decision) (decision, error) {
-	if d.Act != Do(typing.Type) {
+// budgets have something left, which it uses up. A prompt whose typing a crash has ended early has
+// used it already.
+func (w *work) useBudget(d decision, head *typing.Prompt) (decision, error) {
+	if d.Act != Do(typing.Type) || head.State == typing.Typing {
 		return d, nil
+	}
+	if w.r.Budget.State != port.BudgetUnknown && !w.recall().costsSince.IsZero() {
+		w.remember(func(m *stepState) { m.costsSince = time.Time{} })
 	}
 	switch w.r.Budget.State {
 	case port.BudgetSpent:
@@ -98,10 +105,22 @@ func (w *work) useBudget(d decision) (decision, error) {
 		return decision{Act: Do(typing.Hold), Why: news.HeldCosts, Again: view.HoldPace}, nil
 	case port.BudgetLeft:
 		w.r.Budget = w.r.Budget.Next()
-		w.remember(func(m *stepState) { m.costsSince = time.Time{} })
 		return d, w.save()
 	}
 	return d, nil
+}
+
+// returnBudget restores the budget from before the typing of a prompt that was not typed, because a
+// person or a dialog came first.
+func (w *work) returnBudget(was port.Budget, key string) error {
+	if w.r.Budget == was {
+		return nil
+	}
+	if head, err := w.prompts.Head(); err != nil || head == nil || head.Key != key || head.State != typing.Held {
+		return err
+	}
+	w.r.Budget = was
+	return w.save()
 }
 
 // sooner returns the shorter of two waits; 0 means no wait.

@@ -33,6 +33,8 @@ const (
 	interval = time.Minute
 	// gap is the shortest time between two comparisons: each one reads all transcripts.
 	gap = 2 * time.Second
+	// timeout bounds the reading of the costs: until they are known, prompts wait.
+	timeout = 5 * time.Second
 )
 
 // Agents stops the work of sessions.
@@ -74,7 +76,7 @@ func (b *Budget) Feature() chat.Feature {
 		OnItem: func(uuid.UUID, talk.Item) { pause.Poke(b.wake) },
 		OnNews: func(_ context.Context, _ port.Session, n news.News) error {
 			switch n.(type) {
-			case news.Ready, news.Doing, news.Start:
+			case news.Ready, news.Doing, news.Held, news.Start:
 				b.Wake()
 			}
 			return nil
@@ -118,22 +120,31 @@ func (b *Budget) run(ctx context.Context) error {
 		if err != nil { // there may be others
 			wait = interval
 		}
+		pass := machine.NewPass(ctx)
 		for _, r := range known {
 			switch {
 			case !r.State.Live():
-			case b.capped(r):
-				capped = append(capped, r)
+			case !b.capped(r):
+				b.tell(pass, r, port.BudgetNone)
+			case r.Budget.State == port.BudgetNone: // its machine may not know of a cap
+				b.tell(pass, r, port.BudgetUnknown)
+				fallthrough
 			default:
-				b.tell(ctx, r, port.BudgetNone)
+				capped = append(capped, r)
 			}
 		}
 		if len(capped) > 0 {
 			wait = interval
-			if err := b.compare(ctx, capped); err != nil && ctx.Err() == nil {
+			known, err := b.compare(ctx, pass, capped)
+			if err != nil && ctx.Err() == nil {
 				b.chat.Log.Warn("budget_failed", logkey.Error, err)
+			}
+			if !known {
+				wait = timeout // the rest may be read by then
 			}
 			pause.Until(ctx, gap, b.ready)
 		}
+		pass.End()
 		pause.Until(ctx, wait, b.wake)
 	}
 	return nil
@@ -141,25 +152,24 @@ func (b *Budget) run(ctx context.Context) error {
 
 // tell tells a machine whether the budgets of a session have something left. A machine that has
 // another turn of the session reports that by news, and is told again.
-func (b *Budget) tell(ctx context.Context, r port.Session, state port.BudgetState) {
+func (b *Budget) tell(pass *machine.Pass, r port.Session, state port.BudgetState) {
 	if r.Budget.State == state || state == port.BudgetLeft && r.Now.Works() {
 		return
 	}
-	err := b.agents.SetBudget(ctx, r.ID, port.Budget{State: state, Turn: r.Budget.Turn})
+	err := b.agents.SetBudget(pass.On(r.Machine), r.ID, port.Budget{State: state, Turn: r.Budget.Turn})
 	if err != nil && !refusal.Is(err, refusal.Changed, refusal.NotFound, refusal.OldMachine, refusal.Unreachable) {
 		b.chat.Log.Warn("budget_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
 	}
 }
 
 // compare tells the machines of sessions which have something left, shows their notices, and
-// interrupts those that have reached a cap.
-func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error) {
-	rep, err := b.spending.Spent(ctx, interval)
+// interrupts those that have reached a cap. known reports whether all costs are known.
+func (b *Budget) compare(ctx context.Context, pass *machine.Pass, capped []port.Session) (known bool, all error) {
+	rep, err := b.spending.Spent(ctx, timeout)
 	if err != nil {
-		return err
+		return false, err
 	}
-	c, pass := costsOf(rep), machine.NewPass(ctx)
-	defer pass.End()
+	c := costsOf(rep)
 	for _, r := range capped {
 		reached := false
 		for _, a := range b.accounts(c, r) {
@@ -170,11 +180,11 @@ func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error)
 		}
 		switch {
 		case reached:
-			b.tell(ctx, r, port.BudgetSpent)
+			b.tell(pass, r, port.BudgetSpent)
 		case rep.Incomplete:
-			b.tell(ctx, r, port.BudgetUnknown)
+			b.tell(pass, r, port.BudgetUnknown)
 		default:
-			b.tell(ctx, r, port.BudgetLeft)
+			b.tell(pass, r, port.BudgetLeft)
 		}
 		if reached && r.Now.Phase == talk.PhaseWorking {
 			err := b.agents.EndTurn(pass.On(r.Machine), r.ID)
@@ -183,7 +193,7 @@ func (b *Budget) compare(ctx context.Context, capped []port.Session) (all error)
 			}
 		}
 	}
-	return all
+	return !rep.Incomplete, all
 }
 
 // used has the words about the use of an account.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"ccbot/bot/machine"
 	"ccbot/port"
 )
 
@@ -12,9 +13,11 @@ import (
 // needs no chat to archive a session.
 func (i *Idle) TellLimits(ctx context.Context) error {
 	known, all := i.chat.Book.Records.List()
+	pass := machine.NewPass(ctx)
+	defer pass.End()
 	for _, r := range known {
 		if after := i.after(r); r.State.Live() && !equal(after, r.IdleAfter) {
-			all = errors.Join(all, i.ender.SetIdleAfter(ctx, r.ID, after))
+			all = errors.Join(all, i.ender.SetIdleAfter(pass.On(r.Machine), r.ID, after))
 		}
 	}
 	return all

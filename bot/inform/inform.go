@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // Tell compares the chat's decisions of one kind with those that the machines have, and tells them
@@ -53,9 +54,13 @@ func (i *Informer) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		wait := pause.Forever
 		for _, tell := range i.tell {
-			if err := tell(ctx); err != nil && ctx.Err() == nil {
+			err := tell(ctx)
+			if err == nil {
+				continue
+			}
+			wait = interval
+			if ctx.Err() == nil && !refusal.Is(err, refusal.Unreachable) {
 				i.chat.Log.Warn("machine_not_informed", logkey.Error, err)
-				wait = interval
 			}
 		}
 		pause.Until(ctx, wait, i.wake)

@@ -44,7 +44,7 @@ type pace struct{ news, turns *rate.Limiter }
 func (h *host) awaitPace(ctx context.Context, n news.News) error {
 	switch n.(type) {
 	case news.Doing, news.Typed, news.Delivered, news.Requeued, news.Transcript, news.DialogGone, news.Renamed, news.RequestLeft,
-		news.Forgotten, news.Progress:
+		news.Forgotten, news.Progress, news.FilesDue:
 		return nil // no message
 	}
 	data, err := json.Marshal(n)

@@ -42,6 +42,9 @@ type Ended func(dir string) (at time.Time, open bool)
 // Discard. The age of the others begins again.
 type Ask func(ctx context.Context, dir string, names []string) error
 
+// mostAsked is the number of files of a directory that one sweep asks about.
+const mostAsked = 1000
+
 // Sweep asks about the files that are older than ttl; with 0 about none. The age of a file begins
 // when it came, or when the last session of its directory ended, whichever is later; a file of an
 // open session stays. The rest of a file that a crash kept from becoming whole is removed.
@@ -53,7 +56,7 @@ func (s *Store) Sweep(ctx context.Context, ttl time.Duration, ended Ended, ask A
 		if since.Before(r.At) {
 			since = r.At
 		}
-		if r.Name != "" && ttl > 0 && now.Sub(since) >= ttl && !open {
+		if r.Name != "" && len(due[r.Dir]) < mostAsked && ttl > 0 && now.Sub(since) >= ttl && !open {
 			due[r.Dir] = append(due[r.Dir], r.Name)
 		}
 		return s.tidy(key, r)

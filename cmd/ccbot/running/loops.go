@@ -62,6 +62,9 @@ var Scheduling = Change[port.ScheduleRequest, port.Schedule]{Verb: "schedule-add
 		if body.Key == uuid.Nil || body.Session == uuid.Nil {
 			return port.Schedule{}, control.Refuse(control.CodeMalformed, "not a schedule for a session")
 		}
+		if r, known := s.Store.Get(body.Session); known {
+			body.Zone = s.bot.Book.ZoneOf(r.Conversation.ChatID)
+		}
 		made, err := s.Schedules.Add(ctx, body)
 		return made, refusedSchedule(err)
 	}}
