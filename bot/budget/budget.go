@@ -135,11 +135,11 @@ func (b *Budget) run(ctx context.Context) error {
 		}
 		if len(capped) > 0 {
 			wait = interval
-			known, err := b.compare(ctx, pass, capped)
+			complete, err := b.compare(ctx, pass, capped)
 			if err != nil && ctx.Err() == nil {
 				b.chat.Log.Warn("budget_failed", logkey.Error, err)
 			}
-			if !known {
+			if !complete {
 				wait = timeout // the rest may be read by then
 			}
 			pause.Until(ctx, gap, b.ready)
@@ -163,8 +163,8 @@ func (b *Budget) tell(pass *machine.Pass, r port.Session, state port.BudgetState
 }
 
 // compare tells the machines of sessions which have something left, shows their notices, and
-// interrupts those that have reached a cap. known reports whether all costs are known.
-func (b *Budget) compare(ctx context.Context, pass *machine.Pass, capped []port.Session) (known bool, all error) {
+// interrupts those that have reached a cap. complete reports whether all costs are known.
+func (b *Budget) compare(ctx context.Context, pass *machine.Pass, capped []port.Session) (complete bool, all error) {
 	rep, err := b.spending.Spent(ctx, timeout)
 	if err != nil {
 		return false, err

@@ -1,6 +1,6 @@
 // Package inform keeps the machines informed of what the chat decides and they carry out without
-// it, such as how long a session may be idle. A machine stores what it was told, and shows it to
-// the chat: a difference is told again, so that a crash of either or an absence loses nothing.
+// it, such as how long a session may be idle. A machine stores each decision, and shows it to the
+// chat. The chat repeats a decision until the machine has it, so a crash of either loses none.
 package inform
 
 import (
