@@ -43,6 +43,12 @@ func (w *world) schedule(name, text, spec string, change func(s *schedule.Schedu
 	s := schedule.Schedule{Version: schedule.Version, Conversation: r.Conversation, Spec: spec, Decided: made, Schedule: port.Schedule{ID: uuid.New(), Session: r.ID,
 		Name: name, When: "a time", Zone: "Local", Text: text, CreatedAt: made}}
 	change(&s)
+	w.save(s)
+}
+
+// save writes a schedule to disk, while no bot runs.
+func (w *world) save(s schedule.Schedule) {
+	w.t.Helper()
 	data, err := json.Marshal(s)
 	require.NoError(w.t, err)
 	require.NoError(w.t, os.MkdirAll(filepath.Join(w.state, "schedules"), 0o700))
@@ -73,7 +79,7 @@ func TestP8_ScheduleOutlivesRestart(t *testing.T) {
 	assert.Equal(t, session.Running, w.record("work").State)
 
 	term = w.newTerminal()
-	added := term.says("ccbot schedule add work " + time.Now().Add(time.Minute).Format("15:04") + " 'say I am due' --json")
+	added := term.says("ccbot schedule add work 'at 1m' 'say I am due' --json")
 	assert.Contains(t, added, `"next"`)
 	assert.Contains(t, term.says("ccbot schedule list"), "say I am due")
 	w.kill9()
@@ -106,7 +112,7 @@ func TestScheduleEndsWithSession(t *testing.T) {
 }
 
 // TestP8_EveryFromChatOutlivesRestart: a schedule that was made in the chat sends its prompt once,
-// over a kill -9 between.
+// over a kill -9 between. Its time passes while no bot runs.
 func TestP8_EveryFromChatOutlivesRestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -114,12 +120,15 @@ func TestP8_EveryFromChatOutlivesRestart(t *testing.T) {
 	w.open("work", w.dir)
 	w.say("/every day say I am due")
 	w.hear(0, "No clear time was found in this text")
-	w.say("/every " + time.Now().Add(time.Minute).Format("15:04") + " say I am due")
+	w.say("/every " + time.Now().Add(12*time.Hour).Format("15:04") + " say I am due")
 	w.hear(0, "Schedule of work: every ")
-	assert.Len(t, w.schedules(), 1)
+	require.Len(t, w.schedules(), 1)
 	w.kill9()
+	made := w.schedules()[0]
+	made.Decided = made.Decided.Add(-24 * time.Hour)
+	w.save(made)
 	w.start()
-	w.hear(0, "Scheduled prompt for work: say I am due")
+	w.hear(0, "Scheduled prompt for work, 12 h late: say I am due")
 	w.until("the prompt is typed", func() bool { return slices.Contains(w.received(), "say I am due") })
 	w.kill9()
 	w.start()
