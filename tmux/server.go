@@ -85,6 +85,7 @@ type place struct {
 	envTool string // env
 	socket  string // path
 	control string // name of the control client's session
+	attach  string // shell command that attaches to a target, without the target
 	// of every tmux process that ccbot starts; never nil: for nil os/exec would take ccbot's own
 	env []string
 }
@@ -100,8 +101,21 @@ func findPlace(cfg Config) (place, error) {
 	if err != nil {
 		return place{}, fmt.Errorf("%w: %w", ErrNoTmux, err)
 	}
-	return place{cfg: cfg, binary: binary, socket: socketPath(cfg.Socket, os.Getenv("TMUX_TMPDIR"), os.Getuid()),
-		control: controlPrefix + cfg.Instance, env: append([]string{}, cfg.Env...)}, nil
+	socket := socketPath(cfg.Socket, os.Getenv("TMUX_TMPDIR"), os.Getuid())
+	return place{cfg: cfg, binary: binary, socket: socket, control: controlPrefix + cfg.Instance, attach: attachTo(cfg.Socket, socket),
+		env: append([]string{}, cfg.Env...)}, nil
+}
+
+// attachTo returns the shell command that attaches to a target of a server, without the target.
+func attachTo(name, socket string) string {
+	server := ""
+	switch {
+	case socket != socketPath(name, "", os.Getuid()):
+		server = "-S " + shellQuote(socket) + " " // the person's shell may not have our TMUX_TMPDIR
+	case name != "":
+		server = "-L " + shellQuote(name) + " "
+	}
+	return "tmux " + server + "attach-session -t "
 }
 
 // checkServer checks what names the server. A test binary is known by the flags of `go test`.

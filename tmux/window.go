@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -275,22 +274,11 @@ func captured(lines []string, marker, version string) string {
 // AttachCommand is a shell command that brings a person to the window. It uses the id if that is
 // valid; otherwise it uses the name, which must then be unique.
 func (c *Client) AttachCommand(w WindowID, windowName string) string {
-	argv := []string{"tmux"}
-	switch {
-	case c.place.socket != socketPath(c.place.cfg.Socket, "", os.Getuid()):
-		argv = append(argv, "-S", c.place.socket) // the person's shell may not have our TMUX_TMPDIR
-	case c.place.cfg.Socket != "":
-		argv = append(argv, "-L", c.place.cfg.Socket)
-	}
 	target := w.String()
 	if !w.Valid() {
 		target = "=" + c.place.cfg.Session + ":=" + windowName
 	}
-	argv = append(argv, "attach-session", "-t", target)
-	for i, arg := range argv {
-		argv[i] = shellQuote(arg)
-	}
-	return strings.Join(argv, " ")
+	return c.place.attach + shellQuote(target)
 }
 
 // plainWord matches words that need no quotes in any shell.
