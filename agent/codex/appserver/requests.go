@@ -62,7 +62,7 @@ func (w *waiting) note(ctx context.Context, e Event) {
 func (w *waiting) decide(ctx context.Context, q Request) {
 	in, o := Input{Call: q.Call, Command: q.Command, Reason: q.Reason}, agent.Open{PID: w.server.PID, ProcStart: w.server.Start, ID: q.ID, Dir: q.Dir}
 	o.Conversation, _ = uuid.Parse(q.Thread) // it is the one that was joined
-	if o.Tool = "exec_command"; q.Kind == AsksChange {
+	if o.Tool = "Bash"; q.Kind == AsksChange {
 		o.Tool = "apply_patch"
 		if in.Patch = w.of.Calls.Patch(ctx, o.Conversation, q.Call); in.Patch == "" {
 			return // the chat could not show it: the terminal decides

@@ -86,7 +86,7 @@ func TestRequestWaitsUntilAnswered(t *testing.T) {
 		byID[one.ID] = one
 	}
 	first, second := byID["3"], byID["4"]
-	assert.Equal(t, agent.Open{PID: s.process.PID, ProcStart: 7, ID: "3", Conversation: thread1, Dir: "/w", Tool: "exec_command",
+	assert.Equal(t, agent.Open{PID: s.process.PID, ProcStart: 7, ID: "3", Conversation: thread1, Dir: "/w", Tool: "Bash",
 		Input: json.RawMessage(`{"call":"c1","command":"ls","reason":"why"}`)}, first.Open)
 	assert.JSONEq(t, `{"call":"c2","patch":"*** Begin Patch"}`, string(second.Input))
 	s.toAll(resolved(4)) // the person at the terminal
