@@ -16,7 +16,13 @@ func TestOrigin(t *testing.T) {
 	cmd.Env = []string{"CCBOT_LAUNCH=x"}
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
+	_, err = in.Write([]byte("x"))
+	require.NoError(t, err)
+	_, err = out.Read(make([]byte, 1)) // before, the kernel may not have its environment yet
+	require.NoError(t, err)
 	id, err := table.Identify(cmd.Process.Pid)
 	require.NoError(t, err)
 	from, err := table.Origin(id)
