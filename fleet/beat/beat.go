@@ -56,18 +56,10 @@ func (w *Watch) Beat(now time.Time) {
 // Check returns the presence of the host. The caller checks at least every Interval: a longer pause
 // means that the chat itself did not run, and beats may have been missed.
 func (w *Watch) Check(now time.Time) Presence {
-	if now.Sub(w.checked) > 2*Interval {
-		w.since = now
-	}
-	w.checked = now
-	if !w.connected {
+	silence := w.Silence(now)
+	switch {
+	case !w.connected:
 		return Unknown
-	}
-	heard := w.last
-	if heard.Before(w.since) {
-		heard = w.since
-	}
-	switch silence := now.Sub(heard); {
 	case silence >= Timeout:
 		return Away
 	case w.last.Before(w.since): // no beat since the chat is connected
@@ -75,6 +67,19 @@ func (w *Watch) Check(now time.Time) Presence {
 	default:
 		return Present
 	}
+}
+
+// Silence is a check that returns the time without a beat, as far as it counts for the host.
+func (w *Watch) Silence(now time.Time) time.Duration {
+	if now.Sub(w.checked) > 2*Interval {
+		w.since = now
+	}
+	w.checked = now
+	heard := w.last
+	if heard.Before(w.since) {
+		heard = w.since
+	}
+	return now.Sub(heard)
 }
 
 // LastBeat returns the time of the last beat, zero if there was none.

@@ -301,7 +301,7 @@ func (c *Caller) Call(ctx context.Context, e wire.Envelope) (wire.Envelope, erro
 func (c *Caller) untilSilent() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Until(c.heard.Add(beat.Timeout))
+	return beat.Timeout - c.watch.Silence(time.Now())
 }
 
 // send sends a call as soon as the host has shown that it is in the epoch.

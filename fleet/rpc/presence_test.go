@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -47,6 +48,23 @@ func TestLastChangeIsReportedLast(t *testing.T) {
 	<-beats
 	require.NotEmpty(t, all)
 	assert.Equal(t, beat.Present, all[len(all)-1])
+}
+
+// TestP6_PauseOfChatEndsNoCall: during a call the machine of the chat sleeps, and so hears no beat.
+func TestP6_PauseOfChatEndsNoCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &Caller{Remote: Remote{Conn: &nats.Conn{}}}
+		c.takeBeat(seal.Message{Body: []byte("{}")})
+		time.Sleep(beat.Interval)
+		assert.Equal(t, beat.Timeout-beat.Interval, c.untilSilent())
+		time.Sleep(time.Hour)
+		assert.Equal(t, beat.Timeout, c.untilSilent())
+		for range 4 {
+			time.Sleep(beat.Interval)
+			c.check()
+		}
+		assert.Negative(t, c.untilSilent())
+	})
 }
 
 // TestBeatIsBounded: the figures of another machine are shown and sorted, whatever they are.
