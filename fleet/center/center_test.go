@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"ccbot/fleet/beat"
 	"ccbot/fleet/center"
 	"ccbot/fleet/hub"
+	"ccbot/fleet/hub/hubtest"
 	"ccbot/fleet/join"
 	"ccbot/fleet/member"
 	"ccbot/fleet/rights"
@@ -40,7 +42,7 @@ type world struct {
 	hub      *hub.Hub
 	chat     *chat
 	center   *center.Center
-	later    time.Duration // added to the chat's clock
+	later    atomic.Int64 // added to the chat's clock
 	machines center.Machines
 	stop     func()
 }
@@ -54,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	// The address is known only after the hub has started, so the trust is made before with another.
 	trust, err := center.SetHub(w.folder, "127.0.0.1:1", hex.EncodeToString(pin[:]))
 	require.NoError(t, err)
-	w.settings = hub.Settings{Folder: dir, Listen: "127.0.0.1:0", Trust: trust, MaxStore: 8 << 30}
+	w.settings = hub.Settings{Folder: dir, Listen: hubtest.Listen(), Trust: trust, MaxStore: 8 << 30}
 	w.startHub()
 	w.settings.Listen = w.hub.Address()
 	t.Cleanup(func() { w.hub.Close() })
@@ -84,7 +86,7 @@ func (w *world) startHub() {
 func (w *world) start() {
 	w.t.Helper()
 	var err error
-	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: "attic", Now: func() time.Time { return time.Now().Add(w.later) }, Log: slog.New(slog.DiscardHandler),
+	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: "attic", Now: func() time.Time { return time.Now().Add(time.Duration(w.later.Load())) }, Log: slog.New(slog.DiscardHandler),
 		News: func(join.Host) wire.Chat { return w.chat }, Machines: w.machines})
 	require.NoError(w.t, err)
 	w.stop = background(w.t, w.center.Run)
@@ -314,7 +316,7 @@ func TestRightsAreRenewedForAbsentHost(t *testing.T) {
 	b := t.TempDir()
 	w.join("B", b)
 	first := rightsOf(t, b)
-	w.later = rights.RenewalAt + time.Hour
+	w.later.Store(int64(rights.RenewalAt + time.Hour))
 	for range 2 {
 		w.stop()
 		w.start()

@@ -26,6 +26,7 @@ import (
 	"ccbot/fleet/channel"
 	"ccbot/fleet/courier"
 	"ccbot/fleet/hub"
+	"ccbot/fleet/hub/hubtest"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
 	"ccbot/fleet/seal"
@@ -256,7 +257,7 @@ func newChaos(t *testing.T, ledger bool) *chaos {
 	require.NoError(t, err)
 	account, err := keys.AccountJWT(nil)
 	require.NoError(t, err)
-	h := &hubProcess{t: t, settings: hub.Settings{Folder: t.TempDir(), Listen: "127.0.0.1:0", Trust: trust, MaxStore: 8 << 30}}
+	h := &hubProcess{t: t, settings: hub.Settings{Folder: t.TempDir(), Listen: hubtest.Listen(), Trust: trust, MaxStore: 8 << 30}}
 	h.start()
 	t.Cleanup(func() { h.kill() })
 	chatLink, err := link.OpenChat(t.Context(), h.at, keys, link.Fleet{Account: account, Hosts: []string{"h1"}})

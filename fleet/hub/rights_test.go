@@ -48,7 +48,7 @@ func (a actor) allowed(t *testing.T, do func() error) bool {
 	refused := make(chan error, 8)
 	a.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err })
 	require.NoError(t, do())
-	require.NoError(t, a.FlushTimeout(10*time.Second))
+	require.NoError(t, a.FlushTimeout(2*time.Minute))
 	// The client calls the handler on another goroutine, in the order of the refusals; LastError is
 	// set at once.
 	err := a.LastError()

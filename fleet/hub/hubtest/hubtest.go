@@ -3,8 +3,10 @@ package hubtest
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -34,11 +36,22 @@ func Start(t *testing.T) *World {
 	trust, err := keys.Trust()
 	require.NoError(t, err)
 	w := &World{Keys: keys, Folder: t.TempDir(), t: t}
-	w.settings = hub.Settings{Folder: w.Folder, Listen: "127.0.0.1:0", Trust: trust, MaxStore: 8 << 30}
+	w.settings = hub.Settings{Folder: w.Folder, Listen: Listen(), Trust: trust, MaxStore: 8 << 30}
 	w.open()
 	w.settings.Listen = w.hub.Address() // a later hub has the same address
 	t.Cleanup(func() { w.hub.Close() })
 	return w
+}
+
+// Listen returns an address with a free port for a hub that a test starts again there. On Linux no
+// other process takes the port meanwhile: all of 127.0.0.0/8 is loopback, and the address is of
+// this process alone.
+func Listen() string {
+	pid := os.Getpid()
+	if runtime.GOOS != "linux" {
+		return "127.0.0.1:0"
+	}
+	return fmt.Sprintf("127.%d.%d.%d:0", 64+pid>>16, pid>>8&0xff, pid&0xff) // a pid has 22 bits
 }
 
 func (w *World) open() {
