@@ -35,7 +35,7 @@ func TestSessionInTmux(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist, "no transcript before the first prompt")
 
 	w.Submit("say hi\nthere")
-	w.WaitFor("❯ say hi", "● hi", "✻ Worked for 0s")
+	w.WaitFor("❯ say hi", "● hi", "✻ Worked for ")
 	s.waitStatus(w, "idle")
 	names, payloads := s.events()
 	assert.Equal(t, []string{"SessionStart/startup", "UserPromptSubmit", "Stop"}, names)
