@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,11 +129,12 @@ func TestFailedStepIsLoggedOnce(t *testing.T) {
 	w.Log = slog.New(slog.NewTextHandler(&said, nil))
 	w.begin("true", port.LoopBounds{Turns: 5})
 	full := errors.New("no space left on device")
-	w.Tell = func(context.Context, port.Loop) error { return full }
+	var failed atomic.Int32
+	w.Tell = func(context.Context, port.Loop) error { failed.Add(1); return full }
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = w.Run(ctx) }()
-	time.Sleep(3500 * time.Millisecond)
+	require.Eventually(t, func() bool { return failed.Load() > 2 }, 2*time.Minute, 10*time.Millisecond)
 	cancel()
 	<-done
 	assert.Equal(t, 1, strings.Count(said.String(), "loop_step_failed"), said.String())
