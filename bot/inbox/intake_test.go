@@ -117,6 +117,8 @@ func TestP4_CrashBetweenAcceptAndHandle(t *testing.T) {
 	tg.deliver(message(1, 5, "a"), message(2, 5, "b"), message(3, 5, "c"))
 	first.start(t)
 	<-died
+	// The third may be being written, and a file that is renamed cannot be copied.
+	require.Eventually(t, func() bool { return slices.Equal(files(t, dir), []string{"1.done", "2.json", "3.json"}) }, 2*time.Minute, time.Millisecond)
 	require.NoError(t, os.CopyFS(crashed, os.DirFS(dir)))
 
 	j := &journal{}
