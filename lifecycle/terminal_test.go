@@ -120,7 +120,7 @@ func newterminalWorld(t *testing.T, command, dir, config string, env map[string]
 // until waits for something that others do.
 func (w *terminalWorld) until(what string, ok func() bool) {
 	w.t.Helper()
-	require.True(w.t, pause.Await(w.t.Context(), 20*time.Millisecond, 30*time.Second, ok), what)
+	require.True(w.t, pause.Await(w.t.Context(), 20*time.Millisecond, 2*time.Minute, ok), what)
 }
 
 // dialog waits for a dialog that shows a text.

@@ -28,7 +28,7 @@ func TestLiveDuringStep(t *testing.T) {
 	go func() { defer close(done); w.run() }()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the step waits for itself")
 	}
 	assert.Equal(t, port.LoopDone, w.only().State)

@@ -269,7 +269,7 @@ func (p *patient) finds(code doctor.Code) {
 		err := json.Unmarshal(out, &r)
 		i = slices.IndexFunc(r.Checks, func(f doctor.Finding) bool { return f.Code == code })
 		return err == nil && i >= 0
-	}, 20*time.Second, 200*time.Millisecond, "%s", code)
+	}, timeout, 200*time.Millisecond, "%s", code)
 	assert.NotEmpty(p.t, r.Checks[i].Fix+strings.Join(strings.Split(r.Checks[i].Summary, "`")[1:], ""), "a remedy: %s", r.Checks[i].Summary)
 }
 

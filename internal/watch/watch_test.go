@@ -35,7 +35,7 @@ func write(t *testing.T, path string) {
 func waitFor(t *testing.T, w *watch.Watch, want string) {
 	t.Helper()
 	// only a broken watcher meets it
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		names, err := w.Wait(ctx)
@@ -50,7 +50,7 @@ func waitFor(t *testing.T, w *watch.Watch, want string) {
 func waitForNames(t *testing.T, w *watch.Watch, dir string) {
 	t.Helper()
 	// only a broken watcher meets it
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for n := 0; ; n++ {
 		write(t, filepath.Join(dir, "n"+strconv.Itoa(n)))

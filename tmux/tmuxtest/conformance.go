@@ -107,7 +107,7 @@ func Conformance(t *testing.T, open func(t *testing.T) World) {
 }
 
 const (
-	timeout = 10 * time.Second
+	timeout = 2 * time.Minute
 	tick    = 5 * time.Millisecond
 )
 

@@ -115,7 +115,7 @@ func listener(t *testing.T) (path string, next func() string) {
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
 	return path, func() string {
 		t.Helper()
-		require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(2*time.Minute)))
 		buf := make([]byte, 4096)
 		n, err := conn.Read(buf)
 		require.NoError(t, err)
