@@ -272,7 +272,7 @@ func (w *world) use(name string) {
 	})
 	button, _ := buttonOf(list, name)
 	_, err := w.person.Tap(w.chat(), list.ID, button.Data)
-	require.NoError(w.t, err)
+	w.tapped(err)
 	w.until(name+" is current", func() bool { return w.current() == name })
 }
 

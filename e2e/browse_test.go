@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,7 +57,10 @@ func (b *browser) taps(labels ...string) {
 			button, has := was.Find(label)
 			if has {
 				_, err := b.by.Tap(b.chat, b.page, button.Data)
-				require.NoError(b.w.t, err)
+				if errors.Is(err, botapi.ErrNoButton) { // the page was drawn again
+					return false
+				}
+				b.w.tapped(err)
 			}
 			return has
 		})
@@ -99,7 +103,9 @@ func TestP4_BrowserStartsOneSessionWithText(t *testing.T) {
 	require.True(t, has)
 	for range 2 {
 		_, err := w.person.Tap(w.chat(), b.page, start.Data)
-		require.NoError(t, err)
+		if !errors.Is(err, botapi.ErrNoButton) { // the session has begun already
+			w.tapped(err)
+		}
 	}
 	w.hear(b.page, "is ready")
 	w.hear(b.page, "what was asked beside the page")

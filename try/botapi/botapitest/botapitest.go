@@ -28,10 +28,10 @@ func Start(t testing.TB, opt botapi.Options) *botapi.Server {
 	return srv
 }
 
-// Wait waits up to 20 s for a message of the chat that matches.
+// Wait waits up to two minutes for a message of the chat that matches.
 func Wait(t testing.TB, srv *botapi.Server, chatID int64, match func(botapi.Message) bool) botapi.Message {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	m, err := srv.WaitMessage(ctx, chatID, match)
 	require.NoError(t, err)

@@ -26,8 +26,8 @@ import (
 	"ccbot/try/botapi"
 )
 
-// stepLimit is how long the page may take for one step.
-const stepLimit = 15 * time.Second
+// stepLimit is how long the page may take for one step. It asserts nothing about speed.
+const stepLimit = 2 * time.Minute
 
 // Look is the window that the page is shown in.
 type Look struct {
@@ -70,6 +70,7 @@ func OpenURL(t testing.TB, url string, look Look) *Page {
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Env("TMPDIR="+dir), // a killed browser removes nothing
+		chromedp.WSURLReadTimeout(stepLimit),
 	)
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(allocator)
