@@ -26,10 +26,7 @@ type hubProcess struct {
 // newHub makes the key of a hub. It needs a trust.json, and start.
 func (w *world) newHub() (h *hubProcess, pin string) {
 	w.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(w.t, err)
-	h = &hubProcess{w: w, dir: w.t.TempDir(), address: l.Addr().String()}
-	require.NoError(w.t, l.Close())
+	h = &hubProcess{w: w, dir: w.t.TempDir(), address: freePort(w.t)}
 	out, err := h.command("pin").Output()
 	require.NoError(w.t, err)
 	w.t.Cleanup(h.kill)
