@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -194,8 +195,26 @@ func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "e2e-")
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	t.Cleanup(func() {
+		err := os.RemoveAll(dir)
+		for end := time.Now().Add(waitTimeout); err != nil && time.Now().Before(end); err = os.RemoveAll(dir) {
+			time.Sleep(20 * time.Millisecond) // a hook of an agent that was killed may still write
+		}
+		require.NoError(t, err)
+	})
 	return dir
+}
+
+// walkFiles calls visit for each file and folder below dir, and for dir. A file that goes meanwhile
+// is no failure: a hook writes its files under another name first.
+func walkFiles(t *testing.T, dir string, visit fs.WalkDirFunc) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err = visit(path, d, err); errors.Is(err, fs.ErrNotExist) && path != dir {
+			return nil
+		}
+		return err
+	}))
 }
 
 // start runs ccbot until it says that it is ready.

@@ -98,7 +98,14 @@ func TestP9_ChatAddsAndRemovesMachine(t *testing.T) {
 	b.refreshes(`B\nLast contact .* ago\.\nccbot .*, agents: 1,`)
 
 	stolen := there.state + "-stolen"
-	require.NoError(t, os.CopyFS(filepath.Join(stolen, "fleet"), os.DirFS(filepath.Join(there.state, "fleet"))))
+	w.until("the keys are copied", func() bool { // the machine removes what it has sent
+		require.NoError(t, os.RemoveAll(stolen))
+		err := os.CopyFS(filepath.Join(stolen, "fleet"), os.DirFS(filepath.Join(there.state, "fleet")))
+		if !errors.Is(err, fs.ErrNotExist) {
+			require.NoError(t, err)
+		}
+		return err == nil
+	})
 	require.NoError(t, filepath.WalkDir(stolen, func(path string, d fs.DirEntry, err error) error { // whatever the umask is
 		mode := fs.FileMode(0o600)
 		if err == nil && d.IsDir() {

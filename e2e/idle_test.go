@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -46,9 +45,9 @@ func TestIdleCostsNothing(t *testing.T) {
 		return err == nil && len(left) == 0
 	})
 	w.untilFor(3*waitTimeout, "what follows the last message is written, too", func() bool {
-		before := w.files()
-		time.Sleep(time.Second)
-		return maps.Equal(before, w.files())
+		files, spawned, commands := w.files(), w.spawned(), w.commands()
+		time.Sleep(3 * time.Second)
+		return maps.Equal(files, w.files()) && maps.Equal(spawned, w.spawned()) && commands == w.commands()
 	})
 
 	files, spawned, commands, began := w.files(), w.spawned(), w.commands(), time.Now()
@@ -82,13 +81,10 @@ func (w *world) files() map[string]string {
 	w.t.Helper()
 	all := make(map[string]string)
 	for _, root := range []string{w.state, w.claude, w.dir} {
-		require.NoError(w.t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		walkFiles(w.t, root, func(path string, d fs.DirEntry, err error) error {
 			var info fs.FileInfo
 			if err == nil {
 				info, err = d.Info()
-			}
-			if errors.Is(err, fs.ErrNotExist) && path != root { // it was removed since its folder was listed
-				return nil
 			}
 			if err != nil {
 				return err
@@ -99,7 +95,7 @@ func (w *world) files() map[string]string {
 			}
 			all[path] = fmt.Sprint(info.Size(), info.ModTime())
 			return nil
-		}))
+		})
 	}
 	return all
 }

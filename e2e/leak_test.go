@@ -120,7 +120,7 @@ func (o *outputs) terminals() {
 // launch settings, what agents have made.
 func (o *outputs) files() {
 	o.w.t.Helper()
-	require.NoError(o.w.t, filepath.WalkDir(filepath.Dir(o.w.state), func(path string, d os.DirEntry, err error) error {
+	walkFiles(o.w.t, filepath.Dir(o.w.state), func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || d.Name() == "ccbot.env" {
 			return err
 		}
@@ -128,7 +128,7 @@ func (o *outputs) files() {
 		o.note("file "+path, string(data))
 		o.note("name of a file", path)
 		return err
-	}))
+	})
 }
 
 // clean requires that nothing has the token, in whatever form.
@@ -178,8 +178,8 @@ func (w *world) manager() (path string, told func() string) {
 	return path, all.String
 }
 
-// freePort returns an unused address, one of millions on loopback where there are so many: a port of
-// 127.0.0.1 may be another test's before a program listens, or while it is restarted.
+// freePort returns an unused address, one of millions on loopback where there are so many: a port
+// of 127.0.0.1 may be another test's before a program listens, or while it is restarted.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+rand.N(254), rand.N(256), 1+rand.N(254)))

@@ -146,7 +146,7 @@ func TestP8_VerbsLeaveNewerFolder(t *testing.T) {
 func (w *world) contents() map[string]string {
 	w.t.Helper()
 	all := make(map[string]string)
-	require.NoError(w.t, filepath.WalkDir(w.state, func(path string, d fs.DirEntry, err error) error {
+	walkFiles(w.t, w.state, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Name() == "events" || d.Name() == "status" || d.Name() == "bindings" {
 			if err == nil {
 				err = fs.SkipDir
@@ -159,7 +159,7 @@ func (w *world) contents() map[string]string {
 		}
 		all[path] = string(data)
 		return err
-	}))
+	})
 	return all
 }
 
