@@ -73,7 +73,7 @@ func TestP8_PhasesOutliveKill(t *testing.T) {
 	file := filepath.Join(w.state, "templates", "phased.toml")
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
 	text := "task = 'say the task'\ncheck = '" + w.countingCheck(3) + "'\n[bounds]\nturns = 9\n" +
-		"[phases]\nplan = 'slow 4'\nimplement = 'say implement'\nfix = 'slow 4 fix'\ndone = 'say done'\n"
+		"[phases]\nplan = 'slow until plan'\nimplement = 'say implement'\nfix = 'slow until fix'\ndone = 'say done'\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	term.says("ccbot loop start work --template phased")
 	at := func(phase port.LoopPhase) {
@@ -83,6 +83,7 @@ func TestP8_PhasesOutliveKill(t *testing.T) {
 		assert.Contains(t, term.says("ccbot loop status work --json"), `"phase": "`+string(phase)+`"`)
 		w.kill9()
 		w.start()
+		w.makes(string(phase))
 	}
 	at(port.PhasePlan)
 	at(port.PhaseFix)
@@ -92,6 +93,6 @@ func TestP8_PhasesOutliveKill(t *testing.T) {
 	for _, text := range w.received() {
 		heads = append(heads, strings.SplitN(text, "\n", 2)[0])
 	}
-	assert.Equal(t, []string{"slow 4", "say implement", "slow 4 fix", "say done"}, heads)
+	assert.Equal(t, []string{"slow until plan", "say implement", "slow until fix", "say done"}, heads)
 	assert.Contains(t, term.says("ccbot loop status work --json"), `"phase": "done"`)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/try/botapi"
 )
 
 // overtaking kills the bot while a turn is interrupted for the second of two texts that wait.
@@ -20,7 +21,7 @@ func overtaking() life {
 			fresh: fresh, also: "each arrives once, in the new order",
 			do: func(s *stage) {
 				s.t.Helper()
-				s.prompt("slow 15")
+				s.prompt("slow until " + point)
 				s.until("it works", func() bool { return s.record("work").Phase == "working" && s.quietInbox() })
 				s.say("say " + later)
 				s.until("one text waits", func() bool { return len(s.record("work").Prompts) == 1 })
@@ -40,6 +41,7 @@ func overtaking() life {
 			}),
 			after: func(s *stage) {
 				s.t.Helper()
+				s.makes(point)
 				s.answered(urgent)
 				s.answered(later)
 				assert.Zero(s.t, s.heard("not certain that"), "nobody is asked")
@@ -69,7 +71,7 @@ func (s *stage) quietInbox() bool {
 func stoppingTexts() life {
 	wait := func(s *stage, texts ...string) {
 		s.t.Helper()
-		s.prompt("slow 15")
+		s.prompt("slow 3600")
 		s.until("it works", func() bool { return s.record("work").Phase == "working" && s.quietInbox() })
 		for i, text := range texts {
 			s.inFlight("say " + text)
@@ -124,9 +126,9 @@ func stoppingTexts() life {
 			do: func(s *stage) {
 				wait(s, sent, other)
 				s.say("/stop")
-				list := s.hear(s.mark, "work is interrupted")
-				assert.Contains(s.t, list.Text, "2. say "+other)
-				s.tapAside(list, "Send all")
+				s.tapAside(s.find("the list of both", func(m botapi.Message) bool {
+					return m.ID > s.mark && strings.Contains(m.Text, "work is interrupted") && strings.Contains(m.Text, "2. say "+other)
+				}), "Send all")
 			},
 			dead: func(s *stage) {
 				s.t.Helper()

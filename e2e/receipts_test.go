@@ -66,8 +66,10 @@ func TestP4_ReactionShowsProgress(t *testing.T) {
 	w.tap(w.hear(early, "No session is open"), "Discard")
 	w.open("work", w.dir)
 
-	w.say("slow 2")
+	w.say("slow until told")
 	id := w.say("say hello") // which waits for that turn to end
+	w.reaction(id, "👀")
+	w.makes("told")
 	w.hear(id, "hello")
 	w.reaction(id, "👌")
 	assert.Subset(t, [][]string{{"👀", "✍", "👌"}, {"👀", "👌"}}, [][]string{w.reactionsOf(id)}, "a later step may overtake the second")
@@ -84,7 +86,7 @@ func TestP4_ReactionShowsProgress(t *testing.T) {
 		assert.NotContains(t, w.reactionsOf(id), "👌")
 		w.reaction(id, "")
 	}
-	assert.Equal(t, []string{"slow 2", "say hello", "bash rm -rf build"}, w.received())
+	assert.Equal(t, []string{"slow until told", "say hello", "bash rm -rf build"}, w.received())
 	w.stop()
 }
 

@@ -140,9 +140,10 @@ func (o *tour) closes(api int) {
 
 // deletes deletes the topic of a working session and waits for a new one.
 func (o *tour) deletes(api int) {
-	o.person.SendIn(o.chat, api, "slow 2")
-	o.until("the agent works", func() bool { return strings.Contains(strings.Join(o.received(), " "), "slow 2") })
+	o.person.SendIn(o.chat, api, "slow until told")
+	o.until("the agent works", func() bool { return strings.Contains(strings.Join(o.received(), " "), "slow until") })
 	require.NoError(o.t, o.person.DeleteTopic(o.chat, api))
+	o.makes("told")
 	asked := o.in(0, "The topic of api is gone")
 	o.in(0, "slow word")
 	o.look("All")

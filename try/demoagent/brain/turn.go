@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -166,12 +167,18 @@ func (b *Brain) stream(t *Turn, s script.Step, end time.Time) {
 	if b.turn != t {
 		return
 	}
-	if !time.Now().Before(end) {
+	if !time.Now().Before(end) || t.Streamed != "" && b.has(s.Until) { // at least one word is said
 		b.deliver(t, s, strings.TrimSpace(t.Streamed))
 		return
 	}
 	t.Streamed += s.Text + " "
 	b.After(wordEvery, func() { b.stream(t, s, end) })
+}
+
+// has reports whether a file exists in the session's folder; "" is none.
+func (b *Brain) has(file string) bool {
+	_, err := os.Stat(filepath.Join(b.Dir, file))
+	return file != "" && err == nil
 }
 
 // Rest ends the turn; a queued prompt begins at once.

@@ -14,6 +14,7 @@ import (
 type Step struct {
 	Text  string
 	Over  time.Duration // the text is repeated word by word for this long
+	Until string        // or until this file exists, see brain.Options.Dir
 	Tool  *Call         // asked for after the text
 	Error string        // the API failed with this
 	Crash bool          // the process ends here, with status 3
@@ -66,6 +67,7 @@ const longest = time.Hour
 //	ask comma          the same with commas in its labels (Parts)
 //	plan               a plan that wants approval
 //	slow N             words for N seconds
+//	slow until FILE    words until FILE exists
 //	work N             N calls of tools without a question, and a to-do list; in a folder with the
 //	                   file .ccbot-demo two of the files really change
 //	code               an answer with code, a table, lists, a quote
@@ -100,6 +102,9 @@ func Decide(prompt string) []Step {
 			return workSteps(n)
 		}
 	case "slow":
+		if words := strings.Fields(rest); len(words) > 1 && words[0] == "until" {
+			return []Step{{Text: "slow word", Over: longest, Until: words[1]}}
+		}
 		return []Step{{Text: "slow word", Over: seconds(rest, 10)}}
 	case "child":
 		return []Step{{Text: "Starting a child process.", Child: seconds(rest, 60)}}

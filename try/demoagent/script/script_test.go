@@ -19,6 +19,7 @@ func TestDecide(t *testing.T) {
 		{"ask multi", "ask multi", func(t *testing.T, s Step) { assert.True(t, s.Tool.Questions[0].MultiSelect) }},
 		{"plan", "plan", func(t *testing.T, s Step) { assert.Equal(t, "ExitPlanMode", s.Tool.Name) }},
 		{"slow is bounded", "slow 999999999", func(t *testing.T, s Step) { assert.Equal(t, longest, s.Over) }},
+		{"slow until a file", "slow until told\n\nThe task:\n\nsay it", func(t *testing.T, s Step) { assert.Equal(t, "told", s.Until) }},
 		{"long", "long 4321", func(t *testing.T, s Step) { assert.Len(t, s.Text, 4321) }},
 		{"error", "error", func(t *testing.T, s Step) { assert.NotEmpty(t, s.Error) }},
 		{"crash in a sentence is a word", "crash course, please", func(t *testing.T, s Step) { assert.False(t, s.Crash) }},
