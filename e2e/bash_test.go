@@ -48,7 +48,10 @@ func TestP5_SlowCommandUsesOneMessage(t *testing.T) {
 	w.start()
 	w.makes("last")
 	w.hear(id, "Seen:") // the agent's comment on it
-	w.until("it has ended", func() bool { return strings.Contains(w.withText("$ for i in")[0], "row end") })
+	w.until("it has ended", func() bool {
+		text := w.withText("$ for i in")[0]
+		return strings.Contains(text, "row end") && !strings.Contains(text, "Running…")
+	})
 	end := w.withText("row 1\n")
 	if assert.Len(t, end, 1, "one message") {
 		assert.Contains(t, end[0], "row 1\nrow 2\nrow 3\nrow 4\nrow end")

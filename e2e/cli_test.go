@@ -204,6 +204,7 @@ func TestP9_AgentCannotUseVerbs(t *testing.T) {
 	assert.Equal(t, "ccbot: an agent may not do this\n", string(data))
 
 	assert.Contains(t, term.fails("ccbot send-prompt work 'slow 100' --wait --timeout 10s"), "the prompt stays")
+	w.until("the agent has it", func() bool { return w.begun("work", "slow 100") && len(w.record("work").Prompts) == 0 })
 	term.call("ccbot send-prompt work 'say behind it' --wait")
 	w.until("it waits", func() bool { return len(w.record("work").Prompts) > 0 })
 	term.tmux("send-keys", "-t", term.shell, "C-c")

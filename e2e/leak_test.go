@@ -361,7 +361,7 @@ func (o *outputs) onlyInTheFile() {
 // get reads a page.
 func get(t *testing.T, address string) string {
 	t.Helper()
-	client := &http.Client{Timeout: 10 * time.Second}
+	client := &http.Client{Timeout: waitTimeout}
 	resp, err := client.Get(address)
 	require.NoError(t, err)
 	defer resp.Body.Close()

@@ -60,11 +60,13 @@ func TestP8_LoopOutlivesKill(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	term := w.newTerminal()
-	term.says("ccbot loop start work 'say I try' --check '" + w.countingCheck(3) + "' --max-turns 9")
+	waits := w.countingCheck(2) + " || exit 1; [ $n -ne 2 ] || until [ -e killed ]; do sleep 1; done; [ $n -ge 3 ]"
+	term.says("ccbot loop start work 'say I try' --check '" + waits + "' --max-turns 9")
 	l := w.newestLoop("checks for the second time", func(l loop.Loop) bool {
 		return l.Iteration == 2 && l.Step == port.LoopCheck && len(l.Processes) >= 3
 	})
 	w.kill9()
+	w.makes("killed")
 	left := l.Processes
 	w.start()
 	l = w.newestLoop("is done", func(l loop.Loop) bool { return l.State == port.LoopDone })

@@ -137,9 +137,10 @@ func TestP4_FilesOnAnotherMachineAge(t *testing.T) {
 	there.startHost()
 	w.reached("B")
 	w.hear(w.say("/new api B:"+there.dir), "api is ready")
-	w.hear(w.person.SendFile(w.chat(), "report.txt", "text/plain", []byte("a report"), "say read it"), "read it")
+	sent := w.person.SendFile(w.chat(), "report.txt", "text/plain", []byte("a report"), "say read it")
 	file := filepath.Join(there.dir, received.Folder, "report.txt")
-	assert.FileExists(t, file)
+	w.until("the file is there", func() bool { _, err := os.Stat(file); return err == nil })
+	w.hear(sent, "read it")
 	w.end("B:api")
 	w.until("the file is removed", func() bool {
 		_, err := os.Stat(file)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/stretchr/testify/assert"
+
+	"ccbot/try/botapi"
 )
 
 // bashMode runs slow commands in Claude's bash mode, whose output grows in one
@@ -19,7 +21,9 @@ func bashMode() life {
 				s.makes(word)
 				s.hear(s.mark, "Seen: "+command)
 				whole := word + " 1\n" + word + " all"
-				s.hear(s.mark, whole)
+				s.find("the whole output", func(m botapi.Message) bool {
+					return m.ID > s.mark && strings.Contains(m.Text, whole) && !strings.Contains(m.Text, "Running…")
+				})
 				assert.LessOrEqual(s.t, len(s.withText(word+" ")), messages+1, "messages, and what the agent says to it")
 				ended := 0
 				for _, text := range s.withText(whole) {

@@ -279,12 +279,14 @@ func (f *fleetStage) decides(command, label, result string) {
 func (f *fleetStage) killHook(reached string) {
 	f.t.Helper()
 	f.until("the point is reached", func() bool { _, err := os.Stat(reached); return err == nil })
-	snap, err := f.there.table.Snapshot(f.t.Context())
-	require.NoError(f.t, err)
-	all := snap.Descendants(f.agentPID())
-	i := slices.IndexFunc(all, func(p process.Process) bool { return p.Comm == "ccbot-hook" })
-	require.GreaterOrEqual(f.t, i, 0, "no hook waits: %+v", all)
-	require.NoError(f.t, syscall.Kill(all[i].PID, syscall.SIGKILL))
+	var hooks []process.Process
+	f.until("the other hooks have ended", func() bool {
+		snap, err := f.there.table.Snapshot(f.t.Context())
+		require.NoError(f.t, err)
+		hooks = slices.DeleteFunc(snap.Descendants(f.agentPID()), func(p process.Process) bool { return p.Comm != "ccbot-hook" })
+		return len(hooks) == 1
+	})
+	require.NoError(f.t, syscall.Kill(hooks[0].PID, syscall.SIGKILL))
 	require.NoError(f.t, os.Remove(reached))
 }
 

@@ -17,6 +17,7 @@ func TestTurnStartsNoProcess(t *testing.T) {
 	w.until("what the start asks of other programs is answered", func() bool {
 		return len(w.childrenOf(itoa(w.bot.cmd.Process.Pid))) == 1 // the client of tmux
 	})
+	w.drained()
 	before, calls := w.spawned(), len(w.api.Calls())
 	w.hear(w.say("say the second"), "the second")
 	assert.Equal(t, before, w.spawned())

@@ -95,24 +95,28 @@ func TestRealP8_CodexRequest(t *testing.T) {
 		w.until("the card says "+text, func() bool { return strings.Contains(w.present(id).Text, text) })
 	}
 	marker := func(name string) string { return filepath.Join(w.dir, "..", name) }
+	ran := func(name string) {
+		w.until("the command has run", func() bool { _, err := os.Stat(marker(name)); return err == nil })
+	}
 
 	asked := w.hear(w.say("esc touch "+marker("restart")), "wants to run a command")
 	assert.Contains(t, asked.Text, "touch "+marker("restart"))
 	assert.Contains(t, asked.Text, "scripted reason")
 	w.until("the dialog is open too", func() bool { return strings.Contains(screen(), dialog) })
+	w.shownIs(asked)
 	w.kill9()
 	w.start()
 	w.until("the server repeats it", func() bool { _, ok := w.present(asked.ID).Find("Allow"); return ok })
 	w.tap(w.present(asked.ID), "Allow")
 	becomes(asked.ID, "✅ Allowed in the chat")
-	assert.FileExists(t, marker("restart"))
-	assert.NotContains(t, screen(), dialog)
+	ran("restart")
+	w.until("the dialog is closed", func() bool { return !strings.Contains(screen(), dialog) })
 
 	asked = w.hear(w.say("esc touch "+marker("terminal")), "wants to run a command")
 	w.until("the dialog is open too", func() bool { return strings.Contains(screen(), dialog) })
 	w.tmux("send-keys", "-t", "=ccbot:=cx", "y")
 	becomes(asked.ID, "✅ Allowed in the terminal")
-	assert.FileExists(t, marker("terminal"))
+	ran("terminal")
 
 	asked = w.hear(w.say("esc touch "+marker("denied")), "wants to run a command")
 	w.tap(asked, "Deny")

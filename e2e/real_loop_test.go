@@ -40,8 +40,9 @@ func TestRealP8_LoopFixesFailingTest(t *testing.T) {
 	w, _ := newRealWorld(t)
 	code := filepath.Join(w.dir, "code.txt")
 	for path, text := range map[string]string{
-		code:                            "wrong 1\nwrong 2\nwrong 3\n",
-		filepath.Join(w.dir, "test.sh"): "#!/bin/sh\nsleep 600 &\nsleep 2\nn=$(grep -c wrong code.txt)\necho mistakes: $n\n[ $n -eq 0 ]\n",
+		code: "wrong 1\nwrong 2\nwrong 3\n",
+		filepath.Join(w.dir, "test.sh"): "#!/bin/sh\nsleep 600 &\nsleep 2\nn=$(grep -c wrong code.txt)\necho mistakes: $n\n" +
+			"[ $n -ne 1 ] || until [ -e killed ]; do sleep 1; done\n[ $n -eq 0 ]\n",
 		filepath.Join(w.dir, ".claude", "settings.json"): `{"permissions": {"allow": ["Read", "Edit"]}}`,
 	} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -61,6 +62,7 @@ func TestRealP8_LoopFixesFailingTest(t *testing.T) {
 		return l.Iteration == 2 && l.Step == port.LoopCheck && len(l.Processes) >= 3
 	})
 	w.kill9()
+	w.makes("killed")
 	left := l.Processes
 	w.start()
 	l = w.newestLoop("is done", func(l loop.Loop) bool { return l.State == port.LoopDone })

@@ -67,7 +67,7 @@ func TestRealStopCancelsWaitForLimit(t *testing.T) {
 	continues := func() bool { return w.screenHas("work", "Continuing automatically") }
 	w.until("it is to go on by itself", continues)
 	w.hear(w.say("/stop"), "work is interrupted")
-	assert.False(t, continues())
+	w.until("it does not go on", func() bool { return !continues() })
 	w.hear(w.say("/stop"), "nothing to stop")
 	w.hear(w.say("say fine"), "fine")
 	w.stop()

@@ -203,8 +203,9 @@ func TestP1_SecondWriterLosesOrKeepsConversation(t *testing.T) {
 	assert.Equal(t, own, w.writersOf(id))
 	w.hear(w.say("say alone again"), "alone again")
 
+	before := w.lastID()
 	second := desk.agent("--resume", id)
-	warned = w.offered(w.lastID(), "Continue in a copy")
+	warned = w.offered(before, "Continue in a copy")
 	w.tap(warned, "Continue in a copy")
 	w.hear(warned.ID, "work-fork is ready")
 	receipt := w.hear(warned.ID, "work is archived")
