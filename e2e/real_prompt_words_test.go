@@ -110,13 +110,14 @@ func TestRealP7_OnlyOwnWordsAct(t *testing.T) {
 		require.False(t, strings.Contains(string(r.Body), secret), "a file's name mentions a file")
 	}
 
-	busy := w.say("slow 6")
+	busy := w.say("mute until " + filepath.Join(w.dir, "free"))
 	w.injectMessage("message", 9900, "a picture", sentThrough("Gif"))
 	w.injectMessage("edited_message", 9900, "!touch ran", map[string]any{"via_bot": sentThrough("Gif")["via_bot"], "edit_date": time.Now().Unix()})
 	w.hear(busy, "This edit has no effect")
 	own := w.say("mend it")
 	require.NoError(t, w.person.Edit(w.chat(), own, "!touch ran"))
 	w.hear(own, "This edit has no effect")
+	w.makes("free")
 	w.hear(own, "echo: mend it")
 	require.NoFileExists(t, filepath.Join(w.dir, "ran"))
 

@@ -76,6 +76,8 @@ var typedGroups = []typedGroup{
 	{name: "slow UserPromptSubmit hook", event: "UserPromptSubmit", command: "grep -q word- && sleep 4; true", rows: []typedRow{
 		{name: "no Esc", text: "say WORD", want: []string{outOnce}},
 		{name: "no Esc, a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.die() }, want: []string{outOnce}},
+	}},
+	{name: "slow UserPromptSubmit hook, a stop", event: "UserPromptSubmit", command: "grep -q word- && sleep 20; true", rows: []typedRow{
 		{name: "/stop", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.stop() }, want: []string{outAsked}},
 		{name: "/stop, then a kill", text: "say WORD", act: func(d *typedTerminal) { d.works(); d.hurriedStop(); d.die() }, want: []string{outAsked, outKept}},
 	}},

@@ -16,6 +16,7 @@ import (
 type Reply struct {
 	Text   string
 	After  time.Duration // delay after the start of the answer
+	Until  string        // the delay ends when this file exists
 	Over   time.Duration // the text repeats word by word for this long instead of once
 	Tool   string        // name of the tool to call; "" for none
 	Input  any           // its input
@@ -60,6 +61,7 @@ func (r Reply) stopReason() string {
 //	plan         a plan file and ExitPlanMode
 //	slow N       "slow word" over and over for N seconds
 //	mute N       "unmuted" after N seconds without a word
+//	mute until FILE  the same when FILE exists
 //	long N       an answer of exactly N characters with code fences and numbered lines
 //	error N      an API error with HTTP status N
 //	limit N      the error of an account that has used what it may use, for N seconds more
@@ -100,6 +102,9 @@ func Decide(r Request) Reply {
 	case "slow":
 		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
 	case "mute":
+		if file, ok := strings.CutPrefix(rest, "until "); ok {
+			return Reply{Text: "unmuted", After: time.Hour, Until: strings.TrimSpace(file)}
+		}
 		return Reply{Text: "unmuted", After: time.Duration(number(rest, 5)) * time.Second}
 	case "long":
 		return Reply{Text: script.Long(number(rest, 5000))}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 )
@@ -52,10 +53,7 @@ func stream(ctx context.Context, w http.ResponseWriter, r Request, reply Reply) 
 	w.Header().Set("Cache-Control", "no-cache")
 	e := &events{w: w}
 	e.send("message_start", map[string]any{"message": message(r)})
-	select {
-	case <-ctx.Done():
-	case <-time.After(reply.After):
-	}
+	delay(ctx, reply)
 	output := 1
 	if reply.Text != "" || reply.Tool == "" {
 		e.block(map[string]any{"type": "text", "text": ""}, func() { output += e.text(ctx, reply) })
@@ -69,6 +67,24 @@ func stream(ctx context.Context, w http.ResponseWriter, r Request, reply Reply) 
 		"usage": map[string]int{"output_tokens": output},
 	})
 	e.send("message_stop", map[string]any{})
+}
+
+// delay waits for the time of the answer, or until its file exists.
+func delay(ctx context.Context, reply Reply) {
+	end, look := time.After(reply.After), time.NewTicker(wordEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-end:
+			return
+		case <-look.C:
+			if _, err := os.Stat(reply.Until); err == nil {
+				return
+			}
+		}
+	}
 }
 
 // text sends the text and returns its number of tokens.
