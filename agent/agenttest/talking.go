@@ -142,11 +142,11 @@ func (b *bench) keepsDraft() {
 // queues submits one text at the terminal and one in the chat while a turn runs: the turn is not
 // cut, and both are answered.
 func (b *bench) queues() {
-	b.Say("slow 5")
+	said := b.Say("slow 5")
 	b.works("slow 5")
 	b.Type(work, "say by hand")
 	b.Press(work, "Enter")
-	said := b.Say("say by chat")
+	b.Say("say by chat")
 	b.WaitFor(said, "by hand")
 	b.WaitFor(said, "by chat")
 	b.Until("both were received", func() bool { return b.Received("say by hand") == 1 && b.Received("say by chat") == 1 })

@@ -58,9 +58,7 @@ func Home(t testing.TB, trusted ...string) Dirs {
 	require.NoError(t, err)
 	// The CLI may still write when a test ends, so that a folder is not empty at once.
 	t.Cleanup(func() {
-		if os.RemoveAll(home) != nil {
-			assert.NoError(t, os.RemoveAll(home))
-		}
+		assert.Eventually(t, func() bool { return os.RemoveAll(home) == nil }, time.Minute, 20*time.Millisecond)
 	})
 	home, err = filepath.EvalSymlinks(home)
 	require.NoError(t, err)
