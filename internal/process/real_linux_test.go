@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(childMode) {
 	case "":
 		os.Exit(m.Run())
+	case "wait":
+		endAtSignal()
 	case "stubborn":
 		signal.Ignore(syscall.SIGHUP, syscall.SIGTERM)
 	case "hidepid":
@@ -43,6 +45,16 @@ func TestMain(m *testing.M) {
 	}
 	fmt.Println("ready")
 	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// endAtSignal is for a test run that was started with HUP ignored (nohup), which children inherit.
+func endAtSignal() {
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGHUP, syscall.SIGTERM)
+	go func() {
+		<-ends
+		os.Exit(0)
+	}()
 }
 
 // started is a child with its identity. It is collected when the test ends, even if the test has
@@ -246,7 +258,8 @@ func TestP2_End_realProcessIsSpared(t *testing.T) {
 
 func TestP6_zombieIsGone(t *testing.T) {
 	table := newTestTable(t)
-	child := startAgent(t, table, "wait", "--resume", textX)
+	id := uuid.New() // no other test run on this machine has a writer of it
+	child := startAgent(t, table, "wait", "--resume", id.String())
 	require.NoError(t, child.Process.Kill())
 	require.NoError(t, table.Wait(t.Context(), child.id)) // not collected: it stays a zombie
 
@@ -260,7 +273,7 @@ func TestP6_zombieIsGone(t *testing.T) {
 	_, err = table.Inspect(child.id.PID)
 	assert.ErrorIs(t, err, ErrGone)
 	assert.NoError(t, table.Wait(t.Context(), child.id))
-	assert.Empty(t, Judge(s, []Claim{{child.id, idX, SourcePresence}}, claudeNames, idX))
+	assert.Empty(t, Judge(s, []Claim{{child.id, id, SourcePresence}}, claudeNames, id))
 	out, err := table.End(t.Context(), child.id, proven, nil, Grace{})
 	require.NoError(t, err)
 	assert.Equal(t, HowAlreadyGone, out.How)
