@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/machine"
+	"ccbot/fleet/hub/hubtest"
 	"ccbot/fleet/join"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
@@ -47,8 +48,7 @@ func membership(t *testing.T, folder string) (join.Admission, join.HostKeys) {
 func (w *world) steal(folder string) *thief {
 	w.t.Helper()
 	a, keys := membership(w.t, folder)
-	conn, err := link.OpenHost(a.Hub, a.Login(keys), a.Names, a.ID)
-	require.NoError(w.t, err)
+	conn := hubtest.Connect(w.t, func() (*link.Host, error) { return link.OpenHost(a.Hub, a.Login(keys), a.Names, a.ID) })
 	w.t.Cleanup(conn.Close)
 	return &thief{t: w.t, of: a, Host: conn}
 }
@@ -97,8 +97,7 @@ func TestP8_StreamsAreMadeAgain(t *testing.T) {
 	require.NoError(t, err)
 	user, err := of.Chat()
 	require.NoError(t, err)
-	conn, err := link.Dial(onC.Admission.Hub, link.Login{User: user})
-	require.NoError(t, err)
+	conn := hubtest.Connect(t, func() (*nats.Conn, error) { return link.Dial(onC.Admission.Hub, link.Login{User: user}) })
 	defer conn.Close()
 	for i, stream := range []string{of.Names().Events(), of.Names().Commands()} {
 		_, err = conn.Request("$JS.API.STREAM.DELETE."+stream, nil, time.Minute)

@@ -260,16 +260,18 @@ func newChaos(t *testing.T, ledger bool) *chaos {
 	h := &hubProcess{t: t, settings: hub.Settings{Folder: t.TempDir(), Listen: hubtest.Listen(), Trust: trust, MaxStore: 8 << 30}}
 	h.start()
 	t.Cleanup(func() { h.kill() })
-	chatLink, err := link.OpenChat(t.Context(), h.at, keys, link.Fleet{Account: account, Hosts: []string{"h1"}})
-	require.NoError(t, err)
+	chatLink := hubtest.Connect(t, func() (*link.Chat, error) {
+		return link.OpenChat(t.Context(), h.at, keys, link.Fleet{Account: account, Hosts: []string{"h1"}})
+	})
 	pair, err := nkeys.CreateUser()
 	require.NoError(t, err)
 	public, err := pair.PublicKey()
 	require.NoError(t, err)
 	token, err := keys.HostJWT("h1", public, time.Now().Add(time.Hour))
 	require.NoError(t, err)
-	hostLink, err := link.OpenHost(h.at, link.Login{User: rights.User{JWT: token, Key: pair}}, keys.Names(), "h1")
-	require.NoError(t, err)
+	hostLink := hubtest.Connect(t, func() (*link.Host, error) {
+		return link.OpenHost(h.at, link.Login{User: rights.User{JWT: token, Key: pair}}, keys.Names(), "h1")
+	})
 	c := &chaos{hub: h, chat: &machine{name: "chat", folder: t.TempDir()}, host: &machine{name: "host", folder: t.TempDir()}}
 	toHost := sendFunc(func(ctx context.Context, id string, data []byte) error {
 		return chatLink.SendCommand(ctx, "h1", id, data)

@@ -86,8 +86,7 @@ func (u users) connect(t *testing.T, kind string) actor {
 		as.User, err = u.w.Keys.Chat()
 		require.NoError(t, err)
 	}
-	conn, err := link.Dial(u.w.Hub(), as)
-	require.NoError(t, err)
+	conn := hubtest.Connect(t, func() (*nats.Conn, error) { return link.Dial(u.w.Hub(), as) })
 	t.Cleanup(conn.Close)
 	return actor{conn, as.Inbox}
 }
@@ -306,39 +305,38 @@ func disconnected(t *testing.T, conn *nats.Conn) {
 	}, time.Minute, 5*time.Millisecond)
 }
 
+func dialer(w *hubtest.World, as rights.User) func() (*nats.Conn, error) {
+	return func() (*nats.Conn, error) { return link.Dial(w.Hub(), link.Login{User: as}) }
+}
+
 func TestRevokedHostIsCutOff(t *testing.T) {
 	w := hubtest.Start(t)
 	chat := w.Chat(host1, host2)
 	user, public := w.User(host1, time.Now().Add(time.Hour))
-	conn, err := link.Dial(w.Hub(), link.Login{User: user})
-	require.NoError(t, err)
+	dial := dialer(w, user)
+	conn := hubtest.Connect(t, dial)
 	defer conn.Close()
 	other := w.Host(host2)
 	require.NoError(t, chat.SetFleet(t.Context(), w.Fleet(rights.Revoked{public: time.Now()}, host2)))
 	disconnected(t, conn)
-	_, err = link.Dial(w.Hub(), link.Login{User: user})
-	require.ErrorIs(t, err, link.ErrRights)
+	hubtest.Refused(t, dial)
 	require.NoError(t, other.SendEvent(t.Context(), "1", []byte("still here")))
 	// A hub that has lost its disk, and with it the revocation, refuses all users until it has the
 	// revocation again.
 	w.Stop()
 	w.Restart(true)
-	_, err = link.Dial(w.Hub(), link.Login{User: user})
-	require.ErrorIs(t, err, link.ErrRights)
+	hubtest.Refused(t, dial)
 	for other.SendEvent(t.Context(), "2", []byte("again")) != nil { // until the chat has reached the hub
 	}
-	_, err = link.Dial(w.Hub(), link.Login{User: user})
-	require.ErrorIs(t, err, link.ErrRights)
+	hubtest.Refused(t, dial)
 }
 
 func TestRightsExpire(t *testing.T) {
 	w := hubtest.Start(t)
 	w.Chat(host1)
 	late, _ := w.User(host1, time.Now().Add(-time.Second))
-	_, err := link.Dial(w.Hub(), link.Login{User: late})
-	require.ErrorIs(t, err, link.ErrRights)
-	_, err = link.Dial(w.Hub(), link.Login{User: joiner(t, w.Keys, code1, time.Now().Add(-time.Second))})
-	require.ErrorIs(t, err, link.ErrRights)
+	hubtest.Refused(t, dialer(w, late))
+	hubtest.Refused(t, dialer(w, joiner(t, w.Keys, code1, time.Now().Add(-time.Second))))
 	soon, _ := w.User(host1, time.Now().Add(3*time.Second)) // a connection ends with its rights
 	conn, err := link.Dial(w.Hub(), link.Login{User: soon})
 	if err == nil {
@@ -353,11 +351,11 @@ func TestRotatedKey(t *testing.T) {
 	chat := w.Chat(host1)
 	old, public := w.User(host1, time.Now().Add(time.Hour))
 	fresh, _ := w.User(host1, time.Now().Add(time.Hour))
-	oldConn, err := link.Dial(w.Hub(), link.Login{User: old})
-	require.NoError(t, err)
+	oldConn := hubtest.Connect(t, dialer(w, old))
 	defer oldConn.Close()
-	host, err := link.OpenHost(w.Hub(), link.Login{User: fresh}, w.Keys.Names(), host1)
-	require.NoError(t, err)
+	host := hubtest.Connect(t, func() (*link.Host, error) {
+		return link.OpenHost(w.Hub(), link.Login{User: fresh}, w.Keys.Names(), host1)
+	})
 	defer host.Close()
 	require.NoError(t, chat.SetFleet(t.Context(), w.Fleet(rights.Revoked{public: time.Now()}, host1)))
 	disconnected(t, oldConn)
@@ -388,8 +386,7 @@ func TestJoinerCannotWidenItsRights(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			token, err := j.JWT(signature)
 			require.NoError(t, err)
-			_, err = link.Dial(w.Hub(), link.Login{User: rights.User{JWT: token, Key: pair}})
-			require.ErrorIs(t, err, link.ErrRights)
+			hubtest.Refused(t, dialer(w, rights.User{JWT: token, Key: pair}))
 		})
 	}
 }

@@ -121,8 +121,7 @@ func (w *world) joined(name string) (join.Admission, join.HostKeys) {
 // work shows that an admission is enough for a host's work.
 func (w *world) work(a join.Admission, keys join.HostKeys) {
 	w.t.Helper()
-	host, err := link.OpenHost(a.Hub, a.Login(keys), a.Names, a.ID)
-	require.NoError(w.t, err)
+	host := hubtest.Connect(w.t, func() (*link.Host, error) { return link.OpenHost(a.Hub, a.Login(keys), a.Names, a.ID) })
 	defer host.Close()
 	ctx, cancel := context.WithCancel(w.t.Context())
 	defer cancel()
@@ -378,8 +377,7 @@ func TestAnswerGoesOnlyToInboxOfCode(t *testing.T) {
 	require.NoError(t, err)
 	attacker, err := w.Keys.Chat() // more than a joiner has
 	require.NoError(t, err)
-	conn, err := link.Dial(w.Hub(), link.Login{User: attacker})
-	require.NoError(t, err)
+	conn := hubtest.Connect(t, func() (*nats.Conn, error) { return link.Dial(w.Hub(), link.Login{User: attacker}) })
 	defer conn.Close()
 	all, err := w.settings.Hosts.List()
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package hubtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,6 +55,31 @@ func Listen() string {
 	return fmt.Sprintf("127.%d.%d.%d:0", 64+pid>>16, pid>>8&0xff, pid&0xff) // a pid has 22 bits
 }
 
+// Connect connects to a hub that takes the user. It tries again if the machine stood still, which
+// passes the time limits of both ends.
+func Connect[T any](t *testing.T, open func() (T, error)) T {
+	t.Helper()
+	conn, err := untilAnswered(open)
+	require.NoError(t, err)
+	return conn
+}
+
+// Refused tries to connect to a hub that refuses the user. It tries again as Connect does.
+func Refused[T any](t *testing.T, open func() (T, error)) {
+	t.Helper()
+	_, err := untilAnswered(open)
+	require.ErrorIs(t, err, link.ErrRights)
+}
+
+func untilAnswered[T any](open func() (T, error)) (T, error) {
+	for end := time.Now().Add(2 * time.Minute); ; <-time.After(10 * time.Millisecond) {
+		conn, err := open()
+		if err == nil || errors.Is(err, link.ErrRights) || errors.Is(err, link.ErrPin) || time.Now().After(end) {
+			return conn, err
+		}
+	}
+}
+
 func (w *World) open() {
 	w.t.Helper()
 	var err error
@@ -82,8 +108,8 @@ func (w *World) Hub() link.Hub {
 // Chat connects the chat of a fleet with these hosts.
 func (w *World) Chat(hosts ...string) *link.Chat {
 	w.t.Helper()
-	chat, err := link.OpenChat(w.t.Context(), w.Hub(), w.Keys, w.Fleet(nil, hosts...))
-	require.NoError(w.t, err)
+	fleet := w.Fleet(nil, hosts...)
+	chat := Connect(w.t, func() (*link.Chat, error) { return link.OpenChat(w.t.Context(), w.Hub(), w.Keys, fleet) })
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = chat.Run(ctx) }()
@@ -115,8 +141,9 @@ func (w *World) User(host string, until time.Time) (user rights.User, public str
 func (w *World) Host(id string) *link.Host {
 	w.t.Helper()
 	user, _ := w.User(id, time.Now().Add(rights.HostTTL))
-	host, err := link.OpenHost(w.Hub(), link.Login{User: user}, w.Keys.Names(), id)
-	require.NoError(w.t, err)
+	host := Connect(w.t, func() (*link.Host, error) {
+		return link.OpenHost(w.Hub(), link.Login{User: user}, w.Keys.Names(), id)
+	})
 	w.t.Cleanup(host.Close)
 	return host
 }
