@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -199,6 +200,9 @@ func testAgentGone(t *testing.T, a agent) {
 func testDies(t *testing.T, hook string) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
+			heard := make(chan os.Signal, 1)
+			signal.Notify(heard, sig) // which the tests may ignore, as below nohup or in the background, and so the hook
+			defer signal.Stop(heard)
 			a := newAgent(t, hook)
 			b := newBot(t, a.dir)
 			w := a.waits(t)
