@@ -93,3 +93,41 @@ func Await(ctx context.Context, interval, timeout time.Duration, done func() boo
 	}
 	return true
 }
+
+// timeoutSteps is the number of equal parts in which Timeout measures its time.
+const timeoutSteps = 8
+
+// Timeout returns a context that ends after d, with a cause. Time in which this program did not
+// run, such as after a SIGSTOP or in a paused virtual machine, does not count: an answer may have
+// come meanwhile, and is read first.
+func Timeout(parent context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	c := countdown{ctx: ctx, end: func() { cancel(cause) }, step: d / timeoutSteps, now: time.Now}
+	c.run(timeoutSteps)
+	return ctx, func() { cancel(nil) }
+}
+
+// countdown calls end after a number of steps.
+type countdown struct {
+	ctx  context.Context // without it no step follows
+	end  func()
+	step time.Duration
+	now  func() time.Time
+}
+
+// run counts down. A step that ends too late does not count.
+func (c countdown) run(steps int) {
+	began := c.now()
+	time.AfterFunc(c.step, func() {
+		late := c.now().Sub(began) >= 2*c.step
+		switch {
+		case c.ctx.Err() != nil:
+		case late:
+			c.run(steps)
+		case steps > 1:
+			c.run(steps - 1)
+		default:
+			c.end()
+		}
+	})
+}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"ccbot/internal/pause"
 )
 
 // kernel is the operating system as a [Table] needs it. Tests replace it with a scripted one.
@@ -123,7 +125,7 @@ var errHangs = errors.New("process: the process table does not answer")
 // scan reads all processes, or gives up. A read that hangs is abandoned and keeps its slot; when
 // all slots are taken by such reads, no new read begins.
 func (t *Table) scan(ctx context.Context) ([]Process, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, errHangs)
+	ctx, cancel := pause.Timeout(ctx, scanTimeout, errHangs)
 	defer cancel()
 	select {
 	case t.scans <- struct{}{}:
@@ -142,6 +144,9 @@ func (t *Table) scan(ctx context.Context) ([]Process, error) {
 	}()
 	select {
 	case r := <-read:
+		if r.err != nil && ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		return r.all, r.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
