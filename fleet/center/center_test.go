@@ -149,7 +149,7 @@ func (w *world) join(name, folder string) join.Host {
 	require.NoError(w.t, err)
 	asked := make(chan error, 1)
 	go func() {
-		a, err := join.Ask(w.t.Context(), code, keys, join.Machine{System: "debian", Owner: "ann"})
+		a, err := hubtest.Ask(w.t.Context(), code, keys, join.Machine{System: "debian", Owner: "ann"})
 		if err == nil {
 			err = member.Joined(folder, a, keys)
 		}

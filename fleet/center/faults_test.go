@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/fleet/center"
+	"ccbot/fleet/hub/hubtest"
 	"ccbot/fleet/join"
 	"ccbot/fleet/link"
 	"ccbot/fleet/member"
@@ -95,7 +96,7 @@ func TestP8_LinkFolderOutlivesFaults(t *testing.T) {
 	keys, err := member.Keys(t.TempDir())
 	require.NoError(t, err)
 	asked := make(chan error, 1)
-	go func() { _, err := join.Ask(t.Context(), code, keys, join.Machine{}); asked <- err }()
+	go func() { _, err := hubtest.Ask(t.Context(), code, keys, join.Machine{}); asked <- err }()
 	c, err := w.center.Candidate(t.Context(), "B")
 	require.NoError(t, err)
 	links := filepath.Join(w.folder, "links")

@@ -99,7 +99,7 @@ type asked struct {
 func ask(t *testing.T, code join.Code, keys join.HostKeys) <-chan asked {
 	result := make(chan asked, 1)
 	go func() {
-		a, err := join.Ask(t.Context(), code, keys, join.Machine{System: "debian", Owner: "ann"})
+		a, err := hubtest.Ask(t.Context(), code, keys, join.Machine{System: "debian", Owner: "ann"})
 		result <- asked{a, err}
 	}()
 	return result

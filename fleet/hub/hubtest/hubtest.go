@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/fleet/hub"
+	"ccbot/fleet/join"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
 )
@@ -69,6 +71,17 @@ func Refused[T any](t *testing.T, open func() (T, error)) {
 	t.Helper()
 	_, err := untilAnswered(open)
 	require.ErrorIs(t, err, link.ErrRights)
+}
+
+// Ask is join.Ask, again while the machine stood still as it connected.
+func Ask(ctx context.Context, code join.Code, keys join.HostKeys, m join.Machine) (join.Admission, error) {
+	for {
+		a, err := join.Ask(ctx, code, keys, m)
+		var late net.Error
+		if !errors.As(err, &late) || !late.Timeout() || ctx.Err() != nil {
+			return a, err
+		}
+	}
 }
 
 func untilAnswered[T any](open func() (T, error)) (T, error) {
