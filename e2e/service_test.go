@@ -23,9 +23,19 @@ func (w *world) copied(name, dir string) string {
 	data, err := os.ReadFile(filepath.Join(binaries, name))
 	require.NoError(w.t, err)
 	path := filepath.Join(dir, name)
-	require.NoError(w.t, os.WriteFile(path+".new", data, 0o700)) //nolint:gosec // it is a program
+	writeProgram(w.t, path+".new", data)
 	require.NoError(w.t, os.Rename(path+".new", path))
 	return path
+}
+
+// writeProgram writes a program. A child of another test that is forked meanwhile would have the
+// file open for a moment after that, and a file that is open for writing cannot be started.
+func writeProgram(t *testing.T, path string, data []byte) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	err := os.WriteFile(path, data, 0o700) //nolint:gosec // it is a program
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
 }
 
 // does runs a verb of a ccbot to its end.
@@ -33,8 +43,8 @@ func does(t *testing.T, ccbot string, env []string, code int, args ...string) (s
 	t.Helper()
 	cmd := exec.Command(ccbot, args...)
 	cmd.Env = env
-	out, _ := cmd.CombinedOutput()
-	assert.Equal(t, code, cmd.ProcessState.ExitCode(), "%v: %s", args, out)
+	out, err := cmd.CombinedOutput()
+	assert.Equal(t, code, cmd.ProcessState.ExitCode(), "%v: %v: %s", args, err, out)
 	return string(out)
 }
 

@@ -28,7 +28,7 @@ func TestP3_AgentOutlivesItsUpdate(t *testing.T) {
 	install := func(version string) {
 		dir := filepath.Join(versions, version)
 		require.NoError(t, os.MkdirAll(dir, 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, demoagent.Name), program, 0o755)) //nolint:gosec // it is run
+		writeProgram(t, filepath.Join(dir, demoagent.Name), program)
 		require.NoError(t, os.Symlink(filepath.Join(dir, demoagent.Name), link+".new"))
 		require.NoError(t, os.Rename(link+".new", link))
 	}
@@ -72,7 +72,7 @@ func TestOldClaudeIsToldOnce(t *testing.T) {
 	w.hear(w.say("/health"), "Everything works")
 	w.stop()
 	old := filepath.Join(filepath.Dir(w.dir), "old")
-	require.NoError(t, os.WriteFile(old, []byte("#!/bin/sh\necho '2.1.77 (Claude Code)'\n"), 0o755)) //nolint:gosec // it is run
+	writeProgram(t, old, []byte("#!/bin/sh\necho '2.1.77 (Claude Code)'\n"))
 	w.env = append(w.env, "CLAUDE_COMMAND="+old)
 	const sentence = "Claude Code 2.1.77 is too old: ccbot needs " + claudesettings.Oldest + " or newer."
 	after := w.say("before the start")
@@ -94,7 +94,7 @@ func TestOldClaudeIsReportedAtStart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	old := filepath.Join(filepath.Dir(w.dir), "old")
-	require.NoError(t, os.WriteFile(old, []byte("#!/bin/sh\necho '2.1.77 (Claude Code)'\n"), 0o755)) //nolint:gosec // it is run
+	writeProgram(t, old, []byte("#!/bin/sh\necho '2.1.77 (Claude Code)'\n"))
 	w.env = append(w.env, "CLAUDE_COMMAND="+old)
 	w.start()
 	w.hear(w.say("/list"), "Claude Code 2.1.77 is too old")

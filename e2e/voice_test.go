@@ -52,7 +52,7 @@ func whisperServer(t *testing.T) (address string) {
 func script(t *testing.T, dir, name, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(dir, name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
+	writeProgram(t, path, []byte(text))
 	return path
 }
 
