@@ -28,6 +28,7 @@ import (
 	"ccbot/agent/agenttest"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
@@ -196,10 +197,11 @@ func shortDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "e2e-")
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		err := os.RemoveAll(dir)
-		for end := time.Now().Add(waitTimeout); err != nil && time.Now().Before(end); err = os.RemoveAll(dir) {
-			time.Sleep(20 * time.Millisecond) // a hook of an agent that was killed may still write
-		}
+		var err error
+		pause.Await(context.Background(), 20*time.Millisecond, waitTimeout, func() bool {
+			err = os.RemoveAll(dir) // a hook of an agent that was killed may still write
+			return err == nil
+		})
 		require.NoError(t, err)
 	})
 	return dir

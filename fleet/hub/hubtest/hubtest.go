@@ -19,6 +19,7 @@ import (
 	"ccbot/fleet/join"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
+	"ccbot/internal/pause"
 )
 
 // World is a hub and the keys of the fleet that it trusts.
@@ -47,8 +48,8 @@ func Start(t *testing.T) *World {
 }
 
 // Listen returns an address with a free port for a hub that a test starts again there. On Linux no
-// other process takes the port meanwhile: all of 127.0.0.0/8 is loopback, and the address is of
-// this process alone.
+// other process takes the port between the two: all of 127.0.0.0/8 is loopback, and only this
+// process uses the address.
 func Listen() string {
 	pid := os.Getpid()
 	if runtime.GOOS != "linux" {
@@ -57,8 +58,8 @@ func Listen() string {
 	return fmt.Sprintf("127.%d.%d.%d:0", 64+pid>>16, pid>>8&0xff, pid&0xff) // a pid has 22 bits
 }
 
-// Connect connects to a hub that takes the user. It tries again if the machine stood still, which
-// passes the time limits of both ends.
+// Connect connects to a hub that accepts the user. It tries again if the machine was so slow that an
+// end timed out.
 func Connect[T any](t *testing.T, open func() (T, error)) T {
 	t.Helper()
 	conn, err := untilAnswered(open)
@@ -73,7 +74,7 @@ func Refused[T any](t *testing.T, open func() (T, error)) {
 	require.ErrorIs(t, err, link.ErrRights)
 }
 
-// Ask is join.Ask, again while the machine stood still as it connected.
+// Ask calls join.Ask, and again if the connection times out, because the machine was slow.
 func Ask(ctx context.Context, code join.Code, keys join.HostKeys, m join.Machine) (join.Admission, error) {
 	for {
 		a, err := join.Ask(ctx, code, keys, m)
@@ -84,13 +85,12 @@ func Ask(ctx context.Context, code join.Code, keys join.HostKeys, m join.Machine
 	}
 }
 
-func untilAnswered[T any](open func() (T, error)) (T, error) {
-	for end := time.Now().Add(2 * time.Minute); ; <-time.After(10 * time.Millisecond) {
-		conn, err := open()
-		if err == nil || errors.Is(err, link.ErrRights) || errors.Is(err, link.ErrPin) || time.Now().After(end) {
-			return conn, err
-		}
-	}
+func untilAnswered[T any](open func() (T, error)) (conn T, err error) {
+	pause.Await(context.Background(), 10*time.Millisecond, 2*time.Minute, func() bool {
+		conn, err = open()
+		return err == nil || errors.Is(err, link.ErrRights) || errors.Is(err, link.ErrPin)
+	})
+	return conn, err
 }
 
 func (w *World) open() {
