@@ -17,16 +17,24 @@ COMMIT  := $(shell git show -s --abbrev=12 --format='%h of %cs' 2>/dev/null)
 EPOCH := $(or $(shell git show -s --format=%ct 2>/dev/null),0)
 TOOL    := $(GO) tool -modfile=tools/go.mod
 
-# -count=1: end-to-end tests build the program themselves, which the test cache does not see.
-# The race detector waits for a second at the end of each program.
-export GORACE ?= atexit_sleep_ms=0
+# A release is static and names no folder of the machine that built it; see tools/build.
+#
 # Tests sync what they write. On a disk that takes time of the processor too, in memory none.
-# With GOGC=400 compilers and tests spend less time on garbage, and a program without symbols is linked in half the time.
-# The race detector brings a check of unsafe pointers along; ccbot uses them on macOS only.
+# With GOGC=400 compilers and tests spend less time on garbage, and a test binary without symbols is linked in half the time.
+# Nothing else differs from `go build` and `go test`, so all of them share what is compiled, and go test remembers the packages
+# that passed. `make vet` vets, once.
 MEMORY := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END {print $$4}')" -gt 4000000 ] && \
 	! grep -q ' /dev/shm .*noexec' /proc/mounts && echo /dev/shm)
-GOTEST := TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} GOGC=$${GOGC-400} \
-	GOFLAGS="$$($(GO) env GOFLAGS) -gcflags=all=-d=checkptr=0" $(TOOL) gotestsum --format pkgname -- -race -count=1 -ldflags='-s -w'
+export GOGC ?= 400
+# The programs that the tests of the whole run. They are built before, and only what has changed is linked, so that go test
+# knows whether they are still the same.
+PROGRAMS ?= $(CURDIR)/bin/test
+GOTEST  ?= $(GO) test
+WITH    := TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} CCBOT_E2E_BINARIES='$(PROGRAMS)'
+FLAGS    = -vet=off -ldflags='-s -w' -p $(SIDE) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)')
+# `make test SHORT=` takes the long tests and the large inputs too: internal/longtest.
+SHORT   ?= -short
+RACY     = $(shell tools/goroutines)
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,12 +42,21 @@ help: ## list these commands
 try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
 	@bin/ccbot try $(ARGS)
 
-test: needs-test ## all tests with the race detector; a test whose program is missing is skipped (CCBOT_REQUIRE=all: fails)
-	@$(GOTEST) -p $(SIDE) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)') $(PKG)
+test: needs-test programs ## the tests that people wait for; CI runs more: docs/dev/testing.md (RUN=expression, PKG=packages)
+	@$(WITH) $(GOTEST) $(SHORT) $(FLAGS) $(PKG)
+
+test-race: export CGO_ENABLED = 1
+test-race: needs-test needs-race ## the packages that start goroutines, and the short tests of the whole, with the race detector
+	@GO='$(GO)' e2e/programs.sh '$(CURDIR)/bin/race' -race
+	@$(WITH) GORACE=atexit_sleep_ms=0 $(GOTEST) -race -short $(FLAGS) $(RACY)
+	@$(WITH) CCBOT_E2E_BINARIES='$(CURDIR)/bin/race' $(GOTEST) -short $(FLAGS) ./e2e
 
 test-wire: PKG = ./bot ./e2e
-test-wire: needs-test ## tests of the chat and of the whole, where all calls and news between chat and machine pass through envelopes (RUN=expression)
-	@CCBOT_WIRE=loop $(GOTEST) -p $(SIDE) -timeout 40m $(if $(RUN),-run '$(RUN)') -skip '$(or $(SKIP),^TestReal)' $(PKG)
+test-wire: needs-test programs ## tests of the chat and of the whole, where all calls and news between chat and machine pass through envelopes (RUN=expression)
+	@CCBOT_WIRE=loop $(WITH) $(GOTEST) $(FLAGS) -skip '$(or $(SKIP),^TestReal)' $(PKG)
+
+programs:
+	@GO='$(GO)' e2e/programs.sh '$(PROGRAMS)'
 
 needs-%:
 	@GO='$(GO)' tools/needs $*
@@ -52,15 +69,15 @@ tour: ## pictures of a day in the chat, in each language, on a phone and a deskt
 	@dir='$(DIR)'; dir=$${dir:-$$(mktemp -d)}; mkdir -p "$$dir"; \
 	CCBOT_SHOTS="$$dir" $(GO) test -count=1 -timeout 15m -run '^TestTour(OfThePast|OfTheMenu|OfAttention|OfMachines)?$$/^..$$' ./e2e/ && echo "the pictures are in $$dir"
 
-crash: ## kill ccbot at every persisted step, see that nothing is lost, and write e2e/testdata/crash-matrix.md
-	@CCBOT_CRASH_MATRIX='$(CURDIR)/e2e/testdata/crash-matrix.md' $(GOTEST) -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
+crash: programs ## kill ccbot at every persisted step, see that nothing is lost, and write e2e/testdata/crash-matrix.md
+	@CCBOT_CRASH_MATRIX='$(CURDIR)/e2e/testdata/crash-matrix.md' $(WITH) $(GOTEST) -count=1 -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
 
-chaos: ## let all go wrong at random while people write, see that nothing is lost, and write e2e/testdata/reliability.md
-	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/e2e/testdata/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosLosesNothing$$' ./e2e/
+chaos: programs ## let all go wrong at random while people write, see that nothing is lost, and write e2e/testdata/reliability.md
+	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/e2e/testdata/reliability.md' $(WITH) $(GOTEST) -count=1 -timeout 4h -run '^TestP4_ChaosLosesNothing$$' ./e2e/
 	@sed -n '/^| /p' e2e/testdata/reliability.md
 
-chaos-fleet: ## the same with three machines and a hub that die and hang, into the same document
-	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/e2e/testdata/reliability.md' $(GOTEST) -timeout 4h -run '^TestP4_ChaosOfMachinesLosesNothing$$' ./e2e/
+chaos-fleet: programs ## the same with three machines and a hub that die and hang, into the same document
+	@CCBOT_CHAOS_COMMIT='$(COMMIT)' CCBOT_CHAOS_REPORT='$(CURDIR)/e2e/testdata/reliability.md' $(WITH) $(GOTEST) -count=1 -timeout 4h -run '^TestP4_ChaosOfMachinesLosesNothing$$' ./e2e/
 
 test-versions: ## chat, machine and hub in different versions: OLD=commit is the other one
 	@mkdir -p bin/versions && rm -rf bin/versions/* && git archive '$(OLD)' | tar x -C bin/versions
@@ -70,9 +87,9 @@ test-versions: ## chat, machine and hub in different versions: OLD=commit is the
 faults: needs-test ## run the trials of faults of the machine (tools/faults/trials.txt), and write their outcomes into tools/faults/testdata
 	@TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} $(GO) run -C tools ./faults '$(CURDIR)'
 
-e2e: ## the tests with the real Claude Code and Codex, which are installed into a cache folder first
+e2e: programs ## the tests with the real Claude Code and Codex, which are installed into a cache folder first
 	@e2e/install.sh
-	@CCBOT_REQUIRE=all $(GOTEST) -timeout 40m -run '^TestReal' ./e2e/...
+	@CCBOT_REQUIRE=all $(WITH) $(GOTEST) -vet=off -count=1 -timeout 40m -run '^TestReal' ./e2e/...
 
 lint: ## golangci-lint, tidy modules, and vet for macOS
 	$(GO) mod tidy -diff
@@ -84,9 +101,9 @@ lint: ## golangci-lint, tidy modules, and vet for macOS
 measure = CCBOT_E2E_BINARIES=none CCBOT_BENCH_BASE='$(BASE)' CCBOT_BENCH_ONLY='$(ONLY)' CCBOT_BENCH_FOLDER='$(CURDIR)/bin/bench' $(1) \
 	$(GO) test -tags bench -count=1 -v -timeout 2h -run '^TestBench$$' ./e2e/
 
-settings: ## run the real Claude Code CLI with the settings that people have, one after the other, and print each outcome
+settings: programs ## run the real Claude Code CLI with the settings that people have, one after the other, and print each outcome
 	@mkdir -p bin && rm -f bin/settings.md
-	@CCBOT_REQUIRE=all CCBOT_SETTINGS_REPORT='$(CURDIR)/bin/settings.md' $(GOTEST) -timeout 40m -run '^TestRealP7_SettingsOfPeople$$' ./e2e/; \
+	@CCBOT_REQUIRE=all CCBOT_SETTINGS_REPORT='$(CURDIR)/bin/settings.md' $(WITH) $(GOTEST) -count=1 -timeout 40m -run '^TestRealP7_SettingsOfPeople$$' ./e2e/; \
 		status=$$?; sort bin/settings.md; exit $$status
 
 bench: ## measure the whole program and write e2e/testdata/performance.md (BASE=commit: beside that one; ONLY=expression: some figures)

@@ -44,6 +44,7 @@ func (d *personTerminal) suspend(pane string) {
 // TestP7_TextsGoToAdoptedAgentOnly adopts an agent in a person's own shell: the chat types to the
 // agent, never to the shell, and /kill leaves the shell alone.
 func TestP7_TextsGoToAdoptedAgentOnly(t *testing.T) {
+	inShortRun(t, "an adopted window")
 	t.Parallel()
 	w := newWorld(t, "KILL_GRACE=2s")
 	w.start()

@@ -88,6 +88,7 @@ func TestP5_PendingAnswerComesWhenOpened(t *testing.T) {
 // TestP5_KillDuringLongAnswer kills the bot twice between the parts of an answer: each kill repeats
 // at most one part, and none is lost.
 func TestP5_KillDuringLongAnswer(t *testing.T) {
+	inShortRun(t, "a kill between the transcript and Telegram")
 	t.Parallel()
 	const size = 30_000
 	w := newWorld(t)

@@ -77,6 +77,7 @@ func (t terminal) fails(line string) string {
 
 // TestP4_CLIUsesSessions uses sessions from start to end, with and without a bot.
 func TestP4_CLIUsesSessions(t *testing.T) {
+	inShortRun(t, "the verbs")
 	t.Parallel()
 	for name, bot := range map[string]bool{"through the bot": true, "without a bot": false} {
 		t.Run(name, func(t *testing.T) {

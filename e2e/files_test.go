@@ -46,6 +46,7 @@ func (w *world) gets(n int) (text string, files []string) {
 
 // TestFilesReachTheAgent sends every kind of file.
 func TestFilesReachTheAgent(t *testing.T) {
+	inShortRun(t, "files of the chat")
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "whisper.sh")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"say $(cat \"$2\")\"\n"), 0o700))

@@ -28,6 +28,7 @@ import (
 	"ccbot/agent/agenttest"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/longtest"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
@@ -38,57 +39,62 @@ import (
 	"ccbot/try/demoagent"
 )
 
-// binaries is the folder with ccbot, ccbot-hook, ccbot-hub and ccbot-try as built for these
-// tests: ccbot with the race detector and with failpoints.
+// binaries is the folder with ccbot, ccbot-hook, ccbot-codex, ccbot-hub and ccbot-try as programs.sh
+// builds them: ccbot with failpoints, and for some runs with the race detector.
 var binaries string
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == agenttest.ToyName {
 		os.Exit(agenttest.Toy(os.Args[1:], os.Environ(), os.Stdin, os.Stdout))
 	}
-	os.Exit(buildAndRun(m))
-}
-
-// binariesEnv hands the binaries on to a test that runs in a child process.
-const binariesEnv = "CCBOT_E2E_BINARIES"
-
-func buildAndRun(m *testing.M) int {
 	if forms := os.Getenv(mcpEnv); forms != "" {
 		if err := serveMCP(os.Stdin, os.Stdout, forms); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			return 1
+			os.Exit(1)
 		}
-		return 0
+		os.Exit(0)
 	}
-	if binaries = os.Getenv(binariesEnv); binaries != "" {
-		return m.Run()
-	}
-	dir, err := os.MkdirTemp("", "ccbot-e2e-")
-	if err != nil {
+	if err := findPrograms(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	for _, args := range [][]string{
-		{"build", "-race", "-tags", "failpoints", "-ldflags", "-s -w -X 'main.version=<<ccbot version v0.0.1>>'", "-o", dir + "/",
-			"ccbot/cmd/ccbot"},
-		{"build", "-o", dir + "/", "ccbot/cmd/ccbot-codex", "ccbot/cmd/ccbot-hook", "ccbot/cmd/ccbot-hub", "ccbot/cmd/ccbot-try"},
-	} {
-		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go %s: %v\n%s", strings.Join(args, " "), err, out)
-			return 1
-		}
-	}
-	binaries = dir
-	if err := os.Setenv(binariesEnv, dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		os.Exit(1)
 	}
 	flag.Parse()
 	if !isSet("test.parallel") {
 		_ = flag.Set("test.parallel", strconv.Itoa(min(6*runtime.GOMAXPROCS(0), worlds))) // it exists
 	}
-	return m.Run()
+	os.Exit(m.Run())
+}
+
+// binariesEnv names the folder with the programs. `make test` sets it, and so does a test that runs
+// itself in a child process.
+const binariesEnv = "CCBOT_E2E_BINARIES"
+
+// findPrograms finds the programs that the tests run, or builds them if nobody has said where they
+// are, as with a plain `go test ./e2e`.
+func findPrograms() error {
+	if binaries = os.Getenv(binariesEnv); binaries == "" {
+		dir, err := filepath.Abs("../bin/test")
+		if err != nil {
+			return err
+		}
+		if out, err := exec.Command("./programs.sh", dir).CombinedOutput(); err != nil {
+			return fmt.Errorf("programs.sh: %w\n%s", err, out)
+		}
+		binaries = dir
+		// go test repeats no result of a test that has looked at a new file. It cannot know that the
+		// programs, which were built just now, may be others the next time.
+		if err := os.WriteFile(filepath.Join(dir, "built"), nil, 0o600); err != nil {
+			return err
+		}
+	}
+	// go test remembers the files that a test has looked at: its result counts for these programs.
+	files, _ := os.ReadDir(binaries) // the benchmark builds its own
+	for _, f := range files {
+		if _, err := os.Stat(filepath.Join(binaries, f.Name())); err != nil {
+			return err
+		}
+	}
+	return os.Setenv(binariesEnv, binaries)
 }
 
 // worlds is the number of parallel tests. Tests mostly wait: six keep a processor busy.
@@ -114,7 +120,7 @@ type world struct {
 	writes string     // verbs of ccbot and the files in CCBOT_DIR that they write
 	socket string
 	before string // shell commands run before the bot
-	ccbot  string // the program; empty: the one that finds data races
+	ccbot  string // the program; empty: the one in binaries
 	api    *botapi.Server
 	person *botapi.Person
 	env    []string
@@ -156,6 +162,18 @@ const withCards = "SHOW_STEPS=card"
 // exit code 0.
 const endsAtOnce = "GORACE=atexit_sleep_ms=0"
 
+// shortRuns has the tests of the whole that a short run runs too.
+var shortRuns sync.Map
+
+// inShortRun keeps a test in a short run. seam is the one place between ccbot and the world outside
+// that no other of these tests goes through.
+func inShortRun(t *testing.T, seam string) { shortRuns.Store(t.Name(), seam) }
+
+func isInShortRun(test string) bool {
+	_, is := shortRuns.Load(test)
+	return is
+}
+
 // newWorld makes a world with the demo agent. env adds to the bot's
 // environment. Turns have no card unless withCards is in env: most tests count
 // messages, and refuse or hold the next one.
@@ -168,6 +186,9 @@ func newWorld(t *testing.T, env ...string) *world {
 func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 	t.Helper()
 	programtest.Require(t, "tmux")
+	if test, _, _ := strings.Cut(t.Name(), "/"); !isInShortRun(test) {
+		longtest.Mark(t, "runs the whole program, and a short run has one such test for each of its seams")
+	}
 	root := shortDir(t)
 	w := &world{t: t, whole: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
 		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"), writes: filepath.Join(root, "writes"),

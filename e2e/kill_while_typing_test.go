@@ -73,6 +73,7 @@ func TestRealP4_CodexKillsAskNothing(t *testing.T) {
 // TestP4_KillRightAfterConfirmingUpdate kills the bot up to 50 ms after Telegram may have dropped a
 // text.
 func TestP4_KillRightAfterConfirmingUpdate(t *testing.T) {
+	inShortRun(t, "a kill between Telegram and the disk")
 	t.Parallel()
 	w := newWorld(t)
 	var highest atomic.Int64

@@ -87,6 +87,7 @@ func TestP8_LoopOutlivesKill(t *testing.T) {
 // TestPersonPausesLoop: a person's message in the chat pauses the loop, and only a resume continues
 // it.
 func TestPersonPausesLoop(t *testing.T) {
+	inShortRun(t, "a loop")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -17,6 +17,7 @@ import (
 // TestP3_MainJob is a whole day in one chat: start, prompt, answer, list, permission, end, resume,
 // continue, also after a restart.
 func TestP3_MainJob(t *testing.T) {
+	inShortRun(t, "a session from its start to its receipt")
 	t.Parallel()
 	newWorld(t).mainJob()
 }

@@ -128,6 +128,7 @@ func (w *world) lists(name string) bool {
 // TestP2_OrphanWindowIsAdopted adopts an agent that a person started in ccbot's tmux session: it
 // becomes a session, and the window stays the person's after a restart and the session's end.
 func TestP2_OrphanWindowIsAdopted(t *testing.T) {
+	inShortRun(t, "a window of another program")
 	t.Parallel()
 	w := newWorld(t, "ORPHAN_GRACE=2s", "KILL_GRACE=2s")
 	w.start()

@@ -68,6 +68,7 @@ func (w *world) answerInTerminal(name, key string) {
 // TestP4_ChatAllowsPermission is the plain case: one message, one tap, the outcome in the same
 // message.
 func TestP4_ChatAllowsPermission(t *testing.T) {
+	inShortRun(t, "the hook asks the chat")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -150,6 +151,7 @@ func TestP4_TerminalAnswersFirst(t *testing.T) {
 // TestP4_QuestionsAreAnsweredInTurn answers two questions, one of them in own
 // words, and one of several answers.
 func TestP4_QuestionsAreAnsweredInTurn(t *testing.T) {
+	inShortRun(t, "the agent's questions")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -242,6 +244,7 @@ func TestP7_DialogsWithoutAHookHaveButtons(t *testing.T) {
 // TestP10_WithoutABotTheTerminalAsks: a request that comes while no bot runs is
 // the terminal's alone, and the chat offers its keys afterwards.
 func TestP10_WithoutABotTheTerminalAsks(t *testing.T) {
+	inShortRun(t, "the hook alone")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -290,6 +293,7 @@ func TestP7_DialogWithoutHookOffersYesNo(t *testing.T) {
 // TestP9_AgentSendsOwnFile runs `ccbot send` below an agent: a file in the session's folder
 // arrives, a file elsewhere does not.
 func TestP9_AgentSendsOwnFile(t *testing.T) {
+	inShortRun(t, "the socket below an agent")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -41,6 +41,7 @@ var hardTexts = []struct{ name, text, want, real string }{
 // TestP7_HardTextsArriveUnchanged sends texts that are dangerous on their way
 // through Telegram, tmux, the terminal and the prompt box.
 func TestP7_HardTextsArriveUnchanged(t *testing.T) {
+	inShortRun(t, "the paste through tmux")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -96,6 +97,7 @@ func TestP5_LongAnswerArrivesWhole(t *testing.T) {
 // TestP7_DialogBeforeEnterStopsEnter opens a permission dialog after the last check of the screen:
 // Enter would approve it. The prompt waits and is typed once the dialog is answered.
 func TestP7_DialogBeforeEnterStopsEnter(t *testing.T) {
+	inShortRun(t, "typing with proof")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -154,6 +156,7 @@ func TestP7_DirectoryNameRunsNothing(t *testing.T) {
 
 // TestAgentCommands passes slash commands on to the agent, //x as its own /x.
 func TestAgentCommands(t *testing.T) {
+	inShortRun(t, "the agent's own commands")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -42,6 +42,7 @@ func (w *world) inState(state session.State) (names []string) {
 // messages are typed in order. With CCBOT_RESUME_ON_START=all no tap is needed, with never nothing
 // is offered.
 func TestP8_RebootRestoresAll(t *testing.T) {
+	inShortRun(t, "recovery")
 	t.Parallel()
 	w := newWorld(t, "ORPHAN_GRACE=2s")
 	names := []string{"busy", "one", "two"}

@@ -100,6 +100,7 @@ func (w *world) reaches(what string, call func() error) {
 // TestP8_SessionOnAnotherMachine: a chat starts a session on another machine, loses the machine and
 // the hub, and ends the session.
 func TestP8_SessionOnAnotherMachine(t *testing.T) {
+	inShortRun(t, "the hub and a second machine")
 	t.Parallel()
 	w := newWorld(t)
 	w.env = slices.DeleteFunc(w.env, func(v string) bool {

@@ -96,6 +96,7 @@ func TestP8_ScheduleOutlivesRestart(t *testing.T) {
 
 // TestScheduleEndsWithSession: a person ends the session for good.
 func TestScheduleEndsWithSession(t *testing.T) {
+	inShortRun(t, "a schedule")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

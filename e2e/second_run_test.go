@@ -17,6 +17,7 @@ import (
 // TestSecondRunExits3 starts a second bot on the same folder: it names the first one, exits with 3,
 // calls no Bot API, and the first one continues.
 func TestSecondRunExits3(t *testing.T) {
+	inShortRun(t, "the lock")
 	t.Parallel()
 	w := newWorld(t)
 	first := w.start()

@@ -49,6 +49,7 @@ func TestClaudeIsMissing(t *testing.T) {
 // TestTwoSessions keeps two sessions apart, names the second with a free name, and switches by a
 // tap.
 func TestTwoSessions(t *testing.T) {
+	inShortRun(t, "two sessions in one chat")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -82,6 +83,7 @@ func TestAgentEndsByItself(t *testing.T) {
 
 // TestP9_StrangersGetSilence writes and taps as a person who is not allowed.
 func TestP9_StrangersGetSilence(t *testing.T) {
+	inShortRun(t, "the list of people")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -98,6 +100,7 @@ func TestP9_StrangersGetSilence(t *testing.T) {
 // TestP9_TokenIsNowhere greps everything that a run leaves: logs, files,
 // the environment of tmux and of the agent.
 func TestP9_TokenIsNowhere(t *testing.T) {
+	inShortRun(t, "the environment of windows, logs and files")
 	t.Parallel()
 	w := newWorld(t)
 	w.start()

@@ -104,6 +104,7 @@ func (w *world) once() {
 
 // TestP4_StopFinishesCurrentCall: it waits for a slow Bot API.
 func TestP4_StopFinishesCurrentCall(t *testing.T) {
+	inShortRun(t, "a clean stop")
 	t.Parallel()
 	w, s := slowed(t)
 	close(s.open)

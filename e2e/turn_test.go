@@ -39,6 +39,7 @@ func (w *world) showedSteps(card int) {
 
 // A turn of several steps, with a to-do list, is one message, also across a restart.
 func TestTurnIsOneCard(t *testing.T) {
+	inShortRun(t, "the card of a turn")
 	t.Parallel()
 	w := newWorld(t, withCards)
 	w.start()

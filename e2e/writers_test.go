@@ -19,6 +19,7 @@ import (
 // after an archive, on a tmux server that ccbot does not know: the resume is
 // refused with choices, what is known can be shown, and nothing is ended.
 func TestP1_WriterBlocksResume(t *testing.T) {
+	inShortRun(t, "a writer of another terminal")
 	t.Parallel()
 	for _, tt := range []struct {
 		name, flag string
