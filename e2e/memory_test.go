@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -58,12 +57,6 @@ func TestP5_TenLongLinesIn64MB_AsRoot(t *testing.T) {
 	programtest.RequireRoot(t)
 	dir, enter := littleMemory(t, 64<<20)
 	w := newWorld(t)
-	bin := t.TempDir()
-	w.ccbot = filepath.Join(bin, "ccbot") // the race detector takes several times the memory
-	build := exec.Command("go", "build", "-o", bin+"/", "ccbot/cmd/ccbot", "ccbot/cmd/ccbot-hook")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
 	w.start()
 	names := []string{"one", "two", "three"}
 	for _, name := range names {
