@@ -52,7 +52,7 @@ test-race: needs-test needs-race ## the packages that start goroutines, and the 
 	@$(WITH) CCBOT_E2E_BINARIES='$(CURDIR)/bin/race' $(GOTEST) -short $(FLAGS) ./e2e
 
 quick: needs-test ## in a minute: the packages that a change touches, their importers and the rules (BASE=commit: since then)
-	@packages=$$(GO='$(GO)' $(GO) run -C tools ./quick '$(CURDIR)' '$(BASE)') && $(WITH) $(GOTEST) -short $(FLAGS) $$packages
+	@packages=$$(GO='$(GO)' $(GO) run -C tools ./quick '$(CURDIR)' '$(BASE)') && $(WITH) CCBOT_E2E_BINARIES= $(GOTEST) -short $(FLAGS) $$packages
 
 rules: ## the rules of the tree: layers, who signals, types and closes panes, documents against the program
 	@$(WITH) $(GOTEST) $(FLAGS) ./internal/repotest

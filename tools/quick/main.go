@@ -121,7 +121,7 @@ func lines(name string, args ...string) ([]string, error) {
 }
 
 func list() (all []pkg, err error) {
-	out, err := exec.Command(cmp.Or(os.Getenv("GO"), "go"), "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
+	out, err := exec.Command(cmp.Or(os.Getenv("GO"), "go"), "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
