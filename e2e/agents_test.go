@@ -10,6 +10,7 @@ import (
 
 	"ccbot/agent/agenttest"
 	"ccbot/e2e/realclaude"
+	"ccbot/internal/longtest"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -96,6 +97,7 @@ func (c *conforming) Args(id process.Identity) []string {
 
 // TestAgents runs the conformance suite with the demo agent and with the toy agent.
 func TestAgents(t *testing.T) {
+	longtest.Mark(t, "runs the whole program for each case of the conformance suite")
 	t.Parallel()
 	demo := claudeCode("Claude Code, demo", func(t *testing.T) agenttest.World { return demoWorld(t) })
 	toy := agenttest.Subject{Name: "toy", Asks: "Do you want to proceed?", Yes: "Yes",

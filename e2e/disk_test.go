@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/longtest"
 	"ccbot/internal/session/disktest"
 )
 
@@ -33,6 +34,7 @@ func (w *world) startFails() string {
 // across a restart. The start and the end of the fault are reported; /list is answered, and verbs
 // are refused with the reason. A start without space reports it and changes nothing.
 func TestP4_DiskFull(t *testing.T) {
+	longtest.Mark(t, "runs the whole program on a disk of its own")
 	t.Parallel()
 	disktest.Run(t, 8<<20, func(dir string) {
 		w := onSmallDisk(t, dir)
@@ -79,6 +81,7 @@ func TestP4_DiskFull(t *testing.T) {
 // TestP8_ReadOnly starts in a read-only folder: a sentence names the next step, and nothing
 // changes.
 func TestP8_ReadOnly(t *testing.T) {
+	longtest.Mark(t, "runs the whole program on a disk of its own")
 	t.Parallel()
 	disktest.Run(t, 8<<20, func(dir string) {
 		w := onSmallDisk(t, dir)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"ccbot/internal/longtest"
 	"ccbot/internal/session/disktest"
 )
 
@@ -19,6 +20,7 @@ import (
 // with the reason, and works afterwards. A command that needs no disk is answered. The same ccbot
 // runs to the end.
 func TestP4_FoldersHealWhileBotRuns(t *testing.T) {
+	longtest.Mark(t, "runs the whole program on a disk of its own")
 	t.Parallel()
 	disktest.Run(t, 16<<20, func(dir string) {
 		w := onSmallDisk(t, dir)
