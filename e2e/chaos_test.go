@@ -44,8 +44,8 @@ type chaosSize struct {
 	log                      string // LOG_LEVEL
 }
 
-// The short form is built with the race detector, which takes five to ten times
-// the memory.
+// shortChaos is the form for every run of the tests. Its ccbot may have the race detector, which
+// takes five to ten times the memory.
 func shortChaos() chaosSize {
 	return chaosSize{prompts: 30, kills: 4, sessions: 2, upsets: 2, memory: 1024, log: "debug"}
 }
@@ -124,6 +124,7 @@ func TestP4_ChaosLosesNothing(t *testing.T) {
 	size, report := shortChaos(), os.Getenv(reliabilityEnv)
 	if report == "" {
 		t.Parallel()
+		size.prompts, size.kills, size.upsets, size.sessions = 180, 18, 9, 4 // about two minutes
 	} else {
 		size = longChaos(t)
 	}
