@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test test-wire test-versions memory tour crash chaos chaos-fleet faults lint lint-darwin programs quick rules promises test-race settings bench bench-quick soak bench-fleet benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help try test test-wire test-versions memory tour crash chaos chaos-fleet faults lint lint-all programs quick rules promises test-race settings bench bench-quick soak bench-fleet benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -97,13 +97,13 @@ e2e: programs ## the tests with the real Claude Code and Codex, which are instal
 	@e2e/install.sh
 	@CCBOT_REQUIRE=all $(WITH) $(GOTEST) -vet=off -count=1 -timeout 40m -run '^TestReal' ./e2e/...
 
-lint: ## tidy modules, go vet and golangci-lint
+lint: ## go vet, golangci-lint and a tidy module
 	$(GO) mod tidy -diff
-	$(GO) -C tools mod tidy -diff
 	$(GO) vet ./...
 	$(TOOL) golangci-lint run ./...
 
-lint-darwin: ## go vet for macOS, which compiles all packages for it
+lint-all: lint ## and what loads or compiles much more: the module of the tools, go vet for macOS
+	$(GO) -C tools mod tidy -diff
 	GOOS=darwin $(GO) vet ./...
 
 # The test builds the programs that it measures.
