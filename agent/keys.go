@@ -20,10 +20,17 @@ type PlainKeys struct {
 	Empties string // the box
 }
 
-func (PlainKeys) Submit() (string, error)      { return "Enter", nil }
-func (PlainKeys) Cancel(bool) (string, error)  { return "Escape", nil }
+// Submit is Enter.
+func (PlainKeys) Submit() (string, error) { return "Enter", nil }
+
+// Cancel is Escape.
+func (PlainKeys) Cancel(bool) (string, error) { return "Escape", nil }
+
+// Clear is the key that empties the box.
 func (k PlainKeys) Clear(bool) (string, error) { return k.Empties, nil }
-func (PlainKeys) Other(string, bool) error     { return nil }
+
+// Other finds no key that a person has changed.
+func (PlainKeys) Other(string, bool) error { return nil }
 
 // Manners tells texts that have an effect of their own, and names the keys of modes and models.
 type Manners struct {

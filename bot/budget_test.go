@@ -214,8 +214,8 @@ func TestBudgetCountsUnknownPriceAsMore(t *testing.T) {
 	})
 }
 
-// TestP4_UnknownCostHolds: what is left is told for one turn, and only after the cost of that turn is
-// known.
+// TestP4_UnknownCostHolds: what is left is told for one turn, and only after the cost of that turn
+// is known.
 func TestP4_UnknownCostHolds(t *testing.T) {
 	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
 		known := talk.Report{Spans: make([]talk.Span, len(talk.ReportSpans()))}

@@ -39,8 +39,8 @@ import (
 	"ccbot/try/demoagent"
 )
 
-// binaries is the folder with ccbot, ccbot-hook, ccbot-codex, ccbot-hub and ccbot-try as programs.sh
-// builds them: ccbot with failpoints, and for some runs with the race detector.
+// binaries is the folder with the programs as programs.sh builds them: ccbot with failpoints, and
+// for some runs with the race detector.
 var binaries string
 
 func TestMain(m *testing.M) {

@@ -59,7 +59,7 @@ func run(ctx context.Context, env []string, program string, args ...string) (pri
 	ctx, done := context.WithTimeout(ctx, versionTimeout)
 	defer done()
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env, cmd.WaitDelay = env, versionTimeout / 2 // its children may keep the output open
+	cmd.Env, cmd.WaitDelay = env, versionTimeout/2 // its children may keep the output open
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
 }

@@ -69,7 +69,8 @@ func (w *Watch) Check(now time.Time) Presence {
 	}
 }
 
-// Silence returns how long the host has been silent. As in Check, a pause of the chat does not count.
+// Silence returns how long the host has been silent. As in Check, a pause of the chat does not
+// count.
 func (w *Watch) Silence(now time.Time) time.Duration {
 	if now.Sub(w.checked) > 2*Interval {
 		w.since = now

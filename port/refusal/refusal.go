@@ -183,7 +183,7 @@ func MachineOf(err error) string {
 // Lacks reports whether a list with an error may lack what is on a machine. It lacks nothing of it
 // if only other machines have failed.
 func Lacks(err error, machine string) bool {
-	if all, ok := err.(interface{ Unwrap() []error }); ok && len(all.Unwrap()) > 0 { //nolint:errorlint // each of the errors is looked at
+	if all, ok := err.(interface{ Unwrap() []error }); ok && len(all.Unwrap()) > 0 {
 		return slices.ContainsFunc(all.Unwrap(), func(one error) bool { return Lacks(one, machine) })
 	}
 	of := MachineOf(err)

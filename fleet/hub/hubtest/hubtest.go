@@ -58,8 +58,8 @@ func Listen() string {
 	return fmt.Sprintf("127.%d.%d.%d:0", 64+pid>>16, pid>>8&0xff, pid&0xff) // a pid has 22 bits
 }
 
-// Connect connects to a hub that accepts the user. It tries again if the machine was so slow that an
-// end timed out.
+// Connect connects to a hub that accepts the user. It tries again if the machine was so slow that
+// an end timed out.
 func Connect[T any](t *testing.T, open func() (T, error)) T {
 	t.Helper()
 	conn, err := untilAnswered(open)
