@@ -60,6 +60,7 @@ type typedTerminal struct {
 	escaped bool // Esc was pressed, by ccbot or in the terminal
 	down    bool // ccbot is dead
 	keeps   bool // a person's paste is in the box
+	handed  bool // after Esc the agent has put the text back into its box
 }
 
 const longText = "say WORD\n2\n3\n4\n5\n6"
@@ -271,7 +272,12 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 		shown = d.escaped && !seen.IsZero() && time.Since(seen) > time.Second // otherwise the screen may be out of date
 		return d.asked() || len(d.inboxStates()) == 0 && (d.stopped || shown || d.came() > 0)
 	})
-	if d.escaped && !d.asked() && !shown && strings.Contains(d.boxText(), d.word) {
+	if d.handed && !shown { // while the agent draws anew, one look may miss it
+		d.until("the box still has it, or it is asked about", func() bool {
+			shown = strings.Contains(d.boxText(), d.word)
+			return shown || d.asked()
+		})
+	} else if d.escaped && !d.asked() && !shown && strings.Contains(d.boxText(), d.word) {
 		time.Sleep(time.Second)
 		shown = strings.Contains(d.boxText(), d.word)
 	}
@@ -448,6 +454,7 @@ func (d *typedTerminal) cleared() {
 func (d *typedTerminal) inBox() {
 	d.t.Helper()
 	d.until("the text is in the box", func() bool { return strings.Contains(d.boxText(), d.word) })
+	d.handed = d.escaped
 }
 
 func (d *typedTerminal) boxIs(text string) {
