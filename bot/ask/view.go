@@ -253,8 +253,12 @@ func (v Viewer) verdict(s State, yes bool, where i18n.Key) string {
 	return v.Words.Say(key, i18n.Args{"Where": v.Words.Say(where)})
 }
 
-// maxAll bounds [Show all], in UTF-16 units: longer requests are not read to allow one call.
-const maxAll = 20 * render.Limit
+// maxAll bounds [Show all], in UTF-16 units: longer requests are not read to allow one call. They
+// are the messages that it sends at most.
+const (
+	maxParts = 20
+	maxAll   = maxParts * render.Limit
+)
 
 // All returns the whole request in raw form, in parts that fit in a message: every field, with
 // signs for invisible characters (⟨U+202E⟩, ⟨200×␠⟩), and the permissions of "for this session".

@@ -28,9 +28,6 @@ const (
 // Classes are all classes.
 var Classes = []Class{Retried, Reported, Repeated, Start, Verb, Other}
 
-// Untested begins the reason of a row of the running bot for which there is no scenario yet.
-const Untested = "untested: "
-
 // Runs reports whether the running bot makes the call in its state folder.
 func (c Class) Runs() bool { return c == Retried || c == Reported || c == Repeated }
 
@@ -99,6 +96,6 @@ func Table(rows []Row, calls []string) string {
 	return header + strings.Join(lines, "\n") + "\n"
 }
 
-const header = `# All calls of ccbot that reach files, written by "go generate ." from the source; class and reason are written by hand.
+const header = `# All calls of ccbot that reach files, written by "go generate ./internal/repotest" from the source; class and reason are written by hand.
 # caller | call | class | the test that makes it fail (package.Name), or the reason why the call is in this class
 `

@@ -1,12 +1,10 @@
-package ccbot_test
+package repotest
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +33,7 @@ esac`, 0, "loading modules: 1 of 2\ncompiling: 1 of 8\ncompiling: 2 of 8\ncompil
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
-			script, err := os.ReadFile("tools/build")
+			script, err := os.ReadFile("../../tools/build")
 			require.NoError(t, err)
 			require.NoError(t, os.Mkdir(filepath.Join(dir, "tools"), 0o700))
 			for name, text := range map[string]string{"tools/build": string(script), "fake": "#!/bin/sh\n" + list + tt.prints + "\n",
@@ -57,7 +55,7 @@ esac`, 0, "loading modules: 1 of 2\ncompiling: 1 of 8\ncompiling: 2 of 8\ncompil
 // TestBuildWithoutGitHasVersion: the program looks for it in its own bytes, and finds no empty one.
 func TestBuildWithoutGitHasVersion(t *testing.T) {
 	dir := t.TempDir()
-	script, err := os.ReadFile("tools/build")
+	script, err := os.ReadFile("../../tools/build")
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "tools"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tools", "build"), script, 0o600))
@@ -71,35 +69,10 @@ func TestBuildWithoutGitHasVersion(t *testing.T) {
 	}
 }
 
-// TestEachBuildTagCompiles vets the files that only a build tag selects, such as those of make
-// bench. The ordinary tests do not compile them.
-func TestEachBuildTagCompiles(t *testing.T) {
-	tagged := make(map[string][]string) // by tag, the folders
-	require.NoError(t, filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(name) != ".go" {
-			return err
-		}
-		text, err := os.ReadFile(name)
-		if tag := buildTag.FindSubmatch(text); tag != nil {
-			tagged[string(tag[1])] = append(tagged[string(tag[1])], "./"+filepath.Dir(name))
-		}
-		return err
-	}))
-	require.Contains(t, tagged, "bench")
-	for tag, folders := range tagged {
-		slices.Sort(folders)
-		args := append([]string{"vet", "-tags", tag}, slices.Compact(folders)...)
-		out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput()
-		assert.NoError(t, err, "go %s\n%s", strings.Join(args, " "), out)
-	}
-}
-
-var buildTag = regexp.MustCompile(`(?m)^//go:build ([a-z]+)$`)
-
 // TestNeedsNamesPackages: a missing program or file is one sentence with the command that installs
 // it.
 func TestNeedsNamesPackages(t *testing.T) {
-	script, err := filepath.Abs("tools/needs")
+	script, err := filepath.Abs("../../tools/needs")
 	require.NoError(t, err)
 	const certificates, headers = "/etc/ssl/certs/ca-certificates.crt", "/usr/include/stdlib.h"
 	for _, tt := range []struct {

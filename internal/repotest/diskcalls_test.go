@@ -1,18 +1,18 @@
-package ccbot_test
+package repotest
 
 import (
+	"flag"
 	"fmt"
 	"go/ast"
 	"go/types"
 	"maps"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/disk/disktest"
@@ -20,11 +20,9 @@ import (
 
 //go:generate go test -count=1 -run ^TestDiskCallsAreInTable$ . -args -write
 
-const callsPath = "internal/disk/disktest/calls.txt"
+var write = flag.Bool("write", false, "write the table of calls anew")
 
-// untestedRows counts the rows of the running bot without a test that makes their call fail. It may
-// only fall.
-const untestedRows = 0
+const callsPath = "internal/disk/disktest/calls.txt"
 
 // systemCalls are the functions of other modules that reach a file by its path.
 var systemCalls = map[string][]string{
@@ -46,10 +44,9 @@ var inMemory = map[string]bool{"facts.Get": true, "disk.Fail": true, "disk.Guard
 
 // diskCalls returns the calls of the product that reach files: function, space, what it calls.
 // Calls of the layers themselves, which make calls for others, are left out.
-func diskCalls(t *testing.T) []string {
-	t.Helper()
+func diskCalls(t *tree) []string {
 	all := make(map[string]bool)
-	for pkg, parsed := range measuredTree(t) {
+	for pkg, parsed := range t.checked() {
 		if disktest.IsLayer(pkg) {
 			continue
 		}
@@ -97,13 +94,6 @@ func reached(parsed *checked, imported map[string]string, n ast.Node) string {
 	return ""
 }
 
-// imports reports whether a file of the package imports another package of the tree.
-func (c *checked) imports(pkg string) bool {
-	return slices.ContainsFunc(c.files, func(s source) bool {
-		return slices.Contains(slices.Collect(maps.Values(importsOf(s.file))), module+pkg)
-	})
-}
-
 func typeName(t types.Type) string {
 	if p, ok := t.(*types.Pointer); ok {
 		t = p.Elem()
@@ -111,93 +101,73 @@ func typeName(t types.Type) string {
 	return t.(*types.Named).Obj().Name()
 }
 
-// importsOf returns the packages that a file imports by the names that it uses for them.
-func importsOf(f *ast.File) map[string]string {
-	all := make(map[string]string)
-	for _, i := range f.Imports {
-		full, _ := strconv.Unquote(i.Path.Value)
-		name := path.Base(strings.TrimSuffix(full, "/v2"))
-		if i.Name != nil {
-			name = i.Name.Name
-		}
-		all[name] = full
-	}
-	return all
-}
-
-// declared is the name of a declaration: a function, a type with its method, or "init" of
-// variables.
-func declared(d ast.Decl) string {
-	f, ok := d.(*ast.FuncDecl)
-	switch {
-	case !ok:
-		return "init"
-	case f.Recv == nil:
-		return f.Name.Name
-	}
-	return receiver(f.Recv.List[0].Type) + "." + f.Name.Name
-}
-
 // TestDiskCallsAreInTable compares the calls of the product with the table: a new call needs a row,
 // and a row needs a call. With -write, as go generate calls it, it adds and removes rows; a new row
 // has no class, and fails.
 func TestDiskCallsAreInTable(t *testing.T) {
-	calls, rows := diskCalls(t), disktest.Rows()
 	if *write {
-		require.NoError(t, os.WriteFile(callsPath, []byte(disktest.Table(rows, calls)), 0o644)) //nolint:gosec // for everybody to read
-		rows = disktest.Parse(disktest.Table(rows, calls))
+		here, err := workingTree()
+		require.NoError(t, err)
+		root, err := rootFolder()
+		require.NoError(t, err)
+		table := disktest.Table(disktest.Parse(here.text(callsPath)), diskCalls(here))
+		require.NoError(t, os.WriteFile(filepath.Join(root, callsPath), []byte(table), 0o644)) //nolint:gosec // for everybody to read
 	}
+	call := func(row string) map[string]string {
+		return map[string]string{"host/x.go": "package host\n\nimport \"os\"\n\nfunc Keep() { os.Remove(\"x\") }\n", callsPath: row + "\n"}
+	}
+	spool := call("host.Keep os.Remove | other | not in the state folder\nhost.Take | spool.Folder.Take | retried | host.TestTake")
+	spool["host/y.go"] = "package host\n\nimport \"ccbot/internal/spool\"\n\nfunc Take(f spool.Folder) { f.Take() }\n"
+	spool["internal/spool/x.go"] = "package spool\n\ntype Folder struct{}\n\nfunc (Folder) Take() {}\n"
+	holds(t, diskCallsAreInTable,
+		wrong{call(""), "host.Keep os.Remove: no row"},
+		wrong{call("host.Gone | os.Remove | other | x"), "host.Gone os.Remove: the tree has no such call"},
+		wrong{call("host.Keep | os.Remove | ? | ?"), "the class \"?\" is none of"},
+		wrong{call("host.Keep | os.Remove | other"), "the reason is missing"},
+		wrong{call("host.Keep | os.Remove | retried | host.TestKeep"), "has to go through internal/disk"},
+		wrong{call("host.Keep | os.Remove | verb | only verbs"), "is called by no verb"},
+		wrong{spool, "there is no test host.TestTake that makes it fail"})
+}
+
+func diskCallsAreInTable(t *tree) (faults []string) {
+	calls, rows := diskCalls(t), disktest.Parse(t.text(callsPath))
 	for _, call := range calls {
-		i := slices.IndexFunc(rows, func(r disktest.Row) bool { return r.Has(call) })
-		if assert.GreaterOrEqual(t, i, 0, "%s: no row of %s has it; `go generate .` adds it", call, callsPath) {
+		if i := slices.IndexFunc(rows, func(r disktest.Row) bool { return r.Has(call) }); i >= 0 {
 			rows[i].Used = true
+		} else {
+			faults = append(faults, call+": no row of "+callsPath+" has it; `go generate ./internal/repotest` adds it")
 		}
 	}
-	tests, untested := testNames(t), 0
+	tests := t.tests()
 	for _, r := range rows {
-		assert.True(t, r.Used, "%s: the tree has no such call; `go generate .` removes it", r)
-		assert.NoError(t, judged(r, tests), r)
-		if r.Class.Runs() && strings.HasPrefix(r.Why, disktest.Untested) {
-			untested++
+		if !r.Used {
+			faults = append(faults, r.String()+": the tree has no such call; `go generate ./internal/repotest` removes it")
+		}
+		if err := judged(r, tests); err != nil {
+			faults = append(faults, r.String()+": "+err.Error())
 		}
 	}
-	assertOnlyVerbs(t, rows)
-	assert.Equal(t, untestedRows, untested, "a new call needs a test; a row that has one now lowers the bound")
+	return append(faults, onlyVerbs(t, rows)...)
 }
 
 // judged returns why a row is wrong.
-func judged(r disktest.Row, tests map[string]bool) error {
+func judged(r disktest.Row, tests map[string]*ast.FuncDecl) error {
 	switch {
 	case !slices.Contains(disktest.Classes, r.Class):
 		return fmt.Errorf("the class %q is none of %s", r.Class, disktest.Classes)
 	case r.Class.Runs() && r.IsDirect():
 		return fmt.Errorf("no test can make this call fail: it has to go through internal/disk")
-	case r.Class.Runs() && strings.HasPrefix(r.Why, disktest.Untested):
-		return nil
-	case r.Class.Runs() && !tests[r.Why]:
-		return fmt.Errorf("there is no test %s that makes it fail", r.Why)
+	case r.Class.Runs() && tests[r.Why] == nil:
+		return fmt.Errorf("there is no test %s that makes it fail; write one with disktest.Run", r.Why)
 	case r.Why == "":
 		return fmt.Errorf("the reason is missing")
 	}
 	return nil
 }
 
-// testNames are the tests of the tree, with their package.
-func testNames(t *testing.T) map[string]bool {
-	all := make(map[string]bool)
-	for _, s := range sources(t) {
-		for _, d := range s.file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && s.test && f.Recv == nil {
-				all[s.pkg+"."+f.Name.Name] = true
-			}
-		}
-	}
-	return all
-}
-
-// assertOnlyVerbs requires that what the rows of class Verb name is called by verbs only: the
-// running bot does not reach it.
-func assertOnlyVerbs(t *testing.T, rows []disktest.Row) {
+// onlyVerbs returns the rows of class Verb whose callers are not only verbs: the running bot reaches
+// them.
+func onlyVerbs(t *tree, rows []disktest.Row) (faults []string) {
 	verbs := map[string]bool{"cmd/ccbot": true}
 	for _, r := range rows {
 		if pkg, all := strings.CutSuffix(r.Caller, ".*"); all && r.Class == disktest.Verb {
@@ -215,16 +185,19 @@ func assertOnlyVerbs(t *testing.T, rows []disktest.Row) {
 				continue
 			}
 			seen[at[0]] = true
-			assert.NotEmpty(t, callers[at[0]], "%s: %s is called by no verb that this test sees", r, at[0])
+			if len(callers[at[0]]) == 0 {
+				faults = append(faults, fmt.Sprintf("%s: %s is called by no verb that this rule sees; give the row another class", r, at[0]))
+			}
 			at = append(at, callers[at[0]]...)
 		}
 	}
+	return faults
 }
 
 // callersIn returns the functions of the product that name each function of the product.
-func callersIn(t *testing.T) map[string][]string {
+func callersIn(t *tree) map[string][]string {
 	all := make(map[string][]string)
-	for _, parsed := range measuredTree(t) {
+	for _, parsed := range t.checked() {
 		for _, s := range parsed.files {
 			for _, d := range s.file.Decls {
 				f, ok := d.(*ast.FuncDecl)
