@@ -65,7 +65,7 @@ func (w *turn) addViews() error {
 			continue
 		}
 		if view == "" {
-			s := withPresent(w.News.View(w.r.Clone()), port.Session{})
+			s := w.News.View(w.r.Clone()).WithPresent(port.Session{})
 			s.Failures = s.Failures[:min(len(s.Failures), failureLimit)]
 			data, err := json.Marshal(s)
 			if err != nil {
@@ -87,18 +87,10 @@ func (w *turn) viewWith(n session.News) port.Session {
 		if err := json.Unmarshal([]byte(n.View), &then); err != nil { // of a later program
 			w.Log.Error("news_unreadable", logkey.SessionID, w.r.ID.String(), logkey.Error, err)
 		} else {
-			s = withPresent(then, now)
+			s = then.WithPresent(now)
 		}
 	}
 	s.News = n.Number
-	return s
-}
-
-// withPresent replaces what of a session counts as it is when the news are delivered: how it is
-// called, the conversation that shows it, and what waits there. A stored view has none of these.
-func withPresent(s, now port.Session) port.Session {
-	s.Name, s.FormerNames, s.Conversation, s.Owner = now.Name, now.FormerNames, now.Conversation, now.Owner
-	s.Cursors, s.Prompts, s.Can = now.Cursors, now.Prompts, now.Can
 	return s
 }
 

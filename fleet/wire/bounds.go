@@ -27,42 +27,87 @@ const (
 var errBounds = errors.New("a value that no machine has")
 
 // names and paths are the fields with short texts, or lists of them. Those in foreign come from
-// other programs of the machine, and are cut.
+// other programs of the machine, and are cut. The codes, which have types of their own, are names
+// as well. What a person reads in whole has no bound but that of an envelope.
 var (
 	names = map[reflect.Type][]string{
-		reflect.TypeFor[folders.File]():   {"Version"},
-		reflect.TypeFor[port.Abilities](): {"Modes", "Models"},
-		reflect.TypeFor[port.Dialog]():    {"Fingerprint"},
-		reflect.TypeFor[port.Installed](): {"Name", "Product"},
-		reflect.TypeFor[port.Loop]():      {"Name", "Commit", "Baseline", "State", "Step", "Reason"},
-		reflect.TypeFor[port.Schedule]():  {"Name", "Zone"},
-		reflect.TypeFor[port.Screen]():    {"Fingerprint"},
-		reflect.TypeFor[port.Session]():   {"Name", "FormerNames", "State", "Origin", "Window", "Agent", "Product", "Mode", "Final", "Closed", "Prompts"},
-		reflect.TypeFor[talk.Cursor]():    {"Path", "Form"}, // the chat stores one of each session
-		reflect.TypeFor[talk.Mark]():      {"Agent"},
-		reflect.TypeFor[talk.Prompt]():    {"Key", "Class"},
+		reflect.TypeFor[folders.Bounds]():      {"Machine"},
+		reflect.TypeFor[folders.File]():        {"Version"},
+		reflect.TypeFor[news.FilesDue]():       {"Names"},
+		reflect.TypeFor[news.Progress]():       {"Machine"},
+		reflect.TypeFor[news.RequestLeft]():    {"Request"},
+		reflect.TypeFor[port.Abilities]():      {"Modes", "Models"},
+		reflect.TypeFor[port.CheckResult]():    {"Commit", "Print"},
+		reflect.TypeFor[port.Dialog]():         {"Fingerprint"},
+		reflect.TypeFor[port.Ending]():         {"How", "Reason"},
+		reflect.TypeFor[port.Failure]():        {"Kind"},
+		reflect.TypeFor[port.Git]():            {"Head", "Start"},
+		reflect.TypeFor[port.Installed]():      {"Name", "Product"},
+		reflect.TypeFor[port.Loop]():           {"Name", "Commit", "Baseline", "State", "Step", "Reason"},
+		reflect.TypeFor[port.LoopSource]():     {"Name", "Digest"},
+		reflect.TypeFor[port.LoopTerms]():      {"StopWord"},
+		reflect.TypeFor[port.Schedule]():       {"Name", "Zone"},
+		reflect.TypeFor[port.Screen]():         {"Fingerprint"},
+		reflect.TypeFor[port.Session]():        {"Machine", "Name", "FormerNames", "State", "Origin", "Window", "Agent", "Product", "Mode", "Final", "Closed", "Prompts"},
+		reflect.TypeFor[port.Window]():         {"Machine"},
+		reflect.TypeFor[talk.Cursor]():         {"Path", "Form"}, // the chat stores one of each session
+		reflect.TypeFor[talk.Mark]():           {"Agent"},
+		reflect.TypeFor[talk.Prompt]():         {"Key", "Class"},
+		reflect.TypeFor[talk.Report]():         {"Prices"},
+		reflect.TypeFor[talk.Request]():        {"ID", "Agent", "Hook", "SubagentID"},
+		reflect.TypeFor[talk.RequestOutcome](): {"ToolID", "ByHook"},
+		reflect.TypeFor[talk.Tool]():           {"ID"},
 	}
 	paths = map[reflect.Type][]string{
-		reflect.TypeFor[folders.Bounds]():   {"Home", "Roots"},
-		reflect.TypeFor[news.FileOffered](): {"Path"},
-		reflect.TypeFor[news.FileUnread]():  {"Path"},
-		reflect.TypeFor[news.Start]():       {"Dir"},
-		reflect.TypeFor[port.Loop]():        {"Repo", "Feature"},
-		reflect.TypeFor[port.Session]():     {"Dir"},
-		reflect.TypeFor[port.Window]():      {"Dir"},
-		reflect.TypeFor[port.Writer]():      {"Dir"},
-		reflect.TypeFor[talk.Mark]():        {"Path"},
+		reflect.TypeFor[folders.Bounds]():      {"Home", "Roots"},
+		reflect.TypeFor[folders.ChangedFile](): {"Path", "From"},
+		reflect.TypeFor[folders.Changes]():     {"Root", "Branch", "Main"},
+		reflect.TypeFor[folders.Checkout]():    {"Dir", "Branch"},
+		reflect.TypeFor[folders.Found]():       {"Dirs", "Roots"},
+		reflect.TypeFor[folders.Worktree]():    {"Dir", "Of", "Branch"},
+		reflect.TypeFor[news.FileOffered]():    {"Path"},
+		reflect.TypeFor[news.FileUnread]():     {"Path"},
+		reflect.TypeFor[news.FilesDue]():       {"Dir"},
+		reflect.TypeFor[news.Held]():           {"File"},
+		reflect.TypeFor[news.Start]():          {"Dir"},
+		reflect.TypeFor[port.Git]():            {"Root", "Branch"},
+		reflect.TypeFor[port.Loop]():           {"Repo", "Feature"},
+		reflect.TypeFor[port.LoopRequest]():    {"Feature"},
+		reflect.TypeFor[port.LoopSource]():     {"Repo"},
+		reflect.TypeFor[port.LoopWorktree]():   {"Dir"},
+		reflect.TypeFor[port.Session]():        {"Dir"},
+		reflect.TypeFor[port.Window]():         {"Dir"},
+		reflect.TypeFor[port.Writer]():         {"Dir"},
+		reflect.TypeFor[talk.Line]():           {"Dir"},
+		reflect.TypeFor[talk.Mark]():           {"Path"},
+		reflect.TypeFor[talk.Report]():         {"Broken"},
+		reflect.TypeFor[talk.Request]():        {"Transcript", "Cwd"},
 	}
 	foreign = map[reflect.Type][]string{
 		reflect.TypeFor[folders.Conversation](): {"Agent", "Product", "LastQuestion"},
 		reflect.TypeFor[folders.Entry]():        {"Name"},
 		reflect.TypeFor[folders.File]():         {"Name"},
+		reflect.TypeFor[news.Held]():            {"Binding"},
 		reflect.TypeFor[news.Terminal]():        {"Attach"},
+		reflect.TypeFor[port.ModeChange]():      {"Model"},
+		reflect.TypeFor[port.ModeState]():       {"Model"},
 		reflect.TypeFor[port.Pane]():            {"Window", "Name", "Attach"},
 		reflect.TypeFor[port.Process]():         {"Program", "Terminal"},
 		reflect.TypeFor[port.Session]():         {"Attach"},
+		reflect.TypeFor[port.Status]():          {"LastQuestion"},
+		reflect.TypeFor[port.Task]():            {"ID", "Status"},
+		reflect.TypeFor[port.Usage]():           {"Model"},
 		reflect.TypeFor[port.Window]():          {"Command"},
+		reflect.TypeFor[port.Work]():            {"Model", "Permissions"},
 		reflect.TypeFor[port.Writer]():          {"Source", "Kept", "Session"},
+		reflect.TypeFor[talk.Ask]():             {"Tool"},
+		reflect.TypeFor[talk.Block]():           {"Name"},
+		reflect.TypeFor[talk.EntryTool]():       {"Name"},
+		reflect.TypeFor[talk.Image]():           {"MediaType"},
+		reflect.TypeFor[talk.Line]():            {"Name"},
+		reflect.TypeFor[talk.Report]():          {"Source"},
+		reflect.TypeFor[talk.Request]():         {"Mode", "Tool", "Subagent"},
+		reflect.TypeFor[talk.Tool]():            {"Name"},
 	}
 	// opaque are the types of texts that only their machine reads.
 	opaque = []reflect.Type{reflect.TypeFor[port.ID](), reflect.TypeFor[folders.Ticket](), reflect.TypeFor[folders.Since](), reflect.TypeFor[talk.Place]()}
@@ -92,7 +137,12 @@ var (
 func checkBounds(v reflect.Value) error {
 	switch v.Kind() {
 	case reflect.String:
-		return isWithin(v, -mostNumber, mostPath, slices.Contains(opaque, v.Type()))
+		switch {
+		case slices.Contains(opaque, v.Type()):
+			return isWithin(v, 0, mostPath, true)
+		case v.Type().PkgPath() != "": // a code
+			return isWithin(v, 0, mostName, true)
+		} // others are bounded by their field
 	case reflect.Float64:
 		return isWithin(v, -mostNumber, mostNumber, true)
 	case reflect.Pointer, reflect.Interface:
