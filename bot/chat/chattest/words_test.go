@@ -83,8 +83,10 @@ func wordyWorld(t *testing.T, w *chattest.World) session.Record {
 	})
 	r = w.Record(t, r.ID)
 	w.Loops(t, r, filled(port.Loop{ID: uuid.New(), Session: r.ID, State: port.LoopRunning, Step: port.LoopTurn, CreatedAt: chattest.Started}, "loop"), true)
-	e := w.Prompt(t, r, word("prompt"), inbox.Typing)
-	w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = []string{e.Key} })
+	for range 2 {
+		e := w.Prompt(t, r, word("prompt"), inbox.Held)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, e.Key) })
+	}
 	w.MustHear(t, "/at 2h "+word("schedule"))
 	w.Lifecycle.OnDialog = filled(port.Dialog{Open: true, Whole: true}, "dialog")
 	w.Dialog(t, r, w.Lifecycle.OnDialog)
