@@ -1,6 +1,7 @@
 package wiretest
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"testing"
@@ -24,6 +25,6 @@ func TestCallsAreThoseOfThePort(t *testing.T) {
 		}
 		got, err := os.ReadFile(file)
 		require.NoError(t, err)
-		assert.Equal(t, string(want), string(got), "`go generate ./fleet/...` writes it again")
+		assert.True(t, bytes.Equal(want, got), "%s is not as the ports are: `go generate ./fleet/...` writes it again", file)
 	}
 }
