@@ -364,8 +364,8 @@ func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Tex
 	case known:
 		about = append(about, chat.ShownName(r.Name))
 	}
-	said := chat.Head(chat.OneLine(c.LastQuestion), shownSaid)
-	return chat.Lines(render.Join(render.Bold(strconv.Itoa(n)+". "), render.Plain(said)),
+	said, number := chat.Head(chat.OneLine(c.LastQuestion), shownSaid), strconv.Itoa(n)
+	return chat.Lines(render.Join(render.Bold(number+". "), render.Plain(said)),
 		render.Plain(strings.Join(about, p.Say(i18n.JoinParts))))
 }
 
@@ -373,12 +373,13 @@ func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Tex
 // an open session has it.
 func (b *Browser) number(a at, n int, c folders.Conversation) card.Option {
 	r, _ := b.chat.Book.Records.Get(c.Session)
+	number := strconv.Itoa(n)
 	if c.Written && !r.State.Live() {
 		to := a.in(busy, a.Dir)
 		to.Key, to.AgentSessionID, to.Agent, to.Unseen = a.Key, c.AgentSessionID, c.Agent, c.Unseen
-		return to.to(strconv.Itoa(n))
+		return to.to(number)
 	}
-	return card.Option{Text: strconv.Itoa(n), Value: goOn + ":" + c.AgentSessionID.String() + ":" + c.Agent}
+	return card.Option{Text: number, Value: goOn + ":" + c.AgentSessionID.String() + ":" + c.Agent}
 }
 
 // busy reports that a conversation is, or may be, open elsewhere, and offers a copy (P1).

@@ -180,8 +180,8 @@ func (m *Moves) reportGroups(ctx context.Context) error {
 		m.chat.Log.Warn("group_moved", logkey.ChatID, was, logkey.NewChatID, now,
 			logkey.Fix, fmt.Sprintf("put %d in place of %d in ALLOWED_CHATS", now, was))
 		to := address.Conversation{ChatID: numbers[0]}
-		text := m.chat.In(to).Say(i18n.GroupMoved,
-			i18n.Args{"From": strconv.FormatInt(was, 10), "To": strconv.FormatInt(now, 10)})
+		from, into := strconv.FormatInt(was, 10), strconv.FormatInt(now, 10)
+		text := m.chat.In(to).Say(i18n.GroupMoved, i18n.Args{"From": from, "To": into})
 		if err := m.chat.Say(ctx, to, text); err != nil {
 			return err
 		}
