@@ -75,9 +75,9 @@ func (s Session) Cursor() (c talk.Cursor, ok bool) {
 	return s.Cursors[len(s.Cursors)-1], true
 }
 
-// WithPresent replaces what of a session counts as it is when news about it are delivered: how it is
-// called, the conversation that shows it, and what waits there. News that are stored have none of
-// these, so that a person who changes or deletes them leaves nothing behind there.
+// WithPresent replaces what of a session counts as it is when news about it are delivered: how it
+// is called, the conversation that shows it, and what waits there. Stored news have none of these,
+// so that a person who changes or deletes them leaves nothing behind there.
 func (s Session) WithPresent(now Session) Session {
 	s.Name, s.FormerNames, s.Conversation, s.Owner = now.Name, now.FormerNames, now.Conversation, now.Owner
 	s.Cursors, s.Prompts, s.Can, s.Loop = now.Cursors, now.Prompts, now.Can, now.Loop

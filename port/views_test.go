@@ -12,8 +12,8 @@ import (
 // which no person can delete or change.
 var asItWas = []string{"Machine", "Dir", "Origin", "Window", "Attach", "Agent", "Product", "Mode", "Failures.Kind", "Failures.Detail", "Interruption.Step", "Now.What"}
 
-// TestP9_StoredNewsHaveNoWordsThatPeopleDelete fills each text of a session and looks which are left
-// in the stored view. A person who renames a session, or deletes a text of it, leaves none behind.
+// TestP9_StoredNewsHaveNoWordsThatPeopleDelete fills each text of a session and looks which are
+// left in the stored view. A person who renames a session, or deletes a text of it, leaves none.
 func TestP9_StoredNewsHaveNoWordsThatPeopleDelete(t *testing.T) {
 	var s Session
 	fill(reflect.ValueOf(&s).Elem(), 0)

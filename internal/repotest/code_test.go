@@ -2,6 +2,7 @@ package repotest
 
 import (
 	"go/ast"
+	"go/types"
 	"path"
 	"slices"
 	"strconv"
@@ -202,4 +203,26 @@ func started(n ast.Node) (what []string) {
 		}
 	}
 	return nil
+}
+
+// TestStartCompilesNoExpression: every verb would compile the expression of a package variable, and
+// a bot would keep it in memory.
+func TestStartCompilesNoExpression(t *testing.T) {
+	holds(t, func(t *tree) (faults []string) {
+		for _, s := range t.product() {
+			for _, d := range s.file.Decls {
+				if _, ok := d.(*ast.GenDecl); !ok {
+					continue
+				}
+				ast.Inspect(d, func(n ast.Node) bool {
+					if sel, ok := n.(*ast.SelectorExpr); ok && strings.HasPrefix(types.ExprString(sel), "regexp.MustCompile") {
+						faults = append(faults, t.at(sel)+": each start compiles this expression; use lazyregexp.New")
+					}
+					_, called := n.(*ast.FuncLit)
+					return !called
+				})
+			}
+		}
+		return faults
+	}, wrong{map[string]string{"loop/x.go": "package loop\n\nvar word = regexp.MustCompile(`a`)\n"}, "loop/x.go:3:12: each start"})
 }

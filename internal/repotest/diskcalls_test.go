@@ -165,8 +165,8 @@ func judged(r disktest.Row, tests map[string]*ast.FuncDecl) error {
 	return nil
 }
 
-// onlyVerbs returns the rows of class Verb whose callers are not only verbs: the running bot reaches
-// them.
+// onlyVerbs returns the rows of class Verb whose callers are not only verbs, so that the running
+// bot reaches them.
 func onlyVerbs(t *tree, rows []disktest.Row) (faults []string) {
 	verbs := map[string]bool{"cmd/ccbot": true}
 	for _, r := range rows {

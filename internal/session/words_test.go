@@ -96,8 +96,8 @@ func TestP9_WordsOfPeopleAreNamed(t *testing.T) {
 	assert.Contains(t, strings.Join(unnamed(reflect.TypeFor[record](), small, nil), "\n"), "name is no text")
 }
 
-// TestP9_BackupOmitsWhatThePageSays compares the fields that a backup omits with the groups that the
-// page names.
+// TestP9_BackupOmitsWhatThePageSays compares the fields that a backup omits with the groups that
+// the page names.
 func TestP9_BackupOmitsWhatThePageSays(t *testing.T) {
 	page, err := os.ReadFile(schemaPath)
 	require.NoError(t, err)
