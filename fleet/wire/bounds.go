@@ -31,32 +31,29 @@ var errBounds = errors.New("a value that no machine has")
 // as well. What a person reads in whole has no bound but that of an envelope.
 var (
 	names = map[reflect.Type][]string{
-		reflect.TypeFor[folders.Bounds]():      {"Machine"},
-		reflect.TypeFor[folders.File]():        {"Version"},
-		reflect.TypeFor[news.FilesDue]():       {"Names"},
-		reflect.TypeFor[news.Progress]():       {"Machine"},
-		reflect.TypeFor[news.RequestLeft]():    {"Request"},
-		reflect.TypeFor[port.Abilities]():      {"Modes", "Models"},
-		reflect.TypeFor[port.CheckResult]():    {"Commit", "Print"},
-		reflect.TypeFor[port.Dialog]():         {"Fingerprint"},
-		reflect.TypeFor[port.Ending]():         {"How", "Reason"},
-		reflect.TypeFor[port.Failure]():        {"Kind"},
-		reflect.TypeFor[port.Git]():            {"Head", "Start"},
-		reflect.TypeFor[port.Installed]():      {"Name", "Product"},
-		reflect.TypeFor[port.Loop]():           {"Name", "Commit", "Baseline", "State", "Step", "Reason"},
-		reflect.TypeFor[port.LoopSource]():     {"Name", "Digest"},
-		reflect.TypeFor[port.LoopTerms]():      {"StopWord"},
-		reflect.TypeFor[port.Schedule]():       {"Name", "Zone"},
-		reflect.TypeFor[port.Screen]():         {"Fingerprint"},
-		reflect.TypeFor[port.Session]():        {"Machine", "Name", "FormerNames", "State", "Origin", "Window", "Agent", "Product", "Mode", "Final", "Closed", "Prompts"},
-		reflect.TypeFor[port.Window]():         {"Machine"},
-		reflect.TypeFor[talk.Cursor]():         {"Path", "Form"}, // the chat stores one of each session
-		reflect.TypeFor[talk.Mark]():           {"Agent"},
-		reflect.TypeFor[talk.Prompt]():         {"Key", "Class"},
-		reflect.TypeFor[talk.Report]():         {"Prices"},
-		reflect.TypeFor[talk.Request]():        {"ID", "Agent", "Hook", "SubagentID"},
-		reflect.TypeFor[talk.RequestOutcome](): {"ToolID", "ByHook"},
-		reflect.TypeFor[talk.Tool]():           {"ID"},
+		reflect.TypeFor[folders.Bounds]():   {"Machine"},
+		reflect.TypeFor[folders.File]():     {"Version"},
+		reflect.TypeFor[news.FilesDue]():    {"Names"},
+		reflect.TypeFor[news.Progress]():    {"Machine"},
+		reflect.TypeFor[news.RequestLeft](): {"Request"},
+		reflect.TypeFor[port.Abilities]():   {"Modes", "Models"},
+		reflect.TypeFor[port.CheckResult](): {"Commit", "Print"},
+		reflect.TypeFor[port.Dialog]():      {"Fingerprint"},
+		reflect.TypeFor[port.Ending]():      {"How", "Reason"},
+		reflect.TypeFor[port.Failure]():     {"Kind"},
+		reflect.TypeFor[port.Git]():         {"Head", "Start"},
+		reflect.TypeFor[port.Installed]():   {"Name", "Product"},
+		reflect.TypeFor[port.Loop]():        {"Name", "Commit", "Baseline", "State", "Step", "Reason"},
+		reflect.TypeFor[port.LoopSource]():  {"Name", "Digest"},
+		reflect.TypeFor[port.Schedule]():    {"Name", "Zone"},
+		reflect.TypeFor[port.Screen]():      {"Fingerprint"},
+		reflect.TypeFor[port.Session]():     {"Machine", "Name", "FormerNames", "State", "Origin", "Window", "Agent", "Product", "Mode", "Final", "Closed", "Prompts"},
+		reflect.TypeFor[port.Window]():      {"Machine"},
+		reflect.TypeFor[talk.Cursor]():      {"Path", "Form"}, // the chat stores one of each session
+		reflect.TypeFor[talk.Mark]():        {"Agent"},
+		reflect.TypeFor[talk.Prompt]():      {"Key", "Class"},
+		reflect.TypeFor[talk.Report]():      {"Prices"},
+		reflect.TypeFor[talk.Request]():     {"ID", "Agent", "Hook"},
 	}
 	paths = map[reflect.Type][]string{
 		reflect.TypeFor[folders.Bounds]():      {"Home", "Roots"},
@@ -78,7 +75,6 @@ var (
 		reflect.TypeFor[port.Session]():        {"Dir"},
 		reflect.TypeFor[port.Window]():         {"Dir"},
 		reflect.TypeFor[port.Writer]():         {"Dir"},
-		reflect.TypeFor[talk.Line]():           {"Dir"},
 		reflect.TypeFor[talk.Mark]():           {"Path"},
 		reflect.TypeFor[talk.Report]():         {"Broken"},
 		reflect.TypeFor[talk.Request]():        {"Transcript", "Cwd"},
@@ -94,7 +90,6 @@ var (
 		reflect.TypeFor[port.Pane]():            {"Window", "Name", "Attach"},
 		reflect.TypeFor[port.Process]():         {"Program", "Terminal"},
 		reflect.TypeFor[port.Session]():         {"Attach"},
-		reflect.TypeFor[port.Status]():          {"LastQuestion"},
 		reflect.TypeFor[port.Task]():            {"ID", "Status"},
 		reflect.TypeFor[port.Usage]():           {"Model"},
 		reflect.TypeFor[port.Window]():          {"Command"},
@@ -104,10 +99,11 @@ var (
 		reflect.TypeFor[talk.Block]():           {"Name"},
 		reflect.TypeFor[talk.EntryTool]():       {"Name"},
 		reflect.TypeFor[talk.Image]():           {"MediaType"},
-		reflect.TypeFor[talk.Line]():            {"Name"},
+		reflect.TypeFor[talk.Line]():            {"Name", "Dir"},
 		reflect.TypeFor[talk.Report]():          {"Source"},
-		reflect.TypeFor[talk.Request]():         {"Mode", "Tool", "Subagent"},
-		reflect.TypeFor[talk.Tool]():            {"Name"},
+		reflect.TypeFor[talk.Request]():         {"Mode", "Tool", "Subagent", "SubagentID"},
+		reflect.TypeFor[talk.RequestOutcome]():  {"ToolID", "ByHook"},
+		reflect.TypeFor[talk.Tool]():            {"ID", "Name"},
 	}
 	// opaque are the types of texts that only their machine reads.
 	opaque = []reflect.Type{reflect.TypeFor[port.ID](), reflect.TypeFor[folders.Ticket](), reflect.TypeFor[folders.Since](), reflect.TypeFor[talk.Place]()}
@@ -172,10 +168,13 @@ func checkFields(v reflect.Value) error {
 	most, isCounted := counted[of]
 	for i := range v.NumField() {
 		name, f := of.Field(i).Name, v.Field(i)
-		if f.CanSet() && slices.Contains(foreign[of], name) && f.Len() > mostName {
-			f.SetString(strings.ToValidUTF8(f.String()[:mostName], ""))
-		}
 		err := checkBounds(f)
+		switch long := slices.Contains(foreign[of], name) && f.Len() > mostName; {
+		case long && f.CanSet():
+			f.SetString(strings.ToValidUTF8(f.String()[:mostName], ""))
+		case long: // a value of a map
+			err = errBounds
+		}
 		if err == nil {
 			err = isWithin(f, 0, mostName, slices.Contains(names[of], name))
 		}

@@ -39,6 +39,7 @@ func TestP9_ValuesThatNoMachineHas(t *testing.T) {
 		"records":        news.Start{Newer: 1 << 40},
 		"below zero":     news.Start{Unreadable: -1},
 		"status":         map[uuid.UUID]port.Status{{}: {Usage: &port.Usage{Cost: -1e300}}},
+		"in a map":       map[uuid.UUID]port.Usage{{}: {Model: long}},
 		"embedded":       news.Held{Prompt: talk.Prompt{Key: long}},
 		"moment":         folders.Changes{Of: folders.Since(huge)},
 		"loop":           news.Looped{Loop: port.Loop{Used: port.LoopUsed{Cost: -1}}},
