@@ -1,6 +1,7 @@
 package repotest
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -100,10 +101,11 @@ func taggedFilesCompile(t *tree) (faults []string) {
 		}
 	}
 	for _, tag := range slices.Sorted(maps.Keys(tags)) {
-		b := tagged{tree: t, tag: tag, done: make(map[string]*types.Package), of: make(map[string][]source)}
+		b := tagged{tree: t, tag: tag, done: make(map[string]*types.Package), of: make(map[string][]source), isTagged: make(map[string]bool)}
 		for _, s := range t.sources {
 			if b.selects(s) {
 				b.of[s.pkg] = append(b.of[s.pkg], s)
+				b.isTagged[s.path] = buildTag.MatchString(s.lines)
 			}
 		}
 		for _, folder := range slices.Sorted(maps.Keys(tags[tag])) {
@@ -119,6 +121,8 @@ type tagged struct {
 	tag  string
 	done map[string]*types.Package // without tests and without the bodies of functions
 	of   map[string][]source
+
+	isTagged map[string]bool // files that a tag selects
 }
 
 // selects reports whether the build has a file.
@@ -162,8 +166,7 @@ func (b tagged) compile(folder string) (faults []string) {
 	check := func(name string, all []source, from types.Importer) *types.Package {
 		config := types.Config{Importer: from, FakeImportC: true, Error: func(err error) {
 			e, _ := err.(types.Error) //nolint:errorlint // go/types gives no other
-			if file := b.fset.Position(e.Pos).Filename; !strings.Contains(e.Msg, errForeign.Error()) && !b.mayEmbed(e.Msg) &&
-				slices.ContainsFunc(all, func(s source) bool { return s.path == file && buildTag.MatchString(s.lines) }) {
+			if inTagged := b.isTagged[b.fset.Position(e.Pos).Filename]; inTagged && !strings.Contains(e.Msg, errForeign.Error()) && !b.mayEmbed(all[0].file.Name.Name, e.Msg) {
 				faults = append(faults, fmt.Sprintf("%s: with the tag %s: %s", b.fset.Position(e.Pos), b.tag, e.Msg))
 			}
 		}}
@@ -180,29 +183,54 @@ func (b tagged) compile(folder string) (faults []string) {
 	return faults
 }
 
-var withoutMember = regexp.MustCompile(`\(type \*?(?:\w+\.)?(\w+) has no field or method`)
+var withoutMember = regexp.MustCompile(`\(type \*?(?:(\w+)\.)?(\w+) has no field or method`)
 
 // mayEmbed reports whether a fault is about a member of a type that another module's type, whose
 // members are unknown, may give it.
-func (b tagged) mayEmbed(fault string) bool {
+func (b tagged) mayEmbed(pkg, fault string) bool {
 	m := withoutMember.FindStringSubmatch(fault)
-	if m == nil {
+	return m != nil && b.embedsForeign(cmp.Or(m[1], pkg), m[2], make(map[string]bool))
+}
+
+// embedsForeign reports whether a type of a package embeds a type of another module, itself or in
+// one that it embeds.
+func (b tagged) embedsForeign(in, name string, seen map[string]bool) bool {
+	if seen[in+"."+name] {
 		return false
 	}
-	embeds := false
+	seen[in+"."+name] = true
 	for _, s := range b.sources {
-		ast.Inspect(s.file, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok || spec.Name.Name != m[1] {
-				return true
+		if s.file.Name.Name != in {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
 			}
-			if fields, ok := spec.Type.(*ast.StructType); ok {
+			for _, spec := range g.Specs {
+				of, ok := spec.(*ast.TypeSpec)
+				if !ok || of.Name.Name != name {
+					continue
+				}
+				fields, ok := of.Type.(*ast.StructType)
+				if !ok {
+					continue
+				}
 				for _, f := range fields.Fields.List {
-					embeds = embeds || len(f.Names) == 0
+					if len(f.Names) > 0 {
+						continue
+					}
+					pkg, embedded, qualified := strings.Cut(strings.TrimPrefix(types.ExprString(f.Type), "*"), ".")
+					if !qualified {
+						pkg, embedded = in, pkg
+					}
+					if qualified && !strings.HasPrefix(importsOf(s.file)[pkg], module) || b.embedsForeign(pkg, embedded, seen) {
+						return true
+					}
 				}
 			}
-			return true
-		})
+		}
 	}
-	return embeds
+	return false
 }
