@@ -55,7 +55,10 @@ quick: needs-test ## in a minute: the packages that a change touches, their impo
 	@packages=$$(GO='$(GO)' $(GO) run -C tools ./quick '$(CURDIR)' '$(BASE)') && $(WITH) CCBOT_E2E_BINARIES= $(GOTEST) -short $(FLAGS) $$packages
 
 rules: ## the rules of the tree: layers, who signals, types and closes panes, documents against the program
-	@$(WITH) $(GOTEST) $(FLAGS) ./internal/repotest
+	@$(WITH) $(GOTEST) $(FLAGS) ./internal/repotest ./i18n ./port/... ./internal/session ./fleet/wire/... ./bot/chat/chattest
+
+promises: ## the tests of each promise, with their packages
+	@grep -rE --include='*_test.go' '^func (Test|TestReal|Fuzz)P[0-9]+_' . | sed -E 's,^\./(.*)/[^/]*:func ([A-Za-z0-9_]+).*,\2 \1,' | sort -uV
 
 test-wire: PKG = ./bot ./e2e
 test-wire: needs-test programs ## tests of the chat and of the whole, where all calls and news between chat and machine pass through envelopes (RUN=expression)

@@ -77,7 +77,7 @@ func findPrograms() error {
 		if err != nil {
 			return err
 		}
-		if out, err := exec.Command("./programs.sh", dir).CombinedOutput(); err != nil {
+		if out, err := exec.Command("sh", "programs.sh", dir).CombinedOutput(); err != nil {
 			return fmt.Errorf("programs.sh: %w\n%s", err, out)
 		}
 		binaries = dir

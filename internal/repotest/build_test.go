@@ -82,17 +82,18 @@ func TestNeedsNamesPackages(t *testing.T) {
 		files    []string
 		want     string
 	}{
-		{"all is there", "test", "go git gcc tmux apt-get", []string{certificates, headers}, ""},
+		{"all is there", "test", "go git tmux apt-get", []string{certificates}, ""},
+		{"all is there, with the race detector", "race", "go gcc apt-get", []string{certificates, headers}, ""},
 		{"a build needs no compiler and no tmux", "build", "go git apt-get", []string{certificates}, ""},
 		{"a build needs no git", "build", "go apt-get", []string{certificates}, ""},
-		{"no git", "test", "go gcc tmux apt-get", []string{certificates, headers}, "missing: git. Install with: apt-get install git\n"},
+		{"no git", "test", "go tmux apt-get", []string{certificates}, "missing: git. Install with: apt-get install git\n"},
 		{"no Go", "build", "git apt-get", nil, "Go is missing. Install Go 1.26 or newer from go.dev/dl, because those of distributions are often older.\n"},
 		{"no certificates", "build", "go git apt-get", nil,
 			"missing: the certificates of authorities, with which Go loads modules. Install with: apt-get install ca-certificates\n"},
-		{"no compiler, no tmux", "test", "go git apt-get", []string{certificates},
-			"missing: a C compiler, for the race detector, tmux. Install with: apt-get install gcc libc6-dev tmux\n"},
-		{"no headers", "test", "go git gcc tmux apt-get", []string{certificates}, "missing: the headers of the C library. Install with: apt-get install libc6-dev\n"},
-		{"another system", "test", "go git gcc", []string{certificates, headers}, "missing: tmux. Debian's packages are tmux; install those of this system.\n"},
+		{"no compiler", "race", "go apt-get", []string{certificates},
+			"missing: a C compiler, for the race detector. Install with: apt-get install gcc libc6-dev\n"},
+		{"no headers", "race", "go gcc apt-get", []string{certificates}, "missing: the headers of the C library. Install with: apt-get install libc6-dev\n"},
+		{"another system", "test", "go git", []string{certificates}, "missing: tmux. Debian's packages are tmux; install those of this system.\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()

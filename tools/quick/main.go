@@ -26,7 +26,7 @@ const many = 40
 var slow = []string{"e2e", "cmd/ccbot"}
 
 // rules are the packages that hold the rules of the tree.
-var rules = []string{"internal/repotest"}
+var rules = []string{"internal/repotest", "i18n", "internal/session", "fleet/wire", "bot/chat/chattest"}
 
 // pkg is one package of `go list`.
 type pkg struct {
