@@ -239,10 +239,15 @@ func TestP9_AllShowsAll(t *testing.T) {
 		all.WriteString(p.Text + "\n")
 	}
 	assert.Equal(t, 1000, strings.Count(all.String(), "echo hello world"))
-	for _, want := range []string{"⟨U+202E⟩rtl⟨U+0007⟩\n⟨19×⏎⟩\n⟨50×␠⟩end", "run_in_background\nfalse", `"y":1`, "/home/u/proj",
+	for _, want := range []string{"tool\nBash", "⟨U+202E⟩rtl⟨U+0007⟩\n⟨19×⏎⟩\n⟨50×␠⟩end", "run_in_background\nfalse", `"y":1`, "/home/u/proj",
 		"permission_mode\ndefault", "agent_id\na1", "Bash(npm test:*)"} {
 		assert.Contains(t, all.String(), want)
 	}
+}
+
+func TestP9_SessionNameHidesNothing(t *testing.T) {
+	title, _, _ := strings.Cut(viewer(t, "en").View(stateOf("Bash", `{"command":"ls"}`), "work\u202e <b>").Text.Text, "\n")
+	assert.Equal(t, "🔐 work⟨U+202E⟩ <b> wants to run a command", title)
 }
 
 func TestP9_LargeRequestIsLeftToTerminal(t *testing.T) {
