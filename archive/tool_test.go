@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
-	"slices"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +18,7 @@ import (
 	"ccbot/agent/witness"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
@@ -31,54 +30,6 @@ import (
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
-
-// stubborn is a process table in which signals end no tool: only the agent ends.
-type stubborn struct {
-	view.Processes
-	agent process.Identity
-	all   []process.Process
-	tried atomic.Int32 // number of attempts to end a tool
-}
-
-func (s *stubborn) Moment() (process.Moment, error) { return process.Moment{Boot: "b", Tick: 99}, nil }
-func (s *stubborn) Self() process.Identity {
-	return process.Identity{PID: 1 << 20, Start: 1, Boot: "b"}
-}
-
-func (s *stubborn) Snapshot(context.Context) (process.Snapshot, error) {
-	return process.Snapshot{Processes: slices.Clone(s.all)}, nil
-}
-
-func (s *stubborn) Inspect(pid int) (process.Process, error) {
-	table, _ := s.Snapshot(context.Background())
-	if p, ok := table.Find(pid); ok {
-		return p, nil
-	}
-	return process.Process{}, process.ErrGone
-}
-
-func (s *stubborn) Liveness(id process.Identity) process.Liveness {
-	if p, err := s.Inspect(id.PID); err == nil && p.Identity == id {
-		return process.Alive
-	}
-	return process.Gone
-}
-
-func (s *stubborn) Wait(ctx context.Context, _ process.Identity) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func (s *stubborn) End(_ context.Context, id process.Identity, _ func(process.Process) error, _ func(context.Context) error, _ process.Grace) (process.Outcome, error) {
-	out := process.Outcome{Process: process.Process{Identity: id}}
-	if id != s.agent {
-		s.tried.Add(1)
-		return out, nil
-	}
-	s.all = s.all[1:]
-	out.Ended, out.Verified, out.How = true, true, process.HowTerm
-	return out, nil
-}
 
 // quietAgent writes an idle presence file, and nothing else happens in its session.
 type quietAgent struct {
@@ -113,12 +64,18 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 		require.NoError(t, err)
 		rule := "────────────────────────────────────────────────────────────\n"
 		fake.SetScreen(pane.ID, "● hello\n\n"+rule+"❯ \n"+rule+"  ⏸ manual mode on · ? for shortcuts\n")
-		agent := process.Identity{PID: pane.PID, Start: 5, Boot: "b"}
-		tool := process.Identity{PID: 901, Start: 6, Boot: "b"}
-		table := &stubborn{agent: agent, all: []process.Process{{Identity: agent, Args: []string{"claude"}}, {Identity: tool, Args: []string{"make"}}}}
+		table := tabletest.New()
+		agent, tool := table.StartNow(pane.PID, []string{"claude"}), table.StartNow(901, []string{"make"})
+		table.YieldsTo(tool.PID, tabletest.Never)
+		tries := 0
+		table.Noted = func(id process.Identity, how process.How) {
+			if id == tool && how == process.HowTerm {
+				tries++
+			}
+		}
 		quiet := quietAgent{file: presence.File{PID: agent.PID, ProcStart: agent.Start, SessionID: claude, Status: presence.Idle, UpdatedAt: time.Now()}}
 		require.NoError(t, store.Create(session.Record{ID: id, Name: "api", Dir: base, State: session.Running, AgentSessionID: claude,
-			CreatedAt: time.Now(), Descendants: []session.Tool{{Process: tool, Of: process.Identity{PID: 900, Start: 5, Boot: "b"}}},
+			CreatedAt: time.Now(), Descendants: []session.Tool{{Process: tool, Of: process.Identity{PID: 900, Start: 5, Boot: tabletest.Boot}}},
 			Run: session.Run{Binding: &session.Binding{Server: session.Server{PID: server.PID, Start: server.Start}, Window: pane.Window.String(), Pane: pane.ID.String(),
 				Agent: agent, Command: pane.Command}}}))
 		agents := coding.Agents{coding.Default: claudecode.New(base, coding.Launch{}, nil)}
@@ -141,7 +98,7 @@ func TestIdleSessionWithToolIsArchived(t *testing.T) {
 		time.Sleep(50 * time.Minute)
 		synctest.Wait()
 		assert.Equal(t, session.Running, state())
-		assert.Greater(t, table.tried.Load(), int32(40))
+		assert.Greater(t, tries, 40)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		assert.NotEqual(t, session.Running, state())

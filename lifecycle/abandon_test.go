@@ -72,7 +72,7 @@ func TestP8_SeenLossIsReportedImmediately(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.tmux.ClosePaneByHand(a.pane)
-		w.processes.exit(a.id.PID)
+		w.processes.Exit(a.id.PID)
 		w.pass(time.Minute)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Lost, got.State)
@@ -88,10 +88,10 @@ func TestP6_UnprovenSessionIsNotLost(t *testing.T) {
 		lost, abandon error
 	}{
 		{"its agent lives", func(w *world, r session.Record) {
-			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = w.processes.startNow(777, []string{"claude"}) })
+			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = w.processes.StartNow(777, []string{"claude"}) })
 		}, ErrChanged, ErrChanged},
 		{"nobody knows", func(w *world, r session.Record) {
-			w.processes.set(func(ps *processes) { ps.hidden[r.Binding.Agent.PID] = errors.New("permission denied") })
+			w.processes.Hide(r.Binding.Agent.PID, errors.New("permission denied"))
 		}, ErrChanged, nil},
 		{"it was never identified", func(w *world, r session.Record) {
 			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = process.Identity{PID: r.Binding.Agent.PID} })
@@ -134,9 +134,9 @@ func TestP6_AbandonedSessionsAgentIsSpared(t *testing.T) {
 		r, a := w.started()
 		w.write(r, userLine("hello"))
 		w.stop()
-		w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })
+		w.processes.Hide(a.id.PID, errors.New("permission denied"))
 		require.NoError(t, w.Abandon(w.ctx, r.ID, "recovery.abandon", "no sign of life", ""))
-		w.processes.set(func(ps *processes) { delete(ps.hidden, a.id.PID) })
+		w.processes.Hide(a.id.PID, nil)
 		writers := w.survey().Writers[r.ID]
 		require.Len(t, writers, 1)
 		assert.Equal(t, a.id, writers[0].Identity)
@@ -147,7 +147,7 @@ func TestP6_AbandonedSessionsAgentIsSpared(t *testing.T) {
 		_, err = w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)
-		assert.Empty(t, w.processes.signalled())
+		assert.Empty(t, w.processes.Signalled())
 
 		w.edit(r.ID, func(r *session.Record) { r.SecondWriters = nil })
 		got, err := w.transfer(r, a.id)
@@ -221,12 +221,12 @@ func TestP6_ReplacedAgentIsAbandonedAndSpared(t *testing.T) {
 		w.stop()
 		argv := []string{"claude", "--session-id", r.AgentSessionID.String()}
 		w.edit(r.ID, func(r *session.Record) { r.Binding.Exe, r.Binding.Argv = "/opt/claude/bin", process.ArgvHash(argv) })
-		w.processes.change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/opt/claude/bin", argv })
+		w.processes.Change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/opt/claude/bin", argv })
 		require.ErrorIs(t, w.Abandon(w.ctx, r.ID, "test", "no sign of life", ""), ErrChanged)
-		w.processes.change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/bin/bash", []string{"bash"} })
+		w.processes.Change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/bin/bash", []string{"bash"} })
 		require.NoError(t, w.Abandon(w.ctx, r.ID, "test", "no sign of life", ""))
 		assert.Equal(t, session.Abandoned, w.get(r.ID).State)
 		assert.True(t, w.get(r.ID).Unreported)
-		assert.Empty(t, w.processes.signalled())
+		assert.Empty(t, w.processes.Signalled())
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
@@ -88,7 +89,7 @@ func TestP1_AdoptTakesThePanesOwnProcess(t *testing.T) {
 		w.pass(time.Second)
 		assert.Equal(t, []string{viewtest.Said}, a.heard())
 		w.archive(r)
-		assert.False(t, w.processes.alive(a.id))
+		assert.False(t, w.processes.Alive(a.id))
 		assert.NotContains(t, w.order.all(), "close "+a.pane.String())
 	})
 }
@@ -100,10 +101,10 @@ func TestP2_UnadoptableProcesses(t *testing.T) {
 		want  error
 	}{
 		{"in a terminal inside the pane", func(w *world, _ session.Record, h hand) {
-			w.processes.change(h.id.PID, func(p *process.Process) { p.TTY = 99 })
+			w.processes.Change(h.id.PID, func(p *process.Process) { p.TTY = 99 })
 		}, ErrNoTerminal},
 		{"without a terminal", func(w *world, _ session.Record, h hand) {
-			w.processes.change(h.id.PID, func(p *process.Process) { p.TTY, p.Foreground = 0, -1 })
+			w.processes.Change(h.id.PID, func(p *process.Process) { p.TTY, p.Foreground = 0, -1 })
 		}, ErrNoTerminal},
 		{"in the background", func(w *world, _ session.Record, h hand) { w.tmux.suspend(h) }, ErrNoTerminal},
 		{"called like its shell", func(w *world, _ session.Record, h hand) { // a launcher script that does not exec
@@ -123,13 +124,13 @@ func TestP2_UnadoptableProcesses(t *testing.T) {
 		{"it has ended", func(w *world, _ session.Record, h hand) { w.tmux.quit(h) }, ErrChanged},
 		{"its pid is another's now", func(w *world, r session.Record, h hand) {
 			w.tmux.quit(h)
-			w.processes.startNow(h.id.PID, resume(r.AgentSessionID))
+			w.processes.StartNow(h.id.PID, resume(r.AgentSessionID))
 		}, ErrChanged},
 		{"nobody knows whether it writes", func(w *world, _ session.Record, h hand) {
 			w.bindings.claim(h.id, uuid.New()) // contradicts its presence file
 		}, ErrChanged},
 		{"no archive could end it", func(w *world, _ session.Record, h hand) {
-			w.processes.change(w.Processes.Self().PID, below(h.id.PID)) // ccbot was started by it
+			w.processes.Change(w.Processes.Self().PID, tabletest.Below(h.id.PID)) // ccbot was started by it
 		}, ErrChanged},
 	}
 	for _, tc := range tests {
@@ -153,9 +154,9 @@ func TestP1_AdoptRefusesBesideAnotherWriter(t *testing.T) {
 		name  string
 		other func(w *world, r session.Record)
 	}{
-		{"another one", func(w *world, r session.Record) { w.processes.startNow(777, resume(r.AgentSessionID)) }},
+		{"another one", func(w *world, r session.Record) { w.processes.StartNow(777, resume(r.AgentSessionID)) }},
 		{"one that may be", func(w *world, r session.Record) {
-			w.processes.startNow(777, []string{"claude"})
+			w.processes.StartNow(777, []string{"claude"})
 			w.presences.claim(presence.File{PID: 777, SessionID: r.AgentSessionID})
 		}},
 	}
@@ -218,14 +219,14 @@ func TestP7_ShellGetsNoText(t *testing.T) {
 	}{
 		{"suspended", func(w *world, h hand) { w.tmux.suspend(h) }},
 		{"another program of the same name is in front", func(w *world, h hand) {
-			other := w.processes.startNow(777, []string{"claude"}, below(h.shell.PID), inTerminal(h.shell.PID, h.shell.PID))
-			w.processes.change(h.id.PID, func(p *process.Process) { p.Foreground = other.PID })
+			other := w.processes.StartNow(777, []string{"claude"}, tabletest.Below(h.shell.PID), inTerminal(h.shell.PID, h.shell.PID))
+			w.processes.Change(h.id.PID, func(p *process.Process) { p.Foreground = other.PID })
 		}},
 		{"it cannot be read", func(w *world, h hand) {
-			w.processes.set(func(ps *processes) { ps.hidden[h.id.PID] = assert.AnError })
+			w.processes.Hide(h.id.PID, assert.AnError)
 		}},
 		{"it has moved to another terminal", func(w *world, h hand) {
-			w.processes.change(h.id.PID, func(p *process.Process) { p.TTY, p.Foreground = 0, -1 })
+			w.processes.Change(h.id.PID, func(p *process.Process) { p.TTY, p.Foreground = 0, -1 })
 		}},
 	}
 	for _, tc := range tests {
@@ -255,7 +256,7 @@ func TestP7_KernelIsReadBeforeEachKey(t *testing.T) {
 				r, h := w.adopted()
 				w.order.onPoint(func(name string) {
 					if name == point {
-						w.processes.change(h.id.PID, func(p *process.Process) { p.Foreground = 777 })
+						w.processes.Change(h.id.PID, func(p *process.Process) { p.Foreground = 777 })
 					}
 				})
 				w.held(r, "k", viewtest.Said)
@@ -294,8 +295,8 @@ func TestP2_AdoptedAgentsEndLeavesShell(t *testing.T) {
 		{"it ends in its shell", func(w *world, h hand) { w.tmux.quit(h) }},
 		{"the person closes the terminal", func(w *world, h hand) {
 			w.tmux.ClosePaneByHand(h.pane)
-			w.processes.exit(h.id.PID)
-			w.processes.exit(h.shell.PID)
+			w.processes.Exit(h.id.PID)
+			w.processes.Exit(h.shell.PID)
 		}},
 		{"tmux does not answer", func(w *world, h hand) {
 			for range 10 {
@@ -320,7 +321,7 @@ func TestP2_AdoptedAgentsEndLeavesShell(t *testing.T) {
 				assert.Empty(t, lastOf[news.Ended](w.news).Screen)
 				assert.Zero(t, toldOf[news.Lost](w.news))
 				assert.NotContains(t, w.order.all(), "close "+h.pane.String())
-				assert.Empty(t, w.processes.signalled()[1:], "after the archive before")
+				assert.Empty(t, w.processes.Signalled()[1:], "after the archive before")
 			})
 		})
 	}
@@ -331,17 +332,17 @@ func TestP2_ArchiveEndsOnlyAdoptedAgent(t *testing.T) {
 		t.Run(string(how), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.adopted()
-				w.processes.yieldsTo(h.id.PID, how)
-				beside := w.processes.startNow(778, []string{"make"}, below(h.shell.PID))
-				before := len(w.processes.signalled())
+				w.processes.YieldsTo(h.id.PID, how)
+				beside := w.processes.StartNow(778, []string{"make"}, tabletest.Below(h.shell.PID))
+				before := len(w.processes.Signalled())
 				receipt := w.archive(r)
 				assert.True(t, receipt.Adopted)
 				assert.False(t, receipt.Split)
 				require.NotNil(t, receipt.Agent)
 				assert.Equal(t, how, receipt.Agent.How)
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
-				assert.Equal(t, []process.Identity{h.id}, w.processes.signalled()[before:])
-				assert.True(t, w.processes.alive(h.shell) && w.processes.alive(beside))
+				assert.Equal(t, []process.Identity{h.id}, w.processes.Signalled()[before:])
+				assert.True(t, w.processes.Alive(h.shell) && w.processes.Alive(beside))
 				_, err := w.tmux.Fake.Pane(w.ctx, h.pane)
 				assert.NoError(t, err)
 				w.pass(time.Hour)
@@ -366,7 +367,7 @@ func TestP2_AdoptedPaneWithTagStays(t *testing.T) {
 		require.Equal(t, w.Evidence.Tag(r.ID), pane.Tag)
 		w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(h.id))
+		assert.False(t, w.processes.Alive(h.id))
 		_, err = w.tmux.Fake.Pane(w.ctx, split)
 		assert.NoError(t, err)
 	})
@@ -382,7 +383,7 @@ func TestP3_AdoptedAgentEndsWithoutTmux(t *testing.T) {
 		receipt := w.archive(r)
 		assert.Empty(t, receipt.Failures)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(h.id))
+		assert.False(t, w.processes.Alive(h.id))
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
@@ -63,9 +64,9 @@ func TestP6_UnreadableFileMayBeOfLauncher(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		line := []string{"claude", "--session-id", r.AgentSessionID.String()}
-		w.processes.change(a.id.PID, func(p *process.Process) { p.Args = append([]string{"sh", "/opt/begin"}, line[1:]...) })
+		w.processes.Change(a.id.PID, func(p *process.Process) { p.Args = append([]string{"sh", "/opt/begin"}, line[1:]...) })
 		a.set(func(a *agent) { a.unreadable = presence.ErrTorn })
-		child := w.processes.startNow(777, line, below(a.id.PID))
+		child := w.processes.StartNow(777, line, tabletest.Below(a.id.PID))
 		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.AgentSessionID})
 		var bound []process.Identity
 		w.order.onPoint(func(name string) {
@@ -76,7 +77,7 @@ func TestP6_UnreadableFileMayBeOfLauncher(t *testing.T) {
 		w.archive(r)
 		w.order.onPoint(nil)
 		assert.Contains(t, bound, child)
-		assert.False(t, w.processes.alive(child))
+		assert.False(t, w.processes.Alive(child))
 	})
 }
 

@@ -213,7 +213,7 @@ func TestP7_ServerIsCalled(t *testing.T) {
 		w.held(r, "1", viewtest.Said)
 		w.pass(3 * time.Second)
 		assert.Equal(t, []coding.Recipient{{PID: a.server.PID, ProcStart: a.server.Start, Conversation: r.AgentSessionID}}, w.calls.to)
-		w.processes.change(a.id.PID, func(p *process.Process) { p.Foreground = p.PID + 5 })
+		w.processes.Change(a.id.PID, func(p *process.Process) { p.Foreground = p.PID + 5 })
 		w.held(r, "2", "not now")
 		w.pass(time.Minute)
 		assert.Len(t, w.calls.received(), 1)
@@ -288,7 +288,7 @@ func TestP7_NothingIsDeliveredUnlessIdle(t *testing.T) {
 			a.set(func(a *agent) { a.dialog = true })
 		},
 		"it is unknown whether it lives": func(w *world, a *agent) {
-			w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = assert.AnError })
+			w.processes.Hide(a.id.PID, assert.AnError)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -219,7 +219,7 @@ func TestP7_InterveningScreenGetsNoEnter(t *testing.T) {
 			a.status, a.since = presence.Busy, time.Now()
 		}, dialog.ErrChanged},
 		{"presence cannot be read", func(_ *world, _ session.Record, a *agent) { a.unreadable = presence.ErrTorn }, view.ErrUnseen},
-		{"the agent ends", func(w *world, _ session.Record, a *agent) { w.processes.exit(a.id.PID) }, view.ErrNoAgent},
+		{"the agent ends", func(w *world, _ session.Record, a *agent) { w.processes.Exit(a.id.PID) }, view.ErrNoAgent},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -258,9 +258,7 @@ func TestP7_KeyGoesOnlyToButtonsDialog(t *testing.T) {
 			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		}, view.ErrNoAgent},
 		{"nobody knows whether it lives", func(w *world, _ session.Record, _ *agent) {
-			w.processes.set(func(ps *processes) {
-				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
-			})
+			w.processes.HideLiveness(true)
 		}, view.ErrUnseen},
 		{"tmux does not say", func(w *world, _ session.Record, _ *agent) { w.tmux.Hang() }, view.ErrSilent},
 		{"the screen cannot be read", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Capture", tmux.ErrLost) }, view.ErrUnseen},
@@ -387,7 +385,7 @@ func TestAnswerEndingAgentIsNotError(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		m := askBash("touch x")
 		r, _, d := w.asked(m)
-		m.onTaken = func(a *agent) { w.processes.exit(a.id.PID) }
+		m.onTaken = func(a *agent) { w.processes.Exit(a.id.PID) }
 		after, err := w.Choose(w.ctx, r.ID, d.Fingerprint, 3)
 		require.NoError(t, err)
 		assert.False(t, after.Open)

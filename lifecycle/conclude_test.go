@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/view/viewtest"
@@ -77,11 +76,9 @@ func TestP6_UnprovenEndIsNotConcluded(t *testing.T) {
 		"its agent lives": func(*world, session.Record, *agent) {},
 		"nobody knows of its agent": func(w *world, _ session.Record, a *agent) {
 			w.tmux.die(a, tmuxtest.Exit{})
-			w.processes.set(func(ps *processes) {
-				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
-			})
+			w.processes.HideLiveness(true)
 		},
-		"its pane says nothing yet": func(w *world, _ session.Record, a *agent) { w.processes.exit(a.id.PID) },
+		"its pane says nothing yet": func(w *world, _ session.Record, a *agent) { w.processes.Exit(a.id.PID) },
 		"its tmux server is silent": func(w *world, _ session.Record, a *agent) {
 			w.tmux.die(a, tmuxtest.Exit{})
 			w.tmux.Fail("Server", tmux.ErrLost)
@@ -152,7 +149,7 @@ func TestP3_OldExitDoesNotReplaceStop(t *testing.T) {
 				}))
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				assert.NotNil(t, receipt.Agent)
-				assert.False(t, w.processes.alive(a.id))
+				assert.False(t, w.processes.Alive(a.id))
 				assert.Equal(t, 1, toldOf[ending.Receipt](w.news))
 			})
 		})

@@ -48,7 +48,7 @@ func TestP1_StartContinuesNoWrittenConversation(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		q := w.request()
 		q.Continues = w.foreign()
-		w.processes.startNow(777, resume(q.Continues))
+		w.processes.StartNow(777, resume(q.Continues))
 		_, err := w.Start(w.ctx, q)
 		var e *WriterError
 		require.ErrorAs(t, err, &e)
@@ -66,14 +66,14 @@ func TestP2_EarlierWriterSurvivesNewSession(t *testing.T) {
 		var quicker process.Identity
 		w.order.onPoint(func(name string) {
 			if name == "start-recorded" {
-				quicker = w.processes.startNow(777, resume(q.Continues))
+				quicker = w.processes.StartNow(777, resume(q.Continues))
 			}
 		})
 		_, err := w.Start(w.ctx, q)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)
 		assert.Equal(t, quicker, refused.Writers[0].Identity)
-		assert.Empty(t, w.processes.signalled())
+		assert.Empty(t, w.processes.Signalled())
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
@@ -25,15 +26,15 @@ func (w *world) haunt() (r session.Record, left process.Identity) {
 	w.write(r, userLine("hello"))
 	w.stop()
 	left = w.leftover(777, r)
-	w.processes.set(func(ps *processes) { ps.hidden[777] = process.ErrGone }) // the archive does not see it
+	w.processes.Hide(777, process.ErrGone) // the archive does not see it
 	w.presences.claim()
 	w.edit(r.ID, func(r *session.Record) {
 		r.State, r.Ended, r.EndedAt, r.Binding = session.Archived, w.Moment(), time.Now().UTC(), nil
 		r.Tail = w.tailOf(*r)
 	})
-	w.processes.set(func(ps *processes) { delete(ps.hidden, 777) })
-	if a := w.tmux.agentOf(r); w.processes.alive(a.id) {
-		w.processes.exit(a.id.PID)
+	w.processes.Hide(777, nil)
+	if a := w.tmux.agentOf(r); w.processes.Alive(a.id) {
+		w.processes.Exit(a.id.PID)
 	}
 	w.pass(time.Minute)
 	return w.get(r.ID), left
@@ -49,7 +50,7 @@ const testRule session.Rule = "recovery.end_leftovers"
 func TestP8_InterruptedLeftoversAreNotPostponed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, left := w.haunt()
-		w.processes.yieldsTo(left.PID, process.HowKill)
+		w.processes.YieldsTo(left.PID, process.HowKill)
 		ctx, stop := context.WithTimeout(w.ctx, 5*time.Second)
 		defer stop()
 		_, err := w.EndLeftovers(ctx, r.ID, testRule)
@@ -63,16 +64,16 @@ func TestP3_EndedSessionsLeftoversAreEnded(t *testing.T) {
 		t.Run(string(how), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, left := w.haunt()
-				w.processes.yieldsTo(left.PID, how)
-				tool := w.processes.startNow(778, []string{"sleep"}, below(left.PID))
+				w.processes.YieldsTo(left.PID, how)
+				tool := w.processes.StartNow(778, []string{"sleep"}, tabletest.Below(left.PID))
 				w.write(r, assistantLine) // it has continued
 				ended, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 				require.NoError(t, err)
 				require.NotEmpty(t, ended)
 				assert.Equal(t, left, ended[0].Process.Identity)
 				assert.Equal(t, how, ended[0].How)
-				assert.False(t, w.processes.alive(left))
-				assert.Equal(t, how != process.HowKill, w.processes.alive(tool), "what a kill has left running ends too")
+				assert.False(t, w.processes.Alive(left))
+				assert.Equal(t, how != process.HowKill, w.processes.Alive(tool), "what a kill has left running ends too")
 				got := w.get(r.ID)
 				assert.Equal(t, session.Archived, got.State)
 				assert.Equal(t, r.EndedAt, got.EndedAt)
@@ -118,21 +119,21 @@ func TestP2_OnlyLeftoversAreEnded(t *testing.T) {
 			w.bindings.claim(left, uuid.New())
 		}},
 		{"another user's", func(w *world, _ session.Record, _ process.Identity) {
-			w.processes.change(777, func(p *process.Process) { p.UID = 0 })
+			w.processes.Change(777, func(p *process.Process) { p.UID = 0 })
 		}},
 		{"what ccbot was started by", func(w *world, _ session.Record, _ process.Identity) {
-			w.processes.change(w.Processes.Self().PID, below(777))
+			w.processes.Change(w.Processes.Self().PID, tabletest.Below(777))
 		}},
 		{"the agent of another session", func(w *world, _ session.Record, left process.Identity) {
 			other, _ := w.starting()
 			w.edit(other.ID, func(r *session.Record) { r.Binding.Agent = left })
 		}},
 		{"no agent", func(w *world, _ session.Record, _ process.Identity) {
-			w.processes.change(777, func(p *process.Process) { p.Args = append([]string{"vim"}, p.Args[1:]...) })
+			w.processes.Change(777, func(p *process.Process) { p.Args = append([]string{"vim"}, p.Args[1:]...) })
 		}},
 		{"another one with its pid", func(w *world, _ session.Record, _ process.Identity) {
-			w.processes.exit(777)
-			w.processes.startNow(777, resume(uuid.New()))
+			w.processes.Exit(777)
+			w.processes.StartNow(777, resume(uuid.New()))
 		}},
 		{"what a session had bound that was given up unknown", func(w *world, r session.Record, left process.Identity) {
 			w.edit(r.ID, func(r *session.Record) { r.State, r.Bound = session.Abandoned, []process.Identity{left} })
@@ -145,7 +146,7 @@ func TestP2_OnlyLeftoversAreEnded(t *testing.T) {
 				tc.spoil(w, r, left)
 				_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 				require.NoError(t, err)
-				assert.Empty(t, w.processes.signalled())
+				assert.Empty(t, w.processes.Signalled())
 			})
 		})
 	}
@@ -157,7 +158,7 @@ func TestP6_WithoutEvidenceNothingIsEnded(t *testing.T) {
 		w.presences.fail(errors.New("permission denied"))
 		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 		require.ErrorIs(t, err, evidence.ErrUnreadable)
-		assert.True(t, w.processes.alive(left))
+		assert.True(t, w.processes.Alive(left))
 		assert.Equal(t, r.History, w.get(r.ID).History)
 		assert.Equal(t, r.UpdatedAt, w.get(r.ID).UpdatedAt)
 	})
@@ -168,7 +169,7 @@ func TestP6_WithoutEvidenceNothingIsEnded(t *testing.T) {
 func TestP3_SurvivingLeftoverIsNoted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, left := w.haunt()
-		w.processes.yieldsTo(left.PID, never)
+		w.processes.YieldsTo(left.PID, tabletest.Never)
 		for attempt := range 3 {
 			_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 			require.NoError(t, err)
@@ -186,7 +187,7 @@ func TestP3_SurvivingLeftoverIsNoted(t *testing.T) {
 		w.pass(3 * time.Hour)
 		assert.Equal(t, 3, w.get(r.ID).Cleanup.Attempts, "recovery tries again, and no step")
 		assert.Zero(t, toldOf[ending.Receipt](w.news))
-		w.processes.yieldsTo(left.PID, process.HowTerm)
+		w.processes.YieldsTo(left.PID, process.HowTerm)
 		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 		require.NoError(t, err)
 		assert.Nil(t, w.get(r.ID).Cleanup)
@@ -198,10 +199,10 @@ func TestP3_SurvivingLeftoverIsNoted(t *testing.T) {
 func TestP3_RestoreForgetsNotedLeftovers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, left := w.haunt()
-		w.processes.yieldsTo(left.PID, never)
+		w.processes.YieldsTo(left.PID, tabletest.Never)
 		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 		require.NoError(t, err)
-		w.processes.exit(left.PID)
+		w.processes.Exit(left.PID)
 		w.edit(r.ID, func(r *session.Record) { r.Closed, r.Unreported = session.ClosedReboot, true })
 		back, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
@@ -214,7 +215,7 @@ func TestP3_RestoreForgetsNotedLeftovers(t *testing.T) {
 		own := w.leftover(779, back)
 		w.archive(w.get(r.ID))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(own), "it was started in the new life")
+		assert.False(t, w.processes.Alive(own), "it was started in the new life")
 	})
 }
 
@@ -229,7 +230,7 @@ func TestP2_OpenSessionHasNoLeftovers(t *testing.T) {
 		}
 		_, err := w.EndLeftovers(w.ctx, uuid.New(), testRule)
 		require.ErrorIs(t, err, session.ErrNotFound)
-		assert.Empty(t, w.processes.signalled())
+		assert.Empty(t, w.processes.Signalled())
 	})
 }
 
@@ -240,7 +241,7 @@ func TestP8_CrashAfterEndingLeftovers(t *testing.T) {
 			_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 			assert.Error(t, err)
 		})
-		assert.False(t, w.processes.alive(left))
+		assert.False(t, w.processes.Alive(left))
 		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 		require.NoError(t, err)
 		assert.Equal(t, r.History, w.get(r.ID).History)

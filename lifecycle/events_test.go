@@ -113,7 +113,7 @@ func TestP1_AfterClearTheNewIdCounts(t *testing.T) {
 		w.present(r, id)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.SessionID, e.TranscriptPath = id.String(), w.transcript(id) })
 		w.archive(r)
-		w.processes.startNow(777, []string{"claude", "--resume", id.String()})
+		w.processes.StartNow(777, []string{"claude", "--resume", id.String()})
 		_, err := w.restoreIt(r.ID)
 		var refused *WriterError
 		assert.ErrorAs(t, err, &refused)

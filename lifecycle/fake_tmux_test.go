@@ -15,6 +15,7 @@ import (
 	"ccbot/agent/witness"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -25,7 +26,7 @@ import (
 type fakeDesk struct {
 	*tmuxtest.Fake
 	order     *order
-	processes *processes
+	processes *tabletest.Table
 	mu        sync.Mutex
 	agents    map[tmux.PaneID]*agent
 	behind    map[tmux.PaneID]bool // a shell is in front of the agent
@@ -36,18 +37,18 @@ type fakeDesk struct {
 	closing   error // of ClosePane
 }
 
-func newDesk(o *order, ps *processes) *fakeDesk {
+func newDesk(o *order, ps *tabletest.Table) *fakeDesk {
 	d := &fakeDesk{Fake: tmuxtest.NewFake(), order: o, processes: ps, agents: map[tmux.PaneID]*agent{}, behind: map[tmux.PaneID]bool{},
 		nextPID: 6_000_000}
 	server, err := d.Fake.Server(context.Background())
 	if err != nil {
 		panic(err)
 	}
-	ps.startAt(server.Start, server.PID, []string{"tmux", "new-session"}, func(p *process.Process) { p.Comm = "tmux: server" })
+	ps.StartAt(server.Start, server.PID, []string{"tmux", "new-session"}, func(p *process.Process) { p.Comm = "tmux: server" })
 	d.Fake.Launch = func(p *tmuxtest.Process) {
 		a := &agent{pane: p.Pane, status: presence.Idle}
 		a.session = sessionOf(p.Spec.Argv)
-		a.id = ps.startNow(p.PID, p.Spec.Argv, below(server.PID), inTerminal(p.PID, p.PID))
+		a.id = ps.StartNow(p.PID, p.Spec.Argv, tabletest.Below(server.PID), inTerminal(p.PID, p.PID))
 		p.OnInput = a.input
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -65,7 +66,7 @@ func (d *fakeDesk) StopServer() {
 	if err != nil {
 		panic(err)
 	}
-	d.processes.exit(server.PID)
+	d.processes.Exit(server.PID)
 	d.Fake.StopServer()
 }
 
@@ -90,10 +91,10 @@ func (d *fakeDesk) inShell(pane tmux.PaneID, argv ...string) hand {
 	d.nextPID++
 	pid, tty := d.nextPID, d.Fake.Process(pane).PID
 	d.Fake.SetScreen(pane, "$ \n")
-	shell := d.processes.startNow(tty, []string{"bash"}, inTerminal(tty, tty), func(p *process.Process) { p.Foreground = pid })
+	shell := d.processes.StartNow(tty, []string{"bash"}, inTerminal(tty, tty), func(p *process.Process) { p.Foreground = pid })
 	a := &agent{pane: pane, status: presence.Idle}
 	a.session = sessionOf(argv)
-	a.id = d.processes.startNow(pid, argv, below(shell.PID), inTerminal(tty, shell.PID))
+	a.id = d.processes.StartNow(pid, argv, tabletest.Below(shell.PID), inTerminal(tty, shell.PID))
 	d.Fake.RunInFront(pane, "claude", a.input)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,7 +115,7 @@ func (d *fakeDesk) inOwnWindow(argv ...string) *agent {
 	window := d.Fake.AddWindow("work", "mine")
 	a := &agent{pane: window.ID, status: presence.Idle}
 	a.session = sessionOf(argv)
-	a.id = d.processes.startNow(window.PID, argv, inTerminal(window.PID, window.PID))
+	a.id = d.processes.StartNow(window.PID, argv, inTerminal(window.PID, window.PID))
 	d.Fake.RunInFront(window.ID, "claude", a.input)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,18 +125,18 @@ func (d *fakeDesk) inOwnWindow(argv ...string) *agent {
 
 // suspend does what Ctrl-Z does.
 func (d *fakeDesk) suspend(h hand) {
-	d.processes.change(h.id.PID, func(p *process.Process) { p.State, p.Foreground = 'T', h.shell.PID })
+	d.processes.Change(h.id.PID, func(p *process.Process) { p.State, p.Foreground = 'T', h.shell.PID })
 	d.shellInFront(h)
 }
 
 // quit ends the claude; the shell stays.
 func (d *fakeDesk) quit(h hand) {
 	d.shellInFront(h)
-	d.processes.exit(h.id.PID)
+	d.processes.Exit(h.id.PID)
 }
 
 func (d *fakeDesk) shellInFront(h hand) {
-	d.processes.change(h.shell.PID, func(p *process.Process) { p.Foreground = h.shell.PID })
+	d.processes.Change(h.shell.PID, func(p *process.Process) { p.Foreground = h.shell.PID })
 	d.mu.Lock()
 	d.behind[h.pane] = true
 	d.mu.Unlock()
@@ -224,7 +225,6 @@ func (d *fakeDesk) Capture(ctx context.Context, id tmux.PaneID, lines int) (stri
 	return a.screen(), nil
 }
 
-// ClosePane hangs up the pane's process, as tmux does.
 func (d *fakeDesk) ClosePane(ctx context.Context, g tmux.Guard) error {
 	d.order.add("close %s", g.Pane)
 	d.mu.Lock()
@@ -233,11 +233,7 @@ func (d *fakeDesk) ClosePane(ctx context.Context, g tmux.Guard) error {
 	if closing != nil {
 		return closing
 	}
-	err := d.Fake.ClosePane(ctx, g)
-	if a := d.byPID(g.PID); err == nil && a != nil {
-		d.processes.step(a.id, process.HowHangUp)
-	}
-	return err
+	return d.Fake.ClosePane(ctx, g)
 }
 
 // refuseToClose makes panes stay.
@@ -250,7 +246,7 @@ func (d *fakeDesk) refuseToClose(err error) {
 // die ends an agent by itself, leaving its dead pane.
 func (d *fakeDesk) die(a *agent, e tmuxtest.Exit) {
 	d.Fake.End(a.pane, e)
-	d.processes.exit(a.id.PID)
+	d.processes.Exit(a.id.PID)
 }
 
 func (d *fakeDesk) windows() (names []string) {
@@ -320,7 +316,7 @@ func (p *presences) List(ctx context.Context) (files []presence.File, unread map
 		}
 	}
 	for _, a := range p.desk.all() {
-		if !p.desk.processes.alive(a.writer()) {
+		if !p.desk.processes.Alive(a.writer()) {
 			continue
 		}
 		f, err := p.Read(ctx, a.writer().PID)

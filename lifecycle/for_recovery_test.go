@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view/viewtest"
@@ -53,7 +52,7 @@ func TestAgentEndIsNoticedAndReported(t *testing.T) {
 				assert.Equal(t, 1, toldOf[news.Ended](w.news))
 				assert.Equal(t, got.Exit, lastSession[news.Ended](w.news).Exit)
 				assert.Empty(t, w.tmux.windows(), "the dead pane is closed")
-				assert.Empty(t, w.processes.signalled())
+				assert.Empty(t, w.processes.Signalled())
 			})
 		})
 	}
@@ -82,7 +81,7 @@ func TestLost(t *testing.T) {
 		w.WakeAll()
 		w.pass(time.Minute)
 		assert.Equal(t, session.Running, w.get(r.ID).State, "its process lives")
-		w.processes.exit(a.id.PID)
+		w.processes.Exit(a.id.PID)
 		w.pass(time.Minute)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Lost, got.State)
@@ -97,7 +96,7 @@ func TestLostWithItsServer(t *testing.T) {
 		lost := 0
 		w.deps.Callbacks.Lost = func() { lost++ }
 		w.tmux.StopServer()
-		w.processes.exit(a.id.PID)
+		w.processes.Exit(a.id.PID)
 		w.pass(time.Minute)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Lost, got.State)
@@ -111,9 +110,7 @@ func TestLostWithItsServer(t *testing.T) {
 func TestP6_UnknownIsNotLost(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.set(func(ps *processes) {
-			ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
-		})
+		w.processes.HideLiveness(true)
 		w.tmux.ClosePaneByHand(a.pane)
 		w.WakeAll()
 		w.pass(time.Hour)
@@ -325,13 +322,13 @@ func TestP2_BindRefusesOtherProcess(t *testing.T) {
 		{"a shell in a split pane", func(w *world, a *agent) {
 			p, err := w.tmux.Fake.Pane(w.ctx, w.tmux.Split(a.pane))
 			require.NoError(w.t, err)
-			w.processes.start(p.PID, []string{"bash"})
-			w.processes.exit(a.id.PID)
+			w.processes.Start(p.PID, []string{"bash"})
+			w.processes.Exit(a.id.PID)
 			w.tmux.ClosePaneByHand(a.pane)
 		}},
 		{"an agent of another conversation", func(w *world, a *agent) {
-			w.processes.exit(a.id.PID)
-			w.processes.startNow(a.id.PID, []string{"claude", "--resume", uuid.NewString()})
+			w.processes.Exit(a.id.PID)
+			w.processes.StartNow(a.id.PID, []string{"claude", "--resume", uuid.NewString()})
 		}},
 	}
 	for _, tc := range tests {
@@ -354,7 +351,7 @@ func TestSettleLostAndFailed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.restart()
 		starting, a := w.starting()
-		w.processes.exit(a.id.PID)
+		w.processes.Exit(a.id.PID)
 		w.tmux.ClosePaneByHand(a.pane)
 		require.NoError(t, w.Settle(w.ctx, starting.ID, testRule))
 		assert.Equal(t, session.Failed, w.get(starting.ID).State, "what was never ready has failed")
@@ -366,11 +363,11 @@ func TestSettleLostAndFailed(t *testing.T) {
 			w.edit(interrupted.ID, func(r *session.Record) { r.State = state })
 			require.ErrorIs(t, w.Settle(w.ctx, interrupted.ID, testRule), ErrChanged)
 			assert.Equal(t, state, w.get(interrupted.ID).State, "it has a window")
-			assert.True(t, w.processes.alive(b.id))
+			assert.True(t, w.processes.Alive(b.id))
 		}
 		assert.Zero(t, toldOf[news.Failed](w.news))
 
-		w.processes.exit(b.id.PID)
+		w.processes.Exit(b.id.PID)
 		w.tmux.ClosePaneByHand(b.pane)
 		w.edit(interrupted.ID, func(r *session.Record) {
 			r.State, r.Binding, r.StartedAt = session.Restoring, nil, time.Now().Add(-time.Hour)

@@ -177,7 +177,7 @@ func TestP8_LossDuringWorkIsInterruption(t *testing.T) {
 		r, a := w.settled()
 		w.becomes(a, presence.Waiting)
 		w.restart()
-		w.processes.exit(a.id.PID)
+		w.processes.Exit(a.id.PID)
 		w.tmux.ClosePaneByHand(a.pane)
 		require.NoError(t, w.Settle(w.ctx, r.ID, testRule))
 		lost := w.get(r.ID)

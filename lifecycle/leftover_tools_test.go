@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/typing"
@@ -20,8 +21,8 @@ import (
 // stubborn is a session with a second writer that has a tool and needs a KILL.
 func (w *world) stubborn(r session.Record) (second, tool process.Identity) {
 	second = w.leftover(777, r)
-	w.processes.yieldsTo(second.PID, process.HowKill)
-	return second, w.processes.startNow(901, []string{"npm", "start"}, below(second.PID))
+	w.processes.YieldsTo(second.PID, process.HowKill)
+	return second, w.processes.StartNow(901, []string{"npm", "start"}, tabletest.Below(second.PID))
 }
 
 func (w *world) endSecond(r session.Record, second process.Identity) {
@@ -36,18 +37,18 @@ func TestP2_SurvivingWritersToolsAreSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		second, tool := w.stubborn(r)
-		w.processes.yieldsTo(second.PID, never)
+		w.processes.YieldsTo(second.PID, tabletest.Never)
 		w.endSecond(r, second)
 		w.pass(5 * time.Minute)
-		require.True(t, w.processes.alive(second))
-		assert.True(t, w.processes.alive(tool))
+		require.True(t, w.processes.Alive(second))
+		assert.True(t, w.processes.Alive(tool))
 		assert.Equal(t, []session.Tool{{Process: tool, Of: second}}, w.get(r.ID).Descendants)
-		w.processes.exit(second.PID) // the KILL comes through
+		w.processes.Exit(second.PID) // the KILL comes through
 		w.pass(2 * time.Minute)
-		assert.False(t, w.processes.alive(tool))
+		assert.False(t, w.processes.Alive(tool))
 		assert.Empty(t, w.get(r.ID).Descendants)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
-		assert.True(t, w.processes.alive(a.id))
+		assert.True(t, w.processes.Alive(a.id))
 	})
 }
 
@@ -55,18 +56,18 @@ func TestP2_SurvivingWritersToolsAreSpared(t *testing.T) {
 func TestP2_SharedToolLivesWithEitherAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		inner := w.processes.startNow(777, []string{"claude"})
-		tool := w.processes.startNow(901, []string{"make"}, below(inner.PID))
+		inner := w.processes.StartNow(777, []string{"claude"})
+		tool := w.processes.StartNow(901, []string{"make"}, tabletest.Below(inner.PID))
 		gone := process.Identity{PID: 776, Start: 1, Boot: boot}
 		w.edit(r.ID, func(r *session.Record) {
 			r.Descendants = []session.Tool{{Process: tool, Of: gone}, {Process: tool, Of: inner}}
 		})
 		w.Wake(r.ID)
 		w.pass(5 * time.Minute)
-		assert.True(t, w.processes.alive(tool))
-		w.processes.exit(inner.PID)
+		assert.True(t, w.processes.Alive(tool))
+		w.processes.Exit(inner.PID)
 		w.pass(2 * time.Minute)
-		assert.False(t, w.processes.alive(tool))
+		assert.False(t, w.processes.Alive(tool))
 	})
 }
 
@@ -83,15 +84,15 @@ func TestP8_EndedSessionsNotedTools(t *testing.T) {
 				r := w.archived()
 				second, tool := w.stubborn(r)
 				w.crash("below-recorded", func() { _, _ = w.EndWriters(w.ctx, r.ID, []process.Identity{second}) })
-				require.True(t, w.processes.alive(second))
+				require.True(t, w.processes.Alive(second))
 				require.NotEmpty(t, w.get(r.ID).Descendants)
 				if tc.killed {
-					w.processes.exit(second.PID)
+					w.processes.Exit(second.PID)
 				}
 				w.comeBack()
 				w.pass(2 * time.Minute)
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
-				assert.Equal(t, !tc.killed, w.processes.alive(tool))
+				assert.Equal(t, !tc.killed, w.processes.Alive(tool))
 				assert.Equal(t, tc.killed, len(w.get(r.ID).Descendants) == 0)
 			})
 		})
@@ -102,22 +103,22 @@ func TestP8_EndedSessionsNotedTools(t *testing.T) {
 func TestP3_NotedToolsOutliveTheSessionsEnd(t *testing.T) {
 	ends := map[string]func(w *world, r session.Record, a *agent){
 		"archive":        func(w *world, r session.Record, _ *agent) { w.archive(r) },
-		"ends by itself": func(w *world, _ session.Record, a *agent) { w.processes.exit(a.id.PID); w.tmux.ClosePaneByHand(a.pane) },
+		"ends by itself": func(w *world, _ session.Record, a *agent) { w.processes.Exit(a.id.PID); w.tmux.ClosePaneByHand(a.pane) },
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				other := w.processes.startNow(777, []string{"dd"})
-				tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(other.PID))
+				other := w.processes.StartNow(777, []string{"dd"})
+				tool := w.processes.StartNow(901, []string{"sleep", "1000"}, tabletest.Below(other.PID))
 				w.edit(r.ID, func(r *session.Record) { r.Descendants = []session.Tool{{Process: tool, Of: other}} })
 				end(w, r, a)
 				w.pass(10 * time.Second)
 				require.False(t, w.get(r.ID).State.Live())
 				require.NotEmpty(t, w.get(r.ID).Descendants)
-				w.processes.exit(other.PID)
+				w.processes.Exit(other.PID)
 				w.pass(2 * time.Minute)
-				assert.False(t, w.processes.alive(tool))
+				assert.False(t, w.processes.Alive(tool))
 				assert.Empty(t, w.get(r.ID).Descendants)
 			})
 		})
@@ -129,16 +130,16 @@ func TestP2_CleanLeftoversToolsAreSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		left, tool := w.stubborn(r)
-		w.pass(2 * oneTick)
+		w.pass(2 * tabletest.Tick)
 		w.order.onPoint(func(name string) {
 			if name == "below-recorded" {
-				w.processes.exit(left.PID)
+				w.processes.Exit(left.PID)
 			}
 		})
 		w.archive(r)
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.True(t, w.processes.alive(tool))
+		assert.True(t, w.processes.Alive(tool))
 		assert.Empty(t, w.get(r.ID).Descendants)
 	})
 }
@@ -149,10 +150,10 @@ func TestP2_SecondWriterIsNotTool(t *testing.T) {
 		t.Run(map[bool]string{false: "told before", true: "noted before it was told"}[noted], func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.processes.yieldsTo(a.id.PID, process.HowKill)
-				second := w.processes.startNow(777, resume(r.AgentSessionID), below(a.id.PID))
-				its := w.processes.startNow(901, []string{"npm", "test"}, below(second.PID))
-				tool := w.processes.startNow(902, []string{"sleep", "1000"}, below(a.id.PID))
+				w.processes.YieldsTo(a.id.PID, process.HowKill)
+				second := w.processes.StartNow(777, resume(r.AgentSessionID), tabletest.Below(a.id.PID))
+				its := w.processes.StartNow(901, []string{"npm", "test"}, tabletest.Below(second.PID))
+				tool := w.processes.StartNow(902, []string{"sleep", "1000"}, tabletest.Below(a.id.PID))
 				w.edit(r.ID, func(r *session.Record) {
 					r.SecondWriters = []process.Identity{second}
 					if noted {
@@ -169,8 +170,8 @@ func TestP2_SecondWriterIsNotTool(t *testing.T) {
 				assert.Equal(t, !noted, len(onDisk) == 1, "%v", onDisk)
 				w.pass(3 * time.Minute)
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
-				assert.Equal(t, []process.Identity{a.id, tool}, w.processes.signalled())
-				assert.True(t, w.processes.alive(second) && w.processes.alive(its))
+				assert.Equal(t, []process.Identity{a.id, tool}, w.processes.Signalled())
+				assert.True(t, w.processes.Alive(second) && w.processes.Alive(its))
 				assert.Empty(t, w.get(r.ID).Descendants)
 			})
 		})
@@ -182,12 +183,12 @@ func TestP2_AgentBelowWriterIsNotTool(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		second, tool := w.stubborn(r)
-		w.processes.change(a.id.PID, below(second.PID))
-		its := w.processes.startNow(902, []string{"go", "test"}, below(a.id.PID))
+		w.processes.Change(a.id.PID, tabletest.Below(second.PID))
+		its := w.processes.StartNow(902, []string{"go", "test"}, tabletest.Below(a.id.PID))
 		w.endSecond(r, second)
 		w.pass(2 * time.Minute)
-		assert.False(t, w.processes.alive(tool))
-		assert.True(t, w.processes.alive(a.id) && w.processes.alive(its))
+		assert.False(t, w.processes.Alive(tool))
+		assert.True(t, w.processes.Alive(a.id) && w.processes.Alive(its))
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 	})
 }
@@ -198,15 +199,15 @@ func TestP3_SilentRetryReportsEndedProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		left := w.leftover(777, r)
-		w.processes.yieldsTo(a.id.PID, never)
-		w.processes.yieldsTo(left.PID, never)
+		w.processes.YieldsTo(a.id.PID, tabletest.Never)
+		w.processes.YieldsTo(left.PID, tabletest.Never)
 		receipt := w.archive(r)
 		require.Len(t, receipt.Failures, 2)
 		w.pass(90 * time.Second)
 		require.Equal(t, 1, toldOf[ending.Receipt](w.news))
 		w.edit(r.ID, func(r *session.Record) { // two more tools of an earlier try
 			gone := process.Identity{PID: 776, Start: 1, Boot: boot}
-			r.Descendants = append(r.Descendants, session.Tool{Process: w.processes.startNow(901, []string{"make"}), Of: gone})
+			r.Descendants = append(r.Descendants, session.Tool{Process: w.processes.StartNow(901, []string{"make"}), Of: gone})
 		})
 		w.pass(5 * time.Minute)
 		require.Equal(t, 2, toldOf[ending.Receipt](w.news), "the failures are the same")
@@ -215,7 +216,7 @@ func TestP3_SilentRetryReportsEndedProcesses(t *testing.T) {
 		w.pass(5 * time.Hour)
 		require.Equal(t, 2, toldOf[ending.Receipt](w.news))
 
-		w.processes.yieldsTo(left.PID, process.HowTerm)
+		w.processes.YieldsTo(left.PID, process.HowTerm)
 		w.pass(2 * time.Hour)
 		assert.Equal(t, 3, toldOf[ending.Receipt](w.news), "the first failure is the same")
 	})
@@ -225,7 +226,7 @@ func TestP3_SilentRetryReportsEndedProcesses(t *testing.T) {
 func TestP3_OtherWordsAreNoNews(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		fail := func(text string) { w.processes.set(func(ps *processes) { ps.failing = errors.New(text) }) }
+		fail := func(text string) { w.processes.FailSnapshots(errors.New(text)) }
 		fail("read after 12 ms: no")
 		w.archive(r)
 		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
@@ -244,8 +245,8 @@ func TestP3_FailedCleanupNamesNoStranger(t *testing.T) {
 		assert.Equal(t, session.CleanupFailure{Kind: string(ending.FailureSurvived), PID: a.id.PID, Detail: "it survived KILL"}, r.Cleanup.Failures[0])
 		left := w.leftover(777, r)
 		receipt := ending.Receipt{Failures: []ending.Failure{{Kind: ending.FailureSurvived, ID: left, Detail: "it survived KILL"}}}
-		w.processes.exit(left.PID)
-		w.processes.startNow(left.PID, []string{"vim"})
+		w.processes.Exit(left.PID)
+		w.processes.StartNow(left.PID, []string{"vim"})
 		assert.Equal(t, []process.Identity{left}, receipt.Cleanup(r.Cleanup).Processes)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
@@ -34,8 +35,8 @@ func reasons(endings []ending.Ending) map[int]string {
 // leftover starts a process for the session's conversation after the session, and
 // before whatever comes next.
 func (w *world) leftover(pid int, r session.Record, change ...func(*process.Process)) process.Identity {
-	id := w.processes.startNow(pid, resume(r.AgentSessionID), change...)
-	w.pass(2 * oneTick)
+	id := w.processes.StartNow(pid, resume(r.AgentSessionID), change...)
+	w.pass(2 * tabletest.Tick)
 	return id
 }
 
@@ -54,7 +55,7 @@ func TestP2_ResumeDuringRestartIsNotLeftover(t *testing.T) {
 				w.restart()
 				w.comeBack()
 				require.Equal(t, session.Archived, w.get(r.ID).State)
-				assert.False(t, w.processes.alive(a.id))
+				assert.False(t, w.processes.Alive(a.id))
 				assert.Equal(t, map[int]string{desk.id.PID: ending.ReasonSecond}, reasons(lastOf[ending.Receipt](w.news).Others))
 
 				w.restart() // no scan for second writers since
@@ -62,7 +63,7 @@ func TestP2_ResumeDuringRestartIsNotLeftover(t *testing.T) {
 				_, err := w.restoreIt(r.ID)
 				var refused *WriterError
 				require.ErrorAs(t, err, &refused)
-				assert.True(t, w.processes.alive(desk.id), "the desk resume was ended")
+				assert.True(t, w.processes.Alive(desk.id), "the desk resume was ended")
 			})
 		})
 	}
@@ -83,8 +84,8 @@ func TestP2_RepeatedStopSparesResume(t *testing.T) {
 			}
 		})
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
-		require.False(t, w.processes.alive(a.id))
-		w.pass(oneTick)
+		require.False(t, w.processes.Alive(a.id))
+		w.pass(tabletest.Tick)
 		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.pass(10 * time.Second)
 		assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
@@ -96,7 +97,7 @@ func TestP2_RepeatedStopSparesResume(t *testing.T) {
 		_, err := w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)
-		assert.True(t, w.processes.alive(desk.id))
+		assert.True(t, w.processes.Alive(desk.id))
 	})
 }
 
@@ -109,7 +110,7 @@ func TestP2_UnseenEndSparesResume(t *testing.T) {
 		want session.State
 	}{
 		{"its pane is dead", func(w *world, a *agent) { w.tmux.die(a, tmuxtest.Exit{Status: 1}) }, session.Completed},
-		{"its pane is gone", func(w *world, a *agent) { w.processes.exit(a.id.PID); w.tmux.ClosePaneByHand(a.pane) }, session.Lost},
+		{"its pane is gone", func(w *world, a *agent) { w.processes.Exit(a.id.PID); w.tmux.ClosePaneByHand(a.pane) }, session.Lost},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -126,7 +127,7 @@ func TestP2_UnseenEndSparesResume(t *testing.T) {
 				_, err = w.restoreIt(r.ID)
 				var refused *WriterError
 				require.ErrorAs(t, err, &refused)
-				assert.True(t, w.processes.alive(desk.id))
+				assert.True(t, w.processes.Alive(desk.id))
 			})
 		})
 	}
@@ -153,7 +154,7 @@ func TestP2_FailedRestoreMakesNoLeftover(t *testing.T) {
 		_, err = w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)
-		assert.True(t, w.processes.alive(desk.id))
+		assert.True(t, w.processes.Alive(desk.id))
 	})
 }
 
@@ -165,7 +166,7 @@ func TestP3_UnidentifiedAgentIsNotAwaited(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, p *tmuxtest.Process) {
 			p.Exit = &tmuxtest.Exit{Status: 1}
-			w.processes.exit(a.id.PID)
+			w.processes.Exit(a.id.PID)
 		}
 		r, err := w.Start(w.ctx, w.request())
 		require.NoError(t, err)
@@ -185,7 +186,7 @@ func TestP3_UnidentifiedAgentIsNotAwaited(t *testing.T) {
 func (w *world) left() (r session.Record, earlier process.Identity) {
 	w.t.Helper()
 	r = w.archived()
-	earlier = w.processes.start(777, []string{"claude"}) // its command line proves nothing
+	earlier = w.processes.Start(777, []string{"claude"}) // its command line proves nothing
 	w.edit(r.ID, func(r *session.Record) { r.Bound = []process.Identity{earlier} })
 	return w.get(r.ID), earlier
 }
@@ -198,7 +199,7 @@ func TestP1_RestoreEndsBoundAgentFirst(t *testing.T) {
 		require.Len(t, back.Ended, 1)
 		assert.Equal(t, earlier, back.Ended[0].Process.Identity)
 		assert.True(t, back.Ended[0].Ended && back.Ended[0].Verified)
-		assert.False(t, w.processes.alive(earlier))
+		assert.False(t, w.processes.Alive(earlier))
 		assert.Equal(t, []process.Identity{back.Record.Binding.Agent}, w.get(r.ID).Bound)
 		all := w.order.after("term 777")
 		assert.Contains(t, all, "new-window", "the window comes after the end")
@@ -212,12 +213,12 @@ func TestP1_RestoreReportsOnlyEndedProcesses(t *testing.T) {
 		r, h := w.goneOn()
 		w.stop()
 		w.bindings.set(func(b *bindings) {
-			b.onRead = func() { w.processes.exit(h.id.PID) } // right after the first scan of all processes
+			b.onRead = func() { w.processes.Exit(h.id.PID) } // right after the first scan of all processes
 		})
 		back, err := w.Restore(w.ctx, port.Restore{Session: r.ID})
 		require.NoError(t, err)
 		assert.Empty(t, back.Ended)
-		assert.NotContains(t, w.processes.signalled(), h.id)
+		assert.NotContains(t, w.processes.Signalled(), h.id)
 	})
 }
 
@@ -228,9 +229,9 @@ func TestP6_RestoreRefusesPossibleEarlierAgent(t *testing.T) {
 		spoil func(w *world, earlier process.Identity)
 	}{
 		{"nobody knows whether it lives", func(w *world, earlier process.Identity) {
-			w.processes.set(func(ps *processes) { ps.hidden[earlier.PID] = errors.New("permission denied") })
+			w.processes.Hide(earlier.PID, errors.New("permission denied"))
 		}},
-		{"it survives KILL", func(w *world, earlier process.Identity) { w.processes.yieldsTo(earlier.PID, never) }},
+		{"it survives KILL", func(w *world, earlier process.Identity) { w.processes.YieldsTo(earlier.PID, tabletest.Never) }},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -258,7 +259,7 @@ func TestP2_OtherSessionsAgentIsNotLeftover(t *testing.T) {
 		w.edit(other.ID, func(r *session.Record) { r.Binding.Agent = earlier })
 		_, err := w.restoreIt(r.ID)
 		assert.NoError(t, err, "it does not write this conversation")
-		assert.True(t, w.processes.alive(earlier))
+		assert.True(t, w.processes.Alive(earlier))
 	})
 }
 
@@ -273,8 +274,8 @@ func TestP2_MovedProcessIsSpared(t *testing.T) {
 		})
 		receipt := w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State, receipt.Failures)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
-		assert.True(t, w.processes.alive(left.id))
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
+		assert.True(t, w.processes.Alive(left.id))
 	})
 }
 
@@ -295,7 +296,7 @@ func TestP6_UnprovenProcessIsRetried(t *testing.T) {
 		w.presences.fail(nil)
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(left))
+		assert.False(t, w.processes.Alive(left))
 	})
 }
 
@@ -305,19 +306,17 @@ func TestP3_PanicDuringEndIsFailure(t *testing.T) {
 		r, _ := w.started()
 		left := w.leftover(777, r)
 		other := w.leftover(778, r)
-		w.processes.set(func(ps *processes) {
-			ps.onAct = func(id process.Identity, _ process.How) {
-				if id == left {
-					panic("a bug")
-				}
+		w.processes.OnStep(func(id process.Identity, _ process.How) {
+			if id == left {
+				panic("a bug")
 			}
 		})
 		receipt := w.archive(r)
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		require.Len(t, receipt.Failures, 1)
 		assert.Equal(t, left, receipt.Failures[0].ID)
-		assert.False(t, w.processes.alive(other))
-		w.processes.set(func(ps *processes) { ps.onAct = nil })
+		assert.False(t, w.processes.Alive(other))
+		w.processes.OnStep(nil)
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 	})
@@ -329,16 +328,16 @@ func TestP3_LaunchersChildEndsWithIt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		line := []string{"claude", "--session-id", r.AgentSessionID.String()}
-		w.processes.change(a.id.PID, func(p *process.Process) { p.Args = line }) // a shim of the same name
+		w.processes.Change(a.id.PID, func(p *process.Process) { p.Args = line }) // a shim of the same name
 		a.set(func(a *agent) { a.silent = true })
-		w.processes.startNow(776, []string{"sh", "-c", "claude"}, below(a.id.PID))
-		child := w.processes.startNow(777, line, below(776))
+		w.processes.StartNow(776, []string{"sh", "-c", "claude"}, tabletest.Below(a.id.PID))
+		child := w.processes.StartNow(777, line, tabletest.Below(776))
 		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.AgentSessionID})
 		w.look()
 		assert.Zero(t, w.news.seconds(), "it is the session's own")
 		w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(child))
+		assert.False(t, w.processes.Alive(child))
 	})
 }
 
@@ -347,11 +346,11 @@ func TestP2_OtherAgentsDescendantIsNotLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		_, b := w.started()
 		r, a := w.started()
-		child := w.processes.startNow(777, resume(r.AgentSessionID), below(b.id.PID))
+		child := w.processes.StartNow(777, resume(r.AgentSessionID), tabletest.Below(b.id.PID))
 		receipt := w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State, receipt.Failures)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
-		assert.True(t, w.processes.alive(child))
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
+		assert.True(t, w.processes.Alive(child))
 	})
 }
 
@@ -360,14 +359,14 @@ func TestP2_EarlierProcessIsNotLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		id := uuid.New()
-		before := w.processes.startNow(777, resume(id))
+		before := w.processes.StartNow(777, resume(id))
 		w.present(r, id)
 		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) {
 			e.SessionID, e.TranscriptPath, e.Source = id.String(), w.transcript(id), "resume"
 		})
 		w.archive(r)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
-		assert.True(t, w.processes.alive(before))
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
+		assert.True(t, w.processes.Alive(before))
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port/news"
@@ -59,17 +60,17 @@ func TestP1_WritersWithoutCameCall(t *testing.T) {
 		{"archived", state(session.Archived)},
 		{"completed", state(session.Completed)},
 		{"its own agent lives", func(w *world, r session.Record, _ hand) {
-			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = w.processes.startNow(777, []string{"claude"}) })
+			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = w.processes.StartNow(777, []string{"claude"}) })
 		}},
 		{"only its command line says so", func(_ *world, _ session.Record, h hand) { h.set(func(a *agent) { a.silent = true }) }},
 		{"in the background", func(w *world, _ session.Record, h hand) { w.tmux.suspend(h) }},
 		{"the agent of another session", func(w *world, _ session.Record, h hand) {
 			other, b := w.starting()
-			w.processes.exit(b.id.PID)
+			w.processes.Exit(b.id.PID)
 			w.edit(other.ID, func(r *session.Record) { r.Binding.Agent = h.id })
 		}},
 		{"it may not be ended", func(w *world, _ session.Record, h hand) {
-			w.processes.change(w.Processes.Self().PID, below(h.id.PID))
+			w.processes.Change(w.Processes.Self().PID, tabletest.Below(h.id.PID))
 		}},
 	}
 	for _, tc := range tests {
@@ -116,7 +117,7 @@ func TestP1_ClosedSessionReportsNoWriter(t *testing.T) {
 				w.WakeAgent(h.id.PID)
 				w.pass(time.Hour)
 				assert.Equal(t, tc.told, w.news.ghosts())
-				assert.Empty(t, w.processes.signalled())
+				assert.Empty(t, w.processes.Signalled())
 			})
 		})
 	}
@@ -131,12 +132,12 @@ func TestAdoptedAgentsPresenceTriggersNoScan(t *testing.T) {
 		require.NoError(t, err)
 		w.run()
 		w.pass(time.Second)
-		before := w.processes.scanned()
+		before := w.processes.Scanned()
 		for range 5 {
 			w.WakeAgent(h.id.PID)
 			w.pass(time.Second)
 		}
-		assert.Equal(t, before, w.processes.scanned())
+		assert.Equal(t, before, w.processes.Scanned())
 	})
 }
 
@@ -149,10 +150,10 @@ func TestP1_ArchivedTwinReportsNoWriter(t *testing.T) {
 		w.write(r, assistantLine)
 		w.look()
 		assert.Zero(t, w.news.ghosts(), "it is the open one's own agent")
-		before := w.processes.scanned()
+		before := w.processes.Scanned()
 		w.WakeAgent(r.Binding.Agent.PID)
 		w.pass(time.Second)
-		assert.Equal(t, before, w.processes.scanned())
+		assert.Equal(t, before, w.processes.Scanned())
 		w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.look()
 		assert.Zero(t, w.news.ghosts())

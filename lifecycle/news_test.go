@@ -208,7 +208,7 @@ func TestP3_CleanupDoesNotWaitForChat(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		take := w.refuseKept()
 		r, a := w.survived()
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
 		w.pass(time.Hour)
 		assert.Equal(t, session.Completed, w.get(r.ID).State)
 		assert.Len(t, w.get(r.ID).News, 3, "ready, and two receipts")

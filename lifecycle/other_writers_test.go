@@ -12,6 +12,7 @@ import (
 
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
@@ -35,9 +36,9 @@ func TestP1_WritersAreDescribed(t *testing.T) {
 		r, _ := w.started()
 		assert.Empty(t, w.writersOf(r), "its own agent is none")
 		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
-		hidden := w.processes.startNow(771, []string{"node", "/opt/claude", "--resume=" + r.AgentSessionID.String()})
-		w.processes.startNow(772, []string{"claude"})
-		foreign := w.processes.startNow(773, resume(r.AgentSessionID), func(p *process.Process) { p.UID = 0 })
+		hidden := w.processes.StartNow(771, []string{"node", "/opt/claude", "--resume=" + r.AgentSessionID.String()})
+		w.processes.StartNow(772, []string{"claude"})
+		foreign := w.processes.StartNow(773, resume(r.AgentSessionID), func(p *process.Process) { p.UID = 0 })
 		other, b := w.started()
 		w.presences.claim(presence.File{PID: 772, SessionID: r.AgentSessionID},
 			presence.File{PID: b.id.PID, SessionID: r.AgentSessionID})
@@ -78,7 +79,7 @@ func TestP1_WritersAreDescribed(t *testing.T) {
 func TestP6_UnreadableWritersAreError(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		w.processes.FailSnapshots(errors.New("/proc is not readable"))
 		_, err := w.Writers(w.ctx, r.ID)
 		assert.Error(t, err)
 	})
@@ -90,9 +91,8 @@ func TestWritersHaveOnlyKnownFacts(t *testing.T) {
 		r, _ := w.started()
 		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.stop()
-		w.processes.set(func(ps *processes) {
-			ps.stopped, ps.hidden[desk.id.PID] = errors.New("no clock"), errors.New("permission denied")
-		})
+		w.processes.StopClock(errors.New("no clock"))
+		w.processes.Hide(desk.id.PID, errors.New("permission denied"))
 		w.tmux.Fail("Panes", tmux.ErrLost)
 		one := w.writersOf(r)[desk.id.PID]
 		assert.True(t, one.Proven)
@@ -107,8 +107,8 @@ func TestWritersHaveOnlyKnownFacts(t *testing.T) {
 func TestP2_EndWritersEndsShownProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		first := w.processes.startNow(771, resume(r.AgentSessionID))
-		second := w.processes.startNow(772, resume(r.AgentSessionID))
+		first := w.processes.StartNow(771, resume(r.AgentSessionID))
+		second := w.processes.StartNow(772, resume(r.AgentSessionID))
 		w.look()
 		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{first})
 		require.NoError(t, err)
@@ -116,9 +116,9 @@ func TestP2_EndWritersEndsShownProcesses(t *testing.T) {
 		assert.Equal(t, first, ended[0].Process.Identity)
 		assert.True(t, ended[0].Ended && ended[0].Verified)
 		assert.Equal(t, process.HowTerm, ended[0].How)
-		assert.True(t, w.processes.alive(second), "the person decided about one")
-		assert.True(t, w.processes.alive(a.id))
-		assert.Equal(t, []process.Identity{first}, w.processes.signalled())
+		assert.True(t, w.processes.Alive(second), "the person decided about one")
+		assert.True(t, w.processes.Alive(a.id))
+		assert.Equal(t, []process.Identity{first}, w.processes.Signalled())
 		assert.Equal(t, []process.Identity{second}, w.get(r.ID).SecondWriters)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 	})
@@ -135,8 +135,8 @@ func TestP1_AfterEndWritersARestoreWorks(t *testing.T) {
 		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{refused.Writers[0].Identity})
 		require.NoError(t, err)
 		assert.True(t, ended[0].Ended)
-		assert.False(t, w.processes.alive(h.id))
-		assert.True(t, w.processes.alive(h.shell))
+		assert.False(t, w.processes.Alive(h.id))
+		assert.True(t, w.processes.Alive(h.shell))
 		w.pass(time.Hour)
 		assert.Equal(t, 1, w.news.ghosts())
 		w.write(r, userLine("by a ghost"))
@@ -162,15 +162,15 @@ func TestP2_EndWritersSpares(t *testing.T) {
 			return h.id
 		}, process.ReasonUnproven},
 		{"what has become another user's", func(w *world, _ session.Record, h hand) process.Identity {
-			w.processes.change(h.id.PID, func(p *process.Process) { p.UID = 0 })
+			w.processes.Change(h.id.PID, func(p *process.Process) { p.UID = 0 })
 			return h.id
 		}, process.GuardUser},
 		{"what ccbot was started by", func(w *world, _ session.Record, h hand) process.Identity {
-			w.processes.change(w.Processes.Self().PID, below(h.id.PID))
+			w.processes.Change(w.Processes.Self().PID, tabletest.Below(h.id.PID))
 			return h.id
 		}, process.GuardAncestor},
 		{"what is no agent", func(w *world, r session.Record, _ hand) process.Identity {
-			id := w.processes.startNow(777, []string{"vim"})
+			id := w.processes.StartNow(777, []string{"vim"})
 			w.presences.claim(presence.File{PID: 777, ProcStart: id.Start, SessionID: r.AgentSessionID})
 			return id
 		}, process.GuardNoAgent},
@@ -180,13 +180,13 @@ func TestP2_EndWritersSpares(t *testing.T) {
 			return h.id
 		}, evidence.ReasonOtherAgent},
 		{"what writes another conversation", func(w *world, _ session.Record, _ hand) process.Identity {
-			return w.processes.startNow(777, resume(uuid.New()))
+			return w.processes.StartNow(777, resume(uuid.New()))
 		}, process.ReasonUnproven},
 		{"an identity that names nobody", func(*world, session.Record, hand) process.Identity {
 			return process.Identity{PID: 1}
 		}, process.GuardIdentity},
 		{"anybody while the processes cannot be read", func(w *world, _ session.Record, h hand) process.Identity {
-			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+			w.processes.FailSnapshots(errors.New("/proc is not readable"))
 			return h.id
 		}, process.ReasonUnproven},
 		{"anybody while the evidence cannot be read", func(w *world, _ session.Record, h hand) process.Identity {
@@ -199,15 +199,15 @@ func TestP2_EndWritersSpares(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.goneOn()
 				who := tc.spoil(w, r, h)
-				before := w.processes.signalled()
+				before := w.processes.Signalled()
 				ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{who})
 				require.NoError(t, err)
 				require.Len(t, ended, 1)
 				assert.False(t, ended[0].Ended)
 				assert.Equal(t, tc.want, ended[0].Reason)
 				assert.NotEmpty(t, ended[0].Spared)
-				assert.Equal(t, before, w.processes.signalled())
-				assert.True(t, w.processes.alive(h.id))
+				assert.Equal(t, before, w.processes.Signalled())
+				assert.True(t, w.processes.Alive(h.id))
 			})
 		})
 	}
@@ -219,7 +219,7 @@ func TestP2_EndWritersSparesOwnAgent(t *testing.T) {
 		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{a.id})
 		require.NoError(t, err)
 		assert.False(t, ended[0].Ended)
-		assert.True(t, w.processes.alive(a.id))
+		assert.True(t, w.processes.Alive(a.id))
 	})
 }
 
@@ -228,11 +228,11 @@ func TestP2_EndWritersSparesReusedPid(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, h := w.goneOn()
 		w.tmux.quit(h)
-		stranger := w.processes.startNow(h.id.PID, resume(r.AgentSessionID))
+		stranger := w.processes.StartNow(h.id.PID, resume(r.AgentSessionID))
 		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{h.id})
 		require.NoError(t, err)
 		assert.Equal(t, process.HowAlreadyGone, ended[0].How)
-		assert.True(t, w.processes.alive(stranger))
+		assert.True(t, w.processes.Alive(stranger))
 	})
 }
 
@@ -253,7 +253,7 @@ func TestP1_ConcurrentTapsEndInOneState(t *testing.T) {
 		"archived, open at the desk": func(w *world) session.Record { r, _ := w.goneOn(); return r },
 		"its cleanup has failed": func(w *world) session.Record {
 			r, a := w.survived()
-			w.processes.yieldsTo(a.id.PID, process.HowTerm)
+			w.processes.YieldsTo(a.id.PID, process.HowTerm)
 			return r
 		},
 	} {

@@ -30,7 +30,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 		counted = nil
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "again"}))
 		assert.Equal(t, []string{"failed"}, counted)
-		w.processes.exit(a.id.PID)
+		w.processes.Exit(a.id.PID)
 		w.pass(RetryMost)
 		assert.Equal(t, []string{"failed"}, counted, "what had ended before is not counted")
 	})

@@ -16,7 +16,6 @@ import (
 
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/git"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port"
@@ -229,12 +228,10 @@ func TestUnchangedStateIsNotSaved(t *testing.T) {
 			w.Wake(r.ID)
 		}},
 		{"nobody knows whether the agent lives", func(w *world, r session.Record, _ *agent) {
-			w.processes.set(func(ps *processes) {
-				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
-			})
+			w.processes.HideLiveness(true)
 			w.Wake(r.ID)
 			w.pass(time.Minute)
-			w.processes.set(func(ps *processes) { ps.liveness = nil })
+			w.processes.HideLiveness(false)
 			w.Wake(r.ID)
 		}},
 		{"bookkeeping in the transcript", func(w *world, r session.Record, a *agent) {
@@ -356,7 +353,7 @@ func TestStateIsKeptAtTheEnd(t *testing.T) {
 		},
 		"ended by itself": func(w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) },
 		"lost": func(w *world, _ session.Record, a *agent) {
-			w.processes.exit(a.id.PID)
+			w.processes.Exit(a.id.PID)
 			w.tmux.ClosePaneByHand(a.pane)
 		},
 	}

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
@@ -92,7 +93,7 @@ type plan struct {
 }
 
 func anyPlan(t *rapid.T) (p plan) {
-	ends := []process.How{process.HowHangUp, process.HowTerm, process.HowKill, process.HowTerm, never}
+	ends := []process.How{process.HowHangUp, process.HowTerm, process.HowKill, process.HowTerm, tabletest.Never}
 	p.yields = rapid.SampledFrom(ends).Draw(t, "agent yields to")
 	for range rapid.IntRange(1, 4).Draw(t, "acts") {
 		p.acts = append(p.acts, rapid.SampledFrom(acts).Draw(t, "act"))
@@ -165,8 +166,8 @@ func (x *trial) run() []string {
 	var a *agent
 	x.r, a = x.started()
 	x.write(x.r, userLine("hello"))
-	x.processes.yieldsTo(a.id.PID, x.yields)
-	x.processes.set(func(ps *processes) { ps.onAct = x.judgeAct })
+	x.processes.YieldsTo(a.id.PID, x.yields)
+	x.processes.OnStep(x.judgeAct)
 	for i, act := range x.acts {
 		x.come(i)
 		x.act(act, x.points[i])
@@ -190,10 +191,10 @@ func (x *trial) come(i int) {
 		}
 		if b := x.get(x.r.ID).Binding; g.tool && b != nil {
 			g.parent = b.Agent
-			changes = append(changes, below(b.Agent.PID))
+			changes = append(changes, tabletest.Below(b.Agent.PID))
 		}
-		g.id, g.came, g.late = x.processes.startNow(pid, g.argv(id), changes...), true, x.over
-		x.processes.yieldsTo(pid, g.yields)
+		g.id, g.came, g.late = x.processes.StartNow(pid, g.argv(id), changes...), true, x.over
+		x.processes.YieldsTo(pid, g.yields)
 		if g.says != nil {
 			files, _ := x.presences.added()
 			x.presences.claim(append(files, presence.File{PID: pid, ProcStart: g.id.Start, SessionID: g.says(id)})...)
@@ -243,7 +244,7 @@ func (x *trial) act(act, point string) {
 		x.restart()
 		x.comeBack()
 	case "agent ends":
-		if was.State == session.Running && x.processes.alive(was.Binding.Agent) {
+		if was.State == session.Running && x.processes.Alive(was.Binding.Agent) {
 			x.tmux.die(x.tmux.agentOf(was), tmuxtest.Exit{})
 			x.over = true
 		}
@@ -258,7 +259,7 @@ func (x *trial) restored() {
 		return
 	}
 	for _, g := range x.guests {
-		if g.came && x.processes.alive(g.id) && (g.writes || g.unclear || g.bound) {
+		if g.came && x.processes.Alive(g.id) && (g.writes || g.unclear || g.bound) {
 			x.complain("%s %d lives beside a restored session", g.name, g.id.PID)
 		}
 		g.late = false
@@ -286,7 +287,7 @@ func (x *trial) takeOver() {
 	}
 	_, _ = x.EndWriters(x.ctx, x.r.ID, x.who)
 	for _, g := range x.guests {
-		if slices.Contains(x.who, g.id) && x.processes.alive(g.id) && g.yields != never {
+		if slices.Contains(x.who, g.id) && x.processes.Alive(g.id) && g.yields != tabletest.Never {
 			x.complain("%s %d was not taken over", g.name, g.id.PID)
 		}
 	}
@@ -335,7 +336,7 @@ func (x *trial) wasTold(g *guest) bool {
 
 // check asserts the invariants after each act.
 func (x *trial) check(was session.State) {
-	if !x.processes.alive(x.other.id) {
+	if !x.processes.Alive(x.other.id) {
 		x.complain("the agent of another session is dead")
 	}
 	r := x.get(x.r.ID)
@@ -344,7 +345,7 @@ func (x *trial) check(was session.State) {
 		return
 	}
 	for _, g := range x.guests {
-		if !g.came || !x.processes.alive(g.id) {
+		if !g.came || !x.processes.Alive(g.id) {
 			continue
 		}
 		if g.bound || g.unclear || g.writes && g.named && !x.wasTold(g) && !g.late {
@@ -354,7 +355,7 @@ func (x *trial) check(was session.State) {
 			x.complain("the tool %d lives though its agent was killed", g.id.PID)
 		}
 	}
-	if a := x.tmux.byPID(x.r.Binding.Agent.PID); a != nil && x.processes.alive(a.id) {
+	if a := x.tmux.byPID(x.r.Binding.Agent.PID); a != nil && x.processes.Alive(a.id) {
 		x.complain("the agent lives after the archive")
 	}
 }

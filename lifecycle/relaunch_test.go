@@ -98,7 +98,7 @@ func TestRefusedRestoreKeepsLaunch(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		w.write(r, planModeLine)
-		w.processes.startNow(777, resume(r.AgentSessionID))
+		w.processes.StartNow(777, resume(r.AgentSessionID))
 		_, err := w.restoreIt(r.ID)
 		require.Error(t, err)
 		assert.Equal(t, r.Launch, w.get(r.ID).Launch)
@@ -165,7 +165,7 @@ func TestBindingHasAgentsProgram(t *testing.T) {
 		first, err := w.processes.Inspect(a.id.PID)
 		require.NoError(t, err)
 		assert.Equal(t, process.ArgvHash(first.Args), r.Binding.Argv)
-		w.processes.change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/opt/claude", []string{"claude", "--later"} })
+		w.processes.Change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/opt/claude", []string{"claude", "--later"} })
 		w.report(r)
 		w.pass(time.Second)
 		r = w.get(r.ID)

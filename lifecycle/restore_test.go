@@ -75,7 +75,7 @@ func TestRefusedRestoreKeepsDirectory(t *testing.T) {
 			require.ErrorAs(t, err, &e)
 			assert.Equal(t, DirNotADir, e.Why)
 		}},
-		{"another writer", "other", func(w *world, r session.Record) { w.processes.startNow(777, resume(r.AgentSessionID)) },
+		{"another writer", "other", func(w *world, r session.Record) { w.processes.StartNow(777, resume(r.AgentSessionID)) },
 			func(t *testing.T, err error) {
 				var e *WriterError
 				assert.ErrorAs(t, err, &e)
@@ -310,7 +310,7 @@ func TestUnreadableTranscriptRefuses(t *testing.T) {
 func TestForkStartsWithCopy(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		original := w.archived()
-		w.processes.startNow(777, resume(original.AgentSessionID)) // the reason to fork
+		w.processes.StartNow(777, resume(original.AgentSessionID)) // the reason to fork
 		q := w.request()
 		q.ForkOf = original.AgentSessionID
 		r, err := w.Start(w.ctx, q)
@@ -444,7 +444,7 @@ func TestP1_InterruptedRestoreContinues(t *testing.T) {
 			_, err := w.restoreIt(r.ID)
 			var refused *WriterError
 			require.ErrorAs(t, err, &refused)
-			assert.True(t, w.processes.alive(desk.id))
+			assert.True(t, w.processes.Alive(desk.id))
 		})
 	})
 }
@@ -457,7 +457,7 @@ func TestP1_ResumeWaitsForRunningEnd(t *testing.T) {
 		w.edit(r.ID, func(r *session.Record) { r.State, r.Final = session.Stopping, session.Archived })
 		back, err := w.Restore(w.ctx, port.Restore{Session: r.ID})
 		require.NoError(t, err)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 		assert.Equal(t, session.Restoring, back.Record.State)
 		assert.Equal(t, 1, toldOf[ending.Receipt](w.news))
 		w.pass(10 * time.Second)

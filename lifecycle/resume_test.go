@@ -61,7 +61,7 @@ func TestRestoreBeforeFirstPromptStartsNew(t *testing.T) {
 func TestP1_RestoreRefusesPossibleWriter(t *testing.T) {
 	byHand := func(argv ...string) func(w *world, r session.Record) {
 		return func(w *world, r session.Record) {
-			w.processes.startNow(777, append(argv, r.AgentSessionID.String()))
+			w.processes.StartNow(777, append(argv, r.AgentSessionID.String()))
 		}
 	}
 	tests := []struct {
@@ -71,20 +71,20 @@ func TestP1_RestoreRefusesPossibleWriter(t *testing.T) {
 	}{
 		{"resumed by hand", byHand("claude", "--resume"), process.Yes},
 		{"by its presence file, whatever its command line says", func(w *world, r session.Record) {
-			id := w.processes.start(777, []string{"claude", "--continue"})
+			id := w.processes.Start(777, []string{"claude", "--continue"})
 			w.presences.claim(presence.File{PID: 777, ProcStart: id.Start, SessionID: r.AgentSessionID})
 		}, process.Yes},
 		{"by a hook", func(w *world, r session.Record) {
-			id := w.processes.start(777, []string{"claude"})
+			id := w.processes.Start(777, []string{"claude"})
 			w.bindings.claim(id, r.AgentSessionID)
 		}, process.Yes},
 		{"presence and hook contradict each other", func(w *world, r session.Record) {
-			id := w.processes.start(777, []string{"claude"})
+			id := w.processes.Start(777, []string{"claude"})
 			w.presences.claim(presence.File{PID: 777, ProcStart: id.Start, SessionID: uuid.New()})
 			w.bindings.claim(id, r.AgentSessionID)
 		}, process.Maybe},
 		{"a presence file that does not say its start", func(w *world, r session.Record) {
-			w.processes.start(777, []string{"claude"})
+			w.processes.Start(777, []string{"claude"})
 			w.presences.claim(presence.File{PID: 777, SessionID: r.AgentSessionID})
 		}, process.Maybe},
 	}
@@ -102,7 +102,7 @@ func TestP1_RestoreRefusesPossibleWriter(t *testing.T) {
 				assert.Equal(t, tc.answer == process.Yes, refused.Writers[0].Proven)
 				assert.NotContains(t, w.order.all()[before:], "new-window")
 				assert.Equal(t, session.Archived, w.get(r.ID).State, "a refusal changes nothing")
-				assert.Empty(t, w.processes.signalled()[1:], "nobody else is ended")
+				assert.Empty(t, w.processes.Signalled()[1:], "nobody else is ended")
 			})
 		})
 	}
@@ -111,7 +111,7 @@ func TestP1_RestoreRefusesPossibleWriter(t *testing.T) {
 func TestP1_RestoreRefusesUnreadableProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		w.processes.FailSnapshots(errors.New("/proc is not readable"))
 		_, err := w.restoreIt(r.ID)
 		assert.Error(t, err)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
@@ -126,7 +126,7 @@ func TestP1_RestoreRefusesUnreadableEvidence(t *testing.T) {
 		t.Run(which, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r := w.archived()
-				w.processes.start(777, []string{"claude", "--continue"})
+				w.processes.Start(777, []string{"claude", "--continue"})
 				if which == "presence files" {
 					w.presences.fail(errors.New("presence: list: permission denied"))
 				} else {
@@ -144,10 +144,10 @@ func TestP1_NonWriterDoesNotRefuse(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
 		id := r.AgentSessionID.String()
-		w.processes.start(771, []string{"tail", "-f", id + ".jsonl"})
-		w.processes.start(772, []string{"bash", "-c", "claude --resume " + id})
-		w.processes.start(773, []string{"claude", "--resume", id, "--fork-session"})
-		w.processes.start(774, []string{"vim", "--resume", id})
+		w.processes.Start(771, []string{"tail", "-f", id + ".jsonl"})
+		w.processes.Start(772, []string{"bash", "-c", "claude --resume " + id})
+		w.processes.Start(773, []string{"claude", "--resume", id, "--fork-session"})
+		w.processes.Start(774, []string{"vim", "--resume", id})
 		_, err := w.restoreIt(r.ID)
 		assert.NoError(t, err)
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
@@ -31,7 +32,7 @@ func TestRetryAfter(t *testing.T) {
 func (w *world) survived() (session.Record, *agent) {
 	w.t.Helper()
 	r, a := w.started()
-	w.processes.yieldsTo(a.id.PID, never)
+	w.processes.YieldsTo(a.id.PID, tabletest.Never)
 	require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Completed, port.Cause{Why: "asked"}))
 	require.Equal(w.t, session.CleanupFailed, w.get(r.ID).State)
 	return w.get(r.ID), a
@@ -60,7 +61,7 @@ func TestP3_FailedCleanupIsRetriedSlowly(t *testing.T) {
 		}
 		assert.Equal(t, 1, toldOf[ending.Receipt](w.news), "the same failure is told once")
 
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
 		w.pass(time.Hour)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Completed, got.State, "as what it was asked to end")
@@ -84,11 +85,11 @@ func TestP8_FailedCleanupIsRetriedAfterRestart(t *testing.T) {
 		require.Equal(t, 2, w.tries(a))
 		w.restart()
 		w.pass(24 * time.Hour) // its time has come while ccbot was away
-		w.processes.yieldsTo(a.id.PID, process.HowTerm)
+		w.processes.YieldsTo(a.id.PID, process.HowTerm)
 		w.comeBack()
 		w.pass(time.Minute)
 		assert.Equal(t, session.Completed, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(a.id))
+		assert.False(t, w.processes.Alive(a.id))
 	})
 }
 
@@ -107,7 +108,7 @@ func TestP3_ReportOfRetry(t *testing.T) {
 
 		w.pass(10 * time.Minute)
 		require.Equal(t, 2, toldOf[ending.Receipt](w.news))
-		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		w.processes.FailSnapshots(errors.New("/proc is not readable"))
 		w.pass(time.Hour)
 		assert.Equal(t, 3, toldOf[ending.Receipt](w.news), "another reason")
 		w.pass(10 * time.Hour)
@@ -120,13 +121,13 @@ func TestP3_ReportOfRetry(t *testing.T) {
 func TestP3_PersonsRetryEndsCleanup(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
-		w.processes.yieldsTo(a.id.PID, process.HowTerm)
+		w.processes.YieldsTo(a.id.PID, process.HowTerm)
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "another try"}))
 		got := w.get(r.ID)
 		assert.Equal(t, session.Archived, got.State)
-		before := len(w.processes.signalled())
+		before := len(w.processes.Signalled())
 		w.pass(24 * time.Hour)
-		assert.Len(t, w.processes.signalled(), before)
+		assert.Len(t, w.processes.Signalled(), before)
 		assert.Equal(t, got, w.get(r.ID))
 		assert.Equal(t, 2, toldOf[ending.Receipt](w.news))
 	})
@@ -150,7 +151,7 @@ func TestP2_LaterResumeSurvivesAllRetries(t *testing.T) {
 		w.comeBack()
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		assert.Equal(t, first, w.get(r.ID).Ended)
-		w.processes.yieldsTo(a.id.PID, process.HowTerm)
+		w.processes.YieldsTo(a.id.PID, process.HowTerm)
 		w.pass(2 * time.Hour)
 		got := w.get(r.ID)
 		require.Equal(t, session.Completed, got.State)
@@ -161,8 +162,8 @@ func TestP2_LaterResumeSurvivesAllRetries(t *testing.T) {
 		_, err := w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)
-		assert.True(t, w.processes.alive(desk.id))
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.True(t, w.processes.Alive(desk.id))
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 	})
 }
 
@@ -178,7 +179,7 @@ func TestP8_CleanupWithoutReasonIsRetriedImmediately(t *testing.T) {
 				w.pass(30 * time.Second)
 				assert.Equal(t, 2, w.tries(a))
 				assert.Equal(t, 1, w.get(r.ID).Cleanup.Attempts)
-				w.processes.yieldsTo(a.id.PID, process.HowTerm)
+				w.processes.YieldsTo(a.id.PID, process.HowTerm)
 				w.pass(2 * time.Minute)
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 			})
@@ -197,11 +198,11 @@ func TestP6_UnknownFactIsRetried(t *testing.T) {
 		spares bool // nothing is signalled
 	}{
 		{"the process table cannot be read", func(w *world, _ *agent) {
-			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
-		}, func(w *world, _ *agent) { w.processes.set(func(ps *processes) { ps.failing = nil }) }, ending.FailureProcesses, true},
+			w.processes.FailSnapshots(errors.New("/proc is not readable"))
+		}, func(w *world, _ *agent) { w.processes.FailSnapshots(nil) }, ending.FailureProcesses, true},
 		{"the agent cannot be read", func(w *world, a *agent) {
-			w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })
-		}, func(w *world, a *agent) { w.processes.set(func(ps *processes) { delete(ps.hidden, a.id.PID) }) }, ending.FailureUnknown, true},
+			w.processes.Hide(a.id.PID, errors.New("permission denied"))
+		}, func(w *world, a *agent) { w.processes.Hide(a.id.PID, nil) }, ending.FailureUnknown, true},
 		{"the presence files cannot be read", func(w *world, _ *agent) { w.presences.fail(errors.New("permission denied")) },
 			func(w *world, _ *agent) { w.presences.fail(nil) }, ending.FailureProcesses, false},
 		{"the hooks' bindings cannot be read", func(w *world, _ *agent) {
@@ -226,14 +227,14 @@ func TestP6_UnknownFactIsRetried(t *testing.T) {
 				require.NotEmpty(t, receipt.Failures)
 				assert.Equal(t, tc.kind, receipt.Failures[0].Kind)
 				assert.NotEmpty(t, got.Cleanup.Reason)
-				assert.Equal(t, !tc.spares, slices.Contains(w.processes.signalled(), a.id))
+				assert.Equal(t, !tc.spares, slices.Contains(w.processes.Signalled(), a.id))
 				_, err := w.restoreIt(r.ID)
 				var wrong *StateError
 				assert.ErrorAs(t, err, &wrong, "nothing is started beside it")
 				tc.mend(w, a)
 				w.pass(3 * time.Minute)
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
-				assert.False(t, w.processes.alive(a.id))
+				assert.False(t, w.processes.Alive(a.id))
 				assert.Empty(t, w.tmux.windows())
 			})
 		})
@@ -244,7 +245,7 @@ func TestP6_UnknownFactIsRetried(t *testing.T) {
 func TestP3_FailedCleanupNamesUnreadableProcess(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.set(func(ps *processes) { ps.hidden[a.id.PID] = errors.New("permission denied") })
+		w.processes.Hide(a.id.PID, errors.New("permission denied"))
 		w.archive(r)
 		require.NotNil(t, w.get(r.ID).Cleanup)
 		assert.Equal(t, []process.Identity{a.id}, w.get(r.ID).Cleanup.Processes)
@@ -256,12 +257,12 @@ func TestP2_WithoutClockNoLeftovers(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		w.write(r, userLine("hello"))
-		w.processes.set(func(ps *processes) { ps.stopped = errors.New("no clock") })
+		w.processes.StopClock(errors.New("no clock"))
 		w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(a.id))
+		assert.False(t, w.processes.Alive(a.id))
 		w.restart()
-		w.processes.start(777, resume(r.AgentSessionID))
+		w.processes.Start(777, resume(r.AgentSessionID))
 		_, err := w.restoreIt(r.ID)
 		var refused *WriterError
 		require.ErrorAs(t, err, &refused)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/claude/presence"
-	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/view"
@@ -91,9 +90,7 @@ func TestP7_KeyGoesOnlyToPicturesScreen(t *testing.T) {
 			require.NoError(w.t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		}, view.ErrNoAgent},
 		{"nobody knows whether it lives", func(w *world, _ session.Record, _ *agent) {
-			w.processes.set(func(ps *processes) {
-				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
-			})
+			w.processes.HideLiveness(true)
 		}, view.ErrUnseen},
 		{"the screen cannot be read", func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Capture", tmux.ErrLost) }, view.ErrUnseen},
 		{"somebody scrolls", func(w *world, _ session.Record, a *agent) {

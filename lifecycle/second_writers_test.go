@@ -13,6 +13,7 @@ import (
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
@@ -53,7 +54,7 @@ func TestP1_RunningSecondWriterIsReportedOnce(t *testing.T) {
 		w.comeBack()
 		w.pass(time.Hour)
 		assert.Equal(t, 1, w.news.seconds(), "the restart has forgotten it")
-		assert.Empty(t, w.processes.signalled())
+		assert.Empty(t, w.processes.Signalled())
 
 		another := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.pass(2 * noticeEvery)
@@ -68,11 +69,11 @@ func TestP1_RunningSecondWriterIsReportedOnce(t *testing.T) {
 func TestP1_ReusedPidIsReportedAgain(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.processes.startNow(777, resume(r.AgentSessionID))
+		w.processes.StartNow(777, resume(r.AgentSessionID))
 		w.look()
-		w.processes.exit(777)
+		w.processes.Exit(777)
 		w.pass(time.Second)
-		again := w.processes.startNow(777, resume(r.AgentSessionID))
+		again := w.processes.StartNow(777, resume(r.AgentSessionID))
 		w.look()
 		assert.Equal(t, 2, w.news.seconds())
 		assert.Equal(t, []process.Identity{again}, w.get(r.ID).SecondWriters)
@@ -84,7 +85,7 @@ func TestP1_UnreportedSecondWriterIsReportedLater(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.news.set(func(n *heardNews) { n.fail = func(news.News) error { return errors.New("disk full") } })
-		w.processes.startNow(777, resume(r.AgentSessionID))
+		w.processes.StartNow(777, resume(r.AgentSessionID))
 		assert.NoError(t, w.noticeWriters(w.ctx))
 		assert.Len(t, w.get(r.ID).News, 1)
 		w.news.set(func(n *heardNews) { n.fail = nil })
@@ -148,9 +149,9 @@ func TestP1_LaunchersChildIsOwnAgent(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		line := []string{"sh", w.command(), "--session-id", r.AgentSessionID.String()}
-		w.processes.change(a.id.PID, func(p *process.Process) { p.Args = line })
+		w.processes.Change(a.id.PID, func(p *process.Process) { p.Args = line })
 		a.set(func(a *agent) { a.silent = true })
-		child := w.processes.startNow(777, append([]string{"claude"}, line[2:]...), below(a.id.PID))
+		child := w.processes.StartNow(777, append([]string{"claude"}, line[2:]...), tabletest.Below(a.id.PID))
 		w.presences.claim(presence.File{PID: 777, ProcStart: child.Start, SessionID: r.AgentSessionID})
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds())
@@ -160,7 +161,7 @@ func TestP1_LaunchersChildIsOwnAgent(t *testing.T) {
 		ended, err := w.EndWriters(w.ctx, r.ID, []process.Identity{child})
 		require.NoError(t, err)
 		assert.False(t, ended[0].Ended, "a tap would end the session's own agent")
-		assert.True(t, w.processes.alive(child))
+		assert.True(t, w.processes.Alive(child))
 	})
 }
 
@@ -168,7 +169,7 @@ func TestP1_LaunchersChildIsOwnAgent(t *testing.T) {
 func TestP1_NestedWriterIsReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.startNow(777, resume(r.AgentSessionID), below(a.id.PID))
+		w.processes.StartNow(777, resume(r.AgentSessionID), tabletest.Below(a.id.PID))
 		w.look()
 		assert.Equal(t, 1, w.news.seconds())
 	})
@@ -195,7 +196,7 @@ func TestP1_ArchivedSessionsResumeIsReportedOnce(t *testing.T) {
 		assert.Equal(t, desk.id, n[0].Identity)
 		assert.Equal(t, evidence.Second, n[0].Standing)
 		assert.True(t, n[0].Adoptable())
-		assert.True(t, w.processes.alive(desk.id))
+		assert.True(t, w.processes.Alive(desk.id))
 		assert.Zero(t, w.news.seconds())
 	})
 }
@@ -260,7 +261,7 @@ func TestP1_ReportedWriterExplainsGrowth(t *testing.T) {
 		require.Equal(t, 1, w.news.seconds())
 		receipt := w.archive(r)
 		assert.Equal(t, map[int]string{desk.id.PID: ending.ReasonSecond}, reasons(receipt.Others))
-		assert.True(t, w.processes.alive(desk.id), "it was told: it is not the session's own any more")
+		assert.True(t, w.processes.Alive(desk.id), "it was told: it is not the session's own any more")
 		w.write(r, userLine("at the desk"))
 		w.pass(2 * noticeEvery)
 		w.tmux.quit(desk)
@@ -275,8 +276,8 @@ func TestP3_SurvivorStaysLeftover(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
 		w.write(r, userLine("hello"))
-		left := w.processes.startNow(777, resume(r.AgentSessionID))
-		w.processes.yieldsTo(left.PID, never)
+		left := w.processes.StartNow(777, resume(r.AgentSessionID))
+		w.processes.YieldsTo(left.PID, tabletest.Never)
 		w.archive(r)
 		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		w.write(r, assistantLine)
@@ -284,10 +285,10 @@ func TestP3_SurvivorStaysLeftover(t *testing.T) {
 		assert.Zero(t, w.news.ghosts())
 		w.pass(3 * time.Hour)
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State, "it lives: that is not archived")
-		w.processes.yieldsTo(left.PID, process.HowTerm)
+		w.processes.YieldsTo(left.PID, process.HowTerm)
 		w.pass(2 * time.Hour)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(left))
+		assert.False(t, w.processes.Alive(left))
 		assert.Zero(t, w.news.ghosts())
 	})
 }
@@ -341,7 +342,7 @@ func TestP1_PresenceFileRevealsSecondWriter(t *testing.T) {
 		var files []presence.File
 		for i, r := range []session.Record{running, over} {
 			pid := 770 + i
-			id := w.processes.startNow(pid, []string{"claude", "--continue"})
+			id := w.processes.StartNow(pid, []string{"claude", "--continue"})
 			files = append(files, presence.File{PID: pid, ProcStart: id.Start, SessionID: r.AgentSessionID})
 			w.presences.claim(files...)
 			w.WakeAgent(pid)
@@ -370,7 +371,7 @@ func TestStrangersPresenceTriggersNoScan(t *testing.T) {
 			return presence.File{PID: 777, ProcStart: 1, SessionID: r.AgentSessionID}
 		}},
 		{"it was told", 777, func(w *world, r session.Record) presence.File {
-			id := w.processes.startNow(777, resume(r.AgentSessionID))
+			id := w.processes.StartNow(777, resume(r.AgentSessionID))
 			w.look()
 			return presence.File{PID: 777, ProcStart: id.Start, SessionID: r.AgentSessionID}
 		}},
@@ -380,10 +381,10 @@ func TestStrangersPresenceTriggersNoScan(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, _ := w.started()
 				w.presences.claim(tc.file(w, r))
-				before := w.processes.scanned()
+				before := w.processes.Scanned()
 				w.WakeAgent(tc.pid)
 				w.pass(time.Second)
-				assert.Equal(t, before, w.processes.scanned())
+				assert.Equal(t, before, w.processes.Scanned())
 			})
 		})
 	}
@@ -392,7 +393,7 @@ func TestStrangersPresenceTriggersNoScan(t *testing.T) {
 func TestWithoutSessionsNobodyIsLookedAt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.pass(time.Hour)
-		assert.Zero(t, w.processes.scanned())
+		assert.Zero(t, w.processes.Scanned())
 	})
 }
 
@@ -404,7 +405,7 @@ func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {
 		spoil func(w *world)
 	}{
 		{"the processes cannot be read", func(w *world) {
-			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+			w.processes.FailSnapshots(errors.New("/proc is not readable"))
 		}},
 		{"the presence files cannot be read", func(w *world) { w.presences.fail(errors.New("permission denied")) }},
 		{"the hooks' bindings cannot be read", func(w *world) {
@@ -415,7 +416,7 @@ func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, _ := w.started()
-				w.processes.startNow(777, resume(r.AgentSessionID))
+				w.processes.StartNow(777, resume(r.AgentSessionID))
 				tc.spoil(w)
 				assert.Error(t, w.noticeWriters(w.ctx))
 				assert.Zero(t, w.news.seconds())
@@ -428,7 +429,7 @@ func TestP6_WithoutEvidenceNobodyIsTold(t *testing.T) {
 func TestP6_PossibleWriterIsNotReported(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.processes.startNow(777, []string{"claude"})
+		w.processes.StartNow(777, []string{"claude"})
 		w.presences.claim(presence.File{PID: 777, SessionID: r.AgentSessionID}) // it does not say its start
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.seconds())

@@ -14,6 +14,7 @@ import (
 	"ccbot/agent/claude"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/typing"
@@ -45,7 +46,7 @@ func inServedWorld(t *testing.T, test func(t *testing.T, w *world)) {
 
 // serve starts the server of an agent.
 func (w *world) serve(a *agent, p *tmuxtest.Process) {
-	a.server = w.processes.startNow(p.PID+1_000_000, []string{"claude", "serve"}, below(p.PID))
+	a.server = w.processes.StartNow(p.PID+1_000_000, []string{"claude", "serve"}, tabletest.Below(p.PID))
 }
 
 func TestP1_BothProcessesOfAgentAreBound(t *testing.T) {
@@ -83,7 +84,7 @@ func TestP1_AgentIsReadyWithItsServer(t *testing.T) {
 		w.pass(30 * time.Second)
 		assert.Equal(t, session.Starting, w.get(r.ID).State)
 		assert.NotZero(t, toldOf[news.NotReporting](w.news), "the person learns of the wait")
-		server := w.processes.startNow(7_000_001, []string{"claude", "serve"}, below(a.id.PID))
+		server := w.processes.StartNow(7_000_001, []string{"claude", "serve"}, tabletest.Below(a.id.PID))
 		w.pass(time.Minute)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
 		assert.Equal(t, server, w.get(r.ID).Binding.AgentServer)
@@ -93,16 +94,16 @@ func TestP1_AgentIsReadyWithItsServer(t *testing.T) {
 func TestP3_ArchiveEndsBothProcesses(t *testing.T) {
 	inServedWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.server.PID, process.HowTerm)
+		w.processes.YieldsTo(a.server.PID, process.HowTerm)
 		receipt := w.archive(r)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Archived, got.State)
-		assert.Equal(t, []process.Identity{a.id, a.server}, w.processes.signalled(), "the terminal first")
+		assert.Equal(t, []process.Identity{a.id, a.server}, w.processes.Signalled(), "the terminal first")
 		require.NotNil(t, receipt.Agent)
 		assert.Equal(t, a.id, receipt.Agent.Process.Identity)
 		require.Len(t, receipt.Others, 1)
 		assert.Equal(t, a.server, receipt.Others[0].Process.Identity)
-		assert.False(t, w.processes.alive(a.id) || w.processes.alive(a.server))
+		assert.False(t, w.processes.Alive(a.id) || w.processes.Alive(a.server))
 		assert.Equal(t, fmt.Sprintf("nothing of it lives; process %d ended (hup); process %d ended (term)", a.id.PID, a.server.PID),
 			got.History[len(got.History)-1].Why)
 	})
@@ -115,26 +116,24 @@ func TestP3_ToolsOfServerEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inServedWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				tool := w.processes.startNow(901, []string{"sh", "tool"}, below(a.server.PID))
-				below901 := w.processes.startNow(902, []string{"sleep", "1000"}, below(tool.PID))
-				left := w.processes.startNow(903, []string{"sleep", "1000"})
-				w.processes.yieldsTo(tool.PID, process.HowKill)
-				w.processes.yieldsTo(a.server.PID, how)
+				tool := w.processes.StartNow(901, []string{"sh", "tool"}, tabletest.Below(a.server.PID))
+				below901 := w.processes.StartNow(902, []string{"sleep", "1000"}, tabletest.Below(tool.PID))
+				left := w.processes.StartNow(903, []string{"sleep", "1000"})
+				w.processes.YieldsTo(tool.PID, process.HowKill)
+				w.processes.YieldsTo(a.server.PID, how)
 				if how == process.HowAlreadyGone {
-					w.processes.set(func(ps *processes) {
-						ps.onAct = func(id process.Identity, _ process.How) {
-							if id == a.id {
-								ps.exit(a.server.PID)
-							}
+					w.processes.OnStep(func(id process.Identity, _ process.How) {
+						if id == a.id {
+							w.processes.Exit(a.server.PID)
 						}
 					})
 				}
 				receipt := w.archive(r)
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
 				for _, id := range []process.Identity{a.id, a.server, tool, below901} {
-					assert.False(t, w.processes.alive(id), id.PID)
+					assert.False(t, w.processes.Alive(id), id.PID)
 				}
-				assert.True(t, w.processes.alive(left))
+				assert.True(t, w.processes.Alive(left))
 				assert.Empty(t, w.get(r.ID).Descendants)
 				i := slices.IndexFunc(receipt.Others, func(e ending.Ending) bool { return e.Process.Identity == tool })
 				require.GreaterOrEqual(t, i, 0, "the receipt has the tool")
@@ -148,15 +147,15 @@ func TestP3_ToolsOfServerEnd(t *testing.T) {
 func TestP8_ToolsOfServerEndAfterCrash(t *testing.T) {
 	inServedWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		tool := w.processes.startNow(901, []string{"sh", "tool"}, below(a.server.PID))
+		tool := w.processes.StartNow(901, []string{"sh", "tool"}, tabletest.Below(a.server.PID))
 		w.crash("below-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
-		assert.True(t, w.processes.alive(a.id), "nothing has ended yet")
-		w.processes.exit(a.server.PID)
-		w.processes.exit(a.id.PID)
+		assert.True(t, w.processes.Alive(a.id), "nothing has ended yet")
+		w.processes.Exit(a.server.PID)
+		w.processes.Exit(a.id.PID)
 		w.comeBack()
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(tool))
+		assert.False(t, w.processes.Alive(tool))
 	})
 }
 
@@ -165,8 +164,8 @@ func TestP8_ToolsOfServerEndAfterCrash(t *testing.T) {
 func TestP2_ServerBelowToolIsLeftAlone(t *testing.T) {
 	inServedWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, p *tmuxtest.Process) {
-			tool := w.processes.startNow(p.PID+2_000_000, []string{"sh"}, below(p.PID))
-			a.server = w.processes.startNow(p.PID+1_000_000, []string{"claude", "serve"}, below(tool.PID))
+			tool := w.processes.StartNow(p.PID+2_000_000, []string{"sh"}, tabletest.Below(p.PID))
+			a.server = w.processes.StartNow(p.PID+1_000_000, []string{"claude", "serve"}, tabletest.Below(tool.PID))
 		}
 		r, a := w.starting()
 		w.pass(time.Second)
@@ -179,15 +178,15 @@ func TestP2_ServerBelowToolIsLeftAlone(t *testing.T) {
 func TestP6_UnknownServerConcludesNothing(t *testing.T) {
 	inServedWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.set(func(ps *processes) { ps.hidden[a.server.PID] = assert.AnError })
+		w.processes.Hide(a.server.PID, assert.AnError)
 		w.tmux.die(a, tmuxtest.Exit{})
 		w.WakeAll()
 		w.pass(20 * time.Second)
 		assert.Equal(t, session.Running, w.get(r.ID).State)
-		w.processes.set(func(ps *processes) { delete(ps.hidden, a.server.PID) })
+		w.processes.Hide(a.server.PID, nil)
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Completed, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(a.server))
+		assert.False(t, w.processes.Alive(a.server))
 	})
 }
 
@@ -195,12 +194,12 @@ func TestP6_UnknownServerConcludesNothing(t *testing.T) {
 func TestP3_SurvivingServerPreventsArchive(t *testing.T) {
 	inServedWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.server.PID, never)
+		w.processes.YieldsTo(a.server.PID, tabletest.Never)
 		w.archive(r)
 		got := w.get(r.ID)
 		assert.Equal(t, session.CleanupFailed, got.State)
 		assert.Equal(t, []process.Identity{a.server}, got.Cleanup.Processes)
-		w.processes.yieldsTo(a.server.PID, process.HowTerm)
+		w.processes.YieldsTo(a.server.PID, process.HowTerm)
 		w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 	})
@@ -210,11 +209,11 @@ func TestP3_SurvivingServerPreventsArchive(t *testing.T) {
 func TestP3_UnknownServerPreventsArchive(t *testing.T) {
 	inServedWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.set(func(ps *processes) { ps.hidden[a.server.PID] = assert.AnError })
+		w.processes.Hide(a.server.PID, assert.AnError)
 		w.archive(r)
 		got := w.get(r.ID)
 		assert.Equal(t, session.CleanupFailed, got.State)
-		assert.NotContains(t, w.processes.signalled(), a.server)
+		assert.NotContains(t, w.processes.Signalled(), a.server)
 	})
 }
 
@@ -224,7 +223,7 @@ func TestP3_ArchiveOfStartEndsServer(t *testing.T) {
 		r, a := w.starting()
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(a.id) || w.processes.alive(a.server))
+		assert.False(t, w.processes.Alive(a.id) || w.processes.Alive(a.server))
 	})
 }
 
@@ -237,7 +236,7 @@ func TestP3_FailedStartEndsServer(t *testing.T) {
 		w.tmux.die(a, tmuxtest.Exit{Status: 1})
 		w.pass(20 * time.Second)
 		assert.Equal(t, session.Failed, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(a.server))
+		assert.False(t, w.processes.Alive(a.server))
 	})
 }
 
@@ -246,7 +245,7 @@ func TestEndOfServerIsExplained(t *testing.T) {
 	inServedWorld(t, func(t *testing.T, w *world) {
 		r, a := w.starting()
 		w.pass(time.Second)
-		w.processes.exit(a.server.PID)
+		w.processes.Exit(a.server.PID)
 		w.pass(time.Second)
 		assert.Equal(t, session.Starting, w.get(r.ID).State, "its terminal has not ended yet")
 		a.mu.Lock()
@@ -264,12 +263,12 @@ func TestEndOfServerIsExplained(t *testing.T) {
 func TestP3_DeadServerEndsTerminal(t *testing.T) {
 	inServedWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.exit(a.server.PID)
+		w.processes.Exit(a.server.PID)
 		w.pass(10 * time.Second)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Completed, got.State)
-		assert.False(t, w.processes.alive(a.id), "P3: the terminal is ended")
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.False(t, w.processes.Alive(a.id), "P3: the terminal is ended")
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 		assert.NotZero(t, toldOf[news.Ended](w.news), "it is reported")
 		_, receipt := lastHeard[ending.Receipt](w.news)
 		require.NotNil(t, receipt.Agent)
@@ -285,10 +284,10 @@ func TestP3_DeadTerminalEndsServer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inServedWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.processes.yieldsTo(a.server.PID, process.HowTerm)
+				w.processes.YieldsTo(a.server.PID, process.HowTerm)
 				if closed {
 					w.tmux.StopServer()
-					w.processes.exit(a.id.PID)
+					w.processes.Exit(a.id.PID)
 				} else {
 					w.tmux.die(a, tmuxtest.Exit{})
 				}
@@ -296,8 +295,8 @@ func TestP3_DeadTerminalEndsServer(t *testing.T) {
 				w.pass(20 * time.Second)
 				got := w.get(r.ID)
 				assert.Equal(t, session.Completed, got.State)
-				assert.False(t, w.processes.alive(a.server), "P3: the server is ended")
-				assert.Equal(t, []process.Identity{a.server}, w.processes.signalled())
+				assert.False(t, w.processes.Alive(a.server), "P3: the server is ended")
+				assert.Equal(t, []process.Identity{a.server}, w.processes.Signalled())
 				assert.NotZero(t, toldOf[news.Ended](w.news), "it is reported")
 				_, receipt := lastHeard[ending.Receipt](w.news)
 				require.Len(t, receipt.Others, 1)
@@ -321,16 +320,16 @@ func TestP2_ReusedPIDOfServerIsLeftAlone(t *testing.T) {
 				if reused == a.id.PID {
 					w.tmux.die(a, tmuxtest.Exit{})
 				} else {
-					w.processes.exit(reused)
+					w.processes.Exit(reused)
 				}
-				foreign := w.processes.startNow(reused, []string{"claude", "serve"})
+				foreign := w.processes.StartNow(reused, []string{"claude", "serve"})
 				w.restart()
 				w.comeBack()
 				w.pass(20 * time.Second)
 				assert.Equal(t, session.Completed, w.get(r.ID).State)
-				assert.True(t, w.processes.alive(foreign))
-				assert.NotContains(t, w.processes.signalled(), foreign)
-				assert.False(t, w.processes.alive(a.id) || w.processes.alive(a.server))
+				assert.True(t, w.processes.Alive(foreign))
+				assert.NotContains(t, w.processes.Signalled(), foreign)
+				assert.False(t, w.processes.Alive(a.id) || w.processes.Alive(a.server))
 			})
 		})
 	}
@@ -345,7 +344,7 @@ func TestP8_EndOfBothProcessesSurvivesCrash(t *testing.T) {
 				w.crash(point, func() { _ = w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}) })
 				w.comeBack()
 				assert.Equal(t, session.Archived, w.get(r.ID).State)
-				assert.False(t, w.processes.alive(a.id) || w.processes.alive(a.server))
+				assert.False(t, w.processes.Alive(a.id) || w.processes.Alive(a.server))
 			})
 		})
 	}
@@ -354,13 +353,13 @@ func TestP8_EndOfBothProcessesSurvivesCrash(t *testing.T) {
 			inServedWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.crash(point, func() {
-					w.processes.exit(a.server.PID)
+					w.processes.Exit(a.server.PID)
 					_, _ = w.core.step(w.ctx, r.ID)
 				})
 				w.comeBack()
 				w.pass(20 * time.Second)
 				assert.Equal(t, session.Completed, w.get(r.ID).State)
-				assert.False(t, w.processes.alive(a.id))
+				assert.False(t, w.processes.Alive(a.id))
 			})
 		})
 	}
@@ -370,13 +369,13 @@ func TestP8_EndOfBothProcessesSurvivesCrash(t *testing.T) {
 func TestP7_NothingIsTypedWithoutTerminalAndServer(t *testing.T) {
 	for name, change := range map[string]func(w *world, a *agent){
 		"another group holds the terminal": func(w *world, a *agent) {
-			w.processes.change(a.id.PID, func(p *process.Process) { p.Foreground = p.PID + 5 })
+			w.processes.Change(a.id.PID, func(p *process.Process) { p.Foreground = p.PID + 5 })
 		},
 		"it has left the terminal": func(w *world, a *agent) {
-			w.processes.change(a.id.PID, func(p *process.Process) { p.TTY = 0 })
+			w.processes.Change(a.id.PID, func(p *process.Process) { p.TTY = 0 })
 		},
 		"it is unknown whether the server lives": func(w *world, a *agent) {
-			w.processes.set(func(ps *processes) { ps.hidden[a.server.PID] = assert.AnError })
+			w.processes.Hide(a.server.PID, assert.AnError)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -396,7 +395,7 @@ func TestP7_NothingIsTypedWithoutTerminalAndServer(t *testing.T) {
 		r, a := w.started()
 		w.order.onPoint(func(name string) {
 			if name == "typing-marked" {
-				w.processes.exit(a.server.PID)
+				w.processes.Exit(a.server.PID)
 			}
 		})
 		w.held(r, "1", "hello")

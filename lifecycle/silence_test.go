@@ -89,11 +89,11 @@ func TestP6_VerbsDoNotConcludeFromSilence(t *testing.T) {
 				w.tmux.Hang()
 				w.held(r, "k", viewtest.Said)
 				w.pass(time.Hour)
-				before, signals, heard := w.onDisk(), len(w.processes.signalled()), len(w.order.all())
+				before, signals, heard := w.onDisk(), len(w.processes.Signalled()), len(w.order.all())
 				require.ErrorIs(t, tc.call(w, w.get(r.ID)), view.ErrSilent)
 				assert.Equal(t, before, w.onDisk())
 				assert.Equal(t, typing.Held, w.prompts.state("k"))
-				assert.Len(t, w.processes.signalled(), signals)
+				assert.Len(t, w.processes.Signalled(), signals)
 				assert.Len(t, w.order.all(), heard, "nothing was begun, saved or told: %q", w.order.all()[heard:])
 				w.pass(time.Hour)
 				assert.Equal(t, w.get(r.ID).State, map[bool]session.State{true: session.Archived, false: session.Running}[tc.over])
@@ -175,7 +175,7 @@ func TestP6_SilentKeyConcludesNothing(t *testing.T) {
 func TestP6_StopContinuesByProcesses(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.id.PID, process.HowTerm)
+		w.processes.YieldsTo(a.id.PID, process.HowTerm)
 		w.crash("stop-recorded", func() { _ = w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked for"}) })
 		answers := w.tmux.Hang()
 		require.Equal(t, session.Stopping, w.get(r.ID).State)
@@ -203,7 +203,7 @@ func TestP6_RemovedSocketProvesNoEnd(t *testing.T) {
 			found := lost()
 			require.ErrorIs(t, interrupted(w, w.get(r.ID)), view.ErrSilent)
 			w.held(r, "k", viewtest.Said)
-			w.processes.exit(a.id.PID) // an end that tmux does not show yet
+			w.processes.Exit(a.id.PID) // an end that tmux does not show yet
 			w.pass(time.Hour)
 			assert.Equal(t, session.Running, w.get(r.ID).State)
 			assert.Zero(t, toldOf[news.Lost](w.news)+toldOf[news.Ended](w.news))
@@ -288,14 +288,14 @@ func TestP6_UnreadSessionIsUnknown(t *testing.T) {
 				}
 				w.Observer.Unread = func() []string { return []string{w.transcript(r.AgentSessionID)} }
 				w.held(r, "k", viewtest.Said)
-				before, signals := w.onDisk(), len(w.processes.signalled())
+				before, signals := w.onDisk(), len(w.processes.Signalled())
 				err := tc.call(w, w.get(r.ID))
 				assert.True(t, refusal.Is(err, refusal.Unread), "%v", err)
 				w.pass(time.Hour)
-				w.processes.exit(a.id.PID)
+				w.processes.Exit(a.id.PID)
 				w.pass(time.Hour)
 				assert.Equal(t, before, w.onDisk())
-				assert.Len(t, w.processes.signalled(), signals)
+				assert.Len(t, w.processes.Signalled(), signals)
 				assert.Empty(t, a.heard())
 				assert.Equal(t, typing.Held, w.prompts.state("k"))
 			})

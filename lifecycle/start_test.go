@@ -287,7 +287,7 @@ func TestUnboundEndedStartHasFailed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.tmux.onLaunch = func(a *agent, p *tmuxtest.Process) {
 			p.Exit = &tmuxtest.Exit{Status: 1}
-			w.processes.exit(a.id.PID)
+			w.processes.Exit(a.id.PID)
 		}
 		r, err := w.Start(w.ctx, w.request())
 		require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/typing"
@@ -81,20 +82,20 @@ func TestLookHasBackgroundWork(t *testing.T) {
 	}{
 		{"nothing", func(*world, *agent) {}, false},
 		{"a helper in the agent's own session", func(w *world, a *agent) {
-			w.processes.startNow(901, []string{"caffeinate"}, below(a.id.PID), func(p *process.Process) { p.SID = a.id.PID })
+			w.processes.StartNow(901, []string{"caffeinate"}, tabletest.Below(a.id.PID), func(p *process.Process) { p.SID = a.id.PID })
 		}, false},
-		{"a command", func(w *world, a *agent) { w.processes.startNow(901, []string{"bash"}, below(a.id.PID)) }, true},
+		{"a command", func(w *world, a *agent) { w.processes.StartNow(901, []string{"bash"}, tabletest.Below(a.id.PID)) }, true},
 		{"a command below a helper", func(w *world, a *agent) {
-			w.processes.startNow(901, []string{"helper"}, below(a.id.PID), func(p *process.Process) { p.SID = a.id.PID })
-			w.processes.startNow(902, []string{"make"}, below(901))
+			w.processes.StartNow(901, []string{"helper"}, tabletest.Below(a.id.PID), func(p *process.Process) { p.SID = a.id.PID })
+			w.processes.StartNow(902, []string{"make"}, tabletest.Below(901))
 		}, true},
 		{"a command that has ended", func(w *world, a *agent) {
-			w.processes.startNow(901, []string{"bash"}, below(a.id.PID), func(p *process.Process) { p.State = 'Z' })
+			w.processes.StartNow(901, []string{"bash"}, tabletest.Below(a.id.PID), func(p *process.Process) { p.State = 'Z' })
 		}, false},
 		{"nobody knows", func(w *world, _ *agent) {
-			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+			w.processes.FailSnapshots(errors.New("/proc is not readable"))
 		}, true},
-		{"the agent is not seen", func(w *world, a *agent) { w.processes.exit(a.id.PID) }, true},
+		{"the agent is not seen", func(w *world, a *agent) { w.processes.Exit(a.id.PID) }, true},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -116,14 +117,14 @@ func TestSingleScanServesAllSessions(t *testing.T) {
 			all = append(all, r)
 		}
 		w.stop()
-		before := w.processes.scanned()
+		before := w.processes.Scanned()
 		lookAt := w.Observer.Inspector(w.ctx)
 		for _, r := range all {
 			l := lookAt(r)
 			assert.Equal(t, talk.PhaseIdle, l.Phase)
 			assert.Equal(t, []int{r.Binding.Agent.PID}, l.PIDs, "the memory is summed up without another look")
 		}
-		assert.Equal(t, 1, w.processes.scanned()-before)
+		assert.Equal(t, 1, w.processes.Scanned()-before)
 	})
 }
 
@@ -159,7 +160,7 @@ func TestP3_QuietSessionIsArchivedWithReason(t *testing.T) {
 		w.pass(6 * time.Hour)
 		require.NoError(t, w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: seen, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}}))
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(a.id))
+		assert.False(t, w.processes.Alive(a.id))
 		require.Equal(t, 1, toldOf[ending.Receipt](w.news))
 		assert.Equal(t, 6*time.Hour, lastOf[ending.Receipt](w.news).Quiet)
 	})
@@ -191,18 +192,16 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 		}},
 		{"tmux does not answer", false, func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Server", tmux.ErrLost) }},
 		{"it is not known whether it lives", false, func(w *world, _ session.Record, _ *agent) {
-			w.processes.set(func(ps *processes) {
-				ps.liveness = func(process.Identity) process.Liveness { return process.Unknown }
-			})
+			w.processes.HideLiveness(true)
 		}},
 		{"a terminal shows it", false, func(w *world, _ session.Record, a *agent) { w.attach(a, -1, false) }},
 		{"a person types there", false, func(w *world, _ session.Record, a *agent) { w.attach(a, 0, false) }},
 		{"nobody knows who looks on", false, func(w *world, _ session.Record, _ *agent) { w.tmux.Fail("Viewers", tmux.ErrLost) }},
 		{"a command runs in the background", false, func(w *world, _ session.Record, a *agent) {
-			w.processes.startNow(901, []string{"make"}, below(a.id.PID))
+			w.processes.StartNow(901, []string{"make"}, tabletest.Below(a.id.PID))
 		}},
 		{"the processes cannot be read", false, func(w *world, _ session.Record, _ *agent) {
-			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+			w.processes.FailSnapshots(errors.New("/proc is not readable"))
 		}},
 		{"the record has changed", true, func(w *world, r session.Record, _ *agent) {
 			w.edit(r.ID, func(r *session.Record) { r.Name = "other" })
@@ -230,7 +229,7 @@ func TestP6_UnknownSessionIsNotArchived(t *testing.T) {
 				err := w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: seen, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
 				require.ErrorIs(t, err, ErrChanged)
 				assert.True(t, w.get(r.ID).State.Live())
-				assert.Empty(t, w.processes.signalled())
+				assert.Empty(t, w.processes.Signalled())
 				assert.Zero(t, toldOf[ending.Receipt](w.news))
 			})
 		})
@@ -268,7 +267,7 @@ func TestP2_PersonsQuietAgentStays(t *testing.T) {
 				w.pass(6 * time.Hour)
 				err = w.ArchiveQuiet(w.ctx, r.ID, port.Silence{Since: w.Observer.Inspector(w.ctx)(w.get(r.ID)).Active, Quiet: 6 * time.Hour, Cause: port.Cause{Why: "nothing has happened"}})
 				assert.Equal(t, !left, errors.Is(err, ErrChanged))
-				assert.Equal(t, !left, w.processes.alive(a.id))
+				assert.Equal(t, !left, w.processes.Alive(a.id))
 			})
 		})
 	}

@@ -15,6 +15,7 @@ import (
 
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/typing"
@@ -79,7 +80,7 @@ func TestP3_ArchiveEndsAgentAndReports(t *testing.T) {
 		assert.Empty(t, receipt.Others)
 		assert.Empty(t, receipt.Failures)
 		assert.Equal(t, fmt.Sprintf("nothing of it lives; process %d ended (hup)", a.id.PID), got.History[len(got.History)-1].Why)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 		assert.Empty(t, w.tmux.windows())
 	})
 }
@@ -91,7 +92,7 @@ func TestP3_IntentIsOnDiskBeforeEnd(t *testing.T) {
 		w.order.onPoint(func(name string) {
 			if name == "stop-recorded" {
 				seen = w.get(r.ID)
-				assert.Empty(t, w.processes.signalled())
+				assert.Empty(t, w.processes.Signalled())
 			}
 		})
 		require.NoError(t, w.Archive(w.ctx, r.ID, session.Completed, port.Cause{Why: "done"}))
@@ -105,7 +106,7 @@ func TestP3_IntentIsOnDiskBeforeEnd(t *testing.T) {
 func TestP3_SurvivorPreventsArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.id.PID, never)
+		w.processes.YieldsTo(a.id.PID, tabletest.Never)
 		receipt := w.archive(r)
 		got := w.get(r.ID)
 		assert.Equal(t, session.CleanupFailed, got.State)
@@ -121,7 +122,7 @@ func TestP3_SurvivorPreventsArchive(t *testing.T) {
 		assert.Equal(t, session.CleanupFailed, got.State)
 		assert.Equal(t, 2, got.Cleanup.Attempts)
 
-		w.processes.yieldsTo(a.id.PID, process.HowHangUp)
+		w.processes.YieldsTo(a.id.PID, process.HowHangUp)
 		w.archive(r)
 		got = w.get(r.ID)
 		assert.Equal(t, session.Archived, got.State)
@@ -132,14 +133,13 @@ func TestP3_SurvivorPreventsArchive(t *testing.T) {
 
 // An unknown process is never called archived, and is not ended either.
 func TestP6_UnknownIsNeitherArchivedNorEnded(t *testing.T) {
-	unknown := func(process.Identity) process.Liveness { return process.Unknown }
 	tests := []struct {
 		name  string
 		spoil func(w *world, a *agent)
 	}{
-		{"liveness unknown", func(w *world, _ *agent) { w.processes.set(func(ps *processes) { ps.liveness = unknown }) }},
+		{"liveness unknown", func(w *world, _ *agent) { w.processes.HideLiveness(true) }},
 		{"pane gone, liveness unknown", func(w *world, a *agent) {
-			w.processes.set(func(ps *processes) { ps.liveness = unknown })
+			w.processes.HideLiveness(true)
 			w.tmux.ClosePaneByHand(a.pane)
 		}},
 	}
@@ -151,7 +151,7 @@ func TestP6_UnknownIsNeitherArchivedNorEnded(t *testing.T) {
 				receipt := w.archive(r)
 				assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 				assert.NotEmpty(t, receipt.Failures)
-				assert.Empty(t, w.processes.signalled())
+				assert.Empty(t, w.processes.Signalled())
 			})
 		})
 	}
@@ -160,7 +160,7 @@ func TestP6_UnknownIsNeitherArchivedNorEnded(t *testing.T) {
 func TestP3_UnreadableProcessTablePreventsArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, _ := w.started()
-		w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+		w.processes.FailSnapshots(errors.New("/proc is not readable"))
 		w.archive(r)
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 	})
@@ -188,7 +188,7 @@ func TestEndedSessionLeavesNoMemory(t *testing.T) {
 		require.Len(t, w.states.byID, 2)
 		require.NoError(t, w.Archive(w.ctx, archived.ID, session.Archived, port.Cause{Why: "asked"}))
 		w.tmux.End(a.pane, tmuxtest.Exit{})
-		w.processes.exit(a.id.PID)
+		w.processes.Exit(a.id.PID)
 		w.pass(time.Minute)
 		require.Equal(t, session.Completed, w.get(ended.ID).State)
 		assert.Empty(t, w.states.byID)
@@ -203,7 +203,7 @@ func TestArchiveOfWhatHasEnded(t *testing.T) {
 		receipt := w.archive(r)
 		assert.Nil(t, receipt.Agent)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.Empty(t, w.processes.signalled())
+		assert.Empty(t, w.processes.Signalled())
 		assert.Empty(t, w.tmux.windows())
 	})
 }
@@ -254,7 +254,7 @@ func TestP3_ProvenLeftoverIsEnded(t *testing.T) {
 		r, a := w.started()
 		left := w.leftover(777, r)
 		receipt := w.archive(r)
-		assert.Equal(t, []process.Identity{a.id, left}, w.processes.signalled())
+		assert.Equal(t, []process.Identity{a.id, left}, w.processes.Signalled())
 		require.Len(t, receipt.Others, 1)
 		assert.True(t, receipt.Others[0].Ended)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
@@ -272,13 +272,13 @@ func TestP2_UnprovenProcessIsSpared(t *testing.T) {
 		other func(w *world, r session.Record)
 	}{
 		{"claims to write it but is no agent", session.Archived, func(w *world, r session.Record) {
-			claims(w, w.processes.start(777, []string{"vim", "notes"}), r)
+			claims(w, w.processes.Start(777, []string{"vim", "notes"}), r)
 		}},
 		{"root's", session.CleanupFailed, func(w *world, r session.Record) {
 			w.leftover(777, r, func(p *process.Process) { p.UID = 0 })
 		}},
 		{"evidence contradicts itself", session.CleanupFailed, func(w *world, r session.Record) {
-			id := w.processes.start(777, []string{"claude"})
+			id := w.processes.Start(777, []string{"claude"})
 			claims(w, id, r)
 			w.bindings.claim(id, uuid.New())
 		}},
@@ -294,7 +294,7 @@ func TestP2_UnprovenProcessIsSpared(t *testing.T) {
 				r, a := w.started()
 				tc.other(w, r)
 				receipt := w.archive(r)
-				assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+				assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 				assert.Equal(t, tc.want, w.get(r.ID).State)
 				assert.Equal(t, tc.want == session.CleanupFailed, len(receipt.Failures) > 0)
 				assert.True(t, len(receipt.Failures) > 0 || !receipt.Others[0].Ended && receipt.Others[0].Reason != "", "what is spared is told")
@@ -309,12 +309,12 @@ func TestP1_OtherUsersArgvIsIgnored(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		for pid := 700; pid < 760; pid++ {
-			w.leftover(pid, r, func(p *process.Process) { p.UID = user + 1 })
+			w.leftover(pid, r, func(p *process.Process) { p.UID = tabletest.User + 1 })
 		}
 		require.NoError(t, w.noticeWriters(w.ctx))
 		assert.Empty(t, w.writersOf(r))
 		receipt := w.archive(r)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.Empty(t, receipt.Failures)
 		assert.Empty(t, receipt.Others, "the receipt is about this session's processes")
@@ -333,7 +333,7 @@ func TestP1_OtherUsersArgvIsIgnored(t *testing.T) {
 func TestP1_BoundAgentOfAnotherUserCounts(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.change(a.id.PID, func(p *process.Process) { p.UID = user + 1 })
+		w.processes.Change(a.id.PID, func(p *process.Process) { p.UID = tabletest.User + 1 })
 		e, err := w.Evidence.Read(w.ctx, r.AgentSessionID)
 		require.NoError(t, err)
 		require.Len(t, e.Verdicts, 1)
@@ -345,11 +345,11 @@ func TestP1_BoundAgentOfAnotherUserCounts(t *testing.T) {
 func TestP2_StrangersAreNotEvenLookedAt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.start(777, []string{"claude", "--resume", uuid.NewString()})
-		w.processes.start(778, []string{"vim", r.AgentSessionID.String()})
-		w.processes.start(779, []string{"claude", "--resume", r.AgentSessionID.String(), "--fork-session"})
+		w.processes.Start(777, []string{"claude", "--resume", uuid.NewString()})
+		w.processes.Start(778, []string{"vim", r.AgentSessionID.String()})
+		w.processes.Start(779, []string{"claude", "--resume", r.AgentSessionID.String(), "--fork-session"})
 		w.archive(r)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 	})
 }
@@ -360,15 +360,15 @@ func TestP2_DescendantsOfAKilledAgent(t *testing.T) {
 		t.Run(string(how), func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(a.id.PID))
-				w.processes.startNow(902, []string{"tmux", "attach"}, below(a.id.PID))
-				w.processes.yieldsTo(a.id.PID, how)
+				tool := w.processes.StartNow(901, []string{"sleep", "1000"}, tabletest.Below(a.id.PID))
+				w.processes.StartNow(902, []string{"tmux", "attach"}, tabletest.Below(a.id.PID))
+				w.processes.YieldsTo(a.id.PID, how)
 				w.archive(r)
 				want := []process.Identity{a.id}
 				if how == process.HowKill {
 					want = append(want, tool)
 				}
-				assert.Equal(t, want, w.processes.signalled())
+				assert.Equal(t, want, w.processes.Signalled())
 			})
 		})
 	}
@@ -391,7 +391,7 @@ func TestP3_ConcurrentArchivesEndInOneState(t *testing.T) {
 			var wrong *StateError
 			assert.True(t, i == done || errors.As(err, &wrong), "%v", err)
 		}
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 	})
 }
 
@@ -430,7 +430,7 @@ func TestP8_StepFinishesInterruptedArchive(t *testing.T) {
 		w.Wake(r.ID)
 		w.pass(time.Second)
 		assert.Equal(t, session.Completed, w.get(r.ID).State)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 		assert.Equal(t, 1, toldOf[ending.Receipt](w.news), "the receipt is told although nobody waits for it")
 	})
 }
@@ -440,14 +440,14 @@ func TestP8_StepFinishesInterruptedArchive(t *testing.T) {
 func TestP8_NextStartFinishesStoppedArchive(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
 		w.stop()
 		ctx, stop := context.WithTimeout(w.ctx, 5*time.Second)
 		defer stop()
 		require.ErrorIs(t, w.Archive(ctx, r.ID, session.Archived, port.Cause{Why: "asked"}), context.DeadlineExceeded)
 		assert.Equal(t, session.Stopping, w.get(r.ID).State)
 		assert.Zero(t, toldOf[ending.Receipt](w.news))
-		assert.True(t, w.processes.alive(a.id))
+		assert.True(t, w.processes.Alive(a.id))
 
 		w.restart()
 		w.comeBack()

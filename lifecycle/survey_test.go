@@ -16,6 +16,7 @@ import (
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 )
@@ -28,7 +29,7 @@ func (w *world) survey() evidence.Survey {
 	require.NoError(w.t, err)
 	assert.Equal(w.t, before, w.Store.List())
 	assert.Len(w.t, w.news.all(), told)
-	assert.Empty(w.t, w.processes.signalled())
+	assert.Empty(w.t, w.processes.Signalled())
 	return v
 }
 
@@ -40,25 +41,25 @@ func TestP1_SurveySeesAllWriters(t *testing.T) {
 		quiet, _ := w.started()
 		launcher, b := w.started()
 		w.stop()
-		w.processes.exit(ended.id.PID)
+		w.processes.Exit(ended.id.PID)
 		w.edit(over.ID, func(r *session.Record) {
 			r.State, r.Binding, r.Ended = session.Archived, nil, w.Moment()
-			r.Bound = []process.Identity{w.processes.startNow(770, []string{"claude"})}
+			r.Bound = []process.Identity{w.processes.StartNow(770, []string{"claude"})}
 		})
 		w.pass(time.Minute)
 		line := []string{"sh", w.command(), "--session-id", launcher.AgentSessionID.String()}
-		w.processes.change(b.id.PID, func(p *process.Process) { p.Args = line })
+		w.processes.Change(b.id.PID, func(p *process.Process) { p.Args = line })
 		b.set(func(a *agent) { a.silent = true })
-		child := w.processes.startNow(771, append([]string{"claude"}, line[2:]...), below(b.id.PID))
+		child := w.processes.StartNow(771, append([]string{"claude"}, line[2:]...), tabletest.Below(b.id.PID))
 		desk := w.tmux.byHand(resume(running.AgentSessionID)...)
-		unclear := w.processes.startNow(772, []string{"claude"})
-		foreign := w.processes.startNow(773, resume(over.AgentSessionID), func(p *process.Process) { p.UID = 0 })
+		unclear := w.processes.StartNow(772, []string{"claude"})
+		foreign := w.processes.StartNow(773, resume(over.AgentSessionID), func(p *process.Process) { p.UID = 0 })
 		w.presences.claim(presence.File{PID: 772, SessionID: over.AgentSessionID}, presence.File{PID: 771, ProcStart: child.Start, SessionID: launcher.AgentSessionID})
 
 		v := w.survey()
-		scans := w.processes.scanned()
+		scans := w.processes.Scanned()
 		w.survey()
-		assert.Equal(t, scans+1, w.processes.scanned(), "one look at all processes")
+		assert.Equal(t, scans+1, w.processes.Scanned(), "one look at all processes")
 		require.Len(t, v.Writers, 2)
 		assert.NotContains(t, v.Writers, quiet.ID)
 		require.Len(t, v.Writers[running.ID], 1)
@@ -90,7 +91,7 @@ func TestP1_SurveySeesAllWriters(t *testing.T) {
 			}
 			assert.ElementsMatch(t, all, v.Writers[r.ID])
 		}
-		assert.True(t, w.processes.alive(a.id))
+		assert.True(t, w.processes.Alive(a.id))
 	})
 }
 
@@ -100,7 +101,7 @@ func TestP6_SurveyWithoutEvidenceSeesAgents(t *testing.T) {
 		spoil func(w *world)
 	}{
 		{"the processes cannot be listed", func(w *world) {
-			w.processes.set(func(ps *processes) { ps.failing = errors.New("/proc is not readable") })
+			w.processes.FailSnapshots(errors.New("/proc is not readable"))
 		}},
 		{"the presence files cannot be read", func(w *world) { w.presences.fail(errors.New("permission denied")) }},
 		{"the hooks' bindings cannot be read", func(w *world) {
@@ -113,7 +114,7 @@ func TestP6_SurveyWithoutEvidenceSeesAgents(t *testing.T) {
 				alive, _ := w.started()
 				gone, b := w.started()
 				w.stop()
-				w.processes.exit(b.id.PID)
+				w.processes.Exit(b.id.PID)
 				tc.spoil(w)
 				v, err := w.Evidence.Survey(w.ctx, w.Store.List())
 				require.ErrorIs(t, err, evidence.ErrUnreadable)
@@ -148,14 +149,14 @@ func TestP6_ReplacedBoundAgentIsUnknown(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.stop()
-				w.processes.change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = exe, argv })
+				w.processes.Change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = exe, argv })
 				w.edit(r.ID, func(r *session.Record) {
 					r.Binding.Exe, r.Binding.Argv = exe, process.ArgvHash(argv)
 					if tc.unset {
 						r.Binding.Exe, r.Binding.Argv = "", ""
 					}
 				})
-				w.processes.change(a.id.PID, tc.change)
+				w.processes.Change(a.id.PID, tc.change)
 				assert.Equal(t, tc.want, w.survey().Agents[r.ID])
 			})
 		})
@@ -169,7 +170,7 @@ func TestP2_RecycledIDsMatchNothing(t *testing.T) {
 		recycle func(w *world, r session.Record, a *agent)
 	}{
 		{"the pid is another process", func(w *world, r session.Record, a *agent) {
-			w.processes.startNow(a.id.PID, resume(uuid.New()))
+			w.processes.StartNow(a.id.PID, resume(uuid.New()))
 		}},
 		{"the pid is another agent in the pane of that id", func(w *world, r session.Record, a *agent) {
 			w.tmux.StopServer()
@@ -179,7 +180,7 @@ func TestP2_RecycledIDsMatchNothing(t *testing.T) {
 		}},
 		{"of another boot", func(w *world, r session.Record, a *agent) {
 			a.set(func(a *agent) { a.silent = true })
-			w.processes.startAt(a.id.Start, a.id.PID, resume(uuid.New()))
+			w.processes.StartAt(a.id.Start, a.id.PID, resume(uuid.New()))
 			w.edit(r.ID, func(r *session.Record) {
 				r.Binding.Agent.Boot = "another"
 				r.Bound = []process.Identity{r.Binding.Agent}
@@ -191,7 +192,7 @@ func TestP2_RecycledIDsMatchNothing(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
 				w.restart()
-				w.processes.exit(a.id.PID)
+				w.processes.Exit(a.id.PID)
 				w.tmux.ClosePaneByHand(a.pane)
 				tc.recycle(w, r, a)
 				v := w.survey()
@@ -201,14 +202,14 @@ func TestP2_RecycledIDsMatchNothing(t *testing.T) {
 				ended, err := w.EndLeftovers(w.ctx, r.ID, "test")
 				require.NoError(t, err)
 				assert.Empty(t, ended)
-				assert.Empty(t, w.processes.signalled())
+				assert.Empty(t, w.processes.Signalled())
 			})
 		})
 	}
 }
 
 // crowd has many sessions and processes.
-func crowd(t testing.TB, store *session.Store, ps *processes, files *presences, records, processes int) {
+func crowd(t testing.TB, store *session.Store, ps *tabletest.Table, files *presences, records, processes int) {
 	t.Helper()
 	var ids []uuid.UUID
 	for i := range records {
@@ -223,7 +224,7 @@ func crowd(t testing.TB, store *session.Store, ps *processes, files *presences, 
 	}
 	var all []presence.File
 	for i := range processes {
-		who := ps.startNow(100_000+i, resume(ids[i]))
+		who := ps.StartNow(100_000+i, resume(ids[i]))
 		all = append(all, presence.File{PID: who.PID, ProcStart: who.Start, SessionID: ids[i]})
 	}
 	files.claim(all...)
@@ -235,7 +236,7 @@ func TestSurveyScansOnce(t *testing.T) {
 		crowd(t, w.Store, w.processes, w.presences, 300, 60)
 		calls := len(w.tmux.Calls())
 		assert.Len(t, w.survey().Writers, 60)
-		assert.Equal(t, 1, w.processes.scanned())
+		assert.Equal(t, 1, w.processes.Scanned())
 		assert.Len(t, w.tmux.Calls(), calls+1)
 	})
 }

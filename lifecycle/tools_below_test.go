@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
@@ -20,9 +21,9 @@ func TestP8_KilledAgentsToolsEndAfterCrash(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.processes.yieldsTo(a.id.PID, process.HowKill)
-				tool := w.processes.startNow(901, []string{"bash", "-c", "npm start"}, below(a.id.PID))
-				w.processes.startNow(902, []string{"node", "server.js"}, below(tool.PID))
+				w.processes.YieldsTo(a.id.PID, process.HowKill)
+				tool := w.processes.StartNow(901, []string{"bash", "-c", "npm start"}, tabletest.Below(a.id.PID))
+				w.processes.StartNow(902, []string{"node", "server.js"}, tabletest.Below(tool.PID))
 				w.crash(point, func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
 				assert.NotEmpty(t, w.get(r.ID).Descendants)
 				w.comeBack()
@@ -51,13 +52,13 @@ func (w *world) startOf(pid int) uint64 {
 func TestP8_GoneAgentsToolsEnd(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
-		tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(a.id.PID))
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
+		tool := w.processes.StartNow(901, []string{"sleep", "1000"}, tabletest.Below(a.id.PID))
 		w.crash("below-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
-		w.processes.exit(a.id.PID)
+		w.processes.Exit(a.id.PID)
 		w.comeBack()
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(tool))
+		assert.False(t, w.processes.Alive(tool))
 	})
 }
 
@@ -77,18 +78,18 @@ func TestP2_GuardsHoldBelowKilledAgent(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				w.processes.yieldsTo(a.id.PID, process.HowKill)
+				w.processes.YieldsTo(a.id.PID, process.HowKill)
 				change := func(p *process.Process) {
 					p.PPID = a.id.PID
 					if tc.change != nil {
 						tc.change(p)
 					}
 				}
-				spared := w.processes.startNow(901, tc.argv, change)
-				tool := w.processes.startNow(902, []string{"sleep", "1000"}, below(a.id.PID))
+				spared := w.processes.StartNow(901, tc.argv, change)
+				tool := w.processes.StartNow(902, []string{"sleep", "1000"}, tabletest.Below(a.id.PID))
 				receipt := w.archive(r)
 				assert.Equal(t, session.Archived, w.get(r.ID).State, receipt.Failures)
-				assert.Equal(t, []process.Identity{a.id, tool}, w.processes.signalled())
+				assert.Equal(t, []process.Identity{a.id, tool}, w.processes.Signalled())
 				assert.Equal(t, map[int]string{spared.PID: tc.reason}, reasons(receipt.Others))
 			})
 		})
@@ -99,13 +100,13 @@ func TestP2_GuardsHoldBelowKilledAgent(t *testing.T) {
 func TestP2_TmuxServersProcessesAreSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
-		w.processes.startNow(901, []string{"tmux", "-D"}, below(a.id.PID), func(p *process.Process) { p.Comm = "tmux: server" })
-		w.processes.startNow(902, []string{"bash"}, below(901))
-		w.processes.startNow(903, []string{"make", "all"}, below(902))
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
+		w.processes.StartNow(901, []string{"tmux", "-D"}, tabletest.Below(a.id.PID), func(p *process.Process) { p.Comm = "tmux: server" })
+		w.processes.StartNow(902, []string{"bash"}, tabletest.Below(901))
+		w.processes.StartNow(903, []string{"make", "all"}, tabletest.Below(902))
 		w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 	})
 }
 
@@ -113,14 +114,14 @@ func TestP2_ForeignNestedAgentIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
 		other, b := w.started()
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
-		w.processes.change(b.id.PID, below(a.id.PID))
-		tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(b.id.PID))
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
+		w.processes.Change(b.id.PID, tabletest.Below(a.id.PID))
+		tool := w.processes.StartNow(901, []string{"sleep", "1000"}, tabletest.Below(b.id.PID))
 		receipt := w.archive(r)
 		assert.Equal(t, session.Archived, w.get(r.ID).State, receipt.Failures)
 		assert.Equal(t, session.Running, w.get(other.ID).State)
-		assert.True(t, w.processes.alive(tool), "a tool of the other session")
-		assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+		assert.True(t, w.processes.Alive(tool), "a tool of the other session")
+		assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 	})
 }
 
@@ -128,31 +129,31 @@ func TestP2_ForeignNestedAgentIsSpared(t *testing.T) {
 func TestP2_DescendantsReusedPidIsSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
-		w.processes.startNow(901, []string{"sleep", "1000"}, below(a.id.PID))
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
+		w.processes.StartNow(901, []string{"sleep", "1000"}, tabletest.Below(a.id.PID))
 		w.crash("below-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"})) })
-		w.processes.exit(901)
-		stranger := w.processes.startNow(901, []string{"sleep", "1000"})
+		w.processes.Exit(901)
+		stranger := w.processes.StartNow(901, []string{"sleep", "1000"})
 		w.comeBack()
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.True(t, w.processes.alive(stranger))
+		assert.True(t, w.processes.Alive(stranger))
 	})
 }
 
 func TestP3_SurvivingDescendantIsRetried(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
-		tool := w.processes.startNow(901, []string{"dd"}, below(a.id.PID))
-		w.processes.yieldsTo(tool.PID, never)
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
+		tool := w.processes.StartNow(901, []string{"dd"}, tabletest.Below(a.id.PID))
+		w.processes.YieldsTo(tool.PID, tabletest.Never)
 		receipt := w.archive(r)
 		require.Len(t, receipt.Failures, 1)
 		assert.Equal(t, ending.Failure{Kind: ending.FailureSurvived, ID: tool, Detail: "it survived KILL"}, receipt.Failures[0])
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
-		w.processes.yieldsTo(tool.PID, process.HowTerm)
+		w.processes.YieldsTo(tool.PID, process.HowTerm)
 		w.pass(2 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(tool))
+		assert.False(t, w.processes.Alive(tool))
 	})
 }
 
@@ -160,18 +161,18 @@ func TestP3_SurvivingDescendantIsRetried(t *testing.T) {
 func TestP2_EndBeforeKillNeedsNoCleanup(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
-		tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(a.id.PID))
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
+		tool := w.processes.StartNow(901, []string{"sleep", "1000"}, tabletest.Below(a.id.PID))
 		w.order.onPoint(func(name string) {
 			if name == "below-recorded" {
-				w.processes.exit(a.id.PID)
+				w.processes.Exit(a.id.PID)
 			}
 		})
 		receipt := w.archive(r)
 		assert.Equal(t, process.HowTerm, receipt.Agent.How)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
 		assert.Empty(t, w.get(r.ID).Descendants)
-		assert.True(t, w.processes.alive(tool))
+		assert.True(t, w.processes.Alive(tool))
 	})
 }
 
@@ -179,16 +180,16 @@ func TestP2_EndBeforeKillNeedsNoCleanup(t *testing.T) {
 func TestP2_LivingAgentsToolsAreSpared(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		w.processes.yieldsTo(a.id.PID, never)
-		tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(a.id.PID))
+		w.processes.YieldsTo(a.id.PID, tabletest.Never)
+		tool := w.processes.StartNow(901, []string{"sleep", "1000"}, tabletest.Below(a.id.PID))
 		w.archive(r)
 		require.Equal(t, session.CleanupFailed, w.get(r.ID).State)
 		assert.Contains(t, w.get(r.ID).Descendants, session.Tool{Process: tool, Of: a.id})
-		assert.True(t, w.processes.alive(tool))
-		w.processes.yieldsTo(a.id.PID, process.HowKill)
+		assert.True(t, w.processes.Alive(tool))
+		w.processes.YieldsTo(a.id.PID, process.HowKill)
 		w.pass(5 * time.Minute)
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(tool))
+		assert.False(t, w.processes.Alive(tool))
 	})
 }
 
@@ -205,12 +206,12 @@ func TestP3_ToolsOfAKilledLeftoverEnd(t *testing.T) {
 		}},
 		{"by a restore", func(t *testing.T, w *world, r session.Record, left process.Identity) {
 			w.restart() // no scan notices it in between
-			w.processes.yieldsTo(left.PID, never)
+			w.processes.YieldsTo(left.PID, tabletest.Never)
 			require.NoError(t, w.Archive(w.ctx, r.ID, session.Archived, port.Cause{Why: "asked"}))
 			w.edit(r.ID, func(r *session.Record) {
 				r.State, r.Cleanup, r.Binding, r.Descendants = session.Archived, nil, nil, nil
 			})
-			w.processes.yieldsTo(left.PID, process.HowKill)
+			w.processes.YieldsTo(left.PID, process.HowKill)
 			_, err := w.restoreIt(r.ID)
 			require.NoError(t, err)
 		}},
@@ -219,14 +220,14 @@ func TestP3_ToolsOfAKilledLeftoverEnd(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.started()
-				own := w.processes.startNow(900, []string{"npm", "test"}, below(a.id.PID))
+				own := w.processes.StartNow(900, []string{"npm", "test"}, tabletest.Below(a.id.PID))
 				left := w.leftover(777, r)
-				w.processes.yieldsTo(left.PID, process.HowKill)
-				tool := w.processes.startNow(901, []string{"sleep", "1000"}, below(left.PID))
+				w.processes.YieldsTo(left.PID, process.HowKill)
+				tool := w.processes.StartNow(901, []string{"sleep", "1000"}, tabletest.Below(left.PID))
 				tc.end(t, w, r, left)
-				assert.False(t, w.processes.alive(left))
-				assert.False(t, w.processes.alive(tool))
-				assert.True(t, w.processes.alive(own), "a tool of an agent that was not killed")
+				assert.False(t, w.processes.Alive(left))
+				assert.False(t, w.processes.Alive(tool))
+				assert.True(t, w.processes.Alive(own), "a tool of an agent that was not killed")
 			})
 		})
 	}

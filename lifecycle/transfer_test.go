@@ -34,7 +34,7 @@ func (w *world) crashed() session.Record {
 	r, a := w.started()
 	w.write(r, userLine("earlier"))
 	w.restart()
-	w.processes.exit(a.id.PID)
+	w.processes.Exit(a.id.PID)
 	w.tmux.ClosePaneByHand(a.pane)
 	return w.get(r.ID)
 }
@@ -318,10 +318,10 @@ func TestP1_TransferableSessions(t *testing.T) {
 			w.edit(r.ID, func(r *session.Record) { r.Binding = nil })
 		}, true, true},
 		{"running, nobody knows of its agent", session.Running, func(w *world, r session.Record) {
-			w.processes.set(func(ps *processes) { ps.hidden[r.Binding.Agent.PID] = errors.New("permission denied") })
+			w.processes.Hide(r.Binding.Agent.PID, errors.New("permission denied"))
 		}, false, false},
 		{"running, its agent lives", session.Running, func(w *world, r session.Record) {
-			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = w.processes.startNow(777, []string{"claude"}) })
+			w.edit(r.ID, func(r *session.Record) { r.Binding.Agent = w.processes.StartNow(777, []string{"claude"}) })
 		}, false, false},
 		{"lost", session.Lost, gone, true, true},
 		{"failed", session.Failed, gone, true, true},

@@ -82,7 +82,7 @@ func TestUsageIsKeptAtTheEnd(t *testing.T) {
 		},
 		"ended by itself": func(_ *testing.T, w *world, _ session.Record, a *agent) { w.tmux.die(a, tmuxtest.Exit{}) },
 		"lost": func(_ *testing.T, w *world, _ session.Record, a *agent) {
-			w.processes.exit(a.id.PID)
+			w.processes.Exit(a.id.PID)
 			w.tmux.ClosePaneByHand(a.pane)
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"ccbot/agent/claude/presence"
 	"ccbot/internal/naming"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
@@ -52,12 +53,12 @@ func TestWindowsAreDescribed(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		id := uuid.New()
 		h := w.tmux.byHand(resume(id)...)
-		w.processes.startNow(771, []string{"make"}, below(h.id.PID))     // goes with the agent
-		w.processes.startNow(772, []string{"sleep"}, below(h.shell.PID)) // stays
-		w.processes.startNow(773, []string{"vim"}, inTerminal(h.shell.PID, h.shell.PID))
-		w.processes.startNow(774, []string{"cat"}, below(h.shell.PID), func(p *process.Process) { p.State = 'Z' })
+		w.processes.StartNow(771, []string{"make"}, tabletest.Below(h.id.PID))     // goes with the agent
+		w.processes.StartNow(772, []string{"sleep"}, tabletest.Below(h.shell.PID)) // stays
+		w.processes.StartNow(773, []string{"vim"}, inTerminal(h.shell.PID, h.shell.PID))
+		w.processes.StartNow(774, []string{"cat"}, tabletest.Below(h.shell.PID), func(p *process.Process) { p.State = 'Z' })
 		split := w.tmux.Split(h.pane)
-		second := w.processes.startNow(w.tmux.Fake.Process(split).PID, []string{"bash"})
+		second := w.processes.StartNow(w.tmux.Fake.Process(split).PID, []string{"bash"})
 		other := w.tmux.byHand("vim")
 		w.tmux.Change(other.pane, tagged("4f0c/"+uuid.NewString()))
 
@@ -130,9 +131,9 @@ func TestP2_DeadPaneHoldsNoProcess(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		h := w.tmux.byHand("true")
 		w.tmux.quit(h)
-		w.processes.exit(h.shell.PID)
+		w.processes.Exit(h.shell.PID)
 		w.tmux.Fake.End(h.pane, tmuxtest.Exit{})
-		w.processes.startNow(h.shell.PID, resume(uuid.New()), inTerminal(99, 99))
+		w.processes.StartNow(h.shell.PID, resume(uuid.New()), inTerminal(99, 99))
 		all := w.windowsOf(h.pane)
 		require.Len(t, all, 1)
 		assert.Nil(t, all[0].Agent)
@@ -148,7 +149,7 @@ func TestP6_UnreadableWindowsAreError(t *testing.T) {
 		w.presences.fail(errors.New("permission denied"))
 		_, err = w.Evidence.Windows(w.ctx, panes)
 		require.ErrorIs(t, err, evidence.ErrUnreadable)
-		assert.True(t, w.processes.alive(h.id))
+		assert.True(t, w.processes.Alive(h.id))
 	})
 }
 
@@ -273,11 +274,11 @@ func TestP2_ArchivedOrphanClosesOnlyItsPane(t *testing.T) {
 					r, err := w.Adopt(w.ctx, orphanOf(*w.windowsOf(a.pane)[0].Agent))
 					require.NoError(t, err)
 					w.tmux.Change(a.pane, tagged(tc.tag))
-					w.processes.yieldsTo(a.id.PID, how)
+					w.processes.YieldsTo(a.id.PID, how)
 					receipt := w.archive(r)
 					assert.Equal(t, session.Archived, w.get(r.ID).State, receipt.Failures)
-					assert.False(t, w.processes.alive(a.id))
-					assert.Equal(t, []process.Identity{a.id}, w.processes.signalled())
+					assert.False(t, w.processes.Alive(a.id))
+					assert.Equal(t, []process.Identity{a.id}, w.processes.Signalled())
 					assert.Equal(t, !tc.closes, receipt.Adopted, "the receipt says whether the window stays")
 					_, err = w.tmux.Fake.Pane(w.ctx, beside)
 					require.NoError(t, err, "a person has split it off")
@@ -306,7 +307,7 @@ func TestP4_ArchivedOrphanGetsNoText(t *testing.T) {
 		w.archive(r)
 		assert.Empty(t, h.heard())
 		assert.Equal(t, session.Archived, w.get(r.ID).State)
-		assert.False(t, w.processes.alive(h.id))
+		assert.False(t, w.processes.Alive(h.id))
 		assert.Equal(t, []string{"k"}, w.get(old.ID).Prompts)
 		assert.Equal(t, typing.Held, w.prompts.state("k"))
 		assert.True(t, w.get(old.ID).State.HasEnded())

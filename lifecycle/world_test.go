@@ -24,6 +24,8 @@ import (
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/claudekeys"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
@@ -44,7 +46,7 @@ type world struct {
 	ctx       context.Context
 	base      string
 	tmux      *fakeDesk
-	processes *processes
+	processes *tabletest.Table
 	presences *presences
 	prompts   *promptStore
 	news      *heardNews
@@ -59,6 +61,16 @@ type world struct {
 	others    coding.Agents              // besides Claude Code
 	served    bool                       // the agent runs in two processes
 	calls     *callee                    // the agent takes texts by a call; nil: it does not
+}
+
+// boot is the boot of all processes.
+const boot = tabletest.Boot
+
+// newProcesses is a table whose steps are in the order.
+func newProcesses(o *order) *tabletest.Table {
+	t := tabletest.New()
+	t.Noted = func(id process.Identity, how process.How) { o.add("%s %d", how, id.PID) }
+	return t
 }
 
 // order holds the events of all parts, one word each.
@@ -179,8 +191,8 @@ func (w *world) restart() {
 		w.stop()
 	}
 	if w.Service != nil {
-		w.processes.restartSelf()
-		w.pass(2 * oneTick)
+		w.processes.RestartSelf()
+		w.pass(2 * tabletest.Tick)
 	}
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
 	store, err := session.Open(filepath.Join(w.base, "state", "sessions"), filepath.Join(w.base, "state", "quarantine"), w.saves.now, log, slices.Collect(maps.Keys(w.others)))

@@ -23,7 +23,7 @@ func TestP8_RunningRecoveryAgainChangesNothing(t *testing.T) {
 	m := newMachine(t)
 	alive := m.start(running)
 	ended := m.start(running)
-	m.processes.exit(ended.Binding.Agent.PID)
+	m.processes.Exit(ended.Binding.Agent.PID)
 	m.tmux.End(m.paneOf(ended), tmuxtest.Exit{Status: 1})
 	lost := m.start(running)
 	m.lose(lost)
@@ -105,7 +105,7 @@ func TestP1_OrphanLogNamesConversation(t *testing.T) {
 	m, claude := newMachine(t), uuid.New()
 	m.start(running)
 	window := m.tmux.AddWindow(tmuxtest.Session, "notes")
-	m.presences.put(m.processes.start(window.PID, []string{"claude", "--resume", claude.String()}), claude)
+	m.presences.put(m.runs(window.PID, []string{"claude", "--resume", claude.String()}), claude)
 	m.recover()
 	warned := m.lines("orphan_window")
 	require.Len(t, warned, 1)
@@ -117,7 +117,7 @@ func TestP1_OrphanLogNamesConversation(t *testing.T) {
 func TestP6_RemovedSocketIsNoEnd(t *testing.T) {
 	m := newMachine(t)
 	alive, ended := m.start(running), m.start(running)
-	m.processes.exit(ended.Binding.Agent.PID)
+	m.processes.Exit(ended.Binding.Agent.PID)
 	for _, lost := range []func() func(){m.tmux.RemoveSocket, m.tmux.ReplaceServer} {
 		found := lost()
 		m.restart()
@@ -137,13 +137,13 @@ func TestP6_RemovedSocketIsNoEnd(t *testing.T) {
 func TestP2_ReusedIdsAreNotReattached(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
-	m.processes.exit(r.Binding.Agent.PID)
+	m.processes.Exit(r.Binding.Agent.PID)
 	m.stopServer()
 	require.NoError(t, m.tmux.Ensure(t.Context()))
 	for {
 		p := m.tmux.AddWindow(tmuxtest.Session, "mine")
 		if p.ID == m.paneOf(r) {
-			m.processes.start(p.PID, []string{"bash"})
+			m.runs(p.PID, []string{"bash"})
 			break
 		}
 	}
@@ -163,7 +163,7 @@ func TestP6_SilentTmuxChangesNothing(t *testing.T) {
 			m.start(unbound)
 			m.start(stopping)
 			gone := m.start(running)
-			m.processes.exit(gone.Binding.Agent.PID)
+			m.processes.Exit(gone.Binding.Agent.PID)
 			m.restart()
 			before, calls := m.store.List(), m.changes()
 			m.Tmux = silent{m.tmux, op}
@@ -212,7 +212,8 @@ func TestP8_FailedActionStopsNoOthers(t *testing.T) {
 	other := m.start(unbound)
 	m.closeTagged(other)
 	m.restart()
-	m.processes.fail = errors.New("/proc is not readable")
+	agent := m.tagged(broken)[0].PID
+	m.processes.Hide(agent, errors.New("/proc is not readable"))
 	m.recover()
 	assert.Len(t, m.lines("recovery_failed"), 1)
 	assert.Nil(t, m.get(broken.ID).Binding)
@@ -221,7 +222,7 @@ func TestP8_FailedActionStopsNoOthers(t *testing.T) {
 	assert.Contains(t, history[len(history)-1].Why, "failed: bind: inspect process")
 	_, ok := m.store.Get(other.ID)
 	assert.False(t, ok)
-	m.processes.fail = nil
+	m.processes.Hide(agent, nil)
 	m.recover()
 	assert.NotNil(t, m.get(broken.ID).Binding, "it is planned again")
 }
@@ -326,7 +327,7 @@ func TestP8_RefusedTakeOverIsLost(t *testing.T) {
 	m.restart()
 	m.Failpoint = func(point string) {
 		if point == "recovery-noted" {
-			m.processes.exit(agent.PID)
+			m.processes.Exit(agent.PID)
 		}
 	}
 	m.recover()
@@ -386,8 +387,8 @@ func TestP3_LeftoversAreEndedAtTheStart(t *testing.T) {
 	r := m.start(running)
 	require.NoError(t, m.service.Archive(t.Context(), r.ID, session.Archived, port.Cause{Why: "asked for"}))
 	m.change(r.ID, func(r *session.Record) { r.EndedAt, r.Since = noon.Add(-time.Hour), process.Moment{} })
-	left := m.processes.start(77, []string{"claude", "--resume", r.AgentSessionID.String()})
-	other := m.processes.start(78, []string{"claude", "--resume", uuid.NewString()})
+	left := m.runs(77, []string{"claude", "--resume", r.AgentSessionID.String()})
+	other := m.runs(78, []string{"claude", "--resume", uuid.NewString()})
 	m.restart()
 	report, err := m.Run(t.Context())
 	require.NoError(t, err)

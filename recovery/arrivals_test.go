@@ -95,20 +95,20 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 		{name: "nobody's conversation", want: noSession, reason: "no session",
 			change: func(_ *machine, _ session.Record, a *arrival) { a.claude = uuid.New() }},
 		{name: "the agent is gone again", want: agentGone, reason: "the process is gone",
-			change: func(m *machine, _ session.Record, a *arrival) { m.processes.exit(a.agent.PID) }},
+			change: func(m *machine, _ session.Record, a *arrival) { m.processes.Exit(a.agent.PID) }},
 		{name: "another process has its pid", want: agentGone, reason: "the process is gone",
 			change: func(_ *machine, _ session.Record, a *arrival) { a.agent.Start++ }},
 		{name: "nested below a session's agent", want: nestedAgent, reason: "below another agent", line: true,
 			change: func(m *machine, _ session.Record, a *arrival) {
 				outer := m.start(running)
-				m.processes.change(a.agent.PID, func(p *process.Process) { p.PPID = outer.Binding.Agent.PID })
+				m.processes.Change(a.agent.PID, func(p *process.Process) { p.PPID = outer.Binding.Agent.PID })
 			}},
 		{name: "nested below an agent at the desk", want: nestedAgent, reason: "below another agent", line: true,
 			change: func(m *machine, _ session.Record, a *arrival) {
-				shell := m.processes.start(70, []string{"bash"})
+				shell := m.runs(70, []string{"bash"})
 				outer := m.inTerminal(uuid.New())
-				m.processes.change(shell.PID, func(p *process.Process) { p.PPID = outer.PID })
-				m.processes.change(a.agent.PID, func(p *process.Process) { p.PPID = shell.PID })
+				m.processes.Change(shell.PID, func(p *process.Process) { p.PPID = outer.PID })
+				m.processes.Change(a.agent.PID, func(p *process.Process) { p.PPID = shell.PID })
 			}},
 		{name: "no presence file yet", want: agentUnproven, reason: "no presence file", line: true,
 			change: func(m *machine, _ session.Record, _ *arrival) { m.presences.files = nil }},
@@ -116,7 +116,7 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 			change: func(m *machine, _ session.Record, _ *arrival) { m.presences.files[0].SessionID = uuid.New() }},
 		{name: "outside of tmux", want: secondWriter, reason: "in no window", line: true,
 			change: func(m *machine, _ session.Record, a *arrival) {
-				m.processes.change(a.agent.PID, func(p *process.Process) { p.TTY = 0 })
+				m.processes.Change(a.agent.PID, func(p *process.Process) { p.TTY = 0 })
 			}},
 		{name: "told as a second writer", want: secondWriter, reason: "reported as a second writer", line: true,
 			change: func(m *machine, r session.Record, a *arrival) {
@@ -247,7 +247,7 @@ func TestCameReturnsUnreportedMoves(t *testing.T) {
 		want   bool
 	}{
 		{"moved", func(*machine, session.Record, process.Identity) {}, true},
-		{"gone again", func(m *machine, _ session.Record, agent process.Identity) { m.processes.exit(agent.PID) }, true},
+		{"gone again", func(m *machine, _ session.Record, agent process.Identity) { m.processes.Exit(agent.PID) }, true},
 		{"ended on purpose", func(m *machine, r session.Record, _ process.Identity) {
 			m.change(r.ID, func(r *session.Record) { r.State = session.Completed })
 		}, false},
@@ -256,7 +256,7 @@ func TestCameReturnsUnreportedMoves(t *testing.T) {
 		}, false},
 		{"nested", func(m *machine, _ session.Record, agent process.Identity) {
 			outer := m.inTerminal(uuid.New())
-			m.processes.change(agent.PID, func(p *process.Process) { p.PPID = outer.PID })
+			m.processes.Change(agent.PID, func(p *process.Process) { p.PPID = outer.PID })
 		}, false},
 	}
 	for _, tc := range tests {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
@@ -100,10 +101,10 @@ func household(b *testing.B) *machine {
 // one that is gone.
 func (m *machine) window(server tmux.ServerID, id, claude uuid.UUID, gone bool) *session.Binding {
 	p := m.tmux.AddWindow(tmuxtest.Session, "api")
-	agent := m.processes.start(p.PID, []string{"claude", "--session-id", claude.String()})
+	agent := m.runs(p.PID, []string{"claude", "--session-id", claude.String()})
 	m.tmux.Change(p.ID, func(p *tmux.Pane) { p.Tag = instance + "/" + id.String() })
 	if gone {
-		m.processes.exit(p.PID)
+		m.processes.Exit(p.PID)
 		m.tmux.Change(p.ID, func(p *tmux.Pane) { p.Tag, p.PID = "", p.PID+1_000_000 })
 	} else {
 		m.presences.put(agent, claude)
@@ -113,7 +114,7 @@ func (m *machine) window(server tmux.ServerID, id, claude uuid.UUID, gone bool) 
 
 // both are made up processes and those of this machine.
 type both struct {
-	*processes
+	*tabletest.Table
 	table *process.Table
 }
 
@@ -122,7 +123,7 @@ func (p both) Snapshot(ctx context.Context) (process.Snapshot, error) {
 	if err != nil {
 		return real, err
 	}
-	made, err := p.processes.Snapshot(ctx)
+	made, err := p.Table.Snapshot(ctx)
 	real.Processes = append(real.Processes, made.Processes...)
 	return real, err
 }

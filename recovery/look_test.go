@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -44,15 +45,14 @@ func TestSnapshotReadsOnce(t *testing.T) {
 	}
 	count := func() (snapshots, listings int) {
 		m.restart()
-		m.processes.snapshots = 0
-		before := len(m.tmux.Calls())
+		scans, before := m.processes.Scanned(), len(m.tmux.Calls())
 		m.Collect(t.Context())
 		for _, op := range m.tmux.Calls()[before:] {
 			if op == "Panes" {
 				listings++
 			}
 		}
-		return m.processes.snapshots, listings
+		return m.processes.Scanned() - scans, listings
 	}
 	snapshots, few := count()
 	assert.Equal(t, 1, snapshots)
@@ -78,7 +78,7 @@ func TestLook(t *testing.T) {
 		r.State, r.Binding, r.Cursors = session.Archived, nil, []talk.Cursor{{Path: path}}
 	})
 	w := m.Collect(t.Context())
-	assert.Equal(t, boot, w.Boot)
+	assert.Equal(t, tabletest.Boot, w.Boot)
 	assert.Equal(t, limits, w.Limits)
 	assert.Equal(t, "transcript", w.Signs[r.ID].Of)
 	assert.True(t, w.Signs[r.ID].At.Equal(noon.Add(time.Hour)))
@@ -96,7 +96,7 @@ func TestP2_NestedAgentIsNotTakenOver(t *testing.T) {
 	outer, lost := m.start(running), m.start(running)
 	m.lose(lost)
 	agent := m.inTerminal(lost.AgentSessionID)
-	m.processes.change(agent.PID, func(p *process.Process) { p.PPID = outer.Binding.Agent.PID })
+	m.processes.Change(agent.PID, func(p *process.Process) { p.PPID = outer.Binding.Agent.PID })
 	m.restart()
 	m.recover()
 	assert.Equal(t, session.Lost, m.get(lost.ID).State)
@@ -110,8 +110,8 @@ func TestP6_UnreadableAncestorCountsAsAgent(t *testing.T) {
 	lost := m.start(running)
 	m.lose(lost)
 	agent := m.inTerminal(lost.AgentSessionID)
-	shell := m.processes.start(70, []string{"bash"})
-	m.processes.change(agent.PID, func(p *process.Process) { p.PPID = shell.PID })
+	shell := m.runs(70, []string{"bash"})
+	m.processes.Change(agent.PID, func(p *process.Process) { p.PPID = shell.PID })
 	m.restart()
 	m.presences.torn = shell.PID
 	m.recover()

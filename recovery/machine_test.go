@@ -24,6 +24,7 @@ import (
 	"ccbot/agent/witness"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
@@ -36,8 +37,6 @@ import (
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
-
-const boot = "8d6c7a52-0000-4000-8000-000000000001"
 
 // program is the process table with all that is done with it.
 type program interface {
@@ -54,7 +53,7 @@ type machine struct {
 	store     *session.Store
 	service   *lifecycle.Service
 	tmux      *tmuxtest.Fake
-	processes *processes
+	processes *tabletest.Table
 	table     program // the processes as the program sees them
 	presences *presences
 	now       time.Time
@@ -67,9 +66,9 @@ type machine struct {
 }
 
 func newMachine(t testing.TB) *machine {
-	m := &machine{t: t, base: t.TempDir(), tmux: tmuxtest.NewFake(), processes: &processes{}, presences: &presences{}, now: noon}
+	m := &machine{t: t, base: t.TempDir(), tmux: tmuxtest.NewFake(), processes: tabletest.New(), presences: &presences{}, now: noon}
 	m.table = m.processes
-	m.tmux.Launch = func(p *tmuxtest.Process) { m.processes.start(p.PID, p.Spec.Argv) }
+	m.tmux.Launch = func(p *tmuxtest.Process) { m.runs(p.PID, p.Spec.Argv) }
 	require.NoError(t, os.MkdirAll(filepath.Join(m.base, "src"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(m.base, "claude"), []byte("#!/bin/sh\n"), 0o700))
 	m.tmuxStarts()
@@ -81,14 +80,19 @@ func newMachine(t testing.TB) *machine {
 func (m *machine) tmuxStarts() {
 	server, err := m.tmux.Server(context.Background())
 	require.NoError(m.t, err)
-	m.processes.startAt(server.Start, server.PID, []string{"tmux"})
+	m.processes.StartAt(server.Start, server.PID, []string{"tmux"})
+}
+
+// runs starts a process that leads its own terminal.
+func (m *machine) runs(pid int, argv []string) process.Identity {
+	return m.processes.Start(pid, argv, func(p *process.Process) { p.TTY, p.Foreground = pid, pid })
 }
 
 // stopServer ends the tmux server and its process.
 func (m *machine) stopServer() {
 	server, err := m.tmux.Server(context.Background())
 	require.NoError(m.t, err)
-	m.processes.exit(server.PID)
+	m.processes.Exit(server.PID)
 	m.tmux.StopServer()
 }
 
@@ -197,26 +201,29 @@ func (m *machine) paneOf(r session.Record) tmux.PaneID {
 
 // lose ends a session's agent and takes its pane away.
 func (m *machine) lose(r session.Record) {
-	m.processes.exit(r.Binding.Agent.PID)
+	m.processes.Exit(r.Binding.Agent.PID)
 	m.tmux.ClosePaneByHand(m.paneOf(r))
 }
 
 // closeTagged takes the windows of a session away that no record is bound to.
 func (m *machine) closeTagged(r session.Record) {
+	for _, p := range m.tagged(r) {
+		m.processes.Exit(p.PID)
+		m.tmux.ClosePaneByHand(p.ID)
+	}
+}
+
+// tagged returns the panes of a session's windows.
+func (m *machine) tagged(r session.Record) []tmux.Pane {
 	panes, err := m.tmux.Panes(m.t.Context())
 	require.NoError(m.t, err)
-	for _, p := range panes {
-		if p.Tag == tagOf(r) {
-			m.processes.exit(p.PID)
-			m.tmux.ClosePaneByHand(p.ID)
-		}
-	}
+	return slices.DeleteFunc(panes, func(p tmux.Pane) bool { return p.Tag != tagOf(r) })
 }
 
 // inTerminal makes a person continue a conversation in a window outside of ccbot.
 func (m *machine) inTerminal(claude uuid.UUID) process.Identity {
 	p := m.tmux.AddWindow("desk", "notes")
-	id := m.processes.start(p.PID, []string{"claude", "--resume", claude.String()})
+	id := m.runs(p.PID, []string{"claude", "--resume", claude.String()})
 	m.presences.put(id, claude)
 	return id
 }
@@ -269,99 +276,6 @@ func (b *safeBuffer) bytes() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return bytes.Clone(b.buf.Bytes())
-}
-
-type processes struct {
-	mu        sync.Mutex
-	all       []process.Process
-	fail      error // of Inspect
-	snapshots int
-	ended     []int
-}
-
-// start makes a process that leads its own terminal.
-func (ps *processes) start(pid int, argv []string) process.Identity {
-	return ps.startAt(uint64(pid)+1, pid, argv)
-}
-
-func (ps *processes) startAt(tick uint64, pid int, argv []string) process.Identity {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	id := process.Identity{PID: pid, Start: tick, Boot: boot}
-	ps.all = append(ps.all, process.Process{Identity: id, UID: 1000, State: 'S', Args: argv, TTY: pid, PGID: pid, Foreground: pid,
-		Comm: "claude"})
-	return id
-}
-
-func (ps *processes) change(pid int, change func(*process.Process)) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	change(&ps.all[slices.IndexFunc(ps.all, func(p process.Process) bool { return p.PID == pid })])
-}
-
-func (ps *processes) exit(pid int) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	ps.all = slices.DeleteFunc(ps.all, func(p process.Process) bool { return p.PID == pid })
-}
-
-func (ps *processes) Moment() (process.Moment, error) {
-	return process.Moment{Boot: boot, Tick: 1 << 40}, nil
-}
-
-func (ps *processes) Self() process.Identity {
-	return process.Identity{PID: 4_000_000, Start: 1, Boot: boot}
-}
-
-func (ps *processes) Inspect(pid int) (process.Process, error) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	if p, ok := (process.Snapshot{Processes: ps.all}).Find(pid); ok || ps.fail != nil {
-		return p, ps.fail
-	}
-	return process.Process{}, process.ErrGone
-}
-
-func (ps *processes) Snapshot(context.Context) (process.Snapshot, error) {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	ps.snapshots++
-	me := process.Process{Identity: ps.Self(), UID: 1000, State: 'R', Args: []string{"ccbot"}}
-	return process.Snapshot{Processes: append(slices.Clone(ps.all), me)}, nil
-}
-
-func (ps *processes) Liveness(id process.Identity) process.Liveness {
-	if !id.Valid() {
-		return process.Unknown
-	}
-	if p, err := ps.Inspect(id.PID); err == nil && p.Identity == id {
-		return process.Alive
-	}
-	return process.Gone
-}
-
-func (ps *processes) Wait(ctx context.Context, _ process.Identity) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func (ps *processes) End(ctx context.Context, id process.Identity, prove func(process.Process) error, hangUp func(context.Context) error, _ process.Grace) (process.Outcome, error) {
-	p, err := ps.Inspect(id.PID)
-	if err != nil {
-		return process.Outcome{How: process.HowAlreadyGone, Ended: true, Verified: true}, nil
-	}
-	err = prove(p)
-	if err == nil && hangUp != nil {
-		err = hangUp(ctx)
-	}
-	if err != nil {
-		return process.Outcome{Process: p, Spared: err.Error()}, nil
-	}
-	ps.exit(id.PID)
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	ps.ended = append(ps.ended, id.PID)
-	return process.Outcome{Process: p, How: process.HowHangUp, Ended: true, Verified: true}, nil
 }
 
 // presences are Claude Code's own files.

@@ -55,19 +55,19 @@ func TestP8_EndedSessionClosesWithoutBot(t *testing.T) {
 }
 
 func paneDead(m *machine, r session.Record) {
-	m.processes.exit(r.Binding.Agent.PID)
+	m.processes.Exit(r.Binding.Agent.PID)
 	m.tmux.End(m.paneOf(r), tmuxtest.Exit{Status: 1})
 }
 
 // backInTheShell is an adopted agent that a person has ended: its shell stays.
 func backInTheShell(m *machine, r session.Record) {
 	shell := m.tmux.AddWindow("desk", "notes")
-	m.processes.start(shell.PID, []string{"zsh"})
+	m.runs(shell.PID, []string{"zsh"})
 	m.change(r.ID, func(r *session.Record) {
 		r.Binding.Adopted, r.Binding.Shell = true, shell.PID
 		r.Binding.Pane, r.Binding.Window = shell.ID.String(), shell.Window.String()
 	})
-	m.processes.exit(r.Binding.Agent.PID)
+	m.processes.Exit(r.Binding.Agent.PID)
 }
 
 // `ccbot recover` during a run of the bot: the bot's own launch is not the remains of a crash, at
@@ -85,7 +85,7 @@ func TestP8_RunningStartIsLeftAlone(t *testing.T) {
 
 			window := m.tmux.AddWindow(m.Session, "api")
 			m.tmux.Change(window.ID, func(p *tmux.Pane) { p.Tag = tagOf(r) })
-			m.processes.start(window.PID, []string{"claude", "--session-id", r.AgentSessionID.String()})
+			m.runs(window.PID, []string{"claude", "--session-id", r.AgentSessionID.String()})
 			assert.Empty(t, m.recover(), "its window is not in its record yet")
 			assert.Equal(t, r.History, m.get(r.ID).History)
 			assert.Zero(t, m.backups)
@@ -130,7 +130,7 @@ func TestP8_ShellInLaunchWindowIsReleased(t *testing.T) {
 			m.closeTagged(r)
 			shell := m.tmux.AddWindow(m.Session, "api")
 			m.tmux.Change(shell.ID, func(p *tmux.Pane) { p.Tag = tagOf(r) })
-			m.processes.start(shell.PID, []string{"bash"})
+			m.runs(shell.PID, []string{"bash"})
 			m.now = noon.Add(time.Hour)
 			m.restart()
 			calls := m.changes()

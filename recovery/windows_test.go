@@ -42,8 +42,8 @@ func TestP2_OrphansAreShownUntilIgnored(t *testing.T) {
 	one, two := m.tmux.AddWindow(tmuxtest.Session, "one"), m.tmux.AddWindow(tmuxtest.Session, "two")
 	split := m.tmux.Split(one.ID)
 	claude := uuid.New()
-	m.presences.put(m.processes.start(two.PID, []string{"claude"}), claude)
-	m.processes.start(one.PID, []string{"bash"})
+	m.presences.put(m.runs(two.PID, []string{"claude"}), claude)
+	m.runs(one.PID, []string{"bash"})
 	calls := m.changes()
 
 	windows, err := m.Orphans(t.Context())

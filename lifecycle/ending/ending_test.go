@@ -18,43 +18,23 @@ import (
 	"ccbot/agent/claude"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/process/tabletest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 )
 
-const boot = "b"
+const boot = tabletest.Boot
 
 // machine is a process table in memory whose End is a function of the test.
 type machine struct {
-	all []process.Process
+	*tabletest.Table
 	end func(ctx context.Context, p process.Process, prove func(process.Process) error, g process.Grace) (process.Outcome, error)
 }
 
-func (m *machine) Self() process.Identity { return process.Identity{PID: 2, Start: 1, Boot: boot} }
-func (m *machine) Moment() (process.Moment, error) {
-	return process.Moment{Boot: boot, Tick: 9000}, nil
-}
+func newMachine() *machine { return &machine{Table: tabletest.New()} }
+
 func (m *machine) Shared() []session.Record { return nil }
-func (m *machine) Snapshot(context.Context) (process.Snapshot, error) {
-	return process.Snapshot{Processes: m.all}, nil
-}
-
-func (m *machine) Inspect(pid int) (process.Process, error) {
-	for _, p := range m.all {
-		if p.PID == pid {
-			return p, nil
-		}
-	}
-	return process.Process{}, process.ErrGone
-}
-
-func (m *machine) Liveness(id process.Identity) process.Liveness {
-	if p, err := m.Inspect(id.PID); err != nil || p.Identity != id {
-		return process.Gone
-	}
-	return process.Alive
-}
 
 func (m *machine) End(ctx context.Context, id process.Identity, prove func(process.Process) error,
 	_ func(context.Context) error, g process.Grace) (process.Outcome, error) {
@@ -67,14 +47,11 @@ func (m *machine) End(ctx context.Context, id process.Identity, prove func(proce
 
 // add starts a process.
 func (m *machine) add(pid, parent int, args ...string) process.Identity {
-	id := process.Identity{PID: pid, Start: uint64(pid), Boot: boot}
-	m.all = append(m.all, process.Process{Identity: id, PPID: parent, Args: args})
-	return id
+	return m.Start(pid, args, tabletest.Below(parent))
 }
 
 func (m *machine) ender(outcome func(string)) *ending.Ender {
 	log := slog.New(slog.DiscardHandler)
-	m.all = append(m.all, process.Process{Identity: m.Self(), PPID: 1, Args: []string{"ccbot"}})
 	return &ending.Ender{Processes: m, KillGrace: 12 * time.Second, Outcome: outcome, Log: log,
 		Evidence: &evidence.Sources{Instance: "i", Agents: coding.Agents{coding.Default: {Witness: claude.Witness{Command: "claude"}}}, Records: m, Processes: m,
 			Bindings: func() ([]hookwire.Binding, []error) { return nil, nil }, Log: log}}
@@ -90,7 +67,7 @@ func ended() *session.Record {
 // endOne ends a process that the record bound; End returns the outcome.
 func endOne(t *testing.T, out process.Outcome, err error) (receipt ending.Receipt, who process.Identity, counted []string) {
 	t.Helper()
-	m := &machine{}
+	m := newMachine()
 	who = m.add(9, 1, "claude")
 	m.end = func(_ context.Context, p process.Process, _ func(process.Process) error, _ process.Grace) (process.Outcome, error) {
 		out.Process = p
@@ -189,10 +166,10 @@ func TestOutcomes(t *testing.T) {
 // Several leftovers end at the same time: the first is proven while the record is saved before
 // another's KILL.
 func TestLeftoverIsProvenDuringSave(t *testing.T) {
-	m, r := &machine{}, ended()
+	m, r := newMachine(), ended()
 	one := m.add(777, 1, "claude", "--resume", r.AgentSessionID.String())
 	m.add(778, 1, "claude", "--resume", r.AgentSessionID.String())
-	m.add(901, 777, "make")
+	tool := m.add(901, 777, "make")
 	m.end = func(ctx context.Context, p process.Process, prove func(process.Process) error, g process.Grace) (process.Outcome, error) {
 		var wg sync.WaitGroup
 		for range 50 {
@@ -207,5 +184,5 @@ func TestLeftoverIsProvenDuringSave(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, all, 2)
 	assert.Empty(t, failures)
-	assert.Equal(t, []session.Tool{{Process: process.Identity{PID: 901, Start: 901, Boot: boot}, Of: one}}, r.Descendants)
+	assert.Equal(t, []session.Tool{{Process: tool, Of: one}}, r.Descendants)
 }
