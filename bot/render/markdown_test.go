@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -59,36 +58,6 @@ func hostile(n int) map[string]string {
 		all[piece+" in lines"] = strings.Repeat(line, n/len(line))
 	}
 	return all
-}
-
-func TestMarkdownGrowsLinearly(t *testing.T) {
-	const n = 2 * maxPiece
-	cost := func(t *testing.T, src string) float64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		got := Markdown(src)
-		got.Split(Limit)
-		runtime.ReadMemStats(&after)
-		assert.LessOrEqual(t, len(got.Text), 10*len(src))
-		return float64(after.TotalAlloc - before.TotalAlloc)
-	}
-	Markdown("warm up")
-	twice := hostile(2 * n)
-	for name, src := range hostile(n) {
-		t.Run(name, func(t *testing.T) {
-			once, again := cost(t, src), cost(t, src) // the first one may find pools of memory empty
-			assert.Less(t, once, 3000.0*n, "bytes")
-			limit := 3*max(once, again) + 1<<20 // the pools that may have to be filled again take less
-			grown := cost(t, twice[name])
-			for range 4 { // which the garbage collector may have emptied again
-				if grown < limit {
-					break
-				}
-				grown = cost(t, twice[name])
-			}
-			assert.Less(t, grown, limit)
-		})
-	}
 }
 
 // A table that would be filled up is shown as it is written, one that only misses some cells is a
