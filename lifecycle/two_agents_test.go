@@ -14,6 +14,8 @@ import (
 
 	coding "ccbot/agent"
 	"ccbot/agent/claude"
+	"ccbot/hooks"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/view"
@@ -123,7 +125,16 @@ func TestSessionUsesPartsOfItsAgent(t *testing.T) {
 			swapped := r
 			swapped.AgentName = map[string]string{"": "other", "other": ""}[r.AgentName]
 			assert.False(t, w.Evidence.StartedFor(swapped, p), "the other agent reads this command line in another way")
+			above, err := w.Evidence.AgentAbove(w.ctx, []process.Process{p})
+			require.NoError(t, err)
+			assert.Equal(t, []any{r.ID, r.AgentName}, []any{above.Session, above.AgentName}, "witness")
 		}
+
+		named := func(name string) error {
+			return w.Evidence.Names(w.ctx, name, first.Binding.Agent, first.AgentSessionID)
+		}
+		require.NoError(t, named(""), "presence file")
+		require.ErrorIs(t, named("other"), hooks.ErrNotNamed, "presence file")
 
 		for _, r := range []session.Record{first, second} {
 			path := w.Agents.Of(r.AgentName).Transcripts.Sibling(filepath.Join(w.base, "projects", "-src", "x"), r.AgentSessionID)

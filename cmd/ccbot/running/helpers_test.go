@@ -7,7 +7,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ccbot/agent/agenttest"
 	"ccbot/cmd/ccbot/ccbottest"
 	"ccbot/internal/session/sessiontest"
 	"ccbot/try/demoagent"
@@ -25,9 +24,7 @@ const goodToken = ccbottest.GoodToken
 // TestMain lets this test binary be the agent of a session, and a program that crashes.
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // with 002 the folders of a test could be written by the group
-	testscript.Main(m, map[string]func(){"crash": crash, agenttest.ToyName: func() {
-		os.Exit(agenttest.Toy(os.Args[1:], os.Environ(), os.Stdin, os.Stdout))
-	}, "claude": func() {
+	testscript.Main(m, map[string]func(){"crash": crash, "claude": func() {
 		os.Exit(demoagent.Main(os.Args[1:], os.Environ(), os.Stdin, os.Stdout))
 	}})
 }
