@@ -91,13 +91,6 @@ func TestClosedQuestionNamesNoButton(t *testing.T) {
 	})
 }
 
-// Most buttons are of no command.
-func TestOldButtonNamesNoCommand(t *testing.T) {
-	w := chattest.NewWorld(t)
-	require.NoError(t, w.TapButton(t, chattest.Alice, "old"))
-	assert.Contains(t, w.Telegram.Done(), "answer query: This button no longer works. Use the newest message, or /list.")
-}
-
 // A session that has just ended is known by its name, and the way back is offered.
 func TestEndedSessionIsNamed(t *testing.T) {
 	w := chattest.NewWorld(t)

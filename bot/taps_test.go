@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -267,17 +266,6 @@ func TestCallbackDataFits(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A new button must check who tapped.
-func TestP9_VerbsAreForAllowedPeople(t *testing.T) {
-	w, all := buttonsOfAll(t)
-	said := len(w.Telegram.Done())
-	for _, one := range all {
-		m := &models.Message{ID: 5, Chat: chattest.GroupChat(chattest.Ours)}
-		require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Eve, m, one.data)))
-	}
-	assert.Len(t, w.Telegram.Done(), said)
 }
 
 // A truncated or forged button does nothing.

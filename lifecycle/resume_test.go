@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/claude/presence"
-	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/port"
@@ -28,22 +27,6 @@ func (w *world) archived() session.Record {
 	r = w.get(r.ID)
 	require.Equal(w.t, session.Archived, r.State)
 	return r
-}
-
-func TestRestore(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		old := w.archived()
-		r, err := w.restoreIt(old.ID)
-		require.NoError(t, err)
-		assert.Equal(t, session.Restoring, r.State)
-		assert.Equal(t, session.Archived, r.RestoredFrom)
-		assert.Equal(t, old.AgentSessionID, r.AgentSessionID)
-		argv := w.tmux.Process(w.tmux.agentOf(r).pane).Spec.Argv
-		assert.Equal(t, []string{"--resume", old.AgentSessionID.String(), "--permission-mode", "default"}, argv[len(argv)-4:])
-		w.hook(r, hookwire.SessionStart, func(e *hookwire.Event) { e.Source = "resume" })
-		w.pass(time.Second)
-		assert.Equal(t, session.Running, w.get(r.ID).State)
-	})
 }
 
 // Without a transcript there is nothing to resume: Claude Code would refuse.

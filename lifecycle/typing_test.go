@@ -494,23 +494,6 @@ func TestSlowTerminalIsAwaited(t *testing.T) {
 	})
 }
 
-// A terminal that draws nothing for long has the text all the same.
-func TestP4_VerySlowTerminalGetsTextOnce(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r, a := w.started()
-		a.set(func(a *agent) { a.slow = true })
-		w.held(r, "k", viewtest.Said)
-		w.Wake(r.ID)
-		w.pass(10 * time.Second)
-		a.set(func(a *agent) { a.slow = false })
-		w.Wake(r.ID)
-		w.pass(time.Minute)
-		for _, text := range a.heard() {
-			assert.Equal(t, viewtest.Said, text, "the text stood in the box more than once")
-		}
-	})
-}
-
 // Versions and setups without presence files.
 func TestP4_PromptNeedsNoPresenceFile(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
