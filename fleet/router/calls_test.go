@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -39,7 +38,7 @@ func on(answer func(e wire.Envelope) ([]any, error)) *machine.Machine {
 // machine than the chat's own. That machine gets its own values, and its results name it.
 func TestEachCallReachesItsMachine(t *testing.T) {
 	c := wiretest.Read(t)
-	session := sample("id", reflect.TypeFor[uuid.UUID]()).Interface().(uuid.UUID) //nolint:forcetypeassert // as asked
+	session := wiretest.Sample("id", reflect.TypeFor[uuid.UUID]()).Interface().(uuid.UUID) //nolint:forcetypeassert // as asked
 	for _, g := range c.Groups {
 		for _, name := range g.Interfaces {
 			for _, m := range c.Interfaces[name] {
@@ -68,7 +67,7 @@ func TestEachCallReachesItsMachine(t *testing.T) {
 						}
 						require.NoError(t, json.Unmarshal(e.Body, &got))
 						for i := range m.Results {
-							results = append(results, sample("result", of.Out(i)).Interface())
+							results = append(results, wiretest.Sample("result", of.Out(i)).Interface())
 						}
 						return results, nil
 					})))
@@ -78,7 +77,7 @@ func TestEachCallReachesItsMachine(t *testing.T) {
 					of = do.Type()
 					in, want := []reflect.Value{reflect.ValueOf(t.Context())}, make(map[string]string)
 					for i, arg := range m.Names {
-						v := sample(arg, of.In(i+1))
+						v := wiretest.Sample(arg, of.In(i+1))
 						if arg == "session" || arg == "id" {
 							if v.Type() == reflect.TypeFor[uuid.UUID]() {
 								v.Set(reflect.ValueOf(session))
@@ -98,7 +97,7 @@ func TestEachCallReachesItsMachine(t *testing.T) {
 						assert.JSONEq(t, data, string(got[arg]), arg)
 					}
 					for i := range m.Results {
-						result := sample("result", of.Out(i))
+						result := wiretest.Sample("result", of.Out(i))
 						if name+"."+m.Name == "WorktreeMaker.Add" {
 							result.SetString(tower + ":result")
 						} else {
@@ -133,44 +132,6 @@ func mark(v reflect.Value) reflect.Value {
 		one.Session.Machine, one.Session.Name = tower, "tower:"+one.Session.Name
 	}
 	return to
-}
-
-// sample returns a value with a value in each of its fields.
-func sample(name string, of reflect.Type) reflect.Value {
-	v := reflect.New(of).Elem()
-	switch of {
-	case reflect.TypeFor[time.Time]():
-		v.Set(reflect.ValueOf(time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)))
-		return v
-	case reflect.TypeFor[uuid.UUID]():
-		v.Set(reflect.ValueOf(uuid.NewSHA1(uuid.Nil, []byte(name))))
-		return v
-	case reflect.TypeFor[json.RawMessage]():
-		v.SetBytes([]byte(`{"a":1}`))
-		return v
-	}
-	switch of.Kind() {
-	case reflect.String:
-		v.SetString(strings.ToLower(name))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int64:
-		v.SetInt(int64(len(name)))
-	case reflect.Uint8, reflect.Uint64:
-		v.SetUint(uint64(len(name)))
-	case reflect.Float64:
-		v.SetFloat(float64(len(name)))
-	case reflect.Pointer:
-		v.Set(reflect.New(of.Elem()))
-		v.Elem().Set(sample(name, of.Elem()))
-	case reflect.Slice:
-		v.Set(reflect.Append(v, sample(name, of.Elem())))
-	case reflect.Struct:
-		for i := range of.NumField() {
-			v.Field(i).Set(sample(of.Field(i).Name, of.Field(i).Type))
-		}
-	}
-	return v
 }
 
 // plain are the fields with words for paths that no call reads: they are shown to people, or stay

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -82,11 +80,11 @@ func envelopes(t *testing.T, kind string, m wiretest.Method, of reflect.Type) []
 		first = 1
 	}
 	for i, name := range m.Names {
-		in[name] = survives(t, kind+" "+name, sample(name, of.In(first+i)))
+		in[name] = survives(t, kind+" "+name, wiretest.Sample(name, of.In(first+i)))
 	}
 	var results []any
 	for i := range m.Results {
-		results = append(results, survives(t, kind+" result", sample("r"+strconv.Itoa(i), of.Out(i))))
+		results = append(results, survives(t, kind+" result", wiretest.Sample("r"+strconv.Itoa(i), of.Out(i))))
 	}
 	body, err := json.Marshal(in)
 	require.NoError(t, err)
@@ -98,9 +96,9 @@ func newsEnvelope(t *testing.T, name string) Envelope {
 	t.Helper()
 	n, err := newsKinds[name]([]byte("null"), false)
 	require.NoError(t, err)
-	about, err := json.Marshal(survives(t, name, sample(name, reflect.TypeOf(n))))
+	about, err := json.Marshal(survives(t, name, wiretest.Sample(name, reflect.TypeOf(n))))
 	require.NoError(t, err)
-	s := survives(t, "session", sample("session", reflect.TypeFor[port.Session]())).(port.Session) //nolint:forcetypeassert // as sampled
+	s := survives(t, "session", wiretest.Sample("session", reflect.TypeFor[port.Session]())).(port.Session) //nolint:forcetypeassert // as sampled
 	body, err := json.Marshal(reported[json.RawMessage]{Session: s, Of: name, News: about})
 	require.NoError(t, err)
 	return Envelope{V: Version, Kind: newsKind, From: "b", To: "chat", Session: s.ID, ID: "1", Body: body}
@@ -128,47 +126,4 @@ func survives(t *testing.T, what string, v reflect.Value) any {
 	require.NoError(t, json.Unmarshal(data, read.Interface()), what)
 	assert.Equal(t, v.Interface(), read.Elem().Interface(), what)
 	return v.Interface()
-}
-
-// sample returns a value with a value in each of its fields.
-func sample(name string, of reflect.Type) reflect.Value {
-	v := reflect.New(of).Elem()
-	switch of {
-	case reflect.TypeFor[time.Time]():
-		v.Set(reflect.ValueOf(time.Date(2026, 5, 4, 10, 0, 0, len(name), time.UTC)))
-		return v
-	case reflect.TypeFor[uuid.UUID]():
-		v.Set(reflect.ValueOf(uuid.NewSHA1(uuid.Nil, []byte(name))))
-		return v
-	case reflect.TypeFor[json.RawMessage]():
-		v.SetBytes([]byte(`{"` + name + `":1}`))
-		return v
-	}
-	switch of.Kind() {
-	case reflect.String:
-		v.SetString(strings.ToLower(name))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int, reflect.Int64:
-		v.SetInt(int64(len(name)))
-	case reflect.Uint8, reflect.Uint64:
-		v.SetUint(uint64(len(name)))
-	case reflect.Float64:
-		v.SetFloat(float64(len(name)) + .5)
-	case reflect.Pointer:
-		v.Set(reflect.New(of.Elem()))
-		v.Elem().Set(sample(name, of.Elem()))
-	case reflect.Slice:
-		v.Set(reflect.Append(v, sample(name, of.Elem())))
-	case reflect.Map:
-		v.Set(reflect.MakeMap(of))
-		v.SetMapIndex(sample(name, of.Key()), sample(name, of.Elem()))
-	case reflect.Struct:
-		for i := range of.NumField() {
-			v.Field(i).Set(sample(of.Field(i).Name, of.Field(i).Type))
-		}
-	default:
-		panic(fmt.Sprintf("%s has the type %s", name, of))
-	}
-	return v
 }
