@@ -51,15 +51,6 @@ func TestNewSession(t *testing.T) {
 	assert.Equal(t, "api-2", r.Name)
 }
 
-func TestNamelessNewSessionShowsFolder(t *testing.T) {
-	w := chattest.NewWorld(t)
-	w.Lifecycle.OnStart = func(q port.Start) (session.Record, error) {
-		return session.Record{ID: uuid.New(), Name: "alice", Dir: q.Dir}, nil
-	}
-	w.MustHear(t, "/new ~")
-	assert.Equal(t, []string{w.Word(i18n.Started, i18n.Args{"Name": "alice", "Dir": "~"})}, w.Telegram.Texts())
-}
-
 func TestNewSessionOutsideRootsStartsNothing(t *testing.T) {
 	w := chattest.NewWorld(t)
 	w.Roots = []string{"/srv", "/opt"}
