@@ -82,12 +82,12 @@ func TestPostedDialogIsNotPolled(t *testing.T) {
 		a := w.opens(m)
 		w.pass(time.Minute)
 		require.Len(t, w.posted(), 1)
-		before := w.tmux.looked
+		before := w.tmux.called("Capture")
 		for i := range 600 {
 			a.set(func(*agent) { m.options[3] = fmt.Sprintf("No (%d s)", i) })
 			w.pass(time.Second)
 		}
-		assert.LessOrEqual(t, w.tmux.looked-before, int(10*time.Minute/view.Slow)+1)
+		assert.LessOrEqual(t, w.tmux.called("Capture")-before, int(10*time.Minute/view.Slow)+1)
 		assert.Len(t, w.posted(), 1)
 	})
 }

@@ -29,16 +29,13 @@ type fakeDesk struct {
 	processes *tabletest.Table
 	mu        sync.Mutex
 	agents    map[tmux.PaneID]*agent
-	behind    map[tmux.PaneID]bool // a shell is in front of the agent
-	nextPID   int                  // of what people start
+	nextPID   int // of what people start
 	onLaunch  func(a *agent, p *tmuxtest.Process)
-	viewed    int
-	looked    int   // how often PaneAndScreen was called
 	closing   error // of ClosePane
 }
 
 func newDesk(o *order, ps *tabletest.Table) *fakeDesk {
-	d := &fakeDesk{Fake: tmuxtest.NewFake(), order: o, processes: ps, agents: map[tmux.PaneID]*agent{}, behind: map[tmux.PaneID]bool{},
+	d := &fakeDesk{Fake: tmuxtest.NewFake(), order: o, processes: ps, agents: map[tmux.PaneID]*agent{},
 		nextPID: 6_000_000}
 	server, err := d.Fake.Server(context.Background())
 	if err != nil {
@@ -49,7 +46,7 @@ func newDesk(o *order, ps *tabletest.Table) *fakeDesk {
 		a := &agent{pane: p.Pane, status: presence.Idle}
 		a.session = sessionOf(p.Spec.Argv)
 		a.id = ps.StartNow(p.PID, p.Spec.Argv, tabletest.Below(server.PID), inTerminal(p.PID, p.PID))
-		p.OnInput = a.input
+		p.OnInput, p.Draw = a.input, a.screen
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.agents[p.Pane] = a
@@ -95,7 +92,7 @@ func (d *fakeDesk) inShell(pane tmux.PaneID, argv ...string) hand {
 	a := &agent{pane: pane, status: presence.Idle}
 	a.session = sessionOf(argv)
 	a.id = d.processes.StartNow(pid, argv, tabletest.Below(shell.PID), inTerminal(tty, shell.PID))
-	d.Fake.RunInFront(pane, "claude", a.input)
+	d.Fake.RunInFront(pane, "claude", a.input, a.screen)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.agents[pane] = a
@@ -116,7 +113,7 @@ func (d *fakeDesk) inOwnWindow(argv ...string) *agent {
 	a := &agent{pane: window.ID, status: presence.Idle}
 	a.session = sessionOf(argv)
 	a.id = d.processes.StartNow(window.PID, argv, inTerminal(window.PID, window.PID))
-	d.Fake.RunInFront(window.ID, "claude", a.input)
+	d.Fake.RunInFront(window.ID, "claude", a.input, a.screen)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.agents[window.ID] = a
@@ -137,9 +134,6 @@ func (d *fakeDesk) quit(h hand) {
 
 func (d *fakeDesk) shellInFront(h hand) {
 	d.processes.Change(h.shell.PID, func(p *process.Process) { p.Foreground = h.shell.PID })
-	d.mu.Lock()
-	d.behind[h.pane] = true
-	d.mu.Unlock()
 	d.Fake.EndInFront(h.pane)
 }
 
@@ -198,31 +192,6 @@ func (d *fakeDesk) Enter(ctx context.Context, g tmux.Guard) error {
 func (d *fakeDesk) Press(ctx context.Context, g tmux.Guard, k tmux.Key) error {
 	d.order.add("press %s", k)
 	return d.Fake.Press(ctx, g, k)
-}
-
-func (d *fakeDesk) PaneAndScreen(ctx context.Context, id tmux.PaneID) (p tmux.Pane, screen string, shown bool, err error) {
-	d.mu.Lock()
-	d.looked++
-	d.mu.Unlock()
-	if p, err = d.Pane(ctx, id); err != nil {
-		return p, "", false, err
-	}
-	screen, err = d.Capture(ctx, id, 0)
-	if errors.Is(err, tmux.ErrSilent) { // it is one command
-		return tmux.Pane{}, "", false, err
-	}
-	return p, screen, err == nil, nil
-}
-
-func (d *fakeDesk) Capture(ctx context.Context, id tmux.PaneID, lines int) (string, error) {
-	text, err := d.Fake.Capture(ctx, id, lines)
-	d.mu.Lock()
-	a, behind := d.agents[id], d.behind[id]
-	d.mu.Unlock()
-	if err != nil || a == nil || behind {
-		return text, err
-	}
-	return a.screen(), nil
 }
 
 func (d *fakeDesk) ClosePane(ctx context.Context, g tmux.Guard) error {
@@ -378,16 +347,15 @@ func (b *bindings) read() ([]hookwire.Binding, []error) {
 	return slices.Clone(b.all), slices.Clone(b.errs)
 }
 
-// Viewers counts the readings of attached terminals.
-func (d *fakeDesk) Viewers(ctx context.Context) ([]tmux.Viewer, error) {
-	d.mu.Lock()
-	d.viewed++
-	d.mu.Unlock()
-	return d.Fake.Viewers(ctx)
+// called returns how often a method of the fake was called.
+func (d *fakeDesk) called(op string) (n int) {
+	for _, one := range d.Calls() {
+		if one == op {
+			n++
+		}
+	}
+	return n
 }
 
-func (d *fakeDesk) looks() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.viewed
-}
+// looks returns how often the attached terminals were read.
+func (d *fakeDesk) looks() int { return d.called("Viewers") }

@@ -276,9 +276,9 @@ func TestP4_IdleAgentGetsPromptImmediately(t *testing.T) {
 		w.restart() // nothing steps
 		w.running.Store(true)
 		w.prompts.put(typing.Prompt{Key: "k", Text: viewtest.Said, Class: talk.ClassPlain, State: accepted})
-		looked := w.tmux.looked
+		looked := w.tmux.called("Capture")
 		require.NoError(t, w.Queue(w.ctx, r.ID, "k"))
-		assert.Equal(t, 3, w.tmux.looked-looked)
+		assert.Equal(t, 3, w.tmux.called("Capture")-looked)
 		assert.Equal(t, []string{"save k typing", "at typing-marked", "paste " + viewtest.Said, "at pasted",
 			"save k typing", "enter", "at entered", "tell news.Typed", "tell news.Requeued"}, w.order.after("save k typing")[:9])
 		disk, err := os.ReadFile(filepath.Join(w.base, "state", "sessions", r.ID.String()+".json"))

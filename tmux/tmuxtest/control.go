@@ -37,23 +37,25 @@ func (f *Fake) End(id tmux.PaneID, e Exit) { f.with(id, func(p *fakePane) { p.en
 type shell struct {
 	command string
 	onInput func(data string)
+	draw    func() string
 }
 
 // RunInFront puts a program in front of a pane's process, like a person who types "claude" into a
-// shell: the pid stays the shell's. onInput is as in Process; nil ignores the input.
-func (f *Fake) RunInFront(id tmux.PaneID, command string, onInput func(data string)) {
+// shell: the pid stays the shell's. onInput and draw are as in Process; without onInput it ignores the
+// input.
+func (f *Fake) RunInFront(id tmux.PaneID, command string, onInput func(data string), draw func() string) {
 	f.with(id, func(p *fakePane) {
 		if p.behind == nil {
-			p.behind = &shell{p.Command, p.proc.OnInput}
+			p.behind = &shell{p.Command, p.proc.OnInput, p.proc.Draw}
 		}
-		p.Command, p.proc.OnInput = command, onInput
+		p.Command, p.proc.OnInput, p.proc.Draw = command, onInput, draw
 	})
 }
 
 // EndInFront ends the program that RunInFront has started; the shell is in front again.
 func (f *Fake) EndInFront(id tmux.PaneID) {
 	f.with(id, func(p *fakePane) {
-		p.Command, p.proc.OnInput = p.behind.command, p.behind.onInput
+		p.Command, p.proc.OnInput, p.proc.Draw = p.behind.command, p.behind.onInput, p.behind.draw
 		p.behind = nil
 	})
 }

@@ -34,6 +34,9 @@ type Process struct {
 	// OnInput gets the input of the terminal: the bytes of a paste (not bracketed), "\r", the bytes
 	// of a key. It runs under the fake's lock and must not call the fake.
 	OnInput func(data string)
+	// Draw, if set, returns what the process shows, instead of the text of SetScreen. It must not
+	// call the fake either.
+	Draw func() string
 	// Exit, when set by Launch, ends the process at once.
 	Exit *Exit
 	// Screen, when set by Launch, is the first screen that Capture returns.
@@ -330,11 +333,15 @@ func (f *Fake) PaneAndScreen(ctx context.Context, id tmux.PaneID) (p tmux.Pane, 
 	return p, screen, err == nil, nil
 }
 
-// Capture returns the text of SetScreen.
+// Capture returns what Draw returns, or the text of SetScreen.
 func (f *Fake) Capture(ctx context.Context, id tmux.PaneID, _ int) (screen string, err error) {
 	err = f.do(ctx, "Capture", func() error {
 		p, err := f.find(id)
-		if err == nil {
+		switch {
+		case err != nil:
+		case p.proc.Draw != nil:
+			screen = p.proc.Draw()
+		default:
 			screen = p.screen
 		}
 		return err

@@ -74,7 +74,7 @@ func (p person) OpenShell(*testing.T) tmux.PaneID { return p.AddWindow(tmuxtest.
 func (p person) RunInFront(_ *testing.T, shell tmux.PaneID, argv ...string) {
 	program := &tmuxtest.Process{Spec: tmux.Spec{Dir: "/", Argv: argv}}
 	launch(program)
-	p.Fake.RunInFront(shell, filepath.Base(argv[0]), program.OnInput)
+	p.Fake.RunInFront(shell, filepath.Base(argv[0]), program.OnInput, nil)
 }
 
 func (p person) EndInFront(_ *testing.T, shell tmux.PaneID) { p.Fake.EndInFront(shell) }
