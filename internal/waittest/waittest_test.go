@@ -1,0 +1,56 @@
+package waittest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// hurried is a test whose time is over soon.
+type hurried struct {
+	testing.TB
+	end  time.Time
+	said string
+}
+
+func (h *hurried) Helper() {}
+
+func (h *hurried) Deadline() (time.Time, bool) { return h.end, true }
+
+func (h *hurried) Fatal(words ...any) {
+	h.said = fmt.Sprint(words...)
+	panic(h)
+}
+
+func TestEndlessWaitSaysWhatItWaitedFor(t *testing.T) {
+	state := func() string { return "two of three" }
+	for _, tt := range []struct {
+		name, want string
+		wait       func(t testing.TB)
+	}{
+		{"until a fact", "waited until the end of go test's own time: all parts are there, but two of three",
+			func(t testing.TB) { Until(t, func() bool { return false }, "all parts are there, but %s", state) }},
+		{"for a value", "waited until the end of go test's own time: 3 answers",
+			func(t testing.TB) { Next(t, make(chan int), "%d answers", 3) }},
+		{"without words", "waited until the end of go test's own time: it never came",
+			func(t testing.TB) { Until(t, func() bool { return false }) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := &hurried{TB: t, end: time.Now().Add(time.Second)}
+			assert.PanicsWithValue(t, h, func() { tt.wait(h) })
+			assert.Equal(t, tt.want, h.said)
+			assert.True(t, time.Now().Before(h.end), "the failure comes while go test still runs")
+		})
+	}
+}
+
+func TestWaitEndsWithTheFact(t *testing.T) {
+	looks := 0
+	Until(t, func() bool { looks++; return looks == 3 })
+	assert.Equal(t, 3, looks)
+	c := make(chan int, 1)
+	c <- 7
+	assert.Equal(t, 7, Next(t, c))
+}
