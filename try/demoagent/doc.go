@@ -15,7 +15,8 @@
 //
 // Options by environment, in addition to HOME and CLAUDE_CONFIG_DIR:
 //
-//	DEMOAGENT_LOG=FILE          appends {"text","pasted","at","session","kind"} for each submission
+//	DEMOAGENT_LOG=FILE          appends {"text","pasted","at","session","kind"} for each submission, and for
+//	                            what a suspended session drops
 //	DEMOAGENT_IGNORE_SIGNALS=1  survives SIGHUP and SIGTERM
 //	DEMOAGENT_NO_HISTORY=1      continues a conversation without reading it
 //	DEMOAGENT_NO_HOOKS=1        runs no hooks

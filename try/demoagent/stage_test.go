@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/try/demoagent/agenttest"
+	"ccbot/try/demoagent/brain"
 )
 
 func TestMain(m *testing.M) {
@@ -184,17 +186,22 @@ func contentShape(content any) string {
 	return ""
 }
 
-// submitted returns the texts that arrived, by the agent's own log.
-func (s *stage) submitted() []string {
+// submitted returns the prompts that arrived, by the agent's own log.
+func (s *stage) submitted() []string { return s.logged(brain.Words, brain.Bash, brain.Slash, brain.Notice) }
+
+// logged returns the texts of some kinds in the agent's own log.
+func (s *stage) logged(kinds ...string) []string {
 	data, err := os.ReadFile(s.log)
 	if err != nil {
 		return nil
 	}
 	var texts []string
 	for l := range strings.Lines(string(data)) {
-		var r struct{ Text string }
+		var r struct{ Text, Kind string }
 		require.NoError(s.t, json.Unmarshal([]byte(l), &r))
-		texts = append(texts, r.Text)
+		if slices.Contains(kinds, r.Kind) {
+			texts = append(texts, r.Text)
+		}
 	}
 	return texts
 }

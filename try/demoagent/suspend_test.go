@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -12,7 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/waittest"
 	"ccbot/try/demoagent/agenttest"
+	"ccbot/try/demoagent/brain"
 )
 
 func TestSuspendInAShell(t *testing.T) {
@@ -63,7 +66,8 @@ func TestSuspendWithoutAShell(t *testing.T) {
 	w.Press("C-z")
 	w.WaitFor("Claude Code is suspended.")
 	w.Submit("say nothing")
-	w.WaitFor("say nothing") // the terminal has it, and will drop it
+	// Only after that is it sure that the line does not come after SIGCONT.
+	waittest.Until(t, func() bool { return slices.Contains(s.logged(brain.Dropped), "say nothing\n") }, "the agent drops the line")
 	require.NoError(t, syscall.Kill(w.PID(), syscall.SIGCONT))
 	w.WaitFor("manual mode on")
 	w.Submit("say back")

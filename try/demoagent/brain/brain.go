@@ -170,7 +170,7 @@ func (b *Brain) read(keyboard io.Reader) {
 	for {
 		n, err := keyboard.Read(buffer)
 		if data := append([]byte(nil), buffer[:n]...); n > 0 {
-			b.post(func() { b.typed(b.keys.Feed(data)) })
+			b.post(func() { b.typed(data) })
 		}
 		if err != nil {
 			// The terminal is gone, as after a hang-up; an agent that ignores that one lives on.
@@ -182,8 +182,12 @@ func (b *Brain) read(keyboard io.Reader) {
 	}
 }
 
-func (b *Brain) typed(inputs []terminal.Input) {
-	for _, in := range inputs {
+func (b *Brain) typed(data []byte) {
+	if b.suspended {
+		b.record(Prompt{Kind: Dropped, Plain: string(data)})
+		return
+	}
+	for _, in := range b.keys.Feed(data) {
 		if b.exit == nil {
 			b.press(in)
 		}

@@ -69,6 +69,9 @@ const (
 	Bash   = "bash"
 	Slash  = "slash"
 	Notice = "notice" // not a person's
+
+	// Dropped is only in the log: what came from the keyboard of a suspended session.
+	Dropped = "dropped"
 )
 
 // Prompt is something that was submitted.
