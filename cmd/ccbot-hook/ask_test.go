@@ -8,20 +8,19 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
 	"ccbot/internal/processtest"
+	"ccbot/internal/waittest"
 )
 
 // request is the payload of a PermissionRequest.
@@ -187,22 +186,20 @@ func testAgentGone(t *testing.T, a agent) {
 	require.NoError(t, file.Close())
 	conn, _ := b.next()
 	var data []byte
-	require.Eventually(t, func() bool { data, err = os.ReadFile(pid); return err == nil }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { data, err = os.ReadFile(pid); return err == nil })
 	hook, err := strconv.Atoi(strings.TrimSpace(string(data)))
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
 	require.NoError(t, conn.Close())
-	require.Eventually(t, func() bool { return syscall.Kill(hook, 0) != nil }, time.Minute, time.Millisecond, "it goes with its agent")
+	waittest.Until(t, func() bool { return syscall.Kill(hook, 0) != nil }, "it goes with its agent")
 }
 
 // Claude Code sends TERM when the dialog was left with Esc; a closing window hangs up.
 func testDies(t *testing.T, hook string) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
-			heard := make(chan os.Signal, 1)
-			signal.Notify(heard, sig) // which the tests may ignore, as below nohup or in the background, and so the hook
-			defer signal.Stop(heard)
+			ordinarySignals(t)
 			a := newAgent(t, hook)
 			b := newBot(t, a.dir)
 			w := a.waits(t)
@@ -334,7 +331,7 @@ func testOthersDoNotWait(t *testing.T, a agent) {
 	assert.Zero(t, calls.Load())
 	assert.Len(t, a.events(t), 5)
 	w := a.waits(t)
-	require.Eventually(t, func() bool { return calls.Load() == 1 }, time.Minute, time.Millisecond, "this one does")
+	waittest.Until(t, func() bool { return calls.Load() == 1 }, "this one does")
 	require.NoError(t, w.cmd.Process.Signal(syscall.SIGTERM))
 	require.Error(t, w.cmd.Wait())
 }

@@ -20,8 +20,9 @@
 //
 // --status notes the status line's JSON in DIR/status and prints nothing. With --wrap it then
 // becomes the person's own status line command (run by /bin/sh) with the same stdin; output, exit
-// code and signals are that command's. Another process, --rows, passes the output on and keeps it
-// in DIR/status, and ends when the output ends.
+// code and signals are that command's. A HUP or INT that was ignored when ccbot-hook started stays
+// ignored in it. An ignored TERM does not, because Go's runtime catches it before main. Another
+// process, --rows, passes the output on and keeps it in DIR/status, and ends when the output ends.
 //
 // It decides nothing itself.
 package main

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,6 +22,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
+	"ccbot/internal/waittest"
 )
 
 const (
@@ -27,15 +30,46 @@ const (
 	sessionID = "19700a32-a03e-4de9-a340-67e13a1f5792"
 )
 
-// build makes the real hook, as it is released.
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "ccbot-hook-test-")
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	program.path = filepath.Join(dir, "ccbot-hook")
+	return m.Run()
+}
+
+// program is the real hook. It is built once, from packages that go test has compiled.
+var program struct {
+	path string
+	once sync.Once
+	err  error
+}
+
+// build returns the path of the hook.
 func build(t testing.TB) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ccbot-hook")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", path, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, string(out))
-	return path
+	program.once.Do(func() {
+		out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", program.path, ".").CombinedOutput()
+		if err != nil {
+			program.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	require.NoError(t, program.err)
+	return program.path
+}
+
+// ordinarySignals makes programs that the test starts begin without ignored signals. The test itself
+// may run below nohup or in the background.
+func ordinarySignals(t *testing.T) {
+	t.Helper()
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP, syscall.SIGINT)
+	t.Cleanup(func() { signal.Stop(caught) })
 }
 
 func payload(event, prompt string) string {
@@ -363,7 +397,7 @@ func TestP10_HookImportsNothingMuch(t *testing.T) {
 
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
-	require.Eventually(t, done, time.Minute, time.Millisecond)
+	waittest.Until(t, done)
 }
 
 // shortDir is a folder whose socket paths fit the 104 bytes of darwin.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -150,6 +151,9 @@ func become(command string, stdin []byte) error {
 		return err
 	}
 	syscall.CloseOnExec(fd)
+	// The exec makes a caught signal deadly again. Those that were ignored before they were caught, as
+	// below nohup, are to be ignored by the command too.
+	signal.Reset(syscall.SIGHUP, syscall.SIGINT)
 	return syscall.Exec("/bin/sh", []string{"/bin/sh", "-c", command}, os.Environ())
 }
 

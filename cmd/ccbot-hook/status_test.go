@@ -110,30 +110,33 @@ func output(t *testing.T, cmd *exec.Cmd, in string) (string, int) {
 // testWraps compares each command with a direct run of it, as by Claude Code.
 func testWraps(t *testing.T, hook string) {
 	big := `{"session_id":"` + sessionID + `","x":"` + strings.Repeat("x", 3<<20) + `"}`
-	tests := []struct{ name, command, in string }{
-		{"says something", "echo hello; echo there >&2", statusIn},
-		{"gets the same bytes", "cat", statusIn},
-		{"gets the same bytes, no JSON", "cat", " a\x00b\xff \n\n"},
-		{"gets nothing", "cat", ""},
-		{"gets more than a pipe holds", "cksum", big},
-		{"does not read", "echo hello", big},
-		{"fails", "echo hello; exit 3", statusIn},
-		{"is not there", "/nowhere/statusline", statusIn},
-		{"does not parse", "echo 'open", statusIn},
-		{"is killed", "kill -TERM $$", statusIn},
-		{"has its signals", "grep -E 'Sig(Ign|Blk|Pnd)' /proc/self/status || :", statusIn},
-		{"has its files", "ls /proc/self/fd 2>/dev/null | wc -l", statusIn},
-		{"looks like an argument", "true --dir=/x", statusIn},
-		{"sees the environment", "echo $CCBOT_LAUNCH $TMUX_PANE", statusIn},
+	ordinarySignals(t)
+	const showsSignals = "grep -E 'Sig(Ign|Blk|Pnd)' /proc/self/status || :"
+	tests := []struct{ name, command, in, before string }{
+		{"says something", "echo hello; echo there >&2", statusIn, ""},
+		{"gets the same bytes", "cat", statusIn, ""},
+		{"gets the same bytes, no JSON", "cat", " a\x00b\xff \n\n", ""},
+		{"gets nothing", "cat", "", ""},
+		{"gets more than a pipe holds", "cksum", big, ""},
+		{"does not read", "echo hello", big, ""},
+		{"fails", "echo hello; exit 3", statusIn, ""},
+		{"is not there", "/nowhere/statusline", statusIn, ""},
+		{"does not parse", "echo 'open", statusIn, ""},
+		{"is killed", "kill -TERM $$", statusIn, ""},
+		{"has its signals", showsSignals, statusIn, ""},
+		{"ignores HUP and INT as below nohup", showsSignals, statusIn, "trap '' HUP INT; "},
+		{"has its files", "ls /proc/self/fd 2>/dev/null | wc -l", statusIn, ""},
+		{"looks like an argument", "true --dir=/x", statusIn, ""},
+		{"sees the environment", "echo $CCBOT_LAUNCH $TMUX_PANE", statusIn, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAgent(t, hook)
 			for _, script := range []string{`"$0" --dir "$1" --status --wrap "$2"`, `"$0" --wrap="$2" --status --dir="$1"`, `"$0" --status --wrap "$2"`} {
-				alone := a.command(`/bin/sh -c "$2"`)
+				alone := a.command(tt.before + `/bin/sh -c "$2"`)
 				alone.Args = append(alone.Args, tt.command)
 				wantOut, wantCode := output(t, alone, tt.in)
-				wrapped := a.command(script)
+				wrapped := a.command(tt.before + script)
 				wrapped.Args = append(wrapped.Args, tt.command)
 				out, code := output(t, wrapped, tt.in)
 				assert.Equal(t, wantOut, out, script)
