@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/lifecycle/view"
 	"ccbot/port/talk"
 )
@@ -134,7 +135,7 @@ func TestP5_NewCurrentSessionIsShownFully(t *testing.T) {
 	w.NewCurrentSession(t, "front", session.Running)
 	r := w.Session(t, "api", session.Running, c)
 	w.Running(t)
-	require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.Done(), "typing in 7") }, chattest.Timeout, time.Millisecond, "it has read past the first")
+	waittest.Until(t, func() bool { return chattest.Contains(w.Telegram.Done(), "typing in 7") }, "it has read past the first")
 	inList := w.Listed(t, r)
 	w.Expect(t, "post "+inList.On.Text.Text)
 	require.NoError(t, w.TapSpot(t, chattest.Alice, inList))
@@ -291,7 +292,7 @@ func TestP5_BlockedChatGetsMissedAnswers(t *testing.T) {
 		assert.Equal(t, int64(len(chattest.Says("one"))), w.Cursors(r)[0].Offset, "and nothing is passed")
 		blocking = false
 		w.MustHear(t, "/list") // which ends the block
-		require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 3 }, chattest.Timeout, time.Millisecond)
+		waittest.Until(t, func() bool { return len(w.Telegram.AnswersSent()) == 3 })
 		assert.Equal(t, []string{"one", "two", "three"}, w.Telegram.AnswersSent())
 		assert.Empty(t, blocked)
 	})

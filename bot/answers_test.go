@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port/talk"
 )
 
@@ -402,7 +403,7 @@ func TestP5_TailIsShownThenReaderEnds(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Restoring })
 	w.Again() // a reader that the news has called may have been stopped before it left
 	w.Running(t)
-	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 4 }, chattest.Timeout, time.Millisecond, "it comes back with the session")
+	waittest.Until(t, func() bool { return len(w.Telegram.AnswersSent()) == 4 }, "it comes back with the session")
 }
 
 func TestP5_ReplacedTranscriptIsFollowedFromEnd(t *testing.T) {
@@ -462,7 +463,7 @@ func TestP5_PartialLineReportsReplacementOnce(t *testing.T) {
 	go func() { done <- w.Run(ctx) }()
 	chattest.Receive(t, reported)
 	chattest.Grow(t, c, half[20:], chattest.Says("new"))
-	require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.AnswersSent(), "new") || ctx.Err() != nil }, chattest.Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return chattest.Contains(w.Telegram.AnswersSent(), "new") || ctx.Err() != nil })
 	cancel()
 	require.NoError(t, chattest.Receive(t, done))
 	assert.Empty(t, reported, "told once")
@@ -516,10 +517,10 @@ func TestP5_TextDuringReaderEndIsShown(t *testing.T) {
 		chattest.Grow(t, c, chattest.Says(fmt.Sprint(n)))
 		w.NewTranscript(t, r)
 		if n%3 == 0 { // else the next one meets a reader that is on its way out
-			require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == n+1 }, chattest.Timeout, 10*time.Microsecond)
+			waittest.Until(t, func() bool { return len(w.Telegram.AnswersSent()) == n+1 })
 		}
 	}
-	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) == 300 }, chattest.Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return len(w.Telegram.AnswersSent()) == 300 })
 	for n, text := range w.Telegram.AnswersSent() {
 		require.Equal(t, fmt.Sprint(n), text)
 	}

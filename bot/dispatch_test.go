@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -14,6 +13,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -49,7 +49,7 @@ func TestP8_CrashingFeatureBlocksNoEvent(t *testing.T) {
 	assert.Equal(t, chattest.InTopic, w.Record(t, r.ID).Conversation)
 	moved := w.Running(t)
 	w.Bot.Moves.TopicGone(chattest.InTopic)
-	require.Eventually(t, func() bool { mu.Lock(); defer mu.Unlock(); return heard["last moved"] > 0 }, chattest.Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { mu.Lock(); defer mu.Unlock(); return heard["last moved"] > 0 })
 	require.NoError(t, moved())
 	assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation, "the topic is gone")
 	for _, name := range []string{"broken", "last"} {

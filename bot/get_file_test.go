@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,6 +18,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 )
 
 func TestBelow(t *testing.T) {
@@ -58,7 +58,7 @@ func gets(t *testing.T, d *chattest.FileWorld, name string) (said []string) {
 	d.Telegram.Forget()
 	d.MustHear(t, "/get "+name)
 	reported := func(line string) bool { return !strings.HasPrefix(line, "typing") }
-	require.Eventually(t, func() bool { return slices.ContainsFunc(d.Telegram.Done(), reported) }, chattest.Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return slices.ContainsFunc(d.Telegram.Done(), reported) })
 	stop()
 	require.NoError(t, chattest.Receive(t, over))
 	return d.Telegram.Done()

@@ -17,6 +17,7 @@ import (
 	"ccbot/bot/machine"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port/talk"
 )
 
@@ -28,15 +29,15 @@ func TestP5_NoticedAnswerIsShownWhenOpened(t *testing.T) {
 			r := w.Beside(t, state, chattest.PromptLine("first"), chattest.Says("old"), chattest.TurnEnd, chattest.PromptLine("second"), chattest.Says("Let me look."), chattest.ToolUse, chattest.Says(answer), chattest.TurnEnd)
 			front := w.CurrentID(chattest.AtAlice)
 			w.Running(t)
-			require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 2 }, chattest.Timeout, time.Millisecond)
+			waittest.Until(t, func() bool { return len(w.Telegram.Texts()) == 2 })
 			end, err := jsonl.End(w.Cursors(r)[0].Path)
 			require.NoError(t, err)
-			require.Eventually(t, func() bool { return w.Cursors(r)[0] == end }, chattest.Timeout, time.Millisecond)
+			waittest.Until(t, func() bool { return w.Cursors(r)[0] == end })
 			cursors := w.Cursors(r)
 
 			require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
 			all := func() []string { return strings.Fields(strings.Join(w.Telegram.AnswersSent(), " ")) }
-			require.Eventually(t, func() bool { return strings.HasSuffix(answer, last(all())) }, chattest.Timeout, time.Millisecond)
+			waittest.Until(t, func() bool { return strings.HasSuffix(answer, last(all())) })
 			got := all()
 			assert.Equal(t, append([]string{"api", "old", "Let", "me", "look."}, strings.Fields(answer)...), got, "under its name, all that had only a notice")
 			assert.Equal(t, cursors, w.Cursors(r), "no cursor moves")
@@ -68,13 +69,13 @@ func TestP5_OpeningReportsAnswersTooFarBack(t *testing.T) {
 	w.Again()
 	r := w.Beside(t, session.Running, chattest.PromptLine("first"), chattest.Says("early"), chattest.PromptLine("second"), chattest.Says("late"), chattest.TurnEnd)
 	w.Running(t)
-	require.Eventually(t, func() bool { return len(w.Telegram.Texts()) > 0 }, chattest.Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return len(w.Telegram.Texts()) > 0 })
 	end, err := jsonl.End(w.Cursors(r)[0].Path)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return w.Cursors(r)[0] == end }, chattest.Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return w.Cursors(r)[0] == end })
 
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
-	require.Eventually(t, func() bool { return strings.Contains(strings.Join(w.Telegram.AnswersSent(), "\n"), "late") }, chattest.Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return strings.Contains(strings.Join(w.Telegram.AnswersSent(), "\n"), "late") })
 	shown := strings.Join(w.Telegram.AnswersSent(), "\n")
 	assert.Contains(t, shown, w.Speech.For("en").Say(i18n.AnswersCut))
 	assert.NotContains(t, shown, "early")
@@ -99,7 +100,7 @@ func TestP5_OpeningShowsOnlyMissingTexts(t *testing.T) {
 			front := w.NewCurrentSession(t, "front", session.Running)
 			r := w.Session(t, "api", session.Running, c)
 			w.Running(t)
-			require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 1 }, chattest.Timeout, time.Millisecond)
+			waittest.Until(t, func() bool { return len(w.Telegram.Texts()) == 1 })
 			require.NoError(t, tt.open(t, w, r))
 			assert.Equal(t, []string{"api\none"}, w.Seen(t, 1))
 
@@ -123,14 +124,14 @@ func TestP5_OpeningShowsNoticedAnswers(t *testing.T) {
 	front := w.NewCurrentSession(t, "front", session.Running)
 	r := w.Session(t, "api", session.Running, c)
 	w.Running(t)
-	require.Eventually(t, func() bool { return len(w.Telegram.Texts()) == 2 }, chattest.Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return len(w.Telegram.Texts()) == 2 })
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonOpen))
 	assert.Equal(t, []string{"api\none", "two"}, w.Seen(t, 2), "the answers to two prompts are two messages")
 
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		had, known := w.Chats.ReadMarkOf(chattest.AtAlice, r.ID)
 		return known && had.Since == nil
-	}, chattest.Timeout, time.Millisecond)
+	})
 	next, err := chattest.OpenChats(filepath.Join(w.Dir, "chats")) // as a restart would
 	require.NoError(t, err)
 	had, known := next.ReadMarkOf(chattest.AtAlice, r.ID)

@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port/talk"
 )
 
@@ -55,11 +56,11 @@ func TestP5_LongTextIsSentWhole(t *testing.T) {
 	stop := w.Running(t)
 	for n := range 2 { // the button stays
 		require.NoError(t, w.TapShown(t, chattest.Alice, mark, i18n.ButtonGetIt))
-		require.Eventually(t, func() bool {
+		waittest.Until(t, func() bool {
 			w.Telegram.Mu.Lock()
 			defer w.Telegram.Mu.Unlock()
 			return len(w.Telegram.Files) >= n+2
-		}, chattest.Timeout, 1e6)
+		})
 	}
 	require.NoError(t, stop())
 	assert.True(t, text == (*uploads)[0]+(*uploads)[1], "nothing is missing, nothing comes twice")
@@ -89,7 +90,7 @@ func TestGetItReportsUnsentFile(t *testing.T) {
 			tt.cut(t, r)
 			stop := w.Running(t)
 			require.NoError(t, w.TapShown(t, chattest.Alice, mark, i18n.ButtonGetIt))
-			require.Eventually(t, func() bool { return chattest.Contains(w.Telegram.Texts(), chattest.Warning+w.Word(tt.want)) }, chattest.Timeout, 1e6)
+			waittest.Until(t, func() bool { return chattest.Contains(w.Telegram.Texts(), chattest.Warning+w.Word(tt.want)) })
 			require.NoError(t, stop())
 		})
 	}

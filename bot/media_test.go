@@ -24,6 +24,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port/folders"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -205,7 +206,7 @@ func TestP4_DueFileOfWaitingPromptStays(t *testing.T) {
 	over := make(chan error, 1)
 	go func() { over <- d.Bot.Files.Feature().Run(ctx) }()
 	require.NoError(t, d.SessionNews(t.Context(), session.Record{}, news.FilesDue{Dir: d.Dir, Names: []string{"a.txt", "b.txt"}}))
-	require.Eventually(t, func() bool { return slices.Equal([]string{"a.txt"}, d.Received(t)) }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return slices.Equal([]string{"a.txt"}, d.Received(t)) })
 	stop()
 	require.NoError(t, <-over)
 }

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
@@ -23,6 +22,7 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
 )
@@ -224,9 +224,9 @@ func TestP4_OnlyAddressedBotActs(t *testing.T) {
 			m.run(t)
 		}
 	}
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		return first.api.Pending()+second.api.Pending() == 0 && first.count()+second.count() >= len(d.want)
-	}, 10*time.Minute, 10*time.Millisecond)
+	})
 	for _, m := range d.bots {
 		m.end()
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -18,6 +17,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/news"
 )
@@ -118,10 +118,10 @@ func TestFailedStartMayLeaveWorktree(t *testing.T) {
 	w.Running(t)
 	require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Failed{}))
 	asked := w.say(i18n.WorktreeAsk, i18n.Args{"Dir": "~/api-2", "Branch": "api-2"})
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		w.Telegram.Deliver(t.Context())
 		return slices.Contains(w.Telegram.Texts(), asked)
-	}, chattest.Timeout, time.Millisecond)
+	})
 }
 
 func TestWorktreeWithoutRepositoryIsSentence(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/waittest"
 )
 
 // claim writes an event of a process that names a conversation; the prompt names the event.
@@ -133,11 +134,11 @@ func TestPresenceDecidesKeptEventAgain(t *testing.T) {
 	e.now = func() time.Time { return time.Time{} } // nothing is ever due
 	claim(t, dir, "a", own, "early", time.Now())
 	running(t, e)
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		return len(e.kept) == 1
-	}, time.Minute, time.Millisecond)
+	})
 	s.mu.Lock()
 	s.conversation = own
 	s.mu.Unlock()

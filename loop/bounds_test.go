@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 )
@@ -95,7 +95,7 @@ func TestBoundAtEachAnswer(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); _ = w.Run(ctx) }()
-		require.Eventually(t, func() bool { return !w.loops[l.ID].copy().State.Live() }, time.Minute, 10*time.Millisecond)
+		waittest.Until(t, func() bool { return !w.loops[l.ID].copy().State.Live() })
 		end()
 		<-done
 		assert.Equal(t, []any{port.LoopExhausted, port.BoundTokens, 1}, []any{w.only().State, w.only().Reason, e.escs})

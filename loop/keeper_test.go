@@ -19,6 +19,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 )
@@ -238,7 +239,7 @@ func TestP2_CheckLeavesNothing(t *testing.T) {
 	sleeper := func(n int) process.Identity {
 		t.Helper()
 		var id process.Identity
-		require.Eventually(t, func() bool {
+		waittest.Until(t, func() bool {
 			data, _ := os.ReadFile(pids)
 			words := strings.Fields(string(data))
 			if len(words) < n {
@@ -247,7 +248,7 @@ func TestP2_CheckLeavesNothing(t *testing.T) {
 			pid, _ := strconv.Atoi(words[n-1])
 			id, err = table.Identify(pid)
 			return err == nil
-		}, time.Minute, 10*time.Millisecond)
+		})
 		return id
 	}
 	w.begin("sleep 1000 & echo $! >> pids", port.LoopBounds{Turns: 1})
@@ -267,7 +268,7 @@ func TestP2_CheckLeavesNothing(t *testing.T) {
 	h := w.all()[0]
 	go func() { done <- w.advance(t.Context(), h) }()
 	id := sleeper(1)
-	require.Eventually(t, func() bool { return slices.Contains(w.only().Processes, id) }, time.Minute, 10*time.Millisecond)
+	waittest.Until(t, func() bool { return slices.Contains(w.only().Processes, id) })
 	session, below := w.Below([]process.Process{{Identity: id}})
 	assert.True(t, below)
 	assert.Equal(t, l.Session, session)

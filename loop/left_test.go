@@ -17,6 +17,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 )
@@ -134,7 +135,7 @@ func TestFailedStepIsLoggedOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = w.Run(ctx) }()
-	require.Eventually(t, func() bool { return failed.Load() > 2 }, 2*time.Minute, 10*time.Millisecond)
+	waittest.Until(t, func() bool { return failed.Load() > 2 })
 	cancel()
 	<-done
 	assert.Equal(t, 1, strings.Count(said.String(), "loop_step_failed"), said.String())
@@ -236,7 +237,7 @@ func TestCheckStaysAfterPause(t *testing.T) {
 	h := w.all()[0]
 	done := make(chan error, 1)
 	go func() { done <- w.advance(t.Context(), h) }()
-	require.Eventually(t, func() bool { return len(w.only().Processes) > 1 }, time.Minute, 10*time.Millisecond)
+	waittest.Until(t, func() bool { return len(w.only().Processes) > 1 })
 	_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
 	require.NoError(t, err)
 	require.NoError(t, <-done)

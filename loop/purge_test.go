@@ -12,6 +12,7 @@ import (
 
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port"
 )
 
@@ -105,7 +106,7 @@ func TestP9_ForgottenLoopWithCheck(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() { done <- w.advance(t.Context(), h) }()
-		require.Eventually(t, func() bool { return len(w.only().Processes) > 1 }, time.Minute, 10*time.Millisecond)
+		waittest.Until(t, func() bool { return len(w.only().Processes) > 1 })
 		noted := w.only().Processes
 		w.engine.record = session.Record{}
 		require.NoError(t, w.Forget(l.Session))

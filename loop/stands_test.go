@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/waittest"
 	"ccbot/lifecycle/outcome"
 	"ccbot/lifecycle/typing"
 	"ccbot/port"
@@ -95,7 +96,7 @@ func TestCheckCutByPauseHasNoResult(t *testing.T) {
 	done := make(chan error, 1)
 	h := w.all()[0]
 	go func() { done <- w.advance(t.Context(), h) }()
-	require.Eventually(t, func() bool { _, err := os.Stat(mark); return err == nil && len(w.only().Processes) > 1 }, time.Minute, 10*time.Millisecond)
+	waittest.Until(t, func() bool { _, err := os.Stat(mark); return err == nil && len(w.only().Processes) > 1 })
 	_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
 	require.NoError(t, err)
 	_, err = w.Resume(t.Context(), l.ID)
@@ -109,11 +110,11 @@ func TestCheckCutByPauseHasNoResult(t *testing.T) {
 // readPid waits for a pid in a file.
 func readPid(t *testing.T, path string) (pid int) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		data, _ := os.ReadFile(path)
 		pid, _ = strconv.Atoi(strings.TrimSpace(string(data)))
 		return pid > 0
-	}, time.Minute, 5*time.Millisecond)
+	})
 	return pid
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/programtest"
+	"ccbot/internal/waittest"
 	"ccbot/tmux"
 )
 
@@ -129,12 +130,12 @@ func TestP9_ForeignSocketFolderIsRefused(t *testing.T) {
 	_, _, err = tmux.Inspect(t.Context(), cfg)
 	assert.ErrorIs(t, err, tmux.ErrFolder)
 	assert.NotErrorIs(t, err, tmux.ErrNoServer)
-	assert.Eventually(t, func() bool { // until the client has tried to connect
+	waittest.Until(t, func() bool { // until the client has tried to connect
 		short, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer stop()
 		_, err := client.Panes(short)
 		return errors.Is(err, tmux.ErrFolder)
-	}, 2*time.Minute, time.Millisecond)
+	})
 	cancel()
 	listener.Close()
 	heard.Wait()

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 )
 
 // journal is a handler that records its calls and returns nil.
@@ -92,10 +93,10 @@ func TestP4_OverHTTP(t *testing.T) {
 		Reporter: r.reports, Log: r.log.logger()})
 	tg.deliver(message(10, 5, "a"), message(9, 5, "b"), message(11, 5, "c"))
 	stop := r.start(t)
-	require.Eventually(t, func() bool { return len(j.keys()) == 3 && len(tg.unconfirmed()) == 0 }, 2*time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return len(j.keys()) == 3 && len(tg.unconfirmed()) == 0 })
 	assert.Equal(t, []string{"9", "10", "11"}, j.keys())
 	tg.deliver(message(12, 5, "d"))
-	require.Eventually(t, func() bool { return len(j.keys()) == 4 }, 2*time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return len(j.keys()) == 4 })
 	stop()
 	assert.Equal(t, []int64{0, 12}, tg.polls()[:2], "no offset at the start")
 }
@@ -118,7 +119,7 @@ func TestP4_CrashBetweenAcceptAndHandle(t *testing.T) {
 	first.start(t)
 	<-died
 	// The third may be being written, and a file that is renamed cannot be copied.
-	require.Eventually(t, func() bool { return slices.Equal(files(t, dir), []string{"1.done", "2.json", "3.json"}) }, 2*time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return slices.Equal(files(t, dir), []string{"1.done", "2.json", "3.json"}) })
 	require.NoError(t, os.CopyFS(crashed, os.DirFS(dir)))
 
 	j := &journal{}
@@ -126,7 +127,7 @@ func TestP4_CrashBetweenAcceptAndHandle(t *testing.T) {
 	tg2.deliver(message(1, 5, "a"), message(2, 5, "b"), message(3, 5, "c"), message(4, 5, "d")) // nothing was confirmed
 	second := newRig(t, crashed, tg2, j)
 	second.start(t)
-	require.Eventually(t, func() bool { return len(j.keys()) >= 3 }, 2*time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return len(j.keys()) >= 3 })
 	assert.Equal(t, []string{"2", "3", "4"}, j.keys(), "what was left comes first, in order; the finished one never again")
 }
 
@@ -519,7 +520,7 @@ func TestOrderAndBounds(t *testing.T) {
 	}
 	tg.deliver(batch...)
 	stop := r.start(t)
-	require.Eventually(t, func() bool { return total.Load() == conversations*each }, 2*time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return total.Load() == conversations*each })
 	stop()
 	assert.LessOrEqual(t, most.Load(), int32(parallel))
 	for chat, ids := range order {

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/render"
+	"ccbot/internal/waittest"
 )
 
 const testToken = "42:secret-of-the-test"
@@ -122,12 +122,12 @@ func TestClient(t *testing.T) {
 	require.NoError(t, b.Edit(t.Context(), to(8), 77, say(8, "new")))
 	b.DropButtons(t.Context(), to(8), 78)
 	require.NoError(t, b.EditNow(t.Context(), to(8), 79, say(8, "behind them")))
-	require.Eventually(t, func() bool { // no caller waits for a side call
+	waittest.Until(t, func() bool { // no caller waits for a side call
 		api.mu.Lock()
 		defer api.mu.Unlock()
 		sent := strings.Join(api.calls["8"], "\n")
 		return strings.Contains(sent, "setMessageReaction") && strings.Contains(sent, "editMessageReplyMarkup")
-	}, 2*time.Minute, 10*time.Millisecond)
+	})
 	Flush(t.Context(), b.Outbox)
 	require.NoError(t, b.stop())
 

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/waittest"
 )
 
 // TestHoldCountsBeforeDisk: a slow disk must not let calls through that Telegram has just
@@ -26,7 +27,7 @@ func TestHoldCountsBeforeDisk(t *testing.T) {
 			b.run(t)
 			t.Cleanup(b.notes.holds.Writing.Unlock) // before the end of Run is awaited
 			tt.ask(b, t.Context())
-			require.Eventually(t, func() bool { return b.heldOn(5) }, 2*time.Minute, time.Millisecond)
+			waittest.Until(t, func() bool { return b.heldOn(5) })
 			b.React(t.Context(), to(5), 4, "👀")
 			b.Typing(t.Context(), to(5))
 			b.Answer(t.Context(), to(5), "q", "text", false)

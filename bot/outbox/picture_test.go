@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/render"
+	"ccbot/internal/waittest"
 )
 
 func shot(chat int64, caption, png string, button string) Message {
@@ -79,7 +80,7 @@ func TestClientSendsAndEditsPicture(t *testing.T) {
 	b := api.bench(t)
 	b.Named = &drawer{owner: owner{texts: map[string]string{}}, m: shot(5, "one", "png", "up")}
 	require.NoError(t, b.Post(t.Context(), Message{Name: "a", To: to(5)}))
-	require.Eventually(t, func() bool { return len(api.methods()) == 1 }, 2*time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return len(api.methods()) == 1 })
 	m := shot(5, "", "png", "up")
 	m.Text = render.Bold("two")
 	require.NoError(t, b.EditNow(t.Context(), to(5), 77, m))

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/processtest"
+	"ccbot/internal/waittest"
 )
 
 // TestMain makes the test binary also ccbot-codex and a stand-in of Codex.
@@ -88,13 +89,13 @@ func begin(t *testing.T, environ []string, args ...string) *run {
 // note returns the pid and the arguments of a part, once it has started.
 func (r *run) note(name string) (pid int, args string) {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool {
+	waittest.Until(r.t, func() bool {
 		data, err := os.ReadFile(filepath.Join(r.notes, name))
 		number, rest, _ := strings.Cut(string(data), " ")
 		pid, _ = strconv.Atoi(number)
 		args = rest
 		return err == nil
-	}, time.Minute, 10*time.Millisecond, name)
+	}, name)
 	return pid, args
 }
 
@@ -102,7 +103,7 @@ func (r *run) note(name string) (pid int, args string) {
 func (r *run) ended(pids ...int) {
 	r.t.Helper()
 	for _, pid := range pids {
-		require.Eventually(r.t, func() bool { return syscall.Kill(pid, 0) != nil }, time.Minute, 10*time.Millisecond, "%d lives", pid)
+		waittest.Until(r.t, func() bool { return syscall.Kill(pid, 0) != nil }, "%d lives", pid)
 	}
 	left, err := filepath.Glob(filepath.Join(r.notes, "ccbot-codex-*"))
 	require.NoError(r.t, err)

@@ -32,6 +32,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 )
 
 // patient is a machine on which all is well, but for what a test makes worse.
@@ -131,10 +132,10 @@ func (p *patient) runBot(pid int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- server.Run(ctx) }()
-	require.Eventually(p.t, func() bool {
+	waittest.Until(p.t, func() bool {
 		conn, err := net.Dial("unix", filepath.Join(p.state, hookwire.SocketName))
 		return err == nil && conn.Close() == nil
-	}, timeout, time.Millisecond)
+	})
 	p.stop = func() {
 		cancel()
 		if done != nil {

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
@@ -25,6 +24,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session/disktest"
+	"ccbot/internal/waittest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
 	"ccbot/try/privatetmux"
@@ -181,7 +181,7 @@ func (p *patient) starts(patterns ...string) (log string, end func()) {
 	p.t.Cleanup(end)
 	for _, pattern := range patterns {
 		awaited := regexp.MustCompile(pattern)
-		require.Eventually(p.t, func() bool { return awaited.MatchString(text()) }, timeout, 10*time.Millisecond, "%s", pattern)
+		waittest.Until(p.t, func() bool { return awaited.MatchString(text()) }, "%s", pattern)
 	}
 	return text(), end
 }
@@ -259,7 +259,7 @@ func (p *patient) finds(code doctor.Code) {
 	defer tty.Close()
 	var r doctor.Report
 	i := -1
-	require.Eventually(p.t, func() bool { // the bot finds some faults only after its first calls
+	waittest.Until(p.t, func() bool { // the bot finds some faults only after its first calls
 		cmd := exec.Command(p.me, "doctor", "--json")
 		cmd.Env, cmd.Stdin = p.environ(), tty
 		// a bot answers programs in a terminal
@@ -269,7 +269,7 @@ func (p *patient) finds(code doctor.Code) {
 		err := json.Unmarshal(out, &r)
 		i = slices.IndexFunc(r.Checks, func(f doctor.Finding) bool { return f.Code == code })
 		return err == nil && i >= 0
-	}, timeout, 200*time.Millisecond, "%s", code)
+	}, "%s", code)
 	assert.NotEmpty(p.t, r.Checks[i].Fix+strings.Join(strings.Split(r.Checks[i].Summary, "`")[1:], ""), "a remedy: %s", r.Checks[i].Summary)
 }
 

@@ -19,6 +19,7 @@ import (
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 )
 
 func TestListShowsWhatIsOpen(t *testing.T) {
@@ -90,9 +91,9 @@ func TestListShowsAgentsActivity(t *testing.T) {
 	before := strings.Replace(string(data), `"state": "starting"`, `"state": "running", "phase": "working", "phase_at": "2026-05-04T03:02:01Z"`, 1)
 	require.NotEqual(t, string(data), before)
 	require.NoError(t, os.WriteFile(records[0], []byte(before), 0o600))
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		return strings.Contains(ccbot(t, environ, exit.OK, "status", "api", "--json"), `"phase": "idle"`)
-	}, timeout, 10*time.Millisecond)
+	})
 	said := ccbot(t, environ, exit.OK, "list", "--json")
 	assert.Contains(t, said, `"phase": "idle"`)
 	assert.NotContains(t, said, `"phase_at"`, "the record's is of another phase")

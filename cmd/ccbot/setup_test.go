@@ -31,6 +31,7 @@ import (
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/process"
 	"ccbot/internal/programtest"
+	"ccbot/internal/waittest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
 )
@@ -517,7 +518,7 @@ func TestP9_SetupEndsBesideAnotherPoller(t *testing.T) {
 	d := newOperator(t)
 	d.start("--token-file", d.tokenFile())
 	d.scans()
-	require.Eventually(t, d.api.Polling, timeout, time.Millisecond)
+	waittest.Until(t, d.api.Polling)
 	ctx, stop := context.WithCancel(t.Context())
 	rival, err := http.NewRequestWithContext(ctx, http.MethodGet, d.api.URL()+"/bot"+d.api.Token()+"/getUpdates?timeout=50", nil)
 	require.NoError(t, err)

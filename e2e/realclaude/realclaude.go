@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/programtest"
+	"ccbot/internal/waittest"
 )
 
 // Key is the dummy key that Env sets and Home approves.
@@ -58,7 +58,7 @@ func Home(t testing.TB, trusted ...string) Dirs {
 	require.NoError(t, err)
 	// The CLI may still write when a test ends, so that a folder is not empty at once.
 	t.Cleanup(func() {
-		assert.Eventually(t, func() bool { return os.RemoveAll(home) == nil }, time.Minute, 20*time.Millisecond)
+		waittest.Until(t, func() bool { return os.RemoveAll(home) == nil })
 	})
 	home, err = filepath.EvalSymlinks(home)
 	require.NoError(t, err)

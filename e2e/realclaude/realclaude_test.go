@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -16,6 +15,7 @@ import (
 
 	"ccbot/e2e/messagesapi"
 	"ccbot/e2e/realclaude"
+	"ccbot/internal/waittest"
 	"ccbot/try/demoagent/agenttest"
 )
 
@@ -61,11 +61,11 @@ func (r *sandbox) start(args ...string) *agenttest.Terminal {
 func (r *sandbox) waitStatus(w *agenttest.Terminal, want string) {
 	r.t.Helper()
 	path := filepath.Join(r.dirs.Config, "sessions", strconv.Itoa(w.PID())+".json")
-	require.Eventually(r.t, func() bool {
+	waittest.Until(r.t, func() bool {
 		data, err := os.ReadFile(path)
 		var p struct{ Status string }
 		return err == nil && json.Unmarshal(data, &p) == nil && p.Status == want
-	}, agenttest.Timeout, 20*time.Millisecond, "waiting for presence %q; the screen:\n%s", want, w.Screen())
+	}, "waiting for presence %q; the screen:\n%s", want, w.Screen())
 }
 
 func TestRealClaudeAgainstTheStandIn(t *testing.T) {
@@ -101,7 +101,7 @@ func TestRealClaudeAgainstTheStandIn(t *testing.T) {
 		long += "\nline " + strconv.Itoa(i) + " of a pasted text"
 	}
 	w.Submit("say long" + long)
-	require.Eventually(t, func() bool { _, ok := r.api.Asked("say long" + long); return ok }, agenttest.Timeout, 50*time.Millisecond)
+	waittest.Until(t, func() bool { _, ok := r.api.Asked("say long" + long); return ok })
 	r.waitStatus(w, "idle")
 
 	w.Submit("/exit")

@@ -25,6 +25,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
+	"ccbot/internal/waittest"
 	"ccbot/port/talk"
 )
 
@@ -83,7 +84,7 @@ func newRealCodex(t *testing.T) *realCodex {
 // until waits for a condition.
 func (r *realCodex) until(what string, is func() bool) {
 	r.t.Helper()
-	require.Eventually(r.t, is, time.Minute, 100*time.Millisecond, what)
+	waittest.Until(r.t, is, what)
 }
 
 // title returns the title of the terminal.

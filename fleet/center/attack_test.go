@@ -18,6 +18,7 @@ import (
 	"ccbot/fleet/join"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
+	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/news"
 )
@@ -78,7 +79,7 @@ func TestP9_MachineCommandsNoHub(t *testing.T) {
 		}
 	}
 	require.NoError(t, onC.News().SessionNews(t.Context(), port.Session{ID: uuid.New(), Name: "still"}, news.Renamed{}))
-	require.Eventually(t, func() bool { return slices.Contains(w.chat.all(), "still") }, time.Minute, 5*time.Millisecond)
+	waittest.Until(t, func() bool { return slices.Contains(w.chat.all(), "still") })
 	streams, err := filepath.Glob(filepath.Join(w.settings.Folder, "store", "jetstream", "*", "streams", "*"))
 	require.NoError(t, err)
 	assert.Len(t, streams, 4)
@@ -103,7 +104,7 @@ func TestP8_StreamsAreMadeAgain(t *testing.T) {
 		_, err = conn.Request("$JS.API.STREAM.DELETE."+stream, nil, time.Minute)
 		require.NoError(t, err)
 		require.NoError(t, onC.News().SessionNews(t.Context(), port.Session{ID: uuid.New()}, news.Renamed{}))
-		require.Eventually(t, func() bool { return len(w.chat.all()) == i+1 }, time.Minute, 5*time.Millisecond)
+		waittest.Until(t, func() bool { return len(w.chat.all()) == i+1 })
 	}
 }
 

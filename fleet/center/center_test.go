@@ -29,6 +29,7 @@ import (
 	"ccbot/fleet/rights"
 	"ccbot/fleet/rpc"
 	"ccbot/fleet/wire"
+	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
@@ -90,7 +91,7 @@ func (w *world) start() {
 		News: func(join.Host) wire.Chat { return w.chat }, Machines: w.machines})
 	require.NoError(w.t, err)
 	w.stop = background(w.t, w.center.Run)
-	require.Eventually(w.t, w.center.IsConnected, time.Minute, time.Millisecond)
+	waittest.Until(w.t, w.center.IsConnected)
 }
 
 // background runs do until the test ends, or until stop.
@@ -190,22 +191,22 @@ func (w *world) sessions(name string) ([]string, error) {
 // shows waits until the chat gets the sessions of a host.
 func (w *world) shows(name string) {
 	w.t.Helper()
-	require.Eventually(w.t, func() bool {
+	waittest.Until(w.t, func() bool {
 		got, err := w.sessions(name)
 		return err == nil && assert.ObjectsAreEqual([]string{"api on " + name}, got)
-	}, time.Minute, 5*time.Millisecond)
+	})
 }
 
 func (w *world) present(name string) {
 	w.t.Helper()
-	require.Eventually(w.t, func() bool {
+	waittest.Until(w.t, func() bool {
 		for _, s := range w.center.List() {
 			if s.Name == name && s.Presence == beat.Present {
 				return true
 			}
 		}
 		return false
-	}, time.Minute, 5*time.Millisecond)
+	})
 }
 
 // TestP8_MachinesJoinAndAreReached is the whole way of a person, while each part ends and returns.
@@ -237,12 +238,12 @@ func TestP8_MachinesJoinAndAreReached(t *testing.T) {
 	w.shows("B")
 	w.shows("C")
 	onB.stop()
-	require.Eventually(t, func() bool { _, err := w.sessions("B"); return errors.Is(err, refusal.ErrUnreachable) }, time.Minute, 5*time.Millisecond)
+	waittest.Until(t, func() bool { _, err := w.sessions("B"); return errors.Is(err, refusal.ErrUnreachable) })
 	w.shows("C")
 	onB = w.run("B", b)
 	say("four")
 	w.shows("B")
-	require.Eventually(t, func() bool { return len(w.chat.all()) == 4 }, time.Minute, 5*time.Millisecond)
+	waittest.Until(t, func() bool { return len(w.chat.all()) == 4 })
 	assert.Equal(t, []string{"one", "two", "three", "four"}, w.chat.all())
 	assert.Equal(t, "1.2.3", w.center.List()[0].Said.Version)
 }
@@ -323,7 +324,7 @@ func TestRightsAreRenewedForAbsentHost(t *testing.T) {
 		assert.WithinDuration(t, first, w.center.List()[0].Until, time.Second)
 	}
 	onB := w.run("B", b)
-	require.Eventually(t, func() bool { return w.center.List()[0].Until.After(first.Add(time.Hour)) }, time.Minute, 5*time.Millisecond)
+	waittest.Until(t, func() bool { return w.center.List()[0].Until.After(first.Add(time.Hour)) })
 	onB.stop()
 	assert.WithinDuration(t, w.center.List()[0].Until, rightsOf(t, b), time.Second)
 	w.run("B", b)

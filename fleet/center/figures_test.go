@@ -35,6 +35,7 @@ import (
 	"ccbot/fleet/member"
 	"ccbot/fleet/rpc"
 	"ccbot/fleet/wire"
+	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/folders"
 	"ccbot/port/news"
@@ -229,7 +230,7 @@ func newMany(t *testing.T) *many {
 func (m *many) until(what string, is func() bool) time.Duration {
 	m.t.Helper()
 	begin := time.Now()
-	require.Eventually(m.t, is, 2*time.Minute, 2*time.Millisecond, what)
+	waittest.Until(m.t, is, what)
 	return time.Since(begin)
 }
 

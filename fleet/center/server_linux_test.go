@@ -29,6 +29,7 @@ import (
 	"ccbot/fleet/hub/hubtest"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
+	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/news"
 )
@@ -148,7 +149,7 @@ func TestP8_FleetAtAnExistingServer(t *testing.T) {
 	say := func(name string) {
 		t.Helper()
 		require.NoError(t, onC.News().SessionNews(t.Context(), port.Session{ID: uuid.New(), Name: name}, news.Renamed{}))
-		require.Eventually(t, func() bool { return slices.Contains(w.chat.all(), name) }, time.Minute, 5*time.Millisecond)
+		waittest.Until(t, func() bool { return slices.Contains(w.chat.all(), name) })
 	}
 	say("first")
 
@@ -163,7 +164,7 @@ func TestP8_FleetAtAnExistingServer(t *testing.T) {
 		}
 		require.NoError(t, x.Conn().Flush())
 		if i == 0 {
-			require.Eventually(t, func() bool { at := theirs.created(names.Events()); return !at.IsZero() && at != made }, time.Minute, 5*time.Millisecond)
+			waittest.Until(t, func() bool { at := theirs.created(names.Events()); return !at.IsZero() && at != made })
 		}
 		say(string(rune('a' + i)))
 		w.shows("C")
@@ -183,7 +184,7 @@ func TestP8_FleetAtAnExistingServer(t *testing.T) {
 	require.NoError(t, err)
 	theirs.imports(account)
 	a, keys := membership(t, b)
-	require.Eventually(t, func() bool { return !x.Conn().IsConnected() }, time.Minute, 5*time.Millisecond)
+	waittest.Until(t, func() bool { return !x.Conn().IsConnected() })
 	hubtest.Refused(t, func() (*link.Host, error) { return link.OpenHost(a.Hub, a.Login(keys), a.Names, a.ID) })
 	say("last")
 }

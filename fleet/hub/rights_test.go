@@ -15,6 +15,7 @@ import (
 	"ccbot/fleet/hub/hubtest"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
+	"ccbot/internal/waittest"
 )
 
 // actor is a connection whose refusals are seen.
@@ -233,10 +234,10 @@ func TestHostWorksWithItsRights(t *testing.T) {
 	assert.Equal(t, "start", <-commands)
 	js, err := jetstream.New(chat.Conn())
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { // the acknowledgement takes the command out of the stream
+	waittest.Until(t, func() bool { // the acknowledgement takes the command out of the stream
 		stream, err := js.Stream(ctx, w.Keys.Names().Commands())
 		return err == nil && stream.CachedInfo().State.Msgs == 0
-	}, time.Minute, 10*time.Millisecond)
+	})
 	require.NoError(t, host.SendEvent(ctx, "1", []byte("note")))
 	for _, key := range []string{"$KV." + w.Keys.Names().Hosts() + "." + host1, "$KV." + w.Keys.Names().Views() + "." + host1 + ".r1"} {
 		_, err := host.Conn().RequestWithContext(ctx, key, []byte("v"))
@@ -300,9 +301,9 @@ func TestForgedReplySubject(t *testing.T) {
 // disconnected waits until the hub has ended a connection and refuses it.
 func disconnected(t *testing.T, conn *nats.Conn) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		return !conn.IsConnected() && conn.LastError() != nil && strings.Contains(strings.ToLower(conn.LastError().Error()), "authorization violation")
-	}, time.Minute, 5*time.Millisecond)
+	})
 }
 
 func dialer(w *hubtest.World, as rights.User) func() (*nats.Conn, error) {
@@ -341,7 +342,7 @@ func TestRightsExpire(t *testing.T) {
 	conn, err := link.Dial(w.Hub(), link.Login{User: soon})
 	if err == nil {
 		defer conn.Close()
-		require.Eventually(t, func() bool { return !conn.IsConnected() }, time.Minute, 10*time.Millisecond)
+		waittest.Until(t, func() bool { return !conn.IsConnected() })
 	}
 }
 

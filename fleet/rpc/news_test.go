@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -17,6 +16,7 @@ import (
 	"ccbot/fleet/rpc"
 	"ccbot/fleet/wire"
 	"ccbot/internal/spool"
+	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
@@ -73,7 +73,7 @@ func TestP8_NewsOutliveHubAndHost(t *testing.T) {
 	f.Restart(true)
 	e.startHost(f.Hub(), echo)
 	say("three")
-	require.Eventually(t, func() bool { return len(to.all()) == 3 }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return len(to.all()) == 3 })
 	assert.Equal(t, []string{"one", "two", "three"}, to.all())
 
 	big := news.Dialog{Terminal: news.Terminal{Screen: strings.Repeat("x", 1<<20)}}
@@ -112,7 +112,7 @@ func TestP5_NewsOfANewerHostStay(t *testing.T) {
 		return to, counts, func() { cancel(); <-done }
 	}
 	to, counts, stop := deliver()
-	require.Eventually(t, func() bool { return len(to.all()) == 3 }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return len(to.all()) == 3 })
 	assert.Equal(t, []string{"0", "1", "2"}, to.all())
 	assert.Equal(t, []int{0, 1, 2, 3}, []int{<-counts, <-counts, <-counts, <-counts})
 	stop()
@@ -130,7 +130,7 @@ func TestP5_NewsOfANewerHostStay(t *testing.T) {
 	require.NoError(t, kept.Put(names[1], dialog("new"))) // a newer program reads one of them
 	require.NoError(t, e.out.Put(dialog("last")))
 	to, counts, stop = deliver()
-	require.Eventually(t, func() bool { return len(to.all()) == 2 }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return len(to.all()) == 2 })
 	assert.Equal(t, []string{"late new", "last"}, to.all())
 	assert.Equal(t, 2, <-counts)
 	for range 500 {
@@ -159,13 +159,13 @@ func TestFloodOfOneHost(t *testing.T) {
 		_, err := other.caller.Call(t.Context(), call("Look"))
 		require.NoError(t, err)
 	}
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		_, err := e.caller.Call(t.Context(), call("Look"))
 		if err != nil {
 			require.ErrorIs(t, err, refusal.ErrUnreachable)
 		}
 		return err == nil
-	}, time.Minute, time.Millisecond)
+	})
 }
 
 // TestHostMakesLimitedCalls: a call beyond the limit is not made, and its caller learns that.

@@ -25,6 +25,7 @@ import (
 	"ccbot/fleet/seal"
 	"ccbot/fleet/wire"
 	"ccbot/internal/spool"
+	"ccbot/internal/waittest"
 	"ccbot/port/refusal"
 )
 
@@ -135,11 +136,11 @@ func (e *ends) startHost(at link.Hub, answer func(context.Context, wire.Envelope
 	t.Helper()
 	user, _ := e.f.User(e.id, time.Now().Add(rights.HostTTL))
 	var host *link.Host
-	require.Eventually(t, func() (ok bool) { // a hub without its disk knows no host until the chat is there
+	waittest.Until(t, func() (ok bool) { // a hub without its disk knows no host until the chat is there
 		var err error
 		host, err = link.OpenHost(at, link.Login{User: user}, e.f.Keys.Names(), e.id)
 		return err == nil
-	}, time.Minute, time.Millisecond)
+	})
 	l, err := seal.NewHostLink(e.key, e.id, e.f.chatKey.Public(), epochs(e.hostDir))
 	require.NoError(t, err)
 	c, end, err := channel.Open(l, false, courier.Settings{Folder: filepath.Join(e.hostDir, "courier"), Sender: sendFunc(host.SendEvent)})
@@ -166,7 +167,7 @@ func (e *ends) startHost(at link.Hub, answer func(context.Context, wire.Envelope
 // ready waits until the chat has a beat of the host.
 func (e *ends) ready() {
 	e.f.t.Helper()
-	require.Eventually(e.f.t, func() bool { is, _, _ := e.caller.State(); return is == beat.Present }, time.Minute, time.Millisecond)
+	waittest.Until(e.f.t, func() bool { is, _, _ := e.caller.State(); return is == beat.Present })
 }
 
 // TestCallThatEndsHostIsAnswered: the chat waits for no host that it has removed.
@@ -288,14 +289,14 @@ func TestP6_HostThatIsNotConnected(t *testing.T) {
 	_, err := e.caller.Call(t.Context(), call("Look"))
 	require.ErrorIs(t, err, refusal.ErrUnreachable)
 	e.startHost(f.Hub(), h.answer)
-	require.Eventually(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil })
 
 	f.Stop() // the hub
-	require.Eventually(t, func() bool { return !f.chat.Conn().IsConnected() }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return !f.chat.Conn().IsConnected() })
 	_, err = e.caller.Call(t.Context(), call("Look"))
 	require.ErrorIs(t, err, refusal.ErrUnreachable)
 	f.Restart(true)
-	require.Eventually(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil })
 }
 
 // TestP6_LostCallEnds: the host is started again while it makes a call.
@@ -339,7 +340,7 @@ func TestP6_LongCallOutlivesTheHub(t *testing.T) {
 	<-began
 	f.Stop()
 	f.Restart(true)
-	require.Eventually(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil })
 	close(goOn)
 	got := <-done
 	require.NoError(t, got.err)
@@ -419,12 +420,12 @@ func TestP6_HalfOpenHostDelaysNoOther(t *testing.T) {
 		default:
 		}
 	}
-	require.Eventually(t, func() bool { is, _, _ := e.caller.State(); return is == beat.Away }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { is, _, _ := e.caller.State(); return is == beat.Away })
 	_, err := e.caller.Call(t.Context(), call("Look")) // at once, without a question to the host
 	require.ErrorIs(t, err, refusal.ErrUnreachable)
 	p.stall(false)
 	e.ready()
-	require.Eventually(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil })
 	is, heard, said := e.caller.State()
 	assert.Equal(t, beat.Present, is)
 	assert.False(t, heard.IsZero())

@@ -17,7 +17,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/go-text/typesetting/font"
@@ -27,6 +26,7 @@ import (
 
 	"ccbot/internal/cellpicture"
 	"ccbot/internal/programtest"
+	"ccbot/internal/waittest"
 )
 
 // Sizes of the terminal in cells, larger than each recorded screen.
@@ -204,7 +204,7 @@ func (x *xterm) show(screen string, mark color.RGBA) {
 	_, err := fmt.Fprintf(x.in, "\x1b[0m\x1b[?25l\x1b[H\x1b[2J\x1b[3J%s\x1b[0m\x1b[%d;%dH\x1b[48;2;%d;%d;%dm \x1b[0m",
 		strings.TrimSuffix(screen, "\n"), terminalRows, terminalColumns+1, mark.R, mark.G, mark.B)
 	require.NoError(x.t, err)
-	require.Eventually(x.t, func() bool { return x.look() && x.bounds(mark) != image.Rectangle{} }, 2*time.Minute, 10*time.Millisecond)
+	waittest.Until(x.t, func() bool { return x.look() && x.bounds(mark) != image.Rectangle{} })
 	x.look() // all of it was drawn before the mark
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/hookwire"
+	"ccbot/internal/waittest"
 )
 
 // A call over the limit of its kind gets an answer; each kind has its own limit.
@@ -50,7 +51,7 @@ func TestP10_TooManyAreTold(t *testing.T) {
 	assert.Empty(t, code("echo"))
 	require.NoError(t, sent.Close())
 	<-file.cause
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		conn := s.dial(t)
 		_, _ = io.WriteString(conn, `{"v":1,"verb":"send"}`+"\n")
 		reply := make(chan struct{})
@@ -61,7 +62,7 @@ func TestP10_TooManyAreTold(t *testing.T) {
 		case <-reply:
 			return false
 		}
-	}, timeout, tick, "there is room again")
+	}, "there is room again")
 
 	var silent []*net.UnixConn
 	for range maxUnread {
@@ -69,5 +70,5 @@ func TestP10_TooManyAreTold(t *testing.T) {
 	}
 	assert.Equal(t, codeBusy, code("echo"), "all listen to those who say nothing")
 	require.NoError(t, silent[0].Close())
-	require.Eventually(t, func() bool { return code("echo") == "" }, timeout, tick)
+	waittest.Until(t, func() bool { return code("echo") == "" })
 }

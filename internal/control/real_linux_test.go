@@ -21,6 +21,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	"ccbot/internal/waittest"
 )
 
 // role makes this binary a client: "call" calls; "orphan" calls when its parent is gone; "daemon"
@@ -219,7 +220,7 @@ func TestP9_PeerDeadBeforeInspectionIsRefused(t *testing.T) {
 	s.run(t)
 	first, reply := handedOver(t, s.path)
 	assert.Equal(t, first, <-l.asked)
-	require.Eventually(t, func() bool { _, err := table.Inspect(first); return err != nil }, timeout, tick)
+	waittest.Until(t, func() bool { _, err := table.Inspect(first); return err != nil })
 	close(l.look)
 	assert.Contains(t, <-reply, codePeer)
 }

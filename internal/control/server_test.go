@@ -26,6 +26,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
+	"ccbot/internal/waittest"
 	"ccbot/internal/watch"
 )
 
@@ -61,7 +62,7 @@ func (s *service) run(t *testing.T) {
 		return <-ended
 	})
 	t.Cleanup(func() { assert.NoError(t, s.stop()) })
-	require.Eventually(t, func() bool { return exists(s.path) }, timeout, tick)
+	waittest.Until(t, func() bool { return exists(s.path) })
 }
 
 func exists(path string) bool {
@@ -357,10 +358,10 @@ func TestP9_SocketReplacesOnlyOwnSocket(t *testing.T) {
 			}
 			s.Handle("echo", echo)
 			s.run(t)
-			require.Eventually(t, func() bool {
+			waittest.Until(t, func() bool {
 				_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
 				return err == nil
-			}, timeout, tick)
+			})
 			info, err := os.Lstat(s.path)
 			require.NoError(t, err)
 			assert.Equal(t, fs.ModeSocket|0o600, info.Mode())
@@ -467,10 +468,10 @@ func TestRemovedSocketIsMadeAgain(t *testing.T) {
 			<-w.called
 			for range 2 {
 				require.NoError(t, replace(s.path))
-				require.Eventually(t, func() bool {
+				waittest.Until(t, func() bool {
 					_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
 					return err == nil
-				}, timeout, tick)
+				})
 			}
 			info, err := os.Lstat(s.path)
 			require.NoError(t, err)
@@ -510,7 +511,7 @@ func TestSocketIsMadeAgainLater(t *testing.T) {
 	file := s.path + "2"
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	require.NoError(t, os.Rename(file, s.path))
-	require.Eventually(t, func() bool { return out.lines("control_socket_not_made") > 0 }, timeout, tick)
+	waittest.Until(t, func() bool { return out.lines("control_socket_not_made") > 0 })
 	end := disk.Fail(func(_, path string) error {
 		if path == s.path+"~" {
 			return syscall.EIO
@@ -520,13 +521,13 @@ func TestSocketIsMadeAgainLater(t *testing.T) {
 	defer end()
 	require.NoError(t, os.Remove(s.path))
 	before := out.lines("control_socket_not_made")
-	require.Eventually(t, func() bool { return out.lines("control_socket_not_made") > before }, timeout, tick)
+	waittest.Until(t, func() bool { return out.lines("control_socket_not_made") > before })
 	assert.False(t, exists(s.path))
 	end()
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})
 		return err == nil
-	}, timeout, tick)
+	})
 }
 
 // watched adds a running Watcher to the server.

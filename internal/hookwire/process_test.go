@@ -4,12 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/processtest"
+	"ccbot/internal/waittest"
 )
 
 func TestClaudeAbove(t *testing.T) {
@@ -74,7 +74,7 @@ func TestLives(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, lives(other.PID, other.Start))
 	require.NoError(t, child.Process.Kill())
-	require.Eventually(t, func() bool { return !lives(other.PID, other.Start) }, time.Minute, time.Millisecond, "a zombie is gone")
+	waittest.Until(t, func() bool { return !lives(other.PID, other.Start) }, "a zombie is gone")
 	require.Error(t, child.Wait())
 	assert.False(t, lives(other.PID, other.Start))
 }

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ccbot/internal/processtest"
+	"ccbot/internal/waittest"
 )
 
 // childMode makes this binary a process to be ended: "wait" ends at the first signal, "stubborn"
@@ -351,7 +352,7 @@ func TestWait_holdsNoThread(t *testing.T) {
 	for range waits {
 		waiting.Go(func() { assert.NoError(t, table.Wait(t.Context(), child.id)) })
 	}
-	require.Eventually(t, func() bool { return pidfds(t) >= held+waits }, 2*time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return pidfds(t) >= held+waits })
 	assert.Less(t, threads(t)-before, waits/4)
 	require.NoError(t, child.Process.Kill())
 	waiting.Wait()

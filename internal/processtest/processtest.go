@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/waittest"
 )
 
 // Start starts a command. When the test ends, the process is killed unless the test has waited for
@@ -50,14 +51,14 @@ const timeout = time.Minute
 // end kills until nothing is left: a process may start another one before it gets the signal.
 func end(t testing.TB, place string) {
 	t.Helper()
-	assert.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		left := named(place)
 		for _, pid := range left {
 			t.Logf("process %d is ended after the failure", pid)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		return len(left) == 0
-	}, timeout, 20*time.Millisecond, "processes of %s are left", place)
+	}, "processes of %s are left", place)
 }
 
 // named returns the other processes whose environment contains place. A zombie has no environment.

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/waittest"
 )
 
 // failing is a test that fails after its body. Its clean-up runs when finish is called.
@@ -67,7 +68,7 @@ func TestFailureEndsOrphans(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
-	require.Eventually(t, func() bool { return len(named(place)) == 1 }, time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { return len(named(place)) == 1 })
 	require.Equal(t, []int{child}, named(place))
 	f.finish()
 	assert.Empty(t, named(place))

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/waittest"
 	"ccbot/try/botapi"
 )
 
@@ -92,7 +92,7 @@ func TestSecondPollerEndsTheFirst(t *testing.T) {
 // waitPolling returns once a getUpdates waits; a getUpdates without a timeout does not count.
 func waitPolling(t testing.TB, srv *botapi.Server) {
 	t.Helper()
-	require.Eventually(t, srv.Polling, 2*time.Minute, time.Millisecond)
+	waittest.Until(t, srv.Polling)
 }
 
 func TestAllowedUpdates(t *testing.T) {

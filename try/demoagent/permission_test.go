@@ -16,8 +16,8 @@ import (
 
 	"ccbot/agent/claude/claudeui"
 	reader "ccbot/agent/claude/transcript"
+	"ccbot/internal/waittest"
 	"ccbot/port/talk"
-	"ccbot/try/demoagent/agenttest"
 	"ccbot/try/demoagent/script"
 )
 
@@ -67,10 +67,10 @@ func (s *stage) called(path string) (at time.Time) {
 // waitDone waits until the newest request has a result.
 func (s *stage) waitDone(id uuid.UUID) (o talk.RequestOutcome) {
 	s.t.Helper()
-	require.Eventually(s.t, func() bool {
+	waittest.Until(s.t, func() bool {
 		o, _ = s.outcome(id)
 		return o.Done
-	}, agenttest.Timeout, 20*time.Millisecond)
+	})
 	o.ToolID = ""
 	return o
 }
@@ -103,16 +103,16 @@ func TestTranscriptOfPermission(t *testing.T) {
 			if tt.keys != nil {
 				w.WaitFor("notes.md?", "❯ 1. Yes", "3. No")
 				// a No ends the hook, which may not have noted its payload yet
-				require.Eventually(t, func() bool {
+				waittest.Until(t, func() bool {
 					names, _ := s.events()
 					return strings.HasPrefix(names[len(names)-1], "PermissionRequest")
-				}, agenttest.Timeout, 10*time.Millisecond)
+				})
 				w.Press(tt.keys...)
 			}
 			got := s.waitDone(p.SessionID)
 			if tt.want.Denial == "user-rejected" {
 				got.Text = ""
-				require.Eventually(t, func() bool { o, _ := s.outcome(p.SessionID); return o.Interrupted }, agenttest.Timeout, 20*time.Millisecond)
+				waittest.Until(t, func() bool { o, _ := s.outcome(p.SessionID); return o.Interrupted })
 				got.Interrupted = true
 			}
 			assert.Equal(t, tt.want, got)
@@ -154,11 +154,11 @@ func TestEndOfHook(t *testing.T) {
 			w.Submit("bash x")
 			w.WaitFor("4. No")
 			var child int
-			require.Eventually(t, func() bool {
+			waittest.Until(t, func() bool {
 				data, err := os.ReadFile(filepath.Join(dir, "child"))
 				child, _ = strconv.Atoi(strings.TrimSpace(string(data)))
 				return err == nil && child > 0
-			}, agenttest.Timeout, 10*time.Millisecond)
+			})
 			w.Press(tt.key)
 			s.waitStatus(w, "idle")
 			alive := func() bool { return syscall.Kill(child, 0) == nil && !zombie(child) }
@@ -166,11 +166,11 @@ func TestEndOfHook(t *testing.T) {
 				assert.True(t, alive())
 				require.NoError(t, syscall.Kill(w.PID(), syscall.SIGTERM))
 			}
-			require.Eventually(t, func() bool { return !alive() }, agenttest.Timeout, 10*time.Millisecond)
-			require.Eventually(t, func() bool {
+			waittest.Until(t, func() bool { return !alive() })
+			waittest.Until(t, func() bool {
 				_, err := os.Stat(filepath.Join(dir, "sh"))
 				return err == nil
-			}, agenttest.Timeout, 10*time.Millisecond)
+			})
 		})
 	}
 }
@@ -297,7 +297,7 @@ func TestDialogsComeInOrder(t *testing.T) {
 	w, _ := s.idle()
 	w.Type("agent make lint\rask one\r") // at once: an Enter after the first dialog would answer it
 	var allowed, chosen bool
-	require.Eventually(t, func() bool { // a busy machine shows them the other way round
+	waittest.Until(t, func() bool { // a busy machine shows them the other way round
 		switch screen := w.Screen(); {
 		case !allowed && strings.Contains(screen, "from the general-purpose agent"):
 			w.Press("1")
@@ -307,7 +307,7 @@ func TestDialogsComeInOrder(t *testing.T) {
 			chosen = true
 		}
 		return allowed && chosen && strings.Contains(w.Screen(), `"Which colour?"="Blue"`)
-	}, agenttest.Timeout, 20*time.Millisecond)
+	})
 	s.waitStatus(w, "idle")
 }
 
@@ -326,7 +326,7 @@ func TestStatusLine(t *testing.T) {
 		require.NoError(t, os.WriteFile(settings, data, 0o600))
 		w, _ := s.idle()
 		w.WaitFor("⏸ manual mode on")
-		require.Eventually(t, func() bool { return len(calls()) > had }, agenttest.Timeout, time.Millisecond, "the call at the start")
+		waittest.Until(t, func() bool { return len(calls()) > had }, "the call at the start")
 		w.Submit("say hi")
 		w.WaitFor("● hi")
 		s.waitStatus(w, "idle")
@@ -342,7 +342,7 @@ func TestStatusLine(t *testing.T) {
 	run(`printf 'CONTEXT 5%%\nsecond row\n'`)
 	run(`:`)
 
-	require.Eventually(t, func() bool { return len(calls()) > 1 }, agenttest.Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return len(calls()) > 1 })
 	all := calls()
 	var early, late struct {
 		Context struct {

@@ -2,14 +2,13 @@ package demoagent
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	coding "ccbot/agent"
 	"ccbot/agent/claude/claudeui"
-	"ccbot/try/demoagent/agenttest"
+	"ccbot/internal/waittest"
 )
 
 // The screens must read like the real ones: ccbot has one reader for both.
@@ -81,8 +80,8 @@ func TestSlowCommandIsDrawn(t *testing.T) {
 			return screen.Busy && claudeui.Reader{}.Runs(screen.Shell, command) && len(screen.Shell.Lines) >= lines
 		}
 	}
-	require.Eventually(t, running(0), agenttest.Timeout, 20*time.Millisecond)
-	require.Eventually(t, running(4), agenttest.Timeout, 20*time.Millisecond)
+	waittest.Until(t, running(0))
+	waittest.Until(t, running(4))
 	assert.NoFileExists(t, transcriptPath(s.config, s.cwd, p.SessionID))
 	w.WaitFor("⎿ \u00a0row 1", "     row 8", "Seen:")
 	s.waitStatus(w, "idle")
@@ -94,10 +93,10 @@ func TestSlowCommandIsDrawn(t *testing.T) {
 	w.WaitFor("     again", "lines (")
 	w.Press("Escape")
 	s.waitStatus(w, "idle")
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		box := claudeui.Read(w.Colours()).Box
 		return box.Bash && claudeui.Reader{}.Holds(box, "while :; do echo again; sleep 0.2; done")
-	}, agenttest.Timeout, 20*time.Millisecond)
+	})
 	assert.Equal(t, before, s.shape(p.SessionID))
 }
 

@@ -10,11 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/waittest"
 	"ccbot/try/demoagent/agenttest"
 	"ccbot/try/demoagent/brain"
 )
@@ -89,11 +89,11 @@ func (s *stage) waitStatus(w *agenttest.Terminal, status string) presence {
 	s.t.Helper()
 	var p presence
 	path := filepath.Join(s.config, "sessions", strconv.Itoa(w.PID())+".json")
-	require.Eventually(s.t, func() bool {
+	waittest.Until(s.t, func() bool {
 		data, err := os.ReadFile(path)
 		p = presence{}
 		return err == nil && json.Unmarshal(data, &p) == nil && p.Status == status
-	}, agenttest.Timeout, 10*time.Millisecond, "waiting for presence %q", status)
+	}, "waiting for presence %q", status)
 	return p
 }
 
@@ -122,7 +122,7 @@ func (s *stage) events() (names []string, payloads []map[string]any) {
 func (s *stage) waitEvent(name string) map[string]any {
 	s.t.Helper()
 	var found map[string]any
-	require.Eventually(s.t, func() bool {
+	waittest.Until(s.t, func() bool {
 		names, payloads := s.events()
 		for i, n := range names {
 			if n == name {
@@ -130,7 +130,7 @@ func (s *stage) waitEvent(name string) map[string]any {
 			}
 		}
 		return found != nil
-	}, agenttest.Timeout, 10*time.Millisecond, "waiting for hook %s", name)
+	}, "waiting for hook %s", name)
 	return found
 }
 
@@ -187,7 +187,9 @@ func contentShape(content any) string {
 }
 
 // submitted returns the prompts that arrived, by the agent's own log.
-func (s *stage) submitted() []string { return s.logged(brain.Words, brain.Bash, brain.Slash, brain.Notice) }
+func (s *stage) submitted() []string {
+	return s.logged(brain.Words, brain.Bash, brain.Slash, brain.Notice)
+}
 
 // logged returns the texts of some kinds in the agent's own log.
 func (s *stage) logged(kinds ...string) []string {

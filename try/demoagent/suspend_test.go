@@ -7,7 +7,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
@@ -49,7 +48,7 @@ func TestSuspendInAShell(t *testing.T) {
 // waitAny waits until the only session there is has that status.
 func (s *stage) waitAny(status string) {
 	s.t.Helper()
-	require.Eventually(s.t, func() bool {
+	waittest.Until(s.t, func() bool {
 		files, err := filepath.Glob(filepath.Join(s.config, "sessions", "*.json"))
 		if err != nil || len(files) != 1 {
 			return false
@@ -57,7 +56,7 @@ func (s *stage) waitAny(status string) {
 		data, err := os.ReadFile(files[0])
 		var p presence
 		return err == nil && json.Unmarshal(data, &p) == nil && p.Status == status
-	}, agenttest.Timeout, 10*time.Millisecond, "waiting for presence %q", status)
+	}, "waiting for presence %q", status)
 }
 
 func TestSuspendWithoutAShell(t *testing.T) {

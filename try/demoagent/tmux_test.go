@@ -8,13 +8,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
+	"ccbot/internal/waittest"
 	"ccbot/try/demoagent/agenttest"
 )
 
@@ -219,7 +219,7 @@ func TestBoxAsThePersonSeesIt(t *testing.T) {
 	w.WaitFor("\n" + strings.Repeat("─", 60) + "\n❯\u00a0first\n  second")
 	assert.NotContains(t, w.Screen(), strings.Repeat("─", 61))
 	w.Press("Escape", "Escape")
-	require.Eventually(t, func() bool { return !strings.Contains(w.Screen(), "  second") }, agenttest.Timeout, 20*time.Millisecond)
+	waittest.Until(t, func() bool { return !strings.Contains(w.Screen(), "  second") })
 
 	w.Submit("!echo $((20+3)); pwd")
 	w.WaitFor("! echo $((20+3)); pwd", "⎿ \u00a023")
@@ -285,8 +285,7 @@ func TestEnds(t *testing.T) {
 			w, _ := s.idle()
 			w.Submit(tt.prompt)
 			if tt.signal != 0 {
-				require.Eventually(t, func() bool { names, _ := s.events(); return slices.Contains(names, "UserPromptSubmit") },
-					agenttest.Timeout, 10*time.Millisecond)
+				waittest.Until(t, func() bool { names, _ := s.events(); return slices.Contains(names, "UserPromptSubmit") })
 				require.NoError(t, syscall.Kill(w.PID(), tt.signal))
 			}
 			assert.Equal(t, tt.status, w.WaitDead())
@@ -353,7 +352,7 @@ func TestStubbornAgentAndItsChild(t *testing.T) {
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	child := 0
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		snap, err := table.Snapshot(t.Context())
 		require.NoError(t, err)
 		children := snap.Children(agent)
@@ -361,7 +360,7 @@ func TestStubbornAgentAndItsChild(t *testing.T) {
 			child = children[0].PID
 		}
 		return len(children) == 1
-	}, agenttest.Timeout, 20*time.Millisecond)
+	})
 
 	require.NoError(t, syscall.Kill(agent, syscall.SIGTERM))
 	require.NoError(t, syscall.Kill(agent, syscall.SIGHUP))
@@ -385,10 +384,10 @@ func TestSilentAgents(t *testing.T) {
 			s.env = append(s.env, tt.variable)
 			w := s.start()
 			s.waitEvent("SessionStart/startup")
-			require.Eventually(t, func() bool {
+			waittest.Until(t, func() bool {
 				w.Submit("say heard")
 				return strings.Contains(w.Screen(), "● heard")
-			}, agenttest.Timeout, 500*time.Millisecond)
+			})
 			_, err := os.Stat(filepath.Join(s.config, "sessions"))
 			require.ErrorIs(t, err, os.ErrNotExist)
 		})

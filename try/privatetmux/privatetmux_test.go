@@ -7,13 +7,13 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/process"
 	"ccbot/internal/programtest"
+	"ccbot/internal/waittest"
 )
 
 func TestEndLeavesNothing(t *testing.T) {
@@ -31,13 +31,13 @@ func TestEndLeavesNothing(t *testing.T) {
 	table, err := process.NewTable()
 	require.NoError(t, err)
 	var all []process.Identity
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		snap, err := table.Snapshot(t.Context())
 		require.NoError(t, err)
 		all = append(withDescendants(snap, shell), withDescendants(snap, server)...)
 		below := snap.Descendants(shell)
 		return len(below) == 1 && strings.HasPrefix(below[0].Comm, "sleep")
-	}, 2*time.Minute, 20*time.Millisecond)
+	})
 
 	require.NoError(t, End(t.Context(), name))
 	for _, id := range all {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/waittest"
 )
 
 // fakeClaude returns a program that prints the output of a script, and appends each start to a file
@@ -108,7 +110,7 @@ func TestKnownWaitsForNoBinary(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- i.Run(ctx) }()
-	require.Eventually(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil }, 2*time.Minute, 5*time.Millisecond)
+	waittest.Until(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil })
 
 	assert.Empty(t, i.Known())
 	assert.Len(t, starts(t, i), 1, "the binary is still being asked")
@@ -133,7 +135,7 @@ func TestBinary_EndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	said := make(chan string, 1)
 	go func() { said <- i.Version(ctx) }()
-	require.Eventually(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil }, 2*time.Minute, 5*time.Millisecond)
+	waittest.Until(t, func() bool { _, err := os.Stat(i.Command + ".begun"); return err == nil })
 	cancel()
 	assert.Empty(t, <-said)
 	require.NoError(t, os.WriteFile(i.Command+".go", nil, 0o600))

@@ -16,6 +16,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/waittest"
 )
 
 const sessionID = "0b5c9a1e-7d3f-4c62-9a53-1f7a5b0e9c11"
@@ -210,7 +212,7 @@ func TestRead_waitsForTheRest(t *testing.T) {
 	})
 	// The rest may be later than 50 ms on a busy machine; then the answer is "torn" and asking
 	// again is right.
-	require.Eventually(t, func() bool { _, err := dir.Read(t.Context(), 4711); return err == nil }, 2*time.Minute, time.Millisecond)
+	waittest.Until(t, func() bool { _, err := dir.Read(t.Context(), 4711); return err == nil })
 	writing.Wait()
 }
 

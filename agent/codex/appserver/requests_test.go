@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent"
+	"ccbot/internal/waittest"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
 )
@@ -93,7 +94,7 @@ func TestRequestWaitsUntilAnswered(t *testing.T) {
 	<-second.ctx.Done()
 	require.NoError(t, first.ctx.Err())
 	first.answer <- json.RawMessage(`"decline"`)
-	assert.Eventually(t, func() bool { return assert.ObjectsAreEqual(1, count(s.called(), `{"decision":"decline"}`)) }, testWait, testPace)
+	waittest.Until(t, func() bool { return assert.ObjectsAreEqual(1, count(s.called(), `{"decision":"decline"}`)) })
 	assert.Empty(t, all, "each waits once")
 }
 
@@ -139,11 +140,11 @@ func TestShownConversationIsJoinedLast(t *testing.T) {
 		}
 	}
 	watchedBy(t, s, Presences{Folder: dir, Title: title, Requests: &Requests{}})
-	assert.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(joined) > 1 && joined[len(joined)-1] == thread2
-	}, testWait, testPace)
+	})
 }
 
 // A server that stays silent while its conversation is joined is asked again: otherwise the card

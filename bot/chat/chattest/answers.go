@@ -22,6 +22,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/pause"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port/talk"
 )
 
@@ -286,7 +287,7 @@ func (f *transcripts) oneWaits() {
 // Seen waits until the chat has count answers, and returns them.
 func (w *World) Seen(t *testing.T, count int) []string {
 	t.Helper()
-	require.Eventually(t, func() bool { return len(w.Telegram.AnswersSent()) >= count }, Timeout, time.Millisecond, "%v", w.Telegram.Done())
+	waittest.Until(t, func() bool { return len(w.Telegram.AnswersSent()) >= count }, "%v", w.Telegram.Done())
 	return w.Telegram.AnswersSent()
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/stretchr/testify/require"
@@ -13,6 +12,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/lifecycle/ending"
 	"ccbot/port/news"
 )
@@ -169,7 +169,7 @@ func (w *World) Listed(t *testing.T, r session.Record) Spot {
 		return i >= 0
 	}
 	if !found() { // another message to this chat is under way, and the list follows it
-		require.Eventually(t, found, Timeout, time.Millisecond, "%s in %v", r.Name, Words(m))
+		waittest.Until(t, found, "%s in %v", r.Name, Words(m))
 	}
 	return Spots(m)[i]
 }

@@ -10,6 +10,7 @@ import (
 
 	"ccbot/bot/conversation"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port/talk"
 )
 
@@ -110,7 +111,7 @@ func (w *World) ShowsLimits(t *testing.T, r session.Record) {
 	}
 	w.Spent.Tells(talk.Limit{Window: talk.Week, Percent: 99, Resets: until})
 	w.Feature("limit").OnItem(r.ID, talk.Item{Kind: talk.APIError, Failed: talk.Activity{Phase: talk.PhaseLimited, Until: until}})
-	require.Eventually(t, func() bool { return posts() > before+1+len(w.PrivateChats()) }, Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return posts() > before+1+len(w.PrivateChats()) })
 	cancel()
 	for range cap(ended) {
 		require.NoError(t, Receive(t, ended))

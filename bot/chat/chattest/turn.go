@@ -10,6 +10,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/turn"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -34,7 +35,7 @@ func (w *World) ShowsTurn(t *testing.T, r session.Record) {
 	require.NoError(t, f.OnNews(ctx, ViewOf(r), news.Typed{Prompt: talk.Prompt{Key: "1", Class: talk.ClassPlain}}))
 	w.Records.Change(r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = "working", w.Chat.Now().Add(time.Hour) })
 	require.NoError(t, f.OnNews(ctx, ViewOf(w.Record(t, r.ID)), news.Doing{}))
-	require.Eventually(t, func() bool { return posts() > before }, Timeout, time.Millisecond)
+	waittest.Until(t, func() bool { return posts() > before })
 	cancel()
 	require.NoError(t, Receive(t, done))
 	w.Work(t)

@@ -23,6 +23,7 @@ import (
 	"ccbot/internal/hookwire"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/try/demoagent"
 	"ccbot/try/privatetmux"
 )
@@ -56,10 +57,10 @@ func Serve(t *testing.T, server *control.Server, dir string) (stop func()) {
 		assert.NoError(t, <-ended)
 	})
 	t.Cleanup(stop)
-	require.Eventually(t, func() bool {
+	waittest.Until(t, func() bool {
 		_, err := os.Lstat(filepath.Join(dir, hookwire.SocketName))
 		return err == nil
-	}, Timeout, time.Millisecond)
+	})
 	return stop
 }
 

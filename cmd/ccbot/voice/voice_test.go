@@ -14,6 +14,7 @@ import (
 
 	"ccbot/cmd/ccbot/environment"
 	"ccbot/internal/process"
+	"ccbot/internal/waittest"
 )
 
 // voiceOf is a VOICE_COMMAND of one script.
@@ -98,10 +99,10 @@ func TestSlowVoiceCommandEnds(t *testing.T) {
 				done <- err
 			}()
 			want := 1 + strings.Count(script, ">>")
-			require.Eventually(t, func() bool {
+			waittest.Until(t, func() bool {
 				data, _ := os.ReadFile(pids)
 				return strings.Count(string(data), "\n") == want
-			}, 2*time.Minute, 10*time.Millisecond)
+			})
 			cancel()
 			require.ErrorIs(t, <-done, context.Canceled)
 			data, err := os.ReadFile(pids)

@@ -1,7 +1,6 @@
 package agenttest
 
 import (
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -17,10 +16,8 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
+	"ccbot/internal/waittest"
 )
-
-// Timeout is how long something may take on a busy machine before a test calls it missing.
-const Timeout = 2 * time.Minute
 
 // Spec describes the window's process.
 type Spec struct {
@@ -73,17 +70,15 @@ func (w *Terminal) close(server int) {
 	pid := w.PID()
 	_, _ = w.run("kill-server")
 	for _, p := range []int{pid, server} {
-		assert.Eventually(w.t, func() bool {
+		waittest.Until(w.t, func() bool {
 			_, err := table.Identify(p)
 			return errors.Is(err, process.ErrGone)
-		}, Timeout, 20*time.Millisecond, "process %d is left", p)
+		}, "process %d is left", p)
 	}
 }
 
 func (w *Terminal) run(args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "tmux", append(append([]string(nil), w.base...), args...)...)
+	cmd := exec.Command("tmux", append(append([]string(nil), w.base...), args...)...)
 	cmd.Env = w.env
 	out, err := cmd.CombinedOutput()
 	return strings.TrimRight(string(out), "\n"), err
@@ -169,7 +164,7 @@ func (w *Terminal) PID() int {
 func (w *Terminal) WaitFor(texts ...string) string {
 	w.t.Helper()
 	screen := ""
-	found := func() bool {
+	waittest.Until(w.t, func() bool {
 		screen = w.Screen()
 		for _, text := range texts {
 			if !strings.Contains(screen, text) {
@@ -177,10 +172,7 @@ func (w *Terminal) WaitFor(texts ...string) string {
 			}
 		}
 		return true
-	}
-	if !assert.Eventually(w.t, found, Timeout, 20*time.Millisecond) {
-		require.FailNow(w.t, "not on the screen", "waiting for %q; there is:\n%s", texts, screen)
-	}
+	}, "%q on the screen, where there is\n%s", texts, func() string { return screen })
 	return screen
 }
 
@@ -197,7 +189,7 @@ func (w *Terminal) Answer(keys []string, texts ...string) {
 func (w *Terminal) WaitDead() string {
 	w.t.Helper()
 	status := ""
-	require.Eventually(w.t, func() bool {
+	waittest.Until(w.t, func() bool {
 		dead, rest, _ := strings.Cut(w.Format("#{pane_dead} #{pane_dead_status} #{pane_dead_signal}"), " ")
 		code, sig, _ := strings.Cut(rest, " ")
 		if status = code; code == "" {
@@ -210,6 +202,6 @@ func (w *Terminal) WaitDead() string {
 			return false
 		}
 		return dead == "1"
-	}, Timeout, 20*time.Millisecond, "waiting for the end")
+	}, "waiting for the end")
 	return status
 }
