@@ -21,6 +21,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
+	"ccbot/internal/longtest"
 	"ccbot/internal/session"
 	"ccbot/internal/waittest"
 	"ccbot/try/botapi"
@@ -196,12 +197,12 @@ func (d *day) edits() {
 	}
 }
 
-// TestP4_OnlyAddressedBotActs: two bots share a forum, and a person writes a thousand messages
+// TestP4_OnlyAddressedBotActs: two bots share a forum, and a person writes many messages
 // there: texts, commands, replies and picks, inside and outside topics of either bot. Telegram
 // repeats some of them, and each bot restarts several times. The addressed bot alone acts on each
 // message and edit once.
 func TestP4_OnlyAddressedBotActs(t *testing.T) {
-	const messages = 1000
+	messages := longtest.Size(150, 1000)
 	first := join(t, botapi.Options{BotUsername: "laptop_bot", Person: botapi.User{ID: chattest.Alice}})
 	second := join(t, botapi.Options{BotUsername: "desktop_bot", Person: botapi.User{ID: chattest.Alice}, Beside: first.api})
 	first.api.Group(shared, "team", true)

@@ -18,6 +18,9 @@ type Form struct {
 	Silent func(line []byte) bool
 	Spoken [][]byte // one of them is in each line that people read
 	Aside  []byte   // it is in lines that are not of the conversation; nil: there are none
+	// Farthest is the distance before a cursor at which the search for the last answer ends; 0 means
+	// 32 MiB.
+	Farthest int64
 }
 
 // NewForm returns a form whose lines parse reads; the items that it returns have no cursors. Each

@@ -19,6 +19,8 @@ const (
 	lastFarthest = 32 << 20
 )
 
+func (f *Form) farthest() int64 { return cmp.Or(f.Farthest, lastFarthest) }
+
 // LastAnswer returns the last answer before a cursor, oldest item first: the texts, and the output
 // of local commands, of the newest turn that has any. If the turn is longer than the part that is
 // read (32 MiB at most), it returns the end of the turn, and cut is true. A missing answer is no
@@ -47,7 +49,7 @@ func (f *Form) LastAnswer(ctx context.Context, before talk.Cursor) (items []Item
 		if err = cmp.Or(ctx.Err(), err); err != nil {
 			return nil, false, fmt.Errorf("find the last answer: %w", err)
 		}
-		if len(items) > 0 && !cut || window >= before.Offset || window >= lastFarthest {
+		if len(items) > 0 && !cut || window >= before.Offset || window >= f.farthest() {
 			return items, cut, nil
 		}
 	}
@@ -56,7 +58,7 @@ func (f *Form) LastAnswer(ctx context.Context, before talk.Cursor) (items []Item
 // between returns the texts, the output of local commands, and what people have asked, between two
 // places of one file, oldest first. Of more than 32 MiB it returns the end, and cut is true.
 func (f *Form) between(ctx context.Context, from, before talk.Cursor) (items []Item, cut bool, err error) {
-	start := talk.Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-lastFarthest)}
+	start := talk.Cursor{Path: from.Path, Offset: max(from.Offset, before.Offset-f.farthest())}
 	err = f.Each(start, true, func(item Item) bool {
 		if !item.At.Precedes(from) && item.At.Precedes(before) && (item.Spoken() && item.hasText() || item.IsFromPerson()) {
 			items = append(items, item)

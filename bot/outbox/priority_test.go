@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/render"
+	"ccbot/internal/longtest"
 )
 
 func ranked(text string, r Rank) Message {
@@ -198,7 +199,9 @@ func TestP4_ReactionsSurviveAnOutage(t *testing.T) {
 		"broken": func(context.Context) error { <-time.After(callTakes); return errBroken },
 		"silent": func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 	} {
-		for _, outage := range []time.Duration{10 * time.Second, 3 * time.Minute, 3*time.Minute + 3900*time.Millisecond, 5 * time.Hour} {
+		// the pauses between tries are the longest after three minutes
+		long := time.Duration(longtest.Size(20, 5*60)) * time.Minute
+		for _, outage := range []time.Duration{10 * time.Second, 3 * time.Minute, 3*time.Minute + 3900*time.Millisecond, long} {
 			t.Run(fmt.Sprint(name, " for ", outage), func(t *testing.T) {
 				var back atomic.Bool
 				inBubble(t, func(ctx context.Context, _ int, c call) error {

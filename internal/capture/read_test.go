@@ -2,8 +2,10 @@ package capture
 
 import (
 	"image/color"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/cellpicture"
+	"ccbot/internal/longtest"
 	"ccbot/internal/systemfont/fonttest"
 )
 
@@ -90,14 +93,26 @@ func TestRecordedScreens(t *testing.T) {
 	}
 }
 
-// TestRecordedScreensAreDrawn as they were printed, with no letter missing from the fonts.
+// TestRecordedScreensAreDrawn as they were printed, with no letter missing from the fonts. A short
+// run draws some of the screens, and each letter of the others once.
 func TestRecordedScreensAreDrawn(t *testing.T) {
-	for name, screen := range recorded(t) {
-		rows := Read(screen)
-		require.Len(t, rows, strings.Count(screen, "\n")+1, name)
+	draw := func(name string, rows [][]cellpicture.Cell) {
 		_, err := cellpicture.Picture{Lines: rows, Ink: Ink, Paper: Paper, Grid: cellpicture.Grid{Width: 8, Height: 16}, Columns: 1}.PNG()
 		assert.NoError(t, err, name)
 	}
+	screens := recorded(t)
+	letters := make(map[cellpicture.Cell]bool)
+	for i, name := range slices.Sorted(maps.Keys(screens)) {
+		rows := Read(screens[name])
+		require.Len(t, rows, strings.Count(screens[name], "\n")+1, name)
+		for _, c := range slices.Concat(rows...) {
+			letters[cellpicture.Cell{Text: c.Text, Wide: c.Wide, Bold: c.Bold, Italic: c.Italic, Ink: Ink}] = true
+		}
+		if i%longtest.Size(20, 1) == 0 {
+			draw(name, rows)
+		}
+	}
+	draw("each letter", [][]cellpicture.Cell{slices.Collect(maps.Keys(letters))})
 }
 
 func TestStyles(t *testing.T) {

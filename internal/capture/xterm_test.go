@@ -25,6 +25,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"ccbot/internal/cellpicture"
+	"ccbot/internal/longtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/waittest"
 )
@@ -40,6 +41,7 @@ const (
 // tones. It tells no text, so a letter with its style is known by its shape: one shape for each, in
 // all screens, and no two with the same one.
 func TestReadMatchesXterm(t *testing.T) {
+	longtest.Mark(t, "needs Xvfb and xterm")
 	x := startXterm(t)
 	shapes, letters := make(map[string]string), make(map[string]string)
 	screens := recorded(t)
@@ -130,7 +132,8 @@ func startXterm(t *testing.T) *xterm {
 	mono, err := font.ParseTTF(bytes.NewReader(data))
 	require.NoError(t, err)
 	x := &xterm{t: t, frame: filepath.Join(dir, "Xvfb_screen0"), font: mono}
-	// So wide that the pointer, which is in the middle, is outside the terminal.
+	// So wide that the pointer, which is in the middle, is outside the terminal, whose width is at most
+	// half of that.
 	display := x.run(dir, nil, "Xvfb", "-displayfd", "3", "-fbdir", dir, "-screen", "0", "4096x1700x24", "-nolisten", "tcp")
 	pipe := filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))

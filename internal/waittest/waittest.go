@@ -2,8 +2,8 @@
 //
 // A test has no limit of its own: a machine that stands still for a minute would make it fail. Only
 // go test's -timeout ends a wait. Shortly before that the test fails here, so that it says what it
-// waited for. In a synctest bubble time is virtual; wait there with synctest.Wait or a limit of the
-// bubble's time.
+// waited for. In a synctest bubble, whose time does not depend on the machine, it fails after
+// ten minutes of that time.
 package waittest
 
 import (
@@ -15,6 +15,9 @@ import (
 // reserve is how long before the end of go test's own time a wait gives up. The failure must be
 // printed before that, and the clean-up of the test takes time, too.
 const reserve = 15 * time.Second
+
+// inBubble is the longest wait in a bubble.
+const inBubble = 10 * time.Minute
 
 // The pauses between two looks.
 const (
@@ -53,6 +56,11 @@ func Next[T any](t testing.TB, c <-chan T, what ...any) T {
 
 // limit returns when a wait gives up. Benchmarks and fuzz targets have no limit.
 func limit(t testing.TB) (end time.Time, limited bool) {
+	defer func() {
+		if recover() != nil { // a bubble has no deadline
+			end, limited = time.Now().Add(inBubble), true
+		}
+	}()
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, limited = d.Deadline(); limited {
 			end = end.Add(-min(reserve, time.Until(end)/10))

@@ -3,6 +3,7 @@ package waittest
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -45,6 +46,20 @@ func TestEndlessWaitSaysWhatItWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+func TestWaitInBubbleEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		h := &bubbled{T: t}
+		assert.PanicsWithValue(t, h, func() { Until(h, func() bool { return false }, "nothing") })
+		assert.Less(t, time.Since(began), inBubble+longest+time.Second)
+	})
+}
+
+// bubbled is the test of a bubble.
+type bubbled struct{ *testing.T }
+
+func (b *bubbled) Fatal(...any) { panic(b) }
 
 func TestWaitEndsWithTheFact(t *testing.T) {
 	looks := 0

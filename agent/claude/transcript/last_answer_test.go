@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/jsonl"
+	"ccbot/internal/longtest"
 	"ccbot/port/talk"
 )
 
@@ -64,32 +66,42 @@ func TestLastAnswerStopsInsideALine(t *testing.T) {
 var picture = fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"image","source":{"data":%q}}]}]}}`,
 	strings.Repeat("A", 1<<20)) + "\n"
 
+// tooFar are more pictures than the form searches for an answer. The usual 32 MiB are left to long
+// runs, because they take seconds to write and read.
+func tooFar() (form *jsonl.Form, pictures int) {
+	shorter := *Form()
+	shorter.Farthest = int64(longtest.Size(8<<20, 0))
+	return &shorter, longtest.Size(10, 40)
+}
+
 // Pictures of tools are megabytes; the text before them is found all the same, but not at any
 // price.
 func TestLastAnswerReadsOnlyTail(t *testing.T) {
+	form, tooMany := tooFar()
 	for _, tt := range []struct {
 		name     string
 		pictures int
 		want     []string
 	}{
 		{"near", 1, []string{"one"}},
-		{"farther", 12, []string{"one"}},
-		{"too far", 40, nil},
+		{"farther", longtest.Size(6, 12), []string{"one"}},
+		{"too far", tooMany, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			content := reply("m", "one") + strings.Repeat(picture, tt.pictures)
 			write(t, path, content)
-			items, cut, err := Form().LastAnswer(t.Context(), talk.Cursor{Path: path, Offset: int64(len(content))})
+			items, cut, err := form.LastAnswer(t.Context(), talk.Cursor{Path: path, Offset: int64(len(content))})
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, said(items))
-			assert.Equal(t, tt.pictures == 40, cut)
+			assert.Equal(t, tt.pictures == tooMany, cut)
 		})
 	}
 }
 
 // A turn longer than what is read at first is still shown from its beginning.
 func TestP5_LongAnswersAreWholeOrCalledCut(t *testing.T) {
+	form, tooMany := tooFar()
 	for _, tt := range []struct {
 		name     string
 		pictures int
@@ -97,7 +109,7 @@ func TestP5_LongAnswersAreWholeOrCalledCut(t *testing.T) {
 		cut      bool
 	}{
 		{"3 MB in one turn", 3, []string{"one", "two"}, false},
-		{"40 MB in one turn", 40, []string{"two"}, true},
+		{"farther than is searched", tooMany, []string{"two"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
@@ -105,20 +117,20 @@ func TestP5_LongAnswersAreWholeOrCalledCut(t *testing.T) {
 			content := begun + reply("m", "one") + strings.Repeat(picture, tt.pictures) + reply("m2", "two") + endOfTurn
 			write(t, path, content)
 			end := talk.Cursor{Path: path, Offset: int64(len(content))}
-			items, cut, err := Form().LastAnswer(t.Context(), end)
+			items, cut, err := form.LastAnswer(t.Context(), end)
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, said(items))
 			assert.Equal(t, tt.cut, cut)
 			var texts []string
-			cut, err = Form().Between(t.Context(), &talk.Cursor{Path: path, Offset: int64(len(begun))}, end, func(i talk.Item, _ talk.Failure) { texts = append(texts, i.Text) })
+			cut, err = form.Between(t.Context(), &talk.Cursor{Path: path, Offset: int64(len(begun))}, end, func(i talk.Item, _ talk.Failure) { texts = append(texts, i.Text) })
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, texts)
 			assert.Equal(t, tt.cut, cut)
 			stopped, stop := context.WithCancel(t.Context())
 			stop()
-			_, _, err = Form().LastAnswer(stopped, end)
+			_, _, err = form.LastAnswer(stopped, end)
 			require.ErrorIs(t, err, context.Canceled)
-			_, err = Form().Between(stopped, &talk.Cursor{Path: path}, end, nil)
+			_, err = form.Between(stopped, &talk.Cursor{Path: path}, end, nil)
 			require.ErrorIs(t, err, context.Canceled)
 		})
 	}

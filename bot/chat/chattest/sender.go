@@ -165,7 +165,9 @@ func (f *FakeSender) outward(to session.Conversation, id int) (session.Conversat
 	return to, id, nil
 }
 
-func (f *FakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) {
+// keep adds a message to a list, and returns how many it has then. Two chats get messages at the
+// same time, so another one may come before the caller could count them.
+func (f *FakeSender) keep(list *[]outbox.Message, what string, m outbox.Message) (count int) {
 	f.Add("%s %s", what, m.Text.Text)
 	m.More = nil // nothing waits here
 	if list != &f.Edited && list != &f.Ended {
@@ -174,6 +176,7 @@ func (f *FakeSender) keep(list *[]outbox.Message, what string, m outbox.Message)
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	*list = append(*list, m)
+	return len(*list)
 }
 
 func (f *FakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
@@ -182,10 +185,10 @@ func (f *FakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
 			return 0, err
 		}
 	}
-	f.keep(&f.Sent, "send", m)
+	last := f.keep(&f.Sent, "send", m)
 	f.events <- "send " + m.Text.Text
 	chat, _ := f.aliases().Out(m.To.ChatID, 0)
-	_, id := f.aliases().In(chat, f.LastID())
+	_, id := f.aliases().In(chat, last)
 	return id, nil
 }
 

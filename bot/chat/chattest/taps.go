@@ -306,16 +306,52 @@ func (w *World) taps64(t *testing.T) {
 // nothing at all.
 const AlertLimit = 200
 
-// Unchanged requires that nothing that a tap could change is another than it was.
-func (w *World) Unchanged(t *testing.T, was []string) {
-	t.Helper()
-	is := w.State(t)
-	assert.Len(t, is, len(was))
-	assert.Empty(t, slices.DeleteFunc(is, func(one string) bool { return slices.Contains(was, one) }))
+// State is all that a tap could change.
+type State struct {
+	facts []string
+	files map[string]storedFile
 }
 
-// State is all that a tap could change.
-func (w *World) State(t *testing.T) []string {
+// storedFile is a file of the state folder.
+type storedFile struct {
+	info os.FileInfo
+	data string
+}
+
+// State returns all that a tap could change.
+func (w *World) State(t *testing.T) State {
+	t.Helper()
+	s := State{facts: w.facts(t), files: make(map[string]storedFile)}
+	w.eachFile(t, func(path string, info os.FileInfo) {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		s.files[path] = storedFile{info, string(data)}
+	})
+	return s
+}
+
+// Unchanged requires that nothing that a tap could change is another than it was.
+func (w *World) Unchanged(t *testing.T, was State) {
+	t.Helper()
+	assert.Equal(t, was.facts, w.facts(t))
+	seen := 0
+	w.eachFile(t, func(path string, info os.FileInfo) {
+		seen++
+		old, known := was.files[path]
+		require.True(t, known, "%s is new", path)
+		// Most taps touch no file, and so reading them all would take most of the test's time.
+		if os.SameFile(info, old.info) && info.Size() == old.info.Size() && info.ModTime().Equal(old.info.ModTime()) {
+			return
+		}
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, old.data, string(data), path)
+	})
+	assert.Equal(t, len(was.files), seen, "a file is gone")
+}
+
+// facts are what is not in files: calls of the lifecycle, the records and the windows.
+func (w *World) facts(t *testing.T) []string {
 	t.Helper()
 	all := slices.Clone(w.Lifecycle.Done())
 	for _, r := range w.Records.List() {
@@ -326,15 +362,22 @@ func (w *World) State(t *testing.T) []string {
 	for _, one := range w.Windows.All {
 		all = append(all, one.Pane.Window.String())
 	}
+	return all
+}
+
+// eachFile visits the files of the state folder.
+func (w *World) eachFile(t *testing.T, visit func(path string, info os.FileInfo)) {
+	t.Helper()
 	require.NoError(t, filepath.WalkDir(w.Dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := os.ReadFile(path)
-		all = append(all, path+": "+string(data))
+		info, err := d.Info()
+		if err == nil {
+			visit(path, info)
+		}
 		return err
 	}))
-	return all
 }
 
 // AnswersWhileItHangs taps a button while nothing that the tap asks for comes back.
