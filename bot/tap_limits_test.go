@@ -168,7 +168,6 @@ func TestP9_ForgedTapDoesNothing(t *testing.T) {
 			return func(t *testing.T) {
 				said := len(w.Telegram.Done())
 				require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(from, on, data)))
-				w.Unchanged(t, before)
 				done := w.Telegram.Done()[said:]
 				if says == "" {
 					assert.Empty(t, done)
@@ -189,6 +188,7 @@ func TestP9_ForgedTapDoesNothing(t *testing.T) {
 			old.ReplyMarkup = nil
 			t.Run(id+": "+f.name+", on an old keyboard", forge(f.from, &old, f.data, f.says))
 		}
+		w.Unchanged(t, before)
 	}
 }
 
@@ -235,9 +235,9 @@ func TestP9_GarbageInAButtonDoesNothing(t *testing.T) {
 				on := w.AsTelegram(real.message)
 				on.ReplyMarkup = nil // as if the message had such a button
 				require.NoError(t, w.Handle(t.Context(), "1", chattest.TapOn(chattest.Alice, on, id+rest)))
-				w.Unchanged(t, before)
 			})
 		}
+		w.Unchanged(t, before)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/addresstest"
 )
 
 // hubProcess is a ccbot-hub in a process of its own.
@@ -26,7 +28,7 @@ type hubProcess struct {
 // newHub makes the key of a hub. It needs a trust.json, and start.
 func (w *world) newHub() (h *hubProcess, pin string) {
 	w.t.Helper()
-	h = &hubProcess{w: w, dir: w.t.TempDir(), address: freePort(w.t)}
+	h = &hubProcess{w: w, dir: w.t.TempDir(), address: addresstest.Free(w.t)}
 	out, err := h.command("pin").Output()
 	require.NoError(w.t, err)
 	w.t.Cleanup(h.kill)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/longtest"
 	"ccbot/internal/programtest"
 )
 
@@ -20,9 +21,10 @@ import (
 const (
 	idleSessions = 10
 	idleTime     = time.Minute
+	shortIdle    = 15 * time.Second // in a short run
 )
 
-// TestIdleCostsNothing leaves ten sessions idle for a minute: ccbot and its tmux server start no
+// TestIdleCostsNothing leaves ten sessions idle for some time: ccbot and its tmux server start no
 // process, no file of ccbot or Claude Code changes, tmux gets no command, and the Bot API only
 // polls.
 func TestIdleCostsNothing(t *testing.T) {
@@ -51,7 +53,7 @@ func TestIdleCostsNothing(t *testing.T) {
 	})
 
 	files, spawned, commands, began := w.files(), w.spawned(), w.commands(), time.Now()
-	time.Sleep(idleTime)
+	time.Sleep(time.Duration(longtest.Size(int(shortIdle), int(idleTime))))
 	assert.Equal(t, commands, w.commands(), "what tmux was asked")
 	for _, c := range w.api.Calls() {
 		assert.True(t, c.At.Before(began) || strings.EqualFold(c.Method, "getUpdates"), "%s %v", c.Method, c.Params)

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/addresstest"
 	"ccbot/internal/process"
 	"ccbot/try/botapi"
 )
@@ -178,26 +178,13 @@ func (w *world) manager() (path string, told func() string) {
 	return path, all.String
 }
 
-// freePort returns an unused address, one of millions on loopback where there are so many: a port
-// of 127.0.0.1 may be another test's before a program listens, or while it is restarted.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 1+rand.N(254), rand.N(256), 1+rand.N(254)))
-	if err != nil {
-		l, err = net.Listen("tcp", "127.0.0.1:0")
-	}
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // TestP9_WholeRunLeaksNoSecret leads a bot through a day: a session, prompts, a
 // permission, files, a Bot API that fails in every way and says the token in its
 // errors, an archive, strangers, a crash, a token that is revoked. Then it greps
 // all that any of it has put out for the token.
 func TestP9_WholeRunLeaksNoSecret(t *testing.T) {
 	t.Parallel()
-	addr := freePort(t)
+	addr := addresstest.Free(t)
 	w := newWorld(t, "METRICS_ADDR="+addr)
 	o := w.outputs()
 	socket, told := w.manager()

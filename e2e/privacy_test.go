@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/host/received"
+	"ccbot/internal/addresstest"
 	"ccbot/internal/session"
 	"ccbot/try/botapi"
 )
@@ -48,7 +49,7 @@ type writer struct {
 // no prompt is in a backup.
 func TestP9_WordsOfPeopleStayWhereNamed(t *testing.T) {
 	t.Parallel()
-	addr := freePort(t)
+	addr := addresstest.Free(t)
 	script := filepath.Join(t.TempDir(), "whisper.sh")
 	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\necho \"say $(cat \"$2\")\"\necho "+markedPrompt+" >&2\nexit 1\n"), 0o700))
 	w := newWorld(t, "METRICS_ADDR="+addr, "VOICE_COMMAND="+script+" --file", withCards)

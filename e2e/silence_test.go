@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/longtest"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 )
@@ -38,11 +39,11 @@ func TestP6_HangingTmuxIsNoEnd(t *testing.T) {
 	agents, before := w.panes(), w.states()
 	answers := w.hang()
 	const silent = "tmux does not answer"
-	w.hear(w.say("/stop"), silent)
-	w.hear(w.say("/new more "+w.dir), silent)
-	w.hear(w.say("/resume old"), silent)
-	w.hear(w.say("/screenshot"), silent)
-	w.hear(w.say("/mode api"), silent)
+	// Each waits some seconds for tmux. The tests of lifecycle try all of them at each call to tmux.
+	commands := []string{"/stop", "/new more " + w.dir, "/resume old", "/screenshot", "/mode api"}
+	for _, command := range commands[:longtest.Size(2, len(commands))] {
+		w.hear(w.say(command), silent)
+	}
 	w.tap(shot, "↑")
 	last := w.hear(w.say("/stop"), silent)
 	w.tap(kill, "Kill")

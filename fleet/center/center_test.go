@@ -29,6 +29,7 @@ import (
 	"ccbot/fleet/rights"
 	"ccbot/fleet/rpc"
 	"ccbot/fleet/wire"
+	"ccbot/internal/addresstest"
 	"ccbot/internal/waittest"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -57,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	// The address is known only after the hub has started, so the trust is made before with another.
 	trust, err := center.SetHub(w.folder, "127.0.0.1:1", hex.EncodeToString(pin[:]))
 	require.NoError(t, err)
-	w.settings = hub.Settings{Folder: dir, Listen: hubtest.Listen(), Trust: trust, MaxStore: 8 << 30}
+	w.settings = hub.Settings{Folder: dir, Listen: addresstest.Free(t), Trust: trust, MaxStore: 8 << 30}
 	w.startHub()
 	w.settings.Listen = w.hub.Address()
 	t.Cleanup(func() { w.hub.Close() })

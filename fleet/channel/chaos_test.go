@@ -30,6 +30,7 @@ import (
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
 	"ccbot/fleet/seal"
+	"ccbot/internal/addresstest"
 	"ccbot/internal/disk"
 	"ccbot/internal/spool"
 )
@@ -257,7 +258,7 @@ func newChaos(t *testing.T, ledger bool) *chaos {
 	require.NoError(t, err)
 	account, err := keys.AccountJWT(nil)
 	require.NoError(t, err)
-	h := &hubProcess{t: t, settings: hub.Settings{Folder: t.TempDir(), Listen: hubtest.Listen(), Trust: trust, MaxStore: 8 << 30}}
+	h := &hubProcess{t: t, settings: hub.Settings{Folder: t.TempDir(), Listen: addresstest.Free(t), Trust: trust, MaxStore: 8 << 30}}
 	h.start()
 	t.Cleanup(func() { h.kill() })
 	chatLink := hubtest.Connect(t, func() (*link.Chat, error) {

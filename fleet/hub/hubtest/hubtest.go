@@ -4,11 +4,9 @@ package hubtest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"ccbot/fleet/join"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
+	"ccbot/internal/addresstest"
 	"ccbot/internal/pause"
 )
 
@@ -40,22 +39,10 @@ func Start(t *testing.T) *World {
 	trust, err := keys.Trust()
 	require.NoError(t, err)
 	w := &World{Keys: keys, Folder: t.TempDir(), t: t}
-	w.settings = hub.Settings{Folder: w.Folder, Listen: Listen(), Trust: trust, MaxStore: 8 << 30}
+	w.settings = hub.Settings{Folder: w.Folder, Listen: addresstest.Free(t), Trust: trust, MaxStore: 8 << 30}
 	w.open()
-	w.settings.Listen = w.hub.Address() // a later hub has the same address
 	t.Cleanup(func() { w.hub.Close() })
 	return w
-}
-
-// Listen returns an address with a free port for a hub that a test starts again there. On Linux no
-// other process takes the port between the two: all of 127.0.0.0/8 is loopback, and only this
-// process uses the address.
-func Listen() string {
-	pid := os.Getpid()
-	if runtime.GOOS != "linux" {
-		return "127.0.0.1:0"
-	}
-	return fmt.Sprintf("127.%d.%d.%d:0", 64+pid>>16, pid>>8&0xff, pid&0xff) // a pid has 22 bits
 }
 
 // Connect connects to a hub that accepts the user. It tries again if the machine was so slow that
