@@ -193,7 +193,7 @@ func TestP1_ThirtyTapsEndInOneState(t *testing.T) {
 	all.Wait()
 	w.until("it has settled", func() bool { return w.settled() && w.oneAgentAtMost() })
 	list := w.say("/list") // comes after all the other answers, which are paced
-	w.untilFor(3*waitTimeout, "the list comes", func() bool { return w.heardAfter(list, "1 session") || w.heardAfter(list, "Ended: 1 archived") })
+	w.until("the list comes", func() bool { return w.heardAfter(list, "1 session") || w.heardAfter(list, "Ended: 1 archived") })
 	assert.True(t, w.settled() && w.oneAgentAtMost(), "and it stays so")
 	assert.Len(t, w.windows(), len(w.agents()))
 	assert.Len(t, w.writersOf(w.claudeID()), len(w.agents()))

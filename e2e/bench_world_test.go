@@ -128,7 +128,7 @@ func (c *crowd) projects() string {
 // rest waits until ccbot has nothing left to do.
 func (c *crowd) rest() {
 	c.t.Helper()
-	c.untilFor(3*waitTimeout, "nothing is written any more", func() bool {
+	c.until("nothing is written any more", func() bool {
 		left, err := filepath.Glob(filepath.Join(c.state, "*box", "*.json"))
 		before := c.files()
 		time.Sleep(time.Second)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,6 +19,7 @@ import (
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/try/botapi"
 )
 
@@ -139,9 +139,7 @@ func (w *world) endLater(id process.Identity) {
 			return
 		}
 		_ = syscall.Kill(id.PID, syscall.SIGKILL)
-		ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
-		defer cancel()
-		if err := w.table.Wait(ctx, id); err != nil {
+		if err := w.table.Wait(waittest.Context(w.t), id); err != nil {
 			w.t.Errorf("process %d is left: %v", id.PID, err)
 		}
 	})

@@ -69,7 +69,7 @@ func TestP9_FloodFillsNeitherLogNorQuarantine(t *testing.T) {
 		w.stop()
 		return
 	}
-	w.untilFor(2*loglimit.SummaryInterval, "the lines are counted", func() bool {
+	w.until("the lines are counted", func() bool {
 		return strings.Contains(b.log.String(), "msg=log_lines_left_out name=hook_event_quarantined") &&
 			strings.Contains(b.log.String(), "msg=log_lines_left_out name=control_refused")
 	})

@@ -42,11 +42,11 @@ func TestIdleCostsNothing(t *testing.T) {
 	for i := range idleSessions {
 		w.hear(0, fmt.Sprintf("idle-%d is ready", i))
 	}
-	w.untilFor(3*waitTimeout, "the last update is finished", func() bool {
+	w.until("the last update is finished", func() bool {
 		left, err := filepath.Glob(filepath.Join(w.state, "*box", "*.json"))
 		return err == nil && len(left) == 0
 	})
-	w.untilFor(3*waitTimeout, "what follows the last message is written, too", func() bool {
+	w.until("what follows the last message is written, too", func() bool {
 		files, spawned, commands := w.files(), w.spawned(), w.commands()
 		time.Sleep(3 * time.Second)
 		return maps.Equal(files, w.files()) && maps.Equal(spawned, w.spawned()) && commands == w.commands()

@@ -191,7 +191,7 @@ func (w *world) comesOf(sent int, word string, o *killOutcome) {
 	asked := func() []botapi.Message {
 		return w.after(sent, func(m botapi.Message) bool { return strings.Contains(m.Text, "not certain that") })
 	}
-	w.untilFor(90*time.Second, "it is answered, or asked about", func() bool { return answered() || len(asked()) > 0 })
+	w.until("it is answered, or asked about", func() bool { return answered() || len(asked()) > 0 })
 	switch n := w.saidTo(word); {
 	case len(asked()) > 0:
 		o.asked++

@@ -22,6 +22,7 @@ import (
 
 	"ccbot/internal/addresstest"
 	"ccbot/internal/process"
+	"ccbot/internal/waittest"
 	"ccbot/try/botapi"
 )
 
@@ -282,7 +283,7 @@ func (o *outputs) faults() {
 		w.api.Fault(f)
 	}
 	id := w.say("say after the faults")
-	w.untilFor(2*waitTimeout, "it is answered", func() bool { return w.heardAfter(id, "after the faults") })
+	w.until("it is answered", func() bool { return w.heardAfter(id, "after the faults") })
 	for _, method := range []string{"sendMessage", "getUpdates"} {
 		assert.Contains(w.t, w.bot.log.String(), "no page for /bot[redacted]/"+method, "what was said had the token in it")
 	}
@@ -348,8 +349,9 @@ func (o *outputs) onlyInTheFile() {
 // get reads a page.
 func get(t *testing.T, address string) string {
 	t.Helper()
-	client := &http.Client{Timeout: waitTimeout}
-	resp, err := client.Get(address)
+	ask, err := http.NewRequestWithContext(waittest.Context(t), http.MethodGet, address, nil)
+	require.NoError(t, err)
+	resp, err := http.DefaultClient.Do(ask)
 	require.NoError(t, err)
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)

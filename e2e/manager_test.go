@@ -10,9 +10,10 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/waittest"
 )
 
 // manager stands in for systemd with one unit: it starts the program with only the unit's
@@ -149,7 +150,7 @@ func (m *manager) main() (b *botProcess, over chan struct{}) {
 	return m.w.bot, m.over
 }
 
-// stop terminates the main process, and kills it after a timeout.
+// stop terminates the main process, and waits for its end.
 func (m *manager) stop() {
 	m.mu.Lock()
 	m.wanted = false
@@ -159,11 +160,5 @@ func (m *manager) stop() {
 		return
 	}
 	_ = b.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-over:
-	case <-time.After(waitTimeout):
-		m.w.t.Errorf("the service did not stop:\n%s", b.log)
-		_ = b.cmd.Process.Kill()
-		<-over
-	}
+	waittest.Next(m.w.t, over, "the service stops:\n%s", b.log.String)
 }

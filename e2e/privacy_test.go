@@ -181,7 +181,7 @@ func (p *writer) commands() {
 		w.say(text)
 	}
 	last := w.say("/why zq7last")
-	w.untilFor(3*waitTimeout, "all are answered", func() bool { return w.heardAfter(last, "zq7last") })
+	w.until("all are answered", func() bool { return w.heardAfter(last, "zq7last") })
 }
 
 // verbs calls each verb of the command line with marked arguments.

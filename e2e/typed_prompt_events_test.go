@@ -263,7 +263,7 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 	d.back()
 	var seen time.Time // since when the box has it again
 	shown := false
-	d.untilFor(90*time.Second, "it is there, or asked about", func() bool {
+	d.until("it is there, or asked about", func() bool {
 		if !strings.Contains(d.boxText(), d.word) {
 			seen = time.Time{}
 		} else if seen.IsZero() {

@@ -16,6 +16,7 @@ import (
 
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/longtest"
 	"ccbot/internal/programtest"
 )
 
@@ -59,6 +60,7 @@ func script(t *testing.T, dir, name, text string) (path string) {
 // TestP4_VoiceMessageIsTypedOnce says something to both recipes of docs/voice.md,
 // with ccbot killed while a person reads what was written down.
 func TestP4_VoiceMessageIsTypedOnce(t *testing.T) {
+	longtest.Mark(t, "needs curl")
 	t.Parallel()
 	programtest.Require(t, "curl")
 	viaServer, viaCommand := recipes(t)

@@ -7,6 +7,7 @@
 package waittest
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -52,6 +53,19 @@ func Next[T any](t testing.TB, c <-chan T, what ...any) T {
 		t.Fatal(missing(what))
 	}
 	panic("not reached")
+}
+
+// Context returns a context for calls that end by themselves. It ends when a wait gives up, and lasts
+// during the clean-up of the test.
+func Context(t testing.TB) context.Context {
+	t.Helper()
+	end, limited := limit(t)
+	if !limited {
+		return context.Background()
+	}
+	ctx, cancel := context.WithDeadline(context.Background(), end)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // limit returns when a wait gives up. Benchmarks and fuzz targets have no limit.

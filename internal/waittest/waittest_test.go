@@ -47,6 +47,12 @@ func TestEndlessWaitSaysWhatItWaitedFor(t *testing.T) {
 	}
 }
 
+func TestContextEndsBeforeGoTest(t *testing.T) {
+	h := &hurried{TB: t, end: time.Now().Add(time.Second)}
+	end, limited := Context(h).Deadline()
+	assert.True(t, limited && end.Before(h.end))
+}
+
 func TestWaitInBubbleEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/internal/longtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
 )
@@ -53,6 +54,7 @@ func TestOrder(t *testing.T) {
 
 // A program with marks is recognised stripped, as a file and in an archive.
 func TestProgramIsReadAndNotRun(t *testing.T) {
+	longtest.Mark(t, "compiles the standard library for macOS")
 	dir := t.TempDir()
 	source := filepath.Join(dir, "cmd", "ccbot")
 	require.NoError(t, os.MkdirAll(source, 0o700))

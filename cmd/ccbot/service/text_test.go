@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/longtest"
 	"ccbot/internal/programtest"
 )
 
@@ -51,6 +52,7 @@ func TestDocumentHasTheUnit(t *testing.T) {
 
 // TestUnitIsTakenBySystemd asks systemd's own checker; it wants a program that is there.
 func TestUnitIsTakenBySystemd(t *testing.T) {
+	longtest.Mark(t, "needs systemd-analyze")
 	programtest.Require(t, "systemd-analyze")
 	verify := func(text string) (string, error) {
 		dir := t.TempDir()
