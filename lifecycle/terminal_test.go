@@ -18,11 +18,11 @@ import (
 	"ccbot/agent/claude"
 	"ccbot/agent/claude/claudekeys"
 	"ccbot/internal/hookwire"
-	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/lifecycle/dialog"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
@@ -109,9 +109,7 @@ func newterminalWorld(t *testing.T, command, dir, config string, env map[string]
 		kill := exec.Command("tmux", "-L", c.Socket, "kill-server")
 		kill.Env = c.Env
 		assert.NoError(t, kill.Run())
-		end, stop := context.WithTimeout(context.Background(), 2*time.Minute)
-		defer stop()
-		assert.NoError(t, table.Wait(end, process.Identity{PID: server.PID, Start: server.Start, Boot: table.Self().Boot}))
+		assert.NoError(t, table.Wait(waittest.Context(t), process.Identity{PID: server.PID, Start: server.Start, Boot: table.Self().Boot}))
 		assert.NoError(t, os.RemoveAll(server.Socket))
 	})
 	return w
@@ -120,7 +118,7 @@ func newterminalWorld(t *testing.T, command, dir, config string, env map[string]
 // until waits for something that others do.
 func (w *terminalWorld) until(what string, ok func() bool) {
 	w.t.Helper()
-	require.True(w.t, pause.Await(w.t.Context(), 20*time.Millisecond, 2*time.Minute, ok), what)
+	waittest.Until(w.t, ok, "%s", what)
 }
 
 // dialog waits for a dialog that shows a text.

@@ -27,11 +27,7 @@ func TestLiveDuringStep(t *testing.T) {
 	w.Tell = func(context.Context, port.Loop) error { _, _ = w.Live(l.Session); return nil }
 	done := make(chan struct{})
 	go func() { defer close(done); w.run() }()
-	select {
-	case <-done:
-	case <-time.After(2 * time.Minute):
-		t.Fatal("the step waits for itself")
-	}
+	waittest.Next(t, done, "the step ends, and does not wait for itself")
 	assert.Equal(t, port.LoopDone, w.only().State)
 }
 

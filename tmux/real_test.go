@@ -13,13 +13,13 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
+	"ccbot/internal/waittest"
 	"ccbot/tmux"
 	"ccbot/tmux/tmuxtest"
 )
@@ -34,16 +34,7 @@ var servers atomic.Int64
 // eventually waits in the test's own goroutine, so that ok may use require.
 func eventually(t testing.TB, ok func() bool) {
 	t.Helper()
-	ticker := time.NewTicker(5 * time.Millisecond)
-	defer ticker.Stop()
-	deadline := time.After(2 * time.Minute) // only a broken client meets it
-	for !ok() {
-		select {
-		case <-deadline:
-			t.Fatal("it did not happen")
-		case <-ticker.C:
-		}
-	}
+	waittest.Until(t, ok)
 }
 
 // real is a client of a private server, gone with the test.

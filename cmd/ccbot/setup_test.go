@@ -18,7 +18,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/google/uuid"
@@ -137,7 +136,7 @@ func (o *operator) script(code int, args ...string) (said string) {
 func (o *operator) reads(pattern string) (match []string) {
 	o.t.Helper()
 	re := regexp.MustCompile(pattern)
-	late := time.After(time.Minute)
+	late := waittest.Context(o.t).Done()
 	for {
 		text := o.all()
 		if at := re.FindStringSubmatchIndex(text[o.seen:]); at != nil {

@@ -165,8 +165,7 @@ func (r *realCodex) join(in appserver.Thread) *appserver.Conn {
 // next waits for an event.
 func (r *realCodex) next(c *appserver.Conn, in appserver.Thread, is func(appserver.Event) bool) appserver.Event {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
-	defer cancel()
+	ctx := waittest.Context(r.t)
 	for {
 		e, err := c.Next(ctx, in)
 		require.NoError(r.t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/waittest"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
 )
@@ -34,9 +35,7 @@ func write(t *testing.T, path string) {
 // waitFor waits until w reports the name want, or the whole folder if want is empty.
 func waitFor(t *testing.T, w *watch.Watch, want string) {
 	t.Helper()
-	// only a broken watcher meets it
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
+	ctx := waittest.Context(t)
 	for {
 		names, err := w.Wait(ctx)
 		require.NoError(t, err, "not told: %q", want)
@@ -49,9 +48,7 @@ func waitFor(t *testing.T, w *watch.Watch, want string) {
 // waitForNames waits until w reports a change in dir by name, after any report of the whole folder.
 func waitForNames(t *testing.T, w *watch.Watch, dir string) {
 	t.Helper()
-	// only a broken watcher meets it
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
+	ctx := waittest.Context(t)
 	for n := 0; ; n++ {
 		write(t, filepath.Join(dir, "n"+strconv.Itoa(n)))
 		names, err := w.Wait(ctx)

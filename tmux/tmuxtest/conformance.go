@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/waittest"
 	"ccbot/tmux"
 )
 
@@ -106,11 +106,6 @@ func Conformance(t *testing.T, open func(t *testing.T) World) {
 	t.Run("TestP6_no_server", func(t *testing.T) { checkNoServer(t, open(t)) })
 }
 
-const (
-	timeout = 2 * time.Minute
-	tick    = 5 * time.Millisecond
-)
-
 var lastKey atomic.Int64
 
 // spec returns a window with a unique key.
@@ -187,28 +182,13 @@ func (r recorder) requireInput(t *testing.T, want string) {
 		got = string(data)
 		return err == nil && len(got) >= len(want)
 	}
-	waitFor(arrived)
+	waittest.Until(t, arrived, "%q, where there is %q", want, func() string { return got })
 	require.Equal(t, want, got)
-}
-
-// waitFor asks until the answer is yes or the timeout ends, in the caller's goroutine.
-func waitFor(ok func() bool) bool {
-	ticker := time.NewTicker(tick)
-	defer ticker.Stop()
-	deadline := time.After(timeout)
-	for !ok() {
-		select {
-		case <-deadline:
-			return false
-		case <-ticker.C:
-		}
-	}
-	return true
 }
 
 func eventually(t *testing.T, ok func() bool, what string) {
 	t.Helper()
-	require.True(t, waitFor(ok), what)
+	waittest.Until(t, ok, "%s", what)
 }
 
 // nothingRan fails when tmux ran a name as a command.

@@ -49,16 +49,7 @@ func watchingIn(t *testing.T, watcher *watch.Watcher, path string, log *slog.Log
 // waitFor waits for one pid and skips others: a change may be reported more than once.
 func waitFor(t *testing.T, reported <-chan int, want int) {
 	t.Helper()
-	late := time.After(2 * time.Minute) // only a broken watcher meets it
-	for {
-		select {
-		case pid := <-reported:
-			if pid == want {
-				return
-			}
-		case <-late:
-			require.FailNow(t, "not told", "pid %d", want)
-		}
+	for waittest.Next(t, reported, "pid %d is told", want) != want {
 	}
 }
 

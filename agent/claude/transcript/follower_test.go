@@ -11,13 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/history"
 	"ccbot/agent/jsonl"
+	"ccbot/internal/waittest"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
 	"ccbot/port/talk"
@@ -66,7 +66,7 @@ func (fw *following) expect(t *testing.T, texts ...string) {
 			require.Equal(t, text, item.Text)
 		case err := <-fw.errs:
 			require.NoError(t, err)
-		case <-time.After(2 * time.Minute): // a hang, not a measure
+		case <-waittest.Context(t).Done():
 			require.Fail(t, "nothing came", text)
 		}
 	}
@@ -74,12 +74,7 @@ func (fw *following) expect(t *testing.T, texts ...string) {
 
 func (fw *following) expectError(t *testing.T, target error) {
 	t.Helper()
-	select {
-	case err := <-fw.errs:
-		require.ErrorIs(t, err, target)
-	case <-time.After(2 * time.Minute):
-		require.Fail(t, "no error came")
-	}
+	require.ErrorIs(t, waittest.Next(t, fw.errs, "an error"), target)
 }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
@@ -144,10 +139,8 @@ func TestFollowerMissesNothingAsItStarts(t *testing.T) {
 		go func() {
 			made <- errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(prompt("one")), 0o600))
 		}()
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // a hang, not a measure
 		f := Form().Follower(talk.Cursor{Path: path}, room, quiet())
-		item, err := f.Next(ctx)
-		cancel()
+		item, err := f.Next(waittest.Context(t))
 		require.NoError(t, <-made)
 		require.NoError(t, err)
 		require.Equal(t, "one", item.Text)

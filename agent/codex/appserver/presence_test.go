@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/witness"
+	"ccbot/internal/waittest"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
 )
@@ -99,7 +100,7 @@ func TestHomeIsNotWatched(t *testing.T) {
 func TestWatchReportsEvents(t *testing.T) {
 	s := newServer(t, thread1)
 	s.joined = []string{`{"id":3,"method":"item/commandExecution/requestApproval","params":{"threadId":"` + thread1.String() + `","command":"ls"}}`}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithCancel(waittest.Context(t))
 	changed := make(chan int)
 	done := make(chan error)
 	p := Presences{Processes: s, Folder: t.TempDir(), Held: func() (map[int][]uuid.UUID, error) {

@@ -168,12 +168,7 @@ func TestSilentServerIsJoinedAgain(t *testing.T) {
 	f.again <- struct{}{} // no pause
 	done := make(chan struct{})
 	go func() { f.run(ctx); close(done) }()
-	select {
-	case o := <-all:
-		assert.Equal(t, "3", o.ID)
-	case <-time.After(testWait):
-		assert.Fail(t, "the server was not asked again")
-	}
+	assert.Equal(t, "3", waittest.Next(t, all, "the server is asked again").ID)
 	cancel()
 	<-done
 }

@@ -101,18 +101,12 @@ func (w *World) Running(t *testing.T) (stop func() error) {
 	return stop
 }
 
-// Timeout is the timeout of events that must come; it only ends a test that fails.
+// Timeout is longer than anything that follows an event may take in a bubble.
 const Timeout = 2 * time.Minute
 
 func Receive[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(Timeout):
-		require.FailNow(t, "nothing came")
-		panic("unreachable")
-	}
+	return waittest.Next(t, c)
 }
 
 // Expect wants these events next, in this order.

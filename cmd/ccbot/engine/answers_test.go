@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
 	"ccbot/lifecycle/view"
@@ -35,11 +36,7 @@ func TestLoopListensToAllAgents(t *testing.T) {
 	}()
 	hears := func(what string) {
 		t.Helper()
-		select {
-		case <-heard:
-		case <-time.After(time.Minute):
-			require.Fail(t, "it did not hear "+what)
-		}
+		waittest.Next(t, heard, "it hears %s", what)
 	}
 	silence := func() {
 		for quiet := false; !quiet; {
