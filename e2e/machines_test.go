@@ -33,7 +33,8 @@ func (w *world) withMachine(name string) (there *world, hub *hubProcess) {
 // newHost makes a machine without a chat of its own.
 func (w *world) newHost() *world {
 	w.t.Helper()
-	there := newWorld(w.t)
+	zone := slices.DeleteFunc(slices.Clone(w.env), func(v string) bool { return !strings.HasPrefix(v, "TZ=") })
+	there := newWorld(w.t, zone...)
 	there.env = slices.DeleteFunc(there.env, func(v string) bool {
 		return strings.HasPrefix(v, "TELEGRAM_") || strings.HasPrefix(v, "ALLOWED_")
 	})
