@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -29,11 +28,11 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/internal/longtest"
-	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
 	"ccbot/try/demoagent"
@@ -105,7 +104,8 @@ func isSet(name string) (set bool) {
 	return set
 }
 
-// waitTimeout is the timeout of every wait. It asserts nothing about speed.
+// waitTimeout is how long nothing may happen in a storm of faults before its test fails. All other
+// waits last until go test ends them, see waittest.
 const waitTimeout = 2 * time.Minute
 
 // world is a complete ccbot with its own Bot API, state folder, tmux server and agent.
@@ -218,12 +218,8 @@ func shortDir(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "e2e-")
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		var err error
-		pause.Await(context.Background(), 20*time.Millisecond, waitTimeout, func() bool {
-			err = os.RemoveAll(dir) // a hook of an agent that was killed may still write
-			return err == nil
-		})
-		require.NoError(t, err)
+		// a hook of an agent that was killed may still write
+		waittest.Until(t, func() bool { return os.RemoveAll(dir) == nil }, "%s can be removed", dir)
 	})
 	return dir
 }
@@ -308,8 +304,7 @@ func (w *world) close() {
 		<-w.bot.done
 	}
 	agents := w.powerOff()
-	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
-	defer cancel()
+	ctx := waittest.Context(w.t)
 	for _, id := range agents {
 		if err := w.table.Wait(ctx, id); err != nil {
 			p, _ := w.table.Inspect(id.PID)
@@ -385,18 +380,7 @@ func (w *world) tmux(args ...string) string {
 // until waits for what must happen.
 func (w *world) until(what string, ok func() bool) {
 	w.t.Helper()
-	w.untilFor(waitTimeout, what, ok)
-}
-
-func (w *world) untilFor(waitTimeout time.Duration, what string, ok func() bool) {
-	w.t.Helper()
-	deadline := time.Now().Add(waitTimeout)
-	for !ok() {
-		if time.Now().After(deadline) {
-			w.t.Fatalf("did not happen: %s", what)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	waittest.Until(w.t, ok, "%s", what)
 }
 
 func (w *world) chat() int64 { return w.person.ID() }
