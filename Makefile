@@ -31,7 +31,7 @@ export GOGC ?= 400
 PROGRAMS ?= $(CURDIR)/bin/test
 GOTEST  ?= $(GO) test
 WITH    := TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} CCBOT_E2E_BINARIES='$(PROGRAMS)'
-FLAGS    = -vet=off -ldflags='-s -w' -p $(SIDE) -timeout 40m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)')
+FLAGS    = -vet=off -ldflags='-s -w' -p $(SIDE) -timeout 20m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)')
 # `make test SHORT=` takes the long tests and the large inputs too: internal/longtest.
 SHORT   ?= -short
 RACY     = $(shell tools/goroutines)
