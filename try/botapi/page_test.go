@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/longtest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
 	"ccbot/try/botapi/pagetest"
@@ -82,6 +83,8 @@ func serve(t testing.TB, srv *botapi.Server) {
 }
 
 func TestPage(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
+	t.Parallel()
 	srv := botapitest.Start(t, botapi.Options{})
 	page := pagetest.Open(t, srv, pagetest.Look{Width: 360, Height: 740})
 	assert.False(t, pagetest.Value[bool](page, `document.getElementById("empty").hidden`), "a first visitor is told what to do")
@@ -110,6 +113,8 @@ func TestPage(t *testing.T) {
 }
 
 func TestPageFollowsTheBot(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
+	t.Parallel()
 	srv := botapitest.Start(t, botapi.Options{Topics: true})
 	b := newBot(t, srv)
 	me := srv.PagePerson()
@@ -166,6 +171,8 @@ func TestPageFollowsTheBot(t *testing.T) {
 
 // TestPageShowsUnsupportedMessages has words for kinds that people do not send from here.
 func TestPageShowsUnsupportedMessages(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
+	t.Parallel()
 	srv := botapitest.Start(t, botapi.Options{Rich: true})
 	b := newBot(t, srv)
 	me := srv.PagePerson()
@@ -185,6 +192,8 @@ func TestPageShowsUnsupportedMessages(t *testing.T) {
 }
 
 func TestPageScreenshots(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
+	t.Parallel()
 	dir := os.Getenv(shotsVariable)
 	if dir == "" {
 		dir = t.TempDir()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/longtest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/botapitest"
 	"ccbot/try/botapi/pagetest"
@@ -26,6 +27,8 @@ func choose(page *pagetest.Page, id int, label string) {
 // TestPageEditsAndAnswersWhateverMessage: one's own text is edited, a message with buttons is
 // answered with a text, a picture and a voice message, in its topic.
 func TestPageEditsAndAnswersWhateverMessage(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
+	t.Parallel()
 	srv := botapitest.Start(t, botapi.Options{Topics: true})
 	b := newBot(t, srv)
 	me := srv.PagePerson()
@@ -81,6 +84,8 @@ const richSource = "# The plan\n\nThis is **bold**, *slanted*, ~~gone~~ and `cod
 
 // TestPageDrawsRichMessages, with nothing of them as HTML.
 func TestPageDrawsRichMessages(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
+	t.Parallel()
 	srv := botapitest.Start(t, botapi.Options{Rich: true})
 	b := newBot(t, srv)
 	me := srv.PagePerson()

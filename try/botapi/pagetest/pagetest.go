@@ -1,12 +1,15 @@
 // Package pagetest uses the stand-in's chat page in a real browser, for tests.
 //
-// It promises a private browser profile that is gone with the test, and that console errors,
-// exceptions and violations of the page's content policy are kept (Problems). It does not start a
-// stand-in (see botapitest) and opens only its page.
+// All pages of a test process are tabs of one browser, because its start costs more than most tests.
+// The package promises that a tab shares no cookies with another one, that the browser and its
+// profile are gone with the last tab, and that console errors, exceptions and violations of the
+// page's content policy are kept (Problems). It does not start a stand-in (see botapitest) and opens
+// only its page.
 package pagetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -52,7 +55,60 @@ func Browser(t testing.TB) string {
 	return programtest.Require(t, "chromium-headless-shell")
 }
 
-// Open starts a browser and opens the page with its key. It is closed when the test ends.
+// browser is the one Chromium of this test process. It runs while at least one page is open, so that
+// nothing of it is left after the last test, and no TestMain has to end it.
+var browser struct {
+	mu    sync.Mutex
+	pages int
+	ctx   context.Context
+	end   func() error
+}
+
+// acquire starts the browser for the first page. The page's context is a child of the result.
+func acquire(path string) (context.Context, error) {
+	browser.mu.Lock()
+	defer browser.mu.Unlock()
+	if browser.pages == 0 {
+		dir, err := os.MkdirTemp("", "page") // short, because of the path of a socket
+		if err != nil {
+			return nil, err
+		}
+		options := append(chromedp.DefaultExecAllocatorOptions[:],
+			chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+			chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+			chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+			chromedp.Env("TMPDIR="+dir), // a killed browser removes nothing
+			chromedp.WSURLReadTimeout(stepLimit),
+		)
+		allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, cancel := chromedp.NewContext(allocator)
+		browser.ctx, browser.end = ctx, func() error {
+			// waits until the browser is gone, so that its profile can be removed
+			_ = chromedp.Cancel(ctx)
+			cancel()
+			cancelAllocator()
+			return os.RemoveAll(dir)
+		}
+		if err := chromedp.Do(ctx); err != nil {
+			return nil, errors.Join(fmt.Errorf("start %s: %w", path, err), browser.end())
+		}
+	}
+	browser.pages++
+	return browser.ctx, nil
+}
+
+// release ends the browser after the last page.
+func release() error {
+	browser.mu.Lock()
+	defer browser.mu.Unlock()
+	if browser.pages--; browser.pages > 0 {
+		return nil
+	}
+	return browser.end()
+}
+
+// Open opens the page with its key, in a tab that has cookies of its own. The tab is closed when the
+// test ends.
 func Open(t testing.TB, srv *botapi.Server, look Look) *Page {
 	t.Helper()
 	return OpenURL(t, srv.PageURL(), look)
@@ -61,27 +117,13 @@ func Open(t testing.TB, srv *botapi.Server, look Look) *Page {
 // OpenURL is Open for the page of a server in another process.
 func OpenURL(t testing.TB, url string, look Look) *Page {
 	t.Helper()
-	path := Browser(t)
-	dir, err := os.MkdirTemp("", "page") // short, because of the path of a socket
+	shared, err := acquire(Browser(t))
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Env("TMPDIR="+dir), // a killed browser removes nothing
-		chromedp.WSURLReadTimeout(stepLimit),
-	)
-	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(func() {
-		// waits until the browser is gone, so that its profile can be removed
-		_ = chromedp.Cancel(ctx)
-		cancel()
-		cancelAllocator()
-	})
+	t.Cleanup(func() { require.NoError(t, release()) })
+	ctx, cancel := chromedp.NewContext(shared, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
 	p := &Page{t: t, ctx: ctx}
-	require.NoError(t, chromedp.Listen(ctx, p.listen), "start %s", path)
+	require.NoError(t, chromedp.Listen(ctx, p.listen), "open a tab")
 	Call(p, log.Enable, cdp.Empty{})
 	Call(p, runtime.Enable, cdp.Empty{})
 	p.Look(look)
