@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/longtest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/pagetest"
 )
@@ -71,6 +72,7 @@ func (o *tour) look(label string) {
 
 // TestTopicsTour: a session has its own topic until its end, and after the end of the topic.
 func TestTopicsTour(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
 	t.Parallel()
 	const forum = int64(-1_001_000_000_001)
 	parts := make(map[string]func(t *testing.T))

@@ -5,37 +5,20 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/i18n"
-	"ccbot/internal/glyph"
 	"ccbot/try/botapi"
-	"ccbot/try/botapi/pagetest"
 )
 
-// TestTourOfAttention shows in each language what waits for a person: texts while a question is
-// open, two sessions that ask, the question that comes when its session is chosen, a stop that
-// denies it, and a stop with a queue. With CCBOT_SHOTS it keeps a picture of each screen, as
-// TestTour does.
-func TestTourOfAttention(t *testing.T) {
-	t.Parallel()
-	pagetest.Browser(t)
-	catalog := i18n.Load(glyph.Name)
-	ways := make(map[string]func(t *testing.T))
-	for _, lang := range i18n.Languages() {
-		ways[lang] = func(t *testing.T) {
-			tr := &walk{name: "attention", catalog: catalog, lang: lang, words: catalog.For(lang)}
-			tr.world = newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+lang)
-			tr.start()
-			tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
-			tr.isAsked()
-			tr.stopsTurns()
-			assert.Empty(t, tr.page.Problems(), "console errors")
-			tr.stop()
-		}
-	}
-	atOnce(t, ways)
+// tourOfAttention shows what waits for a person: texts while a question is open, two sessions that
+// ask, the question that comes when its session is chosen, a stop that denies it, and a stop with a
+// queue.
+func tourOfAttention(t *testing.T, tr *walk) {
+	tr.opens(t, botapi.Options{}, func() {})
+	tr.isAsked()
+	tr.stopsTurns()
+	tr.ends()
 }
 
 // isAsked has two sessions that ask.

@@ -4,39 +4,22 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/i18n"
-	"ccbot/internal/glyph"
 	"ccbot/try/botapi"
-	"ccbot/try/botapi/pagetest"
 )
 
-// TestTourOfMachines shows in each language a session on another machine, which hangs and comes
-// back: a text waits for it meanwhile. With CCBOT_SHOTS it keeps a picture of each screen, as
-// TestTour does.
-func TestTourOfMachines(t *testing.T) {
-	t.Parallel()
-	pagetest.Browser(t)
-	catalog := i18n.Load(glyph.Name)
-	ways := make(map[string]func(t *testing.T))
-	for _, lang := range i18n.Languages() {
-		ways[lang] = func(t *testing.T) {
-			tr := &walk{name: "machines", catalog: catalog, lang: lang, words: catalog.For(lang)}
-			tr.world = newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+lang)
-			tr.start()
-			tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
-			there, _ := tr.withMachine("tower")
-			tr.reached("tower")
-			tr.worksThere(there)
-			tr.waitsForMachine(there)
-			assert.Empty(t, tr.page.Problems(), "console errors")
-			there.stop()
-			tr.stop()
-		}
-	}
-	atOnce(t, ways)
+// tourOfMachines shows a session on another machine, which hangs and comes back: a text waits for it
+// meanwhile.
+func tourOfMachines(t *testing.T, tr *walk) {
+	tr.opens(t, botapi.Options{}, func() {})
+	there, _ := tr.withMachine("tower")
+	tr.reached("tower")
+	tr.worksThere(there)
+	tr.waitsForMachine(there)
+	there.stop()
+	tr.ends()
 }
 
 // worksThere begins a session on another machine.

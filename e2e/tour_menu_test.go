@@ -8,33 +8,23 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/i18n"
 	"ccbot/try/botapi"
-	"ccbot/try/botapi/pagetest"
 )
 
-// TestTourOfTheMenu starts at the menu, in each language: a new session in a searched folder, which
-// continues a conversation unknown to ccbot with a first prompt; then the archive, the history, the
-// cost, ccbot's health, and the settings, where the language changes. With CCBOT_SHOTS it keeps a
-// picture of each screen, as TestTour does.
-func TestTourOfTheMenu(t *testing.T) {
-	inEachLanguage(t, "menu", func(t *testing.T, tr *walk) {
-		tr.world = newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+tr.lang)
-		tr.past()
-		tr.folders()
-		tr.start()
-		tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
-		tr.begins()
-		tr.works()
-		tr.looksBack()
-		tr.spends()
-		tr.speaksAnother()
-		assert.Empty(t, tr.page.Problems(), "console errors")
-		tr.stop()
-	})
+// tourOfMenu starts at the menu: a new session in a searched folder, which continues a conversation
+// unknown to ccbot with a first prompt; then the archive, the history, the cost, ccbot's health, and
+// the settings, where the language changes to each other one.
+func tourOfMenu(t *testing.T, tr *walk) {
+	tr.opens(t, botapi.Options{}, func() { tr.past(); tr.folders() })
+	tr.begins()
+	tr.works()
+	tr.looksBack()
+	tr.spends()
+	tr.speaksOthers()
+	tr.ends()
 }
 
 // folders makes what the browser shows, and conversations in one of the folders.
@@ -143,31 +133,34 @@ func (tr *walk) spends() {
 	tr.screen("health")
 }
 
-// speaksAnother changes the language in the settings and continues in it.
-func (tr *walk) speaksAnother() {
+// speaksOthers chooses each other language in the settings and goes through the menu in it.
+func (tr *walk) speaksOthers() {
 	at := tr.with(tr.say("/menu"), i18n.PageSettings).ID
-	tr.turnsTo(at, tr.says(i18n.PageSettings), tr.says(i18n.SettingQuiet))
-	tr.screen("settings")
-	all := i18n.Languages()
-	lang := all[len(all)-1]
-	tr.turnsTo(at, tr.says(i18n.SettingLanguage), tr.catalog.For(lang).Say(i18n.LanguageName))
-	tr.screen("language")
-	if tr.lang == lang {
-		lang = all[0]
+	for _, lang := range i18n.Languages() {
+		if lang == tr.lang {
+			continue
+		}
+		tr.turnsTo(at, tr.says(i18n.PageSettings), tr.says(i18n.SettingQuiet))
+		label := tr.catalog.For(lang).Say(i18n.LanguageName)
+		tr.turnsTo(at, tr.says(i18n.SettingLanguage), label)
+		tr.screen("language")
+		tr.turnsTo(at, label, "✓ "+label)
+		tr.words = tr.catalog.For(lang)
+		tr.shows(at, tr.says(i18n.SettingLanguageAbout))
+		tr.screen("chosen")
+		tr.turnsTo(at, tr.says(i18n.ButtonBack), tr.says(i18n.SettingQuiet))
+		tr.screen("settings")
+		tr.turnsTo(at, tr.says(i18n.ButtonBack), tr.says(i18n.PageArchive))
+		tr.screen("menu")
+		for _, page := range []struct{ leads, shows i18n.Key }{
+			{i18n.PageArchive, i18n.ButtonLost}, {i18n.PageUsage, i18n.ButtonPicture},
+			{i18n.PageHealth, i18n.ButtonRefresh}, {i18n.PageHelp, i18n.HelpWorkTitle},
+		} {
+			tr.turnsTo(at, tr.says(page.leads), tr.says(page.shows))
+			tr.screen("page")
+			tr.turnsTo(at, tr.says(i18n.ButtonBack), tr.says(i18n.PageArchive))
+		}
 	}
-	label := tr.catalog.For(lang).Say(i18n.LanguageName)
-	tr.turnsTo(at, label, "✓ "+label)
-	tr.words = tr.catalog.For(lang)
-	tr.shows(at, tr.says(i18n.SettingLanguageAbout))
-	tr.screen("chosen")
-	tr.turnsTo(at, tr.says(i18n.ButtonBack), tr.says(i18n.SettingQuiet))
-	tr.screen("settings")
-	tr.turnsTo(at, tr.says(i18n.ButtonBack), tr.says(i18n.PageArchive))
-	tr.turnsTo(at, tr.says(i18n.PageArchive), tr.says(i18n.ButtonLost))
-	tr.screen("archive")
-	tr.turnsTo(at, tr.says(i18n.ButtonBack), tr.says(i18n.PageUsage))
-	tr.turnsTo(at, tr.says(i18n.PageUsage), tr.says(i18n.ButtonPicture))
-	tr.screen("usage")
 }
 
 // replied replies to a page, which then moves below the reply, and returns the page's new message.

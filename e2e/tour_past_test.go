@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/jsonl"
@@ -18,21 +17,12 @@ import (
 	"ccbot/internal/session"
 	"ccbot/port/talk"
 	"ccbot/try/botapi"
-	"ccbot/try/botapi/pagetest"
 )
 
-// TestTourOfThePast visits ended sessions in each language: the archive, a session, its history, a
-// search, the days, and the reason of its end. With CCBOT_SHOTS it keeps a picture of each screen,
-// as TestTour does.
-func TestTourOfThePast(t *testing.T) {
-	inEachLanguage(t, "past", tourOfThePast)
-}
-
-func tourOfThePast(t *testing.T, tr *walk) {
-	tr.world = newWorldAt(t, botapi.Options{}, withCards, "CCBOT_LANG="+tr.lang)
-	tr.past()
-	tr.start()
-	tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
+// tourOfPast visits ended sessions: the archive, a session, its history, a search, the days, and the
+// reason of its end.
+func tourOfPast(t *testing.T, tr *walk) {
+	tr.opens(t, botapi.Options{}, func() { tr.past() })
 
 	archive := tr.withWord(tr.say("/archive"), "1 shop")
 	tr.screen("archive")
@@ -69,7 +59,7 @@ func tourOfThePast(t *testing.T, tr *walk) {
 	tr.press(why.ID, i18n.ButtonDetails)
 	tr.until("the details are shown", func() bool { return !tr.has(why.ID, i18n.ButtonDetails) })
 	tr.screen("why-details")
-	assert.Empty(t, tr.page.Problems(), "console errors")
+	tr.ends()
 }
 
 // past writes the records of ended sessions, and the conversation of one.

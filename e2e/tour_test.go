@@ -15,6 +15,7 @@ import (
 
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
+	"ccbot/internal/longtest"
 	"ccbot/internal/programtest"
 	"ccbot/try/botapi"
 	"ccbot/try/botapi/pagetest"
@@ -32,20 +33,61 @@ type walk struct {
 	pictures int
 }
 
-// inEachLanguage runs a tour in each language, and once with a kill after each screen.
-func inEachLanguage(t *testing.T, name string, take func(t *testing.T, tr *walk)) {
+// TestTour takes the ways through the chat that people take: a day, what a menu leads to, what is
+// past, what waits for a person, and another machine. Each screen is checked on a phone and on a
+// desktop. Once the bot is killed after each screen. With CCBOT_SHOTS, see `make tour`, the walks go
+// in each language and keep pictures, which are also dark.
+//
+// What the chat says in each language is what TestTourOfEachLanguage shows.
+func TestTour(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
 	t.Parallel()
 	pagetest.Browser(t)
 	catalog := i18n.Load(glyph.Name)
-	ways := map[string]func(t *testing.T){"with a kill behind each screen": func(t *testing.T) {
-		take(t, &walk{name: name, catalog: catalog, lang: "en", words: catalog.For("en"), kills: true})
-	}}
-	for _, lang := range i18n.Languages() {
-		ways[lang] = func(t *testing.T) {
-			take(t, &walk{name: name, catalog: catalog, lang: lang, words: catalog.For(lang)})
+	langs := []string{"en"}
+	if os.Getenv(shotsVariable) != "" {
+		langs = i18n.Languages()
+	}
+	parts := make(map[string]func(t *testing.T))
+	for _, one := range []struct {
+		name  string
+		take  func(t *testing.T, tr *walk)
+		kills bool
+	}{
+		{"day", tourOfDay, true},
+		{"menu", tourOfMenu, true},
+		{"past", tourOfPast, true},
+		{"attention", tourOfAttention, false},
+		{"machines", tourOfMachines, false},
+	} {
+		for _, lang := range langs {
+			parts[one.name+"-"+lang] = func(t *testing.T) {
+				one.take(t, &walk{name: one.name, catalog: catalog, lang: lang, words: catalog.For(lang)})
+			}
+		}
+		if one.kills {
+			parts[one.name+" with a kill behind each screen"] = func(t *testing.T) {
+				one.take(t, &walk{name: one.name, catalog: catalog, lang: "en", words: catalog.For("en"), kills: true})
+			}
 		}
 	}
-	atOnce(t, ways)
+	atOnce(t, parts)
+}
+
+// opens opens the page of a world whose bot has started.
+func (tr *walk) opens(t *testing.T, chat botapi.Options, before func()) {
+	t.Helper()
+	tr.world = newWorldAt(t, chat, withCards, "CCBOT_LANG="+tr.lang)
+	before()
+	tr.start()
+	tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
+}
+
+// ends stops a walk's bot.
+func (tr *walk) ends() {
+	tr.t.Helper()
+	assert.Empty(tr.t, tr.page.Problems(), "console errors")
+	tr.stop()
 }
 
 // atOnce runs the parts of a long test side by side. Parallel subtests would begin when all other
@@ -59,24 +101,17 @@ func atOnce(t *testing.T, parts map[string]func(t *testing.T)) {
 	all.Wait()
 }
 
-// TestTour is a day in each language: a new session, a prompt with its card, a permission, a prompt
-// that interrupts, the answer, the changes, another session, a screenshot, a topic. Each screen is
-// checked on a phone and on a desktop, light and dark; with CCBOT_SHOTS the pictures are kept.
-func TestTour(t *testing.T) {
-	inEachLanguage(t, "day", func(t *testing.T, tr *walk) {
-		for _, part := range []struct {
-			chat botapi.Options
-			take func()
-		}{{botapi.Options{}, tr.whole}, {botapi.Options{Topics: true}, tr.topic}} {
-			tr.world = newWorldAt(t, part.chat, withCards, "CCBOT_LANG="+tr.lang)
-			playground(t, tr.dir)
-			tr.start()
-			tr.page = pagetest.Open(t, tr.api, pagetest.Look{})
-			part.take()
-			assert.Empty(t, tr.page.Problems(), "console errors")
-			tr.stop()
-		}
-	})
+// tourOfDay has a new session, a prompt with its card, a permission, a prompt that interrupts, the
+// answer, the changes, another session, a screenshot, and a topic.
+func tourOfDay(t *testing.T, tr *walk) {
+	for _, part := range []struct {
+		chat botapi.Options
+		take func()
+	}{{botapi.Options{}, tr.whole}, {botapi.Options{Topics: true}, tr.topic}} {
+		tr.opens(t, part.chat, func() { playground(t, tr.dir) })
+		part.take()
+		tr.ends()
+	}
 }
 
 // playground makes a repository in which the demo agent really changes files.
@@ -97,6 +132,25 @@ func playground(t *testing.T, dir string) {
 // says is a sentence of the chat in the tour's language.
 func (tr *walk) says(key i18n.Key, args ...i18n.Args) string { return tr.words.Say(key, args...) }
 
+// window is what screens are shown in.
+type window struct {
+	name string
+	pagetest.Look
+}
+
+// looks are the windows in which screens are checked. Dark ones are for the pictures: colours move
+// nothing.
+func looks() []window {
+	all := []window{
+		{"phone-light", pagetest.Look{Scale: 2}},
+		{"desktop-light", pagetest.Look{Width: 1100, Height: 800}},
+	}
+	if os.Getenv(shotsVariable) != "" {
+		all = append(all, window{"phone-dark", pagetest.Look{Scale: 2, Dark: true}}, window{"desktop-dark", pagetest.Look{Width: 1100, Height: 800, Dark: true}})
+	}
+	return all
+}
+
 // cutButtons are the words of those buttons that have no room for them.
 const cutButtons = `[...document.querySelectorAll(".keyboard button, .keyboard a")].filter((b) => b.scrollWidth > b.clientWidth).map((b) => b.textContent)`
 
@@ -113,15 +167,7 @@ func (tr *walk) screen(name string) {
 		return
 	}
 	tr.pictures++
-	for _, look := range []struct {
-		name string
-		pagetest.Look
-	}{
-		{"phone-light", pagetest.Look{Scale: 2}},
-		{"phone-dark", pagetest.Look{Scale: 2, Dark: true}},
-		{"desktop-light", pagetest.Look{Width: 1100, Height: 800}},
-		{"desktop-dark", pagetest.Look{Width: 1100, Height: 800, Dark: true}},
-	} {
+	for _, look := range looks() {
 		tr.page.Look(look.Look)
 		assert.Empty(tr.t, pagetest.Value[[]string](tr.page, cutButtons), "buttons of %s that are too long, %s", name, look.name)
 		shoot(tr.t, tr.page, fmt.Sprintf("%s-%s-%02d-%s-%s", tr.lang, tr.name, tr.pictures, name, look.name))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/longtest"
 	"ccbot/internal/process"
 	"ccbot/internal/programtest"
 	"ccbot/try/botapi/pagetest"
@@ -22,6 +23,7 @@ import (
 // TestTryInABrowser does the first steps of a new person: start `ccbot try`, open the printed
 // address, start a session, ask, read the answer, end it. After Ctrl-C nothing is left.
 func TestTryInABrowser(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
 	t.Parallel()
 	home, tmp := t.TempDir(), t.TempDir()
 	w, cmd, out, page := tries(t, home, tmp)
@@ -69,6 +71,7 @@ func TestTryInABrowser(t *testing.T) {
 
 // TestTryWithTwoBots puts two bots into a group on one page and chooses the first.
 func TestTryWithTwoBots(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
 	t.Parallel()
 	tmp := t.TempDir()
 	_, cmd, out, page := tries(t, t.TempDir(), tmp, "--topics", "group", "--bots", "2")
@@ -92,6 +95,7 @@ func TestTryWithTwoBots(t *testing.T) {
 
 // TestTryWithMachines starts a session on another machine, which goes away and comes back.
 func TestTryWithMachines(t *testing.T) {
+	longtest.Mark(t, "starts a browser")
 	t.Parallel()
 	pagetest.Browser(t)
 	w, tmp := newWorld(t), t.TempDir()
@@ -169,10 +173,13 @@ func tries(t *testing.T, home, tmp string, args ...string) (*world, trial, *lock
 	return w, cmd, out, pagetest.OpenURL(t, address.FindString(out.String()), pagetest.Look{Scale: 2})
 }
 
+// shotsVariable names the folder for pictures of the page.
+const shotsVariable = "CCBOT_SHOTS"
+
 // shoot keeps a picture of the page in the folder CCBOT_SHOTS, if it is set.
 func shoot(t *testing.T, page *pagetest.Page, name string) {
 	t.Helper()
-	dir := os.Getenv("CCBOT_SHOTS")
+	dir := os.Getenv(shotsVariable)
 	if dir == "" {
 		return
 	}

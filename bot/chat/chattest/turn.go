@@ -22,7 +22,8 @@ func (w *World) ShowsTurn(t *testing.T, r session.Record) {
 	none := func(context.Context, chat.Incoming, port.Session) error { return nil }
 	f := turn.New(turn.Deps{Chat: w.Chat, Works: w.Hosted, Transcripts: w.Talk,
 		Steps:   turn.OnCard,
-		InFront: func(port.Session) bool { return true }, Others: w.Resumer, QueuedLines: func(port.Session) []string { return nil }, Actions: map[turn.Button]chat.OnSession{turn.Stop: none, turn.Changes: none}}).Feature()
+		InFront: func(port.Session) bool { return true }, Others: w.Resumer, QueuedLines: func(port.Session) []string { return []string{"next"} },
+		Actions: map[turn.Button]chat.OnSession{turn.Stop: none, turn.Queue: none, turn.Mode: none, turn.Changes: none}}).Feature()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- f.Run(ctx) }()
