@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +18,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/agent/claude/claudeask"
+	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
+	chatstore "ccbot/bot/conversation"
 	"ccbot/bot/hosts"
+	"ccbot/bot/inbox"
 	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/fleet/wire"
@@ -46,8 +51,7 @@ var wide = map[string][]string{
 }
 
 // TestTourOfEachLanguage shows on the page all that the chat says in each language, each message
-// once: its notices, its questions, the pages behind its menu, and their buttons. With CCBOT_SHOTS it
-// keeps pictures of them all.
+// once: its notices, its questions, the pages behind its menu, and their buttons.
 //
 // How a message looks depends only on its texts, so the chat among fakes sends them. That the whole
 // program sends the same is what TestTour shows.
@@ -76,15 +80,24 @@ func TestTourOfEachLanguage(t *testing.T) {
 		t.Run(lang, func(t *testing.T) {
 			for _, look := range looks() {
 				page.Look(look.Look)
-				cut := pagetest.Value[[]string](page, `[...document.querySelectorAll("[data-id]")].filter((row) => row.dataset.id >= `+
-					strconv.Itoa(first[lang])+`&& row.dataset.id <= `+strconv.Itoa(last[lang])+`).flatMap((row) => [...row.querySelectorAll(".keyboard button")])
-					.filter((b) => b.scrollWidth > b.clientWidth).map((b) => b.textContent)`)
-				assert.Subset(t, wide[lang], cut, "buttons that are too long, %s", look.name)
+				assert.Subset(t, wide[lang], among(page, first[lang], last[lang], ".keyboard button", `n.scrollWidth > n.clientWidth`),
+					"buttons that are too long, %s", look.name)
+				assert.Empty(t, among(page, first[lang], last[lang], ".bubble, .bubble *:not(.table *), .keyboard",
+					`n.getBoundingClientRect().left < 0 || n.getBoundingClientRect().right > innerWidth`), "what has no room, %s", look.name)
 			}
 		})
 	}
 	assert.Empty(t, page.Problems(), "console errors")
 }
+
+// among are the texts of those parts of some messages of which a condition holds.
+func among(page *pagetest.Page, first, last int, parts, condition string) []string {
+	return pagetest.Value[[]string](page, fmt.Sprintf(`[...document.querySelectorAll("[data-id]")].filter((row) => row.dataset.id >= %d && row.dataset.id <= %d)
+		.flatMap((row) => [...row.querySelectorAll(%q)]).filter((n) => %s).map((n) => n.textContent)`, first, last, parts, condition))
+}
+
+// digits are what may differ between two messages that look the same.
+var digits = regexp.MustCompile(`[0-9]+`)
 
 // everythingSaid are the messages of the chat in a language, each once.
 func everythingSaid(t *testing.T, lang string) (said []outbox.Message) {
@@ -94,10 +107,10 @@ func everythingSaid(t *testing.T, lang string) (said []outbox.Message) {
 		w.Telegram.Mu.Lock()
 		defer w.Telegram.Mu.Unlock()
 		for _, m := range slices.Concat(w.Telegram.Posted, w.Telegram.Sent, w.Telegram.Edited, w.Telegram.Ended) {
-			face, err := json.Marshal([]any{m.Text, chattest.Faces(m.Buttons)})
-			require.NoError(t, err)
-			if !known[string(face)] && strings.TrimSpace(m.Text.Text) != "" {
-				known[string(face)] = true
+			text := digits.ReplaceAllString(m.Text.Text, "0")
+			keys := digits.ReplaceAllString(fmt.Sprint(chattest.Faces(m.Buttons)), "0")
+			if (!known[text] || !known[keys]) && strings.TrimSpace(text) != "" {
+				known[text], known[keys] = true, true
 				said = append(said, m)
 			}
 		}
@@ -141,7 +154,12 @@ func saysAll(t *testing.T, w *chattest.World) {
 func asksAll(t *testing.T, w *chattest.World) {
 	t.Helper()
 	for _, name := range []string{"api", "web", "docs"} {
-		w.AsksFor(t, w.Session(t, name, session.Running), "Bash", chattest.Bash)
+		q := w.Request(t, w.Session(t, name, session.Running), "Bash", chattest.Bash)
+		q.Suggestions = []json.RawMessage{json.RawMessage(
+			`{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make:*"}],"behavior":"allow","destination":"session"}`)}
+		q.Ask = claudeask.Of(q.Request)
+		w.Dials(q)
+		require.NoError(t, w.OnRequest(t.Context(), q.Request))
 		w.Later(time.Second)
 	}
 	for _, command := range []string{"/list", "/waiting"} {
@@ -150,9 +168,14 @@ func asksAll(t *testing.T, w *chattest.World) {
 	}
 }
 
-// leavesTexts has texts that wait while a session asks, until a stop denies what it asks for.
+// leavesTexts has texts that wait while a session asks, until a stop denies what it asks for, and
+// texts that a stop takes back.
 func leavesTexts(t *testing.T, w *chattest.World) {
 	t.Helper()
+	for _, text := range []string{"/new", "run the tests"} { // it waits for its session
+		w.MustHear(t, text)
+		w.Work(t)
+	}
 	r, _ := w.Asking(t)
 	for _, text := range []string{"first", "not on a Friday"} {
 		about := talk.Prompt{Key: w.MustHear(t, text)}
@@ -165,9 +188,16 @@ func leavesTexts(t *testing.T, w *chattest.World) {
 	w.Work(t)
 	w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Word(i18n.ButtonDenyAndStop))
 	w.Later(chattest.Round)
+
+	web := w.NewCurrentSession(t, "web", session.Running)
+	for _, text := range []string{"one", "two"} {
+		e := w.Prompt(t, web, text, inbox.Held)
+		require.NoError(t, w.SessionNews(t.Context(), web, news.TakenBack{Prompt: talk.Prompt{Key: e.Key, Text: text}}))
+		w.Work(t)
+	}
 }
 
-// onePlace are two machines of a chat.
+// machines are those of a chat that has more than one.
 type machines struct{ hosts.Fleet }
 
 func (machines) Exists() bool { return true }
@@ -201,15 +231,23 @@ func opensPages(t *testing.T, w *chattest.World) {
 	require.NoError(t, os.WriteFile(path, []byte(conversation(r.Dir, w.Now(), "And on Tuesdays?")), 0o600))
 	w.Records.Change(r.ID, func(r *session.Record) { r.Cursors = []talk.Cursor{{Path: path}} })
 
-	for _, command := range []string{"/history", "/history COLOUR", "/changes", "/hosts", "/new", "/menu"} {
-		visits(t, w, command, nil)
+	known := make(map[string]bool)
+	for _, command := range []string{"/history", "/history COLOUR", "/changes", chat.Address("changes", map[string]any{"session": r.ID, "turn": "turn", "since": "turn"}),
+		"/hosts", "/new", "/menu"} {
+		visits(t, w, command, nil, known)
 	}
+
 }
 
-// visits goes along a path of buttons from a page, and to what is one step further, up to three.
-func visits(t *testing.T, w *chattest.World, command string, path []string) {
+// visits goes along a path of buttons from a page, and to what is one step further, up to three. What
+// leads to the same buttons as another path is the same screen.
+func visits(t *testing.T, w *chattest.World, command string, path []string, known map[string]bool) {
 	t.Helper()
-	w.MustHear(t, command)
+	if strings.HasPrefix(command, "/") {
+		w.MustHear(t, command)
+	} else {
+		require.NoError(t, w.Chat.Pages.Open(t.Context(), chat.Incoming{Message: chatstore.Message{To: chattest.AtAlice}, From: chattest.Alice}, command))
+	}
 	w.Work(t)
 	id := w.Telegram.LastID()
 	for _, word := range path {
@@ -218,12 +256,15 @@ func visits(t *testing.T, w *chattest.World, command string, path []string) {
 		}
 		w.Press(t, chattest.Alice, id, word)
 	}
-	if len(path) == 3 {
+	words := chattest.Words(w.Shows(t, id))
+	if screen := strings.Join(words, "\n"); len(path) == 3 || known[screen] {
 		return
+	} else {
+		known[screen] = true
 	}
-	for _, word := range chattest.Words(w.Shows(t, id)) {
+	for _, word := range words {
 		if !slices.Contains(path, word) && word != w.Word(i18n.ButtonBack) && !slices.Contains(languageNames(), strings.TrimPrefix(word, "✓ ")) {
-			visits(t, w, command, append(slices.Clone(path), word))
+			visits(t, w, command, append(slices.Clone(path), word), known)
 		}
 	}
 }
