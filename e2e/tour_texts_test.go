@@ -78,6 +78,7 @@ func TestTourOfEachLanguage(t *testing.T) {
 	page := pagetest.Open(t, api, pagetest.Look{})
 	for _, lang := range i18n.Languages() {
 		t.Run(lang, func(t *testing.T) {
+			require.Len(t, among(page, first[lang], last[lang], ".bubble", "true"), last[lang]-first[lang]+1, "each message is shown")
 			for _, look := range looks() {
 				page.Look(look.Look)
 				assert.Subset(t, wide[lang], among(page, first[lang], last[lang], ".keyboard button", `n.scrollWidth > n.clientWidth`),
