@@ -41,9 +41,9 @@ import (
 	"ccbot/try/botapi/pagetest"
 )
 
-// wide are the labels that have no room on a phone in the wide font of a bare Debian. A telephone's
+// tooWide are the labels that have no room on a phone in the wide font of a bare Debian. A telephone's
 // own font is a tenth narrower, and shows all but the last Russian one.
-var wide = map[string][]string{
+var tooWide = map[string][]string{
 	"en": {"Connect @21", "Archive @21", "✓ time zone of the machine 12:00 (default)"},
 	"de": {"✓ Zeitzone des Rechners 12:00 (Standard)"},
 	"ru": {"Пометить «готово»", "Подключить", "Отправить первым", "✓ Потеряны", "✓ Принятие правок", "✓ как у текущей сессии (по умолчанию)",
@@ -81,7 +81,7 @@ func TestTourOfEachLanguage(t *testing.T) {
 			require.Len(t, among(page, first[lang], last[lang], ".bubble", "true"), last[lang]-first[lang]+1, "each message is shown")
 			for _, look := range looks() {
 				page.Look(look.Look)
-				assert.Subset(t, wide[lang], among(page, first[lang], last[lang], ".keyboard button", `n.scrollWidth > n.clientWidth`),
+				assert.Subset(t, tooWide[lang], among(page, first[lang], last[lang], ".keyboard button", `n.scrollWidth > n.clientWidth`),
 					"buttons that are too long, %s", look.name)
 				assert.Empty(t, among(page, first[lang], last[lang], ".bubble, .bubble *:not(.table *), .keyboard",
 					`n.getBoundingClientRect().left < 0 || n.getBoundingClientRect().right > innerWidth`), "what has no room, %s", look.name)
