@@ -73,10 +73,9 @@ needs-%:
 memory:
 	@echo $(or $(MEMORY),/tmp)
 
-# 18 screens in each language, in 4 looks each.
-tour: ## pictures of a day in the chat, in each language, on a phone and a desktop, light and dark (DIR=folder)
+tour: programs ## pictures of a day in the chat, in each language, on a phone and a desktop, light and dark (DIR=folder)
 	@dir='$(DIR)'; dir=$${dir:-$$(mktemp -d)}; mkdir -p "$$dir"; \
-	CCBOT_SHOTS="$$dir" $(GO) test -count=1 -timeout 15m -run '^TestTour(OfThePast|OfTheMenu|OfAttention|OfMachines)?$$/^..$$' ./e2e/ && echo "the pictures are in $$dir"
+	$(WITH) CCBOT_SHOTS="$$dir" $(GO) test -count=1 -timeout 15m -run '^TestTour$$/^[a-z]+-..$$' ./e2e/ && echo "the pictures are in $$dir"
 
 crash: programs ## kill ccbot at every persisted step, see that nothing is lost, and write e2e/testdata/crash-matrix.md
 	@CCBOT_CRASH_MATRIX='$(CURDIR)/e2e/testdata/crash-matrix.md' $(WITH) $(GOTEST) -count=1 -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
