@@ -258,11 +258,11 @@ func visits(t *testing.T, w *chattest.World, command string, path []string, know
 		w.Press(t, chattest.Alice, id, word)
 	}
 	words := chattest.Words(w.Shows(t, id))
-	if screen := strings.Join(words, "\n"); len(path) == 3 || known[screen] {
+	screen := strings.Join(words, "\n")
+	if len(path) == 3 || known[screen] {
 		return
-	} else {
-		known[screen] = true
 	}
+	known[screen] = true
 	for _, word := range words {
 		if !slices.Contains(path, word) && word != w.Word(i18n.ButtonBack) && !slices.Contains(languageNames(), strings.TrimPrefix(word, "✓ ")) {
 			visits(t, w, command, append(slices.Clone(path), word), known)

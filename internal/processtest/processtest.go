@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,9 +43,6 @@ func EndAfterFailure(t testing.TB, place string) {
 		}
 	})
 }
-
-// timeout is how long a killed process may take to end on a busy machine.
-const timeout = time.Minute
 
 // end kills until nothing is left: a process may start another one before it gets the signal.
 func end(t testing.TB, place string) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 	"github.com/google/uuid"
@@ -64,11 +63,6 @@ func (s *server) dropAll() {
 	}
 	s.clients = nil
 }
-
-const (
-	testWait = time.Minute
-	testPace = 10 * time.Millisecond
-)
 
 func count(all []string, one string) (n int) {
 	for _, a := range all {

@@ -58,13 +58,13 @@ func TestEndIsTheRealOne(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			end := func(table table, id process.Identity) (process.Outcome, error, process.Liveness) {
+			end := func(table table, id process.Identity) (process.Outcome, process.Liveness, error) {
 				tt.grace.Term, tt.grace.Kill = 10*time.Millisecond, 50*time.Millisecond
 				who := tt.who(t, table, id)
 				out, err := table.End(t.Context(), who, tt.prove, tt.hangUp, tt.grace)
 				assert.Equal(t, who, out.Process.Identity)
 				out.Process = process.Process{}
-				return out, err, table.Liveness(id)
+				return out, table.Liveness(id), err
 			}
 			real, err := process.NewTable()
 			require.NoError(t, err)
@@ -74,8 +74,8 @@ func TestEndIsTheRealOne(t *testing.T) {
 			if tt.ignores {
 				made.YieldsTo(77, process.HowKill)
 			}
-			want, wantErr, left := end(real, started(t, real, tt.ignores))
-			got, gotErr, stays := end(made, id)
+			want, left, wantErr := end(real, started(t, real, tt.ignores))
+			got, stays, gotErr := end(made, id)
 			if want.Reason != "" { // the sentence may be another one
 				assert.NotEmpty(t, got.Spared)
 				got.Spared = want.Spared
