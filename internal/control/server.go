@@ -77,6 +77,9 @@ var (
 type Server struct {
 	// Watch, set before Run, reports that the socket was removed. nil: that is not noticed.
 	Watch *watch.Watcher
+	// Listening, set before Run, is called once, when clients reach the socket. nil: nobody waits for
+	// that.
+	Listening func()
 
 	path  string
 	table Table
@@ -113,6 +116,9 @@ func (s *Server) Run(ctx context.Context) error {
 	l, err := listen(s.path)
 	if err != nil {
 		return fmt.Errorf("control: %w", err)
+	}
+	if s.Listening != nil {
+		s.Listening()
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

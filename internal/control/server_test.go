@@ -150,6 +150,24 @@ func TestDo(t *testing.T) {
 	assert.ErrorContains(t, err, "too long")
 }
 
+// TestCallAfterListening: whoever was told that the server listens reaches it, although a server
+// that was killed has left its socket.
+func TestCallAfterListening(t *testing.T) {
+	s := newService(t)
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: s.path, Net: "unix"})
+	require.NoError(t, err)
+	left.SetUnlinkOnClose(false)
+	require.NoError(t, left.Close())
+	s.Handle("echo", echo)
+	listening := make(chan struct{})
+	s.Listening = func() { close(listening) }
+	s.run(t)
+	waittest.Next(t, listening, "the server listens")
+	body, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo", Body: json.RawMessage(`"hello"`)})
+	require.NoError(t, err)
+	assert.JSONEq(t, `"hello"`, string(body))
+}
+
 func TestDoWithoutAServer(t *testing.T) {
 	s := newService(t)
 	_, err := Do(t.Context(), s.path, hookwire.Call{Verb: "echo"})

@@ -104,9 +104,10 @@ func (e *Engine) serve(l Life, p Program) error {
 	e.report(l.Ctx, report)
 	e.reportUnread(l.Ctx)
 	e.Recovery.Notify = e.ReportRecovery // set only now, because one message reports the whole start
+	listening := make(chan struct{})
 	for _, part := range []func(context.Context) error{e.Lifecycle.Run, e.Events.Run, e.FollowPresences, e.Keeper.Run, e.Loops.Run,
 		e.Schedules.Run, e.Binary.Run, e.Prompts.Run, e.reportLosses, e.pruneBindings,
-		func(ctx context.Context) error { return e.Socket.Run(ctx, e.Dir, e.Table, p.Verbs) },
+		func(ctx context.Context) error { return e.Socket.Run(ctx, e.Dir, e.Table, p.Verbs, func() { close(listening) }) },
 		func(ctx context.Context) error {
 			return e.Places.Received.Run(ctx, e.InboxTTL, e.ended, func(ctx context.Context, dir string, names []string) error {
 				return e.machineNews(ctx, news.FilesDue{Dir: dir, Names: names})
@@ -116,6 +117,11 @@ func (e *Engine) serve(l Life, p Program) error {
 			return statefolder.KeepAlive(ctx, e.Dir, process.Clock{Table: e.Table}, e.Log)
 		}} {
 		l.Go(part)
+	}
+	select { // a program that says it is ready answers the verbs of a terminal
+	case <-listening:
+	case <-l.Ctx.Done():
+		return l.Ctx.Err()
 	}
 	return p.Serve(l)
 }

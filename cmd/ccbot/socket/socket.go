@@ -60,11 +60,13 @@ type Change = func(ctx context.Context, body json.RawMessage) (any, error)
 // handler serves a verb for a caller that is permitted.
 type handler = func(ctx context.Context, who caller, c hookwire.Call) (any, error)
 
-// Run serves all verbs at the socket of a folder until ctx ends. A person has to remove
-// the cause of its error.
-func (s Socket) Run(ctx context.Context, dir string, table control.Table, changes map[string]Change) error {
+// Run serves all verbs at the socket of a folder until ctx ends, and calls listening when clients
+// reach it. A person has to remove the cause of its error.
+func (s Socket) Run(ctx context.Context, dir string, table control.Table, changes map[string]Change, listening func()) error {
 	s.now = time.Now
-	err := s.server(dir, table, changes).Run(ctx)
+	server := s.server(dir, table, changes)
+	server.Listening = listening
+	err := server.Run(ctx)
 	switch {
 	case errors.Is(err, control.ErrLongPath):
 		return exit.Usage(fmt.Errorf("%w; choose a shorter CCBOT_DIR", err))
