@@ -251,6 +251,43 @@ func TestSwitchChoosesModelOnceAndVerifies(t *testing.T) {
 	})
 }
 
+// TestSwitchIsReportedWithItsModel: the page that shows the model is drawn by the news of the
+// switch, so the status line names the model before them, although it is drawn later than the list
+// closes. A status line that never names it is not waited for any longer.
+func TestSwitchIsReportedWithItsModel(t *testing.T) {
+	for named, want := range map[string]string{"Sonnet 5.5": "Sonnet 5.5", "Another 5.5": "Opus"} {
+		t.Run(named, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.switching()
+				w.status.notify(r, 12, 0.5)
+				go func() {
+					for model := ""; model != "Sonnet"; _, model = a.now() {
+						time.Sleep(10 * time.Millisecond)
+					}
+					time.Sleep(2 * time.Second)
+					if want == named {
+						w.status.set(func(s *statuses) { last := *s.last; last.Model, s.last = named, &last })
+					}
+				}()
+				var shown string
+				w.news.set(func(n *heardNews) {
+					n.fail = func(told news.News) error {
+						if _, switched := told.(news.Switched); switched {
+							st, err := w.status.read(r.ID)
+							require.NoError(t, err)
+							shown = st.Model
+						}
+						return nil
+					}
+				})
+				w.wants(r, port.ModeChange{Model: "Sonnet"})
+				assert.Equal(t, want, shown)
+				assert.Equal(t, []news.Switched{{ModeChange: port.ModeChange{Model: "Sonnet"}, Outcome: port.SwitchDone}}, w.switched())
+			})
+		})
+	}
+}
+
 // TestP7_UnofferedModeKeepsMode, and never sets one that does not ask, wherever the keys pass.
 func TestP7_UnofferedModeKeepsMode(t *testing.T) {
 	circle := []string{allModes[0], allModes[1], allModes[3]} // without plan mode

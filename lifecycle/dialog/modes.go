@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"ccbot/internal/logkey"
@@ -223,6 +224,9 @@ func (w *Switching) granted(ctx context.Context, outcome port.SwitchOutcome) err
 		return err
 	}
 	was, rest := modekeys.Finish(*w.r.ModeRequest)
+	if was.Model != "" && outcome == port.SwitchDone {
+		w.awaitStatusLine(ctx, was.Model)
+	}
 	n := news.Switched{ModeChange: was, Outcome: outcome, Seen: port.Mode(w.term.Screen.Mode), Waited: w.r.ModeRequest.Waits}
 	if err := w.turn.Notify(ctx, n); err != nil {
 		return err
@@ -230,6 +234,19 @@ func (w *Switching) granted(ctx context.Context, outcome port.SwitchOutcome) err
 	w.r.ModeRequest = rest
 	w.o.Log.Info("mode_switched", logkey.SessionID, w.r.ID.String(), logkey.Key, string(was.Mode)+was.Model, logkey.Outcome, string(outcome))
 	return w.turn.Save()
+}
+
+// statusWait is how long the status line may take to name a model that the list has taken. A model
+// whose name there begins with another word is not waited for any longer.
+const statusWait = 5 * time.Second
+
+// awaitStatusLine waits until the status line names a model. The page is drawn by the news of the
+// switch, and would have the model before it.
+func (w *Switching) awaitStatusLine(ctx context.Context, model string) {
+	pause.Await(ctx, view.PollInterval, statusWait, func() bool {
+		u := w.o.Usage(*w.r)
+		return u == nil || u.Model == model || strings.HasPrefix(u.Model, model+" ")
+	})
 }
 
 // TakesModeKeys reports whether the keys of permission modes and models may be pressed now. In a
