@@ -17,20 +17,16 @@ COMMIT  := $(shell git show -s --abbrev=12 --format='%h of %cs' 2>/dev/null)
 EPOCH := $(or $(shell git show -s --format=%ct 2>/dev/null),0)
 TOOL    := $(GO) tool -modfile=tools/go.mod
 
-# A release is static and names no folder of the machine that built it; see tools/build.
-#
 # Tests sync what they write. On a disk that takes time of the processor too, in memory none.
 # With GOGC=400 compilers and tests spend less time on garbage, and a test binary without symbols is linked in half the time.
 # Nothing else differs from `go build` and `go test`, so all of them share what is compiled, and go test remembers the packages
-# that passed. `make vet` vets, once.
+# that passed. `make lint` vets.
 MEMORY := $(shell [ -w /dev/shm ] && [ "$$(df -Pk /dev/shm | awk 'END {print $$4}')" -gt 4000000 ] && \
 	! grep -q ' /dev/shm .*noexec' /proc/mounts && echo /dev/shm)
-export GOGC ?= 400
-# The programs that the tests of the whole run. They are built before, and only what has changed is linked, so that go test
-# knows whether they are still the same.
+# The programs that the tests of the whole run are built before: go test repeats no result that was one of the same programs.
 PROGRAMS ?= $(CURDIR)/bin/test
 GOTEST  ?= $(GO) test
-WITH    := TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} CCBOT_E2E_BINARIES='$(PROGRAMS)'
+WITH    := GOGC=$${GOGC-400} TMPDIR=$${TMPDIR-$(or $(MEMORY),/tmp)} CCBOT_E2E_BINARIES='$(PROGRAMS)'
 FLAGS    = -vet=off -ldflags='-s -w' -p $(SIDE) -timeout 20m $(if $(RUN),-run '$(RUN)') $(if $(SKIP),-skip '$(SKIP)')
 # `make test SHORT=` takes the long tests and the large inputs too: internal/longtest.
 SHORT   ?= -short
@@ -55,10 +51,10 @@ quick: needs-test ## in a minute: the packages that a change touches, their impo
 	@packages=$$(GO='$(GO)' $(GO) run -C tools ./quick '$(CURDIR)' '$(BASE)') && $(WITH) CCBOT_E2E_BINARIES= $(GOTEST) -short $(FLAGS) $$packages
 
 rules: ## the rules of the tree: layers, who signals, types and closes panes, documents against the program
-	@$(WITH) $(GOTEST) $(FLAGS) ./internal/repotest ./i18n ./port/... ./internal/session ./fleet/wire/... ./bot/chat/chattest
+	@$(WITH) $(GOTEST) $(FLAGS) ./internal/repotest ./internal/process ./i18n ./port/... ./internal/session ./fleet/wire/... ./bot/chat/chattest
 
 promises: ## the tests of each promise, with their packages
-	@grep -rE --include='*_test.go' '^func (Test|TestReal|Fuzz)P[0-9]+_' . | sed -E 's,^\./(.*)/[^/]*:func ([A-Za-z0-9_]+).*,\2 \1,' | sort -uV
+	@grep -rE --include='*_test.go' --exclude-dir=bin '^func (Test|TestReal|Fuzz)P[0-9]+_' . | sed -E 's,^\./(.*)/[^/]*:func ([A-Za-z0-9_]+).*,\2 \1,' | sort -uV
 
 test-wire: PKG = ./bot ./e2e
 test-wire: needs-test programs ## tests of the chat and of the whole, where all calls and news between chat and machine pass through envelopes (RUN=expression)
@@ -162,12 +158,12 @@ dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS=
 # In another folder, with files of other times and modes, and with other settings of Go. docs/dev/performance.md has the history
 # of the sizes.
 dist-check: ## pack a release of one platform twice: both must be the same bytes; prints the sizes of the programs
-	@$(GO) test -C tools -vet=off ./...
+	@$(GO) test -C tools -vet=off -count=1 ./...
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && mkdir "$$dir/copy" && \
 	tar -c --exclude=./bin --exclude=./.git . | (umask 077 && tar -xm --no-same-permissions -C "$$dir/copy") && \
 	$(call dist,$(CURDIR),$$dir/one,linux/amd64) && GOFLAGS=-tags=failpoints $(call dist,$$dir/copy,$$dir/other,linux/amd64) && \
 	diff -r "$$dir/one" "$$dir/other" && echo 'both are the same' && \
-	tar -tvzf "$$dir"/one/*.tar.gz | awk '$$6 ~ /\/ccbot/ && $$6 !~ /\./ { print $$6 " has " $$3 " bytes" }'
+	tar -tvzf "$$dir"/one/*.tar.gz | awk '$$6 ~ /\/ccbot[a-z-]*$$/ { print $$6 " has " $$3 " bytes"; n++ } END { exit n < 4 }'
 
 clean: ## remove bin/
 	@rm -rf bin

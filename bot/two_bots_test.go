@@ -202,7 +202,7 @@ func (d *day) edits() {
 // repeats some of them, and each bot restarts several times. The addressed bot alone acts on each
 // message and edit once.
 func TestP4_OnlyAddressedBotActs(t *testing.T) {
-	messages := longtest.Size(150, 1000)
+	messages, life := longtest.Size(150, 1000), longtest.Size(25, 90)
 	first := join(t, botapi.Options{BotUsername: "laptop_bot", Person: botapi.User{ID: chattest.Alice}})
 	second := join(t, botapi.Options{BotUsername: "desktop_bot", Person: botapi.User{ID: chattest.Alice}, Beside: first.api})
 	first.api.Group(shared, "team", true)
@@ -220,7 +220,7 @@ func TestP4_OnlyAddressedBotActs(t *testing.T) {
 		}
 		if m := d.bots[d.rand.IntN(2)]; n%50 == 0 {
 			m.api.Redeliver(30)
-		} else if n%90 == 0 {
+		} else if n%life == 0 {
 			m.end()
 			m.run(t)
 		}

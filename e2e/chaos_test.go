@@ -44,7 +44,7 @@ type chaosSize struct {
 	log                      string // LOG_LEVEL
 }
 
-// shortChaos is the form for every run of the tests. Its ccbot may have the race detector, which
+// shortChaos is the form for .ci/run. Its ccbot may be built with the race detector, by hand, which
 // takes five to ten times the memory.
 func shortChaos() chaosSize {
 	return chaosSize{prompts: 30, kills: 4, sessions: 2, upsets: 2, memory: 1024, log: "debug"}

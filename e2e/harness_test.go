@@ -71,30 +71,42 @@ const binariesEnv = "CCBOT_E2E_BINARIES"
 // findPrograms finds the programs that the tests run, or builds them if nobody has said where they
 // are, as with a plain `go test ./e2e`.
 func findPrograms() error {
-	if binaries = os.Getenv(binariesEnv); binaries == "" {
-		dir, err := filepath.Abs("../bin/test")
-		if err != nil {
-			return err
-		}
-		if out, err := exec.Command("sh", "programs.sh", dir).CombinedOutput(); err != nil {
-			return fmt.Errorf("programs.sh: %w\n%s", err, out)
-		}
-		binaries = dir
-		// go test repeats no result of a test that has looked at a new file. It cannot know that the
-		// programs, which were built just now, may be others the next time.
-		if err := os.WriteFile(filepath.Join(dir, "built"), nil, 0o600); err != nil {
-			return err
-		}
+	if binaries = os.Getenv(binariesEnv); binaries != "" {
+		return nil
 	}
-	// go test remembers the files that a test has looked at: its result counts for these programs.
-	files, _ := os.ReadDir(binaries) // the benchmark builds its own
-	for _, f := range files {
-		if _, err := os.Stat(filepath.Join(binaries, f.Name())); err != nil {
-			return err
-		}
+	dir, err := filepath.Abs("../bin/test")
+	if err != nil {
+		return err
 	}
-	return os.Setenv(binariesEnv, binaries)
+	if out, err := exec.Command("sh", "programs.sh", dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("programs.sh: %w\n%s", err, out)
+	}
+	binaries, builtHere = dir, true
+	return os.Setenv(binariesEnv, dir)
 }
+
+// builtHere is set if this process has built the programs.
+var builtHere bool
+
+// namePrograms tells go test which programs the result is of: it notes the variables that a test
+// reads and the files that it looks at, from the first test on. It cannot know that programs that
+// were built just now may be others the next time; but it repeats no result of a test that has read
+// a file of this moment.
+var namePrograms = sync.OnceValue(func() error {
+	_ = os.Getenv(binariesEnv)
+	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-hub", "ccbot-try"} {
+		_, _ = os.Stat(filepath.Join(binaries, name)) // the benchmark builds its own
+	}
+	if !builtHere {
+		return nil
+	}
+	now := filepath.Join(binaries, "built-now")
+	if err := os.WriteFile(now, nil, 0o600); err != nil {
+		return err
+	}
+	_, err := os.ReadFile(now)
+	return err
+})
 
 // worlds is the number of parallel tests. Tests mostly wait: six keep a processor busy.
 const worlds = 32
@@ -189,6 +201,7 @@ func newWorldAt(t *testing.T, server botapi.Options, env ...string) *world {
 	if test, _, _ := strings.Cut(t.Name(), "/"); !isInShortRun(test) {
 		longtest.Mark(t, "runs the whole program, and a short run has one such test for each of its seams")
 	}
+	require.NoError(t, namePrograms())
 	root := shortDir(t)
 	w := &world{t: t, whole: t, dir: filepath.Join(root, "work"), state: filepath.Join(root, "state"),
 		claude: filepath.Join(root, "config"), sent: filepath.Join(root, "sent.jsonl"), writes: filepath.Join(root, "writes"),

@@ -92,6 +92,7 @@ func TestP8_ScheduleOutlivesRestart(t *testing.T) {
 	w.start()
 	w.until("the prompt is typed", func() bool { return slices.Contains(w.received(), "say I am due") })
 	w.hear(0, "say I am due")
+	w.until("both prompts are announced", func() bool { return w.heard("Scheduled prompt for work") == 2 })
 	w.until("the schedule is over", func() bool { return len(w.schedules()) == 2 })
 	assert.Equal(t, []string{"say I am late", "say I am due"}, w.received())
 	for _, s := range w.schedules() {

@@ -176,6 +176,7 @@ func (w *world) contents() map[string]string {
 // TestVersionCheck reads the program of these tests: it is the same, and one that knows earlier
 // records does not fit.
 func TestVersionCheck(t *testing.T) {
+	require.NoError(t, namePrograms())
 	t.Parallel()
 	dir := t.TempDir()
 	env := []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), endsAtOnce}

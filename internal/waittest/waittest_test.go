@@ -39,10 +39,12 @@ func TestEndlessWaitSaysWhatItWaitedFor(t *testing.T) {
 			func(t testing.TB) { Until(t, func() bool { return false }) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := &hurried{TB: t, end: time.Now().Add(time.Second)}
-			assert.PanicsWithValue(t, h, func() { tt.wait(h) })
-			assert.Equal(t, tt.want, h.said)
-			assert.True(t, time.Now().Before(h.end), "the failure comes while go test still runs")
+			synctest.Test(t, func(t *testing.T) {
+				h := &hurried{TB: t, end: time.Now().Add(time.Second)}
+				assert.PanicsWithValue(t, h, func() { tt.wait(h) })
+				assert.Equal(t, tt.want, h.said)
+				assert.True(t, time.Now().Before(h.end), "the failure comes while go test still runs")
+			})
 		})
 	}
 }

@@ -26,7 +26,7 @@ const many = 40
 var slow = []string{"e2e", "cmd/ccbot"}
 
 // rules are the packages that hold the rules of the tree.
-var rules = []string{"internal/repotest", "i18n", "internal/session", "fleet/wire", "bot/chat/chattest"}
+var rules = []string{"internal/repotest", "internal/process", "i18n", "port", "internal/session", "fleet/wire", "bot/chat/chattest"}
 
 // pkg is one package of `go list`.
 type pkg struct {
@@ -55,7 +55,10 @@ func choose(files []string, packages []pkg) (c choice) {
 	}
 	var touched []string
 	for _, file := range files {
-		if at := owner(file, known); at != "" && !slices.Contains(touched, at) {
+		at := owner(file, known)
+		if at == "" && !strings.HasSuffix(file, ".md") { // the rules read the documents
+			c.left = append(c.left, file+" belongs to no package of the module")
+		} else if at != "" && !slices.Contains(touched, at) {
 			touched = append(touched, at)
 		}
 	}
@@ -101,23 +104,27 @@ func folder(importPath string) string { return strings.TrimPrefix(importPath, mo
 // changed are the files that differ from a commit, new ones included; without a commit and without a change those of the last
 // commit.
 func changed(base string) ([]string, error) {
-	now, err := lines("git", "diff", "--name-only", cmp.Or(base, "HEAD"))
+	now, err := lines("git", "diff", "--name-only", "--no-renames", "-z", cmp.Or(base, "HEAD"))
 	if err != nil {
 		return nil, err
 	}
-	untracked, err := lines("git", "ls-files", "--others", "--exclude-standard")
+	untracked, err := lines("git", "ls-files", "--others", "--exclude-standard", "-z")
 	if now = append(now, untracked...); err != nil || len(now) > 0 || base != "" {
 		return now, err
 	}
-	return lines("git", "diff", "--name-only", "HEAD~")
+	return lines("git", "diff", "--name-only", "--no-renames", "-z", "HEAD~")
 }
 
+// lines runs a command that ends each name with a zero byte.
 func lines(name string, args ...string) ([]string, error) {
-	out, err := exec.Command(name, args...).Output()
+	var said bytes.Buffer
+	cmd := exec.Command(name, args...)
+	cmd.Stderr = &said
+	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+		return nil, fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
-	return strings.Fields(string(out)), nil
+	return strings.FieldsFunc(string(out), func(c rune) bool { return c == 0 }), nil
 }
 
 func list() (all []pkg, err error) {

@@ -20,11 +20,13 @@ func TestChangeNamesItsPackages(t *testing.T) {
 		files     []string
 		run, left []string
 	}{
-		{"a package, its importers and the rules", []string{"bot/ask/view.go"}, []string{"bot/ask", "internal/repotest", "bot", "host"},
+		{"a package, its importers and the rules", []string{"bot/ask/view.go"}, []string{"bot/ask", "internal/repotest", "port", "bot", "host"},
 			[]string{"./e2e imports bot/ask, and its tests take too long"}},
-		{"test data is its package's", []string{"host/testdata/a/b.txt"}, []string{"host", "internal/repotest"}, nil},
-		{"a touched slow one runs", []string{"e2e/x_test.go", "bot/ask/x.go"}, []string{"e2e", "bot/ask", "internal/repotest", "bot", "host"}, nil},
-		{"a document", []string{"docs/manual.md", "README.md"}, []string{"internal/repotest"}, nil},
+		{"test data is its package's", []string{"host/testdata/a/b.txt"}, []string{"host", "internal/repotest", "port"}, nil},
+		{"a touched slow one runs", []string{"e2e/x_test.go", "bot/ask/x.go"}, []string{"e2e", "bot/ask", "internal/repotest", "port", "bot", "host"}, nil},
+		{"a document", []string{"docs/manual.md", "README.md"}, []string{"internal/repotest", "port"}, nil},
+		{"a file of no package", []string{"Makefile", ".ci/run"}, []string{"internal/repotest", "port"},
+			[]string{"Makefile belongs to no package of the module", ".ci/run belongs to no package of the module"}},
 		{"one that all import", []string{"port/a.go"}, []string{"port", "internal/repotest", "bot"},
 			[]string{fmt.Sprintf("%d packages import port: of their tests only those of ./bot run", many+1)}},
 	} {
