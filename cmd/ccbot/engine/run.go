@@ -107,7 +107,9 @@ func (e *Engine) serve(l Life, p Program) error {
 	listening := make(chan struct{})
 	for _, part := range []func(context.Context) error{e.Lifecycle.Run, e.Events.Run, e.FollowPresences, e.Keeper.Run, e.Loops.Run,
 		e.Schedules.Run, e.Binary.Run, e.Prompts.Run, e.reportLosses, e.pruneBindings,
-		func(ctx context.Context) error { return e.Socket.Run(ctx, e.Dir, e.Table, p.Verbs, func() { close(listening) }) },
+		func(ctx context.Context) error {
+			return e.Socket.Run(ctx, e.Dir, e.Table, p.Verbs, func() { close(listening) })
+		},
 		func(ctx context.Context) error {
 			return e.Places.Received.Run(ctx, e.InboxTTL, e.ended, func(ctx context.Context, dir string, names []string) error {
 				return e.machineNews(ctx, news.FilesDue{Dir: dir, Names: names})
