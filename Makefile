@@ -93,7 +93,7 @@ faults: needs-test ## run the trials of faults of the machine (tools/faults/tria
 
 e2e: programs ## the tests with the real Claude Code and Codex, which are installed into a cache folder first
 	@e2e/install.sh
-	@CCBOT_REQUIRE=all $(WITH) $(GOTEST) -vet=off -count=1 -timeout 40m -run '^TestReal' ./e2e/...
+	@CCBOT_REQUIRE=all $(WITH) $(GOTEST) -vet=off -count=1 -timeout 20m -run '^TestReal' ./e2e/...
 
 lint: ## go vet, golangci-lint and a tidy module
 	$(GO) mod tidy -diff

@@ -40,13 +40,23 @@ func (w *world) screenOf(name string) agent.Screen {
 	return claudeui.Read(w.tmux("capture-pane", "-p", "-e", "-t", "=ccbot:="+name))
 }
 
+// mutes begins a turn without a word. The transcript has its text before it counts as working:
+// without that, the turn before it could be the one that works.
+func (w *world) mutes() {
+	w.t.Helper()
+	before := w.saidTo("mute 600")
+	w.say("mute 600")
+	w.until("it works", func() bool {
+		return w.saidTo("mute 600") > before && w.phaseOf("work") == "working" && len(w.record("work").Prompts) == 0
+	})
+}
+
 // stopsTurn stops a turn before its first word. One /stop ends it, the box is empty then, and the
 // next text is answered. In between a person presses a key in the terminal, after which the footer
 // names the editor mode.
 func (w *world) stopsTurn(word, key, editor string) {
 	w.t.Helper()
-	w.say("mute 600")
-	w.until("it works", func() bool { return w.phaseOf("work") == "working" && len(w.record("work").Prompts) == 0 })
+	w.mutes()
 	if key != "" {
 		w.tmux("send-keys", "-t", "=ccbot:=work", key)
 	}

@@ -56,8 +56,7 @@ func (w *world) blindFlow() {
 // stopsMute stops a turn before its first word.
 func (w *world) stopsMute() {
 	w.t.Helper()
-	w.say("mute 600")
-	w.until("it works", func() bool { return w.phaseOf("work") == "working" && len(w.record("work").Prompts) == 0 })
+	w.mutes()
 	w.hear(w.say("/stop"), "was not carried out")
 	w.hear(w.say("say afterwards"), "afterwards")
 	assert.Equal(w.t, 1, w.saidTo("say afterwards"))
