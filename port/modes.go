@@ -2,6 +2,7 @@ package port
 
 import (
 	"context"
+	"strings"
 
 	"github.com/google/uuid"
 )
@@ -30,6 +31,11 @@ type ModeState struct {
 	Model string     // as last reported, "Opus 5.5"; empty: unknown
 	Want  ModeChange // the requested change, not made yet
 	Waits bool       // the change waits until the prompt box is free
+}
+
+// Runs reports whether the agent's model is a model of that name.
+func (s ModeState) Runs(model string) bool {
+	return s.Model == model || strings.HasPrefix(s.Model, model+" ")
 }
 
 // ModeSwitcher reads and switches the mode and the model.

@@ -129,7 +129,7 @@ func pending(p chat.Phrases, now port.ModeState) (lines []string) {
 	if now.Want.Mode != "" && now.Want.Mode != now.Mode {
 		what = append(what, modeText(p, now.Want.Mode))
 	}
-	if now.Want.Model != "" && !runs(now, now.Want.Model) {
+	if now.Want.Model != "" && !now.Runs(now.Want.Model) {
 		what = append(what, now.Want.Model)
 	}
 	if len(what) == 0 {
@@ -150,15 +150,10 @@ func options(p chat.Phrases, can port.Abilities, now port.ModeState) [][]card.Op
 		ofModes = append(ofModes, card.Option{Text: text, Value: string(mode)})
 	}
 	for _, model := range can.Models {
-		text := sign(runs(now, model), now.Want.Model == model) + model
+		text := sign(now.Runs(model), now.Want.Model == model) + model
 		ofModels = append(ofModels, card.Option{Text: text, Value: modelPrefix + model})
 	}
 	return append(chat.Rows(2, ofModes...), chat.Rows(2, ofModels...)...)
-}
-
-// runs reports whether the agent's model is a model of that name.
-func runs(now port.ModeState, model string) bool {
-	return now.Model == model || strings.HasPrefix(now.Model, model+" ")
 }
 
 // sign returns the sign of a choice. A choice that is in force counts as such although its request

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"ccbot/internal/logkey"
@@ -245,7 +244,7 @@ const statusWait = 5 * time.Second
 func (w *Switching) awaitStatusLine(ctx context.Context, model string) {
 	pause.Await(ctx, view.PollInterval, statusWait, func() bool {
 		u := w.o.Usage(*w.r)
-		return u == nil || u.Model == model || strings.HasPrefix(u.Model, model+" ")
+		return u == nil || port.ModeState{Model: u.Model}.Runs(model)
 	})
 }
 
