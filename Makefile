@@ -12,9 +12,10 @@ RUN     ?=
 SKIP    ?=
 BASE    ?=
 ONLY    ?=
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
-COMMIT  := $(shell git show -s --abbrev=12 --format='%h of %cs' 2>/dev/null)
-EPOCH := $(or $(shell git show -s --format=%ct 2>/dev/null),0)
+# Git is asked only where a name of the version is needed: it touches its own folder, and then go test takes a tree for a changed one.
+VERSION  = $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT   = $(shell git show -s --abbrev=12 --format='%h of %cs' 2>/dev/null)
+EPOCH    = $(or $(shell git show -s --format=%ct 2>/dev/null),0)
 TOOL    := $(GO) tool -modfile=tools/go.mod
 
 # Tests sync what they write. On a disk that takes time of the processor too, in memory none.

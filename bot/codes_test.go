@@ -3,9 +3,7 @@ package bot_test
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,6 +19,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/health"
 	"ccbot/internal/session"
+	"ccbot/internal/sourcetest"
 	"ccbot/lifecycle"
 	"ccbot/port"
 	"ccbot/port/talk"
@@ -125,21 +124,12 @@ func quoted(data []byte, key string) bool { return bytes.Contains(data, []byte("
 // saidByName returns the keys whose constants the program has, without its tests.
 func saidByName(t *testing.T) map[string]bool {
 	t.Helper()
-	constants := make(map[string]bool)
-	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case err == nil && e.IsDir() && strings.HasSuffix(path, "test"):
-			return filepath.SkipDir
-		case err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
-			return err
-		}
-		source, err := os.ReadFile(path)
-		for _, m := range regexp.MustCompile(`\bi18n\.([A-Z]\w+)`).FindAllSubmatch(source, -1) {
+	constants, constant := make(map[string]bool), regexp.MustCompile(`\bi18n\.([A-Z]\w+)`)
+	for _, source := range sourcetest.OfProgram(t) {
+		for _, m := range constant.FindAllSubmatch(source, -1) {
 			constants[string(m[1])] = true
 		}
-		return err
-	})
-	require.NoError(t, err)
+	}
 	keys, err := os.ReadFile("../i18n/keys_gen.go")
 	require.NoError(t, err)
 	all := make(map[string]bool)

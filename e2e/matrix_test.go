@@ -6,15 +6,15 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"ccbot/internal/sourcetest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -123,28 +123,19 @@ var elsewhere = map[string]string{"group-allowed": "TestP8_KillAfterGroupIsAllow
 func failpoints(t *testing.T) map[string]string {
 	t.Helper()
 	points, fset := make(map[string]string), token.NewFileSet()
-	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	for path, source := range sourcetest.OfProgram(t) {
+		if strings.HasPrefix(path, "e2e/") {
+			continue
 		}
-		if d.IsDir() && (path == "../e2e" || path == "../tools" || strings.HasPrefix(d.Name(), ".git")) {
-			return filepath.SkipDir
-		}
-		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
+		file, err := parser.ParseFile(fset, path, source, parser.SkipObjectResolution)
+		require.NoError(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if point, ok := failpointOf(n); ok {
 				points[point] = fset.Position(n.Pos()).String()
 			}
 			return true
 		})
-		return nil
-	}))
+	}
 	require.NotEmpty(t, points)
 	return points
 }

@@ -7,17 +7,17 @@ import (
 	"flag"
 	"fmt"
 	"go/format"
-	"io/fs"
 	"iter"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"unicode"
+
+	"ccbot/internal/sourcetest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -62,21 +62,17 @@ func constants(t *testing.T) []byte {
 	return source
 }
 
+var constant = regexp.MustCompile(`\bi18n\.([A-Z]\w+)`)
+
 // named are the constants that the source of the program and its tests has.
 func named(t *testing.T) map[string]bool {
 	t.Helper()
 	all := make(map[string]bool)
-	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" {
-			return err
-		}
-		source, err := os.ReadFile(path)
-		for _, m := range regexp.MustCompile(`\bi18n\.([A-Z]\w+)`).FindAllSubmatch(source, -1) {
+	for _, source := range sourcetest.All(t) {
+		for _, m := range constant.FindAllSubmatch(source, -1) {
 			all[string(m[1])] = true
 		}
-		return err
-	})
-	require.NoError(t, err)
+	}
 	return all
 }
 

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ccbot/internal/sourcetest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -30,31 +31,15 @@ var standIns = []string{"try/demoagent/brain/suspend.go", "try/demoagent/group.g
 	"agent/agenttest/crashing.go", "agent/agenttest/ending.go"}
 
 func TestP2_onlyOneFileSignals(t *testing.T) {
-	root := filepath.Join("..", "..")
-	seen := 0
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	root := sourcetest.Root()
+	for name, source := range sourcetest.All(t) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
 		}
-		name := entry.Name()
-		if entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules") {
-			return filepath.SkipDir
+		for _, found := range signalling(t, name, source) {
+			assert.Contains(t, append(standIns, signalFiles...), name, found)
 		}
-		if entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		seen++
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		for _, found := range signalling(t, path, nil) {
-			assert.Contains(t, append(standIns, signalFiles...), filepath.ToSlash(rel), found)
-		}
-		return nil
-	})
-	require.NoError(t, err)
-	assert.Greater(t, seen, 5)
+	}
 	for _, file := range signalFiles {
 		assert.NotEmpty(t, signalling(t, filepath.Join(root, file), nil), "%s signals nothing: is this test blind?", file)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/disk/disktest"
+	"ccbot/internal/sourcetest"
 )
 
 //go:generate go test -count=1 -run ^TestDiskCallsAreInTable$ . -args -write
@@ -108,10 +109,8 @@ func TestDiskCallsAreInTable(t *testing.T) {
 	if *write {
 		here, err := workingTree()
 		require.NoError(t, err)
-		root, err := rootFolder()
-		require.NoError(t, err)
 		table := disktest.Table(disktest.Parse(here.text(callsPath)), diskCalls(here))
-		require.NoError(t, os.WriteFile(filepath.Join(root, callsPath), []byte(table), 0o644)) //nolint:gosec // for everybody to read
+		require.NoError(t, os.WriteFile(filepath.Join(sourcetest.Root(), callsPath), []byte(table), 0o644)) //nolint:gosec // for everybody to read
 	}
 	call := func(row string) map[string]string {
 		return map[string]string{"host/x.go": "package host\n\nimport \"os\"\n\nfunc Keep() { os.Remove(\"x\") }\n", callsPath: row + "\n"}

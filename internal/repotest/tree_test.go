@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+
+	"ccbot/internal/sourcetest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -77,29 +78,8 @@ func holds(t *testing.T, find rule, wrongs ...wrong) {
 
 // workingTree is the tree that this package is in. It is read once.
 var workingTree = sync.OnceValues(func() (*tree, error) {
-	root, err := rootFolder()
-	if err != nil {
-		return nil, err
-	}
-	return read(os.DirFS(root))
+	return read(os.DirFS(sourcetest.Root()))
 })
-
-// rootFolder returns the folder of the module.
-func rootFolder() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no go.mod above the working folder")
-		}
-		dir = filepath.Dir(dir)
-	}
-}
 
 func read(from fs.FS) (*tree, error) {
 	t := &tree{FS: from, fset: token.NewFileSet(), pages: make(map[string]string)}
@@ -107,7 +87,7 @@ func read(from fs.FS) (*tree, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && skipped(name, d.Name()):
+		case d.IsDir() && sourcetest.Skipped(name):
 			return fs.SkipDir
 		case d.IsDir() || path.Ext(name) != ".go" && path.Ext(name) != ".md":
 			return nil
@@ -125,12 +105,6 @@ func read(from fs.FS) (*tree, error) {
 		return err
 	})
 	return t, err
-}
-
-// skipped reports whether a folder is not part of the module: hidden folders, test data, build
-// output, and the tools, which are a separate module.
-func skipped(name, base string) bool {
-	return strings.HasPrefix(base, ".") || base == "testdata" || base == "node_modules" || name == "bin" || name == "tools"
 }
 
 // pathOnly are the parts at the end of an import path that are not in the name of the package.

@@ -10,10 +10,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"ccbot/internal/sourcetest"
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/stretchr/testify/assert"
@@ -244,15 +244,10 @@ func TestP9_LibraryHasNoToken(t *testing.T) {
 // in config, to redact; no other package can build a Bot API address with a token.
 func TestOnlyThisPackageKnowsIt(t *testing.T) {
 	var news []string
-	require.NoError(t, filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		data, err := os.ReadFile(path)
+	for path, data := range sourcetest.OfProgram(t) {
 		if strings.Contains(string(data), "token.New(") {
 			news = append(news, path)
 		}
-		return err
-	}))
-	assert.Equal(t, []string{"../../cmd/ccbot/config/show.go", "../../cmd/ccbot/setup/bot.go"}, news)
+	}
+	assert.Equal(t, []string{"cmd/ccbot/config/show.go", "cmd/ccbot/setup/bot.go"}, news)
 }

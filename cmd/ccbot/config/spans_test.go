@@ -2,14 +2,12 @@ package config
 
 import (
 	"bytes"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
+
+	"ccbot/internal/sourcetest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -39,28 +37,17 @@ func TestDurationsHaveOneSource(t *testing.T) {
 		forbidden[config] = append(forbidden[config], strconv.Quote(name))
 	}
 	seen := make(map[string]bool)
-	err := filepath.WalkDir("../../..", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != "../../.." {
-			return fs.SkipDir
-		}
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
+	for path, text := range sourcetest.OfProgram(t) {
 		for place, words := range forbidden {
-			own := path == filepath.Join("..", "..", "..", filepath.FromSlash(place))
 			for _, word := range words {
-				if found := bytes.Contains(text, []byte(word)); own {
+				if found := bytes.Contains(text, []byte(word)); path == place {
 					seen[place] = seen[place] || found
 				} else {
 					assert.False(t, found, "%s has %q: that belongs into %s", path, word, place)
 				}
 			}
 		}
-		return nil
-	})
-	require.NoError(t, err)
+	}
 	assert.Equal(t, map[string]bool{config: true, "internal/timespan/timespan.go": true}, seen, "the patterns still find what they are for")
 }
 
