@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -246,12 +247,17 @@ func TestP7_DialogsWithoutAHookHaveButtons(t *testing.T) {
 func TestP10_WithoutABotTheTerminalAsks(t *testing.T) {
 	inShortRun(t, "the hook alone")
 	t.Parallel()
-	w := newWorld(t)
+	ended := filepath.Join(t.TempDir(), "hooks")
+	w := newWorld(t, "DEMOAGENT_HOOKS="+ended)
 	w.start()
 	w.open("work", w.dir)
 	w.stop()
 	w.typeInTerminal("work", "bash touch alone")
 	w.waitsFor("permission prompt")
+	w.until("the hook has found no bot", func() bool {
+		events, _ := os.ReadFile(ended)
+		return strings.Contains(string(events), "PermissionRequest")
+	})
 	w.start()
 	asked := w.hear(0, "Do you want to proceed?")
 	w.tapLike(asked, "Yes")

@@ -269,7 +269,7 @@ func (w *world) comesUpon(at string, row typedRow, word string) string {
 		} else if seen.IsZero() {
 			seen = time.Now()
 		}
-		shown = d.escaped && !seen.IsZero() && time.Since(seen) > time.Second // otherwise the screen may be out of date
+		shown = d.escaped && !seen.IsZero() && time.Since(seen) > time.Second           // otherwise the screen may be out of date
 		return d.asked() || len(d.inboxStates()) == 0 && (shown || d.came() > d.before) // after a /stop the agent may put it back late
 	})
 	if d.handed && !shown { // while the agent draws anew, one look may miss it

@@ -76,7 +76,8 @@ func (a *agent) state(t *brain.Turn) *turnState {
 func newAgent(ctx context.Context, s *start, b *brain.Brain) *agent {
 	a := &agent{
 		start: s, brain: b, entries: s.entries, begun: time.Now(),
-		hooks: hookRunner{settings: s.settings, off: s.env.get("DEMOAGENT_NO_HOOKS") != "", cwd: s.cwd, env: s.env},
+		hooks: hookRunner{settings: s.settings, off: s.env.get("DEMOAGENT_NO_HOOKS") != "",
+			log: s.env.get("DEMOAGENT_HOOKS"), cwd: s.cwd, env: s.env},
 	}
 	if s.env.get("DEMOAGENT_NO_PRESENCE") == "" && !s.nested() {
 		a.presence = newPresence(ctx, s)

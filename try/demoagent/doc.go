@@ -17,6 +17,7 @@
 //
 //	DEMOAGENT_LOG=FILE          appends {"text","pasted","at","session","kind"} for each submission, and for
 //	                            what a suspended session drops
+//	DEMOAGENT_HOOKS=FILE        appends the name of an event once all its hooks have ended
 //	DEMOAGENT_IGNORE_SIGNALS=1  survives SIGHUP and SIGTERM
 //	DEMOAGENT_NO_HISTORY=1      continues a conversation without reading it
 //	DEMOAGENT_NO_HOOKS=1        runs no hooks

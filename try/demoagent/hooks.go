@@ -32,6 +32,7 @@ type hookResult struct {
 type hookRunner struct {
 	settings settings
 	off      bool
+	log      string // a file for the events whose hooks have ended, or ""
 	cwd      string
 	env      environment
 }
@@ -52,6 +53,10 @@ func (h hookRunner) run(ctx context.Context, event, subject string, payload map[
 		wg.Go(func() { results[i] = h.one(ctx, one, event, payload, data) })
 	}
 	wg.Wait()
+	if file, err := os.OpenFile(h.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+		_, _ = file.WriteString(event + "\n") // a test that waits for it says so
+		_ = file.Close()
+	}
 	return results
 }
 
