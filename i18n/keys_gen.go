@@ -137,6 +137,7 @@ const (
 	HeldDraft                 Key = "held_draft"  // Name
 	HeldDraftHint             Key = "held_draft_hint"
 	HeldUnknown               Key = "held_unknown" // Name
+	HeldWord                  Key = "held_word"    // Name, Said
 	HeldScroll                Key = "held_scroll"  // Name
 	HeldKeys                  Key = "held_keys"    // Binding, Name, Path
 	HeldSync                  Key = "held_sync"    // Name

@@ -64,6 +64,9 @@ func decideLife(r session.Record, v view.View, head *typing.Prompt) decision {
 	if head == nil && v.Agent == process.Unknown {
 		return decision{Again: view.Slow} // nothing reports that it becomes known
 	}
+	if head == nil && v.State.Word != "" {
+		return decision{Again: view.HoldPace} // the screen decides, and nothing reports that it changes
+	}
 	if head == nil {
 		return decision{}
 	}
@@ -109,7 +112,7 @@ func decideStart(r session.Record, v view.View, head *typing.Prompt) decision {
 	age := v.Now.Sub(r.StartedAt)
 	reported := !r.ReportsAt.IsZero()
 	switch {
-	case v.TypeSafe() && (reported && v.State.Known == view.StateWritten || age >= presenceGrace):
+	case v.TypeSafe() && (reported && v.State.Decides() || age >= presenceGrace):
 		return decision{Act: actReady, Again: view.Soon}
 	case v.DialogOpen():
 		d := decideDialog(r, v, head)
@@ -173,7 +176,7 @@ func decideModeChange(r session.Record, v view.View, head *typing.Prompt) (d dec
 		return decision{}, false
 	case v.TypeSafe() && view.TakesKeys(r, v): // agents in the background work, or a request has just come
 		return decision{Act: Do(typing.Hold), Why: news.Queued, Again: view.HoldPace}, true
-	case head == nil && (v.Phase() != talk.PhaseWorking || v.State.Known != view.StateWritten):
+	case head == nil && (v.Phase() != talk.PhaseWorking || !v.State.Decides()):
 		return decision{Again: view.HoldPace}, true // nothing reports that a draft is gone
 	}
 	return decision{}, false

@@ -264,7 +264,7 @@ func interruption(r session.Record, last view.AgentState, seen, now time.Time) *
 	if r.Exit != nil && r.Exit.Known && !r.Exit.Crashed() || !busy && !began {
 		return r.Interruption
 	}
-	i := &session.Interruption{At: now.UTC(), Tasks: len(r.Progress.Tasks), Waited: phase.Waiting(), Well: r.Progress.Well, Unseen: last.Known == view.StateUnknown}
+	i := &session.Interruption{At: now.UTC(), Tasks: len(r.Progress.Tasks), Waited: phase.Waiting(), Well: r.Progress.Well, Unseen: last.IsUnclear()}
 	for _, task := range r.Progress.Tasks {
 		if task.Status == "completed" {
 			i.Done++

@@ -19,6 +19,7 @@ type Status string
 
 const (
 	Idle    Status = "idle"    // the prompt box takes text
+	Shell   Status = "shell"   // as Idle, while shells that a turn has started run in the background
 	Busy    Status = "busy"    // a turn runs
 	Waiting Status = "waiting" // a dialog is open; see Presence.WaitingFor
 )
@@ -29,6 +30,8 @@ type Presence struct {
 	SessionID  uuid.UUID // the conversation
 	ProcStart  uint64    // field 22 of /proc/PID/stat; 0 when it is not known
 	Status     Status
+	StatusAt   time.Time // since when it has the status; UTC, zero when it is not known
+	Version    string    // of the agent
 	WaitingFor string    // the reason of a waiting agent, in its words
 	Permission bool      // it waits for a permission; an agent may also name a question so
 	Answer     bool      // it waits for the answer to a question

@@ -181,7 +181,7 @@ func (p Phrases) NowText(n talk.Activity) string {
 	case n.Phase == talk.PhaseAPIError && !n.Until.IsZero():
 		failed = p.Words.Say(i18n.RetryAt, i18n.Args{"What": failed, "At": p.At(n.Until)})
 		fallthrough
-	case n.Phase == talk.PhaseAPIError, n.Phase == talk.PhaseBlocked:
+	case n.Phase == talk.PhaseAPIError, n.Phase == talk.PhaseBlocked, n.Phase == talk.PhaseUnknown:
 		return p.Words.Say(i18n.Named, i18n.Args{"What": said, "Said": failed})
 	}
 	return said

@@ -91,7 +91,11 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 
 // Sentence returns a warning as a sentence.
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
-	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Binding": w.Keys.Binding, "Count": w.Count, "Age": age(p, w.For), "Size": p.Size(int64(w.Bytes)), "Dir": p.Short(dir), "Chats": chats(w.Chats), "Version": number(w.Version), "Needed": w.Needed})
+	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{
+		"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Dir": p.Short(dir), "Binding": w.Keys.Binding, "Chats": chats(w.Chats),
+		"Count": w.Count, "Age": age(p, w.For), "Size": p.Size(int64(w.Bytes)),
+		"Version": number(cmp.Or(w.Version, w.Word.Version)), "Needed": w.Needed, "Agent": cmp.Or(w.Word.Agent, "Claude Code"), "Said": chat.FailureText(w.Word.Word),
+	})
 }
 
 // number returns the version of Claude Code without the name.

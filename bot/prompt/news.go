@@ -101,7 +101,11 @@ func reportHeld(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, 
 			return p.ask(ctx, facts{Reason: scrolled}, e, r)
 		}
 	}
-	return p.ask(ctx, facts{Reason: held, Why: n.Why, File: p.Chat.Short(n.File), Binding: n.Binding}, e, r)
+	why := facts{Reason: held, Why: n.Why, File: p.Chat.Short(n.File), Binding: n.Binding}
+	if n.Why == news.HeldUnknown && n.Now.Phase == talk.PhaseUnknown {
+		why.Word = n.Now.What
+	}
+	return p.ask(ctx, why, e, r)
 }
 
 // ListWaiting lists the texts that wait in a conversation while a session's agent asks something.

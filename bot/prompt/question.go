@@ -100,8 +100,11 @@ func (a facts) write(l *card.Content, p chat.Phrases, e inbox.Entry, r port.Sess
 	q := questions[a.Reason]
 	said := i18n.Args{"Name": r.Name, "Time": p.Moment(sentOf(e)), "Command": a.Command,
 		"Path": render.Code(a.File), "Binding": render.Code(a.Binding),
-		"Reason": a.refusal(p), "Away": awayText(p, r.Machine)}
+		"Said": chat.FailureText(a.Word), "Reason": a.refusal(p), "Away": awayText(p, r.Machine)}
 	says := cmp.Or(q.says, heldTexts[a.Why])
+	if a.Word != "" {
+		says = i18n.HeldWord
+	}
 	text := p.Text(says, said)
 	if says == "" {
 		text = p.EndedText(r)
@@ -214,8 +217,9 @@ type facts struct {
 	Command string `json:"command,omitempty"` // of mistyped: ccbot's, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows
-	// Of held: the reason, the key bindings' file and the binding. Of asFolder, noFolder: the path.
+	// Of held: the reason, the agent's own word, the key bindings' file and the binding. Of asFolder, noFolder: the path.
 	Why     news.Wait    `json:"why,omitempty"`
+	Word    string       `json:"word,omitempty"`
 	File    string       `json:"file,omitempty"`
 	Binding string       `json:"binding,omitempty"`
 	Refused refusal.Code `json:"refused,omitempty"` // of noFolder: why no session may start there; empty in a card of an earlier version

@@ -46,6 +46,7 @@ func (r Reply) stopReason() string {
 //
 //	say X        exactly X
 //	bash CMD     a Bash call of CMD, after the text "Running Bash."
+//	serve CMD    a Bash call of CMD in the background, such as a server
 //	twice CMD    two Bash calls of CMD in one answer
 //	write FILE   a Write call that makes FILE (an absolute path)
 //	edit FILE    a Read call of FILE, then an Edit call: its "before" becomes "after"
@@ -78,6 +79,9 @@ func Decide(r Request) Reply {
 		return Reply{Text: rest}
 	case "bash":
 		return bash(rest, 1)
+	case "serve":
+		return Reply{Text: "Running Bash.", Tool: "Bash",
+			Input: map[string]any{"command": rest, "description": "serve", "run_in_background": true}}
 	case "twice":
 		return bash(rest, 2)
 	case "write":

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -45,6 +46,8 @@ type Figures struct {
 	Instead      string // the agent of each session if Claude Code is not installed
 	ClaudeNeeded string // the oldest version that works with ccbot, if Claude is older
 
+	Words []Word
+
 	AgentVariables []string // names of the variables that agents get
 }
 
@@ -87,6 +90,19 @@ type Disk struct {
 // ending a turn. It is empty if there is no such binding.
 type Keys struct{ File, Binding string }
 
+// Word is what an agent says of its state, in a word that ccbot does not know. Until the screen shows
+// that the agent is idle, nothing is typed.
+type Word struct {
+	Agent   string // its name for people; empty: Claude Code
+	Version string // empty: unknown
+	Word    string
+}
+
+// Compare orders words.
+func (w Word) Compare(other Word) int {
+	return cmp.Or(cmp.Compare(w.Agent, other.Agent), cmp.Compare(w.Version, other.Version), cmp.Compare(w.Word, other.Word))
+}
+
 // Code names what is wrong.
 type Code string
 
@@ -112,13 +128,14 @@ const (
 	Unwatchable   Code = "watch_other"
 	HooksSlow     Code = "hooks_slow"
 	ClaudeUnknown Code = "claude_unknown"
+	WordUnknown   Code = "agent_word_unknown"
 	NoPins        Code = "no_pins"
 	GroupRefused  Code = "group_refused"
 )
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, ClaudeOld, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, NoPins, GroupRefused}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, ClaudeOld, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -130,6 +147,7 @@ type Warning struct {
 	Keys  Keys
 	Path  string
 	Chats []int64
+	Word  Word
 
 	Version, Needed string // of Claude Code: which is there, and the oldest that works
 }
@@ -169,6 +187,9 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.Watch != "", Warning{Code: Code("watch_" + f.Watch)})
 	add(f.Watch == "" && f.Hook.Slowest > slowHook, Warning{Code: HooksSlow, For: f.Hook.Slowest})
 	add(f.Claude == "" && f.Instead == "" && f.Up > startUp, Warning{Code: ClaudeUnknown})
+	for _, word := range f.Words {
+		add(true, Warning{Code: WordUnknown, Word: word})
+	}
 	add(f.Unpinned > 0, Warning{Code: NoPins, Count: f.Unpinned})
 	add(len(f.RefusedGroups) > 0, Warning{Code: GroupRefused, Count: len(f.RefusedGroups), Chats: f.RefusedGroups})
 	return all

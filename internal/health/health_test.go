@@ -37,6 +37,8 @@ func TestWarnings(t *testing.T) {
 		{"much waits", func(f *health.Figures) { f.Outbox = 51 }, []health.Warning{{Code: health.OutboxLong, Count: 51}}},
 		{"a key that has another meaning", func(f *health.Figures) { f.Keys = health.Keys{File: "f", Binding: "b"} },
 			[]health.Warning{{Code: health.KeysBound, Keys: health.Keys{File: "f", Binding: "b"}}}},
+		{"a word that ccbot does not know", func(f *health.Figures) { f.Words = []health.Word{{Agent: "A", Version: "1", Word: "w"}} },
+			[]health.Warning{{Code: health.WordUnknown, Word: health.Word{Agent: "A", Version: "1", Word: "w"}}}},
 		{"slow events", func(f *health.Figures) { f.Hook.Slowest++ }, []health.Warning{{Code: health.HooksSlow, For: 5*time.Second + 1}}},
 		{"no file watches, which explains slow events", func(f *health.Figures) { f.Hook.Slowest, f.Watch = time.Minute, "watches" },
 			[]health.Warning{{Code: health.NoWatches}}},

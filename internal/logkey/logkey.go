@@ -84,6 +84,7 @@ const (
 	Update         = "update"
 	Verb           = "verb"
 	Version        = "version"
+	Word           = "word"
 	Wait           = "wait"
 	Waited         = "waited"
 	Was            = "was"

@@ -119,7 +119,7 @@ const (
 // another option.
 func (t *Session) moveTo(ctx context.Context, asked *agent.Dialog, d port.Dialog, option int) (port.Dialog, error) {
 	idle, quiet := 0, SettleTime
-	if t.term.State.Known != view.StateWritten {
+	if !t.term.State.Decides() {
 		// While the agent starts, a question that comes before the first presence file is redrawn.
 		quiet = KeyWait
 	}

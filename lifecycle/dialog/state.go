@@ -141,7 +141,7 @@ const RelayGrace = 5 * time.Second
 // RelayWait is how long the permission request for the open dialog may still take to arrive; 0
 // means that none is expected. It is pure.
 func RelayWait(r session.Record, v view.View) time.Duration {
-	mayAsk := v.State.Known == view.StateUnknown || v.State.Phase.Waiting() && v.State.Asks != view.AsksElse
+	mayAsk := v.State.IsUnclear() || v.State.Phase.Waiting() && v.State.Asks != view.AsksElse
 	if !view.HasRelay(r, v) || !mayAsk || v.Since.IsZero() {
 		return 0
 	}

@@ -137,7 +137,7 @@ func decideTyped(v view.View, p *Prompt, c clues) Decision {
 	}
 	shows := v.IsBoxFree() && p.shows(v)
 	empty := v.IsBoxFree() && v.Screen.Box.Empty && !v.Screen.Box.Bash
-	still := v.State.Known == view.StateWritten && v.IsBoxFree() && v.Still >= stillFor // the screen alone does not prove that the agent is idle
+	still := v.State.Decides() && v.IsBoxFree() && v.Still >= stillFor // the screen alone does not prove that the agent is idle
 	waited := min(v.Now.Sub(p.Mark.At), v.Now.Sub(p.Since))
 	switch {
 	case c.Arrived:

@@ -29,6 +29,9 @@ func Doing(v View, failed talk.Failure) talk.Activity {
 	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":
 		return After(failed).At(v.Now)
 	}
+	if p == talk.PhaseUnknown {
+		return talk.Activity{Phase: p, What: v.State.Word}
+	}
 	return talk.Activity{Phase: p}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent/witness"
+	"ccbot/internal/clip"
 	"ccbot/internal/process"
 	"ccbot/port/talk"
 )
@@ -16,9 +17,12 @@ import (
 // unknown: nothing is typed, pressed or concluded because of it.
 type AgentState struct {
 	Known Knowledge
-	Phase talk.Phase // empty unless Known is StateWritten; PhaseUnknown if ccbot does not know the agent's word
+	Phase talk.Phase // empty unless Known is StateWritten; PhaseUnknown if Word is set
+	Word  string     // the agent's word for its state, if ccbot does not know that word
 	Asks  Asks       // valid if Phase is a waiting one
-	Since time.Time  // when the agent wrote it; zero unless Known is StateWritten
+	// Since is when the agent wrote the file, and with a Word since when it says that word. It is zero
+	// unless Known is StateWritten.
+	Since time.Time
 	// Conversation is the one that the agent is in; uuid.Nil if that is not known.
 	Conversation uuid.UUID
 }
@@ -31,6 +35,19 @@ const (
 	StateUnwritten                  // the agent has written no file: only its screen shows what it does
 	StateWritten                    // the file has the state
 )
+
+// Decides reports whether the agent's word says what it does. Otherwise only its screen can.
+func (s AgentState) Decides() bool { return s.Known == StateWritten && s.Word == "" }
+
+// IsUnclear reports whether the agent has a state that ccbot cannot read.
+func (s AgentState) IsUnclear() bool { return s.Known == StateUnknown || s.Word != "" }
+
+// wordWait is how long a word that ccbot does not know counts. A later version of the agent may use
+// it for a moment of a turn; after that the screen may show that the agent is idle.
+const wordWait = 5 * time.Second
+
+// maxWord bounds the letters of a word that ccbot does not know.
+const maxWord = 40
 
 // Asks is the kind of answer that an agent waits for.
 type Asks int
@@ -54,7 +71,7 @@ func StateOf(who process.Identity, f witness.Presence, err error) AgentState {
 	}
 	s := AgentState{Known: StateWritten, Phase: talk.PhaseUnknown, Since: f.UpdatedAt, Conversation: f.SessionID}
 	switch f.Status {
-	case witness.Idle:
+	case witness.Idle, witness.Shell:
 		s.Phase = talk.PhaseIdle
 	case witness.Busy:
 		s.Phase = talk.PhaseWorking
@@ -65,6 +82,11 @@ func StateOf(who process.Identity, f witness.Presence, err error) AgentState {
 			s.Asks = AsksPermission
 		case f.Answer:
 			s.Phase, s.Asks = talk.PhaseWaitingAnswer, AsksAnswer
+		}
+	default:
+		s.Word = clip.Runes(string(f.Status), maxWord)
+		if !f.StatusAt.IsZero() {
+			s.Since = f.StatusAt
 		}
 	}
 	return s

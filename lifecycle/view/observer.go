@@ -9,12 +9,15 @@ import (
 	"math"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/agent"
+	"ccbot/internal/clip"
 	"ccbot/internal/git"
+	"ccbot/internal/health"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
@@ -49,6 +52,25 @@ type Observer struct {
 	Unread func() []string
 	Now    func() time.Time
 	Log    *slog.Logger
+
+	words sync.Map // health.Word: those that are logged
+}
+
+// Words returns the words of agents that ccbot does not know, since its start.
+func (o *Observer) Words() (all []health.Word) {
+	for word := range o.words.Range {
+		all = append(all, word.(health.Word)) //nolint:errcheck,forcetypeassert // only those are stored
+	}
+	slices.SortFunc(all, health.Word.Compare)
+	return all
+}
+
+// noteWord logs a word of an agent that ccbot does not know, once.
+func (o *Observer) noteWord(product, version, word string) {
+	w := health.Word{Agent: product, Version: clip.Runes(version, maxWord), Word: word}
+	if _, known := o.words.LoadOrStore(w, true); !known {
+		o.Log.Warn("agent_word_unknown", logkey.Agent, w.Agent, logkey.Version, w.Version, logkey.Word, w.Word)
+	}
 }
 
 // View looks at the session's pane and agent.
@@ -65,7 +87,9 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	v.Agent, v.Half = evidence.AgentOf(b, o.Processes.Liveness(b.Agent), o.Processes.Liveness)
 	if v.Agent == process.Alive {
 		f, err := by.Presence(ctx, b.Writer().PID)
-		v.State = StateOf(b.Writer(), f, err)
+		if v.State = StateOf(b.Writer(), f, err); v.State.Word != "" {
+			o.noteWord(by.Product, f.Version, v.State.Word)
+		}
 	}
 	// It comes after the presence file: that one is a little ahead of the screen.
 	look := o.readPane(ctx, b)

@@ -70,8 +70,12 @@ func (v View) Phase() talk.Phase {
 	switch {
 	case v.Agent != process.Alive || v.Fate != PaneOurs:
 		return talk.PhaseUnknown
-	case v.State.Known == StateWritten:
+	case v.State.Decides():
 		return v.State.Phase
+	case v.State.Word != "" && v.rests() && !v.IsFresh(wordWait):
+		return talk.PhaseIdle
+	case v.State.Word != "":
+		return talk.PhaseUnknown
 	case v.State.Known == StateUnknown, !v.Captured:
 		return talk.PhaseUnknown
 	case v.Screen.Dialog != nil:
@@ -82,6 +86,12 @@ func (v View) Phase() talk.Phase {
 		return talk.PhaseIdle
 	}
 	return talk.PhaseUnknown
+}
+
+// rests reports whether the screen shows the prompt box, and nothing that a key would answer or
+// interrupt.
+func (v View) rests() bool {
+	return v.Captured && v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
 }
 
 // IsFresh reports whether the agent wrote its state so recently that the screen may be older. A

@@ -38,6 +38,12 @@ func written(f presence.File) func(*view.View) {
 }
 
 func status(s presence.Status) func(*view.View) { return written(presence.File{Status: s}) }
+
+// says is a view of an agent that has said a word of its state for some time.
+func says(word presence.Status, since time.Duration) func(*view.View) {
+	return written(presence.File{Status: word, StatusAt: noon.Add(-since), UpdatedAt: noon})
+}
+
 func waitsFor(what string) func(*view.View) {
 	return written(presence.WaitsFor(presence.File{Status: presence.Waiting}, what))
 }
@@ -80,6 +86,7 @@ func TestDoing(t *testing.T) {
 		{"a subagent's question", free(busy, below("AskUserQuestion")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingAnswer, What: "AskUserQuestion"}},
 		{"a subagent's request that has outlived its agent", free(below("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
 		{"a person comes before the API", free(busy, below("Bash"), retries), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
+		{"a word of a later version", free(says("hibernating", time.Second)), talk.Failure{}, talk.Activity{Phase: talk.PhaseUnknown, What: "hibernating"}},
 		{"a request is made again", free(busy, retries), talk.Failure{}, talk.Activity{Phase: talk.PhaseAPIError, What: "529 Overloaded", Until: noon.Add(33 * time.Second)}},
 		{"a turn runs after a failed one", free(busy), failed(talk.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseWorking}},
 		{"an error of the API", free(), failed(talk.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
@@ -106,7 +113,15 @@ func TestPhase(t *testing.T) {
 		{"busy", free(status(presence.Busy)), talk.PhaseWorking},
 		{"permission", free(status(presence.Waiting)), talk.PhaseWaitingPermission},
 		{"question", free(waitsFor("input needed")), talk.PhaseWaitingAnswer},
-		{"a status of a later version", free(status("new")), talk.PhaseUnknown},
+		{"idle with shells in the background", free(status(presence.Shell)), talk.PhaseIdle},
+		{"a word of a later version", free(says("new", time.Second)), talk.PhaseUnknown},
+		{"a word of a later version, from after the clock was set back", free(says("new", -time.Second)), talk.PhaseUnknown},
+		{"a word that stays, a box", free(says("new", 5*time.Second)), talk.PhaseIdle},
+		{"a word that stays, a box with a draft", free(says("new", time.Minute), draft("please fix the build")), talk.PhaseIdle},
+		{"a word that stays, a dialog", free(says("new", time.Minute), dialogOpen), talk.PhaseUnknown},
+		{"a word that stays, a turn", free(says("new", time.Minute), func(v *view.View) { v.Screen.Busy = true }), talk.PhaseUnknown},
+		{"a word that stays, no box", free(says("new", time.Minute), noBox), talk.PhaseUnknown},
+		{"a word that stays, blind", free(says("new", time.Minute), blind), talk.PhaseUnknown},
 		{"agent unknown", free(alive(process.Unknown)), talk.PhaseUnknown},
 		{"agent gone", free(alive(process.Gone)), talk.PhaseUnknown},
 		{"pane foreign", free(fate(view.PaneForeign)), talk.PhaseUnknown},

@@ -30,8 +30,8 @@ func (p Phase) Waiting() bool { return p == PhaseWaitingPermission || p == Phase
 type Activity struct {
 	Phase Phase
 	// What is the tool of PhaseWaitingPermission and PhaseWaitingAnswer, or the message of Claude
-	// Code or the hook for PhaseLoggedOut, PhaseLimited, PhaseAPIError and PhaseBlocked; empty:
-	// unknown.
+	// Code or the hook for PhaseLoggedOut, PhaseLimited, PhaseAPIError and PhaseBlocked, or the
+	// agent's own word for PhaseUnknown, which ccbot does not know; empty: unknown.
 	What string
 	// Until is the end of PhaseLimited, or the time of the next attempt after PhaseAPIError; zero:
 	// unknown, or no attempt follows.

@@ -27,6 +27,7 @@ type Status = witness.Status
 // The statuses that are known.
 const (
 	Idle    = witness.Idle
+	Shell   = witness.Shell
 	Busy    = witness.Busy
 	Waiting = witness.Waiting
 )
@@ -162,12 +163,10 @@ func parse(data []byte) (File, error) {
 		return File{}, fmt.Errorf("%w: %d bytes", ErrTorn, len(data))
 	}
 	f := File{
-		PID: int(raw.number("pid")), ProcStart: raw.number("procStart"), Status: Status(raw.text("status")),
+		PID: int(raw.number("pid")), ProcStart: raw.number("procStart"), Status: Status(raw.text("status")), Version: raw.text("version"),
+		UpdatedAt: raw.time("updatedAt"), StatusAt: raw.time("statusUpdatedAt"),
 	}
 	f = WaitsFor(f, raw.text("waitingFor"))
-	if ms := raw.number("updatedAt"); ms > 0 {
-		f.UpdatedAt = time.UnixMilli(int64(ms)).UTC()
-	}
 	id := raw.text("sessionId")
 	var err error
 	if f.SessionID, err = uuid.Parse(id); err != nil || len(id) != 36 || f.SessionID == uuid.Nil {
@@ -190,6 +189,14 @@ func (o object) text(key string) (s string) {
 		return ""
 	}
 	return s
+}
+
+// time reads milliseconds since 1970.
+func (o object) time(key string) time.Time {
+	if ms := o.number(key); ms > 0 {
+		return time.UnixMilli(int64(ms)).UTC()
+	}
+	return time.Time{}
 }
 
 // number accepts a whole number, also one that is written as a string.

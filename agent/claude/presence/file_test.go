@@ -35,9 +35,10 @@ const older = `{"pid":4711,"sessionId":"` + sessionID + `","cwd":"/home/u/w","st
 
 func TestParse(t *testing.T) {
 	full := File{PID: 4711, SessionID: uuid.MustParse(sessionID), ProcStart: 169268,
-		Status: Waiting, WaitingFor: "permission prompt", Permission: true, UpdatedAt: time.UnixMilli(1763620012345).UTC()}
+		Status: Waiting, WaitingFor: "permission prompt", Permission: true, Version: "2.1.328",
+		UpdatedAt: time.UnixMilli(1763620012345).UTC(), StatusAt: time.UnixMilli(1763620012345).UTC()}
 	old := full
-	old.Status, old.WaitingFor, old.Permission = Idle, "", false
+	old.Version, old.Status, old.WaitingFor, old.Permission = "2.1.197", Idle, "", false
 	least := File{PID: 4711, SessionID: full.SessionID}
 
 	tests := []struct {

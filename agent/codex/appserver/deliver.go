@@ -44,7 +44,7 @@ func (d Delivery) reach(ctx context.Context, to agent.Recipient) (c *Conn, t Thr
 	case err != nil:
 	case t.ID != to.Conversation:
 		err = fmt.Errorf("appserver: the terminal shows %s", t.ID)
-	case t.Status != witness.Idle:
+	case t.Status == "", t.Status == witness.Busy, t.Status == witness.Waiting: // another word has been judged by the screen
 		err = fmt.Errorf("appserver: it is %q", t.Status)
 	}
 	if err != nil {

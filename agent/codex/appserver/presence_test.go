@@ -26,7 +26,9 @@ func TestServerReportsState(t *testing.T) {
 		`{"type":"active","activeFlags":[]}`:                     {SessionID: thread1, Status: witness.Busy},
 		`{"type":"active","activeFlags":["waitingOnApproval"]}`:  {SessionID: thread1, Status: witness.Waiting, Permission: true},
 		`{"type":"active","activeFlags":["waitingOnUserInput"]}`: {SessionID: thread1, Status: witness.Waiting, Answer: true},
-		`{"type":"new"}`:                                         {SessionID: thread1},
+		`{"type":"systemError"}`:                                 {SessionID: thread1, Status: witness.Idle}, // the last turn failed
+		`{"type":"notLoaded"}`:                                   {SessionID: thread1},
+		`{"type":"new"}`:                                         {SessionID: thread1, Status: "new"},
 	} {
 		s := newServer(t, thread1)
 		s.status = status

@@ -44,13 +44,15 @@ type status struct {
 // note notes the status in the words of package agent.
 func (t *Thread) note(s status) {
 	switch {
-	case s.Type == "idle":
+	case s.Type == "idle", s.Type == "systemError": // after a failed turn the next one may begin
 		t.Status = witness.Idle
 	case s.Type == "active" && len(s.Flags) > 0: // waitingOnApproval, waitingOnUserInput
 		t.Status, t.Asks = witness.Waiting, true
 		t.Questions = slices.Contains(s.Flags, "waitingOnUserInput")
 	case s.Type == "active":
 		t.Status = witness.Busy
+	case s.Type != "notLoaded":
+		t.Status = witness.Status(s.Type)
 	}
 }
 

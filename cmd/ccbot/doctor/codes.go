@@ -116,6 +116,7 @@ var faults = []fault{
 	{Code(health.Unwatchable), "health", Warn, "the log has the cause; ccbot reads the files at intervals"},
 	{Code(health.HooksSlow), "health", Warn, "check the load of the machine"},
 	{Code(health.ClaudeUnknown), "health", Warn, "run `claude --version` in a terminal"},
+	{Code(health.WordUnknown), "health", Warn, "a newer ccbot may know the word; until then look at the terminal if messages wait"},
 	{Code(health.NoPins), "health", Warn, "permit it there, restart the bot"},
 	{Code(health.GroupRefused), "health", Warn, "add its id to `ALLOWED_CHATS`, or remove the bot"},
 }

@@ -27,6 +27,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	if claudesettings.SupportOf(f.Claude) == claudesettings.TooOld {
 		f.ClaudeNeeded = claudesettings.Oldest
 	}
+	f.Words = s.Observer.Words()
 	f.Keys, f.Unread, f.Unreadable = s.KeysFault(), s.Suspects.Unread(), s.bot.Answers.Unreadable()
 	for state, n := range s.States() {
 		f.Sessions[string(state)] = n

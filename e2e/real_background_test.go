@@ -1,0 +1,44 @@
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/process"
+)
+
+// TestRealP6_BackgroundShellHoldsNoText starts a server in the background of a turn, as a day of development does: the next text is
+// answered while the server runs, and /kill ends both.
+func TestRealP6_BackgroundShellHoldsNoText(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	asked := w.hear(w.say("serve exec sleep 7654321"), "wants to run a command")
+	w.tap(asked, "Allow")
+	w.hear(asked.ID, "tool result")
+	var server process.Process
+	w.until("the server runs", func() bool {
+		snap, err := w.table.Snapshot(t.Context())
+		require.NoError(t, err)
+		i := slices.IndexFunc(snap.Processes, func(p process.Process) bool {
+			return strings.Join(p.Args, " ") == "sleep 7654321" && slices.ContainsFunc(w.agents(), func(a process.Identity) bool {
+				return slices.ContainsFunc(snap.Descendants(a.PID), func(d process.Process) bool { return d.Identity == p.Identity })
+			})
+		})
+		if i >= 0 {
+			server = snap.Processes[i]
+		}
+		return i >= 0
+	})
+	w.hear(w.say("say second"), "second")
+	assert.True(t, w.alive(server.Identity), "it was not ended for the text")
+	w.hear(w.say("/list"), "background commands running")
+	w.end("work")
+	w.until("the server has ended", func() bool { return !w.alive(server.Identity) })
+	w.stop()
+}
