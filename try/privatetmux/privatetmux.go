@@ -10,9 +10,12 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"ccbot/internal/pause"
 	"ccbot/internal/process"
 )
 
@@ -27,11 +30,7 @@ func End(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	snap, err := table.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	var all []process.Identity
+	var pids []int
 	socket := ""
 	for line := range strings.Lines(string(out)) {
 		words := strings.SplitN(strings.TrimSpace(line), " ", 3)
@@ -41,8 +40,16 @@ func End(ctx context.Context, name string) error {
 			if err != nil {
 				return fmt.Errorf("private tmux server %s: %w", name, err)
 			}
-			all = append(all, withDescendants(snap, pid)...)
+			pids = append(pids, pid)
 		}
+	}
+	snap, err := begun(ctx, table, pids)
+	if err != nil {
+		return err
+	}
+	var all []process.Identity
+	for _, pid := range pids {
+		all = append(all, withDescendants(snap, pid)...)
 	}
 	if out, err := exec.CommandContext(ctx, "tmux", "-L", name, "kill-server").CombinedOutput(); err != nil {
 		return fmt.Errorf("end the private tmux server %s: %w: %s", name, err, out)
@@ -57,6 +64,27 @@ func End(ctx context.Context, name string) error {
 		return fmt.Errorf("private tmux server %s: %w", name, err)
 	}
 	return nil
+}
+
+// begun waits until the program of each window has begun. Until then its process is a copy of the server, and a hang-up is lost on it.
+func begun(ctx context.Context, table *process.Table, pids []int) (process.Snapshot, error) {
+	for {
+		snap, err := table.Snapshot(ctx)
+		if err != nil {
+			return snap, err
+		}
+		isCopy := func(pid int) bool {
+			p, _ := snap.Find(pid)
+			server, ok := snap.Find(p.PPID)
+			return ok && slices.Contains(pids, p.PPID) && p.Comm == server.Comm
+		}
+		if !slices.ContainsFunc(pids, isCopy) {
+			return snap, nil
+		}
+		if err := pause.For(ctx, 5*time.Millisecond); err != nil {
+			return snap, err
+		}
+	}
 }
 
 func withDescendants(snap process.Snapshot, pid int) (all []process.Identity) {
