@@ -42,3 +42,24 @@ func TestRealP6_BackgroundShellHoldsNoText(t *testing.T) {
 	w.until("the server has ended", func() bool { return !w.alive(server.Identity) })
 	w.stop()
 }
+
+// TestRealP5_ConversationStaysInWindow tries what would move the conversation to a daemon, where its answers would reach no chat.
+func TestRealP5_ConversationStaysInWindow(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("say first"), "first")
+	for _, command := range []string{"//background", "//bg", "//fork"} {
+		w.hear(w.say(command), "switched this command off")
+	}
+	w.tmux("send-keys", "-t", "=ccbot:=work", "Left") // in the empty box
+	w.hear(w.say("say second"), "second")
+	agents := w.agents()
+	w.end("work")
+	for _, agent := range agents {
+		assert.False(t, w.alive(agent))
+	}
+	w.until("no daemon goes on", func() bool { return len(w.writersOf(w.claudeID())) == 0 })
+	w.stop()
+}

@@ -315,7 +315,8 @@ const (
 	TranscriptNoFile          Key = "transcript_no_file"  // Name
 	TranscriptReplaced        Key = "transcript_replaced" // Name
 	ConversationNew           Key = "conversation_new"    // Name
-	StopRefused               Key = "stop_refused"        // Command, Name
+	CommandOff                Key = "command_off"
+	StopRefused               Key = "stop_refused" // Command, Name
 	ButtonTakeOver            Key = "button_take_over"
 	ButtonForkInstead         Key = "button_fork_instead"
 	ButtonStopIt              Key = "button_stop_it"

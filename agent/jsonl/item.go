@@ -60,6 +60,7 @@ type Item struct {
 	Images    []talk.Image
 	Command   string       // LocalCommand and LocalOutput: the command's name with its sign, "/compact"
 	Operation string       // QueueOperation
+	Off       bool         // LocalOutput: ccbot has switched the command off
 	Refused   string       // LocalOutput: the prompt that a hook did not let through
 	Size      int64        // TooLong, in bytes
 	Failure   talk.Failure // APIError, and LocalOutput that says that a hook has blocked a prompt

@@ -52,6 +52,10 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 		if item.Failed.Phase == talk.PhaseBlocked {
 			return rendition{parts: asTheyAre(a.failureText(r, item))}
 		}
+		if item.Off {
+			why := a.Chat.In(r.Conversation).Text(i18n.CommandOff)
+			return rendition{parts: asTheyAre(chat.Lines(render.Plain(strings.TrimRight(item.Text, "\n")), why))}
+		}
 		return rendition{parts: a.Outputs.Parts(ctx, r, item)}
 	case talk.LocalCommand:
 		if item.Text == "/clear" && a.InFull(r) { // it begins the file of a conversation

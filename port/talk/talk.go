@@ -91,6 +91,7 @@ type Item struct {
 	Text       string
 	Failed     Activity // for APIError, or LocalOutput about a blocked prompt: the activity afterwards
 	Bash       string   // for LocalOutput: the bash command, if known
+	Off        bool     // for LocalOutput: ccbot has switched the command off
 	Images     []Image
 	Rest       *Rest // Text is truncated; nil: it is complete
 	Size       int64 // for TooLong, in bytes

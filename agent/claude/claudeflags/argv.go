@@ -34,9 +34,10 @@ func Sessions(argv []string) []uuid.UUID {
 	return append(resumed, created...)
 }
 
-// own lists the options that only ccbot may set: they decide which conversation an agent has and
-// how ccbot takes part in it.
-var own = []string{"--resume", "-r", "--continue", "-c", "--session-id", "--fork-session", "--settings", "--print", "-p"}
+// own lists the options that only ccbot may set, because they decide which conversation an agent has and how ccbot takes part in it,
+// and those with which the conversation runs outside of its window.
+var own = []string{"--resume", "-r", "--continue", "-c", "--session-id", "--fork-session", "--settings", "--print", "-p",
+	"--bg", "--background", "--cloud", "--desktop", "--from-pr", "--teleport", "--tmux"}
 
 // Forbidden finds the first option that may not be configured. It returns only the name of the
 // option, because the rest of the word may be private. The name alone may not even be the value of

@@ -102,6 +102,7 @@ type (
 		Sandbox         *sandbox             `json:"sandbox,omitempty"`
 		Env             map[string]string    `json:"env"`
 		QuestionTimeout string               `json:"askUserQuestionTimeout"`
+		NoAgentView     bool                 `json:"disableAgentView"`
 	}
 	matcher struct {
 		Hooks []command `json:"hooks"`
@@ -137,6 +138,9 @@ func (l Launch) settings(recordID uuid.UUID, dir string, started map[string]stri
 		Hooks: map[string][]matcher{}, Permissions: permissions{Deny: denyBelow(l.Dir)},
 		StatusLine: statusLine{Type: "command", Command: l.statusCommand(recordID, ownStatusLine(dir, l.ConfigDir))},
 		Env:        pins(started), QuestionTimeout: "never",
+		// Otherwise one ← in an empty box, /background or /fork moves the conversation to a daemon
+		// under a new id: the chat gets no answer any more, and the daemon outlives the session.
+		NoAgentView: true,
 	}
 	switch l.Mode {
 	case agent.ModeAsk:

@@ -61,7 +61,7 @@ func TestLaunch_Settings(t *testing.T) {
 					"LD_PRELOAD": "", "LD_AUDIT": "", "LD_LIBRARY_PATH": "", "LD_ORIGIN_PATH": "", "LD_DEBUG": "", "LD_DEBUG_OUTPUT": "",
 					"LD_PROFILE": "", "LD_PROFILE_OUTPUT": "", "LD_BIND_NOW": "", "LD_BIND_NOT": "", "GLIBC_TUNABLES": "", "LOCPATH": "",
 					"OPTIND": "1"},
-				QuestionTimeout: "never",
+				QuestionTimeout: "never", NoAgentView: true,
 			}
 			if tt.mode == agent.ModeAsk {
 				want.Sandbox = &sandbox{}

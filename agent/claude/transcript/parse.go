@@ -217,7 +217,8 @@ func (e *entry) system() []jsonl.Item {
 		return []jsonl.Item{{Kind: jsonl.CompactBoundary, Text: text}}
 	case "informational":
 		if command, ok := strings.CutPrefix(text, "Unknown command: "); ok {
-			return []jsonl.Item{{Kind: jsonl.LocalOutput, Text: text, Command: command}}
+			command, _, _ = strings.Cut(command, ". ") // "Did you mean …?" may follow
+			return []jsonl.Item{{Kind: jsonl.LocalOutput, Text: text, Command: command, Off: slices.Contains(leaving, command)}}
 		}
 		if failed := e.blocked(); failed != (talk.Failure{}) {
 			said, prompt, _ := strings.Cut(text, originalPrompt)
@@ -228,6 +229,7 @@ func (e *entry) system() []jsonl.Item {
 		if !ok {
 			item = jsonl.Item{Kind: jsonl.LocalOutput, Text: text}
 		}
+		item.Off = strings.HasPrefix(item.Text, forkUsage)
 		if item.Command == "" && e.CommandRun.Command != "" {
 			item.Command = "/" + strings.TrimPrefix(e.CommandRun.Command, "/")
 		}
@@ -235,6 +237,12 @@ func (e *entry) system() []jsonl.Item {
 	}
 	return appendText(nil, jsonl.Item{Kind: jsonl.Other, Text: text, Meta: true})
 }
+
+// leaving are the commands that would move the conversation out of its window. The settings of a launch switch them off
+// (disableAgentView), and then Claude Code does not know them. forkUsage is what it says of /fork then.
+var leaving = []string{"/background", "/bg"}
+
+const forkUsage = "Usage: /fork "
 
 // appendText leaves out blank texts: there is nothing to show, and a chat refuses them. The blank
 // output of a local command stays, as proof that the command ran.

@@ -91,6 +91,8 @@ func TestParseLine(t *testing.T) {
 		{"blank assistant text", `{` + stamp + `"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"\n"},{"type":"redacted_thinking","data":"x"}]}}`, nil},
 		{"api error", `{` + stamp + `"type":"assistant","isApiErrorMessage":true,"error":"unknown","message":{"id":"m1","model":"<synthetic>","content":[{"type":"text","text":"API Error: 400"}]}}`,
 			[]jsonl.Item{{Kind: jsonl.APIError, Text: "API Error: 400", MessageID: "m1", Failure: talk.Failure{Kind: talk.FailedRequest, Text: "API Error: 400"}}}},
+		{"unknown command with a proposal", `{` + stamp + `"type":"system","subtype":"informational","content":"Unknown command: /bg. Did you mean /bug?"}`,
+			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "Unknown command: /bg. Did you mean /bug?", Command: "/bg", Off: true}}},
 		{"unknown command", `{` + stamp + `"type":"system","subtype":"informational","content":"Unknown command: /nope"}`,
 			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "Unknown command: /nope", Command: "/nope"}}},
 		{"refused by a hook", `{` + stamp + `"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\nnot today\n\nOriginal prompt: say a","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`,
