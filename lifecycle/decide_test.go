@@ -109,7 +109,9 @@ func TestDecide(t *testing.T) {
 		{"held, a flat pane without a screen", in(running), viewtest.Free(viewtest.Blind, viewtest.Flat), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
 		{"retreat, no box in a flat pane", in(running), viewtest.Free(viewtest.NoBox, viewtest.Flat), typedFor(time.Hour, retreat), Do(typing.Hold), news.HeldSmall},
 		{"retreat, scrolled", in(running), viewtest.Free(viewtest.Scrolled, viewtest.Draft(viewtest.Said)), typedFor(time.Hour, retreat), Do(typing.Hold), news.HeldScroll},
-		{"held, an odd status", in(running), viewtest.Free(viewtest.Status("compacting")), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
+		{"held, an odd status", in(running), viewtest.Free(viewtest.Says("compacting", 4*time.Second)), heldPrompt(), "", ""},
+		{"held, an odd status that stays", in(running), viewtest.Free(viewtest.Says("compacting", 5*time.Second)), heldPrompt(), Do(typing.Type), ""},
+		{"held, an odd status that stays, and no box", in(running), viewtest.Free(viewtest.Says("compacting", time.Hour), viewtest.NoBox), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
 		{"held, unknown screen", in(running), viewtest.Free(viewtest.NoBox), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
 		{"held, no screen", in(running), viewtest.Free(viewtest.Blind), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
 		{"held, no presence file", in(running), viewtest.Free(viewtest.NoPresence), heldPrompt(), Do(typing.Type), ""},
@@ -196,7 +198,7 @@ func TestP7_UnprovenBoxGetsNoText(t *testing.T) {
 			return d.Act
 		}
 		b := v.Screen.Box
-		idle := v.State.Known == view.StateUnwritten || v.State.Phase == talk.PhaseIdle
+		idle := v.State.Known == view.StateUnwritten || v.State.Word != "" && !v.IsFresh(5*time.Second) || v.State.Phase == talk.PhaseIdle
 		switch {
 		case r.State != session.Running:
 			t.Fatalf("keys for a session that is %s", r.State)

@@ -19,6 +19,13 @@ func TestAgentsInTheBackgroundAreSeen(t *testing.T) {
 	}{
 		{"one works", row, "? for shortcuts · ← for agents · ↓ to manage" + panel, true, 1},
 		{"two work", "✻ Waiting for 2 background agents to finish\n\n                    ◐ medium · /effort", "? for shortcuts", true, 2},
+		{"a workflow works", "✻ Waiting for 1 dynamic workflow to finish", "? for shortcuts", true, 0},
+		{"both work", "✻ Waiting for 3 background agents and 1 dynamic workflow to finish", "? for shortcuts", true, 3},
+		{"one works, in focus view", row + " · 2 messages hidden (/focus to show)", "? for shortcuts", true, 1},
+		{"one works, and turns show no duration", "❯ agent say x\n\n● Running Agent.", "? for shortcuts · ↓ to manage" + panel, true, 1},
+		{"a list of commands hides the row", "● Running Agent.\n\n  /compact   Clear the history", "↓ to manage" + panel, true, 1},
+		{"a shell is left (2.1.128)", "✻ Cooked for 0s · 1 shell still running", "1 shell", true, 0},
+		{"a turn has ended", "✻ Crunched for 3s · done 8:17 PM", "? for shortcuts", false, 0},
 		{"one has finished", row + "\n\n● Agent \"scripted agent\" finished · 6s", "? for shortcuts", false, 0},
 		{"a turn runs", row, "esc to interrupt", false, 1},
 		{"a turn runs beside it", row + "\n\n❯ hello\n\n● well", "esc to interrupt" + panel, false, 1},

@@ -127,24 +127,35 @@ var interrupts = lazyregexp.New(`(?:^|[ ·])\S+ to int(?:e|$|…)`)
 // interruptible reports whether the footer offers the key that ends a turn.
 func interruptible(footer []line) bool { return interrupts.MatchString(fold(footer)) }
 
-// waiting matches the last thing above the box while only agents in the background work (2.1.328).
-var waiting = lazyregexp.New(`^[✢✳✶✻✽*·] Waiting for (\d+) background agents? to finish$`)
+// These match the last row above the box while work goes on in the background and no turn runs: what Claude Code waits for (2.1.328,
+// 2.1.332), or that a turn has ended and left shells (2.1.128, which calls itself busy then). More may follow.
+var (
+	waiting = lazyregexp.New(`^[✢✳✶✻✽*·] Waiting for (.+) to finish(?: · .*)?$`)
+	agents  = lazyregexp.New(`(\d+) background agents?`)
+	leaves  = lazyregexp.New(`^[✢✳✶✻✽*·] \S+ for .+ · \d+ .+ still running(?: · .*)?$`)
+)
 
-// resting reads the last item above the box for agents in the background: how many Claude Code
-// waits for, or that the turn was interrupted while they run. In any other case a turn may run.
-func resting(above []line) (waitedFor int, interrupted bool) {
+// lastRow is the last row above the box that begins in the first column.
+func lastRow(above []line) string {
 	for _, l := range slices.Backward(above) {
-		switch row := l.String(); {
-		case strings.HasPrefix(strings.Join(strings.Fields(row), " "), "⎿ Interrupted"):
-			return 0, true
-		case l.indent() == 0:
-			if said := waiting.FindStringSubmatch(row); said != nil {
-				waitedFor, _ = strconv.Atoi(said[1])
-			}
-			return waitedFor, false
+		if l.indent() == 0 {
+			return l.String()
 		}
 	}
-	return 0, false
+	return ""
+}
+
+// resting reads the last row above the box: whether no turn runs while work goes on in the background, and for how many agents Claude
+// Code waits.
+func resting(last string) (waitedFor int, rests bool) {
+	said := waiting.FindStringSubmatch(last)
+	if said == nil {
+		return 0, leaves.MatchString(last)
+	}
+	if n := agents.FindStringSubmatch(said[1]); n != nil {
+		waitedFor, _ = strconv.Atoi(n[1])
+	}
+	return waitedFor, true
 }
 
 // agentsBelow counts the agents in the background that the rows below "● main" name, except those

@@ -58,9 +58,11 @@ func read(text string, status []string) agent.Screen {
 	s.Exits = strings.Contains(fold(footer), "ctrl-c again to exit")
 	s.Box = readBox(lines[top+1 : bottom])
 	s.Busy = interruptible(footer) || spinning(lines[:top])
-	waitedFor, interrupted := resting(lines[:top])
+	last := lastRow(lines[:top])
+	waitedFor, rests := resting(last)
 	s.Agents = max(agentsBelow(footer), waitedFor)
-	s.Background = !s.Busy && (waitedFor > 0 || interrupted && s.Agents > 0)
+	begins := strings.HasPrefix(last, "❯") // a prompt that was just submitted: its spinner comes
+	s.Background = !s.Busy && (rests || s.Agents > 0 && !begins)
 	if interruptible(footer) {
 		s.Shell = runningShell(lines[:top])
 		s.Retry, s.RetryIn = retrying(lines[:top])

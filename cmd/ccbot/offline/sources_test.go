@@ -36,8 +36,8 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 		"Hides", "Holds", "Runs", "Steady", "Switches", "HasMode", "Model",
 		"Older", "Newer", "Search", "Days", "FirstID", "Between", "Image", "Words", "Outcome", "HasCommand", "InFolder", // of package history
 		"Folder", "Conversation", "Answers", "Prices"}
-	fields := func(of any) (all []reflect.Type) {
-		for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
+	fields := func(of reflect.Type) (all []reflect.Type) {
+		for _, field := range reflect.VisibleFields(of) {
 			all = append(all, field.Type)
 		}
 		return all
@@ -48,7 +48,7 @@ func TestP2_SourcesAreReadOnly(t *testing.T) {
 		assert.Nil(t, one.Requests, "no request is answered")
 		assert.Nil(t, one.Settings, "no launch is prepared")
 	}
-	looks := slices.Concat(fields(*sources), fields(*observer), fields(observer.Agents.Of("")), []reflect.Type{reflect.TypeFor[TmuxState]()})
+	looks := slices.Concat(fields(reflect.TypeOf(*sources)), fields(reflect.TypeOf(observer).Elem()), fields(reflect.TypeOf(observer.Agents.Of(""))), []reflect.Type{reflect.TypeFor[TmuxState]()})
 	for _, what := range looks {
 		if what.Kind() == reflect.Pointer || what == reflect.TypeFor[view.Screens]() ||
 			slices.Contains([]reflect.Type{reflect.TypeFor[agent.Keeper](), reflect.TypeFor[agent.Delivery](), reflect.TypeFor[agent.Requests](), reflect.TypeFor[agent.Settings]()}, what) {

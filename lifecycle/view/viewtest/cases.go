@@ -37,6 +37,13 @@ func Free(change ...func(*view.View)) view.View {
 // Status sets the status of the presence file.
 func Status(s presence.Status) func(*view.View) { return written(presence.File{Status: s}) }
 
+// Says lets the agent say a word of its state for some time.
+func Says(word presence.Status, since time.Duration) func(*view.View) {
+	return func(v *view.View) {
+		v.State = view.StateOf(process.Identity{}, presence.File{Status: word, StatusAt: v.Now.Add(-since)}, nil)
+	}
+}
+
 // Fate sets the fate of the pane.
 func Fate(f view.PaneFate) func(*view.View) { return func(v *view.View) { v.Fate = f } }
 
@@ -128,7 +135,7 @@ func AsSeen(v view.View) view.View {
 // Changes are the changes that AnyView draws from.
 var Changes = []func(*view.View){
 	Alive(process.Unknown), Alive(process.Gone), Fate(view.PaneUnknown), Fate(view.PaneDead), Fate(view.PaneGone), Fate(view.PaneForeign),
-	Status(presence.Busy), Status(presence.Waiting), Status("new"), NoPresence, unreadable, Blind, NoBox, Scrolled, DialogOpen,
+	Status(presence.Busy), Status(presence.Waiting), Status("new"), Says("new", time.Second), NoPresence, unreadable, Blind, NoBox, Scrolled, DialogOpen,
 	Draft(Said), Draft("mine"), Draft("mine " + Said), Draft("/compact"), Draft("/compact"), Draft(Said),
 	func(v *view.View) { v.Screen.Box.Bash = true }, func(v *view.View) { v.Screen.Busy = true },
 	func(v *view.View) { v.Screen.Dialog = &agent.Dialog{Title: "over a box"} },
