@@ -37,7 +37,9 @@ func TestRealP6_BackgroundShellHoldsNoText(t *testing.T) {
 	})
 	w.hear(w.say("say second"), "second")
 	assert.True(t, w.alive(server.Identity), "it was not ended for the text")
-	w.hear(w.say("/list"), "background commands running")
+	w.until("the list says that it is idle, and what runs", func() bool {
+		return strings.Contains(w.hear(w.say("/list"), "work").Text, "background commands running")
+	})
 	w.end("work")
 	w.until("the server has ended", func() bool { return !w.alive(server.Identity) })
 	w.stop()
