@@ -113,7 +113,6 @@ var notSeen = map[string]string{
 	".probe":       "doctor needs a fault that it can remedy",
 	"format":       "written once, by the first program",
 	"instance":     "see format",
-	"bot":          "needs a backup of another machine",
 	"backups/":     "needs a start that changes a record",
 	"claude_old":   "needs an old Claude Code",
 	"disk_low":     "needs a disk that is almost full",

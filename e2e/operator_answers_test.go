@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
@@ -120,8 +121,10 @@ func triesReach(o *operator, blocks []string) {
 	assert.Regexp(o.t, `CCBOT_PERMISSION_MODE +\w+ +ask`, said)
 }
 
-// triesBackup has the same Telegram and the sessions' folder on both machines, and nothing else.
-func triesBackup(o *operator, blocks []string) {
+// triesAnotherMachine has the same Telegram and the sessions' folder on both machines, and nothing
+// else: what differs between the two in ccbot.env is corrected before setup, as the page asks.
+func triesAnotherMachine(o *operator, blocks []string) {
+	o.agentAtHome()
 	o.serve()
 	o.open("api", o.dir)
 	o.hear(o.say("say remember this"), "remember this")
@@ -130,15 +133,22 @@ func triesBackup(o *operator, blocks []string) {
 
 	n := newOperator(o.t)
 	n.api, n.person, n.dir = o.api, o.person, o.dir
-	n.setting("TELEGRAM_BOT_TOKEN", "")
-	n.setting("ALLOWED_USERS", "")
-	n.setting("TELEGRAM_API_URL", o.api.URL())
-	n.token()
-	data, err := os.ReadFile(filepath.Join(o.root, "ccbot-backup.tar.gz"))
+	n.agentAtHome()
+	settings, err := os.ReadFile(filepath.Join(n.state, "ccbot.env"))
 	require.NoError(o.t, err)
-	require.NoError(o.t, os.WriteFile(filepath.Join(n.root, "ccbot-backup.tar.gz"), data, 0o600))
+	own, err := statefolder.ParseSettings(string(settings))
+	require.NoError(o.t, err)
+	archive, err := os.ReadFile(filepath.Join(o.root, "ccbot.tar.gz"))
+	require.NoError(o.t, err)
+	require.NoError(o.t, os.WriteFile(filepath.Join(n.root, "ccbot.tar.gz"), archive, 0o600))
 	n.whole.Cleanup(func() { n.systemctl("stop") })
-	n.runs(blocks[1])
+	unpack, setup, found := strings.Cut(blocks[1], "\n")
+	require.True(o.t, found)
+	n.runs(unpack)
+	for _, name := range []string{"CCBOT_TMUX_SOCKET", "CLAUDE_COMMAND", "DEMOAGENT_LOG"} {
+		n.setting(name, own[name])
+	}
+	n.runs(setup)
 	n.hear(n.say("say once more"), "once more")
 	assert.Equal(o.t, claude, n.claudeIDOf("api"))
 	assert.Contains(o.t, n.transcript(claude), "remember this")

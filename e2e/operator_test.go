@@ -45,7 +45,7 @@ var answers = map[string]func(o *operator, blocks []string){
 	"What do the hooks change?":                                    triesHooks,
 	"What can an agent reach?":                                     triesReach,
 	"Where is a release, and does it install without a network?":   triesInstall,
-	"How do I back it up, and restore it on another machine?":      triesBackup,
+	"How do I move it to another machine?":                         triesAnotherMachine,
 	"How do the bot and the agents use a proxy, in a service too?": triesProxy,
 	"How do I move the state folder?":                              triesMove,
 	"How do I use a new token, or a new bot?":                      triesNewBot,
@@ -195,6 +195,12 @@ func (o *operator) setting(name, value string) {
 		lines = append(lines, name+"="+value)
 	}
 	require.NoError(o.t, os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+}
+
+// agentAtHome leaves the agent's folder where it is without a setting.
+func (o *operator) agentAtHome() {
+	o.claude = filepath.Join(o.root, ".claude")
+	o.setting("CLAUDE_CONFIG_DIR", "")
 }
 
 // token writes the token that a person got from @BotFather.

@@ -137,27 +137,3 @@ func ReadCursors(dir string) (map[uuid.UUID][]talk.Cursor, error) {
 	})
 	return all, err
 }
-
-// WithPaths returns a conversation's file for a machine on which transcripts have other paths.
-func WithPaths(data []byte, path func(string) string) ([]byte, error) {
-	var f struct {
-		Cursors map[uuid.UUID]talk.Cursor `json:"cursors"`
-	}
-	if err := json.Unmarshal(data, &f); err != nil || len(f.Cursors) == 0 {
-		return data, err
-	}
-	for id, at := range f.Cursors {
-		at.Path = path(at.Path)
-		f.Cursors[id] = at
-	}
-	var all map[string]json.RawMessage
-	moved, err := json.Marshal(f.Cursors)
-	if err == nil {
-		err = json.Unmarshal(data, &all)
-	}
-	if err != nil {
-		return nil, err
-	}
-	all["cursors"] = moved
-	return json.Marshal(all)
-}

@@ -118,20 +118,3 @@ func TestP5_CursorFollowsConversation(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(data), id.String(), "nothing stays of a forgotten session")
 }
-
-func TestCursorsGetPathsOfMachine(t *testing.T) {
-	dir, id := t.TempDir(), uuid.New()
-	c := openIn(t, dir)
-	require.NoError(t, c.NoteSent(atAlice, 5, id, talk.Cursor{Path: "/home/a/t.jsonl", Offset: 10}))
-	file := filepath.Join(dir, nameOf(atAlice))
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	data, err = WithPaths(data, func(path string) string { return "/root/" + filepath.Base(path) })
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, data, 0o600))
-	c = openIn(t, dir)
-	assert.Equal(t, talk.Cursor{Path: "/root/t.jsonl", Offset: 10}, c.Cursors().All()[id][0])
-	got, known := c.SessionOf(atAlice, 5)
-	assert.True(t, known)
-	assert.Equal(t, id, got, "the rest is unchanged")
-}

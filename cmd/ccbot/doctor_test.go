@@ -633,12 +633,3 @@ func TestUpdatedClaudeIsNoFault(t *testing.T) {
 	assert.NotContains(t, out, "claude_old")
 	assert.Contains(t, out, "2.1.300 (Claude Code)")
 }
-
-// TestUnreadableBotFile has a separate finding, because it has no information about another bot.
-func TestUnreadableBotFile(t *testing.T) {
-	p := newPatient(t)
-	require.NoError(t, os.Mkdir(p.state+"/bot", 0o700))
-	out, _ := p.ccbot(exit.Failure, "doctor")
-	assert.Contains(t, out, "cannot be read: move it away")
-	assert.NotContains(t, out, "use the token of the bot")
-}

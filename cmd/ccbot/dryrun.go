@@ -24,9 +24,6 @@ func (c *call) dryRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := statefolder.CheckBot(settings.Dir, settings.Token.Bot()); err != nil {
-		return statefolder.Error(settings.Dir, err)
-	}
 	d, err := offline.Of(settings, c.environ, c.stderr) // the plan reports records that cannot be read
 	if err != nil {
 		return err

@@ -161,14 +161,3 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 		assert.Equal(t, exit.Misuse, code)
 	}
 }
-
-// A dry run in another bot's folder ends as the recovery would.
-func TestDryRunInOtherBotsFolder(t *testing.T) {
-	dir := stateWith(t, one(1, "api"))
-	require.NoError(t, statefolder.KeepBot(dir, "42"))
-	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH"),
-		"TELEGRAM_BOT_TOKEN=" + goodToken, "ALLOWED_USERS=1"}
-	code, out, errs := ccbot(environ, "recover", "--dry-run")
-	assert.Equal(t, []any{exit.Misuse, ""}, []any{code, out})
-	assert.Contains(t, errs, "is of bot 42")
-}

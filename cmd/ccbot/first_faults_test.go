@@ -73,8 +73,6 @@ var firstFaults = []firstFault{
 		[]string{"the path is too long for a socket", "choose a shorter CCBOT_DIR"}, "socket_path_long"},
 	{"the state folder of a newer ccbot", func(p *patient) { p.write("s/format", "99\n", 0o600) }, exit.Misuse,
 		[]string{"is of a newer ccbot", "use the newer ccbot"}, "folder_newer"},
-	{"the state folder of another bot", func(p *patient) { p.write("s/bot", "42\n", 0o600) }, exit.Misuse,
-		[]string{"is of bot 42", "use the token of bot 42"}, "folder_of_other_bot"},
 	{"another ccbot runs", func(p *patient) { p.lives(); _, _ = p.starts("msg=ready") }, exit.Running,
 		[]string{"another one is running (pid", "stop it first"}, ""},
 	{"`HOME` is not set", func(p *patient) { delete(p.env, "HOME") }, exit.Misuse,

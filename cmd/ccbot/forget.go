@@ -26,9 +26,9 @@ func (c *call) forgetCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{Use: "forget NAME|ID", Args: oneSession, Short: "Delete the record of an ended session, and its copies in backups/",
 		Long: `Delete ccbot's record of an ended session: from the sessions, from backups/, and from the records
-that were removed because of their age; a FILE of "ccbot backup" keeps it. This cannot be undone.
-The chat's data about the session is also deleted. The agent's own files stay; the command prints
-the path of the last conversation. It asks first, unless --yes is given.`,
+that were removed because of their age. This cannot be undone. The chat's data about the session is
+also deleted. The agent's own files stay; the command prints the path of the last conversation. It
+asks first, unless --yes is given.`,
 		Example: "  ccbot forget api\n  ccbot forget --yes api --json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.forget(cmd, args[0], yes) }}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask; needs the whole name or id")

@@ -87,7 +87,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	root.AddCommand(&cobra.Command{Use: "run", Short: "Run the bot (the default without a verb)", Args: noArgs,
 		Example: "  ccbot run\n  LOG_LEVEL=debug ccbot run", RunE: c.runBot},
 		c.setupCommand(), uninstallCommand(c, root), c.serviceCommand(), c.tryCommand(), c.attachCommand(), c.hooksCommand(), c.sendCommand(), c.versionCommand(),
-		backupCommand(c), loopCommand(c), scheduleCommand(c), hostCommand(c), joinCommand(c), holdCommand(), c.completionCommand(root), c.describeCommand(root), describeUnitCommand(c.stdout))
+		loopCommand(c), scheduleCommand(c), hostCommand(c), joinCommand(c), holdCommand(), c.completionCommand(root), c.describeCommand(root), describeUnitCommand(c.stdout))
 	for _, cmd := range root.Commands() {
 		cmd.GroupID = groups[cmd.Name()]
 	}
@@ -116,7 +116,7 @@ var groups = map[string]string{
 	"forget": inSessions, "send": inSessions, "loop": inSessions, "schedule": inSessions,
 	"run": inBot, "try": inBot, "setup": inBot, "service": inBot, "config": inBot, "doctor": inBot,
 	"host": inBot, "join": inMachine,
-	"hooks": inMachine, "recover": inMachine, "backup": inMachine, "import": inMachine, "uninstall": inMachine,
+	"hooks": inMachine, "recover": inMachine, "import": inMachine, "uninstall": inMachine,
 }
 
 func (c *call) runBot(cmd *cobra.Command, _ []string) error {

@@ -25,9 +25,8 @@ a bot runs it prints what the bot would do; the bot keeps its sessions.
 
 --restore TIME brings the records back as they were before a recovery that changed something, but
 without words of prompts; TIME is the name of a copy or its beginning. --restore NAME brings back a
-session that was forgotten because of its age within the last week, by its name or id. --restore
-FILE takes over the ccbot of another machine from a file of "ccbot backup", if this one has no
-sessions. The bot must not run. --restore list lists the copies.`,
+session that was forgotten because of its age within the last week, by its name or id. The bot must
+not run. --restore list lists the copies.`,
 		Example: "  ccbot recover --dry-run\n  ccbot recover --restore list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			restore := cmd.Flags().Changed("restore")
@@ -49,6 +48,6 @@ sessions. The bot must not run. --restore list lists the copies.`,
 			return err
 		}}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, only print the plan")
-	cmd.Flags().StringVar(&back, "restore", "", "restore the records of `TIME`, one session by its name, or a backup file")
+	cmd.Flags().StringVar(&back, "restore", "", "restore the records of `TIME`, or one session by its name")
 	return cmd
 }

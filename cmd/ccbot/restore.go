@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +21,8 @@ import (
 	"ccbot/recovery"
 )
 
-// restore brings back the records of a backup, or one record that was removed because of its age,
-// or a whole ccbot from a file. A running bot has the records in use, so this takes the lock.
+// restore brings back the records of a backup, or one record that was removed because of its age. A
+// running bot has the records in use, so this takes the lock.
 func (c *call) restore(ctx context.Context, name string) error {
 	settings, err := config.LoadForReading(c.environ)
 	if err != nil {
@@ -38,14 +37,6 @@ func (c *call) restore(ctx context.Context, name string) error {
 	purged, err := backups.Purged(offline.AgentNames(settings))
 	if err != nil {
 		return statefolder.Error(settings.Dir, err)
-	}
-	if isFile(name) {
-		_, noCopy := recovery.Chosen(list, name)
-		if name == filepath.Base(name) && (noCopy == nil || offline.IsNamed(recordsOf(purged), name)) {
-			return fmt.Errorf("%q is a file in this folder, and a copy or a session here has the name as well: "+
-				"write ./%s for the file, or call this from another folder", name, name)
-		}
-		return restoreWhole(ctx, c, settings, name)
 	}
 	switch nothing := len(list) == 0 && len(purged) == 0; {
 	case nothing && name == "list":

@@ -66,28 +66,3 @@ func TestTornBackupIsNamed(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "sessions", idOf(1).String()+".json"))
 	assert.Equal(t, []string{name + ".tar.gz"}, names(t, filepath.Join(dir, "backups")), "no backup is made of it")
 }
-
-// TestRestoreOfAmbiguousName: a file in the folder of the call may have the name of a copy or
-// of a session.
-func TestRestoreOfAmbiguousName(t *testing.T) {
-	dir := stateWith(t, one(1, "api"), one(2, "web"))
-	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
-	copied, err := offline.Backups(dir).Make(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, offline.Backups(dir).Keep(idOf(1)))
-	require.NoError(t, os.Remove(filepath.Join(dir, "sessions", idOf(1).String()+".json")))
-	t.Chdir(t.TempDir())
-	for _, name := range []string{copied, copied + ".tar.gz", "api"} {
-		require.NoError(t, os.WriteFile(name, []byte("x"), 0o600))
-		code, out, errs := ccbot(environ, "recover", "--restore", name)
-		assert.Equal(t, []any{exit.Failure, ""}, []any{code, out})
-		assert.Contains(t, errs, "write ./"+name+" for the file, or call this from another folder")
-		code, _, errs = ccbot(environ, "recover", "--restore", "./"+name)
-		assert.Equal(t, exit.Failure, code)
-		assert.Contains(t, errs, "this ccbot has sessions", "the file is meant")
-		require.NoError(t, os.Remove(name))
-	}
-	code, out, errs := ccbot(environ, "recover", "--restore", "api")
-	require.Equal(t, exit.OK, code, errs)
-	assert.Contains(t, out, "api is back")
-}

@@ -55,15 +55,6 @@ var form = lazyregexp.New(`^\d+:[A-Za-z0-9_-]{20,}$`)
 // Valid says that it looks like one of Telegram's.
 func (t Token) Valid() bool { return !t.Empty() && form.MatchString(t.reveal()) }
 
-// Bot returns the public id of the token's bot, or "" if the token is not valid.
-func (t Token) Bot() string {
-	if !t.Valid() {
-		return ""
-	}
-	bot, _, _ := strings.Cut(t.reveal(), ":")
-	return bot
-}
-
 // UnmarshalText reads it, as from the environment.
 func (t *Token) UnmarshalText(text []byte) error {
 	*t = New(string(text))

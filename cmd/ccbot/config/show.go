@@ -6,12 +6,10 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/caarlos0/env/v11"
 
 	"ccbot/cmd/ccbot/environment"
-	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/token"
 )
 
@@ -80,59 +78,3 @@ func shownSetting(name, value string) string {
 	}
 	return value
 }
-
-// IsPortable reports whether a backup for another machine may have a setting. It may have no token,
-// no command line, because that may contain a secret, no folder of one machine, and no value of
-// several lines.
-func IsPortable(name, value string) bool {
-	switch name {
-	case tokenName, "CLAUDE_FLAGS", "VOICE_COMMAND", "CCBOT_DIR", "CCBOT_MACHINE", statefolder.ReadableVariable:
-		return false
-	}
-	return slices.Contains(settingNames(), name) && !strings.ContainsFunc(value, func(r rune) bool { return r < ' ' })
-}
-
-// shortestSecret is the least length of a secret's value that is searched for in other settings.
-const shortestSecret = 6
-
-// Portable returns the settings of the settings file that a backup may have, and the names of the
-// others that are set there: secrets, settings that repeat one, and those that are not portable.
-func Portable(environ []string) (values map[string]string, hidden []string, err error) {
-	vars, place := env.ToMap(environ), make(map[string]string)
-	for _, name := range []string{"CCBOT_DIR", statefolder.ReadableVariable} { // where the file is, and whether it may be read
-		if value, is := vars[name]; is {
-			place[name] = value
-		}
-	}
-	written, _, err := withFile(place, vars["HOME"])
-	if err != nil {
-		return nil, nil, err
-	}
-	merged := maps.Clone(written)
-	maps.Copy(merged, vars)
-	isSecret := func(name string) bool { return name == tokenName || environment.ForAgents(name) }
-	repeats := func(value string) bool {
-		for name, secret := range merged {
-			if isSecret(name) && len(secret) >= shortestSecret && strings.Contains(value, secret) {
-				return true
-			}
-		}
-		return token.New(value).Valid()
-	}
-	values = make(map[string]string)
-	for _, name := range slices.Sorted(maps.Keys(written)) {
-		_, given := place[name]
-		switch value := written[name]; {
-		case given || value == "":
-		case !isSecret(name) && !slices.Contains(settingNames(), name):
-		// a password in an address
-		case isSecret(name), !IsPortable(name, value), repeats(value), shownSetting(name, value) != value:
-			hidden = append(hidden, name)
-		default:
-			values[name] = value
-		}
-	}
-	return values, hidden, nil
-}
-
-const tokenName = "TELEGRAM_BOT_TOKEN"

@@ -40,7 +40,6 @@ var faults = []fault{
 	{"folder_refused", "folder", Fail, ""},
 	{"folder_readable", "folder", Warn, ""},
 	{"instance_damaged", "folder", Fail, "move it away while no bot runs; its windows then belong to no session"},
-	{"folder_of_other_bot", "folder", Fail, "use the named bot's token, or delete `chats/` and the file `bot` while no bot runs"},
 	{"folder_newer", "folder", Fail, ""},
 	{"quarantined", "folder", Warn, ""},
 	{"records_unreadable", "folder", Warn, ""},
@@ -122,7 +121,7 @@ var faults = []fault{
 }
 
 // preventsStart are the codes of faults with which ccbot ends at its start.
-var preventsStart = []Code{"settings_wrong", "metrics_refused", "folder_not_writable", "folder_refused", "instance_damaged", "folder_of_other_bot", "folder_newer", "disk_full", "socket_path_long",
+var preventsStart = []Code{"settings_wrong", "metrics_refused", "folder_not_writable", "folder_refused", "instance_damaged", "folder_newer", "disk_full", "socket_path_long",
 	"tmux_missing", "tmux_too_old", "tmux_folder", "hook_missing", "token_refused"}
 
 // inSummary is the fix of a finding whose summary names the remedy.

@@ -60,11 +60,6 @@ func folder(_ context.Context, w *World) (all []Finding) {
 		}
 		all = append(all, f)
 	}
-	if _, err := statefolder.Bot(dir); err != nil && len(exposed) == 0 {
-		all = append(all, found("folder_of_other_bot", "move it away while no bot runs", "%v", err))
-	} else if err := statefolder.CheckBot(dir, w.Token.Bot()); err != nil && len(exposed) == 0 {
-		all = append(all, found("folder_of_other_bot", "", "%v", err))
-	}
 	all = append(all, w.files()...)
 	if len(all) == 0 {
 		all = append(all, good("folder", "%s is only yours", dir))

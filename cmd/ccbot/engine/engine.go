@@ -113,9 +113,6 @@ func Take(ctx context.Context, c config.Config, role string, log *slog.Logger) (
 	if err != nil {
 		return Settings{}, err
 	}
-	if err := statefolder.CheckBot(c.Dir, c.Token.Bot()); err != nil {
-		return Settings{}, errors.Join(statefolder.Error(c.Dir, err), held.Close())
-	}
 	return Settings{Config: c, Table: table, Held: held, Log: log}, nil
 }
 

@@ -15,7 +15,6 @@ import (
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/offline"
-	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/i18n"
 	"ccbot/internal/token"
@@ -50,9 +49,6 @@ type Setup struct {
 func (s *Setup) Run(ctx context.Context) error {
 	b, err := s.chooseBot(ctx)
 	if err != nil {
-		return err
-	}
-	if err := statefolder.CheckBot(s.Dir, b.token.Bot()); err != nil {
 		return err
 	}
 	people, err := s.choosePeople(ctx, b)

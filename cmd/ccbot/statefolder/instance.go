@@ -20,12 +20,6 @@ func MakeInstance(dir string) (string, error) {
 	if id, err := ReadInstance(dir); id != "" || err != nil {
 		return id, err
 	}
-	return RenewInstance(dir)
-}
-
-// RenewInstance sets another name for this ccbot. Windows with the former name are no longer its
-// own.
-func RenewInstance(dir string) (string, error) {
 	id := strings.ReplaceAll(uuid.NewString(), "-", "")[:12]
 	return id, spool.Folder{Path: dir}.Put(instanceFile, []byte(id+"\n"))
 }

@@ -31,7 +31,7 @@ var nested = []string{"backups", "changes", "fleet"}
 // ownFiles are the other files that ccbot makes. ccbot.env is not among them, because a person
 // writes it. pace.json is of an earlier version.
 var ownFiles = []string{lockFile, formatFile, instanceFile, aliveFile, lowFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
-	botFile, claudeFile, "commands.json", "holds.json", "pace.json", "parked.json", "rich.json", "windows.json", suspect.Name}
+	claudeFile, "commands.json", "holds.json", "pace.json", "parked.json", "rich.json", "windows.json", suspect.Name}
 
 // SettingsFile is in CCBOT_DIR.
 const SettingsFile = "ccbot.env"
