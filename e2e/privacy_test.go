@@ -214,7 +214,7 @@ func (p *writer) verbs() {
 	for _, line := range []string{"new zq7cli " + p.dir + " --prompt 'say " + markedPrompt + " of a verb'", "new zq7cli /" + marked, "send-prompt zq7cli 'say " + markedPrompt + " too' --wait",
 		"send-prompt zq7none " + markedPrompt, "history zq7cli " + marked, "status zq7cli", "why zq7cli", "changes zq7cli zq7file", "changes zq7cli",
 		"archive zq7cli --yes", "resume zq7cli", "done zq7cli --yes", "resume zq7none", "forget zq7none --yes", "send /" + marked, "import /" + marked,
-		"recover --restore zq7", "attach zq7none", "list --all --json", "usage"} {
+		"recover --restore zq7", "recover --restore-purged zq7", "attach zq7none", "list --all --json", "usage"} {
 		call("ccbot " + line + " </dev/null")
 	}
 }

@@ -116,15 +116,14 @@ func TestDryRunListsUnreadableRecords(t *testing.T) {
 	assert.Contains(t, out, "\n0 to change, 1 to set aside, 1 notice; nothing was changed\n")
 }
 
-// TestRestoreBringsBackARecord also lists the backups, and refuses while a bot runs.
+// TestRestoreBringsBackARecord: a wrong time lists the backups, also beside a bot, and a bot that
+// runs keeps its records.
 func TestRestoreBringsBackARecord(t *testing.T) {
 	dir := stateWith(t, one(1, "api", func(r *session.Record) { r.EndedAt = time.Now() }))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir, "CCBOT_TMUX_SOCKET=ccbot-none-" + filepath.Base(dir), "PATH=" + os.Getenv("PATH")}
-	code, out, errs := ccbot(environ, "recover", "--restore", "list")
-	assert.Equal(t, []any{exit.OK, ""}, []any{code, errs}, "that there is none is no failure")
-	assert.Equal(t, "there is no backup in "+filepath.Join(dir, "backups")+" yet: each recovery that changes something makes one\n", out)
-	code, _, errs = ccbot(environ, "recover", "--restore", "2026")
-	assert.Equal(t, []any{exit.Failure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + "\n"}, []any{code, errs})
+	code, _, errs := ccbot(environ, "recover", "--restore", "2026")
+	assert.Equal(t, []any{exit.Failure, "ccbot: there is no backup in " + filepath.Join(dir, "backups") + " yet: each recovery that changes something makes one\n"},
+		[]any{code, errs})
 
 	name, err := offline.Backups(dir).Make(t.Context())
 	require.NoError(t, err)
@@ -141,22 +140,23 @@ func TestRestoreBringsBackARecord(t *testing.T) {
 
 	_, held, err := statefolder.Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	code, out, errs = ccbot(environ, "recover", "--restore", "list")
-	assert.Equal(t, exit.OK, code, errs)
-	assert.Regexp(t, `^  `+name+`  \d+s ago, 1 record\n$`, out, "also beside a bot")
+	code, _, errs = ccbot(environ, "recover", "--restore", "1999")
+	assert.Equal(t, exit.Failure, code)
+	assert.Contains(t, errs, "  "+name+"  ")
 	code, _, errs = ccbot(environ, "recover", "--restore", name)
 	assert.Equal(t, exit.Running, code)
 	assert.Regexp(t, `^ccbot: ccbot has the folder in use; stop it first: another one is running \(pid \d+, \S+\)\n$`, errs)
 	require.NoError(t, held.Close())
 
-	code, out, errs = ccbot(environ, "recover", "--restore", name)
+	code, out, errs := ccbot(environ, "recover", "--restore", name)
 	require.Equal(t, exit.OK, code, errs)
 	assert.Regexp(t, "^restored: 1 record of backup "+name+"; the earlier records are in backup 20\\S+Z \\(0 records\\)\nnext: `ccbot recover --dry-run` shows", out)
 	after, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, string(before), string(after))
 
-	for _, args := range [][]string{{"--restore", name, "--json"}, {"--restore", name, "--dry-run"}, {"now"}} {
+	for _, args := range [][]string{{"--restore", name, "--json"}, {"--restore", name, "--dry-run"}, {"--restore", name, "--restore-purged", "api"},
+		{"--restore-purged", "api", "--json"}, {"now"}} {
 		code, _, _ = ccbot(environ, append([]string{"recover"}, args...)...)
 		assert.Equal(t, exit.Misuse, code)
 	}

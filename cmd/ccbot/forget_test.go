@@ -189,16 +189,19 @@ func TestRecoverForgetsDueRecords(t *testing.T) {
 	ccbot := installed(t)
 	line := "old (" + naming.ShortID(old.ID) + "): "
 	assert.Contains(t, ccbot(t, environ, exit.OK, "recover", "--dry-run"), line+"is due to be forgotten: ended 91d ago (ARCHIVE_PURGE_AFTER 90d)\n")
-	assert.Contains(t, ccbot(t, environ, exit.OK, "recover"), line+"was forgotten: ended 91d ago (ARCHIVE_PURGE_AFTER 90d); `ccbot recover --restore` brings it back for a week\n")
+	assert.Contains(t, ccbot(t, environ, exit.OK, "recover"), line+"was forgotten: ended 91d ago (ARCHIVE_PURGE_AFTER 90d); `ccbot recover --restore-purged` brings it back for a week\n")
 	assert.NoFileExists(t, recordOf(environ, old))
 	assert.FileExists(t, recordOf(environ, young))
 
-	assert.Regexp(t, `^sessions .* week:\n  old  `+naming.ShortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`, ccbot(t, environ, exit.OK, "recover", "--restore", "list"))
-	assert.Contains(t, ccbot(t, environ, exit.Failure, "recover", "--restore", "none"), "  old  "+naming.ShortID(old.ID))
-	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (90d) from now\n", ccbot(t, environ, exit.OK, "recover", "--restore", "old"))
+	assert.Regexp(t, `"none" is not one of the sessions .*:\n  old  `+naming.ShortID(old.ID)+`  forgotten \d+[sm] ago, in /src/old\n$`,
+		ccbot(t, environ, exit.Failure, "recover", "--restore-purged", "none"))
+	assert.NotContains(t, ccbot(t, environ, exit.Failure, "recover", "--restore", "old"), " is back", "a session is no time")
+	assert.Equal(t, "old is back, archived; it is forgotten again after ARCHIVE_PURGE_AFTER (90d) from now\n",
+		ccbot(t, environ, exit.OK, "recover", "--restore-purged", naming.ShortID(old.ID)))
 	assert.NotContains(t, ccbot(t, environ, exit.OK, "recover", "--dry-run"), "is due")
 	assert.NotContains(t, ccbot(t, environ, exit.OK, "recover"), "was forgotten")
 	assert.FileExists(t, recordOf(environ, old))
+	assert.Contains(t, ccbot(t, environ, exit.Failure, "recover", "--restore-purged", "old"), "no session was forgotten because of its age within the last week")
 }
 
 // TestBroughtBackRecordStaysWithoutPurge: it names no time that would pass.
@@ -207,7 +210,7 @@ func TestBroughtBackRecordStaysWithoutPurge(t *testing.T) {
 	ccbot := installed(t)
 	ccbot(t, environ, exit.OK, "recover")
 	assert.Equal(t, "old is back, archived; it stays, because ARCHIVE_PURGE_AFTER is 0\n",
-		ccbot(t, append(environ, "ARCHIVE_PURGE_AFTER=0"), exit.OK, "recover", "--restore", "old"))
+		ccbot(t, append(environ, "ARCHIVE_PURGE_AFTER=0"), exit.OK, "recover", "--restore-purged", "old"))
 }
 
 // A restored record stays for its whole time again.

@@ -13,7 +13,7 @@ import (
 
 func (c *call) recoverCommand() *cobra.Command {
 	var dry bool
-	var back string
+	var back, purged string
 	cmd := &cobra.Command{Use: "recover", Args: noArgs, Short: "Reconcile the records with the processes, as every start does; --dry-run: only print the plan",
 		Long: `Compare the records with tmux and the processes, and make them agree, as every start of the bot
 does; then forget the sessions that ended long ago (ARCHIVE_PURGE_AFTER). If a bot runs,
@@ -24,17 +24,20 @@ that are due to be forgotten. It is read-only: it needs no token and takes no lo
 a bot runs it prints what the bot would do; the bot keeps its sessions.
 
 --restore TIME brings the records back as they were before a recovery that changed something, but
-without words of prompts; TIME is the name of a copy or its beginning. --restore NAME brings back a
-session that was forgotten because of its age within the last week, by its name or id. The bot must
-not run. --restore list lists the copies.`,
-		Example: "  ccbot recover --dry-run\n  ccbot recover --restore list",
+without words of prompts. TIME is the name of a copy in backups/, or its beginning.
+--restore-purged ID brings back a session that was forgotten because of its age within the last
+week, by its id or name. With a TIME or an ID that is not there, the command lists what is. The bot
+must not run.`,
+		Example: "  ccbot recover --dry-run\n  ccbot recover --restore 2026-01-31",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			restore := cmd.Flags().Changed("restore")
+			restore, one := cmd.Flags().Changed("restore"), cmd.Flags().Changed("restore-purged")
 			switch {
-			case restore && (dry || c.asJSON):
-				return exit.Usage(errors.New("--restore goes with no other flag"))
+			case restore && one || (restore || one) && (dry || c.asJSON):
+				return exit.Usage(errors.New("--restore and --restore-purged go with no other flag"))
 			case restore:
 				return c.restore(cmd.Context(), back)
+			case one:
+				return c.restorePurged(cmd.Context(), purged)
 			case dry:
 				return c.dryRun(cmd.Context())
 			}
@@ -48,6 +51,7 @@ not run. --restore list lists the copies.`,
 			return err
 		}}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "change nothing, only print the plan")
-	cmd.Flags().StringVar(&back, "restore", "", "restore the records of `TIME`, or one session by its name")
+	cmd.Flags().StringVar(&back, "restore", "", "restore the records as they were at `TIME`")
+	cmd.Flags().StringVar(&purged, "restore-purged", "", "restore the session `ID`, which was forgotten because of its age")
 	return cmd
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -21,9 +22,9 @@ import (
 	"ccbot/recovery"
 )
 
-// restore brings back the records of a backup, or one record that was removed because of its age. A
-// running bot has the records in use, so this takes the lock.
-func (c *call) restore(ctx context.Context, name string) error {
+// restore brings back the records of the backup that was made at a time. A running bot has the
+// records in use, so this takes the lock.
+func (c *call) restore(ctx context.Context, at string) error {
 	settings, err := config.LoadForReading(c.environ)
 	if err != nil {
 		return err
@@ -34,35 +35,20 @@ func (c *call) restore(ctx context.Context, name string) error {
 	if err != nil {
 		return statefolder.Error(settings.Dir, err)
 	}
-	purged, err := backups.Purged(offline.AgentNames(settings))
-	if err != nil {
-		return statefolder.Error(settings.Dir, err)
-	}
-	switch nothing := len(list) == 0 && len(purged) == 0; {
-	case nothing && name == "list":
-		_, err := fmt.Fprintf(c.stdout, "there is no backup in %s yet: each recovery that changes something makes one\n", backups.Dir)
-		return err
-	case nothing:
-		return fmt.Errorf("there is no backup in %s", backups.Dir)
-	case name == "list":
-		return listCopies(c, list, purged)
+	wanted, err := recovery.Chosen(list, at)
+	switch {
+	case len(list) == 0:
+		return fmt.Errorf("there is no backup in %s yet: each recovery that changes something makes one", backups.Dir)
+	case err != nil:
+		return fmt.Errorf("%q is not a backup, or is the beginning of several; there are:\n%s", at, backupLines(list))
+	case wanted.Records == 0 && wanted.Broken == nil: // all sessions would be gone
+		return fmt.Errorf("backup %s has no record in it; nothing was changed. There are:\n%s", wanted.Name, backupLines(list))
 	}
 	held, err := running.Lock(ctx, settings, c.environ, c.stderr)
 	if err != nil {
 		return err
 	}
 	defer held.Close()
-	wanted, err := recovery.Chosen(list, name)
-	switch {
-	case err != nil:
-		left, also := findPurged(purged, name)
-		if also != nil {
-			return fmt.Errorf("%q is not a backup, or is the beginning of several; there are:\n%s%s", name, backupLines(list), purgedLines(purged))
-		}
-		return restorePurged(settings, left, c.stdout)
-	case wanted.Records == 0 && wanted.Broken == nil: // all sessions would be gone
-		return fmt.Errorf("backup %s has no record in it; nothing was changed. There are:\n%s%s", wanted.Name, backupLines(list), purgedLines(purged))
-	}
 	done, err := backups.Restore(ctx, wanted.Name)
 	if err != nil {
 		return statefolder.Error(settings.Dir, err)
@@ -75,23 +61,38 @@ func (c *call) restore(ctx context.Context, name string) error {
 	return err
 }
 
-func listCopies(c *call, list []recovery.Backup, purged []recovery.Purged) error {
-	return paged(c, func(out io.Writer) error {
-		_, err := fmt.Fprintln(out, strings.TrimPrefix(backupLines(list)+purgedLines(purged), "\n"))
-		return err
-	})
-}
-
 // restorePurged brings back one record that was removed because of its age.
-func restorePurged(c config.Config, left recovery.Purged, stdout io.Writer) error {
-	if err := offline.Backups(c.Dir).BringBack(left); err != nil {
-		return statefolder.Error(c.Dir, err)
+func (c *call) restorePurged(ctx context.Context, what string) error {
+	settings, err := config.LoadForReading(c.environ)
+	if err != nil {
+		return err
+	}
+	backups := offline.Backups(settings.Dir)
+	all, err := backups.Purged(offline.AgentNames(settings))
+	if err != nil {
+		return statefolder.Error(settings.Dir, err)
+	}
+	wanted, err := findPurged(all, what)
+	switch {
+	case len(all) == 0:
+		return errors.New("no session was forgotten because of its age within the last week")
+	case err != nil:
+		return fmt.Errorf("%q is not one of the sessions that were forgotten because of their age within the last week, or may be several; these were:\n%s",
+			what, purgedLines(all))
+	}
+	held, err := running.Lock(ctx, settings, c.environ, c.stderr)
+	if err != nil {
+		return err
+	}
+	defer held.Close()
+	if err := backups.BringBack(wanted); err != nil {
+		return statefolder.Error(settings.Dir, err)
 	}
 	again := "it stays, because ARCHIVE_PURGE_AFTER is 0"
-	if c.PurgeAfter > 0 {
-		again = fmt.Sprintf("it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now", terminal.Age(c.PurgeAfter))
+	if settings.PurgeAfter > 0 {
+		again = fmt.Sprintf("it is forgotten again after ARCHIVE_PURGE_AFTER (%s) from now", terminal.Age(settings.PurgeAfter))
 	}
-	_, err := fmt.Fprintf(stdout, "%s is back, %s; %s\n", terminal.Printable(left.Record.Name), left.Record.State, again)
+	_, err = fmt.Fprintf(c.stdout, "%s is back, %s; %s\n", terminal.Printable(wanted.Record.Name), wanted.Record.State, again)
 	return err
 }
 
@@ -129,13 +130,9 @@ func restoredText(wanted recovery.Backup, done recovery.Restored, aside []sessio
 	return strings.Join(append(lines, "next: `ccbot recover --dry-run` shows what a start will make of them, then start ccbot"), "\n")
 }
 
-// purgedLines lists the records that were removed because of their age, the latest first, below the
-// backups.
+// purgedLines lists the records that were removed because of their age, the latest first.
 func purgedLines(all []recovery.Purged) string {
-	if len(all) == 0 {
-		return ""
-	}
-	lines := []string{"\nsessions that were forgotten for their age, each for a week:"}
+	var lines []string
 	for _, p := range all {
 		lines = append(lines, fmt.Sprintf("  %s  %s  forgotten %s ago, in %s", terminal.Printable(p.Record.Name), naming.ShortID(p.Record.ID),
 			terminal.Age(time.Since(p.Left)), terminal.Printable(p.Record.Dir)))
@@ -156,13 +153,9 @@ func backupLines(list []recovery.Backup) string {
 	return strings.Join(lines, "\n")
 }
 
-func recordsOf(all []recovery.Purged) []session.Record {
-	return each.As(all, func(p recovery.Purged) session.Record { return p.Record })
-}
-
 // findPurged finds a session among those whose records were removed because of their age.
 func findPurged(all []recovery.Purged, what string) (recovery.Purged, error) {
-	r, err := offline.Matches(recordsOf(all), what)
+	r, err := offline.Matches(each.As(all, func(p recovery.Purged) session.Record { return p.Record }), what)
 	if err != nil {
 		return recovery.Purged{}, err
 	}

@@ -122,7 +122,7 @@ func TestP9_ReadableConfigurationIsRefused(t *testing.T) {
 	_, err = config.Load(environ)
 	refused(t, err, "chmod 600 "+file)
 	before := tree(t, dir)
-	for _, args := range [][]string{{"list"}, {"why", "api"}, {"recover", "--dry-run"}, {"recover", "--restore", "list"}, {"recover"},
+	for _, args := range [][]string{{"list"}, {"why", "api"}, {"recover", "--dry-run"}, {"recover", "--restore", "2026"}, {"recover", "--restore-purged", "api"}, {"recover"},
 		{"resume", "api"}, {"hooks", "status"}, {"hooks", "install"}, {"hooks", "uninstall"}} {
 		code, out, errs := ccbot(environ, args...)
 		assert.Equal(t, []any{exit.Misuse, ""}, []any{code, out}, args)

@@ -123,5 +123,5 @@ func (e *Engine) AccountOf(report recovery.Report) show.Account {
 // Purge removes the records that are due, and reports each.
 func (e *Engine) Purge(ctx context.Context) []show.Purge {
 	records := e.Store.List()
-	return show.PurgesOf(e.Keeper.Purge(ctx), records, time.Now(), e.PurgeAfter, "was forgotten", "; `ccbot recover --restore` brings it back for a week")
+	return show.PurgesOf(e.Keeper.Purge(ctx), records, time.Now(), e.PurgeAfter, "was forgotten", "; `ccbot recover --restore-purged` brings it back for a week")
 }

@@ -54,11 +54,6 @@ func Matches(records []session.Record, what string) (session.Record, error) {
 	return single(what, matches(records, what, HasName), naming.ShortID)
 }
 
-// IsNamed reports whether a text may mean one of the records, or several.
-func IsNamed(records []session.Record, what string) bool {
-	return len(matches(records, what, HasName)) > 0
-}
-
 // HasName reports whether a record still has its name.
 func HasName(r session.Record) bool { return !r.HandedOver() }
 
