@@ -44,12 +44,12 @@ func Leaving(now time.Time, after time.Duration, agents agent.Agents, records []
 }
 
 func leaves(now time.Time, after time.Duration, agents agent.Agents, r session.Record) bool {
-	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !Unsaid(agents, r))
+	return expired(now, after, r) && !r.Unreported && (expired(now.Add(-after), after, r) || !unsaid(agents, r))
 }
 
-// Unsaid reports whether the chat lacks something that the agent said: there is still text after
+// unsaid reports whether the chat lacks something that the agent said: there is still text after
 // one of the record's cursors. A transcript that cannot be read may contain some.
-func Unsaid(agents agent.Agents, r session.Record) bool {
+func unsaid(agents agent.Agents, r session.Record) bool {
 	said := agents.Of(r.AgentName).Replies
 	return slices.ContainsFunc(r.Cursors, func(c talk.Cursor) bool { return said.Unsaid(c, math.MaxInt64) })
 }

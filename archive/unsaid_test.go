@@ -49,16 +49,16 @@ func TestUnsaid(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "t.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(tt.content), 0o600))
-			assert.Equal(t, tt.want, Unsaid(agents, session.Record{Cursors: cursors(path, tt.offset)}))
+			assert.Equal(t, tt.want, unsaid(agents, session.Record{Cursors: cursors(path, tt.offset)}))
 		})
 	}
 	folder := t.TempDir()
 	path := filepath.Join(folder, "t.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(line), 0o600))
 	end, absent := cursors(path, len(line)), cursors(filepath.Join(folder, "absent"), 9)
-	assert.False(t, Unsaid(agents, session.Record{}), "never had a transcript")
-	assert.False(t, Unsaid(agents, session.Record{Cursors: absent}), "Claude Code has removed it")
-	assert.True(t, Unsaid(agents, session.Record{Cursors: cursors(folder, 0)}), "cannot be read")
-	assert.True(t, Unsaid(agents, session.Record{Cursors: append(absent, cursors(path, 0)...)}), "the second one")
-	assert.False(t, Unsaid(agents, session.Record{Cursors: append(absent, end...)}))
+	assert.False(t, unsaid(agents, session.Record{}), "never had a transcript")
+	assert.False(t, unsaid(agents, session.Record{Cursors: absent}), "Claude Code has removed it")
+	assert.True(t, unsaid(agents, session.Record{Cursors: cursors(folder, 0)}), "cannot be read")
+	assert.True(t, unsaid(agents, session.Record{Cursors: append(absent, cursors(path, 0)...)}), "the second one")
+	assert.False(t, unsaid(agents, session.Record{Cursors: append(absent, end...)}))
 }

@@ -2,14 +2,15 @@ package e2e
 
 import (
 	"cmp"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	chatstore "ccbot/bot/conversation"
 	"ccbot/internal/session"
 	"ccbot/internal/suspect"
 	"ccbot/port/folders"
@@ -28,13 +29,31 @@ func (w *world) notes() []byte {
 // is later.
 func (w *world) shownOf(r session.Record) []talk.Cursor {
 	w.t.Helper()
-	chats, err := chatstore.ReadCursors(filepath.Join(cmp.Or(w.chats, w.state), "chats"))
-	require.NoError(w.t, err)
-	for _, at := range chats[r.ID] {
+	for _, at := range w.shownInChats(cmp.Or(w.chats, w.state), r.ID) {
 		at.Path = folders.Path(at.Path)
 		r.Shown(at)
 	}
 	return r.Cursors
+}
+
+// shownInChats returns the positions of a session in the files of the conversations of a state
+// folder.
+func (w *world) shownInChats(state string, id uuid.UUID) (all []talk.Cursor) {
+	w.t.Helper()
+	names, err := filepath.Glob(filepath.Join(state, "chats", "*.json"))
+	require.NoError(w.t, err)
+	for _, name := range names {
+		var chat struct {
+			Cursors map[uuid.UUID]talk.Cursor `json:"cursors"`
+		}
+		data, err := os.ReadFile(name)
+		require.NoError(w.t, err)
+		require.NoError(w.t, json.Unmarshal(data, &chat), name)
+		if at, is := chat.Cursors[id]; is {
+			all = append(all, at)
+		}
+	}
+	return all
 }
 
 // A transcript ends ccbot each time it is read. The start after the third death leaves it unread

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	chatstore "ccbot/bot/conversation"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/tmux"
@@ -386,10 +385,9 @@ func answering() life {
 		dead: func(s *stage) {
 			s.t.Helper()
 			r := s.record("work")
-			chats, err := chatstore.ReadCursors(filepath.Join(s.state, "chats"))
-			require.NoError(s.t, err)
-			require.Len(s.t, chats[r.ID], 1)
-			assert.True(s.t, r.Cursors[0].Precedes(chats[r.ID][0]))
+			shown := s.shownInChats(s.state, r.ID)
+			require.Len(s.t, shown, 1)
+			assert.True(s.t, r.Cursors[0].Precedes(shown[0]))
 		},
 		after: func(s *stage) {
 			s.answered("the shown answer")

@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/statefolder"
+	"ccbot/host/received"
+	"ccbot/internal/process"
 	"ccbot/internal/processtest"
 	"ccbot/internal/programtest"
 	"ccbot/internal/session"
@@ -24,28 +26,38 @@ import (
 	"ccbot/try/botapi/botapitest"
 )
 
+// triesRemoval also runs the commands that it prints, apart from the last one: the programs are those
+// of all tests.
 func triesRemoval(o *operator, blocks []string) {
 	require.Equal(o.t, []string{"ccbot uninstall"}, blocks)
 	o.serve()
 	o.open("api", o.dir)
-	o.term.says("ccbot hooks install")
-	r := &remover{terminal: o.term}
-	r.begins()
-	last, answered := "", 0
-	for !strings.Contains(r.said(), "run1 ended with ") {
-		said := strings.TrimSpace(r.said())
-		line := said[strings.LastIndexByte(said, '\n')+1:]
-		if strings.HasSuffix(line, "[y/N]") && line != last {
-			last = line
-			answered++
-			r.answers("y")
-		}
-	}
-	r.ended(0)
-	assert.GreaterOrEqual(o.t, answered, 4)
-	assert.NoDirExists(o.t, o.state)
+	o.person.SendFile(o.chat(), "a.txt", "text/plain", []byte("a report"), "say read it")
+	o.hear(0, "read it")
+	agents := o.agents()
+	require.Len(o.t, agents, 1)
+	completions := filepath.Join(o.root, ".local/share/bash-completion/completions")
+	require.NoError(o.t, os.MkdirAll(completions, 0o700))
+	o.term.says("ccbot hooks install && ccbot completion bash > " + filepath.Join(completions, "ccbot"))
+	rest, programs, found := strings.Cut(o.runs(blocks[0]), "Remove the programs:\n")
+	require.True(o.t, found)
+	assert.Contains(o.t, programs, "  rm "+filepath.Join(binaries, "ccbot-hook")+"\n")
 	assert.NoFileExists(o.t, filepath.Join(o.root, ".config/systemd/user/ccbot.service"))
 	assert.NoFileExists(o.t, filepath.Join(o.claude, "settings.json"))
+	assert.Equal(o.t, agents, o.agents())
+
+	var commands []string
+	for line := range strings.Lines(rest) {
+		if command, is := strings.CutPrefix(line, "  "); is {
+			commands = append(commands, command)
+		}
+	}
+	assert.Len(o.t, commands, 6, rest) // one session, two sessions of tmux, a folder, completions, the state
+	o.runs(strings.Join(commands, ""))
+	assert.Equal(o.t, process.Gone, o.table.Liveness(agents[0]))
+	assert.NoDirExists(o.t, o.state)
+	assert.NoDirExists(o.t, filepath.Join(o.dir, received.Folder))
+	assert.NoFileExists(o.t, filepath.Join(completions, "ccbot"))
 	assert.Empty(o.t, o.panes())
 }
 

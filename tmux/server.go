@@ -102,9 +102,12 @@ func findPlace(cfg Config) (place, error) {
 		return place{}, fmt.Errorf("%w: %w", ErrNoTmux, err)
 	}
 	socket := socketPath(cfg.Socket, os.Getenv("TMUX_TMPDIR"), os.Getuid())
-	return place{cfg: cfg, binary: binary, socket: socket, control: controlPrefix + cfg.Instance, attach: attachTo(cfg.Socket, socket),
+	return place{cfg: cfg, binary: binary, socket: socket, control: ControlSession(cfg.Instance), attach: attachTo(cfg.Socket, socket),
 		env: append([]string{}, cfg.Env...)}, nil
 }
+
+// ControlSession is the name of the session of an instance's control client.
+func ControlSession(instance string) string { return "ccbot-ctl-" + instance }
 
 // attachTo returns the shell command that attaches to a target of a server, without the target.
 func attachTo(name, socket string) string {

@@ -1,15 +1,12 @@
 package conversation
 
 import (
-	"encoding/json"
-	"log/slog"
 	"maps"
 	"slices"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/address"
-	"ccbot/internal/spool"
 	"ccbot/port/talk"
 )
 
@@ -117,23 +114,4 @@ func (f *file) rehomeCursors(old file) {
 			f.Cursors[id] = at
 		}
 	}
-}
-
-// ReadCursors returns the positions in a folder of conversations, as [Cursors.All]. It changes
-// nothing; a file that cannot be read has none.
-func ReadCursors(dir string) (map[uuid.UUID][]talk.Cursor, error) {
-	all := make(map[uuid.UUID][]talk.Cursor)
-	from := spool.Loader{Log: slog.New(slog.DiscardHandler)}
-	_, err := from.Load(spool.Folder{Path: dir, MaxSize: maxFile}, suffix, func(name string, data []byte) error {
-		if _, ok := placeOf(name); !ok {
-			return nil
-		}
-		var f file
-		if err := json.Unmarshal(data, &f); err != nil {
-			return err
-		}
-		f.addCursors(all)
-		return nil
-	})
-	return all, err
 }

@@ -86,7 +86,7 @@ func commands(environ []string, stdout, stderr io.Writer) *cobra.Command {
 	}
 	root.AddCommand(&cobra.Command{Use: "run", Short: "Run the bot (the default without a verb)", Args: noArgs,
 		Example: "  ccbot run\n  LOG_LEVEL=debug ccbot run", RunE: c.runBot},
-		c.setupCommand(), uninstallCommand(c, root), c.serviceCommand(), c.tryCommand(), c.attachCommand(), c.hooksCommand(), c.sendCommand(), c.versionCommand(),
+		c.setupCommand(), c.uninstallCommand(), c.serviceCommand(), c.tryCommand(), c.attachCommand(), c.hooksCommand(), c.sendCommand(), c.versionCommand(),
 		loopCommand(c), scheduleCommand(c), hostCommand(c), joinCommand(c), holdCommand(), c.completionCommand(root), c.describeCommand(root), describeUnitCommand(c.stdout))
 	for _, cmd := range root.Commands() {
 		cmd.GroupID = groups[cmd.Name()]

@@ -3,162 +3,213 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/caarlos0/env/v11"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"ccbot/agent/claude/claudesettings"
-	"ccbot/bot/sessions"
-	"ccbot/cmd/ccbot/config"
-	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/offline"
-	"ccbot/cmd/ccbot/running"
-	"ccbot/cmd/ccbot/setup"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/cmd/ccbot/uninstall"
-	"ccbot/port"
+	"ccbot/host/received"
+	"ccbot/tmux"
 )
 
-func uninstallCommand(c *call, root *cobra.Command) *cobra.Command {
-	return &cobra.Command{Use: "uninstall", Args: noArgs, Short: "Remove what ccbot has set up on this machine, one confirmed step after the other",
-		Long: `List what is found of ccbot on this machine, then ask for each step: end the agents, stop the bot
-and remove its service, then the hooks, ccbot's windows in tmux, the files from the chat, the
-completions of the shell, and last the state folder with the settings. A no skips the step. Hooks,
-windows, files from the chat and the state folder stay while an agent lives or its end is not
-proven, and while the bot runs or its service would start it. It may be interrupted at any time, and
-continues when it is run again. It needs a terminal.`,
+func (c *call) uninstallCommand() *cobra.Command {
+	return &cobra.Command{Use: "uninstall", Args: noArgs, Short: "Stop the service, take out the hooks, and print commands that remove the rest",
+		Long: `Stop the service and remove its unit, then take ccbot's hooks out of Claude Code's settings. The
+settings file is as it was before the hooks if it was not changed since; otherwise only the hooks
+go. No agent is ended and nothing else is removed: what is left is printed as commands, for you to
+run as far as you want, in their order. It may be run again. Hooks and a service of a ccbot with
+another state folder stay.`,
 		Example: "  ccbot uninstall",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runUninstall(cmd, c, root) }}
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := offline.Open(c.environ, c.stderr)
+			if err != nil {
+				return err
+			}
+			if err := offline.RefuseAgents(cmd.Context(), d.Dir, offline.Sources(d.Config, "", d.Store, d.Table, nil, d.QuietLog(c.stderr))); err != nil {
+				return err
+			}
+			if err := c.removeService(cmd.Context()); err != nil {
+				return err
+			}
+			if err := removeHooks(d, c.stdout); err != nil {
+				return err
+			}
+			return c.printRest(cmd.Context(), d)
+		}}
 }
 
-func runUninstall(cmd *cobra.Command, c *call, root *cobra.Command) (err error) {
-	// ^\ would leave the terminal without echo
-	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGQUIT)
-	defer stop()
-	u, err := uninstaller(ctx, c, root)
+// removeService stops and removes the service of this folder. A user has one service, which may be
+// of another folder.
+func (c *call) removeService(ctx context.Context) error {
+	s, err := serviceOf(c.environ, c.stdout)
 	if err != nil {
 		return err
 	}
-	in, _ := cmd.InOrStdin().(*os.File)
-	out, _ := c.stdout.(*os.File)
-	if in == nil || out == nil || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
-		return exit.Usage(errors.New("uninstall asks a person for each step: run it in a terminal"))
-	}
-	at := setup.Terminal{In: in, Out: c.stdout}
-	if err := at.Hide(); err != nil {
+	state, err := s.State(ctx)
+	if err != nil {
 		return err
 	}
-	u.Ask = func(ctx context.Context, question string) (bool, error) { return at.Yes(ctx, question, false) }
-	err = errors.Join(u.Run(ctx), at.Show())
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted; removed files stay removed, and `ccbot uninstall` continues")
+	if state.Installed && state.StateDir != s.Program.StateDir {
+		_, err := fmt.Fprintf(c.stdout, "stays, because it is for another state folder: %s\n", terminal.Printable(state.File))
+		return err
 	}
+	return s.Uninstall(ctx, false)
+}
+
+// removeHooks takes out the hooks, unless there are some of another state folder.
+func removeHooks(d offline.View, stdout io.Writer) error {
+	file := claudesettings.SettingsIn(d.ClaudeDir)
+	data, err := file.Read()
+	if err == nil && !bytes.Contains(data, []byte("ccbot-hook")) {
+		return nil // it need not be one that can be edited
+	}
+	var found claudesettings.Installed
+	if err == nil {
+		found, err = claudesettings.Inspect(data, "")
+	}
+	if err != nil {
+		return unreadable(file, err)
+	}
+	for _, e := range found.Events {
+		for _, command := range e.Commands {
+			if of := claudesettings.StateDir(command); of != "" && of != d.Dir {
+				_, err := fmt.Fprintf(stdout, "stay, because there are some for the state folder %s, and `ccbot hooks uninstall` takes out all: the hooks in %s\n",
+					terminal.Printable(of), terminal.Printable(file.Path))
+				return err
+			}
+		}
+	}
+	return hooksUninstall(file, stdout)
+}
+
+// printRest prints what is left as commands. Each group has its sentence on a line of its own,
+// because a comment behind a command would be an argument of it in an interactive zsh.
+func (c *call) printRest(ctx context.Context, d offline.View) error {
+	var text strings.Builder
+	group := func(sentence string, commands []string) {
+		if len(commands) > 0 {
+			fmt.Fprintf(&text, "\n%s\n  %s\n", sentence, strings.Join(commands, "\n  "))
+		}
+	}
+	var bot []string
+	if pid, _ := statefolder.RunningBot(d.Dir, d.Table); pid != 0 {
+		bot = []string{fmt.Sprintf("kill %d", pid)}
+	}
+	vars := env.ToMap(c.environ)
+	group("Stop the bot, which a service did not start:", bot)
+	group("End the open sessions with their agents; the conversations stay:", openSessions(d))
+	group("Close ccbot's sessions in tmux, with all windows in them, also yours:", tmuxSessions(ctx, d))
+	group("Remove the files from the chat:", removals("rm -rf", inboxes(d)))
+	group("Remove the completions of the shell:", removals("rm", completions(d.Home, vars)))
+	if isAbove(d.Dir, d.Home) {
+		fmt.Fprintf(&text, "\nThe state folder %s has your other files, too: remove from it what docs/configuration.md lists.\n", terminal.Printable(d.Dir))
+	} else {
+		group("Remove the state folder, with the token, the records and everything else in it:", removals("rm -rf", stateFiles(d)))
+	}
+	me, err := offline.Program()
+	if err != nil {
+		return err
+	}
+	if folder := filepath.Dir(me); folder == "/usr/bin" {
+		group("Remove the programs, which a package has installed (with dnf: sudo dnf remove ccbot):", []string{"sudo apt-get remove ccbot"})
+	} else {
+		group("Remove the programs:", removals("rm", programs(folder)))
+	}
+	text.WriteString("\n@BotFather deletes the bot, or revokes its token.\n")
+	_, err = io.WriteString(c.stdout, text.String())
 	return err
 }
 
-// uninstaller refuses a caller below an agent, and a state folder that no start would use.
-func uninstaller(ctx context.Context, c *call, root *cobra.Command) (u uninstall.Uninstall, err error) {
-	d, err := offline.Open(c.environ, c.stderr)
-	if err != nil {
-		return u, err
-	}
-	if err := offline.RefuseAgents(ctx, d.Dir, offline.Sources(d.Config, "", d.Store, d.Table, nil, d.QuietLog(c.stderr))); err != nil {
-		return u, err
-	}
-	exposed, err := statefolder.Inspect(d.Dir, true)
-	if err != nil {
-		return u, err
-	}
-	for _, x := range exposed {
-		if x.Refused {
-			return u, exit.Usage(errors.New(x.Sentence))
+// removals are the commands that remove those of the paths that are there.
+func removals(command string, paths []string) (all []string) {
+	for _, path := range paths {
+		if _, err := os.Lstat(path); err == nil {
+			all = append(all, command+" "+terminal.ShellWord(path))
 		}
 	}
-	u = uninstall.Uninstall{Settings: claudesettings.SettingsIn(d.ClaudeDir), Environ: c.environ, Out: c.stdout,
-		Open: func() (offline.View, error) { return offline.Open(c.environ, io.Discard) },
-		Lock: func(ctx context.Context) (io.Closer, error) { return running.Lock(ctx, d.Config, c.environ, c.stderr) },
-		Stop: func(ctx context.Context) error { return running.Stop(ctx, d.Dir, d.Table) },
-		End:  func(ctx context.Context, s uninstall.Session) (string, error) { return endSession(ctx, c, s) }}
-	u.Unhook = func() error { return hooksUninstall(u.Settings, c.stdout) }
-	if u.Service, err = serviceOf(c.environ, c.stdout); err != nil {
-		return u, err
-	}
-	if u.Completions, err = completions(d.Config, c.environ, root); err != nil {
-		return u, err
-	}
-	folder := filepath.Dir(u.Service.Program.Binary)
-	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-hub", "ccbot-try"} {
-		if path := filepath.Join(folder, name); isFile(path) {
-			u.Programs = append(u.Programs, path)
-		}
-	}
-	return u, nil
+	return all
 }
 
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// endSession ends one launch of a session, as `ccbot archive` does. An end that a kill has
-// interrupted is continued by the recovery before that, which tells its receipt to the chat.
-func endSession(ctx context.Context, c *call, s uninstall.Session) (receipt string, err error) {
-	did, _, err := running.Ending.Make(ctx, c.environ, c.stderr, sessions.End{Session: s.ID, Launch: s.Launch, Final: port.StateArchived})
-	if err == nil {
-		return did.Receipt, nil
-	}
-	if d, opened := offline.Open(c.environ, io.Discard); opened == nil {
-		if r, there := d.Store.Get(s.ID); there && r.State.HasEnded() {
-			return fmt.Sprintf("%s is %s; how it ended: ccbot why %s", terminal.Printable(r.Name), r.State, terminal.ShellWord(r.Name)), nil
+func openSessions(d offline.View) (all []string) {
+	for _, r := range d.Store.List() {
+		if !r.State.HasEnded() {
+			all = append(all, "ccbot archive --yes "+r.ID.String())
 		}
 	}
-	return "", err
+	return all
+}
+
+// tmuxSessions leaves a tmux session out that another ccbot also uses.
+func tmuxSessions(ctx context.Context, d offline.View) (all []string) {
+	instance, err := statefolder.ReadInstance(d.Dir)
+	if err != nil || instance == "" {
+		return nil
+	}
+	panes := d.Tmux(ctx).All
+	for _, session := range []string{d.TmuxSession, tmux.ControlSession(instance)} {
+		is := func(p tmux.Pane) bool { return p.Session == session }
+		isForeign := func(p tmux.Pane) bool { return is(p) && p.Tag != "" && !strings.HasPrefix(p.Tag, instance+"/") }
+		if slices.ContainsFunc(panes, is) && !slices.ContainsFunc(panes, isForeign) {
+			all = append(all, d.TmuxCommand()+" kill-session -t "+terminal.ShellWord("="+session))
+		}
+	}
+	return all
+}
+
+// inboxes are the folders with files from the chat.
+func inboxes(d offline.View) (all []string) {
+	for _, r := range d.Store.List() {
+		all = append(all, filepath.Join(r.Dir, received.Folder))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // completions are the files that `ccbot completion --help` proposes, and where zsh looks by
 // default.
-func completions(c config.Config, environ []string, root *cobra.Command) (all []uninstall.Completion, err error) {
-	vars := env.ToMap(environ)
-	folder := func(name, fallback string) string {
-		if dir := vars[name]; filepath.IsAbs(dir) {
-			return dir
-		}
-		return filepath.Join(c.Home, fallback)
+func completions(home string, vars map[string]string) []string {
+	data, config := filepath.Join(home, ".local/share"), filepath.Join(home, ".config")
+	if dir := vars["XDG_DATA_HOME"]; filepath.IsAbs(dir) {
+		data = dir
 	}
-	zsh := append(filepath.SplitList(vars["FPATH"]), filepath.Join(c.Home, ".zfunc"), filepath.Join(folder("XDG_DATA_HOME", ".local/share"), "zsh/site-functions"))
-	for shell, paths := range map[string][]string{
-		"bash": {filepath.Join(folder("XDG_DATA_HOME", ".local/share"), "bash-completion/completions/ccbot")},
-		"fish": {filepath.Join(folder("XDG_CONFIG_HOME", ".config"), "fish/completions/ccbot.fish")},
-		"zsh":  zshFiles(zsh),
-	} {
-		var text bytes.Buffer
-		if err := shells(root)[shell](&text); err != nil {
-			return nil, err
-		}
-		for _, path := range paths {
-			all = append(all, uninstall.Completion{Path: path, Text: text.String()})
-		}
+	if dir := vars["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) {
+		config = dir
 	}
-	return all, nil
+	return []string{filepath.Join(data, "bash-completion/completions/ccbot"), filepath.Join(config, "fish/completions/ccbot.fish"),
+		filepath.Join(data, "zsh/site-functions/_ccbot"), filepath.Join(home, ".zfunc/_ccbot")}
 }
 
-func zshFiles(dirs []string) (files []string) {
-	seen := make(map[string]bool)
-	for _, dir := range dirs {
-		if path := filepath.Join(dir, "_ccbot"); strings.HasPrefix(path, "/") && !seen[path] {
-			seen[path] = true
-			files = append(files, path)
-		}
+// isAbove reports whether a folder is above another one, or the same.
+func isAbove(folder, other string) bool {
+	way, err := filepath.Rel(folder, other)
+	return err == nil && way != ".." && !strings.HasPrefix(way, "../")
+}
+
+// stateFiles are the state folder, the folder to which it is a link, and the settings file, which
+// may be elsewhere.
+func stateFiles(d offline.View) []string {
+	all := []string{d.Dir}
+	if to, err := filepath.EvalSymlinks(d.Dir); err == nil && to != d.Dir {
+		all = append(all, to)
 	}
-	return files
+	if !slices.ContainsFunc(all, func(dir string) bool { return isAbove(dir, d.File) }) {
+		all = append(all, d.File)
+	}
+	return all
+}
+
+func programs(folder string) (all []string) {
+	for _, name := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-hub", "ccbot-try"} {
+		all = append(all, filepath.Join(folder, name))
+	}
+	return all
 }

@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"e2e", "internal/repotest"}, // tests of the whole
 	{"cmd/ccbot", "cmd/ccbot-codex", "cmd/ccbot-hook", "cmd/ccbot-hub", "cmd/ccbot-try"},
 	{"bot/chat/chattest"}, // the chat among fakes
-	{"cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup", "cmd/ccbot/uninstall"},
+	{"cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup"},
 	{"cmd/ccbot/engine"},
 	{"cmd/ccbot/offline"},
 	{"cmd/ccbot/config", "cmd/ccbot/metrics", "cmd/ccbot/release", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/socket", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
@@ -96,7 +96,7 @@ var users = map[string][]string{
 
 	"host":          {"cmd/ccbot", "cmd/ccbot/engine", "cmd/ccbot/offline", "cmd/ccbot/running"},
 	"host/outgoing": {"host"},
-	"host/received": {"cmd/ccbot/engine", "cmd/ccbot/uninstall", "host"},
+	"host/received": {"cmd/ccbot", "cmd/ccbot/engine", "host"},
 
 	"agent/codex":         {"cmd/ccbot/offline"}, // with the tag failpoints
 	"agent/toy":           {"cmd/ccbot/offline"}, // with the tag failpoints

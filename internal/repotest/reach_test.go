@@ -33,7 +33,7 @@ func TestArchitectureOfEndings(t *testing.T) {
 // typings lists the only packages that name a type through which text or keys reach a pane, or
 // declare an interface with such a method. All of them need a tmux.Guard.
 var typings = map[string][]string{
-	"tmux.Guard":                {"lifecycle", "lifecycle/ending", "lifecycle/typing", "cmd/ccbot/uninstall"}, // all but typing name or close panes
+	"tmux.Guard":                {"lifecycle", "lifecycle/ending", "lifecycle/typing"}, // all but typing name or close panes
 	"guarded Paste":             {"lifecycle/typing"},
 	"guarded Enter":             {"lifecycle/typing"},
 	"guarded Press":             {"lifecycle/typing"},

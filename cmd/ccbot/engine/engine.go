@@ -97,7 +97,6 @@ type Engine struct {
 	// Lasting makes a context that outlives the client which has asked for something, and ends with
 	// the run.
 	Lasting    func(ctx context.Context) (context.Context, context.CancelFunc)
-	Stop       func() // asks the running program to stop
 	recovering sync.Mutex
 	instance   string
 	losses     losses

@@ -63,7 +63,6 @@ func (e *Engine) Run(asked context.Context, p Program) error {
 	e.Lasting = LastingIn(ctx)
 	stopping, stop := context.WithCancel(ctx)
 	context.AfterFunc(asked, stop)
-	e.Stop = stop
 	l := Life{g, ctx, stopping}
 	l.Go(e.Tmux.Run)
 	l.Go(e.Watch.Run)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,7 +17,6 @@ import (
 	"ccbot/cmd/ccbot/reply"
 	"ccbot/cmd/ccbot/show"
 	"ccbot/cmd/ccbot/socket"
-	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/fleet/center"
 	"ccbot/i18n"
 	"ccbot/internal/address"
@@ -26,7 +24,6 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/health"
 	"ccbot/internal/logkey"
-	"ccbot/internal/process"
 	"ccbot/port"
 	"ccbot/port/talk"
 	"ccbot/recovery"
@@ -35,7 +32,7 @@ import (
 // changes are the verbs that the running bot carries out; one only looks.
 func (s *system) changes() map[string]socket.Change {
 	return map[string]socket.Change{Starting.Verb: Starting.by(s), Prompting.Verb: Prompting.by(s), Ending.Verb: Ending.by(s), Resuming.Verb: Resuming.by(s),
-		Forgetting.Verb: Forgetting.by(s), Recovering.Verb: Recovering.by(s), figures.Verb: figures.by(s), stopping.Verb: stopping.by(s),
+		Forgetting.Verb: Forgetting.by(s), Recovering.Verb: Recovering.by(s), figures.Verb: figures.by(s),
 		Looping.Verb: Looping.by(s), ChangingLoop.Verb: ChangingLoop.by(s),
 		Scheduling.Verb: Scheduling.by(s), Unscheduling.Verb: Unscheduling.by(s),
 		OfferingHost.Verb: OfferingHost.by(s), AwaitingHost.Verb: AwaitingHost.by(s), DecidingHost.Verb: DecidingHost.by(s),
@@ -225,50 +222,6 @@ func Figures(ctx context.Context, dir string) (f health.Figures, err error) {
 	defer cancel()
 	err = socket.Ask(ctx, dir, figures.Verb, struct{}{}, &f)
 	return f, err
-}
-
-// stopTimeout is longer than a clean stop takes.
-const stopTimeout = 30 * time.Second
-
-// stopBody names the bot that a person wants to end: another one may have the folder when the call
-// arrives.
-type stopBody struct {
-	PID int `json:"pid"`
-}
-
-// stopping ends the running bot as SIGTERM does.
-var stopping = Change[stopBody, struct{}]{Verb: "stop", do: func(_ context.Context, s *system, body stopBody) (did struct{}, err error) {
-	switch body.PID {
-	case 0:
-		return did, control.Refuse(control.CodeMalformed, "not the process of a bot")
-	case os.Getpid():
-		s.Stop()
-		return did, nil
-	}
-	return did, control.Refuse(control.CodeRefused, "another bot has the folder now")
-}}
-
-// Stop asks the bot that holds the lock of a folder to end, and waits until it has ended. No signal
-// is sent. It returns nil if there is no bot.
-func Stop(ctx context.Context, dir string, table *process.Table) error {
-	pid, _ := statefolder.RunningBot(dir, table)
-	bot, err := table.Identify(pid)
-	if pid == 0 || err != nil {
-		return nil // the lock names no process that lives
-	}
-	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
-	defer cancel()
-	err = socket.Ask(ctx, dir, stopping.Verb, stopBody{pid}, &struct{}{})
-	if refusal := (*control.Refusal)(nil); errors.As(err, &refusal) && refusal.Code == control.CodeUnknown {
-		return fmt.Errorf("the bot, process %d, is older than this ccbot: end it in the terminal or by the service that started it", pid)
-	}
-	if err != nil && !errors.Is(err, control.ErrLost) && !errors.Is(err, control.ErrNoServer) {
-		return err
-	}
-	if err := table.Wait(ctx, bot); err != nil {
-		return fmt.Errorf("the bot, process %d, does not end: %w", pid, err)
-	}
-	return nil
 }
 
 // hostChange is a verb about the fleet, which needs the running bot.

@@ -85,7 +85,7 @@ func runHost(ctx context.Context, e *engine.Engine, m *member.Member, version st
 	e.Connect(context.WithoutCancel(ctx), m.News())
 	server := fleetwire.Server{Name: m.Admission.Name, Machine: machineOf(e)}
 	s := &system{Engine: e}
-	verbs := map[string]socket.Change{Ending.Verb: Ending.by(s), stopping.Verb: stopping.by(s)}
+	verbs := map[string]socket.Change{Ending.Verb: Ending.by(s)}
 	err := e.Run(ctx, engine.Program{Start: hostStart{e}, Verbs: verbs, Serve: func(l engine.Life) error {
 		l.Go(func(ctx context.Context) error {
 			return m.Run(ctx, server.Answer, func() rpc.Beat { return beatOf(ctx, e, version) })

@@ -151,7 +151,7 @@ func TestP9_ScriptsUseFewVerbs(t *testing.T) {
 	m := machineWithAgent()
 	m.put(50, cronPID, 50, cronGroup)
 	p := m.peer(50)
-	for _, verb := range []string{"archive", "done", "forget", "recover", "stop", hookwire.VerbSend, hookwire.VerbPermission, "unknown"} {
+	for _, verb := range []string{"archive", "done", "forget", "recover", hookwire.VerbSend, hookwire.VerbPermission, "unknown"} {
 		_, err := Socket{Scripts: m.scripts()}.permitted(verb, p, evidence.Above{})
 		assert.Error(t, err, verb)
 	}
