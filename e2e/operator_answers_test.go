@@ -81,10 +81,9 @@ func (o *operator) released() (dir, version string) {
 }
 
 func triesUpgrade(o *operator, blocks []string) {
-	dir, version := o.released()
-	said := o.runs("cd "+dir+"\n"+blocks[0], "VERSION", version, "linux-amd64", "linux-"+runtime.GOARCH)
-	assert.Regexp(o.t, `(?m)^release .*, the same$`, said)
-	assert.Regexp(o.t, `(?m)^checksum +right$`, said)
+	said := o.runs(blocks[0])
+	assert.Contains(o.t, said, "ccbot v0.0.1 ")
+	assert.Contains(o.t, said, "CHANGELOG.md")
 }
 
 func triesInstall(o *operator, blocks []string) {

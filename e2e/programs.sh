@@ -6,7 +6,7 @@ mkdir -p "$1/.built"
 folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 build() { GOGC=${GOGC-400} "${GO:-go}" build -buildvcs=false "$@"; }
-build ${2:+"$2"} -tags failpoints -ldflags "-s -w -X 'main.version=<<ccbot version v0.0.1>>'" -o "$folder/.built/" ./cmd/ccbot
+build ${2:+"$2"} -tags failpoints -ldflags "-s -w -X main.version=v0.0.1" -o "$folder/.built/" ./cmd/ccbot
 build -ldflags '-s -w' -o "$folder/.built/" ./cmd/ccbot-codex ./cmd/ccbot-hook ./cmd/ccbot-hub ./cmd/ccbot-try
 for program in "$folder"/.built/*; do
 	to=$folder/${program##*/}

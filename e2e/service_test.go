@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -145,7 +144,6 @@ func TestP8_VerbsLeaveNewerFolder(t *testing.T) {
 	}
 	assert.Contains(t, does(t, ccbot, w.env, 0, "list", "--all"), "work")
 	assert.Equal(t, before, w.contents())
-	assert.Contains(t, does(t, ccbot, w.env, 1, "version", "--check", ccbot), "does not fit: the folder has version 3, the release knows 2")
 }
 
 // contents returns the state folder's content, without the files of hooks.
@@ -167,32 +165,4 @@ func (w *world) contents() map[string]string {
 		return err
 	})
 	return all
-}
-
-// TestVersionCheck reads the program of these tests: it is the same, and one that knows earlier
-// records does not fit.
-func TestVersionCheck(t *testing.T) {
-	require.NoError(t, namePrograms())
-	t.Parallel()
-	dir := t.TempDir()
-	env := []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), endsAtOnce}
-	ccbot := filepath.Join(binaries, "ccbot")
-	said := does(t, ccbot, env, 0, "version", "--check", binaries)
-	assert.Regexp(t, `(?m)^release .*, the same$`, said)
-	assert.Contains(t, said, "fits: version 2 of the folder, 2 of records")
-	assert.Contains(t, said, "no SHA256SUMS")
-	assert.NoDirExists(t, filepath.Join(dir, ".ccbot"))
-
-	data, err := os.ReadFile(ccbot)
-	require.NoError(t, err)
-	mark := []byte("<<ccbot folder 2 records 2 ")
-	require.Equal(t, 1, bytes.Count(data, mark))
-	old := filepath.Join(dir, "ccbot")
-	require.NoError(t, os.WriteFile(old, bytes.Replace(data, mark, []byte("<<ccbot folder 2 records 1 "), 1), 0o600))
-	said = does(t, ccbot, env, 1, "version", "--check", dir)
-	assert.Contains(t, said, "does not fit: records have version 2, the release knows 1")
-	assert.Contains(t, said, "the release cannot take the place of this ccbot")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte("00  ccbot\n"), 0o600))
-	assert.Contains(t, does(t, ccbot, env, 1, "version", "--check", old), "wrong")
-	does(t, ccbot, env, 1, "version", "--check", filepath.Join(dir, "SHA256SUMS"))
 }

@@ -143,8 +143,8 @@ func TestUsageHasNumberOfArguments(t *testing.T) {
 			for line := range strings.Lines(one.Long) {
 				assert.LessOrEqual(t, utf8.RuneCountInString(line), 101, "the help of %s: %s", one.CommandPath(), line)
 			}
-			if one.Name() == "try" || one.Name() == "version" {
-				continue // ccbot-try looks at them; the argument is the value of --check
+			if one.Name() == "try" {
+				continue // ccbot-try looks at them
 			}
 			words := strings.Fields(one.Use)[1:]
 			needed := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return strings.HasPrefix(w, "[") })

@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"cmd/ccbot/doctor", "cmd/ccbot/importer", "cmd/ccbot/running", "cmd/ccbot/setup"},
 	{"cmd/ccbot/engine"},
 	{"cmd/ccbot/offline"},
-	{"cmd/ccbot/config", "cmd/ccbot/metrics", "cmd/ccbot/release", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/socket", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
+	{"cmd/ccbot/config", "cmd/ccbot/metrics", "cmd/ccbot/reply", "cmd/ccbot/service", "cmd/ccbot/servicemanager", "cmd/ccbot/show", "cmd/ccbot/socket", "cmd/ccbot/telegram", "cmd/ccbot/voice"},
 	{"cmd/ccbot/statefolder"},
 	{"cmd/ccbot/environment", "cmd/ccbot/exit", "cmd/ccbot/terminal"},
 	{"bot"},

@@ -155,7 +155,7 @@ func (r release) name(goos, arch string) string {
 
 // build returns the programs of one platform.
 func (r release) build(dir string, env ...string) (map[string]file, error) {
-	stamp := fmt.Sprintf("-s -w -X 'main.version=<<ccbot version %s>>' -X 'main.commit=%s'", r.version, r.commit)
+	stamp := fmt.Sprintf("-s -w -X main.version=%s -X 'main.commit=%s'", r.version, r.commit)
 	_, err := r.run(r.root, nil, env, "go", append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", stamp,
 		"-o", dir + string(filepath.Separator)}, mainPackages()...)...)
 	if err != nil {

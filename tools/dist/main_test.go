@@ -108,7 +108,7 @@ func TestTextsNameFilesOfRelease(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || found < 5 {
+	if err != nil || found < 4 {
 		t.Errorf("found %d names: %v", found, err)
 	}
 }

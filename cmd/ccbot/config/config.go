@@ -65,7 +65,6 @@ type Config struct {
 	InboxTTL       time.Duration `env:"INBOX_TTL" envDefault:"7d" doc:"unchanged files from the chat are removed this time after they came and the last known session in their folder ended, or later; 0: never"`
 	Lang           string        `env:"CCBOT_LANG" envDefault:"en" doc:"language of a chat that has none, by its code"`
 	TimeZone       string        `env:"CCBOT_TIME_ZONE" envDefault:"Local" doc:"time zone of a chat that has none, such as Europe/Berlin; Local: the machine's"`
-	ReleaseURL     string        `env:"CCBOT_RELEASE_URL" doc:"https address of a folder with a release, for version --check"`
 	Machine        string        `env:"CCBOT_MACHINE" doc:"name of this machine in a group with several bots; empty: the host name"`
 	LogLevel       string        `env:"LOG_LEVEL" envDefault:"info" doc:"debug, info, warn or error"`
 	LogFormat      string        `env:"LOG_FORMAT" envDefault:"auto" doc:"auto: colours on a terminal without NO_COLOR, otherwise text; text; json"`

@@ -70,7 +70,7 @@ func shownSetting(name, value string) string {
 	// people paste it into the wrong line
 	case name == "TELEGRAM_BOT_TOKEN", token.New(value).Valid():
 		return "hidden"
-	case name == "TELEGRAM_API_URL", name == "CCBOT_RELEASE_URL":
+	case name == "TELEGRAM_API_URL":
 		if address, err := url.Parse(value); err == nil {
 			return address.Redacted()
 		}

@@ -8,7 +8,6 @@ const (
 	Failure = 1
 	Misuse  = 2 // wrong usage or configuration: trying again cannot help
 	Running = 3 // a live ccbot holds the lock
-	Upgrade = 4 // `version --check` has found a release that is newer
 	// Interrupted is the code of setup after ^C, as a shell has it: 128 and the number of SIGINT.
 	Interrupted = 130
 )
@@ -19,7 +18,6 @@ var Meanings = [][2]string{
 	{"1", "not done: the reason is on standard error"},
 	{"2", "wrong usage or configuration"},
 	{"3", "a live ccbot holds the lock of the same folder"},
-	{"4", "version --check has found a release that is newer, or of unknown order"},
 	{"130", "setup was interrupted"},
 }
 
@@ -36,10 +34,6 @@ func (e coded) Unwrap() error { return e.error }
 
 // Usage marks an error that goes away only after a change of usage or configuration.
 func Usage(err error) error { return coded{err, Misuse} }
-
-// Newer marks an error that is a piece of good news: there is a newer release, which can take this
-// program's place.
-func Newer(err error) error { return coded{err, Upgrade} }
 
 // Interrupt marks the error of a verb that a person interrupted.
 func Interrupt(err error) error { return coded{err, Interrupted} }
