@@ -153,6 +153,9 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 # dist ROOT,OUT,PLATFORMS
 dist = $(GO) run -C tools ./dist "$(1)" "$(2)" '$(or $(VERSION),unknown)' '$(COMMIT)' $(EPOCH) $(3)
 
+# A release is built with the Go of go.mod, which Go loads, whichever is installed and whatever GOTOOLCHAIN says.
+dist dist-check: export GOTOOLCHAIN = $(shell awk '$$1 == "toolchain" { print $$2 }' go.mod)
+
 dist: ## the archives of a release and their checksums into bin/dist (PLATFORMS="linux/amd64 …")
 	@$(call dist,$(CURDIR),$(CURDIR)/bin/dist,$(PLATFORMS))
 
