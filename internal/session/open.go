@@ -122,11 +122,12 @@ func (s *Store) nameOf(quarantined string) string {
 func (s *Store) loadAll() error {
 	loader := spool.Loader{Quarantine: s.quarantine, Report: true, Log: s.log}
 	aside, err := loader.Load(s.folder, ".json", func(name string, data []byte) error {
-		r, err := understandShort(name, data)
+		r, err := understand(name, data)
 		if err == nil {
 			err = s.checkAgent(r)
 		}
 		if err == nil {
+			r.shorten()
 			s.records[r.ID] = &r
 		}
 		return err
@@ -147,43 +148,6 @@ func (s *Store) checkAgent(r Record) error {
 		return nil
 	}
 	return fmt.Errorf("this ccbot does not know its agent %q: %w", r.AgentName, errNewer)
-}
-
-// understandShort leaves out the history of an ended session: most of its file, and most of the
-// work of a start.
-func understandShort(name string, data []byte) (Record, error) {
-	history := gjson.GetBytes(data, "history")
-	if history.Index > 0 && gjson.ValidBytes(data) && plainHistory(history) {
-		r, err := understand(name, slices.Concat(data[:history.Index], []byte("null"), data[history.Index+len(history.Raw):]))
-		if r.short = r.State.HasEnded(); r.short || err != nil {
-			return r, err
-		}
-	}
-	r, err := understand(name, data)
-	r.shorten()
-	return r, err
-}
-
-// plainHistory reports whether Whole will understand the history. It may be wrong only by false:
-// the history is read at once then.
-func plainHistory(history gjson.Result) bool {
-	plain := history.IsArray()
-	history.ForEach(func(_, line gjson.Result) bool {
-		plain = plain && line.IsObject()
-		line.ForEach(func(key, value gjson.Result) bool {
-			plain = plain && value.Type == gjson.String
-			switch key.Str {
-			case "at":
-				plain = plain && new(time.Time).UnmarshalText([]byte(value.Str)) == nil
-			case "from", "to", "rule", "why":
-			default:
-				plain = false
-			}
-			return plain
-		})
-		return plain
-	})
-	return plain
 }
 
 func understand(name string, data []byte) (r Record, _ error) {
