@@ -83,7 +83,7 @@ fingerprint is the one that the machine shows. The running bot is needed.`,
 		Example: "  ccbot host add B",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			code, err := askBot[running.Code](ctx, c.call, running.OfferingHost.Verb, args[0], false)
+			code, err := running.OfferingHost.Ask(ctx, c.environ, args[0])
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ fingerprint is the one that the machine shows. The running bot is needed.`,
 				if time.Now().After(code.Until) {
 					return errors.New("no machine has used the code, which is too old now")
 				}
-				if found, err = askBot[running.Candidate](ctx, c.call, running.AwaitingHost.Verb, args[0], false); err != nil {
+				if found, err = running.AwaitingHost.Ask(ctx, c.environ, args[0]); err != nil {
 					return err
 				}
 			}
@@ -105,7 +105,7 @@ fingerprint is the one that the machine shows. The running bot is needed.`,
 			d := running.Decision{Code: found.Code, Fingerprint: found.Fingerprint}
 			refused := c.confirm(cmd, "Does the other machine show the same fingerprint?")
 			d.Admit = refused == nil
-			host, err := askBot[running.Host](ctx, c.call, running.DecidingHost.Verb, d, false)
+			host, err := running.DecidingHost.Ask(ctx, c.environ, d)
 			switch {
 			case err != nil:
 				return err
@@ -122,7 +122,7 @@ fingerprint is the one that the machine shows. The running bot is needed.`,
 func (c hostVerbs) listCommand() *cobra.Command {
 	return c.printing(&cobra.Command{Use: "list", Args: noArgs, Short: "List the machines of this chat", Example: "  ccbot host list",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := askBot[[]running.Host](cmd.Context(), c.call, running.ListingHosts.Verb, struct{}{}, false)
+			all, err := running.ListingHosts.Ask(cmd.Context(), c.environ, struct{}{})
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ func (c hostVerbs) listCommand() *cobra.Command {
 func (c hostVerbs) removeCommand() *cobra.Command {
 	return &cobra.Command{Use: "remove NAME", Args: someArgs(1, 1, "which machine", ""), Short: "Take a machine's rights back; its sessions go on there", Example: "  ccbot host remove B",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			host, err := askBot[running.Host](cmd.Context(), c.call, running.RemovingHost.Verb, args[0], false)
+			host, err := running.RemovingHost.Ask(cmd.Context(), c.environ, args[0])
 			if err == nil {
 				_, err = fmt.Fprintln(c.stdout, removedText(host))
 			}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,11 +16,8 @@ import (
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/running"
 	"ccbot/cmd/ccbot/show"
-	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/terminal"
-	"ccbot/internal/control"
 	"ccbot/internal/naming"
-	"ccbot/internal/pause"
 	"ccbot/internal/timespan"
 	"ccbot/loop"
 	"ccbot/port"
@@ -157,7 +153,7 @@ func (c loopVerbs) change(cmd *cobra.Command, what string, change port.LoopChang
 	name := l.Name
 	if err == nil {
 		change.Loop = l.ID
-		l, err = askBot[port.Loop](cmd.Context(), c.call, running.ChangingLoop.Verb, change, false)
+		l, err = running.ChangingLoop.Ask(cmd.Context(), c.environ, change)
 	}
 	if err != nil {
 		return err
@@ -193,7 +189,7 @@ func (c loopVerbs) start(cmd *cobra.Command, args []string, q loopStart) (err er
 		return err
 	}
 	q.Key, q.Session = uuid.New(), r.ID
-	l, err := askBot[port.Loop](cmd.Context(), c.call, running.Looping.Verb, q.LoopRequest, true)
+	l, err := running.Looping.Ask(cmd.Context(), c.environ, q.LoopRequest)
 	if err != nil {
 		return err
 	}
@@ -322,26 +318,4 @@ func (c loopVerbs) find(what string) (port.Loop, error) {
 		return port.Loop{}, fmt.Errorf("%q may be the loop of several sessions; see `ccbot loop list`", what)
 	}
 	return newest, nil
-}
-
-// askBot makes the running bot carry out a verb, which needs it. keyed: the body has a key, so the
-// verb is carried out once.
-func askBot[Reply any](ctx context.Context, c *call, verb string, body any, keyed bool) (did Reply, err error) {
-	d, err := offline.Open(c.environ, c.stderr)
-	if err != nil {
-		return did, err
-	}
-	err = socket.Ask(ctx, d.Dir, verb, body, &did)
-	for n := 0; n < 30 && keyed && errors.Is(err, control.ErrLost); n++ {
-		if pause.For(ctx, time.Second) != nil {
-			break
-		}
-		if again := socket.Ask(ctx, d.Dir, verb, body, &did); !errors.Is(again, control.ErrNoServer) && !errors.Is(again, socket.ErrSilent) {
-			err = again
-		}
-	}
-	if errors.Is(err, control.ErrNoServer) {
-		err = errors.New("no ccbot is running: this verb needs it")
-	}
-	return did, offline.Sentence(err)
 }

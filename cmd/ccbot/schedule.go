@@ -55,7 +55,7 @@ func scheduleCommand(call *call) *cobra.Command {
 			if err != nil {
 				return exit.Usage(errors.New("the id is not one of `ccbot schedule list`"))
 			}
-			return c.answer(askBot[port.Schedule](cmd.Context(), c.call, running.Unscheduling.Verb, id, false))
+			return c.answer(running.Unscheduling.Ask(cmd.Context(), c.environ, id))
 		}}
 	for _, cmd := range []*cobra.Command{c.addCommand(), list, remove} {
 		root.AddCommand(c.printing(cmd))
@@ -85,7 +85,7 @@ first. Of runs that were missed, as while the machine slept, the last is sent wi
 				return err
 			}
 			q.Key, q.Session, q.When = uuid.New(), r.ID, args[1]
-			return c.answer(askBot[port.Schedule](cmd.Context(), c.call, running.Scheduling.Verb, q, true))
+			return c.answer(running.Scheduling.Ask(cmd.Context(), c.environ, q))
 		}}
 	cmd.Flags().BoolVar(&q.SkipMissed, "skip-missed", false, "skip a run that was missed; the chat is told")
 	return cmd

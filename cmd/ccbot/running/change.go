@@ -21,8 +21,8 @@ import (
 )
 
 // Change is a verb that changes something. The same function carries it out in the running bot,
-// which receives it through the socket, and, if no bot runs, in this process, under the lock and
-// after a recovery.
+// which receives it through the socket, and, if no bot runs and Make was called, in this process,
+// under the lock and after a recovery.
 type Change[Body, Reply any] struct {
 	Verb    string
 	keyed   bool // the body has a key with which it is not made twice
@@ -36,29 +36,56 @@ type Change[Body, Reply any] struct {
 // bot may be about to start.
 const retries = 30
 
-// Make makes the change. alone: no bot runs, and this process has made it. A change with a key
-// is sent again if the bot has ended before it answered.
+var errNoBot = errors.New("no ccbot is running: this verb needs it")
+
+// Make makes the change. alone: no bot runs, and this process has made it.
 func (v Change[Body, Reply]) Make(ctx context.Context, environ []string, stderr io.Writer, body Body) (reply Reply, alone bool, err error) {
 	asking, stop := v.timeout.Bound(ctx)
 	defer stop()
-	reply, alone, err = v.once(ctx, asking, environ, stderr, body)
-	lost := err
-	if !v.keyed || !errors.Is(lost, control.ErrLost) {
-		return reply, alone, err
+	err = v.untilAnswered(asking, func() (err error) {
+		reply, alone, err = v.once(ctx, asking, environ, stderr, body)
+		return err
+	})
+	return reply, alone, err
+}
+
+// Ask makes the change in the running bot, which it needs.
+func (v Change[Body, Reply]) Ask(ctx context.Context, environ []string, body Body) (reply Reply, err error) {
+	c, err := config.LoadForReading(environ)
+	if err != nil {
+		return reply, err
 	}
+	err = v.untilAnswered(ctx, func() error {
+		err := socket.Ask(ctx, c.Dir, v.Verb, body, &reply)
+		if errors.Is(err, control.ErrNoServer) {
+			return errNoBot
+		}
+		return offline.Sentence(err)
+	})
+	return reply, err
+}
+
+// untilAnswered asks, and asks again if the bot has ended before it answered and the change has a
+// key.
+func (v Change[Body, Reply]) untilAnswered(ctx context.Context, ask func() error) error {
+	lost := ask()
+	if !v.keyed || !errors.Is(lost, control.ErrLost) {
+		return lost
+	}
+	var err error
 	for range retries {
-		if err = pause.For(asking, time.Second); err != nil {
+		if err = pause.For(ctx, time.Second); err != nil {
 			break
 		}
-		reply, alone, err = v.once(ctx, asking, environ, stderr, body)
-		if !errors.Is(err, control.ErrLost) && !errors.Is(err, socket.ErrSilent) {
+		err = ask()
+		if !errors.Is(err, control.ErrLost) && !errors.Is(err, socket.ErrSilent) && !errors.Is(err, errNoBot) {
 			break
 		}
 	}
 	if err != nil {
 		err = fmt.Errorf("%w; asked again: %w", lost, err)
 	}
-	return reply, alone, err
+	return err
 }
 
 // once asks the bot as long as asking lasts. ctx alone ends a change that this process has begun
