@@ -48,8 +48,6 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 	}
 	level := new(slog.LevelVar)
 	level.Set(c.Level())
-	stderr, ready := greetingAt(stderr)
-	defer ready("")
 	log := c.Masked(loglimit.New(c.Handler(level, stderr)))
 	stdlog.SetFlags(0)
 	// Such as net/http with GODEBUG=http2debug=1, which shows every URL.
@@ -64,7 +62,7 @@ func Run(ctx context.Context, environ []string, version string, reload <-chan os
 		return err
 	}
 	defer s.end()
-	s.level, s.version, s.ready = level, version, ready
+	s.level, s.version = level, version
 	if err := s.metrics.Listen(ctx, c.MetricsAddr); err != nil {
 		return err
 	}
@@ -171,7 +169,6 @@ func (s *system) serve(l engine.Life) error {
 	s.fleet.begin(ctx, l.Group.Go)
 	l.Go(func(ctx context.Context) error { return s.menus.Run(ctx, me.ID) })
 	s.service.Begun(me.Username)
-	s.ready("@" + me.Username + " is ready: send /new")
 	s.Log.Info("ready", logkey.Bot, me.Username, logkey.Dir, s.Dir, logkey.Sessions, len(s.Store.Shared()))
 	l.Go(func(ctx context.Context) error {
 		_, _ = s.Hook.Digests.Of(s.Hook.Path) // it is kept, so that no launch waits for it

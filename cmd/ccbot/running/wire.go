@@ -72,10 +72,9 @@ type system struct {
 	metrics   *metrics.Metrics
 	service   *servicemanager.Service
 	refused   refusals
-	reloading sync.Mutex        // held while the settings are read again
-	level     *slog.LevelVar    // of the log
-	ready     func(line string) // shows a first line at the terminal
-	began     time.Time         // by a clock that cannot be set
+	reloading sync.Mutex     // held while the settings are read again
+	level     *slog.LevelVar // of the log
+	began     time.Time      // by a clock that cannot be set
 	menus     *telegram.Menus
 	start     func(ctx context.Context) (me *models.User, err error)
 	end       func() // releases the lock
