@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,7 +31,6 @@ import (
 	"ccbot/internal/health"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
-	"ccbot/internal/session"
 	"ccbot/internal/waittest"
 )
 
@@ -110,13 +109,6 @@ func (p *patient) codex(login string) {
 	require.NoError(p.t, os.Mkdir(p.root+"/.codex", 0o700))
 }
 
-// old makes a file that is no longer in use.
-func (p *patient) old(name string) {
-	path := p.write(name, "{}", 0o600)
-	before := time.Now().Add(-2 * time.Hour)
-	require.NoError(p.t, os.Chtimes(path, before, before))
-}
-
 // runBot is a bot in this process; the lock names pid.
 func (p *patient) runBot(pid int) {
 	p.t.Helper()
@@ -191,9 +183,9 @@ func (p *patient) ccbot(code int, args ...string) (out, errs string) {
 }
 
 // report returns the doctor's report, without the limits of the kernel that the test runs on.
-func (p *patient) report(code int, flags ...string) (r doctor.Report, faults map[doctor.Code]doctor.Finding) {
+func (p *patient) report(code int) (r doctor.Report, faults map[doctor.Code]doctor.Finding) {
 	p.t.Helper()
-	out, _ := p.ccbot(code, append([]string{"doctor", "--json"}, flags...)...)
+	out, _ := p.ccbot(code, "doctor", "--json")
 	require.NoError(p.t, json.Unmarshal([]byte(out), &r), out)
 	faults = make(map[doctor.Code]doctor.Finding)
 	for _, f := range r.Checks {
@@ -219,13 +211,13 @@ func TestDoctorFindsNothing(t *testing.T) {
 	}
 	before, err := os.ReadDir(p.state)
 	require.NoError(t, err)
-	out, errs := p.ccbot(exit.OK, "doctor", "--fix")
+	out, errs := p.ccbot(exit.OK, "doctor")
 	assert.Empty(t, errs)
 	assert.Contains(t, out, "ok    system")
 	assert.NotContains(t, out, "\x1b")
 	after, err := os.ReadDir(p.state)
 	require.NoError(t, err)
-	assert.Len(t, after, len(before), "nothing to mend, nothing made")
+	assert.Len(t, after, len(before), "nothing is made")
 	assert.Contains(t, out, "ok    tmux      3.5 is installed")
 	assert.Contains(t, out, "ok    disk      40 GB free of 100 GB")
 	p.ccbot(exit.Misuse, "doctor", "--none")
@@ -284,6 +276,27 @@ func TestDoctorContradictsNoSentence(t *testing.T) {
 	assert.Empty(t, faults["settings_wrong"].Fix)
 }
 
+// TestP9_DoctorUsesNoForeignFile: others who may write the settings could have
+// named a program to run and a server to send the token to.
+func TestP9_DoctorUsesNoForeignFile(t *testing.T) {
+	t.Parallel()
+	p := newPatient(t)
+	var asked atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Store(true) }))
+	t.Cleanup(server.Close)
+	p.script("other", "touch "+p.root+"/ran; echo 1.0")
+	delete(p.env, "TELEGRAM_API_URL")
+	path := p.write("s/ccbot.env", "CLAUDE_COMMAND="+p.tools+"/other\nTELEGRAM_API_URL="+server.URL+"\n", 0o666)
+	_, faults := p.report(exit.Failure)
+	assert.Contains(t, faults["folder_refused"].Summary, "look at what is in it first")
+	assert.Contains(t, faults["folder_refused"].Detail, "the token")
+	assert.NoFileExists(t, p.root+"/ran")
+	assert.False(t, asked.Load())
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o666), info.Mode().Perm())
+}
+
 // An interrupted check is not a fault of the network.
 func TestInterruptedDoctorReportsNoFault(t *testing.T) {
 	p := newPatient(t)
@@ -294,7 +307,7 @@ func TestInterruptedDoctorReportsNoFault(t *testing.T) {
 	for name, value := range p.env {
 		c.environ = append(c.environ, name+"="+value)
 	}
-	require.EqualError(t, c.examine(ctx, false, false), "interrupted")
+	require.EqualError(t, c.examine(ctx), "interrupted")
 	assert.Empty(t, out.String())
 }
 
@@ -315,10 +328,9 @@ type sickness struct {
 	make   func(p *patient)
 	code   doctor.Code
 	status doctor.Status
-	mended bool
 }
 
-// TestDoctorFindsFaults fixes the faults that are safe to fix: a second run does not find them.
+// TestDoctorFindsFaults, and names what ends each of them.
 func TestDoctorFindsFaults(t *testing.T) {
 	t.Parallel()
 	for _, all := range [][]sickness{ofSettings, ofTheFolder, ofTheBot, ofTools, ofTheNetwork} {
@@ -338,22 +350,6 @@ func TestDoctorFindsFaults(t *testing.T) {
 				assert.Equal(t, tt.status, faults[tt.code].Status)
 				assert.NotEmpty(t, faults[tt.code].Summary)
 				assert.NotEmpty(t, faults[tt.code].Fix+strings.Join(strings.Split(faults[tt.code].Summary, "`")[1:], ""), "a remedy, or a command in the summary")
-				if tt.status == doctor.Warn {
-					p.ccbot(exit.Failure, "doctor", "--strict")
-				}
-				if !tt.mended {
-					r, faults := p.report(code, "--fix")
-					assert.Contains(t, faults, tt.code)
-					assert.Empty(t, r.Fixed)
-					return
-				}
-				r, faults := p.report(exit.OK, "--fix")
-				assert.NotContains(t, faults, tt.code)
-				require.NotEmpty(t, r.Fixed)
-				assert.NotEmpty(t, r.Fixed[0].Did)
-				assert.Empty(t, r.Fixed[0].Error)
-				_, faults = p.report(exit.OK)
-				assert.NotContains(t, faults, tt.code)
 			})
 		}
 	}
@@ -362,60 +358,51 @@ func TestDoctorFindsFaults(t *testing.T) {
 func (p *patient) set(name, value string) { p.env[name] = value }
 
 var ofSettings = []sickness{
-	{"letters", func(p *patient) { p.set("LANG", "C") }, "locale_not_utf8", doctor.Warn, false},
-	{"a file that is none", func(p *patient) { p.write("s/ccbot.env", "LANG=\"x\n", 0o600) }, "settings_wrong", doctor.Fail, false},
-	{"no people, no bot", func(p *patient) { p.away(); p.set("ALLOWED_USERS", "") }, "settings_wrong", doctor.Fail, false},
-	{"no token here, and a bot", func(p *patient) { p.set("TELEGRAM_BOT_TOKEN", "") }, "settings_partial", doctor.Unknown, false},
-	{"a wrong name", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVELS=info\n", 0o600) }, "setting_unknown", doctor.Warn, false},
-	{"no voice", func(p *patient) { p.set("VOICE_COMMAND", "/none/at/all") }, "voice_missing", doctor.Warn, false},
+	{"letters", func(p *patient) { p.set("LANG", "C") }, "locale_not_utf8", doctor.Warn},
+	{"a file that is none", func(p *patient) { p.write("s/ccbot.env", "LANG=\"x\n", 0o600) }, "settings_wrong", doctor.Fail},
+	{"no people, no bot", func(p *patient) { p.away(); p.set("ALLOWED_USERS", "") }, "settings_wrong", doctor.Fail},
+	{"no token here, and a bot", func(p *patient) { p.set("TELEGRAM_BOT_TOKEN", "") }, "settings_partial", doctor.Unknown},
+	{"a wrong name", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVELS=info\n", 0o600) }, "setting_unknown", doctor.Warn},
+	{"no voice", func(p *patient) { p.set("VOICE_COMMAND", "/none/at/all") }, "voice_missing", doctor.Warn},
 }
 
 var ofTheFolder = []sickness{
-	{"an open folder", func(p *patient) { _ = os.Chmod(p.state, 0o777) }, "folder_refused", doctor.Fail, false},
-	{"an open token", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVEL=info\n", 0o644) }, "folder_refused", doctor.Fail, true},
-	{"an open folder above", func(p *patient) { _ = os.Chmod(p.root, 0o777) }, "folder_refused", doctor.Fail, false},
-	{"a readable folder", func(p *patient) { p.write("s/sessions/x", "", 0o600); _ = os.Chmod(p.state+"/sessions", 0o755) }, "folder_readable", doctor.Warn, true},
-	{"a damaged id", func(p *patient) { p.write("s/instance", "what is this", 0o600) }, "instance_damaged", doctor.Fail, false},
-	{"a newer folder", func(p *patient) { p.write("s/format", "99\n", 0o600) }, "folder_newer", doctor.Fail, false},
-	{"quarantine", func(p *patient) { p.write("s/quarantine/inbox-1.json", "", 0o600) }, "quarantined", doctor.Warn, false},
-	{"a damaged record", func(p *patient) { p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600) }, "records_unreadable", doctor.Warn, false},
-	{"a write that was cut short", func(p *patient) { p.away(); p.old("s/inbox/.1.json12345") }, "files_cut_short", doctor.Warn, true},
-	{"a launch of nobody", func(p *patient) { p.away(); p.old("s/launch/" + uuid.NewString() + ".json") }, "launches_left", doctor.Warn, true},
-	{"a long path", func(p *patient) { p.set("CCBOT_DIR", "/tmp/"+strings.Repeat("long", 25)) }, "socket_path_long", doctor.Fail, false},
+	{"an open folder", func(p *patient) { _ = os.Chmod(p.state, 0o777) }, "folder_refused", doctor.Fail},
+	{"an open token", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVEL=info\n", 0o644) }, "folder_refused", doctor.Fail},
+	{"an open folder above", func(p *patient) { _ = os.Chmod(p.root, 0o777) }, "folder_refused", doctor.Fail},
+	{"a readable folder", func(p *patient) { p.write("s/sessions/x", "", 0o600); _ = os.Chmod(p.state+"/sessions", 0o755) }, "folder_readable", doctor.Warn},
+	{"a damaged id", func(p *patient) { p.write("s/instance", "what is this", 0o600) }, "instance_damaged", doctor.Fail},
+	{"a newer folder", func(p *patient) { p.write("s/format", "99\n", 0o600) }, "folder_newer", doctor.Fail},
+	{"quarantine", func(p *patient) { p.write("s/quarantine/inbox-1.json", "", 0o600) }, "quarantined", doctor.Warn},
+	{"a damaged record", func(p *patient) { p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600) }, "records_unreadable", doctor.Warn},
+	{"a long path", func(p *patient) { p.set("CCBOT_DIR", "/tmp/"+strings.Repeat("long", 25)) }, "socket_path_long", doctor.Fail},
 }
 
 var ofTheBot = []sickness{
-	{"no bot", (*patient).away, "bot_down", doctor.Warn, false},
-	{"a silent bot", func(p *patient) { p.stop() }, "bot_silent", doctor.Fail, false},
-	{"another version", func(p *patient) { p.figures.Version = "other" }, "bot_other_version", doctor.Warn, false},
+	{"no bot", (*patient).away, "bot_down", doctor.Warn},
+	{"a silent bot", func(p *patient) { p.stop() }, "bot_silent", doctor.Fail},
+	{"another version", func(p *patient) { p.figures.Version = "other" }, "bot_other_version", doctor.Warn},
 	{"another program", func(p *patient) {
 		cmd := exec.Command("sleep", "600")
 		require.NoError(p.t, cmd.Start())
 		p.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 		p.holds(cmd.Process.Pid)
-	}, "bot_other_program", doctor.Warn, false},
-	{"a lock that was deleted", func(p *patient) { _ = os.Remove(p.state + "/ccbot.lock") }, "lock_lost", doctor.Fail, false},
-	{"a program that was replaced", func(p *patient) { p.figures.Program = p.me + " (deleted)" }, "bot_other_program", doctor.Warn, false},
+	}, "bot_other_program", doctor.Warn},
+	{"a lock that was deleted", func(p *patient) { _ = os.Remove(p.state + "/ccbot.lock") }, "lock_lost", doctor.Fail},
+	{"a program that was replaced", func(p *patient) { p.figures.Program = p.me + " (deleted)" }, "bot_other_program", doctor.Warn},
 	{"a disk without room for a start", func(p *patient) {
 		p.figures.Disk = health.Disk{Known: true, Free: 100_000, Total: 1 << 30, Low: true}
-	}, "disk_full", doctor.Fail, false},
-	{"a dead socket", func(p *patient) {
-		p.away()
-		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: p.state + "/ccbot.sock", Net: "unix"})
-		require.NoError(p.t, err)
-		l.SetUnlinkOnClose(false)
-		require.NoError(p.t, l.Close())
-	}, "socket_stale", doctor.Warn, true},
-	{"another poller", func(p *patient) { p.figures.Poll.Rival = true }, "polls_rival", doctor.Fail, false},
-	{"nothing comes", func(p *patient) { p.figures.Poll.Stuck = true }, "polls_stuck", doctor.Fail, false},
-	{"a group that is not allowed", func(p *patient) { p.figures.RefusedGroups = []int64{-100123} }, "group_refused", doctor.Warn, false},
-	{"a chat without the line of questions", func(p *patient) { p.figures.Unpinned = 1 }, "no_pins", doctor.Warn, false},
-	{"an end that is not proven", func(p *patient) { p.figures.NotClean = 1 }, "not_clean", doctor.Warn, false},
+	}, "disk_full", doctor.Fail},
+	{"another poller", func(p *patient) { p.figures.Poll.Rival = true }, "polls_rival", doctor.Fail},
+	{"nothing comes", func(p *patient) { p.figures.Poll.Stuck = true }, "polls_stuck", doctor.Fail},
+	{"a group that is not allowed", func(p *patient) { p.figures.RefusedGroups = []int64{-100123} }, "group_refused", doctor.Warn},
+	{"a chat without the line of questions", func(p *patient) { p.figures.Unpinned = 1 }, "no_pins", doctor.Warn},
+	{"an end that is not proven", func(p *patient) { p.figures.NotClean = 1 }, "not_clean", doctor.Warn},
 }
 
 var ofTools = []sickness{
-	{"no tmux", func(p *patient) { _ = os.Remove(p.tools + "/tmux"); p.set("PATH", p.tools) }, "tmux_missing", doctor.Fail, false},
-	{"an old tmux", func(p *patient) { p.script("tmux", "echo tmux 2.9") }, "tmux_too_old", doctor.Fail, false},
+	{"no tmux", func(p *patient) { _ = os.Remove(p.tools + "/tmux"); p.set("PATH", p.tools) }, "tmux_missing", doctor.Fail},
+	{"an old tmux", func(p *patient) { p.script("tmux", "echo tmux 2.9") }, "tmux_too_old", doctor.Fail},
 	{"a broken tmux server", func(p *patient) {
 		p.script("tmux", `[ "$1" = -V ] && echo tmux 3.5`)
 		dir := fmt.Sprintf("%s/tmux/tmux-%d", p.root, os.Getuid())
@@ -423,7 +410,7 @@ var ofTools = []sickness{
 		l, err := net.Listen("unix", dir+"/ccbot-test-dr")
 		require.NoError(p.t, err)
 		p.t.Cleanup(func() { _ = l.Close() })
-	}, "tmux_silent", doctor.Fail, false},
+	}, "tmux_silent", doctor.Fail},
 	{"a tmux server in a folder that others may enter", func(p *patient) {
 		dir := fmt.Sprintf("%s/tmux/tmux-%d", p.root, os.Getuid())
 		require.NoError(p.t, os.Mkdir(dir, 0o700))
@@ -431,129 +418,65 @@ var ofTools = []sickness{
 		l, err := net.Listen("unix", dir+"/ccbot-test-dr")
 		require.NoError(p.t, err)
 		p.t.Cleanup(func() { _ = l.Close() })
-	}, "tmux_folder", doctor.Fail, false},
-	{"no agent", func(p *patient) { p.set("CLAUDE_COMMAND", "/none") }, "claude_missing", doctor.Fail, false},
-	{"an old agent", func(p *patient) { p.script("claude", "echo '2.1.77 (Claude Code)'") }, "claude_old", doctor.Fail, false},
+	}, "tmux_folder", doctor.Fail},
+	{"no agent", func(p *patient) { p.set("CLAUDE_COMMAND", "/none") }, "claude_missing", doctor.Fail},
+	{"an old agent", func(p *patient) { p.script("claude", "echo '2.1.77 (Claude Code)'") }, "claude_old", doctor.Fail},
 	{"an old agent of the bot", func(p *patient) {
 		p.script("claude", "echo '2.1.77 (Claude Code)'")
 		p.figures.Claude, p.figures.ClaudeNeeded = "2.1.77 (Claude Code)", claudesettings.Oldest
-	}, "claude_old", doctor.Fail, false},
-	{"a broken agent", func(p *patient) { p.script("claude", "exit 1") }, "claude_silent", doctor.Warn, false},
+	}, "claude_old", doctor.Fail},
+	{"a broken agent", func(p *patient) { p.script("claude", "exit 1") }, "claude_silent", doctor.Warn},
 	{"Bedrock without a region", func(p *patient) {
 		p.set("CLAUDE_CODE_USE_BEDROCK", "1")
 		p.figures.AgentVariables = []string{"AWS_PROFILE", "CLAUDE_CODE_USE_BEDROCK"}
-	}, "claude_provider", doctor.Fail, false},
+	}, "claude_provider", doctor.Fail},
 	{"a key of this shell only", func(p *patient) {
 		_ = os.Remove(p.claude + "/.credentials.json")
 		p.set("ANTHROPIC_API_KEY", "sk-sesame")
-	}, "claude_no_login", doctor.Warn, false},
-	{"no login", func(p *patient) { _ = os.Remove(p.claude + "/.credentials.json") }, "claude_no_login", doctor.Warn, false},
-	{"no Codex where one is named", func(p *patient) { p.set("CODEX_COMMAND", "/none") }, "codex_missing", doctor.Warn, false},
-	{"half of ccbot", func(p *patient) { p.codex(""); _ = os.Remove(p.root + "/bin/ccbot-codex") }, "codex_part_missing", doctor.Warn, false},
-	{"an old Codex", func(p *patient) { p.codex(""); p.script("codex", "echo codex-cli 0.168.0") }, "codex_unfit", doctor.Warn, false},
-	{"Claude Code in the place of Codex", func(p *patient) { p.codex(""); p.set("CODEX_COMMAND", "claude") }, "codex_unfit", doctor.Warn, false},
-	{"a relative folder of Codex", func(p *patient) { p.codex(""); p.set("CODEX_HOME", "c") }, "codex_unfit", doctor.Warn, false},
+	}, "claude_no_login", doctor.Warn},
+	{"no login", func(p *patient) { _ = os.Remove(p.claude + "/.credentials.json") }, "claude_no_login", doctor.Warn},
+	{"no Codex where one is named", func(p *patient) { p.set("CODEX_COMMAND", "/none") }, "codex_missing", doctor.Warn},
+	{"half of ccbot", func(p *patient) { p.codex(""); _ = os.Remove(p.root + "/bin/ccbot-codex") }, "codex_part_missing", doctor.Warn},
+	{"an old Codex", func(p *patient) { p.codex(""); p.script("codex", "echo codex-cli 0.168.0") }, "codex_unfit", doctor.Warn},
+	{"Claude Code in the place of Codex", func(p *patient) { p.codex(""); p.set("CODEX_COMMAND", "claude") }, "codex_unfit", doctor.Warn},
+	{"a relative folder of Codex", func(p *patient) { p.codex(""); p.set("CODEX_HOME", "c") }, "codex_unfit", doctor.Warn},
 	{"settings that Codex refuses", func(p *patient) {
 		p.codex("echo 'Error loading configuration: Model provider `nowhere` not found' >&2; exit 1")
-	}, "codex_settings", doctor.Warn, false},
-	{"no login of Codex", func(p *patient) { p.codex("echo Not logged in >&2; exit 1") }, "codex_no_login", doctor.Warn, false},
-	{"no folder of Codex", func(p *patient) { p.codex(""); _ = os.Remove(p.root + "/.codex") }, "codex_no_login", doctor.Warn, false},
-	{"no hook", func(p *patient) { _ = os.Remove(p.root + "/bin/ccbot-hook") }, "hook_missing", doctor.Fail, false},
-	{"settings that are none", func(p *patient) { p.hooks(func(string) string { return "{" }) }, "hooks_unreadable", doctor.Warn, false},
+	}, "codex_settings", doctor.Warn},
+	{"no login of Codex", func(p *patient) { p.codex("echo Not logged in >&2; exit 1") }, "codex_no_login", doctor.Warn},
+	{"no folder of Codex", func(p *patient) { p.codex(""); _ = os.Remove(p.root + "/.codex") }, "codex_no_login", doctor.Warn},
+	{"no hook", func(p *patient) { _ = os.Remove(p.root + "/bin/ccbot-hook") }, "hook_missing", doctor.Fail},
+	{"settings that are none", func(p *patient) { p.hooks(func(string) string { return "{" }) }, "hooks_unreadable", doctor.Warn},
 	{"hooks are off", func(p *patient) {
 		p.hooks(func(s string) string { return strings.Replace(s, "{", `{"disableAllHooks":true,`, 1) })
-	}, "hooks_off", doctor.Warn, false},
+	}, "hooks_off", doctor.Warn},
 	{"half of the hooks", func(p *patient) {
 		p.hooks(func(s string) string { return strings.Replace(s, `"SessionStart"`, `"Stop"`, 1) })
-	}, "hooks_incomplete", doctor.Warn, false},
+	}, "hooks_incomplete", doctor.Warn},
 	{"hooks of a place that is gone", func(p *patient) {
 		p.hooks(func(s string) string { return strings.ReplaceAll(s, p.root+"/bin/", p.root+"/gone/") })
-	}, "hooks_elsewhere", doctor.Warn, true},
+	}, "hooks_elsewhere", doctor.Warn},
 	{"hooks of another install", func(p *patient) {
 		p.write("other/ccbot-hook", "", 0o700)
 		p.hooks(func(s string) string { return strings.ReplaceAll(s, p.root+"/bin/", p.root+"/other/") })
-	}, "hooks_elsewhere", doctor.Warn, false},
+	}, "hooks_elsewhere", doctor.Warn},
 	{"a unit of a person", func(p *patient) {
 		p.unit()
 		p.write("config/systemd/user/ccbot.service", "[Service]\nExecStart=/bin/true\n", 0o600)
-	}, "unit_changed", doctor.Warn, false},
-	{"a unit that rests", func(p *patient) { p.unit(); p.script("systemctl", "echo ActiveState=inactive") }, "unit_inactive", doctor.Warn, false},
-	{"a unit that nobody knows of", func(p *patient) { p.unit(); p.script("systemctl", "exit 1") }, "unit_unknown", doctor.Unknown, false},
-	{"a unit that ends", func(p *patient) { p.unit(); p.script("loginctl", "echo no") }, "unit_ends_at_logout", doctor.Warn, false},
+	}, "unit_changed", doctor.Warn},
+	{"a unit that rests", func(p *patient) { p.unit(); p.script("systemctl", "echo ActiveState=inactive") }, "unit_inactive", doctor.Warn},
+	{"a unit that nobody knows of", func(p *patient) { p.unit(); p.script("systemctl", "exit 1") }, "unit_unknown", doctor.Unknown},
+	{"a unit that ends", func(p *patient) { p.unit(); p.script("loginctl", "echo no") }, "unit_ends_at_logout", doctor.Warn},
 }
 
 var ofTheNetwork = []sickness{
-	{"no network", func(p *patient) { p.set("TELEGRAM_API_URL", "http://127.0.0.1:1") }, "telegram_unreachable", doctor.Fail, false},
-	{"no Bot API", func(p *patient) { p.answers["getMe"] = "<html>log in, please" }, "telegram_unreachable", doctor.Fail, false},
-	{"a revoked token", func(p *patient) { p.answers["getMe"] = `{"ok":false,"error_code":401,"description":"Unauthorized"}` }, "token_refused", doctor.Fail, false},
+	{"no network", func(p *patient) { p.set("TELEGRAM_API_URL", "http://127.0.0.1:1") }, "telegram_unreachable", doctor.Fail},
+	{"no Bot API", func(p *patient) { p.answers["getMe"] = "<html>log in, please" }, "telegram_unreachable", doctor.Fail},
+	{"a revoked token", func(p *patient) { p.answers["getMe"] = `{"ok":false,"error_code":401,"description":"Unauthorized"}` }, "token_refused", doctor.Fail},
 	{"a webhook", func(p *patient) {
 		p.answers["getWebhookInfo"] = `{"ok":true,"result":{"url":"https://else.example/secret"}}`
-	}, "webhook_set", doctor.Fail, false},
-	{"a wrong clock", func(p *patient) { p.at = time.Now().Add(time.Hour) }, "clock_skewed", doctor.Warn, false},
-}
-
-// TestDoctorLeavesFolderOfBot: what needs the lock stays while a bot runs.
-func TestDoctorLeavesFolderOfBot(t *testing.T) {
-	t.Parallel()
-	p := newPatient(t)
-	p.old("s/inbox/.1.json12345")
-	lock, err := os.OpenFile(p.state+"/ccbot.lock", os.O_CREATE|os.O_RDWR, 0o600)
-	require.NoError(t, err)
-	defer lock.Close()
-	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
-	r, faults := p.report(exit.OK, "--fix")
-	assert.Contains(t, faults, doctor.Code("files_cut_short"))
-	require.Len(t, r.Fixed, 1)
-	assert.Contains(t, r.Fixed[0].Error, "another one is running")
-	assert.FileExists(t, p.state+"/inbox/.1.json12345")
-}
-
-// A young file may be in use, and a launch belongs to its session; if a record is unreadable the
-// owner of a launch is unknown.
-func TestDoctorLeavesWhatIsInUse(t *testing.T) {
-	t.Parallel()
-	p := newPatient(t)
-	p.away()
-	p.write("s/inbox/.1.json12345", "", 0o600)
-	store, err := session.Open(p.state+"/sessions", p.state+"/quarantine", time.Now, slog.New(slog.DiscardHandler), nil)
-	require.NoError(t, err)
-	r := one(1, "api")
-	require.NoError(t, store.Create(r))
-	p.old("s/launch/" + r.ID.String() + ".json")
-	_, faults := p.report(exit.OK)
-	assert.NotContains(t, faults, doctor.Code("files_cut_short"))
-	assert.NotContains(t, faults, doctor.Code("launches_left"))
-
-	p.old("s/launch/" + uuid.NewString() + ".json")
-	_, faults = p.report(exit.OK)
-	assert.Contains(t, faults, doctor.Code("launches_left"))
-	p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600)
-	_, faults = p.report(exit.OK)
-	assert.NotContains(t, faults, doctor.Code("launches_left"))
-	assert.Contains(t, faults, doctor.Code("records_unreadable"))
-}
-
-// TestDoctorRemovesNothingBehindLink that leads from a folder of ccbot's to a folder of a person's.
-func TestDoctorRemovesNothingBehindLink(t *testing.T) {
-	t.Parallel()
-	p := newPatient(t)
-	p.away()
-	for _, name := range []string{"launch", "status", "inbox"} {
-		p.old("theirs/" + name + "/" + uuid.NewString() + ".json")
-		p.old("theirs/" + name + "/.1.json12345")
-		require.NoError(t, os.RemoveAll(filepath.Join(p.state, name)))
-		require.NoError(t, os.Symlink(filepath.Join(filepath.Dir(p.state), "theirs", name), filepath.Join(p.state, name)))
-	}
-	r, faults := p.report(exit.Failure, "--fix")
-	assert.Empty(t, r.Fixed)
-	assert.Contains(t, faults, doctor.Code("folder_refused"))
-	assert.NotContains(t, faults, doctor.Code("files_cut_short"))
-	assert.NotContains(t, faults, doctor.Code("launches_left"))
-	for _, name := range []string{"launch", "status", "inbox"} {
-		left, err := os.ReadDir(filepath.Join(filepath.Dir(p.state), "theirs", name))
-		require.NoError(t, err)
-		assert.Len(t, left, 2, name)
-	}
+	}, "webhook_set", doctor.Fail},
+	{"a wrong clock", func(p *patient) { p.at = time.Now().Add(time.Hour) }, "clock_skewed", doctor.Warn},
 }
 
 // TestDoctorForOrdinaryUser_AsUser who may not write the folder of ccbot.

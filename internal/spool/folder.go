@@ -50,30 +50,22 @@ func (f Folder) Make() error {
 // Tidy removes what writes that a crash has cut short left behind. Only who owns the folder alone
 // calls it: a write that is under way looks the same.
 func (f Folder) Tidy() error {
-	left, err := f.CutShort()
+	entries, err := disk.ReadDir(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("spool: tidy: %w", err)
 	}
-	for _, name := range left {
-		if err := disk.Remove(filepath.Join(f.Path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, entry := range entries {
+		if !cutShort.MatchString(entry.Name()) || !entry.Type().IsRegular() {
+			continue
+		}
+		if err := disk.Remove(filepath.Join(f.Path, entry.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("spool: tidy: %w", err)
 		}
 	}
 	return nil
-}
-
-// CutShort are the files that Tidy removes. One of them may be under way just now.
-func (f Folder) CutShort() (names []string, err error) {
-	entries, err := disk.ReadDir(f.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, entry := range entries {
-		if cutShort.MatchString(entry.Name()) && entry.Type().IsRegular() {
-			names = append(names, entry.Name())
-		}
-	}
-	return names, err
 }
 
 // Put writes an item, replacing an item of the same name, and makes the folder if it is missing.

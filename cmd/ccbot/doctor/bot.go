@@ -3,8 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"net"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +14,6 @@ import (
 	"ccbot/internal/control"
 	"ccbot/internal/gauge"
 	"ccbot/internal/health"
-	"ccbot/internal/hookwire"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/session"
 	"ccbot/internal/suspect"
@@ -85,7 +82,7 @@ func (w *World) answer(figures health.Figures, err error) []Finding {
 	case pid != 0 && err != nil:
 		return []Finding{found("bot_silent", "wait if it is still starting, otherwise restart it", "process %d holds the lock, and its socket does not answer", pid)}
 	case errors.Is(err, control.ErrNoServer):
-		return append(w.socket(), found("bot_down", "ccbot run", "no bot runs on %s", w.Dir))
+		return []Finding{found("bot_down", "ccbot run", "no bot runs on %s", w.Dir)}
 	case err != nil:
 		return []Finding{unseen("bot", err)}
 	case pid == 0:
@@ -109,22 +106,4 @@ func (w *World) answer(figures health.Figures, err error) []Finding {
 
 func (w *World) otherProgram() bool {
 	return w.program != "" && w.program != w.self && (strings.HasSuffix(w.program, " (deleted)") || !ownfile.Same(w.program, w.self))
-}
-
-// socket reports the socket that a killed bot has left.
-func (w *World) socket() []Finding {
-	path := filepath.Join(w.Dir, hookwire.SocketName)
-	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeSocket {
-		return nil
-	}
-	f := found("socket_stale", "ccbot doctor --fix", "nobody listens at %s", path)
-	f.locked = true
-	f.fix = func() (string, error) {
-		// A bot has come and gone since, or does not lock.
-		if conn, err := net.Dial("unix", path); err == nil {
-			return "", errors.Join(errors.New("another program listens there now"), conn.Close())
-		}
-		return removeAll(w.Dir, []string{path})
-	}
-	return []Finding{f}
 }

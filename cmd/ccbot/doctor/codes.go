@@ -16,7 +16,7 @@ type fault struct {
 	code   Code
 	check  string
 	status Status
-	remedy string // for a finding without a fix, as Markdown
+	remedy string // for a finding without an own one, as Markdown
 }
 
 // faults are all that there are, in the order of the checks.
@@ -25,7 +25,7 @@ var faults = []fault{
 	{"path_writable", "path", Warn, ""},
 	{"inotify_low", "inotify", Warn, ""},
 	{"inotify_used_up", "inotify", Fail, "end programs that watch files, or `sudo sysctl fs.inotify.max_user_instances=512`"},
-	{"git_missing", "system", Warn, "install git"},
+	{"git_missing", "system", Warn, "`sudo apt-get install git`"},
 
 	{"settings_wrong", "settings", Fail, "correct the named setting in the environment or in `ccbot.env`; `ccbot setup` asks for token and people"},
 	{"settings_partial", "settings", Unknown, "use the bot's environment, or write the setting into `ccbot.env`"},
@@ -43,8 +43,6 @@ var faults = []fault{
 	{"folder_newer", "folder", Fail, ""},
 	{"quarantined", "folder", Warn, ""},
 	{"records_unreadable", "folder", Warn, ""},
-	{"files_cut_short", "folder", Warn, ""},
-	{"launches_left", "folder", Warn, ""},
 
 	{"disk_full", "disk", Fail, "make room on the disk of `CCBOT_DIR`"},
 
@@ -54,7 +52,6 @@ var faults = []fault{
 	{"bot_other_version", "bot", Warn, ""},
 	{"bot_other_program", "bot", Warn, "restart the bot"},
 	{"lock_lost", "bot", Fail, ""},
-	{"socket_stale", "bot", Warn, ""},
 	{"socket_path_long", "bot", Fail, ""},
 
 	{"tmux_missing", "tmux", Fail, ""},
@@ -124,27 +121,27 @@ var faults = []fault{
 var preventsStart = []Code{"settings_wrong", "metrics_refused", "folder_not_writable", "folder_refused", "instance_damaged", "folder_newer", "disk_full", "socket_path_long",
 	"tmux_missing", "tmux_too_old", "tmux_folder", "hook_missing", "token_refused"}
 
-// inSummary is the fix of a finding whose summary names the remedy.
+// inSummary is the remedy of a finding whose summary names it.
 const inSummary = "\x00"
 
-// found returns a fault as it is here. fix repairs it: a command, or words if there is none. An
-// empty fix stands for the remedy of the code.
-func found(code Code, fix, format string, args ...any) Finding {
+// found returns a fault as it is here, with what a person can do about it: a command, or words if
+// there is none. An empty remedy stands for that of the code.
+func found(code Code, remedy, format string, args ...any) Finding {
 	for i, arg := range args {
 		if err, is := arg.(error); is {
 			args[i] = terminal.Plain(err)
 		}
 	}
-	f := Finding{Code: code, Status: Unknown, Summary: fmt.Sprintf(format, args...), Fix: fix}
+	f := Finding{Code: code, Status: Unknown, Summary: fmt.Sprintf(format, args...), Fix: remedy}
 	for _, known := range faults {
 		if known.code == code {
 			f.ID, f.Status = known.check, known.status
-			if fix == "" {
+			if remedy == "" {
 				f.Fix = strings.ReplaceAll(known.remedy, "`", "")
 			}
 		}
 	}
-	if fix == inSummary {
+	if remedy == inSummary {
 		f.Fix = ""
 	}
 	return f

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
 )
 
@@ -30,9 +29,6 @@ type Finding struct {
 	Summary string `json:"summary"`
 	Detail  string `json:"detail,omitempty"`
 	Fix     string `json:"fix,omitempty"` // a command, or what a person can do
-
-	fix    func() (did string, err error) // nil: only a person can
-	locked bool                           // the repair needs the lock
 }
 
 func good(id, format string, args ...any) Finding {
@@ -50,14 +46,6 @@ type Report struct {
 	Schema  int       `json:"schema"`
 	Version string    `json:"version"`
 	Checks  []Finding `json:"checks"`
-	Fixed   []Fixed   `json:"fixed,omitempty"`
-}
-
-// Fixed is one thing that --fix did, or why it could not.
-type Fixed struct {
-	Code  Code   `json:"code"`
-	Did   string `json:"did,omitempty"`
-	Error string `json:"error,omitempty"`
 }
 
 // Examine makes all checks, one after the other.
@@ -73,40 +61,6 @@ func Examine(ctx context.Context, w *World) Report {
 	return r
 }
 
-// Fix makes the safe repairs. Files in ccbot's folder are removed only under the lock.
-func (r Report) Fix(ctx context.Context, w *World) (all []Fixed) {
-	for _, f := range r.Checks {
-		if f.fix != nil && !f.locked {
-			all = append(all, f.mended(w))
-		}
-	}
-	if !slices.ContainsFunc(r.Checks, func(f Finding) bool { return f.fix != nil && f.locked }) {
-		return all
-	}
-	_, held, err := statefolder.Take(ctx, w.Dir, "cli", 0, w.QuietLog(w.stderr))
-	if err == nil {
-		defer held.Close()
-	}
-	for _, f := range r.Checks {
-		switch {
-		case f.fix == nil || !f.locked:
-		case err != nil:
-			all = append(all, Fixed{Code: f.Code, Error: w.Token.Clean(err.Error())})
-		default:
-			all = append(all, f.mended(w))
-		}
-	}
-	return all
-}
-
-func (f Finding) mended(w *World) Fixed {
-	did, err := f.fix()
-	if err != nil {
-		return Fixed{f.Code, w.Token.Clean(did), w.Token.Clean(err.Error())}
-	}
-	return Fixed{Code: f.Code, Did: w.Token.Clean(did)}
-}
-
 // Count counts the findings of a status.
 func (r Report) Count(s Status) (n int) {
 	for _, f := range r.Checks {
@@ -119,14 +73,6 @@ func (r Report) Count(s Status) (n int) {
 
 // Print prints a report for people, the worst last: there a person who has called it looks.
 func (r Report) Print(p *terminal.Printer) {
-	for _, one := range r.Fixed {
-		if one.Did != "" {
-			p.Line("fixed %s: %s", one.Code, terminal.Printable(one.Did))
-		}
-		if one.Error != "" {
-			p.Line("not fixed %s: %s", one.Code, terminal.Printable(one.Error))
-		}
-	}
 	for _, status := range []Status{OK, Skip, Unknown, Warn, Fail} {
 		for _, f := range r.Checks {
 			if f.Status == status {

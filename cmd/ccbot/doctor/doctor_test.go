@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/claudesettings"
 	"ccbot/bot/conversation"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/systemfont/fonttest"
@@ -54,7 +53,7 @@ func TestFaultsAreKnown(t *testing.T) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
-		for _, call := range []string{"found(\"", "removable(\"", "Code(\""} {
+		for _, call := range []string{"found(\"", "Code(\""} {
 			for _, after := range strings.Split(string(data), call)[1:] {
 				code, _, _ := strings.Cut(after, "\"")
 				if strings.HasSuffix(file, "_test.go") {
@@ -174,15 +173,12 @@ func TestFonts(t *testing.T) {
 // TestPrint has the worst last, and nothing of a foreign name that moves a terminal.
 func TestPrint(t *testing.T) {
 	var out bytes.Buffer
-	r := Report{Checks: []Finding{found("token_refused", "ask", "no"), good("tmux", "well"), found("quarantined", "look", "1 file"), skipped("service", "none")},
-		Fixed: []Fixed{{Code: "socket_stale", Did: "removed it"}, {Code: "folder_readable", Error: "no"}}}
+	r := Report{Checks: []Finding{found("token_refused", "ask", "no"), good("tmux", "well"), found("quarantined", "look", "1 file"), skipped("service", "none")}}
 	r.Checks[2].Detail = "a\x1b[31m\nb"
 	p := &terminal.Printer{Out: &out}
 	r.Print(p)
 	require.NoError(t, p.Err)
-	assert.Equal(t, `fixed socket_stale: removed it
-not fixed folder_readable: no
-ok    tmux      well
+	assert.Equal(t, `ok    tmux      well
 -     service   none
 warn  folder    1 file [quarantined]
                 a·[31m
@@ -192,31 +188,6 @@ FAIL  telegram  no [token_refused]
                 -> ask
 1 ok, 1 warning, 1 fail
 `, out.String())
-}
-
-// A finding that was not repaired is not reported as repaired.
-func TestReportClaimsNoRepair(t *testing.T) {
-	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
-	// A folder with something in it cannot be removed.
-	require.NoError(t, os.MkdirAll(path("full/of"), 0o700))
-	for _, name := range []string{"a", "b"} {
-		require.NoError(t, os.WriteFile(path(name), nil, 0o600))
-	}
-	did, err := removeAll(dir, []string{path("full")})
-	require.Error(t, err)
-	assert.Empty(t, did)
-	did, err = removeAll(dir, []string{path("full"), path("a")})
-	require.Error(t, err)
-	assert.Equal(t, "removed "+path("a"), did)
-	did, err = removeAll(dir, []string{path("a"), path("b")})
-	require.NoError(t, err)
-	assert.Equal(t, "removed "+path("b"), did)
-
-	require.NoError(t, os.WriteFile(path("settings.json"), []byte("{"), 0o600))
-	did, err = (&World{Hook: Hook{Command: "/bin/ccbot-hook --dir /s", Settings: claudesettings.SettingsFile{Path: path("settings.json")}}}).reinstall()
-	require.Error(t, err)
-	assert.Empty(t, did)
 }
 
 func TestP9_ForeignFoldersOfPATHAreNamed(t *testing.T) {

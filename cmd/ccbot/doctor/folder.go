@@ -9,9 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 
 	"ccbot/cmd/ccbot/offline"
@@ -20,11 +18,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/spool"
-	"ccbot/tmux"
 )
-
-// resting is the age from which a file does not belong to running work.
-const resting = time.Hour
 
 // folder looks at ccbot's folder. It reads names and permissions, and no content.
 func folder(_ context.Context, w *World) (all []Finding) {
@@ -72,19 +66,13 @@ func (w *World) exposure(x statefolder.Exposure) Finding {
 	if x.Refused {
 		code = "folder_refused"
 	}
-	f := found(code, "ccbot doctor --fix", "%s", x.Why)
+	f := found(code, "chmod go-rwx "+terminal.ShellWord(x.Path), "%s", x.Why)
 	if filepath.Base(x.Path) == statefolder.SettingsFile {
 		f.Detail = "another user may have read the token: get a new one from @BotFather with /revoke"
 	}
 	if !x.Closable {
 		f.Summary, f.Fix = x.Sentence, ""
 		return f
-	}
-	f.fix = func() (string, error) {
-		if err := x.Close(); err != nil {
-			return "", err
-		}
-		return "closed " + x.Path, nil
 	}
 	return f
 }
@@ -102,48 +90,7 @@ func (w *World) files() (all []Finding) {
 		f.Detail = terminal.Some(names, maxNames)
 		all = append(all, f)
 	}
-	if paths := w.cutShort(); len(paths) > 0 {
-		all = append(all, w.removable("files_cut_short", paths, "%s of writes that were cut short", terminal.Several(len(paths), "file")))
-	}
-	if paths := w.launches(); len(paths) > 0 {
-		all = append(all, w.removable("launches_left", paths, "%s of sessions that are forgotten", terminal.Several(len(paths), "launch file")))
-	}
 	return all
-}
-
-func (w *World) removable(code Code, paths []string, format string, args ...any) Finding {
-	f := found(code, "ccbot doctor --fix", format, args...)
-	f.Detail, f.locked = terminal.Some(paths, maxNames), true
-	f.fix = func() (string, error) { return removeAll(w.Dir, paths) }
-	return f
-}
-
-// removeAll removes files in a folder. It follows no link that leads out of the folder.
-func removeAll(dir string, paths []string) (did string, err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	var gone []string
-	for _, path := range paths {
-		rel, removed := filepath.Rel(dir, path)
-		if removed == nil {
-			removed = root.Remove(rel)
-		}
-		if removed == nil {
-			gone = append(gone, path)
-		} else if !errors.Is(removed, fs.ErrNotExist) {
-			err = errors.Join(err, removed)
-		}
-	}
-	switch {
-	case len(gone) == 0 && err != nil:
-		return "", err
-	case len(gone) == 1:
-		return "removed " + gone[0], err
-	}
-	return "removed " + terminal.Several(len(gone), "file"), err
 }
 
 // quarantined are the files of a quarantine, without those that explain them.
@@ -154,72 +101,12 @@ func quarantined(dir string) []string {
 	})
 }
 
-// cutShort are the files that a write has left behind which a kill or a power cut has ended.
-func (w *World) cutShort() (paths []string) {
-	for _, dir := range append(statefolder.Subfolders(w.Dir), w.Dir) {
-		names, _ := spool.Folder{Path: dir}.CutShort()
-		for _, name := range names {
-			ours := dir != w.Dir || statefolder.IsOwnWrite(name)
-			if path := filepath.Join(dir, name); ours && w.rests(path) {
-				paths = append(paths, path)
-			}
-		}
-	}
-	return paths
-}
-
-// launches are the settings of launches, and their status lines, whose session is forgotten.
-func (w *World) launches() (paths []string) {
-	for _, name := range []string{"launch", hookwire.StatusFolder} {
-		dir := filepath.Join(w.Dir, name)
-		names, _ := spool.Folder{Path: dir}.List()
-		for _, name := range names {
-			id, isLaunch := strings.CutSuffix(strings.TrimSuffix(name, hookwire.RowsSuffix), ".json")
-			isLaunch = isLaunch || strings.HasSuffix(name, hookwire.RowsSuffix)
-			if path := filepath.Join(dir, name); isLaunch && w.forgotten(id) && w.rests(path) {
-				paths = append(paths, path)
-			}
-		}
-	}
-	return paths
-}
-
 // quarantinedRecords are the records that cannot be read.
 func (w *World) quarantinedRecords() []string {
 	if w.unread != nil {
 		return nil
 	}
 	return each.As(w.Store.Unloaded(), offline.Describe)
-}
-
-// forgotten reports whether no record and no window has the id of a launch; false if that is
-// unknown.
-func (w *World) forgotten(id string) bool {
-	if w.blind != nil || len(w.Store.Unloaded()) > 0 || w.picture.Err != nil && !errors.Is(w.picture.Err, tmux.ErrNoServer) {
-		return false
-	}
-	record, err := uuid.Parse(id)
-	if err != nil || slices.ContainsFunc(w.picture.All, func(p tmux.Pane) bool { return strings.Contains(p.Tag, id) }) {
-		return false
-	}
-	_, known := w.Store.Get(record)
-	return !known
-}
-
-// rests reports whether a path in the folder, with no link to elsewhere on the way, is a file that
-// was left long ago.
-func (w *World) rests(path string) bool {
-	root, err := os.OpenRoot(w.Dir)
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	rel, err := filepath.Rel(w.Dir, path)
-	if err != nil {
-		return false
-	}
-	info, err := root.Lstat(rel)
-	return err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > resting
 }
 
 // maxNames is the number of names in a detail.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -145,9 +144,6 @@ func hook(_ context.Context, w *World) []Finding {
 	f := found("hooks_incomplete", "ccbot hooks install", "not all hooks are as they should be")
 	if old, other := w.elsewhere(in); other {
 		f = found("hooks_elsewhere", "ccbot hooks install", "the installed hooks run %s", old)
-		if _, err := os.Stat(old); errors.Is(err, os.ErrNotExist) {
-			f.Fix, f.fix = "ccbot doctor --fix", w.reinstall
-		}
 	}
 	f.Detail = strings.Join(detail, "\n")
 	return []Finding{f}
@@ -172,15 +168,4 @@ func (w *World) elsewhere(in claudesettings.Installed) (old string, is bool) {
 		old = path
 	}
 	return old, old != ""
-}
-
-func (w *World) reinstall() (string, error) {
-	backup, err := w.Hook.Settings.Edit(func(data []byte) ([]byte, error) {
-		data, _, err := claudesettings.Install(data, w.Hook.Command)
-		return data, err
-	})
-	if err != nil {
-		return "", err
-	}
-	return "the hooks run this ccbot's now" + terminal.Words("; as it was: ", backup, ""), nil
 }

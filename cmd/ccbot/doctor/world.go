@@ -28,7 +28,6 @@ type World struct {
 	environ []string
 	vars    map[string]string
 	proc    string
-	stderr  io.Writer
 	wrong   error  // the settings are invalid for every verb
 	partial error  // for the bot they are not, but for a verb that only looks
 	self    string // the program that looks
@@ -50,8 +49,8 @@ type Hook struct {
 
 // Open looks at the settings, the records and tmux. The other exported fields are for the caller to
 // set.
-func Open(ctx context.Context, environ []string, version string, stderr io.Writer) (w *World, err error) {
-	w = &World{Version: version, environ: environ, vars: env.ToMap(environ), proc: "/proc", stderr: stderr}
+func Open(ctx context.Context, environ []string, version string) (w *World, err error) {
+	w = &World{Version: version, environ: environ, vars: env.ToMap(environ), proc: "/proc"}
 	home := w.vars["HOME"]
 	if home == "" {
 		return nil, config.ErrNoHome
