@@ -72,7 +72,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		i18n.RefusedKey: {models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,
 			models.AllowedUpdateMyChatMember, "other"},
 		i18n.AgeKey:      {"seconds", "minutes", "hours", "days"},
-		i18n.FormatKey:   {"clock", "seconds", "short_day", "day", "date", "moment", "at", "at_day", "since", "until", "dollars", "rounded", "sizes"},
+		i18n.FormatKey:   {"clock", "seconds", "day", "date", "moment", "at", "at_day", "since", "until", "dollars", "rounded", "sizes"},
 		i18n.SwitchedKey: slices.DeleteFunc(consts("Switch", "port"), func(outcome string) bool { return outcome == "" }),
 	}
 }

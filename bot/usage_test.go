@@ -1,19 +1,15 @@
 package bot_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"image/png"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
-	"ccbot/bot/conversation"
 	"ccbot/i18n"
 	"ccbot/port/talk"
 )
@@ -32,12 +28,8 @@ func used() talk.Report {
 	for n := range 15 {
 		week.Sessions = append(week.Sessions, talk.Line{Name: fmt.Sprint("s", n), Sum: sum(0.02, 10)})
 	}
-	r := talk.Report{Spans: []talk.Span{{}, week, {All: sum(55.5, 9_000_000), Models: week.Models[:1]}},
-		Days: make([]float64, talk.ReportDays), Prices: "2026-11-18", Source: "Claude Code 2.1.328"}
-	for i := range r.Days {
-		r.Days[i] = float64(i*7%11) / 3
-	}
-	return r
+	return talk.Report{Spans: []talk.Span{{}, week, {All: sum(55.5, 9_000_000), Models: week.Models[:1]}},
+		Prices: "2026-11-18", Source: "Claude Code 2.1.328"}
 }
 
 func TestUsageIsAPage(t *testing.T) {
@@ -55,7 +47,7 @@ func TestUsageIsAPage(t *testing.T) {
 		"Weekly limit: 41% used, resets "+w.In(chattest.AtAlice).At(now.Add(72*time.Hour)), "")
 	assert.Equal(t, chattest.Lines(head, "Today: $0.00", "Tokens: 0 in, 0 from the cache, 0 out", "7 days: $12.34", "30 days: $55.50", "",
 		"No tokens were used in this time.", "", "Estimated at list prices (Nov 18, Claude Code 2.1.328)."), shows())
-	assert.Equal(t, []string{"✓ Today", "7 days", "30 days", "Picture", "Refresh", "‹ Back"}[:5], chattest.Words(w.Shows(t, id))[:5])
+	assert.Equal(t, []string{"✓ Today", "7 days", "30 days", "Refresh"}, chattest.Words(w.Shows(t, id))[:4])
 
 	w.Press(t, chattest.Alice, id, "7 days")
 	page := shows()
@@ -90,36 +82,4 @@ func TestUsageIsAPage(t *testing.T) {
 	w.Spent.Answer(func(context.Context) (talk.Report, error) { return talk.Report{}, chattest.ErrDisk })
 	w.Press(t, chattest.Alice, id, "Refresh")
 	assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.InternalError))
-}
-
-func TestUsagePictureIsPosted(t *testing.T) {
-	t.Parallel()
-	w := chattest.NewWorld(t)
-	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = "ru" }))
-	w.Spent.Answer(func(context.Context) (talk.Report, error) { return used(), nil })
-	w.MustHear(t, "/usage")
-	w.Press(t, chattest.Alice, w.Telegram.LastID(), "График")
-	require.Len(t, w.Telegram.Files, 1)
-	sent := w.Telegram.Files[0]
-	assert.Equal(t, "Примерная стоимость по дням, 30 дней: 55,50\u00a0$", sent.Caption.Text)
-	assert.True(t, sent.Photo)
-	buf := make([]byte, sent.Size)
-	_, err := sent.Body.ReadAt(buf, 0)
-	require.NoError(t, err)
-	img, err := png.Decode(bytes.NewReader(buf))
-	require.NoError(t, err)
-	assert.LessOrEqual(t, max(img.Bounds().Dx(), img.Bounds().Dy()), 1280)
-}
-
-// TestUsagePictureNeedsNoFont: the picture has no character that the built-in font lacks.
-func TestUsagePictureNeedsNoFont(t *testing.T) {
-	t.Parallel()
-	w := chattest.NewWorld(t)
-	w.Spent.Answer(func(context.Context) (talk.Report, error) { return used(), nil })
-	for i, lang := range i18n.Languages() {
-		require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Language = lang }))
-		w.MustHear(t, "/usage")
-		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Speech.For(lang).Say(i18n.ButtonPicture))
-		assert.Len(t, w.Telegram.Files, i+1, lang)
-	}
 }

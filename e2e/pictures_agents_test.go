@@ -132,7 +132,7 @@ func (tr *walk) readsPast() {
 	tr.kept("10-why")
 	tr.sees(tr.say("/status api"), "api")
 	tr.kept("11-status")
-	tr.with(tr.say("/usage"), i18n.ButtonPicture)
+	tr.with(tr.say("/usage"), i18n.ButtonRefresh)
 	tr.kept("12-usage")
 	tr.sees(tr.say("/history api"), "api")
 	tr.kept("13-history")

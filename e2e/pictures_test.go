@@ -95,6 +95,6 @@ func (tr *walk) listed() {
 	tr.with(tr.say("plan"), i18n.ButtonStop)
 	tr.sees(tr.say("/list"), "shop")
 	tr.picture("list", small)
-	tr.with(tr.say("/usage"), i18n.ButtonPicture)
+	tr.with(tr.say("/usage"), i18n.ButtonRefresh)
 	tr.picture("usage", small)
 }

@@ -119,14 +119,11 @@ func (tr *walk) looksBack() {
 // spends shows what was used, and how ccbot does.
 func (tr *walk) spends() {
 	at := tr.with(tr.say("/menu"), i18n.PageUsage).ID
-	tr.turnsTo(at, tr.says(i18n.PageUsage), tr.says(i18n.ButtonPicture))
+	tr.turnsTo(at, tr.says(i18n.PageUsage), tr.says(i18n.ButtonRefresh))
 	tr.screen("today")
 	month := tr.says(i18n.UsageDays, i18n.Args{"Count": 30})
 	tr.turnsTo(at, month, "✓ "+month)
 	tr.screen("month")
-	tr.press(at, i18n.ButtonPicture)
-	tr.until("the picture has come", func() bool { return tr.last().Photo != nil })
-	tr.screen("picture")
 
 	at = tr.with(tr.say("/menu"), i18n.PageHealth).ID
 	tr.turnsTo(at, tr.says(i18n.PageHealth), tr.says(i18n.ButtonRefresh))
@@ -153,7 +150,7 @@ func (tr *walk) speaksOthers() {
 		tr.turnsTo(at, tr.says(i18n.ButtonBack), tr.says(i18n.PageArchive))
 		tr.screen("menu")
 		for _, page := range []struct{ leads, shows i18n.Key }{
-			{i18n.PageArchive, i18n.ButtonLost}, {i18n.PageUsage, i18n.ButtonPicture},
+			{i18n.PageArchive, i18n.ButtonLost}, {i18n.PageUsage, i18n.ButtonRefresh},
 			{i18n.PageHealth, i18n.ButtonRefresh}, {i18n.PageHelp, i18n.HelpWorkTitle},
 		} {
 			tr.turnsTo(at, tr.says(page.leads), tr.says(page.shows))

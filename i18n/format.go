@@ -103,7 +103,7 @@ func largeUnits(text string) (all []largeUnit, ok bool) {
 // same parts of a time, and a list the same number of units.
 func isUsable(key Key, own, english string) bool {
 	switch key {
-	case FormatKey.Of("clock"), FormatKey.Of("seconds"), FormatKey.Of("day"), FormatKey.Of("short_day"), FormatKey.Of("date"):
+	case FormatKey.Of("clock"), FormatKey.Of("seconds"), FormatKey.Of("day"), FormatKey.Of("date"):
 		return partsOf(own).Equal(partsOf(english))
 	case FormatKey.Of("rounded"):
 		_, ok := largeUnits(own)
@@ -163,11 +163,6 @@ func (w Words) clock(at, now time.Time) string {
 // Seconds returns a time of the day in now's time zone, with its seconds: 15:04:05.
 func (w Words) Seconds(at, now time.Time) string {
 	return at.In(now.Location()).Format(w.Say(FormatKey.Of("seconds")))
-}
-
-// ShortDay returns a day in up to five digits and signs: 11/28.
-func (w Words) ShortDay(at time.Time) string {
-	return at.Local().Format(w.Say(FormatKey.Of("short_day")))
 }
 
 // Day returns a day, with its year if now is in another one: Nov 28.

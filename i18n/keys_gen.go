@@ -275,9 +275,7 @@ const (
 	UsageUnread               Key = "usage_unread"        // Count
 	UsageSilent               Key = "usage_silent"        // Count
 	UsageBusy                 Key = "usage_busy"
-	UsageChart                Key = "usage_chart" // Cost, Span
 	ButtonUsage               Key = "button_usage"
-	ButtonPicture             Key = "button_picture"
 	RetryAt                   Key = "retry_at"        // At, What
 	AsksPermission            Key = "asks_permission" // Tool
 	AsksQuestion              Key = "asks_question"

@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +30,8 @@ const page = "usage"
 const (
 	shownSessions = 8
 	shownModels   = 8
-	picture       = "picture"
 	// timeout is how long counting may keep a person waiting.
 	timeout = 5 * time.Second
-	sendFor = 2 * time.Minute // of the picture: later messages of the chat wait for it
 )
 
 // usage shows the consumption of agents.
@@ -49,7 +46,7 @@ type usage struct {
 func New(c *chat.Chat, s talk.Spending, budgets func(to outbox.Conversation, rep talk.Report) []string) chat.Feature {
 	u := &usage{chat: c, spending: s, budgets: budgets, cards: chat.NewCards[warning](c, warningKind)}
 	return chat.Feature{Name: page, Commands: []chat.Command{c.Pages.Command(page, page)},
-		Pages: map[string]chat.Page{page: {Draw: u.draw, Do: u.do}},
+		Pages: map[string]chat.Page{page: {Draw: u.draw}},
 		Cards: map[string]chat.OnTap{warningKind: u.cards.OnTap(func(_ context.Context, t chat.Tap, _ warning) (chat.Answer, error) {
 			return chat.Do(func(ctx context.Context) error { // the page, below the warning
 				return c.Pages.Open(ctx, chat.Incoming{Message: conversation.Message{To: t.To}, From: t.From}, page)
@@ -85,38 +82,6 @@ func (u *usage) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	limits := append(each.As(known, w.limit), u.budgets(v.To, rep)...)
 	return chat.Screen{Text: w.page(rep, limits, at, part), Options: w.options(at, part), Back: "menu"}, nil
-}
-
-// do sends the picture.
-func (u *usage) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
-	if what != picture {
-		return chat.Answer{}, "", nil
-	}
-	a, err := chat.Do(func(ctx context.Context) error {
-		rep, err := u.spending.Spent(ctx, timeout)
-		if errors.Is(err, context.DeadlineExceeded) {
-			return nil // the page, which is drawn now, shows it
-		}
-		if err != nil {
-			return err
-		}
-		return u.send(ctx, v.To, rep)
-	})
-	return a, "", err
-}
-
-func (u *usage) send(ctx context.Context, to outbox.Conversation, rep talk.Report) error {
-	w := words{u.chat.In(to)}
-	png, err := w.chart(rep.Days, u.chat.Now().Local())
-	if err != nil {
-		return err
-	}
-	caption := w.Say(i18n.UsageChart, i18n.Args{"Span": w.span(talk.ReportDays), "Cost": w.money(rep.Spans[len(rep.Spans)-1].All.Cost)})
-	ctx, cancel := context.WithTimeout(ctx, sendFor)
-	defer cancel()
-	_, err = u.chat.Sender.SendFile(ctx, outbox.File{To: to, Name: "usage.png", Caption: render.Plain(caption), Body: bytes.NewReader(png),
-		Size: int64(len(png)), Photo: true})
-	return err
 }
 
 // words are the sentences of the page in one language.
@@ -224,7 +189,7 @@ func (w words) notes(rep talk.Report, all talk.Sum) render.Text {
 	return chat.Lines(lines...)
 }
 
-// options lead to the spans, through the sessions, and to the picture.
+// options lead to the spans and through the sessions.
 func (w words) options(at place, part card.Part) [][]card.Option {
 	var spans []card.Option
 	for i, days := range talk.ReportSpans() {
@@ -237,8 +202,7 @@ func (w words) options(at place, part card.Part) [][]card.Option {
 	turns := part.Turns(func(page int) card.Option {
 		return card.Option{Value: chat.ToPage(place{at.Span, page}.address())}
 	})
-	return append([][]card.Option{spans, turns}, []card.Option{w.Option(i18n.ButtonPicture, picture, ""),
-		w.Option(i18n.ButtonRefresh, chat.ToPage(at.address()), "")})
+	return [][]card.Option{spans, turns, {w.Option(i18n.ButtonRefresh, chat.ToPage(at.address()), "")}}
 }
 
 // money is an amount of dollars.
