@@ -82,7 +82,7 @@ func TestP9_MachineCommandsNoHub(t *testing.T) {
 	waittest.Until(t, func() bool { return slices.Contains(w.chat.all(), "still") })
 	streams, err := filepath.Glob(filepath.Join(w.settings.Folder, "store", "jetstream", "*", "streams", "*"))
 	require.NoError(t, err)
-	assert.Len(t, streams, 4)
+	assert.Len(t, streams, 2)
 }
 
 // TestP8_StreamsAreMadeAgain: the hub loses a stream while it is connected.

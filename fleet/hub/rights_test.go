@@ -123,10 +123,7 @@ func TestTableOfRights(t *testing.T) {
 	publish := []cell{
 		{"its events", n.Event(host1), yes, no, yes},
 		{"another host's events", n.Event(host2), no, no, yes},
-		{"its record", "$KV." + n.Hosts() + "." + host1, yes, no, yes},
-		{"another host's record", "$KV." + n.Hosts() + "." + host2, no, no, yes},
-		{"its view", "$KV." + n.Views() + "." + host1 + ".r1", yes, no, yes},
-		{"another host's view", "$KV." + n.Views() + "." + host2 + ".r1", no, no, yes},
+		{"a value in a bucket", "$KV.hosts." + host1, no, no, yes},
 		{"its answers and beats", n.Answer(host1), yes, no, yes},
 		{"another host's answers and beats", n.Answer(host2), no, no, yes},
 		{"a command to itself", n.Command(host1), no, no, yes},
@@ -151,7 +148,7 @@ func TestTableOfRights(t *testing.T) {
 		{"a new stream", "$JS.API.STREAM.CREATE.X", no, no, yes},
 		{"a stream's description", "$JS.API.STREAM.INFO." + n.Events(), no, no, yes},
 		{"a message of a stream", "$JS.API.STREAM.MSG.GET." + n.Commands(), no, no, yes},
-		{"a message by direct get", "$JS.API.DIRECT.GET.KV_" + n.Views(), no, no, yes},
+		{"a message by direct get", "$JS.API.DIRECT.GET." + n.Events(), no, no, yes},
 		{"the end of a stream", "$JS.API.STREAM.DELETE.none", no, no, yes},
 		{"the account's description", "$JS.API.INFO", no, no, yes},
 		{"its join", n.Join(code1), no, yes, yes},
@@ -176,9 +173,7 @@ func TestTableOfRights(t *testing.T) {
 		{"its events", n.Event(host1), no, no, yes},
 		{"another's events", n.Event(host2), no, no, yes},
 		{"events", n.Event("*"), no, no, yes},
-		{"records", "$KV." + n.Hosts() + ".>", no, no, yes},
-		{"its views", "$KV." + n.Views() + "." + host1 + ".*", no, no, yes},
-		{"another's views", "$KV." + n.Views() + "." + host2 + ".*", no, no, yes},
+		{"values in buckets", "$KV.>", no, no, yes},
 		{"answers and beats", n.Answer("*"), no, no, yes},
 		{"joins", n.Join("*"), no, no, yes},
 		{"its join", n.Join(code1), no, no, yes},
@@ -221,7 +216,7 @@ func TestTableOfRights(t *testing.T) {
 }
 
 // What a host needs for its work is allowed as a whole: a command, its acknowledgement, an event, a
-// record, a view, a request and its answer.
+// request and its answer.
 func TestHostWorksWithItsRights(t *testing.T) {
 	w := hubtest.Start(t)
 	chat := w.Chat(host1)
@@ -239,15 +234,6 @@ func TestHostWorksWithItsRights(t *testing.T) {
 		return err == nil && stream.CachedInfo().State.Msgs == 0
 	})
 	require.NoError(t, host.SendEvent(ctx, "1", []byte("note")))
-	for _, key := range []string{"$KV." + w.Keys.Names().Hosts() + "." + host1, "$KV." + w.Keys.Names().Views() + "." + host1 + ".r1"} {
-		_, err := host.Conn().RequestWithContext(ctx, key, []byte("v"))
-		require.NoError(t, err)
-	}
-	views, err := js.KeyValue(ctx, w.Keys.Names().Views())
-	require.NoError(t, err)
-	view, err := views.Get(ctx, host1+".r1")
-	require.NoError(t, err)
-	assert.Equal(t, "v", string(view.Value()))
 	names := w.Keys.Names()
 	_, err = host.Conn().Subscribe(names.Request(host1), func(*nats.Msg) { _ = host.Conn().Publish(names.Answer(host1), []byte("seen")) })
 	require.NoError(t, err)

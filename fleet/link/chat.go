@@ -187,7 +187,7 @@ const (
 	oneConsumer = "chat" // the consumer of all events that an earlier program made
 )
 
-// prepare makes the streams, the buckets, and the consumers of the hosts.
+// prepare makes the streams, and the consumers of the hosts.
 func (c *Chat) prepare(ctx context.Context) error {
 	c.preparing.Lock()
 	defer c.preparing.Unlock()
@@ -204,11 +204,6 @@ func (c *Chat) prepare(ctx context.Context) error {
 			MaxMsgSize: rights.MaxPayload, MaxAge: ttl, DenyDelete: true,
 		}); err != nil {
 			return fmt.Errorf("make the stream %s: %w", name, err)
-		}
-	}
-	for _, bucket := range []string{c.names.Hosts(), c.names.Views()} {
-		if _, err := c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: bucket, History: 1, MaxBytes: maxStream / 2}); err != nil {
-			return fmt.Errorf("make the bucket %s: %w", bucket, err)
 		}
 	}
 	if err := c.js.DeleteConsumer(ctx, c.names.Events(), oneConsumer); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {

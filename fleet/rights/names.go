@@ -2,7 +2,7 @@ package rights
 
 import "strings"
 
-// Names are the names of subjects, streams and buckets of one fleet.
+// Names are the names of subjects and streams of one fleet.
 type Names struct {
 	Fleet string // see Keys.Fleet
 }
@@ -31,12 +31,6 @@ func (n Names) Commands() string { return "CMD_" + n.Fleet }
 
 // Events is the stream of the events of all hosts.
 func (n Names) Events() string { return "EVT_" + n.Fleet }
-
-// Hosts is the bucket of what is known of the hosts.
-func (n Names) Hosts() string { return "hosts_" + n.Fleet }
-
-// Views is the bucket of the views of sessions. A key is HOST.RECORD.
-func (n Names) Views() string { return "views_" + n.Fleet }
 
 // Inboxes is the prefix of all inboxes.
 const Inboxes = "_INBOX"

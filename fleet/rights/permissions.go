@@ -23,8 +23,6 @@ func hostPermissions(n Names, host string) jwt.UserPermissionLimits {
 	limits.Pub.Allow.Add(
 		n.Event(host),
 		n.Answer(host),
-		"$KV."+n.Hosts()+"."+host,
-		"$KV."+n.Views()+"."+host+".*",
 		"$JS.API.CONSUMER.INFO."+commands+"."+host,
 		"$JS.API.CONSUMER.MSG.NEXT."+commands+"."+host,
 		"$JS.ACK."+commands+"."+host+".>",
