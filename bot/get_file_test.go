@@ -133,9 +133,12 @@ func TestGetListsAFolder(t *testing.T) {
 	d := chattest.NewFileWorld(t)
 	d.Inside(t, "b c.txt", strings.Repeat("x", 2048))
 	d.Inside(t, "out/deep.txt", "x")
-	require.NoError(t, os.WriteFile(filepath.Join(d.Dir, "a\xff\u202e.txt"), []byte("x"), 0o600))
+	d.Inside(t, "a\u202e.txt", "x")
+	require.NoError(t, os.WriteFile(filepath.Join(d.Dir, "a\xff.txt"), []byte("x"), 0o600))
 	gets(t, d, ".")
-	assert.Contains(t, d.Telegram.Last(t).Text.Text, "a\uFFFD·.txt  1 B\nb c.txt  2.0 kB\nout/")
+	assert.Contains(t, d.Telegram.Last(t).Text.Text, "a·.txt  1 B\nb c.txt  2.0 kB\nout/\n1 file is not shown: its name is not UTF-8")
+	gets(t, d, "a\uFFFD.txt")
+	assert.Empty(t, d.Telegram.Files)
 	for n := range 60 {
 		d.Inside(t, "out/"+strings.Repeat("y", 10)+string(rune('A'+n)), "x")
 	}

@@ -197,6 +197,18 @@ func leads(w *work, name string) {
 	require.NoError(w.t, os.Symlink(filepath.Join(w.root, name), settings))
 }
 
+// A change is counted although the name of its file is not UTF-8, and no other file's lines are shown for it.
+func TestNameThatIsNoTextIsShownWithoutLines(t *testing.T) {
+	w := newWork(t)
+	w.file("below/x\xff", "one\n")
+	assert.Equal(t, []folders.ChangedFile{{Path: "below/x\ufffd", Kind: folders.Untracked, Added: 1, Withheld: true}}, w.changes(folders.SessionStart).Files)
+	w.file("below/x\ufffd", "two\n")
+	assert.Len(t, w.changes(folders.SessionStart).Files, 2)
+	p, err := w.Patch(t.Context(), w.r.ID, folders.SessionStart, "below/x\ufffd")
+	require.NoError(t, err)
+	assert.Empty(t, p.Text)
+}
+
 // A hard link of another file is named, without its lines.
 func TestHardLinkIsNamedWithoutLines(t *testing.T) {
 	w := newWork(t)

@@ -68,6 +68,9 @@ func (d Diffs) Patch(ctx context.Context, id uuid.UUID, since folders.Since, pat
 		for i, f := range c.Files {
 			if f.Path == path {
 				p.All, p.At = c, i
+				if f.Withheld {
+					return nil
+				}
 				p.Text, p.Cut, err = tree.Patch(ctx, m, all[i])
 				return err
 			}
@@ -176,8 +179,9 @@ func (d Diffs) compare(ctx context.Context, r session.Record, tree *git.Tree, si
 		all, c.Cut = all[:shownFiles], true
 	}
 	c.Files = each.As(all, func(f git.Change) folders.ChangedFile {
-		return folders.ChangedFile{Path: f.Path, From: f.From, Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary,
-			TooLarge: f.TooLarge, Withheld: f.Withheld}
+		named := folders.IsText(f.Path) && folders.IsText(f.From)
+		return folders.ChangedFile{Path: strings.ToValidUTF8(f.Path, "\uFFFD"), From: strings.ToValidUTF8(f.From, "\uFFFD"), Kind: kinds[f.Status], Added: f.Added, Deleted: f.Deleted, Binary: f.Binary,
+			TooLarge: f.TooLarge, Withheld: f.Withheld || !named}
 	})
 	return m, c, all, err
 }

@@ -85,6 +85,9 @@ func (m *Machine) inside(id uuid.UUID, path string, do func(folder *outgoing.Fol
 	if err != nil {
 		return fileReason(err)
 	}
+	if !folders.IsText(path) {
+		return refuse(refusal.FileMissing)
+	}
 	folder, err := openFolder(r, m.Roots, m.Own)
 	if err != nil {
 		return err
@@ -162,6 +165,9 @@ func listing(dir *os.File) (l folders.Listing, err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return l, fileReason(err)
 	}
+	read := len(all)
+	all = slices.DeleteFunc(all, func(one fs.DirEntry) bool { return !folders.IsText(one.Name()) })
+	l.NotText = read - len(all)
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	l.More = max(0, len(all)-mostListed)
 	for _, one := range all[:len(all)-l.More] {

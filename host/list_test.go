@@ -22,7 +22,7 @@ func TestList(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
 	l, err := d.List(t.Context(), d.records.one.ID, d.dir)
 	require.NoError(t, err)
-	assert.Equal(t, folders.Listing{Entries: []folders.Entry{{Name: "a\xff"}, {Name: "b c.txt", Size: 5}, {Name: "out", Dir: true}, {Name: "pipe"}}}, l)
+	assert.Equal(t, folders.Listing{Entries: []folders.Entry{{Name: "b c.txt", Size: 5}, {Name: "out", Dir: true}, {Name: "pipe"}}, NotText: 1}, l)
 	l, err = d.List(t.Context(), d.records.one.ID, filepath.Join(d.dir, "out"))
 	require.NoError(t, err)
 	assert.Equal(t, []folders.Entry{{Name: "deep", Size: 1}}, l.Entries)
@@ -33,6 +33,25 @@ func TestList(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, l.Entries, mostListed)
 	assert.Equal(t, 11, l.More)
+}
+
+// TestNameThatIsNoTextIsNoOtherFile: its bytes are U+FFFD in a message, and a file may have that name.
+func TestNameThatIsNoTextIsNoOtherFile(t *testing.T) {
+	d := newOpens(t)
+	for _, name := range []string{"a\xff", "a\ufffd"} {
+		d.inside(t, name, "x")
+		d.inside(t, "in "+name+"/b", "x")
+		for _, path := range []string{name, "in " + name + "/b"} {
+			_, err := d.Open(t.Context(), d.records.one.ID, filepath.Join(d.dir, path))
+			assert.True(t, refusal.Is(err, refusal.FileMissing), "%q: %v", path, err)
+		}
+		_, err := d.Resolve(t.Context(), d.dir, "in "+name)
+		assert.True(t, refusal.Is(err, refusal.DirNotText), "%q: %v", name, err)
+	}
+	names, more, err := d.Children(t.Context(), d.dir, true)
+	require.NoError(t, err)
+	assert.Empty(t, names)
+	assert.False(t, more)
 }
 
 func TestP9_ListOmissions(t *testing.T) {

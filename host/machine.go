@@ -95,6 +95,9 @@ func (m *Machine) Resolve(_ context.Context, base, path string) (dir string, err
 		path = filepath.Join(base, path)
 	}
 	dir = WithoutLinks(filepath.Clean(path))
+	if !folders.IsText(dir) {
+		return dir, &refusal.Error{Code: refusal.DirNotText, Dir: dir}
+	}
 	if !InRoots(m.Roots, dir) {
 		return dir, outside(dir)
 	}
@@ -189,7 +192,7 @@ func (m *Machine) Children(ctx context.Context, dir string, hidden bool) (names 
 		return nil, false, dirRefusal(dir, err)
 	}
 	for _, one := range all {
-		if !hidden && strings.HasPrefix(one.Name(), ".") {
+		if !hidden && strings.HasPrefix(one.Name(), ".") || !folders.IsText(one.Name()) {
 			continue
 		}
 		is := one.IsDir()
@@ -395,7 +398,7 @@ func (m *Machine) Checkouts(ctx context.Context, dir string) (all []folders.Chec
 	}
 	top := git.TopOf(dir)
 	for _, c := range git.Checkouts(dir) {
-		if InRoots(m.Roots, c.Dir) {
+		if InRoots(m.Roots, c.Dir) && folders.IsText(c.Dir) {
 			all = append(all, folders.Checkout{Dir: c.Dir, Branch: c.Branch, Here: c.Dir == top})
 		}
 	}

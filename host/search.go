@@ -90,7 +90,7 @@ func (s *search) read(p *place) {
 	s.found.Cut = s.found.Cut || !whole
 	p.isTop = slices.Contains(names, ".git")
 	for _, name := range names {
-		if strings.HasPrefix(name, ".") || slices.Contains(dependencies, name) {
+		if strings.HasPrefix(name, ".") || slices.Contains(dependencies, name) || !folders.IsText(name) {
 			continue
 		}
 		next := &place{root: p.root, rel: filepath.Join(p.rel, name), depth: p.depth + 1, inside: p.inside || p.isTop}

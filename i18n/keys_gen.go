@@ -83,6 +83,7 @@ const (
 	PathNotDir                Key = "path_not_dir"       // Path
 	PathNotAllowed            Key = "path_not_allowed"   // Path, Roots
 	PathUnreadable            Key = "path_unreadable"    // Path
+	PathNotText               Key = "path_not_text"      // Path
 	TmuxMissing               Key = "tmux_missing"
 	TmuxSilent                Key = "tmux_silent"
 	MachineNotThere           Key = "machine_not_there"
@@ -185,6 +186,7 @@ const (
 	FailedHookMute            Key = "failed_hook_mute" // Name
 	GetHow                    Key = "get_how"          // Dir, Name
 	GetEmptyDir               Key = "get_empty_dir"    // Path
+	GetNotText                Key = "get_not_text"     // Count
 	GetMissing                Key = "get_missing"      // Name, Path
 	GetOutside                Key = "get_outside"      // Dir, Name, Path
 	GetLinked                 Key = "get_linked"       // Dir, Name

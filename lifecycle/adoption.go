@@ -21,6 +21,7 @@ import (
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
+	"ccbot/port/folders"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 	"ccbot/tmux"
@@ -153,6 +154,9 @@ func (w *adoption) create(ctx context.Context, q AdoptRequest, server tmux.Serve
 		return session.Record{}, err
 	}
 	now, dir := w.Now().UTC(), cmp.Or(agent.Cwd, agent.Pane.Path)
+	if !folders.IsText(dir) {
+		return session.Record{}, &DirError{Dir: dir, Why: DirNotText}
+	}
 	r := &session.Record{ID: id, Host: w.host, AgentName: w.r.AgentName, AgentSessionID: q.AgentSessionID, CreatedAt: now, Dir: dir,
 		Name: clip.Runes(cmp.Or(agent.Pane.WindowName, filepath.Base(dir)), naming.MaxName), Conversation: q.Conversation, Owner: q.Owner}
 	if r.Cursors, err = w.cursorsFromHere(); err != nil {

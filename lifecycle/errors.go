@@ -36,6 +36,7 @@ const (
 	DirMissing  DirFault = "missing"
 	DirNotADir  DirFault = "not a directory"
 	DirNoAccess DirFault = "no permission"
+	DirNotText  DirFault = "its path is not UTF-8"
 )
 
 func (e *DirError) Error() string { return fmt.Sprintf("directory %q: %s", e.Dir, e.Why) }
@@ -45,7 +46,7 @@ func (e *DirError) Masked(m wording.Mask) string {
 	return "directory " + m.Path(e.Dir) + ": " + string(e.Why)
 }
 
-var dirCodes = map[DirFault]refusal.Code{DirMissing: refusal.DirMissing, DirNotADir: refusal.DirNotADir}
+var dirCodes = map[DirFault]refusal.Code{DirMissing: refusal.DirMissing, DirNotADir: refusal.DirNotADir, DirNotText: refusal.DirNotText}
 
 // As makes the error a refusal, like the other methods of that name below.
 func (e *DirError) As(target any) bool {

@@ -18,6 +18,7 @@ import (
 	"ccbot/internal/wording"
 	"ccbot/lifecycle/ending"
 	"ccbot/port"
+	"ccbot/port/folders"
 	"ccbot/port/talk"
 )
 
@@ -151,6 +152,9 @@ func (c *core) continues(ctx context.Context, r *session.Record, conversation uu
 // CheckDir returns why no session can be opened in dir. It is needed because tmux silently replaces
 // a missing directory by the home directory.
 func CheckDir(dir string) error {
+	if !folders.IsText(dir) {
+		return &DirError{Dir: dir, Why: DirNotText}
+	}
 	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	switch {
 	case err == nil:

@@ -300,6 +300,9 @@ func TestUnboundEndedStartHasFailed(t *testing.T) {
 
 func TestCheckDir(t *testing.T) {
 	dir := t.TempDir()
+	for _, name := range []string{"\xff", "\ufffd"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o700))
+	}
 	assert.NoError(t, CheckDir(dir))
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(dir, link))
@@ -307,7 +310,7 @@ func TestCheckDir(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(dir, "none"), filepath.Join(dir, "broken")))
 	require.NoError(t, os.Symlink("circle", filepath.Join(dir, "circle")))
 	for name, want := range map[string]DirFault{"none": DirMissing, "broken": DirMissing, "circle": DirMissing, strings.Repeat("x", 256): DirMissing,
-		strings.Repeat("x/", 4096): DirMissing} {
+		strings.Repeat("x/", 4096): DirMissing, "\xff": DirNotText, "\ufffd": DirNotText} {
 		var e *DirError
 		require.ErrorAs(t, CheckDir(filepath.Join(dir, name)), &e)
 		assert.Equal(t, want, e.Why)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -162,7 +161,7 @@ func (b *Browser) choose(ctx context.Context, in *chat.Incoming, dir string) err
 		return nil
 	}
 	err := b.chat.Pages.Turn(ctx, key, in.From, func(rest string) string {
-		to := parse(rest).in(folder, dir)
+		to := chat.ViewAt[at](rest).in(folder, dir)
 		to.Key = card.NewKey()
 		return to.String()
 	})
@@ -181,7 +180,7 @@ func (b *Browser) turned(ctx context.Context, to address.Conversation, _ uuid.UU
 
 // typed takes a reply to the page: the name of a new folder, a path, or a part of a folder's name.
 func (b *Browser) typed(ctx context.Context, v chat.Visit, text string) (string, error) {
-	a, text := parse(v.Rest), strings.Trim(strings.TrimSpace(text), chat.Quotes)
+	a, text := chat.ViewAt[at](v.Rest), strings.Trim(strings.TrimSpace(text), chat.Quotes)
 	if a.View == naming {
 		return b.makeFolder(ctx, v, a, text)
 	}
@@ -234,7 +233,7 @@ const (
 
 // do carries out an option.
 func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
-	a := parse(v.Rest)
+	a := chat.ViewAt[at](v.Rest)
 	verb, of, _ := strings.Cut(what, ":")
 	id, agent, _ := strings.Cut(of, ":")
 	talk, _ := uuid.Parse(id)
@@ -368,17 +367,7 @@ type at struct {
 }
 
 // String returns the address.
-func (a at) String() string {
-	a.Dir = url.PathEscape(a.Dir) // it may be invalid UTF-8
-	return chat.Address(Name, a)
-}
-
-// parse reads the part of an address after the name of the page.
-func parse(rest string) at {
-	a := chat.ViewAt[at](rest)
-	a.Dir, _ = url.PathUnescape(a.Dir)
-	return a
-}
+func (a at) String() string { return chat.Address(Name, a) }
 
 // in returns a view of a folder, with the other choices unchanged.
 func (a at) in(view, dir string) at {

@@ -33,7 +33,7 @@ const (
 
 // draw draws an address.
 func (b *Browser) draw(ctx context.Context, v chat.Visit) (s chat.Screen, err error) {
-	a, p := parse(v.Rest), b.chat.In(v.To)
+	a, p := chat.ViewAt[at](v.Rest), b.chat.In(v.To)
 	if a.View != places && a.View != begun {
 		dir, err := b.Places.Resolve(ctx, "/", a.Dir)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"net/url"
 	"path"
 	"time"
 
@@ -40,17 +39,7 @@ type view struct {
 }
 
 // address returns the address of a view.
-func (v view) address() string {
-	v.File = url.PathEscape(v.File) // it may be invalid UTF-8
-	return chat.Address(page, v)
-}
-
-// viewAt reads an address, after the name of the page.
-func viewAt(rest string) view {
-	v := chat.ViewAt[view](rest)
-	v.File, _ = url.PathUnescape(v.File)
-	return v
-}
+func (v view) address() string { return chat.Address(page, v) }
 
 // list returns the view of page n of the list.
 func (v view) list(n int) view {
@@ -82,7 +71,7 @@ func (c *Changes) Show(ctx context.Context, in chat.Incoming, r port.Session) er
 
 // draw shows a view. An unchanged file is no longer in the list.
 func (c *Changes) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
-	at, w := viewAt(v.Rest), words{c.chat.In(v.To)}
+	at, w := chat.ViewAt[view](v.Rest), words{c.chat.In(v.To)}
 	r, ok := c.chat.Book.Records.Get(at.Session)
 	if !ok {
 		return chat.Screen{Text: render.Plain(w.Say(i18n.SessionGone))}, nil
@@ -118,7 +107,7 @@ func (c *Changes) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 	if what != save {
 		return chat.Answer{}, "", nil
 	}
-	return chat.Answer{Then: func(ctx context.Context) error { return c.send(ctx, v, viewAt(v.Rest)) }}, "", nil
+	return chat.Answer{Then: func(ctx context.Context) error { return c.send(ctx, v, chat.ViewAt[view](v.Rest)) }}, "", nil
 }
 
 func (c *Changes) send(ctx context.Context, v chat.Visit, at view) error {

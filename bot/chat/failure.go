@@ -65,6 +65,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.DirMissing:   {i18n.DirGone, i18n.PathMissing},
 	refusal.DirNotADir:   {i18n.DirNotADir, i18n.PathNotDir},
 	refusal.DirNoAccess:  {i18n.DirNoAccess, i18n.PathUnreadable},
+	refusal.DirNotText:   {bare: i18n.PathNotText},
 	refusal.DirOutside:   {bare: i18n.PathNotAllowed},
 	refusal.NoTmux:       {bare: i18n.TmuxMissing},
 	refusal.TmuxSilent:   {i18n.TmuxSilent, i18n.TmuxSilent},

@@ -265,6 +265,9 @@ func listing(p chat.Phrases, at string, l folders.Listing) render.Text {
 	if l.More > 0 {
 		lines = append(lines, p.Say(i18n.AndMore, i18n.Args{"Count": l.More}))
 	}
+	if l.NotText > 0 {
+		lines = append(lines, p.Say(i18n.GetNotText, i18n.Args{"Count": l.NotText}))
+	}
 	dir := p.ShortTail(at)
 	if len(lines) == 0 {
 		return p.Text(i18n.GetEmptyDir, i18n.Args{"Path": render.Code(dir)})

@@ -19,6 +19,7 @@ import (
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/each"
 	"ccbot/port"
+	"ccbot/port/folders"
 )
 
 func (c *call) newCommand() *cobra.Command {
@@ -46,6 +47,9 @@ it the current one, or opens a topic for it.`,
 			}
 			if q.Base, err = os.Getwd(); err != nil {
 				return err
+			}
+			if !folders.IsText(q.Base) || !folders.IsText(q.Path) {
+				return exit.Usage(errors.New("the path of the folder is not UTF-8, so ccbot does not use it"))
 			}
 			if q.Prompt, err = given(cmd.Context(), q.Prompt, cmd.InOrStdin()); err != nil {
 				return err

@@ -14,6 +14,7 @@ import (
 	"ccbot/cmd/ccbot/socket"
 	"ccbot/cmd/ccbot/terminal"
 	"ccbot/internal/control"
+	"ccbot/port/folders"
 )
 
 // sendCommand asks the bot to send a file and prints the outcome in one line. The bot itself finds
@@ -33,6 +34,9 @@ a minute.`,
 			path, err := filepath.Abs(args[0])
 			if err != nil {
 				return err
+			}
+			if !folders.IsText(path) {
+				return fmt.Errorf("%s was not sent: its path is not UTF-8, so ccbot does not use it", terminal.Printable(args[0]))
 			}
 			dir, err := stateDir(c.environ)
 			if err != nil {

@@ -191,6 +191,14 @@ func checkFields(v reflect.Value) error {
 	return nil
 }
 
+// textLen returns the number of elements that may have text. Bytes have none.
+func textLen(v reflect.Value) int {
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		return 0
+	}
+	return v.Len()
+}
+
 // isNumber reports whether a field is a number or a list of them, and no time.
 func isNumber(v reflect.Value) bool {
 	of := v.Type()

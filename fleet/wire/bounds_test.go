@@ -83,7 +83,7 @@ func TestP9_ValuesThatNoMachineHas(t *testing.T) {
 func TestP8_MirrorKeepsSessionsItAskedFor(t *testing.T) {
 	asked := uuid.New()
 	m := &mirror{Client: &Client{Context: t.Context(), Transport: func(context.Context, Envelope) (Envelope, error) {
-		body, _, err := marshal([]any{port.Session{ID: uuid.New(), State: port.StateRunning}, true})
+		body, err := json.Marshal([]any{port.Session{ID: uuid.New(), State: port.StateRunning}, true})
 		return Envelope{V: Version, Body: body}, err
 	}}}
 	for range 3 {

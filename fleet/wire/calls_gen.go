@@ -1281,7 +1281,7 @@ var handlers = map[string]handler{
 }
 
 // newsKinds are the types of news by name.
-var newsKinds = map[string]func(json.RawMessage, bool) (news.News, error){
+var newsKinds = map[string]func(json.RawMessage) (news.News, error){
 	"Delivered":    decodeNews[news.Delivered],
 	"Dialog":       decodeNews[news.Dialog],
 	"DialogGone":   decodeNews[news.DialogGone],

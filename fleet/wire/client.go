@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,12 +33,12 @@ type args map[string]any
 // call makes a call about a session, or about the machine if session is nil, and reads its results.
 // Results also come with an error.
 func (c *Client) call(ctx context.Context, kind string, session uuid.UUID, in args, results ...any) error {
-	body, quoted, err := marshal(in)
+	body, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("arguments of %s: %w", kind, err)
 	}
 	a, err := c.send(ctx, Envelope{V: Version, Kind: kind, From: c.From, To: c.To, Session: session,
-		ID: strconv.FormatInt(c.last.Add(1), 10), Body: body, Quoted: quoted})
+		ID: strconv.FormatInt(c.last.Add(1), 10), Body: body})
 	if err != nil {
 		return err
 	}

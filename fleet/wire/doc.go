@@ -9,7 +9,8 @@
 //   - An error crosses as a value: its text, its refusal, the context's error, and the error of the
 //     system. An answer that does not arrive is refusal.ErrUnreachable: whether the call was made
 //     is then unknown.
-//   - A string that is not UTF-8, such as the name of a file, is quoted, see Envelope.
+//   - Of a string that is not UTF-8 each foreign byte arrives as U+FFFD. No path is one: see
+//     folders.IsText.
 //   - A call ends with its context, and the answer of a call whose context has ended is lost.
 //
 // A call that an older machine lacks is refused as refusal.OldMachine, and an ability that it does

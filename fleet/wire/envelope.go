@@ -23,10 +23,8 @@ type Envelope struct {
 	Session uuid.UUID `json:"session,omitzero"`
 	ID      string    `json:"id"` // the answer to an envelope has the same
 	// Body has the arguments of a call by name, or the results of an answer in order.
-	Body json.RawMessage `json:"body,omitempty"`
-	// Quoted reports that the strings of Body are quoted: one of them is not UTF-8.
-	Quoted bool   `json:"quoted,omitempty"`
-	Error  *Error `json:"error,omitempty"` // of an answer; nil: the call has succeeded
+	Body  json.RawMessage `json:"body,omitempty"`
+	Error *Error          `json:"error,omitempty"` // of an answer; nil: the call has succeeded
 }
 
 // Encode returns the bytes of an envelope.
@@ -49,12 +47,12 @@ func Decode(data []byte) (e Envelope, err error) {
 // answer returns the answer to an envelope.
 func (e Envelope) answer(results []any, failed error) Envelope {
 	a := Envelope{V: Version, Kind: e.Kind, From: e.To, To: e.From, Session: e.Session, ID: e.ID, Error: encodeError(failed)}
-	body, quoted, err := marshal(results)
+	body, err := json.Marshal(results)
 	if err != nil {
 		a.Error = encodeError(fmt.Errorf("results of %s: %w", e.Kind, err))
 		return a
 	}
-	a.Body, a.Quoted = body, quoted
+	a.Body = body
 	return a
 }
 
@@ -69,9 +67,6 @@ func (e Envelope) results(to []any) error {
 		err = json.Unmarshal(e.Body, &read)
 	}
 	for _, result := range to {
-		if e.Quoted && err == nil {
-			unquote(result)
-		}
 		if err == nil {
 			err = checkBounds(reflect.ValueOf(result))
 		}

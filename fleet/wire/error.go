@@ -23,8 +23,6 @@ type Error struct {
 	Op      string         `json:"op,omitempty"`     // of an error about the file Path
 	Path    string         `json:"path,omitempty"`
 	Known   []string       `json:"known,omitempty"` // names of known errors that are in it
-	// Quoted reports that the strings are quoted: one of them is not UTF-8.
-	Quoted bool `json:"quoted,omitempty"`
 }
 
 // mostError is the length of each text of an error, in bytes. The rest is cut.
@@ -77,10 +75,6 @@ func encodeError(err error) *Error {
 			e.Known = append(e.Known, k.name)
 		}
 	}
-	if needsQuotes(e) {
-		e = mapText(reflect.ValueOf(e), quoteText).Interface().(*Error)
-		e.Quoted = true
-	}
 	return e
 }
 
@@ -89,14 +83,7 @@ func (e *Error) decode() error {
 	if e == nil {
 		return nil
 	}
-	if e.Quoted {
-		plain := *e
-		unquote(&plain)
-		e = &plain
-	}
-	if anyText(reflect.ValueOf(e), func(s string) bool { return len(s) > mostError }) { // people read it
-		e = mapText(reflect.ValueOf(e), func(s string) string { return strings.ToValidUTF8(s[:min(len(s), mostError)], "") }).Interface().(*Error)
-	}
+	cutTexts(reflect.ValueOf(e)) // people read them
 	var inside []error
 	for _, name := range e.Known {
 		for _, k := range known {
@@ -119,6 +106,28 @@ func (e *Error) decode() error {
 		return &r
 	}
 	return &remoteError{e.Text, e.Masked, []error{&r}}
+}
+
+// cutTexts cuts each text of the variable that a pointer points to.
+func cutTexts(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() && v.Len() > mostError {
+			v.SetString(strings.ToValidUTF8(v.String()[:mostError], ""))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			cutTexts(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range textLen(v) {
+			cutTexts(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			cutTexts(v.Field(i))
+		}
+	}
 }
 
 // remoteError is the error of another machine.

@@ -94,7 +94,7 @@ func envelopes(t *testing.T, kind string, m wiretest.Method, of reflect.Type) []
 
 func newsEnvelope(t *testing.T, name string) Envelope {
 	t.Helper()
-	n, err := newsKinds[name]([]byte("null"), false)
+	n, err := newsKinds[name]([]byte("null"))
 	require.NoError(t, err)
 	about, err := json.Marshal(survives(t, name, wiretest.Sample(name, reflect.TypeOf(n))))
 	require.NoError(t, err)

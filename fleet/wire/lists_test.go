@@ -40,10 +40,10 @@ func TestP8_LongListsTakeNoMemory(t *testing.T) {
 	require.ErrorIs(t, err, errEntries)
 
 	allowed := make([]port.Session, maxEntries)
-	data, _, err := marshal([]any{allowed})
+	data, err := json.Marshal([]any{allowed})
 	require.NoError(t, err)
 	require.NoError(t, checkLists(data))
-	text, _, err := marshal([]any{port.Session{ID: uuid.New(), Name: strings.Repeat(`,["`, maxEntries)}})
+	text, err := json.Marshal([]any{port.Session{ID: uuid.New(), Name: strings.Repeat(`,["`, maxEntries)}})
 	require.NoError(t, err)
 	require.NoError(t, checkLists(text), "a text is no list")
 }

@@ -29,11 +29,11 @@ type reported[N any] struct {
 
 // SessionNews sends news to the chat and returns when the chat has kept them. It implements Chat.
 func (c *Client) SessionNews(ctx context.Context, s port.Session, n news.News) error {
-	body, quoted, err := marshal(reported[news.News]{Session: s, Of: reflect.TypeOf(n).Name(), News: n})
+	body, err := json.Marshal(reported[news.News]{Session: s, Of: reflect.TypeOf(n).Name(), News: n})
 	if err != nil {
 		return fmt.Errorf("news: %w", err)
 	}
-	a, err := c.send(ctx, Envelope{V: Version, Kind: newsKind, From: c.From, To: c.To, Session: s.ID, ID: strconv.FormatInt(c.last.Add(1), 10), Body: body, Quoted: quoted})
+	a, err := c.send(ctx, Envelope{V: Version, Kind: newsKind, From: c.From, To: c.To, Session: s.ID, ID: strconv.FormatInt(c.last.Add(1), 10), Body: body})
 	if err != nil {
 		return err
 	}
@@ -74,14 +74,14 @@ func (r Reader) Take(ctx context.Context, data []byte) error {
 
 func readNews(e Envelope) (port.Session, news.News, error) {
 	var in reported[json.RawMessage]
-	if err := unmarshal(e.Body, e.Quoted, &in); err != nil {
+	if err := unmarshal(e.Body, &in); err != nil {
 		return port.Session{}, nil, fmt.Errorf("%w: %w", ErrUnread, err)
 	}
 	read, ok := newsKinds[in.Of]
 	if e.Kind != newsKind || !ok {
 		return port.Session{}, nil, fmt.Errorf("%w: %s %s", ErrUnread, e.Kind, in.Of)
 	}
-	n, err := read(in.News, e.Quoted)
+	n, err := read(in.News)
 	if err == nil {
 		err = checkBounds(reflect.ValueOf(&in.Session))
 	}
@@ -91,9 +91,9 @@ func readNews(e Envelope) (port.Session, news.News, error) {
 	return in.Session, n, nil
 }
 
-func decodeNews[N news.News](data json.RawMessage, quoted bool) (news.News, error) {
+func decodeNews[N news.News](data json.RawMessage) (news.News, error) {
 	var n N
-	err := unmarshal(data, quoted, &n)
+	err := unmarshal(data, &n)
 	if err == nil {
 		err = checkBounds(reflect.ValueOf(&n))
 	}

@@ -39,7 +39,7 @@ func unknownCall(kind string) string { return "unknown call " + kind }
 func method[A any](do func(ctx context.Context, m *machine.Machine, in A) ([]any, error)) handler {
 	return func(ctx context.Context, m *machine.Machine, e Envelope) ([]any, error) {
 		var in A
-		if err := unmarshal(e.Body, e.Quoted, &in); err != nil {
+		if err := unmarshal(e.Body, &in); err != nil {
 			return nil, fmt.Errorf("arguments: %w", err)
 		}
 		return do(ctx, m, in)

@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/sysfault"
 	"ccbot/internal/wording"
 	"ccbot/port"
+	"ccbot/port/folders"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
 )
@@ -94,25 +95,23 @@ func TestP6_CallReachesItsMachineOnly(t *testing.T) {
 	assert.Equal(t, []port.LoopRequest{q}, b.began)
 }
 
-// TestNamesOfFilesCross sends strings that JSON does not have, also next to the character that
-// quotes them.
-func TestNamesOfFilesCross(t *testing.T) {
-	for _, name := range []string{"a\xff\xfe.go", "\x00ff\xff", "\x00", "\xff\x00", "\ufffd", "ж\xd0", "\xed\xa0\x80"} {
-		l := &loops{all: []port.Session{{ID: uuid.New(), Name: name, Dir: "/x"}, {Dir: name, Prompts: []string{"a", name}}}}
+// TestForeignBytesAreNoPath: a string that is not UTF-8 arrives as one that no machine takes for a
+// path.
+func TestForeignBytesAreNoPath(t *testing.T) {
+	for _, name := range []string{"a\xff\xfe.go", "\x00ff\xff", "\xff\x00", "ж\xd0", "\xed\xa0\x80"} {
+		l := &loops{}
 		m, _ := connect(t, l)
-		q := port.LoopRequest{Key: uuid.New(), Task: name, Check: name}
-		got, err := m.Loops.Start(t.Context(), q)
+		_, err := m.Loops.Start(t.Context(), port.LoopRequest{Key: uuid.New(), Task: name})
 		require.NoError(t, err)
-		assert.Equal(t, name, got.Task)
-		assert.Equal(t, []port.LoopRequest{q}, l.began)
-		assert.Equal(t, l.all, listed(t, m))
-
-		to := &chat{}
-		up := &wire.Loop{Answer: wire.Reader{Chat: to}.Answer}
-		n := news.Dialog{Terminal: news.Terminal{Screen: name, Dialog: &port.Dialog{Options: []string{name, "b"}}}}
-		_ = (&wire.Client{Transport: up.Call}).SessionNews(t.Context(), l.all[0], n)
-		assert.Equal(t, []news.News{n}, to.news)
+		require.Len(t, l.began, 1)
+		assert.False(t, folders.IsText(l.began[0].Task), "%q", name)
 	}
+	l := &loops{}
+	m, _ := connect(t, l)
+	q := port.LoopRequest{Key: uuid.New(), Task: "\x00 \x00ff"}
+	_, err := m.Loops.Start(t.Context(), q)
+	require.NoError(t, err)
+	assert.Equal(t, []port.LoopRequest{q}, l.began)
 }
 
 // TestErrorsCross compares what the chat reads in an error before and after it has crossed.
@@ -127,9 +126,8 @@ func TestErrorsCross(t *testing.T) {
 		fmt.Errorf("archive: %w", &refusal.Error{Code: refusal.Writers, Writers: writers}),
 		fmt.Errorf("make: %w", &refusal.Error{Code: refusal.DirNoAccess, Dir: "/x", Err: syscall.ENOSPC}),
 		full,
-		errors.New("no \xff"),
-		&refusal.Error{Code: refusal.DirNoAccess, Dir: "/x\xff\x00", Reason: "\xfe", Err: syscall.EACCES},
-		&fs.PathError{Op: "open", Path: "/x\xff", Err: fs.ErrNotExist},
+		&refusal.Error{Code: refusal.DirNoAccess, Dir: "/x\x00", Reason: "no", Err: syscall.EACCES},
+		&fs.PathError{Op: "open", Path: "/x", Err: fs.ErrNotExist},
 		&fs.PathError{Op: "fork/exec", Path: "/bin/x", Err: syscall.EAGAIN},
 		fmt.Errorf("image: %w", fs.ErrInvalid),
 		errors.Join(errors.New("a"), syscall.EMFILE),

@@ -3,6 +3,7 @@ package folders
 import (
 	"cmp"
 	"strings"
+	"unicode/utf8"
 )
 
 // A folder or file of another machine than the chat's own has an address: the id of the machine, a
@@ -56,3 +57,8 @@ func Above(address string) string {
 func IsMachineID(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
+
+// IsText reports whether a name or a path is UTF-8. ccbot uses no other one: in a message or in
+// JSON its bytes would become U+FFFD, and that may be the path of another file. So a path with
+// U+FFFD is not text either.
+func IsText(path string) bool { return !strings.ContainsRune(path, utf8.RuneError) }

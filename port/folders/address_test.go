@@ -29,6 +29,12 @@ func TestAddress(t *testing.T) {
 	}
 }
 
+func TestPathThatIsNoText(t *testing.T) {
+	for path, want := range map[string]bool{"": true, "/häuser/日本/😀": true, "a\xff": false, "a\ufffd": false, "ж\xd0": false, "\xed\xa0\x80": false} {
+		assert.Equal(t, want, folders.IsText(path), "%q", path)
+	}
+}
+
 func TestShortAddress(t *testing.T) {
 	own, other := folders.Bounds{Home: "/home/u"}, folders.Bounds{Machine: "barn", Home: "h7k2m9qa:/home/u"}
 	for _, tt := range []struct {

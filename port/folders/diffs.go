@@ -64,8 +64,8 @@ type ChangedFile struct {
 	Binary  bool       `json:"binary,omitempty"` // no text, so no lines
 	// TooLarge reports that its lines are not counted.
 	TooLarge bool `json:"too_large,omitempty"`
-	// Withheld reports that its content is not shown: it is a link, has several names, or is
-	// ccbot's own.
+	// Withheld reports that its content is not shown: it is a link, has several names, is ccbot's
+	// own, or its name is not UTF-8. Path has U+FFFD for each foreign byte of that name.
 	Withheld bool `json:"withheld,omitempty"`
 }
 

@@ -53,6 +53,8 @@ const InboxName = ".ccbot-inbox"
 type Listing struct {
 	Entries []Entry
 	More    int // the number of further entries, at least
+	// NotText is the number of entries that are left out because their names are not UTF-8.
+	NotText int
 }
 
 // Entry is one thing in a folder.

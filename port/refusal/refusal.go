@@ -71,6 +71,7 @@ const (
 	DirMissing   Code = "dir_missing"
 	DirNotADir   Code = "dir_not_a_dir"
 	DirNoAccess  Code = "dir_no_access"
+	DirNotText   Code = "dir_not_text" // its path is not UTF-8
 	DirOutside   Code = "dir_outside"  // no session may work there
 	WrongState   Code = "wrong_state"  // the session's state does not allow it
 	Writers      Code = "writers"      // other processes write the conversation, or may

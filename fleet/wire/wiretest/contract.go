@@ -246,7 +246,7 @@ func (c *Contract) Source(t *testing.T) []byte {
 			}
 		}
 	}
-	b.WriteString("}\n\n// newsKinds are the types of news by name.\nvar newsKinds = map[string]func(json.RawMessage, bool) (news.News, error){\n")
+	b.WriteString("}\n\n// newsKinds are the types of news by name.\nvar newsKinds = map[string]func(json.RawMessage) (news.News, error){\n")
 	for _, n := range c.News {
 		fmt.Fprintf(&b, "%q: decodeNews[news.%s],\n", n, n)
 	}
