@@ -31,6 +31,7 @@ import (
 	"ccbot/internal/health"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	"ccbot/internal/programtest"
 	"ccbot/internal/waittest"
 )
 
@@ -272,8 +273,18 @@ func TestDoctorContradictsNoSentence(t *testing.T) {
 	p := newPatient(t)
 	require.NoError(t, os.Chmod(p.state, 0o777))
 	_, faults := p.report(exit.Failure)
-	assert.Contains(t, faults["settings_wrong"].Summary, "`chmod go-w "+p.state+"` mends that")
-	assert.Empty(t, faults["settings_wrong"].Fix)
+	assert.Contains(t, faults["folder_refused"].Summary, "`chmod 700 "+p.state+"`")
+	assert.Empty(t, faults["folder_refused"].Fix)
+	assert.Len(t, faults, 1, "one sentence")
+}
+
+func TestP9_DoctorSaysOneSentenceAboutForeignFolder_AsRoot(t *testing.T) {
+	programtest.RequireRoot(t)
+	p := newPatient(t)
+	require.NoError(t, os.Chown(p.state, 4711, 4711))
+	r, _ := p.report(exit.Failure)
+	require.Len(t, r.Checks, 1)
+	assert.Contains(t, r.Checks[0].Summary, "run ccbot as that user")
 }
 
 // TestP9_DoctorUsesNoForeignFile: others who may write the settings could have
@@ -288,8 +299,7 @@ func TestP9_DoctorUsesNoForeignFile(t *testing.T) {
 	delete(p.env, "TELEGRAM_API_URL")
 	path := p.write("s/ccbot.env", "CLAUDE_COMMAND="+p.tools+"/other\nTELEGRAM_API_URL="+server.URL+"\n", 0o666)
 	_, faults := p.report(exit.Failure)
-	assert.Contains(t, faults["folder_refused"].Summary, "look at what is in it first")
-	assert.Contains(t, faults["folder_refused"].Detail, "the token")
+	assert.Contains(t, faults["folder_refused"].Summary, "look at what is in it, then ")
 	assert.NoFileExists(t, p.root+"/ran")
 	assert.False(t, asked.Load())
 	info, err := os.Stat(path)
@@ -370,7 +380,7 @@ var ofTheFolder = []sickness{
 	{"an open folder", func(p *patient) { _ = os.Chmod(p.state, 0o777) }, "folder_refused", doctor.Fail},
 	{"an open token", func(p *patient) { p.write("s/ccbot.env", "LOG_LEVEL=info\n", 0o644) }, "folder_refused", doctor.Fail},
 	{"an open folder above", func(p *patient) { _ = os.Chmod(p.root, 0o777) }, "folder_refused", doctor.Fail},
-	{"a readable folder", func(p *patient) { p.write("s/sessions/x", "", 0o600); _ = os.Chmod(p.state+"/sessions", 0o755) }, "folder_readable", doctor.Warn},
+	{"a readable folder", func(p *patient) { _ = os.Chmod(p.state, 0o755) }, "folder_readable", doctor.Warn},
 	{"a damaged id", func(p *patient) { p.write("s/instance", "what is this", 0o600) }, "instance_damaged", doctor.Fail},
 	{"a newer folder", func(p *patient) { p.write("s/format", "99\n", 0o600) }, "folder_newer", doctor.Fail},
 	{"quarantine", func(p *patient) { p.write("s/quarantine/inbox-1.json", "", 0o600) }, "quarantined", doctor.Warn},

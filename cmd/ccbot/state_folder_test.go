@@ -42,7 +42,7 @@ func TestP9_PathToFolderIsChecked(t *testing.T) {
 		state: "", home + "/link": "", home + "/none/at/all": "", inSticky: "", inGroup: "",
 		inShared: sharedFix, real + "/shared/link": sharedFix, real + "/shared/none": sharedFix,
 		home + "/into/state": sharedFix, home + "/into/link": sharedFix,
-		open: "chmod go-w " + open,
+		open: "chmod 700 " + open,
 	} {
 		t.Run(path, func(t *testing.T) {
 			_, err := config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + path})
@@ -83,7 +83,7 @@ func TestP9_CheckedFileIsRead(t *testing.T) {
 	require.NoError(t, os.Symlink("../elsewhere/deep", filepath.Join(home, "link")))
 	for _, prefix := range []string{home, "~"} {
 		_, err = config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../open"})
-		refused(t, err, "chmod go-w "+open)
+		refused(t, err, "chmod 700 "+open)
 		c, err := config.LoadForReading([]string{"HOME=" + home, "CCBOT_DIR=" + prefix + "/link/../closed"})
 		require.NoError(t, err)
 		assert.Equal(t, []string{home + "/closed", "ru"}, []string{c.Dir, c.Lang})

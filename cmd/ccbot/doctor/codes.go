@@ -37,7 +37,7 @@ var faults = []fault{
 	{"font_missing", "fonts", Warn, ""},
 
 	{"folder_not_writable", "folder", Fail, ""},
-	{"folder_refused", "folder", Fail, ""},
+	{"folder_refused", "folder", Fail, "set `CCBOT_DIR` to a folder of this user"},
 	{"folder_readable", "folder", Warn, ""},
 	{"instance_damaged", "folder", Fail, "move it away while no bot runs; its windows then belong to no session"},
 	{"folder_newer", "folder", Fail, ""},

@@ -48,9 +48,18 @@ type Report struct {
 	Checks  []Finding `json:"checks"`
 }
 
-// Examine makes all checks, one after the other.
+// Examine makes all checks, one after the other. Of a folder that others could have written it says
+// that alone.
 func Examine(ctx context.Context, w *World) Report {
 	r := Report{Schema: 1, Version: w.Version, Checks: []Finding{}}
+	if w.refused != nil {
+		remedy := ""
+		if strings.Contains(w.refused.Error(), "`") {
+			remedy = inSummary
+		}
+		r.Checks = append(r.Checks, found("folder_refused", remedy, "%v", w.refused))
+		return r
+	}
 	for _, check := range []func(context.Context, *World) []Finding{machine, settings, fonts, folder, bot, terminals, claude, codexAgent, hook, telegram, unit} {
 		r.Checks = append(r.Checks, check(ctx, w)...)
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -26,17 +25,14 @@ func folder(_ context.Context, w *World) (all []Finding) {
 	if len(filepath.Join(dir, hookwire.SocketName+"~")) >= len(unix.RawSockaddrUnix{}.Path) {
 		all = append(all, found("socket_path_long", "choose a shorter CCBOT_DIR", "CCBOT_DIR has a path of %d bytes: too long for a socket in it", len(dir)))
 	}
-	mayRead, _ := strconv.ParseBool(w.vars[statefolder.ReadableVariable])
-	exposed, err := statefolder.Inspect(dir, mayRead)
-	if err != nil {
-		return append(all, unseen("folder", err))
+	if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 != 0 {
+		all = append(all, found("folder_readable", "chmod 700 "+terminal.ShellWord(dir), "group or others may read %s, until the next start closes it", terminal.Printable(dir)))
 	}
-	all = append(all, each.As(exposed, w.exposure)...)
 	at := dir // or the nearest folder above it, in which the first start makes it
 	for _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist); _, err = os.Stat(at) {
 		at = filepath.Dir(at)
 	}
-	if err := unix.Access(at, unix.W_OK|unix.X_OK); err != nil && len(exposed) == 0 {
+	if err := unix.Access(at, unix.W_OK|unix.X_OK); err != nil {
 		all = append(all, found("folder_not_writable", "give this user the permission, or choose another CCBOT_DIR", "%s cannot be written: %v", at, err))
 	} else if at != dir {
 		all = append(all, skipped("folder", dir+" is made by the first start"))
@@ -44,10 +40,10 @@ func folder(_ context.Context, w *World) (all []Finding) {
 	if at != dir {
 		return all
 	}
-	if _, err := statefolder.ReadInstance(dir); err != nil && len(exposed) == 0 {
+	if _, err := statefolder.ReadInstance(dir); err != nil {
 		all = append(all, found("instance_damaged", "", "%v", err))
 	}
-	if n, err := statefolder.ReadFormat(dir); len(exposed) == 0 && (err != nil || n > statefolder.Format) {
+	if n, err := statefolder.ReadFormat(dir); err != nil || n > statefolder.Format {
 		f := found("folder_newer", "use the newer ccbot, or another CCBOT_DIR", "%s is of a newer ccbot than this", dir)
 		if err != nil {
 			f.Summary, f.Fix = err.Error(), ""
@@ -59,22 +55,6 @@ func folder(_ context.Context, w *World) (all []Finding) {
 		all = append(all, good("folder", "%s is only yours", dir))
 	}
 	return all
-}
-
-func (w *World) exposure(x statefolder.Exposure) Finding {
-	code := Code("folder_readable")
-	if x.Refused {
-		code = "folder_refused"
-	}
-	f := found(code, "chmod go-rwx "+terminal.ShellWord(x.Path), "%s", x.Why)
-	if filepath.Base(x.Path) == statefolder.SettingsFile {
-		f.Detail = "another user may have read the token: get a new one from @BotFather with /revoke"
-	}
-	if !x.Closable {
-		f.Summary, f.Fix = x.Sentence, ""
-		return f
-	}
-	return f
 }
 
 // files looks at what has been left in the folder.

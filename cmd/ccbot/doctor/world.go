@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"io"
+	"path/filepath"
+	"strconv"
 
 	"github.com/caarlos0/env/v11"
 
@@ -28,6 +30,7 @@ type World struct {
 	environ []string
 	vars    map[string]string
 	proc    string
+	refused error  // the folder is not used: nothing else is looked at
 	wrong   error  // the settings are invalid for every verb
 	partial error  // for the bot they are not, but for a verb that only looks
 	self    string // the program that looks
@@ -54,6 +57,12 @@ func Open(ctx context.Context, environ []string, version string) (w *World, err 
 	home := w.vars["HOME"]
 	if home == "" {
 		return nil, config.ErrNoHome
+	}
+	if dir := config.StateFolder(w.vars, home); filepath.IsAbs(dir) {
+		mayRead, _ := strconv.ParseBool(w.vars[statefolder.ReadableVariable])
+		if _, w.refused = statefolder.RefuseOthers(dir, mayRead); w.refused != nil {
+			return w, nil
+		}
 	}
 	c, wrong := config.LoadForReading(environ)
 	if w.wrong = wrong; wrong != nil {

@@ -4,36 +4,37 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/terminal"
+	"ccbot/internal/logkey"
+	"ccbot/internal/ownfile"
 )
 
-// place is the role of an entry of the disk.
-type place int
-
-const (
-	placeAbove    place = iota // a folder, or a link, on the way to something of ccbot's
-	placeFolder                // ccbot's folder
-	placeBelow                 // a folder in it that ccbot makes
-	placePart                  // anything else in it
-	placeSettings              // ccbot.env
-)
-
-// entry is something on the path to ccbot's folder, or in the folder.
+// entry is a folder, a link or a file.
 type entry struct {
 	path string
-	what place
 	uid  int
 	mode fs.FileMode
 }
 
-// viewer is the user who looks at the entries.
+// viewer is the user who looks at entries.
 type viewer struct {
-	uid     int
-	root    int  // whose / is: in a user namespace root's files have another number
-	mayRead bool // ccbot.env may be readable by others
+	uid  int
+	root int // whose / is: in a user namespace root's files have another number
+}
+
+func newViewer() (viewer, error) {
+	info, err := os.Stat("/")
+	if err != nil {
+		return viewer{}, err
+	}
+	return viewer{uid: os.Geteuid(), root: ownfile.Owner(info)}, nil
 }
 
 const (
@@ -42,133 +43,198 @@ const (
 	othersWrite = 0o002
 )
 
-// nobody has the uid that the kernel shows for an owner that has no uid in this user namespace.
-const nobody = 65534
+// refused is the reason why an entry is not used, with what a person can do about it.
+type refused string
 
-// objection is the reason why an entry is not used, and the remedy. The zero
-// value means no objection.
-type objection struct {
-	why     string
-	command string // repairs it, followed by the path; empty where no command is harmless
-	instead string // another remedy, or a remedy without a command
+func (r refused) Error() string { return string(r) }
+
+// RefuseOthers refuses ccbot's folder unless this user and root alone can decide what is in it. The
+// way to the folder belongs to them, and others may not write it. The folder itself is this user's,
+// and neither its group nor others may write it. An access list shows in the permissions of the
+// group. What is in the folder is not looked at, except ccbot.env, which may be a link to a secret:
+// nobody else could have put it there, and own closes the folder to other readers.
+//
+// It reads no content and changes nothing. A missing folder is fine. env is the path, without links,
+// of the checked ccbot.env, and empty if there is no such file: no other file may be read.
+func RefuseOthers(dir string, mayRead bool) (env string, err error) {
+	v, err := newViewer()
+	if err != nil {
+		return "", err
+	}
+	way, real, err := wayTo(dir)
+	if why := v.check(way, real, v.folder); why != nil {
+		return "", exit.Usage(why)
+	}
+	if err == nil && real != "" {
+		way, env, err = wayTo(filepath.Join(real, SettingsFile))
+		if why := v.check(way, env, func(e entry) error { return v.settings(e, mayRead) }); why != nil {
+			return "", exit.Usage(why)
+		}
+	}
+	switch to, _ := os.Readlink(dir); {
+	case errors.Is(err, syscall.ENOTDIR):
+		return "", exit.Usage(fmt.Errorf("CCBOT_DIR: %s is a file or below a file: move the file away, or set CCBOT_DIR to a folder", dir))
+	case err != nil:
+		return "", exit.Usage(fmt.Errorf("CCBOT_DIR: %w", err))
+	case to != "" && real == "": // it would look like a folder without settings
+		return "", exit.Usage(fmt.Errorf("CCBOT_DIR: %s is a link to %s, which is not there: mount or make that, or remove the link", dir, to))
+	}
+	return env, nil
 }
 
-// objection judges an entry. An access list shows in the permissions of the group, so it is caught
-// where those permissions are checked: not above ccbot's folder. There the group is not checked,
-// because its members were chosen by the person who administers the machine.
-func (e entry) objection(v viewer) objection {
-	path, above := terminal.Printable(e.path), e.what == placeAbove
+// own makes ccbot's folder if it is missing, refuses one that others could have written, and closes
+// it to them if they can read it. It refuses a link in the place of a folder in it: that may lead to
+// a person's files.
+func own(dir string, log *slog.Logger) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	// The permissions of ccbot.env were judged before it was read.
+	if _, err := RefuseOthers(dir, true); err != nil {
+		return err
+	}
+	for _, name := range subfolders {
+		path := filepath.Join(dir, name)
+		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
+			return exit.Usage(fmt.Errorf("%s is a link, and ccbot moves and removes what it finds in its own folders: put the folder itself in its place", terminal.Printable(path)))
+		}
+	}
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return err
+	}
+	log.Info("folder_closed", logkey.Folder, dir, logkey.Was, info.Mode().Perm().String())
+	return nil
+}
+
+// check looks at what is on the way to real with onTheWay, and at real with last.
+func (v viewer) check(way []entry, real string, last func(e entry) error) error {
+	for _, e := range way {
+		err := v.onTheWay(e)
+		if e.path == real {
+			err = last(e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isForeign reports whether an entry belongs neither to this user nor to root, who could do anything
+// anyway.
+func (v viewer) isForeign(e entry) bool { return e.uid != v.uid && e.uid != 0 && e.uid != v.root }
+
+// onTheWay judges a folder or a link on the way. Its group is not checked, because its members were
+// chosen by the person who administers the machine. In a folder such as /tmp nobody can replace
+// what another user has made.
+func (v viewer) onTheWay(e entry) error {
+	path := terminal.Printable(e.path)
 	switch {
-	case e.foreign(v):
-		return e.notOurs(v)
-	case e.what == placeSettings && e.mode.IsDir():
-		return objection{} // it is not read as settings, and reading it fails
-	case e.what == placeBelow && e.mode.Type() == fs.ModeSymlink:
-		return objection{why: path + " is a link, and ccbot moves and removes what it finds in its own folders", instead: "put the folder itself in its place"}
-	case e.mode.Type() == fs.ModeSymlink, e.mode.Type() == fs.ModeSocket:
-		// A link's permissions mean nothing; each start makes a new socket, also after a kill
-		// before it was closed.
-		return objection{}
-	case above && (e.mode.Perm()&othersWrite == 0 || e.mode&fs.ModeSticky != 0):
-		return objection{}
-	case above && e.uid != v.uid:
-		return objection{fmt.Sprintf("others may write %s, and so put another folder in ccbot's place", path), "sudo chmod o-w", "or choose another CCBOT_DIR"}
-	case above:
-		return objection{fmt.Sprintf("others may write %s, and so put another folder in ccbot's place", path), "chmod o-w", ""}
-	case e.mode.Perm()&groupsWrite != 0 && e.what == placeSettings:
-		command := "chmod 600"
-		if e.uid != v.uid { // after a chmod this user could not read it either
-			command = "sudo chmod go-w"
-		}
-		return objection{fmt.Sprintf("group or others may write %s, which has the commands that ccbot runs", path), command, ""}
-	case e.mode.Perm()&groupsWrite != 0:
-		return objection{fmt.Sprintf("group or others may write %s, and ccbot would take what they write for its own", path), "chmod go-w", ""}
-	case e.mode.Perm()&groupsRead != 0 && e.what == placeSettings && !v.mayRead:
-		command := "chmod 600"
-		if e.uid != v.uid {
-			command = ""
-		}
-		return objection{fmt.Sprintf("group or others may read %s, where the token is", path), command,
-			"if that is meant, set " + ReadableVariable + "=1 in the environment"}
-	}
-	return objection{}
-}
-
-// foreign reports whether an entry belongs to a user who must not own it. A folder above may be
-// root's, because root could do anything anyway, and so may ccbot.env, as a secret that is mounted.
-// For ccbot.env the uid 65534 does not count as root, even if it owns /.
-func (e entry) foreign(v viewer) bool {
-	switch {
-	case e.uid == v.uid, e.uid == 0 && (e.what == placeAbove || e.what == placeSettings):
-		return false
-	case e.what == placeAbove:
-		return e.uid != v.root
-	}
-	return true
-}
-
-// notOurs is the objection to an entry that belongs to another user. It does not propose to change
-// the owner of a folder above: that folder may be the owner's home.
-func (e entry) notOurs(v viewer) objection {
-	path, asThem := terminal.Printable(e.path), ""
-	if v.uid == 0 && e.uid > 0 && e.uid != nobody {
-		asThem = "or run ccbot as that user"
-	}
-	if e.what == placeAbove {
-		o := objection{why: fmt.Sprintf("%s belongs to user %d, who could put another folder in ccbot's place", path, e.uid), instead: "choose another CCBOT_DIR"}
-		if asThem != "" {
-			o.instead += ", " + asThem
-		}
-		return o
-	}
-	o := objection{why: fmt.Sprintf("%s belongs to user %d, and this ccbot runs as user %d", path, e.uid, v.uid), command: fmt.Sprintf("sudo chown -R %d", v.uid)}
-	if e.what == placeFolder { // CCBOT_DIR may be / by mistake
-		o.instead = fmt.Sprintf("choose another CCBOT_DIR, or, if all of it is ccbot's, use `%s %s`", o.command, terminal.ShellWord(e.path))
-		o.command = ""
-		if asThem != "" {
-			o.instead += ", " + asThem
-		}
-	}
-	return o
-}
-
-// refusal is one sentence with every objection to using dir, and with the commands that repair it;
-// nil when there is no objection.
-func refusal(dir string, entries []entry, v viewer) error {
-	var first entry
-	var is objection
-	more := 0
-	for _, e := range entries {
-		o := e.objection(v)
-		switch {
-		case o.why == "":
-		case is.why == "":
-			first, is = e, o
-		case (first.what == placeBelow || first.what == placePart) && within(dir, first.path) && within(dir, e.path):
-			more++
-		}
-	}
-	if is.why == "" {
+	case v.isForeign(e):
+		return refused(fmt.Sprintf("%s belongs to user %d, who could put another folder in ccbot's place: choose another CCBOT_DIR, or run ccbot as that user", path, e.uid))
+	case e.mode.Type() == fs.ModeSymlink, e.mode.Perm()&othersWrite == 0, e.mode&fs.ModeSticky != 0:
 		return nil
 	}
-	if more > 0 { // a command for each entry would mean one start for each
-		is.why += fmt.Sprintf(", and so it is with %d more", more)
-		is.command, first.path = strings.Replace(is.command, "chmod go-w", "chmod -R go-w", 1), dir
-	}
-	return exit.Usage(errors.New(is.sentence(first.path)))
+	return refused(fmt.Sprintf("others may write %s, and so put another folder in ccbot's place: `%s %s` ends that", path, v.asOwner(e, "chmod o-w"), terminal.ShellWord(e.path)))
 }
 
-// sentence is the objection to path, for a person.
-func (o objection) sentence(path string) string {
-	if o.command == "" {
-		return o.why + ": " + o.instead
-	}
-	text := fmt.Sprintf("%s: `%s %s` mends that", o.why, o.command, terminal.ShellWord(path))
+// folder judges ccbot's folder. CCBOT_DIR may be / by mistake, so chown comes last.
+func (v viewer) folder(e entry) error {
+	path := terminal.Printable(e.path)
 	switch {
-	case o.instead == "":
-		return text
-	case strings.HasPrefix(o.instead, "or "):
-		return text + ", " + o.instead
+	case e.uid != v.uid:
+		return refused(fmt.Sprintf("%s belongs to user %d, and this ccbot runs as user %d: choose another CCBOT_DIR, run ccbot as that user, or, if all of it is ccbot's, use `sudo chown -R %d %s`",
+			path, e.uid, v.uid, v.uid, terminal.ShellWord(e.path)))
+	case e.mode.Perm()&groupsWrite != 0:
+		return refused(fmt.Sprintf("group or others may write %s, and ccbot would take what they write for its own: look at what is in it, then `chmod 700 %s`", path, terminal.ShellWord(e.path)))
 	}
-	return text + "; " + o.instead
+	return nil
+}
+
+// settings judges ccbot.env. It may be root's, as a secret that is mounted; but the uid that the
+// kernel shows for an owner without a uid in this user namespace is not root's.
+func (v viewer) settings(e entry, mayRead bool) error {
+	path, word := terminal.Printable(e.path), terminal.ShellWord(e.path)
+	switch {
+	case e.mode.IsDir(): // it is not read as settings, and reading it fails
+		return nil
+	case e.uid != v.uid && e.uid != 0:
+		return refused(fmt.Sprintf("%s belongs to user %d, and this ccbot runs as user %d: look at what is in it, then `sudo chown %d %s`", path, e.uid, v.uid, v.uid, word))
+	case e.mode.Perm()&groupsWrite != 0:
+		return refused(fmt.Sprintf("group or others may write %s, which has the commands that ccbot runs: look at what is in it, then `%s %s`", path, v.asOwner(e, "chmod go-w"), word))
+	case e.mode.Perm()&groupsRead == 0 || mayRead:
+		return nil
+	case e.uid != v.uid: // after a chmod this user could not read it either
+		return refused(fmt.Sprintf("group or others may read %s, where the token is: if that is meant, set %s=1 in the environment", path, ReadableVariable))
+	}
+	return refused(fmt.Sprintf("group or others may read %s, where the token is: `chmod 600 %s` ends that, and /revoke at @BotFather gives a new token; if it is meant, set %s=1 in the environment",
+		path, word, ReadableVariable))
+}
+
+// asOwner is a command as the owner of an entry would run it.
+func (v viewer) asOwner(e entry, command string) string {
+	if e.uid != v.uid {
+		return "sudo " + command
+	}
+	return command
+}
+
+// mostLinks is the number of links that the kernel follows.
+const mostLinks = 40
+
+// wayTo returns every folder and link from / to path, and path itself as the last one, or what was
+// seen before an error. real is path without links, and empty if path does not exist.
+func wayTo(path string) (way []entry, real string, err error) {
+	if way, err = addEntry(nil, "/"); err != nil {
+		return nil, "", err
+	}
+	at, rest, links := "/", strings.Split(path, "/"), 0
+	for len(rest) > 0 {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at) // it has no links now
+			continue
+		}
+		next := filepath.Join(at, name)
+		way, err = addEntry(way, next)
+		if errors.Is(err, fs.ErrNotExist) {
+			return way, "", nil
+		}
+		if err != nil {
+			return way, "", err
+		}
+		if way[len(way)-1].mode.Type() != fs.ModeSymlink {
+			at = next
+			continue
+		}
+		if links++; links > mostLinks {
+			return way, "", &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
+		}
+		to, err := os.Readlink(next)
+		if err != nil {
+			return way, "", err
+		}
+		if filepath.IsAbs(to) {
+			at = "/"
+		}
+		rest = append(strings.Split(to, "/"), rest...)
+	}
+	return way, at, nil
+}
+
+// addEntry looks at a path and follows no link.
+func addEntry(way []entry, path string) ([]entry, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return way, err
+	}
+	return append(way, entry{path: path, uid: ownfile.Owner(info), mode: info.Mode()}), nil
 }

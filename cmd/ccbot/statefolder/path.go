@@ -42,22 +42,22 @@ func ForeignFolders(path string) (all []Foreign, err error) {
 // of programs is often shared by the administrators of a machine. The result is "" if this user
 // cannot enter it, because then no program starts from there.
 func OthersCanWrite(path string) (why string, err error) {
-	v, err := newViewer(true)
+	v, err := newViewer()
 	if err != nil {
 		return "", err
 	}
-	entries, real, err := wayTo(path, placeAbove)
+	way, real, err := wayTo(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	for i, e := range entries {
+	for i, e := range way {
 		// In a folder such as /tmp other users replace nothing, and can make what is not there yet.
-		sticky := e.mode&fs.ModeSticky != 0 && e.path != real && (real != "" || i < len(entries)-1)
+		sticky := e.mode&fs.ModeSticky != 0 && e.path != real && (real != "" || i < len(way)-1)
 		switch {
-		case e.foreign(v):
+		case v.isForeign(e):
 			return fmt.Sprintf("%s belongs to user %d", terminal.Printable(e.path), e.uid), nil
 		case e.mode.Type() != fs.ModeSymlink && e.mode.Perm()&othersWrite != 0 && !sticky:
 			return fmt.Sprintf("others may write %s", terminal.Printable(e.path)), nil
