@@ -85,12 +85,11 @@ func TestSuccessSendsNoMessage(t *testing.T) {
 	assert.Empty(t, w.Telegram.Done())
 }
 
-// A session restored before the report, or continued as another one, needs no report.
+// A session restored before the report needs no report.
 func TestP8_RestoredSessionIsNotReportedLost(t *testing.T) {
 	w := chattest.NewWorld(t)
-	back, moved := w.Lost(t, "back", session.ClosedReboot), w.Lost(t, "moved", "")
+	back := w.Lost(t, "back", session.ClosedReboot)
 	w.Records.Change(back.ID, func(r *session.Record) { r.State = session.Running })
-	w.Records.Change(moved.ID, func(r *session.Record) { r.Closed = session.ClosedTransferred })
 	require.NoError(t, w.Recovered(t.Context(), chattest.ReportOf(lifecycle.Reattach, back)))
 	assert.Empty(t, w.Telegram.Texts())
 	assert.Empty(t, w.Unreported())

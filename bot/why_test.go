@@ -90,7 +90,7 @@ func TestWhyTellsWhoEndedIt(t *testing.T) {
 		session.Change{From: session.Lost, To: session.Running, Rule: "resume.second_writer"},
 		session.Change{From: session.Running, To: session.Running, Rule: "resume.current_session_active"},
 		session.Change{From: session.Running, To: session.Running, Rule: "resume.current_session_followed"},
-		session.Change{From: session.Lost, To: session.Running, Rule: "resume.resumed_same_agent_session", Why: "ownership_transferred: it came back"})
+		session.Change{From: session.Lost, To: session.Running, Rule: "resume.resumed_same_agent_session", Why: "it came back"})
 	w.MustHear(t, "/why "+r.ID.String())
 	assert.Equal(t, []string{moment(0) + " It is now: lost.", moment(2) + " Its conversation was opened in a terminal.",
 		moment(4) + " Its agent went on to another conversation.", moment(5) + " Its conversation went on in another window, so it moved there."}, strings.Split(w.Telegram.Last(t).Text.Text, "\n")[1:])

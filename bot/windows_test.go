@@ -120,7 +120,6 @@ func TestWindowsConversationHasOwner(t *testing.T) {
 	}{
 		{"one that is over", []session.State{session.Archived}, "", 0, ""},
 		{"the newest of several", []session.State{session.Lost, session.Archived}, "", 1, ""},
-		{"one that was taken over before", []session.State{session.Lost}, session.ClosedTransferred, -1, ""},
 		{"one that was too old when its conversation came back", []session.State{session.Archived}, session.ClosedStale, -1, ""},
 		{"an open one", []session.State{session.Running, session.Archived}, "", -1, i18n.StateRunning},
 		{"one that is ending", []session.State{session.Stopping}, "", -1, i18n.StateStopping},

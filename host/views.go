@@ -81,7 +81,7 @@ func (v Views) History(_ context.Context, id uuid.UUID) ([]port.Change, error) {
 // View is a record as the chat sees it.
 func View(agents agent.Agents, r session.Record) port.Session {
 	s := port.Session{
-		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: r.State, Resumable: r.Resumable(),
+		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: r.State, Resumable: r.State.HasEnded(),
 		Owns: r.Owns(), Interrupted: r.Interrupted(), AgentSessionID: r.AgentSessionID, ForkOf: r.ForkOf,
 		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: r.Final,
 		Closed: port.Closed(r.Closed), Cursors: r.Cursors, Prompts: r.Prompts, IdleAfter: r.IdleAfter, Budget: r.Budget, Unreported: r.Unreported,

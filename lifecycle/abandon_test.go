@@ -175,7 +175,7 @@ func TestAbandonAndClose(t *testing.T) {
 		assert.Equal(t, session.Abandoned, got.State)
 		assert.Equal(t, session.ClosedStale, got.Closed)
 		assert.Equal(t, "too old", got.History[len(got.History)-1].Why)
-		assert.True(t, got.Resumable(), "a person may mean it all the same")
+		assert.True(t, got.State.HasEnded(), "a person may mean it all the same")
 
 		require.NoError(t, w.Note(w.ctx, r.ID, "test", "a line"))
 		got = w.get(r.ID)

@@ -107,7 +107,7 @@ func (w *adoption) adoptable(q AdoptRequest) error {
 		return ErrChanged
 	}
 	mayMove := session.MayMove(w.r.State, w.OwnAgent(*w.r)) || q.Confirmed && w.r.State.EndedOnPurpose()
-	if w.r.HandedOver() || !mayMove {
+	if !mayMove {
 		return &StateError{State: w.r.State, Want: "adopted"}
 	}
 	return nil
@@ -196,7 +196,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 	w.r.SecondWriters = slices.DeleteFunc(w.Evidence.Living(w.r.SecondWriters), func(id process.Identity) bool { return id == agent.Identity })
 	w.bindAdopted(server, agent)
 	rule := cmp.Or(q.Rule, ruleAdopt)
-	why := session.ClosedTransferred + ": " + cmp.Or(q.Why, fmt.Sprintf("process %d writes its conversation: %s", agent.PID, agent.Why))
+	why := cmp.Or(q.Why, fmt.Sprintf("process %d writes its conversation: %s", agent.PID, agent.Why))
 	if w.r.State == session.Running {
 		w.r.Note(w.Now(), rule, why)
 	} else if err := w.r.Become(session.Running, w.Now(), rule, why); err != nil {

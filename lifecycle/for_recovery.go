@@ -168,7 +168,7 @@ func (s *Service) Reported(ctx context.Context, id uuid.UUID) error {
 // of the next try. Nothing is reported.
 func (s *Service) EndLeftovers(ctx context.Context, id uuid.UUID, rule session.Rule) (ended []ending.Ending, err error) {
 	err = s.core.do(ctx, id, func(w *work) error {
-		if !w.r.Resumable() {
+		if !w.r.State.HasEnded() {
 			return &StateError{State: w.r.State, Want: "cleaned up"}
 		}
 		found, all, failures, err := w.ender.EndProven(ctx)

@@ -102,7 +102,7 @@ func decideEnded(r session.Record, f Facts) Decision {
 		return Decision{Again: wait}
 	case r.State == session.CleanupFailed:
 		return Decision{Do: Retry, Why: "its cleanup failed", Again: view.Soon}
-	case !f.Left || !r.State.EndedOnPurpose() || r.HandedOver() || f.young(r.EndedAt):
+	case !f.Left || !r.State.EndedOnPurpose() || f.young(r.EndedAt):
 		return Decision{}
 	case wait > 0:
 		return Decision{Again: wait}

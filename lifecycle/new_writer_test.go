@@ -107,7 +107,7 @@ func TestP1_ClosedSessionReportsNoWriter(t *testing.T) {
 	tests := []struct {
 		closed string
 		told   int
-	}{{session.ClosedTransferred, 0}, {session.ClosedStale, 0}, {session.ClosedReboot, 1}, {session.ClosedTmux, 1}, {"", 1}}
+	}{{session.ClosedStale, 0}, {session.ClosedReboot, 1}, {session.ClosedTmux, 1}, {"", 1}}
 	for _, tc := range tests {
 		t.Run("closed "+tc.closed, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {

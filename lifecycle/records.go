@@ -31,7 +31,7 @@ func (a *records) createNamed(r session.Record) error {
 func (a *records) freeName(name string, id uuid.UUID) string {
 	taken := make(map[string]bool)
 	for _, r := range a.Store.Shared() {
-		taken[r.Name] = taken[r.Name] || r.ID != id && (r.State.Live() || r.Resumable())
+		taken[r.Name] = taken[r.Name] || r.ID != id && (r.State.Live() || r.State.HasEnded())
 	}
 	return naming.Free(name, taken)
 }

@@ -194,7 +194,7 @@ func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, e
 				return err
 			}
 		}
-		if !w.r.Resumable() && !w.r.Interrupted() {
+		if !w.r.State.HasEnded() && !w.r.Interrupted() {
 			return &StateError{State: w.r.State, Want: "resumed"}
 		}
 		if found, err := w.opening.findLaunch(ctx); found || err != nil {

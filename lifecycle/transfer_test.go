@@ -19,7 +19,6 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/evidence"
 	"ccbot/lifecycle/typing"
-	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -115,7 +114,7 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 		assert.False(t, got.ReadyAt.IsZero() || got.StartedAt.IsZero())
 		last := got.History[len(got.History)-1]
 		assert.Equal(t, session.Rule("resume.test"), last.Rule)
-		assert.Equal(t, "ownership_transferred: it came back", last.Why)
+		assert.Equal(t, "it came back", last.Why)
 		told, _ := lastHeard[news.Transferred](w.news)
 		assert.Equal(t, r.ID, told.ID)
 		assert.Equal(t, 1, toldOf[news.Transferred](w.news))
@@ -196,25 +195,6 @@ func TestTransferClosesSourcesDeadPane(t *testing.T) {
 		require.ErrorIs(t, err, tmux.ErrNoPane)
 		_, err = w.tmux.Fake.Pane(w.ctx, h.pane)
 		assert.NoError(t, err)
-	})
-}
-
-// A record of an earlier version whose conversation another record has is not brought back.
-func TestP1_TransferredRecordIsNotRestored(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world) {
-		r, h := w.wentOn()
-		w.edit(r.ID, func(r *session.Record) {
-			require.NoError(t, r.HandOver(w.Now(), "test", uuid.New()))
-		})
-		var wrong *StateError
-		_, err := w.restoreIt(r.ID)
-		require.ErrorAs(t, err, &wrong)
-		_, err = w.adoptIt(r, h.id)
-		require.ErrorAs(t, err, &wrong)
-		_, err = w.EndLeftovers(w.ctx, r.ID, "test")
-		require.ErrorAs(t, err, &wrong)
-		assert.ErrorIs(t, w.Queue(w.ctx, r.ID, "k"), view.ErrNoAgent)
-		assert.Equal(t, r.Name, w.freeName(r.Name, uuid.Nil), "it keeps no name")
 	})
 }
 

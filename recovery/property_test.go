@@ -74,7 +74,7 @@ func anyRecord(t *rapid.T, claude []uuid.UUID) session.Record {
 	r.StartedAt = noon.Add(-pick(t, "started", time.Second, time.Hour, -time.Hour, 40*day, 40*day))
 	r.Progress.LastTurn = noon.Add(-pick(t, "last turn", 2*day, 31*day, 31*day))
 	r.EndedAt = noon.Add(-pick(t, "ended", time.Second, time.Hour, time.Hour))
-	r.Closed = pick(t, "closed", "", "", "", session.ClosedReboot, session.ClosedStale, session.ClosedTransferred)
+	r.Closed = pick(t, "closed", "", "", "", session.ClosedReboot, session.ClosedStale)
 	if bound := r.State.Live() || r.State == session.CleanupFailed; bound && pick(t, "bound", true, true, true, false) {
 		r.Binding = binding(rapid.IntRange(0, 4).Draw(t, "binding"))
 		r.Binding.BoundAt = r.StartedAt

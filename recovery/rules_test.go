@@ -207,8 +207,6 @@ func TestP3_EndedSessionsLeftoversAreEnded(t *testing.T) {
 		{name: "protected", state: session.Archived, writer: writer(7, leftover, func(w *evidence.Writer) { w.Spared = "other_agent" })},
 		{name: "to be tried again later", state: session.Archived, record: retry(time.Minute), writer: writer(7, leftover), notice: Pending},
 		{name: "to be tried again now", state: session.Archived, record: retry(-time.Minute), writer: writer(7, leftover), want: lifecycle.EndLeftovers},
-		{name: "another session goes on with it", state: session.Archived, writer: writer(7, leftover),
-			record: func(r *session.Record) { r.Closed = session.ClosedTransferred }},
 		{name: "lost: whoever goes on may be meant to", state: session.Lost, writer: writer(7, leftover)},
 		{name: "failed", state: session.Failed, writer: writer(7, leftover)},
 		{name: "abandoned: nobody knew", state: session.Abandoned, writer: writer(7, leftover)},

@@ -123,7 +123,7 @@ func (r *Run) waits(now time.Time) bool {
 func returns(r session.Record) bool {
 	switch {
 	case r.State == session.Lost, r.State == session.Failed, r.Crashed():
-		return r.Resumable()
+		return r.State.HasEnded()
 	case r.State != session.Archived:
 		return false
 	}

@@ -58,7 +58,7 @@ func (c *call) completeNames(root *cobra.Command) {
 			}
 			var names []string
 			for _, r := range d.Store.List() {
-				if offline.HasName(r) && !(live && r.State.HasEnded()) && !(over && !r.State.HasEnded()) {
+				if !(live && r.State.HasEnded()) && !(over && !r.State.HasEnded()) {
 					names = append(names, r.Name+"\t"+string(r.State)+", "+r.Dir)
 				}
 			}

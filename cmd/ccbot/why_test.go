@@ -18,7 +18,7 @@ import (
 
 func TestWhyTellsTheHistory(t *testing.T) {
 	source := one(1, "api", func(r *session.Record) {
-		r.State, r.Closed = session.Lost, session.ClosedTransferred
+		r.State, r.Closed = session.Lost, session.ClosedReboot
 		r.History = []session.Change{
 			{At: noon, To: session.Starting, Rule: "start", Why: "a new session was requested"},
 			{At: noon.Add(time.Second), From: session.Starting, To: session.Running, Why: "it is \x1b[1mready"},
@@ -31,7 +31,7 @@ func TestWhyTellsTheHistory(t *testing.T) {
 	code, out, errs := ccbot(environ, "why", source.ID.String())
 	require.Equal(t, exit.OK, code, errs)
 	at := func(after time.Duration) string { return noon.Add(after).Local().Format("2006-01-02 15:04:05") }
-	assert.Equal(t, "api  "+source.ID.String()+`  lost (ownership_transferred)
+	assert.Equal(t, "api  "+source.ID.String()+`  lost (reboot)
 `+at(0)+`  new → starting  start
     a new session was requested
 `+at(time.Second)+`  starting → running  -

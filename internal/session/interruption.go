@@ -30,7 +30,7 @@ type Interruption struct {
 // conversation has continued, or nil.
 func (r *Record) Unfinished() *Interruption {
 	i := r.Interruption
-	if i == nil || i.Followed || r.Progress.Well > i.Well || r.HandedOver() {
+	if i == nil || i.Followed || r.Progress.Well > i.Well {
 		return nil
 	}
 	return i

@@ -94,9 +94,6 @@ type Launch = agent.Launch
 
 // The reason for which a record is closed for good, or was lost, where its state does not say it.
 const (
-	// ClosedTransferred: in records of an earlier version, another record continues the
-	// conversation. In a history, the session continues in another window.
-	ClosedTransferred = "ownership_transferred"
 	// ClosedStale: too old to be the intended session when its conversation was found again.
 	ClosedStale  = "stale"
 	ClosedReboot = "reboot"     // the machine went down while it ran
@@ -333,17 +330,9 @@ func (r *Record) Rename(name string, by Namer) {
 	r.Name, r.NamedBy, r.FormerNames = name, by, former
 }
 
-// HandedOver reports whether another record continues the conversation, as an earlier version had
-// it.
-func (r *Record) HandedOver() bool { return r.Closed == ClosedTransferred }
-
-// Owns reports whether the conversation may stand for this session: the session was neither handed
-// over nor closed as stale in favour of another one.
-func (r *Record) Owns() bool { return !r.HandedOver() && r.Closed != ClosedStale }
-
-// Resumable reports whether the session can be brought back: it has ended, and no other record
-// continues its conversation.
-func (r *Record) Resumable() bool { return r.State.HasEnded() && !r.HandedOver() }
+// Owns reports whether the conversation may stand for this session: it was not closed as stale in
+// favour of another one.
+func (r *Record) Owns() bool { return r.Closed != ClosedStale }
 
 // Agent returns the process that the session is bound to, or zero.
 func (r *Record) Agent() process.Identity {

@@ -151,7 +151,7 @@ func reasonsOf(t *testing.T) (rows [][]string) {
 		}
 		return true
 	})
-	require.Contains(t, rows, []string{"`" + ClosedTransferred + "`"})
+	require.Contains(t, rows, []string{"`" + ClosedStale + "`"})
 	return rows
 }
 

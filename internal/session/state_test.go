@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ccbot/internal/process"
-	"ccbot/port/talk"
 )
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
@@ -96,31 +95,10 @@ func TestQuestionsAboutAState(t *testing.T) {
 	}
 }
 
-// The three questions: whether another session has the conversation, whether that transfer is
-// complete, and whether the session owns it.
-func TestQuestionsAboutAConversation(t *testing.T) {
-	tests := []struct {
-		name                   string
-		record                 Record
-		handedOver, done, owns bool
-	}{
-		{"its own", Record{State: Running}, false, false, true},
-		{"lost in a reboot", Record{State: Lost, Closing: Closing{Closed: ClosedReboot}}, false, false, true},
-		{"lost with its tmux", Record{State: Lost, Closing: Closing{Closed: ClosedTmux}}, false, false, true},
-		{"set aside for another", Record{State: Lost, Closing: Closing{Closed: ClosedStale}}, false, false, false},
-		{"handed over", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}}, true, true, false},
-		{"handed over, and said to run", Record{State: Running, Closing: Closing{Closed: ClosedTransferred}}, true, false, false},
-		{"with its pane", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Run: Run{Binding: &Binding{}}}, true, false, false},
-		{"with a prompt", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Prompts: []string{"k"}}, true, false, false},
-		{"with a transcript", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, Cursors: make([]talk.Cursor, 1)}, true, false, false},
-		{"with a second writer", Record{State: Lost, Closing: Closing{Closed: ClosedTransferred}, SecondWriters: make([]process.Identity, 1)}, true, false, false},
-		{"nothing left, and its own", Record{State: Lost}, false, false, true},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			r := tt.record
-			assert.Equal(t, []bool{tt.handedOver, tt.done, tt.owns}, []bool{r.HandedOver(), r.transferred(), r.Owns()})
-		})
+// A session that was set aside for another one no longer owns its conversation.
+func TestStaleSessionDoesNotOwnItsConversation(t *testing.T) {
+	for closed, want := range map[string]bool{"": true, ClosedReboot: true, ClosedTmux: true, ClosedStale: false} {
+		assert.Equal(t, want, (&Record{State: Lost, Closing: Closing{Closed: closed}}).Owns(), closed)
 	}
 	agent := process.Identity{PID: 7, Start: 8, Boot: "b"}
 	assert.Equal(t, agent, (&Record{Run: Run{Binding: &Binding{Agent: agent}}}).Agent())
@@ -204,18 +182,6 @@ func TestNote(t *testing.T) {
 			assert.Equal(t, tt.want, r.History)
 			assert.Equal(t, Running, r.State)
 		})
-	}
-}
-
-// Another record continues with a conversation that was taken over: to bring the
-// old one back would be a second writer.
-func TestP1_TransferredSessionIsNotResumable(t *testing.T) {
-	for _, s := range States() {
-		for closed, want := range map[string]bool{"": s.HasEnded(), ClosedStale: s.HasEnded(), ClosedReboot: s.HasEnded(),
-			ClosedTmux: s.HasEnded(), "a later reason": s.HasEnded(), ClosedTransferred: false} {
-			r := Record{State: s, Closing: Closing{Closed: closed}}
-			assert.Equal(t, want, r.Resumable(), "%s, closed %q", s, closed)
-		}
 	}
 }
 

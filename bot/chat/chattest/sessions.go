@@ -131,7 +131,7 @@ func (f *fakeSessions) Restore(_ context.Context, q port.Restore) (lifecycle.Res
 		r, err := f.OnRestore(q.Session)
 		return lifecycle.Restored{Record: r, Ended: f.Leftovers}, err
 	}
-	if r, _ := f.records.Get(q.Session); !r.Resumable() && !r.Interrupted() && r.State != session.Lost {
+	if r, _ := f.records.Get(q.Session); !r.State.HasEnded() && !r.Interrupted() && r.State != session.Lost {
 		return lifecycle.Restored{Record: r}, Deep(&lifecycle.StateError{State: r.State, Want: "resumed"})
 	}
 	f.records.Change(q.Session, func(r *session.Record) {

@@ -125,19 +125,6 @@ func (s *PromptStore) save(q typing.Prompt) error {
 	return s.Files.Save(now) // which copies the mark
 }
 
-// Move gives a prompt to another session, if the first one has it.
-func (s *PromptStore) Move(key string, from, to uuid.UUID) error {
-	p, err := s.Files.Prompt(key)
-	if errors.Is(err, prompts.ErrNoPrompt) || err == nil && p.Session != from {
-		return nil
-	}
-	if p.Session = to; err == nil {
-		err = s.Files.Save(p)
-	}
-	s.report(key, 0)
-	return err
-}
-
 // FinishPrompt implements typing.Prompts.
 func (s *PromptStore) FinishPrompt(key string) error {
 	err := s.Files.Finish(key, prompts.Delivered)

@@ -52,7 +52,7 @@ func (i Importer) Plan(ctx context.Context, all []PythonSession, now time.Time) 
 		for _, id := range append(slices.Clone(r.EarlierSessionIDs), r.AgentSessionID) {
 			known[id] = true
 		}
-		taken[r.Name] = taken[r.Name] || r.State.Live() || r.Resumable()
+		taken[r.Name] = taken[r.Name] || r.State.Live() || r.State.HasEnded()
 	}
 	r.Sessions = []Session{}
 	for _, f := range all {

@@ -48,14 +48,12 @@ func (v View) Record(what string) (session.Record, error) {
 }
 
 // Matches returns the record that a person means, see package naming; Claude Code's id works as
-// well. A record whose conversation continues in another record has lost its name to that record;
-// its own id still finds it.
+// well.
 func Matches(records []session.Record, what string) (session.Record, error) {
-	return single(what, matches(records, what, HasName), naming.ShortID)
+	return single(what, matches(records, what, anyRecord), naming.ShortID)
 }
 
-// HasName reports whether a record still has its name.
-func HasName(r session.Record) bool { return !r.HandedOver() }
+func anyRecord(session.Record) bool { return true }
 
 // matches returns the records that a text may mean. If there are several, it returns only the
 // fitting ones.
@@ -100,9 +98,9 @@ func (v View) RecordToForget(what string) (session.Record, error) {
 	// its record is removed, and its name belongs to another session now
 	hidden := func(r session.Record) bool {
 		_, there := v.Store.Get(r.ID)
-		return !there && slices.ContainsFunc(present, func(p session.Record) bool { return HasName(p) && strings.EqualFold(p.Name, r.Name) })
+		return !there && slices.ContainsFunc(present, func(p session.Record) bool { return strings.EqualFold(p.Name, r.Name) })
 	}
-	r, err := single(what, matches(records, what, func(r session.Record) bool { return HasName(r) && !hidden(r) }), uuid.UUID.String)
+	r, err := single(what, matches(records, what, func(r session.Record) bool { return !hidden(r) }), uuid.UUID.String)
 	if err != nil && broken != nil {
 		return r, statefolder.Error(v.Dir, broken)
 	}

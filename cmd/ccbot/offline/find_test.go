@@ -20,12 +20,11 @@ import (
 )
 
 func TestFind(t *testing.T) {
-	moved := func(r *session.Record) { r.Closed = session.ClosedTransferred }
-	old, api, upper := sessiontest.Over(1, "api", moved), sessiontest.Over(2, "api"), sessiontest.Over(3, "API2")
+	api, upper := sessiontest.Over(2, "api"), sessiontest.Over(3, "API2")
 	twin1, twin2 := sessiontest.Over(4, "twin"), sessiontest.Over(5, "twin")
-	gone := sessiontest.Over(6, "gone", moved)
+	gone := sessiontest.Over(6, "gone")
 	hex := sessiontest.Over(7, "019cb8f00001")
-	records := []session.Record{old, api, upper, twin1, twin2, gone, hex}
+	records := []session.Record{api, upper, twin1, twin2, gone, hex}
 	tests := []struct {
 		name, what string
 		want       session.Record
@@ -33,15 +32,12 @@ func TestFind(t *testing.T) {
 	}{
 		{"a name", "API2", upper, ""},
 		{"in other letters", "api2", upper, ""},
-		{"the name went on to the successor", "api", api, ""},
-		{"the id still is the source's", old.ID.String(), old, ""},
-		{"of a name that nobody has any more", "gone", gone, ""},
+		{"a whole name before the beginning of another", "api", api, ""},
 		{"the end of an id", naming.ShortID(upper.ID), upper, ""},
 		{"the beginning of a name", "g", gone, ""},
-		{"the beginning of several, of which one is the successor", "ap", session.Record{}, "may be any of 2 sessions"},
+		{"the beginning of several", "ap", session.Record{}, "may be any of 2 sessions"},
 		{"a name before an id", "019cb8f00001", hex, ""},
 		{"the id that Claude Code has", upper.AgentSessionID.String(), upper, ""},
-		{"shared with a source", api.AgentSessionID.String(), api, ""},
 		{"two have the name", "twin", session.Record{}, naming.ShortID(twin2.ID)},
 		{"the clock that all ids begin with", "019cb8f0-", session.Record{}, "there is no session"},
 		{"nothing like it", "web", session.Record{}, "there is no session \"web\"; `ccbot list --all` shows all there are"},

@@ -20,9 +20,8 @@ func (c startOf) Agree(ctx context.Context) error {
 	if err := c.s.prompts.agree(); err != nil {
 		return err
 	}
-	chats := c.s.bot.Reports.Chat.Book.Store
-	noteCursors(ctx, c.s.Store, c.s.Lifecycle, chats, c.s.Log)
-	return finishTransfers(ctx, c.s, chats)
+	noteCursors(ctx, c.s.Store, c.s.Lifecycle, c.s.bot.Reports.Chat.Book.Store, c.s.Log)
+	return nil
 }
 
 // Settle implements engine.Start. Without the review, prompts that are too old, or belong to no

@@ -3,9 +3,7 @@ package running
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -22,10 +20,6 @@ import (
 // prompts are the entries of the chat, and the prompts of the engine on the same machine, at a
 // start. While both run they meet only in calls and news: see package offer and engine.PromptStore.
 type prompts struct {
-	// Failpoint is called at each persisted step. It is nil except in programs built to crash
-	// there.
-	Failpoint func(name string)
-
 	inbox *inbox.Store
 	held  *engine.PromptStore
 	log   *slog.Logger
@@ -55,8 +49,7 @@ func (p *prompts) waiting() (map[uuid.UUID][]string, error) {
 }
 
 // agree makes both stores agree after a crash, before anything is typed: the engine reports its
-// prompts, and the chat repeats the offers that it has not answered. It takes over the prompts of a
-// ccbot that had only the inbox, with the marks of those that it was typing.
+// prompts, and the chat repeats the offers that it has not answered.
 func (p *prompts) agree() error {
 	p.inbox.NumberAbove(p.held.Last()) // the chat's file of numbers may be gone
 	entries, unread := p.inbox.List()
@@ -66,11 +59,6 @@ func (p *prompts) agree() error {
 	known := make(map[string]bool)
 	for _, e := range entries {
 		known[e.Key] = true
-		if e.Machine == "" && e.State.IsOffered() {
-			if err := p.takeOver(e); err != nil {
-				return fmt.Errorf("prompt %s: %w", e.Key, err)
-			}
-		}
 	}
 	if unread == nil {
 		if err := p.held.Files.SetAside(func(key string) bool { return known[key] }); err != nil {
@@ -96,51 +84,6 @@ func (p *prompts) agree() error {
 func (p *prompts) has(e inbox.Entry) bool {
 	q, _, err := p.held.Files.Find(e.Key)
 	return err == nil && int64(q.Number) >= e.Number
-}
-
-// takeOver puts an entry of a ccbot that had no other store into the engine's store. The entry gets
-// its number first, so that a crash in between repeats this.
-func (p *prompts) takeOver(e inbox.Entry) error {
-	if _, _, err := p.held.Files.Find(e.Key); !errors.Is(err, accepted.ErrNoPrompt) || e.Number > 0 && e.State == inbox.Held {
-		return nil
-	}
-	if err := p.inbox.Change(e.Key, func(*inbox.Entry) error { return nil }); err != nil {
-		return err
-	}
-	e, err := p.inbox.Load(e.Key)
-	if err != nil {
-		return err
-	}
-	err = p.held.Files.Save(accepted.Prompt{Key: e.Key, Number: accepted.Number(e.Number), Session: e.Session, Text: e.Text, Class: e.Class, Since: e.Received,
-		State: accepted.State(e.State), Mark: e.Typing, Waits: slices.Clone(e.Reported), Repeats: e.Repeated})
-	if errors.Is(err, accepted.ErrNoPrompt) { // its outcome is forgotten: a person is asked about it
-		return p.inbox.Leave(e.Key, e.Number, false)
-	}
-	p.at("prompt-taken-over")
-	return err
-}
-
-func (p *prompts) at(failpoint string) {
-	if p.Failpoint != nil {
-		p.Failpoint(failpoint)
-	}
-}
-
-// move gives a prompt to another session.
-func (p *prompts) move(key string, from, to uuid.UUID) error {
-	if err := p.held.Move(key, from, to); err != nil {
-		return err
-	}
-	err := p.inbox.Change(key, func(e *inbox.Entry) error {
-		if e.Session == from {
-			e.Session = to
-		}
-		return nil
-	})
-	if errors.Is(err, inbox.ErrNoEntry) {
-		return nil
-	}
-	return err
 }
 
 // outcomeOf returns a prompt as the outcome of its turn needs it.

@@ -16,7 +16,6 @@ import (
 	accepted "ccbot/internal/prompts"
 	"ccbot/internal/spool"
 	"ccbot/lifecycle/typing"
-	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
@@ -29,62 +28,6 @@ func (w *inboxFolder) restart(t *testing.T) *prompts {
 	p := w.prompts(t)
 	require.NoError(t, p.agree())
 	return p
-}
-
-// writeEarlier writes an entry as a ccbot without the engine's store has left it.
-func (w *inboxFolder) writeEarlier(t *testing.T, key, fields string) {
-	t.Helper()
-	data := `{"version":1,"key":"` + key + `","received":"2026-05-04T10:00:00Z","session":"` + earlierSession.String() +
-		`","conversation":{"chat_id":7},"message_id":77,"text":"fix it","class":"prompt",` + fields + "}"
-	require.NoError(t, os.WriteFile(filepath.Join(w.dir, key+".json"), []byte(data), 0o600))
-}
-
-var earlierSession = uuid.MustParse("0198f5a1-0000-7000-8000-000000000001")
-
-// An inbox of a ccbot that had no other store of prompts loads without loss: each prompt is in the
-// same state, and a second start changes nothing.
-func TestP8_EarlierInboxIsTakenOver(t *testing.T) {
-	mark := &talk.Mark{At: cameIn, Path: "/t.jsonl", Offset: 5, Enters: 1}
-	for _, tt := range []struct {
-		name, fields string
-		want         typing.Prompt // without key, session, text and number; no state: no queue has it
-	}{
-		{"waits", `"state":"held","told":["queued"]`, typing.Prompt{State: typing.Held, Reported: []news.Wait{news.Queued}}},
-		{"is typed", `"state":"typing","repeated":true,"typing":{"at":"2026-05-04T10:00:00Z","path":"/t.jsonl","offset":5,"enters":1}`,
-			typing.Prompt{State: typing.Typing, Mark: mark, Repeated: true}},
-		{"is unproven", `"state":"unproven","typing":{"at":"2026-05-04T10:00:00Z","path":"/t.jsonl","offset":5,"enters":1}`,
-			typing.Prompt{State: typing.Unproven, Mark: mark}},
-		{"is asked about", `"state":"asked"`, typing.Prompt{}},
-		{"is accepted", `"state":"accepted"`, typing.Prompt{}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := newInbox(t)
-			w.writeEarlier(t, "4711", tt.fields)
-			before, err := w.Load("4711")
-			require.NoError(t, err)
-			for range 2 {
-				p := w.restart(t)
-				e, err := p.inbox.Load("4711")
-				require.NoError(t, err)
-				q, err := p.Prompt("4711")
-				if tt.want.State == "" {
-					require.ErrorIs(t, err, fs.ErrNotExist)
-					assert.Equal(t, before, e)
-					continue
-				}
-				require.NoError(t, err)
-				want := tt.want
-				want.Key, want.Number, want.Session, want.Text, want.Class, want.Since = "4711", e.Number, earlierSession, "fix it", talk.ClassPlain, cameIn
-				assert.Equal(t, want, q)
-				assert.Positive(t, e.Number)
-				before.Number = e.Number
-				assert.Equal(t, before, e, "the chat shows the same")
-				waiting, err := p.waiting()
-				require.NoError(t, err)
-				assert.Equal(t, map[uuid.UUID][]string{earlierSession: {"4711"}}, waiting)
-			}
-		})
-	}
 }
 
 // typed returns a prompt that is being typed.
@@ -104,28 +47,12 @@ var errKilled = errors.New("killed")
 // killAt runs a step, and ends it at a failpoint.
 func killAt(t *testing.T, p *prompts, failpoint string, step func() error) {
 	t.Helper()
-	p.Failpoint = func(name string) {
+	p.held.Failpoint = func(name string) {
 		if name == failpoint {
 			panic(errKilled)
 		}
 	}
-	p.held.Failpoint = p.Failpoint
 	assert.PanicsWithValue(t, errKilled, func() { _ = step() }, "%s is not reached", failpoint)
-}
-
-// A kill while the prompts are taken over repeats that.
-func TestP8_KillWhileInboxIsTakenOver(t *testing.T) {
-	w := newInbox(t)
-	w.writeEarlier(t, "4711", `"state":"held"`)
-	w.writeEarlier(t, "4712", `"state":"unproven","typing":{"at":"2026-05-04T10:00:00Z"}`)
-	p := w.prompts(t)
-	killAt(t, p, "prompt-taken-over", p.agree)
-	p = w.restart(t)
-	for key, state := range map[string]typing.PromptState{"4711": typing.Held, "4712": typing.Unproven} {
-		q, err := p.Prompt(key)
-		require.NoError(t, err)
-		assert.Equal(t, state, q.State)
-	}
 }
 
 // A kill between the two stores leaves a prompt that one of them owns.

@@ -69,8 +69,7 @@ func reportOldClaude(ctx context.Context, dir string, claude *claudesettings.Bin
 	return nil
 }
 
-// settle finds out the fate of the prompts that were being delivered. It reads only now to which
-// session each belongs, because finishTransfers may have changed that. offer asks a person about
+// settle finds out the fate of the prompts that were being delivered. offer asks a person about
 // those without a session. Prompts of a record that could not be read wait where no open session
 // can get them: a newer ccbot may read the record, or a person may bring it back out of a backup.
 func settle(ctx context.Context, e *engine.Engine, offer func(ctx context.Context, keys []string) error) error {
@@ -89,7 +88,7 @@ func settle(ctx context.Context, e *engine.Engine, offer func(ctx context.Contex
 		r, ok := e.Store.Get(id)
 		yieldToLeft(ctx, e.Loops, r, keys)
 		err := session.ErrNotFound
-		if ok && !r.HandedOver() {
+		if ok {
 			err = e.Lifecycle.Queues().SettlePrompts(ctx, id, keys)
 		}
 		if errors.Is(err, session.ErrNotFound) {

@@ -89,7 +89,7 @@ func wire(ctx context.Context, settings engine.Settings) (*system, error) {
 	if err := s.openStores(c, log); err != nil {
 		return nil, err
 	}
-	s.prompts.Failpoint, s.prompts.held.Failpoint = engine.Failpoint(settings.Environ), engine.Failpoint(settings.Environ)
+	s.prompts.held.Failpoint = engine.Failpoint(settings.Environ)
 	settings.Prompts, settings.Planned = s.prompts.held, s.prompts
 	var err error
 	if s.Engine, err = engine.Open(ctx, settings); err != nil {

@@ -211,9 +211,8 @@ func stateText(l Session) string {
 	return string(l.State) + closedText[l.Closed]
 }
 
-// closedText distinguishes ended sessions with the same state, such as a lost session and a session
-// whose conversation continued in another record.
-var closedText = map[string]string{session.ClosedTransferred: ", moved", session.ClosedStale: ", stale", session.ClosedReboot: ", reboot",
+// closedText distinguishes ended sessions with the same state.
+var closedText = map[string]string{session.ClosedStale: ", stale", session.ClosedReboot: ", reboot",
 	session.ClosedTmux: ", tmux ended"}
 
 // lastSeen is the newest sign of life in the record. A lost session has an end date too, but that

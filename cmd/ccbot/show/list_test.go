@@ -177,7 +177,7 @@ func TestListShowsReasonOfWait(t *testing.T) {
 
 // A lost session differs from the one that continues its conversation.
 func TestListTellsTwinsApart(t *testing.T) {
-	for closed, want := range map[string]string{"": "lost", session.ClosedTransferred: "lost, moved", session.ClosedReboot: "lost, reboot",
+	for closed, want := range map[string]string{"": "lost", session.ClosedReboot: "lost, reboot",
 		session.ClosedTmux: "lost, tmux ended", session.ClosedStale: "lost, stale", "of a later ccbot": "lost"} {
 		assert.Equal(t, want, stateText(Session{State: session.Lost, Closed: closed}))
 	}
