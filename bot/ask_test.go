@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -228,66 +226,13 @@ func TestP8_CardIsSavedBeforeHookReplies(t *testing.T) {
 		_, q := w.Asking(t)
 		w.HangsUp(q)
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
-		again, err := ask.Open(filepath.Join(w.Dir, "asks"), w.Dir, claudeask.Former, w.Log)
+		again, err := ask.Open(filepath.Join(w.Dir, "asks"), w.Dir, w.Log)
 		require.NoError(t, err)
 		c, ok := again.Get(q.ID)
 		require.True(t, ok)
 		assert.Equal(t, ask.StageSent, c.Stage)
 		assert.True(t, c.Answer.Allows())
 	})
-}
-
-// TestP8_FormerRequestsAreRead: requests that an earlier ccbot stored without their content, and
-// with the hook's output, have content and answer.
-func TestP8_FormerRequestsAreRead(t *testing.T) {
-	const (
-		plain     = `"tool":"Bash","input":{"command":"ls"}`
-		rules     = `"tool":"Bash","input":{"command":"ls"},"suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls"}],"behavior":"allow","destination":"session"}]`
-		plan      = `"tool":"ExitPlanMode","input":{"plan":"1. write"}`
-		questions = `"tool":"AskUserQuestion","input":{"questions":[{"question":"Which?","header":"H","options":[{"label":"A","description":""},{"label":"B","description":""}],"multiSelect":false}]}`
-	)
-	tests := []struct {
-		name, request, stage, decision string
-		want                           *talk.Answer
-		wantStage                      ask.Stage
-	}{
-		{"open", plain, "open", "", nil, ask.StageOpen},
-		{"allowed", plain, "sent", `{"behavior":"allow"}`, &talk.Answer{Choice: talk.ChoiceAllow}, ask.StageSent},
-		{"for the session", rules, "sent", `{"behavior":"allow","updatedPermissions":[{}]}`, &talk.Answer{Choice: talk.ChoiceAllowSession}, ask.StageSent},
-		{"denied", plain, "away", `{"behavior":"deny","message":"No. They wrote: later"}`, &talk.Answer{Choice: talk.ChoiceDeny, Text: "later"}, ask.StageAway},
-		{"stopped", plain, "sent", `{"behavior":"deny","interrupt":true}`, &talk.Answer{Choice: talk.ChoiceStop}, ask.StageSent},
-		{"a plan with edits", plan, "sent", `{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"acceptEdits"}]}`, &talk.Answer{Choice: talk.ChoiceApproveEdits}, ask.StageSent},
-		{"a plan that names edits", plan, "sent", `{"behavior":"allow","updatedInput":{"plan":"acceptEdits"},"updatedPermissions":[{"type":"setMode","mode":"default"}]}`, &talk.Answer{Choice: talk.ChoiceApprove}, ask.StageSent},
-		{"a plan", plan, "sent", `{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"default"}]}`, &talk.Answer{Choice: talk.ChoiceApprove}, ask.StageSent},
-		{"a question", questions, "sent", `{"behavior":"allow","updatedInput":{"answers":{"Which?":"B"}}}`, &talk.Answer{Choice: talk.ChoiceAnswer, Answers: []string{"B"}}, ask.StageSent},
-		{"unreadable output", plain, "sent", `7`, nil, ask.StageOpen},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			dir, id := t.TempDir(), strings.Repeat("a", 22)
-			text := `{"version":1,"request":{"id":"` + id + `","session":"` + uuid.NewString() + `","agent":"9@9@b","hook":"9@9@b","asked":"2026-05-04T10:00:00Z",` + tt.request + `},
-				"conversation":{"chat_id":7},"state":"` + tt.stage + `","since":"2026-05-04T10:00:00Z","later":1`
-			if tt.decision != "" {
-				text += `,"decision":` + tt.decision
-			}
-			require.NoError(t, os.WriteFile(filepath.Join(dir, id+".json"), []byte(text+"}\n"), 0o600))
-			asks, err := ask.Open(dir, filepath.Join(dir, "quarantine"), claudeask.Former, slog.New(slog.DiscardHandler))
-			require.NoError(t, err)
-			s, ok := asks.Get(id)
-			require.True(t, ok)
-			assert.Equal(t, tt.wantStage, s.Stage)
-			assert.NotEmpty(t, s.Request.Ask.Kind)
-			if tt.want != nil {
-				tt.want.Shown = s.Request.Ask.Digest()
-				_, err := claudeask.Decide(s.Request, *tt.want)
-				assert.NoError(t, err, "the hook gets it")
-			}
-			assert.Equal(t, tt.want, s.Answer)
-			data, err := json.Marshal(s)
-			require.NoError(t, err)
-			assert.Contains(t, string(data), `"later":1`)
-		})
-	}
 }
 
 func TestHookDoesNotReconnect(t *testing.T) {

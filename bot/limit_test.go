@@ -2,10 +2,7 @@ package bot_test
 
 import (
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -252,39 +249,6 @@ func TestContinuationHasLanguageOfOffer(t *testing.T) {
 		})
 	}
 }
-
-// A plan that an earlier version has saved is typed with the text that its card shows.
-func TestP4_PlanOfEarlierVersionIsTyped(t *testing.T) {
-	atALimit(t, func(t *testing.T, w *limited) {
-		w.taps(w.word())
-		path := filepath.Join(w.Dir, "cards")
-		changed := 0
-		require.NoError(t, filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			b, err := os.ReadFile(p)
-			if err != nil {
-				return err
-			}
-			old := textOfPlan.ReplaceAll(b, nil)
-			if len(old) < len(b) {
-				changed++
-			}
-			return os.WriteFile(p, old, 0o600)
-		}))
-		require.Equal(t, 1, changed)
-		w.Restart(t)
-		w.Later(10 * time.Minute)
-		keys := promptKeys(t, w.World)
-		require.Len(t, keys, 1)
-		e, err := w.Inbox.Load(keys[0])
-		require.NoError(t, err)
-		assert.Equal(t, "The usage limit is over. Continue where you stopped.", e.Text)
-	})
-}
-
-var textOfPlan = regexp.MustCompile(`,\s*"text":\s*"The usage limit is over[^"]*"`)
 
 // TestP4_ContinuationOutlivesFault: the prompt that a person has planned cannot be written when its
 // time comes.

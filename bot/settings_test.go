@@ -93,16 +93,6 @@ func TestSettingsHavePages(t *testing.T) {
 	}
 }
 
-// A chat that chose a message for each step has chosen nothing.
-func TestFormerChoiceOfStepsIsNone(t *testing.T) {
-	w := chattest.NewWorld(t)
-	w.Steps = turn.Nowhere
-	w.Restart(t)
-	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Steps = "messages" }))
-	id := opensSettings(t, w, chattest.PrivateChat(chattest.Alice), chattest.Alice)
-	assert.Contains(t, w.Shows(t, id).Text.Text, "Steps: nowhere (default)")
-}
-
 // /new without a folder uses the chosen folder, and reports it if it is missing.
 func TestNewUsesChosenFolder(t *testing.T) {
 	w := chattest.NewWorld(t)

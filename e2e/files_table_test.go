@@ -117,7 +117,6 @@ var notSeen = map[string]string{
 	"claude_old":   "needs an old Claude Code",
 	"disk_low":     "needs a disk that is almost full",
 	"holds.json":   "needs a pause that Telegram asks for",
-	"pace.json":    "written by an earlier version",
 	"prices.json":  "written by a person",
 	"loops/":       "needs a loop",
 	"schedules/":   "needs a schedule",

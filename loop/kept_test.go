@@ -1,15 +1,9 @@
 package loop
 
 import (
-	"encoding/json"
-	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -90,19 +84,4 @@ func TestP8_TakenBackPromptHasNoTurn(t *testing.T) {
 	w.now = w.now.Add(2 * time.Hour)
 	w.run()
 	assert.Equal(t, []any{port.LoopDone, 0}, []any{w.only().State, w.engine.escs}, "only the last prompt was not sent")
-}
-
-// TestP8_FormerNamesAreRead: the file of a loop that an earlier ccbot has written is the same loop.
-func TestP8_FormerNamesAreRead(t *testing.T) {
-	for _, phase := range []port.LoopPhase{"", port.PhaseFix} {
-		dir, l := t.TempDir(), Loop{Version: Version, Loop: port.Loop{ID: uuid.New(), Session: uuid.New(), Task: "x", State: port.LoopRunning, Step: port.LoopTurn, Phase: phase}}
-		data, err := json.Marshal(l)
-		require.NoError(t, err)
-		former := strings.Replace(string(data), `"phase":"fix"`, `"stage":"fix"`, 1)
-		former = strings.Replace(former, `"step":"turn"`, `"phase":"turn"`, 1)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, l.ID.String()+suffix), []byte(former), 0o600))
-		all, err := Read(dir, slog.New(slog.DiscardHandler))
-		require.NoError(t, err)
-		assert.Equal(t, []Loop{l}, all)
-	}
 }

@@ -109,7 +109,7 @@ func copied[T any](p *T) *T {
 // Key identifies the prompt of the present attempt.
 func (l *Loop) Key() uuid.UUID {
 	name := strconv.Itoa(l.Iteration) + "/" + strconv.Itoa(l.Attempt)
-	if l.Phase != "" { // the keys of one phase are those of earlier versions
+	if l.Phase != "" { // a loop of one phase
 		name += "/" + string(l.Phase)
 	}
 	return uuid.NewSHA1(l.ID, []byte(name))

@@ -115,8 +115,8 @@ func TestPhaseIsKnown(t *testing.T) {
 	assert.Error(t, json.Unmarshal(data, &l))
 }
 
-// TestP4_PromptKeyHasPhase: two phases of an iteration have two keys, and a loop of one phase keeps
-// the keys of an earlier version.
+// TestP4_PromptKeyHasPhase: two phases of an iteration have two keys, and a loop of one phase has
+// keys without one.
 func TestP4_PromptKeyHasPhase(t *testing.T) {
 	l := Loop{Loop: port.Loop{ID: uuid.New(), Iteration: 1, Attempt: 1}}
 	assert.Equal(t, uuid.NewSHA1(l.ID, []byte("1/1")), l.Key())

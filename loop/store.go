@@ -21,7 +21,7 @@ func (s *store) open(dir, quarantine string, log *slog.Logger) (all []Loop, err 
 	s.folder = spool.Folder{Path: dir, Fsync: true}
 	_, err = spool.Loader{Quarantine: quarantine, Report: true, Log: log}.Load(s.folder, suffix, func(name string, data []byte) error {
 		var l Loop
-		if err := json.Unmarshal(renamed(data), &l); err != nil {
+		if err := json.Unmarshal(data, &l); err != nil {
 			return err
 		}
 		if l.ID.String()+suffix != name {
@@ -31,21 +31,6 @@ func (s *store) open(dir, quarantine string, log *slog.Logger) (all []Loop, err 
 		return nil
 	})
 	return all, err
-}
-
-// renamed returns the file of a loop with the present names of its fields. Earlier, the step was
-// called phase, and the phase stage.
-func renamed(data []byte) []byte {
-	var l map[string]json.RawMessage
-	if json.Unmarshal(data, &l) != nil || l["step"] != nil || l["phase"] == nil {
-		return data
-	}
-	l["step"], l["phase"] = l["phase"], l["stage"]
-	if delete(l, "stage"); l["phase"] == nil {
-		delete(l, "phase")
-	}
-	data, _ = json.Marshal(l) // its values were decoded, so this cannot fail
-	return data
 }
 
 // Read reads the loops of a folder that a running ccbot may write, the newest last.

@@ -15,7 +15,6 @@ import (
 
 	"ccbot/internal/clip"
 	"ccbot/internal/each"
-	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
 	"ccbot/port/talk"
 )
@@ -32,21 +31,16 @@ const (
 // Store keeps the states of all requests, each in a file. A read comes from memory.
 type Store struct {
 	folder spool.Folder
-	former Former
 
 	mu     sync.Mutex
 	states map[string]State // by the request's id
 }
 
-// Former returns what a state has now of a request that an earlier ccbot stored in the format of
-// its agent: the content, and the answer that its decision stands for; nil if that is none.
-type Former func(q Request, decision json.RawMessage) (talk.Ask, *talk.Answer)
-
 // Open loads the requests of dir ($CCBOT_DIR/asks), and creates dir if necessary. An invalid file
 // is moved to the quarantine folder and logged; a newer program's file stays. The error is about
 // the folder.
-func Open(dir, quarantine string, former Former, log *slog.Logger) (*Store, error) {
-	st := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}, former: former, states: make(map[string]State)}
+func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
+	st := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}, states: make(map[string]State)}
 	err := st.folder.Make()
 	if err == nil {
 		_, err = spool.Loader{Quarantine: quarantine, Log: log}.Load(st.folder, suffix, st.take)
@@ -59,15 +53,7 @@ func Open(dir, quarantine string, former Former, log *slog.Logger) (*Store, erro
 
 func (st *Store) take(name string, data []byte) error {
 	var s State
-	unknown, err := keepjson.Unmarshal(data, version, (*plain)(&s))
-	if s.unknown = unknown; err == nil && s.Request.Ask.Kind == "" && s.Request.Check() == nil {
-		s.Request.Ask, s.Answer = st.former(s.Request, s.unknown["decision"])
-		delete(s.unknown, "decision")
-		if s.Stage == StageSent && s.Answer == nil {
-			s.Stage = StageOpen
-		}
-	}
-	if err := cmp.Or(err, s.check()); err != nil {
+	if err := json.Unmarshal(data, &s); err != nil {
 		return err
 	}
 	if s.Request.ID+suffix != name {

@@ -20,7 +20,7 @@ import (
 func open(t *testing.T, dir string) (*Store, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	st, err := Open(filepath.Join(dir, "asks"), filepath.Join(dir, "quarantine"), nil, slog.New(slog.NewTextHandler(&log, nil)))
+	st, err := Open(filepath.Join(dir, "asks"), filepath.Join(dir, "quarantine"), slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	return st, &log
 }

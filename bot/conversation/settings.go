@@ -143,11 +143,7 @@ func (h *Hours) Quiet(now, asked time.Time) bool {
 
 // Settings returns the settings of a chat, for all its topics.
 func (c *Store) Settings(chat int64) Settings {
-	s := c.read(address.Conversation{ChatID: chat}).Settings
-	if s.Steps == "messages" { // a former choice
-		s.Steps = ""
-	}
-	return s
+	return c.read(address.Conversation{ChatID: chat}).Settings
 }
 
 // ReadSettings reads the settings of all chats of a folder, without changing it. It skips invalid

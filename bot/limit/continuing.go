@@ -68,7 +68,7 @@ type plan struct {
 	Session uuid.UUID `json:"session"`
 	Until   time.Time `json:"until"`             // the end of the limit
 	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt in the inbox; empty if no prompt is planned
-	Text    string    `json:"text,omitempty"`    // of the prompt, as the card shows it; absent from plans of an earlier version
+	Text    string    `json:"text,omitempty"`    // of the prompt, as the card shows it
 	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card shows why, and the prompt must leave the inbox
 }
 

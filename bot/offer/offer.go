@@ -146,7 +146,7 @@ func (o Prompts) offer(ctx context.Context, session uuid.UUID, key string, to fu
 		case e.State == inbox.Typing, e.State == inbox.Unproven, e.State == inbox.Held && e.Number > 0:
 			return fmt.Errorf("entry %s is %s: %w", e.Key, e.State, inbox.ErrNoEntry)
 		}
-		if e.State == inbox.Asked { // an earlier version has left a number
+		if e.State == inbox.Asked { // the question ended its last offer
 			e.Number = 0
 		}
 		e.State, e.Session, e.Machine, e.Owned, e.Stale, e.Reported = inbox.Held, session, on, false, false, nil

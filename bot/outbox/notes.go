@@ -27,8 +27,8 @@ type richFact struct {
 	At  time.Time `json:"at"`
 }
 
-// hold is one pause that Telegram asked for. It is kept as a duration, so that neither a clock that
-// is set back nor an earlier version's file makes it longer than pause.MaxRetryAfter.
+// hold is one pause that Telegram asked for. It is kept as a duration, so that a clock that is
+// set back does not make it longer than pause.MaxRetryAfter.
 type hold struct {
 	At      time.Time `json:"at"`
 	Seconds int       `json:"seconds"`

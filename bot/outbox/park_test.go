@@ -220,7 +220,7 @@ func TestP5_AbsurdRetryAfterIsCapped(t *testing.T) {
 			require.NoError(t, b.stop())
 		})
 	}
-	t.Run("kept by an earlier version", func(t *testing.T) {
+	t.Run("longer on disk", func(t *testing.T) {
 		at := time.Unix(1_000_000, 0)
 		assert.Equal(t, time.Hour, hold{At: at, Seconds: 9_000_000_000}.left(at))
 		assert.Equal(t, time.Hour, hold{At: at, Seconds: math.MaxInt}.left(at))

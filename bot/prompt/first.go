@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -85,7 +84,7 @@ func (a facts) refusal(p chat.Phrases) render.Text {
 	if a.Reason != noFolder {
 		return render.Text{}
 	}
-	return p.Failure(port.Session{}, &refusal.Error{Code: cmp.Or(a.Refused, refusal.DirMissing), Dir: a.File}).Text
+	return p.Failure(port.Session{}, &refusal.Error{Code: a.Refused, Dir: a.File}).Text
 }
 
 // settlePaths ends the texts that were taken as paths of folders: the session has begun.

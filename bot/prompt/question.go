@@ -222,7 +222,7 @@ type facts struct {
 	Word    string       `json:"word,omitempty"`
 	File    string       `json:"file,omitempty"`
 	Binding string       `json:"binding,omitempty"`
-	Refused refusal.Code `json:"refused,omitempty"` // of noFolder: why no session may start there; empty in a card of an earlier version
+	Refused refusal.Code `json:"refused,omitempty"` // of noFolder: why no session may start there
 }
 
 // ask shows a question under the message of a prompt. Each reason has a separate message.

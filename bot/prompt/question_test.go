@@ -53,11 +53,3 @@ func TestQuestions(t *testing.T) {
 		})
 	}
 }
-
-// A question of an earlier version has no reason of the refusal.
-func TestUnknownRefusalIsMissingFolder(t *testing.T) {
-	words := inEnglish()
-	var content card.Content
-	facts{Reason: noFolder, File: "~/none"}.write(&content, words, inbox.Entry{Received: time.Now()}, port.Session{})
-	assert.Contains(t, content.Text.Text, words.Text(i18n.PathMissing, i18n.Args{"Path": render.Code("~/none")}).Text)
-}

@@ -183,8 +183,7 @@ const (
 	ackTimeout  = 10 * time.Second
 	maxMessages = 10_000 // of a host in one stream
 	maxStream   = 1 << 30
-	maxEvents   = 1000   // of a host in the stream of events: one host leaves room for others
-	oneConsumer = "chat" // the consumer of all events that an earlier program made
+	maxEvents   = 1000 // of a host in the stream of events: one host leaves room for others
 )
 
 // prepare makes the streams, and the consumers of the hosts.
@@ -205,9 +204,6 @@ func (c *Chat) prepare(ctx context.Context) error {
 		}); err != nil {
 			return fmt.Errorf("make the stream %s: %w", name, err)
 		}
-	}
-	if err := c.js.DeleteConsumer(ctx, c.names.Events(), oneConsumer); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return fmt.Errorf("remove the consumer %s: %w", oneConsumer, err)
 	}
 	for _, host := range c.current().Hosts {
 		if err := c.consumer(ctx, c.names.Commands(), host, c.names.Command(host)); err != nil {

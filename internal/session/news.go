@@ -15,7 +15,7 @@ type News struct {
 	Kind   string `json:"kind"`
 	Body   string `json:"body"` // JSON
 	// View is the session as the chat shall see it with the news, in JSON. It is empty until the
-	// news may be delivered, and in a record of an earlier program.
+	// news may be delivered.
 	View string `json:"view,omitempty"`
 }
 

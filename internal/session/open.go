@@ -242,9 +242,6 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	p.unknown = unknown
-	if p.ActiveAt.IsZero() { // an earlier program saved the record
-		p.ActiveAt = p.UpdatedAt
-	}
 	*r = Record(p)
 	r.inUTC()
 	return r.check()

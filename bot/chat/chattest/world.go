@@ -21,7 +21,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/agent/claude/claudeask"
 	"ccbot/bot"
 	"ccbot/bot/alias"
 	"ccbot/bot/ask"
@@ -212,7 +211,7 @@ func (w *World) openCards() {
 func (w *World) open(t *testing.T) {
 	t.Helper()
 	var err error
-	w.Asks, err = ask.Open(filepath.Join(w.Dir, "asks"), filepath.Join(w.Dir, "quarantine"), claudeask.Former, w.Log)
+	w.Asks, err = ask.Open(filepath.Join(w.Dir, "asks"), filepath.Join(w.Dir, "quarantine"), w.Log)
 	require.NoError(t, err)
 }
 

@@ -35,6 +35,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/process"
+	accepted "ccbot/internal/prompts"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
@@ -43,6 +44,7 @@ import (
 	"ccbot/loop"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 	"ccbot/schedule"
 )
 
@@ -224,8 +226,10 @@ func TestLeftPromptPausesLoop(t *testing.T) {
 func TestP4_PromptsOfUnreadableRecordAreOffered(t *testing.T) {
 	f := newForgetful(t)
 	open := session.Record{ID: uuid.New(), AgentSessionID: uuid.New(), Name: "open", Dir: f.Dir, State: session.Running, CreatedAt: time.Now()}
-	_, typed, _ := f.waiting("for one that may have it")
-	require.NoError(t, f.inbox.Change(typed, func(e *inbox.Entry) error { e.State = inbox.Unproven; return nil }))
+	r, typed, _ := f.waiting("for one that may have it")
+	require.NoError(t, f.inbox.Change(typed, func(e *inbox.Entry) error { e.State, e.Number = inbox.Unproven, 1; return nil }))
+	require.NoError(t, f.Prompts.Files.Save(accepted.Prompt{Key: typed, Number: 1, Session: r.ID, Text: "for one that may have it",
+		Since: time.Now(), State: accepted.Unproven, Mark: &talk.Mark{At: time.Now()}}))
 	newer, broken, nobodys := f.unreadable(open)
 	for key, want := range map[string]inbox.State{newer: inbox.Held, broken: inbox.Asked, nobodys: inbox.Asked, typed: inbox.Asked} {
 		e, err := f.inbox.Load(key)

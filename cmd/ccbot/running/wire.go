@@ -11,7 +11,6 @@ import (
 	tgbot "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
 
-	"ccbot/agent/claude/claudeask"
 	"ccbot/bot"
 	"ccbot/bot/ask"
 	"ccbot/bot/attachment"
@@ -155,7 +154,7 @@ func (s *system) openStores(c config.Config, log *slog.Logger) (err error) {
 		return err
 	}
 	s.inbox = s.prompts.inbox
-	s.asks, err = ask.Open(filepath.Join(c.Dir, "asks"), filepath.Join(c.Dir, "quarantine"), claudeask.Former, log)
+	s.asks, err = ask.Open(filepath.Join(c.Dir, "asks"), filepath.Join(c.Dir, "quarantine"), log)
 	return err
 }
 

@@ -16,9 +16,9 @@ import (
 )
 
 // ownFiles are the other files that ccbot makes. ccbot.env is not among them, because a person
-// writes it. pace.json is of an earlier version.
+// writes it.
 var ownFiles = []string{lockFile, formatFile, instanceFile, aliveFile, lowFile, probe, hookwire.SocketName, hookwire.SocketName + "~",
-	claudeFile, "commands.json", "holds.json", "pace.json", "parked.json", "rich.json", "windows.json", suspect.Name}
+	claudeFile, "commands.json", "holds.json", "parked.json", "rich.json", "windows.json", suspect.Name}
 
 // TestFilesTableNamesWhatCcbotMakes: docs/configuration.md has a row for each file and folder, and
 // for nothing else.
