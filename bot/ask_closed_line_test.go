@@ -75,7 +75,7 @@ func TestInterruptionIsTheSameLine(t *testing.T) {
 	r := w.NewCurrentSession(t, "api", session.Completed)
 	w.Records.Change(r.ID, func(r *session.Record) {
 		r.Exit = &session.Exit{Known: true, Signal: 9}
-		r.Interruption = &session.Interruption{At: chattest.Started, Step: "make test", Done: 3, Tasks: 5}
+		r.Interruption = &session.Interruption{At: chattest.Started, Step: "make test", TasksDone: 3, TasksTotal: 5}
 	})
 	w.MustHear(t, "/why api")
 	require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ended{}))

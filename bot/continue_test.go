@@ -51,7 +51,7 @@ func TestReportNamesInterruptedWork(t *testing.T) {
 	r := w.CutShort(t, "api", session.ClosedReboot)
 	waits := w.CutShort(t, "web", session.ClosedReboot)
 	w.Records.Change(waits.ID, func(r *session.Record) {
-		r.Interruption.Waited, r.Interruption.Tasks, r.Interruption.Step = true, 0, ""
+		r.Interruption.Waited, r.Interruption.TasksTotal, r.Interruption.Step = true, 0, ""
 	})
 	w.Lost(t, "docs", session.ClosedReboot)
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{Booted: chattest.Started}))
@@ -186,7 +186,7 @@ func TestReportOffersAFailedResumeAgain(t *testing.T) {
 	api, web := w.Lost(t, "api", session.ClosedReboot), w.Lost(t, "web", session.ClosedReboot)
 	m := w.RecoveredMessage(t)
 	become := func(r session.Record, state session.State, n news.News) {
-		w.Records.Change(r.ID, func(r *session.Record) { r.State, r.Closed = state, "" })
+		w.Records.Change(r.ID, func(r *session.Record) { r.State, r.ClosedReason = state, "" })
 		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), n))
 		w.Work(t)
 	}

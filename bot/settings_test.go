@@ -62,7 +62,7 @@ func TestSettingsHavePages(t *testing.T) {
 		{i18n.SettingNotices, "off", conversation.Settings{Background: "off"}, "Notices: off"},
 		{i18n.SettingNotices, "line with a sound", conversation.Settings{Background: "sound"}, "Notices: line with a sound"},
 		{i18n.SettingNotices, "full answers", conversation.Settings{Background: "full"}, "Notices: full answers"},
-		{i18n.SettingZone, "Los Angeles " + inLosAngeles(t), conversation.Settings{Zone: "America/Los_Angeles"}, "Time zone: America/Los_Angeles " + inLosAngeles(t)},
+		{i18n.SettingZone, "Los Angeles " + inLosAngeles(t), conversation.Settings{TimeZone: "America/Los_Angeles"}, "Time zone: America/Los_Angeles " + inLosAngeles(t)},
 		{i18n.SettingQuiet, "22:00–7:00", conversation.Settings{Quiet: &conversation.Hours{From: 22 * 60, Until: 7 * 60}}, "Quiet hours: 22:00–7:00"},
 		{i18n.SettingQuiet, "0:00–8:00", conversation.Settings{Quiet: &conversation.Hours{Until: 8 * 60}}, "Quiet hours: 0:00–8:00"},
 	} {

@@ -71,13 +71,13 @@ func TestTapsHaveRules(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range files {
 		var c struct {
-			Kind string
-			Look card.Content
+			Kind    string
+			Content card.Content
 		}
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(data, &c))
-		for _, o := range slices.Concat(c.Look.Options...) {
+		for _, o := range slices.Concat(c.Content.Options...) {
 			limited[c.Kind] = limited[c.Kind] || o.For != 0
 		}
 	}

@@ -133,7 +133,7 @@ func TestWindowsConversationHasOwner(t *testing.T) {
 				w.Records.Change(r.ID, func(r *session.Record) {
 					r.AgentSessionID = chattest.Theirs
 					if i == 0 {
-						r.Closed = tt.closed
+						r.ClosedReason = tt.closed
 					}
 				})
 				all = append(all, r)

@@ -18,7 +18,7 @@ import (
 
 // manager stands in for systemd with one unit: it starts the program with only the unit's
 // environment and a notify socket, stops only the main process, and restarts it according to
-// Restart= and RestartPreventExitStatus=.
+// Restart=, RestartPreventExitStatus= and StartLimitBurst=.
 type manager struct {
 	w      *world
 	unit   map[string][]string
@@ -27,6 +27,7 @@ type manager struct {
 	mu     sync.Mutex
 	ready  int  // number of readiness notices
 	starts int  // of the program
+	tries  int  // of them since a person has started it
 	wanted bool // it should run
 	over   chan struct{}
 	failed int // the exit code after which it is not started again
@@ -88,6 +89,7 @@ func (m *manager) startLocked() {
 		cmd.Env = append(cmd.Env, unquoted(kv))
 	}
 	m.starts++
+	m.tries++
 	m.w.bot, m.over = b, make(chan struct{})
 	if err := cmd.Start(); err != nil {
 		m.w.t.Errorf("start: %v", err)
@@ -110,7 +112,8 @@ func (m *manager) watch(b *botProcess, over chan struct{}) {
 	if !m.wanted || clean {
 		return
 	}
-	if slices.Contains(strings.Fields(m.unit["RestartPreventExitStatus"][0]), strconv.Itoa(status.ExitStatus())) {
+	prevented := slices.Contains(strings.Fields(m.unit["RestartPreventExitStatus"][0]), strconv.Itoa(status.ExitStatus()))
+	if prevented || strconv.Itoa(m.tries) == m.unit["StartLimitBurst"][0] {
 		m.failed, m.wanted = status.ExitStatus(), false
 		return
 	}
@@ -122,7 +125,7 @@ func (m *manager) start(wait bool) {
 	m.w.t.Helper()
 	m.mu.Lock()
 	before := m.ready
-	m.wanted, m.failed = true, 0
+	m.wanted, m.failed, m.tries = true, 0, 0
 	m.startLocked()
 	m.mu.Unlock()
 	if wait {

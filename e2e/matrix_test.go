@@ -116,7 +116,7 @@ func TestCrashMatrixKnowsEveryFailpoint(t *testing.T) {
 // elsewhere are the failpoints that a test without a bot's process tries, because the stand-in of
 // the Bot API adds no bot to a group.
 var elsewhere = map[string]string{"group-allowed": "TestP8_KillAfterGroupIsAllowed",
-	"prompt-stored":     "TestP4_HandoverProperty", "prompt-renamed": "TestP4_HandoverProperty", "prompts-settled": "TestP4_HandoverProperty"}
+	"prompt-stored": "TestP4_HandoverProperty", "prompt-renamed": "TestP4_HandoverProperty", "prompts-settled": "TestP4_HandoverProperty"}
 
 // failpoints are the names of the program's failpoints and where they stand.
 func failpoints(t *testing.T) map[string]string {

@@ -138,7 +138,7 @@ func TestRealInterruptedTurnGoesOn(t *testing.T) {
 
 	w.tap(w.hear(told.ID, "waits is ready"), "Continue")
 	w.until("and so does the other", func() bool { r := w.record("waits"); return r.Unfinished() == nil })
-	w.until("a turn has ended well", func() bool { r := w.record("works"); return r.Unfinished() == nil && r.Progress.Open == nil })
+	w.until("a turn has ended well", func() bool { r := w.record("works"); return r.Unfinished() == nil && r.Progress.OpenTurn == nil })
 	assert.NoFileExists(t, w.dir+"/never")
 	w.stop()
 }

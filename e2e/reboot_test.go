@@ -68,7 +68,7 @@ func TestP8_RebootRestoresAll(t *testing.T) {
 	assert.Contains(t, told.Text, "3 sessions ended when the computer shut down: busy, one, two.")
 	assert.Equal(t, names, w.inState(session.Lost))
 	for _, r := range w.records() {
-		assert.Equal(t, session.ClosedReboot, r.Closed, r.Name)
+		assert.Equal(t, session.ClosedReboot, r.ClosedReason, r.Name)
 	}
 	w.tap(told, "Choose")
 	picked := w.hear(told.ID, "Which session")

@@ -48,7 +48,7 @@ func (t *Transcripts) Next(ctx context.Context, session uuid.UUID, from talk.Cur
 	last := slices.IndexFunc(r.Cursors, func(c talk.Cursor) bool { return c.Path == from.Path }) == len(r.Cursors)-1
 	written := last && r.State.Live()
 	over := func(item talk.Item) bool { // written in a terminal after the session's end
-		return last && !written && r.Tail > 0 && item.At.Offset >= r.Tail
+		return last && !written && r.TranscriptEnd > 0 && item.At.Offset >= r.TranscriptEnd
 	}
 	f := t.take(t.Agents.Of(r.AgentName), session, from)
 	var items []talk.Item

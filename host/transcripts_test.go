@@ -87,7 +87,7 @@ func TestTranscriptsOfEndedSession(t *testing.T) {
 		assert.Len(t, said, want)
 	}
 
-	r.Tail = one.Offset
+	r.TranscriptEnd = one.Offset
 	known[r.ID] = r
 	items, err = all.Next(t.Context(), r.ID, start, 9, true)
 	require.NoError(t, err)

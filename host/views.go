@@ -84,7 +84,7 @@ func View(agents agent.Agents, r session.Record) port.Session {
 		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: r.State, Resumable: r.State.HasEnded(),
 		Owns: r.Owns(), Interrupted: r.Interrupted(), AgentSessionID: r.AgentSessionID, ForkOf: r.ForkOf,
 		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: r.Final,
-		Closed: port.Closed(r.Closed), Cursors: r.Cursors, Prompts: r.Prompts, IdleAfter: r.IdleAfter, Budget: r.Budget, Unreported: r.Unreported,
+		Closed: port.Closed(r.ClosedReason), Cursors: r.Cursors, Prompts: r.Prompts, IdleAfter: r.IdleAfter, Budget: r.Budget, Unreported: r.Unreported,
 		News: r.LastNews, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Now: view.Noted(r), NowSince: r.PhaseAt, Can: agents.Of(r.AgentName).Abilities,
 	}
@@ -103,7 +103,7 @@ func View(agents agent.Agents, r session.Record) port.Session {
 		s.Exit = &port.Exit{Status: e.Status, Signal: e.Signal, Crashed: e.Crashed()}
 	}
 	if i := r.Unfinished(); i != nil {
-		s.Interruption = &port.Interruption{Prompt: r.ContinueID(), Step: i.Step, Done: i.Done, Tasks: i.Tasks,
+		s.Interruption = &port.Interruption{Prompt: r.ContinueID(), Step: i.Step, Done: i.TasksDone, Tasks: i.TasksTotal,
 			Waited: i.Waited, Alone: lifecycle.ContinuesAlone(r, by)}
 	}
 	if c := r.Cleanup; c != nil {

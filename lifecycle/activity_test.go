@@ -196,7 +196,7 @@ func TestLimitEndsDuringSleep(t *testing.T) {
 
 // An agent whose requests fail is at work: its end has cut a turn short.
 func TestFailingTurnIsInterrupted(t *testing.T) {
-	open := history.Progress{Open: &history.Turn{At: viewtest.Noon.Add(-time.Hour)}}
+	open := history.Progress{OpenTurn: &history.Turn{At: viewtest.Noon.Add(-time.Hour)}}
 	r := in(session.Running, func(r *session.Record) {
 		r.StartedAt, r.Progress = viewtest.Noon.Add(-2*time.Hour), open
 		r.Phase, r.PhaseAt, r.PhaseUntil = string(talk.PhaseAPIError), viewtest.Noon.Add(-time.Minute), viewtest.Noon

@@ -223,7 +223,7 @@ func (w *adoption) bindAgain(ctx context.Context, q AdoptRequest, server tmux.Se
 // (P5), because a second cursor of the same file would never be passed. If the session was not
 // known to have ended, the whole conversation is shown.
 func (w *adoption) cursorsFromHere() ([]talk.Cursor, error) {
-	cursors, tail := slices.Clone(w.r.Cursors), w.r.Tail
+	cursors, tail := slices.Clone(w.r.Cursors), w.r.TranscriptEnd
 	if w.r.State.Live() {
 		tail = math.MaxInt64
 	}

@@ -38,7 +38,7 @@ func TestResumeReadsOnlyConversationEnd(t *testing.T) {
 				end, err := jsonl.End(w.transcript(r.AgentSessionID))
 				require.NoError(t, err)
 				w.edit(r.ID, func(r *session.Record) {
-					r.Progress, r.Cursors, r.Tail = history.Progress{}, []talk.Cursor{end}, end.Offset
+					r.Progress, r.Cursors, r.TranscriptEnd = history.Progress{}, []talk.Cursor{end}, end.Offset
 				})
 				before := disktest.BytesRead(t)
 				back, err := tc.resume(w, r)

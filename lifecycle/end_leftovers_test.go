@@ -29,8 +29,8 @@ func (w *world) haunt() (r session.Record, left process.Identity) {
 	w.processes.Hide(777, process.ErrGone) // the archive does not see it
 	w.presences.claim()
 	w.edit(r.ID, func(r *session.Record) {
-		r.State, r.Ended, r.EndedAt, r.Binding = session.Archived, w.Moment(), time.Now().UTC(), nil
-		r.Tail = w.tailOf(*r)
+		r.State, r.EndedMoment, r.EndedAt, r.Binding = session.Archived, w.Moment(), time.Now().UTC(), nil
+		r.TranscriptEnd = w.tailOf(*r)
 	})
 	w.processes.Hide(777, nil)
 	if a := w.tmux.agentOf(r); w.processes.Alive(a.id) {
@@ -106,10 +106,10 @@ func TestP2_OnlyLeftoversAreEnded(t *testing.T) {
 			w.edit(r.ID, func(r *session.Record) { r.SecondWriters = []process.Identity{left} })
 		}},
 		{"one that was started after the end", func(w *world, r session.Record, left process.Identity) {
-			w.edit(r.ID, func(r *session.Record) { r.Ended = process.Moment{Boot: boot, Tick: left.Start} })
+			w.edit(r.ID, func(r *session.Record) { r.EndedMoment = process.Moment{Boot: boot, Tick: left.Start} })
 		}},
 		{"one whose session's end nobody saw", func(w *world, r session.Record, _ process.Identity) {
-			w.edit(r.ID, func(r *session.Record) { r.Ended = process.Moment{} })
+			w.edit(r.ID, func(r *session.Record) { r.EndedMoment = process.Moment{} })
 		}},
 		{"one that has moved on", func(w *world, _ session.Record, left process.Identity) {
 			w.presences.claim(presence.File{PID: 777, ProcStart: left.Start, SessionID: uuid.New()})
@@ -176,7 +176,7 @@ func TestP3_SurvivingLeftoverIsNoted(t *testing.T) {
 			got := w.get(r.ID)
 			assert.Equal(t, session.Archived, got.State)
 			assert.Equal(t, r.EndedAt, got.EndedAt)
-			assert.Equal(t, r.Ended, got.Ended)
+			assert.Equal(t, r.EndedMoment, got.EndedMoment)
 			require.NotNil(t, got.Cleanup)
 			assert.Equal(t, attempt+1, got.Cleanup.Attempts)
 			assert.Equal(t, []process.Identity{left}, got.Cleanup.Processes)
@@ -203,11 +203,11 @@ func TestP3_RestoreForgetsNotedLeftovers(t *testing.T) {
 		_, err := w.EndLeftovers(w.ctx, r.ID, testRule)
 		require.NoError(t, err)
 		w.processes.Exit(left.PID)
-		w.edit(r.ID, func(r *session.Record) { r.Closed, r.Unreported = session.ClosedReboot, true })
+		w.edit(r.ID, func(r *session.Record) { r.ClosedReason, r.Unreported = session.ClosedReboot, true })
 		back, err := w.restoreIt(r.ID)
 		require.NoError(t, err)
 		assert.Nil(t, back.Cleanup)
-		assert.Empty(t, back.Closed)
+		assert.Empty(t, back.ClosedReason)
 		assert.False(t, back.Unreported)
 		w.run()
 		w.report(back)

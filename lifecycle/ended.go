@@ -78,7 +78,7 @@ func (w *closing) complete(ctx context.Context) error {
 	if err := w.ender.CloseOwn(ctx, w.term.Pane); err != nil {
 		return err
 	}
-	w.noteEnded(w.r.Requested)
+	w.noteEnded(w.r.RequestedMoment)
 	return w.become(ctx, session.Completed, ruleEnded, "its process is gone", nil)
 }
 
@@ -199,7 +199,7 @@ func (w *closing) noteEnded(since process.Moment) {
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
 	w.r.SecondWriters = w.Evidence.Living(w.r.SecondWriters)
-	w.r.LastEnd = session.LastEnd{Requested: w.r.Requested, Ended: since, EndedAt: w.Now().UTC(), Tail: w.Observer.TranscriptSize(*w.r)}
+	w.r.LastEnd = session.LastEnd{RequestedMoment: w.r.RequestedMoment, EndedMoment: since, EndedAt: w.Now().UTC(), TranscriptEnd: w.Observer.TranscriptSize(*w.r)}
 }
 
 // giveUp ends the life of a session without any known remains. Without news it is Unreported:
@@ -212,7 +212,7 @@ func (w *closing) giveUp(ctx context.Context, next session.State, rule session.R
 		w.noteInterruption(ctx)
 	}
 	w.noteEnded(w.endSeen())
-	w.r.Closed, w.r.Unreported = closed, n == nil
+	w.r.ClosedReason, w.r.Unreported = closed, n == nil
 	return w.become(ctx, next, rule, why, n)
 }
 
@@ -254,31 +254,31 @@ func interruption(r session.Record, last view.AgentState, seen, now time.Time) *
 	if r.StartedAt.After(since) {
 		since = r.StartedAt // a turn that was open before the present launch belongs to an earlier interruption
 	}
-	open := r.Progress.Open
+	open := r.Progress.OpenTurn
 	if i := r.Interruption; i != nil && i.At.After(r.StartedAt) {
 		return i // a crash came between noting the interruption and the session's end: each launch is interrupted only once
 	}
 	began := open != nil && open.At.After(since)
-	ended := open == nil && r.Progress.LastTurn.After(since)
+	ended := open == nil && r.Progress.LastTurnAt.After(since)
 	busy := (phase.Waiting() || works) && !ended
 	if r.Exit != nil && r.Exit.Known && !r.Exit.Crashed() || !busy && !began {
 		return r.Interruption
 	}
-	i := &session.Interruption{At: now.UTC(), Tasks: len(r.Progress.Tasks), Waited: phase.Waiting(), Well: r.Progress.Well, Unseen: last.IsUnclear()}
+	i := &session.Interruption{At: now.UTC(), TasksTotal: len(r.Progress.Tasks), Waited: phase.Waiting(), TurnsWell: r.Progress.TurnsWell, Unseen: last.IsUnclear()}
 	for _, task := range r.Progress.Tasks {
 		if task.Status == "completed" {
-			i.Done++
+			i.TasksDone++
 		}
 	}
-	if i.Done == i.Tasks {
-		i.Tasks, i.Done = 0, 0 // the list of work that has ended
+	if i.TasksDone == i.TasksTotal {
+		i.TasksTotal, i.TasksDone = 0, 0 // the list of work that has ended
 	}
 	if open != nil {
 		i.Step = open.Step
 		i.Unseen = i.Unseen || last.Since.IsZero() && open.At.After(seen.Add(unseenFor))
 	}
 	if before := r.Interruption; before != nil {
-		i.Again = before.Followed && before.Well == i.Well
+		i.Again = before.Followed && before.TurnsWell == i.TurnsWell
 	}
 	return i
 }

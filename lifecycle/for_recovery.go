@@ -117,7 +117,7 @@ func (s *Service) Abandon(ctx context.Context, id uuid.UUID, rule session.Rule, 
 		case w.r.State == session.Running:
 			return w.closing.giveUp(ctx, session.Abandoned, rule, why, closed, nil)
 		}
-		w.r.Closed = cmp.Or(closed, w.r.Closed)
+		w.r.ClosedReason = cmp.Or(closed, w.r.ClosedReason)
 		if err := w.r.Become(session.Abandoned, w.Now(), rule, why); err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (s *Service) Close(ctx context.Context, id uuid.UUID, rule session.Rule, wh
 		case w.r.State.Live():
 			return &StateError{State: w.r.State, Want: "closed"}
 		}
-		w.r.Closed = closed
+		w.r.ClosedReason = closed
 		w.r.Note(w.Now(), rule, why)
 		return w.save()
 	})

@@ -100,7 +100,7 @@ func TestLostWithItsServer(t *testing.T) {
 		w.pass(time.Minute)
 		got := w.get(r.ID)
 		assert.Equal(t, session.Lost, got.State)
-		assert.Equal(t, session.ClosedTmux, got.Closed)
+		assert.Equal(t, session.ClosedTmux, got.ClosedReason)
 		assert.True(t, got.Unreported)
 		assert.Equal(t, 1, lost)
 		assert.Zero(t, toldOf[news.Lost](w.news), "all that were lost are told at once")

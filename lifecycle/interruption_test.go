@@ -27,21 +27,21 @@ func TestInterruption(t *testing.T) {
 	at := func(minute int) time.Time { return launch.Add(time.Duration(minute) * time.Minute) }
 	const now = 60
 	open := func(minute int) history.Progress {
-		return history.Progress{Open: &history.Turn{At: at(minute), Step: "make test"}, Well: 2,
+		return history.Progress{OpenTurn: &history.Turn{At: at(minute), Step: "make test"}, TurnsWell: 2,
 			Tasks: []port.Task{{Status: "completed"}, {Status: "in_progress"}}}
 	}
-	over := func(minute int) history.Progress { return history.Progress{LastTurn: at(minute), Well: 2} }
+	over := func(minute int) history.Progress { return history.Progress{LastTurnAt: at(minute), TurnsWell: 2} }
 	left := func(status presence.Status, minute int) view.AgentState {
 		return view.StateOf(process.Identity{}, presence.File{Status: status, UpdatedAt: at(minute)}, nil)
 	}
 	cut := func(change func(i *session.Interruption)) *session.Interruption {
-		i := &session.Interruption{At: at(now), Step: "make test", Done: 1, Tasks: 2, Well: 2}
+		i := &session.Interruption{At: at(now), Step: "make test", TasksDone: 1, TasksTotal: 2, TurnsWell: 2}
 		if change != nil {
 			change(i)
 		}
 		return i
 	}
-	earlier := &session.Interruption{At: at(-5), Well: 2, Followed: true}
+	earlier := &session.Interruption{At: at(-5), TurnsWell: 2, Followed: true}
 	tests := []struct {
 		name     string
 		phase    talk.Phase
@@ -54,7 +54,7 @@ func TestInterruption(t *testing.T) {
 		want     *session.Interruption
 	}{
 		{name: "at work", phase: talk.PhaseWorking, since: 10, progress: open(11), want: cut(nil)},
-		{name: "at work, and nothing is written yet", phase: talk.PhaseWorking, since: 10, progress: over(9), want: &session.Interruption{At: at(now), Well: 2}},
+		{name: "at work, and nothing is written yet", phase: talk.PhaseWorking, since: 10, progress: over(9), want: &session.Interruption{At: at(now), TurnsWell: 2}},
 		{name: "at work as far as was seen, but the turn has ended", phase: talk.PhaseWorking, since: 10, progress: over(11)},
 		{name: "idle", phase: talk.PhaseIdle, since: 10, progress: over(10)},
 		{name: "idle, and the end of the turn is not written", phase: talk.PhaseIdle, since: 10, progress: open(9)},
@@ -82,9 +82,9 @@ func TestInterruption(t *testing.T) {
 		{name: "nobody saw how it ended", phase: talk.PhaseWorking, since: 10, progress: open(11), exit: &session.Exit{}, want: cut(nil)},
 		{name: "again, without a turn that ended well", phase: talk.PhaseWorking, since: 10, progress: open(11), before: earlier,
 			want: cut(func(i *session.Interruption) { i.Again = true })},
-		{name: "again, after one", phase: talk.PhaseWorking, since: 10, progress: open(11), before: &session.Interruption{At: at(-5), Well: 1, Followed: true}, want: cut(nil)},
+		{name: "again, after one", phase: talk.PhaseWorking, since: 10, progress: open(11), before: &session.Interruption{At: at(-5), TurnsWell: 1, Followed: true}, want: cut(nil)},
 		{name: "again, but nobody went on after the one before", phase: talk.PhaseWorking, since: 10, progress: open(11),
-			before: &session.Interruption{At: at(-5), Well: 2}, want: cut(nil)},
+			before: &session.Interruption{At: at(-5), TurnsWell: 2}, want: cut(nil)},
 		{name: "the same launch once more", phase: talk.PhaseWorking, since: 10, progress: open(11), before: &session.Interruption{At: at(now - 1)},
 			want: &session.Interruption{At: at(now - 1)}},
 	}
@@ -112,7 +112,7 @@ func TestContinuesAlone(t *testing.T) {
 		{"it was seen at work", func(*session.Record) {}, true},
 		{"nothing was interrupted", func(r *session.Record) { r.Interruption = nil }, false},
 		{"somebody has gone on", func(r *session.Record) { r.Interruption.Followed = true }, false},
-		{"a turn has ended well since", func(r *session.Record) { r.Progress.Well = 3 }, false},
+		{"a turn has ended well since", func(r *session.Record) { r.Progress.TurnsWell = 3 }, false},
 		{"it waited for a person", func(r *session.Record) { r.Interruption.Waited = true }, false},
 		{"it may have", func(r *session.Record) { r.Interruption.Unseen = true }, false},
 		{"it was interrupted before", func(r *session.Record) { r.Interruption.Again = true }, false},
@@ -123,7 +123,7 @@ func TestContinuesAlone(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := session.Record{Interruption: &session.Interruption{Well: 2}, Progress: history.Progress{Well: 2},
+			r := session.Record{Interruption: &session.Interruption{TurnsWell: 2}, Progress: history.Progress{TurnsWell: 2},
 				Launch: &session.Launch{PermissionMode: "ask"}}
 			tt.change(&r)
 			assert.Equal(t, tt.want, ContinuesAlone(r, claude.Starter{}))

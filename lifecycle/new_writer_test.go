@@ -112,7 +112,7 @@ func TestP1_ClosedSessionReportsNoWriter(t *testing.T) {
 		t.Run("closed "+tc.closed, func(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, h := w.wentOn()
-				w.edit(r.ID, func(r *session.Record) { r.State, r.Closed, r.Binding = session.Lost, tc.closed, nil })
+				w.edit(r.ID, func(r *session.Record) { r.State, r.ClosedReason, r.Binding = session.Lost, tc.closed, nil })
 				w.run()
 				w.WakeAgent(h.id.PID)
 				w.pass(time.Hour)

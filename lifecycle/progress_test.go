@@ -166,7 +166,7 @@ func TestTurnStateIsOneSave(t *testing.T) {
 		now := w.get(r.ID)
 		assert.Equal(t, string(talk.PhaseIdle), now.Phase)
 		assert.Equal(t, 1, now.Progress.Turns)
-		assert.Equal(t, time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), now.Progress.LastTurn)
+		assert.Equal(t, time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), now.Progress.LastTurnAt)
 		assert.Equal(t, w.transcript(r.AgentSessionID), now.Progress.Path)
 		assert.InDelta(t, 12, now.Usage.Context, 0)
 		assert.Equal(t, "2", now.GitNow.Head)

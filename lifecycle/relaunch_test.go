@@ -164,7 +164,7 @@ func TestBindingHasAgentsProgram(t *testing.T) {
 		r, a := w.starting()
 		first, err := w.processes.Inspect(a.id.PID)
 		require.NoError(t, err)
-		assert.Equal(t, process.ArgvHash(first.Args), r.Binding.Argv)
+		assert.Equal(t, process.ArgvHash(first.Args), r.Binding.ArgvDigest)
 		w.processes.Change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = "/opt/claude", []string{"claude", "--later"} })
 		w.report(r)
 		w.pass(time.Second)
@@ -172,6 +172,6 @@ func TestBindingHasAgentsProgram(t *testing.T) {
 		require.Equal(t, session.Running, r.State)
 		assert.Equal(t, "/opt/claude", r.Binding.Exe)
 		assert.Equal(t, "/opt/claude", r.Exe)
-		assert.Equal(t, process.ArgvHash([]string{"claude", "--later"}), r.Binding.Argv)
+		assert.Equal(t, process.ArgvHash([]string{"claude", "--later"}), r.Binding.ArgvDigest)
 	})
 }

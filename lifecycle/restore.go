@@ -25,8 +25,8 @@ const askFirst = port.Damaged("")
 func (w *opening) mend(how port.Damaged) error {
 	health, err := w.agent().Keeper.Check(w.r.AgentSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
-	empty := errors.Is(err, coding.ErrNothingLeft) || gone && w.r.Tail > 0
-	lost := empty && health.Size < w.r.Tail // otherwise the file never contained more than bookkeeping
+	empty := errors.Is(err, coding.ErrNothingLeft) || gone && w.r.TranscriptEnd > 0
+	lost := empty && health.Size < w.r.TranscriptEnd // otherwise the file never contained more than bookkeeping
 	switch {
 	case gone && !empty:
 		return nil // nothing was ever said
@@ -118,7 +118,7 @@ func (w *opening) restore(ctx context.Context) error {
 // the session's end is history. Text that the chat lacks from before the session's end stays (P5).
 func (w *opening) skipHistory() error {
 	c, ok := w.r.Cursor()
-	if !ok || w.agent().Replies.Unsaid(c, w.r.Tail) {
+	if !ok || w.agent().Replies.Unsaid(c, w.r.TranscriptEnd) {
 		return nil
 	}
 	end, err := w.agent().Transcripts.End(c.Path)

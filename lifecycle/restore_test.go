@@ -474,7 +474,7 @@ func TestRestoreBeginsNewRun(t *testing.T) {
 			at := time.Now().UTC()
 			r.Run = session.Run{Exit: &session.Exit{At: at}, StartedAt: at, ReportsAt: at, ReadyAt: at, Phase: "limit_reached", PhaseAt: at,
 				PhaseWhat: "until noon", PhaseUntil: at}
-			r.Closing = session.Closing{Cleanup: &session.CleanupError{}, Closed: session.ClosedReboot, Unreported: true}
+			r.Closing = session.Closing{Cleanup: &session.CleanupError{}, ClosedReason: session.ClosedReboot, Unreported: true}
 		})
 		w.pass(time.Minute)
 		var begun session.Record

@@ -139,7 +139,7 @@ func TestP2_LaterResumeSurvivesAllRetries(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.survived()
 		w.write(r, userLine("hello"))
-		first := r.Ended
+		first := r.EndedMoment
 		w.pass(time.Second)
 		desk := w.tmux.byHand(resume(r.AgentSessionID)...)
 		w.pass(5 * time.Minute)
@@ -150,12 +150,12 @@ func TestP2_LaterResumeSurvivesAllRetries(t *testing.T) {
 		w.crash("stop-recorded", func() { assert.Error(t, w.Archive(w.ctx, r.ID, r.Final, port.Cause{Why: "another try, asked for"})) })
 		w.comeBack()
 		assert.Equal(t, session.CleanupFailed, w.get(r.ID).State)
-		assert.Equal(t, first, w.get(r.ID).Ended)
+		assert.Equal(t, first, w.get(r.ID).EndedMoment)
 		w.processes.YieldsTo(a.id.PID, process.HowTerm)
 		w.pass(2 * time.Hour)
 		got := w.get(r.ID)
 		require.Equal(t, session.Completed, got.State)
-		assert.Equal(t, first, got.Ended)
+		assert.Equal(t, first, got.EndedMoment)
 		assert.Equal(t, 1, w.news.ghosts())
 
 		w.edit(r.ID, func(r *session.Record) { r.SecondWriters = nil })

@@ -82,7 +82,7 @@ func (s *Service) EndWriters(ctx context.Context, id uuid.UUID, who []process.Id
 		ended = w.ender.EndWriters(ctx, who)
 		w.r.SecondWriters = w.Evidence.Living(w.r.SecondWriters)
 		if !w.r.State.Live() {
-			w.r.Known, w.r.GrowthReported = w.Observer.TranscriptSize(*w.r), false
+			w.r.TranscriptKnown, w.r.GrowthReported = w.Observer.TranscriptSize(*w.r), false
 		}
 		return w.save()
 	})

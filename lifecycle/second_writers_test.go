@@ -327,7 +327,7 @@ func TestP8_SecondWriterReportedOnce(t *testing.T) {
 func TestP1_UnknownEndIgnoresGrowth(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r := w.archived()
-		w.edit(r.ID, func(r *session.Record) { r.Tail, r.Ended = 0, process.Moment{} })
+		w.edit(r.ID, func(r *session.Record) { r.TranscriptEnd, r.EndedMoment = 0, process.Moment{} })
 		w.pass(time.Hour)
 		assert.Zero(t, w.news.ghosts())
 	})

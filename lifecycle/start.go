@@ -53,7 +53,7 @@ func (s *Service) Start(ctx context.Context, q port.Start) (session.Record, erro
 	}
 	r := session.Record{ID: id, Name: name, NamedBy: named, Dir: filepath.Clean(q.Dir), Host: s.core.Host,
 		AgentSessionID: uuid.New(), ForkOf: q.ForkOf, Conversation: q.Conversation, Owner: q.Owner, Origin: q.Origin,
-		CreatedAt: now, Run: session.Run{StartedAt: now}, Since: s.core.Moment(), AgentName: q.Agent, Budget: port.Budget{State: q.Budget}}
+		CreatedAt: now, Run: session.Run{StartedAt: now}, SinceMoment: s.core.Moment(), AgentName: q.Agent, Budget: port.Budget{State: q.Budget}}
 	if q.With.Mode != "" && !s.core.Agents.Of(q.Agent).Abilities.HasMode(q.With.Mode) || strings.HasPrefix(q.With.Model, "-") {
 		return session.Record{}, errors.New("start with a mode or a model that is not offered")
 	}

@@ -61,14 +61,14 @@ func (w *closing) begin(final session.State, why session.Change) error {
 // request. why has the rule, the evidence, and the person or rule that ended the session.
 func (w *closing) intend(final session.State, why session.Change, asked process.Moment) error {
 	if w.r.Interrupted() {
-		asked = w.r.Ended // a process that came after that moment came to a session that had ended
+		asked = w.r.EndedMoment // a process that came after that moment came to a session that had ended
 	}
 	if err := w.r.Become(session.Stopping, w.Now(), why.Rule, why.Why); err != nil {
 		return err
 	}
 	c := &w.r.History[len(w.r.History)-1]
 	c.By, c.Status, c.Signal = why.By, why.Status, why.Signal
-	w.r.Final, w.r.Requested = final, asked
+	w.r.Final, w.r.RequestedMoment = final, asked
 	return w.save()
 }
 
@@ -109,7 +109,7 @@ func (w *closing) finish(ctx context.Context, receipt *ending.Receipt) error {
 	if len(receipt.Failures) > 0 {
 		next, why = session.CleanupFailed, receipt.Failures[0].String()
 		reported = w.retried && !receipt.HasEnded() && receipt.HasFailed(w.r.Cleanup)
-		w.r.Ended, w.r.EndedAt = w.end(), w.Now().UTC()
+		w.r.EndedMoment, w.r.EndedAt = w.end(), w.Now().UTC()
 		w.noteFailures(receipt)
 	} else {
 		w.noteEnded(w.end())
@@ -138,7 +138,7 @@ func (w *closing) noteLeftovers(rule session.Rule, receipt *ending.Receipt) erro
 		return nil
 	}
 	w.r.Bound = w.Evidence.Living(w.r.Bound)
-	w.r.Known, w.r.GrowthReported = w.Observer.TranscriptSize(*w.r), false
+	w.r.TranscriptKnown, w.r.GrowthReported = w.Observer.TranscriptSize(*w.r), false
 	why := cmp.Or(strings.TrimPrefix(receipt.EndedText(), "; "), "nothing was ended")
 	if len(receipt.Failures) == 0 {
 		w.r.Cleanup = nil

@@ -256,8 +256,8 @@ func (n *heardNews) SessionNews(_ context.Context, s port.Session, told news.New
 	}
 	switch told.(type) {
 	case news.Lost, news.Ended, news.Failed:
-		if r.Closed != "" { // recovery reports such ends together
-			return fmt.Errorf("news %T of a session that ended by %s", told, r.Closed)
+		if r.ClosedReason != "" { // recovery reports such ends together
+			return fmt.Errorf("news %T of a session that ended by %s", told, r.ClosedReason)
 		}
 	}
 	if news.IsKept(stored) {

@@ -43,7 +43,7 @@ func TestP1_SurveySeesAllWriters(t *testing.T) {
 		w.stop()
 		w.processes.Exit(ended.id.PID)
 		w.edit(over.ID, func(r *session.Record) {
-			r.State, r.Binding, r.Ended = session.Archived, nil, w.Moment()
+			r.State, r.Binding, r.EndedMoment = session.Archived, nil, w.Moment()
 			r.Bound = []process.Identity{w.processes.StartNow(770, []string{"claude"})}
 		})
 		w.pass(time.Minute)
@@ -151,9 +151,9 @@ func TestP6_ReplacedBoundAgentIsUnknown(t *testing.T) {
 				w.stop()
 				w.processes.Change(a.id.PID, func(p *process.Process) { p.Exe, p.Args = exe, argv })
 				w.edit(r.ID, func(r *session.Record) {
-					r.Binding.Exe, r.Binding.Argv = exe, process.ArgvHash(argv)
+					r.Binding.Exe, r.Binding.ArgvDigest = exe, process.ArgvHash(argv)
 					if tc.unset {
-						r.Binding.Exe, r.Binding.Argv = "", ""
+						r.Binding.Exe, r.Binding.ArgvDigest = "", ""
 					}
 				})
 				w.processes.Change(a.id.PID, tc.change)

@@ -105,12 +105,12 @@ func TestP1_AdoptingBindsTheSameRecord(t *testing.T) {
 			assert.Equal(t, field.want, field.got)
 		}
 		assert.True(t, got.ReportsAt.IsZero() && got.HookDigest == "" && got.Phase == "" && got.PhaseWhat == "" && got.ModeRequest == nil &&
-			got.Interruption == nil && got.Exit == nil && got.Cleanup == nil && !got.GrowthReported && got.EndedAt.IsZero() && !got.Ended.Valid())
+			got.Interruption == nil && got.Exit == nil && got.Cleanup == nil && !got.GrowthReported && got.EndedAt.IsZero() && !got.EndedMoment.Valid())
 		assert.False(t, got.NameDue, "the window is the person's")
 		assert.Equal(t, stepState{agent: h.id}, w.states.recall(r.ID))
 		assert.Equal(t, h.id, got.Binding.Agent)
 		assert.Equal(t, h.shell.PID, got.Binding.Shell)
-		assert.True(t, got.Binding.Adopted && got.Since.Valid())
+		assert.True(t, got.Binding.Adopted && got.SinceMoment.Valid())
 		assert.False(t, got.ReadyAt.IsZero() || got.StartedAt.IsZero())
 		last := got.History[len(got.History)-1]
 		assert.Equal(t, session.Rule("resume.test"), last.Rule)

@@ -83,7 +83,7 @@ func (w *turn) saveAndFollow(ctx context.Context) error {
 func (w *turn) changeID(id uuid.UUID) {
 	earlier := slices.DeleteFunc(w.r.EarlierSessionIDs, func(k uuid.UUID) bool { return k == id })
 	w.r.EarlierSessionIDs = append(earlier, w.r.AgentSessionID)
-	w.r.AgentSessionID, w.r.ForkOf, w.r.Since = id, uuid.Nil, w.Moment()
+	w.r.AgentSessionID, w.r.ForkOf, w.r.SinceMoment = id, uuid.Nil, w.Moment()
 }
 
 // followTo is changeID for an agent that went to another conversation by itself.
@@ -119,9 +119,9 @@ func (w *turn) keepProgress() bool {
 // sameWork reports whether two values describe the same work, no matter up to which offset they
 // were read.
 func sameWork(p, q history.Progress) bool {
-	open := p.Open == q.Open || p.Open != nil && q.Open != nil && *p.Open == *q.Open
-	return open && p.Failed == q.Failed && p.Path == q.Path && p.From == q.From && p.Turns == q.Turns && p.LastTurn.Equal(q.LastTurn) &&
-		p.Model == q.Model && p.Requested == q.Requested && p.PermissionMode == q.PermissionMode && p.Tokens == q.Tokens && slices.Equal(p.Tasks, q.Tasks)
+	open := p.OpenTurn == q.OpenTurn || p.OpenTurn != nil && q.OpenTurn != nil && *p.OpenTurn == *q.OpenTurn
+	return open && p.Failed == q.Failed && p.Path == q.Path && p.From == q.From && p.Turns == q.Turns && p.LastTurnAt.Equal(q.LastTurnAt) &&
+		p.Model == q.Model && p.RequestedModel == q.RequestedModel && p.PermissionMode == q.PermissionMode && p.Tokens == q.Tokens && slices.Equal(p.Tasks, q.Tasks)
 }
 
 // keepUsage puts what the status line said into the record, and reports whether that has changed.
@@ -147,14 +147,14 @@ func (w *turn) bindTo(server tmux.ServerID, pane tmux.Pane, agent process.Identi
 func (w *turn) bindProgram() {
 	b := w.r.Binding
 	if p, err := w.Processes.Inspect(b.Agent.PID); err == nil && p.Identity == b.Agent {
-		w.r.Exe, b.Exe, b.Argv = p.Exe, p.Exe, process.ArgvHash(p.Args)
+		w.r.Exe, b.Exe, b.ArgvDigest = p.Exe, p.Exe, process.ArgvHash(p.Args)
 	}
 }
 
 // bindAdopted binds the record to an agent in a pane that a person opened.
 func (w *turn) bindAdopted(server tmux.ServerID, agent evidence.Writer) {
 	now := w.Now().UTC()
-	w.r.StartedAt, w.r.ReadyAt, w.r.Since = now, now, w.Moment()
+	w.r.StartedAt, w.r.ReadyAt, w.r.SinceMoment = now, now, w.Moment()
 	w.bindTo(server, agent.Pane, agent.Identity)
 	w.r.Binding.Adopted, w.r.Binding.Command = true, agent.Pane.Command
 	if agent.Pane.PID != agent.PID {

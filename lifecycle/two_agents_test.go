@@ -187,7 +187,7 @@ func TestP2_SessionOfUnknownAgentIsLeftAlone(t *testing.T) {
 		path := filepath.Join(w.base, "state", "sessions", second.ID.String()+".json")
 		before, err := os.ReadFile(path)
 		require.NoError(t, err)
-		assert.Equal(t, []any{nil, "other"}, []any{w.onRecord(first)["agent"], w.onRecord(second)["agent"]})
+		assert.Equal(t, []any{nil, "other"}, []any{w.onRecord(first)["agent_name"], w.onRecord(second)["agent_name"]})
 
 		w.others = nil // as an earlier ccbot
 		w.restart()

@@ -44,7 +44,7 @@ func noticeable(records []session.Record) func(session.Record) bool {
 func explained(records []session.Record) map[uuid.UUID]int64 {
 	known := make(map[uuid.UUID]int64)
 	for _, r := range records {
-		known[r.AgentSessionID] = max(known[r.AgentSessionID], r.Tail, r.Known)
+		known[r.AgentSessionID] = max(known[r.AgentSessionID], r.TranscriptEnd, r.TranscriptKnown)
 	}
 	return known
 }

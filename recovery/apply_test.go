@@ -150,7 +150,7 @@ func TestP2_ReusedIdsAreNotReattached(t *testing.T) {
 	m.restart()
 	m.recover()
 	assert.Equal(t, session.Lost, m.get(r.ID).State)
-	assert.Equal(t, session.ClosedTmux, m.get(r.ID).Closed)
+	assert.Equal(t, session.ClosedTmux, m.get(r.ID).ClosedReason)
 	assert.Empty(t, m.changes()[1:], "the other's pane is left alone")
 	assert.NotEmpty(t, m.lines("orphan_window"))
 }
@@ -386,7 +386,7 @@ func TestP3_LeftoversAreEndedAtTheStart(t *testing.T) {
 	m := newMachine(t)
 	r := m.start(running)
 	require.NoError(t, m.service.Archive(t.Context(), r.ID, session.Archived, port.Cause{Why: "asked for"}))
-	m.change(r.ID, func(r *session.Record) { r.EndedAt, r.Since = noon.Add(-time.Hour), process.Moment{} })
+	m.change(r.ID, func(r *session.Record) { r.EndedAt, r.SinceMoment = noon.Add(-time.Hour), process.Moment{} })
 	left := m.runs(77, []string{"claude", "--resume", r.AgentSessionID.String()})
 	other := m.runs(78, []string{"claude", "--resume", uuid.NewString()})
 	m.restart()

@@ -160,7 +160,7 @@ func TestP1_DoubtPreventsMoves(t *testing.T) {
 			assert.Contains(t, reason, tc.reason)
 			after := m.get(r.ID)
 			assert.Equal(t, before.State, after.State)
-			assert.Empty(t, after.Closed)
+			assert.Empty(t, after.ClosedReason)
 			if tc.line {
 				assert.Equal(t, session.Rule("resume."+tc.want), lastLine(after).Rule)
 			} else {
@@ -185,10 +185,10 @@ func TestP1_OfSeveralSessionsNoneIsGuessed(t *testing.T) {
 	outcome, _ := m.came(arrival{agent, first.AgentSessionID})
 	assert.Equal(t, manySessions, outcome)
 	assert.Equal(t, session.Abandoned, m.get(old.ID).State)
-	assert.Equal(t, session.ClosedStale, m.get(old.ID).Closed)
+	assert.Equal(t, session.ClosedStale, m.get(old.ID).ClosedReason)
 	assert.Equal(t, "no sign of life for 9d (threshold 24h), newest: created_at 2026-02-23T12:00:00Z", lastLine(m.get(old.ID)).Why)
 	assert.Equal(t, session.Failed, m.get(failed.ID).State)
-	assert.Equal(t, session.ClosedStale, m.get(failed.ID).Closed)
+	assert.Equal(t, session.ClosedStale, m.get(failed.ID).ClosedReason)
 	assert.Equal(t, session.Lost, m.get(second.ID).State)
 	assert.Equal(t, session.Rule("resume.multiple_matching_prior_sessions"), lastLine(m.get(second.ID)).Rule)
 

@@ -393,6 +393,29 @@ func (padding) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// ChangeBackup returns the file of a backup with changed records.
+func ChangeBackup(packed []byte, change func(record []byte) ([]byte, error)) ([]byte, error) {
+	records, err := unpack(packed)
+	if err != nil {
+		return nil, err
+	}
+	changed := false
+	for name, record := range records {
+		next, err := change(record)
+		if err != nil { // it comes back as it is
+			continue
+		}
+		changed = changed || !bytes.Equal(next, record)
+		records[name] = next
+	}
+	if !changed {
+		return packed, nil
+	}
+	var to bytes.Buffer
+	err = pack(&to, records, func() error { return nil })
+	return to.Bytes(), err
+}
+
 func isRecordName(name string) bool {
 	return filepath.Ext(name) == recordEnding && filepath.Base(name) == name && !strings.HasPrefix(name, ".")
 }

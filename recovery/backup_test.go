@@ -155,7 +155,7 @@ func recordID(n int) uuid.UUID {
 func recordFile(n int) string { return recordID(n).String() + ".json" }
 
 func recordText(n int, name string) string {
-	return fmt.Sprintf(`{"version":2,"id":%q,"name":%q,"dir":"/src","state":"archived","claude_session_id":%q,"created_at":"2026-03-04T12:00:00Z"}`,
+	return fmt.Sprintf(`{"version":2,"id":%q,"name":%q,"dir":"/src","state":"archived","agent_session_id":%q,"created_at":"2026-03-04T12:00:00Z"}`,
 		recordID(n), name, recordID(n))
 }
 

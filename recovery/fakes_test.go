@@ -65,7 +65,7 @@ func ignore(w World, dir string) error {
 	list := windowList{Version: windowsVersion}
 	for _, p := range w.firstPanes() {
 		if w.Ignored[p.Window] {
-			list.Windows = append(list.Windows, knownWindow{Server: w.Server.PID, Start: w.Server.Start, Window: p.Window.String(), PID: p.PID, Ignored: true})
+			list.Windows = append(list.Windows, knownWindow{ServerPID: w.Server.PID, ServerStart: w.Server.Start, Window: p.Window.String(), PanePID: p.PID, Ignored: true})
 		}
 	}
 	data, err := json.Marshal(list)

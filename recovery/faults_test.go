@@ -44,6 +44,7 @@ func turnsOfBackups() *disktest.Turns {
 			long := s.Now().Add(-2 * recovery.PurgedFor)
 			require.NoError(t, os.Chtimes(expired, long, long))
 			require.NoError(t, os.WriteFile(filepath.Join(s.Dir, "purged", ".x123"), nil, 0o600))
+			require.NoError(t, os.MkdirAll(filepath.Join(recovery.UpgradeCopy(dir, 2), "sessions"), 0o700))
 			return dir
 		},
 		Turn: disktest.InOrder(

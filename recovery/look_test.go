@@ -100,7 +100,7 @@ func TestP2_NestedAgentIsNotTakenOver(t *testing.T) {
 	m.restart()
 	m.recover()
 	assert.Equal(t, session.Lost, m.get(lost.ID).State)
-	assert.Empty(t, m.get(lost.ID).Closed)
+	assert.Empty(t, m.get(lost.ID).ClosedReason)
 	assert.Equal(t, process.Alive, m.processes.Liveness(agent))
 }
 
@@ -116,5 +116,5 @@ func TestP6_UnreadableAncestorCountsAsAgent(t *testing.T) {
 	m.presences.torn = shell.PID
 	m.recover()
 	assert.Equal(t, session.Lost, m.get(lost.ID).State)
-	assert.Empty(t, m.get(lost.ID).Closed)
+	assert.Empty(t, m.get(lost.ID).ClosedReason)
 }

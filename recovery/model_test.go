@@ -48,7 +48,7 @@ func change(r *session.Record, a Action, w World) {
 		} else {
 			r.State = session.Lost
 		}
-		r.Binding, r.Closed = nil, a.Closed
+		r.Binding, r.ClosedReason = nil, a.Closed
 	case lifecycle.Conclude:
 		if r.State == session.Running {
 			r.State = session.Completed
@@ -57,7 +57,7 @@ func change(r *session.Record, a Action, w World) {
 		}
 		r.Binding, r.EndedAt = nil, w.Now
 	case Abandon:
-		r.State, r.Binding, r.Closed = session.Abandoned, nil, ""
+		r.State, r.Binding, r.ClosedReason = session.Abandoned, nil, ""
 	case lifecycle.Fail, lifecycle.FinishRestore: // its launch ends at once
 		r.State, r.Binding = session.Failed, nil
 	case lifecycle.FinishStop:
@@ -69,7 +69,7 @@ func change(r *session.Record, a Action, w World) {
 
 // takeOver binds a session to the agent that continues its conversation.
 func takeOver(r *session.Record, a Action, w World) {
-	r.State, r.Closed = session.Running, ""
+	r.State, r.ClosedReason = session.Running, ""
 	r.Binding = &session.Binding{Server: session.Server(w.Server), Window: a.Pane.Window.String(), Pane: a.Pane.ID.String(), Agent: a.Agent,
 		Adopted: true, BoundAt: w.Now}
 	if a.Pane.PID != a.Agent.PID {

@@ -72,9 +72,9 @@ func anyRecord(t *rapid.T, claude []uuid.UUID) session.Record {
 	r.AgentSessionID = pick(t, "conversation", claude...)
 	r.CreatedAt = noon.Add(-400 * day)
 	r.StartedAt = noon.Add(-pick(t, "started", time.Second, time.Hour, -time.Hour, 40*day, 40*day))
-	r.Progress.LastTurn = noon.Add(-pick(t, "last turn", 2*day, 31*day, 31*day))
+	r.Progress.LastTurnAt = noon.Add(-pick(t, "last turn", 2*day, 31*day, 31*day))
 	r.EndedAt = noon.Add(-pick(t, "ended", time.Second, time.Hour, time.Hour))
-	r.Closed = pick(t, "closed", "", "", "", session.ClosedReboot, session.ClosedStale)
+	r.ClosedReason = pick(t, "closed", "", "", "", session.ClosedReboot, session.ClosedStale)
 	if bound := r.State.Live() || r.State == session.CleanupFailed; bound && pick(t, "bound", true, true, true, false) {
 		r.Binding = binding(rapid.IntRange(0, 4).Draw(t, "binding"))
 		r.Binding.BoundAt = r.StartedAt
@@ -291,8 +291,8 @@ func compare(t *rapid.T, want, got []session.Record, stuck map[uuid.UUID]bool) {
 			t.Fatalf("%s is missing", m.ID)
 		}
 		r := got[i]
-		if r.State != m.State || r.Closed != m.Closed || r.Agent() != m.Agent() || len(r.Prompts) != len(m.Prompts) {
-			t.Fatalf("%s %q of %s, the model says %s %q of %s", r.State, r.Closed, r.Agent(), m.State, m.Closed, m.Agent())
+		if r.State != m.State || r.ClosedReason != m.ClosedReason || r.Agent() != m.Agent() || len(r.Prompts) != len(m.Prompts) {
+			t.Fatalf("%s %q of %s, the model says %s %q of %s", r.State, r.ClosedReason, r.Agent(), m.State, m.ClosedReason, m.Agent())
 		}
 		if lines := len(r.History); lines%2 == 1 || lines > 0 && !stuck[r.ID] && r.History[lines-1].Why != "done" {
 			t.Fatalf("%+v", r.History)

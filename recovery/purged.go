@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -68,9 +71,38 @@ func (b Backups) Keep(id uuid.UUID) error {
 	return nil
 }
 
-// Expire removes the copies of records that were removed longer ago than PurgedFor. If the clock is
-// earlier than the removal, the copies stay.
+// upgradeCopy begins the name of a folder in the folder of backups.
+const upgradeCopy = "format-"
+
+// UpgradeCopy is the folder with the files of ccbot's folder that an upgrade from a version has
+// changed, as they were before it.
+func UpgradeCopy(dir string, version int) string {
+	return filepath.Join(dir, "backups", upgradeCopy+strconv.Itoa(version))
+}
+
+// removeUpgradeCopies removes those that are at least as old.
+func (b Backups) removeUpgradeCopies(age time.Duration) error {
+	entries, err := disk.ReadDir(b.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(strings.TrimPrefix(e.Name(), "."), upgradeCopy) {
+			continue
+		}
+		if info, unseen := e.Info(); unseen != nil || b.Now().Sub(info.ModTime()) >= age {
+			err = errors.Join(err, unseen, disk.RemoveAll(filepath.Join(b.Dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// Expire removes the copies of records that were removed longer ago than PurgedFor, and the copies
+// from before an upgrade as long ago. If the clock is earlier than the removal, the copies stay.
 func (b Backups) Expire() error {
+	if err := b.removeUpgradeCopies(PurgedFor); err != nil {
+		return fmt.Errorf("remove copies from before an upgrade: %w", err)
+	}
 	names, err := recordFiles(b.purged().Path)
 	if err != nil {
 		return fmt.Errorf("remove purged records: %w", err)
@@ -97,12 +129,13 @@ func (e *UnreadBackup) Error() string { return fmt.Sprintf("read %s: %v", e.Path
 
 func (e *UnreadBackup) Unwrap() error { return e.Err }
 
-// Erase removes a record from every backup and from the copies of removed records. No backup may be
-// made at the same time. Calling it again does nothing. A backup that cannot be read is an error,
+// Erase removes a record from every backup and from the copies of removed records, and the copies
+// from before an upgrade whole, because they have the session's words in many files. No backup may
+// be made at the same time. Calling it again does nothing. A backup that cannot be read is an error,
 // UnreadBackup: it may have the record.
 func (b Backups) Erase(ctx context.Context, id uuid.UUID) error {
 	list, err := b.named()
-	err = errors.Join(err, b.clean(), b.purged().Remove(recordFile(id)))
+	err = errors.Join(err, b.clean(), b.purged().Remove(recordFile(id)), b.removeUpgradeCopies(math.MinInt64))
 	for _, one := range list {
 		if also := b.eraseFrom(ctx, one, recordFile(id)); also != nil {
 			err = errors.Join(err, fmt.Errorf("backup %s: %w", one.Name, also))

@@ -23,7 +23,7 @@ func (s *shelf) left(t *testing.T, n int) (id uuid.UUID, file string) {
 	t.Helper()
 	id = recordID(n)
 	s.put(t, files{id.String() + ".json": `{"version":2,"id":"` + id.String() + `","name":"api","dir":"/src","host":"box","state":"archived",` +
-		`"claude_session_id":"` + uuid.NewString() + `","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z",` +
+		`"agent_session_id":"` + uuid.NewString() + `","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z",` +
 		`"ended_at":"2026-01-02T03:04:05Z","later":"kept",` +
 		`"history":[{"at":"2026-01-02T03:04:05Z","from":"stopping","to":"archived","why":"it ended"}]}`})
 	return id, filepath.Join(s.Sessions, id.String()+".json")
@@ -86,7 +86,7 @@ func TestPurgedSessionOfOtherAgent(t *testing.T) {
 	id, file := s.left(t, 1)
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), "{", `{"agent": "other",`, 1)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), "{", `{"agent_name": "other",`, 1)), 0o600))
 	require.NoError(t, s.Keep(id))
 	for _, tt := range []struct {
 		agents []string
@@ -95,6 +95,33 @@ func TestPurgedSessionOfOtherAgent(t *testing.T) {
 		all, err := s.Purged(tt.agents)
 		require.NoError(t, err)
 		assert.Len(t, all, tt.want)
+	}
+}
+
+// The files from before an upgrade have the words of all sessions: they leave after a week, and at
+// once when a session is forgotten.
+func TestUpgradeCopiesStayForAWeek(t *testing.T) {
+	dir := t.TempDir()
+	s := newShelf(dir)
+	forgotten, _ := s.left(t, 1)
+	copied := recovery.UpgradeCopy(dir, 2)
+	cutShort := filepath.Join(filepath.Dir(copied), "."+filepath.Base(copied))
+	for _, forget := range []bool{false, true} {
+		for _, path := range []string{copied, cutShort} {
+			require.NoError(t, os.MkdirAll(filepath.Join(path, "sessions"), 0o700))
+			require.NoError(t, os.Chtimes(path, backupNoon, backupNoon))
+		}
+		s.setTime(backupNoon.Add(recovery.PurgedFor - 1))
+		require.NoError(t, s.Expire())
+		assert.DirExists(t, copied)
+		if forget {
+			require.NoError(t, s.Erase(t.Context(), forgotten))
+		} else {
+			s.setTime(backupNoon.Add(recovery.PurgedFor))
+			require.NoError(t, s.Expire())
+		}
+		assert.NoDirExists(t, copied)
+		assert.NoDirExists(t, cutShort)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestP1_TakeOverNeedsUniqueMatch(t *testing.T) {
 		{name: "another session had the conversation, and was set aside", writers: []evidence.Writer{writer(7)}, want: TakeOver,
 			world: func(r session.Record, w *World) {
 				other := record(session.Failed, nil)
-				other.AgentSessionID, other.Closed = r.AgentSessionID, session.ClosedStale
+				other.AgentSessionID, other.ClosedReason = r.AgentSessionID, session.ClosedStale
 				w.Records = append(w.Records, other)
 			}},
 		{name: "in another session's window", writers: []evidence.Writer{writer(7)}, want: lifecycle.MarkLost,

@@ -31,7 +31,7 @@ func signOf(r session.Record) Sign {
 	if r.Phase != "" && r.Phase != string(talk.PhaseUnknown) {
 		s.newer(r.PhaseAt, "phase_at")
 	}
-	s.newer(r.Progress.LastTurn, "last_turn_at")
+	s.newer(r.Progress.LastTurnAt, "last_turn_at")
 	if r.Binding != nil {
 		s.newer(r.Binding.BoundAt, "bound_at")
 	}

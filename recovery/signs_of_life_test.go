@@ -23,7 +23,7 @@ func TestTimestamps_SignsOfLife(t *testing.T) {
 		{"reports_at", func(r *session.Record) { r.ReportsAt = later }},
 		{"ready_at", func(r *session.Record) { r.ReadyAt = later }},
 		{"phase_at", func(r *session.Record) { r.Phase, r.PhaseAt = string(talk.PhaseIdle), later }},
-		{"last_turn_at", func(r *session.Record) { r.Progress.LastTurn = later }},
+		{"last_turn_at", func(r *session.Record) { r.Progress.LastTurnAt = later }},
 		{"bound_at", func(r *session.Record) { r.Binding.BoundAt = later }},
 		{"usage_at", func(r *session.Record) { r.Usage = &port.Usage{At: later} }},
 		{"", func(r *session.Record) { r.Phase, r.PhaseAt = string(talk.PhaseUnknown), later }},

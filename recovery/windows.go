@@ -33,17 +33,17 @@ type windowList struct {
 // knownWindow is one life of a window: the next tmux server uses the same id again, and the first
 // pane of the window may get another process.
 type knownWindow struct {
-	Server   int    `json:"server_pid"`
-	Start    uint64 `json:"server_start"`
-	Window   string `json:"window"`
-	PID      int    `json:"pane_pid"`
-	Reported bool   `json:"told,omitempty"`
-	Ignored  bool   `json:"ignored,omitempty"`
+	ServerPID   int    `json:"server_pid"`
+	ServerStart uint64 `json:"server_start"`
+	Window      string `json:"window"`
+	PanePID     int    `json:"pane_pid"`
+	Reported    bool   `json:"reported,omitempty"`
+	Ignored     bool   `json:"ignored,omitempty"`
 }
 
 // same reports whether this is the window of the pane, in the same life.
 func (k knownWindow) same(server tmux.ServerID, pane tmux.Pane) bool {
-	return k.Server == server.PID && k.Start == server.Start && k.Window == pane.Window.String() && k.PID == pane.PID
+	return k.ServerPID == server.PID && k.ServerStart == server.Start && k.Window == pane.Window.String() && k.PanePID == pane.PID
 }
 
 // Orphans returns the windows that belong to no session and that no person ignores, with the
@@ -126,7 +126,7 @@ func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note fun
 		i := slices.IndexFunc(list.Windows, func(k knownWindow) bool { return k.same(server, w.Pane) })
 		if i < 0 {
 			i = len(list.Windows)
-			list.Windows = append(list.Windows, knownWindow{Server: server.PID, Start: server.Start, Window: w.Pane.Window.String(), PID: w.Pane.PID})
+			list.Windows = append(list.Windows, knownWindow{ServerPID: server.PID, ServerStart: server.Start, Window: w.Pane.Window.String(), PanePID: w.Pane.PID})
 		}
 		note(&list.Windows[i])
 	}

@@ -195,7 +195,7 @@ func TestP8_UnwritableWindowList(t *testing.T) {
 
 // Ids are used again, by windows of the next server and by processes.
 func TestP2_WindowIsIdentifiedByLife(t *testing.T) {
-	known := knownWindow{Server: server.PID, Start: server.Start, Window: "@7", PID: pane(7).PID}
+	known := knownWindow{ServerPID: server.PID, ServerStart: server.Start, Window: "@7", PanePID: pane(7).PID}
 	assert.True(t, known.same(server, pane(7)))
 	assert.False(t, known.same(server, pane(8, func(p *tmux.Pane) { p.PID = pane(7).PID })))
 	assert.False(t, known.same(server, pane(7, func(p *tmux.Pane) { p.PID++ })))

@@ -9,19 +9,19 @@ import (
 
 // Progress is the work so far, as a transcript shows it up to an offset.
 type Progress struct {
-	Path     string    `json:"path"`
-	From     int64     `json:"from,omitempty"` // the offset of its beginning; 0: of the transcript
-	Offset   int64     `json:"offset"`
-	Turns    int       `json:"turns"`                 // that have ended
-	LastTurn time.Time `json:"last_turn_at,omitzero"` // the end of the last turn
+	Path       string    `json:"path"`
+	From       int64     `json:"from,omitempty"` // the offset of its beginning; 0: of the transcript
+	Offset     int64     `json:"offset"`
+	Turns      int       `json:"turns"`                 // that have ended
+	LastTurnAt time.Time `json:"last_turn_at,omitzero"` // the end of the last turn
 	// Well counts the turns that were neither interrupted nor ended by an error, also in the
 	// conversations before this one.
-	Well  int    `json:"turns_well,omitempty"`
-	Open  *Turn  `json:"open_turn,omitempty"` // the turn that has not ended; nil: none
-	Model string `json:"model,omitempty"`     // id, of the last answer
+	TurnsWell int    `json:"turns_well,omitempty"`
+	OpenTurn  *Turn  `json:"open_turn,omitempty"` // the turn that has not ended; nil: none
+	Model     string `json:"model,omitempty"`     // id, of the last answer
 	// Requested is that model as --model takes it. It can differ from the answer's id: that id
 	// lacks a "[1m]", and with a gateway it may be another model.
-	Requested string `json:"requested_model,omitempty"`
+	RequestedModel string `json:"requested_model,omitempty"`
 	// Failed is the failure of the last turn, or the reason why a prompt began none. The zero
 	// value: there was no failure, or the agent has continued since.
 	Failed         talk.Failure `json:"failed,omitzero"`

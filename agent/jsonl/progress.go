@@ -26,7 +26,7 @@ func (f *Form) Advance(p history.Progress, path string, begin func(p *history.Pr
 	}
 	from := p
 	if path != p.Path {
-		from = history.Progress{Path: path, Well: p.Well}
+		from = history.Progress{Path: path, TurnsWell: p.TurnsWell}
 	}
 	found, err := f.readOn(&from, begin)
 	if errors.Is(err, history.ErrTruncated) {

@@ -60,7 +60,7 @@ func (Transcripts) Sibling(path string, conversation uuid.UUID) string {
 func (Transcripts) Advance(p history.Progress, path string) (history.Progress, error) {
 	next := p
 	if path != p.Path {
-		next = history.Progress{Path: path, Well: p.Well}
+		next = history.Progress{Path: path, TurnsWell: p.TurnsWell}
 	}
 	all, err := lines(talk.Cursor{Path: path, Offset: next.Offset})
 	if err != nil || len(all) == 0 {
@@ -70,15 +70,15 @@ func (Transcripts) Advance(p history.Progress, path string) (history.Progress, e
 		next.Offset = l.next
 		switch l.Kind {
 		case Prompt, Call, Result:
-			next.Open, next.Failed = &history.Turn{At: l.At, Step: l.Text}, talk.Failure{}
+			next.OpenTurn, next.Failed = &history.Turn{At: l.At, Step: l.Text}, talk.Failure{}
 		case Words:
-			next.Open = &history.Turn{At: l.At}
+			next.OpenTurn = &history.Turn{At: l.At}
 			next.Tokens.Output += int64(len(l.Text))
 		case End, Stop, Error:
-			next.Open, next.LastTurn = nil, l.At
+			next.OpenTurn, next.LastTurnAt = nil, l.At
 			next.Turns++
 			if l.Kind == End {
-				next.Well++
+				next.TurnsWell++
 			}
 		}
 	}

@@ -27,8 +27,8 @@ type Table struct {
 // file is a table on disk.
 type file struct {
 	Version  int       `json:"version"`
-	Groups   [][]int64 `json:"groups"` // the numbers of each group, the first one first
-	Reported []int64   `json:"told"`   // chats whose people were notified
+	Groups   [][]int64 `json:"groups"`   // the numbers of each group, the first one first
+	Reported []int64   `json:"reported"` // chats whose people were notified
 }
 
 // Open reads the table of a folder. An invalid file counts as missing, and is set aside.

@@ -105,7 +105,7 @@ func TestDamagedTableIsReplaced(t *testing.T) {
 	for name, data := range map[string]string{
 		"no JSON":     "{",
 		"a circle":    `{"version":1,"groups":[[-1,-2,-1],[],[-3]]}`,
-		"other types": `{"version":1,"groups":{},"told":{}}`,
+		"other types": `{"version":1,"groups":{},"reported":{}}`,
 		"empty":       "",
 	} {
 		dir := t.TempDir()

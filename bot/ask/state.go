@@ -39,16 +39,16 @@ type State struct {
 	Version      int                  `json:"version"`
 	Request      Request              `json:"request"`
 	Conversation address.Conversation `json:"conversation"`
-	Stage        Stage                `json:"state"`
+	Stage        Stage                `json:"stage"`
 	Since        time.Time            `json:"since"` // when the stage began
 	Answer       *talk.Answer         `json:"answer,omitempty"`
-	By           int64                `json:"by,omitempty"`        // the person who decided
-	Given        time.Time            `json:"given,omitzero"`      // when a hook accepted the decision
-	InTerminal   bool                 `json:"desk,omitempty"`      // it is away for good
-	AllShown     bool                 `json:"all_shown,omitempty"` // everything that All returns was delivered
-	Why          *Writer              `json:"why,omitempty"`       // whose next text is for this request
-	Missed       *Writer              `json:"missed,omitempty"`    // whose Why was ended, and when
-	Caught       string               `json:"caught,omitempty"`    // inbox key of the text that Missed was about
+	By           int64                `json:"by,omitempty"`          // the person who decided
+	Given        time.Time            `json:"given,omitzero"`        // when a hook accepted the decision
+	InTerminal   bool                 `json:"in_terminal,omitempty"` // it is away for good
+	AllShown     bool                 `json:"all_shown,omitempty"`   // everything that All returns was delivered
+	Why          *Writer              `json:"why,omitempty"`         // whose next text is for this request
+	Missed       *Writer              `json:"missed,omitempty"`      // whose Why was ended, and when
+	Caught       string               `json:"caught,omitempty"`      // inbox key of the text that Missed was about
 	Progress     Progress             `json:"progress,omitzero"`
 	Outcome      Outcome              `json:"outcome,omitzero"`
 	Reason       string               `json:"reason,omitempty"`  // of a denial, in a person's words
@@ -98,10 +98,10 @@ const (
 // Outcome is the outcome of a request in the transcript.
 type Outcome struct {
 	What  What   `json:"what,omitempty"`
-	Chat  bool   `json:"chat,omitempty"` // by this decision; otherwise in the terminal
-	Hook  bool   `json:"hook,omitempty"` // by another hook
-	Late  bool   `json:"late,omitempty"` // this decision came too late
-	Reply string `json:"said,omitempty"` // the answer given in the terminal, or the reason of a denial
+	Chat  bool   `json:"chat,omitempty"`  // by this decision; otherwise in the terminal
+	Hook  bool   `json:"hook,omitempty"`  // by another hook
+	Late  bool   `json:"late,omitempty"`  // this decision came too late
+	Reply string `json:"reply,omitempty"` // the answer given in the terminal, or the reason of a denial
 }
 
 // New returns the State of a new request in a conversation.

@@ -531,7 +531,7 @@ func TestForeignFiles(t *testing.T) {
 		require.NoError(t, os.WriteFile(inFolder(name), []byte(text), 0o600))
 	}
 	kept := `{"version":1,"id":"BBBBBBBBBBBBB","kind":"test","key":"k","revision":"r","payload":{"n":1},"later":7,` +
-		`"look":{"to":{"chat_id":5},"text":{"text":"one"}}}`
+		`"content":{"to":{"chat_id":5},"text":{"text":"one"}}}`
 	require.NoError(t, os.WriteFile(inFolder("BBBBBBBBBBBBB.json"), []byte(kept), 0o600))
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{T: t, chat: newTelegram()}

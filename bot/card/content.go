@@ -42,7 +42,7 @@ type Content struct {
 	Needs   Need            `json:"needs,omitempty"`  // from people
 	// Undecided is the number of messages of a Decision, if there are several.
 	Undecided  int         `json:"undecided,omitempty"`
-	WaitsSince time.Time   `json:"asked,omitzero"` // since when it needs an answer; zero: since the card exists
+	WaitsSince time.Time   `json:"waits_since,omitzero"` // since when it needs an answer; zero: since the card exists
 	Rank       outbox.Rank `json:"rank,omitempty"`
 	// Until, if set, is the time at which the card closes.
 	Until time.Time `json:"until,omitzero"`

@@ -32,20 +32,20 @@ type record struct {
 	ID           string              `json:"id"`
 	Kind         string              `json:"kind"`
 	Key          string              `json:"key"`
-	Content      Content             `json:"look"`
+	Content      Content             `json:"content"`
 	Payload      json.RawMessage     `json:"payload,omitempty"`
 	Revision     string              `json:"revision"`
 	Message      int                 `json:"message,omitempty"` // id of the message; 0: it is not in the chat yet
 	At           outbox.Conversation `json:"at,omitzero"`       // the place of the message
 	Drawn        bool                `json:"drawn,omitempty"`   // the message is known to show the revision
 	Closed       bool                `json:"closed,omitempty"`
-	Renewed      bool                `json:"renewed,omitempty"` // people have deleted its message once
-	WaitsSince   time.Time           `json:"asked,omitzero"`    // since when it needs an answer
-	Brought      time.Time           `json:"brought,omitzero"`  // when people last got it in a new message
+	Renewed      bool                `json:"renewed,omitempty"`    // people have deleted its message once
+	WaitsSince   time.Time           `json:"waits_since,omitzero"` // since when it needs an answer
+	Brought      time.Time           `json:"brought,omitzero"`     // when people last got it in a new message
 	Reminded     int                 `json:"reminded,omitempty"`
-	ExtraOptions []Option            `json:"below,omitempty"`  // options of each content, below the feature's (see Again)
-	Former       *former             `json:"former,omitempty"` // the message that the card had before Again
-	News         []string            `json:"news,omitempty"`   // the last news that it has reported
+	ExtraOptions []Option            `json:"extra_options,omitempty"` // options of each content, below the feature's (see Again)
+	Former       *former             `json:"former,omitempty"`        // the message that the card had before Again
+	News         []string            `json:"news,omitempty"`          // the last news that it has reported
 
 	unknown  keepjson.Unknown // fields of a later program; they survive a rewrite
 	left     message          // the previous message: an edit of it may be running

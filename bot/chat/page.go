@@ -106,7 +106,7 @@ type pagePayload struct {
 	// Used is the time of By's last action at it; zero: By has turned to something else.
 	Used time.Time `json:"used,omitzero"`
 	// Reply is the reply below which the page has come down. A repeated reply is not typed twice.
-	Reply int `json:"heard,omitzero"`
+	Reply int `json:"reply,omitzero"`
 	// Left are the messages above which the page has come down, the last ten.
 	Left []int `json:"left,omitempty"`
 	// First is the address with which the message was opened, and Opened the time.

@@ -337,9 +337,9 @@ func compare(a, b address.Conversation) int {
 
 // Topic describes a topic that the bot has opened for a session.
 type Topic struct {
-	For   string `json:"for"`            // its subject: the key of a message, or the id of a session
-	Name  string `json:"name"`           // of the session, when topic and session last had the same name
-	Ended bool   `json:"over,omitempty"` // its icon shows that its session has ended
+	For   string `json:"for"`             // its subject: the key of a message, or the id of a session
+	Name  string `json:"name"`            // of the session, when topic and session last had the same name
+	Ended bool   `json:"ended,omitempty"` // its icon shows that its session has ended
 }
 
 // NoteTopic stores a topic of the bot.

@@ -35,7 +35,7 @@ type Settings struct {
 
 	Quiet      *Hours   `json:"quiet,omitempty"`      // in which only urgent messages sound
 	QuietFor   *Span    `json:"quiet_for,omitempty"`  // the same, once
-	Zone       string   `json:"time_zone,omitempty"`  // of the IANA database
+	TimeZone   string   `json:"time_zone,omitempty"`  // of the IANA database
 	Favourites []string `json:"favourites,omitempty"` // folders that /new shows first, also in a group
 
 	Sessions map[uuid.UUID]string `json:"sessions,omitempty"` // Background of single sessions
@@ -178,7 +178,9 @@ func (s Settings) Budget(day float64) port.BudgetState {
 const MachineZone = "Local"
 
 // ZoneOf returns the name of the time zone of a chat.
-func (c *Store) ZoneOf(chat int64) string { return cmp.Or(c.Settings(chat).Zone, c.Zone, MachineZone) }
+func (c *Store) ZoneOf(chat int64) string {
+	return cmp.Or(c.Settings(chat).TimeZone, c.Zone, MachineZone)
+}
 
 // Location returns the time zone of a chat. For one that this machine does not know it returns the
 // machine's.

@@ -37,8 +37,8 @@ type file struct {
 	Version  int                `json:"version"`
 	Current  uuid.UUID          `json:"current"`
 	Messages messages           `json:"messages,omitempty"`
-	Turns    map[uuid.UUID]Turn `json:"shown,omitempty"` // shown in full
-	Unread   []ReadMark         `json:"had,omitempty"`   // how much is shown
+	Turns    map[uuid.UUID]Turn `json:"turns,omitempty"`  // shown in full
+	Unread   []ReadMark         `json:"unread,omitempty"` // how much is shown
 	// Cursors are the positions up to which the chat has the transcripts of running sessions.
 	Cursors  map[uuid.UUID]talk.Cursor `json:"cursors,omitempty"`
 	News     map[uuid.UUID]int64       `json:"news,omitempty"` // the number of the last news, see News
@@ -48,7 +48,7 @@ type file struct {
 	Settings Settings                  `json:"settings,omitzero"`
 	Bots     Bots                      `json:"bots,omitzero"` // of a group
 	// LastPrompted is the time of the last prompt from a person to each session, within the last day.
-	LastPrompted map[uuid.UUID]time.Time `json:"asked_of,omitempty"`
+	LastPrompted map[uuid.UUID]time.Time `json:"last_prompted,omitempty"`
 }
 
 // maxFile is the size of the largest file: a thousand messages of a thousand sessions.

@@ -40,18 +40,18 @@ type Idle struct {
 
 // together is the payload of a card: the sessions of one question, and their results.
 type together struct {
-	All    []one    `json:"sessions"`
-	Spared []spared `json:"left_out,omitempty"` // sessions that stay
-	More   int      `json:"more,omitempty"`     // idle sessions beyond the limit
-	Ending bool     `json:"ending,omitempty"`   // a person has confirmed it
+	Sessions []one    `json:"sessions"`
+	Spared   []spared `json:"spared,omitempty"` // sessions that stay
+	More     int      `json:"more,omitempty"`   // idle sessions beyond the limit
+	Ending   bool     `json:"ending,omitempty"` // a person has confirmed it
 }
 
 // Without implements card.Forgetter.
 func (t together) Without(session uuid.UUID) together {
-	t.All = slices.Clone(t.All)
-	for i := range t.All {
-		if t.All[i].ID == session {
-			t.All[i].ID = uuid.Nil
+	t.Sessions = slices.Clone(t.Sessions)
+	for i := range t.Sessions {
+		if t.Sessions[i].ID == session {
+			t.Sessions[i].ID = uuid.Nil
 		}
 	}
 	return t
@@ -75,7 +75,7 @@ func (o one) waits() bool { return !o.Ended && o.Left == "" }
 
 // waiting returns the index of a session without a result.
 func (t together) waiting(id uuid.UUID) int {
-	return slices.IndexFunc(t.All, func(o one) bool { return o.ID == id && o.waits() })
+	return slices.IndexFunc(t.Sessions, func(o one) bool { return o.ID == id && o.waits() })
 }
 
 const (
@@ -139,13 +139,13 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 		switch why := i.Spared(p, r, l); {
 		case why != "":
 			q.Spared = append(q.Spared, spared{r.Name, why})
-		case len(q.All) < most:
-			q.All = append(q.All, one{ID: r.ID, Active: l.Active})
+		case len(q.Sessions) < most:
+			q.Sessions = append(q.Sessions, one{ID: r.ID, Active: l.Active})
 		default:
 			q.More++
 		}
 	}
-	if len(q.All) == 0 {
+	if len(q.Sessions) == 0 {
 		return i.chat.ReplyToTap(ctx, t, chat.Paragraphs(p.Text(i18n.IdleNone), sparedText(p, q.Spared)))
 	}
 	content := card.Content{To: t.To, Text: i.text(p, q), Options: p.Confirm(i18n.ButtonEndAll, endIt, t.From)}
@@ -156,7 +156,7 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 func (i *Idle) text(p chat.Phrases, q together) render.Text {
 	var asked, ended, waits []render.Text
 	var left []spared
-	for _, o := range q.All {
+	for _, o := range q.Sessions {
 		r, ok := i.chat.Book.Records.Get(o.ID)
 		if !ok {
 			continue // it was forgotten in the meantime
@@ -232,7 +232,7 @@ func (i *Idle) begin(ctx context.Context, key string) ([]one, error) {
 		return nil, nil
 	}
 	c.Payload.Ending = true
-	return c.Payload.All, i.drawLocked(ctx, c)
+	return c.Payload.Sessions, i.drawLocked(ctx, c)
 }
 
 // end ends one session if it is unchanged.
@@ -276,14 +276,14 @@ func (i *Idle) settle(ctx context.Context, key string, id uuid.UUID, left string
 	if !ok || n < 0 {
 		return nil
 	}
-	c.Payload.All[n].Ended, c.Payload.All[n].Left = left == "", left
+	c.Payload.Sessions[n].Ended, c.Payload.Sessions[n].Left = left == "", left
 	return i.drawLocked(ctx, c)
 }
 
 // drawLocked shows the progress. After the last result the card closes.
 func (i *Idle) drawLocked(ctx context.Context, c card.Card[together]) error {
 	c.Content.Text, c.Content.Options = i.text(i.chat.In(c.Content.To), c.Payload), nil
-	if slices.ContainsFunc(c.Payload.All, one.waits) {
+	if slices.ContainsFunc(c.Payload.Sessions, one.waits) {
 		return i.cards.Show(ctx, c.Key, c.Content, c.Payload)
 	}
 	return i.cards.Close(ctx, c.Key, c.Content.Text)
@@ -311,7 +311,7 @@ func (i *Idle) onNews(ctx context.Context, r port.Session, n news.News) error {
 // ending.
 func (i *Idle) run(ctx context.Context) error {
 	for _, c := range i.before {
-		for _, o := range c.Payload.All {
+		for _, o := range c.Payload.Sessions {
 			r, _ := i.chat.Book.Records.Get(o.ID)
 			left := ""
 			switch {

@@ -58,8 +58,8 @@ type Entry struct {
 	Typing               *talk.Mark       `json:"typing,omitempty"`
 	Repeated             bool             `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
 
-	Stale    bool        `json:"aged,omitempty"` // it waited while ccbot was away for too long, and no person was asked yet
-	Reported []news.Wait `json:"told,omitempty"` // the reported reasons of its wait
+	Stale    bool        `json:"stale,omitempty"`    // it waited while ccbot was away for too long, and no person was asked yet
+	Reported []news.Wait `json:"reported,omitempty"` // the reported reasons of its wait
 
 	Sent     time.Time `json:"sent,omitzero"`     // when the person sent it, by Telegram's clock
 	Answered time.Time `json:"answered,omitzero"` // date of the answer with it, by Telegram's clock
@@ -74,7 +74,7 @@ type Entry struct {
 	Late  bool              `json:"late,omitempty"`  // came after its album was handed on
 	// ReportedEdit identifies the last edit of the message for which the chat was notified that it has
 	// no effect.
-	ReportedEdit string `json:"told_edit,omitempty"`
+	ReportedEdit string `json:"reported_edit,omitempty"`
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }

@@ -132,7 +132,7 @@ func TestAcceptLoadSaveFinish(t *testing.T) {
 func TestPromptEntryKeepsItsBytes(t *testing.T) {
 	const data = `{"version":1,"key":"7","received":"2026-01-02T03:04:05Z","state":"typing","session":"00000000-0000-4000-8000-000000000001",` +
 		`"conversation":{"chat_id":1},"text":"/x","class":"command","typing":{"at":"2026-01-02T03:04:05.6Z","path":"/t.jsonl","offset":99,"enters":1,` +
-		`"retreat":true,"esc":true,"agent":"b 7 1","age":5,"claude":"00000000-0000-4000-8000-000000000002"},"told":["queued","held_draft"]}`
+		`"retreat":true,"esc":true,"agent":"b 7 1","age":5,"claude":"00000000-0000-4000-8000-000000000002"},"reported":["queued","held_draft"]}`
 	var e Entry
 	require.NoError(t, json.Unmarshal([]byte(data), &e))
 	again, err := json.Marshal(e)

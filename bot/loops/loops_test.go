@@ -99,7 +99,7 @@ func TestBoundsAreTyped(t *testing.T) {
 func TestEndTimeIsInZoneOfChat(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		w.NewCurrentSession(t, "api", session.Running)
-		require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.Zone = "Pacific/Kiritimati" }))
+		require.NoError(t, w.Book.Set(chattest.Alice, func(s *conversation.Settings) { s.TimeZone = "Pacific/Kiritimati" }))
 		open(t, w, "fix it", "true")
 		w.Answer(t, 3, "08:17")
 		w.Work(t)

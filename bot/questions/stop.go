@@ -25,7 +25,7 @@ type Kind interface {
 // stop is the payload of a message that asks how to stop an agent that asks something.
 type stop struct {
 	questionRef
-	Fingerprint string `json:"mark"`
+	Fingerprint string `json:"fingerprint"`
 }
 
 const (

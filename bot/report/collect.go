@@ -218,7 +218,7 @@ func (p *Reports) content(one *report) (content card.Content, shown offered) {
 	content = card.Content{To: one.to, Sounds: p.Chat.Sounds(one.occasion(), port.Session{Conversation: one.to})}
 	if p.ResumeOnStart != ResumeNever {
 		shown.Lost = one.ids(func(c closed) bool { return c.fate == stays && wentDown(c.Session) })
-		shown.Cut = one.ids(wasCut)
+		shown.Interrupted = one.ids(wasCut)
 	}
 	if row := options(words, shown); len(row) > 0 {
 		content.Options, content.Hint = [][]card.Option{row}, rest
@@ -256,7 +256,7 @@ func options(words chat.Phrases, shown offered) (row []card.Option) {
 		row = append(row, words.Option(i18n.ButtonResumeAll, allOption, outbox.Primary),
 			words.Option(i18n.ButtonPick, pickOption, ""))
 	}
-	if len(shown.Cut) > 0 {
+	if len(shown.Interrupted) > 0 {
 		row = append(row, words.Option(i18n.ButtonContinue, continueOption, ""))
 	}
 	return row

@@ -181,15 +181,15 @@ const (
 
 // offered is the payload of a report's card.
 type offered struct {
-	Lost  []uuid.UUID `json:"lost,omitempty"`
-	Cut   []uuid.UUID `json:"interrupted,omitempty"`
-	Stays []uuid.UUID `json:"stays,omitempty"` // closed, and not resumed since
+	Lost        []uuid.UUID `json:"lost,omitempty"`
+	Interrupted []uuid.UUID `json:"interrupted,omitempty"`
+	Stays       []uuid.UUID `json:"stays,omitempty"` // closed, and not resumed since
 }
 
 // Without implements card.Forgetter.
 func (o offered) Without(session uuid.UUID) offered {
 	is := func(id uuid.UUID) bool { return id == session }
-	return offered{Lost: slices.DeleteFunc(slices.Clone(o.Lost), is), Cut: slices.DeleteFunc(slices.Clone(o.Cut), is),
+	return offered{Lost: slices.DeleteFunc(slices.Clone(o.Lost), is), Interrupted: slices.DeleteFunc(slices.Clone(o.Interrupted), is),
 		Stays: slices.DeleteFunc(slices.Clone(o.Stays), is)}
 }
 
@@ -237,7 +237,7 @@ func (p *Reports) stillLost(lost []uuid.UUID) []port.Session {
 func (p *Reports) tap(ctx context.Context, t chat.Tap, was offered) (chat.Answer, error) {
 	list, most, bring := p.stillLost(was.Lost), sideBySide, p.Resumer.Resume
 	if t.Card.Option == continueOption {
-		list, most, bring = p.stillCut(was.Cut), goingOn, p.Resumer.Continue
+		list, most, bring = p.stillCut(was.Interrupted), goingOn, p.Resumer.Continue
 	}
 	switch {
 	case len(list) == 0:
@@ -261,7 +261,7 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 	}
 	was, words := c.Payload, p.Chat.In(c.Content.To)
 	id := func(r port.Session) uuid.UUID { return r.ID }
-	now := offered{Lost: each.As(p.stillLost(was.Lost), id), Cut: each.As(p.stillCut(was.Cut), id),
+	now := offered{Lost: each.As(p.stillLost(was.Lost), id), Interrupted: each.As(p.stillCut(was.Interrupted), id),
 		Stays: slices.DeleteFunc(slices.Clone(was.Stays), func(id uuid.UUID) bool {
 			r, _ := p.Chat.Book.Records.Get(id)
 			return !r.Resumable && r.State != port.StateUnknown
@@ -272,13 +272,13 @@ func (p *Reports) tidy(ctx context.Context, key string) error {
 			return r.State != port.StateRestoring && r.State != port.StateUnknown && !slices.Contains(now, id)
 		})
 	}
-	for _, id := range was.Cut {
+	for _, id := range was.Interrupted {
 		if r, _ := p.Chat.Book.Records.Get(id); r.State == port.StateUnknown {
-			now.Cut = append(now.Cut, id)
+			now.Interrupted = append(now.Interrupted, id)
 		}
 	}
-	left := offered{Lost: kept(was.Lost, now.Lost), Cut: now.Cut, Stays: kept(was.Stays, now.Stays)}
-	if len(left.Lost)+len(left.Cut)+len(left.Stays) == 0 {
+	left := offered{Lost: kept(was.Lost, now.Lost), Interrupted: now.Interrupted, Stays: kept(was.Stays, now.Stays)}
+	if len(left.Lost)+len(left.Interrupted)+len(left.Stays) == 0 {
 		return p.cards.Close(ctx, c.Key, c.Content.Text)
 	}
 	c.Content.Options, c.Content.Hint = [][]card.Option{options(words, now)}, render.Text{}
@@ -307,7 +307,7 @@ func (p *Reports) onNews(ctx context.Context, r port.Session, n news.News) error
 	}
 	var errs []error
 	for _, c := range p.cards.List() {
-		if o := c.Payload; slices.Contains(slices.Concat(o.Lost, o.Cut, o.Stays), r.ID) {
+		if o := c.Payload; slices.Contains(slices.Concat(o.Lost, o.Interrupted, o.Stays), r.ID) {
 			errs = append(errs, p.tidy(ctx, c.Key))
 		}
 	}

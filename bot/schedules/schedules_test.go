@@ -25,7 +25,7 @@ import (
 // newWorld is a world with a session, in the zone of Berlin.
 func newWorld(t *testing.T, w *chattest.World) session.Record {
 	t.Helper()
-	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Zone = "Europe/Berlin" }))
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.TimeZone = "Europe/Berlin" }))
 	return w.NewCurrentSession(t, "api", session.Running)
 }
 
@@ -90,7 +90,7 @@ func TestZoneOfChatReachesSchedules(t *testing.T) {
 		zone := func() string { return w.ScheduleList(t)[0].Zone }
 		assert.Equal(t, "Europe/Berlin", zone())
 		choose := func(name string) {
-			require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Zone = name }))
+			require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.TimeZone = name }))
 			w.Work(t)
 		}
 		choose("Asia/Tokyo")

@@ -37,7 +37,7 @@ type advice struct {
 
 // payload is the screen that a card shows.
 type payload struct {
-	Fingerprint string   `json:"mark"`
+	Fingerprint string   `json:"fingerprint"`
 	Packages    []string `json:"packages,omitempty"` // that the message names
 }
 

@@ -259,11 +259,11 @@ func chosen(can port.Abilities, set conversation.Settings, with port.ModeChange)
 
 // unclear is a /new with a part that may be a folder, or belong to the name.
 type unclear struct {
-	Name  string `json:"name"`   // with that part
-	Short string `json:"short"`  // without it
-	Here  string `json:"here"`   // the folder without it
-	Dir   string `json:"folder"` // with it
-	Key   string `json:"key"`    // of the command: it starts one session
+	Name  string `json:"name"`  // with that part
+	Short string `json:"short"` // without it
+	Here  string `json:"here"`  // the folder without it
+	Dir   string `json:"dir"`   // with it
+	Key   string `json:"key"`   // of the command: it starts one session
 }
 
 const asFolder, asName = "folder", "name"

@@ -25,11 +25,11 @@ var usualZones = []string{"America/Los_Angeles", "America/New_York", "Europe/Lon
 
 // timeZone is the setting of a chat's time zone.
 var timeZone = one{name: zone, title: i18n.SettingZone, about: i18n.SettingZoneAbout, row: 2,
-	value: func(s conversation.Settings) string { return s.Zone },
+	value: func(s conversation.Settings) string { return s.TimeZone },
 	choices: func(v view) []choice {
 		all := []choice{v.byDefault(v.zoneText(v.zone))}
-		if v.set.Zone != "" && !slices.Contains(usualZones, v.set.Zone) {
-			all = append(all, choice{v.set.Zone, v.zoneText(v.set.Zone)})
+		if v.set.TimeZone != "" && !slices.Contains(usualZones, v.set.TimeZone) {
+			all = append(all, choice{v.set.TimeZone, v.zoneText(v.set.TimeZone)})
 		}
 		for _, name := range usualZones {
 			_, city, _ := strings.Cut(name, "/")
@@ -38,14 +38,14 @@ var timeZone = one{name: zone, title: i18n.SettingZone, about: i18n.SettingZoneA
 		return all
 	},
 	said: func(v view) string {
-		if v.set.Zone == "" {
+		if v.set.TimeZone == "" {
 			return v.byDefault(v.zoneText(v.zone)).label
 		}
-		return v.zoneText(v.set.Zone)
+		return v.zoneText(v.set.TimeZone)
 	},
 	choose: func(s *conversation.Settings, value string, _ time.Time) {
 		if _, err := time.LoadLocation(value); err == nil {
-			s.Zone = value
+			s.TimeZone = value
 		}
 	}}
 
@@ -76,7 +76,7 @@ func (s *Settings) typed(_ context.Context, v chat.Visit, text string) (string, 
 	if !known {
 		return page + "/" + zone + unknown, nil
 	}
-	return page + "/" + zone, s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { set.Zone = name })
+	return page + "/" + zone, s.chat.Book.Set(v.To.ChatID, func(set *conversation.Settings) { set.TimeZone = name })
 }
 
 var (

@@ -22,7 +22,7 @@ func TestTimeZoneIsTyped(t *testing.T) {
 				w.Press(t, chattest.Alice, 1, "Time zone")
 				w.Answer(t, 1, text)
 				w.Work(t)
-				assert.Equal(t, want, w.Chats.Settings(chattest.Alice).Zone)
+				assert.Equal(t, want, w.Chats.Settings(chattest.Alice).TimeZone)
 				shown := w.Shows(t, 2).Text.Text
 				if want == "" {
 					assert.Contains(t, shown, "This time zone is not known")
@@ -30,7 +30,7 @@ func TestTimeZoneIsTyped(t *testing.T) {
 					assert.Contains(t, shown, "Time zone: "+want+" ")
 				}
 				w.Press(t, chattest.Alice, 2, chattest.Words(w.Shows(t, 2))[0])
-				assert.Empty(t, w.Chats.Settings(chattest.Alice).Zone)
+				assert.Empty(t, w.Chats.Settings(chattest.Alice).TimeZone)
 				assert.NotContains(t, w.Shows(t, 2).Text.Text, "not known")
 				assert.Empty(t, w.Record(t, r.ID).Prompts, "the reply is no prompt")
 			})

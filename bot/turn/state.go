@@ -16,15 +16,15 @@ import (
 // state is all that a card shows of one turn, and is kept with it.
 type state struct {
 	Session   uuid.UUID `json:"session"`
-	Prompt    string    `json:"prompt,omitempty"`  // key of the prompt that began it; empty: it began in the terminal
-	Command   bool      `json:"command,omitempty"` // that prompt is a command, which may begin no turn at all
-	Submitted bool      `json:"asked,omitempty"`   // the transcript has the prompt
-	Alone     bool      `json:"alone,omitempty"`   // the agent has begun it, at the end of what it runs in the background
+	Prompt    string    `json:"prompt,omitempty"`    // key of the prompt that began it; empty: it began in the terminal
+	Command   bool      `json:"command,omitempty"`   // that prompt is a command, which may begin no turn at all
+	Submitted bool      `json:"submitted,omitempty"` // the transcript has the prompt
+	Alone     bool      `json:"alone,omitempty"`     // the agent has begun it, at the end of what it runs in the background
 	Began     time.Time `json:"began"`
 
-	From     talk.Cursor `json:"from"`   // no item of the turn is before it
-	ReadUpTo talk.Cursor `json:"behind"` // all items before it are here
-	At       time.Time   `json:"at"`     // of the last item
+	From     talk.Cursor `json:"from"`       // no item of the turn is before it
+	ReadUpTo talk.Cursor `json:"read_up_to"` // all items before it are here
+	At       time.Time   `json:"at"`         // of the last item
 
 	Now   talk.Activity `json:"now"`
 	Since time.Time     `json:"since"`
@@ -35,14 +35,14 @@ type state struct {
 
 	Todo     *todo          `json:"todo,omitempty"` // nil: this turn has not touched the list
 	Model    string         `json:"model,omitempty"`
-	Context  float64        `json:"context"`        // used, 0 to 100; -1: not known
-	Paid     float64        `json:"paid"`           // the session's cost before the turn; -1: not known
-	Snapshot *folders.Since `json:"mark,omitempty"` // the work tree before the turn; nil: not known
+	Context  float64        `json:"context"`            // used, 0 to 100; -1: not known
+	Paid     float64        `json:"paid"`               // the session's cost before the turn; -1: not known
+	Snapshot *folders.Since `json:"snapshot,omitempty"` // the work tree before the turn; nil: not known
 	waits    []string       // the first lines of the prompts that wait
 
-	Responded bool        `json:"said,omitempty"`  // the transcript has words of the agent, or a line that ends the turn
-	Page      int         `json:"page,omitempty"`  // of its steps, which its card shows; 0: none
-	Shown     bool        `json:"shown,omitempty"` // its card was in the chat, or on its way there
+	Responded bool        `json:"responded,omitempty"` // the transcript has words of the agent, or a line that ends the turn
+	Page      int         `json:"page,omitempty"`      // of its steps, which its card shows; 0: none
+	Shown     bool        `json:"shown,omitempty"`     // its card was in the chat, or on its way there
 	End       talk.Ending `json:"end,omitempty"`
 	Ended     time.Time   `json:"ended,omitzero"`
 	Cost      float64     `json:"cost,omitempty"`

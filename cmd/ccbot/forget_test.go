@@ -61,7 +61,7 @@ func TestForgetAsksFirst(t *testing.T) {
 	codex := recordOf([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, one(4, "other"))
 	data, err := os.ReadFile(codex)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(codex, append([]byte(`{"agent":"codex",`), data[1:]...), 0o600))
+	require.NoError(t, os.WriteFile(codex, append([]byte(`{"agent_name":"codex",`), data[1:]...), 0o600))
 	environ := []string{"HOME=" + dir, "CCBOT_DIR=" + dir}
 	said, err := saying("", environ, "forget", "api")
 	require.Error(t, err)

@@ -100,7 +100,7 @@ func TestImportMakesRecordsOnce(t *testing.T) {
 		assert.Equal(t, session.Conversation{ChatID: r.Owner}, r.Conversation)
 		assert.Equal(t, map[string]int64{"shop": 7, "windowed": 8}[r.Name], r.Owner)
 		assert.EqualValues(t, len("{\"type\":\"user\"}\n"), r.Cursors[0].Offset, "what was said is not shown again")
-		assert.Zero(t, r.Ended, "no process counts as a leftover")
+		assert.Zero(t, r.EndedMoment, "no process counts as a leftover")
 		assert.EqualValues(t, 7, r.ID.Version(), "its time is at its beginning, as in all ids of sessions")
 	}
 

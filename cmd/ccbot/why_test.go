@@ -18,7 +18,7 @@ import (
 
 func TestWhyTellsTheHistory(t *testing.T) {
 	source := one(1, "api", func(r *session.Record) {
-		r.State, r.Closed = session.Lost, session.ClosedReboot
+		r.State, r.ClosedReason = session.Lost, session.ClosedReboot
 		r.History = []session.Change{
 			{At: noon, To: session.Starting, Rule: "start", Why: "a new session was requested"},
 			{At: noon.Add(time.Second), From: session.Starting, To: session.Running, Why: "it is \x1b[1mready"},
@@ -50,7 +50,7 @@ func TestWhyTellsTheHistory(t *testing.T) {
 
 	cut := one(3, "cut", func(r *session.Record) {
 		r.State, r.Exit = session.Completed, &session.Exit{Known: true, Signal: 9, At: noon, Screen: "not told"}
-		r.Interruption = &session.Interruption{At: noon, Step: "make \x1b[1mtest", Done: 3, Tasks: 5, Waited: true}
+		r.Interruption = &session.Interruption{At: noon, Step: "make \x1b[1mtest", TasksDone: 3, TasksTotal: 5, Waited: true}
 	})
 	dir = stateWith(t, cut)
 	environ = []string{"HOME=" + dir, "CCBOT_DIR=" + dir}

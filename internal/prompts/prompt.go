@@ -58,9 +58,9 @@ type Prompt struct {
 	Class   talk.PromptClass `json:"class,omitempty"`  // how its receipt is proven
 	State   State            `json:"state"`
 	Mark    *talk.Mark       `json:"mark,omitempty"`
-	Since   time.Time        `json:"since,omitzero"`     // when the chat received it
-	Waits   []news.Wait      `json:"waits,omitempty"`    // the reported reasons of its wait
-	Repeats bool             `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
+	Since   time.Time        `json:"since,omitzero"`    // when the chat received it
+	Waits   []news.Wait      `json:"waits,omitempty"`   // the reported reasons of its wait
+	Repeats bool             `json:"repeats,omitempty"` // pasted a second time, because the first paste was missing
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }

@@ -9,16 +9,16 @@ import (
 // Interruption is a turn that was cut short: the agent ended before the turn did, without a
 // request.
 type Interruption struct {
-	At    time.Time `json:"at"`             // when ccbot noticed the end
-	Step  string    `json:"step,omitempty"` // the agent's last tool call; empty: none was seen
-	Done  int       `json:"tasks_done"`     // of its to-do items
-	Tasks int       `json:"tasks_total"`
+	At         time.Time `json:"at"`             // when ccbot noticed the end
+	Step       string    `json:"step,omitempty"` // the agent's last tool call; empty: none was seen
+	TasksDone  int       `json:"tasks_done"`     // of its to-do items
+	TasksTotal int       `json:"tasks_total"`
 	// Waited means that the agent was waiting for a person. Unseen means that no ccbot saw the
 	// agent's last actions, or that its last state cannot be read, so the agent may have been
 	// waiting.
-	Waited bool `json:"waited,omitempty"`
-	Unseen bool `json:"unseen,omitempty"`
-	Well   int  `json:"turns_well"` // Progress.Well at that time
+	Waited    bool `json:"waited,omitempty"`
+	Unseen    bool `json:"unseen,omitempty"`
+	TurnsWell int  `json:"turns_well"` // Progress.Well at that time
 	// Again means that a prompt had followed the previous interruption, and that no turn has ended
 	// well since that interruption.
 	Again bool `json:"again,omitempty"`
@@ -30,7 +30,7 @@ type Interruption struct {
 // conversation has continued, or nil.
 func (r *Record) Unfinished() *Interruption {
 	i := r.Interruption
-	if i == nil || i.Followed || r.Progress.Well > i.Well {
+	if i == nil || i.Followed || r.Progress.TurnsWell > i.TurnsWell {
 		return nil
 	}
 	return i

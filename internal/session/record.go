@@ -52,8 +52,8 @@ type Binding struct {
 	BoundAt time.Time `json:"bound_at"`
 	// Exe and Argv (a SHA-256 of the arguments, in hex) describe the agent's process when it was
 	// bound: a process that runs another program now is not the agent.
-	Exe  string `json:"exe,omitempty"`
-	Argv string `json:"argv_sha256,omitempty"`
+	Exe        string `json:"exe,omitempty"`
+	ArgvDigest string `json:"argv_digest,omitempty"`
 	// Adopted means that a person opened the pane: ccbot never closes it. Shell is the process of
 	// the pane if that is not the agent itself, 0 otherwise.
 	Adopted bool `json:"adopted,omitempty"`
@@ -131,7 +131,7 @@ type Run struct {
 type Closing struct {
 	Cleanup *CleanupError `json:"cleanup,omitempty"`
 	// Closed is one of the Closed… reasons, or empty.
-	Closed string `json:"closed_reason,omitempty"`
+	ClosedReason string `json:"closed_reason,omitempty"`
 	// Unreported means that recovery closed the session and this was not yet reported in the chat.
 	Unreported bool `json:"unreported,omitempty"`
 }
@@ -141,13 +141,13 @@ type LastEnd struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
 	// Requested and Ended are the moments of the request for the end and of the end, on the kernel's
 	// clock: a person who started a process after them did it knowing of the end.
-	Requested process.Moment `json:"asked_moment,omitzero"`
-	Ended     process.Moment `json:"ended_moment,omitzero"`
+	RequestedMoment process.Moment `json:"requested_moment,omitzero"`
+	EndedMoment     process.Moment `json:"ended_moment,omitzero"`
 	// Tail is the size of the transcript when the session ended. Known is the size up to which the
 	// writers since then are known. GrowthReported means that further growth was reported.
-	Tail           int64 `json:"transcript_end,omitempty"`
-	Known          int64 `json:"transcript_known,omitempty"`
-	GrowthReported bool  `json:"haunted,omitempty"`
+	TranscriptEnd   int64 `json:"transcript_end,omitempty"`
+	TranscriptKnown int64 `json:"transcript_known,omitempty"`
+	GrowthReported  bool  `json:"growth_reported,omitempty"`
 }
 
 // Record is ccbot's record of one conversation with an agent. Its ID never changes; AgentSessionID
@@ -165,9 +165,9 @@ type Record struct {
 	Dir               string       `json:"dir"` // directory of the last start or resume, absolute
 	Host              string       `json:"host"`
 	State             State        `json:"state"`
-	AgentName         string       `json:"agent,omitempty"` // see agent.Agents
-	AgentSessionID    uuid.UUID    `json:"claude_session_id"`
-	EarlierSessionIDs []uuid.UUID  `json:"earlier_claude_ids,omitempty"`
+	AgentName         string       `json:"agent_name,omitempty"` // see agent.Agents
+	AgentSessionID    uuid.UUID    `json:"agent_session_id"`
+	EarlierSessionIDs []uuid.UUID  `json:"earlier_session_ids,omitempty"`
 	Conversation      Conversation `json:"conversation"`
 	Owner             int64        `json:"owner"` // the person who started it
 	// Origin is the inbox key of the command that made the record, by which a replay finds it.
@@ -197,14 +197,14 @@ type Record struct {
 	ReturnedAt time.Time `json:"returned_at,omitzero"`
 	// Since is the moment at which the conversation became this session's own, on the kernel's
 	// clock: a process that started before it is not a leftover of this session.
-	Since process.Moment `json:"since_moment,omitzero"`
+	SinceMoment process.Moment `json:"since_moment,omitzero"`
 	// Exe is the program of the agent's process, as last seen.
 	Exe string `json:"exe,omitempty"`
 	// Bound are the agents that this record bound and that are not proven gone.
 	Bound []process.Identity `json:"bound,omitempty"`
 	// Descendants are the processes that ran below a process that had to be killed. They are on disk
 	// before the KILL and are ended after it.
-	Descendants []Tool `json:"below,omitempty"`
+	Descendants []Tool `json:"descendants,omitempty"`
 	// SecondWriters are the second writers that were reported to the person.
 	SecondWriters []process.Identity `json:"second_writers,omitempty"`
 	// ForkOf is the id of the conversation that this one copied at its start.
@@ -213,11 +213,11 @@ type Record struct {
 	Launch *Launch `json:"launch,omitempty"`
 	// HookDigest is the SHA-256 of ccbot-hook, in hex, when this ccbot launched the agent. A
 	// process below the agent that runs this program is the agent's hook, also after an upgrade.
-	HookDigest string `json:"hook_sha256,omitempty"`
+	HookDigest string `json:"hook_digest,omitempty"`
 	// Progress is the work as the transcript has it: turns, to-do items, tokens.
 	Progress history.Progress `json:"progress,omitzero"`
 	// ModeRequest is the requested setting of the present agent until it was read back, or nil.
-	ModeRequest *ModeRequest `json:"wish,omitempty"`
+	ModeRequest *ModeRequest `json:"mode_request,omitempty"`
 	// Interruption is the last turn that was cut short; nil: none. See Unfinished.
 	Interruption *Interruption `json:"interruption,omitempty"`
 	// GitStart and GitNow are the state of the directory's repository at the first launch and at
@@ -332,7 +332,7 @@ func (r *Record) Rename(name string, by Namer) {
 
 // Owns reports whether the conversation may stand for this session: it was not closed as stale in
 // favour of another one.
-func (r *Record) Owns() bool { return r.Closed != ClosedStale }
+func (r *Record) Owns() bool { return r.ClosedReason != ClosedStale }
 
 // Agent returns the process that the session is bound to, or zero.
 func (r *Record) Agent() process.Identity {
@@ -389,7 +389,7 @@ func (r Record) Clone() Record {
 	if r.ModeRequest = clone(r.ModeRequest); r.ModeRequest != nil {
 		r.ModeRequest.Passed = slices.Clone(r.ModeRequest.Passed)
 	}
-	r.Interruption, r.Progress.Open = clone(r.Interruption), clone(r.Progress.Open)
+	r.Interruption, r.Progress.OpenTurn = clone(r.Interruption), clone(r.Progress.OpenTurn)
 	r.GitStart, r.GitNow = clone(r.GitStart), clone(r.GitNow)
 	r.Progress.Tasks = slices.Clone(r.Progress.Tasks)
 	r.Launch = clone(r.Launch)
@@ -422,7 +422,7 @@ func (r *Record) check() error {
 	case r.Dir == "":
 		return fmt.Errorf("dir is missing")
 	case r.AgentSessionID == uuid.Nil:
-		return fmt.Errorf("claude_session_id is missing")
+		return fmt.Errorf("agent_session_id is missing")
 	case r.CreatedAt.IsZero():
 		return fmt.Errorf("created_at is missing")
 	}

@@ -98,7 +98,7 @@ func TestQuestionsAboutAState(t *testing.T) {
 // A session that was set aside for another one no longer owns its conversation.
 func TestStaleSessionDoesNotOwnItsConversation(t *testing.T) {
 	for closed, want := range map[string]bool{"": true, ClosedReboot: true, ClosedTmux: true, ClosedStale: false} {
-		assert.Equal(t, want, (&Record{State: Lost, Closing: Closing{Closed: closed}}).Owns(), closed)
+		assert.Equal(t, want, (&Record{State: Lost, Closing: Closing{ClosedReason: closed}}).Owns(), closed)
 	}
 	agent := process.Identity{PID: 7, Start: 8, Boot: "b"}
 	assert.Equal(t, agent, (&Record{Run: Run{Binding: &Binding{Agent: agent}}}).Agent())

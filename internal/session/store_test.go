@@ -77,7 +77,7 @@ func TestUnreadIn(t *testing.T) {
 	}{
 		{"of a newer program", id.String() + ".json", `{"version":99,"dir":"/src/api"}`, true},
 		{"of a newer program, elsewhere", id.String() + ".json", `{"version":99,"dir":"/src/web"}`, false},
-		{"of an unknown agent", id.String() + ".json", `{"version":2,"agent":"third","dir":"/src/api"}`, true},
+		{"of an unknown agent", id.String() + ".json", `{"version":2,"agent_name":"third","dir":"/src/api"}`, true},
 		{"damaged", id.String() + ".json", `{"version":2,"dir":"/src/api","state":`, true},
 		{"damaged, elsewhere", id.String() + ".json", `{"version":2,"dir":"/src/web","state":`, false},
 		{"without a directory", id.String() + ".json", ``, true},

@@ -60,7 +60,7 @@ func (m *machine) ender(outcome func(string)) *ending.Ender {
 // ended is a session that ended after all processes of the machine had started.
 func ended() *session.Record {
 	r := &session.Record{ID: uuid.New(), AgentSessionID: uuid.New(), State: session.Archived}
-	r.Ended = process.Moment{Boot: boot, Tick: 8000}
+	r.EndedMoment = process.Moment{Boot: boot, Tick: 8000}
 	return r
 }
 

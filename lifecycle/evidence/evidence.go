@@ -202,7 +202,7 @@ func (s *Sources) AgentAlive(b session.Binding) process.Liveness {
 // process stay the same when it executes another program; then the state of the agent is unknown.
 func (s *Sources) agentAlive(b session.Binding, names process.AgentNames) process.Liveness {
 	alive := s.Processes.Liveness(b.Agent)
-	if alive != process.Alive || b.Exe == "" || b.Argv == "" {
+	if alive != process.Alive || b.Exe == "" || b.ArgvDigest == "" {
 		return alive
 	}
 	p, err := s.Processes.Inspect(b.Agent.PID)
@@ -214,7 +214,7 @@ func (s *Sources) agentAlive(b session.Binding, names process.AgentNames) proces
 	}
 	// An update of the agent replaces the file that it runs from.
 	exe := strings.TrimSuffix(p.Exe, " (deleted)")
-	other := exe != "" && exe != strings.TrimSuffix(b.Exe, " (deleted)") && process.ArgvHash(p.Args) != b.Argv
+	other := exe != "" && exe != strings.TrimSuffix(b.Exe, " (deleted)") && process.ArgvHash(p.Args) != b.ArgvDigest
 	if other && !process.IsAgent(p, names) {
 		return process.Unknown
 	}

@@ -38,11 +38,15 @@ func TestP2_StandingOf(t *testing.T) {
 	elsewhere.Boot += "-3b9aca00"
 	bound := func(ids ...process.Identity) func(*session.Record) { return func(r *session.Record) { r.Bound = ids } }
 	told := func(r *session.Record) { r.SecondWriters = []process.Identity{who} }
-	ended := func(tick uint64) func(*session.Record) { return func(r *session.Record) { r.Ended = momentAt(tick) } }
-	asked := func(tick uint64) func(*session.Record) {
-		return func(r *session.Record) { r.Requested = momentAt(tick) }
+	ended := func(tick uint64) func(*session.Record) {
+		return func(r *session.Record) { r.EndedMoment = momentAt(tick) }
 	}
-	since := func(tick uint64) func(*session.Record) { return func(r *session.Record) { r.Since = momentAt(tick) } }
+	asked := func(tick uint64) func(*session.Record) {
+		return func(r *session.Record) { r.RequestedMoment = momentAt(tick) }
+	}
+	since := func(tick uint64) func(*session.Record) {
+		return func(r *session.Record) { r.SinceMoment = momentAt(tick) }
+	}
 	failed := func(r *session.Record) { r.Cleanup = &session.CleanupError{} }
 	startedAt := func(tick uint64) func(*process.Verdict) {
 		return func(v *process.Verdict) { v.Process.Start = tick }
@@ -66,7 +70,7 @@ func TestP2_StandingOf(t *testing.T) {
 		{"bound before, noted by another clock", session.Running, rec{bound(elsewhere)}, nil, Unclear},
 		{"told, noted by another clock", session.Running, rec{func(r *session.Record) { r.SecondWriters = []process.Identity{elsewhere} }}, nil, Unclear},
 		{"since a moment of another clock", session.Running,
-			rec{func(r *session.Record) { r.Since = process.Moment{Boot: elsewhere.Boot, Tick: tBefore} }}, nil, Unclear},
+			rec{func(r *session.Record) { r.SinceMoment = process.Moment{Boot: elsewhere.Boot, Tick: tBefore} }}, nil, Unclear},
 		{"the bound agent, whatever the evidence says", session.Running,
 			rec{func(r *session.Record) { r.Binding = &session.Binding{Agent: who} }}, ver{answer(process.Maybe)}, Agent},
 		{"the bound agent of a cleanup that failed", session.CleanupFailed,
@@ -93,7 +97,7 @@ func TestP2_StandingOf(t *testing.T) {
 		{"archived: in the same tick", session.Archived, rec{ended(tEnded)}, ver{startedAt(tEnded)}, Second},
 		{"archived: after", session.Archived, rec{ended(tEnded)}, ver{startedAt(tAfter)}, Second},
 		{"archived: nobody knows when", session.Archived, nil, nil, Second},
-		{"archived before a reboot", session.Archived, rec{func(r *session.Record) { r.Ended = process.Moment{Boot: "other", Tick: tAfter} }}, nil, Second},
+		{"archived before a reboot", session.Archived, rec{func(r *session.Record) { r.EndedMoment = process.Moment{Boot: "other", Tick: tAfter} }}, nil, Second},
 		{"completed", session.Completed, rec{ended(tEnded)}, ver{startedAt(tAfter)}, Second},
 		{"lost", session.Lost, rec{ended(tEnded)}, ver{startedAt(tAfter)}, Second},
 		{"failed", session.Failed, rec{ended(tEnded)}, nil, Leftover},
@@ -149,7 +153,7 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := session.Record{State: rapid.SampledFrom(session.States()).Draw(t, "state"), AgentSessionID: id,
 			Bound: someIdentities(t, "bound"), SecondWriters: someIdentities(t, "told"),
-			LastEnd: session.LastEnd{Requested: anyMoment(t, "asked"), Ended: anyMoment(t, "ended")}, Since: anyMoment(t, "since")}
+			LastEnd: session.LastEnd{RequestedMoment: anyMoment(t, "asked"), EndedMoment: anyMoment(t, "ended")}, SinceMoment: anyMoment(t, "since")}
 		if rapid.Bool().Draw(t, "is bound") {
 			r.Binding = &session.Binding{Agent: anyIdentity(t, "agent")}
 		}
@@ -176,15 +180,15 @@ func TestP2_OnlyTheSessionsOwnAreLeftovers(t *testing.T) {
 			assert.NotContains(t, r.SecondWriters, who, "it was told")
 			assert.Equal(t, id, named, "it came later, in the process")
 			if !r.State.Live() {
-				assert.Equal(t, process.No, who.StartedAfter(r.Ended), "it came after the end")
+				assert.Equal(t, process.No, who.StartedAfter(r.EndedMoment), "it came after the end")
 			}
 			if r.State == session.Stopping && r.Cleanup != nil {
-				assert.Equal(t, process.No, who.StartedAfter(r.Ended), "it came after the first try")
+				assert.Equal(t, process.No, who.StartedAfter(r.EndedMoment), "it came after the first try")
 			}
 			if r.State == session.Stopping && r.Cleanup == nil {
-				assert.Equal(t, process.No, who.StartedAfter(r.Requested), "it came after the end was asked for")
+				assert.Equal(t, process.No, who.StartedAfter(r.RequestedMoment), "it came after the end was asked for")
 			}
-			assert.NotEqual(t, process.No, who.StartedAfter(r.Since), "it was there before the session")
+			assert.NotEqual(t, process.No, who.StartedAfter(r.SinceMoment), "it was there before the session")
 		}
 	})
 }

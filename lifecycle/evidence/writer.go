@@ -192,7 +192,7 @@ func StandingOf(r session.Record, v process.Verdict) Standing {
 	case r.HasAgent(who):
 		return Agent
 	case r.Binding != nil && (r.Binding.Agent.Incomparable(who) || r.Binding.AgentServer.Incomparable(who)), slices.ContainsFunc(slices.Concat(r.Bound, r.SecondWriters), who.Incomparable),
-		process.OtherClock(r.Since.Boot, who.Boot):
+		process.OtherClock(r.SinceMoment.Boot, who.Boot):
 		return Unclear // ccbot noted the session in another time namespace
 	case slices.Contains(r.Bound, who) && r.State != session.Abandoned:
 		return Leftover
@@ -200,7 +200,7 @@ func StandingOf(r session.Record, v process.Verdict) Standing {
 		return Unclear
 	case slices.Contains(r.Bound, who):
 		return Second
-	case slices.Contains(r.SecondWriters, who), !v.Named, who.StartedAfter(r.Since) == process.No:
+	case slices.Contains(r.SecondWriters, who), !v.Named, who.StartedAfter(r.SinceMoment) == process.No:
 		return Second
 	case over && who.StartedAfter(end) != process.No:
 		return Second
@@ -215,13 +215,13 @@ func StandingOf(r session.Record, v process.Verdict) Standing {
 func EndOf(r session.Record) (end process.Moment, over bool) {
 	switch {
 	case r.State == session.Starting && r.Binding == nil:
-		return r.Since, true
+		return r.SinceMoment, true
 	case !r.State.Live(), r.Interrupted(): // a session that is being restored has no agent yet
-		return r.Ended, true
+		return r.EndedMoment, true
 	case r.State == session.Stopping && r.Cleanup != nil: // another try of a cleanup
-		return r.Ended, true
+		return r.EndedMoment, true
 	case r.State == session.Stopping:
-		return r.Requested, true
+		return r.RequestedMoment, true
 	}
 	return process.Moment{}, false
 }

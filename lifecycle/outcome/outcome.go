@@ -54,10 +54,10 @@ const (
 type Prompt struct {
 	Text      string           `json:"text"`
 	Class     talk.PromptClass `json:"class"`
-	Mark      *talk.Mark       `json:"mark,omitempty"`     // nil: it was not typed
-	Finished  bool             `json:"finished,omitempty"` // the inbox has no more to do for it
-	Unproven  bool             `json:"unproven,omitempty"` // see [Unproven]
-	Undecided bool             `json:"asked,omitempty"`    // see [Undecided]
+	Mark      *talk.Mark       `json:"mark,omitempty"`      // nil: it was not typed
+	Finished  bool             `json:"finished,omitempty"`  // the inbox has no more to do for it
+	Unproven  bool             `json:"unproven,omitempty"`  // see [Unproven]
+	Undecided bool             `json:"undecided,omitempty"` // see [Undecided]
 }
 
 // Answer returns the function that reads on in the answer to a prompt that was typed. It is nil

@@ -387,7 +387,7 @@ func (o *Observer) ReadGit(ctx context.Context, r session.Record) (state *git.St
 // HasGrown reports whether the conversation of an ended session has grown without a report. If the
 // session is not proven to have ended, its own agent may write.
 func (o *Observer) HasGrown(r session.Record, known int64) bool {
-	unknown := r.Tail == 0 && !r.Ended.Valid() // no position was noted at its end
+	unknown := r.TranscriptEnd == 0 && !r.EndedMoment.Valid() // no position was noted at its end
 	if !r.State.HasEnded() || r.GrowthReported || unknown {
 		return false
 	}

@@ -61,7 +61,7 @@ func newTally(p *history.Progress) *tally {
 func (t *tally) end() {
 	if t.held != nil {
 		held := *t.held
-		held.PermissionMode, held.Open, held.Failed = t.PermissionMode, t.Open, t.Failed
+		held.PermissionMode, held.OpenTurn, held.Failed = t.PermissionMode, t.OpenTurn, t.Failed
 		*t.Progress = held
 	}
 }
@@ -121,8 +121,8 @@ const synthetic = "<synthetic>"
 func (t *tally) answered(l *entry) {
 	if model := l.Message.Model; model != "" && model != synthetic {
 		t.Model = clip.Runes(model, jsonl.MaxText)
-		if t.Requested = l.RequestedModel; len(t.Requested) > jsonl.MaxText {
-			t.Requested = "" // a shortened id is not an id
+		if t.RequestedModel = l.RequestedModel; len(t.RequestedModel) > jsonl.MaxText {
+			t.RequestedModel = "" // a shortened id is not an id
 		}
 	}
 	t.Failed = talk.Failure{}
@@ -134,7 +134,7 @@ func (t *tally) see(item jsonl.Item, result span) {
 	switch item.Kind {
 	case jsonl.UserPrompt:
 		t.release() // a call that still has no result never gets one
-		t.Open, t.Failed = &history.Turn{At: item.Time}, talk.Failure{}
+		t.OpenTurn, t.Failed = &history.Turn{At: item.Time}, talk.Failure{}
 	case jsonl.LocalCommand:
 		if item.Command == "/login" {
 			t.Failed = talk.Failure{}
@@ -150,7 +150,7 @@ func (t *tally) see(item jsonl.Item, result span) {
 	case jsonl.ToolResult:
 		t.result(item, result)
 	case jsonl.TurnEnd:
-		t.Well++
+		t.TurnsWell++
 		t.Failed = talk.Failure{}
 	}
 	if item.Failure != (talk.Failure{}) {
@@ -158,7 +158,7 @@ func (t *tally) see(item jsonl.Item, result span) {
 	}
 	if item.Ends() != jsonl.Runs {
 		t.Turns++
-		t.LastTurn, t.Open = item.Time, nil
+		t.LastTurnAt, t.OpenTurn = item.Time, nil
 		t.release()
 	}
 }
@@ -166,10 +166,10 @@ func (t *tally) see(item jsonl.Item, result span) {
 // goesOn notes a line of a turn, perhaps its first. It makes a new Turn, because an earlier
 // Progress may hold the old one.
 func (t *tally) goesOn(at time.Time, step string) {
-	if t.Open != nil {
-		step = cmp.Or(step, t.Open.Step)
+	if t.OpenTurn != nil {
+		step = cmp.Or(step, t.OpenTurn.Step)
 	}
-	t.Open = &history.Turn{At: at, Step: step}
+	t.OpenTurn = &history.Turn{At: at, Step: step}
 }
 
 // taskTools keep the agent's to-do items.

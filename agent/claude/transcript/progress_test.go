@@ -54,16 +54,16 @@ func TestProgressOfRecordings(t *testing.T) {
 		file string
 		want history.Progress
 	}{
-		{"tasks.jsonl", history.Progress{Turns: 5, Well: 5, LastTurn: at("2026-11-20T17:28:38.484Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 250, CacheCreation: 0, CacheRead: 432770, Output: 80},
+		{"tasks.jsonl", history.Progress{Turns: 5, TurnsWell: 5, LastTurnAt: at("2026-11-20T17:28:38.484Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 250, CacheCreation: 0, CacheRead: 432770, Output: 80},
 			Tasks: []port.Task{{ID: "1", Text: "Write the reader", Status: "completed"}, {ID: "2", Text: "Test the reader well", Status: "completed"},
 				{ID: "4", Text: "no subject", Status: "completed"}, {ID: "5", Text: "Another round", Status: "pending"}, {ID: "6", Text: "After all done", Status: "pending"},
 				{ID: "7", Text: "After a resume", Status: "pending"}}}},
-		{"todo.jsonl", history.Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 87267, Output: 19},
+		{"todo.jsonl", history.Progress{Turns: 1, TurnsWell: 1, LastTurnAt: at("2026-11-20T17:28:43.81Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 87267, Output: 19},
 			Tasks: []port.Task{{ID: "", Text: "Write the reader", Status: "completed"}, {ID: "", Text: "Test the reader", Status: "completed"}}}},
-		{"old.jsonl", history.Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:30:30.041Z"), Model: "claude-opus-4-8", Tokens: port.Tokens{Input: 50, CacheCreation: 0, CacheRead: 112334, Output: 16},
+		{"old.jsonl", history.Progress{Turns: 1, TurnsWell: 1, LastTurnAt: at("2026-11-20T17:30:30.041Z"), Model: "claude-opus-4-8", Tokens: port.Tokens{Input: 50, CacheCreation: 0, CacheRead: 112334, Output: 16},
 			Tasks: []port.Task{{ID: "1", Text: "One", Status: "in_progress"}}}},
 		// Three ended by themselves, one by an error of the API, two by Esc.
-		{"ends.jsonl", history.Progress{Turns: 6, Well: 3, LastTurn: at("2026-11-20T17:29:30.227Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 83436, Output: 28}}},
+		{"ends.jsonl", history.Progress{Turns: 6, TurnsWell: 3, LastTurnAt: at("2026-11-20T17:29:30.227Z"), Model: "claude-opus-5-5", Tokens: port.Tokens{Input: 60, CacheCreation: 0, CacheRead: 83436, Output: 28}}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.file, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestProgressOfRecordings(t *testing.T) {
 			got := advanced(t, content)
 			tc.want.PermissionMode, tc.want.Offset, tc.want.LastMessage = "default", int64(len(content)), got.LastMessage
 			if tc.file != "old.jsonl" {
-				tc.want.Requested = tc.want.Model
+				tc.want.RequestedModel = tc.want.Model
 			}
 			assert.Equal(t, tc.want, got)
 		})
@@ -166,8 +166,8 @@ func TestProgressBeginsAnew(t *testing.T) {
 	write(t, path, recording(t, "todo.jsonl"))
 	cut, err := Advance(p, path)
 	require.NoError(t, err)
-	assert.Equal(t, []int{5, 6, 1}, []int{p.Well, after.Well, cut.Well}, "over all conversations; a file that was cut begins anew")
-	after.Path, after.Well = path, cut.Well
+	assert.Equal(t, []int{5, 6, 1}, []int{p.TurnsWell, after.TurnsWell, cut.TurnsWell}, "over all conversations; a file that was cut begins anew")
+	after.Path, after.TurnsWell = path, cut.TurnsWell
 	assert.Equal(t, after, cut, "a file that was cut")
 }
 
@@ -206,15 +206,15 @@ func TestProgressOfLines(t *testing.T) {
 		want    history.Progress // Offset and LastMessage aside
 	}{
 		{"nothing", "", history.Progress{}},
-		{"broken lines are passed", "no json\n\n[1]\n\x00\x00\n{\"type\":\n" + turnEnd, history.Progress{Turns: 1, Well: 1, LastTurn: at("2026-11-20T17:28:43.81Z")}},
-		{"an interrupted turn has ended", interrupt, history.Progress{Turns: 1, LastTurn: at("2026-11-20T17:28:44Z")}},
-		{"a time that cannot be read", strings.Replace(turnEnd, "2026", "soon", 1), history.Progress{Turns: 1, Well: 1}},
+		{"broken lines are passed", "no json\n\n[1]\n\x00\x00\n{\"type\":\n" + turnEnd, history.Progress{Turns: 1, TurnsWell: 1, LastTurnAt: at("2026-11-20T17:28:43.81Z")}},
+		{"an interrupted turn has ended", interrupt, history.Progress{Turns: 1, LastTurnAt: at("2026-11-20T17:28:44Z")}},
+		{"a time that cannot be read", strings.Replace(turnEnd, "2026", "soon", 1), history.Progress{Turns: 1, TurnsWell: 1}},
 		{"a person's text that looks like an interrupt is none", strings.Replace(interrupt, `{`, `{"origin":{"kind":"human"},`, 1), history.Progress{}},
 		{"the lines of one answer tell its tokens once", reply("m", "a") + reply("m", "b") + reply("n", "c"), history.Progress{Tokens: port.Tokens{Output: 14}}},
 		{"a number that no answer has", strings.Replace(reply("m", "a"), `"output_tokens":7`, `"input_tokens":9223372036854775807,"output_tokens":-9`, 1) +
 			reply("n", "c"), history.Progress{Tokens: port.Tokens{Output: 7}}},
 		{"the model that was asked for", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1),
-			history.Progress{Model: "claude-x", Requested: "claude-x[1m]", Tokens: port.Tokens{Output: 1}}},
+			history.Progress{Model: "claude-x", RequestedModel: "claude-x[1m]", Tokens: port.Tokens{Output: 1}}},
 		{"one that an older version answers with is not known so", strings.Replace(calls("a", "Bash", "{}"), `{`, `{"requestedModel":"claude-x[1m]",`, 1) +
 			strings.Replace(calls("b", "Bash", "{}"), "claude-x", "claude-y", 1), history.Progress{Model: "claude-y", Tokens: port.Tokens{Output: 2}}},
 		{"what Claude Code says itself is of no model", calls("a", "Bash", "{}") + ofNoModel, history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}}},
@@ -246,7 +246,7 @@ func TestProgressOfLines(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			got := advanced(t, tc.content)
 			tc.want.Offset, tc.want.LastMessage = int64(len(tc.content)), got.LastMessage
-			tc.want.Open = got.Open // see TestProgressOpenTurn
+			tc.want.OpenTurn = got.OpenTurn // see TestProgressOpenTurn
 			assert.Equal(t, tc.want, got)
 		})
 	}
@@ -409,8 +409,8 @@ func TestProgressOpenTurn(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			got := advanced(t, tc.content)
-			assert.Equal(t, tc.want, got.Open)
-			assert.Equal(t, tc.well, got.Well)
+			assert.Equal(t, tc.want, got.OpenTurn)
+			assert.Equal(t, tc.well, got.TurnsWell)
 		})
 	}
 }

@@ -40,7 +40,7 @@ func take(p *history.Progress, text []byte) {
 	switch {
 	case l.Type == turnContext:
 		p.Model, p.PermissionMode = clip.Runes(l.Payload.Model, maxText), clip.Runes(l.Payload.ApprovalPolicy, maxText)
-		p.Requested = p.Model
+		p.RequestedModel = p.Model
 	case l.Type == usageRecord && l.Payload.ResponseID != p.LastMessage:
 		u := l.Payload.Usage.tokens()
 		p.LastMessage = clip.Runes(l.Payload.ResponseID, maxText)
@@ -49,7 +49,7 @@ func take(p *history.Progress, text []byte) {
 		p.Tokens.CacheRead += u.CacheRead
 		p.Tokens.Output += u.Output
 	case l.Type == event && l.Payload.Type == "task_started":
-		p.Open = &history.Turn{At: l.Timestamp.UTC()}
+		p.OpenTurn = &history.Turn{At: l.Timestamp.UTC()}
 	case l.Type == responseItem && l.Payload.Name == "update_plan":
 		plan(p, l.Payload.Arguments)
 	default:
@@ -70,7 +70,7 @@ func see(p *history.Progress, i jsonl.Item) {
 	case jsonl.ToolUse:
 		step = i.Tool.Step()
 	case jsonl.TurnEnd:
-		p.Well++
+		p.TurnsWell++
 		p.Failed = talk.Failure{}
 	case jsonl.APIError:
 		p.Failed = i.Failure
@@ -78,11 +78,11 @@ func see(p *history.Progress, i jsonl.Item) {
 	switch {
 	case i.Ends() != jsonl.Runs:
 		p.Turns++
-		p.LastTurn, p.Open = i.Time, nil
-	case i.Begins() && p.Open != nil:
-		p.Open = &history.Turn{At: i.Time, Step: cmp.Or(step, p.Open.Step)}
+		p.LastTurnAt, p.OpenTurn = i.Time, nil
+	case i.Begins() && p.OpenTurn != nil:
+		p.OpenTurn = &history.Turn{At: i.Time, Step: cmp.Or(step, p.OpenTurn.Step)}
 	case i.Begins():
-		p.Open = &history.Turn{At: i.Time, Step: step}
+		p.OpenTurn = &history.Turn{At: i.Time, Step: step}
 	}
 }
 

@@ -155,8 +155,8 @@ func TestProgressOfRealTurns(t *testing.T) {
 	f := home(t)
 	p, err := f.Advance(history.Progress{}, path(t, f, turns))
 	require.NoError(t, err)
-	assert.Equal(t, []any{13, 11, "mock-1", "on-request"}, []any{p.Turns, p.Well, p.Model, p.PermissionMode})
-	assert.Nil(t, p.Open)
+	assert.Equal(t, []any{13, 11, "mock-1", "on-request"}, []any{p.Turns, p.TurnsWell, p.Model, p.PermissionMode})
+	assert.Nil(t, p.OpenTurn)
 	assert.Zero(t, p.Failed, "later turns went well")
 	assert.Equal(t, port.Tokens{Input: 82187, CacheRead: 82182, Output: 252}, p.Tokens, "the sum of Codex")
 	again, err := f.Advance(p, path(t, f, turns))
@@ -179,8 +179,8 @@ func TestP8_KilledTurnStaysOpen(t *testing.T) {
 	require.NoError(t, os.WriteFile(whole, []byte(killed), 0o600))
 	p, err := f.Advance(history.Progress{}, whole)
 	require.NoError(t, err)
-	require.NotNil(t, p.Open)
-	assert.Equal(t, "echo tool-output", p.Open.Step)
+	require.NotNil(t, p.OpenTurn)
+	assert.Equal(t, "echo tool-output", p.OpenTurn.Step)
 	assert.False(t, f.HasInterrupt(talk.Cursor{Path: whole}))
 }
 
@@ -188,7 +188,7 @@ func TestPlanBecomesTasks(t *testing.T) {
 	p := history.Progress{}
 	take(&p, []byte(`{"timestamp":"2026-11-26T16:45:31.744Z","type":"response_item","payload":{"type":"function_call","name":"update_plan","arguments":"{\"plan\":[{\"step\":\"Look\",\"status\":\"completed\"},{\"step\":\"Act\",\"status\":\"in_progress\"}]}"}}`))
 	assert.Equal(t, []port.Task{{Text: "Look", Status: "completed"}, {Text: "Act", Status: "in_progress"}}, p.Tasks)
-	assert.Nil(t, p.Open, "a plan is no step")
+	assert.Nil(t, p.OpenTurn, "a plan is no step")
 }
 
 func TestP4_ReceiptByID(t *testing.T) {

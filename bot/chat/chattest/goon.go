@@ -25,7 +25,7 @@ func (w *World) CutShort(t *testing.T, name, closed string) session.Record {
 	w.Records.Change(r.ID, func(r *session.Record) {
 		r.Launch = &session.Launch{PermissionMode: "ask"}
 		r.StartedAt = Started
-		r.Interruption = &session.Interruption{At: Started, Step: "make test", Done: 3, Tasks: 5}
+		r.Interruption = &session.Interruption{At: Started, Step: "make test", TasksDone: 3, TasksTotal: 5}
 	})
 	return w.Record(t, r.ID)
 }

@@ -117,7 +117,7 @@ func (w *World) News(t *testing.T, name string) (session.Record, news.News) {
 func (w *World) Lost(t *testing.T, name, closed string) session.Record {
 	t.Helper()
 	r := w.Session(t, name, session.Lost)
-	w.Records.Change(r.ID, func(r *session.Record) { r.Closed, r.Unreported = closed, true })
+	w.Records.Change(r.ID, func(r *session.Record) { r.ClosedReason, r.Unreported = closed, true })
 	return w.Record(t, r.ID)
 }
 

@@ -43,12 +43,8 @@ func folder(_ context.Context, w *World) (all []Finding) {
 	if _, err := statefolder.ReadInstance(dir); err != nil {
 		all = append(all, found("instance_damaged", "", "%v", err))
 	}
-	if n, err := statefolder.ReadFormat(dir); err != nil || n > statefolder.Format {
-		f := found("folder_newer", "use the newer ccbot, or another CCBOT_DIR", "%s is of a newer ccbot than this", dir)
-		if err != nil {
-			f.Summary, f.Fix = err.Error(), ""
-		}
-		all = append(all, f)
+	if _, err := statefolder.Upgradable(dir); err != nil {
+		all = append(all, found("folder_newer", "use the ccbot that wrote it, or another CCBOT_DIR", "%v", err))
 	}
 	all = append(all, w.files()...)
 	if len(all) == 0 {

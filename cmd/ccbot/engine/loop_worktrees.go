@@ -44,7 +44,7 @@ func (e *loopEngine) InWorktree(ctx context.Context, l port.Loop, made func(top,
 	if err != nil {
 		return r, err
 	}
-	with := port.ModeChange{Mode: port.Mode(from.Progress.PermissionMode), Model: from.Progress.Requested}
+	with := port.ModeChange{Mode: port.Mode(from.Progress.PermissionMode), Model: from.Progress.RequestedModel}
 	if !by.Abilities.HasMode(with.Mode) {
 		with.Mode = ""
 	}

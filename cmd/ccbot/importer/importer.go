@@ -113,7 +113,7 @@ func (i Importer) record(ctx context.Context, f PythonSession, known map[uuid.UU
 	}
 	r = session.Record{Version: session.Version, ID: uuid.Must(uuid.NewV7()), Name: cmp.Or(chat.NameOf(f.Name), filepath.Base(dir)), Dir: dir,
 		Host: i.Host, State: session.Archived, AgentSessionID: id, Conversation: session.Conversation{ChatID: person}, Owner: person,
-		Cursors: []talk.Cursor{end}, CreatedAt: now, UpdatedAt: now, LastEnd: session.LastEnd{EndedAt: now, Tail: end.Offset}}
+		Cursors: []talk.Cursor{end}, CreatedAt: now, UpdatedAt: now, LastEnd: session.LastEnd{EndedAt: now, TranscriptEnd: end.Offset}}
 	r.Note(now, "import", "taken over from the Python ccbot")
 	return r, ""
 }

@@ -55,6 +55,9 @@ func Of(c config.Config, environ []string, stderr io.Writer) (d View, err error)
 	if d.Table, err = process.NewTable(); err != nil {
 		return d, err
 	}
+	if err := statefolder.CheckFormat(c.Dir); err != nil {
+		return d, err
+	}
 	d.Store, err = session.OpenReadOnly(filepath.Join(c.Dir, "sessions"), time.Now, slog.New(slog.DiscardHandler), AgentNames(c))
 	if err != nil {
 		return d, statefolder.Error(c.Dir, err)

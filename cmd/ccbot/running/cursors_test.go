@@ -31,7 +31,7 @@ func (s savedCursors) Advance(ctx context.Context, id uuid.UUID, c talk.Cursor) 
 // TestP5_StartHasLaterCursor reads folders in which the chat and the record have a position: as a
 // kill leaves them, and as the version before left them, in which only records had positions.
 func TestP5_StartHasLaterCursor(t *testing.T) {
-	const record = `{"version":2,"id":%q,"name":"api","dir":"/src","host":"h","state":%q,"claude_session_id":"1d7f7a04-6ba1-4a50-a3ae-2c0c2e3e5a11","conversation":{"chat_id":7},"owner":7,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","cursors":[{"path":"/t.jsonl","offset":100,"block":1,"part":2},{"path":"/next.jsonl","offset":0,"block":0,"part":0}]}`
+	const record = `{"version":2,"id":%q,"name":"api","dir":"/src","host":"h","state":%q,"agent_session_id":"1d7f7a04-6ba1-4a50-a3ae-2c0c2e3e5a11","conversation":{"chat_id":7},"owner":7,"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z","cursors":[{"path":"/t.jsonl","offset":100,"block":1,"part":2},{"path":"/next.jsonl","offset":0,"block":0,"part":0}]}`
 	const chat = `{"version":1,"current":"00000000-0000-0000-0000-000000000000"%s}`
 	at := func(path string, offset, block, part int) string {
 		return fmt.Sprintf(`{"path":%q,"offset":%d,"block":%d,"part":%d}`, path, offset, block, part)

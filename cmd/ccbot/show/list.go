@@ -87,8 +87,8 @@ func (t *Tasks) Count(status string) {
 func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) Session {
 	l := Session{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, Agent: cmp.Or(r.AgentName, agent.Default), State: r.State, PhaseAt: r.PhaseAt,
 		AgentSessionID: r.AgentSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
-		LastTurnAt: r.Progress.LastTurn, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens, Partly: r.Progress.From > 0,
-		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.Closed, Crashed: r.Crashed()}
+		LastTurnAt: r.Progress.LastTurnAt, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens, Partly: r.Progress.From > 0,
+		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.ClosedReason, Crashed: r.Crashed()}
 	if r.Launch != nil {
 		l.Mode = r.Launch.PermissionMode
 	}

@@ -57,7 +57,7 @@ type Exit struct {
 
 // FateOf returns the fate of a session.
 func FateOf(r session.Record) Fate {
-	t := Fate{ID: r.ID, Name: r.Name, State: r.State, Closed: r.Closed,
+	t := Fate{ID: r.ID, Name: r.Name, State: r.State, Closed: r.ClosedReason,
 		Crashed: r.Crashed(), Interruption: r.Unfinished(), History: r.History}
 	if e := r.Exit; e != nil && e.Known {
 		t.Exit = &Exit{Status: e.Status, Signal: e.Signal, At: e.At}
@@ -116,8 +116,8 @@ func interruptionText(i session.Interruption) string {
 	if i.Step != "" {
 		text += "; last step: " + terminal.Printable(i.Step)
 	}
-	if i.Tasks > 0 {
-		text += fmt.Sprintf("; %d of %d tasks done", i.Done, i.Tasks)
+	if i.TasksTotal > 0 {
+		text += fmt.Sprintf("; %d of %d tasks done", i.TasksDone, i.TasksTotal)
 	}
 	return text
 }

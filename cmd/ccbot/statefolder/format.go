@@ -4,24 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/upgrade"
 	"ccbot/internal/spool"
 )
 
-// Format is the version of the folder. It goes up when an earlier ccbot would do harm in a folder
-// that a later one has used; such a ccbot refuses the folder.
+// Format is the version of the folder. It goes up when a file of the folder gets another form, with
+// a step in package upgrade that leads there.
 //
-//	1  the inbox has the progress of each prompt
-//	2  prompts/ has it: an earlier ccbot would type again what the inbox shows as waiting
-const Format = 2
+//	2  prompts/ has the progress of each prompt
+//	3  a key of a file has the name of the field that it holds
+const Format = upgrade.Version
 
 const formatFile = "format"
 
-// ReadFormat is the version of a folder, 0 when no ccbot has noted one there.
+// ReadFormat is the version of a folder, 0 for a folder that has none, because it is new.
 func ReadFormat(dir string) (int, error) {
 	data, err := spool.Folder{Path: dir}.Read(formatFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,27 +33,55 @@ func ReadFormat(dir string) (int, error) {
 		n, err = strconv.Atoi(strings.TrimSpace(string(data)))
 	}
 	if err != nil || n < 1 {
-		return 0, exit.Usage(fmt.Errorf("%s has no version of the folder; if no newer ccbot has used it, delete the file", filepath.Join(dir, formatFile)))
+		return 0, fmt.Errorf("%s has no version of the folder, so it is not known which ccbot wrote the folder; nothing was changed", filepath.Join(dir, formatFile))
 	}
 	return n, nil
 }
 
-// refuseNewer refuses a folder that a newer ccbot has made its own. It changes nothing.
-func refuseNewer(dir string) error {
-	n, err := ReadFormat(dir)
-	if err == nil && n > Format {
-		err = exit.Usage(fmt.Errorf("the folder %s is of a newer ccbot (version %d of the folder, this ccbot knows %d): use the newer ccbot, or set CCBOT_DIR to another folder; nothing was changed", dir, n, Format))
+// CheckFormat returns why this ccbot cannot read the folder. It changes nothing.
+func CheckFormat(dir string) error {
+	n, err := Upgradable(dir)
+	if err == nil && n != 0 && n != Format {
+		err = fmt.Errorf("an older ccbot wrote the folder %s (version %d of the folder): restart ccbot, or run `ccbot recover`, which brings the folder to version %d", dir, n, Format)
 	}
 	return err
 }
 
-// noteFormat makes the folder one of this version. The caller holds the lock.
-func noteFormat(dir string) error {
-	if err := refuseNewer(dir); err != nil { // the previous holder of the lock may have been newer
+// Upgradable returns the version of a folder that this ccbot reads or brings up to date, or why it
+// does neither. It changes nothing.
+func Upgradable(dir string) (int, error) {
+	n, err := ReadFormat(dir)
+	switch {
+	case err != nil:
+		return 0, err
+	case n > Format:
+		return 0, fmt.Errorf("a newer ccbot wrote the folder %s (version %d of the folder, and this ccbot reads %d): use that ccbot or a later one, or set CCBOT_DIR to another folder; nothing was changed", dir, n, Format)
+	case n != 0 && n < upgrade.Oldest:
+		return 0, fmt.Errorf("the folder %s has version %d, which no released ccbot wrote: use the ccbot that wrote it, or set CCBOT_DIR to another folder; nothing was changed", dir, n)
+	}
+	return n, nil
+}
+
+// bringUpToDate makes the folder one of this version. The caller holds the lock.
+func bringUpToDate(dir string, log *slog.Logger) error {
+	n, err := Upgradable(dir) // the previous holder of the lock may have been newer
+	if err != nil {
 		return err
 	}
-	if n, err := ReadFormat(dir); err != nil || n == Format {
-		return err
+	for ; n != 0 && n < Format; n++ {
+		if err := upgrade.Step(dir, n, log); err != nil {
+			return err
+		}
+		if err := noteFormat(dir, n+1); err != nil {
+			return err
+		}
 	}
-	return spool.Folder{Path: dir}.Put(formatFile, []byte(strconv.Itoa(Format)+"\n"))
+	if n == 0 {
+		return noteFormat(dir, Format)
+	}
+	return nil
+}
+
+func noteFormat(dir string, version int) error {
+	return spool.Folder{Path: dir, Fsync: true}.Put(formatFile, []byte(strconv.Itoa(version)+"\n"))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/upgrade"
 )
 
 // everything is each file below dir with its mode, time and content.
@@ -34,7 +35,7 @@ func everything(t *testing.T, dir string) map[string]string {
 
 // The refused folder stays as it was, down to the time of each file.
 func TestP8_NewerVersionsFolderIsRefused(t *testing.T) {
-	for name, content := range map[string]string{"newer": strconv.Itoa(Format+1) + "\n", "empty": "", "no number": "x\n", "zero": "0\n"} {
+	for name, content := range map[string]string{"newer": strconv.Itoa(Format+1) + "\n", "never released": "1\n", "empty": "", "no number": "x\n", "zero": "0\n"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			// A start removes the rights of others.
@@ -43,18 +44,22 @@ func TestP8_NewerVersionsFolderIsRefused(t *testing.T) {
 			before := everything(t, dir)
 			_, _, err := Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 			require.ErrorContains(t, err, dir)
-			assert.Equal(t, exit.Misuse, exit.Code(err))
+			assert.Equal(t, exit.Failure, exit.Code(err))
+			assert.Equal(t, err, CheckFormat(dir), "a verb that only reads says the same")
 			assert.Equal(t, before, everything(t, dir))
 		})
 	}
 }
 
-// A folder without a version, or of an earlier one, gets this one before anything else is written.
+// A folder without a version gets this one before anything else is written, and one of an older
+// version after the steps. Until then a verb that only reads says how.
 func TestFolderGetsVersion(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	for _, earlier := range []string{"", "1\n", ""} {
+	for _, earlier := range []string{"", strconv.Itoa(upgrade.Oldest) + "\n", ""} {
+		require.NoError(t, CheckFormat(dir))
 		if earlier != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, formatFile), []byte(earlier), 0o600))
+			require.ErrorContains(t, CheckFormat(dir), "restart ccbot, or run `ccbot recover`")
 		}
 		_, held, err := Take(t.Context(), dir, "run", time.Second, slog.New(slog.DiscardHandler))
 		require.NoError(t, err)

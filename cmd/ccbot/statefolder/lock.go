@@ -24,11 +24,12 @@ const lockFile = "ccbot.lock"
 // lock.
 const lockTimeout = 10 * time.Second
 
-// Take makes the folder if it is missing, and takes its locks for the life of this process. It
-// refuses a folder of a newer ccbot, one that other users could have written, and one that nothing
-// can be written to, because then no message may be accepted. exit.ErrRunning says that a bot runs.
+// Take makes the folder if it is missing, takes its locks for the life of this process, and brings
+// a folder of an older ccbot up to date. It refuses a folder of a newer one, one that other users
+// could have written, and one that nothing can be written to, because then no message may be
+// accepted. exit.ErrRunning says that a bot runs.
 func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.Logger) (*process.Table, *Held, error) {
-	if err := refuseNewer(dir); err != nil {
+	if _, err := Upgradable(dir); err != nil {
 		return nil, nil, err
 	}
 	if err := own(dir, log); err != nil {
@@ -48,7 +49,7 @@ func Take(ctx context.Context, dir, role string, grace time.Duration, log *slog.
 	}
 	err = probeFolder(dir, LeastFree)
 	if err == nil {
-		err = noteFormat(dir)
+		err = bringUpToDate(dir, log)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(Error(dir, err), held.Close())

@@ -45,10 +45,10 @@ func Full() session.Record {
 		r.StartedAt, r.EndedAt = Noon, time.Time{}
 		r.Binding = &session.Binding{Window: "@21", Agent: process.Identity{PID: 4711, Start: 5, Boot: "b"}}
 		r.Usage = &port.Usage{Model: "Opus 5.5", Context: 41.6, Cost: 3.5}
-		r.Progress = history.Progress{From: 1, Turns: 7, LastTurn: Noon, Tokens: port.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
+		r.Progress = history.Progress{From: 1, Turns: 7, LastTurnAt: Noon, Tokens: port.Tokens{Input: 1, CacheCreation: 2, CacheRead: 3, Output: 4},
 			Tasks: []port.Task{{Text: "a", Status: "completed"}, {Text: "b", Status: "in_progress"}}}
 		r.GitNow = &git.State{Root: "/src", Branch: "main", Head: "abc", Dirty: true, At: Noon}
 		r.Prompts = []string{"7", "8"}
-		r.Closed = session.ClosedReboot
+		r.ClosedReason = session.ClosedReboot
 	})
 }
