@@ -69,7 +69,7 @@ func TestP9_NamesHideNothing(t *testing.T) {
 				d.SlyFiles(t, r)
 				w.Lost(t, chattest.Sly, session.ClosedReboot)
 				w.Lost(t, chattest.Sly, session.ClosedTmux)
-				require.NoError(t, w.Recovered(t.Context(), recovery.Report{Notices: []recovery.Notice{{Kind: recovery.Newer}}}))
+				require.NoError(t, w.Recovered(t.Context(), recovery.Report{Notices: []recovery.Notice{{Kind: recovery.Unreadable}}}))
 				for _, m := range slices.Concat(w.Telegram.Posted, w.Telegram.Sent) {
 					for _, one := range chattest.Data(m) {
 						_ = w.TapButton(t, chattest.Alice, one) // an error is also a sentence

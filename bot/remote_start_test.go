@@ -26,7 +26,7 @@ func TestP8_StartOfAnotherMachineOutlivesFaults(t *testing.T) {
 		other, ours, _, link := barn(t, w)
 		other.Lost(t, "gone", session.ClosedTmux)
 		w.Lost(t, "here", session.ClosedTmux)
-		start := news.Start{Newer: 1, Dir: "/home/u/.ccbot", Repaired: []news.Repair{{Session: ours.ID, Failed: true}}}
+		start := news.Start{Unreadable: 1, Dir: "/home/u/.ccbot", Repaired: []news.Repair{{Session: ours.ID, Failed: true}}}
 		starts := func() error { return w.Fleet.Chat("bbbb", w.Bot).SessionNews(t.Context(), port.Session{}, start) }
 		link.Set(wire.Faults{Unreachable: true})
 		require.Error(t, starts())

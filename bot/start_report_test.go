@@ -38,7 +38,7 @@ func TestReportHasEssentials(t *testing.T) {
 	open, odd, dark := w.Session(t, "open", session.Running), w.Session(t, "odd", session.Running), w.Session(t, "dark", session.Running)
 	rep := chattest.ReportOf(lifecycle.Reattach, open)
 	rep.Results = append(rep.Results, recovery.Result{Action: recovery.Action{Do: lifecycle.MarkLost, Record: odd.ID}, Err: chattest.ErrDisk})
-	for _, kind := range []recovery.NoticeKind{recovery.Newer, recovery.Unreadable, recovery.Unreadable} {
+	for _, kind := range []recovery.NoticeKind{recovery.Unreadable, recovery.Unreadable} {
 		rep.Notices = append(rep.Notices, recovery.Notice{Kind: kind})
 	}
 	rep.Notices = append(rep.Notices, recovery.Notice{Kind: recovery.Unclear, Record: dark.ID},
@@ -53,7 +53,6 @@ func TestReportHasEssentials(t *testing.T) {
 		"• 1 session did not start: never.",
 		"• 1 session still has a problem: odd. The next start tries again; the log says why.",
 		"• The state of 1 session is unknown, so nothing was changed: dark.",
-		"• 1 session was saved by a newer ccbot and stays in ~/.ccbot/sessions. Update ccbot to use it.",
 		"• The files of 2 sessions cannot be read; they are kept in ~/.ccbot/quarantine.",
 		"• 1 session continues: open.",
 		"Resume one: /resume and its name. What happened: /why and its name.")}, w.Telegram.Texts())

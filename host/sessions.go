@@ -261,11 +261,8 @@ func StartOf(r recovery.Report) (s news.Start) {
 		return news.Repair{Session: done.Action.Record, Failed: done.Err != nil}
 	})
 	for _, n := range r.Notices {
-		switch n.Kind {
-		case recovery.Unclear:
+		if n.Kind == recovery.Unclear {
 			s.Unclear = append(s.Unclear, n.Record)
-		case recovery.Newer:
-			s.Newer++
 		}
 	}
 	return s

@@ -482,7 +482,6 @@ const (
 	RecoveredTrouble          Key = "recovered_trouble"    // Count, Names
 	RecoveredUnclear          Key = "recovered_unclear"    // Count, Names
 	RecoveredRestored         Key = "recovered_restored"   // Count, Names
-	RecoveredNewer            Key = "recovered_newer"      // Count, Dir
 	RecoveredUnreadable       Key = "recovered_unreadable" // Count, Dir
 	RecoveredMessages         Key = "recovered_messages"   // Count, Dir
 	RecoveredChat             Key = "recovered_chat"       // Dir

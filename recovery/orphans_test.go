@@ -15,7 +15,7 @@ import (
 func TestP2_OrphansAreOnlyTold(t *testing.T) {
 	live, over := record(session.Running, binding(1)), record(session.Archived, nil)
 	failed := record(session.CleanupFailed, binding(2))
-	unbound, later, broken := record(session.Starting, nil), record("", nil), record("", nil)
+	unbound, broken := record(session.Starting, nil), record("", nil)
 	name := func(n string) func(*tmux.Pane) { return func(p *tmux.Pane) { p.WindowName = n } }
 	tests := []struct {
 		name   string
@@ -27,7 +27,6 @@ func TestP2_OrphansAreOnlyTold(t *testing.T) {
 		{"ours by its tag, no record", pane(7, tagged(instance+"/"+uuid.NewString())), true},
 		{"ours by its tag, the tag is odd", pane(7, tagged(instance+"/")), true},
 		{"ours by its tag, its record cannot be read", pane(7, tagged(tagOf(broken))), true},
-		{"ours by its tag, its record is a newer ccbot's", pane(7, tagged(tagOf(later))), false},
 		{"ignored", pane(8), false},
 		{"a bound pane that a person has moved", pane(1, func(p *tmux.Pane) { p.Window = windowID(9) }), false},
 		{"bound to a live record", pane(1, tagged(tagOf(live))), false},
@@ -47,7 +46,7 @@ func TestP2_OrphansAreOnlyTold(t *testing.T) {
 			if tc.name == "of a launch not bound yet" {
 				w.Records = append(w.Records, unbound)
 			}
-			w.Unloaded = []session.Unloaded{{ID: later.ID, Newer: true}, {ID: broken.ID}}
+			w.Unloaded = []session.Unloaded{{ID: broken.ID}}
 			w.Ignored = map[tmux.WindowID]bool{windowID(8): true}
 			before, _ := Plan(w)
 			if tc.pane.ID != w.Panes[0].ID {

@@ -79,7 +79,6 @@ const (
 	StaleWindow  NoticeKind = "stale_window" // a record's window is gone
 	Unclear      NoticeKind = "unclear"      // the fate of a session is unknown
 	Pending      NoticeKind = "pending"      // leftovers of a session are ended later
-	Newer        NoticeKind = "newer"        // a record of a newer ccbot is left alone
 	Unreadable   NoticeKind = "unreadable"   // a record could not be read and was set aside
 )
 
@@ -105,11 +104,7 @@ func Plan(w World) (actions []Action, notices []Notice) {
 		notices = append(notices, Notice{Kind: OrphanWindow, Pane: pane, Why: "no Session record references it"})
 	}
 	for _, a := range w.Unloaded {
-		kind := Unreadable
-		if a.Newer {
-			kind = Newer
-		}
-		notices = append(notices, Notice{Kind: kind, Record: a.ID, File: a.File, Why: a.Why})
+		notices = append(notices, Notice{Kind: Unreadable, Record: a.ID, File: a.File, Why: a.Why})
 	}
 	return actions, notices
 }

@@ -57,7 +57,7 @@ func anyWorld(t *rapid.T) World {
 	}
 	w.Signs = signs(w.Records)
 	if pick(t, "aside", false, false, true) {
-		w.Unloaded = []session.Unloaded{{File: "a.json", ID: uuid.New(), Newer: true}, {File: "b.json"}}
+		w.Unloaded = []session.Unloaded{{File: "a.json", ID: uuid.New()}, {File: "b.json"}}
 	}
 	return w
 }

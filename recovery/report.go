@@ -123,7 +123,7 @@ func (v *Recovery) notify(n Notice, written map[tmux.WindowID]string) {
 		v.Log.Info("Dropping stale window_state", logkey.WindowID, n.Window, logkey.SessionID, n.Record.String())
 	case Pending:
 		v.Log.Info("cleanup_pending", logkey.SessionID, n.Record.String(), logkey.Why, n.Why)
-	case Newer, Unreadable:
+	case Unreadable:
 		v.Log.Warn("session_record_left", logkey.File, n.File, logkey.Kind, string(n.Kind), logkey.Why, n.Why)
 	default:
 		v.Log.Warn("session_unclear", logkey.SessionID, n.Record.String(), logkey.Why, n.Why)

@@ -65,12 +65,12 @@ func TestNoticesAreLogged(t *testing.T) {
 		r.State, r.Binding, r.Cleanup = session.CleanupFailed, nil, &session.CleanupError{Reason: "process 7 survived", NotBefore: noon.Add(time.Hour)}
 	})
 	m.restart()
-	m.Store = aside{m.store, []session.Unloaded{{File: "a.json", ID: uuid.New(), Newer: true, Why: "version 9"}, {File: "b.json", Why: "torn"}}}
+	m.Store = aside{m.store, []session.Unloaded{{File: "a.json", ID: uuid.New(), Why: "version 9"}, {File: "b.json", Why: "torn"}}}
 	_, err := m.Run(t.Context())
 	require.NoError(t, err)
 	left := m.lines("session_record_left")
 	require.Len(t, left, 2)
-	assert.Equal(t, []any{"WARN", "a.json", "newer", "version 9"}, []any{left[0]["level"], left[0]["file"], left[0]["kind"], left[0]["why"]})
+	assert.Equal(t, []any{"WARN", "a.json", "unreadable", "version 9"}, []any{left[0]["level"], left[0]["file"], left[0]["kind"], left[0]["why"]})
 	assert.Equal(t, []any{"WARN", "b.json", "unreadable", "torn"}, []any{left[1]["level"], left[1]["file"], left[1]["kind"], left[1]["why"]})
 	pending := m.lines("cleanup_pending")
 	require.Len(t, pending, 1)

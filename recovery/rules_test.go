@@ -265,11 +265,11 @@ func TestGracePeriodProtectsRecentSessions(t *testing.T) {
 
 func TestP8_UnreadableRecordsAreReported(t *testing.T) {
 	w := World{Tmux: TmuxAbsent, Unloaded: []session.Unloaded{
-		{File: "a.json", ID: uuid.New(), Newer: true, Why: "version 9"}, {File: "b.json", Why: "unexpected end"}}}
+		{File: "a.json", ID: uuid.New(), Why: "version 9"}, {File: "b.json", Why: "unexpected end"}}}
 	actions, notices := Plan(w)
 	assert.Empty(t, actions)
 	require.Len(t, notices, 2)
-	assert.Equal(t, Notice{Kind: Newer, Record: w.Unloaded[0].ID, File: "a.json", Why: "version 9"}, notices[0])
+	assert.Equal(t, Notice{Kind: Unreadable, Record: w.Unloaded[0].ID, File: "a.json", Why: "version 9"}, notices[0])
 	assert.Equal(t, Notice{Kind: Unreadable, File: "b.json", Why: "unexpected end"}, notices[1])
 }
 

@@ -112,8 +112,7 @@ func (v *Recovery) know(ctx context.Context, windows []evidence.Window, note fun
 	v.file.Lock()
 	defer v.file.Unlock()
 	list, err := v.readWindows()
-	// The list of a newer ccbot stays as it is.
-	if err != nil && !errors.Is(err, errUnread) && !errors.Is(err, keepjson.ErrNewer) {
+	if err != nil && !errors.Is(err, errUnread) {
 		list, err = windowList{}, v.folder().Quarantine(windowsFile, filepath.Join(v.Dir, "quarantine"), err.Error())
 	}
 	if err != nil {

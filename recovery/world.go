@@ -97,15 +97,11 @@ func reserved(p tmux.Pane) bool {
 
 // Orphans returns the windows of ccbot's tmux session that no record is bound to, that no other
 // instance has tagged and that no person ignores; for each window its first pane. A window with
-// this instance's own tag is an orphan if its record has ended or is unknown. It is not an orphan
-// if its record was written by a newer ccbot, because that session may well live.
+// this instance's own tag is an orphan if its record has ended or is unknown.
 func (w World) Orphans() []tmux.Pane {
 	live := make(map[string]bool)
 	for _, r := range w.Records {
 		live[w.tag(r.ID)] = r.State.Live()
-	}
-	for _, a := range w.Unloaded {
-		live[w.tag(a.ID)] = a.Newer
 	}
 	bound := w.boundWindows()
 	var orphans []tmux.Pane

@@ -37,8 +37,7 @@ type Store struct {
 }
 
 // Open loads the requests of dir ($CCBOT_DIR/asks), and creates dir if necessary. An invalid file
-// is moved to the quarantine folder and logged; a newer program's file stays. The error is about
-// the folder.
+// is moved to the quarantine folder and logged. The error is about the folder.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	st := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true}, states: make(map[string]State)}
 	err := st.folder.Make()

@@ -73,7 +73,7 @@ type plainRecord record
 // MarshalJSON writes the file, with the unknown fields.
 func (c record) MarshalJSON() ([]byte, error) { return keepjson.Marshal(plainRecord(c), c.unknown) }
 
-// UnmarshalJSON returns keepjson.ErrNewer if a newer program wrote the record.
+// UnmarshalJSON reads a record and keeps the unknown fields.
 func (c *record) UnmarshalJSON(data []byte) (err error) {
 	c.unknown, err = keepjson.Unmarshal(data, version, (*plainRecord)(c))
 	return err

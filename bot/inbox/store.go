@@ -160,8 +160,7 @@ func (s *Store) Add(e Entry) (fresh bool, err error) {
 	return true, nil
 }
 
-// Load reads one entry. It returns ErrNoEntry if the entry is finished or never existed, and
-// keepjson.ErrNewer if a newer program wrote it, which must be left alone.
+// Load reads one entry. It returns ErrNoEntry if the entry is finished or never existed.
 func (s *Store) Load(key string) (Entry, error) {
 	if !validKey(key) {
 		return Entry{}, fmt.Errorf("load %q: %w", key, ErrNoEntry)
@@ -283,8 +282,8 @@ func (s *Store) Reopen(key string, state State) (Entry, error) {
 func (s *Store) Finished(key string) (Entry, error) { return s.read(key + doneSuffix) }
 
 // List returns all unfinished entries: updates by id, then prompts by receipt. An unreadable file
-// goes to quarantine, as spool.Unreported; a newer program's stays. If a file cannot be read now,
-// that is logged, and the error is ErrUnread.
+// goes to quarantine, as spool.Unreported. If a file cannot be read now, that is logged, and the
+// error is ErrUnread.
 func (s *Store) List() ([]Entry, error) {
 	entries, unread, err := s.list()
 	if len(unread) > 0 {

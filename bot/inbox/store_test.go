@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/keepjson"
 	"ccbot/internal/session"
 	"ccbot/port/talk"
 )
@@ -243,21 +242,6 @@ func TestLinkIsNotFollowed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, list)
 	assert.FileExists(t, outside)
-}
-
-func TestNewerEntryIsLeftAlone(t *testing.T) {
-	s, dir := openStore(t)
-	content := `{"version":2,"key":"8","state":{"new":"shape"}}`
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "8.json"), []byte(content), 0o600))
-	list, err := s.List()
-	require.NoError(t, err)
-	assert.Empty(t, list)
-	_, err = s.Load("8")
-	require.ErrorIs(t, err, keepjson.ErrNewer)
-	require.ErrorIs(t, s.Save(Entry{Key: "8", State: Held, Received: time.Now()}), keepjson.ErrNewer)
-	data, err := os.ReadFile(filepath.Join(dir, "8.json"))
-	require.NoError(t, err)
-	assert.Equal(t, content, string(data))
 }
 
 func TestOpenClearsWritesCutShort(t *testing.T) {

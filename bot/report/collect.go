@@ -61,7 +61,7 @@ func (one *report) ids(fits func(c closed) bool) (ids []uuid.UUID) {
 // a message alone.
 var sentences = []i18n.Key{i18n.RecoveredReboot, i18n.RecoveredTmux, i18n.RecoveredLost,
 	i18n.RecoveredAbandoned, i18n.RecoveredFailed, i18n.RecoveredTrouble, i18n.RecoveredUnclear,
-	i18n.RecoveredNewer, i18n.RecoveredUnreadable, i18n.RecoveredMessages, i18n.RecoveredChat}
+	i18n.RecoveredUnreadable, i18n.RecoveredMessages, i18n.RecoveredChat}
 
 // collector groups the results of a start by conversation.
 type collector struct {
@@ -183,9 +183,8 @@ func (c *collector) addRepairs() {
 // nothing to report.
 func (p *Reports) content(one *report) (content card.Content, shown offered) {
 	words := p.Chat.In(one.to)
-	newer := render.Code(p.Chat.Short(path.Join(one.dir, "sessions")))
 	unreadable := render.Code(p.Chat.Short(path.Join(one.dir, "quarantine")))
-	dirs := map[i18n.Key]render.Text{i18n.RecoveredNewer: newer, i18n.RecoveredUnreadable: unreadable,
+	dirs := map[i18n.Key]render.Text{i18n.RecoveredUnreadable: unreadable,
 		i18n.RecoveredMessages: unreadable, i18n.RecoveredChat: unreadable}
 	back := len(one.ids(func(c closed) bool { return c.fate != stays }))
 	var lines []render.Text

@@ -120,8 +120,7 @@ func (p *Reports) report(ctx context.Context, machine string, rep news.Start) (p
 	for _, to := range private {
 		one := c.reportOf(to)
 		one.windows = windows
-		one.names[i18n.RecoveredNewer] = make([]string, rep.Newer) // only counted
-		one.names[i18n.RecoveredUnreadable] = make([]string, rep.Unreadable)
+		one.names[i18n.RecoveredUnreadable] = make([]string, rep.Unreadable+rep.Newer) // only counted
 		one.names[i18n.RecoveredMessages] = make([]string, rep.Messages)
 	}
 	for _, to := range p.Chat.Book.Damaged() {

@@ -36,7 +36,7 @@ func TestP9_ValuesThatNoMachineHas(t *testing.T) {
 		"sum":            talk.Sum{Cost: 1e300},
 		"day":            talk.Report{Days: []float64{1, -1}},
 		"context":        &port.Usage{Context: 1e300},
-		"records":        news.Start{Newer: 1 << 40},
+		"records":        news.Start{Messages: 1 << 40},
 		"below zero":     news.Start{Unreadable: -1},
 		"status":         map[uuid.UUID]port.Status{{}: {Usage: &port.Usage{Cost: -1e300}}},
 		"in a map":       map[uuid.UUID]port.Usage{{}: {Model: long}},
@@ -50,7 +50,7 @@ func TestP9_ValuesThatNoMachineHas(t *testing.T) {
 		t.Run(name, func(t *testing.T) { require.ErrorIs(t, checkBounds(reflect.ValueOf(v)), errBounds) })
 	}
 	for _, v := range []any{port.Session{Name: long[1:], Dir: huge[1:], Exit: &port.Exit{Status: -1}}, port.Dialog{Selected: -1}, port.Usage{Context: -1},
-		port.CheckResult{Exit: -1}, talk.Sum{Cost: 1e9}, talk.Prompt{Text: huge}, news.Start{Newer: 3}} {
+		port.CheckResult{Exit: -1}, talk.Sum{Cost: 1e9}, talk.Prompt{Text: huge}, news.Start{Unreadable: 3}} {
 		require.NoError(t, checkBounds(reflect.ValueOf(v)))
 	}
 
@@ -72,7 +72,7 @@ func TestP9_ValuesThatNoMachineHas(t *testing.T) {
 	require.NoError(t, answer(`[{"Days":[1]}]`))
 	require.ErrorIs(t, answer(`[{"Days":[-1]}]`), errBounds)
 	r := Reader{Chat: chatFunc(func(port.Session) { t.Error("it has reached the chat") })}
-	for _, body := range []string{`{"of":"Start","news":{"Newer":1e15}}`, `{"of":"Renamed","session":{"Name":"` + long + `"}}`} {
+	for _, body := range []string{`{"of":"Start","news":{"Unreadable":1e15}}`, `{"of":"Renamed","session":{"Name":"` + long + `"}}`} {
 		data, err := Encode(Envelope{V: Version, Kind: newsKind, Body: json.RawMessage(body)})
 		require.NoError(t, err)
 		require.ErrorIs(t, r.Take(t.Context(), data), ErrUnread)

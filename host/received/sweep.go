@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"ccbot/internal/keepjson"
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/wording"
@@ -116,7 +115,7 @@ func (s *Store) each(do func(key string, r record) error) error {
 		}
 		r, err := s.load(key)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, keepjson.ErrNewer):
+		case errors.Is(err, fs.ErrNotExist):
 			err = nil
 		case err == nil:
 			err = do(key, r)

@@ -14,10 +14,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// ErrNewer is returned for an object that a newer program wrote. Leave such a file alone: do not
-// use, change or move it.
-var ErrNewer = errors.New("written by a newer ccbot")
-
 // Unknown are fields that were read and have no place in the type.
 type Unknown map[string]json.RawMessage
 
@@ -36,8 +32,8 @@ func Marshal(v any, unknown Unknown) ([]byte, error) {
 }
 
 // Unmarshal reads an object into the struct that v points to, and returns the
-// fields that have no place in it. version is the only one that this program
-// reads: a higher "version" in the object is ErrNewer, a lower one another error.
+// fields that have no place in it. version is the only "version" of the object
+// that this program reads.
 func Unmarshal(data []byte, version int, v any) (Unknown, error) {
 	members := gjson.ParseBytes(data)
 	if !gjson.ValidBytes(data) || !members.IsObject() {
@@ -61,10 +57,8 @@ func Unmarshal(data []byte, version int, v any) (Unknown, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case has > version:
-		return nil, fmt.Errorf("version %d: %w", has, ErrNewer)
-	case has < version:
-		return nil, fmt.Errorf("version %d is no longer supported: this ccbot has version %d", has, version)
+	case has != version:
+		return nil, fmt.Errorf("it has version %d, and this ccbot reads version %d", has, version)
 	}
 	return unknown, json.Unmarshal(data, v)
 }

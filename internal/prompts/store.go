@@ -116,7 +116,7 @@ func (s *Store) Accept(o Prompt) (Prompt, Outcome, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && outcome != "" && p.Number < o.Number:
 		return o, "", nil
-	case err != nil && (spool.MayPass(err) && !errors.Is(err, ErrDamaged) || errors.Is(err, keepjson.ErrNewer)):
+	case spool.MayPass(err) && !errors.Is(err, ErrDamaged):
 		return Prompt{}, "", err
 	case err != nil:
 		s.log.Error("file_unreadable", logkey.File, filepath.Join(filepath.Base(s.folder.Path), o.Key+suffix), logkey.Error, err)
@@ -329,7 +329,7 @@ func decode(name string, data []byte) (p Prompt, err error) {
 	if err == nil && p.Key != strings.TrimSuffix(name, filepath.Ext(name)) {
 		err = fmt.Errorf("the file is named %s, but its key is %s", name, p.Key)
 	}
-	if err != nil && !errors.Is(err, keepjson.ErrNewer) {
+	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return p, err

@@ -73,7 +73,6 @@ var sideways = map[[2]string]string{
 	{"internal/control", "internal/process"}:     "a peer is known by the processes above it",
 	{"internal/capture", "internal/cellpicture"}: "a capture is read as the cells of a picture",
 	{"internal/facts", "internal/spool"}:         "a file of facts is an item of a folder",
-	{"internal/spool", "internal/keepjson"}:      "an item of a newer program stays where it is",
 }
 
 // only lists packages that may import no other package of the module.

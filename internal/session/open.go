@@ -21,14 +21,13 @@ import (
 
 // Unloaded is a file among the records that was not loaded when the store was opened.
 type Unloaded struct {
-	File  string    // its name
-	ID    uuid.UUID // of the session, read from the file name; Nil if the name contains none
-	Newer bool      // written by a newer program: it stays in place
-	Why   string    // in English
+	File string    // its name
+	ID   uuid.UUID // of the session, read from the file name; Nil if the name contains none
+	Why  string    // in English
 }
 
 // Open loads every record of dir. A file that cannot be parsed is moved to the quarantine folder
-// and logged; a file of a newer program stays in place. The error is about the folder itself, also
+// and logged. The error is about the folder itself, also
 // when the folder cannot be written: a ccbot that forgets what it does must not start.
 //
 // agents are the names of the known coding agents. A record that names another one is left alone as
@@ -133,7 +132,7 @@ func (s *Store) loadAll() error {
 		return err
 	})
 	for _, a := range aside {
-		s.aside = append(s.aside, Unloaded{File: a.Name, ID: idOf(a.Name), Newer: a.Newer, Why: a.Why.Error()})
+		s.aside = append(s.aside, Unloaded{File: a.Name, ID: idOf(a.Name), Why: a.Why.Error()})
 	}
 	if err != nil {
 		return fmt.Errorf("open sessions: %w", err)
@@ -147,7 +146,7 @@ func (s *Store) checkAgent(r Record) error {
 	if r.AgentName == "" || slices.Contains(s.agents, r.AgentName) {
 		return nil
 	}
-	return fmt.Errorf("this ccbot does not know its agent %q: %w", r.AgentName, errNewer)
+	return fmt.Errorf("this ccbot does not know its agent %q", r.AgentName)
 }
 
 func understand(name string, data []byte) (r Record, _ error) {
@@ -216,10 +215,6 @@ func timesIn(v reflect.Value) (found []*time.Time) {
 	}
 	return found
 }
-
-// errNewer means that a newer program wrote the record. Such a record is left alone: it is neither
-// loaded, nor changed, nor moved.
-var errNewer = keepjson.ErrNewer
 
 // plain has Record's fields without its methods, so that the standard encoding does the work.
 type plain Record

@@ -59,7 +59,7 @@ func (f folders) putOddities(t *testing.T) []Unloaded {
 	f.put(t, "README", "")
 	require.NoError(t, syscall.Mkfifo(filepath.Join(f.dir, file(pipe)), 0o600))
 	return []Unloaded{
-		{File: file(newer), ID: newer, Newer: true, Why: fmt.Sprintf("version %d: written by a newer ccbot", Version+1)},
+		{File: file(newer), ID: newer, Why: fmt.Sprintf("it has version %d, and this ccbot reads version %d", Version+1, Version)},
 		{File: file(broken), ID: broken, Why: "unexpected end of JSON input"},
 		{File: file(pipe), ID: pipe, Why: "not a regular file of this user"},
 		{File: "00000000-0000-7000-8000-00000000000A.json", Why: "id is missing"},
@@ -88,11 +88,10 @@ func TestP8_OpenTellsWhatItSetAside(t *testing.T) {
 	assert.Equal(t, want[0].File, s.Unloaded()[0].File, "it is a copy")
 	_, ok := s.Get(good.ID)
 	assert.True(t, ok)
-	assert.Len(t, f.quarantined(t), 4)
+	assert.Len(t, f.quarantined(t), 5)
 
 	s = f.open(t)
-	require.Len(t, s.Unloaded(), 1, "what is in quarantine is told once")
-	assert.True(t, s.Unloaded()[0].Newer)
+	assert.Empty(t, s.Unloaded(), "what is in quarantine is told once")
 }
 
 func TestP8_ReadOnlyStoreMovesNothing(t *testing.T) {
@@ -153,22 +152,6 @@ func TestP8_ReadOnlyStoreRefusesChanges(t *testing.T) {
 	}
 	assert.NoError(t, s.Do(t.Context(), r.ID, func(*Record, func() error) error { return nil }), "looking is no change")
 	assert.NoError(t, owner.Do(t.Context(), r.ID, func(_ *Record, save func() error) error { return save() }), "the owner goes on")
-}
-
-// The file of a newer program is never written or deleted, even if its id is known.
-func TestP8_NewerRecordIsNotChanged(t *testing.T) {
-	f := newFolders(t)
-	r := record()
-	content := fmt.Sprintf(`{"version":%d}`, Version+1)
-	f.put(t, file(r.ID), content)
-	s := f.open(t)
-	assert.ErrorIs(t, s.Create(r), errNewer)
-	assert.ErrorIs(t, s.Remove(r.ID), errNewer)
-	_, err := s.Purge(t.Context(), r.ID, func(Record) (bool, error) { t.Error("asked"); return true, nil })
-	assert.ErrorIs(t, err, errNewer)
-	data, err := os.ReadFile(filepath.Join(f.dir, file(r.ID)))
-	require.NoError(t, err)
-	assert.Equal(t, content, string(data))
 }
 
 // An edited file may contain an ended session with an agent: it counts as an earlier agent, whose

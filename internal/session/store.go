@@ -171,22 +171,10 @@ func (s *Store) worker(id uuid.UUID) chan struct{} {
 	return slot
 }
 
-// refusal returns the reason for which the file of a record must not be touched, or nil. The file
-// may also be one that a newer program wrote and that was not loaded.
-func (s *Store) refusal(id uuid.UUID) error {
-	switch {
-	case s.readOnly:
-		return errReadOnly
-	case slices.ContainsFunc(s.aside, func(a Unloaded) bool { return a.Newer && a.ID == id }):
-		return errNewer
-	}
-	return nil
-}
-
 // write puts the record on disk first. If that fails, the file and the memory are unchanged.
 func (s *Store) write(r *Record) error {
-	if err := s.refusal(r.ID); err != nil {
-		return fmt.Errorf("write session %s: %w", r.ID, err)
+	if s.readOnly {
+		return fmt.Errorf("write session %s: %w", r.ID, errReadOnly)
 	}
 	r.Version, r.UpdatedAt = Version, s.now()
 	if !r.upkeep {
@@ -249,8 +237,8 @@ func (s *Store) publish(r Record, unsaved bool) {
 // because a later save by that worker would bring the record back; so it must not be called inside
 // Do.
 func (s *Store) Remove(id uuid.UUID) error {
-	if err := s.refusal(id); err != nil {
-		return fmt.Errorf("remove session %s: %w", id, err)
+	if s.readOnly {
+		return fmt.Errorf("remove session %s: %w", id, errReadOnly)
 	}
 	slot := s.worker(id)
 	slot <- struct{}{}
@@ -262,8 +250,8 @@ func (s *Store) Remove(id uuid.UUID) error {
 // Do, so nothing happens to the record between may and the deletion; may must not call Do, Remove
 // or Purge for the same record. After an error of may nothing is deleted.
 func (s *Store) Purge(ctx context.Context, id uuid.UUID, may func(Record) (bool, error)) (purged bool, err error) {
-	if err := s.refusal(id); err != nil {
-		return false, fmt.Errorf("remove session %s: %w", id, err)
+	if s.readOnly {
+		return false, fmt.Errorf("remove session %s: %w", id, errReadOnly)
 	}
 	err = s.Do(ctx, id, func(r *Record, _ func() error) error {
 		ok, err := may(*r)

@@ -75,8 +75,8 @@ func TestUnreadIn(t *testing.T) {
 		file, content string
 		want          bool
 	}{
-		{"of a newer program", id.String() + ".json", `{"version":99,"dir":"/src/api"}`, true},
-		{"of a newer program, elsewhere", id.String() + ".json", `{"version":99,"dir":"/src/web"}`, false},
+		{"of another version", id.String() + ".json", `{"version":99,"dir":"/src/api"}`, true},
+		{"of another version, elsewhere", id.String() + ".json", `{"version":99,"dir":"/src/web"}`, false},
 		{"of an unknown agent", id.String() + ".json", `{"version":2,"agent_name":"third","dir":"/src/api"}`, true},
 		{"damaged", id.String() + ".json", `{"version":2,"dir":"/src/api","state":`, true},
 		{"damaged, elsewhere", id.String() + ".json", `{"version":2,"dir":"/src/web","state":`, false},
@@ -313,24 +313,6 @@ func TestForeignNamesAreLeftAlone(t *testing.T) {
 		assert.FileExists(t, filepath.Join(f.dir, name))
 	}
 	assert.Empty(t, f.quarantined(t))
-}
-
-func TestP8_NewerRecordIsLeftAlone(t *testing.T) {
-	f := newFolders(t)
-	id := uuid.NewString()
-	// In a shape that this program could not read either.
-	content := fmt.Sprintf(`{"version":%d,"id":{"new":%q},"created_at":7,"state":["x"]}`, Version+1, id)
-	f.put(t, id+".json", content)
-	good := created(t, f.open(t))
-	s := f.open(t)
-	require.Len(t, s.List(), 1)
-	assert.Equal(t, good.ID, s.List()[0].ID)
-	data, err := os.ReadFile(filepath.Join(f.dir, id+".json"))
-	require.NoError(t, err)
-	assert.Equal(t, content, string(data))
-	assert.Empty(t, f.quarantined(t))
-	assert.Contains(t, f.log.String(), "file_newer")
-	assert.ErrorIs(t, json.Unmarshal([]byte(content), &Record{}), errNewer)
 }
 
 func TestP8_UnknownFieldsSurviveARewrite(t *testing.T) {

@@ -8,15 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ccbot/internal/keepjson"
 	"ccbot/internal/logkey"
 )
 
 // Unloaded is an item that was not loaded.
 type Unloaded struct {
-	Name  string
-	Newer bool // written by a newer program: it stays
-	Why   error
+	Name string
+	Why  error
 }
 
 // Loader handles items that cannot be loaded. If Quarantine is empty, nothing is moved: this is for
@@ -29,10 +27,9 @@ type Loader struct {
 }
 
 // Load calls take for each item with a name that ends with suffix, in order. An item that take does
-// not understand, or that Read will never be able to read, is moved to quarantine and logged; an
-// item with keepjson.ErrNewer is only logged. The error is about the folders, or about an item that
-// cannot be read now: such an error may pass, so the item is not moved. Writes that a crash has cut
-// short are removed.
+// not understand, or that Read will never be able to read, is moved to quarantine and logged. The
+// error is about the folders, or about an item that cannot be read now: such an error may pass, so
+// the item is not moved. Writes that a crash has cut short are removed.
 func (l Loader) Load(f Folder, suffix string, take func(name string, data []byte) error) (aside []Unloaded, err error) {
 	if l.Quarantine != "" {
 		err = f.Tidy()
@@ -47,7 +44,7 @@ func (l Loader) Load(f Folder, suffix string, take func(name string, data []byte
 		}
 		var why error
 		if why, err = l.LoadOne(f, name, func(data []byte) error { return take(name, data) }); why != nil {
-			aside = append(aside, Unloaded{name, errors.Is(why, keepjson.ErrNewer), why})
+			aside = append(aside, Unloaded{name, why})
 		}
 	}
 	return aside, err
@@ -69,9 +66,6 @@ func (l Loader) LoadOne(f Folder, name string, take func(data []byte) error) (wh
 	switch {
 	case why == nil:
 		return nil, nil
-	case errors.Is(why, keepjson.ErrNewer):
-		l.Log.Warn("file_newer", logkey.File, file, logkey.Error, why)
-		return why, nil
 	case l.Quarantine == "":
 		l.Log.Warn("file_unreadable", logkey.File, file, logkey.Error, why)
 		return why, nil

@@ -3,7 +3,6 @@ package spool_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,15 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/internal/keepjson"
 	"ccbot/internal/spool"
 )
 
 func numbers(into *[]int) func(string, []byte) error {
 	return func(_ string, data []byte) error {
-		if string(data) == "newer" {
-			return fmt.Errorf("number: %w", keepjson.ErrNewer)
-		}
 		var n int
 		err := json.Unmarshal(data, &n)
 		if err == nil {
@@ -31,11 +26,10 @@ func numbers(into *[]int) func(string, []byte) error {
 	}
 }
 
-// An unreadable item goes to quarantine with its reason, a newer program's stays, and the others
-// are loaded. A second load changes nothing. Without a quarantine nothing is moved.
+// An unreadable item goes to quarantine with its reason, and the others are loaded. A second load changes nothing. Without a quarantine nothing is moved.
 func TestLoadQuarantinesUnreadableItems(t *testing.T) {
 	f, quarantine := newFolder(t), filepath.Join(t.TempDir(), "quarantine")
-	for name, data := range map[string]string{"a.json": "1", "b.json": "{ha", "c.json": "newer", "d.json": "2", "note.txt": "x"} {
+	for name, data := range map[string]string{"a.json": "1", "b.json": "{ha", "d.json": "2", "note.txt": "x"} {
 		require.NoError(t, f.Put(name, []byte(data)))
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(f.Path, "e.json"), 0o700))
@@ -43,19 +37,19 @@ func TestLoadQuarantinesUnreadableItems(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(f.Path, "g.json"), make([]byte, 1001), 0o600))
 	names := func(all []spool.Unloaded) (list []string) {
 		for _, a := range all {
-			list = append(list, fmt.Sprint(a.Name, " ", a.Newer))
+			list = append(list, a.Name)
 			require.Error(t, a.Why)
 		}
 		return list
 	}
-	all, newer := []string{"b.json false", "c.json true", "e.json false", "f.json false", "g.json false"}, []string{"c.json true"}
+	all := []string{"b.json", "e.json", "f.json", "g.json"}
 	for _, tt := range []struct {
 		name, quarantine string
 		want             []string
 	}{
 		{"beside the owner", "", all},
 		{"by the owner", quarantine, all},
-		{"once more", quarantine, newer},
+		{"once more", quarantine, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -64,8 +58,7 @@ func TestLoadQuarantinesUnreadableItems(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, []int{1, 2}, taken)
 			assert.Equal(t, tt.want, names(aside))
-			assert.Equal(t, len(tt.want)-1, strings.Count(log.String(), "msg=file_unreadable file=queue/"))
-			assert.Equal(t, 1, strings.Count(log.String(), "msg=file_newer file=queue/c.json"))
+			assert.Equal(t, len(tt.want), strings.Count(log.String(), "msg=file_unreadable file=queue/"))
 		})
 	}
 	kept, err := os.ReadDir(quarantine)
@@ -110,7 +103,6 @@ func TestUnreported(t *testing.T) {
 		_, err := l.LoadOne(f, name, func([]byte) error { return os.ErrInvalid })
 		require.NoError(t, err)
 	}
-	require.NoError(t, f.Put("newer.json", []byte("newer")))
 	require.NoError(t, f.Put("quiet.json", nil))
 	require.NoError(t, f.Quarantine("quiet.json", dir, "it was told by who did it"))
 	_, err := l.Load(f, ".json", numbers(new([]int)))

@@ -20,7 +20,7 @@ type (
 		Piece
 		Repaired   []Repair
 		Unclear    []uuid.UUID // sessions left alone because of contradicting evidence
-		Newer      int         // records of a newer program, left unchanged
+		Newer      int         // records that an older program has not read; this one sends none
 		Unreadable int         // records set aside
 		Messages   int         // messages set aside, in both directions
 		Booted     time.Time   // when the machine booted; zero: unknown

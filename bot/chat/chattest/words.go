@@ -122,7 +122,7 @@ func (w *World) SayWriters(t *testing.T, k Conflict) {
 func (w *World) SayRecovery(t *testing.T) {
 	t.Helper()
 	rep := recovery.Report{Booted: Started, Results: []recovery.Result{{Err: ErrDisk}},
-		Notices: []recovery.Notice{{Kind: recovery.Newer}, {Kind: recovery.Unreadable}}}
+		Notices: []recovery.Notice{{Kind: recovery.Unreadable}}}
 	open := w.Session(t, "open", session.Running)
 	rep.Results = append(rep.Results, ReportOf(lifecycle.Reattach, open).Results...)
 	rep.Notices = append(rep.Notices, recovery.Notice{Kind: recovery.Unclear, Record: open.ID})

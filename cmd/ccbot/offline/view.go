@@ -73,8 +73,5 @@ func (v View) Words() chat.Phrases {
 
 // Describe returns the reason why a record cannot be read.
 func Describe(a session.Unloaded) string {
-	if a.Newer {
-		return fmt.Sprintf("%s is of a newer ccbot and left alone: %s", a.File, a.Why)
-	}
 	return fmt.Sprintf("%s cannot be read: %s", a.File, a.Why)
 }

@@ -168,14 +168,14 @@ func TestP4_UnreportedPromptsPreventForgetting(t *testing.T) {
 	assert.FileExists(t, settings)
 }
 
-// unreadable are the prompts of a newer record, of a broken one, and of one that is nowhere. Others
+// unreadable are the prompts of a record of another version, of a broken one, and of one that is nowhere. Others
 // may be there.
-func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys string) {
+func (f *forgetful) unreadable(others ...session.Record) (other, broken, nobodys string) {
 	f.t.Helper()
-	byNewer, newer, _ := f.waiting("for the newer one")
+	byOther, other, _ := f.waiting("for the other one")
 	torn, broken, _ := f.waiting("for the broken one")
 	_, nobodys, _ = f.waiting("for nobody")
-	for id, text := range map[uuid.UUID]string{byNewer.ID: `{"version":9999}`, torn.ID: `{"version":`} {
+	for id, text := range map[uuid.UUID]string{byOther.ID: `{"version":9999}`, torn.ID: `{"version":`} {
 		require.NoError(f.t, os.WriteFile(filepath.Join(f.Dir, "sessions", id.String()+".json"), []byte(text), 0o600))
 	}
 	for _, r := range others {
@@ -186,15 +186,14 @@ func (f *forgetful) unreadable(others ...session.Record) (newer, broken, nobodys
 	f.Lifecycle = lifecycle.New(lifecycle.Config{}, lifecycle.Deps{Store: f.Store, Ender: &ending.Ender{},
 		Typist: typing.New(&view.Observer{Agents: f.Coding, Now: time.Now, Log: f.Log}, nil, f.Prompts, nil)})
 	require.NoError(f.t, f.settleAll(f.t.Context()))
-	return newer, broken, nobodys
+	return other, broken, nobodys
 }
 
-// TestP4_PromptsOfUnreadableRecordWait: the record may come back, with a newer ccbot or out
-// of a backup. Prompts of a record that is nowhere are reported.
+// TestP4_PromptsOfUnreadableRecordWait: the record may come back out of a backup. Prompts of a record that is nowhere are reported.
 func TestP4_PromptsOfUnreadableRecordWait(t *testing.T) {
 	f := newForgetful(t)
-	newer, broken, nobodys := f.unreadable()
-	for _, key := range []string{newer, broken} {
+	other, broken, nobodys := f.unreadable()
+	for _, key := range []string{other, broken} {
 		_, err := f.inbox.Load(key)
 		assert.NoError(t, err)
 	}
@@ -230,13 +229,13 @@ func TestP4_PromptsOfUnreadableRecordAreOffered(t *testing.T) {
 	require.NoError(t, f.inbox.Change(typed, func(e *inbox.Entry) error { e.State, e.Number = inbox.Unproven, 1; return nil }))
 	require.NoError(t, f.Prompts.Files.Save(accepted.Prompt{Key: typed, Number: 1, Session: r.ID, Text: "for one that may have it",
 		Since: time.Now(), State: accepted.Unproven, Mark: &talk.Mark{At: time.Now()}}))
-	newer, broken, nobodys := f.unreadable(open)
-	for key, want := range map[string]inbox.State{newer: inbox.Held, broken: inbox.Asked, nobodys: inbox.Asked, typed: inbox.Asked} {
+	other, broken, nobodys := f.unreadable(open)
+	for key, want := range map[string]inbox.State{other: inbox.Asked, broken: inbox.Asked, nobodys: inbox.Asked, typed: inbox.Asked} {
 		e, err := f.inbox.Load(key)
 		require.NoError(t, err)
 		assert.Equal(t, want, e.State, e.Text)
 	}
 	cards := folder(t, filepath.Join(f.Dir, "cards"))
-	assert.Equal(t, 3, strings.Count(cards, "button_send_to:"+open.ID.String()))
+	assert.Equal(t, 4, strings.Count(cards, "button_send_to:"+open.ID.String()))
 	assert.Equal(t, 1, strings.Count(cards, "It is not certain that your message arrived"))
 }

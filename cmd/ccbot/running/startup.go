@@ -71,7 +71,7 @@ func reportOldClaude(ctx context.Context, dir string, claude *claudesettings.Bin
 
 // settle finds out the fate of the prompts that were being delivered. offer asks a person about
 // those without a session. Prompts of a record that could not be read wait where no open session
-// can get them: a newer ccbot may read the record, or a person may bring it back out of a backup.
+// can get them: a person may bring the record back out of a backup.
 func settle(ctx context.Context, e *engine.Engine, offer func(ctx context.Context, keys []string) error) error {
 	all, _, err := e.Prompts.Files.List()
 	if err != nil {
@@ -82,7 +82,7 @@ func settle(ctx context.Context, e *engine.Engine, offer func(ctx context.Contex
 	elsewhere := slices.ContainsFunc(e.Store.Shared(), func(r session.Record) bool { return r.State.Open() })
 	for id, keys := range waiting {
 		at := slices.IndexFunc(aside, func(a session.Unloaded) bool { return a.ID == id })
-		if at >= 0 && (aside[at].Newer || !elsewhere) {
+		if at >= 0 && !elsewhere {
 			continue
 		}
 		r, ok := e.Store.Get(id)

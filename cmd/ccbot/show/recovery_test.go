@@ -44,7 +44,7 @@ func reported(t *testing.T) (recovery.Report, func(uuid.UUID) string) {
 		Notices: []recovery.Notice{
 			{Kind: recovery.OrphanWindow, Pane: tmux.Pane{Window: window, WindowName: "ccbot"}, Why: "no Session record references it"},
 			{Kind: recovery.StaleWindow, Record: idOf(2), Window: "@5", Why: "the window is gone"},
-			{Kind: recovery.Newer, File: "x.json", Why: "version 99"},
+			{Kind: recovery.Unreadable, File: "x.json", Why: "version 99"},
 		}}, func(id uuid.UUID) string { return names[id] }
 }
 
@@ -64,7 +64,7 @@ no name (00000004): discard
 api (00000001): reattach: its pane is there (%3)
 orphan_window @21 ccbot: no Session record references it
 stale_window @5 web (00000002): the window is gone
-newer x.json: version 99
+unreadable x.json: version 99
 2 changed, 1 failed, 3 notices; the records as they were: ccbot recover --restore 2026-03-04T12-00-00.000Z
 `, out.String())
 }
