@@ -129,6 +129,26 @@ func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) talk.Cur
 	return c
 }
 
+// followMoved goes on in the file into which the agent has renamed its transcript: Claude Code keeps
+// it in the project of the folder that it works in, and a turn may enter another one. Two such
+// files prove nothing.
+func (w *work) followMoved(ctx context.Context) error {
+	now, followed := w.r.Cursor()
+	if w.r.State != session.Running || !followed {
+		return nil
+	}
+	if _, err := os.Stat(now.Path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	path, err := w.agent().Transcripts.Find(w.r.AgentSessionID)
+	if err != nil || path == now.Path {
+		return nil //nolint:nilerr // it may not be made yet
+	}
+	now.Path = path
+	w.r.Cursors = append(w.r.Cursors, now)
+	return w.saveAndFollow(ctx)
+}
+
 // keepUp follows an agent of which no SessionStart has come into another conversation, after /clear
 // or an in-TUI /resume. An adopted agent has no launch settings of ccbot, and a person's own
 // settings may switch off all hooks.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -174,6 +175,14 @@ func (w *opening) bind(ctx context.Context, pane tmux.Pane) error {
 	}
 	w.bindTo(server, pane, p.Identity)
 	return w.save()
+}
+
+// isReplaced reports whether tmux could not enter the requested directory and has started the agent
+// in the home folder, or in the root, instead. An agent may enter any other one by itself, such as a
+// worktree.
+func isReplaced(got, want string) bool {
+	home, err := os.UserHomeDir()
+	return !inDir(got, want) && (got == "/" || err == nil && inDir(got, home))
 }
 
 // inDir reports whether the pane is in the requested directory. An empty path means that tmux could

@@ -143,7 +143,7 @@ func (w *work) look(ctx context.Context, head *typing.Prompt) error {
 		w.term.Refresh(ctx)
 	}
 	w.watchAgent(*w.r)
-	if err := errors.Join(w.keepUp(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
+	if err := errors.Join(w.keepUp(ctx), w.followMoved(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
 		return err
 	}
 	if head != nil {
@@ -196,9 +196,9 @@ func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
 	return nil
 }
 
-// ready makes the session usable: prompts are typed from then on. An agent in another directory
-// than the requested one is ended instead. An agent that runs in two processes is ready when both
-// are bound.
+// ready makes the session usable: prompts are typed from then on. An agent that tmux has started in
+// another directory than the requested one is ended instead. An agent that runs in two processes is
+// ready when both are bound.
 func (w *work) ready(ctx context.Context) error {
 	switch age := w.Now().Sub(w.r.StartedAt); {
 	case !w.Evidence.LacksServer(*w.r):
@@ -207,7 +207,7 @@ func (w *work) ready(ctx context.Context) error {
 	default:
 		return nil
 	}
-	if !inDir(w.term.Pane.Path, w.r.Dir) {
+	if isReplaced(w.term.Pane.Path, w.r.Dir) {
 		why := fmt.Sprintf("the agent is in %q instead of %q", w.term.Pane.Path, w.r.Dir)
 		if err := w.notify(ctx, news.Failed{Screen: w.term.Screen.Text}); err != nil {
 			return err

@@ -47,6 +47,8 @@ func (r Reply) stopReason() string {
 //	say X        exactly X
 //	bash CMD     a Bash call of CMD, after the text "Running Bash."
 //	serve CMD    a Bash call of CMD in the background, such as a server
+//	enter NAME   an EnterWorktree call
+//	leave        an ExitWorktree call
 //	twice CMD    two Bash calls of CMD in one answer
 //	write FILE   a Write call that makes FILE (an absolute path)
 //	edit FILE    a Read call of FILE, then an Edit call: its "before" becomes "after"
@@ -82,6 +84,10 @@ func Decide(r Request) Reply {
 	case "serve":
 		return Reply{Text: "Running Bash.", Tool: "Bash",
 			Input: map[string]any{"command": rest, "description": "serve", "run_in_background": true}}
+	case "enter":
+		return Reply{Text: "Running EnterWorktree.", Tool: "EnterWorktree", Input: map[string]any{"name": rest}}
+	case "leave":
+		return Reply{Text: "Running ExitWorktree.", Tool: "ExitWorktree", Input: map[string]any{"action": "keep"}}
 	case "twice":
 		return bash(rest, 2)
 	case "write":
