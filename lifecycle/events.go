@@ -129,9 +129,8 @@ func (w *work) transcriptOf(e hookwire.Event, own string, id uuid.UUID) talk.Cur
 	return c
 }
 
-// followMoved goes on in the file into which the agent has renamed its transcript: Claude Code keeps
-// it in the project of the folder that it works in, and a turn may enter another one. Two such
-// files prove nothing.
+// followMoved goes on in the file into which the agent has renamed its transcript. An agent may keep
+// it with the folder that it works in, and a turn may enter another folder, such as a worktree.
 func (w *work) followMoved(ctx context.Context) error {
 	now, followed := w.r.Cursor()
 	if w.r.State != session.Running || !followed {
