@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,6 +41,10 @@ func TestRealP6_BackgroundShellHoldsNoText(t *testing.T) {
 	w.until("the list says that it is idle, and what runs", func() bool {
 		return strings.Contains(w.hear(w.say("/list"), "work").Text, "background commands running")
 	})
+	tasks := w.offered(w.say("/tasks"), "Esc") // its clock changes the dialog each second
+	time.Sleep(2 * time.Second)
+	w.tap(tasks, "Esc")
+	w.hear(w.say("say third"), "third")
 	w.end("work")
 	w.until("the server has ended", func() bool { return !w.alive(server.Identity) })
 	w.stop()

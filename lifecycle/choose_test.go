@@ -493,7 +493,7 @@ func TestMarkDependsOnDialogAlone(t *testing.T) {
 		return view.DialogOf(r, viewtest.Free(viewtest.WaitsFor("permission prompt"), func(v *view.View) { v.Screen = s })).Fingerprint
 	}
 	fingerprint := markOf(r, shown(func(*menu) {}))
-	assert.Len(t, fingerprint, 12)
+	assert.Len(t, fingerprint, 21)
 	assert.NotContains(t, fingerprint, ":")
 	tests := []struct {
 		name   string

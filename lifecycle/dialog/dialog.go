@@ -42,7 +42,7 @@ func (t *Session) Dialog(ctx context.Context) (port.Dialog, error) {
 // dialog does not have the fingerprint.
 func (t *Session) dialogWith(ctx context.Context, fingerprint string, k tmux.Key) (port.Dialog, error) {
 	d, err := t.checkKey(ctx, k)
-	if err == nil && d.Fingerprint != fingerprint {
+	if err == nil && !view.IsUnchanged(fingerprint, d.Fingerprint, looks(k)) {
 		return d, ErrChanged
 	}
 	return d, err
@@ -175,4 +175,9 @@ func sameQuestion(a, b *agent.Dialog) bool {
 // chooses reports whether a key may choose an option of a dialog.
 func chooses(k tmux.Key) bool {
 	return k == typing.KeyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
+}
+
+// looks reports whether a key leaves a dialog or moves in it: it approves nothing.
+func looks(k tmux.Key) bool {
+	return slices.Contains([]tmux.Key{tmux.KeyEscape, tmux.KeyUp, tmux.KeyDown, tmux.KeyLeft, tmux.KeyRight}, k)
 }

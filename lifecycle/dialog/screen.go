@@ -2,8 +2,6 @@ package dialog
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -70,7 +68,7 @@ func mayPressOn(v view.View, now port.Screen, fingerprint string, k tmux.Key) er
 	switch {
 	case v.State.Known == view.StateUnknown:
 		return view.ErrUnseen
-	case now.Fingerprint != fingerprint, chooses(k) && !now.Whole:
+	case !view.IsUnchanged(fingerprint, now.Fingerprint, looks(k)), chooses(k) && !now.Whole:
 		return ErrChanged
 	case v.Relayed && chooses(k):
 		return ErrRelayed
@@ -82,14 +80,10 @@ func mayPressOn(v view.View, now port.Screen, fingerprint string, k tmux.Key) er
 	return nil
 }
 
-// fingerprintOf returns a hash of what a screen shows and of the process that shows it, without the
-// parts that change by themselves, and without blank rows, which may come and go with them.
+// fingerprintOf names what a screen shows and the process that shows it, without the parts that change
+// by themselves, and without blank rows, which may come and go with them.
 func fingerprintOf(reader agent.Reader, r session.Record, now port.Screen) string {
-	h := sha256.New()
-	if r.Binding != nil {
-		fmt.Fprintf(h, "%s ", r.Binding.Agent)
-	}
-	fmt.Fprintf(h, "%t ", now.Whole)
+	var exactly, calm strings.Builder
 	for _, row := range capture.Read(now.Text) {
 		text, plain := "", true
 		for _, c := range row {
@@ -104,7 +98,17 @@ func fingerprintOf(reader agent.Reader, r session.Record, now port.Screen) strin
 		if sign && row[0].Paper == (cellpicture.Cell{}).Paper {
 			row[0] = cellpicture.Cell{Text: " "}
 		}
-		fmt.Fprintf(h, "%v\n", row)
+		fmt.Fprintf(&exactly, "%v\n", row)
+		for _, c := range row {
+			if strings.ContainsFunc(c.Text, func(r rune) bool { return !view.Counts(r) }) {
+				fmt.Fprintf(&calm, "%v", c)
+			}
+		}
+		calm.WriteByte('\n')
 	}
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+	of := ""
+	if r.Binding != nil {
+		of = r.Binding.Agent.String()
+	}
+	return view.Fingerprint(fmt.Sprintf("%s %t ", of, now.Whole), exactly.String(), calm.String())
 }

@@ -66,17 +66,41 @@ func unready(r session.Record, v View) bool {
 // ticks, whether that is all of the dialog, and the process that shows it. For a dialog that is not
 // recognised it is the whole screen, without the parts that change by themselves.
 func dialogFingerprint(r session.Record, v View, whole bool) string {
-	h := sha256.New()
+	of := ""
 	if r.Binding != nil {
-		fmt.Fprintf(h, "%s ", r.Binding.Agent) // the next launch may ask the same question
+		of = r.Binding.Agent.String() // the next launch may ask the same question
 	}
-	fmt.Fprintf(h, "%t ", whole)
+	shown := fmt.Sprintf("%q", v.steady())
 	if d := v.Screen.Dialog; d != nil {
-		fmt.Fprintf(h, "%q %q %d", d.Lines, d.Options, d.Selected)
-	} else {
-		fmt.Fprintf(h, "%q", v.steady())
+		shown = fmt.Sprintf("%q %q %d", d.Lines, d.Options, d.Selected)
 	}
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+	calm := strings.Map(func(r rune) rune {
+		if Counts(r) {
+			return -1
+		}
+		return r
+	}, shown)
+	return Fingerprint(fmt.Sprintf("%s %t ", of, whole), shown, calm)
+}
+
+// Counts reports whether a character may change by itself in a dialog that stays the same: a digit of a clock or a counter, or a blank
+// beside it.
+func Counts(r rune) bool { return unicode.IsDigit(r) || unicode.IsSpace(r) }
+
+// Fingerprint names what keys would act on, of an agent: what is shown exactly and, behind a dot, without what counts.
+func Fingerprint(of, exactly, calm string) string {
+	hash := func(shown string, length int) string {
+		sum := sha256.Sum256([]byte(of + shown))
+		return base64.RawURLEncoding.EncodeToString(sum[:length])
+	}
+	return hash(exactly, 9) + "." + hash(calm, 6)
+}
+
+// IsUnchanged reports whether a key may act on what has the fingerprint now, if a person has seen the other one. A key that only looks
+// around or leaves may, while a clock goes on.
+func IsUnchanged(seen, now string, looks bool) bool {
+	_, calm, has := strings.Cut(seen, ".")
+	return seen == now || looks && has && strings.HasSuffix(now, "."+calm)
 }
 
 // DialogName distinguishes one dialog from the next: by its letters, and exactly by the rows above

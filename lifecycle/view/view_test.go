@@ -202,3 +202,28 @@ func TestP6_FateOfBoundPane(t *testing.T) {
 		})
 	}
 }
+
+// TestP7_ClockLetsAPersonLeave: a dialog with a clock changes each second. A person can leave it, and approve nothing that has changed.
+func TestP7_ClockLetsAPersonLeave(t *testing.T) {
+	r := session.Record{}
+	shows := func(lines ...string) string {
+		return view.DialogOf(r, free(waitsFor("dialog open"), func(v *view.View) {
+			v.Screen = agent.Screen{Dialog: &agent.Dialog{Lines: lines, Options: []string{"Stop", "Back"}}}
+		})).Fingerprint
+	}
+	seen := shows("sleep 300", "Runtime: 9s")
+	for name, tt := range map[string]struct {
+		now             string
+		looks, approves bool
+	}{
+		"the same":          {seen, true, true},
+		"a second later":    {shows("sleep 300", "Runtime:  10s"), true, false},
+		"another command":   {shows("sleep 3000000", "Runtime: 9s"), true, false},
+		"another dialog":    {shows("rm -rf x", "Runtime: 9s"), false, false},
+		"a row more":        {shows("sleep 300", "Runtime: 9s", "and more"), false, false},
+		"of an earlier one": {"eFKKjsh0ShBc", false, false},
+	} {
+		assert.Equal(t, tt.looks, view.IsUnchanged(seen, tt.now, true), name)
+		assert.Equal(t, tt.approves, view.IsUnchanged(seen, tt.now, false), name)
+	}
+}
