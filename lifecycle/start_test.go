@@ -116,15 +116,30 @@ func TestP1_StartErrorLeavesNoRecord(t *testing.T) {
 // tmux opens a window in the home directory when it does not like the one asked
 // for.
 func TestAgentInWrongDirectoryIsReported(t *testing.T) {
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	for _, replaced := range []string{home, "/"} { // tmux starts it there if it cannot enter the requested one
+		inWorld(t, func(t *testing.T, w *world) {
+			r, a := w.starting()
+			w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Path = replaced })
+			w.held(r, "k", viewtest.Said)
+			w.report(r)
+			w.pass(time.Minute)
+			assert.NotEqual(t, session.Running, w.get(r.ID).State)
+			assert.Empty(t, a.heard())
+			assert.Positive(t, toldOf[news.Failed](w.news)+toldOf[news.NotReporting](w.news), "the person waits for nothing")
+		})
+	}
+}
+
+// TestP6_AgentMayEnterAnotherDirectory by itself, such as its worktree: it is not ended for that.
+func TestP6_AgentMayEnterAnotherDirectory(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.starting()
-		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Path = "/root" })
-		w.held(r, "k", viewtest.Said)
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Path = "/elsewhere/.claude/worktrees/side" })
 		w.report(r)
 		w.pass(time.Minute)
-		assert.NotEqual(t, session.Running, w.get(r.ID).State)
-		assert.Empty(t, a.heard())
-		assert.Positive(t, toldOf[news.Failed](w.news)+toldOf[news.NotReporting](w.news), "the person waits for nothing")
+		assert.Equal(t, session.Running, w.get(r.ID).State)
 	})
 }
 

@@ -90,8 +90,11 @@ func (b Backups) removeUpgradeCopies(age time.Duration) error {
 		if !e.IsDir() || !strings.HasPrefix(strings.TrimPrefix(e.Name(), "."), upgradeCopy) {
 			continue
 		}
-		if info, unseen := e.Info(); unseen != nil || b.Now().Sub(info.ModTime()) >= age {
-			err = errors.Join(err, unseen, disk.RemoveAll(filepath.Join(b.Dir, e.Name())))
+		info, unseen := e.Info()
+		if unseen != nil && age > 0 {
+			err = errors.Join(err, unseen) // it may be younger
+		} else if unseen != nil || b.Now().Sub(info.ModTime()) >= age {
+			err = errors.Join(err, disk.RemoveAll(filepath.Join(b.Dir, e.Name())))
 		}
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,10 +23,17 @@ const Format = upgrade.Version
 
 const formatFile = "format"
 
-// ReadFormat is the version of a folder, 0 for a folder that has none, because it is new.
+// ReadFormat is the version of a folder, 0 for one that is new. One with records has lost its version:
+// a person was allowed to delete it. The steps leave alone what they have changed before, so it counts
+// as the oldest.
 func ReadFormat(dir string) (int, error) {
 	data, err := spool.Folder{Path: dir}.Read(formatFile)
 	if errors.Is(err, fs.ErrNotExist) {
+		for _, files := range []string{"sessions/*.json", "inbox/*", "chats/*.json"} {
+			if found, err := fs.Glob(os.DirFS(dir), files); err != nil || len(found) > 0 {
+				return upgrade.Oldest, err
+			}
+		}
 		return 0, nil
 	}
 	n := 0
@@ -33,7 +41,8 @@ func ReadFormat(dir string) (int, error) {
 		n, err = strconv.Atoi(strings.TrimSpace(string(data)))
 	}
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s has no version of the folder, so it is not known which ccbot wrote the folder; nothing was changed", filepath.Join(dir, formatFile))
+		return 0, fmt.Errorf("%s has no version of the folder, so it is not known which ccbot wrote the folder; nothing was changed: if it was this one, write %d into that file; if it was an older one, delete the file",
+			filepath.Join(dir, formatFile), Format)
 	}
 	return n, nil
 }

@@ -1,10 +1,14 @@
 package upgrade
 
 import (
+	"bytes"
 	"encoding/json"
+	"net/url"
 	"path"
 	"strings"
+	"unicode/utf8"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/recovery"
 )
 
@@ -30,7 +34,8 @@ var (
 		inside: map[string]object{"binding": {keys: map[string]string{"argv_sha256": "argv_digest"}}},
 	}
 	// Of a loop and of a schedule.
-	plan   = object{inside: map[string]object{"typed": {keys: map[string]string{"asked": "undecided"}}}}
+	typed  = object{keys: map[string]string{"asked": "undecided"}}
+	plan   = object{inside: map[string]object{"typed": typed, "before": typed, "run": {inside: map[string]object{"typed": typed}}}}
 	prompt = object{keys: map[string]string{"repeated": "repeats"}}
 	entry  = object{keys: map[string]string{"aged": "stale", "told": "reported", "told_edit": "reported_edit"}}
 	ask    = object{
@@ -77,9 +82,14 @@ func rename(file string, data []byte) ([]byte, error) {
 		return conversation.rename(data)
 	case dir == "cards/":
 		var card struct {
-			Kind string `json:"kind"`
+			Kind string          `json:"kind"`
+			Look json.RawMessage `json:"look"`
 		}
-		if err := json.Unmarshal(data, &card); err != nil {
+		err := json.Unmarshal(data, &card)
+		if err == nil && card.Look != nil { // only once: a path may have a percent sign
+			data, err = unescaped(data)
+		}
+		if err != nil {
 			return nil, err
 		}
 		return object{cardKeys, map[string]object{"look": cardLook, "payload": payloads[card.Kind]}}.rename(data)
@@ -149,4 +159,64 @@ func encode(data json.RawMessage, value any, changed bool) (json.RawMessage, boo
 	}
 	next, err := json.Marshal(value)
 	return next, true, err
+}
+
+// address is that of a page of /new or /changes, as a button has it or the card of the page; paths in it were escaped as in a URL.
+var (
+	address     = lazyregexp.New(`^(to:)?(new|changes)/`)
+	escapedPath = lazyregexp.New(`"(dir|file)":("[^"]*")`)
+)
+
+// unescaped returns a card with the paths in its addresses as they are.
+func unescaped(data []byte) ([]byte, error) {
+	var card any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&card); err != nil {
+		return nil, err
+	}
+	changed := false
+	card = eachText(card, func(text string) string {
+		if !address.MatchString(text) {
+			return text
+		}
+		return escapedPath.ReplaceAllStringFunc(text, func(pair string) string {
+			m := escapedPath.FindStringSubmatch(pair)
+			var escaped string
+			if json.Unmarshal([]byte(m[2]), &escaped) != nil {
+				return pair
+			}
+			path, err := url.PathUnescape(escaped)
+			if err != nil || path == escaped || !utf8.ValidString(path) {
+				return pair
+			}
+			quoted, err := json.Marshal(path)
+			if err != nil {
+				return pair
+			}
+			changed = true
+			return `"` + m[1] + `":` + string(quoted)
+		})
+	})
+	if !changed {
+		return data, nil
+	}
+	return json.Marshal(card)
+}
+
+// eachText replaces each text in a value of JSON.
+func eachText(value any, change func(string) string) any {
+	switch v := value.(type) {
+	case string:
+		return change(v)
+	case []any:
+		for i := range v {
+			v[i] = eachText(v[i], change)
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = eachText(v[key], change)
+		}
+	}
+	return value
 }

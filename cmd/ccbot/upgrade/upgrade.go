@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -44,23 +45,24 @@ func Step(dir string, from int, log *slog.Logger) error {
 	s := steps[from]
 	var files []string
 	for _, pattern := range s.files {
-		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		found, err := fs.Glob(os.DirFS(dir), pattern) // the folder's own name may have signs of a pattern
 		if err != nil {
 			return err
 		}
 		for _, file := range found {
-			if !strings.HasPrefix(filepath.Base(file), ".") { // a write that was cut short
-				files = append(files, file)
+			if !strings.HasPrefix(path.Base(file), ".") { // a write that was cut short
+				files = append(files, filepath.FromSlash(file))
 			}
 		}
 	}
-	copied, err := keep(dir, from, files)
-	if err != nil {
+	kept := recovery.UpgradeCopy(dir, from)
+	begun := kept + "-unfinished"
+	if err := keep(dir, begun, files); err != nil {
 		return fmt.Errorf("copy the files of version %d: %w", from, err)
 	}
 	changed := 0
 	for _, file := range files {
-		is, err := s.apply(dir, file, log)
+		is, err := s.apply(dir, begun, file, log)
 		if err != nil {
 			return fmt.Errorf("bring %s to version %d: %w", file, from+1, err)
 		}
@@ -68,77 +70,105 @@ func Step(dir string, from int, log *slog.Logger) error {
 			changed++
 		}
 	}
-	log.Info("folder_upgraded", logkey.Version, from+1, logkey.Count, changed, logkey.Backup, copied)
+	if err := finish(begun, kept, changed > 0); err != nil {
+		return fmt.Errorf("keep the files of version %d: %w", from, err)
+	}
+	log.Info("folder_upgraded", logkey.Version, from+1, logkey.Count, changed, logkey.Backup, kept)
 	return nil
 }
 
-// apply changes one file and keeps its time, which may say when a session was removed.
-func (s step) apply(dir, file string, log *slog.Logger) (changed bool, err error) {
-	folder, name := folderOf(file), filepath.Base(file)
-	data, err := folder.Read(name)
+// apply changes one file and keeps the time of its copy, which may say when a session was removed.
+// It reports whether the file differs from its copy.
+func (s step) apply(dir, copies, file string, log *slog.Logger) (changed bool, err error) {
+	to, name := folderOf(filepath.Join(dir, file)), filepath.Base(file)
+	data, err := to.Read(name)
 	if isLeft(err) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	info, err := disk.Stat(file)
-	if err != nil {
-		return false, err
-	}
-	within, err := filepath.Rel(dir, file)
-	if err != nil {
-		return false, err
-	}
-	next, err := s.change(filepath.ToSlash(within), data)
-	if err != nil {
-		log.Warn("file_not_upgraded", logkey.File, within, logkey.Error, err)
+	was, err := folderOf(filepath.Join(copies, file)).Read(name)
+	if isLeft(err) { // it was no file of ccbot's when the copy was made
 		return false, nil
 	}
-	if bytes.Equal(next, data) {
-		return false, nil
-	}
-	if err := folder.Put(name, next); err != nil {
+	if err != nil {
 		return false, err
 	}
-	return true, disk.Chtimes(file, info.ModTime(), info.ModTime())
+	next, err := s.change(filepath.ToSlash(file), data)
+	if err != nil {
+		log.Warn("file_not_upgraded", logkey.File, file, logkey.Error, err)
+		return false, nil
+	}
+	if bytes.Equal(next, was) {
+		return false, nil
+	}
+	if !bytes.Equal(next, data) {
+		if err := to.Put(name, next); err != nil {
+			return false, err
+		}
+	}
+	return true, sameTime(filepath.Join(copies, file), filepath.Join(dir, file))
 }
 
-// keep copies files to a folder, and returns its path. A folder that is there is whole: it is moved
-// to its place after the last file.
-func keep(dir string, from int, files []string) (string, error) {
-	to := recovery.UpgradeCopy(dir, from)
+// sameTime gives a file the time of another one.
+func sameTime(from, to string) error {
+	info, err := disk.Stat(from)
+	if err != nil {
+		return err
+	}
+	return disk.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// keep copies files to a folder. A folder that is there is whole, and of the same upgrade, which was cut short: it is moved to its
+// place after the last file, and away at the end.
+func keep(dir, to string, files []string) error {
 	if _, err := disk.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
-		return to, err
+		return err
 	}
 	parent := spool.Folder{Path: filepath.Dir(to), Fsync: true}
 	part := filepath.Join(parent.Path, "."+filepath.Base(to))
 	if err := disk.RemoveAll(part); err != nil {
-		return "", err
+		return err
 	}
 	if err := disk.MkdirAll(part, 0o700); err != nil {
-		return "", err
+		return err
 	}
 	for _, file := range files {
-		data, err := folderOf(file).Read(filepath.Base(file))
+		from, copied := filepath.Join(dir, file), filepath.Join(part, file)
+		data, err := folderOf(from).Read(filepath.Base(file))
 		if isLeft(err) {
 			continue
 		}
-		if err != nil {
-			return "", err
+		if err == nil {
+			err = folderOf(copied).Put(filepath.Base(file), data)
 		}
-		within, err := filepath.Rel(dir, file)
-		if err != nil {
-			return "", err
+		if err == nil {
+			err = sameTime(from, copied)
 		}
-		if err := folderOf(filepath.Join(part, within)).Put(filepath.Base(file), data); err != nil {
-			return "", err
+		if err != nil {
+			return err
 		}
 	}
 	if err := disk.Rename(part, to); err != nil {
-		return "", err
+		return err
 	}
-	return to, parent.Sync()
+	return parent.Sync()
+}
+
+// finish moves the copies in the place of those of an earlier upgrade. If no file differs from its copy, this upgrade was done before,
+// and only the version was not written: then the earlier copies stay.
+func finish(begun, kept string, changed bool) error {
+	if !changed {
+		return disk.RemoveAll(begun)
+	}
+	if err := disk.RemoveAll(kept); err != nil {
+		return err
+	}
+	if err := disk.Rename(begun, kept); err != nil {
+		return err
+	}
+	return spool.Folder{Path: filepath.Dir(kept), Fsync: true}.Sync()
 }
 
 func folderOf(file string) spool.Folder {

@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,6 +26,9 @@ import (
 // older is a folder that programs of version 2 have written.
 var older = filepath.Join("..", "running", "testdata", "older")
 
+// written is when a file of the folder was written.
+var written = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
 var discard = slog.New(slog.DiscardHandler)
 
 // copied returns a copy of that folder, with a file that is damaged.
@@ -32,6 +37,12 @@ func copied(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(older)))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "cards", "torn.json"), []byte(`{"look":`), 0o600))
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			err = os.Chtimes(path, written, written)
+		}
+		return err
+	}))
 	return dir
 }
 
@@ -46,6 +57,9 @@ func filesOf(t *testing.T, dir string) map[string]string {
 		if err != nil || d.IsDir() {
 			return err
 		}
+		info, err := d.Info()
+		require.NoError(t, err)
+		assert.True(t, info.ModTime().Equal(written), "%s keeps its time", path)
 		data, err := os.ReadFile(path)
 		within, _ := filepath.Rel(dir, path)
 		all[within] = string(data)
@@ -88,27 +102,62 @@ func TestP8_InterruptedUpgradeIsRepeated(t *testing.T) {
 			require.NoError(t, Step(dir, 2, discard))
 		}
 		require.Equal(t, want, filesOf(t, dir), "after the fault %d", at)
-		for file, data := range filesOf(t, recovery.UpgradeCopy(dir, 2)) {
+		copies := filesOf(t, recovery.UpgradeCopy(dir, 2))
+		require.NotEmpty(t, copies)
+		for file, data := range copies {
 			require.Equal(t, before[file], data, file)
 		}
 	}
 }
 
 // TestUpgradeKeepsTimes: the time of a removed record's copy says when it was removed.
-func TestUpgradeKeepsTimes(t *testing.T) {
+// TestP8_SecondUpgradeHasItsOwnCopy: a person has gone back to the older ccbot, which wrote again, and upgrades once more.
+func TestP8_SecondUpgradeHasItsOwnCopy(t *testing.T) {
 	dir := copied(t)
-	file, err := filepath.Glob(filepath.Join(dir, "backups", "purged", "*.json"))
-	require.NoError(t, err)
-	was, err := os.Stat(file[0])
-	require.NoError(t, err)
-	require.NoError(t, os.Chtimes(file[0], was.ModTime().Add(-1e12), was.ModTime().Add(-1e12)))
 	require.NoError(t, Step(dir, 2, discard))
-	now, err := os.Stat(file[0])
-	require.NoError(t, err)
-	assert.True(t, now.ModTime().Equal(was.ModTime().Add(-1e12)))
+	again := filepath.Join("asks", "again.json")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, again), []byte(`{"state":"open"}`), 0o600))
+	require.NoError(t, os.Chtimes(filepath.Join(dir, again), written, written))
+	require.NoError(t, Step(dir, 2, discard))
+	assert.Equal(t, `{"state":"open"}`, filesOf(t, recovery.UpgradeCopy(dir, 2))[again])
+	assert.JSONEq(t, `{"stage":"open"}`, filesOf(t, dir)[again])
 }
 
-// TestRenamedKeys has each former key at its place. Keys of the same name elsewhere stay.
+// TestWayBackIsAsDocumented runs the commands of the page: every file is as the older ccbot wrote it.
+func TestWayBackIsAsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/operations.md")
+	require.NoError(t, err)
+	_, commands, found := strings.Cut(string(page), "```sh\nccbot service stop\n")
+	require.True(t, found)
+	commands, _, _ = strings.Cut(commands, "```")
+	home := t.TempDir()
+	dir := filepath.Join(home, ".ccbot")
+	require.NoError(t, os.Rename(copied(t), dir))
+	before := filesOf(t, dir)
+	require.NoError(t, Step(dir, 2, discard))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sessions", "later.json"), nil, 0o600))
+	sh := exec.Command("sh", "-euc", commands)
+	sh.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
+	out, err := sh.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	format, err := os.ReadFile(filepath.Join(dir, "format"))
+	require.NoError(t, err)
+	assert.Equal(t, "2\n", string(format))
+	require.NoError(t, os.Chtimes(filepath.Join(dir, "format"), written, written))
+	after := filesOf(t, dir)
+	before["format"], before["cards/torn.json"] = "2\n", after["cards/torn.json"]
+	assert.Equal(t, before, after)
+}
+
+// TestP8_FolderMayHaveAnyName: the signs of a pattern in its name are signs of a name.
+func TestP8_FolderMayHaveAnyName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a[b]c*", "state")
+	require.NoError(t, os.MkdirAll(filepath.Dir(dir), 0o700))
+	require.NoError(t, os.Rename(copied(t), dir))
+	require.NoError(t, Step(dir, 2, discard))
+	assert.DirExists(t, recovery.UpgradeCopy(dir, 2))
+}
+
 func TestRenamedKeys(t *testing.T) {
 	full, err := os.ReadFile(filepath.Join("testdata", "record.json"))
 	require.NoError(t, err)
@@ -125,8 +174,11 @@ func TestRenamedKeys(t *testing.T) {
 		{"sessions/a.json", `["haunted"]`, `["haunted"]`},
 		{"backups/purged/a.json", `{"agent":"codex","big":12345678901234567890.10}`, `{"agent_name":"codex","big":12345678901234567890.10}`},
 		{"backups/purged/a.loop", `{"typed":{"asked":true},"asked":1}`, `{"typed":{"undecided":true},"asked":1}`},
-		{"loops/a.json", `{"typed":{"asked":true}}`, `{"typed":{"undecided":true}}`},
-		{"schedules/a.json", `{"typed":{"asked":true},"agent":"x"}`, `{"typed":{"undecided":true},"agent":"x"}`},
+		{"loops/a.json", `{"typed":{"asked":true},"before":{"asked":true}}`, `{"typed":{"undecided":true},"before":{"undecided":true}}`},
+		{"schedules/a.json", `{"run":{"typed":{"asked":true}},"agent":"x"}`, `{"run":{"typed":{"undecided":true}},"agent":"x"}`},
+		{"cards/a.json", `{"kind":"page","look":{"options":[[{"value":"to:new/{\"v\":\"use\",\"dir\":\"%2Fhome%2Fa%20b%25\"}"}]]},"payload":{"at":"changes/{\"file\":\"x%2Fy%22z\"}"},"n":12345678901234567890.10}`,
+			`{"kind":"page","content":{"options":[[{"value":"to:new/{\"v\":\"use\",\"dir\":\"/home/a b%\"}"}]]},"payload":{"at":"changes/{\"file\":\"x/y\\\"z\"}"},"n":12345678901234567890.10}`},
+		{"cards/a.json", `{"kind":"page","content":{},"payload":{"at":"new/{\"dir\":\"/a%20b\"}"}}`, `{"kind":"page","content":{},"payload":{"at":"new/{\"dir\":\"/a%20b\"}"}}`},
 		{"prompts/a.json", `{"repeated":true}`, `{"repeats":true}`},
 		{"prompts/a.delivered", `{"repeated":true}`, `{"repeats":true}`},
 		{"inbox/a.json", `{"aged":true,"told":["x"],"told_edit":"y","repeated":true}`, `{"stale":true,"reported":["x"],"reported_edit":"y","repeated":true}`},
