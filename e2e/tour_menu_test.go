@@ -165,9 +165,3 @@ func (tr *walk) replied(to int, text, button string) (id int) {
 	tr.t.Helper()
 	return tr.withWord(tr.person.Reply(tr.chat(), to, text), button).ID
 }
-
-// last is the newest message.
-func (tr *walk) last() botapi.Message {
-	all := tr.api.Messages(tr.chat())
-	return all[len(all)-1]
-}

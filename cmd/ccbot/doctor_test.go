@@ -384,7 +384,11 @@ var ofTheFolder = []sickness{
 	{"a damaged id", func(p *patient) { p.write("s/instance", "what is this", 0o600) }, "instance_damaged", doctor.Fail},
 	{"a newer folder", func(p *patient) { p.write("s/format", "99\n", 0o600) }, "folder_newer", doctor.Fail},
 	{"quarantine", func(p *patient) { p.write("s/quarantine/inbox-1.json", "", 0o600) }, "quarantined", doctor.Warn},
-	{"a damaged record", func(p *patient) { p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600) }, "records_unreadable", doctor.Warn},
+	{"a damaged record", func(p *patient) {
+		p.write("s/format", "3\n", 0o600)
+		p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600)
+	}, "records_unreadable", doctor.Warn},
+	{"an older folder", func(p *patient) { p.write("s/format", "2\n", 0o600) }, "folder_older", doctor.Warn},
 	{"a long path", func(p *patient) { p.set("CCBOT_DIR", "/tmp/"+strings.Repeat("long", 25)) }, "socket_path_long", doctor.Fail},
 }
 
@@ -512,6 +516,7 @@ func TestDoctorNamesFaultsWithDamagedID(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)
 	p.write("s/instance", "what is this", 0o600)
+	p.write("s/format", "3\n", 0o600)
 	p.write("s/sessions/"+uuid.NewString()+".json", "{", 0o600)
 	_, faults := p.report(exit.Failure)
 	assert.Contains(t, faults, doctor.Code("instance_damaged"))

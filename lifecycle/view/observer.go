@@ -59,7 +59,7 @@ type Observer struct {
 // Words returns the words of agents that ccbot does not know, since its start.
 func (o *Observer) Words() (all []health.Word) {
 	for word := range o.words.Range {
-		all = append(all, word.(health.Word)) //nolint:errcheck,forcetypeassert // only those are stored
+		all = append(all, word.(health.Word))
 	}
 	slices.SortFunc(all, health.Word.Compare)
 	return all

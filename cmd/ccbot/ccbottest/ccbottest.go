@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/cmd/ccbot/exit"
+	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/internal/control"
 	"ccbot/internal/hookwire"
 	"ccbot/internal/programtest"
@@ -73,6 +74,7 @@ func StateWith(t *testing.T, records ...session.Record) (dir string) {
 	for _, r := range records {
 		require.NoError(t, store.Create(r))
 	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "format"), fmt.Appendln(nil, statefolder.Format), 0o600))
 	return dir
 }
 

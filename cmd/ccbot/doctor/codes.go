@@ -41,6 +41,7 @@ var faults = []fault{
 	{"folder_readable", "folder", Warn, ""},
 	{"instance_damaged", "folder", Fail, "move it away while no bot runs; its windows then belong to no session"},
 	{"folder_newer", "folder", Fail, ""},
+	{"folder_older", "folder", Warn, "restart ccbot, or run `ccbot recover`: the next start brings the folder up to date"},
 	{"quarantined", "folder", Warn, ""},
 	{"records_unreadable", "folder", Warn, ""},
 

@@ -43,8 +43,10 @@ func folder(_ context.Context, w *World) (all []Finding) {
 	if _, err := statefolder.ReadInstance(dir); err != nil {
 		all = append(all, found("instance_damaged", "", "%v", err))
 	}
-	if _, err := statefolder.Upgradable(dir); err != nil {
+	if n, err := statefolder.Upgradable(dir); err != nil {
 		all = append(all, found("folder_newer", "use the ccbot that wrote it, or another CCBOT_DIR", "%v", err))
+	} else if n != 0 && n < statefolder.Format {
+		all = append(all, found("folder_older", "", "an older ccbot wrote %s (version %d of the folder, and this ccbot reads %d)", dir, n, statefolder.Format))
 	}
 	all = append(all, w.files()...)
 	if len(all) == 0 {
