@@ -30,7 +30,7 @@ func TestP2_UninstallEndsNoAgent(t *testing.T) {
 
 	text := term.says("ccbot uninstall")
 	assert.Contains(t, text, "\n  kill "+itoa(w.bot.cmd.Process.Pid)+"\n")
-	assert.Contains(t, text, "\n  ccbot archive --yes "+w.record("work").ID.String()+"\n")
+	assert.Contains(t, text, "\n  CCBOT_DIR="+w.state+" ccbot archive --yes "+w.record("work").ID.String()+"\n")
 	assert.NoFileExists(t, filepath.Join(w.claude, "settings.json"), "there was none before")
 	w.hear(w.say("say still here"), "still here")
 	assert.Equal(t, agents, w.agents())

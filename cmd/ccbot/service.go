@@ -215,11 +215,7 @@ func serviceOf(environ []string, stdout io.Writer) (*service.Service, error) {
 		return nil, err
 	}
 	p.Path = statefolder.WithoutForeign(p.Path, foreign)
-	// The folder that a ccbot.env names is not the folder of that ccbot.env, which the service has
-	// to find.
-	if dir := config.StateFolder(vars, c.Home); dir != filepath.Join(c.Home, ".ccbot") {
-		p.StateDir = dir
-	}
+	p.StateDir = config.OtherStateFolder(vars, c.Home)
 	return service.New(runtime.GOOS, vars["XDG_CONFIG_HOME"], os.Getuid(), p, runner(environ), stdout), nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ccbot/agent/claude/claudesettings"
+	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/offline"
 	"ccbot/cmd/ccbot/statefolder"
 	"ccbot/cmd/ccbot/terminal"
@@ -106,7 +107,7 @@ func (c *call) printRest(ctx context.Context, d offline.View) error {
 	}
 	vars := env.ToMap(c.environ)
 	group("Stop the bot, which a service did not start:", bot)
-	group("End the open sessions with their agents; the conversations stay:", openSessions(d))
+	group("End the open sessions with their agents; the conversations stay:", openSessions(d, config.OtherStateFolder(vars, d.Home)))
 	group("Close ccbot's sessions in tmux, with all windows in them, also yours:", tmuxSessions(ctx, d))
 	group("Remove the files from the chat:", removals("rm -rf", inboxes(d)))
 	group("Remove the completions of the shell:", removals("rm", completions(d.Home, vars)))
@@ -139,10 +140,16 @@ func removals(command string, paths []string) (all []string) {
 	return all
 }
 
-func openSessions(d offline.View) (all []string) {
+// openSessions are the commands that archive the open sessions. They name a folder that is not the
+// default one, because they may be run in another environment than this one.
+func openSessions(d offline.View, folder string) (all []string) {
+	archive := "ccbot archive --yes "
+	if folder != "" {
+		archive = "CCBOT_DIR=" + terminal.ShellWord(folder) + " " + archive
+	}
 	for _, r := range d.Store.List() {
 		if !r.State.HasEnded() {
-			all = append(all, "ccbot archive --yes "+r.ID.String())
+			all = append(all, archive+r.ID.String())
 		}
 	}
 	return all

@@ -35,7 +35,7 @@ func TestP10_UninstallTakesOnlyTheHooks(t *testing.T) {
 		said, programs, _ := strings.Cut(said, "Remove the programs:\n")
 		assert.Equal(t, "nothing to remove: there is no "+home+"/.config/systemd/user/ccbot.service\n"+hooks+`
 End the open sessions with their agents; the conversations stay:
-  ccbot archive --yes `+idOf(1).String()+`
+  CCBOT_DIR=`+dir+` ccbot archive --yes `+idOf(1).String()+`
 
 Remove the files from the chat:
   rm -rf `+inbox+`
@@ -53,6 +53,31 @@ Remove the state folder, with the token, the records and everything else in it:
 		assert.Equal(t, before, string(now))
 	}
 	assert.Equal(t, state, tree(t, dir))
+}
+
+// TestUninstallArchivesInItsFolder: the printed command finds the session in a shell that knows
+// nothing of the folder, and names no folder if it is the default one.
+func TestUninstallArchivesInItsFolder(t *testing.T) {
+	home, fake := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(fake, "ccbot"), []byte("#!/bin/sh\necho \"$CCBOT_DIR: $*\"\n"), 0o700))
+	records := stateWith(t, one(1, "api", func(r *session.Record) { r.State, r.Dir = session.Running, home }))
+	for folder, environ := range map[string][]string{".ccbot": {"HOME=" + home}, "it's mine": {"HOME=" + home, "CCBOT_DIR=" + home + "/it's mine"}} {
+		dir := filepath.Join(home, folder)
+		require.NoError(t, os.CopyFS(dir, os.DirFS(records)))
+		require.NoError(t, os.Chmod(dir, 0o700))
+		said := installed(t)(t, append(environ, "CCBOT_TMUX_SOCKET=ccbot-none-"+filepath.Base(home)), exit.OK, "uninstall")
+		_, command, _ := strings.Cut(said, "\nEnd the open sessions with their agents; the conversations stay:\n")
+		command, _, _ = strings.Cut(command, "\n\n")
+		cmd := exec.Command("sh", "-c", command)
+		cmd.Env = []string{"PATH=" + fake}
+		out, err := cmd.Output()
+		require.NoError(t, err, command)
+		named := dir
+		if folder == ".ccbot" {
+			named = ""
+		}
+		assert.Equal(t, named+": archive --yes "+idOf(1).String()+"\n", string(out))
+	}
 }
 
 // TestP9_UninstallPrintsNoWayOut: a folder in the state folder may be a link to files of others,

@@ -219,6 +219,16 @@ func StateFolder(vars map[string]string, home string) string {
 	return filepath.Clean(expandHome(cmp.Or(vars["CCBOT_DIR"], "~/.ccbot"), home))
 }
 
+// OtherStateFolder is the folder that vars name, or empty if it is the default one. A folder that a
+// ccbot.env names is not the folder of that ccbot.env, which the next ccbot has to find, so vars are
+// the environment alone.
+func OtherStateFolder(vars map[string]string, home string) string {
+	if dir := StateFolder(vars, home); dir != filepath.Join(home, ".ccbot") {
+		return dir
+	}
+	return ""
+}
+
 // mostSettings bounds ccbot.env.
 const mostSettings = 1 << 20
 
