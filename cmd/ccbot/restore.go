@@ -25,7 +25,7 @@ import (
 // restore brings back the records of the backup that was made at a time. A running bot has the
 // records in use, so this takes the lock.
 func (c *call) restore(ctx context.Context, at string) error {
-	settings, err := config.LoadForReading(c.environ)
+	settings, err := c.restorable()
 	if err != nil {
 		return err
 	}
@@ -61,9 +61,19 @@ func (c *call) restore(ctx context.Context, at string) error {
 	return err
 }
 
+// restorable reads the settings, and returns an error if the folder has another version, because this
+// ccbot would not understand its copies and say that there are none.
+func (c *call) restorable() (config.Config, error) {
+	settings, err := config.LoadForReading(c.environ)
+	if err == nil {
+		err = statefolder.CheckFormat(settings.Dir)
+	}
+	return settings, err
+}
+
 // restorePurged brings back one record that was removed because of its age.
 func (c *call) restorePurged(ctx context.Context, what string) error {
-	settings, err := config.LoadForReading(c.environ)
+	settings, err := c.restorable()
 	if err != nil {
 		return err
 	}

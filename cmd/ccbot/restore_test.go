@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +11,7 @@ import (
 
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/offline"
+	"ccbot/cmd/ccbot/statefolder"
 )
 
 // The report lists records that the backup lacks, and unreadable ones.
@@ -48,6 +50,24 @@ func TestRestoreOfEmptyBackup(t *testing.T) {
 	assert.Equal(t, []any{exit.Failure, ""}, []any{code, out})
 	assert.Contains(t, errs, "backup "+name+" has no record in it; nothing was changed. There are:\n")
 	assert.FileExists(t, file)
+}
+
+// TestRestoreSaysThatFolderIsOfAnotherVersion, and not that there is no copy, and changes nothing.
+func TestRestoreSaysThatFolderIsOfAnotherVersion(t *testing.T) {
+	for version, says := range map[int]string{
+		statefolder.Format + 1: "ccbot: a newer ccbot wrote the folder ",
+		statefolder.Format - 1: "or run `ccbot recover`, which brings the folder to version ",
+	} {
+		dir := stateWith(t, one(1, "api"))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "format"), []byte(strconv.Itoa(version)+"\n"), 0o600))
+		before := tree(t, dir)
+		for _, form := range []string{"--restore", "--restore-purged"} {
+			code, out, errs := ccbot([]string{"HOME=" + dir, "CCBOT_DIR=" + dir}, "recover", form, "2026")
+			assert.Equal(t, []any{exit.Failure, ""}, []any{code, out}, form)
+			assert.Contains(t, errs, says, form)
+		}
+		assert.Equal(t, before, tree(t, dir))
+	}
 }
 
 // TestTornBackupIsNamed: and nothing is changed by it.
