@@ -83,8 +83,8 @@ func removeHooks(d offline.View, stdout io.Writer) error {
 	for _, e := range found.Events {
 		for _, command := range e.Commands {
 			if of := claudesettings.StateDir(command); of != "" && of != d.Dir {
-				_, err := fmt.Fprintf(stdout, "stay, because there are some for the state folder %s, and `ccbot hooks uninstall` takes out all: the hooks in %s\n",
-					terminal.Printable(of), terminal.Printable(file.Path))
+				_, err := fmt.Fprintf(stdout, "The hooks in %s stay, because some are of the state folder %s; `ccbot hooks uninstall` takes all of them out.\n",
+					terminal.Printable(file.Path), terminal.Printable(of))
 				return err
 			}
 		}
@@ -109,7 +109,7 @@ func (c *call) printRest(ctx context.Context, d offline.View) error {
 	group("Stop the bot, which a service did not start:", bot)
 	group("End the open sessions with their agents; the conversations stay:", openSessions(d, config.OtherStateFolder(vars, d.Home)))
 	group("Close ccbot's sessions in tmux, with all windows in them, also yours:", tmuxSessions(ctx, d))
-	group("Remove the files from the chat:", removals("rm -rf", inboxes(d)))
+	group("Remove the files from the chat, also those that you have changed:", removals("rm -rf", inboxes(d)))
 	group("Remove the completions of the shell:", removals("rm", completions(d.Home, vars)))
 	if isAbove(d.Dir, d.Home) {
 		fmt.Fprintf(&text, "\nThe state folder %s has your other files, too: remove from it what docs/configuration.md lists.\n", terminal.Printable(d.Dir))

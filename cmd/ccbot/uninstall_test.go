@@ -37,7 +37,7 @@ func TestP10_UninstallTakesOnlyTheHooks(t *testing.T) {
 End the open sessions with their agents; the conversations stay:
   CCBOT_DIR=`+dir+` ccbot archive --yes `+idOf(1).String()+`
 
-Remove the files from the chat:
+Remove the files from the chat, also those that you have changed:
   rm -rf `+inbox+`
 
 Remove the completions of the shell:
@@ -117,6 +117,6 @@ func TestUninstallLeavesOtherFolder(t *testing.T) {
 	before := tree(t, home)
 	said := ccbot(t, []string{"HOME=" + home, "CCBOT_DIR=" + dir, "PATH=" + t.TempDir()}, exit.OK, "uninstall")
 	assert.Contains(t, said, "stays, because it is for another state folder: "+unit+"\n")
-	assert.Contains(t, said, "stay, because there are some for the state folder "+other+", and `ccbot hooks uninstall` takes out all: the hooks in ")
+	assert.Contains(t, said, "The hooks in "+home+"/.claude/settings.json stay, because some are of the state folder "+other+"; `ccbot hooks uninstall` takes all of them out.\n")
 	assert.Equal(t, before, tree(t, home))
 }
