@@ -26,12 +26,11 @@ type Unloaded struct {
 	Why  string    // in English
 }
 
-// Open loads every record of dir. A file that cannot be parsed is moved to the quarantine folder
-// and logged. The error is about the folder itself, also
-// when the folder cannot be written: a ccbot that forgets what it does must not start.
+// Open loads every record of dir. A file that cannot be used is moved to the quarantine folder and
+// logged. The error is about the folder itself, also when the folder cannot be written: a ccbot that
+// forgets what it does must not start.
 //
-// agents are the names of the known coding agents. A record that names another one is left alone as
-// a record of a newer program is.
+// agents are the names of the known coding agents. A record that names another one cannot be used.
 func Open(dir, quarantine string, now func() time.Time, log *slog.Logger, agents []string) (*Store, error) {
 	s := newStore(dir, now, log, agents)
 	s.quarantine = quarantine
@@ -65,8 +64,8 @@ func newStore(dir string, now func() time.Time, log *slog.Logger, agents []strin
 }
 
 // Unloaded returns, sorted by file name, the files that were not loaded when the store was opened:
-// records of a newer program, and files that could not be understood. The latter are in quarantine
-// now, or, in a read-only store, still in their place.
+// records of another version or of an unknown agent, and files that could not be understood. They
+// are in quarantine now, or, in a read-only store, still in their place.
 func (s *Store) Unloaded() []Unloaded { return slices.Clone(s.aside) }
 
 // Unread reports whether there is a file of a record that was not loaded, and why. The file may be

@@ -50,8 +50,8 @@ type Binding struct {
 	// Command is tmux's pane_current_command once the agent was ready.
 	Command string    `json:"command,omitempty"`
 	BoundAt time.Time `json:"bound_at"`
-	// Exe and Argv (a SHA-256 of the arguments, in hex) describe the agent's process when it was
-	// bound: a process that runs another program now is not the agent.
+	// Exe and ArgvDigest (a SHA-256 of the arguments, in hex) describe the agent's process when it
+	// was bound: a process that runs another program now is not the agent.
 	Exe        string `json:"exe,omitempty"`
 	ArgvDigest string `json:"argv_digest,omitempty"`
 	// Adopted means that a person opened the pane: ccbot never closes it. Shell is the process of
@@ -130,7 +130,7 @@ type Run struct {
 // Closing concerns only an ended session. A restore and an adoption empty it.
 type Closing struct {
 	Cleanup *CleanupError `json:"cleanup,omitempty"`
-	// Closed is one of the Closed… reasons, or empty.
+	// ClosedReason is one of the Closed… reasons, or empty.
 	ClosedReason string `json:"closed_reason,omitempty"`
 	// Unreported means that recovery closed the session and this was not yet reported in the chat.
 	Unreported bool `json:"unreported,omitempty"`
@@ -139,12 +139,13 @@ type Closing struct {
 // LastEnd is the last end of the session. It stays until the next one, or until an adoption.
 type LastEnd struct {
 	EndedAt time.Time `json:"ended_at,omitzero"`
-	// Requested and Ended are the moments of the request for the end and of the end, on the kernel's
-	// clock: a person who started a process after them did it knowing of the end.
+	// RequestedMoment and EndedMoment are those of the request for the end and of the end, on the
+	// kernel's clock: a person who started a process after them did it knowing of the end.
 	RequestedMoment process.Moment `json:"requested_moment,omitzero"`
 	EndedMoment     process.Moment `json:"ended_moment,omitzero"`
-	// Tail is the size of the transcript when the session ended. Known is the size up to which the
-	// writers since then are known. GrowthReported means that further growth was reported.
+	// TranscriptEnd is the size of the transcript when the session ended. TranscriptKnown is the size
+	// up to which the writers since then are known. GrowthReported means that further growth was
+	// reported.
 	TranscriptEnd   int64 `json:"transcript_end,omitempty"`
 	TranscriptKnown int64 `json:"transcript_known,omitempty"`
 	GrowthReported  bool  `json:"growth_reported,omitempty"`
@@ -195,8 +196,7 @@ type Record struct {
 	// ReturnedAt is the time at which a person restored the record from a copy: the time until its
 	// removal counts from then.
 	ReturnedAt time.Time `json:"returned_at,omitzero"`
-	// Since is the moment at which the conversation became this session's own, on the kernel's
-	// clock: a process that started before it is not a leftover of this session.
+	// SinceMoment is when the conversation became this session's own, on the kernel's clock: a process that started before it is not a leftover of this session.
 	SinceMoment process.Moment `json:"since_moment,omitzero"`
 	// Exe is the program of the agent's process, as last seen.
 	Exe string `json:"exe,omitempty"`

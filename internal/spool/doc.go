@@ -9,7 +9,7 @@
 //     is never deleted.
 //   - A watcher is called for every arrival without polling.
 //   - Load treats unreadable items of all folders alike: such an item is quarantined and logged,
-//     and an item that a newer program wrote stays.
+//     also one that another version of the program wrote.
 //   - Quarantined items are recorded on disk as unreported (Unreported) until MarkReported is
 //     called, even if another program found them.
 //
