@@ -178,7 +178,7 @@ func (s *Service) Uninstall(ctx context.Context, force bool) error {
 		return err
 	}
 	if !untouched(old) && !force {
-		return fmt.Errorf("%s: %w; --force removes it", m.file(), errChanged)
+		return fmt.Errorf("%s: %w; `ccbot service uninstall --force` removes it", m.file(), errChanged)
 	}
 	answers := m.answers(ctx, s.Run)
 	if answers == nil {
