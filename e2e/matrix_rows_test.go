@@ -246,7 +246,7 @@ func prompting() life {
 	}
 	inBox := func(s *stage) { // the first word: a text of several lines shows as one row each
 		s.t.Helper()
-		assert.True(s.t, s.screenHas("work", "token at pasted") || s.screenHas("work", "line one"), "it stands in the box")
+		s.until("it stands in the box", func() bool { return s.screenHas("work", "token at pasted") || s.screenHas("work", "line one") })
 	}
 	done := func(s *stage) { // the record lists the key only if it was saved since
 		s.t.Helper()

@@ -70,3 +70,23 @@ func TestRealP5_ConversationStaysInWindow(t *testing.T) {
 	w.until("no daemon goes on", func() bool { return len(w.writersOf(w.claudeID())) == 0 })
 	w.stop()
 }
+
+// TestRealP6_AgentsOwnSchedulesAreKept: schedules that the agent makes for itself end with its process, so a session that has some is
+// not ended as an idle one.
+func TestRealP6_AgentsOwnSchedulesAreKept(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	w.hear(w.say("remind"), "tool result")
+	w.until("the list names it", func() bool {
+		return strings.Contains(w.hear(w.say("/list"), "work").Text, "1 schedule of its own")
+	})
+	w.kill9()
+	w.start()
+	assert.Contains(t, w.hear(w.say("/list"), "work").Text, "1 schedule of its own")
+	w.end("work")
+	w.hear(w.say("/resume work"), "work is ready")
+	assert.NotContains(t, w.hear(w.say("/list"), "work").Text, "schedule of its own", "it ended with the process")
+	w.stop()
+}

@@ -372,6 +372,7 @@ const (
 	ListAtDesk                Key = "list_at_desk"
 	ListAttached              Key = "list_attached"
 	ListBackground            Key = "list_background"
+	ListSchedules             Key = "list_schedules" // Count
 	AskChanged                Key = "ask_changed"
 	AskSeeBelow               Key = "ask_see_below" // Name
 	AskStray                  Key = "ask_stray"     // Name

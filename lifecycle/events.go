@@ -28,10 +28,10 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		return nil // ccbot-hook writes no event without a launch
 	}
 	if e.Name != hookwire.SessionStart && e.Name != hookwire.UserPromptSubmit {
-		// Such an event only triggers a check: a late one is about the previous conversation.
-		// Events of other sessions must not wait for this session's worker.
+		// Such an event triggers a check and says no more about the conversation, because a late one is
+		// about the previous one. Events of other sessions must not wait for this session's worker.
 		s.core.agenda.wake(id)
-		return nil
+		return s.noteSchedules(ctx, id, e)
 	}
 	if e.Name == hookwire.SessionStart {
 		s.core.agenda.checkProcess(e.AgentPID) // the process may have entered another session's conversation
@@ -55,6 +55,28 @@ func (s *Service) HookEvent(ctx context.Context, e hookwire.Event) error {
 		return nil
 	}
 	s.core.agenda.wake(id)
+	return err
+}
+
+// noteSchedules notes how many schedules of its own an agent has at the end of a turn. Most have none, and wait for no worker.
+func (s *Service) noteSchedules(ctx context.Context, id uuid.UUID, e hookwire.Event) error {
+	sender := process.Identity{PID: e.AgentPID, Start: e.AgentStart, Boot: e.Boot}
+	differs := func(r session.Record) bool {
+		return e.Name == hookwire.Stop && r.HasAgent(sender) && r.Binding.Schedules != e.Schedules
+	}
+	if r, ok := s.core.Store.Get(id); !ok || !differs(r) {
+		return nil
+	}
+	err := s.core.do(ctx, id, func(w *work) error {
+		if !differs(*w.r) {
+			return nil
+		}
+		w.r.Binding.Schedules = e.Schedules
+		return w.save()
+	})
+	if errors.Is(err, session.ErrNotFound) {
+		return nil
+	}
 	return err
 }
 

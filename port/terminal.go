@@ -109,6 +109,7 @@ type Status struct {
 	Presence     Presence
 	Background   bool      // commands that the agent started still run
 	Agents       int       // its background agents, as shown on its screen
+	Schedules    int       // the agent's own, which end with its process
 	Draft        bool      // its prompt box has unsent text, or is not visible
 	Quiet        bool      // the agent can be ended: it is idle and unused, and no draft is lost
 	Active       time.Time // the last activity of either side

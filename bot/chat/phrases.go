@@ -206,8 +206,8 @@ func (p Phrases) AskedText(tool string) string {
 	return p.Words.Say(i18n.AsksPermission, i18n.Args{"Tool": Head(tool, MaxName)})
 }
 
-// AtWindow describes who is at an agent's window, and that the agent's commands run on while it is
-// idle.
+// AtWindow describes who is at an agent's window, that the agent's commands run on while it is idle,
+// and the schedules that the agent has made for itself.
 func (p Phrases) AtWindow(l port.Status) (said []string) {
 	switch l.Presence {
 	case port.Typing:
@@ -217,6 +217,9 @@ func (p Phrases) AtWindow(l port.Status) (said []string) {
 	}
 	if l.Background && l.Idle { // otherwise it adds nothing
 		said = append(said, p.Words.Say(i18n.ListBackground))
+	}
+	if l.Schedules > 0 {
+		said = append(said, p.Words.Say(i18n.ListSchedules, i18n.Args{"Count": l.Schedules}))
 	}
 	return said
 }

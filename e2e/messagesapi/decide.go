@@ -49,6 +49,7 @@ func (r Reply) stopReason() string {
 //	serve CMD    a Bash call of CMD in the background, such as a server
 //	enter NAME   an EnterWorktree call
 //	leave        an ExitWorktree call
+//	remind       a CronCreate call: the model is asked to "say reminded" once a year
 //	twice CMD    two Bash calls of CMD in one answer
 //	write FILE   a Write call that makes FILE (an absolute path)
 //	edit FILE    a Read call of FILE, then an Edit call: its "before" becomes "after"
@@ -88,6 +89,8 @@ func Decide(r Request) Reply {
 		return Reply{Text: "Running EnterWorktree.", Tool: "EnterWorktree", Input: map[string]any{"name": rest}}
 	case "leave":
 		return Reply{Text: "Running ExitWorktree.", Tool: "ExitWorktree", Input: map[string]any{"action": "keep"}}
+	case "remind":
+		return Reply{Text: "Running CronCreate.", Tool: "CronCreate", Input: map[string]any{"cron": "0 3 1 1 *", "prompt": "say reminded", "recurring": true}}
 	case "twice":
 		return bash(rest, 2)
 	case "write":

@@ -50,8 +50,9 @@ type Event struct {
 	// TranscriptSize is in bytes, when the hook ran; 0 when there was no transcript.
 	TranscriptSize int64  `json:"transcript_size,omitempty"`
 	Cwd            string `json:"cwd,omitempty"`
-	Source         string `json:"source,omitempty"` // SessionStart
-	Reason         string `json:"reason,omitempty"` // SessionEnd
+	Source         string `json:"source,omitempty"`    // SessionStart
+	Reason         string `json:"reason,omitempty"`    // SessionEnd
+	Schedules      int    `json:"schedules,omitempty"` // Stop: those of the agent itself, which end with its process
 
 	Prompt string `json:"prompt,omitempty"` // UserPromptSubmit, at most maxPrompt bytes
 }

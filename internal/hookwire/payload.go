@@ -87,6 +87,7 @@ func (p Payload) Event() Event {
 		Cwd:            p.whole("cwd"),
 		Source:         p.text("source"),
 		Reason:         p.text("reason"),
+		Schedules:      len(member[[]json.RawMessage](p.object, "session_crons")),
 		Prompt:         clip(p.whole("prompt"), maxPrompt),
 	}
 }

@@ -61,6 +61,9 @@ type Binding struct {
 	// AgentServer is the agent's second process, if it runs in two: the server writes the
 	// conversation, and Agent holds the terminal.
 	AgentServer process.Identity `json:"agent_server,omitzero"`
+	// Schedules is how many schedules of its own the agent had at the end of its last turn. They end
+	// with its process.
+	Schedules int `json:"schedules,omitempty"`
 }
 
 // Writer is the process that writes the conversation.

@@ -34,6 +34,7 @@ type Status struct {
 	Attachment Attachment
 	Background bool        // commands that the agent has started still run
 	Agents     int         // the number of its background agents, according to its screen
+	Schedules  int         // of the agent itself: they end with its process
 	Draft      bool        // the prompt box contains text that was not sent
 	Active     time.Time   // when something last happened, from either side
 	Usage      *port.Usage // the present usage, otherwise the record's; nil: unknown
@@ -41,9 +42,9 @@ type Status struct {
 }
 
 // Quiet reports whether no person would miss the agent now: it is idle, nothing that it has started
-// runs, no terminal shows it, and no draft would be lost.
+// runs, no schedule of its own would end with it, no terminal shows it, and no draft would be lost.
 func (s Status) Quiet() bool {
-	return s.Phase == talk.PhaseIdle && s.Attachment == Detached && !s.Background && s.Agents == 0 && !s.Draft
+	return s.Phase == talk.PhaseIdle && s.Attachment == Detached && !s.Background && s.Agents == 0 && s.Schedules == 0 && !s.Draft
 }
 
 // Inspector returns a function that reads the state of sessions. It reads the process table and the
@@ -57,7 +58,7 @@ func (o *Observer) Inspector(ctx context.Context) func(session.Record) Status {
 			return Status{Phase: talk.PhaseUnknown}
 		}
 		v := o.View(ctx, r)
-		l := Status{Phase: v.Phase(), Now: Doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Active: o.lastActive(r, v)}
+		l := Status{Phase: v.Phase(), Now: Doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Schedules: r.Binding.Schedules, Active: o.lastActive(r, v)}
 		processes, err := table()
 		l.Background = err != nil || background(processes, r.Binding.Agent)
 		l.PIDs = Tree(processes, r.Binding.Agent)
