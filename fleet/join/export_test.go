@@ -46,6 +46,8 @@ func GuessForTest(ctx context.Context, code Code, keys HostKeys) error {
 	}
 	defer conn.Close()
 	code.secret = []byte("another secret..")
-	_, err = askOnce(ctx, conn, rights.Names{Fleet: rights.FleetOf(code.Account)}.Join(j.Code), code, keys, Machine{})
+	for a := (answer{Status: waiting}); a.Status == waiting && err == nil; { // until the chat has connected
+		a, err = askOnce(ctx, conn, rights.Names{Fleet: rights.FleetOf(code.Account)}.Join(j.Code), code, keys, Machine{})
+	}
 	return err
 }
