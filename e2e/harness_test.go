@@ -316,7 +316,7 @@ func (w *world) close() {
 		_ = w.bot.cmd.Process.Kill()
 		<-w.bot.done
 	}
-	agents := w.powerOff()
+	agents := w.cutPower()
 	ctx := waittest.Context(w.t)
 	for _, id := range agents {
 		if err := w.table.Wait(ctx, id); err != nil {
@@ -371,10 +371,19 @@ func (w *world) panes() []process.Identity {
 	return all
 }
 
-// powerOff ends the tmux server, and all that runs in it loses its terminal, as in a power cut. It
-// does not use kill-server: with that tmux 3.3a waits for ever for the control client of a bot that
-// was killed before it had read all.
-func (w *world) powerOff() (gone []process.Identity) {
+// powerOff ends the tmux server with all that runs in it, as a power cut would.
+func (w *world) powerOff() {
+	w.t.Helper()
+	for _, id := range w.cutPower() {
+		p, _ := w.table.Inspect(id.PID)
+		w.until(fmt.Sprintf("process %d is gone: %q", id.PID, p.Args), func() bool { return !w.alive(id) })
+	}
+}
+
+// cutPower ends the tmux server, and all that runs in it loses its terminal. It does not use
+// kill-server: with that tmux 3.3a waits for ever for the control client of a bot that was killed
+// before it had read all.
+func (w *world) cutPower() (gone []process.Identity) {
 	gone = w.panes()
 	if len(gone) > 0 {
 		_ = syscall.Kill(gone[0].PID, syscall.SIGKILL)

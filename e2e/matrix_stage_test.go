@@ -89,11 +89,7 @@ func (s *stage) strangersWindows() {
 // endTmux ends the tmux server with all that runs in it, as a power cut would.
 func (s *stage) endTmux() {
 	s.t.Helper()
-	gone := s.powerOff()
-	for _, id := range gone {
-		p, _ := s.table.Inspect(id.PID)
-		s.until(fmt.Sprintf("process %d is gone: %q", id.PID, p.Args), func() bool { return !s.alive(id) })
-	}
+	s.powerOff()
 	maps.DeleteFunc(s.foreign, func(what string, _ process.Identity) bool { return strings.HasPrefix(what, "window ") })
 }
 

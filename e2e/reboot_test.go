@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,10 +17,7 @@ import (
 // bot may run.
 func (w *world) reboot() {
 	w.t.Helper()
-	gone := w.powerOff()
-	for _, id := range gone {
-		w.until(fmt.Sprintf("process %d is gone", id.PID), func() bool { return !w.alive(id) })
-	}
+	w.powerOff()
 	w.otherBoot()
 }
 
