@@ -66,14 +66,14 @@ func besides() life {
 }
 
 // repository makes the folder of the sessions a repository with one commit.
-func (s *stage) repository() {
-	s.t.Helper()
-	programtest.Require(s.t, "git")
+func (w *world) repository() {
+	w.t.Helper()
+	programtest.Require(w.t, "git")
 	for _, args := range [][]string{{"init", "-q", "-b", "main"},
 		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "--allow-empty", "-m", "first"}} {
 		git := exec.Command("git", args...)
-		git.Dir = s.dir
-		require.NoError(s.t, git.Run())
+		git.Dir = w.dir
+		require.NoError(w.t, git.Run())
 	}
 }
 

@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"ccbot/try/botapi"
 )
@@ -15,10 +13,7 @@ import (
 func TestRealP5_WorktreeLosesNoAnswer(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
-	for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "--allow-empty", "-m", "first"}} {
-		out, err := exec.Command("git", append([]string{"-C", w.dir}, args...)...).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
+	w.repository()
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say first"), "first")

@@ -72,10 +72,10 @@ func (v View) Phase() talk.Phase {
 		return talk.PhaseUnknown
 	case v.State.Decides():
 		return v.State.Phase
-	case v.State.Word != "" && v.rests() && !v.IsFresh(wordWait):
-		return talk.PhaseIdle
-	case v.State.Word != "":
+	case v.State.Word != "" && (v.IsFresh(wordWait) || !v.showsFreeBox()):
 		return talk.PhaseUnknown
+	case v.State.Word != "":
+		return talk.PhaseIdle
 	case v.State.Known == StateUnknown, !v.Captured:
 		return talk.PhaseUnknown
 	case v.Screen.Dialog != nil:
@@ -88,9 +88,9 @@ func (v View) Phase() talk.Phase {
 	return talk.PhaseUnknown
 }
 
-// rests reports whether the screen shows the prompt box, and nothing that a key would answer or
-// interrupt.
-func (v View) rests() bool {
+// showsFreeBox reports whether the screen shows the prompt box, and nothing that a key would answer
+// or interrupt.
+func (v View) showsFreeBox() bool {
 	return v.Captured && v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
 }
 
@@ -118,8 +118,7 @@ func (v View) IsIdle() bool {
 // IsBoxFree reports whether the prompt box takes keys. It asks for everything that TypeSafe asks
 // for, except that the box is empty.
 func (v View) IsBoxFree() bool {
-	return v.IsIdle() && v.Captured && !v.Pane.InMode && !v.InBackground &&
-		v.Screen.Dialog == nil && v.Screen.Box.Present && !v.Screen.Busy
+	return v.IsIdle() && v.showsFreeBox() && !v.Pane.InMode && !v.InBackground
 }
 
 // TakesCall reports whether a text may be given to the agent by a call now: the bound agent is

@@ -175,33 +175,30 @@ func unescaped(data []byte) ([]byte, error) {
 	if err := d.Decode(&card); err != nil {
 		return nil, err
 	}
-	changed := false
-	card = eachText(card, func(text string) string {
+	return json.Marshal(eachText(card, func(text string) string {
 		if !address.MatchString(text) {
 			return text
 		}
-		return escapedPath.ReplaceAllStringFunc(text, func(pair string) string {
-			m := escapedPath.FindStringSubmatch(pair)
-			var escaped string
-			if json.Unmarshal([]byte(m[2]), &escaped) != nil {
-				return pair
-			}
-			path, err := url.PathUnescape(escaped)
-			if err != nil || path == escaped || !utf8.ValidString(path) {
-				return pair
-			}
-			quoted, err := json.Marshal(path)
-			if err != nil {
-				return pair
-			}
-			changed = true
-			return `"` + m[1] + `":` + string(quoted)
-		})
-	})
-	if !changed {
-		return data, nil
+		return escapedPath.ReplaceAllStringFunc(text, unescapePath)
+	}))
+}
+
+// unescapePath unescapes the path in a pair of key and value. What is no escaped path stays.
+func unescapePath(pair string) string {
+	m := escapedPath.FindStringSubmatch(pair)
+	var escaped string
+	if json.Unmarshal([]byte(m[2]), &escaped) != nil {
+		return pair
 	}
-	return json.Marshal(card)
+	path, err := url.PathUnescape(escaped)
+	if err != nil || path == escaped || !utf8.ValidString(path) {
+		return pair
+	}
+	quoted, err := json.Marshal(path)
+	if err != nil {
+		return pair
+	}
+	return `"` + m[1] + `":` + string(quoted)
 }
 
 // eachText replaces each text in a value of JSON.
