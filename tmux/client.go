@@ -30,6 +30,10 @@ type Client struct {
 	ensure  chan struct{} // holds the one right to make a server or session
 	silence silence
 
+	// greeting is held while the server greets the control client, and while a server is started: a session that is made meanwhile
+	// crashes the server, as in waitForEarlier.
+	greeting sync.Mutex
+
 	mu       sync.Mutex
 	conn     *connection   // nil if not connected
 	greeted  *connection   // the one that waits for the server's greeting; nil if none does
@@ -238,11 +242,17 @@ func (c *Client) keepConnected(ctx context.Context) {
 // connect attaches a control client and returns when it is gone.
 func (c *Client) connect(ctx context.Context) (connected bool, err error) {
 	defer func() { c.attempted(err) }()
+	greeted := sync.OnceFunc(c.greeting.Unlock)
+	c.greeting.Lock()
+	defer greeted()
 	if c.place.absent() {
 		c.silence.forget()
 		return false, ErrNoServer
 	}
 	if err := c.place.private(); err != nil {
+		return false, err
+	}
+	if err := c.place.waitForEarlier(ctx); err != nil {
 		return false, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -251,6 +261,7 @@ func (c *Client) connect(ctx context.Context) (connected bool, err error) {
 	var group errgroup.Group
 	group.Go(func() error { return conn.serve(ctx, c.place.controlArgv(), c.place.env) })
 	server, err := c.greet(ctx, conn)
+	greeted()
 	if err == nil {
 		c.setConnection(conn, server)
 		defer c.setConnection(nil, ServerID{})

@@ -1,14 +1,17 @@
 package tmux_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"ccbot/internal/process"
 	"ccbot/internal/sysfault"
 	"ccbot/tmux"
 )
@@ -60,4 +63,30 @@ func TestTmuxThatCannotRunIsInstalled(t *testing.T) {
 	_, err := tmux.Installed(nil)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, tmux.ErrNoTmux)
+}
+
+// TestEarlierControlClientIsSeen: what a client asks for is what the process table shows of the client before it.
+func TestEarlierControlClientIsSeen(t *testing.T) {
+	t.Parallel()
+	r := open(t)
+	require.NoError(t, r.Ensure(t.Context()))
+	cfg, seen := r.config(), make(chan bool, 100)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	cfg.Runs = func(ctx context.Context, argv []string) bool {
+		s, err := table.Snapshot(ctx)
+		assert.NoError(t, err)
+		seen <- slices.ContainsFunc(s.Processes, func(p process.Process) bool { return slices.Equal(p.Args, argv) })
+		return false
+	}
+	next, err := tmux.New(cfg)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- next.Run(ctx) }()
+	assert.True(t, <-seen)
+	_, err = next.Server(t.Context())
+	require.NoError(t, err)
+	cancel()
+	assert.NoError(t, <-done)
 }

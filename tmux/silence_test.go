@@ -125,3 +125,19 @@ func TestStoppedCallerProvesNoSilence(t *testing.T) {
 	cancel()
 	assert.NotErrorIs(t, unanswered(ctx, ErrLost), ErrSilent)
 }
+
+func TestWaitForEarlierIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, leavesAfter := 0, 3
+		p := place{control: "ccbot-ctl-x", cfg: Config{Runs: func(_ context.Context, argv []string) bool {
+			require.Contains(t, argv, "ccbot-ctl-x")
+			asked++
+			return asked <= leavesAfter
+		}}}
+		require.NoError(t, p.waitForEarlier(t.Context()))
+		assert.Equal(t, 4, asked)
+		asked, leavesAfter = 0, 1000
+		require.NoError(t, p.waitForEarlier(t.Context()), "one that stays is not waited for")
+		assert.Less(t, asked, 1000)
+	})
+}

@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -26,6 +27,8 @@ type Config struct {
 	Log *slog.Logger
 	// Start returns the start time of a process, for ServerID.
 	Start func(pid int) (uint64, error)
+	// Runs reports whether a process with these arguments runs. nil: it is not asked.
+	Runs func(ctx context.Context, argv []string) bool
 }
 
 // ServerID names one tmux server for its whole life.

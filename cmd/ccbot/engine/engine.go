@@ -130,7 +130,7 @@ func Open(ctx context.Context, c Settings) (e *Engine, err error) {
 	}
 	e.Suspects = e.noteReads(ctx)
 	e.Tmux, err = tmux.New(tmux.Config{Socket: c.TmuxSocket, Session: c.TmuxSession, Instance: e.instance,
-		Env: environment.Server(c.Environ), Log: c.Log, Start: offline.StartOf(c.Table)})
+		Env: environment.Server(c.Environ), Log: c.Log, Start: offline.StartOf(c.Table), Runs: e.runs})
 	if err != nil {
 		return nil, offline.TmuxError(c.Config, err)
 	}
@@ -161,6 +161,12 @@ func (e *Engine) Connect(ctx context.Context, reports host.Chat) {
 	e.Receipts.Chat, e.Socket.Files = reports, agentFiles{e}
 	e.Prompts.Report = func(n news.Progress) error { return reports.SessionNews(ctx, port.Session{}, n) }
 	e.Relay.Connect(listener{e})
+}
+
+// runs reports whether a process with these arguments runs.
+func (e *Engine) runs(ctx context.Context, argv []string) bool {
+	table, err := e.Table.Snapshot(ctx)
+	return err == nil && slices.ContainsFunc(table.Processes, func(p process.Process) bool { return slices.Equal(p.Args, argv) })
 }
 
 // OpenRecords opens the records, and removes the moments of sessions that have ended.
