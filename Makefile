@@ -6,7 +6,7 @@ GO      ?= go
 ARGS    ?=
 # go test begins the packages in this order, so those that take longest come first. A test that waits leaves the processor
 # to another package: at least four run side by side.
-PKG     ?= ./e2e ./lifecycle ./bot ./cmd/ccbot ./bot/render ./bot/ask ./try/... ./internal/capture ./bot/inbox ./...
+PKG     ?= ./e2e ./lifecycle ./bot ./cmd/ccbot ./fleet/rpc ./try/demoagent ./bot/outbox ./tmux ./loop ./internal/git ./bot/inbox ./host ./fleet/... ./...
 SIDE    := $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n > 4 ? n : 4)))
 RUN     ?=
 SKIP    ?=

@@ -22,6 +22,7 @@ import (
 // TestP5_UnreadNewsOutliveFaults fails each call on the folder of the unread news: they stay, delay
 // the others only during the fault, and come after the next start.
 func TestP5_UnreadNewsOutliveFaults(t *testing.T) {
+	t.Parallel()
 	const dialog = `{"v":1,"kind":"News","body":{"session":{},"of":"Dialog","news":{"Screen":"SCREEN"}}}`
 	readable := func(screen string) []byte { return []byte(strings.Replace(dialog, "SCREEN", screen, 1)) }
 	unread := strings.Replace(dialog, `"of":"Dialog"`, `"of":"Painting"`, 1)

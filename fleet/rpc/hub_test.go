@@ -19,6 +19,7 @@ import (
 
 // TestP8_HubEndsNoChat: the hub chooses the subject of what it sends to a subscription.
 func TestP8_HubEndsNoChat(t *testing.T) {
+	t.Parallel()
 	w := &waiting{lost: make(chan struct{})}
 	c := &Caller{inbox: "_INBOX.c", calls: map[string]*waiting{"1": w}}
 	for _, subject := range []string{"", "x", "_INBOX.c", "_INBOX.x.1", "_INBOX.c.2"} {
@@ -53,6 +54,7 @@ func links(t *testing.T) (chat, host *seal.Link) {
 // TestP8_OldMessagesStartNoGoroutines: a hub repeats a message of before the host's start, and
 // keeps all others back.
 func TestP8_OldMessagesStartNoGoroutines(t *testing.T) {
+	t.Parallel()
 	chat, host := links(t)
 	old, err := chat.Seal(seal.Message{Kind: beatKind})
 	require.NoError(t, err)
@@ -71,6 +73,7 @@ func TestP8_OldMessagesStartNoGoroutines(t *testing.T) {
 // TestP6_LateMessagesHaveNoEffect: a hub keeps a beat back until the machine is dead, and a call
 // until the person has decided otherwise.
 func TestP6_LateMessagesHaveNoEffect(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		chat, host := links(t)
 		sealed := func(by *seal.Link, kind string, body []byte) []byte {

@@ -53,6 +53,7 @@ func (c *chat) all() []string {
 // TestP8_NewsOutliveHubAndHost: news are stored at the host, and reach the chat in order, although
 // the hub and the host were lost in between, and the chat had no room at first.
 func TestP8_NewsOutliveHubAndHost(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	e := f.host(host1, echo)
 	to := new(chat)
@@ -83,6 +84,7 @@ func TestP8_NewsOutliveHubAndHost(t *testing.T) {
 // TestP5_NewsOfANewerHostStay: news that the chat's program cannot read delay no others, stay with
 // the chat, and are read by the next start of a program that can. Many of them wait at the host.
 func TestP5_NewsOfANewerHostStay(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	e := f.host(host1, echo)
 	dialog := func(screen string) []byte {
@@ -151,6 +153,7 @@ func TestP5_NewsOfANewerHostStay(t *testing.T) {
 // TestFloodOfOneHost: a host that sends more than its share delays no other host, and is heard
 // again afterwards.
 func TestFloodOfOneHost(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	e, other := f.host(host1, echo), f.host(host2, echo)
 	junk := make([]byte, 250<<10)
@@ -170,6 +173,7 @@ func TestFloodOfOneHost(t *testing.T) {
 
 // TestHostMakesLimitedCalls: a call beyond the limit is not made, and its caller learns that.
 func TestHostMakesLimitedCalls(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	began, goOn := make(chan string, 999), make(chan struct{})
 	e := f.host(host1, func(ctx context.Context, e wire.Envelope) wire.Envelope {

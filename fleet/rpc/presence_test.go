@@ -21,6 +21,7 @@ import (
 // TestLastChangeIsReportedLast: a beat that comes while the silence of a host is being reported is
 // reported after it.
 func TestLastChangeIsReportedLast(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var all []beat.Presence
 	has := func(p beat.Presence) bool {
@@ -52,6 +53,7 @@ func TestLastChangeIsReportedLast(t *testing.T) {
 
 // TestP6_PauseOfChatEndsNoCall: during a call the machine of the chat sleeps, and so hears no beat.
 func TestP6_PauseOfChatEndsNoCall(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := &Caller{Remote: Remote{Conn: &nats.Conn{}}}
 		c.takeBeat(seal.Message{Body: []byte("{}")})
@@ -69,6 +71,7 @@ func TestP6_PauseOfChatEndsNoCall(t *testing.T) {
 
 // TestBeatIsBounded: the figures of another machine are shown and sorted, whatever they are.
 func TestBeatIsBounded(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("ä", 100)
 	for _, c := range []struct {
 		name string

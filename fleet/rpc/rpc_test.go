@@ -172,6 +172,7 @@ func (e *ends) ready() {
 
 // TestCallThatEndsHostIsAnswered: the chat waits for no host that it has removed.
 func TestCallThatEndsHostIsAnswered(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	var e *ends
 	ends := make(chan struct{})
@@ -212,6 +213,7 @@ func call(kind string) wire.Envelope {
 // TestEachCallOfThePortCrosses carries the envelope of each method of the port, and its answer,
 // through the hub.
 func TestEachCallOfThePortCrosses(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	var mu sync.Mutex
 	answers, got := make(map[string]wire.Envelope), make(map[string]wire.Envelope)
@@ -260,6 +262,7 @@ func TestEachCallOfThePortCrosses(t *testing.T) {
 }
 
 func TestLargeEnvelopes(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	e := f.host(host1, func(ctx context.Context, e wire.Envelope) wire.Envelope {
 		if e.Kind == "Grow" {
@@ -282,6 +285,7 @@ func TestLargeEnvelopes(t *testing.T) {
 
 // TestP6_HostThatIsNotConnected: the hub says so at once.
 func TestP6_HostThatIsNotConnected(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	h := newHang()
 	e := f.host(host1, h.answer)
@@ -301,6 +305,7 @@ func TestP6_HostThatIsNotConnected(t *testing.T) {
 
 // TestP6_LostCallEnds: the host is started again while it makes a call.
 func TestP6_LostCallEnds(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	h := newHang()
 	e := f.host(host1, h.answer)
@@ -319,6 +324,7 @@ func TestP6_LostCallEnds(t *testing.T) {
 // TestP6_LongCallOutlivesTheHub: a call that is being made is answered although the hub, and its
 // disk, were lost in between.
 func TestP6_LongCallOutlivesTheHub(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	began, goOn := make(chan struct{}), make(chan struct{})
 	e := f.host(host1, func(ctx context.Context, e wire.Envelope) wire.Envelope {
@@ -349,6 +355,7 @@ func TestP6_LongCallOutlivesTheHub(t *testing.T) {
 
 // TestCallEndsWithItsContext: so it does on the host, also if the chat was started again since.
 func TestCallEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	h := newHang()
 	e := f.host(host1, h.answer)
@@ -377,6 +384,7 @@ func TestCallEndsWithItsContext(t *testing.T) {
 
 // TestP6_CallWithoutEndIsGivenUp: a host claims in each beat that it still makes the call.
 func TestP6_CallWithoutEndIsGivenUp(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	h := newHang()
 	e := f.host(host1, h.answer)
@@ -394,6 +402,7 @@ func TestP6_CallWithoutEndIsGivenUp(t *testing.T) {
 
 // TestP6_HalfOpenHostDelaysNoOther: the connection of a host stays open, and carries nothing.
 func TestP6_HalfOpenHostDelaysNoOther(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	h := newHang()
 	other := f.host(host2, echo)
@@ -435,6 +444,7 @@ func TestP6_HalfOpenHostDelaysNoOther(t *testing.T) {
 // TestP9_ForgedMessagesHaveNoEffect publishes what the hub or another host could: bytes without a
 // seal, seals of another host, and each message again.
 func TestP9_ForgedMessagesHaveNoEffect(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t)
 	made := make(chan string, 9)
 	e := f.host(host1, func(ctx context.Context, e wire.Envelope) wire.Envelope {

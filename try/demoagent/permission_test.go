@@ -77,6 +77,7 @@ func (s *stage) waitDone(id uuid.UUID) (o talk.RequestOutcome) {
 }
 
 func TestTranscriptOfPermission(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, hook, prompt string
 		keys               []string
@@ -122,6 +123,7 @@ func TestTranscriptOfPermission(t *testing.T) {
 }
 
 func TestDecisionIsWrittenWithResult(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.settings(decide(`{"behavior":"allow"}`))
 	w, p := s.idle()
@@ -137,6 +139,7 @@ func TestDecisionIsWrittenWithResult(t *testing.T) {
 }
 
 func TestEndOfHook(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, key string
 		ended     bool
@@ -182,6 +185,7 @@ func zombie(pid int) bool {
 }
 
 func TestForThisSession(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.settings(decide(`{"behavior":"allow","updatedPermissions":[{"type":"addRules","behavior":"allow","destination":"session","rules":[{"toolName":"Bash","ruleContent":"make test"}]}]}`))
 	w, p := s.idle()
@@ -211,6 +215,7 @@ func TestForThisSession(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name       string
 		mode       string
@@ -237,6 +242,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestPlanModes(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, decision, footer string }{
 		{"the mode before", `{"behavior":"allow","updatedInput":{"plan":"x"}}`, "accept edits on"},
 		{"asking for each", `{"behavior":"allow","updatedInput":{"plan":"x"},"updatedPermissions":[{"type":"setMode","mode":"default","destination":"session"}]}`, "manual mode on"},
@@ -259,6 +265,7 @@ func TestPlanModes(t *testing.T) {
 }
 
 func TestBackgroundAgent(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	answer := filepath.Join(s.dir, "answer")
 	s.settings(`while [ ! -e ` + answer + ` ]; do sleep 0.05; done; cat ` + answer)
@@ -294,6 +301,7 @@ func TestBackgroundAgent(t *testing.T) {
 }
 
 func TestDialogsComeInOrder(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, _ := s.idle()
 	w.Type("agent make lint\rask one\r") // at once: an Enter after the first dialog would answer it
@@ -313,6 +321,7 @@ func TestDialogsComeInOrder(t *testing.T) {
 }
 
 func TestStatusLine(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	log := filepath.Join(s.dir, "status.log")
 	settings := filepath.Join(s.dir, "settings.json")

@@ -14,6 +14,7 @@ import (
 )
 
 func TestParseFlags(t *testing.T) {
+	t.Parallel()
 	id := uuid.MustParse("11111111-1111-4111-8111-111111111111")
 	tests := []struct {
 		name string
@@ -43,6 +44,7 @@ func TestParseFlags(t *testing.T) {
 }
 
 func TestBox(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x\n", 3) + "end"
 	wide := strings.Repeat("y", foldChars+1)
 	tests := []struct {
@@ -82,11 +84,13 @@ func TestBox(t *testing.T) {
 }
 
 func TestProjectFolder(t *testing.T) {
+	t.Parallel()
 	assert.Equal(t, "-tmp-proj-We-ird-dir-x--n----1", projectFolder("/tmp/proj/We ird_dir.x/ünï-é@1"))
 }
 
 // For any content the screen is filled exactly and no line is wider than the window.
 func TestViewFits(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`([a-z ]|字|é|\n|👍){0,200}`)
 		b := &box{}
@@ -105,6 +109,7 @@ func TestViewFits(t *testing.T) {
 }
 
 func TestLoadSettingsMerges(t *testing.T) {
+	t.Parallel()
 	var s settings
 	require.NoError(t, s.add([]byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a"}]}]},"statusLine":{"command":"x"}}`)))
 	require.NoError(t, s.add([]byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"b","timeout":1.5},{"type":"http","url":"u"}]}],"PermissionRequest":[{"matcher":"Bash|Edit","hooks":[{"type":"command","command":"c"}]}]}}`)))
@@ -121,6 +126,7 @@ func TestLoadSettingsMerges(t *testing.T) {
 }
 
 func TestHookAnswers(t *testing.T) {
+	t.Parallel()
 	d, ok := permission([]hookResult{{Stdout: []byte("noise")}, {Stdout: []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"m"}}}`)}})
 	assert.True(t, ok)
 	assert.Equal(t, "m", d.Message)
@@ -133,6 +139,7 @@ func TestHookAnswers(t *testing.T) {
 
 // The keys are those of the real Claude Code.
 func TestStatusInputHasKnownKeys(t *testing.T) {
+	t.Parallel()
 	a := &agent{start: &start{transcript: &transcript{}}}
 	assert.ElementsMatch(t, []string{"session_id", "transcript_path", "cwd", "version", "effort", "output_style", "model", "workspace", "cost",
 		"context_window", "exceeds_200k_tokens", "fast_mode", "thinking"}, slices.Collect(maps.Keys(a.statusInput())))

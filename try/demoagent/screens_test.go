@@ -13,6 +13,7 @@ import (
 
 // The screens must read like the real ones: ccbot has one reader for both.
 func TestScreensReadAsTheRealOnes(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, _ := s.idle()
 
@@ -70,6 +71,7 @@ func TestScreensReadAsTheRealOnes(t *testing.T) {
 // A slow command of bash mode shows its output while it runs, writes nothing before it has ended,
 // and returns to the box when it is interrupted.
 func TestSlowCommandIsDrawn(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, p := s.idle()
 	const command = "for i in 1 2 3 4 5 6 7 8; do echo row $i; sleep 0.3; done"
@@ -101,6 +103,7 @@ func TestSlowCommandIsDrawn(t *testing.T) {
 }
 
 func TestFailedCommandHasErrorsOnly(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, p := s.idle()
 	w.Submit("!echo out; echo err >&2; exit 3")

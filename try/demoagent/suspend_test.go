@@ -18,6 +18,7 @@ import (
 )
 
 func TestSuspendInAShell(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	id := uuid.New()
 	w := agenttest.Start(t, agenttest.Spec{Argv: []string{"/bin/bash", "--norc", "--noprofile"}, Env: append(s.env, "PS1=shell> "), Dir: s.cwd})
@@ -60,6 +61,7 @@ func (s *stage) waitAny(status string) {
 }
 
 func TestSuspendWithoutAShell(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, _ := s.idle()
 	w.Press("C-z")
@@ -75,6 +77,7 @@ func TestSuspendWithoutAShell(t *testing.T) {
 }
 
 func TestResumeInside(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	old, now := uuid.New(), uuid.New()
 	first, _ := s.idle("--session-id", old.String())

@@ -19,6 +19,7 @@ import (
 )
 
 func TestSessionInTmux(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	id := uuid.New()
 	w, p := s.idle("--session-id", id.String())
@@ -53,6 +54,7 @@ func TestSessionInTmux(t *testing.T) {
 }
 
 func TestIDsInUseAndUnknown(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	id := uuid.New()
 	w, _ := s.idle("--session-id", id.String())
@@ -94,6 +96,7 @@ func TestIDsInUseAndUnknown(t *testing.T) {
 }
 
 func TestPermissionDialog(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		act  func(w *agenttest.Terminal)
@@ -135,6 +138,7 @@ func TestPermissionDialog(t *testing.T) {
 }
 
 func TestPermissionHook(t *testing.T) {
+	t.Parallel()
 	decide := func(d string) string {
 		return `printf '%s' '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":` + d + `}}'`
 	}
@@ -173,6 +177,7 @@ func TestPermissionHook(t *testing.T) {
 }
 
 func TestQueueAndInterrupt(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, p := s.idle()
 	w.Submit("slow 60")
@@ -191,6 +196,7 @@ func TestQueueAndInterrupt(t *testing.T) {
 }
 
 func TestBoxAsThePersonSeesIt(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, p := s.idle()
 
@@ -228,6 +234,7 @@ func TestBoxAsThePersonSeesIt(t *testing.T) {
 }
 
 func TestClearStatusCompact(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, before := s.idle()
 	w.Submit("/status")
@@ -253,6 +260,7 @@ func TestClearStatusCompact(t *testing.T) {
 }
 
 func TestDialogOpensBetweenPasteAndEnter(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, _ := s.idle()
 	w.Submit("dialog-on-paste")
@@ -268,6 +276,7 @@ func TestDialogOpensBetweenPasteAndEnter(t *testing.T) {
 }
 
 func TestEnds(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, prompt string
 		signal       syscall.Signal // 0 for none
@@ -302,6 +311,7 @@ func TestEnds(t *testing.T) {
 }
 
 func TestTrustDialogComesFirst(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.env = append(s.env, "DEMOAGENT_TRUST=1")
 	w := s.start()
@@ -332,6 +342,7 @@ func TestTrustDialogComesFirst(t *testing.T) {
 }
 
 func TestUnknownHookEventWarns(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "settings.json"), []byte(`{"hooks":{"Nope":[]}}`), 0o600))
 	w := s.start()
@@ -343,6 +354,7 @@ func TestUnknownHookEventWarns(t *testing.T) {
 // A supervisor must cope with an agent that survives a hang-up, and with a tool's child that
 // outlives it.
 func TestStubbornAgentAndItsChild(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.env = append(s.env, "DEMOAGENT_IGNORE_SIGNALS=1")
 	w, _ := s.idle()
@@ -374,6 +386,7 @@ func TestStubbornAgentAndItsChild(t *testing.T) {
 }
 
 func TestSilentAgents(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ name, variable string }{
 		{"no presence", "DEMOAGENT_NO_PRESENCE=1"},
 		{"inside another session's tool call", "CLAUDE_CODE_CHILD_SESSION=1"},

@@ -15,6 +15,7 @@ import (
 // The word "work" asks no questions, keeps a to-do list, has a call that fails, and changes files
 // in a playground alone.
 func TestWork(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w, p := s.idle()
 	w.Submit("work 6")
