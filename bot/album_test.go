@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -217,7 +218,7 @@ func TestWaitingAlbumsCaptionCanBeEdited(t *testing.T) {
 	edit := chattest.Part("g", "a", "compare")
 	edit.ID, edit.From, edit.Chat, edit.EditDate = 1001, &models.User{ID: chattest.Alice}, chattest.PrivateChat(chattest.Alice), 5
 	require.NoError(t, d.EditAs(t, &edit))
-	assert.Contains(t, d.Lifecycle.Done(), fmt.Sprintf("reword %s of %s as %s %q", key, d.R.ID, talk.ClassPlain, albumText))
+	assert.Contains(t, d.Lifecycle.Done(), fmt.Sprintf("reword %s of %s as %s %q", key, d.R.ID, talk.ClassPlain, strings.ReplaceAll(albumText, ".ccbot", d.Dir+"/.ccbot")))
 	edit.ID, edit.Caption = 1002, "too"
 	require.NoError(t, d.EditAs(t, &edit))
 	assert.Equal(t, []string{chattest.Warning + d.Word(i18n.EditIgnored)}, d.Telegram.Texts(), "only the first message has an entry")

@@ -372,7 +372,7 @@ func sentBesideThePage(t *testing.T, of func(w *browsing) models.Message, want s
 	assert.Equal(t, []string{"queue " + e.Key + " for " + now.ID.String(), "queue " + text + " for " + now.ID.String()}, done)
 	e, err := w.Inbox.Load(e.Key)
 	require.NoError(t, err)
-	assert.Equal(t, want, e.Text)
+	assert.Equal(t, want, chattest.Shortened(e))
 	for _, name := range e.Files {
 		assert.FileExists(t, filepath.Join(w.Home, "api", folders.InboxName, name))
 	}

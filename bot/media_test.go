@@ -58,7 +58,7 @@ func TestFileIsPromptWithItsName(t *testing.T) {
 				if caption != "" {
 					want = caption + "\n" + want
 				}
-				assert.Equal(t, want, e.Text)
+				assert.Equal(t, []any{want, d.Dir}, []any{chattest.Shortened(e), e.Folder})
 				assert.Equal(t, []any{inbox.Held, d.R.ID, []string{name}, talk.ClassPlain}, []any{e.State, e.Session, e.Files, e.Class})
 				data, err := os.ReadFile(filepath.Join(d.Dir, folders.InboxName, name))
 				require.NoError(t, err)
@@ -190,7 +190,7 @@ func TestFileForEndedSessionWaits(t *testing.T) {
 	m := chattest.Document("d", "a.txt")
 	m.Caption = "read it"
 	e := d.MustGet(t, m)
-	assert.Equal(t, []any{inbox.Asked, d.R.ID, "read it\nAttached file: .ccbot-inbox/a.txt"}, []any{e.State, e.Session, e.Text})
+	assert.Equal(t, []any{inbox.Asked, d.R.ID, "read it\nAttached file: .ccbot-inbox/a.txt"}, []any{e.State, e.Session, chattest.Shortened(e)})
 	assert.NotEmpty(t, chattest.Data(d.LastSent(t)))
 	assert.Equal(t, []string{"a.txt"}, d.Received(t))
 }
@@ -257,7 +257,7 @@ func TestVoiceMessageIsTextAndFile(t *testing.T) {
 				tt.voice.Then = func() { assert.Empty(t, d.Received(t), "the agent has no recording yet") }
 			}
 			e := d.MustGet(t, models.Message{Caption: tt.caption, Voice: &models.Voice{FileID: "v"}})
-			assert.Equal(t, tt.want, e.Text)
+			assert.Equal(t, tt.want, chattest.Shortened(e))
 			if tt.voice != nil {
 				assert.Equal(t, []string{"voice-1001.png: bytes of v"}, tt.voice.Got)
 			}
@@ -290,7 +290,7 @@ func TestVoiceMessageIsTextAndFile(t *testing.T) {
 		d.Voice = &chattest.FakeVoice{Err: chattest.ErrNet}
 		d.Connect(d.Lifecycle, d.Windows)
 		e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: attachment.MaxRecording + 1}})
-		assert.Equal(t, file, e.Text)
+		assert.Equal(t, file, chattest.Shortened(e))
 		assert.Empty(t, d.Telegram.Texts())
 	})
 	t.Run("not one that is longer than the server has said", func(t *testing.T) {
@@ -299,7 +299,7 @@ func TestVoiceMessageIsTextAndFile(t *testing.T) {
 		d.Connect(d.Lifecycle, d.Windows)
 		d.Downloads.More = attachment.MaxRecording
 		e := d.MustGet(t, models.Message{Voice: &models.Voice{FileID: "v", FileSize: 1}})
-		assert.Equal(t, file, e.Text)
+		assert.Equal(t, file, chattest.Shortened(e))
 		assert.Zero(t, len(d.Voice.(*chattest.FakeVoice).Got), "it is not written down")
 		info, err := os.Stat(filepath.Join(d.Dir, folders.InboxName, "voice-1001.png"))
 		require.NoError(t, err)
@@ -310,7 +310,7 @@ func TestVoiceMessageIsTextAndFile(t *testing.T) {
 		d.Voice = &chattest.FakeVoice{Err: chattest.ErrNet}
 		d.Connect(d.Lifecycle, d.Windows)
 		e := d.MustGet(t, models.Message{Audio: &models.Audio{FileID: "a", FileName: "song.mp3"}})
-		assert.Equal(t, "Attached file: .ccbot-inbox/song.mp3", e.Text)
+		assert.Equal(t, "Attached file: .ccbot-inbox/song.mp3", chattest.Shortened(e))
 		assert.Empty(t, d.Telegram.Texts())
 	})
 }
@@ -322,5 +322,5 @@ func TestForwardedTextKeepsLinks(t *testing.T) {
 	assert.Equal(t, "Forwarded message from somebody:\n> read this (https://a.b) ", e.Text)
 	m := chattest.Document("d", "a.txt")
 	m.Caption, m.CaptionEntities = "and this", []models.MessageEntity{chattest.Link(4, 4, "https://c.d")}
-	assert.Equal(t, "and this (https://c.d)\nAttached file: .ccbot-inbox/a.txt", d.MustGet(t, m).Text)
+	assert.Equal(t, "and this (https://c.d)\nAttached file: .ccbot-inbox/a.txt", chattest.Shortened(d.MustGet(t, m)))
 }

@@ -81,6 +81,9 @@ func tellings() map[string]reported {
 		"Opened": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.Started, i18n.Args{"Name": "api", "Dir": w.Short(w.Records.List()[0].Dir)})}
 		}},
+		"Moved": {says: func(w *chattest.World) []string {
+			return []string{w.Word(i18n.WorksIn, i18n.Args{"Name": "api", "Dir": w.Short(w.Records.List()[0].Dir)})}
+		}},
 		"Transferred": {says: name(i18n.Adopted, i18n.AdoptedAsks)},
 		"Scheduled": {says: func(w *chattest.World) []string {
 			return []string{w.Word(i18n.ScheduleSent, i18n.Args{"Name": "api", "Said": "run"})}

@@ -87,7 +87,7 @@ func withCaption(m models.Message, caption string) models.Message {
 // assertQuoted checks that the text of an entry is a source, lines of a quotation, and names of
 // files.
 func assertQuoted(t require.TestingT, source string, e inbox.Entry) {
-	lines := strings.Split(e.Text, "\n")
+	lines := strings.Split(chattest.Shortened(e), "\n")
 	assert.Equal(t, source, lines[0])
 	for _, line := range lines[1:] {
 		assert.True(t, strings.HasPrefix(line, "> ") || strings.HasPrefix(line, "Attached file: .ccbot-inbox/"), "%q", line)

@@ -69,7 +69,7 @@ func TestP4_VoiceTextIsShownBeforeTyping(t *testing.T) {
 	assert.Equal(t, 1, typed(d))
 	e, err := d.Inbox.Load(e.Key)
 	require.NoError(t, err)
-	assert.Equal(t, []any{inbox.Held, d.R.ID, "fix the bulb" + recordingFile}, []any{e.State, e.Session, e.Text})
+	assert.Equal(t, []any{inbox.Held, d.R.ID, "fix the bulb" + recordingFile}, []any{e.State, e.Session, chattest.Shortened(e)})
 	assert.NotContains(t, shows(), d.Word(i18n.VoiceHint))
 
 	d.Answer(t, id, "once more")
@@ -93,7 +93,7 @@ func TestP7_VoiceCorrectionMakesNoCommand(t *testing.T) {
 	d.Work(t)
 	id := d.Telegram.LastID()
 	before := d.Shows(t, id).Text.Text
-	assert.Equal(t, "now\nTranscript of a voice message:\n> / clear "+recordingFile, e.Text)
+	assert.Equal(t, "now\nTranscript of a voice message:\n> / clear "+recordingFile, chattest.Shortened(e))
 	reply := models.Message{ReplyToMessage: &models.Message{ID: id}, Text: "as others said",
 		ForwardOrigin: &models.MessageOrigin{Type: models.MessageOriginTypeHiddenUser, MessageOriginHiddenUser: &models.MessageOriginHiddenUser{}}}
 	d.MustGet(t, reply)
@@ -108,7 +108,7 @@ func TestP7_VoiceCorrectionMakesNoCommand(t *testing.T) {
 	d.Press(t, chattest.Alice, id, d.Word(i18n.ButtonSend))
 	e, err := d.Inbox.Load(e.Key)
 	require.NoError(t, err)
-	assert.Equal(t, "now\nclear it"+recordingFile, e.Text)
+	assert.Equal(t, "now\nclear it"+recordingFile, chattest.Shortened(e))
 }
 
 // For a recording without a session, a person chooses the session first, and then sees the text.

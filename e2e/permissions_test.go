@@ -318,7 +318,7 @@ func TestP9_AgentSendsOwnFile(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "elsewhere.txt")
 	require.NoError(t, os.WriteFile(outside, []byte("secret"), 0o600))
 	id = w.say("!ccbot send " + outside)
-	w.hear(id, "it lies outside of the session's folder")
+	w.hear(id, "it lies outside of the folder in which the session began")
 	for _, m := range w.api.Messages(w.chat()) {
 		assert.False(t, m.ID > id && m.Document != nil, "nothing was sent")
 	}

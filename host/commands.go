@@ -17,7 +17,7 @@ import (
 func (m *Machine) HasCommand(_ context.Context, id uuid.UUID, name string) (bool, error) {
 	for _, r := range m.Records.Shared() {
 		if r.ID == id {
-			return m.Agents.Of(r.AgentName).Folders.HasCommand(r.Dir, name), nil
+			return m.Agents.Of(r.AgentName).Folders.HasCommand(r.Folder(), name), nil
 		}
 	}
 	return false, nil

@@ -68,5 +68,5 @@ func answerersOf(agents agent.Agents, r session.Record) []talk.Answerer {
 	if in == nil || r.Dir == "" || r.Launch != nil && r.Launch.PermissionMode == agent.ModeBypass {
 		return nil
 	}
-	return in(r.Dir)
+	return in(r.Folder())
 }

@@ -96,19 +96,19 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 	if !ok {
 		return &refusal.Error{Code: refusal.NotFound}
 	}
-	if err := there(r.Dir); err != nil {
+	if err := there(r.Folder()); err != nil {
 		return err
 	}
-	folder, err := openFolder(r, d.Roots, d.Own)
+	folder, err := openFolder(r.Folder(), d.Roots, d.Own)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
 	asked, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	tree, err := d.Open(asked, r.Dir, folder)
+	tree, err := d.Open(asked, r.Folder(), folder)
 	if err == nil && tree == nil {
-		return &refusal.Error{Code: refusal.NoRepository, Dir: r.Dir}
+		return &refusal.Error{Code: refusal.NoRepository, Dir: r.Folder()}
 	}
 	if err == nil {
 		err = errors.Join(do(asked, r, tree), tree.Close())
@@ -116,7 +116,7 @@ func (d Diffs) look(ctx context.Context, id uuid.UUID, do func(ctx context.Conte
 	if err == nil {
 		err = folder.Stays()
 	}
-	return gitRefusal(ctx, r.Dir, err)
+	return gitRefusal(ctx, r.Folder(), err)
 }
 
 // gitRefusal returns why git failed in a folder; ctx is the caller's context.

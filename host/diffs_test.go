@@ -274,3 +274,41 @@ func TestManyChangesAreCut(t *testing.T) {
 	assert.Len(t, c.Files, shownFiles)
 	assert.True(t, c.Cut)
 }
+
+// TestP9_AgentSendsFromItsStartAlone: the agent that has gone elsewhere sends from the folder of its start, or from a work tree of the
+// same repository. A person gets files of both its folders, and changes of the one in which it works.
+func TestP9_AgentSendsFromItsStartAlone(t *testing.T) {
+	w := newWork(t)
+	side, elsewhere := filepath.Join(w.root, ".claude", "worktrees", "side"), WithoutLinks(t.TempDir())
+	w.git("worktree", "add", "-q", side)
+	require.NoError(t, os.WriteFile(filepath.Join(side, "b"), []byte("two\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(elsewhere, "c"), []byte("three\n"), 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(elsewhere, "c"), filepath.Join(w.root, "below", "link")))
+	all := &records{w.r}
+	m := &Machine{Records: all, Own: w.Own, Tickets: new(Tickets)}
+	for _, tt := range []struct {
+		now, path string
+		sends     bool
+	}{
+		{"", filepath.Join(w.r.Dir, "a"), true},
+		{side, filepath.Join(side, "b"), true},
+		{side, filepath.Join(w.r.Dir, "a"), true},
+		{elsewhere, filepath.Join(elsewhere, "c"), false},
+		{elsewhere, filepath.Join(w.r.Dir, "link"), false},
+		{elsewhere, filepath.Join(w.r.Dir, "a"), true},
+	} {
+		all.one.NowDir = tt.now
+		if err := m.MaySend(w.r.ID, tt.path); tt.sends {
+			assert.NoError(t, err, "%v", tt)
+		} else {
+			assert.True(t, refusal.Is(err, refusal.FileOutside), "%v: %v", tt, err)
+		}
+		_, err := m.Open(t.Context(), w.r.ID, tt.path)
+		assert.NoError(t, err, "a person may have it: %v", tt)
+	}
+	w.r.NowDir = side
+	c, err := w.Changes(t.Context(), w.r.ID, folders.LastCommit)
+	require.NoError(t, err)
+	require.Len(t, c.Files, 1)
+	assert.Equal(t, "b", c.Files[0].Path)
+}

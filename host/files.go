@@ -16,6 +16,7 @@ import (
 
 	"ccbot/host/outgoing"
 	"ccbot/host/received"
+	"ccbot/internal/git"
 	"ccbot/internal/session"
 	"ccbot/port/folders"
 	"ccbot/port/refusal"
@@ -57,17 +58,45 @@ func unchanged(file *os.File, was fs.FileInfo) error {
 
 func refuse(code refusal.Code) error { return &refusal.Error{Code: code} }
 
-// openFolder opens a session's folder for files that may leave it. The folder must be in the roots,
+// openFolder opens a folder of a session for files that may leave it. It must be in the roots,
 // which may have changed since the session began.
-func openFolder(r session.Record, roots []string, own Own) (*outgoing.Folder, error) {
-	if !InRoots(roots, r.Dir) {
-		return nil, outside(r.Dir)
+func openFolder(dir string, roots []string, own Own) (*outgoing.Folder, error) {
+	if !InRoots(roots, dir) {
+		return nil, outside(dir)
 	}
-	folder, err := outgoing.Open(r.Dir, own)
+	folder, err := outgoing.Open(dir, own)
 	if err != nil {
-		return nil, cmp.Or(there(r.Dir), err)
+		return nil, cmp.Or(there(dir), err)
 	}
 	return folder, nil
+}
+
+// folderWith is the folder of a session that a path belongs to: the one in which it works, or else the one in which it began.
+func folderWith(r session.Record, path string) string {
+	if _, inside := within(r.Folder(), path); !inside {
+		if _, inside := within(r.Dir, path); inside {
+			return r.Dir
+		}
+	}
+	return r.Folder()
+}
+
+// MaySend refuses a file that the agent of a session may not send by itself. It must be in the folder of the session's start, or in the
+// one in which it works if that is a work tree of the same repository: an agent that has gone elsewhere takes the right not with it.
+func (m *Machine) MaySend(id uuid.UUID, path string) error {
+	r, ok := m.Records.Get(id)
+	if !ok {
+		return refuse(refusal.NotFound)
+	}
+	if dir := folderWith(r, WithoutLinks(path)); dir != r.Dir && !sameRepository(dir, r.Dir) {
+		return refuse(refusal.FileOutside)
+	}
+	return nil
+}
+
+func sameRepository(dir, other string) bool {
+	main := func(dir string) string { return cmp.Or(git.MainOf(dir), git.TopOf(dir)) }
+	return main(dir) != "" && main(dir) == main(other)
 }
 
 // inside calls do with the folder of a session and a path from there. It resolves the links of the
@@ -88,7 +117,7 @@ func (m *Machine) inside(id uuid.UUID, path string, do func(folder *outgoing.Fol
 	if !folders.IsText(path) {
 		return refuse(refusal.FileMissing)
 	}
-	folder, err := openFolder(r, m.Roots, m.Own)
+	folder, err := openFolder(folderWith(r, path), m.Roots, m.Own)
 	if err != nil {
 		return err
 	}
@@ -182,30 +211,42 @@ func listing(dir *os.File) (l folders.Listing, err error) {
 
 // Has implements [folders.Received].
 func (m *Machine) Has(_ context.Context, id uuid.UUID, file string) (name string, err error) {
+	dir, err := m.receiving(id)
+	if err != nil {
+		return "", err
+	}
+	m.Tickets.drop(writingKey(id, file))
+	name, err = m.Received.Has(dir, file)
+	return name, notPut(dir, err)
+}
+
+// receiving returns the folder that gets the files for a session.
+func (m *Machine) receiving(id uuid.UUID) (dir string, err error) {
 	r, ok := m.Records.Get(id)
 	if !ok {
 		return "", refuse(refusal.NotFound)
 	}
-	m.Tickets.drop(writingKey(id, file))
-	name, err = m.Received.Has(r.Dir, file)
-	return name, notPut(r.Dir, err)
+	if !InRoots(m.Roots, r.Folder()) {
+		return "", outside(r.Folder())
+	}
+	return r.Folder(), nil
 }
 
 func writingKey(id uuid.UUID, file string) string { return id.String() + "/" + file }
 
 // Begin implements [folders.Received].
 func (m *Machine) Begin(_ context.Context, id uuid.UUID, file, wished string) (folders.Ticket, error) {
-	r, ok := m.Records.Get(id)
-	if !ok {
-		return "", refuse(refusal.NotFound)
+	dir, err := m.receiving(id)
+	if err != nil {
+		return "", err
 	}
 	return m.Tickets.write(writingKey(id, file), func(body io.Reader) (string, error) {
 		from := &origin{Reader: body}
-		name, err := m.Received.Put(r.Dir, file, wished, from)
+		name, err := m.Received.Put(dir, file, wished, from)
 		if from.err != nil {
 			return "", err
 		}
-		return name, notPut(r.Dir, err)
+		return name, notPut(dir, err)
 	}), nil
 }
 

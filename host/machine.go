@@ -366,8 +366,9 @@ func likeIn(w *git.Worktree, dir string) string {
 // works reports whether one of these sessions works in a folder, or below it.
 func (m *Machine) works(folder string, which func(r session.Record) bool) bool {
 	return slices.ContainsFunc(m.Records.Shared(), func(r session.Record) bool {
-		_, inside := within(folder, r.Dir)
-		return inside && which(r)
+		_, began := within(folder, r.Dir)
+		_, works := within(folder, r.Folder())
+		return (began || works) && which(r)
 	})
 }
 

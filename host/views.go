@@ -81,7 +81,7 @@ func (v Views) History(_ context.Context, id uuid.UUID) ([]port.Change, error) {
 // View is a record as the chat sees it.
 func View(agents agent.Agents, r session.Record) port.Session {
 	s := port.Session{
-		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Dir, State: r.State, Resumable: r.State.HasEnded(),
+		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Folder(), Start: r.Dir, State: r.State, Resumable: r.State.HasEnded(),
 		Owns: r.Owns(), Interrupted: r.Interrupted(), AgentSessionID: r.AgentSessionID, ForkOf: r.ForkOf,
 		Conversation: r.Conversation, Owner: r.Owner, Origin: r.Origin, Final: r.Final,
 		Closed: port.Closed(r.ClosedReason), Cursors: r.Cursors, Prompts: r.Prompts, IdleAfter: r.IdleAfter, Budget: r.Budget, Unreported: r.Unreported,
@@ -192,7 +192,7 @@ func gitOf(ctx context.Context, look func(ctx context.Context, dir, since string
 	if r.GitStart != nil {
 		start = r.GitStart.Head
 	}
-	state, changes, err := look(ctx, r.Dir, start)
+	state, changes, err := look(ctx, r.Folder(), start)
 	switch {
 	case state == nil && err != nil:
 		return nil

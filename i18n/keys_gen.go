@@ -79,6 +79,8 @@ const (
 	RenameAsk                 Key = "rename_ask"         // Name
 	RenamePath                Key = "rename_path"        // Name
 	Renamed                   Key = "renamed"            // Name
+	WorksIn                   Key = "works_in"           // Dir, Name
+	FolderGone                Key = "folder_gone"        // Dir
 	PathMissing               Key = "path_missing"       // Path
 	PathNotDir                Key = "path_not_dir"       // Path
 	PathNotAllowed            Key = "path_not_allowed"   // Path, Roots

@@ -26,6 +26,7 @@ type agent struct {
 	server     process.Identity // its second process; zero: it has none
 	pane       tmux.PaneID
 	session    uuid.UUID // the one in its presence file
+	dir        string    // the folder there
 	box        string
 	shell      bool   // bash mode: "!" is shown in place of the prompt sign
 	running    string // the command of bash mode that runs

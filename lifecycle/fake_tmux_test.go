@@ -313,7 +313,7 @@ func (a *agent) file() (presence.File, error) {
 	if a.strange {
 		start--
 	}
-	f := presence.File{PID: who.PID, ProcStart: start, SessionID: a.session, Status: a.status, UpdatedAt: a.since}
+	f := presence.File{PID: who.PID, ProcStart: start, SessionID: a.session, Dir: a.dir, Status: a.status, UpdatedAt: a.since}
 	return presence.WaitsFor(f, a.waitingFor), nil
 }
 

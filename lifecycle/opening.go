@@ -110,7 +110,7 @@ func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
 	}
 	hook := ""
 	if by.Settings != nil {
-		begin.Settings, hook, err = by.Settings.Write(w.r.ID, w.r.Dir, w.inherited(ctx))
+		begin.Settings, hook, err = by.Settings.Write(w.r.ID, w.r.Folder(), w.inherited(ctx))
 	}
 	if err != nil {
 		return tmux.Spec{}, fmt.Errorf("launch: %w", err)
@@ -118,7 +118,7 @@ func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
 	w.r.Launch, w.r.HookDigest = &launch, hook
 	env := map[string]string{"CCBOT_LAUNCH": w.r.ID.String(), "CCBOT_DIR": w.StateDir}
 	maps.Copy(env, w.Env)
-	return tmux.Spec{Name: w.r.Name, Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Dir,
+	return tmux.Spec{Name: w.r.Name, Tag: w.Evidence.Tag(w.r.ID), Dir: w.r.Folder(),
 		Env: env, Unset: w.Unset, Argv: by.Starter.Argv(program, launch, begin), At: w.at}, nil
 }
 

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,11 +201,15 @@ func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, e
 		if found, err := w.opening.findLaunch(ctx); found || err != nil {
 			return err
 		}
-		dir := w.r.Dir
+		dir, now := w.r.Dir, w.r.NowDir
 		if q.Dir != "" {
-			dir = filepath.Clean(q.Dir)
+			dir, now = filepath.Clean(q.Dir), ""
 		}
-		stays, err := s.core.enter(ctx, dir)
+		stays, err := s.core.enter(ctx, cmp.Or(now, dir))
+		if gone := new(DirError); now != "" && errors.As(err, &gone) && gone.Why == DirMissing {
+			now = "" // as a worktree that was removed
+			stays, err = s.core.enter(ctx, dir)
+		}
 		if err != nil {
 			return err
 		}
@@ -220,7 +225,7 @@ func (s *Service) Restore(ctx context.Context, q port.Restore) (back Restored, e
 		if err := w.opening.mend(q.Damaged); err != nil {
 			return err
 		}
-		w.r.Dir = dir
+		w.r.Dir, w.r.NowDir = dir, now
 		return w.opening.restore(ctx)
 	})
 	back.Record, _ = s.core.Store.Get(q.Session)

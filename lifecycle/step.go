@@ -143,7 +143,7 @@ func (w *work) look(ctx context.Context, head *typing.Prompt) error {
 		w.term.Refresh(ctx)
 	}
 	w.watchAgent(*w.r)
-	if err := errors.Join(w.keepUp(ctx), w.followMoved(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
+	if err := errors.Join(w.keepUp(ctx), w.followMoved(ctx), w.keepFolder(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
 		return err
 	}
 	if head != nil {
@@ -207,8 +207,8 @@ func (w *work) ready(ctx context.Context) error {
 	default:
 		return nil
 	}
-	if isReplaced(w.term.Pane.Path, w.r.Dir) {
-		why := fmt.Sprintf("the agent is in %q instead of %q", w.term.Pane.Path, w.r.Dir)
+	if isReplaced(w.term.Pane.Path, w.r.Folder()) {
+		why := fmt.Sprintf("the agent is in %q instead of %q", w.term.Pane.Path, w.r.Folder())
 		if err := w.notify(ctx, news.Failed{Screen: w.term.Screen.Text}); err != nil {
 			return err
 		}
@@ -224,5 +224,5 @@ func (w *work) ready(ctx context.Context) error {
 	w.r.ReadyAt = w.Now().UTC()
 	w.r.Binding.Command = w.term.Pane.Command
 	w.bindProgram() // when it was bound, the process may still have been running tmux or env
-	return w.become(ctx, session.Running, ruleReady, why, news.Ready{})
+	return w.become(ctx, session.Running, ruleReady, why, news.Ready{Moved: w.noteFolder()})
 }

@@ -28,6 +28,7 @@ type Session struct {
 	Name           string
 	FormerNames    []string // earlier names that still find it
 	Dir            string   // its address, see folders.Address: absolute, without links
+	Start          string   // the address of the folder in which it began; Dir is where it works now
 	State          State
 	Resumable      bool // it can be resumed
 	Owns           bool // no other session has taken over its conversation or was made for it

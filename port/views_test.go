@@ -10,7 +10,7 @@ import (
 
 // asItWas are the texts of a session that stored news keep: facts about the moment of the news,
 // which no person can delete or change.
-var asItWas = []string{"Machine", "Dir", "Origin", "Window", "Attach", "Agent", "Product", "Mode", "Failures.Kind", "Failures.Detail", "Interruption.Step", "Now.What"}
+var asItWas = []string{"Machine", "Dir", "Start", "Origin", "Window", "Attach", "Agent", "Product", "Mode", "Failures.Kind", "Failures.Detail", "Interruption.Step", "Now.What"}
 
 // TestP9_StoredNewsHaveNoWordsThatPeopleDelete fills each text of a session and looks which are
 // left in the stored view. A person who renames a session, or deletes a text of it, leaves none.

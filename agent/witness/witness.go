@@ -28,6 +28,7 @@ const (
 type Presence struct {
 	PID        int
 	SessionID  uuid.UUID // the conversation
+	Dir        string    // in which the agent works, absolute
 	ProcStart  uint64    // field 22 of /proc/PID/stat; 0 when it is not known
 	Status     Status
 	StatusAt   time.Time // since when it has the status; UTC, zero when it is not known

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/internal/guard"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // TestP5_NewsSurvivesLeavingReader lets a reader leave while there is news for it: either it
@@ -47,4 +49,13 @@ func TestP5_StoppedReaderMakesRoom(t *testing.T) {
 	default:
 		require.Fail(t, "the reader is still there")
 	}
+}
+
+func TestMovedTranscriptGoesOn(t *testing.T) {
+	read := talk.Cursor{Path: "/a/1.jsonl", Offset: 70, Block: 1}
+	assert.Equal(t, talk.Cursor{Path: "/b/1.jsonl", Offset: 70, Block: 1}, after(read, talk.Cursor{Path: "/b/1.jsonl", Offset: 30}), "the same file elsewhere")
+	later := talk.Cursor{Path: "/b/1.jsonl", Offset: 90}
+	assert.Equal(t, later, after(read, later))
+	other := talk.Cursor{Path: "/a/2.jsonl"}
+	assert.Equal(t, other, after(read, other), "another conversation begins where its record says")
 }

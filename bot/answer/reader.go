@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"time"
 
@@ -207,7 +208,7 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) 
 			return t.skipToEnd(ctx, r)
 		case errors.Is(err, io.EOF):
 			if err = t.notify(ctx, r); err == nil && len(r.Cursors) > 1 {
-				err = t.advance(ctx, r, r.Cursors[1])
+				err = t.advance(ctx, r, after(t.from, r.Cursors[1]))
 			}
 			return err
 		case err == nil:
@@ -218,6 +219,16 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) 
 		}
 	}
 	return nil
+}
+
+// after is the position at which the transcript after a read one begins. It may be the same file under another path, because the agent
+// has gone into another folder: what the chat has of it is not shown again.
+func after(read, next talk.Cursor) talk.Cursor {
+	if path.Base(read.Path) == path.Base(next.Path) && next.Precedes(read) {
+		read.Path = next.Path
+		return read
+	}
+	return next
 }
 
 // next returns the next item of a transcript. It returns io.EOF at the end of an old transcript,

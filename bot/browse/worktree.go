@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -38,7 +39,7 @@ func (b *Browser) onNews(_ context.Context, r port.Session, n news.News) error {
 
 // Left asks whether to remove the work tree of an ended session, or reports that it stays.
 func (b *Browser) Left(ctx context.Context, r port.Session) error {
-	w, found, err := b.Places.Find(ctx, r.Dir)
+	w, found, err := b.Places.Find(ctx, cmp.Or(r.Start, r.Dir))
 	if err != nil || !found || r.State == port.StateCleanupFailed {
 		return err
 	}
@@ -59,7 +60,8 @@ func (b *Browser) Left(ctx context.Context, r port.Session) error {
 func (b *Browser) works(dir string, but uuid.UUID) (names []string, err error) {
 	all, err := b.chat.Book.Records.List()
 	for _, r := range all {
-		if !r.State.HasEnded() && r.ID != but && (r.Dir == dir || strings.HasPrefix(r.Dir, dir+"/")) {
+		in := strings.HasPrefix(r.Dir+"/", dir+"/") || strings.HasPrefix(r.Start+"/", dir+"/")
+		if !r.State.HasEnded() && r.ID != but && in {
 			names = append(names, chat.ShownName(r.Name))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -58,6 +59,7 @@ func (p *Prompts) Files(ctx context.Context, in chat.Incoming, all []*models.Upd
 // fetched is the result of fetching the files of a message, or of an album.
 type fetched struct {
 	names    []string // of the files that are in the session's folder
+	folder   string   // that folder, as its machine has it
 	text     string   // the captions, and the words of recordings
 	spoken   string   // the words of recordings that a person must confirm
 	problems []string // sentences about the others
@@ -68,6 +70,7 @@ type fetched struct {
 func (p *Prompts) fetch(ctx context.Context, in chat.Incoming, r port.Session, all []*models.Update) (
 	got fetched, err error) {
 	var texts, spoken []string
+	_, got.folder = folders.Split(r.Dir)
 	for i, u := range all {
 		part := in
 		if part.Sent = quotation.SentAt(u.Message); i > 0 {
@@ -113,12 +116,12 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session
 	if err != nil {
 		return err
 	}
-	typed, class, _ := talk.Normalise(withFiles(got.text, got.names))
+	typed, class, _ := talk.Normalise(withFiles(got.text, got.folder, got.names))
 	err = p.Entries.Change(e.Key, func(now *inbox.Entry) error {
 		if now.State != e.State { // a person has decided otherwise
 			return inbox.ErrNoEntry
 		}
-		now.Text, now.Class, now.Files, now.Spoken = typed, class, got.names, got.spoken
+		now.Text, now.Class, now.Files, now.Folder, now.Spoken = typed, class, got.names, got.folder, got.spoken
 		*e = *now
 		return nil
 	})
@@ -128,12 +131,12 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session
 	return p.Chat.Warn(ctx, e.Conversation, e.MessageID, render.Plain(lines(got.problems...)), nil)
 }
 
-// withFiles is a prompt that names the files that came with it, one per line. The words are for the
-// agent: they are the same in every language.
-func withFiles(text string, names []string) string {
+// withFiles is a prompt that names the files that came with it, one per line, by their paths: the agent may work in another folder by
+// then. The words are for the agent: they are the same in every language.
+func withFiles(text, folder string, names []string) string {
 	all := []string{text}
 	for _, name := range names {
-		all = append(all, "Attached file: "+folders.InboxName+"/"+name)
+		all = append(all, "Attached file: "+path.Join(folder, folders.InboxName, name))
 	}
 	return lines(all...)
 }

@@ -31,6 +31,8 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text})
 	case news.Opened:
 		return reportOpened(ctx, s, r, n)
+	case news.Moved:
+		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: s.movedText(r), News: chat.NewsOf(r)})
 	case news.Stopped:
 		if n.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(n) {
 			return nil // another feature has reported it, with others
@@ -92,6 +94,9 @@ func (s *Sessions) reportReady(ctx context.Context, r port.Session, n news.Ready
 	if now, _ := s.chat.Book.CurrentSession(r.Conversation); now.State.Live() && now.ID != r.ID {
 		said = p.Text(i18n.ReadyBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 	}
+	if n.Moved {
+		said = chat.Lines(s.movedText(r), said)
+	}
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
 	if cut := p.InterruptionText(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
@@ -107,6 +112,11 @@ func (s *Sessions) reportReady(ctx context.Context, r port.Session, n news.Ready
 		}
 	}
 	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: said, News: chat.NewsOf(r)})
+}
+
+// movedText names the folder into which the agent of a session has gone.
+func (s *Sessions) movedText(r port.Session) render.Text {
+	return s.chat.In(r.Conversation).Text(i18n.WorksIn, i18n.Args{"Name": r.Name, "Dir": render.Code(s.chat.Short(r.Dir))})
 }
 
 // reportEnd reports how a session ended by itself; if it crashed or never was ready, with the last

@@ -111,7 +111,7 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was port.Restore) (
 	}
 	return chat.Do(func(ctx context.Context) error {
 		if makes {
-			if err := s.chat.Places.Make(ctx, cmp.Or(q.Dir, q.Session.Dir)); err != nil {
+			if err := s.chat.Places.Make(ctx, cmp.Or(q.Dir, q.Session.Start, q.Session.Dir)); err != nil {
 				return s.refuse(ctx, q, err)
 			}
 		}
@@ -123,6 +123,9 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was port.Restore) (
 func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err error) {
 	var restored port.Restored
 	_, err = s.chat.Places.Resolve(ctx, "/", cmp.Or(q.Dir, q.Session.Dir))
+	if err == nil && q.Dir == "" && q.Session.Start != "" {
+		_, err = s.chat.Places.Resolve(ctx, "/", q.Session.Start) // it begins there if its present folder is gone
+	}
 	if err == nil {
 		restored, err = s.Agents.Restore(ctx, q.Restore())
 	}
@@ -137,6 +140,9 @@ func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err er
 		return true, s.makeOpenCurrent(ctx, q)
 	case err != nil:
 		return false, s.refuse(ctx, q, err)
+	}
+	if was := q.Session.Dir; q.Dir == "" && restored.Session.Dir != was { // it begins where it was started
+		q.Before = chat.Lines(q.Before, s.chat.In(q.To).Text(i18n.FolderGone, i18n.Args{"Dir": render.Code(s.chat.Short(was))}))
 	}
 	q.Session = restored.Session
 	from := q.To

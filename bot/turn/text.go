@@ -98,10 +98,12 @@ func (w words) step(one step, r port.Session) render.Text {
 	return render.Join(render.Plain(sign+" "), render.Code(w.line(one.Line, r)), render.Plain(took))
 }
 
-// line is a call in one line, seen from the session's folder.
+// line is a call in one line, seen from the session's folders.
 func (w words) line(line string, r port.Session) string {
-	if r.Dir != "" && r.Dir != "/" {
-		line = strings.ReplaceAll(line, r.Dir+"/", "")
+	for _, dir := range []string{r.Dir, r.Start} {
+		if dir != "" && dir != "/" {
+			line = strings.ReplaceAll(line, dir+"/", "")
+		}
 	}
 	return chat.Head(strings.TrimSpace(glyph.Name(line)), shownLine)
 }

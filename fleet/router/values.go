@@ -35,7 +35,7 @@ var fields = map[reflect.Type][]string{
 	reflect.TypeFor[port.Git]():          {"Root"},
 	reflect.TypeFor[port.LoopWorktree](): {"Dir"},
 	reflect.TypeFor[port.Restore]():      {"Dir"},
-	reflect.TypeFor[port.Session]():      {"Dir"},
+	reflect.TypeFor[port.Session]():      {"Dir", "Start"},
 	reflect.TypeFor[port.Start]():        {"Dir"},
 	reflect.TypeFor[port.Window]():       {"Dir"},
 	reflect.TypeFor[port.Writer]():       {"Dir"},

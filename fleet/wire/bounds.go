@@ -72,7 +72,7 @@ var (
 		reflect.TypeFor[port.LoopRequest]():    {"Feature"},
 		reflect.TypeFor[port.LoopSource]():     {"Repo"},
 		reflect.TypeFor[port.LoopWorktree]():   {"Dir"},
-		reflect.TypeFor[port.Session]():        {"Dir"},
+		reflect.TypeFor[port.Session]():        {"Dir", "Start"},
 		reflect.TypeFor[port.Window]():         {"Dir"},
 		reflect.TypeFor[port.Writer]():         {"Dir"},
 		reflect.TypeFor[talk.Mark]():           {"Path"},

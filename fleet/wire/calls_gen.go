@@ -1296,6 +1296,7 @@ var newsKinds = map[string]func(json.RawMessage) (news.News, error){
 	"Held":         decodeNews[news.Held],
 	"Looped":       decodeNews[news.Looped],
 	"Lost":         decodeNews[news.Lost],
+	"Moved":        decodeNews[news.Moved],
 	"NotReporting": decodeNews[news.NotReporting],
 	"Opened":       decodeNews[news.Opened],
 	"OtherWriters": decodeNews[news.OtherWriters],

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -166,7 +167,8 @@ type Record struct {
 	FormerNames []string `json:"former_names,omitempty"`
 	NameDue     bool     `json:"name_due,omitempty"`
 
-	Dir               string       `json:"dir"` // directory of the last start or resume, absolute
+	Dir               string       `json:"dir"`               // directory of the start, or of the last resume that named one, absolute
+	NowDir            string       `json:"now_dir,omitempty"` // the one into which the agent has gone since; empty: it is in Dir
 	Host              string       `json:"host"`
 	State             State        `json:"state"`
 	AgentName         string       `json:"agent_name,omitempty"` // see agent.Agents
@@ -377,6 +379,9 @@ func (r *Record) shorten() {
 		r.History = nil
 	}
 }
+
+// Folder is the directory in which the session works.
+func (r Record) Folder() string { return cmp.Or(r.NowDir, r.Dir) }
 
 // Clone returns a deep copy.
 func (r Record) Clone() Record {

@@ -17,7 +17,7 @@ func (t *Terminal) agent() agent.Agent { return t.o.Agents.Of(t.r.AgentName) }
 
 // boxKeys reads how the agent's prompt box is operated. The files are read each time, because an
 // agent may take a change over at once.
-func (t *Terminal) boxKeys() agent.Keys { return t.agent().Keys(t.r.Dir) }
+func (t *Terminal) boxKeys() agent.Keys { return t.agent().Keys(t.r.Folder()) }
 
 // rebound makes a fault of the keys a refusal that names the file and the binding.
 func rebound(err error) error {

@@ -25,6 +25,8 @@ type AgentState struct {
 	Since time.Time
 	// Conversation is the one that the agent is in; uuid.Nil if that is not known.
 	Conversation uuid.UUID
+	// Dir is the folder in which the agent says that it works; empty if it does not say that.
+	Dir string
 }
 
 // Knowledge is the source of an agent's state.
@@ -67,9 +69,9 @@ func StateOf(who process.Identity, f witness.Presence, err error) AgentState {
 	case err != nil:
 		return AgentState{}
 	case f.Status == "":
-		return AgentState{Conversation: f.SessionID}
+		return AgentState{Conversation: f.SessionID, Dir: f.Dir}
 	}
-	s := AgentState{Known: StateWritten, Phase: talk.PhaseUnknown, Since: f.UpdatedAt, Conversation: f.SessionID}
+	s := AgentState{Known: StateWritten, Phase: talk.PhaseUnknown, Since: f.UpdatedAt, Conversation: f.SessionID, Dir: f.Dir}
 	switch f.Status {
 	case witness.Idle, witness.Shell:
 		s.Phase = talk.PhaseIdle

@@ -376,7 +376,7 @@ func (o *Observer) ReadGit(ctx context.Context, r session.Record) (state *git.St
 	if o.Git == nil {
 		return nil, false
 	}
-	state, err := o.Git(ctx, r.Dir)
+	state, err := o.Git(ctx, r.Folder())
 	if err != nil {
 		o.Log.Debug("git_unknown", logkey.SessionID, r.ID.String(), logkey.Error, err)
 		return nil, false

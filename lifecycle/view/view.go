@@ -127,6 +127,14 @@ func (v View) TakesCall() bool {
 	return v.IsIdle() && v.Captured && !v.InBackground && !v.Relayed && !v.DialogOpen() && !v.Screen.Busy
 }
 
+// Folder returns the folder in which the agent works: the one that it names, or that of its process if it names none; empty: unknown.
+func (v View) Folder() string {
+	if v.State.Dir != "" || v.State.Known != StateUnwritten || v.Fate != PaneOurs || v.InBackground {
+		return v.State.Dir
+	}
+	return v.Pane.Path
+}
+
 // DialogOpen reports whether something other than the prompt box takes the keys, so that Enter
 // would choose an option.
 func (v View) DialogOpen() bool {

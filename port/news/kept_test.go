@@ -19,7 +19,7 @@ import (
 func TestP8_KeptNewsSurviveDisk(t *testing.T) {
 	for _, n := range []News{Ready{}, Ended{Screen: "bye\n<b>", ByPerson: true}, Failed{Screen: "no"}, Lost{},
 		Stopped{Endings: []port.Ending{{How: port.Forced, Ended: true}}, Quiet: time.Hour, Together: true},
-		Transferred{ByPerson: true}, Switched{ModeChange: port.ModeChange{Model: "Haiku"}, Waited: true},
+		Transferred{ByPerson: true}, Moved{}, Switched{ModeChange: port.ModeChange{Model: "Haiku"}, Waited: true},
 		OtherWriters{{Dir: "/a", Window: &port.Pane{Window: "@3"}}}, OtherWriters(nil)} {
 		require.True(t, IsKept(n), "%T", n)
 		kind, body, err := Encode(n)

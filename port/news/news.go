@@ -23,6 +23,7 @@ func (Piece) IsNews() {}
 type Ready struct {
 	Kept
 	Answerers []talk.Answerer // settings of the project that may answer requests before a person
+	Moved     bool            // the agent has gone into another folder by itself
 }
 
 // NotReporting reports that the agent is not ready after a while.
@@ -77,6 +78,9 @@ type Transferred struct {
 	Kept
 	ByPerson bool // a person decided it
 }
+
+// Moved reports that the agent has gone into another folder.
+type Moved struct{ Kept }
 
 // Renamed reports that the session has a new name.
 type Renamed struct{ Piece }

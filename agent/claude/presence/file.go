@@ -166,6 +166,9 @@ func parse(data []byte) (File, error) {
 		PID: int(raw.number("pid")), ProcStart: raw.number("procStart"), Status: Status(raw.text("status")), Version: raw.text("version"),
 		UpdatedAt: raw.time("updatedAt"), StatusAt: raw.time("statusUpdatedAt"),
 	}
+	if dir := raw.text("cwd"); filepath.IsAbs(dir) {
+		f.Dir = filepath.Clean(dir)
+	}
 	f = WaitsFor(f, raw.text("waitingFor"))
 	id := raw.text("sessionId")
 	var err error

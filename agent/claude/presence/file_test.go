@@ -34,7 +34,7 @@ const older = `{"pid":4711,"sessionId":"` + sessionID + `","cwd":"/home/u/w","st
 	`"status":"idle","updatedAt":1763620012345,"statusUpdatedAt":1763620012345}`
 
 func TestParse(t *testing.T) {
-	full := File{PID: 4711, SessionID: uuid.MustParse(sessionID), ProcStart: 169268,
+	full := File{PID: 4711, SessionID: uuid.MustParse(sessionID), Dir: "/home/u/w", ProcStart: 169268,
 		Status: Waiting, WaitingFor: "permission prompt", Permission: true, Version: "2.1.328",
 		UpdatedAt: time.UnixMilli(1763620012345).UTC(), StatusAt: time.UnixMilli(1763620012345).UTC()}
 	old := full
@@ -50,7 +50,7 @@ func TestParse(t *testing.T) {
 		{name: "2.1.328", data: recorded, want: full},
 		{name: "2.1.197", data: older, want: old},
 		{name: "only what must be there", data: `{"pid":4711,"sessionId":"` + sessionID + `"}`, want: least},
-		{name: "other shapes are passed over", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":{"is":"idle"},"procStart":"Mon Jan 2","updatedAt":-1,"cwd":null,"kind":7}`, want: least},
+		{name: "other shapes are passed over", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":{"is":"idle"},"procStart":"Mon Jan 2","updatedAt":-1,"cwd":"w","kind":7}`, want: least},
 		{name: "unknown status", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":"dreaming"}`, want: File{PID: 4711, SessionID: full.SessionID, Status: "dreaming"}},
 		{name: "no session", data: `{"pid":4711}`, err: "not a UUID"},
 		{name: "session is no id", data: `{"pid":4711,"sessionId":"{` + sessionID + `}"}`, err: "not a UUID"},

@@ -1,6 +1,7 @@
 package chattest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,7 +77,7 @@ func (d *MediaWorld) IsOnePrompt(t *testing.T, first, want string) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 	e := entries[0]
-	assert.Equal(t, []any{first, want, inbox.Held, d.R.ID}, []any{e.Key, e.Text, e.State, e.Session})
+	assert.Equal(t, []any{first, want, inbox.Held, d.R.ID}, []any{e.Key, Shortened(e), e.State, e.Session})
 	assert.Contains(t, d.Lifecycle.Done(), "queue "+first+" for "+d.R.ID.String())
 }
 
@@ -161,6 +162,11 @@ func (d *MediaWorld) MustGet(t *testing.T, m models.Message) inbox.Entry {
 	e, err := d.Inbox.Load(key)
 	require.NoError(t, err)
 	return e
+}
+
+// Shortened is the text of a prompt with its files as they are named below their folder, which is another one in each run.
+func Shortened(e inbox.Entry) string {
+	return strings.ReplaceAll(e.Text, cmp.Or(e.Folder, "\x00")+"/", "")
 }
 
 // Received are the names in the session's folder.

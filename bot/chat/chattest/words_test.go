@@ -78,7 +78,7 @@ func wordyWorld(t *testing.T, w *chattest.World) session.Record {
 		// These are no texts: what the session is bound to, and what waits.
 		r.Binding, r.Exit, r.Cleanup, r.ClosedReason, r.Cursors, r.Prompts, r.News = nil, nil, nil, "", nil, nil, nil
 		r.AgentName, r.Origin, r.Host, r.Bound, r.SecondWriters, r.Descendants, r.ModeRequest, r.Launch = "", "", "", nil, nil, nil, nil, nil
-		r.EarlierSessionIDs, r.IdleAfter, r.Interruption, r.Name, r.Dir, r.Conversation = nil, nil, nil, was.Name, was.Dir, was.Conversation
+		r.EarlierSessionIDs, r.IdleAfter, r.Interruption, r.Name, r.Dir, r.NowDir, r.Conversation = nil, nil, nil, was.Name, was.Dir, was.NowDir, was.Conversation
 		r.Progress.PermissionMode = ""
 	})
 	r = w.Record(t, r.ID)

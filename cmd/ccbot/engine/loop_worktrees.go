@@ -63,7 +63,7 @@ func (e *loopEngine) InWorktree(ctx context.Context, l port.Loop, made func(top,
 // RemoveWorktree implements loop.Engine.
 func (e *loopEngine) RemoveWorktree(ctx context.Context, top string) error {
 	for _, r := range e.Store.Shared() { // also one of a person
-		if strings.HasPrefix(r.Dir+"/", top+"/") && !loop.IsOver(r, time.Now()) {
+		if (strings.HasPrefix(r.Dir+"/", top+"/") || strings.HasPrefix(r.Folder()+"/", top+"/")) && !loop.IsOver(r, time.Now()) {
 			return &refusal.Error{Code: refusal.WrongState, Dir: top}
 		}
 	}

@@ -18,8 +18,10 @@ type Restores interface {
 
 // BringBack restores a session in a folder where sessions may be opened.
 func BringBack(ctx context.Context, c config.Config, sessions Restores, r session.Record) (lifecycle.Restored, error) {
-	if !host.InRoots(c.RootFolders, r.Dir) {
-		return lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: r.Dir}
+	for _, dir := range []string{r.Folder(), r.Dir} { // it begins in the second one if the first is gone
+		if !host.InRoots(c.RootFolders, dir) {
+			return lifecycle.Restored{}, &refusal.Error{Code: refusal.DirOutside, Dir: dir}
+		}
 	}
 	return sessions.Restore(ctx, port.Restore{Session: r.ID})
 }

@@ -23,10 +23,10 @@ func (e *Engine) States() map[session.State]int {
 	return counts
 }
 
-// ended returns when the last session of a directory ended, and whether one is open.
+// ended returns when the last session of a directory, or in it, ended, and whether one is open.
 func (e *Engine) ended(dir string) (at time.Time, open bool) {
 	for _, r := range e.Store.Shared() {
-		if r.Dir != dir {
+		if r.Dir != dir && r.Folder() != dir {
 			continue
 		}
 		open = open || !r.State.HasEnded()

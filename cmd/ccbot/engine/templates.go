@@ -32,5 +32,5 @@ func (t templates) Templates(ctx context.Context, id uuid.UUID, now time.Time) (
 		return nil, session.ErrNotFound
 	}
 	loops, err := t.loops.All(ctx)
-	return template.WithKnown(template.Source{Own: t.own}.Templates(r.Dir, now), loops), err
+	return template.WithKnown(template.Source{Own: t.own}.Templates(r.Folder(), now), loops), err
 }

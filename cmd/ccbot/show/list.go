@@ -85,7 +85,7 @@ func (t *Tasks) Count(status string) {
 
 // SessionOf combines a record with the kernel's answer about its agent.
 func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) Session {
-	l := Session{ID: r.ID, Name: r.Name, Dir: r.Dir, Host: r.Host, Agent: cmp.Or(r.AgentName, agent.Default), State: r.State, PhaseAt: r.PhaseAt,
+	l := Session{ID: r.ID, Name: r.Name, Dir: r.Folder(), Host: r.Host, Agent: cmp.Or(r.AgentName, agent.Default), State: r.State, PhaseAt: r.PhaseAt,
 		AgentSessionID: r.AgentSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		LastTurnAt: r.Progress.LastTurnAt, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens, Partly: r.Progress.From > 0,
 		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.ClosedReason, Crashed: r.Crashed()}

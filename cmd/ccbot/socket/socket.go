@@ -319,7 +319,7 @@ var unsent = map[refusal.Code]string{
 	refusal.DirOutside:     "the session's folder lies outside of CCBOT_ROOTS",
 	refusal.FileRelative:   "the path is not absolute",
 	refusal.FileOwn:        "files of ccbot's own are never sent",
-	refusal.FileOutside:    "it lies outside of the session's folder: copy it into the folder first",
+	refusal.FileOutside:    "it lies outside of the folder in which the session began: copy it into that folder first",
 	refusal.FileLinked:     "the session's folder is reached through a link: nothing is sent from there",
 	refusal.FileChanged:    "it changed just now",
 	refusal.FileIrregular:  "it is not a regular file",
