@@ -175,7 +175,7 @@ func TestChangesSayWhatIsNotKnown(t *testing.T) {
 		{"a folder that is a file now", &refusal.Error{Code: refusal.DirNotADir, Dir: "/home/alice/api"},
 			"~/api is a file, not a folder. Choose a folder."},
 		{"a folder that cannot be read", &refusal.Error{Code: refusal.DirNoAccess, Dir: "/home/alice/api"},
-			"I cannot open ~/api. Change its permissions or choose another folder."},
+			"ccbot cannot open ~/api. Change its permissions or choose another folder."},
 		{"git is slow", &refusal.Error{Code: refusal.GitSlow, Dir: "/home/alice/api"}, "Git did not answer in time in ~/api. Try again later."},
 		{"git refuses", &refusal.Error{Code: refusal.GitFailed, Dir: "/home/alice/api", Reason: "fatal: bad config"},
 			"Git failed in ~/api: “fatal: bad config”"},

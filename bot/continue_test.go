@@ -57,7 +57,7 @@ func TestReportNamesInterruptedWork(t *testing.T) {
 	require.NoError(t, w.Recovered(t.Context(), recovery.Report{Booted: chattest.Started}))
 	m := w.Telegram.Last(t)
 	assert.Equal(t, chattest.Lines("All sessions are checked. What has changed:",
-		"• 3 sessions ended when the computer shut down: api, web, docs. The computer was restarted at "+chattest.Started.Local().Format("15:04")+".",
+		"• 3 sessions ended when the machine shut down: api, web, docs. The machine was restarted at "+chattest.Started.Local().Format("15:04")+".",
 		"",
 		"• api: It was working when it died.",
 		"• web: It was waiting for you when it died.",
@@ -366,6 +366,6 @@ func TestTmuxSilenceIsTold(t *testing.T) {
 	for _, silent := range []bool{true, false} {
 		require.NoError(t, w.SessionNews(t.Context(), session.Record{}, news.TmuxSilence{Ended: !silent}))
 	}
-	assert.Equal(t, []string{"⚠ tmux has not answered on the computer for 30 seconds. Whether the agents work is unknown; messages wait, " +
+	assert.Equal(t, []string{"⚠ tmux has not answered on the machine for 30 seconds. Whether the agents work is unknown; messages wait, " +
 		"and nothing is started or ended until tmux answers.", "tmux answers again. Messages that waited are handled now."}, w.Telegram.Texts())
 }

@@ -170,12 +170,12 @@ func TestHelpNamesHosts(t *testing.T) {
 	assert.NotContains(t, w.Telegram.Last(t).Text.Text, "/hosts")
 	withFleet(t, w)
 	w.MustHear(t, "/help")
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, "\n/hosts: Computers with agents\n")
+	assert.Contains(t, w.Telegram.Last(t).Text.Text, "\n/hosts: Machines with agents\n")
 	w.MustHear(t, "/menu")
 	menu := w.Telegram.LastID()
 	w.Press(t, chattest.Alice, menu, w.Word(i18n.PageHelp))
 	w.Press(t, chattest.Alice, menu, w.Word(i18n.HelpOverviewTitle))
-	assert.Contains(t, w.Shows(t, menu).Text.Text, "/hosts: Computers with agents")
+	assert.Contains(t, w.Shows(t, menu).Text.Text, "/hosts: Machines with agents")
 }
 
 // TestP6_SentencesNameSilentMachine: a page that lacks the facts of a machine names it and the last

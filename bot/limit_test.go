@@ -212,7 +212,7 @@ func TestP4_PlanLeavesLoopAlone(t *testing.T) {
 // By the setting of the chat nothing is offered, and nothing is sent.
 func TestSettingStopsAtLimit(t *testing.T) {
 	atALimitWith(t, conversation.Stop, func(t *testing.T, w *limited) {
-		assert.Equal(t, "The limit of api lasts "+w.In(chattest.AtAlice).Until(w.until)+". Nothing is sent after it: /settings", w.card().Text.Text)
+		assert.Equal(t, "The limit of api lasts "+w.In(chattest.AtAlice).Until(w.until)+". Nothing is sent when it ends: /settings", w.card().Text.Text)
 		assert.Empty(t, w.card().Buttons)
 		w.Restart(t)
 		w.Later(10 * time.Minute)

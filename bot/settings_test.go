@@ -323,7 +323,7 @@ func TestQuietHoursHaveDays(t *testing.T) {
 	w.Press(t, chattest.Alice, id, "Quiet for 2 h")
 	assert.True(t, w.Chats.Quiet(chattest.AtAlice, uuid.New(), w.Now()))
 	assert.False(t, w.Chats.Settings(chattest.Alice).QuietFor.Quiet(w.Now().Add(2*time.Hour), time.Time{}))
-	w.Press(t, chattest.Alice, id, "Quiet no longer")
+	w.Press(t, chattest.Alice, id, "End quiet time")
 	assert.Nil(t, w.Chats.Settings(chattest.Alice).QuietFor)
 	assert.Equal(t, 22*60, w.Chats.Settings(chattest.Alice).Quiet.From, "the hours stay")
 	assert.Contains(t, chattest.Words(w.Shows(t, id)), "Quiet for 2 h")

@@ -130,7 +130,7 @@ func TestP4_OnlyBotWithdrawsFromOthers(t *testing.T) {
 			reported := g.w.Telegram.Texts()
 			require.Equal(t, tt.tells, len(reported) == 1, "%q", reported)
 			if tt.tells {
-				assert.Contains(t, reported[0], "/default@cc_bot makes me act outside of topics")
+				assert.Contains(t, reported[0], "/default@cc_bot makes it act outside of topics")
 			}
 			assert.True(t, g.says(0, "/default@cc_bot"))
 			assert.True(t, g.says(0, "hello"))
@@ -215,5 +215,5 @@ func TestGroupOfSeveralBotsIsAllowed(t *testing.T) {
 	allows(t, w, askedAboutGroup(t, w), i18n.ButtonOtherBots)
 	assert.True(t, w.InGroup(theirs))
 	assert.Equal(t, 1, w.Chats.Bots(session.Conversation{ChatID: theirs}).Others)
-	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "/default@cc_bot makes me act outside of topics")
+	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "/default@cc_bot makes it act outside of topics")
 }

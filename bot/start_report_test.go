@@ -46,7 +46,7 @@ func TestReportHasEssentials(t *testing.T) {
 
 	require.NoError(t, w.Recovered(t.Context(), rep))
 	assert.Equal(t, []string{chattest.Lines("All sessions are checked. What has changed:",
-		"• 2 sessions ended when the computer shut down: api, web.",
+		"• 2 sessions ended when the machine shut down: api, web.",
 		"• 1 session ended together with tmux: docs.",
 		"• The window of 1 session disappeared: by hand.",
 		"• 1 session has been unreachable for too long and counts as ended: old.",
@@ -281,7 +281,7 @@ func TestSessionsAndWindowsHaveSeparateMessages(t *testing.T) {
 		want []string
 	}{
 		{"a session", func(w *chattest.World) { w.Lost(t, "api", session.ClosedReboot) },
-			[]string{head, "• 1 session ended when the computer shut down: api.", foot}},
+			[]string{head, "• 1 session ended when the machine shut down: api.", foot}},
 		{"a window", func(w *chattest.World) { w.Windows.All = []evidence.Window{chattest.ShellWindow(t, "@21")} },
 			[]string{"1 window with no session (nothing happens to it):", "• @21 mine: vim, ~/x", "   In a terminal: tmux attach -t mine"}},
 		{"both", func(w *chattest.World) {

@@ -20,7 +20,7 @@ func TestTransferIsReportedUnlessAsked(t *testing.T) {
 	web := w.NewCurrentSession(t, "web", session.Running)
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Transferred{}))
 	assert.Equal(t, []string{"api is connected to its window (@21). ccbot will not close it. " +
-		"Permission requests appear here only as its screen, and a status line that looks like a question holds your texts, until you /kill and /resume it."}, w.Telegram.Texts())
+		"This session was started by hand, so its permission requests appear here as a picture of its screen, and a status line that looks like a question holds your messages. To get buttons: /kill, then /resume."}, w.Telegram.Texts())
 	require.NoError(t, w.SessionNews(t.Context(), r, news.Transferred{ByPerson: true}))
 	assert.Len(t, w.Telegram.Texts(), 1)
 	w.CurrentIs(t, web.ID)

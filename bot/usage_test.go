@@ -58,7 +58,7 @@ func TestUsageIsAPage(t *testing.T) {
 		"The cost leaves out models whose price is unknown.", "Estimated at list prices (Nov 18, Claude Code 2.1.328)."), page)
 	rep.Spans[1].Machines = []talk.Line{{Name: "attic", Sum: talk.Sum{Input: 1000, Cost: 9}}, {Name: "barn", Sum: talk.Sum{Input: 10, Cost: 3.34}}}
 	w.Press(t, chattest.Alice, id, "Refresh")
-	assert.Contains(t, shows(), "• nobody-1: 900, price unknown\n\nCost and tokens by computer\n• attic: $9.00, 1.0k\n• barn: $3.34, 10\n\nCost and tokens by session")
+	assert.Contains(t, shows(), "• nobody-1: 900, price unknown\n\nCost and tokens by machine\n• attic: $9.00, 1.0k\n• barn: $3.34, 10\n\nCost and tokens by session")
 	w.Restart(t)
 	w.Press(t, chattest.Alice, id, "→")
 	w.Press(t, chattest.Alice, id, "→")

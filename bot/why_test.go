@@ -76,7 +76,7 @@ func TestWhyTellsWhoEndedIt(t *testing.T) {
 	}{
 		{session.Change{Rule: "stop", By: 7, Why: "asked for by 8"}, "You ended it."},
 		{session.Change{Rule: "stop", By: 77}, "Somebody else ended it."},
-		{session.Change{Rule: "stop", Why: "asked for by 7, as a program words it"}, "Its end was asked for."},
+		{session.Change{Rule: "stop", Why: "asked for by 7, as a program words it"}, "Somebody asked to end it."},
 		{session.Change{Rule: "stop.idle"}, "It was idle for long, so ccbot ended it."},
 	} {
 		tt.change.From, tt.change.To = session.Running, session.Stopping

@@ -387,7 +387,7 @@ func TestAdopt(t *testing.T) {
 	assert.Equal(t, []string{"adopt 4123@41230 from " + r.ID.String(), "move " + target.ID.String() + " to 7"}, w.Lifecycle.Done())
 	assert.Equal(t, "api is connected to its window (@4). ccbot will not close it. "+
 		"The window closes by itself when api ends. "+
-		"Permission requests appear here only as its screen, and a status line that looks like a question holds your texts, until you /kill and /resume it.", w.Telegram.Last(t).Text.Text)
+		"This session was started by hand, so its permission requests appear here as a picture of its screen, and a status line that looks like a question holds your messages. To get buttons: /kill, then /resume.", w.Telegram.Last(t).Text.Text)
 	w.CurrentIs(t, target.ID)
 	assert.Equal(t, 1, w.Telegram.Spent)
 	w.Write() // now it is the session's own agent

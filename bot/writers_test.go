@@ -123,7 +123,7 @@ func TestP3_WriterOfUncleanSessionPromisesNothing(t *testing.T) {
 func TestUnseenWriterOfEndedSession(t *testing.T) {
 	w := chattest.NewWorld(t)
 	_, m := w.MarkReported(t, chattest.WriterAfterEnd)
-	assert.Equal(t, "api is archived, but its conversation continues, and I cannot see where. If that is not you, check your terminals.", m.Text.Text)
+	assert.Equal(t, "api is archived, but its conversation continues, and ccbot cannot see where. If that is not you, check your terminals.", m.Text.Text)
 	assert.Empty(t, m.Buttons)
 }
 

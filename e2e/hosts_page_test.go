@@ -63,7 +63,7 @@ func (w *world) joinsFromPage(there *world, name string) (code string) {
 	w.until("the machine shows its fingerprint", func() bool { return fingerprint.MatchString(joining.log.String()) })
 	assert.Equal(w.t, fingerprint.FindString(joining.log.String()), fingerprint.FindString(b.says()))
 	assert.False(w.t, joining.over(), "it joins only after the tap")
-	b.taps("Same: let it in")
+	b.taps("They match: let it in")
 	b.shows(name + " has joined")
 	w.until("the machine has joined", joining.over)
 	require.Zero(w.t, joining.cmd.ProcessState.ExitCode(), joining.log)

@@ -85,7 +85,7 @@ func TestRealRebootRestoresAll(t *testing.T) {
 	before := w.lastID()
 	w.start("CLAUDE_FLAGS=--model " + another)
 	told := w.offered(before, "Resume")
-	assert.Contains(t, told.Text, "1 session ended when the computer shut down: work.")
+	assert.Contains(t, told.Text, "1 session ended when the machine shut down: work.")
 	require.Len(t, told.Keyboard, 1)
 	assert.Len(t, told.Keyboard[0], 1, "one session: one button")
 	assert.Empty(t, w.windows(), "nothing comes back unasked")

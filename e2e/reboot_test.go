@@ -61,7 +61,7 @@ func TestP8_RebootRestoresAll(t *testing.T) {
 	before := w.lastID()
 	w.start()
 	told := w.offered(before, "Resume all")
-	assert.Contains(t, told.Text, "3 sessions ended when the computer shut down: busy, one, two.")
+	assert.Contains(t, told.Text, "3 sessions ended when the machine shut down: busy, one, two.")
 	assert.Equal(t, names, w.inState(session.Lost))
 	for _, r := range w.records() {
 		assert.Equal(t, session.ClosedReboot, r.ClosedReason, r.Name)
@@ -90,7 +90,7 @@ func TestP8_RebootRestoresAll(t *testing.T) {
 	w.reboot()
 	before = w.lastID()
 	w.start("CCBOT_RESUME_ON_START=never")
-	told = w.hear(before, "3 sessions ended when the computer shut down")
+	told = w.hear(before, "3 sessions ended when the machine shut down")
 	assert.Empty(t, told.Keyboard)
 	w.hear(w.say("/resume two"), "two is ready")
 	assert.Equal(t, []string{"two"}, w.windows())

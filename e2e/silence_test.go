@@ -49,7 +49,7 @@ func TestP6_HangingTmuxIsNoEnd(t *testing.T) {
 	w.tap(kill, "Kill")
 	w.hear(last.ID, silent)
 	text := w.say("say later")
-	w.hear(text, "tmux has not answered on the computer for 30 seconds")
+	w.hear(text, "tmux has not answered on the machine for 30 seconds")
 	assert.Equal(t, before, w.states())
 	for _, id := range agents {
 		assert.Equal(t, process.Alive, w.table.Liveness(id))

@@ -307,14 +307,14 @@ func TestP1_UnseenWriterIsReportedOnce(t *testing.T) {
 	w.stop()
 	grow("one")
 	w.start()
-	w.hear(0, "one is archived, but its conversation continues, and I cannot see where")
+	w.hear(0, "one is archived, but its conversation continues, and ccbot cannot see where")
 	w.stop()
 	grow("two")
 	w.start()
-	w.hear(0, "two is archived, but its conversation continues, and I cannot see where")
+	w.hear(0, "two is archived, but its conversation continues, and ccbot cannot see where")
 	w.stop()
-	assert.Equal(t, 1, w.told("one is archived, but its conversation continues, and I cannot see where"))
-	assert.Equal(t, 1, w.told("two is archived, but its conversation continues, and I cannot see where"))
+	assert.Equal(t, 1, w.told("one is archived, but its conversation continues, and ccbot cannot see where"))
+	assert.Equal(t, 1, w.told("two is archived, but its conversation continues, and ccbot cannot see where"))
 }
 
 // lastSaid is the last line of a transcript that the agent has said.

@@ -425,7 +425,7 @@ func TestP9_SetupByFlags(t *testing.T) {
 	}
 
 	assert.Contains(t, said, "systemd does not answer")
-	assert.Contains(t, said, "no-claude was not found on the computer.")
+	assert.Contains(t, said, "no-claude was not found on the machine.")
 	assert.NotContains(t, said, "others may read")
 	require.NoError(t, os.Chmod(d.tokenFile(), 0o644))
 	said = d.script(0, "--token-file", filepath.Join(d.home, "token"), "--allow", "5", "--hooks=false", "--service=false", "--yes")
