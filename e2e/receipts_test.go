@@ -255,7 +255,7 @@ func TestP4_FatalMessageIsSetAside(t *testing.T) {
 		w.kill9()
 	}
 	w.start()
-	w.warned(deadly, "I could not process this message")
+	w.warned(deadly, "ccbot could not process this message")
 	w.hear(deadly, "it is not")
 	assert.Equal(t, []string{"say it is not"}, w.received())
 	left, err := filepath.Glob(filepath.Join(w.state, "quarantine", "inbox-*.json"))

@@ -45,7 +45,7 @@ func TestResumeExplainsRefusal(t *testing.T) {
 		{"nothing left", &lifecycle.TranscriptError{Nothing: true}, "\nChoose in the chat: /resume api"},
 		{"deleted", &lifecycle.TranscriptError{Nothing: true, Deleted: true}, "cleanupPeriodDays"},
 		{"no claude", claudecode.ErrNotInstalled, "Install Claude Code, or set CLAUDE_COMMAND to its path"},
-		{"nobody knows", evidence.ErrUnreadable, "I cannot see which conversations are open"},
+		{"nobody knows", evidence.ErrUnreadable, "ccbot cannot see which conversations are open"},
 		{"forgotten", session.ErrNotFound, "There is no session api. ccbot list shows the open ones"},
 		{"anything else", errors.New("x"), "x"},
 	}
