@@ -65,6 +65,8 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&t.topics, "topics", "none", "a topic for each session: private, in a private chat, or group, in a group")
 	flags.IntVar(&t.several, "bots", 1, "number of bots: 1, or 2 in one group, each on a separate machine")
 	flags.IntVar(&t.machines, "machines", 1, "number of machines of the chat: 1 to 3, each with its own folder and tmux server")
+	flags.BoolVar(&t.story, "story", false, "play a minute of a day, with a crash in it, check each step from outside, and end")
+	flags.BoolVar(&t.fast, "fast", false, "with --story: without the pauses in which people read")
 	flags.BoolVar(&t.privacy, "privacy", false, "enable the bots' privacy mode in the group, as for members that are not administrators")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		usage()
@@ -100,6 +102,8 @@ type trial struct {
 	several  int
 	privacy  bool
 	machines int
+	story    bool
+	fast     bool
 	dir      string // all of its files
 	socket   string // of its tmux server
 	bots     []*bot // the first one's page is shown
@@ -118,7 +122,8 @@ type place struct {
 // bot is one ccbot of a trial.
 type bot struct {
 	place
-	api *botapi.Server
+	api     *botapi.Server
+	running chan *os.Process // of its ccbot, for the story; each start sends one
 }
 
 // places are those of the whole trial.
@@ -142,7 +147,7 @@ func (t *trial) makeBots() {
 		options.Forum = forum
 	}
 	if t.several == 1 {
-		t.bots = []*bot{{place: place{trial: t, socket: t.socket}, api: botapi.New(options)}}
+		t.bots = []*bot{{place: place{trial: t, socket: t.socket}, api: botapi.New(options), running: make(chan *os.Process, 1)}}
 		return
 	}
 	for _, machine := range []string{"laptop", "desktop"} {
@@ -171,6 +176,10 @@ func (t *trial) usageError(args []string) string {
 		return fmt.Sprintf("--machines is 1 to %d, not %d", len(hostNames)+1, t.machines)
 	case t.machines > 1 && t.several > 1:
 		return "--machines needs --bots 1"
+	case t.fast && !t.story:
+		return "--fast needs --story"
+	case t.story && (t.agent != "demo" || t.topics != "none" || t.several > 1 || t.machines > 1 || t.keep):
+		return "--story takes no other flag than --fast"
 	case t.agent == "claude" && missing != nil:
 		return "claude is not on PATH; without --agent claude the demo agent plays"
 	}
@@ -270,10 +279,29 @@ func (b *bot) run(ctx context.Context, environ []string, stderr io.Writer) error
 		return err
 	}
 	cmd.Stdout, cmd.Stderr = b.out, stderr
-	if err := cmd.Run(); err != nil {
+	if err = cmd.Start(); err == nil {
+		select {
+		case b.running <- cmd.Process:
+		default: // nobody has asked
+		}
+		err = cmd.Wait()
+	}
+	if b.story && isKilled(err) {
+		return b.run(ctx, environ, stderr) // as a service would
+	}
+	if err != nil {
 		return fmt.Errorf("ccbot: %w", err)
 	}
 	return context.Canceled // the ccbot stopped as requested, and the trial ends with it
+}
+
+func isKilled(err error) bool {
+	ended := (*exec.ExitError)(nil)
+	if !errors.As(err, &ended) {
+		return false
+	}
+	status, is := ended.Sys().(syscall.WaitStatus)
+	return is && status.Signal() == syscall.SIGKILL
 }
 
 // program returns the path of a program in the folder of this one.
@@ -326,6 +354,9 @@ func (b *bot) environ(environ []string) []string {
 	own := []string{"TELEGRAM_BOT_TOKEN=" + b.api.Token(), "TELEGRAM_API_URL=" + b.api.URL(), fmt.Sprint("ALLOWED_USERS=", b.api.PagePerson().ID()),
 		// its comment has the words
 		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"}
+	if b.story { // its agent does not mind to be asked, and is not asked for long
+		own = append(own, "CCBOT_LANG=en", "AGENT_ENV_DEMOAGENT_IGNORE_SIGNALS=8s", "KILL_GRACE=2s")
+	}
 	if b.topics == "group" {
 		own = append(own, fmt.Sprint("ALLOWED_CHATS=", forum))
 	}
@@ -365,6 +396,9 @@ func (t *trial) ready(ctx context.Context, g *errgroup.Group, f *fleet) error {
 		return err
 	}
 	t.greet()
+	if t.story {
+		return t.tell(ctx)
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ccbot/try/demoagent/brain"
 	"ccbot/try/demoagent/script"
@@ -61,8 +62,9 @@ func Main(args []string, env []string, stdin, stdout *os.File) int {
 	}
 	prunePresence(s.config)
 	ctx := context.Background()
+	outlives, _ := time.ParseDuration(s.env.get("DEMOAGENT_IGNORE_SIGNALS"))
 	b := brain.New(brain.Options{In: stdin, Out: stdout, Title: "✳ Claude Code", Env: env, Dir: s.cwd,
-		Log: s.env.get("DEMOAGENT_LOG"), IgnoreSignals: s.env.get("DEMOAGENT_IGNORE_SIGNALS") != ""})
+		Log: s.env.get("DEMOAGENT_LOG"), IgnoreSignals: s.env.get("DEMOAGENT_IGNORE_SIGNALS") != "", Outlives: outlives})
 	return b.Run(ctx, newAgent(ctx, s, b))
 }
 

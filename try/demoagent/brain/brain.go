@@ -24,6 +24,8 @@ type Options struct {
 	Dir           string   // in which they run
 	Log           string   // a file that gets a line for each submission; "" for none
 	IgnoreSignals bool     // survives SIGHUP and SIGTERM
+	// Outlives is how long it then survives its terminal; 0: for ever.
+	Outlives time.Duration
 }
 
 // Brain is one running session. All its fields belong to the goroutine of [Brain.Run]; others send
@@ -174,8 +176,11 @@ func (b *Brain) read(keyboard io.Reader) {
 		}
 		if err != nil {
 			// The terminal is gone, as after a hang-up; an agent that ignores that one lives on.
-			if !b.IgnoreSignals {
-				b.post(func() { b.Quit(129, "other") })
+			switch quit := func() { b.Quit(129, "other") }; {
+			case !b.IgnoreSignals:
+				b.post(quit)
+			case b.Outlives > 0:
+				b.After(b.Outlives, quit)
 			}
 			return
 		}

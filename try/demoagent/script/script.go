@@ -34,6 +34,7 @@ type Call struct {
 	Free       bool // needs no permission, and no answer follows
 	Fails      bool // its result is an error
 	Real       bool // it changes its file, where the folder is a playground
+	InStory    bool // what follows belongs to the story
 	Done       int  // of TodoWrite: how many items are done
 }
 
@@ -80,6 +81,9 @@ const longest = time.Hour
 //	anything else      a friendly answer that quotes it
 func Decide(prompt string) []Step {
 	prompt = strings.TrimSpace(prompt)
+	if steps := story(prompt); steps != nil {
+		return steps
+	}
 	word, rest, _ := strings.Cut(prompt, " ")
 	rest = strings.TrimSpace(rest)
 	switch strings.ToLower(word) {
@@ -153,6 +157,8 @@ func AfterTool(c Call, r Result) []Step {
 		return []Step{{Text: fmt.Sprintf("I did not do it. You said: %s", r.Message)}}
 	case r.Denied:
 		return []Step{{Text: "I did not do it, as you wish."}}
+	case c.Name == "Bash" && c.Command == StoryCommand && c.InStory:
+		return []Step{{Text: StoryFixed}}
 	case c.Name == "Bash":
 		return []Step{{Text: fmt.Sprintf("I pretended to run it. The invented result:\n\n```\n%s\n```", r.Text)}}
 	case c.Name == "Edit", c.Name == "Write":
