@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -8,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	coding "ccbot/agent"
+	"ccbot/agent/claude"
 	"ccbot/agent/jsonl"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
@@ -137,6 +140,65 @@ func TestP5_HooklessAgentIsFollowedThroughClear(t *testing.T) {
 				}
 				c, _ := got.Cursor()
 				assert.Equal(t, want, c)
+			})
+		})
+	}
+}
+
+// datedFiles are transcripts whose names have the time of the first prompt: no file names the next one.
+type datedFiles struct{ claude.Transcripts }
+
+func (datedFiles) Sibling(path string, id uuid.UUID) string {
+	if filepath.Base(path) != id.String()+".jsonl" {
+		return ""
+	}
+	return path
+}
+
+// An agent that chooses its ids makes the file of a conversation at its first prompt, and no file before it
+// tells its name. What it answers there reaches the chat, also if the prompt was typed at the desk.
+func TestP5_ConversationIsFollowedWhenItsFileAppears(t *testing.T) {
+	for name, crash := range map[string]bool{"at once": false, "after a crash": true} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				dated := func() {
+					w.change(func(by *coding.Agent) {
+						by.Transcripts = datedFiles{claude.NewTranscripts(filepath.Join(w.base, "projects"))}
+					})
+				}
+				dated()
+				r, a := w.starting()
+				w.write(r, userLine("first"))
+				w.pass(time.Minute)
+				r = w.get(r.ID)
+				require.Equal(t, session.Running, r.State)
+				c, _ := r.Cursor()
+				assert.Equal(t, talk.Cursor{Path: w.transcript(r.AgentSessionID)}, c, "the prompt was typed at the desk")
+
+				cleared := session.Record{AgentSessionID: uuid.New()}
+				a.set(func(a *agent) { a.session = cleared.AgentSessionID })
+				w.WakeAgent(a.id.PID)
+				w.pass(time.Second)
+				got := w.get(r.ID)
+				assert.Equal(t, cleared.AgentSessionID, got.AgentSessionID)
+				assert.Len(t, got.Cursors, 1, "there is no file yet")
+
+				if crash {
+					w.restart()
+					dated()
+				}
+				w.write(cleared, userLine("second"))
+				w.write(cleared, assistantLine)
+				if crash {
+					w.run()
+				}
+				w.WakeAgent(a.id.PID)
+				w.pass(time.Second)
+				got = w.get(r.ID)
+				assert.Equal(t, []talk.Cursor{c, {Path: w.transcript(cleared.AgentSessionID)}}, got.Cursors)
+				w.WakeAgent(a.id.PID)
+				w.pass(time.Minute)
+				assert.Equal(t, got.Cursors, w.get(r.ID).Cursors, "once")
 			})
 		})
 	}

@@ -172,24 +172,31 @@ func (w *work) followMoved(ctx context.Context) error {
 
 // keepUp follows an agent of which no SessionStart has come into another conversation, after /clear
 // or an in-TUI /resume. An adopted agent has no launch settings of ccbot, and a person's own
-// settings may switch off all hooks.
+// settings may switch off all hooks. If the name of the file cannot be told before the agent makes it,
+// each look asks for it until it is there.
 func (w *work) keepUp(ctx context.Context) error {
 	id := w.term.State.Conversation
 	here := w.r.State == session.Running && (w.term.Adopted || w.r.ReportsAt.IsZero())
-	if !here || id == uuid.Nil || id == w.r.AgentSessionID {
+	last, followed := w.r.Cursor()
+	named := w.agent().Transcripts.Sibling
+	same := id == w.r.AgentSessionID
+	if !here || id == uuid.Nil || same && followed && named(last.Path, id) == last.Path {
 		return nil
 	}
-	last, followed := w.r.Cursor()
 	from, err := w.beginning(id)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep up: %w", err)
 	}
-	if err != nil && followed { // the agent makes the file at the first prompt, next to the previous file
-		from.Path = w.agent().Transcripts.Sibling(last.Path, id)
+	if err != nil && followed { // the agent makes the file at the first prompt, mostly next to the previous file
+		from.Path = named(last.Path, id)
 	}
-	if followed {
+	switch {
+	case same && from.Path == "":
+		return nil // it has no file yet
+	case same:
+	case followed:
 		w.followTo(id)
-	} else {
+	default:
 		w.changeID(id) // it leaves no conversation: an agent that chooses its ids begins so
 	}
 	if from.Path != "" {
@@ -207,7 +214,7 @@ func (w *work) beginning(id uuid.UUID) (talk.Cursor, error) {
 		return talk.Cursor{}, err
 	}
 	if _, known := w.records.find(func(r session.Record) bool {
-		return r.AgentSessionID == id || slices.Contains(r.EarlierSessionIDs, id)
+		return r.AgentSessionID == id && r.ID != w.r.ID || slices.Contains(r.EarlierSessionIDs, id)
 	}); known {
 		return end, nil
 	}
