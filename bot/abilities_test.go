@@ -60,6 +60,8 @@ func TestAbilities(t *testing.T) {
 		{"modes and models", func(a *port.Abilities) { a.Modes, a.Models = nil, nil }, switches, map[string]i18n.Key{"/mode": i18n.UnableMode}},
 		{"compact", func(a *port.Abilities) { a.Compact = false }, []string{"Compact"}, map[string]i18n.Key{"/compact": i18n.UnableCompact, "//compact the tests": i18n.UnableCompact, "/every day 09:00 //compact": i18n.UnableCompact}},
 		{"bash mode", func(a *port.Abilities) { a.Bash = false }, nil, map[string]i18n.Key{"!ls": i18n.UnableBash, "/at 2h !ls": i18n.UnableBash}},
+		{"commands", func(a *port.Abilities) { a.Prose = true }, nil, map[string]i18n.Key{"//clear": i18n.UnableCommand, "/init": i18n.UnableCommand,
+			"//new\nand more": i18n.UnableCommand, "/at 2h //clear": i18n.UnableCommand}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			drawn, all := abilityPages(t, tt.lose), abilityPages(t, func(*port.Abilities) {})
@@ -83,6 +85,21 @@ func TestAbilities(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An agent without commands in the chat gets a path, which is none, and a command that a person has
+// mistyped is asked about first.
+func TestAbilities_ProseIsSent(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Machine.Records = lacking{w.Machine.Records, func(a *port.Abilities) { a.Prose = true }}
+	w.Again()
+	w.NewCurrentSession(t, "api", session.Running)
+	assert.Equal(t, inbox.Held, w.EntryState(w.MustHear(t, "/etc/hosts has a wrong line")))
+	assert.Equal(t, inbox.Held, w.EntryState(w.MustHear(t, "what does /clear do?")))
+	key := w.MustHear(t, "/lst")
+	w.Work(t)
+	assert.Equal(t, inbox.Asked, w.EntryState(key))
+	assert.True(t, slices.ContainsFunc(chattest.Words(w.Shows(t, w.Telegram.LastID())), func(word string) bool { return strings.Contains(word, "/list") }))
 }
 
 // abilityPages returns the buttons of the pages of a session that have any for an ability: /mode,

@@ -562,6 +562,7 @@ const (
 	UnableModel               Key = "unable_model"        // Name
 	UnableCompact             Key = "unable_compact"      // Name
 	UnableBash                Key = "unable_bash"         // Name
+	UnableCommand             Key = "unable_command"      // Name
 	SwitchedMode              Key = "switched_mode"       // Name, What
 	SwitchedModel             Key = "switched_model"      // Name, What
 	StatusFlags               Key = "status_flags"

@@ -8,6 +8,7 @@ import (
 	"ccbot/agent/codex/codexui"
 	"ccbot/agent/codex/rollout"
 	"ccbot/agent/codex/writerlock"
+	"ccbot/port"
 )
 
 // Machine has the parts of the machine that Codex needs.
@@ -31,5 +32,6 @@ func New(m Machine, configured agent.Launch) agent.Agent {
 		Asks:      appserver.Asks{}, Requests: requests,
 		Keys: func(string) agent.Keys { return agent.PlainKeys{Empties: "C-c"} }, Manners: agent.Manners{Ends: []string{"/quit", "/exit"}}, Reader: codexui.Reader{},
 		Transcripts: files, Replies: files, Keeper: files, Proof: files, History: files, Excerpts: files, Folders: files, Usage: files,
-		Delivery: appserver.Delivery{Processes: m.Processes, Title: m.Title, Receipts: files}, Launch: configured, Product: product, Reachable: true}
+		Delivery: appserver.Delivery{Processes: m.Processes, Title: m.Title, Receipts: files}, Launch: configured, Product: product, Reachable: true,
+		Abilities: port.Abilities{Prose: true}}
 }

@@ -102,6 +102,7 @@ var refusals = map[refusal.Code]struct{ named, bare i18n.Key }{
 	refusal.GitFailed:    {i18n.ChangesGitFailed, i18n.WorktreeFailed},
 	refusal.LoopHeld:     {i18n.LoopHeld, i18n.LoopHeld},
 	refusal.NoModels:     {named: i18n.UnableModel}, refusal.NoCompact: {named: i18n.UnableCompact}, refusal.NoBash: {named: i18n.UnableBash},
+	refusal.IsProse:  {named: i18n.UnableCommand},
 	refusal.HostName: {bare: i18n.HostNameBad}, refusal.HostTaken: {bare: i18n.HostNameTaken}, refusal.HostCode: {bare: i18n.HostCodeOver}, refusal.HubAway: {bare: i18n.HubAway},
 	refusal.InboxNotOurs: {bare: i18n.InboxNotOurs}, refusal.InboxUnwritable: {bare: i18n.InboxUnwritable},
 }

@@ -162,7 +162,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	if !some {
 		return p.Chat.Fail(ctx, in.To, in.MessageID, render.Plain(p.Chat.In(in.To).Say(i18n.BlankText)), nil)
 	}
-	if unable := refusal.Unable(r.Can, typed, class); unable != nil && r.ID != uuid.Nil {
+	if unable := refusal.Unable(r.Can, typed, class); unable != nil && r.ID != uuid.Nil && in.Near == "" {
 		return p.notDelivered(ctx, in, p.Chat.In(in.To).Failure(r, unable).Text, nil)
 	}
 	e, err := p.Entries.Load(in.Key)

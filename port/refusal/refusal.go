@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/internal/lazyregexp"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -96,6 +97,7 @@ const (
 	NoModels  Code = "no_models"  // the model of the session's agent cannot be switched
 	NoCompact Code = "no_compact" // the session's agent has no /compact
 	NoBash    Code = "no_bash"    // the session's agent has no bash mode
+	IsProse   Code = "is_prose"   // the session's agent would read the slash command as a text
 
 	HostName  Code = "host_name"  // no machine can have this name
 	HostTaken Code = "host_taken" // another machine has the name
@@ -202,6 +204,11 @@ func Unable(can port.Abilities, text string, class talk.PromptClass) error {
 		return New(NoCompact, "the agent has no /compact")
 	case name == "/model" && len(can.Models) == 0:
 		return New(NoModels, "the model of the agent cannot be switched")
+	case can.Prose && command.MatchString(text):
+		return New(IsProse, "the agent would read the command as a text")
 	}
 	return nil
 }
+
+// command matches a text that begins with a command. A path has more than one slash, or a dot.
+var command = lazyregexp.New(`^\s*/[a-z][a-z0-9:_-]*(?:\s|$)`)
