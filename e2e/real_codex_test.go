@@ -20,13 +20,24 @@ import (
 // API on loopback.
 func newCodexWorld(t *testing.T) *world {
 	t.Helper()
+	return newCodexWorldOf(t, realcodex.InCodeMode)
+}
+
+// newCodexWorldOf is newCodexWorld with another model of Codex.
+func newCodexWorldOf(t *testing.T, model string) *world {
+	t.Helper()
 	w := newWorld(t)
-	w.addCodex(w.dir)
+	w.addCodexOf(model, w.dir)
 	return w
 }
 
 // addCodex lets the world start the real Codex in some folders.
 func (w *world) addCodex(trusted ...string) {
+	w.t.Helper()
+	w.addCodexOf(realcodex.InCodeMode, trusted...)
+}
+
+func (w *world) addCodexOf(model string, trusted ...string) {
 	t := w.t
 	t.Helper()
 	codex := realcodex.Require(t)
@@ -38,7 +49,7 @@ func (w *world) addCodex(trusted ...string) {
 	t.Cleanup(func() { cancel(); <-done })
 	home := filepath.Join(w.state, "..", "codex")
 	require.NoError(t, os.MkdirAll(home, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), realcodex.Config(l.Addr().String(), trusted...), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), realcodex.Config(l.Addr().String(), model, trusted...), 0o600))
 	w.env = append(w.env, "CODEX_COMMAND="+codex, "CODEX_HOME="+home, "AGENT_ENV_SCRIPTED_KEY=dummy", "AGENT_ENV_"+realcodex.NoNetwork)
 }
 

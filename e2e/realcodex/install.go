@@ -29,10 +29,17 @@ func Require(t testing.TB) string {
 // listens at the proxy.
 const NoNetwork = "HTTPS_PROXY=http://127.0.0.1:1"
 
+// Models of Codex' own catalog. All but the older one are in code mode, in which a model has one tool, for
+// scripts that call the others.
+const (
+	InCodeMode = "gpt-6.1-sol"
+	Classic    = "gpt-5.5"
+)
+
 // Config is the config.toml of a home in which Codex asks nothing in the trusted folders, and talks
 // only to the Responses API at an address of loopback. The key is in SCRIPTED_KEY.
-func Config(api string, trusted ...string) []byte {
-	text := fmt.Appendf(nil, `model = "scripted"
+func Config(api, model string, trusted ...string) []byte {
+	text := fmt.Appendf(nil, `model = %q
 model_provider = "scripted"
 check_for_update_on_startup = false
 disable_paste_burst = true
@@ -43,11 +50,16 @@ wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 request_max_retries = 0
 stream_max_retries = 0
+[sandbox_workspace_write]
+exclude_slash_tmp = true
+exclude_tmpdir_env_var = true
 [tui]
 screen_reader_detection_done = true
 [analytics]
 enabled = false
-`, api)
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
+`, model, api)
 	for _, dir := range trusted {
 		text = fmt.Appendf(text, "[projects.%q]\ntrust_level = \"trusted\"\n", dir)
 	}

@@ -55,7 +55,7 @@ func newRealCodex(t *testing.T) *realCodex {
 	t.Cleanup(func() { _ = os.RemoveAll(home) }) // it may still be written
 	dir := filepath.Join(home, "work")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), Config(l.Addr().String(), dir), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), Config(l.Addr().String(), InCodeMode, dir), 0o600))
 	env := []string{"HOME=" + home, "CODEX_HOME=" + home, "SCRIPTED_KEY=dummy", NoNetwork, "PATH=" + os.Getenv("PATH"), "TERM=tmux-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
 
 	socket := "unix://" + filepath.Join(home, "s")

@@ -13,8 +13,10 @@ import (
 type Reply struct {
 	Text   string
 	Over   time.Duration  // the text repeats word by word for this long instead of once
-	Tool   string         // the function to call; "" for none
+	Tool   string         // the function to call, or "exec" for a script; "" for none
 	Input  map[string]any // its arguments
+	Script string         // of a script
+	Patch  string         // what a call of apply_patch does
 	Status int            // HTTP status of an error reply; 0 for none
 	Kind   string         // of the error
 }
@@ -31,6 +33,7 @@ type Request struct {
 type Entry struct {
 	Type    string
 	Role    string
+	Tools   []struct{ Tools []struct{ Name string } } // of additional tools: groups of them
 	Content []struct{ Type, Text string }
 	Output  json.RawMessage
 }
@@ -43,11 +46,30 @@ type Entry struct {
 //	esc CMD     the same, with a request to run outside the sandbox
 //	bash CMD    the same as esc
 //	patch FILE  the same, with apply_patch, which adds FILE with the line "scripted"
+//	js SCRIPT   a script that calls tools, for a model in code mode
+//	plan X      a plan with the one step X, after the text "Here it is."
 //	slow N      "slow word" over and over for N seconds
 //	error N     an API error with HTTP status N
 //	limit       the error of an account that has used what it may use
 //	anything    echo: anything
+//
+// A model in code mode has no other tool than exec, whose script calls them.
 func Decide(r Request) Reply {
+	reply := decide(r)
+	if reply.Tool != "" && reply.Tool != exec && r.inCodeMode() {
+		input, err := json.Marshal(reply.Input)
+		if patch := reply.Patch; patch != "" {
+			reply.Tool, input, err = "apply_patch", quoted(patch), nil
+		}
+		if err != nil {
+			return Reply{Status: http.StatusBadRequest, Kind: err.Error()}
+		}
+		reply.Tool, reply.Script = exec, "text(await tools."+reply.Tool+"("+string(input)+"))"
+	}
+	return reply
+}
+
+func decide(r Request) Reply {
 	if out, ok := lastOutput(r); ok {
 		return Reply{Text: "tool result: " + out}
 	}
@@ -63,8 +85,12 @@ func Decide(r Request) Reply {
 		return Reply{Text: "I need more rights.", Tool: "exec_command",
 			Input: map[string]any{"cmd": rest, "sandbox_permissions": "require_escalated", "justification": "scripted reason"}}
 	case "patch":
-		return Reply{Text: "I will write it.", Tool: "exec_command",
-			Input: map[string]any{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + rest + "\n+scripted\n*** End Patch\nEOF"}}
+		patch := "*** Begin Patch\n*** Add File: " + rest + "\n+scripted\n*** End Patch\n"
+		return Reply{Text: "I will write it.", Tool: "exec_command", Patch: patch, Input: map[string]any{"cmd": "apply_patch <<'EOF'\n" + patch + "EOF"}}
+	case "js":
+		return Reply{Text: "I will run it.", Tool: exec, Script: rest}
+	case "plan":
+		return Reply{Text: "Here it is.\n<proposed_plan>\n" + rest + "\n</proposed_plan>"}
 	case "slow":
 		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
 	case "error":
@@ -73,6 +99,27 @@ func Decide(r Request) Reply {
 		return Reply{Status: http.StatusTooManyRequests, Kind: "usage_limit_reached"}
 	}
 	return Reply{Text: "echo: " + text}
+}
+
+// exec is the tool of a model in code mode.
+const exec = "exec"
+
+func (r Request) inCodeMode() bool {
+	for _, e := range r.Input {
+		for _, group := range e.Tools {
+			for _, tool := range group.Tools {
+				if tool.Name == exec {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func quoted(text string) []byte {
+	data, _ := json.Marshal(text) // a text has no other form
+	return data
 }
 
 // lastWords returns the newest text of a user's message that Codex has not added itself.
@@ -103,7 +150,7 @@ func lastOutput(r Request) (string, bool) {
 		switch {
 		case e.words() != "":
 			return "", false
-		case e.Type == "function_call_output":
+		case e.Type == "function_call_output", e.Type == "custom_tool_call_output":
 			return string(e.Output), true
 		}
 	}

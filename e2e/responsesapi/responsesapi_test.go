@@ -21,6 +21,8 @@ func TestDecide(t *testing.T) {
 		{"Codex' own messages", user("say hi") + "," + user("<environment_context>x</environment_context>"), "hi", ""},
 		{"a tool", user("run ls"), "I will run it.", "exec_command"},
 		{"its output", user("run ls") + `,{"type":"function_call_output","output":"a.txt"}`, `tool result: "a.txt"`, ""},
+		{"code mode", `{"type":"additional_tools","tools":[{"name":"functions","tools":[{"name":"exec"}]}]},` + user("run ls"), "I will run it.", "exec"},
+		{"the output of a script", user("run ls") + `,{"type":"custom_tool_call_output","output":"a.txt"}`, `tool result: "a.txt"`, ""},
 		{"words after an output", user("run ls") + `,{"type":"function_call_output","output":"a.txt"},` + user("say b"), "b", ""},
 		{"anything", user("hm"), "echo: hm", ""},
 	}

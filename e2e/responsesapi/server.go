@@ -137,8 +137,11 @@ func answer(ctx context.Context, w http.ResponseWriter, r Request, reply Reply) 
 }
 
 func (r Reply) call() map[string]any {
-	if r.Tool == "" {
+	switch r.Tool {
+	case "":
 		return nil
+	case exec:
+		return map[string]any{"type": "custom_tool_call", "id": newID("ctc_"), "call_id": newID("call_"), "name": exec, "input": r.Script}
 	}
 	input, err := json.Marshal(r.Input)
 	if err != nil {
