@@ -51,6 +51,7 @@ type item struct {
 	Source   string
 	Content  []struct{ Text string }
 	Command  []string
+	Text     string // of a plan
 }
 
 // failure is the error of a turn.
@@ -79,13 +80,13 @@ const (
 // passed are the types of lines without an item, and the items that other lines repeat.
 var (
 	passed      = []string{meta, turnContext, usageRecord, "world_state", "compacted"}
-	passedItems = []string{"CommandExecution", "FileChange", "Plan", "Reasoning", "McpToolCall", "WebSearch", "ImageView", "HookPrompt"}
+	passedItems = []string{"CommandExecution", "FileChange", "Reasoning", "McpToolCall", "WebSearch", "ImageView", "HookPrompt"}
 )
 
 // form is the form of rollouts. Its marks are in each line that people read.
 func form() *jsonl.Form {
 	return jsonl.NewForm(parse, mark("UserMessage"), mark("AgentMessage"), mark("function_call"), mark("custom_tool_call"),
-		mark("ContextCompaction"), mark("turn_aborted"), []byte(`"codex_error_info"`), []byte(`"user_shell"`), []byte(shellResult))
+		mark("ContextCompaction"), mark("Plan"), mark("turn_aborted"), []byte(`"codex_error_info"`), []byte(`"user_shell"`), []byte(shellResult))
 }
 
 func mark(kind string) []byte { return []byte(`"type":"` + kind + `"`) }
@@ -137,6 +138,8 @@ func (i item) items() ([]jsonl.Item, error) {
 		return spoken(jsonl.Item{Kind: jsonl.UserPrompt, Text: i.text(), MessageID: i.ClientID}), nil
 	case "AgentMessage":
 		return spoken(jsonl.Item{Kind: jsonl.Text, Text: i.text(), MessageID: i.ID, Last: i.Phase != "commentary"}), nil
+	case "Plan": // no message repeats it
+		return spoken(jsonl.Item{Kind: jsonl.Text, Text: i.Text, MessageID: i.ID, Last: true}), nil
 	case "ContextCompaction":
 		return []jsonl.Item{{Kind: jsonl.CompactBoundary}}, nil
 	case "CommandExecution":

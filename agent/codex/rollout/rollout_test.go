@@ -135,6 +135,17 @@ func TestP5_ItemsAfterCutLine(t *testing.T) {
 		"user_prompt say again nul", "text again nul", "turn_end done"}, items(t, path(t, home(t), cut)))
 }
 
+// A plan is in an item of its own: the message beside it has only the words around it. Without the plan a
+// person would approve what they have not seen.
+func TestP5_PlanIsShown(t *testing.T) {
+	const real = `{"timestamp":"2026-11-29T00:22:11.624Z","ordinal":128,"type":"event_msg","payload":{"type":"item_completed","thread_id":"01a224ad-b284-7ae3-9327-b1da2f5010ec","turn_id":"01a224ae-48fd-7f02-91dd-59810e2e7431","item":{"type":"Plan","id":"01a224ae-48fd-7f02-91dd-59810e2e7431-plan","text":"# Plan\n1. do it\n"},"started_at_ms":1795911731624,"completed_at_ms":1795911731624}}
+{"timestamp":"2026-11-29T00:22:11.625Z","ordinal":129,"type":"event_msg","payload":{"type":"item_completed","thread_id":"01a224ad-b284-7ae3-9327-b1da2f5010ec","turn_id":"01a224ae-48fd-7f02-91dd-59810e2e7431","item":{"type":"AgentMessage","id":"msg_eb1e697fda2e40acb3ce913ba90baa7c","content":[{"type":"Text","text":"Here it is.\n"}]},"started_at_ms":1795911731624,"completed_at_ms":1795911731625}}
+`
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte(real), 0o600))
+	assert.Equal(t, []string{"text # Plan\n1. do it", "text Here it is."}, items(t, file))
+}
+
 func TestUnknownItemsAreCounted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
 	require.NoError(t, os.WriteFile(file, []byte(`{"timestamp":"2026-11-26T16:45:31.744Z","type":"new_type","payload":{}}
