@@ -208,7 +208,7 @@ func settle(s State, o talk.RequestOutcome, found bool, gone bool, now time.Time
 	switch {
 	case s.HasEnded():
 		return s
-	case found && (o.Done || o.Interrupted || o.ByHook != ""): // the result may come hours later
+	case found && (o.Done || o.Interrupted || o.Unclear || o.ByHook != ""): // the result may come hours later
 		return s.end(outcomeOf(s, o), now)
 	case gone && s.Answer == nil:
 		return s.end(Outcome{What: Ended}, now)
@@ -241,6 +241,8 @@ func outcomeOf(s State, o talk.RequestOutcome) Outcome {
 		out = Outcome{What: Interrupted}
 	case o.ByHook == "deny", o.Denial != "":
 		out.What = Denied
+	case o.Unclear:
+		out = Outcome{What: Unknown}
 	case s.Request.Ask.Kind == talk.AskQuestion:
 		out.Reply, _ = inUnits(glyph.Signs(o.Text), maxReply)
 	}

@@ -220,6 +220,8 @@ func TestSettle(t *testing.T) {
 		{"answered at the desk", ask, o{Done: true, Text: "x\u202ey"}, true, false, soon, Outcome{What: Allowed, Reply: "x⟨U+202E⟩y"}, false},
 		{"interrupted", bash, o{Interrupted: true, Done: true, Denial: "user-rejected"}, true, false, soon, Outcome{What: Interrupted}, false},
 		{"interrupted, nobody knows when", after(bash, "ok"), o{Interrupted: true}, true, false, soon, Outcome{What: Interrupted}, false},
+		{"in words that nobody knows", bash, o{Unclear: true}, true, false, soon, Outcome{What: Unknown}, false},
+		{"in words that nobody knows, after the tap", after(bash, "ok"), o{Done: true, Unclear: true}, true, false, soon, Outcome{What: Unknown}, false},
 		{"the session ended", bash, o{}, false, true, soon, Outcome{What: Ended}, false},
 		{"the session ended in the middle", leave(bash, false, noon), o{}, true, true, soon, Outcome{What: Ended}, false},
 		{"the session ended, and the tap may have counted", after(bash, "ok"), o{}, false, true, soon, Outcome{What: Unknown}, false},

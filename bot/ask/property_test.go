@@ -212,7 +212,7 @@ func TestP9_DecisionCarriesOnlyShownInput(t *testing.T) {
 				now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(rt, "hours")) * time.Hour)
 				o := talk.RequestOutcome{
 					ByHook: rapid.SampledFrom([]string{"", "", "allow", "deny"}).Draw(rt, "hook"), Done: rapid.Bool().Draw(rt, "done"),
-					Interrupted: rapid.Bool().Draw(rt, "interrupted"), Denial: rapid.SampledFrom([]string{"", "user-rejected"}).Draw(rt, "denial"),
+					Interrupted: rapid.Bool().Draw(rt, "interrupted"), Unclear: rapid.Bool().Draw(rt, "unclear"), Denial: rapid.SampledFrom([]string{"", "user-rejected"}).Draw(rt, "denial"),
 				}
 				after := settle(s, o, rapid.Bool().Draw(rt, "found"), rapid.Bool().Draw(rt, "gone"), now)
 				if after.Outcome.Chat {

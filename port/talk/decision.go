@@ -121,6 +121,7 @@ type RequestOutcome struct {
 	Quoted      bool   // the result has the words of the answer that was given
 	Text        string // text of the result
 	Interrupted bool   // the person interrupted it, or answered No in the terminal
+	Unclear     bool   // it is over, but in words that do not say whether it was allowed
 }
 
 // Answerer is a setting of a project that may answer a permission request before a person does. The

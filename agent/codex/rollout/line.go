@@ -52,6 +52,7 @@ type item struct {
 	Content  []struct{ Text string }
 	Command  []string
 	Text     string // of a plan
+	Status   string // of a command or a change
 }
 
 // failure is the error of a turn.
@@ -222,13 +223,10 @@ func (l line) tool() []jsonl.Item {
 	case "function_call", "custom_tool_call":
 		return []jsonl.Item{{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: p.Name, ID: p.CallID, Input: input(p.Arguments, p.Input)}}}
 	case "function_call_output", "custom_tool_call_output":
-		var text string
-		if json.Unmarshal(p.Output, &text) != nil {
-			text = string(p.Output) // with pictures, a list
-		}
+		text := l.output()
 		head := text[:min(len(text), maxHead)] // the rest may be megabytes
-		t := &jsonl.Tool{ID: p.CallID, IsError: exitCode.MatchString(head)}
-		if t.IsError && strings.Contains(head, "rejected by user") || strings.HasPrefix(head, "aborted by user") {
+		t := &jsonl.Tool{ID: p.CallID, IsError: failed.MatchString(head)}
+		if endOf(head) == isDenied {
 			t.Denial = "user-rejected"
 		}
 		return []jsonl.Item{{Kind: jsonl.ToolResult, Text: text, Tool: t}}
@@ -236,9 +234,24 @@ func (l line) tool() []jsonl.Item {
 	return nil
 }
 
+// output returns the output of a call: a text, or a list of texts and pictures.
+func (l line) output() (text string) {
+	var parts []struct{ Text string }
+	switch {
+	case json.Unmarshal(l.Payload.Output, &text) == nil:
+	case json.Unmarshal(l.Payload.Output, &parts) == nil:
+		for _, part := range parts {
+			text += part.Text
+		}
+	default:
+		text = string(l.Payload.Output)
+	}
+	return text
+}
+
 var (
-	// exitCode matches the head of an output, before the part that the tool has printed.
-	exitCode  = lazyregexp.New(`^(?:Chunk ID: .*\n)?(?:Wall time: .*\n)?(?:Output:\n)?(?:Process exited with code|Exit code:) [1-9]|^exec_command failed`)
+	// failed matches the head of an output, before the part that the tool has printed.
+	failed    = lazyregexp.New(`^(?:Chunk ID: .*\n)?(?:Wall time: .*\n)?(?:Output:\n)?(?:Process exited with code|Exit code:) [1-9]|^Script failed|^exec_command failed`)
 	patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
 )
 

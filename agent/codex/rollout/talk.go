@@ -59,24 +59,6 @@ func (Files) Image(talk.Cursor, talk.Image) (history.Content, error) {
 	return history.Content{}, fs.ErrNotExist
 }
 
-// Outcome finds the result of the call by its id. Without one, an interrupt after the request ends
-// it. The rollout does not show who has answered: an answer that fits the result counts as taken.
-func (f Files) Outcome(ctx context.Context, q talk.Request, a *talk.Answer) (o talk.RequestOutcome, found bool, err error) {
-	o.ToolID = callOf(q)
-	err = f.Each(talk.Cursor{Path: q.Transcript, Offset: q.Offset}, true, func(i jsonl.Item) bool {
-		switch {
-		case i.Kind == jsonl.ToolResult && i.Tool.ID == o.ToolID:
-			o.Done, o.Denial, o.Text = true, i.Tool.Denial, i.Text
-			o.Quoted = a != nil && a.Allows() == (o.Denial == "")
-		case i.Kind == jsonl.Interrupt:
-			o.Interrupted, o.Quoted = true, a != nil && a.Choice == talk.ChoiceStop
-		}
-		found = o.Done || o.Interrupted
-		return !found && ctx.Err() == nil
-	})
-	return o, found && ctx.Err() == nil, cmp.Or(err, ctx.Err())
-}
-
 func callOf(q talk.Request) string {
 	var in struct{ Call string }
 	_ = json.Unmarshal(q.Input, &in) // without an id no result is found
