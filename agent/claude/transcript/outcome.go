@@ -139,21 +139,53 @@ func (s *search) see(item jsonl.Item) {
 			s.calls, s.byID[c.ToolID] = append(s.calls, c), c
 		}
 	case jsonl.PermissionDecision:
-		if c := s.byID[item.Tool.ID]; c != nil {
+		if c := s.byID[item.Tool.ID]; c != nil && (item.Text == "allow" || item.Text == "deny") { // another word decides nothing
 			c.ByHook = item.Text
 		}
 	case jsonl.ToolResult:
 		if c := s.byID[item.Tool.ID]; c != nil && !c.Done {
-			c.Done, c.done, c.left = true, item.Time, false
-			c.Denial, c.Text = item.Tool.Denial, item.Text
+			c.Done, c.done, c.left, c.Text = true, item.Time, false, item.Text
+			c.Denial, c.Interrupted, c.Unclear = ended(s.tool, item)
 		}
 	case jsonl.Interrupt:
 		for _, c := range s.calls {
 			// A call that was done before the interrupt stays done.
-			c.Interrupted = c.Interrupted || c.message == s.message && (!c.Done || c.Denial == "user-rejected")
+			c.Interrupted = c.Interrupted || c.message == s.message && (!c.Done || c.Denial == UserRejected)
 		}
 	}
 }
+
+// ended reads a result: why the call was denied, whether the person interrupted it, and whether its
+// words say neither that nor that it ran. Claude Code 2.1.128 writes no kind of a denial; there the text
+// of the result tells, except for a tool of an MCP server, whose own text may be anything.
+func ended(tool string, result jsonl.Item) (denial string, interrupted, unclear bool) {
+	byText := result.Tool.IsError && denials.MatchString(result.Text)
+	switch kind := result.Tool.Denial; kind {
+	case "":
+		switch {
+		case byText && strings.HasPrefix(tool, "mcp__"):
+			return "", false, true
+		case byText && strings.HasPrefix(result.Text, byPerson):
+			return UserRejected, false, false
+		case byText:
+			return "permission-rule", false, false
+		}
+		return "", false, false
+	case UserRejected, "permission-rule", "automode-blocked", "automode-unavailable", "automode-parsing-error":
+		return kind, false, false
+	case "interrupted", "cancelled": // while it ran, or asked
+		return "", true, false
+	}
+	return "", false, true
+}
+
+// UserRejected is the kind of a person's denial at the terminal.
+const UserRejected = "user-rejected"
+
+// byPerson begins the result of such a denial, and denials match that of any denial (2.1.128).
+const byPerson = "The user doesn't want to proceed with this tool use"
+
+var denials = lazyregexp.New(`^(?:` + byPerson + `|Permission to use .* has been denied|Permission for this (?:tool use was|action has been) denied)`)
 
 // answer notes a message of the assistant. A message comes only when every call of the previous one
 // has its result.

@@ -70,6 +70,75 @@ func TestFindOutcomeRecorded(t *testing.T) {
 	}
 }
 
+// TestP7_OutcomesAtTheDesk reads what the oldest and the newest version of Claude Code have written
+// about permissions that were answered at the desk. 2.1.128 writes no kind of a denial.
+func TestP7_OutcomesAtTheDesk(t *testing.T) {
+	type o = talk.RequestOutcome
+	no := o{Done: true, Denial: "user-rejected", Interrupted: true}
+	for _, tt := range []struct {
+		version, command, at string
+		want                 o
+	}{
+		{"2.1.128", "touch m-Escape", "00:51:26.3", no},
+		{"2.1.128", "touch m-No", "00:51:31.8", no},
+		{"2.1.128", "touch m-1", "00:51:36.8", o{Done: true}},
+		{"2.1.128", "sleep 33; touch m-run", "00:51:41.8", o{Done: true}}, // it was allowed, and interrupted while it ran
+		{"2.1.328", "touch m-Escape", "00:53:41", no},
+		{"2.1.328", "touch m-No", "00:53:46", no},
+		{"2.1.328", "touch m-1", "00:53:51.2", o{Done: true}},
+		{"2.1.328", "tail -f /dev/null; touch m-run", "00:53:56.4", no}, // the same words as those of a denial
+	} {
+		input := `{"command":"` + tt.command + `","description":"scripted command"}`
+		at, err := time.Parse(time.RFC3339Nano, "2026-11-29T"+tt.at+"Z")
+		require.NoError(t, err)
+		got, found, err := FindOutcome(t.Context(), Sought{Path: filepath.Join("testdata", "permissions-"+tt.version+".jsonl"), Tool: "Bash",
+			Input: json.RawMessage(input), At: at})
+		require.NoError(t, err)
+		assert.True(t, found, tt.version+": "+tt.command)
+		tt.want.ToolID, got.Text = got.ToolID, ""
+		assert.Equal(t, tt.want, got, tt.version+": "+tt.command)
+	}
+}
+
+// No denial looks like a permission, and a word that ccbot does not know is none.
+func TestP7_UnknownWordsAllowNothing(t *testing.T) {
+	type o = talk.RequestOutcome
+	const denied = "The user doesn't want to proceed with this tool use. The tool use was rejected"
+	for name, tt := range map[string]struct {
+		tool, kind, text string
+		isError          bool
+		want             o
+	}{
+		"a result":                                {"Bash", "", "done", false, o{Done: true}},
+		"a failed command":                        {"Bash", "", "Exit code 1", true, o{Done: true}},
+		"a command that shows a denial":           {"Bash", "", denied, false, o{Done: true}},
+		"a denial of a person, 2.1.128":           {"Bash", "", denied, true, o{Done: true, Denial: "user-rejected"}},
+		"a denial of a rule, 2.1.128":             {"Bash", "", "Permission to use Bash has been denied.", true, o{Done: true, Denial: "permission-rule"}},
+		"a denial of a classifier, 2.1.128":       {"Bash", "", "Permission for this action has been denied. Reason: x", true, o{Done: true, Denial: "permission-rule"}},
+		"what an MCP server says":                 {"mcp__x__y", "", denied, true, o{Done: true, Unclear: true}},
+		"a rule":                                  {"Bash", "permission-rule", "no", true, o{Done: true, Denial: "permission-rule"}},
+		"auto mode":                               {"Bash", "automode-blocked", "no", true, o{Done: true, Denial: "automode-blocked"}},
+		"interrupted while it ran":                {"Bash", "interrupted", "no", true, o{Done: true, Interrupted: true}},
+		"cancelled with its turn":                 {"Bash", "cancelled", "no", true, o{Done: true, Interrupted: true}},
+		"a kind of a version that does not exist": {"Bash", "postponed", "no", true, o{Done: true, Unclear: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := `{"type":"assistant","timestamp":"2026-11-20T10:00:00.500Z","message":{"id":"m","content":[{"type":"tool_use","id":"a","name":"` + tt.tool + `","input":{}}]}}`
+			result, err := json.Marshal(map[string]any{"type": "user", "timestamp": "2026-11-20T10:00:01.500Z", "toolDenialKind": tt.kind,
+				"message": map[string]any{"content": []any{map[string]any{"type": "tool_result", "tool_use_id": "a", "is_error": tt.isError, "content": tt.text}}}})
+			require.NoError(t, err)
+			got, found, err := FindOutcome(t.Context(), Sought{Path: story(t, call, string(result)), Tool: tt.tool, Input: json.RawMessage(`{}`), At: second(0.7)})
+			require.NoError(t, err)
+			assert.True(t, found)
+			tt.want.ToolID, got.Text = "a", ""
+			assert.Equal(t, tt.want, got)
+		})
+	}
+	o1, _, err := FindOutcome(t.Context(), Sought{Path: story(t, "call a m1", "decision a ask"), Tool: "Bash", Input: json.RawMessage(`{"command":"x"}`), At: second(0.7)})
+	require.NoError(t, err)
+	assert.Equal(t, o{ToolID: "a"}, o1, "a hook that leaves it to the person decides nothing")
+}
+
 // story writes transcript lines: each a few words, dated a second apart from 10:00:00.
 func story(t *testing.T, steps ...string) string {
 	t.Helper()
