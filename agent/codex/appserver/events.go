@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ccbot/internal/jsonrpc"
 )
@@ -16,6 +17,7 @@ type Event struct {
 	Began    string   // the turn that has begun
 	Ended    string   // the turn that has ended
 	Request  *Request // a request that waits for an answer
+	Patch    *Patch   // of a change of files that has begun: it may be asked about next
 	Resolved string   // the request that no longer waits, whoever answered it
 }
 
@@ -32,6 +34,9 @@ type Request struct {
 	Choices []Choice // that the terminal offers; an empty list: Accept and Decline
 	Beyond  bool     // it permits more than the command or the change, or something else
 }
+
+// Patch is the patch of a call.
+type Patch struct{ Call, Text string }
 
 // Kind is the kind of a request.
 type Kind string
@@ -63,8 +68,10 @@ type params struct {
 		ID string `json:"id"`
 	} `json:"turn"`
 	Item struct {
-		Type     string `json:"type"`
-		ClientID string `json:"clientId"`
+		Type     string   `json:"type"`
+		ID       string   `json:"id"`
+		ClientID string   `json:"clientId"`
+		Changes  []change `json:"changes"`
 	} `json:"item"`
 	Command   string            `json:"command"`
 	Cwd       string            `json:"cwd"`
@@ -105,6 +112,10 @@ func eventOf(m jsonrpc.Message, t Thread) (e Event, ok bool) {
 	case "turn/completed":
 		e.Ended = p.Turn.ID
 	case "item/started":
+		if p.Item.Type == "fileChange" {
+			e.Patch = &Patch{Call: p.Item.ID, Text: patchOf(p.Item.Changes)}
+			return e, true
+		}
 		e.Received = p.Item.ClientID
 		return e, p.Item.Type == "userMessage" && p.Item.ClientID != ""
 	case "serverRequest/resolved":
@@ -124,6 +135,44 @@ func eventOf(m jsonrpc.Message, t Thread) (e Event, ok bool) {
 		return e, false
 	}
 	return e, true
+}
+
+// change is the change of a file.
+type change struct {
+	Path string `json:"path"`
+	Kind struct {
+		Type   string `json:"type"`
+		MoveTo string `json:"move_path"`
+	} `json:"kind"`
+	Diff string `json:"diff"` // of a new or a deleted file: its content
+}
+
+// patchOf returns changes in the form of a patch; empty: one of them is of a kind that ccbot does not
+// know, and could not be shown.
+func patchOf(changes []change) string {
+	var b strings.Builder
+	for _, c := range changes {
+		sign := ""
+		switch c.Kind.Type {
+		case "add":
+			b.WriteString("*** Add File: " + c.Path + "\n")
+			sign = "+"
+		case "delete":
+			b.WriteString("*** Delete File: " + c.Path + "\n")
+			sign = "-"
+		case "update":
+			b.WriteString("*** Update File: " + c.Path + "\n")
+			if c.Kind.MoveTo != "" {
+				b.WriteString("*** Move to: " + c.Kind.MoveTo + "\n")
+			}
+		default:
+			return ""
+		}
+		for line := range strings.Lines(c.Diff) {
+			b.WriteString(sign + strings.TrimSuffix(line, "\n") + "\n")
+		}
+	}
+	return b.String()
 }
 
 // Answer answers a request. If it no longer waits, the server ignores the answer: Resolved reports

@@ -194,7 +194,7 @@ func (f *follower) joined(ctx context.Context) error {
 		return errMoved
 	}
 	f.changed() // it may have changed since
-	w := waiting{of: f.Requests, server: server.Identity, conn: c, log: f.log, ends: make(map[string]context.CancelFunc)}
+	w := waiting{of: f.Requests, server: server.Identity, conn: c, log: f.log, ends: make(map[string]context.CancelFunc), begun: make(map[string]string)}
 	defer w.end()
 	for {
 		e, err := c.Next(ctx, t)

@@ -43,6 +43,7 @@ type waiting struct {
 	conn   *Conn
 	log    *slog.Logger
 	ends   map[string]context.CancelFunc // by ids
+	begun  map[string]string             // the patches of the turn's calls, by ids
 	all    sync.WaitGroup
 }
 
@@ -52,19 +53,31 @@ func (w *waiting) note(ctx context.Context, e Event) {
 		end()
 		delete(w.ends, e.Resolved)
 	}
+	switch {
+	case e.Patch != nil:
+		w.begun[e.Patch.Call] = e.Patch.Text
+	case e.Ended != "":
+		clear(w.begun)
+	}
 	if q := e.Request; q != nil && !q.Beyond && w.of != nil && w.of.wait != nil && w.ends[q.ID] == nil {
 		within, end := context.WithCancel(ctx)
 		w.ends[q.ID] = end
-		w.all.Go(func() { w.decide(within, *q) })
+		patch := w.begun[q.Call]
+		w.all.Go(func() { w.decide(within, *q, patch) })
 	}
 }
 
-func (w *waiting) decide(ctx context.Context, q Request) {
+// decide waits for a decision. Without the patch of a change, which a connection that was made later does
+// not know, the rollout has that of a call that no script has made.
+func (w *waiting) decide(ctx context.Context, q Request, patch string) {
 	in, o := Input{Call: q.Call, Command: q.Command, Reason: q.Reason}, agent.Open{PID: w.server.PID, ProcStart: w.server.Start, ID: q.ID, Dir: q.Dir}
 	o.Conversation, _ = uuid.Parse(q.Thread) // it is the one that was joined
 	if o.Tool = "Bash"; q.Kind == AsksChange {
 		o.Tool = "apply_patch"
-		if in.Patch = w.of.Calls.Patch(ctx, o.Conversation, q.Call); in.Patch == "" {
+		if in.Patch = patch; patch == "" {
+			in.Patch = w.of.Calls.Patch(ctx, o.Conversation, q.Call)
+		}
+		if in.Patch == "" {
 			return // the chat could not show it: the terminal decides
 		}
 	}

@@ -98,6 +98,42 @@ func TestRequestWaitsUntilAnswered(t *testing.T) {
 	assert.Empty(t, all, "each waits once")
 }
 
+// begins is the start of a change of files, as the server reports it.
+func begins(call, changes string) string {
+	return `{"method":"item/started","params":{"threadId":"` + thread1.String() + `","item":{"type":"fileChange","id":"` + call + `","changes":[` + changes + `]}}}`
+}
+
+// A script's call has no line in the rollout: the server has its changes. What cannot be shown is left
+// to the terminal.
+func TestRequestHasChangesOfScript(t *testing.T) {
+	for name, tt := range map[string]struct{ changes, patch string }{
+		"a new file":      {`{"path":"/w/a","kind":{"type":"add"},"diff":"one\ntwo\n"}`, "*** Add File: /w/a\n+one\n+two\n"},
+		"a deleted file":  {`{"path":"/w/a","kind":{"type":"delete"},"diff":"one"}`, "*** Delete File: /w/a\n-one\n"},
+		"a changed file":  {`{"path":"/w/a","kind":{"type":"update","move_path":null},"diff":"@@ -1 +1 @@\n-one\n+two\n"}`, "*** Update File: /w/a\n@@ -1 +1 @@\n-one\n+two\n"},
+		"a moved file":    {`{"path":"/w/a","kind":{"type":"update","move_path":"/w/b"},"diff":""}`, "*** Update File: /w/a\n*** Move to: /w/b\n"},
+		"an unknown kind": {`{"path":"/w/a","kind":{"type":"add"},"diff":""},{"path":"/w/b","kind":{"type":"link"},"diff":"x"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, thread1)
+			s.joined = []string{begins("exec-1", tt.changes), begins("exec-2", ""), asks(4, AsksChange, `"itemId":"exec-1"`), asks(5, AsksCommand, `"itemId":"c2","command":"ls"`)}
+			all := watched(t, s, nil)
+			byID := map[string]opened{}
+			for len(byID) < 1 || tt.patch != "" && len(byID) < 2 {
+				one := <-all
+				byID[one.ID] = one
+			}
+			assert.Contains(t, byID, "5")
+			if tt.patch == "" {
+				assert.Empty(t, all)
+				return
+			}
+			var in Input
+			require.NoError(t, json.Unmarshal(byID["4"].Input, &in))
+			assert.Equal(t, Input{Call: "exec-1", Patch: tt.patch}, in)
+		})
+	}
+}
+
 // A request that survives a lost connection comes again with its id.
 func TestP8_RequestComesAgainWithItsID(t *testing.T) {
 	s := newServer(t, thread1)
