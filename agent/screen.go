@@ -53,6 +53,7 @@ type Dialog struct {
 	Options  []string // labels as shown, without numbers
 	Selected int      // index into Options; -1 without options
 	Whole    bool     // its upper edge is on the screen, and no row hides others
+	FromTop  bool     // it begins in the first row: it is whole only if nothing has scrolled
 	Question bool     // the agent asks a question, and no permission; certain only if Whole
 	Permits  bool     // it has the answers of a permission
 	Keys     []string // if the answer is typed: the text of each of Options

@@ -23,7 +23,9 @@ func (w *world) codexTypes(line string) {
 // terminal refuses some.
 func (w *world) codexCommand(command string, done func() bool) {
 	w.t.Helper()
-	refused := func() int { return strings.Count(w.tmux("capture-pane", "-p", "-t", "=ccbot:=cx"), "'"+command+"' is disabled") }
+	refused := func() int {
+		return strings.Count(w.tmux("capture-pane", "-p", "-t", "=ccbot:=cx"), "'"+command+"' is disabled")
+	}
 	for before := -1; refused() > before; {
 		before = refused()
 		w.codexTypes(command)
@@ -68,9 +70,16 @@ func TestRealP5_CodexPlanComesBeforeItsQuestion(t *testing.T) {
 	w.start()
 	w.hear(w.say("/new cx "+w.dir+" --agent codex"), "cx is ready")
 	w.hear(w.say("say hello"), "hello")
-	w.codexCommand("/plan", func() bool { return strings.Contains(w.tmux("capture-pane", "-p", "-t", "=ccbot:=cx"), "Plan mode") })
+	w.codexCommand("/plan", func() bool { return strings.Contains(w.tmux("capture-pane", "-p", "-t", "=ccbot:=cx"), "Plan mode (") })
 	prompt := w.say("plan 1. Paint the shed green")
 	w.hear(prompt, "Paint the shed green")
-	w.hear(0, "Implement this plan?")
+	asked := w.hear(0, "Implement this plan?")
+	w.tap(w.offered(asked.ID-1, "No, stay in Plan mode"), "No, stay in Plan mode")
+
+	asked = w.offered(w.say("ask Red Blue"), "Blue")
+	assert.Contains(t, asked.Text, "Which one shall it be?")
+	w.tap(asked, "Blue")
+	answer := w.hear(asked.ID, "tool result")
+	assert.Contains(t, answer.Text, "Blue")
 	w.stop()
 }

@@ -37,6 +37,12 @@ func TestRealP7_CodexThatCannotStart(t *testing.T) {
 			for _, text := range tt.says {
 				assert.Contains(t, m.Text, text)
 			}
+			if name == "no login" {
+				w.tap(w.offered(m.ID-1, "Sign in another way"), "Sign in another way")
+				w.until("it is another page", func() bool {
+					return !strings.Contains(w.tmux("capture-pane", "-p", "-t", "=ccbot:=cx"), "Sign in with Device Code")
+				})
+			}
 			w.stop()
 		})
 	}
@@ -53,7 +59,7 @@ func TestRealP7_CodexHooksAreShown(t *testing.T) {
 	w.start()
 	m := w.hear(w.say("/new cx "+w.dir+" --agent codex"), "cx is waiting for an answer")
 	assert.Contains(t, m.Text, "Hooks need review")
-	w.tmux("send-keys", "-t", "=ccbot:=cx", "Escape")
+	w.tap(w.offered(m.ID-1, "Continue without trusting (hooks won't run)"), "Continue without trusting (hooks won't run)")
 	w.hear(0, "cx is ready") // in the message about the start
 	w.hear(w.say("say without hooks"), "without hooks")
 	assert.NoFileExists(t, ran)

@@ -47,6 +47,7 @@ type Entry struct {
 //	bash CMD    the same as esc
 //	patch FILE  the same, with apply_patch, which adds FILE with the line "scripted"
 //	js SCRIPT   a script that calls tools, for a model in code mode
+//	ask A B     a question with the answers A and B, which a model may ask while it plans
 //	plan X      a plan with the one step X, after the text "Here it is."
 //	slow N      "slow word" over and over for N seconds
 //	error N     an API error with HTTP status N
@@ -56,7 +57,7 @@ type Entry struct {
 // A model in code mode has no other tool than exec, whose script calls them.
 func Decide(r Request) Reply {
 	reply := decide(r)
-	if reply.Tool != "" && reply.Tool != exec && r.inCodeMode() {
+	if reply.Tool != "" && reply.Tool != exec && reply.Tool != asksPerson && r.inCodeMode() {
 		input, err := json.Marshal(reply.Input)
 		if patch := reply.Patch; patch != "" {
 			reply.Tool, input, err = "apply_patch", quoted(patch), nil
@@ -89,6 +90,13 @@ func decide(r Request) Reply {
 		return Reply{Text: "I will write it.", Tool: "exec_command", Patch: patch, Input: map[string]any{"cmd": "apply_patch <<'EOF'\n" + patch + "EOF"}}
 	case "js":
 		return Reply{Text: "I will run it.", Tool: exec, Script: rest}
+	case "ask":
+		var options []map[string]string
+		for _, word := range strings.Fields(rest) {
+			options = append(options, map[string]string{"label": word, "description": "It is " + word})
+		}
+		return Reply{Text: "I must know.", Tool: asksPerson, Input: map[string]any{"questions": []any{map[string]any{
+			"id": "one", "header": "Choice", "question": "Which one shall it be?", "options": options}}}}
 	case "plan":
 		return Reply{Text: "Here it is.\n<proposed_plan>\n" + rest + "\n</proposed_plan>"}
 	case "slow":
@@ -101,8 +109,11 @@ func decide(r Request) Reply {
 	return Reply{Text: "echo: " + text}
 }
 
-// exec is the tool of a model in code mode.
-const exec = "exec"
+// exec is the tool of a model in code mode, which can also ask the person.
+const (
+	exec       = "exec"
+	asksPerson = "request_user_input"
+)
 
 func (r Request) inCodeMode() bool {
 	for _, e := range r.Input {

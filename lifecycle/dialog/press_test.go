@@ -85,8 +85,10 @@ func TestP7_EnterNeedsAnOpenDialog(t *testing.T) {
 func TestP7_PartialDialogTakesNoEnter(t *testing.T) {
 	const flat = "claude: Running Bash.\nPermission Required: Bash command\n> touch x\n1. Yes\n2. No\n" +
 		"Select with numbers [1-2]. Then Enter to submit or Escape to cancel: \n"
-	for _, screen := range []string{"Press any key", flat} {
-		takesNoEnterOncePartial(t, claudeui.Read(screen))
+	fromTop := coding.Screen{Text: "Trust it?\n› 1. Yes\n  2. No", Dialog: &coding.Dialog{Title: "Trust it?", Lines: []string{"Trust it?", "› 1. Yes", "  2. No"},
+		Options: []string{"Yes", "No"}, Whole: true, FromTop: true}}
+	for _, screen := range []coding.Screen{claudeui.Read("Press any key"), claudeui.Read(flat), fromTop} {
+		takesNoEnterOncePartial(t, screen)
 	}
 }
 

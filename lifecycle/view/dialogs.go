@@ -25,8 +25,9 @@ func DialogOf(r session.Record, v View) port.Dialog {
 	d.Open = true
 	if s := v.Screen.Dialog; s != nil {
 		d.Lines, d.Options, d.Selected = s.Lines, s.Options, s.Selected
-		// Without styles and rules a row that has left the screen could be the dialog's real beginning.
-		d.Whole = s.Whole && (!v.Screen.Flat || v.Pane.Scrolled == 0)
+		// A row that has left the screen could be the real beginning of a dialog without styles and rules, and
+		// of one that begins in the first row.
+		d.Whole = s.Whole && (!v.Screen.Flat && !s.FromTop || v.Pane.Scrolled == 0)
 	} else {
 		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
 		// The edges of an unrecognised dialog are unknown, and without styles all rows could be the

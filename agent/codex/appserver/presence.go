@@ -34,8 +34,8 @@ type Presences struct {
 // readTimeout bounds one question: a server that is stopped answers nothing.
 const readTimeout = 5 * time.Second
 
-// Read asks the server with a pid which conversation its terminal shows, and its state. Of a server
-// that has no conversation yet both are unknown.
+// Read asks the server with a pid which conversation its terminal shows, and its state. A server that has
+// no conversation yet reports neither: its terminal may ask something before, which only the screen shows.
 func (p Presences) Read(ctx context.Context, pid int) (witness.Presence, error) {
 	server, err := p.Processes.Inspect(pid)
 	if err == nil {
@@ -54,7 +54,7 @@ func (p Presences) Read(ctx context.Context, pid int) (witness.Presence, error) 
 	found := witness.Presence{PID: pid, ProcStart: server.Start}
 	t, err := c.Shown(ctx, p.Title, pid)
 	if errors.Is(err, errNone) {
-		return found, nil
+		return witness.Presence{}, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 	}
 	if err != nil {
 		return witness.Presence{}, err

@@ -58,9 +58,8 @@ func TestP7_ShownConversationIsKnown(t *testing.T) {
 	assert.Zero(t, f.UpdatedAt, "an earlier Codex does not report it")
 
 	s = newServer(t)
-	f, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
-	require.NoError(t, err)
-	assert.Equal(t, witness.Presence{PID: s.process.PID, ProcStart: s.process.Start}, f)
+	_, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
+	require.ErrorIs(t, err, fs.ErrNotExist, "only the screen shows what its terminal asks")
 
 	s.process.Args = []string{"codex", "--remote", "unix:///s"}
 	_, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)

@@ -53,13 +53,13 @@ func (Reader) Read(text string, _ ...string) (s agent.Screen) {
 		return s
 	}
 	at := len(rows) - 1
-	for at >= 0 && !strings.HasPrefix(rows[at].text, sign) && !isLogin(rows[at].text) {
+	for at >= 0 && !strings.HasPrefix(rows[at].text, sign) && !isList(rows[at].text) {
 		at--
 	}
 	if at < 0 {
 		return s
 	}
-	if s.Dialog = dialog(all, at); s.Dialog != nil || isLogin(all[at]) {
+	if s.Dialog = dialog(all, at); s.Dialog != nil || isList(all[at]) {
 		return s
 	}
 	if first := rows[at].styles[0]; !first.Bold || first.Dim || first.Reverse {
@@ -93,17 +93,19 @@ func box(rows []row) agent.Box {
 	return b
 }
 
-var option = lazyregexp.New(`^(?:[›>] |  )(\d{1,2})\. (.+)$`)
+// option matches an option. Those of a question of the agent and of a form are indented.
+var option = lazyregexp.New(`^ {0,2}(?:[›>] |  )(\d{1,2})\. (.+)$`)
 
-// isLogin reports whether a row is the selected option of the list of logins.
-func isLogin(text string) bool {
+// isList reports whether a row is the selected option of a list that no other row begins with the sign
+// of: the list of logins, a question, or a form.
+func isList(text string) bool {
 	n, _ := number(text)
-	return n > 0 && strings.HasPrefix(text, loginSign)
+	return n > 0 && (strings.HasPrefix(text, loginSign) || strings.HasPrefix(text, "  "+sign))
 }
 
 // isSelected reports whether a row has a sign of the selected option.
 func isSelected(text string) bool {
-	return strings.HasPrefix(text, sign) || strings.HasPrefix(text, loginSign)
+	return strings.HasPrefix(text, sign) || strings.HasPrefix(text, loginSign) || isList(text)
 }
 
 // number returns the number and the label of an option, 0 for another row.
@@ -112,8 +114,9 @@ func number(text string) (n int, label string) {
 	if m == nil {
 		return 0, ""
 	}
-	n, _ = strconv.Atoi(m[1]) // it has one or two digits
-	return n, m[2]
+	n, _ = strconv.Atoi(m[1])             // it has one or two digits
+	label, _, _ = strings.Cut(m[2], "  ") // its description may follow in a column of its own
+	return n, label
 }
 
 // dialog reads the list of options around a row, and what is above it; nil: there is no list of at
@@ -153,8 +156,8 @@ func dialog(all []string, at int) *agent.Dialog {
 	head := slices.Index(d.Lines, all[first])
 	d.Head = d.Lines[:head]
 	second := slices.ContainsFunc(slices.Concat(all[first:at], all[at+1:]), isSelected)
-	d.Whole = top > 0 && first-top < maxRows && len(d.Options) == lastNumber && !second
-	d.Permits = strings.HasPrefix(d.Options[0], "Yes")
+	d.Whole, d.FromTop = first-top < maxRows && len(d.Options) == lastNumber && !second, top == 0
+	d.Permits = strings.HasPrefix(d.Options[0], "Yes") || strings.HasPrefix(d.Options[0], "Allow")
 	return d
 }
 

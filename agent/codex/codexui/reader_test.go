@@ -60,15 +60,34 @@ func TestP7_DialogTakesKeys(t *testing.T) {
 func TestP7_FirstDialogsTakeKeys(t *testing.T) {
 	for name, want := range map[string]agent.Dialog{
 		"login": {Title: "Welcome to Codex, OpenAI's command-line coding agent",
-			Options: []string{"Sign in with ChatGPT", "Sign in with Device Code", "Sign in another way"}},
+			Options: []string{"Sign in with ChatGPT", "Sign in with Device Code", "Sign in another way"}, Whole: true, FromTop: true},
 		"hooks": {Title: "Hooks need review",
-			Options: []string{"Review hooks", "Trust all and continue", "Continue without trusting (hooks won't run)"}},
+			Options: []string{"Review hooks", "Trust all and continue", "Continue without trusting (hooks won't run)"}, Whole: true, FromTop: true},
+		"model": {Title: "Meet GPT-6 Sol", Options: []string{"Try new model", "Use existing model"}, Whole: true, FromTop: true},
 	} {
 		s := read(t, name)
 		assert.False(t, s.Box.Present, name)
 		require.NotNil(t, s.Dialog, name)
-		assert.Equal(t, want, agent.Dialog{Title: s.Dialog.Title, Options: s.Dialog.Options, Selected: s.Dialog.Selected, Whole: s.Dialog.Whole}, name)
+		assert.Equal(t, want, agent.Dialog{Title: s.Dialog.Title, Options: s.Dialog.Options, Selected: s.Dialog.Selected, Whole: s.Dialog.Whole, FromTop: s.Dialog.FromTop}, name)
 	}
+}
+
+// The lists of a question and of a form are indented.
+func TestP7_QuestionsTakeKeys(t *testing.T) {
+	s := read(t, "ask")
+	assert.False(t, s.Box.Present)
+	require.NotNil(t, s.Dialog)
+	assert.Equal(t, []string{"Red", "Blue", "None of the above"}, s.Dialog.Options)
+	assert.Contains(t, s.Dialog.Head, "  Which colour shall it have?")
+	assert.True(t, s.Dialog.Whole)
+	assert.False(t, s.Dialog.FromTop || s.Dialog.Permits)
+
+	s = read(t, "mcp")
+	require.NotNil(t, s.Dialog)
+	assert.Equal(t, []string{"Allow", "Allow for this session", "Always allow", "Cancel"}, s.Dialog.Options)
+	assert.Contains(t, s.Dialog.Head, `  Allow the tst MCP server to run tool "hello"?`)
+	assert.True(t, s.Dialog.Whole)
+	assert.True(t, s.Dialog.Permits)
 }
 
 func TestDraft(t *testing.T) {
