@@ -10,7 +10,7 @@ import (
 	"ccbot/internal/jsonrpc"
 )
 
-// Event is a change of a joined conversation. One of its parts is set.
+// Event is a change of a joined conversation. At most one of its parts is set.
 type Event struct {
 	Status   *Thread  // its status; only ID, Status and Asks are set
 	Received string   // the id of a client's text that the agent has now
@@ -97,11 +97,16 @@ func (c *Conn) Next(ctx context.Context, t Thread) (Event, error) {
 	}
 }
 
-// eventOf returns the event of a message; false: it belongs to another conversation.
+// eventOf returns the event of a message; false: it says nothing, or belongs to another conversation.
 func eventOf(m jsonrpc.Message, t Thread) (e Event, ok bool) {
 	var p params
-	if m.Params != nil && json.Unmarshal(m.Params, &p) != nil || p.ThreadID != t.ID.String() {
+	if m.Params != nil && json.Unmarshal(m.Params, &p) != nil {
 		return e, false
+	}
+	if p.ThreadID != t.ID.String() {
+		// A subagent asks. The terminal shows it, and closes its dialog only by its own keys: an event
+		// without a part makes ccbot look at the screen.
+		return e, m.ID != nil || m.Method == "serverRequest/resolved"
 	}
 	switch m.Method {
 	case "thread/status/changed":

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent"
+	"ccbot/internal/jsonrpc"
 	"ccbot/internal/waittest"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
@@ -131,6 +132,25 @@ func TestRequestHasChangesOfScript(t *testing.T) {
 			require.NoError(t, json.Unmarshal(byID["4"].Input, &in))
 			assert.Equal(t, Input{Call: "exec-1", Patch: tt.patch}, in)
 		})
+	}
+}
+
+// A subagent's request has no card: its dialog closes only by keys. It makes ccbot look at the screen.
+func TestSubagentThatAsksIsSeen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		line string
+		seen bool
+	}{
+		"a request":       {`{"id":3,"method":"item/commandExecution/requestApproval","params":{"threadId":"` + thread2.String() + `","itemId":"c1","command":"ls"}}`, true},
+		"a question":      {`{"id":3,"method":"item/tool/requestUserInput","params":{"threadId":"` + thread2.String() + `","itemId":"c1"}}`, true},
+		"it was answered": {`{"method":"serverRequest/resolved","params":{"threadId":"` + thread2.String() + `","requestId":3}}`, true},
+		"what it does":    {`{"method":"turn/started","params":{"threadId":"` + thread2.String() + `","turn":{"id":"x"}}}`, false},
+	} {
+		var m jsonrpc.Message
+		require.NoError(t, json.Unmarshal([]byte(tt.line), &m))
+		e, seen := eventOf(m, Thread{ID: thread1})
+		assert.Equal(t, tt.seen, seen, name)
+		assert.Zero(t, e, name)
 	}
 }
 
