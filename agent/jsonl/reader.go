@@ -53,9 +53,10 @@ type Reader struct {
 
 	Allow func(at int64) error // asked before each piece is read; nil: always
 
-	queue  []Item
-	broken int
-	Limit  int64 // the memory that a line may take
+	queue   []Item
+	broken  int
+	unknown int
+	Limit   int64 // the memory that a line may take
 }
 
 // Open returns a reader that starts at c. The file is opened by the first Next, and need not exist
@@ -63,6 +64,13 @@ type Reader struct {
 func (f *Form) Open(c talk.Cursor) *Reader {
 	return &Reader{form: f, start: c, next: c.Offset, Limit: Budget() * lineShare / 100}
 }
+
+// ErrUnknown is what a form returns for a line of a kind that it does not know. Agents add kinds with
+// each version.
+var ErrUnknown = errors.New("unknown kind")
+
+// Unknown returns the number of lines of unknown kinds that were passed.
+func (r *Reader) Unknown() int { return r.unknown }
 
 // Broken returns the number of lines that were passed because they are not JSON or too long.
 func (r *Reader) Broken() int { return r.broken }
@@ -120,8 +128,11 @@ func (r *Reader) fill() (bool, error) {
 		items, err := r.form.read(l)
 		at := l.At
 		r.long.release()
-		if err != nil {
-			r.broken++ // Broken counts it: one bad line must not stop a session
+		switch { // one bad line must not stop a session
+		case errors.Is(err, ErrUnknown):
+			r.unknown++
+		case err != nil:
+			r.broken++
 		}
 		r.queue = r.place(items, at)
 	}
@@ -400,7 +411,8 @@ type Follower struct {
 	room     *watch.Watcher
 	folder   *watch.Watch // watched since Next waited for more
 	log      *slog.Logger
-	reported int // broken lines already logged
+	reported int  // broken lines already logged
+	unknown  bool // a line of an unknown kind is logged
 }
 
 // Follower returns a follower that starts at c.
@@ -436,6 +448,10 @@ func (f *Follower) Now() (Item, bool, error) {
 	if n := f.reader.Broken(); n > f.reported {
 		f.log.Warn("transcript_broken_lines", logkey.Path, wording.Path(f.path), logkey.Count, n)
 		f.reported = n
+	}
+	if f.reader.Unknown() > 0 && !f.unknown {
+		f.log.Debug("transcript_unknown_lines", logkey.Path, wording.Path(f.path))
+		f.unknown = true
 	}
 	return item, ok, err
 }

@@ -127,7 +127,7 @@ func (l line) items() ([]jsonl.Item, error) {
 	case l.Type == event:
 		return l.end(), nil
 	case !slices.Contains(passed, l.Type):
-		return nil, fmt.Errorf("parse rollout line: unknown type %q", clip.Runes(l.Type, maxText))
+		return nil, fmt.Errorf("parse rollout line: type %q: %w", clip.Runes(l.Type, maxText), jsonl.ErrUnknown)
 	}
 	return nil, nil
 }
@@ -149,7 +149,7 @@ func (i item) items() ([]jsonl.Item, error) {
 		}
 	}
 	if !slices.Contains(passedItems, i.Type) {
-		return nil, fmt.Errorf("parse rollout line: unknown item %q", clip.Runes(i.Type, maxText))
+		return nil, fmt.Errorf("parse rollout line: item %q: %w", clip.Runes(i.Type, maxText), jsonl.ErrUnknown)
 	}
 	return nil, nil
 }
@@ -221,7 +221,11 @@ func (l line) tool() []jsonl.Item {
 			return []jsonl.Item{{Kind: jsonl.LocalOutput, Command: "!", Text: output}}
 		}
 	case "function_call", "custom_tool_call":
-		return []jsonl.Item{{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: p.Name, ID: p.CallID, Input: input(p.Arguments, p.Input)}}}
+		name := p.Name
+		if first := scriptTool.FindStringSubmatch(p.Input); first != nil && name == "exec" { // a script is known by its first call
+			name = first[1]
+		}
+		return []jsonl.Item{{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: name, ID: p.CallID, Input: input(p.Arguments, p.Input)}}}
 	case "function_call_output", "custom_tool_call_output":
 		text := l.output()
 		head := text[:min(len(text), maxHead)] // the rest may be megabytes
@@ -252,7 +256,10 @@ func (l line) output() (text string) {
 var (
 	// failed matches the head of an output, before the part that the tool has printed.
 	failed    = lazyregexp.New(`^(?:Chunk ID: .*\n)?(?:Wall time: .*\n)?(?:Output:\n)?(?:Process exited with code|Exit code:) [1-9]|^Script failed|^exec_command failed`)
-	patchFile = lazyregexp.New(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
+	patchFile = lazyregexp.New(`(?:^|\n|\\n)["'` + "`" + `]?\*\*\* (?:Add|Update|Delete) File: ([^\n\\"'` + "`" + `]+)`)
+	// A script calls tools.exec_command({cmd: "ls"}), tools.apply_patch("…"), tools.mcp__server__tool({}).
+	scriptTool = lazyregexp.New(`\btools\.(\w+)\(`)
+	scriptCmd  = lazyregexp.New(`\bcmd["']?\s*:\s*("(?:[^"\\\n]|\\.)*"|'[^'\\\n]*'|` + "`[^`\\\\$]*`" + `)`)
 )
 
 // input is the input of a call as jsonl.Tool.Step describes it: a command or a file.
@@ -266,6 +273,9 @@ func input(arguments, patch string) json.RawMessage {
 	_ = json.Unmarshal(given.Command, &words) // it may be a text
 	if len(words) > 0 {
 		given.Cmd = words[len(words)-1]
+	}
+	if script := scriptCmd.FindStringSubmatch(patch); script != nil && json.Unmarshal([]byte(script[1]), &given.Cmd) != nil {
+		given.Cmd = strings.Trim(script[1], "'`")
 	}
 	subject := map[string]string{}
 	if file := patchFile.FindStringSubmatch(patch + given.Cmd); file != nil {

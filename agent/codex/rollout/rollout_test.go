@@ -129,6 +129,27 @@ func TestToolFailsByExitCode(t *testing.T) {
 	}
 }
 
+// A step of code mode is the first call of its script.
+func TestStepsOfScripts(t *testing.T) {
+	for script, want := range map[string]string{
+		`const r = await tools.exec_command({cmd: "echo \"a b\"", yield_time_ms: 1000}); text(r)`:      `echo "a b"`,
+		`text(await tools.exec_command({"cmd":"touch x"}))`:                                            "touch x",
+		`const cmd = 'x'; await tools.exec_command({ cmd: 'ls -l' })`:                                  "ls -l",
+		"await tools.exec_command({cmd: `git log`})":                                                   "git log",
+		`text(await tools.apply_patch("*** Begin Patch\n*** Update File: a.go\n+x\n*** End Patch\n"))`: "apply_patch a.go",
+		"await tools.apply_patch(`*** Begin Patch\n*** Add File: b.go\n+x\n*** End Patch`)":            "apply_patch b.go",
+		`text(await tools.mcp__tst__hello({to: "you"}))`:                                               "mcp__tst__hello",
+		`text(1 + 1)`: "exec",
+	} {
+		quoted, err := json.Marshal(script)
+		require.NoError(t, err)
+		all, err := parse([]byte(`{"type":"response_item","payload":{"type":"custom_tool_call","call_id":"a","name":"exec","input":` + string(quoted) + `}}`))
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		assert.Equal(t, want, all[0].Tool.Step(), script)
+	}
+}
+
 // A line that was cut, or ends in NULs, is passed: Codex has begun a new line after it.
 func TestP5_ItemsAfterCutLine(t *testing.T) {
 	assert.Equal(t, []string{"user_prompt say two", "text two", "turn_end done",
@@ -146,6 +167,7 @@ func TestP5_PlanIsShown(t *testing.T) {
 	assert.Equal(t, []string{"text # Plan\n1. do it", "text Here it is."}, items(t, file))
 }
 
+// An item of a newer Codex is no broken line, and hides no text.
 func TestUnknownItemsAreCounted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
 	require.NoError(t, os.WriteFile(file, []byte(`{"timestamp":"2026-11-26T16:45:31.744Z","type":"new_type","payload":{}}
@@ -159,7 +181,7 @@ not JSON
 	require.NoError(t, err)
 	require.True(t, ok)
 	assert.Equal(t, "seen", i.Text, "a field of another type hides no other")
-	assert.Equal(t, 3, r.Broken())
+	assert.Equal(t, []int{1, 2}, []int{r.Broken(), r.Unknown()})
 }
 
 func TestProgressOfRealTurns(t *testing.T) {
