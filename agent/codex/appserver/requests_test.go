@@ -135,8 +135,9 @@ func TestRequestHasChangesOfScript(t *testing.T) {
 	}
 }
 
-// A subagent's request has no card: its dialog closes only by keys. It makes ccbot look at the screen.
-func TestSubagentThatAsksIsSeen(t *testing.T) {
+// A subagent's request has no card: its dialog closes only by keys. It makes ccbot look at the screen, and
+// so does a request to the API that is repeated.
+func TestScreenIsLookedAt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		line string
 		seen bool
@@ -144,6 +145,7 @@ func TestSubagentThatAsksIsSeen(t *testing.T) {
 		"a request":       {`{"id":3,"method":"item/commandExecution/requestApproval","params":{"threadId":"` + thread2.String() + `","itemId":"c1","command":"ls"}}`, true},
 		"a question":      {`{"id":3,"method":"item/tool/requestUserInput","params":{"threadId":"` + thread2.String() + `","itemId":"c1"}}`, true},
 		"it was answered": {`{"method":"serverRequest/resolved","params":{"threadId":"` + thread2.String() + `","requestId":3}}`, true},
+		"its own error":   {`{"method":"error","params":{"threadId":"` + thread1.String() + `","willRetry":true,"error":{"message":"Reconnecting... 2/4"}}}`, true},
 		"what it does":    {`{"method":"turn/started","params":{"threadId":"` + thread2.String() + `","turn":{"id":"x"}}}`, false},
 	} {
 		var m jsonrpc.Message

@@ -66,11 +66,17 @@ func (Reader) Read(text string, _ ...string) (s agent.Screen) {
 		return s // an earlier prompt
 	}
 	s.Box = box(rows[at:])
-	s.Busy = slices.ContainsFunc(all[max(0, at-busyRows):at], func(text string) bool {
-		return strings.Contains(text, "esc to interrupt")
-	})
+	for _, text := range all[max(0, at-busyRows):at] {
+		s.Busy = s.Busy || strings.Contains(text, "esc to interrupt")
+		if m := retrying.FindStringSubmatch(text); m != nil {
+			s.Retry = m[1]
+		}
+	}
 	return s
 }
+
+// retrying matches the line of a turn whose request has failed and is repeated: "Reconnecting... 2/4".
+var retrying = lazyregexp.New(`^[•◦] (Reconnecting\b.*) \(\d.*esc to interrupt\)`)
 
 // busyRows is more than the rows between the line of a running turn and the box.
 const busyRows = 8

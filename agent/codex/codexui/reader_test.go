@@ -90,6 +90,15 @@ func TestP7_QuestionsTakeKeys(t *testing.T) {
 	assert.True(t, s.Dialog.Permits)
 }
 
+// The line of a turn says that its request has failed and is repeated, with the reason or the count.
+func TestRepeatedRequest(t *testing.T) {
+	s := read(t, "retry")
+	assert.Equal(t, []any{"Reconnecting... waiting for network", true, true}, []any{s.Retry, s.Busy, s.Box.Present})
+	assert.Equal(t, "Reconnecting... 2/4", Reader{}.Read("• Reconnecting... 2/4 (4s • esc to interrupt)\n\n\x1b[1m›\x1b[0m \x1b[2mAsk\n").Retry)
+	assert.Empty(t, Reader{}.Read("• Working (2s • esc to interrupt)\n\n\x1b[1m›\x1b[0m \x1b[2mAsk\n").Retry)
+	assert.Empty(t, Reader{}.Read("• Reconnecting the cable is what I would do\n\n\x1b[1m›\x1b[0m \x1b[2mAsk\n").Retry)
+}
+
 func TestDraft(t *testing.T) {
 	draft := Reader{}.Read("• said\n\n\x1b[1m›\x1b[0m !ls\n  second row\n\n  mock · DIR\n")
 	assert.Equal(t, agent.Box{Present: true, Whole: true, Text: "!ls\nsecond row", Bash: true}, draft.Box)
