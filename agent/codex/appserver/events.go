@@ -10,7 +10,7 @@ import (
 	"ccbot/internal/jsonrpc"
 )
 
-// Event is a change of a joined conversation. At most one of its parts is set.
+// Event is a change of a joined conversation. At most one of its parts is set, apart from Asks.
 type Event struct {
 	Status   *Thread  // its status; only ID, Status and Asks are set
 	Received string   // the id of a client's text that the agent has now
@@ -18,6 +18,7 @@ type Event struct {
 	Ended    string   // the turn that has ended
 	Request  *Request // a request that waits for an answer
 	Patch    *Patch   // of a change of files that has begun: it may be asked about next
+	Asks     bool     // a request of any kind, with Request if ccbot can answer it
 	Resolved string   // the request that no longer waits, whoever answered it
 }
 
@@ -108,6 +109,7 @@ func eventOf(m jsonrpc.Message, t Thread) (e Event, ok bool) {
 		// without a part makes ccbot look at the screen.
 		return e, m.ID != nil || m.Method == "serverRequest/resolved"
 	}
+	e.Asks = m.ID != nil
 	switch m.Method {
 	case "thread/status/changed":
 		e.Status = &Thread{ID: t.ID}
@@ -136,9 +138,9 @@ func eventOf(m jsonrpc.Message, t Thread) (e Event, ok bool) {
 				e.Request.Choices = append(e.Request.Choices, one)
 			}
 		}
-		return e, m.ID != nil
+		return e, e.Asks
 	default:
-		return e, false
+		return e, e.Asks
 	}
 	return e, true
 }

@@ -103,7 +103,7 @@ func (p Presences) Watch(ctx context.Context, folders *watch.Watcher, log *slog.
 				followers.Go(func() { f.recheck(ctx) })
 				continue
 			}
-			f := &follower{Presences: p, pid: pid, log: log, changed: func() { changed(pid) }, again: make(chan struct{}, 1), leave: func() {}, timeout: joinTimeout}
+			f := &follower{Presences: p, pid: pid, log: log, changed: func() { changed(pid) }, again: make(chan struct{}, 1), leave: func() {}, timeout: joinTimeout, lost: lostAfter}
 			followed[pid] = f
 			followers.Go(func() { f.run(ctx) })
 		}
@@ -118,15 +118,25 @@ const joinAgain = 5 * time.Second
 // it opens later would have no card.
 const joinTimeout = 30 * time.Second
 
+// lostAfter is more than the time between the status that says that the agent asks, and the request.
+// One that begins while its conversation is being joined may come to nobody; a connection that is made
+// later gets it.
+const lostAfter = 3 * time.Second
+
+// errLost is returned for a conversation that asks, but whose request has not come.
+var errLost = errors.New("appserver: a request has not come")
+
 // follower follows the conversation that the terminal of a server shows.
 type follower struct {
 	Presences
-	pid     int
-	log     *slog.Logger
-	changed func()
-	again   chan struct{} // ends the pause before the next connection
-	timeout time.Duration // of joining
-	ended   atomic.Bool   // the server has
+	pid      int
+	log      *slog.Logger
+	changed  func()
+	again    chan struct{} // ends the pause before the next connection
+	timeout  time.Duration // of joining
+	lost     time.Duration // without a request the conversation is joined once more
+	rejoined bool          // it was
+	ended    atomic.Bool   // the server has
 
 	mu    sync.Mutex
 	shown uuid.UUID // the conversation that was joined
@@ -153,10 +163,12 @@ func (f *follower) recheck(ctx context.Context) {
 func (f *follower) run(ctx context.Context) {
 	defer f.ended.Store(true)
 	for ctx.Err() == nil {
-		if errors.Is(f.joined(ctx), process.ErrGone) {
+		switch err := f.joined(ctx); {
+		case errors.Is(err, process.ErrGone):
 			return
+		case !errors.Is(err, errLost):
+			pause.Until(ctx, joinAgain, f.again)
 		}
-		pause.Until(ctx, joinAgain, f.again)
 	}
 }
 
@@ -196,12 +208,31 @@ func (f *follower) joined(ctx context.Context) error {
 	f.changed() // it may have changed since
 	w := waiting{of: f.Requests, server: server.Identity, conn: c, log: f.log, ends: make(map[string]context.CancelFunc), begun: make(map[string]string)}
 	defer w.end()
-	for {
-		e, err := c.Next(ctx, t)
+	for came := false; ; {
+		f.rejoined = f.rejoined && t.Asks
+		e, err := f.next(ctx, c, t, t.Asks && !came && !f.rejoined)
 		if err != nil {
+			f.rejoined = errors.Is(err, errLost)
 			return err
+		}
+		if came = came || e.Asks; e.Status != nil {
+			t.Asks, came = e.Status.Asks, came && e.Status.Asks
 		}
 		w.note(ctx, e)
 		f.changed()
 	}
+}
+
+// next waits for an event. If a request must come, it waits for a short time only.
+func (f *follower) next(ctx context.Context, c *Conn, t Thread, must bool) (Event, error) {
+	if !must {
+		return c.Next(ctx, t)
+	}
+	within, done := context.WithTimeoutCause(ctx, f.lost, errLost)
+	defer done()
+	e, err := c.Next(within, t)
+	if err != nil && errors.Is(context.Cause(within), errLost) {
+		err = errLost
+	}
+	return e, err
 }

@@ -222,13 +222,49 @@ func TestSilentServerIsJoinedAgain(t *testing.T) {
 	}
 	t.Cleanup(cancel) // before the server ends
 	f := &follower{Presences: Presences{Processes: s, Requests: r}, pid: s.process.PID, log: slog.New(slog.DiscardHandler), changed: func() {},
-		again: make(chan struct{}, 1), leave: func() {}, timeout: 3 * time.Second}
+		again: make(chan struct{}, 1), leave: func() {}, timeout: 3 * time.Second, lost: lostAfter}
 	f.again <- struct{}{} // no pause
 	done := make(chan struct{})
 	go func() { f.run(ctx); close(done) }()
 	assert.Equal(t, "3", waittest.Next(t, all, "the server is asked again").ID)
 	cancel()
 	<-done
+}
+
+// A request that began while its conversation was being joined may come to nobody. The conversation is
+// joined once more, and not again if it asks something that nobody else gets.
+func TestLostRequestComesToNextConnection(t *testing.T) {
+	s := newServer(t, thread1)
+	s.status = `{"type":"active","activeFlags":["waitingOnApproval"]}`
+	all := make(chan agent.Open, 10)
+	r := &Requests{}
+	r.Connect(func(_ context.Context, o agent.Open) (json.RawMessage, error) { all <- o; return nil, nil })
+	var joins atomic.Int32
+	s.resumed = func(uuid.UUID) {
+		if joins.Add(1) == 3 {
+			s.joined = []string{asks(3, AsksCommand, `"itemId":"c1","command":"ls"`)}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	f := &follower{Presences: Presences{Processes: s, Requests: r}, pid: s.process.PID, log: slog.New(slog.DiscardHandler), changed: func() {},
+		again: make(chan struct{}, 1), leave: func() {}, timeout: joinTimeout, lost: time.Millisecond}
+	require.ErrorIs(t, f.joined(ctx), errLost)
+	second := make(chan error, 1)
+	go func() { second <- f.joined(ctx) }() // it stays
+	waittest.Until(t, func() bool { return joins.Load() == 2 })
+	time.Sleep(50 * time.Millisecond)
+	assert.Empty(t, second)
+	s.toAll(`{"method":"thread/status/changed","params":{"threadId":"` + thread1.String() + `","status":{"type":"idle"}}}`)
+	s.toAll(`{"method":"thread/status/changed","params":{"threadId":"` + thread1.String() + `","status":{"type":"active","activeFlags":["waitingOnApproval"]}}}`)
+	require.ErrorIs(t, waittest.Next(t, second, "another request is lost"), errLost)
+	f.rejoined = false
+	third := make(chan error, 1)
+	f.lost = time.Hour
+	go func() { third <- f.joined(ctx) }()
+	assert.Equal(t, "3", waittest.Next(t, all, "the request comes").ID)
+	cancel()
+	<-third
 }
 
 // A request that permits more than the chat would show is left to the terminal.
