@@ -20,7 +20,9 @@ import (
 // API on loopback.
 func newCodexWorld(t *testing.T) *world {
 	t.Helper()
-	return newCodexWorldOf(t, realcodex.InCodeMode)
+	w := newWorld(t)
+	w.addCodex(w.dir)
+	return w
 }
 
 // newCodexWorldOf is newCodexWorld with another model of Codex.
