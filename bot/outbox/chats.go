@@ -5,17 +5,21 @@ import (
 	"fmt"
 	"time"
 
+	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 )
 
-// IsSuspended reports whether a chat accepts nothing from this bot, see ErrBlocked. While a chat is
+// IsSuspended reports whether a chat accepts nothing from this bot, see ErrBlocked, or may not be
+// shown anything. While a chat is
 // suspended nothing is sent to it: posts stay files, callers of Send get their refusal at once, and
 // edits are dropped. After a start each suspended chat is tried once.
 func (o *Outbox) IsSuspended(chat int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	l, ok := o.queues.chats[chat]
-	return ok && l.suspended
+	if l, ok := o.queues.chats[chat]; ok && l.suspended {
+		return true
+	}
+	return o.MayShow != nil && !o.MayShow(address.Conversation{ChatID: chat})
 }
 
 // Resume tries a chat again after a message from it, because the chat can be reached. For the same

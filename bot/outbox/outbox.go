@@ -16,6 +16,7 @@ import (
 
 	"ccbot/bot/alias"
 	"ccbot/internal/address"
+	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/internal/spool"
 )
@@ -45,6 +46,10 @@ type Outbox struct {
 	// OnSent, when set before Run, is called with the id of each message that has reached the chat,
 	// before the sender gets that id. m.To is the message's place. OnSent must be quick.
 	OnSent func(m Message, messageID int)
+
+	// MayShow, when set before Run, reports whether a place may be shown anything. A chat that may not
+	// is suspended at its next turn, and when it has none yet.
+	MayShow func(to address.Conversation) bool
 
 	// Named, set before Run, knows the messages that have a name.
 	Named Owner
@@ -143,6 +148,7 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 	}
 	now := time.Now()
 	for _, l := range q.order {
+		o.bar(l)
 		l.sideCalls = slices.DeleteFunc(l.sideCalls, func(one *sideCall) bool { return !now.Before(one.expires) })
 	}
 	switch t := next(now, q.order, q.all, q.flying, q.booked); {
@@ -162,6 +168,15 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 		attempt := *t.job
 		return func() { o.deliver(calls, t.lane, t.job, attempt, idle) }, 0
 	}
+}
+
+// bar suspends a chat that may not be shown anything.
+func (o *Outbox) bar(l *chatQueue) {
+	if l.suspended || o.MayShow == nil || o.MayShow(address.Conversation{ChatID: l.chat}) {
+		return
+	}
+	o.queues.suspend(l)
+	o.log.Info("chat_barred", logkey.ChatID, l.chat, logkey.Why, "no person there is allowed")
 }
 
 func (o *Outbox) with(change func(q *queues)) {

@@ -194,6 +194,9 @@ func (q *queues) keep(l *chatQueue, j *job) {
 	switch {
 	case j.abandoned:
 		q.drop(j)
+	case l.suspended && j.kind != post: // meanwhile
+		q.drop(j)
+		j.finish(result{err: j.doubt(errSuspended(l.chat))})
 	case j.kind != edit || !l.queue.has(j):
 	case newer == nil:
 		q.edits[j.ref()] = j

@@ -177,6 +177,19 @@ func (o *Outbox) Call(ctx context.Context, to address.Conversation,
 	}
 }
 
+// Leave makes a call that leaves a chat, in Telegram's terms: also a chat that may not be shown
+// anything. Its errors are those of Call.
+func (o *Outbox) Leave(ctx context.Context, chat int64, call func(ctx context.Context, to address.Conversation) error) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	to := address.Conversation{ChatID: chat}
+	err := call(ctx, o.outward(job{to: to}).to)
+	if v := judge(err, &job{kind: send, to: to}); v.answer != paused && v.answer != denied && v.answer != moved {
+		return v.outcome(err)
+	}
+	return err
+}
+
 // outcome is the error of Call after the final answer.
 func (v verdict) outcome(err error) error {
 	switch v.answer {

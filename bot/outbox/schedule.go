@@ -284,5 +284,6 @@ func (o *Outbox) chatQueue(chat int64) *chatQueue {
 		l.until = now.Add(left)
 		o.log.Warn("chat_must_wait", logkey.ChatID, chat, logkey.Wait, left)
 	}
+	o.bar(l)
 	return l
 }

@@ -105,6 +105,7 @@ func wire(ctx context.Context, settings engine.Settings) (*system, error) {
 	s.inbox.Clock, s.inbox.Failpoint = process.Clock{Table: s.Table}, engine.Failpoint(s.Environ)
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Aliases, s.bot.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
+	s.outbox.MayShow = s.bot.MayShow
 	s.outbox.Elsewhere = s.bot.Answers.Elsewhere
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Delivered(m.Written)
@@ -199,7 +200,7 @@ func (s *system) wireChat() error {
 		_, id := chats.Aliases.Out(at.ChatID, message)
 		return id
 	}
-	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call, Out: number}}
+	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call, Leave: s.outbox.Leave, Out: number}}
 	c := chat.New(chat.Deps{Machine: s.machines.Machine(), Sender: speaks, Chats: chats, Cards: s.cards, Speech: i18n.Load(glyph.Name), Lang: s.Lang,
 		Host: s.Machine, Machines: s.machines.Machines, Dir: s.Dir, Now: time.Now, Log: s.Log, Failpoint: engine.Failpoint(s.Environ)})
 	var transcriber attachment.Transcriber // nil: VOICE_COMMAND is not set

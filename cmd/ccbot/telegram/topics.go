@@ -17,6 +17,8 @@ type Topics struct {
 	Out func(at address.Conversation, message int) int
 	// Call is outbox.Outbox.Call, from which the errors come.
 	Call func(ctx context.Context, to address.Conversation, call func(ctx context.Context, to address.Conversation) error) error
+	// Leave is outbox.Outbox.Leave.
+	Leave func(ctx context.Context, chat int64, call func(ctx context.Context, to address.Conversation) error) error
 }
 
 // OpenTopic opens a topic in a chat; icon may be empty. made is called with the topic as soon as it
@@ -42,7 +44,7 @@ func (t Topics) EditTopic(ctx context.Context, at address.Conversation, name, ic
 
 // LeaveChat leaves a group.
 func (t Topics) LeaveChat(ctx context.Context, chat int64) error {
-	return t.Call(ctx, address.Conversation{ChatID: chat}, func(ctx context.Context, to address.Conversation) error {
+	return t.Leave(ctx, chat, func(ctx context.Context, to address.Conversation) error {
 		_, err := t.API.LeaveChat(ctx, &tgbot.LeaveChatParams{ChatID: to.ChatID})
 		return err
 	})
