@@ -259,6 +259,7 @@ const (
 	ButtonRaise               Key = "button_raise"    // Cost
 	LimitOffer                Key = "limit_offer"     // Name, Until
 	LimitLoop                 Key = "limit_loop"
+	PersonLeft                Key = "person_left"
 	LimitStop                 Key = "limit_stop"         // Name, Until
 	LimitPlanned              Key = "limit_planned"      // At, Name
 	LimitMovedOn              Key = "limit_moved_on"     // Name
@@ -850,6 +851,8 @@ const (
 	ScheduleWasSent           Key = "schedule_was_sent"
 	ScheduleWasLate           Key = "schedule_was_late" // Age
 	ScheduleRemoved           Key = "schedule_removed"  // Name, Time
+	ScheduleBarred            Key = "schedule_barred"   // Name, Reason, Time
+	ScheduleTaken             Key = "schedule_taken"    // Name
 	ScheduleLine              Key = "schedule_line"     // At
 	ScheduleAsk               Key = "schedule_ask"      // Example, Name
 	ScheduleAskTime           Key = "schedule_ask_time" // Example, Name
@@ -858,6 +861,7 @@ const (
 	ScheduleNever             Key = "schedule_never"    // Example
 	ScheduleOften             Key = "schedule_often"    // Example
 	ButtonRemove              Key = "button_remove"
+	ButtonRunAsMine           Key = "button_run_as_mine"
 	ZoneMachine               Key = "zone_machine"
 	LoopAskTask               Key = "loop_ask_task"  // Name
 	LoopAskCheck              Key = "loop_ask_check" // Dir, Example

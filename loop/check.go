@@ -89,7 +89,7 @@ func (c *check) start(command, dir string, env []string) error {
 	c.cmd = exec.Command(program, HoldVerb, "--", command)
 	c.cmd.Env, c.cmd.Dir, c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = env, dir, files[0], &c.out, &c.out
 	c.cmd.ExtraFiles, c.cmd.WaitDelay = files[1:2], checkRest
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal, whose owner it would stop and whose answers it would wait for
 	err = c.cmd.Start()
 	_ = errors.Join(files[0].Close(), files[1].Close()) // the holder has them
 	if err != nil {
@@ -250,12 +250,13 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last returns at most n bytes of the end, as valid text, from the beginning of a line if possible.
+// last returns at most n bytes of the end, as valid text, from the beginning of a line if one begins
+// there.
 func (t *tail) last(n int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	cut := t.end[max(0, len(t.end)-n):]
-	if _, rest, found := strings.Cut(string(cut), "\n"); found && len(cut) < len(t.end) {
+	if _, rest, found := strings.Cut(string(cut), "\n"); found && len(cut) < len(t.end) && strings.TrimSpace(rest) != "" {
 		return strings.ToValidUTF8(rest, "\uFFFD")
 	}
 	return strings.ToValidUTF8(string(cut), "\uFFFD")

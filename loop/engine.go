@@ -34,6 +34,8 @@ type Engine interface {
 	Listen(ctx context.Context, id uuid.UUID, heard func())
 	// Place returns the repository, the branch and the commit of a folder; empty: unknown.
 	Place(ctx context.Context, dir string) (repo, branch, commit string)
+	// Top is the top folder of the work tree that a folder is in; empty: it is in none.
+	Top(dir string) string
 	// Snapshot remembers the work tree of a session as a folders.Since; empty: it is unknown.
 	Snapshot(ctx context.Context, id uuid.UUID) string
 	// Tree identifies the content of the work tree of a session; empty: it is unknown.

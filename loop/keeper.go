@@ -1,9 +1,12 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -259,6 +262,12 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 			return act{}, err
 		}
 	}
+	if known && l.State.Moves() && l.Step != port.LoopTurn {
+		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
+			s.Missing = r.Dir
+		}
+		s.Tree = k.movedInto(*l, r.Dir)
+	}
 	if known && l.looks(k.Now()) {
 		about := l.Typed
 		if l.Step == port.LoopAsk {
@@ -275,6 +284,21 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 		}
 	}
 	return next(*l, s, k.Now()), nil
+}
+
+// movedInto returns the name of the session whose live loop has the work tree of a folder, if the
+// agent of another loop has moved there.
+func (k *Keeper) movedInto(l Loop, dir string) string {
+	tree := cmp.Or(k.Engine.Top(dir), dir)
+	if tree == l.Tree {
+		return ""
+	}
+	for _, h := range k.all() {
+		if by := h.shown.Load(); by.ID != l.ID && by.State.Live() && by.Tree == tree {
+			return by.Name
+		}
+	}
+	return ""
 }
 
 // carryOut carries out a decision, except for a check. The caller holds h.mu.

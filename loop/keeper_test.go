@@ -113,7 +113,7 @@ func TestNoProgressPauses(t *testing.T) {
 	w.begin("echo took $(date +%s%N | tail -c 3)ms; exit 1", port.LoopBounds{Turns: 30})
 	w.run()
 	assert.Equal(t, []any{port.LoopPaused, port.WhyNoProgress, 4}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
-	_, err := w.Resume(t.Context(), w.only().ID)
+	_, err := w.Resume(t.Context(), w.only().ID, 0)
 	require.NoError(t, err)
 	w.run()
 	assert.Equal(t, []any{port.LoopPaused, port.WhyNoProgress, 7}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
@@ -132,7 +132,7 @@ func TestPersonComesFirst(t *testing.T) {
 	w.restart()
 	w.run()
 	assert.Equal(t, port.LoopPaused, w.only().State)
-	_, err := w.Resume(t.Context(), l.ID)
+	_, err := w.Resume(t.Context(), l.ID, 0)
 	require.NoError(t, err)
 	w.engine.onKeep = func() { w.engine.turn.Kind = outcome.Answered }
 	w.run()
@@ -154,6 +154,9 @@ func TestOneLoop(t *testing.T) {
 	w.engine.record.ID = uuid.New() // another session in the same folder
 	_, err = w.Start(t.Context(), port.LoopRequest{Key: uuid.New(), Session: w.engine.record.ID, Task: "x", Check: "x", Bounds: port.LoopBounds{Turns: 1}})
 	require.ErrorAs(t, err, &held)
+	_, err = w.Start(t.Context(), port.LoopRequest{Key: uuid.New(), Session: w.engine.record.ID, Feature: "else", Task: "x", Check: "x", Bounds: port.LoopBounds{Turns: 1}})
+	require.ErrorAs(t, err, &held, "they would write one work tree")
+	w.engine.record.Dir = t.TempDir()
 	_, err = w.Start(t.Context(), port.LoopRequest{Key: uuid.New(), Session: w.engine.record.ID, Feature: "else", Task: "x", Check: "x", Bounds: port.LoopBounds{Turns: 1}})
 	require.NoError(t, err)
 }

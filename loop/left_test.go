@@ -52,7 +52,7 @@ func TestCheckThatEndsCcbotPauses(t *testing.T) {
 		w.restart()
 	}
 	assert.Equal(t, []any{port.LoopPaused, port.WhyCheckCut, maxCuts}, []any{w.only().State, w.only().Reason, begun})
-	_, err := w.Resume(t.Context(), l.ID)
+	_, err := w.Resume(t.Context(), l.ID, 0)
 	require.NoError(t, err)
 	w.run()
 	assert.Equal(t, port.LoopDone, w.only().State)
@@ -79,7 +79,7 @@ func TestPersonTypesDuringCheck(t *testing.T) {
 	w.run()
 	assert.Equal(t, []any{port.LoopPaused, port.WhyPersonActed, 1}, []any{w.only().State, w.only().Reason, w.only().Used.Turns})
 	w.engine.onTree, w.engine.turn.Others = nil, false
-	_, err := w.Resume(t.Context(), l.ID)
+	_, err := w.Resume(t.Context(), l.ID, 0)
 	require.NoError(t, err)
 	w.run()
 	assert.Equal(t, []any{port.LoopExhausted, 5}, []any{w.only().State, w.only().Used.Turns})
@@ -93,7 +93,7 @@ func TestPromptBeforeResumeIsNoReason(t *testing.T) {
 	l := w.begin("exit 1", port.LoopBounds{Turns: 5})
 	w.run()
 	require.Equal(t, port.WhyPersonActed, w.only().Reason)
-	_, err := w.Resume(t.Context(), l.ID)
+	_, err := w.Resume(t.Context(), l.ID, 0)
 	require.NoError(t, err)
 	w.engine.onTree, w.engine.onKeep = nil, func() { w.engine.turn.Others = false }
 	w.run()
@@ -199,7 +199,7 @@ func TestP8_ResumeAfterKillAtAsked(t *testing.T) {
 		}
 		w.Yield(t.Context(), l.Session, "a prompt")
 		w.engine.onWithdraw, w.engine.onKeep = nil, func() { w.engine.turn.Kind = outcome.Answered }
-		_, err := w.Resume(t.Context(), l.ID)
+		_, err := w.Resume(t.Context(), l.ID, 0)
 		require.NoError(t, err)
 		if typed {
 			w.engine.turn.Kind = outcome.Answered

@@ -35,6 +35,11 @@ type Loop struct {
 	Resumed bool `json:"resumed,omitempty"`
 	// Ran means that the turn ran after that: its failure is a new one.
 	Ran bool `json:"ran,omitempty"`
+	// Worked means that the agent was seen at work after that. Without it, an idle agent may only not
+	// have begun again.
+	Worked bool `json:"worked,omitempty"`
+	// Tree is the top folder of the work tree, or the session's folder outside of repositories.
+	Tree string `json:"tree,omitempty"`
 	// Esc is the bound for which Esc was pressed, or was about to be.
 	Esc port.LoopReason `json:"esc,omitempty"`
 	// Counted is what the session had used when Used was counted last.

@@ -24,14 +24,21 @@ type seen struct {
 	Completed bool
 	// Kept means that the prompt of the loop was kept, although the step is LoopAsk: the save after it
 	// failed, or a crash came before it.
-	Kept bool
+	Kept    bool
+	Crashed bool // the session has ended because its agent has crashed
+	Spent   bool // the session's budget is used up: no prompt is typed
+	// Missing is the folder of the session if it does not exist any more.
+	Missing string
+	// Tree is the name of the session whose loop has the work tree that the agent has moved into.
+	Tree string
 	// Pressed means that this run of ccbot has pressed Esc in the present turn.
 	Pressed bool
 }
 
 func sessionOf(r session.Record, known bool) seen {
 	open := slices.ContainsFunc(r.Progress.Tasks, func(t port.Task) bool { return t.Status != "completed" })
-	return seen{Known: known, State: r.State, Ended: r.EndedAt, Now: view.Noted(r), Completed: len(r.Progress.Tasks) > 0 && !open}
+	crashed := r.Exit != nil && r.Exit.Crashed() && (r.State == session.Stopping || r.State == session.Completed)
+	return seen{Known: known, State: r.State, Ended: r.EndedAt, Crashed: crashed, Spent: r.Budget.State == port.BudgetSpent, Now: view.Noted(r), Completed: len(r.Progress.Tasks) > 0 && !open}
 }
 
 // do is the next step of a Keeper.
@@ -46,6 +53,7 @@ const (
 	doTurnOver do = "turn_over" // the step is LoopCheck
 	doAgain    do = "again"     // another attempt of the same iteration
 	doRuns     do = "runs"      // the turn runs after a resume or a limit
+	doHeld     do = "held"      // the reason for which the prompt is not typed, or none any more
 	doPlanned  do = "planned"   // the plan is made, and is implemented next
 	doIterate  do = "iterate"
 	doWait     do = "wait" // for the end of a limit
@@ -61,6 +69,7 @@ type act struct {
 	Detail string
 	Until  time.Time // of doWait
 	Said   bool      // of doTurnOver: the answer has the stop word
+	Works  bool      // of doRuns: the agent works
 	Passed bool      // of doIterate: the last phase follows
 }
 
@@ -104,14 +113,16 @@ func next(l Loop, s seen, now time.Time) act {
 // orphan decides about a loop whose session has ended. A loop of a session that was ended on
 // purpose waits for a while, because the person may bring the session back.
 func orphan(l Loop, s seen, now time.Time) act {
-	over := s.State.EndedOnPurpose() || s.State == session.Abandoned
+	over := s.State.EndedOnPurpose() && !s.Crashed || s.State == session.Abandoned
 	switch {
 	case !l.State.Live() || s.Known && s.State.Open() || l.preparing():
 		return act{}
 	case !s.Known, over && !now.Before(s.Ended.Add(orphanGrace)):
 		return act{Do: doEnd, State: port.LoopOrphaned, Reason: port.WhySessionEnded}
-	case !l.State.Moves():
+	case !l.State.Moves() && !(s.Crashed && l.Reason == port.WhySessionEnded): // its exit was read late
 		return act{}
+	case s.Crashed: // it waits for as long as the session can be resumed
+		return act{Do: doPause, Reason: port.WhyCrashed, Detail: string(s.State)}
 	case over || s.State == session.Stopping:
 		return act{Do: doPause, Reason: port.WhySessionEnded, Detail: string(s.State)}
 	}
@@ -171,6 +182,10 @@ func (l *Loop) nextPrompt(s seen, now time.Time) act {
 		return act{Do: doEnd, State: port.LoopExhausted, Reason: at}
 	case s.State != session.Running:
 		return act{} // it starts, or comes back
+	case s.Missing != "":
+		return act{Do: doPause, Reason: port.WhyNoFolder, Detail: s.Missing}
+	case s.Tree != "":
+		return act{Do: doPause, Reason: port.WhyTreeHeld, Detail: s.Tree}
 	case s.Now.Phase.Waiting():
 		return act{Do: doPause, Reason: port.WhyDialog, Detail: s.Now.What}
 	case s.Now.Phase == talk.PhaseLimited && s.Now.Until.After(now):
@@ -214,6 +229,9 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 	case outcome.Withdrawn:
 		return failed(port.WhyWithdrawn, "")
 	case outcome.IdleAgain:
+		if l.Resumed && !l.Worked { // the agent did not go on with the turn after the pause
+			return act{Do: doAgain}
+		}
 		return failed(port.WhyNoEnd, "")
 	case outcome.Unproven, outcome.Undecided:
 		return act{Do: doPause, Reason: port.WhyUnproven}
@@ -225,8 +243,16 @@ func (l *Loop) nextInTurn(s seen, now time.Time) act {
 	if at := l.reached(now); at != "" && !s.Pressed {
 		return act{Do: doEsc, Reason: at}
 	}
-	if l.State == port.LoopWaiting || l.Resumed && !l.Ran {
-		return act{Do: doRuns}
+	works := s.Now.Phase == talk.PhaseWorking
+	if l.State == port.LoopWaiting || l.Resumed && (!l.Ran || !l.Worked && works) {
+		return act{Do: doRuns, Works: works}
+	}
+	held := port.LoopReason("")
+	if s.Spent && l.Typed == nil {
+		held = port.HeldBudget
+	}
+	if held != l.Reason {
+		return act{Do: doHeld, Reason: held}
 	}
 	return act{}
 }
@@ -254,6 +280,10 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 			return act{Do: doEnd, State: port.LoopExhausted, Reason: at}
 		case l.Begun >= maxCuts:
 			return act{Do: doPause, Reason: port.WhyCheckCut}
+		case s.Missing != "":
+			return act{Do: doPause, Reason: port.WhyNoFolder, Detail: s.Missing}
+		case s.Tree != "":
+			return act{Do: doPause, Reason: port.WhyTreeHeld, Detail: s.Tree}
 		}
 		return act{Do: doCheck}
 	}
@@ -274,6 +304,9 @@ func (l *Loop) nextCheck(s seen, now time.Time) act {
 
 // apply changes a loop by a decision. It is pure.
 func (l *Loop) apply(a act, now time.Time) {
+	if l.Reason == port.HeldBudget {
+		l.Reason = ""
+	}
 	switch a.Do {
 	case doKeep:
 		l.State, l.Until, l.Step = port.LoopRunning, time.Time{}, port.LoopTurn
@@ -284,12 +317,14 @@ func (l *Loop) apply(a act, now time.Time) {
 		if l.Resumed {
 			l.Typed = nil // prompts of the pause may be after it
 		}
-		l.State, l.Until, l.Step, l.Resumed, l.Ran, l.Begun = port.LoopRunning, time.Time{}, port.LoopCheck, false, false, 0
+		l.State, l.Until, l.Step, l.Resumed, l.Ran, l.Worked, l.Begun = port.LoopRunning, time.Time{}, port.LoopCheck, false, false, false, 0
 		l.Said = a.Said
 	case doAgain:
 		l.again()
 	case doRuns:
-		l.State, l.Until, l.Ran = port.LoopRunning, time.Time{}, l.Resumed
+		l.State, l.Until, l.Ran, l.Worked = port.LoopRunning, time.Time{}, l.Resumed, l.Resumed && a.Works
+	case doHeld:
+		l.Reason = a.Reason
 	case doPlanned:
 		if l.Resumed {
 			l.Typed = nil // as in doTurnOver
@@ -315,7 +350,7 @@ func (l *Loop) again() {
 	if l.Typed != nil && l.Typed.Mark != nil {
 		l.Before = l.Typed
 	}
-	l.Step, l.Typed, l.Resumed, l.Ran, l.Esc = port.LoopAsk, nil, false, false, ""
+	l.Step, l.Typed, l.Resumed, l.Ran, l.Worked, l.Esc = port.LoopAsk, nil, false, false, false, ""
 }
 
 // addBounds raises the bounds that the loop has: from the present use, if that is higher.

@@ -171,7 +171,7 @@ func TestPauseKeepsPhase(t *testing.T) {
 	w.run()
 	assert.Equal(t, []any{port.LoopPaused, port.PhasePlan}, []any{w.only().State, w.only().Now()})
 	w.engine.turn = outcome.Outcome{Kind: outcome.Answered}
-	_, err = w.Resume(t.Context(), started.ID)
+	_, err = w.Resume(t.Context(), started.ID, 0)
 	require.NoError(t, err)
 	w.run()
 	assert.Equal(t, port.LoopDone, w.only().State)

@@ -73,7 +73,7 @@ func TestInterruptedAfterResume(t *testing.T) {
 		_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
 		require.NoError(t, err)
 		require.Equal(t, step, w.only().Step)
-		_, err = w.Resume(t.Context(), l.ID)
+		_, err = w.Resume(t.Context(), l.ID, 0)
 		require.NoError(t, err)
 		w.run() // the turn runs
 		w.engine.turn.Kind = outcome.Stopped
@@ -95,7 +95,7 @@ func TestCheckCutByPauseHasNoResult(t *testing.T) {
 	waittest.Until(t, func() bool { _, err := os.Stat(mark); return err == nil && len(w.only().Processes) > 1 })
 	_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
 	require.NoError(t, err)
-	_, err = w.Resume(t.Context(), l.ID)
+	_, err = w.Resume(t.Context(), l.ID, 0)
 	require.NoError(t, err)
 	require.NoError(t, <-done)
 	w.run()

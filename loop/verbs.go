@@ -53,7 +53,7 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 		return started, ErrNoSession
 	}
 	now := k.Now().UTC()
-	l := Loop{Version: Version, Loop: port.Loop{ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, LoopTerms: q.LoopTerms, Phases: q.Phases, Phase: firstPhase(q.Phases), Template: q.Template, Bounds: q.Bounds,
+	l := Loop{Version: Version, Loop: port.Loop{ID: q.Key, Session: q.Session, Name: r.Name, Feature: q.Feature, Task: q.Task, Check: q.Check, LoopTerms: q.LoopTerms, Phases: q.Phases, Phase: firstPhase(q.Phases), Template: q.Template, Bounds: q.Bounds, By: q.By,
 		State: port.LoopRunning, Step: port.LoopAsk, Iteration: 1, Attempt: 1, CreatedAt: now, UpdatedAt: now}}
 	repo, branch, commit := k.Engine.Place(ctx, r.Dir)
 	l.Commit = commit
@@ -67,7 +67,7 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 		l.Worktree = &port.LoopWorktree{From: r.ID}
 	default:
 		l.Feature = cmp.Or(l.Feature, branch)
-		l.Baseline = k.Engine.Snapshot(ctx, l.Session)
+		l.Baseline, l.Tree = k.Engine.Snapshot(ctx, l.Session), cmp.Or(k.Engine.Top(r.Dir), r.Dir)
 	}
 	if err := holder(k.all(), l); err != nil {
 		return started, err
@@ -97,7 +97,8 @@ func (k *Keeper) Start(ctx context.Context, q port.LoopRequest) (started port.Lo
 	return l.Loop, nil
 }
 
-// holder returns a HeldError if another live loop has the session or the feature of a loop. The
+// holder returns a HeldError if another live loop has the session, the feature or the work tree of a
+// loop: a work tree may have another branch by now than when that loop began. The
 // caller holds Keeper.starting.
 func holder(all []*held, l Loop) error {
 	for _, h := range all {
@@ -108,6 +109,7 @@ func holder(all []*held, l Loop) error {
 		} else {
 			same = same || by.Session == l.Session
 		}
+		same = same || l.Tree != "" && by.Tree == l.Tree
 		if same && by.ID != l.ID && by.State.Live() {
 			return &HeldError{By: by.Loop}
 		}
@@ -119,13 +121,17 @@ func holder(all []*held, l Loop) error {
 func (k *Keeper) Change(ctx context.Context, c port.LoopChange) (port.Loop, error) {
 	switch c.Do {
 	case port.LoopPause:
-		return k.Pause(ctx, c.Loop, port.WhyPerson, "")
+		why := port.WhyPerson
+		if c.Barred {
+			why = port.WhyBarred
+		}
+		return k.Pause(ctx, c.Loop, why, "")
 	case port.LoopResume:
-		return k.Resume(ctx, c.Loop)
+		return k.Resume(ctx, c.Loop, c.By)
 	case port.LoopStop:
 		return k.Stop(ctx, c.Loop)
 	case port.LoopRaise:
-		return k.raise(ctx, c.Loop, c.More)
+		return k.raise(ctx, c)
 	}
 	return port.Loop{}, fmt.Errorf("unknown change %q of a loop", c.Do)
 }
@@ -193,8 +199,8 @@ func (k *Keeper) Pause(ctx context.Context, id uuid.UUID, why port.LoopReason, d
 	}))
 }
 
-// Resume continues a paused loop.
-func (k *Keeper) Resume(ctx context.Context, id uuid.UUID) (port.Loop, error) {
+// Resume continues a paused loop, which is a person's from then on.
+func (k *Keeper) Resume(ctx context.Context, id uuid.UUID, by int64) (port.Loop, error) {
 	return k.change(ctx, id, ifLive(func(l *Loop) error {
 		if l.State != port.LoopPaused {
 			return ErrNotPaused
@@ -204,7 +210,7 @@ func (k *Keeper) Resume(ctx context.Context, id uuid.UUID) (port.Loop, error) {
 				return err
 			}
 		}
-		k.goOn(l)
+		k.goOn(l, by)
 		return nil
 	}))
 }
@@ -218,7 +224,8 @@ func (k *Keeper) Stop(ctx context.Context, id uuid.UUID) (port.Loop, error) {
 }
 
 // raise raises bounds. A loop that a bound has ended continues.
-func (k *Keeper) raise(ctx context.Context, id uuid.UUID, more port.LoopBounds) (port.Loop, error) {
+func (k *Keeper) raise(ctx context.Context, c port.LoopChange) (port.Loop, error) {
+	id, more := c.Loop, c.More
 	k.starting.Lock()
 	defer k.starting.Unlock()
 	var spent Spent
@@ -255,16 +262,17 @@ func (k *Keeper) raise(ctx context.Context, id uuid.UUID, more port.LoopBounds) 
 				return err
 			}
 		}
-		k.goOn(l)
+		k.goOn(l, c.By)
 		return nil
 	})
 }
 
 // goOn makes a loop move again. The prompts since its pause or its end are no reason for another
 // pause.
-func (k *Keeper) goOn(l *Loop) {
+func (k *Keeper) goOn(l *Loop, by int64) {
+	l.By = by
 	l.State, l.Reason, l.Detail, l.Reported, l.Begun = port.LoopRunning, "", "", port.LoopRunning, 0
-	l.Resumed, l.Ran, l.Before = l.Step == port.LoopTurn, false, nil
+	l.Resumed, l.Ran, l.Worked, l.Before = l.Step == port.LoopTurn, false, false, nil
 	if l.Step == port.LoopCheck {
 		l.Typed = nil
 	}

@@ -61,7 +61,7 @@ func (k *Keeper) makeWorktree(ctx context.Context, h *held) error {
 	}
 	r, err := k.Engine.InWorktree(ctx, l.Loop, func(top, branch string) error {
 		k.at("loop-worktree-made")
-		err := h.save(k.store, func(l *Loop) { l.Worktree.Dir, l.Feature = top, cmp.Or(l.Feature, branch) })
+		err := h.save(k.store, func(l *Loop) { l.Worktree.Dir, l.Tree, l.Feature = top, top, cmp.Or(l.Feature, branch) })
 		if err == nil {
 			err = holder(k.all(), h.copy())
 		}

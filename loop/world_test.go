@@ -127,6 +127,14 @@ func (e *fakeEngine) Place(_ context.Context, dir string) (repo, branch, commit 
 	return dir, "main", fmt.Sprint("commit ", len(e.kept))
 }
 
+// Top implements Engine: a folder named sub is in its parent's work tree.
+func (e *fakeEngine) Top(dir string) string {
+	if filepath.Base(dir) == "sub" {
+		return filepath.Dir(dir)
+	}
+	return dir
+}
+
 func (e *fakeEngine) Snapshot(context.Context, uuid.UUID) string {
 	return fmt.Sprint("tree ", len(e.kept))
 }

@@ -31,7 +31,8 @@ type LoopRequest struct {
 	Phases   LoopPhases  `json:"phases,omitzero"`
 	Template *LoopSource `json:"template,omitempty"` // that the rest was copied from; nil: none
 	// Worktree makes the loop work in a new git worktree, in a new session like Session.
-	Worktree bool `json:"worktree,omitempty"`
+	Worktree bool  `json:"worktree,omitempty"`
+	By       int64 `json:"by,omitempty"` // the person in the chat; 0: a person at the desk
 }
 
 // LoopWorktree is the git worktree of a loop. It is removed after the end of the loop and of its
@@ -58,6 +59,11 @@ type LoopChange struct {
 	// More is added to the bounds by LoopRaise. A loop that a bound has ended continues with it; a
 	// paused one stays paused. Until counts as the new end time.
 	More LoopBounds `json:"more,omitzero"`
+	// By is the person in the chat, who owns the loop after LoopResume or LoopRaise; 0: a person at the
+	// desk.
+	By int64 `json:"by,omitempty"`
+	// Barred is the reason of LoopPause: the loop's person or place is no longer allowed.
+	Barred bool `json:"barred,omitempty"`
 }
 
 // LoopDo is a kind of decision about a loop.
@@ -106,13 +112,17 @@ type LoopReason string
 
 // The reasons.
 const (
-	WhyPerson       LoopReason = "person"          // a person has asked for the pause or the end
-	WhyPersonActed  LoopReason = "person_acted"    // a person has used the session
-	WhyInterrupted  LoopReason = "interrupted"     // the turn was interrupted, as with Esc in the terminal
-	WhyDialog       LoopReason = "dialog"          // the agent asks for something
-	WhyAPIError     LoopReason = "api_error"       // a request failed, or the account is not accepted
-	WhySessionLost  LoopReason = "session_lost"    // its window or its agent is gone
-	WhySessionEnded LoopReason = "session_ended"   // on purpose
+	WhyPerson       LoopReason = "person"        // a person has asked for the pause or the end
+	WhyPersonActed  LoopReason = "person_acted"  // a person has used the session
+	WhyBarred       LoopReason = "not_allowed"   // the loop's person, or the place of the session
+	WhyInterrupted  LoopReason = "interrupted"   // the turn was interrupted, as with Esc in the terminal
+	WhyDialog       LoopReason = "dialog"        // the agent asks for something
+	WhyAPIError     LoopReason = "api_error"     // a request failed, or the account is not accepted
+	WhySessionLost  LoopReason = "session_lost"  // its window or its agent is gone
+	WhySessionEnded LoopReason = "session_ended" // on purpose
+	WhyCrashed      LoopReason = "agent_crashed"
+	WhyNoFolder     LoopReason = "folder_missing"  // of the session
+	WhyTreeHeld     LoopReason = "folder_held"     // the agent has moved into the work tree of another loop; Detail names its session
 	WhyUnproven     LoopReason = "prompt_unproven" // it is not known whether the agent has the prompt
 	WhyWithdrawn    LoopReason = "prompt_withdrawn"
 	WhyNoEnd        LoopReason = "turn_end_not_seen" // the agent is idle, and its turn has no end
@@ -126,6 +136,8 @@ const (
 	BoundCost       LoopReason = "max_cost"
 	BoundMinutes    LoopReason = "max_minutes"
 	BoundUntil      LoopReason = "until"
+	// HeldBudget is the reason for which the prompt of a loop that moves is not typed.
+	HeldBudget LoopReason = "budget"
 )
 
 // LoopBounds end a loop. Zero fields do not count; a loop has at least one bound.
@@ -216,4 +228,5 @@ type Loop struct {
 	Last      *CheckResult  `json:"last,omitempty"` // never changed
 	CreatedAt time.Time     `json:"created_at"`
 	UpdatedAt time.Time     `json:"updated_at"`
+	By        int64         `json:"by,omitempty"` // the person in the chat whose loop it is; 0: a person at the desk, or unknown
 }

@@ -28,7 +28,7 @@ func Scheduled(p chat.Phrases, r port.Session) string {
 // LoopDetails returns the details of a loop in a line.
 func LoopDetails(p chat.Phrases, l port.Loop) string {
 	var all []string
-	if l.State != port.LoopRunning {
+	if l.State != port.LoopRunning || l.Reason == port.HeldBudget {
 		all = append(all, LoopState(p, l))
 	}
 	if turn := max(1, l.Used.Turns); l.Bounds.Turns > 0 {
@@ -61,7 +61,10 @@ func LoopReason(p chat.Phrases, l port.Loop) string {
 
 // LoopState returns what a loop does now, or how it has ended.
 func LoopState(p chat.Phrases, l port.Loop) string {
-	if l.State == port.LoopRunning {
+	switch {
+	case l.State == port.LoopRunning && l.Reason == port.HeldBudget:
+		return p.Say(i18n.LoopNowKey.Of(string(l.Reason)))
+	case l.State == port.LoopRunning:
 		return p.Say(i18n.LoopNowKey.Of(string(l.Step)))
 	}
 	return p.Say(i18n.LoopNowKey.Of(string(l.State)))

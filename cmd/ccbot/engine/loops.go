@@ -185,6 +185,9 @@ func (e *loopEngine) Place(ctx context.Context, dir string) (repo, branch, commi
 	return repo, state.Branch, state.Head
 }
 
+// Top implements loop.Engine.
+func (e *loopEngine) Top(dir string) string { return git.TopOf(dir) }
+
 // snapshotTimeout is how long the start of a loop waits for a large work tree.
 const snapshotTimeout = 10 * time.Second
 

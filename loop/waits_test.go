@@ -1,0 +1,178 @@
+package loop
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/session"
+	"ccbot/lifecycle/outcome"
+	"ccbot/port"
+	"ccbot/port/talk"
+)
+
+// TestEndOfLongLineIsTold: the agent is told what the check said, also if that is one line.
+func TestEndOfLongLineIsTold(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for _, tt := range []struct{ name, out, want string }{
+		{"short", "one\ntwo\n", "one\ntwo\n"},
+		{"from the beginning of a line", long + "\none\ntwo\n", "one\ntwo\n"},
+		{"one line with its end", long + "\n", long[:maxTail-1] + "\n"},
+		{"and blank lines", long + "\n\n \n", long[:maxTail-4] + "\n\n \n"},
+		{"one line", long, long[:maxTail]},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var end tail
+			_, err := end.Write([]byte(tt.out))
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, end.last(maxTail))
+		})
+	}
+}
+
+// TestMissingFolderIsNamed before another prompt is sent to an agent without a folder.
+func TestMissingFolderIsNamed(t *testing.T) {
+	w := newWorld(t)
+	w.engine.record.Dir = t.TempDir()
+	w.begin(`rm -rf "$PWD"; false`, port.LoopBounds{Turns: 9})
+	w.run()
+	l := w.only()
+	assert.Equal(t, []any{port.LoopPaused, port.WhyNoFolder, w.engine.record.Dir}, []any{l.State, l.Reason, l.Detail})
+	assert.Len(t, w.engine.kept, 1)
+}
+
+// TestMissingFolderBeforeCheckIsNamed: the agent has removed it.
+func TestMissingFolderBeforeCheckIsNamed(t *testing.T) {
+	w := newWorld(t)
+	w.begin("true", port.LoopBounds{Turns: 9})
+	w.engine.record.Dir = filepath.Join(w.engine.record.Dir, "gone")
+	w.engine.turn = outcome.Outcome{Kind: outcome.Answered}
+	h := w.all()[0]
+	h.loop.Step = port.LoopCheck
+	w.run()
+	assert.Equal(t, port.WhyNoFolder, w.only().Reason)
+}
+
+// second is another session, in a folder.
+func (w *world) second(dir string) {
+	w.engine.worktree.record = session.Record{ID: uuid.New(), Name: "other", Dir: dir, State: session.Running}
+}
+
+// TestWorkTreeHasOneLoop whatever its branch is called by now.
+func TestWorkTreeHasOneLoop(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn = outcome.Outcome{}
+	w.begin("true", port.LoopBounds{Turns: 9})
+	w.second(filepath.Join(w.engine.record.Dir, "sub"))
+	q := port.LoopRequest{Key: uuid.New(), Session: w.engine.worktree.record.ID, Feature: "another", Task: "fix it", Check: "true", Bounds: port.LoopBounds{Turns: 3}}
+	_, err := w.Start(t.Context(), q)
+	require.ErrorAs(t, err, new(*HeldError))
+}
+
+// TestAgentThatMovesIntoWorkTreeOfLoopPauses: two agents and two checks would write it.
+func TestAgentThatMovesIntoWorkTreeOfLoopPauses(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn = outcome.Outcome{}
+	w.begin("true", port.LoopBounds{Turns: 9})
+	w.second(t.TempDir())
+	q := port.LoopRequest{Key: uuid.New(), Session: w.engine.worktree.record.ID, Task: "fix it", Check: "true", Bounds: port.LoopBounds{Turns: 3}}
+	l, err := w.Start(t.Context(), q)
+	require.NoError(t, err)
+	w.engine.worktree.record.Dir = filepath.Join(w.engine.record.Dir, "sub")
+	require.NoError(t, os.Mkdir(w.engine.worktree.record.Dir, 0o700))
+	h := w.find(l.ID)
+	require.NoError(t, w.advance(t.Context(), h))
+	now := h.copy()
+	assert.Equal(t, []any{port.LoopPaused, port.WhyTreeHeld, "api"}, []any{now.State, now.Reason, now.Detail})
+	assert.Empty(t, w.engine.kept)
+	w.engine.worktree.record.Dir = t.TempDir()
+	_, err = w.Resume(t.Context(), l.ID, 0)
+	require.NoError(t, err)
+	require.NoError(t, w.advance(t.Context(), h))
+	assert.Len(t, w.engine.kept, 1)
+}
+
+// TestLoopSurvivesCrashOfAgent: it waits for as long as its session can be resumed, and one
+// [Go on] is enough.
+func TestLoopSurvivesCrashOfAgent(t *testing.T) {
+	for _, late := range []bool{false, true} { // its exit is read late
+		w := newWorld(t)
+		w.engine.turn = outcome.Outcome{}
+		l := w.begin("true", port.LoopBounds{Turns: 9})
+		w.run()
+		crash := func() {
+			w.engine.record.State, w.engine.record.EndedAt, w.engine.record.Exit = session.Completed, w.now, &session.Exit{Known: true, Signal: 9}
+			w.engine.turn.Kind = outcome.SessionEnded
+		}
+		if w.engine.record.State = session.Stopping; late {
+			w.run()
+		}
+		crash()
+		w.run()
+		now := w.only()
+		assert.Equal(t, []any{port.LoopPaused, port.WhyCrashed}, []any{now.State, now.Reason})
+		w.now = w.now.Add(30 * 24 * time.Hour)
+		w.run()
+		w.restart()
+		assert.Equal(t, port.LoopPaused, w.only().State)
+
+		w.engine.record.State, w.engine.record.Exit, w.engine.turn.Kind = session.Running, nil, outcome.Open
+		_, err := w.Resume(t.Context(), l.ID, 0)
+		require.NoError(t, err)
+		w.run() // the agent is idle, and that counts only after a while
+		w.engine.turn.Kind = outcome.IdleAgain
+		w.engine.onKeep = func() { w.engine.turn.Kind = outcome.Answered }
+		w.run()
+		assert.Equal(t, []any{port.LoopDone, 2}, []any{w.only().State, len(w.engine.kept)})
+	}
+}
+
+// TestEndNotSeenAfterResumePauses if the agent was at work: a person may have stopped it.
+func TestEndNotSeenAfterResumePauses(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn = outcome.Outcome{}
+	l := w.begin("true", port.LoopBounds{Turns: 9})
+	w.run()
+	_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
+	require.NoError(t, err)
+	_, err = w.Resume(t.Context(), l.ID, 0)
+	require.NoError(t, err)
+	w.run()
+	w.engine.record.Phase = string(talk.PhaseWorking)
+	w.run()
+	w.engine.record.Phase, w.engine.turn.Kind = string(talk.PhaseIdle), outcome.IdleAgain
+	w.run()
+	assert.Equal(t, []any{port.LoopPaused, port.WhyNoEnd, 1}, []any{w.only().State, w.only().Reason, len(w.engine.kept)})
+}
+
+// TestLoopSaysThatItWaitsForBudget: its agent does not work.
+func TestLoopSaysThatItWaitsForBudget(t *testing.T) {
+	w := newWorld(t)
+	w.engine.turn, w.engine.unfinished = outcome.Outcome{}, true
+	w.engine.record.Budget.State = port.BudgetSpent
+	l := w.begin("true", port.LoopBounds{Turns: 9})
+	w.run()
+	assert.Equal(t, []any{port.LoopRunning, port.HeldBudget}, []any{w.only().State, w.only().Reason})
+	_, err := w.Pause(t.Context(), l.ID, port.WhyPerson, "")
+	require.NoError(t, err)
+	assert.Equal(t, port.WhyPerson, w.only().Reason)
+	_, err = w.Resume(t.Context(), l.ID, 0)
+	require.NoError(t, err)
+	w.run()
+	assert.Equal(t, port.HeldBudget, w.only().Reason)
+	w.engine.record.Budget.State = port.BudgetLeft
+	w.run()
+	assert.Empty(t, w.only().Reason)
+	w.engine.record.Budget.State, w.engine.unfinished = port.BudgetSpent, false // typed, for the last of it
+	w.run()
+	assert.Empty(t, w.only().Reason)
+	w.engine.turn.Kind = outcome.Answered
+	w.run()
+	assert.Equal(t, port.LoopDone, w.only().State)
+}
