@@ -126,6 +126,7 @@ type Bot struct {
 	Idle      *idle.Idle
 	Informer  *inform.Informer
 	Loops     *loops.Loops
+	Plans     *schedules.Schedules
 	Budget    *budget.Budget
 	Moves     *moves.Moves
 	Prompts   *prompt.Prompts
@@ -218,13 +219,14 @@ func (b *Bot) Features() []chat.Feature {
 	b.Several = several.New(c, b.MachineName, func() string { return b.Username })
 	b.NewGroups = groups.New(c, b.AllowedGroups, b.Sender, b.Several.Rules)
 	switches, plans := modes.New(c, s), schedules.New(c, b.Schedules, s.Brief)
+	b.Plans = plans
 	b.Moves, b.Changes = moves.New(c, b.onMoved, b.Topics.AskLost), changes.New(c, s)
 	b.Loops = loops.New(loops.Deps{Chat: c, Loops: b.Machine.Loops, Templates: b.Machine.Templates, Diffs: s, Brief: s.Brief, Changes: b.Changes.Show})
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
 		QueuedLines: kept, Actions: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show,
 			turn.Changes: b.Changes.Show, turn.Compact: turn.Compacting(b.Entries, s)}})
 	b.Browser = browse.New(browse.Deps{Chat: c, Places: b.Places, Agents: s, First: b.Prompts, Start: b.Resumer.Begin, Resume: b.Resumer.Again, OfLoop: loops.OfLoop(b.Deps.Machine.Loops)})
-	b.Informer = inform.New(c, b.Idle.TellLimits, plans.TellZones)
+	b.Informer = inform.New(c, b.Idle.TellLimits, plans.TellZones, b.TellPlanners)
 	return slices.Concat(
 		[]chat.Feature{b.Asking.Feature(), b.Resumer.Feature(), others.Feature(), b.Reports.Feature(), limits.Feature(), b.Budget.Feature(), b.Idle.Feature(), b.Hosts.Feature(), b.Informer.Feature(), b.Loops.Feature(), plans.Feature(),
 			b.Answers.Feature(), outputs.Feature(), long.Feature(), b.Topics.Feature(),

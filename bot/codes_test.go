@@ -46,7 +46,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 	return map[i18n.Codes][]string{
 		i18n.ChangeKey: rules(t),
 		i18n.BudgetKey: consts("of", "bot/budget"),
-		i18n.ScheduleKey: each.As([]port.SkipReason{port.SkipMissed, port.SkipBusy, port.SkipLooped, port.SkipNotResumed, port.SkipNotStarted, port.SkipEnded,
+		i18n.ScheduleKey: each.As([]port.SkipReason{port.SkipMissed, port.SkipBusy, port.SkipLooped, port.SkipBarred, port.SkipNotResumed, port.SkipNotStarted, port.SkipEnded,
 			port.SkipForgotten}, func(r port.SkipReason) string { return string(r) }),
 		i18n.StepsKey:    {string(turn.OnCard), string(turn.Nowhere)},
 		i18n.WeekdayKey:  {"0", "1", "2", "3", "4", "5", "6"},
@@ -66,7 +66,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 		i18n.HealthKey:   each.As(health.Codes(), func(c health.Code) string { return string(c) }),
 		i18n.LoopKey:     append(consts("Why", "port"), consts("Bound", "port")...),
 		i18n.StageKey:    {string(port.PhasePlan), string(port.PhaseImplement), string(port.PhaseCheck), string(port.PhaseFix), string(port.PhaseDone)},
-		i18n.LoopNowKey:  {string(port.LoopAsk), string(port.LoopTurn), string(port.LoopCheck), string(port.LoopWaiting), string(port.LoopPaused), string(port.LoopDone), string(port.LoopExhausted), string(port.LoopStopped), string(port.LoopOrphaned)},
+		i18n.LoopNowKey:  {string(port.LoopAsk), string(port.LoopTurn), string(port.LoopCheck), string(port.LoopWaiting), string(port.LoopPaused), string(port.LoopDone), string(port.LoopExhausted), string(port.LoopStopped), string(port.LoopOrphaned), string(port.HeldBudget)},
 		i18n.UnfitKey:    consts("Unfit", "port/refusal"),
 		i18n.CauseKey:    append(consts("", "internal/sysfault"), "name_too_long", "missing"),
 		i18n.RefusedKey: {models.AllowedUpdateMessage, models.AllowedUpdateEditedMessage, models.AllowedUpdateCallbackQuery,

@@ -114,10 +114,17 @@ func (b *Bot) noteActivity(ctx context.Context, who *models.User, m *models.Mess
 
 // unpark is called when a chat takes messages again.
 func (b *Bot) unpark(ctx context.Context, chatID int64) {
-	suspended := b.Sender.IsSuspended(chatID)
-	if b.Sender.Resume(chatID); suspended {
-		_ = b.notifyAll("unparked", func(f chat.Feature) bool { return f.OnResumed != nil }, func(f chat.Feature) error { f.OnResumed(ctx, chatID); return nil })
+	if b.Sender.IsSuspended(chatID) {
+		b.accepts(ctx, chatID)
+	} else {
+		b.Sender.Resume(chatID)
 	}
+}
+
+// accepts lets a chat get messages again, beginning with those that have waited for it.
+func (b *Bot) accepts(ctx context.Context, chatID int64) {
+	b.Sender.Resume(chatID)
+	_ = b.notifyAll("unparked", func(f chat.Feature) bool { return f.OnResumed != nil }, func(f chat.Feature) error { f.OnResumed(ctx, chatID); return nil })
 }
 
 // read reads a message: its place, sender and answered message; and its content: a ccbot command,

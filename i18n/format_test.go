@@ -135,7 +135,7 @@ func TestAgesHaveCaseOfTheirSentences(t *testing.T) {
 // ownReasons are the texts whose blank for a reason has ccbot's own words, or words that the caller
 // quotes.
 var ownReasons = []Key{"ending_spared", "folder_none", "get_unreadable", "health_last_error", "inbox_unwritable", "limit_not_sent",
-	"loop_ended", "loop_paused", "new_folder_refused", "schedule_ended", "schedule_skipped", "skip_why_not_resumed", "writer_kept"}
+	"loop_ended", "loop_paused", "new_folder_refused", "schedule_barred", "schedule_ended", "schedule_skipped", "skip_why_not_resumed", "writer_kept"}
 
 // The words of other programs are quoted: of Claude, of git, of Telegram, of the system.
 func TestForeignWordsAreQuoted(t *testing.T) {

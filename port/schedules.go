@@ -17,6 +17,9 @@ type Schedules interface {
 	// SetZone sets the time zone of a schedule, because that of its chat has changed. A zone that the
 	// machine does not know is the machine's own. Errors: refusal.NotFound.
 	SetZone(ctx context.Context, session, schedule uuid.UUID, zone string) error
+	// SetPlanner sets whose schedule it is. Nothing that falls due while it is barred is sent, and a
+	// prompt that waits is taken back. Errors: refusal.NotFound.
+	SetPlanner(ctx context.Context, session, schedule uuid.UUID, by Planner) error
 	// List returns all schedules, the oldest first.
 	List(ctx context.Context) ([]Schedule, error)
 	// Remove ends a schedule of a session. A prompt that is queued stays so. Errors: refusal.NotFound.
@@ -33,6 +36,13 @@ type ScheduleRequest struct {
 	Zone       string    `json:"time_zone,omitempty"` // of the chat; empty: that of the machine's settings
 	Text       string    `json:"text"`
 	SkipMissed bool      `json:"skip_missed,omitempty"`
+	By         int64     `json:"by,omitempty"` // the person in the chat; 0: a person at the desk
+}
+
+// Planner is the person in whose name a schedule sends its prompts.
+type Planner struct {
+	By     int64 `json:"by,omitempty"`     // 0: a person at the desk, or unknown
+	Barred bool  `json:"barred,omitempty"` // that person, or the place of the session, is no longer allowed
 }
 
 // Schedule describes one schedule.
@@ -47,6 +57,7 @@ type Schedule struct {
 	Next       time.Time       `json:"next,omitzero"` // the first occurrence that is not decided; zero: none
 	Last       *ScheduleReport `json:"last,omitempty"`
 	CreatedAt  time.Time       `json:"created_at"`
+	Planner
 }
 
 // ScheduleReport reports a run of a schedule. Without a reason, its prompt was sent.
@@ -72,6 +83,7 @@ const (
 	SkipMissed     SkipReason = "missed"        // the time has passed, and the schedule skips missed ones
 	SkipBusy       SkipReason = "busy"          // the run before is not over
 	SkipLooped     SkipReason = "loop"          // a loop has the session
+	SkipBarred     SkipReason = "not_allowed"   // see Planner
 	SkipNotResumed SkipReason = "not_resumed"   // the session could not be resumed; Detail has the refusal
 	SkipNotStarted SkipReason = "not_started"   // the session was resumed several times, and did not start
 	SkipEnded      SkipReason = "session_ended" // on purpose, or it was abandoned: the schedule ends

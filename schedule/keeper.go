@@ -185,15 +185,19 @@ func (k *Keeper) step(ctx context.Context, id uuid.UUID) (again bool, err error)
 			return false, err
 		}
 	case doSend:
-		if k.removed(id) {
+		if k.mustNotSend(id) {
 			return false, nil
 		}
 		if err := k.Engine.Keep(ctx, s.Session, s.Key(), s.Text); err != nil {
 			return false, err
 		}
 		k.at("schedule-kept")
-		if k.removed(id) { // meanwhile
+		if k.mustNotSend(id) { // meanwhile
 			return false, k.Engine.Withdraw(ctx, s.Session, s.Key())
+		}
+	case doDrop:
+		if err := k.Engine.Withdraw(ctx, s.Session, s.Key()); err != nil {
+			return false, err
 		}
 	}
 	if err := k.change(id, func(s *Schedule) { s.apply(a) }); err != nil {
@@ -209,12 +213,12 @@ func (k *Keeper) step(ctx context.Context, id uuid.UUID) (again bool, err error)
 	return true, nil
 }
 
-// removed reports whether a person has removed a schedule.
-func (k *Keeper) removed(id uuid.UUID) bool {
+// mustNotSend reports whether a schedule was removed or barred.
+func (k *Keeper) mustNotSend(id uuid.UUID) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	_, is := k.all[id]
-	return !is
+	s, is := k.all[id]
+	return !is || s.Barred
 }
 
 // decide looks at what the decision needs, and notes what was seen.
@@ -313,7 +317,7 @@ func (k *Keeper) Next(session uuid.UUID) (next time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, s := range k.all {
-		if s.Session == session && !s.Next.IsZero() && (next.IsZero() || s.Next.Before(next)) {
+		if s.Session == session && !s.Barred && !s.Next.IsZero() && (next.IsZero() || s.Next.Before(next)) {
 			next = s.Next
 		}
 	}
@@ -349,7 +353,7 @@ func (k *Keeper) Add(_ context.Context, q port.ScheduleRequest) (port.Schedule, 
 		q.When, q.Text = Cut(q.Text, at, location(zone))
 	}
 	s := Schedule{Version: Version, Conversation: r.Conversation, Decided: at, Schedule: port.Schedule{ID: q.Key, Session: r.ID, Name: r.Name, When: q.When,
-		Text: q.Text, SkipMissed: q.SkipMissed, CreatedAt: at}}
+		Text: q.Text, SkipMissed: q.SkipMissed, CreatedAt: at, Planner: port.Planner{By: q.By}}}
 	s.Spec, err = Parse(q.When, at, location(zone))
 	typed, class, some := talk.Normalise(q.Text)
 	if err == nil && !some {
@@ -375,6 +379,22 @@ func (k *Keeper) Add(_ context.Context, q port.ScheduleRequest) (port.Schedule, 
 
 // SetZone implements port.Schedules.
 func (k *Keeper) SetZone(_ context.Context, _, id uuid.UUID, zone string) error {
+	return k.set(id, func(s *Schedule) error { return s.inZone(zone) })
+}
+
+// SetPlanner implements port.Schedules. What fell due until now is not sent later.
+func (k *Keeper) SetPlanner(_ context.Context, _, id uuid.UUID, by port.Planner) error {
+	return k.set(id, func(s *Schedule) error {
+		if at, _ := s.rule.due(s.Decided, k.Now()); s.Barred && !by.Barred && s.Run == nil && !at.IsZero() {
+			s.apply(act{Do: doSkip, ScheduleReport: port.ScheduleReport{Reason: port.SkipBarred, At: at}})
+		}
+		s.Planner = by
+		return nil
+	})
+}
+
+// set changes a schedule as a person has decided.
+func (k *Keeper) set(id uuid.UUID, do func(s *Schedule) error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s, is := k.all[id]
@@ -382,7 +402,7 @@ func (k *Keeper) SetZone(_ context.Context, _, id uuid.UUID, zone string) error 
 		return ErrNotFound
 	}
 	s = s.Clone()
-	if err := s.inZone(zone); err != nil {
+	if err := do(&s); err != nil {
 		return err
 	}
 	defer pause.Poke(k.woken)

@@ -29,6 +29,7 @@ const (
 	doResume  do = "resume" // resume the session
 	doOver    do = "over"   // the run is over
 	doSkip    do = "skip"   // an occurrence is not sent
+	doDrop    do = "drop"   // take the prompt back, if it is not typed
 	doEnd     do = "end"    // the schedule ends
 	doNote    do = "note"   // report that the clock went back
 )
@@ -63,6 +64,13 @@ func next(s Schedule, v seen, now time.Time) act {
 		return act{Do: doEnd, ScheduleReport: port.ScheduleReport{Reason: port.SkipForgotten}}
 	case ends && !now.Before(v.Record.EndedAt.Add(orphanGrace)):
 		return act{Do: doEnd, ScheduleReport: port.ScheduleReport{Reason: port.SkipEnded}}
+	case s.Barred && s.Run != nil:
+		return act{Do: doDrop}
+	case s.Barred && !at.IsZero():
+		due.Reason = port.SkipBarred
+		return due
+	case s.Barred:
+		return act{}
 	case s.Run != nil && s.Run.Sent && isOver(v.Turn):
 		return act{Do: doOver}
 	case v.Kept && !s.Run.Sent:
@@ -178,13 +186,18 @@ func (s *Schedule) apply(a act) {
 		if a.Reason != port.SkipBusy {
 			s.Run = nil
 		}
-	case doOver:
+	case doOver, doDrop:
 		s.Run = nil
 		return
 	case doEnd:
 		s.Ended, s.Run = a.Reason, nil
 	case doNote:
 		s.ClockBack = s.Decided
+	}
+	if a.Reason == port.SkipBarred && !s.next().IsZero() { // people were told when it was barred
+		last := a.after(s.Last)
+		s.Last = &last
+		return
 	}
 	s.Reports = append(s.Reports, a.after(s.Last))
 	if a.Do != doNote {

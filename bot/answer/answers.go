@@ -189,21 +189,30 @@ func (a *Answers) onNews(_ context.Context, s port.Session, n news.News) error {
 	return nil
 }
 
+// onResumed is called when a chat accepts messages again: the readers check their sessions. Those of
+// ended sessions have left if nobody there was allowed.
+func (a *Answers) onResumed(_ context.Context, to int64) {
+	a.mu.Lock()
+	for _, t := range a.readers {
+		t.endPass()
+	}
+	a.mu.Unlock()
+	for _, r := range a.Chat.Book.Known() {
+		if r.Conversation.ChatID == to && len(r.Cursors) > 0 {
+			a.Follow(r)
+		}
+	}
+}
+
 // FeatureName is the name of the feature.
 const FeatureName = "answers"
 
 // Feature describes the feature to the dispatcher.
 func (a *Answers) Feature() chat.Feature {
 	return chat.Feature{Name: FeatureName,
-		OnNews: a.onNews,
-		Run:    a.Run,
-		OnResumed: func(context.Context, int64) { // a chat accepts messages again: the readers check their sessions
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			for _, t := range a.readers {
-				t.endPass()
-			}
-		},
+		OnNews:    a.onNews,
+		Run:       a.Run,
+		OnResumed: a.onResumed,
 		OnCurrent: func(_ context.Context, _ outbox.Conversation, id uuid.UUID) error {
 			a.Follow(port.Session{ID: id})
 			return nil

@@ -62,9 +62,9 @@ func awayMachine(c *chat.Chat, session uuid.UUID) *machine.Info {
 	return nil
 }
 
-// wakeAll lets the cards of requests be drawn again if their machine has ceased to answer, or
-// answers again.
-func wakeAll(a *Requests) {
+// WakeAll lets requests look again whether their machine answers, and whether their place may be
+// shown anything.
+func WakeAll(a *Requests) {
 	for _, r := range a.requests(func(*request) bool { return true }) {
 		pause.Poke(r.wake)
 	}

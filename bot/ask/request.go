@@ -188,6 +188,9 @@ func (r *request) follow(ctx context.Context) {
 	var again, confirm <-chan time.Time
 	unconfirmed := pause.Backoff{Min: confirmInterval, Max: pace}
 	for r.settle(ctx) {
+		if s, open := r.get(); open && !r.of.Chat.Book.MayShow(s.Conversation) { // since a change of the lists
+			r.note(r.turn(ctx, r.relocated))
+		}
 		if r.loose.Swap(false) {
 			r.letGo(ctx)
 		}

@@ -109,7 +109,7 @@ func (a *Requests) Feature() chat.Feature {
 		OnItem:    a.item,
 		OnCurrent: a.switched,
 		OnMoved:   a.moved,
-		OnMachine: func(string) { wakeAll(a) },
+		OnMachine: func(string) { WakeAll(a) },
 	}
 }
 
@@ -239,10 +239,11 @@ func (a *Requests) redialled(ctx context.Context, q Request) (known bool, err er
 
 // fresh accepts a new request. late reports that its hook may have gone since.
 func (a *Requests) fresh(ctx context.Context, session port.Session, q Request, project []talk.Answerer, late bool) error {
-	if session.ID != q.Session || !a.Chat.Book.MayShow(session.Conversation) {
+	places := a.Chat.Book.Seen(session.Conversation)
+	if session.ID != q.Session || len(places) == 0 {
 		return fmt.Errorf("request %s: its session is shown in no chat", q.ID)
 	}
-	s := New(q, session.Conversation)
+	s := New(q, places[0])
 	s.Project = project
 	r := a.newRequest(q)
 	r.late = late

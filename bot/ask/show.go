@@ -17,17 +17,19 @@ import (
 
 var errTurn = errors.New("the message waits for its turn")
 
-// relocated moves a request that must leave its conversation to its session, or to the terminal.
+// relocated moves a request that must leave its conversation to where its session is seen, or to the
+// terminal.
 func (r *request) relocated(s State) State {
 	book := r.of.Chat.Book
 	if s.Stage != StageOpen && s.Stage != StageSent || book.MayShow(s.Conversation) {
 		return s
 	}
 	session, ok := book.Records.Get(s.Request.Session)
-	if !ok || !book.MayShow(session.Conversation) {
+	places := book.Seen(session.Conversation)
+	if !ok || len(places) == 0 {
 		return leave(s, true, r.of.Chat.Now())
 	}
-	return inPlace(s, session.Conversation)
+	return inPlace(s, places[0])
 }
 
 // inPlace moves a request to another place, where none of it was shown yet.

@@ -263,6 +263,14 @@ func (b *Book) Use(ctx context.Context, to address.Conversation, r port.Session)
 	return b.MakeCurrent(ctx, to, r.ID)
 }
 
+// BringHome moves a session of a place that may not be shown anything to a person's private chat.
+func (b *Book) BringHome(ctx context.Context, r port.Session, person int64) error {
+	if b.MayShow(r.Conversation) {
+		return nil
+	}
+	return b.MoveTo(ctx, address.Conversation{ChatID: person}, r)
+}
+
 // SettleCurrent makes the last of the resumed sessions the current one, unless an open session is.
 // If the conversation's damaged file was set aside at this start, a person chooses: the previous
 // current session is unknown.
@@ -290,6 +298,9 @@ type Lists struct {
 // Admit replaces the lists, also at run time: messages of others are then ignored.
 func (a *Access) Admit(l Lists) { a.lists.Store(&l) }
 
+// Allowed returns the lists, which must not be changed.
+func (a *Access) Allowed() Lists { return *a.lists.Load() }
+
 // IsAllowed reports whether a person is on the list.
 func (a *Access) IsAllowed(person int64) bool { return a.lists.Load().People[person] }
 
@@ -310,6 +321,22 @@ func (b *Book) IsAuthorized(person int64, chat models.Chat) bool {
 // get nothing more.
 func (b *Book) MayShow(to address.Conversation) bool {
 	return b.IsAllowed(to.ChatID) || b.InGroup(to.ChatID)
+}
+
+// MayAct reports whether something that a person has planned may still be done: the person and the
+// place that shows the session are allowed. A plan that names nobody (0) depends on its place alone,
+// which in a private chat is its person. A session without a place is used at the desk only.
+func (b *Book) MayAct(by int64, at address.Conversation) bool {
+	return (by == 0 || b.IsAllowed(by)) && (at.ChatID == 0 || b.MayShow(at))
+}
+
+// Seen returns where allowed people see what is reported about a session in a place: there, or, if
+// the place may not be shown anything, in each private chat.
+func (b *Book) Seen(at address.Conversation) []address.Conversation {
+	if b.MayShow(at) {
+		return []address.Conversation{at}
+	}
+	return b.PrivateChats()
 }
 
 // InGroup reports whether a chat is an allowed group, by any number that the group has had.

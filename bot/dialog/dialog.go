@@ -96,6 +96,9 @@ func (d *Dialogs) onNews(ctx context.Context, r port.Session, n news.News) error
 	if news.IsEnd(n) {
 		return d.close(ctx, r.ID)
 	}
+	if places := d.chat.Book.Seen(r.Conversation); len(places) > 0 {
+		r.Conversation = places[0] // no agent waits unseen
+	}
 	p := d.chat.In(r.Conversation)
 	switch n := n.(type) {
 	case news.Dialog:

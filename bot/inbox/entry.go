@@ -53,6 +53,7 @@ type Entry struct {
 	Number               int64            `json:"number,omitempty"`    // of its last offer to an engine; never used again
 	Owned                bool             `json:"owned,omitempty"`     // another machine has answered that offer
 	Cancelled            bool             `json:"cancelled,omitempty"` // a person has taken it back, which its machine does not know yet
+	By                   int64            `json:"by,omitempty"`        // who asked for it, if it has no Update; 0: a person at the desk, or a plan with a file of its own
 	Text                 string           `json:"text,omitempty"`      // the normalized prompt
 	Class                talk.PromptClass `json:"class,omitempty"`     // how its receipt is proven
 	Typing               *talk.Mark       `json:"typing,omitempty"`

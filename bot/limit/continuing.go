@@ -69,6 +69,7 @@ type plan struct {
 	Until   time.Time `json:"until"`             // the end of the limit
 	Prompt  string    `json:"prompt,omitempty"`  // key of the prompt in the inbox; empty if no prompt is planned
 	Text    string    `json:"text,omitempty"`    // of the prompt, as the card shows it
+	By      int64     `json:"by,omitempty"`      // the person who planned it; 0: the chat's setting
 	Refused bool      `json:"refused,omitempty"` // nothing is sent: the card shows why, and the prompt must leave the inbox
 }
 
@@ -234,7 +235,7 @@ func (l *Continuing) tap(ctx context.Context, t chat.Tap, was plan) (chat.Answer
 	}
 	defer l.planned()
 	defer pause.Poke(l.wake)
-	p.Prompt = ""
+	p.Prompt, p.By = "", t.From
 	if t.Card.Option == planOption {
 		p.Prompt = talk.PromptKey(uuid.New())
 	}
@@ -277,7 +278,7 @@ func (l *Continuing) carryOut(ctx context.Context, key string) error {
 // the reason if nothing is sent. The entry's state keeps other code from typing it.
 func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p plan) (why render.Text, err error) {
 	typed, class, _ := talk.Normalise(p.text())
-	if _, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: p.Session, Conversation: r.Conversation,
+	if _, err := l.entries.Add(inbox.Entry{Key: p.Prompt, State: inbox.Asked, Session: p.Session, Conversation: r.Conversation, By: p.By,
 		Text: typed, Class: class}); err != nil {
 		return why, err
 	}
@@ -288,6 +289,9 @@ func (l *Continuing) send(ctx context.Context, w chat.Phrases, r port.Session, p
 		return why, err
 	case err != nil || e.State != inbox.Asked:
 		return why, nil
+	}
+	if !l.chat.Book.MayAct(p.By, r.Conversation) {
+		return w.Text(i18n.LimitNotSent, i18n.Args{"Name": r.Name, "Reason": w.Say(i18n.PersonLeft)}), nil
 	}
 	work, err := l.work(ctx, r.ID)
 	if r.State == port.StateUnknown {

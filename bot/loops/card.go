@@ -148,16 +148,28 @@ func (l *Loops) counted(ctx context.Context, of port.Loop, step string) func(*sh
 // report posts a message about an end, or a pause that no person has asked for. Again it is the
 // same message.
 func (l *Loops) report(ctx context.Context, r port.Session, of port.Loop) error {
-	if of.State == port.LoopRunning || of.Reason == port.WhyPerson || !l.Chat.Book.MayShow(r.Conversation) {
+	if of.State == port.LoopRunning || of.Reason == port.WhyPerson {
 		return nil
 	}
-	w := words{l.Chat.In(r.Conversation)}
-	look := card.Content{To: r.Conversation, Session: r.ID, Text: w.report(r, of), Options: w.options(of), Means: of.ID.String(),
+	var errs []error
+	for _, to := range l.Chat.Book.Seen(r.Conversation) {
+		errs = append(errs, l.reportIn(ctx, to, r, of))
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Loops) reportIn(ctx context.Context, to place, r port.Session, of port.Loop) error {
+	w := words{l.Chat.In(to)}
+	look := card.Content{To: to, Session: r.ID, Text: w.report(r, of), Options: w.options(of), Means: of.ID.String(),
 		Sounds: sounds(of) && l.Chat.Sounds(chat.LoopWaits, r)}
 	if c, open := l.cards.Get(of.ID.String()); open && c.Content.To == look.To {
 		look.ReplyTo = c.Message
 	}
-	return l.notes.Show(ctx, noteKey(of), look, note{of.ID, of.State})
+	key := noteKey(of)
+	if to != r.Conversation {
+		key = fmt.Sprintf("%s-%d", key, to.ChatID)
+	}
+	return l.notes.Show(ctx, key, look, note{of.ID, of.State})
 }
 
 // noteKey names the report of one pause or end.
@@ -223,7 +235,7 @@ func (l *Loops) act(ctx context.Context, to place, by int64, id uuid.UUID, optio
 		in := chat.Incoming{Message: conversation.Message{To: to}, From: by, Since: folders.Since(of.Baseline)}
 		return chat.Answer{Then: func(ctx context.Context) error { return l.Changes(ctx, in, r) }}
 	}
-	change := port.LoopChange{Loop: id, Session: of.Session}
+	change := port.LoopChange{Loop: id, Session: of.Session, By: by}
 	switch option {
 	case pauseOption:
 		change.Do = port.LoopPause
@@ -239,7 +251,13 @@ func (l *Loops) act(ctx context.Context, to place, by int64, id uuid.UUID, optio
 		return chat.Answer{Text: l.Chat.In(to).Say(i18n.StaleButton)}
 	}
 	return chat.Answer{Then: func(ctx context.Context) error {
-		_, err := l.Loops.Change(ctx, change)
+		var err error
+		if change.Do == port.LoopResume || change.Do == port.LoopRaise {
+			err = l.Chat.Book.BringHome(ctx, r, by)
+		}
+		if err == nil {
+			_, err = l.Loops.Change(ctx, change)
+		}
 		return l.failure(ctx, to, r, err)
 	}}
 }

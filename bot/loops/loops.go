@@ -118,6 +118,26 @@ func (l *Loops) find(ctx context.Context, id uuid.UUID) (of port.Loop, known boo
 	return of, false, err
 }
 
+// TellPlanners pauses the loops whose person or place is no longer allowed. A person has to take them
+// over, also when that person is allowed again.
+func (l *Loops) TellPlanners(ctx context.Context) error {
+	all, err := l.Loops.All(ctx)
+	pass := machine.NewPass(ctx)
+	defer pass.End()
+	errs := []error{err}
+	for _, of := range all {
+		r, known := l.Chat.Book.Records.Get(of.Session)
+		if !of.State.Moves() || !known || r.State == port.StateUnknown || l.Chat.Book.MayAct(of.By, r.Conversation) {
+			continue
+		}
+		_, err := l.Loops.Change(pass.On(r.Machine), port.LoopChange{Loop: of.ID, Session: of.Session, Do: port.LoopPause, Barred: true})
+		if !refusal.Is(err, refusal.Changed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // onNews shows a loop that has begun, is paused or has ended.
 func (l *Loops) onNews(ctx context.Context, r port.Session, n news.News) error {
 	of, is := n.(news.Looped)

@@ -73,7 +73,7 @@ func TestLoopIsAskedForStepByStep(t *testing.T) {
 		require.Len(t, all, 1)
 		assert.NotEqual(t, uuid.Nil, all[0].Key)
 		all[0].Key = uuid.Nil
-		assert.Equal(t, port.LoopRequest{Session: r.ID, Task: "make the tests pass", Check: "make test", Bounds: port.LoopBounds{Turns: 50, Minutes: 240}, Worktree: true}, all[0])
+		assert.Equal(t, port.LoopRequest{Session: r.ID, Task: "make the tests pass", Check: "make test", Bounds: port.LoopBounds{Turns: 50, Minutes: 240}, Worktree: true, By: chattest.Alice}, all[0])
 		assert.Empty(t, chattest.Words(w.Shows(t, 4)))
 	})
 }
@@ -204,8 +204,9 @@ func TestP8_LoopHasOneCard(t *testing.T) {
 		w.Press(t, chattest.Bob, 1, "Pause")
 		w.Press(t, chattest.Alice, 1, "+5 turns")
 		w.Press(t, chattest.Alice, 1, "Stop the loop")
-		assert.Equal(t, []port.LoopChange{{Loop: l.ID, Session: l.Session, Do: port.LoopPause}, {Loop: l.ID, Session: l.Session, Do: port.LoopRaise, More: port.LoopBounds{Turns: 5}},
-			{Loop: l.ID, Session: l.Session, Do: port.LoopStop}}, w.Looping.Changes())
+		assert.Equal(t, []port.LoopChange{{Loop: l.ID, Session: l.Session, Do: port.LoopPause, By: chattest.Bob},
+			{Loop: l.ID, Session: l.Session, Do: port.LoopRaise, More: port.LoopBounds{Turns: 5}, By: chattest.Alice},
+			{Loop: l.ID, Session: l.Session, Do: port.LoopStop, By: chattest.Alice}}, w.Looping.Changes())
 	})
 }
 
@@ -323,7 +324,7 @@ func TestReportOfEarlierPauseLosesButtons(t *testing.T) {
 		l.State, l.Reason = port.LoopPaused, port.WhyNoProgress
 		w.Loops(t, r, l, true)
 		w.Press(t, chattest.Alice, 2, "Go on")
-		assert.Equal(t, []port.LoopChange{{Loop: l.ID, Session: l.Session, Do: port.LoopResume}}, w.Looping.Changes())
+		assert.Equal(t, []port.LoopChange{{Loop: l.ID, Session: l.Session, Do: port.LoopResume, By: chattest.Alice}}, w.Looping.Changes())
 		l.State, l.Reason = port.LoopRunning, ""
 		w.Loops(t, r, l, false)
 		w.Later(time.Minute)
@@ -368,7 +369,7 @@ func TestLoopsAreListed(t *testing.T) {
 		w.Press(t, chattest.Alice, n, "1")
 		assert.Contains(t, w.Shows(t, n).Text.Text, "Loop of api: the agent works")
 		w.Press(t, chattest.Alice, n, "Pause")
-		assert.Equal(t, []port.LoopChange{{Loop: live.ID, Session: live.Session, Do: port.LoopPause}}, w.Looping.Changes())
+		assert.Equal(t, []port.LoopChange{{Loop: live.ID, Session: live.Session, Do: port.LoopPause, By: chattest.Alice}}, w.Looping.Changes())
 		w.Press(t, chattest.Alice, n, w.Word(i18n.ButtonBack))
 		assert.Contains(t, w.Shows(t, n).Text.Text, "2. web")
 	})

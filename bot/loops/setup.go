@@ -174,7 +174,7 @@ func (l *Loops) choose(ctx context.Context, visit chat.Visit, what string) (chat
 		next := v
 		next.Over = i18n.LoopBegun
 		return chat.Answer{Then: func(ctx context.Context) error {
-			_, err := l.Loops.Start(ctx, v.request())
+			_, err := l.Loops.Start(ctx, v.request(visit.By))
 			return err
 		}}, next.address(), nil
 	case what == worktreeOption:

@@ -64,9 +64,9 @@ func (l *Loops) chooseTemplate(ctx context.Context, to place, v wanted, name str
 	return chat.Answer{}, v.address(), nil
 }
 
-// request is the request that the page has.
-func (v wanted) request() port.LoopRequest {
-	q := port.LoopRequest{Key: v.Key, Session: v.Session, Task: v.Task, Check: v.Check, Bounds: v.Bounds, Worktree: v.Worktree}
+// request is the request that the page has, of a person.
+func (v wanted) request(by int64) port.LoopRequest {
+	q := port.LoopRequest{Key: v.Key, Session: v.Session, Task: v.Task, Check: v.Check, Bounds: v.Bounds, Worktree: v.Worktree, By: by}
 	if v.Of != nil && v.Of.Copy != nil {
 		q.LoopTerms, q.Phases, q.Template = v.Of.Terms, v.Of.Phases, v.Of.Copy
 	}

@@ -47,7 +47,7 @@ func TestP9_TemplateIsShownInFull(t *testing.T) {
 				all := w.Looping.Requests()
 				require.Len(t, all, 1)
 				want := repoTemplate().Wanted
-				want.Session, want.Key = r.ID, all[0].Key
+				want.Session, want.Key, want.By = r.ID, all[0].Key, chattest.Alice
 				assert.NotEqual(t, uuid.Nil, want.Key)
 				assert.Equal(t, want, all[0])
 			})

@@ -125,7 +125,11 @@ func (w words) options(of port.Loop) [][]card.Option {
 	}
 	switch {
 	case of.State == port.LoopPaused:
-		all = append(all, []card.Option{w.Option(i18n.ButtonLoopGoOn, goOnOption, outbox.Primary), w.Option(i18n.ButtonLoopStop, stopOption, "")}, turns)
+		goOn := i18n.ButtonLoopGoOn
+		if of.Reason == port.WhyBarred {
+			goOn = i18n.ButtonRunAsMine
+		}
+		all = append(all, []card.Option{w.Option(goOn, goOnOption, outbox.Primary), w.Option(i18n.ButtonLoopStop, stopOption, "")}, turns)
 	case of.State.Live():
 		all = append(all, []card.Option{w.Option(i18n.ButtonLoopPause, pauseOption, ""), w.Option(i18n.ButtonLoopStop, stopOption, "")}, turns)
 	case of.State == port.LoopExhausted:

@@ -175,6 +175,11 @@ func DropUnauthorized(ctx context.Context, p *Prompts) error {
 		if !isUnauthorized(p, e) {
 			continue
 		}
+		if e.Machine != "" && !e.Owned && e.State == inbox.Held { // also when its machine answers again
+			ended++
+			errs = append(errs, p.Queue.Cancel(ctx, e.Session, e.Key))
+			continue
+		}
 		err := end(ctx, p, e)
 		if !chat.IsGone(err) {
 			ended++
@@ -201,10 +206,15 @@ func end(ctx context.Context, p *Prompts, e inbox.Entry) error {
 	return err
 }
 
-// isUnauthorized reports whether a prompt waits and its sender is unknown or no longer allowed.
+// isUnauthorized reports whether a prompt waits and its person is unknown or no longer allowed. A
+// prompt of a person at the desk names nobody; that of a schedule or a loop is taken back with the
+// schedule or the loop.
 func isUnauthorized(p *Prompts, e inbox.Entry) bool {
-	if !e.State.Waits() || len(e.Update) == 0 {
+	switch {
+	case !e.State.Waits() || e.Cancelled:
 		return false
+	case len(e.Update) == 0:
+		return e.By != 0 && !p.book.MayAct(e.By, e.Conversation)
 	}
 	m := messageOf(e)
 	return m == nil || !p.book.IsAuthorized(m.From.ID, m.Chat)

@@ -49,7 +49,7 @@ func (s *Schedules) command(name string) chat.Command {
 		}
 		message := fmt.Sprintf("%d %d %d", in.To.ChatID, in.MessageID, in.Sent.Unix())
 		v := wanted{Session: r.ID, Key: uuid.NewSHA1(uuid.NameSpaceOID, []byte(message)), Command: name}
-		next, err := s.add(ctx, v, "", name+" "+args, in.Answered, conversation.AskedAt(in.Sent, s.chat.Now()))
+		next, err := s.add(ctx, v, in.From, "", name+" "+args, in.Answered, conversation.AskedAt(in.Sent, s.chat.Now()))
 		if err != nil {
 			return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 		}
@@ -57,12 +57,12 @@ func (s *Schedules) command(name string) chat.Command {
 	}}
 }
 
-// add makes a schedule, and returns its address, or the address of the question about the missing
+// add makes a schedule of a person, and returns its address, or the address of the question about the missing
 // part. If when is empty, the text begins with the time. answered is the text if text has only a
 // time.
-func (s *Schedules) add(ctx context.Context, v wanted, when, text, answered string, asked time.Time) (next string, err error) {
+func (s *Schedules) add(ctx context.Context, v wanted, by int64, when, text, answered string, asked time.Time) (next string, err error) {
 	r, _ := s.chat.Book.Records.Get(v.Session)
-	q := port.ScheduleRequest{Key: v.Key, Session: v.Session, Asked: asked, When: when, Zone: s.chat.Book.ZoneOf(r.Conversation.ChatID), Text: text}
+	q := port.ScheduleRequest{Key: v.Key, Session: v.Session, Asked: asked, When: when, Zone: s.chat.Book.ZoneOf(r.Conversation.ChatID), Text: text, By: by}
 	of, err := s.all.Add(ctx, q)
 	if refusal.Is(err, refusal.NoText) && answered != "" {
 		q.When, q.Text = of.When, answered
@@ -121,10 +121,10 @@ func (s *Schedules) typed(ctx context.Context, visit chat.Visit, reply string) (
 	case v.Over || strings.TrimSpace(reply) == "":
 		return "", chat.ErrNotTaken
 	case v.When != "":
-		return s.add(ctx, v, v.When, reply, "", sent)
+		return s.add(ctx, v, visit.By, v.When, reply, "", sent)
 	case v.Text != "":
-		return s.add(ctx, v, timed, v.Text, "", sent)
+		return s.add(ctx, v, visit.By, timed, v.Text, "", sent)
 	default:
-		return s.add(ctx, v, "", timed, "", sent)
+		return s.add(ctx, v, visit.By, "", timed, "", sent)
 	}
 }

@@ -24,6 +24,7 @@ const (
 	pageSize     = 8
 	perRow       = 4
 	removeOption = "remove"
+	mineOption   = "mine"
 )
 
 // view is the address of a page: the list, or one schedule.
@@ -105,6 +106,9 @@ func (s *Schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 	}
 	of, r := all[i], s.session(all[i])
 	lines := []render.Text{w.Text(i18n.ScheduleTitle, i18n.Args{"Name": r.Name, "Time": w.when(of)})}
+	if of.Barred {
+		lines[0] = w.barred(r, of)
+	}
 	if !of.Next.IsZero() {
 		next := w.Say(i18n.ScheduleNext, i18n.Args{"At": w.Moment(of.Next)})
 		lines = append(lines, render.Plain(w.Say(i18n.Noted, i18n.Args{"What": next, "Note": w.zone(of.Zone)})))
@@ -119,8 +123,17 @@ func (s *Schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 	if screen.Text = chat.Lines(lines...); !conversation.IsHidden(r, to) {
 		screen.Text = chat.Paragraphs(screen.Text, render.Quote(glyph.Signs(of.Text)).Begin(shownText))
 	}
-	screen.Options = chat.Rows(1, w.Option(i18n.ButtonRemove, removeOption, outbox.Danger))
+	screen.Options = w.options(of)
 	return screen, nil
+}
+
+// options are the buttons of a schedule.
+func (w words) options(of port.Schedule) [][]card.Option {
+	remove := w.Option(i18n.ButtonRemove, removeOption, outbox.Danger)
+	if of.Barred {
+		return chat.Rows(1, w.Option(i18n.ButtonRunAsMine, mineOption, outbox.Primary), remove)
+	}
+	return chat.Rows(1, remove)
 }
 
 // shownText bounds the shown letters of a text.
@@ -128,7 +141,10 @@ const shownText = 2000
 
 // next is the next occurrence of a schedule in a line, or that its last prompt is sent.
 func (w words) next(of port.Schedule) string {
-	if of.Next.IsZero() {
+	switch {
+	case of.Barred:
+		return w.Say(i18n.LoopNowKey.Of(string(port.LoopPaused)))
+	case of.Next.IsZero():
 		return w.Say(i18n.ScheduleRuns)
 	}
 	return w.Say(i18n.ScheduleNext, i18n.Args{"At": w.Moment(of.Next)})
@@ -154,13 +170,16 @@ func (w words) last(r port.Session, of port.Schedule) render.Text {
 	return render.Plain(line)
 }
 
-// remove removes the shown schedule. The page keeps its text.
-func (s *Schedules) remove(ctx context.Context, visit chat.Visit, _ string) (chat.Answer, string, error) {
+// act takes over the shown schedule, or removes it: then the page keeps its text.
+func (s *Schedules) act(ctx context.Context, visit chat.Visit, what string) (chat.Answer, string, error) {
 	v := chat.ViewAt[view](visit.Rest)
 	all, unread := s.all.List(ctx)
 	i := slices.IndexFunc(all, func(one port.Schedule) bool { return one.ID == v.Schedule })
 	if i < 0 {
 		return chat.Answer{}, "", unread
+	}
+	if what == mineOption {
+		return chat.Answer{}, "", s.takeOver(ctx, all[i], visit.By)
 	}
 	of, err := s.all.Remove(ctx, all[i].Session, v.Schedule)
 	if refusal.Is(err, refusal.NotFound) {

@@ -3,12 +3,14 @@ package schedules
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
@@ -23,19 +25,21 @@ const FeatureName = "schedules"
 // Schedules shows the schedules of all sessions.
 type Schedules struct {
 	chat  *chat.Chat
+	notes chat.Cards[uuid.UUID] // about barred schedules, by the schedule and the chat
 	all   port.Schedules
 	brief func(ctx context.Context, id uuid.UUID) (port.Work, error) // a session's known work
 }
 
 // New returns the Schedules of a chat. brief returns a session's known work.
 func New(c *chat.Chat, all port.Schedules, brief func(ctx context.Context, id uuid.UUID) (port.Work, error)) *Schedules {
-	return &Schedules{c, all, brief}
+	return &Schedules{chat: c, notes: chat.NewCards[uuid.UUID](c, barredKind), all: all, brief: brief}
 }
 
 // Feature describes the feature to the dispatcher.
 func (s *Schedules) Feature() chat.Feature {
 	return chat.Feature{Name: FeatureName, OnNews: s.report,
-		Pages:    map[string]chat.Page{listPage: {Draw: s.draw, Do: s.remove}, askPage: {Draw: s.drawAsk, Do: s.cancel, Typed: s.typed, Own: true}},
+		Cards:    map[string]chat.OnTap{barredKind: s.notes.OnTap(s.tap)},
+		Pages:    map[string]chat.Page{listPage: {Draw: s.draw, Do: s.act}, askPage: {Draw: s.drawAsk, Do: s.cancel, Typed: s.typed, Own: true}},
 		Commands: []chat.Command{s.command(once), s.command(every), s.chat.Pages.Command(listPage, listPage)}}
 }
 
@@ -51,7 +55,15 @@ func (s *Schedules) report(ctx context.Context, r port.Session, n news.News) err
 	if !is || !of.Report.Mentioned.IsZero() { // the list counts it
 		return nil
 	}
-	w := words{s.chat.In(r.Conversation)}
+	var errs []error
+	for _, to := range s.chat.Book.Seen(r.Conversation) {
+		errs = append(errs, s.reportIn(ctx, to, r, of))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Schedules) reportIn(ctx context.Context, to outbox.Conversation, r port.Session, of news.Scheduled) error {
+	w := words{s.chat.In(to)}
 	key := i18n.ScheduleSent
 	switch of.Report.Reason {
 	case "":
@@ -71,7 +83,7 @@ func (s *Schedules) report(ctx context.Context, r port.Session, n news.News) err
 		text = chat.Lines(text, w.Text(i18n.ScheduleLeft, i18n.Args{"Count": of.Report.Left}))
 	}
 	back := of.Report.Reason == port.SkipNotResumed || of.Report.Reason == port.SkipNotStarted
-	look := card.Content{To: r.Conversation, Session: r.ID, Text: text, Sounds: back && s.chat.Sounds(chat.LoopWaits, r)}
+	look := card.Content{To: to, Session: r.ID, Text: text, Sounds: back && s.chat.Sounds(chat.LoopWaits, r)}
 	if back {
 		look.Options = w.ResumeLink(r)
 	}

@@ -184,7 +184,7 @@ type Prompts interface {
 func Compacting(prompts Prompts, queue offer.Queue) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
 		typed, class, _ := talk.Normalise("//compact")
-		e := inbox.Entry{Key: in.Key, State: inbox.Held, Session: r.ID, Conversation: in.To, Text: typed, Class: class}
+		e := inbox.Entry{Key: in.Key, State: inbox.Held, Session: r.ID, Conversation: in.To, By: in.From, Text: typed, Class: class}
 		if fresh, err := prompts.Add(e); err != nil || !fresh {
 			return err
 		}

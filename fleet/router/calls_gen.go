@@ -608,6 +608,15 @@ func (r schedulesRouter) SetZone(ctx context.Context, session uuid.UUID, schedul
 	return h.upError(err)
 }
 
+func (r schedulesRouter) SetPlanner(ctx context.Context, session uuid.UUID, schedule uuid.UUID, by port.Planner) (err error) {
+	h, err := r.about(session, by)
+	if err != nil {
+		return err
+	}
+	err = h.Schedules.SetPlanner(ctx, session, schedule, down(h, by))
+	return h.upError(err)
+}
+
 func (r schedulesRouter) Remove(ctx context.Context, session uuid.UUID, schedule uuid.UUID) (r0 port.Schedule, err error) {
 	h, err := r.about(session)
 	if err != nil {

@@ -431,6 +431,11 @@ func (client schedulesClient) SetZone(ctx context.Context, session uuid.UUID, sc
 	return err
 }
 
+func (client schedulesClient) SetPlanner(ctx context.Context, session uuid.UUID, schedule uuid.UUID, by port.Planner) (err error) {
+	err = client.call(ctx, "Schedules.SetPlanner", session, args{"session": session, "schedule": schedule, "by": by})
+	return err
+}
+
 func (client schedulesClient) List(ctx context.Context) (r0 []port.Schedule, err error) {
 	err = client.call(ctx, "Schedules.List", uuid.Nil, args{}, &r0)
 	return r0, err
@@ -1036,6 +1041,14 @@ var handlers = map[string]handler{
 		Zone     string
 	}) ([]any, error) {
 		err := m.Schedules.SetZone(ctx, in.Session, in.Schedule, in.Zone)
+		return []any{}, err
+	}),
+	"Schedules.SetPlanner": method(func(ctx context.Context, m *machine.Machine, in struct {
+		Session  uuid.UUID
+		Schedule uuid.UUID
+		By       port.Planner
+	}) ([]any, error) {
+		err := m.Schedules.SetPlanner(ctx, in.Session, in.Schedule, in.By)
 		return []any{}, err
 	}),
 	"Schedules.List": method(func(ctx context.Context, m *machine.Machine, in struct{}) ([]any, error) {

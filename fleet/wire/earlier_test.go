@@ -18,11 +18,12 @@ import (
 // draws no button, because the machine has not reported the ability, or a person who asks for it
 // gets the sentence of refusal.OldMachine.
 var additions = map[string]string{
-	"Agents.Installed":  "no button: see abilities",
-	"Files.Offered":     "no call: such a machine offers no files",
-	"Keeper.SetBudget":  "the chat interrupts a turn above its budget, and no prompt waits",
-	"Received.Discard":  "no call: such a machine asks about no files",
-	"Schedules.SetZone": "the schedule keeps the zone that it was made in",
+	"Agents.Installed":     "no button: see abilities",
+	"Files.Offered":        "no call: such a machine offers no files",
+	"Keeper.SetBudget":     "the chat interrupts a turn above its budget, and no prompt waits",
+	"Received.Discard":     "no call: such a machine asks about no files",
+	"Schedules.SetPlanner": "the schedule goes on: only a later version of the machine can pause it",
+	"Schedules.SetZone":    "the schedule keeps the zone that it was made in",
 }
 
 // TestEnvelopesOfEarlierVersions requires that this version still has each call, each kind of news

@@ -137,6 +137,7 @@ type FakeSender struct {
 	OnPin     func() error // and of pinning a message
 	topics    int          // how many were opened
 
+	mayShow func(session.Conversation) bool
 	aliases func() *alias.Table // messages are kept as people see them: in the newest chat
 	named   outbox.Owner
 	Waiting []outbox.Message // named posts whose turn has not come
@@ -180,6 +181,9 @@ func (f *FakeSender) keep(list *[]outbox.Message, what string, m outbox.Message)
 }
 
 func (f *FakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
+	if !f.mayShow(m.To) {
+		return 0, &outbox.Refused{Err: outbox.ErrBlocked}
+	}
 	if f.OnSend != nil {
 		if err := f.OnSend(ctx, m); err != nil {
 			return 0, err
@@ -230,6 +234,9 @@ func (f *FakeSender) LastID() int {
 }
 
 func (f *FakeSender) SendFile(_ context.Context, m outbox.File) (int, error) {
+	if !f.mayShow(m.To) {
+		return 0, &outbox.Refused{Err: outbox.ErrBlocked}
+	}
 	if f.Upload != nil {
 		if err := f.Upload(m); err != nil {
 			return 0, err
@@ -338,7 +345,7 @@ func (f *FakeSender) Typing(_ context.Context, to session.Conversation) {
 func (f *FakeSender) IsSuspended(chat int64) bool {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
-	return f.OnParked[chat]
+	return f.OnParked[chat] || !f.mayShow(session.Conversation{ChatID: chat})
 }
 
 func (f *FakeSender) Resume(chat int64) {

@@ -129,7 +129,7 @@ func newWorld(t *testing.T, remote bool) *World {
 		Queues: w.Lifecycle, Diffs: w.Git, Spending: w.Spent, Forgets: w.Lifecycle.forget}
 	w.Lifecycle.deliver = func(ctx context.Context) { w.Telegram.Deliver(context.WithoutCancel(ctx)) }
 	w.Allowed = &AllowedGroups{world: w}
-	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), aliases: func() *alias.Table { return w.Chats.Aliases }}
+	w.Telegram = &FakeSender{events: w.Order, busy: make(map[int64]bool), mayShow: func(to session.Conversation) bool { return w.MayShow(to) }, aliases: func() *alias.Table { return w.Chats.Aliases }}
 	w.Bot = &bot.Bot{
 		Config: bot.Config{Lists: conversation.Lists{People: map[int64]bool{Alice: true, Bob: true}, Groups: map[int64]bool{Ours: true}},
 			Username: "cc_bot", ContinueText: GoOn, StateDir: filepath.Join(w.AgentsHome, ".ccbot")},

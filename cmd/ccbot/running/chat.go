@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ccbot/bot/prompt"
+	"ccbot/internal/logkey"
 )
 
 // startOf implements engine.Start for a chat in this process.
@@ -29,6 +30,9 @@ func (c startOf) Agree(ctx context.Context) error {
 func (c startOf) Settle(ctx context.Context) error {
 	if err := c.s.bot.Prompts.Review(ctx, c.s.Away); err != nil {
 		return err
+	}
+	if err := c.s.bot.TellPlanners(ctx); err != nil { // other machines are told when they answer
+		c.s.Log.Info("plans_not_reviewed", logkey.Error, err)
 	}
 	return settle(ctx, c.s.Engine, func(ctx context.Context, keys []string) error {
 		return prompt.Offer(ctx, c.s.bot.Prompts, keys)

@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"ccbot/bot/conversation"
-	"ccbot/bot/prompt"
 	"ccbot/cmd/ccbot/config"
 	"ccbot/internal/logkey"
 )
@@ -31,10 +30,9 @@ func (s *system) reload(ctx context.Context) {
 		s.Log.Error("settings_not_reloaded", logkey.Error, s.Token.CleanError(err))
 		return
 	}
-	s.bot.Admit(listsOf(c))
 	s.owner.Store(c.AllowedUsers[0])
-	if err := prompt.DropUnauthorized(ctx, s.bot.Prompts); err != nil {
-		s.Log.Error("prompts_not_ended", logkey.Error, err)
+	if err := s.bot.Readmit(ctx, listsOf(c)); err != nil {
+		s.Log.Error("plans_not_reviewed", logkey.Error, err)
 	}
 	s.level.Set(min(s.level.Level(), c.Level())) // so that the change of the level is logged
 	s.Log.Info("settings_reloaded", logkey.People, len(c.AllowedUsers), logkey.Groups, len(c.AllowedChats), logkey.Level, c.LogLevel)

@@ -1,0 +1,287 @@
+package bot_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/ask"
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
+	"ccbot/bot/outbox"
+	"ccbot/fleet/wire"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/port"
+	"ccbot/port/talk"
+)
+
+var (
+	atBob  = session.Conversation{ChatID: chattest.Bob}
+	atOurs = session.Conversation{ChatID: chattest.Ours}
+)
+
+// admits replaces the lists, as a reload of the settings does.
+func admits(t *testing.T, w *chattest.World, groups map[int64]bool, people ...int64) {
+	t.Helper()
+	l := conversation.Lists{People: map[int64]bool{}, Groups: groups}
+	for _, one := range people {
+		l.People[one] = true
+	}
+	require.NoError(t, w.Readmit(t.Context(), l))
+	w.Work(t)
+}
+
+// everybody is as the world begins.
+func everybody(t *testing.T, w *chattest.World) {
+	t.Helper()
+	admits(t, w, map[int64]bool{chattest.Ours: true}, chattest.Alice, chattest.Bob)
+}
+
+// bobSays sends a message of Bob, who uses a session in a chat.
+func bobSays(t *testing.T, w *chattest.World, in models.Chat, text string) {
+	t.Helper()
+	key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: in, Text: text, Date: int(w.Chat.Now().Unix())})
+	require.NoError(t, w.Handle(t.Context(), key, u))
+	w.Work(t)
+}
+
+// bobs is a session that Bob uses in a chat.
+func bobs(t *testing.T, w *chattest.World, at session.Conversation, lines ...talk.Cursor) session.Record {
+	t.Helper()
+	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Telegram = "en" })) // her chat is known
+	r := w.Session(t, "api", session.Running, lines...)
+	r.Conversation, r.Owner = at, chattest.Bob
+	w.Records.Put(r)
+	require.NoError(t, w.Chats.SetCurrent(at, r.ID))
+	return r
+}
+
+// sentTo are the messages that a chat has got since the first n.
+func sentTo(w *chattest.World, n int, chat int64) (all []outbox.Message) {
+	w.Telegram.Mu.Lock()
+	defer w.Telegram.Mu.Unlock()
+	for _, m := range w.Telegram.Sent[n:] {
+		if m.To.ChatID == chat {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// places are the chats in which a plan is barred, with the lists that bar it.
+var places = []struct {
+	name   string
+	at     session.Conversation
+	in     models.Chat
+	groups map[int64]bool
+	people []int64
+	home   session.Conversation // of the session, after Alice has taken the plan over
+}{
+	{"the person's private chat", atBob, chattest.PrivateChat(chattest.Bob), nil, []int64{chattest.Alice}, chattest.AtAlice},
+	{"a group, the person has left", atOurs, chattest.GroupChat(chattest.Ours), map[int64]bool{chattest.Ours: true}, []int64{chattest.Alice}, atOurs},
+	{"a group that was taken off", atOurs, chattest.GroupChat(chattest.Ours), nil, []int64{chattest.Alice, chattest.Bob}, chattest.AtAlice},
+}
+
+// TestP9_SchedulesOfPeopleWhoLeftAreBarred: each person who is allowed is asked once, and may take
+// the schedule over or remove it. Who is back finds it as it was.
+func TestP9_SchedulesOfPeopleWhoLeftAreBarred(t *testing.T) {
+	for _, tt := range places {
+		t.Run(tt.name, func(t *testing.T) {
+			chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+				r := bobs(t, w, tt.at)
+				bobSays(t, w, tt.in, "/every day 09:00 run the tests")
+				only := func() port.Schedule { return w.ScheduleList(t)[0] }
+				require.Equal(t, port.Planner{By: chattest.Bob}, only().Planner)
+				before := w.Telegram.LastID()
+				for range 2 {
+					admits(t, w, tt.groups, tt.people...)
+					w.Later(time.Minute)
+				}
+				assert.Equal(t, port.Planner{By: chattest.Bob, Barred: true}, only().Planner)
+				asked := sentTo(w, before, chattest.Alice)
+				require.Len(t, asked, 1, "once")
+				assert.Contains(t, asked[0].Text.Text, "The schedule of api is paused: every day 09:00.")
+				assert.Equal(t, []string{"Run it as mine", "Remove"}, chattest.Words(asked[0]))
+				if !slices.Contains(tt.people, chattest.Bob) {
+					assert.Empty(t, sentTo(w, before, chattest.Bob))
+				}
+
+				everybody(t, w)
+				assert.Equal(t, port.Planner{By: chattest.Bob}, only().Planner, "it goes on by itself")
+				assert.Empty(t, chattest.Words(w.Shows(t, w.IDOf(chattest.Data(asked[0])[0]))))
+
+				before = w.Telegram.LastID()
+				admits(t, w, tt.groups, tt.people...)
+				w.Press(t, chattest.Alice, w.IDOf(chattest.Data(sentTo(w, before, chattest.Alice)[0])[0]), "Run it as mine")
+				assert.Equal(t, port.Planner{By: chattest.Alice}, only().Planner)
+				now, _ := w.Records.Get(r.ID)
+				assert.Equal(t, tt.home, now.Conversation, "somebody sees the answers")
+
+				everybody(t, w)
+				require.NoError(t, w.Move(t.Context(), r.ID, tt.at))
+				bobSays(t, w, tt.in, "/every day 10:00 run them again")
+				require.Len(t, w.ScheduleList(t), 2)
+				before = w.Telegram.LastID()
+				admits(t, w, tt.groups, tt.people...)
+				for _, m := range sentTo(w, before, chattest.Alice) {
+					w.Press(t, chattest.Alice, w.IDOf(chattest.Data(m)[0]), "Remove")
+				}
+				for _, s := range w.ScheduleList(t) {
+					assert.False(t, s.Barred, "what was not removed is Alice's, in a place that she sees")
+				}
+			})
+		})
+	}
+}
+
+// TestP9_ScheduleOfNobodyIsOfItsPlace: one that was made at the desk, or by an earlier version.
+func TestP9_ScheduleOfNobodyIsOfItsPlace(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		private, group := bobs(t, w, atBob), bobs(t, w, atOurs)
+		for _, r := range []session.Record{private, group} {
+			_, err := w.Schedules.Add(t.Context(), port.ScheduleRequest{Key: uuid.New(), Session: r.ID, When: "every day 09:00", Text: "x"})
+			require.NoError(t, err)
+		}
+		admits(t, w, map[int64]bool{chattest.Ours: true}, chattest.Alice)
+		for _, s := range w.ScheduleList(t) {
+			assert.Equal(t, s.Session == private.ID, s.Barred)
+		}
+	})
+}
+
+// TestP9_AwayMachineIsToldLater: the schedules and the texts of people who left, on a machine that
+// did not answer then.
+func TestP9_AwayMachineIsToldLater(t *testing.T) {
+	chattest.RunsRemote(t, func(t *testing.T, w *chattest.World) {
+		bobs(t, w, atBob)
+		bobSays(t, w, chattest.PrivateChat(chattest.Bob), "/every day 09:00 run the tests")
+		w.Link.Set(wire.Faults{Unreachable: true})
+		bobSays(t, w, chattest.PrivateChat(chattest.Bob), "a text that waits")
+		l := conversation.Lists{People: map[int64]bool{chattest.Alice: true}}
+		assert.Error(t, w.Readmit(t.Context(), l))
+		w.Link.Set(wire.Faults{})
+		w.Later(2 * time.Minute)
+		assert.True(t, w.ScheduleList(t)[0].Barred)
+		entries, err := w.Inbox.List()
+		require.NoError(t, err)
+		assert.False(t, slices.ContainsFunc(entries, func(e inbox.Entry) bool { return e.Text != "" }))
+		assert.NotContains(t, w.Lifecycle.Done(), "a text that waits")
+	})
+}
+
+// TestP9_LoopsOfPeopleWhoLeftPause: until a person takes them over.
+func TestP9_LoopsOfPeopleWhoLeftPause(t *testing.T) {
+	for _, tt := range places {
+		t.Run(tt.name, func(t *testing.T) {
+			chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+				r := bobs(t, w, tt.at)
+				l := port.Loop{ID: uuid.New(), Session: r.ID, Name: "api", By: chattest.Bob, State: port.LoopRunning, Step: port.LoopTurn, Iteration: 1, Attempt: 1}
+				w.Loops(t, r, l, true)
+				admits(t, w, tt.groups, tt.people...)
+				require.NotEmpty(t, w.Looping.Changes())
+				require.Equal(t, port.LoopChange{Loop: l.ID, Session: r.ID, Do: port.LoopPause, Barred: true}, w.Looping.Changes()[0])
+				before := w.Telegram.LastID()
+				l.State, l.Reason = port.LoopPaused, port.WhyBarred
+				w.Loops(t, r, l, true)
+				place := chattest.Alice
+				if tt.home == atOurs {
+					place = chattest.Ours
+				}
+				asked := sentTo(w, before, place)
+				require.Len(t, asked, 1)
+				assert.Contains(t, asked[0].Text.Text, w.Word(i18n.LoopKey.Of(string(port.WhyBarred))))
+				require.NoError(t, w.TapOnShown(t, chattest.Alice, w.IDOf(chattest.Data(asked[0])[0]), i18n.ButtonRunAsMine))
+				w.Work(t)
+				all := w.Looping.Changes()
+				assert.Equal(t, port.LoopChange{Loop: l.ID, Session: r.ID, Do: port.LoopResume, By: chattest.Alice}, all[len(all)-1])
+				now, _ := w.Records.Get(r.ID)
+				assert.Equal(t, tt.home, now.Conversation)
+			})
+		})
+	}
+}
+
+// TestP9_TapsOfPeopleWhoLeftAreNotTyped: a prompt that a button has made carries its person.
+func TestP9_TapsOfPeopleWhoLeftAreNotTyped(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Running)
+	keys := make(map[int64]string)
+	for _, by := range []int64{0, chattest.Alice, chattest.Bob} {
+		e := inbox.Entry{Key: talk.PromptKey(uuid.New()), State: inbox.Held, Session: r.ID, Conversation: chattest.AtAlice, By: by, Text: "x"}
+		_, err := w.Inbox.Add(e)
+		require.NoError(t, err)
+		keys[by] = e.Key
+	}
+	w.Admit(conversation.Lists{People: map[int64]bool{chattest.Alice: true}})
+	require.NoError(t, w.TellPlanners(t.Context()))
+	assert.Empty(t, w.EntryState(keys[chattest.Bob]))
+	assert.Equal(t, []inbox.State{inbox.Held, inbox.Held}, []inbox.State{w.EntryState(keys[0]), w.EntryState(keys[chattest.Alice])})
+}
+
+// TestP9_ReaderAsksBeforeEachAnswer: the reader follows the transcript when the people are taken off
+// the list. They get the answers when they are back (P5), also of a session that has ended.
+func TestP9_ReaderAsksBeforeEachAnswer(t *testing.T) {
+	for _, tt := range places {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := chattest.NewWorld(t)
+				w.Talk.Reported = true
+				c := chattest.TranscriptOf(t, "t.jsonl", chattest.Says("one"))
+				r := bobs(t, w, tt.at, c)
+				w.Running(t)
+				synctest.Wait()
+				require.Equal(t, []string{"one"}, w.Telegram.AnswersSent())
+				gone := conversation.Lists{People: map[int64]bool{chattest.Alice: true}}
+				require.NoError(t, w.Readmit(t.Context(), gone))
+				chattest.Grow(t, c, chattest.Says("two"), chattest.TurnEnd)
+				time.Sleep(time.Minute)
+				assert.Equal(t, []string{"one"}, w.Telegram.AnswersSent())
+				w.Records.Change(r.ID, func(r *session.Record) { r.State, r.EndedAt = session.Completed, time.Now() })
+				w.NewTranscript(t, r)
+				time.Sleep(2 * time.Minute)
+				assert.Equal(t, []string{"one"}, w.Telegram.AnswersSent())
+				require.NoError(t, w.Readmit(t.Context(), conversation.Lists{People: map[int64]bool{chattest.Alice: true, chattest.Bob: true}, Groups: map[int64]bool{chattest.Ours: true}}))
+				time.Sleep(2 * time.Minute)
+				synctest.Wait()
+				assert.Equal(t, []string{"one", "two"}, w.Telegram.AnswersSent())
+			})
+		})
+	}
+}
+
+// TestP9_QuestionsOfHiddenSessionsAreSeen: no agent waits unseen, whether it asks before or after
+// its place was taken off.
+func TestP9_QuestionsOfHiddenSessionsAreSeen(t *testing.T) {
+	gone := []int64{chattest.Alice}
+	chattest.RunsAs(t, "an open request", func(t *testing.T, w *chattest.World) {
+		q := w.AsksFor(t, bobs(t, w, atBob), "Bash", chattest.Bash)
+		admits(t, w, nil, gone...)
+		w.Later(chattest.Round)
+		assert.Equal(t, chattest.AtAlice, w.RequestState(t, q).Conversation)
+		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
+		assert.Equal(t, []string{"allow "}, w.Relay.Done())
+	})
+	chattest.RunsAs(t, "a later request", func(t *testing.T, w *chattest.World) {
+		r := bobs(t, w, atOurs)
+		admits(t, w, nil, gone...)
+		q := w.AsksFor(t, r, "Bash", chattest.Bash)
+		assert.Equal(t, ask.StageOpen, w.RequestState(t, q).Stage)
+		assert.Equal(t, chattest.AtAlice, w.RequestState(t, q).Conversation)
+	})
+	chattest.RunsAs(t, "a dialog", func(t *testing.T, w *chattest.World) {
+		r := bobs(t, w, atBob)
+		admits(t, w, nil, gone...)
+		before := w.Telegram.LastID()
+		require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(chattest.Trust)))
+		w.Work(t)
+		assert.Len(t, sentTo(w, before, chattest.Alice), 1)
+	})
+}
