@@ -120,6 +120,39 @@ func TestAnswerCountsOnce(t *testing.T) {
 	}
 }
 
+// through is a line of an answer that came through a gateway.
+func through(line, id, request string, input int) string {
+	return fmt.Sprintf(`{"type":"assistant","uuid":%q,"timestamp":%q,"requestId":%q,"sessionId":"one","message":{"id":%q,"model":"m","content":[],"usage":{"input_tokens":%d,"output_tokens":10}}}`+"\n",
+		line, noon.Format(time.RFC3339), request, id, input)
+}
+
+// TestAnswersOfGatewaysCount: a bound of money errs to the high side. A provider may give all of its
+// answers one id, or none. A second read, and a copy, count nothing again.
+func TestAnswersOfGatewaysCount(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines string
+		want  int64
+	}{
+		{"one id for all", through("a", "msg", "", 100) + through("b", "msg", "", 100) + through("c", "msg", "", 150) + through("d", "msg", "", 200), 30},
+		{"one id for all, and requests", through("a", "msg", "r1", 100) + through("b", "msg", "r1", 100) + through("c", "msg", "r2", 100), 20},
+		{"no ids", through("a", "", "", 100) + through("b", "", "", 100), 20},
+		{"no ids, and requests", through("a", "", "r1", 100) + through("b", "", "r2", 100), 20},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newFixture(t)
+			one := filepath.Join("-a", "one.jsonl")
+			d.put(one, tt.lines, noon)
+			assert.Equal(t, map[string]int64{"one": tt.want}, d.outputs())
+			d.add(one, "\n")
+			d.again()
+			assert.Equal(t, map[string]int64{"one": tt.want}, d.outputs(), "a second read")
+			d.put(filepath.Join("-a", "two.jsonl"), tt.lines+through("z", "of the fork", "r9", 100), noon.Add(time.Minute))
+			assert.Equal(t, map[string]int64{"one": tt.want, "two": 10}, d.outputs(), "a fork")
+		})
+	}
+}
+
 func TestOnlyWhatIsNewIsRead(t *testing.T) {
 	d := newFixture(t)
 	one, two := filepath.Join("-a", "one.jsonl"), filepath.Join("-a", "two.jsonl")

@@ -105,10 +105,10 @@ func (t *tally) take(line []byte) {
 // together, and each repeats the same tokens.
 func (t *tally) count(l *entry) {
 	u := l.Message.Usage
-	if u == nil || l.Message.ID == "" || !t.seen.first(l.Message.ID) {
+	if u == nil || !t.seen.first(l.answer()) {
 		return
 	}
-	t.LastMessage = clip.Runes(l.Message.ID, jsonl.MaxText)
+	t.LastMessage = clip.Runes(l.answer(), jsonl.MaxText)
 	t.Tokens.Input += count(u.Input)
 	t.Tokens.CacheCreation += count(u.CacheCreation)
 	t.Tokens.CacheRead += count(u.CacheRead)

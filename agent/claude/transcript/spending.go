@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"ccbot/agent/history"
@@ -50,7 +51,7 @@ func answerOf(line []byte) (a history.Answer, ok bool) {
 		return a, false
 	}
 	l, ok := readEntry(line)
-	if !ok || l.Type != "assistant" || l.Message.Usage == nil || l.Message.ID == "" || l.Message.Model == synthetic {
+	if !ok || l.Type != "assistant" || l.Message.Usage == nil || l.Message.Model == synthetic {
 		return a, false
 	}
 	at, err := time.Parse(time.RFC3339Nano, l.Timestamp)
@@ -59,10 +60,24 @@ func answerOf(line []byte) (a history.Answer, ok bool) {
 	}
 	u := l.Message.Usage
 	hour := min(count(u.Creation.Hour), count(u.CacheCreation))
-	return history.Answer{ID: l.Message.ID + " " + l.RequestID, Session: cmp.Or(l.RequestSessionID, l.ForkedFrom.SessionID, l.SessionID),
+	return history.Answer{ID: l.answer(), Session: cmp.Or(l.RequestSessionID, l.ForkedFrom.SessionID, l.SessionID),
 		Model: cmp.Or(l.Message.Model, "?"), Dir: l.Cwd, At: at,
 		Tokens: history.Tokens{Input: count(u.Input), Output: count(u.Output), CacheRead: count(u.CacheRead),
 			Write5m: count(u.CacheCreation) - hour, Write1h: hour, Searches: count(u.Server.Searches)}}, true
+}
+
+// answer identifies the answer that a line with tokens is of. Gateways exist whose answers have no id
+// of a request: then the id of the message may be one for all, but each request has read more. A line
+// without any id counts by itself.
+func (l *entry) answer() string {
+	u := l.Message.Usage
+	switch {
+	case l.Message.ID == "":
+		return "line " + cmp.Or(l.UUID, l.Timestamp)
+	case l.RequestID == "":
+		return fmt.Sprint(l.Message.ID, " ", u.Input, " ", u.CacheRead, " ", u.CacheCreation)
+	}
+	return l.Message.ID + " " + l.RequestID
 }
 
 func count(n int64) int64 {

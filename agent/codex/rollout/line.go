@@ -35,7 +35,11 @@ type line struct {
 		ApprovalPolicy string `json:"approval_policy"`
 		Cwd            string
 		ResponseID     string `json:"response_id"`
+		TurnID         string `json:"turn_id"`
 		Usage          usage
+		ThreadUsage    struct {
+			Total int64 `json:"total_tokens"`
+		} `json:"thread_token_usage"` // up to this response
 		RateLimits     *limits         `json:"rate_limits"`
 		Source         json.RawMessage // of session_meta
 		ThreadSource   string          `json:"thread_source"`

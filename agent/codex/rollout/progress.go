@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -41,9 +42,9 @@ func take(p *history.Progress, text []byte) {
 	case l.Type == turnContext:
 		p.Model, p.PermissionMode = clip.Runes(l.Payload.Model, maxText), clip.Runes(l.Payload.ApprovalPolicy, maxText)
 		p.RequestedModel = p.Model
-	case l.Type == usageRecord && l.Payload.ResponseID != p.LastMessage:
+	case l.Type == usageRecord && l.response() != p.LastMessage:
 		u := l.Payload.Usage.tokens()
-		p.LastMessage = clip.Runes(l.Payload.ResponseID, maxText)
+		p.LastMessage = l.response()
 		p.Tokens.Input += u.Input
 		p.Tokens.CacheCreation += u.Write5m
 		p.Tokens.CacheRead += u.CacheRead
@@ -117,6 +118,16 @@ func (u usage) tokens() history.Tokens {
 	return history.Tokens{Input: count(u.Input) - cached, CacheRead: cached, Write5m: count(u.CacheWrite), Output: count(u.Output)}
 }
 
+// response identifies the response of a usage record by its place in the conversation, which a copy
+// keeps: providers exist whose responses have no id, or one for all.
+func (l line) response() string {
+	place := l.Payload.ThreadUsage.Total
+	if place == 0 {
+		place = l.Timestamp.UnixNano()
+	}
+	return clip.Runes(fmt.Sprint(place, " ", l.Payload.TurnID, " ", l.Payload.ResponseID), maxText)
+}
+
 // Answers takes each response of the API as an answer. Its model is the one of the turn.
 func (f Files) Answers(ctx context.Context, path string, from int64, see func(history.Answer)) (int64, error) {
 	in := f.before(ctx, path, from, turnContext)
@@ -131,8 +142,8 @@ func (f Files) Answers(ctx context.Context, path string, from int64, see func(hi
 		case err != nil, l.Timestamp.IsZero():
 		case isContext:
 			in = l
-		case l.Payload.ResponseID != "":
-			see(history.Answer{ID: l.Payload.ResponseID, Session: idOf(path), Model: cmp.Or(in.Payload.Model, "?"), Dir: in.Payload.Cwd,
+		default:
+			see(history.Answer{ID: l.response(), Session: idOf(path), Model: cmp.Or(in.Payload.Model, "?"), Dir: in.Payload.Cwd,
 				At: l.Timestamp, Tokens: l.Payload.Usage.tokens()})
 		}
 		return ctx.Err() == nil

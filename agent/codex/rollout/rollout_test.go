@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -299,6 +300,33 @@ func TestAnswersHaveModelOfTurn(t *testing.T) {
 	assert.Equal(t, []any{end, 14}, []any{again, len(all)})
 	_, err = f.Answers(t.Context(), path(t, f, turns), 5, see)
 	require.ErrorIs(t, err, history.ErrTruncated)
+}
+
+// TestResponsesOfGatewaysCount: a provider may give all of its responses one id, or none. A copy of
+// the lines has the same ones.
+func TestResponsesOfGatewaysCount(t *testing.T) {
+	record := func(id string, total int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-11-26T16:45:3%d.818Z","type":"token_usage_record","payload":{"turn_id":"t","response_id":%q,"usage":{"input_tokens":100,"output_tokens":10},"thread_token_usage":{"total_tokens":%d}}}`+"\n",
+			total/110, id, total)
+	}
+	for name, text := range map[string]string{
+		"one id": record("resp_fixed", 110) + record("resp_fixed", 220) + record("resp_fixed", 330),
+		"no id":  record("", 110) + record("", 220) + record("", 330),
+		"no sum": strings.ReplaceAll(record("", 110)+record("", 220)+record("", 330), "total_tokens", "unknown"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := home(t)
+			seen := func(copied string) (ids []string) {
+				file := filepath.Join(t.TempDir(), "rollout.jsonl")
+				require.NoError(t, os.WriteFile(file, []byte(copied+text), 0o600))
+				_, err := f.Answers(t.Context(), file, 0, func(a history.Answer) { ids = append(ids, a.ID) })
+				require.NoError(t, err)
+				return slices.Compact(slices.Sorted(slices.Values(ids)))
+			}
+			assert.Len(t, seen(""), 3)
+			assert.Equal(t, seen(""), seen(text), "a copy, and a second line about a response")
+		})
+	}
 }
 
 func TestLimitsOfAccount(t *testing.T) {
