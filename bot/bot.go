@@ -194,7 +194,8 @@ func (b *Bot) Features() []chat.Feature {
 	b.Idle = idle.New(c, s, s.Inspect, limits.Planned)
 	texts := textlist.New(textlist.Deps{Chat: c, Queue: s, Entries: b.Entries, Changes: b.Entries, Requests: b.Requests,
 		Chosen: b.Asking.Chosen, Resume: resume})
-	b.Hosts, b.Budget = hosts.New(c, b.Fleet), budget.New(c, s, s)
+	b.Hosts, b.Budget = hosts.New(c, b.Fleet, hosts.Texts{Count: func(machine string) int { return len(b.Prompts.For(machine)) },
+		End: func(ctx context.Context, machine string) error { return b.Prompts.EndFor(ctx, machine) }}), budget.New(c, s, s)
 	outputs, long := shell.New(c, s.Output, load, b.Machine.Files), longtext.New(c, b.Transcripts)
 	b.Answers = answer.New(answer.Deps{Chat: c, Sender: b.Sender, Sessions: s, Outputs: outputs, Long: long, Transcripts: b.Transcripts,
 		OnItem: b.onItem, Rich: b.Rich, Thinking: b.Thinking, Stops: texts,

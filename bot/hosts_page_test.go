@@ -12,9 +12,11 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/hosts"
+	"ccbot/bot/inbox"
 	"ccbot/bot/machine"
 	"ccbot/fleet/wire"
 	"ccbot/i18n"
+	"ccbot/internal/session"
 	"ccbot/port/refusal"
 )
 
@@ -105,6 +107,36 @@ func TestHostsPage(t *testing.T) {
 	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRemove))
 	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), "barn was removed, and this chat ignores it")
 	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), "ccbot host hub tls://nats.example.net:4222 > account.jwt\nnsc import account --overwrite --file account.jwt\nnsc push")
+}
+
+// TestP4_RemovedMachineLosesNoText: the question names the number of the texts that wait for it, and
+// each gets its outcome.
+func TestP4_RemovedMachineLosesNoText(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		withFleet(t, w)
+		_, ours, theirs, link := barn(t, w)
+		w.MustHear(t, "/list") // barn has answered
+		link.Set(wire.Faults{Unreachable: true})
+		send := func(key string, r session.Record) {
+			_, err := w.Inbox.Add(inbox.Entry{Key: key, State: inbox.Asked, Session: r.ID, Conversation: chattest.AtAlice, MessageID: 77, Text: "x"})
+			require.NoError(t, err)
+			_ = w.Prompts.Queue.Queue(t.Context(), r.ID, key)
+		}
+		send(inbox.UpdateKey(900), theirs)
+		send(inbox.UpdateKey(901), ours)
+		require.Equal(t, inbox.Held, w.EntryState(inbox.UpdateKey(900)))
+		w.MustHear(t, "/hosts")
+		id := w.Telegram.LastID()
+		w.Press(t, chattest.Alice, id, "Remove barn")
+		assert.Contains(t, w.Shows(t, id).Text.Text, "1 message waits for it")
+		w.Telegram.Forget()
+		w.Fleet.Remove("bbbb")
+		w.Later(time.Minute)
+		assert.Empty(t, w.EntryState(inbox.UpdateKey(900)))
+		assert.NotEmpty(t, w.EntryState(inbox.UpdateKey(901)))
+		assert.Contains(t, w.Telegram.Done(), "post "+chattest.Warning+w.Word(i18n.HostRemovedText))
+		assert.Equal(t, 77, w.Telegram.Last(t).ReplyTo)
+	})
 }
 
 // TestP9_MachineJoinsByFingerprint: a code is shown to the person who asked for it, and a machine

@@ -114,8 +114,10 @@ const (
 	HostRivals                Key = "host_rivals"    // Count
 	HostAdmit                 Key = "host_admit"
 	HostRefuse                Key = "host_refuse"
-	HostJoined                Key = "host_joined"         // Command, Machine
-	HostRemoveAsk             Key = "host_remove_ask"     // Machine
+	HostJoined                Key = "host_joined"       // Command, Machine
+	HostRemoveAsk             Key = "host_remove_ask"   // Machine
+	HostRemoveTexts           Key = "host_remove_texts" // Count
+	HostRemovedText           Key = "host_removed_text"
 	HostRemovedServer         Key = "host_removed_server" // Command, Machine
 	HubAway                   Key = "hub_away"
 	WindowTaken               Key = "window_taken"

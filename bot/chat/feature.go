@@ -41,7 +41,7 @@ type Feature struct {
 	OnCurrent func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	OnShown   func(r port.Session) // in another conversation than before
 	OnMoved   func(ctx context.Context, where MoveFunc) error
-	OnMachine func(id string) // another machine answers, or no longer; see machine.All
+	OnMachine func(id string) // another machine answers, or no longer, or was removed; see machine.All
 }
 
 // MoveFunc returns the current place of a conversation and whether it moved.

@@ -34,8 +34,10 @@ type Hosts struct {
 	cards card.Kind[away]
 	wake  chan struct{}
 	back  map[string]time.Time // the last reported return, by machine; of run
+	texts Texts
 
 	mu     sync.Mutex
+	left   []string         // machines that were removed, and whose texts may wait
 	offers map[string]offer // by the name in lower case
 }
 
@@ -47,9 +49,16 @@ type away struct {
 
 const kind = "host-away" // of the cards
 
+// Texts are the texts of people that wait for a machine.
+type Texts struct {
+	Count func(machine string) int
+	// End ends them, and reports that under each.
+	End func(ctx context.Context, machine string) error
+}
+
 // New returns the Hosts of a chat.
-func New(c *chat.Chat, fleet Fleet) *Hosts {
-	return &Hosts{chat: c, fleet: fleet, cards: card.NewKind[away](c.Cards, kind, nil), wake: make(chan struct{}, 1), back: make(map[string]time.Time), offers: make(map[string]offer)}
+func New(c *chat.Chat, fleet Fleet, texts Texts) *Hosts {
+	return &Hosts{chat: c, fleet: fleet, texts: texts, cards: card.NewKind[away](c.Cards, kind, nil), wake: make(chan struct{}, 1), back: make(map[string]time.Time), offers: make(map[string]offer)}
 }
 
 // Exist reports whether the chat can have other machines.
@@ -57,13 +66,40 @@ func (h *Hosts) Exist() bool { return h.fleet != nil && h.fleet.Exists() }
 
 // Feature describes the feature to the dispatcher.
 func (h *Hosts) Feature() chat.Feature {
-	f := chat.Feature{Name: page, OnMachine: func(string) { pause.Poke(h.wake) }, Run: h.run}
+	f := chat.Feature{Name: page, OnMachine: h.onMachine, Run: h.run}
 	if h.fleet != nil {
 		command := h.chat.Pages.Command(page, page)
 		command.Hidden = !h.fleet.Exists()
 		f.Commands, f.Pages = []chat.Command{command}, map[string]chat.Page{page: {Draw: h.draw, Do: h.do, Typed: h.typed, Own: true}}
 	}
 	return f
+}
+
+// onMachine notes a machine that was removed. Machines are asked in run.
+func (h *Hosts) onMachine(id string) {
+	if _, there := h.chat.Machines.Find(id); !there && id != "" {
+		h.mu.Lock()
+		h.left = append(h.left, id)
+		h.mu.Unlock()
+	}
+	pause.Poke(h.wake)
+}
+
+// endTexts ends the texts that wait for machines that were removed.
+func (h *Hosts) endTexts(ctx context.Context) (err error) {
+	h.mu.Lock()
+	all := h.left
+	h.left = nil
+	h.mu.Unlock()
+	for _, id := range all {
+		if failed := h.texts.End(ctx, id); failed != nil {
+			err = errors.Join(err, failed)
+			h.mu.Lock()
+			h.left = append(h.left, id)
+			h.mu.Unlock()
+		}
+	}
+	return err
 }
 
 func (h *Hosts) run(ctx context.Context) error {
@@ -81,7 +117,7 @@ func (h *Hosts) run(ctx context.Context) error {
 // report brings the cards into agreement with the machines. It returns when to call it again if
 // nothing changes.
 func (h *Hosts) report(ctx context.Context) (again time.Duration, err error) {
-	again = pause.Forever
+	again, err = pause.Forever, h.endTexts(ctx)
 	all := h.chat.Machines.Others()
 	for _, shown := range h.cards.List() {
 		i := slices.IndexFunc(all, func(m machine.Info) bool { return m.ID == shown.Payload.Machine })

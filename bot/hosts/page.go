@@ -61,7 +61,11 @@ func (h *Hosts) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		return h.joining(p, v, at.Name), nil
 	}
 	if m, found := h.chat.Machines.Find(at.Remove); found && private {
-		return chat.Screen{Text: render.Plain(p.Say(i18n.HostRemoveAsk, i18n.Args{"Machine": glyph.Name(m.Name)})), Back: page,
+		ask := render.Plain(p.Say(i18n.HostRemoveAsk, i18n.Args{"Machine": glyph.Name(m.Name)}))
+		if n := h.texts.Count(m.ID); n > 0 {
+			ask = chat.Lines(ask, render.Plain(p.Say(i18n.HostRemoveTexts, i18n.Args{"Count": n})))
+		}
+		return chat.Screen{Text: ask, Back: page,
 			Options: chat.Rows(1, p.Option(i18n.ButtonRemove, removeOption, outbox.Danger))}, nil
 	}
 	text := []render.Text{render.Bold(p.Say(i18n.HostsTitle))}

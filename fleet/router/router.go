@@ -23,7 +23,7 @@ var ErrNameTaken = errors.New("another machine has the name or the id")
 
 // Router passes the calls of the chat on to their machines.
 type Router struct {
-	// OnChange is called with a machine that answers, or no longer. It may be nil, and is set before
+	// OnChange is called with a machine that answers, or no longer, or was removed. It may be nil, and is set before
 	// the first Add.
 	OnChange func(id string)
 
@@ -63,8 +63,11 @@ func (r *Router) Add(id, name string, m *machine.Machine) error {
 // Remove removes another machine. Its sessions are then unknown to the chat.
 func (r *Router) Remove(id string) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.others = slices.DeleteFunc(slices.Clone(r.others), func(h *host) bool { return h.id == id })
+	r.mu.Unlock()
+	if r.OnChange != nil {
+		r.OnChange(id)
+	}
 }
 
 // Note notes a change of the link to another machine, and reads its sessions in the background.
