@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,7 +18,7 @@ import (
 // Work is the reason why a work tree must not be removed.
 type Work string
 
-// The kinds of work. Ignored files do not count.
+// The kinds of work. Ignored files do not count; see HasIgnored.
 const (
 	Uncommitted Work = "uncommitted" // something is changed, staged or untracked, or another work tree is in it
 	Unmerged    Work = "unmerged"    // commits that no other branch, tag or remote branch has
@@ -51,6 +52,31 @@ func (w *Worktree) Work(ctx context.Context, env []string) (Work, error) {
 		}
 	}
 	return "", nil
+}
+
+// remade are the folders that a package manager makes again by itself, and ccbot's own. What a build
+// makes is none of them: it may be the result of a night.
+var remade = []string{"node_modules", ".venv", "__pycache__", ".ccbot-inbox"}
+
+// HasIgnored reports whether git ignores files in a work tree that nothing makes again by itself.
+// The worktrees of this package begin without any.
+func (w *Worktree) HasIgnored(ctx context.Context, env []string) (bool, error) {
+	g, err := open(ctx, w.Dir, env)
+	switch {
+	case err != nil:
+		return false, err
+	case g == nil:
+		return false, wording.Errorf("git: no work tree in %s", wording.Path(w.Dir))
+	}
+	said, err := g.run(ctx, "status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+	for line := range bytes.SplitSeq(said, []byte{0}) {
+		path, ignored := strings.CutPrefix(string(line), "!! ")
+		isRemade := func(folder string) bool { return slices.Contains(remade, folder) }
+		if ignored && !slices.ContainsFunc(strings.Split(path, "/"), isRemade) {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // isChanged reports whether there is work that no commit has.

@@ -532,6 +532,38 @@ func TestWorktreeWithoutWorkIsRemoved(t *testing.T) {
 	}
 }
 
+// TestIgnoredFilesAreFound: a data base, a build or secrets, in whatever folder, but not what a
+// package manager makes again.
+func TestIgnoredFilesAreFound(t *testing.T) {
+	for _, tt := range []struct {
+		name, file string
+		want       bool
+	}{
+		{"nothing", "", false},
+		{"secrets", ".env", true},
+		{"a data base below", "web/data/db.sqlite", true},
+		{"a build", "dist/app", true},
+		{"packages", "node_modules/a/index.js", false},
+		{"packages below", "web/node_modules/a/index.js", false},
+		{"an environment", ".venv/bin/python", false},
+		{"compiled Python", "web/__pycache__/a.pyc", false},
+		{"files from the chat", ".ccbot-inbox/a.png", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := inRoom(t)
+			r.file(".git/info/exclude", ".env\ndata/\ndist\nnode_modules/\n.venv\n*.pyc\n.ccbot-inbox\n")
+			w := r.add(anywhere)
+			if tt.file != "" {
+				require.NoError(t, os.MkdirAll(filepath.Join(w.Dir, filepath.Dir(tt.file)), 0o700))
+				require.NoError(t, os.WriteFile(filepath.Join(w.Dir, tt.file), []byte("x"), 0o600))
+			}
+			has, err := w.HasIgnored(t.Context(), r.env)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, has)
+		})
+	}
+}
+
 // TestNewWorktreeHidesNoChanges: git is asked to mark no file as unchanged, whatever is configured.
 func TestNewWorktreeHidesNoChanges(t *testing.T) {
 	r := inRoom(t)

@@ -141,10 +141,11 @@ type Worktree struct {
 // Work is the reason why a work tree is not removed; empty: none.
 type Work string
 
-// The kinds of work. Ignored files do not count.
+// The kinds of work.
 const (
 	Uncommitted Work = "uncommitted" // changed or untracked files
 	Unmerged    Work = "unmerged"    // commits that exist nowhere else
 	Unfinished  Work = "unfinished"  // a merge or a rebase in progress
 	Stashed     Work = "stashed"     // a stash that may belong to it
+	Ignored     Work = "ignored"     // files that git ignores; only of the worktree of a loop, whose removal nobody is asked about
 )

@@ -13,6 +13,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/loop"
 	"ccbot/port"
+	"ccbot/port/folders"
 	"ccbot/port/refusal"
 )
 
@@ -60,14 +61,29 @@ func (e *loopEngine) InWorktree(ctx context.Context, l port.Loop, made func(top,
 	return r, nil
 }
 
-// RemoveWorktree implements loop.Engine.
+// ignoredTimeout is how long git may take to look for ignored files.
+const ignoredTimeout = time.Minute
+
+// RemoveWorktree implements loop.Engine. A person who removes one is told that ignored files go too;
+// nobody is asked here, so that they stay.
 func (e *loopEngine) RemoveWorktree(ctx context.Context, top string) error {
 	for _, r := range e.Store.Shared() { // also one of a person
 		if (strings.HasPrefix(r.Dir+"/", top+"/") || strings.HasPrefix(r.Folder()+"/", top+"/")) && !loop.IsOver(r, time.Now()) {
 			return &refusal.Error{Code: refusal.WrongState, Dir: top}
 		}
 	}
-	err := e.Places.Remove(ctx, top)
+	w, err := git.FindWorktree(top)
+	if err == nil && w != nil {
+		asked, cancel := context.WithTimeout(ctx, ignoredTimeout)
+		defer cancel()
+		var has bool
+		if has, err = w.HasIgnored(asked, e.Places.GitEnv); has {
+			err = &refusal.Error{Code: refusal.HasWork, Dir: top, Reason: string(folders.Ignored)}
+		}
+	}
+	if err == nil {
+		err = e.Places.Remove(ctx, top)
+	}
 	if refusal.Is(err, refusal.DirMissing) {
 		return nil
 	}
