@@ -174,7 +174,8 @@ archive, and permissions in the terminal work without the network.`,
 }
 
 func joinCommand(c *call) *cobra.Command {
-	return &cobra.Command{Use: "join CODE", Args: someArgs(1, 1, "which code", "; `ccbot host add NAME` prints it on the chat's machine"),
+	var yes bool
+	cmd := &cobra.Command{Use: "join CODE", Args: someArgs(1, 1, "which code", "; `ccbot host add NAME` prints it on the chat's machine"),
 		Short: "Let a chat on another machine use this one",
 		Long: `Join a chat that runs on another machine. CODE is what ` + "`ccbot host add NAME`" + ` prints there. Compare
 the fingerprint that is shown on both machines. The keys of this machine are made here, and never
@@ -193,6 +194,16 @@ sent.`,
 				return exit.Usage(err)
 			}
 			folder := running.FleetFolder(settings.Dir)
+			before, leaves, err := member.Membership(folder)
+			if err != nil { // it may be a membership
+				return err
+			}
+			if leaves && !yes {
+				question := fmt.Sprintf("This machine belongs to the chat of %s as %s, which loses it with its sessions. Join the other chat?", chatOf(before), terminal.Printable(before.Name))
+				if err := c.confirm(cmd, question); err != nil {
+					return err
+				}
+			}
 			keys, err := member.Keys(folder)
 			if err != nil {
 				return err
@@ -208,11 +219,19 @@ sent.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.stdout, "This machine has joined the chat of %s as %s. To run its sessions: ccbot host run, or as a service: ccbot service install\n",
-				terminal.Printable(cmp.Or(a.ChatName, a.Hub.Address)), terminal.Printable(a.Name))
+			next := "To run its sessions: ccbot host run, or as a service: ccbot service install"
+			if leaves {
+				next = "If ccbot host run is running, restart it: it still serves the chat of " + chatOf(before)
+			}
+			_, err = fmt.Fprintf(c.stdout, "This machine has joined the chat of %s as %s. %s\n", chatOf(a), terminal.Printable(a.Name), next)
 			return err
 		}}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask whether to leave another chat")
+	return cmd
 }
+
+// chatOf names the chat of a membership.
+func chatOf(a join.Admission) string { return terminal.Printable(cmp.Or(a.ChatName, a.Hub.Address)) }
 
 // systemName describes this machine to the person who lets it in.
 func systemName() string {

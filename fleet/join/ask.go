@@ -120,7 +120,7 @@ func Ask(ctx context.Context, code Code, keys HostKeys, m Machine) (Admission, e
 	}
 	conn, err := link.Dial(code.Hub, link.Login{User: rights.User{JWT: token, Key: pair}, Inbox: rights.Inbox(rightsOf.Code)})
 	if errors.Is(err, link.ErrRights) { // the hub knows the end of the code too
-		return Admission{}, fmt.Errorf("%w: %w", ErrLate, err)
+		return Admission{}, code.refusedAt(time.Now(), err)
 	}
 	if err != nil {
 		return Admission{}, err
@@ -137,6 +137,17 @@ func Ask(ctx context.Context, code Code, keys HostKeys, m Machine) (Admission, e
 		}
 	}
 }
+
+// refusedAt explains at a time why the hub does not let the joiner in.
+func (c Code) refusedAt(now time.Time, err error) error {
+	why := ErrLate
+	if now.Before(c.Until) {
+		why = ErrClock
+	}
+	return fmt.Errorf("%w (here it is %s, and the code is for until %s): %w", why, now.Format(shownTime), c.Until.In(now.Location()).Format(shownTime), err)
+}
+
+const shownTime = "2006-01-02 15:04"
 
 // askOnce returns the answer waiting if none came.
 func askOnce(ctx context.Context, conn *nats.Conn, subject string, code Code, keys HostKeys, m Machine) (answer, error) {

@@ -256,6 +256,17 @@ func TestLateCode(t *testing.T) {
 	require.ErrorIs(t, (<-ask(t, lost, newKeys(t))).err, join.ErrLate)
 }
 
+// TestRefusedCodeNamesClocks: a fresh code is not called too old because the hub's clock is ahead.
+func TestRefusedCodeNamesClocks(t *testing.T) {
+	w := newWorld(t)
+	w.pass(-3 * time.Hour) // the clock of the chat is behind that of the hub
+	code := w.offer("B")
+	code.Until = time.Now().Add(time.Hour) // and so is that of this machine
+	err := (<-ask(t, code, newKeys(t))).err
+	require.ErrorIs(t, err, join.ErrClock)
+	assert.ErrorContains(t, err, time.Now().Format("2006-01-02"))
+}
+
 // A machine that has proven its secret in time is not let in after the end of the code.
 func TestDecisionAfterEndOfCode(t *testing.T) {
 	w := newWorld(t)

@@ -12,6 +12,8 @@ import (
 var (
 	// ErrLate is returned if the code is older than TTL, or unknown to the chat.
 	ErrLate = errors.New("the code is too old")
+	// ErrClock is returned if the hub refuses the code although its time is not over.
+	ErrClock = errors.New("the hub refuses the code before its time is over: it is not the hub of this chat, or a clock is wrong, of the hub or of this machine")
 	// ErrUsed is returned if another machine has used the code.
 	ErrUsed = errors.New("the code was used")
 	// ErrRefused is returned if the person did not let the machine in.

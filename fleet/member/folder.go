@@ -68,11 +68,18 @@ func DropKeys(path string) error { return files(path).Remove(joiningName) }
 
 // IsMember reports whether the machine of a folder has joined a chat that has not removed it.
 func IsMember(path string) (bool, error) {
-	_, _, err := load(path)
+	_, is, err := Membership(path)
+	return is, err
+}
+
+// Membership returns the admission of the machine of a folder, if a chat has let it in and has not
+// removed it.
+func Membership(path string) (a join.Admission, is bool, err error) {
+	a, _, err = load(path)
 	if errors.Is(err, ErrNone) || errors.Is(err, ErrRemoved) {
-		return false, nil
+		return a, false, nil
 	}
-	return err == nil, err
+	return a, err == nil, err
 }
 
 func store(path string, s stored, keys join.HostKeys) error {
