@@ -146,6 +146,8 @@ func (v viewer) onTheWay(e entry) error {
 func (v viewer) folder(e entry) error {
 	path := terminal.Printable(e.path)
 	switch {
+	case e.uid != v.uid && v.uid == 0: // as with sudo: after a chown the ccbot of that user would refuse the folder
+		return refused(fmt.Sprintf("%s belongs to user %d, and this ccbot runs as user %d: run ccbot as that user, or choose another CCBOT_DIR", path, e.uid, v.uid))
 	case e.uid != v.uid:
 		return refused(fmt.Sprintf("%s belongs to user %d, and this ccbot runs as user %d: choose another CCBOT_DIR, run ccbot as that user, or, if all of it is ccbot's, use `sudo chown -R %d %s`",
 			path, e.uid, v.uid, v.uid, terminal.ShellWord(e.path)))

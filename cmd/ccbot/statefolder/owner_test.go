@@ -33,7 +33,7 @@ func TestP9_WritableByOthersIsRefused(t *testing.T) {
 		{"a folder of everybody's, sticky", folder, me, sticky | 0o777, 0, me, look + "`chmod 700 /x`"},
 		{"a folder of another user's", folder, other, dir | 0o700, 0, me, elsewhere + ", " + asThem + ", or, if all of it is ccbot's, use `sudo chown -R 1000 /x`"},
 		{"a folder of root's", folder, 0, dir | 0o700, 0, me, "`sudo chown -R 1000 /x`"},
-		{"a folder of a user's, for root", folder, me, dir | 0o700, 0, 0, asThem + ", or, if all of it is ccbot's, use `sudo chown -R 0 /x`"},
+		{"a folder of a user's, for root", folder, me, dir | 0o700, 0, 0, "this ccbot runs as user 0: " + asThem + ", or choose another CCBOT_DIR"},
 		{"both", folder, other, dir | 0o777, 0, me, "`sudo chown -R 1000 /x`"},
 
 		{"a folder above of mine", above, me, dir | 0o755, 0, me, ""},
