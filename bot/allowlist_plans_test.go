@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -140,6 +141,22 @@ func TestP9_SchedulesOfPeopleWhoLeftAreBarred(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestHiddenSessionsAreNamedOnce to the people who are left, who may open them.
+func TestHiddenSessionsAreNamedOnce(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := bobs(t, w, atBob)
+		w.NewCurrentSession(t, "web", session.Running)
+		for range 2 {
+			admits(t, w, nil, chattest.Alice)
+		}
+		said := w.Word(i18n.SessionsHidden, i18n.Args{"Count": 1, "Names": "api"})
+		assert.Equal(t, 1, strings.Count(strings.Join(w.Telegram.Texts(), "\n"), said))
+		require.NoError(t, w.Use(t.Context(), chattest.AtAlice, chattest.ViewOf(r)))
+		now, _ := w.Records.Get(r.ID)
+		assert.Equal(t, chattest.AtAlice, now.Conversation)
+	})
 }
 
 // TestP9_ScheduleOfNobodyIsOfItsPlace: one that was made at the desk, or by an earlier version.

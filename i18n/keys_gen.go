@@ -262,6 +262,7 @@ const (
 	LimitOffer                Key = "limit_offer"     // Name, Until
 	LimitLoop                 Key = "limit_loop"
 	PersonLeft                Key = "person_left"
+	SessionsHidden            Key = "sessions_hidden"    // Count, Names
 	LimitStop                 Key = "limit_stop"         // Name, Until
 	LimitPlanned              Key = "limit_planned"      // At, Name
 	LimitMovedOn              Key = "limit_moved_on"     // Name
