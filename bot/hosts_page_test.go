@@ -93,6 +93,15 @@ func TestHostsPage(t *testing.T) {
 	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRefresh))
 	assert.Contains(t, w.Shows(t, id).Text.Text, w.Word(i18n.HostUnread, i18n.Args{"Machine": "barn"}))
 
+	wrong := "The clock of barn is"
+	assert.NotContains(t, w.Shows(t, id).Text.Text, wrong)
+	for ahead, want := range map[time.Duration]string{49 * time.Hour: wrong + " 2 d ahead of this one", -3 * time.Hour: wrong + " 3 h behind this one"} {
+		newer.Ahead = ahead
+		f.status["bbbb"] = newer
+		w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRefresh))
+		assert.Contains(t, w.Shows(t, id).Text.Text, want)
+	}
+
 	w.Press(t, chattest.Bob, id, "Remove barn")
 	assert.Empty(t, f.removed)
 	w.Press(t, chattest.Alice, id, "Remove barn")

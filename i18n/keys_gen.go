@@ -100,9 +100,11 @@ const (
 	MachineBackAfter          Key = "machine_back_after"    // Age, Machine
 	HostsTitle                Key = "hosts_title"
 	HostsNone                 Key = "hosts_none"
-	HostHeard                 Key = "host_heard"   // Age
-	HostFigures               Key = "host_figures" // Agents, Free, Load, Total, Version
-	HostUnread                Key = "host_unread"  // Machine
+	HostHeard                 Key = "host_heard"        // Age
+	HostFigures               Key = "host_figures"      // Agents, Free, Load, Total, Version
+	HostUnread                Key = "host_unread"       // Machine
+	HostClockAhead            Key = "host_clock_ahead"  // Age, Machine
+	HostClockBehind           Key = "host_clock_behind" // Age, Machine
 	ButtonAdd                 Key = "button_add"
 	HostButtonRemove          Key = "host_button_remove" // Machine
 	HostNameAsk               Key = "host_name_ask"

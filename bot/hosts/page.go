@@ -111,11 +111,21 @@ func (h *Hosts) describe(ctx context.Context, p chat.Phrases, m machine.Info) re
 		lines = append(lines, render.Plain(p.Say(i18n.HostFigures, i18n.Args{"Version": chat.Head(chat.OneLine(glyph.Signs(s.Version)), shownWord),
 			"Agents": s.Agents, "Load": p.Percent(100 * s.Load), "Free": p.Size(s.DiskFree), "Total": p.Size(s.DiskSize)})))
 	}
+	if late := s.Ahead.Abs(); late > mostAhead {
+		word := i18n.HostClockAhead
+		if s.Ahead < 0 {
+			word = i18n.HostClockBehind
+		}
+		lines = append(lines, render.Plain(chat.Warning+p.Say(word, i18n.Args{"Machine": glyph.Name(m.Name), "Age": p.Age(late)})))
+	}
 	if s.Unread > 0 {
 		lines = append(lines, render.Plain(chat.Warning+p.Say(i18n.HostUnread, i18n.Args{"Machine": glyph.Name(m.Name)})))
 	}
 	return chat.Lines(lines...)
 }
+
+// mostAhead is how far the clock of a machine may be off. Times that it reports are shown as they are.
+const mostAhead = time.Minute
 
 // shownWord bounds the letters of a word that another machine has sent.
 const shownWord = 40

@@ -97,8 +97,9 @@ type Status struct {
 	Load     float64 // of the last minute, for each processor
 	DiskFree int64   // in bytes
 	DiskSize int64
-	Heard    time.Time // the last contact with another machine; zero: none since the start
-	Unread   int       // reports of a newer machine, which wait for an update of the chat's ccbot
+	Heard    time.Time     // the last contact with another machine; zero: none since the start
+	Ahead    time.Duration // of its clock, about; negative: it is slow
+	Unread   int           // reports of a newer machine, which wait for an update of the chat's ccbot
 }
 
 // All returns the chat's own machine, and then the others; nil: there are no others.

@@ -22,6 +22,8 @@ type Beat struct {
 	Load     float64 `json:"load"`    // of the last minute, for each processor
 	DiskFree int64   `json:"disk_free"`
 	DiskSize int64   `json:"disk_size"`
+	// Clock is the time of the host's clock; zero: of an earlier version.
+	Clock time.Time `json:"clock,omitzero"`
 	// Calls are the ids of the calls that the host is making.
 	Calls []string `json:"calls,omitempty"`
 }

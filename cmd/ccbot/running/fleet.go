@@ -98,7 +98,11 @@ func (f *fleet) state(id string) center.State {
 }
 
 func statusOf(b rpc.Beat, heard time.Time) ports.Status {
-	return ports.Status{Version: b.Version, Agents: b.Agents, Load: b.Load, DiskFree: b.DiskFree, DiskSize: b.DiskSize, Heard: heard}
+	s := ports.Status{Version: b.Version, Agents: b.Agents, Load: b.Load, DiskFree: b.DiskFree, DiskSize: b.DiskSize, Heard: heard}
+	if !b.Clock.IsZero() && !heard.IsZero() {
+		s.Ahead = b.Clock.Sub(heard)
+	}
+	return s
 }
 
 // Offer implements hosts.Fleet.

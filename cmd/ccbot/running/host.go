@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/engine"
@@ -102,7 +103,7 @@ func runHost(ctx context.Context, e *engine.Engine, m *member.Member, version st
 
 // beatOf returns the status that this machine reports.
 func beatOf(ctx context.Context, e *engine.Engine, version string) rpc.Beat {
-	b := rpc.Beat{Version: version, Load: gauge.Load(ctx)}
+	b := rpc.Beat{Version: version, Load: gauge.Load(ctx), Clock: time.Now().UTC()}
 	for state, n := range e.States() {
 		if state.Live() {
 			b.Agents += n
