@@ -40,9 +40,9 @@ type line struct {
 		ThreadUsage    struct {
 			Total int64 `json:"total_tokens"`
 		} `json:"thread_token_usage"` // up to this response
-		RateLimits     *limits         `json:"rate_limits"`
-		Source         json.RawMessage // of session_meta
-		ThreadSource   string          `json:"thread_source"`
+		RateLimits   *limits         `json:"rate_limits"`
+		Source       json.RawMessage // of session_meta
+		ThreadSource string          `json:"thread_source"`
 	}
 }
 
