@@ -44,6 +44,8 @@ func sounded(w *chattest.World) (all []string) {
 func TestTurnSoundsOnce(t *testing.T) {
 	aside := strings.Replace(chattest.Says("aside"), "{", `{"isSidechain":true,`, 1)
 	step := chattest.Step(strings.TrimSpace(strings.Repeat("a step ", 500)))
+	notice := `{"type":"system","subtype":"informational","level":"warning","content":"Heed"}` + "\n"
+	mended := strings.Replace(chattest.APIError, `"content"`, `"stop_reason":"tool_use","content"`, 1)
 	for _, tt := range []struct {
 		name  string
 		lines []string
@@ -62,6 +64,9 @@ func TestTurnSoundsOnce(t *testing.T) {
 		{"an Esc in a later turn", []string{chattest.Says("one"), chattest.TurnEnd, chattest.ToolUse, chattest.Interrupt}, []string{"one"}},
 		{"a subagent's words", []string{aside}, nil},
 		{"a command of the terminal", []string{chattest.PromptLine("<local-command-stdout>a.go</local-command-stdout>")}, []string{"a.go"}},
+		{"a notice that answers a command", []string{notice}, []string{"Heed"}},
+		{"a notice during a turn", []string{chattest.PromptLine("go"), notice, chattest.Says("Done."), chattest.TurnEnd}, []string{"Done."}},
+		{"an error that Claude Code has mended", []string{chattest.PromptLine("go"), mended, chattest.Says("Done."), chattest.TurnEnd}, []string{"Done."}},
 		{"a command of bash mode, and what is said of it", []string{chattest.Prints("ls", "a.go"), chattest.Says("One file."), chattest.TurnEnd}, []string{"One file."}},
 		{"a command of bash mode that nothing is said of", []string{chattest.Prints("ls", "a.go"), chattest.TurnEnd}, []string{"api is done."}},
 		{"a long answer", []string{chattest.Says(chattest.Long(1500)), chattest.TurnEnd}, []string{chattest.Long(1500)[:4095-200]}},

@@ -185,6 +185,8 @@ const (
 	StopSubagents             Key = "stop_subagents"   // Count, Name
 	Interrupted               Key = "interrupted"      // Name
 	APIError                  Key = "api_error"        // Agent, Name, Reason
+	FailedContext             Key = "failed_context"   // Agent, Name, Reason
+	FailedAccount             Key = "failed_account"   // Agent, Name, Reason
 	RequestFails              Key = "request_fails"    // Agent, At, Name, Reason
 	FailedLogin               Key = "failed_login"     // Command, Name, Reason
 	FailedLimit               Key = "failed_limit"     // At, Name, Reason
@@ -323,6 +325,7 @@ const (
 	TranscriptNoFile          Key = "transcript_no_file"  // Name
 	TranscriptReplaced        Key = "transcript_replaced" // Name
 	ConversationNew           Key = "conversation_new"    // Name
+	ConversationPlan          Key = "conversation_plan"   // Name
 	CommandOff                Key = "command_off"
 	StopRefused               Key = "stop_refused" // Command, Name
 	ButtonTakeOver            Key = "button_take_over"

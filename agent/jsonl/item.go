@@ -29,6 +29,7 @@ const (
 	QueueOperation  talk.Kind = "queue_operation"  // Operation "enqueue" (Text is the prompt), "dequeue", …
 	LocalCommand    talk.Kind = "local_command"    // "/name args" or "!command", as typed
 	LocalOutput     talk.Kind = "local_output"     // the output of a local command; Text may be blank
+	PlanBegun       talk.Kind = "plan_begun"       // the conversation begins with a plan that an earlier one has made
 	// TooLong stands for a line that does not fit in memory even without its long strings: Size.
 	// Nothing else is known of it.
 	TooLong talk.Kind = "too_long"

@@ -44,7 +44,7 @@ func (i items) Next(ctx context.Context) (shown talk.Item, failed talk.Failure, 
 func (f *Form) ItemOf(item Item) (talk.Item, talk.Failure) {
 	shown := talk.Item{At: item.At, Next: item.Next, Kind: item.Kind, Time: item.Time,
 		Sidechain: item.Sidechain, Meta: item.Meta, FromPerson: item.IsFromPerson(), Begins: item.Begins(), Ends: item.Ends(),
-		Last: item.Last, Text: item.Text, Images: item.Images, Size: item.Size, Off: item.Off}
+		Last: item.Last, Text: item.Text, Images: item.Images, Size: item.Size, Off: item.Off, Cause: item.Failure.Kind}
 	if item.Kind == LocalOutput && item.Command == "!" {
 		shown.Bash = f.BashCommand(item.At)
 	}

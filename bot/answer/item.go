@@ -163,6 +163,10 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 	if !said.counts(item.At) {
 		from = 0
 	}
+	ends := endedBy(item)
+	if item.Kind == talk.LocalOutput && ends == chat.TurnDone && t.silent {
+		ends = "" // a notice during a turn, which goes on
+	}
 	var unsaved error
 	for i := from; i < len(said.parts); i++ {
 		p, next := said.parts[i], item.Next
@@ -182,7 +186,7 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 			l := t.outgoing(r, p)
 			l.next = next
 			if i == 0 {
-				l.ends = t.sound(ctx, r, item, endedBy(item))
+				l.ends = t.sound(ctx, r, item, ends)
 			}
 			if isAnswer(item) {
 				l.written = item.Time
@@ -198,7 +202,7 @@ func (t *transcriptReader) send(ctx context.Context, r port.Session, item talk.I
 			return unsaved
 		}
 	}
-	t.silent = t.silent && endedBy(item) == ""
+	t.silent = t.silent && ends == ""
 	if !isAnswer(item) {
 		return unsaved
 	}

@@ -61,6 +61,10 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 		if item.Text == "/clear" && a.InFull(r) { // it begins the file of a conversation
 			return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.ConversationNew, name))}
 		}
+	case talk.PlanBegun:
+		if a.InFull(r) {
+			return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.ConversationPlan, name))}
+		}
 	case talk.APIError:
 		return rendition{parts: asTheyAre(a.failureText(r, item))}
 	case talk.Interrupt:
@@ -93,6 +97,10 @@ func (a *Answers) failureText(r port.Session, item talk.Item) render.Text {
 	case failed.Phase == talk.PhaseLimited && !failed.Until.IsZero():
 		said["At"] = p.At(failed.Until)
 		return p.Text(i18n.FailedLimit, said)
+	case item.Cause == talk.FailedContext:
+		return p.Text(i18n.FailedContext, said)
+	case item.Cause == talk.FailedAccount:
+		return p.Text(i18n.FailedAccount, said)
 	}
 	return p.Text(i18n.APIError, said)
 }

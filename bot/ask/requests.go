@@ -286,7 +286,7 @@ func (a *Requests) Recheck(id uuid.UUID, ended bool) {
 // item checks a session's requests after an item that may show their outcome.
 func (a *Requests) item(session uuid.UUID, item talk.Item) {
 	switch item.Kind {
-	case talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd:
+	case talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd, talk.PlanBegun:
 		a.Recheck(session, false)
 	}
 }

@@ -48,6 +48,8 @@ var phaseAfter = map[talk.FailureKind]talk.Phase{
 }
 
 // waitingFor is the state of an agent that waits for the answer to a request for this tool.
+	talk.FailedContext: talk.PhaseAPIError,
+	talk.FailedAccount: talk.PhaseAPIError,
 func waitingFor(tool string) talk.Activity {
 	if talk.KindOf(tool) == talk.AskQuestion {
 		return talk.Activity{Phase: talk.PhaseWaitingAnswer, What: tool}

@@ -93,6 +93,8 @@ func TestDoing(t *testing.T) {
 		{"logged out", free(), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}},
 		{"a hook", free(), failed(talk.FailedHook, time.Time{}), talk.Activity{Phase: talk.PhaseBlocked, What: "said"}},
 		{"a limit", free(), failed(talk.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
+		{"a conversation that is too long", free(), failed(talk.FailedContext, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
+		{"an account without credit", free(), failed(talk.FailedAccount, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
 		{"a limit without an end", free(), failed(talk.FailedLimit, time.Time{}), talk.Activity{Phase: talk.PhaseLimited, What: "said"}},
 		{"a limit that has ended", free(), failed(talk.FailedLimit, noon), talk.Activity{Phase: talk.PhaseIdle}},
 		{"the login page", free(waitsFor("dialog open")), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseWaitingPermission}},

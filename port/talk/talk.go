@@ -90,6 +90,7 @@ type Item struct {
 	Last       bool      // for a Text that ends a turn, or may in earlier versions of Claude Code
 	Text       string
 	Failed     Activity // for APIError, or LocalOutput about a blocked prompt: the activity afterwards
+	Cause      FailureKind // of Failed
 	Bash       string   // for LocalOutput: the bash command, if known
 	Off        bool     // for LocalOutput: ccbot has switched the command off
 	Images     []Image
@@ -132,6 +133,8 @@ const (
 	FailedLogin   FailureKind = "login"   // the account or the key is not accepted
 	FailedLimit   FailureKind = "limit"   // the account has used what it may use
 	FailedHook    FailureKind = "hook"    // a hook has blocked a prompt
+	FailedContext FailureKind = "context" // the conversation no longer fits into the model's context
+	FailedAccount FailureKind = "account" // the account has no credit
 )
 
 // Tool is a tool call, or its end.
@@ -176,6 +179,7 @@ const (
 	APIError           Kind = "api_error"     // the error as Claude Code shows it
 	TurnEnd            Kind = "turn_end"
 	LocalOutput        Kind = "local_output"        // the output of a command
+	PlanBegun          Kind = "plan_begun"          // a conversation begins with a plan that an earlier one has made
 	PermissionDecision Kind = "permission_decision" // a hook's answer was applied
 	TooLong            Kind = "too_long"            // a line too long to read
 )

@@ -77,7 +77,27 @@ func FindOutcome(ctx context.Context, s Sought) (o talk.RequestOutcome, found bo
 		return talk.RequestOutcome{}, false, fmt.Errorf("find outcome: %w", err)
 	}
 	o, found = search.best(s.At)
+	if found && s.Tool == "ExitPlanMode" && !o.Done && !o.Interrupted {
+		o.Done = goesOnElsewhere(s.Path, s.At)
+	}
 	return o, found, nil
+}
+
+// goesOnElsewhere reports whether the plan of a conversation was approved with an empty context: its call gets no result then, and
+// a new conversation next to it begins with the plan and names the file of the one before.
+func goesOnElsewhere(path string, since time.Time) (does bool) {
+	beside, _ := os.ReadDir(filepath.Dir(path)) // an unreadable folder proves nothing
+	for _, entry := range beside {
+		info, err := entry.Info()
+		if err != nil || !info.Mode().IsRegular() || filepath.Ext(entry.Name()) != suffix || info.ModTime().Before(since) {
+			continue
+		}
+		_ = Form().Each(talk.Cursor{Path: filepath.Join(filepath.Dir(path), entry.Name())}, false, func(item jsonl.Item) bool {
+			does = does || item.Kind == jsonl.PlanBegun && strings.Contains(item.Text, filepath.Base(path))
+			return false
+		})
+	}
+	return does
 }
 
 // within lets a reader continue until ctx ends or an offset is reached.

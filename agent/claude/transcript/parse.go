@@ -20,7 +20,7 @@ import (
 // entry is the part of a transcript line that is used. Lines have many more keys, and new ones with
 // every version.
 type entry struct {
-	Type, Subtype, UUID, Timestamp, RequestID, Cwd string
+	Type, Subtype, Level, UUID, Timestamp, RequestID, Cwd string
 
 	RequestedModel, PermissionMode string
 	// RequestSessionID is of a line whose SessionID a copy has changed.
@@ -39,6 +39,7 @@ type entry struct {
 	ToolUseResult  span
 	Operation      string // queue-operation
 	ToolDenialKind string
+	PlanContent    string // of the line that begins a conversation with an approved plan
 	Origin         struct{ Kind string }
 	CommandRun     struct{ Command string }
 	// PromptSubmitEnding says that a prompt was not accepted.
@@ -174,7 +175,7 @@ func (e *entry) assistant() (items []jsonl.Item) {
 		switch b.Type {
 		case "text":
 			item := jsonl.Item{Kind: jsonl.Text, Text: b.Text}
-			if e.IsAPIErrorMessage {
+			if e.isFailure() {
 				item.Kind, item.Failure = jsonl.APIError, e.failure()
 			}
 			items = appendText(items, item)
@@ -184,7 +185,7 @@ func (e *entry) assistant() (items []jsonl.Item) {
 			items = append(items, jsonl.Item{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: b.Name, ID: b.ID, Input: b.Input}})
 		}
 	}
-	if e.IsAPIErrorMessage && len(items) == 0 { // also an error without words ends the turn
+	if e.isFailure() && len(items) == 0 { // also an error without words ends the turn
 		items = []jsonl.Item{{Kind: jsonl.APIError, Text: cmp.Or(e.Error, "API Error"), Failure: e.failure()}}
 	}
 	return items
@@ -195,6 +196,9 @@ func (e *entry) user() (items []jsonl.Item) {
 		switch b.Type {
 		case "text":
 			items = appendText(items, e.classify(b.Text))
+			if e.PlanContent != "" && len(items) == 1 {
+				items[0] = jsonl.Item{Kind: jsonl.PlanBegun, Text: b.Text}
+			}
 		case "image":
 			item := e.classify("")
 			item.Images = []talk.Image{imageOf(b.Source.MediaType, b.Source.Data)}
@@ -224,6 +228,9 @@ func (e *entry) system() []jsonl.Item {
 			said, prompt, _ := strings.Cut(text, originalPrompt)
 			return []jsonl.Item{{Kind: jsonl.LocalOutput, Text: said, Refused: prompt, Failure: failed}}
 		}
+		if e.isNotice(text) {
+			return appendText(nil, jsonl.Item{Kind: jsonl.LocalOutput, Text: text, Command: commandAnswer.FindString(text)})
+		}
 	case "local_command":
 		item, ok := local(text)
 		if !ok {
@@ -238,6 +245,22 @@ func (e *entry) system() []jsonl.Item {
 	return appendText(nil, jsonl.Item{Kind: jsonl.Other, Text: text, Meta: true})
 }
 
+// levels are those of notices to the person; the others, "info" and "suggestion", are remarks about what the screen shows anyway.
+var levels = []string{"notice", "warning"}
+
+// reported are the starts of notices that the chat does not repeat: of a limit it has the end from the refused request, and the
+// last one explains auto mode each time that a session enters it.
+var reported = []string{"Usage limit reached", "Automatic continue ", "Auto mode lets Claude "}
+
+// commandAnswer matches the command that a notice answers, if the notice names it, as in "/voice needs a Claude subscription."
+var commandAnswer = lazyregexp.New(`^/[a-z][\w:-]*`)
+
+// isNotice reports whether an informational line says something to the person. Many slash commands answer only so, and most of
+// these lines do not name the command.
+func (e *entry) isNotice(text string) bool {
+	return slices.Contains(levels, e.Level) && !hasAnyPrefix(text, reported)
+}
+
 // leaving are the commands that would move the conversation out of its window. The settings of a launch switch them off
 // (disableAgentView), and then Claude Code does not know them. forkUsage is what it says of /fork then.
 var leaving = []string{"/background", "/bg"}
@@ -247,7 +270,7 @@ const forkUsage = "Usage: /fork "
 // appendText leaves out blank texts: there is nothing to show, and a chat refuses them. The blank
 // output of a local command stays, as proof that the command ran.
 func appendText(items []jsonl.Item, item jsonl.Item) []jsonl.Item {
-	if strings.TrimSpace(item.Text) == "" && item.Command == "" {
+	if strings.TrimSpace(item.Text) == "" && item.Kind != jsonl.LocalOutput && item.Command == "" {
 		return items
 	}
 	return append(items, item)
@@ -294,6 +317,13 @@ func texts(raw span) (string, []talk.Image) {
 	return strings.Join(parts, "\n"), images
 }
 
+// isFailure reports whether the line is about a request that failed. After an error that Claude Code mends by itself, such as an
+// image that the API does not take, the line is one of a turn that goes on.
+func (e *entry) isFailure() bool { return e.IsAPIErrorMessage && e.Message.StopReason != "tool_use" }
+
+// tooLong is how Claude Code begins the error of a conversation that no longer fits into the model's context.
+const tooLong = "Prompt is too long"
+
 // failure reads a line that Claude Code itself has written about a request that failed.
 func (e *entry) failure() talk.Failure {
 	text, _ := texts(e.Message.Content)
@@ -301,6 +331,10 @@ func (e *entry) failure() talk.Failure {
 	switch {
 	case e.Error == "authentication_failed":
 		f.Kind = talk.FailedLogin
+	case e.Error == "billing_error":
+		f.Kind = talk.FailedAccount
+	case strings.HasPrefix(f.Text, tooLong):
+		f.Kind = talk.FailedContext
 	case e.QuotaLimits.ResetsAt > 0:
 		f.Kind, f.Until = talk.FailedLimit, writable(time.Unix(int64(e.QuotaLimits.ResetsAt), 0))
 	}
@@ -384,10 +418,17 @@ func local(text string) (jsonl.Item, bool) {
 	case hasAnyPrefix(text, []string{"<bash-stdout>", "<bash-stderr>"}):
 		return jsonl.Item{Kind: jsonl.LocalOutput, Command: "!", Text: output(text, "bash-stdout", "bash-stderr")}, true
 	case hasAnyPrefix(text, []string{"<local-command-stdout>", "<local-command-stderr>"}):
-		return jsonl.Item{Kind: jsonl.LocalOutput, Text: output(text, "local-command-stdout", "local-command-stderr")}, true
+		item := jsonl.Item{Kind: jsonl.LocalOutput, Text: output(text, "local-command-stdout", "local-command-stderr")}
+		if item.Text == noContent {
+			item.Text = ""
+		}
+		return item, true
 	}
 	return jsonl.Item{}, false
 }
+
+// noContent is what Claude Code writes down for a command that printed nothing, such as /mobile after Esc.
+const noContent = "(no content)"
 
 func output(text, stdout, stderr string) string {
 	out, err := tagged(text, stdout), tagged(text, stderr)

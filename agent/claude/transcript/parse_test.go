@@ -49,6 +49,8 @@ func TestParseLine(t *testing.T) {
 			[]jsonl.Item{{Kind: jsonl.Other, Meta: true, Text: "<local-command-caveat>The command below"}}},
 		{"not of a person", `{` + stamp + `"type":"user","origin":{"kind":"task-notification"},"message":{"content":"agent done"}}`,
 			[]jsonl.Item{{Kind: jsonl.Other, Meta: true, Text: "agent done"}}},
+		{"a plan in a new conversation", `{` + stamp + `"type":"user","origin":{"kind":"auto-continuation"},"planContent":"# Plan","message":{"content":"Implement the following plan:\n\n# Plan"}}`,
+			[]jsonl.Item{{Kind: jsonl.PlanBegun, Text: "Implement the following plan:\n\n# Plan"}}},
 		{"compact summary", `{` + stamp + `"type":"user","isCompactSummary":true,"message":{"content":"This session is being continued"}}`,
 			[]jsonl.Item{{Kind: jsonl.Other, Meta: true, Text: "This session is being continued"}}},
 		{"slash command", `{` + stamp + `"type":"user","message":{"content":"<command-name>/compact</command-name>\n            <command-message>compact</command-message>\n            <command-args>keep it short</command-args>"}}`,
@@ -95,6 +97,12 @@ func TestParseLine(t *testing.T) {
 			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "Unknown command: /bg. Did you mean /bug?", Command: "/bg", Off: true}}},
 		{"unknown command", `{` + stamp + `"type":"system","subtype":"informational","content":"Unknown command: /nope"}`,
 			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "Unknown command: /nope", Command: "/nope"}}},
+		{"an error that Claude Code has mended", `{` + stamp + `"type":"assistant","apiError":"media_removed","isApiErrorMessage":true,"message":{"id":"m1","model":"<synthetic>","stop_reason":"tool_use","content":[{"type":"text","text":"API Error: an image was removed."}]}}`,
+			[]jsonl.Item{{Kind: jsonl.Text, Text: "API Error: an image was removed.", MessageID: "m1"}}},
+		{"command without content", `{` + stamp + `"type":"user","message":{"content":"<local-command-stdout>(no content)</local-command-stdout>"}}`,
+			[]jsonl.Item{{Kind: jsonl.LocalOutput}}},
+		{"notice", `{` + stamp + `"type":"system","subtype":"informational","level":"notice","content":"See the full changelog"}`,
+			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "See the full changelog"}}},
 		{"refused by a hook", `{` + stamp + `"type":"system","subtype":"informational","content":"UserPromptSubmit operation blocked by hook:\nnot today\n\nOriginal prompt: say a","promptSubmitEnding":{"ending":{"kind":"blocked_by_hook"}}}`,
 			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "UserPromptSubmit operation blocked by hook:\nnot today", Refused: "say a", Failure: talk.Failure{Kind: talk.FailedHook, Text: "not today"}}}},
 		{"turn end", `{` + stamp + `"type":"system","subtype":"turn_duration","durationMs":260}`,
@@ -121,6 +129,55 @@ func TestParseLine(t *testing.T) {
 				tc.want[i] = common(tc.want[i])
 			}
 			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+// TestNotices has the texts of 2.1.328 with an account, with a key, and without a network.
+func TestNotices(t *testing.T) {
+	shown := func(text string) *jsonl.Item { return &jsonl.Item{Kind: jsonl.LocalOutput, Text: text} }
+	answers := func(command, text string) *jsonl.Item {
+		return &jsonl.Item{Kind: jsonl.LocalOutput, Command: command, Text: text}
+	}
+	type row struct {
+		level, text string
+		want        *jsonl.Item // nil: it is not for the chat
+	}
+	tests := []row{
+		{"notice", "See the full changelog at: https://github.com/anthropics/claude-code/blob/main/CHANGELOG.md",
+			shown("See the full changelog at: https://github.com/anthropics/claude-code/blob/main/CHANGELOG.md")},
+		{"warning", "/install-github-app isn't available while ANTHROPIC_BASE_URL is set.",
+			answers("/install-github-app", "/install-github-app isn't available while ANTHROPIC_BASE_URL is set.")},
+		{"warning", "Operation stopped by hook: not now", shown("Operation stopped by hook: not now")},
+		{"notice", "Goal paused · send a message to continue, or run /goal clear", shown("Goal paused · send a message to continue, or run /goal clear")},
+		{"notice", "Usage limit reached · continuing automatically at 1:20am · esc to cancel", nil},
+		{"notice", "Usage limit reached again · continuing automatically at 1:20am · esc to cancel", nil},
+		{"notice", "Automatic continue cancelled · /rate-limit-options to re-arm", nil},
+		{"notice", "Auto mode lets Claude handle permission prompts automatically — Claude checks each tool call.", nil},
+		{"info", "Started in the background: look around", nil},
+		{"suggestion", "Session resumed", nil},
+		{"", "of an earlier version", nil},
+	}
+	for _, command := range []string{"/privacy-settings", "/voice", "/remote-control", "/upgrade", "/usage-credits", "/desktop", "/teleport",
+		"/web-setup", "/ultrareview", "/autofix-pr", "/artifacts", "/rate-limit-options"} {
+		text := command + " needs a Claude subscription. This session uses ANTHROPIC_API_KEY instead."
+		tests = append(tests, row{"warning", text, answers(command, text)})
+	}
+	for _, command := range []string{"/design-login", "/import", "/advisor"} {
+		text := command + " isn't available while CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC is set."
+		tests = append(tests, row{"warning", text, answers(command, text)})
+	}
+	for _, tc := range tests {
+		t.Run(tc.text, func(t *testing.T) {
+			line, err := json.Marshal(map[string]any{"type": "system", "subtype": "informational", "level": tc.level, "content": tc.text, "isMeta": false})
+			require.NoError(t, err)
+			got, err := parseLine(jsonl.Line{Text: line})
+			require.NoError(t, err)
+			want := jsonl.Item{Kind: jsonl.Other, Text: tc.text, Meta: true}
+			if tc.want != nil {
+				want = *tc.want
+			}
+			assert.Equal(t, []jsonl.Item{want}, got)
 		})
 	}
 }

@@ -33,6 +33,7 @@ func TestReplyTo(t *testing.T) {
 		unknown   = `{"type":"system","subtype":"informational","uuid":"s2","timestamp":"2026-05-04T03:02:04Z","content":"Unknown command: /x"}`
 		atLimit   = `{"type":"assistant","uuid":"a7","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":1795296211},"timestamp":"2026-05-04T03:02:06Z","message":{"id":"m5","role":"assistant","content":[{"type":"text","text":"You've hit your 5-hour limit · resets 9pm (UTC)"}]}}`
 		continues = `{"type":"user","uuid":"u8","isMeta":true,"origin":{"kind":"auto-continuation"},"timestamp":"2026-05-04T05:02:06Z","message":{"role":"user","content":"Continue."}}`
+		mended    = `{"type":"assistant","uuid":"a8","isApiErrorMessage":true,"timestamp":"2026-05-04T03:02:04Z","message":{"id":"m6","role":"assistant","stop_reason":"tool_use","content":[{"type":"text","text":"API Error: an image was removed."}]}}`
 		refused   = `{"type":"assistant","uuid":"a6","isApiErrorMessage":true,"timestamp":"2026-05-04T03:02:06Z","message":{"id":"m4","role":"assistant","content":[{"type":"text","text":"API Error: 529 overloaded"}]}}`
 	)
 	tests := []struct {
@@ -54,6 +55,7 @@ func TestReplyTo(t *testing.T) {
 		{"only the first turn", []string{asked, answers, end, other, more}, true, talk.EndedTurn, []string{"**Done**"}, ""},
 		{"stopped", []string{asked, says, interrupt}, true, talk.StoppedTurn, []string{"I look."}, ""},
 		{"what commands of the terminal print meanwhile", []string{asked, command, output, bash, listed, unknown, answers, end}, true, talk.EndedTurn, []string{"**Done**"}, ""},
+		{"an error that Claude Code has mended", []string{asked, mended}, true, jsonl.Runs, []string{"API Error: an image was removed."}, ""},
 		{"failed", []string{asked, refused}, true, talk.FailedTurn, nil, "API Error: 529 overloaded"},
 		{"at a limit", []string{asked, atLimit, continues}, true, talk.FailedTurn, nil, "You've hit your 5-hour limit · resets 9pm (UTC)"},
 		{"continued by Claude Code after a limit", []string{asked, calls, atLimit, continues, says}, true, jsonl.Runs, []string{"I look."}, ""},
@@ -101,6 +103,9 @@ func TestReplyToACommand(t *testing.T) {
 		{"another one's", "/compact", []string{compact, cost, output}, jsonl.Runs, nil},
 		{"its output, after another one's", "/compact", []string{compact, bash, listed, compact, output}, talk.EndedTurn, []string{"$2"}},
 		{"of the shell", "!ls", []string{bash, listed}, talk.EndedTurn, []string{"go.mod"}},
+		{"that prints nothing", "/mobile", []string{user("<command-name>/mobile</command-name>"), user("<local-command-stdout>(no content)</local-command-stdout>")}, talk.EndedTurn, nil},
+		{"by a notice", "/voice", []string{`{"type":"system","subtype":"informational","level":"warning",` + at + `"content":"/voice needs a Claude subscription."}`},
+			talk.EndedTurn, []string{"/voice needs a Claude subscription."}},
 		{"no command of the shell's", "!ls", []string{bash, cost, output}, jsonl.Runs, nil},
 		{"not known", "/x", []string{`{"type":"system","subtype":"informational",` + at + `"content":"Unknown command: /x"}`}, talk.EndedTurn, []string{"Unknown command: /x"}},
 	}
