@@ -25,6 +25,7 @@ type Screen struct {
 	Busy       bool          // a turn runs
 	Background bool          // the turn has ended, and only agents in the background work
 	Agents     int           // that work in the background, as far as they are shown
+	Compacts   bool          // the turn shortens the conversation
 	Continues  bool          // when a limit ends, the agent continues, unless the key that ends a turn is pressed
 	Exits      bool          // another press of the interrupt key would end the agent
 	Mode       string        // the permission mode in the agent's words; "" if it is not known

@@ -252,6 +252,7 @@ const (
 	StateCleanupFailed        Key = "state_cleanup_failed"
 	StateCrashed              Key = "state_crashed"
 	PhaseIdle                 Key = "phase_idle"
+	NowCompacting             Key = "now_compacting"
 	PhaseWaitingPermission    Key = "phase_waiting_permission"
 	PhaseUnknown              Key = "phase_unknown"
 	WaitsFor                  Key = "waits_for"       // What

@@ -176,6 +176,8 @@ func (p Phrases) NowText(n talk.Activity) string {
 	case n.Phase == talk.PhaseLimited && !n.Until.IsZero():
 		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Until": p.Until(n.Until)})
 	case what == "":
+	case n.Phase == talk.PhaseWorking && n.What == talk.Compacting:
+		return p.Words.Say(i18n.NowCompacting)
 	case n.Phase.Waiting():
 		return p.Words.Say(i18n.WaitsFor, i18n.Args{"What": p.AskedText(n.What)})
 	case n.Phase == talk.PhaseAPIError && !n.Until.IsZero():

@@ -10,6 +10,7 @@ import (
 //
 //	the terminal asks, or a subagent waits for the chat    it waits for a person
 //	the screen counts down to another try of a request     the API refuses its requests
+//	the screen says so                                     it shortens its conversation
 //	a turn runs                                            it works
 //	no turn runs, and the last one has failed              the failure; a limit until its end
 //	no turn runs                                           it is idle
@@ -26,6 +27,8 @@ func Doing(v View, failed talk.Failure) talk.Activity {
 		return waitingFor(v.SubagentTool)
 	case p == talk.PhaseWorking && v.Captured && v.Screen.Retry != "":
 		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry, Until: v.Now.Add(v.Screen.RetryIn).UTC()}
+	case p == talk.PhaseWorking && v.Captured && v.Screen.Compacts:
+		return talk.Activity{Phase: p, What: talk.Compacting}
 	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":
 		return After(failed).At(v.Now)
 	}
@@ -45,11 +48,11 @@ var phaseAfter = map[talk.FailureKind]talk.Phase{
 	talk.FailedLogin:   talk.PhaseLoggedOut,
 	talk.FailedLimit:   talk.PhaseLimited,
 	talk.FailedHook:    talk.PhaseBlocked,
+	talk.FailedContext: talk.PhaseAPIError,
+	talk.FailedAccount: talk.PhaseAPIError,
 }
 
 // waitingFor is the state of an agent that waits for the answer to a request for this tool.
-	talk.FailedContext: talk.PhaseAPIError,
-	talk.FailedAccount: talk.PhaseAPIError,
 func waitingFor(tool string) talk.Activity {
 	if talk.KindOf(tool) == talk.AskQuestion {
 		return talk.Activity{Phase: talk.PhaseWaitingAnswer, What: tool}

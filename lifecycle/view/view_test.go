@@ -64,6 +64,7 @@ func TestDoing(t *testing.T) {
 	below := func(tool string) func(*view.View) { return func(v *view.View) { v.SubagentTool = tool } }
 	asks := func(tool string) func(*view.View) { return func(v *view.View) { v.Relayed, v.Tool = true, tool } }
 	retries := func(v *view.View) { v.Screen.Retry, v.Screen.RetryIn = "529 Overloaded", 33*time.Second }
+	compacts := func(v *view.View) { v.Screen.Compacts = true }
 	failed := func(kind talk.FailureKind, until time.Time) talk.Failure {
 		return talk.Failure{Kind: kind, Text: "said", Until: until}
 	}
@@ -76,6 +77,8 @@ func TestDoing(t *testing.T) {
 	}{
 		{"idle", free(), talk.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
 		{"working", free(busy), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
+		{"it shortens its conversation", free(busy, compacts), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking, What: talk.Compacting}},
+		{"it has shortened it", free(compacts), talk.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
 		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseUnknown}},
 		{"a dialog of which no request tells", free(waitsFor("permission prompt")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission}},
 		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
@@ -90,11 +93,11 @@ func TestDoing(t *testing.T) {
 		{"a request is made again", free(busy, retries), talk.Failure{}, talk.Activity{Phase: talk.PhaseAPIError, What: "529 Overloaded", Until: noon.Add(33 * time.Second)}},
 		{"a turn runs after a failed one", free(busy), failed(talk.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseWorking}},
 		{"an error of the API", free(), failed(talk.FailedRequest, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
+		{"a conversation that is too long", free(), failed(talk.FailedContext, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
+		{"an account without credit", free(), failed(talk.FailedAccount, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
 		{"logged out", free(), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseLoggedOut, What: "said"}},
 		{"a hook", free(), failed(talk.FailedHook, time.Time{}), talk.Activity{Phase: talk.PhaseBlocked, What: "said"}},
 		{"a limit", free(), failed(talk.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
-		{"a conversation that is too long", free(), failed(talk.FailedContext, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
-		{"an account without credit", free(), failed(talk.FailedAccount, time.Time{}), talk.Activity{Phase: talk.PhaseAPIError, What: "said"}},
 		{"a limit without an end", free(), failed(talk.FailedLimit, time.Time{}), talk.Activity{Phase: talk.PhaseLimited, What: "said"}},
 		{"a limit that has ended", free(), failed(talk.FailedLimit, noon), talk.Activity{Phase: talk.PhaseIdle}},
 		{"the login page", free(waitsFor("dialog open")), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseWaitingPermission}},

@@ -197,6 +197,9 @@ func IsSpinner(row string) bool {
 	return row != "" && strings.ContainsRune("·✢✳✶✻✽*", sign) && strings.Contains(row, "… (")
 }
 
+// compacts matches the spinner while Claude Code shortens the conversation, by itself or after /compact (2.1.328).
+var compacts = lazyregexp.New(`^[✢✳✶✻✽*·] Compacting conversation… `)
+
 // fold joins rows into one line of lower-case words, so that wrapped hints are found.
 func fold(rows []line) string {
 	return strings.ToLower(strings.Join(strings.FieldsFunc(plain(rows), func(r rune) bool {

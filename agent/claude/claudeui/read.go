@@ -66,6 +66,7 @@ func read(text string, status []string) agent.Screen {
 	if interruptible(footer) {
 		s.Shell = runningShell(lines[:top])
 		s.Retry, s.RetryIn = retrying(lines[:top])
+		s.Compacts = compacts.MatchString(last)
 	}
 	return s
 }

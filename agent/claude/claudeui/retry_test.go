@@ -39,3 +39,23 @@ func TestRetriedRequest(t *testing.T) {
 		})
 	}
 }
+
+// The rows are those of 2.1.328 during and after /compact.
+func TestCompaction(t *testing.T) {
+	rule := strings.Repeat("─", 60)
+	for _, tc := range []struct {
+		name, row, footer string
+		want              bool
+	}{
+		{"of a person", "✶ Compacting conversation… (4s)", " · esc to interrupt", true},
+		{"another turn", "✶ Zesting… (5s · ↓ 119 tokens)", " · esc to interrupt", false},
+		{"the agent's own words", "● Compacting conversation… (4s)", " · esc to interrupt", false},
+		{"what an interrupted one has left", "✶ Compacting conversation… (4s)", "", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := Read("❯ /compact\n\n" + tc.row + "\n\n" + rule + "\n❯\u00a0\n" + rule + "\n  ⏸ manual mode on" + tc.footer + "\n")
+			assert.True(t, got.Box.Present)
+			assert.Equal(t, tc.want, got.Compacts)
+		})
+	}
+}
