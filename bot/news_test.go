@@ -60,7 +60,7 @@ func tellings() map[string]reported {
 		"held_small":  {says: name(i18n.HeldSmall), reply: true},
 		"Unproven":    {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
 		"TakenBack":   {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
-		"Failed":      {says: name(i18n.FailedScreen, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
+		"Failed":      {says: name(i18n.FailedStart, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
 		"Lost":        {says: name(i18n.Lost, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
 		"Ended":       {says: name(i18n.Ended, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},
 		"Stopped":     {says: name(i18n.ReceiptArchived), buttons: []i18n.Key{i18n.ButtonUndo}},
@@ -404,5 +404,30 @@ func TestP4_DraftIsReportedInFull(t *testing.T) {
 		}
 		reported := strings.Join(strings.Fields(strings.TrimPrefix(all, w.Named(i18n.DraftCleared, "api"))), "")
 		assert.Equal(t, strings.Join(strings.Fields(draft), ""), reported)
+	}
+}
+
+// TestFailedStartNamesReason: only a screen that asks for a login gets the advice to log in.
+func TestFailedStartNamesReason(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		n    news.Failed
+		want i18n.Key
+	}{
+		{"a flag", news.Failed{Screen: "error: unknown option '--nonsense'"}, i18n.FailedStart},
+		{"a conversation in the background", news.Failed{Screen: "That session is running in the background (b828542d). Run `claude attach b828542d` to open it"}, i18n.FailedStart},
+		{"a login that is missing", news.Failed{Screen: "Not logged in · Please run /login"}, i18n.FailedScreen},
+		{"a login of another agent", news.Failed{Screen: "Sign in with ChatGPT"}, i18n.FailedScreen},
+		{"nothing on the screen", news.Failed{Screen: "\n \n"}, i18n.FailedUnseen},
+		{"another folder", news.Failed{Screen: "Please run /login", In: "/home/alice"}, i18n.FailedFolder},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.NewCurrentSession(t, "api", session.Failed)
+			require.NoError(t, w.SessionNews(t.Context(), r, tt.n))
+			got := w.Telegram.Last(t).Text.Text
+			assert.Contains(t, got, w.Word(tt.want, i18n.Args{"Name": "api", "Agent": "Claude Code", "In": w.Short("/home/alice"), "Dir": w.Short(r.Dir)}))
+			assert.Contains(t, got, strings.TrimSpace(tt.n.Screen))
+		})
 	}
 }

@@ -23,7 +23,7 @@ func TestRealP7_CodexThatCannotStart(t *testing.T) {
 		config string // the text of config.toml
 		says   []string
 	}{
-		"settings that it refuses": {`model_provider = "nowhere"`, []string{"cx ended before it was ready. If it needs a login, log in to Codex", "Model provider `nowhere` not found"}},
+		"settings that it refuses": {`model_provider = "nowhere"`, []string{"cx ended before it was ready. Its screen says why", "Model provider `nowhere` not found"}},
 		"settings that are none":   {`model = [`, []string{"cx ended before it was ready", "config.toml:1:10: unclosed array"}},
 		"no login":                 {"check_for_update_on_startup = false\n[analytics]\nenabled = false", []string{"cx is waiting for an answer", "Sign in with Device Code"}},
 	} {

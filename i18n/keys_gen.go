@@ -134,6 +134,9 @@ const (
 	AgentReachable            Key = "agent_reachable"  // Agent
 	ClaudeNotReady            Key = "claude_not_ready" // Age, Name
 	FailedScreen              Key = "failed_screen"    // Agent, Name
+	FailedStart               Key = "failed_start"     // Name
+	FailedUnseen              Key = "failed_unseen"    // Name
+	FailedFolder              Key = "failed_folder"    // Dir, In, Name
 	NoSession                 Key = "no_session"
 	NoSuchSession             Key = "no_such_session" // Name
 	WhichSession              Key = "which_session"   // Command

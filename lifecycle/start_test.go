@@ -127,7 +127,7 @@ func TestAgentInWrongDirectoryIsReported(t *testing.T) {
 			w.pass(time.Minute)
 			assert.NotEqual(t, session.Running, w.get(r.ID).State)
 			assert.Empty(t, a.heard())
-			assert.Positive(t, toldOf[news.Failed](w.news)+toldOf[news.NotReporting](w.news), "the person waits for nothing")
+			assert.Equal(t, replaced, lastOf[news.Failed](w.news).In, "the person reads why")
 		})
 	}
 }

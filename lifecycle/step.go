@@ -209,7 +209,7 @@ func (w *work) ready(ctx context.Context) error {
 	}
 	if isReplaced(w.term.Pane.Path, w.r.Folder()) {
 		why := fmt.Sprintf("the agent is in %q instead of %q", w.term.Pane.Path, w.r.Folder())
-		if err := w.notify(ctx, news.Failed{Screen: w.term.Screen.Text}); err != nil {
+		if err := w.notify(ctx, news.Failed{Screen: w.term.Screen.Text, In: w.term.Pane.Path}); err != nil {
 			return err
 		}
 		if err := w.closing.intend(session.Archived, session.Change{Rule: ruleFailed, Why: why}, w.Moment()); err != nil {

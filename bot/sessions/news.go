@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/address"
+	"ccbot/internal/lazyregexp"
 	"ccbot/port"
 	"ccbot/port/news"
 )
@@ -132,8 +134,8 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 	case news.Lost:
 		word = i18n.Lost
 	case news.Failed:
-		word, screen = i18n.FailedScreen, n.Screen
-		args["Agent"] = cmp.Or(r.Product, "Claude Code")
+		word, screen = failedStart(n), n.Screen
+		args["Agent"], args["In"], args["Dir"] = cmp.Or(r.Product, "Claude Code"), p.Short(n.In), p.Short(r.Dir)
 	case news.Ended:
 		if n.ByPerson {
 			word = i18n.EndedAsked
@@ -150,6 +152,22 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 	crashed := word != i18n.Ended && word != i18n.EndedAsked
 	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: links,
 		Sounds: crashed && s.chat.Sounds(chat.Crashed, r), News: chat.NewsOf(r)})
+}
+
+// login matches the words of a screen that asks for a login.
+var login = lazyregexp.New(`(?i)\b(log|sign)(ged)?[ -]?(in|out)\b`)
+
+// failedStart returns the sentence about an agent that was never ready. The reason is on its screen, unless ccbot has one itself.
+func failedStart(n news.Failed) i18n.Key {
+	switch {
+	case n.In != "":
+		return i18n.FailedFolder
+	case login.MatchString(n.Screen):
+		return i18n.FailedScreen
+	case strings.TrimSpace(n.Screen) == "":
+		return i18n.FailedUnseen
+	}
+	return i18n.FailedStart
 }
 
 // Crash returns how the agent of a session crashed; empty: it did not.

@@ -63,6 +63,7 @@ var (
 		reflect.TypeFor[folders.Found]():       {"Dirs", "Roots"},
 		reflect.TypeFor[folders.Worktree]():    {"Dir", "Of", "Branch"},
 		reflect.TypeFor[news.FileOffered]():    {"Path"},
+		reflect.TypeFor[news.Failed]():         {"In"},
 		reflect.TypeFor[news.FileUnread]():     {"Path"},
 		reflect.TypeFor[news.FilesDue]():       {"Dir"},
 		reflect.TypeFor[news.Held]():           {"File"},

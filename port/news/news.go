@@ -99,6 +99,7 @@ type (
 	Failed struct {
 		Kept
 		Screen string
+		In     string // ccbot has ended it, because it was in this folder instead of the session's
 	}
 	// Lost reports that the pane is proven gone.
 	Lost struct{ Kept }
