@@ -34,7 +34,7 @@ func (Transcripts) Outcome(ctx context.Context, q talk.Request, a *talk.Answer) 
 	if errors.Is(err, fs.ErrNotExist) {
 		return talk.RequestOutcome{}, false, nil
 	}
-	o.Half = o.Denial == transcript.UserRejected && !o.Interrupted && o.ByHook == ""
+	o.Half = o.Denial == transcript.UserRejected && o.ByHook == "" && (!o.Interrupted || q.Tool == transcript.PlanTool)
 	o.Quoted = a != nil && claudeask.Quotes(o.Text, q, *a)
 	return o, found, err
 }

@@ -77,14 +77,17 @@ func FindOutcome(ctx context.Context, s Sought) (o talk.RequestOutcome, found bo
 		return talk.RequestOutcome{}, false, fmt.Errorf("find outcome: %w", err)
 	}
 	o, found = search.best(s.At)
-	if found && s.Tool == "ExitPlanMode" && !o.Done && !o.Interrupted {
-		o.Done = goesOnElsewhere(s.Path, s.At)
+	if found && s.Tool == PlanTool && o.ByHook == "" && (!o.Done || o.Denial != "") && goesOnElsewhere(s.Path, s.At) {
+		o = talk.RequestOutcome{ToolID: o.ToolID, Done: true}
 	}
 	return o, found, nil
 }
 
-// goesOnElsewhere reports whether the plan of a conversation was approved with an empty context: its call gets no result then, and
-// a new conversation next to it begins with the plan and names the file of the one before.
+// PlanTool is the tool that asks whether a plan is approved.
+const PlanTool = "ExitPlanMode"
+
+// goesOnElsewhere reports whether the plan of a conversation was approved with an empty context. Its call then has no result, or
+// is called rejected and interrupted (2.1.328), but a new conversation next to it begins with the plan and names the file of this one.
 func goesOnElsewhere(path string, since time.Time) (does bool) {
 	beside, _ := os.ReadDir(filepath.Dir(path)) // an unreadable folder proves nothing
 	for _, entry := range beside {

@@ -347,7 +347,6 @@ func FuzzFindOutcome(f *testing.F) {
 // TestFindOutcomeOfPlanInNewConversation approves a plan with an empty context: the call gets no result.
 func TestFindOutcomeOfPlanInNewConversation(t *testing.T) {
 	plan := `{"uuid":"u0","timestamp":"2026-11-20T10:00:00.500Z","type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"a","name":"ExitPlanMode","input":{"plan":"# P"}}]}}`
-	interrupted := `{"uuid":"u1","timestamp":"2026-11-20T10:00:01.500Z","type":"user","message":{"content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}`
 	begun := func(of string) string {
 		return `{"type":"mode","mode":"normal"}` + "\n" + `{"type":"user","planContent":"# P","message":{"content":"Implement the following plan:\n\n# P\n\nread the full transcript at: ` + of + `"}}` + "\n"
 	}
@@ -361,13 +360,14 @@ func TestFindOutcomeOfPlanInNewConversation(t *testing.T) {
 		{"still open", false, func(string) string { return "" }, talk.RequestOutcome{ToolID: "a"}},
 		{"the plan of another conversation", false, func(string) string { return begun("/else/other.jsonl") }, talk.RequestOutcome{ToolID: "a"}},
 		{"another conversation", false, func(path string) string { return `{"type":"user","message":{"content":"see ` + path + `"}}` + "\n" }, talk.RequestOutcome{ToolID: "a"}},
-		{"left with Esc", true, begun, talk.RequestOutcome{ToolID: "a", Interrupted: true}},
+		{"approved, and called interrupted", true, begun, talk.RequestOutcome{ToolID: "a", Done: true}},
+		{"left with Esc", true, func(string) string { return "" }, talk.RequestOutcome{ToolID: "a", Done: true, Denial: "user-rejected", Text: "no", Interrupted: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			lines := []string{plan}
 			if tt.interrupted {
-				lines = append(lines, interrupted)
+				lines = append(lines, "rejected a", "interrupt")
 			}
 			path := story(t, lines...)
 			require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(path), "new.jsonl"), []byte(tt.beside(path)), 0o600))
