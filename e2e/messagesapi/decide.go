@@ -22,6 +22,7 @@ type Reply struct {
 	Input  any           // its input
 	Calls  int           // how often it is called in this answer; 0 is once
 	Status int           // HTTP status of an error reply; 0 for none
+	Error  string        // its words; empty: "scripted error" and the status
 	Limit  time.Duration // until the end of an account's limit that the error tells; 0: it tells none
 }
 
@@ -68,6 +69,8 @@ func (r Reply) stopReason() string {
 //	mute until FILE  the same when FILE exists
 //	long N       an answer of exactly N characters with code fences and numbered lines
 //	error N      an API error with HTTP status N
+//	refuse TEXT  an API error with HTTP status 400 and TEXT
+//	blind FILE   a Read call of an image that the API cannot process
 //	limit N      the error of an account that has used what it may use, for N seconds more
 //	anything     echo: anything
 func Decide(r Request) Reply {
@@ -75,6 +78,9 @@ func Decide(r Request) Reply {
 		return afterTool(r, result)
 	}
 	text := lastHuman(r)
+	if _, words, is := strings.Cut(text, compactWords); is {
+		text, _, _ = strings.Cut(words, "\n")
+	}
 	word, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
 	switch strings.ToLower(word) {
@@ -123,11 +129,18 @@ func Decide(r Request) Reply {
 		return Reply{Text: script.Long(number(rest, 5000))}
 	case "error":
 		return Reply{Status: number(rest, 400)}
+	case "refuse":
+		return Reply{Status: http.StatusBadRequest, Error: rest}
+	case "blind":
+		return Reply{Text: "Running Read.", Tool: "Read", Input: map[string]string{"file_path": rest}}
 	case "limit":
 		return Reply{Status: http.StatusTooManyRequests, Limit: time.Duration(number(rest, 3600)) * time.Second}
 	}
 	return Reply{Text: "echo: " + text}
 }
+
+// compactWords stands before a person's words in the request of /compact.
+const compactWords = "Additional Instructions:\n"
 
 func bash(command string, calls int) Reply {
 	return Reply{Text: "Running Bash.", Tool: "Bash", Calls: calls,
@@ -190,6 +203,8 @@ func afterTool(r Request, result Block) Reply {
 	case name == "Read" && !result.IsError && word == "edit":
 		return Reply{Text: "Running Edit.", Tool: "Edit",
 			Input: map[string]string{"file_path": strings.TrimSpace(rest), "old_string": "before", "new_string": "after"}}
+	case name == "Read" && word == "blind" && !strings.Contains(result.Text, "Image removed"): // Claude Code asks again without it
+		return Reply{Status: http.StatusBadRequest, Error: "messages.1.content.0.image.source.base64.data: Could not process image"}
 	case name == "Read" && !result.IsError && word == "fix":
 		if wrong := firstWrong.FindString(result.Text); wrong != "" {
 			return Reply{Text: "Running Edit.", Tool: "Edit",

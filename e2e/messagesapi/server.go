@@ -1,6 +1,7 @@
 package messagesapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,7 +95,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		if reply.Limit > 0 {
 			limitHeaders(w.Header(), time.Now().Add(reply.Limit))
 		}
-		writeError(w, reply.Status, fmt.Sprintf("scripted error %d", reply.Status))
+		writeError(w, reply.Status, cmp.Or(reply.Error, fmt.Sprintf("scripted error %d", reply.Status)))
 	case request.Stream:
 		stream(r.Context(), w, request, reply)
 	default:
