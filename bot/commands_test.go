@@ -164,32 +164,35 @@ func TestRestoreFailuresHaveSentences(t *testing.T) {
 	}
 }
 
-// /stop ends a turn. Background subagents continue, which is reported, also without a turn.
-func TestStopNamesRunningSubagents(t *testing.T) {
+// /stop ends a turn. What the agent has in the background continues, which is reported, also without a turn.
+func TestStopNamesWhatGoesOn(t *testing.T) {
+	const goesOn = "Still running: %s. /stop does not end that. Ask api to end it, or end all of it with /kill."
+	const done = "api is interrupted. Tell it what to do instead."
 	for _, tt := range []struct {
 		name     string
-		agents   int
+		look     view.Status
 		reported bool
 		err      error
-		want     []i18n.Key
+		want     string
 	}{
-		{"beside a turn", 2, false, nil, []i18n.Key{i18n.StopDone, i18n.StopSubagents}},
-		{"others told of the turn", 1, true, nil, []i18n.Key{i18n.StopSubagents}},
-		{"no turn runs", 1, false, typing.ErrIdle, []i18n.Key{i18n.StopSubagents}},
-		{"none runs on", 0, true, nil, nil},
-		{"it cannot be stopped", 1, false, typing.ErrAsks, []i18n.Key{i18n.StopAsks}},
+		{"beside a turn", view.Status{Agents: 2}, false, nil, done + "\n" + fmt.Sprintf(goesOn, "2 agents in the background")},
+		{"others told of the turn", view.Status{Agents: 1}, true, nil, fmt.Sprintf(goesOn, "1 agent in the background")},
+		{"no turn runs", view.Status{Agents: 1}, false, typing.ErrIdle, fmt.Sprintf(goesOn, "1 agent in the background")},
+		{"a command, and no turn runs", view.Status{Background: true, Commands: 1}, false, typing.ErrIdle, fmt.Sprintf(goesOn, "1 background command")},
+		{"commands and an agent", view.Status{Background: true, Commands: 2, Agents: 1}, false, typing.ErrIdle,
+			fmt.Sprintf(goesOn, "1 agent in the background, 2 background commands")},
+		{"nobody knows of commands", view.Status{Background: true}, false, typing.ErrIdle, "api is idle; there is nothing to stop."},
+		{"a schedule does not run", view.Status{Schedules: 1}, false, typing.ErrIdle, "api is idle; there is nothing to stop."},
+		{"none runs on", view.Status{}, true, nil, ""},
+		{"it cannot be stopped", view.Status{Agents: 1}, false, typing.ErrAsks, "api is waiting for an answer, and Esc would be one. Use the buttons of its question."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			w.NewCurrentSession(t, "api", session.Running)
 			w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return tt.reported, tt.err }
-			w.Lifecycle.OnLook = view.Status{Agents: tt.agents}
+			w.Lifecycle.OnLook = tt.look
 			w.MustHear(t, "/stop")
-			var want []string
-			for _, key := range tt.want {
-				want = append(want, w.Word(key, i18n.Args{"Name": "api", "Count": tt.agents}))
-			}
-			assert.Equal(t, strings.Join(want, "\n"), strings.Join(w.Telegram.Texts(), "\n"))
+			assert.Equal(t, tt.want, strings.Join(w.Telegram.Texts(), "\n"))
 		})
 	}
 }
@@ -363,6 +366,9 @@ func TestListShowsAttachedPeople(t *testing.T) {
 		{"in the background", view.Status{Phase: talk.PhaseIdle, Attachment: view.PersonTyping, Background: true},
 			"idle · someone is typing in it"},
 		{"only that", view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached, Background: true}, "idle · background commands running"},
+		{"a command", view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached, Background: true, Commands: 1}, "idle · 1 background command"},
+		{"commands and an agent", view.Status{Phase: talk.PhaseIdle, Attachment: view.Detached, Background: true, Commands: 2, Agents: 1},
+			"idle · 1 agent in the background"},
 		{"at work that says nothing new", view.Status{Phase: talk.PhaseWorking, Background: true}, "working"},
 		{"a subagent's permission", now(talk.PhaseWaitingPermission, "Bash", 0), "Bash"},
 		{"a question", now(talk.PhaseWaitingAnswer, "AskUserQuestion", 0), "a question"},

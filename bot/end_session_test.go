@@ -15,6 +15,8 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle"
+	"ccbot/lifecycle/view"
+	"ccbot/port/talk"
 )
 
 func TestEndingAsksFirst(t *testing.T) {
@@ -47,6 +49,32 @@ func TestEndingAsksFirst(t *testing.T) {
 			assert.Contains(t, w.Telegram.Done(), "answer query: ", "the end was not on disk yet")
 			assert.Equal(t, m.Text.Text, w.Telegram.LastEdit(t).Text.Text, "nothing that is untrue when it has ended")
 			assert.Empty(t, w.Telegram.LastEdit(t).Buttons)
+		})
+	}
+}
+
+// TestEndingNamesWhatEndsToo: a person may not know what the agent has beside its turns.
+func TestEndingNamesWhatEndsToo(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		look view.Status
+		want string
+	}{
+		{"a schedule and a command", view.Status{Phase: talk.PhaseIdle, Schedules: 1, Background: true, Commands: 1}, "1 background command, 1 schedule of its own"},
+		{"an agent", view.Status{Phase: talk.PhaseWorking, Agents: 1}, "1 agent in the background"},
+		{"the command of a turn", view.Status{Phase: talk.PhaseWorking, Background: true, Commands: 1}, ""},
+		{"nobody knows", view.Status{Phase: talk.PhaseIdle, Background: true}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			w.NewCurrentSession(t, "api", session.Running)
+			w.Lifecycle.OnLook = tt.look
+			w.MustHear(t, "/kill")
+			want := w.Named(i18n.KillConfirm, "api")
+			if tt.want != "" {
+				want += "\nThis also ends: " + tt.want + "."
+			}
+			assert.Equal(t, want, w.Telegram.Last(t).Text.Text)
 		})
 	}
 }

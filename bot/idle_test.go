@@ -77,7 +77,7 @@ Not ended:
 • unseen: state unknown
 • torn: state unknown
 • busy: background commands running
-• parent: background commands running
+• parent: 1 agent in the background
 • written: a draft in the prompt box
 • watched: open in a terminal
 • queued: messages are queued

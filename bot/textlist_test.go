@@ -209,7 +209,7 @@ func TestStopIsOneMessage(t *testing.T) {
 			"It has not carried out these messages:", "1. one", "2. two")},
 		{"a turn that leaves no line, and a subagent", "deploy", []string{"one", "two"}, false, 1, chattest.Lines("api is interrupted. It was working on: deploy",
 			"It has not carried out these messages:", "1. one", "2. two",
-			"1 subagent still runs in the background. /stop does not end it; ask api to end it.")},
+			"Still running: 1 agent in the background. /stop does not end that. Ask api to end it, or end all of it with /kill.")},
 	} {
 		chattest.RunsAs(t, tt.name, func(t *testing.T, w *chattest.World) {
 			r, c := stoppable(t, w)

@@ -23,7 +23,7 @@ func TestRealTextDuringBackgroundAgent(t *testing.T) {
 		return w.screenHas("work", "Waiting for 1 background agent to finish") && !w.screenHas("work", "esc to interrupt")
 	}
 	w.until("it waits for its agent", waits)
-	const runsOn = "1 subagent still runs in the background"
+	const runsOn = "Still running: 1 agent in the background"
 	w.hear(w.say("/stop"), runsOn)
 	w.hear(w.say("say meanwhile"), "meanwhile")
 	w.say("slow 600")

@@ -57,7 +57,7 @@ func (m Terminals) Inspect(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID
 // statusOf converts a session's state to the chat's form.
 func (m Terminals) statusOf(ctx context.Context, r session.Record, l view.Status) port.Status {
 	c, _ := r.Cursor()
-	shown := port.Status{Now: l.Now, Idle: l.Phase == talk.PhaseIdle, Background: l.Background, Agents: l.Agents, Schedules: l.Schedules,
+	shown := port.Status{Now: l.Now, Idle: l.Phase == talk.PhaseIdle, Background: l.Background, Commands: l.Commands, Agents: l.Agents, Schedules: l.Schedules,
 		Draft: l.Draft, Quiet: l.Quiet(), Active: l.Active, LastQuestion: lastQuestion(ctx, m.Agents.Of(r.AgentName).Proof, c.Path), Usage: l.Usage, PIDs: l.PIDs}
 	shown.Now.Phase = cmp.Or(l.Now.Phase, l.Phase, talk.PhaseUnknown)
 	switch l.Attachment {

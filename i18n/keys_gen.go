@@ -185,7 +185,7 @@ const (
 	StopWork                  Key = "stop_work" // Name, Work
 	TextInterrupted           Key = "text_interrupted"
 	LeftAsk                   Key = "left_ask"         // Name
-	StopSubagents             Key = "stop_subagents"   // Count, Name
+	StopGoesOn                Key = "stop_goes_on"     // Name, What
 	Interrupted               Key = "interrupted"      // Name
 	APIError                  Key = "api_error"        // Agent, Name, Reason
 	FailedContext             Key = "failed_context"   // Agent, Name, Reason
@@ -298,6 +298,7 @@ const (
 	AsksPlan                  Key = "asks_plan"
 	KillConfirm               Key = "kill_confirm"      // Name
 	DoneConfirm               Key = "done_confirm"      // Name
+	EndsToo                   Key = "ends_too"          // What
 	Archiving                 Key = "archiving"         // Name
 	ReceiptArchived           Key = "receipt_archived"  // Name
 	ReceiptCompleted          Key = "receipt_completed" // Name
@@ -387,6 +388,8 @@ const (
 	ListAtDesk                Key = "list_at_desk"
 	ListAttached              Key = "list_attached"
 	ListBackground            Key = "list_background"
+	ListAgents                Key = "list_agents"    // Count
+	ListCommands              Key = "list_commands"  // Count
 	ListSchedules             Key = "list_schedules" // Count
 	AskChanged                Key = "ask_changed"
 	AskSeeBelow               Key = "ask_see_below" // Name

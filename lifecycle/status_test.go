@@ -79,23 +79,29 @@ func TestLookHasBackgroundWork(t *testing.T) {
 		name string
 		run  func(w *world, a *agent)
 		want bool
+		n    int
 	}{
-		{"nothing", func(*world, *agent) {}, false},
+		{"nothing", func(*world, *agent) {}, false, 0},
 		{"a helper in the agent's own session", func(w *world, a *agent) {
 			w.processes.StartNow(901, []string{"caffeinate"}, tabletest.Below(a.id.PID), func(p *process.Process) { p.SID = a.id.PID })
-		}, false},
-		{"a command", func(w *world, a *agent) { w.processes.StartNow(901, []string{"bash"}, tabletest.Below(a.id.PID)) }, true},
+		}, false, 0},
+		{"a command", func(w *world, a *agent) { w.processes.StartNow(901, []string{"bash"}, tabletest.Below(a.id.PID)) }, true, 1},
+		{"a command with its own", func(w *world, a *agent) {
+			w.processes.StartNow(901, []string{"bash"}, tabletest.Below(a.id.PID))
+			w.processes.StartNow(902, []string{"make"}, tabletest.Below(901))
+			w.processes.StartNow(903, []string{"bash"}, tabletest.Below(a.id.PID))
+		}, true, 2},
 		{"a command below a helper", func(w *world, a *agent) {
 			w.processes.StartNow(901, []string{"helper"}, tabletest.Below(a.id.PID), func(p *process.Process) { p.SID = a.id.PID })
 			w.processes.StartNow(902, []string{"make"}, tabletest.Below(901))
-		}, true},
+		}, true, 1},
 		{"a command that has ended", func(w *world, a *agent) {
 			w.processes.StartNow(901, []string{"bash"}, tabletest.Below(a.id.PID), func(p *process.Process) { p.State = 'Z' })
-		}, false},
+		}, false, 0},
 		{"nobody knows", func(w *world, _ *agent) {
 			w.processes.FailSnapshots(errors.New("/proc is not readable"))
-		}, true},
-		{"the agent is not seen", func(w *world, a *agent) { w.processes.Exit(a.id.PID) }, true},
+		}, true, 0},
+		{"the agent is not seen", func(w *world, a *agent) { w.processes.Exit(a.id.PID) }, true, 0},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -103,7 +109,8 @@ func TestLookHasBackgroundWork(t *testing.T) {
 				r, a := w.started()
 				w.stop()
 				tc.run(w, a)
-				assert.Equal(t, tc.want, w.Observer.Inspector(w.ctx)(r).Background)
+				look := w.Observer.Inspector(w.ctx)(r)
+				assert.Equal(t, []any{tc.want, tc.n}, []any{look.Background, look.Commands})
 			})
 		})
 	}

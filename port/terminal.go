@@ -107,7 +107,8 @@ type Status struct {
 	Now          talk.Activity
 	Idle         bool // the prompt box is free: no turn runs, even if Now describes the last one
 	Presence     Presence
-	Background   bool      // commands that the agent started still run
+	Background   bool      // commands that the agent started still run, or may
+	Commands     int       // the number of these commands; 0: none, or unknown
 	Agents       int       // its background agents, as shown on its screen
 	Schedules    int       // the agent's own, which end with its process
 	Draft        bool      // its prompt box has unsent text, or is not visible

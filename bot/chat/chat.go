@@ -61,7 +61,7 @@ type Chat struct {
 type Stop struct {
 	At     time.Time // of the transcript's line about it; zero: no such line yet
 	Turn   bool      // it ended a turn
-	Agents int       // subagents that run on
+	GoesOn string    // what goes on in the background, in words
 }
 
 // Deps holds the dependencies of a Chat.

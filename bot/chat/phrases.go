@@ -208,8 +208,7 @@ func (p Phrases) AskedText(tool string) string {
 	return p.Words.Say(i18n.AsksPermission, i18n.Args{"Tool": Head(tool, MaxName)})
 }
 
-// AtWindow describes who is at an agent's window, that the agent's commands run on while it is idle,
-// and the schedules that the agent has made for itself.
+// AtWindow describes who is at an agent's window, and what the agent has beside its turns.
 func (p Phrases) AtWindow(l port.Status) (said []string) {
 	switch l.Presence {
 	case port.Typing:
@@ -217,7 +216,20 @@ func (p Phrases) AtWindow(l port.Status) (said []string) {
 	case port.Attached:
 		said = append(said, p.Words.Say(i18n.ListAttached))
 	}
-	if l.Background && l.Idle { // otherwise it adds nothing
+	return append(said, p.Beside(l)...)
+}
+
+// Beside names what an agent has beside its turns: agents in the background, commands that run on while it is idle, and the schedules
+// that it has made for itself.
+func (p Phrases) Beside(l port.Status) (said []string) {
+	if l.Agents > 0 {
+		said = append(said, p.Words.Say(i18n.ListAgents, i18n.Args{"Count": l.Agents}))
+	}
+	switch {
+	case !l.Idle: // they may be of its turn
+	case l.Commands > 0:
+		said = append(said, p.Words.Say(i18n.ListCommands, i18n.Args{"Count": l.Commands}))
+	case l.Background:
 		said = append(said, p.Words.Say(i18n.ListBackground))
 	}
 	if l.Schedules > 0 {

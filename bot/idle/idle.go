@@ -115,8 +115,6 @@ func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Status) string {
 		return p.Say(i18n.SparedPrompts)
 	case len(at) > 0:
 		return at[0]
-	case l.Agents > 0:
-		return p.Say(i18n.ListBackground)
 	case l.Draft:
 		return p.Say(i18n.SparedDraft)
 	case !l.Quiet:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,8 +27,15 @@ type End struct {
 // AskEnd is a command that asks whether to end a session.
 func (s *Sessions) AskEnd(final port.State, question, word i18n.Key) chat.OnSession {
 	return func(ctx context.Context, in chat.Incoming, r port.Session) error {
-		content := card.Content{To: in.To, Session: r.ID, Options: s.chat.In(in.To).Confirm(word, "end", in.From)}
-		content.Text = s.chat.In(in.To).Text(question, i18n.Args{"Name": r.Name})
+		p := s.chat.In(in.To)
+		content := card.Content{To: in.To, Session: r.ID, Options: p.Confirm(word, "end", in.From)}
+		content.Text = p.Text(question, i18n.Args{"Name": r.Name})
+		looks, _ := s.Agents.Inspect(ctx, r.ID) // what is unknown is not named
+		now := looks[r.ID]
+		now.Background = now.Commands > 0
+		if beside := p.Beside(now); len(beside) > 0 {
+			content.Text = chat.Lines(content.Text, p.Text(i18n.EndsToo, i18n.Args{"What": strings.Join(beside, p.Say(i18n.JoinParts))}))
+		}
 		return s.ends.Post(ctx, content, End{r.ID, r.StartedAt, final})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -17,6 +18,7 @@ import (
 	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 	"ccbot/internal/lazyregexp"
+	"ccbot/internal/pause"
 	"ccbot/port"
 	"ccbot/port/refusal"
 )
@@ -315,8 +317,11 @@ func (s *Sessions) resolve(ctx context.Context, to address.Conversation, path st
 	return s.chat.Places.Resolve(ctx, r.Dir, path)
 }
 
+// commandEnds is how long a command of an interrupted turn may take to end.
+const commandEnds = time.Second
+
 // Stop sends Esc, which interrupts a turn. It reports what was stopped if no other message does,
-// and which subagents still run.
+// and what goes on in the background.
 func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) error {
 	ends := s.Stops.StopBegins(r.ID)
 	reported, err := s.Agents.Interrupt(ctx, r.ID)
@@ -331,21 +336,25 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) e
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, err))
 	}
 	looks, unknown := s.Agents.Inspect(ctx, r.ID)
-	agents := looks[r.ID].Agents
-	if idle && agents == 0 { // known, or background agents may run
+	if !idle && looks[r.ID].Commands > 0 && pause.For(ctx, commandEnds) == nil {
+		looks, unknown = s.Agents.Inspect(ctx, r.ID)
+	}
+	now, p := looks[r.ID], s.chat.In(in.To)
+	goesOn := strings.Join(p.Beside(port.Status{Idle: true, Agents: now.Agents, Commands: now.Commands}), p.Say(i18n.JoinParts))
+	if idle && goesOn == "" { // known, or something may run
 		return s.chat.Explain(ctx, in.To, s.chat.In(in.To).Failure(r, cmp.Or(unknown, err)))
 	}
 	s.chat.React(ctx, in.To, in.MessageID, chat.ReactionReceived)
-	stop := chat.Stop{Turn: !idle && !reported, Agents: agents}
+	stop := chat.Stop{Turn: !idle && !reported, GoesOn: goesOn}
 	if shown, err := s.Stops.Stopped(ctx, r, in.To, stop); shown || err != nil {
 		return err
 	}
 	var said []render.Text
 	if stop.Turn {
-		said = append(said, s.chat.In(in.To).Text(i18n.StopDone, i18n.Args{"Name": r.Name}))
+		said = append(said, p.Text(i18n.StopDone, i18n.Args{"Name": r.Name}))
 	}
-	if agents > 0 {
-		said = append(said, s.chat.In(in.To).Text(i18n.StopSubagents, i18n.Args{"Name": r.Name, "Count": agents}))
+	if goesOn != "" {
+		said = append(said, p.Text(i18n.StopGoesOn, i18n.Args{"Name": r.Name, "What": goesOn}))
 	}
 	return s.chat.Post(ctx, card.Content{To: in.To, Session: r.ID, Text: chat.Lines(said...)})
 }

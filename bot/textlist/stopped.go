@@ -32,7 +32,7 @@ type stopped struct {
 	Line   time.Time `json:"line,omitzero"`    // of the transcript's line about the interrupt
 	Work   string    `json:"work,omitempty"`   // the prompt that the agent worked on then, in a line, if it is known
 	Turn   bool      `json:"turn,omitempty"`   // the stop ended a turn
-	Agents int       `json:"agents,omitempty"` // subagents that ran on after it
+	GoesOn string    `json:"goes_on,omitempty"` // what ran on after it, in words
 }
 
 // stopTTL is the time in which a turn ends after the stop that was made for it.
@@ -56,7 +56,7 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 	}
 	if now := l.Chat.Now(); open && (c.Content.Needs == "" || now.Sub(c.Payload.At) > stopTTL || !l.isOfLastStop(r.ID, c.Payload.At)) { // it is the first text of this stop
 		show = l.stopped.Repost
-		c.Payload.Work, c.Payload.Turn, c.Payload.Agents, c.Payload.Line = "", false, 0, time.Time{}
+		c.Payload.Work, c.Payload.Turn, c.Payload.GoesOn, c.Payload.Line = "", false, "", time.Time{}
 	}
 	c.Payload.At = l.Chat.Now()
 	c.Content.WaitsSince = time.Now().UTC() // by the clock of the inbox
@@ -142,7 +142,7 @@ func (l *Lists) Stopped(ctx context.Context, r port.Session, to address.Conversa
 	if err != nil || len(texts) == 0 {
 		return false, err
 	}
-	c.Payload.Turn, c.Payload.Agents = c.Payload.Turn || s.Turn, max(c.Payload.Agents, s.Agents)
+	c.Payload.Turn, c.Payload.GoesOn = c.Payload.Turn || s.Turn, cmp.Or(s.GoesOn, c.Payload.GoesOn)
 	c.Payload.write(&c.Content, l.Chat.In(to), r, texts)
 	return true, l.stopped.Show(ctx, c.Key, c.Content, c.Payload)
 }
@@ -219,7 +219,7 @@ func (s *stopped) write(l *card.Content, p chat.Phrases, r port.Session, texts [
 			texts[i].Text = p.Say(i18n.Named, i18n.Args{"What": p.Say(i18n.TextInterrupted), "Said": texts[i].Text})
 		}
 	}
-	said := i18n.Args{"Name": r.Name, "Work": s.Work, "Count": s.Agents}
+	said := i18n.Args{"Name": r.Name, "Work": s.Work, "What": s.GoesOn}
 	all := i18n.StopTexts
 	if s.Turn {
 		all = i18n.StopTextsAlso
@@ -238,8 +238,8 @@ func (s *stopped) write(l *card.Content, p chat.Phrases, r port.Session, texts [
 	case s.Turn:
 		l.Text = chat.Lines(p.Text(i18n.TurnInterrupted, said), l.Text)
 	}
-	if s.Agents > 0 {
-		l.Text = chat.Lines(l.Text, p.Text(i18n.StopSubagents, said))
+	if s.GoesOn != "" {
+		l.Text = chat.Lines(l.Text, p.Text(i18n.StopGoesOn, said))
 	}
 	l.Undecided, l.Options = len(texts), nil
 	for i, t := range s.Texts[:min(len(s.Texts), mostShown)] {

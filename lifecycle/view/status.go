@@ -32,7 +32,8 @@ type Status struct {
 	Phase      talk.Phase    // decides where keys go
 	Now        talk.Activity // the activity shown to people
 	Attachment Attachment
-	Background bool        // commands that the agent has started still run
+	Background bool        // commands that the agent has started still run, or may
+	Commands   int         // the number of these commands; 0: none, or unknown
 	Agents     int         // the number of its background agents, according to its screen
 	Schedules  int         // of the agent itself: they end with its process
 	Draft      bool        // the prompt box contains text that was not sent
@@ -60,7 +61,8 @@ func (o *Observer) Inspector(ctx context.Context) func(session.Record) Status {
 		v := o.View(ctx, r)
 		l := Status{Phase: v.Phase(), Now: Doing(v, r.Progress.Failed), Agents: v.Screen.Agents, Schedules: r.Binding.Schedules, Active: o.lastActive(r, v)}
 		processes, err := table()
-		l.Background = err != nil || background(processes, r.Binding.Agent)
+		l.Commands, l.Background = commands(processes, r.Binding.Agent)
+		l.Background = l.Background || err != nil
 		l.PIDs = Tree(processes, r.Binding.Agent)
 		l.Draft = !v.Captured || v.Screen.Box.Present && (!v.Screen.Box.Empty || v.Screen.Box.Bash)
 		if l.Usage = o.Usage(r); l.Usage == nil {
@@ -95,20 +97,23 @@ func attachmentOf(viewers []tmux.Viewer, pane tmux.Pane, now time.Time) Attachme
 	return found
 }
 
-// background reports whether a command that the agent started still runs. Each command has a
-// separate process session, while other helpers of the agent share the agent's. If this is unknown,
-// it returns true.
-func background(table process.Snapshot, agent process.Identity) bool {
+// commands counts the commands that an agent has started and that still run. Each has a separate process session, while other
+// helpers of the agent share the agent's. If the number is unknown, some may run.
+func commands(table process.Snapshot, agent process.Identity) (n int, may bool) {
 	p, ok := table.Find(agent.PID)
 	if !ok || p.Identity != agent {
-		return true
+		return 0, true
 	}
-	for _, below := range table.Descendants(agent.PID) {
-		if below.SID != p.SID && !below.Gone() {
-			return true
+	own := map[int]bool{p.PID: true}
+	for _, below := range table.Descendants(p.PID) { // parents come first
+		switch {
+		case below.SID == p.SID:
+			own[below.PID] = true
+		case own[below.PPID] && !below.Gone():
+			n++
 		}
 	}
-	return false
+	return n, n > 0
 }
 
 // PIDs returns the pids of a session's agent and of all processes that it has started; none means

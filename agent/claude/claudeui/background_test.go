@@ -19,8 +19,8 @@ func TestAgentsInTheBackgroundAreSeen(t *testing.T) {
 	}{
 		{"one works", row, "? for shortcuts · ← for agents · ↓ to manage" + panel, true, 1},
 		{"two work", "✻ Waiting for 2 background agents to finish\n\n                    ◐ medium · /effort", "? for shortcuts", true, 2},
-		{"a workflow works", "✻ Waiting for 1 dynamic workflow to finish", "? for shortcuts", true, 0},
-		{"both work", "✻ Waiting for 3 background agents and 1 dynamic workflow to finish", "? for shortcuts", true, 3},
+		{"a workflow works", "✻ Waiting for 1 dynamic workflow to finish", "? for shortcuts", true, 1},
+		{"both work", "✻ Waiting for 3 background agents and 1 dynamic workflow to finish", "? for shortcuts", true, 4},
 		{"one works, in focus view", row + " · 2 messages hidden (/focus to show)", "? for shortcuts", true, 1},
 		{"one works, and turns show no duration", "❯ agent say x\n\n● Running Agent.", "? for shortcuts · ↓ to manage" + panel, true, 1},
 		{"a list of commands hides the row", "● Running Agent.\n\n  /compact   Clear the history", "↓ to manage" + panel, true, 1},

@@ -131,7 +131,7 @@ func interruptible(footer []line) bool { return interrupts.MatchString(fold(foot
 // 2.1.332), or that a turn has ended and left shells (2.1.128, which calls itself busy then). More may follow.
 var (
 	waiting = lazyregexp.New(`^[✢✳✶✻✽*·] Waiting for (.+) to finish(?: · .*)?$`)
-	agents  = lazyregexp.New(`(\d+) background agents?`)
+	agents  = lazyregexp.New(`(\d+) (?:background agents?|dynamic workflows?)`)
 	leaves  = lazyregexp.New(`^[✢✳✶✻✽*·] \S+ for .+ · \d+ .+ still running(?: · .*)?$`)
 )
 
@@ -145,15 +145,16 @@ func lastRow(above []line) string {
 	return ""
 }
 
-// resting reads the last row above the box: whether no turn runs while work goes on in the background, and for how many agents Claude
-// Code waits.
+// resting reads the last row above the box: whether no turn runs while work goes on in the background, and for how many agents and
+// workflows of agents Claude Code waits.
 func resting(last string) (waitedFor int, rests bool) {
 	said := waiting.FindStringSubmatch(last)
 	if said == nil {
 		return 0, leaves.MatchString(last)
 	}
-	if n := agents.FindStringSubmatch(said[1]); n != nil {
-		waitedFor, _ = strconv.Atoi(n[1])
+	for _, part := range agents.FindAllStringSubmatch(said[1], -1) {
+		n, _ := strconv.Atoi(part[1])
+		waitedFor += n
 	}
 	return waitedFor, true
 }
