@@ -304,6 +304,8 @@ func TestShownItems(t *testing.T) {
 		{"a conversation that begins anew", user("<command-name>/clear</command-name>"), []string{"api now has a new, empty conversation."}, false},
 		{"a plan in a new conversation", line(`{"type":"user","planContent":"# Plan","message":{"content":"Implement the following plan:"}}`),
 			[]string{"api carries out the plan in a new conversation."}, false},
+		{"a schedule of the agent's own", line(`{"type":"system","subtype":"scheduled_task_fire","prompt":"look at\nthe build"}`),
+			[]string{"api begins a turn by a schedule of its own: “look at”"}, false},
 		{"its output", user("<local-command-stdout>\x1b[1mfive\x1b[0m dollars</local-command-stdout>"), []string{"five dollars"}, false},
 		{"no output", user("<local-command-stdout>\x1b[1m\x1b[0m</local-command-stdout>"), nil, false},
 		{"no content", user("<local-command-stdout>(no content)</local-command-stdout>"), nil, false},

@@ -45,6 +45,7 @@ func TestTurnSoundsOnce(t *testing.T) {
 	aside := strings.Replace(chattest.Says("aside"), "{", `{"isSidechain":true,`, 1)
 	step := chattest.Step(strings.TrimSpace(strings.Repeat("a step ", 500)))
 	notice := `{"type":"system","subtype":"informational","level":"warning","content":"Heed"}` + "\n"
+	fired := `{"type":"system","subtype":"scheduled_task_fire","prompt":"look"}` + "\n"
 	mended := strings.Replace(chattest.APIError, `"content"`, `"stop_reason":"tool_use","content"`, 1)
 	for _, tt := range []struct {
 		name  string
@@ -67,6 +68,10 @@ func TestTurnSoundsOnce(t *testing.T) {
 		{"a notice that answers a command", []string{notice}, []string{"Heed"}},
 		{"a notice during a turn", []string{chattest.PromptLine("go"), notice, chattest.Says("Done."), chattest.TurnEnd}, []string{"Done."}},
 		{"an error that Claude Code has mended", []string{chattest.PromptLine("go"), mended, chattest.Says("Done."), chattest.TurnEnd}, []string{"Done."}},
+		{"a turn of a schedule of the agent's own", []string{fired, chattest.Says("tick"), chattest.TurnEnd}, nil},
+		{"one that says nothing", []string{fired, chattest.ToolUse, chattest.TurnEnd}, nil},
+		{"one that fails", []string{fired, chattest.APIError}, []string{"api stopped with an error from Claude: “529”. Send your message again to continue."}},
+		{"a person's turn after it", []string{fired, chattest.Says("tick"), chattest.TurnEnd, chattest.PromptLine("go"), chattest.Says("Done."), chattest.TurnEnd}, []string{"Done."}},
 		{"a command of bash mode, and what is said of it", []string{chattest.Prints("ls", "a.go"), chattest.Says("One file."), chattest.TurnEnd}, []string{"One file."}},
 		{"a command of bash mode that nothing is said of", []string{chattest.Prints("ls", "a.go"), chattest.TurnEnd}, []string{"api is done."}},
 		{"a long answer", []string{chattest.Says(chattest.Long(1500)), chattest.TurnEnd}, []string{chattest.Long(1500)[:4095-200]}},

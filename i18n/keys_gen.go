@@ -331,6 +331,7 @@ const (
 	TranscriptReplaced        Key = "transcript_replaced" // Name
 	ConversationNew           Key = "conversation_new"    // Name
 	ConversationPlan          Key = "conversation_plan"   // Name
+	OwnSchedule               Key = "own_schedule"        // Name, Said
 	CommandOff                Key = "command_off"
 	StopRefused               Key = "stop_refused" // Command, Name
 	ButtonTakeOver            Key = "button_take_over"

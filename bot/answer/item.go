@@ -135,7 +135,11 @@ func (t *transcriptReader) note(r port.Session, item talk.Item) {
 	case item.Kind == talk.Interrupt: // a person interrupted it
 		t.silent = false
 	case item.Kind == talk.UserPrompt:
-		t.silent, t.prompted = true, item.Time
+		t.silent, t.scheduled, t.prompted = true, false, item.Time
+	case item.Kind == talk.LocalCommand:
+		t.scheduled = false
+	case item.Kind == talk.ScheduleFired:
+		t.silent, t.scheduled = true, true
 	case item.Kind == talk.ToolUse, item.Kind == talk.Text, isBash(item):
 		t.silent = true
 	}

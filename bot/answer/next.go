@@ -16,7 +16,7 @@ const maxNext = 16
 // sounds. It is also empty if a person interrupted the turn, even if the transcript does not report
 // that yet.
 func (t *transcriptReader) sound(ctx context.Context, r port.Session, end talk.Item, ends chat.Occasion) chat.Occasion {
-	if ends == chat.TurnDone && (t.attended(ctx) || t.answers.IsNext(r, end.At) || t.answers.Stops.HasStopped(r.ID, t.prompted)) {
+	if ends == chat.TurnDone && (t.scheduled || t.attended(ctx) || t.answers.IsNext(r, end.At) || t.answers.Stops.HasStopped(r.ID, t.prompted)) {
 		return ""
 	}
 	return ends

@@ -65,6 +65,11 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 		if a.InFull(r) {
 			return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.ConversationPlan, name))}
 		}
+	case talk.ScheduleFired:
+		if a.InFull(r) {
+			name["Said"] = chat.Head(chat.FirstLine(item.Text), noticeRoom)
+			return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.OwnSchedule, name))}
+		}
 	case talk.APIError:
 		return rendition{parts: asTheyAre(a.failureText(r, item))}
 	case talk.Interrupt:

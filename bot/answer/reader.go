@@ -40,6 +40,7 @@ type transcriptReader struct {
 	noFiles    bool        // the chat has refused a file of texts
 	prompted   time.Time   // time of the last prompt
 	silent     bool        // a turn runs, and has not made a sound yet
+	scheduled  bool        // a schedule of the agent has begun it: its end makes no sound
 	unsaved    talk.Cursor // the chat has everything before it, the disk does not have it; zero if none
 
 	from  talk.Cursor // after the last item read

@@ -40,6 +40,7 @@ type entry struct {
 	Operation      string // queue-operation
 	ToolDenialKind string
 	PlanContent    string // of the line that begins a conversation with an approved plan
+	Prompt         string // of a schedule of the agent's own
 	Origin         struct{ Kind string }
 	CommandRun     struct{ Command string }
 	// PromptSubmitEnding says that a prompt was not accepted.
@@ -217,6 +218,8 @@ func (e *entry) system() []jsonl.Item {
 	switch e.Subtype {
 	case "turn_duration":
 		return []jsonl.Item{{Kind: jsonl.TurnEnd}}
+	case "scheduled_task_fire":
+		return []jsonl.Item{{Kind: jsonl.ScheduleFired, Text: e.Prompt}}
 	case "compact_boundary":
 		return []jsonl.Item{{Kind: jsonl.CompactBoundary, Text: text}}
 	case "informational":

@@ -107,6 +107,8 @@ func TestParseLine(t *testing.T) {
 			[]jsonl.Item{{Kind: jsonl.LocalOutput, Text: "UserPromptSubmit operation blocked by hook:\nnot today", Refused: "say a", Failure: talk.Failure{Kind: talk.FailedHook, Text: "not today"}}}},
 		{"turn end", `{` + stamp + `"type":"system","subtype":"turn_duration","durationMs":260}`,
 			[]jsonl.Item{{Kind: jsonl.TurnEnd}}},
+		{"a schedule of the agent's own", `{` + stamp + `"type":"system","subtype":"scheduled_task_fire","content":"Running scheduled task (Nov 29 12:32am)","isMeta":false,"taskId":"b3f5ca1c","cron":"* * * * *","prompt":"say tick"}`,
+			[]jsonl.Item{{Kind: jsonl.ScheduleFired, Text: "say tick"}}},
 		{"compact boundary", `{` + stamp + `"type":"system","subtype":"compact_boundary","content":"Conversation compacted"}`,
 			[]jsonl.Item{{Kind: jsonl.CompactBoundary, Text: "Conversation compacted"}}},
 		{"enqueue", `{` + stamp + `"type":"queue-operation","operation":"enqueue","content":"say queued"}`,
