@@ -57,6 +57,7 @@ type Dialog struct {
 	FromTop  bool     // it begins in the first row: it is whole only if nothing has scrolled
 	Question bool     // the agent asks a question, and no permission; certain only if Whole
 	Permits  bool     // it has the answers of a permission
+	Stops    bool     // it is about one command or agent in the background, which the key "x" stops
 	Keys     []string // if the answer is typed: the text of each of Options
 	Typed    string   // the answer that was typed, before its Enter
 }

@@ -45,6 +45,18 @@ func TestDialogHasOptionAndKeyButtons(t *testing.T) {
 	assert.Equal(t, pressed, w.Lifecycle.Done())
 }
 
+// TestCommandIsEndedFromItsPage taps the button that only the page of a command in the background has.
+func TestCommandIsEndedFromItsPage(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	page := port.Dialog{Open: true, Lines: []string{"serve", "x to stop"}, Selected: -1, Whole: true, Stops: true, Fingerprint: "mark-two-012"}
+	w.Lifecycle.OnDialog = page
+	require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(page)))
+	w.Work(t)
+	w.Presses(t, chattest.Alice, 1, "End it")
+	assert.Equal(t, []string{"press x of " + r.ID.String() + " for mark-two-012"}, w.Lifecycle.Done())
+}
+
 // TestP7_ChatAnswersOnlyWholeDialogs: the hidden part may contain what an
 // answer would allow.
 func TestP7_ChatAnswersOnlyWholeDialogs(t *testing.T) {

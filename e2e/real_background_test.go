@@ -54,6 +54,27 @@ func TestRealP6_BackgroundShellHoldsNoText(t *testing.T) {
 	w.stop()
 }
 
+// TestRealCommandIsEndedFromItsPage ends a command in the background by a tap, through the real CLI's own list.
+func TestRealCommandIsEndedFromItsPage(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	w.open("work", w.dir)
+	asked := w.hear(w.say("serve exec sleep 7654322"), "wants to run a command")
+	w.tap(asked, "Allow")
+	w.hear(asked.ID, "tool result")
+	w.until("it is counted", func() bool { return strings.Contains(w.hear(w.say("/list"), "work").Text, "1 background command") })
+	w.tap(w.offered(w.say("/tasks"), "End it"), "End it")
+	w.until("it has ended", func() bool {
+		snap, err := w.table.Snapshot(t.Context())
+		require.NoError(t, err)
+		return !slices.ContainsFunc(snap.Processes, func(p process.Process) bool { return strings.Join(p.Args, " ") == "sleep 7654322" })
+	})
+	w.escape()
+	w.hear(w.say("say after it"), "after it")
+	w.stop()
+}
+
 // TestRealP5_ConversationStaysInWindow tries what would move the conversation to a daemon, where its answers would reach no chat.
 func TestRealP5_ConversationStaysInWindow(t *testing.T) {
 	t.Parallel()

@@ -409,6 +409,36 @@ func TestEscClosesPage(t *testing.T) {
 	})
 }
 
+// TestP7_StopKeyNeedsItsPage: elsewhere the key that stops a command could mean anything. A clock on the page does not refuse it.
+func TestP7_StopKeyNeedsItsPage(t *testing.T) {
+	for _, tt := range []struct {
+		name, foot string
+		want       bool
+	}{
+		{"the page of a command", "  ← to go back · x to stop · Enter/Space to close · Esc to close", true},
+		{"another page", "  Esc to cancel", false},
+		{"a page whose text says so", "  Esc to cancel · see x to stop", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				m := &menu{head: []string{"  serve", "  Runtime:  4s", "  Command:  make serve"}, foot: tt.foot, page: true}
+				r, a, d := w.asked(m)
+				assert.Equal(t, tt.want, d.Stops)
+				a.set(func(*agent) { m.head[1] = "  Runtime:  61s" })
+				_, err := w.Press(w.ctx, r.ID, d.Fingerprint, "x")
+				pressed, _ := a.took(m)
+				if tt.want {
+					require.NoError(t, err)
+					assert.Equal(t, []string{"x"}, pressed)
+					return
+				}
+				require.ErrorIs(t, err, dialog.ErrChanged)
+				assert.Empty(t, pressed)
+			})
+		})
+	}
+}
+
 // Presence says that the agent waits, the screen is not understood.
 func TestUnrecognisedDialogTakesKeys(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

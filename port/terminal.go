@@ -87,6 +87,7 @@ type Dialog struct {
 	Whole       bool     // Lines are complete: no row has scrolled off or is hidden
 	Fingerprint string   // changes with the content
 	Relayed     bool     // a permission request of the agent waits in the chat
+	Stops       bool     // the key "x" stops the command or agent in the background that it is about
 	// Unasked reports whether the terminal asks for a permission without a request in the chat,
 	// although ccbot started the agent with a hook that makes one.
 	Unasked bool

@@ -137,13 +137,14 @@ const (
 	KeySession   Key = "s"
 	KeyYes       Key = "y" // an answer that is typed in a dialog
 	KeyNo        Key = "n"
+	KeyStop      Key = "x" // on a page that offers it
 )
 
 // Valid reports whether Press takes the key.
 func (k Key) Valid() bool {
 	switch k {
 	case KeyEscape, KeyClear, KeyUp, KeyDown, KeyLeft, KeyRight, KeyTab, KeySpace,
-		KeyBackTab, KeyInterrupt, KeyModels, KeySession, KeyYes, KeyNo:
+		KeyBackTab, KeyInterrupt, KeyModels, KeySession, KeyYes, KeyNo, KeyStop:
 		return true
 	}
 	if letter, ok := strings.CutPrefix(string(k), "C-"); ok {

@@ -257,6 +257,9 @@ func (d *Dialogs) content(r port.Session, now port.Dialog, head render.Text, att
 		warning = p.Text(i18n.DialogUnasked)
 		content.Options = append(choices(now), []card.Option{escape})
 	}
+	if now.Stops && warning.Blank() {
+		content.Options = append([][]card.Option{{key(p.Say(i18n.ButtonStopIt), "x")}}, content.Options...)
+	}
 	if !warning.Blank() {
 		text = append(text, render.Plain("\n"), warning)
 	}

@@ -28,10 +28,10 @@ type stopped struct {
 	Sent    int    `json:"sent,omitempty"`
 	Dropped int    `json:"dropped,omitempty"`
 
-	At     time.Time `json:"at,omitzero"`      // when a text was taken back last
-	Line   time.Time `json:"line,omitzero"`    // of the transcript's line about the interrupt
-	Work   string    `json:"work,omitempty"`   // the prompt that the agent worked on then, in a line, if it is known
-	Turn   bool      `json:"turn,omitempty"`   // the stop ended a turn
+	At     time.Time `json:"at,omitzero"`       // when a text was taken back last
+	Line   time.Time `json:"line,omitzero"`     // of the transcript's line about the interrupt
+	Work   string    `json:"work,omitempty"`    // the prompt that the agent worked on then, in a line, if it is known
+	Turn   bool      `json:"turn,omitempty"`    // the stop ended a turn
 	GoesOn string    `json:"goes_on,omitempty"` // what ran on after it, in words
 }
 

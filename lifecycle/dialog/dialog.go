@@ -177,7 +177,7 @@ func chooses(k tmux.Key) bool {
 	return k == typing.KeyEnter || k == tmux.KeySpace || k == tmux.KeyTab || k == tmux.KeyBackTab
 }
 
-// looks reports whether a key leaves a dialog or moves in it: it approves nothing.
+// looks reports whether a key leaves a dialog or moves in it, or stops something that has a clock: it approves nothing.
 func looks(k tmux.Key) bool {
-	return slices.Contains([]tmux.Key{tmux.KeyEscape, tmux.KeyUp, tmux.KeyDown, tmux.KeyLeft, tmux.KeyRight}, k)
+	return slices.Contains([]tmux.Key{tmux.KeyEscape, tmux.KeyUp, tmux.KeyDown, tmux.KeyLeft, tmux.KeyRight, tmux.KeyStop}, k)
 }

@@ -18,7 +18,7 @@ import (
 // another version.
 var dialogKeys = map[string]tmux.Key{
 	"up": tmux.KeyUp, "down": tmux.KeyDown, "left": tmux.KeyLeft, "right": tmux.KeyRight,
-	"space": tmux.KeySpace, "tab": tmux.KeyTab, "esc": tmux.KeyEscape, "enter": typing.KeyEnter,
+	"space": tmux.KeySpace, "tab": tmux.KeyTab, "esc": tmux.KeyEscape, "enter": typing.KeyEnter, "x": tmux.KeyStop,
 }
 
 // Press presses a key in the dialog that has the fingerprint, and returns what the terminal shows
@@ -35,6 +35,9 @@ func (t *Session) Press(ctx context.Context, fingerprint, key string) (port.Dial
 	return t.inDialog(ctx, fingerprint, k, func(d port.Dialog) (port.Dialog, error) {
 		if d.Unasked && chooses(k) {
 			return d, ErrRelayed
+		}
+		if k == tmux.KeyStop && !d.Stops {
+			return d, ErrChanged
 		}
 		if err := t.term.Press(ctx, k); err != nil {
 			return port.Dialog{}, err

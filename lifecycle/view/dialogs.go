@@ -28,6 +28,7 @@ func DialogOf(r session.Record, v View) port.Dialog {
 		// A row that has left the screen could be the real beginning of a dialog without styles and rules, and
 		// of one that begins in the first row.
 		d.Whole = s.Whole && (!v.Screen.Flat && !s.FromTop || v.Pane.Scrolled == 0)
+		d.Stops = s.Stops && d.Whole && !d.Relayed
 	} else {
 		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
 		// The edges of an unrecognised dialog are unknown, and without styles all rows could be the

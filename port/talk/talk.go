@@ -89,10 +89,10 @@ type Item struct {
 	Ends       Ending    // it ends the agent's turn
 	Last       bool      // for a Text that ends a turn, or may in earlier versions of Claude Code
 	Text       string
-	Failed     Activity // for APIError, or LocalOutput about a blocked prompt: the activity afterwards
+	Failed     Activity    // for APIError, or LocalOutput about a blocked prompt: the activity afterwards
 	Cause      FailureKind // of Failed
-	Bash       string   // for LocalOutput: the bash command, if known
-	Off        bool     // for LocalOutput: ccbot has switched the command off
+	Bash       string      // for LocalOutput: the bash command, if known
+	Off        bool        // for LocalOutput: ccbot has switched the command off
 	Images     []Image
 	Rest       *Rest // Text is truncated; nil: it is complete
 	Size       int64 // for TooLong, in bytes

@@ -65,3 +65,19 @@ func TestP9_RowKeepsLastBlank(t *testing.T) {
 	require.NotNil(t, d)
 	assert.Contains(t, d.Lines, " ./deploy\u00a0")
 }
+
+// TestStopIsOffered reads the page of a command in the background (2.1.328).
+func TestStopIsOffered(t *testing.T) {
+	page := func(foot string) string {
+		return "● tool done\n\n" + strings.Repeat("▔", 60) + "\n  serve\n  shell\n\n  Status:   running\n  Runtime:  4s\n  Command:  sleep 300\n\n  Output\n  No output yet\n\n" + foot + "\n"
+	}
+	for foot, want := range map[string]bool{
+		"  ← to go back · x to stop · Enter/Space to close · Esc to close":                   true,
+		"  ← to go back · f to foreground · x to stop · Enter/Space to close · Esc to close": true,
+		"  ← to go back · Enter/Space to close · Esc to close":                               false,
+	} {
+		d := Read(page(foot)).Dialog
+		require.NotNil(t, d, foot)
+		assert.Equal(t, want, d.Stops, foot)
+	}
+}

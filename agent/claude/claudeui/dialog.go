@@ -23,6 +23,8 @@ var (
 	// enterHint finds the hint that Enter chooses the selected row. A form has none: in its fields
 	// Enter goes to the next field, and its last row has two answers, "❯ Accept Decline" (2.1.328).
 	enterHint = lazyregexp.New(`\b(?:enter|return) to \S`)
+	// stopHint is in the last row of the page of a command or an agent in the background (2.1.328).
+	stopHint = lazyregexp.New(`^\s*← to go back · (?:.+ · )?x to stop · `)
 )
 
 // hintRows is the number of rows at the foot of a screen that are searched for key hints; long ones
@@ -223,5 +225,6 @@ func newDialog(rows []line, list optionList) *agent.Dialog {
 		head = len(d.Lines)
 	}
 	d.Head = d.Lines[:head]
+	d.Stops = len(list.labels) == 0 && len(d.Lines) > 0 && stopHint.MatchString(d.Lines[len(d.Lines)-1])
 	return d
 }
