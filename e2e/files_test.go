@@ -35,8 +35,8 @@ func (w *world) gets(n int) (text string, files []string) {
 	text = w.received()[n-1]
 	for line := range strings.Lines(text) {
 		if name, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "Attached file: "); ok {
-			require.True(w.t, strings.HasPrefix(name, received.Folder+"/"), name)
-			data, err := os.ReadFile(filepath.Join(w.dir, name))
+			require.True(w.t, strings.HasPrefix(name, filepath.Join(w.dir, received.Folder)+"/"), name)
+			data, err := os.ReadFile(name)
 			require.NoError(w.t, err)
 			files = append(files, string(data))
 		}
@@ -56,18 +56,18 @@ func TestFilesReachTheAgent(t *testing.T) {
 
 	w.hear(w.person.SendFile(w.chat(), "../отчёт 1.txt", "text/plain", []byte("a report"), "say read it"), "read it")
 	text, files := w.gets(1)
-	assert.Equal(t, "say read it\nAttached file: .ccbot-inbox/отчёт_1.txt", text)
+	assert.Equal(t, "say read it\nAttached file: "+w.dir+"/.ccbot-inbox/отчёт_1.txt", text)
 	assert.Equal(t, []string{"a report"}, files)
 
 	_, err := w.person.SendPhoto(w.chat(), picture(t, 1), "")
 	require.NoError(t, err)
 	text, files = w.gets(2)
-	assert.Regexp(t, `^Attached file: \.ccbot-inbox/photo-\d+\.png$`, text)
+	assert.Regexp(t, `^Attached file: /.*/\.ccbot-inbox/photo-\d+\.png$`, text)
 	assert.Equal(t, []string{string(picture(t, 1))}, files)
 
 	w.person.SendVoice(w.chat(), 3, []byte("hello from afar"))
 	text, files = w.gets(3)
-	assert.Regexp(t, `^Transcript of a voice message:\n> say hello from afar \nAttached file: \.ccbot-inbox/voice-\d+\.oga$`, text)
+	assert.Regexp(t, `^Transcript of a voice message:\n> say hello from afar \nAttached file: /.*/\.ccbot-inbox/voice-\d+\.oga$`, text)
 	assert.Equal(t, []string{"hello from afar"}, files)
 	w.hear(0, "hello from afar")
 
@@ -167,7 +167,7 @@ func TestRealPicturesAreNamedNotPasted(t *testing.T) {
 	for _, caption := range []string{"say look", "", "two\nlines of it"} {
 		id, err := w.person.SendPhoto(w.chat(), picture(t, 1), caption)
 		require.NoError(t, err)
-		want := strings.TrimPrefix(caption+"\nAttached file: .ccbot-inbox/photo-"+itoa(id)+".png", "\n")
+		want := strings.TrimPrefix(caption+"\nAttached file: "+w.dir+"/.ccbot-inbox/photo-"+itoa(id)+".png", "\n")
 		w.until("the transcript has: "+want, func() bool { return w.transcriptHas(want) })
 	}
 	assert.Zero(t, w.heard("not certain that"))

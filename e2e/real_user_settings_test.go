@@ -138,7 +138,7 @@ func (w *world) adoptedFlow() {
 func (w *world) adoptedBlindFlow() {
 	w.t.Helper()
 	w.adopted()
-	assert.Positive(w.t, w.heard("a status line that looks like a question holds your texts"))
+	assert.Positive(w.t, w.heard("a status line that looks like a question holds your messages"))
 	w.hear(w.say("say one"), "is waiting for an answer")
 	assert.Zero(w.t, w.saidTo("say one"))
 	w.end("work")

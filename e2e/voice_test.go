@@ -89,7 +89,7 @@ func TestP4_VoiceMessageIsTypedOnce(t *testing.T) {
 		assert.Len(t, w.received(), n, "nothing is typed before a person has seen it")
 		w.tap(shown, words.Say(i18n.ButtonSend))
 		text, files := w.gets(n + 1)
-		assert.Regexp(t, `^say good evening\nAttached file: \.ccbot-inbox/voice-\d+\.oga$`, text)
+		assert.Regexp(t, `^say good evening\nAttached file: /.*/\.ccbot-inbox/voice-\d+\.oga$`, text)
 		assert.Equal(t, []string{"hello"}, files)
 		w.hear(shown.ID, "good evening")
 		assert.Len(t, w.received(), n+1)

@@ -81,10 +81,11 @@ func TestUnfitCommandIsRefused(t *testing.T) {
 		"does not answer":      {"exec sleep 600", refusal.UnfitSilent},
 		"its child stays open": {"sleep 1 & echo codex-cli 0.169.0", ""},
 	} {
+		// It is written before any of them runs: a process that is forked meanwhile holds it open for writing, and it could not be run.
+		command := filepath.Join(t.TempDir(), "codex")
+		require.NoError(t, os.WriteFile(command, []byte("#!/bin/sh\n"+tt.script+"\n"), 0o700))
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			command := filepath.Join(t.TempDir(), "codex")
-			require.NoError(t, os.WriteFile(command, []byte("#!/bin/sh\n"+tt.script+"\n"), 0o700))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if strings.Contains(tt.script, "600") {

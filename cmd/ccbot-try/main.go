@@ -295,6 +295,9 @@ func (b *bot) run(ctx context.Context, environ []string, stderr io.Writer) error
 	return context.Canceled // the ccbot stopped as requested, and the trial ends with it
 }
 
+// crash kills a ccbot of the trial, for the story.
+func crash(ccbot *os.Process) error { return ccbot.Kill() }
+
 func isKilled(err error) bool {
 	ended := (*exec.ExitError)(nil)
 	if !errors.As(err, &ended) {

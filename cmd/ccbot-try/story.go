@@ -78,7 +78,7 @@ func (s *teller) play(ctx context.Context) error {
 		return err
 	}
 	notes := s.tmux(ctx, "new-window", "-d", "-P", "-F", "#{window_id}", "-t", "=ccbot:", "-n", "notes", "-c", s.path("demo"), "exec sleep 1000")
-	if err := first.Kill(); err != nil {
+	if err := crash(first); err != nil {
 		return err
 	}
 	second := <-s.running

@@ -155,7 +155,7 @@ const maxVersion = 200
 // its tests have run.
 const (
 	Oldest = "2.1.128"
-	Tested = "2.1.328"
+	Tested = "2.1.332"
 )
 
 // Support is the degree to which a version of Claude Code is known.
