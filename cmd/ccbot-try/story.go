@@ -48,7 +48,7 @@ func (t *trial) tell(ctx context.Context) error {
 func (s *teller) play(ctx context.Context) error {
 	first := <-s.running
 	s.say("A session starts", "")
-	s.write("/new shop " + s.path("demo"))
+	s.write(ctx, "/new shop "+s.path("demo"))
 	if _, err := s.hear(ctx, "shop is ready"); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *teller) play(ctx context.Context) error {
 	}
 
 	s.say("A prompt, and a permission", "")
-	s.write(script.StoryFix)
+	s.write(ctx, script.StoryFix)
 	asked, err := s.hear(ctx, script.StoryCommand)
 	if err == nil {
 		err = s.tap(ctx, asked, "Allow")
@@ -71,7 +71,7 @@ func (s *teller) play(ctx context.Context) error {
 	}
 
 	s.say("ccbot is killed with -9 in the middle of the next turn, and starts again", "")
-	s.write(script.StoryNotes)
+	s.write(ctx, script.StoryNotes)
 	if err := s.until(ctx, "the agent works", func() bool {
 		return strings.Contains(s.tmux(ctx, "capture-pane", "-p", "-t", "=ccbot:=shop"), "git diff")
 	}); err != nil {
@@ -96,7 +96,7 @@ func (s *teller) play(ctx context.Context) error {
 	}
 
 	s.say("The session is archived. Its process does not listen to a hang-up", "")
-	s.write("/kill shop")
+	s.write(ctx, "/kill shop")
 	question, err := s.hear(ctx, "End shop and archive it?")
 	if err == nil {
 		err = s.tap(ctx, question, "Kill")
@@ -129,8 +129,8 @@ func (s *teller) say(headline, fact string) {
 }
 
 // write sends a text of the person.
-func (s *teller) write(text string) {
-	s.read()
+func (s *teller) write(ctx context.Context, text string) {
+	s.read(ctx)
 	fmt.Fprintf(s.out, "    you:   %s\n", strings.ReplaceAll(text, s.dir, "…"))
 	s.last = s.person.Send(s.person.ID(), text)
 }
@@ -146,14 +146,14 @@ func (s *teller) hear(ctx context.Context, text string) (botapi.Message, error) 
 	for _, line := range strings.Split(strings.TrimSpace(m.Body()), "\n") {
 		fmt.Fprintf(s.out, "    ccbot: %s\n", strings.ReplaceAll(line, s.dir, "…"))
 	}
-	s.read()
+	s.read(ctx)
 	return m, nil
 }
 
 // read is the time in which a person reads.
-func (s *teller) read() {
+func (s *teller) read(ctx context.Context) {
 	if !s.fast {
-		time.Sleep(2 * time.Second)
+		_ = pause.For(ctx, 2*time.Second) // what comes next notices the end
 	}
 }
 

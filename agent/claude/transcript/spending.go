@@ -69,15 +69,15 @@ func answerOf(line []byte) (a history.Answer, ok bool) {
 // answer identifies the answer that a line with tokens is of. Gateways exist whose answers have no id
 // of a request: then the id of the message may be one for all, but each request has read more. A line
 // without any id counts by itself.
-func (l *entry) answer() string {
-	u := l.Message.Usage
+func (e *entry) answer() string {
+	u := e.Message.Usage
 	switch {
-	case l.Message.ID == "":
-		return "line " + cmp.Or(l.UUID, l.Timestamp)
-	case l.RequestID == "":
-		return fmt.Sprint(l.Message.ID, " ", u.Input, " ", u.CacheRead, " ", u.CacheCreation)
+	case e.Message.ID == "":
+		return "line " + cmp.Or(e.UUID, e.Timestamp)
+	case e.RequestID == "":
+		return fmt.Sprint(e.Message.ID, " ", u.Input, " ", u.CacheRead, " ", u.CacheCreation)
 	}
-	return l.Message.ID + " " + l.RequestID
+	return e.Message.ID + " " + e.RequestID
 }
 
 func count(n int64) int64 {
