@@ -358,7 +358,7 @@ func (b *bot) environ(environ []string) []string {
 		// its comment has the words
 		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"}
 	if b.story { // its agent does not mind to be asked, and is not asked for long
-		own = append(own, "CCBOT_LANG=en", "AGENT_ENV_DEMOAGENT_IGNORE_SIGNALS=8s", "KILL_GRACE=2s")
+		own = append(own, "CCBOT_LANG=en", "AGENT_ENV_DEMOAGENT_IGNORE_SIGNALS=1", "AGENT_ENV_DEMOAGENT_OUTLIVES=8", "KILL_GRACE=2s")
 	}
 	if b.topics == "group" {
 		own = append(own, fmt.Sprint("ALLOWED_CHATS=", forum))

@@ -18,7 +18,8 @@
 //	DEMOAGENT_LOG=FILE          appends {"text","pasted","at","session","kind"} for each submission, and for
 //	                            what a suspended session drops
 //	DEMOAGENT_HOOKS=FILE        appends the name of an event once all its hooks have ended
-//	DEMOAGENT_IGNORE_SIGNALS=1  survives SIGHUP and SIGTERM; a time, such as 8s: and its terminal for so long
+//	DEMOAGENT_IGNORE_SIGNALS=1  survives SIGHUP and SIGTERM
+//	DEMOAGENT_OUTLIVES=8        and then its terminal for so many seconds only
 //	DEMOAGENT_NO_HISTORY=1      continues a conversation without reading it
 //	DEMOAGENT_NO_HOOKS=1        runs no hooks
 //	DEMOAGENT_NO_PRESENCE=1     writes no presence file

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,9 +63,9 @@ func Main(args []string, env []string, stdin, stdout *os.File) int {
 	}
 	prunePresence(s.config)
 	ctx := context.Background()
-	outlives, _ := time.ParseDuration(s.env.get("DEMOAGENT_IGNORE_SIGNALS"))
+	outlives, _ := strconv.Atoi(s.env.get("DEMOAGENT_OUTLIVES"))
 	b := brain.New(brain.Options{In: stdin, Out: stdout, Title: "✳ Claude Code", Env: env, Dir: s.cwd,
-		Log: s.env.get("DEMOAGENT_LOG"), IgnoreSignals: s.env.get("DEMOAGENT_IGNORE_SIGNALS") != "", Outlives: outlives})
+		Log: s.env.get("DEMOAGENT_LOG"), IgnoreSignals: s.env.get("DEMOAGENT_IGNORE_SIGNALS") != "", Outlives: time.Duration(outlives) * time.Second})
 	return b.Run(ctx, newAgent(ctx, s, b))
 }
 
