@@ -266,7 +266,7 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
 			s.Missing = r.Dir
 		}
-		s.Tree = k.movedInto(*l, r.Dir)
+		s.Tree = k.movedInto(*l, r.Folder())
 	}
 	if known && l.looks(k.Now()) {
 		about := l.Typed

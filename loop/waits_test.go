@@ -84,14 +84,14 @@ func TestAgentThatMovesIntoWorkTreeOfLoopPauses(t *testing.T) {
 	q := port.LoopRequest{Key: uuid.New(), Session: w.engine.worktree.record.ID, Task: "fix it", Check: "true", Bounds: port.LoopBounds{Turns: 3}}
 	l, err := w.Start(t.Context(), q)
 	require.NoError(t, err)
-	w.engine.worktree.record.Dir = filepath.Join(w.engine.record.Dir, "sub")
-	require.NoError(t, os.Mkdir(w.engine.worktree.record.Dir, 0o700))
+	w.engine.worktree.record.NowDir = filepath.Join(w.engine.record.Dir, "sub")
+	require.NoError(t, os.Mkdir(w.engine.worktree.record.NowDir, 0o700))
 	h := w.find(l.ID)
 	require.NoError(t, w.advance(t.Context(), h))
 	now := h.copy()
 	assert.Equal(t, []any{port.LoopPaused, port.WhyTreeHeld, "api"}, []any{now.State, now.Reason, now.Detail})
 	assert.Empty(t, w.engine.kept)
-	w.engine.worktree.record.Dir = t.TempDir()
+	w.engine.worktree.record.NowDir = ""
 	_, err = w.Resume(t.Context(), l.ID, 0)
 	require.NoError(t, err)
 	require.NoError(t, w.advance(t.Context(), h))
