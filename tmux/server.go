@@ -284,18 +284,21 @@ func (p place) controlArgv() []string {
 
 // waitForEarlier waits until the control client of a ccbot that was killed has ended. A server up to tmux 3.6 crashes, with all agents in
 // it, if it tells its clients that one has left while another one's greeting is half read (tmux's issue 4980, measured with 3.3a: 13 of
-// 150 times). A client that does not end is not waited for any longer: it is not leaving.
+// 150 times). A client that stays for longer than leaving takes is not leaving: a server up to 3.6 keeps for ever what it could not send.
 func (p place) waitForEarlier(ctx context.Context) error {
 	if p.cfg.Runs == nil {
 		return nil
 	}
-	for until := time.Now().Add(closeGrace); p.cfg.Runs(ctx, p.controlArgv()) && time.Now().Before(until); {
+	for until := time.Now().Add(leavingTime); p.cfg.Runs(ctx, p.controlArgv()) && time.Now().Before(until); {
 		if err := pause.For(ctx, firstPause); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// leavingTime is far above the some milliseconds that a control client takes to end after its ccbot.
+const leavingTime = 500 * time.Millisecond
 
 // absent is proven when nothing listens on the socket. A server whose socket file was removed is
 // "absent" too, although it lives on; therefore programs in panes are judged by their processes,
