@@ -21,7 +21,7 @@ func (w *world) hosts() *browser {
 	w.t.Helper()
 	asked := w.say("/hosts")
 	b := &browser{w: w, by: w.person, chat: w.chat()}
-	b.at(w.hear(asked, "Computers").ID)
+	b.at(w.hear(asked, "Machines").ID)
 	return b
 }
 
@@ -116,8 +116,8 @@ func TestP9_ChatAddsAndRemovesMachine(t *testing.T) {
 	b.taps("Remove B")
 	b.shows("Remove B? Its sessions go on there")
 	b.taps("Remove")
-	b.shows("Computers")
-	b.refreshes(`^Computers\n\n.*\nccbot .*$`)
+	b.shows("Machines")
+	b.refreshes(`^Machines\n\n.*\nccbot .*$`)
 	w.until("the machine has stopped", there.bot.over)
 	assert.Equal(t, 2, there.bot.cmd.ProcessState.ExitCode())
 	assert.Contains(t, there.bot.log.String(), "the chat has removed this machine")
