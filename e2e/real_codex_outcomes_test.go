@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -45,10 +46,7 @@ func TestRealP7_CodexOutcomes(t *testing.T) {
 				}
 				w.shownIs(asked)
 				if tt.key != "" {
-					w.until("the dialog is open too", func() bool {
-						return strings.Contains(w.tmux("capture-pane", "-p", "-t", window), "Would you like to")
-					})
-					w.tmux("send-keys", "-t", window, tt.key)
+					w.answersAtDesk(window, tt.key)
 				} else {
 					w.tap(asked, tt.tap)
 				}
@@ -60,4 +58,23 @@ func TestRealP7_CodexOutcomes(t *testing.T) {
 			w.stop()
 		})
 	}
+}
+
+// answersAtDesk presses a key at the permission dialog of a window. Codex drops a key that comes in the moment in which the dialog is
+// drawn, so it is pressed again if the dialog stays for seconds.
+func (w *world) answersAtDesk(window, key string) {
+	w.t.Helper()
+	open := func() bool { return strings.Contains(w.tmux("capture-pane", "-p", "-t", window), "Would you like to") }
+	w.until("the dialog is open too", open)
+	var pressed time.Time
+	w.until("the dialog takes "+key, func() bool {
+		if !open() {
+			return true
+		}
+		if time.Since(pressed) > 3*time.Second {
+			w.tmux("send-keys", "-t", window, key)
+			pressed = time.Now()
+		}
+		return false
+	})
 }

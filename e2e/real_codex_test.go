@@ -126,8 +126,7 @@ func TestRealP8_CodexRequest(t *testing.T) {
 	w.until("the dialog is closed", func() bool { return !strings.Contains(screen(), dialog) })
 
 	asked = w.hear(w.say("esc touch "+marker("terminal")), "wants to run a command")
-	w.until("the dialog is open too", func() bool { return strings.Contains(screen(), dialog) })
-	w.tmux("send-keys", "-t", "=ccbot:=cx", "y")
+	w.answersAtDesk("=ccbot:=cx", "y")
 	becomes(asked.ID, "✅ Allowed in the terminal")
 	ran("terminal")
 
