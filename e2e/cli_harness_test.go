@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -187,6 +188,20 @@ func (w *world) offered(after int, label string) botapi.Message {
 	return w.find(fmt.Sprintf("the bot offers %q", label), func(m botapi.Message) bool {
 		_, ok := m.Find(label)
 		return ok && m.ID > after
+	})
+}
+
+// presses presses a key at a dialog of a window until the dialog is gone. An agent drops a key that comes in the moment in which its
+// dialog is drawn, so the key is pressed again if the dialog stays for seconds; pressed more often, it would reach what comes after.
+func (w *world) presses(window, key string, shows func() bool) {
+	w.t.Helper()
+	var pressed time.Time
+	w.until("the dialog takes "+key, func() bool {
+		if shows() && time.Since(pressed) > 3*time.Second {
+			w.tmux("send-keys", "-t", window, key)
+			pressed = time.Now()
+		}
+		return !shows()
 	})
 }
 

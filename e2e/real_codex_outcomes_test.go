@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -60,21 +59,10 @@ func TestRealP7_CodexOutcomes(t *testing.T) {
 	}
 }
 
-// answersAtDesk presses a key at the permission dialog of a window. Codex drops a key that comes in the moment in which the dialog is
-// drawn, so it is pressed again if the dialog stays for seconds.
+// answersAtDesk presses a key at the permission dialog of a window.
 func (w *world) answersAtDesk(window, key string) {
 	w.t.Helper()
 	open := func() bool { return strings.Contains(w.tmux("capture-pane", "-p", "-t", window), "Would you like to") }
 	w.until("the dialog is open too", open)
-	var pressed time.Time
-	w.until("the dialog takes "+key, func() bool {
-		if !open() {
-			return true
-		}
-		if time.Since(pressed) > 3*time.Second {
-			w.tmux("send-keys", "-t", window, key)
-			pressed = time.Now()
-		}
-		return false
-	})
+	w.presses(window, key, open)
 }

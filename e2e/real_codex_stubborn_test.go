@@ -77,12 +77,10 @@ func (w *world) codexTools(script string) map[string]process.Identity {
 	path := filepath.Join(w.dir, "tool.sh")
 	require.NoError(w.t, os.WriteFile(path, []byte(script+"\n"), 0o600))
 	w.say("esc sh " + path)
+	w.answersAtDesk("=ccbot:=cx", "y")
 	all := make(map[string]process.Identity)
 	for _, name := range []string{"tool", "left"} {
 		w.until(name+" runs", func() bool {
-			if strings.Contains(w.tmux("capture-pane", "-p", "-t", "=ccbot:=cx"), "Would you like to run the following command?") {
-				w.tmux("send-keys", "-t", "=ccbot:=cx", "y")
-			}
 			data, _ := os.ReadFile(filepath.Join(w.dir, name))
 			pid, _ := strconv.Atoi(strings.TrimSpace(string(data)))
 			id, err := w.table.Identify(pid)

@@ -65,12 +65,8 @@ func TestRealPlanInNewConversation(t *testing.T) {
 	asked := w.hear(w.say("plan"), "proposes a plan")
 	before := w.claudeID()
 	w.until("the terminal asks", func() bool { return w.screenHas("work", "clear context") })
-	w.until("it takes the key, which it does not right after it was drawn", func() bool {
-		if w.screenHas("work", "clear context") {
-			w.tmux("send-keys", "-t", "=ccbot:=work", "Enter")
-		}
-		return w.claudeID() != before
-	})
+	w.presses("=ccbot:=work", "Enter", func() bool { return w.screenHas("work", "clear context") })
+	w.until("it goes on in a new conversation", func() bool { return w.claudeID() != before })
 	w.hear(asked.ID, "work carries out the plan in a new conversation.")
 	w.hear(asked.ID, "echo: Implement the following plan")
 	w.becomes(asked, "Approved in the terminal", true)
@@ -86,8 +82,10 @@ func TestRealCompactionIsSaid(t *testing.T) {
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say first"), "first")
-	asked := w.say("/compact mute 5")
+	done := filepath.Join(t.TempDir(), "done")
+	asked := w.say("/compact mute until " + done)
 	w.hear(asked, "work · compacting since")
+	require.NoError(t, os.WriteFile(done, nil, 0o600))
 	w.hear(asked, "Compacted")
 	w.hear(w.say("say next"), "next")
 	w.stop()

@@ -132,11 +132,12 @@ type follower struct {
 	pid      int
 	log      *slog.Logger
 	changed  func()
-	again    chan struct{} // ends the pause before the next connection
-	timeout  time.Duration // of joining
-	lost     time.Duration // without a request the conversation is joined once more
-	rejoined bool          // it was
-	ended    atomic.Bool   // the server has
+	again    chan struct{}     // ends the pause before the next connection
+	timeout  time.Duration     // of joining
+	lost     time.Duration     // without a request the conversation is joined once more
+	rejoined bool              // it was
+	begun    map[string]string // the patches of the turn's calls, by ids: a later connection is not told them again
+	ended    atomic.Bool       // the server has
 
 	mu    sync.Mutex
 	shown uuid.UUID // the conversation that was joined
@@ -206,7 +207,10 @@ func (f *follower) joined(ctx context.Context) error {
 		return errMoved
 	}
 	f.changed() // it may have changed since
-	w := waiting{of: f.Requests, server: server.Identity, conn: c, log: f.log, ends: make(map[string]context.CancelFunc), begun: make(map[string]string)}
+	if f.begun == nil {
+		f.begun = make(map[string]string)
+	}
+	w := waiting{of: f.Requests, server: server.Identity, conn: c, log: f.log, ends: make(map[string]context.CancelFunc), begun: f.begun}
 	defer w.end()
 	for came := false; ; {
 		f.rejoined = f.rejoined && t.Asks
