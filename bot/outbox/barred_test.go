@@ -39,7 +39,9 @@ func TestP9_NothingIsSentToPeopleWhoAreNotAllowed(t *testing.T) {
 			return of
 		}
 		broken.Store(true)
-		flying, waiting := b.sendLater(ctx, say(5, "under way")), b.sendLater(ctx, say(5, "answer"))
+		flying := b.sendLater(ctx, say(5, "under way"))
+		synctest.Wait() // otherwise either of the two could be the first
+		waiting := b.sendLater(ctx, say(5, "answer"))
 		require.NoError(t, b.Post(ctx, say(5, "receipt 1")))
 		require.NoError(t, b.Edit(ctx, to(5), 3, say(0, "card")))
 		tried := seen()
