@@ -82,7 +82,7 @@ func folderWith(r session.Record, path string) string {
 }
 
 // MaySend refuses a file that the agent of a session may not send by itself. It must be in the folder of the session's start, or in the
-// one in which it works if that is a work tree of the same repository: an agent that has gone elsewhere takes the right not with it.
+// one in which it works if that is a work tree of the same repository: an agent that has gone elsewhere may not send from there.
 func (m *Machine) MaySend(id uuid.UUID, path string) error {
 	r, ok := m.Records.Get(id)
 	if !ok {

@@ -10,8 +10,7 @@ import (
 )
 
 // IsSuspended reports whether a chat accepts nothing from this bot, see ErrBlocked, or may not be
-// shown anything. While a chat is
-// suspended nothing is sent to it: posts stay files, callers of Send get their refusal at once, and
+// shown anything. While a chat is suspended nothing is sent to it: posts stay files, callers of Send get their refusal at once, and
 // edits are dropped. After a start each suspended chat is tried once.
 func (o *Outbox) IsSuspended(chat int64) bool {
 	o.mu.Lock()

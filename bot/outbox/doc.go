@@ -33,7 +33,8 @@
 //
 // A chat that accepts nothing is suspended: nothing is sent there until a person writes there or
 // the program is restarted. So is a chat of people who are not allowed, until it is resumed: each
-// call is asked for its place immediately before it is made, whoever has asked for it. A group that became a supergroup and a topic that was deleted are
+// call asks whether its place may be shown anything, immediately before it is made. A group that became
+// a supergroup and a topic that was deleted are
 // handled once: waiting messages go to the new place, and jobs about messages of the old place are
 // refused.
 //

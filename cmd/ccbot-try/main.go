@@ -357,7 +357,7 @@ func (b *bot) environ(environ []string) []string {
 	own := []string{"TELEGRAM_BOT_TOKEN=" + b.api.Token(), "TELEGRAM_API_URL=" + b.api.URL(), fmt.Sprint("ALLOWED_USERS=", b.api.PagePerson().ID()),
 		// its comment has the words
 		"VOICE_COMMAND=grep -aoh 'say hello[a-z ]*'", "VOICE_CONFIRM=on"}
-	if b.story { // its agent does not mind to be asked, and is not asked for long
+	if b.story { // its agent ignores a hang-up and TERM, and soon gets KILL; the story reads English texts
 		own = append(own, "CCBOT_LANG=en", "AGENT_ENV_DEMOAGENT_IGNORE_SIGNALS=1", "AGENT_ENV_DEMOAGENT_OUTLIVES=8", "KILL_GRACE=2s")
 	}
 	if b.topics == "group" {

@@ -44,13 +44,13 @@ func (t *trial) tell(ctx context.Context) error {
 	if err := s.play(ctx); err != nil {
 		return fmt.Errorf("the story: %w", err)
 	}
-	s.say("", "Each step was seen in the chat, the process table and tmux. That is all.")
+	s.fact("Each step was seen in the chat, the process table and tmux. That is all.")
 	return context.Canceled // the trial ends
 }
 
 func (s *teller) play(ctx context.Context) error {
 	first := <-s.running
-	s.say("A session starts", "")
+	s.headline("A session starts")
 	s.write(ctx, "/new shop "+s.path("demo"))
 	if _, err := s.hear(ctx, "shop is ready"); err != nil {
 		return err
@@ -60,11 +60,11 @@ func (s *teller) play(ctx context.Context) error {
 		return err
 	}
 
-	s.say("A prompt, and a permission", "")
+	s.headline("A prompt, and a permission")
 	s.write(ctx, script.StoryFix)
 	asked, err := s.hear(ctx, script.StoryCommand)
 	if err == nil {
-		err = s.tap(ctx, asked, "Allow")
+		err = s.tap(asked, "Allow")
 	}
 	if err == nil {
 		_, err = s.hear(ctx, "All 42 tests pass.")
@@ -73,7 +73,7 @@ func (s *teller) play(ctx context.Context) error {
 		return err
 	}
 
-	s.say("ccbot is killed with -9 in the middle of the next turn, and starts again", "")
+	s.headline("ccbot is killed with -9 in the middle of the next turn, and starts again")
 	s.write(ctx, script.StoryNotes)
 	if err := s.until(ctx, "the agent works", func() bool {
 		return strings.Contains(s.tmux(ctx, "capture-pane", "-p", "-t", "=ccbot:=shop"), "git diff")
@@ -85,7 +85,7 @@ func (s *teller) play(ctx context.Context) error {
 		return err
 	}
 	second := <-s.running
-	s.say("", fmt.Sprintf("the ccbot with pid %d is dead, %d goes on", first.Pid, second.Pid))
+	s.fact(fmt.Sprintf("the ccbot with pid %d is dead, %d goes on", first.Pid, second.Pid))
 	if _, err := s.hear(ctx, "The total of a cart"); err != nil {
 		return err
 	}
@@ -93,16 +93,16 @@ func (s *teller) play(ctx context.Context) error {
 		return errors.New("the agent has not outlived the ccbot")
 	}
 
-	s.say("A window of somebody else was named when ccbot started, and is spared", "")
+	s.headline("A window of somebody else was named when ccbot started, and is spared")
 	if _, err := s.hear(ctx, "with no session"); err != nil {
 		return err
 	}
 
-	s.say("The session is archived. Its process does not listen to a hang-up", "")
+	s.headline("The session is archived. Its process does not listen to a hang-up")
 	s.write(ctx, "/kill shop")
 	question, err := s.hear(ctx, "End shop and archive it?")
 	if err == nil {
-		err = s.tap(ctx, question, "Kill")
+		err = s.tap(question, "Kill")
 	}
 	if err == nil {
 		_, err = s.hear(ctx, "shop is archived.")
@@ -113,23 +113,20 @@ func (s *teller) play(ctx context.Context) error {
 	if s.lives(agent) {
 		return fmt.Errorf("the agent, pid %d, is in the process table after its archive", agent.PID)
 	}
-	s.say("", fmt.Sprintf("pid %d is gone", agent.PID))
+	s.fact(fmt.Sprintf("pid %d is gone", agent.PID))
 	windows := strings.Fields(s.tmux(ctx, "list-windows", "-t", "=ccbot:", "-F", "#{window_id}"))
 	if notes == "" || !slices.Contains(windows, notes) {
 		return fmt.Errorf("the window %q of somebody else is not in tmux any more, which has %v", notes, windows)
 	}
-	s.say("", "the window notes is still there")
+	s.fact("the window notes is still there")
 	return nil
 }
 
-// say prints a headline of the story, or a fact below it.
-func (s *teller) say(headline, fact string) {
-	if headline != "" {
-		fmt.Fprintf(s.out, "\n  %s\n", headline)
-		return
-	}
-	fmt.Fprintf(s.out, "    %s\n", fact)
-}
+// headline begins a part of the story.
+func (s *teller) headline(text string) { fmt.Fprintf(s.out, "\n  %s\n", text) }
+
+// fact prints what was seen.
+func (s *teller) fact(text string) { fmt.Fprintf(s.out, "    %s\n", text) }
 
 // write sends a text of the person.
 func (s *teller) write(ctx context.Context, text string) {
@@ -161,7 +158,7 @@ func (s *teller) read(ctx context.Context) {
 }
 
 // tap taps a button of a message.
-func (s *teller) tap(_ context.Context, m botapi.Message, button string) error {
+func (s *teller) tap(m botapi.Message, button string) error {
 	for _, row := range m.Keyboard {
 		for _, b := range row {
 			if strings.TrimSpace(b.Text) == button {
@@ -192,7 +189,7 @@ func (s *teller) agent(ctx context.Context) (process.Identity, error) {
 	}
 	p, err := s.table.Inspect(pid)
 	if err == nil {
-		s.say("", fmt.Sprintf("the window shop runs pid %d", pid))
+		s.fact(fmt.Sprintf("the window shop runs pid %d", pid))
 	}
 	return p.Identity, err
 }

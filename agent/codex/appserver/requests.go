@@ -67,8 +67,8 @@ func (w *waiting) note(ctx context.Context, e Event) {
 	}
 }
 
-// decide waits for a decision. Without the patch of a change, which a connection that was made later does
-// not know, the rollout has that of a call that no script has made.
+// decide waits for a decision. If the patch of a change is not known, because it was begun before ccbot
+// followed the server, the rollout has that of a call that no script has made.
 func (w *waiting) decide(ctx context.Context, q Request, patch string) {
 	in, o := Input{Call: q.Call, Command: q.Command, Reason: q.Reason}, agent.Open{PID: w.server.PID, ProcStart: w.server.Start, ID: q.ID, Dir: q.Dir}
 	o.Conversation, _ = uuid.Parse(q.Thread) // it is the one that was joined

@@ -143,7 +143,7 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.ShowsQueue(t)
 	w.ShowsTurn(t, r)
 	w.ShowsLimits(t, r)
-	w.schedules64(t, r)
+	w.showsBarredSchedule(t, r)
 	notice := w.In(AtAlice).Link(i18n.ButtonOpen, chat.OpenLink, r.ID, outbox.Primary)
 	require.NoError(t, w.Deps.Chat.Notify(t.Context(), card.Content{To: AtAlice, Session: r.ID, Text: Plain("it has answered"), Options: notice}))
 	w.ShowsRest(t, r)
@@ -152,8 +152,8 @@ func (w *World) ShowsEveryButton(t *testing.T) {
 	w.Work(t)
 }
 
-// schedules64 shows the question about a schedule of a person who is not allowed.
-func (w *World) schedules64(t *testing.T, r session.Record) {
+// showsBarredSchedule shows the question about a schedule of a person who is not allowed.
+func (w *World) showsBarredSchedule(t *testing.T, r session.Record) {
 	t.Helper()
 	_, err := w.Schedules.Add(t.Context(), port.ScheduleRequest{Key: uuid.New(), Session: r.ID, When: "every day 09:00", Text: "x", By: Eve})
 	require.NoError(t, err)
