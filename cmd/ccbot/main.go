@@ -3,14 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
-	"ccbot/cmd/ccbot/config"
 	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/exit"
 	"ccbot/cmd/ccbot/running"
@@ -36,12 +34,6 @@ func run(args, environ []string, stdout, stderr io.Writer) int {
 		return exit.OK
 	}
 	fmt.Fprintln(stderr, "ccbot:", terminal.Text(terminal.Plain(err)))
-	// a person who has just installed it
-	if len(args) == 0 && errors.Is(err, config.ErrUnconfigured) {
-		fmt.Fprintln(stderr)
-		root.SetOut(stderr)
-		_ = root.Help()
-	}
 	return exit.Code(err)
 }
 

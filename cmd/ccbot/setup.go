@@ -93,7 +93,7 @@ func runSetup(cmd *cobra.Command, c *call, f setup.Flags) error {
 	if err := at.Hide(); err != nil {
 		return err
 	}
-	err := setUp(ctx, c.environ, f, service, at, c.stderr)
+	s, err := setUp(ctx, c.environ, f, service, at, c.stderr)
 	err = errors.Join(err, at.Show())
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -101,44 +101,48 @@ func runSetup(cmd *cobra.Command, c *call, f setup.Flags) error {
 	case err != nil:
 		return err
 	}
-	return faults(ctx, c)
-}
-
-func setUp(ctx context.Context, environ []string, f setup.Flags, service func(context.Context) error, at setup.Terminal, stderr io.Writer) error {
-	if err := checkSetup(environ, f); err != nil {
+	if err := faults(ctx, c); err != nil {
 		return err
 	}
+	s.FirstTask()
+	return nil
+}
+
+func setUp(ctx context.Context, environ []string, f setup.Flags, service func(context.Context) error, at setup.Terminal, stderr io.Writer) (*setup.Setup, error) {
+	if err := checkSetup(environ, f); err != nil {
+		return nil, err
+	}
 	if err := running.Harden(); err != nil {
-		return err
+		return nil, err
 	}
 	c, err := config.LoadForSetup(environ)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := c.TrustCertificates(); err != nil {
-		return err
+		return nil, err
 	}
 	held, err := running.Lock(ctx, c, environ, stderr)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer held.Close()
 	chats, err := conversation.Open(filepath.Join(c.Dir, "chats"), filepath.Join(c.Dir, "quarantine"), c.QuietLog(stderr))
 	if err != nil {
-		return statefolder.Error(c.Dir, err)
+		return nil, statefolder.Error(c.Dir, err)
 	}
-	s := setup.Setup{Config: c, Chats: chats, Words: i18n.Load(glyph.Name),
+	s := &setup.Setup{Config: c, Chats: chats, Words: i18n.Load(glyph.Name),
 		Hooks: func() error { return hooksInstall(hookOf(c), at.Out, stderr) }, Service: service, Flags: f, Terminal: at}
 	if err := s.Run(ctx); err != nil {
-		return c.Token.CleanError(statefolder.Error(c.Dir, err))
+		return nil, c.Token.CleanError(statefolder.Error(c.Dir, err))
 	}
 	if _, err := config.Load(environ); err != nil { // another line of ccbot.env is wrong
-		return fmt.Errorf("ccbot cannot start yet: %w", err)
+		return nil, fmt.Errorf("ccbot cannot start yet: %w", err)
 	}
 	if err := held.Close(); err != nil {
-		return fmt.Errorf("give the lock back: %w", err)
+		return nil, fmt.Errorf("give the lock back: %w", err)
 	}
-	return s.OfferService(ctx)
+	return s, s.OfferService(ctx)
 }
 
 // checkSetup refuses flags that do not go together, and an environment that would win over what is

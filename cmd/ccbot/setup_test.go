@@ -571,23 +571,21 @@ func TestSetupRefusesAnEnvironmentThatWins(t *testing.T) {
 	}
 }
 
-// TestUnconfiguredNamesSetup: ccbot alone names setup and shows the help; ccbot run names setup.
+// TestUnconfiguredNamesSetup: the only line names the remedy. Below it a help would push it off the screen.
 func TestUnconfiguredNamesSetup(t *testing.T) {
 	d := newOperator(t)
-	for _, tt := range []struct {
-		args []string
-		help bool
-	}{{nil, true}, {[]string{"run"}, false}} {
-		cmd := exec.Command(d.ccbot, tt.args...)
+	for _, args := range [][]string{nil, {"run"}} {
+		cmd := exec.Command(d.ccbot, args...)
 		cmd.Env = d.environ()
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		_ = cmd.Run()
 		assert.Equal(t, exit.Misuse, cmd.ProcessState.ExitCode())
 		assert.Empty(t, stdout.String())
-		first, rest, _ := strings.Cut(stderr.String(), "\n")
-		assert.Contains(t, first, "`ccbot setup` asks for the token from @BotFather")
-		assert.Equal(t, tt.help, strings.Contains(rest, "Sessions:"), rest)
+		line, rest, _ := strings.Cut(stderr.String(), "\n")
+		assert.Contains(t, line, "`ccbot setup` asks for the token from @BotFather")
+		assert.Contains(t, line, "`ccbot try` needs none")
+		assert.Empty(t, rest)
 	}
 }
 
@@ -600,6 +598,8 @@ func TestSetupReadsTokenFromInput(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	assert.NotContains(t, string(out), d.api.Token())
 	assert.Equal(t, "TELEGRAM_BOT_TOKEN="+d.api.Token()+"\nALLOWED_USERS=5\n", d.settings())
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	assert.Contains(t, lines[len(lines)-1], "Your first task, to send to @ccbot_sandbox_bot: ")
 }
 
 // TestSetupEndsWithFaults of doctor, and fails if ccbot could not start.
@@ -622,6 +622,7 @@ func TestSetupEndsWithFaults(t *testing.T) {
 		for _, want := range tt.want {
 			assert.Contains(t, string(out), want, tt.name)
 		}
+		assert.Equal(t, tt.code == exit.OK, strings.Contains(string(out), "Your first task"), tt.name)
 	}
 }
 

@@ -48,14 +48,12 @@ func oneOf(name, value string, values ...string) error {
 	return fmt.Errorf("%s is %s or %s%s", name, strings.Join(values[:last], ", "), values[last], butIs(value))
 }
 
-// ErrUnconfigured is returned if there is no token.
-var ErrUnconfigured = errors.New("TELEGRAM_BOT_TOKEN is missing: `ccbot setup` asks for the token from @BotFather, and for the people who may use the bot")
-
 // checkPeople requires a bot and at least one allowed person.
 func (c *Config) checkPeople() error {
 	switch {
 	case c.Token.Empty():
-		return ErrUnconfigured
+		return errors.New("TELEGRAM_BOT_TOKEN is missing: `ccbot setup` asks for the token from @BotFather, and for the people who may use the bot; " +
+			"`ccbot try` needs none")
 	case !c.Token.Valid():
 		return errors.New("TELEGRAM_BOT_TOKEN is not a bot token: it looks like 123456789:AA…")
 	case len(c.AllowedUsers) == 0:

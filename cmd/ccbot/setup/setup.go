@@ -43,6 +43,8 @@ type Setup struct {
 
 	Flags    Flags
 	Terminal Terminal
+
+	chosen string // the name of the bot
 }
 
 // Run does everything but the service. The error includes failures after ccbot.env was written.
@@ -51,6 +53,7 @@ func (s *Setup) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.chosen = b.name
 	people, err := s.choosePeople(ctx, b)
 	if err != nil {
 		return b.token.CleanError(err)
@@ -96,6 +99,11 @@ func (s *Setup) OfferService(ctx context.Context) error {
 		return nil
 	}
 	return s.Service(ctx)
+}
+
+// FirstTask says what to send to the bot. It works in any folder and changes nothing there.
+func (s *Setup) FirstTask() {
+	s.Terminal.printLine("Your first task, to send to @%s: Look around in this folder and tell me in three sentences what it is for.", s.chosen)
 }
 
 // offer asks a question whose default is yes.
