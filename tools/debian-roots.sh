@@ -6,6 +6,8 @@
 #           ci    .ci/run, which installs what is missing
 #           try   the README's make try, with the packages that the README names: its page must answer
 #           test  the README's make test, with the packages that the README names
+#           ways  what `make dist` has put into bin/dist: each archive and package is installed or unpacked by its own tool without a
+#                 network, and an ordinary user plays the story of `ccbot try` with it
 #   users:  root person
 #
 # Without a suite, part or user it runs all of them: this takes hours. It tests the commit that is checked out. RUN, PKG and
@@ -22,13 +24,13 @@ suites=() parts=() users=()
 for word in "$@"; do
 	case $word in
 	bullseye | bookworm | trixie) suites+=("$word") ;;
-	tmux | ci | try | test) parts+=("$word") ;;
+	tmux | ci | try | test | ways) parts+=("$word") ;;
 	root | person) users+=("$word") ;;
 	*) echo "debian-roots.sh: $word is no suite, part or user" >&2 && exit 2 ;;
 	esac
 done
 if ((${#suites[@]} == 0)); then suites=(bullseye bookworm trixie); fi
-if ((${#parts[@]} == 0)); then parts=(tmux ci try test); fi
+if ((${#parts[@]} == 0)); then parts=(tmux ci try test ways); fi
 if ((${#users[@]} == 0)); then users=(root person); fi
 
 # base SUITE: make the suite's bare root, with an ordinary user, unless FOLDER has it. Two runs of this script may share FOLDER.
@@ -79,6 +81,7 @@ run() {
 	configure "$root"
 	git clone --quiet --no-hardlinks . "$root$home/ccbot"
 	chown -R --reference "$root$home" "$root$home/ccbot"
+	if [[ $2 == ways ]]; then cp -r bin/dist "$root/srv/dist"; fi
 	# Go, Node and the modules that Go has loaded are this machine's, read-only; only what is in $folder can be written.
 	GO=$(go env GOROOT) NODE=$(command -v node) NPM=$(dirname "$(dirname "$(realpath "$(command -v npm)")")") MODULES=$modules \
 		CACHE=$folder/cache/$3 USER_HOME=$home \
@@ -114,7 +117,7 @@ for suite in "${suites[@]}"; do
 	if [[ ! -e $folder/$suite.whole ]]; then echo "$suite: no root" && bad=1 && continue; fi
 	for part in "${parts[@]}"; do
 		for user in "${users[@]}"; do
-			if [[ $suite == bullseye && $part != tmux || $part == tmux && $user != root ]]; then continue; fi
+			if [[ $suite == bullseye && $part != tmux || $part == tmux && $user != root || $part == ways && $user == root ]]; then continue; fi
 			run "$suite" "$part" "$user"
 		done
 	done

@@ -24,7 +24,7 @@ borrow() {
 
 borrow "$GO" /usr/local/go
 if [[ -d $MODULES ]]; then borrow "$MODULES" /srv/modules; fi
-if [[ $part == ci ]]; then
+if [[ $part == ci || $part == ways ]]; then
 	borrow "$NODE" /usr/local/bin/node
 	borrow "$NPM" /usr/local/lib/node_modules/npm
 	ln -s ../lib/node_modules/npm/bin/npm-cli.js usr/local/bin/npm

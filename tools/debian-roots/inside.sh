@@ -77,6 +77,35 @@ try_part() {
 	[[ $page == *'id="list"'* ]] && grep -q 'nothing is left' "$log" && echo "$url answered ${page%%$'\n'*}"
 }
 
+# ways_part installs each file of the release in its own way, without a network, and lets the person play the story with it.
+ways_part() {
+	local platform folder
+	platform=linux-$(dpkg --print-architecture)
+	install tmux ca-certificates git iproute2 rpm2cpio cpio libarchive-tools pacman-package-manager
+	cd /srv/dist
+	sha256sum --check --quiet SHA256SUMS
+	folder=$(basename ccbot-*-"$platform".tar.gz .tar.gz)
+
+	way install '' 'tar -xzf /srv/dist/ccbot-*-'"$platform"'.tar.gz && ccbot-*/install' .local/bin/ccbot
+	way npm '' "npm install --offline --no-audit --no-fund --global --prefix ~/npm /srv/dist/${folder%-"$platform"}.npm.tgz /srv/dist/$folder.npm.tgz" npm/bin/ccbot
+	way rpm '' "rpm2cpio /srv/dist/$folder.rpm | cpio -idm --quiet" usr/bin/ccbot
+	way arch '' "bsdtar -xf /srv/dist/$folder.pkg.tar.zst" usr/bin/ccbot
+	mkdir -p /opt/arch/var/lib/pacman
+	way pacman "pacman --upgrade --noconfirm --nodeps --nodeps --root /opt/arch --dbpath /opt/arch/var/lib/pacman /srv/dist/$folder.pkg.tar.zst" '' /opt/arch/usr/bin/ccbot
+	way deb "dpkg --install /srv/dist/$folder.deb" '' /usr/bin/ccbot
+	echo 'each way leads to the first answer'
+}
+
+# way NAME AS_ROOT AS_PERSON CCBOT: install by two commands, either may be empty, and play the story with the ccbot.
+way() {
+	local began=$EPOCHREALTIME code
+	[[ ! $2 ]] || $2 >/dev/null
+	# shellcheck disable=SC2016 # the person's shell expands it
+	unshare --net sh -c 'ip link set lo up && exec "$@"' sh "${as[@]}" PATH=/usr/local/bin:/usr/bin:/bin bash -euc 'cd && mkdir "way-$0" && cd "way-$0"
+		HOME=$PWD; eval "$1"; "$2" version; exec "$2" try --story --fast' "$1" "$3" "$4" || { code=$? && echo "$1: exit code $code" && return 1; }
+	echo "$1: $((${EPOCHREALTIME/./} - ${began/./}))" | awk '{ printf "%s the story is over after %.1f s\n", $1, $2 / 1e6 }'
+}
+
 # processes lists all processes but this shell.
 processes() {
 	local dir

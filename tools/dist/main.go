@@ -1,5 +1,5 @@
-// Dist packs a release: an archive for each platform, a deb and an rpm package for each Linux
-// platform, and the checksums of all, in SHA256SUMS.
+// Dist packs a release: an archive and a package of npm for each platform, packages of Debian, of RPM
+// and of Arch Linux for each Linux platform, and the checksums of all, in SHA256SUMS.
 //
 //	go run -C tools ./dist ROOT OUT VERSION COMMIT SECONDS OS/ARCH...
 //
@@ -15,6 +15,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -98,7 +99,14 @@ func (r release) make(platforms []string) error {
 	if err := os.MkdirAll(r.out, 0o755); err != nil {
 		return err
 	}
+	launcher, err := r.npmCcbot(platforms, common)
+	if err != nil {
+		return err
+	}
 	var sums strings.Builder
+	if err := r.write(map[string][]byte{"ccbot-" + r.version + ".npm.tgz": launcher}, &sums); err != nil {
+		return err
+	}
 	for _, platform := range platforms {
 		goos, arch, found := strings.Cut(platform, "/")
 		if !found {
@@ -110,11 +118,15 @@ func (r release) make(platforms []string) error {
 		}
 		maps.Copy(programs, common)
 		name := r.name(goos, arch)
-		packed, err := r.pack(name, programs)
+		packed, err := r.pack(name, withInstall(programs))
 		if err != nil {
 			return err
 		}
-		made := map[string][]byte{name + ".tar.gz": packed}
+		npm, err := r.npmOf(goos, arch, programs)
+		if err != nil {
+			return err
+		}
+		made := map[string][]byte{name + ".tar.gz": packed, name + ".npm.tgz": npm}
 		if goos == "linux" {
 			packages, err := r.packages(scratch, arch, programs)
 			if err != nil {
@@ -122,15 +134,40 @@ func (r release) make(platforms []string) error {
 			}
 			maps.Copy(made, packages)
 		}
-		for _, name := range slices.Sorted(maps.Keys(made)) {
-			if err := os.WriteFile(filepath.Join(r.out, name), made[name], 0o644); err != nil {
-				return err
-			}
-			fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(made[name]), name)
+		if err := r.write(made, &sums); err != nil {
+			return err
 		}
 	}
 	fmt.Print(sums.String())
 	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(sums.String()), 0o644)
+}
+
+// write writes files of the release, and their checksums.
+func (r release) write(made map[string][]byte, sums io.Writer) error {
+	for _, name := range slices.Sorted(maps.Keys(made)) {
+		if err := os.WriteFile(filepath.Join(r.out, name), made[name], 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintf(sums, "%x  %s\n", sha256.Sum256(made[name]), name)
+	}
+	return nil
+}
+
+// installScript puts the programs of the archive below a person's home folder.
+//
+//go:embed install.sh
+var installScript []byte
+
+// withInstall adds to the files of an archive their checksums, and the script that checks them.
+func withInstall(all map[string]file) map[string]file {
+	packed := maps.Clone(all)
+	packed["install"] = file{installScript, 0o755}
+	var sums strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(packed)) {
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(packed[name].data), name)
+	}
+	packed["SHA256SUMS"] = file{[]byte(sums.String()), 0o644}
+	return packed
 }
 
 // programNames are the programs of a release.

@@ -97,9 +97,11 @@ func TestTextsNameFilesOfRelease(t *testing.T) {
 				t.Errorf("%s names %s, which has no version", name, text)
 				continue
 			}
-			known := []string{".tar.gz", ""}
+			known := []string{".tar.gz", ".npm.tgz", ""}
 			if m[1] == "linux" {
-				known = append(known, ".deb", ".rpm")
+				for _, f := range formats {
+					known = append(known, f.ending)
+				}
 			}
 			made := release{version: m[3]}.name(m[1], m[2])
 			if !slices.ContainsFunc(known, func(ending string) bool { return text == made+ending }) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/goreleaser/nfpm/v2"
+	_ "github.com/goreleaser/nfpm/v2/arch"
 	_ "github.com/goreleaser/nfpm/v2/deb"
 	"github.com/goreleaser/nfpm/v2/files"
 	_ "github.com/goreleaser/nfpm/v2/rpm"
@@ -20,11 +21,13 @@ import (
 const (
 	projectLicence = "MIT"
 	maintainer     = "the ccbot authors <nobody@localhost>"
+	summary        = "Claude Code and Codex in tmux windows, from Telegram"
 )
 
 // format is a kind of package. Its arch has the names of processors that differ from Go's.
 type format struct {
-	name       string
+	name       string // as nfpm knows it
+	ending     string
 	arch       map[string]string
 	zsh        string // folder of the completions of zsh
 	depends    []string
@@ -32,9 +35,10 @@ type format struct {
 }
 
 var formats = []format{
-	{name: "deb", zsh: "/usr/share/zsh/vendor-completions", depends: []string{"tmux (>= 3.2)", "ca-certificates"}, recommends: []string{"git"}},
-	{name: "rpm", zsh: "/usr/share/zsh/site-functions", depends: []string{"tmux >= 3.2", "ca-certificates"}, recommends: []string{"git"},
+	{name: "deb", ending: ".deb", zsh: "/usr/share/zsh/vendor-completions", depends: []string{"tmux (>= 3.2)", "ca-certificates"}, recommends: []string{"git"}},
+	{name: "rpm", ending: ".rpm", zsh: "/usr/share/zsh/site-functions", depends: []string{"tmux >= 3.2", "ca-certificates"}, recommends: []string{"git"},
 		arch: map[string]string{"amd64": "x86_64", "arm64": "aarch64"}},
+	{name: "archlinux", ending: ".pkg.tar.zst", zsh: "/usr/share/zsh/site-functions", depends: []string{"tmux>=3.2", "ca-certificates"}},
 }
 
 // packages returns the packages of a Linux platform by their file names. all are the files of its
@@ -53,7 +57,7 @@ func (r release) packages(scratch, arch string, all map[string]file) (map[string
 		info := nfpm.WithDefaults(&nfpm.Info{
 			Name: "ccbot", Arch: arch, Platform: "linux", Version: packageVersion(r.version), VersionSchema: "none", Release: "1",
 			Section: "utils", Priority: "optional", Maintainer: maintainer, License: projectLicence, MTime: r.at,
-			Description: "Claude Code sessions in tmux windows, from Telegram\nEach session runs in a window on this machine.",
+			Description: summary + "\nEach session runs in a window on this machine.",
 			Overridables: nfpm.Overridables{Contents: contents, Depends: f.depends, Recommends: f.recommends,
 				RPM: nfpm.RPM{BuildHost: "localhost"}},
 		})
@@ -68,12 +72,12 @@ func (r release) packages(scratch, arch string, all map[string]file) (map[string
 		if err := packager.Package(info, &b); err != nil {
 			return nil, err
 		}
-		made[r.name("linux", arch)+"."+f.name] = b.Bytes()
+		made[r.name("linux", arch)+f.ending] = b.Bytes()
 	}
 	return made, nil
 }
 
-// packageVersion returns a version that both formats order as Git does: a commit after v1.4.0 is
+// packageVersion returns a version that all formats order as Git does: a commit after v1.4.0 is
 // newer than v1.4.0, and a commit without a version is older than any version.
 func packageVersion(version string) string {
 	number, found := strings.CutPrefix(version, "v")

@@ -40,7 +40,8 @@ func TestDebContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := slices.Sorted(maps.Keys(made)); !slices.Equal(got, []string{"ccbot-v1.4.0-linux-arm64.deb", "ccbot-v1.4.0-linux-arm64.rpm"}) {
+	if got := slices.Sorted(maps.Keys(made)); !slices.Equal(got, []string{"ccbot-v1.4.0-linux-arm64.deb",
+		"ccbot-v1.4.0-linux-arm64.pkg.tar.zst", "ccbot-v1.4.0-linux-arm64.rpm"}) {
 		t.Errorf("packages are %q", got)
 	}
 	deb := made["ccbot-v1.4.0-linux-arm64.deb"]
