@@ -70,13 +70,19 @@ func (o *operator) released() (dir, version string) {
 	for _, program := range []string{"ccbot", "ccbot-codex", "ccbot-hook", "ccbot-hub", "ccbot-try"} {
 		require.NoError(o.t, os.Symlink(filepath.Join(binaries, program), filepath.Join(dir, name, program)))
 	}
+	sums, err := exec.Command("sh", "-c", `cd "$0" && sha256sum ccbot*`, filepath.Join(dir, name)).Output()
+	require.NoError(o.t, err)
+	require.NoError(o.t, os.WriteFile(filepath.Join(dir, name, "SHA256SUMS"), sums, 0o600))
+	script, err := os.ReadFile("../tools/dist/install.sh")
+	require.NoError(o.t, err)
+	require.NoError(o.t, os.WriteFile(filepath.Join(dir, name, "install"), script, 0o700)) //nolint:gosec // it is run
 	out, err := exec.Command("tar", "-C", dir, "-chzf", filepath.Join(dir, name+".tar.gz"), name).CombinedOutput()
 	require.NoError(o.t, err, string(out))
 	require.NoError(o.t, os.RemoveAll(filepath.Join(dir, name)))
 	data, err := os.ReadFile(filepath.Join(dir, name+".tar.gz"))
 	require.NoError(o.t, err)
-	sums := fmt.Sprintf("%x  %s.tar.gz\n%064x  ccbot-%s-darwin-arm64.tar.gz\n", sha256.Sum256(data), name, 0, version)
-	require.NoError(o.t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(sums), 0o600))
+	archives := fmt.Sprintf("%x  %s.tar.gz\n%064x  ccbot-%s-darwin-arm64.tar.gz\n", sha256.Sum256(data), name, 0, version)
+	require.NoError(o.t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(archives), 0o600))
 	return dir, version
 }
 
@@ -88,7 +94,11 @@ func triesUpgrade(o *operator, blocks []string) {
 
 func triesInstall(o *operator, blocks []string) {
 	dir, version := o.released()
-	o.runs("cd "+dir+"\n"+blocks[0], "VERSION", version, "linux-amd64", "linux-"+runtime.GOARCH)
+	install := "install --no-setup"
+	if os.Getuid() == 0 { // it refuses root, who may run the tests
+		install += " --as-root"
+	}
+	o.runs("cd "+dir+"\n"+blocks[0], "VERSION", version, "linux-amd64", "linux-"+runtime.GOARCH, "install --no-setup", install)
 	assert.Contains(o.t, o.term.says(filepath.Join(o.root, ".local/bin/ccbot")+" version"), version)
 }
 
