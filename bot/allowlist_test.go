@@ -128,6 +128,7 @@ func TestThreads(t *testing.T) {
 			assert.Equal(t, want, inbox.ConversationOf(m), "the inbox sees it the same way")
 
 			r := w.Session(t, "api", session.Running)
+			w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 			m.Text = "/list"
 			key, u = w.Accept(t, m)
 			require.NoError(t, w.Handle(t.Context(), key, u))

@@ -202,7 +202,7 @@ func (b *Bot) Features() []chat.Feature {
 		IsNext: func(r port.Session, end talk.Cursor) bool { return waiting.IsNext(c, load, r, end) },
 		Signs:  func(to outbox.Conversation) bool { return b.Steps.In(c, to) != turn.OnCard }})
 	others := writers.New(c, s, s, s, s, resume)
-	b.Resumer = sessions.New(sessions.Deps{Chat: c, Agents: s, Others: others, Recall: b.Answers.Recall, Idle: b.Idle, Questions: b.Asking,
+	b.Resumer = sessions.New(sessions.Deps{Chat: c, Agents: s, Others: others, Recall: b.Answers.Recall, Look: b.Answers.Look, Idle: b.Idle, Questions: b.Asking,
 		GoOn: sessions.GoingOn{Add: b.Entries.Add, Text: b.ContinueText}, Stops: texts, Kept: kept,
 		SendWaiting: func(ctx context.Context, chat int64, r port.Session) error {
 			return b.Prompts.SendWaiting(ctx, chat, r)

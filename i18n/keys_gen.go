@@ -665,6 +665,9 @@ const (
 	NoCurrent                 Key = "no_current"
 	SentAndCurrent            Key = "sent_and_current" // Name
 	NowCurrent                Key = "now_current"      // Name
+	ShownElsewhere            Key = "shown_elsewhere"  // Name
+	LookOnly                  Key = "look_only"        // Name
+	LookBeside                Key = "look_beside"      // Current, Name
 	ButtonCommand             Key = "button_command"   // Command
 	ButtonSendToAgent         Key = "button_send_to_agent"
 	Mistyped                  Key = "mistyped"         // Command, Name

@@ -112,7 +112,13 @@ func (a *Answers) Follow(r port.Session) { a.Recall(r, outbox.Conversation{}) }
 
 // Recall is Follow, and also shows the session's last answer in a conversation where a person opens
 // the session. The session's reader shows it, because it knows the items that it is about to show.
-func (a *Answers) Recall(r port.Session, to outbox.Conversation) {
+func (a *Answers) Recall(r port.Session, to outbox.Conversation) { a.show(r, opening{to: to}) }
+
+// Look is Recall for a person who only looks at a session that is shown elsewhere: the last answer is
+// shown each time, and nothing is stored about what the conversation has of the session.
+func (a *Answers) Look(r port.Session, to outbox.Conversation) { a.show(r, opening{to, true}) }
+
+func (a *Answers) show(r port.Session, o opening) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	t, ok := a.readers[r.ID]
@@ -121,8 +127,8 @@ func (a *Answers) Recall(r port.Session, to outbox.Conversation) {
 		a.readers[r.ID] = t
 		a.group.Add(t.run)
 	}
-	if to != (outbox.Conversation{}) {
-		t.opened = to
+	if o.to != (outbox.Conversation{}) {
+		t.opened = o
 	}
 	t.endPass() // with the lock held: the reader must not leave in between
 }

@@ -31,8 +31,8 @@ type transcriptReader struct {
 	left    chan struct{} // closed when the reader leaves
 
 	// The next two fields are guarded by answers.mu.
-	endPass func()              // ends the current pass, but never a send
-	opened  outbox.Conversation // where a person wants the session's last answer; zero if nowhere
+	endPass func()  // ends the current pass, but never a send
+	opened  opening // where a person wants the session's last answer; zero if nowhere
 
 	stuck      stuck
 	batch      batch
@@ -45,6 +45,12 @@ type transcriptReader struct {
 
 	from  talk.Cursor // after the last item read
 	ahead []talk.Item // read and not shown yet
+}
+
+// opening is a place where a person wants the last answer of a session.
+type opening struct {
+	to    outbox.Conversation
+	looks bool // the session is read elsewhere, and stays there
 }
 
 // stuck is the cursor at which a reader failed.
@@ -71,7 +77,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 	defer look()
 	a.mu.Lock()
 	opened := t.opened
-	t.endPass, t.opened = look, outbox.Conversation{}
+	t.endPass, t.opened = look, opening{}
 	a.mu.Unlock()
 	r, ok := a.Chat.Book.Records.Get(t.id)
 	a.showLast(ctx, r, opened)
@@ -296,14 +302,24 @@ func (t *transcriptReader) skipToEnd(ctx context.Context, r port.Session) error 
 }
 
 // showLast shows the answers that had only a notice in a conversation where a person has opened the
-// session. It moves no cursor: after a crash the person opens the session again.
-func (a *Answers) showLast(ctx context.Context, r port.Session, to outbox.Conversation) {
-	if to == (outbox.Conversation{}) || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(to) {
+// session, or the last answer where a person looks at it. It moves no cursor: after a crash the
+// person opens the session again.
+func (a *Answers) showLast(ctx context.Context, r port.Session, o opening) {
+	if o == (opening{}) || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(o.to) {
 		return
 	}
-	r.Conversation = to
-	items, cut, err := a.unread(ctx, r)
-	show := func(draw drawing) error { return a.showAgain(ctx, r, items, cut, draw) }
+	r.Conversation = o.to
+	mark, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
+	if o.looks {
+		mark, known = conversation.ReadMark{}, false
+	}
+	items, cut, err := a.unread(ctx, r, mark, known)
+	show := func(draw drawing) error {
+		if err := a.showAgain(ctx, r, items, cut, draw); err != nil || o.looks {
+			return err
+		}
+		return a.Chat.Book.NoteOpened(r.Conversation, r.ID)
+	}
 	if err == nil {
 		err = a.attempt(ctx, r.ID, true, show)
 	}
@@ -337,17 +353,13 @@ func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.It
 	if len(parts) > 0 {
 		parts[0] = headed(title(r), parts[0])
 	}
-	if err := a.deliverAll(ctx, outgoingPart{session: r, rank: outbox.Talk}, parts); err != nil {
-		return err
-	}
-	return a.Chat.Book.NoteOpened(r.Conversation, r.ID)
+	return a.deliverAll(ctx, outgoingPart{session: r, rank: outbox.Talk}, parts)
 }
 
-// unread returns the items before the cursor that the conversation lacks, or the last answer if
-// that is unknown. cut reports that earlier ones are missing. Consecutive texts are joined: an
+// unread returns the items before the cursor that the conversation lacks by its mark, or the last
+// answer if that is unknown. cut reports that earlier ones are missing. Consecutive texts are joined: an
 // agent writes a line at a time between its calls.
-func (a *Answers) unread(ctx context.Context, r port.Session) (all []talk.Item, cut bool, err error) {
-	mark, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
+func (a *Answers) unread(ctx context.Context, r port.Session, mark conversation.ReadMark, known bool) (all []talk.Item, cut bool, err error) {
 	if known && mark.Since == nil {
 		return nil, false, nil
 	}

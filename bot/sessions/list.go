@@ -174,7 +174,7 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 			return draw(ctx)
 		})
 	case word == chat.OpenLink && (Endable(q.Session) || t.Card.Kind == chat.NoticeKind):
-		return s.makeCurrent(ctx, t, q.Session, draw)
+		return s.open(ctx, t, q.Session, draw)
 	case word == chat.UndoLink && r.State == port.StateRestoring && !comesBack(r): // the second of two taps
 		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
 	case word == chat.ResumeLink, word == chat.UndoLink:
@@ -195,6 +195,66 @@ func (s *Sessions) late(t chat.Tap) string {
 		return ""
 	}
 	return s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name})
+}
+
+// touch is what a tap on the name of an open session does.
+type touch int
+
+const (
+	takes touch = iota // the session is the current one then, and shown where the person tapped
+	looks              // the person sees its last answer, and nothing changes for the others
+	hides              // the people there see that it is shown elsewhere, and none of its words
+)
+
+// touchOf decides what a tap does in a place. Looking is not taking: what others read in another
+// chat stays there, and its words do not come before a group. One person alone takes it with one
+// tap. several: more than one person may speak; read: people read the session where it is shown.
+func touchOf(to address.Conversation, r port.Session, several, read bool) touch {
+	switch {
+	case !several || r.Conversation.ChatID == to.ChatID || r.Conversation.ChatID == 0:
+		return takes
+	case conversation.IsHidden(r, to):
+		return hides
+	case read:
+		return looks
+	}
+	return takes
+}
+
+// open carries out a tap on a session's name, and draws the tapped message then.
+func (s *Sessions) open(ctx context.Context, t chat.Tap, r port.Session, draw func(context.Context) error) (chat.Answer, error) {
+	book := s.chat.Book
+	switch touchOf(t.To, r, book.Several(), book.MayShow(r.Conversation) && book.IsInFront(r)) {
+	case hides:
+		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.ShownElsewhere, i18n.Args{"Name": r.Name}), Then: draw}, nil
+	case looks:
+		return s.look(ctx, t, r, draw)
+	}
+	return s.makeCurrent(ctx, t, r, draw)
+}
+
+// look shows the last answer of a session that people read in another chat, and says where it is
+// and to whom the next text goes. A reply to what it shows is for the session.
+func (s *Sessions) look(_ context.Context, t chat.Tap, r port.Session, draw func(context.Context) error) (chat.Answer, error) {
+	return chat.Do(func(ctx context.Context) error {
+		p := s.chat.In(t.To)
+		where := p.Text(i18n.ShownElsewhere, i18n.Args{"Name": r.Name})
+		if link := s.chat.LinkTo(r.Conversation, 0); link != "" {
+			where = render.Link(where, link)
+		}
+		next := p.Text(i18n.LookOnly, i18n.Args{"Name": r.Name})
+		if now, _ := s.chat.Book.CurrentSession(t.To); now.State.Live() && now.ID != r.ID {
+			next = p.Text(i18n.LookBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
+		}
+		if err := s.chat.Post(ctx, card.Content{To: t.To, Session: r.ID, Text: chat.Lines(where, next)}); err != nil {
+			return err
+		}
+		s.Look(r, t.To)
+		if err := s.Questions.Chosen(ctx, t.To, r.ID); err != nil {
+			return err
+		}
+		return draw(ctx)
+	})
 }
 
 // makeCurrent makes a session the current one before the tap is answered: a text that follows the

@@ -82,7 +82,9 @@ type Deps struct {
 	}
 	Others Others
 	// Recall has the last answer of a session shown where a person opens the session.
-	Recall    func(r port.Session, to address.Conversation)
+	Recall func(r port.Session, to address.Conversation)
+	// Look is Recall where a person only looks at a session that is read in another chat.
+	Look      func(r port.Session, to address.Conversation)
 	GoOn      GoingOn
 	Idle      Idle
 	Stops     Stops
