@@ -144,7 +144,8 @@ func TestP2_SplitWindowKeepsPersonsPane(t *testing.T) {
 	w.stop()
 }
 
-// TestTwoPeople lets two people use one session: it is shown in the chat of its last use.
+// TestTwoPeople lets two people use one session. Who taps its name looks at it, and it stays where the
+// other reads it; a reply to what the look has shown is a prompt, and brings it along.
 func TestTwoPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -159,7 +160,9 @@ func TestTwoPeople(t *testing.T) {
 	require.True(t, ok)
 	_, err := other.Tap(2002, list.ID, button.Data)
 	w.tapped(err)
-	other.Send(2002, "say for the second")
+	looked := botapitest.Wait(t, w.api, 2002, func(m botapi.Message) bool { return m.FromBot && strings.Contains(m.Text, "for the first") && m.ID > list.ID })
+	w.hear(w.say("say for the first again"), "for the first again")
+	other.Reply(2002, looked.ID, "say for the second")
 	botapitest.Wait(t, w.api, 2002, func(m botapi.Message) bool { return m.FromBot && strings.Contains(m.Text, "for the second") })
 	assert.Zero(t, w.heard("for the second"))
 	asked := w.hear(w.say("/kill work"), "End work")

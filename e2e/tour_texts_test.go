@@ -211,7 +211,7 @@ func (machines) Status(context.Context, string) machine.Status {
 // conversation and changed files.
 func opensPages(t *testing.T, w *chattest.World) {
 	t.Helper()
-	w.Home = host.WithoutLinks(shortDir(t))
+	w.Home = filepath.Join(host.WithoutLinks(shortDir(t)), "srv", "home", "al") // three steps up show no folder of another test
 	w.AgentsHome = w.Home
 	for _, dir := range []string{"api/.git", "web", ".hidden"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(w.Home, dir), 0o700))
