@@ -45,6 +45,7 @@ func TestRealP6_BackgroundShellHoldsNoText(t *testing.T) {
 	time.Sleep(2 * time.Second)
 	w.tap(tasks, "Esc")
 	w.hear(w.say("say third"), "third")
+	w.until("the turn has ended", func() bool { return w.record("work").Phase == "idle" }) // later than its answer
 	w.hear(w.say("/stop"), "Still running: 1 background command.")
 	assert.Zero(t, w.heard("work is interrupted"), "no turn ran")
 	asked = w.hear(w.say("/kill work"), "This also ends: 1 background command.")
