@@ -27,13 +27,17 @@ func watched(t *testing.T, w *chattest.World, at session.Conversation) session.R
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = at })
 	require.NoError(t, w.Chats.SetCurrent(at, r.ID))
 	w.Running(t)
-	waittest.Until(t, func() bool { return wasShown(w, at, "the salary is 900") })
+	waittest.Until(t, func() bool { return wasShown(w, 0, at, "the salary is 900") })
 	return w.Record(t, r.ID)
 }
 
-// wasShown reports whether a place has a message with these words.
-func wasShown(w *chattest.World, at session.Conversation, words string) bool {
-	return shownAfter(w, 0, at, words)
+// wasShown reports whether a place has a message with these words, sent after another one; 0: any.
+func wasShown(w *chattest.World, after int, at session.Conversation, words string) bool {
+	w.Telegram.Mu.Lock()
+	defer w.Telegram.Mu.Unlock()
+	return slices.ContainsFunc(w.Telegram.Sent[after:], func(m outbox.Message) bool {
+		return m.To == at && strings.Contains(m.Text.Text+m.Rich, words)
+	})
 }
 
 // opens taps the button that opens a session, in a place, and returns what the tap answers.
@@ -59,16 +63,15 @@ func TestP5_LookingIsNotTaking(t *testing.T) {
 		for range 2 {
 			looked := w.Telegram.LastID()
 			opens(t, w, chattest.Bob, atBob, r.ID)
-			waittest.Until(t, func() bool { return shownAfter(w, looked, atBob, "the salary is 900") })
+			waittest.Until(t, func() bool { return wasShown(w, looked, atBob, "the salary is 900") })
 		}
-		posted := chattest.TextsOf(w.Telegram, &w.Telegram.Posted)
-		assert.Contains(t, posted, w.Word(i18n.ShownElsewhere, i18n.Args{"Name": "api"})+"\n"+w.Word(i18n.LookBeside, i18n.Args{"Name": "api", "Current": "own"}))
+		assert.Contains(t, w.Telegram.Texts(), w.Word(i18n.ShownElsewhere, i18n.Args{"Name": "api"})+"\n"+w.Word(i18n.LookBeside, i18n.Args{"Name": "api", "Current": "own"}))
 		assert.Equal(t, at, w.Record(t, r.ID).Conversation, "it stays where Alice reads it")
 		assert.Equal(t, own.ID, w.CurrentID(atBob), "the next plain text goes where it went before")
 
 		chattest.Grow(t, w.Cursors(r)[0], chattest.PromptLine("second"), chattest.Says("the second answer"), chattest.TurnEnd)
-		waittest.Until(t, func() bool { return wasShown(w, at, "the second answer") })
-		assert.False(t, wasShown(w, atBob, "the second answer"))
+		waittest.Until(t, func() bool { return wasShown(w, 0, at, "the second answer") })
+		assert.False(t, wasShown(w, 0, atBob, "the second answer"))
 	}
 }
 
@@ -78,7 +81,7 @@ func TestP9_LookFromGroupShowsNoWords(t *testing.T) {
 	r := watched(t, w, chattest.AtAlice)
 	said := opens(t, w, chattest.Bob, chattest.InGroup, r.ID)
 	assert.Contains(t, said, w.Word(i18n.ShownElsewhere, i18n.Args{"Name": "api"}))
-	assert.False(t, wasShown(w, chattest.InGroup, "the salary is 900"))
+	assert.False(t, wasShown(w, 0, chattest.InGroup, "the salary is 900"))
 	assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation)
 	assert.Equal(t, uuid.Nil, w.CurrentID(chattest.InGroup))
 }
@@ -91,13 +94,4 @@ func TestOnePersonTakesSessionWithOneTap(t *testing.T) {
 	opens(t, w, chattest.Alice, chattest.AtAlice, r.ID)
 	assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation)
 	assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice))
-}
-
-// shownAfter is wasShown for a message after another one.
-func shownAfter(w *chattest.World, after int, at session.Conversation, words string) bool {
-	w.Telegram.Mu.Lock()
-	defer w.Telegram.Mu.Unlock()
-	return slices.ContainsFunc(w.Telegram.Sent[after:], func(m outbox.Message) bool {
-		return m.To == at && strings.Contains(m.Text.Text+m.Rich, words)
-	})
 }

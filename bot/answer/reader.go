@@ -309,9 +309,10 @@ func (a *Answers) showLast(ctx context.Context, r port.Session, o opening) {
 		return
 	}
 	r.Conversation = o.to
-	mark, known := a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
-	if o.looks {
-		mark, known = conversation.ReadMark{}, false
+	var mark conversation.ReadMark
+	known := false // who looks gets the last answer each time
+	if !o.looks {
+		mark, known = a.Chat.Book.ReadMarkOf(r.Conversation, r.ID)
 	}
 	items, cut, err := a.unread(ctx, r, mark, known)
 	show := func(draw drawing) error {
@@ -357,8 +358,8 @@ func (a *Answers) showAgain(ctx context.Context, r port.Session, items []talk.It
 }
 
 // unread returns the items before the cursor that the conversation lacks by its mark, or the last
-// answer if that is unknown. cut reports that earlier ones are missing. Consecutive texts are joined: an
-// agent writes a line at a time between its calls.
+// answer if the mark is not known. cut reports that earlier ones are missing. Consecutive texts are
+// joined: an agent writes a line at a time between its calls.
 func (a *Answers) unread(ctx context.Context, r port.Session, mark conversation.ReadMark, known bool) (all []talk.Item, cut bool, err error) {
 	if known && mark.Since == nil {
 		return nil, false, nil

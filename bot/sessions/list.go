@@ -217,8 +217,9 @@ func touchOf(to address.Conversation, r port.Session, several, read bool) touch 
 		return hides
 	case read:
 		return looks
+	default:
+		return takes
 	}
-	return takes
 }
 
 // open carries out a tap on a session's name, and draws the tapped message then.
@@ -228,14 +229,14 @@ func (s *Sessions) open(ctx context.Context, t chat.Tap, r port.Session, draw fu
 	case hides:
 		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.ShownElsewhere, i18n.Args{"Name": r.Name}), Then: draw}, nil
 	case looks:
-		return s.look(ctx, t, r, draw)
+		return s.look(t, r, draw)
 	}
 	return s.makeCurrent(ctx, t, r, draw)
 }
 
 // look shows the last answer of a session that people read in another chat, and says where it is
 // and to whom the next text goes. A reply to what it shows is for the session.
-func (s *Sessions) look(_ context.Context, t chat.Tap, r port.Session, draw func(context.Context) error) (chat.Answer, error) {
+func (s *Sessions) look(t chat.Tap, r port.Session, draw func(context.Context) error) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
 		p := s.chat.In(t.To)
 		where := p.Text(i18n.ShownElsewhere, i18n.Args{"Name": r.Name})

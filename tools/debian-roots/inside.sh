@@ -86,7 +86,7 @@ ways_part() {
 	sha256sum --check --quiet SHA256SUMS
 	folder=$(basename ccbot-*-"$platform".tar.gz .tar.gz)
 
-	way install '' 'tar -xzf /srv/dist/ccbot-*-'"$platform"'.tar.gz && ccbot-*/install' .local/bin/ccbot
+	way install '' "tar -xzf /srv/dist/$folder.tar.gz && $folder/install" .local/bin/ccbot
 	way npm '' "npm install --offline --no-audit --no-fund --global --prefix ~/npm /srv/dist/${folder%-"$platform"}.npm.tgz /srv/dist/$folder.npm.tgz" npm/bin/ccbot
 	way rpm '' "rpm2cpio /srv/dist/$folder.rpm | cpio -idm --quiet" usr/bin/ccbot
 	way arch '' "bsdtar -xf /srv/dist/$folder.pkg.tar.zst" usr/bin/ccbot

@@ -14,12 +14,13 @@ import (
 //go:embed npm.js
 var npmLauncher []byte
 
-// npmPlatform returns the names of a platform in npm, as in package.json.
-func npmPlatform(goos, arch string) (system, cpu, name string) {
+// npmPlatform returns npm's name of a processor, and the package of its platform. npm names systems
+// as Go does.
+func npmPlatform(goos, arch string) (cpu, name string) {
 	if cpu = arch; arch == "amd64" {
 		cpu = "x64"
 	}
-	return goos, cpu, "ccbot-" + goos + "-" + cpu
+	return cpu, "ccbot-" + goos + "-" + cpu
 }
 
 // npmManifest is a package.json. No package has a script, so npm runs nothing when it installs.
@@ -36,8 +37,8 @@ type npmManifest struct {
 
 // npmOf returns the package with the programs of a platform, which all has.
 func (r release) npmOf(goos, arch string, all map[string]file) ([]byte, error) {
-	system, cpu, name := npmPlatform(goos, arch)
-	manifest := npmManifest{Name: name, System: []string{system}, CPU: []string{cpu}, Description: "the programs of ccbot for " + goos + "/" + arch}
+	cpu, name := npmPlatform(goos, arch)
+	manifest := npmManifest{Name: name, System: []string{goos}, CPU: []string{cpu}, Description: "the programs of ccbot for " + goos + "/" + arch}
 	files := map[string]file{"LICENSE": all["LICENSE"], "NOTICES": all["NOTICES"]}
 	for _, program := range programNames {
 		files[program] = all[program]
@@ -51,7 +52,7 @@ func (r release) npmCcbot(platforms []string, all map[string]file) ([]byte, erro
 	manifest := npmManifest{Name: "ccbot", Description: summary, Bin: map[string]string{"ccbot": "ccbot.js"}, Optional: make(map[string]string)}
 	for _, platform := range platforms {
 		goos, arch, _ := strings.Cut(platform, "/")
-		_, _, name := npmPlatform(goos, arch)
+		_, name := npmPlatform(goos, arch)
 		manifest.Optional[name] = npmVersion(r.version)
 	}
 	return r.npm(manifest, map[string]file{"ccbot.js": {npmLauncher, 0o755}, "LICENSE": all["LICENSE"], "NOTICES": all["NOTICES"]})

@@ -188,10 +188,9 @@ func TestNpmInstallsOffline(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		t.Skip("npm is not installed")
 	}
-	goos, arch := "linux", "amd64"
 	p := newPerson(t)
 	out, _ := p.run("node", "-p", "process.platform + '/' + process.arch")
-	goos, arch, _ = strings.Cut(strings.TrimSpace(strings.ReplaceAll(out, "x64", "amd64")), "/")
+	goos, arch, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(out, "x64", "amd64")), "/")
 	r := release{version: "v1.4.0", at: time.Unix(1700000000, 0).UTC()}
 	launcher, err := r.npmCcbot([]string{goos + "/" + arch, "plan9/arm64"}, pretended())
 	if err != nil {
