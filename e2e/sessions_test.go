@@ -160,7 +160,9 @@ func TestTwoPeople(t *testing.T) {
 	require.True(t, ok)
 	_, err := other.Tap(2002, list.ID, button.Data)
 	w.tapped(err)
-	looked := botapitest.Wait(t, w.api, 2002, func(m botapi.Message) bool { return m.FromBot && strings.Contains(m.Text, "for the first") && m.ID > list.ID })
+	looked := botapitest.Wait(t, w.api, 2002, func(m botapi.Message) bool {
+		return m.FromBot && strings.Contains(m.Text, "for the first") && m.ID > list.ID
+	})
 	w.hear(w.say("say for the first again"), "for the first again")
 	other.Reply(2002, looked.ID, "say for the second")
 	botapitest.Wait(t, w.api, 2002, func(m botapi.Message) bool { return m.FromBot && strings.Contains(m.Text, "for the second") })

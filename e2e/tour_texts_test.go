@@ -211,8 +211,8 @@ func (machines) Status(context.Context, string) machine.Status {
 // conversation and changed files.
 func opensPages(t *testing.T, w *chattest.World) {
 	t.Helper()
-	w.Home = filepath.Join(host.WithoutLinks(shortDir(t)), "srv", "home", "al") // three steps up show no folder of another test
-	w.AgentsHome = w.Home
+	w.Home = host.WithoutLinks(shortDir(t))
+	w.AgentsHome, w.Roots = w.Home, []string{w.Home} // above are the folders of other tests
 	for _, dir := range []string{"api/.git", "web", ".hidden"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(w.Home, dir), 0o700))
 	}
