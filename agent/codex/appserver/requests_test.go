@@ -267,6 +267,17 @@ func TestLostRequestComesToNextConnection(t *testing.T) {
 	<-third
 }
 
+// The status that says that the agent asks may be as lost as the request: it changes while the server
+// answers. The conversation is joined once more all the same.
+func TestRequestLostWithItsStatus(t *testing.T) {
+	s := newServer(t, thread1)
+	s.status = `{"type":"active","activeFlags":[]}`
+	s.resumed = func(uuid.UUID) { s.status = `{"type":"active","activeFlags":["waitingOnApproval"]}` } // after the answer was made
+	f := &follower{Presences: Presences{Processes: s}, pid: s.process.PID, log: slog.New(slog.DiscardHandler), changed: func() {},
+		again: make(chan struct{}, 1), leave: func() {}, timeout: joinTimeout, lost: time.Millisecond}
+	require.ErrorIs(t, f.joined(t.Context()), errLost)
+}
+
 // A request that permits more than the chat would show is left to the terminal.
 func TestP7_RequestBeyondCommandIsLeft(t *testing.T) {
 	s := newServer(t, thread1)

@@ -91,22 +91,29 @@ func (c *Conn) Loaded(ctx context.Context) (all []Thread, err error) {
 		return nil, fmt.Errorf("appserver: more than %d conversations", maxLoaded)
 	}
 	for _, id := range loaded.Data {
-		var found struct {
-			Thread thread `json:"thread"`
-		}
-		if err := c.call(ctx, "thread/read", map[string]string{"threadId": id}, &found); err != nil {
+		found, err := c.read(ctx, id)
+		if err != nil {
 			return nil, err // it may have been closed since; the caller tries again
 		}
-		if !found.Thread.isPersons() {
+		if !found.isPersons() {
 			continue
 		}
-		t, err := found.Thread.of()
+		t, err := found.of()
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// read reads a conversation that is loaded.
+func (c *Conn) read(ctx context.Context, id string) (thread, error) {
+	var found struct {
+		Thread thread `json:"thread"`
+	}
+	err := c.call(ctx, "thread/read", map[string]string{"threadId": id}, &found)
+	return found.Thread, err
 }
 
 // leastTitle is the least part of an id in a title that counts: the time of the id and random bits.
@@ -154,7 +161,8 @@ func shown(all []Thread, title string) (Thread, error) {
 }
 
 // Join subscribes to a conversation that is loaded, which t must be: any other would be loaded, and
-// the server would become its writer. Its open requests then come from Next.
+// the server would become its writer. Its open requests then come from Next. Its status is read after
+// that: what it becomes while the server answers is in neither the answer nor an event.
 func (c *Conn) Join(ctx context.Context, t Thread) (Thread, error) {
 	var joined struct {
 		Thread thread `json:"thread"`
@@ -162,11 +170,14 @@ func (c *Conn) Join(ctx context.Context, t Thread) (Thread, error) {
 	if err := c.call(ctx, "thread/resume", map[string]any{"threadId": t.ID, "excludeTurns": true}, &joined); err != nil {
 		return Thread{}, err
 	}
-	now, err := joined.Thread.of()
-	if err == nil && now.ID != t.ID {
-		err = fmt.Errorf("appserver: thread/resume: %s instead of %s", now.ID, t.ID)
+	if joined.Thread.ID != t.ID.String() {
+		return Thread{}, fmt.Errorf("appserver: thread/resume: %s instead of %s", joined.Thread.ID, t.ID)
 	}
-	return now, err
+	now, err := c.read(ctx, t.ID.String())
+	if err != nil {
+		return Thread{}, err
+	}
+	return now.of()
 }
 
 // Interrupt ends the running turn. The rollout shows its end.
