@@ -137,8 +137,9 @@ func (w *world) adoptedFlow() {
 // until ccbot itself has started the agent.
 func (w *world) adoptedBlindFlow() {
 	w.t.Helper()
-	w.adopted()
+	desk, pane, _, _ := w.adopted()
 	assert.Positive(w.t, w.heard("a status line that looks like a question holds your messages"))
+	w.until("the agent shows its status line", func() bool { return strings.Contains(desk.screen(pane), "press esc to cancel") })
 	w.hear(w.say("say one"), "is waiting for an answer")
 	assert.Zero(w.t, w.saidTo("say one"))
 	w.end("work")
