@@ -136,7 +136,7 @@ benchmarks: ## the benchmarks of the packages into bin/bench.txt, compared with 
 	@if [ -f bin/bench.old.txt ]; then $(TOOL) benchstat bin/bench.old.txt bin/bench.txt; fi
 
 pictures: ## the pictures of the README, with Chromium, a font of emoji, Claude Code and Codex (e2e/install.sh), into docs/pictures
-	@$(GO) test -tags pictures -count=1 -timeout 10m -run '^TestPictures(OfAgents)?$$' ./e2e/
+	@$(GO) test -tags pictures -count=1 -timeout 10m -run '^TestPictures' ./e2e/
 
 font-pictures: ## as root: a screen drawn with the fonts of each machine (FONTS=FOLDER,FOLDER:FOLDER) and without fonts, into bin/fonts
 	@mkdir -p bin/fonts

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,4 +34,18 @@ func TestStory(t *testing.T) {
 	for _, step := range []string{"shop is ready", "All 42 tests pass.", "is dead", "The total of a cart", "with no session", "ended by force", "is gone", "is still there", "nothing is left"} {
 		assert.Contains(t, string(out), step)
 	}
+	words, err := os.ReadFile(storyWords)
+	require.NoError(t, err)
+	assert.Equal(t, string(words), storySaid(string(out)), "the animation and the pictures tell another story: make pictures")
+}
+
+// storyWords has what was said in the story of which the README has pictures.
+const storyWords = "../docs/pictures/story.txt"
+
+// storySaid is what the story says in the chat and between its parts, without what differs in each run.
+func storySaid(out string) string {
+	_, out, _ = strings.Cut(out, "removes everything.")
+	out = regexp.MustCompile(`(?m)^(time=.*|  Ended; .*|    (the ccbot with|pid|the window shop) .*)\n`).ReplaceAllString(out, "")
+	out = regexp.MustCompile(`ccbot-try-[0-9a-f]+|…\S+|\b[0-9]+ s\b|pts/[0-9]+|pid [0-9]+`).ReplaceAllString(out, "…")
+	return strings.TrimSpace(out) + "\n"
 }

@@ -146,6 +146,9 @@ func (t *trial) makeBots() {
 	if t.topics == "group" {
 		options.Forum = forum
 	}
+	if t.story {
+		options.BotName = "my agents"
+	}
 	if t.several == 1 {
 		t.bots = []*bot{{place: place{trial: t, socket: t.socket}, api: botapi.New(options), running: make(chan *os.Process, 1)}}
 		return

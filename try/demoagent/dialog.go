@@ -94,7 +94,7 @@ func permissionMenu(c script.Call, cwd string) *menu {
 			return []string{
 				blue + ruler(width), " " + bold + blue + title + plain,
 				" " + bold + `Tip: auto mode handles these prompts for you — choose "switch to auto mode" below` + plain,
-				" " + grey + "Run the command you asked for" + plain,
+				" " + grey + purpose(c) + plain,
 				dark + strings.Repeat("╌", width) + plain, " " + strings.ReplaceAll(c.Command, "\n", "\n "), dark + strings.Repeat("╌", width) + plain,
 				" Do you want to proceed?",
 			}

@@ -1,6 +1,7 @@
 package demoagent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -67,11 +68,14 @@ func (a *agent) sayTitle(c script.Call) {
 	}
 }
 
+// purpose is what a command of Bash is for.
+func purpose(c script.Call) string { return cmp.Or(c.Purpose, "Run the command you asked for") }
+
 // toolInput returns the tool_input of a call as hooks and transcript show it.
 func toolInput(c script.Call) map[string]any {
 	switch c.Name {
 	case "Bash":
-		return map[string]any{"command": c.Command, "description": "Run the command you asked for"}
+		return map[string]any{"command": c.Command, "description": purpose(c)}
 	case "AskUserQuestion":
 		return map[string]any{"questions": c.Questions}
 	case "Edit":

@@ -27,6 +27,7 @@ type Call struct {
 	// Bash, Edit, Write, Read, Grep, TodoWrite, Agent, AskUserQuestion, ExitPlanMode
 	Name       string
 	Command    string // of Bash, what an Agent runs, and what Grep looks for
+	Purpose    string // of Bash, if it is not what was asked for
 	Path       string // of Edit, Write and Read
 	Questions  []Question
 	Plan       string
@@ -34,7 +35,6 @@ type Call struct {
 	Free       bool // needs no permission, and no answer follows
 	Fails      bool // its result is an error
 	Real       bool // it changes its file, where the folder is a playground
-	InStory    bool // what follows belongs to the story
 	Done       int  // of TodoWrite: how many items are done
 }
 
@@ -157,7 +157,7 @@ func AfterTool(c Call, r Result) []Step {
 		return []Step{{Text: fmt.Sprintf("I did not do it. You said: %s", r.Message)}}
 	case r.Denied:
 		return []Step{{Text: "I did not do it, as you wish."}}
-	case c.Name == "Bash" && c.Command == StoryCommand && c.InStory:
+	case c.Name == "Bash" && c.Command == StoryCommand && c.Purpose == StoryPurpose:
 		return []Step{{Text: StoryFixed}}
 	case c.Name == "Bash":
 		return []Step{{Text: fmt.Sprintf("I pretended to run it. The invented result:\n\n```\n%s\n```", r.Text)}}
