@@ -67,7 +67,9 @@ func TestP9_WordsOfPeopleStayWhereNamed(t *testing.T) {
 	p.windows(named)
 	p.environments(named)
 	p.note("metrics", get(t, "http://"+addr+"/metrics"))
+	p.doctor("ccbot doctor --json")
 	w.kill9()
+	p.doctor("TELEGRAM_API_URL=http://127.0.0.1:1 ccbot doctor --json")
 	w.powerOff() // so that the next start has records to change, and makes a backup
 	p.start("LOG_FORMAT=json")
 	w.hear(w.say("/resume"), "Which session")
@@ -217,6 +219,15 @@ func (p *writer) verbs() {
 		"recover --restore zq7", "recover --restore-purged zq7", "attach zq7none", "list --all --json", "usage"} {
 		call("ccbot " + line + " </dev/null")
 	}
+}
+
+// doctor keeps the faults as a coding agent gets them, which have no prompt and no token.
+func (p *writer) doctor(line string) {
+	p.w.t.Helper()
+	_, out, _ := p.term.call(line).end()
+	require.Contains(p.w.t, out, `"checks"`)
+	assert.NotContains(p.w.t, out, markedPrompt)
+	assert.NotContains(p.w.t, out, p.w.api.Token())
 }
 
 // namedPlaces returns the places with words of people that docs/session-schema.md names.
