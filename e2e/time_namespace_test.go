@@ -20,13 +20,14 @@ import (
 // person's agent: no process is taken for dead or ended, and no second writer starts. In the first
 // namespace all continues.
 func TestP6_TimeNamespaceEndsNothing_AsRoot(t *testing.T) {
+	t.Parallel()
 	programtest.RequireRoot(t)
 	enter := programtest.Require(t, "unshare") + " --time --boottime 100000 "
 	out, err := exec.Command("sh", "-c", enter+"readlink /proc/self/ns/time").CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) == link(t, "/proc/self/ns/time") {
 		programtest.Skip(t, "this kernel starts no program in another time namespace: "+string(out))
 	}
-	w := newWorld(t, "ORPHAN_GRACE=0s")
+	w := newWorld(t, "ORPHAN_GRACE=0s", "KILL_GRACE=2s")
 	w.start()
 	for _, name := range []string{"ended", "busy", "one"} {
 		w.open(name, w.dir)

@@ -88,7 +88,7 @@ ways_part() {
 
 	way install '' "tar -xzf /srv/dist/$folder.tar.gz && $folder/install" .local/bin/ccbot
 	way npm '' "npm install --offline --no-audit --no-fund --global --prefix ~/npm /srv/dist/${folder%-"$platform"}.npm.tgz /srv/dist/$folder.npm.tgz" npm/bin/ccbot
-	way rpm '' "rpm2cpio /srv/dist/$folder.rpm | cpio -idm --quiet" usr/bin/ccbot
+	way rpm '' "rpm2cpio /srv/dist/$folder.rpm | cpio -idm --quiet --no-absolute-filenames" usr/bin/ccbot
 	way arch '' "bsdtar -xf /srv/dist/$folder.pkg.tar.zst" usr/bin/ccbot
 	ln -sf /proc/self/mounts /etc/mtab # pacman looks how full the disk is
 	mkdir -p /opt/arch/var/lib/pacman
