@@ -71,9 +71,9 @@ type film struct {
 	frames   []frame
 	stills   []string // made so far
 
-	mu       sync.Mutex // guards headline and said
-	headline string
-	said     strings.Builder
+	mu             sync.Mutex // guards what follows
+	headline, fact string     // the part that is played, and what the story has seen of it from outside
+	said           strings.Builder
 }
 
 // TestPicturesOfStory makes the animation and the stills of `ccbot try --story`, and keeps what was said in them beside them, so that
@@ -81,7 +81,10 @@ type film struct {
 func TestPicturesOfStory(t *testing.T) {
 	pagetest.Browser(t)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "ccbot"), "try", "--story")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	home, err := os.MkdirTemp("", "ana") // a short one: it is in the pictures
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(home)) })
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home}
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -92,17 +95,19 @@ func TestPicturesOfStory(t *testing.T) {
 	f.page = pagetest.OpenURL(t, url, animated)
 	f.terminal = attached(t, socket)
 	played := make(chan struct{})
+	heard := make(chan struct{})
 	go func() {
-		defer close(played)
-		f.listen(lines)
+		defer close(heard)
+		f.listen(lines, played)
 	}()
 	for f.plays(played) {
 		f.look()
 	}
-	require.NoError(t, cmd.Wait())
 	assert.Len(t, f.stills, 2)
 	assert.Empty(t, f.page.Problems(), "console errors")
 	f.write()
+	<-heard
+	require.NoError(t, cmd.Wait())
 	require.NoError(t, os.WriteFile(storyWords, []byte(storySaid(f.said.String())), 0o644)) //nolint:gosec // for everybody to read
 }
 
@@ -137,13 +142,19 @@ func attached(t *testing.T, socket string) (screen func() string) {
 	}
 }
 
-// listen keeps what the story says, and which part of it is played.
-func (f *film) listen(lines *bufio.Scanner) {
+// listen keeps what the story says, and which part of it is played. It closes played after the last one.
+func (f *film) listen(lines *bufio.Scanner, played chan struct{}) {
 	for lines.Scan() {
 		f.mu.Lock()
 		f.said.WriteString(lines.Text() + "\n")
-		if text, ok := strings.CutPrefix(lines.Text(), "  "); ok && !strings.HasPrefix(text, " ") {
-			f.headline = text
+		switch text := strings.TrimSpace(lines.Text()); {
+		case strings.HasPrefix(text, "you:") || strings.HasPrefix(text, "ccbot:") || !strings.HasPrefix(lines.Text(), "  "):
+		case strings.HasPrefix(text, "Each step was seen"):
+			close(played)
+		case strings.HasPrefix(lines.Text(), "   "):
+			f.fact = text
+		default:
+			f.headline, f.fact = text, ""
 		}
 		f.mu.Unlock()
 	}
@@ -162,12 +173,12 @@ func (f *film) plays(played chan struct{}) bool {
 // look takes a frame if something has changed.
 func (f *film) look() {
 	f.mu.Lock()
-	headline := f.headline
+	headline, fact := f.headline, f.fact
 	f.mu.Unlock()
-	if headline == "" || strings.HasPrefix(headline, "Ended") {
+	if headline == "" || pagetest.Value[bool](f.page, `document.body.innerText.includes("connecting…")`) {
 		return
 	}
-	all := f.composed(headline)
+	all := f.composed(headline, fact)
 	if n := len(f.frames); n == 0 || !bytes.Equal(f.frames[n-1].all.Pix, all.Pix) {
 		f.frames = append(f.frames, frame{time.Since(f.began), all})
 	}
@@ -188,13 +199,13 @@ func (f *film) still(name string, look pagetest.Look, says, not string) {
 }
 
 // composed is the terminal, the phone and the caption in one picture.
-func (f *film) composed(headline string) *image.RGBA {
+func (f *film) composed(headline, fact string) *image.RGBA {
 	terminal := f.drawn(cellpicture.Picture{Lines: capture.Read(f.terminal()), Ink: capture.Ink, Paper: capture.Paper,
 		Grid: terminalGrid, Columns: terminalCells.X, Fonts: systemfont.System()})
 	shot := pagetest.Call(f.page, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
 	chat, err := png.Decode(bytes.NewReader(shot.Data))
 	require.NoError(f.t, err)
-	caption := f.drawn(cellpicture.Picture{Lines: [][]cellpicture.Cell{cellpicture.Line(headline, cellpicture.Cell{Bold: true})},
+	caption := f.drawn(cellpicture.Picture{Lines: [][]cellpicture.Cell{cellpicture.Line(headline, cellpicture.Cell{Bold: true}), cellpicture.Line(fact, cellpicture.Cell{})},
 		Ink: captionInk, Paper: captionPaper, Grid: captionGrid})
 
 	left := image.Rectangle{Max: terminalGrid.Size(terminalCells.X, terminalCells.Y)}

@@ -31,7 +31,7 @@ func TestStory(t *testing.T) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it leaves nothing
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
-	for _, step := range []string{"shop is ready", "All 42 tests pass.", "is dead", "The total of a cart", "with no session", "ended by force", "is gone", "is still there", "nothing is left"} {
+	for _, step := range []string{"shop is ready", "All 42 tests pass.", "is dead", "The total of a cart", "with no session", "ended by force", "is gone", "is still there", "what was said before", "nothing is left"} {
 		assert.Contains(t, string(out), step)
 	}
 	words, err := os.ReadFile(storyWords)

@@ -268,6 +268,9 @@ func (b *bot) demoFolder(chats *conversation.Store) error {
 // makeDemo makes a folder to try things in.
 func (p place) makeDemo() (path string, err error) {
 	path = p.path("demo")
+	if p.story {
+		path = p.path("shop")
+	}
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return "", err
 	}

@@ -51,7 +51,7 @@ func (t *trial) tell(ctx context.Context) error {
 func (s *teller) play(ctx context.Context) error {
 	first := <-s.running
 	s.headline("A session starts")
-	s.write(ctx, "/new shop "+s.path("demo"))
+	s.write(ctx, "/new shop "+s.path("shop"))
 	if _, err := s.hear(ctx, "shop is ready"); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (s *teller) play(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	notes := s.tmux(ctx, "new-window", "-d", "-P", "-F", "#{window_id}", "-t", "=ccbot:", "-n", "notes", "-c", s.path("demo"), "exec sleep 1000")
+	notes := s.tmux(ctx, "new-window", "-d", "-P", "-F", "#{window_id}", "-t", "=ccbot:", "-n", "notes", "-c", s.path("shop"), "exec sleep 1000")
 	if err := crash(first); err != nil {
 		return err
 	}
@@ -104,8 +104,9 @@ func (s *teller) play(ctx context.Context) error {
 	if err == nil {
 		err = s.tap(question, "Kill")
 	}
+	var receipt botapi.Message
 	if err == nil {
-		_, err = s.hear(ctx, "shop is archived.")
+		receipt, err = s.hear(ctx, "shop is archived.")
 	}
 	if err != nil {
 		return err
@@ -119,6 +120,23 @@ func (s *teller) play(ctx context.Context) error {
 		return fmt.Errorf("the window %q of somebody else is not in tmux any more, which has %v", notes, windows)
 	}
 	s.fact("the window notes is still there")
+
+	s.headline("Undo brings the session back, with its conversation")
+	s.read(ctx)
+	if err := s.tap(receipt, "Undo"); err != nil {
+		return err
+	}
+	if _, err := s.hear(ctx, "shop is ready"); err != nil {
+		return err
+	}
+	if _, err = s.agent(ctx); err != nil {
+		return err
+	}
+	if said := "All 42 tests pass."; !strings.Contains(s.tmux(ctx, "capture-pane", "-p", "-S", "-", "-t", "=ccbot:=shop"), said) {
+		return fmt.Errorf("the conversation in the window shop does not say %q", said)
+	}
+	s.fact("its window shows what was said before")
+	s.read(ctx)
 	return nil
 }
 
