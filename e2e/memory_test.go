@@ -54,8 +54,8 @@ func (w *world) transcripts() []string {
 // TestP5_TenLongLinesIn64MB_AsRoot: a process of 64 MB has ten lines of 10 MB to read, at its start
 // and while it runs. Nothing ends it, all lines are shown in full, and every session answers.
 func TestP5_TenLongLinesIn64MB_AsRoot(t *testing.T) {
-	t.Parallel()
 	programtest.RequireRoot(t)
+	t.Parallel()
 	dir, enter := littleMemory(t, 64<<20)
 	w := newWorld(t)
 	w.start()

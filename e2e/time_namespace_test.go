@@ -20,8 +20,8 @@ import (
 // person's agent: no process is taken for dead or ended, and no second writer starts. In the first
 // namespace all continues.
 func TestP6_TimeNamespaceEndsNothing_AsRoot(t *testing.T) {
-	t.Parallel()
 	programtest.RequireRoot(t)
+	t.Parallel()
 	enter := programtest.Require(t, "unshare") + " --time --boottime 100000 "
 	out, err := exec.Command("sh", "-c", enter+"readlink /proc/self/ns/time").CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) == link(t, "/proc/self/ns/time") {
