@@ -17,7 +17,7 @@ import (
 )
 
 // Settings are the choices of a chat; the bot's configuration replaces zero values. A private chat
-// belongs to one person. A group has a language, a time zone, quiet hours and favorites.
+// belongs to one person. A group has a language, a time zone, quiet hours, favorites and its plain texts.
 type Settings struct {
 	Language   string         `json:"language,omitempty"`   // one of i18n.Languages
 	Telegram   string         `json:"telegram,omitempty"`   // the language of the person's Telegram, as an IETF tag
@@ -37,6 +37,7 @@ type Settings struct {
 	QuietFor   *Span    `json:"quiet_for,omitempty"`  // the same, once
 	TimeZone   string   `json:"time_zone,omitempty"`  // of the IANA database
 	Favourites []string `json:"favourites,omitempty"` // folders that /new shows first, also in a group
+	Texts      string   `json:"texts,omitempty"`      // which texts of a group are prompts: Named; "": see package people
 
 	Sessions map[uuid.UUID]string `json:"sessions,omitempty"` // Background of single sessions
 }
@@ -80,6 +81,9 @@ const (
 	Continue = "continue" // the prompt that continues it
 	Stop     = "stop"     // nothing
 )
+
+// Named are the texts of a group that name the bot or answer it.
+const Named = "named"
 
 // Reports returns a session's choice while it is not the current one.
 func (s Settings) Reports(session uuid.UUID) string {

@@ -46,7 +46,8 @@ type file struct {
 	Topic    *Topic                    `json:"topic,omitempty"`     // the bot has opened it; nil: it has not
 	NoTopics bool                      `json:"no_topics,omitempty"` // the chat was notified that the bot may not open topics
 	Settings Settings                  `json:"settings,omitzero"`
-	Bots     Bots                      `json:"bots,omitzero"` // of a group
+	Bots     Bots                      `json:"bots,omitzero"`   // of a group
+	People   People                    `json:"people,omitzero"` // of a group
 	// LastPrompted is the time of the last prompt from a person to each session, within the last day.
 	LastPrompted map[uuid.UUID]time.Time `json:"last_prompted,omitempty"`
 }
@@ -189,6 +190,9 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 		}
 		if from.ChatID != to.ChatID && reflect.ValueOf(f.Bots).IsZero() {
 			f.Bots = old.Bots.inNewChat()
+		}
+		if from.ChatID != to.ChatID && reflect.ValueOf(f.People).IsZero() {
+			f.People = old.People
 		}
 		for id, turn := range old.Turns {
 			if _, known := f.Turns[id]; !known {

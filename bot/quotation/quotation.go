@@ -29,8 +29,18 @@ func Text(m *models.Message) string {
 	return text
 }
 
+// By returns the words of a message of somebody who may not speak to the bot, as a quotation; empty:
+// it has none.
+func By(m *models.Message) string {
+	text := Text(m)
+	if text == "" || Source(m) != "" {
+		return text
+	}
+	return Of("Message from "+nameOf(m.From.FirstName, m.From.LastName), text)
+}
+
 // Parts returns the updates of an inbox entry: the messages of an album, the parts of a cut text,
-// or a message. It returns an error if one cannot be read, or has no message.
+// or a message, as Meant. It returns an error if one cannot be read, or has no message.
 func Parts(first json.RawMessage, rest []json.RawMessage) (all []*models.Update, err error) {
 	for _, raw := range append([]json.RawMessage{first}, rest...) {
 		u := new(models.Update)
@@ -40,6 +50,7 @@ func Parts(first json.RawMessage, rest []json.RawMessage) (all []*models.Update,
 		if u.Message == nil {
 			return nil, errors.New("an update is not a message")
 		}
+		u.Message = Meant(u.Message)
 		all = append(all, u)
 	}
 	return all, nil
@@ -197,6 +208,9 @@ func Read(m *models.Message, username string) (command, args, text string, forei
 	if Source(m) != "" || m.Text == "" {
 		return "", "", text, false
 	}
+	if m.Chat.ID != m.From.ID {
+		text = unnamed(text, username)
+	}
 	name, to, rest := split(text)
 	switch {
 	case to == "":
@@ -206,6 +220,38 @@ func Read(m *models.Message, username string) (command, args, text string, forei
 	}
 	return "", "", text, m.Chat.ID != m.From.ID && addressed.MatchString(name+"@"+to)
 }
+
+// unnamed returns a text without the bot's name at its beginning or end: "@bot, look" is said to the
+// bot, and the agent is not to look for a file of that name. The name alone stays.
+func unnamed(text, username string) string {
+	at := "@" + username
+	head, tail := min(len(at), len(text)), max(0, len(text)-len(at))
+	if strings.EqualFold(text[:head], at) {
+		rest := strings.TrimLeft(text[head:], ",:")
+		if said := strings.TrimLeftFunc(rest, unicode.IsSpace); said != "" && said != rest {
+			return said
+		}
+	}
+	if said := strings.TrimRightFunc(text[:tail], unicode.IsSpace); said != "" && said != text[:tail] && strings.EqualFold(text[tail:], at) {
+		return said
+	}
+	return text
+}
+
+// Meant returns the message whose words a message sends: "@bot" alone, in reply to a person, sends
+// what that person has written. It counts from the time of the reply.
+func Meant(m *models.Message) *models.Message {
+	to := m.ReplyToMessage
+	if to == nil || to.From == nil || to.From.IsBot && to.SenderChat == nil || IsService(to) || Source(m) != "" || !botAlone.MatchString(m.Text) {
+		return m
+	}
+	meant := *to
+	meant.Chat, meant.MessageThreadID, meant.IsTopicMessage, meant.Date, meant.ReplyToMessage = m.Chat, m.MessageThreadID, m.IsTopicMessage, m.Date, nil
+	return &meant
+}
+
+// botAlone finds a text that is only the name of a bot.
+var botAlone = lazyregexp.New(`(?i)^\s*@[a-z]\w*bot\s*$`)
 
 // Addressed returns the command of a text in a group and the bot that the command names, without @;
 // empty: it names none.

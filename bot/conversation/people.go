@@ -1,0 +1,48 @@
+package conversation
+
+import (
+	"maps"
+
+	"github.com/go-telegram/bot/models"
+
+	"ccbot/internal/address"
+)
+
+// People holds what is known of the people of a group.
+type People struct {
+	// Wrote has the @names of the allowed people who have written there, by their ids; empty: a
+	// person without one.
+	Wrote map[int64]string `json:"wrote,omitempty"`
+	Told  bool             `json:"told,omitempty"` // the group knows that texts to people are no prompts
+}
+
+// NotePerson stores that an allowed person has written in a group. A private chat has one person.
+func (c *Store) NotePerson(chat int64, u *models.User) error {
+	at := address.Conversation{ChatID: chat}
+	if was, known := c.read(at).People.Wrote[u.ID]; chat > 0 || known && was == u.Username {
+		return nil
+	}
+	return c.change(at, func(f *file) {
+		if f.People.Wrote = maps.Clone(f.People.Wrote); f.People.Wrote == nil {
+			f.People.Wrote = make(map[int64]string)
+		}
+		f.People.Wrote[u.ID] = u.Username
+	})
+}
+
+// PeopleOf returns the @names of the people who have written in a group and still may, by their ids.
+func (b *Book) PeopleOf(chat int64) map[int64]string {
+	all := maps.Clone(b.read(address.Conversation{ChatID: chat}).People.Wrote)
+	maps.DeleteFunc(all, func(id int64, _ string) bool { return !b.IsAllowed(id) })
+	return all
+}
+
+// PeopleTold reports whether a group was told which texts are prompts.
+func (c *Store) PeopleTold(chat int64) bool {
+	return c.read(address.Conversation{ChatID: chat}).People.Told
+}
+
+// NotePeopleTold stores that a group was told which texts are prompts.
+func (c *Store) NotePeopleTold(chat int64) error {
+	return c.change(address.Conversation{ChatID: chat}, func(f *file) { f.People.Told = true })
+}
