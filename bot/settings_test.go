@@ -133,8 +133,8 @@ func TestGroupChoosesLanguage(t *testing.T) {
 		require.NoError(t, w.Pressing(t, by, id, text))
 		w.Work(t)
 	}
-	assert.Equal(t, "Settings\nLanguage: English (default)\nTime zone: time zone of the machine "+w.In(chattest.InGroup).Moment(w.Now())+" (default)\nQuiet hours: none", w.Shows(t, one).Text.Text)
-	assert.Equal(t, []string{"Language", "Time zone", "Quiet hours", "‹ Back"}, chattest.Words(w.Shows(t, one)), "and nothing else")
+	assert.Equal(t, "Settings\nLanguage: English (default)\nTime zone: time zone of the machine "+w.In(chattest.InGroup).Moment(w.Now())+" (default)\nQuiet hours: none\nPlain texts: prompts (default)", w.Shows(t, one).Text.Text)
+	assert.Equal(t, []string{"Language", "Time zone", "Quiet hours", "Plain texts", "‹ Back"}, chattest.Words(w.Shows(t, one)), "and nothing else")
 	press(chattest.Alice, one, "Language")
 	press(chattest.Bob, other, "Language")
 	press(chattest.Alice, one, "Русский")

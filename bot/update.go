@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/go-telegram/bot/models"
@@ -69,9 +70,15 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		return nil
 	}
 	b.At("accepted")
+	if u.Message != nil && strings.EqualFold(strings.TrimSpace(m.Text), "@"+b.Username) {
+		if meant := quotation.Meant(m); meant != m {
+			return later(b.refer(ctx, key, m, meant))
+		}
+	}
 	in, command, args, text, foreign := b.read(key, m)
 	b.findQuestion(ctx, &in, m.ReplyToMessage)
 	b.noteActivity(ctx, m.From, m, in.To.ChatID)
+	b.noteWriter(u, in.To.ChatID)
 	switch {
 	case u.Message == nil:
 		return later(b.Prompts.Edited(ctx, in, m, text, command.Run == nil && !foreign))
@@ -180,23 +187,30 @@ func (b *Bot) run(ctx context.Context, e inbox.Entry, by int64, command string) 
 }
 
 // takers name the features that may take a text, in order: a reply to a page, the new name of a
-// session, an answer to a request, the folder of a new session. All other texts are prompts.
-var takers = [...]string{chat.PagesName, status.RenameName, ask.FeatureName, browse.FeatureName, prompt.FeatureName}
+// session, an answer to a request, the folder of a new session. All other texts are prompts, unless
+// they are for a person.
+var takers = [...]string{chat.PagesName, status.RenameName, ask.FeatureName, browse.FeatureName}
 
-// offer offers a text to each feature until one takes it, and files to the prompts.
+// offer offers a text to each feature until one takes it, and what is left for an agent to the
+// prompts.
 func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string, us []*models.Update) error {
 	in.First = b.Browser.IsFirst(in)
-	if us[0].Message.Text == "" {
-		return b.Prompts.Files(ctx, in, us)
-	}
+	files := us[0].Message.Text == ""
 	for _, name := range takers {
-		if take := b.named[name].Text; take != nil {
+		if take := b.named[name].Text; take != nil && !files {
 			if taken, err := take(ctx, &in, text); taken || err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	switch {
+	case !isAwaited(in) && !b.isPrompt(ctx, in, us[0].Message):
+		return b.tellNotSent(ctx, in)
+	case files:
+		return b.Prompts.Files(ctx, in, us)
+	}
+	_, err := b.named[prompt.FeatureName].Text(ctx, &in, text)
+	return err
 }
 
 // Unkept returns the answer to a message that the disk does not take: a command with an answer that

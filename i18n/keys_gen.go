@@ -565,6 +565,11 @@ const (
 	NoticesOff                Key = "notices_off"
 	SettingQuiet              Key = "setting_quiet"
 	SettingQuietAbout         Key = "setting_quiet_about"
+	SettingTexts              Key = "setting_texts"
+	SettingTextsAbout         Key = "setting_texts_about"
+	TextsPrompts              Key = "texts_prompts"
+	TextsNamed                Key = "texts_named"
+	NotForAgents              Key = "not_for_agents" // Bot
 	QuietNone                 Key = "quiet_none"
 	QuietOnce                 Key = "quiet_once" // Age
 	QuietEnd                  Key = "quiet_end"

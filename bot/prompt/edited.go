@@ -157,7 +157,7 @@ func messageOf(e inbox.Entry) *models.Message {
 	if json.Unmarshal(e.Update, &u) != nil || u.Message == nil || u.Message.From == nil {
 		return nil
 	}
-	return u.Message
+	return quotation.Meant(u.Message)
 }
 
 // correct takes a text that answers the question about a recording: it becomes the words of the

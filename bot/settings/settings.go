@@ -84,10 +84,16 @@ type agents struct {
 // isGroup reports whether a chat is not one person's.
 func (s *Settings) isGroup(v chat.Visit) bool { return !s.chat.Book.IsAllowed(v.To.ChatID) }
 
-// offers reports whether a chat may choose a setting. A group has a language, a time zone and quiet
-// hours.
+// offers reports whether a chat may choose a setting. A group has a language, a time zone, quiet
+// hours and its plain texts, which a person alone does not have.
 func (s *Settings) offers(o one, v chat.Visit, a agents) bool {
-	return o.name == language || o.name == zone || o.name == quiet || !s.isGroup(v) && (o.able == nil || o.able(a))
+	switch o.name {
+	case language, zone, quiet:
+		return true
+	case texts:
+		return s.isGroup(v)
+	}
+	return !s.isGroup(v) && (o.able == nil || o.able(a))
 }
 
 // loadAgents returns the agents of new sessions, none if their machine does not answer: the other
@@ -229,6 +235,7 @@ const (
 	folder   = "folder"
 	notices  = "notices"
 	quiet    = "quiet"
+	texts    = "texts"
 )
 
 // limits are the idle limits that a person can choose; 0 means never.
@@ -319,6 +326,12 @@ var all = []one{
 		extra:   quietExtra,
 		said:    quietText,
 		choose:  chooseQuiet},
+	{name: texts, title: i18n.SettingTexts, about: i18n.SettingTextsAbout, row: 1,
+		value: func(s conversation.Settings) string { return s.Texts },
+		choices: func(v view) []choice {
+			return []choice{v.byDefault(v.Say(i18n.TextsPrompts)), {conversation.Named, v.Say(i18n.TextsNamed)}}
+		},
+		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Texts = value }},
 }
 
 // budgets are the caps that a person can choose, in dollars.

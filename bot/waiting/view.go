@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
@@ -179,7 +180,7 @@ func (w words) sent(e inbox.Entry) string {
 	said := []string{w.Moment(at)}
 	var u models.Update
 	if w.several && json.Unmarshal(e.Update, &u) == nil && u.Message != nil && u.Message.From != nil {
-		if name := chat.Head(glyph.Name(u.Message.From.FirstName), shownName); name != "" {
+		if name := chat.Head(glyph.Name(quotation.Meant(u.Message).From.FirstName), shownName); name != "" {
 			said = append(said, name)
 		}
 	}
