@@ -24,6 +24,14 @@ func (s *Server) Person(id int64, name string) *Person {
 	return &Person{srv: s, user: u}
 }
 
+// SetUsername gives the person the name of their mentions, without @.
+func (p *Person) SetUsername(name string) {
+	p.srv.mu.Lock()
+	defer p.srv.mu.Unlock()
+	p.user.Username = name
+	p.srv.people[p.user.ID] = p.user
+}
+
 // PagePerson returns the person who writes on the chat page.
 func (s *Server) PagePerson() *Person { return s.Person(s.opt.Person.ID, "") }
 
