@@ -87,3 +87,35 @@ func TestModesOfTheStandIn(t *testing.T) {
 	w.switches(map[string]string{"Haiku": "Haiku", "Sonnet": "Sonnet"})
 	w.stop()
 }
+
+// TestRealP9_AllEditsAreAllowedUntilAskedAgain: one tap lets the session edit, the card of each turn says so from what the agent has noted,
+// and [Ask again] ends it.
+func TestRealP9_AllEditsAreAllowedUntilAskedAgain(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.env = append(w.env, withCards)
+	w.start()
+	w.open("work", w.dir)
+	made := func(name string) string { return filepath.Join(w.dir, name) }
+	asked := w.offered(w.say("write "+made("first")), "Allow all edits")
+	w.tap(asked, "Allow all edits")
+	w.hear(asked.ID, "tool result")
+	w.until("the request has its outcome", func() bool {
+		m, _ := w.api.Message(w.chat(), asked.ID)
+		return strings.Contains(m.Text, "All edits allowed in the chat, until the session ends")
+	})
+	w.hear(w.say("write "+made("second")), "tool result")
+	assert.FileExists(t, made("first"))
+	assert.FileExists(t, made("second"))
+
+	card := w.offered(w.say("mute until "+made("free")), "Ask again")
+	assert.Contains(t, card.Text, "edits allowed")
+	w.tap(card, "Ask again")
+	w.makes("free")
+	w.hear(card.ID, "the permission mode is now Manual")
+	denied := w.offered(w.say("write "+made("third")), "Allow all edits")
+	w.tap(denied, "Deny")
+	w.hear(denied.ID, "tool result")
+	assert.NoFileExists(t, made("third"))
+	w.stop()
+}

@@ -447,6 +447,7 @@ const (
 	ProjectAnswers            Key = "project_answers"   // What
 	AskSubagent               Key = "ask_subagent"
 	AskSessionRules           Key = "ask_session_rules"
+	AskEditsRule              Key = "ask_edits_rule"
 	AskThisCommand            Key = "ask_this_command"
 	AskEveryUse               Key = "ask_every_use"
 	AskDirectory              Key = "ask_directory"
@@ -463,6 +464,7 @@ const (
 	AskUndelivered            Key = "ask_undelivered"  // What
 	AskAway                   Key = "ask_away"
 	AskAllowedSession         Key = "ask_allowed_session" // Where
+	AskAllowedEdits           Key = "ask_allowed_edits"   // Where
 	AskApproved               Key = "ask_approved"        // Where
 	AskAnswered               Key = "ask_answered"        // Where
 	AskDenied                 Key = "ask_denied"          // Where
@@ -475,6 +477,7 @@ const (
 	AskLate                   Key = "ask_late"
 	AskAllow                  Key = "ask_allow"
 	AskAllowSession           Key = "ask_allow_session"
+	AskAllowEdits             Key = "ask_allow_edits"
 	AskDeny                   Key = "ask_deny"
 	AskDenyWhy                Key = "ask_deny_why"
 	AskShowAll                Key = "ask_show_all"
@@ -713,13 +716,14 @@ const (
 	Continues                 Key = "continues" // Name
 	PromptAfterLimit          Key = "prompt_after_limit"
 	PromptAfterEnd            Key = "prompt_after_end"
-	ContinueOver              Key = "continue_over"     // Name
-	RecoveredAlone            Key = "recovered_alone"   // Names
-	RecoveredBooted           Key = "recovered_booted"  // At
-	DiskFull                  Key = "disk_full"         // Dir
-	DiskRoom                  Key = "disk_room"         // Dir
-	DiskLow                   Key = "disk_low"          // Dir, Free
-	TurnSince                 Key = "turn_since"        // Since, State
+	ContinueOver              Key = "continue_over"    // Name
+	RecoveredAlone            Key = "recovered_alone"  // Names
+	RecoveredBooted           Key = "recovered_booted" // At
+	DiskFull                  Key = "disk_full"        // Dir
+	DiskRoom                  Key = "disk_room"        // Dir
+	DiskLow                   Key = "disk_low"         // Dir, Free
+	TurnSince                 Key = "turn_since"       // Since, State
+	TurnEdits                 Key = "turn_edits"
 	TurnWaiting               Key = "turn_waiting"      // Count
 	TurnEnded                 Key = "turn_ended"        // Took
 	TurnStopped               Key = "turn_stopped"      // Took
@@ -734,6 +738,7 @@ const (
 	ButtonStop                Key = "button_stop"
 	ButtonQueue               Key = "button_queue" // Count
 	ButtonMode                Key = "button_mode"
+	ButtonAskAgain            Key = "button_ask_again"
 	ButtonChanges             Key = "button_changes"
 	ButtonDetails             Key = "button_details"
 	ButtonCompact             Key = "button_compact"

@@ -31,6 +31,7 @@ var (
 	actions = []action{
 		{0, i18n.AskAllow, outbox.Success, "ok", offers(talk.ChoiceAllow), decides(talk.ChoiceAllow)},
 		{0, i18n.AskAllowSession, outbox.Success, "ses", offers(talk.ChoiceAllowSession), decides(talk.ChoiceAllowSession)},
+		{0, i18n.AskAllowEdits, outbox.Success, "edits", offers(talk.ChoiceAllowEdits), decides(talk.ChoiceAllowEdits)},
 		{0, i18n.AskApprove, outbox.Success, "plan", offers(talk.ChoiceApprove), decides(talk.ChoiceApprove)},
 		{0, i18n.AskApproveEdits, outbox.Success, "edit", offers(talk.ChoiceApproveEdits), decides(talk.ChoiceApproveEdits)},
 		deny,
@@ -102,7 +103,7 @@ func (v Viewer) options(s State, j extent) (rows [][]card.Option) {
 	}
 	row := -1
 	for _, a := range possibleActions(s, j) {
-		if a.row != row {
+		if a.row != row || len(rows[len(rows)-1]) == 2 {
 			row, rows = a.row, append(rows, nil)
 		}
 		rows[len(rows)-1] = append(rows[len(rows)-1], v.option(a.word, a.style, a.verb))

@@ -145,7 +145,8 @@ func (v Viewer) rules(s State, most, length int) (list []render.Text) {
 		}
 		if i == most {
 			more := len(grants(s)) - most
-			return append(list, render.Italic(v.Words.Say(i18n.AskMoreRules, i18n.Args{"Count": more})))
+			list = append(list, render.Italic(v.Words.Say(i18n.AskMoreRules, i18n.Args{"Count": more})))
+			break
 		}
 		what, _ := inUnits(oneLined(v.short(g.Text)), length)
 		text := what
@@ -154,6 +155,9 @@ func (v Viewer) rules(s State, most, length int) (list []render.Text) {
 		}
 		rest := render.Plain(strings.TrimPrefix(text, what))
 		list = append(list, render.Join(render.Plain("• "), render.Code(what), rest))
+	}
+	if _, ok := s.Request.Ask.Choice(talk.ChoiceAllowEdits); ok {
+		list = append(list, render.Plain(v.Words.Say(i18n.AskEditsRule)))
 	}
 	return list
 }

@@ -249,6 +249,8 @@ func (v Viewer) verdict(s State, yes bool, where i18n.Key) string {
 		key = i18n.AskApproved
 	case where == i18n.AskInChat && s.Answer.Choice == talk.ChoiceAllowSession:
 		key = i18n.AskAllowedSession
+	case where == i18n.AskInChat && s.Answer.Choice == talk.ChoiceAllowEdits:
+		key = i18n.AskAllowedEdits
 	}
 	return v.Words.Say(key, i18n.Args{"Where": v.Words.Say(where)})
 }

@@ -28,8 +28,12 @@ func TestView(t *testing.T) {
 			"🔐 work wants to run a command\nnpm test\nRun the tests\ntimeout: 120000\nrun_in_background: true\ndangerouslyDisableSandbox: true\nin ~/proj\n" +
 				"“Allow for session” also allows, until the session ends:\n• Bash(npm test:*)\n[Allow][Allow for session]\n[Deny][Deny with reason]"},
 		{"a command", stateOf("Bash", `{"command":"ls"}`), "🔐 work wants to run a command\nls\nin ~/proj\n" + once},
-		{"a rule that changes the mode is no rule", stateOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
+		{"a rule that changes the mode is no rule", stateOf("Bash", `{"command":"ls"}`, `{"type":"setMode","mode":"plan","destination":"session"}`),
 			"🔐 work wants to run a command\nls\nin ~/proj\n" + once},
+		{"all edits", stateOf("Write", `{"file_path":"/home/u/x"}`, `{"type":"addRules","rules":[{"toolName":"Write"}],"behavior":"allow"}`, `{"type":"setMode","mode":"acceptEdits","destination":"session"}`),
+			"🔐 work wants to write a file\n~/x\nin ~/proj\n“Allow for session” also allows, until the session ends:\n• Write (every use)\n" +
+				"“Allow all edits” lets the session change files and run common file commands in its folders, until it ends.\n" +
+				"[Allow][Allow for session]\n[Allow all edits]\n[Deny][Deny with reason]"},
 		{"a key that only looks like the command's", stateOf("Bash", `{"command":"ls","Command":"rm -rf /"}`), "🔐 work wants to run a command\nls\nCommand: rm -rf /\nin ~/proj\n" + once},
 		{"a command that is no text", stateOf("Bash", `{"command":["ls"]}`), "🔐 work wants to run a command\ncommand: [\"ls\"]\nin ~/proj\n" + once},
 		{"a command of two lines, with a rule of two lines", stateOf("Bash", object("command", "echo a\necho 👩💻"), `{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"echo a\necho *"}],"behavior":"allow"}`),

@@ -47,6 +47,12 @@ func (m *Modes) Show(ctx context.Context, in chat.Incoming, r port.Session) erro
 	return m.chat.Pages.Show(ctx, in, chat.About(page, r.ID))
 }
 
+// AskAgain has the agent ask before each edit.
+func (m *Modes) AskAgain(ctx context.Context, _ chat.Incoming, r port.Session) error {
+	_, err := m.switches.Switch(ctx, r.ID, port.ModeChange{Mode: port.ModeManual})
+	return err
+}
+
 // changes reports whether news change an agent's mode or model.
 func changes(n news.News) bool {
 	_, switched := n.(news.Switched)

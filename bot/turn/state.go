@@ -35,6 +35,7 @@ type state struct {
 
 	Todo     *todo          `json:"todo,omitempty"` // nil: this turn has not touched the list
 	Model    string         `json:"model,omitempty"`
+	Edits    bool           `json:"edits,omitempty"`    // the agent makes edits without asking, as it noted last
 	Context  float64        `json:"context"`            // used, 0 to 100; -1: not known
 	Paid     float64        `json:"paid"`               // the session's cost before the turn; -1: not known
 	Snapshot *folders.Since `json:"snapshot,omitempty"` // the work tree before the turn; nil: not known
@@ -243,6 +244,9 @@ func (s *state) finish(how talk.Ending, at time.Time) {
 // spend updates the state from the agent's status line and to-do list.
 func (s *state) spend(w port.Work, list bool) {
 	s.Model = cmp.Or(w.Model, s.Model)
+	if w.Permissions != "" {
+		s.Edits = w.Permissions == string(port.ModeAcceptEdits)
+	}
 	if u := w.Usage; u != nil {
 		s.Model = cmp.Or(u.Model, s.Model)
 		s.Context = u.Context

@@ -32,6 +32,7 @@ const (
 	Stop    Button = "stop"
 	Queue   Button = "queue"
 	Mode    Button = "mode"
+	Ask     Button = "ask" // before each edit
 	Changes Button = "changes"
 	Compact Button = "compact"
 )
@@ -66,6 +67,9 @@ func (t *Turns) fill(ctx context.Context, content *card.Content, s *state, r por
 		}
 		content.Options, row = chat.Rows(3, row...), nil
 		add(Changes, i18n.ButtonChanges, "")
+		if s.Edits && r.Can.Switches() {
+			add(Ask, i18n.ButtonAskAgain, "")
+		}
 		if s.Context >= fullContext && r.Can.Compact {
 			add(Compact, i18n.ButtonCompact, "")
 		}

@@ -46,6 +46,9 @@ func (w words) running(s *state, r port.Session) render.Text {
 	if s.Context >= 0 {
 		with = append(with, w.Say(i18n.ListContext, i18n.Args{"Percent": w.Percent(s.Context)}))
 	}
+	if s.Edits {
+		with = append(with, w.Say(i18n.TurnEdits))
+	}
 	lines = append(lines, render.Plain(strings.Join(with, between)))
 	var steps []render.Text
 	if t := s.Todo; t != nil && t.All > 0 {

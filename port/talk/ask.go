@@ -112,6 +112,7 @@ type ChoiceID string
 const (
 	ChoiceAllow        ChoiceID = "allow"
 	ChoiceAllowSession ChoiceID = "allow_session" // also permits its grants until the session ends
+	ChoiceAllowEdits   ChoiceID = "allow_edits"   // also permits edits and common file commands until the session ends
 	ChoiceApprove      ChoiceID = "approve"       // a plan
 	ChoiceApproveEdits ChoiceID = "approve_edits" // a plan, and all edits in the session
 	ChoiceAnswer       ChoiceID = "answer"        // one answer for each page

@@ -71,6 +71,9 @@ func choicesOf(q talk.Request, a talk.Ask) (all []talk.Choice) {
 		if grants := grantsOf(q); len(grants) > 0 {
 			all = append(all, talk.Choice{ID: talk.ChoiceAllowSession, Grants: grants})
 		}
+		if _, ok := editsOf(q.Suggestions); ok {
+			all = append(all, talk.Choice{ID: talk.ChoiceAllowEdits})
+		}
 	}
 	return append(all, talk.Choice{ID: talk.ChoiceDeny}, talk.Choice{ID: talk.ChoiceStop})
 }

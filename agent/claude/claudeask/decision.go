@@ -67,6 +67,9 @@ func Decide(q talk.Request, a talk.Answer) (d Decision, err error) {
 	case talk.ChoiceApprove, talk.ChoiceApproveEdits:
 		d.UpdatedInput = q.Input // without it Claude Code ignores the decision
 		d.UpdatedPermissions = []json.RawMessage{modeAfterPlan(a.Choice == talk.ChoiceApproveEdits)}
+	case talk.ChoiceAllowEdits:
+		edits, _ := editsOf(q.Suggestions)
+		d.UpdatedPermissions = []json.RawMessage{edits}
 	case talk.ChoiceAllowSession:
 		d.UpdatedPermissions = each.As(sessionRules(q.Suggestions), func(r rule) json.RawMessage { return r.raw })
 	}
@@ -77,11 +80,10 @@ func Decide(q talk.Request, a talk.Answer) (d Decision, err error) {
 // modeAfterPlan ends plan mode. With edits the session then makes edits without asking, otherwise
 // it asks before each.
 func modeAfterPlan(edits bool) json.RawMessage {
-	mode := "default"
 	if edits {
-		mode = "acceptEdits"
+		return json.RawMessage(acceptEdits)
 	}
-	return json.RawMessage(`{"type":"setMode","mode":"` + mode + `","destination":"session"}`)
+	return json.RawMessage(`{"type":"setMode","mode":"default","destination":"session"}`)
 }
 
 // answered adds the answers, by the texts of the questions, to the input of AskUserQuestion.

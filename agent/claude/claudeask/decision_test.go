@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/each"
 	"ccbot/port/talk"
 )
 
@@ -75,6 +76,38 @@ func TestP9_SessionRulesNeedsARule(t *testing.T) {
 		assert.Empty(t, sessionRules(given))
 		_, err := decided(t, requestOf("Bash", `{}`, given...), talk.Answer{Choice: talk.ChoiceAllowSession})
 		require.ErrorIs(t, err, ErrNotShown)
+	}
+}
+
+// [Allow all edits] is offered for exactly one suggestion of exactly that mode, and grants nothing that stands beside it.
+func TestP9_EditsAreAllowedAlone(t *testing.T) {
+	const edits = `{"type":"setMode","mode":"acceptEdits","destination":"session"}`
+	for name, tt := range map[string]struct {
+		given   []string
+		offered bool
+	}{
+		"alone":                     {[]string{edits}, true},
+		"its fields in other order": {[]string{`{"destination":"session","mode":"acceptEdits","type":"setMode"}`}, true},
+		"a folder and a rule beside": {[]string{`{"type":"addDirectories","directories":["/a"],"destination":"session"}`, edits,
+			`{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"session"}`}, true},
+		"none":                {nil, false},
+		"twice":               {[]string{edits, edits}, false},
+		"another mode":        {[]string{`{"type":"setMode","mode":"bypassPermissions","destination":"session"}`}, false},
+		"for the project":     {[]string{`{"type":"setMode","mode":"acceptEdits","destination":"projectSettings"}`}, false},
+		"a field more":        {[]string{`{"type":"setMode","mode":"acceptEdits","destination":"session","directories":["/"]}`}, false},
+		"a key twice":         {[]string{`{"type":"setMode","mode":"plan","mode":"acceptEdits","destination":"session"}`}, false},
+		"a key in other case": {[]string{`{"Type":"setMode","mode":"acceptEdits","destination":"session"}`}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := requestOf("Edit", `{"file_path":"a"}`, each.As(tt.given, func(s string) json.RawMessage { return json.RawMessage(s) })...)
+			d, err := decided(t, q, talk.Answer{Choice: talk.ChoiceAllowEdits})
+			if !tt.offered {
+				require.ErrorIs(t, err, ErrNotShown)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, Decision{Behavior: "allow", UpdatedPermissions: []json.RawMessage{json.RawMessage(edits)}}, d)
+		})
 	}
 }
 

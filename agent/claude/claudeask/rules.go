@@ -34,6 +34,23 @@ func grantsOf(q talk.Request) (all []talk.Grant) {
 	return all
 }
 
+// acceptEdits is the suggestion behind the terminal's "allow all edits": file edits, and common file commands, in the session's folders.
+const acceptEdits = `{"type":"setMode","mode":"acceptEdits","destination":"session"}`
+
+// editsOf returns the one suggestion that allows all edits. It goes back alone: a folder or a rule beside it is not what the button says.
+func editsOf(suggestions []json.RawMessage) (edits json.RawMessage, ok bool) {
+	var want any
+	_ = json.Unmarshal([]byte(acceptEdits), &want)
+	exact := 0
+	for _, raw := range suggestions {
+		var given any
+		if _, plain := exactjson.Object(raw); plain && json.Unmarshal(raw, &given) == nil && reflect.DeepEqual(given, want) {
+			exact++
+		}
+	}
+	return json.RawMessage(acceptEdits), exact == 1
+}
+
 // rule is a permission change that "allow for this session" adds: rules or directories.
 type rule struct {
 	raw         json.RawMessage // for Claude Code, with destination "session"
