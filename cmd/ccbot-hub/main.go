@@ -86,8 +86,8 @@ func (p program) parse(args []string) (settings, error) {
 		return s, exit.Usage(err)
 	case flags.NArg() > 0:
 		return s, exit.Usage(fmt.Errorf("unknown argument %q; see ccbot-hub --help", flags.Arg(0)))
-	case s.maxStore <= 0:
-		return s, exit.Usage(errors.New("the store needs at least 1 MiB; set --max-store"))
+	case s.maxStore < rights.MaxDisk>>20:
+		return s, exit.Usage(fmt.Errorf("--max-store is %d MiB, but the hub needs at least %d MiB", s.maxStore, rights.MaxDisk>>20))
 	case s.dir == "":
 		return s, exit.Usage(errors.New("no home folder; set --dir"))
 	}
@@ -104,7 +104,7 @@ func (s *settings) flags() *flag.FlagSet {
 	flags.StringVar(&s.listen, "listen", s.listen, "`HOST:PORT` on which the hub listens")
 	flags.StringVar(&s.dir, "dir", s.dir, "`folder` of the key and the store")
 	flags.StringVar(&s.trust, "trust", s.trust, "`file` about the fleet that the hub serves (default trust.json in the folder)")
-	flags.Int64Var(&s.maxStore, "max-store", s.maxStore, "largest size of the store in `MiB`")
+	flags.Int64Var(&s.maxStore, "max-store", s.maxStore, fmt.Sprintf("largest size of the store in `MiB`, at least %d", rights.MaxDisk>>20))
 	return flags
 }
 
@@ -166,8 +166,7 @@ func (p program) serve(ctx context.Context, s settings) error {
 	if _, err := fmt.Fprintf(p.stdout, "listening on %s, pin %x\n", h.Address(), pin[:]); err != nil {
 		return err
 	}
-	<-ctx.Done()
-	return nil
+	return h.Run(ctx)
 }
 
 const unit = `[Unit]

@@ -52,7 +52,8 @@ func TestWrongUsage(t *testing.T) {
 		{"unknown argument", home, []string{"pin", "x"}, `unknown argument "x"`},
 		{"no fleet", home, nil, "the chat's machine makes the file"},
 		{"no home", nil, nil, "set --dir"},
-		{"store of nothing", home, []string{"--max-store", "0"}, "at least 1 MiB"},
+		{"store of nothing", home, []string{"--max-store", "0"}, "at least 4096 MiB"},
+		{"store that is too small for a fleet", home, []string{"--max-store", "4095"}, "at least 4096 MiB"},
 		{"variable that is no number", map[string]string{"HOME": "/x", "CCBOT_HUB_MAX_STORE": "big"}, nil, "CCBOT_HUB_MAX_STORE"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

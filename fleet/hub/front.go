@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -35,7 +36,7 @@ const (
 // right, and would obey one on its own subjects, such as that of the end of a stream.
 type front struct {
 	listener net.Listener
-	server   *server.Server
+	server   atomic.Pointer[server.Server] // the present one
 	running  sync.WaitGroup
 
 	mu     sync.Mutex
@@ -50,7 +51,8 @@ func listen(at string, config *tls.Config, to *server.Server) (*front, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", at, err)
 	}
-	f := &front{listener: l, server: to, open: make(map[net.Conn]bool), users: make(map[string][]net.Conn)}
+	f := &front{listener: l, open: make(map[net.Conn]bool), users: make(map[string][]net.Conn)}
+	f.server.Store(to)
 	f.running.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -141,7 +143,7 @@ func (f *front) serve(client *tls.Conn, raw net.Conn) {
 	if err != nil {
 		return
 	}
-	inside, err := f.server.InProcessConn()
+	inside, err := f.server.Load().InProcessConn()
 	if err != nil || !f.add(inside, maxConnections) {
 		return
 	}

@@ -25,15 +25,19 @@ type Settings struct {
 	Folder   string // has key.pem, and the folder store
 	Listen   string // HOST:PORT; port 0 is a free one
 	Trust    rights.Trust
-	MaxStore int64         // bytes of the store
+	MaxStore int64         // bytes of the store, at least rights.MaxDisk
 	Log      server.Logger // gets the server's warnings and errors; may be nil
+	// HasRoom reports whether the disk of the store has room; nil: its free space decides.
+	HasRoom func() bool
 }
 
-// Hub is a running hub.
+// Hub is a running hub. Run starts its server anew when that can no longer write.
 type Hub struct {
-	server *server.Server
-	front  *front
-	pin    Pin
+	settings Settings
+	cert     tls.Certificate
+	front    *front
+	pin      Pin
+	broken   chan struct{} // has an item if the server can no longer write
 }
 
 // Open starts a hub. It returns when clients can connect.
@@ -50,30 +54,39 @@ func Open(s Settings) (*Hub, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hub: %w", err)
 	}
-	running, err := start(s, cert)
-	if errors.Is(err, errStore) {
-		if err := disk.RemoveAll(filepath.Join(s.Folder, "store")); err != nil {
-			return nil, fmt.Errorf("hub: remove the damaged store: %w", err)
-		}
-		running, err = start(s, cert)
+	if s.HasRoom == nil {
+		s.HasRoom = s.hasRoom
 	}
+	h := &Hub{settings: s, cert: cert, pin: pin, broken: make(chan struct{}, 1)}
+	running, err := h.start()
 	if err != nil {
 		return nil, fmt.Errorf("hub: %w", err)
 	}
-	clients, err := listen(s.Listen, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}}, running)
+	h.front, err = listen(s.Listen, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}}, running)
 	if err != nil {
-		running.Shutdown()
-		running.WaitForShutdown()
+		end(running)
 		return nil, fmt.Errorf("hub: %w", err)
 	}
-	return &Hub{running, clients, pin}, nil
+	return h, nil
+}
+
+// start starts a server. A store that cannot be read is removed.
+func (h *Hub) start() (*server.Server, error) {
+	running, err := h.startOnce()
+	if !errors.Is(err, errStore) {
+		return running, err
+	}
+	if err := disk.RemoveAll(filepath.Join(h.settings.Folder, "store")); err != nil {
+		return nil, fmt.Errorf("remove the damaged store: %w", err)
+	}
+	return h.startOnce()
 }
 
 // errStore is returned if the server cannot use its store.
 var errStore = errors.New("the store cannot be used")
 
-func start(s Settings, cert tls.Certificate) (*server.Server, error) {
-	options, err := optionsOf(s, cert)
+func (h *Hub) startOnce() (*server.Server, error) {
+	options, err := optionsOf(h.settings, h.cert)
 	if err != nil {
 		return nil, err
 	}
@@ -81,15 +94,12 @@ func start(s Settings, cert tls.Certificate) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Log != nil {
-		running.SetLogger(s.Log, false, false)
-	}
+	running.SetLogger(h, false, false)
 	running.Start()
 	if running.ReadyForConnections(startTimeout) && running.JetStreamEnabled() {
 		return running, nil
 	}
-	running.Shutdown()
-	running.WaitForShutdown()
+	end(running)
 	if !running.JetStreamEnabled() {
 		return nil, errStore
 	}
@@ -122,7 +132,7 @@ func optionsOf(s Settings, cert tls.Certificate) (*server.Options, error) {
 		TrustedOperators: []*jwt.OperatorClaims{operator}, SystemAccount: operator.SystemAccount, AccountResolver: accounts,
 		JetStream: true, StoreDir: store, SyncAlways: true, JetStreamMaxStore: s.MaxStore, JetStreamMaxMemory: 64 << 20,
 		MaxPayload: rights.MaxPayload, MaxConn: maxConnections, AuthTimeout: 10, WriteDeadline: 10 * time.Second,
-		PingInterval: 20 * time.Second, MaxPingsOut: 2, NoSigs: true, NoLog: s.Log == nil,
+		PingInterval: 20 * time.Second, MaxPingsOut: 2, NoSigs: true,
 		DisableJetStreamBanner: true,
 	}, nil
 }
@@ -136,6 +146,10 @@ func (h *Hub) Pin() Pin { return h.pin }
 // Close ends all connections and the server.
 func (h *Hub) Close() {
 	h.front.close()
-	h.server.Shutdown()
-	h.server.WaitForShutdown()
+	end(h.front.server.Load())
+}
+
+func end(running *server.Server) {
+	running.Shutdown()
+	running.WaitForShutdown()
 }

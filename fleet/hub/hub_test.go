@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -94,6 +95,31 @@ func TestDamagedStoreIsRemoved(t *testing.T) {
 	require.NoError(t, os.WriteFile(store, []byte("damage"), 0o600))
 	w.Restart(false)
 	carry(t, w.Chat("h1"), w.Host("h1"), "1")
+}
+
+// TestP5_HubThatCouldNotWriteTakesMessagesAgain: the server keeps the first error of a write for as
+// long as it runs, also when the disk has room again.
+func TestP5_HubThatCouldNotWriteTakesMessagesAgain(t *testing.T) {
+	w := hubtest.Start(t)
+	chat, host := w.Chat("h1"), w.Host("h1")
+	found, err := filepath.Glob(filepath.Join(w.Folder, "store", "jetstream", "*", "streams", "*", "msgs"))
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	w.SetRoom(func() bool {
+		for _, folder := range found {
+			_ = os.Remove(folder) // fails if it is the folder
+			_ = os.Rename(folder+".kept", folder)
+		}
+		return true
+	})
+	for _, folder := range found { // such as on a full disk
+		require.NoError(t, os.Rename(folder, folder+".kept"))
+		require.NoError(t, os.WriteFile(folder, nil, 0o600))
+	}
+	for i := 0; host.SendEvent(t.Context(), strconv.Itoa(i), make([]byte, 250<<10)) == nil; i++ { // until the next block
+	}
+	for host.SendEvent(t.Context(), "again", []byte("kept")) != nil || chat.SendCommand(t.Context(), "h1", "again", []byte("kept")) != nil {
+	}
 }
 
 func TestHubSpeaksOnlyTLS13(t *testing.T) {

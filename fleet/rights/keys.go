@@ -159,7 +159,7 @@ func (k *Keys) accountBy(signer nkeys.KeyPair, revoked Revoked) (string, error) 
 	claims.Name = "ccbot " + k.Fleet()
 	claims.Limits.Conn = maxConnections
 	claims.Limits.Payload = MaxPayload
-	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: maxDisk, Streams: 8, Consumer: 2 * maxConnections, MaxAckPending: jwt.NoLimit}
+	claims.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: MaxDisk, Streams: 8, Consumer: 2 * maxConnections, MaxAckPending: jwt.NoLimit}
 	for user := range revoked {
 		claims.RevokeAt(user, time.Unix(math.MaxInt64, 0))
 	}

@@ -8,8 +8,8 @@ const (
 	MaxPayload = 300 << 10
 	// maxJoinPayload is the size of a joiner's message.
 	maxJoinPayload = 16 << 10
-	// maxDisk is the size of the streams of a fleet on the hub's disk.
-	maxDisk = 4 << 30
+	// MaxDisk is the size of the streams of a fleet on the hub's disk. A hub with less serves no fleet.
+	MaxDisk = 4 << 30
 	// maxConnections is the number of connections of a fleet.
 	maxConnections = 512
 

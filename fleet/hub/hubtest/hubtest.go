@@ -7,10 +7,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nkeys"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"ccbot/fleet/hub"
@@ -29,6 +31,8 @@ type World struct {
 	t        *testing.T
 	hub      *hub.Hub
 	settings hub.Settings
+	hasRoom  atomic.Pointer[func() bool]
+	stop     func() // ends the hub's Run
 }
 
 // Start starts a hub, which ends with the test.
@@ -39,9 +43,10 @@ func Start(t *testing.T) *World {
 	trust, err := keys.Trust()
 	require.NoError(t, err)
 	w := &World{Keys: keys, Folder: t.TempDir(), t: t}
-	w.settings = hub.Settings{Folder: w.Folder, Listen: addresstest.Free(t), Trust: trust, MaxStore: 8 << 30}
+	w.settings = hub.Settings{Folder: w.Folder, Listen: addresstest.Free(t), Trust: trust, MaxStore: rights.MaxDisk, HasRoom: func() bool { return (*w.hasRoom.Load())() }}
+	w.SetRoom(func() bool { return true })
 	w.open()
-	t.Cleanup(func() { w.hub.Close() })
+	t.Cleanup(w.Stop)
 	return w
 }
 
@@ -85,10 +90,18 @@ func (w *World) open() {
 	var err error
 	w.hub, err = hub.Open(w.settings)
 	require.NoError(w.t, err)
+	running := w.hub
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); assert.NoError(w.t, running.Run(ctx)) }()
+	w.stop = func() { cancel(); <-ended; running.Close() }
 }
 
+// SetRoom sets what the hub asks before it starts its server again.
+func (w *World) SetRoom(has func() bool) { w.hasRoom.Store(&has) }
+
 // Stop ends the hub.
-func (w *World) Stop() { w.hub.Close() }
+func (w *World) Stop() { w.stop() }
 
 // Restart starts the hub after Stop, with an empty disk if wipe is set.
 func (w *World) Restart(wipe bool) {
