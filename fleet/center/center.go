@@ -163,12 +163,23 @@ func (c *Center) serve(ctx context.Context, g *errgroup.Group, chat *link.Chat) 
 	chat.OnReconnect(c.greet)
 	close(c.reached)
 	c.greet()
-	g.Go(func() error { return chat.Run(ctx) })
+	g.Go(func() error { return chat.Run(ctx, c.reportHub()) })
 	g.Go(func() error { return chat.Events(ctx, func(host string, data []byte) { c.receive(ctx, host, data) }) })
 	g.Go(func() error { return c.desk.Serve(ctx, chat.Conn()) })
 	g.Go(func() error { return c.visit(ctx) })
 	<-ctx.Done()
 	return errors.Join(ctx.Err(), chat.Close())
+}
+
+// reportHub returns what logs the hub's errors, each once in a row.
+func (c *Center) reportHub() func(error) {
+	last := ""
+	return func(err error) {
+		if text := err.Error(); text != last {
+			last = text
+			c.settings.Log.Warn("hub_failed", logkey.Server, c.hub.Address, logkey.Error, err)
+		}
+	}
 }
 
 // greet tells all hosts the present epochs.

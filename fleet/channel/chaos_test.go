@@ -293,7 +293,7 @@ func newChaos(t *testing.T, ledger bool) *chaos {
 	hostLink.OnReconnect(c.host.sendAgain)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { _ = chatLink.Run(ctx) })
+	running.Go(func() { _ = chatLink.Run(ctx, func(error) {}) })
 	running.Go(func() { _ = chatLink.Events(ctx, func(_ string, data []byte) { c.chat.receive(ctx, data) }) })
 	running.Go(func() { _ = hostLink.Commands(ctx, func(data []byte) { c.host.receive(ctx, data) }) })
 	t.Cleanup(func() { cancel(); running.Wait(); hostLink.Close(); _ = chatLink.Close() })

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"ccbot/fleet/hub/hubtest"
 	"ccbot/fleet/link"
 	"ccbot/fleet/rights"
+	"ccbot/internal/pause"
 )
 
 // carry carries one command and one event.
@@ -120,6 +122,36 @@ func TestP5_HubThatCouldNotWriteTakesMessagesAgain(t *testing.T) {
 	}
 	for host.SendEvent(t.Context(), "again", []byte("kept")) != nil || chat.SendCommand(t.Context(), "h1", "again", []byte("kept")) != nil {
 	}
+}
+
+// TestP5_DamagedConsumersAreMadeAgain: the server refuses to make a consumer whose file is damaged.
+func TestP5_DamagedConsumersAreMadeAgain(t *testing.T) {
+	w := hubtest.Start(t)
+	chat, host := w.Chat("h1"), w.Host("h1")
+	carry(t, chat, host, "1")
+	w.Stop()
+	found, err := filepath.Glob(filepath.Join(w.Folder, "store", "jetstream", "*", "streams", "*", "obs", "*", "o.dat"))
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	for _, file := range found {
+		require.NoError(t, os.WriteFile(file, []byte("damage"), 0o600))
+	}
+	w.Restart(false)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = host.Commands(ctx, func([]byte) { cancel() }) })
+	for i := 0; ctx.Err() == nil; i++ { // as the courier sends it again: what the stream had is lost
+		_ = chat.SendCommand(t.Context(), "h1", fmt.Sprint("command ", i), nil)
+		_ = pause.For(ctx, 10*time.Millisecond)
+	}
+	running.Wait()
+	ctx, cancel = context.WithCancel(t.Context())
+	running.Go(func() { _ = chat.Events(ctx, func(string, []byte) { cancel() }) })
+	for i := 0; ctx.Err() == nil; i++ {
+		_ = host.SendEvent(t.Context(), fmt.Sprint("event ", i), nil)
+		_ = pause.For(ctx, 10*time.Millisecond)
+	}
+	running.Wait()
 }
 
 func TestHubSpeaksOnlyTLS13(t *testing.T) {

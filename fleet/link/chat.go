@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +26,8 @@ type Chat struct {
 	lost    chan struct{} // has an item if the hub may not have the fleet
 	changed chan struct{} // has an item after a change of the fleet
 
-	preparing sync.Mutex // held by prepare: the server does not lock what two at once would use
+	preparing sync.Mutex           // held by prepare: the server does not lock what two at once would use
+	deleted   map[string]time.Time // damaged streams, by name; of prepare
 
 	mu          sync.Mutex
 	fleet       Fleet
@@ -41,7 +43,7 @@ type Fleet struct {
 // OpenChat connects the chat's machine to its own hub, and sends it the account. A hub without a
 // pin is an existing NATS server, whose operator has signed the account.
 func OpenChat(ctx context.Context, h Hub, keys *rights.Keys, fleet Fleet) (*Chat, error) {
-	c := &Chat{names: keys.Names(), fleet: fleet, lost: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
+	c := &Chat{names: keys.Names(), fleet: fleet, deleted: make(map[string]time.Time), lost: make(chan struct{}, 1), changed: make(chan struct{}, 1)}
 	if err := c.open(ctx, h, keys); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -71,7 +73,11 @@ func (c *Chat) open(ctx context.Context, h Hub, keys *rights.Keys) error {
 	if c.js, err = jetstream.New(c.conn); err != nil {
 		return err
 	}
-	return c.prepare(ctx)
+	if err = c.prepare(ctx); errors.Is(err, errConsumer) {
+		c.again() // Run repeats it: the other hosts have theirs
+		return nil
+	}
+	return err
 }
 
 // Close ends the connections.
@@ -87,8 +93,8 @@ func (c *Chat) Close() error {
 func (c *Chat) again() { pause.Poke(c.lost) }
 
 // Run sends the fleet to the hub again after each loss of a connection or of a stream, because the
-// hub may have lost its disk.
-func (c *Chat) Run(ctx context.Context) error {
+// hub may have lost its disk. It tries again after an error, of which failed is told.
+func (c *Chat) Run(ctx context.Context, failed func(error)) error {
 	for attempts := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -105,6 +111,7 @@ func (c *Chat) Run(ctx context.Context) error {
 			continue
 		}
 		attempts++
+		failed(err)
 		if err := pause.For(ctx, backoff(attempts)); err != nil {
 			return err
 		}
@@ -183,7 +190,11 @@ const (
 	ackTimeout  = 10 * time.Second
 	maxMessages = 10_000 // of a host in one stream
 	maxStream   = 1 << 30
-	maxEvents   = 1000 // of a host in the stream of events: one host leaves room for others
+	// deleteInterval is the least time between two deletions of one stream.
+	deleteInterval = time.Minute
+	// consumerStoreFailed is in the server's error 10104, which it also gives as 10012.
+	consumerStoreFailed = "creating store for consumer"
+	maxEvents           = 1000 // of a host in the stream of events: one host leaves room for others
 )
 
 // prepare makes the streams, and the consumers of the hosts.
@@ -205,24 +216,36 @@ func (c *Chat) prepare(ctx context.Context) error {
 			return fmt.Errorf("make the stream %s: %w", name, err)
 		}
 	}
+	var failed error
 	for _, host := range c.current().Hosts {
-		if err := c.consumer(ctx, c.names.Commands(), host, c.names.Command(host)); err != nil {
-			return err
-		}
-		if err := c.consumer(ctx, c.names.Events(), host, c.names.Event(host)); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, c.consumer(ctx, c.names.Commands(), host, c.names.Command(host)), c.consumer(ctx, c.names.Events(), host, c.names.Event(host)))
 	}
-	return nil
+	return failed
 }
 
+// consumer makes the consumer of a host. The server makes none in place of a damaged one. It hides
+// that one too, so the stream is deleted, whose messages are still at both ends; after the error
+// prepare is called again.
 func (c *Chat) consumer(ctx context.Context, stream, name, subject string) error {
-	if _, err := c.js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{
+	_, err := c.js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{
 		Durable: name, FilterSubject: subject, AckPolicy: jetstream.AckExplicitPolicy, AckWait: ackTimeout, MaxAckPending: 256,
-	}); err != nil {
-		return fmt.Errorf("make the consumer %s of %s: %w", name, stream, err)
+	})
+	if err == nil {
+		return nil
 	}
-	return nil
+	if isDamage(err) && time.Since(c.deleted[stream]) > deleteInterval {
+		c.deleted[stream] = time.Now()
+		err = errors.Join(err, c.js.DeleteStream(ctx, stream))
+	}
+	return fmt.Errorf("%w %s of %s: %w", errConsumer, name, stream, err)
+}
+
+var errConsumer = errors.New("make the consumer")
+
+// isDamage reports whether the server cannot use the files of a consumer.
+func isDamage(err error) bool {
+	var refused *jetstream.APIError
+	return errors.As(err, &refused) && strings.Contains(refused.Description, consumerStoreFailed)
 }
 
 // SendCommand publishes a message for a host. The hub drops a second message with the same id.

@@ -125,7 +125,7 @@ func (w *World) Chat(hosts ...string) *link.Chat {
 	chat := Connect(w.t, func() (*link.Chat, error) { return link.OpenChat(w.t.Context(), w.Hub(), w.Keys, fleet) })
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = chat.Run(ctx) }()
+	go func() { defer close(done); _ = chat.Run(ctx, func(error) {}) }()
 	w.t.Cleanup(func() { cancel(); <-done; _ = chat.Close() })
 	return chat
 }
