@@ -20,6 +20,10 @@ const (
 	Timeout  = 7 * time.Second
 )
 
+// MostHeld is how long no message of an end may pass while the host is Present. A courier sends each
+// again within 20 seconds.
+const MostHeld = 30 * time.Second
+
 // Presence is the state of the connection to a host.
 type Presence int
 

@@ -98,6 +98,17 @@ func (e *End) Waiting() int {
 	return len(e.out.items)
 }
 
+// Held returns the number of items that the other end does not have, and how long the first of them
+// has been the first: while items pass, that is short.
+func (e *End) Held() (n int, age time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.out.items) == 0 {
+		return 0, 0
+	}
+	return len(e.out.items), time.Since(e.out.since)
+}
+
 // Item is an item with its number.
 type Item struct {
 	Life string

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -52,6 +53,7 @@ type outgoing struct {
 	state
 	last  uint64
 	items []waiting // in order, from the lowest open item on
+	since time.Time // the first item is the first
 }
 
 // waiting is an item between Put and the answers of all items before it.
@@ -68,7 +70,7 @@ func openOutgoing(f spool.Folder) (o outgoing, err error) {
 	if err := f.Tidy(); err != nil {
 		return outgoing{}, err
 	}
-	o = outgoing{folder: f}
+	o = outgoing{folder: f, since: time.Now()}
 	if o.state, err = readState(f); err != nil {
 		return outgoing{}, err
 	}
@@ -109,6 +111,9 @@ func (o *outgoing) put(body []byte) error {
 		return err
 	}
 	o.last = seq
+	if len(o.items) == 0 {
+		o.since = time.Now()
+	}
 	o.items = append(o.items, waiting{seq: seq})
 	return nil
 }
@@ -148,7 +153,7 @@ func (o *outgoing) settle() error {
 		return err // the next answer tries again
 	}
 	over := o.items[:n]
-	o.state, o.items = settled, slices.Clone(o.items[n:])
+	o.state, o.items, o.since = settled, slices.Clone(o.items[n:]), time.Now()
 	var errs []error
 	for _, w := range over {
 		errs = append(errs, o.folder.Remove(nameOf(w.seq))) // a file that stays is removed at the next start

@@ -89,8 +89,12 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 	m.mu.Unlock()
 	s := rpc.NewServer(rpc.Settings{Conn: host.Conn(), Names: m.Admission.Names, Host: m.Admission.ID, Link: m.link,
 		Answer: func(ctx context.Context, e wire.Envelope) wire.Envelope { return m.answer(ctx, e, answer) },
-		About:  about,
-		Greet:  func(ctx context.Context) { _ = m.channel.Greet(ctx) }}) // the next beat greets again
+		About: func() rpc.Beat {
+			b := about()
+			b.Held, b.HeldFor = m.end.Held()
+			return b
+		},
+		Greet: func(ctx context.Context) { _ = m.channel.Greet(ctx) }}) // the next beat greets again
 	host.OnReconnect(s.Beat)
 	whole := ctx
 	g, ctx := errgroup.WithContext(whole)

@@ -45,6 +45,8 @@ const (
 	mostAgents  = 1_000_000
 	mostLoad    = 10_000
 	mostDisk    = 1 << 60
+	mostHeld    = 1_000_000
+	mostHeldFor = 365 * 24 * time.Hour
 )
 
 // bounded returns a beat with figures that a machine can have: a host may send any. A load that is
@@ -57,6 +59,7 @@ func (b Beat) bounded() Beat {
 	}
 	b.DiskSize = min(max(b.DiskSize, 0), mostDisk)
 	b.DiskFree = min(max(b.DiskFree, 0), b.DiskSize)
+	b.Held, b.HeldFor = min(max(b.Held, 0), mostHeld), min(max(b.HeldFor, 0), mostHeldFor)
 	b.Calls = b.Calls[:min(len(b.Calls), maxCalls)] // a host makes no more
 	return b
 }
@@ -101,6 +104,7 @@ type Caller struct {
 	watch    beat.Watch
 	presence beat.Presence
 	heard    time.Time
+	steady   time.Time // heard without a break since
 	said     Beat
 	greeted  time.Time
 	counted  time.Time // the last beat that counted for lostAfter

@@ -24,6 +24,10 @@ type Beat struct {
 	DiskSize int64   `json:"disk_size"`
 	// Clock is the time of the host's clock; zero: of an earlier version.
 	Clock time.Time `json:"clock,omitzero"`
+	// Held is the number of messages for the chat that it has not answered, and HeldFor how long none
+	// of them has passed.
+	Held    int           `json:"held,omitempty"`
+	HeldFor time.Duration `json:"held_for,omitempty"`
 	// Calls are the ids of the calls that the host is making.
 	Calls []string `json:"calls,omitempty"`
 }
@@ -78,6 +82,16 @@ func (c *Caller) State() (beat.Presence, time.Time, Beat) {
 	return c.presence, c.heard, said
 }
 
+// Steady returns how long the host has been heard without a break.
+func (c *Caller) Steady() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.presence != beat.Present {
+		return 0
+	}
+	return time.Since(c.steady)
+}
+
 // greet tells the host the epoch, at most once in an interval of beats.
 func (c *Caller) greet() {
 	c.mu.Lock()
@@ -101,6 +115,9 @@ func (c *Caller) takeBeat(m seal.Message) {
 	now := time.Now()
 	c.connected.Store(true) // the next ping may show that it has ended
 	c.watch.Beat(now)
+	if c.presence != beat.Present || now.Round(0).Sub(c.heard.Round(0)) > beat.Timeout { // without Round, this machine's sleep would not count
+		c.steady = now
+	}
 	c.presence, c.heard, c.said = beat.Present, now, b
 	counts := now.Sub(c.counted) >= beat.Interval/2 // two beats at once may both be older than a call
 	if counts {

@@ -94,3 +94,22 @@ func TestBeatIsBounded(t *testing.T) {
 	}
 	assert.Equal(t, Beat{}, Beat{Load: math.NaN()}.bounded())
 }
+
+// TestHostIsSteadyWithoutBreak: what a host has kept while the two did not hear each other is no
+// fault of the hub.
+func TestHostIsSteadyWithoutBreak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &Caller{}
+		beats := func(n int) {
+			for range n {
+				c.takeBeat(seal.Message{Body: []byte("{}")})
+				time.Sleep(beat.Interval)
+			}
+		}
+		beats(20)
+		assert.Equal(t, 20*beat.Interval, c.Steady())
+		time.Sleep(time.Hour)
+		beats(1)
+		assert.Equal(t, beat.Interval, c.Steady())
+	})
+}
