@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/machine"
 	"ccbot/fleet/wire"
 	"ccbot/i18n"
+	"ccbot/internal/health"
 	"ccbot/internal/session"
 	"ccbot/port/refusal"
 )
@@ -92,6 +93,12 @@ func TestHostsPage(t *testing.T) {
 	f.status["bbbb"] = newer
 	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRefresh))
 	assert.Contains(t, w.Shows(t, id).Text.Text, w.Word(i18n.HostUnread, i18n.Args{"Machine": "barn"}))
+
+	assert.NotContains(t, w.Shows(t, id).Text.Text, "have not passed")
+	newer.Faults = health.Machine{Name: "barn", Held: 2, For: time.Minute}
+	f.status["bbbb"] = newer
+	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRefresh))
+	assert.Contains(t, w.Shows(t, id).Text.Text, chattest.Warning+"2 messages between barn and this chat have not passed for 1 min")
 
 	wrong := "The clock of barn is"
 	assert.NotContains(t, w.Shows(t, id).Text.Text, wrong)

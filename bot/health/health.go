@@ -16,6 +16,7 @@ import (
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
+	"ccbot/internal/glyph"
 	"ccbot/internal/health"
 	"ccbot/port"
 	"ccbot/port/news"
@@ -93,7 +94,7 @@ func text(p chat.Phrases, f health.Figures, dir string) render.Text {
 func Sentence(p chat.Phrases, w health.Warning, dir string) string {
 	return p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{
 		"Path": p.Short(cmp.Or(w.Path, w.Keys.File)), "Dir": p.Short(dir), "Binding": w.Keys.Binding, "Chats": chats(w.Chats),
-		"Count": w.Count, "Age": age(p, w.For), "Size": p.Size(int64(w.Bytes)),
+		"Machine": glyph.Name(w.Machine), "Name": glyph.Name(w.Own), "Count": w.Count, "Age": age(p, w.For), "Size": p.Size(int64(w.Bytes)),
 		"Version": number(cmp.Or(w.Version, w.Word.Version)), "Needed": w.Needed, "Agent": cmp.Or(w.Word.Agent, "Claude Code"), "Said": chat.FailureText(w.Word.Word),
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
+	"ccbot/internal/health"
 	"ccbot/port"
 )
 
@@ -74,7 +75,7 @@ func (h *Hosts) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		buttons = append(buttons, p.Option(i18n.ButtonAdd, chat.ToPage(view{Add: true}.address()), outbox.Primary))
 	}
 	for _, m := range h.machines() {
-		text = append(text, h.describe(ctx, p, m))
+		text = append(text, chat.Lines(append([]render.Text{h.describe(ctx, p, m)}, h.faults(ctx, p, m)...)...))
 		if private && m.ID != "" {
 			buttons = append(buttons, card.Option{Text: p.Say(i18n.HostButtonRemove, i18n.Args{"Machine": glyph.Name(m.Name)}),
 				Value: chat.ToPage(view{Remove: m.ID}.address())})
@@ -122,6 +123,14 @@ func (h *Hosts) describe(ctx context.Context, p chat.Phrases, m machine.Info) re
 		lines = append(lines, render.Plain(chat.Warning+p.Say(i18n.HostUnread, i18n.Args{"Machine": glyph.Name(m.Name)})))
 	}
 	return chat.Lines(lines...)
+}
+
+// faults names what keeps the messages of a machine back; /health has that too.
+func (h *Hosts) faults(ctx context.Context, p chat.Phrases, m machine.Info) []render.Text {
+	return each.As(h.fleet.Status(ctx, m.ID).Faults.Warnings(), func(w health.Warning) render.Text {
+		return render.Plain(chat.Warning + p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Machine": glyph.Name(w.Machine), "Name": glyph.Name(w.Own),
+			"Count": w.Count, "Age": p.Age(w.For), "Path": p.Short(w.Path)}))
+	})
 }
 
 // mostAhead is how far the clock of a machine may be off. Times that it reports are shown as they are.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ccbot/internal/cellpicture"
+	"ccbot/internal/health"
 	"ccbot/port"
 	"ccbot/port/folders"
 	"ccbot/port/talk"
@@ -100,6 +101,7 @@ type Status struct {
 	Heard    time.Time     // the last contact with another machine; zero: none since the start
 	Ahead    time.Duration // of its clock, about; negative: it is slow
 	Unread   int           // reports of a newer machine, which wait for an update of the chat's ccbot
+	Faults   health.Machine
 }
 
 // All returns the chat's own machine, and then the others; nil: there are no others.

@@ -410,6 +410,10 @@ var ofTheBot = []sickness{
 	{"another poller", func(p *patient) { p.figures.Poll.Rival = true }, "polls_rival", doctor.Fail},
 	{"nothing comes", func(p *patient) { p.figures.Poll.Stuck = true }, "polls_stuck", doctor.Fail},
 	{"a group that is not allowed", func(p *patient) { p.figures.RefusedGroups = []int64{-100123} }, "group_refused", doctor.Warn},
+	{"messages that do not pass the hub", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Held: 1, For: time.Minute}} }, "machine_held", doctor.Warn},
+	{"a machine whose record is unreadable", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Path: "/x"}} }, "machine_unread", doctor.Warn},
+	{"a machine with the name of another", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B-2", Own: "B"}} }, "machine_name", doctor.Warn},
+	{"a fleet that does not run", func(p *patient) { p.figures.FleetFailed = true }, "fleet_failed", doctor.Fail},
 	{"a chat without the line of questions", func(p *patient) { p.figures.Unpinned = 1 }, "no_pins", doctor.Warn},
 	{"an end that is not proven", func(p *patient) { p.figures.NotClean = 1 }, "not_clean", doctor.Warn},
 }

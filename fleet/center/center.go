@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -88,6 +89,12 @@ type State struct {
 	Heard    time.Time // the last beat; zero: none since the start
 	Said     rpc.Beat
 	Unread   int // news that a newer program has to read
+	// Held is the number of messages between the chat and the host that do not pass although it is
+	// Present, and HeldFor how long none has.
+	Held    int
+	HeldFor time.Duration
+	Own     string // its own name, if another machine of the chat has that
+	Fault   error  // what the chat has of it cannot be used
 }
 
 // Open reads the fleet of a folder. It returns ErrNoHub if the chat has no hub.
@@ -106,14 +113,15 @@ func Open(s Settings) (*Center, error) {
 		return nil, err
 	}
 	c.desk = join.NewDesk(join.Settings{Keys: c.keys, Key: c.key, Name: s.Name, Hub: at, Hosts: c.hosts, Now: s.Now, SetFleet: c.setFleet, OnCandidate: c.note})
-	present, err := Hosts(s.Folder)
+	present, unread, err := Hosts(s.Folder)
 	if err != nil {
 		return nil, err
 	}
 	for _, host := range present {
-		if err := c.add(host); err != nil {
-			return nil, err
-		}
+		c.add(host, nil)
+	}
+	for _, u := range unread { // its sessions are unknown, not forgotten
+		c.add(join.Host{ID: u.ID, Name: u.ID}, u)
 	}
 	return c, nil
 }
@@ -152,14 +160,10 @@ func (c *Center) connect(ctx context.Context, g *errgroup.Group) error {
 func (c *Center) serve(ctx context.Context, g *errgroup.Group, chat *link.Chat) error {
 	c.mu.Lock()
 	c.chat = chat
-	var failed error
 	for _, r := range c.remotes {
-		failed = errors.Join(failed, r.start(c))
+		c.begin(r)
 	}
 	c.mu.Unlock()
-	if failed != nil {
-		return failed
-	}
 	chat.OnReconnect(c.greet)
 	close(c.reached)
 	c.greet()
@@ -167,6 +171,7 @@ func (c *Center) serve(ctx context.Context, g *errgroup.Group, chat *link.Chat) 
 	g.Go(func() error { return chat.Events(ctx, func(host string, data []byte) { c.receive(ctx, host, data) }) })
 	g.Go(func() error { return c.desk.Serve(ctx, chat.Conn()) })
 	g.Go(func() error { return c.visit(ctx) })
+	g.Go(func() error { return c.report(ctx) })
 	<-ctx.Done()
 	return errors.Join(ctx.Err(), chat.Close())
 }
@@ -209,21 +214,53 @@ func (c *Center) receive(ctx context.Context, host string, data []byte) {
 	}
 }
 
-// add makes a host reachable. The caller has the only reference to c, or holds c.mu.
-func (c *Center) add(host join.Host) error {
-	r := &remote{host: host}
-	client := &wire.Client{From: "chat", To: host.Name, Transport: r.call, Context: context.Background()}
+// add makes a host reachable unless it has a fault. The caller has the only reference to c, or
+// holds c.mu.
+func (c *Center) add(host join.Host, fault error) {
+	r := &remote{host: host, own: host.Name, fault: fault}
+	r.host.Name = c.freeName(host.Name)
+	client := &wire.Client{From: "chat", To: r.own, Transport: r.call, Context: context.Background()}
 	r.machine = client.Machine()
 	c.remotes[host.ID] = r
 	if m := c.settings.Machines; m != nil {
-		if err := m.Add(host.ID, host.Name, r.machine); err != nil { // such as after a change of the chat's own name
-			c.settings.Log.Error("host_step_failed", logkey.Name, host.Name, logkey.Error, err)
+		if err := m.Add(host.ID, r.host.Name, r.machine); err != nil && r.fault == nil {
+			r.fault = err
 		}
 	}
-	if c.chat == nil {
-		return nil
+	if r.fault != nil {
+		c.settings.Log.Error("host_failed", logkey.Name, r.host.Name, logkey.Error, r.fault)
+	} else if c.chat != nil {
+		c.begin(r)
 	}
-	return r.start(c)
+}
+
+// begin starts a host. A fault is that host's alone. The caller holds c.mu.
+func (c *Center) begin(r *remote) {
+	if r.fault != nil {
+		return
+	}
+	if r.fault = r.start(c); r.fault != nil {
+		c.settings.Log.Error("host_failed", logkey.Name, r.host.Name, logkey.Error, r.fault)
+	}
+}
+
+// freeName returns a name that no other machine of the chat has, such as after a change of the
+// chat's own.
+func (c *Center) freeName(name string) string {
+	free := name
+	for n := 2; strings.EqualFold(free, c.settings.Name) || c.isTaken(free); n++ {
+		free = name + "-" + strconv.Itoa(n)
+	}
+	return free
+}
+
+func (c *Center) isTaken(name string) bool {
+	for _, r := range c.remotes {
+		if strings.EqualFold(r.host.Name, name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *Center) setFleet(ctx context.Context, fleet link.Fleet) error {
@@ -321,7 +358,8 @@ func (c *Center) Decide(ctx context.Context, code, fingerprint string, admit boo
 	}
 	c.mu.Lock()
 	if c.remotes[host.ID] == nil {
-		err = errors.Join(err, c.add(host))
+		c.add(host, nil)
+		err = errors.Join(err, c.remotes[host.ID].fault)
 	}
 	c.mu.Unlock()
 	return host, err
@@ -346,7 +384,7 @@ func (c *Center) Remove(ctx context.Context, name string) (join.Host, error) {
 		_ = r.tell(ctx, rpc.RemovedKind, "") // a host that is away learns it from the hub's refusal
 		c.forget(r)                          // first: the hub may take long, or still serve the host
 	})
-	if still, listed := Hosts(c.settings.Folder); listed != nil || slices.ContainsFunc(still, func(h join.Host) bool { return h.ID == r.host.ID }) {
+	if still, _, listed := Hosts(c.settings.Folder); listed != nil || slices.ContainsFunc(still, func(h join.Host) bool { return h.ID == r.host.ID }) {
 		return r.host, errors.Join(err, listed)
 	}
 	c.forget(r)
@@ -389,14 +427,51 @@ func (c *Center) List() []State {
 	defer c.mu.Unlock()
 	var all []State
 	for _, r := range c.remotes {
-		s := State{Host: r.host, Unread: int(r.unread.Load())}
+		s := State{Host: r.host, Unread: int(r.unread.Load()), Fault: r.fault}
+		if r.own != r.host.Name {
+			s.Own = r.own
+		}
 		if caller := r.caller.Load(); caller != nil {
 			s.Presence, s.Heard, s.Said = caller.State()
+			n, age := r.end.Held()
+			if steady := caller.Steady(); steady > beat.MostHeld {
+				s.Held, s.HeldFor = held(n, min(age, steady), s.Said.Held, min(s.Said.HeldFor, steady))
+			}
 		}
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
 	return all
+}
+
+// held returns the messages of those ends that are stuck.
+func held(ours int, since time.Duration, theirs int, theirSince time.Duration) (n int, longest time.Duration) {
+	if since > beat.MostHeld {
+		n, longest = ours, since
+	}
+	if theirSince > beat.MostHeld {
+		n, longest = n+theirs, max(longest, theirSince)
+	}
+	return n, longest
+}
+
+// report logs once that the messages of a host do not pass, and that they pass again.
+func (c *Center) report(ctx context.Context) error {
+	stuck := make(map[string]bool)
+	for {
+		for _, s := range c.List() {
+			switch is := s.Held > 0; {
+			case is && !stuck[s.ID]:
+				c.settings.Log.Warn("host_messages_held", logkey.Name, s.Name, logkey.Count, s.Held, logkey.Duration, s.HeldFor.Round(time.Second))
+			case !is && stuck[s.ID]:
+				c.settings.Log.Info("host_messages_pass", logkey.Name, s.Name)
+			}
+			stuck[s.ID] = s.Held > 0
+		}
+		if err := pause.For(ctx, beat.Timeout); err != nil {
+			return err
+		}
+	}
 }
 
 // Machines returns the machines of all hosts, by name.

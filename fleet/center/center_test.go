@@ -40,6 +40,7 @@ import (
 type world struct {
 	t        *testing.T
 	folder   string // of the chat
+	name     string // of its machine
 	settings hub.Settings
 	hub      *hub.Hub
 	chat     *chat
@@ -51,7 +52,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, folder: t.TempDir(), chat: &chat{}}
+	w := &world{t: t, folder: t.TempDir(), name: "attic", chat: &chat{}}
 	dir := t.TempDir()
 	pin, err := hub.OpenPin(dir)
 	require.NoError(t, err)
@@ -88,7 +89,7 @@ func (w *world) startHub() {
 func (w *world) start() {
 	w.t.Helper()
 	var err error
-	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: "attic", Now: func() time.Time { return time.Now().Add(time.Duration(w.later.Load())) }, Log: slog.New(slog.DiscardHandler),
+	w.center, err = center.Open(center.Settings{Folder: w.folder, Name: w.name, Now: func() time.Time { return time.Now().Add(time.Duration(w.later.Load())) }, Log: slog.New(slog.DiscardHandler),
 		News: func(join.Host) wire.Chat { return w.chat }, Machines: w.machines})
 	require.NoError(w.t, err)
 	w.stop = background(w.t, w.center.Run)

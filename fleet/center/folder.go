@@ -164,17 +164,17 @@ func openKey[K any](folder spool.Folder, name string, parse func([]byte) (K, err
 
 func hostsOf(path string) join.Hosts { return join.Hosts{Folder: files(filepath.Join(path, "hosts"))} }
 
-// Hosts returns the hosts that were let in and not removed, without a connection.
-func Hosts(path string) ([]join.Host, error) {
-	all, err := hostsOf(path).List()
+// Hosts returns the hosts that were let in and not removed, without a connection, and those that
+// cannot be read.
+func Hosts(path string) (present []join.Host, unread []*join.Unread, err error) {
+	all, unread, err := hostsOf(path).List()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var present []join.Host
 	for _, host := range all {
 		if !host.IsRemoved() {
 			present = append(present, host)
 		}
 	}
-	return present, err
+	return present, unread, err
 }

@@ -26,7 +26,10 @@ import (
 
 // remote is one host.
 type remote struct {
-	host    join.Host
+	host    join.Host // with the name that the chat shows
+	own     string    // its own name
+	fault   error     // it cannot be used
+	end     *courier.End
 	machine *machine.Machine
 	caller  atomic.Pointer[rpc.Caller] // nil until the hub was reached
 	channel *channel.Channel           // as caller
@@ -84,7 +87,7 @@ func (r *remote) start(c *Center) error {
 		cancel()
 		return err
 	}
-	r.channel, r.cancel, r.ended = ch, cancel, make(chan struct{})
+	r.channel, r.end, r.cancel, r.ended = ch, end, cancel, make(chan struct{})
 	r.caller.Store(caller)
 	c.run(func() error {
 		defer close(r.ended)
@@ -119,7 +122,7 @@ func (r *remote) tell(ctx context.Context, kind string, about any) error {
 	if err != nil {
 		return err
 	}
-	a, err := r.call(ctx, wire.Envelope{V: wire.Version, Kind: kind, From: "chat", To: r.host.Name, ID: kind, Body: body})
+	a, err := r.call(ctx, wire.Envelope{V: wire.Version, Kind: kind, From: "chat", To: r.own, ID: kind, Body: body})
 	if err == nil && a.Error != nil {
 		err = errors.New(a.Error.Text)
 	}

@@ -155,7 +155,7 @@ func (d *Desk) receive(id string, data []byte, send func([]byte)) {
 // answerLocked decides about a request. It returns the candidate if the person has something new
 // to see.
 func (d *Desk) answerLocked(id, key string, r request, reply func(answer)) (answer, *Candidate) {
-	all, err := d.settings.Hosts.List()
+	all, _, err := d.settings.Hosts.List()
 	if err != nil {
 		return answer{Status: waiting}, nil // the machine asks again
 	}

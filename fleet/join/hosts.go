@@ -35,29 +35,44 @@ type Hosts struct {
 	Folder spool.Folder
 }
 
-// List returns all hosts, with the removed ones. A file that cannot be read is an error: it may
+// Unread is the error of a host whose file cannot be read.
+type Unread struct {
+	ID  string
+	Err error
+}
+
+func (u *Unread) Error() string { return fmt.Sprintf("join: read the host %s: %v", u.ID, u.Err) }
+
+// Unwrap returns why the file cannot be read.
+func (u *Unread) Unwrap() error { return u.Err }
+
+// List returns all hosts, with the removed ones, except the unread ones: the file of such a host may
 // have a revocation.
-func (h Hosts) List() ([]Host, error) {
+func (h Hosts) List() (all []Host, unread []*Unread, err error) {
 	names, err := h.Folder.List()
 	if err != nil {
-		return nil, fmt.Errorf("join: read the hosts: %w", err)
+		return nil, nil, fmt.Errorf("join: read the hosts: %w", err)
 	}
-	var all []Host
 	for _, name := range names {
-		host, err := h.get(name)
-		if err != nil {
-			return nil, err
+		switch host, err := h.get(name); {
+		case err != nil:
+			unread = append(unread, &Unread{name, err})
+		default:
+			all = append(all, host)
 		}
-		all = append(all, host)
 	}
-	return all, nil
+	return all, unread, nil
 }
 
 // Revoked returns the ids of the hosts that are not removed, and all keys whose rights have ended.
+// The error is an Unread if some of these keys are not known; the ids are those of the other hosts.
 func (h Hosts) Revoked() (ids []string, revoked rights.Revoked, err error) {
-	all, err := h.List()
+	all, unread, err := h.List()
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(unread) > 0 {
+		err = unread[0]
 	}
 	revoked = make(rights.Revoked)
 	for _, host := range all {
@@ -66,7 +81,7 @@ func (h Hosts) Revoked() (ids []string, revoked rights.Revoked, err error) {
 			ids = append(ids, host.ID)
 		}
 	}
-	return ids, revoked, nil
+	return ids, revoked, err
 }
 
 func (h Hosts) get(id string) (host Host, err error) {
@@ -111,7 +126,7 @@ func (h Hosts) put(host Host) error {
 
 // named returns the host with a name that is not removed. Names differ in more than case.
 func (h Hosts) named(name string) (Host, error) {
-	all, err := h.List()
+	all, _, err := h.List()
 	if err != nil {
 		return Host{}, err
 	}

@@ -2,6 +2,7 @@ package join
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -9,9 +10,13 @@ import (
 	"ccbot/fleet/rights"
 )
 
-// Fleet returns what the hub has to know.
+// Fleet returns what the hub has to know. If a host is unread, it has no account: the hub keeps the
+// one that it has, because another one could lack a revocation.
 func (d *Desk) Fleet() (link.Fleet, error) {
 	ids, revoked, err := d.settings.Hosts.Revoked()
+	if unread := (*Unread)(nil); errors.As(err, &unread) {
+		return link.Fleet{Hosts: ids}, nil
+	}
 	if err != nil {
 		return link.Fleet{}, err
 	}
@@ -38,6 +43,14 @@ func (d *Desk) Remove(ctx context.Context, id string, tell func()) error {
 		return err
 	}
 	tell()
+	return d.giveRevoked(ctx)
+}
+
+// giveRevoked gives the hub the revocations. It fails if one of them may be missing.
+func (d *Desk) giveRevoked(ctx context.Context) error {
+	if _, _, err := d.settings.Hosts.Revoked(); err != nil {
+		return err
+	}
 	return d.give(ctx)
 }
 
@@ -71,7 +84,7 @@ func (d *Desk) Retire(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return d.give(ctx)
+	return d.giveRevoked(ctx)
 }
 
 func (d *Desk) revoke(h *Host, users []string) {

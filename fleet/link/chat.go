@@ -36,7 +36,7 @@ type Chat struct {
 
 // Fleet describes the fleet to the hub.
 type Fleet struct {
-	Account string   // its JWT, see rights.Keys.AccountJWT
+	Account string   // its JWT, see rights.Keys.AccountJWT; empty: the hub keeps the one that it has
 	Hosts   []string // ids
 }
 
@@ -161,12 +161,13 @@ func (c *Chat) current() Fleet {
 
 // push sends the account to the hub.
 func (c *Chat) push(ctx context.Context) error {
-	if c.system == nil {
+	account := c.current().Account
+	if c.system == nil || account == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	answer, err := c.system.RequestWithContext(ctx, "$SYS.REQ.CLAIMS.UPDATE", []byte(c.current().Account))
+	answer, err := c.system.RequestWithContext(ctx, "$SYS.REQ.CLAIMS.UPDATE", []byte(account))
 	if err != nil {
 		return fmt.Errorf("give the hub the fleet: %w", err)
 	}

@@ -48,6 +48,9 @@ type Figures struct {
 
 	Words []Word
 
+	Machines    []Machine // the other machines that have a fault; one that is away has none
+	FleetFailed bool      // no other machine is reached, because of a file
+
 	AgentVariables []string // names of the variables that agents get
 }
 
@@ -90,6 +93,29 @@ type Disk struct {
 // ending a turn. It is empty if there is no such binding.
 type Keys struct{ File, Binding string }
 
+// Machine is the faults of another machine.
+type Machine struct {
+	Name string
+	Held int           // messages from it and to it that do not pass the hub
+	For  time.Duration // since none has passed
+	Own  string        // its own name, which another machine of the chat has; empty: Name
+	Path string        // what the chat has stored of it and cannot read
+}
+
+// Warnings returns the warnings about a machine.
+func (m Machine) Warnings() (all []Warning) {
+	if m.Path != "" {
+		all = append(all, Warning{Code: MachineUnread, Machine: m.Name, Path: m.Path})
+	}
+	if m.Held > 0 {
+		all = append(all, Warning{Code: MachineHeld, Machine: m.Name, Count: m.Held, For: m.For})
+	}
+	if m.Own != "" {
+		all = append(all, Warning{Code: MachineName, Machine: m.Name, Own: m.Own})
+	}
+	return all
+}
+
 // Word is what an agent says of its state, in a word that ccbot does not know. Until the screen shows
 // that the agent is idle, nothing is typed.
 type Word struct {
@@ -117,6 +143,10 @@ const (
 	TmuxHangs     Code = "tmux_hangs"
 	FilesUnread   Code = "files_unread"
 	NotReadable   Code = "transcript_unreadable"
+	FleetFails    Code = "fleet_failed"
+	MachineUnread Code = "machine_unread"
+	MachineHeld   Code = "machine_held"
+	MachineName   Code = "machine_name"
 	ClaudeOld     Code = "claude_old"
 	DiskLow       Code = "disk_low"
 	NotClean      Code = "not_clean"
@@ -135,7 +165,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, ClaudeOld, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, ClaudeOld, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -148,6 +178,8 @@ type Warning struct {
 	Path  string
 	Chats []int64
 	Word  Word
+
+	Machine, Own string // the name that the chat shows, and its own
 
 	Version, Needed string // of Claude Code: which is there, and the oldest that works
 }
@@ -177,6 +209,10 @@ func Warnings(f Figures) (all []Warning) {
 	}
 	for _, path := range f.Unreadable {
 		add(!slices.Contains(f.Unread, path), Warning{Code: NotReadable, Path: path})
+	}
+	add(f.FleetFailed, Warning{Code: FleetFails})
+	for _, m := range f.Machines {
+		all = append(all, m.Warnings()...)
 	}
 	add(f.ClaudeNeeded != "", Warning{Code: ClaudeOld, Version: f.Claude, Needed: f.ClaudeNeeded})
 	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})

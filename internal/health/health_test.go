@@ -30,6 +30,12 @@ func TestWarnings(t *testing.T) {
 		{"tmux does not answer", func(f *health.Figures) { f.TmuxSilent = time.Minute }, []health.Warning{{Code: health.TmuxHangs, For: time.Minute}}},
 		{"a transcript that cannot be read, and one that is left unread", func(f *health.Figures) { f.Unread, f.Unreadable = []string{"a"}, []string{"a", "b"} },
 			[]health.Warning{{Code: health.FilesUnread, Path: "a"}, {Code: health.NotReadable, Path: "b"}}},
+		{"a machine whose messages do not pass, and one that is shown under another name", func(f *health.Figures) {
+			f.Machines = []health.Machine{{Name: "B", Held: 2, For: time.Minute}, {Name: "C-2", Own: "C"}}
+		}, []health.Warning{{Code: health.MachineHeld, Machine: "B", Count: 2, For: time.Minute}, {Code: health.MachineName, Machine: "C-2", Own: "C"}}},
+		{"a machine of which the chat cannot read what it has", func(f *health.Figures) { f.Machines = []health.Machine{{Name: "B", Path: "p"}} },
+			[]health.Warning{{Code: health.MachineUnread, Machine: "B", Path: "p"}}},
+		{"a fleet that does not run", func(f *health.Figures) { f.FleetFailed = true }, []health.Warning{{Code: health.FleetFails}}},
 		{"a full disk", func(f *health.Figures) { f.Disk.Low, f.Disk.Free = true, 5 }, []health.Warning{{Code: health.DiskLow, Bytes: 5}}},
 		{"a disk of which nothing is known", func(f *health.Figures) { f.Disk = health.Disk{Low: true} }, nil},
 		{"an end that is not proven", func(f *health.Figures) { f.NotClean = 2 }, []health.Warning{{Code: health.NotClean, Count: 2}}},

@@ -13,6 +13,7 @@ import (
 	"ccbot/fleet/center"
 	"ccbot/fleet/join"
 	"ccbot/fleet/rpc"
+	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 	"ccbot/port/refusal"
 )
@@ -81,8 +82,32 @@ func (f *fleet) Status(ctx context.Context, id string) ports.Status {
 	}
 	s := f.state(id)
 	status := statusOf(s.Said, s.Heard)
-	status.Unread = s.Unread
+	status.Unread, status.Faults = s.Unread, f.faultsOf(s)
 	return status
+}
+
+// faults returns the faults of the other machines, and whether none is reached because of a file.
+func (f *fleet) faults() (all []health.Machine, failed bool) {
+	c, err := f.open()
+	if err != nil {
+		return nil, !errors.Is(err, center.ErrNoHub)
+	}
+	for _, s := range c.List() {
+		if m := f.faultsOf(s); len(m.Warnings()) > 0 {
+			all = append(all, m)
+		}
+	}
+	return all, false
+}
+
+func (f *fleet) faultsOf(s center.State) health.Machine {
+	m := health.Machine{Name: s.Name, Held: s.Held, For: s.HeldFor, Own: s.Own}
+	if unread := (*join.Unread)(nil); errors.As(s.Fault, &unread) {
+		m.Path = filepath.Join(f.settings.Folder, "hosts", s.ID)
+	} else if s.Fault != nil {
+		m.Path = filepath.Join(f.settings.Folder, "links", s.ID)
+	}
+	return m
 }
 
 // state returns the state of a host; zero: the chat has none with this id.

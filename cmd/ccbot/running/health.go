@@ -32,6 +32,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	for state, n := range s.States() {
 		f.Sessions[string(state)] = n
 	}
+	f.Machines, f.FleetFailed = s.fleet.faults()
 	f.NotClean = f.Sessions[string(session.CleanupFailed)]
 	entries, _ := s.inbox.List()
 	f.Inbox = len(entries)
