@@ -122,6 +122,7 @@ type Bot struct {
 	Changes   *changes.Changes
 	Files     *files.Files
 	NewGroups *groups.Groups
+	Shut      *groups.Shut
 	Hosts     *hosts.Hosts
 	Idle      *idle.Idle
 	Informer  *inform.Informer
@@ -222,6 +223,7 @@ func (b *Bot) Features() []chat.Feature {
 	switches, plans := modes.New(c, s), schedules.New(c, b.Schedules, s.Brief)
 	b.Plans = plans
 	b.Moves, b.Changes = moves.New(c, b.onMoved, b.Topics.AskLost), changes.New(c, s)
+	b.Shut = groups.NewShut(c, b.Moves.Bring)
 	b.Loops = loops.New(loops.Deps{Chat: c, Loops: b.Machine.Loops, Templates: b.Machine.Templates, Diffs: s, Brief: s.Brief, Changes: b.Changes.Show})
 	turns := turn.New(turn.Deps{Chat: c, Works: s, Transcripts: b.Transcripts, Diffs: s, InFront: b.Answers.InFull, Others: b.Resumer, Steps: b.Steps,
 		QueuedLines: kept, Actions: map[turn.Button]chat.OnSession{turn.Stop: b.Resumer.Stop, turn.Queue: queues.Show, turn.Mode: switches.Show, turn.Ask: switches.AskAgain,
@@ -234,7 +236,7 @@ func (b *Bot) Features() []chat.Feature {
 			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
 		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(),
-			b.Moves.Feature(), b.NewGroups.Feature(), b.Several.Feature(), menu.New(c, b.Asking, b.Hosts.Exist), usage.New(c, s, b.Budget.Lines), b.Files.Feature(),
+			b.Moves.Feature(), b.NewGroups.Feature(), b.Shut.Feature(), b.Several.Feature(), menu.New(c, b.Asking, b.Hosts.Exist), usage.New(c, s, b.Budget.Lines), b.Files.Feature(),
 			history.New(c, b.Transcripts, b.Transcripts).Feature(), screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer, b.Hosts.Lines),
 			settings.New(c, s, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
 			b.Browser.Feature(), texts.Feature(), b.Prompts.Feature()})

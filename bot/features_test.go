@@ -331,6 +331,10 @@ func TestP8_OptionsSurviveRestart(t *testing.T) {
 	require.NoError(t, w.Handle(t.Context(), "9", joined(chattest.Alice, theirGroup)))
 	looped := w.Session(t, "looped", session.Running)
 	w.Loops(t, looped, port.Loop{ID: uuid.New(), Session: looped.ID, State: port.LoopPaused, Reason: port.WhyNoProgress}, true)
+	w.Records.Change(looped.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: theirs - 1} })
+	w.Admit(conversation.Lists{People: w.Bot.Allowed().People, Groups: map[int64]bool{chattest.Ours: true, theirs - 1: true}})
+	w.Telegram.OnParked = map[int64]bool{theirs - 1: true}
+	require.NoError(t, w.Shut.Report(t.Context()))
 	w.MustHear(t, "/rename") // another current session has ended the question before
 	w.Install(append(w.Features(), shelf(nil)))
 	require.NoError(t, w.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}}, "shelf"))

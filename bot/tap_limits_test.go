@@ -45,6 +45,7 @@ var whoMayTap = map[string]string{
 	"ask":             anyone,
 	"budget":          anyone,
 	"dialog":          anyone,
+	"group-shut":      anyone,
 	"limit":           anyone,
 	"limit-warning":   anyone,
 	"link":            anyone,

@@ -270,6 +270,9 @@ const (
 	LimitOffer                Key = "limit_offer"     // Name, Until
 	LimitLoop                 Key = "limit_loop"
 	PersonLeft                Key = "person_left"
+	GroupTakesAgain           Key = "group_takes_again"
+	GroupShut                 Key = "group_shut" // Count, Names
+	ButtonMoveHere            Key = "button_move_here"
 	SessionsHidden            Key = "sessions_hidden"    // Count, Names
 	LimitStop                 Key = "limit_stop"         // Name, Until
 	LimitPlanned              Key = "limit_planned"      // At, Name

@@ -29,6 +29,7 @@ type Sender interface {
 	Post(ctx context.Context, m outbox.Message) error
 	React(ctx context.Context, to outbox.Conversation, message int, emoji string)
 	Typing(ctx context.Context, to outbox.Conversation)
+	IsSuspended(chat int64) bool // the chat takes nothing until a person writes there
 }
 
 // Direct sends at once what is kept nowhere. It returns when Telegram took or refused it.

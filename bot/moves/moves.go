@@ -145,6 +145,22 @@ func (m *Moves) work(ctx context.Context) error {
 	return nil
 }
 
+// Bring moves the sessions of a chat, and all that is open there, to another place. The chat keeps
+// its settings.
+func (m *Moves) Bring(ctx context.Context, from int64, to address.Conversation) error {
+	place := func(at address.Conversation) (address.Conversation, bool) {
+		if at.ChatID != from {
+			return at, false
+		}
+		return to, true
+	}
+	return errors.Join(m.carrySessions(ctx, place), m.notify(ctx, place),
+		m.chat.Cards.Moved(ctx, func(at address.Conversation, _ int) (address.Conversation, bool) {
+			to, moves := place(at)
+			return to, !moves
+		}))
+}
+
 // reportTopic reports in a chat that the topic of sessions is gone, once even if the rest fails.
 func (m *Moves) reportTopic(ctx context.Context, t *topic) error {
 	var names []string
@@ -201,6 +217,11 @@ func (m *Moves) carry(ctx context.Context, place chat.MoveFunc) error {
 			errs = append(errs, m.book.Rehome(c, to))
 		}
 	}
+	return errors.Join(append(errs, m.carrySessions(ctx, place))...)
+}
+
+func (m *Moves) carrySessions(ctx context.Context, place chat.MoveFunc) error {
+	var errs []error
 	known, err := m.book.Records.List()
 	errs = append(errs, err) // the others are moved when their machine answers
 	for _, s := range known {

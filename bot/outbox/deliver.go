@@ -105,6 +105,9 @@ func (o *Outbox) note(l *chatQueue, j *job, v verdict) {
 		o.notes.hold(j.to.ChatID, v.wait)
 	case v.answer == blocked:
 		o.notes.suspend(j.to.ChatID, v.err)
+		if o.OnShut != nil {
+			o.OnShut()
+		}
 	case v.answer == refused && errors.Is(v.err, ErrNoRich) && o.TakesRich():
 		o.notes.rich(false)
 	}

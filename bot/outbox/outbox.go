@@ -58,6 +58,8 @@ type Outbox struct {
 	// has recorded that. It must not wait.
 	OnMigrate func()
 
+	// OnShut, when set before Run, is called when a chat has refused a message. It must not wait.
+	OnShut func()
 	// OnTopicGone, when set before Run, is called when a topic no longer exists. It must not wait.
 	// From then on the outbox sends messages for the topic to its chat, until the program ends or a
 	// person writes there.
@@ -225,7 +227,7 @@ func (q *queues) count(v verdict, err error) {
 	default:
 		q.going.Errors++
 		q.going.Last, q.going.LastAt = "", time.Now()
-		if v.answer == refused || v.answer == vanished {
+		if v.answer == refused || v.answer == vanished || v.answer == blocked {
 			q.going.Last = err.Error() // Telegram's words
 		}
 	}

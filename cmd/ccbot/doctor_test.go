@@ -414,6 +414,7 @@ var ofTheBot = []sickness{
 	{"a machine whose record is unreadable", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Path: "/x"}} }, "machine_unread", doctor.Warn},
 	{"a machine with the name of another", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B-2", Own: "B"}} }, "machine_name", doctor.Warn},
 	{"a fleet that does not run", func(p *patient) { p.figures.FleetFailed = true }, "fleet_failed", doctor.Fail},
+	{"a group that refuses messages", func(p *patient) { p.figures.ShutGroups = []int64{-100123} }, "group_shut", doctor.Warn},
 	{"a chat without the line of questions", func(p *patient) { p.figures.Unpinned = 1 }, "no_pins", doctor.Warn},
 	{"an end that is not proven", func(p *patient) { p.figures.NotClean = 1 }, "not_clean", doctor.Warn},
 }

@@ -29,6 +29,8 @@ type Figures struct {
 	// groups that are not allowed, in which an allowed person has written; at most ten
 	RefusedGroups []int64
 
+	ShutGroups []int64 // that refuse messages although sessions are read there
+
 	Unpinned int // chats in which the bot may not pin the line of open questions
 
 	// the limit that keeps ccbot from watching files: "instances", "watches" or "other"
@@ -161,11 +163,12 @@ const (
 	WordUnknown   Code = "agent_word_unknown"
 	NoPins        Code = "no_pins"
 	GroupRefused  Code = "group_refused"
+	GroupShut     Code = "group_shut"
 )
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, ClaudeOld, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, ClaudeOld, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -228,5 +231,6 @@ func Warnings(f Figures) (all []Warning) {
 	}
 	add(f.Unpinned > 0, Warning{Code: NoPins, Count: f.Unpinned})
 	add(len(f.RefusedGroups) > 0, Warning{Code: GroupRefused, Count: len(f.RefusedGroups), Chats: f.RefusedGroups})
+	add(len(f.ShutGroups) > 0, Warning{Code: GroupShut, Count: len(f.ShutGroups), Chats: f.ShutGroups})
 	return all
 }

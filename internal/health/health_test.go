@@ -52,6 +52,8 @@ func TestWarnings(t *testing.T) {
 		{"another agent instead of Claude Code", func(f *health.Figures) { f.Claude, f.Instead = "", "Codex" }, nil},
 		{"a group that is not allowed", func(f *health.Figures) { f.RefusedGroups = []int64{-5, -6} },
 			[]health.Warning{{Code: health.GroupRefused, Count: 2, Chats: []int64{-5, -6}}}},
+		{"a group that refuses messages", func(f *health.Figures) { f.ShutGroups = []int64{-5} },
+			[]health.Warning{{Code: health.GroupShut, Count: 1, Chats: []int64{-5}}}},
 		{"strangers are no fault", func(f *health.Figures) { f.Refused = map[string]int{"message": 9} }, nil},
 		{"an old Claude Code", func(f *health.Figures) { f.Claude, f.ClaudeNeeded = "2.0", "2.1" },
 			[]health.Warning{{Code: health.ClaudeOld, Version: "2.0", Needed: "2.1"}}},

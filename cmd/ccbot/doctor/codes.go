@@ -120,6 +120,7 @@ var faults = []fault{
 	{Code(health.WordUnknown), "health", Warn, "a newer ccbot may know the word; until then look at the terminal if messages wait"},
 	{Code(health.NoPins), "health", Warn, "permit it there, restart the bot"},
 	{Code(health.GroupRefused), "health", Warn, "add its id to `ALLOWED_CHATS`, or remove the bot"},
+	{Code(health.GroupShut), "health", Warn, "add the bot there again and write a message, or tap “Move them here” in a private chat"},
 }
 
 // preventsStart are the codes of faults with which ccbot ends at its start.

@@ -41,6 +41,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	ago, goesOn, failing := s.service.Pulse.State(now)
 	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival(), Unknown: s.service.Pulse.UnknownToken(), Wait: s.service.Pulse.Wait(now)}
 	f.Watch, f.Unpinned = string(s.Watch.Problem()), s.bot.Asking.Unpinned()
+	f.ShutGroups = s.bot.Shut.Groups()
 	f.Refused, f.RefusedGroups = s.refused.figures(s.bot.InGroup)
 	f.Hook.Events, f.Hook.Slowest = s.Events.Slowest()
 	if room, err := gauge.Disk(ctx, s.Dir); err == nil {

@@ -106,6 +106,7 @@ func wire(ctx context.Context, settings engine.Settings) (*system, error) {
 	s.outbox.Named, s.outbox.Aliases, s.inbox.Inside = s.cards, s.bot.Aliases, s.bot.Aliases.In
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.MayShow = s.bot.MayShow
+	s.outbox.OnShut = s.bot.Shut.Look
 	s.outbox.Elsewhere = s.bot.Answers.Elsewhere
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Delivered(m.Written)

@@ -1,0 +1,50 @@
+package bot_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+)
+
+// TestP4_GroupThatRefusesIsNamedInPrivate: the bot was removed from a group while an agent asks
+// there. The private chat names the session, and a tap shows it with its question there.
+func TestP4_GroupThatRefusesIsNamedInPrivate(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, w.Session(t, "mine", session.Running).ID))
+		r, held, q := w.SettledIn(t, session.Conversation{ChatID: chattest.Ours})
+		w.Shut.Look()
+		w.Work(t)
+		assert.Empty(t, w.Shut.Groups())
+
+		w.Telegram.OnParked = map[int64]bool{chattest.Ours: true}
+		w.Shut.Look()
+		w.Work(t)
+		id := w.Telegram.LastID()
+		named := w.Telegram.Sent[id-1]
+		assert.Equal(t, chattest.AtAlice, named.To)
+		assert.Contains(t, named.Text.Text, "A group no longer takes the messages of this bot")
+		assert.Contains(t, named.Text.Text, "api")
+		assert.Equal(t, []int64{chattest.Ours}, w.Shut.Groups())
+
+		require.NoError(t, w.TapOnShown(t, chattest.Alice, id, i18n.ButtonMoveHere))
+		w.Work(t)
+		assert.Empty(t, w.Shut.Groups())
+		assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation)
+		e, err := w.Inbox.Load(held.Key)
+		require.NoError(t, err)
+		assert.Equal(t, chattest.AtAlice, e.Conversation)
+		assert.Equal(t, chattest.AtAlice, w.RequestState(t, q).Conversation)
+		var texts string
+		for _, m := range w.Telegram.Sent[id:] {
+			assert.Equal(t, chattest.AtAlice, m.To)
+			texts += m.Text.Text
+		}
+		assert.Contains(t, texts, "go test", "the request")
+		assert.Contains(t, texts, "Do you trust", "the dialog")
+	})
+}
