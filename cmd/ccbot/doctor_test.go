@@ -383,6 +383,7 @@ var ofTheFolder = []sickness{
 	{"a readable folder", func(p *patient) { _ = os.Chmod(p.state, 0o755) }, "folder_readable", doctor.Warn},
 	{"a damaged id", func(p *patient) { p.write("s/instance", "what is this", 0o600) }, "instance_damaged", doctor.Fail},
 	{"a newer folder", func(p *patient) { p.write("s/format", "99\n", 0o600) }, "folder_newer", doctor.Fail},
+	{"a folder of records that is a file", func(p *patient) { p.write("s/sessions", "", 0o600) }, "part_unusable", doctor.Fail},
 	{"quarantine", func(p *patient) { p.write("s/quarantine/inbox-1.json", "", 0o600) }, "quarantined", doctor.Warn},
 	{"a damaged record", func(p *patient) {
 		p.write("s/format", "3\n", 0o600)

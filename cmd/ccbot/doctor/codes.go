@@ -41,6 +41,7 @@ var faults = []fault{
 	{"folder_readable", "folder", Warn, ""},
 	{"instance_damaged", "folder", Fail, "move it away while no bot runs; its windows then belong to no session"},
 	{"folder_newer", "folder", Fail, ""},
+	{"part_unusable", "folder", Fail, "give it back to this user, or move it away while no bot runs: the next start makes it again, empty"},
 	{"folder_older", "folder", Warn, "restart ccbot, or run `ccbot recover`: the next start brings the folder up to date"},
 	{"quarantined", "folder", Warn, ""},
 	{"records_unreadable", "folder", Warn, ""},
@@ -124,7 +125,7 @@ var faults = []fault{
 }
 
 // preventsStart are the codes of faults with which ccbot ends at its start.
-var preventsStart = []Code{"settings_wrong", "metrics_refused", "folder_not_writable", "folder_refused", "instance_damaged", "folder_newer", "disk_full", "socket_path_long",
+var preventsStart = []Code{"settings_wrong", "metrics_refused", "folder_not_writable", "folder_refused", "instance_damaged", "folder_newer", "part_unusable", "disk_full", "socket_path_long",
 	"tmux_missing", "tmux_too_old", "tmux_folder", "hook_missing", "token_refused"}
 
 // inSummary is the remedy of a finding whose summary names it.

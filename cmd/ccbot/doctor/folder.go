@@ -48,6 +48,9 @@ func folder(_ context.Context, w *World) (all []Finding) {
 	} else if n != 0 && n < statefolder.Format {
 		all = append(all, found("folder_older", "", "an older ccbot wrote %s (version %d of the folder, and this ccbot reads %d)", dir, n, statefolder.Format))
 	}
+	for _, err := range statefolder.Unusable(dir) {
+		all = append(all, found("part_unusable", "", "ccbot run cannot use a part of its folder: %v", err))
+	}
 	all = append(all, w.files()...)
 	if len(all) == 0 {
 		all = append(all, good("folder", "%s is only yours", dir))

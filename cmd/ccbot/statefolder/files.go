@@ -1,9 +1,15 @@
 package statefolder
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/joho/godotenv"
+	"golang.org/x/sys/unix"
 )
 
 // subfolders are the folders that ccbot makes in its folder.
@@ -24,3 +30,26 @@ func ParseSettings(text string) (map[string]string, error) {
 // ReadableVariable allows that other users may read SettingsFile. Set in that file itself it has no
 // effect.
 const ReadableVariable = "CCBOT_ALLOW_READABLE_ENV"
+
+// Unusable returns why run, which uses all parts of a folder, cannot use some.
+func Unusable(dir string) (all []error) {
+	for _, name := range subfolders {
+		path := filepath.Join(dir, name)
+		switch info, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist): // it is made
+		case err != nil:
+			all = append(all, err)
+		case !info.IsDir():
+			all = append(all, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR})
+		default:
+			if err := unix.Access(path, unix.R_OK|unix.W_OK|unix.X_OK); err != nil {
+				all = append(all, &fs.PathError{Op: "open", Path: path, Err: err})
+			}
+		}
+	}
+	lock := filepath.Join(dir, lockFile)
+	if info, err := os.Stat(lock); err == nil && info.IsDir() {
+		all = append(all, &fs.PathError{Op: "open", Path: lock, Err: syscall.EISDIR})
+	}
+	return all
+}
