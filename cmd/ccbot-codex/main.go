@@ -18,6 +18,7 @@ func main() {
 	p, err := parse(os.Args[1:])
 	code := 2
 	if err == nil {
+		p.home = os.Getenv("CCBOT_DIR")
 		code, err = p.run(ctx)
 	}
 	if err != nil {

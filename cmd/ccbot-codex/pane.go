@@ -29,6 +29,7 @@ type pane struct {
 	program string
 	verb    []string // resume ID, fork ID, or none
 	flags   []string // of the person, for the server and the terminal
+	home    string   // ccbot's folder
 }
 
 // child is a process that has been started.
@@ -40,7 +41,7 @@ type child struct {
 // run starts both processes, and returns the exit code of the one that ends first. A server that
 // ends first is a failure in any case.
 func (p pane) run(parent context.Context) (code int, err error) {
-	dir, err := os.MkdirTemp("", "ccbot-codex-") // of mode 0700
+	dir, err := socketFolder(p.home)
 	if err != nil {
 		return 1, err
 	}
@@ -48,7 +49,7 @@ func (p pane) run(parent context.Context) (code int, err error) {
 	ctx, end := context.WithCancel(parent)
 	defer end()
 
-	socket := filepath.Join(dir, "s")
+	socket := filepath.Join(dir, socketName)
 	said := &complaint{}
 	serve := exec.CommandContext(ctx, p.program, slices.Concat([]string{"app-server", "--listen", "unix://" + socket}, settings(p.flags))...)
 	serve.Stdout, serve.Stderr = said, said
@@ -85,6 +86,35 @@ func (p pane) run(parent context.Context) (code int, err error) {
 		return max(server.exitCode(), 1), fmt.Errorf("codex app-server: %v\n%s", server.cmd.ProcessState, said.text)
 	}
 	return terminal.exitCode(), nil
+}
+
+// socketName is the socket in its folder.
+const socketName = "s"
+
+// socketFolder makes the folder of a server's socket: in ccbot's folder, because cleaners empty the
+// temporary ones while the server runs, and then nobody reaches it. Only if its path is too long for
+// a socket it is a temporary one. It removes what killed panes have left.
+func socketFolder(home string) (string, error) {
+	all := filepath.Join(home, "codex")
+	if home == "" || len(filepath.Join(all, "1234567890", socketName)) >= len(syscall.RawSockaddrUnix{}.Path) {
+		return os.MkdirTemp("", "ccbot-codex-") // of mode 0700
+	}
+	if err := os.MkdirAll(all, 0o700); err != nil {
+		return "", err
+	}
+	left, err := os.ReadDir(all)
+	if err != nil {
+		return "", err
+	}
+	for _, one := range left {
+		path := filepath.Join(all, one.Name())
+		if conn, err := net.Dial("unix", filepath.Join(path, socketName)); err == nil {
+			_ = conn.Close()
+		} else if errors.Is(err, syscall.ECONNREFUSED) { // nobody listens
+			_ = os.RemoveAll(path) // the next pane tries again
+		}
+	}
+	return os.MkdirTemp(all, "")
 }
 
 func (c *child) hasEnded() bool {

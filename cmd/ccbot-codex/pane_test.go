@@ -166,6 +166,36 @@ func TestServerThatDoesNotStart(t *testing.T) {
 	r.ended()
 }
 
+// TestSocketIsWhereNoCleanerEmpties: the socket is in ccbot's folder, and what a killed pane has left
+// there goes. One with a long path is among the temporary files.
+func TestSocketIsWhereNoCleanerEmpties(t *testing.T) {
+	home := "/dev/shm"
+	if info, err := os.Stat(home); err != nil || !info.IsDir() {
+		home = os.TempDir()
+	}
+	home, err := os.MkdirTemp(home, "cc")
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(home)) })
+	first, err := socketFolder(home)
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(home, "codex"), filepath.Dir(first))
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(first, socketName), Net: "unix"})
+	require.NoError(t, err)
+	l.SetUnlinkOnClose(false)
+	_, err = socketFolder(home)
+	require.NoError(t, err)
+	assert.DirExists(t, first, "its server runs")
+	require.NoError(t, l.Close())
+	_, err = socketFolder(home)
+	require.NoError(t, err)
+	assert.NoDirExists(t, first)
+
+	t.Setenv("TMPDIR", home)
+	long, err := socketFolder(filepath.Join(home, strings.Repeat("x", 90)))
+	require.NoError(t, err)
+	assert.Equal(t, home, filepath.Dir(long))
+}
+
 func TestParse(t *testing.T) {
 	p, err := parse([]string{"--codex", "/c", "--conversation", "x", "fork", "y", "--", "-m", "--"})
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 )
 
 // subfolders are the folders that ccbot makes in its folder.
-var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "events", "exports", "fleet", "inbox", "launch", "loops", "outbox", "prompts",
+var subfolders = []string{"asks", "backups", "bindings", "cards", "changes", "chats", "codex", "events", "exports", "fleet", "inbox", "launch", "loops", "outbox", "prompts",
 	"quarantine", "received", "schedules", "sessions", "status", "usage"}
 
 // SettingsFile is in CCBOT_DIR.
