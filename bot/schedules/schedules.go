@@ -84,8 +84,9 @@ func (s *Schedules) reportIn(ctx context.Context, to outbox.Conversation, r port
 	}
 	back := of.Report.Reason == port.SkipNotResumed || of.Report.Reason == port.SkipNotStarted
 	look := card.Content{To: to, Session: r.ID, Text: text, Sounds: back && s.chat.Sounds(chat.LoopWaits, r)}
+	look.Rank = outbox.Talk // replies pass it, and the answer to the prompt does not
 	if back {
-		look.Options = w.ResumeLink(r)
+		look.Options, look.Rank = w.ResumeLink(r), outbox.Now
 	}
 	return s.chat.Post(ctx, look)
 }

@@ -15,6 +15,7 @@ import (
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
+	"ccbot/bot/outbox"
 	"ccbot/fleet/wire"
 	"ccbot/i18n"
 	"ccbot/internal/session"
@@ -246,6 +247,7 @@ func TestRunsAreReportedCalmly(t *testing.T) {
 					said := w.Telegram.Last(t)
 					assert.Contains(t, said.Text.Text, tt.says)
 					assert.Equal(t, tt.sounds && !quiet, said.Sounds)
+					assert.Equal(t, tt.sounds, said.Rank < outbox.Answer, "replies to people pass what needs nobody")
 				})
 			})
 		}

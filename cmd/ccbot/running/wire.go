@@ -48,6 +48,7 @@ import (
 type sender struct {
 	*outbox.Outbox
 	telegram.Topics
+	files fetching
 }
 
 // system is every part of a running ccbot: the engine and the chat.
@@ -201,7 +202,7 @@ func (s *system) wireChat() error {
 		_, id := chats.Aliases.Out(at.ChatID, message)
 		return id
 	}
-	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call, Leave: s.outbox.Leave, Out: number}}
+	speaks := sender{s.outbox, telegram.Topics{API: s.api, Call: s.outbox.Call, Leave: s.outbox.Leave, Out: number}, s.fetching(filepath.Join(s.Dir, "exports"))}
 	c := chat.New(chat.Deps{Machine: s.machines.Machine(), Sender: speaks, Chats: chats, Cards: s.cards, Speech: i18n.Load(glyph.Name), Lang: s.Lang,
 		Host: s.Machine, Machines: s.machines.Machines, Dir: s.Dir, Now: time.Now, Log: s.Log, Failpoint: engine.Failpoint(s.Environ)})
 	var transcriber attachment.Transcriber // nil: VOICE_COMMAND is not set
