@@ -28,7 +28,7 @@ type Settings struct {
 	MaxStore int64         // bytes of the store, at least rights.MaxDisk
 	Log      server.Logger // gets the server's warnings and errors; may be nil
 	// HasRoom reports whether the disk of the store has room; nil: its free space decides.
-	HasRoom func() bool
+	HasRoom func() bool `json:"-"`
 }
 
 // Hub is a running hub. Run starts its server anew when that can no longer write.
