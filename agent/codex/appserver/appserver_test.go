@@ -32,13 +32,14 @@ var (
 // server is a stand-in of the app-server with real conversations. This process listens, so that its
 // identity is the server's.
 type server struct {
-	t       *testing.T
-	process process.Process
-	threads map[string]map[string]any
-	status  string // of all conversations
-	joined  []string
-	start   func(ws *websocket.Conn, m jsonrpc.Message) // answers turn/start
-	resumed func(conversation uuid.UUID)                // before the answer to thread/resume; may be nil
+	t         *testing.T
+	process   process.Process
+	threads   map[string]map[string]any
+	status    string // of all conversations
+	userAgent string
+	joined    []string
+	start     func(ws *websocket.Conn, m jsonrpc.Message) // answers turn/start
+	resumed   func(conversation uuid.UUID)                // before the answer to thread/resume; may be nil
 
 	mu      sync.Mutex
 	calls   []string
@@ -75,7 +76,7 @@ func count(all []string, one string) (n int) {
 
 func newServer(t *testing.T, loaded ...uuid.UUID) *server {
 	t.Helper()
-	s := &server{t: t, threads: make(map[string]map[string]any), status: `{"type":"idle"}`}
+	s := &server{t: t, threads: make(map[string]map[string]any), status: `{"type":"idle"}`, userAgent: "ccbot/0.171.0 (Debian 12.0.0; x86_64) unknown (ccbot; 1)"}
 	data, err := os.ReadFile("testdata/threads.jsonl")
 	require.NoError(t, err)
 	for one := range strings.Lines(string(data)) {
@@ -146,7 +147,7 @@ func (s *server) answer(ws *websocket.Conn, m jsonrpc.Message) {
 	}
 	switch m.Method {
 	case "initialize":
-		s.send(ws, m.ID, map[string]string{"userAgent": "codex"})
+		s.send(ws, m.ID, map[string]string{"userAgent": s.userAgent})
 	case "thread/loaded/list":
 		var ids []string
 		for id := range s.threads {

@@ -21,7 +21,10 @@ type Processes interface {
 
 // Conn is a connection to a server. Only one goroutine at a time may use it, except that Answer may
 // run at the same time as Next.
-type Conn struct{ *jsonrpc.Conn }
+type Conn struct {
+	*jsonrpc.Conn
+	version string // of the server; empty: it is unknown
+}
 
 // socketOf returns the socket in the command line of a server: --listen unix://PATH.
 func socketOf(args []string) (string, error) {
@@ -67,20 +70,25 @@ func Dial(ctx context.Context, processes Processes, pid int, start uint64) (*Con
 	if err != nil {
 		return nil, fmt.Errorf("appserver: %w", err)
 	}
-	c := &Conn{open}
+	c := &Conn{Conn: open}
 	if err := c.greet(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// greet introduces ccbot.
+// greet introduces ccbot. The server answers with "ccbot/VERSION (system) …".
 func (c *Conn) greet(ctx context.Context) error {
 	hello := map[string]any{"clientInfo": map[string]string{"name": "ccbot", "title": "ccbot", "version": "1"},
 		"capabilities": map[string]bool{"experimentalApi": true}}
-	if err := c.call(ctx, "initialize", hello, nil); err != nil {
+	var server struct {
+		UserAgent string `json:"userAgent"`
+	}
+	if err := c.call(ctx, "initialize", hello, &server); err != nil {
 		return err
 	}
+	product, _, _ := strings.Cut(server.UserAgent, " ")
+	_, c.version, _ = strings.Cut(product, "/")
 	return c.send(ctx, jsonrpc.Message{Method: "initialized"})
 }
 

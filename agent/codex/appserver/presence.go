@@ -51,7 +51,7 @@ func (p Presences) Read(ctx context.Context, pid int) (witness.Presence, error) 
 		return witness.Presence{}, err
 	}
 	defer c.Close()
-	found := witness.Presence{PID: pid, ProcStart: server.Start}
+	found := witness.Presence{PID: pid, ProcStart: server.Start, Version: c.version}
 	t, err := c.Shown(ctx, p.Title, pid)
 	if errors.Is(err, errNone) {
 		return witness.Presence{}, fmt.Errorf("%w: %w", fs.ErrNotExist, err)

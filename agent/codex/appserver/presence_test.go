@@ -33,7 +33,7 @@ func TestServerReportsState(t *testing.T) {
 		s := newServer(t, thread1)
 		s.status = status
 		want.PID, want.ProcStart = s.process.PID, s.process.Start
-		want.UpdatedAt = time.Unix(1795711531, 0).UTC()
+		want.UpdatedAt, want.Version = time.Unix(1795711531, 0).UTC(), "0.171.0"
 		f, err := Presences{Processes: s}.Read(t.Context(), s.process.PID)
 		require.NoError(t, err)
 		assert.Equal(t, want, f, status)
@@ -56,6 +56,12 @@ func TestP7_ShownConversationIsKnown(t *testing.T) {
 	f, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
 	require.NoError(t, err)
 	assert.Zero(t, f.UpdatedAt, "an earlier Codex does not report it")
+
+	s = newServer(t, thread1)
+	s.userAgent = "a server that names none"
+	f, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
+	require.NoError(t, err)
+	assert.Empty(t, f.Version)
 
 	s = newServer(t)
 	_, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
