@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"ccbot/port/talk"
 )
@@ -21,6 +22,9 @@ type Form struct {
 	// Farthest is the distance before a cursor at which the search for the last answer ends; 0 means
 	// 32 MiB.
 	Farthest int64
+	// LimitEnd returns the end of the limit that an item is about, if another line says it; nil: the
+	// line of the item does, or none. A zero time is unknown.
+	LimitEnd func(at talk.Cursor) time.Time
 }
 
 // NewForm returns a form whose lines parse reads; the items that it returns have no cursors. Each

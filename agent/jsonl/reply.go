@@ -90,7 +90,7 @@ func (r *Reply) take(item Item) {
 		r.Ending = item.Ends()
 	}
 	if r.Ending == talk.FailedTurn {
-		r.Failure = item.Failure
+		r.Failure = r.reader.form.failureOf(item)
 		r.Failure.Text = cmp.Or(item.Failure.Text, item.Text)
 	}
 }

@@ -64,7 +64,15 @@ func (f *Form) ItemOf(item Item) (talk.Item, talk.Failure) {
 	if item.TaskEnded != nil {
 		shown.Kind, shown.Tool = talk.TaskEnded, item.TaskEnded
 	}
-	return shown, item.Failure
+	return shown, f.failureOf(item)
+}
+
+// failureOf returns the failure that an item shows. It is not called while the file is read.
+func (f *Form) failureOf(item Item) talk.Failure {
+	if item.Failure.Kind == talk.FailedLimit && item.Failure.Until.IsZero() && f.LimitEnd != nil {
+		item.Failure.Until = f.LimitEnd(item.At)
+	}
+	return item.Failure
 }
 
 // Between is part of history.Excerpts. It reads at most 32 MiB.

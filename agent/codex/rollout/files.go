@@ -30,7 +30,11 @@ type Files struct {
 }
 
 // New returns the rollouts below a folder.
-func New(home string) Files { return Files{form(), home} }
+func New(home string) Files {
+	f := Files{form(), home}
+	f.LimitEnd = f.limitEnd
+	return f
+}
 
 // A rollout is sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl.
 const (

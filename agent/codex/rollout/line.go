@@ -198,6 +198,8 @@ func (f failure) failure() talk.Failure {
 	switch {
 	case bytes.Contains(f.Info, []byte("usage_limit_exceeded")):
 		kind = talk.FailedLimit
+	case bytes.Contains(f.Info, []byte("context_window_exceeded")):
+		kind = talk.FailedContext
 	case bytes.Contains(f.Info, []byte(`"http_status_code":401`)), bytes.Contains(f.Info, []byte("unauthorized")):
 		kind = talk.FailedLogin
 	}

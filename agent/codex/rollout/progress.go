@@ -18,9 +18,13 @@ import (
 
 // Advance reads the new lines of the file, of a long file that is new the last 8 MiB.
 func (f Files) Advance(p history.Progress, path string) (history.Progress, error) {
-	return f.Form.Advance(p, path, func(p *history.Progress) (func([]byte), func()) {
+	p, err := f.Form.Advance(p, path, func(p *history.Progress) (func([]byte), func()) {
 		return func(text []byte) { take(p, text) }, nil
 	})
+	if p.Failed.Kind == talk.FailedLimit && p.Failed.Until.IsZero() {
+		p.Failed.Until = f.limitEnd(talk.Cursor{Path: path, Offset: p.Offset})
+	}
+	return p, err
 }
 
 // progressMarks are in the lines that change a progress. Outputs of tools, which may be long, have
@@ -179,17 +183,33 @@ type window struct {
 	Resets  int64   `json:"resets_at"` // Unix seconds
 }
 
-// Limits returns the account's limits as a rollout shows them last.
-func (f Files) Limits(ctx context.Context, path string) (all []talk.Limit) {
-	known := f.before(ctx, path, history.End, "token_count").Payload.RateLimits
+// end returns when the window begins anew; zero: it is unknown.
+func (w window) end() time.Time {
+	at := time.Unix(w.Resets, 0).UTC()
+	if w.Resets <= 0 || at.Year() > 9999 { // such a time cannot be stored
+		return time.Time{}
+	}
+	return at
+}
+
+// windows returns the limits that were known before an offset.
+func (f Files) windows(ctx context.Context, path string, before int64) (all []window) {
+	known := f.before(ctx, path, before, "token_count").Payload.RateLimits
 	if known == nil {
 		return nil
 	}
 	for _, w := range []*window{known.Primary, known.Secondary} {
-		if w == nil {
-			continue
+		if w != nil {
+			all = append(all, *w)
 		}
-		l := talk.Limit{Percent: min(max(w.Percent, 0), 100), Resets: time.Unix(w.Resets, 0).UTC()}
+	}
+	return all
+}
+
+// Limits returns the account's limits as a rollout shows them last.
+func (f Files) Limits(ctx context.Context, path string) (all []talk.Limit) {
+	for _, w := range f.windows(ctx, path, history.End) {
+		l := talk.Limit{Percent: min(max(w.Percent, 0), 100), Resets: w.end()}
 		switch w.Minutes {
 		case 5 * 60:
 			l.Window = talk.FiveHours
@@ -201,4 +221,15 @@ func (f Files) Limits(ctx context.Context, path string) (all []talk.Limit) {
 		all = append(all, l)
 	}
 	return all
+}
+
+// limitEnd returns when no window is used up any more that was so before a place; zero: none was, and
+// the limit is another one.
+func (f Files) limitEnd(at talk.Cursor) (end time.Time) {
+	for _, w := range f.windows(context.Background(), at.Path, at.Offset) {
+		if w.Percent >= 100 && w.end().After(end) {
+			end = w.end()
+		}
+	}
+	return end
 }

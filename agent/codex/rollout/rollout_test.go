@@ -107,7 +107,51 @@ func TestFailedTurns(t *testing.T) {
 	assert.Contains(t, all, "api_error exceeded retry limit, last status: 429 Too Many Requests failed request")
 	assert.Contains(t, strings.Join(all, "\n"), "scripted error 401, url: http://127.0.0.1:8765/v1/responses failed login")
 	assert.Equal(t, talk.FailedLimit, failure{Info: []byte(`"usage_limit_exceeded"`)}.failure().Kind)
+	assert.Equal(t, talk.FailedContext, failure{Info: []byte(`"context_window_exceeded"`)}.failure().Kind)
 	assert.NotEmpty(t, failure{}.failure().Text, "a failure has words")
+}
+
+// limited is the end of a turn of 0.171.0 at a limit, with the windows of the account in the line before.
+const limited = `{"timestamp":"2026-11-29T09:09:14.988Z","type":"event_msg","payload":{"type":"task_started","turn_id":"t"}}
+{"timestamp":"2026-11-29T09:09:15.000Z","type":"event_msg","payload":{"type":"item_completed","turn_id":"t","item":{"type":"UserMessage","id":"u","content":[{"type":"text","text":"limit"}]}}}
+{"timestamp":"2026-11-29T09:09:15.014Z","type":"event_msg","payload":{"type":"token_count","info":null,"rate_limits":{"limit_id":"codex","primary":{"window_minutes":300,"resets_at":1795946955,"used_percent":PRIMARY},"secondary":{"used_percent":SECONDARY,"window_minutes":10080,"resets_at":1796116155}}}}
+{"timestamp":"2026-11-29T09:09:15.017Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"t","error":{"message":"You’ve hit your usage limit. Try again at 10:09 AM.","codex_error_info":"usage_limit_exceeded"}}}
+`
+
+// A limit ends when all windows that are used up begin anew: in the chat, in a list, and for a loop.
+func TestLimitHasItsEnd(t *testing.T) {
+	for _, tt := range []struct {
+		name, primary, secondary string
+		until                    time.Time
+	}{
+		{"the first window", "100.0", "40.0", time.Unix(1795946955, 0).UTC()},
+		{"both", "100.0", "100.0", time.Unix(1796116155, 0).UTC()},
+		{"another limit", "12.5", "40.0", time.Time{}},
+		{"a time that cannot be stored", `100.0,"resets_at":9000000000000`, "40.0", time.Time{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := New(t.TempDir())
+			file := filepath.Join(t.TempDir(), "a.jsonl")
+			text := strings.NewReplacer("PRIMARY", tt.primary, "SECONDARY", tt.secondary).Replace(limited)
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+
+			follow := f.Follow(talk.Cursor{Path: file}, nil, slog.New(slog.DiscardHandler))
+			defer follow.Close()
+			_, _, _, err := follow.Now()
+			require.NoError(t, err)
+			_, failed, _, err := follow.Now()
+			require.NoError(t, err)
+			assert.Equal(t, tt.until, failed.Until)
+
+			reply, err := f.Reply(talk.Cursor{Path: file}, time.Time{}, "limit")()
+			require.NoError(t, err)
+			assert.Equal(t, failed, reply.Failure)
+
+			p, err := f.Advance(history.Progress{}, file)
+			require.NoError(t, err)
+			assert.Equal(t, failed, p.Failed)
+		})
+	}
 }
 
 // A tool fails by its exit code, not by words that it prints.
