@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -14,8 +15,15 @@ type Delivery interface {
 	// conversation is the one at its terminal; otherwise the error is ErrNotDelivered. After any
 	// other error it is unknown whether the agent has the text. The agent notes id with it.
 	Deliver(ctx context.Context, to Recipient, id uuid.UUID, text string) error
-	// HasReceipt reports whether a conversation shows a text that was delivered with an id.
-	HasReceipt(conversation, id uuid.UUID) (bool, error)
+	// HasReceipt reports whether a conversation shows a text that was delivered.
+	HasReceipt(conversation uuid.UUID, of Sent) (bool, error)
+}
+
+// Sent is a text that was delivered.
+type Sent struct {
+	ID   uuid.UUID
+	Text string
+	At   time.Time // the call was made after that
 }
 
 // Recipient is the agent that a text is for.

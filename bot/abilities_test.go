@@ -96,6 +96,7 @@ func TestAbilities_ProseIsSent(t *testing.T) {
 	w.NewCurrentSession(t, "api", session.Running)
 	assert.Equal(t, inbox.Held, w.EntryState(w.MustHear(t, "/etc/hosts has a wrong line")))
 	assert.Equal(t, inbox.Held, w.EntryState(w.MustHear(t, "what does /clear do?")))
+	assert.Equal(t, inbox.Held, w.EntryState(w.MustHear(t, "//compact")), "the one command that its server has a call for")
 	key := w.MustHear(t, "/lst")
 	w.Work(t)
 	assert.Equal(t, inbox.Asked, w.EntryState(key))

@@ -378,6 +378,38 @@ func TestCardCanCompactContext(t *testing.T) {
 	})
 }
 
+// A turn that has ended because the context is full offers what helps, unless the agent cannot compact.
+func TestFullContextOffersCompact(t *testing.T) {
+	const full = `{"type":"assistant","isApiErrorMessage":true,"error":"invalid_request","message":{"content":[{"type":"text","text":"Prompt is too long"}]}}` + "\n"
+	for _, tt := range []struct {
+		name         string
+		can, working bool
+		cards        int
+		want         bool
+	}{
+		{"a turn with a card", true, true, 1, true},
+		{"a turn that ends before it has one", true, false, 1, true},
+		{"an agent that cannot compact", false, true, 1, false},
+		{"such an agent's turn without a card", false, false, 0, false},
+	} {
+		inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+			w.Machine.Records = lacking{w.Machine.Records, func(a *port.Abilities) { a.Compact = tt.can }}
+			w.Restart(t)
+			if tt.working {
+				w.types("go")
+			} else {
+				w.tells(w.newPrompt("go"))
+			}
+			w.writes(chattest.PromptLine("go"), full)
+			w.phase("api_error")
+			require.Len(t, w.cards(), tt.cards, tt.name)
+			for _, id := range w.cards() {
+				assert.Equal(t, tt.want, w.Has(w.Shows(t, id), i18n.ButtonCompact), tt.name)
+			}
+		})
+	}
+}
+
 // A /compact that the session refuses is not typed after a later start.
 func TestP4_RefusedCompactIsNotKept(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {

@@ -188,7 +188,7 @@ const (
 	StopGoesOn                Key = "stop_goes_on"     // Name, What
 	Interrupted               Key = "interrupted"      // Name
 	APIError                  Key = "api_error"        // Agent, Name, Reason
-	FailedContext             Key = "failed_context"   // Agent, Name, Reason
+	FailedContext             Key = "failed_context"   // Agent, Command, Name, Reason
 	FailedAccount             Key = "failed_account"   // Agent, Name, Reason
 	RequestFails              Key = "request_fails"    // Agent, At, Name, Reason
 	FailedLogin               Key = "failed_login"     // Command, Name, Reason

@@ -53,10 +53,10 @@ func (c *callee) Deliver(_ context.Context, to coding.Recipient, id uuid.UUID, t
 	return answers
 }
 
-func (c *callee) HasReceipt(_, id uuid.UUID) (bool, error) {
+func (c *callee) HasReceipt(_ uuid.UUID, of coding.Sent) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.forgets && slices.Contains(c.ids, id), c.unread
+	return !c.forgets && slices.Contains(c.ids, of.ID), c.unread
 }
 
 func (c *callee) set(change func(c *callee)) {

@@ -13,7 +13,7 @@ type Abilities struct {
 	Models  []string // the models that a person may choose; none: it cannot be switched
 	Compact bool     // it shortens its conversation at /compact
 	Bash    bool     // it runs a line after ! in its shell
-	Prose   bool     // its own slash commands work in its terminal only: in a text of the chat they are words
+	Prose   bool     // its own slash commands, but for that one, work in its terminal only: in a text of the chat they are words
 }
 
 // Switches reports whether the mode or the model can be switched.

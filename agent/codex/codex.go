@@ -33,5 +33,5 @@ func New(m Machine, configured agent.Launch) agent.Agent {
 		Keys: func(string) agent.Keys { return agent.PlainKeys{Empties: "C-c"} }, Manners: agent.Manners{Ends: []string{"/quit", "/exit"}}, Reader: codexui.Reader{},
 		Transcripts: files, Replies: files, Keeper: files, Proof: files, History: files, Excerpts: files, Folders: files, Usage: files,
 		Delivery: appserver.Delivery{Processes: m.Processes, Title: m.Title, Receipts: files}, Launch: configured, Product: product, Reachable: true,
-		Abilities: port.Abilities{Prose: true}}
+		Abilities: port.Abilities{Compact: true, Prose: true}}
 }

@@ -103,6 +103,9 @@ func (a *Answers) failureText(r port.Session, item talk.Item) render.Text {
 		said["At"] = p.At(failed.Until)
 		return p.Text(i18n.FailedLimit, said)
 	case item.Cause == talk.FailedContext:
+		if said["Command"] = "/clear"; r.Can.Prose { // such an agent has it in its terminal only
+			said["Command"] = "/new"
+		}
 		return p.Text(i18n.FailedContext, said)
 	case item.Cause == talk.FailedAccount:
 		return p.Text(i18n.FailedAccount, said)

@@ -43,6 +43,7 @@ type state struct {
 
 	Responded bool        `json:"responded,omitempty"` // the transcript has words of the agent, or a line that ends the turn
 	Page      int         `json:"page,omitempty"`      // of its steps, which its card shows; 0: none
+	Full      bool        `json:"full,omitempty"`      // it has ended because the conversation no longer fits into the model's context
 	Shown     bool        `json:"shown,omitempty"`     // its card was in the chat, or on its way there
 	End       talk.Ending `json:"end,omitempty"`
 	Ended     time.Time   `json:"ended,omitzero"`
@@ -153,6 +154,7 @@ func (s *state) take(item talk.Item, now time.Time) {
 	case item.Kind == talk.ToolResult && item.Tool != nil:
 		s.result(*item.Tool, now)
 	case item.Ends != "":
+		s.Full = item.Cause == talk.FailedContext
 		s.finish(item.Ends, now)
 	}
 }

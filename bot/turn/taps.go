@@ -81,6 +81,9 @@ func (t *Turns) fill(ctx context.Context, content *card.Content, s *state, r por
 		row = append(row, w.Option(i18n.ButtonBack, detailsOption+":0", ""))
 	default:
 		content.Text = w.ended(s, r, content.To.ThreadID != 0)
+		if s.Full && r.Can.Compact {
+			add(Compact, i18n.ButtonCompact, "")
+		}
 		add(Changes, i18n.ButtonChanges, "")
 		row = append(row, w.Option(i18n.ButtonDetails, detailsOption+":1", ""))
 	}

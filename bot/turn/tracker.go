@@ -224,6 +224,9 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 	case o.key != "" && !late && s.End != cut && r.State.Live() && r.Now.Works():
 		return endTimeout
 	default:
+		if o.key == "" && s.Full && r.Can.Compact && o.turns.InFront(r) && o.turns.Chat.Book.MayShow(r.Conversation) {
+			o.key = card.NewKey() // only a card has the button that helps
+		}
 		if o.key != "" {
 			o.stale = true
 			o.draw(ctx, r)
@@ -238,7 +241,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 // withdraw withdraws the card of a finished turn if the chat does not have it and another message
 // reports the end.
 func (o *tracker) withdraw() {
-	if o.key == "" || !o.now.isReported() {
+	if o.key == "" || !o.now.isReported() || o.now.Full {
 		return
 	}
 	if gone, err := o.turns.cards.Withdraw(o.key); gone && err == nil {

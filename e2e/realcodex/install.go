@@ -57,6 +57,8 @@ exclude_tmpdir_env_var = true
 screen_reader_detection_done = true
 [analytics]
 enabled = false
+[notice]
+hide_rate_limit_model_nudge = true
 [notice.model_migrations]
 "gpt-5.5" = "gpt-6-sol"
 `, model, api)

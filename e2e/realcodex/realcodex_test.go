@@ -133,7 +133,7 @@ func (r *realCodex) deliver(to appserver.Thread, text string) uuid.UUID {
 		}
 		return err == nil
 	})
-	r.until("the receipt", func() bool { has, err := d.HasReceipt(to.ID, id); return has && err == nil })
+	r.until("the receipt", func() bool { has, err := d.HasReceipt(to.ID, agent.Sent{ID: id, Text: text}); return has && err == nil })
 	return id
 }
 
@@ -228,5 +228,7 @@ func TestRealP4_Codex(t *testing.T) {
 	r.deliver(second, "say in the second")
 	assert.Equal(t, []string{"in the second"}, r.ends(second, "say in the second").Texts)
 	r.deliver(second, "limit")
-	assert.Equal(t, talk.FailedLimit, r.ends(second, "limit").Failure.Kind)
+	limited := r.ends(second, "limit").Failure
+	assert.Equal(t, talk.FailedLimit, limited.Kind)
+	assert.True(t, limited.Until.After(time.Now()), "it has the time of the account's window")
 }

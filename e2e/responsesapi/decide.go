@@ -17,6 +17,7 @@ type Reply struct {
 	Input  map[string]any // its arguments
 	Script string         // of a script
 	Patch  string         // what a call of apply_patch does
+	Fails  string         // the code with which the answer fails; "" if it does not
 	Status int            // HTTP status of an error reply; 0 for none
 	Kind   string         // of the error
 }
@@ -52,7 +53,10 @@ type Entry struct {
 //	slow N      "slow word" over and over for N seconds
 //	error N     an API error with HTTP status N
 //	limit       the error of an account that has used what it may use
+//	full        the error of a conversation that no longer fits into the model's context
 //	anything    echo: anything
+//
+// A turn that Codex begins by itself, because a goal is not reached, says "goal word" for two seconds.
 //
 // A model in code mode has no other tool than exec, whose script calls them.
 func Decide(r Request) Reply {
@@ -73,6 +77,9 @@ func Decide(r Request) Reply {
 func decide(r Request) Reply {
 	if out, ok := lastOutput(r); ok {
 		return Reply{Text: "tool result: " + out}
+	}
+	if r.pursuesGoal() {
+		return Reply{Text: "goal word", Over: 2 * time.Second}
 	}
 	text := lastWords(r)
 	word, rest, _ := strings.Cut(text, " ")
@@ -103,11 +110,16 @@ func decide(r Request) Reply {
 		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
 	case "error":
 		return Reply{Status: number(rest, http.StatusBadRequest), Kind: "scripted"}
+	case "full":
+		return Reply{Fails: "context_length_exceeded"}
 	case "limit":
-		return Reply{Status: http.StatusTooManyRequests, Kind: "usage_limit_reached"}
+		return Reply{Status: http.StatusTooManyRequests, Kind: usedUp}
 	}
 	return Reply{Text: "echo: " + text}
 }
+
+// usedUp is the error of an account that has used what it may use.
+const usedUp = "usage_limit_reached"
 
 // exec is the tool of a model in code mode, which can also ask the person.
 const (
@@ -123,6 +135,16 @@ func (r Request) inCodeMode() bool {
 					return true
 				}
 			}
+		}
+	}
+	return false
+}
+
+// pursuesGoal reports whether Codex has begun the turn by itself, because a goal is not reached.
+func (r Request) pursuesGoal() bool {
+	for _, e := range slices.Backward(r.Input) {
+		if e.Type == "message" && e.Role == "user" {
+			return len(e.Content) > 0 && strings.HasPrefix(e.Content[0].Text, `<codex_internal_context source="goal">`)
 		}
 	}
 	return false

@@ -75,7 +75,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 
 	reply := Decide(request)
-	limits(w.Header())
+	limits(w.Header(), reply.Kind == usedUp)
 	if reply.Status != 0 {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(reply.Status)
@@ -87,8 +87,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // limits are the headers by which Codex knows the limits of an account (0.169.0).
-func limits(h http.Header) {
-	h.Set("X-Codex-Primary-Used-Percent", "12.5")
+// used: the first window is used up.
+func limits(h http.Header, used bool) {
+	h.Set("X-Codex-Primary-Used-Percent", map[bool]string{false: "12.5", true: "100"}[used])
 	h.Set("X-Codex-Primary-Window-Minutes", "300")
 	h.Set("X-Codex-Primary-Reset-At", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
 	h.Set("X-Codex-Secondary-Used-Percent", "40")
@@ -122,6 +123,10 @@ func answer(ctx context.Context, w http.ResponseWriter, r Request, reply Reply) 
 	e := &events{w: w}
 	id := newID("resp_")
 	e.send("response.created", map[string]any{"response": map[string]any{"id": id}})
+	if reply.Fails != "" {
+		e.send("response.failed", map[string]any{"response": map[string]any{"id": id, "error": map[string]string{"code": reply.Fails, "message": "scripted " + reply.Fails}}})
+		return
+	}
 	if text := e.text(ctx, reply); text != "" && ctx.Err() == nil {
 		e.send("response.output_item.done", map[string]any{"output_index": 0, "item": map[string]any{"type": "message", "role": "assistant",
 			"id": newID("msg_"), "content": []any{map[string]any{"type": "output_text", "text": text}}}})

@@ -246,7 +246,7 @@ func (w *Session) cluesOf(ctx context.Context, p Prompt) clues {
 // position.
 func (w *Session) traceOf(p Prompt) (agent.Trace, error) {
 	if d := w.term.agent().Delivery; d != nil {
-		has, err := d.HasReceipt(p.Mark.AgentSessionID, p.delivery())
+		has, err := d.HasReceipt(p.Mark.AgentSessionID, agent.Sent{ID: p.delivery(), Text: p.Text, At: p.Mark.At.Truncate(time.Millisecond)})
 		return agent.Trace{Arrived: has && err == nil}, err
 	}
 	path, since := w.markedPath(*p.Mark), p.Mark.At.Truncate(time.Millisecond) // lines are dated in milliseconds

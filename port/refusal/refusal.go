@@ -204,7 +204,7 @@ func Unable(can port.Abilities, text string, class talk.PromptClass) error {
 		return New(NoCompact, "the agent has no /compact")
 	case name == "/model" && len(can.Models) == 0:
 		return New(NoModels, "the model of the agent cannot be switched")
-	case can.Prose && command.MatchString(text):
+	case can.Prose && strings.TrimSpace(text) != "/compact" && command.MatchString(text):
 		return New(IsProse, "the agent would read the command as a text")
 	}
 	return nil

@@ -38,7 +38,7 @@ type server struct {
 	status    string // of all conversations
 	userAgent string
 	joined    []string
-	start     func(ws *websocket.Conn, m jsonrpc.Message) // answers turn/start
+	start     func(ws *websocket.Conn, m jsonrpc.Message) // answers turn/start and thread/compact/start
 	resumed   func(conversation uuid.UUID)                // before the answer to thread/resume; may be nil
 
 	mu      sync.Mutex
@@ -167,7 +167,7 @@ func (s *server) answer(ws *websocket.Conn, m jsonrpc.Message) {
 			s.raw(ws, event)
 		}
 		s.send(ws, m.ID, map[string]any{"thread": thread})
-	case "turn/start":
+	case "turn/start", "thread/compact/start":
 		s.start(ws, m)
 	}
 }
@@ -213,6 +213,23 @@ func TestP4_TextIsAccepted(t *testing.T) {
 	assert.Equal(t, []string{"initialize", "initialized", "thread/loaded/list"}, calls[:3])
 	assert.Equal(t, "turn/start", calls[len(calls)-1])
 	assert.NotContains(t, calls, "thread/resume", "a new conversation cannot be joined")
+}
+
+// The server has a call for this command. As a text the model would read it.
+func TestP4_CompactIsACall(t *testing.T) {
+	s := newServer(t, thread1)
+	s.start = func(ws *websocket.Conn, m jsonrpc.Message) {
+		assert.JSONEq(t, `{"threadId":"`+thread1.String()+`"}`, string(m.Params))
+		s.send(ws, m.ID, map[string]any{})
+	}
+	to := agent.Recipient{PID: s.process.PID, ProcStart: 7, Conversation: thread1}
+	require.NoError(t, Delivery{Processes: s}.Deliver(t.Context(), to, uuid.New(), " /compact"))
+	assert.Contains(t, s.called(), "thread/compact/start")
+	assert.NotContains(t, s.called(), "turn/start")
+
+	s.status = `{"type":"active","activeFlags":[]}`
+	err := Delivery{Processes: s}.Deliver(t.Context(), to, uuid.New(), "/compact")
+	require.ErrorIs(t, err, agent.ErrNotDelivered, "it would interrupt the turn")
 }
 
 // A text reaches only the bound server, with the conversation that the terminal shows, and not while it works or asks. Of a word that

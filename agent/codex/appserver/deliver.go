@@ -3,6 +3,7 @@ package appserver
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -12,7 +13,7 @@ import (
 
 // Receipts knows which texts a conversation shows.
 type Receipts interface {
-	HasReceipt(conversation, id uuid.UUID) (bool, error)
+	HasReceipt(conversation uuid.UUID, of agent.Sent) (bool, error)
 }
 
 // Delivery is the agent.Delivery of Codex.
@@ -22,7 +23,10 @@ type Delivery struct {
 	Title     Title
 }
 
-// Deliver sends a text to a server. It does not join the conversation: a new one has no rollout
+// Compact is the command that a server has a call for. Other commands are for its terminal.
+const Compact = "/compact"
+
+// Deliver sends a text to a server, or asks it to shorten the conversation. It does not join the conversation: a new one has no rollout
 // yet, and then the server refuses that.
 func (d Delivery) Deliver(ctx context.Context, to agent.Recipient, id uuid.UUID, text string) error {
 	c, t, err := d.reach(ctx, to)
@@ -30,6 +34,9 @@ func (d Delivery) Deliver(ctx context.Context, to agent.Recipient, id uuid.UUID,
 		return fmt.Errorf("%w: %w", agent.ErrNotDelivered, err)
 	}
 	defer c.Close()
+	if strings.TrimSpace(text) == Compact {
+		return c.call(ctx, "thread/compact/start", map[string]any{"threadId": t.ID}, nil)
+	}
 	input := []map[string]any{{"type": "text", "text": text}}
 	return c.call(ctx, "turn/start", map[string]any{"threadId": t.ID, "clientUserMessageId": id, "input": input}, nil)
 }
@@ -55,6 +62,6 @@ func (d Delivery) reach(ctx context.Context, to agent.Recipient) (c *Conn, t Thr
 }
 
 // HasReceipt reads the rollout.
-func (d Delivery) HasReceipt(conversation, id uuid.UUID) (bool, error) {
-	return d.Receipts.HasReceipt(conversation, id)
+func (d Delivery) HasReceipt(conversation uuid.UUID, of agent.Sent) (bool, error) {
+	return d.Receipts.HasReceipt(conversation, of)
 }

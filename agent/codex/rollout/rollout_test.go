@@ -154,6 +154,38 @@ func TestLimitHasItsEnd(t *testing.T) {
 	}
 }
 
+// A compaction has no id of ccbot's. The receipt of the command is the end of a turn without a prompt, whether
+// it has compacted or failed, that has begun since.
+func TestP4_ReceiptOfCompact(t *testing.T) {
+	const began, prompt, ended = `{"timestamp":"2026-11-29T09:09:14Z","type":"event_msg","payload":{"type":"task_started","turn_id":"t"}}` + "\n",
+		`{"timestamp":"2026-11-29T09:09:15Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"hi"}]}}}` + "\n",
+		`{"timestamp":"2026-11-29T09:09:16Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"t"}}` + "\n"
+	const compacted = `{"timestamp":"2026-11-29T09:09:15Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"ContextCompaction","id":"i"}}}` + "\n"
+	before, at := time.Date(2026, 11, 29, 9, 9, 13, 0, time.UTC), time.Date(2026, 11, 29, 9, 9, 14, 500, time.UTC)
+	for _, tt := range []struct {
+		name, lines string
+		since       time.Time
+		want        bool
+	}{
+		{"it has compacted", began + compacted, before, true},
+		{"it has failed", began + ended, before, true},
+		{"it runs", began, before, false},
+		{"it began before", began + compacted + ended, at, false},
+		{"another turn", began + prompt + ended, before, false},
+		{"a turn that compacts by itself", began + prompt + compacted + ended, before, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := New(t.TempDir())
+			file := filepath.Join(f.Folder(), "2026", "11", "26", "rollout-2026-11-26T00-00-00-"+turns.String()+".jsonl")
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+			require.NoError(t, os.WriteFile(file, []byte(tt.lines), 0o600))
+			has, err := f.HasReceipt(turns, agent.Sent{ID: uuid.New(), Text: "/compact", At: tt.since})
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, has)
+		})
+	}
+}
+
 // A tool fails by its exit code, not by words that it prints.
 func TestToolFailsByExitCode(t *testing.T) {
 	for output, want := range map[string]bool{
@@ -272,11 +304,11 @@ func TestPlanBecomesTasks(t *testing.T) {
 func TestP4_ReceiptByID(t *testing.T) {
 	f := home(t)
 	for id, want := range map[string]bool{"9be1aa85-acc6-4d7e-b256-5716c3681735": true, "01a218bf-f1a0-7a31-a160-d9b243be56e0": false /* a turn's id */} {
-		has, err := f.HasReceipt(turns, uuid.MustParse(id))
+		has, err := f.HasReceipt(turns, agent.Sent{ID: uuid.MustParse(id)})
 		require.NoError(t, err)
 		assert.Equal(t, want, has, id)
 	}
-	has, err := f.HasReceipt(uuid.Must(uuid.NewV7()), turns)
+	has, err := f.HasReceipt(uuid.Must(uuid.NewV7()), agent.Sent{ID: turns})
 	require.NoError(t, err, "there is no file before the first prompt")
 	assert.False(t, has)
 	trace, err := f.Trace(path(t, f, turns), 0, time.Time{}, "two lines `!` /new")

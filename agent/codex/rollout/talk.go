@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
+	"ccbot/agent"
 	"ccbot/agent/history"
 	"ccbot/agent/jsonl"
 	"ccbot/port/talk"
@@ -27,8 +30,9 @@ func (f Files) Grew(path string, offset int64) (grew bool, err error) {
 // receiptSpan is the end of a rollout in which a receipt is searched for.
 const receiptSpan = 64 << 20
 
-// HasReceipt looks for the prompt with an id. Codex notes the id of a client with the prompt.
-func (f Files) HasReceipt(conversation, id uuid.UUID) (has bool, err error) {
+// HasReceipt looks for the prompt with an id. Codex notes the id of a client with the prompt, but a
+// compaction has none.
+func (f Files) HasReceipt(conversation uuid.UUID, of agent.Sent) (has bool, err error) {
 	path, err := f.Find(conversation)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // the file is made at the first prompt
@@ -41,13 +45,38 @@ func (f Files) HasReceipt(conversation, id uuid.UUID) (has bool, err error) {
 		return false, err
 	}
 	begin := talk.Cursor{Path: path, Offset: max(0, end.Offset-receiptSpan)}
+	if strings.TrimSpace(of.Text) == "/compact" {
+		return f.compacts(begin, of.At)
+	}
 	_, err = f.Lines(begin, true, func(text []byte) bool {
-		if !bytes.Contains(text, []byte(id.String())) {
+		if !bytes.Contains(text, []byte(of.ID.String())) {
 			return true
 		}
 		items, _ := parse(text) // a broken line proves nothing
 		for _, i := range items {
-			has = has || i.Kind == jsonl.UserPrompt && i.MessageID == id.String()
+			has = has || i.Kind == jsonl.UserPrompt && i.MessageID == of.ID.String()
+		}
+		return !has
+	})
+	return has, err
+}
+
+// compacts reports whether a turn without a prompt has begun since a time, and has compacted the
+// conversation or ended.
+func (f Files) compacts(from talk.Cursor, since time.Time) (has bool, err error) {
+	began := false
+	_, err = f.Lines(from, true, func(text []byte) bool {
+		l, err := read(text)
+		if err != nil || l.Type != event { // a broken line proves nothing
+			return true
+		}
+		switch p := l.Payload; {
+		case p.Type == "task_started":
+			began = !l.Timestamp.Before(since)
+		case p.Item.Type == "UserMessage":
+			began = false
+		case p.Item.Type == "ContextCompaction", p.Type == "task_complete", p.Type == "turn_aborted":
+			has = has || began
 		}
 		return !has
 	})
