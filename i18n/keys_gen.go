@@ -153,6 +153,7 @@ const (
 	HeldSync                  Key = "held_sync"    // Name
 	HeldBudget                Key = "held_budget"  // Name
 	HeldCosts                 Key = "held_costs"   // Name
+	HeldGoal                  Key = "held_goal"    // Name
 	HeldAway                  Key = "held_away"    // Away, Name
 	TakenBackLater            Key = "taken_back_later"
 	HeldSmall                 Key = "held_small"  // Name
@@ -256,6 +257,7 @@ const (
 	StateCrashed              Key = "state_crashed"
 	PhaseIdle                 Key = "phase_idle"
 	NowCompacting             Key = "now_compacting"
+	NowPursuing               Key = "now_pursuing"
 	PhaseWaitingPermission    Key = "phase_waiting_permission"
 	PhaseUnknown              Key = "phase_unknown"
 	WaitsFor                  Key = "waits_for"       // What
@@ -335,6 +337,7 @@ const (
 	ConversationNew           Key = "conversation_new"    // Name
 	ConversationPlan          Key = "conversation_plan"   // Name
 	OwnSchedule               Key = "own_schedule"        // Name, Said
+	GoalPaused                Key = "goal_paused"         // Name
 	CommandOff                Key = "command_off"
 	StopRefused               Key = "stop_refused" // Command, Name
 	ButtonTakeOver            Key = "button_take_over"
@@ -746,6 +749,7 @@ const (
 	ButtonDetails             Key = "button_details"
 	ButtonCompact             Key = "button_compact"
 	ButtonInterruptSend       Key = "button_interrupt_send"
+	ButtonPauseGoal           Key = "button_pause_goal"
 	ButtonSendNext            Key = "button_send_next"
 	SentNow                   Key = "sent_now"         // Name
 	TurnInterrupted           Key = "turn_interrupted" // Name

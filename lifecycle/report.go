@@ -103,6 +103,7 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	}
 	if seen.changed || seen.due || view.Noted(*w.r).Phase != view.Doing(*w.view, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
+		w.view.Pursues = w.r.Progress.Pursues
 	}
 	now := view.Doing(*w.view, w.r.Progress.Failed)
 	if next := w.r.Budget.Next(); now.Works() && next != w.r.Budget {

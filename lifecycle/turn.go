@@ -120,7 +120,7 @@ func (w *turn) keepProgress() bool {
 // were read.
 func sameWork(p, q history.Progress) bool {
 	open := p.OpenTurn == q.OpenTurn || p.OpenTurn != nil && q.OpenTurn != nil && *p.OpenTurn == *q.OpenTurn
-	return open && p.Failed == q.Failed && p.Path == q.Path && p.From == q.From && p.Turns == q.Turns && p.LastTurnAt.Equal(q.LastTurnAt) &&
+	return open && p.Failed == q.Failed && p.Pursues == q.Pursues && p.Path == q.Path && p.From == q.From && p.Turns == q.Turns && p.LastTurnAt.Equal(q.LastTurnAt) &&
 		p.Model == q.Model && p.RequestedModel == q.RequestedModel && p.PermissionMode == q.PermissionMode && p.Tokens == q.Tokens && slices.Equal(p.Tasks, q.Tasks)
 }
 

@@ -25,6 +25,7 @@ type Progress struct {
 	// Failed is the failure of the last turn, or the reason why a prompt began none. The zero
 	// value: there was no failure, or the agent has continued since.
 	Failed         talk.Failure `json:"failed,omitzero"`
+	Pursues        bool         `json:"pursues,omitempty"`         // a goal: the agent begins its next turn by itself
 	PermissionMode string       `json:"permission_mode,omitempty"` // the agent's, the last that it noted
 	Tasks          []port.Task  `json:"tasks,omitempty"`           // the agent's own to-do items
 	Tokens         port.Tokens  `json:"tokens"`

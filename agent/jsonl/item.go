@@ -30,6 +30,7 @@ const (
 	LocalCommand    talk.Kind = "local_command"    // "/name args" or "!command", as typed
 	LocalOutput     talk.Kind = "local_output"     // the output of a local command; Text may be blank
 	PlanBegun       talk.Kind = "plan_begun"       // the conversation begins with a plan that an earlier one has made
+	GoalPaused      talk.Kind = "goal_paused"      // the agent no longer begins turns by itself until a goal is reached
 	ScheduleFired   talk.Kind = "schedule_fired"   // a schedule of the agent's own begins a turn; Text is its prompt
 	// TooLong stands for a line that does not fit in memory even without its long strings: Size.
 	// Nothing else is known of it.

@@ -65,6 +65,10 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 		if a.InFull(r) {
 			return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.ConversationPlan, name))}
 		}
+	case talk.GoalPaused:
+		if a.InFull(r) {
+			return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(i18n.GoalPaused, name))}
+		}
 	case talk.ScheduleFired:
 		if a.InFull(r) {
 			name["Said"] = chat.Head(chat.FirstLine(item.Text), noticeRoom)

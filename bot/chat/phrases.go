@@ -178,6 +178,8 @@ func (p Phrases) NowText(n talk.Activity) string {
 	case what == "":
 	case n.Phase == talk.PhaseWorking && n.What == talk.Compacting:
 		return p.Words.Say(i18n.NowCompacting)
+	case n.Phase == talk.PhaseWorking && n.What == talk.Pursuing:
+		return p.Words.Say(i18n.NowPursuing)
 	case n.Phase.Waiting():
 		return p.Words.Say(i18n.WaitsFor, i18n.Args{"What": p.AskedText(n.What)})
 	case n.Phase == talk.PhaseAPIError && !n.Until.IsZero():

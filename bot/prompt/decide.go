@@ -33,6 +33,7 @@ var (
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
 	leaveView     = answer{i18n.ButtonLeaveView, "", i18n.ViewLeft}
 	sendNow       = answer{i18n.ButtonInterruptSend, "", i18n.SentNow}
+	pauseGoal     = answer{i18n.ButtonPauseGoal, "", i18n.SentNow}
 	useAsPrompt   = answer{i18n.ButtonUseAsPrompt, "", i18n.SentAgain}
 	runCommand    = answer{i18n.ButtonCommand, outbox.Primary, i18n.TakenAsCommand}
 	sendUnchanged = answer{i18n.ButtonSendToAgent, "", i18n.SentAgain}
@@ -50,7 +51,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		return p.Queue.Cancel(ctx, e.Session, e.Key)
 	case sendAnyway: // a draft in the box comes as news
 		return p.Queue.SendAnyway(ctx, e.Session, e.Key)
-	case sendNow:
+	case sendNow, pauseGoal: // the key that interrupts the turn also pauses the goal
 		reported, err := p.Queue.SendNow(ctx, e.Session, e.Key)
 		if err != nil || reported {
 			return err

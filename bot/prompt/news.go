@@ -24,7 +24,7 @@ var heldTexts = map[news.Wait]i18n.Key{
 	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash,
 	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll, news.HeldKeys: i18n.HeldKeys,
 	news.HeldSync: i18n.HeldSync, news.HeldSmall: i18n.HeldSmall, news.HeldBudget: i18n.HeldBudget,
-	news.HeldCosts: i18n.HeldCosts,
+	news.HeldCosts: i18n.HeldCosts, news.HeldGoal: i18n.HeldGoal,
 }
 
 // onNews reports the outcome of prompts, and a person's draft in the box.
@@ -90,6 +90,10 @@ func reportHeld(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, 
 		return err
 	}
 	switch n.Why {
+	case news.HeldGoal:
+		if e.State == inbox.Held {
+			return p.ask(ctx, facts{Reason: pursuing}, e, r)
+		}
 	case news.Queued:
 		if e.State == inbox.Held { // otherwise its text is in the box
 			return p.ask(ctx, facts{Reason: queued}, e, r)
@@ -117,7 +121,7 @@ func (p *Prompts) ListWaiting(ctx context.Context, to address.Conversation, sess
 func list(ctx context.Context, p *Prompts, to address.Conversation, session uuid.UUID, now talk.Activity) error {
 	var errs []error
 	for _, c := range p.cards.List() {
-		if c.Payload.Reason == queued && c.Content.Session == session && c.Content.To == to {
+		if (c.Payload.Reason == queued || c.Payload.Reason == pursuing) && c.Content.Session == session && c.Content.To == to {
 			errs = append(errs, p.close(ctx, c.Key, render.Plain(p.Chat.In(to).Say(i18n.QuestionBelow))))
 		}
 	}

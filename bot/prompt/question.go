@@ -43,6 +43,7 @@ const (
 	unaddressed reason = "unaddressed"
 	nobody      reason = "nobody"    // no session is open
 	queued      reason = "queued"    // it waits for the end of a turn
+	pursuing    reason = "pursuing"  // it waits for a goal
 	draft       reason = "draft"     // it waits for a draft of a person in the box
 	scrolled    reason = "scrolled"  // it waits because a person has scrolled back in the window
 	first       reason = "first"     // its sender is about to start the session that gets it
@@ -89,6 +90,7 @@ var questions = map[reason]question{
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
 	held:        {state: inbox.Held},
 	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
+	pursuing:    {state: inbox.Held, says: i18n.HeldGoal, answers: []answer{pauseGoal}},
 	draft:       {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint, answers: []answer{sendAnyway}},
 	scrolled:    {state: inbox.Held, says: i18n.HeldScroll, answers: []answer{leaveView}},
 	away:        {state: inbox.Held, says: i18n.HeldAway, answers: []answer{takeBack}},

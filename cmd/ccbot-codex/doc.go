@@ -7,9 +7,10 @@
 //   - It starts one server and one terminal. When one of them ends, or a signal comes, it ends the
 //     other, and ends with the exit code of the first.
 //   - Its children do not survive it, even if it is killed: the kernel ends them (on Linux).
+//   - Before a resume it pauses the conversation's goal, for which Codex would begin a turn by itself.
 //   - Only the user who runs it can open the folder of the socket, which is removed at the end.
 //
-// Its limits: it asks and answers nothing, and keeps no state. The server's output is shown only
+// Its limits: it answers nothing, and keeps no state. If the goal cannot be paused, it is not. The server's output is shown only
 // if it ends first. The id after --conversation has no effect: it shows what the pane was opened
 // for.
 package main

@@ -62,6 +62,11 @@ func (p pane) run(parent context.Context) (code int, err error) {
 		<-server.done
 		return max(server.exitCode(), 1), fmt.Errorf("%w\n%s", err, said.text)
 	}
+	if len(p.verb) == 2 && p.verb[0] == "resume" {
+		if err := pauseGoal(ctx, socket, p.verb[1]); err != nil {
+			fmt.Fprintln(os.Stderr, "ccbot-codex: a goal of the conversation is not paused:", err)
+		}
+	}
 	show := exec.CommandContext(ctx, p.program, slices.Concat(p.verb, []string{"--remote", "unix://" + socket, "-c", title}, p.flags)...)
 	show.Stdin, show.Stdout, show.Stderr = os.Stdin, os.Stdout, os.Stderr
 	terminal, err := start(show)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,9 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/jsonrpc"
 	"ccbot/internal/processtest"
 	"ccbot/internal/waittest"
 )
@@ -49,6 +53,7 @@ func standIn(args []string) error {
 			return err
 		}
 		defer l.Close()
+		go func() { _ = http.Serve(l, http.HandlerFunc(serve)) }()
 	}
 	file := filepath.Join(os.Getenv("NOTES"), name)
 	if err := os.WriteFile(file+".new", fmt.Appendf(nil, "%d %s", os.Getpid(), strings.Join(args, " ")), 0o600); err != nil {
@@ -62,6 +67,34 @@ func standIn(args []string) error {
 			return nil
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// serve is the server's part that knows a goal, whose state is in a file. It notes each call with its parameters.
+func serve(w http.ResponseWriter, r *http.Request) {
+	notes := os.Getenv("NOTES")
+	ws, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer ws.CloseNow()
+	for {
+		_, data, err := ws.Read(r.Context())
+		var m jsonrpc.Message
+		if err != nil || json.Unmarshal(data, &m) != nil {
+			return
+		}
+		calls, err := os.OpenFile(filepath.Join(notes, "calls"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return
+		}
+		_, _ = fmt.Fprintln(calls, m.Method, string(m.Params)) // the test finds that it is missing
+		_ = calls.Close()
+		if m.ID != nil {
+			m = jsonrpc.Message{ID: m.ID, Result: json.RawMessage(`{"goal":{"status":"` + os.Getenv("GOAL") + `"}}`)}
+			data, _ = json.Marshal(m)
+			_ = ws.Write(r.Context(), websocket.MessageText, data)
+		}
 	}
 }
 
@@ -134,6 +167,35 @@ func TestP2_PartsEndTogether(t *testing.T) {
 			_ = r.cmd.Wait()
 			want := map[string]int{"terminal": 3, "server": 3, "terminal killed": 137, "server killed": 137, "server asked to end": 143}
 			assert.Equal(t, want[name], r.cmd.ProcessState.ExitCode(), r.out)
+			r.ended(terminal, server)
+		})
+	}
+}
+
+// Codex begins a turn for an active goal as soon as a conversation is resumed.
+func TestGoalIsPausedBeforeResume(t *testing.T) {
+	for _, tt := range []struct {
+		name, verb, goal string
+		calls            int
+		pauses           bool
+	}{
+		{"an active goal", "resume", "active", 4, true},
+		{"a goal that is reached", "resume", "complete", 3, false},
+		{"a copy, which has none", "fork", "active", 0, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := begin(t, []string{"GOAL=" + tt.goal}, tt.verb, "y", "--")
+			terminal, _ := r.note("terminal")
+			server, _ := r.note("server")
+			calls, err := os.ReadFile(filepath.Join(r.notes, "calls"))
+			if tt.calls > 0 {
+				require.NoError(t, err)
+			}
+			assert.Equal(t, tt.calls, strings.Count(string(calls), "\n"), string(calls))
+			assert.Equal(t, tt.pauses, strings.Contains(string(calls), `thread/goal/set {"origin":"user","status":"paused","threadId":"y"}`), string(calls))
+			require.NoError(t, os.WriteFile(filepath.Join(r.notes, "terminal.end"), nil, 0o600))
+			_ = r.cmd.Wait()
+			assert.NotContains(t, r.out.String(), "is not paused")
 			r.ended(terminal, server)
 		})
 	}

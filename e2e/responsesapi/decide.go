@@ -56,7 +56,7 @@ type Entry struct {
 //	full        the error of a conversation that no longer fits into the model's context
 //	anything    echo: anything
 //
-// A turn that Codex begins by itself, because a goal is not reached, says "goal word" for two seconds.
+// A turn that Codex begins by itself, because a goal is not reached, says "goal word" for six seconds.
 //
 // A model in code mode has no other tool than exec, whose script calls them.
 func Decide(r Request) Reply {
@@ -75,11 +75,11 @@ func Decide(r Request) Reply {
 }
 
 func decide(r Request) Reply {
+	if r.pursuesGoal() { // after it, an output names the goal
+		return Reply{Text: "goal word", Over: 6 * time.Second}
+	}
 	if out, ok := lastOutput(r); ok {
 		return Reply{Text: "tool result: " + out}
-	}
-	if r.pursuesGoal() {
-		return Reply{Text: "goal word", Over: 2 * time.Second}
 	}
 	text := lastWords(r)
 	word, rest, _ := strings.Cut(text, " ")

@@ -79,7 +79,7 @@ var sideways = map[[2]string]string{
 // only lists packages that may import no other package of the module.
 var only = map[string][]string{
 	"cmd/ccbot-hook":         {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
-	"cmd/ccbot-codex":        nil,                   // its children have a terminal, and need nothing of ccbot
+	"cmd/ccbot-codex":        {"internal/jsonrpc"},  // its children have a terminal, and need nothing else of ccbot
 	"i18n":                   nil,
 	"internal/hookwire":      {"internal/procstat"}, // one reader of /proc for the table and the hook
 	"internal/procstat":      nil,

@@ -55,7 +55,7 @@ func (w caller) deliver(ctx context.Context, p Prompt) error {
 func (w caller) hold(ctx context.Context, p Prompt) error {
 	p.State, p.Mark = Held, nil
 	w.s.Again = view.HoldPace
-	if err := w.s.typist.prompts.SavePrompt(p); err != nil || w.s.term.Phase() == talk.PhaseWorking || w.s.term.DialogOpen() {
+	if err := w.s.typist.prompts.SavePrompt(p); err != nil || w.s.term.Phase() == talk.PhaseWorking || w.s.term.Pursues || w.s.term.DialogOpen() {
 		return err // the next step reports what the prompt waits for
 	}
 	return w.s.hold(ctx, news.HeldUnknown, &p)
@@ -82,6 +82,8 @@ func decideCall(v view.View, p *Prompt) Decision {
 		return Decision{Act: Type, Again: view.Soon}
 	case waited < queueNotice:
 		return Decision{Again: queueNotice - max(waited, 0)}
+	case v.Pursues && v.Phase() != talk.PhaseUnknown: // between two turns it is idle for milliseconds
+		return Decision{Act: Hold, Why: news.HeldGoal, Again: view.HoldPace}
 	case v.Phase() == talk.PhaseWorking:
 		return Decision{Act: Hold, Why: news.Queued, Again: view.HoldPace}
 	}

@@ -12,6 +12,7 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
 	"ccbot/lifecycle/view/viewtest"
+	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
@@ -50,6 +51,34 @@ func TestForgetEndsProgress(t *testing.T) {
 
 // behindAgents is an agent that only waits for agents in the background.
 func behindAgents(v *view.View) { v.State.Phase, v.Screen.Background = talk.PhaseWorking, true }
+
+// A text for an agent that takes it by a call is given to it only between two turns. An agent that pursues a
+// goal is idle there for milliseconds.
+func TestP4_DecideCall(t *testing.T) {
+	pursues := func(v *view.View) { v.ByCall, v.Pursues = true, true }
+	busy := func(v *view.View) { v.State.Phase, v.Screen.Busy = talk.PhaseWorking, true }
+	drawn := func(v *view.View) { v.Screen.Busy = true }
+	for _, tt := range []struct {
+		name   string
+		v      view.View
+		waited time.Duration
+		want   Act
+		why    news.Wait
+	}{
+		{"idle", viewtest.Free(), time.Minute, Type, ""},
+		{"it works", viewtest.Free(busy), time.Minute, Hold, news.Queued},
+		{"it pursues a goal", viewtest.Free(busy, pursues), time.Minute, Hold, news.HeldGoal},
+		{"for a moment only", viewtest.Free(busy, pursues), time.Second, Wait, ""},
+		{"between two turns, as the screen still shows one", viewtest.Free(drawn, pursues), time.Minute, Hold, news.HeldGoal},
+		{"between two turns", viewtest.Free(pursues), time.Minute, Type, ""},
+		{"nobody knows", view.View{Now: viewtest.Noon, Pursues: true}, time.Minute, Hold, news.HeldUnknown},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := decideCall(tt.v, &Prompt{State: Held, Since: viewtest.Noon.Add(-tt.waited)})
+			assert.Equal(t, []any{tt.want, tt.why}, []any{d.Act, d.Why})
+		})
+	}
+}
 
 // Each row of decideTyped, and what must keep it from holding.
 func TestP4_DecideTyped(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 //	the terminal asks, or a subagent waits for the chat    it waits for a person
 //	the screen counts down to another try of a request     the API refuses its requests
 //	the screen says so                                     it shortens its conversation
+//	a turn runs, and a goal is not reached                 it pursues the goal
 //	a turn runs                                            it works
 //	no turn runs, and the last one has failed              the failure; a limit until its end
 //	no turn runs                                           it is idle
@@ -29,6 +30,8 @@ func Doing(v View, failed talk.Failure) talk.Activity {
 		return talk.Activity{Phase: talk.PhaseAPIError, What: v.Screen.Retry, Until: v.Now.Add(v.Screen.RetryIn).UTC()}
 	case p == talk.PhaseWorking && v.Captured && v.Screen.Compacts:
 		return talk.Activity{Phase: p, What: talk.Compacting}
+	case p == talk.PhaseWorking && v.Pursues:
+		return talk.Activity{Phase: p, What: talk.Pursuing}
 	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":
 		return After(failed).At(v.Now)
 	}

@@ -76,7 +76,7 @@ func (o *Observer) noteWord(product, version, word string) {
 // View looks at the session's pane and agent.
 func (o *Observer) View(ctx context.Context, r session.Record) View {
 	by := o.Agents.Of(r.AgentName)
-	v := View{Now: o.Now(), Reader: by.Reader, ByCall: by.Delivery != nil, ByHook: by.Asks != nil, ByServer: by.Requests != nil}
+	v := View{Now: o.Now(), Reader: by.Reader, ByCall: by.Delivery != nil, ByHook: by.Asks != nil, ByServer: by.Requests != nil, Pursues: r.Progress.Pursues}
 	if r.Binding == nil {
 		return v
 	}

@@ -65,6 +65,7 @@ func TestDoing(t *testing.T) {
 	asks := func(tool string) func(*view.View) { return func(v *view.View) { v.Relayed, v.Tool = true, tool } }
 	retries := func(v *view.View) { v.Screen.Retry, v.Screen.RetryIn = "529 Overloaded", 33*time.Second }
 	compacts := func(v *view.View) { v.Screen.Compacts = true }
+	pursues := func(v *view.View) { v.Pursues = true }
 	failed := func(kind talk.FailureKind, until time.Time) talk.Failure {
 		return talk.Failure{Kind: kind, Text: "said", Until: until}
 	}
@@ -79,6 +80,9 @@ func TestDoing(t *testing.T) {
 		{"working", free(busy), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking}},
 		{"it shortens its conversation", free(busy, compacts), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking, What: talk.Compacting}},
 		{"it has shortened it", free(compacts), talk.Failure{}, talk.Activity{Phase: talk.PhaseIdle}},
+		{"it pursues a goal", free(busy, pursues), talk.Failure{}, talk.Activity{Phase: talk.PhaseWorking, What: talk.Pursuing}},
+		{"a goal at a limit", free(pursues), failed(talk.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
+		{"a question comes before a goal", free(busy, pursues, below("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
 		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseUnknown}},
 		{"a dialog of which no request tells", free(waitsFor("permission prompt")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission}},
 		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},

@@ -31,7 +31,7 @@ type Activity struct {
 	Phase Phase
 	// What is the tool of PhaseWaitingPermission and PhaseWaitingAnswer, or the message of Claude
 	// Code or the hook for PhaseLoggedOut, PhaseLimited, PhaseAPIError and PhaseBlocked, or the
-	// agent's own word for PhaseUnknown, which ccbot does not know, or Compacting for PhaseWorking; empty: unknown.
+	// agent's own word for PhaseUnknown, which ccbot does not know, or Compacting or Pursuing for PhaseWorking; empty: unknown.
 	What string
 	// Until is the end of PhaseLimited, or the time of the next attempt after PhaseAPIError; zero:
 	// unknown, or no attempt follows.
@@ -40,6 +40,9 @@ type Activity struct {
 
 // Compacting is the Activity.What of an agent that shortens its conversation.
 const Compacting = "compacting"
+
+// Pursuing is the Activity.What of an agent that begins one turn after the other until a goal is reached.
+const Pursuing = "pursuing"
 
 // Works reports whether a turn runs and waits for no person.
 func (a Activity) Works() bool {

@@ -180,6 +180,7 @@ const (
 	TurnEnd            Kind = "turn_end"
 	LocalOutput        Kind = "local_output"        // the output of a command
 	PlanBegun          Kind = "plan_begun"          // a conversation begins with a plan that an earlier one has made
+	GoalPaused         Kind = "goal_paused"         // the agent no longer begins turns by itself until a goal is reached
 	ScheduleFired      Kind = "schedule_fired"      // a schedule of the agent's own begins a turn with Text
 	PermissionDecision Kind = "permission_decision" // a hook's answer was applied
 	TooLong            Kind = "too_long"            // a line too long to read

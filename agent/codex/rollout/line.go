@@ -40,9 +40,10 @@ type line struct {
 		ThreadUsage    struct {
 			Total int64 `json:"total_tokens"`
 		} `json:"thread_token_usage"` // up to this response
-		RateLimits   *limits         `json:"rate_limits"`
-		Source       json.RawMessage // of session_meta
-		ThreadSource string          `json:"thread_source"`
+		RateLimits   *limits                 `json:"rate_limits"`
+		Goal         struct{ Status string } // of thread_goal_updated
+		Source       json.RawMessage         // of session_meta
+		ThreadSource string                  `json:"thread_source"`
 	}
 }
 
@@ -90,7 +91,7 @@ var (
 
 // form is the form of rollouts. Its marks are in each line that people read.
 func form() *jsonl.Form {
-	return jsonl.NewForm(parse, mark("UserMessage"), mark("AgentMessage"), mark("function_call"), mark("custom_tool_call"),
+	return jsonl.NewForm(parse, []byte(personsGoal), mark("UserMessage"), mark("AgentMessage"), mark("function_call"), mark("custom_tool_call"),
 		mark("ContextCompaction"), mark("Plan"), mark("turn_aborted"), []byte(`"codex_error_info"`), []byte(`"user_shell"`), []byte(shellResult))
 }
 
@@ -221,6 +222,9 @@ func (l line) tool() []jsonl.Item {
 	p := l.Payload
 	switch p.Type {
 	case "message":
+		if status, is := l.goal(); is && status == goalPaused {
+			return []jsonl.Item{{Kind: jsonl.GoalPaused}}
+		}
 		if len(p.Content) == 1 && strings.HasPrefix(p.Content[0].Text, shellResult) {
 			_, output, _ := strings.Cut(p.Content[0].Text, "\nOutput:\n")
 			output, _, _ = strings.Cut(output, "\n</result>")

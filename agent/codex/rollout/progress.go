@@ -12,6 +12,7 @@ import (
 	"ccbot/agent/history"
 	"ccbot/agent/jsonl"
 	"ccbot/internal/clip"
+	"ccbot/internal/lazyregexp"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -30,7 +31,7 @@ func (f Files) Advance(p history.Progress, path string) (history.Progress, error
 // progressMarks are in the lines that change a progress. Outputs of tools, which may be long, have
 // other types.
 var progressMarks = [][]byte{mark(turnContext), mark(usageRecord), mark("task_started"), mark("task_complete"), mark("turn_aborted"),
-	mark("function_call"), mark("custom_tool_call"), mark("AgentMessage"), mark("UserMessage")}
+	mark("function_call"), mark("custom_tool_call"), mark("AgentMessage"), mark("UserMessage"), mark(goalUpdated), []byte(personsGoal)}
 
 // take adds a line to a progress.
 func take(p *history.Progress, text []byte) {
@@ -55,6 +56,12 @@ func take(p *history.Progress, text []byte) {
 		p.Tokens.Output += u.Output
 	case l.Type == event && l.Payload.Type == "task_started":
 		p.OpenTurn = &history.Turn{At: l.Timestamp.UTC()}
+	case l.Type == event && l.Payload.Type == goalUpdated:
+		p.Pursues = l.Payload.Goal.Status == goalActive
+	case l.Type == responseItem && l.Payload.Type == "message":
+		if status, is := l.goal(); is {
+			p.Pursues = status == goalActive
+		}
 	case l.Type == responseItem && l.Payload.Name == "update_plan":
 		plan(p, l.Payload.Arguments)
 	default:
@@ -64,6 +71,29 @@ func take(p *history.Progress, text []byte) {
 			see(p, i)
 		}
 	}
+}
+
+const (
+	goalUpdated = "thread_goal_updated"
+	goalActive  = "active"
+	goalPaused  = "paused"
+	personsGoal = `source=\"user_goal\"` // is in the line of a message about the goal
+)
+
+// goalWords matches what Codex says to the model when a person has changed the goal.
+var goalWords = lazyregexp.New(`^<codex_internal_context source="user_goal">\n(?s:.*)User (?:set goal status: "(\w+)"|cleared the goal)\.\n</codex_internal_context>$`)
+
+// goal returns the state that a message gives the goal, empty if it is cleared; false: it says nothing
+// about that.
+func (l line) goal() (status string, is bool) {
+	if len(l.Payload.Content) != 1 {
+		return "", false
+	}
+	m := goalWords.FindStringSubmatch(l.Payload.Content[0].Text)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
 }
 
 // see takes an item. It makes a new Turn, because an earlier progress may hold the old one.

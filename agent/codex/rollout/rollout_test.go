@@ -186,6 +186,50 @@ func TestP4_ReceiptOfCompact(t *testing.T) {
 	}
 }
 
+// A goal that is set makes Codex begin its next turn by itself. It is changed by a person, by Codex, and by a
+// server that has not loaded the conversation: then only a message has it. These are lines of 0.171.0.
+func TestProgressKnowsGoal(t *testing.T) {
+	updated := func(status string) string {
+		return `{"timestamp":"2026-11-29T09:10:13.319Z","ordinal":20,"type":"event_msg","payload":{"type":"thread_goal_updated","threadId":"01a22691-b5dc-7082-bf30-da7f0730a100","goal":{"threadId":"01a22691-b5dc-7082-bf30-da7f0730a100","objective":"count to ten","status":"` +
+			status + `","tokensUsed":0,"timeUsedSeconds":0,"createdAt":1795943413,"updatedAt":1795943413}}}` + "\n"
+	}
+	said := func(text string) string {
+		return `{"timestamp":"2026-11-29T09:10:13.313Z","ordinal":19,"type":"response_item","payload":{"type":"message","id":"msg_01a22691-b640-7302-a552-2f9dd938b5d8","role":"user","content":[{"type":"input_text","text":"` +
+			text + `"}],"metadata":{"client_authored":false}}}` + "\n"
+	}
+	words := func(text string) string {
+		return said(`<codex_internal_context source=\"user_goal\">\n` + text + `\n</codex_internal_context>`)
+	}
+	const active, paused = `User set goal status: \"active\".`, `User set goal status: \"paused\".`
+	for _, tt := range []struct {
+		name, lines string
+		want        bool
+	}{
+		{"none", said("hello"), false},
+		{"set", words(`User set the goal: \"count\"\n`+active) + updated("active"), true},
+		{"its words are changed", updated("active") + words(`User set the goal: \"count on\"`), true},
+		{"paused", updated("active") + updated("paused"), false},
+		{"paused before a resume", updated("active") + words(paused), false},
+		{"resumed", updated("paused") + words(active), true},
+		{"reached", updated("active") + updated("complete"), false},
+		{"cleared", updated("active") + words("User cleared the goal."), false},
+		{"a person's words", said(active), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.jsonl")
+			require.NoError(t, os.WriteFile(file, []byte(tt.lines), 0o600))
+			p, err := New("").Advance(history.Progress{}, file)
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, p.Pursues)
+			told := []string(nil)
+			if tt.name == "paused before a resume" {
+				told = []string{"goal_paused"}
+			}
+			assert.Equal(t, told, items(t, file), "the chat is told that it no longer goes on")
+		})
+	}
+}
+
 // A tool fails by its exit code, not by words that it prints.
 func TestToolFailsByExitCode(t *testing.T) {
 	for output, want := range map[string]bool{

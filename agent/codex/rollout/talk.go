@@ -18,11 +18,12 @@ import (
 	"ccbot/port/talk"
 )
 
-// Grew looks for an item: Codex also writes settings when a conversation is only opened.
+// Grew looks for an item: Codex also writes settings when a conversation is only opened, and its goal is
+// paused then.
 func (f Files) Grew(path string, offset int64) (grew bool, err error) {
-	err = f.Each(talk.Cursor{Path: path, Offset: offset}, true, func(jsonl.Item) bool {
-		grew = true
-		return false
+	err = f.Each(talk.Cursor{Path: path, Offset: offset}, true, func(i jsonl.Item) bool {
+		grew = i.Kind != jsonl.GoalPaused
+		return !grew
 	})
 	return grew, err
 }
