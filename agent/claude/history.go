@@ -12,6 +12,7 @@ import (
 	"ccbot/agent/claude/slashcommand"
 	"ccbot/agent/claude/transcript"
 	"ccbot/agent/history"
+	"ccbot/agent/jsonl"
 	"ccbot/port/talk"
 )
 
@@ -20,7 +21,7 @@ func (Transcripts) FirstID(path string) string { return transcript.FirstID(path)
 
 // Image decodes the image while it is read.
 func (Transcripts) Image(at talk.Cursor, image talk.Image) (history.Content, error) {
-	p, err := transcript.OpenImage(at, image)
+	p, err := jsonl.OpenImage(at, image)
 	if err != nil {
 		return history.Content{}, err
 	}

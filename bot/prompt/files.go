@@ -132,11 +132,11 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session
 }
 
 // withFiles is a prompt that names the files that came with it, one per line, by their paths: the agent may work in another folder by
-// then. The words are for the agent: they are the same in every language.
+// then.
 func withFiles(text, folder string, names []string) string {
 	all := []string{text}
 	for _, name := range names {
-		all = append(all, "Attached file: "+path.Join(folder, folders.InboxName, name))
+		all = append(all, folders.Attached+path.Join(folder, folders.InboxName, name))
 	}
 	return lines(all...)
 }

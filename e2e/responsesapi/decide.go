@@ -50,6 +50,8 @@ type Entry struct {
 //	js SCRIPT   a script that calls tools, for a model in code mode
 //	ask A B     a question with the answers A and B, which a model may ask while it plans
 //	plan X      a plan with the one step X, after the text "Here it is."
+//	look        "pictures: N", how many the last message of the person has
+//	draw        a picture, after the text "Here it is."
 //	slow N      "slow word" over and over for N seconds
 //	error N     an API error with HTTP status N
 //	limit       the error of an account that has used what it may use
@@ -61,7 +63,7 @@ type Entry struct {
 // A model in code mode has no other tool than exec, whose script calls them.
 func Decide(r Request) Reply {
 	reply := decide(r)
-	if reply.Tool != "" && reply.Tool != exec && reply.Tool != asksPerson && r.inCodeMode() {
+	if reply.Tool != "" && reply.Tool != exec && reply.Tool != asksPerson && reply.Tool != draws && r.inCodeMode() {
 		input, err := json.Marshal(reply.Input)
 		if patch := reply.Patch; patch != "" {
 			reply.Tool, input, err = "apply_patch", quoted(patch), nil
@@ -106,6 +108,10 @@ func decide(r Request) Reply {
 			"id": "one", "header": "Choice", "question": "Which one shall it be?", "options": options}}}}
 	case "plan":
 		return Reply{Text: "Here it is.\n<proposed_plan>\n" + rest + "\n</proposed_plan>"}
+	case "look":
+		return Reply{Text: "pictures: " + strconv.Itoa(lastPictures(r))}
+	case "draw":
+		return Reply{Text: "Here it is.", Tool: draws}
 	case "slow":
 		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
 	case "error":
@@ -121,9 +127,10 @@ func decide(r Request) Reply {
 // usedUp is the error of an account that has used what it may use.
 const usedUp = "usage_limit_reached"
 
-// exec is the tool of a model in code mode, which can also ask the person.
+// exec is the tool of a model in code mode, which can also ask the person, and draw.
 const (
 	exec       = "exec"
+	draws      = "image_generation_call"
 	asksPerson = "request_user_input"
 )
 
@@ -163,6 +170,22 @@ func lastWords(r Request) string {
 		}
 	}
 	return ""
+}
+
+// lastPictures counts the pictures of the message whose text is the newest.
+func lastPictures(r Request) (n int) {
+	for _, e := range slices.Backward(r.Input) {
+		if e.words() == "" {
+			continue
+		}
+		for _, c := range e.Content {
+			if c.Type == "input_image" {
+				n++
+			}
+		}
+		return n
+	}
+	return 0
 }
 
 func (e Entry) words() string {

@@ -141,10 +141,15 @@ func answer(ctx context.Context, w http.ResponseWriter, r Request, reply Reply) 
 		"total_tokens": len(r.Body)/4 + len(reply.Text)/4 + 1}}})
 }
 
+// dot is a picture of one point, in base64.
+const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
 func (r Reply) call() map[string]any {
 	switch r.Tool {
 	case "":
 		return nil
+	case draws:
+		return map[string]any{"type": draws, "id": newID("ig_"), "status": "completed", "revised_prompt": "a dot", "result": dot}
 	case exec:
 		return map[string]any{"type": "custom_tool_call", "id": newID("ctc_"), "call_id": newID("call_"), "name": exec, "input": r.Script}
 	}

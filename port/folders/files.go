@@ -49,6 +49,10 @@ type Received interface {
 // InboxName is the folder for files from the chat in a session's folder.
 const InboxName = ".ccbot-inbox"
 
+// Attached begins the line of a prompt that names such a file. The words are for the agent: they are
+// the same in every language.
+const Attached = "Attached file: "
+
 // Listing is the content of a folder, up to the size of a message.
 type Listing struct {
 	Entries []Entry

@@ -51,7 +51,7 @@ func TestImagesAreReadFromTheFile(t *testing.T) {
 	require.Len(t, images, 2)
 	require.Len(t, images[1].Images, len(want))
 	for i, image := range images[1].Images {
-		p, err := OpenImage(images[1].At, image)
+		p, err := jsonl.OpenImage(images[1].At, image)
 		require.NoError(t, err)
 		require.Equal(t, int64(len(want[i])), p.Size)
 		require.NoError(t, iotest.TestReader(io.NewSectionReader(p, 0, p.Size), want[i]))
@@ -100,12 +100,12 @@ func TestImageThatIsGone(t *testing.T) {
 	var item jsonl.Item
 	require.NoError(t, Form().Each(talk.Cursor{Path: path}, false, func(i jsonl.Item) bool { item = i; return true }))
 	require.NoError(t, os.Truncate(path, 100))
-	_, err := OpenImage(item.At, item.Images[0])
+	_, err := jsonl.OpenImage(item.At, item.Images[0])
 	require.ErrorIs(t, err, fs.ErrInvalid)
 	require.NoError(t, os.Remove(path))
-	_, err = OpenImage(item.At, item.Images[0])
+	_, err = jsonl.OpenImage(item.At, item.Images[0])
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = OpenImage(item.At, talk.Image{})
+	_, err = jsonl.OpenImage(item.At, talk.Image{})
 	require.ErrorIs(t, err, fs.ErrInvalid)
 }
 

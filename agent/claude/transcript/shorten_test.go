@@ -47,7 +47,7 @@ func TestImagesOfShortenedLine(t *testing.T) {
 			all = append(all, "none")
 			continue
 		}
-		p, err := OpenImage(talk.Cursor{Path: path}, i)
+		p, err := jsonl.OpenImage(talk.Cursor{Path: path}, i)
 		require.NoError(t, err)
 		data, err := io.ReadAll(io.NewSectionReader(p, 0, p.Size))
 		require.NoError(t, errors.Join(err, p.Close()))

@@ -215,6 +215,25 @@ func TestP4_TextIsAccepted(t *testing.T) {
 	assert.NotContains(t, calls, "thread/resume", "a new conversation cannot be joined")
 }
 
+// Pictures from the chat go as pictures, besides their names. Other files are only named, and so is what
+// somebody else has written.
+func TestPicturesAreSent(t *testing.T) {
+	s := newServer(t, thread1)
+	var input []map[string]string
+	s.start = func(ws *websocket.Conn, m jsonrpc.Message) {
+		var p struct{ Input []map[string]string }
+		assert.NoError(t, json.Unmarshal(m.Params, &p))
+		input = p.Input
+		s.send(ws, m.ID, map[string]any{"turn": map[string]string{"id": "t"}})
+	}
+	text := strings.Join([]string{"what is this?", "Attached file: /w/.ccbot-inbox/photo-5.JPG", "Attached file: .ccbot-inbox/b.webp", "Attached file: /w/.ccbot-inbox/c.pdf",
+		"Attached file: /etc/d.png", "> Attached file: /w/.ccbot-inbox/e.png", "see Attached file: /w/.ccbot-inbox/f.png"}, "\n")
+	require.NoError(t, Delivery{Processes: s}.Deliver(t.Context(), agent.Recipient{PID: s.process.PID, ProcStart: 7, Conversation: thread1}, uuid.New(), text))
+	dir := s.threads[thread1.String()]["cwd"].(string)
+	assert.Equal(t, []map[string]string{{"type": "text", "text": text}, {"type": "localImage", "path": "/w/.ccbot-inbox/photo-5.JPG"},
+		{"type": "localImage", "path": dir + "/.ccbot-inbox/b.webp"}}, input)
+}
+
 // The server has a call for this command. As a text the model would read it.
 func TestP4_CompactIsACall(t *testing.T) {
 	s := newServer(t, thread1)

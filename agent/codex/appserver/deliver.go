@@ -3,12 +3,15 @@ package appserver
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/uuid"
 
 	"ccbot/agent"
 	"ccbot/agent/witness"
+	"ccbot/internal/lazyregexp"
+	"ccbot/port/folders"
 )
 
 // Receipts knows which texts a conversation shows.
@@ -38,7 +41,28 @@ func (d Delivery) Deliver(ctx context.Context, to agent.Recipient, id uuid.UUID,
 		return c.call(ctx, "thread/compact/start", map[string]any{"threadId": t.ID}, nil)
 	}
 	input := []map[string]any{{"type": "text", "text": text}}
+	for _, path := range pictures(text, t.Dir) {
+		input = append(input, map[string]any{"type": "localImage", "path": path})
+	}
 	return c.call(ctx, "turn/start", map[string]any{"threadId": t.ID, "clientUserMessageId": id, "input": input}, nil)
+}
+
+// isPicture matches the name of a file that models take as a picture.
+var isPicture = lazyregexp.New(`(?i)\.(png|jpe?g|gif|webp)$`)
+
+// pictures returns the pictures from the chat that a text names, for an agent in a folder.
+func pictures(text, dir string) (paths []string) {
+	for line := range strings.Lines(text) {
+		path, is := strings.CutPrefix(strings.TrimRight(line, "\n"), folders.Attached)
+		if !is || !isPicture.MatchString(path) || filepath.Base(filepath.Dir(path)) != folders.InboxName {
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		paths = append(paths, path)
+	}
+	return paths
 }
 
 // reach proves that a server takes a text for a conversation.

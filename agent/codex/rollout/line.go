@@ -2,9 +2,11 @@ package rollout
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -91,8 +93,48 @@ var (
 
 // form is the form of rollouts. Its marks are in each line that people read.
 func form() *jsonl.Form {
-	return jsonl.NewForm(parse, []byte(personsGoal), mark("UserMessage"), mark("AgentMessage"), mark("function_call"), mark("custom_tool_call"),
+	f := jsonl.NewForm(parse, []byte(personsGoal), mark(picture), mark("UserMessage"), mark("AgentMessage"), mark("function_call"), mark("custom_tool_call"),
 		mark("ContextCompaction"), mark("Plan"), mark("turn_aborted"), []byte(`"codex_error_info"`), []byte(`"user_shell"`), []byte(shellResult))
+	words := f.Parse
+	f.Parse = func(l jsonl.Line) ([]jsonl.Item, error) {
+		items, err := words(l)
+		return append(items, pictures(l)...), err
+	}
+	return f
+}
+
+// picture is the type of a line with a picture that the model has made.
+const picture = "image_generation_call"
+
+// pictureData begins the data of such a picture. Inside of a string its quotes would be escaped.
+var pictureData = []byte(`"result":"`)
+
+// pictures returns the picture of a line as the result of a tool.
+func pictures(l jsonl.Line) []jsonl.Item {
+	if !bytes.Contains(l.Text[:min(len(l.Text), maxHead)], mark(picture)) {
+		return nil
+	}
+	head, data, _ := bytes.Cut(l.Text, pictureData)
+	begin, length := len(head)+len(pictureData), bytes.IndexByte(data, '"')
+	if length < 0 {
+		return nil
+	}
+	image, ok := l.Data(begin, begin+length)
+	known, err := read(l.Text)
+	if !ok || err != nil || image.Length == 0 {
+		return nil
+	}
+	image.MediaType = http.DetectContentType(decoded(data[:length]))
+	return []jsonl.Item{{Kind: jsonl.ToolResult, Time: known.Timestamp.UTC(), Tool: &jsonl.Tool{ID: known.Payload.ID}, Images: []talk.Image{image}}}
+}
+
+// decoded returns the first bytes of base64 data, as many as show what kind of picture it is.
+func decoded(data []byte) []byte {
+	head, err := base64.StdEncoding.DecodeString(string(data[:min(len(data), 64)/4*4]))
+	if err != nil {
+		return nil
+	}
+	return head
 }
 
 func mark(kind string) []byte { return []byte(`"type":"` + kind + `"`) }

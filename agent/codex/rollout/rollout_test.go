@@ -1,9 +1,12 @@
 package rollout
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -226,6 +229,34 @@ func TestProgressKnowsGoal(t *testing.T) {
 				told = []string{"goal_paused"}
 			}
 			assert.Equal(t, told, items(t, file), "the chat is told that it no longer goes on")
+		})
+	}
+}
+
+// A picture that the model makes is in its line, as base64, which may be long.
+func TestP5_PictureOfModelIsShown(t *testing.T) {
+	dot, err := base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+	require.NoError(t, err)
+	for name, data := range map[string][]byte{"small": dot, "long": append(slices.Clone(dot), make([]byte, 3<<20)...)} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "a.jsonl")
+			line := `{"timestamp":"2026-11-29T09:58:39.683Z","ordinal":24,"type":"response_item","payload":{"type":"image_generation_call","id":"ig_6862713661a54fd299ca7dcd","status":"completed","revised_prompt":"a dot","result":"` +
+				base64.StdEncoding.EncodeToString(data) + `","internal_chat_message_metadata_passthrough":{"turn_id":"01a226be-0f1e-7600-9684-ef6ce35af283"}},"metadata":{"client_authored":false}}` + "\n"
+			require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
+			f := New("")
+			follow := f.Follow(talk.Cursor{Path: file}, nil, slog.New(slog.DiscardHandler))
+			defer follow.Close()
+			i, _, ok, err := follow.Now()
+			require.NoError(t, err)
+			require.True(t, ok)
+			require.Len(t, i.Images, 1)
+			assert.Equal(t, "image/png", i.Images[0].MediaType)
+			got, err := f.Image(i.At, i.Images[0])
+			require.NoError(t, err)
+			defer got.Body.Close()
+			shown, err := io.ReadAll(io.NewSectionReader(got.Body, 0, got.Size))
+			require.NoError(t, err)
+			assert.True(t, bytes.Equal(data, shown))
 		})
 	}
 }

@@ -84,9 +84,13 @@ func (f Files) compacts(from talk.Cursor, since time.Time) (has bool, err error)
 	return has, err
 }
 
-// Image has none: no item of a rollout is shown with its images.
-func (Files) Image(talk.Cursor, talk.Image) (history.Content, error) {
-	return history.Content{}, fs.ErrNotExist
+// Image opens a picture that the model has made.
+func (Files) Image(at talk.Cursor, image talk.Image) (history.Content, error) {
+	p, err := jsonl.OpenImage(at, image)
+	if err != nil {
+		return history.Content{}, err
+	}
+	return history.Content{Body: p, Size: p.Size}, nil
 }
 
 func callOf(q talk.Request) string {
