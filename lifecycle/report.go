@@ -103,8 +103,11 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	}
 	if seen.changed || seen.due || view.Noted(*w.r).Phase != view.Doing(*w.view, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
-		w.view.Pursues = w.r.Progress.Pursues
+	} else if pursued := w.r.Progress.Pursues; w.view.ByCall && p == talk.PhaseWorking { // its server has told of a goal, a moment before the transcript
+		w.keepProgress()
+		fresh = fresh || w.r.Progress.Pursues != pursued
 	}
+	w.view.Pursues = w.r.Progress.Pursues
 	now := view.Doing(*w.view, w.r.Progress.Failed)
 	if next := w.r.Budget.Next(); now.Works() && next != w.r.Budget {
 		w.r.Budget, fresh = next, true

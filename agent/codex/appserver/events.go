@@ -114,6 +114,7 @@ func eventOf(m jsonrpc.Message, t Thread) (e Event, ok bool) {
 	case "thread/status/changed":
 		e.Status = &Thread{ID: t.ID}
 		e.Status.note(p.Status)
+	case "thread/goal/updated": // the rollout has it
 	case "error": // it is repeated, or the turn ends: the terminal shows it
 	case "turn/started":
 		e.Began = p.Turn.ID

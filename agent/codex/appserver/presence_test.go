@@ -2,6 +2,7 @@ package appserver
 
 import (
 	"context"
+	"encoding/json"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/agent/witness"
+	"ccbot/internal/jsonrpc"
 	"ccbot/internal/waittest"
 	"ccbot/internal/watch"
 	"ccbot/internal/watch/watchtest"
@@ -70,6 +72,15 @@ func TestP7_ShownConversationIsKnown(t *testing.T) {
 	s.process.Args = []string{"codex", "--remote", "unix:///s"}
 	_, err = Presences{Processes: s}.Read(t.Context(), s.process.PID)
 	require.ErrorIs(t, err, fs.ErrNotExist, "it is no server")
+}
+
+// What the server says of a goal, or of a request to the API that has failed, makes ccbot look.
+func TestEventsWithoutPart(t *testing.T) {
+	for method, want := range map[string]bool{"thread/goal/updated": true, "error": true, "thread/tokenUsage/updated": false} {
+		e, ok := eventOf(jsonrpc.Message{Method: method, Params: json.RawMessage(`{"threadId":"` + thread1.String() + `"}`)}, Thread{ID: thread1})
+		assert.Equal(t, want, ok, method)
+		assert.Equal(t, Event{}, e, method)
+	}
 }
 
 // Without Codex no folder is watched: the next one above would be the home.
