@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,8 +20,9 @@ func TestRealP4_CodexGoal(t *testing.T) {
 	pursues := func() bool { r := w.record("cx"); return r.Phase == "working" && r.PhaseWhat == "pursuing" }
 	w.codexTypes("/goal count to ten")
 	w.until("the goal is known", pursues)
-	w.hear(0, "goal word")
-	assert.Contains(t, w.hear(w.say("/list"), "1 session").Text, "pursues a goal")
+	w.until("/list names it, but for the moment between two turns", func() bool {
+		return strings.Contains(w.hear(w.say("/list"), "1 session").Text, "pursues a goal")
+	})
 
 	text := w.say("say in between")
 	w.tap(w.offered(text, "Pause the goal"), "Pause the goal")
