@@ -47,6 +47,15 @@ func (w *wire) take(n int) (frames [][]byte) {
 	return frames
 }
 
+// first takes the first frame that was sent.
+func (w *wire) first() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	frame := w.frames[0]
+	w.frames = w.frames[1:]
+	return frame
+}
+
 func open(t *testing.T, folder string, w *wire) *courier.End {
 	t.Helper()
 	end, err := courier.Open(courier.Settings{Folder: folder, Sender: w})
@@ -195,8 +204,11 @@ func TestP5_ItemsOfEarlierStartAreSettled(t *testing.T) {
 	put(t, open(t, folder, newWire()), "a", "b")
 	sender := running(t, open(t, folder, out))
 	put(t, sender, "c")
-	receive(t, open(t, t.TempDir(), in), out.take(3)...)
-	receive(t, sender, in.take(3)...)
+	receiver := open(t, t.TempDir(), in)
+	receive(t, receiver, out.take(2)...)
+	receive(t, sender, in.take(2)...)
+	receive(t, receiver, out.take(1)...)
+	receive(t, sender, in.take(1)...)
 	assert.Zero(t, sender.Waiting())
 	assert.Empty(t, files(t, filepath.Join(folder, "out")))
 }
@@ -221,8 +233,8 @@ func TestTombstonesOfSettledItemsAreRemoved(t *testing.T) {
 	assert.True(t, none(receiver), "a copy of an item without a tombstone")
 }
 
-// A sender that has lost its folder counts from 1 again: its items are new ones, and copies of the
-// earlier ones are not taken.
+// A sender that has lost its folder counts from 1 again: its items are new ones. Those of its earlier life
+// still arrive, each once.
 func TestSenderLosesItsFolder(t *testing.T) {
 	before, after, folder := newWire(), newWire(), t.TempDir()
 	put(t, running(t, open(t, t.TempDir(), before)), "a", "b")
@@ -230,15 +242,20 @@ func TestSenderLosesItsFolder(t *testing.T) {
 	old, fresh := before.take(2), after.take(1)
 	receiver := open(t, folder, newWire())
 	receive(t, receiver, old[0], fresh[0], old[1])
-	assert.Equal(t, "a", string(next(t, receiver).Body))
-	item := next(t, receiver)
-	assert.Equal(t, "c", string(item.Body))
+	var item courier.Item
+	for _, want := range []string{"a", "b", "c"} {
+		item = next(t, receiver)
+		assert.Equal(t, want, string(item.Body))
+	}
 	require.NoError(t, receiver.Done(item))
 	receiver = open(t, folder, newWire())
-	receive(t, receiver, old[1], fresh[0])
-	item = next(t, receiver)
-	assert.Equal(t, "a", string(item.Body))
-	require.NoError(t, receiver.Done(item))
+	receive(t, receiver, old[1], fresh[0], old[0])
+	for _, want := range []string{"a", "b"} {
+		item = next(t, receiver)
+		assert.Equal(t, want, string(item.Body))
+		require.NoError(t, receiver.Done(item))
+	}
+	receive(t, receiver, old[1], fresh[0], old[0])
 	assert.True(t, none(receiver))
 }
 
@@ -305,25 +322,20 @@ func exchange(t *testing.T, from, to string, recorded map[string]bool, log *[]st
 		}
 		recorded[body] = true
 	}
-	waiting := sender.Waiting()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); _ = sender.Run(ctx) }()
 	defer func() { cancel(); <-done }()
-	for range waiting {
+	for sender.Waiting() > 0 {
 		select {
 		case <-out.sent:
 		case err := <-failed:
 			return err
 		}
-	}
-	for _, frame := range out.frames {
-		if err := receiver.Receive(ctx, frame); err != nil {
+		if err := receiver.Receive(ctx, out.first()); err != nil {
 			return err
 		}
-	}
-	for _, frame := range in.frames {
-		if err := sender.Receive(ctx, frame); err != nil {
+		if err := sender.Receive(ctx, in.first()); err != nil {
 			return err
 		}
 	}
@@ -443,4 +455,58 @@ func TestP4_ReceiverThatIsFullLosesNothing(t *testing.T) {
 			break
 		}
 	}
+}
+
+// setBack copies the folder of an end, and returns what puts the copy in its place, as a snapshot of the
+// machine does.
+func setBack(t *testing.T, folder string) (restore func()) {
+	t.Helper()
+	kept := t.TempDir()
+	require.NoError(t, os.CopyFS(kept, os.DirFS(folder)))
+	return func() {
+		require.NoError(t, os.RemoveAll(folder))
+		require.NoError(t, os.CopyFS(folder, os.DirFS(kept)))
+	}
+}
+
+// talk carries frames in both directions until all items of a sender have arrived.
+func talk(t *testing.T, sender, receiver *courier.End, out, in *wire) {
+	t.Helper()
+	for sender.Waiting() > 0 {
+		receive(t, receiver, out.take(1)...)
+		receive(t, sender, in.take(1)...)
+	}
+}
+
+// TestP5_NewsOfASenderThatWasSetBackArrive: an earlier state of the folder has numbers that the receiver
+// knows already for other items.
+func TestP5_NewsOfASenderThatWasSetBackArrive(t *testing.T) {
+	out, in, from := newWire(), newWire(), t.TempDir()
+	receiver := open(t, t.TempDir(), in)
+	var got []string
+	send := func(bodies ...string) {
+		ctx, stop := context.WithCancel(t.Context())
+		sender := open(t, from, out)
+		done := make(chan struct{})
+		go func() { defer close(done); _ = sender.Run(ctx) }()
+		put(t, sender, bodies...)
+		talk(t, sender, receiver, out, in)
+		stop()
+		<-done
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for item, err := receiver.Next(ended); err == nil; item, err = receiver.Next(ended) {
+			got = append(got, string(item.Body))
+			require.NoError(t, receiver.Done(item))
+		}
+	}
+	send("a", "b")
+	restore := setBack(t, from)
+	send("c", "d", "e")
+	restore()
+	send("f", "g", "h", "i")
+	send("k")
+	restore()
+	send("l")
+	assert.Equal(t, strings.Split("abcdefghikl", ""), got)
 }

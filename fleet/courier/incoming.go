@@ -15,6 +15,10 @@ import (
 // others stay at the sender.
 const maxReady = 256
 
+// maxEarlier is the number of earlier lives of the sender whose items are known. Each start of the sender is a
+// life.
+const maxEarlier = 64
+
 // maxTombstones is the number of settled tombstones that are removed at once.
 const maxTombstones = 32
 
@@ -25,7 +29,7 @@ type incoming struct {
 	state
 	complete uint64          // all items up to it were taken
 	open     map[string]mark // by name
-	dead     map[uint64]bool // tombstones of the present life
+	dead     map[string]bool // names of items with a tombstone
 }
 
 // mark describes an item that is not done.
@@ -44,7 +48,7 @@ func openIncoming(f spool.Folder) (in incoming, err error) {
 	if err := f.Tidy(); err != nil {
 		return incoming{}, err
 	}
-	in = incoming{folder: f, open: make(map[string]mark), dead: make(map[uint64]bool)}
+	in = incoming{folder: f, open: make(map[string]mark), dead: make(map[string]bool)}
 	if in.state, err = readState(f); err != nil {
 		return incoming{}, err
 	}
@@ -53,7 +57,6 @@ func openIncoming(f spool.Folder) (in incoming, err error) {
 	if err != nil {
 		return incoming{}, err
 	}
-	var dead []string
 	for _, name := range names {
 		base, isDead := strings.CutSuffix(name, tombstone)
 		life, number, _ := strings.Cut(base, "_")
@@ -61,33 +64,35 @@ func openIncoming(f spool.Folder) (in incoming, err error) {
 		switch {
 		case err != nil: // the state, or a foreign file
 		case isDead:
-			dead = append(dead, name)
-			if life == in.Life {
-				in.dead[seq] = true
-			}
+			in.dead[base] = true
 		default:
 			in.open[name] = mark{life: life, seq: seq}
 		}
 	}
-	if err := in.bury(dead); err != nil {
+	if err := in.bury(); err != nil {
 		return incoming{}, err
 	}
 	in.count()
 	return in, nil
 }
 
-// bury ends what a crash left between a tombstone and the end of its item.
-func (in *incoming) bury(dead []string) error {
-	for _, name := range dead {
-		item := strings.TrimSuffix(name, tombstone)
-		if _, both := in.open[item]; both {
-			if err := in.folder.Remove(item); err != nil {
+// bury ends what a crash left between a tombstone and the end of its item, and removes the tombstones
+// that a number tells as well.
+func (in *incoming) bury() error {
+	for name := range in.dead {
+		if _, both := in.open[name]; both {
+			if err := in.folder.Remove(name); err != nil {
 				return err
 			}
-			delete(in.open, item)
+			delete(in.open, name)
 		}
-		if !strings.HasPrefix(name, in.Life+"_") { // of an earlier life
-			if err := in.folder.Remove(name); err != nil {
+		life, number, _ := strings.Cut(name, "_")
+		seq, _ := strconv.ParseUint(number, 10, 64)
+		if life == in.Life {
+			continue
+		}
+		if i := in.earlier(life); i < 0 || seq <= in.Earlier[i].Seq {
+			if err := in.removeTombstone(name); err != nil {
 				return err
 			}
 		}
@@ -95,27 +100,48 @@ func (in *incoming) bury(dead []string) error {
 	return nil
 }
 
+func (in *incoming) removeTombstone(name string) error {
+	if err := in.folder.Remove(name + tombstone); err != nil {
+		return fmt.Errorf("remove a tombstone: %w", err) // the next start removes it
+	}
+	delete(in.dead, name)
+	return nil
+}
+
+func (in *incoming) earlier(life string) int {
+	return slices.IndexFunc(in.Earlier, func(s span) bool { return s.Life == life })
+}
+
 func itemName(life string, seq uint64) string { return life + "_" + nameOf(seq) }
 
 // count raises complete over all items that are known.
 func (in *incoming) count() {
-	for in.has(in.complete + 1) {
+	for in.has(in.Life, in.complete+1) {
 		in.complete++
 	}
 }
 
-// has reports whether an item of the present life was taken.
-func (in *incoming) has(seq uint64) bool {
-	_, open := in.open[itemName(in.Life, seq)]
-	return seq <= in.complete || open || in.dead[seq]
+// has reports whether an item was taken.
+func (in *incoming) has(life string, seq uint64) bool {
+	complete := in.complete
+	if life != in.Life {
+		i := in.earlier(life)
+		if i < 0 {
+			return false
+		}
+		complete = in.Earlier[i].Seq
+	}
+	name := itemName(life, seq)
+	_, open := in.open[name]
+	return seq <= complete || open || in.dead[name]
 }
 
 // take stores an item unless it was taken before, and reports whether this end has it.
 func (in *incoming) take(f frame) (mine bool, err error) {
-	if f.Life < in.Life {
-		return false, nil // the sender has lost the folder of that life, and waits for no answer
+	if in.has(f.Life, f.Seq) && f.Life != in.Life {
+		return true, nil
 	}
-	if f.Life > in.Life {
+	if f.Life != in.Life {
 		if err := in.begin(f.Life); err != nil {
 			return false, err
 		}
@@ -127,7 +153,7 @@ func (in *incoming) take(f frame) (mine bool, err error) {
 			return false, err
 		}
 	}
-	if in.has(f.Seq) {
+	if in.has(f.Life, f.Seq) {
 		return true, nil
 	}
 	if !in.hasRoom(f.Seq) {
@@ -157,29 +183,35 @@ func (in *incoming) hasRoom(seq uint64) bool {
 	return ready < maxReady
 }
 
-// begin begins a life of the sender. Items of the life before that are not done stay.
+// begin begins a life of the sender, or continues an earlier one: the folder of a sender may have been copied.
+// Items of the life before that are not done stay.
 func (in *incoming) begin(life string) error {
-	fresh := state{Life: life}
+	fresh := state{Life: life, Earlier: in.Earlier}
+	if i := in.earlier(life); i >= 0 {
+		fresh.Settled = in.Earlier[i].Seq
+		fresh.Earlier = slices.Delete(slices.Clone(in.Earlier), i, i+1)
+	}
+	if in.Life != "" {
+		fresh.Earlier = append(slices.Clip(fresh.Earlier), span{in.Life, in.complete})
+	}
+	fresh.Earlier = fresh.Earlier[max(0, len(fresh.Earlier)-maxEarlier):]
+	if len(in.dead) > maxSent+maxTombstones { // no honest sender has left out so many
+		fresh.Earlier = nil
+	}
 	if err := fresh.write(in.folder); err != nil {
 		return err
 	}
-	old := in.dead
-	oldLife := in.Life
-	in.state, in.complete, in.dead = fresh, 0, make(map[uint64]bool)
-	for seq := range old {
-		if err := in.folder.Remove(itemName(oldLife, seq) + tombstone); err != nil {
-			return fmt.Errorf("remove a tombstone: %w", err) // the next start removes it
-		}
-	}
-	return nil
+	in.state, in.complete = fresh, fresh.Settled
+	in.count()
+	return in.bury()
 }
 
 // forget removes the tombstones of settled items, after the number is on disk.
 func (in *incoming) forget() error {
-	var over []uint64
-	for seq := range in.dead {
-		if seq <= in.Settled {
-			over = append(over, seq)
+	var over []string
+	for name := range in.dead {
+		if name <= itemName(in.Life, in.Settled) && strings.HasPrefix(name, in.Life+"_") {
+			over = append(over, name)
 		}
 	}
 	if len(over) < maxTombstones {
@@ -188,11 +220,10 @@ func (in *incoming) forget() error {
 	if err := in.write(in.folder); err != nil {
 		return err
 	}
-	for _, seq := range over {
-		if err := in.folder.Remove(itemName(in.Life, seq) + tombstone); err != nil {
+	for _, name := range over {
+		if err := in.removeTombstone(name); err != nil {
 			return err
 		}
-		delete(in.dead, seq)
 	}
 	return nil
 }
@@ -222,11 +253,11 @@ func (in *incoming) done(life string, seq uint64) error {
 	if _, open := in.open[name]; !open {
 		return errors.New("an item that is not open is done")
 	}
-	if life == in.Life {
+	if i := in.earlier(life); life == in.Life || i >= 0 && seq > in.Earlier[i].Seq {
 		if err := in.folder.Put(name+tombstone, nil); err != nil {
 			return err
 		}
-		in.dead[seq] = true
+		in.dead[name] = true
 	}
 	delete(in.open, name)
 	return in.folder.Remove(name)

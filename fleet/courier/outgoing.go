@@ -21,11 +21,21 @@ const (
 	maxSent = 256
 )
 
-// state is a file of both folders. In out, all items up to Settled are at the other end, in the
-// sender's present life. In in, it is what the sender's frames had.
+// state is a file of both folders. In out, all items up to Settled are at the other end; those that
+// follow are of Life, and those above the numbers of Later are of later lives. In in, it is what the
+// sender's frames had, and Earlier has the lives before.
 type state struct {
 	Life    string `json:"life"`
 	Settled uint64 `json:"settled"`
+	Later   []span `json:"later,omitempty"`
+	Earlier []span `json:"earlier,omitempty"`
+}
+
+// span is a life with a number. In out, the items of the life are above it; in in, all up to it were
+// taken.
+type span struct {
+	Life string `json:"life"`
+	Seq  uint64 `json:"seq"`
 }
 
 func readState(f spool.Folder) (s state, err error) {
@@ -74,16 +84,6 @@ func openOutgoing(f spool.Folder) (o outgoing, err error) {
 	if o.state, err = readState(f); err != nil {
 		return outgoing{}, err
 	}
-	if o.Life == "" {
-		life, err := uuid.NewV7() // a later one is higher
-		if err != nil {
-			return outgoing{}, err
-		}
-		o.Life = life.String()
-		if err := o.write(f); err != nil {
-			return outgoing{}, err
-		}
-	}
 	names, err := f.List()
 	if err != nil {
 		return outgoing{}, err
@@ -102,7 +102,35 @@ func openOutgoing(f spool.Folder) (o outgoing, err error) {
 			o.last = seq
 		}
 	}
-	return o, nil
+	return o, o.beginLife()
+}
+
+// beginLife begins the life of this start: a folder that was copied or set back has the numbers of items
+// that it did not see. Items that are open keep their life, in which the other end may have them.
+func (o *outgoing) beginLife() error {
+	life, err := uuid.NewV7() // an earlier program takes a later one for higher
+	if err != nil {
+		return err
+	}
+	fresh := span{life.String(), o.last}
+	switch n := len(o.Later); {
+	case o.last == o.Settled:
+		o.Life, o.Later = fresh.Life, nil
+	case n > 0 && o.Later[n-1].Seq == o.last: // the start before has put nothing
+		o.Later[n-1] = fresh
+	default:
+		o.Later = append(o.Later, fresh)
+	}
+	return o.write(o.folder)
+}
+
+// end returns the last number that is sent now. The items of a later life wait until the other end has
+// all of this one, because an earlier program knows one life at a time.
+func (o *outgoing) end() uint64 {
+	if len(o.Later) > 0 {
+		return o.Later[0].Seq
+	}
+	return o.last
 }
 
 func (o *outgoing) put(body []byte) error {
@@ -148,7 +176,10 @@ func (o *outgoing) settle() error {
 	if n == 0 {
 		return nil
 	}
-	settled := state{o.Life, o.items[n-1].seq}
+	settled := state{Life: o.Life, Settled: o.items[n-1].seq, Later: o.Later}
+	if len(o.Later) > 0 && settled.Settled == o.Later[0].Seq {
+		settled.Life, settled.Later = o.Later[0].Life, o.Later[1:]
+	}
 	if err := settled.write(o.folder); err != nil {
 		return err // the next answer tries again
 	}
@@ -165,6 +196,9 @@ func (o *outgoing) settle() error {
 func (o *outgoing) due(round uint64) (frame, bool, error) {
 	for i := range min(len(o.items), maxSent) {
 		w := &o.items[i]
+		if w.seq > o.end() {
+			break
+		}
 		if w.mine || w.round+1 >= round && w.round > 0 {
 			continue
 		}
