@@ -95,6 +95,7 @@ type State struct {
 	HeldFor time.Duration
 	Own     string // its own name, if another machine of the chat has that
 	Fault   error  // what the chat has of it cannot be used
+	Lives   seal.Lives
 }
 
 // Open reads the fleet of a folder. It returns ErrNoHub if the chat has no hub.
@@ -164,6 +165,7 @@ func (c *Center) serve(ctx context.Context, g *errgroup.Group, chat *link.Chat) 
 		c.begin(r)
 	}
 	c.mu.Unlock()
+	chat.Held = c.isHeld
 	chat.OnReconnect(c.greet)
 	close(c.reached)
 	c.greet()
@@ -173,6 +175,13 @@ func (c *Center) serve(ctx context.Context, g *errgroup.Group, chat *link.Chat) 
 	g.Go(func() error { return c.visit(ctx) })
 	g.Go(func() error { return c.report(ctx) })
 	<-ctx.Done()
+	c.mu.Lock()
+	for _, r := range c.remotes {
+		if caller := r.caller.Load(); caller != nil {
+			caller.Goodbye()
+		}
+	}
+	c.mu.Unlock()
 	return errors.Join(ctx.Err(), chat.Close())
 }
 
@@ -185,6 +194,25 @@ func (c *Center) reportHub() func(error) {
 			c.settings.Log.Warn("hub_failed", logkey.Server, c.hub.Address, logkey.Error, err)
 		}
 	}
+}
+
+// isHeld reports whether the events of a host are for another start of this chat.
+func (c *Center) isHeld(host string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.remotes[host]
+	return r != nil && r.link != nil && r.link.IsElsewhere()
+}
+
+// Follow goes on with one start of a host's folder, by its id. A person has chosen it.
+func (c *Center) Follow(host, id string) error {
+	c.mu.Lock()
+	r := c.remotes[host]
+	c.mu.Unlock()
+	if r == nil || r.link == nil {
+		return ErrNoHost
+	}
+	return r.link.Choose(id)
 }
 
 // greet tells all hosts the present epochs.
@@ -437,6 +465,7 @@ func (c *Center) List() []State {
 			if steady := caller.Steady(); steady > beat.MostHeld {
 				s.Held, s.HeldFor = held(n, min(age, steady), s.Said.Held, min(s.Said.HeldFor, steady))
 			}
+			s.Lives = r.link.Lives()
 		}
 		all = append(all, s)
 	}

@@ -33,6 +33,7 @@ type remote struct {
 	machine *machine.Machine
 	caller  atomic.Pointer[rpc.Caller] // nil until the hub was reached
 	channel *channel.Channel           // as caller
+	link    *seal.Link                 // as caller
 	unread  atomic.Int64               // see State
 	cancel  context.CancelFunc
 	ended   chan struct{}
@@ -81,13 +82,23 @@ func (r *remote) start(c *Center) error {
 			m.Note(r.host.ID, away, heard)
 		}
 	}
-	caller, err := rpc.NewCaller(rpc.Remote{Conn: c.chat.Conn(), Names: c.keys.Names(), Host: r.host.ID, Link: l,
-		Greet: func() { _ = ch.Greet(ctx) }, Changed: changed}) // the next beat greets again
+	greet := func() { _ = ch.Greet(ctx) } // the next beat greets again
+	told := ""
+	caller, err := rpc.NewCaller(rpc.Remote{Conn: c.chat.Conn(), Names: c.keys.Names(), Host: r.host.ID, Link: l, Greet: greet, Changed: changed,
+		Tick: func() {
+			if words := l.Lives().Words(); words != told {
+				told = words
+				if words != "" {
+					c.settings.Log.Warn("host_twice", logkey.Name, r.host.Name, logkey.Reason, words)
+				}
+			}
+		}})
 	if err != nil {
 		cancel()
 		return err
 	}
-	r.channel, r.end, r.cancel, r.ended = ch, end, cancel, make(chan struct{})
+	l.OnFollow = func() { caller.Ping(); greet() }
+	r.channel, r.link, r.end, r.cancel, r.ended = ch, l, end, cancel, make(chan struct{})
 	r.caller.Store(caller)
 	c.run(func() error {
 		defer close(r.ended)

@@ -19,6 +19,9 @@ import (
 
 // Chat is the chat's connection to the hub.
 type Chat struct {
+	// Held reports that the events of a host are for another start of this chat. It is set before Events, and may be nil.
+	Held func(host string) bool
+
 	names   rights.Names
 	system  *nats.Conn // nil with an existing server, whose accounts are not ours
 	conn    *nats.Conn
@@ -280,7 +283,7 @@ func (c *Chat) Events(ctx context.Context, handle func(host string, data []byte)
 			reads[host] = stop
 			running.Go(func() {
 				defer stop()
-				_ = consume(of, c.js, c.names.Events(), host, func(m jetstream.Msg) { // ends with of
+				_ = consume(of, c.js, c.names.Events(), host, func() bool { return c.Held != nil && c.Held(host) }, func(m jetstream.Msg) { // ends with of
 					handle(host, m.Data())
 				}, c.again)
 			})

@@ -12,6 +12,9 @@ import (
 
 // Host is a host's connection to the hub.
 type Host struct {
+	// Held reports that the commands are for another start of this machine. It is set before Commands, and may be nil.
+	Held func() bool
+
 	names rights.Names
 	id    string
 	conn  *nats.Conn
@@ -30,7 +33,7 @@ func OpenHost(h Hub, as Login, names rights.Names, id string) (*Host, error) {
 		conn.Close()
 		return nil, fmt.Errorf("connect to the hub: %w", err)
 	}
-	return &Host{names, id, conn, js}, nil
+	return &Host{names: names, id: id, conn: conn, js: js}, nil
 }
 
 // Close ends the connection.
@@ -48,7 +51,8 @@ func (h *Host) SendEvent(ctx context.Context, id string, data []byte) error {
 
 // Commands calls handle for each command until ctx ends. The hub forgets a command after handle.
 func (h *Host) Commands(ctx context.Context, handle func(data []byte)) error {
-	return consume(ctx, h.js, h.names.Commands(), h.id, func(m jetstream.Msg) { handle(m.Data()) }, func() {}) // the chat makes it again
+	held := func() bool { return h.Held != nil && h.Held() }
+	return consume(ctx, h.js, h.names.Commands(), h.id, held, func(m jetstream.Msg) { handle(m.Data()) }, func() {}) // the chat makes it again
 }
 
 // Conn returns the connection, for requests and beats.

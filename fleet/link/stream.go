@@ -26,10 +26,13 @@ func publish(ctx context.Context, js jetstream.JetStream, subject, id string, da
 }
 
 // consume handles the messages of a consumer until ctx ends, and finds the consumer again after the
-// hub has lost it. lost is called if the hub has no such consumer.
-func consume(ctx context.Context, js jetstream.JetStream, stream, name string, handle func(jetstream.Msg), lost func()) error {
+// hub has lost it. lost is called if the hub has no such consumer. While held the messages are left to another start
+// of the program, which reads the same consumer.
+func consume(ctx context.Context, js jetstream.JetStream, stream, name string, held func() bool, handle func(jetstream.Msg), lost func()) error {
 	for attempts := 0; ; attempts++ {
-		if read(ctx, js, stream, name, handle, lost) {
+		if held() {
+			attempts = 1
+		} else if read(ctx, js, stream, name, held, handle, lost) {
 			attempts = 0
 		}
 		if err := pause.For(ctx, backoff(attempts)); err != nil {
@@ -40,7 +43,7 @@ func consume(ctx context.Context, js jetstream.JetStream, stream, name string, h
 
 // read handles messages until the consumer is lost or the connection was made again, and reports
 // whether the next attempt may come at once.
-func read(ctx context.Context, js jetstream.JetStream, stream, name string, handle func(jetstream.Msg), lost func()) (soon bool) {
+func read(ctx context.Context, js jetstream.JetStream, stream, name string, held func() bool, handle func(jetstream.Msg), lost func()) (soon bool) {
 	ctx, again, stop := until(ctx, js.Conn(), nats.CONNECTED)
 	defer stop()
 	find, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -61,6 +64,10 @@ func read(ctx context.Context, js jetstream.JetStream, stream, name string, hand
 		m, err := messages.Next(jetstream.NextContext(ctx))
 		if err != nil { // also if no heartbeat comes: the hub is away, or has lost the consumer
 			return handled || again()
+		}
+		if held() {
+			_ = m.Nak() // otherwise it comes later
+			return true
 		}
 		handle(m)
 		_ = m.Ack() // without it the hub delivers the message again, and its receiver knows it

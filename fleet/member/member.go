@@ -35,6 +35,7 @@ type Member struct {
 	link      *seal.Link
 	channel   *channel.Channel
 	end       *courier.End
+	told      string // of tellLives
 
 	mu      sync.Mutex
 	host    *link.Host // nil until the hub was reached
@@ -94,7 +95,9 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 			b.Held, b.HeldFor = m.end.Held()
 			return b
 		},
-		Greet: func(ctx context.Context) { _ = m.channel.Greet(ctx) }}) // the next beat greets again
+		Greet: func(ctx context.Context) { _ = m.channel.Greet(ctx) }, // the next beat greets again
+		Tick:  m.tellLives})
+	host.Held = m.link.IsElsewhere
 	host.OnReconnect(s.Beat)
 	whole := ctx
 	g, ctx := errgroup.WithContext(whole)
@@ -104,7 +107,9 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 		return host.Commands(ctx, func(data []byte) {
 			if err := m.channel.Receive(ctx, data); err != nil {
 				m.log.Debug("command_refused", logkey.Error, err)
-				return
+				if !errors.Is(err, seal.ErrLife) { // it may have begun an epoch
+					return
+				}
 			}
 			s.Beat()
 		})
@@ -114,6 +119,16 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 		return cause
 	}
 	return err
+}
+
+// tellLives logs that another start of this machine or of the chat speaks.
+func (m *Member) tellLives() {
+	if words := m.link.Lives().Words(); words != m.told {
+		m.told = words
+		if words != "" {
+			m.log.Warn("host_twice", logkey.Reason, words)
+		}
+	}
 }
 
 // connect reaches the hub. A hub that has lost its disk refuses all hosts until the chat has told

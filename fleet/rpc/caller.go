@@ -26,7 +26,6 @@ const (
 	callKind   = "call"
 	cancelKind = "cancel" // of the chat, which no longer needs the answer
 	answerKind = "answer"
-	beatKind   = "beat"
 )
 
 // RightsKind is the kind of the call that gives a host rights which begin now: its body is the JWT.
@@ -75,6 +74,8 @@ type Remote struct {
 	// Changed is called after each change of the host's presence, with the time of the last beat. It
 	// may be nil.
 	Changed func(is beat.Presence, heard time.Time)
+	// Tick is called in each interval of beats. It may be nil.
+	Tick func()
 	// Longest is the duration of the longest call; 0: DefaultLongest.
 	Longest time.Duration
 }
@@ -197,7 +198,7 @@ func (c *Caller) receive(m *nats.Msg) {
 		return
 	}
 	opened, err := c.Link.Open(m.Data)
-	isLate := opened.Kind == beatKind && opened.Late // the host may be dead since
+	isLate := opened.Kind == seal.Beat && opened.Late // the host may be dead since
 	if errors.Is(err, seal.ErrEpoch) || isLate {
 		c.greet()
 	}
@@ -207,7 +208,7 @@ func (c *Caller) receive(m *nats.Msg) {
 	switch opened.Kind {
 	case answerKind:
 		c.take(opened)
-	case beatKind:
+	case seal.Beat:
 		c.takeBeat(opened)
 	}
 }
@@ -318,7 +319,7 @@ func (c *Caller) send(ctx context.Context, id string, parts [][]byte) error {
 		case <-c.Link.Met():
 		default:
 			if i == 0 {
-				_ = c.publish(seal.Message{Kind: beatKind, ID: id}) // the hub reports a host that is not connected
+				_ = c.publish(seal.Message{Kind: seal.Beat, ID: id}) // the hub reports a host that is not connected
 			}
 		}
 		select {
@@ -337,6 +338,12 @@ func (c *Caller) send(ctx context.Context, id string, parts [][]byte) error {
 func (c *Caller) cancel(id string) {
 	_ = c.publish(seal.Message{Kind: cancelKind, ID: id})
 }
+
+// Ping tells the host the epoch and the life of this end, and asks for a beat.
+func (c *Caller) Ping() { _ = c.publish(seal.Message{Kind: seal.Beat}) } // the next one follows
+
+// Goodbye is the last message to the host.
+func (c *Caller) Goodbye() { sayGoodbye(c.Conn, c.Link, c.Names.Request(c.Host)) }
 
 func (c *Caller) publish(m seal.Message) error {
 	sealed, err := c.Link.Seal(m)

@@ -56,7 +56,7 @@ func links(t *testing.T) (chat, host *seal.Link) {
 func TestP8_OldMessagesStartNoGoroutines(t *testing.T) {
 	t.Parallel()
 	chat, host := links(t)
-	old, err := chat.Seal(seal.Message{Kind: beatKind})
+	old, err := chat.Seal(seal.Message{Kind: seal.Beat})
 	require.NoError(t, err)
 	var greets atomic.Int32
 	block := make(chan struct{})
@@ -82,7 +82,7 @@ func TestP6_LateMessagesHaveNoEffect(t *testing.T) {
 			return data
 		}
 		ping := func() {
-			_, err := host.Open(sealed(chat, beatKind, nil))
+			_, err := host.Open(sealed(chat, seal.Beat, nil))
 			require.NoError(t, err)
 		}
 		body, err := encode(wire.Envelope{V: wire.Version})
@@ -99,9 +99,9 @@ func TestP6_LateMessagesHaveNoEffect(t *testing.T) {
 			made int
 		}{{0, 1}, {seal.MaxAge - time.Second, 2}, {seal.MaxAge + time.Second, 2}, {0, 3}} {
 			was := time.Now()
-			c.receive(&nats.Msg{Data: sealed(host, beatKind, []byte("{}"))})
+			c.receive(&nats.Msg{Data: sealed(host, seal.Beat, []byte("{}"))})
 			require.Equal(t, was, c.heard)
-			data, call := sealed(host, beatKind, []byte("{}")), sealed(chat, callKind, body[0])
+			data, call := sealed(host, seal.Beat, []byte("{}")), sealed(chat, callKind, body[0])
 			time.Sleep(tt.late)
 			c.receive(&nats.Msg{Data: data})
 			s.receive(t.Context(), call)

@@ -39,7 +39,7 @@ func (c *Caller) ping(ctx context.Context) {
 		isConnected := c.Conn.IsConnected()
 		c.connected.Store(isConnected)
 		if isConnected {
-			_ = c.publish(seal.Message{Kind: beatKind}) // the next one follows
+			c.Ping()
 		}
 		_ = pause.For(ctx, beat.Interval) // ends with ctx
 	}
@@ -51,8 +51,17 @@ func (c *Caller) check() {
 	now := time.Now()
 	c.watch.Connect(now, c.connected.Load())
 	c.presence = c.watch.Check(now)
+	if c.Link != nil {
+		c.Link.Tick(c.connected.Load())
+		if len(c.Link.Lives().Torn) > 0 {
+			c.presence = beat.Away
+		}
+	}
 	away := c.presence == beat.Away
 	c.mu.Unlock()
+	if c.Tick != nil {
+		c.Tick()
+	}
 	if away {
 		c.loseAll()
 	}

@@ -127,7 +127,7 @@ func (e *ends) startChat() {
 	e.f.channels[e.id] = c
 	e.f.mu.Unlock()
 	stop, run := e.f.run(e.caller.Run), e.f.run(end.Run)
-	e.stopChat = func() { stop(); run() }
+	e.stopChat = func() { stop(); e.caller.Goodbye(); run() }
 }
 
 // startHost starts the host's end with a connection to a hub.

@@ -35,6 +35,8 @@ type Settings struct {
 	About func() Beat
 	// Greet sends a hello, as long as the chat has not told the present epoch.
 	Greet func(ctx context.Context)
+	// Tick is called in each interval of beats. It may be nil.
+	Tick func()
 }
 
 // Server makes the calls of the chat on this host.
@@ -92,6 +94,14 @@ func (s *Server) stop(sub *nats.Subscription) {
 	s.stopped = true
 	s.mu.Unlock()
 	s.running.Wait()
+	sayGoodbye(s.Conn, s.Link, s.Names.Answer(s.Host))
+}
+
+// sayGoodbye lets the next start of this end take its place at once. Without it that takes a few beats.
+func sayGoodbye(conn *nats.Conn, l *seal.Link, subject string) {
+	if sealed, err := l.Seal(seal.Message{Kind: seal.Bye}); err == nil && conn.IsConnected() {
+		_ = conn.Publish(subject, sealed)
+	}
 }
 
 func (s *Server) start(do func()) {
@@ -104,7 +114,12 @@ func (s *Server) start(do func()) {
 
 // beat sends a beat, or a hello as long as the seals have no epoch.
 func (s *Server) beat(ctx context.Context) {
-	if !s.Conn.IsConnected() { // the client would keep it
+	isConnected := s.Conn.IsConnected()
+	s.Link.Tick(isConnected)
+	if s.Tick != nil {
+		s.Tick()
+	}
+	if !isConnected { // the client would keep it
 		return
 	}
 	if !s.Link.HasEpoch() {
@@ -120,15 +135,15 @@ func (s *Server) beat(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	if sealed, err := s.Link.Seal(seal.Message{Kind: beatKind, Body: data}); err == nil {
+	if sealed, err := s.Link.Seal(seal.Message{Kind: seal.Beat, Body: data}); err == nil {
 		_ = s.Conn.Publish(s.Names.Answer(s.Host), sealed) // the chat misses it
 	}
 }
 
 func (s *Server) receive(ctx context.Context, sealed []byte) {
 	m, err := s.Link.Open(sealed)
-	if errors.Is(err, seal.ErrEpoch) && !s.Link.HasEpoch() {
-		s.Beat() // with a hello; the hub can repeat an old message without end
+	if errors.Is(err, seal.ErrEpoch) && !s.Link.HasEpoch() || errors.Is(err, seal.ErrLife) {
+		s.Beat() // with a hello or for the chat's decision; the hub can repeat an old message without end
 	}
 	if err != nil {
 		return

@@ -1,15 +1,18 @@
 package seal
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
 
+	"ccbot/fleet/life"
 	"ccbot/internal/spool"
 )
 
-// EpochFile stores the epoch of a link as an item of a folder that has Fsync.
+// EpochFile stores the epoch of a link as an item of a folder that has Fsync, and the lives of the other end as
+// another one.
 type EpochFile struct {
 	Folder spool.Folder
 	Name   string
@@ -39,3 +42,32 @@ func (f EpochFile) SetEpoch(epoch uint64) error {
 	}
 	return nil
 }
+
+// Known returns the stored lives.
+func (f EpochFile) Known() (k life.Known, err error) {
+	data, err := f.Folder.Read(f.lives())
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &k)
+	}
+	if err != nil {
+		return k, fmt.Errorf("read the lives: %w", err)
+	}
+	return k, nil
+}
+
+// SetKnown stores lives.
+func (f EpochFile) SetKnown(k life.Known) error {
+	data, err := json.Marshal(k)
+	if err == nil {
+		err = f.Folder.Put(f.lives(), data)
+	}
+	if err != nil {
+		return fmt.Errorf("write the lives: %w", err)
+	}
+	return nil
+}
+
+func (f EpochFile) lives() string { return f.Name + "-lives" }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/fleet/life"
 	"ccbot/fleet/seal"
 	"ccbot/internal/disk"
 	"ccbot/internal/spool"
@@ -42,6 +43,7 @@ func (e *ends) startChat(t *testing.T) {
 	var err error
 	e.chat, err = seal.NewChatLink(e.chatKey, hostID, e.hostKey.Public(), e.chatDisk)
 	require.NoError(t, err)
+	e.chat.Patience = 0
 }
 
 func (e *ends) startHost(t *testing.T) {
@@ -49,6 +51,7 @@ func (e *ends) startHost(t *testing.T) {
 	var err error
 	e.host, err = seal.NewHostLink(e.hostKey, hostID, e.chatKey.Public(), e.hostDisk)
 	require.NoError(t, err)
+	e.host.Patience = 0
 }
 
 // meet exchanges the hello of the host and an answer.
@@ -81,6 +84,8 @@ func TestMessageCrosses(t *testing.T) {
 	assert.NotContains(t, string(data), "prompt")
 	got, err := e.host.Open(data)
 	require.NoError(t, err)
+	assert.NotEqual(t, got.Life, got.Peer)
+	got.Life, got.Peer = life.Life{}, life.Life{}
 	assert.Equal(t, seal.Message{V: 1, Kind: "prompt.offer", From: "chat", To: hostID, Epoch: 2, Seq: 2, ID: "u-1", Heard: new(uint64(0)), Late: true, Body: []byte("body\nof prompt.offer")}, got)
 	back, err := e.chat.Open(sealed(t, e.host, "note"))
 	require.NoError(t, err)
@@ -372,6 +377,7 @@ func TestP8_HellosAreLimited(t *testing.T) {
 // TestLinkHasFormOfKeys: an earlier program computes the key of each message.
 func TestLinkHasFormOfKeys(t *testing.T) {
 	e := newEnds(t)
+	e.meet(t)
 	data, err := e.hostKey.OpenFrom(e.chatKey.Public(), sealed(t, e.chat, "look"))
 	require.NoError(t, err)
 	assert.Contains(t, string(data), `"kind":"look"`)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"ccbot/fleet/life"
 )
 
 // Errors of Open, matched with errors.Is.
@@ -17,6 +19,9 @@ var (
 	ErrEpoch = errors.New("of an earlier epoch")
 	// ErrReplay is returned for a message that was opened before, or that is too late to know.
 	ErrReplay = errors.New("opened before")
+	// ErrLife is returned for a message of another start than the followed one, or for another one than this start. It
+	// may have begun an epoch.
+	ErrLife = errors.New("of another start of the folder")
 	// ErrVersion is returned for a message of a form that this program does not know.
 	ErrVersion = errors.New("of an unknown version")
 )
@@ -24,14 +29,18 @@ var (
 // Version is the version of the form of messages.
 const Version = 1
 
-// Hello is the kind of the first message of a host's process.
-const Hello = "hello"
+// Kinds of messages that say something about the life of their sender.
+const (
+	Hello = "hello" // the first message of a host's process
+	Beat  = "beat"
+	Bye   = "bye" // the last message
+)
 
 // ChatName is the address of the chat. The address of a host is its id.
 const ChatName = "chat"
 
-// Message is the content of a seal. From, To, Epoch, Seq and Heard are filled in by
-// Seal.
+// Message is the content of a seal. From, To, Epoch, Seq, Heard, Life and Peer are filled in
+// by Seal.
 type Message struct {
 	V     int    `json:"v"`
 	Kind  string `json:"kind"`
@@ -42,6 +51,9 @@ type Message struct {
 	ID    string `json:"id,omitempty"` // the request that the message is or answers
 	// Heard is the highest Seq that From has opened in the epoch. Earlier programs write none.
 	Heard *uint64 `json:"heard,omitempty"`
+	// Life is the start of From, and Peer the start of To that From follows. Earlier programs write none.
+	Life life.Life `json:"life,omitzero"`
+	Peer life.Life `json:"peer,omitzero"`
 
 	// Late reports that the message may be older than MaxAge. Open fills it in.
 	Late bool   `json:"-"`
@@ -70,6 +82,6 @@ func decode(data []byte) (Message, error) {
 	if m.V != Version {
 		return Message{}, fmt.Errorf("%w: %d", ErrVersion, m.V)
 	}
-	m.Body = body
+	m.Body, m.Life, m.Peer = body, m.Life.Bounded(), m.Peer.Bounded()
 	return m, nil
 }

@@ -1,0 +1,324 @@
+package seal_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/fleet/beat"
+	"ccbot/fleet/life"
+	"ccbot/fleet/seal"
+	"ccbot/internal/spool"
+)
+
+// air is a hub for one host and its chat, and for copies of both: each start hears all messages.
+type air struct {
+	t                *testing.T
+	chatKey, hostKey seal.Key
+	chats, hosts     []*seal.Link // that run
+}
+
+func newAir(t *testing.T) *air { return &air{t: t, chatKey: newKey(t), hostKey: newKey(t)} }
+
+// disk returns what a folder would keep.
+func newDisk(t *testing.T) seal.EpochFile {
+	return seal.EpochFile{Folder: spool.Folder{Path: t.TempDir(), Fsync: true}, Name: "epoch"}
+}
+
+// copyOf returns a copy of a folder as it is now.
+func copyOf(t *testing.T, disk seal.EpochFile) seal.EpochFile {
+	t.Helper()
+	to := newDisk(t)
+	epoch, err := disk.Epoch()
+	require.NoError(t, err)
+	require.NoError(t, to.SetEpoch(epoch))
+	known, err := disk.Known()
+	require.NoError(t, err)
+	require.NoError(t, to.SetKnown(known))
+	return to
+}
+
+func (a *air) chat(disk seal.EpochFile) *seal.Link {
+	a.t.Helper()
+	l, err := seal.NewChatLink(a.chatKey, hostID, a.hostKey.Public(), disk)
+	require.NoError(a.t, err)
+	a.chats = append(a.chats, l)
+	return l
+}
+
+func (a *air) host(disk seal.EpochFile) *seal.Link {
+	a.t.Helper()
+	l, err := seal.NewHostLink(a.hostKey, hostID, a.chatKey.Public(), disk)
+	require.NoError(a.t, err)
+	a.hosts = append(a.hosts, l)
+	return l
+}
+
+// stop ends a start, with a goodbye or by a crash.
+func (a *air) stop(l *seal.Link, goodbye bool) {
+	a.t.Helper()
+	for _, all := range []struct{ here, there *[]*seal.Link }{{&a.chats, &a.hosts}, {&a.hosts, &a.chats}} {
+		for i, one := range *all.here {
+			if one != l {
+				continue
+			}
+			if goodbye {
+				a.hear(*all.there, sealed(a.t, l, seal.Bye))
+				_, err := l.Seal(seal.Message{Kind: seal.Beat})
+				require.ErrorIs(a.t, err, seal.ErrLife)
+			}
+			*all.here = append(append([]*seal.Link(nil), (*all.here)[:i]...), (*all.here)[i+1:]...)
+			return
+		}
+	}
+}
+
+func (a *air) hear(all []*seal.Link, data []byte) {
+	for _, l := range all {
+		_, _ = l.Open(data)
+	}
+}
+
+// pass lets a number of beats pass. All starts speak in each.
+func (a *air) pass(beats int) {
+	a.t.Helper()
+	for range beats {
+		time.Sleep(beat.Interval)
+		a.speak()
+		a.speak() // answers to a new epoch
+	}
+}
+
+func (a *air) speak() {
+	a.t.Helper()
+	for _, l := range a.chats {
+		l.Tick(true)
+		a.hear(a.hosts, sealed(a.t, l, seal.Beat))
+	}
+	for _, l := range a.hosts {
+		l.Tick(true)
+		kind := seal.Beat
+		if !l.HasEpoch() {
+			kind = seal.Hello
+		}
+		a.hear(a.chats, sealed(a.t, l, kind))
+	}
+}
+
+// carries reports whether a call of a chat has an effect on a host, and whether its answer has one on the chat.
+func (a *air) carries(chat, host *seal.Link) (call, answer bool) {
+	a.t.Helper()
+	try := func(from, to *seal.Link, kind string) bool {
+		data, err := from.Seal(seal.Message{Kind: kind})
+		if err == nil {
+			_, err = to.Open(data)
+		}
+		return err == nil
+	}
+	return try(chat, host, "call"), try(host, chat, "answer")
+}
+
+func (a *air) works(chat, host *seal.Link, want bool, about string) {
+	a.t.Helper()
+	call, answer := a.carries(chat, host)
+	assert.Equal(a.t, []bool{want, want}, []bool{call, answer}, about)
+}
+
+// TestP4_ChatThatWasSetBackIsHeard: the chat's folder is set back by one start, so that it begins the epoch in which
+// the host is.
+func TestP4_ChatThatWasSetBackIsHeard(t *testing.T) {
+	for name, goodbye := range map[string]bool{"goodbye": true, "crash": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, disk := newAir(t), newDisk(t)
+				host := a.host(newDisk(t))
+				first := a.chat(disk)
+				a.pass(3)
+				a.stop(first, true)
+				snapshot := copyOf(t, disk)
+				second := a.chat(disk)
+				a.pass(100)
+				a.works(second, host, true, "before")
+				a.stop(second, goodbye)
+				third := a.chat(snapshot)
+				if goodbye {
+					a.pass(1)
+				} else {
+					a.pass(2)
+					a.works(third, host, false, "the one before may still speak")
+					a.pass(2)
+				}
+				a.works(third, host, true, "after")
+				assert.Empty(t, host.Lives().Words())
+				assert.Empty(t, third.Lives().Words())
+			})
+		})
+	}
+}
+
+// TestP6_SecondChatIsRefused: the chat's folder is copied, and both run. The machine goes on with the first, also if
+// that one was silent for a time.
+func TestP6_SecondChatIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, disk := newAir(t), newDisk(t)
+		host := a.host(newDisk(t))
+		first := a.chat(disk)
+		a.pass(3)
+		second := a.chat(copyOf(t, disk))
+		for range 12 {
+			a.pass(1)
+			a.works(first, host, true, "the first")
+			a.works(second, host, false, "the second")
+		}
+		assert.Contains(t, host.Lives().Words(), "another start is refused")
+		assert.Contains(t, second.Lives().Words(), "this start is refused")
+		assert.Empty(t, first.Lives().Words())
+
+		a.stop(first, true)
+		third := a.chat(disk)
+		a.pass(1)
+		a.works(third, host, true, "a restart beside the copy")
+		a.works(second, host, false, "the copy beside a restart")
+		a.stop(second, false)
+		a.chats = nil // the third sleeps
+		fourth := a.chat(copyOf(t, disk))
+		a.pass(5)
+		a.works(fourth, host, true, "the one before is silent")
+		a.chats = append(a.chats, third)
+		a.pass(3)
+		a.works(third, host, true, "it woke up")
+		a.works(fourth, host, false, "the first woke up")
+	})
+}
+
+// TestP6_CopyOfAMachineIsRefused: the folder of a machine is copied, and both run: one call would be made twice.
+func TestP6_CopyOfAMachineIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, disk := newAir(t), newDisk(t)
+		chat := a.chat(newDisk(t))
+		first := a.host(disk)
+		a.pass(3)
+		second := a.host(copyOf(t, disk))
+		for range 12 {
+			a.pass(1)
+			a.works(chat, first, true, "the first")
+			a.works(chat, second, false, "the copy")
+		}
+		assert.True(t, second.IsElsewhere())
+		assert.False(t, first.IsElsewhere())
+		assert.Len(t, chat.Lives().Refused, 1)
+		assert.Contains(t, second.Lives().Words(), "this start is refused")
+		a.stop(second, false)
+		a.pass(10)
+		assert.Empty(t, chat.Lives().Words(), "it no longer speaks")
+	})
+}
+
+// TestP6_MachineThatWakesBesideItsCopy: an earlier life speaks again after the copy was followed. Nothing is sent to
+// either until a person chooses, also after a restart of the chat.
+func TestP6_MachineThatWakesBesideItsCopy(t *testing.T) {
+	for _, chosen := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			a, disk, chatDisk := newAir(t), newDisk(t), newDisk(t)
+			chat := a.chat(chatDisk)
+			first := a.host(disk)
+			a.pass(3)
+			a.hosts = nil // it sleeps
+			second := a.host(copyOf(t, disk))
+			a.pass(5)
+			a.works(chat, second, true, "the one before is silent")
+			a.hosts = append(a.hosts, first)
+			a.pass(3)
+			torn := func(about string) {
+				t.Helper()
+				for range 3 {
+					a.works(chat, first, false, about)
+					a.works(chat, second, false, about)
+					a.pass(1)
+				}
+				require.Len(t, chat.Lives().Torn, 2)
+			}
+			torn("two speak")
+			a.stop(chat, true)
+			chat = a.chat(chatDisk)
+			a.pass(2)
+			torn("after a restart of the chat")
+			require.ErrorIs(t, chat.Choose("x"), seal.ErrNoLife)
+			both := []*seal.Link{second, first}
+			right, wrong := both[chosen], both[1-chosen]
+			require.NoError(t, chat.Choose(chat.Lives().Torn[chosen].ID))
+			a.pass(3)
+			for range 3 {
+				a.works(chat, right, true, "the chosen one")
+				a.works(chat, wrong, false, "the other one")
+				a.pass(1)
+			}
+			assert.Len(t, chat.Lives().Refused, 1)
+			require.ErrorIs(t, chat.Choose(chat.Lives().Refused[0].ID), seal.ErrNoLife)
+			a.stop(right, true)
+			a.pass(5)
+			a.works(chat, wrong, false, "it stays refused")
+		})
+	}
+}
+
+// TestP4_RestartsNeedNoDecision restarts both ends in all ways.
+func TestP4_RestartsNeedNoDecision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, chatDisk, hostDisk := newAir(t), newDisk(t), newDisk(t)
+		chat, host := a.chat(chatDisk), a.host(hostDisk)
+		for i := range 100 {
+			a.pass(5)
+			a.works(chat, host, true, "")
+			require.Empty(t, chat.Lives().Words()+host.Lives().Words(), i)
+			if i%3 != 0 {
+				a.stop(chat, i%4 < 2)
+				chat = a.chat(chatDisk)
+			}
+			if i%3 != 1 {
+				a.stop(host, i%5 < 2)
+				host = a.host(hostDisk)
+			}
+		}
+		known, err := hostDisk.Known()
+		require.NoError(t, err)
+		assert.LessOrEqual(t, len(known.Earlier), 64)
+		assert.NotEqual(t, life.Life{}, known.Followed)
+	})
+}
+
+// TestP4_MachineOfAnEarlierVersionWorks: it has no life.
+func TestP4_MachineOfAnEarlierVersionWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAir(t)
+		chat := a.chat(newDisk(t))
+		seq := 0
+		earlier := func(kind string, epoch int) error {
+			seq++
+			data, err := a.hostKey.SealFor(a.chatKey.Public(), fmt.Appendf(nil, `{"v":1,"kind":%q,"from":%q,"to":"chat","epoch":%d,"seq":%d,"heard":1}`+"\n", kind, hostID, epoch, seq))
+			require.NoError(t, err)
+			_, err = chat.Open(data)
+			return err
+		}
+		require.NoError(t, earlier(seal.Hello, 0))
+		for range 3 {
+			require.NoError(t, earlier(seal.Beat, 2))
+			require.NoError(t, earlier("answer", 2))
+			time.Sleep(beat.Interval)
+		}
+		data, err := chat.Seal(seal.Message{Kind: "call"})
+		require.NoError(t, err)
+		plain, err := a.hostKey.OpenFrom(a.chatKey.Public(), data)
+		require.NoError(t, err)
+		assert.NotContains(t, string(plain), `"peer"`)
+
+		host := a.host(newDisk(t)) // after its update
+		a.pass(5)
+		a.works(chat, host, true, "with lives")
+		assert.Empty(t, chat.Lives().Words())
+	})
+}
