@@ -18,6 +18,6 @@
 // its number, because Next returns it again. A program that dies in Put and puts the item again may
 // make it arrive twice.
 //
-// Both ends must keep their folders. An end whose folder was lost or restored from a backup is
-// recognized by the number of its life, see End.
+// Both ends must keep their folders. Each start of a sender has a life, which counts its own items: a folder that was
+// lost, or set back to an earlier state, numbers no new item as one that the receiver has.
 package courier

@@ -30,9 +30,8 @@ type Settings struct {
 	Report         func(error)   // gets the errors of Run, which tries again; may be nil
 }
 
-// End is one end of a link: it sends items to the other end and receives items from it. The
-// folder has a life, which is a new one if the folder was lost, and each item has its number in the
-// life. Methods may be called concurrently.
+// End is one end of a link: it sends items to the other end and receives items from it. Each start of an end is a
+// life, and each item has its number in the life in which it was put. Methods may be called concurrently.
 type End struct {
 	settings Settings
 	session  string // makes the ids of frames unique over restarts

@@ -7,7 +7,10 @@
 // It promises:
 //
 //   - Open returns only a message that the peer sealed for this end, in the present epoch, and each
-//     one once. The other messages are errors: ErrSender, ErrAddress, ErrEpoch, ErrReplay.
+//     one once. The other messages are errors: ErrSender, ErrAddress, ErrEpoch, ErrReplay, ErrLife.
+//   - Both ends may run twice, from copies of a folder, or be set back to an earlier state. A message has an effect
+//     only if this end follows the start that sealed it, and that start follows this one. Package life decides that.
+//     The other starts are known, and what a beat or a goodbye decides is on disk before it has an effect.
 //   - A message that was sealed before the last start of either end is not opened. The chat counts
 //     the epochs of each host. Each start of the chat and each hello of a host begins one; both
 //     ends have it on disk before they use it.
@@ -16,5 +19,6 @@
 //   - A private key leaves its end only by Key.Seed, for the end's own disk, and no log shows it.
 //
 // The hub can still delay, drop and reorder messages, and sees their sizes and times. A hello can
-// be repeated by the hub: it begins another epoch and has no other effect.
+// be repeated by the hub: it begins another epoch. If no start is followed or the followed one is silent, a hello of a
+// start that was never heard makes the next one wait a few beats, and has no other effect.
 package seal

@@ -24,7 +24,7 @@ type air struct {
 
 func newAir(t *testing.T) *air { return &air{t: t, chatKey: newKey(t), hostKey: newKey(t)} }
 
-// disk returns what a folder would keep.
+// newDisk returns what a folder would keep.
 func newDisk(t *testing.T) seal.EpochFile {
 	return seal.EpochFile{Folder: spool.Folder{Path: t.TempDir(), Fsync: true}, Name: "epoch"}
 }
