@@ -2,6 +2,8 @@ package bot_test
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +30,7 @@ type fleet struct {
 	until     time.Time
 	decided   []string
 	removed   []string
+	followed  []string
 	server    string
 }
 
@@ -61,6 +64,14 @@ func (f *fleet) Decide(_ context.Context, c hosts.Candidate, admit bool) error {
 func (f *fleet) Remove(_ context.Context, id string) (server string, err error) {
 	f.removed = append(f.removed, id)
 	return f.server, nil
+}
+
+func (f *fleet) Follow(id, start string) error {
+	if s := f.status[id]; !slices.ContainsFunc(s.Torn, func(one machine.Start) bool { return one.ID == start }) {
+		return errors.New("not to be chosen")
+	}
+	f.followed = append(f.followed, id+" "+start)
+	return nil
 }
 
 // withFleet gives a world a fleet.
@@ -123,6 +134,48 @@ func TestHostsPage(t *testing.T) {
 	w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonRemove))
 	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), "barn was removed, and this chat ignores it")
 	assert.Contains(t, strings.Join(w.Telegram.Texts(), "\n"), "ccbot host hub tls://nats.example.net:4222 > account.jwt\nnsc import account --overwrite --file account.jwt\nnsc push")
+}
+
+// TestP6_PersonChoosesAmongCopiesOfAMachine: the page names them, and one tap in the private chat decides.
+func TestP6_PersonChoosesAmongCopiesOfAMachine(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		f := withFleet(t, w)
+		_, _, _, link := barn(t, w)
+		w.MustHear(t, "/list") // barn has answered
+		starts := []machine.Start{{ID: "one", On: "old\u202e", Since: w.Now().Add(-time.Minute)}, {ID: "two", On: "vm", Since: w.Now().Add(-time.Hour)}}
+		set := func(change func(s *machine.Status)) {
+			s := f.status["bbbb"]
+			s.Torn, s.Refused, s.Elsewhere = nil, nil, machine.Start{}
+			change(&s)
+			f.status["bbbb"] = s
+		}
+		set(func(s *machine.Status) { s.Torn = starts })
+		w.Later(time.Minute)
+		told := w.Word(i18n.HostTorn, i18n.Args{"Machine": "barn"}) + "\n1. old⟨U+202E⟩, "
+		assert.Equal(t, 1, strings.Count(strings.Join(w.Telegram.Texts(), "\n"), told), "one message without a question")
+		w.MustHear(t, "/hosts")
+		id := w.Telegram.LastID()
+		text := w.Shows(t, id).Text.Text
+		assert.Contains(t, text, w.Word(i18n.HostTorn, i18n.Args{"Machine": "barn"})+"\n1. old⟨U+202E⟩, ")
+		assert.Contains(t, text, "\n2. vm, ")
+		w.Press(t, chattest.Bob, id, "Use barn 2")
+		assert.Empty(t, f.followed)
+		w.Press(t, chattest.Alice, id, "Use barn 2")
+		assert.Equal(t, []string{"bbbb two"}, f.followed)
+
+		set(func(s *machine.Status) { s.Refused = starts[:1] })
+		w.MustHear(t, "/hosts")
+		text = w.Shows(t, w.Telegram.LastID()).Text.Text
+		assert.Contains(t, text, w.Word(i18n.HostRefusedStart, i18n.Args{"Machine": "barn"})+"\nold⟨U+202E⟩, ")
+		assert.NotContains(t, text, "Use barn")
+		w.Press(t, chattest.Alice, id, "Use barn 1") // of the earlier page
+		assert.Len(t, f.followed, 1)
+
+		set(func(s *machine.Status) { s.Elsewhere = starts[1] })
+		w.MustHear(t, "/hosts")
+		assert.Contains(t, w.Shows(t, w.Telegram.LastID()).Text.Text, w.Word(i18n.HostElsewhere, i18n.Args{"Machine": "barn"})+"\nvm, ")
+		link.Set(wire.Faults{})
+	})
 }
 
 // TestP4_RemovedMachineLosesNoText: the question names the number of the texts that wait for it, and

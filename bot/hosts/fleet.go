@@ -23,6 +23,8 @@ type Members interface {
 	// a server that stays connected to the machine until its operator has signed the account; empty:
 	// the chat has its own hub.
 	Remove(ctx context.Context, id string) (server string, err error)
+	// Follow goes on with one start of a machine's folder, see machine.Status.
+	Follow(id, start string) error
 }
 
 // Joins lets machines in.

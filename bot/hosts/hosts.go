@@ -32,9 +32,11 @@ type Hosts struct {
 	chat  *chat.Chat
 	fleet Fleet // nil: the chat has one machine only
 	cards card.Kind[away]
-	wake  chan struct{}
-	back  map[string]time.Time // the last reported return, by machine; of run
-	texts Texts
+	// copies are the cards about copies of a folder that run.
+	copies card.Kind[away]
+	wake   chan struct{}
+	back   map[string]time.Time // the last reported return, by machine; of run
+	texts  Texts
 
 	mu     sync.Mutex
 	left   []string         // machines that were removed, and whose texts may wait
@@ -47,7 +49,14 @@ type away struct {
 	Since   time.Time `json:"since,omitzero"`
 }
 
-const kind = "host-away" // of the cards
+// The kinds of the cards.
+const (
+	kind   = "host-away"
+	copies = "host-copies"
+)
+
+// lookInterval is the time between two looks for copies of a machine.
+const lookInterval = time.Minute
 
 // Texts are the texts of people that wait for a machine.
 type Texts struct {
@@ -58,7 +67,7 @@ type Texts struct {
 
 // New returns the Hosts of a chat.
 func New(c *chat.Chat, fleet Fleet, texts Texts) *Hosts {
-	return &Hosts{chat: c, fleet: fleet, texts: texts, cards: card.NewKind[away](c.Cards, kind, nil), wake: make(chan struct{}, 1), back: make(map[string]time.Time), offers: make(map[string]offer)}
+	return &Hosts{chat: c, fleet: fleet, texts: texts, cards: card.NewKind[away](c.Cards, kind, nil), copies: card.NewKind[away](c.Cards, copies, nil), wake: make(chan struct{}, 1), back: make(map[string]time.Time), offers: make(map[string]offer)}
 }
 
 // Exist reports whether the chat can have other machines.
@@ -119,6 +128,9 @@ func (h *Hosts) run(ctx context.Context) error {
 func (h *Hosts) report(ctx context.Context) (again time.Duration, err error) {
 	again, err = pause.Forever, h.endTexts(ctx)
 	all := h.chat.Machines.Others()
+	if len(all) > 0 && h.fleet != nil {
+		again, err = lookInterval, errors.Join(err, h.reportCopies(ctx, all))
+	}
 	for _, shown := range h.cards.List() {
 		i := slices.IndexFunc(all, func(m machine.Info) bool { return m.ID == shown.Payload.Machine })
 		if i < 0 { // it was removed
@@ -144,6 +156,30 @@ func (h *Hosts) report(ctx context.Context) (again time.Duration, err error) {
 		}
 	}
 	return again, err
+}
+
+// reportCopies tells the private chats that copies of a folder run.
+func (h *Hosts) reportCopies(ctx context.Context, all []machine.Info) (err error) {
+	run := make(map[string]bool)
+	for _, m := range all {
+		s := h.fleet.Status(ctx, m.ID)
+		for _, to := range h.chat.Book.PrivateChats() {
+			lines := h.starts(h.chat.In(to), m, s)
+			if len(lines) == 0 {
+				continue
+			}
+			key := fmt.Sprintf("%s-%d", m.ID, to.ChatID)
+			run[key] = true
+			content := card.Content{To: to, Text: chat.Lines(lines...), Sounds: h.chat.Sounds(chat.Fault, port.Session{Conversation: to})}
+			err = errors.Join(err, h.copies.Show(ctx, key, content, away{Machine: m.ID}))
+		}
+	}
+	for _, shown := range h.copies.List() {
+		if !run[shown.Key] {
+			err = errors.Join(err, h.copies.Close(ctx, shown.Key, render.Text{}))
+		}
+	}
+	return err
 }
 
 // returned reports that a machine answers again.

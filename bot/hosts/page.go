@@ -3,6 +3,7 @@ package hosts
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ const (
 	removeOption = "remove"
 	admitOption  = "admit"
 	refuseOption = "refuse"
+	followOption = "follow"
 )
 
 // offer is a code that a person has asked for.
@@ -76,6 +78,12 @@ func (h *Hosts) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	}
 	for _, m := range h.machines() {
 		text = append(text, chat.Lines(append([]render.Text{h.describe(ctx, p, m)}, h.faults(ctx, p, m)...)...))
+		for i, s := range h.fleet.Status(ctx, m.ID).Torn {
+			if private {
+				buttons = append(buttons, card.Option{Text: p.Say(i18n.HostButtonFollow, i18n.Args{"Machine": glyph.Name(m.Name), "Number": i + 1}),
+					Value: followOption + ":" + m.ID + ":" + s.ID})
+			}
+		}
 		if private && m.ID != "" {
 			buttons = append(buttons, card.Option{Text: p.Say(i18n.HostButtonRemove, i18n.Args{"Machine": glyph.Name(m.Name)}),
 				Value: chat.ToPage(view{Remove: m.ID}.address())})
@@ -119,6 +127,7 @@ func (h *Hosts) describe(ctx context.Context, p chat.Phrases, m machine.Info) re
 		}
 		lines = append(lines, render.Plain(chat.Warning+p.Say(word, i18n.Args{"Machine": glyph.Name(m.Name), "Age": p.Age(late)})))
 	}
+	lines = append(lines, h.starts(p, m, s)...)
 	if s.Unread > 0 {
 		lines = append(lines, render.Plain(chat.Warning+p.Say(i18n.HostUnread, i18n.Args{"Machine": glyph.Name(m.Name)})))
 	}
@@ -131,6 +140,29 @@ func (h *Hosts) faults(ctx context.Context, p chat.Phrases, m machine.Info) []re
 		return render.Plain(chat.Warning + p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Machine": glyph.Name(w.Machine), "Name": glyph.Name(w.Own),
 			"Count": w.Count, "Age": p.Age(w.For), "Path": p.Short(w.Path)}))
 	})
+}
+
+// starts names the starts of a copied folder.
+func (h *Hosts) starts(p chat.Phrases, m machine.Info, s machine.Status) (lines []render.Text) {
+	say := func(key i18n.Key, all ...machine.Start) {
+		if len(all) == 0 {
+			return
+		}
+		lines = append(lines, render.Plain(chat.Warning+p.Say(key, i18n.Args{"Machine": glyph.Name(m.Name)})))
+		for i, one := range all {
+			name := chat.Head(chat.OneLine(glyph.Signs(one.On)), shownWord) + ", " + p.At(one.Since)
+			if len(all) > 1 {
+				name = fmt.Sprintf("%d. %s", i+1, name)
+			}
+			lines = append(lines, render.Plain(name))
+		}
+	}
+	say(i18n.HostTorn, s.Torn...)
+	say(i18n.HostRefusedStart, s.Refused...)
+	if s.Elsewhere.ID != "" {
+		say(i18n.HostElsewhere, s.Elsewhere)
+	}
+	return lines
 }
 
 // mostAhead is how far the clock of a machine may be off. Times that it reports are shown as they are.
@@ -188,6 +220,11 @@ func (h *Hosts) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 	case v.To.ChatID != v.By:
 	case verb == removeOption:
 		return chat.Answer{Then: func(ctx context.Context) error { return h.remove(ctx, v.To, at.Remove) }}, page, nil
+	case verb == followOption:
+		if err := h.fleet.Follow(code, fingerprint); err != nil { // it was decided since
+			return chat.Answer{Text: h.chat.In(v.To).Say(i18n.StaleButton)}, page, nil
+		}
+		return chat.Answer{}, page, nil
 	case verb == admitOption, verb == refuseOption:
 		admit, next := verb == admitOption, page
 		if admit {

@@ -102,6 +102,17 @@ type Status struct {
 	Ahead    time.Duration // of its clock, about; negative: it is slow
 	Unread   int           // reports of a newer machine, which wait for an update of the chat's ccbot
 	Faults   health.Machine
+
+	Torn      []Start // the folder of the machine runs more than once, and a person has to choose one
+	Refused   []Start // other starts of its folder, which speak in vain
+	Elsewhere Start   // another start of the chat's own folder, which the machine follows; zero: none
+}
+
+// Start is one start of ccbot. Copies of one folder are told apart by it.
+type Start struct {
+	ID    string
+	On    string // the machine, as it calls itself
+	Since time.Time
 }
 
 // All returns the chat's own machine, and then the others; nil: there are no others.

@@ -136,6 +136,9 @@ func (c hostVerbs) listCommand() *cobra.Command {
 					if h.Unread > 0 {
 						heard += fmt.Sprintf("; %d of its reports wait for a newer ccbot here", h.Unread)
 					}
+					if h.Starts != "" {
+						heard += "; " + terminal.Printable(h.Starts)
+					}
 					p.Line("%s  %s  %s; %s", h.Name, h.ID, h.State, heard)
 				}
 			})

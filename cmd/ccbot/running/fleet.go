@@ -12,7 +12,9 @@ import (
 	"ccbot/fleet/beat"
 	"ccbot/fleet/center"
 	"ccbot/fleet/join"
+	"ccbot/fleet/life"
 	"ccbot/fleet/rpc"
+	"ccbot/internal/each"
 	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 	"ccbot/port/refusal"
@@ -83,6 +85,10 @@ func (f *fleet) Status(ctx context.Context, id string) ports.Status {
 	s := f.state(id)
 	status := statusOf(s.Said, s.Heard)
 	status.Unread, status.Faults = s.Unread, f.faultsOf(s)
+	status.Torn, status.Refused = startsOf(s.Lives.Torn), startsOf(s.Lives.Refused)
+	if at := s.Lives.Elsewhere; at.ID != "" {
+		status.Elsewhere = startsOf([]life.Life{at})[0]
+	}
 	return status
 }
 
@@ -108,6 +114,19 @@ func (f *fleet) faultsOf(s center.State) health.Machine {
 		m.Path = filepath.Join(f.settings.Folder, "links", s.ID)
 	}
 	return m
+}
+
+func startsOf(all []life.Life) []ports.Start {
+	return each.As(all, func(l life.Life) ports.Start { return ports.Start{ID: l.ID, On: l.On, Since: l.Since()} })
+}
+
+// Follow implements hosts.Fleet.
+func (f *fleet) Follow(id, start string) error {
+	c, err := f.open()
+	if err == nil {
+		err = c.Follow(id, start)
+	}
+	return err
 }
 
 // state returns the state of a host; zero: the chat has none with this id.
@@ -195,6 +214,7 @@ type Host struct {
 	Load     float64   `json:"load"`
 	DiskFree int64     `json:"disk_free"`
 	Unread   int       `json:"unread,omitempty"` // reports that need a newer ccbot here
+	Starts   string    `json:"starts,omitempty"` // what is wrong with the starts of a copied folder
 	Until    time.Time `json:"until"`            // the end of its rights, which are renewed
 	Server   string    `json:"server,omitempty"` // of a removed one: an existing server, whose operator has to sign
 }
@@ -203,7 +223,7 @@ var presences = map[beat.Presence]string{beat.Unknown: "unknown", beat.Present: 
 
 func hostOf(s center.State) Host {
 	return Host{Name: s.Name, ID: s.ID, State: presences[s.Presence], Heard: s.Heard, Version: s.Said.Version,
-		Agents: s.Said.Agents, Load: s.Said.Load, DiskFree: s.Said.DiskFree, Unread: s.Unread, Until: s.Until}
+		Agents: s.Said.Agents, Load: s.Said.Load, DiskFree: s.Said.DiskFree, Unread: s.Unread, Starts: s.Lives.Words(), Until: s.Until}
 }
 
 // Code lets a machine join under a name.
