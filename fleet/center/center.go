@@ -207,12 +207,15 @@ func (c *Center) isHeld(host string) bool {
 // Follow goes on with one start of a host's folder, by its id. A person has chosen it.
 func (c *Center) Follow(host, id string) error {
 	c.mu.Lock()
-	r := c.remotes[host]
+	var l *seal.Link
+	if r := c.remotes[host]; r != nil {
+		l = r.link
+	}
 	c.mu.Unlock()
-	if r == nil || r.link == nil {
+	if l == nil {
 		return ErrNoHost
 	}
-	return r.link.Choose(id)
+	return l.Choose(id)
 }
 
 // greet tells all hosts the present epochs.

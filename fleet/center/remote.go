@@ -83,6 +83,12 @@ func (r *remote) start(c *Center) error {
 		}
 	}
 	greet := func() { _ = ch.Greet(ctx) } // the next beat greets again
+	l.OnFollow = func() {
+		if caller := r.caller.Load(); caller != nil {
+			caller.Ping()
+		}
+		greet()
+	}
 	told := ""
 	caller, err := rpc.NewCaller(rpc.Remote{Conn: c.chat.Conn(), Names: c.keys.Names(), Host: r.host.ID, Link: l, Greet: greet, Changed: changed,
 		Tick: func() {
@@ -97,7 +103,6 @@ func (r *remote) start(c *Center) error {
 		cancel()
 		return err
 	}
-	l.OnFollow = func() { caller.Ping(); greet() }
 	r.channel, r.link, r.end, r.cancel, r.ended = ch, l, end, cancel, make(chan struct{})
 	r.caller.Store(caller)
 	c.run(func() error {
