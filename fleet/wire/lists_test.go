@@ -48,6 +48,31 @@ func TestP8_LongListsTakeNoMemory(t *testing.T) {
 	require.NoError(t, checkLists(text), "a text is no list")
 }
 
+// TestP8_LargeObjectsTakeNoMemory: each entry of a map would take the size of a status.
+func TestP8_LargeObjectsTakeNoMemory(t *testing.T) {
+	of := func(entries int) []byte {
+		all := make(map[uuid.UUID]port.Status)
+		for range entries {
+			all[uuid.New()] = port.Status{}
+		}
+		data, err := json.Marshal([]any{all})
+		require.NoError(t, err)
+		return data
+	}
+	inspect := func(body []byte) (map[uuid.UUID]port.Status, error) {
+		c := &Client{From: "chat", To: "B", Context: t.Context(), Transport: func(context.Context, Envelope) (Envelope, error) {
+			return Envelope{V: Version, Body: body}, nil
+		}}
+		return c.Machine().Sessions.Inspect(t.Context())
+	}
+	all, err := inspect(of(maxMembers))
+	require.NoError(t, err)
+	assert.Len(t, all, maxMembers)
+	all, err = inspect(of(maxMembers + 1))
+	require.ErrorIs(t, err, errEntries)
+	assert.Empty(t, all)
+}
+
 // TestLongErrorIsCut: a person reads it.
 func TestLongErrorIsCut(t *testing.T) {
 	long := strings.Repeat("é", mostError)
