@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"ccbot/internal/git"
 	"ccbot/internal/glyph"
@@ -120,7 +121,7 @@ func load(t *port.LoopTemplate, path string, now time.Time) error {
 		}
 		return fmt.Errorf("it cannot be read: %w", err)
 	}
-	text := string(data)
+	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n") // as Windows writes it
 	if err := readable(text); err != nil {
 		return err
 	}
@@ -146,7 +147,7 @@ func readable(text string) error {
 	case strings.ToValidUTF8(text, "") != text:
 		return errors.New("it is no UTF-8")
 	case hasControl(text):
-		return errControl
+		return fmt.Errorf("%w, %U", errControl, first(text, isControl))
 	case shown(text) > maxShown:
 		return errTooLong
 	}
@@ -156,6 +157,12 @@ func readable(text string) error {
 // shown is the length of a text as a message has it, in UTF-16 units.
 func shown(text string) int { return len(utf16.Encode([]rune(glyph.LeftToRight(glyph.Block(text))))) }
 
-func hasControl(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) })
+func hasControl(text string) bool { return strings.ContainsFunc(text, isControl) }
+
+// first returns the first letter of a text that is one of those.
+func first(text string, is func(rune) bool) rune {
+	r, _ := utf8.DecodeRuneInString(text[strings.IndexFunc(text, is):])
+	return r
 }
+
+func isControl(r rune) bool { return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) }

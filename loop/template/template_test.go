@@ -121,8 +121,8 @@ func TestP9_HostileTemplateIsRefused(t *testing.T) {
 		"check = 'true'" + rest:                                                               "task",
 		"task = '/clear'\ncheck = 'true'" + rest:                                              "command",
 		"task = 'x'" + rest:                                                                   "check",
-		"task = 'x'\ncheck = 'true' # \x1b[2K" + rest:                                         "control character",
-		"task = 'x'\ncheck = 'true' # \r" + rest:                                              "control character",
+		"task = 'x'\ncheck = 'true' # \x1b[2K" + rest:                                         "control character, U+001B",
+		"task = 'x'\ncheck = 'true' # \rx" + rest:                                             "control character",
 		"task = 'x'\ncheck = \"true\\u001b\"" + rest:                                          "control character",
 		"task = 'x'\ncheck = \"true \xff\"" + rest:                                            "UTF-8",
 		"task = 'x'\ncheck = 'true'" + rest + strings.Repeat("# a long comment\n", 200):       "too long",
@@ -142,6 +142,17 @@ func TestP9_HostileTemplateIsRefused(t *testing.T) {
 		assert.Contains(t, all[0].Fault, want, "%.60q", text)
 		assert.Zero(t, all[0].Wanted, "%.60q", text)
 	}
+}
+
+// TestTemplateOfWindowsIsRead: its editors end lines with CRLF and begin a file with a mark.
+func TestTemplateOfWindowsIsRead(t *testing.T) {
+	repo := t.TempDir()
+	put(t, repoTemplates(repo), "fix.toml", "\ufefftask = \"\"\"\r\none\r\ntwo\"\"\"\r\ncheck = 'true'\r\n[bounds]\r\nturns = 3\r\n")
+	all := Source{t.TempDir()}.Templates(repo, now)
+	require.Len(t, all, 1)
+	require.Empty(t, all[0].Fault)
+	assert.Equal(t, "one\ntwo", all[0].Wanted.Task)
+	assert.NotContains(t, all[0].Text, "\r")
 }
 
 // TestP9_KeyHasOneSpelling: a second spelling of a key would replace what a person reads under the
