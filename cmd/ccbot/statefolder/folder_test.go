@@ -60,3 +60,19 @@ func TestDanglingLinkIsNotEmptyFolder(t *testing.T) {
 	require.EqualError(t, err, "CCBOT_DIR: "+dir+" is a link to /not/mounted, which is not there: mount or make that, or remove the link")
 	assert.Equal(t, exit.Misuse, exit.Code(err))
 }
+
+// TestP9_LinkedSettingsAreNamed: the file that others may read is another program's.
+func TestP9_LinkedSettingsAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	other, link := filepath.Join(t.TempDir(), "other"), filepath.Join(dir, SettingsFile)
+	require.NoError(t, os.WriteFile(other, nil, 0o600))
+	require.NoError(t, os.Chmod(other, 0o644)) //nolint:gosec // as another program wants it
+	require.NoError(t, os.Symlink(other, link))
+	_, err := RefuseOthers(dir, false)
+	require.ErrorContains(t, err, link+" is a link: put a file of its own there")
+	require.ErrorContains(t, err, "group or others may read "+other)
+	assert.Equal(t, exit.Misuse, exit.Code(err))
+	env, err := RefuseOthers(dir, true)
+	require.NoError(t, err)
+	assert.Equal(t, other, env)
+}

@@ -66,8 +66,12 @@ func RefuseOthers(dir string, mayRead bool) (env string, err error) {
 		return "", exit.Usage(why)
 	}
 	if err == nil && real != "" {
-		way, env, err = wayTo(filepath.Join(real, SettingsFile))
+		named := filepath.Join(real, SettingsFile)
+		way, env, err = wayTo(named)
 		if why := v.check(way, env, func(e entry) error { return v.settings(e, mayRead) }); why != nil {
+			if env != named {
+				why = fmt.Errorf("%s is a link: put a file of its own there, unless ccbot shall use the other one. %w", terminal.Printable(named), why)
+			}
 			return "", exit.Usage(why)
 		}
 	}
