@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"os"
-	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +23,7 @@ func TestP6_MachineAndItsCopy(t *testing.T) {
 
 	other := w.newHost()
 	require.NoError(t, os.MkdirAll(other.state, 0o700))
-	require.NoError(t, exec.Command("cp", "-a", there.state+"/fleet", other.state).Run())
+	require.NoError(t, os.CopyFS(filepath.Join(other.state, "fleet"), os.DirFS(filepath.Join(there.state, "fleet"))))
 	other.startHost()
 	list := func() string { return w.newTerminal().says("ccbot host list") }
 	w.until("the chat names the copy", func() bool { return strings.Contains(list(), "another start is refused") })

@@ -106,7 +106,7 @@ const (
 	HostTorn                  Key = "host_torn"          // Machine
 	HostRefusedStart          Key = "host_refused_start" // Machine
 	HostElsewhere             Key = "host_elsewhere"     // Machine
-	HostButtonFollow          Key = "host_button_follow" // Machine, Number
+	HostButtonFollow          Key = "host_button_follow" // ID, Machine
 	HostClockAhead            Key = "host_clock_ahead"   // Age, Machine
 	HostClockBehind           Key = "host_clock_behind"  // Age, Machine
 	ButtonAdd                 Key = "button_add"

@@ -80,7 +80,7 @@ func (h *Hosts) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		text = append(text, chat.Lines(append([]render.Text{h.describe(ctx, p, m)}, h.faults(ctx, p, m)...)...))
 		for i, s := range h.fleet.Status(ctx, m.ID).Torn {
 			if private {
-				buttons = append(buttons, card.Option{Text: p.Say(i18n.HostButtonFollow, i18n.Args{"Machine": glyph.Name(m.Name), "Number": i + 1}),
+				buttons = append(buttons, card.Option{Text: p.Say(i18n.HostButtonFollow, i18n.Args{"Machine": glyph.Name(m.Name), "ID": i + 1}),
 					Value: followOption + ":" + m.ID + ":" + s.ID})
 			}
 		}

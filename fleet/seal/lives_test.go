@@ -1,7 +1,11 @@
 package seal_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +16,7 @@ import (
 	"ccbot/fleet/beat"
 	"ccbot/fleet/life"
 	"ccbot/fleet/seal"
+	"ccbot/internal/disk"
 	"ccbot/internal/spool"
 )
 
@@ -321,4 +326,40 @@ func TestP4_MachineOfAnEarlierVersionWorks(t *testing.T) {
 		a.works(chat, host, true, "with lives")
 		assert.Empty(t, chat.Lives().Words())
 	})
+}
+
+// TestLivesThatCannotBeStored: a life is followed only after that is on disk.
+func TestLivesThatCannotBeStored(t *testing.T) {
+	a, file := newAir(t), newDisk(t)
+	chat, host := a.chat(newDisk(t)), a.host(file)
+	fault := errors.New("no space")
+	failing := func(want string) (end func()) {
+		return disk.Fail(func(op, path string) error {
+			if op == want && filepath.Dir(path) == file.Folder.Path && strings.Contains(path, "lives") {
+				return fault
+			}
+			return nil
+		})
+	}
+	end := failing("create")
+	_, err := host.Open(sealed(t, chat, seal.Beat))
+	end()
+	require.ErrorIs(t, err, fault)
+	assert.False(t, host.HasEpoch())
+	known, err := file.Known()
+	require.NoError(t, err)
+	assert.Zero(t, known.Followed)
+	_, err = host.Open(sealed(t, chat, seal.Beat))
+	require.ErrorIs(t, err, seal.ErrLife, "the chat has not heard the host")
+	known, err = file.Known()
+	require.NoError(t, err)
+	assert.NotZero(t, known.Followed)
+
+	end = failing("read")
+	_, err = seal.NewHostLink(a.hostKey, hostID, a.chatKey.Public(), file)
+	end()
+	require.ErrorIs(t, err, fault)
+	require.NoError(t, os.WriteFile(filepath.Join(file.Folder.Path, "epoch-lives"), []byte("x"), 0o600))
+	_, err = seal.NewHostLink(a.hostKey, hostID, a.chatKey.Public(), file)
+	require.Error(t, err)
 }
