@@ -39,20 +39,22 @@ func (w *world) addCodex(trusted ...string) {
 	w.addCodexOf(realcodex.InCodeMode, trusted...)
 }
 
-func (w *world) addCodexOf(model string, trusted ...string) {
+// addCodexOf is addCodex with another model, and returns the API.
+func (w *world) addCodexOf(model string, trusted ...string) *responsesapi.Server {
 	t := w.t
 	t.Helper()
 	codex := realcodex.Require(t)
 	l, err := responsesapi.Listen(t.Context())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { _ = (&responsesapi.Server{}).Run(ctx, l); close(done) }()
+	done, api := make(chan struct{}), &responsesapi.Server{}
+	go func() { _ = api.Run(ctx, l); close(done) }()
 	t.Cleanup(func() { cancel(); <-done })
 	home := filepath.Join(w.state, "..", "codex")
 	require.NoError(t, os.MkdirAll(home, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config.toml"), realcodex.Config(l.Addr().String(), model, trusted...), 0o600))
 	w.env = append(w.env, "CODEX_COMMAND="+codex, "CODEX_HOME="+home, "AGENT_ENV_SCRIPTED_KEY=dummy", "AGENT_ENV_"+realcodex.NoNetwork)
+	return api
 }
 
 // TestRealP3_CodexMainJob is the main job with the real Codex: a chat starts it, sends prompts,

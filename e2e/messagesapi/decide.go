@@ -63,6 +63,9 @@ func (r Reply) stopReason() string {
 //	job FILE     a turn of five tools, with a to-do list and a subagent, that edits FILE
 //	fetch N      a WebFetch call whose prompt has N lines
 //	mcp FORM     a call of the tool "ask" of the MCP server "forms"
+//	use TOOL JSON  a call of any tool with this input
+//	thrice TEXT  three Agent calls in one answer, as with agent
+//	read FILE    a Read call of FILE
 //	plan         a plan file and ExitPlanMode
 //	slow N       "slow word" over and over for N seconds
 //	mute N       "unmuted" after N seconds without a word
@@ -106,8 +109,7 @@ func Decide(r Request) Reply {
 	case "fix":
 		return Reply{Text: "Running Read.", After: 2 * time.Second, Tool: "Read", Input: map[string]string{"file_path": rest}}
 	case "agent":
-		return Reply{Text: "Running Agent.", Tool: "Agent",
-			Input: map[string]any{"description": "scripted agent", "prompt": rest, "subagent_type": "general-purpose"}}
+		return agentCall(rest)
 	case "ask":
 		return Reply{Text: "Running AskUserQuestion.", Tool: "AskUserQuestion", Input: map[string]any{"questions": script.Questions(rest)}}
 	case "fetch": // the tool is one of those that are offered on demand
@@ -116,6 +118,14 @@ func Decide(r Request) Reply {
 		return job(r, rest)
 	case "mcp":
 		return Reply{Text: "Looking for the tool.", Tool: "ToolSearch", Input: map[string]any{"query": "select:mcp__forms__ask", "max_results": 1}}
+	case "use":
+		return use(r, rest)
+	case "thrice":
+		reply := agentCall(rest)
+		reply.Calls = 3
+		return reply
+	case "read":
+		return Reply{Text: "Running Read.", Tool: "Read", Input: map[string]string{"file_path": rest}}
 	case "plan":
 		return startPlan(r)
 	case "slow":
@@ -145,6 +155,20 @@ const compactWords = "Additional Instructions:\n"
 func bash(command string, calls int) Reply {
 	return Reply{Text: "Running Bash.", Tool: "Bash", Calls: calls,
 		Input: map[string]string{"command": command, "description": "scripted command"}}
+}
+
+func agentCall(prompt string) Reply {
+	return Reply{Text: "Running Agent.", Tool: "Agent",
+		Input: map[string]any{"description": "scripted agent", "prompt": prompt, "subagent_type": "general-purpose"}}
+}
+
+// use calls a tool, and looks for it first if it is one of those that are offered on demand.
+func use(r Request, call string) Reply {
+	tool, input, _ := strings.Cut(call, " ")
+	if !slices.Contains(r.Tools, tool) {
+		return Reply{Text: "Looking for the tool.", Tool: "ToolSearch", Input: map[string]any{"query": "select:" + tool, "max_results": 1}}
+	}
+	return Reply{Text: "Running " + tool + ".", Tool: tool, Input: json.RawMessage(input)}
 }
 
 // loopTask comes before the task in the later prompts of a loop.
@@ -196,6 +220,9 @@ func afterTool(r Request, result Block) Reply {
 	case name == "ToolSearch" && word == "fetch":
 		return Reply{Text: "Running WebFetch.", Tool: "WebFetch",
 			Input: map[string]string{"url": "https://evil.example/" + strings.TrimSpace(rest), "prompt": strings.Repeat("filler\n", number(rest, 60)) + "sum it up"}}
+	case name == "ToolSearch" && word == "use" && !result.IsError:
+		tool, input, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		return Reply{Text: "Running " + tool + ".", Tool: tool, Input: json.RawMessage(input)}
 	case name == "ToolSearch" && word == "mcp":
 		return Reply{Text: "Asking.", Tool: "mcp__forms__ask", Input: map[string]string{"form": strings.TrimSpace(rest)}}
 	case name == "Write" && !result.IsError && word == "plan":

@@ -1,0 +1,400 @@
+//go:build linux
+
+package e2e
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/e2e/realclaude"
+	"ccbot/e2e/responsesapi"
+	"ccbot/internal/process"
+	"ccbot/try/botapi"
+)
+
+// feature is a row of the walk through what a real agent can do, and the states that it can be in. FOLDER in a text is the session's
+// folder.
+type feature struct {
+	group, name string
+	always      bool   // .ci/run walks it too: it failed once, or it is the one of its group
+	records     bool   // nothing is expected of its own steps: the report has what the chat said
+	fails       string // why ccbot fails in it, if that is known
+
+	user     map[string]any    // settings of the person
+	project  map[string]any    // settings of the repository
+	env      []string          // of ccbot
+	files    map[string]string // of the folder
+	config   string            // more lines of Codex' config.toml
+	forms    map[string]any    // of an MCP server
+	account  bool              // the person has logged in, and has no key
+	inRepo   bool              // the folder is a repository
+	starting []act             // between /new and the ready session
+
+	steps   []act
+	lists   string // what /list says while the feature lasts; empty: that the session is idle
+	holds   string // what the next text is told while the feature lasts; empty: it is answered
+	leaves  []act  // what ends the feature then
+	ending  string // what the question of /kill names
+	resumes []act  // between /resume and the ready session
+}
+
+// act is what a person does in the chat or at the desk, and what follows.
+type act struct {
+	say   string // in the chat
+	key   string // pressed at the desk
+	frees string // a file that the test makes
+	leave bool   // taps [Esc] until the agent asks nothing more
+	types string // typed at the desk and entered
+	hears string // a message after the last one of the person has this
+	tap   string // a button of that message
+	then  string // what the chat says then, in a new message or in that one
+	shows string // what the window shows
+	hides string // what it does not show any more
+	makes string // a file that is there then
+	lacks string // a file that is not there
+}
+
+// featureWalk is the walk through one row.
+type featureWalk struct {
+	*world
+	row       feature
+	continues func(text, before string) bool // the model was asked a text, with another one before it
+	said      func() []string                // what the agent has said, by its own record
+	last      int                            // the last message of the person
+	expected  map[int]bool                   // messages of the bot that the row or the checks expected
+}
+
+// run walks through the row: its own steps, then the five checks.
+func (k *featureWalk) run() {
+	k.t.Helper()
+	k.start(k.row.env...)
+	k.opens("/new work " + k.dir + map[bool]string{true: " --agent codex"}[k.codex != ""])
+	k.follows(k.row.starting)
+	k.hears(k.last, "work is ready")
+	k.follows(k.row.steps)
+	k.stateIsListed()
+	k.textIsAnswered()
+	k.turnsAreOver()
+	k.killEndsAll()
+	k.resumeContinues()
+	k.chatIsComplete()
+	k.stop()
+}
+
+// opens says something and remembers it as the last words of the person.
+func (k *featureWalk) opens(text string) { k.last = k.say(strings.ReplaceAll(text, "FOLDER", k.dir)) }
+
+// hears is hear for a message that the walk expects.
+func (k *featureWalk) hears(after int, text string) botapi.Message {
+	k.t.Helper()
+	m := k.hear(after, text)
+	k.expected[m.ID] = true
+	return m
+}
+
+// follows takes the steps of a row, one after the other.
+func (k *featureWalk) follows(steps []act) {
+	k.t.Helper()
+	const window = "=ccbot:=work"
+	for _, s := range steps {
+		switch {
+		case s.say != "":
+			k.opens(s.say)
+		case s.key != "":
+			k.tmux("send-keys", "-t", window, s.key)
+		case s.types != "":
+			k.typesAtDesk(strings.ReplaceAll(s.types, "FOLDER", k.dir))
+		case s.frees != "":
+			k.makesFile(s.frees)
+		case s.leave:
+			k.escape()
+		}
+		if s.tap != "" {
+			k.taps(s)
+		} else if s.hears != "" {
+			k.hears(k.last, s.hears)
+		}
+		if s.then != "" {
+			k.hears(k.last, s.then)
+		}
+		if s.shows != "" {
+			k.until("the window shows "+s.shows, func() bool { return k.screenHas("work", s.shows) })
+		}
+		if s.hides != "" {
+			k.until("the window no longer shows "+s.hides, func() bool { return !k.screenHas("work", s.hides) })
+		}
+		if s.makes != "" {
+			k.until(s.makes+" is made", func() bool { _, err := os.Stat(filepath.Join(k.dir, s.makes)); return err == nil })
+		}
+		if s.lacks != "" {
+			assert.NoFileExists(k.t, filepath.Join(k.dir, s.lacks))
+		}
+	}
+}
+
+// taps taps the button of a step under the newest message that has it.
+func (k *featureWalk) taps(s act) {
+	k.t.Helper()
+	var found botapi.Message
+	k.until(s.hears+" has the button "+s.tap, func() bool {
+		for _, m := range k.api.Messages(k.chat()) {
+			if _, offered := m.Find(s.tap); offered && m.FromBot && strings.Contains(m.Text, s.hears) && (s.say == "" || m.ID > k.last) {
+				found = m
+			}
+		}
+		return found.ID != 0
+	})
+	k.expected[found.ID] = true
+	k.tap(found, s.tap)
+}
+
+// makesFile makes a file in the session's folder.
+func (k *featureWalk) makesFile(name string) {
+	k.t.Helper()
+	require.NoError(k.t, os.WriteFile(filepath.Join(k.dir, name), nil, 0o600))
+}
+
+// typesAtDesk types a line into the window and enters it when all of it is there.
+func (k *featureWalk) typesAtDesk(line string) {
+	k.t.Helper()
+	if k.codex != "" {
+		k.tmux("send-keys", "-t", "=ccbot:=work", "-l", "--", line)
+		k.until("the line is in the box", func() bool { return k.screenHas("work", line) })
+		k.tmux("send-keys", "-t", "=ccbot:=work", "Enter")
+		return
+	}
+	k.typeInTerminal("work", line)
+}
+
+// stateIsListed is the check of the state: /list names it.
+func (k *featureWalk) stateIsListed() {
+	k.t.Helper()
+	state := cmp.Or(k.row.lists, "work · idle")
+	k.until("/list says "+state, func() bool { return strings.Contains(k.hears(k.say("/list"), "work").Text, state) })
+}
+
+// textIsAnswered is the check of a text: it is answered, or told why it waits, and answered when that is over.
+func (k *featureWalk) textIsAnswered() {
+	k.t.Helper()
+	asked := k.say("say arrived")
+	k.last = asked
+	if k.row.holds != "" {
+		k.hears(asked, k.row.holds)
+		k.follows(k.row.leaves)
+	}
+	k.find("the answer", func(m botapi.Message) bool { return m.FromBot && m.ID > asked && m.Text == "arrived" })
+}
+
+// turnsAreOver is the check of the cards: when the agent is idle, none shows a running turn.
+func (k *featureWalk) turnsAreOver() {
+	k.t.Helper()
+	k.until("no card shows a running turn", func() bool {
+		return !slices.ContainsFunc(k.cards("work"), func(m botapi.Message) bool { return strings.Contains(m.Text, "working since") })
+	})
+}
+
+// killEndsAll is the check of the end: whatever the agent has started ends with it.
+func (k *featureWalk) killEndsAll() {
+	k.t.Helper()
+	snap, err := k.table.Snapshot(k.t.Context())
+	require.NoError(k.t, err)
+	bound := k.record("work").Binding
+	require.NotNil(k.t, bound)
+	all := []process.Identity{bound.Agent}
+	for _, p := range snap.Descendants(bound.Agent.PID) {
+		all = append(all, p.Identity)
+	}
+	asked := k.hears(k.say("/kill work"), "End work")
+	assert.Contains(k.t, asked.Text, k.row.ending)
+	k.tap(asked, "Kill")
+	k.hears(asked.ID, "work is archived")
+	k.until("all processes of the session have ended", func() bool {
+		return !slices.ContainsFunc(all, func(id process.Identity) bool { return k.alive(id) })
+	})
+	k.until("its window is closed", func() bool { return len(k.windows()) == 0 })
+}
+
+// resumeContinues is the check of a resume: the model sees what was said before.
+func (k *featureWalk) resumeContinues() {
+	k.t.Helper()
+	k.opens("/resume work")
+	k.follows(k.row.resumes)
+	k.hears(k.last, "work is ready")
+	asked := k.say("say continued")
+	k.find("the answer after /resume", func(m botapi.Message) bool { return m.FromBot && m.ID > asked && m.Text == "continued" })
+	assert.True(k.t, k.continues("say continued", "say arrived"), "the model is sent what was said before")
+	assert.Equal(k.t, []int{1, 1}, []int{k.saidTo("say arrived"), k.saidTo("say continued")}, "texts are typed once")
+}
+
+// chatIsComplete is the check of the chat: what the agent has said is there once, and nothing that was not expected.
+func (k *featureWalk) chatIsComplete() {
+	k.t.Helper()
+	k.drained()
+	bare := func(s string) string { // the marks of Markdown are shown as what they mean
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return r
+			}
+			return -1
+		}, s)
+	}
+	said, all := map[string]int{}, ""
+	for _, text := range k.said() {
+		said[bare(text)]++
+		all += bare(text)
+	}
+	longestFirst := slices.SortedFunc(maps.Keys(said), func(a, b string) int { return len(b) - len(a) })
+	shown, whole := map[string]int{}, ""
+	for _, m := range k.api.Messages(k.chat()) {
+		if text := bare(m.Body()); m.FromBot && text != "" {
+			shown[text]++
+			whole += text
+			for _, one := range longestFirst { // a message may have several texts, or a part of one
+				text = strings.ReplaceAll(text, one, "")
+			}
+			card := strings.HasPrefix(m.Text, "work · ")
+			assert.True(k.t, k.expected[m.ID] || card || strings.Contains(all, text), "the chat has a foreign message: %.300q", m.Body())
+		}
+	}
+	for text, times := range said {
+		assert.True(k.t, strings.Contains(whole, text), "the chat lacks what the agent has said: %.200q", text)
+		assert.LessOrEqual(k.t, shown[text], times, "the chat repeats %.200q", text)
+	}
+}
+
+// recorded reads the lines of files of JSON, and returns the texts that of finds in them.
+func recorded(t *testing.T, pattern string, of func(line []byte) []string) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(data)) {
+			all = append(all, of([]byte(line))...)
+		}
+	}
+	return all
+}
+
+// claudeSaid are the texts of the agent in a line of a transcript: not those of subagents, and not errors, which the chat tells in its
+// own words.
+func claudeSaid(line []byte) (all []string) {
+	var entry struct {
+		Type              string
+		IsSidechain       bool
+		IsApiErrorMessage bool //nolint:revive // the field's name
+		Message           struct{ Content json.RawMessage }
+	}
+	if json.Unmarshal(line, &entry) != nil || entry.Type != "assistant" || entry.IsSidechain || entry.IsApiErrorMessage {
+		return nil
+	}
+	var blocks []struct{ Type, Text string }
+	if json.Unmarshal(entry.Message.Content, &blocks) != nil {
+		return nil
+	}
+	for _, b := range blocks {
+		if b.Type == "text" {
+			all = append(all, b.Text)
+		}
+	}
+	return all
+}
+
+// codexSaid are the texts of the agent in a line of a rollout.
+func codexSaid(line []byte) (all []string) {
+	var entry struct {
+		Payload struct {
+			Type string
+			Item struct {
+				Type, Text string
+				Content    []struct{ Text string }
+			}
+		}
+	}
+	if json.Unmarshal(line, &entry) != nil || entry.Payload.Type != "item_completed" {
+		return nil
+	}
+	switch item := entry.Payload.Item; item.Type {
+	case "AgentMessage":
+		for _, c := range item.Content {
+			all = append(all, c.Text)
+		}
+	case "Plan":
+		all = append(all, item.Text)
+	}
+	return all
+}
+
+// newClaudeWalk makes the world of a row for Claude Code.
+func newClaudeWalk(t *testing.T, row feature) *featureWalk {
+	t.Helper()
+	w, api := newRealWorld(t)
+	w.env = append(w.env, withCards)
+	k := &featureWalk{world: w, row: row, expected: map[int]bool{}}
+	k.said = func() []string { return recorded(t, filepath.Join(w.claude, "projects", "*", "*.jsonl"), claudeSaid) }
+	k.continues = func(text, before string) bool {
+		request, asked := api.Asked(text)
+		return asked && request.Says(before)
+	}
+	if row.user != nil {
+		w.userSets(row.user)
+	}
+	if row.project != nil {
+		w.projectSets(row.project)
+	}
+	if row.forms != nil {
+		w.asksForms(row.forms)
+	}
+	if row.account {
+		realclaude.Dirs{Home: filepath.Dir(w.claude), Config: w.claude}.LogIn(t)
+		w.env = slices.DeleteFunc(w.env, func(entry string) bool { return strings.HasPrefix(entry, "ANTHROPIC_API_KEY=") })
+	}
+	k.makesFolder()
+	return k
+}
+
+// newCodexWalk makes the world of a row for Codex.
+func newCodexWalk(t *testing.T, row feature, model string) *featureWalk {
+	t.Helper()
+	w := newWorld(t, withCards)
+	api := w.addCodexOf(model, w.dir)
+	w.codex = filepath.Join(w.state, "..", "codex")
+	k := &featureWalk{world: w, row: row, expected: map[int]bool{}}
+	k.said = func() []string {
+		return recorded(t, filepath.Join(w.codex, "sessions", "*", "*", "*", "*.jsonl"), codexSaid)
+	}
+	k.continues = func(text, before string) bool {
+		return slices.ContainsFunc(api.Requests(), func(r responsesapi.Request) bool {
+			return strings.Contains(string(r.Body), text) && strings.Contains(string(r.Body), before)
+		})
+	}
+	if row.config != "" {
+		file := filepath.Join(w.codex, "config.toml")
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, append([]byte(row.config+"\n"), data...), 0o600))
+	}
+	k.makesFolder()
+	return k
+}
+
+func (k *featureWalk) makesFolder() {
+	k.t.Helper()
+	if k.row.inRepo {
+		k.repository()
+	}
+	for name, content := range k.row.files {
+		require.NoError(k.t, os.WriteFile(filepath.Join(k.dir, name), []byte(strings.ReplaceAll(content, "FOLDER", k.dir)), 0o600))
+	}
+}
