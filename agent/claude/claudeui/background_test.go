@@ -34,6 +34,8 @@ func TestAgentsInTheBackgroundAreSeen(t *testing.T) {
 		{"a turn was interrupted", stopped, "? for shortcuts", false, 0},
 		{"it was stopped, too", stopped, "? for shortcuts" + strings.Replace(panel, "3s", "stopped · 3s", 1), false, 0},
 		{"a text follows the interrupted one", row + stopped + "\n\n❯ hello", "? for short" + panel, false, 1},
+		{"a command was answered", row + "\n\n❯ /context\n  ⎿ \u00a0Context usage\n     ⛀ 14.1k tokens", "↓ to manage" + panel, true, 1},
+		{"a text of two lines follows", row + "\n\n❯ hello\n  you", "↓ to manage" + panel, false, 1},
 		{"a status line looks like it", stopped, "? for shortcuts\n  ◯ general-purpose  scripted agent   3s", false, 0},
 		{"the agent says so", "● " + row + "\n  " + row, "? for shortcuts", false, 0},
 		{"nothing is said", "", "? for shortcuts", false, 0},

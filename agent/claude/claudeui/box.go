@@ -145,6 +145,20 @@ func lastRow(above []line) string {
 	return ""
 }
 
+// answered reports whether the last row above the box that begins in the first column has output below it, as a command of Claude
+// Code's own has: it begins no turn (2.1.332).
+func answered(above []line) bool {
+	for _, l := range slices.Backward(above) {
+		if l.indent() == 0 {
+			return false
+		}
+		if l.indent() > 0 && l.first() == '⎿' {
+			return true
+		}
+	}
+	return false
+}
+
 // resting reads the last row above the box: whether no turn runs while work goes on in the background, and for how many agents and
 // workflows of agents Claude Code waits.
 func resting(last string) (waitedFor int, rests bool) {

@@ -61,7 +61,7 @@ func read(text string, status []string) agent.Screen {
 	last := lastRow(lines[:top])
 	waitedFor, rests := resting(last)
 	s.Agents = max(agentsBelow(footer), waitedFor)
-	begins := strings.HasPrefix(last, "❯") // a prompt that was just submitted: its spinner comes
+	begins := strings.HasPrefix(last, "❯") && !answered(lines[:top]) // a prompt that was just submitted: its spinner comes
 	s.Background = !s.Busy && (rests || s.Agents > 0 && !begins)
 	if interruptible(footer) {
 		s.Shell = runningShell(lines[:top])
