@@ -91,6 +91,8 @@ func TestP7_ReadyOnlyWithALiveBox(t *testing.T) {
 		{"blank rows below", boxed(60, "", manual+"\n\n\n", empty), true, true},
 		{"a limit of the account", boxed(60, "", "  ⚠ Usage limit reached · limit resets 9:23pm\n    Continuing automatically at 9:23pm · Esc to cancel\n"+manual, empty), true, true},
 		{"a limit that has just ended", boxed(60, "", "  ⚠ Usage limit reached · limit resets 8:28pm\n    Continuing shortly · Esc to cancel\n"+manual, empty), true, true},
+		{"the help of ?", boxed(60, "", "  ! for shell mode        esc esc to clear input             ctrl+shift+_ to undo\n  / for commands          shift+tab to cycle modes           ctrl+z to suspend\n", empty), true, true},
+		{"a page that Esc clears", boxed(60, "", "  Type to filter · Esc to clear\n", empty), false, false},
 		{"the same hint without a limit", boxed(60, "", "    Continuing automatically at 9:23pm · Esc to cancel\n"+manual, empty), false, false},
 		{"a limit that asks something", boxed(60, "", "  ⚠ Usage limit reached · limit resets 9:23pm\n    Wait · Esc to cancel\n"+manual, empty), false, false},
 		{"turn runs", boxed(60, "", running, empty), true, false},

@@ -18,6 +18,8 @@ var (
 	// submits finds hints that Enter or Esc do not go into the box. The box's own footer only says
 	// "esc to interrupt" and "esc to undo".
 	submits = lazyregexp.New(`\b(?:enter|return|esc|escape) to\b ?(\S*)`)
+	// helps is in the help that "?" opens below the box, which takes keys as before.
+	helps = lazyregexp.New(`\besc esc to clear input\b`)
 	// keyHint finds the hints at the foot of any dialog.
 	keyHint = lazyregexp.New(`(?:\b(?:enter|return|esc|escape|tab|space|shift\+tab|ctrl\+\S)|↑/↓|←/→|arrow keys) to \S`)
 	// enterHint finds the hint that Enter chooses the selected row. A form has none: in its fields
@@ -40,7 +42,7 @@ func takesKeys(footer []line) bool {
 	elsewhere := func(hint []string) bool {
 		return !strings.HasPrefix(hint[1], "int") && !strings.HasPrefix(hint[1], "undo")
 	}
-	return slices.ContainsFunc(footer, option) || slices.ContainsFunc(submits.FindAllStringSubmatch(fold(footer), -1), elsewhere)
+	return slices.ContainsFunc(footer, option) || slices.ContainsFunc(submits.FindAllStringSubmatch(helps.ReplaceAllString(fold(footer), ""), -1), elsewhere)
 }
 
 var (
