@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help try test test-wire test-versions memory tour crash chaos chaos-fleet faults lint lint-all programs quick rules promises test-race settings bench bench-quick soak bench-fleet benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help features try test test-wire test-versions memory tour crash chaos chaos-fleet faults lint lint-all programs quick rules promises test-race settings bench bench-quick soak bench-fleet benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -113,6 +113,11 @@ settings: programs ## run the real Claude Code CLI with the settings that people
 	@mkdir -p bin && rm -f bin/settings.md
 	@CCBOT_REQUIRE=all CCBOT_SETTINGS_REPORT='$(CURDIR)/bin/settings.md' $(WITH) $(GOTEST) -count=1 -timeout 40m -run '^TestRealP7_SettingsOfPeople$$' ./e2e/; \
 		status=$$?; sort bin/settings.md; exit $$status
+
+features: programs ## walk through what the real Claude Code and Codex can do, and write docs/dev/agents-features.md (CLAUDE=version, CODEX=version, ONLY=expression)
+	@cache=$$(e2e/agents.sh '$(CLAUDE)' '$(CODEX)') && export GOCACHE="$$($(GO) env GOCACHE)" XDG_CACHE_HOME="$$cache" && \
+	CCBOT_REQUIRE=all CCBOT_FEATURES_REPORT='$(CURDIR)/docs/dev/agents-features.md' CCBOT_FEATURES_OF='$(ONLY)' $(WITH) \
+	$(GO) test -vet=off -count=1 -timeout 90m -run '^TestRealFeatures$$' ./e2e/
 
 bench: ## measure the whole program and write e2e/testdata/performance.md (BASE=commit: beside that one; ONLY=expression: some figures)
 	@mkdir -p bin/bench

@@ -2,14 +2,81 @@
 
 package e2e
 
+import "slices"
+
 // codexFeatures are the rows for Codex.
 func codexFeatures() []feature {
+	return slices.Concat(grouped("tools", codexTools()...), grouped("turns", codexTurns()...), grouped("desk", codexDesk()...),
+		grouped("commands", codexCommands()...), grouped("start", codexStarts()...))
+}
+
+func codexTools() []feature {
 	return []feature{
-		{group: "tools", name: "a command of the sandbox", always: true, steps: []act{{say: "run echo of-the-sandbox", hears: "of-the-sandbox"}}},
-		{group: "turns", name: "a turn, stopped", always: true, steps: []act{{say: "slow 600", shows: "slow word slow word"}, {say: "/stop", hears: "work is interrupted"}}},
+		{name: "a command of the sandbox", always: true, steps: []act{{say: "run echo of-the-sandbox", hears: "of-the-sandbox"}}},
+		{name: "a file of the folder is added", steps: []act{{say: "patch FOLDER/made", hears: "tool result", makes: "made"}}},
+		{name: "a command outside of the sandbox, allowed", steps: []act{
+			{say: "esc touch FOLDER/../made", hears: "wants to run a command", tap: "Allow", then: "✅ Allowed in the chat", makes: "../made"}}},
+		{name: "a file outside of the folder, denied", steps: []act{
+			{say: "patch FOLDER/../made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}}},
+		{name: "a permission, and a text meanwhile", lists: "needs you", holds: "work is waiting for your answer",
+			steps: []act{{say: "esc touch FOLDER/../made", hears: "wants to run a command"}}, leaves: []act{{tap: "Deny", then: "Denied in the chat"}}},
+		{name: "a large output", steps: []act{{say: "run seq 60000", hears: "tool result"}}},
+		{name: "a command that stays in the background", always: true, lists: "background commands running", steps: []act{{say: "run sleep 7654325", hears: "tool result"}}},
+		{name: "no network in the sandbox", steps: []act{{say: "run exec 3<>/dev/tcp/127.0.0.1/9", hears: "tool result"}}},
 	}
 }
 
-// walkedByOthers names the tests that walk through a feature of the list already; notWalked has why nothing does.
-var walkedByOthers = map[string][][2]string{}
-var notWalked = map[string][][2]string{}
+func codexTurns() []feature {
+	slow := act{say: "slow 600", shows: "slow word slow word"}
+	return []feature{
+		{name: "a turn, stopped", steps: []act{slow, {say: "/stop", hears: "work is interrupted"}}},
+		{name: "a text is sent at once", lists: "working", holds: "Queued", steps: []act{slow}, leaves: []act{{tap: "Interrupt and send", then: "work is interrupted"}}},
+		{name: "a text of many lines", always: true, steps: []act{{say: "say one\n/two\n!three", hears: "/two"}}},
+		{name: "a text that begins with @", steps: []act{{say: "@nobody hello", hears: "echo: @nobody"}}},
+		{name: "an empty answer", steps: []act{{say: "say", hears: "work is done"}}},
+		{name: "API error 400", always: true, lists: "API error", steps: []act{{say: "error 400", hears: "stopped with an error from Codex"}}},
+		{name: "API error 401", lists: "logged out", steps: []act{{say: "error 401", hears: "work is logged out"}}},
+		{name: "API error 403", steps: []act{{say: "error 403", hears: "work"}}, lists: "work · "},
+		{name: "API error 429", steps: []act{{say: "error 429", hears: "work"}}, lists: "work · "},
+		{name: "API error 500", steps: []act{{say: "error 500", hears: "work"}}, lists: "work · "},
+		{name: "a used limit", always: true, lists: "limit reached", steps: []act{{say: "limit", hears: "usage limit"}}},
+		{name: "a shell command of the chat", steps: []act{{say: "!echo hello", hears: "work"}}},
+	}
+}
+
+func codexDesk() []feature {
+	hello := act{say: "say hello", hears: "hello", idle: true}
+	rows := []feature{
+		{name: "a prompt is typed", steps: []act{hello, {types: "say typed", hears: "typed"}}},
+		{name: "a turn ends by Esc", steps: []act{{say: "slow 600", shows: "slow word slow word"}, {key: "Escape", hears: "work is interrupted"}}},
+		{name: "a draft is left", always: true, steps: []act{hello, {key: "half", shows: "half"}}},
+		{name: "a shell command is typed", steps: []act{hello, {key: "!", shows: "Shell mode"}, {types: "echo of-the-shell", hides: "Shell mode"}}},
+		{name: "← in the empty box", steps: []act{hello, {key: "Left"}, {key: "Escape"}}},
+	}
+	for _, page := range []string{"/permissions", "/keymap", "/experimental", "/memories", "/skills", "/hooks", "/theme", "/mcp", "/plugins", "/ps", "/diff", "/statusline", "/title", "/status"} {
+		rows = append(rows, feature{name: page + " is left open", records: true, steps: []act{hello, {types: page}}})
+	}
+	return rows
+}
+
+// codexCommands are Codex' own commands, sent from the chat.
+func codexCommands() []feature {
+	rows := []feature{{name: "//clear", steps: []act{{say: "say hello", hears: "hello"}, {say: "//clear", hears: "takes its own commands only in its terminal"}}}}
+	for _, command := range []string{"//compact", "//rename other", "//model", "//goal", "//review", "//fork"} {
+		rows = append(rows, feature{name: command, records: true, steps: []act{{say: "say hello", hears: "hello", idle: true}, {say: command}}})
+	}
+	return rows
+}
+
+func codexStarts() []feature {
+	return []feature{
+		{name: "no further setting"},
+		{name: "a sandbox that may only read", config: `sandbox_mode = "read-only"`},
+		{name: "no sandbox, and no question", config: "sandbox_mode = \"danger-full-access\"\napproval_policy = \"never\"", steps: []act{
+			{say: "run touch FOLDER/../made", hears: "tool result", makes: "../made"}}},
+		{name: "a setting that Codex does not know", config: `unknown_setting = "x"`},
+		{name: "a program that is told of turns", config: `notify = ["true"]`},
+		{name: "AGENTS.md", always: true, files: map[string]string{"AGENTS.md": "Be brief.\n"}},
+		{name: "a broken MCP server", more: "[mcp_servers.broken]\ncommand = \"/nonexistent\"\n"},
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +35,8 @@ type feature struct {
 	project  map[string]any    // settings of the repository
 	env      []string          // of ccbot
 	files    map[string]string // of the folder
-	config   string            // more lines of Codex' config.toml
+	config   string            // lines before those of Codex' config.toml
+	more     string            // and after them
 	forms    map[string]any    // of an MCP server
 	account  bool              // the person has logged in, and has no key
 	inRepo   bool              // the folder is a repository
@@ -54,6 +56,7 @@ type act struct {
 	key   string // pressed at the desk
 	frees string // a file that the test makes
 	leave bool   // taps [Esc] until the agent asks nothing more
+	idle  bool   // the turn is over then
 	types string // typed at the desk and entered
 	hears string // a message after the last one of the person has this
 	tap   string // a button of that message
@@ -82,6 +85,9 @@ func (k *featureWalk) run() {
 	k.follows(k.row.starting)
 	k.hears(k.last, "work is ready")
 	k.follows(k.row.steps)
+	if k.row.records {
+		k.recordsWhatIsSaid()
+	}
 	k.stateIsListed()
 	k.textIsAnswered()
 	k.turnsAreOver()
@@ -136,6 +142,9 @@ func (k *featureWalk) follows(steps []act) {
 		if s.makes != "" {
 			k.until(s.makes+" is made", func() bool { _, err := os.Stat(filepath.Join(k.dir, s.makes)); return err == nil })
 		}
+		if s.idle {
+			k.until("it is idle", func() bool { return k.phaseOf("work") == "idle" })
+		}
 		if s.lacks != "" {
 			assert.NoFileExists(k.t, filepath.Join(k.dir, s.lacks))
 		}
@@ -146,16 +155,20 @@ func (k *featureWalk) follows(steps []act) {
 func (k *featureWalk) taps(s act) {
 	k.t.Helper()
 	var found botapi.Message
+	var label string
 	k.until(s.hears+" has the button "+s.tap, func() bool {
 		for _, m := range k.api.Messages(k.chat()) {
-			if _, offered := m.Find(s.tap); offered && m.FromBot && strings.Contains(m.Text, s.hears) && (s.say == "" || m.ID > k.last) {
-				found = m
+			for _, offered := range labels(m) {
+				named := strings.TrimLeft(offered, "☐☑ ") == s.tap
+				if named && m.FromBot && strings.Contains(m.Text, s.hears) && (s.say == "" || m.ID > k.last) {
+					found, label = m, offered
+				}
 			}
 		}
 		return found.ID != 0
 	})
 	k.expected[found.ID] = true
-	k.tap(found, s.tap)
+	k.tap(found, label)
 }
 
 // makesFile makes a file in the session's folder.
@@ -167,20 +180,55 @@ func (k *featureWalk) makesFile(name string) {
 // typesAtDesk types a line into the window and enters it when all of it is there.
 func (k *featureWalk) typesAtDesk(line string) {
 	k.t.Helper()
-	if k.codex != "" {
-		k.tmux("send-keys", "-t", "=ccbot:=work", "-l", "--", line)
-		k.until("the line is in the box", func() bool { return k.screenHas("work", line) })
-		k.tmux("send-keys", "-t", "=ccbot:=work", "Enter")
+	const window = "=ccbot:=work"
+	k.tmux("send-keys", "-t", window, "-l", "--", line)
+	k.until("the line is in the box", func() bool { return k.screenHas("work", line) })
+	k.tmux("send-keys", "-t", window, "Enter")
+}
+
+// recordsWhatIsSaid notes what the chat says to a command, and closes what the command has opened. Of a page that was opened at the
+// desk it notes the last row.
+func (k *featureWalk) recordsWhatIsSaid() {
+	k.t.Helper()
+	if s := k.row.steps[len(k.row.steps)-1]; s.types != "" {
+		k.until("the command is entered", func() bool { return !k.screenHas("work", "› "+s.types) })
+		rows := strings.Split(strings.TrimSpace(k.tmux("capture-pane", "-p", "-t", "=ccbot:=work")), "\n")
+		k.t.Logf("recorded: %.100s", strings.TrimSpace(rows[len(rows)-1]))
 		return
 	}
-	k.typeInTerminal("work", line)
+	answer := botapi.Message{}
+	k.until("the chat says something", func() bool {
+		for _, m := range k.api.Messages(k.chat()) {
+			card := strings.HasPrefix(m.Text, "work · ")
+			if m.FromBot && m.ID > k.last && (!card || strings.Contains(m.Text, "done in") && k.phaseOf("work") == "idle") {
+				answer = m
+				return true
+			}
+		}
+		return false
+	})
+	said, _, _ := strings.Cut(cmp.Or(strings.TrimSpace(answer.Body()), "a picture"), "\n\n")
+	k.t.Logf("recorded: %.100s", strings.Join(strings.Fields(said), " "))
+	k.escape()
+	k.until("it is idle", func() bool { return k.phaseOf("work") == "idle" })
+	k.drained()
+	for _, m := range k.api.Messages(k.chat()) {
+		k.expected[m.ID] = true
+	}
 }
 
 // stateIsListed is the check of the state: /list names it.
 func (k *featureWalk) stateIsListed() {
 	k.t.Helper()
 	state := cmp.Or(k.row.lists, "work · idle")
-	k.until("/list says "+state, func() bool { return strings.Contains(k.hears(k.say("/list"), "work").Text, state) })
+	k.until("/list says "+state, func() bool {
+		asked := k.say("/list")
+		m := k.find("the list", func(m botapi.Message) bool {
+			return m.ID > asked && !k.expected[m.ID] && strings.HasPrefix(m.Text, "1 session:")
+		})
+		k.expected[m.ID] = true
+		return strings.Contains(m.Text, state)
+	})
 }
 
 // textIsAnswered is the check of a text: it is answered, or told why it waits, and answered when that is over.
@@ -246,7 +294,7 @@ func (k *featureWalk) chatIsComplete() {
 				return r
 			}
 			return -1
-		}, s)
+		}, fence.ReplaceAllString(s, ""))
 	}
 	said, all := map[string]int{}, ""
 	for _, text := range k.said() {
@@ -262,15 +310,28 @@ func (k *featureWalk) chatIsComplete() {
 			for _, one := range longestFirst { // a message may have several texts, or a part of one
 				text = strings.ReplaceAll(text, one, "")
 			}
-			card := strings.HasPrefix(m.Text, "work · ")
-			assert.True(k.t, k.expected[m.ID] || card || strings.Contains(all, text), "the chat has a foreign message: %.300q", m.Body())
+			usual := slices.ContainsFunc(usualWords, func(words string) bool { return strings.HasPrefix(m.Text, words) })
+			assert.True(k.t, k.expected[m.ID] || usual || k.row.expects(m) || strings.Contains(all, text), "the chat has a foreign message: %.300q", m.Body())
 		}
 	}
 	for text, times := range said {
-		assert.True(k.t, strings.Contains(whole, text), "the chat lacks what the agent has said: %.200q", text)
+		assert.GreaterOrEqual(k.t, strings.Count(whole, text), times, "the chat lacks what the agent has said: %.200q", text)
 		assert.LessOrEqual(k.t, shown[text], times, "the chat repeats %.200q", text)
 	}
 }
+
+// fence begins and ends a block of code, whose language is not shown.
+var fence = regexp.MustCompile("```[a-z]*")
+
+// expects reports whether a message has words that a step of the row waits for. A dialog that was drawn again is posted again.
+func (row feature) expects(m botapi.Message) bool {
+	return slices.ContainsFunc(slices.Concat(row.starting, row.steps, row.leaves, row.resumes), func(s act) bool {
+		return s.hears != "" && strings.Contains(m.Text, s.hears) || s.then != "" && strings.Contains(m.Text, s.then)
+	})
+}
+
+// usualWords begin the messages that may come in any row, on a busy machine: cards, and what becomes of a text that has to wait.
+var usualWords = []string{"work · ", "Your message was sent to work.", "Queued: work is working.", "work is still starting after"}
 
 // recorded reads the lines of files of JSON, and returns the texts that of finds in them.
 func recorded(t *testing.T, pattern string, of func(line []byte) []string) (all []string) {
@@ -379,11 +440,11 @@ func newCodexWalk(t *testing.T, row feature, model string) *featureWalk {
 			return strings.Contains(string(r.Body), text) && strings.Contains(string(r.Body), before)
 		})
 	}
-	if row.config != "" {
+	if row.config+row.more != "" {
 		file := filepath.Join(w.codex, "config.toml")
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(file, append([]byte(row.config+"\n"), data...), 0o600))
+		require.NoError(t, os.WriteFile(file, slices.Concat([]byte(row.config+"\n"), data, []byte(row.more)), 0o600))
 	}
 	k.makesFolder()
 	return k
