@@ -15,13 +15,13 @@ func codexTools() []feature {
 		{name: "a command of the sandbox", always: true, steps: []act{{say: "run echo of-the-sandbox", hears: "of-the-sandbox"}}},
 		{name: "a file of the folder is added", steps: []act{{say: "patch FOLDER/made", hears: "tool result", makes: "made"}}},
 		{name: "a command outside of the sandbox, allowed", steps: []act{
-			{say: "esc touch FOLDER/../made", hears: "wants to run a command", tap: "Allow", then: "✅ Allowed in the chat", makes: "../made"}}},
+			{say: "esc touch BESIDE/made", hears: "wants to run a command", tap: "Allow", then: "✅ Allowed in the chat", makes: "../made"}}},
 		{name: "a file outside of the folder, denied", steps: []act{
-			{say: "patch FOLDER/../made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}}},
-		{name: "a permission, and a text meanwhile", lists: "needs you", holds: "work is waiting for your answer",
-			steps: []act{{say: "esc touch FOLDER/../made", hears: "wants to run a command"}}, leaves: []act{{tap: "Deny", then: "Denied in the chat"}}},
+			{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}}},
+		{name: "a permission, and a text meanwhile", lists: "❓ ✓ work", holds: "work is waiting for your answer",
+			steps: []act{{say: "esc touch BESIDE/made", hears: "wants to run a command"}}, leaves: []act{{tap: "Deny", then: "Denied in the chat"}}},
 		{name: "a large output", steps: []act{{say: "run seq 60000", hears: "tool result"}}},
-		{name: "a command that stays in the background", always: true, lists: "background commands running", steps: []act{{say: "run sleep 7654325", hears: "tool result"}}},
+		{name: "a command that stays in the background", always: true, lists: "1 background command", ending: "1 background command", steps: []act{{say: "run sleep 7654325", hears: "tool result"}}},
 		{name: "no network in the sandbox", steps: []act{{say: "run exec 3<>/dev/tcp/127.0.0.1/9", hears: "tool result"}}},
 	}
 }
@@ -50,7 +50,7 @@ func codexDesk() []feature {
 		{name: "a prompt is typed", steps: []act{hello, {types: "say typed", hears: "typed"}}},
 		{name: "a turn ends by Esc", steps: []act{{say: "slow 600", shows: "slow word slow word"}, {key: "Escape", hears: "work is interrupted"}}},
 		{name: "a draft is left", always: true, steps: []act{hello, {key: "half", shows: "half"}}},
-		{name: "a shell command is typed", steps: []act{hello, {key: "!", shows: "Shell mode"}, {types: "echo of-the-shell", hides: "Shell mode"}}},
+		{name: "a shell command is typed", steps: []act{hello, {key: "!", shows: "Shell mode"}, {types: "echo of-the-shell", hears: "of-the-shell"}}},
 		{name: "← in the empty box", steps: []act{hello, {key: "Left"}, {key: "Escape"}}},
 	}
 	for _, page := range []string{"/permissions", "/keymap", "/experimental", "/memories", "/skills", "/hooks", "/theme", "/mcp", "/plugins", "/ps", "/diff", "/statusline", "/title", "/status"} {
@@ -61,9 +61,11 @@ func codexDesk() []feature {
 
 // codexCommands are Codex' own commands, sent from the chat.
 func codexCommands() []feature {
-	rows := []feature{{name: "//clear", steps: []act{{say: "say hello", hears: "hello"}, {say: "//clear", hears: "takes its own commands only in its terminal"}}}}
-	for _, command := range []string{"//compact", "//rename other", "//model", "//goal", "//review", "//fork"} {
-		rows = append(rows, feature{name: command, records: true, steps: []act{{say: "say hello", hears: "hello", idle: true}, {say: command}}})
+	const unable = "takes its own commands only in its terminal"
+	var rows []feature
+	for _, c := range [][2]string{{"//compact", "cannot compact its conversation"}, {"//model", "cannot be switched from the chat"}, {"//clear", unable},
+		{"//rename other", unable}, {"//goal", unable}, {"//review", unable}, {"//fork", unable}} {
+		rows = append(rows, feature{name: c[0], always: c[0] == "//compact", steps: []act{{say: "say hello", hears: "hello", idle: true}, {say: c[0], hears: c[1]}}})
 	}
 	return rows
 }
@@ -73,7 +75,7 @@ func codexStarts() []feature {
 		{name: "no further setting"},
 		{name: "a sandbox that may only read", config: `sandbox_mode = "read-only"`},
 		{name: "no sandbox, and no question", config: "sandbox_mode = \"danger-full-access\"\napproval_policy = \"never\"", steps: []act{
-			{say: "run touch FOLDER/../made", hears: "tool result", makes: "../made"}}},
+			{say: "run touch BESIDE/made", hears: "tool result", makes: "../made"}}},
 		{name: "a setting that Codex does not know", config: `unknown_setting = "x"`},
 		{name: "a program that is told of turns", config: `notify = ["true"]`},
 		{name: "AGENTS.md", always: true, files: map[string]string{"AGENTS.md": "Be brief.\n"}},

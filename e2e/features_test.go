@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 	"unicode"
@@ -24,7 +25,7 @@ import (
 )
 
 // feature is a row of the walk through what a real agent can do, and the states that it can be in. FOLDER in a text is the session's
-// folder.
+// folder, and BESIDE the one that has it.
 type feature struct {
 	group, name string
 	always      bool   // .ci/run walks it too: it failed once, or it is the one of its group
@@ -98,7 +99,9 @@ func (k *featureWalk) run() {
 }
 
 // opens says something and remembers it as the last words of the person.
-func (k *featureWalk) opens(text string) { k.last = k.say(strings.ReplaceAll(text, "FOLDER", k.dir)) }
+func (k *featureWalk) opens(text string) {
+	k.last = k.say(strings.NewReplacer("FOLDER", k.dir, "BESIDE", filepath.Dir(k.dir)).Replace(text))
+}
 
 // hears is hear for a message that the walk expects.
 func (k *featureWalk) hears(after int, text string) botapi.Message {
@@ -193,7 +196,8 @@ func (k *featureWalk) recordsWhatIsSaid() {
 	if s := k.row.steps[len(k.row.steps)-1]; s.types != "" {
 		k.until("the command is entered", func() bool { return !k.screenHas("work", "› "+s.types) })
 		rows := strings.Split(strings.TrimSpace(k.tmux("capture-pane", "-p", "-t", "=ccbot:=work")), "\n")
-		k.t.Logf("recorded: %.100s", strings.TrimSpace(rows[len(rows)-1]))
+		row := strings.ReplaceAll(rows[len(rows)-1], k.dir, "FOLDER")
+		k.t.Logf("recorded: %.100s", strings.Join(strings.Fields(row), " "))
 		return
 	}
 	answer := botapi.Message{}
@@ -211,6 +215,12 @@ func (k *featureWalk) recordsWhatIsSaid() {
 	k.t.Logf("recorded: %.100s", strings.Join(strings.Fields(said), " "))
 	k.escape()
 	k.until("it is idle", func() bool { return k.phaseOf("work") == "idle" })
+	k.expectsAll()
+}
+
+// expectsAll takes all that the chat has for expected.
+func (k *featureWalk) expectsAll() {
+	k.t.Helper()
 	k.drained()
 	for _, m := range k.api.Messages(k.chat()) {
 		k.expected[m.ID] = true
@@ -240,8 +250,23 @@ func (k *featureWalk) textIsAnswered() {
 		k.hears(asked, k.row.holds)
 		k.follows(k.row.leaves)
 	}
-	k.find("the answer", func(m botapi.Message) bool { return m.FromBot && m.ID > asked && m.Text == "arrived" })
+	answered := func() bool {
+		return slices.ContainsFunc(k.api.Messages(k.chat()), func(m botapi.Message) bool { return m.FromBot && m.ID > asked && m.Text == "arrived" })
+	}
+	if k.row.records { // a page that was opened at the desk may be open
+		k.until("the text is answered, or told why it waits", func() bool { return answered() || k.heardAfter(asked, pageIsOpen) })
+		if !answered() {
+			k.hears(asked, pageIsOpen)
+			k.taps(act{tap: "Esc"})
+		}
+	}
+	k.until("the text is answered", answered)
+	if k.row.records {
+		k.expectsAll()
+	}
 }
+
+const pageIsOpen = "has something open"
 
 // turnsAreOver is the check of the cards: when the agent is idle, none shows a running turn.
 func (k *featureWalk) turnsAreOver() {
@@ -315,7 +340,9 @@ func (k *featureWalk) chatIsComplete() {
 		}
 	}
 	for text, times := range said {
-		assert.GreaterOrEqual(k.t, strings.Count(whole, text), times, "the chat lacks what the agent has said: %.200q", text)
+		has := sort.Search(len(text), func(n int) bool { return !strings.Contains(whole, text[:n+1]) })
+		assert.GreaterOrEqual(k.t, strings.Count(whole, text), times, "the chat lacks what the agent has said: it has %d of %d characters, up to %q, of %.200q",
+			has, len(text), text[max(0, has-30):has], text)
 		assert.LessOrEqual(k.t, shown[text], times, "the chat repeats %.200q", text)
 	}
 }
