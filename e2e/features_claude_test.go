@@ -156,7 +156,7 @@ func claudeDesk() []feature {
 		{name: "a draft is left", always: true, holds: "holds a draft", steps: []act{hello, {key: "half", shows: "half"}},
 			leaves: []act{{tap: "Send anyway", then: "half"}}},
 		{name: "the help is left open", always: true, steps: []act{hello, {key: "?", shows: "ctrl+z to suspend"}}},
-		{name: "the transcript is left open", lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-o", hears: "transcript"}},
+		{name: "the transcript is left open", lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-o", shows: "detailed transcript"}},
 			leaves: []act{{leave: true}}},
 		{name: "ctrl+c is pressed once", steps: []act{hello, {key: "C-c", shows: "again to exit"}}},
 		{name: "the list of tasks is toggled", steps: []act{hello, {key: "C-t"}}},
@@ -192,7 +192,7 @@ func claudeCommands() []feature {
 		{name: "/release-notes", steps: []act{{say: "/release-notes", hears: "See the full changelog"}}},
 	}
 	for _, command := range []string{"/config", "/permissions", "/mcp", "/agents", "/tasks", "/memory", "/rewind", "//resume", "/export", "/fast", "/effort", "/theme",
-		"/hooks", "/cost", "/statusline", "/plugin", "//help", "/doctor", "//status", "//usage", "/diff", "/copy", "/skills", "/branch", "//rename other", "/goal",
+		"/hooks", "/cost", "/statusline", "/plugin", "//help", "//status", "//usage", "/diff", "/copy", "/skills", "/branch", "//rename other", "/goal",
 		"/recap", "/workflows", "/voice", "/btw say aside"} {
 		rows = append(rows, feature{name: command, records: true, steps: []act{{say: command}}})
 	}

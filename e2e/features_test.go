@@ -287,6 +287,9 @@ func (k *featureWalk) killEndsAll() {
 	for _, p := range snap.Descendants(bound.Agent.PID) {
 		all = append(all, p.Identity)
 	}
+	if k.row.ending != "" {
+		k.stateIsListed() // in a turn it is not known what goes on after it
+	}
 	asked := k.hears(k.say("/kill work"), "End work")
 	assert.Contains(k.t, asked.Text, k.row.ending)
 	k.tap(asked, "Kill")
@@ -352,13 +355,16 @@ var fence = regexp.MustCompile("```[a-z]*")
 
 // expects reports whether a message has words that a step of the row waits for. A dialog that was drawn again is posted again.
 func (row feature) expects(m botapi.Message) bool {
+	if row.lists == "needs you" && strings.HasPrefix(m.Text, "work is waiting for an answer:") {
+		return true
+	}
 	return slices.ContainsFunc(slices.Concat(row.starting, row.steps, row.leaves, row.resumes), func(s act) bool {
 		return s.hears != "" && strings.Contains(m.Text, s.hears) || s.then != "" && strings.Contains(m.Text, s.then)
 	})
 }
 
 // usualWords begin the messages that may come in any row, on a busy machine: cards, and what becomes of a text that has to wait.
-var usualWords = []string{"work · ", "Your message was sent to work.", "Queued: work is working.", "work is still starting after"}
+var usualWords = []string{"work · ", "↓ Continued below.", "Your message was sent to work.", "Queued: work is working.", "work is still starting after"}
 
 // recorded reads the lines of files of JSON, and returns the texts that of finds in them.
 func recorded(t *testing.T, pattern string, of func(line []byte) []string) (all []string) {

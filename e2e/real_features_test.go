@@ -69,9 +69,10 @@ func TestRealFeatures(t *testing.T) {
 	of := regexp.MustCompile(os.Getenv(featuresOf))
 	for _, all := range allFeatures() {
 		outcomes := &featureOutcomes{of: map[string]string{}}
-		t.Run(strings.TrimSpace(all.agent+" "+all.column), func(t *testing.T) {
+		kind := strings.TrimSpace(all.agent + " " + all.column)
+		t.Run(kind, func(t *testing.T) {
 			for _, row := range all.rows {
-				name := t.Name() + "/" + row.title()
+				name := kind + "/" + row.title()
 				inCI := all.inCI && row.always && row.fails == ""
 				if only != "" && only != name || only == "" && report == "" && !inCI || !of.MatchString(name) {
 					continue
