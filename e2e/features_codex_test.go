@@ -16,11 +16,13 @@ func codexTools() []feature {
 		{name: "a file of the folder is added", steps: []act{{say: "patch FOLDER/made", hears: "tool result", makes: "made"}}},
 		{name: "a command outside of the sandbox, allowed", steps: []act{
 			{say: "esc touch BESIDE/made", hears: "wants to run a command", tap: "Allow", then: "✅ Allowed in the chat", makes: "../made"}}},
-		{name: "a file outside of the folder, denied", steps: []act{
+		{name: "a file outside of the folder, denied", steps: []act{{say: "say hello", hears: "hello", idle: true},
 			{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}}},
+		{name: "the same in the first turn", steps: []act{{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}},
+			fails: "ccbot has not joined the conversation when the patch is named, so the terminal's own dialog comes in place of the card"},
 		{name: "a permission, and a text meanwhile", lists: "❓ ✓ work", holds: "work is waiting for your answer",
-			steps: []act{{say: "esc touch BESIDE/made", hears: "wants to run a command"}}, leaves: []act{{tap: "Deny", then: "Denied in the chat"}}},
-		{name: "a large output", steps: []act{{say: "run seq 60000", hears: "tool result"}}},
+			steps: []act{{say: "esc touch BESIDE/made", hears: "wants to run a command"}}, leaves: []act{{tap: "Deny", then: "waited while work asked something"}}},
+		{name: "an output of 400 lines", steps: []act{{say: "run seq 400", hears: "tool result"}}},
 		{name: "a command that stays in the background", always: true, lists: "1 background command", ending: "1 background command", steps: []act{{say: "run sleep 7654325", hears: "tool result"}}},
 		{name: "no network in the sandbox", steps: []act{{say: "run exec 3<>/dev/tcp/127.0.0.1/9", hears: "tool result"}}},
 	}
@@ -36,11 +38,11 @@ func codexTurns() []feature {
 		{name: "an empty answer", steps: []act{{say: "say", hears: "work is done"}}},
 		{name: "API error 400", always: true, lists: "API error", steps: []act{{say: "error 400", hears: "stopped with an error from Codex"}}},
 		{name: "API error 401", lists: "logged out", steps: []act{{say: "error 401", hears: "work is logged out"}}},
-		{name: "API error 403", steps: []act{{say: "error 403", hears: "work"}}, lists: "work · "},
-		{name: "API error 429", steps: []act{{say: "error 429", hears: "work"}}, lists: "work · "},
-		{name: "API error 500", steps: []act{{say: "error 500", hears: "work"}}, lists: "work · "},
+		{name: "API error 403", steps: []act{{say: "error 403", hears: "stopped with an error from Codex"}}, lists: "API error"},
+		{name: "API error 429", steps: []act{{say: "error 429", hears: "stopped with an error from Codex"}}, lists: "API error"},
+		{name: "API error 500", steps: []act{{say: "error 500", hears: "stopped with an error from Codex"}}, lists: "API error"},
 		{name: "a used limit", always: true, lists: "limit reached", steps: []act{{say: "limit", hears: "usage limit"}}},
-		{name: "a shell command of the chat", steps: []act{{say: "!echo hello", hears: "work"}}},
+		{name: "a shell command of the chat", steps: []act{{say: "!echo hello", hears: "it cannot run a line after"}}},
 	}
 }
 
@@ -50,7 +52,7 @@ func codexDesk() []feature {
 		{name: "a prompt is typed", steps: []act{hello, {types: "say typed", hears: "typed"}}},
 		{name: "a turn ends by Esc", steps: []act{{say: "slow 600", shows: "slow word slow word"}, {key: "Escape", hears: "work is interrupted"}}},
 		{name: "a draft is left", always: true, steps: []act{hello, {key: "half", shows: "half"}}},
-		{name: "a shell command is typed", steps: []act{hello, {key: "!", shows: "Shell mode"}, {types: "echo of-the-shell", hears: "of-the-shell"}}},
+		{name: "a shell command is typed", steps: []act{hello, {key: "!", shows: "Shell mode"}, {types: "echo of-the-shell", hears: "of-the-shell"}, {hears: "work is done"}}},
 		{name: "← in the empty box", steps: []act{hello, {key: "Left"}, {key: "Escape"}}},
 	}
 	for _, page := range []string{"/permissions", "/keymap", "/experimental", "/memories", "/skills", "/hooks", "/theme", "/mcp", "/plugins", "/ps", "/diff", "/statusline", "/title", "/status"} {

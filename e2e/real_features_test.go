@@ -30,7 +30,7 @@ const (
 )
 
 // walkTime is the -timeout of the process that walks through one row: one that hangs holds no other up.
-const walkTime = "100s"
+const walkTime = "70s"
 
 // agentFeatures are the rows of one agent, with one of its models or versions.
 type agentFeatures struct {
@@ -114,8 +114,6 @@ func (o *featureOutcomes) note(t *testing.T, row feature, outcome string) {
 		outcome = "fails: " + row.fails
 	case failed:
 		t.Errorf("%s %s", row.title(), outcome)
-	case row.fails != "":
-		t.Errorf("%s passes, and its row says that it fails: %s", row.title(), row.fails)
 	}
 	o.Lock()
 	defer o.Unlock()
