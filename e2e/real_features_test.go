@@ -93,11 +93,8 @@ func TestRealFeatures(t *testing.T) {
 			if column == "" {
 				column = map[bool]string{true: "oldest", false: "newest"}[version == claudesettings.Oldest]
 			}
-			walked := ""
-			if len(outcomes.of) == len(all.rows) {
-				walked = version + " on " + time.Now().Format(time.DateOnly)
-			}
-			writeFeatures(t, report, all.agent, column, walked, outcomes.of)
+			walked := version + " on " + time.Now().Format(time.DateOnly)
+			writeFeatures(t, report, all.agent, column, walked, len(outcomes.of) == len(all.rows), outcomes.of)
 		}
 	}
 }
