@@ -10,6 +10,9 @@ func codexFeatures() []feature {
 		grouped("commands", codexCommands()...), grouped("start", codexStarts()...))
 }
 
+// patchHasNoCard is seen in code mode only, and not with a file of another folder: TestRealP7_CodexOutcomes.
+const patchHasNoCard = "the terminal's own dialog comes in place of the card with the patch, and answers it"
+
 func codexTools() []feature {
 	return []feature{
 		{name: "a command of the sandbox", always: true, steps: []act{{say: "run echo of-the-sandbox", hears: "of-the-sandbox"}}},
@@ -17,9 +20,9 @@ func codexTools() []feature {
 		{name: "a command outside of the sandbox, allowed", steps: []act{
 			{say: "esc touch BESIDE/made", hears: "wants to run a command", tap: "Allow", then: "✅ Allowed in the chat", makes: "../made"}}},
 		{name: "a file outside of the folder, denied", steps: []act{{say: "say hello", hears: "hello", idle: true},
-			{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}}},
+			{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}}, fails: patchHasNoCard},
 		{name: "the same in the first turn", steps: []act{{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}},
-			fails: "ccbot has not joined the conversation when the patch is named, so the terminal's own dialog comes in place of the card"},
+			fails: patchHasNoCard},
 		{name: "a permission, and a text meanwhile", lists: "❓ ✓ work", holds: "work is waiting for your answer",
 			steps: []act{{say: "esc touch BESIDE/made", hears: "wants to run a command"}}, leaves: []act{{tap: "Deny", then: "waited while work asked something"}}},
 		{name: "an output of 400 lines", steps: []act{{say: "run seq 400", hears: "tool result"}}},

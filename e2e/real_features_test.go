@@ -30,7 +30,7 @@ const (
 )
 
 // walkTime is the -timeout of the process that walks through one row: one that hangs holds no other up.
-const walkTime = "70s"
+const walkTime = "4m"
 
 // agentFeatures are the rows of one agent, with one of its models or versions.
 type agentFeatures struct {
