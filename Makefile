@@ -36,7 +36,8 @@ RACY     = $(shell tools/goroutines)
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-try: install-tmux build ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
+try: install-tmux needs-build ## try ccbot in a browser: no Telegram, no token, no Claude needed (ARGS="--agent claude" for the real one)
+	@GO='$(GO)' tools/build '$(VERSION)' '$(COMMIT)' $(if $(findstring --machines,$(ARGS)),,without-hub)
 	@bin/ccbot try $(ARGS)
 
 test: needs-test programs ## the tests that people wait for; CI runs more: docs/dev/testing.md (RUN=expression, PKG=packages)

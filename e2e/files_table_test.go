@@ -114,6 +114,7 @@ var notSeen = map[string]string{
 	"format":       "written once, by the first program",
 	"instance":     "see format",
 	"backups/":     "needs a start that changes a record",
+	"codex/":       "needs Codex",
 	"claude_old":   "needs an old Claude Code",
 	"disk_low":     "needs a disk that is almost full",
 	"holds.json":   "needs a pause that Telegram asks for",

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -34,6 +35,7 @@ import (
 	"ccbot/internal/systemfont"
 	"ccbot/try/botapi/pagetest"
 	story "ccbot/try/demoagent/script"
+	"ccbot/try/privatetmux"
 )
 
 // The animation: a terminal of these cells on the left, a phone of this size on the right, what happens below.
@@ -133,7 +135,7 @@ func attached(t *testing.T, socket string) (screen func() string) {
 		require.NoError(t, err, args)
 		return string(out)
 	}
-	t.Cleanup(func() { run("kill-server") })
+	t.Cleanup(func() { assert.NoError(t, privatetmux.End(context.Background(), own)) })
 	run("new-session", "-d", "-x", fmt.Sprint(terminalCells.X), "-y", fmt.Sprint(terminalCells.Y),
 		"while :; do TMUX= "+tmux+" -L "+socket+" set -g status-right '' ';' attach -t ccbot; clear; sleep 0.1; done 2>/dev/null", ";", "set", "status", "off")
 	return func() string {

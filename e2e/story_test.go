@@ -27,7 +27,8 @@ func TestStory(t *testing.T) {
 		defer cancel()
 	}
 	cmd := exec.CommandContext(ctx, filepath.Join(binaries, "ccbot"), "try", "--story", "--fast")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir()}
+	home := t.TempDir()
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home} // as for the pictures
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it leaves nothing
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))

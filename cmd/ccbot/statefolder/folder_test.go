@@ -64,6 +64,7 @@ func TestDanglingLinkIsNotEmptyFolder(t *testing.T) {
 // TestP9_LinkedSettingsAreNamed: the file that others may read is another program's.
 func TestP9_LinkedSettingsAreNamed(t *testing.T) {
 	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700)) //nolint:gosec // as ccbot makes it
 	other, link := filepath.Join(t.TempDir(), "other"), filepath.Join(dir, SettingsFile)
 	require.NoError(t, os.WriteFile(other, nil, 0o600))
 	require.NoError(t, os.Chmod(other, 0o644)) //nolint:gosec // as another program wants it
