@@ -17,7 +17,8 @@ const (
 
 // Seen holds the known facts about the conversation that a launch continues.
 type Seen struct {
-	Mode    string            // the last permission mode of the conversation
+	Mode    string            // the last permission mode of the conversation, or the chosen one
+	Chosen  bool              // a person has chosen the mode for this launch
 	Model   string            // the model that was last in use
 	Env     map[string]string // variables of the launch: they may name a model
 	Resumes bool              // the agent resumes a conversation, with its previous mode

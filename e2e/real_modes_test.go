@@ -89,7 +89,7 @@ func TestModesOfTheStandIn(t *testing.T) {
 }
 
 // TestRealP9_AllEditsAreAllowedUntilAskedAgain: one tap lets the session edit, the card of each turn says so from what the agent has noted,
-// and [Ask again] ends it.
+// and [Ask again] ends it, as does the end of the session.
 func TestRealP9_AllEditsAreAllowedUntilAskedAgain(t *testing.T) {
 	t.Parallel()
 	w, _ := newRealWorld(t)
@@ -117,5 +117,13 @@ func TestRealP9_AllEditsAreAllowedUntilAskedAgain(t *testing.T) {
 	w.tap(denied, "Deny")
 	w.hear(denied.ID, "tool result")
 	assert.NoFileExists(t, made("third"))
+
+	again := w.offered(w.say("write "+made("fourth")), "Allow all edits")
+	w.tap(again, "Allow all edits")
+	w.hear(again.ID, "tool result")
+	w.end("work")
+	w.hear(w.say("/resume work"), "is ready")
+	w.offered(w.say("write "+made("fifth")), "Allow all edits")
+	assert.NoFileExists(t, made("fifth"))
 	w.stop()
 }

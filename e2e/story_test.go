@@ -29,7 +29,7 @@ func TestStory(t *testing.T) {
 	cmd := exec.CommandContext(ctx, filepath.Join(binaries, "ccbot"), "try", "--story", "--fast")
 	home := t.TempDir()
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home} // as for the pictures
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it leaves nothing
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }             // it leaves nothing
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
 	for _, step := range []string{"shop is ready", "All 42 tests pass.", "is dead", "The total of a cart", "with no session", "ended by force", "is gone", "is still there", "what was said before", "nothing is left"} {

@@ -17,7 +17,7 @@ import (
 // foreign is a conversation that no record has.
 func (w *world) foreign() uuid.UUID {
 	id := uuid.New()
-	w.writeRaw(session.Record{AgentSessionID: id}, `{"type":"user","uuid":"u1","permissionMode":"acceptEdits","message":{"role":"user","content":"earlier"}}`+"\n")
+	w.writeRaw(session.Record{AgentSessionID: id}, `{"type":"user","uuid":"u1","permissionMode":"plan","message":{"role":"user","content":"earlier"}}`+"\n")
 	return id
 }
 
@@ -28,7 +28,7 @@ func TestStartContinuesFreeConversation(t *testing.T) {
 		r, err := w.Start(w.ctx, q)
 		require.NoError(t, err)
 		assert.Equal(t, q.Continues, r.AgentSessionID)
-		assert.Equal(t, []string{"--resume", q.Continues.String(), "--permission-mode", "acceptEdits"}, w.argvOf(r), "in the mode that it had")
+		assert.Equal(t, []string{"--resume", q.Continues.String(), "--permission-mode", "plan"}, w.argvOf(r), "in the mode that it had")
 		c, ok := r.Cursor()
 		assert.True(t, ok)
 		assert.Positive(t, c.Offset, "what was said before is history")

@@ -103,7 +103,7 @@ func (w *opening) spec(ctx context.Context) (tmux.Spec, error) {
 	}
 	seen := w.lastSeen(begin)
 	by := w.agent()
-	launch, program, err := by.Starter.Relaunch(w.r.Launch, *configured(by), coding.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode),
+	launch, program, err := by.Starter.Relaunch(w.r.Launch, *configured(by), coding.Seen{Mode: cmp.Or(string(w.want.Mode), seen.PermissionMode), Chosen: w.want.Mode != "",
 		Model: cmp.Or(w.want.Model, seen.RequestedModel), Env: w.Env, Resumes: begin.Resumes || begin.CopyOf != uuid.Nil})
 	if err != nil {
 		return tmux.Spec{}, err

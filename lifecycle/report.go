@@ -81,6 +81,9 @@ func (w *reporter) notifySilent(ctx context.Context) error {
 // line, may take once the agent is idle.
 const trailingLines = time.Second
 
+// readAgain is how much of a transcript is read again at each look rather than saved.
+const readAgain = 1 << 20
+
 // noteState records the agent's activity and progress, at each change and each end of a turn, for a
 // restore or a person after the agent's end. Each change costs one save; without a change nothing
 // is saved. again is the time of another check, 0 if none is needed. It is needed because an agent
@@ -103,9 +106,9 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 	}
 	if seen.changed || seen.due || view.Noted(*w.r).Phase != view.Doing(*w.view, w.r.Progress.Failed).Phase {
 		fresh = w.keepProgress() || fresh
-	} else if pursued := w.r.Progress.Pursues; w.view.ByCall && p == talk.PhaseWorking { // its server has told of a goal, a moment before the transcript
+	} else if was := w.r.Progress; w.view.ByCall && p == talk.PhaseWorking { // its server has told of a goal, a moment before the transcript
 		w.keepProgress()
-		fresh = fresh || w.r.Progress.Pursues != pursued
+		fresh = fresh || w.r.Progress.Pursues != was.Pursues || w.r.Progress.Offset-was.Offset > readAgain
 	}
 	w.view.Pursues = w.r.Progress.Pursues
 	now := view.Doing(*w.view, w.r.Progress.Failed)

@@ -22,6 +22,7 @@ const (
 	optMayBypass = "--allow-dangerously-skip-permissions"
 	ModeBypass   = "bypassPermissions"
 	modeDefault  = "default"
+	modeEdits    = "acceptEdits"
 )
 
 // granted lists the options that grant or forbid actions and folders. Their configured values
@@ -79,14 +80,17 @@ func Relaunch(recorded *Launch, configured Launch, seen Seen) Launch {
 	return l.Launch
 }
 
-// setMode makes the agent start in its last mode. Claude Code continues in that mode by itself,
+// setMode makes the agent start in its last mode, but all edits are allowed to one agent only: a resume asks again. Claude Code continues in that mode by itself,
 // with two exceptions: 2.1.197 does not continue in plan mode, and a flag overrides it. A mode that
 // is not known to ask is replaced rather than left to Claude Code: "auto", which never asks, would
 // otherwise return regardless of the settings of the launch.
 func (l *launching) setMode(present launching, seen Seen) {
-	want := seen.Mode
+	want, flag := seen.Mode, l.flags.value(optMode)
 	if want == "" {
-		want = l.flags.value(optMode)
+		want = flag
+	}
+	if seen.Resumes && !seen.Chosen && want == modeEdits && flag != modeEdits { // a tap allowed all edits to the agent that has ended
+		want = modeDefault
 	}
 	// Neither the conversation nor a flag names a mode: in a resumed conversation the settings do
 	// not count, and with a configured bypass they name none.
@@ -106,7 +110,7 @@ func (l *launching) setMode(present launching, seen Seen) {
 // mayBe reports whether a mode may be kept.
 func (l *launching) mayBe(mode string, present launching) bool {
 	switch mode {
-	case "", "plan", "acceptEdits", "dontAsk", "manual", modeDefault:
+	case "", "plan", modeEdits, "dontAsk", "manual", modeDefault:
 		return true
 	}
 	return l.bypasses() || mode != ModeBypass && mode == present.flags.value(optMode)

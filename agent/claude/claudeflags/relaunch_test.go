@@ -92,6 +92,8 @@ func TestRelaunch(t *testing.T) {
 		{"nor for what a flag in front of it takes", new(ask("--disallowedTools", "Bash", "--print", "hello", "--", "x")), ask("--disallowedTools", "Bash"), no, false,
 			ask("hello", "--disallowedTools", "Bash", "--", "x"), false},
 
+		{"all edits were allowed to the agent that has ended", new(ask()), ask(), seen("acceptEdits", ""), false, ask("--permission-mode", "default"), true},
+		{"unless it was started so", new(ask("--permission-mode", "acceptEdits")), ask(), seen("acceptEdits", ""), false, ask("--permission-mode", "acceptEdits"), true},
 		{"nothing was seen of a conversation: as a new one", new(ask("-d")), ask("-d"), no, false, ask("--permission-mode", "default", "-d"), true},
 		{"its flag is known", new(ask("--permission-mode", "plan")), ask(), no, false, ask("--permission-mode", "plan"), true},
 		{"nor was it noted how it was started", nil, ask(), no, false, ask("--permission-mode", "default"), true},

@@ -164,6 +164,7 @@ func TestP4_ReceiptOfCompact(t *testing.T) {
 		`{"timestamp":"2026-11-29T09:09:15Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","content":[{"type":"text","text":"hi"}]}}}` + "\n",
 		`{"timestamp":"2026-11-29T09:09:16Z","type":"event_msg","payload":{"type":"task_complete","turn_id":"t"}}` + "\n"
 	const compacted = `{"timestamp":"2026-11-29T09:09:15Z","type":"event_msg","payload":{"type":"item_completed","item":{"type":"ContextCompaction","id":"i"}}}` + "\n"
+	said := strings.NewReplacer("UserMessage", "AgentMessage").Replace(prompt)
 	before, at := time.Date(2026, 11, 29, 9, 9, 13, 0, time.UTC), time.Date(2026, 11, 29, 9, 9, 14, 500, time.UTC)
 	for _, tt := range []struct {
 		name, lines string
@@ -175,6 +176,7 @@ func TestP4_ReceiptOfCompact(t *testing.T) {
 		{"it runs", began, before, false},
 		{"it began before", began + compacted + ended, at, false},
 		{"another turn", began + prompt + ended, before, false},
+		{"a turn of a goal", began + said + ended, before, false},
 		{"a turn that compacts by itself", began + prompt + compacted + ended, before, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

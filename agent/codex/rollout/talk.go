@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,11 +63,18 @@ func (f Files) HasReceipt(conversation uuid.UUID, of agent.Sent) (has bool, err 
 	return has, err
 }
 
+// compactMarks are in the lines that say what a turn is.
+var compactMarks = [][]byte{mark("task_started"), mark("UserMessage"), mark("AgentMessage"), mark("ContextCompaction"), mark("task_complete"), mark("turn_aborted")}
+
 // compacts reports whether a turn without a prompt has begun since a time, and has compacted the
-// conversation or ended.
+// conversation or ended without a word, as one that failed. A turn of a goal has no prompt either, but words.
 func (f Files) compacts(from talk.Cursor, since time.Time) (has bool, err error) {
 	began := false
 	_, err = f.Lines(from, true, func(text []byte) bool {
+		head := text[:min(len(text), 512)] // its types are at its beginning
+		if !slices.ContainsFunc(compactMarks, func(m []byte) bool { return bytes.Contains(head, m) }) {
+			return true
+		}
 		l, err := read(text)
 		if err != nil || l.Type != event { // a broken line proves nothing
 			return true
@@ -74,7 +82,7 @@ func (f Files) compacts(from talk.Cursor, since time.Time) (has bool, err error)
 		switch p := l.Payload; {
 		case p.Type == "task_started":
 			began = !l.Timestamp.Before(since)
-		case p.Item.Type == "UserMessage":
+		case p.Item.Type == "UserMessage", p.Item.Type == "AgentMessage":
 			began = false
 		case p.Item.Type == "ContextCompaction", p.Type == "task_complete", p.Type == "turn_aborted":
 			has = has || began

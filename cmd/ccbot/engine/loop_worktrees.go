@@ -46,7 +46,7 @@ func (e *loopEngine) InWorktree(ctx context.Context, l port.Loop, made func(top,
 		return r, err
 	}
 	with := port.ModeChange{Mode: port.Mode(from.Progress.PermissionMode), Model: from.Progress.RequestedModel}
-	if !by.Abilities.HasMode(with.Mode) {
+	if !by.Abilities.HasMode(with.Mode) || with.Mode == port.ModeAcceptEdits { // that was allowed to the other session
 		with.Mode = ""
 	}
 	started, err := e.Sessions.Start(ctx, port.Start{Agent: from.AgentName, Name: naming.Typed(cmp.Or(l.Feature, w.Branch)), Dir: dir,
