@@ -108,7 +108,10 @@ type run struct {
 
 func begin(t *testing.T, environ []string, args ...string) *run {
 	t.Helper()
-	r := &run{t: t, notes: t.TempDir(), out: &strings.Builder{}}
+	notes, err := os.MkdirTemp("", "pane") // short, because of the path of a socket
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(notes)) })
+	r := &run{t: t, notes: notes, out: &strings.Builder{}}
 	self, err := os.Executable()
 	require.NoError(t, err)
 	r.cmd = exec.Command(self, append([]string{"--codex", self, "--conversation", "x"}, args...)...)
