@@ -12,6 +12,7 @@ import (
 	"github.com/go-telegram/bot/models"
 
 	"ccbot/bot/render"
+	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 )
 
@@ -47,6 +48,15 @@ func (o *Outbox) deliver(calls context.Context, l *chatQueue, j *job, attempt jo
 	o.note(l, &attempt, v)
 	lost := false
 	o.with(func(q *queues) { lost = q.settle(l, j, attempt, id, v, again(o)) })
+	o.tell(v, topic, lost)
+}
+
+// tell calls those who want to know that a chat or a topic takes nothing. They may ask at once, so
+// the queue knows it before.
+func (o *Outbox) tell(v verdict, topic address.Conversation, lost bool) {
+	if v.answer == blocked && o.OnShut != nil {
+		o.OnShut()
+	}
 	if lost && o.OnTopicGone != nil {
 		o.OnTopicGone(topic)
 	}
@@ -105,9 +115,6 @@ func (o *Outbox) note(l *chatQueue, j *job, v verdict) {
 		o.notes.hold(j.to.ChatID, v.wait)
 	case v.answer == blocked:
 		o.notes.suspend(j.to.ChatID, v.err)
-		if o.OnShut != nil {
-			o.OnShut()
-		}
 	case v.answer == refused && errors.Is(v.err, ErrNoRich) && o.TakesRich():
 		o.notes.rich(false)
 	}

@@ -131,6 +131,22 @@ func TestStartTriesParkedChatOnce(t *testing.T) {
 	assert.NotContains(t, files(t, dir), suspendedFile)
 }
 
+// Who is called when a chat has refused a message finds it suspended.
+func TestRefusalIsToldWhenChatIsSuspended(t *testing.T) {
+	var p blocking
+	p.chat.Store(5)
+	inBubble(t, p.reply, func(t *testing.T, b *bench) {
+		var seen []bool
+		b.OnShut = func() { seen = append(seen, b.IsSuspended(5)) }
+		_, err := b.Send(t.Context(), say(5, "x"))
+		require.ErrorIs(t, err, ErrBlocked)
+		b.Resume(5)
+		b.Typing(t.Context(), to(5))
+		b.idle(time.Second)
+		assert.Equal(t, []bool{true, true}, seen)
+	})
+}
+
 func TestTypingParksBlockedChat(t *testing.T) {
 	var p blocking
 	p.chat.Store(5)

@@ -227,9 +227,7 @@ func (o *Outbox) deliverSide(calls context.Context, l *chatQueue, a *sideCall, t
 	o.note(l, &job{to: to}, v)
 	lost := false
 	o.with(func(q *queues) { lost = q.resolveSide(l, a, v, again(o)) })
-	if lost && o.OnTopicGone != nil {
-		o.OnTopicGone(to)
-	}
+	o.tell(v, to, lost)
 	if a.done != nil && v.answer != paused && v.answer != denied && v.answer != moved {
 		a.done <- v.outcome(err)
 	}
