@@ -48,3 +48,41 @@ func TestP4_GroupThatRefusesIsNamedInPrivate(t *testing.T) {
 		assert.Contains(t, texts, "Do you trust", "the dialog")
 	})
 }
+
+// After a restart the group may refuse messages still: its card stays until the group takes one.
+func TestGroupRefusesAfterRestart(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.NewCurrentSession(t, "mine", session.Running)
+		r := w.Session(t, "api", session.Running)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		w.Telegram.OnParked, w.Telegram.Noted = map[int64]bool{chattest.Ours: true}, map[int64]bool{chattest.Ours: true}
+		w.Shut.Look()
+		w.Work(t)
+		id := w.Telegram.LastID()
+		w.Telegram.OnParked = nil // as after a start
+		w.Restart(t)
+		assert.Equal(t, []int64{chattest.Ours}, w.Shut.Groups())
+		assert.Contains(t, w.Shows(t, id).Text.Text, "A group no longer takes the messages of this bot")
+		assert.NotEmpty(t, w.Shows(t, id).Buttons)
+
+		delete(w.Telegram.Noted, chattest.Ours)
+		w.Shut.Look()
+		w.Work(t)
+		assert.Empty(t, w.Shut.Groups())
+		assert.Equal(t, w.Word(i18n.GroupTakesAgain), w.Shows(t, id).Text.Text)
+	})
+}
+
+// A group whose sessions have ended is no fault any more.
+func TestGroupThatRefusesWithoutSessions(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.Session(t, "api", session.Running)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		w.Telegram.OnParked = map[int64]bool{chattest.Ours: true}
+		w.Shut.Look()
+		w.Work(t)
+		require.Equal(t, []int64{chattest.Ours}, w.Shut.Groups())
+		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
+		assert.Empty(t, w.Shut.Groups())
+	})
+}

@@ -30,6 +30,7 @@ type Sender interface {
 	React(ctx context.Context, to outbox.Conversation, message int, emoji string)
 	Typing(ctx context.Context, to outbox.Conversation)
 	IsSuspended(chat int64) bool // the chat takes nothing until a person writes there
+	Refuses(chat int64) bool     // it is suspended, or has taken nothing since an earlier run found that
 }
 
 // Direct sends at once what is kept nowhere. It returns when Telegram took or refused it.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"ccbot/bot/card"
@@ -28,9 +27,6 @@ type Shut struct {
 	bring func(ctx context.Context, from int64, to address.Conversation) error
 	cards chat.Cards[refusing]
 	wake  chan struct{}
-
-	mu  sync.Mutex
-	all []int64 // the groups of the last look
 }
 
 // refusing is the group that a card is about.
@@ -61,11 +57,7 @@ func (s *Shut) Feature() chat.Feature {
 func (s *Shut) Look() { pause.Poke(s.wake) }
 
 // Groups returns the groups that refuse messages.
-func (s *Shut) Groups() []int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.all)
-}
+func (s *Shut) Groups() []int64 { return slices.Sorted(maps.Keys(s.sessions())) }
 
 func (s *Shut) run(ctx context.Context) error {
 	for ctx.Err() == nil {
@@ -84,7 +76,7 @@ func (s *Shut) sessions() map[int64][]port.Session {
 	all := make(map[int64][]port.Session)
 	for _, r := range s.chat.Book.Known() {
 		at := r.Conversation
-		if r.State.Live() && !s.chat.Book.IsAllowed(at.ChatID) && s.chat.Book.MayShow(at) && s.chat.Sender.IsSuspended(at.ChatID) {
+		if r.State.Live() && !s.chat.Book.IsAllowed(at.ChatID) && s.chat.Book.MayShow(at) && s.chat.Sender.Refuses(at.ChatID) {
 			all[at.ChatID] = append(all[at.ChatID], r)
 		}
 	}
@@ -95,13 +87,10 @@ func (s *Shut) sessions() map[int64][]port.Session {
 func (s *Shut) Report(ctx context.Context) (err error) {
 	defer s.cards.Hold()()
 	now := s.sessions()
-	s.mu.Lock()
-	s.all = slices.Sorted(maps.Keys(now))
-	s.mu.Unlock()
 	for _, c := range s.cards.List() {
 		if now[c.Payload.Group] == nil {
 			last := ""
-			if !s.chat.Sender.IsSuspended(c.Payload.Group) {
+			if !s.chat.Sender.Refuses(c.Payload.Group) {
 				last = s.chat.In(c.Content.To).Say(i18n.GroupTakesAgain)
 			}
 			err = errors.Join(err, s.cards.Close(ctx, c.Key, render.Plain(last)))

@@ -21,12 +21,21 @@ func (o *Outbox) IsSuspended(chat int64) bool {
 	return o.MayShow != nil && !o.MayShow(address.Conversation{ChatID: chat})
 }
 
+// Refuses reports whether a chat is suspended, or has refused a message in an earlier run and taken
+// none since.
+func (o *Outbox) Refuses(chat int64) bool {
+	_, noted := o.notes.suspended.Get(key(chat))
+	return noted || o.IsSuspended(chat)
+}
+
 // Resume tries a chat again after a message from it, because the chat can be reached. For the same
 // reason a job that failed there is tried at once, and the topics of the chat are assumed to exist
 // and to be open: people open a closed topic again by a message. Unpark returns quickly.
 func (o *Outbox) Resume(chat int64) {
 	o.with(func(q *queues) { q.resume(chat) })
-	o.notes.resume(chat)
+	if o.notes.resume(chat) && o.OnShut != nil {
+		o.OnShut()
+	}
 }
 
 func errSuspended(chat int64) error { return &Refused{fmt.Errorf("%w (chat %d)", ErrBlocked, chat)} }

@@ -45,16 +45,16 @@ func (o *Outbox) deliver(calls context.Context, l *chatQueue, j *job, attempt jo
 	case attempt.kind == edit && attempt.message.Name != "":
 		_ = o.reportOutcome(calls, attempt, id, v) // no file waits for the owner's answer
 	}
-	o.note(l, &attempt, v)
+	shut := o.note(l, &attempt, v)
 	lost := false
 	o.with(func(q *queues) { lost = q.settle(l, j, attempt, id, v, again(o)) })
-	o.tell(v, topic, lost)
+	o.tell(shut, topic, lost)
 }
 
 // tell calls those who want to know that a chat or a topic takes nothing. They may ask at once, so
 // the queue knows it before.
-func (o *Outbox) tell(v verdict, topic address.Conversation, lost bool) {
-	if v.answer == blocked && o.OnShut != nil {
+func (o *Outbox) tell(shut bool, topic address.Conversation, lost bool) {
+	if shut && o.OnShut != nil {
 		o.OnShut()
 	}
 	if lost && o.OnTopicGone != nil {
@@ -102,11 +102,11 @@ func (o *Outbox) attempt(calls context.Context, l *chatQueue, j *job) (messageID
 
 // note keeps the consequence of an answer for the chat, or for the server, also for the next run.
 // The chat queue is put on hold before the disk is written, because side calls could go during the
-// write.
-func (o *Outbox) note(l *chatQueue, j *job, v verdict) {
+// write. shut: the chat has refused a message, or takes them again.
+func (o *Outbox) note(l *chatQueue, j *job, v verdict) (shut bool) {
 	switch {
 	case v.answer == taken && j.isNew():
-		o.notes.resume(j.to.ChatID)
+		shut = o.notes.resume(j.to.ChatID)
 		if j.isRich() {
 			o.notes.rich(true)
 		}
@@ -114,10 +114,12 @@ func (o *Outbox) note(l *chatQueue, j *job, v verdict) {
 		o.with(func(*queues) { l.hold(time.Now(), v.wait) })
 		o.notes.hold(j.to.ChatID, v.wait)
 	case v.answer == blocked:
+		shut = true
 		o.notes.suspend(j.to.ChatID, v.err)
 	case v.answer == refused && errors.Is(v.err, ErrNoRich) && o.TakesRich():
 		o.notes.rich(false)
 	}
+	return shut
 }
 
 // errStrayed is returned if a message for a topic was taken, and is elsewhere: in a private chat

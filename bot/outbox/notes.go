@@ -69,11 +69,13 @@ func (n *notes) suspend(chat int64, why error) {
 	})
 }
 
-func (n *notes) resume(chat int64) {
-	if _, known := n.suspended.Get(key(chat)); known {
+// resume notes that a chat accepts messages, and reports whether it was noted that it did not.
+func (n *notes) resume(chat int64) (was bool) {
+	if _, was = n.suspended.Get(key(chat)); was {
 		n.suspended.Change(func(all map[string]time.Time) bool { delete(all, key(chat)); return true })
 		n.log.Info("chat_unparked", logkey.ChatID, chat)
 	}
+	return was
 }
 
 // hold notes that a chat must wait.

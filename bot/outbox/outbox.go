@@ -58,8 +58,10 @@ type Outbox struct {
 	// has recorded that. It must not wait.
 	OnMigrate func()
 
-	// OnShut, when set before Run, is called when a chat has refused a message. It must not wait.
+	// OnShut, when set before Run, is called when a chat has refused a message, and when it takes
+	// messages again. It must not wait.
 	OnShut func()
+
 	// OnTopicGone, when set before Run, is called when a topic no longer exists. It must not wait.
 	// From then on the outbox sends messages for the topic to its chat, until the program ends or a
 	// person writes there.

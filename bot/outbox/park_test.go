@@ -143,8 +143,42 @@ func TestRefusalIsToldWhenChatIsSuspended(t *testing.T) {
 		b.Resume(5)
 		b.Typing(t.Context(), to(5))
 		b.idle(time.Second)
-		assert.Equal(t, []bool{true, true}, seen)
+		assert.Equal(t, []bool{true, false, true}, seen, "refused, tried again, refused")
 	})
+}
+
+// A start alone proves nothing: a chat refuses messages until it takes one, or a person writes there.
+func TestChatRefusesUntilItTakesAMessage(t *testing.T) {
+	for name, wake := range map[string]func(t *testing.T, b *bench){
+		"a message is taken": func(t *testing.T, b *bench) {
+			_, err := b.Send(t.Context(), say(5, "x"))
+			require.NoError(t, err)
+		},
+		"a person writes": func(_ *testing.T, b *bench) { b.Resume(5) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var p blocking
+			p.chat.Store(5)
+			logged(t, dir, &p, func(t *testing.T, b *bench) {
+				assert.False(t, b.Refuses(5))
+				_, err := b.Send(t.Context(), say(5, "x"))
+				require.ErrorIs(t, err, ErrBlocked)
+				assert.True(t, b.Refuses(5))
+			})
+			p.chat.Store(0)
+			logged(t, dir, &p, func(t *testing.T, b *bench) {
+				var told []bool
+				b.OnShut = func() { told = append(told, b.Refuses(5)) }
+				b.idle(time.Hour)
+				assert.False(t, b.IsSuspended(5))
+				assert.True(t, b.Refuses(5))
+				wake(t, b)
+				assert.False(t, b.Refuses(5))
+				assert.Equal(t, []bool{false}, told)
+			})
+		})
+	}
 }
 
 func TestTypingParksBlockedChat(t *testing.T) {

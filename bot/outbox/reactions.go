@@ -224,10 +224,10 @@ func (o *Outbox) deliverSide(calls context.Context, l *chatQueue, a *sideCall, t
 		v = o.migrate(out.ChatID, v.chat)
 	}
 	o.with(func(q *queues) { q.count(v, err) })
-	o.note(l, &job{to: to}, v)
+	shut := o.note(l, &job{to: to}, v)
 	lost := false
 	o.with(func(q *queues) { lost = q.resolveSide(l, a, v, again(o)) })
-	o.tell(v, to, lost)
+	o.tell(shut, to, lost)
 	if a.done != nil && v.answer != paused && v.answer != denied && v.answer != moved {
 		a.done <- v.outcome(err)
 	}

@@ -153,6 +153,7 @@ type FakeSender struct {
 	Spent                int               // how often buttons were taken off
 	Alerts               int               // how often a person had to close a sentence
 	OnParked             map[int64]bool
+	Noted                map[int64]bool // the chats whose refusal is on disk
 	Rich                 bool
 }
 
@@ -348,9 +349,17 @@ func (f *FakeSender) IsSuspended(chat int64) bool {
 	return f.OnParked[chat] || !f.mayShow(session.Conversation{ChatID: chat})
 }
 
+// Refuses reports whether a chat takes nothing, or has taken nothing since it refused a message.
+func (f *FakeSender) Refuses(chat int64) bool {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.OnParked[chat] || f.Noted[chat] || !f.mayShow(session.Conversation{ChatID: chat})
+}
+
 func (f *FakeSender) Resume(chat int64) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
+	delete(f.Noted, chat)
 	delete(f.OnParked, chat)
 }
 
