@@ -153,11 +153,21 @@ func reworded(e inbox.Entry, part int, m *models.Message, text string) string {
 
 // messageOf is the message that an entry was made of, as it was last edited; nil: that is unknown.
 func messageOf(e inbox.Entry) *models.Message {
+	m := sentOn(e)
+	if m == nil {
+		return nil
+	}
+	return quotation.Meant(m)
+}
+
+// sentOn is the message whose sender has sent an entry to the agent: that of its words, or one that
+// answers it. nil: that is unknown.
+func sentOn(e inbox.Entry) *models.Message {
 	var u models.Update
 	if json.Unmarshal(e.Update, &u) != nil || u.Message == nil || u.Message.From == nil {
 		return nil
 	}
-	return quotation.Meant(u.Message)
+	return u.Message
 }
 
 // correct takes a text that answers the question about a recording: it becomes the words of the

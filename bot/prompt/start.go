@@ -216,7 +216,7 @@ func isUnauthorized(p *Prompts, e inbox.Entry) bool {
 	case len(e.Update) == 0:
 		return e.By != 0 && !p.book.MayAct(e.By, e.Conversation)
 	}
-	m := messageOf(e)
+	m := sentOn(e)
 	return m == nil || !p.book.IsAuthorized(m.From.ID, m.Chat)
 }
 
