@@ -101,7 +101,7 @@ func (b *Bot) tellNotSent(ctx context.Context, in chat.Incoming) error {
 // page and no request has waited for it.
 func (b *Bot) refer(ctx context.Context, key string, m, meant *models.Message) error {
 	in, _, _, _, _ := b.read(key, meant)
-	in.From, in.Typed, in.Near = m.From.ID, "", ""
+	in.From, in.Typed, in.Near, in.Refers = m.From.ID, "", "", true
 	b.noteActivity(ctx, m.From, m, in.To.ChatID)
 	b.noteWriter(&models.Update{Message: m}, in.To.ChatID)
 	text := quotation.Text(meant)

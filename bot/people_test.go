@@ -268,6 +268,25 @@ func TestNameOfBotSendsAnsweredText(t *testing.T) {
 	assert.Equal(t, inbox.Accepted, o.EntryState(key), "a stranger sends nothing")
 }
 
+// The name of another bot alone is a text of its writer, also to those who read it later.
+func TestNameOfAnotherBotIsAText(t *testing.T) {
+	o, r := newForumTeam(t)
+	strange := &models.Message{ID: 3, From: &eve, Chat: o.group, Text: "rm -rf /"}
+	key, written := o.writes(t, chattest.FirstTopic, alice, models.Message{Text: "@helper_bot", ReplyToMessage: strange})
+	e, err := o.Inbox.Load(key)
+	require.NoError(t, err)
+	require.Equal(t, "@helper_bot", e.Text)
+	assert.Equal(t, r.ID, e.Session)
+	o.says(t, chattest.FirstTopic, bob, "/queue")
+	o.Work(t)
+	assert.Contains(t, o.Telegram.Last(t).Text.Text, "Alice")
+	assert.NotContains(t, o.Telegram.Last(t).Text.Text, "Eve")
+	edited := *written
+	edited.Text, edited.Entities, edited.EditDate = "@helper_bot look", nil, 5
+	require.NoError(t, o.EditAs(t, &edited))
+	assert.Contains(t, strings.Join(o.Lifecycle.Done(), "\n"), "@helper_bot look")
+}
+
 // The edit of a text that no agent got changes nothing.
 func TestEditOfTextForPerson(t *testing.T) {
 	o, _ := newForumTeam(t)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/go-telegram/bot/models"
@@ -70,10 +69,8 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 		return nil
 	}
 	b.At("accepted")
-	if u.Message != nil && strings.EqualFold(strings.TrimSpace(m.Text), "@"+b.Username) {
-		if meant := quotation.Meant(m); meant != m {
-			return later(b.refer(ctx, key, m, meant))
-		}
+	if u.Message != nil && quotation.Refers(m, b.Username) {
+		return later(b.refer(ctx, key, m, quotation.Meant(m)))
 	}
 	in, command, args, text, foreign := b.read(key, m)
 	b.findQuestion(ctx, &in, m.ReplyToMessage)

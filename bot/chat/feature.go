@@ -57,6 +57,8 @@ type Incoming struct {
 	// Quoted means that the words are not the sender's own: they are typed as a quotation, and run
 	// nothing.
 	Quoted bool
+	// Refers means that the message is the one that a person has answered with the name of the bot.
+	Refers bool
 	// Answered is the text of the message that it replies to; empty: none, or not a person's own
 	// words.
 	Answered string

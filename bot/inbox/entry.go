@@ -54,6 +54,7 @@ type Entry struct {
 	Owned                bool             `json:"owned,omitempty"`     // another machine has answered that offer
 	Cancelled            bool             `json:"cancelled,omitempty"` // a person has taken it back, which its machine does not know yet
 	By                   int64            `json:"by,omitempty"`        // who asked for it, if it has no Update; 0: a person at the desk, or a plan with a file of its own
+	Refers               bool             `json:"refers,omitempty"`    // the message of Update sends the one that it answers
 	Text                 string           `json:"text,omitempty"`      // the normalized prompt
 	Class                talk.PromptClass `json:"class,omitempty"`     // how its receipt is proven
 	Typing               *talk.Mark       `json:"typing,omitempty"`

@@ -96,7 +96,7 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 		if i := partOf(p.book, *now, number); i > 0 {
 			now.Rest[i-1] = raw
 		} else {
-			now.Update = raw
+			now.Update, now.Refers = raw, false
 		}
 		return nil
 	})
@@ -123,7 +123,7 @@ func (p *Prompts) reportIgnored(ctx context.Context, in chat.Incoming, e inbox.E
 
 // partOf returns the part of a cut text that a message is; 0: the first, or there is one part.
 func partOf(b *conversation.Book, e inbox.Entry, number int) int {
-	parts, err := quotation.Parts(e.Update, e.Rest)
+	parts, err := quotation.Parts(e.Update, e.Rest, e.Refers)
 	if err != nil || e.Album != "" {
 		return 0
 	}
@@ -134,7 +134,7 @@ func partOf(b *conversation.Book, e inbox.Entry, number int) int {
 // parts of a cut text, and a file's name, words of a recording, and captions of an album.
 func reworded(e inbox.Entry, part int, m *models.Message, text string) string {
 	if len(e.Files) == 0 {
-		parts, err := quotation.Parts(e.Update, e.Rest)
+		parts, err := quotation.Parts(e.Update, e.Rest, e.Refers)
 		if err != nil || len(parts) < 2 {
 			return text
 		}
@@ -154,8 +154,8 @@ func reworded(e inbox.Entry, part int, m *models.Message, text string) string {
 // messageOf is the message that an entry was made of, as it was last edited; nil: that is unknown.
 func messageOf(e inbox.Entry) *models.Message {
 	m := sentOn(e)
-	if m == nil {
-		return nil
+	if m == nil || !e.Refers {
+		return m
 	}
 	return quotation.Meant(m)
 }

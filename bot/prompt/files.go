@@ -107,7 +107,7 @@ func (p *Prompts) bringFiles(ctx context.Context, e *inbox.Entry, r port.Session
 	if len(e.Files) == 0 {
 		return nil
 	}
-	all, err := quotation.Parts(e.Update, e.Rest)
+	all, err := quotation.Parts(e.Update, e.Rest, e.Refers)
 	if err != nil {
 		return fmt.Errorf("files of prompt %s: %w", e.Key, err)
 	}

@@ -169,6 +169,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	if err != nil {
 		return err
 	}
+	e.Refers = in.Refers
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
 	e.State, e.Text, e.Class, e.Files, e.Folder, e.Spoken = inbox.Accepted, typed, class, got.names, got.folder, got.spoken
 	p.Chat.React(ctx, in.To, in.MessageID, chat.ReactionStored)
@@ -391,7 +392,7 @@ func (p *Prompts) noteTarget(e inbox.Entry, r port.Session, reply bool) {
 		key = ""
 	}
 	err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID, sentOf(e))
-	if parts, unread := quotation.Parts(e.Update, e.Rest); unread == nil {
+	if parts, unread := quotation.Parts(e.Update, e.Rest, e.Refers); unread == nil {
 		for _, u := range parts[1:] {
 			_, message := p.book.Inside(u.Message)
 			err = errors.Join(err, p.book.NoteMessage(e.Conversation, message, r.ID))

@@ -40,17 +40,18 @@ func TestMeant(t *testing.T) {
 		{"of an anonymous administrator's text", "@cc_bot", admin, true},
 		{"more words", "@cc_bot look", text(bob), false},
 		{"the name of a person", "@bob", text(bob), false},
+		{"the name of another bot", "@helper_bot", text(bob), false},
 		{"no reply", "@cc_bot", nil, false},
 		{"of a bot's text", "@cc_bot", text(bot), false},
 		{"the first text of a topic", "@cc_bot", opening, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &models.Message{ID: 4, From: &models.User{ID: 7}, Chat: models.Chat{ID: -100}, MessageThreadID: 5, IsTopicMessage: true, Date: 9, Text: tt.text, ReplyToMessage: tt.to}
-			got := Meant(m)
+			assert.Equal(t, tt.want, Refers(m, "cc_bot"))
 			if !tt.want {
-				assert.Same(t, m, got)
 				return
 			}
+			got := Meant(m)
 			assert.Equal(t, &models.Message{ID: 3, From: tt.to.From, SenderChat: tt.to.SenderChat, Chat: m.Chat, MessageThreadID: 5, IsTopicMessage: true, Date: 9, Text: "the tests are red"}, got)
 		})
 	}

@@ -40,8 +40,9 @@ func By(m *models.Message) string {
 }
 
 // Parts returns the updates of an inbox entry: the messages of an album, the parts of a cut text,
-// or a message, as Meant. It returns an error if one cannot be read, or has no message.
-func Parts(first json.RawMessage, rest []json.RawMessage) (all []*models.Update, err error) {
+// or a message; refers: the one that it refers to. It returns an error if one cannot be read, or has
+// no message.
+func Parts(first json.RawMessage, rest []json.RawMessage, refers bool) (all []*models.Update, err error) {
 	for _, raw := range append([]json.RawMessage{first}, rest...) {
 		u := new(models.Update)
 		if err := json.Unmarshal(raw, u); err != nil {
@@ -50,7 +51,9 @@ func Parts(first json.RawMessage, rest []json.RawMessage) (all []*models.Update,
 		if u.Message == nil {
 			return nil, errors.New("an update is not a message")
 		}
-		u.Message = Meant(u.Message)
+		if refers {
+			u.Message = Meant(u.Message)
+		}
 		all = append(all, u)
 	}
 	return all, nil
@@ -238,20 +241,23 @@ func unnamed(text, username string) string {
 	return text
 }
 
-// Meant returns the message whose words a message sends: "@bot" alone, in reply to a person, sends
-// what that person has written. It counts from the time of the reply.
-func Meant(m *models.Message) *models.Message {
+// Refers reports whether a message sends the words of another: the name of the bot alone, in reply to
+// a person, sends what that person has written. The entry of the message keeps the answer.
+func Refers(m *models.Message, username string) bool {
 	to := m.ReplyToMessage
-	if to == nil || to.From == nil || to.From.IsBot && to.SenderChat == nil || IsService(to) || Source(m) != "" || !botAlone.MatchString(m.Text) {
+	return to != nil && to.From != nil && (!to.From.IsBot || to.SenderChat != nil) && !IsService(to) && Source(m) == "" &&
+		strings.EqualFold(strings.TrimSpace(m.Text), "@"+username)
+}
+
+// Meant returns the message that a message refers to. It counts from the time of the reply.
+func Meant(m *models.Message) *models.Message {
+	if m.ReplyToMessage == nil || m.ReplyToMessage.From == nil {
 		return m
 	}
-	meant := *to
+	meant := *m.ReplyToMessage
 	meant.Chat, meant.MessageThreadID, meant.IsTopicMessage, meant.Date, meant.ReplyToMessage = m.Chat, m.MessageThreadID, m.IsTopicMessage, m.Date, nil
 	return &meant
 }
-
-// botAlone finds a text that is only the name of a bot.
-var botAlone = lazyregexp.New(`(?i)^\s*@[a-z]\w*bot\s*$`)
 
 // Addressed returns the command of a text in a group and the bot that the command names, without @;
 // empty: it names none.

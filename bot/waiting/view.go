@@ -180,7 +180,11 @@ func (w words) sent(e inbox.Entry) string {
 	said := []string{w.Moment(at)}
 	var u models.Update
 	if w.several && json.Unmarshal(e.Update, &u) == nil && u.Message != nil && u.Message.From != nil {
-		if name := chat.Head(glyph.Name(quotation.Meant(u.Message).From.FirstName), shownName); name != "" {
+		m := u.Message
+		if e.Refers {
+			m = quotation.Meant(m)
+		}
+		if name := chat.Head(glyph.Name(m.From.FirstName), shownName); name != "" {
 			said = append(said, name)
 		}
 	}
