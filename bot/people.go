@@ -19,6 +19,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/port/folders"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // noteWriter records who writes in a group. If that fails, a text for a person may become a prompt.
@@ -97,16 +98,18 @@ func (b *Bot) tellNotSent(ctx context.Context, in chat.Incoming) error {
 }
 
 // refer sends a message to an agent that a person has answered with the name of the bot alone. It
-// stays its writer's, and the words of somebody who may not speak to the bot are a quotation. No
-// page and no request has waited for it.
+// stays its writer's. The words of somebody who may not speak to the bot are a quotation, and so is
+// what would not have gone to the agent as a text: a command of ccbot or of another bot, and a line of
+// the shell. No page and no request has waited for it.
 func (b *Bot) refer(ctx context.Context, key string, m, meant *models.Message) error {
-	in, _, _, _, _ := b.read(key, meant)
+	in, command, _, _, foreign := b.read(key, meant)
 	in.From, in.Typed, in.Near, in.Refers = m.From.ID, "", "", true
 	b.noteActivity(ctx, m.From, m, in.To.ChatID)
 	b.noteWriter(&models.Update{Message: m}, in.To.ChatID)
 	text := quotation.Text(meant)
+	_, class, _ := talk.Normalise(text)
 	switch {
-	case !b.IsAllowed(meant.From.ID):
+	case !b.IsAllowed(meant.From.ID), command.Run != nil, foreign, class == talk.ClassBash:
 		in.Quoted, text = true, quotation.By(meant)
 	case meant.Text == "":
 		return b.Prompts.Files(ctx, in, []*models.Update{{Message: meant}})

@@ -268,6 +268,29 @@ func TestNameOfBotSendsAnsweredText(t *testing.T) {
 	assert.Equal(t, inbox.Accepted, o.EntryState(key), "a stranger sends nothing")
 }
 
+// A text that would act is a quotation when another person sends it.
+func TestNameOfBotRunsNoCommand(t *testing.T) {
+	for text, want := range map[string]string{
+		"/stop":               "Message from Bob:\n> / stop ",
+		"/resume shop":        "Message from Bob:\n> / resume shop ",
+		"@cc_bot /stop":       "Message from Bob:\n> @ cc_bot / stop ",
+		"/stop@cc_bot":        "Message from Bob:\n> / stop@cc_bot ",
+		"/start@helper_bot":   "Message from Bob:\n> / start@helper_bot ",
+		"!rm -rf build":       "Message from Bob:\n> !rm -rf build ",
+		"/compact":            "/compact",
+		"fix the linter /now": "fix the linter /now",
+	} {
+		t.Run(text, func(t *testing.T) {
+			o, _ := newForumTeam(t)
+			meant := &models.Message{ID: 3, From: &bob, Chat: o.group, Text: text}
+			key, _ := o.writes(t, chattest.FirstTopic, alice, models.Message{Text: "@cc_bot", ReplyToMessage: meant})
+			e, err := o.Inbox.Load(key)
+			require.NoError(t, err)
+			assert.Equal(t, want, e.Text)
+		})
+	}
+}
+
 // The name of another bot alone is a text of its writer, also to those who read it later.
 func TestNameOfAnotherBotIsAText(t *testing.T) {
 	o, r := newForumTeam(t)
