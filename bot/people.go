@@ -90,7 +90,11 @@ func (b *Bot) tellNotSent(ctx context.Context, in chat.Incoming) error {
 	if b.PeopleTold(in.To.ChatID) {
 		return nil
 	}
-	text := b.In(in.To).Text(i18n.NotForAgents, i18n.Args{"Bot": "@" + b.Username})
+	why := i18n.NotForAgents
+	if b.Settings(in.To.ChatID).Texts == conversation.Named {
+		why = i18n.NotForAgentsChosen
+	}
+	text := b.In(in.To).Text(why, i18n.Args{"Bot": "@" + b.Username})
 	if err := b.Post(ctx, card.Content{To: in.To, ReplyTo: in.MessageID, Text: text}); err != nil {
 		return err
 	}

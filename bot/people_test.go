@@ -173,11 +173,21 @@ func TestGroupChoosesPlainTexts(t *testing.T) {
 	assert.Equal(t, conversation.Settings{Texts: conversation.Named}, o.Chats.Settings(chattest.Ours))
 	assert.Contains(t, o.Shows(t, id).Text.Text, "Plain texts: only with @bot or as a reply")
 	assert.False(t, o.hears(t, chattest.FirstTopic, alice, "do it"), "also of one person: a person has chosen it")
+	assert.Empty(t, o.told(), "that is not the reason")
+	assert.Equal(t, o.Word(i18n.NotForAgentsChosen, i18n.Args{"Bot": "@cc_bot"}), o.Telegram.Last(t).Text.Text)
+	was := o.Telegram.LastID()
+	assert.False(t, o.hears(t, chattest.FirstTopic, alice, "do that"))
+	assert.Equal(t, was, o.Telegram.LastID(), "it was said")
 	assert.True(t, o.hears(t, chattest.FirstTopic, alice, "do it, @cc_bot"))
 	assert.True(t, o.gets(t, chattest.FirstTopic, alice, models.Message{Text: "do it",
 		ReplyToMessage: &models.Message{ID: 3, From: &models.User{ID: 99, IsBot: true, Username: "cc_bot"}}}))
 	o.Press(t, chattest.Bob, id, o.Shows(t, id).Buttons[0][0].Text)
 	assert.True(t, o.hears(t, chattest.FirstTopic, alice, "do it"))
+	o.says(t, 0, bob, "/list")
+	assert.False(t, o.hears(t, chattest.FirstTopic, alice, "@bob_b look"))
+	assert.Len(t, o.told(), 1, "the rule is another one")
+	assert.False(t, o.hears(t, chattest.FirstTopic, alice, "@bob_b look again"))
+	assert.Len(t, o.told(), 1)
 }
 
 // What a request or a page has waited for goes there, whatever it looks like.

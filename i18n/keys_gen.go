@@ -582,7 +582,8 @@ const (
 	SettingTextsAbout         Key = "setting_texts_about"
 	TextsPrompts              Key = "texts_prompts"
 	TextsNamed                Key = "texts_named"
-	NotForAgents              Key = "not_for_agents" // Bot
+	NotForAgents              Key = "not_for_agents"        // Bot
+	NotForAgentsChosen        Key = "not_for_agents_chosen" // Bot
 	QuietNone                 Key = "quiet_none"
 	QuietOnce                 Key = "quiet_once" // Age
 	QuietEnd                  Key = "quiet_end"

@@ -13,7 +13,7 @@ type People struct {
 	// Wrote has the @names of the allowed people who have written there, by their ids; empty: a
 	// person without one.
 	Wrote map[int64]string `json:"wrote,omitempty"`
-	Told  bool             `json:"told,omitempty"` // the group knows that texts to people are no prompts
+	Told  bool             `json:"told,omitempty"` // the group knows which texts are no prompts, by its present choice
 }
 
 // NotePerson stores that an allowed person has written in a group. A private chat has one person.

@@ -198,7 +198,10 @@ func (c *Store) Location(chat int64) *time.Location {
 // Set changes the settings of a chat.
 func (c *Store) Set(chat int64, change func(s *Settings)) error {
 	was := c.Settings(chat)
-	err := c.change(address.Conversation{ChatID: chat}, func(f *file) { change(&f.Settings) })
+	err := c.change(address.Conversation{ChatID: chat}, func(f *file) {
+		change(&f.Settings)
+		f.People.Told = f.People.Told && f.Settings.Texts == was.Texts
+	})
 	now := c.Settings(chat)
 	if c.Changed != nil {
 		c.Changed(was, now)
