@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/go-telegram/bot/models"
@@ -37,8 +38,9 @@ func isAwaited(in chat.Incoming) bool {
 	return in.First || in.Folder != "" || in.NoFolder != nil || in.Missed != uuid.Nil
 }
 
-// isPrompt reports whether a message that nothing has awaited is for an agent.
-func (b *Bot) isPrompt(ctx context.Context, in chat.Incoming, m *models.Message) bool {
+// isPrompt reports whether a message that nothing has awaited is for an agent. Of an album the message
+// counts that names the bot, or else the first one with a caption.
+func (b *Bot) isPrompt(ctx context.Context, in chat.Incoming, us []*models.Update) bool {
 	group := b.PeopleOf(in.To.ChatID)
 	knows := func(name string) bool {
 		for _, one := range group {
@@ -48,10 +50,15 @@ func (b *Bot) isPrompt(ctx context.Context, in chat.Incoming, m *models.Message)
 		}
 		return false
 	}
-	text := people.Of(m, b.Username, knows, func(name string) bool { return b.isFile(ctx, in.Message, name) })
+	isFile := func(name string) bool { return b.isFile(ctx, in.Message, name) }
+	said := us[max(0, slices.IndexFunc(us, func(u *models.Update) bool { return u.Message.Caption != "" }))].Message
+	text := people.Of(said, b.Username, knows, isFile)
+	text.Names = text.Names || slices.ContainsFunc(us, func(u *models.Update) bool {
+		return u.Message.Caption != "" && people.Of(u.Message, b.Username, knows, isFile).Names
+	})
 	return people.IsPrompt(text, people.Place{
 		Several: len(group) > 1,
-		Agents:  b.takesTexts(in.To, m.Chat.IsForum),
+		Agents:  b.takesTexts(in.To, said.Chat.IsForum),
 		Named:   b.Settings(in.To.ChatID).Texts == conversation.Named,
 	})
 }

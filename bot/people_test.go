@@ -219,6 +219,47 @@ func (o team) hasSession(t *testing.T, r session.Record, dir string) session.Rec
 	return o.Record(t, r.ID)
 }
 
+// An album is for whom one of its messages says: the one that names the bot, or the one with the caption.
+func TestAlbumIsForWhomItsCaptionNames(t *testing.T) {
+	said := &models.Message{ID: 3, From: &bob}
+	for name, tt := range map[string]struct {
+		captions []string
+		to       *models.Message
+		want     bool
+	}{
+		"for a person":                      {[]string{"", "@bob_b look", ""}, nil, false},
+		"for a person in one of them":       {[]string{"@bob_b look", "and this"}, nil, false},
+		"without a caption":                 {[]string{"", ""}, nil, true},
+		"for the bot, in reply to a person": {[]string{"", "@cc_bot look"}, said, true},
+		"for the bot in one of them":        {[]string{"@bob_b look", "", "@cc_bot too"}, nil, true},
+		"in reply to a person":              {[]string{"", "look"}, said, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := chattest.NewMediaWorld(t)
+			o := team{d.World, chattest.GroupChat(chattest.Ours)}
+			o.hasSession(t, d.R, d.Dir)
+			o.says(t, 0, alice, "/list")
+			o.says(t, 0, bob, "/list")
+			var all []*models.Update
+			var first string
+			for i, caption := range tt.captions {
+				m := chattest.Part("g", "a", caption)
+				m.Chat, m.From, m.ReplyToMessage = o.group, &alice, tt.to
+				if word, _, _ := strings.Cut(caption, " "); strings.HasPrefix(word, "@") {
+					m.CaptionEntities = []models.MessageEntity{{Type: models.MessageEntityTypeMention, Length: len(word)}}
+				}
+				key, u := o.Accept(t, &m)
+				if all = append(all, u); i == 0 {
+					first = key
+				}
+			}
+			require.NoError(t, o.Handle(t.Context(), first, all[0], all[1:]...))
+			assert.Equal(t, tt.want, o.EntryState(first) != inbox.Accepted)
+			assert.Equal(t, tt.want, len(o.told()) == 0)
+		})
+	}
+}
+
 // A file of the session that has a person's name is the agent's.
 func TestFileWithNameOfPerson(t *testing.T) {
 	for name, body := range map[string]string{"a file": "x", "an empty file": "", "a file in a folder": "/x"} {

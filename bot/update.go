@@ -201,7 +201,7 @@ func (b *Bot) offer(ctx context.Context, in chat.Incoming, text string, us []*mo
 		}
 	}
 	switch {
-	case !isAwaited(in) && !b.isPrompt(ctx, in, us[0].Message):
+	case !isAwaited(in) && !b.isPrompt(ctx, in, us):
 		return b.tellNotSent(ctx, in)
 	case files:
 		return b.Prompts.Files(ctx, in, us)
