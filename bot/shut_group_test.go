@@ -9,6 +9,7 @@ import (
 	"ccbot/bot/chat/chattest"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/port/news"
 )
 
 // TestP4_GroupThatRefusesIsNamedInPrivate: the bot was removed from a group while an agent asks
@@ -76,13 +77,19 @@ func TestGroupRefusesAfterRestart(t *testing.T) {
 // A group whose sessions have ended is no fault any more.
 func TestGroupThatRefusesWithoutSessions(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.NewCurrentSession(t, "mine", session.Running)
 		r := w.Session(t, "api", session.Running)
 		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 		w.Telegram.OnParked = map[int64]bool{chattest.Ours: true}
 		w.Shut.Look()
 		w.Work(t)
+		id := w.Telegram.LastID()
+		require.NotEmpty(t, w.Shows(t, id).Buttons)
 		require.Equal(t, []int64{chattest.Ours}, w.Shut.Groups())
 		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Archived })
 		assert.Empty(t, w.Shut.Groups())
+		require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Ended{}))
+		w.Work(t)
+		assert.Empty(t, w.Shows(t, id).Buttons, "nothing is left to move")
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
 	"ccbot/bot/outbox"
@@ -18,6 +20,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/pause"
 	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // Shut names in private the groups that refuse the messages of this bot although open sessions are
@@ -50,7 +53,15 @@ func NewShut(c *chat.Chat, bring func(ctx context.Context, from int64, to addres
 // Feature describes the feature to the dispatcher.
 func (s *Shut) Feature() chat.Feature {
 	return chat.Feature{Name: shutKind, Cards: map[string]chat.OnTap{shutKind: s.cards.OnTap(s.tap)}, Run: s.run,
-		OnResumed: func(context.Context, int64) { s.Look() }, OnShown: func(port.Session) { s.Look() }}
+		OnResumed: func(context.Context, int64) { s.Look() }, OnShown: func(port.Session) { s.Look() }, OnNews: s.onNews}
+}
+
+// onNews looks again when a session has ended, because its words no longer wait.
+func (s *Shut) onNews(_ context.Context, of port.Session, _ news.News) error {
+	if of.ID != uuid.Nil && !of.State.Live() {
+		s.Look()
+	}
+	return nil
 }
 
 // Look compares the cards with the chats, such as after a chat has refused a message.
