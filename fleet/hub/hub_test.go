@@ -154,6 +154,24 @@ func TestP5_DamagedConsumersAreMadeAgain(t *testing.T) {
 	running.Wait()
 }
 
+// TestP5_DiskThatTakesNoConsumerDeletesNoStream: a folder that cannot be made stands for a full disk and a missing right,
+// which the server's answer does not tell from damage.
+func TestP5_DiskThatTakesNoConsumerDeletesNoStream(t *testing.T) {
+	w := hubtest.Start(t)
+	chat := w.Chat("h1")
+	found, err := filepath.Glob(filepath.Join(w.Folder, "store", "jetstream", "*", "streams", "*", "obs"))
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	for _, folder := range found {
+		require.NoError(t, os.RemoveAll(folder))
+		require.NoError(t, os.WriteFile(folder, []byte("kept"), 0o600))
+	}
+	require.ErrorContains(t, chat.SetFleet(t.Context(), w.Fleet(nil, "h1", "h2")), "creating store for consumer")
+	for _, folder := range found {
+		assert.FileExists(t, folder, "its stream was deleted")
+	}
+}
+
 func TestHubSpeaksOnlyTLS13(t *testing.T) {
 	w := hubtest.Start(t)
 	at, err := url.Parse(w.Hub().Address)

@@ -237,11 +237,23 @@ func (c *Chat) consumer(ctx context.Context, stream, name, subject string) error
 	if err == nil {
 		return nil
 	}
-	if isDamage(err) && time.Since(c.deleted[stream]) > deleteInterval {
+	if isDamage(err) && time.Since(c.deleted[stream]) > deleteInterval && c.canMakeConsumer(ctx, stream) {
 		c.deleted[stream] = time.Now()
 		err = errors.Join(err, c.js.DeleteStream(ctx, stream))
 	}
 	return fmt.Errorf("%w %s of %s: %w", errConsumer, name, stream, err)
+}
+
+// canMakeConsumer reports whether the server can make a consumer that it never had. It cannot on a full disk, without a
+// right or with too many open files, which the server's answer does not tell from damage, and which no deletion cures.
+func (c *Chat) canMakeConsumer(ctx context.Context, stream string) bool {
+	const name = "trial" // ids of hosts are longer
+	subject := c.names.Command(name)
+	if stream == c.names.Events() {
+		subject = c.names.Event(name)
+	}
+	_, err := c.js.CreateOrUpdateConsumer(ctx, stream, jetstream.ConsumerConfig{Durable: name, FilterSubject: subject, AckPolicy: jetstream.AckExplicitPolicy})
+	return err == nil && c.js.DeleteConsumer(ctx, stream, name) == nil
 }
 
 var errConsumer = errors.New("make the consumer")
