@@ -34,12 +34,21 @@ func (h *Hub) Run(ctx context.Context) error {
 			return nil
 		}
 		end(h.front.server.Load())
+		h.forget()
 		running, err := h.start()
 		if err != nil {
 			return fmt.Errorf("hub: start the server again: %w", err)
 		}
 		h.front.server.Store(running)
 		h.Warnf("the server was started again, because it could not write")
+	}
+}
+
+// forget forgets the errors of a server that has ended: each of its streams reports the same fault.
+func (h *Hub) forget() {
+	select {
+	case <-h.broken:
+	default:
 	}
 }
 
