@@ -87,8 +87,10 @@ func (k Known) Come(l Life, silence, patience time.Duration) Known {
 }
 
 // Hear returns what is known after a life has spoken. silence is the time since the last word of the followed one.
-func (k Known) Hear(l Life, silence, patience time.Duration, isChat bool) Known {
+// isOld: the word may be older than the first one of those that wait.
+func (k Known) Hear(l Life, silence, patience time.Duration, isChat, isOld bool) Known {
 	switch {
+	case l.ID == k.Followed.ID && isOld:
 	case l.ID == k.Followed.ID:
 		for _, w := range k.Waiting {
 			k.Refused = with(k.Refused, w)

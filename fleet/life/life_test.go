@@ -11,7 +11,7 @@ import (
 )
 
 // TestP6_WhichLifeIsFollowed: a word is a life that speaks after a silence of the followed one in seconds; "-" is its
-// goodbye, "?" a message of it that may be old, "!" the choice of a person.
+// goodbye, "?" a message of it that may be old, "<" a beat of it from before the others came, "!" the choice of a person.
 func TestP6_WhichLifeIsFollowed(t *testing.T) {
 	type word struct {
 		life    string
@@ -28,6 +28,7 @@ func TestP6_WhichLifeIsFollowed(t *testing.T) {
 		"a short silence":             {[]word{{"a", 0}, {"b", 5}}, "a", "a", ""},
 		"it waits, then silence":      {[]word{{"a", 0}, {"b", 2}, {"b", 4}, {"b", 6}}, "b", "b", ""},
 		"beside the followed one":     {[]word{{"a", 0}, {"b", 1}, {"a", 2}}, "a", "a", "b"},
+		"a delayed beat":              {[]word{{"a", 0}, {"b", 1}, {"a<", 1}, {"b", 6}}, "b", "b", ""},
 		"refused for good":            {[]word{{"a", 0}, {"b", 1}, {"a", 2}, {"a-", 0}, {"b", 9}}, "a", "a", "b"},
 		"a restart beside a copy":     {[]word{{"a", 0}, {"b", 1}, {"a", 2}, {"a-", 0}, {"b", 1}, {"c", 1}}, "c", "c", "b"},
 		"an earlier one":              {[]word{{"a", 0}, {"b", 6}, {"a", 1}}, "", "a", ""},
@@ -61,7 +62,7 @@ func TestP6_WhichLifeIsFollowed(t *testing.T) {
 					case "!":
 						k = k.Choose(l)
 					default:
-						k = k.Hear(l, silence, life.Patience, isChat)
+						k = k.Hear(l, silence, life.Patience, isChat, how == "<")
 					}
 				}
 				want := tt.machine

@@ -59,6 +59,7 @@ type Link struct {
 	life   life.Life // of this start
 	left   bool      // it has said goodbye
 	known  life.Known
+	came   uint64               // who has heard this number of this end speaks after the lives that wait came
 	watch  beat.Watch           // of the followed life
 	beside map[string]time.Time // the last beats of lives that are not followed
 	// elsewhere is another start of this end that the other end follows, since a time.
@@ -110,6 +111,7 @@ func (l *Link) beginLocked(epoch uint64) error {
 		return fmt.Errorf("seal: begin epoch %d: %w", epoch, err)
 	}
 	l.epoch, l.begun, l.sealed, l.marks, l.met = epoch, true, 0, nil, make(chan struct{})
+	l.came = 0 // each message of the epoch is younger
 	clear(l.opened)
 	return nil
 }
@@ -252,7 +254,10 @@ func (l *Link) hearLocked(m Message) error {
 	case Bye:
 		next = next.Leave(m.Life)
 	case Beat:
-		next = next.Hear(m.Life, silence, l.Patience, l.them == ChatName)
+		next = next.Hear(m.Life, silence, l.Patience, l.them == ChatName, m.Heard != nil && *m.Heard < l.came)
+		if len(l.known.Waiting) == 0 && len(next.Waiting) > 0 {
+			l.came = l.sealed + 1
+		}
 	default:
 		next = next.Come(m.Life, silence, l.Patience)
 	}

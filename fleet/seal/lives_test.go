@@ -165,6 +165,24 @@ func TestP4_ChatThatWasSetBackIsHeard(t *testing.T) {
 	}
 }
 
+// TestP4_DelayedBeatRefusesNoRestart: the last beat of the start before arrives after the first one of the next.
+func TestP4_DelayedBeatRefusesNoRestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, disk := newAir(t), newDisk(t)
+		host := a.host(newDisk(t))
+		first := a.chat(disk)
+		a.pass(3)
+		delayed := sealed(t, first, seal.Beat)
+		a.stop(first, false)
+		second := a.chat(disk)
+		a.pass(1)
+		_, err := host.Open(delayed)
+		require.NoError(t, err)
+		a.pass(5)
+		a.works(second, host, true, "the start before is dead")
+	})
+}
+
 // TestP6_SecondChatIsRefused: the chat's folder is copied, and both run. The machine goes on with the first, also if
 // that one was silent for a time.
 func TestP6_SecondChatIsRefused(t *testing.T) {
