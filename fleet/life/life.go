@@ -77,6 +77,9 @@ type Known struct {
 // Follows reports whether the messages of a life have effects.
 func (k Known) Follows(l Life) bool { return l.ID == k.Followed.ID && len(k.Torn) == 0 }
 
+// Refuses reports whether a life spoke beside the followed one, or was not chosen.
+func (k Known) Refuses(l Life) bool { return contains(k.Refused, l) }
+
 // Come returns what is known after a message that may be an old one. It proves that a new life came, and not that
 // another one still speaks.
 func (k Known) Come(l Life, silence, patience time.Duration) Known {

@@ -190,6 +190,8 @@ func (l *Link) admitLocked(m Message) error {
 	switch {
 	case m.Epoch > maxEpoch:
 		return ErrEpoch
+	case isChat && m.Kind == Hello && l.known.Refuses(m.Life) && l.watch.Silence(time.Now()) < l.Patience:
+		return ErrLife // an epoch would interrupt the followed one
 	case isChat && (m.Kind == Hello || m.Epoch > l.epoch) && !l.begins.Allow():
 		return ErrReplay // a host that means it says hello again
 	case isChat && m.Kind == Hello:
