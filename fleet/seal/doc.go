@@ -10,7 +10,8 @@
 //     one once. The other messages are errors: ErrSender, ErrAddress, ErrEpoch, ErrReplay, ErrLife.
 //   - Both ends may run twice, from copies of a folder, or be set back to an earlier state. A message has an effect
 //     only if this end follows the start that sealed it, and that start follows this one. Package life decides that.
-//     The other starts are known, and what a beat or a goodbye decides is on disk before it has an effect.
+//     The other starts are known, and what a beat or a goodbye decides about the followed
+//     one is on disk before it has an effect.
 //   - A message that was sealed before the last start of either end is not opened. The chat counts
 //     the epochs of each host. Each start of the chat and each hello of a host begins one; both
 //     ends have it on disk before they use it.

@@ -279,16 +279,21 @@ func (l *Link) hearLocked(m Message) error {
 	return nil
 }
 
-// setKnownLocked stores what is known before it has effects.
+// setKnownLocked stores what is known before it has effects. A note about lives that are not followed may be lost: then
+// they are refused again after the next start.
 func (l *Link) setKnownLocked(next life.Known) error {
 	before := l.known
 	stored := next
 	stored.Waiting = before.Waiting
+	noted := before
+	noted.Refused, noted.Earlier, noted.Waiting = stored.Refused, stored.Earlier, stored.Waiting
+	isNote := reflect.DeepEqual(stored, noted)
 	if !reflect.DeepEqual(stored, before) {
-		if !l.begins.Allow() {
-			return ErrLife // the next beat tries again
+		err := ErrLife // the next beat tries again
+		if l.begins.Allow() {
+			err = l.stored.SetKnown(next)
 		}
-		if err := l.stored.SetKnown(next); err != nil {
+		if err != nil && !isNote {
 			return err
 		}
 	}

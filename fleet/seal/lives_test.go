@@ -349,6 +349,30 @@ func TestP4_MachineOfAnEarlierVersionWorks(t *testing.T) {
 	})
 }
 
+// TestP6_NoteThatCannotBeStoredSilencesNoMachine: the disk is full when the copy of a machine is refused.
+func TestP6_NoteThatCannotBeStoredSilencesNoMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, file, hostDisk := newAir(t), newDisk(t), newDisk(t)
+		chat, first := a.chat(file), a.host(hostDisk)
+		a.pass(3)
+		a.host(copyOf(t, hostDisk))
+		a.pass(1)
+		defer disk.Fail(func(_, path string) error {
+			if filepath.Dir(path) == file.Folder.Path && strings.Contains(path, "lives") {
+				return errors.New("no space")
+			}
+			return nil
+		})()
+		for range 5 {
+			time.Sleep(beat.Interval)
+			_, err := chat.Open(sealed(t, first, seal.Beat))
+			require.NoError(t, err)
+			a.speak()
+		}
+		assert.Len(t, chat.Lives().Refused, 1)
+	})
+}
+
 // TestLivesThatCannotBeStored: a life is followed only after that is on disk.
 func TestLivesThatCannotBeStored(t *testing.T) {
 	a, file := newAir(t), newDisk(t)
