@@ -13,7 +13,7 @@
 //     The other starts are known, and what a beat or a goodbye decides about the followed
 //     one is on disk before it has an effect.
 //   - A message that was sealed before the last start of either end is not opened. The chat counts
-//     the epochs of each host. Each start of the chat and each hello of a host begins one; both
+//     the epochs of each host. Each start of the chat and each hello of a host that is not refused begins one; both
 //     ends have it on disk before they use it.
 //   - A message that may be older than MaxAge is Late, unless an earlier program has sealed it. One
 //     clock decides: a message names the last one that its sender has opened, and is younger.
