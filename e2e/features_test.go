@@ -389,10 +389,10 @@ func claudeSaid(line []byte) (all []string) {
 	var entry struct {
 		Type              string
 		IsSidechain       bool
-		IsApiErrorMessage bool //nolint:revive // the field's name
+		IsAPIErrorMessage bool // isApiErrorMessage in the line: letters match in any case
 		Message           struct{ Content json.RawMessage }
 	}
-	if json.Unmarshal(line, &entry) != nil || entry.Type != "assistant" || entry.IsSidechain || entry.IsApiErrorMessage {
+	if json.Unmarshal(line, &entry) != nil || entry.Type != "assistant" || entry.IsSidechain || entry.IsAPIErrorMessage {
 		return nil
 	}
 	var blocks []struct{ Type, Text string }

@@ -158,7 +158,7 @@ func TestP6_CopyOfAMachineMakesNoCall(t *testing.T) {
 	waittest.Until(t, func() bool { return len(w.chat.all()) == 1 })
 	assert.Equal(t, []string{"of B"}, w.chat.all())
 	onB.stop()
-	onB = w.run("B", b)
+	w.run("B", b)
 	w.shows("B")
 	stop()
 	require.ErrorIs(t, w.center.Follow("none", "x"), center.ErrNoHost)
