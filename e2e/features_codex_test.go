@@ -67,10 +67,10 @@ func codexDesk() []feature {
 // codexCommands are Codex' own commands, sent from the chat.
 func codexCommands() []feature {
 	const unable = "takes its own commands only in its terminal"
-	var rows []feature
-	for _, c := range [][2]string{{"//compact", "cannot compact its conversation"}, {"//model", "cannot be switched from the chat"}, {"//clear", unable},
+	rows := []feature{{name: "//compact", always: true, steps: []act{{say: "say hello", hears: "hello", idle: true}, {say: "//compact", shows: "ompacted", idle: true}}}}
+	for _, c := range [][2]string{{"//model", "cannot be switched from the chat"}, {"//clear", unable},
 		{"//rename other", unable}, {"//goal", unable}, {"//review", unable}, {"//fork", unable}} {
-		rows = append(rows, feature{name: c[0], always: c[0] == "//compact", steps: []act{{say: "say hello", hears: "hello", idle: true}, {say: c[0], hears: c[1]}}})
+		rows = append(rows, feature{name: c[0], steps: []act{{say: "say hello", hears: "hello", idle: true}, {say: c[0], hears: c[1]}}})
 	}
 	return rows
 }
