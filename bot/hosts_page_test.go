@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 
 // fleet is a fleet that a test fills.
 type fleet struct {
+	mu        sync.Mutex // guards status
 	status    map[string]machine.Status
 	candidate *hosts.Candidate
 	until     time.Time
@@ -36,7 +38,11 @@ type fleet struct {
 
 func (*fleet) Exists() bool { return true }
 
-func (f *fleet) Status(_ context.Context, id string) machine.Status { return f.status[id] }
+func (f *fleet) Status(_ context.Context, id string) machine.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.status[id]
+}
 
 func (f *fleet) Offer(_ context.Context, name string) (hosts.Code, error) {
 	if strings.Contains(name, " ") {
@@ -144,6 +150,8 @@ func TestP6_PersonChoosesAmongCopiesOfAMachine(t *testing.T) {
 		w.MustHear(t, "/list") // barn has answered
 		starts := []machine.Start{{ID: "one", On: "old\u202e", Since: w.Now().Add(-time.Minute)}, {ID: "two", On: "vm", Since: w.Now().Add(-time.Hour)}}
 		set := func(change func(s *machine.Status)) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
 			s := f.status["bbbb"]
 			s.Torn, s.Refused, s.Elsewhere = nil, nil, machine.Start{}
 			change(&s)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -136,13 +137,21 @@ func TestRefusalIsToldWhenChatIsSuspended(t *testing.T) {
 	var p blocking
 	p.chat.Store(5)
 	inBubble(t, p.reply, func(t *testing.T, b *bench) {
+		var mu sync.Mutex
 		var seen []bool
-		b.OnShut = func() { seen = append(seen, b.IsSuspended(5)) }
+		b.OnShut = func() {
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, b.IsSuspended(5))
+		}
 		_, err := b.Send(t.Context(), say(5, "x"))
 		require.ErrorIs(t, err, ErrBlocked)
+		synctest.Wait()
 		b.Resume(5)
 		b.Typing(t.Context(), to(5))
 		b.idle(time.Second)
+		mu.Lock()
+		defer mu.Unlock()
 		assert.Equal(t, []bool{true, false, true}, seen, "refused, tried again, refused")
 	})
 }
@@ -168,13 +177,21 @@ func TestChatRefusesUntilItTakesAMessage(t *testing.T) {
 			})
 			p.chat.Store(0)
 			logged(t, dir, &p, func(t *testing.T, b *bench) {
+				var mu sync.Mutex
 				var told []bool
-				b.OnShut = func() { told = append(told, b.Refuses(5)) }
+				b.OnShut = func() {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, b.Refuses(5))
+				}
 				b.idle(time.Hour)
 				assert.False(t, b.IsSuspended(5))
 				assert.True(t, b.Refuses(5))
 				wake(t, b)
+				synctest.Wait()
 				assert.False(t, b.Refuses(5))
+				mu.Lock()
+				defer mu.Unlock()
 				assert.Equal(t, []bool{false}, told)
 			})
 		})

@@ -168,7 +168,7 @@ func (q *queues) settle(l *chatQueue, j *job, attempt job, id int, v verdict, ba
 	case blocked: // the job under way ends like all that waits there; a post stays
 		if j.kind != post {
 			q.drop(j)
-			j.finish(result{err: &Refused{v.err}})
+			j.finish(result{err: j.doubt(&Refused{v.err})}) // an earlier call of it may have broken
 		}
 		q.suspend(l)
 	case plain:
@@ -253,7 +253,7 @@ func (q *queues) suspend(l *chatQueue) {
 			j.message, j.plain, j.unsure = Message{}, false, false
 		default:
 			q.drop(j)
-			j.finish(result{err: errSuspended(l.chat)})
+			j.finish(result{err: j.doubt(errSuspended(l.chat))})
 		}
 	}
 }
