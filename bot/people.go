@@ -51,10 +51,11 @@ func (b *Bot) isPrompt(ctx context.Context, in chat.Incoming, us []*models.Updat
 		return false
 	}
 	isFile := func(name string) bool { return b.isFile(ctx, in.Message, name) }
+	nobody := func(string) bool { return false } // whether a caption names the bot needs no look at files
 	said := us[max(0, slices.IndexFunc(us, func(u *models.Update) bool { return u.Message.Caption != "" }))].Message
 	text := people.Of(said, b.Username, knows, isFile)
 	text.Names = text.Names || slices.ContainsFunc(us, func(u *models.Update) bool {
-		return u.Message.Caption != "" && people.Of(u.Message, b.Username, knows, isFile).Names
+		return u.Message.Caption != "" && people.Of(u.Message, b.Username, nobody, nobody).Names
 	})
 	return people.IsPrompt(text, people.Place{
 		Several: len(group) > 1,

@@ -77,7 +77,7 @@ func (h *Hosts) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		buttons = append(buttons, p.Option(i18n.ButtonAdd, chat.ToPage(view{Add: true}.address()), outbox.Primary))
 	}
 	for _, m := range h.machines() {
-		text = append(text, chat.Lines(append([]render.Text{h.describe(ctx, p, m)}, h.faults(ctx, p, m)...)...))
+		text = append(text, h.describe(ctx, p, m))
 		for i, s := range h.fleet.Status(ctx, m.ID).Torn {
 			if private {
 				buttons = append(buttons, card.Option{Text: p.Say(i18n.HostButtonFollow, i18n.Args{"Machine": glyph.Name(m.Name), "ID": i + 1}),
@@ -131,12 +131,12 @@ func (h *Hosts) describe(ctx context.Context, p chat.Phrases, m machine.Info) re
 	if s.Unread > 0 {
 		lines = append(lines, render.Plain(chat.Warning+p.Say(i18n.HostUnread, i18n.Args{"Machine": glyph.Name(m.Name)})))
 	}
-	return chat.Lines(lines...)
+	return chat.Lines(append(lines, h.faults(p, s)...)...)
 }
 
 // faults names what keeps the messages of a machine back; /health has that too.
-func (h *Hosts) faults(ctx context.Context, p chat.Phrases, m machine.Info) []render.Text {
-	return each.As(h.fleet.Status(ctx, m.ID).Faults.Warnings(), func(w health.Warning) render.Text {
+func (h *Hosts) faults(p chat.Phrases, s machine.Status) []render.Text {
+	return each.As(s.Faults.Warnings(), func(w health.Warning) render.Text {
 		return render.Plain(chat.Warning + p.Say(i18n.HealthKey.Of(string(w.Code)), i18n.Args{"Machine": glyph.Name(w.Machine), "Name": glyph.Name(w.Own),
 			"Count": w.Count, "Age": p.Age(w.For), "Path": p.Short(w.Path)}))
 	})

@@ -200,11 +200,11 @@ func Unable(can port.Abilities, text string, class talk.PromptClass) error {
 	case class == talk.ClassBash && !can.Bash:
 		return New(NoBash, "the agent has no bash mode")
 	case class != talk.ClassCommand:
-	case name == "/compact" && !can.Compact:
+	case name == talk.Compact && !can.Compact:
 		return New(NoCompact, "the agent has no /compact")
 	case name == "/model" && len(can.Models) == 0:
 		return New(NoModels, "the model of the agent cannot be switched")
-	case can.Prose && strings.TrimSpace(text) != "/compact" && command.MatchString(text):
+	case can.Prose && strings.TrimSpace(text) != talk.Compact && command.MatchString(text):
 		return New(IsProse, "the agent would read the command as a text")
 	}
 	return nil

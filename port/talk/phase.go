@@ -41,6 +41,9 @@ type Activity struct {
 // Compacting is the Activity.What of an agent that shortens its conversation.
 const Compacting = "compacting"
 
+// Compact is the command that shortens a conversation.
+const Compact = "/compact"
+
 // Pursuing is the Activity.What of an agent that begins one turn after the other until a goal is reached.
 const Pursuing = "pursuing"
 

@@ -71,7 +71,7 @@ func choicesOf(q talk.Request, a talk.Ask) (all []talk.Choice) {
 		if grants := grantsOf(q); len(grants) > 0 {
 			all = append(all, talk.Choice{ID: talk.ChoiceAllowSession, Grants: grants})
 		}
-		if _, ok := editsOf(q.Suggestions); ok {
+		if offersEdits(q.Suggestions) {
 			all = append(all, talk.Choice{ID: talk.ChoiceAllowEdits})
 		}
 	}

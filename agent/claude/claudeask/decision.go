@@ -68,8 +68,7 @@ func Decide(q talk.Request, a talk.Answer) (d Decision, err error) {
 		d.UpdatedInput = q.Input // without it Claude Code ignores the decision
 		d.UpdatedPermissions = []json.RawMessage{modeAfterPlan(a.Choice == talk.ChoiceApproveEdits)}
 	case talk.ChoiceAllowEdits:
-		edits, _ := editsOf(q.Suggestions)
-		d.UpdatedPermissions = []json.RawMessage{edits}
+		d.UpdatedPermissions = []json.RawMessage{json.RawMessage(acceptEdits)}
 	case talk.ChoiceAllowSession:
 		d.UpdatedPermissions = each.As(sessionRules(q.Suggestions), func(r rule) json.RawMessage { return r.raw })
 	}

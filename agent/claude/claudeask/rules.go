@@ -37,8 +37,9 @@ func grantsOf(q talk.Request) (all []talk.Grant) {
 // acceptEdits is the suggestion behind the terminal's "allow all edits": file edits, and common file commands, in the session's folders.
 const acceptEdits = `{"type":"setMode","mode":"acceptEdits","destination":"session"}`
 
-// editsOf returns the one suggestion that allows all edits. It goes back alone: a folder or a rule beside it is not what the button says.
-func editsOf(suggestions []json.RawMessage) (edits json.RawMessage, ok bool) {
+// offersEdits reports whether exactly one suggestion is acceptEdits, which goes back alone: a folder or a rule beside it is not what the
+// button says.
+func offersEdits(suggestions []json.RawMessage) bool {
 	var want any
 	_ = json.Unmarshal([]byte(acceptEdits), &want)
 	exact := 0
@@ -48,7 +49,7 @@ func editsOf(suggestions []json.RawMessage) (edits json.RawMessage, ok bool) {
 			exact++
 		}
 	}
-	return json.RawMessage(acceptEdits), exact == 1
+	return exact == 1
 }
 
 // rule is a permission change that "allow for this session" adds: rules or directories.

@@ -12,6 +12,7 @@ import (
 	"ccbot/agent/witness"
 	"ccbot/internal/lazyregexp"
 	"ccbot/port/folders"
+	"ccbot/port/talk"
 )
 
 // Receipts knows which texts a conversation shows.
@@ -26,9 +27,6 @@ type Delivery struct {
 	Title     Title
 }
 
-// Compact is the command that a server has a call for. Other commands are for its terminal.
-const Compact = "/compact"
-
 // Deliver sends a text to a server, or asks it to shorten the conversation. It does not join the conversation: a new one has no rollout
 // yet, and then the server refuses that.
 func (d Delivery) Deliver(ctx context.Context, to agent.Recipient, id uuid.UUID, text string) error {
@@ -37,7 +35,7 @@ func (d Delivery) Deliver(ctx context.Context, to agent.Recipient, id uuid.UUID,
 		return fmt.Errorf("%w: %w", agent.ErrNotDelivered, err)
 	}
 	defer c.Close()
-	if strings.TrimSpace(text) == Compact {
+	if strings.TrimSpace(text) == talk.Compact { // other commands are for its terminal
 		return c.call(ctx, "thread/compact/start", map[string]any{"threadId": t.ID}, nil)
 	}
 	input := []map[string]any{{"type": "text", "text": text}}

@@ -111,7 +111,7 @@ var pictureData = []byte(`"result":"`)
 
 // pictures returns the picture of a line as the result of a tool.
 func pictures(l jsonl.Line) []jsonl.Item {
-	if !bytes.Contains(l.Text[:min(len(l.Text), maxHead)], mark(picture)) {
+	if !isMarked(l.Text, [][]byte{mark(picture)}) {
 		return nil
 	}
 	head, data, _ := bytes.Cut(l.Text, pictureData)

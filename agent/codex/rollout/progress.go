@@ -33,10 +33,15 @@ func (f Files) Advance(p history.Progress, path string) (history.Progress, error
 var progressMarks = [][]byte{mark(turnContext), mark(usageRecord), mark("task_started"), mark("task_complete"), mark("turn_aborted"),
 	mark("function_call"), mark("custom_tool_call"), mark("AgentMessage"), mark("UserMessage"), mark(goalUpdated), []byte(personsGoal)}
 
+// isMarked reports whether the beginning of a line, where its types are, has one of the marks.
+func isMarked(text []byte, marks [][]byte) bool {
+	head := text[:min(len(text), maxHead)]
+	return slices.ContainsFunc(marks, func(m []byte) bool { return bytes.Contains(head, m) })
+}
+
 // take adds a line to a progress.
 func take(p *history.Progress, text []byte) {
-	head := text[:min(len(text), 512)] // its types are at its beginning
-	if !slices.ContainsFunc(progressMarks, func(m []byte) bool { return bytes.Contains(head, m) }) {
+	if !isMarked(text, progressMarks) {
 		return
 	}
 	l, err := read(text)

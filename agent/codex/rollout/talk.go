@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +46,7 @@ func (f Files) HasReceipt(conversation uuid.UUID, of agent.Sent) (has bool, err 
 		return false, err
 	}
 	begin := talk.Cursor{Path: path, Offset: max(0, end.Offset-receiptSpan)}
-	if strings.TrimSpace(of.Text) == "/compact" {
+	if strings.TrimSpace(of.Text) == talk.Compact {
 		return f.compacts(begin, of.At)
 	}
 	_, err = f.Lines(begin, true, func(text []byte) bool {
@@ -71,8 +70,7 @@ var compactMarks = [][]byte{mark("task_started"), mark("UserMessage"), mark("Age
 func (f Files) compacts(from talk.Cursor, since time.Time) (has bool, err error) {
 	began := false
 	_, err = f.Lines(from, true, func(text []byte) bool {
-		head := text[:min(len(text), 512)] // its types are at its beginning
-		if !slices.ContainsFunc(compactMarks, func(m []byte) bool { return bytes.Contains(head, m) }) {
+		if !isMarked(text, compactMarks) {
 			return true
 		}
 		l, err := read(text)
