@@ -170,6 +170,22 @@ func (e *ends) ready() {
 	waittest.Until(e.f.t, func() bool { is, _, _ := e.caller.State(); return is == beat.Present })
 }
 
+// call makes a call that the host answers. A machine that stands still for some seconds loses calls,
+// as a silent host does; they are made again.
+func (e *ends) call(q wire.Envelope) wire.Envelope {
+	e.f.t.Helper()
+	var a wire.Envelope
+	waittest.Until(e.f.t, func() bool {
+		var err error
+		a, err = e.caller.Call(e.f.t.Context(), q)
+		if err != nil {
+			require.ErrorIs(e.f.t, err, refusal.ErrUnreachable)
+		}
+		return err == nil
+	})
+	return a
+}
+
 // TestCallThatEndsHostIsAnswered: the chat waits for no host that it has removed.
 func TestCallThatEndsHostIsAnswered(t *testing.T) {
 	t.Parallel()
@@ -204,6 +220,22 @@ func (h hang) answer(ctx context.Context, e wire.Envelope) wire.Envelope {
 		h.ended <- e.ID
 	}
 	return echo(ctx, e)
+}
+
+// call makes a call that hangs on the host, and returns what it will fail with.
+func (h hang) call(ctx context.Context, e *ends) (failed <-chan error) {
+	for {
+		ends := make(chan error, 1)
+		go func() {
+			_, err := e.caller.Call(ctx, call("Hang"))
+			ends <- err
+		}()
+		select {
+		case <-h.began:
+			return ends
+		case <-ends: // lost, see ends.call
+		}
+	}
 }
 
 func call(kind string) wire.Envelope {
@@ -252,8 +284,7 @@ func TestEachCallOfThePortCrosses(t *testing.T) {
 	}
 	require.Greater(t, len(calls), 90)
 	for _, q := range calls {
-		a, err := e.caller.Call(t.Context(), q)
-		require.NoError(t, err, q.Kind)
+		a := e.call(q)
 		mu.Lock()
 		assert.Equal(t, answers[q.Kind], a)
 		assert.Equal(t, q, got[q.Kind])
@@ -272,15 +303,11 @@ func TestLargeEnvelopes(t *testing.T) {
 	})
 	q := call("Put")
 	q.Body, _ = json.Marshal(strings.Repeat("x", 3<<20))
-	a, err := e.caller.Call(t.Context(), q)
-	require.NoError(t, err)
-	assert.Equal(t, q.Body, a.Body)
+	assert.Equal(t, q.Body, e.call(q).Body)
 	q.Body, _ = json.Marshal(strings.Repeat("x", rpc.MostBytes))
-	_, err = e.caller.Call(t.Context(), q)
+	_, err := e.caller.Call(t.Context(), q)
 	require.ErrorIs(t, err, rpc.ErrTooLarge)
-	a, err = e.caller.Call(t.Context(), call("Grow"))
-	require.NoError(t, err)
-	assert.Contains(t, a.Error.Text, "larger than")
+	assert.Contains(t, e.call(call("Grow")).Error.Text, "larger than")
 }
 
 // TestP6_HostThatIsNotConnected: the hub says so at once.
@@ -293,14 +320,14 @@ func TestP6_HostThatIsNotConnected(t *testing.T) {
 	_, err := e.caller.Call(t.Context(), call("Look"))
 	require.ErrorIs(t, err, refusal.ErrUnreachable)
 	e.startHost(f.Hub(), h.answer)
-	waittest.Until(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil })
+	e.call(call("Look"))
 
 	f.Stop() // the hub
 	waittest.Until(t, func() bool { return !f.chat.Conn().IsConnected() })
 	_, err = e.caller.Call(t.Context(), call("Look"))
 	require.ErrorIs(t, err, refusal.ErrUnreachable)
 	f.Restart(true)
-	waittest.Until(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil })
+	e.call(call("Look"))
 }
 
 // TestP6_LostCallEnds: the host is started again while it makes a call.
@@ -309,12 +336,7 @@ func TestP6_LostCallEnds(t *testing.T) {
 	f := newFleet(t)
 	h := newHang()
 	e := f.host(host1, h.answer)
-	failed := make(chan error, 1)
-	go func() {
-		_, err := e.caller.Call(t.Context(), call("Hang"))
-		failed <- err
-	}()
-	<-h.began
+	failed := h.call(t.Context(), e)
 	e.host.Close() // the answer to the end of the call gets lost
 	e.stopHost()
 	e.startHost(f.Hub(), h.answer)
@@ -343,10 +365,10 @@ func TestP6_LongCallOutlivesTheHub(t *testing.T) {
 		a, err := e.caller.Call(t.Context(), call("Long"))
 		done <- result{a, err}
 	}()
-	<-began
+	waittest.Next(t, began, "the long call began")
 	f.Stop()
 	f.Restart(true)
-	waittest.Until(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil })
+	e.call(call("Look"))
 	close(goOn)
 	got := <-done
 	require.NoError(t, got.err)
@@ -360,26 +382,18 @@ func TestCallEndsWithItsContext(t *testing.T) {
 	h := newHang()
 	e := f.host(host1, h.answer)
 	ctx, cancel := context.WithCancel(t.Context())
-	failed := make(chan error, 1)
-	ask := func(ctx context.Context) {
-		_, err := e.caller.Call(ctx, call("Hang"))
-		failed <- err
-	}
-	go ask(ctx)
-	<-h.began
+	failed := h.call(ctx, e)
 	cancel()
 	require.ErrorIs(t, <-failed, context.Canceled)
 	<-h.ended
 
-	go ask(t.Context())
-	<-h.began
+	failed = h.call(t.Context(), e)
 	e.stopChat()
 	require.ErrorIs(t, <-failed, refusal.ErrUnreachable)
 	e.startChat()
 	<-h.ended
 	e.ready()
-	_, err := e.caller.Call(t.Context(), call("Look"))
-	require.NoError(t, err)
+	e.call(call("Look"))
 }
 
 // TestP6_CallWithoutEndIsGivenUp: a host claims in each beat that it still makes the call.
@@ -392,12 +406,9 @@ func TestP6_CallWithoutEndIsGivenUp(t *testing.T) {
 	e.longest = 3 * beat.Interval
 	e.startChat()
 	e.ready()
-	_, err := e.caller.Call(t.Context(), call("Hang"))
-	require.ErrorIs(t, err, refusal.ErrUnreachable)
-	<-h.began
+	require.ErrorIs(t, <-h.call(t.Context(), e), refusal.ErrUnreachable)
 	<-h.ended
-	_, err = e.caller.Call(t.Context(), call("Look"))
-	require.NoError(t, err)
+	e.call(call("Look"))
 }
 
 // TestP6_HalfOpenHostDelaysNoOther: the connection of a host stays open, and carries nothing.
@@ -420,8 +431,7 @@ func TestP6_HalfOpenHostDelaysNoOther(t *testing.T) {
 		failed <- err
 	}()
 	for ended := false; !ended; {
-		_, err := other.caller.Call(t.Context(), call("Look"))
-		require.NoError(t, err)
+		other.call(call("Look"))
 		select {
 		case err := <-failed:
 			require.ErrorIs(t, err, refusal.ErrUnreachable)
@@ -434,7 +444,7 @@ func TestP6_HalfOpenHostDelaysNoOther(t *testing.T) {
 	require.ErrorIs(t, err, refusal.ErrUnreachable)
 	p.stall(false)
 	e.ready()
-	waittest.Until(t, func() bool { _, err := e.caller.Call(t.Context(), call("Look")); return err == nil })
+	e.call(call("Look"))
 	is, heard, said := e.caller.State()
 	assert.Equal(t, beat.Present, is)
 	assert.False(t, heard.IsZero())
@@ -453,8 +463,7 @@ func TestP9_ForgedMessagesHaveNoEffect(t *testing.T) {
 	})
 	spy, err := f.chat.Conn().SubscribeSync("cc.>")
 	require.NoError(t, err)
-	_, err = e.caller.Call(t.Context(), call("Look"))
-	require.NoError(t, err)
+	e.call(call("Look"))
 	<-made
 	n := f.Keys.Names()
 	for range 4 {
@@ -469,9 +478,7 @@ func TestP9_ForgedMessagesHaveNoEffect(t *testing.T) {
 	sealed, err := thief.SealFor(e.key.Public(), []byte(`{"v":1,"kind":"call","from":"chat","to":"`+host1+`","epoch":99,"seq":1,"id":"x"}`+"\n\x00\x00\x00\x01{}"))
 	require.NoError(t, err)
 	require.NoError(t, f.chat.Conn().Publish(n.Request(host1), sealed))
-	a, err := e.caller.Call(t.Context(), call("Again"))
-	require.NoError(t, err)
-	assert.Equal(t, "Again", a.ID)
+	assert.Equal(t, "Again", e.call(call("Again")).ID)
 	assert.Equal(t, "Again", <-made)
 	assert.Empty(t, made)
 }
