@@ -70,8 +70,12 @@ func (Presences) List(context.Context) ([]witness.Presence, map[int]error, error
 	return nil, nil, nil
 }
 
-// Watch calls changed for each server with a lock when a lock is made or removed, and when the
-// conversation that its terminal shows changes its state. It joins that conversation, which the
+// looks are the pauses before the further looks after a change of the locks. A lock's file is made before
+// it is locked, and its conversation is shown later still; neither can be watched.
+var looks = []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second}
+
+// Watch calls changed for each server with a lock when a lock is made or removed, soon after that, and when
+// the conversation that its terminal shows changes its state. It joins that conversation, which the
 // server keeps loaded as long. Without a folder of Codex it waits for a launch, which makes it: the
 // folder above would be a person's home, whose changes do not matter.
 func (p Presences) Watch(ctx context.Context, folders *watch.Watcher, log *slog.Logger, changed func(pid int)) error {
@@ -89,9 +93,11 @@ func (p Presences) Watch(ctx context.Context, folders *watch.Watcher, log *slog.
 	followed := make(map[int]*follower)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	for {
-		if _, err := folder.Wait(ctx); err != nil {
-			return err
+	for due := []time.Duration(nil); ; {
+		if changes(ctx, folder, due) {
+			due = looks
+		} else if due = due[min(1, len(due)):]; ctx.Err() != nil {
+			return ctx.Err()
 		}
 		held, err := p.Held()
 		if err != nil {
@@ -108,6 +114,18 @@ func (p Presences) Watch(ctx context.Context, folders *watch.Watcher, log *slog.
 			followers.Go(func() { f.run(ctx) })
 		}
 	}
+}
+
+// changes waits for a change of a folder, at most until the first look that is due, and reports whether
+// there was one.
+func changes(ctx context.Context, folder *watch.Watch, due []time.Duration) bool {
+	if len(due) > 0 {
+		within, done := context.WithTimeout(ctx, due[0])
+		defer done()
+		ctx = within
+	}
+	_, err := folder.Wait(ctx)
+	return err == nil
 }
 
 // joinAgain is the pause after a conversation could not be joined, as before its first prompt. That
@@ -148,9 +166,14 @@ type follower struct {
 // errMoved is returned for a conversation that the terminal no longer shows when it is joined.
 var errMoved = errors.New("appserver: the terminal shows another conversation")
 
-// recheck leaves the conversation if the terminal shows another one.
+// recheck leaves the conversation if the terminal shows another one, or perhaps does. A server that gives
+// no answer now shows what it showed: the start of a patch that nobody hears could not be asked for later.
 func (f *follower) recheck(ctx context.Context) {
 	found, err := f.Read(ctx, f.pid)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrSeveral) {
+		f.log.Debug("conversation_unknown", logkey.Error, err)
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil || found.SessionID != f.shown {
@@ -191,9 +214,6 @@ func (f *follower) joined(ctx context.Context) error {
 	f.moved = false
 	f.mu.Unlock()
 	t, err := c.Shown(joining, f.Title, f.pid)
-	if err == nil {
-		t, err = c.Join(joining, t)
-	}
 	if err != nil {
 		return err
 	}
@@ -201,6 +221,11 @@ func (f *follower) joined(ctx context.Context) error {
 	defer end()
 	f.mu.Lock()
 	f.shown, f.leave = t.ID, end
+	f.mu.Unlock()
+	if t, err = c.Join(joining, t); err != nil {
+		return err
+	}
+	f.mu.Lock()
 	moved := f.moved
 	f.mu.Unlock()
 	if moved {

@@ -139,3 +139,37 @@ func TestWatchReportsEvents(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
 }
+
+// The file of a lock is made before it is locked: whoever looks in between sees no server.
+func TestServerIsFoundAfterItsLock(t *testing.T) {
+	s := newServer(t, thread1)
+	made, found := time.Now(), make(chan int, 10)
+	isLocked := func() bool { return time.Since(made) > looks[0]/2 } // the folder is as new as the lock, and watched until then
+	watchedBy(t, s, Presences{Folder: t.TempDir()}, isLocked, func(pid int) { found <- pid })
+	assert.Equal(t, s.process.PID, waittest.Next(t, found, "the server"))
+}
+
+// A conversation is left only if another one may be shown.
+func TestConversationIsKeptWithoutAnswer(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for name, tt := range map[string]struct {
+		ctx   context.Context
+		shown uuid.UUID
+		left  bool
+	}{
+		"the same":    {t.Context(), thread1, false},
+		"another one": {t.Context(), thread2, true},
+		"no answer":   {ended, thread1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, thread1)
+			left := false
+			f := &follower{Presences: Presences{Processes: s}, pid: s.process.PID, log: slog.New(slog.DiscardHandler), again: make(chan struct{}, 1),
+				shown: tt.shown, leave: func() { left = true }}
+			f.recheck(tt.ctx)
+			assert.Equal(t, tt.left, left)
+			assert.Equal(t, tt.left, f.moved)
+		})
+	}
+}

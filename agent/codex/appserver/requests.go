@@ -77,8 +77,9 @@ func (w *waiting) decide(ctx context.Context, q Request, patch string) {
 		if in.Patch = patch; patch == "" {
 			in.Patch = w.of.Calls.Patch(ctx, o.Conversation, q.Call)
 		}
-		if in.Patch == "" {
-			return // the chat could not show it: the terminal decides
+		if in.Patch == "" { // the chat could not show it: the terminal decides
+			w.log.Warn("permission_ask_failed", logkey.Error, "the patch of "+q.Call+" is unknown")
+			return
 		}
 	}
 	var choice Choice

@@ -51,20 +51,23 @@ func watched(t *testing.T, s *server, calls patches) <-chan opened {
 			return nil, nil
 		}
 	})
-	watchedBy(t, s, Presences{Folder: t.TempDir(), Requests: r})
+	watchedBy(t, s, Presences{Folder: t.TempDir(), Requests: r}, func() bool { return true }, func(int) {})
 	return all
 }
 
-// watchedBy lets p watch the server until the test ends.
-func watchedBy(t *testing.T, s *server, p Presences) {
+// watchedBy lets p watch the server until the test ends, whose lock is held if isLocked says so.
+func watchedBy(t *testing.T, s *server, p Presences, isLocked func() bool, changed func(pid int)) {
 	t.Helper()
 	p.Processes, p.Held = s, func() (map[int][]uuid.UUID, error) {
+		if !isLocked() {
+			return nil, nil
+		}
 		return map[int][]uuid.UUID{s.process.PID: {thread1}}, nil
 	}
 	folders := watchtest.Run(t, watch.New(slog.New(slog.DiscardHandler)))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { _ = p.Watch(ctx, folders, slog.New(slog.DiscardHandler), func(int) {}); close(done) }()
+	go func() { _ = p.Watch(ctx, folders, slog.New(slog.DiscardHandler), changed); close(done) }()
 	t.Cleanup(func() { cancel(); <-done })
 }
 
@@ -197,7 +200,7 @@ func TestShownConversationIsJoinedLast(t *testing.T) {
 			time.Sleep(100 * time.Millisecond) // the answer of the check is on its way
 		}
 	}
-	watchedBy(t, s, Presences{Folder: dir, Title: title, Requests: &Requests{}})
+	watchedBy(t, s, Presences{Folder: dir, Title: title, Requests: &Requests{}}, func() bool { return true }, func(int) {})
 	waittest.Until(t, func() bool {
 		mu.Lock()
 		defer mu.Unlock()
