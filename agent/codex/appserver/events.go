@@ -185,7 +185,8 @@ func patchOf(changes []change) string {
 }
 
 // Answer answers a request. If it no longer waits, the server ignores the answer: Resolved reports
-// in each case that it is over.
+// in each case that it is over, perhaps before this write returns. A write whose context ends would end the
+// connection.
 func (c *Conn) Answer(ctx context.Context, q Request, choice Choice) error {
 	if !slices.Contains([]Choice{Accept, Decline, Cancel}, choice) {
 		return fmt.Errorf("appserver: answer %q", choice)
@@ -194,5 +195,7 @@ func (c *Conn) Answer(ctx context.Context, q Request, choice Choice) error {
 	if err != nil {
 		return fmt.Errorf("appserver: %w", err)
 	}
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), readTimeout)
+	defer done()
 	return c.send(ctx, jsonrpc.Message{ID: json.RawMessage(q.ID), Result: result})
 }

@@ -102,6 +102,31 @@ func TestRequestWaitsUntilAnswered(t *testing.T) {
 	assert.Empty(t, all, "each waits once")
 }
 
+// The server may report that a request is over while the answer to it is still being written: the connection
+// stays, and with it what the server says once only.
+func TestAnswerThatIsOverKeepsConnection(t *testing.T) {
+	s := newServer(t, thread1)
+	s.joined = []string{asks(3, AsksCommand, `"itemId":"c1","command":"ls"`)}
+	var joins atomic.Int32
+	s.resumed = func(uuid.UUID) { joins.Add(1) }
+	next := make(chan string, 10)
+	r := &Requests{}
+	r.Connect(func(ctx context.Context, o agent.Open) (json.RawMessage, error) {
+		if o.ID == "4" {
+			next <- o.ID
+			return nil, nil
+		}
+		s.toAll(resolved(3))
+		<-ctx.Done()
+		return json.RawMessage(`"accept"`), nil
+	})
+	watchedBy(t, s, Presences{Folder: t.TempDir(), Requests: r}, func() bool { return true }, func(int) {})
+	waittest.Until(t, func() bool { return count(s.called(), `{"decision":"accept"}`) == 1 })
+	s.toAll(asks(4, AsksCommand, `"itemId":"c2","command":"ls"`))
+	assert.Equal(t, "4", waittest.Next(t, next, "the next request"))
+	assert.Equal(t, int32(1), joins.Load())
+}
+
 // begins is the start of a change of files, as the server reports it.
 func begins(call, changes string) string {
 	return `{"method":"item/started","params":{"threadId":"` + thread1.String() + `","item":{"type":"fileChange","id":"` + call + `","changes":[` + changes + `]}}}`
