@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/e2e/realcodex"
 	"ccbot/i18n"
 	"ccbot/internal/glyph"
 	"ccbot/try/botapi/pagetest"
@@ -20,6 +21,18 @@ import (
 var (
 	wide = pagetest.Look{Width: 900, Height: 780, Scale: 1.5}
 	tall = pagetest.Look{Width: 390, Height: 780, Scale: 1.5}
+)
+
+// What the person of the pictures writes.
+const (
+	asksLinks  = "Check all links of the handbook"
+	asksPage   = "Make the start page lighter"
+	asksNotes  = "Write the new prices into the notes"
+	asksPrices = "Now compare them with last year's"
+	asksColour = "Give the headings another colour"
+	asksUpdate = "Update all machines"
+	asksCount  = "How many colours are there?"
+	asksDeploy = "Deploy it"
 )
 
 // TestPicturesOfAgents makes the pictures of a chat with three sessions of the real Claude Code and
@@ -35,9 +48,14 @@ func TestPicturesOfAgents(t *testing.T) {
 		playground(t, dir)
 		all = append(all, dir)
 	}
-	w, _ := newRealWorldIn(t, home, all...)
-	w.addCodex(all...)
-	w.env = append(w.env, "HOME="+home, "CCBOT_ROOTS="+home, "AGENT_ENV_NO_PROXY=127.0.0.1", withCards)
+	w, claude := newRealWorldIn(t, home, all...)
+	notes := filepath.Join(home, "shop", "notes")
+	require.NoError(t, os.WriteFile(notes, []byte("before\n"), 0o600))
+	claude.Means = map[string]string{asksLinks: "say The links are right now.", asksPage: "say The page is half as large.",
+		asksNotes: "job " + notes, asksPrices: "slow 600", asksColour: "ask one"}
+	w.addCodexOf(realcodex.InCodeMode, all...).Means = map[string]string{asksUpdate: "say All machines have the update.",
+		asksCount: "run seq 3 && sleep 4 && wc -l colours.conf", asksDeploy: "esc make deploy"}
+	w.env = append(w.env, "HOME="+home, "CCBOT_ROOTS="+home, "AGENT_ENV_NO_PROXY=127.0.0.1", "CLAUDE_CODE_ENABLE_TODO_TOOLS=1", withCards)
 	catalog := i18n.Load(glyph.Name)
 	tr := &walk{world: w, lang: "en", catalog: catalog, words: catalog.For("en")}
 	tr.start()
@@ -66,9 +84,9 @@ func (tr *walk) kept(name string) {
 // opensFive opens the sessions, each with a turn.
 func (tr *walk) opensFive() {
 	for _, one := range []struct{ name, agent, prompt, answer string }{
-		{"docs", "", "say The links are right now.", "links are right"},
-		{"web", "", "say The page is half as large.", "half as large"},
-		{"infra", " --agent codex", "say All machines have the update.", "have the update"},
+		{"docs", "", asksLinks, "links are right"},
+		{"web", "", asksPage, "half as large"},
+		{"infra", " --agent codex", asksUpdate, "have the update"},
 		{"shop", "", "", ""},
 		{"api", " --agent codex", "", ""},
 	} {
@@ -91,7 +109,7 @@ func (tr *walk) chooses(name string) {
 
 // worksInBoth has a turn of Codex and a turn of Claude Code.
 func (tr *walk) worksInBoth() {
-	asked := tr.say("run seq 3 && sleep 4 && wc -l colours.conf")
+	asked := tr.say(asksCount)
 	card := tr.with(asked, i18n.ButtonStop)
 	tr.until("the card shows the step", func() bool { return strings.Contains(tr.message(card.ID).Body(), "wc -l") })
 	tr.kept("03-card-codex")
@@ -99,23 +117,21 @@ func (tr *walk) worksInBoth() {
 	tr.kept("04-answer-codex")
 
 	tr.chooses("shop")
-	file := filepath.Join(tr.dir, "shop", "notes")
-	require.NoError(tr.t, os.WriteFile(file, []byte("before\n"), 0o600))
-	asked = tr.say("job " + file)
+	asked = tr.say(asksNotes)
 	allow := tr.with(asked, i18n.AskAllow)
 	tr.kept("05-card-claude")
 	tr.press(allow.ID, i18n.AskAllow)
 	tr.sees(asked, "The job is done")
 	tr.kept("06-answer-claude")
-	tr.with(tr.say("slow 600"), i18n.ButtonStop)
+	tr.with(tr.say(asksPrices), i18n.ButtonStop)
 }
 
 // codexAsks has a request of Codex and a question of Claude Code, and lists all.
 func (tr *walk) codexAsks() {
 	tr.chooses("docs")
-	tr.sees(tr.say("ask one"), "Which colour?")
+	tr.sees(tr.say(asksColour), "Which colour?")
 	tr.chooses("api")
-	asked := tr.say("esc make deploy")
+	asked := tr.say(asksDeploy)
 	allow := tr.with(asked, i18n.AskAllow)
 	tr.kept("07-request-codex")
 	tr.sees(tr.say("/list"), "shop")

@@ -1,6 +1,7 @@
 package messagesapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -186,7 +187,7 @@ func lastHuman(r Request) string {
 				if _, task, is := strings.Cut(t, loopTask); is {
 					return task
 				}
-				return t
+				return cmp.Or(r.Means[t], t)
 			}
 		}
 	}

@@ -16,6 +16,7 @@ type Request struct {
 	Messages []Message
 	Tools    []string // names of the offered tools
 	Body     json.RawMessage
+	Means    map[string]string // the server's
 }
 
 // Message is one turn of the conversation. Content that came as a plain string is one text block.

@@ -23,6 +23,8 @@ const maxBody = 64 << 20
 
 // Server is the stand-in. It is an [http.Handler]; [Server.Run] serves it on loopback.
 type Server struct {
+	Means map[string]string // what texts of a person stand for in the words of Decide, for pictures
+
 	log *slog.Logger
 	mux *http.ServeMux
 
@@ -84,6 +86,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, err.Error())
 		return
 	}
+	request.Means = s.Means
 	s.mu.Lock()
 	s.requests = append(s.requests, request)
 	s.mu.Unlock()

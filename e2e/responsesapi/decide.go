@@ -1,6 +1,7 @@
 package responsesapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -27,7 +28,8 @@ type Request struct {
 	Model string
 	Input []Entry
 	Tools []struct{ Type, Name string }
-	Body  []byte `json:"-"`
+	Body  []byte            `json:"-"`
+	Means map[string]string `json:"-"` // the server's
 }
 
 // Entry is one entry of a conversation: a message, the call of a tool, or its output.
@@ -166,7 +168,7 @@ func quoted(text string) []byte {
 func lastWords(r Request) string {
 	for _, e := range slices.Backward(r.Input) {
 		if text := e.words(); text != "" {
-			return text
+			return cmp.Or(r.Means[text], text)
 		}
 	}
 	return ""

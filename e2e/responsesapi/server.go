@@ -25,6 +25,8 @@ const wordEvery = 100 * time.Millisecond
 
 // Server is the stand-in. It is an [http.Handler]; [Server.Run] serves it on loopback.
 type Server struct {
+	Means map[string]string // what texts of a person stand for in the words of Decide, for pictures
+
 	mu       sync.Mutex
 	requests []Request
 }
@@ -69,7 +71,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	request.Body = body
+	request.Body, request.Means = body, s.Means
 	s.mu.Lock()
 	s.requests = append(s.requests, request)
 	s.mu.Unlock()
