@@ -14,26 +14,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/longtest"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/outcome"
 	"ccbot/port"
 	"ccbot/port/refusal"
 )
 
-// simulatedDays are spread over the zones.
-const simulatedDays = 10_000
-
 // TestP8_TenThousandDays: a simulated machine restarts, is killed at the steps of a schedule,
 // sleeps, and has a clock that jumps; turns are long, loops come and go, and the session is lost.
 // No occurrence is sent twice, and each one is sent or reported. The occurrences are counted minute
-// by minute, by code that shares nothing with the package.
+// by minute, by code that shares nothing with the package. A short run lives a fifth of the days.
 func TestP8_TenThousandDays(t *testing.T) {
 	zones := []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"}
 	for i, zone := range zones {
 		t.Run(zone, func(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t, zone, uint64(i))
-			m.live(simulatedDays / len(zones))
+			m.live(longtest.Size(2_000, 10_000) / len(zones))
 			m.account()
 		})
 	}
