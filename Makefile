@@ -97,9 +97,8 @@ e2e: programs ## the tests with the real Claude Code and Codex, which are instal
 	@e2e/install.sh
 	@CCBOT_REQUIRE=all $(WITH) $(GOTEST) -vet=off -count=1 -timeout 20m -run '^TestReal' ./e2e/...
 
-lint: ## go vet, golangci-lint and a tidy module
+lint: ## golangci-lint, of which go vet is a part, and a tidy module
 	$(GO) mod tidy -diff
-	$(GO) vet ./...
 	$(TOOL) golangci-lint run ./...
 
 lint-all: lint ## and what loads or compiles much more: the module of the tools, go vet for macOS
