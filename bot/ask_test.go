@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -218,20 +217,6 @@ func TestP8_UndeliveredDecisionIsSentAtRedial(t *testing.T) {
 		assert.Equal(t, []string{"allow "}, w.Relay.Done())
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.AllowedText(i18n.AskSent))
 		assert.Len(t, w.Telegram.Sent, 1)
-	})
-}
-
-func TestP8_CardIsSavedBeforeHookReplies(t *testing.T) {
-	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		_, q := w.Asking(t)
-		w.HangsUp(q)
-		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
-		again, err := ask.Open(filepath.Join(w.Dir, "asks"), w.Dir, w.Log)
-		require.NoError(t, err)
-		c, ok := again.Get(q.ID)
-		require.True(t, ok)
-		assert.Equal(t, ask.StageSent, c.Stage)
-		assert.True(t, c.Answer.Allows())
 	})
 }
 

@@ -144,28 +144,6 @@ func TestUnsavedNewsIsError(t *testing.T) {
 	}
 }
 
-// Kept news come again after a crash of the engine, also to a chat that was started since.
-func TestP8_RepeatedNewsChangeNothing(t *testing.T) {
-	for _, kind := range chattest.NewsNames(t) {
-		w := chattest.NewWorld(t)
-		r, n := w.News(t, kind)
-		if !news.IsKept(w.Hosted.News(r, n)) {
-			continue
-		}
-		r.LastNews = 7
-		require.NoError(t, w.SessionNews(t.Context(), r, n), kind)
-		did := w.Telegram.Done()
-		w.Again()
-		require.NoError(t, w.SessionNews(t.Context(), r, n), kind)
-		assert.Equal(t, did, w.Telegram.Done(), kind)
-		r.LastNews++
-		require.NoError(t, w.SessionNews(t.Context(), r, n), kind)
-		if want := tellings()[kind]; want.says != nil {
-			assert.NotEqual(t, did, w.Telegram.Done(), "later %s are others", kind)
-		}
-	}
-}
-
 // TestP5_LateNewsAreReported: news that an older program could not read come after later ones of
 // their session. They are reported once, and change nothing that the chat shows of its present.
 func TestP5_LateNewsAreReported(t *testing.T) {

@@ -152,18 +152,6 @@ func TestP4_RefusedPromptIsReportedAndKept(t *testing.T) {
 	assert.Equal(t, w.WordsOf(i18n.ButtonResumeAndSend, i18n.ButtonDrop), chattest.Words(w.LastSent(t)))
 }
 
-func TestP4_RefusedPromptOfLostSessionEnds(t *testing.T) {
-	w := chattest.NewWorld(t)
-	r := w.NewCurrentSession(t, "api", session.Running)
-	w.Lifecycle.OnQueue = func(uuid.UUID, string) error {
-		w.Records.Change(r.ID, func(r *session.Record) { r.State = session.CleanupFailed })
-		return view.ErrNoAgent
-	}
-	key := w.MustHear(t, "hi")
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, w.Word(i18n.NotDelivered))
-	assert.Equal(t, inbox.Accepted, w.EntryState(key), "the intake finishes it: it is told")
-}
-
 func TestP4_RefusedPromptEndsOnlyWhenReported(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)

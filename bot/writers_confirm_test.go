@@ -19,7 +19,6 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
-	"ccbot/lifecycle"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/evidence"
 	"ccbot/port"
@@ -405,34 +404,8 @@ func TestP10_AdoptionReportsWindowStays(t *testing.T) {
 	}
 }
 
+// TestRefusedWindowIsExplained has the other reasons.
 func TestFailedAdoptionIsExplained(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		err  error
-		want i18n.Key
-	}{
-		{"it changed", lifecycle.ErrChanged, i18n.WritersChanged},
-		{"others write too", &lifecycle.WriterError{Writers: []evidence.Writer{chattest.InTerminal(5)}}, i18n.StartUnsure},
-		{"it came back", &lifecycle.StateError{State: session.Running}, i18n.WritersChanged},
-		{"it was purged", session.ErrNotFound, i18n.WritersChanged},
-		{"no terminal", lifecycle.ErrNoTerminal, i18n.FootAdoptElsewhere},
-		{"nobody sees who writes", evidence.ErrUnreadable, i18n.NoEvidence},
-		{"anything else", chattest.ErrDisk, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := chattest.NewWorld(t)
-			_, m := w.MarkReported(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
-			w.Lifecycle.OnAdopt = func(lifecycle.AdoptRequest) error { return chattest.Deep(tt.err) }
-			err := w.TapShown(t, chattest.Alice, m, i18n.ButtonAdopt)
-			if tt.want == "" {
-				w.AssertErrorShown(t, err)
-				return
-			}
-			require.NoError(t, err)
-			assert.Contains(t, strings.Join(w.Telegram.Done(), "\n"), "post "+w.Named(tt.want, "api"))
-			assert.Zero(t, w.Telegram.Spent)
-		})
-	}
 	w := chattest.NewWorld(t)
 	_, m := w.MarkReported(t, chattest.WriterAfterEnd, chattest.InWindow(t, 4123))
 	w.Write(chattest.InTerminal(4123)) // the same process, no longer in the foreground
