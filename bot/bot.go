@@ -180,7 +180,7 @@ func (b *Bot) Install(features []chat.Feature) {
 // Features makes all features, and returns them in the order in which they receive events. A
 // feature gets methods of those above it; a feature that is made later is looked up at the call.
 func (b *Bot) Features() []chat.Feature {
-	c, s, load := b.Chat, offer.New(b.Sessions, b.Entries, b.Records), b.Entries.Load
+	c, s, load := b.Chat, offer.New(b.Sessions, b.Entries, b.Records, b.Home), b.Entries.Load
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
 	asked := func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 		return b.Prompts.ListWaiting(ctx, to, id)

@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,8 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/internal/waittest"
+	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // watched is a session that Alice reads in a place, with an answer in its transcript.
@@ -94,4 +97,31 @@ func TestOnePersonTakesSessionWithOneTap(t *testing.T) {
 	opens(t, w, chattest.Alice, chattest.AtAlice, r.ID)
 	assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation)
 	assert.Equal(t, r.ID, w.CurrentID(chattest.AtAlice))
+}
+
+// Bob's text moves the session only when it is typed, and what Alice's turn says after that is hers.
+func TestP5_LateAnswerStaysWithItsTurn(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := watched(t, w, chattest.AtAlice)
+	require.NoError(t, w.Chats.SetCurrent(atBob, r.ID))
+	end := w.Cursors(r)[0]
+	info, err := os.Stat(end.Path)
+	require.NoError(t, err)
+	end.Offset, end.Block, end.Part = info.Size(), 0, 0
+	w.Records.Change(r.ID, func(r *session.Record) { r.GoOn(atBob, end) })
+	require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Typed{Prompt: talk.Prompt{Key: "1"}}))
+
+	chattest.Grow(t, end, chattest.Says("late, for Alice"), chattest.TurnEnd)
+	waittest.Until(t, func() bool { return wasShown(w, 0, chattest.AtAlice, "late, for Alice") })
+	chattest.Grow(t, end, chattest.PromptLine("second"), chattest.Says("for Bob"), chattest.TurnEnd)
+	waittest.Until(t, func() bool { return wasShown(w, 0, atBob, "for Bob") })
+	assert.False(t, wasShown(w, 0, atBob, "late, for Alice"))
+	assert.False(t, wasShown(w, 0, chattest.AtAlice, "for Bob"))
+
+	w.Records.Change(r.ID, func(r *session.Record) { r.GoOn(chattest.InGroup, talk.Cursor{Path: end.Path, Offset: 1 << 30}) })
+	w.Admit(conversation.Lists{People: map[int64]bool{chattest.Alice: true}, Groups: map[int64]bool{chattest.Ours: true}})
+	require.NoError(t, w.Chats.SetCurrent(chattest.InGroup, r.ID))
+	require.NoError(t, w.OnShown(chattest.ViewOf(w.Record(t, r.ID))))
+	chattest.Grow(t, end, chattest.Says("of a place that is gone"), chattest.TurnEnd)
+	waittest.Until(t, func() bool { return wasShown(w, 0, chattest.InGroup, "of a place that is gone") })
 }

@@ -192,14 +192,15 @@ func TestP4_UnqueuedPromptIsRetried(t *testing.T) {
 	assert.Equal(t, inbox.Accepted, e.State, "the intake hands it on again")
 }
 
-// The answer comes to where the session is shown.
-func TestPromptMovesItsSession(t *testing.T) {
+// A prompt has the place of its turn with it. While it waits, the session stays where people read
+// the turn that runs.
+func TestPromptTakesItsPlaceAlong(t *testing.T) {
 	w := chattest.NewWorld(t)
 	r := w.NewCurrentSession(t, "api", session.Running)
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
-	w.MustHear(t, "hi")
-	r, _ = w.Records.Get(r.ID)
-	assert.Equal(t, chattest.AtAlice, r.Conversation)
+	key := w.MustHear(t, "hi")
+	assert.Equal(t, chattest.InGroup, w.Record(t, r.ID).Conversation)
+	assert.Equal(t, chattest.AtAlice, w.Lifecycle.Offered[key].To)
 }
 
 func TestP4_PromptWithoutSessionIsReported(t *testing.T) {

@@ -33,9 +33,6 @@ func TestP4_UnsavedPromptWaits(t *testing.T) {
 				return nil
 			}
 		}},
-		{"where its session is shown", func(w *chattest.World) {
-			w.Lifecycle.OnMove = func(uuid.UUID, session.Conversation) error { return chattest.ErrDisk }
-		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
@@ -51,7 +48,7 @@ func TestP4_UnsavedPromptWaits(t *testing.T) {
 			f := inbox.Failure{Key: key, Waits: true, From: chattest.Alice, Conversation: chattest.AtAlice, MessageID: 1001, Update: u}
 			require.NoError(t, w.UpdateFailed(t.Context(), f))
 			assert.Equal(t, []string{chattest.Warning + w.Word(i18n.PromptWaits)}, w.Telegram.Texts())
-			w.Inbox.OnSave, w.Lifecycle.OnQueue, w.Lifecycle.OnMove = nil, nil, nil
+			w.Inbox.OnSave, w.Lifecycle.OnQueue = nil, nil
 			w.Lifecycle.Forget()
 			require.NoError(t, w.Handle(t.Context(), key, u))
 			assert.Contains(t, w.Lifecycle.Done(), "queue "+key+" for "+r.ID.String())

@@ -52,6 +52,7 @@ type Session struct {
 	Exit           *Exit  // how its agent exited by itself
 	Failures       []Failure
 	Cursors        []talk.Cursor  // the chat's position in each transcript, the current one last
+	Earlier        []talk.Shown   `json:",omitempty"` // where turns belong that the chat may not have whole, oldest first
 	Prompts        []string       // keys of the waiting prompts, in order
 	IdleAfter      *time.Duration `json:",omitempty"` // see Keeper.SetIdleAfter
 	Budget         Budget         `json:",omitzero"`  // see Keeper.SetBudget
@@ -76,12 +77,22 @@ func (s Session) Cursor() (c talk.Cursor, ok bool) {
 	return s.Cursors[len(s.Cursors)-1], true
 }
 
+// PlaceOf returns where a turn belongs that begins at a position of a transcript.
+func (s Session) PlaceOf(turn talk.Cursor) address.Conversation {
+	for _, e := range s.Earlier {
+		if e.Until.Path == turn.Path && turn.Precedes(e.Until) {
+			return e.In
+		}
+	}
+	return s.Conversation
+}
+
 // WithPresent replaces what of a session counts as it is when news about it are delivered: how it
 // is called, the conversation that shows it, and what waits there. Stored news have none of these,
 // so that a person who changes or deletes them leaves nothing behind there.
 func (s Session) WithPresent(now Session) Session {
 	s.Name, s.FormerNames, s.Conversation, s.Owner = now.Name, now.FormerNames, now.Conversation, now.Owner
-	s.Cursors, s.Prompts, s.Can, s.Loop = now.Cursors, now.Prompts, now.Can, now.Loop
+	s.Cursors, s.Earlier, s.Prompts, s.Can, s.Loop = now.Cursors, now.Earlier, now.Prompts, now.Can, now.Loop
 	return s
 }
 

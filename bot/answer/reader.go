@@ -43,6 +43,7 @@ type transcriptReader struct {
 	scheduled  bool        // a schedule of the agent has begun it: its end makes no sound
 	unsaved    talk.Cursor // the chat has everything before it, the disk does not have it; zero if none
 
+	turn  talk.Cursor // where the turn that is read began, or a place in it
 	from  talk.Cursor // after the last item read
 	ahead []talk.Item // read and not shown yet
 }
@@ -90,6 +91,13 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 		}
 		r, ok = a.Chat.Book.Records.Get(t.id)
 		r.Cursors = a.Chat.Book.Cursors().Of(t.id, r.Cursors) // the machine may not have shown its record since
+	}
+	if ok && len(r.Cursors) > 0 {
+		if t.turn.Path != r.Cursors[0].Path || r.Cursors[0].Precedes(t.turn) { // what precedes its cursor may have begun it
+			t.turn = r.Cursors[0]
+			t.turn.Offset--
+		}
+		r.Conversation = a.placeOf(r, t.turn)
 	}
 	if !ok || len(r.Cursors) == 0 || !a.Chat.Book.MayShow(r.Conversation) {
 		if !ok || !r.State.Live() {
@@ -197,7 +205,12 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) 
 	for ctx.Err() == nil {
 		item, err := t.next(news)
 		if now, ok := t.answers.Chat.Book.Records.Get(t.id); ok { // the session was renamed: another session may have the old name
-			r.Name = now.Name
+			r.Name, r.Earlier = now.Name, now.Earlier
+			if err == nil && item.FromPerson {
+				if err := t.begin(ctx, &r, now, item); err != nil {
+					return err
+				}
+			}
 		}
 		switch {
 		case news.Err() != nil:
@@ -226,6 +239,31 @@ func (t *transcriptReader) readFirst(ctx, news context.Context, r port.Session) 
 		}
 	}
 	return nil
+}
+
+// begin goes to the place of the turn that an item begins. What waits for a notice is of an earlier one.
+func (t *transcriptReader) begin(ctx context.Context, r *port.Session, now port.Session, item talk.Item) error {
+	t.turn = item.At
+	to := t.answers.placeOf(now, t.turn)
+	if to == r.Conversation {
+		return nil
+	}
+	if err := t.notify(ctx, *r); err != nil {
+		return err
+	}
+	if r.Conversation = to; t.answers.Sender.IsSuspended(to.ChatID) {
+		return outbox.ErrBlocked
+	}
+	return nil
+}
+
+// placeOf returns where a turn is shown that began at a position: in its own place, or where the
+// session is shown if that one is gone.
+func (a *Answers) placeOf(r port.Session, turn talk.Cursor) outbox.Conversation {
+	if to := r.PlaceOf(turn); a.Chat.Book.MayShow(to) {
+		return to
+	}
+	return r.Conversation
 }
 
 // after is the position at which the transcript after a read one begins. It may be the same file under another path, because the agent

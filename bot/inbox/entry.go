@@ -49,16 +49,17 @@ type Entry struct {
 	Session              uuid.UUID       `json:"session,omitzero"`  // id of the port.Session it is for
 	Machine              string          `json:"machine,omitempty"` // of the engine of its last offer; empty: the chat's own
 	address.Conversation `json:"conversation"`
-	MessageID            int              `json:"message_id,omitempty"`
-	Number               int64            `json:"number,omitempty"`    // of its last offer to an engine; never used again
-	Owned                bool             `json:"owned,omitempty"`     // another machine has answered that offer
-	Cancelled            bool             `json:"cancelled,omitempty"` // a person has taken it back, which its machine does not know yet
-	By                   int64            `json:"by,omitempty"`        // who asked for it, if it has no Update; 0: a person at the desk, or a plan with a file of its own
-	Refers               bool             `json:"refers,omitempty"`    // the message of Update sends the one that it answers
-	Text                 string           `json:"text,omitempty"`      // the normalized prompt
-	Class                talk.PromptClass `json:"class,omitempty"`     // how its receipt is proven
-	Typing               *talk.Mark       `json:"typing,omitempty"`
-	Repeated             bool             `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
+	MessageID            int                  `json:"message_id,omitempty"`
+	Place                address.Conversation `json:"place,omitzero"`      // of the turn that it begins; zero: where its session is shown then
+	Number               int64                `json:"number,omitempty"`    // of its last offer to an engine; never used again
+	Owned                bool                 `json:"owned,omitempty"`     // another machine has answered that offer
+	Cancelled            bool                 `json:"cancelled,omitempty"` // a person has taken it back, which its machine does not know yet
+	By                   int64                `json:"by,omitempty"`        // who asked for it, if it has no Update; 0: a person at the desk, or a plan with a file of its own
+	Refers               bool                 `json:"refers,omitempty"`    // the message of Update sends the one that it answers
+	Text                 string               `json:"text,omitempty"`      // the normalized prompt
+	Class                talk.PromptClass     `json:"class,omitempty"`     // how its receipt is proven
+	Typing               *talk.Mark           `json:"typing,omitempty"`
+	Repeated             bool                 `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
 
 	Stale    bool        `json:"stale,omitempty"`    // it waited while ccbot was away for too long, and no person was asked yet
 	Reported []news.Wait `json:"reported,omitempty"` // the reported reasons of its wait

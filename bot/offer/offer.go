@@ -9,6 +9,7 @@ import (
 
 	"ccbot/bot/inbox"
 	"ccbot/bot/machine"
+	"ccbot/internal/address"
 	"ccbot/internal/pause"
 	"ccbot/port"
 	"ccbot/port/refusal"
@@ -22,8 +23,14 @@ type Sessions struct {
 }
 
 // New returns the sessions of all machines for features.
-func New(all machine.Sessions, entries Inbox, records port.Views) Sessions {
-	return Sessions{all, Prompts{Entries: entries, Engines: all, again: make(chan struct{}, 1), settled: &settled{numbers: entries},
+func New(all machine.Sessions, entries Inbox, records port.Views, home Home) Sessions {
+	return Sessions{all, Prompts{Entries: entries, Engines: all, Home: func(e inbox.Entry, session uuid.UUID) address.Conversation {
+		r, known := records.Get(session)
+		if len(e.Update) == 0 || !known { // nobody wrote it in the chat
+			return address.Conversation{}
+		}
+		return home(e.Conversation, r)
+	}, again: make(chan struct{}, 1), settled: &settled{numbers: entries},
 		MachineOf: func(id uuid.UUID) string {
 			if r, _ := records.Get(id); r.Machine != "" || r.State != port.StateUnknown {
 				return r.Machine
@@ -31,6 +38,9 @@ func New(all machine.Sessions, entries Inbox, records port.Views) Sessions {
 			return unknownMachine
 		}}}
 }
+
+// Home returns where a session is shown that a person uses in a place.
+type Home func(to address.Conversation, r port.Session) address.Conversation
 
 // unknownMachine is the machine of an entry while the machine of its session has not answered since
 // the start.
@@ -95,6 +105,9 @@ type Prompts struct {
 	// MachineOf returns the machine of a session, or unknownMachine; empty: the chat's own.
 	MachineOf func(session uuid.UUID) string
 
+	// Home returns the place of the turn that an entry begins in a session; zero: where it is shown.
+	Home func(e inbox.Entry, session uuid.UUID) address.Conversation
+
 	again   chan struct{} // has an item if an offer is to be repeated
 	settled *settled
 }
@@ -150,6 +163,7 @@ func (o Prompts) offer(ctx context.Context, session uuid.UUID, key string, to fu
 			e.Number = 0
 		}
 		e.State, e.Session, e.Machine, e.Owned, e.Stale, e.Reported = inbox.Held, session, on, false, false, nil
+		e.Place = o.Home(*e, session)
 		return nil
 	})
 	if err == nil {

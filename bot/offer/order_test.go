@@ -15,6 +15,7 @@ import (
 	"ccbot/bot/inbox"
 	"ccbot/bot/machine"
 	"ccbot/bot/offer"
+	"ccbot/internal/address"
 	"ccbot/port"
 	"ccbot/port/refusal"
 	"ccbot/port/talk"
@@ -63,7 +64,7 @@ func TestP4_LaterPromptWaitsForEarlierOffer(t *testing.T) {
 		in, err := inbox.OpenStore(t.TempDir(), slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		b := &barn{}
-		o := offer.New(b, in, b)
+		o := offer.New(b, in, b, homeless)
 		session := uuid.New()
 		var told []string
 		var ended error
@@ -102,7 +103,7 @@ func TestP4_MachineThatIsReadBetweenOffersKeepsOrder(t *testing.T) {
 		in, err := inbox.OpenStore(t.TempDir(), slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		b := &barn{away: true}
-		o := offer.New(b, in, b)
+		o := offer.New(b, in, b, homeless)
 		session := uuid.New()
 		says := func(text string) {
 			key := talk.PromptKey(uuid.New())
@@ -121,3 +122,6 @@ func TestP4_MachineThatIsReadBetweenOffersKeepsOrder(t *testing.T) {
 		assert.Equal(t, []string{"first", "second"}, b.has)
 	})
 }
+
+// homeless leaves each session where it is shown.
+func homeless(_ address.Conversation, r port.Session) address.Conversation { return r.Conversation }

@@ -38,8 +38,8 @@ func (p *Prompts) onNews(ctx context.Context, r port.Session, n news.News) error
 			why = inBox
 		}
 		return replyUnder(ctx, p, n.Prompt, r, func(e inbox.Entry) error { return p.ask(ctx, facts{Reason: why}, e, r) })
-	case news.Typed:
-		return reactTo(ctx, p, n.Prompt, r, chat.ReactionTyped)
+	case news.Typed: // with it the session may have moved to the prompt's place
+		return errors.Join(p.book.OnShown(r), reactTo(ctx, p, n.Prompt, r, chat.ReactionTyped))
 	case news.Delivered:
 		return errors.Join(dropNeeds(p, n.Key, r), reactTo(ctx, p, n.Prompt, r, chat.ReactionReceived))
 	case news.TakenBack:

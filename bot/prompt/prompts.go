@@ -220,10 +220,6 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 // hold queues a prompt for its session. The entry is accepted until the queue holds it: its facts
 // are found again after a crash and need no separate write.
 func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error {
-	// The answer comes to where the text came from, if the machine can be told so.
-	if err := p.book.MoveTo(ctx, e.Conversation, r); err != nil && refusal.MachineOf(err) == "" && !refusal.Is(err, refusal.Unreachable) {
-		return err
-	}
 	draft := func(now *inbox.Entry) error { e.Number, *now = now.Number, e; return inbox.ErrDraft }
 	if err := p.Entries.Change(e.Key, draft); err != nil {
 		return err
@@ -373,6 +369,7 @@ func (p *Prompts) moved(_ context.Context, where chat.MoveFunc) error {
 		}
 		err := p.Entries.Change(e.Key, func(now *inbox.Entry) error {
 			now.Conversation, _ = where(now.Conversation)
+			now.Place, _ = where(now.Place)
 			now.MessageID = 0
 			return nil
 		})

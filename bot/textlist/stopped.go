@@ -313,8 +313,5 @@ func (l *Lists) decide(ctx context.Context, e inbox.Entry, r port.Session, drop 
 	if r.Resumable {
 		return l.Queue.Keep(ctx, r.ID, e.Key)
 	}
-	if err := l.Chat.Book.MoveTo(ctx, e.Conversation, r); err != nil { // for the answer
-		return err
-	}
 	return l.Queue.Queue(ctx, r.ID, e.Key)
 }

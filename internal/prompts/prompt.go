@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/address"
 	"ccbot/internal/keepjson"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
@@ -57,10 +58,12 @@ type Prompt struct {
 	Text    string           `json:"text,omitempty"`   // normalised
 	Class   talk.PromptClass `json:"class,omitempty"`  // how its receipt is proven
 	State   State            `json:"state"`
-	Mark    *talk.Mark       `json:"mark,omitempty"`
-	Since   time.Time        `json:"since,omitzero"`    // when the chat received it
-	Waits   []news.Wait      `json:"waits,omitempty"`   // the reported reasons of its wait
-	Repeats bool             `json:"repeats,omitempty"` // pasted a second time, because the first paste was missing
+	// To is the place of the turn that it begins; zero: where its session is shown then.
+	To      address.Conversation `json:"to,omitzero"`
+	Mark    *talk.Mark           `json:"mark,omitempty"`
+	Since   time.Time            `json:"since,omitzero"`    // when the chat received it
+	Waits   []news.Wait          `json:"waits,omitempty"`   // the reported reasons of its wait
+	Repeats bool                 `json:"repeats,omitempty"` // pasted a second time, because the first paste was missing
 
 	unknown keepjson.Unknown // fields of a later program; they survive a rewrite
 }

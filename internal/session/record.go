@@ -187,8 +187,11 @@ type Record struct {
 	// Cursors hold how much of each unfinished transcript the chat had shown at the last save. The
 	// last one is for the transcript that is being written, after those from before a /clear.
 	Cursors []talk.Cursor `json:"cursors,omitempty"`
-	Prompts []string      `json:"prompts,omitempty"` // inbox keys, in order of typing
-	Usage   *port.Usage   `json:"usage,omitempty"`   // nil: not reported yet
+	// Earlier are the places of turns that the chat had not shown whole when the session moved on to
+	// another place with a prompt, oldest first.
+	Earlier []talk.Shown `json:"earlier,omitempty"`
+	Prompts []string     `json:"prompts,omitempty"` // inbox keys, in order of typing
+	Usage   *port.Usage  `json:"usage,omitempty"`   // nil: not reported yet
 	// IdleAfter is how long the session may be idle before it is archived, as the chat wants it; 0:
 	// for ever; nil: as configured. It is replaced, never changed in place.
 	IdleAfter *time.Duration `json:"idle_after,omitempty"`
@@ -291,6 +294,19 @@ func (r *Record) Become(next State, now time.Time, rule Rule, why string) error 
 	return nil
 }
 
+// GoOn shows the session in another place from the turn on that begins at or after a position. The
+// turns before it keep their place until the chat has all of them.
+func (r *Record) GoOn(to Conversation, from talk.Cursor) {
+	r.Earlier = slices.DeleteFunc(slices.Clone(r.Earlier), func(e talk.Shown) bool {
+		i := slices.IndexFunc(r.Cursors, func(c talk.Cursor) bool { return c.Path == e.Until.Path })
+		return i < 0 || e.Until.Precedes(r.Cursors[i])
+	})
+	if r.Conversation.ChatID != 0 && from.Path != "" {
+		r.Earlier = append(r.Earlier, talk.Shown{Until: from, In: r.Conversation})
+	}
+	r.Conversation = to
+}
+
 // Note adds a line to the history that changes no state. If the line equals the last one, only the
 // time of the last one is updated.
 func (r *Record) Note(now time.Time, rule Rule, why string) {
@@ -386,7 +402,7 @@ func (r Record) Folder() string { return cmp.Or(r.NowDir, r.Dir) }
 // Clone returns a deep copy.
 func (r Record) Clone() Record {
 	r.EarlierSessionIDs, r.FormerNames = slices.Clone(r.EarlierSessionIDs), slices.Clone(r.FormerNames)
-	r.Cursors = slices.Clone(r.Cursors)
+	r.Cursors, r.Earlier = slices.Clone(r.Cursors), slices.Clone(r.Earlier)
 	r.Prompts = slices.Clone(r.Prompts)
 	r.Bound, r.Descendants, r.SecondWriters = slices.Clone(r.Bound), slices.Clone(r.Descendants), slices.Clone(r.SecondWriters)
 	r.History, r.News = slices.Clone(r.History), slices.Clone(r.News)

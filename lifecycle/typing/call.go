@@ -31,7 +31,7 @@ func (w caller) deliver(ctx context.Context, p Prompt) error {
 		return w.hold(ctx, p)
 	}
 	p.Mark.Enters++
-	if err := w.s.typist.prompts.SavePrompt(p); err != nil {
+	if err := errors.Join(w.s.goTo(p), w.s.typist.prompts.SavePrompt(p)); err != nil {
 		return err
 	}
 	within, done := context.WithTimeout(ctx, ProofWait)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent"
+	"ccbot/internal/address"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
 	"ccbot/port/talk"
@@ -24,10 +25,11 @@ const (
 
 // Prompt is one text on its way to an agent.
 type Prompt struct {
-	Key     string    // inbox key
-	Number  int64     // of the chat's last offer
-	Session uuid.UUID // the session that has it in its queue
-	Text    string    // normalised
+	Key     string               // inbox key
+	Number  int64                // of the chat's last offer
+	Session uuid.UUID            // the session that has it in its queue
+	To      address.Conversation // the place of the turn that it begins; zero: where the session is shown then
+	Text    string               // normalised
 	// Class determines the proof of arrival: a UserPromptSubmit names a plain prompt; after a slash
 	// command the box is empty again, or the transcript names it; a command of bash mode has its line
 	// in the transcript.

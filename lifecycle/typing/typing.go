@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ccbot/agent"
+	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	"ccbot/lifecycle/view"
 	"ccbot/port/news"
@@ -76,7 +77,7 @@ func (w *Session) mark() *talk.Mark {
 // pressed: counting one too many is harmless.
 func (w *Session) enter(ctx context.Context, p Prompt) error {
 	p.Mark.Enters++
-	if err := w.typist.prompts.SavePrompt(p); err != nil {
+	if err := errors.Join(w.goTo(p), w.typist.prompts.SavePrompt(p)); err != nil {
 		return err
 	}
 	if w.term.Refresh(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.View) {
@@ -96,6 +97,16 @@ func (w *Session) enter(ctx context.Context, p Prompt) error {
 	w.turn.At("entered")
 	w.remember(func(m *progress) { m.still = still{} }) // the effect of the Enter is not drawn yet
 	return w.turn.Notify(ctx, news.Typed{Prompt: p.forNews()})
+}
+
+// goTo shows the session in the place of the turn that a prompt is about to begin: all that the agent
+// says and asks from then on belongs there. What it has said before stays with its own turn.
+func (w *Session) goTo(p Prompt) error {
+	if p.To == (address.Conversation{}) || p.To == w.r.Conversation {
+		return nil
+	}
+	w.r.GoOn(p.To, talk.Cursor{Path: p.Mark.Path, Offset: p.Mark.Offset})
+	return w.turn.Save()
 }
 
 // clearOwnText takes back a paste that a dialog overtook. It removes ccbot's own text from the box,

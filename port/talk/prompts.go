@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/address"
 	"ccbot/internal/glyph"
 )
 
@@ -30,6 +31,8 @@ type Offer struct {
 	Text   string // normalised
 	Class  PromptClass
 	Since  time.Time // when the chat received it
+	// To is the place of the turn that the prompt begins; zero: where the session is shown then.
+	To address.Conversation
 	// Settled is a number up to which the chat has the outcome of all offers and commands; 0: unknown.
 	Settled int64
 }

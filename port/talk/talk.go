@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/address"
 	"ccbot/port/folders"
 )
 
@@ -73,6 +74,13 @@ func (c Cursor) Passes(other Cursor) bool {
 		return true
 	}
 	return c.Part >= other.Part
+}
+
+// Shown is the place of the turns that began before a position of a transcript: the session has been
+// shown elsewhere since.
+type Shown struct {
+	Until Cursor               `json:"until"`
+	In    address.Conversation `json:"in"`
 }
 
 // Item is one statement or action of an agent or a person.

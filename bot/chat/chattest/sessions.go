@@ -48,6 +48,7 @@ type fakeSessions struct {
 	Shell          int // below which an adopted agent runs
 	OnReported     func(id uuid.UUID) error
 	OnQueue        func(id uuid.UUID, key string) error
+	Offered        map[string]talk.Offer // the last offer of each prompt
 	OnToFront      func(key string) error
 	Decide         func(id uuid.UUID, key string) error // SendAgain, SendAnyway and Drop
 	OnReword       func(key, text string) error
@@ -219,7 +220,17 @@ func (f *fakeSessions) ArchiveQuiet(_ context.Context, id uuid.UUID, q port.Sile
 func (f *fakeSessions) Queue(_ context.Context, id uuid.UUID, o talk.Offer) error {
 	f.wait()
 	f.Add("queue %s for %s", o.Key, id)
+	f.note(o)
 	return f.hold(id, o.Key)
+}
+
+func (f *fakeSessions) note(o talk.Offer) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	if f.Offered == nil {
+		f.Offered = make(map[string]talk.Offer)
+	}
+	f.Offered[o.Key] = o
 }
 
 // hold has the inbox hold a prompt, as lifecycle does when the record is written.
@@ -244,6 +255,7 @@ func (f *fakeSessions) hold(id uuid.UUID, key string) error {
 func (f *fakeSessions) Keep(_ context.Context, id uuid.UUID, o talk.Offer) error {
 	f.wait()
 	f.Add("keep %s for %s", o.Key, id)
+	f.note(o)
 	return f.hold(id, o.Key)
 }
 
