@@ -450,6 +450,31 @@ func TestDenialEndsShowAll(t *testing.T) {
 	})
 }
 
+// Where a topic is closed, its cards are shown in General: they answer the request too, and take its reason.
+func TestP5_CardOutsideOfClosedTopicAnswers(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		w.Telegram.Closed = session.Conversation{ChatID: chattest.Ours, ThreadID: 5}
+		r := w.NewCurrentSession(t, "api", session.Running)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = w.Telegram.Closed })
+		taps := func(q chattest.Asked, word i18n.Key) {
+			id := w.Message(t, q)
+			w.TapAt(t, chattest.Bob, chattest.GroupChat(chattest.Ours), id, chattest.DataBehind(t, w.Shows(t, id), w.Word(word)))
+		}
+		q := w.AsksFor(t, r, "Bash", chattest.Bash)
+		taps(q, i18n.AskAllow)
+		assert.Equal(t, []string{"allow "}, w.Relay.Done())
+
+		w.Relay.Forget()
+		q = w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
+		taps(q, i18n.AskDenyWhy)
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.GroupChat(chattest.Ours), Text: "use make instead"})
+		require.NoError(t, w.Handle(t.Context(), key, u))
+		w.Work(t)
+		require.Len(t, w.Relay.Done(), 1)
+		assert.Contains(t, w.Relay.Done()[0], "use make instead")
+	})
+}
+
 func TestP4_NextTextIsReason(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)

@@ -126,7 +126,7 @@ func giveUp(s State) State {
 // unwait ends the wait for a text. If another person ends it, the writer may still be writing.
 func (s State) unwait(by int64, now time.Time) State {
 	if s.Why != nil && s.Why.By != by {
-		s.Missed = &Writer{By: s.Why.By, At: slices.MaxFunc([]time.Time{now, s.Why.At.Add(maxWhy - maxMissed)}, time.Time.Compare).UTC()}
+		s.Missed = &Writer{By: s.Why.By, In: s.Why.In, At: slices.MaxFunc([]time.Time{now, s.Why.At.Add(maxWhy - maxMissed)}, time.Time.Compare).UTC()}
 	}
 	return giveUp(s)
 }

@@ -26,13 +26,13 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		return r.showDialog(ctx, t)
 	}
 	old, next, err := r.change(ctx, func(s State) (State, error) {
-		if s.Conversation != t.To {
+		if s.Conversation.ChatID != t.To.ChatID {
 			return s, errNotNow // it has moved
 		}
 		next, err := Tap(s, t.From, t.Card.Option, a.Chat.Now())
 		if err == nil && next.Why != nil {
 			why := *next.Why
-			why.Current, next.Why = a.Chat.Book.CurrentID(t.To), &why
+			why.In, why.Current, next.Why = t.To, a.Chat.Book.CurrentID(t.To), &why
 		}
 		return next, err
 	})
@@ -43,7 +43,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		return chat.Answer{}, err
 	case next.Why != nil:
 		err = a.giveUp(ctx, func(s State) bool { // the next text belongs to one request only
-			return s.Why.By == t.From && s.Conversation == next.Conversation && s.Request.ID != next.Request.ID
+			return s.Why.By == t.From && s.Conversation.ChatID == next.Conversation.ChatID && s.Request.ID != next.Request.ID
 		})
 	case t.Card.Option == verbAll:
 		a.mu.Lock()
@@ -123,7 +123,7 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 		return false, nil
 	}
 	s, again := a.Store.ByPrompt(in.Key)
-	if again && s.Conversation == in.To && a.Chat.Now().Sub(s.Request.RequestedAt) < keep {
+	if again && s.Conversation.ChatID == in.To.ChatID && a.Chat.Now().Sub(s.Request.RequestedAt) < keep {
 		a.Recheck(s.Request.Session, false)
 		return true, nil
 	}
@@ -161,7 +161,7 @@ func (a *Requests) text(ctx context.Context, in *chat.Incoming, text string) (ta
 // awaits returns the request that waits for a person's text, if any.
 func (a *Requests) awaits(in chat.Incoming) State {
 	for _, s := range a.Store.Unsettled() {
-		if s.Conversation == in.To && s.Awaits(in.From, a.Chat.Now()) {
+		if s.isReadIn(in.To) && s.Awaits(in.From, a.Chat.Now()) {
 			return s
 		}
 	}
@@ -173,7 +173,7 @@ func (a *Requests) awaits(in chat.Incoming) State {
 func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
 	for _, s := range a.Store.List() {
 		again := s.Caught == in.Key
-		if s.Conversation != in.To || !again && !s.Misses(in.From, a.Chat.Now()) {
+		if !s.isReadIn(in.To) || !again && !s.Misses(in.From, a.Chat.Now()) {
 			continue
 		}
 		in.Missed = s.Request.Session
@@ -197,7 +197,7 @@ func (a *Requests) catch(ctx context.Context, in *chat.Incoming) error {
 func (a *Requests) isMeant(s State) bool {
 	session, ok := a.Chat.Book.Records.Get(s.Request.Session)
 	alone := s.Conversation.ThreadID != 0 && session.Conversation == s.Conversation
-	same := s.Why != nil && a.Chat.Book.CurrentID(s.Conversation) == s.Why.Current
+	same := s.Why != nil && a.Chat.Book.CurrentID(cmp.Or(s.Why.In, s.Conversation)) == s.Why.Current
 	return ok && (alone || same || a.Chat.Book.IsCurrent(s.Conversation, session))
 }
 
@@ -217,7 +217,9 @@ func (r *request) heed(s State) State {
 
 // switched ends the waits of other sessions: the next text is meant for the new current session.
 func (a *Requests) switched(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
-	return a.giveUp(ctx, func(s State) bool { return s.Conversation == to && s.Request.Session != id && s.Why.Current != id })
+	return a.giveUp(ctx, func(s State) bool {
+		return cmp.Or(s.Why.In, s.Conversation) == to && s.Request.Session != id && s.Why.Current != id
+	})
 }
 
 // giveUp ends the wait for a text of the requests for which which returns true.

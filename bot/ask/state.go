@@ -67,6 +67,13 @@ type Writer struct {
 	// Current is the current session of the conversation since the wait began. If another one is
 	// chosen, the person's next text is meant for that one.
 	Current uuid.UUID `json:"current,omitzero"`
+	// In is the place of the card that was tapped: a closed topic's card is shown outside of it.
+	In address.Conversation `json:"in,omitzero"`
+}
+
+// isReadIn reports whether a person who writes for the request writes in a place.
+func (s State) isReadIn(to address.Conversation) bool {
+	return s.Conversation == to || s.Why != nil && s.Why.In == to || s.Missed != nil && s.Missed.In == to
 }
 
 const (

@@ -81,6 +81,9 @@ func (f *FakeSender) deliverPost(ctx context.Context, post outbox.Message) {
 		again()
 		return
 	}
+	if m.To == f.Closed {
+		m.To.ThreadID = 0
+	}
 	send := f.Send
 	if f.posts(m.Name) {
 		send = f.sendPost
@@ -132,10 +135,11 @@ type FakeSender struct {
 	OnTyping func()
 
 	OnEditNow func(m outbox.Message) error
-	OnTopic   func() error // the result of opening or changing a topic
-	OnIcons   func() error // and of asking for the icons
-	OnPin     func() error // and of pinning a message
-	topics    int          // how many were opened
+	OnTopic   func() error         // the result of opening or changing a topic
+	OnIcons   func() error         // and of asking for the icons
+	OnPin     func() error         // and of pinning a message
+	Closed    session.Conversation // a topic that is closed: General gets its posts
+	topics    int                  // how many were opened
 
 	mayShow func(session.Conversation) bool
 	aliases func() *alias.Table // messages are kept as people see them: in the newest chat
