@@ -206,6 +206,7 @@ func TestP4_RemovedMachineLosesNoText(t *testing.T) {
 		send(inbox.UpdateKey(900), theirs)
 		send(inbox.UpdateKey(901), ours)
 		require.Equal(t, inbox.Held, w.EntryState(inbox.UpdateKey(900)))
+		w.Work(t) // the messages about both are above the page
 		w.MustHear(t, "/hosts")
 		id := w.Telegram.LastID()
 		w.Press(t, chattest.Alice, id, "Remove barn")
