@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"ccbot/internal/spool"
@@ -34,12 +35,13 @@ type Settings struct {
 // life, and each item has its number in the life in which it was put. Methods may be called concurrently.
 type End struct {
 	settings Settings
-	session  string // makes the ids of frames unique over restarts
 
-	mu   sync.Mutex
-	sent uint64 // frames
-	out  outgoing
-	in   incoming
+	mu      sync.Mutex
+	session string // makes the ids of frames unique over lives
+	sent    uint64 // frames
+	out     outgoing
+	in      incoming
+	held    atomic.Pointer[held] // of out, for Held
 
 	wake    chan struct{} // has an item if there is something to send
 	arrived chan struct{} // has an item if there is something for Next
@@ -47,17 +49,16 @@ type End struct {
 
 // Open opens the folder of an end. Only one End may have the folder.
 func Open(s Settings) (*End, error) {
-	var session [6]byte
-	if _, err := rand.Read(session[:]); err != nil {
-		return nil, fmt.Errorf("courier: %w", err)
-	}
 	if s.ResendInterval <= 0 {
 		s.ResendInterval = DefaultResendInterval
 	}
-	e := &End{settings: s, session: hex.EncodeToString(session[:]), wake: make(chan struct{}, 1), arrived: make(chan struct{}, 1)}
+	e := &End{settings: s, wake: make(chan struct{}, 1), arrived: make(chan struct{}, 1)}
 	var err error
 	if e.out, err = openOutgoing(folder(s.Folder, "out")); err == nil {
 		e.in, err = openIncoming(folder(s.Folder, "in"))
+	}
+	if err == nil {
+		err = e.BeginLife()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("courier: open %s: %w", s.Folder, err)
@@ -65,6 +66,33 @@ func Open(s Settings) (*End, error) {
 	notify(e.wake)
 	notify(e.arrived)
 	return e, nil
+}
+
+// BeginLife begins another life: the other end has seen numbers of the present one that this end has not given.
+func (e *End) BeginLife() error {
+	var session [6]byte
+	if _, err := rand.Read(session[:]); err != nil {
+		return fmt.Errorf("courier: %w", err)
+	}
+	e.mu.Lock()
+	defer e.unlock()
+	if err := e.out.beginLife(); err != nil {
+		return fmt.Errorf("courier: %w", err)
+	}
+	e.session = hex.EncodeToString(session[:])
+	return nil
+}
+
+// held are the items that the other end does not have.
+type held struct {
+	count int
+	since time.Time
+}
+
+// unlock shows what Held returns, and unlocks e.mu.
+func (e *End) unlock() {
+	e.held.Store(&held{len(e.out.items), e.out.since})
+	e.mu.Unlock()
 }
 
 func folder(parent, name string) spool.Folder {
@@ -82,7 +110,7 @@ func notify(c chan struct{}) {
 // error, the item may be stored: a caller that puts it again may make it arrive twice.
 func (e *End) Put(body []byte) error {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if err := e.out.put(body); err != nil {
 		return fmt.Errorf("courier: %w", err)
 	}
@@ -98,14 +126,13 @@ func (e *End) Waiting() int {
 }
 
 // Held returns the number of items that the other end does not have, and how long the first of them
-// has been the first: while items pass, that is short.
+// has been the first: while items pass, that is short. It waits for no disk: beats and pages call it.
 func (e *End) Held() (n int, age time.Duration) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.out.items) == 0 {
+	is := e.held.Load()
+	if is.count == 0 {
 		return 0, 0
 	}
-	return len(e.out.items), time.Since(e.out.since)
+	return is.count, time.Since(is.since)
 }
 
 // Item is an item with its number.
@@ -171,7 +198,7 @@ func (e *End) Receive(ctx context.Context, data []byte) error {
 
 func (e *End) receiveAnswer(f frame) error {
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	defer e.unlock()
 	if err := e.out.answered(f.Life, f.Seq); err != nil {
 		return fmt.Errorf("courier: %w", err)
 	}

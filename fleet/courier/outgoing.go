@@ -102,10 +102,10 @@ func openOutgoing(f spool.Folder) (o outgoing, err error) {
 			o.last = seq
 		}
 	}
-	return o, o.beginLife()
+	return o, nil
 }
 
-// beginLife begins the life of this start: a folder that was copied or set back has the numbers of items
+// beginLife begins another life: a folder that was copied or set back has the numbers of items
 // that it did not see. Items that are open keep their life, in which the other end may have them.
 func (o *outgoing) beginLife() error {
 	life, err := uuid.NewV7() // an earlier program takes a later one for higher
