@@ -45,6 +45,7 @@ func Open(link *seal.Link, isChat bool, s courier.Settings) (*Channel, *courier.
 		return nil, nil, err
 	}
 	c.end.Store(end)
+	link.OnRenew = end.BeginLife // the numbers of its items were set back, too
 	return c, end, nil
 }
 

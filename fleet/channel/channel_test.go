@@ -56,6 +56,7 @@ func TestRefusedMessagesHaveNoEffect(t *testing.T) {
 
 	data := sealed("courier")
 	require.NoError(t, host.Receive(t.Context(), data))
+	require.NotNil(t, l.OnRenew)
 	require.ErrorIs(t, host.Receive(t.Context(), data), seal.ErrReplay)
 	item, err := end.Next(t.Context())
 	require.NoError(t, err)

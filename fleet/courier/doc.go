@@ -19,5 +19,7 @@
 // make it arrive twice.
 //
 // Both ends must keep their folders. Each start of a sender has a life, which counts its own items: a folder that was
-// lost, or set back to an earlier state, numbers no new item as one that the receiver has.
+// lost, or set back to an earlier state, numbers no new item as one that the receiver has. A machine that is resumed from
+// an earlier state of its memory makes no start, so BeginLife is called when that is noticed. An item that was put
+// between the two may be taken for a repeat.
 package courier

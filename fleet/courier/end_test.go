@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -257,6 +258,29 @@ func TestSenderLosesItsFolder(t *testing.T) {
 	}
 	receive(t, receiver, old[1], fresh[0], old[0])
 	assert.True(t, none(receiver))
+}
+
+// TestP5_ItemsOfAnEndThatIsResumedFromMemoryArrive: without another life the receiver has their numbers.
+func TestP5_ItemsOfAnEndThatIsResumedFromMemoryArrive(t *testing.T) {
+	folder, copied, w, back := t.TempDir(), t.TempDir(), newWire(), newWire()
+	from, to := open(t, folder, w), open(t, t.TempDir(), back)
+	put(t, from, "open")
+	require.NoError(t, os.CopyFS(copied, os.DirFS(folder)))
+	resumed := from.Resumed(copied)
+	running(t, from)
+	put(t, from, "lost with the machine", "also")
+	receive(t, to, w.take(3)...)
+	require.NoError(t, resumed.BeginLife())
+	put(t, resumed, "new", "newer")
+	running(t, resumed)
+	receive(t, to, w.take(1)...)
+	receive(t, resumed, back.take(4)...)
+	receive(t, to, w.take(2)...)
+	for _, want := range []string{"open", "lost with the machine", "also", "new", "newer"} {
+		assert.Equal(t, want, string(next(t, to).Body))
+	}
+	assert.True(t, none(to))
+	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(w.ids))), 6, "the hub drops a frame with an id that it has seen")
 }
 
 // An answer to an earlier life of the folder ends no item of this one.

@@ -5,7 +5,7 @@
 //
 //   - A life that comes is followed if the one before it has said goodbye or is silent: a restart, an update and a
 //     restored backup need no decision.
-//   - A life that comes while the followed one still speaks is refused for good: its folder is a copy.
+//   - A life that comes while the followed one still speaks is refused until a person chooses it: its folder is a copy.
 //   - Of a machine, an earlier life that speaks again after a later one was followed tears both: none is followed
 //     until a person chooses. Of a chat, the earlier one is followed again.
 package life

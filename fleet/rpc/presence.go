@@ -53,7 +53,7 @@ func (c *Caller) check() {
 	c.presence = c.watch.Check(now)
 	if c.Link != nil {
 		c.Link.Tick(c.connected.Load())
-		if len(c.Link.Lives().Torn) > 0 {
+		if c.Link.IsTorn() {
 			c.presence = beat.Away
 		}
 	}

@@ -12,6 +12,8 @@
 //     only if this end follows the start that sealed it, and that start follows this one. Package life decides that.
 //     The other starts are known, and what a beat or a goodbye decides about the followed
 //     one is on disk before it has an effect.
+//   - A start whose machine was resumed from an earlier state of its memory takes another life when it hears of a number
+//     that it has not given.
 //   - A message that was sealed before the last start of either end is not opened. The chat counts
 //     the epochs of each host. Each start of the chat and each hello of a host that is not refused begins one; both
 //     ends have it on disk before they use it.

@@ -42,6 +42,9 @@ type Link struct {
 	Patience time.Duration
 	// OnFollow is called in a goroutine of its own when another life is followed. It may be nil, and is set as Patience.
 	OnFollow func()
+	// OnRenew is called before this start takes another life, with a lock of the link held: it may not call the link. It
+	// may be nil, and is set as Patience.
+	OnRenew func() error
 
 	pair     *pair
 	me, them string
@@ -187,6 +190,11 @@ func (l *Link) Met() <-chan struct{} {
 // admitLocked returns why an authentic message must not be opened.
 func (l *Link) admitLocked(m Message) error {
 	isChat := l.me == ChatName
+	if m.Epoch == l.epoch && l.begun && m.Peer.ID == l.life.ID && m.Heard != nil && *m.Heard > l.sealed {
+		if err := l.renewLocked(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case m.Epoch > maxEpoch:
 		return ErrEpoch
@@ -228,6 +236,22 @@ func (l *Link) admitLocked(m Message) error {
 	default:
 		close(l.met)
 	}
+	return nil
+}
+
+// renewLocked takes another life: the other end has opened a number of this one that it has not given, because its
+// machine was resumed from an earlier state of the memory. The numbers that follow would be taken for repeats.
+func (l *Link) renewLocked() error {
+	if l.OnRenew != nil {
+		if err := l.OnRenew(); err != nil {
+			return fmt.Errorf("seal: begin another life: %w", err)
+		}
+	}
+	renewed, err := life.New()
+	if err != nil {
+		return fmt.Errorf("seal: %w", err)
+	}
+	l.life = renewed
 	return nil
 }
 

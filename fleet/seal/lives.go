@@ -20,7 +20,9 @@ type Lives struct {
 	Followed life.Life
 	// Refused are other lives of the other end, which speak in vain.
 	Refused []life.Life
-	// Torn are the lives of which a person has to choose one: none is followed.
+	// Undecided: none has effects until a person chooses one of Torn.
+	Undecided bool
+	// Torn are the lives that can be chosen: those that speak, because with a dead one nothing would work.
 	Torn []life.Life
 	// Elsewhere is another start of this end, which the other end follows.
 	Elsewhere life.Life
@@ -30,20 +32,46 @@ type Lives struct {
 func (l *Link) Lives() Lives {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	v := Lives{Followed: l.known.Followed}
 	now := time.Now()
-	for _, one := range l.known.Refused {
-		if at, spoke := l.beside[one.ID]; spoke && now.Sub(at) <= shownFor {
-			v.Refused = append(v.Refused, one)
-		}
-	}
-	if len(l.known.Torn) > 0 {
-		v.Torn = append([]life.Life{l.known.Followed}, l.known.Torn...)
+	v := Lives{Followed: l.known.Followed, Undecided: len(l.known.Torn) > 0}
+	if v.Torn = l.choiceLocked(now); len(v.Torn) > 0 {
+		v.Undecided = true
+	} else {
+		v.Refused = l.speakLocked(l.known.Refused, now)
 	}
 	if l.elsewhere.ID != "" && now.Sub(l.since) > shownFor {
 		v.Elsewhere = l.elsewhere
 	}
 	return v
+}
+
+// choiceLocked returns the lives of which a person has to choose one. Those that are refused can be chosen when the
+// followed one has fallen silent: it may be the dead one of an earlier choice.
+func (l *Link) choiceLocked(now time.Time) []life.Life {
+	switch {
+	case len(l.known.Torn) > 0:
+		return l.speakLocked(append([]life.Life{l.known.Followed}, l.known.Torn...), now)
+	case l.me == ChatName && l.watch.Silence(now) >= l.Patience:
+		return l.speakLocked(l.known.Refused, now)
+	}
+	return nil
+}
+
+// speakLocked returns those of the lives that are not followed and speak.
+func (l *Link) speakLocked(all []life.Life, now time.Time) (speak []life.Life) {
+	for _, one := range all {
+		if at, spoke := l.beside[one.ID]; spoke && now.Sub(at) <= shownFor {
+			speak = append(speak, one)
+		}
+	}
+	return speak
+}
+
+// IsTorn reports whether no start of the other end is followed until a person chooses.
+func (l *Link) IsTorn() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.known.Torn) > 0
 }
 
 // IsElsewhere reports whether the other end follows another start of this end.
@@ -69,14 +97,16 @@ var ErrNoLife = errors.New("nothing is to be decided about this start")
 func (l *Link) Choose(id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := append([]life.Life{l.known.Followed}, l.known.Torn...)
+	now := time.Now()
+	all := l.choiceLocked(now)
 	i := slices.IndexFunc(all, func(one life.Life) bool { return one.ID == id })
-	if i < 0 || len(all) == 1 {
+	if i < 0 {
 		return ErrNoLife
 	}
 	if err := l.setKnownLocked(l.known.Choose(all[i])); err != nil {
 		return fmt.Errorf("seal: %w", err)
 	}
+	l.watch.Beat(now) // it has its time until it is silent
 	return nil
 }
 

@@ -292,6 +292,125 @@ func TestP6_MachineThatWakesBesideItsCopy(t *testing.T) {
 	}
 }
 
+// torn returns a chat, the two starts of a machine of which none is followed, and what the two share.
+func torn(t *testing.T, a *air) (chat, first, second *seal.Link, disk seal.EpochFile) {
+	t.Helper()
+	disk = newDisk(t)
+	chat, first = a.chat(newDisk(t)), a.host(disk)
+	a.pass(3)
+	a.hosts = nil // it sleeps
+	second = a.host(copyOf(t, disk))
+	a.pass(5)
+	a.hosts = append(a.hosts, first)
+	a.pass(3)
+	require.Len(t, chat.Lives().Torn, 2)
+	return chat, first, second, disk
+}
+
+// TestP6_DeadStartLeavesTheChoice: after it was chosen, nothing would be left to choose.
+func TestP6_DeadStartLeavesTheChoice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAir(t)
+		chat, first, second, disk := torn(t, a)
+		dead := chat.Lives().Followed
+		a.stop(second, false)
+		a.pass(10)
+		lives := chat.Lives()
+		require.Len(t, lives.Torn, 1)
+		assert.NotEqual(t, dead, lives.Torn[0])
+		require.ErrorIs(t, chat.Choose(dead.ID), seal.ErrNoLife)
+
+		a.stop(first, false)
+		a.pass(10)
+		assert.Empty(t, chat.Lives().Torn)
+		assert.True(t, chat.Lives().Undecided, "nobody has decided")
+		third := a.host(disk)
+		a.pass(5)
+		a.works(chat, third, false, "nobody has decided")
+		require.Len(t, chat.Lives().Torn, 1)
+		require.NoError(t, chat.Choose(chat.Lives().Torn[0].ID))
+		a.pass(3)
+		a.works(chat, third, true, "the chosen one")
+		assert.False(t, chat.Lives().Undecided)
+	})
+}
+
+// TestP6_ChoiceOfADeadStartCanBeMadeAgain: it died when it was chosen.
+func TestP6_ChoiceOfADeadStartCanBeMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAir(t)
+		chat, first, second, _ := torn(t, a)
+		dead := chat.Lives().Followed
+		a.stop(second, false)
+		require.NoError(t, chat.Choose(dead.ID))
+		assert.False(t, chat.Lives().Undecided, "it may speak")
+		a.pass(5)
+		a.works(chat, first, false, "it was not chosen")
+		require.Len(t, chat.Lives().Torn, 1)
+		assert.Empty(t, chat.Lives().Refused)
+		require.NoError(t, chat.Choose(chat.Lives().Torn[0].ID))
+		a.pass(3)
+		a.works(chat, first, true, "chosen again")
+		assert.Empty(t, chat.Lives().Words())
+	})
+}
+
+// TestP4_EndThatIsResumedFromMemoryIsHeard: it gives numbers that the other end has opened already.
+func TestP4_EndThatIsResumedFromMemoryIsHeard(t *testing.T) {
+	for _, isChat := range []bool{true, false} {
+		for _, isCopy := range []bool{false, true} {
+			t.Run(fmt.Sprintf("chat %v, beside the one that goes on %v", isChat, isCopy), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					a := newAir(t)
+					chat, host := a.chat(newDisk(t)), a.host(newDisk(t))
+					a.pass(3)
+					end, all := host, &a.hosts
+					if isChat {
+						end, all = chat, &a.chats
+					}
+					resumed, renewed := end.Resumed(), 0
+					resumed.OnRenew = func() error {
+						renewed++
+						return nil
+					}
+					a.pass(200)
+					switch *all = append(*all, resumed); {
+					case isCopy:
+					case isChat:
+						chat, *all = resumed, (*all)[1:]
+					default:
+						host, *all = resumed, (*all)[1:]
+					}
+					a.pass(5)
+					a.works(chat, host, true, "after")
+					assert.Equal(t, 1, renewed)
+					if !isCopy {
+						assert.Empty(t, chat.Lives().Words()+host.Lives().Words())
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestLifeIsRenewedOnlyIfItsNumbersAre: the other numbers of the end are on its disk.
+func TestLifeIsRenewedOnlyIfItsNumbersAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAir(t)
+		chat, host := a.chat(newDisk(t)), a.host(newDisk(t))
+		a.pass(3)
+		resumed, fault := host.Resumed(), errors.New("no space")
+		resumed.OnRenew = func() error { return fault }
+		a.pass(200)
+		_, err := resumed.Open(sealed(t, chat, seal.Beat))
+		require.ErrorIs(t, err, fault)
+		resumed.OnRenew = nil
+		a.hosts = []*seal.Link{resumed}
+		a.pass(5)
+		a.works(chat, resumed, true, "after")
+	})
+}
+
 // TestP4_RestartsNeedNoDecision restarts both ends in all ways.
 func TestP4_RestartsNeedNoDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
