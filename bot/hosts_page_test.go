@@ -153,11 +153,11 @@ func TestP6_PersonChoosesAmongCopiesOfAMachine(t *testing.T) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			s := f.status["bbbb"]
-			s.Torn, s.Refused, s.Elsewhere = nil, nil, machine.Start{}
+			s.Undecided, s.Torn, s.Refused, s.Elsewhere = false, nil, nil, machine.Start{}
 			change(&s)
 			f.status["bbbb"] = s
 		}
-		set(func(s *machine.Status) { s.Torn = starts })
+		set(func(s *machine.Status) { s.Undecided, s.Torn = true, starts })
 		w.Later(time.Minute)
 		told := w.Word(i18n.HostTorn, i18n.Args{"Machine": "barn"}) + "\n1. old⟨U+202E⟩, "
 		unasked := 0
@@ -174,6 +174,16 @@ func TestP6_PersonChoosesAmongCopiesOfAMachine(t *testing.T) {
 		assert.Empty(t, f.followed)
 		w.Press(t, chattest.Alice, id, "Use barn 2")
 		assert.Equal(t, []string{"bbbb two"}, f.followed)
+
+		set(func(s *machine.Status) { s.Undecided = true }) // none speaks now
+		w.Later(time.Minute)
+		w.MustHear(t, "/hosts")
+		text = w.Shows(t, w.Telegram.LastID()).Text.Text
+		assert.Contains(t, text, w.Word(i18n.HostTorn, i18n.Args{"Machine": "barn"}))
+		assert.NotContains(t, text, "Use barn")
+		set(func(s *machine.Status) { s.Undecided, s.Torn = true, starts[1:] })
+		w.MustHear(t, "/hosts")
+		assert.Contains(t, w.Shows(t, w.Telegram.LastID()).Text.Text, "\n1. vm, ")
 
 		set(func(s *machine.Status) { s.Refused = starts[:1] })
 		w.MustHear(t, "/hosts")

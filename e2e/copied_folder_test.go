@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"ccbot/cmd/ccbot/doctor"
 )
 
 // TestP6_MachineAndItsCopy: the folder of a machine is copied, and both run. The first goes on. After it was silent,
@@ -28,6 +30,12 @@ func TestP6_MachineAndItsCopy(t *testing.T) {
 	list := func() string { return w.newTerminal().says("ccbot host list") }
 	w.until("the chat names the copy", func() bool { return strings.Contains(list(), "another start is refused") })
 	w.until("the copy names itself", func() bool { return strings.Contains(other.bot.log.String(), "msg=host_twice") })
+	own, _ := other.newTerminal().doctor(" || true")
+	assert.Contains(t, own, doctor.Code("machine_elsewhere"))
+	assert.NotContains(t, own, doctor.Code("bot_other_version"))
+	chats, _ := w.newTerminal().doctor("")
+	assert.Contains(t, chats, doctor.Code("machine_copies"))
+	w.hear(w.say("/health"), "B runs more than once")
 	w.hear(w.say("/hosts"), "Another start from a copy of the folder of B is refused")
 	w.hear(w.say("/new web B:"+there.dir), "web is ready")
 	assert.Len(t, there.windows(), 2)

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -56,6 +58,26 @@ func TestP6_UnreadableStateMayAskChat(t *testing.T) {
 		assert.Zero(t, toldOf[news.Dialog](w.news), "its hook may come")
 		w.pass(time.Minute)
 		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
+	})
+}
+
+// TestSilentAgentIsNoted: a server that is stopped does not answer in its time. /health counts it until it answers.
+func TestSilentAgentIsNoted(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.settled()
+		is := func(err error) bool {
+			a.set(func(a *agent) { a.unreadable = err })
+			w.Observer.View(w.ctx, r)
+			return w.Observer.IsSilent(r.ID)
+		}
+		assert.False(t, is(presence.ErrTorn))
+		assert.True(t, is(fmt.Errorf("dial: %w", context.DeadlineExceeded)))
+		ended, end := context.WithCancel(w.ctx)
+		end()
+		a.set(func(a *agent) { a.unreadable = context.Canceled })
+		w.Observer.View(ended, r)
+		assert.True(t, w.Observer.IsSilent(r.ID), "nobody waited for the answer")
+		assert.False(t, is(nil))
 	})
 }
 

@@ -144,23 +144,24 @@ func (h *Hosts) faults(p chat.Phrases, s machine.Status) []render.Text {
 
 // starts names the starts of a copied folder.
 func (h *Hosts) starts(p chat.Phrases, m machine.Info, s machine.Status) (lines []render.Text) {
-	say := func(key i18n.Key, all ...machine.Start) {
-		if len(all) == 0 {
-			return
-		}
+	say := func(key i18n.Key, numbered bool, all ...machine.Start) {
 		lines = append(lines, render.Plain(chat.Warning+p.Say(key, i18n.Args{"Machine": glyph.Name(m.Name)})))
 		for i, one := range all {
 			name := chat.Head(chat.OneLine(glyph.Signs(one.On)), shownWord) + ", " + p.At(one.Since)
-			if len(all) > 1 {
+			if numbered {
 				name = fmt.Sprintf("%d. %s", i+1, name)
 			}
 			lines = append(lines, render.Plain(name))
 		}
 	}
-	say(i18n.HostTorn, s.Torn...)
-	say(i18n.HostRefusedStart, s.Refused...)
+	if s.Undecided {
+		say(i18n.HostTorn, true, s.Torn...) // none of them may speak now
+	}
+	if n := len(s.Refused); n > 0 {
+		say(i18n.HostRefusedStart, n > 1, s.Refused...)
+	}
 	if s.Elsewhere.ID != "" {
-		say(i18n.HostElsewhere, s.Elsewhere)
+		say(i18n.HostElsewhere, false, s.Elsewhere)
 	}
 	return lines
 }

@@ -103,7 +103,8 @@ type Status struct {
 	Unread   int           // reports of a newer machine, which wait for an update of the chat's ccbot
 	Faults   health.Machine
 
-	Torn      []Start // the folder of the machine runs more than once, and a person has to choose one
+	Undecided bool    // the folder of the machine runs more than once, and a person has to choose one of Torn
+	Torn      []Start // that speak
 	Refused   []Start // other starts of its folder, which speak in vain
 	Elsewhere Start   // another start of the chat's own folder, which the machine follows; zero: none
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ type patient struct {
 	t                              *testing.T
 	root, state, claude, tools, me string
 	env                            map[string]string
+	as                             *syscall.Credential // of programs; nil: those of the test
 	// held while what the servers answer is read or changed
 	mu      sync.Mutex
 	figures health.Figures
@@ -414,9 +416,12 @@ var ofTheBot = []sickness{
 	{"messages that do not pass the hub", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Held: 1, For: time.Minute}} }, "machine_held", doctor.Warn},
 	{"a machine whose record is unreadable", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Path: "/x"}} }, "machine_unread", doctor.Warn},
 	{"a machine with the name of another", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B-2", Own: "B"}} }, "machine_name", doctor.Warn},
+	{"a machine that runs twice", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Copies: true}} }, "machine_copies", doctor.Warn},
+	{"a machine that goes on with a copy of this folder", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Elsewhere: true}} }, "machine_elsewhere", doctor.Fail},
 	{"a fleet that does not run", func(p *patient) { p.figures.FleetFailed = true }, "fleet_failed", doctor.Fail},
 	{"a group that refuses messages", func(p *patient) { p.figures.ShutGroups = []int64{-100123} }, "group_shut", doctor.Warn},
 	{"a chat without the line of questions", func(p *patient) { p.figures.Unpinned = 1 }, "no_pins", doctor.Warn},
+	{"an agent that does not answer", func(p *patient) { p.figures.Silent = 1 }, "agent_silent", doctor.Warn},
 	{"an end that is not proven", func(p *patient) { p.figures.NotClean = 1 }, "not_clean", doctor.Warn},
 }
 

@@ -121,6 +121,9 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 	return err
 }
 
+// Lives returns the starts of both ends, as this machine sees them.
+func (m *Member) Lives() seal.Lives { return m.link.Lives() }
+
 // tellLives logs that another start of this machine or of the chat speaks.
 func (m *Member) tellLives() {
 	if words := m.link.Lives().Words(); words != m.told {

@@ -15,6 +15,7 @@ type Figures struct {
 
 	Sessions map[string]int // by state
 	NotClean int            // sessions with processes left after their end
+	Silent   int            // sessions whose agent did not answer the last look
 
 	Inbox  int // messages of people that are not finished
 	Outbox int // messages and edits that wait for the Bot API
@@ -95,13 +96,15 @@ type Disk struct {
 // ending a turn. It is empty if there is no such binding.
 type Keys struct{ File, Binding string }
 
-// Machine is the faults of another machine.
+// Machine is the faults of another machine. To a machine without a chat, that is the one of its chat.
 type Machine struct {
 	Name string
 	Held int           // messages from it and to it that do not pass the hub
 	For  time.Duration // since none has passed
 	Own  string        // its own name, which another machine of the chat has; empty: Name
 	Path string        // what the chat has stored of it and cannot read
+	// Copies: copies of its folder run. Elsewhere: it goes on with a copy of this folder.
+	Copies, Elsewhere bool
 }
 
 // Warnings returns the warnings about a machine.
@@ -114,6 +117,12 @@ func (m Machine) Warnings() (all []Warning) {
 	}
 	if m.Own != "" {
 		all = append(all, Warning{Code: MachineName, Machine: m.Name, Own: m.Own})
+	}
+	if m.Copies {
+		all = append(all, Warning{Code: MachineCopies, Machine: m.Name})
+	}
+	if m.Elsewhere {
+		all = append(all, Warning{Code: MachineElse, Machine: m.Name})
 	}
 	return all
 }
@@ -149,9 +158,12 @@ const (
 	MachineUnread Code = "machine_unread"
 	MachineHeld   Code = "machine_held"
 	MachineName   Code = "machine_name"
+	MachineCopies Code = "machine_copies"
+	MachineElse   Code = "machine_elsewhere"
 	ClaudeOld     Code = "claude_old"
 	DiskLow       Code = "disk_low"
 	NotClean      Code = "not_clean"
+	AgentSilent   Code = "agent_silent"
 	APIWaits      Code = "api_waits"
 	OutboxLong    Code = "outbox_long"
 	KeysBound     Code = "keys_bound"
@@ -168,7 +180,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, ClaudeOld, DiskLow, NotClean, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineCopies, MachineElse, ClaudeOld, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -220,6 +232,7 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.ClaudeNeeded != "", Warning{Code: ClaudeOld, Version: f.Claude, Needed: f.ClaudeNeeded})
 	add(f.Disk.Known && f.Disk.Low, Warning{Code: DiskLow, Bytes: f.Disk.Free})
 	add(f.NotClean > 0, Warning{Code: NotClean, Count: f.NotClean})
+	add(f.Silent > 0, Warning{Code: AgentSilent, Count: f.Silent})
 	add(f.API.Wait > 0, Warning{Code: APIWaits, For: f.API.Wait})
 	add(f.Outbox > longOutbox, Warning{Code: OutboxLong, Count: f.Outbox})
 	add(f.Keys != Keys{}, Warning{Code: KeysBound, Keys: f.Keys})

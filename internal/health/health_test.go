@@ -35,10 +35,14 @@ func TestWarnings(t *testing.T) {
 		}, []health.Warning{{Code: health.MachineHeld, Machine: "B", Count: 2, For: time.Minute}, {Code: health.MachineName, Machine: "C-2", Own: "C"}}},
 		{"a machine of which the chat cannot read what it has", func(f *health.Figures) { f.Machines = []health.Machine{{Name: "B", Path: "p"}} },
 			[]health.Warning{{Code: health.MachineUnread, Machine: "B", Path: "p"}}},
+		{"a machine that runs twice, and one that goes on with a copy of this folder", func(f *health.Figures) {
+			f.Machines = []health.Machine{{Name: "B", Copies: true}, {Name: "C", Elsewhere: true}}
+		}, []health.Warning{{Code: health.MachineCopies, Machine: "B"}, {Code: health.MachineElse, Machine: "C"}}},
 		{"a fleet that does not run", func(f *health.Figures) { f.FleetFailed = true }, []health.Warning{{Code: health.FleetFails}}},
 		{"a full disk", func(f *health.Figures) { f.Disk.Low, f.Disk.Free = true, 5 }, []health.Warning{{Code: health.DiskLow, Bytes: 5}}},
 		{"a disk of which nothing is known", func(f *health.Figures) { f.Disk = health.Disk{Low: true} }, nil},
 		{"an end that is not proven", func(f *health.Figures) { f.NotClean = 2 }, []health.Warning{{Code: health.NotClean, Count: 2}}},
+		{"an agent that does not answer", func(f *health.Figures) { f.Silent = 1 }, []health.Warning{{Code: health.AgentSilent, Count: 1}}},
 		{"a chat has to wait", func(f *health.Figures) { f.API.Wait = time.Second }, []health.Warning{{Code: health.APIWaits, For: time.Second}}},
 		{"much waits", func(f *health.Figures) { f.Outbox = 51 }, []health.Warning{{Code: health.OutboxLong, Count: 51}}},
 		{"a key that has another meaning", func(f *health.Figures) { f.Keys = health.Keys{File: "f", Binding: "b"} },

@@ -53,7 +53,26 @@ type Observer struct {
 	Now    func() time.Time
 	Log    *slog.Logger
 
-	words sync.Map // health.Word: those that are logged
+	words  sync.Map // health.Word: those that are logged
+	silent sync.Map // uuid.UUID: the sessions whose agent did not answer the last look
+}
+
+// IsSilent reports whether the agent of a session did not answer the last look, such as a server of
+// Codex that is stopped.
+func (o *Observer) IsSilent(id uuid.UUID) bool {
+	_, is := o.silent.Load(id)
+	return is
+}
+
+// noteAnswer notes whether an agent has answered within its time.
+func (o *Observer) noteAnswer(ctx context.Context, id uuid.UUID, err error) {
+	switch {
+	case ctx.Err() != nil: // nobody waits for it
+	case errors.Is(err, context.DeadlineExceeded):
+		o.silent.Store(id, true)
+	default:
+		o.silent.Delete(id)
+	}
 }
 
 // Words returns the words of agents that ccbot does not know, since its start.
@@ -87,6 +106,7 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	v.Agent, v.Half = evidence.AgentOf(b, o.Processes.Liveness(b.Agent), o.Processes.Liveness)
 	if v.Agent == process.Alive {
 		f, err := by.Presence(ctx, b.Writer().PID)
+		o.noteAnswer(ctx, r.ID, err)
 		if v.State = StateOf(b.Writer(), f, err); v.State.Word != "" {
 			o.noteWord(by.Product, f.Version, v.State.Word)
 		}

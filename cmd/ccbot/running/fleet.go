@@ -14,6 +14,7 @@ import (
 	"ccbot/fleet/join"
 	"ccbot/fleet/life"
 	"ccbot/fleet/rpc"
+	"ccbot/fleet/seal"
 	"ccbot/internal/each"
 	"ccbot/internal/health"
 	"ccbot/internal/logkey"
@@ -85,6 +86,7 @@ func (f *fleet) Status(ctx context.Context, id string) ports.Status {
 	s := f.state(id)
 	status := statusOf(s.Said, s.Heard)
 	status.Unread, status.Faults = s.Unread, f.faultsOf(s)
+	status.Undecided = s.Lives.Undecided
 	status.Torn, status.Refused = startsOf(s.Lives.Torn), startsOf(s.Lives.Refused)
 	if at := s.Lives.Elsewhere; at.ID != "" {
 		status.Elsewhere = startsOf([]life.Life{at})[0]
@@ -99,11 +101,18 @@ func (f *fleet) faults() (all []health.Machine, failed bool) {
 		return nil, !errors.Is(err, center.ErrNoHub)
 	}
 	for _, s := range c.List() {
-		if m := f.faultsOf(s); len(m.Warnings()) > 0 {
+		m := f.faultsOf(s)
+		m.Copies, m.Elsewhere = copiesIn(s.Lives)
+		if len(m.Warnings()) > 0 {
 			all = append(all, m)
 		}
 	}
 	return all, false
+}
+
+// copiesIn reports whether copies of the folder of the other end, or of this end, run.
+func copiesIn(v seal.Lives) (theirs, ours bool) {
+	return v.Undecided || len(v.Refused) > 0, v.Elsewhere.ID != ""
 }
 
 func (f *fleet) faultsOf(s center.State) health.Machine {

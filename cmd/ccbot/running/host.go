@@ -19,6 +19,7 @@ import (
 	"ccbot/fleet/rpc"
 	fleetwire "ccbot/fleet/wire"
 	"ccbot/internal/gauge"
+	"ccbot/internal/health"
 	"ccbot/internal/logkey"
 	"ccbot/internal/loglimit"
 	"ccbot/internal/session"
@@ -86,7 +87,12 @@ func runHost(ctx context.Context, e *engine.Engine, m *member.Member, version st
 	e.Connect(context.WithoutCancel(ctx), m.News())
 	server := fleetwire.Server{Name: m.Admission.Name, Machine: machineOf(e)}
 	s := &system{Engine: e}
-	verbs := map[string]socket.Change{Ending.Verb: Ending.by(s)}
+	began := time.Now()
+	own := figures
+	own.do = func(ctx context.Context, _ *system, _ struct{}) (health.Figures, error) {
+		return ofHost(ctx, e, m, version, began), nil
+	}
+	verbs := map[string]socket.Change{Ending.Verb: Ending.by(s), own.Verb: own.by(s)}
 	err := e.Run(ctx, engine.Program{Start: hostStart{e}, Verbs: verbs, Serve: func(l engine.Life) error {
 		l.Go(func(ctx context.Context) error {
 			return m.Run(ctx, server.Answer, func() rpc.Beat { return beatOf(ctx, e, version) })
