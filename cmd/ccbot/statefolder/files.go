@@ -48,8 +48,14 @@ func Unusable(dir string) (all []error) {
 		}
 	}
 	lock := filepath.Join(dir, lockFile)
-	if info, err := os.Stat(lock); err == nil && info.IsDir() {
+	switch info, err := os.Stat(lock); {
+	case err != nil: // it is made
+	case info.IsDir():
 		all = append(all, &fs.PathError{Op: "open", Path: lock, Err: syscall.EISDIR})
+	default:
+		if err := unix.Access(lock, unix.R_OK|unix.W_OK); err != nil {
+			all = append(all, &fs.PathError{Op: "open", Path: lock, Err: err})
+		}
 	}
 	return all
 }
