@@ -224,7 +224,7 @@ sent.`,
 			}
 			next := "To run its sessions: ccbot host run, or as a service: ccbot service install"
 			if leaves {
-				next = "If ccbot host run is running, restart it: it still serves the chat of " + chatOf(before)
+				next = "A ccbot host run that serves the chat of " + chatOf(before) + " ends now: start it again, unless it is a service"
 			}
 			_, err = fmt.Fprintf(c.stdout, "This machine has joined the chat of %s as %s. %s\n", chatOf(a), terminal.Printable(a.Name), next)
 			return err

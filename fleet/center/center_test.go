@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -334,6 +335,43 @@ func TestRightsAreRenewedForAbsentHost(t *testing.T) {
 }
 
 // TestRemovedHostStops: a host that is told of its removal ends, and does not connect again.
+// TestMemberOfAnotherChatStops: `ccbot join` has replaced the membership, also while no hub is reached.
+func TestMemberOfAnotherChatStops(t *testing.T) {
+	for _, reached := range []bool{true, false} {
+		t.Run(fmt.Sprint(reached), func(t *testing.T) {
+			w := newWorld(t)
+			b := t.TempDir()
+			w.join("B", b)
+			if !reached {
+				w.hub.Close()
+			}
+			m, err := member.Open(b, slog.New(slog.DiscardHandler))
+			require.NoError(t, err)
+			ended := make(chan error, 1)
+			background(t, func(ctx context.Context) error {
+				err := m.Run(ctx, wire.Server{Name: "B", Machine: &machine.Machine{}}.Answer, func() rpc.Beat { return rpc.Beat{} })
+				ended <- err
+				return err
+			})
+			if reached {
+				w.present("B")
+			}
+			keys, err := join.NewHostKeys()
+			require.NoError(t, err)
+			require.NoError(t, member.Joined(b, join.Admission{ID: "other", ChatName: "attic", Name: "C"}, keys))
+			if reached { // the word of the chat before changes nothing
+				_, err = w.center.Remove(t.Context(), "B")
+				require.NoError(t, err)
+			}
+			waittest.Until(t, func() bool { return len(ended) == 1 })
+			require.ErrorIs(t, <-ended, member.ErrReplaced)
+			a, is, err := member.Membership(b)
+			require.NoError(t, err)
+			assert.Equal(t, []any{true, "C"}, []any{is, a.Name})
+		})
+	}
+}
+
 func TestRemovedHostStops(t *testing.T) {
 	w := newWorld(t)
 	b := t.TempDir()

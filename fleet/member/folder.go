@@ -19,6 +19,9 @@ const (
 // ErrRemoved is returned for a machine that its chat has removed.
 var ErrRemoved = errors.New("the chat has removed this machine")
 
+// ErrReplaced is returned for a machine that has joined another chat since it began.
+var ErrReplaced = errors.New("this machine has joined another chat")
+
 // ErrNone is returned by Open on a machine that has not joined.
 var ErrNone = errors.New("this machine has not joined a chat")
 

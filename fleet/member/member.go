@@ -37,9 +37,9 @@ type Member struct {
 	end       *courier.End
 	told      string // of tellLives
 
-	mu      sync.Mutex
-	host    *link.Host // nil until the hub was reached
-	removed context.CancelFunc
+	mu   sync.Mutex
+	host *link.Host // nil until the hub was reached
+	stop context.CancelCauseFunc
 }
 
 // Open reads the membership of a folder. ErrNone: there is none.
@@ -76,17 +76,17 @@ func (m *Member) Send(ctx context.Context, id string, data []byte) error {
 func (m *Member) News() wire.Chat { return rpc.Outbox{End: m.end, Host: m.Admission.Name} }
 
 // Run connects to the hub, and makes the calls of the chat until ctx ends. ErrRemoved: the chat has
-// removed this machine.
+// removed this machine. ErrReplaced: it has joined another chat.
 func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Envelope) wire.Envelope, about func() rpc.Beat) error {
-	ctx, removed := context.WithCancelCause(ctx)
-	defer removed(nil)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	host, err := m.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer host.Close()
 	m.mu.Lock()
-	m.host, m.removed = host, func() { removed(ErrRemoved) }
+	m.host, m.stop = host, stop
 	m.mu.Unlock()
 	s := rpc.NewServer(rpc.Settings{Conn: host.Conn(), Names: m.Admission.Names, Host: m.Admission.ID, Link: m.link,
 		Answer: func(ctx context.Context, e wire.Envelope) wire.Envelope { return m.answer(ctx, e, answer) },
@@ -96,7 +96,12 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 			return b
 		},
 		Greet: func(ctx context.Context) { _ = m.channel.Greet(ctx) }, // the next beat greets again
-		Tick:  m.tellLives})
+		Tick: func() {
+			m.tellLives()
+			if err := m.isReplaced(); err != nil {
+				stop(err)
+			}
+		}})
 	host.Held = m.link.IsElsewhere
 	host.OnReconnect(s.Beat)
 	whole := ctx
@@ -115,7 +120,7 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 		})
 	})
 	err = g.Wait()
-	if cause := context.Cause(whole); errors.Is(cause, ErrRemoved) {
+	if cause := context.Cause(whole); errors.Is(cause, ErrRemoved) || errors.Is(cause, ErrReplaced) {
 		return cause
 	}
 	return err
@@ -123,6 +128,14 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 
 // Lives returns the starts of both ends, as this machine sees them.
 func (m *Member) Lives() seal.Lives { return m.link.Lives() }
+
+// isReplaced returns ErrReplaced if the folder has another membership.
+func (m *Member) isReplaced() error {
+	if a, is, err := Membership(m.path); err == nil && is && a.ID != m.Admission.ID {
+		return ErrReplaced
+	}
+	return nil
+}
 
 // tellLives logs that another start of this machine or of the chat speaks.
 func (m *Member) tellLives() {
@@ -148,7 +161,7 @@ func (m *Member) connect(ctx context.Context) (*link.Host, error) {
 		if !told {
 			m.log.Warn("hub_not_reached", logkey.Server, m.Admission.Hub.Address, logkey.Error, err)
 		}
-		if err := pause.For(ctx, connectInterval); err != nil {
+		if err := errors.Join(m.isReplaced(), pause.For(ctx, connectInterval)); err != nil {
 			return nil, err
 		}
 	}
@@ -183,6 +196,9 @@ func (m *Member) answer(ctx context.Context, e wire.Envelope, next func(context.
 func (m *Member) renew(body []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.isReplaced(); err != nil {
+		return err
+	}
 	renewed := m.Admission
 	if err := json.Unmarshal(body, &renewed.JWT); err != nil || renewed.JWT == "" {
 		return fmt.Errorf("read the rights: %w", errors.Join(err, errors.ErrUnsupported))
@@ -198,7 +214,11 @@ func (m *Member) renew(body []byte) error {
 func (m *Member) leave() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.isReplaced(); err != nil {
+		m.stop(err)
+		return nil
+	}
 	err := store(m.path, stored{Admission: m.Admission, Removed: true}, m.keys)
-	m.removed()
+	m.stop(ErrRemoved)
 	return err
 }

@@ -57,6 +57,9 @@ func RunHost(ctx context.Context, environ []string, version string, stderr io.Wr
 	if errors.Is(err, member.ErrRemoved) {
 		err = exit.Usage(fmt.Errorf("%w; its sessions stay in tmux, and `ccbot join CODE` lets it in again", err))
 	}
+	if errors.Is(err, member.ErrReplaced) { // a service starts again
+		err = fmt.Errorf("%w: start `ccbot host run` again", err)
+	}
 	return err
 }
 
