@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -64,8 +65,17 @@ func TestDoctorFindsEachForeignPart_AsRoot(t *testing.T) {
 	p := ranOnce(t)
 	const nobody = 65534
 	p.set("TMUX_TMPDIR", p.root+"/tmux")
+	t.Cleanup(func() {
+		socket := fmt.Sprintf("%s/tmux/tmux-%d/%s", p.root, nobody, p.env["CCBOT_TMUX_SOCKET"])
+		assert.NoError(t, exec.Command("tmux", "-S", socket, "kill-server").Run())
+	})
 	p.as = &syscall.Credential{Uid: nobody, Gid: nobody}
+	bin := filepath.Dir(p.me) // its program is a link to this test's
+	require.NoError(t, os.Chmod(bin, 0o755))
 	require.NoError(t, filepath.WalkDir(p.root, func(path string, _ fs.DirEntry, err error) error {
+		if path == bin {
+			return fs.SkipDir
+		}
 		return errors.Join(err, os.Lchown(path, nobody, nobody))
 	}))
 	said, ended := p.endsBeforePoll()

@@ -307,6 +307,9 @@ func (l *Link) hearLocked(m Message) error {
 // they are refused again after the next start.
 func (l *Link) setKnownLocked(next life.Known) error {
 	before := l.known
+	if len(before.Torn) == 0 && len(next.Torn) > 0 {
+		l.beside[before.Followed.ID] = l.watch.LastBeat() // it can be chosen before it speaks again
+	}
 	stored := next
 	stored.Waiting = before.Waiting
 	noted := before

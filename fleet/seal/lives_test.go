@@ -301,9 +301,13 @@ func torn(t *testing.T, a *air) (chat, first, second *seal.Link, disk seal.Epoch
 	a.hosts = nil // it sleeps
 	second = a.host(copyOf(t, disk))
 	a.pass(5)
+	_, err := first.Open(sealed(t, chat, seal.Beat))
+	require.ErrorIs(t, err, seal.ErrLife)
+	_, err = chat.Open(sealed(t, first, seal.Beat))
+	require.ErrorIs(t, err, seal.ErrLife)
+	require.Len(t, chat.Lives().Torn, 2)
 	a.hosts = append(a.hosts, first)
 	a.pass(3)
-	require.Len(t, chat.Lives().Torn, 2)
 	return chat, first, second, disk
 }
 
