@@ -116,6 +116,8 @@ func TestRealP3_SandboxedCodexToolEnds(t *testing.T) {
 		return runs("86398") && runs("bwrap")
 	})
 	require.NoError(t, syscall.Kill(server.PID, syscall.SIGSTOP))
+	w.hear(w.say("/list"), "state unknown")
+	w.hear(w.say("/health"), "did not answer when ccbot looked at it last")
 	w.end("cx")
 	for _, p := range tools {
 		assert.Equal(t, process.Gone, w.table.Liveness(p.Identity), p.Args)

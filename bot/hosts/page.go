@@ -120,7 +120,7 @@ func (h *Hosts) describe(ctx context.Context, p chat.Phrases, m machine.Info) re
 		lines = append(lines, render.Plain(p.Say(i18n.HostFigures, i18n.Args{"Version": chat.Head(chat.OneLine(glyph.Signs(s.Version)), shownWord),
 			"Agents": s.Agents, "Load": p.Percent(100 * s.Load), "Free": p.Size(s.DiskFree), "Total": p.Size(s.DiskSize)})))
 	}
-	if late := s.Ahead.Abs(); late > mostAhead {
+	if late := s.Ahead.Abs(); late > health.MostSkew {
 		word := i18n.HostClockAhead
 		if s.Ahead < 0 {
 			word = i18n.HostClockBehind
@@ -165,9 +165,6 @@ func (h *Hosts) starts(p chat.Phrases, m machine.Info, s machine.Status) (lines 
 	}
 	return lines
 }
-
-// mostAhead is how far the clock of a machine may be off. Times that it reports are shown as they are.
-const mostAhead = time.Minute
 
 // shownWord bounds the letters of a word that another machine has sent.
 const shownWord = 40

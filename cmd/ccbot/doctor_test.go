@@ -416,6 +416,7 @@ var ofTheBot = []sickness{
 	{"messages that do not pass the hub", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Held: 1, For: time.Minute}} }, "machine_held", doctor.Warn},
 	{"a machine whose record is unreadable", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Path: "/x"}} }, "machine_unread", doctor.Warn},
 	{"a machine with the name of another", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B-2", Own: "B"}} }, "machine_name", doctor.Warn},
+	{"a machine whose clock is off", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Skew: time.Hour}} }, "machine_clock", doctor.Warn},
 	{"a machine that runs twice", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Copies: true}} }, "machine_copies", doctor.Warn},
 	{"a machine that goes on with a copy of this folder", func(p *patient) { p.figures.Machines = []health.Machine{{Name: "B", Elsewhere: true}} }, "machine_elsewhere", doctor.Fail},
 	{"a fleet that does not run", func(p *patient) { p.figures.FleetFailed = true }, "fleet_failed", doctor.Fail},

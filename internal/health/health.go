@@ -105,7 +105,11 @@ type Machine struct {
 	Path string        // what the chat has stored of it and cannot read
 	// Copies: copies of its folder run. Elsewhere: it goes on with a copy of this folder.
 	Copies, Elsewhere bool
+	Skew              time.Duration // of its clock; negative: it is slow
 }
+
+// MostSkew is how far the clock of a machine may be off. Times that it reports are shown as they are.
+const MostSkew = time.Minute
 
 // Warnings returns the warnings about a machine.
 func (m Machine) Warnings() (all []Warning) {
@@ -117,6 +121,9 @@ func (m Machine) Warnings() (all []Warning) {
 	}
 	if m.Own != "" {
 		all = append(all, Warning{Code: MachineName, Machine: m.Name, Own: m.Own})
+	}
+	if off := m.Skew.Abs(); off > MostSkew {
+		all = append(all, Warning{Code: MachineClock, Machine: m.Name, For: off})
 	}
 	if m.Copies {
 		all = append(all, Warning{Code: MachineCopies, Machine: m.Name})
@@ -158,6 +165,7 @@ const (
 	MachineUnread Code = "machine_unread"
 	MachineHeld   Code = "machine_held"
 	MachineName   Code = "machine_name"
+	MachineClock  Code = "machine_clock"
 	MachineCopies Code = "machine_copies"
 	MachineElse   Code = "machine_elsewhere"
 	ClaudeOld     Code = "claude_old"
@@ -180,7 +188,7 @@ const (
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineCopies, MachineElse, ClaudeOld, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineClock, MachineCopies, MachineElse, ClaudeOld, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.

@@ -35,6 +35,9 @@ func TestWarnings(t *testing.T) {
 		}, []health.Warning{{Code: health.MachineHeld, Machine: "B", Count: 2, For: time.Minute}, {Code: health.MachineName, Machine: "C-2", Own: "C"}}},
 		{"a machine of which the chat cannot read what it has", func(f *health.Figures) { f.Machines = []health.Machine{{Name: "B", Path: "p"}} },
 			[]health.Warning{{Code: health.MachineUnread, Machine: "B", Path: "p"}}},
+		{"a machine whose clock is off", func(f *health.Figures) {
+			f.Machines = []health.Machine{{Name: "B", Skew: -time.Hour}, {Name: "C", Skew: time.Minute}}
+		}, []health.Warning{{Code: health.MachineClock, Machine: "B", For: time.Hour}}},
 		{"a machine that runs twice, and one that goes on with a copy of this folder", func(f *health.Figures) {
 			f.Machines = []health.Machine{{Name: "B", Copies: true}, {Name: "C", Elsewhere: true}}
 		}, []health.Warning{{Code: health.MachineCopies, Machine: "B"}, {Code: health.MachineElse, Machine: "C"}}},

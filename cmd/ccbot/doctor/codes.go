@@ -113,6 +113,7 @@ var faults = []fault{
 	{Code(health.MachineUnread), "health", Warn, "put the file back from a backup, or delete it; then restart the bot"},
 	{Code(health.MachineHeld), "health", Warn, "look into the log of `ccbot-hub`; restart it if it names no cause"},
 	{Code(health.MachineName), "health", Warn, "give the chat's machine another name with `CCBOT_MACHINE`"},
+	{Code(health.MachineClock), "health", Warn, "`sudo timedatectl set-ntp true` there"},
 	{Code(health.MachineCopies), "health", Warn, "end all but one of them; `/hosts` in the chat names them"},
 	{Code(health.MachineElse), "health", Fail, "end one of the two starts, then restart the one that stays"},
 	{Code(health.KeysBound), "health", Warn, "change the named binding"},

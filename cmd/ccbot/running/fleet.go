@@ -103,6 +103,7 @@ func (f *fleet) faults() (all []health.Machine, failed bool) {
 	for _, s := range c.List() {
 		m := f.faultsOf(s)
 		m.Copies, m.Elsewhere = copiesIn(s.Lives)
+		m.Skew = statusOf(s.Said, s.Heard).Ahead
 		if len(m.Warnings()) > 0 {
 			all = append(all, m)
 		}
