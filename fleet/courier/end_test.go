@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -297,23 +298,24 @@ func TestAnswerOfEarlierLife(t *testing.T) {
 // TestP8_CourierOutlivesFaults makes each call on a file fail once, in a run of two items. After a
 // restart both have arrived once, in order.
 func TestP8_CourierOutlivesFaults(t *testing.T) {
-	for call := 1; ; call++ {
-		from, to, calls := t.TempDir(), t.TempDir(), 0
+	for call := int64(1); ; call++ {
+		from, to := t.TempDir(), t.TempDir()
+		var calls atomic.Int64 // of both ends
 		recorded, log := make(map[string]bool), []string(nil)
 		end := disk.Fail(func(_, path string) error {
 			if !strings.HasPrefix(path, from) && !strings.HasPrefix(path, to) {
 				return nil
 			}
-			if calls++; calls == call {
+			if calls.Add(1) == call {
 				return errors.New("fault")
 			}
 			return nil
 		})
 		err := exchange(t, from, to, recorded, &log)
 		end()
-		if calls < call {
+		if calls.Load() < call {
 			require.NoError(t, err)
-			assert.Greater(t, call, 40)
+			assert.Greater(t, call, int64(40))
 			return
 		}
 		require.Error(t, err, "call %d", call)
