@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -65,19 +64,25 @@ func TestP6_UnreadableStateMayAskChat(t *testing.T) {
 func TestSilentAgentIsNoted(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.settled()
-		is := func(err error) bool {
-			a.set(func(a *agent) { a.unreadable = err })
-			w.Observer.View(w.ctx, r)
-			return w.Observer.IsSilent(r.ID)
-		}
-		assert.False(t, is(presence.ErrTorn))
-		assert.True(t, is(fmt.Errorf("dial: %w", context.DeadlineExceeded)))
 		ended, end := context.WithCancel(w.ctx)
 		end()
-		a.set(func(a *agent) { a.unreadable = context.Canceled })
-		w.Observer.View(ended, r)
-		assert.True(t, w.Observer.IsSilent(r.ID), "nobody waited for the answer")
-		assert.False(t, is(nil))
+		was := w.Observer.Now
+		is := func(ctx context.Context, spent time.Duration, err error) bool {
+			a.set(func(a *agent) { a.unreadable = err })
+			now := was()
+			w.Observer.Now = func() time.Time {
+				now = now.Add(spent)
+				return now
+			}
+			defer func() { w.Observer.Now = was }()
+			w.Observer.View(ctx, r)
+			return w.Observer.IsSilent(r.ID)
+		}
+		assert.False(t, is(w.ctx, 0, presence.ErrTorn))
+		assert.False(t, is(ended, 0, context.Canceled), "the look was too short to know")
+		assert.True(t, is(w.ctx, 2*time.Second, context.DeadlineExceeded))
+		assert.True(t, is(ended, 0, context.Canceled), "as before")
+		assert.False(t, is(w.ctx, 2*time.Second, nil))
 	})
 }
 

@@ -64,12 +64,15 @@ func (o *Observer) IsSilent(id uuid.UUID) bool {
 	return is
 }
 
-// noteAnswer notes whether an agent has answered within its time.
-func (o *Observer) noteAnswer(ctx context.Context, id uuid.UUID, err error) {
+// silentAfter is longer than an agent that works needs for an answer.
+const silentAfter = 2 * time.Second
+
+// noteAnswer notes whether an agent has answered in the time that was spent.
+func (o *Observer) noteAnswer(ctx context.Context, id uuid.UUID, spent time.Duration, err error) {
 	switch {
-	case ctx.Err() != nil: // nobody waits for it
-	case errors.Is(err, context.DeadlineExceeded):
+	case err != nil && spent >= silentAfter:
 		o.silent.Store(id, true)
+	case err != nil && ctx.Err() != nil: // the look was too short to know
 	default:
 		o.silent.Delete(id)
 	}
@@ -105,8 +108,9 @@ func (o *Observer) View(ctx context.Context, r session.Record) View {
 	b := *r.Binding
 	v.Agent, v.Half = evidence.AgentOf(b, o.Processes.Liveness(b.Agent), o.Processes.Liveness)
 	if v.Agent == process.Alive {
+		asked := o.Now()
 		f, err := by.Presence(ctx, b.Writer().PID)
-		o.noteAnswer(ctx, r.ID, err)
+		o.noteAnswer(ctx, r.ID, o.Now().Sub(asked), err)
 		if v.State = StateOf(b.Writer(), f, err); v.State.Word != "" {
 			o.noteWord(by.Product, f.Version, v.State.Word)
 		}
