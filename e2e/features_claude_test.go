@@ -188,7 +188,7 @@ func claudeCommands() []feature {
 		{name: "/model", always: true, lists: "needs you", holds: "has something open", steps: []act{{say: "/model", hears: "Select model"}},
 			leaves: []act{{leave: true, then: "Kept model"}}},
 		{name: "/background", steps: []act{{say: "//background", hears: "switched this command off"}}},
-		{name: "/tui classic", steps: []act{{say: "/tui classic", idle: true}}, fails: "texts are held afterwards, because ccbot cannot see whether the session takes one"},
+		{name: "/tui classic", steps: []act{{say: "/tui classic", shows: "classic renderer", idle: true}}, always: true},
 		{name: "/release-notes", steps: []act{{say: "/release-notes", hears: "See the full changelog"}}},
 	}
 	for _, command := range []string{"/config", "/permissions", "/mcp", "/agents", "/tasks", "/memory", "/rewind", "//resume", "/export", "/fast", "/effort", "/theme",

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/internal/logkey"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/typing"
@@ -143,7 +144,7 @@ func (w *work) look(ctx context.Context, head *typing.Prompt) error {
 		w.term.Refresh(ctx)
 	}
 	w.watchAgent(*w.r)
-	if err := errors.Join(w.keepUp(ctx), w.followMoved(ctx), w.keepFolder(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
+	if err := errors.Join(w.keepProgram(), w.keepUp(ctx), w.followMoved(ctx), w.keepFolder(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
 		return err
 	}
 	if head != nil {
@@ -153,6 +154,21 @@ func (w *work) look(ctx context.Context, head *typing.Prompt) error {
 	w.prompts.NoteStill()
 	w.term.View.Tidied = w.recall().tidied
 	return nil
+}
+
+// keepProgram notes the name under which the bound process has started its program again, as Claude Code does when it changes its
+// renderer: pid and start stay, but tmux shows another name. Any other program in front of the pane leaves the binding as it is.
+func (w *work) keepProgram() error {
+	b, v := w.r.Binding, w.term.View
+	if w.r.State != session.Running || v.Fate != view.PaneOurs || view.InFront(*w.r, v) || w.Evidence.AgentAlive(*b) != process.Alive {
+		return nil
+	}
+	if p, err := w.Processes.Inspect(b.Agent.PID); err != nil || p.Identity != b.Agent || !p.IsNamed(v.Pane.Command) {
+		return nil // the name of another process, or one that has just ended
+	}
+	b.Command = v.Pane.Command
+	w.bindProgram()
+	return w.save()
 }
 
 // act carries out a decision.

@@ -14,6 +14,7 @@ import (
 	"ccbot/agent/claude/presence"
 	"ccbot/hooks"
 	"ccbot/internal/hookwire"
+	"ccbot/internal/process"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view/viewtest"
@@ -206,6 +207,22 @@ func TestP7_GuardRefusesPaste(t *testing.T) {
 		w.Wake(r.ID)
 		w.pass(time.Second)
 		assert.Equal(t, []string{viewtest.Said}, a.heard())
+	})
+}
+
+// Claude Code starts its own program again when it changes its renderer: the process stays, and tmux shows another name. A program that
+// only has that process behind it gets no text.
+func TestAgentThatStartedItselfAgainGetsText(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		w.tmux.Change(a.pane, func(p *tmux.Pane) { p.Command = "claude.exe" })
+		w.held(r, "k", viewtest.Said)
+		w.pass(time.Minute)
+		assert.Empty(t, a.heard(), "the bound process does not have that name")
+		w.processes.Change(a.id.PID, func(p *process.Process) { p.Args = []string{"/opt/agent/claude.exe", "--permission-mode", "default"} })
+		w.pass(time.Minute)
+		assert.Equal(t, []string{viewtest.Said}, a.heard())
+		assert.Equal(t, "claude.exe", w.get(r.ID).Binding.Command)
 	})
 }
 

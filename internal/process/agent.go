@@ -58,6 +58,15 @@ func program(args []string) string {
 	return filepath.Base(strings.TrimPrefix(args[0], "-"))
 }
 
+// IsNamed reports whether a terminal's list of processes shows this one under a name: that of its program, or the kernel's.
+func (p Process) IsNamed(name string) bool {
+	if name == "" || len(p.Args) == 0 {
+		return false
+	}
+	called, _, _ := strings.Cut(p.Args[0], " ")
+	return name == program([]string{called}) || name == p.Comm
+}
+
 func (a AgentNames) has(path string) bool {
 	if path == "" {
 		return false
