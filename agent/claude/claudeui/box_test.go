@@ -92,6 +92,7 @@ func TestP7_ReadyOnlyWithALiveBox(t *testing.T) {
 		{"a limit of the account", boxed(60, "", "  ⚠ Usage limit reached · limit resets 9:23pm\n    Continuing automatically at 9:23pm · Esc to cancel\n"+manual, empty), true, true},
 		{"a limit that has just ended", boxed(60, "", "  ⚠ Usage limit reached · limit resets 8:28pm\n    Continuing shortly · Esc to cancel\n"+manual, empty), true, true},
 		{"the help of ?", boxed(60, "", "  ! for shell mode        esc esc to clear input             ctrl+shift+_ to undo\n  / for commands          shift+tab to cycle modes           ctrl+z to suspend\n", empty), true, true},
+		{"the help of ? in 2.1.128", boxed(60, "", "  ! for shell mode        double tap esc to clear input      ctrl + shift + _ to undo\n  / for commands          shift + tab to auto-accept edits   ctrl + z to suspend\n  /btw for side question  backslash (\\) + return (⏎) for     alt + o to toggle fast mode\n", empty), true, true},
 		{"a page that Esc clears", boxed(60, "", "  Type to filter · Esc to clear\n", empty), false, false},
 		{"the same hint without a limit", boxed(60, "", "    Continuing automatically at 9:23pm · Esc to cancel\n"+manual, empty), false, false},
 		{"a limit that asks something", boxed(60, "", "  ⚠ Usage limit reached · limit resets 9:23pm\n    Wait · Esc to cancel\n"+manual, empty), false, false},

@@ -18,8 +18,8 @@ var (
 	// submits finds hints that Enter or Esc do not go into the box. The box's own footer only says
 	// "esc to interrupt" and "esc to undo".
 	submits = lazyregexp.New(`\b(?:enter|return|esc|escape) to\b ?(\S*)`)
-	// helps is in the help that "?" opens below the box, which takes keys as before.
-	helps = lazyregexp.New(`\besc esc to clear input\b`)
+	// helps is in the help that "?" opens below the box, which takes keys as before (2.1.128: "double tap esc").
+	helps = lazyregexp.New(`\b(?:esc|double tap) esc to clear input\b`)
 	// keyHint finds the hints at the foot of any dialog.
 	keyHint = lazyregexp.New(`(?:\b(?:enter|return|esc|escape|tab|space|shift\+tab|ctrl\+\S)|↑/↓|←/→|arrow keys) to \S`)
 	// enterHint finds the hint that Enter chooses the selected row. A form has none: in its fields

@@ -51,6 +51,8 @@ func TestFailureRemainsUntilContinued(t *testing.T) {
 			talk.Failure{Kind: talk.FailedRequest, Text: "API Error: Repeated 529 Overloaded errors."}},
 		{"keys of other types", asks + errs("API Error: 400", `"error":{"type":"x"},"quotaLimits":[1]`), talk.Failure{Kind: talk.FailedRequest, Text: "API Error: 400"}},
 		{"a hook", asks + blocked("not on Fridays", "go") + "\n", talk.Failure{Kind: talk.FailedHook, Text: "not on Fridays"}},
+		{"the end of the failed turn, which 2.1.128 writes too", asks + loggedOut + turnEnd, talk.Failure{Kind: talk.FailedLogin, Text: "Not logged in · Please run /login"}},
+		{"the end of a later turn", asks + loggedOut + turnEnd + asks + reply("m", "fine") + turnEnd, talk.Failure{}},
 		{"the next prompt", loggedOut + asks, talk.Failure{}},
 		{"an answer, as after the end of a limit", limited + reply("m", "fine"), talk.Failure{}},
 		{"a login", loggedOut + login, talk.Failure{}},

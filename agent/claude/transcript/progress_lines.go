@@ -150,8 +150,10 @@ func (t *tally) see(item jsonl.Item, result span) {
 	case jsonl.ToolResult:
 		t.result(item, result)
 	case jsonl.TurnEnd:
+		if t.Failed != (talk.Failure{}) {
+			return // 2.1.128 writes it also after the error that has ended the turn
+		}
 		t.TurnsWell++
-		t.Failed = talk.Failure{}
 	}
 	if item.Failure != (talk.Failure{}) {
 		t.Failed = item.Failure
