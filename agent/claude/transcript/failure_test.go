@@ -18,6 +18,9 @@ func errs(text, says string) string {
 		`"}],"usage":{"output_tokens":0}},` + says + `,"isApiErrorMessage":true}` + "\n"
 }
 
+// stamped gives a line a time.
+func stamped(line, at string) string { return strings.Replace(line, "{", `{"timestamp":"`+at+`",`, 1) }
+
 // The lines are those that 2.1.328 writes, without what is not read.
 func TestFailureRemainsUntilContinued(t *testing.T) {
 	const (
@@ -52,6 +55,8 @@ func TestFailureRemainsUntilContinued(t *testing.T) {
 		{"keys of other types", asks + errs("API Error: 400", `"error":{"type":"x"},"quotaLimits":[1]`), talk.Failure{Kind: talk.FailedRequest, Text: "API Error: 400"}},
 		{"a hook", asks + blocked("not on Fridays", "go") + "\n", talk.Failure{Kind: talk.FailedHook, Text: "not on Fridays"}},
 		{"the end of the failed turn, which 2.1.128 writes too", asks + loggedOut + turnEnd, talk.Failure{Kind: talk.FailedLogin, Text: "Not logged in · Please run /login"}},
+		{"a first prompt that 2.1.128 writes after its turn", stamped(loggedOut, "2026-11-20T17:28:43.9Z") + turnEnd + stamped(asks, "2026-11-20T17:28:43.7Z"),
+			talk.Failure{Kind: talk.FailedLogin, Text: "Not logged in · Please run /login"}},
 		{"the end of a later turn", asks + loggedOut + turnEnd + asks + reply("m", "fine") + turnEnd, talk.Failure{}},
 		{"the next prompt", loggedOut + asks, talk.Failure{}},
 		{"an answer, as after the end of a limit", limited + reply("m", "fine"), talk.Failure{}},

@@ -133,6 +133,9 @@ func (t *tally) answered(l *entry) {
 func (t *tally) see(item jsonl.Item, result span) {
 	switch item.Kind {
 	case jsonl.UserPrompt:
+		if item.Time.Before(t.LastTurnAt) {
+			return // 2.1.128 writes the first prompt of a file after the error that has ended its turn
+		}
 		t.release() // a call that still has no result never gets one
 		t.OpenTurn, t.Failed = &history.Turn{At: item.Time}, talk.Failure{}
 	case jsonl.LocalCommand:
