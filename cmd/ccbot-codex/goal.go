@@ -5,6 +5,7 @@ import (
 	"net"
 	"time"
 
+	"ccbot/agent/codex/greeting"
 	"ccbot/internal/jsonrpc"
 )
 
@@ -25,11 +26,7 @@ func pauseGoal(ctx context.Context, socket, conversation string) error {
 		return err
 	}
 	defer c.Close()
-	hello := map[string]any{"clientInfo": map[string]string{"name": "ccbot", "title": "ccbot", "version": "1"}, "capabilities": map[string]bool{"experimentalApi": true}}
-	if err := c.Call(ctx, "initialize", hello, nil); err != nil {
-		return err
-	}
-	if err := c.Send(ctx, jsonrpc.Message{Method: "initialized"}); err != nil {
+	if _, err := greeting.Greet(ctx, c); err != nil {
 		return err
 	}
 	var found struct {

@@ -54,7 +54,7 @@ var layers = [][]string{
 	{"try/demoagent/script", "try/demoagent/terminal"},
 	{"agent/claude/transcript"},
 	{"agent/jsonl", "internal/control", "internal/prompts", "internal/session"}, // a record is kept in the port's types
-	{"agent/claude/claudeask", "agent/claude/claudeflags", "agent/claude/claudekeys", "agent/claude/claudeui", "agent/claude/presence", "agent/claude/slashcommand", "internal/process"},
+	{"agent/claude/claudeask", "agent/claude/claudeflags", "agent/claude/claudekeys", "agent/claude/claudeui", "agent/claude/presence", "agent/claude/slashcommand", "agent/codex/greeting", "internal/process"},
 	{"agent"},
 	{"agent/history", "agent/witness"},
 	{"bot/alias", "port"},
@@ -80,8 +80,8 @@ var sideways = map[[2]string]string{
 
 // only lists packages that may import no other package of the module.
 var only = map[string][]string{
-	"cmd/ccbot-hook":         {"internal/hookwire"}, // it starts at every prompt: small, and nothing that can wait
-	"cmd/ccbot-codex":        {"internal/jsonrpc"},  // its children have a terminal, and need nothing else of ccbot
+	"cmd/ccbot-hook":         {"internal/hookwire"},                        // it starts at every prompt: small, and nothing that can wait
+	"cmd/ccbot-codex":        {"agent/codex/greeting", "internal/jsonrpc"}, // its children have a terminal, and need nothing else of ccbot
 	"i18n":                   nil,
 	"internal/hookwire":      {"internal/procstat"}, // one reader of /proc for the table and the hook
 	"internal/procstat":      nil,

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ccbot/agent/codex/greeting"
 	"ccbot/internal/jsonrpc"
 	"ccbot/internal/process"
 	"ccbot/internal/sockpeer"
@@ -70,26 +71,11 @@ func Dial(ctx context.Context, processes Processes, pid int, start uint64) (*Con
 	if err != nil {
 		return nil, fmt.Errorf("appserver: %w", err)
 	}
-	c := &Conn{Conn: open}
-	if err := c.greet(ctx); err != nil {
-		return nil, errors.Join(err, c.Close())
+	version, err := greeting.Greet(ctx, open)
+	if err != nil {
+		return nil, errors.Join(wrap(err), open.Close())
 	}
-	return c, nil
-}
-
-// greet introduces ccbot. The server answers with "ccbot/VERSION (system) …".
-func (c *Conn) greet(ctx context.Context) error {
-	hello := map[string]any{"clientInfo": map[string]string{"name": "ccbot", "title": "ccbot", "version": "1"},
-		"capabilities": map[string]bool{"experimentalApi": true}}
-	var server struct {
-		UserAgent string `json:"userAgent"`
-	}
-	if err := c.call(ctx, "initialize", hello, &server); err != nil {
-		return err
-	}
-	product, _, _ := strings.Cut(server.UserAgent, " ")
-	_, c.version, _ = strings.Cut(product, "/")
-	return c.send(ctx, jsonrpc.Message{Method: "initialized"})
+	return &Conn{Conn: open, version: version}, nil
 }
 
 func (c *Conn) call(ctx context.Context, method string, params, result any) error {
