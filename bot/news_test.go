@@ -58,7 +58,6 @@ func tellings() map[string]reported {
 		"held_budget": {says: name(i18n.HeldBudget), reply: true},
 		"held_costs":  {says: name(i18n.HeldCosts), reply: true},
 		"held_small":  {says: name(i18n.HeldSmall), reply: true},
-		"held_goal":   {says: name(i18n.HeldGoal), reply: true},
 		"Unproven":    {says: name(i18n.Unproven), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
 		"TakenBack":   {says: name(i18n.StopAsk), reply: true, buttons: []i18n.Key{i18n.ButtonSendAgain, i18n.ButtonDrop}},
 		"Failed":      {says: name(i18n.FailedStart, i18n.ReceiptWaiting), buttons: []i18n.Key{i18n.ButtonResume}},

@@ -347,6 +347,18 @@ func TestP8_StartRedrawsChangedQueue(t *testing.T) {
 	}, "one", "two")
 }
 
+// TestP4_TextBehindGoalPausesIt: what a text waits for follows from what the agent does.
+func TestP4_TextBehindGoalPausesIt(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		now := talk.Activity{Phase: talk.PhaseWorking, What: talk.Pursuing}
+		require.NoError(t, q.SessionNews(t.Context(), q.r, news.Held{Why: news.Queued, Now: now, Prompt: talk.Prompt{Key: q.all[0].Key}}))
+		q.Work(t)
+		m := q.Shows(t, q.Telegram.LastID())
+		assert.Contains(t, m.Text.Text, q.Named(i18n.HeldGoal, "api"))
+		assert.Equal(t, q.WordsOf(i18n.ButtonPauseGoal), chattest.Words(m))
+	}, "one")
+}
+
 // The message that says that a prompt is queued interrupts the turn for it, and loses the button
 // when the prompt is sent.
 func TestP4_QueuedPromptsButtonInterrupts(t *testing.T) {

@@ -24,7 +24,7 @@ var heldTexts = map[news.Wait]i18n.Key{
 	news.Queued: i18n.Queued, news.HeldBash: i18n.HeldBash,
 	news.HeldUnknown: i18n.HeldUnknown, news.HeldScroll: i18n.HeldScroll, news.HeldKeys: i18n.HeldKeys,
 	news.HeldSync: i18n.HeldSync, news.HeldSmall: i18n.HeldSmall, news.HeldBudget: i18n.HeldBudget,
-	news.HeldCosts: i18n.HeldCosts, news.HeldGoal: i18n.HeldGoal,
+	news.HeldCosts: i18n.HeldCosts,
 }
 
 // onNews reports the outcome of prompts, and a person's draft in the box.
@@ -90,13 +90,13 @@ func reportHeld(ctx context.Context, p *Prompts, e inbox.Entry, r port.Session, 
 		return err
 	}
 	switch n.Why {
-	case news.HeldGoal:
-		if e.State == inbox.Held {
-			return p.ask(ctx, facts{Reason: pursuing}, e, r)
-		}
 	case news.Queued:
+		why := facts{Reason: queued}
+		if n.Now.What == talk.Pursuing {
+			why.Reason = pursuing
+		}
 		if e.State == inbox.Held { // otherwise its text is in the box
-			return p.ask(ctx, facts{Reason: queued}, e, r)
+			return p.ask(ctx, why, e, r)
 		}
 	case news.HeldDraft:
 		return p.ask(ctx, facts{Reason: draft}, e, r)

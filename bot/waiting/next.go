@@ -20,7 +20,7 @@ func IsNext(c *chat.Chat, entry func(key string) (inbox.Entry, error), r port.Se
 		case err != nil:
 			return false
 		case e.State == inbox.Held: // a person has to settle anything else that it waits for
-			return !slices.ContainsFunc(e.Reported, func(why news.Wait) bool { return why != news.Queued && why != news.HeldGoal })
+			return !slices.ContainsFunc(e.Reported, func(why news.Wait) bool { return why != news.Queued })
 		}
 		return e.Typing != nil && e.Typing.Path == end.Path && e.Typing.Offset > end.Offset
 	})

@@ -82,9 +82,7 @@ func decideCall(v view.View, p *Prompt) Decision {
 		return Decision{Act: Type, Again: view.Soon}
 	case waited < queueNotice:
 		return Decision{Again: queueNotice - max(waited, 0)}
-	case v.Pursues && v.Phase() != talk.PhaseUnknown: // between two turns it is idle for milliseconds
-		return Decision{Act: Hold, Why: news.HeldGoal, Again: view.HoldPace}
-	case v.Phase() == talk.PhaseWorking:
+	case v.Phase() == talk.PhaseWorking, v.Pursues && v.Phase() != talk.PhaseUnknown: // between two turns of a goal it is idle for milliseconds
 		return Decision{Act: Hold, Why: news.Queued, Again: view.HoldPace}
 	}
 	return Decision{Act: Hold, Why: news.HeldUnknown, Again: view.HoldPace}

@@ -67,9 +67,9 @@ func TestP4_DecideCall(t *testing.T) {
 	}{
 		{"idle", viewtest.Free(), time.Minute, Type, ""},
 		{"it works", viewtest.Free(busy), time.Minute, Hold, news.Queued},
-		{"it pursues a goal", viewtest.Free(busy, pursues), time.Minute, Hold, news.HeldGoal},
+		{"it pursues a goal", viewtest.Free(busy, pursues), time.Minute, Hold, news.Queued},
 		{"for a moment only", viewtest.Free(busy, pursues), time.Second, Wait, ""},
-		{"between two turns, as the screen still shows one", viewtest.Free(drawn, pursues), time.Minute, Hold, news.HeldGoal},
+		{"between two turns, as the screen still shows one", viewtest.Free(drawn, pursues), time.Minute, Hold, news.Queued},
 		{"between two turns", viewtest.Free(pursues), time.Minute, Type, ""},
 		{"nobody knows", view.View{Now: viewtest.Noon, Pursues: true}, time.Minute, Hold, news.HeldUnknown},
 	} {

@@ -28,7 +28,6 @@ const (
 	HeldDialog  Wait = "held_dialog"  // after a dialog, or a subagent's request
 	HeldBudget  Wait = "held_budget"  // a cap of the session is reached
 	HeldCosts   Wait = "held_costs"   // the session has a cap, and its cost is unknown
-	HeldGoal    Wait = "held_goal"    // the agent pursues a goal, and takes no text before that is paused or reached
 	HeldKeys    Wait = "held_keys"    // the person's key bindings have no key that submits a text
 )
 
