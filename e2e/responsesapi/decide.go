@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ccbot/try/demoagent/script"
 )
 
 // Reply is the answer of the stand-in: text, then the call of a tool, or an error.
@@ -54,6 +56,7 @@ type Entry struct {
 //	plan X      a plan with the one step X, after the text "Here it is."
 //	look        "pictures: N", how many the last message of the person has
 //	draw        a picture, after the text "Here it is."
+//	long N      N characters, in numbered lines
 //	slow N      "slow word" over and over for N seconds
 //	error N     an API error with HTTP status N
 //	limit       the error of an account that has used what it may use
@@ -114,6 +117,8 @@ func decide(r Request) Reply {
 		return Reply{Text: "pictures: " + strconv.Itoa(lastPictures(r))}
 	case "draw":
 		return Reply{Text: "Here it is.", Tool: draws}
+	case "long":
+		return Reply{Text: script.Long(number(rest, 5000))}
 	case "slow":
 		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
 	case "error":

@@ -48,7 +48,7 @@ type Binding struct {
 	Window string           `json:"window"`
 	Pane   string           `json:"pane"`
 	Agent  process.Identity `json:"agent"`
-	// Command is tmux's pane_current_command once the agent was ready.
+	// Command is tmux's pane_current_command once the agent was ready, or since its process has started its program again.
 	Command string    `json:"command,omitempty"`
 	BoundAt time.Time `json:"bound_at"`
 	// Exe and ArgvDigest (a SHA-256 of the arguments, in hex) describe the agent's process when it
