@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -167,7 +168,7 @@ func TestFailureIsNotedAndLimitEnds(t *testing.T) {
 		w.held(r, "k", viewtest.Said)
 		w.pass(time.Second)
 		assert.Equal(t, []string{viewtest.Said}, a.heard(), "a failure holds up nothing")
-		got = turn(userLine(viewtest.Said) + "\n" + assistantLine + "\n" + turnEndLine)
+		got = turn(strings.Replace(userLine(viewtest.Said), "{", `{"permissionMode":"default",`, 1) + "\n" + assistantLine + "\n" + turnEndLine)
 		assert.Equal(t, talk.Activity{Phase: talk.PhaseIdle}, view.Noted(got))
 	})
 }
