@@ -129,6 +129,11 @@ func atALimitIn(t *testing.T, set conversation.Settings, text string, test func(
 	})
 }
 
+// moves is an answer with its tokens, as the agent writes it: it ends the limit.
+func moves(text string) string {
+	return strings.Replace(chattest.Says(text), `"message":{`, `"message":{"usage":{"output_tokens":1},`, 1)
+}
+
 func (w *limited) writes(line string) {
 	w.t.Helper()
 	chattest.Grow(w.t, w.c, line)
@@ -295,9 +300,9 @@ func TestP4_OtherEventCancelsPlannedPrompt(t *testing.T) {
 			w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase = "unknown" })
 		}, "Nothing was sent to api: state unknown."},
 		{"somebody has typed, and the agent is done", func(w *limited) {
-			w.writes(chattest.PromptLine("something else") + chattest.Says("done") + chattest.TurnEnd)
+			w.writes(chattest.PromptLine("something else") + moves("done") + chattest.TurnEnd)
 		}, "api has moved on since the limit, so nothing was sent."},
-		{"Claude Code has gone on by itself", func(w *limited) { w.writes(chattest.Says("on I go") + chattest.TurnEnd) },
+		{"Claude Code has gone on by itself", func(w *limited) { w.writes(moves("on I go") + chattest.TurnEnd) },
 			"api has moved on since the limit, so nothing was sent."},
 		{"another limit has come", func(w *limited) {
 			w.writes(fmt.Sprintf(`{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","quotaLimits":{"resetsAt":%d},`+
@@ -397,7 +402,7 @@ func TestKilledOfferIsMadeAtStart(t *testing.T) {
 				`"message":{"content":[{"type":"text","text":"limit"}],"usage":{}}}`+"\n", until.Unix())
 		}
 		until := time.Now().Add(time.Hour)
-		for name, said := range map[string]string{"api": limit(until), "past": limit(time.Now().Add(-time.Hour)), "on": limit(until) + chattest.Says("on") + chattest.TurnEnd} {
+		for name, said := range map[string]string{"api": limit(until), "past": limit(time.Now().Add(-time.Hour)), "on": limit(until) + moves("on") + chattest.TurnEnd} {
 			id := uuid.New()
 			c := chattest.TranscriptOf(t, id.String()+".jsonl", chattest.PromptLine("go")+said)
 			r := w.Session(t, name, session.Running)

@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/offer"
 	"ccbot/cmd/ccbot/engine"
 	"ccbot/cmd/ccbot/reply"
+	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	accepted "ccbot/internal/prompts"
 	"ccbot/lifecycle/outcome"
@@ -108,9 +109,10 @@ func (p *prompts) outcomeOf(key string) (outcome.Prompt, error) {
 	return reply.PromptOf(e, finished), nil
 }
 
-// offers offers entries to the engine of this machine.
+// offers offers entries to the engine of this machine. They move no session: nobody has just written them.
 func (p *prompts) offers(to offer.Engines) offer.Prompts {
-	return offer.Prompts{Entries: p.inbox, Engines: to, MachineOf: func(uuid.UUID) string { return "" }}
+	return offer.Prompts{Entries: p.inbox, Engines: to, MachineOf: func(uuid.UUID) string { return "" },
+		Home: func(inbox.Entry, uuid.UUID) address.Conversation { return address.Conversation{} }}
 }
 
 // unlessUnread returns err unless it only says that some entries were not read.
