@@ -268,6 +268,36 @@ func TestP7_BudgetLeavesDialogAlone(t *testing.T) {
 	})
 }
 
+// A session that is shown elsewhere keeps the budgets that it was started with, and a change of those counts at once.
+func TestBudgetsStayWithSession(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 1, DayBudget: 3}, 0, func(w *budgeted) {
+		w.spends(2)
+		assert.Equal(w.t, port.BudgetSpent, w.told())
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Move(chattest.InGroup) })
+		assert.Equal(w.t, port.BudgetSpent, w.told(), "a move loosens nothing")
+		require.NoError(w.t, w.Chats.Set(chattest.Ours, func(s *conversation.Settings) { s.SessionBudget = 100 }))
+		assert.Equal(w.t, port.BudgetSpent, w.told(), "nor does a chat that it was not started in")
+		require.NoError(w.t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.SessionBudget = 5 }))
+		assert.Equal(w.t, port.BudgetLeft, w.told())
+		w.Telegram.Forget()
+		w.spends(4)
+		_, m := w.last()
+		assert.Contains(w.t, m.Text.Text, "Budget of the day of the chat that started api: $4.00 of $3.00 used.")
+		assert.Equal(w.t, chattest.InGroup, m.To)
+	})
+}
+
+// A session of a group has the budgets of its starter until the group chooses its own.
+func TestGroupHasBudgets(t *testing.T) {
+	withBudget(t, conversation.Settings{SessionBudget: 1}, 0, func(w *budgeted) {
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		w.spends(2)
+		assert.Equal(w.t, port.BudgetSpent, w.told())
+		require.NoError(w.t, w.Chats.Set(chattest.Ours, func(s *conversation.Settings) { s.SessionBudget = 10 }))
+		assert.Equal(w.t, port.BudgetLeft, w.told())
+	})
+}
+
 func TestStopOfBudgetTakesPromptsBack(t *testing.T) {
 	withBudget(t, conversation.Settings{SessionBudget: 10}, 0, func(w *budgeted) {
 		w.Session(w.t, "web", session.Running)

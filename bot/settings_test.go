@@ -133,8 +133,9 @@ func TestGroupChoosesLanguage(t *testing.T) {
 		require.NoError(t, w.Pressing(t, by, id, text))
 		w.Work(t)
 	}
-	assert.Equal(t, "Settings\nLanguage: English (default)\nTime zone: time zone of the machine "+w.In(chattest.InGroup).Moment(w.Now())+" (default)\nQuiet hours: none\nPlain texts: prompts (default)", w.Shows(t, one).Text.Text)
-	assert.Equal(t, []string{"Language", "Time zone", "Quiet hours", "Plain texts", "‹ Back"}, chattest.Words(w.Shows(t, one)), "and nothing else")
+	assert.Equal(t, "Settings of this group, for all members\nLanguage: English (default)\nIdle limit: never (default)\nAt a limit: ask (default)\n"+
+		"Session budget: none\nDay budget: none\nTime zone: time zone of the machine "+w.In(chattest.InGroup).Moment(w.Now())+" (default)\nQuiet hours: none\nPlain texts: prompts (default)", w.Shows(t, one).Text.Text)
+	assert.Equal(t, []string{"Language", "Idle limit", "At a limit", "Session budget", "Day budget", "Time zone", "Quiet hours", "Plain texts", "‹ Back"}, chattest.Words(w.Shows(t, one)), "and nothing else")
 	press(chattest.Alice, one, "Language")
 	press(chattest.Bob, other, "Language")
 	press(chattest.Alice, one, "Русский")
@@ -406,7 +407,7 @@ func TestIdleLimitTravelsWithSession(t *testing.T) {
 		w.Records.Change(topic.ID, func(r *session.Record) {
 			r.Conversation = session.Conversation{ChatID: chattest.Alice, ThreadID: 5}
 		})
-		w.Records.Change(theirs.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		w.Records.Change(theirs.ID, func(r *session.Record) { r.Conversation, r.Owner = chattest.InGroup, chattest.Bob })
 		limits := func() (all []*time.Duration) {
 			synctest.Wait()
 			for _, r := range []session.Record{mine, topic, theirs} {

@@ -538,6 +538,7 @@ const (
 	ModeDefault               Key = "mode_default"
 	ModeAcceptEdits           Key = "mode_acceptEdits"
 	ModeHidden                Key = "mode_hidden"
+	SettingsOfGroup           Key = "settings_of_group"
 	SettingsTitle             Key = "settings_title"
 	SettingDefault            Key = "setting_default"
 	SettingLanguage           Key = "setting_language"

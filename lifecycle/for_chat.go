@@ -19,7 +19,7 @@ import (
 // Move shows a session in another conversation of the chat from now on.
 func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
 	return s.core.do(ctx, id, func(w *work) error {
-		w.r.Conversation = to
+		w.r.Move(to)
 		return w.save()
 	})
 }

@@ -36,6 +36,7 @@ type Session struct {
 	AgentSessionID uuid.UUID
 	ForkOf         uuid.UUID // Claude's id of the conversation that it copied
 	Conversation   address.Conversation
+	Terms          int64  `json:",omitempty"` // the chat whose limits hold for it; 0: that of Conversation
 	Owner          int64  // the person who started it
 	Origin         string // key of the start request
 	Window         string // the window of its agent, for people; empty: unknown
@@ -91,7 +92,7 @@ func (s Session) PlaceOf(turn talk.Cursor) address.Conversation {
 // is called, the conversation that shows it, and what waits there. Stored news have none of these,
 // so that a person who changes or deletes them leaves nothing behind there.
 func (s Session) WithPresent(now Session) Session {
-	s.Name, s.FormerNames, s.Conversation, s.Owner = now.Name, now.FormerNames, now.Conversation, now.Owner
+	s.Name, s.FormerNames, s.Conversation, s.Terms, s.Owner = now.Name, now.FormerNames, now.Conversation, now.Terms, now.Owner
 	s.Cursors, s.Earlier, s.Prompts, s.Can, s.Loop = now.Cursors, now.Earlier, now.Prompts, now.Can, now.Loop
 	return s
 }

@@ -16,13 +16,14 @@ type scope string
 
 const (
 	ofSession scope = "session"
-	ofChat    scope = "chat"    // a day of a chat
+	ofChat    scope = "chat"    // a day of a chat, or of the person who started the session
 	ofMachine scope = "machine" // a day of all sessions
 )
 
 // account is a cap, and what was used of it.
 type account struct {
 	Scope    scope
+	Purse    int64   // of ofChat: the chat
 	ID       string  // the name of the account: it is another one on another day
 	Cap      float64 // in dollars, with what people have added
 	Cost     float64 // in dollars
@@ -60,16 +61,16 @@ func costsOf(rep talk.Report) costs {
 	return costs{of(rep.Spans[0]), of(rep.Spans[len(rep.Spans)-1])}
 }
 
-// accounts returns the accounts of a session, with caps. chatOf returns the chat of a session, and
-// added what people have added to the cap of an account.
+// accounts returns the accounts of a session, with caps. purseOf returns the chat in whose day a session
+// counts, and added what people have added to the cap of an account.
 func (c costs) accounts(r port.Session, set conversation.Settings, machine float64, now time.Time,
-	chatOf func(uuid.UUID) int64, added func(id string) float64) (all []account) {
-	day := now.Local().Format(time.DateOnly)
+	purseOf func(uuid.UUID) int64, added func(id string) float64) (all []account) {
+	day, purse := now.Local().Format(time.DateOnly), purseOf(r.ID)
 	add := func(s scope, id string, limit float64, counts func(uuid.UUID) bool, from map[uuid.UUID]talk.Sum) {
 		if limit <= 0 {
 			return
 		}
-		a := account{Scope: s, ID: string(s) + "-" + id, Cap: limit}
+		a := account{Scope: s, ID: string(s) + "-" + id, Cap: limit, Purse: purse}
 		a.Cap += added(a.ID)
 		for session, sum := range from {
 			if counts(session) {
@@ -80,8 +81,7 @@ func (c costs) accounts(r port.Session, set conversation.Settings, machine float
 		all = append(all, a)
 	}
 	add(ofSession, r.ID.String(), set.SessionBudget, func(id uuid.UUID) bool { return id == r.ID }, c.whole)
-	chat := r.Conversation.ChatID
-	add(ofChat, strconv.FormatInt(chat, 10)+"-"+day, set.DayBudget, func(id uuid.UUID) bool { return chatOf(id) == chat }, c.today)
+	add(ofChat, strconv.FormatInt(purse, 10)+"-"+day, set.DayBudget, func(id uuid.UUID) bool { return purseOf(id) == purse }, c.today)
 	add(ofMachine, day, machine, func(uuid.UUID) bool { return true }, c.today)
 	return all
 }

@@ -91,15 +91,15 @@ func (b *Budget) Wake() {
 
 // capped reports whether a session has a cap.
 func (b *Budget) capped(r port.Session) bool {
-	return b.chat.Book.Settings(r.Conversation.ChatID).Budget(b.chat.Book.DayBudget) != port.BudgetNone
+	return b.chat.Book.Limits(r).Budget(b.chat.Book.DayBudget) != port.BudgetNone
 }
 
 func (b *Budget) accounts(c costs, r port.Session) []account {
-	chatOf := func(id uuid.UUID) int64 {
+	purseOf := func(id uuid.UUID) int64 {
 		r, _ := b.chat.Book.Records.Get(id)
-		return r.Conversation.ChatID
+		return b.chat.Book.Purse(r)
 	}
-	return c.accounts(r, b.chat.Book.Settings(r.Conversation.ChatID), b.chat.Book.DayBudget, b.chat.Now(), chatOf, b.added)
+	return c.accounts(r, b.chat.Book.Limits(r), b.chat.Book.DayBudget, b.chat.Now(), purseOf, b.added)
 }
 
 // added returns what people have added to the cap of an account.
@@ -198,7 +198,11 @@ func (b *Budget) compare(ctx context.Context, pass *machine.Pass, capped []port.
 
 // used has the words about the use of an account.
 func used(w chat.Phrases, r port.Session, a account) i18n.Args {
-	return i18n.Args{"What": w.Say(i18n.BudgetKey.Of(string(a.Scope)), i18n.Args{"Name": r.Name}), "Cost": w.Dollars(a.Cost, 2), "Cap": w.Dollars(a.Cap, 2)}
+	scope := string(a.Scope)
+	if a.Scope == ofChat && a.Purse != r.Conversation.ChatID {
+		scope = "start"
+	}
+	return i18n.Args{"What": w.Say(i18n.BudgetKey.Of(scope), i18n.Args{"Name": r.Name}), "Cost": w.Dollars(a.Cost, 2), "Cap": w.Dollars(a.Cap, 2)}
 }
 
 // Lines returns what the live sessions of a chat have used of each budget, one a line, those of the

@@ -24,12 +24,12 @@ func (i *Idle) TellLimits(ctx context.Context) error {
 }
 
 // after returns how long a session may be idle before its machine archives it: 0 while a prompt is
-// planned, otherwise the choice of its chat; nil: there is none.
+// planned, otherwise the choice that it was started with; nil: there is none.
 func (i *Idle) after(r port.Session) *time.Duration {
 	if i.plans(r.ID) {
 		return new(time.Duration)
 	}
-	return i.chat.Book.Settings(r.Conversation.ChatID).IdleAfter
+	return i.chat.Book.Limits(r).IdleAfter
 }
 
 func equal(a, b *time.Duration) bool { return a == b || a != nil && b != nil && *a == *b }

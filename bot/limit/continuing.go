@@ -198,9 +198,9 @@ func (l *Continuing) offer(ctx context.Context) (all error) {
 	return all
 }
 
-// atLimit returns the setting of a session's chat.
+// atLimit returns the setting that a session was started with.
 func (l *Continuing) atLimit(r port.Session) string {
-	return l.chat.Book.Settings(r.Conversation.ChatID).AtLimit
+	return l.chat.Book.Limits(r).AtLimit
 }
 
 // card returns the card.Content of a plan. A card without a plan and without an offer also expires.

@@ -222,7 +222,8 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	if refused != nil {
 		return r, refused, nil
 	}
-	q.Agent, q.Conversation, q.With, q.Budget = by, at, chosen(can, set, q.With), set.Budget(s.chat.Book.DayBudget)
+	limits := s.chat.Book.Limits(port.Session{Conversation: at, Owner: q.Owner})
+	q.Agent, q.Conversation, q.With, q.Budget = by, at, chosen(can, set, q.With), limits.Budget(s.chat.Book.DayBudget)
 	if r, refused = s.Agents.Start(ctx, q); refused != nil {
 		return r, refused, nil
 	}

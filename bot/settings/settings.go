@@ -84,11 +84,11 @@ type agents struct {
 // isGroup reports whether a chat is not one person's.
 func (s *Settings) isGroup(v chat.Visit) bool { return !s.chat.Book.IsAllowed(v.To.ChatID) }
 
-// offers reports whether a chat may choose a setting. A group has a language, a time zone, quiet
-// hours and its plain texts, which a person alone does not have.
+// offers reports whether a chat may choose a setting. A group has what holds for all who read it, and its
+// plain texts, which a person alone does not have.
 func (s *Settings) offers(o one, v chat.Visit, a agents) bool {
 	switch o.name {
-	case language, zone, quiet:
+	case language, zone, quiet, idleLimit, atLimit, sessionBudget, dayBudget:
 		return true
 	case texts:
 		return s.isGroup(v)
@@ -158,7 +158,11 @@ func (s *Settings) draw(ctx context.Context, visit chat.Visit) (chat.Screen, err
 		return screen, nil
 	}
 	screen := chat.Screen{Back: "menu"}
-	lines := []render.Text{render.Bold(v.Say(i18n.SettingsTitle))}
+	title := i18n.SettingsTitle
+	if s.isGroup(visit) {
+		title = i18n.SettingsOfGroup
+	}
+	lines := []render.Text{render.Bold(v.Say(title))}
 	var buttons []card.Option
 	for _, o := range all {
 		if !s.offers(o, visit, v.agents) {
@@ -231,11 +235,15 @@ func (s *Settings) do(ctx context.Context, v chat.Visit, value string) (chat.Ans
 
 // The settings that the rest of the package knows by name.
 const (
-	language = "language"
-	folder   = "folder"
-	notices  = "notices"
-	quiet    = "quiet"
-	texts    = "texts"
+	atLimit       = "limit"
+	dayBudget     = "day-budget"
+	idleLimit     = "idle"
+	language      = "language"
+	folder        = "folder"
+	notices       = "notices"
+	quiet         = "quiet"
+	sessionBudget = "session-budget"
+	texts         = "texts"
 )
 
 // limits are the idle limits that a person can choose; 0 means never.
@@ -278,7 +286,7 @@ var all = []one{
 		value:   func(s conversation.Settings) string { return s.Dir },
 		choices: folders,
 		choose:  func(s *conversation.Settings, value string, _ time.Time) { s.Dir = value }},
-	{name: "idle", title: i18n.SettingIdle, about: i18n.SettingIdleAbout, row: 3,
+	{name: idleLimit, title: i18n.SettingIdle, about: i18n.SettingIdleAbout, row: 3,
 		value: func(s conversation.Settings) string {
 			if s.IdleAfter == nil {
 				return ""
@@ -302,15 +310,15 @@ var all = []one{
 			return append([]choice{v.byDefault(name(v.configured.Steps).label)}, each.As([]string{"card", "off"}, name)...)
 		},
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.Steps = value }},
-	{name: "limit", title: i18n.SettingLimit, about: i18n.SettingLimitAbout, row: 2,
+	{name: atLimit, title: i18n.SettingLimit, about: i18n.SettingLimitAbout, row: 2,
 		value: func(s conversation.Settings) string { return s.AtLimit },
 		choices: func(v view) []choice {
 			return []choice{v.byDefault(v.Say(i18n.AtLimitAsk)), {conversation.Continue, v.Say(i18n.AtLimitContinue)},
 				{conversation.Stop, v.Say(i18n.AtLimitStop)}}
 		},
 		choose: func(s *conversation.Settings, value string, _ time.Time) { s.AtLimit = value }},
-	budgetOf("session-budget", i18n.SettingSessionBudget, i18n.SettingSessionBudgetAbout, func(s *conversation.Settings) *float64 { return &s.SessionBudget }),
-	budgetOf("day-budget", i18n.SettingDayBudget, i18n.SettingDayBudgetAbout, func(s *conversation.Settings) *float64 { return &s.DayBudget }),
+	budgetOf(sessionBudget, i18n.SettingSessionBudget, i18n.SettingSessionBudgetAbout, func(s *conversation.Settings) *float64 { return &s.SessionBudget }),
+	budgetOf(dayBudget, i18n.SettingDayBudget, i18n.SettingDayBudgetAbout, func(s *conversation.Settings) *float64 { return &s.DayBudget }),
 	timeZone,
 	{name: notices, title: i18n.SettingNotices, about: i18n.SettingNoticesAbout, row: 1,
 		value: func(s conversation.Settings) string { return s.Background },

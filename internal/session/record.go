@@ -175,7 +175,10 @@ type Record struct {
 	AgentSessionID    uuid.UUID    `json:"agent_session_id"`
 	EarlierSessionIDs []uuid.UUID  `json:"earlier_session_ids,omitempty"`
 	Conversation      Conversation `json:"conversation"`
-	Owner             int64        `json:"owner"` // the person who started it
+	// Terms is the chat whose budgets and limits hold for it; 0: that of Conversation, where it has been
+	// shown since its start.
+	Terms int64 `json:"terms,omitempty"`
+	Owner int64 `json:"owner"` // the person who started it
 	// Origin is the inbox key of the command that made the record, by which a replay finds it.
 	Origin string `json:"origin,omitempty"`
 	Final  State  `json:"final,omitempty"` // the state that stopping leads to
@@ -303,6 +306,14 @@ func (r *Record) GoOn(to Conversation, from talk.Cursor) {
 	})
 	if r.Conversation.ChatID != 0 && from.Path != "" {
 		r.Earlier = append(r.Earlier, talk.Shown{Until: from, In: r.Conversation})
+	}
+	r.Move(to)
+}
+
+// Move shows the session in another place. The limits that it was started with go with it.
+func (r *Record) Move(to Conversation) {
+	if r.Terms == 0 && to.ChatID != r.Conversation.ChatID {
+		r.Terms = r.Conversation.ChatID
 	}
 	r.Conversation = to
 }
