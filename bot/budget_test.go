@@ -287,14 +287,35 @@ func TestBudgetsStayWithSession(t *testing.T) {
 	})
 }
 
-// A session of a group has the budgets of its starter until the group chooses its own.
+// A session of a group has the budgets of its starter and of the group: the stricter one counts, and both days.
 func TestGroupHasBudgets(t *testing.T) {
 	withBudget(t, conversation.Settings{SessionBudget: 1}, 0, func(w *budgeted) {
 		w.Records.Change(w.r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 		w.spends(2)
 		assert.Equal(w.t, port.BudgetSpent, w.told())
 		require.NoError(w.t, w.Chats.Set(chattest.Ours, func(s *conversation.Settings) { s.SessionBudget = 10 }))
+		assert.Equal(w.t, port.BudgetSpent, w.told())
+		require.NoError(w.t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.SessionBudget = 0 }))
 		assert.Equal(w.t, port.BudgetLeft, w.told())
+		require.NoError(w.t, w.Chats.Set(chattest.Ours, func(s *conversation.Settings) { s.DayBudget = 1 }))
+		assert.Equal(w.t, port.BudgetSpent, w.told(), "the group's day")
+		require.NoError(w.t, w.Chats.Set(chattest.Ours, func(s *conversation.Settings) { s.DayBudget = 9 }))
+		require.NoError(w.t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.DayBudget = 1 }))
+		assert.Equal(w.t, port.BudgetSpent, w.told(), "her own day")
+	})
+}
+
+// [Stop] is about the sessions that the budget is about, wherever they are shown.
+func TestStopOfDayTakesPromptsOfItsSessionsBack(t *testing.T) {
+	withBudget(t, conversation.Settings{DayBudget: 10}, 0, func(w *budgeted) {
+		w.Records.Change(w.r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		theirs := w.Session(w.t, "web", session.Running)
+		w.Records.Change(theirs.ID, func(r *session.Record) { r.Conversation, r.Owner = chattest.InGroup, chattest.Bob })
+		w.spends(11)
+		id, m := w.last()
+		w.TapAt(w.t, chattest.Alice, chattest.GroupChat(chattest.Ours), id, chattest.DataBehind(w.t, m, w.Word(i18n.ButtonStop)))
+		w.Work(w.t)
+		assert.Equal(w.t, []string{"halt " + w.r.ID.String()}, pressed(w.World))
 	})
 }
 

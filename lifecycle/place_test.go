@@ -74,3 +74,16 @@ func TestP5_PromptMovesSessionWhenItIsTyped(t *testing.T) {
 		assert.Equal(t, atAlice, now.Earlier[0].In)
 	})
 }
+
+// A prompt that comes back into the queue, because a turn began before Enter, leaves the session where it was.
+func TestP5_PromptThatIsHeldAgainMovesNothing(t *testing.T) {
+	r := session.Record{Conversation: atAlice, Cursors: []talk.Cursor{{Path: "/p/a.jsonl"}}}
+	mark := talk.Mark{Path: "/p/a.jsonl", Offset: 9}
+	assert.False(t, r.Stay(atBob, mark.Cursor()), "it has not moved")
+	r.GoOn(atBob, mark.Cursor())
+	assert.Equal(t, atBob, r.Conversation)
+	assert.False(t, r.Stay(atBob, talk.Cursor{Path: "/p/a.jsonl", Offset: 8}), "another prompt's move")
+	assert.True(t, r.Stay(atBob, mark.Cursor()))
+	assert.Equal(t, atAlice, r.Conversation)
+	assert.Empty(t, r.Earlier)
+}

@@ -2,6 +2,7 @@ package port
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,6 +37,7 @@ type Session struct {
 	AgentSessionID uuid.UUID
 	ForkOf         uuid.UUID // Claude's id of the conversation that it copied
 	Conversation   address.Conversation
+	TakesPlaces    bool   `json:",omitempty"` // its machine shows it in the place of a prompt when that is typed
 	Terms          int64  `json:",omitempty"` // the chat whose limits hold for it; 0: that of Conversation
 	Owner          int64  // the person who started it
 	Origin         string // key of the start request
@@ -80,8 +82,9 @@ func (s Session) Cursor() (c talk.Cursor, ok bool) {
 
 // PlaceOf returns where a turn belongs that begins at a position of a transcript.
 func (s Session) PlaceOf(turn talk.Cursor) address.Conversation {
+	file := func(c talk.Cursor) int { return slices.IndexFunc(s.Cursors, c.IsBeside) } // a /clear begins the next one
 	for _, e := range s.Earlier {
-		if e.Until.Path == turn.Path && turn.Precedes(e.Until) {
+		if e.Until.IsBeside(turn) && turn.Precedes(e.Until) || !e.Until.IsBeside(turn) && file(turn) < file(e.Until) {
 			return e.In
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"time"
 
@@ -93,7 +92,7 @@ func (t *transcriptReader) pass(ctx context.Context) (left bool) {
 		r.Cursors = a.Chat.Book.Cursors().Of(t.id, r.Cursors) // the machine may not have shown its record since
 	}
 	if ok && len(r.Cursors) > 0 {
-		if t.turn.Path != r.Cursors[0].Path || r.Cursors[0].Precedes(t.turn) { // what precedes its cursor may have begun it
+		if !t.turn.IsBeside(r.Cursors[0]) || r.Cursors[0].Precedes(t.turn) { // what precedes its cursor may have begun it
 			t.turn = r.Cursors[0]
 			t.turn.Offset--
 		}
@@ -258,18 +257,20 @@ func (t *transcriptReader) begin(ctx context.Context, r *port.Session, now port.
 }
 
 // placeOf returns where a turn is shown that began at a position: in its own place, or where the
-// session is shown if that one is gone.
+// session is shown if that one is gone. A group that takes nothing is as good as gone for one person.
 func (a *Answers) placeOf(r port.Session, turn talk.Cursor) outbox.Conversation {
-	if to := r.PlaceOf(turn); a.Chat.Book.MayShow(to) {
-		return to
+	to := r.PlaceOf(turn)
+	isShut := a.Chat.Book.IsAllowed(r.Conversation.ChatID) && !a.Chat.Book.IsAllowed(to.ChatID) && a.Chat.Sender.Refuses(to.ChatID)
+	if isShut || !a.Chat.Book.MayShow(to) {
+		return r.Conversation
 	}
-	return r.Conversation
+	return to
 }
 
 // after is the position at which the transcript after a read one begins. It may be the same file under another path, because the agent
 // has gone into another folder: what the chat has of it is not shown again.
 func after(read, next talk.Cursor) talk.Cursor {
-	if path.Base(read.Path) == path.Base(next.Path) && next.Precedes(read) {
+	if read.IsBeside(next) && next.Precedes(read) {
 		read.Path = next.Path
 		return read
 	}

@@ -43,7 +43,7 @@ func (a *Requests) tap(ctx context.Context, t chat.Tap) (chat.Answer, error) {
 		return chat.Answer{}, err
 	case next.Why != nil:
 		err = a.giveUp(ctx, func(s State) bool { // the next text belongs to one request only
-			return s.Why.By == t.From && s.Conversation.ChatID == next.Conversation.ChatID && s.Request.ID != next.Request.ID
+			return s.Why.By == t.From && s.isReadIn(t.To) && s.Request.ID != next.Request.ID
 		})
 	case t.Card.Option == verbAll:
 		a.mu.Lock()

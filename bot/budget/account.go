@@ -1,12 +1,13 @@
 package budget
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 
-	"ccbot/bot/conversation"
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -23,7 +24,7 @@ const (
 // account is a cap, and what was used of it.
 type account struct {
 	Scope    scope
-	Purse    int64   // of ofChat: the chat
+	Chat     int64   // whose day it is
 	ID       string  // the name of the account: it is another one on another day
 	Cap      float64 // in dollars, with what people have added
 	Cost     float64 // in dollars
@@ -61,16 +62,16 @@ func costsOf(rep talk.Report) costs {
 	return costs{of(rep.Spans[0]), of(rep.Spans[len(rep.Spans)-1])}
 }
 
-// accounts returns the accounts of a session, with caps. purseOf returns the chat in whose day a session
-// counts, and added what people have added to the cap of an account.
-func (c costs) accounts(r port.Session, set conversation.Settings, machine float64, now time.Time,
-	purseOf func(uuid.UUID) int64, added func(id string) float64) (all []account) {
-	day, purse := now.Local().Format(time.DateOnly), purseOf(r.ID)
-	add := func(s scope, id string, limit float64, counts func(uuid.UUID) bool, from map[uuid.UUID]talk.Sum) {
-		if limit <= 0 {
+// accounts returns the accounts of a session, with caps. days returns the caps of the chats in whose days a
+// session counts, and added what people have added to the cap of an account.
+func (c costs) accounts(r port.Session, whole, machine float64, now time.Time, days func(uuid.UUID) map[int64]float64,
+	added func(id string) float64) (all []account) {
+	day := now.Local().Format(time.DateOnly)
+	add := func(a account, id string, counts func(uuid.UUID) bool, from map[uuid.UUID]talk.Sum) {
+		if a.Cap <= 0 {
 			return
 		}
-		a := account{Scope: s, ID: string(s) + "-" + id, Cap: limit, Purse: purse}
+		a.ID = string(a.Scope) + "-" + id
 		a.Cap += added(a.ID)
 		for session, sum := range from {
 			if counts(session) {
@@ -80,8 +81,12 @@ func (c costs) accounts(r port.Session, set conversation.Settings, machine float
 		}
 		all = append(all, a)
 	}
-	add(ofSession, r.ID.String(), set.SessionBudget, func(id uuid.UUID) bool { return id == r.ID }, c.whole)
-	add(ofChat, strconv.FormatInt(purse, 10)+"-"+day, set.DayBudget, func(id uuid.UUID) bool { return purseOf(id) == purse }, c.today)
-	add(ofMachine, day, machine, func(uuid.UUID) bool { return true }, c.today)
+	add(account{Scope: ofSession, Cap: whole}, r.ID.String(), func(id uuid.UUID) bool { return id == r.ID }, c.whole)
+	own := days(r.ID)
+	for _, chat := range slices.Sorted(maps.Keys(own)) {
+		counts := func(id uuid.UUID) bool { _, is := days(id)[chat]; return is }
+		add(account{Scope: ofChat, Cap: own[chat], Chat: chat}, strconv.FormatInt(chat, 10)+"-"+day, counts, c.today)
+	}
+	add(account{Scope: ofMachine, Cap: machine}, day, func(uuid.UUID) bool { return true }, c.today)
 	return all
 }

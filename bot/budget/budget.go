@@ -61,6 +61,7 @@ type Budget struct {
 type notice struct {
 	Session uuid.UUID `json:"session,omitzero"` // of the account of a session
 	Account string    `json:"account"`
+	Chat    int64     `json:"chat,omitempty"`  // whose day it is
 	Had     float64   `json:"had,omitempty"`   // to the cap by people, when the card was made
 	Added   float64   `json:"added,omitempty"` // to the cap by people, after a tap on this card
 }
@@ -95,11 +96,15 @@ func (b *Budget) capped(r port.Session) bool {
 }
 
 func (b *Budget) accounts(c costs, r port.Session) []account {
-	purseOf := func(id uuid.UUID) int64 {
+	days := func(id uuid.UUID) map[int64]float64 {
 		r, _ := b.chat.Book.Records.Get(id)
-		return b.chat.Book.Purse(r)
+		all := make(map[int64]float64)
+		for _, chat := range b.chat.Book.Days(r) {
+			all[chat] = b.chat.Book.Settings(chat).DayBudget
+		}
+		return all
 	}
-	return c.accounts(r, b.chat.Book.Limits(r), b.chat.Book.DayBudget, b.chat.Now(), purseOf, b.added)
+	return c.accounts(r, b.chat.Book.Limits(r).SessionBudget, b.chat.Book.DayBudget, b.chat.Now(), days, b.added)
 }
 
 // added returns what people have added to the cap of an account.
@@ -198,11 +203,11 @@ func (b *Budget) compare(ctx context.Context, pass *machine.Pass, capped []port.
 
 // used has the words about the use of an account.
 func used(w chat.Phrases, r port.Session, a account) i18n.Args {
-	scope := string(a.Scope)
-	if a.Scope == ofChat && a.Purse != r.Conversation.ChatID {
-		scope = "start"
+	what := i18n.BudgetKey.Of(string(a.Scope))
+	if a.Scope == ofChat && a.Chat != r.Conversation.ChatID {
+		what = i18n.BudgetElsewhere
 	}
-	return i18n.Args{"What": w.Say(i18n.BudgetKey.Of(scope), i18n.Args{"Name": r.Name}), "Cost": w.Dollars(a.Cost, 2), "Cap": w.Dollars(a.Cap, 2)}
+	return i18n.Args{"What": w.Say(what, i18n.Args{"Name": r.Name}), "Cost": w.Dollars(a.Cost, 2), "Cap": w.Dollars(a.Cap, 2)}
 }
 
 // Lines returns what the live sessions of a chat have used of each budget, one a line, those of the
@@ -244,7 +249,7 @@ func (b *Budget) show(ctx context.Context, r port.Session, a account) error {
 	w := b.chat.In(r.Conversation)
 	said := used(w, r, a)
 	look := card.Content{To: r.Conversation, Session: r.ID, Sounds: b.chat.Sounds(chat.LimitNear, r), Text: w.Text(i18n.BudgetNear, said)}
-	n := notice{Session: r.ID, Account: a.ID, Had: had}
+	n := notice{Session: r.ID, Account: a.ID, Chat: a.Chat, Had: had}
 	if a.Scope != ofSession {
 		look.Session, n.Session = uuid.Nil, uuid.Nil
 		y, m, d := b.chat.Now().Local().Date()
@@ -279,10 +284,18 @@ func (b *Budget) tap(ctx context.Context, t chat.Tap, was notice) (chat.Answer, 
 	return chat.Answer{}, b.cards.Show(ctx, t.Card.Key, look, n) // without buttons, and open: it has what was added
 }
 
-// halt takes back the waiting prompts of the sessions of a chat that an account is about.
+// halt takes back the waiting prompts of the sessions that an account is about. The account of the machine is
+// halted in one chat.
 func (b *Budget) halt(ctx context.Context, chatID int64, n notice) (all error) {
 	for _, r := range b.chat.Book.Known() {
-		if r.State.Live() && r.Conversation.ChatID == chatID && (n.Session == uuid.Nil || n.Session == r.ID) {
+		about := r.Conversation.ChatID == chatID
+		switch {
+		case n.Session != uuid.Nil:
+			about = r.ID == n.Session
+		case n.Chat != 0:
+			about = slices.Contains(b.chat.Book.Days(r), n.Chat)
+		}
+		if r.State.Live() && about {
 			all = errors.Join(all, b.agents.Halt(ctx, r.ID))
 		}
 	}

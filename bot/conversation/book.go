@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/naming"
 	"ccbot/internal/pause"
 	"ccbot/port"
+	"ccbot/port/refusal"
 	"ccbot/port/talk"
 )
 
@@ -251,6 +252,19 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r port.Sessi
 		return err
 	}
 	return b.OnShown(r)
+}
+
+// Follow moves a session to where its next prompt was written, if its machine, of an earlier version, does not do so when it types that
+// prompt. If it does not answer, the prompt waits all the same.
+func (b *Book) Follow(ctx context.Context, to address.Conversation, r port.Session) error {
+	if r.TakesPlaces {
+		return nil
+	}
+	err := b.MoveTo(ctx, to, r)
+	if refusal.MachineOf(err) != "" || refusal.Is(err, refusal.Unreachable) {
+		return nil
+	}
+	return err
 }
 
 // Use makes a session the current one of a conversation, and moves it there: a session is shown in

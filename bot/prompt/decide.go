@@ -74,6 +74,9 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		if e.State == inbox.Unproven { // it may be in the box
 			return p.Queue.SendAgain(ctx, e.Session, e.Key)
 		}
+		if err := p.book.Follow(ctx, e.Conversation, r); err != nil {
+			return err
+		}
 		return p.Queue.Queue(ctx, r.ID, e.Key)
 	case resumeAndSend: // even if the resume asks first, the prompt waits in the queue
 		if err := fit(ctx, p, &e, r); err != nil {

@@ -220,6 +220,9 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 // hold queues a prompt for its session. The entry is accepted until the queue holds it: its facts
 // are found again after a crash and need no separate write.
 func (p *Prompts) hold(ctx context.Context, e inbox.Entry, r port.Session) error {
+	if err := p.book.Follow(ctx, e.Conversation, r); err != nil {
+		return err
+	}
 	draft := func(now *inbox.Entry) error { e.Number, *now = now.Number, e; return inbox.ErrDraft }
 	if err := p.Entries.Change(e.Key, draft); err != nil {
 		return err

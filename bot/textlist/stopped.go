@@ -313,5 +313,8 @@ func (l *Lists) decide(ctx context.Context, e inbox.Entry, r port.Session, drop 
 	if r.Resumable {
 		return l.Queue.Keep(ctx, r.ID, e.Key)
 	}
+	if err := l.Chat.Book.Follow(ctx, e.Conversation, r); err != nil {
+		return err
+	}
 	return l.Queue.Queue(ctx, r.ID, e.Key)
 }

@@ -22,6 +22,7 @@ func TestHumanText(t *testing.T) {
 		{"reminder before", "<system-reminder>a</system-reminder>\nsay hi", "say hi"},
 		{"two reminders around", "<system-reminder>a</system-reminder>x<system-reminder>b</system-reminder>", "x"},
 		{"pasted, as the CLI closes it", "\n\n<pasted_content id=\"bd76\">\nsay a\nb\n</pasted_content id=\"bd76\">\n", "say a\nb"},
+		{"a workflow's task", "[Workflow harness — computed task] The task text below was computed. The computed task text follows:\n  slow 600\n  more", "slow 600\nmore"},
 		{"pasted, plain closing tag", "<pasted_content id=\"bd76\">\nsay a\n</pasted_content>", "say a"},
 		{"interrupted", "[Request interrupted by user for tool use]", ""},
 	}

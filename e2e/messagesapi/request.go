@@ -65,6 +65,8 @@ func (r Request) Says(text string) bool {
 
 var (
 	reminder = regexp.MustCompile(`(?s)<system-reminder>.*?</system-reminder>`)
+	// The task of a workflow's agent is framed and indented; the same 2.1.332 did not do that before 29 November 2026, 12:40 UTC.
+	computed = regexp.MustCompile(`(?s)^\[Workflow harness — computed task\].*? task text follows:\n(.*)`)
 	// The closing tag carries the id too: </pasted_content id="ab8c">.
 	pasted = regexp.MustCompile(`(?s)<pasted_content[^>]*>\n?(.*?)\n?</pasted_content[^>]*>`)
 )
@@ -75,6 +77,9 @@ var (
 func HumanText(s string) string {
 	s = reminder.ReplaceAllString(s, "")
 	s = strings.TrimSpace(pasted.ReplaceAllString(s, "$1"))
+	if m := computed.FindStringSubmatch(s); m != nil {
+		s = strings.TrimSpace(strings.ReplaceAll(m[1], "\n  ", "\n"))
+	}
 	if strings.HasPrefix(s, "[Request interrupted by user") || s == "Tool loaded." {
 		return ""
 	}

@@ -301,13 +301,23 @@ func (r *Record) Become(next State, now time.Time, rule Rule, why string) error 
 // turns before it keep their place until the chat has all of them.
 func (r *Record) GoOn(to Conversation, from talk.Cursor) {
 	r.Earlier = slices.DeleteFunc(slices.Clone(r.Earlier), func(e talk.Shown) bool {
-		i := slices.IndexFunc(r.Cursors, func(c talk.Cursor) bool { return c.Path == e.Until.Path })
+		i := slices.IndexFunc(r.Cursors, e.Until.IsBeside)
 		return i < 0 || e.Until.Precedes(r.Cursors[i])
 	})
 	if r.Conversation.ChatID != 0 && from.Path != "" {
 		r.Earlier = append(r.Earlier, talk.Shown{Until: from, In: r.Conversation})
 	}
 	r.Move(to)
+}
+
+// Stay takes back what GoOn has done for a prompt that has begun no turn, and reports whether it had done anything.
+func (r *Record) Stay(to Conversation, from talk.Cursor) bool {
+	last := len(r.Earlier) - 1
+	if last < 0 || r.Conversation != to || r.Earlier[last].Until != from {
+		return false
+	}
+	r.Conversation, r.Earlier = r.Earlier[last].In, r.Earlier[:last:last]
+	return true
 }
 
 // Move shows the session in another place. The limits that it was started with go with it.

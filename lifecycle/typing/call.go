@@ -30,8 +30,11 @@ func (w caller) deliver(ctx context.Context, p Prompt) error {
 	if w.s.term.Refresh(ctx); !w.s.term.TakesCall() { // something has come in between
 		return w.hold(ctx, p)
 	}
+	if err := w.s.goTo(p); err != nil {
+		return err
+	}
 	p.Mark.Enters++
-	if err := errors.Join(w.s.goTo(p), w.s.typist.prompts.SavePrompt(p)); err != nil {
+	if err := w.s.typist.prompts.SavePrompt(p); err != nil {
 		return err
 	}
 	within, done := context.WithTimeout(ctx, ProofWait)
@@ -53,6 +56,9 @@ func (w caller) deliver(ctx context.Context, p Prompt) error {
 
 // hold holds a prompt again that the agent does not have.
 func (w caller) hold(ctx context.Context, p Prompt) error {
+	if err := w.s.stay(p); err != nil {
+		return err
+	}
 	p.State, p.Mark = Held, nil
 	w.s.Again = view.HoldPace
 	if err := w.s.typist.prompts.SavePrompt(p); err != nil || w.s.term.Phase() == talk.PhaseWorking || w.s.term.Pursues || w.s.term.DialogOpen() {

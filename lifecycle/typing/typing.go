@@ -76,8 +76,11 @@ func (w *Session) mark() *talk.Mark {
 // enter submits the text that was just seen in the box. The mark counts the Enter before it is
 // pressed: counting one too many is harmless.
 func (w *Session) enter(ctx context.Context, p Prompt) error {
+	if err := w.goTo(p); err != nil {
+		return err
+	}
 	p.Mark.Enters++
-	if err := errors.Join(w.goTo(p), w.typist.prompts.SavePrompt(p)); err != nil {
+	if err := w.typist.prompts.SavePrompt(p); err != nil {
 		return err
 	}
 	if w.term.Refresh(ctx); !w.term.leaveVisual(ctx) || !w.term.IsBoxFree() || !p.shows(w.term.View) {
@@ -105,7 +108,15 @@ func (w *Session) goTo(p Prompt) error {
 	if p.To == (address.Conversation{}) || p.To == w.r.Conversation {
 		return nil
 	}
-	w.r.GoOn(p.To, talk.Cursor{Path: p.Mark.Path, Offset: p.Mark.Offset})
+	w.r.GoOn(p.To, p.Mark.Cursor())
+	return w.turn.Save()
+}
+
+// stay takes goTo back: the prompt is held again, and whatever the agent says until then is of another turn.
+func (w *Session) stay(p Prompt) error {
+	if p.Mark == nil || !w.r.Stay(p.To, p.Mark.Cursor()) {
+		return nil
+	}
 	return w.turn.Save()
 }
 
@@ -131,6 +142,9 @@ func (w *Session) clearOwnText(ctx context.Context, p Prompt) error {
 	if p.retreats() && p.Mark.Esc {
 		return w.askAbout(ctx, p, false)
 	}
+	if err := w.stay(p); err != nil {
+		return err
+	}
 	p.State, p.Mark = Held, nil
 	w.turn.Wake()
 	return w.typist.prompts.SavePrompt(p)
@@ -140,6 +154,9 @@ func (w *Session) clearOwnText(ctx context.Context, p Prompt) error {
 // removes the prompt from the queue. The question is sent first, so that the text is never lost. If
 // the text is in the box, where it would block the next prompts, it is removed there.
 func (w *Session) askAbout(ctx context.Context, p Prompt, inBox bool) error {
+	if err := w.stay(p); err != nil {
+		return err
+	}
 	n := news.TakenBack{Prompt: p.forNews()}
 	if !inBox && !w.term.IsIdle() {
 		if n.Work = w.LastTaken().Text; n.Work == "" { // ccbot was started in the middle of the turn

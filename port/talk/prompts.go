@@ -128,6 +128,9 @@ type Mark struct {
 	AgentSessionID uuid.UUID     `json:"claude,omitzero"`   // the process's conversation
 }
 
+// Cursor is the position of the transcript at which the typing began.
+func (m Mark) Cursor() Cursor { return Cursor{Path: m.Path, Offset: m.Offset} }
+
 // PromptClass is the way an agent takes a text.
 type PromptClass string
 

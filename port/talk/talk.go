@@ -2,6 +2,7 @@ package talk
 
 import (
 	"context"
+	"path"
 	"time"
 
 	"github.com/google/uuid"
@@ -63,6 +64,10 @@ type Cursor struct {
 func (c Cursor) Precedes(other Cursor) bool {
 	return c.Offset < other.Offset || c.Offset == other.Offset && c.Block < other.Block
 }
+
+// IsBeside reports whether two cursors are in one transcript, which an agent may have moved into another folder
+// in between: its name stays.
+func (c Cursor) IsBeside(other Cursor) bool { return path.Base(c.Path) == path.Base(other.Path) }
 
 // Passes reports whether c is a later place of the same transcript than another. Parts of an item
 // have an order only within one form.
