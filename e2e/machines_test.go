@@ -18,9 +18,10 @@ import (
 )
 
 // withMachine makes a hub, and another machine that joins the bot's chat under a name.
-func (w *world) withMachine(name string) (there *world, hub *hubProcess) {
+func (w *world) withMachine(name string, env ...string) (there *world, hub *hubProcess) {
 	w.t.Helper()
 	there = w.newHost()
+	there.env = append(there.env, env...)
 	term := w.newTerminal()
 	hub, pin := w.newHub()
 	term.says("ccbot host hub " + hub.address + " " + pin + " > " + hub.dir + "/trust.json")
@@ -132,10 +133,7 @@ func TestP4_FilesOnAnotherMachineAge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
-	there, _ := w.withMachine("B")
-	there.kill9()
-	there.env = append(there.env, "INBOX_TTL=10s")
-	there.startHost()
+	there, _ := w.withMachine("B", "INBOX_TTL=10s")
 	w.reached("B")
 	w.hear(w.say("/new api B:"+there.dir), "api is ready")
 	sent := w.person.SendFile(w.chat(), "report.txt", "text/plain", []byte("a report"), "say read it")
