@@ -156,8 +156,8 @@ func (w *work) look(ctx context.Context, head *typing.Prompt) error {
 	return nil
 }
 
-// keepProgram notes the name under which the bound process has started its program again, to draw its screen otherwise: pid and start
-// stay, but tmux shows another name. Any other program in front of the pane leaves the binding as it is.
+// keepProgram notes another name of the bound process: an agent may execute itself again to change the way it draws,
+// and tmux then shows another command for the same process. The binding does not change for any other process.
 func (w *work) keepProgram() error {
 	b, v := w.r.Binding, w.term.View
 	if w.r.State != session.Running || v.Fate != view.PaneOurs || view.InFront(*w.r, v) || w.Evidence.AgentAlive(*b) != process.Alive {

@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -62,10 +61,10 @@ func costsOf(rep talk.Report) costs {
 	return costs{of(rep.Spans[0]), of(rep.Spans[len(rep.Spans)-1])}
 }
 
-// accounts returns the accounts of a session, with caps. days returns the caps of the chats in whose days a
-// session counts, and added what people have added to the cap of an account.
-func (c costs) accounts(r port.Session, whole, machine float64, now time.Time, days func(uuid.UUID) map[int64]float64,
-	added func(id string) float64) (all []account) {
+// accounts returns the accounts of a session, with caps. days returns the chats in whose days a session
+// counts, dayCap the cap of a chat's day, and added what people have added to the cap of an account.
+func (c costs) accounts(r port.Session, whole, machine float64, now time.Time, days func(uuid.UUID) []int64,
+	dayCap func(chat int64) float64, added func(id string) float64) (all []account) {
 	day := now.Local().Format(time.DateOnly)
 	add := func(a account, id string, counts func(uuid.UUID) bool, from map[uuid.UUID]talk.Sum) {
 		if a.Cap <= 0 {
@@ -82,10 +81,9 @@ func (c costs) accounts(r port.Session, whole, machine float64, now time.Time, d
 		all = append(all, a)
 	}
 	add(account{Scope: ofSession, Cap: whole}, r.ID.String(), func(id uuid.UUID) bool { return id == r.ID }, c.whole)
-	own := days(r.ID)
-	for _, chat := range slices.Sorted(maps.Keys(own)) {
-		counts := func(id uuid.UUID) bool { _, is := days(id)[chat]; return is }
-		add(account{Scope: ofChat, Cap: own[chat], Chat: chat}, strconv.FormatInt(chat, 10)+"-"+day, counts, c.today)
+	for _, chat := range slices.Sorted(slices.Values(days(r.ID))) {
+		counts := func(id uuid.UUID) bool { return slices.Contains(days(id), chat) }
+		add(account{Scope: ofChat, Cap: dayCap(chat), Chat: chat}, strconv.FormatInt(chat, 10)+"-"+day, counts, c.today)
 	}
 	add(account{Scope: ofMachine, Cap: machine}, day, func(uuid.UUID) bool { return true }, c.today)
 	return all

@@ -96,15 +96,12 @@ func (b *Budget) capped(r port.Session) bool {
 }
 
 func (b *Budget) accounts(c costs, r port.Session) []account {
-	days := func(id uuid.UUID) map[int64]float64 {
+	days := func(id uuid.UUID) []int64 {
 		r, _ := b.chat.Book.Records.Get(id)
-		all := make(map[int64]float64)
-		for _, chat := range b.chat.Book.Days(r) {
-			all[chat] = b.chat.Book.Settings(chat).DayBudget
-		}
-		return all
+		return b.chat.Book.Days(r)
 	}
-	return c.accounts(r, b.chat.Book.Limits(r).SessionBudget, b.chat.Book.DayBudget, b.chat.Now(), days, b.added)
+	dayCap := func(chat int64) float64 { return b.chat.Book.Settings(chat).DayBudget }
+	return c.accounts(r, b.chat.Book.Limits(r).SessionBudget, b.chat.Book.DayBudget, b.chat.Now(), days, dayCap, b.added)
 }
 
 // added returns what people have added to the cap of an account.

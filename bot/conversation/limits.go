@@ -26,10 +26,11 @@ func stricter(a, b float64) float64 {
 
 // Days returns the chats in whose days a session counts.
 func (c *Store) Days(r port.Session) []int64 {
-	if chat := terms(r); r.Owner != 0 && r.Owner != chat {
-		return []int64{chat, r.Owner}
+	days := []int64{terms(r)}
+	if r.Owner != 0 && r.Owner != days[0] {
+		days = append(days, r.Owner)
 	}
-	return []int64{terms(r)}
+	return days
 }
 
 func terms(r port.Session) int64 { return cmp.Or(r.Terms, r.Conversation.ChatID) }

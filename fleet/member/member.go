@@ -98,7 +98,7 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 		Greet: func(ctx context.Context) { _ = m.channel.Greet(ctx) }, // the next beat greets again
 		Tick: func() {
 			m.tellLives()
-			if err := m.isReplaced(); err != nil {
+			if err := m.checkMembership(); err != nil {
 				stop(err)
 			}
 		}})
@@ -129,8 +129,8 @@ func (m *Member) Run(ctx context.Context, answer func(context.Context, wire.Enve
 // Lives returns the starts of both ends, as this machine sees them.
 func (m *Member) Lives() seal.Lives { return m.link.Lives() }
 
-// isReplaced returns ErrReplaced if the folder has another membership.
-func (m *Member) isReplaced() error {
+// checkMembership returns ErrReplaced if the folder has another membership.
+func (m *Member) checkMembership() error {
 	if a, is, err := Membership(m.path); err == nil && is && a.ID != m.Admission.ID {
 		return ErrReplaced
 	}
@@ -161,7 +161,7 @@ func (m *Member) connect(ctx context.Context) (*link.Host, error) {
 		if !told {
 			m.log.Warn("hub_not_reached", logkey.Server, m.Admission.Hub.Address, logkey.Error, err)
 		}
-		if err := errors.Join(m.isReplaced(), pause.For(ctx, connectInterval)); err != nil {
+		if err := errors.Join(m.checkMembership(), pause.For(ctx, connectInterval)); err != nil {
 			return nil, err
 		}
 	}
@@ -196,7 +196,7 @@ func (m *Member) answer(ctx context.Context, e wire.Envelope, next func(context.
 func (m *Member) renew(body []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.isReplaced(); err != nil {
+	if err := m.checkMembership(); err != nil {
 		return err
 	}
 	renewed := m.Admission
@@ -214,7 +214,7 @@ func (m *Member) renew(body []byte) error {
 func (m *Member) leave() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.isReplaced(); err != nil {
+	if err := m.checkMembership(); err != nil {
 		m.stop(err)
 		return nil
 	}

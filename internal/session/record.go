@@ -175,8 +175,8 @@ type Record struct {
 	AgentSessionID    uuid.UUID    `json:"agent_session_id"`
 	EarlierSessionIDs []uuid.UUID  `json:"earlier_session_ids,omitempty"`
 	Conversation      Conversation `json:"conversation"`
-	// Terms is the chat whose budgets and limits hold for it; 0: that of Conversation, where it has been
-	// shown since its start.
+	// Terms is the chat whose budgets and limits hold for it; 0: that of Conversation, until the first move to
+	// another chat.
 	Terms int64 `json:"terms,omitempty"`
 	Owner int64 `json:"owner"` // the person who started it
 	// Origin is the inbox key of the command that made the record, by which a replay finds it.

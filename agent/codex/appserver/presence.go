@@ -93,11 +93,15 @@ func (p Presences) Watch(ctx context.Context, folders *watch.Watcher, log *slog.
 	followed := make(map[int]*follower)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	for due := []time.Duration(nil); ; {
-		if changes(ctx, folder, due) {
-			due = looks
-		} else if due = due[min(1, len(due)):]; ctx.Err() != nil {
+	var due []time.Duration
+	for {
+		switch changed := changes(ctx, folder, due); {
+		case ctx.Err() != nil:
 			return ctx.Err()
+		case changed:
+			due = looks
+		default:
+			due = due[1:]
 		}
 		held, err := p.Held()
 		if err != nil {
