@@ -102,13 +102,13 @@ func TestP7_NewerRequestWaitsItsTurn(t *testing.T) {
 		r := w.NewCurrentSession(t, "api", session.Running)
 		w.Later(7 * time.Second) // so that at no round a message may just be sent
 		for range 2 * atOnce {
-			w.Kills(t, r, false)
+			w.Kills(t, r, true)
 		}
 		q := w.AsksFor(t, r, "Bash", chattest.Bash)
 		require.Zero(t, w.Message(t, q))
 		for range 3 {
 			w.Later(oneMore)
-			w.Kills(t, r, false)
+			w.Kills(t, r, true)
 		}
 		assert.NotZero(t, w.Message(t, q))
 	})

@@ -160,10 +160,12 @@ func TestPromptIsOfferedForEachRequest(t *testing.T) {
 		w.Work(t)
 		e, err := w.Inbox.Load(key)
 		require.NoError(t, err)
-		assert.Equal(t, e.MessageID, w.LastSent(t).ReplyTo)
-		assert.True(t, w.Has(w.LastSent(t), i18n.ButtonDenyWith))
+		list := w.Offer(t, two).Message
+		assert.Less(t, list, w.Message(t, two), "the question is the last message")
+		assert.Equal(t, e.MessageID, w.Shows(t, list).ReplyTo)
+		assert.True(t, w.Has(w.Shows(t, list), i18n.ButtonDenyWith))
 		assert.True(t, w.Offer(t, one).Closed)
-		w.Press(t, chattest.Alice, w.Telegram.LastID(), w.Word(i18n.ButtonDenyWith))
+		w.Press(t, chattest.Alice, list, w.Word(i18n.ButtonDenyWith))
 		assert.Equal(t, ask.StageSent, w.RequestState(t, two).Stage, "the second one is denied with it")
 	})
 }

@@ -31,6 +31,7 @@ import (
 	"ccbot/host"
 	"ccbot/i18n"
 	"ccbot/internal/session"
+	"ccbot/internal/waittest"
 	"ccbot/lifecycle/ending"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view"
@@ -877,7 +878,10 @@ func TestTranscriptHasOutcome(t *testing.T) {
 			gone.RequestedAt = gone.RequestedAt.Add(time.Second)
 			w.Dials(gone)
 			require.NoError(t, w.OnRequest(t.Context(), gone.Request))
-			w.Telegram.Deliver(t.Context())
+			waittest.Until(t, func() bool {
+				w.Telegram.Deliver(t.Context())
+				return w.Message(t, q) > 0 && w.Message(t, gone) > 0
+			})
 			for want := map[string]bool{"hello": true, "go test": true, "ls": true, "advance": true}; len(want) > 0; {
 				event := chattest.Receive(t, w.Order)
 				maps.DeleteFunc(want, func(part string, _ bool) bool { return strings.Contains(event, part) })

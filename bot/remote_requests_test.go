@@ -43,6 +43,7 @@ func (f farRequest) reports(t *testing.T, n news.News) {
 }
 
 func (f farRequest) requested() news.Requested {
+	f.here.Calls(f.Request)
 	return news.Requested{Request: f.Request, Project: []talk.Answerer{talk.AnswersByHook}}
 }
 

@@ -60,8 +60,12 @@ func (w *turnWorld) tells(n news.News) {
 func (w *turnWorld) phase(name string) {
 	w.t.Helper()
 	time.Sleep(time.Millisecond)
-	w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = name, time.Now() })
+	w.setPhase(name)
 	w.tells(news.Doing{})
+}
+
+func (w *turnWorld) setPhase(name string) {
+	w.Records.Change(w.r.ID, func(r *session.Record) { r.Phase, r.PhaseAt = name, time.Now() })
 }
 
 // types types a prompt, and the agent starts on it. It returns the news of the prompt.

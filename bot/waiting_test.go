@@ -414,18 +414,22 @@ func TestQueueOfForgottenSession(t *testing.T) {
 
 // If Esc would answer a question, the question itself is shown again below.
 func TestP7_BlockingQuestionIsShownAgain(t *testing.T) {
-	for name, asks := range map[string]func(t *testing.T, q *queue) outbox.Message{
-		"a dialog": func(t *testing.T, q *queue) outbox.Message { return q.Dialog(t, q.r, chattest.Trust) },
-		"a request": func(t *testing.T, q *queue) outbox.Message {
-			return q.Shows(t, q.Message(t, q.AsksFor(t, q.r, "Bash", chattest.Bash)))
+	for name, asks := range map[string]func(t *testing.T, q *queue) (at int, asked outbox.Message){
+		"a dialog": func(t *testing.T, q *queue) (int, outbox.Message) {
+			at := q.Telegram.LastID() + 1
+			return at, q.Dialog(t, q.r, chattest.Trust)
+		},
+		"a request": func(t *testing.T, q *queue) (int, outbox.Message) {
+			at := q.Message(t, q.AsksFor(t, q.r, "Bash", chattest.Bash))
+			return at, q.Shows(t, at)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inQueue(t, func(t *testing.T, q *queue) {
 				q.Press(t, chattest.Bob, q.id, "1")
 				before := q.now()
-				at := q.Telegram.LastID() + 1
-				asked, last := asks(t, q), q.Telegram.LastID()
+				at, asked := asks(t, q)
+				last := q.Telegram.LastID()
 				q.Lifecycle.OnSendNow = func(uuid.UUID, string) (bool, error) { return true, typing.ErrAsks }
 				word := i18n.ButtonInterruptSend
 				if q.Has(q.now(), i18n.ButtonShowQuestion) { // an open dialog is known at once

@@ -63,6 +63,7 @@ func (a *Requests) admit(ctx context.Context, r *request) error {
 	away, ok := a.roomLocked(r.session)
 	if ok {
 		a.open = append(a.open, r)
+		a.passLocked(r)
 		r.startLocked(r.follow)
 	} else {
 		a.volumeLocked(r.session).refused = a.Chat.Now()

@@ -35,6 +35,9 @@ const (
 	confirmInterval = time.Second
 	// halfTime is the wait for the second line of a refusal in a transcript.
 	halfTime = time.Second
+	// reasonTime is the longest wait of a new request for the text that explains it: Claude Code writes
+	// that text to its transcript together with the tool's call, shortly after the hook has asked.
+	reasonTime = 400 * time.Millisecond
 )
 
 // request is one request that is not over.
@@ -42,6 +45,7 @@ type request struct {
 	of      *Requests
 	id      string
 	session uuid.UUID
+	tool    string
 
 	wake    chan struct{} // there is news for its goroutine:
 	left    atomic.Bool   // its hook has gone
@@ -56,7 +60,11 @@ type request struct {
 
 	late bool // its hook may have gone before the chat had the request
 
+	called chan struct{} // closed when the transcript's reader has passed the request's call
+	pass   func()        // closes called
+
 	mu   sync.Mutex // held during a change, its card included; not during a wait for the chat
+	held bool       // its card is not shown yet
 	due  bool       // its card may be outdated
 	away bool       // its card reports that the machine does not answer
 }
@@ -179,10 +187,16 @@ func (r *request) reportUnread(ctx context.Context, s State) error {
 
 // follow watches a request until it has ended, or ctx ends.
 func (r *request) follow(ctx context.Context) {
-	if r.late {
-		r.note(r.leave(ctx))
+	r.awaitReason(ctx)
+	if left := ctx.Err() == nil && r.left.Swap(false); left || r.late {
+		err := r.leave(ctx)
+		r.note(err)
+		r.begin(ctx, left && err != nil)
+	} else {
+		r.begin(ctx, false)
 	}
 	r.note(r.turn(ctx, r.relocated))
+	called := (<-chan struct{})(r.called)
 	rounds := time.NewTicker(pace)
 	defer rounds.Stop()
 	var again, confirm <-chan time.Time
@@ -202,6 +216,9 @@ func (r *request) follow(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
+		case <-called:
+			called = nil
+			r.note(r.keepLast(ctx))
 		case <-confirm:
 			confirm = nil
 		case <-r.wake:
@@ -215,6 +232,48 @@ func (r *request) follow(ctx context.Context) {
 			r.round(ctx)
 		}
 	}
+}
+
+// awaitReason lets the text before the request's call come first.
+func (r *request) awaitReason(ctx context.Context) {
+	r.mu.Lock()
+	held := r.held
+	r.mu.Unlock()
+	if !held {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-r.called:
+	case <-time.After(reasonTime):
+	}
+}
+
+// begin lets the card be shown. The texts that wait for the session's agent are listed above it. A
+// request without a hook that the disk still has is shown when its hook redials.
+func (r *request) begin(ctx context.Context, gone bool) {
+	s, open := r.get()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.held || ctx.Err() != nil {
+		return
+	}
+	if r.held, r.due = false, !gone; open && !gone {
+		r.note(r.of.Opened(ctx, s.Conversation, r.session))
+	}
+}
+
+// keepLast brings the card below a text that was written before the request's call, and that the
+// chat got after the card, because the text or its send took longer than reasonTime.
+func (r *request) keepLast(ctx context.Context) error {
+	s, open := r.get()
+	shown, ok := r.of.cards.Get(r.id)
+	if !open || s.Stage != StageOpen || !ok || shown.Message == 0 || r.of.Chat.Book.LastOf(s.Conversation, r.session) <= shown.Message {
+		return nil
+	}
+	below := render.Plain(r.of.Chat.In(s.Conversation).Say(i18n.QuestionBelow))
+	_, err := r.of.cards.Again(ctx, r.id, card.Bring{Note: below, Alone: true})
+	return err
 }
 
 // round checks for changes that do not wake the request.

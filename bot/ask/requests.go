@@ -53,7 +53,7 @@ type Deps struct {
 	Entry   func(key string) (inbox.Entry, error) // a person's text
 	Queues  Queues
 	Dialogs Dialogs
-	// Opened is called after the message about a question is on its way.
+	// Opened is called before the message about a question is sent: it is below what this sends.
 	Opened func(ctx context.Context, to outbox.Conversation, session uuid.UUID) error
 	// OnEnd is called when a request has ended, and that is on disk.
 	OnEnd func(ctx context.Context)
@@ -70,6 +70,7 @@ type Requests struct {
 	open   []*request   // not ended, oldest first
 	group  *guard.Group // their goroutines; nil before Run
 	recent map[uuid.UUID]*volume
+	calls  map[uuid.UUID]map[string]string // by session: the tools of the calls that its reader has passed and that run
 
 	releases []func(ctx context.Context) // of hooks, which Run makes
 }
@@ -79,7 +80,7 @@ const CardKind = "ask"
 
 // NewRequests returns the requests of the store.
 func NewRequests(d Deps) *Requests {
-	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume)}
+	a := &Requests{Deps: d, recent: make(map[uuid.UUID]*volume), calls: make(map[uuid.UUID]map[string]string)}
 	a.cards = card.NewKind(d.Chat.Cards, CardKind, a.refused).Asking()
 	for _, s := range d.Store.Unsettled() {
 		r := a.newRequest(s.Request)
@@ -90,7 +91,12 @@ func NewRequests(d Deps) *Requests {
 }
 
 func (a *Requests) newRequest(q Request) *request {
-	return &request{of: a, id: q.ID, session: q.Session, wake: make(chan struct{}, 1)}
+	r := &request{of: a, id: q.ID, session: q.Session, tool: q.Tool, wake: make(chan struct{}, 1), called: make(chan struct{})}
+	r.pass = sync.OnceFunc(func() { close(r.called) })
+	if q.SubagentID != "" { // the chat shows none of its texts
+		r.pass()
+	}
+	return r
 }
 
 // FeatureName is the name of the feature.
@@ -237,7 +243,7 @@ func (a *Requests) redialled(ctx context.Context, q Request) (known bool, err er
 	return true, nil
 }
 
-// fresh accepts a new request. late reports that its hook may have gone since.
+// fresh accepts a new request, and lets its goroutine show it. late reports that its hook may have gone since.
 func (a *Requests) fresh(ctx context.Context, session port.Session, q Request, project []talk.Answerer, late bool) error {
 	places := a.Chat.Book.Seen(session.Conversation)
 	if session.ID != q.Session || len(places) == 0 {
@@ -246,7 +252,9 @@ func (a *Requests) fresh(ctx context.Context, session port.Session, q Request, p
 	s := New(q, places[0])
 	s.Project = project
 	r := a.newRequest(q)
-	r.late = late
+	a.mu.Lock()
+	r.late, r.held, r.due = late, a.group != nil, true // before Run nothing is on its way
+	a.mu.Unlock()
 	r.mu.Lock() // others wait until it is on disk
 	defer r.mu.Unlock()
 	if err := a.admit(ctx, r); err != nil {
@@ -257,10 +265,12 @@ func (a *Requests) fresh(ctx context.Context, session port.Session, q Request, p
 		return err
 	}
 	a.Chat.At("ask-saved")
-	if r.due = late; !late {
-		r.showLocked(ctx, s)
+	if !r.held {
+		a.note(q.ID, a.Opened(ctx, s.Conversation, q.Session))
+		if !late {
+			r.showLocked(ctx, s)
+		}
 	}
-	a.note(q.ID, a.Opened(ctx, s.Conversation, q.Session))
 	return nil
 }
 
@@ -283,11 +293,41 @@ func (a *Requests) Recheck(id uuid.UUID, ended bool) {
 	}
 }
 
-// item checks a session's requests after an item that may show their outcome.
+// item checks a session's requests after an item that may show their outcome. A call lets the
+// requests of its tool be shown: what the agent wrote before it is in the chat.
 func (a *Requests) item(session uuid.UUID, item talk.Item) {
+	a.noteCall(session, item)
 	switch item.Kind {
 	case talk.ToolResult, talk.PermissionDecision, talk.Interrupt, talk.TurnEnd, talk.PlanBegun:
 		a.Recheck(session, false)
+	}
+}
+
+func (a *Requests) noteCall(session uuid.UUID, item talk.Item) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case item.Ends != "":
+		delete(a.calls, session)
+	case item.Tool == nil || item.Sidechain:
+	case item.Kind == talk.ToolResult:
+		delete(a.calls[session], item.Tool.ID)
+	case item.Kind == talk.ToolUse:
+		if a.calls[session] == nil {
+			a.calls[session] = make(map[string]string)
+		}
+		a.calls[session][item.Tool.ID] = item.Tool.Name
+		for _, r := range a.open {
+			a.passLocked(r)
+		}
+	}
+}
+
+func (a *Requests) passLocked(r *request) {
+	for _, tool := range a.calls[r.session] {
+		if tool == r.tool {
+			r.pass()
+		}
 	}
 }
 
@@ -362,6 +402,7 @@ func (a *Requests) forget(_ context.Context, id uuid.UUID) error {
 	}
 	a.mu.Lock()
 	delete(a.recent, id)
+	delete(a.calls, id)
 	a.mu.Unlock()
 	return a.Store.Forget(id)
 }

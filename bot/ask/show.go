@@ -57,6 +57,10 @@ func (a *Requests) moved(ctx context.Context, where chat.MoveFunc) (err error) {
 
 // showLocked updates the card. After an error the next round tries again.
 func (r *request) showLocked(ctx context.Context, s State) {
+	if r.held && !s.HasEnded() {
+		r.due = true
+		return
+	}
 	r.away = awayMachine(r.of.Chat, r.session) != nil
 	err := r.show(ctx, s)
 	r.due = err != nil

@@ -234,6 +234,12 @@ func (c *Store) SessionOf(to address.Conversation, message int) (uuid.UUID, bool
 	return id, known && id != uuid.Nil
 }
 
+// LastOf returns the newest message of a session in a conversation; 0 if none is stored.
+func (c *Store) LastOf(to address.Conversation, id uuid.UUID) int {
+	all := c.read(to).Messages[id]
+	return slices.Max(append(slices.Clone(all), 0))
+}
+
 // ownerOf returns the session of a message, or uuid.Nil for no session; false if that is unknown.
 func (c *Store) ownerOf(to address.Conversation, message int) (uuid.UUID, bool) {
 	f := c.read(to)

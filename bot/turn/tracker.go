@@ -211,7 +211,7 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 			o.end(ctx, how, at)
 		}
 	}
-	o.withdraw()
+	o.withdraw(r)
 	switch {
 	case o.key == "" && s.End == "":
 		o.show(ctx, r)
@@ -238,15 +238,25 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 	return 0
 }
 
-// withdraw withdraws the card of a finished turn if the chat does not have it and another message
-// reports the end.
-func (o *tracker) withdraw() {
-	if o.key == "" || !o.now.isReported() || o.now.Full {
+// withdraw withdraws a card that the chat does not have yet, if another message reports the end of
+// the turn, or as long as the card may not be shown: below a question it would hide the question.
+func (o *tracker) withdraw(r port.Session) {
+	s := o.now
+	if o.key == "" || s.End != "" && (!s.isReported() || s.Full) || s.End == "" && o.mayShow(r) {
 		return
 	}
-	if gone, err := o.turns.cards.Withdraw(o.key); gone && err == nil {
-		o.key = ""
+	if _, open := o.turns.cards.Get(o.key); !open {
+		return // people have deleted it
 	}
+	if gone, err := o.turns.cards.Withdraw(o.key); gone && err == nil {
+		o.key, s.Shown = "", false
+	}
+}
+
+// mayShow reports whether the card of a turn that runs may come into the chat: the agent works, and
+// people read the session in its place.
+func (o *tracker) mayShow(r port.Session) bool {
+	return runs(r.Now) && !o.now.Now.Phase.Waiting() && o.turns.InFront(r) && o.turns.Chat.Book.MayShow(r.Conversation)
 }
 
 // show brings the card into the chat, where people read the session, once the agent was seen at
@@ -255,7 +265,7 @@ func (o *tracker) withdraw() {
 func (o *tracker) show(ctx context.Context, r port.Session) {
 	t, s := o.turns, o.now
 	seen := (r.NowSince.After(s.Began) || s.Submitted) && !s.Alone || s.Count > 0
-	if !seen || !runs(r.Now) || t.Steps.In(t.Chat, r.Conversation) != OnCard || !t.InFront(r) || !t.Chat.Book.MayShow(r.Conversation) {
+	if !seen || !o.mayShow(r) || t.Steps.In(t.Chat, r.Conversation) != OnCard {
 		return
 	}
 	o.key = card.NewKey()

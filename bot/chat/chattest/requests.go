@@ -42,6 +42,11 @@ func (w *World) AsksFor(t *testing.T, r session.Record, tool, input string) Aske
 	return q
 }
 
+// Calls lets the reader of the transcript pass the call that a request is about.
+func (w *World) Calls(q talk.Request) {
+	w.Feature(ask.FeatureName).OnItem(q.Session, talk.Item{Kind: talk.ToolUse, Tool: &talk.Tool{ID: q.ID, Name: q.Tool}})
+}
+
 // Request makes a request whose hook waits, before the bot has it.
 func (w *World) Request(t *testing.T, r session.Record, tool, input string) Asked {
 	t.Helper()

@@ -16,8 +16,15 @@ import (
 	"ccbot/port/talk"
 )
 
-// OnRequest and the other methods here call features of the bot.
+// OnRequest and the other methods here call features of the bot. The reader of the transcript has
+// passed the request's call, so that its message is on its way.
 func (w *World) OnRequest(ctx context.Context, q talk.Request) error {
+	w.Calls(q)
+	return w.OnEarlyRequest(ctx, q)
+}
+
+// OnEarlyRequest is OnRequest before the reader has passed the call.
+func (w *World) OnEarlyRequest(ctx context.Context, q talk.Request) error {
 	s, _ := w.Book.Records.Get(q.Session)
 	project, err := w.Requests.Hooks.Answerers(context.WithoutCancel(ctx), q.Session)
 	if err != nil {

@@ -129,6 +129,7 @@ type FakeSender struct {
 	log
 	events   chan string
 	OnSend   func(ctx context.Context, m outbox.Message) error
+	OnSent   func(m outbox.Message, id int)
 	OnPost   func(m outbox.Message) error
 	OnEdit   func(m outbox.Message) error
 	Upload   func(f outbox.File) error
@@ -198,6 +199,9 @@ func (f *FakeSender) Send(ctx context.Context, m outbox.Message) (int, error) {
 	f.events <- "send " + m.Text.Text
 	chat, _ := f.aliases().Out(m.To.ChatID, 0)
 	_, id := f.aliases().In(chat, last)
+	if f.OnSent != nil {
+		f.OnSent(m, id)
+	}
 	return id, nil
 }
 

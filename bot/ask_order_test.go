@@ -1,0 +1,148 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/bot/outbox"
+	"ccbot/bot/turn"
+	"ccbot/i18n"
+	"ccbot/port/news"
+)
+
+// asksEarly lets the session's hook ask before the transcript has the call, as Claude Code does.
+func (w *turnWorld) asksEarly(command string) chattest.Asked {
+	w.t.Helper()
+	q := w.Request(w.t, w.r, "Bash", fmt.Sprintf(`{"command":%q}`, command))
+	require.NoError(w.t, w.OnEarlyRequest(w.t.Context(), q.Request))
+	_, stored := w.Asks.Get(q.ID)
+	require.True(w.t, stored, "it is on disk before it waits")
+	return q
+}
+
+// shown is what each message of the chat shows now, the newest last.
+func (w *turnWorld) shown() (all []string) {
+	w.Telegram.Mu.Lock()
+	n := len(w.Telegram.Sent)
+	w.Telegram.Mu.Unlock()
+	for id := range n {
+		all = append(all, w.Shows(w.t, id+1).Text.Text)
+	}
+	return all
+}
+
+func TestReasonComesBeforeItsRequest(t *testing.T) {
+	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {
+		w.types("mend it")
+		w.asksEarly("go test")
+		w.Later(100 * time.Millisecond)
+		assert.Empty(t, w.shown(), "the reason may come")
+		chattest.Grow(t, w.c, chattest.Says("A test is red."), bash("a", "go test"))
+		w.Later(20 * time.Millisecond)
+		all := w.shown()
+		require.Len(t, all, 2)
+		assert.Equal(t, "A test is red.", all[0])
+		assert.Contains(t, all[1], "go test")
+	})
+}
+
+// TestRequestIsTheLastMessage has the transcript come up to two seconds after the hook has asked, as
+// from another machine, and a Bot API that takes up to a second for a message.
+func TestRequestIsTheLastMessage(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		draw := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same delays each time
+		upTo := func(most time.Duration) time.Duration { return time.Duration(draw.Int64N(int64(most))) }
+		w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
+			if strings.HasPrefix(m.Text.Text, "reason") {
+				time.Sleep(upTo(time.Second))
+			}
+			return nil
+		}
+		w.Telegram.OnSent = func(m outbox.Message, id int) { assert.NoError(t, w.Book.Sent(m.To, id, m.Session)) }
+		for i := range 50 {
+			w.types(fmt.Sprint("turn ", i))
+			w.phase("working")
+			chattest.Grow(t, w.c, chattest.PromptLine(fmt.Sprint("turn ", i)))
+			asked := fmt.Sprint("echo ", i)
+			q := w.asksEarly(asked)
+			w.Later(upTo(2 * time.Second))
+			w.phase("waiting_permission")
+			chattest.Grow(t, w.c, chattest.Says(fmt.Sprint("reason ", i)))
+			w.Later(upTo(2 * time.Second))
+			id := fmt.Sprint("call", i)
+			chattest.Grow(t, w.c, bash(id, asked))
+			w.Later(3 * time.Second)
+			all := w.shown()
+			require.Contains(t, all, fmt.Sprint("reason ", i))
+			require.Contains(t, all[len(all)-1], asked, "turn %d", i)
+			require.True(t, w.Has(w.Shows(t, len(all)), i18n.AskAllow), "turn %d", i)
+			w.phase("working")
+			chattest.Grow(t, w.c, toolResult(id, false), chattest.TurnEnd)
+			w.phase("idle")
+			w.Result(t, q, "", "ok", false)
+		}
+	})
+}
+
+func TestRequestWithoutReasonIsShownSoon(t *testing.T) {
+	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {
+		w.asksEarly("go test")
+		w.Later(399 * time.Millisecond)
+		assert.Empty(t, w.shown())
+		w.Later(time.Millisecond)
+		assert.Len(t, w.shown(), 1)
+	})
+}
+
+func TestAnswerAtTheDeskLeavesNoMessage(t *testing.T) {
+	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {
+		q := w.asksEarly("go test")
+		w.Later(200 * time.Millisecond)
+		w.HangsUp(q)
+		w.OnLeft(t.Context(), q.Request)
+		w.Later(time.Minute)
+		assert.Empty(t, w.shown())
+		_, stored := w.Asks.Get(q.ID)
+		assert.False(t, stored)
+	})
+}
+
+// TestUnseenCardGivesWay: a card that waits for its turn would hide the question below which it came.
+func TestUnseenCardGivesWay(t *testing.T) {
+	for name, happens := range map[string]func(w *turnWorld, becomes func(phase string)){
+		"to a question": func(_ *turnWorld, becomes func(phase string)) { becomes("waiting_permission") },
+		"to another session": func(w *turnWorld, becomes func(phase string)) {
+			other := w.Session(w.t, "web", "running")
+			require.NoError(w.t, w.Book.MakeCurrent(w.t.Context(), chattest.AtAlice, other.ID))
+			becomes("working")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+				becomes := func(phase string) { // before the chat takes a message
+					time.Sleep(time.Millisecond)
+					w.setPhase(phase)
+					require.NoError(t, w.Bot.SessionNews(t.Context(), chattest.ViewOf(w.Record(t, w.r.ID)), news.Doing{}))
+					synctest.Wait()
+				}
+				require.NoError(t, w.Bot.SessionNews(t.Context(), chattest.ViewOf(w.Record(t, w.r.ID)), w.newPrompt("go")))
+				becomes("working")
+				happens(w, becomes)
+				w.Later(outbox.CardsEach)
+				assert.Empty(t, w.cards(), "%v", w.Telegram.Done())
+				require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, w.r.ID))
+				w.phase("working")
+				assert.Len(t, w.cards(), 1, "it comes when it may")
+			})
+		})
+	}
+}
