@@ -187,16 +187,15 @@ func (r *request) reportUnread(ctx context.Context, s State) error {
 
 // follow watches a request until it has ended, or ctx ends.
 func (r *request) follow(ctx context.Context) {
-	r.awaitReason(ctx)
-	if left := ctx.Err() == nil && r.left.Swap(false); left || r.late {
-		err := r.leave(ctx)
-		r.note(err)
-		r.begin(ctx, left && err != nil)
-	} else {
-		r.begin(ctx, false)
+	later := r.awaitReason(ctx)
+	left := ctx.Err() == nil && r.left.Swap(false)
+	var kept error
+	if left || r.late {
+		kept = r.leave(ctx)
+		r.note(kept)
 	}
+	r.begin(ctx, left && kept != nil)
 	r.note(r.turn(ctx, r.relocated))
-	called := (<-chan struct{})(r.called)
 	rounds := time.NewTicker(pace)
 	defer rounds.Stop()
 	var again, confirm <-chan time.Time
@@ -216,8 +215,8 @@ func (r *request) follow(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-called:
-			called = nil
+		case <-later:
+			later = nil
 			r.note(r.keepLast(ctx))
 		case <-confirm:
 			confirm = nil
@@ -234,18 +233,24 @@ func (r *request) follow(ctx context.Context) {
 	}
 }
 
-// awaitReason lets the text before the request's call come first.
-func (r *request) awaitReason(ctx context.Context) {
+// awaitReason lets the text before the request's call come first. If the transcript's reader has
+// not passed the call by then, later is closed when it has.
+func (r *request) awaitReason(ctx context.Context) (later <-chan struct{}) {
 	r.mu.Lock()
 	held := r.held
 	r.mu.Unlock()
-	if !held {
-		return
+	if held {
+		select {
+		case <-r.called:
+		case <-ctx.Done():
+		case <-time.After(reasonTime):
+		}
 	}
 	select {
-	case <-ctx.Done():
 	case <-r.called:
-	case <-time.After(reasonTime):
+		return nil
+	default:
+		return r.called
 	}
 }
 
