@@ -74,7 +74,7 @@ func through(t *testing.T, w *chattest.World, api outbox.API) (o *outbox.Outbox,
 		questions.Pins
 	}{Outbox: o}, true
 	w.Again()
-	o.Elsewhere = w.Answers.Elsewhere
+	o.Elsewhere, o.Repeated = w.Answers.Elsewhere, w.Answers.Repeated
 	o.Named, o.OnSent = w.Deps.Cards, func(m outbox.Message, id int) { _ = w.SentPart(m.To, id, m.Session, m.Cursor) }
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)

@@ -223,6 +223,7 @@ const (
 	ButtonQuestions           Key = "button_questions" // Count
 	ButtonNextQuestion        Key = "button_next_question"
 	QuestionBelow             Key = "question_below"
+	PerhapsRepeated           Key = "perhaps_repeated"
 	QuestionElsewhere         Key = "question_elsewhere"   // Name
 	QuestionInTerminal        Key = "question_in_terminal" // Command, Name
 	QuestionsNone             Key = "questions_none"

@@ -59,6 +59,13 @@ func (a *Answers) Elsewhere(m outbox.Message) outbox.Message {
 	return m
 }
 
+// Repeated says above a message that it may be in the chat already.
+func (a *Answers) Repeated(m outbox.Message) outbox.Message {
+	p := headed(render.Plain(a.Chat.In(m.To).Say(i18n.PerhapsRepeated)+"\n"), render.Part{Text: m.Text, Rich: m.Rich})
+	m.Text, m.Rich = p.Text, p.Rich
+	return m
+}
+
 // outgoingPart is a part on its way to the chat of a session.
 type outgoingPart struct {
 	session port.Session

@@ -32,7 +32,7 @@ func (o *Outbox) Refuses(chat int64) bool {
 // reason a job that failed there is tried at once, and the topics of the chat are assumed to exist
 // and to be open: people open a closed topic again by a message. Unpark returns quickly.
 func (o *Outbox) Resume(chat int64) {
-	o.with(func(q *queues) { q.resume(chat) })
+	o.with(func(q *queues) { q.resume(time.Now(), chat) })
 	if o.notes.resume(chat) && o.OnShut != nil {
 		o.OnShut()
 	}

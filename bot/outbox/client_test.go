@@ -1,16 +1,22 @@
 package outbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	tgbot "github.com/go-telegram/bot"
 	"github.com/stretchr/testify/assert"
@@ -86,25 +92,38 @@ func TestClient(t *testing.T) {
 		chat    int64
 		calls   int
 		refused bool
+		lost    bool
 	}{
-		{"429", 1, 2, false},
-		{"500", 2, 2, false},
-		{"html", 3, 2, false},
-		{"reset", 4, 2, false},
-		{"migrated", -5, 1, false},
-		{"formatting", 6, 2, false},
-		{"unreadable yes", 7, 1, false},
-		{"yes without an id", 9, 2, false},
-		{"403", 403, 1, true},
-		{"400", 400, 2, true},
-		{"fine", 8, 1, false},
+		{"429", 1, 2, false, false},
+		{"500", 2, 2, false, false},
+		{"html", 3, 2, false, true},
+		{"reset", 4, 2, false, true},
+		{"migrated", -5, 1, false, false},
+		{"formatting", 6, 2, false, false},
+		{"unreadable yes", 7, 1, false, false},
+		{"yes without an id", 9, 2, false, true},
+		{"403", 403, 1, true, false},
+		{"400", 400, 2, true, false},
+		{"fine", 8, 1, false, false},
 	}
 	t.Run("group", func(t *testing.T) {
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
 				m := Message{To: to(tt.chat), Text: render.Bold("hello"), Buttons: [][]Button{{{Text: "A", Data: "a", Style: Danger}}}, ReplyTo: 3}
-				id, err := b.Send(t.Context(), m)
+				var id int
+				var err error
+				var done atomic.Bool
+				go func() {
+					id, err = b.Send(t.Context(), m)
+					done.Store(true)
+				}()
+				waittest.Until(t, func() bool {
+					if tt.lost {
+						b.Resume(tt.chat) // else it waits for half a minute
+					}
+					return done.Load()
+				})
 				var refused *Refused
 				assert.Equal(t, tt.refused, errors.As(err, &refused), "%v", err)
 				if !tt.refused {
@@ -140,4 +159,31 @@ func TestClient(t *testing.T) {
 	}
 	assert.NotContains(t, log.String(), "secret-of-the-test")
 	assert.NotContains(t, log.String(), "hello")
+}
+
+// TestClientTellsWhatWasNotSent: a call that got no connection has sent nothing, whether the server
+// refuses the connection or does not answer.
+func TestClientTellsWhatWasNotSent(t *testing.T) {
+	for name, dial := range map[string]func(ctx context.Context, network, address string) (net.Conn, error){
+		"refused":   func(context.Context, string, string) (net.Conn, error) { return nil, syscall.ECONNREFUSED },
+		"no answer": func(context.Context, string, string) (net.Conn, error) { <-time.After(time.Minute); return nil, io.EOF },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				server := "http://api.example"
+				transport := &http.Transport{DialContext: dial}
+				bot, err := tgbot.New(testToken, tgbot.WithSkipGetMe(), tgbot.WithServerURL(server), tgbot.WithHTTPClient(0, &http.Client{Transport: transport}))
+				require.NoError(t, err)
+				b := &bench{Outbox: New(bot, server, filepath.Join(dir, "outbox"), slog.New(slog.DiscardHandler))}
+				b.run(t)
+				ctx, cancel := context.WithTimeout(t.Context(), callTimeout+firstBackoff/2)
+				defer cancel()
+				_, err = b.Send(ctx, say(5, "x"))
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.NotErrorIs(t, err, ErrUnsure)
+				<-time.After(2 * time.Minute) // the transport goes on with its dial
+			})
+		})
+	}
 }

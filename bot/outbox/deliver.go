@@ -5,7 +5,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"net/http/httptrace"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
@@ -46,18 +50,18 @@ func (o *Outbox) deliver(calls context.Context, l *chatQueue, j *job, attempt jo
 		_ = o.reportOutcome(calls, attempt, id, v) // no file waits for the owner's answer
 	}
 	shut := o.note(l, &attempt, v)
-	lost := false
-	o.with(func(q *queues) { lost = q.settle(l, j, attempt, id, v, again(o)) })
-	o.tell(shut, topic, lost)
+	gone := false
+	o.with(func(q *queues) { gone = q.settle(time.Now(), l, j, attempt, id, v, again(o)) })
+	o.tell(shut, topic, gone)
 }
 
 // tell calls those who want to know that a chat or a topic takes nothing. They may ask at once, so
 // the queue knows it before.
-func (o *Outbox) tell(shut bool, topic address.Conversation, lost bool) {
+func (o *Outbox) tell(shut bool, topic address.Conversation, gone bool) {
 	if shut && o.OnShut != nil {
 		o.OnShut()
 	}
-	if lost && o.OnTopicGone != nil {
+	if gone && o.OnTopicGone != nil {
 		o.OnTopicGone(topic)
 	}
 }
@@ -80,15 +84,29 @@ func (o *Outbox) attempt(calls context.Context, l *chatQueue, j *job) (messageID
 			out.message = m
 		}
 	}
+	room = cmp.Or(room, render.Limit)
+	if out.message.Picture != nil {
+		room = MaxCaption
+	}
+	if j.losses >= marked && o.Repeated != nil {
+		if m := o.Repeated(out.message); m.Text.Length() <= room {
+			out.message = m
+		}
+	}
 	id, err := out.messageID, o.impossible(out)
-	if err == nil {
+	called := err == nil
+	if called {
 		o.with(func(q *queues) { q.pay(time.Now(), l, j) })
 		id, err = o.call(calls, out)
 	}
 	if v = judge(err, j); v.answer == unknown {
 		v = o.unknownMethod(calls, j, err)
 	}
-	o.with(func(q *queues) { q.count(v, err) })
+	o.with(func(q *queues) {
+		if called {
+			q.count(l, v, err)
+		}
+	})
 	o.report(calls, l, *j, v, err)
 	if v.answer == moved {
 		v = o.migrate(out.to.ChatID, v.chat)
@@ -141,6 +159,19 @@ func (o *Outbox) impossible(j job) error {
 	return nil
 }
 
+// errUnconnected marks the error of a call for which there was no connection: nothing was sent.
+var errUnconnected = errors.New("there was no connection")
+
+// closedIdle is the text of net/http if the server had closed the connection before the call.
+const closedIdle = "http: server closed idle connection"
+
+// traced returns a context for a call that finds out whether the call waited for a connection in vain.
+func traced(ctx context.Context) (call context.Context, unconnected func() bool) {
+	var asked, got atomic.Bool
+	trace := &httptrace.ClientTrace{GetConn: func(string) { asked.Store(true) }, GotConn: func(httptrace.GotConnInfo) { got.Store(true) }}
+	return httptrace.WithClientTrace(ctx, trace), func() bool { return asked.Load() && !got.Load() }
+}
+
 func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	timeout := callTimeout
 	if j.kind == upload {
@@ -148,6 +179,12 @@ func (o *Outbox) call(ctx context.Context, j job) (messageID int, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	ctx, unconnected := traced(ctx)
+	defer func() {
+		if err != nil && (unconnected() || strings.Contains(err.Error(), closedIdle)) {
+			err = fmt.Errorf("%w: %w", errUnconnected, err)
+		}
+	}()
 	if j.plain {
 		j.message.Text.Entities = nil
 	}
@@ -246,6 +283,10 @@ func (o *Outbox) report(calls context.Context, l *chatQueue, j job, v verdict, e
 	case later:
 		if first() {
 			log.Warn("bot_api_unreachable")
+		}
+	case lost:
+		if j.losses == 0 {
+			log.Warn("answer_lost")
 		}
 	case paused:
 		log.Warn("chat_must_wait", logkey.Wait, v.wait)

@@ -31,6 +31,11 @@
 // A call that Telegram answers with 401 or 404 is not carried out, and is repeated until it
 // succeeds: whether the token is revoked is decided elsewhere.
 //
+// A new message whose answer was lost leaves its place in the queue and is sent again after half a
+// minute, later after up to ten, because each try may show it once more. Only the next parts of the
+// same text, and what the same session says after it, wait behind it. An answered call to the chat
+// ends such a wait, once for each message.
+//
 // A chat that accepts nothing is suspended: nothing is sent there until a person writes there or
 // the program is restarted. So is a chat of people who are not allowed, until it is resumed: each
 // call asks whether its place may be shown anything, immediately before it is made. A group that became
@@ -39,6 +44,6 @@
 // refused.
 //
 // The package does not render or split the messages of Send, does not know sessions, and cannot
-// make a send happen exactly once: after a broken connection it is unknown whether Telegram took
-// the message, and then the message is sent again.
+// make a send happen exactly once: without an answer it is unknown whether Telegram took the
+// message, and then the message is sent again.
 package outbox

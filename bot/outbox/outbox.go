@@ -71,6 +71,9 @@ type Outbox struct {
 	// outside its topic.
 	Elsewhere func(m Message) Message
 
+	// Repeated, when set before Run, adds to a message that it is perhaps in the chat already.
+	Repeated func(m Message) Message
+
 	api    API
 	log    *slog.Logger
 	jitter func() float64
@@ -153,6 +156,7 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 	now := time.Now()
 	for _, l := range q.order {
 		o.bar(l)
+		l.queue.unpark(now)
 		l.sideCalls = slices.DeleteFunc(l.sideCalls, func(one *sideCall) bool { return !now.Before(one.expires) })
 	}
 	switch t := next(now, q.order, q.all, q.flying, q.booked); {
@@ -203,7 +207,7 @@ type Stats struct {
 	Waits   int           // times that Telegram made a chat wait, since the start
 	Waiting int           // messages and edits in the queues
 	Wait    time.Duration // the rest of the longest wait
-	Failing bool          // the queue of a chat was not taken at its last try
+	Failing bool          // the queue of a chat was not taken at its last try, or a message waits because its answer was lost
 }
 
 // GoingOf returns how sending is going now.
@@ -214,14 +218,17 @@ func GoingOf(o *Outbox) (g Stats) {
 		for _, l := range q.order {
 			g.Waiting += l.queue.count
 			g.Wait = max(g.Wait, l.until.Sub(now))
-			g.Failing = g.Failing || l.failures > 0 && l.queue.count > 0
+			g.Failing = g.Failing || l.failures > 0 && l.queue.count > 0 || l.queue.parked.Len() > 0
 		}
 	})
 	return g
 }
 
-// count counts the result of a call.
-func (q *queues) count(v verdict, err error) {
+// count counts the result of a call to a chat. A call that was answered ends the waits there.
+func (q *queues) count(l *chatQueue, v verdict, err error) {
+	if v.isAnswer() {
+		l.queue.hurry(time.Now())
+	}
 	switch {
 	case err == nil, v.answer == taken:
 	case v.answer == paused:

@@ -87,7 +87,11 @@ func (o *Outbox) queuePosts(files []string, m Message) {
 	o.with(func(q *queues) {
 		for _, file := range files {
 			if q.closed == nil { // after the end the post waits for the next run
-				q.add(&job{kind: post, rank: m.Rank, to: m.To, session: m.Session, file: file, name: m.Name})
+				j := &job{kind: post, rank: m.Rank, to: m.To, session: m.Session, file: file, name: m.Name}
+				if len(files) > 1 {
+					j.first = files[0]
+				}
+				q.add(j)
 			}
 		}
 	})

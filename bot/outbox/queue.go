@@ -3,6 +3,7 @@ package outbox
 import (
 	"container/list"
 	"iter"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -12,6 +13,7 @@ import (
 type queue struct {
 	ranks    [Card - Question + 1]list.List
 	sessions map[line]*list.List // the new messages of each session that keep their order
+	parked   list.List           // jobs that are perhaps in the chat and wait for their next try, and what follows them
 	count    int
 	added    uint64 // jobs so far
 }
@@ -36,7 +38,16 @@ func (q *queue) add(j *job) {
 	q.count++
 	q.added++
 	j.added = q.added
-	j.byRank = q.rank(j.rank).PushBack(j)
+	if q.isBehindParked(j) {
+		j.parked, j.byRank = true, q.parked.PushBack(j)
+		return
+	}
+	q.place(j)
+}
+
+// place puts a job into its rank and session, behind all that were added before it.
+func (q *queue) place(j *job) {
+	j.byRank = insert(q.rank(j.rank), j)
 	if !j.keepsOrder() {
 		return
 	}
@@ -46,7 +57,94 @@ func (q *queue) add(j *job) {
 	if q.sessions[j.line()] == nil {
 		q.sessions[j.line()] = list.New()
 	}
-	j.bySession = q.sessions[j.line()].PushBack(j)
+	j.bySession = insert(q.sessions[j.line()], j)
+}
+
+func insert(all *list.List, j *job) *list.Element {
+	e := all.Back()
+	for e != nil && e.Value.(*job).added > j.added {
+		e = e.Prev()
+	}
+	if e == nil {
+		return all.PushFront(j)
+	}
+	return all.InsertAfter(j, e)
+}
+
+// follows reports whether a job may not pass an earlier one that waits because its answer was lost:
+// it is a later part of the same text, or of what the same agent says.
+func (j *job) follows(waiting *job) bool {
+	switch {
+	case j.added <= waiting.added:
+		return false
+	case j.first != "" && j.first == waiting.first:
+		return true
+	case !j.keepsOrder() || !waiting.keepsOrder() || j.session != waiting.session:
+		return false
+	}
+	return j.rank >= Answer && waiting.isAnswer() || j.rank == Later && waiting.rank == Later
+}
+
+func (q *queue) isBehindParked(j *job) bool {
+	for e := q.parked.Front(); e != nil; e = e.Next() {
+		if w := e.Value.(*job); w.losses > 0 && j.follows(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// park takes a job whose answer was lost out of its rank until its next try, and what follows it.
+func (q *queue) park(j *job) {
+	for one := range q.all() {
+		if !one.parked && (one == j || one.losses == 0 && one.follows(j)) {
+			q.unlink(one)
+			one.parked, one.byRank = true, insert(&q.parked, one)
+		}
+	}
+}
+
+// unpark puts back what need not wait any more.
+func (q *queue) unpark(now time.Time) {
+	if q.untilUnparked(now) > 0 {
+		return
+	}
+	var back []*job
+	for e := q.parked.Front(); e != nil; e = e.Next() {
+		if j := e.Value.(*job); !j.again.After(now) {
+			back = append(back, j)
+		}
+	}
+	for _, j := range back {
+		q.unlink(j)
+	}
+	for _, j := range back {
+		if j.losses == 0 && q.isBehindParked(j) {
+			j.parked, j.byRank = true, insert(&q.parked, j)
+			continue
+		}
+		q.place(j)
+	}
+}
+
+// untilUnparked is how long until the next try of a job that waits because its answer was lost.
+func (q *queue) untilUnparked(now time.Time) time.Duration {
+	wait := never
+	for e := q.parked.Front(); e != nil; e = e.Next() {
+		if j := e.Value.(*job); j.losses > 0 {
+			wait = min(wait, max(j.again.Sub(now), 0))
+		}
+	}
+	return wait
+}
+
+// hurry ends, once for each job, the wait for its next try, because the chat can be reached.
+func (q *queue) hurry(now time.Time) {
+	for e := q.parked.Front(); e != nil; e = e.Next() {
+		if j := e.Value.(*job); j.losses > 0 && !j.hurried {
+			j.hurried, j.again = true, now
+		}
+	}
 }
 
 // remove takes a job out, if it is in the queue.
@@ -55,6 +153,15 @@ func (q *queue) remove(j *job) {
 		return
 	}
 	q.count--
+	q.unlink(j)
+}
+
+func (q *queue) unlink(j *job) {
+	if j.parked {
+		q.parked.Remove(j.byRank)
+		j.parked, j.byRank = false, nil
+		return
+	}
 	q.rank(j.rank).Remove(j.byRank)
 	if all := q.sessions[j.line()]; j.bySession != nil {
 		if all.Remove(j.bySession); all.Len() == 0 {
@@ -92,14 +199,21 @@ func (q *queue) earliest(j *job) *job {
 // all yields the jobs by their ranks. A job that was yielded may be removed.
 func (q *queue) all() iter.Seq[*job] {
 	return func(yield func(*job) bool) {
-		for r := range q.ranks {
-			for e := q.ranks[r].Front(); e != nil; {
+		each := func(jobs *list.List) bool {
+			for e := jobs.Front(); e != nil; {
 				j := e.Value.(*job)
 				e = e.Next()
 				if !yield(j) {
-					return
+					return false
 				}
 			}
+			return true
 		}
+		for r := range q.ranks {
+			if !each(&q.ranks[r]) {
+				return
+			}
+		}
+		each(&q.parked)
 	}
 }

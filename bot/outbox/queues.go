@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"ccbot/internal/address"
+	"ccbot/internal/pause"
 )
 
 // queues hold the jobs that wait for the chats, and the state of the chats. Their methods only
@@ -152,9 +153,9 @@ func (q *queues) release(l *chatQueue) {
 }
 
 // settle records the outcome of an attempt. backoff returns the time of the next attempt after a
-// number of failures in a row; lost reports that the topic is gone and that this was not known
+// number of failures in a row; gone reports that the topic is gone and that this was not known
 // before.
-func (q *queues) settle(l *chatQueue, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (lost bool) {
+func (q *queues) settle(now time.Time, l *chatQueue, j *job, attempt job, id int, v verdict, backoff func(failures int) time.Time) (gone bool) {
 	q.flying--
 	q.release(l)
 	l.flying, j.flying = false, false
@@ -162,9 +163,9 @@ func (q *queues) settle(l *chatQueue, j *job, attempt job, id int, v verdict, ba
 	switch v.answer {
 	case taken, vanished, refused:
 		l.suspended = l.suspended && !(v.answer == taken && j.isNew())
-		lost = v.strayed && q.loseTopic(l, j.to, topicGone)
+		gone = v.strayed && q.loseTopic(l, j.to, topicGone)
 		q.finish(l, j, id, v)
-		return lost
+		return gone
 	case blocked: // the job under way ends like all that waits there; a post stays
 		if j.kind != post {
 			q.drop(j)
@@ -176,15 +177,22 @@ func (q *queues) settle(l *chatQueue, j *job, attempt job, id int, v verdict, ba
 	case document:
 		j.asDocument = true
 	case topicGone, topicShut:
-		lost = q.loseTopic(l, j.to, v.answer)
+		gone = q.loseTopic(l, j.to, v.answer)
+	case lost:
+		j.unsure = true
+		j.losses++
+		j.again = now.Add(pause.Doubled(firstUnsure, maxUnsure, j.losses-1))
 	case later, denied:
 		l.failures++
-		j.unsure = j.unsure || v.answer == later
+		j.unsure = j.unsure || v.answer == later && !v.unsent
 		j.missing = v.known
 		l.again = backoff(l.failures)
 	}
 	q.keep(l, j)
-	return lost
+	if v.answer == lost && l.queue.has(j) {
+		l.queue.park(j)
+	}
+	return gone
 }
 
 // keep prepares the next attempt. A job that its caller has abandoned ends; an edit is merged into
@@ -259,10 +267,11 @@ func (q *queues) suspend(l *chatQueue) {
 }
 
 // resume assumes again that a chat accepts messages and that its topics exist and are open.
-func (q *queues) resume(chat int64) {
+func (q *queues) resume(now time.Time, chat int64) {
 	maps.DeleteFunc(q.lost, func(topic address.Conversation, _ answer) bool { return topic.ChatID == chat })
 	if l, ok := q.chats[chat]; ok {
 		l.suspended, l.again = false, time.Time{}
+		l.queue.hurry(now)
 	}
 }
 
@@ -294,8 +303,8 @@ func (q *queues) beginSide(now time.Time, l *chatQueue, a *sideCall) (to address
 }
 
 // resolveSide records the outcome of an attempt at a side call. A side call that is worth another
-// attempt is tried again as long as it is of use. lost is that of settle.
-func (q *queues) resolveSide(l *chatQueue, a *sideCall, v verdict, backoff func(failures int) time.Time) (lost bool) {
+// attempt is tried again as long as it is of use. gone is that of settle.
+func (q *queues) resolveSide(l *chatQueue, a *sideCall, v verdict, backoff func(failures int) time.Time) (gone bool) {
 	q.flying--
 	l.sideBusy = false
 	switch v.answer {
@@ -305,13 +314,13 @@ func (q *queues) resolveSide(l *chatQueue, a *sideCall, v verdict, backoff func(
 	case blocked:
 		q.suspend(l)
 	case topicGone:
-		lost = q.loseTopic(l, a.to, v.answer)
+		gone = q.loseTopic(l, a.to, v.answer)
 	}
 	again := v.answer == paused || v.answer == denied || v.answer == later && a.done == nil || v.answer == moved && a.done != nil
 	if again && a.kind != typing && q.closed == nil && !l.suspended {
 		l.putBack(a)
 	}
-	return lost
+	return gone
 }
 
 type ref struct {
@@ -386,15 +395,20 @@ type job struct {
 	yielded   time.Duration // of its chat when it was queued
 	byRank    *list.Element // its place in the queue; nil: it is in none
 	bySession *list.Element // its place among the messages of its session; nil: it has none
+	parked    bool          // it is not in its rank, because it, or what it follows, waits for its next try
+	first     string        // post: the file of the first part of its text; empty: it has one part
 	added     uint64        // the number of the job in its queue
 	done      []chan result // the callers that wait; each gets one result, buffered
 
-	plain       bool // formatting was refused
-	asDocument  bool // an upload or a picture: it was refused as a photo
-	buttonsOnly bool // an edit of a picture that stays as it is
-	unsure      bool // a call broke: Telegram may have carried it out
-	missing     bool // the last call was denied, and Telegram knows the token
-	abandoned   bool // the caller is gone; the call under way is the last one
+	plain       bool      // formatting was refused
+	asDocument  bool      // an upload or a picture: it was refused as a photo
+	buttonsOnly bool      // an edit of a picture that stays as it is
+	unsure      bool      // a call broke: Telegram may have carried it out
+	losses      int       // answers that were lost
+	again       time.Time // not before, because the last answer was lost
+	hurried     bool      // such a wait was ended early, which happens once
+	missing     bool      // the last call was denied, and Telegram knows the token
+	abandoned   bool      // the caller is gone; the call under way is the last one
 	flying      bool
 }
 

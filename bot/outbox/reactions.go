@@ -197,7 +197,7 @@ func (v verdict) outcome(err error) error {
 		return nil
 	case topicGone:
 		return &Refused{ErrNoTopic}
-	case later:
+	case later, lost:
 		return fmt.Errorf("%w: %w", ErrUnsure, err)
 	}
 	return &Refused{err}
@@ -223,11 +223,11 @@ func (o *Outbox) deliverSide(calls context.Context, l *chatQueue, a *sideCall, t
 	case v.answer == moved:
 		v = o.migrate(out.ChatID, v.chat)
 	}
-	o.with(func(q *queues) { q.count(v, err) })
+	o.with(func(q *queues) { q.count(l, v, err) })
 	shut := o.note(l, &job{to: to}, v)
-	lost := false
-	o.with(func(q *queues) { lost = q.resolveSide(l, a, v, again(o)) })
-	o.tell(shut, to, lost)
+	gone := false
+	o.with(func(q *queues) { gone = q.resolveSide(l, a, v, again(o)) })
+	o.tell(shut, to, gone)
 	if a.done != nil && v.answer != paused && v.answer != denied && v.answer != moved {
 		a.done <- v.outcome(err)
 	}

@@ -165,6 +165,9 @@ func (q *chatQueue) turn(now time.Time) (t turn, wait time.Duration) {
 		return turn{}, never
 	}
 	t, wait = q.jobTurn(now)
+	if wait > 0 {
+		wait = min(wait, q.queue.untilUnparked(now))
+	}
 	a, d := q.sideTurn(now)
 	switch {
 	case wait > 0 && d > 0:
@@ -246,7 +249,7 @@ func (q *chatQueue) sideTurn(now time.Time) (turn, time.Duration) {
 	wait := never
 	for _, a := range q.sideCalls {
 		c := a.class(now)
-		if c == signs && q.queue.count > 0 {
+		if c == signs && q.queue.count > q.queue.parked.Len() {
 			continue
 		}
 		if d := max(q.until.Sub(now), a.after.Sub(now)); d > 0 {

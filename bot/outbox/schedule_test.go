@@ -244,14 +244,16 @@ func TestJudge(t *testing.T) {
 		{"413 of a proxy", errors.New("error decode response body for method sendDocument, <html>\r\n<title>413 Request Entity Too Large</title>" +
 			"\r\n</html>, invalid character '<'"), &job{kind: upload, body: &File{}}, refused},
 		{"500", errServer, &job{}, later},
-		{"html", errors.New("error decode response body for method sendMessage, <html>502</html>, invalid character '<'"), &job{}, later},
+		{"html", errors.New("error decode response body for method sendMessage, <html>502</html>, invalid character '<'"), &job{}, lost},
 		{"yes that cannot be read", errors.New("error decode response result for method sendMessage, json: unknown type"), &job{}, taken},
 		{"yes to an edit that cannot be read", errors.New(`unsupported RichBlock type "x"`), &job{kind: edit}, taken},
 		{"500 to an edit", errServer, &job{kind: edit}, later},
 		{"reset of an edit", errBroken, &job{kind: edit}, later},
 		{"cut off", context.Canceled, &job{kind: edit}, later},
 		{"409 to an edit", fmt.Errorf("%w, x", tgbot.ErrorConflict), &job{kind: edit}, later},
-		{"reset", fmt.Errorf("error do request for method sendMessage, %w", io.ErrUnexpectedEOF), &job{}, later},
+		{"reset", fmt.Errorf("error do request for method sendMessage, %w", io.ErrUnexpectedEOF), &job{}, lost},
+		{"no answer in time", errBroken, &job{kind: upload}, lost},
+		{"no connection", fmt.Errorf("%w: %w", errUnconnected, context.DeadlineExceeded), &job{}, later},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 type answer int
 
 const (
-	later     answer = iota // ask again after a while; it is unknown whether Telegram did it
+	later     answer = iota // ask again after a while: it was not sent, or Telegram failed at it
 	taken                   // done, or equal to done
 	paused                  // not done; this chat must wait
 	plain                   // not done; try once without formatting
@@ -30,6 +30,7 @@ const (
 	vanished                // the target no longer exists
 	unknown                 // the server does not know the method, or it does not know the token
 	denied                  // not done, because Telegram does not know the token; ask again after a while
+	lost                    // of a new message: no answer came, so it is perhaps in the chat
 )
 
 type verdict struct {
@@ -38,9 +39,13 @@ type verdict struct {
 	chat   int64         // moved
 	err    error         // refused, blocked: why
 	known  bool          // denied: getMe is answered, so that the server may lack the method
+	unsent bool          // later: there was no connection, so it is surely not done
 	// strayed: the message is in the plain chat, because its topic does not exist.
 	strayed bool
 }
+
+// isAnswer reports that Telegram was reached, and answered in time.
+func (v verdict) isAnswer() bool { return v.answer != later && v.answer != lost }
 
 func (v verdict) final() bool {
 	return v.answer == taken || v.answer == vanished || v.answer == refused
@@ -50,6 +55,9 @@ func (v verdict) final() bool {
 // that takes no file so large. Asking again does not help after a 4xx.
 var clientError = lazyregexp.New(`(?s)^error response from telegram for method \w+, 4\d\d |` +
 	`^error decode response body for method \w+, .*\b413\b.*Too Large`)
+
+// serverError matches the library's text for a failure that Telegram itself reports.
+var serverError = lazyregexp.New(`^error response from telegram for method \w+, 5\d\d `)
 
 // Telegram's texts about a message that people have deleted, about a topic, and about a chat. They
 // come from the Bot API server itself, or from Telegram's own servers (tdlib/telegram-bot-api,
@@ -70,8 +78,9 @@ const unreadableYes = "error decode response result for method "
 
 // judge reads the error of a call. How the library reports errors was found by experiment: 429 is a
 // type that errors.Is does not match with its own sentinel; "not modified" is a bad request that
-// only its text distinguishes; a 5xx and a broken connection have no type. It is unknown whether a
-// broken call was carried out.
+// only its text distinguishes; a 5xx and a broken connection have no type. A 5xx in Telegram's form
+// is an answer. Without an answer it is unknown whether the call was carried out, unless it never
+// had a connection.
 func judge(err error, j *job) verdict {
 	var tooMany *tgbot.TooManyRequestsError
 	var migrated *tgbot.MigrateError
@@ -94,12 +103,24 @@ func judge(err error, j *job) verdict {
 		return verdict{answer: blocked, err: fmt.Errorf("%w: %w", ErrBlocked, err)}
 	case errors.Is(err, tgbot.ErrorBadRequest):
 		return badRequest(err, j)
-	case errors.Is(err, tgbot.ErrorConflict), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, errUnconnected):
+		return verdict{answer: later, unsent: true}
+	case errors.Is(err, tgbot.ErrorConflict), serverError.MatchString(err.Error()):
 		return verdict{answer: later}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return unanswered(j)
 	case strings.HasPrefix(err.Error(), unreadableYes), j.kind == edit && !strings.HasPrefix(err.Error(), "error "):
 		return verdict{answer: taken}
 	case clientError.MatchString(err.Error()):
 		return verdict{answer: refused, err: err}
+	}
+	return unanswered(j)
+}
+
+// unanswered is the verdict without an answer. A repeated edit does no harm, a repeated message does.
+func unanswered(j *job) verdict {
+	if j.isNew() {
+		return verdict{answer: lost}
 	}
 	return verdict{answer: later}
 }
@@ -126,6 +147,11 @@ func badRequest(err error, j *job) verdict {
 const (
 	firstBackoff = time.Second
 	maxBackoff   = 5 * time.Second
+
+	// A message that is perhaps in the chat waits longer, because each try may show it again.
+	firstUnsure = 30 * time.Second
+	maxUnsure   = 10 * time.Minute
+	marked      = 2 // after this number of lost answers people read that it may be a repetition
 )
 
 // backoff returns how long to wait after a number of failures in a row (1 is the first), at most

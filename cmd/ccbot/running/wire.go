@@ -108,7 +108,7 @@ func wire(ctx context.Context, settings engine.Settings) (*system, error) {
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.MayShow = s.bot.MayShow
 	s.outbox.OnShut = s.bot.Shut.Look
-	s.outbox.Elsewhere = s.bot.Answers.Elsewhere
+	s.outbox.Elsewhere, s.outbox.Repeated = s.bot.Answers.Elsewhere, s.bot.Answers.Repeated
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Delivered(m.Written)
 		if err := s.bot.SentPart(m.To, id, m.Session, m.Cursor); err != nil {
