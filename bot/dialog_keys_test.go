@@ -241,7 +241,7 @@ func TestP9_KeysNeedAllowedPersonAndMessage(t *testing.T) {
 	}
 	parts := strings.Split(chattest.Data(m)[0], ":")
 	for _, d := range []string{parts[0], parts[0] + ":" + parts[1], chattest.Data(m)[0] + ":1", parts[0] + ":" + parts[1] + ":x",
-		parts[0] + ":" + parts[1] + ":99", parts[0] + ":" + strings.Repeat("x", len(parts[1])) + ":0"} {
+		parts[0] + ":" + parts[1] + ":" + strings.Repeat("x", len(parts[2])), parts[0] + ":" + strings.Repeat("x", len(parts[1])) + ":" + parts[2]} {
 		w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, d)
 	}
 	assert.Empty(t, w.Lifecycle.Done())

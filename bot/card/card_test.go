@@ -212,6 +212,40 @@ func TestTapCountsWhileLabelsChange(t *testing.T) {
 	})
 }
 
+// TestTapCountsWhileOptionIsOffered: the keyboard may change between a look and a tap, but the same
+// option of another thing is another option, and so is one of another person.
+func TestTapCountsWhileOptionIsOffered(t *testing.T) {
+	content := func(means string, options ...Option) Content {
+		l := question("x")
+		l.Means, l.Options = means, [][]Option{options}
+		return l
+	}
+	stop, queue := Option{Text: "Stop", Value: "stop"}, Option{Text: "Queue", Value: "queue"}
+	for _, tt := range []struct {
+		name string
+		now  Content
+		want bool
+	}{
+		{"another one came before it", content("turn", queue, stop), true},
+		{"another one came behind it", content("turn", stop, queue), true},
+		{"it has gone", content("turn", queue), false},
+		{"of the next turn", content("next", stop), false},
+		{"of one person", content("turn", Option{Text: "Stop", Value: "stop", For: 7}), false},
+		{"without a meaning of its own", content("", stop), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.shown("k", content("turn", stop))
+				early := w.chat.seen()[0]
+				w.shown("k", tt.now)
+				tapped, ok := w.tap(early, 0)
+				assert.Equal(t, tt.want, ok)
+				assert.Equal(t, tt.want, tapped.Option == "stop")
+			})
+		})
+	}
+}
+
 func TestCardIsShownAgainBelow(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))
@@ -572,7 +606,7 @@ func TestButtonsFit(t *testing.T) {
 		for i, b := range slices.Concat(c.message().Buttons...) {
 			back, ok := parse(b.Data)
 			o, found := c.option(back.option)
-			if len(b.Data) > 64 || !ok || !found || o != slices.Concat(l.Options...)[i] || back.revision != c.Revision {
+			if len(b.Data) > 64 || !ok || !found || o.Value != slices.Concat(l.Options...)[i].Value || back.revision != c.Revision {
 				r.Fatalf("%q leads to %+v", b.Data, o)
 			}
 		}

@@ -1,11 +1,11 @@
 package card
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -50,8 +50,9 @@ type Content struct {
 	// Otherwise the card is then forgotten.
 	Renew     bool `json:"renew,omitempty"`
 	RenewOnce bool `json:"renew_once,omitempty"`
-	// Means, if set, identifies the options: a tap counts on any content with the same value,
-	// despite another text, payload or label, so that frequent redraws do not make taps stale.
+	// Means, if set, identifies the thing that the options are about, such as a turn: a tap counts as
+	// long as a content with the same Means offers its option to that person, despite another text,
+	// payload, label or place, so that frequent redraws do not make taps stale.
 	Means string `json:"means,omitempty"`
 	// News names the news that this content reports to the end: see Board.Reports.
 	News string `json:"-"`
@@ -65,6 +66,13 @@ type Option struct {
 	For   int64        `json:"for,omitempty"` // the only person whose taps count; 0: any
 	// Session is the option's session, if it is not the card's (see Board.Forget).
 	Session uuid.UUID `json:"session,omitzero"`
+	// Was is the digest of a Forgotten option before, which its button in the chat has.
+	Was string `json:"was,omitempty"`
+}
+
+// digest identifies an option among those of a card.
+func (o Option) digest() string {
+	return cmp.Or(o.Was, digest([]any{o.Value, o.For})[:optionLength])
 }
 
 // Forgotten is the value of an option whose session is forgotten.
@@ -77,7 +85,7 @@ func (c Content) without(session uuid.UUID) (next Content, named bool) {
 		rows[i] = slices.Clone(row)
 		for j := range rows[i] {
 			if o := &rows[i][j]; o.Session == session {
-				o.Value, o.Session, named = Forgotten, uuid.Nil, true
+				o.Value, o.Session, o.Was, named = Forgotten, uuid.Nil, o.digest(), true
 			}
 		}
 	}
@@ -139,20 +147,11 @@ func (c Content) limit() int {
 	return render.Limit
 }
 
-// revisionOf identifies what is drawn and what its options mean, or only the latter if Means
-// is set: then labels may also change.
+// revisionOf identifies what is drawn and what its options mean. If Means is set it identifies the
+// card whatever it shows, because then a button alone tells which option it is.
 func revisionOf(l Content, payload json.RawMessage) string {
 	if l.Means != "" {
-		var options []Option
-		for _, row := range l.Options {
-			for _, o := range row {
-				options = append(options, Option{Value: o.Value, For: o.For})
-			}
-		}
-		return digest(struct {
-			Means   string
-			Options []Option
-		}{l.Means, options})
+		return digest(struct{ Means string }{l.Means})
 	}
 	return digest(struct {
 		Text    render.Text
@@ -169,27 +168,26 @@ func digest(v any) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// Lengths of a button's parts; with an option of three digits it has 41 of the 64 bytes.
+// Lengths of a button's parts; it has 45 of the 64 bytes.
 const (
 	idLength       = 13
 	revisionLength = 22
+	optionLength   = 8
 )
 
 // button is the data of a button.
 type button struct {
 	card     string
 	revision string
-	option   int // its index in the rows
+	option   string // see Option.digest
 }
 
-func (b button) data() string { return b.card + ":" + b.revision + ":" + strconv.Itoa(b.option) }
+func (b button) data() string { return b.card + ":" + b.revision + ":" + b.option }
 
 func parse(data string) (button, bool) {
 	parts := strings.Split(data, ":")
-	if len(parts) != 3 || len(parts[0]) != idLength || len(parts[1]) != revisionLength {
+	if len(parts) != 3 || len(parts[0]) != idLength || len(parts[1]) != revisionLength || len(parts[2]) != optionLength {
 		return button{}, false
 	}
-	option, err := strconv.Atoi(parts[2])
-	b := button{card: parts[0], revision: parts[1], option: option}
-	return b, err == nil && option >= 0 && b.data() == data
+	return button{card: parts[0], revision: parts[1], option: parts[2]}, true
 }

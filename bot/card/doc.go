@@ -5,9 +5,9 @@
 //   - The arguments of Show and Close are on disk when they return.
 //   - They reach the chat in one message, which shows the last state, despite restarts, chats that
 //     refuse messages for a while, moved groups and deleted messages.
-//   - A tap counts only on the card's current message, with the revision on disk. A button carries
-//     card, revision and option; the revision is a digest of text, options and payload, or of
-//     Content.Means and the options.
+//   - A tap counts only on the card's current message, with the revision on disk, and only if the
+//     card offers its option to that person. A button carries card, revision and a digest of the
+//     option; the revision is a digest of text, options and payload, or of Content.Means alone.
 //   - After any other tap the card is redrawn, and another copy of the message loses its buttons.
 //   - A kill between Telegram's acceptance and the write of the message id may leave one older
 //     copy; otherwise no message is sent twice.

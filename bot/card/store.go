@@ -131,8 +131,8 @@ func (c record) message() outbox.Message {
 			if strings.TrimSpace(o.Text) == "" { // Telegram would refuse the message
 				o.Text = "·"
 			}
+			b.option = o.digest()
 			buttons = append(buttons, outbox.Button{Text: o.Text, Data: b.data(), Style: o.Style})
-			b.option++
 		}
 		m.Buttons = append(m.Buttons, wrapped(buttons)...)
 	}
@@ -175,12 +175,13 @@ func (c record) isShownBy(m outbox.Message) bool {
 	return digest(now.Text) == digest(m.Text) && digest(now.Buttons) == digest(m.Buttons) && digest(now.Picture) == digest(m.Picture)
 }
 
-func (c record) option(n int) (Option, bool) {
+func (c record) option(digest string) (Option, bool) {
 	for _, row := range c.rows() {
-		if n < len(row) {
-			return row[n], true
+		for _, o := range row {
+			if o.digest() == digest {
+				return o, true
+			}
 		}
-		n -= len(row)
 	}
 	return Option{}, false
 }
