@@ -103,7 +103,11 @@ func (c *Client) await(ctx context.Context) (*connection, ServerID, error) {
 		select {
 		case <-attempt:
 		case <-ctx.Done():
-			return nil, ServerID{}, fmt.Errorf("%w: not connected: %w", unanswered(ctx, ErrNotSent), lastErr)
+			err := fmt.Errorf("%w: not connected", unanswered(ctx, ErrNotSent))
+			if lastErr != nil { // nil: the first attempt goes on
+				err = fmt.Errorf("%w: %w", err, lastErr)
+			}
+			return nil, ServerID{}, err
 		}
 	}
 }

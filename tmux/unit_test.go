@@ -1,7 +1,10 @@
 package tmux
 
 import (
+	"context"
 	"errors"
+	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -278,5 +281,21 @@ func TestCaptured(t *testing.T) {
 			assert.Equal(t, tc.want+"\n", captured(more, "m", tc.version), "what comes after the buffer is not of the screen")
 			assert.Equal(t, escapes(tc.version), !quotes(tc.version))
 		})
+	}
+}
+
+// TestNotConnectedNamesItsReason: while the first attempt goes on there is no reason yet.
+func TestNotConnectedNamesItsReason(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	t.Cleanup(func() { l.Close() })
+	for want, last := range map[string]error{"not connected": nil, "not connected: refused": errors.New("refused")} {
+		c := &Client{place: place{socket: socket}, attempt: make(chan struct{}), kick: make(chan struct{}, 1), lastErr: last}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, _, err := c.await(ctx)
+		require.ErrorIs(t, err, ErrNotSent)
+		assert.Regexp(t, want+"$", err)
 	}
 }
