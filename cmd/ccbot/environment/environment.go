@@ -19,6 +19,11 @@ var agentUnset = []string{
 	"CLAUDE_CODE_CHILD_NOTES_DIR",
 }
 
+// colourless are variables of a tmux server by which Claude Code draws without attributes. Its hint
+// in the empty prompt box then looks like a person's draft, so no session ever becomes ready (2.1.332).
+// An agent has them only by a variable with CustomPrefix.
+var colourless = []string{"NO_COLOR", "CI"}
+
 // fixed are the variables that ccbot, tmux or the caller of Agent sets for an agent.
 var fixed = []string{"PATH", "HOME", "CLAUDE_CONFIG_DIR", "CCBOT_LAUNCH", "CCBOT_DIR", "TMUX", "TMUX_PANE"}
 
@@ -95,11 +100,17 @@ func Agent(vars, agents map[string]string, configDir string) (set map[string]str
 			set[name] = value
 		}
 	}
+	unset = slices.Clone(agentUnset)
+	for _, name := range colourless {
+		if _, is := set[name]; !is {
+			unset = append(unset, name)
+		}
+	}
 	if configDir != "" {
 		set["CLAUDE_CONFIG_DIR"] = configDir
-		return set, agentUnset
+		return set, unset
 	}
-	return set, append(slices.Clone(agentUnset), "CLAUDE_CONFIG_DIR")
+	return set, append(unset, "CLAUDE_CONFIG_DIR")
 }
 
 // WithFolder appends a folder to a PATH, so that its programs hide no others. The folder has the

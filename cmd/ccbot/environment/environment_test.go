@@ -31,3 +31,16 @@ func TestRefusedVariablesAreDocumented(t *testing.T) {
 		assert.Error(t, err, name)
 	}
 }
+
+// TestAgentHasColours: NO_COLOR in the tmux server of a person would make a hint in the prompt box
+// look like a draft. Who wants it for agents can say so.
+func TestAgentHasColours(t *testing.T) {
+	for _, configDir := range []string{"", "/home/alice/.claude"} {
+		_, unset := Agent(nil, nil, configDir)
+		assert.Subset(t, unset, []string{"NO_COLOR", "CI"})
+		set, unset := Agent(nil, map[string]string{"NO_COLOR": "1"}, configDir)
+		assert.Equal(t, "1", set["NO_COLOR"])
+		assert.NotContains(t, unset, "NO_COLOR")
+		assert.Contains(t, unset, "CI")
+	}
+}
