@@ -103,12 +103,20 @@ func (f *fleet) faults() (all []health.Machine, failed bool) {
 	for _, s := range c.List() {
 		m := f.faultsOf(s)
 		m.Copies, m.Elsewhere = copiesIn(s.Lives)
-		m.Skew = statusOf(s.Said, s.Heard).Ahead
+		m.Skew = skewOf(s)
 		if len(m.Warnings()) > 0 {
 			all = append(all, m)
 		}
 	}
 	return all, false
+}
+
+// skewOf returns how far the clock of a machine is off. One that is away may have set it since.
+func skewOf(s center.State) time.Duration {
+	if s.Presence != beat.Present {
+		return 0
+	}
+	return statusOf(s.Said, s.Heard).Ahead
 }
 
 // copiesIn reports whether copies of the folder of the other end, or of this end, run.
