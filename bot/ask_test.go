@@ -476,6 +476,30 @@ func TestP5_CardOutsideOfClosedTopicAnswers(t *testing.T) {
 	})
 }
 
+// A person who is about to write a reason in one topic may begin another one elsewhere: each waits in its own topic.
+func TestReasonsOfTwoTopicsWaitApart(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		var asked []chattest.Asked
+		for i, name := range []string{"api", "web"} {
+			r := w.NewCurrentSession(t, name, session.Running)
+			w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = session.Conversation{ChatID: chattest.Ours, ThreadID: 5 + i} })
+			asked = append(asked, w.AsksFor(t, r, "Bash", chattest.Bash))
+		}
+		for _, q := range asked {
+			w.Press(t, chattest.Bob, w.Message(t, q), w.Word(i18n.AskDenyWhy))
+		}
+		for i := range asked {
+			w.Relay.Forget()
+			reason := fmt.Sprintf("reason %d", i)
+			key, u := w.Accept(t, &models.Message{From: &models.User{ID: chattest.Bob}, Chat: chattest.GroupChat(chattest.Ours), MessageThreadID: 5 + i, IsTopicMessage: true, Text: reason})
+			require.NoError(t, w.Handle(t.Context(), key, u))
+			w.Work(t)
+			require.Len(t, w.Relay.Done(), 1)
+			assert.Contains(t, w.Relay.Done()[0], reason)
+		}
+	})
+}
+
 func TestP4_NextTextIsReason(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
 		_, q := w.Asking(t)
