@@ -190,10 +190,8 @@ func (r *request) showBelowParts(ctx context.Context, to outbox.Conversation) er
 		return err
 	}
 	r.due = true
+	r.showLocked(ctx, s) // first: the new message is sent as the card is then
 	below := r.of.Chat.In(to).Text(i18n.AskSeeBelow, i18n.Args{"Name": r.of.NameOf(s)})
-	if _, err := r.of.cards.Again(ctx, r.id, card.Bring{Note: below, Alone: true}); err != nil {
-		return err
-	}
-	r.showLocked(ctx, s)
-	return nil
+	_, err := r.of.cards.Again(ctx, r.id, card.Bring{Note: below, Alone: true})
+	return err
 }
