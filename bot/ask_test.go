@@ -572,6 +572,21 @@ func TestQuestionsAreAnsweredInTurn(t *testing.T) {
 	})
 }
 
+// A person ticks quicker than the message is drawn, and one who taps twice does not take a tick back.
+func TestQuickTicksCount(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r := w.NewCurrentSession(t, "api", session.Running)
+		q := w.AsksFor(t, r, "AskUserQuestion", chattest.Questions)
+		w.Press(t, chattest.Alice, 1, "Blue")
+		first := w.Shows(t, 1)
+		for _, text := range []string{"☐ S", "☐ L", "☐ L"} {
+			w.TapAt(t, chattest.Alice, chattest.PrivateChat(chattest.Alice), 1, chattest.DataBehind(t, first, text))
+		}
+		w.TapsOn(t, chattest.Alice, q, i18n.AskDone)
+		assert.JSONEq(t, `{"Which colour?":"Blue","Which size?":"S, L"}`, string(answersOf(t, w.RequestState(t, q))))
+	})
+}
+
 // TestP7_AnswerToOtherContentIsNotGiven: the agent's side refuses an answer to what it does not
 // ask. The terminal then decides.
 func TestP7_AnswerToOtherContentIsNotGiven(t *testing.T) {

@@ -98,11 +98,11 @@ func claudeQuestions() []feature {
 	inPlanMode := []string{"CLAUDE_FLAGS=--permission-mode plan"}
 	return []feature{
 		{name: "two questions", steps: []act{{say: "ask", hears: "Which database?", tap: "SQLite", then: "Which language?"}, {tap: "Go", then: answered}}},
-		{name: "one question, and a text meanwhile", always: true, lists: "needs you", holds: "work is waiting for your answer", steps: []act{asks},
+		{name: "one question, and a text meanwhile", always: true, lists: "a question", holds: "work is waiting for your answer", steps: []act{asks},
 			leaves: []act{{tap: "Blue"}}},
-		{name: "a question with several answers", steps: []act{{say: "ask multi", hears: "Which features?", tap: "Logs", then: "☑ 1. Logs"},
-			{tap: "Traces", then: "☑ 3. Traces"}, {tap: "Done", then: answered}}},
-		{name: "an answer in one's own words", steps: []act{{say: "ask one", hears: "Which colour?", tap: "Other…", then: "your next message"},
+		{name: "a question with several answers", steps: []act{{say: "ask multi", hears: "Which features?", tap: "Logs"}, {tap: "Traces"},
+			{tap: "Done", then: "→ Logs, Traces"}}},
+		{name: "an answer in one's own words", steps: []act{{say: "ask one", hears: "Which colour?", tap: "Own words", then: "your next message"},
 			{say: "green of the woods", then: "green of the woods"}}},
 		{name: "a question, left at the desk", steps: []act{{say: "ask one", hears: "Which colour?", shows: "Enter to select"}, {key: "Escape", hides: "Enter to select", hears: "work is interrupted"}}},
 		{name: "a plan, approved", env: inPlanMode, steps: []act{{say: "plan", hears: "proposes a plan", tap: "Approve", then: "Approved in the chat"}}},

@@ -160,7 +160,7 @@ func TestP4_QuestionsAreAnsweredInTurn(t *testing.T) {
 	asked := w.hear(w.say("ask"), "Which database?")
 	w.tap(asked, "SQLite")
 	asked = w.becomes(asked, "Which language?", false)
-	w.tap(asked, "Other…")
+	w.tap(asked, "Own words")
 	w.becomes(asked, "next message", false)
 	w.say("a bit of Zig")
 	w.becomes(asked, "Answered in the chat", true)

@@ -480,6 +480,7 @@ const (
 	AskApproved               Key = "ask_approved"        // Where
 	AskAnswered               Key = "ask_answered"        // Where
 	AskDenied                 Key = "ask_denied"          // Where
+	AskSkipped                Key = "ask_skipped"         // Where
 	AskInChat                 Key = "ask_in_chat"
 	AskAtTerminal             Key = "ask_at_terminal"
 	AskByHook                 Key = "ask_by_hook"
@@ -491,6 +492,7 @@ const (
 	AskAllowSession           Key = "ask_allow_session"
 	AskAllowEdits             Key = "ask_allow_edits"
 	AskDeny                   Key = "ask_deny"
+	AskSkip                   Key = "ask_skip"
 	AskDenyWhy                Key = "ask_deny_why"
 	AskShowAll                Key = "ask_show_all"
 	AskApprove                Key = "ask_approve"

@@ -55,10 +55,10 @@ func answerTap(s State, by int64, verb string, args []string, now time.Time) (St
 	}
 	q, chosen := list[at], s.Progress.Chosen
 	switch {
-	case verb == verbOption && len(args) == 2:
+	case (verb == verbOption || verb == verbUntick) && len(args) == 2:
 		i, err := strconv.Atoi(args[1])
 		switch {
-		case err != nil || i < 0 || i >= len(q.Options):
+		case err != nil || i < 0 || i >= len(q.Options) || slices.Contains(chosen, i) != (verb == verbUntick):
 		case q.Several:
 			s.Progress.Chosen = toggled(chosen, i)
 			return s, nil

@@ -2,7 +2,11 @@ package ask
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
@@ -27,15 +31,19 @@ const verbShow = "show"
 const verbAll = "all"
 
 var (
-	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", nil, decides(talk.ChoiceDeny)}
+	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", func(s State, _ extent) bool { return !s.isQuestion() }, decides(talk.ChoiceDeny)}
+	skip    = action{1, i18n.AskSkip, "", "no", func(s State, _ extent) bool { return s.isQuestion() }, decides(talk.ChoiceDeny)}
 	actions = []action{
 		{0, i18n.AskAllow, outbox.Success, "ok", offers(talk.ChoiceAllow), decides(talk.ChoiceAllow)},
 		{0, i18n.AskAllowSession, outbox.Success, "ses", offers(talk.ChoiceAllowSession), decides(talk.ChoiceAllowSession)},
 		{0, i18n.AskAllowEdits, outbox.Success, "edits", offers(talk.ChoiceAllowEdits), decides(talk.ChoiceAllowEdits)},
 		{0, i18n.AskApprove, outbox.Success, "plan", offers(talk.ChoiceApprove), decides(talk.ChoiceApprove)},
 		{0, i18n.AskApproveEdits, outbox.Success, "edit", offers(talk.ChoiceApproveEdits), decides(talk.ChoiceApproveEdits)},
+		skip,
 		deny,
-		{1, i18n.AskDenyWhy, "", "why", func(s State, _ extent) bool { return s.Request.Ask.Kind != talk.AskPlan && !s.Request.Ask.Wordless }, askWhy},
+		{1, i18n.AskDenyWhy, "", "why", func(s State, j extent) bool { // not beside [Own words]
+			return s.Request.Ask.Kind != talk.AskPlan && !s.Request.Ask.Wordless && !(s.isQuestion() && j.allowable(s))
+		}, askWhy},
 		{1, i18n.AskKeepPlanning, "", "why", func(s State, _ extent) bool { return s.Request.Ask.Kind == talk.AskPlan }, askWhy},
 		{2, i18n.AskShowAll, "", verbAll, func(s State, j extent) bool { return !j.allowable(s) && !j.tooBig },
 			func(s State, _ int64, _ time.Time) State { return s }},
@@ -44,7 +52,7 @@ var (
 			func(s State, _ int64, now time.Time) State { return leave(s, true, now) }},
 	}
 	// whileWriting holds the actions while a request waits for a person's words.
-	whileWriting = []action{deny, {1, i18n.AskCancel, "", "c", nil, State.unwait}}
+	whileWriting = []action{skip, deny, {1, i18n.AskCancel, "", "c", nil, State.unwait}}
 )
 
 // possibleActions returns the possible actions of an open request.
@@ -82,13 +90,17 @@ func askWhy(s State, by int64, now time.Time) State {
 // Verbs of a question; its index follows, then an option's.
 const (
 	verbOption = "o"
+	verbUntick = "u"
 	verbDone   = "d"
 	verbOther  = "x"
 	verbBack   = "b"
 )
 
-// maxLabel is about the length of a button on a phone.
-const maxLabel = 40
+// maxLabel is about the length of a button on a phone; two of shortLabel columns fit in a row there.
+const (
+	maxLabel   = 40
+	shortLabel = 14
+)
 
 // options returns the buttons of a request; none once its decision is sent.
 func (v Viewer) options(s State, j extent) (rows [][]card.Option) {
@@ -102,6 +114,9 @@ func (v Viewer) options(s State, j extent) (rows [][]card.Option) {
 		rows = v.answers(s, s.Request.Ask.Pages)
 	}
 	row := -1
+	if len(rows) > 0 {
+		row = 1 // a question's [Skip] stands beside the last of its buttons
+	}
 	for _, a := range possibleActions(s, j) {
 		if a.row != row || len(rows[len(rows)-1]) == 2 {
 			row, rows = a.row, append(rows, nil)
@@ -111,20 +126,28 @@ func (v Viewer) options(s State, j extent) (rows [][]card.Option) {
 	return rows
 }
 
-// answers returns the options of the current question, one per row.
+// answers returns the options of the current question, short ones in pairs.
 func (v Viewer) answers(s State, list []talk.Page) (rows [][]card.Option) {
 	at := len(s.Progress.Answers)
 	if at >= len(list) {
 		return nil
 	}
 	page := list[at]
+	room := false // for a second one
 	for i, o := range page.Options {
-		text, cut := inUnits(oneLined(o.Label), maxLabel)
-		if cut {
-			text = fmt.Sprintf("%d. %s", i+1, text) // so that equal beginnings stay distinct
+		text, _ := inUnits(oneLined(o.Label), maxLabel)
+		short := ansi.StringWidth(text) <= shortLabel
+		verb := verbOption
+		if page.Several && slices.Contains(s.Progress.Chosen, i) {
+			verb = verbUntick
 		}
-		text = box(page, s.Progress.Chosen, i) + text
-		rows = append(rows, []card.Option{{Text: text, Value: value(verbOption, at, i)}})
+		option := card.Option{Text: box(page, s.Progress.Chosen, i) + letter(page, i) + text, Value: value(verb, at, i)}
+		if room = room && short; room {
+			rows[len(rows)-1] = append(rows[len(rows)-1], option)
+			room = false
+			continue
+		}
+		rows, room = append(rows, []card.Option{option}), short
 	}
 	if page.Several && len(s.Progress.Chosen) > 0 {
 		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
@@ -134,6 +157,23 @@ func (v Viewer) answers(s State, list []talk.Page) (rows [][]card.Option) {
 		last = append(last, v.option(i18n.AskBack, "", verbBack, at))
 	}
 	return append(rows, last)
+}
+
+// letter ties an option's button to its line in the text, where not all labels fit on buttons.
+func letter(page talk.Page, i int) string {
+	switch fits := !slices.ContainsFunc(page.Options, func(o talk.Option) bool { return !fitsButton(o) }); {
+	case fits:
+		return ""
+	case i > 'Z'-'A':
+		return fmt.Sprintf("%d. ", i+1)
+	}
+	return fmt.Sprintf("%c. ", 'A'+i)
+}
+
+func fitsButton(o talk.Option) bool {
+	label := oneLined(o.Label)
+	_, cut := inUnits(label, maxLabel)
+	return !cut && strings.TrimSpace(label) != ""
 }
 
 func (v Viewer) option(key i18n.Key, style outbox.Style, verb string, args ...any) card.Option {

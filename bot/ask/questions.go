@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"fmt"
 	"slices"
 
 	"ccbot/bot/chat"
@@ -28,7 +27,7 @@ func (v Viewer) questionSheet(s State, ask talk.Ask) sheet {
 	if s.Stage != StageOpen || at >= len(ask.Pages) {
 		return sheet{title: i18n.AskQuestion, body: answerSheet(s, ask.Pages)}
 	}
-	blocks := append(v.page(ask.Pages[at], s.Progress.Chosen), each.As(ask.Blocks, v.block)...)
+	blocks := append(v.page(s, ask.Pages[at]), each.As(ask.Blocks, v.block)...)
 	page := sheet{title: i18n.AskQuestion, body: chat.Lines(blocks...)}
 	if len(ask.Pages) > 1 {
 		page.title, page.args = i18n.AskQuestionPage, i18n.Args{"Page": at + 1, "Pages": len(ask.Pages)}
@@ -36,15 +35,27 @@ func (v Viewer) questionSheet(s State, ask talk.Ask) sheet {
 	return page
 }
 
-func (v Viewer) page(p talk.Page, chosen []int) []render.Text {
-	blocks := []render.Text{render.Italic(oneLined(p.Header)), render.Bold(glyph.Signs(p.Text))}
-	blocks = append(blocks, each.As(p.Blocks, v.block)...)
+func (v Viewer) page(s State, p talk.Page) []render.Text {
+	blocks := append([]render.Text{render.Bold(glyph.Signs(p.Text))}, each.As(p.Blocks, v.block)...)
+	if !hasLines(s, p) {
+		return blocks
+	}
 	for i, o := range p.Options {
-		label := fmt.Sprintf("%s%d. %s", box(p, chosen, i), i+1, oneLined(o.Label))
-		blocks = append(blocks, render.Plain(label), render.Italic(glyph.Signs(o.Description)))
-		blocks = append(blocks, each.As(o.Blocks, v.block)...)
+		line := render.Plain(letter(p, i) + oneLined(o.Label))
+		if o.Description != "" {
+			line = render.Join(line, render.Plain(" — "), render.Italic(glyph.Signs(o.Description)))
+		}
+		blocks = append(append(blocks, line), each.As(o.Blocks, v.block)...)
 	}
 	return blocks
+}
+
+// hasLines reports whether a question's options have lines in the text, because their buttons do
+// not say all of them, or may not be there.
+func hasLines(s State, p talk.Page) bool {
+	return !s.Request.Ask.Whole || hides(s) || slices.ContainsFunc(p.Options, func(o talk.Option) bool {
+		return !fitsButton(o) || o.Description != "" || len(o.Blocks) > 0
+	})
 }
 
 // box returns the check box of an option, or "" for a single choice.

@@ -119,6 +119,11 @@ func New(q Request, to address.Conversation) State {
 // HasEnded reports whether the request has ended. Its State no longer changes.
 func (s State) HasEnded() bool { return s.Stage == StageEnded }
 
+// isQuestion reports whether a request asks questions that buttons can answer.
+func (s State) isQuestion() bool {
+	return s.Request.Ask.Kind == talk.AskQuestion && len(s.Request.Ask.Pages) > 0
+}
+
 // Same reports whether q is this request after a redial, and not another one with its id. The file
 // holds the same JSON with other escapes.
 func (s State) Same(q Request) bool {

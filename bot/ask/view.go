@@ -156,7 +156,7 @@ func (v Viewer) foot(s State) (list []render.Text) {
 	if q.Ask.Kind == talk.AskQuestion && len(q.Ask.Pages) == 0 {
 		list = append(list, render.Plain(v.Words.Say(i18n.AskAtDesk)))
 	}
-	if cwd, _ := inUnits(oneLined(v.short(q.Cwd)), maxPath); cwd != "" {
+	if cwd, _ := inUnits(oneLined(v.short(q.Cwd)), maxPath); cwd != "" && !s.isQuestion() {
 		list = append(list, chat.Phrases{Words: v.Words}.Text(i18n.AskIn, i18n.Args{"Dir": render.Code(cwd)}))
 	}
 	if q.SubagentID != "" || q.Subagent != "" {
@@ -228,7 +228,11 @@ func (v Viewer) outcome(s State) string {
 	case Allowed:
 		return "✅ " + v.verdict(s, true, where)
 	case Denied:
-		return "❌ " + v.verdict(s, false, where)
+		sign := "❌ "
+		if s.isQuestion() {
+			sign = "⏭ "
+		}
+		return sign + v.verdict(s, false, where)
 	case Interrupted: // "No" and Esc look the same, and so does an Esc after the tool was allowed
 		return v.Words.Say(i18n.AskInterrupted)
 	case Ended:
@@ -241,6 +245,8 @@ func (v Viewer) outcome(s State) string {
 func (v Viewer) verdict(s State, yes bool, where i18n.Key) string {
 	key := i18n.AskAllowed
 	switch kind := s.Request.Ask.Kind; {
+	case !yes && s.isQuestion():
+		key = i18n.AskSkipped
 	case !yes:
 		key = i18n.AskDenied
 	case kind == talk.AskQuestion:

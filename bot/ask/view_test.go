@@ -120,15 +120,15 @@ func TestView_Questions(t *testing.T) {
 		verb string // and arguments
 		want string
 	}{
-		{"", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny with reason]"},
-		{"o:0:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☐ 1. Logs\n☐ 2. Traces\nOTEL\n☐ 3. Metrics\nin ~/proj\n[☐ Logs]\n[☐ Traces]\n[☐ Metrics]\n[Other…][Back]\n[Deny][Deny with reason]"},
-		{"b:1", "❓ work asks (1/2)\nDatabase\nWhich database?\n1. Postgres\nRelational\n2. SQLite\nEmbedded\nin ~/proj\n[Postgres]\n[SQLite]\n[Other…]\n[Deny][Deny with reason]"},
+		{"", "❓ work asks (1/2)\nWhich database?\nPostgres — Relational\nSQLite — Embedded\n[Postgres][SQLite]\n[Own words][Skip]"},
+		{"o:0:1", "❓ work asks (2/2)\nWhich features?\nLogs\nTraces — OTEL\nMetrics\n[☐ Logs][☐ Traces]\n[☐ Metrics]\n[Own words][Back]\n[Skip]"},
+		{"b:1", "❓ work asks (1/2)\nWhich database?\nPostgres — Relational\nSQLite — Embedded\n[Postgres][SQLite]\n[Own words][Skip]"},
 		{"o:0:0", ""},
 		{"o:1:2", ""},
 		{"o:1:1", ""},
 		{"o:1:0", ""},
-		{"o:1:1", "❓ work asks (2/2)\nFeatures\nWhich features?\n☑ 1. Logs\n☐ 2. Traces\nOTEL\n☑ 3. Metrics\nin ~/proj\n[☑ Logs]\n[☐ Traces]\n[☑ Metrics]\n[Done]\n[Other…][Back]\n[Deny][Deny with reason]"},
-		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\nin ~/proj\n\n⏳ Answered in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
+		{"u:1:1", "❓ work asks (2/2)\nWhich features?\nLogs\nTraces — OTEL\nMetrics\n[☑ Logs][☐ Traces]\n[☑ Metrics]\n[Done]\n[Own words][Back]\n[Skip]"},
+		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\n\n⏳ Answered in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 	}
 	for _, step := range steps {
 		if step.verb != "" {
@@ -141,6 +141,15 @@ func TestView_Questions(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"Postgres", "Logs, Metrics"}, s.Answer.Answers)
+}
+
+// What a button says whole is not said in the text too; a long label has a row of its own.
+func TestView_OptionsAreSaidOnce(t *testing.T) {
+	v := viewer(t, "en")
+	s := stateOf("AskUserQuestion", `{"questions":[{"question":"Which?","options":[{"label":"Red"},{"label":"A colour between"},{"label":"Blue"},{"label":"Green"}]}]}`)
+	assert.Equal(t, "❓ work asks\nWhich?\n[Red]\n[A colour between]\n[Blue][Green]\n[Own words][Skip]", screen(v.View(s, "work")))
+	s = stateOf("AskUserQuestion", `{"questions":[{"question":"Which?","options":[{"label":"R\u200bed"},{"label":"Blue"}]}]}`)
+	assert.Contains(t, screen(v.View(s, "work")), "R⟨U+200B⟩ed\nBlue\n", "without buttons the text has them")
 }
 
 func TestP9_HiddenInputCannotBeAllowed(t *testing.T) {
@@ -298,7 +307,7 @@ func TestView_States(t *testing.T) {
 	}{
 		{"asked why", tap(bash, "why"), "Write it now, as your next message.\n[Deny][Cancel]"},
 		{"asked what to do instead", tap(plan, "why"), "Write it now, as your next message.\n[Deny][Cancel]"},
-		{"asked for an answer", s, "Write it now, as your next message.\n[Deny][Cancel]"},
+		{"asked for an answer", s, "Write it now, as your next message.\n[Skip][Cancel]"},
 		{"noted", tap(bash, "ok"), "⏳ Allowed in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 		{"noted, denied", why, "⏳ Denied in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 		{"allow", give(tap(bash, "ok"), noon), "⏳ Allowed in the chat. The agent has not confirmed it yet."},
@@ -308,7 +317,7 @@ func TestView_States(t *testing.T) {
 		{"away", leave(bash, false, noon), v.Words.Say(i18n.AskAway)},
 		{"sent back", give(tap(plan, "no"), noon), "⏳ Denied in the chat. The agent has not confirmed it yet."},
 		{"a plan sent back", over(tap(plan, "no"), Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
-		{"not answered", over(tap(asked, "no"), Outcome{What: Denied, Chat: true}), "❌ Denied in the chat"},
+		{"not answered", over(tap(asked, "no"), Outcome{What: Denied, Chat: true}), "⏭ Skipped in the chat"},
 		{"another hook allowed", over(bash, Outcome{What: Allowed, Hook: true}), "✅ Allowed by another hook"},
 		{"another hook denied", over(tap(bash, "ok"), Outcome{What: Denied, Hook: true, Late: true}), "❌ Denied by another hook\nYou tapped too late."},
 		{"another hook answered", over(asked, Outcome{What: Allowed, Hook: true}), "✅ Answered by another hook"},

@@ -109,7 +109,7 @@ func message(kind talk.AskKind, a talk.Answer) string {
 	case talk.AskPlan:
 		text = "The user does not approve the plan yet (said in the chat): keep planning."
 	case talk.AskQuestion:
-		text = "The user declined to answer, from the chat."
+		text = "The user skipped the question, in the chat."
 	}
 	if a.Text != "" {
 		text += wrote + a.Text

@@ -244,7 +244,7 @@ func (w *World) Asks64(t *testing.T, r session.Record) {
 	w.TapsOn(t, Bob, stray, i18n.AskDeny)
 	w.MustHear(t, "meant for it")
 	q := w.AsksFor(t, r, "AskUserQuestion", Questions)
-	for _, text := range []string{"Blue", "☐ L", w.Word(i18n.AskDenyWhy)} {
+	for _, text := range []string{"Blue", "☐ L", w.Word(i18n.AskOther)} {
 		w.Press(t, Alice, w.Message(t, q), text)
 	}
 	w.AsksFor(t, r, "ExitPlanMode", `{"plan":"`+strings.Repeat("long ", 2000)+`"}`)
