@@ -21,7 +21,7 @@ const (
 	checkTimeout = time.Hour
 	// checkRest is how long the rest of a check may hold its output, and may take to end after TERM.
 	checkRest = 5 * time.Second
-	// holderRest is how long the holder of a check may take to end by itself.
+	// holderRest is how long what ends by itself may take, such as the holder of a check once the rest has ended.
 	holderRest = time.Second
 	// lookInterval is the interval at which the descendants of a check are recorded.
 	lookInterval = 500 * time.Millisecond
@@ -219,6 +219,13 @@ func (c *check) endAll(ctx context.Context, noted []process.Identity) error {
 		all.Go(func() { errs[i] = c.endProcess(ctx, id) })
 	}
 	all.Wait()
+	limited, cancel := context.WithTimeout(ctx, holderRest)
+	defer cancel()
+	for i, id := range noted {
+		if errs[i] != nil && c.table.Wait(limited, id) == nil { // a tmux server is spared, and ends with its last window
+			errs[i] = nil
+		}
+	}
 	return errors.Join(errs...)
 }
 

@@ -3,12 +3,16 @@ package loop
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/internal/process"
+	"ccbot/internal/programtest"
 	"ccbot/port"
 )
 
@@ -23,4 +27,23 @@ func TestCheckHasNoTerminal(t *testing.T) {
 	w.begin(fmt.Sprintf(`[ "$(cut -d' ' -f6 /proc/$$/stat)" != %s ]`, ours), port.LoopBounds{Turns: 1})
 	w.run()
 	assert.Equal(t, port.LoopDone, w.only().State)
+}
+
+// TestCheckStartsTmux: no tmux server is signalled, but the one that a check has started ends with its last window,
+// which is ended. The check has its result.
+func TestCheckStartsTmux(t *testing.T) {
+	programtest.Require(t, "tmux")
+	w := newWorld(t)
+	table, err := process.NewTable()
+	require.NoError(t, err)
+	socket := "ccbot-test-" + uuid.NewString()[:8]
+	pid := filepath.Join(w.engine.record.Dir, "pid")
+	t.Cleanup(func() { _ = os.Remove(fmt.Sprintf("/tmp/tmux-%d/%s", os.Getuid(), socket)) })
+	w.begin("tmux -f /dev/null -L "+socket+" new -d -P -F '#{pid}' 'exec sleep 1000' > "+pid, port.LoopBounds{Turns: 1})
+	w.run()
+	l := w.only()
+	assert.Equal(t, port.LoopDone, l.State, l.Detail)
+	_, err = table.Identify(readPid(t, pid))
+	require.ErrorIs(t, err, process.ErrGone)
+	assert.Empty(t, l.Processes)
 }
