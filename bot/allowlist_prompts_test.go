@@ -78,6 +78,20 @@ func takenOff(t *testing.T, ends func(w *chattest.World) error) {
 	assert.Contains(t, log.String(), "prompts=7")
 }
 
+// A person is taken off the list while the recording is put into words: nothing of it is typed.
+func TestP9_RecordingOfRemovedPersonIsNotTyped(t *testing.T) {
+	d := chattest.NewMediaWorld(t)
+	d.Voice = &chattest.FakeVoice{Says: "fix the bug", Then: func() {
+		require.NoError(t, d.Readmit(t.Context(), conversation.Lists{People: map[int64]bool{chattest.Bob: true}}))
+	}}
+	d.Connect(d.Lifecycle, d.Windows)
+	key, err := d.Get(t, models.Message{Voice: &models.Voice{FileID: "v"}})
+	require.NoError(t, err)
+	require.NotEmpty(t, d.Received(t), "it was fetched")
+	assert.NotEqual(t, inbox.Held, d.EntryState(key))
+	assert.Zero(t, typed(d))
+}
+
 // Prompts of a group that has become another chat stay, whichever number is listed.
 func TestP4_MigratedGroupsPromptsStay(t *testing.T) {
 	for _, listed := range []int64{chattest.Ours, chattest.Grown} {

@@ -169,6 +169,10 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	if err != nil {
 		return err
 	}
+	if m := sentOn(e); m != nil && !p.book.IsAuthorized(m.From.ID, m.Chat) { // since the files were fetched, or put into words
+		p.Chat.Log.Warn("not_typed", logkey.Prompts, 1, logkey.Why, notAllowed)
+		return nil
+	}
 	e.Refers = in.Refers
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
 	e.State, e.Text, e.Class, e.Files, e.Folder, e.Spoken = inbox.Accepted, typed, class, got.names, got.folder, got.spoken

@@ -167,6 +167,9 @@ func reasonLeft(e inbox.Entry, r port.Session, known bool) reason {
 	return left
 }
 
+// notAllowed is why a prompt is not typed, in the log.
+const notAllowed = "the sender is no longer allowed"
+
 // DropUnauthorized ends the waiting prompts of people who are no longer allowed.
 func DropUnauthorized(ctx context.Context, p *Prompts) error {
 	entries, unread := p.Entries.List()
@@ -187,7 +190,7 @@ func DropUnauthorized(ctx context.Context, p *Prompts) error {
 		}
 	}
 	if ended > 0 {
-		p.Chat.Log.Warn("not_typed", logkey.Prompts, ended, logkey.Why, "the sender is no longer allowed")
+		p.Chat.Log.Warn("not_typed", logkey.Prompts, ended, logkey.Why, notAllowed)
 	}
 	return cmp.Or(errors.Join(errs...), unread)
 }
