@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,7 +27,7 @@ func (m *Machine) HasCommand(_ context.Context, id uuid.UUID, name string) (bool
 // IsMissing implements [folders.Lookups]. It waits for no mount that does not answer.
 func (m *Machine) IsMissing(ctx context.Context, dir string) (bool, error) {
 	err := m.looks.stat(ctx, dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
 		return true, nil
 	}
 	return false, err
@@ -64,7 +65,7 @@ func (l *folderChecks) stat(ctx context.Context, dir string) error {
 		call = os.Stat
 	}
 	go func() { // it ends with its call
-		_, err := call(dir)
+		_, err := call(dir + "/") // only a folder has such a path
 		l.end(dir)
 		done <- err
 	}()

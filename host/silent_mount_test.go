@@ -2,6 +2,8 @@ package host
 
 import (
 	"io/fs"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -29,4 +31,19 @@ func TestP6_SilentMountIsNotMissing(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, missing)
 	})
+}
+
+// TestFolderWhosePlaceIsTaken is missing, too.
+func TestFolderWhosePlaceIsTaken(t *testing.T) {
+	dir := t.TempDir()
+	file, link, self := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "self")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Symlink("nowhere", link))
+	require.NoError(t, os.Symlink(self, self))
+	m := &Machine{}
+	for path, want := range map[string]bool{dir: false, file: true, filepath.Join(file, "in"): true, link: true, self: true} {
+		missing, err := m.IsMissing(t.Context(), path)
+		require.NoError(t, err, path)
+		assert.Equal(t, want, missing, path)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -263,7 +264,8 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 		}
 	}
 	if known && l.State.Moves() && l.Step != port.LoopTurn {
-		if _, err := os.Stat(r.Dir); errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Stat(r.Dir + "/") // only a folder has such a path
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
 			s.Missing = r.Dir
 		}
 		s.Tree = k.movedInto(*l, r.Folder())

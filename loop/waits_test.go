@@ -36,15 +36,18 @@ func TestEndOfLongLineIsTold(t *testing.T) {
 	}
 }
 
-// TestMissingFolderIsNamed before another prompt is sent to an agent without a folder.
+// TestMissingFolderIsNamed before another prompt is sent to an agent without a folder, also if something else has its
+// place now.
 func TestMissingFolderIsNamed(t *testing.T) {
-	w := newWorld(t)
-	w.engine.record.Dir = t.TempDir()
-	w.begin(`rm -rf "$PWD"; false`, port.LoopBounds{Turns: 9})
-	w.run()
-	l := w.only()
-	assert.Equal(t, []any{port.LoopPaused, port.WhyNoFolder, w.engine.record.Dir}, []any{l.State, l.Reason, l.Detail})
-	assert.Len(t, w.engine.kept, 1)
+	for _, then := range []string{"", `; echo x > "$PWD"`, `; ln -s nowhere "$PWD"`, `; ln -s "$PWD" "$PWD"`} {
+		w := newWorld(t)
+		w.engine.record.Dir = t.TempDir()
+		w.begin(`rm -rf "$PWD"`+then+"; false", port.LoopBounds{Turns: 9})
+		w.run()
+		l := w.only()
+		assert.Equal(t, []any{port.LoopPaused, port.WhyNoFolder, w.engine.record.Dir}, []any{l.State, l.Reason, l.Detail}, then)
+		assert.Len(t, w.engine.kept, 1, then)
+	}
 }
 
 // TestMissingFolderBeforeCheckIsNamed: the agent has removed it.
