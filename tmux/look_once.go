@@ -13,7 +13,7 @@ import (
 // and its panes, as Client.Server and Client.Panes return them. It changes nothing: it starts no
 // server, makes no session, and nudges no dead pane for its status. Of cfg it uses Socket, Session
 // (may be empty), Env and Start. The errors are ErrNoTmux, ErrTooOld, ErrDefaultSocket and
-// ErrNoServer, which is proven; after any other error nothing is known.
+// ErrNoServer, which is proven, also where it comes with ErrFolder; after any other error nothing is known.
 func Inspect(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 	p, err := findPlace(cfg)
 	if err != nil {
@@ -21,6 +21,9 @@ func Inspect(ctx context.Context, cfg Config) (ServerID, []Pane, error) {
 	}
 	none := fmt.Errorf("%w on %s", ErrNoServer, p.socket)
 	if p.absent() {
+		if err := p.private(); errors.Is(err, ErrFolder) { // no server can be started there
+			none = fmt.Errorf("%w: %w", none, err)
+		}
 		return ServerID{}, nil, none
 	}
 	if err := p.private(); err != nil {

@@ -386,6 +386,9 @@ var ofTheFolder = []sickness{
 	{"a damaged id", func(p *patient) { p.write("s/instance", "what is this", 0o600) }, "instance_damaged", doctor.Fail},
 	{"a newer folder", func(p *patient) { p.write("s/format", "99\n", 0o600) }, "folder_newer", doctor.Fail},
 	{"a folder of records that is a file", func(p *patient) { p.write("s/sessions", "", 0o600) }, "part_unusable", doctor.Fail},
+	{"a folder of records that is a link", func(p *patient) { require.NoError(p.t, os.Symlink(p.root, p.state+"/outbox")) }, "part_unusable", doctor.Fail},
+	{"another file at the socket", func(p *patient) { p.away(); p.write("s/ccbot.sock", "", 0o600) }, "part_unusable", doctor.Fail},
+	{"another file at the socket of a start", func(p *patient) { p.write("s/ccbot.sock~", "", 0o600) }, "part_unusable", doctor.Fail},
 	{"quarantine", func(p *patient) { p.write("s/quarantine/inbox-1.json", "", 0o600) }, "quarantined", doctor.Warn},
 	{"a damaged record", func(p *patient) {
 		p.write("s/format", "3\n", 0o600)
@@ -444,6 +447,11 @@ var ofTools = []sickness{
 		l, err := net.Listen("unix", dir+"/ccbot-test-dr")
 		require.NoError(p.t, err)
 		p.t.Cleanup(func() { _ = l.Close() })
+	}, "tmux_folder", doctor.Fail},
+	{"a folder for a tmux server that others may enter", func(p *patient) {
+		dir := fmt.Sprintf("%s/tmux/tmux-%d", p.root, os.Getuid())
+		require.NoError(p.t, os.Mkdir(dir, 0o700))
+		require.NoError(p.t, os.Chmod(dir, 0o777))
 	}, "tmux_folder", doctor.Fail},
 	{"no agent", func(p *patient) { p.set("CLAUDE_COMMAND", "/none") }, "claude_missing", doctor.Fail},
 	{"an old agent", func(p *patient) { p.script("claude", "echo '2.1.77 (Claude Code)'") }, "claude_old", doctor.Fail},

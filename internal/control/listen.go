@@ -30,12 +30,10 @@ type listener struct {
 // listen makes the socket. The socket is bound under another name and is renamed when its mode is
 // 0600: no client finds it before that, and an older socket is replaced in one step.
 func listen(path string) (*listener, error) {
-	fresh := path + "~"
-	for _, name := range []string{path, fresh} {
-		if err := replaceable(name); err != nil {
-			return nil, err
-		}
+	if err := Replaceable(path); err != nil {
+		return nil, err
 	}
+	fresh := freshName(path)
 	// Left by a start that was killed.
 	if err := disk.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -75,17 +73,19 @@ func (l *listener) remove() error {
 	return disk.Remove(l.path)
 }
 
-// replaceable returns nil if a name is free or names a socket of this user.
-func replaceable(path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if info.Mode().Type() != fs.ModeSocket || ownfile.Owner(info) != os.Geteuid() {
-		return fmt.Errorf("%s: %w", path, ErrNotASocket)
+// freshName is the name of a socket while it is made.
+func freshName(path string) string { return path + "~" }
+
+// Replaceable returns nil if both names that a socket has are free, or name a socket of this user.
+func Replaceable(path string) error {
+	for _, name := range []string{path, freshName(path)} {
+		switch info, err := os.Lstat(name); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case info.Mode().Type() != fs.ModeSocket || ownfile.Owner(info) != os.Geteuid():
+			return fmt.Errorf("%s: %w", name, ErrNotASocket)
+		}
 	}
 	return nil
 }

@@ -28,13 +28,13 @@ func terminals(_ context.Context, w *World) (all []Finding) {
 	version, old := tmux.Installed(environment.Server(w.environ))
 	for _, err := range []error{old, w.picture.Err} {
 		switch {
+		case errors.Is(err, tmux.ErrFolder):
+			return []Finding{found("tmux_folder", "", "%v", err)}
 		case err == nil, errors.Is(err, tmux.ErrNoServer):
 		case errors.Is(err, tmux.ErrNoTmux):
 			return []Finding{found("tmux_missing", installTmux, "there is no tmux on PATH")}
 		case errors.Is(err, tmux.ErrTooOld):
 			return []Finding{found("tmux_too_old", installTmux+"; a running server uses the old one until it ends", "%v", err)}
-		case errors.Is(err, tmux.ErrFolder):
-			return []Finding{found("tmux_folder", "", "%v", err)}
 		default:
 			return []Finding{found("tmux_silent", "", "tmux does not answer: %v", err)}
 		}

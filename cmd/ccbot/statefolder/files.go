@@ -8,6 +8,9 @@ import (
 	"strings"
 	"syscall"
 
+	"ccbot/internal/control"
+	"ccbot/internal/hookwire"
+
 	"github.com/joho/godotenv"
 	"golang.org/x/sys/unix"
 )
@@ -35,6 +38,10 @@ const ReadableVariable = "CCBOT_ALLOW_READABLE_ENV"
 func Unusable(dir string) (all []error) {
 	for _, name := range subfolders {
 		path := filepath.Join(dir, name)
+		if err := noLink(path); err != nil {
+			all = append(all, err)
+			continue
+		}
 		switch info, err := os.Stat(path); {
 		case errors.Is(err, fs.ErrNotExist): // it is made
 		case err != nil:
@@ -46,6 +53,9 @@ func Unusable(dir string) (all []error) {
 				all = append(all, &fs.PathError{Op: "open", Path: path, Err: err})
 			}
 		}
+	}
+	if err := control.Replaceable(filepath.Join(dir, hookwire.SocketName)); err != nil {
+		all = append(all, err)
 	}
 	lock := filepath.Join(dir, lockFile)
 	switch info, err := os.Stat(lock); {

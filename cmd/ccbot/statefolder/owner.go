@@ -98,9 +98,8 @@ func own(dir string, log *slog.Logger) error {
 		return err
 	}
 	for _, name := range subfolders {
-		path := filepath.Join(dir, name)
-		if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
-			return exit.Usage(fmt.Errorf("%s is a link, and ccbot moves and removes what it finds in its own folders: put the folder itself in its place", terminal.Printable(path)))
+		if err := noLink(filepath.Join(dir, name)); err != nil {
+			return exit.Usage(err)
 		}
 	}
 	info, err := os.Stat(dir)
@@ -111,6 +110,14 @@ func own(dir string, log *slog.Logger) error {
 		return err
 	}
 	log.Info("folder_closed", logkey.Folder, dir, logkey.Was, info.Mode().Perm().String())
+	return nil
+}
+
+// noLink refuses a link in the place of one of ccbot's own folders.
+func noLink(path string) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSymlink {
+		return fmt.Errorf("%s is a link, and ccbot moves and removes what it finds in its own folders: put the folder itself in its place", terminal.Printable(path))
+	}
 	return nil
 }
 
