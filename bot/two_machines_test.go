@@ -1,11 +1,14 @@
 package bot_test
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -154,4 +157,32 @@ func TestP4_TextForSilentMachineCanBeTakenBack(t *testing.T) {
 			assert.Equal(t, []string{"keep " + second + " for " + theirs.ID.String()}, offered)
 		})
 	}
+}
+
+// TestP4_TextForMachineWithFullDisk: the machine answers, so its connection is not what the text waits for.
+func TestP4_TextForMachineWithFullDisk(t *testing.T) {
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		other := chattest.NewWorld(t)
+		theirs := other.Session(t, "api", session.Running)
+		m, _ := wire.Loopback(t.Context(), other.Machine)
+		require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
+		w.Later(time.Second)
+		require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, theirs.ID))
+		full := true
+		other.Lifecycle.OnQueue = func(uuid.UUID, string) error {
+			if full {
+				return &fs.PathError{Op: "write", Path: "/b/prompts/1", Err: syscall.ENOSPC}
+			}
+			return nil
+		}
+		key := w.MustHear(t, "fix it")
+		w.Work(t)
+		waits := w.Telegram.LastID()
+		assert.Equal(t, w.Word(i18n.HeldUnable, i18n.Args{"Name": "barn:api"}), w.Shows(t, waits).Text.Text)
+		w.Later(time.Minute)
+		assert.Equal(t, waits, w.Telegram.LastID(), "it is said once")
+		full = false
+		w.Later(10 * time.Second)
+		assert.Contains(t, other.Lifecycle.Done(), "keep "+key+" for "+theirs.ID.String())
+	})
 }

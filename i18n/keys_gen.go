@@ -159,6 +159,7 @@ const (
 	HeldCosts                 Key = "held_costs"   // Name
 	HeldGoal                  Key = "held_goal"    // Name
 	HeldAway                  Key = "held_away"    // Away, Name
+	HeldUnable                Key = "held_unable"  // Name
 	TakenBackLater            Key = "taken_back_later"
 	HeldSmall                 Key = "held_small"  // Name
 	DialogOpen                Key = "dialog_open" // Name

@@ -23,7 +23,8 @@ const againInterval = 5 * time.Second
 type People struct {
 	IsLate func(e inbox.Entry) bool
 	Ask    func(ctx context.Context, e inbox.Entry) error // about a prompt that is late
-	Tell   func(ctx context.Context, e inbox.Entry) error // that a machine does not answer; it may be called again
+	// Tell reports that a machine does not answer, or answers that it cannot keep a prompt; it may be called again.
+	Tell func(ctx context.Context, e inbox.Entry, failed error) error
 }
 
 // Again repeats the offers that other machines have not answered, until ctx ends. A prompt that is
@@ -48,19 +49,19 @@ func (o Prompts) Again(ctx context.Context, people People, report func(error)) e
 func (o Prompts) repeat(ctx context.Context, people People) (all bool, err error) {
 	entries, err := o.Entries.List()
 	slices.SortFunc(entries, func(a, b inbox.Entry) int { return cmp.Compare(a.Number, b.Number) }) // as people wrote them
-	away, behind, failing := make(map[string]bool), make(map[uuid.UUID]bool), make(map[uuid.UUID]bool)
+	away, behind, failing := make(map[string]error), make(map[uuid.UUID]bool), make(map[uuid.UUID]bool)
 	for _, e := range entries {
 		if e.Machine == "" || e.Owned || e.State != inbox.Held || failing[e.Session] {
 			continue
 		}
-		failed := error(refusal.ErrUnreachable)
-		if !away[e.Machine] && !behind[e.Session] { // even if its machine answers meanwhile
+		failed := cmp.Or[error](away[e.Machine], refusal.ErrUnreachable)
+		if away[e.Machine] == nil && !behind[e.Session] { // even if its machine answers meanwhile
 			e, failed = o.offerOrTakeBack(ctx, e, people)
 		}
 		switch {
 		case hasFailed(failed):
-			away[e.Machine], behind[e.Session] = true, true
-			err = errors.Join(err, people.Tell(ctx, e))
+			away[e.Machine], behind[e.Session] = failed, true
+			err = errors.Join(err, people.Tell(ctx, e, failed))
 			if refusal.Is(failed, refusal.Internal) {
 				err = errors.Join(err, fmt.Errorf("offer prompt %s again: %w", e.Key, failed))
 			}

@@ -68,7 +68,7 @@ func TestP4_LaterPromptWaitsForEarlierOffer(t *testing.T) {
 		session := uuid.New()
 		var told []string
 		var ended error
-		people := offer.People{IsLate: func(inbox.Entry) bool { return false }, Tell: func(_ context.Context, e inbox.Entry) error {
+		people := offer.People{IsLate: func(inbox.Entry) bool { return false }, Tell: func(_ context.Context, e inbox.Entry, _ error) error {
 			told = append(told, e.Text)
 			return nil
 		}}
@@ -115,7 +115,7 @@ func TestP4_MachineThatIsReadBetweenOffersKeepsOrder(t *testing.T) {
 		b.unread = true
 		says("second")
 		b.looks = func() { b.unread, b.away = false, false }
-		people := offer.People{IsLate: func(inbox.Entry) bool { return false }, Tell: func(context.Context, inbox.Entry) error { return nil }}
+		people := offer.People{IsLate: func(inbox.Entry) bool { return false }, Tell: func(context.Context, inbox.Entry, error) error { return nil }}
 		go func() { _ = o.Again(t.Context(), people, func(error) {}) }()
 		time.Sleep(time.Minute)
 		synctest.Wait()

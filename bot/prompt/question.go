@@ -52,6 +52,7 @@ const (
 	mistyped    reason = "mistyped"  // it may be meant as a ccbot command
 	held        reason = "held"      // it waits for a person in the terminal
 	away        reason = "away"      // it waits for a machine that does not answer
+	unable      reason = "unable"    // it waits for a machine that answers, and cannot keep it
 )
 
 // question describes the question for one reason.
@@ -94,6 +95,7 @@ var questions = map[reason]question{
 	draft:       {state: inbox.Held, says: i18n.HeldDraft, hint: i18n.HeldDraftHint, answers: []answer{sendAnyway}},
 	scrolled:    {state: inbox.Held, says: i18n.HeldScroll, answers: []answer{leaveView}},
 	away:        {state: inbox.Held, says: i18n.HeldAway, answers: []answer{takeBack}},
+	unable:      {state: inbox.Held, says: i18n.HeldUnable, answers: []answer{takeBack}},
 }
 
 // write writes the question about a prompt: what happened, and below it, as long as there are

@@ -17,6 +17,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/port"
 	"ccbot/port/news"
+	"ccbot/port/refusal"
 )
 
 // MaxAge is the age at which a message needs confirmation: it was read late, or waited while ccbot
@@ -100,12 +101,16 @@ func offerAgain(ctx context.Context, p *Prompts) error {
 			r, _ := p.book.Records.Get(e.Session)
 			return p.wait(ctx, facts{Reason: old}, e, r)
 		},
-		Tell: func(ctx context.Context, e inbox.Entry) error {
+		Tell: func(ctx context.Context, e inbox.Entry, failed error) error {
 			if _, told := p.cards.Get(e.Key); told || e.Cancelled || !p.book.MayShow(e.Conversation) {
 				return nil
 			}
 			r, _ := p.book.Records.Get(e.Session)
-			return p.ask(ctx, facts{Reason: away}, e, r)
+			why := away
+			if refusal.Is(failed, refusal.Internal) {
+				why = unable
+			}
+			return p.ask(ctx, facts{Reason: why}, e, r)
 		},
 	}
 	return p.Queue.Again(ctx, people, func(err error) {
