@@ -190,6 +190,19 @@ func TestInterruptedTurnIsMarked(t *testing.T) {
 	}
 }
 
+// TestTurnEndsWhenTheNextPromptIsTyped: a prompt that waited is typed at the end of a turn, and Claude Code writes the last lines of
+// that turn a moment later.
+func TestTurnEndsWhenTheNextPromptIsTyped(t *testing.T) {
+	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
+		w.types("fix it")
+		w.writes(chattest.PromptLine("fix it"))
+		w.Later(10 * time.Second)
+		w.types("and test it")
+		w.Later(outbox.CardsEach)
+		assert.Equal(t, "api · done in 11 s", w.Shows(t, w.cards()[0]).Text.Text)
+	})
+}
+
 func TestCardListsWaitingPrompts(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		var keys []string

@@ -49,7 +49,7 @@ func (t *Turns) catchUp(ctx context.Context, s *state, add func(item talk.Item))
 		case err != nil || s.End != "": // unreadable items are not shown
 			return
 		case s.isNext(item):
-			s.follow(r)
+			s.follow(r, s.At)
 			return
 		}
 		add(item)

@@ -228,9 +228,9 @@ func (s *state) fate(r port.Session, now time.Time) (how talk.Ending, at time.Ti
 	return talk.FailedTurn, now
 }
 
-// follow ends the turn because another one of its session has begun.
-func (s *state) follow(r port.Session) {
-	how, at := s.fate(r, s.At)
+// follow ends the turn because another one of its session has begun. at is when it ended, if that is not known better.
+func (s *state) follow(r port.Session, at time.Time) {
+	how, at := s.fate(r, at)
 	if how != cut {
 		how = talk.EndedTurn
 	}

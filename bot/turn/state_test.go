@@ -141,7 +141,7 @@ func TestFateFollowsSession(t *testing.T) {
 		s.At, s.Now.Phase = at(time.Second), talk.PhaseWorking
 		how, ended := s.fate(tt.r, at(time.Hour))
 		assert.Equal(t, []any{tt.how, tt.at}, []any{how, ended}, tt.name)
-		s.follow(tt.r)
+		s.follow(tt.r, s.At)
 		assert.Equal(t, tt.how == cut, s.End == cut, tt.name)
 	}
 }

@@ -111,7 +111,7 @@ func (o *tracker) typed(ctx context.Context, p talk.Prompt) {
 		return
 	case o.now != nil:
 		o.catchUp(ctx)
-		o.now.follow(o.session())
+		o.now.follow(o.session(), next.Began) // its last lines may be written a moment later
 	}
 	o.settle(ctx, true)            // continue without it
 	if p.Class == talk.ClassBash { // its output has a separate message
@@ -145,7 +145,7 @@ func (o *tracker) isPast(ctx context.Context, other, next *state) bool {
 // item adds an item to its turn.
 func (o *tracker) item(ctx context.Context, item talk.Item) {
 	if o.now != nil && o.now.End == "" && o.now.isNext(item) {
-		o.now.follow(o.session())
+		o.now.follow(o.session(), o.now.At)
 	}
 	if o.now != nil && o.now.End != "" && item.Begins && !o.now.knows(item) {
 		o.settle(ctx, true) // continue without it
