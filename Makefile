@@ -1,6 +1,6 @@
 # ccbot's commands. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help features try test test-wire test-versions memory tour crash chaos chaos-fleet faults lint lint-all programs quick rules promises test-race settings bench bench-quick soak bench-fleet benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
+.PHONY: help features try test test-wire test-versions memory tour day crash chaos chaos-fleet faults lint lint-all programs quick rules promises test-race settings bench bench-quick soak bench-fleet benchmarks pictures font-pictures e2e build man dist dist-check clean install-tmux
 
 GO      ?= go
 ARGS    ?=
@@ -74,6 +74,10 @@ memory:
 tour: programs ## pictures of a day in the chat, in each language, on a phone and a desktop, light and dark (DIR=folder)
 	@dir='$(DIR)'; dir=$${dir:-$$(mktemp -d)}; mkdir -p "$$dir"; \
 	$(WITH) CCBOT_SHOTS="$$dir" $(GO) test -count=1 -timeout 15m -run '^TestTour$$/^[a-z]+-..$$' ./e2e/ && echo "the pictures are in $$dir"
+
+day: programs ## pictures of an hour with eight sessions of Claude Code and Codex (e2e/install.sh), after each step (DIR=folder)
+	@dir='$(DIR)'; dir=$${dir:-$$(mktemp -d)}; mkdir -p "$$dir"; \
+	$(WITH) CCBOT_REQUIRE=all CCBOT_SHOTS="$$dir" $(GO) test -tags pictures -count=1 -timeout 15m -run '^TestDayOfEightSessions$$' ./e2e/ && echo "the pictures are in $$dir"
 
 crash: programs ## kill ccbot at every persisted step, see that nothing is lost, and write e2e/testdata/crash-matrix.md
 	@CCBOT_CRASH_MATRIX='$(CURDIR)/e2e/testdata/crash-matrix.md' $(WITH) $(GOTEST) -count=1 -timeout 15m -run '^TestP8_CrashMatrix$$' ./e2e/
