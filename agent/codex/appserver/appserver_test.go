@@ -38,6 +38,7 @@ type server struct {
 	status    string // of all conversations
 	userAgent string
 	joined    []string
+	items     string                                      // of the running turn, for who joins and asks for them
 	start     func(ws *websocket.Conn, m jsonrpc.Message) // answers turn/start and thread/compact/start
 	resumed   func(conversation uuid.UUID)                // before the answer to thread/resume; may be nil
 
@@ -137,7 +138,10 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) answer(ws *websocket.Conn, m jsonrpc.Message) {
-	var p struct{ ThreadID string }
+	var p struct {
+		ThreadID         string
+		InitialTurnsPage *struct{ Limit int }
+	}
 	if m.Params != nil {
 		assert.NoError(s.t, json.Unmarshal(m.Params, &p))
 	}
@@ -166,7 +170,11 @@ func (s *server) answer(ws *websocket.Conn, m jsonrpc.Message) {
 		for _, event := range s.joined {
 			s.raw(ws, event)
 		}
-		s.send(ws, m.ID, map[string]any{"thread": thread})
+		answer := map[string]any{"thread": thread}
+		if p.InitialTurnsPage != nil {
+			answer["initialTurnsPage"] = json.RawMessage(`{"data":[{"items":[` + s.items + `]}]}`)
+		}
+		s.send(ws, m.ID, answer)
 	case "turn/start", "thread/compact/start":
 		s.start(ws, m)
 	}

@@ -68,12 +68,7 @@ type params struct {
 	Turn      struct {
 		ID string `json:"id"`
 	} `json:"turn"`
-	Item struct {
-		Type     string   `json:"type"`
-		ID       string   `json:"id"`
-		ClientID string   `json:"clientId"`
-		Changes  []change `json:"changes"`
-	} `json:"item"`
+	Item      item              `json:"item"`
 	Command   string            `json:"command"`
 	Cwd       string            `json:"cwd"`
 	Reason    string            `json:"reason"`
@@ -84,6 +79,17 @@ type params struct {
 	Network   any               `json:"networkApprovalContext"`
 	Root      any               `json:"grantRoot"`
 }
+
+// item is a part of a turn.
+type item struct {
+	Type     string   `json:"type"`
+	ID       string   `json:"id"`
+	ClientID string   `json:"clientId"`
+	Changes  []change `json:"changes"`
+}
+
+// changesFiles is the type of an item that changes files.
+const changesFiles = "fileChange"
 
 // Next waits for the next event of a conversation. Events of others are passed.
 func (c *Conn) Next(ctx context.Context, t Thread) (Event, error) {
@@ -121,7 +127,7 @@ func eventOf(m jsonrpc.Message, t Thread) (e Event, ok bool) {
 	case "turn/completed":
 		e.Ended = p.Turn.ID
 	case "item/started":
-		if p.Item.Type == "fileChange" {
+		if p.Item.Type == changesFiles {
 			e.Patch = &Patch{Call: p.Item.ID, Text: patchOf(p.Item.Changes)}
 			return e, true
 		}

@@ -239,7 +239,7 @@ func (f *follower) joined(ctx context.Context) error {
 	if f.begun == nil {
 		f.begun = make(map[string]string)
 	}
-	w := waiting{of: f.Requests, server: server.Identity, conn: c, log: f.log, ends: make(map[string]context.CancelFunc), begun: f.begun}
+	w := waiting{of: f.Requests, server: server.Identity, conn: c, thread: t, log: f.log, ends: make(map[string]context.CancelFunc), begun: f.begun}
 	defer w.end()
 	for came := false; ; {
 		f.rejoined = f.rejoined && t.Asks

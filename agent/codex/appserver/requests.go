@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"sync"
 
 	"github.com/google/uuid"
@@ -41,6 +42,7 @@ type waiting struct {
 	of     *Requests
 	server process.Identity
 	conn   *Conn
+	thread Thread
 	log    *slog.Logger
 	ends   map[string]context.CancelFunc // by ids
 	begun  map[string]string             // the patches of the turn's calls, by ids
@@ -62,13 +64,27 @@ func (w *waiting) note(ctx context.Context, e Event) {
 	if q := e.Request; q != nil && !q.Beyond && w.of != nil && w.of.wait != nil && w.ends[q.ID] == nil {
 		within, end := context.WithCancel(ctx)
 		w.ends[q.ID] = end
-		patch := w.begun[q.Call]
+		patch, known := w.begun[q.Call]
+		if !known && q.Kind == AsksChange {
+			patch = w.late(ctx, q.Call)
+		}
 		w.all.Go(func() { w.decide(within, *q, patch) })
 	}
 }
 
-// decide waits for a decision. If the patch of a change is not known, because it was begun before ccbot
-// followed the server, the rollout has that of a call that no script has made.
+// late returns the patch of a call that had begun before the conversation was joined. The server repeats the requests to
+// each connection that asks it, and note has each of them once.
+func (w *waiting) late(ctx context.Context, call string) string {
+	patches, err := w.conn.begun(ctx, w.thread)
+	if err != nil {
+		w.log.Warn("patch_unknown", logkey.Error, err)
+	}
+	maps.Copy(w.begun, patches)
+	return w.begun[call]
+}
+
+// decide waits for a decision. If the server does not know the patch of a change, the rollout has that of a call that no
+// script has made.
 func (w *waiting) decide(ctx context.Context, q Request, patch string) {
 	in, o := Input{Call: q.Call, Command: q.Command, Reason: q.Reason}, agent.Open{PID: w.server.PID, ProcStart: w.server.Start, ID: q.ID, Dir: q.Dir}
 	o.Conversation, _ = uuid.Parse(q.Thread) // it is the one that was joined

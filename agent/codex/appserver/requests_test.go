@@ -163,6 +163,18 @@ func TestRequestHasChangesOfScript(t *testing.T) {
 	}
 }
 
+// A conversation that is joined while a script's patch waits for its permission gets no event of its start.
+func TestRequestOfPatchThatBeganBefore(t *testing.T) {
+	s := newServer(t, thread1)
+	s.items = `{"type":"userMessage","id":"u"},{"type":"fileChange","id":"exec-1","changes":[{"path":"/w/a","kind":{"type":"add"},"diff":"one\n"}]}`
+	s.joined = []string{asks(4, AsksChange, `"itemId":"exec-1"`)}
+	all := watched(t, s, nil)
+	var in Input
+	require.NoError(t, json.Unmarshal(waittest.Next(t, all, "the request has a card").Input, &in))
+	assert.Equal(t, Input{Call: "exec-1", Patch: "*** Add File: /w/a\n+one\n"}, in)
+	assert.Empty(t, all, "it waits once, although the server repeats it")
+}
+
 // A subagent's request has no card: its dialog closes only by keys. It makes ccbot look at the screen, and
 // so does a request to the API that is repeated.
 func TestScreenIsLookedAt(t *testing.T) {

@@ -180,6 +180,29 @@ func (c *Conn) Join(ctx context.Context, t Thread) (Thread, error) {
 	return now.of()
 }
 
+// begun returns the patches of the running turn by the ids of their calls. A conversation that is joined after a patch
+// has begun gets no event about it, and no other call than this one tells it (0.171.0).
+func (c *Conn) begun(ctx context.Context, t Thread) (map[string]string, error) {
+	var joined struct {
+		Page struct {
+			Data []struct{ Items []item }
+		} `json:"initialTurnsPage"`
+	}
+	last := map[string]any{"limit": 1, "itemsView": "full"}
+	if err := c.call(ctx, "thread/resume", map[string]any{"threadId": t.ID, "excludeTurns": true, "initialTurnsPage": last}, &joined); err != nil {
+		return nil, err
+	}
+	patches := make(map[string]string)
+	for _, turn := range joined.Page.Data {
+		for _, one := range turn.Items {
+			if one.Type == changesFiles {
+				patches[one.ID] = patchOf(one.Changes)
+			}
+		}
+	}
+	return patches, nil
+}
+
 // Interrupt ends the running turn. The rollout shows its end.
 func (c *Conn) Interrupt(ctx context.Context, t Thread, turn string) error {
 	return c.call(ctx, "turn/interrupt", map[string]any{"threadId": t.ID, "turnId": turn}, nil)
