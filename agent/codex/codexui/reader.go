@@ -156,7 +156,7 @@ func dialog(all []string, at int) *agent.Dialog {
 		if text == "" && (len(d.Lines) == 0 || d.Lines[len(d.Lines)-1] == "") {
 			continue
 		}
-		d.Lines = append(d.Lines, text)
+		d.Lines = append(d.Lines, unanswered.ReplaceAllString(text, "$1"))
 	}
 	d.Title = strings.TrimSpace(d.Lines[0])
 	head := slices.Index(d.Lines, all[first])
@@ -166,6 +166,9 @@ func dialog(all []string, at int) *agent.Dialog {
 	d.Permits = strings.HasPrefix(d.Options[0], "Yes") || strings.HasPrefix(d.Options[0], "Allow")
 	return d
 }
+
+// unanswered is in the first row of a form once its cursor was moved. It is the same question as before.
+var unanswered = lazyregexp.New(`^(  Field \d+/\d+) \(\d+ required unanswered\)$`)
 
 // maxRows is more than a dialog has.
 const maxRows = 60

@@ -88,6 +88,12 @@ func TestP7_QuestionsTakeKeys(t *testing.T) {
 	assert.Contains(t, s.Dialog.Head, `  Allow the tst MCP server to run tool "hello"?`)
 	assert.True(t, s.Dialog.Whole)
 	assert.True(t, s.Dialog.Permits)
+
+	moved := Reader{}.Read(strings.NewReplacer("Field 1/1", "Field 1/1 (1 required unanswered)", "  › 1.", "    1.", "    2.", "  › 2.").Replace(s.Text)).Dialog
+	require.NotNil(t, moved)
+	assert.Equal(t, 1, moved.Selected)
+	assert.Equal(t, s.Dialog.Head, moved.Head, "it is the same question")
+	assert.Equal(t, s.Dialog.Title, moved.Title)
 }
 
 // The line of a turn says that its request has failed and is repeated, with the reason or the count.
