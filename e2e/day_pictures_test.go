@@ -69,12 +69,18 @@ func TestDayOfEightSessions(t *testing.T) {
 		"Note the update in /etc":        "patch " + filepath.Join(home, "etc-notes"),
 		"Restart the web server":         "esc true restart-web",
 		"Import the orders of last week": "error 500",
+		"Is the API still slow?":         "down " + filepath.Join(home, "up"),
 		"Try it again":                   "say All 311 orders are imported.",
 		"How many customers are new?":    "run seq 3 && wc -l colours.conf",
 		"Who wrote the importer?":        "say Nobody knows.",
 		"Is it fast enough?":             "say It takes two seconds.",
 		"How far are you?":               "say Half of the tests pass.",
 	}
+	config := filepath.Join(w.state, "..", "codex", "config.toml")
+	data, err := os.ReadFile(config)
+	require.NoError(t, err)
+	data = []byte(strings.Replace(string(data), realcodex.NoRetries, "request_max_retries = 0\nstream_max_retries = 6", 1))
+	require.NoError(t, os.WriteFile(config, data, 0o600))
 	w.env = append(w.env, "HOME="+home, "CCBOT_ROOTS="+home, "AGENT_ENV_NO_PROXY=127.0.0.1", withCards)
 	catalog := i18n.Load(glyph.Name)
 	d := &day{walk: &walk{world: w, lang: "en", catalog: catalog, words: catalog.For("en")}, home: home, seen: map[int]string{}}
@@ -244,6 +250,8 @@ func (d *day) plans() {
 	d.sees(asked, "echo: Implement the following plan")
 	d.rests("api")
 	d.shown("plan-in-new-conversation")
+	d.sees(d.say("/status"), "Permission mode")
+	d.shown("plan-status")
 }
 
 func (d *day) schedules() {
@@ -292,6 +300,14 @@ func (d *day) fails() {
 	d.sees(d.say("Try it again"), "311 orders")
 	d.rests("jobs")
 	d.shown("error-retried")
+	again := d.say("Is the API still slow?")
+	d.until("it is repeated", func() bool { return d.screenHas("jobs", "Reconnecting") })
+	d.with(again, i18n.ButtonStop)
+	d.shown("api-repeats")
+	require.NoError(d.t, os.WriteFile(filepath.Join(d.home, "up"), nil, 0o600))
+	d.sees(again, "up again")
+	d.rests("jobs")
+	d.shown("api-is-back")
 	d.sees(d.say("How many customers are new?"), "tool result")
 	d.rests("jobs")
 	d.shown("command-in-code-mode")

@@ -10,23 +10,32 @@ func codexFeatures() []feature {
 		grouped("commands", codexCommands()...), grouped("start", codexStarts()...))
 }
 
-// patchHasNoCard is seen in code mode only, and not with a file of another folder: TestRealP7_CodexOutcomes.
-const patchHasNoCard = "the terminal's own dialog comes in place of the card with the patch, and answers it"
+// asksTool begins Codex' own question about a tool of the test's MCP server.
+const asksTool = "Allow the forms MCP server to run tool"
 
 func codexTools() []feature {
+	noForms := map[string]any{}
 	return []feature{
 		{name: "a command of the sandbox", always: true, steps: []act{{say: "run echo of-the-sandbox", hears: "of-the-sandbox"}}},
 		{name: "a file of the folder is added", steps: []act{{say: "patch FOLDER/made", hears: "tool result", makes: "made"}}},
 		{name: "a command outside of the sandbox, allowed", steps: []act{
 			{say: "esc touch BESIDE/made", hears: "wants to run a command", tap: "Allow", then: "✅ Allowed in the chat", makes: "../made"}}},
-		{name: "a file outside of the folder, denied", steps: []act{{say: "say hello", hears: "hello", idle: true},
-			{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}}, fails: patchHasNoCard},
-		{name: "the same in the first turn", steps: []act{{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}},
-			fails: patchHasNoCard},
+		{name: "a file outside of the folder, denied", always: true, steps: []act{{say: "say hello", hears: "hello", idle: true},
+			{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}}},
+		{name: "the same in the first turn", steps: []act{{say: "patch BESIDE/made", hears: "wants to ", tap: "Deny", then: "❌ Denied in the chat", lacks: "../made"}}},
 		{name: "a permission, and a text meanwhile", lists: "❓ ✓ work", holds: "work is waiting for your answer",
 			steps: []act{{say: "esc touch BESIDE/made", hears: "wants to run a command"}}, leaves: []act{{tap: "Deny", then: "waited while work asked something"}}},
 		{name: "an output of 400 lines", steps: []act{{say: "run seq 400", hears: "tool result"}}},
 		{name: "a command that stays in the background", always: true, lists: "1 background command", ending: "1 background command", steps: []act{{say: "run sleep 7654325", hears: "tool result"}}},
+		{name: "a tool of an MCP server, allowed", always: true, forms: noForms, steps: []act{
+			{say: "mcp none", hears: asksTool, tap: "Allow", then: "no form"}}},
+		{name: "a tool of an MCP server, cancelled", always: true, forms: noForms, steps: []act{{say: "mcp none", hears: asksTool, tap: "Cancel", then: "tool result"}}},
+		{name: "a tool of an MCP server, and a text meanwhile", lists: "needs you", holds: "has something open", forms: noForms,
+			steps: []act{{say: "mcp none", hears: asksTool}}, leaves: []act{{tap: "Allow", then: "no form"}}},
+		{name: "a form of an MCP server, declined", lists: "needs you", holds: "has something open", steps: []act{
+			{say: "mcp one", hears: asksTool, tap: "Allow", then: "Which one?"}},
+			forms:  map[string]any{"one": form("Which one?", map[string]any{"a": map[string]any{"type": "boolean", "title": "First"}})},
+			leaves: []act{{leave: true}}},
 		{name: "no network in the sandbox", steps: []act{{say: "run exec 3<>/dev/tcp/127.0.0.1/9", hears: "tool result"}}},
 	}
 }
@@ -44,6 +53,8 @@ func codexTurns() []feature {
 		{name: "API error 403", steps: []act{{say: "error 403", hears: "stopped with an error from Codex"}}, lists: "API error"},
 		{name: "API error 429", steps: []act{{say: "error 429", hears: "stopped with an error from Codex"}}, lists: "API error"},
 		{name: "API error 500", steps: []act{{say: "error 500", hears: "stopped with an error from Codex"}}, lists: "API error"},
+		{name: "an API that fails again and again", lists: "API error", provider: "request_max_retries = 0\nstream_max_retries = 40", holds: "Queued",
+			leaves: []act{{frees: "free", then: "up again"}}, steps: []act{{say: "down FOLDER/free", shows: "Reconnecting"}}},
 		{name: "a used limit", always: true, lists: "limit reached", steps: []act{{say: "limit", hears: "usage limit"}}},
 		{name: "a shell command of the chat", steps: []act{{say: "!echo hello", hears: "it cannot run a line after"}}},
 	}

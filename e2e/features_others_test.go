@@ -44,6 +44,9 @@ var walkedByOthers = map[string][][2]string{
 		{"tools and servers that do not end", "TestRealP3_StubbornCodexIsEnded TestRealP3_SandboxedCodexToolEnds"},
 		{"a second writer, a reader, a conversation of the desk", "TestRealP1_CodexWriterBlocksResume TestRealP1_CodexReaderIsNoWriter TestRealP1_CodexConversationContinues"},
 		{"a restart of ccbot in a turn", "TestRealP3_CodexMainJob"},
+		{"a goal, a text that waits for it, and a resume", "TestRealP4_CodexGoal"},
+		{"a full context, and how it is compacted", "TestRealP4_CodexFullContext"},
+		{"a picture from the chat, and one that the model makes", "TestRealP5_CodexPictures"},
 	},
 }
 
@@ -61,10 +64,8 @@ var notWalked = map[string][][2]string{
 		{"`claude --continue` in a window of the desk", "the conversation is chosen by time; TestRealAdopted has the rest"},
 	},
 	"Codex": {
-		{"a goal, a subagent that asks, a review", "the scripted API has no word for them"},
-		{"compaction, retries, a picture that the model makes", "the scripted API has no word for them"},
+		{"a subagent that asks, a review", "the scripted API has no word for them"},
 		{"C-c, /quit and /exit at the desk", "the session ends, and the five checks need one"},
-		{"permissions of MCP tools", "the test has no MCP server for Codex"},
 		{"apps, an account, network approvals, voice", "they need an account or a network"},
 	},
 }

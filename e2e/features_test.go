@@ -5,6 +5,7 @@ package e2e
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/e2e/realclaude"
+	"ccbot/e2e/realcodex"
 	"ccbot/e2e/responsesapi"
 	"ccbot/internal/process"
 	"ccbot/try/botapi"
@@ -38,6 +40,7 @@ type feature struct {
 	files    map[string]string // of the folder
 	config   string            // lines before those of Codex' config.toml
 	more     string            // and after them
+	provider string            // in place of its lines about requests that fail
 	forms    map[string]any    // of an MCP server
 	account  bool              // the person has logged in, and has no key
 	inRepo   bool              // the folder is a repository
@@ -475,10 +478,17 @@ func newCodexWalk(t *testing.T, row feature, model string) *featureWalk {
 			return strings.Contains(string(r.Body), text) && strings.Contains(string(r.Body), before)
 		})
 	}
-	if row.config+row.more != "" {
+	if row.forms != nil {
+		self, forms := w.mcpServer(row.forms)
+		row.more += fmt.Sprintf("[mcp_servers.forms]\ncommand = %q\nargs = [\"-test.run=^$\"]\nenv = {%s = %q, %s = %q}\n", self, mcpEnv, forms, binariesEnv, binaries)
+	}
+	if row.config+row.more+row.provider != "" {
 		file := filepath.Join(w.codex, "config.toml")
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
+		if row.provider != "" {
+			data = []byte(strings.Replace(string(data), realcodex.NoRetries, row.provider, 1))
+		}
 		require.NoError(t, os.WriteFile(file, slices.Concat([]byte(row.config+"\n"), data, []byte(row.more)), 0o600))
 	}
 	k.makesFolder()

@@ -25,7 +25,7 @@ type mcpMessage struct {
 }
 
 // serveMCP is an MCP server with one tool, "ask". A call of the tool elicits what the file has
-// under its "form", and returns what the client answered.
+// under its "form", and returns what the client answered. Without a form it answers at once.
 func serveMCP(in io.Reader, out io.Writer, forms string) error {
 	call := json.RawMessage{}
 	send := func(m mcpMessage) error {
@@ -68,13 +68,17 @@ func serveMCP(in io.Reader, out io.Writer, forms string) error {
 			if err := json.Unmarshal(data, &all); err != nil {
 				return err
 			}
-			err = send(mcpMessage{ID: json.RawMessage(`"elicit"`), Method: "elicitation/create", Params: all[p.Arguments.Form]})
+			if form := all[p.Arguments.Form]; form != nil {
+				err = send(mcpMessage{ID: json.RawMessage(`"elicit"`), Method: "elicitation/create", Params: form})
+			} else {
+				err = answer(call, toolSays("no form"))
+			}
 		case "":
 			text := string(m.Result)
 			if m.Error != nil {
 				text = fmt.Sprint(m.Error)
 			}
-			err = answer(call, map[string]any{"content": []any{map[string]any{"type": "text", "text": "elicited " + text}}})
+			err = answer(call, toolSays("elicited "+text))
 		default:
 			if len(m.ID) > 0 {
 				err = send(mcpMessage{ID: m.ID, Error: map[string]any{"code": -32601, "message": "no such method"}})
@@ -87,20 +91,31 @@ func serveMCP(in io.Reader, out io.Writer, forms string) error {
 	return lines.Err()
 }
 
+// toolSays is the result of a call of a tool.
+func toolSays(text string) map[string]any {
+	return map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}}
+}
+
 // asksForms lets an MCP server of the world's project ask what forms has by name.
 func (w *world) asksForms(forms map[string]any) {
 	w.t.Helper()
-	write := func(path string, v any) {
-		data, err := json.Marshal(v)
-		require.NoError(w.t, err)
-		require.NoError(w.t, os.WriteFile(path, data, 0o600))
-	}
-	file := filepath.Join(w.t.TempDir(), "forms.json")
-	write(file, forms)
-	self, err := os.Executable()
-	require.NoError(w.t, err)
-	write(filepath.Join(w.dir, ".mcp.json"), map[string]any{"mcpServers": map[string]any{"forms": map[string]any{
+	self, file := w.mcpServer(forms)
+	data, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"forms": map[string]any{
 		"command": self, "args": []string{"-test.run=^$"}, "env": map[string]string{mcpEnv: file, binariesEnv: binaries}}}})
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.WriteFile(filepath.Join(w.dir, ".mcp.json"), data, 0o600))
 	w.userSets(map[string]any{"enableAllProjectMcpServers": true,
 		"permissions": map[string]any{"defaultMode": "default", "allow": []string{"mcp__forms"}}})
+}
+
+// mcpServer returns the program of the MCP server, and the file of its forms.
+func (w *world) mcpServer(forms map[string]any) (self, file string) {
+	w.t.Helper()
+	data, err := json.Marshal(forms)
+	require.NoError(w.t, err)
+	file = filepath.Join(w.t.TempDir(), "forms.json")
+	require.NoError(w.t, os.WriteFile(file, data, 0o600))
+	self, err = os.Executable()
+	require.NoError(w.t, err)
+	return self, file
 }

@@ -36,6 +36,9 @@ const (
 	Classic    = "gpt-5.5"
 )
 
+// NoRetries are the lines of a Config after which Codex repeats no request that has failed.
+const NoRetries = "request_max_retries = 0\nstream_max_retries = 0"
+
 // Config is the config.toml of a home in which Codex asks nothing in the trusted folders, and talks
 // only to the Responses API at an address of loopback. The key is in SCRIPTED_KEY.
 func Config(api, model string, trusted ...string) []byte {
@@ -48,8 +51,7 @@ name = "scripted"
 base_url = "http://%s/v1"
 wire_api = "responses"
 env_key = "SCRIPTED_KEY"
-request_max_retries = 0
-stream_max_retries = 0
+%s
 [sandbox_workspace_write]
 exclude_slash_tmp = true
 exclude_tmpdir_env_var = true
@@ -61,7 +63,7 @@ enabled = false
 hide_rate_limit_model_nudge = true
 [notice.model_migrations]
 "gpt-5.5" = "gpt-6-sol"
-`, model, api)
+`, model, api, NoRetries)
 	for _, dir := range trusted {
 		text = fmt.Appendf(text, "[projects.%q]\ntrust_level = \"trusted\"\n", dir)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,7 @@ type Entry struct {
 //	bash CMD    the same as esc
 //	patch FILE  the same, with apply_patch, which adds FILE with the line "scripted"
 //	js SCRIPT   a script that calls tools, for a model in code mode
+//	mcp FORM    a call of the tool "ask" of the MCP server "forms"
 //	ask A B     a question with the answers A and B, which a model may ask while it plans
 //	plan X      a plan with the one step X, after the text "Here it is."
 //	look        "pictures: N", how many the last message of the person has
@@ -59,6 +61,7 @@ type Entry struct {
 //	long N      N characters, in numbered lines
 //	slow N      "slow word" over and over for N seconds
 //	error N     an API error with HTTP status N
+//	down FILE   an API error with HTTP status 500 until FILE exists, then "up again"
 //	limit       the error of an account that has used what it may use
 //	full        the error of a conversation that no longer fits into the model's context
 //	anything    echo: anything
@@ -102,6 +105,8 @@ func decide(r Request) Reply {
 	case "patch":
 		patch := "*** Begin Patch\n*** Add File: " + rest + "\n+scripted\n*** End Patch\n"
 		return Reply{Text: "I will write it.", Tool: "exec_command", Patch: patch, Input: map[string]any{"cmd": "apply_patch <<'EOF'\n" + patch + "EOF"}}
+	case "mcp":
+		return Reply{Text: "I will ask it.", Tool: formsServer + "ask", Input: map[string]any{"form": rest}}
 	case "js":
 		return Reply{Text: "I will run it.", Tool: exec, Script: rest}
 	case "ask":
@@ -123,6 +128,11 @@ func decide(r Request) Reply {
 		return Reply{Text: "slow word", Over: time.Duration(number(rest, 5)) * time.Second}
 	case "error":
 		return Reply{Status: number(rest, http.StatusBadRequest), Kind: "scripted"}
+	case "down":
+		if _, err := os.Stat(rest); err != nil {
+			return Reply{Status: http.StatusInternalServerError, Kind: "scripted"}
+		}
+		return Reply{Text: "up again"}
 	case "full":
 		return Reply{Fails: "context_length_exceeded"}
 	case "limit":
@@ -130,6 +140,9 @@ func decide(r Request) Reply {
 	}
 	return Reply{Text: "echo: " + text}
 }
+
+// formsServer begins the names of the tools of the MCP server "forms".
+const formsServer = "mcp__forms__"
 
 // usedUp is the error of an account that has used what it may use.
 const usedUp = "usage_limit_reached"

@@ -159,7 +159,11 @@ func (r Reply) call() map[string]any {
 	if err != nil {
 		return nil
 	}
-	return map[string]any{"type": "function_call", "id": newID("fc_"), "call_id": newID("call_"), "name": r.Tool, "arguments": string(input)}
+	call := map[string]any{"type": "function_call", "id": newID("fc_"), "call_id": newID("call_"), "name": r.Tool, "arguments": string(input)}
+	if name, is := strings.CutPrefix(r.Tool, formsServer); is {
+		call["namespace"], call["name"] = strings.TrimSuffix(formsServer, "__"), name
+	}
+	return call
 }
 
 // text streams the text and returns all of it.
