@@ -378,7 +378,8 @@ func TestListShowsAttachedPeople(t *testing.T) {
 		{"a limit", now(talk.PhaseLimited, "You've hit your limit", time.Hour), "limit reached until " + at(time.Hour)},
 		{"a limit without an end", now(talk.PhaseLimited, "You've hit your limit", 0), "limit reached"},
 		{"an error", now(talk.PhaseAPIError, "API Error: 400 mock.", 0), "API error: “400 mock”"},
-		{"a request that is made again", now(talk.PhaseAPIError, "529 Over\u202eloaded", time.Hour), "API error: “529 Over·loaded”, next try at " + at(time.Hour)},
+		{"a request that is made again", now(talk.PhaseAPIError, "529 Over\u202eloaded", 3*time.Hour), "API error: “529 Over·loaded”, next try at " + at(3*time.Hour)},
+		{"a request that is made again at a time that nobody says", now(talk.PhaseAPIError, "Reconnecting... 2/4", time.Nanosecond), "API error: “Reconnecting... 2/4”"},
 		{"a hook", now(talk.PhaseBlocked, "not on Fridays", 0), "blocked by your hook: “not on Fridays”"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -53,6 +53,8 @@ func codexTurns() []feature {
 		{name: "API error 403", steps: []act{{say: "error 403", hears: "stopped with an error from Codex"}}, lists: "API error"},
 		{name: "API error 429", steps: []act{{say: "error 429", hears: "stopped with an error from Codex"}}, lists: "API error"},
 		{name: "API error 500", steps: []act{{say: "error 500", hears: "stopped with an error from Codex"}}, lists: "API error"},
+		{name: "API error 500, repeated twice", always: true, lists: "API error", provider: "request_max_retries = 0\nstream_max_retries = 2",
+			steps: []act{{say: "error 500", hears: "stopped with an error from Codex"}}},
 		{name: "an API that fails again and again", lists: "API error", provider: "request_max_retries = 0\nstream_max_retries = 40", holds: "Queued",
 			leaves: []act{{frees: "free", then: "up again"}}, steps: []act{{say: "down FOLDER/free", shows: "Reconnecting"}}},
 		{name: "a used limit", always: true, lists: "limit reached", steps: []act{{say: "limit", hears: "usage limit"}}},

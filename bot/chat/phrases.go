@@ -182,7 +182,7 @@ func (p Phrases) NowText(n talk.Activity) string {
 		return p.Words.Say(i18n.NowPursuing)
 	case n.Phase.Waiting():
 		return p.Words.Say(i18n.WaitsFor, i18n.Args{"What": p.AskedText(n.What)})
-	case n.Phase == talk.PhaseAPIError && !n.Until.IsZero():
+	case n.Phase == talk.PhaseAPIError && n.Until.After(p.Now()): // Codex does not say when it tries again
 		failed = p.Words.Say(i18n.RetryAt, i18n.Args{"What": failed, "At": p.At(n.Until)})
 		fallthrough
 	case n.Phase == talk.PhaseAPIError, n.Phase == talk.PhaseBlocked, n.Phase == talk.PhaseUnknown:

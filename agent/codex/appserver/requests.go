@@ -77,7 +77,7 @@ func (w *waiting) note(ctx context.Context, e Event) {
 func (w *waiting) late(ctx context.Context, call string) string {
 	patches, err := w.conn.begun(ctx, w.thread)
 	if err != nil {
-		w.log.Warn("patch_unknown", logkey.Error, err)
+		w.log.Warn("permission_ask_failed", logkey.Error, err)
 	}
 	maps.Copy(w.begun, patches)
 	return w.begun[call]
