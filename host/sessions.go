@@ -240,7 +240,8 @@ func (n News) SessionNews(ctx context.Context, s port.Session, x news.News) erro
 func (s Sessions) News(r session.Record, n news.News) news.News {
 	switch n := n.(type) {
 	case news.Ready:
-		return news.Ready{Answerers: answerersOf(s.Agents, r)}
+		n.Answerers = answerersOf(s.Agents, r)
+		return n
 	case ending.Receipt:
 		all := n.Others
 		if n.Agent != nil {

@@ -267,8 +267,9 @@ func (w *World) reader() wire.Chat {
 
 func (w *World) SessionNews(ctx context.Context, r session.Record, n news.News) error {
 	reported := w.Hosted.News(r, n)
-	if _, ok := reported.(news.Ready); ok {
-		reported = news.Ready{Answerers: w.Lifecycle.Answerers}
+	if ready, ok := reported.(news.Ready); ok {
+		ready.Answerers = w.Lifecycle.Answerers
+		reported = ready
 	}
 	err := w.reader().SessionNews(ctx, host.View(w.agentsIn(""), r), reported)
 	w.Telegram.Deliver(context.WithoutCancel(ctx))
