@@ -275,6 +275,49 @@ func TestNewsTranscriptStartsAReader(t *testing.T) {
 	w.Expect(t, "post "+w.Notice("api", "one"))
 }
 
+// A text that waits for what only ccbot's words can name is told of it: a word of the agent that ccbot
+// does not know, or a conversation that is no longer in its window.
+func TestHeldTextNamesTheState(t *testing.T) {
+	for what, want := range map[string]func(w *chattest.World) string{
+		"dreaming": func(w *chattest.World) string {
+			return w.Word(i18n.HeldWord, i18n.Args{"Name": "api", "Said": "dreaming"})
+		},
+		talk.Elsewhere + "claude attach 1a5ea56d": func(w *chattest.World) string {
+			return w.Word(i18n.HeldElsewhere, i18n.Args{"Name": "api", "Command": "claude attach 1a5ea56d"})
+		},
+	} {
+		w := chattest.NewWorld(t)
+		r, reported := w.News(t, "held_unknown")
+		n := reported.(news.Held)
+		n.Now = talk.Activity{Phase: talk.PhaseUnknown, What: what}
+		require.NoError(t, w.SessionNews(t.Context(), r, n))
+		all := w.Telegram.ShownOnce()
+		require.Len(t, all, 1)
+		assert.Contains(t, all[0].Text.Text, want(w))
+	}
+}
+
+// A session that asked for bypass and began in auto mode says so when it is ready.
+func TestReadyInAutoModeSaysSo(t *testing.T) {
+	for _, inAuto := range []bool{false, true} {
+		w := chattest.NewWorld(t)
+		r, _ := w.News(t, "Ready")
+		said := w.Shown(t, r, news.Ready{InAuto: inAuto}).Text.Text
+		assert.Equal(t, inAuto, strings.Contains(said, w.Word(i18n.BeganInAuto, i18n.Args{"Name": "api"})), said)
+	}
+}
+
+// A session that goes on in the background of its agent has not ended, and crashed neither.
+func TestEndInTheBackgroundIsNamed(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r, reported := w.News(t, "Ended")
+	n := reported.(news.Ended)
+	r.Exit, r.Prompts, n.Attach = &session.Exit{Known: true, Status: 3}, nil, "claude attach 1a5ea56d"
+	m := w.Shown(t, r, n)
+	assert.Equal(t, w.Word(i18n.EndedBackground, i18n.Args{"Name": "api", "Command": "claude attach 1a5ea56d"}), m.Text.Text)
+	assert.False(t, m.Sounds)
+}
+
 func TestHowAnAgentEnded(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -194,18 +194,23 @@ func TestStatusClaimsNothing(t *testing.T) {
 // A permission mode has the name that /mode uses. Before the first prompt only a session that never
 // asks has one.
 func TestStatusNamesPermissionModeLikeMode(t *testing.T) {
-	for _, tt := range []struct{ name, launched, noted, want string }{
-		{"noted", "ask", "default", "Permission mode: Manual\n"},
-		{"asks nobody", "bypass", "", "Permission mode: Bypass\n"},
-		{"switched since", "bypass", "plan", "Permission mode: Plan\n"},
-		{"a newer Claude Code's", "ask", "careful", "Permission mode: “careful”\n"},
-		{"not noted yet", "ask", "", ""},
+	for _, tt := range []struct {
+		name, launched, noted, want string
+		inAuto                      bool
+	}{
+		{"noted", "ask", "default", "Permission mode: Manual\n", false},
+		{"asks nobody", "bypass", "", "Permission mode: Bypass\n", false},
+		{"began in auto mode instead", "bypass", "bypassPermissions", "Permission mode: Auto\n", true},
+		{"switched since", "bypass", "plan", "Permission mode: Plan\n", false},
+		{"a newer Claude Code's", "ask", "careful", "Permission mode: “careful”\n", false},
+		{"not noted yet", "ask", "", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := chattest.NewWorld(t)
 			r := w.NewCurrentSession(t, "api", session.Running)
 			w.Records.Change(r.ID, func(r *session.Record) {
 				r.Launch, r.Progress.PermissionMode = &session.Launch{PermissionMode: tt.launched}, tt.noted
+				r.InAuto = tt.inAuto
 			})
 			w.MustHear(t, "/status")
 			_, said, _ := strings.Cut(w.Telegram.Last(t).Text.Text, "~/api\n\n")

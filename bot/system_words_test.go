@@ -46,6 +46,9 @@ func TestListNamesModeInLanguageOfChat(t *testing.T) {
 		w.Lifecycle.OnLook.Phase = talk.PhaseIdle
 		w.MustHear(t, "/list")
 		assert.Contains(t, w.Telegram.Last(t).Text.Text, want)
+		w.Records.Change(r.ID, func(r *session.Record) { r.InAuto = true })
+		w.MustHear(t, "/list")
+		assert.Contains(t, w.Telegram.Last(t).Text.Text, " · "+w.In(chattest.AtAlice).Say(i18n.ModeKey.Of("auto")))
 		w.Figures.Refused = map[string]int{"message": 5, "edited_message": 1, "callback_query": 2, "my_chat_member": 1, "other": 21}
 		w.MustHear(t, "/health")
 		text := w.Telegram.Last(t).Text.Text

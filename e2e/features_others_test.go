@@ -32,6 +32,7 @@ var walkedByOthers = map[string][][2]string{
 		{"a flag that Claude Code does not know", "TestRealFailedStartSaysWhy"},
 		{"all kinds of forms of an MCP server", "TestRealP7_FormsForgeNoOptions"},
 		{"sessions that a person has started", "TestRealAdopted TestRealHandStartedSessionIsKnown TestRealWriterAtTheDesk"},
+		{"one of these, moved into the background by ← (`claude attach`)", "TestRealP1_BackgroundIsNamed"},
 		{"a reboot, and a turn that it interrupts", "TestRealRebootRestoresAll TestRealInterruptedTurnGoesOn"},
 		{"a loop of ccbot", "TestRealP8_LoopFixesFailingTest"},
 	},

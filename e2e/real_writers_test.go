@@ -95,3 +95,43 @@ func TestRealAdopted(t *testing.T) {
 	w.until("the shell works", func() bool { return strings.Contains(desk.screen(pane), "still here 54") })
 	w.stop()
 }
+
+// TestRealP1_BackgroundIsNamed lets a person move an adopted session into the background of Claude Code, first by ←, then by
+// /background: the chat names the command that shows it, types nothing into the window, and starts no second writer.
+func TestRealP1_BackgroundIsNamed(t *testing.T) {
+	t.Parallel()
+	w, _ := newRealWorld(t)
+	w.start()
+	desk, pane, _, agent := w.adopted()
+	w.hear(w.say("say typed by the chat"), "typed by the chat")
+	w.until("the turn is over", func() bool { return w.record("work").Phase == "idle" })
+
+	desk.tmux("send-keys", "-t", pane, "Left") // in the empty box
+	w.until("it is seen", func() bool { return strings.Contains(w.record("work").PhaseWhat, "claude attach ") })
+	held := w.say("say nowhere")
+	w.hear(held, "goes on in the background of Claude Code: claude attach ")
+	assert.NotContains(t, desk.screen(pane), "nowhere")
+	assert.Contains(t, w.hear(w.say("/list"), "work").Text, "in the background of Claude Code: claude attach ")
+	old := w.claudeID()
+	desk.tmux("send-keys", "-t", pane, "C-c")
+	desk.tmux("send-keys", "-t", pane, "C-c")
+	ended := w.hear(held, "goes on in the background of Claude Code, so it is no longer open here")
+	assert.Zero(t, w.heard("work ended on its own"))
+	w.until("the record has the conversation there", func() bool { return w.stateOf("work") == "completed" && w.claudeID() != old })
+	assert.Equal(t, process.Gone, w.table.Liveness(agent))
+	assert.Contains(t, ended.Text, "claude attach "+w.claudeID()[:8])
+
+	var there []process.Identity
+	w.until("it works there", func() bool {
+		there = w.writersOf(w.claudeID())
+		return len(there) == 1
+	})
+	w.endLater(there[0])
+	refused := w.offered(w.say("/resume work"), "Continue in a copy")
+	assert.Contains(t, refused.Text, pid(there[0]))
+	assert.True(t, w.alive(there[0]), "nobody has asked to end it")
+	w.takeOver(refused.ID, "Take over", there[0])
+	w.hear(refused.ID, "work is ready")
+	w.hear(w.say("say back here"), "back here")
+	w.stop()
+}

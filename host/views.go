@@ -95,6 +95,9 @@ func View(agents agent.Agents, r session.Record) port.Session {
 	if r.Launch != nil {
 		launch, s.Mode = *r.Launch, r.Launch.PermissionMode
 	}
+	if r.InAuto {
+		s.Mode = string(port.ModeAuto)
+	}
 	s.Bypasses = by.Bypasses(launch, r.Progress.PermissionMode)
 	if b := r.Binding; b != nil {
 		s.Window, s.Agent, s.Shared = b.Window, b.Agent.Text(), b.Shell != 0
@@ -154,6 +157,9 @@ func (s Sessions) brief(r session.Record) port.Work {
 	}
 	if l := r.Launch; l != nil {
 		w.Flags = l.Flags
+	}
+	if r.InAuto { // the transcript has the mode that was asked for
+		w.Permissions = string(port.ModeAuto)
 	}
 	if w.Usage = s.usage(r); w.Usage != nil {
 		w.Model = cmp.Or(w.Usage.Model, w.Model)

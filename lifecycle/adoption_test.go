@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -394,5 +396,63 @@ func TestP7_EarlierStatusLineDoesNotCount(t *testing.T) {
 		r, _ := w.adopted()
 		w.Observer.Rows = func(uuid.UUID) []string { t.Error("its status line is read"); return nil }
 		assert.True(t, w.Observer.View(w.ctx, r).Captured)
+	})
+}
+
+// ---- its conversation goes on in the agent's own background
+
+// A person moves the conversation into the background of Claude Code, where it has another id and a
+// process of its own. That process is no leftover, and keeps a resume from making a second writer.
+func TestP1_ConversationInBackgroundIsFound(t *testing.T) {
+	for name, argv := range map[string][]string{
+		"a process that waited for it":   {"claude", "bg-spare"},
+		"a process that was made for it": {"claude", "--session-id", "%s", "--fork-session", "--resume", "/x/parent-transcript.jsonl"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, h := w.adopted()
+				there := uuid.New()
+				w.write(r, fmt.Sprintf(`{"type":"continued-in","timestamp":%q,"sessionId":%q,"continuedInSessionId":%q}`,
+					time.Now().UTC().Format(time.RFC3339Nano), r.AgentSessionID, there))
+				for i, arg := range argv {
+					argv[i] = strings.ReplaceAll(arg, "%s", there.String())
+				}
+				job := w.processes.StartNow(778, argv) // before the end is seen
+				w.tmux.quit(h)
+				w.pass(time.Second)
+				got := w.get(r.ID)
+				assert.Equal(t, session.Completed, got.State)
+				assert.Equal(t, there, got.AgentSessionID)
+				assert.Contains(t, got.EarlierSessionIDs, r.AgentSessionID)
+				assert.Nil(t, got.Interruption)
+				assert.Equal(t, "claude attach "+there.String()[:8], lastOf[news.Ended](w.news).Attach)
+
+				w.presences.claim(presence.File{PID: 778, ProcStart: job.Start, SessionID: there})
+				w.write(got, userLine("in the background"))
+				w.pass(2 * noticeEvery)
+				assert.Zero(t, w.news.seconds(), "the news of the end has named it")
+
+				_, err := w.restoreIt(r.ID)
+				var refused *WriterError
+				require.ErrorAs(t, err, &refused)
+				require.Len(t, refused.Writers, 1)
+				assert.Equal(t, job, refused.Writers[0].Identity)
+				assert.True(t, refused.Writers[0].Endable(), "a person may decide so")
+				assert.Equal(t, process.Alive, w.processes.Liveness(job), "nobody has asked to end it")
+			})
+		})
+	}
+}
+
+// An earlier move into the background says nothing of the end of an agent that a person started later.
+func TestEarlierMoveIsForgotten(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.adopted()
+		w.write(r, fmt.Sprintf(`{"type":"continued-in","timestamp":%q,"continuedInSessionId":%q}`,
+			time.Now().Add(-time.Hour).UTC().Format(time.RFC3339Nano), uuid.New()))
+		w.tmux.quit(h)
+		w.pass(time.Second)
+		assert.Equal(t, r.AgentSessionID, w.get(r.ID).AgentSessionID)
+		assert.Empty(t, lastOf[news.Ended](w.news).Attach)
 	})
 }

@@ -112,6 +112,7 @@ func TestDecide(t *testing.T) {
 		{"held, an odd status", in(running), viewtest.Free(viewtest.Says("compacting", 4*time.Second)), heldPrompt(), "", ""},
 		{"held, an odd status that stays", in(running), viewtest.Free(viewtest.Says("compacting", 5*time.Second)), heldPrompt(), Do(typing.Type), ""},
 		{"held, an odd status that stays, and no box", in(running), viewtest.Free(viewtest.Says("compacting", time.Hour), viewtest.NoBox), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
+		{"held, its conversation is in the background", in(running), viewtest.Free(viewtest.Elsewhere), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
 		{"held, unknown screen", in(running), viewtest.Free(viewtest.NoBox), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
 		{"held, no screen", in(running), viewtest.Free(viewtest.Blind), heldPrompt(), Do(typing.Hold), news.HeldUnknown},
 		{"held, no presence file", in(running), viewtest.Free(viewtest.NoPresence), heldPrompt(), Do(typing.Type), ""},

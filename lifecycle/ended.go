@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	coding "ccbot/agent"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
@@ -41,8 +43,11 @@ func (w *closing) conclude(ctx context.Context) error {
 		}
 		return w.failed(ctx, "the agent ended before it was ready", w.term.Screen.Text)
 	}
-	w.noteInterruption(ctx)
-	if err := w.notify(ctx, news.Ended{Screen: w.term.Screen.Text, ByPerson: by.Key != ""}); err != nil {
+	w.noteElsewhere()
+	if w.r.Attach == "" {
+		w.noteInterruption(ctx)
+	}
+	if err := w.notify(ctx, news.Ended{Screen: w.term.Screen.Text, ByPerson: by.Key != "", Attach: w.r.Attach}); err != nil {
 		return err
 	}
 	why := session.Change{Rule: ruleEnded, Why: "the agent ended by itself", Status: w.r.Exit.Status, Signal: w.r.Exit.Signal}
@@ -133,6 +138,19 @@ func (w *closing) noteInterruption(ctx context.Context) {
 		seen = w.Now()
 	}
 	w.r.Interruption = interruption(*w.r, last, seen, w.Now())
+}
+
+// noteElsewhere follows a conversation that the agent has moved into its own background. It has
+// another id there, and a process that is no leftover: a resume of the session finds it as a second
+// writer. The caller saves.
+func (w *closing) noteElsewhere() {
+	w.keepProgress()
+	on := w.r.Progress.GoesOn
+	if on.Conversation == uuid.Nil || on.Conversation == w.r.AgentSessionID || on.At.Before(w.r.StartedAt) {
+		return
+	}
+	w.followTo(on.Conversation)
+	w.r.Attach = on.Attach
 }
 
 // lost notes that the pane and its agent are gone, and that ccbot did not end them.

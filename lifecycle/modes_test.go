@@ -461,3 +461,34 @@ func TestP6_ModeOfStartingSession(t *testing.T) {
 		require.ErrorIs(t, err, view.ErrUnseen)
 	})
 }
+
+// An account may make Claude Code begin in auto mode although the launch asks for bypass. Only the footer says so.
+func TestBypassThatBeginsInAutoModeIsNoted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		flags  []string
+		footer string
+		want   bool
+	}{
+		"bypass in auto mode":   {[]string{"--dangerously-skip-permissions"}, "⏵⏵ auto mode on (shift+tab to cycle)", true},
+		"bypass":                {[]string{"--dangerously-skip-permissions"}, "⏵⏵ bypass permissions on (shift+tab to cycle)", false},
+		"auto mode, as asked":   {[]string{"--allow-dangerously-skip-permissions", "--permission-mode", "auto"}, "⏵⏵ auto mode on (shift+tab to cycle)", false},
+		"nobody asked for both": {nil, "⏵⏵ auto mode on (shift+tab to cycle)", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(t *testing.T, w *world) {
+				r, a := w.starting()
+				w.edit(r.ID, func(r *session.Record) { r.Launch.Flags = tc.flags })
+				a.set(func(a *agent) { a.modes, a.mode = []string{tc.footer, "⏵⏵ bypass permissions on (shift+tab to cycle)"}, 0 })
+				w.report(r)
+				w.pass(time.Second)
+				assert.Equal(t, tc.want, lastOf[news.Ready](w.news).InAuto)
+				assert.Equal(t, tc.want, w.get(r.ID).InAuto)
+				a.set(func(a *agent) { a.mode = 1 })
+				w.Wake(r.ID)
+				w.pass(time.Second)
+				assert.False(t, w.get(r.ID).InAuto, "somebody has switched")
+				assert.Equal(t, 1, toldOf[news.Ready](w.news), "once")
+			})
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"ccbot/internal/git"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
+	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -90,7 +91,7 @@ const readAgain = 1 << 20
 // is idle before the last lines of its turn are written, and no event reports those lines.
 func (w *reporter) noteState(ctx context.Context) (again time.Duration, err error) {
 	p := w.view.Phase()
-	if w.r.State != session.Running || p == talk.PhaseUnknown {
+	if w.r.State != session.Running || p == talk.PhaseUnknown && w.view.State.Attach == "" {
 		return 0, nil // a torn read proves nothing: the last state stays
 	}
 	seen := w.seePhase(p)
@@ -101,6 +102,9 @@ func (w *reporter) noteState(ctx context.Context) (again time.Duration, err erro
 		return seen.left, nil
 	}
 	fresh := false
+	if mode := w.view.Screen.Mode; w.r.InAuto && w.view.Captured && mode != "" && mode != string(port.ModeAuto) {
+		w.r.InAuto, fresh = false, true // a person has chosen another one
+	}
 	if look := w.recall().git; look != nil && !sameGit(look.state, w.r.GitNow) {
 		w.r.GitNow, fresh = look.state, true
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -212,6 +214,13 @@ func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
 	return nil
 }
 
+// askedForBypass reports whether the launch asks for bypass, and names no auto mode itself.
+func (w *work) askedForBypass() bool {
+	l := w.r.Launch
+	return l != nil && w.agent().Starter.Bypasses(*l, "") &&
+		!slices.ContainsFunc(l.Flags, func(f string) bool { return strings.HasSuffix(f, string(port.ModeAuto)) })
+}
+
 // ready makes the session usable: prompts are typed from then on. An agent that tmux has started in
 // another directory than the requested one is ended instead. An agent that runs in two processes is
 // ready when both are bound.
@@ -237,8 +246,10 @@ func (w *work) ready(ctx context.Context) error {
 	if w.r.ReportsAt.IsZero() {
 		why = "idle with an empty prompt box; no event of its start was seen"
 	}
+	// An account may make an agent begin so. Its transcript then says bypass; only the footer has the mode.
+	w.r.InAuto = w.r.State == session.Starting && w.term.Screen.Mode == string(port.ModeAuto) && w.askedForBypass()
 	w.r.ReadyAt = w.Now().UTC()
 	w.r.Binding.Command = w.term.Pane.Command
 	w.bindProgram() // when it was bound, the process may still have been running tmux or env
-	return w.become(ctx, session.Running, ruleReady, why, news.Ready{Moved: w.noteFolder()})
+	return w.become(ctx, session.Running, ruleReady, why, news.Ready{Moved: w.noteFolder(), InAuto: w.r.InAuto})
 }

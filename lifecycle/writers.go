@@ -70,7 +70,7 @@ func (w *writers) notice(ctx context.Context) error {
 			return w.save()
 		}
 	}
-	if len(fresh) > 0 && w.reportedElsewhere(fresh) {
+	if w.r.Attach != "" || len(fresh) > 0 && w.reportedElsewhere(fresh) { // the news of the end has said where it goes on
 		return w.noteSecondWriters(fresh)
 	}
 	var who OtherWriters

@@ -3,6 +3,8 @@ package history
 import (
 	"time"
 
+	"github.com/google/uuid"
+
 	"ccbot/port"
 	"ccbot/port/talk"
 )
@@ -31,6 +33,16 @@ type Progress struct {
 	Tokens         port.Tokens  `json:"tokens"`
 	// Id of the last message with counted tokens: each of its lines repeats them.
 	LastMessage string `json:"last_message,omitempty"`
+	// GoesOn is the last thing that the transcript says, if the agent has moved the conversation into
+	// its own background. The zero value: it has not.
+	GoesOn GoesOn `json:"goes_on,omitzero"`
+}
+
+// GoesOn names the conversation in which one goes on, in the agent's own background.
+type GoesOn struct {
+	At           time.Time `json:"at,omitzero"`
+	Conversation uuid.UUID `json:"conversation"`
+	Attach       string    `json:"attach"` // the command that shows it
 }
 
 // Turn is a turn that has begun and not ended.

@@ -37,6 +37,9 @@ type Presence struct {
 	Permission bool      // it waits for a permission; an agent may also name a question so
 	Answer     bool      // it waits for the answer to a question
 	UpdatedAt  time.Time // UTC, zero when it is not known
+	// Attach is the command that shows the conversation, if the agent has moved it from this process
+	// into its own background; empty: it has not.
+	Attach string
 }
 
 // Presences reads the presence files of an agent.

@@ -172,7 +172,10 @@ func (p Phrases) InterruptionText(i *port.Interruption) render.Text {
 func (p Phrases) NowText(n talk.Activity) string {
 	said, what := p.Words.Say(i18n.PhaseKey.Of(string(cmp.Or(n.Phase, talk.PhaseUnknown)))), FailureText(n.What)
 	failed := p.Quoted(what)
+	attach, elsewhere := n.Attach()
 	switch {
+	case elsewhere:
+		return p.Words.Say(i18n.NowElsewhere, i18n.Args{"Command": glyph.Name(attach)})
 	case n.Phase == talk.PhaseLimited && !n.Until.IsZero():
 		return p.Words.Say(i18n.LimitUntil, i18n.Args{"Until": p.Until(n.Until)})
 	case what == "":

@@ -20,6 +20,7 @@ import (
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // reason is the reason of a question about a prompt.
@@ -106,7 +107,9 @@ func (a facts) write(l *card.Content, p chat.Phrases, e inbox.Entry, r port.Sess
 		"Path": render.Code(a.File), "Binding": render.Code(a.Binding),
 		"Said": chat.FailureText(a.Word), "Reason": a.refusal(p), "Away": awayText(p, r.Machine)}
 	says := cmp.Or(q.says, heldTexts[a.Why])
-	if a.Word != "" {
+	if attach, elsewhere := (talk.Activity{Phase: talk.PhaseUnknown, What: a.Word}).Attach(); elsewhere {
+		says, said["Command"] = i18n.HeldElsewhere, render.Code(attach)
+	} else if a.Word != "" {
 		says = i18n.HeldWord
 	}
 	text := p.Text(says, said)

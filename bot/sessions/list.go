@@ -383,12 +383,15 @@ func asked(p chat.Phrases, tool string) string {
 	return chat.ShownName(tool)
 }
 
-// besides returns the bypass mode of an agent, how full its context is, its cost, and its model.
+// besides returns the bypass mode of an agent, or auto mode in its place, how full its context is, its cost, and its model.
 // The last three are known if the status line has reported.
 func besides(p chat.Phrases, mode string, l port.Status) []string {
 	var text []string
-	if mode == "bypass" {
+	switch mode {
+	case "bypass":
 		text = append(text, p.Say(i18n.ModeKey.Of(string(port.ModeBypass))))
+	case string(port.ModeAuto):
+		text = append(text, p.Say(i18n.ModeKey.Of(mode)))
 	}
 	if u := l.Usage; u != nil {
 		if u.Context >= 0 {

@@ -99,6 +99,9 @@ func (s *Sessions) reportReady(ctx context.Context, r port.Session, n news.Ready
 	if n.Moved {
 		said = chat.Lines(s.movedText(r), said)
 	}
+	if n.InAuto {
+		said = chat.Lines(said, p.Text(i18n.BeganInAuto, i18n.Args{"Name": r.Name}))
+	}
 	said = chat.Lines(said, render.Plain(chat.ProjectAnswers(p.Words, n.Answerers)))
 	if cut := p.InterruptionText(r.Interruption); !cut.Blank() && len(r.Prompts) == 0 {
 		said = render.Join(said, render.Plain("\n"), cut)
@@ -137,7 +140,9 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 		word, screen = failedStart(n), n.Screen
 		args["Agent"], args["In"], args["Dir"] = cmp.Or(r.Product, "Claude Code"), p.Short(n.In), p.Short(r.Dir)
 	case news.Ended:
-		if n.ByPerson {
+		if n.Attach != "" {
+			word, args["Command"] = i18n.EndedBackground, render.Code(n.Attach)
+		} else if n.ByPerson {
 			word = i18n.EndedAsked
 		} else if word != i18n.Ended {
 			screen = n.Screen
@@ -149,7 +154,7 @@ func (s *Sessions) reportEnd(ctx context.Context, r port.Session, reported news.
 	}
 	links := chat.Rows(2, append(slices.Concat(p.ResumeLink(r)...), continueLink(p, r)...)...)
 	text := p.ScreenText(r, p.Text(word, args), screen, foot)
-	crashed := word != i18n.Ended && word != i18n.EndedAsked
+	crashed := word != i18n.Ended && word != i18n.EndedAsked && word != i18n.EndedBackground
 	return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text, Options: links,
 		Sounds: crashed && s.chat.Sounds(chat.Crashed, r), News: chat.NewsOf(r)})
 }

@@ -84,6 +84,7 @@ var (
 		reflect.TypeFor[folders.Conversation](): {"Agent", "Product", "LastQuestion"},
 		reflect.TypeFor[folders.Entry]():        {"Name"},
 		reflect.TypeFor[folders.File]():         {"Name"},
+		reflect.TypeFor[news.Ended]():           {"Attach"},
 		reflect.TypeFor[news.Held]():            {"Binding"},
 		reflect.TypeFor[news.Terminal]():        {"Attach"},
 		reflect.TypeFor[port.ModeChange]():      {"Model"},

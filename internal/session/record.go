@@ -121,6 +121,12 @@ type Run struct {
 	Binding   *Binding  `json:"binding,omitempty"`
 	Exit      *Exit     `json:"exit,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
+	// Attach is the command that shows the conversation, if it went on in the agent's own background
+	// when the agent ended.
+	Attach    string    `json:"attach,omitempty"`
+	// InAuto means that the agent has begun in auto mode although the launch asked for bypass, and
+	// that its footer has named no other mode since.
+	InAuto    bool      `json:"in_auto,omitempty"`
 	ReportsAt time.Time `json:"reports_at,omitzero"` // SessionStart
 	ReadyAt   time.Time `json:"ready_at,omitzero"`
 	// Phase is the last activity of the agent that was seen (a talk.Activity, with PhaseWhat and

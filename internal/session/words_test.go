@@ -38,7 +38,7 @@ func textsOf(of reflect.Type) (places []string) {
 
 // ofPrograms are the texts of a record that have no word of a person: ids, codes, and programs with
 // what they are called with.
-var ofPrograms = []string{"agent_name", "binding.agent.boot", "binding.agent_server.boot", "binding.argv_digest", "binding.command", "binding.exe", "binding.pane", "binding.server.socket",
+var ofPrograms = []string{"agent_name", "attach", "progress.goes_on.attach", "binding.agent.boot", "binding.agent_server.boot", "binding.argv_digest", "binding.command", "binding.exe", "binding.pane", "binding.server.socket",
 	"binding.window", "bound.boot", "requested_moment.boot", "ended_moment.boot", "since_moment.boot", "descendants.of.boot", "descendants.process.boot", "cleanup.failures.kind", "cleanup.processes.boot",
 	"closed_reason", "cursors.form", "earlier.until.form", "exe", "git_now.head", "git_start.head", "hook_digest", "host", "launch.command", "launch.flags", "launch.permission_mode", "news.kind", "origin", "phase",
 	"progress.last_message", "progress.model", "progress.permission_mode", "progress.requested_model", "progress.tasks.id", "progress.tasks.status", "prompts", "second_writers.boot",

@@ -15,6 +15,7 @@ import (
 //	a turn runs                                            it works
 //	no turn runs, and the last one has failed              the failure; a limit until its end
 //	no turn runs                                           it is idle
+//	the conversation has left the window                   the command that shows it
 //
 // failed is the failure of the last turn according to the transcript; the zero value means that it
 // has not failed. A subagent counts as waiting only while the presence file says that the agent is
@@ -34,6 +35,9 @@ func Doing(v View, failed talk.Failure) talk.Activity {
 		return talk.Activity{Phase: p, What: talk.Pursuing}
 	case p == talk.PhaseIdle && phaseAfter[failed.Kind] != "":
 		return After(failed).At(v.Now)
+	}
+	if p == talk.PhaseUnknown && v.State.Attach != "" {
+		return talk.Activity{Phase: p, What: talk.Elsewhere + v.State.Attach}
 	}
 	if p == talk.PhaseUnknown {
 		return talk.Activity{Phase: p, What: v.State.Word}

@@ -19,7 +19,10 @@ type AgentState struct {
 	Known Knowledge
 	Phase talk.Phase // empty unless Known is StateWritten; PhaseUnknown if Word is set
 	Word  string     // the agent's word for its state, if ccbot does not know that word
-	Asks  Asks       // valid if Phase is a waiting one
+	// Attach is the command that shows the conversation, if the agent has moved it into its own
+	// background; then it is not in the window, and Phase is PhaseUnknown.
+	Attach string
+	Asks   Asks // valid if Phase is a waiting one
 	// Since is when the agent wrote the file, and with a Word since when it says that word. It is zero
 	// unless Known is StateWritten.
 	Since time.Time
@@ -42,7 +45,9 @@ const (
 func (s AgentState) Decides() bool { return s.Known == StateWritten && s.Word == "" }
 
 // IsUnclear reports whether the agent has a state that ccbot cannot read.
-func (s AgentState) IsUnclear() bool { return s.Known == StateUnknown || s.Word != "" }
+func (s AgentState) IsUnclear() bool {
+	return s.Known == StateUnknown || s.Word != "" || s.Attach != ""
+}
 
 // wordWait is how long a word that ccbot does not know counts. A later version of the agent may use
 // it for a moment of a turn; after that the screen may show that the agent is idle.
@@ -72,6 +77,9 @@ func StateOf(who process.Identity, f witness.Presence, err error) AgentState {
 		return AgentState{Conversation: f.SessionID, Dir: f.Dir}
 	}
 	s := AgentState{Known: StateWritten, Phase: talk.PhaseUnknown, Since: f.UpdatedAt, Conversation: f.SessionID, Dir: f.Dir}
+	if s.Attach = f.Attach; s.Attach != "" {
+		return s
+	}
 	switch f.Status {
 	case witness.Idle, witness.Shell:
 		s.Phase = talk.PhaseIdle

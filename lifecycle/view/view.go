@@ -137,8 +137,12 @@ func (v View) Folder() string {
 }
 
 // DialogOpen reports whether something other than the prompt box takes the keys, so that Enter
-// would choose an option.
+// would choose an option. If the conversation is not in the window, what the window asks is none of
+// the session's questions.
 func (v View) DialogOpen() bool {
+	if v.State.Attach != "" {
+		return false
+	}
 	return v.Phase().Waiting() || v.Fate == PaneOurs && v.Captured && v.Screen.Dialog != nil
 }
 

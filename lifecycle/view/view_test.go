@@ -66,6 +66,9 @@ func TestDoing(t *testing.T) {
 	retries := func(v *view.View) { v.Screen.Retry, v.Screen.RetryIn = "529 Overloaded", 33*time.Second }
 	compacts := func(v *view.View) { v.Screen.Compacts = true }
 	pursues := func(v *view.View) { v.Pursues = true }
+	elsewhere := func(v *view.View) {
+		v.State = view.StateOf(process.Identity{}, presence.File{Status: presence.Idle, Attach: "claude attach 1a5ea56d"}, nil)
+	}
 	failed := func(kind talk.FailureKind, until time.Time) talk.Failure {
 		return talk.Failure{Kind: kind, Text: "said", Until: until}
 	}
@@ -84,6 +87,8 @@ func TestDoing(t *testing.T) {
 		{"a goal at a limit", free(pursues), failed(talk.FailedLimit, later), talk.Activity{Phase: talk.PhaseLimited, What: "said", Until: later}},
 		{"a question comes before a goal", free(busy, pursues, below("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
 		{"nobody knows", free(alive(process.Unknown), below("Bash")), failed(talk.FailedLogin, time.Time{}), talk.Activity{Phase: talk.PhaseUnknown}},
+		{"its conversation is in the background", free(elsewhere), talk.Failure{},
+			talk.Activity{Phase: talk.PhaseUnknown, What: talk.Elsewhere + "claude attach 1a5ea56d"}},
 		{"a dialog of which no request tells", free(waitsFor("permission prompt")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission}},
 		{"a permission", free(waitsFor("permission prompt"), asks("Bash")), talk.Failure{}, talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Bash"}},
 		{"a question, as 2.1.197 calls it", free(waitsFor("permission prompt"), asks("AskUserQuestion")), talk.Failure{},

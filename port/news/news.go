@@ -24,6 +24,7 @@ type Ready struct {
 	Kept
 	Answerers []talk.Answerer // settings of the project that may answer requests before a person
 	Moved     bool            // the agent has gone into another folder by itself
+	InAuto    bool            // it has begun in auto mode although the launch asked for bypass
 }
 
 // NotReporting reports that the agent is not ready after a while.
@@ -44,6 +45,7 @@ type Ended struct {
 	Kept
 	Screen   string // the terminal's last content
 	ByPerson bool   // a person decided it
+	Attach   string // the command that shows the conversation in the agent's own background; empty: it does not go on there
 }
 
 // Stopped is the receipt of an archive. Unproven facts are in the session's Failures.

@@ -1,6 +1,9 @@
 package talk
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Phase is the activity of an agent, or the reason why its work has stopped. Records and the API
 // use these words.
@@ -31,7 +34,8 @@ type Activity struct {
 	Phase Phase
 	// What is the tool of PhaseWaitingPermission and PhaseWaitingAnswer, or the message of Claude
 	// Code or the hook for PhaseLoggedOut, PhaseLimited, PhaseAPIError and PhaseBlocked, or the
-	// agent's own word for PhaseUnknown, which ccbot does not know, or Compacting or Pursuing for PhaseWorking; empty: unknown.
+	// agent's own word for PhaseUnknown, which ccbot does not know, or the
+	// command of Attach, or Compacting or Pursuing for PhaseWorking; empty: unknown.
 	What string
 	// Until is the end of PhaseLimited, or the time of the next attempt after PhaseAPIError; zero:
 	// unknown, or no attempt follows.
@@ -43,6 +47,18 @@ const Compacting = "compacting"
 
 // Compact is the command that shortens a conversation.
 const Compact = "/compact"
+
+// Elsewhere begins the Activity.What of PhaseUnknown of an agent that has moved its conversation into
+// its own background. The command that shows it there follows.
+const Elsewhere = "elsewhere: "
+
+// Attach returns that command, and whether the conversation is there.
+func (a Activity) Attach() (command string, is bool) {
+	if a.Phase != PhaseUnknown {
+		return "", false
+	}
+	return strings.CutPrefix(a.What, Elsewhere)
+}
 
 // Pursuing is the Activity.What of an agent that begins one turn after the other until a goal is reached.
 const Pursuing = "pursuing"

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/agent/witness"
+	"ccbot/internal/lazyregexp"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
 )
@@ -170,6 +171,9 @@ func parse(data []byte) (File, error) {
 		f.Dir = filepath.Clean(dir)
 	}
 	f = WaitsFor(f, raw.text("waitingFor"))
+	if job := raw.text("parkedJobId"); isJob.MatchString(job) {
+		f.Attach = Attach + job
+	}
 	id := raw.text("sessionId")
 	var err error
 	if f.SessionID, err = uuid.Parse(id); err != nil || len(id) != 36 || f.SessionID == uuid.Nil {
@@ -177,6 +181,12 @@ func parse(data []byte) (File, error) {
 	}
 	return f, nil
 }
+
+// Attach, with the id of a job in Claude Code's background, is the command that shows it. The job has
+// the first eight characters of its conversation's id.
+const Attach = "claude attach "
+
+var isJob = lazyregexp.New(`^[0-9a-f]{8}$`)
 
 // WaitsFor returns the file of an agent that waits for a thing, in Claude Code's words. 2.1.197
 // also calls a question "permission prompt".

@@ -41,6 +41,9 @@ func TestParse(t *testing.T) {
 	old.Version, old.Status, old.WaitingFor, old.Permission = "2.1.197", Idle, "", false
 	least := File{PID: 4711, SessionID: full.SessionID}
 
+	parked := File{PID: 4711, SessionID: full.SessionID, Status: Idle, Attach: "claude attach 1a5ea56d"}
+	idle := `{"pid":4711,"sessionId":"` + sessionID + `","kind":"interactive","status":"idle"`
+
 	tests := []struct {
 		name string
 		data string
@@ -52,6 +55,8 @@ func TestParse(t *testing.T) {
 		{name: "only what must be there", data: `{"pid":4711,"sessionId":"` + sessionID + `"}`, want: least},
 		{name: "other shapes are passed over", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":{"is":"idle"},"procStart":"Mon Jan 2","updatedAt":-1,"cwd":"w","kind":7}`, want: least},
 		{name: "unknown status", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":"dreaming"}`, want: File{PID: 4711, SessionID: full.SessionID, Status: "dreaming"}},
+		{name: "its conversation is in the background", data: idle + `,"parkedJobId":"1a5ea56d"}`, want: parked},
+		{name: "the name of a job is no command", data: idle + `,"parkedJobId":"1a5ea56d; rm"}`, want: File{PID: 4711, SessionID: full.SessionID, Status: Idle}},
 		{name: "no session", data: `{"pid":4711}`, err: "not a UUID"},
 		{name: "session is no id", data: `{"pid":4711,"sessionId":"{` + sessionID + `}"}`, err: "not a UUID"},
 		{name: "nil session", data: `{"pid":4711,"sessionId":"` + uuid.Nil.String() + `"}`, err: "not a UUID"},

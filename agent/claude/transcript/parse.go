@@ -39,10 +39,12 @@ type entry struct {
 	ToolUseResult  span
 	Operation      string // queue-operation
 	ToolDenialKind string
-	PlanContent    string // of the line that begins a conversation with an approved plan
-	Prompt         string // of a schedule of the agent's own
-	Origin         struct{ Kind string }
-	CommandRun     struct{ Command string }
+	// ContinuedInSessionID is the conversation in the background in which this one goes on.
+	ContinuedInSessionID string
+	PlanContent          string // of the line that begins a conversation with an approved plan
+	Prompt               string // of a schedule of the agent's own
+	Origin               struct{ Kind string }
+	CommandRun           struct{ Command string }
 	// PromptSubmitEnding says that a prompt was not accepted.
 	PromptSubmitEnding struct{ Ending struct{ Kind string } }
 	Error              string                     // the kind of failure of a failed request

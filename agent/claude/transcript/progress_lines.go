@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
+	"ccbot/agent/claude/presence"
 	"ccbot/agent/history"
 	"ccbot/agent/jsonl"
 	"ccbot/internal/clip"
@@ -70,7 +73,7 @@ func (t *tally) end() {
 // The long lines, with files that tools have read and output that they have printed, contain none
 // of them.
 var marks = [][]byte{[]byte(`"usage"`), []byte(`"permissionMode"`), []byte(`"turn_duration"`), []byte(interrupted),
-	[]byte(`"blocked_by_hook"`), []byte(`>/login<`)}
+	[]byte(`"blocked_by_hook"`), []byte(`>/login<`), []byte(`"continued-in"`)}
 
 func (t *tally) take(line []byte) {
 	has := func(mark []byte) bool { return bytes.Contains(line, mark) }
@@ -89,8 +92,11 @@ func (t *tally) take(line []byte) {
 	if l.PermissionMode != "" {
 		t.PermissionMode = clip.Runes(l.PermissionMode, jsonl.MaxText)
 	}
-	if l.Type == "assistant" {
+	switch id, err := uuid.Parse(l.ContinuedInSessionID); {
+	case l.Type == "assistant":
 		t.answered(l)
+	case l.Type == "continued-in" && err == nil:
+		t.GoesOn = history.GoesOn{At: l.time(), Conversation: id, Attach: presence.Attach + id.String()[:8]}
 	}
 	for _, item := range l.items() {
 		l.stamp(&item)
@@ -137,7 +143,7 @@ func (t *tally) see(item jsonl.Item, result span) {
 			return // 2.1.128 writes the first prompt of a file after the error that has ended its turn
 		}
 		t.release() // a call that still has no result never gets one
-		t.OpenTurn, t.Failed = &history.Turn{At: item.Time}, talk.Failure{}
+		t.OpenTurn, t.Failed, t.GoesOn = &history.Turn{At: item.Time}, talk.Failure{}, history.GoesOn{}
 	case jsonl.LocalCommand:
 		if item.Command == "/login" {
 			t.Failed = talk.Failure{}

@@ -13,6 +13,7 @@ import (
 	"ccbot/agent/jsonl"
 	"ccbot/port"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -28,6 +29,10 @@ func recording(t testing.TB, name string) string {
 	require.NoError(t, err)
 	return string(data)
 }
+
+// continuedIn is written by 2.1.332 when /background or ← moves the conversation.
+const continuedIn = `{"type":"continued-in","timestamp":"2026-11-29T16:08:57.488Z","sessionId":"11111111-1111-4111-8111-111111111111",` +
+	`"continuedInSessionId":"99de0be5-d739-4988-a3e8-0bf2a5ec6f9b"}` + "\n"
 
 // advanced is the progress of one whole transcript.
 func advanced(t testing.TB, content string) history.Progress {
@@ -240,6 +245,10 @@ func TestProgressOfLines(t *testing.T) {
 			history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}}},
 		{"a result of another tool is none of it", creates("a", "1", "one") + calls("b", "mcp__x__TaskList", "{}") + returns("b", "", `{"tasks":[]}`),
 			history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 2}, Tasks: one}},
+		{"the conversation goes on in the background", continuedIn, history.Progress{GoesOn: history.GoesOn{At: at("2026-11-29T16:08:57.488Z"),
+			Conversation: uuid.MustParse("99de0be5-d739-4988-a3e8-0bf2a5ec6f9b"), Attach: "claude attach 99de0be5"}}},
+		{"and here again", continuedIn + `{"type":"user","timestamp":"2026-11-29T17:00:00Z","message":{"role":"user","content":"hi"},"permissionMode":"plan"}` + "\n",
+			history.Progress{PermissionMode: "plan"}},
 		{"no call at all", creates("a", "1", "one") + returns("x", "", `{"tasks":[]}`), history.Progress{Model: "claude-x", Tokens: port.Tokens{Output: 1}, Tasks: one}},
 	}
 	for _, tc := range tests {

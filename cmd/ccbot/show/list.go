@@ -92,6 +92,9 @@ func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) 
 	if r.Launch != nil {
 		l.Mode = r.Launch.PermissionMode
 	}
+	if r.InAuto {
+		l.Mode = string(port.ModeAuto)
+	}
 	if u := r.Usage; u != nil {
 		l.Model, l.Cost = cmp.Or(l.Model, u.Model), &u.Cost
 		if u.Context >= 0 {

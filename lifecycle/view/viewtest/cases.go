@@ -44,6 +44,11 @@ func Says(word presence.Status, since time.Duration) func(*view.View) {
 	}
 }
 
+// Elsewhere moves the conversation into the agent's own background, and lets the window show a free box.
+func Elsewhere(v *view.View) {
+	v.State = view.StateOf(process.Identity{}, presence.File{Status: presence.Idle, Attach: "claude attach 1a5ea56d"}, nil)
+}
+
 // Fate sets the fate of the pane.
 func Fate(f view.PaneFate) func(*view.View) { return func(v *view.View) { v.Fate = f } }
 
