@@ -182,8 +182,8 @@ func parse(data []byte) (File, error) {
 	return f, nil
 }
 
-// Attach, with the id of a job in Claude Code's background, is the command that shows it. The job has
-// the first eight characters of its conversation's id.
+// Attach is the command that shows a job in Claude Code's background; the job's id follows, the first
+// eight characters of its conversation's id.
 const Attach = "claude attach "
 
 var isJob = lazyregexp.New(`^[0-9a-f]{8}$`)
