@@ -478,7 +478,9 @@ func TestBypassThatBeginsInAutoModeIsNoted(t *testing.T) {
 			inWorld(t, func(t *testing.T, w *world) {
 				r, a := w.starting()
 				w.edit(r.ID, func(r *session.Record) { r.Launch.Flags = tc.flags })
-				a.set(func(a *agent) { a.modes, a.mode = []string{tc.footer, "⏵⏵ bypass permissions on (shift+tab to cycle)"}, 0 })
+				a.set(func(a *agent) {
+					a.modes, a.mode = []string{tc.footer, "⏵⏵ bypass permissions on (shift+tab to cycle)"}, 0
+				})
 				w.report(r)
 				w.pass(time.Second)
 				assert.Equal(t, tc.want, lastOf[news.Ready](w.news).InAuto)

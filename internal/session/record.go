@@ -123,7 +123,7 @@ type Run struct {
 	StartedAt time.Time `json:"started_at,omitzero"`
 	// Attach is the command that shows the conversation, if it went on in the agent's own background
 	// when the agent ended.
-	Attach    string    `json:"attach,omitempty"`
+	Attach string `json:"attach,omitempty"`
 	// InAuto means that the agent has begun in auto mode although the launch asked for bypass, and
 	// that its footer has named no other mode since.
 	InAuto    bool      `json:"in_auto,omitempty"`
