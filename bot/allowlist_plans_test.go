@@ -127,7 +127,7 @@ func TestP9_SchedulesOfPeopleWhoLeftAreBarred(t *testing.T) {
 				assert.Equal(t, tt.home, now.Conversation, "somebody sees the answers")
 
 				everybody(t, w)
-				require.NoError(t, w.Move(t.Context(), r.ID, tt.at))
+				require.NoError(t, w.Move(t.Context(), r.ID, tt.at, port.AtOnce))
 				bobSays(t, w, tt.in, "/every day 10:00 run them again")
 				require.Len(t, w.ScheduleList(t), 2)
 				before = w.Telegram.LastID()

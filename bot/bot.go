@@ -155,6 +155,9 @@ func New(c Config, d Deps) *Bot {
 	b.OnShown = func(r port.Session) error {
 		return b.notifyAll("shown", func(f chat.Feature) bool { return f.OnShown != nil }, func(f chat.Feature) error { f.OnShown(r); return nil })
 	}
+	b.OnLeft = func(ctx context.Context, r port.Session, to outbox.Conversation) error {
+		return b.Resumer.Left(ctx, r, to)
+	}
 	b.Computer, b.Changed = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir), func(_, _ conversation.Settings) { b.Informer.Wake(); b.Budget.Wake() }
 	b.Install(b.Features())
 	return b
@@ -177,10 +180,15 @@ func (b *Bot) Install(features []chat.Feature) {
 	}
 }
 
+// homeOf is the offer.Home of a prompt.
+func (b *Bot) homeOf(to outbox.Conversation, r port.Session) (at outbox.Conversation, alone bool) {
+	return b.Home(to, r), !b.Book.Several()
+}
+
 // Features makes all features, and returns them in the order in which they receive events. A
 // feature gets methods of those above it; a feature that is made later is looked up at the call.
 func (b *Bot) Features() []chat.Feature {
-	c, s, load := b.Chat, offer.New(b.Sessions, b.Entries, b.Records, b.Home), b.Entries.Load
+	c, s, load := b.Chat, offer.New(b.Sessions, b.Entries, b.Records, b.homeOf), b.Entries.Load
 	resume := func(ctx context.Context, q chat.Resume) (bool, error) { return b.Resumer.Resume(ctx, q) }
 	asked := func(ctx context.Context, to outbox.Conversation, id uuid.UUID) error {
 		return b.Prompts.ListWaiting(ctx, to, id)

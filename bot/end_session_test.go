@@ -108,8 +108,8 @@ func TestEndableStates(t *testing.T) {
 	}
 }
 
-// The receipt is sent to the session's chat, so the session moves to the person who ends it; the
-// current session there stays.
+// An end moves nothing: the receipt is sent where the session is shown, which the person who ends it is
+// told. The current session there stays.
 func TestEndingOtherSessionKeepsCurrentOne(t *testing.T) {
 	w := chattest.NewWorld(t)
 	current := w.NewCurrentSession(t, "web", session.Running)
@@ -117,7 +117,8 @@ func TestEndingOtherSessionKeepsCurrentOne(t *testing.T) {
 	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 	w.MustHear(t, "/kill api")
 	require.NoError(t, w.TapShown(t, chattest.Alice, w.Telegram.Last(t), i18n.ButtonKill))
-	assert.Equal(t, []string{"move " + r.ID.String() + " to 7", "archive " + r.ID.String() + " as archived"}, w.Lifecycle.Done())
+	assert.Equal(t, []string{"archive " + r.ID.String() + " as archived"}, w.Lifecycle.Done())
+	assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, w.Word(i18n.EndsElsewhere, i18n.Args{"Name": "api"}))
 	got := w.Chats.Current(chattest.AtAlice)
 	assert.Equal(t, current.ID, got)
 }

@@ -43,6 +43,7 @@ var whoMayTap = map[string]string{
 	"writers":     asker,
 
 	"ask":             anyone,
+	"border":          asker,
 	"budget":          anyone,
 	"dialog":          anyone,
 	"group-shut":      anyone,

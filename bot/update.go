@@ -93,7 +93,16 @@ func (b *Bot) Handle(ctx context.Context, key string, u *models.Update, rest ...
 			return err
 		}
 	}
-	return command.Run(ctx, in, args)
+	return b.atBorder(ctx, in.From, command.Run(ctx, in, args))
+}
+
+// atBorder asks a person whose act would bring a session into a group whether its members may read it.
+func (b *Bot) atBorder(ctx context.Context, by int64, err error) error {
+	border, is := errors.AsType[*conversation.AtBorder](err)
+	if !is {
+		return err
+	}
+	return b.Resumer.AskBorder(ctx, chat.Resume{Session: border.Session, To: border.To, From: by})
 }
 
 // later returns an error that makes the inbox retry a text, a file or an edit while a fault of the
@@ -316,7 +325,7 @@ func (b *Bot) decide(ctx context.Context, t chat.Tap, shown *models.InlineKeyboa
 	})
 	if then := a.Then; then != nil {
 		a.Then = func(ctx context.Context) error {
-			err := b.call(owner.Name, "tap", func() error { return then(ctx) })
+			err := b.atBorder(ctx, t.From, b.call(owner.Name, "tap", func() error { return then(ctx) }))
 			if err == nil || ctx.Err() != nil {
 				return nil
 			}

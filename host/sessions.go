@@ -45,7 +45,7 @@ type Lifecycle interface {
 	EndWriters(ctx context.Context, id uuid.UUID, who []process.Identity) ([]ending.Ending, error)
 	Adopt(ctx context.Context, q lifecycle.AdoptRequest) (session.Record, error)
 	Reported(ctx context.Context, id uuid.UUID) error
-	Move(ctx context.Context, id uuid.UUID, to session.Conversation) error
+	Move(ctx context.Context, id uuid.UUID, to session.Conversation, since port.MoveSince) error
 	SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error
 	SetBudget(ctx context.Context, id uuid.UUID, b port.Budget) error
 	talk.CursorStore

@@ -16,12 +16,37 @@ import (
 	"ccbot/port/talk"
 )
 
-// Move shows a session in another conversation of the chat from now on.
-func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation) error {
+// Move shows a session in another conversation of the chat: all that it says from now on, or from its
+// next turn on. A turn that runs, and lines of the last one that the chat does not have yet, then
+// keep their place.
+func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversation, since port.MoveSince) error {
 	return s.core.do(ctx, id, func(w *work) error {
-		w.r.Move(to)
+		switch now := view.Noted(*w.r); {
+		case since != port.NextTurn:
+			w.r.Move(to)
+		case to == w.r.Conversation:
+			w.r.Next = session.Conversation{}
+		case w.r.State.Live() && (now.Works() || mayWork(now.Phase)):
+			w.r.Next = to
+		default:
+			w.r.GoOn(to, w.prompts.End())
+		}
 		return w.save()
 	})
+}
+
+// mayWork reports whether an agent may be in a turn.
+func mayWork(p talk.Phase) bool {
+	return p == talk.PhaseWorking || p.Waiting() || p == talk.PhaseUnknown
+}
+
+// leave shows the session where a person wants to see its next turn, as soon as no turn runs.
+func (w *work) leave() error {
+	if w.r.Next.ChatID == 0 || mayWork(w.term.Phase()) {
+		return nil
+	}
+	w.r.GoOn(w.r.Next, w.prompts.End())
+	return w.save()
 }
 
 // SetIdleAfter sets how long a session may be idle before it is archived, see

@@ -15,6 +15,8 @@ import (
 	"ccbot/internal/session"
 	"ccbot/lifecycle/typing"
 	"ccbot/lifecycle/view/viewtest"
+	"ccbot/port"
+	"ccbot/port/news"
 	"ccbot/port/talk"
 )
 
@@ -46,7 +48,7 @@ func (w *world) placeOnDisk(r session.Record) session.Conversation {
 func TestP5_PromptMovesSessionWhenItIsTyped(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		r, a := w.started()
-		require.NoError(t, w.Move(t.Context(), r.ID, atAlice))
+		require.NoError(t, w.Move(t.Context(), r.ID, atAlice, port.AtOnce))
 		a.set(func(a *agent) { a.onEnter = works })
 		w.offers(r, "first", viewtest.Said, session.Conversation{})
 		w.pass(time.Second)
@@ -72,6 +74,74 @@ func TestP5_PromptMovesSessionWhenItIsTyped(t *testing.T) {
 		assert.Equal(t, atBob, now.Conversation)
 		require.Len(t, now.Earlier, 1)
 		assert.Equal(t, atAlice, now.Earlier[0].In)
+	})
+}
+
+// A person who shows a session elsewhere gets it from its next turn on: what the running one says, asks
+// and ends with stays with the person who asked for it.
+func TestP5_SessionMovesAfterItsTurn(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		require.NoError(t, w.Move(t.Context(), r.ID, atAlice, port.AtOnce))
+		a.set(func(a *agent) { a.onEnter = works })
+		w.offers(r, "first", viewtest.Said, session.Conversation{})
+		w.pass(time.Second)
+		w.write(r, userLine(viewtest.Said))
+		w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
+
+		require.NoError(t, w.Move(t.Context(), r.ID, atBob, port.NextTurn))
+		w.pass(time.Minute)
+		assert.Equal(t, atAlice, w.placeOnDisk(r), "the turn is Alice's")
+		require.NoError(t, w.Move(t.Context(), r.ID, atAlice, port.NextTurn))
+		assert.Zero(t, w.get(r.ID).Next, "she has taken it back")
+		require.NoError(t, w.Move(t.Context(), r.ID, atBob, port.NextTurn))
+
+		w.restart()
+		w.comeBack()
+		assert.Equal(t, atBob, w.get(r.ID).Next)
+		w.ends(r, a)
+		w.pass(time.Minute)
+		now := w.get(r.ID)
+		assert.Equal(t, atBob, now.Conversation)
+		assert.Zero(t, now.Next)
+		require.Len(t, now.Earlier, 1)
+		assert.Equal(t, atAlice, now.Earlier[0].In, "late lines of the turn are Alice's")
+	})
+}
+
+// A text of a group begins no turn of a session that has said something in a private chat meanwhile,
+// until a person has agreed: its members could read all of it then.
+func TestP9_TextOfGroupIsNotTypedAtBorder(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		group := session.Conversation{ChatID: -100}
+		require.NoError(t, w.Move(t.Context(), r.ID, atAlice, port.AtOnce))
+		w.offers(r, "nothing was said", viewtest.Said, group)
+		w.pass(time.Minute)
+		require.Len(t, a.heard(), 1)
+		require.Equal(t, group, w.get(r.ID).Conversation)
+		w.write(r, userLine(viewtest.Said))
+		w.ends(r, a)
+		w.offers(r, "private", "mine", atAlice)
+		w.pass(time.Minute)
+		require.Len(t, a.heard(), 2)
+		w.write(r, userLine("mine"))
+		w.ends(r, a)
+
+		w.offers(r, "of the group", "ours", group)
+		w.pass(time.Minute)
+		assert.Len(t, a.heard(), 2, "it is not typed")
+		assert.Equal(t, atAlice, w.placeOnDisk(r))
+		assert.Empty(t, w.get(r.ID).Prompts, "it holds up no other text")
+		assert.Equal(t, 1, w.news.count(func(h heard) bool {
+			n, is := h.news.(news.TakenBack)
+			return is && n.AtBorder && n.Key == "of the group"
+		}))
+
+		require.NoError(t, w.Move(t.Context(), r.ID, group, port.NextTurn)) // a person has agreed
+		w.offers(r, "agreed", "ours, agreed", group)
+		w.pass(time.Minute)
+		assert.Len(t, a.heard(), 3)
 	})
 }
 

@@ -435,7 +435,7 @@ func TestGitHoldsUpNoPrompt(t *testing.T) {
 		w.becomes(a, presence.Idle)
 		w.pass(100 * time.Millisecond)
 		assert.Equal(t, []string{viewtest.Said}, a.heard())
-		require.NoError(t, w.Move(w.ctx, r.ID, session.Conversation{ChatID: 8}))
+		require.NoError(t, w.Move(w.ctx, r.ID, session.Conversation{ChatID: 8}, port.AtOnce))
 		w.pass(time.Minute)
 		assert.Nil(t, w.get(r.ID).GitNow)
 		w.pass(2 * time.Hour)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -56,6 +57,9 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 			return nil
 		}
 		d, budget := decide(*w.r, w.term.View, head), w.r.Budget
+		if w.isAtBorder(d, head) {
+			return w.prompts.AskAtBorder(ctx, *head)
+		}
 		if d, err = w.useBudget(d, head); err != nil {
 			return err
 		}
@@ -78,6 +82,13 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 		return err
 	})
 	return again, errors.Join(untold, err)
+}
+
+// isAtBorder reports whether a prompt that would be typed now needs a person's word first: its turn
+// would bring what was said in another chat before the members of a group.
+func (w *work) isAtBorder(d decision, head *typing.Prompt) bool {
+	return d.Act == Do(typing.Type) && head.State == typing.Held && !head.Alone &&
+		(w.r.Turns() > 0 || w.prompts.End().Offset > 0) && address.Enters(w.r.Conversation, head.To)
 }
 
 // costsNotice is how long a prompt waits after a turn before the wait for its cost is reported.
@@ -146,7 +157,7 @@ func (w *work) look(ctx context.Context, head *typing.Prompt) error {
 		w.term.Refresh(ctx)
 	}
 	w.watchAgent(*w.r)
-	if err := errors.Join(w.keepProgram(), w.keepUp(ctx), w.followMoved(ctx), w.keepFolder(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
+	if err := errors.Join(w.leave(), w.keepProgram(), w.keepUp(ctx), w.followMoved(ctx), w.keepFolder(ctx), w.opening.nameWindow(ctx, w.term.View)); err != nil {
 		return err
 	}
 	if head != nil {

@@ -61,10 +61,18 @@ type Silence struct {
 	Together bool // the caller reports an ordinary end, together with other sessions
 }
 
+// MoveSince is from when on a session is shown in the conversation that it moves to.
+type MoveSince string
+
+const (
+	AtOnce   MoveSince = ""          // also the rest of a turn that runs
+	NextTurn MoveSince = "next_turn" // a turn that runs stays where it was asked for
+)
+
 // Keeper stores the chat's decisions about a session.
 type Keeper interface {
 	// Move moves a session to another conversation of the chat.
-	Move(ctx context.Context, id uuid.UUID, to address.Conversation) error
+	Move(ctx context.Context, id uuid.UUID, to address.Conversation, since MoveSince) error
 	// SetIdleAfter sets how long a session may be idle before the machine archives it; 0: for ever;
 	// nil: as the machine is configured. An unknown session is not an error.
 	SetIdleAfter(ctx context.Context, id uuid.UUID, after *time.Duration) error

@@ -54,15 +54,17 @@ type Session struct {
 	Closed         Closed // why it has ended, if the state does not show it
 	Exit           *Exit  // how its agent exited by itself
 	Failures       []Failure
-	Cursors        []talk.Cursor  // the chat's position in each transcript, the current one last
-	Earlier        []talk.Shown   `json:",omitempty"` // where turns belong that the chat may not have whole, oldest first
-	Prompts        []string       // keys of the waiting prompts, in order
-	IdleAfter      *time.Duration `json:",omitempty"` // see Keeper.SetIdleAfter
-	Budget         Budget         `json:",omitzero"`  // see Keeper.SetBudget
-	Unreported     bool           // a start closed it, and that is not reported yet
-	Interruption   *Interruption  // nil: none, or the work was continued
-	News           int64          `json:",omitempty"` // number of the kept news that it comes with, or of the last
-	Late           bool           `json:",omitempty"` // they come after later ones, because this program was too old for them
+	Cursors        []talk.Cursor        // the chat's position in each transcript, the current one last
+	Earlier        []talk.Shown         `json:",omitempty"` // where turns belong that the chat may not have whole, oldest first
+	Next           address.Conversation `json:",omitzero"`  // where it is shown from its next turn on; zero: where it is
+	Turns          int                  `json:",omitempty"` // see HasWords
+	Prompts        []string             // keys of the waiting prompts, in order
+	IdleAfter      *time.Duration       `json:",omitempty"` // see Keeper.SetIdleAfter
+	Budget         Budget               `json:",omitzero"`  // see Keeper.SetBudget
+	Unreported     bool                 // a start closed it, and that is not reported yet
+	Interruption   *Interruption        // nil: none, or the work was continued
+	News           int64                `json:",omitempty"` // number of the kept news that it comes with, or of the last
+	Late           bool                 `json:",omitempty"` // they come after later ones, because this program was too old for them
 	CreatedAt      time.Time
 	StartedAt      time.Time // of the current launch
 	EndedAt        time.Time
@@ -91,12 +93,16 @@ func (s Session) PlaceOf(turn talk.Cursor) address.Conversation {
 	return s.Conversation
 }
 
+// HasWords reports whether a turn of the session has begun. A machine of an earlier version does not
+// count turns.
+func (s Session) HasWords() bool { return s.Turns > 0 || !s.TakesPlaces }
+
 // WithPresent replaces what of a session counts as it is when news about it are delivered: how it
 // is called, the conversation that shows it, and what waits there. Stored news have none of these,
 // so that a person who changes or deletes them leaves nothing behind there.
 func (s Session) WithPresent(now Session) Session {
 	s.Name, s.FormerNames, s.Conversation, s.Terms, s.Owner = now.Name, now.FormerNames, now.Conversation, now.Terms, now.Owner
-	s.Cursors, s.Earlier, s.Prompts, s.Can, s.Loop = now.Cursors, now.Earlier, now.Prompts, now.Can, now.Loop
+	s.Next, s.Cursors, s.Earlier, s.Prompts, s.Can, s.Loop = now.Next, now.Cursors, now.Earlier, now.Prompts, now.Can, now.Loop
 	return s
 }
 

@@ -97,6 +97,7 @@ func (p Phrases) Confirm(word i18n.Key, value string, asked int64) [][]card.Opti
 // the launch for RetryLink and GoOnLink.
 const (
 	OpenLink   = "open"   // open the session
+	HereLink   = "here"   // show it where the link is, from its next turn on
 	ResumeLink = "resume" // resume it
 	UndoLink   = "undo"   // resume it; the current session stays
 	RetryLink  = "retry"  // try again to end what is left of one launch of it

@@ -156,6 +156,11 @@ func (p Phrases) EndedText(r port.Session) render.Text {
 	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.StateWithAge(r)})
 }
 
+// BorderText asks whether the members of a group may read what a session has said in another chat.
+func (p Phrases) BorderText(r port.Session) render.Text {
+	return p.Text(i18n.BorderAsk, i18n.Args{"Name": r.Name, "Count": max(r.Turns, 1)})
+}
+
 // InterruptionText returns the line about a session whose work was cut short; empty if none was.
 func (p Phrases) InterruptionText(i *port.Interruption) render.Text {
 	if i == nil {

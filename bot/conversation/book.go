@@ -3,6 +3,7 @@ package conversation
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -26,8 +27,8 @@ type Book struct {
 	*Store
 	Access
 	Records port.Views
-	// Move shows a session in another conversation.
-	Move func(ctx context.Context, session uuid.UUID, to address.Conversation) error
+	// Move shows a session in another conversation. Only move calls it.
+	Move func(ctx context.Context, session uuid.UUID, to address.Conversation, since port.MoveSince) error
 	// The rest is set by bot.New, because the features that it asks need the Book themselves.
 
 	// OnCurrent is called when a session becomes the current one of a conversation, and OnShown
@@ -35,6 +36,8 @@ type Book struct {
 	// a session, which sends news while it works.
 	OnCurrent func(ctx context.Context, to address.Conversation, id uuid.UUID) error
 	OnShown   func(r port.Session) error
+	// OnLeft is called when people have taken a session to another chat from a place where others read it.
+	OnLeft func(ctx context.Context, r port.Session, to address.Conversation) error
 	// Place returns where a session is shown that a person starts or resumes in to: there, or in a
 	// topic for the session. For the same asked it returns the same place. A session that has not
 	// started has no id yet.
@@ -243,15 +246,64 @@ func (b *Book) MakeCurrent(ctx context.Context, to address.Conversation, id uuid
 	return b.OnCurrent(ctx, to, id)
 }
 
-// MoveTo moves a session to a conversation, or to the session's topic there.
-func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r port.Session) error {
-	if to = b.Home(to, r); r.Conversation == to {
+// AtBorder is the error of a move that nobody has agreed to: the session has said something in another
+// chat, and the members of a group could read that then. A person is asked first.
+type AtBorder struct {
+	Session port.Session
+	To      address.Conversation
+}
+
+func (e *AtBorder) Error() string { return "a group could read what was said in another chat" }
+
+// MayEnter returns an AtBorder if a person is asked before a session is shown in a place. One person
+// alone asked for it himself.
+func (b *Book) MayEnter(to address.Conversation, r port.Session) error {
+	same := slices.Contains(b.Aliases.Numbers(r.Conversation.ChatID), to.ChatID)
+	if !b.Several() || !r.HasWords() || same || r.Next.ChatID == to.ChatID || !address.Enters(r.Conversation, to) {
 		return nil
 	}
-	if err := b.Move(ctx, r.ID, to); err != nil {
+	return &AtBorder{r, to}
+}
+
+// MoveTo moves a session to a conversation, or to the session's topic there, unless a person is asked
+// first: see MayEnter.
+func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r port.Session) error {
+	if now, known := b.Records.Get(r.ID); known {
+		r = now
+	}
+	if err := b.MayEnter(to, r); err != nil {
 		return err
 	}
-	return b.OnShown(r)
+	return b.move(ctx, to, r)
+}
+
+// EnterAgreed is MoveTo after a person was asked and has agreed.
+func (b *Book) EnterAgreed(ctx context.Context, to address.Conversation, r port.Session) error {
+	return b.move(ctx, to, r)
+}
+
+// move alone moves sessions. What other people read stays with them until the next turn, and they
+// hear of it.
+func (b *Book) move(ctx context.Context, to address.Conversation, r port.Session) error {
+	to = b.Home(to, r)
+	if to == r.Next || to == r.Conversation && r.Next.ChatID == 0 {
+		return nil
+	}
+	since, left := port.AtOnce, false
+	if b.Several() && b.MayShow(r.Conversation) && r.Conversation.ChatID != to.ChatID && r.HasWords() {
+		since, left = port.NextTurn, r.Next.ChatID != to.ChatID
+	}
+	if to == r.Conversation {
+		since = port.NextTurn // it only stays
+	}
+	if err := b.Move(ctx, r.ID, to, since); err != nil {
+		return err
+	}
+	err := b.OnShown(r)
+	if left {
+		err = errors.Join(err, b.OnLeft(ctx, r, to))
+	}
+	return err
 }
 
 // Follow moves a session to where its next prompt was written, if its machine, of an earlier version, does not do so when it types that

@@ -24,10 +24,10 @@ type Sessions struct {
 
 // New returns the sessions of all machines for features.
 func New(all machine.Sessions, entries Inbox, records port.Views, home Home) Sessions {
-	return Sessions{all, Prompts{Entries: entries, Engines: all, Home: func(e inbox.Entry, session uuid.UUID) address.Conversation {
+	return Sessions{all, Prompts{Entries: entries, Engines: all, Home: func(e inbox.Entry, session uuid.UUID) (address.Conversation, bool) {
 		r, known := records.Get(session)
 		if len(e.Update) == 0 || !known { // nobody wrote it in the chat
-			return address.Conversation{}
+			return address.Conversation{}, false
 		}
 		return home(e.Conversation, r)
 	}, again: make(chan struct{}, 1), settled: &settled{numbers: entries},
@@ -39,8 +39,9 @@ func New(all machine.Sessions, entries Inbox, records port.Views, home Home) Ses
 		}}}
 }
 
-// Home returns where a session is shown that a person uses in a place.
-type Home func(to address.Conversation, r port.Session) address.Conversation
+// Home returns where a session is shown that a person uses in a place, and whether one person alone
+// may speak to the bot.
+type Home func(to address.Conversation, r port.Session) (at address.Conversation, alone bool)
 
 // unknownMachine is the machine of an entry while the machine of its session has not answered since
 // the start.
@@ -105,8 +106,9 @@ type Prompts struct {
 	// MachineOf returns the machine of a session, or unknownMachine; empty: the chat's own.
 	MachineOf func(session uuid.UUID) string
 
-	// Home returns the place of the turn that an entry begins in a session; zero: where it is shown.
-	Home func(e inbox.Entry, session uuid.UUID) address.Conversation
+	// Home returns the place of the turn that an entry begins in a session, see [Home]; zero: where it is
+	// shown.
+	Home func(e inbox.Entry, session uuid.UUID) (at address.Conversation, alone bool)
 
 	again   chan struct{} // has an item if an offer is to be repeated
 	settled *settled
@@ -163,7 +165,7 @@ func (o Prompts) offer(ctx context.Context, session uuid.UUID, key string, to fu
 			e.Number = 0
 		}
 		e.State, e.Session, e.Machine, e.Owned, e.Stale, e.Reported = inbox.Held, session, on, false, false, nil
-		e.Place = o.Home(*e, session)
+		e.Place, e.Alone = o.Home(*e, session)
 		return nil
 	})
 	if err == nil {

@@ -124,4 +124,6 @@ func TestP4_MachineThatIsReadBetweenOffersKeepsOrder(t *testing.T) {
 }
 
 // homeless leaves each session where it is shown.
-func homeless(_ address.Conversation, r port.Session) address.Conversation { return r.Conversation }
+func homeless(_ address.Conversation, r port.Session) (address.Conversation, bool) {
+	return r.Conversation, false
+}

@@ -28,6 +28,7 @@ var (
 	sendTo        = answer{i18n.ButtonSendTo, "", i18n.SentAgain}
 	startIn       = answer{i18n.ButtonStartIn, "", i18n.SentAgain}
 	resumeTo      = answer{i18n.ButtonResumeSendTo, "", i18n.ResumeAndSend}
+	sendInto      = answer{i18n.ButtonShowAndSend, outbox.Primary, i18n.SentAgain}
 	send          = answer{i18n.ButtonSend, outbox.Primary, i18n.SentAgain}
 	resumeAndSend = answer{i18n.ButtonResumeAndSend, outbox.Primary, i18n.ResumeAndSend}
 	sendAnyway    = answer{i18n.ButtonSendAnyway, "", i18n.SentAnyway}
@@ -59,6 +60,11 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		return p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
 	case useAsPrompt:
 		return p.wait(ctx, facts{Reason: first, By: was.By}, e, port.Session{})
+	case sendInto: // the next turn is that of the prompt
+		if err := p.book.EnterAgreed(ctx, e.Conversation, r); err != nil {
+			return err
+		}
+		return p.Queue.Queue(ctx, r.ID, e.Key)
 	case sendTo:
 		shown := e.Spoken
 		if err := fit(ctx, p, &e, r); err != nil {

@@ -145,6 +145,9 @@ func (p *Prompts) reportStopped(ctx context.Context, r port.Session, n news.Take
 	if err != nil {
 		return err
 	}
+	if n.AtBorder {
+		return p.wait(ctx, facts{Reason: border}, e, r)
+	}
 	p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	below := render.Plain(p.Chat.In(e.Conversation).Say(i18n.QuestionBelow))
 	return errors.Join(p.close(ctx, e.Key, below), p.Texts.Stop(ctx, e, r, n.Work))

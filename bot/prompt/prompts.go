@@ -205,6 +205,8 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 		err = p.wait(ctx, facts{Reason: old}, e, r)
 	case e.Spoken != "":
 		err = p.wait(ctx, facts{Reason: spoken}, e, r)
+	case p.book.MayEnter(in.To, r) != nil:
+		err = p.wait(ctx, facts{Reason: border}, e, r)
 	default:
 		if err = p.hold(ctx, e, r); err == nil && in.ReplyTo != 0 && !p.book.IsCurrent(in.To, r) {
 			if err = p.Chosen(ctx, in.To, r.ID); refusal.Is(err, refusal.Unreachable) || refusal.MachineOf(err) != "" {

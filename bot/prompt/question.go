@@ -51,6 +51,7 @@ const (
 	asFolder    reason = "folder"    // it is the path of the folder that was chosen for such a session
 	noFolder    reason = "no folder" // it is a path, and no session may start there
 	mistyped    reason = "mistyped"  // it may be meant as a ccbot command
+	border      reason = "border"    // its turn would let a group read what its session has said in another chat
 	held        reason = "held"      // it waits for a person in the terminal
 	away        reason = "away"      // it waits for a machine that does not answer
 	unable      reason = "unable"    // it waits for a machine that answers, and cannot keep it
@@ -89,6 +90,7 @@ var questions = map[reason]question{
 	asFolder:    {state: inbox.Asked, says: i18n.FolderChosen, answers: []answer{useAsPrompt, dropIt}},
 	noFolder:    {state: inbox.Asked, says: i18n.FolderNone, answers: []answer{useAsPrompt, dropIt}},
 	mistyped:    {state: inbox.Asked, says: i18n.Mistyped, answers: []answer{runCommand, sendUnchanged, dropIt}},
+	border:      {state: inbox.Asked, answers: []answer{sendInto, dropIt}},
 	returning:   {state: inbox.Held, says: i18n.ResumeAndSend},
 	held:        {state: inbox.Held},
 	queued:      {state: inbox.Held, says: i18n.Queued, answers: []answer{sendNow}},
@@ -113,7 +115,10 @@ func (a facts) write(l *card.Content, p chat.Phrases, e inbox.Entry, r port.Sess
 		says = i18n.HeldWord
 	}
 	text := p.Text(says, said)
-	if says == "" {
+	switch {
+	case a.Reason == border:
+		text = p.BorderText(r)
+	case says == "":
 		text = p.EndedText(r)
 	}
 	if q.warns {

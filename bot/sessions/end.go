@@ -68,6 +68,13 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked End) (chat.Answ
 		if begun, err := s.beginEnd(ctx, t, r, asked.Final, "asked for"); err != nil || !begun {
 			return err // the question stays, and its button works when the disk does
 		}
+		if now, _ := s.chat.Book.Records.Get(r.ID); now.Conversation.ChatID != t.To.ChatID {
+			text := s.chat.In(t.To).Text(i18n.EndsElsewhere, i18n.Args{"Name": r.Name})
+			if link := s.chat.LinkTo(now.Conversation, 0); link != "" {
+				text = render.Link(text, link)
+			}
+			return s.ends.Close(ctx, t.Card.Key, text)
+		}
 		return s.ends.End(ctx, t, "")
 	})
 }
@@ -81,13 +88,15 @@ func (s *Sessions) Retry(t chat.Tap, r port.Session) (chat.Answer, error) {
 	}}, nil
 }
 
-// beginEnd puts on disk that a session ends, and shows it first where the person tapped: the
-// receipt comes to where the session is shown. begun is false if that was refused; then the chat
-// has the reason.
+// beginEnd puts on disk that a session ends. The receipt comes to where the session is shown, which
+// for one person alone is where he tapped. begun is false if that was refused; then the chat has the
+// reason.
 func (s *Sessions) beginEnd(ctx context.Context, t chat.Tap, r port.Session, final port.State,
 	why string) (begun bool, err error) {
-	if err := s.chat.Book.MoveTo(ctx, t.To, r); err != nil {
-		return false, err
+	if book := s.chat.Book; !book.Several() || !book.MayShow(r.Conversation) {
+		if err := book.MoveTo(ctx, t.To, r); err != nil {
+			return false, err
+		}
 	}
 	if err := s.Agents.BeginEnd(ctx, r.ID, final, port.RequestedBy(t.From, why)); err != nil {
 		return false, s.chat.Explain(ctx, t.To, s.chat.In(t.To).Failure(r, err))

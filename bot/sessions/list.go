@@ -175,6 +175,13 @@ func (s *Sessions) Follow(ctx context.Context, t chat.Tap, draw func(context.Con
 		})
 	case word == chat.OpenLink && (Endable(q.Session) || t.Card.Kind == chat.NoticeKind):
 		return s.open(ctx, t, q.Session, draw)
+	case word == chat.HereLink && Endable(r):
+		return chat.Do(func(ctx context.Context) error {
+			if err := s.makeOpenCurrent(ctx, q); err != nil {
+				return err
+			}
+			return draw(ctx)
+		})
 	case word == chat.UndoLink && r.State == port.StateRestoring && !comesBack(r): // the second of two taps
 		return chat.Answer{Text: s.chat.In(t.To).Say(i18n.AlreadyOpen, i18n.Args{"Name": r.Name}), Then: draw}, nil
 	case word == chat.ResumeLink, word == chat.UndoLink:
@@ -247,7 +254,8 @@ func (s *Sessions) look(t chat.Tap, r port.Session, draw func(context.Context) e
 		if now, _ := s.chat.Book.CurrentSession(t.To); now.State.Live() && now.ID != r.ID {
 			next = p.Text(i18n.LookBeside, i18n.Args{"Name": r.Name, "Current": now.Name})
 		}
-		if err := s.chat.Post(ctx, card.Content{To: t.To, Session: r.ID, Text: chat.Lines(where, next)}); err != nil {
+		show := p.Link(i18n.ButtonShowHere, chat.HereLink, r.ID, "")
+		if err := s.chat.Post(ctx, card.Content{To: t.To, Session: r.ID, Text: chat.Lines(where, next), Options: show}); err != nil {
 			return err
 		}
 		s.Look(r, t.To)

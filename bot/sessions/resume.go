@@ -57,6 +57,14 @@ func (s *Sessions) Again(ctx context.Context, q chat.Resume) (back bool, err err
 
 // resumeIn resumes a session in the folder that a typed path names; empty: the session's own.
 func (s *Sessions) resumeIn(ctx context.Context, q chat.Resume, path string) (back bool, err error) {
+	if s.chat.Book.MayEnter(q.To, q.Session) != nil {
+		if path != "" {
+			if q.Dir, err = s.resolve(ctx, q.To, path); err != nil {
+				return false, s.refuse(ctx, q, err)
+			}
+		}
+		return false, s.AskBorder(ctx, q)
+	}
 	switch r := q.Session; {
 	case r.State.Open() && !comesBack(r) && path != "": // its agent works in its folder
 		text := s.chat.In(q.To).Text(i18n.ResumeNotElsewhere, i18n.Args{"Name": r.Name})
@@ -121,6 +129,9 @@ func (s *Sessions) tapOffer(ctx context.Context, t chat.Tap, was port.Restore) (
 
 // Resume resumes a session. If the session cannot come back, it reports that, with the next steps.
 func (s *Sessions) Resume(ctx context.Context, q chat.Resume) (back bool, err error) {
+	if s.chat.Book.MayEnter(q.To, q.Session) != nil {
+		return false, s.AskBorder(ctx, q)
+	}
 	var restored port.Restored
 	_, err = s.chat.Places.Resolve(ctx, "/", cmp.Or(q.Dir, q.Session.Dir))
 	if err == nil && q.Dir == "" && q.Session.Start != "" {
@@ -170,6 +181,9 @@ func (s *Sessions) reportResuming(ctx context.Context, q chat.Resume) error {
 
 // makeOpenCurrent takes a session that is open already as one that came back.
 func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
+	if s.chat.Book.MayEnter(q.To, q.Session) != nil {
+		return s.AskBorder(ctx, q)
+	}
 	at := s.chat.Book.Home(q.To, q.Session)
 	s.Recall(q.Session, at)
 	if err := s.chat.Book.Use(ctx, at, q.Session); err != nil {
@@ -182,6 +196,9 @@ func (s *Sessions) makeOpenCurrent(ctx context.Context, q chat.Resume) error {
 		return s.chat.Lead(ctx, q.To, q.Session, at)
 	}
 	text := s.chat.In(q.To).Text(i18n.ResumeAlreadyOpen, i18n.Args{"Name": q.Session.Name})
+	if now, _ := s.chat.Book.Records.Get(q.Session.ID); now.Next == at {
+		text = chat.Lines(text, s.chat.In(q.To).Text(i18n.ShownFromNext))
+	}
 	return s.chat.Post(ctx, card.Content{To: q.To, Session: q.Session.ID, Text: chat.Lines(q.Before, text)})
 }
 

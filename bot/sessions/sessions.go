@@ -107,6 +107,7 @@ type Sessions struct {
 	offers chat.Cards[port.Restore] // offer ways to resume a session
 	begins card.Kind[begin]         // report that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]      // ask which part of /new is the folder
+	border chat.Cards[port.Restore] // ask before a group may read what was said in another chat
 	// pick asks which session to resume, and pickCurrent which one to make current if there are too
 	// many for a button each.
 	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
@@ -120,13 +121,14 @@ const (
 	resumeKind = "resume"
 	beginKind  = "begin"
 	whereKind  = "where"
+	borderKind = "border"
 )
 
 // New returns the Sessions of a chat.
 func New(d Deps) *Sessions {
 	return &Sessions{Deps: d, chat: d.Chat, Together: newTogether(d.Chat, d.Kept), ends: chat.NewCards[End](d.Chat, endKind),
 		offers: chat.NewCards[port.Restore](d.Chat, resumeKind).Asking(),
-		wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
+		border: chat.NewCards[port.Restore](d.Chat, borderKind), wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 }
 
 // FeatureName is the name of the feature.
@@ -145,7 +147,7 @@ func (s *Sessions) Feature() chat.Feature {
 		},
 		Cards: map[string]chat.OnTap{
 			chat.LinkKind: s.tapLink, chat.NoticeKind: s.tapLink, endKind: s.ends.OnTap(s.tapEnd),
-			resumeKind: s.offers.OnTap(s.tapOffer), whereKind: s.wheres.OnTap(s.tapWhere),
+			resumeKind: s.offers.OnTap(s.tapOffer), whereKind: s.wheres.OnTap(s.tapWhere), borderKind: s.border.OnTap(s.tapBorder),
 		},
 		Pages:  map[string]chat.Page{listPage: {Draw: page{s}.draw, Do: page{s}.do}},
 		Late:   map[string]func(chat.Tap) string{chat.LinkKind: s.late},
@@ -167,7 +169,7 @@ func (s *Sessions) addChoices(f *chat.Feature) {
 	s.pickCurrent = s.chat.AddChoice(f, chat.Choice{Name: "switch", Question: i18n.SwitchPick,
 		Among: func(address.Conversation, chat.Among) []port.Session { return openIn(s.chat.Book.Known()) },
 		Do: func(ctx context.Context, t chat.Tap, r port.Session, _ chat.Among) (bool, error) {
-			opened, err := s.makeCurrent(ctx, t, r, func(context.Context) error { return nil })
+			opened, err := s.open(ctx, t, r, func(context.Context) error { return nil })
 			if err != nil {
 				return false, err
 			}

@@ -33,6 +33,11 @@ func (o *Others) tap(ctx context.Context, t chat.Tap, was listed) (chat.Answer, 
 		option := t.Card.Option
 		ends := option == askOption || option == endOption
 		same := c.kind == was.Kind && slices.Equal(c.listed().Writers, was.Writers)
+		if ends || option == forkOption { // also a copy has what was said
+			if err := o.chat.Book.MayEnter(t.To, q.Session); err != nil {
+				return err
+			}
+		}
 		switch {
 		case err != nil:
 			return o.explain(ctx, t, err)
@@ -156,6 +161,9 @@ func (o *Others) adopt(ctx context.Context, t chat.Tap, one port.Writer, from po
 	redraw func(context.Context) error) error {
 	if _, err := o.chat.Places.Resolve(ctx, "/", cmp.Or(one.Dir, from.Dir)); err != nil {
 		return o.explain(ctx, t, err)
+	}
+	if err := o.chat.Book.MayEnter(t.To, from); err != nil {
+		return err
 	}
 	from.Name = cmp.Or(from.Name, path.Base(one.Dir))
 	at, err := o.chat.Book.Place(ctx, t.To, from, string(one.ID))

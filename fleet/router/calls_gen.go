@@ -150,12 +150,12 @@ func (r archiverRouter) ArchiveQuiet(ctx context.Context, id uuid.UUID, q port.S
 
 type keeperRouter struct{ *Router }
 
-func (r keeperRouter) Move(ctx context.Context, id uuid.UUID, to address.Conversation) (err error) {
-	h, err := r.about(id, to)
+func (r keeperRouter) Move(ctx context.Context, id uuid.UUID, to address.Conversation, since port.MoveSince) (err error) {
+	h, err := r.about(id, to, since)
 	if err != nil {
 		return err
 	}
-	err = h.Sessions.Move(ctx, id, down(h, to))
+	err = h.Sessions.Move(ctx, id, down(h, to), down(h, since))
 	return h.upError(err)
 }
 

@@ -115,8 +115,8 @@ func (client archiverClient) ArchiveQuiet(ctx context.Context, id uuid.UUID, q p
 
 type keeperClient struct{ *Client }
 
-func (client keeperClient) Move(ctx context.Context, id uuid.UUID, to address.Conversation) (err error) {
-	err = client.call(ctx, "Keeper.Move", id, args{"id": id, "to": to})
+func (client keeperClient) Move(ctx context.Context, id uuid.UUID, to address.Conversation, since port.MoveSince) (err error) {
+	err = client.call(ctx, "Keeper.Move", id, args{"id": id, "to": to, "since": since})
 	return err
 }
 
@@ -725,10 +725,11 @@ var handlers = map[string]handler{
 		return []any{}, err
 	}),
 	"Keeper.Move": method(func(ctx context.Context, m *machine.Machine, in struct {
-		Id uuid.UUID
-		To address.Conversation
+		Id    uuid.UUID
+		To    address.Conversation
+		Since port.MoveSince
 	}) ([]any, error) {
-		err := m.Sessions.Move(ctx, in.Id, in.To)
+		err := m.Sessions.Move(ctx, in.Id, in.To, in.Since)
 		return []any{}, err
 	}),
 	"Keeper.SetIdleAfter": method(func(ctx context.Context, m *machine.Machine, in struct {

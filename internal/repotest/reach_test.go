@@ -235,6 +235,47 @@ func TestP2_SingleFunctionClosesPanes(t *testing.T) {
 	}, wrong{map[string]string{"lifecycle/x.go": "package lifecycle\n\nfunc end() { run(\"kill-window\") }\n"}, "lifecycle/x.go end kill-window: only tmux.Client.ClosePane"})
 }
 
+// moving lists the only functions that show a session in another place. Into a group a session comes by
+// Book.move, after Book.MayEnter or an agreement, and by Session.goTo, behind work.isAtBorder.
+var moving = []string{
+	"bot/chat/chat.go New Move", // hands it to the Book
+	"bot/conversation/book.go EnterAgreed move", "bot/conversation/book.go MoveTo move", "bot/conversation/book.go move Move",
+	"bot/prompt/decide.go decide EnterAgreed", "bot/sessions/border.go tapBorder EnterAgreed", // answers to the question
+	"fleet/router/calls_gen.go Move Move", "fleet/wire/calls_gen.go (no function) Move", // carry the call to the machine
+	"internal/session/record.go GoOn Move",
+	"lifecycle/for_chat.go Move GoOn", "lifecycle/for_chat.go Move Move", "lifecycle/for_chat.go leave GoOn",
+	"lifecycle/typing/typing.go goTo GoOn",
+}
+
+// TestP9_SingleFunctionMovesSessions finds what could bring a session into a group without the question
+// whether its members may read it.
+func TestP9_SingleFunctionMovesSessions(t *testing.T) {
+	holds(t, func(t *tree) []string {
+		found := make(map[string]bool)
+		for _, s := range t.sources {
+			if s.test || isSupport(s.pkg) || s.pkg == "internal/repotest" {
+				continue
+			}
+			for _, d := range s.file.Decls {
+				name := "(no function)"
+				if f, ok := d.(*ast.FuncDecl); ok {
+					name = f.Name.Name
+				}
+				ast.Inspect(d, func(n ast.Node) bool {
+					one, is := n.(*ast.SelectorExpr)
+					ofRecord := is && one.Sel.Name == "GoOn" && !strings.HasPrefix(s.pkg, "bot") // there it is a field
+					ofBook := is && one.Sel.Name == "move" && s.pkg == "bot/conversation"
+					if is && (ofRecord || ofBook || one.Sel.Name == "Move" || one.Sel.Name == "EnterAgreed") {
+						found[s.path+" "+name+" "+one.Sel.Name] = true
+					}
+					return true
+				})
+			}
+		}
+		return differences(moving, slices.Sorted(maps.Keys(found)), "is not there any more: change moving", "a group could read what was said in another chat: call Book.MoveTo")
+	}, wrong{map[string]string{"bot/sessions/x.go": "package sessions\n\nfunc (s *Sessions) take() { s.chat.Book.Move() }\n"}, "bot/sessions/x.go take Move: a group could read"})
+}
+
 // packagesInPage matches a comment of a page with names of packages, such as <!--loop, tmux-->.
 var packagesInPage = regexp.MustCompile(`<!--((?:[a-z0-9-]+(?:/[a-z0-9-]+)*(?:, )?)+)-->`)
 

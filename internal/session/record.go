@@ -199,6 +199,8 @@ type Record struct {
 	// Earlier are the places of turns that the chat had not shown whole when the session moved on to
 	// another place with a prompt, oldest first.
 	Earlier []talk.Shown `json:"earlier,omitempty"`
+	// Next is where a person wants to see the session from its next turn on; zero: where it is.
+	Next    Conversation `json:"next,omitzero"`
 	Prompts []string     `json:"prompts,omitempty"` // inbox keys, in order of typing
 	Usage   *port.Usage  `json:"usage,omitempty"`   // nil: not reported yet
 	// IdleAfter is how long the session may be idle before it is archived, as the chat wants it; 0:
@@ -326,8 +328,23 @@ func (r *Record) Stay(to Conversation, from talk.Cursor) bool {
 	return true
 }
 
+// Turns counts the turns of the session that its transcript shows. It is at least 1 if anything was
+// said, also before a /clear, and 0 only if nothing was.
+func (r *Record) Turns() int {
+	n := r.Progress.Turns
+	if r.Progress.OpenTurn != nil {
+		n++
+	}
+	shown := slices.ContainsFunc(r.Cursors, func(c talk.Cursor) bool { return c.Offset > 0 })
+	if shown || r.Progress.Offset > 0 || len(r.EarlierSessionIDs) > 0 || r.Phase == string(talk.PhaseWorking) || talk.Phase(r.Phase).Waiting() {
+		n = max(n, 1)
+	}
+	return n
+}
+
 // Move shows the session in another place. The limits that it was started with go with it.
 func (r *Record) Move(to Conversation) {
+	r.Next = Conversation{}
 	if r.Terms == 0 && to.ChatID != r.Conversation.ChatID {
 		r.Terms = r.Conversation.ChatID
 	}

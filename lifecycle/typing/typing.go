@@ -73,6 +73,9 @@ func (w *Session) mark() *talk.Mark {
 	return m
 }
 
+// End returns the position of the transcript after all that the agent has written.
+func (w *Session) End() talk.Cursor { return w.mark().Cursor() }
+
 // enter submits the text that was just seen in the box. The mark counts the Enter before it is
 // pressed: counting one too many is harmless.
 func (w *Session) enter(ctx context.Context, p Prompt) error {
@@ -169,6 +172,16 @@ func (w *Session) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	if inBox {
 		w.clearUnwanted(ctx, p)
 	}
+	return w.dequeue(p.Key)
+}
+
+// AskAtBorder takes a prompt out of the queue that may begin no turn in its place before a person has
+// said so. The question is sent first, so that the text is never lost.
+func (w *Session) AskAtBorder(ctx context.Context, p Prompt) error {
+	if err := w.turn.Notify(ctx, news.TakenBack{Prompt: p.forNews(), AtBorder: true}); err != nil {
+		return err
+	}
+	w.turn.Wake()
 	return w.dequeue(p.Key)
 }
 

@@ -120,11 +120,14 @@ type (
 	// Doing reports a new activity of the agent. A crash may lose it; the record has the activity.
 	Doing struct{ Piece }
 	// TakenBack reports that a stop is about to remove a prompt from the box or the queue. Work is
-	// the text of the prompt that the agent then works on; empty: none, or unknown.
+	// the text of the prompt that the agent then works on; empty: none, or unknown. AtBorder means that no
+	// stop does so: the prompt was written in a group, and its turn would let the group read what was
+	// said in another chat.
 	TakenBack struct {
 		Piece
 		talk.Prompt
-		Work string
+		Work     string
+		AtBorder bool `json:",omitempty"`
 	}
 	// Requeued reports that prompts of a session's queue were added, removed, moved or changed. It
 	// is sent after the change is on disk.

@@ -295,13 +295,19 @@ func (f *fakeSessions) Drop(_ context.Context, id uuid.UUID, key string) error {
 	return nil
 }
 
-func (f *fakeSessions) Move(_ context.Context, id uuid.UUID, to session.Conversation) error {
+func (f *fakeSessions) Move(_ context.Context, id uuid.UUID, to session.Conversation, since port.MoveSince) error {
 	f.wait()
 	f.Add("move %s to %d", id, to.ChatID)
 	if f.OnMove != nil {
 		return f.OnMove(id, to)
 	}
-	f.records.Change(id, func(r *session.Record) { r.Conversation = to })
+	f.records.Change(id, func(r *session.Record) {
+		if r.Next = (session.Conversation{}); since == port.AtOnce || r.Phase != string(talk.PhaseWorking) {
+			r.Conversation = to
+		} else if to != r.Conversation {
+			r.Next = to
+		}
+	})
 	return nil
 }
 

@@ -295,10 +295,23 @@ func (w *World) commands64(t *testing.T, old session.Record) {
 		say(command + " twin")
 	}
 	say("/mode api")
+	w.private64(t)
 	say("/changes old")
 	say("/archive")
 	say("/status old")
 	require.NoError(t, w.TapShown(t, math.MaxInt64, w.Telegram.Last(t), i18n.ButtonForget))
+}
+
+// private64 asks in a group for sessions of Alice's, after which a question about each stands there.
+func (w *World) private64(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"private", "diary"} {
+		r := w.Session(t, name, session.Running)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation, r.Progress.Turns = AtAlice, 42 })
+		key, u := w.Accept(t, &models.Message{From: &models.User{ID: math.MaxInt64}, Chat: GroupChat(Ours), Text: "/resume " + name})
+		require.NoError(t, w.Handle(t.Context(), key, u))
+		w.Records.Forget(r.ID)
+	}
 }
 
 // taps64 taps the buttons that ask once more, as the person with the largest id.

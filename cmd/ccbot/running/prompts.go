@@ -112,7 +112,7 @@ func (p *prompts) outcomeOf(key string) (outcome.Prompt, error) {
 // offers offers entries to the engine of this machine. They move no session: nobody has just written them.
 func (p *prompts) offers(to offer.Engines) offer.Prompts {
 	return offer.Prompts{Entries: p.inbox, Engines: to, MachineOf: func(uuid.UUID) string { return "" },
-		Home: func(inbox.Entry, uuid.UUID) address.Conversation { return address.Conversation{} }}
+		Home: func(inbox.Entry, uuid.UUID) (address.Conversation, bool) { return address.Conversation{}, false }}
 }
 
 // unlessUnread returns err unless it only says that some entries were not read.
