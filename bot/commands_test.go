@@ -330,7 +330,14 @@ func TestListText(t *testing.T) {
 		assert.Len(t, names, 3)
 	}
 	list(chattest.AtAlice, "✓", "•", "•")
+	show := func(at session.Conversation) {
+		for _, r := range []session.Record{api, web, stuck} {
+			w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = at })
+		}
+	}
+	show(chattest.InGroup)
 	list(chattest.InGroup, "•", "✓", "•")
+	show(api.Conversation)
 	list(session.Conversation{ChatID: chattest.Bob}, "•", "•", "•")
 	for i, r := range []session.Record{api, web, api} {
 		_, buttons := w.ListText(t, chattest.AtAlice)

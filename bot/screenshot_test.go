@@ -138,7 +138,7 @@ func TestP7_HiddenPartAllowsNoChoice(t *testing.T) {
 // character.
 func TestScreenshotNamesFontPackage(t *testing.T) {
 	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-		w.NewCurrentSession(t, "api", session.Running)
+		r := w.NewCurrentSession(t, "api", session.Running)
 		w.Lifecycle.OnScreen = before
 		const command = "sudo apt-get install fonts-wqy-microhei"
 		assert.NotContains(t, shot(t, w).Text.Text, "apt")
@@ -151,6 +151,7 @@ func TestScreenshotNamesFontPackage(t *testing.T) {
 		assert.Contains(t, w.Shows(t, first).Text.Text, command, "the same message keeps it")
 		assert.NotContains(t, shot(t, w).Text.Text, "apt", "named already")
 
+		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
 		w.SaysIn(t, chattest.Ours, models.Message{Text: "/screenshot api"})
 		w.Work(t)
 		assert.Contains(t, w.LastSent(t).Text.Text, command, "another chat")

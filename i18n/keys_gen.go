@@ -702,6 +702,7 @@ const (
 	GoesOnElsewhere           Key = "goes_on_elsewhere" // Name
 	EndsElsewhere             Key = "ends_elsewhere"    // Name
 	BorderAsk                 Key = "border_ask"        // Count, Name
+	HiddenHere                Key = "hidden_here"       // Name
 	LookOnly                  Key = "look_only"         // Name
 	LookBeside                Key = "look_beside"       // Current, Name
 	ButtonCommand             Key = "button_command"    // Command

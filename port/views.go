@@ -2,6 +2,7 @@ package port
 
 import (
 	"context"
+	"path"
 	"slices"
 	"time"
 
@@ -96,6 +97,15 @@ func (s Session) PlaceOf(turn talk.Cursor) address.Conversation {
 // HasWords reports whether a turn of the session has begun. A machine of an earlier version does not
 // count turns.
 func (s Session) HasWords() bool { return s.Turns > 0 || !s.TakesPlaces }
+
+// Veiled is what a group sees of a session of another chat: its name, its state and the last element of
+// its folder, and nothing that a person or an agent wrote. A field is left out unless it is named here.
+func (s Session) Veiled() Session {
+	return Session{ID: s.ID, Machine: s.Machine, Name: s.Name, Dir: path.Base(s.Dir), State: s.State, Resumable: s.Resumable, Owns: s.Owns,
+		Interrupted: s.Interrupted, Conversation: s.Conversation, TakesPlaces: s.TakesPlaces, Turns: s.Turns, Product: s.Product, Final: s.Final,
+		Closed: s.Closed, Can: s.Can, CreatedAt: s.CreatedAt, StartedAt: s.StartedAt, EndedAt: s.EndedAt,
+		Now: talk.Activity{Phase: s.Now.Phase}, NowSince: s.NowSince}
+}
 
 // WithPresent replaces what of a session counts as it is when news about it are delivered: how it
 // is called, the conversation that shows it, and what waits there. Stored news have none of these,

@@ -218,7 +218,8 @@ func (c Choice) draw(_ context.Context, v Visit) (Screen, error) {
 	part := card.PartOf(len(list), pageSize, a.Page)
 	s := Screen{Text: Lines(render.Plain(p.Say(c.Question, c.Said)), render.Plain(p.Place(part))), Until: a.Until}
 	for _, r := range list[part.First:part.Last] {
-		s.Options = append(s.Options, []card.Option{{Text: p.label(r), Value: r.ID.String(), For: a.From, Session: r.ID}})
+		seen, _ := conversation.SeenIn(v.To, r)
+		s.Options = append(s.Options, []card.Option{{Text: p.label(seen), Value: r.ID.String(), For: a.From, Session: r.ID}})
 	}
 	s.Options = append(s.Options, part.Turns(func(page int) card.Option {
 		a.Page = page
@@ -265,6 +266,13 @@ type OnSession = func(ctx context.Context, in Incoming, r port.Session) error
 // session that does not fit it reports that the session has ended.
 func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool, do OnSession) {
 	find := func(in conversation.Message, name string) []port.Session { return c.Book.FindFor(in, name, fits) }
+	visible := do
+	do = func(ctx context.Context, in Incoming, r port.Session) error {
+		if !command.Acts && conversation.IsHidden(r, in.To) {
+			return c.Post(ctx, card.Content{To: in.To, Session: r.ID, Text: c.In(in.To).HiddenText(r)})
+		}
+		return visible(ctx, in, r)
+	}
 	ask := c.AddChoice(f, Choice{Name: "which-" + command.Name, Question: i18n.WhichSession, Said: i18n.Args{"Command": "/" + command.Name},
 		Among: func(to outbox.Conversation, a Among) []port.Session {
 			return find(conversation.Message{To: to}, a.Word)

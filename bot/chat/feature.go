@@ -77,6 +77,7 @@ type Command struct {
 	Name   string
 	Hidden bool // it is not in Telegram's menu
 	Groups bool // it is in Telegram's menu of groups only
+	Acts   bool // it shows nothing that a person or an agent wrote: a group may use it on a session of another chat
 	Now    bool // it means the turn that runs: an old one would hit another
 	Run    func(ctx context.Context, in Incoming, args string) error
 	// Unkept returns a short answer for a place while the disk takes nothing, or is nil.

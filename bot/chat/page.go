@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -36,6 +37,9 @@ type Page struct {
 	// Typed takes a reply to the page, and returns the address that is shown next. Without it, or
 	// if it returns ErrNotTaken, such a text is like any other.
 	Typed func(ctx context.Context, v Visit, text string) (next string, err error)
+	// Wordless means that the page shows nothing that a person or an agent wrote about its session, so that
+	// a group sees it also of a session of another chat. Of any other page it sees a sentence.
+	Wordless bool
 	// Own restricts the page to the person who opened it; taps and replies of others are ignored.
 	Own bool
 	// Live reports whether news of the page's session change the page, which is then redrawn. Of a
@@ -260,6 +264,9 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was pagePayload) (Answer, err
 	if !acts || page.Do == nil {
 		return p.cards.AnswerExpired(ctx, t)
 	}
+	if r, known := p.chat.Book.Records.Get(t.Card.Session); known && conversation.IsHidden(r, t.To) && !page.Wordless {
+		return Do(show(was.At)) // it has gone to another chat since
+	}
 	a, next, err := page.Do(ctx, Visit{To: t.To, By: t.From, Rest: rest, Message: t.Message}, what)
 	if err != nil {
 		return Answer{}, err
@@ -411,6 +418,9 @@ func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, addr
 		if f := p.chat.In(to).Failure(r, err); !f.Internal {
 			s.Text, s.Options = f.Text, Rows(1, p.chat.In(to).Option(i18n.ButtonRefresh, ToPage(address), ""))
 		}
+	}
+	if r, known := p.chat.Book.Records.Get(s.Session); known && conversation.IsHidden(r, to) && !page.Wordless {
+		s.Text, s.Options, err = p.chat.In(to).HiddenText(r), nil, nil
 	}
 	if s.Back != "" {
 		s.Options = append(s.Options, []card.Option{{Text: p.chat.In(to).Words.Say(i18n.ButtonBack), Value: ToPage(s.Back)}})

@@ -156,6 +156,11 @@ func (p Phrases) EndedText(r port.Session) render.Text {
 	return p.Text(i18n.Named, i18n.Args{"What": BoldName(r), "Said": p.StateWithAge(r)})
 }
 
+// HiddenText says in a group that it does not see the words of a session of another chat.
+func (p Phrases) HiddenText(r port.Session) render.Text {
+	return p.Text(i18n.HiddenHere, i18n.Args{"Name": r.Name})
+}
+
 // BorderText asks whether the members of a group may read what a session has said in another chat.
 func (p Phrases) BorderText(r port.Session) render.Text {
 	return p.Text(i18n.BorderAsk, i18n.Args{"Name": r.Name, "Count": max(r.Turns, 1)})

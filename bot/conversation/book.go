@@ -506,6 +506,14 @@ func AskedAt(sent, now time.Time) time.Time {
 	return sent
 }
 
+// SeenIn returns what a chat sees of a session.
+func SeenIn(to address.Conversation, r port.Session) (seen port.Session, hidden bool) {
+	if IsHidden(r, to) {
+		return r.Veiled(), true
+	}
+	return r, false
+}
+
 // IsHidden reports whether a chat does not get the texts of a session. A group gets only the texts
 // of its own sessions.
 func IsHidden(r port.Session, to address.Conversation) bool {

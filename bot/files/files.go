@@ -15,6 +15,7 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -185,6 +186,9 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 		return s.chat.ReplyNone(ctx, in, "", nil)
 	}
 	r := all[0]
+	if conversation.IsHidden(r, in.To) {
+		return s.answer(ctx, in, r, s.chat.In(in.To).HiddenText(r))
+	}
 	if strings.TrimSpace(name) == "" {
 		return s.answer(ctx, in, r, s.chat.In(in.To).Text(i18n.GetHow, i18n.Args{"Name": r.Name, "Dir": s.chat.Short(r.Dir)}))
 	}

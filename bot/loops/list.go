@@ -34,7 +34,7 @@ type view struct {
 func (v view) address() string { return chat.Address(listPage, v) }
 
 func (l *Loops) list() chat.Page {
-	return chat.Page{Draw: l.drawList, Do: l.tap, Live: func(n news.News) bool { _, is := n.(news.Looped); return is }}
+	return chat.Page{Draw: l.drawList, Do: l.tap, Wordless: true, Live: func(n news.News) bool { _, is := n.(news.Looped); return is }}
 }
 
 // drawList shows all loops, the live ones first and then the newest, or one of them.

@@ -39,7 +39,7 @@ func New(c *chat.Chat, all port.Schedules, brief func(ctx context.Context, id uu
 func (s *Schedules) Feature() chat.Feature {
 	return chat.Feature{Name: FeatureName, OnNews: s.report,
 		Cards:    map[string]chat.OnTap{barredKind: s.notes.OnTap(s.tap)},
-		Pages:    map[string]chat.Page{listPage: {Draw: s.draw, Do: s.act}, askPage: {Draw: s.drawAsk, Do: s.cancel, Typed: s.typed, Own: true}},
+		Pages:    map[string]chat.Page{listPage: {Draw: s.draw, Do: s.act, Wordless: true}, askPage: {Draw: s.drawAsk, Do: s.cancel, Typed: s.typed, Own: true}},
 		Commands: []chat.Command{s.command(once), s.command(every), s.chat.Pages.Command(listPage, listPage)}}
 }
 

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/port"
+	"ccbot/port/folders"
 	"ccbot/port/talk"
 )
 
@@ -55,7 +57,12 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 	}
 	looks, err := s.Agents.Inspect(ctx, running...)
 	for _, r := range open {
-		e := s.entryOf(ctx, p, r, looks[r.ID], r.ID == now)
+		look := looks[r.ID]
+		seen, hidden := conversation.SeenIn(to, r)
+		if hidden {
+			look = port.Status{Now: talk.Activity{Phase: look.Now.Phase}}
+		}
+		e := s.entryOf(ctx, p, seen, look, r.ID == now)
 		e.state = strings.TrimPrefix(s.chat.Machine(to)+" · "+e.state, " · ")
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
@@ -358,6 +365,9 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, 
 	}
 	if e.footer = ansi.Truncate(e.footer, codeRoom, "…"); e.footer == "" {
 		e.footer = s.chat.ShortTail(r.Dir) // a name in it stays whole
+	}
+	if !path.IsAbs(folders.Path(r.Dir)) { // what a group sees of a session of another chat
+		return e
 	}
 	if branch, err := s.chat.Folder.Branch(ctx, r.Dir); err == nil && branch != "" {
 		e.footer = ansi.Truncate("("+chat.Head(glyph.Name(branch), codeRoom/2)+") "+e.footer, codeRoom, "…")

@@ -154,9 +154,9 @@ func (s *Sessions) Feature() chat.Feature {
 		OnNews: s.onNews,
 	}
 	s.addChoices(&f)
-	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true}, isLive, s.Stop)
-	s.chat.ByName(&f, chat.Command{Name: "kill"}, Endable, kill)
-	s.chat.ByName(&f, chat.Command{Name: "done"}, Endable, done)
+	s.chat.ByName(&f, chat.Command{Name: "stop", Now: true, Acts: true}, isLive, s.Stop)
+	s.chat.ByName(&f, chat.Command{Name: "kill", Acts: true}, Endable, kill)
+	s.chat.ByName(&f, chat.Command{Name: "done", Acts: true}, Endable, done)
 	return f
 }
 

@@ -12,9 +12,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/port"
@@ -77,7 +79,7 @@ func (f filter) takes(r port.Session, now time.Time) bool {
 func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	at, p := chat.ViewAt[view](v.Rest), a.chat.In(v.To)
 	if at.Session == uuid.Nil {
-		return a.list(ctx, p, at), nil
+		return a.list(ctx, v.To, p, at), nil
 	}
 	r, ok := a.chat.Book.Records.Get(at.Session)
 	if r.State == port.StateUnknown {
@@ -88,7 +90,7 @@ func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		if ok {
 			above = p.EndedText(r)
 		}
-		list := a.list(ctx, p, view{Filter: at.Filter, Page: at.Page})
+		list := a.list(ctx, v.To, p, view{Filter: at.Filter, Page: at.Page})
 		list.Text = chat.Paragraphs(above, list.Text)
 		return list, nil
 	}
@@ -96,7 +98,7 @@ func (a archive) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 }
 
 // list returns a page of the ended sessions, the latest end first.
-func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen {
+func (a archive) list(ctx context.Context, to address.Conversation, p chat.Phrases, at view) chat.Screen {
 	all, unread := a.chat.Book.Records.List()
 	sessions := slices.DeleteFunc(all, func(r port.Session) bool {
 		return !r.Resumable || !at.Filter.takes(r, p.Now())
@@ -115,7 +117,11 @@ func (a archive) list(ctx context.Context, p chat.Phrases, at view) chat.Screen 
 	text := []render.Text{render.Plain(title)}
 	var options []card.Option
 	for i, said := range a.lastQuestions(ctx, shown) {
-		r, number := shown[i], strconv.Itoa(part.First+i+1)
+		r, hidden := conversation.SeenIn(to, shown[i])
+		if hidden {
+			said = ""
+		}
+		number := strconv.Itoa(part.First + i + 1)
 		text = append(text, line(p, number, r, said))
 		label := number + " " + chat.Head(glyph.Name(r.Name), shownButton)
 		one := view{Filter: at.Filter, Page: at.Page, Session: r.ID}

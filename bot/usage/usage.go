@@ -74,6 +74,11 @@ func (u *usage) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 		return chat.Screen{}, err
 	}
 	at.Span = min(max(at.Span, 0), len(rep.Spans)-1)
+	rep.Spans = slices.Clone(rep.Spans) // the sums are of all sessions, the rows of a group its own
+	rep.Spans[at.Span].Sessions = slices.DeleteFunc(slices.Clone(rep.Spans[at.Span].Sessions), func(l talk.Line) bool {
+		r, known := u.chat.Book.Records.Get(l.Session)
+		return v.To.ChatID < 0 && (!known || conversation.IsHidden(r, v.To))
+	})
 	part := card.PartOf(len(rep.Spans[at.Span].Sessions), shownSessions, at.Page)
 	at.Page = part.Page
 	known, err := u.spending.Limits(ctx)

@@ -79,7 +79,7 @@ func wordyWorld(t *testing.T, w *chattest.World) session.Record {
 		r.Binding, r.Exit, r.Cleanup, r.ClosedReason, r.Cursors, r.Prompts, r.News = nil, nil, nil, "", nil, nil, nil
 		r.AgentName, r.Origin, r.Host, r.Bound, r.SecondWriters, r.Descendants, r.ModeRequest, r.Launch = "", "", "", nil, nil, nil, nil, nil
 		r.EarlierSessionIDs, r.IdleAfter, r.Interruption, r.Name, r.Dir, r.NowDir, r.Conversation = nil, nil, nil, was.Name, was.Dir, was.NowDir, was.Conversation
-		r.Progress.PermissionMode = ""
+		r.Progress.PermissionMode, r.Progress.Turns = "", 42
 	})
 	r = w.Record(t, r.ID)
 	w.Loops(t, r, filled(port.Loop{ID: uuid.New(), Session: r.ID, State: port.LoopRunning, Step: port.LoopTurn, CreatedAt: chattest.Started}, "loop"), true)
@@ -110,6 +110,9 @@ func pages(t *testing.T, w *chattest.World, in models.Chat, r session.Record, te
 		all := slices.Concat(w.Telegram.Sent, w.Telegram.Edited)
 		w.Telegram.Mu.Unlock()
 		for _, s := range chattest.Spots(all...) {
+			if in.ID < 0 && s.Button.Text == w.Word(i18n.ButtonShowHere) { // a person agrees
+				continue
+			}
 			if s.On.To.ChatID != in.ID || tapped[s.Button.Data] || s.Button.Text == w.Word(i18n.ButtonChanges) && in.ID < 0 { // that asks for them
 				continue
 			}
@@ -161,17 +164,19 @@ func commands(t *testing.T) (names []string) {
 func TestP9_GroupGetsNoTextsOfOtherSessions(t *testing.T) {
 	answers := 0
 	for _, name := range commands(t) {
-		chattest.Runs(t, func(t *testing.T, w *chattest.World) {
-			r := wordyWorld(t, w)
-			pages(t, w, chattest.GroupChat(chattest.Ours), r, "/"+name)
-			for _, text := range shown(w, chattest.Ours) {
-				answers++
-				if m := wordOf.FindStringSubmatch(text); m != nil {
-					t.Errorf("/%s shows %s of a session of another chat to a group; ask conversation.IsHidden first:\n%s", name, m[1], text)
-					return
+		for _, about := range []string{"", " api"} {
+			chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+				r := wordyWorld(t, w)
+				pages(t, w, chattest.GroupChat(chattest.Ours), r, "/"+name+about)
+				for _, text := range shown(w, chattest.Ours) {
+					answers++
+					if m := wordOf.FindStringSubmatch(text); m != nil {
+						t.Errorf("/%s shows %s of a session of another chat to a group; ask conversation.IsHidden first:\n%s", name+about, m[1], text)
+						return
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 	assert.Greater(t, answers, len(commands(t)), "a group that gets no answers proves nothing")
 }

@@ -1,0 +1,57 @@
+package bot_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+
+	"ccbot/bot/chat/chattest"
+	"ccbot/i18n"
+	"ccbot/internal/session"
+	"ccbot/lifecycle/view"
+	"ccbot/port/talk"
+)
+
+// Members of a group who are not allowed read its pages: of sessions of a private chat these have the
+// name, the state and the last element of the folder, and no word that a person or an agent wrote.
+func TestP9_PagesOfGroupHaveNoPrivateWords(t *testing.T) {
+	w := chattest.NewWorld(t)
+	private := w.Session(t, "diary", session.Running, chattest.TranscriptOf(t, "t.jsonl", chattest.PromptLine("my salary"), chattest.Says("salary, of course"), chattest.TurnEnd))
+	over := w.Session(t, "letters", session.Archived, chattest.TranscriptOf(t, "o.jsonl", chattest.PromptLine("my salary"), chattest.Says("salary, of course"), chattest.TurnEnd))
+	own := w.Session(t, "shop", session.Starting)
+	for _, id := range []uuid.UUID{private.ID, over.ID} {
+		w.Records.Change(id, func(r *session.Record) { r.Conversation, r.Dir = chattest.AtAlice, "/home/alice/secrets/salary/work" })
+	}
+	w.Records.Change(own.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+	w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseWaitingPermission, Now: talk.Activity{Phase: talk.PhaseWaitingPermission, What: "salary"}}
+	span := talk.Span{All: talk.Sum{Input: 9, Cost: 7}, Sessions: []talk.Line{{Name: "diary", Session: private.ID, Sum: talk.Sum{Input: 9, Cost: 7}},
+		{Name: "shop", Session: own.ID, Sum: talk.Sum{Input: 1}}, {Session: uuid.New(), Dir: "/home/alice/salary", Sum: talk.Sum{Input: 1}}}}
+	w.Spent.Answer(func(context.Context) (talk.Report, error) {
+		return talk.Report{Spans: []talk.Span{span, span, span}}, nil
+	})
+	b := border{World: w}
+	for _, command := range []string{"/list", "/archive", "/usage", "/history diary", "/history letters", "/queue diary", "/status diary", "/why letters", "/changes diary",
+		"/screenshot diary", "/mode diary", "/resume"} {
+		b.says(t, command, chattest.InGroup)
+		w.Telegram.Deliver(t.Context())
+		last := w.Telegram.Last(t)
+		text := last.Text.Text
+		assert.NotContains(t, text+strings.Join(chattest.Words(last), "\n"), "salary", command)
+		switch name, about, _ := strings.Cut(command, " "); {
+		case name == "/list":
+			assert.Contains(t, text, "diary")
+			assert.Contains(t, text, "work")
+		case name == "/archive":
+			assert.Contains(t, text, "letters")
+		case name == "/usage":
+			assert.NotContains(t, text, "diary")
+			assert.Contains(t, text, "shop")
+			assert.Contains(t, text, "$7")
+		case about != "":
+			assert.Equal(t, w.Word(i18n.HiddenHere, i18n.Args{"Name": about}), text, command)
+		}
+	}
+}
