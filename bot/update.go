@@ -123,6 +123,9 @@ func (b *Bot) noteActivity(ctx context.Context, who *models.User, m *models.Mess
 	if err := b.NoteLanguage(m.Chat, who.LanguageCode); err != nil {
 		b.Log.Warn("language_not_noted", logkey.ChatID, m.Chat.ID, logkey.Error, err)
 	}
+	if err := b.NoteName(place, who); err != nil {
+		b.Log.Warn("name_not_noted", logkey.ChatID, m.Chat.ID, logkey.Error, err)
+	}
 }
 
 // unpark is called when a chat takes messages again.

@@ -7,6 +7,7 @@ const (
 	LanguageName              Key = "language_name"
 	AttachHint                Key = "attach_hint" // Command
 	Cancelled                 Key = "cancelled"
+	ByPerson                  Key = "by_person" // Person
 	NotForYou                 Key = "not_for_you"
 	TapLate                   Key = "tap_late"
 	StaleButton               Key = "stale_button"
@@ -414,6 +415,7 @@ const (
 	AskStray                  Key = "ask_stray"     // Name
 	AskNotShown               Key = "ask_not_shown"
 	AskWriteNow               Key = "ask_write_now"
+	AskWrites                 Key = "ask_writes"      // Person
 	AskTextLost               Key = "ask_text_lost"   // Name
 	AskTextUnsure             Key = "ask_text_unsure" // Name
 	AskFlood                  Key = "ask_flood"       // Name
@@ -488,6 +490,7 @@ const (
 	AskSkipped                Key = "ask_skipped"         // Where
 	AskInChat                 Key = "ask_in_chat"
 	AskAtTerminal             Key = "ask_at_terminal"
+	AskByPerson               Key = "ask_by_person" // Person
 	AskByHook                 Key = "ask_by_hook"
 	AskInterrupted            Key = "ask_interrupted"
 	AskEnded                  Key = "ask_ended"

@@ -125,7 +125,10 @@ func (a *Requests) content(s State) card.Content {
 func (a *Requests) viewer(to outbox.Conversation, s State) Viewer {
 	session, _ := a.Chat.Book.Records.Get(s.Request.Session)
 	in, _ := a.Chat.Places.Bounds(session.Dir) // empty while it is unknown
-	v := Viewer{Words: a.Chat.In(to).Words, Home: folders.Path(in.Home)}
+	v := Viewer{Words: a.Chat.In(to).Words, Home: folders.Path(in.Home), By: a.Chat.Who(to, s.By)}
+	if s.Why != nil {
+		v.Writer = a.Chat.Who(to, s.Why.By)
+	}
 	if m := awayMachine(a.Chat, s.Request.Session); m != nil {
 		v.Away = a.Chat.In(to).AwayText(*m)
 	}

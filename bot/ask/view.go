@@ -41,9 +41,11 @@ type View struct {
 
 // Viewer draws requests in one language.
 type Viewer struct {
-	Words i18n.Words
-	Home  string // shown as ~; empty: not replaced
-	Away  string // the sentence about a machine that does not answer; empty: it does
+	Words  i18n.Words
+	Home   string // shown as ~; empty: not replaced
+	By     string // who has decided, where others read it too; empty: "in the chat"
+	Writer string // who writes the awaited text, where others read it too
+	Away   string // the sentence about a machine that does not answer; empty: it does
 }
 
 // short replaces the home directory in a path by ~.
@@ -186,6 +188,9 @@ func (v Viewer) status(s State, j extent) render.Text {
 	case s.Stage == StageOpen && v.Away != "":
 		return say(i18n.AskMachineAway, i18n.Args{"Away": v.Away})
 	case s.Stage == StageOpen && s.Why != nil:
+		if v.Writer != "" {
+			return say(i18n.AskWrites, i18n.Args{"Person": v.Writer})
+		}
 		return say(i18n.AskWriteNow)
 	case s.Stage == StageOpen && j.allowable(s):
 		return render.Text{}
@@ -257,6 +262,9 @@ func (v Viewer) verdict(s State, yes bool, where i18n.Key) string {
 		key = i18n.AskAllowedSession
 	case where == i18n.AskInChat && s.Answer.Choice == talk.ChoiceAllowEdits:
 		key = i18n.AskAllowedEdits
+	}
+	if where == i18n.AskInChat && v.By != "" {
+		return v.Words.Say(key, i18n.Args{"Where": v.Words.Say(i18n.AskByPerson, i18n.Args{"Person": v.By})})
 	}
 	return v.Words.Say(key, i18n.Args{"Where": v.Words.Say(where)})
 }

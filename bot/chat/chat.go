@@ -116,6 +116,24 @@ func (c *Chat) In(to outbox.Conversation) Phrases {
 	return Phrases{Words: c.Speech.For(set.Language, set.Telegram, c.Lang), Facts: facts}
 }
 
+// Who returns the name of a person who has done something that others read in a place. It is empty
+// in the person's private chat, where one person alone is allowed, and while the name is unknown.
+func (c *Chat) Who(to outbox.Conversation, by int64) string {
+	if by == 0 || to.ChatID == by || !c.Book.Several() {
+		return ""
+	}
+	return PersonName(c.Book.NameOf(by))
+}
+
+// By is Who as a line below what was done.
+func (c *Chat) By(to outbox.Conversation, by int64) render.Text {
+	who := c.Who(to, by)
+	if who == "" {
+		return render.Text{}
+	}
+	return c.In(to).Text(i18n.ByPerson, i18n.Args{"Person": who})
+}
+
 // LinkTo returns the address of a message in a supergroup, or of a topic if message is 0; otherwise
 // it is empty.
 func (c *Chat) LinkTo(at outbox.Conversation, message int) string {

@@ -41,6 +41,12 @@ const MaxName = naming.MaxName
 // ShownName is the name of a session in a sentence that is not about that session alone.
 func ShownName(name string) string { return Head(glyph.Name(name), MaxName) }
 
+// maxPerson is the maximum length of a person's name, in letters.
+const maxPerson = 32
+
+// PersonName is the name of a person in a line of its own or in a sentence.
+func PersonName(name string) string { return Head(glyph.Name(name), maxPerson) }
+
 // Quotes are the marks that keyboards write around a text; phones curve them.
 const Quotes = naming.Quotes
 

@@ -14,6 +14,36 @@ type People struct {
 	// person without one.
 	Wrote map[int64]string `json:"wrote,omitempty"`
 	Told  bool             `json:"told,omitempty"` // the group knows which texts are no prompts, by its present choice
+	// Names has the names that allowed people have chosen for themselves, by their ids, as they were
+	// when a person last wrote or tapped in the chat.
+	Names map[int64]string `json:"names,omitempty"`
+}
+
+// NoteName stores the name of a person who acts in a chat, where several people may.
+func (b *Book) NoteName(chat int64, u *models.User) error {
+	at := address.Conversation{ChatID: chat}
+	if !b.Several() || u.FirstName == "" || b.read(at).People.Names[u.ID] == u.FirstName {
+		return nil
+	}
+	return b.change(at, func(f *file) {
+		if f.People.Names = maps.Clone(f.People.Names); f.People.Names == nil {
+			f.People.Names = make(map[int64]string)
+		}
+		f.People.Names[u.ID] = u.FirstName
+	})
+}
+
+// NameOf returns the name of a person, as the private chat has it, or else a group; empty: no chat
+// has it.
+func (c *Store) NameOf(person int64) (name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for at, f := range c.kept {
+		if one := f.People.Names[person]; one != "" && (name == "" || at.ChatID == person) {
+			name = one
+		}
+	}
+	return name
 }
 
 // NotePerson stores that an allowed person has written in a group. A private chat has one person.

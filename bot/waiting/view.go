@@ -29,7 +29,6 @@ const (
 	pageSize  = 8
 	perRow    = 4
 	shownLine = 50              // letters of the first line of a prompt
-	shownName = 24              // letters of its sender
 	timeout   = 5 * time.Second // for the state of the agent
 )
 
@@ -184,7 +183,7 @@ func (w words) sent(e inbox.Entry) string {
 		if e.Refers {
 			m = quotation.Meant(m)
 		}
-		if name := chat.Head(glyph.Name(m.From.FirstName), shownName); name != "" {
+		if name := chat.PersonName(m.From.FirstName); name != "" {
 			said = append(said, name)
 		}
 	}
