@@ -3,6 +3,7 @@ package bot_test
 import (
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -10,6 +11,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/address"
 	"ccbot/internal/session"
+	"ccbot/lifecycle/ending"
 )
 
 // In a group an outcome names who has decided, and a card who is asked to write.
@@ -56,4 +58,52 @@ func TestWhoIsNamed(t *testing.T) {
 	o.Admit(o.Config.Lists)
 	assert.Empty(t, o.Who(chattest.InGroup, chattest.Bob), "Alice alone is left")
 	require.Empty(t, o.By(chattest.InGroup, chattest.Bob).Text)
+}
+
+// Who ends, stops or renames a session, and who withdraws a question, is named where others read it.
+func TestOutcomesNameWhoActed(t *testing.T) {
+	o, r := newForumTeam(t)
+	o.says(t, chattest.FirstTopic, bob, "/rename shop")
+	assert.Equal(t, "The session is now called shop.\nBy Bob.", o.Telegram.Last(t).Text.Text)
+	o.says(t, chattest.FirstTopic, bob, "/kill")
+	asked := o.Telegram.Last(t)
+	require.NoError(t, o.TapShown(t, chattest.Alice, asked, i18n.ButtonCancel))
+	assert.Equal(t, "Cancelled. Nothing was changed.\nBy Alice.", o.Telegram.LastEdit(t).Text.Text)
+	o.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, nil }
+	o.says(t, chattest.FirstTopic, bob, "/stop")
+	o.Work(t)
+	assert.Equal(t, "shop is interrupted. Tell it what to do instead.\nBy Bob.", o.Telegram.Last(t).Text.Text)
+
+	o.says(t, chattest.FirstTopic, bob, "/kill")
+	require.NoError(t, o.TapShown(t, chattest.Bob, o.Telegram.Last(t), i18n.ButtonKill))
+	o.Records.Change(r.ID, func(r *session.Record) {
+		r.State = session.Archived
+		r.History = append(r.History, session.Change{To: session.Stopping, By: chattest.Bob}, session.Change{To: session.Archived})
+	})
+	require.NoError(t, o.SessionNews(t.Context(), o.Record(t, r.ID), ending.Receipt{}))
+	o.Work(t)
+	assert.Equal(t, "Bob archived shop.", o.Telegram.Last(t).Text.Text)
+}
+
+// A text that another person has discarded says so to its writer.
+func TestDiscardedTextNamesWho(t *testing.T) {
+	o, r := newForumTeam(t)
+	o.says(t, chattest.FirstTopic, bob, "/list")
+	key, m := o.says(t, chattest.FirstTopic, alice, "drop the table")
+	e, err := o.Inbox.Load(key)
+	require.NoError(t, err)
+	sent := len(o.Telegram.Sent)
+	require.NoError(t, o.Prompts.Discard(t.Context(), e, chattest.Alice))
+	o.Work(t)
+	assert.Len(t, o.Telegram.Sent, sent, "her own text")
+
+	key, m = o.says(t, chattest.FirstTopic, alice, "drop the table")
+	e, err = o.Inbox.Load(key)
+	require.NoError(t, err)
+	require.NoError(t, o.Prompts.Discard(t.Context(), e, chattest.Bob))
+	o.Work(t)
+	last := o.Telegram.Last(t)
+	assert.Equal(t, "Discarded. The message will not be sent.\nBy Bob.", last.Text.Text)
+	assert.Equal(t, m.ID, last.ReplyTo)
+	assert.Equal(t, r.Conversation, last.To)
 }

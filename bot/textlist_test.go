@@ -97,7 +97,7 @@ func TestListBecomesOneLine(t *testing.T) {
 			for _, key := range keys {
 				e, err := w.Inbox.Load(key)
 				require.NoError(t, err)
-				require.NoError(t, w.Prompts.Discard(t.Context(), e))
+				require.NoError(t, w.Prompts.Discard(t.Context(), e, chattest.Alice))
 				require.NoError(t, w.Inbox.Finish(key))
 			}
 			require.NoError(t, w.SessionNews(t.Context(), w.Record(t, r.ID), news.Requeued{}))

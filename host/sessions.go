@@ -247,11 +247,21 @@ func (s Sessions) News(r session.Record, n news.News) news.News {
 		if n.Agent != nil {
 			all = append([]ending.Ending{*n.Agent}, all...)
 		}
-		return news.Stopped{Endings: each.As(all, endingOf), Stays: n.Split || n.Adopted, Quiet: n.Quiet, Together: n.Together}
+		return news.Stopped{Endings: each.As(all, endingOf), Stays: n.Split || n.Adopted, Quiet: n.Quiet, By: askedBy(r), Together: n.Together}
 	case lifecycle.OtherWriters:
 		return news.OtherWriters(each.As(n, s.writerOf))
 	}
 	return n
+}
+
+// askedBy returns the person in the chat who has asked for the last end of a session; 0: none.
+func askedBy(r session.Record) int64 {
+	for _, c := range slices.Backward(r.History) {
+		if c.To == session.Stopping {
+			return c.By
+		}
+	}
+	return 0
 }
 
 // StartOf returns the results of a recovery in the terms of the chat. It does not include the

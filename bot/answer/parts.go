@@ -81,7 +81,8 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 		if now, _ := a.Chat.Book.Records.Get(r.ID); len(now.Prompts) > 0 { // a stop leaves none: the turn made way for the next one
 			word = i18n.TurnInterrupted
 		}
-		return rendition{parts: asTheyAre(a.Chat.In(r.Conversation).Text(word, name))}
+		text := chat.Lines(a.Chat.In(r.Conversation).Text(word, name), a.Chat.By(r.Conversation, a.Stops.StoppedBy(r.ID)))
+		return rendition{parts: asTheyAre(text)}
 	case talk.ToolResult:
 		return rendition{parts: a.pictures(item)}
 	}

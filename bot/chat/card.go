@@ -63,9 +63,12 @@ func (c Cards[P]) OnTap(do func(ctx context.Context, t Tap, was P) (Answer, erro
 	}
 }
 
-// End closes the tapped card, with a last text unless that is empty.
+// End closes the tapped card, with a last text and who has tapped, unless the text is empty.
 func (c Cards[P]) End(ctx context.Context, t Tap, last string) error {
-	return c.Close(ctx, t.Card.Key, render.Plain(last))
+	if last == "" {
+		return c.Close(ctx, t.Card.Key, render.Text{})
+	}
+	return c.Close(ctx, t.Card.Key, Lines(render.Plain(last), c.chat.By(t.To, t.From)))
 }
 
 // AnswerExpired answers a tap on a card whose time has passed, and closes the card.
@@ -80,16 +83,16 @@ func (p Phrases) Option(word i18n.Key, value string, style outbox.Style) card.Op
 
 const cancelOption = "cancel"
 
-// Cancel withdraws a question; only the person of the question may.
-func (p Phrases) Cancel(asked int64) card.Option {
-	return card.Option{Text: p.Words.Say(i18n.ButtonCancel), Value: cancelOption, For: asked}
+// Cancel withdraws a question; any allowed person may.
+func (p Phrases) Cancel() card.Option {
+	return card.Option{Text: p.Words.Say(i18n.ButtonCancel), Value: cancelOption}
 }
 
-// Confirm returns the options of a question that only one person may answer.
+// Confirm returns the options of a question to which only one person may say yes.
 func (p Phrases) Confirm(word i18n.Key, value string, asked int64) [][]card.Option {
 	yes := p.Option(word, value, outbox.Danger)
 	yes.For = asked
-	return [][]card.Option{{yes, p.Cancel(asked)}}
+	return [][]card.Option{{yes, p.Cancel()}}
 }
 
 // A link is an option that leads to a session. Package sessions carries it out for all features

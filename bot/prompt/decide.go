@@ -57,7 +57,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		if err != nil || reported {
 			return err
 		}
-		return p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, Text: p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
+		return p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: r.ID, Text: chat.Lines(p.Chat.In(e.Conversation).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), p.Chat.By(e.Conversation, by))})
 	case useAsPrompt:
 		return p.wait(ctx, facts{Reason: first, By: was.By}, e, port.Session{})
 	case sendInto: // the next turn is that of the prompt

@@ -64,7 +64,7 @@ func (p *Prompts) SettleFirsts(ctx context.Context, to address.Conversation, by 
 			if a == dropIt {
 				p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 			}
-			err = p.answered(ctx, a, e, r, was)
+			err = p.answered(ctx, a, e, r, was, by)
 		}
 		if !chat.IsGone(err) {
 			errs = append(errs, err)

@@ -358,14 +358,20 @@ func (p *Prompts) finish(ctx context.Context, e inbox.Entry) error {
 	return errors.Join(err, askRest(ctx, p, c.Payload, c.Content.To, c.Content.Session))
 }
 
-// Discard takes a waiting prompt out of its queue for good, and reports that under it. chat.IsGone
-// of the error: it no longer waits.
-func (p *Prompts) Discard(ctx context.Context, e inbox.Entry) error {
+// Discard takes a waiting prompt out of its queue for good, and reports that under it if it has a
+// question, or if another person than its writer did it. chat.IsGone of the error: it no longer waits.
+func (p *Prompts) Discard(ctx context.Context, e inbox.Entry, by int64) error {
 	if err := p.Queue.Withdraw(ctx, e.Session, e.Key); err != nil {
 		return err
 	}
 	p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
-	return p.close(ctx, e.Key, render.Plain(p.Chat.In(e.Conversation).Say(i18n.Dropped)))
+	who := p.Chat.By(e.Conversation, by)
+	dropped := chat.Lines(render.Plain(p.Chat.In(e.Conversation).Say(i18n.Dropped)), who)
+	m := sentOn(e)
+	if _, asked := p.cards.Get(e.Key); !asked && !who.Blank() && (m == nil || m.From.ID != by) {
+		return p.Chat.Post(ctx, card.Content{To: e.Conversation, Session: e.Session, ReplyTo: e.MessageID, Text: dropped})
+	}
+	return p.close(ctx, e.Key, dropped)
 }
 
 // moved takes the prompts of moved places along. Their messages stay in the chat, or are gone.

@@ -406,7 +406,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was facts) (chat.Answer, 
 
 // answered shows the effect of an answer in its question. While a prompt waits for its session to
 // be resumed, the question shows that.
-func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.Session, was facts) (err error) {
+func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.Session, was facts, by int64) (err error) {
 	says := a.became
 	switch {
 	case a == resumeAndSend && r.State.Live():
@@ -414,7 +414,7 @@ func (p *Prompts) answered(ctx context.Context, a answer, e inbox.Entry, r port.
 	case a == sendTo && p.book.IsCurrent(e.Conversation, r):
 		says = i18n.SentAndCurrent
 	}
-	became := p.Chat.In(e.Conversation).Text(says, i18n.Args{"Name": r.Name, "Command": was.Command})
+	became := chat.Lines(p.Chat.In(e.Conversation).Text(says, i18n.Args{"Name": r.Name, "Command": was.Command}), p.Chat.By(e.Conversation, by))
 	switch c, ok := p.cards.Get(e.Key); {
 	case !ok || !c.Payload.isSame(was, e.Conversation): // it has a new question
 	case a == resumeAndSend:
@@ -448,7 +448,7 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was facts, a answer, e
 			return err
 		}
 	default:
-		if err := p.answered(ctx, a, e, r, was); err != nil {
+		if err := p.answered(ctx, a, e, r, was, t.From); err != nil {
 			return err
 		}
 	}

@@ -281,7 +281,7 @@ func sendWaiting(ctx context.Context, p *Prompts, was facts, key string, r port.
 		}
 	}
 	if c, own := p.cards.Get(key); err == nil && own && c.Payload.Reason == over {
-		return p.answered(ctx, resumeAndSend, e, r, c.Payload)
+		return p.answered(ctx, resumeAndSend, e, r, c.Payload, 0)
 	}
 	return err
 }

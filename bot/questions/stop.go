@@ -77,7 +77,7 @@ func (q *Questions) tapStop(ctx context.Context, t chat.Tap, was stop) (chat.Ans
 	return chat.Do(func(ctx context.Context) error {
 		p := q.Chat.In(t.To)
 		r, _ := q.Chat.Book.Records.Get(t.Card.Session)
-		last := p.Text(i18n.StopDenied, i18n.Args{"Name": r.Name})
+		last := chat.Lines(p.Text(i18n.StopDenied, i18n.Args{"Name": r.Name}), q.Chat.By(t.To, t.From))
 		if err := q.stops.Close(ctx, t.Card.Key, last); err != nil { // before anything is pressed: it is done once
 			return err
 		}

@@ -32,6 +32,7 @@ type view struct {
 	Schedule uuid.UUID      `json:"schedule,omitzero"`
 	Page     int            `json:"page,omitempty"`
 	Removed  *port.Schedule `json:"removed,omitempty"`
+	By       int64          `json:"by,omitempty"` // who has removed it
 }
 
 func (v view) address() string { return chat.Address(listPage, v) }
@@ -93,6 +94,7 @@ func (s *Schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 		if !conversation.IsHidden(s.session(*of), to) {
 			screen.Text = chat.Paragraphs(screen.Text, render.Quote(glyph.Signs(of.Text)).Begin(shownText))
 		}
+		screen.Text = chat.Lines(screen.Text, s.chat.By(to, v.By))
 		return screen, nil
 	}
 	all, err := s.all.List(ctx)
@@ -185,5 +187,5 @@ func (s *Schedules) act(ctx context.Context, visit chat.Visit, what string) (cha
 	if refusal.Is(err, refusal.NotFound) {
 		return chat.Answer{}, "", nil
 	}
-	return chat.Answer{}, view{Schedule: v.Schedule, Removed: &of}.address(), err
+	return chat.Answer{}, view{Schedule: v.Schedule, Removed: &of, By: visit.By}.address(), err
 }

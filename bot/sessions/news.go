@@ -44,7 +44,7 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 		if r.Resumable && n.Quiet == 0 {
 			links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
 		}
-		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: ReceiptText(p, r, n, s.Kept(r)), Options: links, News: chat.NewsOf(r)})
+		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: ReceiptText(p, r, n, s.chat.Who(r.Conversation, n.By), s.Kept(r)), Options: links, News: chat.NewsOf(r)})
 	case news.Ended, news.Failed, news.Lost:
 		return s.reportEnd(ctx, r, n)
 	}
@@ -209,16 +209,20 @@ func queuedText(p chat.Phrases, r port.Session, kept []string) render.Text {
 }
 
 // ReceiptText lists what an archive did, and what stays; if it was not ordinary, with a line for
-// each process. kept are the texts of the prompts in the session's queue.
-func ReceiptText(p chat.Phrases, r port.Session, receipt news.Stopped, kept []string) render.Text {
+// each process. who is the name of the person who asked for it, where others read it too; kept are the texts of the prompts in the session's queue.
+func ReceiptText(p chat.Phrases, r port.Session, receipt news.Stopped, who string, kept []string) render.Text {
 	head := i18n.ReceiptArchived
 	switch {
 	case receipt.Quiet > 0:
 		head = i18n.ReceiptQuiet
+	case r.State == port.StateCompleted && who != "":
+		head = i18n.ReceiptCompletedBy
 	case r.State == port.StateCompleted:
 		head = i18n.ReceiptCompleted
+	case who != "":
+		head = i18n.ReceiptArchivedBy
 	}
-	text := []render.Text{p.Text(head, i18n.Args{"Name": r.Name, "Age": p.Age(receipt.Quiet)})}
+	text := []render.Text{p.Text(head, i18n.Args{"Name": r.Name, "Age": p.Age(receipt.Quiet), "Person": who})}
 	if isNotClean(r) {
 		text[0] = p.NotCleanText(r)
 	}

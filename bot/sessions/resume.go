@@ -218,10 +218,10 @@ func (s *Sessions) refuse(ctx context.Context, q chat.Resume, err error) error {
 	case refusal.DirMissing:
 		options = []card.Option{s.chat.In(q.To).Option(i18n.ButtonMakeDir, makeDirOption, "")}
 	case refusal.NothingLeft, refusal.Deleted: // a copy of nothing is a new conversation
-		options = []card.Option{asCopy(i18n.ButtonBeginAnew), s.chat.In(q.To).Cancel(q.From)}
+		options = []card.Option{asCopy(i18n.ButtonBeginAnew), s.chat.In(q.To).Cancel()}
 	case refusal.Damaged:
 		asItIs := s.chat.In(q.To).Option(i18n.ButtonUseAsIs, string(port.UseAsItIs), "")
-		options = []card.Option{asCopy(i18n.ButtonUseCopy), asItIs, s.chat.In(q.To).Cancel(q.From)}
+		options = []card.Option{asCopy(i18n.ButtonUseCopy), asItIs, s.chat.In(q.To).Cancel()}
 	default:
 		return s.chat.Explain(ctx, q.To, f)
 	}

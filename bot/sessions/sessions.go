@@ -66,7 +66,7 @@ type Questions interface {
 type Stops interface {
 	// StopBegins is called before a person's stop of a session; see Stopped. ends gets the error of
 	// a stop that did nothing.
-	StopBegins(session uuid.UUID) (ends func(refused error))
+	StopBegins(session uuid.UUID, by int64) (ends func(refused error))
 	// Stopped shows the effect of a stop in the list of texts that it took back; false: no list.
 	Stopped(ctx context.Context, r port.Session, to address.Conversation, s chat.Stop) (shown bool, err error)
 }
@@ -295,7 +295,7 @@ func (s *Sessions) askWhere(ctx context.Context, in chat.Incoming, args string) 
 	name := words.Say(i18n.ButtonAsName, i18n.Args{"Name": q.Name})
 	content := card.Content{To: in.To, Text: words.Text(i18n.NewUnclear, i18n.Args{"Path": render.Code(glyph.Name(path))}),
 		Options: chat.Rows(1, card.Option{Text: folder, Value: asFolder, For: in.From},
-			card.Option{Text: name, Value: asName, For: in.From}, words.Cancel(in.From))}
+			card.Option{Text: name, Value: asName, For: in.From}, words.Cancel())}
 	return s.wheres.Post(ctx, content, q)
 }
 
@@ -328,7 +328,7 @@ const commandEnds = time.Second
 // Stop sends Esc, which interrupts a turn. It reports what was stopped if no other message does,
 // and what goes on in the background.
 func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) error {
-	ends := s.Stops.StopBegins(r.ID)
+	ends := s.Stops.StopBegins(r.ID, in.From)
 	reported, err := s.Agents.Interrupt(ctx, r.ID)
 	defer ends(err) // until then the reply is for no list of an earlier stop
 	if refusal.Is(err, refusal.Asks) {
@@ -360,6 +360,9 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) e
 	}
 	if goesOn != "" {
 		said = append(said, p.Text(i18n.StopGoesOn, i18n.Args{"Name": r.Name, "What": goesOn}))
+	}
+	if len(said) > 0 { // otherwise the line of the interrupt in the transcript is reported
+		said = append(said, s.chat.By(in.To, in.From))
 	}
 	return s.chat.Post(ctx, card.Content{To: in.To, Session: r.ID, Text: chat.Lines(said...)})
 }

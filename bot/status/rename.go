@@ -61,7 +61,7 @@ func (n *renames) command(ctx context.Context, in chat.Incoming, typed string) e
 		text := n.chat.In(in.To).Text(i18n.RenamePath, i18n.Args{"Name": found[0].Name})
 		return n.chat.Post(ctx, card.Content{To: in.To, Session: found[0].ID, Text: text})
 	}
-	return n.chat.Post(ctx, card.Content{To: in.To, Session: found[0].ID, Text: n.rename(ctx, n.chat.In(in.To), found[0], typed)})
+	return n.chat.Post(ctx, card.Content{To: in.To, Session: found[0].ID, Text: n.rename(ctx, in, found[0], typed)})
 }
 
 // ask asks a person for the new name of a session.
@@ -71,7 +71,7 @@ func (n *renames) ask(ctx context.Context, to outbox.Conversation, session uuid.
 	}
 	r, _ := n.chat.Book.Records.Get(session)
 	look := card.Content{To: to, Session: session, Text: n.chat.In(to).Text(i18n.RenameAsk, i18n.Args{"Name": r.Name}),
-		Options: chat.Rows(1, n.chat.In(to).Cancel(asked)), Until: time.Now().Add(open)}
+		Options: chat.Rows(1, n.chat.In(to).Cancel()), Until: time.Now().Add(open)}
 	return n.asks.Post(ctx, look, question{Session: session, From: asked})
 }
 
@@ -94,7 +94,7 @@ func (n *renames) text(ctx context.Context, in *chat.Incoming, text string) (tak
 			return false, err
 		}
 		r, _ := n.chat.Book.Records.Get(q.Session)
-		c.Content.Text = n.rename(ctx, n.chat.In(in.To), r, text)
+		c.Content.Text = n.rename(ctx, *in, r, text)
 		return true, n.asks.Show(ctx, c.Key, c.Content, q)
 	}
 	return false, nil
@@ -116,12 +116,13 @@ func (n *renames) isName(in chat.Incoming, q question, text string) bool {
 func isPath(name string) bool { return strings.ContainsAny(name[:1], "/~.") }
 
 // rename renames a session and returns the result as text.
-func (n *renames) rename(ctx context.Context, p chat.Phrases, r port.Session, typed string) render.Text {
+func (n *renames) rename(ctx context.Context, in chat.Incoming, r port.Session, typed string) render.Text {
+	p := n.chat.In(in.To)
 	if err := n.names.Rename(ctx, r.ID, chat.NameOf(typed)); err != nil {
 		return p.Failure(r, err).Text
 	}
 	r, _ = n.chat.Book.Records.Get(r.ID) // a number may have been added
-	return p.Text(i18n.Renamed, i18n.Args{"Name": r.Name})
+	return chat.Lines(p.Text(i18n.Renamed, i18n.Args{"Name": r.Name}), n.chat.By(in.To, in.From))
 }
 
 // end takes back the questions that no text has answered.

@@ -144,7 +144,7 @@ func (s *status) tap(ctx context.Context, t chat.Tap, was endedLaunch) (chat.Ans
 		return s.cards.AnswerExpired(ctx, t)
 	}
 	return chat.Do(func(ctx context.Context) error {
-		if err := s.cards.Close(ctx, t.Card.Key, s.chat.In(t.To).Text(i18n.Forgetting, i18n.Args{"Name": r.Name})); err != nil {
+		if err := s.cards.Close(ctx, t.Card.Key, chat.Lines(s.chat.In(t.To).Text(i18n.Forgetting, i18n.Args{"Name": r.Name}), s.chat.By(t.To, t.From))); err != nil {
 			return err
 		}
 		return s.forget(ctx, t, r)

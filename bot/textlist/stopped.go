@@ -31,6 +31,7 @@ type stopped struct {
 	At     time.Time `json:"at,omitzero"`       // when a text was taken back last
 	Line   time.Time `json:"line,omitzero"`     // of the transcript's line about the interrupt
 	Work   string    `json:"work,omitempty"`    // the prompt that the agent worked on then, in a line, if it is known
+	By     int64     `json:"by,omitempty"`      // who has stopped the session; 0: nobody in the chat
 	Turn   bool      `json:"turn,omitempty"`    // the stop ended a turn
 	GoesOn string    `json:"goes_on,omitempty"` // what ran on after it, in words
 }
@@ -58,7 +59,7 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 		show = l.stopped.Repost
 		c.Payload.Work, c.Payload.Turn, c.Payload.GoesOn, c.Payload.Line = "", false, "", time.Time{}
 	}
-	c.Payload.At = l.Chat.Now()
+	c.Payload.At, c.Payload.By = l.Chat.Now(), l.StoppedBy(r.ID)
 	c.Content.WaitsSince = time.Now().UTC() // by the clock of the inbox
 	if work != "" {
 		c.Payload.Work = chat.Head(firstLine(work), shownChars)
@@ -79,7 +80,7 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 		return err
 	}
 	c.Content.Needs, c.Content.Sounds = card.Decision, l.Chat.Sounds(chat.PromptUndecided, r)
-	if c.Payload.write(&c.Content, l.Chat.In(e.Conversation), r, texts); !open {
+	if c.Payload.write(&c.Content, l.Chat.In(e.Conversation), r, texts, l.Chat.By(e.Conversation, c.Payload.By)); !open {
 		c.Content.ReplyTo = texts[0].MessageID
 	}
 	if err := show(ctx, c.Key, c.Content, c.Payload); err != nil {
@@ -89,19 +90,35 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 	return l.Changes.Change(was.Key, func(now *inbox.Entry) error { *now = e; return nil })
 }
 
+// stop is a stop by a person.
+type stop struct {
+	at time.Time
+	by int64
+}
+
+// StoppedBy returns who has stopped a session lately; 0: nobody in the chat.
+func (l *Lists) StoppedBy(session uuid.UUID) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.stops[session]; l.Chat.Now().Sub(s.at) <= stopTTL {
+		return s.by
+	}
+	return 0
+}
+
 // StopBegins notes that a person stops a session: the result of the stop is for no list but of
 // texts that this stop takes back. ends forgets it again if nothing was stopped.
-func (l *Lists) StopBegins(session uuid.UUID) (ends func(refused error)) {
+func (l *Lists) StopBegins(session uuid.UUID, by int64) (ends func(refused error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.Chat.Now()
-	maps.DeleteFunc(l.stops, func(_ uuid.UUID, at time.Time) bool { return now.Sub(at) > stopTTL })
+	maps.DeleteFunc(l.stops, func(_ uuid.UUID, s stop) bool { return now.Sub(s.at) > stopTTL })
 	before := l.stops[session]
-	l.stops[session] = now
+	l.stops[session] = stop{now, by}
 	return func(refused error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if refused != nil && l.stops[session].Equal(now) { // otherwise another one has begun
+		if refused != nil && l.stops[session].at.Equal(now) { // otherwise another one has begun
 			l.stops[session] = before
 		}
 	}
@@ -112,7 +129,7 @@ func (l *Lists) StopBegins(session uuid.UUID) (ends func(refused error)) {
 func (l *Lists) HasStopped(session uuid.UUID, after time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := l.stops[session]
+	at := l.stops[session].at
 	return at.After(after) && l.Chat.Now().Sub(at) <= stopTTL
 }
 
@@ -121,7 +138,7 @@ func (l *Lists) HasStopped(session uuid.UUID, after time.Time) bool {
 func (l *Lists) isOfLastStop(session uuid.UUID, at time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !at.Before(l.stops[session])
+	return !at.Before(l.stops[session].at)
 }
 
 // Stopped adds a stop's other effects to the list of the texts that it took back; false: no list of
@@ -143,7 +160,7 @@ func (l *Lists) Stopped(ctx context.Context, r port.Session, to address.Conversa
 		return false, err
 	}
 	c.Payload.Turn, c.Payload.GoesOn = c.Payload.Turn || s.Turn, cmp.Or(s.GoesOn, c.Payload.GoesOn)
-	c.Payload.write(&c.Content, l.Chat.In(to), r, texts)
+	c.Payload.write(&c.Content, l.Chat.In(to), r, texts, l.Chat.By(to, c.Payload.By))
 	return true, l.stopped.Show(ctx, c.Key, c.Content, c.Payload)
 }
 
@@ -182,7 +199,7 @@ func (l *Lists) undecided(s stopped, now inbox.Entry) (all []inbox.Entry, queued
 
 // drawStopped draws the open list of a key again, after texts were sent and discarded. Without a
 // text that is undecided it ends.
-func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int) error {
+func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int, by int64) error {
 	defer l.stopped.Hold()()
 	c, open := l.stopped.Get(key)
 	if !open {
@@ -198,9 +215,9 @@ func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int) 
 	}
 	c.Payload.Sent, c.Payload.Dropped = c.Payload.Sent+sent, c.Payload.Dropped+dropped
 	if len(texts) == 0 {
-		return l.stopped.Close(ctx, key, became(p, r, c.Payload.Sent, c.Payload.Dropped))
+		return l.stopped.Close(ctx, key, chat.Lines(became(p, r, c.Payload.Sent, c.Payload.Dropped), l.Chat.By(c.Content.To, by)))
 	}
-	c.Payload.write(&c.Content, p, r, texts)
+	c.Payload.write(&c.Content, p, r, texts, l.Chat.By(c.Content.To, c.Payload.By))
 	return l.stopped.Show(ctx, key, c.Content, c.Payload)
 }
 
@@ -209,8 +226,8 @@ func StoppedText(p chat.Phrases, r port.Session, text string) render.Text {
 	return chat.Lines(p.Text(i18n.StopAsk, i18n.Args{"Name": r.Name}), chat.Quoted(text))
 }
 
-// write writes a list and its buttons. The payload keeps the texts that it shows.
-func (s *stopped) write(l *card.Content, p chat.Phrases, r port.Session, texts []inbox.Entry) {
+// write writes a list and its buttons; by names who has stopped the session. The payload keeps the texts that it shows.
+func (s *stopped) write(l *card.Content, p chat.Phrases, r port.Session, texts []inbox.Entry, by render.Text) {
 	s.Texts = slices.DeleteFunc(s.Texts, func(t text) bool {
 		return !slices.ContainsFunc(texts, func(e inbox.Entry) bool { return e.Key == t.Key })
 	})
@@ -241,6 +258,7 @@ func (s *stopped) write(l *card.Content, p chat.Phrases, r port.Session, texts [
 	if s.GoesOn != "" {
 		l.Text = chat.Lines(l.Text, p.Text(i18n.StopGoesOn, said))
 	}
+	l.Text = chat.Lines(l.Text, by)
 	l.Undecided, l.Options = len(texts), nil
 	for i, t := range s.Texts[:min(len(s.Texts), mostShown)] {
 		word := i18n.ButtonSend
@@ -296,9 +314,9 @@ func (l *Lists) tapStopped(_ context.Context, t chat.Tap, was stopped) (chat.Ans
 			err = errors.Join(err, back)
 		}
 		if drop {
-			return errors.Join(err, l.drawStopped(ctx, t.Card.Key, 0, done))
+			return errors.Join(err, l.drawStopped(ctx, t.Card.Key, 0, done, t.From))
 		}
-		return errors.Join(err, l.drawStopped(ctx, t.Card.Key, done, 0))
+		return errors.Join(err, l.drawStopped(ctx, t.Card.Key, done, 0, t.From))
 	})
 }
 

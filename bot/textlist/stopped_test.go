@@ -13,9 +13,13 @@ import (
 // TestStopsAreForgotten keeps nothing of a stop when the stopped turn has ended.
 func TestStopsAreForgotten(t *testing.T) {
 	now := time.Now()
-	l := &Lists{Deps: Deps{Chat: &chat.Chat{Facts: chat.Facts{Now: func() time.Time { return now }}}}, stops: make(map[uuid.UUID]time.Time)}
+	l := &Lists{Deps: Deps{Chat: &chat.Chat{Facts: chat.Facts{Now: func() time.Time { return now }}}}, stops: make(map[uuid.UUID]stop)}
 	for range 3 {
-		l.StopBegins(uuid.New())
+		one := uuid.New()
+		l.StopBegins(one, 7)
+		assert.EqualValues(t, 7, l.StoppedBy(one))
+		assert.Zero(t, l.StoppedBy(uuid.New()))
+		defer func() { assert.Zero(t, l.StoppedBy(one)) }()
 		now = now.Add(stopTTL + time.Second)
 	}
 	assert.Len(t, l.stops, 1)

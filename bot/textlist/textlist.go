@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -65,8 +64,8 @@ type Lists struct {
 	stopped chat.Cards[stopped]
 
 	mu    sync.Mutex
-	stops map[uuid.UUID]time.Time // when people stopped sessions last, for stopTTL
-	busy  map[string]int          // taps under way, by the key of their list: the list is drawn when they end
+	stops map[uuid.UUID]stop // of people, the last of each session, for stopTTL
+	busy  map[string]int     // taps under way, by the key of their list: the list is drawn when they end
 }
 
 // The kinds of the cards.
@@ -78,7 +77,7 @@ const (
 // New returns the lists of a chat.
 func New(d Deps) *Lists {
 	return &Lists{Deps: d, waiting: chat.NewCards[waiting](d.Chat, waitingKind).Asking(),
-		stopped: chat.NewCards[stopped](d.Chat, stoppedKind).Asking(), busy: make(map[string]int), stops: make(map[uuid.UUID]time.Time)}
+		stopped: chat.NewCards[stopped](d.Chat, stoppedKind).Asking(), busy: make(map[string]int), stops: make(map[uuid.UUID]stop)}
 }
 
 // Feature describes the lists to the dispatcher.
@@ -118,7 +117,7 @@ func (l *Lists) update(ctx context.Context, wanted func(session uuid.UUID) bool)
 	}
 	for _, c := range l.stopped.List() {
 		if wanted(c.Content.Session) && !l.isBusy(c.Key) {
-			errs = append(errs, l.drawStopped(ctx, c.Key, 0, 0))
+			errs = append(errs, l.drawStopped(ctx, c.Key, 0, 0, 0))
 		}
 	}
 	return errors.Join(errs...)

@@ -192,6 +192,7 @@ func (l *Lists) decideWith(ctx context.Context, t chat.Tap, was waiting, e inbox
 		if word == i18n.ButtonAnswerWith {
 			said = p.Text(i18n.AnsweredWith, i18n.Args{"Name": r.Name})
 		}
+		said = chat.Lines(said, l.Chat.By(t.To, t.From))
 		defer l.waiting.Hold()()
 		rest, err := l.held(r, t.To)
 		if rest = slices.DeleteFunc(rest, func(o inbox.Entry) bool { return o.Key == e.Key }); len(rest) > 0 {

@@ -21,7 +21,7 @@ type Waiting struct {
 	entry   func(key string) (inbox.Entry, error)
 	order   talk.PromptOrder
 	looks   func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error)
-	discard func(ctx context.Context, e inbox.Entry) error
+	discard func(ctx context.Context, e inbox.Entry, by int64) error
 	again   func(ctx context.Context, session uuid.UUID) (shown bool, err error)
 }
 
@@ -40,7 +40,7 @@ func (v view) address() string { return chat.Address(page, v) }
 // for good, and reports that under it; chat.IsGone of its error: the prompt no longer waits. again
 // brings the agent's question below.
 func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order talk.PromptOrder,
-	looks func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error), discard func(ctx context.Context, e inbox.Entry) error,
+	looks func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error), discard func(ctx context.Context, e inbox.Entry, by int64) error,
 	again func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
 	return &Waiting{chat: c, entry: entry, order: order, looks: looks, discard: discard, again: again}
 }
@@ -107,11 +107,11 @@ func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Ent
 		if err != nil || reported {
 			return err
 		}
-		return w.chat.Post(ctx, card.Content{To: v.To, ReplyTo: v.Message, Text: w.chat.In(v.To).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name})})
+		return w.chat.Post(ctx, card.Content{To: v.To, ReplyTo: v.Message, Text: chat.Lines(w.chat.In(v.To).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), w.chat.By(v.To, v.By))})
 	case nextOption:
 		return w.order.ToFront(ctx, e.Session, e.Key)
 	case discardOption:
-		return w.discard(ctx, e)
+		return w.discard(ctx, e, v.By)
 	}
 	return nil
 }

@@ -185,7 +185,7 @@ func (o *Others) content(c conflict, details bool) card.Content {
 	}
 	if say.fork != "" {
 		offer(say.fork, p.Option(i18n.ButtonForkInstead, forkOption, ""))
-		options = append(options, p.Cancel(0))
+		options = append(options, p.Cancel())
 	}
 	return card.Content{To: c.resume.To, Session: r.ID, Options: chat.Rows(2, options...),
 		Text: chat.Lines(p.Text(say.head, stateArgs(p, r)), p.Bullets(chat.MaxListed, lines), p.Sentences(can...))}

@@ -18,7 +18,7 @@ import (
 // TestP8_KeptNewsSurviveDisk encodes and decodes a value of each kept type.
 func TestP8_KeptNewsSurviveDisk(t *testing.T) {
 	for _, n := range []News{Ready{}, Ended{Screen: "bye\n<b>", ByPerson: true}, Failed{Screen: "no"}, Lost{},
-		Stopped{Endings: []port.Ending{{How: port.Forced, Ended: true}}, Quiet: time.Hour, Together: true},
+		Stopped{Endings: []port.Ending{{How: port.Forced, Ended: true}}, Quiet: time.Hour, By: 7, Together: true},
 		Transferred{ByPerson: true}, Moved{}, Switched{ModeChange: port.ModeChange{Model: "Haiku"}, Waited: true},
 		OtherWriters{{Dir: "/a", Window: &port.Pane{Window: "@3"}}}, OtherWriters(nil)} {
 		require.True(t, IsKept(n), "%T", n)

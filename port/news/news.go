@@ -54,6 +54,7 @@ type Stopped struct {
 	Endings []port.Ending // the agent first; ended and spared processes
 	Stays   bool          // programs in its window that are not ccbot's stay open
 	Quiet   time.Duration // it was archived after this time without activity; 0: a person asked
+	By      int64         // that person in the chat; 0: at the desk, or unknown
 	// Together reports that the caller reports an ordinary end, together with other sessions.
 	Together bool
 }

@@ -171,7 +171,7 @@ var Ending = Change[sessions.End, Ended]{Verb: "archive", do: func(ctx context.C
 	if err != nil {
 		return did, offline.ChatError(s.english(), r, err)
 	}
-	receipt := sessions.ReceiptText(s.english(), r, what, waiting.Lines(s.prompts.inbox.Load, r))
+	receipt := sessions.ReceiptText(s.english(), r, what, "", waiting.Lines(s.prompts.inbox.Load, r))
 	return Ended{ID: r.ID, Name: r.Name, State: r.State, Receipt: offline.InTerminal(receipt.Text)}, nil
 }}
 
