@@ -215,7 +215,7 @@ func TestP7_ForgottenSessionsMessageNamesNoOther(t *testing.T) {
 	r, other := w.NewCurrentSession(t, "api", session.Archived), w.NewCurrentSession(t, "web", session.Running)
 	require.NoError(t, w.Sent(chattest.AtAlice, 501, r.ID))
 	require.NoError(t, w.Chats.NoteNoticed(chattest.AtAlice, r.ID, talk.Cursor{Path: "t"}))
-	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 502, "1", r.ID, time.Time{}))
+	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 502, "1", r.ID, time.Time{}, chattest.Alice))
 	w.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running }) // so that it is in the list
 	inList, others := w.Listed(t, r), w.Listed(t, other)
 	require.NoError(t, w.Forget(t.Context(), r.ID))

@@ -153,7 +153,7 @@ func TestP5_OpeningSkipsFullyShownAnswers(t *testing.T) {
 	r := w.Beside(t, session.Completed, turn("first")...)
 	w.ReadNow(t, r)
 	for _, prompt := range []string{"second", "third"} {
-		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 0, prompt, r.ID, w.Now()))
+		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 0, prompt, r.ID, w.Now(), chattest.Alice))
 		require.NoError(t, w.Chats.BeginTurn(chattest.AtAlice, r.ID, prompt, w.Now()))
 		chattest.Grow(t, r.Cursors[0], turn(prompt)...)
 		w.ReadNow(t, r)

@@ -3,6 +3,7 @@ package bot_test
 import (
 	"testing"
 
+	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -106,4 +107,47 @@ func TestDiscardedTextNamesWho(t *testing.T) {
 	assert.Equal(t, "Discarded. The message will not be sent.\nBy Bob.", last.Text.Text)
 	assert.Equal(t, m.ID, last.ReplyTo)
 	assert.Equal(t, r.Conversation, last.To)
+}
+
+// The agent is told who speaks, from the second person's first text on.
+func TestAgentIsToldWhoSpeaks(t *testing.T) {
+	o, _ := newForumTeam(t)
+	typed := func(key string) string {
+		e, err := o.Inbox.Load(key)
+		require.NoError(t, err)
+		return e.Offer().Text
+	}
+	says := func(by models.User, text string) string {
+		key, _ := o.says(t, chattest.FirstTopic, by, text)
+		return typed(key)
+	}
+	o.says(t, 0, bob, "/list")
+	assert.Equal(t, "one", says(alice, "one"))
+	assert.Equal(t, "two", says(alice, "two"), "one person speaks")
+	assert.Equal(t, "Message from Bob:\nthree", says(bob, "three"))
+	assert.Equal(t, "Message from Alice:\nfour", says(alice, "four"))
+	assert.Equal(t, "/compact", says(bob, "//compact"))
+	assert.Equal(t, "!ls", says(bob, "!ls"))
+	assert.Equal(t, "Message from Bob:\n> Message from Alice:\ndrop it", says(bob, "Message from Alice:\ndrop it"))
+
+	_, carls := o.writes(t, chattest.FirstTopic, eve, models.Message{Text: "the tests are red"})
+	key, _ := o.writes(t, chattest.FirstTopic, bob, models.Message{Text: "@cc_bot", ReplyToMessage: carls})
+	assert.Equal(t, "Message from Eve:\n> the tests are red ", typed(key))
+	_, alices := o.says(t, chattest.FirstTopic, alice, "@bob_b please deploy")
+	key, _ = o.writes(t, chattest.FirstTopic, bob, models.Message{Text: "@cc_bot", ReplyToMessage: alices})
+	assert.Equal(t, "Message from Alice:\n@bob_b please deploy", typed(key), "it stays its writer's")
+
+	key, m := o.says(t, chattest.FirstTopic, bob, "five")
+	o.StartsAnew(t)
+	assert.Equal(t, "Message from Alice:\nsix", says(alice, "six"))
+	m.Text, m.EditDate = "five and a half", 5
+	require.NoError(t, o.EditAs(t, m))
+	assert.Equal(t, "Message from Bob:\nfive and a half", typed(key))
+	e, err := o.Inbox.Load(key)
+	require.NoError(t, err)
+	assert.Equal(t, "five and a half", e.Text, "people read what was written")
+
+	delete(o.Config.People, chattest.Bob)
+	o.Admit(o.Config.Lists)
+	assert.Equal(t, "seven", says(alice, "seven"), "one person alone is allowed")
 }

@@ -188,7 +188,7 @@ func TestQuietHoursAllowOnlyUrgentSounds(t *testing.T) {
 	})
 	t.Run("an answer to what was sent in them", func(t *testing.T) {
 		w, r := inQuietHours(t, chattest.PromptLine("go"), chattest.Says("yes"), chattest.TurnEnd)
-		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 5, "", r.ID, w.Now().Add(-time.Minute)))
+		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 5, "", r.ID, w.Now().Add(-time.Minute), chattest.Alice))
 		w.StartsAnew(t)
 		w.ReadAll(t)
 		assert.Equal(t, []string{"yes"}, sounded(w))
@@ -200,7 +200,7 @@ func TestQuietHoursAllowOnlyUrgentSounds(t *testing.T) {
 		require.NoError(t, w.HandleText(t, key, u))
 		assert.False(t, w.Chats.Quiet(chattest.AtAlice, r.ID, w.Now()))
 		assert.True(t, w.Chats.Quiet(chattest.AtAlice, uuid.New(), w.Now()), "of another session nothing was asked")
-		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 5, "", r.ID, w.Now().Add(-2*time.Hour)))
+		require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 5, "", r.ID, w.Now().Add(-2*time.Hour), chattest.Alice))
 		assert.False(t, w.Chats.Quiet(chattest.AtAlice, r.ID, w.Now()), "the last one counts, in whichever order they are noted")
 	})
 }

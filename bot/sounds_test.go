@@ -214,7 +214,7 @@ func TestOccasionDecidesWhatSounds(t *testing.T) {
 		assert.Equal(t, when == "always" || when == "current", sounds(o, current), "%s, current, in quiet hours", o)
 		assert.Equal(t, when == "always", sounds(o, beside), "%s, of another session, in quiet hours", o)
 	}
-	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 0, "", current.ID, w.Now()))
+	require.NoError(t, w.Chats.NotePrompt(chattest.AtAlice, 0, "", current.ID, w.Now(), chattest.Alice))
 	assert.True(t, sounds(chat.TurnDone, current), "a person waits for this answer")
 	assert.False(t, sounds(chat.Reminder, current), "the question was left alone")
 	require.NoError(t, w.Chats.Set(chattest.Alice, func(s *conversation.Settings) { s.Quiet = nil }))

@@ -10,6 +10,7 @@ import (
 	"ccbot/internal/glyph"
 	"ccbot/internal/lazyregexp"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // Rows lays buttons out, a few per row.
@@ -57,8 +58,12 @@ func Tail(text string, letters int) string {
 	return text
 }
 
-// FirstLine is the first line of a text in which something can be seen.
+// FirstLine is the first line of a text in which something can be seen. The line that names the
+// writer of a prompt is no line of its own.
 func FirstLine(text string) string {
+	if who, said, ok := talk.CutSpeaker(text); ok {
+		return glyph.Visible(who) + ": " + FirstLine(said)
+	}
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(glyph.Visible(line)); !render.Plain(line).Blank() {
 			return line

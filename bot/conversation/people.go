@@ -2,8 +2,10 @@ package conversation
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/go-telegram/bot/models"
+	"github.com/google/uuid"
 
 	"ccbot/internal/address"
 )
@@ -31,6 +33,26 @@ func (b *Book) NoteName(chat int64, u *models.User) error {
 		}
 		f.People.Names[u.ID] = u.FirstName
 	})
+}
+
+// noteSpeaker stores who has written a prompt to a session. Two people are enough to know that
+// there are several.
+func (f *file) noteSpeaker(id uuid.UUID, by int64) {
+	if was := f.Speakers[id]; by != 0 && len(was) < 2 && !slices.Contains(was, by) {
+		f.Speakers[id] = append(slices.Clone(was), by)
+	}
+}
+
+// OthersSpeak reports whether another person than by has written a prompt to a session, anywhere.
+func (c *Store) OthersSpeak(id uuid.UUID, by int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.kept {
+		if slices.ContainsFunc(f.Speakers[id], func(one int64) bool { return one != by }) {
+			return true
+		}
+	}
+	return false
 }
 
 // NameOf returns the name of a person, as the private chat has it, or else a group; empty: no chat

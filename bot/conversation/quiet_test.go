@@ -62,16 +62,16 @@ func TestLatestPromptEndsQuiet(t *testing.T) {
 	now := time.Date(2026, 3, 5, 23, 0, 0, 0, time.Local)
 	require.NoError(t, c.Set(7, func(s *Settings) { s.Quiet = &Hours{From: 22 * 60, Until: 7 * 60} }))
 	early, late := now.Add(-2*time.Hour), now.Add(-time.Minute)
-	require.NoError(t, c.NotePrompt(topic, 0, "", one, late))
-	require.NoError(t, c.NotePrompt(topic, 0, "", two, early))
-	require.NoError(t, c.NotePrompt(chat, 0, "", one, early))
-	require.NoError(t, c.NotePrompt(chat, 0, "", two, late))
+	require.NoError(t, c.NotePrompt(topic, 0, "", one, late, 7))
+	require.NoError(t, c.NotePrompt(topic, 0, "", two, early, 7))
+	require.NoError(t, c.NotePrompt(chat, 0, "", one, early, 7))
+	require.NoError(t, c.NotePrompt(chat, 0, "", two, late, 7))
 	require.NoError(t, c.Rehome(topic, chat))
 	for session, quiet := range map[uuid.UUID]bool{one: false, two: false, three: true} {
 		assert.Equal(t, quiet, c.Quiet(chat, session, now))
 	}
 	require.NoError(t, c.Forget(one))
 	assert.True(t, c.Quiet(chat, one, now))
-	require.NoError(t, c.NotePrompt(chat, 0, "", three, late.Add(25*time.Hour)))
+	require.NoError(t, c.NotePrompt(chat, 0, "", three, late.Add(25*time.Hour), 7))
 	assert.True(t, c.Quiet(chat, two, now), "it is no longer kept")
 }

@@ -27,11 +27,12 @@ type Turn struct {
 // maxReplies bounds Turn.Prompts. The oldest excess ones were dropped, or wait after all others.
 const maxReplies = 100
 
-// NotePrompt stores that a person's message is a prompt of a session, and when it was sent. With a
-// key, the turn of that prompt is shown in full.
-func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID, sent time.Time) error {
+// NotePrompt stores that a person's message is a prompt of a session, whose it is, and when it was
+// sent. With a key, the turn of that prompt is shown in full.
+func (c *Store) NotePrompt(to address.Conversation, message int, key string, id uuid.UUID, sent time.Time, by int64) error {
 	return c.change(to, func(f *file) {
 		f.notePrompt(id, sent)
+		f.noteSpeaker(id, by)
 		if message > 0 {
 			f.Messages.note(message, id)
 		}

@@ -48,6 +48,8 @@ type file struct {
 	Settings Settings                  `json:"settings,omitzero"`
 	Bots     Bots                      `json:"bots,omitzero"`   // of a group
 	People   People                    `json:"people,omitzero"` // of a group
+	// Speakers has the people who have written prompts to each session here, at most two of them.
+	Speakers map[uuid.UUID][]int64 `json:"speakers,omitempty"`
 	// LastPrompted is the time of the last prompt from a person to each session, within the last day.
 	LastPrompted map[uuid.UUID]time.Time `json:"last_prompted,omitempty"`
 }
@@ -166,6 +168,7 @@ func (f *file) forget(id uuid.UUID) {
 	delete(f.Cursors, id)
 	delete(f.News, id)
 	delete(f.LastPrompted, id)
+	delete(f.Speakers, id)
 	if f.Settings.Sessions = maps.Clone(f.Settings.Sessions); f.Settings.Sessions != nil {
 		delete(f.Settings.Sessions, id)
 	}
@@ -197,6 +200,11 @@ func (c *Store) Rehome(from, to address.Conversation) error {
 		for id, turn := range old.Turns {
 			if _, known := f.Turns[id]; !known {
 				f.Turns[id] = turn
+			}
+		}
+		for id, all := range old.Speakers {
+			for _, one := range all {
+				f.noteSpeaker(id, one)
 			}
 		}
 		for id, sent := range old.LastPrompted {
@@ -264,6 +272,9 @@ func (f file) clone() file {
 	}
 	if f.Turns = maps.Clone(f.Turns); f.Turns == nil {
 		f.Turns = make(map[uuid.UUID]Turn)
+	}
+	if f.Speakers = maps.Clone(f.Speakers); f.Speakers == nil {
+		f.Speakers = make(map[uuid.UUID][]int64)
 	}
 	if f.LastPrompted = maps.Clone(f.LastPrompted); f.LastPrompted == nil {
 		f.LastPrompted = make(map[uuid.UUID]time.Time)

@@ -57,7 +57,8 @@ type Entry struct {
 	Cancelled            bool                 `json:"cancelled,omitempty"` // a person has taken it back, which its machine does not know yet
 	By                   int64                `json:"by,omitempty"`        // who asked for it, if it has no Update; 0: a person at the desk, or a plan with a file of its own
 	Refers               bool                 `json:"refers,omitempty"`    // the message of Update sends the one that it answers
-	Text                 string               `json:"text,omitempty"`      // the normalized prompt
+	Speaker              string               `json:"speaker,omitempty"`   // the name of its writer, of which its agent is told; empty: one person speaks there
+	Text                 string               `json:"text,omitempty"`      // the normalized prompt, as its writer has it
 	Class                talk.PromptClass     `json:"class,omitempty"`     // how its receipt is proven
 	Typing               *talk.Mark           `json:"typing,omitempty"`
 	Repeated             bool                 `json:"repeated,omitempty"` // pasted a second time, because the first paste was missing
@@ -131,6 +132,10 @@ func validKey(key string) bool {
 	id, err := uuid.Parse(text)
 	return err == nil && id.String() == text
 }
+
+// Typed returns the prompt as it is typed: with a line above it that names its writer, if several
+// people speak to the agent.
+func (e Entry) Typed() string { return talk.Spoken(e.Speaker, e.Text, e.Class) }
 
 // inOrder sorts updates by id, then prompts by time.
 func inOrder(a, b Entry) int {

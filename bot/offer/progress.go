@@ -49,7 +49,13 @@ func (o Prompts) show(e inbox.Entry, n news.Progress) error {
 	}
 	o.Entries.Show(e.Key, func(e *inbox.Entry) {
 		e.State, e.Session, e.Reported, e.Typing = inbox.State(n.State), n.Session, slices.Clone(n.Waits), n.Mark
-		e.Text, e.Class, e.Repeated = n.Text, n.Class, n.Repeated
+		if n.Text != e.Typed() || n.Class != e.Class { // a later edit
+			_, text, spoken := talk.CutSpeaker(n.Text)
+			if e.Text = n.Text; spoken && e.Speaker != "" {
+				e.Text = text
+			}
+		}
+		e.Class, e.Repeated = n.Class, n.Repeated
 	})
 	return nil
 }

@@ -104,12 +104,19 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 	return nil
 }
 
-// fit makes a prompt one for a session: it brings the files to a session that is not yet its own.
+// fit makes a prompt one for a session that is not yet its own: it brings the files there, and notes
+// whether its agent is told who speaks.
 // The error is the refusal of a text that the session's agent does not take.
 func fit(ctx context.Context, p *Prompts, e *inbox.Entry, r port.Session) error {
 	if e.Session != r.ID {
 		if err := p.bringFiles(ctx, e, r); err != nil {
 			return err
+		}
+		if who := p.speaker(*e, r); who != e.Speaker {
+			e.Speaker = who
+			if err := p.Entries.Change(e.Key, func(now *inbox.Entry) error { now.Speaker = who; return nil }); err != nil {
+				return err
+			}
 		}
 	}
 	return refusal.Unable(r.Can, e.Text, e.Class)

@@ -83,7 +83,7 @@ func (p *Prompts) reword(ctx context.Context, e inbox.Entry, m *models.Message, 
 	class talk.PromptClass) error {
 	raw, err := json.Marshal(models.Update{Message: m})
 	if err == nil && e.State != inbox.Asked {
-		err = p.Queue.Reword(ctx, e.Session, e.Key, typed, class)
+		err = p.Queue.Reword(ctx, e.Session, e.Key, talk.Spoken(e.Speaker, typed, class), class)
 	}
 	if err != nil {
 		return err

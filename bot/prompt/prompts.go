@@ -176,6 +176,7 @@ func (p *Prompts) takeFor(ctx context.Context, in chat.Incoming, r port.Session,
 	e.Refers = in.Refers
 	e.Session, e.Conversation, e.MessageID, e.Sent = r.ID, in.To, in.MessageID, in.Sent.UTC()
 	e.State, e.Text, e.Class, e.Files, e.Folder, e.Spoken = inbox.Accepted, typed, class, got.names, got.folder, got.spoken
+	e.Speaker = p.speaker(e, r)
 	p.Chat.React(ctx, in.To, in.MessageID, chat.ReactionStored)
 	if r.ID != uuid.Nil {
 		_, reply, _ := p.book.Answered(in.Message)
@@ -403,7 +404,11 @@ func (p *Prompts) noteTarget(e inbox.Entry, r port.Session, reply bool) {
 	if e.ThreadID != 0 || !reply && p.book.IsCurrent(e.Conversation, r) {
 		key = ""
 	}
-	err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID, sentOf(e))
+	by := int64(0)
+	if m := messageOf(e); m != nil {
+		by = m.From.ID
+	}
+	err := p.book.NotePrompt(e.Conversation, e.MessageID, key, r.ID, sentOf(e), by)
 	if parts, unread := quotation.Parts(e.Update, e.Rest, e.Refers); unread == nil {
 		for _, u := range parts[1:] {
 			_, message := p.book.Inside(u.Message)
@@ -413,6 +418,15 @@ func (p *Prompts) noteTarget(e inbox.Entry, r port.Session, reply bool) {
 	if err != nil {
 		p.Chat.Log.Warn("message_not_noted", logkey.ChatID, e.ChatID, logkey.Error, err)
 	}
+}
+
+// speaker returns the name of a prompt's writer, if another person has written to its session too.
+func (p *Prompts) speaker(e inbox.Entry, r port.Session) string {
+	m := messageOf(e)
+	if m == nil || r.ID == uuid.Nil || !p.book.Several() || !p.book.OthersSpeak(r.ID, m.From.ID) {
+		return ""
+	}
+	return quotation.Speaker(m.From)
 }
 
 // ErrBlank is returned if nothing of a text can be typed.

@@ -36,8 +36,14 @@ func By(m *models.Message) string {
 	if text == "" || Source(m) != "" {
 		return text
 	}
-	return Of("Message from "+nameOf(m.From.FirstName, m.From.LastName), text)
+	return Of(strings.TrimSuffix(talk.SpeakerLine(nameOf(m.From.FirstName, m.From.LastName)), ":"), text)
 }
+
+// Speaker returns the name of a person as an agent gets it above what that person writes.
+func Speaker(u *models.User) string { return chat.Head(nameOf(u.FirstName, u.LastName), maxSpeaker) }
+
+// maxSpeaker is the maximum length of that name, in letters.
+const maxSpeaker = 32
 
 // Parts returns the updates of an inbox entry: the messages of an album, the parts of a cut text,
 // or a message; refers: the one that it refers to. It returns an error if one cannot be read, or has

@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/port"
+	"ccbot/port/talk"
 )
 
 // stopped is the payload of a list of texts that a stop took back.
@@ -61,6 +62,9 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 	}
 	c.Payload.At, c.Payload.By = l.Chat.Now(), l.StoppedBy(r.ID)
 	c.Content.WaitsSince = time.Now().UTC() // by the clock of the inbox
+	if _, said, ok := talk.CutSpeaker(work); ok {
+		work = said
+	}
 	if work != "" {
 		c.Payload.Work = chat.Head(firstLine(work), shownChars)
 	}
