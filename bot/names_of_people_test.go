@@ -151,3 +151,34 @@ func TestAgentIsToldWhoSpeaks(t *testing.T) {
 	o.Admit(o.Config.Lists)
 	assert.Equal(t, "seven", says(alice, "seven"), "one person alone is allowed")
 }
+
+// What a person has done to a session from elsewhere is told where the others read it.
+func TestOutcomeIsToldWhereSessionIsShown(t *testing.T) {
+	o, r := newForumTeam(t)
+	o.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return false, nil }
+	there := func() (all []string) {
+		for _, m := range o.Telegram.ShownOnce() {
+			if m.To == r.Conversation {
+				all = append(all, m.Text.Text)
+			}
+		}
+		return all
+	}
+	private := team{o.World, models.Chat{ID: chattest.Bob, Type: models.ChatTypePrivate}}
+	private.says(t, 0, bob, "/stop api")
+	o.Work(t)
+	assert.Equal(t, "api is interrupted. Tell it what to do instead.", o.Telegram.Last(t).Text.Text, "nobody else reads there")
+	assert.Equal(t, "api is interrupted. Tell it what to do instead.\nBy Bob.", there()[len(there())-1])
+	require.NoError(t, o.Chats.NoteMessage(address.Conversation{ChatID: chattest.Bob}, 5, r.ID))
+	answer := &models.Message{ID: 5, From: &models.User{ID: 99, IsBot: true, Username: "cc_bot"}}
+	private.writes(t, 0, bob, models.Message{Text: "/rename shop", ReplyToMessage: answer})
+	o.Work(t)
+	assert.Equal(t, "The session is now called shop.\nBy Bob.", there()[len(there())-1])
+
+	delete(o.Config.People, chattest.Alice)
+	o.Admit(o.Config.Lists)
+	told := len(there())
+	private.says(t, 0, bob, "/stop shop")
+	o.Work(t)
+	assert.Len(t, there(), told, "one person alone is allowed")
+}

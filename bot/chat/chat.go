@@ -134,6 +134,17 @@ func (c *Chat) By(to outbox.Conversation, by int64) render.Text {
 	return c.In(to).Text(i18n.ByPerson, i18n.Args{"Person": who})
 }
 
+// TellShown says where a session is shown, for the others who read there, what a person has done to
+// it in another place.
+func (c *Chat) TellShown(ctx context.Context, from outbox.Conversation, r port.Session, by int64, word i18n.Key, said i18n.Args) error {
+	at := r.Conversation
+	who := c.By(at, by)
+	if at == from || who.Blank() {
+		return nil
+	}
+	return c.Post(ctx, card.Content{To: at, Session: r.ID, Text: Lines(c.In(at).Text(word, said), who)})
+}
+
 // LinkTo returns the address of a message in a supergroup, or of a topic if message is 0; otherwise
 // it is empty.
 func (c *Chat) LinkTo(at outbox.Conversation, message int) string {

@@ -187,5 +187,9 @@ func (s *Schedules) act(ctx context.Context, visit chat.Visit, what string) (cha
 	if refusal.Is(err, refusal.NotFound) {
 		return chat.Answer{}, "", nil
 	}
+	if r := s.session(of); err == nil {
+		said := i18n.Args{"Name": r.Name, "Time": words{s.chat.In(r.Conversation)}.when(of)}
+		err = s.chat.TellShown(ctx, visit.To, r, visit.By, i18n.ScheduleRemoved, said)
+	}
 	return chat.Answer{}, view{Schedule: v.Schedule, Removed: &of, By: visit.By}.address(), err
 }

@@ -357,6 +357,9 @@ func (s *Sessions) Stop(ctx context.Context, in chat.Incoming, r port.Session) e
 	var said []render.Text
 	if stop.Turn {
 		said = append(said, p.Text(i18n.StopDone, i18n.Args{"Name": r.Name}))
+		if err := s.chat.TellShown(ctx, in.To, r, in.From, i18n.StopDone, i18n.Args{"Name": r.Name}); err != nil {
+			return err
+		}
 	}
 	if goesOn != "" {
 		said = append(said, p.Text(i18n.StopGoesOn, i18n.Args{"Name": r.Name, "What": goesOn}))

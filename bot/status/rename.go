@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/logkey"
 	"ccbot/port"
 )
 
@@ -122,7 +123,11 @@ func (n *renames) rename(ctx context.Context, in chat.Incoming, r port.Session, 
 		return p.Failure(r, err).Text
 	}
 	r, _ = n.chat.Book.Records.Get(r.ID) // a number may have been added
-	return chat.Lines(p.Text(i18n.Renamed, i18n.Args{"Name": r.Name}), n.chat.By(in.To, in.From))
+	said := i18n.Args{"Name": r.Name}
+	if err := n.chat.TellShown(ctx, in.To, r, in.From, i18n.Renamed, said); err != nil {
+		n.chat.Log.Warn("rename_not_told", logkey.SessionID, r.ID.String(), logkey.Error, err)
+	}
+	return chat.Lines(p.Text(i18n.Renamed, said), n.chat.By(in.To, in.From))
 }
 
 // end takes back the questions that no text has answered.

@@ -107,6 +107,9 @@ func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Ent
 		if err != nil || reported {
 			return err
 		}
+		if err := w.chat.TellShown(ctx, v.To, r, v.By, i18n.TurnInterrupted, i18n.Args{"Name": r.Name}); err != nil {
+			return err
+		}
 		return w.chat.Post(ctx, card.Content{To: v.To, ReplyTo: v.Message, Text: chat.Lines(w.chat.In(v.To).Text(i18n.TurnInterrupted, i18n.Args{"Name": r.Name}), w.chat.By(v.To, v.By))})
 	case nextOption:
 		return w.order.ToFront(ctx, e.Session, e.Key)
