@@ -81,7 +81,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 func rules(t *testing.T) []string {
 	t.Helper()
 	all := []string{string(session.BroughtBack), "resume.seen", "resume.followed", "recovery.tidy_transfer", "stopped.archived", "stopped.completed", "stopped.cleanup_failed",
-		"stop.you", "stop.other", "ended.signal", "ended.status"}
+		"stop.you", "stop.other", "stop.by", "ended.signal", "ended.status"}
 	for _, rule := range append(chattest.Consts(t, "../lifecycle", "rule"), chattest.Consts(t, "../lifecycle", "Rule")...) {
 		if rule != "stopped" && !strings.HasPrefix(rule, "resume.") {
 			all = append(all, rule)

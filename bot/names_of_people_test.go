@@ -90,7 +90,7 @@ func TestOutcomesNameWhoActed(t *testing.T) {
 func TestDiscardedTextNamesWho(t *testing.T) {
 	o, r := newForumTeam(t)
 	o.says(t, chattest.FirstTopic, bob, "/list")
-	key, m := o.says(t, chattest.FirstTopic, alice, "drop the table")
+	key, _ := o.says(t, chattest.FirstTopic, alice, "drop the table")
 	e, err := o.Inbox.Load(key)
 	require.NoError(t, err)
 	sent := len(o.Telegram.Sent)
@@ -98,8 +98,8 @@ func TestDiscardedTextNamesWho(t *testing.T) {
 	o.Work(t)
 	assert.Len(t, o.Telegram.Sent, sent, "her own text")
 
-	key, m = o.says(t, chattest.FirstTopic, alice, "drop the table")
-	e, err = o.Inbox.Load(key)
+	again, m := o.says(t, chattest.FirstTopic, alice, "drop the table")
+	e, err = o.Inbox.Load(again)
 	require.NoError(t, err)
 	require.NoError(t, o.Prompts.Discard(t.Context(), e, chattest.Bob))
 	o.Work(t)
@@ -181,4 +181,15 @@ func TestOutcomeIsToldWhereSessionIsShown(t *testing.T) {
 	private.says(t, 0, bob, "/stop shop")
 	o.Work(t)
 	assert.Len(t, there(), told, "one person alone is allowed")
+}
+
+// Who has ended a session stays known in /why, which the others of a group read too.
+func TestWhyNamesPeopleInGroup(t *testing.T) {
+	o, r := newForumTeam(t)
+	o.says(t, 0, bob, "/list")
+	o.Records.Change(r.ID, func(r *session.Record) {
+		r.History = []session.Change{{From: session.Running, To: session.Stopping, Rule: "stop", By: chattest.Bob}}
+	})
+	o.says(t, chattest.FirstTopic, bob, "/why")
+	assert.Contains(t, o.Telegram.Last(t).Text.Text, "Bob ended it.", "others read it too")
 }

@@ -277,7 +277,7 @@ func (b *Budget) tap(ctx context.Context, t chat.Tap, was notice) (chat.Answer, 
 	n, w := c.Payload, b.chat.In(c.Content.To)
 	n.Added = was.Had + step
 	look := c.Content
-	look.Text, look.Options = chat.Lines(look.Text, w.Text(i18n.BudgetRaised, i18n.Args{"Cost": w.Dollars(step, 0)})), nil
+	look.Text, look.Options = chat.Lines(look.Text, w.Text(i18n.BudgetRaised, i18n.Args{"Cost": w.Dollars(step, 0)}), b.chat.By(c.Content.To, t.From)), nil
 	return chat.Answer{}, b.cards.Show(ctx, t.Card.Key, look, n) // without buttons, and open: it has what was added
 }
 

@@ -70,7 +70,7 @@ type about struct {
 }
 
 // HistoryText returns the sentences about a session's history, oldest first, for their reader.
-type HistoryText func(p chat.Phrases, history []port.Change, reader int64) []string
+type HistoryText func(p chat.Phrases, history []port.Change, reader int64, who func(by int64) string) []string
 
 // New returns the features of a chat. entry reads the inbox. resume resumes a session, and reports
 // whether it is back.
@@ -212,6 +212,7 @@ const (
 func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64, r port.Session) render.Text {
 	n, w := s.inspect(ctx, r), words{s.chat.In(to)}
 	history, _ := s.chat.Book.Records.History(ctx, r.ID) // without it the rest is still worth telling
+	who := func(by int64) string { return s.chat.Who(to, by) }
 	var shared, queue render.Text
 	if r.State.Live() {
 		shared = s.chat.SharedText(to, r)
@@ -230,10 +231,10 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 		queue = render.Join(render.Plain(title+"\n"), render.Quote(w.First(shownQueued, waits, "\n")))
 	}
 	if n.unknown {
-		return chat.Paragraphs(w.head(r, n, shared), render.Plain(w.Unreachable(r.Machine)), queue, w.events(r, s.reported(w.Phrases, history, reader)))
+		return chat.Paragraphs(w.head(r, n, shared), render.Plain(w.Unreachable(r.Machine)), queue, w.events(r, s.reported(w.Phrases, history, reader, who)))
 	}
 	return chat.Paragraphs(w.head(r, n, shared), w.agent(r.Mode, n), w.tasks(n.Tasks), w.git(n.Git, n.changes), w.writers(n),
-		queue, w.events(r, s.reported(w.Phrases, history, reader)))
+		queue, w.events(r, s.reported(w.Phrases, history, reader, who)))
 }
 
 // words builds the texts about a session.

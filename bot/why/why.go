@@ -80,7 +80,7 @@ func (w *why) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	if crash := w.Crash(p, r); r.Resumable && !crash.Blank() { // the state alone does not show a crash
 		text = append([]render.Text{crash}, text...)
 	}
-	said := Sentences(p, history, v.By)
+	said := Sentences(p, history, v.By, func(by int64) string { return w.Chat.Who(v.To, by) })
 	if left := len(said) - shownChanges; left > 0 {
 		text, said = append(text, render.Plain("…")), said[left:]
 	}
@@ -142,14 +142,14 @@ func (w *why) do(_ context.Context, v chat.Visit, what string) (chat.Answer, str
 }
 
 // Sentences returns a history in sentences, each with its time: the notes before and after one
-// event are one sentence.
-func Sentences(p chat.Phrases, history []port.Change, reader int64) (all []string) {
+// event are one sentence. who names a person for a place that others read too.
+func Sentences(p chat.Phrases, history []port.Change, reader int64, who func(by int64) string) (all []string) {
 	last := ""
 	for i, c := range history {
 		if i > 0 && c.Rule == "ended" && history[i-1].Rule == c.Rule && history[i-1].To == c.From {
 			continue // the change before it has the reason
 		}
-		if text := sentence(p.Words, c, reader); text != "" && text != last {
+		if text := sentence(p.Words, c, reader, who(c.By)); text != "" && text != last {
 			all, last = append(all, p.Moment(c.At)+" "+text), text
 		}
 	}
@@ -157,10 +157,14 @@ func Sentences(p chat.Phrases, history []port.Change, reader int64) (all []strin
 }
 
 // sentence is the sentence about a change. A mere note by an unknown rule has none.
-func sentence(words i18n.Words, c port.Change, reader int64) string {
+func sentence(words i18n.Words, c port.Change, reader int64, who string) string {
 	rule, state := string(c.Rule), string(c.To)
 	switch rule {
-	case "stop", "ended":
+	case "stop":
+		if rule += howEnded(c, reader); who != "" {
+			rule = "stop.by"
+		}
+	case "ended":
 		rule += howEnded(c, reader)
 	case "stopped":
 		rule += "." + state
@@ -177,7 +181,7 @@ func sentence(words i18n.Words, c port.Change, reader int64) string {
 		}
 	}
 	key := i18n.ChangeKey.Of(rule)
-	switch text := words.Say(key, i18n.Args{"Signal": c.Signal, "Status": c.Status}); {
+	switch text := words.Say(key, i18n.Args{"Signal": c.Signal, "Status": c.Status, "Person": who}); {
 	case text != string(key):
 		return text
 	case c.From != c.To: // a record may be of a later program
