@@ -114,7 +114,7 @@ func (a *Requests) content(s State) card.Content {
 	}
 	isOpen, session := s.Stage == StageOpen, port.Session{ID: s.Request.Session, Conversation: s.Conversation}
 	l := card.Content{To: s.Conversation, Session: session.ID, Text: v.Text, Options: v.Options, Renew: isOpen,
-		Means: s.Request.Ask.Digest(), // a second tick counts before the first one is drawn
+		Means:  s.Request.Ask.Digest(), // a second tick counts before the first one is drawn
 		Sounds: isOpen && !s.AllShown && a.Chat.Sounds(chat.AgentAsks, session)}
 	if isOpen {
 		l.Needs, l.WaitsSince = card.Answer, s.Request.RequestedAt
