@@ -162,7 +162,8 @@ type follower struct {
 	ended    atomic.Bool       // the server has
 
 	mu    sync.Mutex
-	shown uuid.UUID // the conversation that was joined
+	shown uuid.UUID // the conversation that is joined; zero while it is not known
+	found uuid.UUID // what a look has found meanwhile
 	moved bool      // the terminal has shown another one since joined began
 	leave func()    // ends its connection
 }
@@ -180,6 +181,10 @@ func (f *follower) recheck(ctx context.Context) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err == nil && f.shown == uuid.Nil {
+		f.found = found.SessionID
+		return
+	}
 	if err != nil || found.SessionID != f.shown {
 		f.moved = true
 		f.leave()
@@ -215,7 +220,7 @@ func (f *follower) joined(ctx context.Context) error {
 	}
 	defer c.Close()
 	f.mu.Lock()
-	f.moved = false
+	f.shown, f.found, f.moved = uuid.Nil, uuid.Nil, false
 	f.mu.Unlock()
 	t, err := c.Shown(joining, f.Title, f.pid)
 	if err != nil {
@@ -225,6 +230,7 @@ func (f *follower) joined(ctx context.Context) error {
 	defer end()
 	f.mu.Lock()
 	f.shown, f.leave = t.ID, end
+	f.moved = f.moved || f.found != uuid.Nil && f.found != t.ID
 	f.mu.Unlock()
 	if t, err = c.Join(joining, t); err != nil {
 		return err
