@@ -427,10 +427,14 @@ func (w *world) hear(after int, text string) botapi.Message {
 }
 
 // tap taps the button with that word under a message, again if the message was drawn again in
-// between.
+// between, or brought below.
 func (w *world) tap(m botapi.Message, label string) {
 	w.t.Helper()
 	b, ok := m.Find(label)
+	if now, below := w.below(m, label); !ok && below {
+		m = now
+		b, ok = m.Find(label)
+	}
 	require.True(w.t, ok, "message %q has no button %q", m.Text, label)
 	answer, err := w.person.Tap(w.chat(), m.ID, b.Data)
 	if errors.Is(err, botapi.ErrNoButton) || isStale(answer) {
@@ -462,11 +466,26 @@ const drawTimeout = 5 * time.Second
 func (w *world) drawnAgain(id int, label, data string) (m botapi.Message, drawn bool) {
 	for end := time.Now().Add(drawTimeout); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		m = w.present(id)
-		if b, there := m.Find(label); !there || b.Data != data {
-			return m, there
+		b, there := m.Find(label)
+		if !there {
+			return w.below(m, label)
+		}
+		if b.Data != data {
+			return m, true
 		}
 	}
 	return m, false
+}
+
+// below returns the message in which a request was brought below a text that came later.
+func (w *world) below(old botapi.Message, label string) (m botapi.Message, found bool) {
+	title, _, _ := strings.Cut(old.Text, "\n")
+	for _, one := range w.api.Messages(old.Chat.ID) {
+		if _, there := one.Find(label); there && one.FromBot && one.ID > old.ID && strings.HasPrefix(one.Text, title) {
+			m, found = one, true
+		}
+	}
+	return m, found
 }
 
 // staleAnswers are the answers to a tap on an outdated button, in all languages.
