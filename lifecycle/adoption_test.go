@@ -444,6 +444,26 @@ func TestP1_ConversationInBackgroundIsFound(t *testing.T) {
 	}
 }
 
+// Claude Code makes the transcript of a job at its first prompt. Without one the conversation is where it was.
+func TestP5_NothingWasSaidInTheBackground(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, h := w.adopted()
+		w.write(r, userLine("before"))
+		w.write(r, fmt.Sprintf(`{"type":"continued-in","timestamp":%q,"continuedInSessionId":%q}`, time.Now().UTC().Format(time.RFC3339Nano), uuid.New()))
+		was := w.get(r.ID)
+		cursor, _ := was.Cursor()
+		w.write(r, fmt.Sprintf(`{"type":"assistant","timestamp":%q,"message":{"id":"m","content":[{"type":"text","text":"not shown yet"}]}}`, time.Now().UTC().Format(time.RFC3339Nano)))
+		w.tmux.quit(h)
+		w.pass(time.Second)
+		require.NotEqual(t, r.AgentSessionID, w.get(r.ID).AgentSessionID)
+		back, err := w.restoreIt(r.ID)
+		require.NoError(t, err)
+		assert.Equal(t, r.AgentSessionID, back.AgentSessionID)
+		now, _ := back.Cursor()
+		assert.Equal(t, cursor, now, "what the chat lacks is still to be shown")
+	})
+}
+
 // An earlier move into the background says nothing of the end of an agent that a person started later.
 func TestEarlierMoveIsForgotten(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {

@@ -43,6 +43,7 @@ func (w *closing) conclude(ctx context.Context) error {
 		}
 		return w.failed(ctx, "the agent ended before it was ready", w.term.Screen.Text)
 	}
+	seen := w.endSeen() // before: what begins in the background from now on is no leftover
 	w.noteElsewhere()
 	if w.r.Attach == "" {
 		w.noteInterruption(ctx)
@@ -59,7 +60,7 @@ func (w *closing) conclude(ctx context.Context) error {
 	case why.Status != 0:
 		why.Why += fmt.Sprintf(", with exit status %d", why.Status)
 	}
-	if err := w.intend(session.Completed, why, w.endSeen()); err != nil {
+	if err := w.intend(session.Completed, why, seen); err != nil {
 		return err
 	}
 	w.at("end-recorded")

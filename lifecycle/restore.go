@@ -23,6 +23,9 @@ const askFirst = port.Damaged("")
 // mend checks the end of the transcript, which a crash of the machine may have damaged. If a person
 // has decided so, the session continues with a repaired copy, a conversation with a new id.
 func (w *opening) mend(how port.Damaged) error {
+	if err := w.comeBack(); err != nil {
+		return err
+	}
 	health, err := w.agent().Keeper.Check(w.r.AgentSessionID)
 	gone := errors.Is(err, fs.ErrNotExist)
 	empty := errors.Is(err, coding.ErrNothingLeft) || gone && w.r.TranscriptEnd > 0
@@ -42,6 +45,20 @@ func (w *opening) mend(how port.Damaged) error {
 		return nil
 	}
 	return w.resumeCopy(health)
+}
+
+// comeBack returns to the conversation that went on in the agent's background, if nothing was said
+// there: then the agent has made no transcript, and nothing to resume.
+func (w *opening) comeBack() error {
+	if w.r.Attach == "" || len(w.r.EarlierSessionIDs) == 0 {
+		return nil
+	}
+	if _, err := w.agent().Transcripts.Find(w.r.AgentSessionID); !errors.Is(err, fs.ErrNotExist) {
+		return nil //nolint:nilerr // what cannot be read is checked next
+	}
+	w.followTo(w.r.EarlierSessionIDs[len(w.r.EarlierSessionIDs)-1])
+	w.r.TranscriptEnd = w.Observer.TranscriptSize(*w.r) // nobody has written it since
+	return w.save()
 }
 
 // beginNewConversation sets a new conversation id, because an agent may neither resume
@@ -118,6 +135,9 @@ func (w *opening) restore(ctx context.Context) error {
 // the session's end is history. Text that the chat lacks from before the session's end stays (P5).
 func (w *opening) skipHistory() error {
 	c, ok := w.r.Cursor()
+	if ok && c.Path != w.Observer.TranscriptPath(*w.r) {
+		return nil // of the conversation before: what the chat lacks of it is still to be shown
+	}
 	if !ok || w.agent().Replies.Unsaid(c, w.r.TranscriptEnd) {
 		return nil
 	}

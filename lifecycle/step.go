@@ -229,7 +229,9 @@ func (w *work) live(ctx context.Context, d Decision, launch tmux.Pane) error {
 func (w *work) askedForBypass() bool {
 	l := w.r.Launch
 	return l != nil && w.agent().Starter.Bypasses(*l, "") &&
-		!slices.ContainsFunc(l.Flags, func(f string) bool { return strings.HasSuffix(f, string(port.ModeAuto)) })
+		!slices.ContainsFunc(l.Flags, func(f string) bool {
+			return f == string(port.ModeAuto) || strings.HasSuffix(f, "="+string(port.ModeAuto))
+		})
 }
 
 // ready makes the session usable: prompts are typed from then on. An agent that tmux has started in

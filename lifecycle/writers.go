@@ -70,7 +70,8 @@ func (w *writers) notice(ctx context.Context) error {
 			return w.save()
 		}
 	}
-	if w.r.Attach != "" || len(fresh) > 0 && w.reportedElsewhere(fresh) { // the news of the end has said where it goes on
+	isJob := w.r.Attach != "" && len(w.r.SecondWriters) == 0 // the news of the end has said where it goes on
+	if isJob || len(fresh) > 0 && w.reportedElsewhere(fresh) {
 		return w.noteSecondWriters(fresh)
 	}
 	var who OtherWriters

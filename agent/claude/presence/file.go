@@ -171,8 +171,11 @@ func parse(data []byte) (File, error) {
 		f.Dir = filepath.Clean(dir)
 	}
 	f = WaitsFor(f, raw.text("waitingFor"))
-	if job := raw.text("parkedJobId"); isJob.MatchString(job) {
+	switch job := raw.text("parkedJobId"); {
+	case isJob.MatchString(job):
 		f.Attach = Attach + job
+	case job != "":
+		f.Attach = "claude agents" // a job with an id of another form is in that list
 	}
 	id := raw.text("sessionId")
 	var err error

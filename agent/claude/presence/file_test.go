@@ -42,6 +42,8 @@ func TestParse(t *testing.T) {
 	least := File{PID: 4711, SessionID: full.SessionID}
 
 	parked := File{PID: 4711, SessionID: full.SessionID, Status: Idle, Attach: "claude attach 1a5ea56d"}
+	listed := parked
+	listed.Attach = "claude agents"
 	idle := `{"pid":4711,"sessionId":"` + sessionID + `","kind":"interactive","status":"idle"`
 
 	tests := []struct {
@@ -56,7 +58,7 @@ func TestParse(t *testing.T) {
 		{name: "other shapes are passed over", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":{"is":"idle"},"procStart":"Mon Jan 2","updatedAt":-1,"cwd":"w","kind":7}`, want: least},
 		{name: "unknown status", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":"dreaming"}`, want: File{PID: 4711, SessionID: full.SessionID, Status: "dreaming"}},
 		{name: "its conversation is in the background", data: idle + `,"parkedJobId":"1a5ea56d"}`, want: parked},
-		{name: "the name of a job is no command", data: idle + `,"parkedJobId":"1a5ea56d; rm"}`, want: File{PID: 4711, SessionID: full.SessionID, Status: Idle}},
+		{name: "the name of a job is no command", data: idle + `,"parkedJobId":"1a5ea56d; rm"}`, want: listed},
 		{name: "no session", data: `{"pid":4711}`, err: "not a UUID"},
 		{name: "session is no id", data: `{"pid":4711,"sessionId":"{` + sessionID + `}"}`, err: "not a UUID"},
 		{name: "nil session", data: `{"pid":4711,"sessionId":"` + uuid.Nil.String() + `"}`, err: "not a UUID"},

@@ -75,7 +75,9 @@ func (w *waiting) note(ctx context.Context, e Event) {
 // late returns the patch of a call that had begun before the conversation was joined. The server repeats the requests to
 // each connection that asks it, and note has each of them once.
 func (w *waiting) late(ctx context.Context, call string) string {
-	patches, err := w.conn.begun(ctx, w.thread)
+	within, done := context.WithTimeout(ctx, readTimeout)
+	defer done()
+	patches, err := w.conn.begun(within, w.thread)
 	if err != nil {
 		w.log.Warn("permission_ask_failed", logkey.Error, err)
 	}

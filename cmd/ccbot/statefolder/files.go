@@ -8,11 +8,11 @@ import (
 	"strings"
 	"syscall"
 
-	"ccbot/internal/control"
-	"ccbot/internal/hookwire"
-
 	"github.com/joho/godotenv"
 	"golang.org/x/sys/unix"
+
+	"ccbot/internal/control"
+	"ccbot/internal/hookwire"
 )
 
 // subfolders are the folders that ccbot makes in its folder.
