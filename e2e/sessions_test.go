@@ -169,7 +169,7 @@ func TestTwoPeople(t *testing.T) {
 	assert.Zero(t, w.heard("for the second"))
 	asked := w.hear(w.say("/kill work"), "End work")
 	w.tap(asked, "Kill")
-	w.hear(asked.ID, "work is archived")
+	botapitest.Wait(t, w.api, 2002, func(m botapi.Message) bool { return m.FromBot && strings.Contains(m.Text, "archived work.") })
 	w.stop()
 }
 

@@ -81,6 +81,9 @@ const longest = time.Hour
 //	anything else      a friendly answer that quotes it
 func Decide(prompt string) []Step {
 	prompt = strings.TrimSpace(prompt)
+	if line, text, more := strings.Cut(prompt, "\n"); more && strings.HasPrefix(line, "Message from ") && strings.HasSuffix(line, ":") {
+		prompt = strings.TrimSpace(text) // ccbot names the writer where several people write
+	}
 	if steps := story(prompt); steps != nil {
 		return steps
 	}
