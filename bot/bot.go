@@ -155,6 +155,7 @@ func New(c Config, d Deps) *Bot {
 	b.OnShown = func(r port.Session) error {
 		return b.notifyAll("shown", func(f chat.Feature) bool { return f.OnShown != nil }, func(f chat.Feature) error { f.OnShown(r); return nil })
 	}
+	b.Refuses = d.Sender.Refuses
 	b.OnLeft = func(ctx context.Context, r port.Session, to outbox.Conversation) error {
 		return b.Resumer.Left(ctx, r, to)
 	}

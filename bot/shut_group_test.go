@@ -10,6 +10,7 @@ import (
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // TestP4_GroupThatRefusesIsNamedInPrivate: the bot was removed from a group while an agent asks
@@ -48,6 +49,29 @@ func TestP4_GroupThatRefusesIsNamedInPrivate(t *testing.T) {
 		assert.Contains(t, texts, "go test", "the request")
 		assert.Contains(t, texts, "Do you trust", "the dialog")
 	})
+}
+
+// A running turn comes along, with its requests: nobody could answer them in the group. Nothing is said there.
+func TestP4_RunningTurnLeavesGroupThatRefuses(t *testing.T) {
+	for name, next := range map[string]session.Conversation{"": {}, "before, from the next turn on": chattest.AtAlice} {
+		t.Run(name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			require.NoError(t, w.Chats.SetCurrent(chattest.AtAlice, w.Session(t, "mine", session.Running).ID))
+			r := w.Session(t, "api", session.Running)
+			w.Records.Change(r.ID, func(r *session.Record) {
+				r.Conversation, r.Next, r.Progress.Turns, r.Phase = chattest.InGroup, next, 42, string(talk.PhaseWorking)
+			})
+			w.Telegram.OnParked = map[int64]bool{chattest.Ours: true}
+			require.NoError(t, w.Shut.Report(t.Context()))
+			w.Telegram.Deliver(t.Context())
+			require.NoError(t, w.TapOnShown(t, chattest.Alice, w.Telegram.LastID(), i18n.ButtonMoveHere))
+			w.Telegram.Deliver(t.Context())
+			assert.Equal(t, chattest.AtAlice, w.Record(t, r.ID).Conversation)
+			for _, m := range w.Telegram.ShownOnce() {
+				assert.NotEqual(t, chattest.InGroup, m.To, m.Text.Text)
+			}
+		})
+	}
 }
 
 // After a restart the group may refuse messages still: its card stays until the group takes one.

@@ -38,6 +38,8 @@ type Book struct {
 	OnShown   func(r port.Session) error
 	// OnLeft is called when people have taken a session to another chat from a place where others read it.
 	OnLeft func(ctx context.Context, r port.Session, to address.Conversation) error
+	// Refuses reports whether a chat refuses the messages of this bot.
+	Refuses func(chat int64) bool
 	// Place returns where a session is shown that a person starts or resumes in to: there, or in a
 	// topic for the session. For the same asked it returns the same place. A session that has not
 	// started has no id yet.
@@ -258,11 +260,15 @@ func (e *AtBorder) Error() string { return "a group could read what was said in 
 // MayEnter returns an AtBorder if a person is asked before a session is shown in a place. One person
 // alone asked for it himself.
 func (b *Book) MayEnter(to address.Conversation, r port.Session) error {
-	same := slices.Contains(b.Aliases.Numbers(r.Conversation.ChatID), to.ChatID)
-	if !b.Several() || !r.HasWords() || same || r.Next.ChatID == to.ChatID || !address.Enters(r.Conversation, to) {
+	if !b.Several() || !r.HasWords() || b.isSame(r.Conversation, to) || r.Next.ChatID == to.ChatID || !address.Enters(r.Conversation, to) {
 		return nil
 	}
 	return &AtBorder{r, to}
+}
+
+// isSame reports whether two places are of one chat, by any number that it has had.
+func (b *Book) isSame(a, c address.Conversation) bool {
+	return slices.Contains(b.Aliases.Numbers(a.ChatID), c.ChatID)
 }
 
 // MoveTo moves a session to a conversation, or to the session's topic there, unless a person is asked
@@ -283,14 +289,15 @@ func (b *Book) EnterAgreed(ctx context.Context, to address.Conversation, r port.
 }
 
 // move alone moves sessions. What other people read stays with them until the next turn, and they
-// hear of it.
+// hear of it. Nobody reads a chat that refuses messages: a request of the running turn comes along.
 func (b *Book) move(ctx context.Context, to address.Conversation, r port.Session) error {
 	to = b.Home(to, r)
-	if to == r.Next || to == r.Conversation && r.Next.ChatID == 0 {
+	isRead := b.MayShow(r.Conversation) && !b.Refuses(r.Conversation.ChatID)
+	if to == r.Next && isRead || to == r.Conversation && r.Next.ChatID == 0 {
 		return nil
 	}
 	since, left := port.AtOnce, false
-	if b.Several() && b.MayShow(r.Conversation) && r.Conversation.ChatID != to.ChatID && r.HasWords() {
+	if b.Several() && isRead && !b.isSame(r.Conversation, to) && r.HasWords() {
 		since, left = port.NextTurn, r.Next.ChatID != to.ChatID
 	}
 	if to == r.Conversation {
