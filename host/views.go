@@ -84,7 +84,7 @@ func View(agents agent.Agents, r session.Record) port.Session {
 		ID: r.ID, Name: r.Name, FormerNames: r.FormerNames, Dir: r.Folder(), Start: r.Dir, State: r.State, Resumable: r.State.HasEnded(),
 		Owns: r.Owns(), Interrupted: r.Interrupted(), AgentSessionID: r.AgentSessionID, ForkOf: r.ForkOf,
 		Conversation: r.Conversation, TakesPlaces: true, Terms: r.Terms, Owner: r.Owner, Origin: r.Origin, Final: r.Final,
-		Closed: port.Closed(r.ClosedReason), Cursors: r.Cursors, Earlier: r.Earlier, Next: r.Next, Turns: r.Turns(), Prompts: r.Prompts, IdleAfter: r.IdleAfter, Budget: r.Budget, Unreported: r.Unreported,
+		Closed: port.Closed(r.ClosedReason), Cursors: r.Cursors, Earlier: r.Earlier, Next: r.Next, Turns: r.Turns(), CountsTurns: true, Prompts: r.Prompts, IdleAfter: r.IdleAfter, Budget: r.Budget, Unreported: r.Unreported,
 		News: r.LastNews, CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		Now: view.Noted(r), NowSince: r.PhaseAt, Can: agents.Of(r.AgentName).Abilities,
 	}

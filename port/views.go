@@ -59,6 +59,7 @@ type Session struct {
 	Earlier        []talk.Shown         `json:",omitempty"` // where turns belong that the chat may not have whole, oldest first
 	Next           address.Conversation `json:",omitzero"`  // where it is shown from its next turn on; zero: where it is
 	Turns          int                  `json:",omitempty"` // see HasWords
+	CountsTurns    bool                 `json:",omitempty"` // its machine counts them in Turns
 	Prompts        []string             // keys of the waiting prompts, in order
 	IdleAfter      *time.Duration       `json:",omitempty"` // see Keeper.SetIdleAfter
 	Budget         Budget               `json:",omitzero"`  // see Keeper.SetBudget
@@ -94,15 +95,15 @@ func (s Session) PlaceOf(turn talk.Cursor) address.Conversation {
 	return s.Conversation
 }
 
-// HasWords reports whether a turn of the session has begun. A machine of an earlier version does not
-// count turns.
-func (s Session) HasWords() bool { return s.Turns > 0 || !s.TakesPlaces }
+// HasWords reports whether a turn of the session has begun, as far as is known: a machine of an earlier
+// version does not count turns.
+func (s Session) HasWords() bool { return s.Turns > 0 || !s.CountsTurns }
 
 // Veiled is what a group sees of a session of another chat: its name, its state and the last element of
 // its folder, and nothing that a person or an agent wrote. A field is left out unless it is named here.
 func (s Session) Veiled() Session {
 	return Session{ID: s.ID, Machine: s.Machine, Name: s.Name, Dir: path.Base(s.Dir), State: s.State, Resumable: s.Resumable, Owns: s.Owns,
-		Interrupted: s.Interrupted, Conversation: s.Conversation, TakesPlaces: s.TakesPlaces, Turns: s.Turns, Product: s.Product, Final: s.Final,
+		Interrupted: s.Interrupted, Conversation: s.Conversation, TakesPlaces: s.TakesPlaces, Turns: s.Turns, CountsTurns: s.CountsTurns, Product: s.Product, Final: s.Final,
 		Closed: s.Closed, Can: s.Can, CreatedAt: s.CreatedAt, StartedAt: s.StartedAt, EndedAt: s.EndedAt,
 		Now: talk.Activity{Phase: s.Now.Phase}, NowSince: s.NowSince}
 }

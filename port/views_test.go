@@ -27,6 +27,14 @@ func TestP9_StoredNewsHaveNoWordsThatPeopleDelete(t *testing.T) {
 	}
 }
 
+// A machine that does not count turns may have had some.
+func TestP9_UncountedTurnsAreWords(t *testing.T) {
+	assert.True(t, Session{TakesPlaces: true}.HasWords())
+	assert.False(t, Session{CountsTurns: true}.HasWords())
+	assert.True(t, Session{CountsTurns: true, Turns: 1}.Veiled().HasWords())
+	assert.False(t, Session{CountsTurns: true}.Veiled().HasWords())
+}
+
 // fill sets each text, and each list and pointer that leads to one.
 func fill(v reflect.Value, depth int) {
 	switch {
