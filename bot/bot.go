@@ -182,8 +182,8 @@ func (b *Bot) Install(features []chat.Feature) {
 }
 
 // homeOf is the offer.Home of a prompt.
-func (b *Bot) homeOf(to outbox.Conversation, r port.Session) (at outbox.Conversation, alone bool) {
-	return b.Home(to, r), !b.Book.Several()
+func (b *Bot) homeOf(to outbox.Conversation, r port.Session) (at outbox.Conversation, asks bool) {
+	return b.Home(to, r), b.Book.Several()
 }
 
 // Features makes all features, and returns them in the order in which they receive events. A

@@ -29,7 +29,13 @@ var (
 // offers offers a prompt that was written in a place.
 func (w *world) offers(r session.Record, key, text string, to session.Conversation) {
 	w.t.Helper()
-	w.prompts.put(typing.Prompt{Key: key, Text: text, Class: talk.ClassPlain, State: typing.Held, To: to})
+	w.offersFrom(true, r, key, text, to)
+}
+
+// offersFrom is offers of a chat that asks at the border of a group, or not.
+func (w *world) offersFrom(asks bool, r session.Record, key, text string, to session.Conversation) {
+	w.t.Helper()
+	w.prompts.put(typing.Prompt{Key: key, Text: text, Class: talk.ClassPlain, State: typing.Held, To: to, Asks: asks})
 	require.NoError(w.t, w.prompts.HoldPrompt(key, r.ID))
 	require.NoError(w.t, w.SettlePrompts(w.ctx, r.ID, []string{key}))
 }
@@ -142,6 +148,47 @@ func TestP9_TextOfGroupIsNotTypedAtBorder(t *testing.T) {
 		w.offers(r, "agreed", "ours, agreed", group)
 		w.pass(time.Minute)
 		assert.Len(t, a.heard(), 3)
+	})
+}
+
+// A chat of an earlier version cannot ask: its texts are typed, as are those of one person alone.
+func TestTextIsTypedAtBorderOfChatThatDoesNotAsk(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.saidInPrivate()
+		w.ends(r, a)
+		w.offersFrom(false, r, "of the group", "ours", session.Conversation{ChatID: -100})
+		w.pass(time.Minute)
+		assert.Len(t, a.heard(), 2)
+	})
+}
+
+// saidInPrivate is a session in a turn of Alice's private chat.
+func (w *world) saidInPrivate() (session.Record, *agent) {
+	w.t.Helper()
+	r, a := w.started()
+	require.NoError(w.t, w.Move(w.ctx, r.ID, atAlice, port.AtOnce))
+	a.set(func(a *agent) { a.onEnter = works })
+	w.offers(r, "private", viewtest.Said, atAlice)
+	w.pass(time.Minute)
+	w.write(r, userLine(viewtest.Said))
+	w.hook(r, hookwire.UserPromptSubmit, prompted(viewtest.Said))
+	return r, a
+}
+
+// [Interrupt and send] of a text that a person is asked about first interrupts nothing.
+func TestP9_NothingIsInterruptedAtBorder(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.saidInPrivate()
+		group := session.Conversation{ChatID: -100}
+		w.offers(r, "of the group", "ours", group)
+		require.NoError(t, sendNow(w, r, "of the group"))
+		assert.Zero(t, a.escapes)
+		assert.Equal(t, []string{"of the group"}, asked(w))
+
+		require.NoError(t, w.Move(t.Context(), r.ID, group, port.NextTurn)) // a person has agreed
+		w.offers(r, "agreed", "ours, agreed", group)
+		require.NoError(t, sendNow(w, r, "agreed"))
+		assert.Equal(t, 1, a.escapes)
 	})
 }
 

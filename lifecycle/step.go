@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"ccbot/internal/address"
 	"ccbot/internal/logkey"
 	"ccbot/internal/process"
 	"ccbot/internal/session"
@@ -57,7 +56,7 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 			return nil
 		}
 		d, budget := decide(*w.r, w.term.View, head), w.r.Budget
-		if w.isAtBorder(d, head) {
+		if d.Act == Do(typing.Type) && head.State == typing.Held && w.prompts.IsAtBorder(*head) {
 			return w.prompts.AskAtBorder(ctx, *head)
 		}
 		if d, err = w.useBudget(d, head); err != nil {
@@ -82,13 +81,6 @@ func (c *core) step(ctx context.Context, id uuid.UUID) (again time.Duration, err
 		return err
 	})
 	return again, errors.Join(untold, err)
-}
-
-// isAtBorder reports whether a prompt that would be typed now needs a person's word first: its turn
-// would bring what was said in another chat before the members of a group.
-func (w *work) isAtBorder(d decision, head *typing.Prompt) bool {
-	return d.Act == Do(typing.Type) && head.State == typing.Held && !head.Alone &&
-		(w.r.Turns() > 0 || w.prompts.End().Offset > 0) && address.Enters(w.r.Conversation, head.To)
 }
 
 // costsNotice is how long a prompt waits after a turn before the wait for its cost is reported.

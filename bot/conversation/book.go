@@ -260,6 +260,9 @@ func (e *AtBorder) Error() string { return "a group could read what was said in 
 // MayEnter returns an AtBorder if a person is asked before a session is shown in a place. One person
 // alone asked for it himself.
 func (b *Book) MayEnter(to address.Conversation, r port.Session) error {
+	if now, known := b.Records.Get(r.ID); known {
+		r = now
+	}
 	if !b.Several() || !r.HasWords() || b.isSame(r.Conversation, to) || r.Next.ChatID == to.ChatID || !address.Enters(r.Conversation, to) {
 		return nil
 	}

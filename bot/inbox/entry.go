@@ -51,7 +51,7 @@ type Entry struct {
 	address.Conversation `json:"conversation"`
 	MessageID            int                  `json:"message_id,omitempty"`
 	Place                address.Conversation `json:"place,omitzero"`      // of the turn that it begins; zero: where its session is shown then
-	Alone                bool                 `json:"alone,omitempty"`     // see talk.Offer
+	Asks                 bool                 `json:"asks,omitempty"`      // see talk.Offer
 	Number               int64                `json:"number,omitempty"`    // of its last offer to an engine; never used again
 	Owned                bool                 `json:"owned,omitempty"`     // another machine has answered that offer
 	Cancelled            bool                 `json:"cancelled,omitempty"` // a person has taken it back, which its machine does not know yet

@@ -150,7 +150,7 @@ func (s *Store) numberLocked(e *Entry) (err error) {
 
 // Offer returns an entry as an engine gets it.
 func (e Entry) Offer() talk.Offer {
-	return talk.Offer{Key: e.Key, Number: e.Number, Text: e.Typed(), Class: e.Class, Since: e.Received, To: e.Place, Alone: e.Alone}
+	return talk.Offer{Key: e.Key, Number: e.Number, Text: e.Typed(), Class: e.Class, Since: e.Received, To: e.Place, Asks: e.Asks}
 }
 
 // Finish marks an entry as finished: it is never handed on again. Finishing a key twice, or an

@@ -39,9 +39,9 @@ func New(all machine.Sessions, entries Inbox, records port.Views, home Home) Ses
 		}}}
 }
 
-// Home returns where a session is shown that a person uses in a place, and whether one person alone
-// may speak to the bot.
-type Home func(to address.Conversation, r port.Session) (at address.Conversation, alone bool)
+// Home returns where a session is shown that a person uses in a place, and whether more than one
+// person may speak to the bot.
+type Home func(to address.Conversation, r port.Session) (at address.Conversation, asks bool)
 
 // unknownMachine is the machine of an entry while the machine of its session has not answered since
 // the start.
@@ -108,7 +108,7 @@ type Prompts struct {
 
 	// Home returns the place of the turn that an entry begins in a session, see [Home]; zero: where it is
 	// shown.
-	Home func(e inbox.Entry, session uuid.UUID) (at address.Conversation, alone bool)
+	Home func(e inbox.Entry, session uuid.UUID) (at address.Conversation, asks bool)
 
 	again   chan struct{} // has an item if an offer is to be repeated
 	settled *settled
@@ -165,7 +165,7 @@ func (o Prompts) offer(ctx context.Context, session uuid.UUID, key string, to fu
 			e.Number = 0
 		}
 		e.State, e.Session, e.Machine, e.Owned, e.Stale, e.Reported = inbox.Held, session, on, false, false, nil
-		e.Place, e.Alone = o.Home(*e, session)
+		e.Place, e.Asks = o.Home(*e, session)
 		return nil
 	})
 	if err == nil {

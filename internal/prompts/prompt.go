@@ -60,7 +60,7 @@ type Prompt struct {
 	State   State            `json:"state"`
 	// To is the place of the turn that it begins; zero: where its session is shown then.
 	To      address.Conversation `json:"to,omitzero"`
-	Alone   bool                 `json:"alone,omitempty"` // see talk.Offer
+	Asks    bool                 `json:"asks,omitempty"` // see talk.Offer
 	Mark    *talk.Mark           `json:"mark,omitempty"`
 	Since   time.Time            `json:"since,omitzero"`    // when the chat received it
 	Waits   []news.Wait          `json:"waits,omitempty"`   // the reported reasons of its wait

@@ -236,7 +236,7 @@ func TestP2_SingleFunctionClosesPanes(t *testing.T) {
 }
 
 // moving lists the only functions that show a session in another place. Into a group a session comes by
-// Book.move, after Book.MayEnter or an agreement, and by Session.goTo, behind work.isAtBorder.
+// Book.move, after Book.MayEnter or an agreement, and by Session.goTo, behind Session.IsAtBorder.
 var moving = []string{
 	"bot/chat/chat.go New Move", // hands it to the Book
 	"bot/conversation/book.go EnterAgreed move", "bot/conversation/book.go MoveTo move", "bot/conversation/book.go move Move",

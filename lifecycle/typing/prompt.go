@@ -29,7 +29,7 @@ type Prompt struct {
 	Number  int64                // of the chat's last offer
 	Session uuid.UUID            // the session that has it in its queue
 	To      address.Conversation // the place of the turn that it begins; zero: where the session is shown then
-	Alone   bool                 // see talk.Offer
+	Asks    bool                 // see talk.Offer
 	Text    string               // normalised
 	// Class determines the proof of arrival: a UserPromptSubmit names a plain prompt; after a slash
 	// command the box is empty again, or the transcript names it; a command of bash mode has its line

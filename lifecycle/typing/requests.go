@@ -209,9 +209,10 @@ func (w Requests) ToFront(key string) error {
 
 // SendNow types a held prompt next and interrupts the running turn for it. The order is on disk
 // before the cancel key is pressed. reported is as in Interrupt, and true if nothing was
-// interrupted.
+// interrupted. No turn is interrupted for a prompt that a person is asked about first, see IsAtBorder.
 func (w Requests) SendNow(ctx context.Context, key string) (reported bool, err error) {
-	if _, err := w.s.promptIn(key, Held); err != nil {
+	p, err := w.s.promptIn(key, Held)
+	if err != nil {
 		return true, err
 	}
 	if !w.s.r.State.Live() {
@@ -231,6 +232,9 @@ func (w Requests) SendNow(ctx context.Context, key string) (reported bool, err e
 	}
 	if err := refusesNow(w.s.term.View, head); err != nil {
 		return true, err
+	}
+	if w.s.IsAtBorder(p) {
+		return true, w.s.AskAtBorder(ctx, p)
 	}
 	if err := w.reorder(key, 0); err != nil {
 		return true, err

@@ -175,6 +175,12 @@ func (w *Session) askAbout(ctx context.Context, p Prompt, inBox bool) error {
 	return w.dequeue(p.Key)
 }
 
+// IsAtBorder reports whether a prompt needs a person's word before it is typed: its turn would bring
+// what was said in another chat before the members of a group.
+func (w *Session) IsAtBorder(p Prompt) bool {
+	return p.Asks && w.r.Next.ChatID != p.To.ChatID && (w.r.Turns() > 0 || w.End().Offset > 0) && address.Enters(w.r.Conversation, p.To)
+}
+
 // AskAtBorder takes a prompt out of the queue that may begin no turn in its place before a person has
 // said so. The question is sent first, so that the text is never lost.
 func (w *Session) AskAtBorder(ctx context.Context, p Prompt) error {

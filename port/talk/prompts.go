@@ -33,9 +33,10 @@ type Offer struct {
 	Since  time.Time // when the chat received it
 	// To is the place of the turn that the prompt begins; zero: where the session is shown then.
 	To address.Conversation
-	// Alone means that one person alone may speak: nobody is asked before To becomes a group that may
-	// then read what was said in another chat.
-	Alone bool
+	// Asks means that a person is asked before To becomes a group that may then read what was said in
+	// another chat. A chat of an earlier version, which has no such question, and one person alone are
+	// not asked.
+	Asks bool
 	// Settled is a number up to which the chat has the outcome of all offers and commands; 0: unknown.
 	Settled int64
 }

@@ -67,14 +67,14 @@ func (s *PromptStore) Prompt(key string) (typing.Prompt, error) {
 }
 
 func promptOf(p prompts.Prompt) typing.Prompt {
-	return typing.Prompt{Key: p.Key, Number: int64(p.Number), Session: p.Session, To: p.To, Alone: p.Alone, Text: p.Text, Since: p.Since, Class: p.Class,
+	return typing.Prompt{Key: p.Key, Number: int64(p.Number), Session: p.Session, To: p.To, Asks: p.Asks, Text: p.Text, Since: p.Since, Class: p.Class,
 		State: typing.PromptState(p.State), Mark: p.Mark, Reported: p.Waits, Repeated: p.Repeats}
 }
 
 // Accept implements typing.Prompts. The chat gets a report about a prompt that it need not offer.
 func (s *PromptStore) Accept(o talk.Offer, session uuid.UUID) (typing.Prompt, error) {
 	s.at("prompt-offered")
-	p, ended, err := s.Files.Accept(prompts.Prompt{Key: o.Key, Number: prompts.Number(o.Number), Session: session, To: o.To, Alone: o.Alone, Text: o.Text, Class: o.Class, Since: o.Since})
+	p, ended, err := s.Files.Accept(prompts.Prompt{Key: o.Key, Number: prompts.Number(o.Number), Session: session, To: o.To, Asks: o.Asks, Text: o.Text, Class: o.Class, Since: o.Since})
 	s.mu.Lock()
 	s.settled = max(s.settled, prompts.Number(o.Settled))
 	s.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *PromptStore) save(q typing.Prompt) error {
 		return fmt.Errorf("prompt %s is that of session %s since: %w", q.Key, now.Session, typing.ErrNoPrompt)
 	}
 	now.Number = max(now.Number, prompts.Number(q.Number))
-	now.Session, now.To, now.Alone, now.Text, now.Class, now.State = q.Session, q.To, q.Alone, q.Text, q.Class, prompts.State(q.State)
+	now.Session, now.To, now.Asks, now.Text, now.Class, now.State = q.Session, q.To, q.Asks, q.Text, q.Class, prompts.State(q.State)
 	now.Mark, now.Waits, now.Repeats = q.Mark, slices.Clone(q.Reported), q.Repeated
 	return s.Files.Save(now) // which copies the mark
 }
