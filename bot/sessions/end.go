@@ -68,7 +68,7 @@ func (s *Sessions) tapEnd(ctx context.Context, t chat.Tap, asked End) (chat.Answ
 		if begun, err := s.beginEnd(ctx, t, r, asked.Final, "asked for"); err != nil || !begun {
 			return err // the question stays, and its button works when the disk does
 		}
-		if now, _ := s.chat.Book.Records.Get(r.ID); now.Conversation.ChatID != t.To.ChatID {
+		if now, _ := s.chat.Book.Records.Get(r.ID); now.Conversation.ChatID != t.To.ChatID && s.chat.Book.MayShow(now.Conversation) {
 			text := s.chat.In(t.To).Text(i18n.EndsElsewhere, i18n.Args{"Name": r.Name})
 			if link := s.chat.LinkTo(now.Conversation, 0); link != "" {
 				text = render.Link(text, link)
@@ -89,11 +89,12 @@ func (s *Sessions) Retry(t chat.Tap, r port.Session) (chat.Answer, error) {
 }
 
 // beginEnd puts on disk that a session ends. The receipt comes to where the session is shown, which
-// for one person alone is where he tapped. begun is false if that was refused; then the chat has the
+// for one person alone is where he tapped. An end brings nothing into a group: if the session's place
+// may not be shown anything, the receipt comes in private chats. begun is false if that was refused; then the chat has the
 // reason.
 func (s *Sessions) beginEnd(ctx context.Context, t chat.Tap, r port.Session, final port.State,
 	why string) (begun bool, err error) {
-	if book := s.chat.Book; !book.Several() || !book.MayShow(r.Conversation) {
+	if book := s.chat.Book; book.MayEnter(t.To, r) == nil && (!book.Several() || !book.MayShow(r.Conversation)) {
 		if err := book.MoveTo(ctx, t.To, r); err != nil {
 			return false, err
 		}

@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -39,12 +40,20 @@ func (s *Sessions) onNews(ctx context.Context, r port.Session, n news.News) erro
 		if n.Together && r.Resumable && len(r.Prompts) == 0 && isOrdinary(n) {
 			return nil // another feature has reported it, with others
 		}
-		p := s.chat.In(r.Conversation)
-		links := p.ResumeLink(r)
-		if r.Resumable && n.Quiet == 0 {
-			links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
+		places := []address.Conversation{r.Conversation}
+		if r.Conversation.ChatID != 0 { // else it is at the desk only
+			places = s.chat.Book.Seen(r.Conversation)
 		}
-		return s.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: ReceiptText(p, r, n, s.chat.Who(r.Conversation, n.By), s.Kept(r)), Options: links, News: chat.NewsOf(r)})
+		var errs []error
+		for _, to := range places {
+			p := s.chat.In(to)
+			links := p.ResumeLink(r)
+			if r.Resumable && n.Quiet == 0 {
+				links = p.Link(i18n.ButtonUndo, chat.UndoLink, r.ID, "")
+			}
+			errs = append(errs, s.chat.Post(ctx, card.Content{To: to, Session: r.ID, Text: ReceiptText(p, r, n, s.chat.Who(to, n.By), s.Kept(r)), Options: links, News: chat.NewsOf(r)}))
+		}
+		return errors.Join(errs...)
 	case news.Ended, news.Failed, news.Lost:
 		return s.reportEnd(ctx, r, n)
 	}
