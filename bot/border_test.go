@@ -200,3 +200,41 @@ func TestP5_EndMovesNothing(t *testing.T) {
 	require.NoError(t, b.TapShown(t, chattest.Bob, b.Telegram.Last(t), i18n.ButtonKill))
 	assert.Equal(t, chattest.InGroup, b.place(t), "the receipt comes there")
 }
+
+// An end is not asked about at the border of a group, also if the place of the session is not allowed
+// any more. The receipt then comes in private.
+func TestP9_EndIsNotStoppedAtBorder(t *testing.T) {
+	gone := session.Conversation{ChatID: chattest.Ours - 5}
+	b := newBorder(t, session.Running, gone)
+	require.NoError(t, b.Chats.SetCurrent(atBob, b.r.ID)) // a private chat that is known
+	b.says(t, "/kill api", chattest.InGroup)
+	require.NoError(t, b.TapShown(t, chattest.Bob, b.Telegram.Last(t), i18n.ButtonKill))
+	b.Telegram.Deliver(t.Context())
+	assert.Empty(t, b.asked())
+	assert.NotEmpty(t, b.Lifecycle.Done())
+	assert.Equal(t, gone, b.place(t))
+	require.NoError(t, b.SessionNews(t.Context(), b.Record(t, b.r.ID), news.Stopped{}))
+	b.Telegram.Deliver(t.Context())
+	last := b.Telegram.Last(t)
+	assert.Equal(t, atBob, last.To)
+	assert.Contains(t, last.Text.Text, "api")
+}
+
+// A text that was sent to a session by a tap does not make the session the current one of the group
+// before a person has agreed.
+func TestP9_ChosenSessionIsNotCurrentAtBorder(t *testing.T) {
+	b := newBorder(t, session.Running, chattest.AtAlice)
+	b.Session(t, "web", session.Running)
+	key := b.says(t, "for whom", chattest.InGroup)
+	b.Telegram.Deliver(t.Context())
+	shown := b.Telegram.ShownOnce()
+	require.NoError(t, b.TapShown(t, chattest.Bob, shown[len(shown)-1], i18n.Key(b.Named(i18n.ButtonSendTo, "api"))))
+	b.Telegram.Deliver(t.Context())
+	require.Len(t, b.asked(), 1)
+	assert.Equal(t, uuid.Nil, b.CurrentID(chattest.InGroup))
+	assert.Equal(t, inbox.Asked, b.EntryState(key))
+	assert.Empty(t, b.Lifecycle.Done())
+	require.NoError(t, b.TapShown(t, chattest.Bob, b.asked()[0], i18n.ButtonShowAndSend))
+	assert.Equal(t, inbox.Held, b.EntryState(key))
+	assert.Equal(t, chattest.InGroup, b.place(t))
+}

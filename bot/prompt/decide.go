@@ -80,6 +80,9 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		if e.State == inbox.Unproven { // it may be in the box
 			return p.Queue.SendAgain(ctx, e.Session, e.Key)
 		}
+		if p.book.MayEnter(e.Conversation, r) != nil {
+			return p.askBorder(ctx, e, r)
+		}
 		if err := p.book.Follow(ctx, e.Conversation, r); err != nil {
 			return err
 		}
@@ -102,6 +105,13 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 		return p.Entries.FinishIn(e.Key, e.State)
 	}
 	return nil
+}
+
+// askBorder makes a prompt wait until a person agrees that its session comes into the group. The
+// session is not the current one there before that.
+func (p *Prompts) askBorder(ctx context.Context, e inbox.Entry, r port.Session) error {
+	e.Session = r.ID
+	return p.wait(ctx, facts{Reason: border}, e, r)
 }
 
 // fit makes a prompt one for a session that is not yet its own: it brings the files there, and notes

@@ -390,7 +390,7 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was facts) (chat.Answer, 
 			return stale, p.ask(ctx, was, e, home)
 		}
 		at := p.book.Home(e.Conversation, r) // the topic of another session stays that session's
-		if now, _ := p.book.CurrentSession(at); !now.State.Live() {
+		if now, _ := p.book.CurrentSession(at); !now.State.Live() && p.book.MayEnter(e.Conversation, r) == nil {
 			if err := p.book.MakeCurrent(ctx, at, r.ID); err != nil {
 				return chat.Answer{}, err
 			}
