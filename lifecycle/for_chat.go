@@ -26,7 +26,7 @@ func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversatio
 			w.r.Move(to)
 		case to == w.r.Conversation:
 			w.r.Next = session.Conversation{}
-		case w.r.State.Live() && (now.Works() || mayWork(now.Phase)):
+		case w.r.State.Live() && mayWork(now):
 			w.r.Next = to
 		default:
 			w.r.GoOn(to, w.prompts.End())
@@ -36,13 +36,13 @@ func (s *Service) Move(ctx context.Context, id uuid.UUID, to session.Conversatio
 }
 
 // mayWork reports whether an agent may be in a turn.
-func mayWork(p talk.Phase) bool {
-	return p == talk.PhaseWorking || p.Waiting() || p == talk.PhaseUnknown
+func mayWork(now talk.Activity) bool {
+	return now.Works() || now.Phase.Waiting() || now.Phase == talk.PhaseUnknown
 }
 
 // leave shows the session where a person wants to see its next turn, as soon as no turn runs.
 func (w *work) leave() error {
-	if w.r.Next.ChatID == 0 || mayWork(w.term.Phase()) {
+	if w.r.Next.ChatID == 0 || mayWork(view.Doing(w.term.View, talk.Failure{})) {
 		return nil
 	}
 	w.r.GoOn(w.r.Next, w.prompts.End())
