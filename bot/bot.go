@@ -156,8 +156,8 @@ func New(c Config, d Deps) *Bot {
 		return b.notifyAll("shown", func(f chat.Feature) bool { return f.OnShown != nil }, func(f chat.Feature) error { f.OnShown(r); return nil })
 	}
 	b.Refuses = d.Sender.Refuses
-	b.OnLeft = func(ctx context.Context, r port.Session, to outbox.Conversation) error {
-		return b.Resumer.Left(ctx, r, to)
+	b.OnLeft = func(ctx context.Context, r port.Session, to outbox.Conversation, by int64) error {
+		return b.Resumer.Left(ctx, r, to, by)
 	}
 	b.Computer, b.Changed = health.NewComputer(b.Chat, d.Sender.Send, c.StateDir), func(_, _ conversation.Settings) { b.Informer.Wake(); b.Budget.Wake() }
 	b.Install(b.Features())

@@ -172,6 +172,13 @@ func (p Phrases) BorderText(r port.Session) render.Text {
 	return p.Text(i18n.BorderAsk, i18n.Args{"Name": r.Name, "Count": max(r.Turns, 1)})
 }
 
+// MoreWasSaid reports whether a session has had so many turns since people were asked whether a group
+// may read it that a yes was about something else.
+func MoreWasSaid(asked int, r port.Session) bool {
+	const few = 3
+	return r.Turns > asked+few
+}
+
 // InterruptionText returns the line about a session whose work was cut short; empty if none was.
 func (p Phrases) InterruptionText(i *port.Interruption) render.Text {
 	if i == nil {

@@ -37,7 +37,8 @@ type Book struct {
 	OnCurrent func(ctx context.Context, to address.Conversation, id uuid.UUID) error
 	OnShown   func(r port.Session) error
 	// OnLeft is called when people have taken a session to another chat from a place where others read it.
-	OnLeft func(ctx context.Context, r port.Session, to address.Conversation) error
+	// by is the person; 0: unknown.
+	OnLeft func(ctx context.Context, r port.Session, to address.Conversation, by int64) error
 	// Refuses reports whether a chat refuses the messages of this bot.
 	Refuses func(chat int64) bool
 	// Place returns where a session is shown that a person starts or resumes in to: there, or in a
@@ -283,17 +284,20 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r port.Sessi
 	if err := b.MayEnter(to, r); err != nil {
 		return err
 	}
-	return b.move(ctx, to, r)
+	return b.move(ctx, to, r, max(to.ChatID, 0)) // a private chat is that of the person who takes it
 }
 
 // EnterAgreed is MoveTo after a person was asked and has agreed.
-func (b *Book) EnterAgreed(ctx context.Context, to address.Conversation, r port.Session) error {
-	return b.move(ctx, to, r)
+func (b *Book) EnterAgreed(ctx context.Context, to address.Conversation, r port.Session, by int64) error {
+	if now, known := b.Records.Get(r.ID); known {
+		r = now
+	}
+	return b.move(ctx, to, r, by)
 }
 
 // move alone moves sessions. What other people read stays with them until the next turn, and they
 // hear of it. Nobody reads a chat that refuses messages: a request of the running turn comes along.
-func (b *Book) move(ctx context.Context, to address.Conversation, r port.Session) error {
+func (b *Book) move(ctx context.Context, to address.Conversation, r port.Session, by int64) error {
 	to = b.Home(to, r)
 	isRead := b.MayShow(r.Conversation) && !b.Refuses(r.Conversation.ChatID)
 	if to == r.Next && isRead || to == r.Conversation && r.Next.ChatID == 0 {
@@ -311,7 +315,7 @@ func (b *Book) move(ctx context.Context, to address.Conversation, r port.Session
 	}
 	err := b.OnShown(r)
 	if left {
-		err = errors.Join(err, b.OnLeft(ctx, r, to))
+		err = errors.Join(err, b.OnLeft(ctx, r, to, by))
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 	case useAsPrompt:
 		return p.wait(ctx, facts{Reason: first, By: was.By}, e, port.Session{})
 	case sendInto: // the next turn is that of the prompt
-		if err := p.book.EnterAgreed(ctx, e.Conversation, r); err != nil {
+		if err := p.book.EnterAgreed(ctx, e.Conversation, r, by); err != nil {
 			return err
 		}
 		return p.Queue.Queue(ctx, r.ID, e.Key)

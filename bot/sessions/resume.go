@@ -253,6 +253,9 @@ func (s *Sessions) Continue(ctx context.Context, q chat.Resume) (back bool, err 
 	if r.Interruption == nil {
 		return true, s.chat.Post(ctx, card.Content{To: q.To, Text: s.chat.In(q.To).Text(i18n.ContinueOver, i18n.Args{"Name": r.Name})})
 	}
+	if s.chat.Book.MayEnter(q.To, r) != nil { // nothing is typed before a yes
+		return false, s.askBorder(ctx, q, true)
+	}
 	typed, class, _ := talk.Normalise(cmp.Or(s.GoOn.Text, s.chat.In(q.To).Say(i18n.PromptAfterEnd)))
 	e := inbox.Entry{Key: talk.PromptKey(r.Interruption.Prompt), State: inbox.Held, Session: r.ID,
 		Conversation: q.To, Text: typed, Class: class}

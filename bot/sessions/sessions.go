@@ -107,7 +107,7 @@ type Sessions struct {
 	offers chat.Cards[port.Restore] // offer ways to resume a session
 	begins card.Kind[begin]         // report that a session begins, and then that it is ready
 	wheres chat.Cards[unclear]      // ask which part of /new is the folder
-	border chat.Cards[port.Restore] // ask before a group may read what was said in another chat
+	border chat.Cards[entering]     // ask before a group may read what was said in another chat
 	// pick asks which session to resume, and pickCurrent which one to make current if there are too
 	// many for a button each.
 	pick, pickCurrent func(ctx context.Context, to address.Conversation, a chat.Among) error
@@ -128,7 +128,7 @@ const (
 func New(d Deps) *Sessions {
 	return &Sessions{Deps: d, chat: d.Chat, Together: newTogether(d.Chat, d.Kept), ends: chat.NewCards[End](d.Chat, endKind),
 		offers: chat.NewCards[port.Restore](d.Chat, resumeKind).Asking(),
-		border: chat.NewCards[port.Restore](d.Chat, borderKind), wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
+		border: chat.NewCards[entering](d.Chat, borderKind), wheres: chat.NewCards[unclear](d.Chat, whereKind), begins: card.NewKind[begin](d.Chat.Cards, beginKind, nil)}
 }
 
 // FeatureName is the name of the feature.
