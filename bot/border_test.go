@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-telegram/bot/models"
@@ -53,7 +54,7 @@ func (b border) asked() []outbox.Message {
 // heard reports whether Alice was told that her session goes on elsewhere, without a sound.
 func (b border) heard() bool {
 	return slices.ContainsFunc(b.Telegram.ShownOnce(), func(m outbox.Message) bool {
-		return m.To == chattest.AtAlice && !m.Sounds && m.Text.Text == b.Word(i18n.GoesOnElsewhere, i18n.Args{"Name": "api"})
+		return m.To == chattest.AtAlice && !m.Sounds && strings.HasPrefix(m.Text.Text, b.Word(i18n.GoesOnElsewhere, i18n.Args{"Name": "api"}))
 	})
 }
 
@@ -94,6 +95,16 @@ func TestP9_BorderOfGroupAsks(t *testing.T) {
 		{"/resume NAME, ended", session.Archived, func(t *testing.T, b border) { b.says(t, "/resume api", chattest.InGroup) }},
 		{"[Show it here], [Bring it back]", session.Running, func(t *testing.T, b border) { b.link(t, chat.HereLink, chattest.InGroup) }},
 		{"[Undo]", session.Archived, func(t *testing.T, b border) { b.link(t, chat.UndoLink, chattest.InGroup) }},
+		{"[Continue]", session.Lost, func(t *testing.T, b border) {
+			b.Records.Change(b.r.ID, func(r *session.Record) {
+				r.Interruption = &session.Interruption{At: chattest.Started, Step: "make test"}
+			})
+			value := chat.OfLaunch(chat.GoOnLink, chattest.ViewOf(b.Record(t, b.r.ID)))
+			require.NoError(t, b.Post(t.Context(), card.Content{To: chattest.InGroup, Session: b.r.ID, Text: render.Plain("here"),
+				Options: chat.Rows(1, card.Option{Text: b.Word(i18n.ButtonContinue), Value: value, Session: b.r.ID})}))
+			b.Telegram.Deliver(t.Context())
+			require.NoError(t, b.TapShown(t, chattest.Bob, b.Telegram.Last(t), i18n.ButtonContinue))
+		}},
 		{"[Resume]", session.Archived, func(t *testing.T, b border) { b.link(t, chat.ResumeLink, chattest.InGroup) }},
 	} {
 		for name, from := range map[string]session.Conversation{"private": chattest.AtAlice, "another group": {ChatID: chattest.Ours - 5}} {
@@ -114,6 +125,9 @@ func TestP9_BorderOfGroupAsks(t *testing.T) {
 				b.Telegram.Deliver(t.Context())
 				assert.Equal(t, chattest.InGroup, b.place(t))
 				assert.NotEmpty(t, b.Lifecycle.Done())
+				if tt.door == "[Continue]" {
+					assert.Contains(t, strings.Join(b.Lifecycle.Done(), "; "), "to front", "the work goes on")
+				}
 				assert.Equal(t, from == chattest.AtAlice, b.heard(), "Alice hears of it")
 			})
 		}
@@ -237,4 +251,101 @@ func TestP9_ChosenSessionIsNotCurrentAtBorder(t *testing.T) {
 	require.NoError(t, b.TapShown(t, chattest.Bob, b.asked()[0], i18n.ButtonShowAndSend))
 	assert.Equal(t, inbox.Held, b.EntryState(key))
 	assert.Equal(t, chattest.InGroup, b.place(t))
+}
+
+// An agreement names who has given it, to the group and to the people whose chat the session leaves.
+func TestP9_AgreementNamesPerson(t *testing.T) {
+	b := newBorder(t, session.Running, chattest.AtAlice)
+	require.NoError(t, b.Bot.Book.NoteName(chattest.Ours, &models.User{ID: chattest.Bob, FirstName: "Ben"}))
+	b.says(t, "/resume api", chattest.InGroup)
+	b.Telegram.Deliver(t.Context())
+	require.NoError(t, b.TapShown(t, chattest.Bob, b.asked()[0], i18n.ButtonShowHere))
+	b.Telegram.Deliver(t.Context())
+	by := b.Word(i18n.ByPerson, i18n.Args{"Person": "Ben"})
+	assert.True(t, slices.ContainsFunc(b.Telegram.ShownOnce(), func(m outbox.Message) bool { return m.To == chattest.AtAlice && strings.Contains(m.Text.Text, by) }))
+	assert.Contains(t, b.Telegram.LastEdit(t).Text.Text, by)
+}
+
+// A yes is about what was asked: after many more turns the question comes again.
+func TestP9_OldQuestionAtBorderIsAskedAgain(t *testing.T) {
+	for door, word := range map[string]i18n.Key{"/resume api": i18n.ButtonShowHere, "go on": i18n.ButtonShowAndSend} {
+		t.Run(door, func(t *testing.T) {
+			b := newBorder(t, session.Running, chattest.AtAlice)
+			require.NoError(t, b.Chats.SetCurrent(chattest.InGroup, b.r.ID))
+			b.says(t, door, chattest.InGroup)
+			b.Telegram.Deliver(t.Context())
+			old := b.asked()[0]
+			b.Records.Change(b.r.ID, func(r *session.Record) { r.Progress.Turns = 100 })
+			require.NoError(t, b.TapShown(t, chattest.Bob, old, word))
+			b.Telegram.Deliver(t.Context())
+			assert.Equal(t, chattest.AtAlice, b.place(t))
+			said := b.Word(i18n.BorderAsk, i18n.Args{"Name": "api", "Count": 100})
+			again := func(m outbox.Message) bool { return m.Text.Text == said }
+			all := append(b.Telegram.ShownOnce(), b.Telegram.Edited...)
+			at := slices.IndexFunc(all, again)
+			require.GreaterOrEqual(t, at, 0)
+			require.NoError(t, b.TapShown(t, chattest.Bob, all[at], word))
+			assert.Equal(t, chattest.InGroup, b.place(t))
+		})
+	}
+}
+
+// One question stands for all waiting texts of a group to a session, in their order.
+func TestP4_OneQuestionAtBorderForAllTexts(t *testing.T) {
+	b := newBorder(t, session.Running, chattest.AtAlice)
+	require.NoError(t, b.Chats.SetCurrent(chattest.InGroup, b.r.ID))
+	keys := []string{b.says(t, "one", chattest.InGroup), b.says(t, "two", chattest.InGroup), b.says(t, "three", chattest.InGroup)}
+	b.Telegram.Deliver(t.Context())
+	asks := 0
+	for _, m := range b.Telegram.ShownOnce() {
+		if m.To == chattest.InGroup && strings.HasPrefix(m.Text.Text, b.Word(i18n.BorderAsk, i18n.Args{"Name": "api", "Count": 42})) {
+			asks++
+		}
+	}
+	require.Equal(t, 1, asks)
+	last := b.Telegram.LastEdit(t) // it shows all three
+	require.NoError(t, b.TapShown(t, chattest.Bob, last, i18n.ButtonShowAndSend))
+	assert.Equal(t, keys, queuedFor(b.World, b.Record(t, b.r.ID)))
+}
+
+// A text for an ended session of another chat waits for one answer: with a yes the session comes back and
+// gets it, and is not the current one if another is.
+func TestP9_TextThatResumesWaitsAtBorder(t *testing.T) {
+	for name, word := range map[string]i18n.Key{"yes": i18n.ButtonShowAndSend, "no": i18n.ButtonDrop} {
+		t.Run(name, func(t *testing.T) {
+			b := newBorder(t, session.Archived, chattest.AtAlice)
+			require.NoError(t, b.Chats.SetCurrent(chattest.InGroup, b.r.ID))
+			key := b.says(t, "go on", chattest.InGroup)
+			other := b.Session(t, "web", session.Running)
+			require.NoError(t, b.Chats.SetCurrent(chattest.InGroup, other.ID))
+			b.Telegram.Deliver(t.Context())
+			shown := b.Telegram.ShownOnce()
+			require.NoError(t, b.TapShown(t, chattest.Bob, shown[len(shown)-1], i18n.ButtonResumeAndSend))
+			b.Telegram.Deliver(t.Context())
+			require.Len(t, b.asked(), 1)
+			assert.Empty(t, b.Lifecycle.Done())
+			assert.Equal(t, inbox.Asked, b.EntryState(key))
+			require.NoError(t, b.TapShown(t, chattest.Bob, b.asked()[0], word))
+			assert.Equal(t, name == "yes", b.place(t) == chattest.InGroup)
+			assert.Equal(t, other.ID, b.CurrentID(chattest.InGroup))
+			if name == "yes" {
+				assert.Equal(t, inbox.Held, b.EntryState(key))
+				assert.True(t, b.Record(t, b.r.ID).State.Live())
+			} else {
+				assert.Empty(t, b.Lifecycle.Done())
+			}
+		})
+	}
+}
+
+// After a yes to [Undo] the session that was current stays it.
+func TestUndoAtBorderKeepsCurrentSession(t *testing.T) {
+	b := newBorder(t, session.Archived, chattest.AtAlice)
+	other := b.Session(t, "web", session.Running)
+	require.NoError(t, b.Chats.SetCurrent(chattest.InGroup, other.ID))
+	b.link(t, chat.UndoLink, chattest.InGroup)
+	b.Telegram.Deliver(t.Context())
+	require.NoError(t, b.TapShown(t, chattest.Bob, b.asked()[0], i18n.ButtonShowHere))
+	assert.Equal(t, chattest.InGroup, b.place(t))
+	assert.Equal(t, other.ID, b.CurrentID(chattest.InGroup))
 }

@@ -87,11 +87,14 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 			return err
 		}
 		return p.Queue.Queue(ctx, r.ID, e.Key)
-	case resumeAndSend: // even if the resume asks first, the prompt waits in the queue
+	case resumeAndSend: // even if the resume asks about writers first, the prompt waits in the queue
 		if err := fit(ctx, p, &e, r); err != nil {
 			return err
 		}
 		p.noteTarget(e, r, false)
+		if p.book.MayEnter(e.Conversation, r) != nil {
+			return p.askBorder(ctx, e, r)
+		}
 		return p.Queue.Keep(ctx, r.ID, e.Key)
 	case runCommand: // the command comes first: a crash between leaves the question, and each command may come twice
 		if err := p.Run(ctx, e, by, was.Command); err != nil {

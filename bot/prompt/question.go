@@ -229,6 +229,7 @@ type facts struct {
 	Command string `json:"command,omitempty"` // of mistyped: ccbot's, without its slash
 	Others  string `json:"others,omitempty"`  // of a shared question: the keys of the other prompts that it shows
 	Words   string `json:"words,omitempty"`   // of a recording, which it shows
+	Turns   int    `json:"turns,omitempty"`   // of border: that the question names
 	// Of held: the reason, the agent's own word, the key bindings' file and the binding. Of asFolder, noFolder: the path.
 	Why     news.Wait    `json:"why,omitempty"`
 	Word    string       `json:"word,omitempty"`
@@ -255,7 +256,7 @@ func (p *Prompts) ask(ctx context.Context, why facts, e inbox.Entry, r port.Sess
 	if q.state != inbox.Held && why.Reason != first && !why.isPath() {
 		content.Needs, content.Sounds = card.Decision, p.Chat.Sounds(chat.PromptUndecided, r) && !asksAlready(p, why, e, r)
 	}
-	why.Words = e.Spoken
+	why.Words, why.Turns = e.Spoken, turnsAsked(why, r)
 	why.write(&content, p.Chat.In(e.Conversation), e, r)
 	c := card.Card[facts]{Key: e.Key, Content: content, Payload: why}
 	writeShared(p, &c, e)
@@ -266,6 +267,14 @@ func (p *Prompts) ask(ctx context.Context, why facts, e inbox.Entry, r port.Sess
 		p.Chat.React(ctx, e.Conversation, e.MessageID, chat.ReactionNone)
 	}
 	return nil
+}
+
+// turnsAsked are the turns that a question names.
+func turnsAsked(why facts, r port.Session) int {
+	if why.Reason == border {
+		return r.Turns
+	}
+	return 0
 }
 
 // asksAlready reports whether another prompt has a question for the same reason.
@@ -299,7 +308,7 @@ func (p *Prompts) recount(ctx context.Context, session uuid.UUID) error {
 // redraw brings an open question up to date with its prompt.
 func (p *Prompts) redraw(ctx context.Context, c card.Card[facts], e inbox.Entry) error {
 	r, _ := p.book.Records.Get(e.Session)
-	c.Payload.Words = e.Spoken
+	c.Payload.Words, c.Payload.Turns = e.Spoken, turnsAsked(c.Payload, r)
 	if c.Payload.isLacking(c.Content.To) {
 		c.Payload.Reason = lacking(p)
 	}
@@ -379,6 +388,10 @@ func (p *Prompts) tap(ctx context.Context, t chat.Tap, was facts) (chat.Answer, 
 		return stale, nil
 	}
 	r, known := p.book.Records.Get(e.Session)
+	if q.answers[i] == sendInto && chat.MoreWasSaid(was.Turns, r) && p.book.MayEnter(e.Conversation, r) != nil {
+		c, _ := p.cards.Get(t.Card.Key)
+		return stale, p.redraw(ctx, c, e)
+	}
 	if q.answers[i] == resumeTo {
 		id, _ := uuid.Parse(chosen)
 		r, known = p.book.Records.Get(id)
@@ -452,7 +465,7 @@ func (p *Prompts) answer(ctx context.Context, t chat.Tap, was facts, a answer, e
 			return err
 		}
 	}
-	if a != resumeAndSend || r.State.Live() {
+	if a != resumeAndSend || r.State.Live() || p.book.MayEnter(e.Conversation, r) != nil {
 		return nil
 	}
 	now, _ := p.book.CurrentSession(e.Conversation)

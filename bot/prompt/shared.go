@@ -28,13 +28,13 @@ const (
 // isShared reports whether one question stands for all waiting prompts of a place to a session, or
 // to none, for this reason.
 func (a facts) isShared(to address.Conversation) bool {
-	return a.Reason == nobody || a.Reason == over || a.Reason == unaddressed && to.ThreadID != 0
+	return a.Reason == nobody || a.Reason == over || a.Reason == border || a.Reason == unaddressed && to.ThreadID != 0
 }
 
 // isSame reports whether two cards of a place ask the same, for any prompts. The reason of a
 // question of a topic without a session may change at any time, also during a tap on it.
 func (a facts) isSame(b facts, to address.Conversation) bool {
-	a.Others, a.Words, b.Others, b.Words = "", "", "", ""
+	a.Others, a.Words, a.Turns, b.Others, b.Words, b.Turns = "", "", 0, "", "", 0
 	return a == b || a.isLacking(to) && b.isLacking(to)
 }
 
@@ -94,7 +94,8 @@ func askRest(ctx context.Context, p *Prompts, was facts, to address.Conversation
 		return err
 	}
 	r, _ := p.book.Records.Get(session)
-	if was.Others = ""; r.State.Live() {
+	asks := was.Reason == border && p.book.MayEnter(to, r) != nil
+	if was.Others = ""; r.State.Live() && !asks {
 		was = facts{Reason: left}
 		for _, e := range rest[1:] {
 			err = errors.Join(err, p.ask(ctx, was, e, r))
@@ -105,7 +106,7 @@ func askRest(ctx context.Context, p *Prompts, was facts, to address.Conversation
 
 // joins reports whether an open question also covers a prompt, and makes the question show it.
 func joins(ctx context.Context, p *Prompts, e inbox.Entry) (is bool, err error) {
-	for _, why := range []reason{nobody, unaddressed, over} {
+	for _, why := range []reason{nobody, unaddressed, over, border} {
 		if c, shares := sharedBy(p, facts{Reason: why}, e); shares {
 			first, err := p.Entries.Load(c.Key)
 			return true, errors.Join(err, p.redraw(ctx, c, first))
@@ -193,6 +194,12 @@ func decideAll(ctx context.Context, p *Prompts, t chat.Tap, was facts, a answer,
 		a, r = sendTo, began
 	case a == resumeTo && r.State.Live():
 		a = sendTo
+	case a == sendInto && !r.State.Live() && r.Resumable: // it comes back for the text
+		if err := p.book.EnterAgreed(ctx, e.Conversation, r, t.From); err != nil {
+			return err
+		}
+		r, _ = p.book.Records.Get(r.ID)
+		a = resumeAndSend
 	case a == resumeTo:
 		a, all = resumeAndSend, len(p.Lost.Lost()) > 1
 	}
