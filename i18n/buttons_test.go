@@ -12,7 +12,7 @@ import (
 var ownRow = map[string][]Key{
 	"en": {ButtonTakeBack, ButtonForkInstead, ButtonDenyWith, ButtonAnswerWith, ButtonUseCopy, ButtonLeaveView, ButtonInterruptSend},
 	"ru": {ButtonUseAsPrompt, ButtonNewWorktree, ButtonRemoveWorktree, ButtonNextQuestion, ButtonEndIdle, ButtonDropAll, ButtonUseCopy,
-		ButtonLeaveView, ButtonResumeAndSend, ButtonInterruptSend},
+		ButtonLeaveView, ButtonResumeAndSend, ButtonShowAndSend, ButtonInterruptSend},
 	"zh": {ButtonLeaveView},
 	"de": {ButtonLeaveView, ButtonResumeAndSend},
 }
