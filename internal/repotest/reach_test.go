@@ -240,7 +240,7 @@ func TestP2_SingleFunctionClosesPanes(t *testing.T) {
 var moving = []string{
 	"bot/chat/chat.go New Move", // hands it to the Book
 	"bot/conversation/book.go EnterAgreed move", "bot/conversation/book.go MoveTo move", "bot/conversation/book.go move Move",
-	"bot/prompt/decide.go decide EnterAgreed", "bot/sessions/border.go tapBorder EnterAgreed", // answers to the question
+	"bot/prompt/decide.go decide EnterAgreed", "bot/prompt/shared.go decideAll EnterAgreed", "bot/sessions/border.go tapBorder EnterAgreed", // answers to the question
 	"fleet/router/calls_gen.go Move Move", "fleet/wire/calls_gen.go (no function) Move", // carry the call to the machine
 	"internal/session/record.go GoOn Move",
 	"lifecycle/for_chat.go Move GoOn", "lifecycle/for_chat.go Move Move", "lifecycle/for_chat.go leave GoOn",
