@@ -192,6 +192,14 @@ func TestP9_NothingIsInterruptedAtBorder(t *testing.T) {
 	})
 }
 
+// A turn runs also while its agent repeats a request that failed.
+func TestP5_RepeatedRequestIsOfTurn(t *testing.T) {
+	assert.True(t, mayWork(talk.Activity{Phase: talk.PhaseAPIError, Until: time.Unix(1, 0)}))
+	assert.False(t, mayWork(talk.Activity{Phase: talk.PhaseAPIError}), "the turn has failed")
+	assert.True(t, mayWork(talk.Activity{Phase: talk.PhaseUnknown}))
+	assert.False(t, mayWork(talk.Activity{Phase: talk.PhaseIdle}))
+}
+
 // A prompt that comes back into the queue, because a turn began before Enter, leaves the session where it was.
 func TestP5_PromptThatIsHeldAgainMovesNothing(t *testing.T) {
 	r := session.Record{Conversation: atAlice, Cursors: []talk.Cursor{{Path: "/p/a.jsonl"}}}
