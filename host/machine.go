@@ -241,7 +241,8 @@ func (m *Machine) Conversations(ctx context.Context, dir string, from, most int)
 			return nil, false, err
 		}
 		for _, c := range some {
-			if c.Session, c.Product = m.has(c.AgentSessionID), by.Product; name != agent.Default {
+			c.Session, c.Had = m.has(c.AgentSessionID)
+			if c.Product = by.Product; name != agent.Default {
 				c.Agent = name
 			}
 			shown = append(shown, c)
@@ -275,17 +276,21 @@ func conversationsOf(ctx context.Context, by agent.Agent, dir string, most int) 
 	return all, err
 }
 
-// has is the session that has a conversation, an open one first; nil: none.
-func (m *Machine) has(conversation uuid.UUID) (id uuid.UUID) {
+// has is the session that has a conversation, an open one first, or, if none has it, one that had it
+// before a /clear; nil: none.
+func (m *Machine) has(conversation uuid.UUID) (id, had uuid.UUID) {
 	for _, r := range m.Records.Shared() {
-		if r.AgentSessionID != conversation {
-			continue
-		}
-		if id = r.ID; r.State.Live() {
-			break
+		switch {
+		case r.AgentSessionID == conversation && (id == uuid.Nil || r.State.Live()):
+			id = r.ID
+		case slices.Contains(r.EarlierSessionIDs, conversation):
+			had = r.ID
 		}
 	}
-	return id
+	if id != uuid.Nil {
+		return id, uuid.Nil
+	}
+	return uuid.Nil, had
 }
 
 // worktreeTimeout is how long git may take to check a repository out.

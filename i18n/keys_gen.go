@@ -36,6 +36,7 @@ const (
 	NewUnseen                 Key = "new_unseen"
 	NewBusy                   Key = "new_busy"
 	NewMaybeBusy              Key = "new_maybe_busy"
+	NewFromUnknown            Key = "new_from_unknown"
 	NewFirst                  Key = "new_first"       // Time
 	NewFolderName             Key = "new_folder_name" // Dir
 	NewFolderBad              Key = "new_folder_bad"

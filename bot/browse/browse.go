@@ -218,8 +218,8 @@ func (b *Browser) makeFolder(ctx context.Context, v chat.Visit, a at, name strin
 	return "", b.chat.Explain(ctx, v.To, f)
 }
 
-// Option values. goOn continues with the id of a conversation and the name of its agent, each after
-// a colon.
+// Option values. goOn continues with the id of a conversation, the name of its agent and the id of
+// the session that had it, each after a colon.
 const (
 	start      = "start"
 	fork       = "fork"
@@ -235,8 +235,10 @@ const (
 func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer, string, error) {
 	a := chat.ViewAt[at](v.Rest)
 	verb, of, _ := strings.Cut(what, ":")
-	id, agent, _ := strings.Cut(of, ":")
+	id, rest, _ := strings.Cut(of, ":")
+	agent, last, _ := strings.Cut(rest, ":")
 	talk, _ := uuid.Parse(id)
+	had, _ := uuid.Parse(last)
 	then := a.in(begun, a.Dir)
 	then.Key = a.Key
 	to := func(do func(ctx context.Context) error) chat.Answer { return chat.Answer{Then: do} }
@@ -248,10 +250,13 @@ func (b *Browser) do(_ context.Context, v chat.Visit, what string) (chat.Answer,
 		return to(func(ctx context.Context) error { return b.begin(ctx, v, a, port.Start{Dir: a.Dir}) }), then.String(), nil
 	case fork:
 		return to(func(ctx context.Context) error {
+			if err := b.mayEnter(ctx, v, a.AgentSessionID, a.Had); err != nil { // also a copy has what was said
+				return err
+			}
 			return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Agent: a.Agent, ForkOf: a.AgentSessionID})
 		}), then.String(), nil
 	case goOn:
-		return to(func(ctx context.Context) error { return b.continueTalk(ctx, v, a, talk, agent) }), then.String(), nil
+		return to(func(ctx context.Context) error { return b.continueTalk(ctx, v, a, talk, had, agent) }), then.String(), nil
 	case inWorktree:
 		return to(func(ctx context.Context) error { return b.beginInWorktree(ctx, v, a) }), then.String(), nil
 	case takeBack:
@@ -299,7 +304,7 @@ func (b *Browser) settle(ctx context.Context, v chat.Visit, r port.Session) erro
 }
 
 // continueTalk continues a conversation in the session that has it, otherwise in a new session.
-func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, talk uuid.UUID, agent string) error {
+func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, talk, had uuid.UUID, agent string) error {
 	all, err := b.chat.Book.Records.List()
 	on, _ := folders.Split(a.Dir)
 	if refusal.Lacks(err, on) {
@@ -307,6 +312,9 @@ func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, talk uui
 	}
 	i := slices.IndexFunc(all, func(r port.Session) bool { return r.Machine == on && r.AgentSessionID == talk && r.Owns })
 	if i < 0 {
+		if err := b.mayEnter(ctx, v, talk, had); err != nil {
+			return err
+		}
 		return b.begin(ctx, v, a, port.Start{Dir: a.Dir, Agent: agent, Continues: talk})
 	}
 	back, err := b.Resume(ctx, chat.Resume{Session: all[i], To: v.To, From: v.By})
@@ -321,6 +329,39 @@ func (b *Browser) continueTalk(ctx context.Context, v chat.Visit, a at, talk uui
 		return errors.Join(b.chat.Say(ctx, v.To, b.chat.In(v.To).Say(i18n.SessionGone)), chat.ErrStay)
 	}
 	return b.settle(ctx, v, now)
+}
+
+// guards reports whether a place is a group of a bot of several people: a conversation may have been
+// read elsewhere, and stays there unless a person agrees.
+func (b *Browser) guards(to address.Conversation) bool {
+	return to.ChatID < 0 && b.chat.Book.Several()
+}
+
+// had returns the session that has or had a conversation: the noted one, otherwise any that has it.
+func (b *Browser) had(talk, noted uuid.UUID) (r port.Session, known bool) {
+	if r, known = b.chat.Book.Records.Get(noted); known {
+		return r, true
+	}
+	all, _ := b.chat.Book.Records.List() // an unread one stays unknown
+	if i := slices.IndexFunc(all, func(r port.Session) bool { return r.AgentSessionID == talk }); i >= 0 {
+		return all[i], true
+	}
+	return port.Session{}, false
+}
+
+// mayEnter returns an error unless a new session in a place may have what was said in a conversation.
+// If it was said in another chat, the session that had it is asked about; if that is unknown, the
+// person reads what to do.
+func (b *Browser) mayEnter(ctx context.Context, v chat.Visit, talk, noted uuid.UUID) error {
+	r, known := b.had(talk, noted)
+	switch {
+	case !b.guards(v.To) || known && b.chat.Book.MayEnter(v.To, r) == nil:
+		return nil
+	case !known:
+		return errors.Join(b.chat.Say(ctx, v.To, b.chat.In(v.To).Say(i18n.NewFromUnknown)), chat.ErrStay)
+	}
+	_, err := b.Resume(ctx, chat.Resume{Session: r, To: v.To, From: v.By}) // it only asks
+	return errors.Join(err, chat.ErrStay)
 }
 
 // beginInWorktree starts a session in a new work tree. After a crash between the two steps the same
@@ -363,6 +404,7 @@ type at struct {
 	Key            string          `json:"key,omitempty"`    // of the start: two taps on one button start one session
 	AgentSessionID uuid.UUID       `json:"of,omitzero"`      // the conversation
 	Agent          string          `json:"agent,omitempty"`  // its agent
+	Had            uuid.UUID       `json:"had,omitzero"`     // the session that has or had it
 	Unseen         bool            `json:"unseen,omitempty"` // it is unknown whether another process writes it
 }
 

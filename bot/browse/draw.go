@@ -11,9 +11,11 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/port"
@@ -309,7 +311,7 @@ func (b *Browser) folder(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 		if i == 0 {
 			s.Text = chat.Paragraphs(s.Text, p.Text(i18n.NewEarlier))
 		}
-		s.Text = chat.Paragraphs(s.Text, b.talk(p, n, c))
+		s.Text = chat.Paragraphs(s.Text, b.talk(p, v.To, n, c))
 		numbers = append(numbers, b.number(a, n, c))
 	}
 	s.Options = append(s.Options, numbers, card.Turns(a.Page, more, a.page))
@@ -348,7 +350,7 @@ func (b *Browser) checkouts(ctx context.Context, p chat.Phrases, a at) (here ren
 }
 
 // talk describes an earlier conversation in two lines.
-func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Text {
+func (b *Browser) talk(p chat.Phrases, to address.Conversation, n int, c folders.Conversation) render.Text {
 	about := []string{p.Say(i18n.NewAgo, i18n.Args{"Age": p.Age(p.Now().Sub(c.At))}), p.Size(c.Size)}
 	if c.Product != "" {
 		about = append(about, c.Product)
@@ -365,6 +367,9 @@ func (b *Browser) talk(p chat.Phrases, n int, c folders.Conversation) render.Tex
 		about = append(about, chat.ShownName(r.Name))
 	}
 	said, number := chat.Head(chat.OneLine(c.LastQuestion), shownSaid), strconv.Itoa(n)
+	if from, known := b.had(c.AgentSessionID, cmp.Or(c.Session, c.Had)); b.guards(to) && (!known || conversation.IsHidden(from, to)) {
+		said = ""
+	}
 	return chat.Lines(render.Join(render.Bold(number+". "), render.Plain(said)),
 		render.Plain(strings.Join(about, p.Say(i18n.JoinParts))))
 }
@@ -377,9 +382,10 @@ func (b *Browser) number(a at, n int, c folders.Conversation) card.Option {
 	if c.Written && !r.State.Live() {
 		to := a.in(busy, a.Dir)
 		to.Key, to.AgentSessionID, to.Agent, to.Unseen = a.Key, c.AgentSessionID, c.Agent, c.Unseen
+		to.Had = cmp.Or(c.Session, c.Had)
 		return to.to(number)
 	}
-	return card.Option{Text: number, Value: goOn + ":" + c.AgentSessionID.String() + ":" + c.Agent}
+	return card.Option{Text: number, Value: strings.Join([]string{goOn, c.AgentSessionID.String(), c.Agent, cmp.Or(c.Session, c.Had).String()}, ":")}
 }
 
 // busy reports that a conversation is, or may be, open elsewhere, and offers a copy (P1).

@@ -74,6 +74,7 @@ type Conversation struct {
 	Agent          string    // as in port.Start; empty: the default one
 	Product        string    // the agent's name for people; empty: Claude Code
 	Session        uuid.UUID // its session; nil: none
+	Had            uuid.UUID // if Session is nil, the session that had it before a /clear; nil: none
 	LastQuestion   string    // the last question of a person
 	Size           int64     // of its file, in bytes
 	At             time.Time // time of the last write
