@@ -451,3 +451,28 @@ func TestP7_BlockingQuestionIsShownAgain(t *testing.T) {
 		})
 	}
 }
+
+// A group does not read what was queued from a private chat for its own session.
+func TestP9_QueueInGroupHasNoPrivateTexts(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		raw, err := json.Marshal(models.Update{Message: &models.Message{From: &models.User{ID: chattest.Alice, FirstName: "Ana"}}})
+		require.NoError(t, err)
+		require.NoError(t, q.Inbox.Change(q.all[0].Key, func(e *inbox.Entry) error { e.Update = raw; return nil }))
+		require.NoError(t, q.Inbox.Change(q.all[1].Key, func(e *inbox.Entry) error { e.Conversation = chattest.InGroup; return nil }))
+		q.Records.Change(q.r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		b := border{World: q.World}
+		for _, command := range []string{"/queue api", "/status api"} {
+			b.says(t, command, chattest.InGroup)
+			q.Work(t)
+			q.id = q.Telegram.LastID()
+			assert.NotContains(t, q.now().Text.Text, "salary", command)
+			assert.Contains(t, q.now().Text.Text, "Ana: "+q.Word(i18n.WrittenElsewhere), command)
+			assert.Contains(t, q.now().Text.Text, "of the team", command)
+			if command == "/queue api" {
+				q.Press(t, chattest.Bob, q.id, "1")
+				assert.NotContains(t, q.now().Text.Text, "salary", "the prompt")
+				assert.Contains(t, q.now().Text.Text, q.Word(i18n.WrittenElsewhere))
+			}
+		}
+	}, "my salary", "of the team")
+}

@@ -785,6 +785,7 @@ const (
 	Interrupting              Key = "interrupting"     // Name
 	QueueEmpty                Key = "queue_empty"      // Name
 	QueueOne                  Key = "queue_one"        // Count, First, Time
+	WrittenElsewhere          Key = "written_elsewhere"
 	QueueLeft                 Key = "queue_left"
 	QueueTyping               Key = "queue_typing"
 	QueueDraft                Key = "queue_draft"

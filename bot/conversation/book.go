@@ -533,3 +533,9 @@ func SeenIn(to address.Conversation, r port.Session) (seen port.Session, hidden 
 func IsHidden(r port.Session, to address.Conversation) bool {
 	return to.ChatID < 0 && r.Conversation.ChatID != to.ChatID
 }
+
+// Veils reports whether a place gets no words of another chat: a group of a bot of several people. One
+// person alone, who names a session there, reads it there.
+func (b *Book) Veils(to, other address.Conversation) bool {
+	return b.Several() && to.ChatID < 0 && other.ChatID != to.ChatID
+}

@@ -13,6 +13,7 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
+	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
@@ -223,7 +224,11 @@ func (s *status) text(ctx context.Context, to outbox.Conversation, reader int64,
 	var waits []string
 	for _, key := range r.Prompts {
 		if e, err := s.entry(key); err == nil { // otherwise it has just left the queue
-			waits = append(waits, "• "+short(strings.Join(strings.Fields(e.Text), " ")))
+			said := strings.Join(strings.Fields(e.Text), " ")
+			if book := s.chat.Book; book.Veils(to, e.Conversation) {
+				said = w.Say(i18n.Named, i18n.Args{"What": quotation.Sent(w.Phrases, e, book.Several()), "Said": w.Say(i18n.WrittenElsewhere)})
+			}
+			waits = append(waits, "• "+short(said))
 		}
 	}
 	if len(waits) > 0 {

@@ -2,22 +2,21 @@ package waiting
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-telegram/bot/models"
-
 	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/conversation"
 	"ccbot/bot/inbox"
 	"ccbot/bot/outbox"
 	"ccbot/bot/quotation"
 	"ccbot/bot/render"
 	"ccbot/i18n"
+	"ccbot/internal/address"
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/port"
@@ -35,7 +34,7 @@ const (
 // draw shows a queue, or one of its prompts. Instead of a page that no longer exists it shows the
 // last one, and instead of a prompt that no longer waits the list.
 func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
-	at, say := chat.ViewAt[view](v.Rest), words{w.chat.In(v.To), w.chat.Book.Several()}
+	at, say := chat.ViewAt[view](v.Rest), words{w.chat.In(v.To), w.chat.Book, v.To}
 	r, known := w.chat.Book.Records.Get(at.Session)
 	if !known {
 		return chat.Screen{Text: render.Plain(say.Say(i18n.SessionGone))}, nil
@@ -63,7 +62,7 @@ func (w *Waiting) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	head := []render.Text{say.title(r, now), render.Plain(say.why(r, now, all[0])), render.Plain(attention.Undecided(say.Phrases, asks))}
 	if i := slices.IndexFunc(all, func(e inbox.Entry) bool { return e.Key == at.Prompt }); i >= 0 {
 		said := i18n.Args{"First": i + 1, "Count": len(all), "Time": say.sent(all[i])}
-		parts := render.Quote(glyph.Signs(all[i].Text)).Split(render.Limit - room)
+		parts := render.Quote(glyph.Signs(say.said(all[i]))).Split(render.Limit - room)
 		text := parts[0]
 		if len(parts) > 1 {
 			text = render.Join(text, render.Plain("\n…"))
@@ -98,7 +97,8 @@ func Lines(entry func(key string) (inbox.Entry, error), r port.Session) []string
 // words builds the texts of a page.
 type words struct {
 	chat.Phrases
-	several bool // several people send prompts
+	book *conversation.Book
+	to   address.Conversation // the place of the page
 }
 
 // list is one page of the queue, with a button for each prompt.
@@ -108,7 +108,7 @@ func (w words) list(head []render.Text, all []inbox.Entry, at view) (render.Text
 	var buttons []card.Option
 	for i, e := range all[part.First:part.Last] {
 		number := strconv.Itoa(part.First + i + 1)
-		line := w.Say(i18n.Named, i18n.Args{"What": w.sent(e), "Said": firstLine(e.Text)})
+		line := w.Say(i18n.Named, i18n.Args{"What": w.sent(e), "Said": firstLine(w.said(e))})
 		lines = append(lines, render.Plain(number+". "+line))
 		one := view{Session: at.Session, Page: part.Page, Prompt: e.Key}
 		buttons = append(buttons, card.Option{Text: number, Value: chat.ToPage(one.address())})
@@ -172,22 +172,15 @@ func (w words) why(r port.Session, now port.Status, first inbox.Entry) string {
 
 // sent returns when a prompt was sent, and by whom if several people may.
 func (w words) sent(e inbox.Entry) string {
-	at := e.Received
-	if e.Sent.Unix() > 0 {
-		at = e.Sent
+	return quotation.Sent(w.Phrases, e, w.book.Several())
+}
+
+// said returns a prompt as it is shown in the place of the page.
+func (w words) said(e inbox.Entry) string {
+	if w.book.Veils(w.to, e.Conversation) {
+		return w.Say(i18n.WrittenElsewhere)
 	}
-	said := []string{w.Moment(at)}
-	var u models.Update
-	if w.several && json.Unmarshal(e.Update, &u) == nil && u.Message != nil && u.Message.From != nil {
-		m := u.Message
-		if e.Refers {
-			m = quotation.Meant(m)
-		}
-		if name := chat.PersonName(m.From.FirstName); name != "" {
-			said = append(said, name)
-		}
-	}
-	return strings.Join(said, w.Say(i18n.JoinParts))
+	return e.Text
 }
 
 // firstLine is the beginning of a prompt in a line.
