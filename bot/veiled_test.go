@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"ccbot/bot/chat/chattest"
+	"ccbot/bot/conversation"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
@@ -52,6 +53,32 @@ func TestP9_PagesOfGroupHaveNoPrivateWords(t *testing.T) {
 			assert.Contains(t, text, "$7")
 		case about != "":
 			assert.Equal(t, w.Word(i18n.HiddenHere, i18n.Args{"Name": about}), text, command)
+		}
+	}
+}
+
+// One person alone who names a session of his private chat in a group reads it there.
+func TestOnePersonReadsPrivateSessionsInGroup(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Admit(conversation.Lists{People: map[int64]bool{chattest.Bob: true}, Groups: map[int64]bool{chattest.Ours: true}})
+	r := w.Session(t, "diary", session.Running)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation, r.Progress.Turns = atBob, 42 })
+	span := talk.Span{All: talk.Sum{Input: 9}, Sessions: []talk.Line{{Name: "diary", Session: r.ID, Sum: talk.Sum{Input: 9}}}}
+	w.Spent.Answer(func(context.Context) (talk.Report, error) {
+		return talk.Report{Spans: []talk.Span{span, span, span}}, nil
+	})
+	w.Lifecycle.OnLook = view.Status{Phase: talk.PhaseWaitingPermission, Now: talk.Activity{Phase: talk.PhaseWaitingPermission, What: "Salaries"}}
+	b := border{World: w}
+	for _, command := range []string{"/history diary", "/queue diary", "/status diary", "/changes diary", "/screenshot diary", "/get diary x", "/list", "/usage"} {
+		b.says(t, command, chattest.InGroup)
+		w.Work(t)
+		text := w.Telegram.Last(t).Text.Text
+		assert.NotEqual(t, w.Word(i18n.HiddenHere, i18n.Args{"Name": "diary"}), text, command)
+		switch command {
+		case "/list":
+			assert.Contains(t, text, "Salaries")
+		case "/usage":
+			assert.Contains(t, text, "diary")
 		}
 	}
 }

@@ -221,7 +221,7 @@ func (c Choice) draw(_ context.Context, v Visit) (Screen, error) {
 	part := card.PartOf(len(list), pageSize, a.Page)
 	s := Screen{Text: Lines(render.Plain(p.Say(c.Question, c.Said)), render.Plain(p.Place(part))), Until: a.Until}
 	for _, r := range list[part.First:part.Last] {
-		seen, _ := conversation.SeenIn(v.To, r)
+		seen, _ := c.chat.Book.SeenIn(v.To, r)
 		s.Options = append(s.Options, []card.Option{{Text: p.label(seen), Value: r.ID.String(), For: a.From, Session: r.ID}})
 	}
 	s.Options = append(s.Options, part.Turns(func(page int) card.Option {
@@ -271,7 +271,7 @@ func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool,
 	find := func(in conversation.Message, name string) []port.Session { return c.Book.FindFor(in, name, fits) }
 	visible := do
 	do = func(ctx context.Context, in Incoming, r port.Session) error {
-		if !command.Acts && conversation.IsHidden(r, in.To) {
+		if !command.Acts && c.Book.Veils(in.To, r.Conversation) {
 			return c.Post(ctx, card.Content{To: in.To, Session: r.ID, Text: c.In(in.To).HiddenText(r)})
 		}
 		return visible(ctx, in, r)

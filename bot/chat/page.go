@@ -13,7 +13,6 @@ import (
 	"github.com/google/uuid"
 
 	"ccbot/bot/card"
-	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -264,7 +263,7 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was pagePayload) (Answer, err
 	if !acts || page.Do == nil {
 		return p.cards.AnswerExpired(ctx, t)
 	}
-	if r, known := p.chat.Book.Records.Get(t.Card.Session); known && conversation.IsHidden(r, t.To) && !page.Wordless {
+	if r, known := p.chat.Book.Records.Get(t.Card.Session); known && p.chat.Book.Veils(t.To, r.Conversation) && !page.Wordless {
 		return Do(show(was.At)) // it has gone to another chat since
 	}
 	a, next, err := page.Do(ctx, Visit{To: t.To, By: t.From, Rest: rest, Message: t.Message}, what)
@@ -419,7 +418,7 @@ func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, addr
 			s.Text, s.Options = f.Text, Rows(1, p.chat.In(to).Option(i18n.ButtonRefresh, ToPage(address), ""))
 		}
 	}
-	if r, known := p.chat.Book.Records.Get(s.Session); known && conversation.IsHidden(r, to) && !page.Wordless {
+	if r, known := p.chat.Book.Records.Get(s.Session); known && p.chat.Book.Veils(to, r.Conversation) && !page.Wordless {
 		s.Text, s.Options, err = p.chat.In(to).HiddenText(r), nil, nil
 	}
 	if s.Back != "" {

@@ -521,15 +521,15 @@ func AskedAt(sent, now time.Time) time.Time {
 }
 
 // SeenIn returns what a chat sees of a session.
-func SeenIn(to address.Conversation, r port.Session) (seen port.Session, hidden bool) {
-	if IsHidden(r, to) {
+func (b *Book) SeenIn(to address.Conversation, r port.Session) (seen port.Session, hidden bool) {
+	if b.Veils(to, r.Conversation) {
 		return r.Veiled(), true
 	}
 	return r, false
 }
 
-// IsHidden reports whether a chat does not get the texts of a session. A group gets only the texts
-// of its own sessions.
+// IsHidden reports whether a list that nobody asked about one session has no texts of it in a chat. A
+// group gets only the texts of its own sessions. See Veils for pages of a session that a person named.
 func IsHidden(r port.Session, to address.Conversation) bool {
 	return to.ChatID < 0 && r.Conversation.ChatID != to.ChatID
 }

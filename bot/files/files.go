@@ -15,7 +15,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
 	"ccbot/bot/machine"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
@@ -186,7 +185,7 @@ func (s *Files) get(ctx context.Context, in chat.Incoming, name string) error {
 		return s.chat.ReplyNone(ctx, in, "", nil)
 	}
 	r := all[0]
-	if conversation.IsHidden(r, in.To) {
+	if s.chat.Book.Veils(in.To, r.Conversation) {
 		return s.answer(ctx, in, r, s.chat.In(in.To).HiddenText(r))
 	}
 	if strings.TrimSpace(name) == "" {

@@ -10,7 +10,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -76,7 +75,7 @@ func (s *screenshots) show(ctx context.Context, in chat.Incoming, r port.Session
 
 // tap presses a key, and replaces the picture; or it sends the screen as text.
 func (s *screenshots) tap(ctx context.Context, t chat.Tap, was payload) (chat.Answer, error) {
-	if r, known := s.chat.Book.Records.Get(t.Card.Session); known && conversation.IsHidden(r, t.To) {
+	if r, known := s.chat.Book.Records.Get(t.Card.Session); known && s.chat.Book.Veils(t.To, r.Conversation) {
 		return chat.Answer{}, s.cards.Close(ctx, t.Card.Key, s.chat.In(t.To).HiddenText(r))
 	}
 	if t.Card.Option == asText {

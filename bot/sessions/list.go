@@ -58,7 +58,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 	looks, err := s.Agents.Inspect(ctx, running...)
 	for _, r := range open {
 		look := looks[r.ID]
-		seen, hidden := conversation.SeenIn(to, r)
+		seen, hidden := s.chat.Book.SeenIn(to, r)
 		if hidden {
 			look = port.Status{Now: talk.Activity{Phase: look.Now.Phase}}
 		}

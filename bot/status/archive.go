@@ -12,7 +12,6 @@ import (
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
-	"ccbot/bot/conversation"
 	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
@@ -117,7 +116,7 @@ func (a archive) list(ctx context.Context, to address.Conversation, p chat.Phras
 	text := []render.Text{render.Plain(title)}
 	var options []card.Option
 	for i, said := range a.lastQuestions(ctx, shown) {
-		r, hidden := conversation.SeenIn(to, shown[i])
+		r, hidden := a.chat.Book.SeenIn(to, shown[i])
 		if hidden {
 			said = ""
 		}

@@ -76,8 +76,8 @@ func (u *usage) draw(ctx context.Context, v chat.Visit) (chat.Screen, error) {
 	at.Span = min(max(at.Span, 0), len(rep.Spans)-1)
 	rep.Spans = slices.Clone(rep.Spans) // the sums are of all sessions, the rows of a group its own
 	rep.Spans[at.Span].Sessions = slices.DeleteFunc(slices.Clone(rep.Spans[at.Span].Sessions), func(l talk.Line) bool {
-		r, known := u.chat.Book.Records.Get(l.Session)
-		return v.To.ChatID < 0 && (!known || conversation.IsHidden(r, v.To))
+		r, _ := u.chat.Book.Records.Get(l.Session) // an unknown one belongs to no chat
+		return u.chat.Book.Veils(v.To, r.Conversation)
 	})
 	part := card.PartOf(len(rep.Spans[at.Span].Sessions), shownSessions, at.Page)
 	at.Page = part.Page
