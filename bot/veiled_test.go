@@ -2,14 +2,17 @@ package bot_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
+	"ccbot/bot/inbox"
 	"ccbot/i18n"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/view"
@@ -81,4 +84,48 @@ func TestOnePersonReadsPrivateSessionsInGroup(t *testing.T) {
 			assert.Contains(t, text, "diary")
 		}
 	}
+}
+
+// A session of another chat is offered to be ended with the idle ones only if it may be: what waits for
+// it counts, though the group does not see it.
+func TestHiddenSessionWithPromptsIsNotOfferedToEnd(t *testing.T) {
+	for name, waits := range map[string]int{"idle": 0, "a prompt waits": 1} {
+		t.Run(name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			r := w.Session(t, "diary", session.Running)
+			w.Records.Change(r.ID, func(r *session.Record) { r.Conversation, r.Progress.Turns = chattest.AtAlice, 42 })
+			for range waits {
+				e := w.Prompt(t, r, "my salary", inbox.Held)
+				w.Records.Change(r.ID, func(r *session.Record) { r.Prompts = append(r.Prompts, e.Key) })
+			}
+			w.Lifecycle.OnLook = quiet
+			border{World: w}.says(t, "/list", chattest.InGroup)
+			w.Work(t)
+			assert.Equal(t, waits == 0, slices.Contains(chattest.Words(w.Telegram.Last(t)), w.Word(i18n.ButtonEndIdle)))
+		})
+	}
+}
+
+// The question whether to end the idle sessions names those of another chat in a group by their names
+// and states alone.
+func TestP9_EndIdleInGroupHasNoPrivateWords(t *testing.T) {
+	w := chattest.NewWorld(t)
+	w.Session(t, "shop", session.Running)
+	private := w.Session(t, "diary", session.Running)
+	idle := w.Session(t, "letters", session.Running)
+	for _, id := range []uuid.UUID{private.ID, idle.ID} {
+		w.Records.Change(id, func(r *session.Record) {
+			r.Conversation, r.Dir, r.Progress.Turns = chattest.AtAlice, "/home/alice/salary/work", 42
+		})
+	}
+	w.Lifecycle.OnLook = quiet
+	w.Lifecycle.Doing = map[uuid.UUID]view.Status{private.ID: {Phase: talk.PhaseBlocked, Now: talk.Activity{Phase: talk.PhaseBlocked, What: "salary"}}}
+	border{World: w}.says(t, "/list", chattest.InGroup)
+	w.Work(t)
+	require.NoError(t, w.TapShown(t, chattest.Bob, w.Telegram.Last(t), i18n.ButtonEndIdle))
+	w.Work(t)
+	text := w.Telegram.Last(t).Text.Text
+	assert.Contains(t, text, "diary")
+	assert.Contains(t, text, "letters")
+	assert.NotContains(t, text, "salary")
 }

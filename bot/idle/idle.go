@@ -11,6 +11,7 @@ import (
 	"ccbot/bot/attention"
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
+	"ccbot/bot/outbox"
 	"ccbot/bot/render"
 	"ccbot/i18n"
 	"ccbot/internal/each"
@@ -18,6 +19,7 @@ import (
 	"ccbot/port"
 	"ccbot/port/news"
 	"ccbot/port/refusal"
+	"ccbot/port/talk"
 )
 
 // Ender ends sessions, or lets a machine do it.
@@ -123,6 +125,14 @@ func (i *Idle) Spared(p chat.Phrases, r port.Session, l port.Status) string {
 	return ""
 }
 
+// sparedIn is Spared without the words of a session that a place does not see.
+func (i *Idle) sparedIn(to outbox.Conversation, p chat.Phrases, r port.Session, l port.Status) string {
+	if i.chat.Book.Veils(to, r.Conversation) {
+		l.Now = talk.Activity{Phase: l.Now.Phase}
+	}
+	return i.Spared(p, r, l)
+}
+
 // Offer asks the person who tapped whether to end the idle sessions; only this person can confirm.
 func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	var q together
@@ -134,7 +144,7 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	}
 	for _, r := range live {
 		l := looks[r.ID]
-		switch why := i.Spared(p, r, l); {
+		switch why := i.sparedIn(t.To, p, r, l); {
 		case why != "":
 			q.Spared = append(q.Spared, spared{r.Name, why})
 		case len(q.Sessions) < most:
@@ -146,12 +156,12 @@ func (i *Idle) Offer(ctx context.Context, t chat.Tap) error {
 	if len(q.Sessions) == 0 {
 		return i.chat.ReplyToTap(ctx, t, chat.Paragraphs(p.Text(i18n.IdleNone), sparedText(p, q.Spared)))
 	}
-	content := card.Content{To: t.To, Text: i.text(p, q), Options: p.Confirm(i18n.ButtonEndAll, endIt, t.From)}
+	content := card.Content{To: t.To, Text: i.text(t.To, p, q), Options: p.Confirm(i18n.ButtonEndAll, endIt, t.From)}
 	return i.cards.Post(ctx, content, q)
 }
 
 // text returns the question; after the confirmation, the results.
-func (i *Idle) text(p chat.Phrases, q together) render.Text {
+func (i *Idle) text(to outbox.Conversation, p chat.Phrases, q together) render.Text {
 	var asked, ended, waits []render.Text
 	var left []spared
 	for _, o := range q.Sessions {
@@ -159,6 +169,7 @@ func (i *Idle) text(p chat.Phrases, q together) render.Text {
 		if !ok {
 			continue // it was forgotten in the meantime
 		}
+		r, _ = i.chat.Book.SeenIn(to, r)
 		name := render.Bold(chat.ShownName(r.Name))
 		who := name
 		if path.Base(r.Dir) != r.Name {
@@ -252,7 +263,7 @@ func (i *Idle) end(ctx context.Context, t chat.Tap, o one) error {
 	r, _ = i.chat.Book.Records.Get(o.ID)
 	p := i.chat.In(t.To)
 	looks, unknown := i.inspect(ctx, o.ID)
-	left := i.Spared(p, r, looks[o.ID])
+	left := i.sparedIn(t.To, p, r, looks[o.ID])
 	switch {
 	case !changed && r.State == port.StateStopping:
 		return nil // news of its end will come
@@ -280,7 +291,7 @@ func (i *Idle) settle(ctx context.Context, key string, id uuid.UUID, left string
 
 // drawLocked shows the progress. After the last result the card closes.
 func (i *Idle) drawLocked(ctx context.Context, c card.Card[together]) error {
-	c.Content.Text, c.Content.Options = i.text(i.chat.In(c.Content.To), c.Payload), nil
+	c.Content.Text, c.Content.Options = i.text(c.Content.To, i.chat.In(c.Content.To), c.Payload), nil
 	if slices.ContainsFunc(c.Payload.Sessions, one.waits) {
 		return i.cards.Show(ctx, c.Key, c.Content, c.Payload)
 	}

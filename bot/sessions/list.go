@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"strings"
 
@@ -20,7 +19,6 @@ import (
 	"ccbot/internal/each"
 	"ccbot/internal/glyph"
 	"ccbot/port"
-	"ccbot/port/folders"
 	"ccbot/port/talk"
 )
 
@@ -57,12 +55,7 @@ func (s *Sessions) screen(ctx context.Context, to address.Conversation) chat.Scr
 	}
 	looks, err := s.Agents.Inspect(ctx, running...)
 	for _, r := range open {
-		look := looks[r.ID]
-		seen, hidden := s.chat.Book.SeenIn(to, r)
-		if hidden {
-			look = port.Status{Now: talk.Activity{Phase: look.Now.Phase}}
-		}
-		e := s.entryOf(ctx, p, seen, look, r.ID == now)
+		e := s.entryOf(ctx, p, to, r, looks[r.ID], r.ID == now)
 		e.state = strings.TrimPrefix(s.chat.Machine(to)+" · "+e.state, " · ")
 		entries, quiet = append(entries, e), quiet || e.quiet
 	}
@@ -334,15 +327,21 @@ type entry struct {
 	quiet             bool // it may be ended with the idle ones
 }
 
-// entryOf returns a session's entry; l is the state of a running agent.
-func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, l port.Status, current bool) entry {
-	e := entry{need: works, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.Words.Say(chat.StateKey(r))}
+// entryOf returns a session's entry in a place; l is the state of a running agent. What the place does
+// not see counts for [End idle] all the same.
+func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, to address.Conversation, r port.Session, l port.Status, current bool) entry {
+	quiet := r.State == port.StateRunning && s.Idle.Spared(p, r, l) == ""
+	r, hidden := s.chat.Book.SeenIn(to, r)
+	if hidden {
+		l = port.Status{Now: talk.Activity{Phase: l.Now.Phase}}
+	}
+	e := entry{need: works, quiet: quiet, session: r, sign: "⏳", current: current, name: chat.ShownName(r.Name), state: p.Words.Say(chat.StateKey(r))}
 	switch {
 	case r.State == port.StateRunning:
 		e.footer = chat.FirstLine(l.LastQuestion)
 		asks := attention.In(s.chat, r, l.Now)
 		e.need, e.sign, e.state = doing(p, l, asks)
-		e.more, e.quiet = besides(p, r.Mode, l), s.Idle.Spared(p, r, l) == ""
+		e.more = besides(p, r.Mode, l)
 		if sign := asks.Sign(p.Words); sign != "" {
 			e.state += " · " + sign
 		}
@@ -366,7 +365,7 @@ func (s *Sessions) entryOf(ctx context.Context, p chat.Phrases, r port.Session, 
 	if e.footer = ansi.Truncate(e.footer, codeRoom, "…"); e.footer == "" {
 		e.footer = s.chat.ShortTail(r.Dir) // a name in it stays whole
 	}
-	if !path.IsAbs(folders.Path(r.Dir)) { // what a group sees of a session of another chat
+	if hidden { // its folder has one element
 		return e
 	}
 	if branch, err := s.chat.Folder.Branch(ctx, r.Dir); err == nil && branch != "" {
