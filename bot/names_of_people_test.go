@@ -1,7 +1,9 @@
 package bot_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-telegram/bot/models"
 	"github.com/google/uuid"
@@ -192,4 +194,64 @@ func TestWhyNamesPeopleInGroup(t *testing.T) {
 	})
 	o.says(t, chattest.FirstTopic, bob, "/why")
 	assert.Contains(t, o.Telegram.Last(t).Text.Text, "Bob ended it.", "others read it too")
+}
+
+// An interrupt names who has stopped its turn, not who has stopped an earlier one.
+func TestInterruptNamesWhoStoppedItsTurn(t *testing.T) {
+	w := chattest.NewWorld(t)
+	o := team{w, chattest.GroupChat(chattest.Ours)}
+	at := func(line string, after time.Duration) string {
+		return strings.Replace(line, "{", `{"timestamp":"`+w.Now().Add(after).UTC().Format(time.RFC3339Nano)+`",`, 1)
+	}
+	c := chattest.TranscriptOf(t, "t.jsonl", at(chattest.PromptLine("go"), -time.Minute))
+	r := w.NewCurrentSession(t, "api", session.Running, c)
+	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return true, nil }
+	w.ReadAll(t)
+	o.says(t, 0, alice, "/stop api")
+	chattest.Grow(t, c, at(chattest.Interrupt, time.Second))
+	w.ReadAll(t)
+	by, interrupted := w.Word(i18n.ByPerson, i18n.Args{"Person": "Alice"}), w.Word(i18n.Interrupted, i18n.Args{"Name": "api"})
+	assert.Contains(t, w.Telegram.Texts(), interrupted+"\n"+by)
+
+	chattest.Grow(t, c, at(chattest.PromptLine("next"), 2*time.Second), at(chattest.Interrupt, 3*time.Second))
+	w.ReadAll(t)
+	assert.Equal(t, interrupted, w.Telegram.Last(t).Text.Text, "an Esc at the desk")
+}
+
+// Of [Interrupt and send] the one who tapped is named, also shortly after another person's stop.
+func TestInterruptAndSendIsNoEarlierStop(t *testing.T) {
+	inQueue(t, func(t *testing.T, q *queue) {
+		q.MustHear(t, "/stop")
+		q.show()
+		q.Press(t, chattest.Bob, q.id, "1")
+		q.Press(t, chattest.Bob, q.id, "Interrupt and send")
+		assert.EqualValues(t, chattest.Bob, q.Answers.Stops.StoppedBy(q.r.ID, time.Time{}))
+	}, "one")
+}
+
+// What several people have decided about stopped texts names none of them.
+func TestStoppedTextsNameWhoDecidedAll(t *testing.T) {
+	for name, tt := range map[string]struct {
+		first int64
+		want  string
+	}{"one person": {chattest.Bob, "Bob"}, "two": {chattest.Alice, ""}} {
+		t.Run(name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			o := team{w, chattest.GroupChat(chattest.Ours)}
+			o.says(t, 0, bob, "/list")
+			o.says(t, 0, alice, "/list")
+			r := w.NewCurrentSession(t, "api", session.Running)
+			list, _ := stops(t, w, r, "one", "two")
+			w.Press(t, tt.first, list, "1. "+w.Word(i18n.ButtonSendAgain))
+			w.Press(t, chattest.Bob, list, w.Word(i18n.ButtonDrop))
+			text := w.Shows(t, list).Text.Text
+			if tt.want == "" {
+				assert.NotContains(t, text, w.Word(i18n.ByPerson, i18n.Args{"Person": "Bob"}))
+				assert.NotContains(t, text, w.Word(i18n.ByPerson, i18n.Args{"Person": "Alice"}))
+			} else {
+				assert.Contains(t, text, w.Word(i18n.ByPerson, i18n.Args{"Person": tt.want}))
+			}
+		})
+	}
 }

@@ -61,8 +61,8 @@ type LongTexts interface {
 type Stops interface {
 	// HasStopped reports whether a person has stopped a session after a time, and lately.
 	HasStopped(session uuid.UUID, after time.Time) bool
-	// StoppedBy returns who has stopped a session lately; 0: nobody in the chat.
-	StoppedBy(session uuid.UUID) int64
+	// StoppedBy returns who has stopped a session after a time, and lately; 0: nobody in the chat.
+	StoppedBy(session uuid.UUID, after time.Time) int64
 	// Stopped shows the effect of a stop in the list of texts that it took back; false: no list.
 	Stopped(ctx context.Context, r port.Session, to outbox.Conversation, s chat.Stop) (shown bool, err error)
 }

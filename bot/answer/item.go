@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -22,9 +23,9 @@ var errPanic = errors.New("panic")
 type drawing func(r port.Session, item talk.Item) rendition
 
 // attempt calls show. If show panics and the item has words, attempt calls it again with the words
-// unrendered.
-func (a *Answers) attempt(ctx context.Context, id uuid.UUID, words bool, show func(draw drawing) error) error {
-	rendered := func(r port.Session, item talk.Item) rendition { return a.rendered(ctx, r, item) }
+// unrendered. prompted is when the turn of the item began.
+func (a *Answers) attempt(ctx context.Context, id uuid.UUID, prompted time.Time, words bool, show func(draw drawing) error) error {
+	rendered := func(r port.Session, item talk.Item) rendition { return a.rendered(ctx, r, prompted, item) }
 	for _, draw := range []drawing{rendered, unrendered} {
 		err := guard.Call(func() error { return show(draw) })
 		p, crashed := errors.AsType[*guard.Panic](err)
@@ -49,7 +50,7 @@ func (t *transcriptReader) take(ctx context.Context, r port.Session, item talk.I
 		again()
 		return t.show(ctx, r, item, draw)
 	}
-	err := a.attempt(ctx, r.ID, isAnswer(item), show)
+	err := a.attempt(ctx, r.ID, t.prompted, isAnswer(item), show)
 	if !errors.Is(err, errPanic) {
 		return err
 	}

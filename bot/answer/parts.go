@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -35,8 +36,9 @@ func (s rendition) counts(c talk.Cursor) bool {
 	return c.Form == s.form && c.Part < len(s.parts)
 }
 
-// rendered returns an item's parts in the form that the server accepts; most kinds have none.
-func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) rendition {
+// rendered returns an item's parts in the form that the server accepts; most kinds have none. prompted
+// is when its turn began.
+func (a *Answers) rendered(ctx context.Context, r port.Session, prompted time.Time, item talk.Item) rendition {
 	name := i18n.Args{"Name": r.Name}
 	if item.Rest != nil && (item.Kind != talk.Thinking || a.Thinking) {
 		return rendition{parts: a.Long.Parts(r, item)}
@@ -81,7 +83,7 @@ func (a *Answers) rendered(ctx context.Context, r port.Session, item talk.Item) 
 		if now, _ := a.Chat.Book.Records.Get(r.ID); len(now.Prompts) > 0 { // a stop leaves none: the turn made way for the next one
 			word = i18n.TurnInterrupted
 		}
-		text := chat.Lines(a.Chat.In(r.Conversation).Text(word, name), a.Chat.By(r.Conversation, a.Stops.StoppedBy(r.ID)))
+		text := chat.Lines(a.Chat.In(r.Conversation).Text(word, name), a.Chat.By(r.Conversation, a.Stops.StoppedBy(r.ID, prompted)))
 		return rendition{parts: asTheyAre(text)}
 	case talk.ToolResult:
 		return rendition{parts: a.pictures(item)}

@@ -361,11 +361,11 @@ func (a *Answers) showLast(ctx context.Context, r port.Session, o opening) {
 		return a.Chat.Book.NoteOpened(r.Conversation, r.ID)
 	}
 	if err == nil {
-		err = a.attempt(ctx, r.ID, true, show)
+		err = a.attempt(ctx, r.ID, a.Chat.Now(), true, show) // no stop is that of a turn read again
 	}
 	switch {
 	case errors.Is(err, errReadAgain):
-		err = a.attempt(ctx, r.ID, true, show)
+		err = a.attempt(ctx, r.ID, a.Chat.Now(), true, show)
 	case errors.Is(err, errPanic):
 		err = a.postMarker(ctx, r)
 	}

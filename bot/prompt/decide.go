@@ -53,7 +53,9 @@ func (p *Prompts) decide(ctx context.Context, a answer, e inbox.Entry, r port.Se
 	case sendAnyway: // a draft in the box comes as news
 		return p.Queue.SendAnyway(ctx, e.Session, e.Key)
 	case sendNow, pauseGoal: // the key that interrupts the turn also pauses the goal
+		ends := p.Texts.StopBegins(e.Session, by)
 		reported, err := p.Queue.SendNow(ctx, e.Session, e.Key)
+		ends(err)
 		if err != nil || reported {
 			return err
 		}

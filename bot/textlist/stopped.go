@@ -28,6 +28,7 @@ type stopped struct {
 	Texts   []text `json:"texts"`
 	Sent    int    `json:"sent,omitempty"`
 	Dropped int    `json:"dropped,omitempty"`
+	Decided int64  `json:"decided,omitempty"` // who has decided about those; 0: nobody in the chat, or several people
 
 	At     time.Time `json:"at,omitzero"`       // when a text was taken back last
 	Line   time.Time `json:"line,omitzero"`     // of the transcript's line about the interrupt
@@ -60,7 +61,7 @@ func (l *Lists) Stop(ctx context.Context, e inbox.Entry, r port.Session, work st
 		show = l.stopped.Repost
 		c.Payload.Work, c.Payload.Turn, c.Payload.GoesOn, c.Payload.Line = "", false, "", time.Time{}
 	}
-	c.Payload.At, c.Payload.By = l.Chat.Now(), l.StoppedBy(r.ID)
+	c.Payload.At, c.Payload.By = l.Chat.Now(), l.StoppedBy(r.ID, time.Time{})
 	c.Content.WaitsSince = time.Now().UTC() // by the clock of the inbox
 	if _, said, ok := talk.CutSpeaker(work); ok {
 		work = said
@@ -100,11 +101,11 @@ type stop struct {
 	by int64
 }
 
-// StoppedBy returns who has stopped a session lately; 0: nobody in the chat.
-func (l *Lists) StoppedBy(session uuid.UUID) int64 {
+// StoppedBy returns who has stopped a session after a time, and lately; 0: nobody in the chat.
+func (l *Lists) StoppedBy(session uuid.UUID, after time.Time) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := l.stops[session]; l.Chat.Now().Sub(s.at) <= stopTTL {
+	if s := l.stops[session]; s.at.After(after) && l.Chat.Now().Sub(s.at) <= stopTTL {
 		return s.by
 	}
 	return 0
@@ -217,7 +218,13 @@ func (l *Lists) drawStopped(ctx context.Context, key string, sent, dropped int, 
 	if sent+dropped == 0 {
 		sent = queued // a kill came before the list was drawn
 	}
-	c.Payload.Sent, c.Payload.Dropped = c.Payload.Sent+sent, c.Payload.Dropped+dropped
+	switch {
+	case sent+dropped == 0:
+		by = c.Payload.Decided
+	case c.Payload.Sent+c.Payload.Dropped > 0 && c.Payload.Decided != by: // nobody is named for what another has decided
+		by = 0
+	}
+	c.Payload.Sent, c.Payload.Dropped, c.Payload.Decided = c.Payload.Sent+sent, c.Payload.Dropped+dropped, by
 	if len(texts) == 0 {
 		return l.stopped.Close(ctx, key, chat.Lines(became(p, r, c.Payload.Sent, c.Payload.Dropped), l.Chat.By(c.Content.To, by)))
 	}

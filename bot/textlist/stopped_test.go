@@ -17,9 +17,10 @@ func TestStopsAreForgotten(t *testing.T) {
 	for range 3 {
 		one := uuid.New()
 		l.StopBegins(one, 7)
-		assert.EqualValues(t, 7, l.StoppedBy(one))
-		assert.Zero(t, l.StoppedBy(uuid.New()))
-		defer func() { assert.Zero(t, l.StoppedBy(one)) }()
+		assert.EqualValues(t, 7, l.StoppedBy(one, now.Add(-time.Second)))
+		assert.Zero(t, l.StoppedBy(one, now.Add(time.Second)), "a turn that began since")
+		assert.Zero(t, l.StoppedBy(uuid.New(), time.Time{}))
+		defer func() { assert.Zero(t, l.StoppedBy(one, time.Time{})) }()
 		now = now.Add(stopTTL + time.Second)
 	}
 	assert.Len(t, l.stops, 1)

@@ -23,6 +23,7 @@ type Waiting struct {
 	looks   func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error)
 	discard func(ctx context.Context, e inbox.Entry, by int64) error
 	again   func(ctx context.Context, session uuid.UUID) (shown bool, err error)
+	stops   func(session uuid.UUID, by int64) (ends func(refused error))
 }
 
 const page = "queue"
@@ -38,11 +39,12 @@ func (v view) address() string { return chat.Address(page, v) }
 
 // New returns the queues of a chat. entry reads the inbox. discard takes a prompt out of its queue
 // for good, and reports that under it; chat.IsGone of its error: the prompt no longer waits. again
-// brings the agent's question below.
+// brings the agent's question below. stops notes who interrupts a turn; ends gets the error of that.
 func New(c *chat.Chat, entry func(key string) (inbox.Entry, error), order talk.PromptOrder,
 	looks func(ctx context.Context, ids ...uuid.UUID) (map[uuid.UUID]port.Status, error), discard func(ctx context.Context, e inbox.Entry, by int64) error,
-	again func(ctx context.Context, session uuid.UUID) (shown bool, err error)) *Waiting {
-	return &Waiting{chat: c, entry: entry, order: order, looks: looks, discard: discard, again: again}
+	again func(ctx context.Context, session uuid.UUID) (shown bool, err error),
+	stops func(session uuid.UUID, by int64) (ends func(refused error))) *Waiting {
+	return &Waiting{chat: c, entry: entry, order: order, looks: looks, discard: discard, again: again, stops: stops}
 }
 
 // Feature describes the queues to the dispatcher.
@@ -100,7 +102,9 @@ func (w *Waiting) do(ctx context.Context, v chat.Visit, what string, e inbox.Ent
 	case askOption:
 		return w.showQuestion(ctx, e.Session)
 	case nowOption:
+		ends := w.stops(e.Session, v.By)
 		reported, err := w.order.SendNow(ctx, e.Session, e.Key)
+		ends(err)
 		if refusal.Is(err, refusal.Asks) {
 			return w.showQuestion(ctx, e.Session)
 		}
