@@ -35,7 +35,7 @@ func TestRequestNamesWhoDecided(t *testing.T) {
 
 		q = w.AsksFor(t, r, "Bash", `{"command":"ls"}`)
 		taps(q, i18n.AskDenyWhy)
-		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "Bob writes it now, as the next message.")
+		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "Waiting for Bob to write it as the next message.")
 		o.says(t, 0, bob, "use make instead")
 		w.Work(t)
 		assert.Contains(t, w.Telegram.LastEdit(t).Text.Text, "Denied by Bob")
@@ -198,25 +198,26 @@ func TestWhyNamesPeopleInGroup(t *testing.T) {
 
 // An interrupt names who has stopped its turn, not who has stopped an earlier one.
 func TestInterruptNamesWhoStoppedItsTurn(t *testing.T) {
-	w := chattest.NewWorld(t)
-	o := team{w, chattest.GroupChat(chattest.Ours)}
-	at := func(line string, after time.Duration) string {
-		return strings.Replace(line, "{", `{"timestamp":"`+w.Now().Add(after).UTC().Format(time.RFC3339Nano)+`",`, 1)
-	}
-	c := chattest.TranscriptOf(t, "t.jsonl", at(chattest.PromptLine("go"), -time.Minute))
-	r := w.NewCurrentSession(t, "api", session.Running, c)
-	w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
-	w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return true, nil }
-	w.ReadAll(t)
-	o.says(t, 0, alice, "/stop api")
-	chattest.Grow(t, c, at(chattest.Interrupt, time.Second))
-	w.ReadAll(t)
-	by, interrupted := w.Word(i18n.ByPerson, i18n.Args{"Person": "Alice"}), w.Word(i18n.Interrupted, i18n.Args{"Name": "api"})
-	assert.Contains(t, w.Telegram.Texts(), interrupted+"\n"+by)
+	chattest.Runs(t, func(t *testing.T, w *chattest.World) {
+		r, c := stoppable(t, w)
+		w.Records.Change(r.ID, func(r *session.Record) { r.Conversation = chattest.InGroup })
+		grow := func(lines ...string) {
+			for i, line := range lines {
+				at := w.Now().Add(time.Duration(i) * time.Millisecond).UTC().Format(time.RFC3339Nano)
+				chattest.Grow(t, c, strings.Replace(line, "{", `{"timestamp":"`+at+`",`, 1))
+			}
+			w.Later(time.Second)
+			w.Work(t)
+		}
+		w.Lifecycle.OnInterrupt = func(uuid.UUID) (bool, error) { return true, nil }
+		team{w, chattest.GroupChat(chattest.Ours)}.says(t, 0, alice, "/stop api")
+		grow(chattest.Interrupt)
+		by, interrupted := w.Word(i18n.ByPerson, i18n.Args{"Person": "Alice"}), w.Word(i18n.Interrupted, i18n.Args{"Name": "api"})
+		assert.Contains(t, w.Telegram.Texts(), chattest.Lines(interrupted, by))
 
-	chattest.Grow(t, c, at(chattest.PromptLine("next"), 2*time.Second), at(chattest.Interrupt, 3*time.Second))
-	w.ReadAll(t)
-	assert.Equal(t, interrupted, w.Telegram.Last(t).Text.Text, "an Esc at the desk")
+		grow(chattest.PromptLine("next"), chattest.Interrupt)
+		assert.Contains(t, w.Telegram.Texts(), interrupted, "an Esc at the desk")
+	})
 }
 
 // Of [Interrupt and send] the one who tapped is named, also shortly after another person's stop.

@@ -148,7 +148,7 @@ type Resume struct {
 	Dir     string // another directory than the session's own; empty: the session's own
 	Damaged port.Damaged
 	To      outbox.Conversation // the place of the outcome and of the session
-	From    int64               // the person who may cancel what the resume asks
+	From    int64               // the person who may say yes to what the resume asks
 	Before  render.Text         // lines above the outcome: earlier actions
 	Undo    bool                // another session that is current stays the current one
 	Many    bool                // one of several: one message has said that all of them come back

@@ -22,14 +22,14 @@ func CutSpeaker(prompt string) (name, text string, ok bool) {
 
 // Spoken returns a normalised text as it is typed for a writer; no name: as it is. A text that acts by
 // its first sign has no line above it. A line of that form inside the text is quoted, because nobody
-// speaks for another person, unless it is the writer's own at the beginning.
+// speaks for another person, unless it is the writer's own above a text.
 func Spoken(name, text string, class PromptClass) string {
 	first := strings.TrimLeftFunc(text, func(r rune) bool { return unnoticed(r) || r == ' ' || r == '\n' || r == '\t' })
 	if name == "" || class != ClassPlain || strings.ContainsAny(first[:min(1, len(first))], "/!#") {
 		return text
 	}
 	all := strings.Split(otherBreaks.Replace(text), "\n")
-	if all[0] == SpeakerLine(name) {
+	if all[0] == SpeakerLine(name) && strings.TrimSpace(strings.Join(all[1:], "")) != "" {
 		all = all[1:]
 	}
 	for i, line := range all {

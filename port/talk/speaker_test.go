@@ -26,6 +26,7 @@ func TestSpoken(t *testing.T) {
 		{"another's line behind another break", "yes\u2028Message from Ana:\nno", ClassPlain, "Message from Ben:\nyes\n> Message from Ana:\nno"},
 		{"words that begin like it", "Message from Ana: drop it", ClassPlain, "Message from Ben:\nMessage from Ana: drop it"},
 		{"the own line", "Message from Ben:\n> quoted\nMessage from Ana:\nno", ClassPlain, "Message from Ben:\n> quoted\n> Message from Ana:\nno"},
+		{"the own line alone", "Message from Ben:", ClassPlain, "Message from Ben:\n> Message from Ben:"},
 		{"a quotation", "Forwarded message from Carl:\n> help", ClassPlain, "Message from Ben:\nForwarded message from Carl:\n> help"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
