@@ -83,6 +83,49 @@ func TestP5_OthersPassMessageWhoseAnswerWasLost(t *testing.T) {
 	})
 }
 
+// TestP5_MessagesBehindDroppedOneGo: nothing is left that they must not pass.
+func TestP5_MessagesBehindDroppedOneGo(t *testing.T) {
+	inBubble(t, loses("part 1", on()), func(t *testing.T, b *bench) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		s := uuid.New()
+		b.sendLater(ctx, of(s, 5, Talk, "part 1"))
+		b.idle(time.Second)
+		require.NoError(t, b.Post(t.Context(), of(s, 5, Talk, "part 2")))
+		b.idle(time.Minute)
+		assert.Equal(t, []string{"part 2"}, texts(b.seen("send", true)))
+		assert.False(t, GoingOf(b.Outbox).Failing)
+	})
+}
+
+// TestP5_MessagesBehindSuspendedOneGo: the send ends when the chat accepts nothing, and the post stays.
+func TestP5_MessagesBehindSuspendedOneGo(t *testing.T) {
+	blocks := on()
+	inBubble(t, func(_ context.Context, _ int, c call) error {
+		switch {
+		case c.text == "part 1":
+			return errBroken
+		case c.text == "list" && blocks.Load():
+			return errForbidden
+		}
+		return nil
+	}, func(t *testing.T, b *bench) {
+		s := uuid.New()
+		b.sendLater(t.Context(), of(s, 5, Talk, "part 1"))
+		b.idle(time.Second)
+		b.React(t.Context(), to(5), 1, "👀") // an answer ends its wait, once
+		require.NoError(t, b.Post(t.Context(), of(s, 5, Talk, "part 2")))
+		b.idle(time.Second)
+		require.NoError(t, b.Post(t.Context(), say(5, "list")))
+		b.idle(time.Second)
+		require.True(t, b.IsSuspended(5))
+		blocks.Store(false)
+		b.Resume(5)
+		b.idle(time.Minute)
+		assert.ElementsMatch(t, []string{"part 2", "list"}, texts(b.seen("send", true)))
+	})
+}
+
 // TestP5_PartsOfLongPostKeepOrder: the first part of a text is lost, and the second one waits.
 func TestP5_PartsOfLongPostKeepOrder(t *testing.T) {
 	while := on()

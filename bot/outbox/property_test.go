@@ -10,21 +10,22 @@ import (
 	"time"
 
 	tgbot "github.com/go-telegram/bot"
+	"github.com/google/uuid"
 	"pgregory.net/rapid"
 )
 
 // step is one thing a random program does with an outbox.
 type step struct {
-	what  int // 0 send, 1 post, 2 edit, 3 time passes, 4 react, 5 type
+	what  int // 0 send, 1 post, 2 edit, 3 time passes, 4 react, 5 type, 6 send of a session with little time, 7 post of it
 	chat  int64
 	rank  Rank
 	after time.Duration
 }
 
-func steps(chats ...int64) *rapid.Generator[[]step] {
+func steps(last int, chats ...int64) *rapid.Generator[[]step] {
 	return rapid.SliceOfN(rapid.Custom(func(r *rapid.T) step {
 		return step{
-			what: rapid.IntRange(0, 5).Draw(r, "what"), chat: rapid.SampledFrom(chats).Draw(r, "chat"),
+			what: rapid.IntRange(0, last).Draw(r, "what"), chat: rapid.SampledFrom(chats).Draw(r, "chat"),
 			rank:  rapid.SampledFrom([]Rank{Now, Later, Card}).Draw(r, "rank"),
 			after: time.Duration(rapid.IntRange(0, 5000).Draw(r, "ms")) * time.Millisecond,
 		}
@@ -52,6 +53,7 @@ type played struct {
 // play does the steps, one after another, and waits for the end of all.
 func play(t *testing.T, b *bench, steps []step) (p played, err error) {
 	p.edited = map[int64]string{}
+	session := uuid.New()
 	for i, s := range steps {
 		text := fmt.Sprint(i)
 		m := say(s.chat, text)
@@ -73,6 +75,12 @@ func play(t *testing.T, b *bench, steps []step) (p played, err error) {
 			b.React(t.Context(), to(s.chat), i, "👀")
 		case 5:
 			b.Typing(t.Context(), to(s.chat))
+		case 6:
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			p.waiting = append(p.waiting, b.sendLater(ctx, of(session, s.chat, Talk, text)))
+		case 7:
+			err = b.Post(t.Context(), of(session, s.chat, Talk, text))
 		}
 		if err != nil && !isRefusal(err) {
 			return p, err
@@ -88,7 +96,7 @@ func play(t *testing.T, b *bench, steps []step) (p played, err error) {
 // with its last edit.
 func TestOutboxProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		steps := steps(5, 6, -7).Draw(r, "steps")
+		steps := steps(5, 5, 6, -7).Draw(r, "steps")
 		// A call without a connection and a 500 have not done anything, so each message arrives
 		// exactly once.
 		failures := rapid.SliceOfN(rapid.SampledFrom([]error{nil, errServer, errUnconnected, tooMany(3), tooMany(40)}), 0, 40).Draw(r, "failures")
@@ -202,7 +210,7 @@ func TestP5_OutboxPropertiesUnderAnyAnswer(t *testing.T) {
 	verdicts := []error{nil, nil, errServer, errBroken, tooMany(3), tooMany(40), errEntities, errForbidden, errMute, errNoTopic,
 		&tgbot.MigrateError{MigrateToChatID: -700}}
 	rapid.Check(t, func(r *rapid.T) {
-		steps := steps(5, -7).Draw(r, "steps")
+		steps := steps(7, 5, -7).Draw(r, "steps")
 		answers := rapid.SliceOfN(rapid.SampledFrom(verdicts), 0, 40).Draw(r, "answers")
 		var fault string
 		synctest.Test(t, func(t *testing.T) {
@@ -252,6 +260,9 @@ func keptOrder(b *bench, p played, answers []error) string {
 			continue
 		}
 		i := slices.IndexFunc(p.asked, func(a asked) bool { return a.text == c.text })
+		if i < 0 { // it is of a session
+			continue
+		}
 		where := fmt.Sprint("chat ", p.asked[i].chat, " rank ", p.asked[i].rank)
 		if before, ok := last[where]; ok && before >= i {
 			return fmt.Sprintf("%s: %s came after %s", where, c.text, p.asked[before].text)

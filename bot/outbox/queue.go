@@ -104,26 +104,21 @@ func (q *queue) park(j *job) {
 	}
 }
 
-// unpark puts back what need not wait any more.
+// unpark puts back what need not wait any more: the jobs whose next try is due, and what is behind
+// none that still waits. A job may also have been dropped while others waited behind it.
 func (q *queue) unpark(now time.Time) {
-	if q.untilUnparked(now) > 0 {
-		return
-	}
-	var back []*job
-	for e := q.parked.Front(); e != nil; e = e.Next() {
-		if j := e.Value.(*job); !j.again.After(now) {
-			back = append(back, j)
+	q.putBack(func(j *job) bool { return j.losses > 0 && !j.again.After(now) })
+	q.putBack(func(j *job) bool { return j.losses == 0 && !q.isBehindParked(j) })
+}
+
+func (q *queue) putBack(which func(j *job) bool) {
+	for e := q.parked.Front(); e != nil; {
+		j := e.Value.(*job)
+		e = e.Next()
+		if which(j) {
+			q.unlink(j)
+			q.place(j)
 		}
-	}
-	for _, j := range back {
-		q.unlink(j)
-	}
-	for _, j := range back {
-		if j.losses == 0 && q.isBehindParked(j) {
-			j.parked, j.byRank = true, insert(&q.parked, j)
-			continue
-		}
-		q.place(j)
 	}
 }
 
