@@ -337,6 +337,20 @@ func TestStaleTaps(t *testing.T) {
 	})
 }
 
+// TestP4_ButtonOfEarlierFormatIsStale: the card is drawn again and keeps its buttons.
+func TestP4_ButtonOfEarlierFormatIsStale(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.shown("k", question("one"))
+		m := w.chat.seen()[0]
+		data := m.buttons[0].CallbackData
+		for _, option := range []string{"0", "12"} {
+			tapped, ok := w.board.Tap(w.Context(), m.at, m.id, data[:len(data)-optionLength]+option)
+			assert.False(t, ok)
+			assert.Equal(t, "k", tapped.Key)
+		}
+	})
+}
+
 func TestCardExpiresAfterRestart(t *testing.T) {
 	inWorld(t, func(w *world) {
 		l := question("one")

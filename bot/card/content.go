@@ -184,9 +184,11 @@ type button struct {
 
 func (b button) data() string { return b.card + ":" + b.revision + ":" + b.option }
 
+// parse reads the data of a button. An option of another format, which an earlier ccbot wrote, is one
+// that the card does not have.
 func parse(data string) (button, bool) {
 	parts := strings.Split(data, ":")
-	if len(parts) != 3 || len(parts[0]) != idLength || len(parts[1]) != revisionLength || len(parts[2]) != optionLength {
+	if len(parts) != 3 || len(parts[0]) != idLength || len(parts[1]) != revisionLength {
 		return button{}, false
 	}
 	return button{card: parts[0], revision: parts[1], option: parts[2]}, true
