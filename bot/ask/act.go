@@ -65,12 +65,12 @@ func answerTap(s State, by int64, verb string, args []string, now time.Time) (St
 		default:
 			return answered(s, by, q.Options[i].Label, now), nil
 		}
+	case verb == verbDone && q.Several && len(chosen) > 0 && slices.Equal(args[1:], ticks(chosen)):
+		return answered(s, by, strings.Join(labels(q, chosen), ", "), now), nil
 	case len(args) != 1:
 	case verb == verbOther:
 		s.Why = &Writer{By: by, At: now.UTC(), Answer: true}
 		return s, nil
-	case verb == verbDone && q.Several && len(chosen) > 0:
-		return answered(s, by, strings.Join(labels(q, chosen), ", "), now), nil
 	case verb == verbBack && at > 0:
 		s.Progress = Progress{Answers: s.Progress.Answers[:at-1]}
 		return s, nil

@@ -159,6 +159,34 @@ func TestSay_AnswersInOwnWords(t *testing.T) {
 	assert.Equal(t, []string{"DuckDB", "Metrics, Alerts"}, s.Answer.Answers)
 }
 
+// TestP9_DoneSendsOnlyShownTicks: another person may tick an option before the card is drawn again.
+func TestP9_DoneSendsOnlyShownTicks(t *testing.T) {
+	v, s := viewer(t, "en"), stateOf("AskUserQuestion", twoQuestions)
+	tap := func(option string) (err error) {
+		s, err = Tap(s, person, option, noon)
+		return err
+	}
+	done := func() (value string) {
+		for _, row := range v.View(s, "work").Options {
+			for _, o := range row {
+				if o.Text == "Done" {
+					value = o.Value
+				}
+			}
+		}
+		require.NotEmpty(t, value)
+		return value
+	}
+	require.NoError(t, tap("o:0:0"))
+	require.NoError(t, tap("o:1:0"))
+	early := done()
+	require.NoError(t, tap("o:1:1"))
+	require.ErrorIs(t, tap(early), errNotNow)
+	assert.Equal(t, StageOpen, s.Stage)
+	require.NoError(t, tap(done()))
+	assert.Equal(t, []string{"Postgres", "Logs, Traces"}, s.Answer.Answers)
+}
+
 func TestTransitionsShareNothing(t *testing.T) {
 	s := stateOf("AskUserQuestion", twoQuestions)
 	s, err := Tap(s, person, "o:0:0", noon)
@@ -180,7 +208,7 @@ func TestSettle(t *testing.T) {
 		return s
 	}
 	answered := ask
-	for _, tap := range []string{"o:0:0", "o:1:0", "d:1"} {
+	for _, tap := range []string{"o:0:0", "o:1:0", "d:1:0"} {
 		var err error
 		answered, err = Tap(answered, person, tap, noon)
 		require.NoError(t, err)

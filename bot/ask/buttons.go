@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"ccbot/bot/card"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
+	"ccbot/internal/each"
 	"ccbot/port/talk"
 )
 
@@ -87,7 +89,8 @@ func askWhy(s State, by int64, now time.Time) State {
 	return s
 }
 
-// Verbs of a question; its index follows, then an option's.
+// Verbs of a question; its index follows, then an option's, and those of all ticks after verbDone: it
+// sends what its person saw ticked, and nothing that another person has ticked since.
 const (
 	verbOption = "o"
 	verbUntick = "u"
@@ -150,7 +153,7 @@ func (v Viewer) answers(s State, list []talk.Page) (rows [][]card.Option) {
 		rows, room = append(rows, []card.Option{option}), short
 	}
 	if page.Several && len(s.Progress.Chosen) > 0 {
-		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at)})
+		rows = append(rows, []card.Option{v.option(i18n.AskDone, outbox.Success, verbDone, at, strings.Join(ticks(s.Progress.Chosen), ":"))})
 	}
 	last := []card.Option{v.option(i18n.AskOther, "", verbOther, at)}
 	if at > 0 {
@@ -158,6 +161,9 @@ func (v Viewer) answers(s State, list []talk.Page) (rows [][]card.Option) {
 	}
 	return append(rows, last)
 }
+
+// ticks are the marked options in a button's value.
+func ticks(chosen []int) []string { return each.As(chosen, strconv.Itoa) }
 
 // letter ties an option's button to its line in the text, where not all labels fit on buttons.
 func letter(page talk.Page, i int) string {

@@ -112,7 +112,7 @@ func hookOutput(t *testing.T, s State) string {
 
 // goldenSteps are the taps, texts and outcomes that are tried on each request.
 var goldenSteps = []string{"", "all", "ok", "ses", "plan", "edit", "no", "why", "why|use <make>\u202e", "desk", "o:0:0", "o:0:1 o:1:2 o:1:0", "o:0:0 b:1",
-	"o:0:0 o:1:1 d:1", "x:0|My <own>", "o:0:1 o:1:2 x:1|Alerts"}
+	"o:0:0 o:1:1 d:1:1", "x:0|My <own>", "o:0:1 o:1:2 x:1|Alerts"}
 
 // goldenStep applies taps, each to the result of the one before. It returns false if one changes
 // nothing.

@@ -98,7 +98,7 @@ func FuzzView(f *testing.F) {
 }
 
 func FuzzTap(f *testing.F) {
-	f.Add("AskUserQuestion", twoQuestions, "o:0:1 o:1:0 d:1")
+	f.Add("AskUserQuestion", twoQuestions, "o:0:1 o:1:0 d:1:0")
 	f.Add("AskUserQuestion", twoQuestions, "x:0 say o:1:2 o:1:2 b:1 why say")
 	f.Add("Bash", `{"command":"ls"}`, "all ok no")
 	f.Add("ExitPlanMode", `{"plan":"# x"}`, "why c edit")

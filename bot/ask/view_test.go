@@ -128,7 +128,7 @@ func TestView_Questions(t *testing.T) {
 		{"o:1:1", ""},
 		{"o:1:0", ""},
 		{"u:1:1", "❓ work asks (2/2)\nWhich features?\nLogs\nTraces — OTEL\nMetrics\n[☑ Logs][☐ Traces]\n[☑ Metrics]\n[Done]\n[Own words][Back]\n[Skip]"},
-		{"d:1", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\n\n⏳ Answered in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
+		{"d:1:0:2", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\n\n⏳ Answered in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 	}
 	for _, step := range steps {
 		if step.verb != "" {
