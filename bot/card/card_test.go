@@ -310,6 +310,35 @@ func TestTapOnCopyRemovesButtons(t *testing.T) {
 	})
 }
 
+// TestP5_ReplyToCopyCountsInPresentForm: a copy comes from a send whose answer was lost. The options
+// of the same thing may have become others since, such as those of a question's next page.
+func TestP5_ReplyToCopyCountsInPresentForm(t *testing.T) {
+	page := func(option string) Content {
+		l := question("one")
+		l.Means, l.Options = "the questions", [][]Option{{{Text: "Red", Value: option}, {Text: "Skip", Value: "no"}}}
+		return l
+	}
+	for _, tt := range []struct {
+		name, now string
+		counts    bool
+	}{{"the same page", "o:0:0", true}, {"the next page", "o:1:0", false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.shown("k", page("o:0:0"))
+				m := w.chat.seen()[0]
+				var buttons []string
+				for _, b := range m.buttons {
+					buttons = append(buttons, b.CallbackData)
+				}
+				w.shown("k", page(tt.now))
+				to, ok := w.board.Reply(w.Context(), here, m.id+7, buttons)
+				assert.True(t, ok)
+				assert.Equal(t, tt.counts, to.Message == m.id)
+			})
+		})
+	}
+}
+
 func TestStaleTaps(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.shown("k", question("one"))

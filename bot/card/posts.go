@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,7 +169,7 @@ type Tapped struct {
 func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, data string) (Tapped, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c, tapped, ok := b.identifyLocked(ctx, at, message, data)
+	c, tapped, ok := b.identifyLocked(ctx, at, message, data, []string{data})
 	if !ok {
 		return Tapped{}, false
 	}
@@ -177,8 +178,8 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 		return Tapped{}, false
 	}
 	now := Tapped{Kind: c.Kind, Key: c.Key, Session: c.Content.Session, payload: c.Payload}
-	option, ok := c.option(tapped.option)
-	if !c.isFresh(tapped) || !ok {
+	option, _ := c.option(tapped.option)
+	if !c.isFresh([]string{data}) {
 		b.logUnsaved(c, b.drawLocked(ctx, c))
 		return now, false
 	}
@@ -195,19 +196,19 @@ type Answered struct {
 
 // Reply returns the card that a reply answers, by the data of the buttons that the answered message
 // has; false if they belong to no stored card. A reply may come before the id of its message, and
-// then identifies it. Another copy of the card's message stands for that message while it has the
-// card's present form. It then loses its buttons.
+// then identifies it. Another copy of the card's message stands for that message while the card
+// offers all of its buttons. It then loses them.
 func (b *Board) Reply(ctx context.Context, at outbox.Conversation, message int, buttons []string) (Answered, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, data := range buttons {
-		c, pressed, ok := b.identifyLocked(ctx, at, message, data)
+		c, _, ok := b.identifyLocked(ctx, at, message, data, buttons)
 		if !ok {
 			continue
 		}
 		to := Answered{Kind: c.Kind, Message: c.Message, Session: c.Content.Session}
 		switch {
-		case c.At != at || c.Message != message && !c.isFresh(pressed):
+		case c.At != at || c.Message != message && !c.isFresh(buttons):
 			to.Message = 0
 		case c.Message != message:
 			b.stripLocked(ctx, at, message, c.message())
@@ -217,19 +218,26 @@ func (b *Board) Reply(ctx context.Context, at outbox.Conversation, message int, 
 	return Answered{}, false
 }
 
-// isFresh reports whether a button was drawn for the card as it is now.
-func (c record) isFresh(b button) bool { return c.alive(time.Now()) && b.revision == c.Revision }
+// isFresh reports whether the buttons of a message belong to the card as it is now: each is one of
+// its options. With Means the revision alone does not tell, because the options change under it.
+func (c record) isFresh(buttons []string) bool {
+	return c.alive(time.Now()) && !slices.ContainsFunc(buttons, func(data string) bool {
+		b, ours := parse(data)
+		_, offered := c.option(b.option)
+		return !ours || b.revision != c.Revision || !offered
+	})
+}
 
-// identifyLocked returns the card of a button. A card whose message has no known id gets this one,
-// if the message has the card's present form.
-func (b *Board) identifyLocked(ctx context.Context, at outbox.Conversation, message int, data string) (c record, pressed button, ok bool) {
+// identifyLocked returns the card of a button of a message, and shown are the buttons of it that are
+// known. A card whose message has no known id gets this one, if its buttons are fresh.
+func (b *Board) identifyLocked(ctx context.Context, at outbox.Conversation, message int, data string, shown []string) (c record, pressed button, ok bool) {
 	if pressed, ok = parse(data); !ok {
 		return c, pressed, false
 	}
 	if c, ok = b.cards[pressed.card]; !ok || b.showsAnotherLocked(c, at, message) {
 		return c, pressed, false
 	}
-	if at == c.place() && (c.Message == 0 && c.isFresh(pressed) || c.Message == unknownID) {
+	if at == c.place() && (c.Message == 0 && c.isFresh(shown) || c.Message == unknownID) {
 		if c.Message, c.At = message, at; c.isFormer(at, message) { // the new message is not in the chat yet
 			c.Former = nil
 		}
