@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +19,7 @@ import (
 	"ccbot/bot/turn"
 	"ccbot/i18n"
 	"ccbot/port/news"
+	"ccbot/port/talk"
 )
 
 // asksEarly lets the session's hook ask before the transcript has the call, as Claude Code does.
@@ -99,6 +102,39 @@ func TestRequestWithoutReasonIsShownSoon(t *testing.T) {
 		w.Later(399 * time.Millisecond)
 		assert.Empty(t, w.shown())
 		w.Later(time.Millisecond)
+		assert.Len(t, w.shown(), 1)
+	})
+}
+
+// unanswered are hooks of which a machine gives no answer once, after a while.
+type unanswered struct {
+	talk.RequestWaiters
+	talk.DecisionRecords
+	while func() // nil: it answers
+}
+
+func (u *unanswered) Waiting(ctx context.Context, session uuid.UUID) ([]talk.Request, error) {
+	if while := u.while; while != nil {
+		u.while = nil
+		while()
+		return nil, errors.New("no answer")
+	}
+	return u.RequestWaiters.Waiting(ctx, session)
+}
+
+// TestP5_HookThatRedialsDuringCheckIsShown: the check was about the connection before.
+func TestP5_HookThatRedialsDuringCheckIsShown(t *testing.T) {
+	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {
+		hooks := &unanswered{RequestWaiters: w.Requests.Hooks, DecisionRecords: w.Requests.Hooks}
+		w.Requests.Hooks = hooks
+		q := w.asksEarly("go test")
+		hooks.while = func() {
+			w.Dials(q)
+			assert.NoError(t, w.OnEarlyRequest(t.Context(), q.Request))
+		}
+		w.HangsUp(q)
+		w.OnLeft(t.Context(), q.Request)
+		w.Later(time.Minute)
 		assert.Len(t, w.shown(), 1)
 	})
 }

@@ -188,13 +188,14 @@ func (r *request) reportUnread(ctx context.Context, s State) error {
 // follow watches a request until it has ended, or ctx ends.
 func (r *request) follow(ctx context.Context) {
 	later := r.awaitReason(ctx)
+	dials := r.dials.Load()
 	left := ctx.Err() == nil && r.left.Swap(false)
 	var kept error
 	if left || r.late {
 		kept = r.leave(ctx)
 		r.note(kept)
 	}
-	r.begin(ctx, left && kept != nil)
+	r.begin(ctx, func() bool { return left && kept != nil && r.dials.Load() == dials })
 	r.note(r.turn(ctx, r.relocated))
 	rounds := time.NewTicker(pace)
 	defer rounds.Stop()
@@ -256,13 +257,14 @@ func (r *request) awaitReason(ctx context.Context) (later <-chan struct{}) {
 
 // begin lets the card be shown. The texts that wait for the session's agent are listed above it. A
 // request without a hook that the disk still has is shown when its hook redials.
-func (r *request) begin(ctx context.Context, gone bool) {
+func (r *request) begin(ctx context.Context, isGone func() bool) {
 	s, open := r.get()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.held || ctx.Err() != nil {
 		return
 	}
+	gone := isGone()
 	if r.held, r.due = false, !gone; open && !gone {
 		r.note(r.of.Opened(ctx, s.Conversation, r.session))
 	}
