@@ -42,6 +42,9 @@ func (v Viewer) page(s State, p talk.Page) []render.Text {
 	}
 	for i, o := range p.Options {
 		line := render.Plain(letter(p, i) + oneLined(o.Label))
+		if s.Why != nil { // no button has its tick
+			line = render.Join(render.Plain(box(p, s.Progress.Chosen, i)), line)
+		}
 		if o.Description != "" {
 			line = render.Join(line, render.Plain(" — "), render.Italic(glyph.Signs(o.Description)))
 		}
@@ -53,7 +56,7 @@ func (v Viewer) page(s State, p talk.Page) []render.Text {
 // hasLines reports whether a question's options have lines in the text, because their buttons do
 // not say all of them, or may not be there.
 func hasLines(s State, p talk.Page) bool {
-	return !s.Request.Ask.Whole || hides(s) || slices.ContainsFunc(p.Options, func(o talk.Option) bool {
+	return !s.Request.Ask.Whole || hides(s) || s.Why != nil || slices.ContainsFunc(p.Options, func(o talk.Option) bool {
 		return !fitsButton(o) || o.Description != "" || len(o.Blocks) > 0
 	})
 }

@@ -63,8 +63,10 @@ type extent struct {
 	tooBig bool // more than [Show all] sends
 }
 
-// judge returns what the message shows. It ignores the home, as a tap does.
+// judge returns what the message shows. It ignores the home, as a tap does, and that a person writes:
+// the options, which have lines then, had their buttons.
 func judge(s State) extent {
+	s.Why = nil
 	ask := s.Request.Ask
 	if ask.Details == nil {
 		return extent{tooBig: true}

@@ -152,6 +152,28 @@ func TestView_OptionsAreSaidOnce(t *testing.T) {
 	assert.Contains(t, screen(v.View(s, "work")), "R⟨U+200B⟩ed\nBlue\n", "without buttons the text has them")
 }
 
+// TestView_OptionsStayWhileWriting: the buttons are gone then, and the ticks are sent with the words.
+func TestView_OptionsStayWhileWriting(t *testing.T) {
+	v, s := viewer(t, "en"), stateOf("AskUserQuestion", `{"questions":[{"question":"Which?","options":[{"label":"Red"},{"label":"Blue"}],"multiSelect":true}]}`)
+	for _, option := range []string{"o:0:1", "x:0"} {
+		var err error
+		s, err = Tap(s, person, option, noon)
+		require.NoError(t, err)
+	}
+	assert.Contains(t, screen(v.View(s, "work")), "Which?\n☐ Red\n☑ Blue\n")
+}
+
+// TestView_LongQuestionTakesOwnWords: the lines of its options make it too long for one message.
+func TestView_LongQuestionTakesOwnWords(t *testing.T) {
+	s := stateOf("AskUserQuestion", object("questions", []any{map[string]any{"question": strings.Repeat("x", maxBody-9), "options": []any{
+		map[string]any{"label": "Red"}, map[string]any{"label": "Blue and green"}}}}))
+	require.True(t, whole(s))
+	s, err := Tap(s, person, "x:0", noon)
+	require.NoError(t, err)
+	_, err = applyText(s, person, "Yellow", noon)
+	require.NoError(t, err)
+}
+
 func TestP9_HiddenInputCannotBeAllowed(t *testing.T) {
 	long := strings.Repeat("echo hello\n", 500)
 	wide := strings.Repeat("x", 3000)
