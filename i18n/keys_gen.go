@@ -504,6 +504,7 @@ const (
 	AskAllowEdits             Key = "ask_allow_edits"
 	AskDeny                   Key = "ask_deny"
 	AskSkip                   Key = "ask_skip"
+	AskSkipAll                Key = "ask_skip_all"
 	AskDenyWhy                Key = "ask_deny_why"
 	AskShowAll                Key = "ask_show_all"
 	AskApprove                Key = "ask_approve"

@@ -34,7 +34,8 @@ const verbAll = "all"
 
 var (
 	deny    = action{1, i18n.AskDeny, outbox.Danger, "no", func(s State, _ extent) bool { return !s.isQuestion() }, decides(talk.ChoiceDeny)}
-	skip    = action{1, i18n.AskSkip, "", "no", func(s State, _ extent) bool { return s.isQuestion() }, decides(talk.ChoiceDeny)}
+	skip    = action{1, i18n.AskSkip, "", "no", func(s State, _ extent) bool { return s.isQuestion() && !s.asksSeveral() }, decides(talk.ChoiceDeny)}
+	skipAll = action{1, i18n.AskSkipAll, "", "no", func(s State, _ extent) bool { return s.isQuestion() && s.asksSeveral() }, decides(talk.ChoiceDeny)}
 	actions = []action{
 		{0, i18n.AskAllow, outbox.Success, "ok", offers(talk.ChoiceAllow), decides(talk.ChoiceAllow)},
 		{0, i18n.AskAllowSession, outbox.Success, "ses", offers(talk.ChoiceAllowSession), decides(talk.ChoiceAllowSession)},
@@ -42,6 +43,7 @@ var (
 		{0, i18n.AskApprove, outbox.Success, "plan", offers(talk.ChoiceApprove), decides(talk.ChoiceApprove)},
 		{0, i18n.AskApproveEdits, outbox.Success, "edit", offers(talk.ChoiceApproveEdits), decides(talk.ChoiceApproveEdits)},
 		skip,
+		skipAll,
 		deny,
 		{1, i18n.AskDenyWhy, "", "why", func(s State, j extent) bool { // not beside [Own words]
 			return s.Request.Ask.Kind != talk.AskPlan && !s.Request.Ask.Wordless && !(s.isQuestion() && j.allowable(s))
@@ -54,7 +56,7 @@ var (
 			func(s State, _ int64, now time.Time) State { return leave(s, true, now) }},
 	}
 	// whileWriting holds the actions while a request waits for a person's words.
-	whileWriting = []action{skip, deny, {1, i18n.AskCancel, "", "c", nil, State.unwait}}
+	whileWriting = []action{skip, skipAll, deny, {1, i18n.AskCancel, "", "c", nil, State.unwait}}
 )
 
 // possibleActions returns the possible actions of an open request.

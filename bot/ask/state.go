@@ -124,6 +124,9 @@ func (s State) isQuestion() bool {
 	return s.Request.Ask.Kind == talk.AskQuestion && len(s.Request.Ask.Pages) > 0
 }
 
+// asksSeveral reports whether a request has several questions, which are skipped together.
+func (s State) asksSeveral() bool { return len(s.Request.Ask.Pages) > 1 }
+
 // Same reports whether q is this request after a redial, and not another one with its id. The file
 // holds the same JSON with other escapes.
 func (s State) Same(q Request) bool {

@@ -120,14 +120,14 @@ func TestView_Questions(t *testing.T) {
 		verb string // and arguments
 		want string
 	}{
-		{"", "❓ work asks (1/2)\nWhich database?\nPostgres — Relational\nSQLite — Embedded\n[Postgres][SQLite]\n[Own words][Skip]"},
-		{"o:0:1", "❓ work asks (2/2)\nWhich features?\nLogs\nTraces — OTEL\nMetrics\n[☐ Logs][☐ Traces]\n[☐ Metrics]\n[Own words][Back]\n[Skip]"},
-		{"b:1", "❓ work asks (1/2)\nWhich database?\nPostgres — Relational\nSQLite — Embedded\n[Postgres][SQLite]\n[Own words][Skip]"},
+		{"", "❓ work asks (1/2)\nWhich database?\nPostgres — Relational\nSQLite — Embedded\n[Postgres][SQLite]\n[Own words][Skip all]"},
+		{"o:0:1", "❓ work asks (2/2)\nWhich features?\nLogs\nTraces — OTEL\nMetrics\n[☐ Logs][☐ Traces]\n[☐ Metrics]\n[Own words][Back]\n[Skip all]"},
+		{"b:1", "❓ work asks (1/2)\nWhich database?\nPostgres — Relational\nSQLite — Embedded\n[Postgres][SQLite]\n[Own words][Skip all]"},
 		{"o:0:0", ""},
 		{"o:1:2", ""},
 		{"o:1:1", ""},
 		{"o:1:0", ""},
-		{"u:1:1", "❓ work asks (2/2)\nWhich features?\nLogs\nTraces — OTEL\nMetrics\n[☑ Logs][☐ Traces]\n[☑ Metrics]\n[Done]\n[Own words][Back]\n[Skip]"},
+		{"u:1:1", "❓ work asks (2/2)\nWhich features?\nLogs\nTraces — OTEL\nMetrics\n[☑ Logs][☐ Traces]\n[☑ Metrics]\n[Done]\n[Own words][Back]\n[Skip all]"},
 		{"d:1:0:2", "❓ work asks\nWhich database?\n→ Postgres\nWhich features?\n→ Logs, Metrics\n\n⏳ Answered in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 	}
 	for _, step := range steps {
@@ -329,7 +329,7 @@ func TestView_States(t *testing.T) {
 	}{
 		{"asked why", tap(bash, "why"), "Write it now, as your next message.\n[Deny][Cancel]"},
 		{"asked what to do instead", tap(plan, "why"), "Write it now, as your next message.\n[Deny][Cancel]"},
-		{"asked for an answer", s, "Write it now, as your next message.\n[Skip][Cancel]"},
+		{"asked for an answer", s, "Write it now, as your next message.\n[Skip all][Cancel]"},
 		{"noted", tap(bash, "ok"), "⏳ Allowed in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 		{"noted, denied", why, "⏳ Denied in the chat, but not delivered yet: no connection to the session. It is sent as soon as there is one."},
 		{"allow", give(tap(bash, "ok"), noon), "⏳ Allowed in the chat. The agent has not confirmed it yet."},

@@ -61,7 +61,7 @@ func Decide(q talk.Request, a talk.Answer) (d Decision, err error) {
 	}
 	switch a.Choice {
 	case talk.ChoiceDeny, talk.ChoiceStop:
-		return Decision{Behavior: "deny", Message: message(ask.Kind, a), Interrupt: a.Choice == talk.ChoiceStop}, nil
+		return Decision{Behavior: "deny", Message: message(ask, a), Interrupt: a.Choice == talk.ChoiceStop}, nil
 	case talk.ChoiceAnswer:
 		d.UpdatedInput, err = answered(q.Input, ask.Pages, a.Answers)
 	case talk.ChoiceApprove, talk.ChoiceApproveEdits:
@@ -103,13 +103,16 @@ func answered(raw json.RawMessage, pages []talk.Page, answers []string) (json.Ra
 }
 
 // message returns the English text that Claude reads after a denial, like its own messages.
-func message(kind talk.AskKind, a talk.Answer) string {
+func message(ask talk.Ask, a talk.Answer) string {
 	text := denied
-	switch kind {
+	switch ask.Kind {
 	case talk.AskPlan:
 		text = "The user does not approve the plan yet (said in the chat): keep planning."
 	case talk.AskQuestion:
 		text = "The user skipped the question, in the chat."
+		if len(ask.Pages) > 1 {
+			text = "The user skipped the questions, in the chat."
+		}
 	}
 	if a.Text != "" {
 		text += wrote + a.Text
@@ -119,5 +122,5 @@ func message(kind talk.AskKind, a talk.Answer) string {
 
 // Quotes reports whether a text of Claude Code contains the message of a denial.
 func Quotes(text string, q talk.Request, a talk.Answer) bool {
-	return !a.Allows() && strings.Contains(text, message(q.Ask.Kind, a))
+	return !a.Allows() && strings.Contains(text, message(q.Ask, a))
 }

@@ -127,6 +127,7 @@ func decided(t *testing.T, q talk.Request, a talk.Answer) (Decision, error) {
 func TestDecide(t *testing.T) {
 	bash, plan := requestOf("Bash", `{"command":"ls"}`), requestOf("ExitPlanMode", `{"plan":"# x"}`)
 	ask := requestOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"B?","options":[{"label":"y"}]}],"metadata":{"n":1}}`)
+	one := requestOf("AskUserQuestion", `{"questions":[{"question":"A?","options":[{"label":"x"}]}]}`)
 	tests := []struct {
 		name string
 		q    talk.Request
@@ -141,7 +142,8 @@ func TestDecide(t *testing.T) {
 		{"approve with edits", plan, talk.Answer{Choice: talk.ChoiceApproveEdits}, `{"behavior":"allow","updatedInput":{"plan":"# x"},"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`},
 		{"deny a plan", plan, talk.Answer{Choice: talk.ChoiceDeny}, `{"behavior":"deny","message":"The user does not approve the plan yet (said in the chat): keep planning."}`},
 		{"answers", ask, talk.Answer{Choice: talk.ChoiceAnswer, Answers: []string{"x, y", "<&>"}}, `{"behavior":"allow","updatedInput":{"questions":[{"question":"A?","options":[{"label":"x"}]},{"question":"B?","options":[{"label":"y"}]}],"metadata":{"n":1},"answers":{"A?":"x, y","B?":"<&>"}}}`},
-		{"no answer", ask, talk.Answer{Choice: talk.ChoiceDeny}, `{"behavior":"deny","message":"The user skipped the question, in the chat."}`},
+		{"no answer", ask, talk.Answer{Choice: talk.ChoiceDeny}, `{"behavior":"deny","message":"The user skipped the questions, in the chat."}`},
+		{"no answer to one", one, talk.Answer{Choice: talk.ChoiceDeny}, `{"behavior":"deny","message":"The user skipped the question, in the chat."}`},
 		{"an answer is missing", ask, talk.Answer{Choice: talk.ChoiceAnswer, Answers: []string{"x"}}, ""},
 		{"allow for the session without rules", bash, talk.Answer{Choice: talk.ChoiceAllowSession}, ""},
 		{"allow a plan", plan, talk.Answer{Choice: talk.ChoiceAllow}, ""},
