@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"ccbot/agent/jsonl"
 	"ccbot/internal/clip"
 	"ccbot/internal/lazyregexp"
@@ -277,7 +279,8 @@ func (l line) tool() []jsonl.Item {
 		if first := scriptTool.FindStringSubmatch(p.Input); first != nil && name == "exec" { // a script is known by its first call
 			name = first[1]
 		}
-		return []jsonl.Item{{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: name, ID: p.CallID, Input: input(p.Arguments, p.Input)}}}
+		in := input(p.Arguments, p.Input)
+		return []jsonl.Item{{Kind: jsonl.ToolUse, Tool: &jsonl.Tool{Name: askedAs(name, in), ID: p.CallID, Input: in}}}
 	case "function_call_output", "custom_tool_call_output":
 		text := l.output()
 		head := text[:min(len(text), maxHead)] // the rest may be megabytes
@@ -313,6 +316,18 @@ var (
 	scriptTool = lazyregexp.New(`\btools\.(\w+)\(`)
 	scriptCmd  = lazyregexp.New(`\bcmd["']?\s*:\s*("(?:[^"\\\n]|\\.)*"|'[^'\\\n]*'|` + "`[^`\\\\$]*`" + `)`)
 )
+
+// askedAs is the name under which the server asks for the permission of a call: a shell command is Bash,
+// also in a request, and one that patches a file is a patch.
+func askedAs(name string, in json.RawMessage) string {
+	switch {
+	case name != "exec_command":
+		return name
+	case gjson.GetBytes(in, "file_path").Exists():
+		return "apply_patch"
+	}
+	return "Bash"
+}
 
 // input is the input of a call as jsonl.Tool.Step describes it: a command or a file.
 func input(arguments, patch string) json.RawMessage {

@@ -304,6 +304,21 @@ func TestStepsOfScripts(t *testing.T) {
 	}
 }
 
+// TestCallHasNameOfItsRequest: an agent's request and its call are matched by the name of the tool.
+func TestCallHasNameOfItsRequest(t *testing.T) {
+	for payload, want := range map[string]string{
+		`"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}"`:                                                           "Bash",
+		`"type":"custom_tool_call","name":"exec","input":"text(await tools.exec_command({cmd: \"ls\"}))"`:                                          "Bash",
+		`"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"apply_patch <<E\\n*** Begin Patch\\n*** Add File: a\\n+x\\nE\"}"`: "apply_patch",
+		`"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Add File: a\n+x"`:                                              "apply_patch",
+	} {
+		all, err := parse([]byte(`{"type":"response_item","payload":{"call_id":"a",` + payload + `}}`))
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		assert.Equal(t, want, all[0].Tool.Name, payload)
+	}
+}
+
 // A line that was cut, or ends in NULs, is passed: Codex has begun a new line after it.
 func TestP5_ItemsAfterCutLine(t *testing.T) {
 	assert.Equal(t, []string{"user_prompt say two", "text two", "turn_end done",
