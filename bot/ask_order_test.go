@@ -70,7 +70,7 @@ func TestRequestIsTheLastMessage(t *testing.T) {
 			}
 			return nil
 		}
-		w.Telegram.OnSent = func(m outbox.Message, id int) { assert.NoError(t, w.Book.Sent(m.To, id, m.Session)) }
+		w.Telegram.OnSent = func(m outbox.Message, id int) { assert.NoError(t, w.Book.SentPart(m.To, id, m.Session, m.Cursor)) }
 		for i := range 50 {
 			w.types(fmt.Sprint("turn ", i))
 			w.phase("working")
@@ -93,6 +93,20 @@ func TestRequestIsTheLastMessage(t *testing.T) {
 			w.phase("idle")
 			w.Result(t, q, "", "ok", false)
 		}
+	})
+}
+
+// TestOtherMessagesMoveNoRequest: a prompt and the answer to a command are no reason.
+func TestOtherMessagesMoveNoRequest(t *testing.T) {
+	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {
+		q := w.asksEarly("go test")
+		w.Later(time.Second)
+		require.Len(t, w.shown(), 1)
+		require.NoError(t, w.Chats.NoteMessage(chattest.AtAlice, 70, w.r.ID))
+		require.NoError(t, w.Book.Sent(chattest.AtAlice, 71, w.r.ID))
+		w.Calls(q.Request)
+		w.Later(time.Second)
+		assert.Len(t, w.shown(), 1)
 	})
 }
 

@@ -16,6 +16,11 @@ func (c *Store) NoteSent(to address.Conversation, message int, id uuid.UUID, at 
 	if message <= 0 {
 		return nil
 	}
+	if at.Path != "" {
+		c.mu.Lock()
+		c.last[said{to, id}] = message
+		c.mu.Unlock()
+	}
 	return c.change(to, func(f *file) {
 		f.Messages.note(message, id)
 		if at.Path != "" {

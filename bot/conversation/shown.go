@@ -235,10 +235,12 @@ func (c *Store) SessionOf(to address.Conversation, message int) (uuid.UUID, bool
 	return id, known && id != uuid.Nil
 }
 
-// LastOf returns the newest message of a session in a conversation; 0 if none is stored.
+// LastOf returns the newest message in a conversation that shows a part of a session's transcript, and
+// that was sent in this run; 0 if there is none. Prompts and answers to commands show no part of it.
 func (c *Store) LastOf(to address.Conversation, id uuid.UUID) int {
-	all := c.read(to).Messages[id]
-	return slices.Max(append(slices.Clone(all), 0))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last[said{to, id}]
 }
 
 // ownerOf returns the session of a message, or uuid.Nil for no session; false if that is unknown.

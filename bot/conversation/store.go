@@ -30,6 +30,13 @@ type Store struct {
 	mu     sync.Mutex // held during disk access
 	folder spool.Folder
 	kept   map[address.Conversation]file // as they are on disk; never changed in place
+	last   map[said]int                  // the newest message that shows a part of a session's transcript, in this run
+}
+
+// said is a session and the place where it is shown.
+type said struct {
+	to      address.Conversation
+	session uuid.UUID
 }
 
 // file is the stored state of one conversation.
@@ -62,7 +69,7 @@ const maxFile = 4 << 20
 // cannot be read now.
 func Open(dir, quarantine string, log *slog.Logger) (*Store, error) {
 	c := &Store{folder: spool.Folder{Path: dir, MaxSize: maxFile, Fsync: true},
-		kept: make(map[address.Conversation]file)}
+		kept: make(map[address.Conversation]file), last: make(map[said]int)}
 	aside, err := c.load(spool.Loader{Quarantine: quarantine, Log: log})
 	for _, a := range aside {
 		if to, ok := placeOf(a.Name); ok && err == nil {
@@ -148,6 +155,9 @@ func (c *Store) All() []address.Conversation {
 // Forget removes a session from all conversations. Its messages are stored as those of uuid.Max,
 // which no session has: a reply to one is not for another session.
 func (c *Store) Forget(id uuid.UUID) error {
+	c.mu.Lock()
+	maps.DeleteFunc(c.last, func(one said, _ int) bool { return one.session == id })
+	c.mu.Unlock()
 	var errs []error
 	for _, to := range c.All() {
 		if data, _ := json.Marshal(c.read(to)); strings.Contains(string(data), id.String()) {
