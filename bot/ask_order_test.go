@@ -14,10 +14,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"ccbot/bot/ask"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/outbox"
 	"ccbot/bot/turn"
 	"ccbot/i18n"
+	"ccbot/internal/session"
 	"ccbot/port/news"
 	"ccbot/port/talk"
 )
@@ -108,6 +110,35 @@ func TestOtherMessagesMoveNoRequest(t *testing.T) {
 		w.Later(time.Second)
 		assert.Len(t, w.shown(), 1)
 	})
+}
+
+// TestEndedAgentHasNoCalls: its successor, after a resume, asks with the same tool.
+func TestEndedAgentHasNoCalls(t *testing.T) {
+	inTurns(t, turn.Nowhere, func(t *testing.T, w *turnWorld) {
+		chattest.Grow(t, w.c, bash("killed", "sleep 9"))
+		w.Later(time.Second)
+		w.tells(news.Ended{})
+		w.asksEarly("go test")
+		w.Later(100 * time.Millisecond)
+		assert.Empty(t, w.shown(), "the reason may come")
+	})
+}
+
+// TestTextsThatWaitAreAboveRedialledRequest: after a restart the hook redials before its card is shown.
+func TestTextsThatWaitAreAboveRedialledRequest(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.NewCurrentSession(t, "api", session.Running)
+	q := w.Request(t, r, "Bash", chattest.Bash)
+	require.NoError(t, w.Asks.Save(ask.New(q.Request, chattest.AtAlice)))
+	w.Restart(t)
+	var above []int
+	w.Requests.Opened = func(context.Context, outbox.Conversation, uuid.UUID) error {
+		above = append(above, w.Cards.Needs(r.ID).Answers)
+		return nil
+	}
+	require.NoError(t, w.OnEarlyRequest(t.Context(), q.Request))
+	assert.Equal(t, 1, w.Cards.Needs(r.ID).Answers)
+	assert.Equal(t, []int{0}, above)
 }
 
 func TestRequestWithoutReasonIsShownSoon(t *testing.T) {

@@ -227,6 +227,7 @@ func (a *Requests) redialled(ctx context.Context, q Request) (known bool, err er
 		return true, fmt.Errorf("request %s is another one than before", q.ID)
 	}
 	r.dials.Add(1)
+	a.note(q.ID, a.Opened(ctx, s.Conversation, q.Session))
 	err = r.turn(ctx, func(s State) State {
 		r.due = r.due || s.Stage == StageOpen // its card may have been withdrawn
 		return r.relocated(renewed(Return(s), q))
@@ -239,7 +240,6 @@ func (a *Requests) redialled(ctx context.Context, q Request) (known bool, err er
 	}
 	r.left.Store(false)
 	pause.Poke(r.wake) // a decision made in the meantime is delivered
-	a.note(q.ID, a.Opened(ctx, s.Conversation, q.Session))
 	return true, nil
 }
 
@@ -346,6 +346,9 @@ func (a *Requests) onNews(ctx context.Context, s port.Session, n news.News) erro
 		a.noteLeft(s.ID, n.Request)
 	}
 	if _, moved := n.(news.Transferred); moved || news.IsEnd(n) {
+		a.mu.Lock()
+		delete(a.calls, s.ID) // a killed agent has left them without results
+		a.mu.Unlock()
 		a.Recheck(s.ID, true)
 	}
 	return nil
