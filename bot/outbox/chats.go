@@ -29,8 +29,9 @@ func (o *Outbox) Refuses(chat int64) bool {
 }
 
 // Resume tries a chat again after a message from it, because the chat can be reached. For the same
-// reason a job that failed there is tried at once, and the topics of the chat are assumed to exist
-// and to be open: people open a closed topic again by a message. Unpark returns quickly.
+// reason a job that failed there is tried at once, one whose answer was lost only the first time, and
+// the topics of the chat are assumed to exist and to be open: people open a closed topic again by a
+// message. Resume returns quickly.
 func (o *Outbox) Resume(chat int64) {
 	o.with(func(q *queues) { q.resume(time.Now(), chat) })
 	if o.notes.resume(chat) && o.OnShut != nil {

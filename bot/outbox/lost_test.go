@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -138,6 +139,23 @@ func TestP5_PartsOfLongPostKeepOrder(t *testing.T) {
 		while.Store(false)
 		b.idle(time.Minute)
 		assert.Equal(t, "ab", texts(b.seen("send", true))[1][:1]+texts(b.seen("send", true))[2][:1])
+	})
+}
+
+// TestP5_PartsKeepOrderAfterRestart: the next run knows from their files which posts are one text.
+func TestP5_PartsKeepOrderAfterRestart(t *testing.T) {
+	while, dir := on(), t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		before := newBench(t, dir, nil)
+		require.NoError(t, before.Post(t.Context(), say(5, strings.Repeat("a", render.Limit)+"\n"+strings.Repeat("b", 99))))
+		b := newBench(t, dir, loses(strings.Repeat("a", 9), while))
+		b.run(t)
+		b.idle(20 * time.Second)
+		assert.Empty(t, b.seen("send", true))
+		while.Store(false)
+		b.idle(time.Minute)
+		require.Len(t, b.seen("send", true), 2)
+		assert.Equal(t, "a", texts(b.seen("send", true))[0][:1])
 	})
 }
 

@@ -83,15 +83,11 @@ func Parts(m Message) []Message {
 // ones.
 func (o *Outbox) Load() error { return o.posts.load() }
 
-func (o *Outbox) queuePosts(files []string, m Message) {
+func (o *Outbox) queuePosts(files []string, first string, m Message) {
 	o.with(func(q *queues) {
 		for _, file := range files {
 			if q.closed == nil { // after the end the post waits for the next run
-				j := &job{kind: post, rank: m.Rank, to: m.To, session: m.Session, file: file, name: m.Name}
-				if len(files) > 1 {
-					j.first = files[0]
-				}
-				q.add(j)
+				q.add(&job{kind: post, rank: m.Rank, to: m.To, session: m.Session, file: file, name: m.Name, first: first})
 			}
 		}
 	})
@@ -118,9 +114,11 @@ func (o *Outbox) fetch(j *job) bool {
 	case !m.Text.Blank():
 		return true // an earlier attempt read it
 	default:
-		if m, ok = o.posts.read(j.file); !ok { // a file that cannot be read now is queued again later
+		var l storedPost
+		if l, ok = o.posts.read(j.file); !ok { // a file that cannot be read now is queued again later
 			return false
 		}
+		m = l.Message
 	}
 	if m.To != j.to { // the place has changed, and the message that it answers is not there
 		m.ReplyTo = 0
@@ -177,14 +175,16 @@ const (
 type storedPost struct {
 	Version int     `json:"version"`
 	Message Message `json:"message"`
+	First   string  `json:"first,omitempty"` // the file of the text's first part, if it has several
 }
 
 type postStore struct {
 	folder spool.Folder
 	side   spool.Loader
 	log    *slog.Logger
-	queue  func(files []string, m Message) // the parts of a message, or the file of one from an earlier run
-	left   *leftWork
+	// queue gets the parts of a message, or the file of one from an earlier run, and what job.first is.
+	queue func(files []string, first string, m Message)
+	left  *leftWork
 
 	mu       sync.Mutex // held during disk writes and queueing, so that both have the same order
 	loaded   bool       // the posts of earlier runs are queued
@@ -208,9 +208,9 @@ func (s *postStore) load() error {
 		if n, err := strconv.ParseInt(strings.TrimSuffix(file, ".json"), 10, 64); err == nil {
 			s.lastName = max(s.lastName, n)
 		}
-		if m, ok := s.read(file); ok {
-			s.named[m.Name] = file
-			s.queue([]string{file}, m)
+		if l, ok := s.read(file); ok {
+			s.named[l.Message.Name] = file
+			s.queue([]string{file}, l.First, l.Message)
 		}
 	}
 	s.loaded = true
@@ -221,10 +221,10 @@ func (s *postStore) load() error {
 func (s *postStore) requeue(file string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m, ok, err := s.readOnce(file)
+	l, ok, err := s.readOnce(file)
 	if ok {
-		s.named[m.Name] = file
-		s.queue([]string{file}, m)
+		s.named[l.Message.Name] = file
+		s.queue([]string{file}, l.First, l.Message)
 	}
 	return err
 }
@@ -242,10 +242,14 @@ func (s *postStore) write(m Message) error {
 		return nil
 	}
 	var files []string
+	first := ""
 	for _, part := range parts {
 		s.lastName = max(time.Now().UnixNano(), s.lastName+1) // a clock that is set back must not change the order
 		file := fmt.Sprintf("%020d.json", s.lastName)
-		data, err := json.Marshal(storedPost{Version: postVersion, Message: part})
+		if len(parts) > 1 {
+			first = cmp.Or(first, file)
+		}
+		data, err := json.Marshal(storedPost{Version: postVersion, Message: part, First: first})
 		if err == nil {
 			err = s.folder.Put(file, data)
 		}
@@ -258,31 +262,30 @@ func (s *postStore) write(m Message) error {
 		files = append(files, file)
 		s.named[m.Name] = file
 	}
-	s.queue(files, m)
+	s.queue(files, first, m)
 	return nil
 }
 
 // read returns the message of a file, or false if there is none. A file that will never be readable
 // goes to quarantine, as spool.Unreported; a file that cannot be read now is queued again later.
-func (s *postStore) read(file string) (Message, bool) {
-	m, ok, err := s.readOnce(file)
+func (s *postStore) read(file string) (storedPost, bool) {
+	l, ok, err := s.readOnce(file)
 	if err != nil {
 		s.left.failed(err, func() error { return s.requeue(file) })
 	}
-	return m, ok
+	return l, ok
 }
 
-func (s *postStore) readOnce(file string) (m Message, ok bool, err error) {
+func (s *postStore) readOnce(file string) (l storedPost, ok bool, err error) {
 	_, err = s.side.LoadOne(s.folder, file, func(data []byte) error {
-		var l storedPost
 		if json.Unmarshal(data, &l) != nil || l.Version != postVersion || l.Message.To.ChatID == 0 ||
 			l.Message.Text.Blank() && l.Message.Name == "" {
 			return errors.New("not a message of this version")
 		}
-		m, ok = l.Message, true
+		ok = true
 		return nil
 	})
-	return m, ok, err
+	return l, ok, err
 }
 
 // asks notes whether the outbox is asking the owner of a post's name, or the post still waits. Only

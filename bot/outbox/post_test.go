@@ -79,7 +79,7 @@ func TestPostFileIsPrivateAndWhole(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	got, ok := b.posts.read(names[0])
 	require.True(t, ok)
-	assert.Equal(t, m, got)
+	assert.Equal(t, m, got.Message)
 }
 
 func TestPostOfLongText(t *testing.T) {

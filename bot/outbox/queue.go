@@ -9,7 +9,7 @@ import (
 )
 
 // queue has the jobs that wait for one chat, in the order of their calls. The cost of its methods
-// does not depend on the number of jobs, except for all.
+// does not depend on the number of jobs, except for all and those about parked jobs.
 type queue struct {
 	ranks    [Card - Question + 1]list.List
 	sessions map[line]*list.List // the new messages of each session that keep their order

@@ -308,9 +308,9 @@ func TestStepsOfScripts(t *testing.T) {
 func TestCallHasNameOfItsRequest(t *testing.T) {
 	for payload, want := range map[string]string{
 		`"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}"`:                                                           "Bash",
-		`"type":"custom_tool_call","name":"exec","input":"text(await tools.exec_command({cmd: \"ls\"}))"`:                                          "Bash",
+		`"type":"custom_tool_call","name":"exec","input":"text(await tools.exec_command({cmd: \"ls\"}))"`:                                       "Bash",
 		`"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"apply_patch <<E\\n*** Begin Patch\\n*** Add File: a\\n+x\\nE\"}"`: "apply_patch",
-		`"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Add File: a\n+x"`:                                              "apply_patch",
+		`"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Add File: a\n+x"`:                                         "apply_patch",
 	} {
 		all, err := parse([]byte(`{"type":"response_item","payload":{"call_id":"a",` + payload + `}}`))
 		require.NoError(t, err)
