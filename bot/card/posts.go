@@ -169,7 +169,7 @@ type Tapped struct {
 func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, data string) (Tapped, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c, tapped, ok := b.identifyLocked(ctx, at, message, data, []string{data})
+	c, tapped, ok := b.identifyLocked(ctx, at, message, data, nil)
 	if !ok {
 		return Tapped{}, false
 	}
@@ -178,8 +178,8 @@ func (b *Board) Tap(ctx context.Context, at outbox.Conversation, message int, da
 		return Tapped{}, false
 	}
 	now := Tapped{Kind: c.Kind, Key: c.Key, Session: c.Content.Session, payload: c.Payload}
-	option, _ := c.option(tapped.option)
-	if !c.isFresh([]string{data}) {
+	option, ok := c.option(tapped.option)
+	if !c.isFresh(tapped) || !ok {
 		b.logUnsaved(c, b.drawLocked(ctx, c))
 		return now, false
 	}
@@ -202,13 +202,13 @@ func (b *Board) Reply(ctx context.Context, at outbox.Conversation, message int, 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, data := range buttons {
-		c, _, ok := b.identifyLocked(ctx, at, message, data, buttons)
+		c, pressed, ok := b.identifyLocked(ctx, at, message, data, buttons)
 		if !ok {
 			continue
 		}
 		to := Answered{Kind: c.Kind, Message: c.Message, Session: c.Content.Session}
 		switch {
-		case c.At != at || c.Message != message && !c.isFresh(buttons):
+		case c.At != at || c.Message != message && !(c.isFresh(pressed) && c.offers(buttons)):
 			to.Message = 0
 		case c.Message != message:
 			b.stripLocked(ctx, at, message, c.message())
@@ -218,18 +218,21 @@ func (b *Board) Reply(ctx context.Context, at outbox.Conversation, message int, 
 	return Answered{}, false
 }
 
-// isFresh reports whether the buttons of a message belong to the card as it is now: each is one of
-// its options. With Means the revision alone does not tell, because the options change under it.
-func (c record) isFresh(buttons []string) bool {
-	return c.alive(time.Now()) && !slices.ContainsFunc(buttons, func(data string) bool {
-		b, ours := parse(data)
+// isFresh reports whether a button was drawn for the card as it is now.
+func (c record) isFresh(b button) bool { return c.alive(time.Now()) && b.revision == c.Revision }
+
+// offers reports whether each of some buttons is one of the card's options. With Means the revision
+// does not tell, because the options change under it.
+func (c record) offers(buttons []string) bool {
+	return !slices.ContainsFunc(buttons, func(data string) bool {
+		b, _ := parse(data)
 		_, offered := c.option(b.option)
-		return !ours || b.revision != c.Revision || !offered
+		return !offered
 	})
 }
 
-// identifyLocked returns the card of a button of a message, and shown are the buttons of it that are
-// known. A card whose message has no known id gets this one, if its buttons are fresh.
+// identifyLocked returns the card of a button of a message, and shown are all buttons of it, if known.
+// A card whose message has no known id gets this one, if the button is fresh and it offers them.
 func (b *Board) identifyLocked(ctx context.Context, at outbox.Conversation, message int, data string, shown []string) (c record, pressed button, ok bool) {
 	if pressed, ok = parse(data); !ok {
 		return c, pressed, false
@@ -237,7 +240,7 @@ func (b *Board) identifyLocked(ctx context.Context, at outbox.Conversation, mess
 	if c, ok = b.cards[pressed.card]; !ok || b.showsAnotherLocked(c, at, message) {
 		return c, pressed, false
 	}
-	if at == c.place() && (c.Message == 0 && c.isFresh(shown) || c.Message == unknownID) {
+	if at == c.place() && (c.Message == 0 && c.isFresh(pressed) && c.offers(shown) || c.Message == unknownID) {
 		if c.Message, c.At = message, at; c.isFormer(at, message) { // the new message is not in the chat yet
 			c.Former = nil
 		}

@@ -272,4 +272,4 @@ func (w *World) TapsLate(t *testing.T, from int64, q Asked, word i18n.Key) {
 // option.
 func IsButton(data string) bool { return ofCard.MatchString(data) }
 
-var ofCard = regexp.MustCompile(`^[^:]{13}:[^:]{22}:[^:]{8}$`)
+var ofCard = regexp.MustCompile(`^[^:]{13}:[^:]{22}:[^:]*$`)
