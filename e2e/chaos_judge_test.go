@@ -193,11 +193,12 @@ func (f *figures) judgeAnswers(answered []heardLine, calls []botapi.Call) {
 		var firsts []string
 		copies := make(map[string]int)
 		for _, m := range f.messages(s) {
-			all := answerWords(m.Body())
+			body := saidIn(m)
+			all := answerWords(body)
 			if len(all) == 0 {
 				continue
 			}
-			if copies[m.Body()]++; copies[m.Body()] == 1 {
+			if copies[body]++; copies[body] == 1 {
 				firsts = append(firsts, all[0])
 			}
 			for _, w := range all {

@@ -314,6 +314,9 @@ func answerWords(text string) []string {
 	return words
 }
 
+// saidIn is what the agent has said in a message, without the line above one whose answer was lost several times.
+func saidIn(m botapi.Message) string { return strings.TrimPrefix(m.Body(), "(perhaps repeated)\n") }
+
 // listen records which answers have come.
 func (c *chaos) listen() {
 	for _, s := range c.sessions {
@@ -322,7 +325,7 @@ func (c *chaos) listen() {
 				continue
 			}
 			s.seen = m.ID
-			if words := answerWords(m.Body()); len(words) > 0 && firstWords.MatchString(words[0]) {
+			if words := answerWords(saidIn(m)); len(words) > 0 && firstWords.MatchString(words[0]) {
 				s.heard[words[0]] = true
 			}
 		}
