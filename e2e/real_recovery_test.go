@@ -78,6 +78,7 @@ func TestRealRebootRestoresAll(t *testing.T) {
 	asked, ok := api.Asked("say before the reboot")
 	require.True(t, ok)
 	require.Equal(t, model, asked.Model)
+	w.until("its turn is over", func() bool { return w.phaseOf("work") == "idle" }) // otherwise the chat offers [Continue] too
 	id := w.claudeID()
 	w.stop()
 	w.reboot()
