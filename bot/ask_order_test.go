@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,7 +66,12 @@ func TestReasonComesBeforeItsRequest(t *testing.T) {
 func TestRequestIsTheLastMessage(t *testing.T) {
 	inTurns(t, turn.OnCard, func(t *testing.T, w *turnWorld) {
 		draw := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same delays each time
-		upTo := func(most time.Duration) time.Duration { return time.Duration(draw.Int64N(int64(most))) }
+		var drawing sync.Mutex              // messages are sent beside the test
+		upTo := func(most time.Duration) time.Duration {
+			drawing.Lock()
+			defer drawing.Unlock()
+			return time.Duration(draw.Int64N(int64(most)))
+		}
 		w.Telegram.OnSend = func(_ context.Context, m outbox.Message) error {
 			if strings.HasPrefix(m.Text.Text, "reason") {
 				time.Sleep(upTo(time.Second))

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -168,9 +169,10 @@ func TestP4_TextForMachineWithFullDisk(t *testing.T) {
 		require.NoError(t, w.Fleet.Add("bbbb", "barn", m))
 		w.Later(time.Second)
 		require.NoError(t, w.Book.MakeCurrent(t.Context(), chattest.AtAlice, theirs.ID))
-		full := true
+		var full atomic.Bool
+		full.Store(true)
 		other.Lifecycle.OnQueue = func(uuid.UUID, string) error {
-			if full {
+			if full.Load() {
 				return &fs.PathError{Op: "write", Path: "/b/prompts/1", Err: syscall.ENOSPC}
 			}
 			return nil
@@ -181,7 +183,7 @@ func TestP4_TextForMachineWithFullDisk(t *testing.T) {
 		assert.Equal(t, w.Word(i18n.HeldUnable, i18n.Args{"Name": "barn:api"}), w.Shows(t, waits).Text.Text)
 		w.Later(time.Minute)
 		assert.Equal(t, waits, w.Telegram.LastID(), "it is said once")
-		full = false
+		full.Store(false)
 		w.Later(10 * time.Second)
 		assert.Contains(t, other.Lifecycle.Done(), "keep "+key+" for "+theirs.ID.String())
 	})
