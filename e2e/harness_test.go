@@ -431,9 +431,11 @@ func (w *world) hear(after int, text string) botapi.Message {
 func (w *world) tap(m botapi.Message, label string) {
 	w.t.Helper()
 	b, ok := m.Find(label)
-	if now, below := w.below(m, label); !ok && below {
-		m = now
-		b, ok = m.Find(label)
+	if !ok {
+		if now, below := w.below(m, label); below {
+			m = now
+			b, ok = m.Find(label)
+		}
 	}
 	require.True(w.t, ok, "message %q has no button %q", m.Text, label)
 	answer, err := w.person.Tap(w.chat(), m.ID, b.Data)

@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
 
 	"ccbot/internal/git"
+	"ccbot/internal/sysfault"
 )
 
 // HasCommand implements [folders.Lookups] with the session's agent, in its folder.
@@ -27,7 +27,7 @@ func (m *Machine) HasCommand(_ context.Context, id uuid.UUID, name string) (bool
 // IsMissing implements [folders.Lookups]. It waits for no mount that does not answer.
 func (m *Machine) IsMissing(ctx context.Context, dir string) (bool, error) {
 	err := m.looks.stat(ctx, dir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
+	if sysfault.IsNoFolder(err) {
 		return true, nil
 	}
 	return false, err

@@ -93,11 +93,9 @@ func View(agents agent.Agents, r session.Record) port.Session {
 	s.Product, s.Reachable = one.Product, one.Reachable
 	by := one.Starter
 	if r.Launch != nil {
-		launch, s.Mode = *r.Launch, r.Launch.PermissionMode
+		launch = *r.Launch
 	}
-	if r.InAuto {
-		s.Mode = string(port.ModeAuto)
-	}
+	s.Mode = r.LaunchMode()
 	s.Bypasses = by.Bypasses(launch, r.Progress.PermissionMode)
 	if b := r.Binding; b != nil {
 		s.Window, s.Agent, s.Shared = b.Window, b.Agent.Text(), b.Shell != 0

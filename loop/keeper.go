@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io/fs"
 	"log/slog"
 	"os"
 	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,6 +20,7 @@ import (
 	"ccbot/internal/pause"
 	"ccbot/internal/process"
 	"ccbot/internal/spool"
+	"ccbot/internal/sysfault"
 	"ccbot/lifecycle/outcome"
 	"ccbot/lifecycle/typing"
 	"ccbot/port"
@@ -264,8 +263,7 @@ func (k *Keeper) decide(ctx context.Context, h *held) (act, error) {
 		}
 	}
 	if known && l.State.Moves() && l.Step != port.LoopTurn {
-		_, err := os.Stat(r.Dir + "/") // only a folder has such a path
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP) {
+		if _, err := os.Stat(r.Dir + "/"); sysfault.IsNoFolder(err) { // only a folder has such a path
 			s.Missing = r.Dir
 		}
 		s.Tree = k.movedInto(*l, r.Folder())

@@ -269,12 +269,12 @@ type OnSession = func(ctx context.Context, in Incoming, r port.Session) error
 // session that does not fit it reports that the session has ended.
 func (c *Chat) ByName(f *Feature, command Command, fits func(port.Session) bool, do OnSession) {
 	find := func(in conversation.Message, name string) []port.Session { return c.Book.FindFor(in, name, fits) }
-	visible := do
+	carryOut := do
 	do = func(ctx context.Context, in Incoming, r port.Session) error {
 		if !command.Acts && c.Book.Veils(in.To, r.Conversation) {
 			return c.Post(ctx, card.Content{To: in.To, Session: r.ID, Text: c.In(in.To).HiddenText(r)})
 		}
-		return visible(ctx, in, r)
+		return carryOut(ctx, in, r)
 	}
 	ask := c.AddChoice(f, Choice{Name: "which-" + command.Name, Question: i18n.WhichSession, Said: i18n.Args{"Command": "/" + command.Name},
 		Among: func(to outbox.Conversation, a Among) []port.Session {

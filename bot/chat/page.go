@@ -263,7 +263,7 @@ func (p *Pages) tapped(ctx context.Context, t Tap, was pagePayload) (Answer, err
 	if !acts || page.Do == nil {
 		return p.cards.AnswerExpired(ctx, t)
 	}
-	if r, known := p.chat.Book.Records.Get(t.Card.Session); known && p.chat.Book.Veils(t.To, r.Conversation) && !page.Wordless {
+	if _, hidden := p.hides(t.To, page, t.Card.Session); hidden {
 		return Do(show(was.At)) // it has gone to another chat since
 	}
 	a, next, err := page.Do(ctx, Visit{To: t.To, By: t.From, Rest: rest, Message: t.Message}, what)
@@ -403,6 +403,12 @@ func (p *Pages) show(ctx context.Context, key string, to outbox.Conversation, ne
 	return p.cards.Redraw(ctx, key, look, next)
 }
 
+// hides reports whether a place sees a sentence instead of a page about a session.
+func (p *Pages) hides(to outbox.Conversation, page Page, session uuid.UUID) (r port.Session, hidden bool) {
+	r, known := p.chat.Book.Records.Get(session)
+	return r, known && !page.Wordless && p.chat.Book.Veils(to, r.Conversation)
+}
+
 // draw returns the card of an address; known is false if no feature has such a page. With an error
 // that is a refusal the card shows the refusal; otherwise it has no text.
 func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, address string) (l card.Content, known bool, err error) {
@@ -418,7 +424,7 @@ func (p *Pages) draw(ctx context.Context, to outbox.Conversation, by int64, addr
 			s.Text, s.Options = f.Text, Rows(1, p.chat.In(to).Option(i18n.ButtonRefresh, ToPage(address), ""))
 		}
 	}
-	if r, known := p.chat.Book.Records.Get(s.Session); known && p.chat.Book.Veils(to, r.Conversation) && !page.Wordless {
+	if r, hidden := p.hides(to, page, s.Session); hidden {
 		s.Text, s.Options, err = p.chat.In(to).HiddenText(r), nil, nil
 	}
 	if s.Back != "" {

@@ -261,9 +261,7 @@ func (e *AtBorder) Error() string { return "a group could read what was said in 
 // MayEnter returns an AtBorder if a person is asked before a session is shown in a place. One person
 // alone asked for it himself.
 func (b *Book) MayEnter(to address.Conversation, r port.Session) error {
-	if now, known := b.Records.Get(r.ID); known {
-		r = now
-	}
+	r = b.present(r)
 	if !b.Several() || !r.HasWords() || b.isSame(r.Conversation, to) || r.Next.ChatID == to.ChatID || !address.Enters(r.Conversation, to) {
 		return nil
 	}
@@ -278,9 +276,6 @@ func (b *Book) isSame(a, c address.Conversation) bool {
 // MoveTo moves a session to a conversation, or to the session's topic there, unless a person is asked
 // first: see MayEnter.
 func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r port.Session) error {
-	if now, known := b.Records.Get(r.ID); known {
-		r = now
-	}
 	if err := b.MayEnter(to, r); err != nil {
 		return err
 	}
@@ -289,15 +284,21 @@ func (b *Book) MoveTo(ctx context.Context, to address.Conversation, r port.Sessi
 
 // EnterAgreed is MoveTo after a person was asked and has agreed.
 func (b *Book) EnterAgreed(ctx context.Context, to address.Conversation, r port.Session, by int64) error {
-	if now, known := b.Records.Get(r.ID); known {
-		r = now
-	}
 	return b.move(ctx, to, r, by)
+}
+
+// present returns a session as it is now, if it is still known.
+func (b *Book) present(r port.Session) port.Session {
+	if now, known := b.Records.Get(r.ID); known {
+		return now
+	}
+	return r
 }
 
 // move alone moves sessions. What other people read stays with them until the next turn, and they
 // hear of it. Nobody reads a chat that refuses messages: a request of the running turn comes along.
 func (b *Book) move(ctx context.Context, to address.Conversation, r port.Session, by int64) error {
+	r = b.present(r)
 	to = b.Home(to, r)
 	isRead := b.MayShow(r.Conversation) && !b.Refuses(r.Conversation.ChatID)
 	if to == r.Next && isRead || to == r.Conversation && r.Next.ChatID == 0 {

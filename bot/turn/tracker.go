@@ -242,7 +242,11 @@ func (o *tracker) settle(ctx context.Context, late bool) (wait time.Duration) {
 // the turn, or as long as the card may not be shown: below a question it would hide the question.
 func (o *tracker) withdraw(r port.Session) {
 	s := o.now
-	if o.key == "" || s.End != "" && (!s.isReported() || s.Full) || s.End == "" && o.mayShow(r) {
+	needed := s.Full || !s.isReported()
+	if s.End == "" {
+		needed = o.mayShow(r)
+	}
+	if o.key == "" || needed {
 		return
 	}
 	if _, open := o.turns.cards.Get(o.key); !open {

@@ -328,6 +328,17 @@ func (r *Record) Stay(to Conversation, from talk.Cursor) bool {
 	return true
 }
 
+// LaunchMode returns the permission mode in which the agent has begun; empty: the agent's own choice.
+func (r *Record) LaunchMode() string {
+	switch {
+	case r.InAuto:
+		return string(port.ModeAuto)
+	case r.Launch != nil:
+		return r.Launch.PermissionMode
+	}
+	return ""
+}
+
 // Turns counts the turns of the session that its transcript shows. It is at least 1 if anything was
 // said, also before a /clear, and 0 only if nothing was.
 func (r *Record) Turns() int {

@@ -9,6 +9,7 @@ package sysfault
 
 import (
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"slices"
@@ -101,4 +102,10 @@ func In(text string) Kind {
 		}
 	}
 	return ""
+}
+
+// IsNoFolder reports whether the error of a look at "path/" proves that no folder is there: nothing,
+// another file, or links in a ring. It is no fault of the machine.
+func IsNoFolder(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }

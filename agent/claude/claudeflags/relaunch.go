@@ -81,10 +81,10 @@ func Relaunch(recorded *Launch, configured Launch, seen Seen) Launch {
 }
 
 // setMode makes the agent start in its last mode, but all edits are allowed to one agent only: a
-// resume asks again. Claude Code continues in that mode by itself, with two exceptions: 2.1.197 does not
-// continue in plan mode, and a flag overrides it. A mode that
-// is not known to ask is replaced rather than left to Claude Code: "auto", which never asks, would
-// otherwise return regardless of the settings of the launch.
+// resume asks again. Claude Code continues in that mode by itself, with two exceptions: 2.1.197 does
+// not continue in plan mode, and a flag overrides it. A mode that is not known to ask is replaced
+// rather than left to Claude Code: "auto", which never asks, would otherwise return regardless of the
+// settings of the launch.
 func (l *launching) setMode(present launching, seen Seen) {
 	want, flag := seen.Mode, l.flags.value(optMode)
 	if want == "" {

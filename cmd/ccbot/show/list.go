@@ -89,12 +89,7 @@ func SessionOf(r session.Record, alive func(process.Identity) process.Liveness) 
 		AgentSessionID: r.AgentSessionID, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, StartedAt: r.StartedAt, EndedAt: r.EndedAt,
 		LastTurnAt: r.Progress.LastTurnAt, Turns: r.Progress.Turns, Model: r.Progress.Model, Tokens: r.Progress.Tokens, Partly: r.Progress.From > 0,
 		Git: cmp.Or(r.GitNow, r.GitStart), Held: len(r.Prompts), Closed: r.ClosedReason, Crashed: r.Crashed()}
-	if r.Launch != nil {
-		l.Mode = r.Launch.PermissionMode
-	}
-	if r.InAuto {
-		l.Mode = string(port.ModeAuto)
-	}
+	l.Mode = r.LaunchMode()
 	if u := r.Usage; u != nil {
 		l.Model, l.Cost = cmp.Or(l.Model, u.Model), &u.Cost
 		if u.Context >= 0 {
