@@ -193,7 +193,7 @@ func (f *figures) judgeAnswers(answered []heardLine, calls []botapi.Call) {
 		var firsts []string
 		copies := make(map[string]int)
 		for _, m := range f.messages(s) {
-			body := saidIn(m)
+			body := withoutRepeated(m.Body())
 			all := answerWords(body)
 			if len(all) == 0 {
 				continue
@@ -227,7 +227,7 @@ func (f *figures) judgeAnswers(answered []heardLine, calls []botapi.Call) {
 func (f *figures) explainRepeats(s *chaosChat, body string, extra int, calls []botapi.Call) {
 	var sends []botapi.Call
 	for _, call := range calls {
-		text := cmp.Or(call.Params["text"], richSource(call))
+		text := withoutRepeated(cmp.Or(call.Params["text"], richSource(call)))
 		if call.Applied && strings.HasPrefix(call.Method, "send") && text == body {
 			sends = append(sends, call)
 		}

@@ -314,8 +314,8 @@ func answerWords(text string) []string {
 	return words
 }
 
-// saidIn is what the agent has said in a message, without the line above one whose answer was lost several times.
-func saidIn(m botapi.Message) string { return strings.TrimPrefix(m.Body(), "(perhaps repeated)\n") }
+// withoutRepeated is what the agent has said in a message, without the line above one whose answer was lost several times.
+func withoutRepeated(text string) string { return strings.TrimPrefix(text, "(perhaps repeated)\n") }
 
 // listen records which answers have come.
 func (c *chaos) listen() {
@@ -325,7 +325,7 @@ func (c *chaos) listen() {
 				continue
 			}
 			s.seen = m.ID
-			if words := answerWords(saidIn(m)); len(words) > 0 && firstWords.MatchString(words[0]) {
+			if words := answerWords(withoutRepeated(m.Body())); len(words) > 0 && firstWords.MatchString(words[0]) {
 				s.heard[words[0]] = true
 			}
 		}

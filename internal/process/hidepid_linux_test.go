@@ -18,7 +18,8 @@ import (
 	"ccbot/internal/programtest"
 )
 
-const nobody = 65534
+// nobody is a user of this test alone: a program of another test that changes into a user cannot be read for a moment.
+const nobody = 53117
 
 // A process that /proc hides is unknown, never gone, and a table without some of our processes is
 // an error. It runs with a real /proc mounted with hidepid, in a separate mount namespace, seen by
