@@ -33,6 +33,7 @@ func TestDecideDialog(t *testing.T) {
 	bypassing := in(session.Running, func(r *session.Record) { r.Launch.PermissionMode = coding.ModeBypass })
 	permission, question, page := viewtest.WaitsFor("permission prompt"), viewtest.WaitsFor("input needed"), viewtest.WaitsFor("dialog open")
 	adopted := func(v *view.View) { v.Adopted = true }
+	permits := func(v *view.View) { v.Screen.Dialog = &coding.Dialog{Title: "Bash command", Permits: true} }
 	justNow := func(v *view.View) { v.State.Since = viewtest.Noon.Add(-view.Soon) }
 	tests := []struct {
 		name  string
@@ -68,6 +69,9 @@ func TestDecideDialog(t *testing.T) {
 		{"a request waits, the screen does not show it", running, viewtest.Free(viewtest.NoBox, permission, relayed), nil, actNothing, "", view.Slow},
 		{"it was answered, and the screen still shows it", running, viewtest.Free(viewtest.DialogOpen, viewtest.Status(presence.Busy), justNow), nil, actNothing, "", view.Soon},
 		{"busy, and a dialog stands all the same", running, viewtest.Free(viewtest.DialogOpen, viewtest.Status(presence.Busy)), nil, actDialog, "", view.Slow},
+		{"it was answered, and a slow screen still shows it", running, viewtest.Free(permits, viewtest.Status(presence.Busy), seenFor(time.Second)), nil, actNothing, "", dialog.RelayGrace - time.Second},
+		{"busy, and a permission stands all the same", running, viewtest.Free(permits, viewtest.Status(presence.Busy), seenFor(dialog.RelayGrace)), nil, actDialog, "", view.Slow},
+		{"a permission, no presence file, its hook may come", running, viewtest.Free(permits, viewtest.NoPresence, seenFor(0)), nil, actNothing, "", dialog.RelayGrace},
 		{"presence is ahead of the screen", running, viewtest.Free(permission, justNow), nil, actNothing, "", view.Soon},
 	}
 	for _, tc := range tests {
@@ -162,6 +166,24 @@ func TestRequestIsNotReportedAsDialog(t *testing.T) {
 		w.pass(time.Minute)
 		assert.Equal(t, 1, toldOf[news.Dialog](w.news))
 		assert.Empty(t, a.heard())
+	})
+}
+
+// Answered in the chat; the agent goes on and its terminal draws that late.
+func TestAnsweredDialogOnSlowScreenIsNotReported(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		r, a := w.started()
+		a.asks(askBash("touch x"))
+		w.relays.ask(r)
+		w.Wake(r.ID)
+		w.pass(time.Minute)
+		a.set(func(a *agent) { a.status, a.since = presence.Busy, time.Now() })
+		w.relays.leave()
+		w.WakeAgent(a.id.PID)
+		w.pass(dialog.RelayGrace - time.Second)
+		a.set(func(a *agent) { a.close() })
+		w.pass(time.Minute)
+		assert.Zero(t, toldOf[news.Dialog](w.news))
 	})
 }
 

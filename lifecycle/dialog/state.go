@@ -134,16 +134,29 @@ func (s *settling) add(fingerprint string, now time.Time) (wait time.Duration) {
 	return max(0, min(Rest-now.Sub(s.fingerprintAt), RestTimeout-now.Sub(s.since)))
 }
 
-// RelayGrace is how long a dialog is not reported while a hook of ccbot may still bring the same
-// question to the chat: the hook has to start, and after a restart of ccbot it has to dial again.
+// RelayGrace is how long a dialog is not reported while the chat may have the same question from a
+// hook of ccbot: the hook has to start, after a restart of ccbot it has to dial again, and a slow
+// terminal shows a dialog that was answered for some time.
 const RelayGrace = 5 * time.Second
 
 // RelayWait is how long the permission request for the open dialog may still take to arrive; 0
 // means that none is expected. It is pure.
 func RelayWait(r session.Record, v view.View) time.Duration {
-	mayAsk := v.State.IsUnclear() || v.State.Phase.Waiting() && v.State.Asks != view.AsksElse
-	if !view.HasRelay(r, v) || !mayAsk || v.Since.IsZero() {
+	if !view.HasRelay(r, v) || !mayBeRelayed(v) || v.Since.IsZero() {
 		return 0
 	}
 	return min(max(0, RelayGrace-v.Now.Sub(v.Since)), RelayGrace) // the upper bound: the clock may have been set back
+}
+
+// mayBeRelayed reports whether the dialog may be one that a hook brings, by what the agent says that
+// it asks; if it says nothing of it, by the dialog.
+func mayBeRelayed(v view.View) bool {
+	if v.State.IsUnclear() {
+		return true
+	}
+	if v.State.Phase.Waiting() {
+		return v.State.Asks != view.AsksElse
+	}
+	d := v.Screen.Dialog
+	return d != nil && (d.Permits || d.Question)
 }
