@@ -191,10 +191,11 @@ const Attach = "claude attach "
 
 var isJob = lazyregexp.New(`^[0-9a-f]{8}$`)
 
-// WaitsFor returns the file of an agent that waits for a thing, in Claude Code's words. 2.1.197
-// also calls a question "permission prompt".
+// WaitsFor returns the file of an agent that waits for a thing, in Claude Code's words. 2.1.128 names
+// the tool ("approve Bash"), and 2.1.197 also calls a question "permission prompt".
 func WaitsFor(f File, what string) File {
-	f.WaitingFor, f.Permission, f.Answer = what, what == "permission prompt", what == "input needed"
+	f.WaitingFor, f.Answer = what, what == "input needed"
+	f.Permission = what == "permission prompt" || strings.HasPrefix(what, "approve ")
 	return f
 }
 

@@ -39,6 +39,7 @@ func TestParse(t *testing.T) {
 		UpdatedAt: time.UnixMilli(1763620012345).UTC(), StatusAt: time.UnixMilli(1763620012345).UTC()}
 	old := full
 	old.Version, old.Status, old.WaitingFor, old.Permission = "2.1.197", Idle, "", false
+	oldest := File{PID: 4711, SessionID: full.SessionID, Status: Waiting, WaitingFor: "approve Bash", Permission: true}
 	least := File{PID: 4711, SessionID: full.SessionID}
 
 	parked := File{PID: 4711, SessionID: full.SessionID, Status: Idle, Attach: "claude attach 1a5ea56d"}
@@ -54,6 +55,7 @@ func TestParse(t *testing.T) {
 	}{
 		{name: "2.1.328", data: recorded, want: full},
 		{name: "2.1.197", data: older, want: old},
+		{name: "2.1.128", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":"waiting","waitingFor":"approve Bash"}`, want: oldest},
 		{name: "only what must be there", data: `{"pid":4711,"sessionId":"` + sessionID + `"}`, want: least},
 		{name: "other shapes are passed over", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":{"is":"idle"},"procStart":"Mon Jan 2","updatedAt":-1,"cwd":"w","kind":7}`, want: least},
 		{name: "unknown status", data: `{"pid":4711,"sessionId":"` + sessionID + `","status":"dreaming"}`, want: File{PID: 4711, SessionID: full.SessionID, Status: "dreaming"}},
