@@ -490,16 +490,39 @@ func (w *world) below(old botapi.Message, label string) (m botapi.Message, found
 	return m, found
 }
 
-// staleAnswers are the answers to a tap on an outdated button, in all languages.
-var staleAnswers = sync.OnceValue(func() (all []string) {
-	catalog := i18n.Load(glyph.Name)
-	for _, lang := range i18n.Languages() {
-		all = append(all, catalog.For(lang).Say(i18n.StaleButton))
-	}
-	return all
-})
+// staleAnswers are the answers to a tap on an outdated button, and continuations the texts of a
+// request that was brought below, in all languages.
+var (
+	staleAnswers  = inAllLanguages(i18n.StaleButton)
+	continuations = inAllLanguages(i18n.QuestionBelow)
+)
+
+func inAllLanguages(key i18n.Key) func() []string {
+	return sync.OnceValue(func() (all []string) {
+		catalog := i18n.Load(glyph.Name)
+		for _, lang := range i18n.Languages() {
+			all = append(all, catalog.For(lang).Say(key))
+		}
+		return all
+	})
+}
 
 func isStale(a botapi.Answer) bool { return slices.Contains(staleAnswers(), a.Text) }
+
+// follow returns a message as it is now, also if it was brought below.
+func (w *world) follow(m botapi.Message) botapi.Message {
+	now := w.present(m.ID)
+	if !slices.Contains(continuations(), now.Text) {
+		return now
+	}
+	title, _, _ := strings.Cut(m.Text, "\n")
+	for _, one := range w.api.Messages(m.Chat.ID) {
+		if one.FromBot && one.ID > m.ID && strings.HasPrefix(one.Text, title) {
+			now = one
+		}
+	}
+	return now
+}
 
 // present returns a message as it is now.
 func (w *world) present(id int) (m botapi.Message) {

@@ -20,7 +20,7 @@ func (w *world) becomes(m botapi.Message, text string, spent bool) botapi.Messag
 	w.t.Helper()
 	var now botapi.Message
 	w.until("the message becomes "+text, func() bool {
-		now = w.present(m.ID)
+		now = w.follow(m)
 		return containsFold(now.Text, text) && (!spent || len(now.Keyboard) == 0)
 	})
 	return now

@@ -14,6 +14,7 @@ import (
 
 	"ccbot/e2e/realcodex"
 	"ccbot/e2e/responsesapi"
+	"ccbot/try/botapi"
 )
 
 // newCodexWorld is a world that can also start the real Codex, with a private home and a Responses
@@ -106,8 +107,8 @@ func TestRealP8_CodexRequest(t *testing.T) {
 	w.hear(w.say("say hello from codex"), "hello from codex")
 	const dialog = "Would you like to run the following command?"
 	screen := func() string { return w.tmux("capture-pane", "-p", "-t", "=ccbot:=cx") }
-	becomes := func(id int, text string) {
-		w.until("the card says "+text, func() bool { return strings.Contains(w.present(id).Text, text) })
+	becomes := func(m botapi.Message, text string) {
+		w.until("the card says "+text, func() bool { return strings.Contains(w.follow(m).Text, text) })
 	}
 	marker := func(name string) string { return filepath.Join(w.dir, "..", name) }
 	ran := func(name string) {
@@ -121,20 +122,20 @@ func TestRealP8_CodexRequest(t *testing.T) {
 	w.shownIs(asked)
 	w.kill9()
 	w.start()
-	w.until("the server repeats it", func() bool { _, ok := w.present(asked.ID).Find("Allow"); return ok })
-	w.tap(w.present(asked.ID), "Allow")
-	becomes(asked.ID, "✅ Allowed in the chat")
+	w.until("the server repeats it", func() bool { _, ok := w.follow(asked).Find("Allow"); return ok })
+	w.tap(w.follow(asked), "Allow")
+	becomes(asked, "✅ Allowed in the chat")
 	ran("restart")
 	w.until("the dialog is closed", func() bool { return !strings.Contains(screen(), dialog) })
 
 	asked = w.hear(w.say("esc touch "+marker("terminal")), "wants to run a command")
 	w.answersAtDesk("=ccbot:=cx", "y")
-	becomes(asked.ID, "✅ Allowed in the terminal")
+	becomes(asked, "✅ Allowed in the terminal")
 	ran("terminal")
 
 	asked = w.hear(w.say("esc touch "+marker("denied")), "wants to run a command")
 	w.tap(asked, "Deny")
-	becomes(asked.ID, "❌ Denied in the chat")
+	becomes(asked, "❌ Denied in the chat")
 	w.hear(asked.ID, "rejected by user")
 	assert.NoFileExists(t, marker("denied"))
 	w.stop()

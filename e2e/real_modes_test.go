@@ -101,8 +101,7 @@ func TestRealP9_AllEditsAreAllowedUntilAskedAgain(t *testing.T) {
 	w.tap(asked, "Allow all edits")
 	w.hear(asked.ID, "tool result")
 	w.until("the request has its outcome", func() bool {
-		m, _ := w.api.Message(w.chat(), asked.ID)
-		return strings.Contains(m.Text, "All edits allowed in the chat, until the session ends")
+		return strings.Contains(w.follow(asked).Text, "All edits allowed in the chat, until the session ends")
 	})
 	w.hear(w.say("write "+made("second")), "tool result")
 	assert.FileExists(t, made("first"))
