@@ -245,7 +245,7 @@ func (b *Bot) Features() []chat.Feature {
 			why.New(why.Deps{Chat: c, Resume: resume, Continue: b.Resumer.Continue, Retry: b.Resumer.Retry, Crash: sessions.Crash}), b.Pages.Feature()},
 		status.New(c, s, s, s, load, b.Transcripts, why.Sentences, resume),
 		[]chat.Feature{b.Requests.Feature(), turns.Feature(), dialogs.Feature(), queues.Feature(), switches.Feature(), b.Changes.Feature(),
-			b.Moves.Feature(), b.NewGroups.Feature(), b.Shut.Feature(), b.Several.Feature(), menu.New(c, b.Asking, b.Hosts.Exist), usage.New(c, s, b.Budget.Lines), b.Files.Feature(),
+			b.Moves.Feature(), b.NewGroups.Feature(), b.Shut.Feature(), b.Several.Feature(), menu.New(menu.Deps{Chat: c, Questions: b.Asking, Folders: b.Browser.Offer, Machines: b.Hosts.Exist, Several: b.Several.Exist}), usage.New(c, s, b.Budget.Lines), b.Files.Feature(),
 			history.New(c, b.Transcripts, b.Transcripts).Feature(), screenshot.New(c, s, b.Fonts), health.New(c, b.Health, b.Computer, b.Hosts.Lines),
 			settings.New(c, s, settings.Configured{IdleAfter: b.IdleAfter, Steps: string(b.Steps)}),
 			b.Browser.Feature(), texts.Feature(), b.Prompts.Feature()})

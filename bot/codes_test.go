@@ -37,7 +37,7 @@ func codes(t *testing.T, w *chattest.World) map[i18n.Codes][]string {
 	states := each.As(session.States(), func(s session.State) string { return string(s) })
 	states, counted := append(states, string(port.StateUnknown)), states
 	modes := each.As([]port.Mode{port.ModeManual, port.ModeAcceptEdits, port.ModePlan, port.ModeAuto, port.ModeBypass, "dontAsk"}, func(m port.Mode) string { return string(m) })
-	commands := []string{"hosts"} // in the menu of a chat with a fleet
+	commands := []string{"hosts", "loop", "loops", "at", "every", "schedules", "here", "default"} // in the menu once there are any
 	for _, list := range w.Menus() {
 		for _, c := range list.Commands {
 			commands = append(commands, c.Name)

@@ -18,7 +18,6 @@ import (
 	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
-	"ccbot/bot/menu"
 	"ccbot/bot/outbox"
 	"ccbot/i18n"
 	"ccbot/internal/naming"
@@ -457,8 +456,8 @@ func TestStartIsThreeLines(t *testing.T) {
 		w.MustHear(t, "/start")
 		m := w.Telegram.Last(t)
 		assert.Len(t, strings.Split(m.Text.Text, "\n"), 3, lang)
-		assert.Equal(t, w.WordsOf(i18n.PageNew, i18n.PageSessions, i18n.PageHelp), chattest.Words(m))
-		assert.NotEmpty(t, tapped(t, w, m, w.Word(i18n.PageHelp)).Buttons)
+		assert.Equal(t, w.WordsOf(i18n.ButtonOtherFolder, i18n.ButtonHow), chattest.Words(m))
+		assert.NotEmpty(t, tapped(t, w, m, w.Word(i18n.ButtonHow)).Buttons)
 	}
 }
 
@@ -499,11 +498,9 @@ func TestListLinesAndButtonsShareOrder(t *testing.T) {
 
 func TestHelpAndMenu(t *testing.T) {
 	w := chattest.NewWorld(t)
-	w.MustHear(t, "/help")
 	manual, err := os.ReadFile("../docs/manual.md")
 	require.NoError(t, err)
-	help := menu.Help(w.In(chattest.AtAlice), false).Text
-	assert.Equal(t, []string{help}, w.Telegram.Texts())
+	help := helpPages(t, w)
 	for _, published := range w.Menus() {
 		assert.NotEmpty(t, published.Commands)
 		for _, c := range published.Commands {
@@ -516,28 +513,42 @@ func TestHelpAndMenu(t *testing.T) {
 	}
 }
 
-// TestPicksAreListedInGroupsOnly: in a private chat there is no other bot.
-func TestPicksAreListedInGroupsOnly(t *testing.T) {
+// TestCommandsAreListedOnceNeeded: the menu has the commands of loops, schedules and several bots
+// once there are any, and those of several bots in groups alone. The help always leads to a first loop.
+func TestCommandsAreListedOnceNeeded(t *testing.T) {
 	w := chattest.NewWorld(t)
-	inGroups := make(map[string]bool)
-	for _, published := range w.Menus() {
-		var names []string
-		for _, c := range published.Commands {
-			names = append(names, c.Name)
+	listed := func(groups bool) (names []string) {
+		for _, published := range w.Menus() {
+			for _, c := range published.Commands {
+				if published.Groups == groups && published.Lang == "" {
+					names = append(names, c.Name)
+				}
+			}
 		}
-		if published.Groups {
-			inGroups[published.Lang] = true
-			assert.Subset(t, names, []string{"new", "here", "default"}, published.Lang)
-		} else {
-			assert.NotContains(t, names, "here", published.Lang)
-			assert.NotContains(t, names, "default", published.Lang)
-		}
+		return names
 	}
-	want := map[string]bool{"": true}
-	for _, lang := range i18n.Languages()[1:] {
-		want[lang] = true
+	loops, schedules, bots := []string{"loop", "loops"}, []string{"at", "every", "schedules"}, []string{"here", "default"}
+	before := listed(true)
+	for _, name := range slices.Concat(loops, schedules, bots) {
+		assert.NotContains(t, before, name)
 	}
-	assert.Equal(t, want, inGroups)
+	assert.Subset(t, before, []string{"new", "list"})
+	help := helpPages(t, w)
+	for _, name := range []string{"/loop ", "/at ", "/every "} {
+		assert.Contains(t, help, name)
+	}
+	assert.NotContains(t, help, "/here")
+
+	r := w.NewCurrentSession(t, "api", session.Running)
+	w.Loops(t, r, port.Loop{ID: uuid.New(), Session: r.ID, State: port.LoopPaused, Reason: port.WhyNoProgress}, true)
+	w.Work(t)
+	assert.Subset(t, listed(false), loops)
+	w.MustHear(t, "/every weekday 09:00 look")
+	assert.Subset(t, listed(false), schedules)
+	require.NoError(t, w.Chats.NoteOthers(chattest.Ours, 1))
+	assert.Subset(t, listed(true), bots)
+	assert.NotContains(t, listed(false), "here")
+	assert.Contains(t, helpPages(t, w), "/here")
 }
 
 func TestAge(t *testing.T) {

@@ -290,16 +290,9 @@ func TestOneMachineHasNoHostsPage(t *testing.T) {
 // TestHelpNamesHosts where the menu of commands has it.
 func TestHelpNamesHosts(t *testing.T) {
 	w := chattest.NewWorld(t)
-	w.MustHear(t, "/help")
-	assert.NotContains(t, w.Telegram.Last(t).Text.Text, "/hosts")
+	assert.NotContains(t, helpPages(t, w), "/hosts")
 	withFleet(t, w)
-	w.MustHear(t, "/help")
-	assert.Contains(t, w.Telegram.Last(t).Text.Text, "\n/hosts: Machines with agents\n")
-	w.MustHear(t, "/menu")
-	menu := w.Telegram.LastID()
-	w.Press(t, chattest.Alice, menu, w.Word(i18n.PageHelp))
-	w.Press(t, chattest.Alice, menu, w.Word(i18n.HelpOverviewTitle))
-	assert.Contains(t, w.Shows(t, menu).Text.Text, "/hosts: Machines with agents")
+	assert.Contains(t, helpPages(t, w), "\n/hosts: Machines with agents\n")
 }
 
 // TestP6_SentencesNameSilentMachine: a page that lacks the facts of a machine names it and the last

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"ccbot/bot/chat"
 	"ccbot/bot/chat/chattest"
 	"ccbot/bot/conversation"
 	"ccbot/bot/menu"
@@ -43,9 +42,7 @@ func TestAnswerUsesTelegramLanguage(t *testing.T) {
 		require.NoError(t, w.HandleText(t, key, u))
 		return w.Telegram.Texts()[len(w.Telegram.Texts())-1]
 	}
-	said := func(lang string) string {
-		return menu.Help(chat.Phrases{Words: w.Speech.For(lang), Facts: w.Facts}, false).Text
-	}
+	said := func(lang string) string { return w.Speech.For(lang).Say(i18n.HelpAbout) }
 	private, group := chattest.PrivateChat(chattest.Alice), chattest.GroupChat(chattest.Ours)
 	assert.Equal(t, said("en"), help(private, ""))
 	assert.Equal(t, said("ru"), help(private, "ru"), "the first answer is in it already")

@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -64,23 +65,35 @@ func TestMenuReachesEachPage(t *testing.T) {
 	assert.Equal(t, api.ID, w.Book.CurrentID(chattest.AtAlice))
 }
 
-func TestHelpIsSameByTopic(t *testing.T) {
-	w := chattest.NewWorld(t)
+// helpPages is the text of /help and of all pages behind its buttons.
+func helpPages(t *testing.T, w *chattest.World) string {
+	t.Helper()
 	w.MustHear(t, "/help")
-	all := w.Telegram.Texts()[0]
-	require.NoError(t, w.Chat.Pages.Open(t.Context(), chat.Incoming{Message: conversation.Message{To: chattest.AtAlice}, From: chattest.Alice}, "help"))
 	w.Work(t)
 	id := w.Telegram.LastID()
-	reported := w.Shows(t, id).Text.Text
+	all := w.Shows(t, id).Text.Text + "\n"
 	for _, topic := range buttons(t, w, id) {
 		if topic == w.Word(i18n.ButtonBack) {
 			continue
 		}
 		w.Press(t, chattest.Alice, id, topic)
-		reported += "\n\n" + w.Shows(t, id).Text.Text
+		all += w.Shows(t, id).Text.Text + "\n"
 		w.Press(t, chattest.Alice, id, w.Word(i18n.ButtonBack))
 	}
-	assert.Equal(t, all, reported)
+	return all
+}
+
+// TestStartOffersFolders by their names alone, and says what the signs on a message mean.
+func TestStartOffersFolders(t *testing.T) {
+	w := chattest.NewWorld(t)
+	r := w.Session(t, "api", session.Archived)
+	w.MustHear(t, "/start")
+	w.Work(t)
+	id := w.Telegram.LastID()
+	assert.Contains(t, w.Shows(t, id).Text.Text, "👀 saved · ✍ being typed · 👌 the agent has it")
+	assert.Contains(t, buttons(t, w, id), filepath.Base(r.Dir))
+	w.Press(t, chattest.Alice, id, filepath.Base(r.Dir))
+	assert.Contains(t, w.Shows(t, id).Text.Text, filepath.Base(r.Dir))
 }
 
 func TestMenuSessionsAreShownInParts(t *testing.T) {

@@ -230,7 +230,7 @@ func TestHandleKnowsTheFailpoint(t *testing.T) {
 	w := chattest.NewWorld(t)
 	var points []string
 	w.Failpoint = func(name string) { points = append(points, name) }
-	w.MustHear(t, "/help")
+	w.MustHear(t, "/status nobody")
 	assert.Equal(t, []string{"accepted"}, points)
 	assert.NoError(t, w.Handle(context.Background(), "1", nil))
 }

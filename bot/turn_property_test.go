@@ -149,7 +149,7 @@ func (s *simulation) does(what string) {
 		s.Telegram.OnParked = map[int64]bool{chattest.Alice: true}
 		s.Telegram.Mu.Unlock()
 	case "unblock":
-		s.MustHear(s.t, "/help")
+		s.MustHear(s.t, "/status nobody")
 		s.Work(s.t)
 	case "beside":
 		require.NoError(s.t, s.MakeCurrent(s.t.Context(), chattest.AtAlice, s.other))

@@ -26,7 +26,7 @@ func TestP5_UnblockedChatGetsQuestion(t *testing.T) {
 		require.Len(t, w.Telegram.Sent, 1)
 		assert.True(t, w.Has(w.Telegram.Sent[0], i18n.AskAllow))
 		assert.Equal(t, 1, w.Message(t, q))
-		w.MustHear(t, "/help")
+		w.MustHear(t, "/status nobody")
 		w.Work(t)
 		assert.Len(t, w.Telegram.Sent, 1, "it comes once")
 		w.TapsOn(t, chattest.Alice, q, i18n.AskAllow)
@@ -40,7 +40,7 @@ func TestP5_UnblockedChatGetsQuestion(t *testing.T) {
 		unblock()
 		require.Len(t, w.Telegram.Sent, 1)
 		assert.Contains(t, chattest.Words(w.Telegram.Sent[0]), chattest.Trust.Options[0])
-		w.MustHear(t, "/help")
+		w.MustHear(t, "/status nobody")
 		w.Work(t)
 		assert.Len(t, w.Telegram.Sent, 1, "it comes once")
 	})
@@ -82,7 +82,7 @@ func TestP5_QuestionSurvivesUnblockingRace(t *testing.T) {
 				return nil
 			}
 			refused[m.Text.Text] = true
-			w.MustHear(t, "/help")
+			w.MustHear(t, "/status nobody")
 			return &outbox.Refused{Err: outbox.ErrBlocked}
 		}
 		r, q := w.Asking(t)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,6 +136,28 @@ func (b *Browser) places(ctx context.Context, p chat.Phrases, v chat.Visit, a at
 	s.Text = chat.Lines(append([]render.Text{s.Text}, away...)...)
 	s.Options = slices.Concat(s.Options, chat.Rows(2, machines...), with)
 	return s, nil
+}
+
+// firstPlaces is how many folders are offered to begin in.
+const firstPlaces = 4
+
+// Offer returns buttons of the folders that places lists first, by their names alone.
+func (b *Browser) Offer(p chat.Phrases, v chat.Visit) [][]card.Option {
+	set := b.chat.Book.Settings(v.To.ChatID)
+	in, err := b.Places.Bounds("")
+	if err != nil {
+		return nil // the page of folders says why
+	}
+	all := known(append([]string{set.Dir}, set.Favourites...), in.Roots, b.chat.Book.Known())
+	var buttons []card.Option
+	for _, dir := range all[:min(len(all), firstPlaces)] {
+		name := filepath.Base(p.Short(dir))
+		if slices.ContainsFunc(all, func(other string) bool { return other != dir && filepath.Base(other) == filepath.Base(dir) }) {
+			name = p.Short(dir)
+		}
+		buttons = append(buttons, b.use(at{}, dir, chat.Tail(name, shownPath)))
+	}
+	return chat.Rows(2, buttons...)
 }
 
 // machines returns the buttons of the machines that answer, and names the others. in is of the

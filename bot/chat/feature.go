@@ -76,6 +76,8 @@ type Incoming struct {
 type Command struct {
 	Name   string
 	Hidden bool // it is not in Telegram's menu
+	// Once, if set, reports whether there is something for it: only then it is in Telegram's menu.
+	Once   func() bool
 	Groups bool // it is in Telegram's menu of groups only
 	Acts   bool // it shows nothing that a person or an agent wrote: a group may use it on a session of another chat
 	Now    bool // it means the turn that runs: an old one would hit another

@@ -78,7 +78,7 @@ func (h *Hosts) Feature() chat.Feature {
 	f := chat.Feature{Name: page, OnMachine: h.onMachine, Run: h.run}
 	if h.fleet != nil {
 		command := h.chat.Pages.Command(page, page)
-		command.Hidden = !h.fleet.Exists()
+		command.Once = h.fleet.Exists
 		f.Commands, f.Pages = []chat.Command{command}, map[string]chat.Page{page: {Draw: h.draw, Do: h.do, Typed: h.typed, Own: true}}
 	}
 	return f

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,7 +40,8 @@ type Loops struct {
 	notes chat.Cards[note]
 	wake  chan struct{}
 
-	drawing sync.Mutex // held while a card is drawn
+	exist   atomic.Bool // there has been a loop since the start
+	drawing sync.Mutex  // held while a card is drawn
 	drawn   map[uuid.UUID]time.Time
 }
 
@@ -91,7 +93,8 @@ func (l *Loops) Feature() chat.Feature {
 			})},
 		Pages:    map[string]chat.Page{setupPage: l.setup(), listPage: l.list()},
 		Commands: []chat.Command{l.Chat.Pages.Command(listPage, listPage)}}
-	l.Chat.ByName(&f, chat.Command{Name: setupPage}, func(r port.Session) bool { return r.State.Open() }, l.ask)
+	f.Commands[0].Once = l.exist.Load
+	l.Chat.ByName(&f, chat.Command{Name: setupPage, Once: l.exist.Load}, func(r port.Session) bool { return r.State.Open() }, l.ask)
 	return f
 }
 
@@ -144,6 +147,7 @@ func (l *Loops) onNews(ctx context.Context, r port.Session, n news.News) error {
 	if !is {
 		return nil
 	}
+	l.exist.Store(true)
 	defer l.Wake() // it counts the changes
 	l.Chat.Pages.Change(listPage)
 	return errors.Join(l.show(ctx, r, of.Loop), l.report(ctx, r, of.Loop))
@@ -162,6 +166,9 @@ func (l *Loops) run(ctx context.Context) error {
 func (l *Loops) drawAll(ctx context.Context) (wait time.Duration) {
 	wait = pause.Forever
 	all, err := l.Loops.All(ctx)
+	if len(all) > 0 {
+		l.exist.Store(true)
+	}
 	if err == nil {
 		err = l.closeRemoved(ctx, all)
 	}

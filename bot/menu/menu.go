@@ -48,10 +48,11 @@ type topic struct {
 var topics = []topic{
 	{entry{helpPage + "/sessions", i18n.PageSessions}, i18n.HelpSessions},
 	{entry{helpPage + "/work", i18n.HelpWorkTitle}, i18n.HelpWork},
-	{entry{helpPage + "/groups", i18n.HelpGroupsTitle}, i18n.HelpGroups},
-	{entry{helpPage + "/overview", i18n.HelpOverviewTitle}, i18n.HelpOverview},
 	{entry{helpPage + "/messages", i18n.HelpMessagesTitle}, i18n.HelpMessages},
+	{entry{helpPage + "/again", i18n.HelpAgainTitle}, i18n.HelpAgain},
+	{entry{helpPage + "/overview", i18n.HelpOverviewTitle}, i18n.HelpOverview},
 	{entry{helpPage + "/tips", i18n.HelpTipsTitle}, i18n.HelpTips},
+	{entry{helpPage + "/groups", i18n.HelpGroupsTitle}, i18n.HelpGroups},
 }
 
 // Questions handles agents' questions.
@@ -62,31 +63,28 @@ type Questions interface {
 	Waits() []port.Session
 }
 
-// New is /menu and /help with their pages. machines reports whether the chat has /hosts.
-func New(c *chat.Chat, q Questions, machines func() bool) chat.Feature {
-	m := menu{c, q, machines}
+// Deps are what the pages are made of.
+type Deps struct {
+	Chat      *chat.Chat
+	Questions Questions
+	Folders   func(chat.Phrases, chat.Visit) [][]card.Option // the first folders to begin in
+	Machines  func() bool                                    // the chat has /hosts
+	Several   func() bool                                    // a group has other bots
+}
+
+// New is /menu, /help and /start with their pages.
+func New(d Deps) chat.Feature {
+	m := menu{d}
 	do := func(_ context.Context, v chat.Visit, _ string) (a chat.Answer, next string, err error) {
-		a, err = chat.Do(func(ctx context.Context) error { return q.Step(ctx, v.To) })
+		a, err = chat.Do(func(ctx context.Context) error { return d.Questions.Step(ctx, v.To) })
 		return a, "", err
-	}
-	help := func(ctx context.Context, in chat.Incoming, _ string) error {
-		return c.Post(ctx, card.Content{To: in.To, Text: Help(c.In(in.To), machines())})
 	}
 	return chat.Feature{Name: "menu",
 		Commands: []chat.Command{
-			c.Pages.Command("menu", menuPage), {Name: "help", Run: help},
-			hidden(c.Pages.Command("start", startPage)), // which Telegram sends when a person opens the bot
+			d.Chat.Pages.Command("menu", menuPage), d.Chat.Pages.Command("help", helpPage),
+			hidden(d.Chat.Pages.Command("start", startPage)), // which Telegram sends when a person opens the bot
 		},
 		Pages: map[string]chat.Page{menuPage: {Draw: m.menu, Do: do}, helpPage: {Draw: m.help}, startPage: {Draw: m.start}}}
-}
-
-// Help is all of the help.
-func Help(p chat.Phrases, machines bool) render.Text {
-	all := []render.Text{p.Text(i18n.HelpAbout)}
-	for _, t := range topics {
-		all = append(all, t.text(p, machines))
-	}
-	return chat.Paragraphs(all...)
 }
 
 // text is a topic with its title; machines: it may name /hosts.
@@ -98,42 +96,39 @@ func (t topic) text(p chat.Phrases, machines bool) render.Text {
 	return chat.Lines(lines...)
 }
 
-type menu struct {
-	chat      *chat.Chat
-	questions Questions
-	machines  func() bool
-}
+type menu struct{ Deps }
 
 func (m menu) menu(_ context.Context, v chat.Visit) (chat.Screen, error) {
-	p := m.chat.In(v.To)
+	p := m.Chat.In(v.To)
 	buttons := each.As(entries, func(e entry) card.Option { return e.button(p) })
 	rows := chat.Rows(2, buttons...)
-	if n := len(m.questions.Waits()); n > 0 {
+	if n := len(m.Questions.Waits()); n > 0 {
 		ask := card.Option{Text: p.Say(i18n.ButtonQuestions, i18n.Args{"Count": n}), Value: chat.QuestionsLink}
 		rows = append([][]card.Option{{ask}}, rows...)
 	}
 	return chat.Screen{Text: p.Text(i18n.MenuAsk), Options: rows}, nil
 }
 
-// start shows the purpose of the bot in three lines, with the ways to begin.
+// start says what the bot is and what its signs mean, and offers folders to begin in.
 func (m menu) start(_ context.Context, v chat.Visit) (chat.Screen, error) {
-	p := m.chat.In(v.To)
-	buttons := each.As([]entry{{"new", i18n.PageNew}, {listPage, i18n.PageSessions}, {helpPage, i18n.PageHelp}},
-		func(e entry) card.Option { return e.button(p) })
-	return chat.Screen{Text: p.Text(i18n.StartText), Options: chat.Rows(1, buttons...)}, nil
+	p := m.Chat.In(v.To)
+	others := []card.Option{entry{"new", i18n.ButtonOtherFolder}.button(p), entry{helpPage, i18n.ButtonHow}.button(p)}
+	return chat.Screen{Text: p.Text(i18n.StartText), Options: append(m.Folders(p, v), chat.Rows(2, others...)...)}, nil
 }
 
 func hidden(c chat.Command) chat.Command { c.Hidden = true; return c }
 
-// help shows one topic, or the list of topics.
+// help shows one topic, or what a person needs first and the list of topics.
 func (m menu) help(_ context.Context, v chat.Visit) (chat.Screen, error) {
-	p := m.chat.In(v.To)
+	p := m.Chat.In(v.To)
 	var buttons []card.Option
 	for _, t := range topics {
 		if t.address == helpPage+"/"+v.Rest {
-			return chat.Screen{Text: t.text(p, m.machines()), Back: helpPage}, nil
+			return chat.Screen{Text: t.text(p, m.Machines()), Back: helpPage}, nil
 		}
-		buttons = append(buttons, t.button(p))
+		if t.label != i18n.HelpGroups || m.Several() {
+			buttons = append(buttons, t.button(p))
+		}
 	}
 	return chat.Screen{Text: p.Text(i18n.HelpAbout), Options: chat.Rows(2, buttons...), Back: menuPage}, nil
 }
@@ -185,7 +180,7 @@ var firstCommands = []string{"new", "list", "stop", "kill", "done", "resume"}
 // lines are the commands of a list, with their sentences in a language.
 func lines(words i18n.Words, commands map[string]chat.Command) (all []Line) {
 	for name, c := range commands {
-		if !c.Hidden {
+		if !c.Hidden && (c.Once == nil || c.Once()) {
 			all = append(all, Line{name, words.Say(i18n.MenuKey.Of(name))})
 		}
 	}

@@ -68,6 +68,9 @@ func (s *Schedules) add(ctx context.Context, v wanted, by int64, when, text, ans
 		q.When, q.Text = of.When, answered
 		of, err = s.all.Add(ctx, q)
 	}
+	if err == nil {
+		s.exist.Store(true)
+	}
 	switch v.Why = refusal.In(err).Code; v.Why {
 	case refusal.NoText:
 		v.When, v.Text = of.When, ""

@@ -23,7 +23,7 @@ const barredKind = "schedule-barred"
 // TellPlanners informs the machines of the schedules whose person or place is no longer allowed, or
 // is allowed again, and asks in each private chat what is to become of the barred ones.
 func (s *Schedules) TellPlanners(ctx context.Context) error {
-	all, err := s.all.List(ctx)
+	all, err := s.list(ctx)
 	pass := machine.NewPass(ctx)
 	defer pass.End()
 	errs := []error{err}
@@ -89,7 +89,7 @@ func (s *Schedules) takeOver(ctx context.Context, of port.Schedule, by int64) er
 // tap carries out an option of a card about a barred schedule.
 func (s *Schedules) tap(_ context.Context, t chat.Tap, id uuid.UUID) (chat.Answer, error) {
 	return chat.Do(func(ctx context.Context) error {
-		all, err := s.all.List(ctx)
+		all, err := s.list(ctx)
 		i := slices.IndexFunc(all, func(one port.Schedule) bool { return one.ID == id })
 		switch {
 		case i < 0 && err != nil:

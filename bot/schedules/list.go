@@ -43,7 +43,7 @@ func (s *Schedules) draw(ctx context.Context, visit chat.Visit) (chat.Screen, er
 	if v.Schedule != uuid.Nil {
 		return s.drawOne(ctx, w, v, visit.To)
 	}
-	all, err := s.all.List(ctx)
+	all, err := s.list(ctx)
 	if refusal.Lacks(err, "") {
 		return chat.Screen{}, err
 	}
@@ -97,7 +97,7 @@ func (s *Schedules) drawOne(ctx context.Context, w words, v view, to outbox.Conv
 		screen.Text = chat.Lines(screen.Text, s.chat.By(to, v.By))
 		return screen, nil
 	}
-	all, err := s.all.List(ctx)
+	all, err := s.list(ctx)
 	i := slices.IndexFunc(all, func(one port.Schedule) bool { return one.ID == v.Schedule })
 	if i < 0 && err != nil {
 		return screen, err
@@ -175,7 +175,7 @@ func (w words) last(r port.Session, of port.Schedule) render.Text {
 // act takes over the shown schedule, or removes it: then the page keeps its text.
 func (s *Schedules) act(ctx context.Context, visit chat.Visit, what string) (chat.Answer, string, error) {
 	v := chat.ViewAt[view](visit.Rest)
-	all, unread := s.all.List(ctx)
+	all, unread := s.list(ctx)
 	i := slices.IndexFunc(all, func(one port.Schedule) bool { return one.ID == v.Schedule })
 	if i < 0 {
 		return chat.Answer{}, "", unread

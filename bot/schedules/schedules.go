@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -27,6 +28,7 @@ type Schedules struct {
 	chat  *chat.Chat
 	notes chat.Cards[uuid.UUID] // about barred schedules, by the schedule and the chat
 	all   port.Schedules
+	exist atomic.Bool                                                // there has been a schedule since the start
 	brief func(ctx context.Context, id uuid.UUID) (port.Work, error) // a session's known work
 }
 
@@ -40,7 +42,24 @@ func (s *Schedules) Feature() chat.Feature {
 	return chat.Feature{Name: FeatureName, OnNews: s.report,
 		Cards:    map[string]chat.OnTap{barredKind: s.notes.OnTap(s.tap)},
 		Pages:    map[string]chat.Page{listPage: {Draw: s.draw, Do: s.act, Wordless: true}, askPage: {Draw: s.drawAsk, Do: s.cancel, Typed: s.typed, Own: true}},
-		Commands: []chat.Command{s.command(once), s.command(every), s.chat.Pages.Command(listPage, listPage)}}
+		Commands: s.commands()}
+}
+
+func (s *Schedules) commands() []chat.Command {
+	all := []chat.Command{s.command(once), s.command(every), s.chat.Pages.Command(listPage, listPage)}
+	for i := range all {
+		all[i].Once = s.exist.Load
+	}
+	return all
+}
+
+// list returns all schedules.
+func (s *Schedules) list(ctx context.Context) ([]port.Schedule, error) {
+	all, err := s.all.List(ctx)
+	if len(all) > 0 {
+		s.exist.Store(true)
+	}
+	return all, err
 }
 
 // words are the sentences about schedules in one language.

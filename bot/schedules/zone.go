@@ -10,7 +10,7 @@ import (
 
 // TellZones informs the machines of the time zones of the chats that schedules belong to.
 func (s *Schedules) TellZones(ctx context.Context) error {
-	all, err := s.all.List(ctx)
+	all, err := s.list(ctx)
 	pass := machine.NewPass(ctx)
 	defer pass.End()
 	for _, of := range all {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-telegram/bot/models"
@@ -39,9 +40,14 @@ func New(c *chat.Chat, machine string, username func() string) *Bots {
 // Feature returns the part of Bots that the dispatcher uses.
 func (b *Bots) Feature() chat.Feature {
 	return chat.Feature{Name: "several", Commands: []chat.Command{
-		{Name: hereCommand, Groups: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.reply(ctx, in, in.To.ThreadID) }},
-		{Name: defaultCommand, Groups: true, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.reply(ctx, in, 0) }},
+		{Name: hereCommand, Groups: true, Once: b.Exist, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.reply(ctx, in, in.To.ThreadID) }},
+		{Name: defaultCommand, Groups: true, Once: b.Exist, Run: func(ctx context.Context, in chat.Incoming, _ string) error { return b.reply(ctx, in, 0) }},
 	}}
+}
+
+// Exist reports whether a group has other bots.
+func (b *Bots) Exist() bool {
+	return slices.ContainsFunc(b.chat.Book.All(), func(at address.Conversation) bool { return b.chat.Book.Bots(at).Others != 0 })
 }
 
 // reply answers a command that has picked this bot for a topic; thread 0: for messages outside of

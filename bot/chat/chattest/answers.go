@@ -340,7 +340,7 @@ func (w *World) Blocks(t *testing.T) (unblock func()) {
 	}
 	return func() {
 		w.Telegram.OnSend = nil
-		w.MustHear(t, "/help")
+		w.MustHear(t, "/status nobody")
 		w.Work(t)
 	}
 }

@@ -46,6 +46,9 @@ const (
 	menuDiskRetry = 5 * time.Second
 	// menuRetry is the time until calls that have failed are made again.
 	menuRetry = 5 * time.Minute
+	// menuLook is the time until the wanted lists are compared again: the first loop, schedule or
+	// machine of a chat adds its commands.
+	menuLook = time.Minute
 )
 
 // published is the file: the lists that a bot has published.
@@ -78,7 +81,7 @@ func (m *Menus) Run(ctx context.Context, id int64) error {
 // failed calls are repeated. A damaged file, or another bot's, is ignored: then all lists are
 // published again.
 func (m *Menus) publish(ctx context.Context, id int64) (again time.Duration, all error) {
-	again = pause.Forever
+	again = menuLook
 	if err := m.load(id); err != nil {
 		return menuDiskRetry, err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ccbot/bot/menu"
-	"ccbot/internal/pause"
 )
 
 // menus is a Bot API that keeps which calls about lists of commands were made.
@@ -117,8 +116,8 @@ func TestRefusedListStopsNoOther(t *testing.T) {
 		err   error
 		again time.Duration
 	}{
-		{"blocked", fmt.Errorf("%w, bot was blocked by the user", tgbot.ErrorForbidden), pause.Forever},
-		{"chat not found", fmt.Errorf("%w, chat not found", tgbot.ErrorBadRequest), pause.Forever},
+		{"blocked", fmt.Errorf("%w, bot was blocked by the user", tgbot.ErrorForbidden), menuLook},
+		{"chat not found", fmt.Errorf("%w, chat not found", tgbot.ErrorBadRequest), menuLook},
 		{"no network", errors.New("no network"), menuRetry},
 		{"too many", &tgbot.TooManyRequestsError{RetryAfter: 3600}, time.Hour},
 	} {
@@ -134,7 +133,7 @@ func TestRefusedListStopsNoOther(t *testing.T) {
 			api.refuses = nil
 			again, err := m.publish(t.Context(), 1)
 			require.NoError(t, err)
-			assert.Equal(t, pause.Forever, again)
+			assert.Equal(t, menuLook, again)
 			assert.Len(t, api.calls, 3)
 		})
 	}
