@@ -48,14 +48,22 @@ func takesKeys(footer []line) bool {
 var (
 	limited   = lazyregexp.New(`^\s*⚠ Usage limit reached\b`)
 	continues = lazyregexp.New(`^\s*Continuing [^·]+ · Esc to cancel\s*$`)
+	// warned and goesOn match the same rows in the words that the service may send in their place: they always name the time (2.1.332).
+	warned = lazyregexp.New(`^\s*⚠ \S`)
+	goesOn = lazyregexp.New(`^\s*[^·❯]*\d[^·❯]* · Esc to cancel\s*$`)
 )
 
 // withoutLimit removes the two rows that announce a limit of the account and when Claude Code
 // continues by itself: the box above them takes texts and Enter as usual, and Esc cancels the
-// automatic continuation (2.1.328).
+// automatic continuation (2.1.328). In other words they are known only above the row that names the
+// permission mode, which Claude Code draws while the box has the keys.
 func withoutLimit(footer []line) (rest []line, limit bool) {
+	boxed := slices.ContainsFunc(footer, func(l line) bool { return modeRow.MatchString(l.String()) })
 	for i := range len(footer) - 1 {
-		if limited.MatchString(footer[i].String()) && continues.MatchString(footer[i+1].String()) {
+		head, foot := footer[i].String(), footer[i+1].String()
+		usual := limited.MatchString(head) && continues.MatchString(foot)
+		served := boxed && warned.MatchString(head) && goesOn.MatchString(foot) && len(keyHint.FindAllString(strings.ToLower(head+foot), 2)) == 1
+		if usual || served {
 			return slices.Concat(footer[:i], footer[i+2:]), true
 		}
 	}
