@@ -263,7 +263,7 @@ func (c *Client) connect(ctx context.Context) (connected bool, err error) {
 	defer cancel()
 	conn := newConnection(c.changed, func(is bool) { c.silence.set(is, c.changed) })
 	var group errgroup.Group
-	group.Go(func() error { return conn.serve(ctx, c.place.controlArgv(), c.place.env) })
+	group.Go(func() error { return conn.serve(ctx, c.place.serverProgram(), c.place.controlArgv(), c.place.env) })
 	server, err := c.greet(ctx, conn)
 	greeted()
 	if err == nil {

@@ -60,13 +60,14 @@ func newConnection(changed func(), silence func(is bool)) *connection {
 	return c
 }
 
-// serve runs the control client until it ends or ctx does. The error is the reason of its end.
-func (c *connection) serve(ctx context.Context, argv, env []string) error {
+// serve runs the control client until it ends or ctx does. The error is the reason of its end. argv names ccbot's tmux, whichever program
+// runs.
+func (c *connection) serve(ctx context.Context, program string, argv, env []string) error {
 	defer close(c.done)
 	defer c.alarm.Stop()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stdin, stdout, cmd, stderr, err := startControl(ctx, argv, env)
+	stdin, stdout, cmd, stderr, err := startControl(ctx, program, argv, env)
 	if err != nil {
 		return fmt.Errorf("start control client: %w", err)
 	}
@@ -94,15 +95,15 @@ func (c *connection) serve(ctx context.Context, argv, env []string) error {
 
 // startControl starts the process. It makes the pipe of the output itself, because Wait would close
 // one of os/exec, and Wait has to run concurrently with the reader.
-func startControl(ctx context.Context, argv, env []string) (in io.Writer, out *os.File, cmd *exec.Cmd, stderr *strings.Builder, err error) {
+func startControl(ctx context.Context, program string, argv, env []string) (in io.Writer, out *os.File, cmd *exec.Cmd, stderr *strings.Builder, err error) {
 	out, childOut, err := os.Pipe()
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}
 	defer childOut.Close()
 	stderr = new(strings.Builder)
-	cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Env, cmd.Dir = env, "/"
+	cmd = exec.CommandContext(ctx, program)
+	cmd.Args, cmd.Env, cmd.Dir = argv, env, "/"
 	cmd.Stdout, cmd.Stderr = childOut, stderr
 	// The process gets a separate group: Ctrl-C in ccbot's terminal must not end the control client
 	// during a clean stop.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -357,4 +359,37 @@ func TestP6_SilentGreeting(t *testing.T) {
 	eventually(t, func() bool { return c.Answers(t.Context()) == nil })
 	cancel()
 	assert.NoError(t, <-done)
+}
+
+// TestP6_ControlClientIsTheServersProgram: after an update of tmux the control client of the new version does not work at the old server,
+// and the agents in it need it nevertheless. The old file is usually gone then.
+func TestP6_ControlClientIsTheServersProgram(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the program of a process is known by /proc alone")
+	}
+	r := private(t)
+	installed, err := exec.LookPath("tmux")
+	require.NoError(t, err)
+	program, err := os.ReadFile(installed)
+	require.NoError(t, err)
+	old := filepath.Join(r.home, "tmux")
+	require.NoError(t, os.WriteFile(old, program, 0o700))
+	start := exec.Command(old, "-L", r.name, "new-session", "-d", "-s", "mine")
+	start.Env = r.config().Env
+	require.NoError(t, start.Run())
+	require.NoError(t, os.Remove(old))
+	client, err := tmux.New(r.config())
+	require.NoError(t, err)
+	r.Client = client
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- client.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		assert.NoError(t, <-done)
+	})
+	require.NoError(t, r.Ensure(t.Context()))
+	runs, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", r.controlPID(t)))
+	require.NoError(t, err)
+	assert.Equal(t, old+" (deleted)", runs)
 }

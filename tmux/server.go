@@ -20,6 +20,7 @@ import (
 	"ccbot/internal/logkey"
 	"ccbot/internal/ownfile"
 	"ccbot/internal/pause"
+	"ccbot/internal/sockpeer"
 )
 
 // Ensure makes what is missing of three things: the server, the session of ccbot's windows with its
@@ -282,6 +283,30 @@ func (p place) controlArgv() []string {
 	return append(argv, p.sleeper()...)
 }
 
+// serverProgram returns the program of the running server, for the control client: one of another version may print nothing but %exit
+// (3.8 at servers of 3.3a and 3.5a). It is ccbot's tmux if the server runs that file, or if its file is not known, as on macOS. A file
+// that an update has removed is still there by this path.
+func (p place) serverProgram() string {
+	conn, err := net.DialTimeout("unix", p.socket, time.Second)
+	if err != nil {
+		return p.binary
+	}
+	defer conn.Close()
+	program := p.binary
+	_ = sockpeer.Look(conn, func(pid, _ int) error {
+		path := fmt.Sprintf("/proc/%d/exe", pid)
+		runs, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		if installed, err := os.Stat(p.binary); err != nil || !os.SameFile(runs, installed) {
+			program = path
+		}
+		return nil
+	})
+	return program
+}
+
 // waitForEarlier waits until the control client of a ccbot that was killed has ended. A server up to tmux 3.6 crashes, with all agents in
 // it, if it tells its clients that one has left while another one's greeting is half read (tmux's issue 4980, measured with 3.3a: 13 of
 // 150 times). A client that stays for longer than leaving takes is not leaving: a server up to 3.6 keeps for ever what it could not send.
@@ -364,6 +389,13 @@ func tooOld(version string) error {
 	}
 	return fmt.Errorf("%w: it is %s, needed is %s", ErrTooOld, version, MinVersion)
 }
+
+// CrashFixed is the first version whose server survives a session that is made or ended while a control client attaches (tmux's issue
+// 4980). ccbot itself does neither then, but another program may.
+const CrashFixed = "3.7"
+
+// MayCrash reports whether a server of a version is known to be older than CrashFixed.
+func MayCrash(version string) bool { return older(version, 3, 7) }
 
 // older reports whether a version is known to be older than major.minor.
 func older(version string, major, minor int) bool {

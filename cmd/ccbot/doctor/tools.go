@@ -51,14 +51,22 @@ func terminals(_ context.Context, w *World) (all []Finding) {
 	if due > 0 && w.pid == 0 {
 		all = append(all, found("recovery_due", "ccbot recover --dry-run", "the next start makes %s right", terminal.Several(due, "session")))
 	}
-	switch {
-	case len(all) > 0:
-	case w.picture.Err != nil:
-		all = append(all, good("tmux", "%s is installed, and no server runs", version))
-	default:
-		all = append(all, good("tmux", "%s is installed, and the server answers", version))
+	if len(all) > 0 {
+		return all
 	}
-	return all
+	return []Finding{goodTmux(version, w.picture.Err == nil)}
+}
+
+// goodTmux is the finding about a tmux that works.
+func goodTmux(version string, answers bool) Finding {
+	f := good("tmux", "%s is installed, and no server runs", version)
+	if answers {
+		f = good("tmux", "%s is installed, and the server answers", version)
+	}
+	if tmux.MayCrash(version) {
+		f.Detail = "a server older than " + tmux.CrashFixed + " can crash, with all agents in it, if another program makes or ends a tmux session in the moment in which ccbot connects"
+	}
+	return f
 }
 
 // planned returns the number of sessions that a start would change, and the windows that belong to
