@@ -498,3 +498,43 @@ func TestP8_UnreadDialogIsKept(t *testing.T) {
 		assert.FileExists(t, files[0])
 	}
 }
+
+// TestSuspendedAgentContinues: the only button of an agent that somebody has suspended is the one that helps.
+func TestSuspendedAgentContinues(t *testing.T) {
+	w := chattest.NewWorld(t)
+	d := port.Dialog{Open: true, Whole: true, Suspends: true, Selected: -1, Fingerprint: "mark-one-012", Lines: []string{"Claude Code is suspended."}}
+	w.Lifecycle.OnDialog = d
+	r := w.NewCurrentSession(t, "api", session.Running)
+	require.NoError(t, w.SessionNews(t.Context(), r, chattest.OpenDialog(d)))
+	w.Work(t)
+	m := w.Telegram.Now(1)
+	assert.Contains(t, m.Text.Text, w.Named(i18n.DialogSuspended, "api"))
+	assert.Equal(t, w.WordsOf(i18n.ButtonContinue), chattest.Words(m))
+	w.Lifecycle.OnDialog = port.Dialog{}
+	w.Presses(t, chattest.Alice, 1, w.Word(i18n.ButtonContinue))
+	assert.Equal(t, []string{"press continue of " + r.ID.String() + " for " + d.Fingerprint}, w.Lifecycle.Done())
+}
+
+// TestP7_OpenedListTakesEnter: in a list that a person has opened, and that is cut, the arrows and Enter choose, and no option does.
+func TestP7_OpenedListTakesEnter(t *testing.T) {
+	d := port.Dialog{Open: true, Enters: true, Fingerprint: "mark-one-012", Lines: []string{" Rewind", " ❯ one", "   ↑ 3 more"}}
+	for name, tt := range map[string]struct {
+		lines []string
+		words []string
+		warns i18n.Key
+	}{
+		"as it is":           {d.Lines, []string{"↑", "↓", "←", "→", "Esc", "Enter"}, i18n.DialogNotWholeList},
+		"a sign that hides":  {[]string{" ❯ rm \u202etxt.a"}, []string{"↑", "↓", "←", "→", "Esc"}, i18n.DialogNotWhole},
+		"more than is shown": {[]string{strings.Repeat("wide 😀 ", 2000)}, []string{"↑", "↓", "←", "→", "Esc"}, i18n.DialogNotWhole},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := chattest.NewWorld(t)
+			now := d
+			now.Lines = tt.lines
+			require.NoError(t, w.SessionNews(t.Context(), w.Session(t, "api", session.Running), chattest.OpenDialog(now)))
+			m := w.Telegram.Now(1)
+			assert.Equal(t, tt.words, chattest.Words(m))
+			assert.Contains(t, m.Text.Text, w.Word(tt.warns))
+		})
+	}
+}

@@ -156,6 +156,8 @@ func claudeDesk() []feature {
 		{name: "a draft is left", always: true, holds: "holds a draft", steps: []act{hello, {key: "half", shows: "half"}},
 			leaves: []act{{tap: "Send anyway", then: "half"}}},
 		{name: "the help is left open", always: true, steps: []act{hello, {key: "?", shows: "ctrl+z to suspend"}}},
+		{name: "it is suspended", always: true, lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-z", shows: "is suspended", hears: "work is suspended"}},
+			leaves: []act{{hears: "work is suspended", tap: "Continue"}}},
 		{name: "the transcript is left open", lists: "needs you", holds: "has something open", steps: []act{hello, {key: "C-o", shows: "detailed transcript"}},
 			leaves: []act{{leave: true}}},
 		{name: "ctrl+c is pressed once", steps: []act{hello, {key: "C-c", shows: "again to exit"}}},
@@ -187,6 +189,9 @@ func claudeCommands() []feature {
 		{name: "/context", steps: []act{{say: "/context", hears: "Context usage"}}},
 		{name: "/model", always: true, lists: "needs you", holds: "has something open", steps: []act{{say: "/model", hears: "Select model"}},
 			leaves: []act{{leave: true, then: "Kept model"}}},
+		{name: "/memory, a list with two cursors", always: true, lists: "needs you", holds: "has something open",
+			user: map[string]any{"autoMemoryEnabled": false}, steps: []act{
+				{say: "/memory", hears: "Auto-memory", tap: "↑", then: "Enter takes what the cursor is on"}}, leaves: []act{{leave: true, then: "Closed memory"}}},
 		{name: "/background", steps: []act{{say: "//background", hears: "switched this command off"}}},
 		{name: "/tui classic", steps: []act{{say: "/tui classic", shows: "classic renderer", idle: true}}, always: true},
 		{name: "/release-notes", steps: []act{{say: "/release-notes", hears: "See the full changelog"}}},

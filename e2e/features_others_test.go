@@ -54,7 +54,7 @@ var walkedByOthers = map[string][][2]string{
 // notWalked has the features of the list through which nothing walks, and why.
 var notWalked = map[string][][2]string{
 	"Claude Code": {
-		{"an editor in the pane (/keybindings, ctrl+g), ctrl+z", "a session that is suspended or shows another program cannot go through the five checks"},
+		{"an editor in the pane (/keybindings, ctrl+g)", "it cannot be left from the chat, so it cannot go through the five checks"},
 		{"a retry that ends well, a dropped connection", "the scripted API answers a text in the same way each time"},
 		{"thinking, a PDF", "the scripted API has no word for them"},
 		{"WebFetch, WebSearch, MCP servers on the web", "they need a network; their denial is walked through"},

@@ -165,8 +165,9 @@ const (
 	HeldAway                  Key = "held_away"      // Away, Name
 	HeldUnable                Key = "held_unable"    // Name
 	TakenBackLater            Key = "taken_back_later"
-	HeldSmall                 Key = "held_small"  // Name
-	DialogOpen                Key = "dialog_open" // Name
+	HeldSmall                 Key = "held_small"       // Name
+	DialogOpen                Key = "dialog_open"      // Name
+	DialogSuspended           Key = "dialog_suspended" // Name
 	BlankText                 Key = "blank_text"
 	MediaUnknown              Key = "media_unknown"
 	FileTooBig                Key = "file_too_big"     // Name
@@ -434,6 +435,7 @@ const (
 	DialogClosed              Key = "dialog_closed"
 	DialogChanged             Key = "dialog_changed"
 	DialogNotWhole            Key = "dialog_not_whole"
+	DialogNotWholeList        Key = "dialog_not_whole_list"
 	DialogUnasked             Key = "dialog_unasked"
 	ScreenChanged             Key = "screen_changed" // Key
 	ScreenGuarded             Key = "screen_guarded" // Key

@@ -22,6 +22,9 @@ type Keys interface {
 	Choose(ctx context.Context, id uuid.UUID, fingerprint string, option int) (Dialog, error)
 }
 
+// KeyContinue is the key of Press for an agent that is suspended. It is no key of the terminal, but a signal.
+const KeyContinue = "continue"
+
 // Panes shows the terminals of sessions as pictures and presses any key there.
 type Panes interface {
 	// Screen returns the screen, after pressing a key if press has one. It returns refusal.Changed
@@ -88,6 +91,11 @@ type Dialog struct {
 	Fingerprint string   // changes with the content
 	Relayed     bool     // a permission request of the agent waits in the chat
 	Stops       bool     // the key "x" stops the command or agent in the background that it is about
+	// Enters reports whether Enter may be pressed although not all of it is visible: it is a list that a person has opened, and asks
+	// nothing.
+	Enters bool
+	// Suspends reports whether the agent is suspended: KeyContinue is the only key that helps.
+	Suspends bool
 	// Unasked reports whether the terminal asks for a permission without a request in the chat,
 	// although ccbot started the agent with a hook that makes one.
 	Unasked bool

@@ -217,10 +217,10 @@ func (d *Dialogs) closeLocked(ctx context.Context, c card.Card[string], why i18n
 // keyRows are the keys below a dialog: labels and values.
 var keyRows = [][]card.Option{
 	{key("↑", "up"), key("↓", "down"), key("←", "left"), key("→", "right")},
-	{key("Space", "space"), key("Tab", "tab"), escape, key("Enter", "enter")},
+	{key("Space", "space"), key("Tab", "tab"), escape, enter},
 }
 
-var escape = key("Esc", "esc")
+var escape, enter = key("Esc", "esc"), key("Enter", "enter")
 
 func key(word, value string) card.Option { return card.Option{Text: word, Value: value} }
 
@@ -237,6 +237,9 @@ func (d *Dialogs) content(r port.Session, now port.Dialog, head render.Text, att
 	p := d.chat.In(r.Conversation)
 	foot := render.Join(render.Plain("\n"), p.Text(i18n.AttachHint, i18n.Args{"Command": render.Code(attach)}))
 	screen := chat.TightScreen(strings.Join(now.Lines, "\n"))
+	if now.Suspends {
+		head = p.Text(i18n.DialogSuspended, i18n.Args{"Name": r.Name})
+	}
 	text := []render.Text{head}
 	parts := render.Pre(glyph.LeftToRight(glyph.Signs(screen)), "").Split(render.Limit - spareRoom - text[0].Length() - foot.Length())
 	if len(parts) > 0 {
@@ -246,13 +249,22 @@ func (d *Dialogs) content(r port.Session, now port.Dialog, head render.Text, att
 	switch {
 	case d.floods(r.ID):
 		warning = p.Text(i18n.AskFlood, i18n.Args{"Name": r.Name})
+	case now.Enters && !glyph.Hides(screen) && len(parts) <= 1:
+		warning = p.Text(i18n.DialogNotWholeList)
 	case !now.Whole || glyph.Hides(screen) || len(parts) > 1:
 		warning = p.Text(i18n.DialogNotWhole)
+		now.Enters = false
 	}
 	content := card.Content{To: r.Conversation, Session: r.ID, Options: append(choices(now), keyRows...), Needs: card.Answer, Sounds: d.chat.Sounds(chat.AgentAsks, r)}
 	switch {
+	case now.Suspends:
+		warning = render.Text{}
+		content.Options = [][]card.Option{{p.Option(i18n.ButtonContinue, port.KeyContinue, "")}}
 	case !warning.Blank():
 		content.Options = [][]card.Option{keyRows[0], {escape}}
+		if now.Enters && !d.floods(r.ID) {
+			content.Options[1] = append(content.Options[1], enter)
+		}
 	case now.Unasked:
 		warning = p.Text(i18n.DialogUnasked)
 		content.Options = append(choices(now), []card.Option{escape})

@@ -85,13 +85,29 @@ func (s *Spare) Error() string { return cmp.Or(s.Detail, s.Reason) }
 // BeforeKill failed (no further step was taken), or, as [ErrSurvived], when the process was still
 // there after KILL.
 //
-// This is the only function that signals a process.
+// Only End and Continue signal a process.
 func (t *Table) End(ctx context.Context, id Identity, prove func(Process) error, hangUp func(context.Context) error, g Grace) (Outcome, error) {
 	out, err := t.end(ctx, id, prove, hangUp, g)
 	if err != nil {
 		return out, fmt.Errorf("process: end %s: %w", id, err)
 	}
 	return out, nil
+}
+
+// Continue sends SIGCONT to one process, after the checks of End. Any refusal is an error, and no signal is sent.
+func (t *Table) Continue(id Identity, prove func(Process) error) error {
+	h, p, err := t.take(id)
+	if err != nil {
+		return fmt.Errorf("process: continue %s: %w", id, err)
+	}
+	defer h.close()
+	if no := t.refuse(p, prove); no != nil {
+		return fmt.Errorf("process: continue %s: %w", id, cmp.Or[error](no.err, errors.New(no.sentence)))
+	}
+	if err := h.signal(syscall.SIGCONT); err != nil {
+		return fmt.Errorf("process: continue %s: %w", id, err)
+	}
+	return nil
 }
 
 func (t *Table) end(ctx context.Context, id Identity, prove func(Process) error, hangUp func(context.Context) error, g Grace) (Outcome, error) {

@@ -75,9 +75,21 @@ func TestP2_End_spares(t *testing.T) {
 			assert.Empty(t, out.How)
 			assert.False(t, out.Ended)
 			assert.False(t, hungUp)
+			require.Error(t, table.Continue(test.id, test.prove))
 			assert.Empty(t, k.signals)
 		})
 	}
+}
+
+// TestP2_ContinueSignalsOneProcess: SIGCONT goes to the proven process alone, and not to its group.
+func TestP2_ContinueSignalsOneProcess(t *testing.T) {
+	k := newFake()
+	table, err := k.tableOf()
+	require.NoError(t, err)
+	require.NoError(t, table.Continue(identity(60), proven))
+	assert.Equal(t, map[int][]syscall.Signal{60: {syscall.SIGCONT}}, k.signals)
+	require.ErrorIs(t, table.Continue(identity(61), proven), ErrGone)
+	assert.Len(t, k.signals, 1)
 }
 
 // If the kernel hides other users' processes, the chain of our ancestors ends at an unknown one. A

@@ -72,8 +72,8 @@ func mayPress(v view.View, d port.Dialog, k tmux.Key) error {
 		return ErrNoDialog
 	case d.Relayed && chooses(k):
 		return ErrRelayed
-	// The person has not seen all of what the key would agree to.
-	case !d.Whole && chooses(k):
+	// The person has not seen all of what the key would agree to, or there is nobody to take it.
+	case !d.Whole && chooses(k) && !(d.Enters && k == typing.KeyEnter), d.Suspends && chooses(k):
 		return ErrChanged
 	case !v.State.Phase.Waiting() && v.IsFresh(view.Drawn):
 		return ErrChanged

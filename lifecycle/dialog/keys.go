@@ -46,6 +46,20 @@ func (t *Session) Press(ctx context.Context, fingerprint, key string) (port.Dial
 	})
 }
 
+// Continue lets wake continue the agent that the screen with the fingerprint shows as suspended, and returns what the terminal shows
+// afterwards.
+func (t *Session) Continue(ctx context.Context, fingerprint string, wake func(ctx context.Context) error) (port.Dialog, error) {
+	return t.inDialog(ctx, fingerprint, tmux.KeyEscape, func(d port.Dialog) (port.Dialog, error) {
+		if !d.Suspends {
+			return d, ErrChanged
+		}
+		if err := wake(ctx); err != nil {
+			return d, err
+		}
+		return t.afterKey(ctx, fingerprint)
+	})
+}
+
 // Choose moves the cursor of the dialog that has the fingerprint to one of its options, presses
 // Enter there, and returns what the terminal shows afterwards. After each key it checks that the
 // question and the options are still the same. If a person moves the cursor at the same time,

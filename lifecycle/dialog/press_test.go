@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -158,4 +159,60 @@ func TestMayPressOn(t *testing.T) {
 			assert.Equal(t, tt.want, mayPressOn(tt.view, tt.now, "m", tt.key))
 		})
 	}
+}
+
+// TestP7_EnterInAnOpenedList: a list that is cut, or has two cursors, takes Enter only if the agent itself says that a person has opened
+// it, and never if it may be about what the agent may do.
+func TestP7_EnterInAnOpenedList(t *testing.T) {
+	memory, err := os.ReadFile("../../agent/claude/claudeui/testdata/memory.ansi")
+	require.NoError(t, err)
+	trust, err := os.ReadFile("../../agent/claude/claudeui/testdata/dlg-1.ansi")
+	require.NoError(t, err)
+	list, cutTrust := claudeui.Read(string(memory)), claudeui.Read(string(trust))
+	require.NotNil(t, cutTrust.Dialog)
+	cutTrust.Dialog.Whole = false
+	question := claudeui.Read(string(memory))
+	question.Dialog.Question = true
+	unwritten := func(v *view.View) { v.State = view.AgentState{Known: view.StateUnwritten} }
+	for _, tt := range []struct {
+		name   string
+		screen coding.Screen
+		change func(*view.View)
+		enters bool
+	}{
+		{"a person has opened it", list, viewtest.WaitsFor("dialog open"), true},
+		{"a permission", list, viewtest.WaitsFor("permission prompt"), false},
+		{"a question", list, viewtest.WaitsFor("input needed"), false},
+		{"another word", list, viewtest.WaitsFor("something else"), false},
+		{"no word", list, viewtest.WaitsFor(""), false},
+		{"it says that it is idle", list, viewtest.Status(presence.Idle), false},
+		{"it has written no file", list, unwritten, false},
+		{"its file cannot be read", list, func(v *view.View) { v.State = view.AgentState{} }, false},
+		{"it asks for trust", cutTrust, viewtest.WaitsFor("dialog open"), false},
+		{"it looks like a question", question, viewtest.WaitsFor("dialog open"), false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := viewtest.Free(tt.change)
+			v.Screen, v.Now = tt.screen, viewtest.Noon.Add(time.Hour)
+			r := in(session.Running)
+			d := view.DialogOf(r, v)
+			require.False(t, d.Whole)
+			assert.Equal(t, tt.enters, mayPress(v, d, typing.KeyEnter) == nil)
+			for _, k := range []tmux.Key{tmux.KeySpace, tmux.KeyTab} {
+				require.Error(t, mayPress(v, d, k))
+			}
+		})
+	}
+}
+
+// TestP7_SuspendedTakesNoEnter: an agent that is suspended reads no keys, and gets those that were pressed when it goes on.
+func TestP7_SuspendedTakesNoEnter(t *testing.T) {
+	screen, err := os.ReadFile("../../agent/claude/claudeui/testdata/suspended.ansi")
+	require.NoError(t, err)
+	v := viewtest.Free()
+	v.Screen, v.Now = claudeui.Read(string(screen)), viewtest.Noon.Add(time.Hour)
+	d := view.DialogOf(in(session.Running), v)
+	assert.True(t, d.Open && d.Suspends)
+	assert.False(t, v.TypeSafe())
+	require.ErrorIs(t, mayPress(v, d, typing.KeyEnter), ErrChanged)
 }

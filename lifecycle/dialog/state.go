@@ -155,7 +155,7 @@ func mayBeRelayed(v view.View) bool {
 		return true
 	}
 	if v.State.Phase.Waiting() {
-		return v.State.Asks != view.AsksElse
+		return v.State.Asks == view.AsksPermission || v.State.Asks == view.AsksAnswer
 	}
 	d := v.Screen.Dialog
 	return d != nil && (d.Permits || d.Question)

@@ -159,6 +159,15 @@ func (s *Session) hangUpPane(ctx context.Context, p tmux.Pane) error {
 	return fmt.Errorf("close pane %s: %w", p.ID, err)
 }
 
+// Continue sends SIGCONT to the session's agent alone, with the proof of an end.
+func (s *Session) Continue(ctx context.Context) error {
+	if s.r.Binding == nil {
+		return process.ErrGone
+	}
+	prove := func(p process.Process) error { return s.guarded(ctx, p, process.GuardNoAgent) }
+	return s.ender.Processes.Continue(s.r.Binding.Agent, prove)
+}
+
 // endBound ends the living agent, and reports whether it is gone.
 func (s *Session) endBound(ctx context.Context, hangUp func(context.Context) error, receipt *Receipt) bool {
 	b := s.r.Binding

@@ -13,11 +13,12 @@ import (
 	"ccbot/tmux"
 )
 
-// Processes reads the process table, and ends processes that are proven.
+// Processes reads the process table, and ends or continues processes that are proven.
 type Processes interface {
 	evidence.Processes
 	End(ctx context.Context, id process.Identity, prove func(process.Process) error,
 		hangUp func(context.Context) error, g process.Grace) (process.Outcome, error)
+	Continue(id process.Identity, prove func(process.Process) error) error
 }
 
 // Panes lists panes, and closes a pane that is proven by its guard.

@@ -63,6 +63,7 @@ const (
 	AsksElse       Asks = iota // a dialog that no hook brings to the chat
 	AsksPermission             // an agent may also name a question so
 	AsksAnswer
+	AsksPage // nothing: it shows a page or a list that a person has opened
 )
 
 // StateOf returns the state of an agent from the presence file of its pid, or from the error of
@@ -92,6 +93,8 @@ func StateOf(who process.Identity, f witness.Presence, err error) AgentState {
 			s.Asks = AsksPermission
 		case f.Answer:
 			s.Phase, s.Asks = talk.PhaseWaitingAnswer, AsksAnswer
+		case f.Page:
+			s.Asks = AsksPage
 		}
 	default:
 		s.Word = clip.Runes(string(f.Status), maxWord)

@@ -29,6 +29,8 @@ func DialogOf(r session.Record, v View) port.Dialog {
 		// of one that begins in the first row.
 		d.Whole = s.Whole && (!v.Screen.Flat && !s.FromTop || v.Pane.Scrolled == 0)
 		d.Stops = s.Stops && d.Whole && !d.Relayed
+		d.Suspends = s.Suspends
+		d.Enters = !d.Whole && !d.Relayed && !v.Screen.Flat && !s.Trusts && !s.Question && opened(v)
 	} else {
 		d.Lines = strings.Split(strings.Trim(v.Screen.Text, "\n"), "\n")
 		// The edges of an unrecognised dialog are unknown, and without styles all rows could be the
@@ -38,6 +40,12 @@ func DialogOf(r session.Record, v View) port.Dialog {
 	d.Unasked = HasRelay(r, v) && !v.ByServer && !v.Relayed && asksPermission(v)
 	d.Fingerprint = dialogFingerprint(r, v, d.Whole)
 	return d
+}
+
+// opened reports whether the agent itself says that it shows a page or a list that a person has opened. Without a presence file, or with
+// one that cannot be read, nothing says so.
+func opened(v View) bool {
+	return v.State.Decides() && v.State.Phase.Waiting() && v.State.Asks == AsksPage
 }
 
 // HasRelay reports whether ccbot started the agent in a way that brings its permission requests to

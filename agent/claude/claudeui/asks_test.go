@@ -81,3 +81,39 @@ func TestStopIsOffered(t *testing.T) {
 		assert.Equal(t, want, d.Stops, foot)
 	}
 }
+
+// TestP7_SuspendedIsNoBox: only what Claude Code writes after ctrl+z counts, and nothing of a shell follows it.
+func TestP7_SuspendedIsNoBox(t *testing.T) {
+	screen := fixture(t, "suspended")
+	for name, tt := range map[string]struct {
+		screen string
+		is     bool
+	}{
+		"as it is":               {screen, true},
+		"keys were pressed":      {strings.Trim(screen, "\n") + "\n^Z^[[A", true},
+		"it was suspended again": {strings.Trim(screen, "\n") + "\n^Z\n" + strings.Trim(screen, "\n"), true},
+		"a shell follows":        {strings.Trim(screen, "\n") + "\n[1]+  Stopped   claude\nu@host:~$ ", false},
+		"an agent says it":       {"● Claude Code is suspended. Run `fg` to bring it back.", false},
+		"and in a second row":    {"● It said:\n  Claude Code is suspended. Run `fg` to bring it back.", false},
+		"above a box":            {strings.Trim(screen, "\n") + "\n" + boxed(60, "", "  ⏸ manual mode on\n", "❯\u00a0"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Read(tt.screen)
+			assert.Equal(t, tt.is, s.Dialog != nil && s.Dialog.Suspends)
+		})
+	}
+}
+
+// TestP7_TrustIsNoList: what asks whether the agent may do more is told from a list that a person has opened.
+func TestP7_TrustIsNoList(t *testing.T) {
+	for _, name := range []string{"dlg-1", "flat-trust", "perm-bash", "http-hook-down", "old-perm", "flat-permission"} {
+		d := Read(fixture(t, name)).Dialog
+		require.NotNil(t, d, name)
+		assert.True(t, d.Trusts, name)
+	}
+	for _, name := range []string{"memory", "models", "status"} {
+		if d := Read(fixture(t, name)).Dialog; d != nil {
+			assert.False(t, d.Trusts, name)
+		}
+	}
+}

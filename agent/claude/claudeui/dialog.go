@@ -29,6 +29,32 @@ var (
 	stopHint = lazyregexp.New(`^\s*← to go back · (?:.+ · )?x to stop · `)
 )
 
+// trusts is in what asks whether the agent may do more: the trust of a folder, a permission mode, a permission.
+var trusts = lazyregexp.New(`(?i)\btrust|\bbypass permissions\b|\bpermission mode\b|\bDo you want\b|\ballow (?:this|it|access)\b`)
+
+var (
+	// suspends matches what Claude Code writes after ctrl+z, on an empty screen. tmux continues it at once, but it draws nothing until
+	// the next SIGCONT, and its presence file stays as it is (2.1.332).
+	suspends = lazyregexp.New(`^Claude Code is suspended\. `)
+	// afterSuspension matches what may follow: the next row of Claude Code, and the terminal's echo of keys.
+	afterSuspension = lazyregexp.New(`^(?:To undo typing, .*|(?:\^[A-Z\[][\[A-D~0-9]*)*)$`)
+)
+
+// suspended returns the rows that say that Claude Code is suspended, as a dialog, or nil.
+func suspended(lines []line) *agent.Dialog {
+	for i := len(lines) - 1; i >= 0; i-- {
+		switch row := lines[i].String(); {
+		case suspends.MatchString(row):
+			d := newDialog(lines[i:], noList)
+			d.Whole, d.Suspends = true, true
+			return d
+		case !afterSuspension.MatchString(row):
+			return nil
+		}
+	}
+	return nil
+}
+
 // hintRows is the number of rows at the foot of a screen that are searched for key hints; long ones
 // wrap.
 const hintRows = 4

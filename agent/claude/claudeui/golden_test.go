@@ -56,6 +56,7 @@ var recordings = []struct {
 	{name: "http-hook-down", title: "Bash command", options: permission("/home/u/proj/b")},
 	{name: "idle", box: "empty"},
 	{name: "interrupted", box: "empty"},
+	{name: "memory", title: "Memory", selected: -1},
 	{name: "models", title: "Select model", selected: 4, options: []string{
 		"Default (recommended)  Use the default model (currently Opus 5.5) · $4/$20 per Mtok",
 		"Opus                   Opus 5.5 · Best for everyday, complex tasks · $4/$20 per Mtok",
@@ -86,6 +87,7 @@ var recordings = []struct {
 	{name: "status", title: "Settings  Status   Config   Usage   Stats", selected: -1},
 	{name: "streaming", box: "busy"},
 	{name: "subagent-perm", title: "Bash command · from the general-purpose agent", options: permission("/home/u/proj/a")},
+	{name: "suspended", title: "Claude Code is suspended. Run `fg` to bring it back.", selected: -1},
 	{name: "two-dialogs", title: "Bash command", options: permission("/home/u/proj/a")},
 }
 

@@ -20,6 +20,7 @@ func Read(text string, status ...string) agent.Screen {
 	s.Visual = strings.HasPrefix(s.Editor, "VISUAL") // of vim: Enter does nothing there
 	if s.Dialog != nil {
 		s.Dialog.Question, s.Dialog.Permits = isQuestion(s.Dialog), slices.Contains(s.Dialog.Options, "Yes")
+		s.Dialog.Trusts = s.Dialog.Permits || trusts.MatchString(strings.Join(s.Dialog.Lines, "\n"))
 		s.Models = modelsOf(s.Dialog)
 	}
 	return s
@@ -39,7 +40,9 @@ func read(text string, status []string) agent.Screen {
 	}
 	top, bottom, found := findBox(lines)
 	if !found {
-		s.Dialog = findDialog(lines)
+		if s.Dialog = suspended(lines); s.Dialog == nil {
+			s.Dialog = findDialog(lines)
+		}
 		return s
 	}
 	footer, continues := withoutLimit(withoutStatus(lines[bottom+1:], status))

@@ -194,7 +194,7 @@ var isJob = lazyregexp.New(`^[0-9a-f]{8}$`)
 // WaitsFor returns the file of an agent that waits for a thing, in Claude Code's words. 2.1.128 names
 // the tool ("approve Bash"), and 2.1.197 also calls a question "permission prompt".
 func WaitsFor(f File, what string) File {
-	f.WaitingFor, f.Answer = what, what == "input needed"
+	f.WaitingFor, f.Answer, f.Page = what, what == "input needed", what == "dialog open"
 	f.Permission = what == "permission prompt" || strings.HasPrefix(what, "approve ")
 	return f
 }

@@ -33,6 +33,24 @@ func (t *Table) End(ctx context.Context, id process.Identity, prove func(process
 	return t.escalate(ctx, out, hangUp, g)
 }
 
+// Continue notes that a process got SIGCONT, if the guards and then prove agree.
+func (t *Table) Continue(id process.Identity, prove func(process.Process) error) error {
+	p, err := t.Inspect(id.PID)
+	if err == nil && p.Identity != id {
+		err = process.ErrGone
+	}
+	var out process.Outcome
+	if err == nil && t.refused(p, prove, &out) {
+		err = errors.New(out.Spared)
+	}
+	if err == nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.Continued = append(t.Continued, id)
+	}
+	return err
+}
+
 // refused asks the guards that the real End asks, and then the caller.
 func (t *Table) refused(p process.Process, prove func(process.Process) error, out *process.Outcome) bool {
 	if name, spared := t.guard(p); spared {

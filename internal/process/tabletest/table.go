@@ -31,6 +31,8 @@ const (
 
 // Table is a process table in memory. It is safe for concurrent use.
 type Table struct {
+	// Continued are the processes that got SIGCONT.
+	Continued []process.Identity
 	// Noted is called right before each step that ends a process. Set before use.
 	Noted func(id process.Identity, how process.How)
 
