@@ -79,8 +79,7 @@ func reportOpened(ctx context.Context, s *Sessions, r port.Session, n news.Opene
 		_, err := CLI{s}.Resumed(ctx, r.ID)
 		return err
 	}
-	from := r.Conversation
-	at, err := s.chat.Book.Place(ctx, from, port.Session{Name: r.Name}, r.ID.String())
+	at, err := s.chat.Book.Place(ctx, r.Conversation, port.Session{Name: r.Name}, r.ID.String())
 	if err == nil {
 		err = s.chat.Book.MoveTo(ctx, at, r)
 	}
@@ -90,7 +89,7 @@ func reportOpened(ctx context.Context, s *Sessions, r port.Session, n news.Opene
 	if err != nil {
 		return err
 	}
-	return reportStarted(ctx, s, from, r, at)
+	return reportStarted(ctx, s, r, at)
 }
 
 // reportReady reports that a session takes prompts, and which settings of its project may keep

@@ -232,18 +232,15 @@ func (s *Sessions) begin(ctx context.Context, to address.Conversation, q port.St
 	if err := s.chat.Book.MakeCurrent(ctx, at, r.ID); err != nil {
 		return r, nil, err
 	}
-	return r, nil, reportStarted(ctx, s, to, r, at)
+	return r, nil, reportStarted(ctx, s, r, at)
 }
 
-// reportStarted reports a new session where it is shown, and leads there from another place.
-func reportStarted(ctx context.Context, s *Sessions, from address.Conversation, r port.Session, at address.Conversation) error {
+// reportStarted reports a new session where it is shown. Telegram shows a new topic by itself.
+func reportStarted(ctx context.Context, s *Sessions, r port.Session, at address.Conversation) error {
 	dir := render.Code(s.chat.Short(r.Dir))
 	words := s.chat.In(at)
 	receipt := words.Text(i18n.Started, i18n.Args{"Name": r.Name, "Dir": dir})
-	if err := s.reportBegin(ctx, at, r, chat.Lines(receipt, reachableText(words, r), s.chat.SharedText(at, r))); err != nil {
-		return err
-	}
-	return s.chat.Lead(ctx, from, r, at)
+	return s.reportBegin(ctx, at, r, chat.Lines(receipt, reachableText(words, r), s.chat.SharedText(at, r)))
 }
 
 // reachableText names the agent of a new session if a tool can answer its requests; else empty.
