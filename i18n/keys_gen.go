@@ -415,8 +415,9 @@ const (
 	ListCommands              Key = "list_commands"  // Count
 	ListSchedules             Key = "list_schedules" // Count
 	AskChanged                Key = "ask_changed"
-	AskSeeBelow               Key = "ask_see_below" // Name
-	AskStray                  Key = "ask_stray"     // Name
+	AskSeeBelow               Key = "ask_see_below"   // Name
+	AskStray                  Key = "ask_stray"       // Name
+	AskInTerminal             Key = "ask_in_terminal" // Name
 	AskNotShown               Key = "ask_not_shown"
 	AskWriteNow               Key = "ask_write_now"
 	AskWrites                 Key = "ask_writes"      // Person

@@ -202,7 +202,7 @@ func (r *request) follow(ctx context.Context) {
 	var again, confirm <-chan time.Time
 	unconfirmed := pause.Backoff{Min: confirmInterval, Max: pace}
 	for r.settle(ctx) {
-		if s, open := r.get(); open && !r.of.Chat.Book.MayShow(s.Conversation) { // since a change of the lists
+		if s, open := r.get(); open && r.of.isMisplaced(s) { // since a change of the lists, or of the group
 			r.note(r.turn(ctx, r.relocated))
 		}
 		if r.loose.Swap(false) {

@@ -1,8 +1,10 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"ccbot/bot/card"
 	"ccbot/bot/chat"
@@ -20,16 +22,48 @@ var errTurn = errors.New("the message waits for its turn")
 // relocated moves a request that must leave its conversation to where its session is seen, or to the
 // terminal.
 func (r *request) relocated(s State) State {
-	book := r.of.Chat.Book
-	if s.Stage != StageOpen && s.Stage != StageSent || book.MayShow(s.Conversation) {
+	if s.Stage != StageOpen && s.Stage != StageSent || !r.of.isMisplaced(s) {
 		return s
 	}
-	session, ok := book.Records.Get(s.Request.Session)
-	places := book.Seen(session.Conversation)
+	session, ok := r.of.Chat.Book.Records.Get(s.Request.Session)
+	places := r.of.seen(session)
 	if !ok || len(places) == 0 {
 		return leave(s, true, r.of.Chat.Now())
 	}
+	if places[0] == s.Conversation {
+		return s
+	}
 	return inPlace(s, places[0])
+}
+
+// isMisplaced reports whether nobody who may decide a request sees it where it is: nobody there is
+// allowed, or its topic and General are closed.
+func (a *Requests) isMisplaced(s State) bool {
+	return !a.Chat.Book.MayShow(s.Conversation) || s.Stage == StageOpen && a.Chat.Sender.IsClosed(s.Conversation)
+}
+
+// seen returns where people see the requests of a session, the best place first. While its topic and
+// General are closed these are the private chats, first that of who has started the session.
+func (a *Requests) seen(r port.Session) []outbox.Conversation {
+	places := a.Chat.Book.Seen(r.Conversation)
+	if len(places) != 1 || !a.Chat.Sender.IsClosed(places[0]) {
+		return places
+	}
+	private := a.Chat.Book.PrivateChats()
+	if len(private) == 0 {
+		return places
+	}
+	slices.SortStableFunc(private, func(one, other outbox.Conversation) int {
+		return cmp.Compare(btoi(other.ChatID == r.Owner), btoi(one.ChatID == r.Owner))
+	})
+	return private
+}
+
+func btoi(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // inPlace moves a request to another place, where none of it was shown yet.
@@ -135,10 +169,16 @@ func (a *Requests) viewer(to outbox.Conversation, s State) Viewer {
 	return v
 }
 
-// refused leaves a request to the terminal if Telegram refuses its message for good.
+// refused leaves a request to the terminal if Telegram refuses its message for good, and says so in
+// the private chats, where it may be read.
 func (a *Requests) refused(ctx context.Context, shown card.Card[struct{}], why error) {
 	a.Chat.Log.Warn("ask_not_sent", logkey.Request, shown.Key, logkey.Error, why)
 	if r, ok := a.find(shown.Key); ok {
+		for _, to := range a.Chat.Book.PrivateChats() {
+			session, _ := a.Chat.Book.Records.Get(r.session)
+			text := a.Chat.In(to).Text(i18n.AskInTerminal, i18n.Args{"Name": session.Name})
+			r.note(a.Chat.Post(ctx, card.Content{To: to, Session: r.session, Text: text, Sounds: a.Chat.Sounds(chat.AgentAsks, port.Session{ID: r.session, Conversation: to})}))
+		}
 		r.note(r.turn(ctx, func(s State) State {
 			r.due = r.due || s.Stage == StageOpen // if it is not saved, the message is sent and refused again
 			return leave(s, true, a.Chat.Now())

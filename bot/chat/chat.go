@@ -31,6 +31,8 @@ type Sender interface {
 	Typing(ctx context.Context, to outbox.Conversation)
 	IsSuspended(chat int64) bool // the chat takes nothing until a person writes there
 	Refuses(chat int64) bool     // it is suspended, or has taken nothing since an earlier run found that
+	// IsClosed reports whether a place takes nothing now, because its topic and General are closed.
+	IsClosed(to outbox.Conversation) bool
 }
 
 // Direct sends at once what is kept nowhere. It returns when Telegram took or refused it.

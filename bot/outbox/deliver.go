@@ -53,6 +53,9 @@ func (o *Outbox) deliver(calls context.Context, l *chatQueue, j *job, attempt jo
 	gone := false
 	o.with(func(q *queues) { gone = q.settle(time.Now(), l, j, attempt, id, v, again(o)) })
 	o.tell(shut, topic, gone)
+	if v.answer == generalShut && o.OnClosed != nil {
+		o.OnClosed()
+	}
 }
 
 // tell calls those who want to know that a chat or a topic takes nothing. They may ask at once, so
@@ -298,6 +301,8 @@ func (o *Outbox) report(calls context.Context, l *chatQueue, j job, v verdict, e
 		if !errors.Is(v.err, ErrNoRich) { // ErrNoRich is reported once, and not as trouble
 			log.Warn("message_refused")
 		}
+	case generalShut:
+		log.Info("general_closed")
 	case topicGone:
 		log.Info("topic_gone", logkey.Topic, j.to.ThreadID)
 	case moved:

@@ -36,6 +36,10 @@
 // same text, and what the same session says after it, wait behind it. An answered call to the chat
 // ends such a wait, once for each message.
 //
+// What is for a closed topic goes to General. If General is closed too, all that is for it waits, in its
+// order, and holds up no other topic. It is tried again after half a minute, later after up to ten, and
+// when somebody allowed writes in the group, each message first in its own topic.
+//
 // A chat that accepts nothing is suspended: nothing is sent there until a person writes there or
 // the program is restarted. So is a chat of people who are not allowed, until it is resumed: each
 // call asks whether its place may be shown anything, immediately before it is made. A group that became

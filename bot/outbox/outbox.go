@@ -62,6 +62,10 @@ type Outbox struct {
 	// messages again. It must not wait.
 	OnShut func()
 
+	// OnClosed, when set before Run, is called when a message found General closed, and its topic too
+	// if it was for one. It must not wait. See IsClosed.
+	OnClosed func()
+
 	// OnTopicGone, when set before Run, is called when a topic no longer exists. It must not wait.
 	// From then on the outbox sends messages for the topic to its chat, until the program ends or a
 	// person writes there.
@@ -157,6 +161,7 @@ func (o *Outbox) begin(calls context.Context) (work func(), wait time.Duration) 
 	for _, l := range q.order {
 		o.bar(l)
 		l.queue.unpark(now)
+		q.tryShut(now, l)
 		l.sideCalls = slices.DeleteFunc(l.sideCalls, func(one *sideCall) bool { return !now.Before(one.expires) })
 	}
 	switch t := next(now, q.order, q.all, q.flying, q.booked); {

@@ -13,7 +13,7 @@ import (
 type queue struct {
 	ranks    [Card - Question + 1]list.List
 	sessions map[line]*list.List // the new messages of each session that keep their order
-	parked   list.List           // jobs that are perhaps in the chat and wait for their next try, and what follows them
+	parked   list.List           // jobs that are perhaps in the chat and wait for their next try, what follows them, and what waits for a closed General
 	count    int
 	added    uint64 // jobs so far
 }
@@ -107,8 +107,8 @@ func (q *queue) park(j *job) {
 // unpark puts back what need not wait any more: the jobs whose next try is due, and what is behind
 // none that still waits. A job may also have been dropped while others waited behind it.
 func (q *queue) unpark(now time.Time) {
-	q.putBack(func(j *job) bool { return j.losses > 0 && !j.again.After(now) })
-	q.putBack(func(j *job) bool { return j.losses == 0 && !q.isBehindParked(j) })
+	q.putBack(func(j *job) bool { return j.losses > 0 && !j.shut && !j.again.After(now) })
+	q.putBack(func(j *job) bool { return j.losses == 0 && !j.shut && !q.isBehindParked(j) })
 }
 
 func (q *queue) putBack(which func(j *job) bool) {
@@ -126,7 +126,7 @@ func (q *queue) putBack(which func(j *job) bool) {
 func (q *queue) untilUnparked(now time.Time) time.Duration {
 	wait := never
 	for e := q.parked.Front(); e != nil; e = e.Next() {
-		if j := e.Value.(*job); j.losses > 0 {
+		if j := e.Value.(*job); j.losses > 0 && !j.shut {
 			wait = min(wait, max(j.again.Sub(now), 0))
 		}
 	}

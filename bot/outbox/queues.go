@@ -64,6 +64,7 @@ func (q *queues) place(to address.Conversation) address.Conversation {
 }
 
 func (q *queues) add(j *job) {
+	j.home = j.to
 	j.settleIn(q.place(j.to))
 	if j.kind == edit {
 		q.edits[j.ref()] = j
@@ -75,6 +76,9 @@ func (q *queues) add(j *job) {
 		j.rank = Opening
 	}
 	l.queue.add(j)
+	if l.isOut(j) {
+		l.queue.shutOut(j)
+	}
 	if j.rank == Card {
 		q.dropOldest(l)
 	}
@@ -160,6 +164,9 @@ func (q *queues) settle(now time.Time, l *chatQueue, j *job, attempt job, id int
 	q.release(l)
 	l.flying, j.flying = false, false
 	j.message, j.plain = attempt.message, attempt.plain // a post has its message only since this attempt
+	if l.shut > 0 && j.isInGeneral() && v.answer != generalShut && v.isAnswer() {
+		q.reopen(l)
+	}
 	switch v.answer {
 	case taken, vanished, refused:
 		l.suspended = l.suspended && !(v.answer == taken && j.isNew())
@@ -178,6 +185,8 @@ func (q *queues) settle(now time.Time, l *chatQueue, j *job, attempt job, id int
 		j.asDocument = true
 	case topicGone, topicShut:
 		gone = q.loseTopic(l, j.to, v.answer)
+	case generalShut:
+		q.close(now, l)
 	case lost:
 		j.unsure = true
 		j.losses++
@@ -272,6 +281,7 @@ func (q *queues) resume(now time.Time, chat int64) {
 	if l, ok := q.chats[chat]; ok {
 		l.suspended, l.again = false, time.Time{}
 		l.queue.hurry(now)
+		l.shutUntil = now // what waits for General is tried at once, each in its topic
 	}
 }
 
@@ -283,6 +293,9 @@ func (q *queues) loseTopic(l *chatQueue, lost address.Conversation, why answer) 
 	for one := range l.queue.all() {
 		if one.isNew() {
 			one.settleIn(q.place(one.to))
+		}
+		if l.isOut(one) && !one.flying {
+			l.queue.shutOut(one)
 		}
 	}
 	return gone
@@ -385,20 +398,22 @@ type job struct {
 	kind      kind
 	rank      Rank
 	to        address.Conversation
-	session   uuid.UUID     // the session that the message is of; nil: none
-	message   Message       // of an upload: its caption
-	messageID int           // edit
-	file      string        // post: the name of its file
-	name      string        // post: the owner's name of the message; empty: the file has the message
-	body      *File         // upload
-	since     time.Time     // send: the time of the call
-	yielded   time.Duration // of its chat when it was queued
-	byRank    *list.Element // its place in the queue; nil: it is in none
-	bySession *list.Element // its place among the messages of its session; nil: it has none
-	parked    bool          // it is not in its rank, because it, or what it follows, waits for its next try
-	first     string        // post: the file of the first part of its text; empty: it has one part
-	added     uint64        // the number of the job in its queue
-	done      []chan result // the callers that wait; each gets one result, buffered
+	home      address.Conversation // where it goes while its topic takes messages
+	session   uuid.UUID            // the session that the message is of; nil: none
+	message   Message              // of an upload: its caption
+	messageID int                  // edit
+	file      string               // post: the name of its file
+	name      string               // post: the owner's name of the message; empty: the file has the message
+	body      *File                // upload
+	since     time.Time            // send: the time of the call
+	yielded   time.Duration        // of its chat when it was queued
+	byRank    *list.Element        // its place in the queue; nil: it is in none
+	bySession *list.Element        // its place among the messages of its session; nil: it has none
+	parked    bool                 // it is not in its rank, because it, or what it follows, waits for its next try
+	shut      bool                 // parked, because General is closed
+	first     string               // post: the file of the first part of its text; empty: it has one part
+	added     uint64               // the number of the job in its queue
+	done      []chan result        // the callers that wait; each gets one result, buffered
 
 	plain       bool      // formatting was refused
 	asDocument  bool      // an upload or a picture: it was refused as a photo

@@ -63,6 +63,9 @@ type chatQueue struct {
 	flying    bool            // one job of the queue is under way
 	sideBusy  bool            // a side call is under way
 	suspended bool            // the chat accepts nothing
+	shut      int             // the tries in a row that found General closed; 0: it is open, or nobody knows
+	shutUntil time.Time       // the next one
+	trying    bool            // that has come, and no message for General has been answered since
 	until     time.Time       // end of the wait that Telegram demands
 	again     time.Time       // the next try of the queue after a failure
 	failures  int             // in a row
@@ -166,7 +169,7 @@ func (q *chatQueue) turn(now time.Time) (t turn, wait time.Duration) {
 	}
 	t, wait = q.jobTurn(now)
 	if wait > 0 {
-		wait = min(wait, q.queue.untilUnparked(now))
+		wait = min(wait, q.queue.untilUnparked(now), q.untilOpen(now))
 	}
 	a, d := q.sideTurn(now)
 	switch {

@@ -17,20 +17,21 @@ import (
 type answer int
 
 const (
-	later     answer = iota // ask again after a while: it was not sent, or Telegram failed at it
-	taken                   // done, or equal to done
-	paused                  // not done; this chat must wait
-	plain                   // not done; try once without formatting
-	document                // not done; try once as a document instead of a photo
-	refused                 // never
-	blocked                 // not done; refused as long as the chat accepts nothing
-	moved                   // not done; the group has a new id
-	topicGone               // the topic does not exist
-	topicShut               // the topic is closed, and the bot may not write there
-	vanished                // the target no longer exists
-	unknown                 // the server does not know the method, or it does not know the token
-	denied                  // not done, because Telegram does not know the token; ask again after a while
-	lost                    // of a new message: no answer came, so it is perhaps in the chat
+	later       answer = iota // ask again after a while: it was not sent, or Telegram failed at it
+	taken                     // done, or equal to done
+	paused                    // not done; this chat must wait
+	plain                     // not done; try once without formatting
+	document                  // not done; try once as a document instead of a photo
+	refused                   // never
+	blocked                   // not done; refused as long as the chat accepts nothing
+	moved                     // not done; the group has a new id
+	topicGone                 // the topic does not exist
+	topicShut                 // the topic is closed, and the bot may not write there
+	generalShut               // not done; General is closed as well, and the message waits until it opens
+	vanished                  // the target no longer exists
+	unknown                   // the server does not know the method, or it does not know the token
+	denied                    // not done, because Telegram does not know the token; ask again after a while
+	lost                      // of a new message: no answer came, so it is perhaps in the chat
 )
 
 type verdict struct {
@@ -136,6 +137,8 @@ func badRequest(err error, j *job) verdict {
 		return verdict{answer: topicGone}
 	case j.isNew() && j.to.ThreadID != 0 && strings.Contains(text, "topic_closed"):
 		return verdict{answer: topicShut}
+	case j.isNew() && j.to.ChatID < 0 && strings.Contains(text, "topic_closed"):
+		return verdict{answer: generalShut, err: err}
 	case j.isPhoto() && !strings.Contains(text, "entit"): // otherwise the caption is at fault
 		return verdict{answer: document, err: err}
 	case j.formatted() && !j.plain:
@@ -151,7 +154,10 @@ const (
 	// A message that is perhaps in the chat waits longer, because each try may show it again.
 	firstUnsure = 30 * time.Second
 	maxUnsure   = 10 * time.Minute
-	marked      = 2 // after this number of lost answers people read that it may be a repetition
+	// So does one for a closed General: only people open it.
+	firstShut = 30 * time.Second
+	maxShut   = 10 * time.Minute
+	marked    = 2 // after this number of lost answers people read that it may be a repetition
 )
 
 // backoff returns how long to wait after a number of failures in a row (1 is the first), at most

@@ -30,7 +30,8 @@ type Figures struct {
 	// groups that are not allowed, in which an allowed person has written; at most ten
 	RefusedGroups []int64
 
-	ShutGroups []int64 // that refuse messages although sessions are read there
+	ShutGroups   []int64 // that refuse messages although sessions are read there
+	ClosedGroups []int64 // whose General is closed, so that messages wait
 
 	Unpinned int // chats in which the bot may not pin the line of open questions
 
@@ -184,11 +185,12 @@ const (
 	NoPins        Code = "no_pins"
 	GroupRefused  Code = "group_refused"
 	GroupShut     Code = "group_shut"
+	GroupClosed   Code = "group_closed"
 )
 
 // Codes are all of them, the worst first.
 func Codes() []Code {
-	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineClock, MachineCopies, MachineElse, ClaudeOld, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut}
+	return []Code{PollsStuck, PollsRival, PollsUnknown, PollsWait, PollsFail, APIFails, TmuxHangs, FilesUnread, NotReadable, FleetFails, MachineUnread, MachineHeld, MachineName, MachineClock, MachineCopies, MachineElse, ClaudeOld, DiskLow, NotClean, AgentSilent, APIWaits, OutboxLong, KeysBound, NoInstances, NoWatches, Unwatchable, HooksSlow, ClaudeUnknown, WordUnknown, NoPins, GroupRefused, GroupShut, GroupClosed}
 }
 
 // Warning is one thing that is wrong, with the figures that its sentence names.
@@ -253,5 +255,6 @@ func Warnings(f Figures) (all []Warning) {
 	add(f.Unpinned > 0, Warning{Code: NoPins, Count: f.Unpinned})
 	add(len(f.RefusedGroups) > 0, Warning{Code: GroupRefused, Count: len(f.RefusedGroups), Chats: f.RefusedGroups})
 	add(len(f.ShutGroups) > 0, Warning{Code: GroupShut, Count: len(f.ShutGroups), Chats: f.ShutGroups})
+	add(len(f.ClosedGroups) > 0, Warning{Code: GroupClosed, Count: len(f.ClosedGroups), Chats: f.ClosedGroups})
 	return all
 }

@@ -61,6 +61,8 @@ func TestWarnings(t *testing.T) {
 			[]health.Warning{{Code: health.GroupRefused, Count: 2, Chats: []int64{-5, -6}}}},
 		{"a group that refuses messages", func(f *health.Figures) { f.ShutGroups = []int64{-5} },
 			[]health.Warning{{Code: health.GroupShut, Count: 1, Chats: []int64{-5}}}},
+		{"a group whose General is closed", func(f *health.Figures) { f.ClosedGroups = []int64{-5} },
+			[]health.Warning{{Code: health.GroupClosed, Count: 1, Chats: []int64{-5}}}},
 		{"strangers are no fault", func(f *health.Figures) { f.Refused = map[string]int{"message": 9} }, nil},
 		{"an old Claude Code", func(f *health.Figures) { f.Claude, f.ClaudeNeeded = "2.0", "2.1" },
 			[]health.Warning{{Code: health.ClaudeOld, Version: "2.0", Needed: "2.1"}}},

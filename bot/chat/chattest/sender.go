@@ -140,6 +140,7 @@ type FakeSender struct {
 	OnIcons   func() error         // and of asking for the icons
 	OnPin     func() error         // and of pinning a message
 	Closed    session.Conversation // a topic that is closed: General gets its posts
+	Shut      session.Conversation // a place that is closed, as General is
 	topics    int                  // how many were opened
 
 	mayShow func(session.Conversation) bool
@@ -362,6 +363,13 @@ func (f *FakeSender) Refuses(chat int64) bool {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	return f.OnParked[chat] || f.Noted[chat] || !f.mayShow(session.Conversation{ChatID: chat})
+}
+
+// IsClosed reports whether a place takes nothing because General is closed too.
+func (f *FakeSender) IsClosed(to session.Conversation) bool {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return f.Shut != session.Conversation{} && f.Shut == to
 }
 
 func (f *FakeSender) Resume(chat int64) {

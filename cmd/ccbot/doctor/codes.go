@@ -126,6 +126,7 @@ var faults = []fault{
 	{Code(health.NoPins), "health", Warn, "permit it there, restart the bot"},
 	{Code(health.GroupRefused), "health", Warn, "add its id to `ALLOWED_CHATS`, or remove the bot"},
 	{Code(health.GroupShut), "health", Warn, "add the bot there again and write a message, or tap “Move them here” in a private chat"},
+	{Code(health.GroupClosed), "health", Warn, "open General or the topic again, or write there"},
 }
 
 // preventsStart are the codes of faults with which ccbot ends at its start.

@@ -61,7 +61,7 @@ func (s *system) health(ctx context.Context) health.Figures {
 	ago, goesOn, failing := s.service.Pulse.State(now)
 	f.Poll = health.Poll{Ago: ago, Stuck: !goesOn, Failing: failing, Rival: s.service.Pulse.Rival(), Unknown: s.service.Pulse.UnknownToken(), Wait: s.service.Pulse.Wait(now)}
 	f.Unpinned = s.bot.Asking.Unpinned()
-	f.ShutGroups = s.bot.Shut.Groups()
+	f.ShutGroups, f.ClosedGroups = s.bot.Shut.Groups(), s.outbox.Closed()
 	f.Refused, f.RefusedGroups = s.refused.figures(s.bot.InGroup)
 	return f
 }

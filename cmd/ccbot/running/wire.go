@@ -108,6 +108,7 @@ func wire(ctx context.Context, settings engine.Settings) (*system, error) {
 	s.outbox.OnMigrate, s.outbox.OnTopicGone = s.bot.Moves.Migrated, s.bot.Moves.TopicGone
 	s.outbox.MayShow = s.bot.MayShow
 	s.outbox.OnShut = s.bot.Shut.Look
+	s.outbox.OnClosed = func() { ask.WakeAll(s.bot.Requests) }
 	s.outbox.Elsewhere, s.outbox.Repeated = s.bot.Answers.Elsewhere, s.bot.Answers.Repeated
 	s.outbox.OnSent = func(m outbox.Message, id int) {
 		s.metrics.Delivered(m.Written)

@@ -1,0 +1,98 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	tgbot "github.com/go-telegram/bot"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"ccbot/internal/address"
+)
+
+// closedGroup is a group whose General and whose topic 9 are closed.
+type closedGroup struct{ general, topic atomic.Bool }
+
+func inClosedGroup(t *testing.T, test func(t *testing.T, b *bench, g *closedGroup)) {
+	t.Helper()
+	g := &closedGroup{}
+	g.general.Store(true)
+	g.topic.Store(true)
+	inBubble(t, func(_ context.Context, _ int, c call) error {
+		if c.chat == -5 && (c.thread == 0 && g.general.Load() || c.thread == 9 && g.topic.Load()) {
+			return fmt.Errorf("%w, Bad Request: TOPIC_CLOSED", tgbot.ErrorBadRequest)
+		}
+		return nil
+	}, func(t *testing.T, b *bench) { test(t, b, g) })
+}
+
+// TestP5_ClosedGeneralLosesNothing: what is for a closed topic waits, in its order, until the topic or
+// General opens, and what is for another topic does not.
+func TestP5_ClosedGeneralLosesNothing(t *testing.T) {
+	for name, reopen := range map[string]struct {
+		open  func(g *closedGroup)
+		place int
+	}{
+		"the topic opens": {func(g *closedGroup) { g.topic.Store(false) }, 9},
+		"General opens":   {func(g *closedGroup) { g.general.Store(false) }, 0},
+	} {
+		for how, wakes := range map[string]func(b *bench){
+			"somebody writes there": func(b *bench) { b.Resume(-5) },
+			"nobody writes there":   func(*bench) {},
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				inClosedGroup(t, func(t *testing.T, b *bench, g *closedGroup) {
+					answer := b.sendLater(t.Context(), inTopic(-5, 9, "1"))
+					b.idle(time.Second)
+					require.NoError(t, b.Post(t.Context(), inTopic(-5, 9, "2")))
+					require.NoError(t, b.Post(t.Context(), inTopic(-5, 0, "3")))
+					_, err := b.Send(t.Context(), inTopic(-5, 8, "other"))
+					require.NoError(t, err)
+					b.idle(20 * time.Minute)
+					assert.Equal(t, []string{"other"}, texts(b.seen("send", true)))
+					assert.True(t, b.IsClosed(address.Conversation{ChatID: -5, ThreadID: 9}))
+					assert.False(t, b.IsClosed(address.Conversation{ChatID: -5, ThreadID: 8}))
+					assert.Equal(t, []int64{-5}, b.Closed())
+					assert.Empty(t, answer)
+
+					reopen.open(g)
+					wakes(b)
+					b.idle(11 * time.Minute)
+					sent := b.seen("send", true)
+					require.GreaterOrEqual(t, len(sent), 3)
+					assert.Equal(t, []string{"1", "2"}, texts(sent)[1:3])
+					assert.Equal(t, reopen.place, sent[1].thread)
+					require.NoError(t, (<-answer).err)
+					if reopen.place == 0 {
+						assert.Equal(t, "3", texts(sent)[3])
+						assert.Empty(t, b.Closed())
+					}
+					assert.False(t, b.IsClosed(address.Conversation{ChatID: -5, ThreadID: 9}))
+				})
+			})
+		}
+	}
+}
+
+// A closed General is tried again after half a minute, later after up to ten.
+func TestClosedGeneralIsTriedEverLess(t *testing.T) {
+	inClosedGroup(t, func(t *testing.T, b *bench, _ *closedGroup) {
+		for i := range 5 {
+			require.NoError(t, b.Post(t.Context(), inTopic(-5, 0, fmt.Sprint(i))))
+		}
+		b.idle(time.Hour)
+		var tries []time.Duration
+		for _, c := range b.seen("send", false) {
+			tries = append(tries, c.at)
+		}
+		want := []time.Duration{0, 30, 90, 210, 450, 930, 1530, 2130, 2730, 3330}
+		require.Len(t, tries, len(want))
+		for i, at := range want {
+			assert.InDelta(t, (at * time.Second).Seconds(), (tries[i] - tries[0]).Seconds(), 1)
+		}
+	})
+}
