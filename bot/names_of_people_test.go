@@ -15,6 +15,8 @@ import (
 	"ccbot/internal/address"
 	"ccbot/internal/session"
 	"ccbot/lifecycle/ending"
+	"ccbot/port"
+	"ccbot/port/news"
 )
 
 // In a group an outcome names who has decided, and a card who is asked to write.
@@ -255,4 +257,25 @@ func TestStoppedTextsNameWhoDecidedAll(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestModeSwitchNamesWho: others read who has switched the mode, also while the page shows it.
+func TestModeSwitchNamesWho(t *testing.T) {
+	o, r := newForumTeam(t)
+	o.Records.Change(r.ID, func(r *session.Record) { r.State = session.Running })
+	o.Lifecycle.OnModes = port.ModeState{Mode: port.ModeManual, Model: "Opus 5.5"}
+	o.says(t, chattest.FirstTopic, bob, "/mode")
+	o.Work(t)
+	o.Press(t, chattest.Bob, o.Telegram.LastID(), "Plan")
+	for range 2 { // news may come twice
+		switched(t, o.World, o.Record(t, r.ID), news.Switched{ModeChange: port.ModeChange{Mode: port.ModePlan}, Seen: port.ModePlan})
+	}
+	var told []string
+	for _, text := range o.Telegram.Texts() {
+		if strings.HasSuffix(text, "By Bob.") {
+			told = append(told, text)
+		}
+	}
+	require.Len(t, told, 1)
+	assert.Contains(t, told[0], "Plan")
 }

@@ -352,6 +352,7 @@ func TestGroupHasQuietHours(t *testing.T) {
 	require.NoError(t, w.Handle(t.Context(), key, u))
 	w.Work(t)
 	assert.Contains(t, w.LastSent(t).Text.Text, "Quiet hours: quiet until ")
+	assert.Contains(t, w.LastSent(t).Text.Text, w.Word(i18n.SettingsOfGroup))
 	assert.True(t, w.Chats.Quiet(chattest.InGroup, uuid.New(), w.Now()))
 	assert.False(t, w.Chats.Quiet(chattest.AtAlice, uuid.New(), w.Now()))
 }

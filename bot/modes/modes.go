@@ -3,6 +3,7 @@ package modes
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -18,6 +19,9 @@ import (
 type Modes struct {
 	chat     *chat.Chat
 	switches port.ModeSwitcher
+
+	mu sync.Mutex
+	by map[uuid.UUID]int64 // who asked last for a switch of a session that is not reported yet
 }
 
 const page = "mode"
@@ -28,7 +32,9 @@ type view struct {
 }
 
 // New returns the feature of a chat.
-func New(c *chat.Chat, switches port.ModeSwitcher) *Modes { return &Modes{chat: c, switches: switches} }
+func New(c *chat.Chat, switches port.ModeSwitcher) *Modes {
+	return &Modes{chat: c, switches: switches, by: make(map[uuid.UUID]int64)}
+}
 
 // FeatureName is the name of the feature.
 const FeatureName = "modes"
@@ -66,16 +72,33 @@ func (m *Modes) do(_ context.Context, v chat.Visit, what string) (chat.Answer, s
 		want = port.ModeChange{Model: model}
 	}
 	return chat.Answer{Then: func(ctx context.Context) error {
-		_, err := m.switches.Switch(ctx, chat.ViewAt[view](v.Rest).Session, want)
+		session := chat.ViewAt[view](v.Rest).Session
+		m.mu.Lock()
+		m.by[session] = v.By
+		m.mu.Unlock()
+		_, err := m.switches.Switch(ctx, session, want)
 		return err
 	}}, "", nil
 }
 
+// takeBy returns who asked for the switch that is reported now; 0: nobody in the chat since the start.
+func (m *Modes) takeBy(session uuid.UUID) int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	by := m.by[session]
+	delete(m.by, session)
+	return by
+}
+
 // onNews reports the outcome of a request, unless the page shows it and the person did not have to
-// wait.
+// wait. Where several people read, it also says who asked for it.
 func (m *Modes) onNews(ctx context.Context, r port.Session, reported news.News) error {
 	n, switched := reported.(news.Switched)
-	if !switched || n.Outcome == port.SwitchDone && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
+	if !switched {
+		return nil
+	}
+	who := m.chat.By(r.Conversation, m.takeBy(r.ID))
+	if who.Blank() && n.Outcome == port.SwitchDone && !n.Waited && m.chat.Pages.Shows(page, r.ID) {
 		return nil
 	}
 	p := m.chat.In(r.Conversation)
@@ -83,7 +106,7 @@ func (m *Modes) onNews(ctx context.Context, r port.Session, reported news.News) 
 	if n.Mode != "" && n.Outcome != port.SwitchDone && n.Seen != "" {
 		text = render.Join(text, render.Plain("\n"+p.Say(i18n.StatusMode, i18n.Args{"Mode": modeText(p, n.Seen)})))
 	}
-	return m.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: text,
+	return m.chat.Post(ctx, card.Content{To: r.Conversation, Session: r.ID, Text: chat.Lines(text, who),
 		Sounds: n.Outcome != port.SwitchDone && m.chat.Sounds(chat.NotSwitched, r), News: chat.NewsOf(r)})
 }
 

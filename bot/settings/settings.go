@@ -152,6 +152,9 @@ func (s *Settings) draw(ctx context.Context, visit chat.Visit) (chat.Screen, err
 	v := s.view(visit, s.loadAgents(ctx, visit))
 	if o, ok := s.find(visit, v.agents); ok {
 		screen := o.screen(v)
+		if s.isGroup(visit) {
+			screen.Text = chat.Paragraphs(render.Plain(v.Say(i18n.SettingsOfGroup)), screen.Text)
+		}
 		if strings.HasSuffix(visit.Rest, unknown) {
 			screen.Text = chat.Paragraphs(render.Plain(chat.Warning+v.Say(i18n.ZoneUnknown)), screen.Text)
 		}
